@@ -1,0 +1,105 @@
+// The placement problem as flat arrays: no graph, no layouts, only numbers (solver/ includes only support/).
+//
+//   minimise   Σ_v unary[v][x_v]  +  Σ_e matrix[e][x_a, x_b]      over one label x_v per variable v
+//
+// A variable is a planner node, a label is one of its strategies, an edge joins a producer and a consumer. Costs are in
+// µs, ≥ 0, and infinite where the label or the pair is forbidden: pins, "same layout" pairs and cast-direction rules are
+// all written that way (shared/spec: solver.md §1). Several edges may join the same two variables; their costs add up.
+// An edge from a variable to itself is a unary cost (its diagonal); add_edge folds it.
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "support/monitor.h"
+#include "support/status.h"
+
+namespace shw::solver {
+
+inline constexpr double kForbidden = std::numeric_limits<double>::infinity();
+
+class PlacementProblem {
+ public:
+  struct Edge {
+    uint32_t a, b;       // variables; the matrix has num_labels(a) rows and num_labels(b) columns,
+    uint32_t matrix;     // or the other way round when
+    uint32_t transposed; // 1
+  };
+  struct Matrix {
+    uint32_t rows, cols;
+    uint64_t first;  // into the pool, row-major
+  };
+
+  // Returns the variable's index. Costs may be kForbidden; an empty span is refused by validate().
+  uint32_t add_variable(std::span<const double> unary);
+  void add_unary(uint32_t variable, std::span<const double> costs);  // adds to what is there
+  // Equal matrices (same bits) share one entry.
+  uint32_t add_matrix(uint32_t rows, uint32_t cols, std::span<const double> row_major);
+  void add_edge(uint32_t a, uint32_t b, uint32_t matrix, bool transposed = false);
+
+  uint32_t num_variables() const { return static_cast<uint32_t>(first_label_.size() - 1); }
+  uint32_t num_labels(uint32_t v) const {
+    return static_cast<uint32_t>(first_label_[v + 1] - first_label_[v]);
+  }
+  uint64_t first_label(uint32_t v) const { return first_label_[v]; }  // offset of v's labels when all are laid in a row
+  std::span<const double> unary(uint32_t v) const {
+    return {unary_.data() + first_label_[v], num_labels(v)};
+  }
+  std::span<const Edge> edges() const { return edges_; }
+  std::span<const Matrix> matrices() const { return matrices_; }
+  const double* costs(uint32_t matrix) const { return pool_.data() + matrices_[matrix].first; }
+  double edge_cost(const Edge& e, uint32_t label_a, uint32_t label_b) const {
+    const Matrix& m = matrices_[e.matrix];
+    return costs(e.matrix)[e.transposed ? uint64_t{label_b} * m.cols + label_a
+                                        : uint64_t{label_a} * m.cols + label_b];
+  }
+  // Shapes agree, no NaN, no −∞, every variable has a label.
+  Status validate() const;
+
+ private:
+  std::vector<uint64_t> first_label_{0};
+  std::vector<double> unary_;
+  std::vector<Edge> edges_;
+  std::vector<Matrix> matrices_;
+  std::vector<double> pool_;
+  std::unordered_multimap<uint64_t, uint32_t> matrix_by_hash_;  // look-up only, never iterated
+};
+
+struct SolveOptions {
+  uint32_t max_sweeps = 2000;      // of TRW-S, at the top level; counted, so the result does not depend on the clock
+  uint64_t table_budget_bytes = 64ull << 20;  // of exact elimination
+  uint64_t max_branch_nodes = 100000;
+  double time_limit_s = 0;         // 0: none; at the limit the incumbent is returned, proven = false
+  double relative_gap = 1e-9;      // proven when cost − bound ≤ relative_gap · |cost|
+};
+
+struct SolveStats {
+  uint32_t variables = 0, edges = 0, matrices = 0;
+  uint64_t labels = 0, labels_after_presolve = 0;
+  uint32_t variables_after_presolve = 0;
+  uint32_t sweeps = 0, core_variables = 0, branch_nodes = 0;
+  double presolve_s = 0, bound_s = 0, close_s = 0;
+};
+
+struct Solution {
+  std::vector<uint32_t> choice;  // one label per variable
+  double cost = kForbidden;      // of `choice`, by the independent evaluator
+  double bound = 0;              // no labelling is cheaper
+  bool proven = false;
+  SolveStats stats;
+};
+
+// Recomputes the cost of a labelling from the problem alone; shares no code with the solver. kForbidden if not allowed.
+double evaluate(const PlacementProblem& problem, std::span<const uint32_t> choice);
+
+// The optimum with its proof. INVALID_ARGUMENT: not a valid problem; FAILED_PRECONDITION: no labelling has finite cost
+// (the message names variables); CANCELLED: within 10 ms of the monitor's flag. The same problem gives the same choice, always.
+Result<Solution> solve(const PlacementProblem& problem, const SolveOptions& options, Monitor& monitor);
+
+// Test oracles: every labelling in turn; the whole problem as one MILP (lp_solve). For small problems only.
+Result<Solution> solve_brute_force(const PlacementProblem& problem);
+Result<Solution> solve_with_lp_solve(const PlacementProblem& problem, double time_limit_s);
+
+}  // namespace shw::solver

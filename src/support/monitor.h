@@ -1,0 +1,47 @@
+// Progress and cancellation of long work, in one object that is handed down to whatever may take long.
+//
+// The owner sets `on_progress` and `cancel`; the worker calls poll() at least every 10 ms of work, and
+// report() when there is something new to tell. Neither is called by two threads at once.
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <limits>
+#include <string_view>
+
+#include "support/status.h"
+
+namespace shw {
+
+struct Progress {
+  std::string_view phase;  // "import", "rewrite", "strategies", "price", "solve", "lower", "passes", "write"
+  double best_cost_us = std::numeric_limits<double>::infinity();    // of the incumbent; infinity: none yet
+  double lower_bound_us = -std::numeric_limits<double>::infinity();  // proven
+  double elapsed_s = 0;
+};
+
+class Monitor {
+ public:
+  std::function<bool(const Progress&)> on_progress;  // returns true to cancel; may be empty
+  const std::atomic<bool>* cancel = nullptr;         // may be null
+
+  // CANCELLED once the flag is raised or a progress call asked for it.
+  Status poll() const {
+    if (stop_ || (cancel != nullptr && cancel->load(std::memory_order_relaxed)))
+      return Status(Code::kCancelled, "cancelled by the caller");
+    return {};
+  }
+  Status report(Progress p) {
+    if (on_progress) {
+      p.elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+      if (on_progress(p)) stop_ = true;
+    }
+    return poll();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  bool stop_ = false;
+};
+
+}  // namespace shw

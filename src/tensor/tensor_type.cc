@@ -1,0 +1,75 @@
+#include "tensor/tensor_type.h"
+
+#include "support/hash.h"
+
+namespace shw {
+
+int64_t TensorType::numel() const {
+  int64_t n = 1;
+  for (int64_t d : shape) n *= d;
+  return n;
+}
+
+bool TensorType::contiguous() const {
+  int64_t want = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    if (shape[i] == 1) continue;
+    if (strides[i] != want) return false;
+    want *= shape[i];
+  }
+  return true;
+}
+
+Dims row_major_strides(const Dims& shape) {
+  Dims strides(shape.size(), 1);
+  for (size_t i = shape.size(); i-- > 1;)
+    strides[i - 1] = strides[i] * std::max<int64_t>(shape[i], 1);
+  return strides;
+}
+
+TensorType row_major(Dtype dtype, Dims shape) {
+  const Dims strides = row_major_strides(shape);
+  return {shape, strides, dtype};
+}
+
+uint64_t hash_of(const TensorType& type) {
+  uint64_t h = static_cast<uint64_t>(type.dtype) << 8 | type.shape.size();
+  h = hash_span(type.shape.span(), h);
+  return hash_span(type.strides.span(), h);
+}
+
+Status check_tensor_type(const TensorType& type) {
+  constexpr int64_t kLimit = int64_t{1} << 60;
+  if (type.shape.size() != type.strides.size())
+    return invalid_argument("the type has " + std::to_string(type.shape.size()) + " dims but " +
+                            std::to_string(type.strides.size()) + " strides");
+  if (!dtype_from_number(static_cast<int64_t>(type.dtype)))
+    return invalid_argument("unknown dtype number " + std::to_string(static_cast<int>(type.dtype)));
+  int64_t bytes = dtype_size(type.dtype);
+  for (size_t i = 0; i < type.shape.size(); ++i) {
+    const int64_t d = type.shape[i];
+    if (d < 0)
+      return invalid_argument("dim " + std::to_string(i) + " is negative: " + std::to_string(d));
+    if (type.strides[i] < 0)
+      return invalid_argument("stride " + std::to_string(i) + " is negative: " +
+                              std::to_string(type.strides[i]));
+    if (type.strides[i] > kLimit || (d != 0 && bytes > kLimit / d))
+      return invalid_argument("the tensor is larger than 2^60 bytes: " + to_string(type));
+    if (d != 0) bytes *= d;
+  }
+  return {};
+}
+
+std::string to_string(const TensorType& type) {
+  std::string s(dtype_name(type.dtype));
+  const auto list = [&s](char open, const Dims& dims, char close) {
+    s += open;
+    for (size_t i = 0; i < dims.size(); ++i) s += (i ? "," : "") + std::to_string(dims[i]);
+    s += close;
+  };
+  list('[', type.shape, ']');
+  if (type.strides != row_major_strides(type.shape)) list('{', type.strides, '}');
+  return s;
+}
+
+}  // namespace shw
