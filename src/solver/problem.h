@@ -1,11 +1,13 @@
-// The placement problem as flat arrays: no graph, no layouts, only numbers (solver/ includes only support/).
+// The placement problem as flat arrays: no graph, no layouts, only numbers (solver/ includes only
+// support/).
 //
 //   minimise   Σ_v unary[v][x_v]  +  Σ_e matrix[e][x_a, x_b]      over one label x_v per variable v
 //
-// A variable is a planner node, a label is one of its strategies, an edge joins a producer and a consumer. Costs are in
-// µs, ≥ 0, and infinite where the label or the pair is forbidden: pins, "same layout" pairs and cast-direction rules are
-// all written that way (shared/spec: solver.md §1). Several edges may join the same two variables; their costs add up.
-// An edge from a variable to itself is a unary cost (its diagonal); add_edge folds it.
+// A variable is a planner node, a label is one of its strategies, an edge joins a producer and a
+// consumer. Costs are in µs, ≥ 0, and infinite where the label or the pair is forbidden: pins,
+// "same layout" pairs and cast-direction rules are all written that way (shared/spec: solver.md
+// §1). Several edges may join the same two variables; their costs add up. An edge from a variable
+// to itself is a unary cost (its diagonal); add_edge folds it.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -23,9 +25,9 @@ inline constexpr double kForbidden = std::numeric_limits<double>::infinity();
 class PlacementProblem {
  public:
   struct Edge {
-    uint32_t a, b;       // variables; the matrix has num_labels(a) rows and num_labels(b) columns,
-    uint32_t matrix;     // or the other way round when
-    uint32_t transposed; // 1
+    uint32_t a, b;        // variables; the matrix has num_labels(a) rows and num_labels(b) columns,
+    uint32_t matrix;      // or the other way round when
+    uint32_t transposed;  // 1
   };
   struct Matrix {
     uint32_t rows, cols;
@@ -43,7 +45,9 @@ class PlacementProblem {
   uint32_t num_labels(uint32_t v) const {
     return static_cast<uint32_t>(first_label_[v + 1] - first_label_[v]);
   }
-  uint64_t first_label(uint32_t v) const { return first_label_[v]; }  // offset of v's labels when all are laid in a row
+  uint64_t first_label(uint32_t v) const {
+    return first_label_[v];
+  }  // offset of v's labels when all are laid in a row
   std::span<const double> unary(uint32_t v) const {
     return {unary_.data() + first_label_[v], num_labels(v)};
   }
@@ -68,11 +72,12 @@ class PlacementProblem {
 };
 
 struct SolveOptions {
-  uint32_t max_sweeps = 2000;      // of TRW-S, at the top level; counted, so the result does not depend on the clock
+  uint32_t max_sweeps =
+      2000;  // of TRW-S, at the top level; counted, so the result does not depend on the clock
   uint64_t table_budget_bytes = 64ull << 20;  // of exact elimination
   uint64_t max_branch_nodes = 100000;
-  double time_limit_s = 0;         // 0: none; at the limit the incumbent is returned, proven = false
-  double relative_gap = 1e-9;      // proven when cost − bound ≤ relative_gap · |cost|
+  double time_limit_s = 0;     // 0: none; at the limit the incumbent is returned, proven = false
+  double relative_gap = 1e-9;  // proven when cost − bound ≤ relative_gap · |cost|
 };
 
 struct SolveStats {
@@ -91,14 +96,18 @@ struct Solution {
   SolveStats stats;
 };
 
-// Recomputes the cost of a labelling from the problem alone; shares no code with the solver. kForbidden if not allowed.
+// Recomputes the cost of a labelling from the problem alone; shares no code with the solver.
+// kForbidden if not allowed.
 double evaluate(const PlacementProblem& problem, std::span<const uint32_t> choice);
 
-// The optimum with its proof. INVALID_ARGUMENT: not a valid problem; FAILED_PRECONDITION: no labelling has finite cost
-// (the message names variables); CANCELLED: within 10 ms of the monitor's flag. The same problem gives the same choice, always.
-Result<Solution> solve(const PlacementProblem& problem, const SolveOptions& options, Monitor& monitor);
+// The optimum with its proof. INVALID_ARGUMENT: not a valid problem; FAILED_PRECONDITION: no
+// labelling has finite cost (the message names variables); CANCELLED: within 10 ms of the monitor's
+// flag. The same problem gives the same choice, always.
+Result<Solution> solve(const PlacementProblem& problem, const SolveOptions& options,
+                       Monitor& monitor);
 
-// Test oracles: every labelling in turn; the whole problem as one MILP (lp_solve). For small problems only.
+// Test oracles: every labelling in turn; the whole problem as one MILP (lp_solve). For small
+// problems only.
 Result<Solution> solve_brute_force(const PlacementProblem& problem);
 Result<Solution> solve_with_lp_solve(const PlacementProblem& problem, double time_limit_s);
 

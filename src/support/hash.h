@@ -1,5 +1,6 @@
-// 64-bit hashing of bytes (XXH3, from libxxhash): keys of memo tables, and fingerprints in plan bytes, where
-// the value is part of the format. The same bytes give the same value on every machine.
+// 64-bit hashing of bytes (XXH3, from libxxhash): keys of memo tables, and fingerprints in plan
+// bytes, where the value is part of the format. The same bytes give the same value on every
+// machine.
 #pragma once
 #include <cstdint>
 #include <span>

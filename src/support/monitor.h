@@ -1,7 +1,8 @@
-// Progress and cancellation of long work, in one object that is handed down to whatever may take long.
+// Progress and cancellation of long work, in one object that is handed down to whatever may take
+// long.
 //
-// The owner sets `on_progress` and `cancel`; the worker calls poll() at least every 10 ms of work, and
-// report() when there is something new to tell. Neither is called by two threads at once.
+// The owner sets `on_progress` and `cancel`; the worker calls poll() at least every 10 ms of work,
+// and report() when there is something new to tell. Neither is called by two threads at once.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -14,8 +15,10 @@
 namespace shw {
 
 struct Progress {
-  std::string_view phase;  // "import", "rewrite", "strategies", "price", "solve", "lower", "passes", "write"
-  double best_cost_us = std::numeric_limits<double>::infinity();    // of the incumbent; infinity: none yet
+  std::string_view
+      phase;  // "import", "rewrite", "strategies", "price", "solve", "lower", "passes", "write"
+  double best_cost_us =
+      std::numeric_limits<double>::infinity();  // of the incumbent; infinity: none yet
   double lower_bound_us = -std::numeric_limits<double>::infinity();  // proven
   double elapsed_s = 0;
 };
@@ -33,7 +36,8 @@ class Monitor {
   }
   Status report(Progress p) {
     if (on_progress) {
-      p.elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+      p.elapsed_s =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
       if (on_progress(p)) stop_ = true;
     }
     return poll();

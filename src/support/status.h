@@ -1,5 +1,6 @@
-// Status and Result: how every function that can fail says so. Codes are gRPC's, the numbers are those of
-// the C API (capi/include/shardwise/shardwise.h). A status may carry the place in the graph that caused it.
+// Status and Result: how every function that can fail says so. Codes are gRPC's, the numbers are
+// those of the C API (capi/include/shardwise/shardwise.h). A status may carry the place in the
+// graph that caused it.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -81,8 +82,11 @@ inline Status data_loss(std::string m, SourceLoc l = SourceLoc::current()) {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : v_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor): `return value;` reads well
-  Result(Status status) : v_(std::in_place_index<1>, std::move(status)) {}  // NOLINT(google-explicit-constructor)
+  Result(T value)
+      : v_(std::in_place_index<0>, std::move(value)) {
+  }  // NOLINT(google-explicit-constructor): `return value;` reads well
+  Result(Status status)
+      : v_(std::in_place_index<1>, std::move(status)) {}  // NOLINT(google-explicit-constructor)
   bool ok() const { return v_.index() == 0; }
   const Status& status() const {
     static const Status kOkStatus;
@@ -99,19 +103,20 @@ class [[nodiscard]] Result {
 
 #define SHW_CONCAT_(a, b) a##b
 #define SHW_CONCAT(a, b) SHW_CONCAT_(a, b)
-#define SHW_RETURN_IF_ERROR(expr)                              \
-  do {                                                         \
+#define SHW_RETURN_IF_ERROR(expr)                                   \
+  do {                                                              \
     if (::shw::Status shw_s_ = (expr); !shw_s_.ok()) return shw_s_; \
   } while (0)
 #define SHW_ASSIGN_OR_RETURN_(tmp, lhs, expr) \
   auto tmp = (expr);                          \
   if (!tmp.ok()) return tmp.status();         \
   lhs = std::move(*tmp)
-#define SHW_ASSIGN_OR_RETURN(lhs, expr) SHW_ASSIGN_OR_RETURN_(SHW_CONCAT(shw_r_, __LINE__), lhs, expr)
+#define SHW_ASSIGN_OR_RETURN(lhs, expr) \
+  SHW_ASSIGN_OR_RETURN_(SHW_CONCAT(shw_r_, __LINE__), lhs, expr)
 // An invariant of our own, in code that returns a Status or Result: never for a caller's data.
-#define SHW_CHECK(cond)                                                       \
-  do {                                                                        \
-    if (!(cond)) return ::shw::internal_error("invariant broken: " #cond);    \
+#define SHW_CHECK(cond)                                                    \
+  do {                                                                     \
+    if (!(cond)) return ::shw::internal_error("invariant broken: " #cond); \
   } while (0)
 
 }  // namespace shw

@@ -1,4 +1,5 @@
-// Element types. The numbers are part of the graph and plan formats and of the C API: never change or reuse one.
+// Element types. The numbers are part of the graph and plan formats and of the C API: never change
+// or reuse one.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -22,10 +23,21 @@ enum class Dtype : uint8_t {
 
 constexpr int64_t dtype_size(Dtype d) {
   switch (d) {
-    case Dtype::kF64: case Dtype::kI64: case Dtype::kC64: return 8;
-    case Dtype::kF32: case Dtype::kI32: return 4;
-    case Dtype::kF16: case Dtype::kBF16: case Dtype::kI16: return 2;
-    case Dtype::kI8: case Dtype::kU8: case Dtype::kBool: return 1;
+    case Dtype::kF64:
+    case Dtype::kI64:
+    case Dtype::kC64:
+      return 8;
+    case Dtype::kF32:
+    case Dtype::kI32:
+      return 4;
+    case Dtype::kF16:
+    case Dtype::kBF16:
+    case Dtype::kI16:
+      return 2;
+    case Dtype::kI8:
+    case Dtype::kU8:
+    case Dtype::kBool:
+      return 1;
   }
   return 0;
 }
@@ -34,7 +46,7 @@ constexpr bool is_floating(Dtype d) {
 }
 constexpr bool is_complex(Dtype d) { return d == Dtype::kC64; }
 
-std::string_view dtype_name(Dtype d);                       // "f32", "bf16", "i64", "bool", "c64"
+std::string_view dtype_name(Dtype d);  // "f32", "bf16", "i64", "bool", "c64"
 std::optional<Dtype> dtype_from_name(std::string_view name);
 std::optional<Dtype> dtype_from_number(int64_t number);
 

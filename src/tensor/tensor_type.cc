@@ -51,8 +51,8 @@ Status check_tensor_type(const TensorType& type) {
     if (d < 0)
       return invalid_argument("dim " + std::to_string(i) + " is negative: " + std::to_string(d));
     if (type.strides[i] < 0)
-      return invalid_argument("stride " + std::to_string(i) + " is negative: " +
-                              std::to_string(type.strides[i]));
+      return invalid_argument("stride " + std::to_string(i) +
+                              " is negative: " + std::to_string(type.strides[i]));
     if (type.strides[i] > kLimit || (d != 0 && bytes > kLimit / d))
       return invalid_argument("the tensor is larger than 2^60 bytes: " + to_string(type));
     if (d != 0) bytes *= d;

@@ -18,9 +18,15 @@ inline constexpr int kMaxRank = 8;
 class Dims {
  public:
   Dims() = default;
-  Dims(std::initializer_list<int64_t> d) { for (int64_t x : d) push_back(x); }
-  explicit Dims(std::span<const int64_t> d) { for (int64_t x : d) push_back(x); }  // d.size() ≤ kMaxRank: checked by the callers that read outside data
-  Dims(size_t n, int64_t value) { for (size_t i = 0; i < n; ++i) push_back(value); }
+  Dims(std::initializer_list<int64_t> d) {
+    for (int64_t x : d) push_back(x);
+  }
+  explicit Dims(std::span<const int64_t> d) {
+    for (int64_t x : d) push_back(x);
+  }  // d.size() ≤ kMaxRank: checked by the callers that read outside data
+  Dims(size_t n, int64_t value) {
+    for (size_t i = 0; i < n; ++i) push_back(value);
+  }
   void push_back(int64_t x) { v_[n_++] = x; }
   void insert(size_t at, int64_t x) {
     std::copy_backward(v_.begin() + at, v_.begin() + n_, v_.begin() + n_ + 1);
@@ -54,7 +60,7 @@ struct TensorType {
   Dtype dtype = Dtype::kF32;
 
   int rank() const { return static_cast<int>(shape.size()); }
-  int64_t numel() const;   // overflow is excluded by check_tensor_type
+  int64_t numel() const;  // overflow is excluded by check_tensor_type
   int64_t bytes() const { return numel() * dtype_size(dtype); }
   bool contiguous() const;  // row-major without gaps; dims of size 1 do not count
   bool operator==(const TensorType&) const = default;
@@ -64,9 +70,11 @@ Dims row_major_strides(const Dims& shape);
 TensorType row_major(Dtype dtype, Dims shape);
 uint64_t hash_of(const TensorType& type);
 
-// Dims ≥ 0, one stride per dim, and neither the element count nor the bytes overflow int64 (a stated limit of 2^60 bytes).
+// Dims ≥ 0, one stride per dim, and neither the element count nor the bytes overflow int64 (a
+// stated limit of 2^60 bytes).
 Status check_tensor_type(const TensorType& type);
 
-std::string to_string(const TensorType& type);  // "f32[4,8]"; with strides when they are not row-major: "f32[4,8]{1,4}"
+std::string to_string(const TensorType& type);  // "f32[4,8]"; with strides when they are not
+                                                // row-major: "f32[4,8]{1,4}"
 
 }  // namespace shw

@@ -1,0 +1,243 @@
+#include "sharding/layout.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "support/hash.h"
+
+namespace shw {
+namespace {
+
+constexpr int64_t kMaxRanks = int64_t{1} << 20;
+constexpr std::array<std::string_view, 5> kReduceNames = {"sum", "avg", "max", "min", "product"};
+
+std::optional<int64_t> parse_int(std::string_view s) {
+  int64_t v = 0;
+  const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), v);
+  if (error != std::errc() || end != s.data() + s.size()) return std::nullopt;
+  return v;
+}
+
+// One placement at the front of `s`, which is shortened by it.
+std::optional<Placement> parse_placement(std::string_view& s) {
+  if (s.empty()) return std::nullopt;
+  const char letter = s.front();
+  s.remove_prefix(1);
+  std::string_view arg;
+  if (!s.empty() && s.front() == '(') {
+    const size_t close = s.find(')');
+    if (close == std::string_view::npos) return std::nullopt;
+    arg = s.substr(1, close - 1);
+    s.remove_prefix(close + 1);
+  }
+  if (letter == 'R' && arg.empty()) return Placement::replicate();
+  if (letter == 'M' && arg.empty()) return Placement::masked();
+  if (letter == 'S') {
+    const auto dim = parse_int(arg);
+    if (!dim || *dim < 0 || *dim >= kMaxRank) return std::nullopt;
+    return Placement::shard(static_cast<int>(*dim));
+  }
+  if (letter == 'P') {
+    if (arg.empty()) return Placement::partial();
+    for (size_t i = 0; i < kReduceNames.size(); ++i)
+      if (kReduceNames[i] == arg) return Placement::partial(static_cast<ReduceOp>(i));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<Mesh> Mesh::create(std::vector<Axis> axes) {
+  if (axes.empty() || axes.size() > kMaxMeshRank)
+    return invalid_argument("a mesh has 1 to " + std::to_string(kMaxMeshRank) + " dims, not " +
+                            std::to_string(axes.size()));
+  Mesh mesh;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const Axis& a = axes[i];
+    if (a.name.empty())
+      return invalid_argument("mesh dim " + std::to_string(i) + " has no name: write NAME=SIZE");
+    for (size_t j = 0; j < i; ++j)
+      if (axes[j].name == a.name)
+        return invalid_argument("mesh dim '" + a.name + "' is named twice");
+    if (a.size < 1 || a.size > kMaxRanks || mesh.num_ranks_ * a.size > kMaxRanks)
+      return invalid_argument("mesh dim '" + a.name + "' of size " + std::to_string(a.size) +
+                              ": sizes are at least 1, and a mesh has at most 2^20 ranks");
+    mesh.num_ranks_ *= a.size;
+  }
+  mesh.axes_ = std::move(axes);
+  return mesh;
+}
+
+Result<Mesh> Mesh::parse(std::string_view text) {
+  std::vector<Axis> axes;
+  while (true) {
+    const size_t comma = text.find(',');
+    const std::string_view item = text.substr(0, comma);
+    const size_t equals = item.find('=');
+    const auto size =
+        equals == std::string_view::npos ? std::nullopt : parse_int(item.substr(equals + 1));
+    if (!size)
+      return invalid_argument("mesh '" + std::string(item) +
+                              "': write NAME=SIZE,…, such as dp=8,tp=8");
+    axes.push_back({std::string(item.substr(0, equals)), *size});
+    if (comma == std::string_view::npos) break;
+    text.remove_prefix(comma + 1);
+  }
+  return create(std::move(axes));
+}
+
+int64_t Mesh::coordinate(int64_t rank, int dim) const {
+  for (int d = this->rank() - 1; d > dim; --d) rank /= size(d);
+  return rank % size(dim);
+}
+
+std::string Mesh::to_string() const {
+  std::string s;
+  for (const Axis& a : axes_) s += (s.empty() ? "" : ",") + a.name + "=" + std::to_string(a.size);
+  return s;
+}
+
+std::string_view reduce_op_name(ReduceOp op) { return kReduceNames[static_cast<size_t>(op)]; }
+
+bool Layout::has_partial() const {
+  return std::any_of(placement.begin(), placement.end(),
+                     [](Placement p) { return p.is_partial(); });
+}
+
+bool Layout::all_replicate() const {
+  return std::all_of(placement.begin(), placement.end(),
+                     [](Placement p) { return p.is_replicate(); });
+}
+
+std::vector<int> Layout::shards_of(int dim) const {
+  std::vector<int> dims;
+  for (uint8_t m : order)
+    if (placement[m].is_shard(dim)) dims.push_back(m);
+  return dims;
+}
+
+Layout normalised(Layout layout) {
+  // Each tensor dim's mesh dims keep their relative order, but take the places that ascending order
+  // would give them.
+  std::array<uint8_t, kMaxMeshRank> order{0, 1, 2, 3, 4, 5};
+  for (int dim = 0; dim < kMaxRank; ++dim) {
+    const std::vector<int> cut = layout.shards_of(dim);
+    if (cut.size() < 2) continue;
+    std::vector<int> places = cut;
+    std::sort(places.begin(), places.end());
+    for (size_t i = 0; i < cut.size(); ++i)
+      order[static_cast<size_t>(places[i])] = static_cast<uint8_t>(cut[i]);
+  }
+  layout.order = order;
+  return layout;
+}
+
+uint64_t hash_of(const Layout& layout) { return hash_bytes(&layout, sizeof layout); }
+
+std::string to_string(const Layout& layout, int mesh_rank) {
+  std::string s;
+  for (int m = 0; m < mesh_rank; ++m) {
+    const Placement p = layout[m];
+    switch (p.kind) {
+      case Placement::Kind::kReplicate:
+        s += 'R';
+        break;
+      case Placement::Kind::kShard:
+        s += "S(" + std::to_string(p.arg) + ")";
+        break;
+      case Placement::Kind::kMasked:
+        s += 'M';
+        break;
+      case Placement::Kind::kPartial:
+        s += 'P';
+        if (p.reduce_op() != ReduceOp::kSum)
+          s += "(" + std::string(reduce_op_name(p.reduce_op())) + ")";
+        break;
+    }
+  }
+  const Layout n = normalised(layout);
+  if (n.order != Layout{}.order) {
+    s += '|';
+    for (int m = 0; m < mesh_rank; ++m)
+      s += (m ? "," : "") + std::to_string(n.order[static_cast<size_t>(m)]);
+  }
+  return s;
+}
+
+Result<Layout> parse_layout(std::string_view text, int mesh_rank) {
+  const auto refuse = [&](const std::string& why) {
+    return invalid_argument("layout '" + std::string(text) + "': " + why +
+                            "; write one of R, S(dim), P, P(avg|max|min|product) for each of the " +
+                            std::to_string(mesh_rank) + " mesh dims, such as S(0)R");
+  };
+  Layout layout;
+  std::string_view rest = text.substr(0, text.find('|'));
+  for (int m = 0; m < mesh_rank; ++m) {
+    const auto p = parse_placement(rest);
+    if (!p) return refuse("placement " + std::to_string(m) + " is missing or unknown");
+    layout[m] = *p;
+  }
+  if (!rest.empty()) return refuse("it has more placements than the mesh has dims");
+  if (const size_t bar = text.find('|'); bar != std::string_view::npos) {
+    rest = text.substr(bar + 1);
+    uint32_t seen = 0;
+    for (int i = 0; i < mesh_rank; ++i) {
+      const size_t comma = rest.find(',');
+      const auto m = parse_int(rest.substr(0, comma));
+      if (!m || *m < 0 || *m >= mesh_rank || (seen >> *m & 1))
+        return refuse("the shard order after '|' is not a permutation of the mesh dims");
+      seen |= 1u << *m;
+      layout.order[static_cast<size_t>(i)] = static_cast<uint8_t>(*m);
+      rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+    }
+    if (!rest.empty()) return refuse("the shard order has more entries than the mesh has dims");
+  }
+  return normalised(layout);
+}
+
+bool is_shardable(const Dims& shape, const Layout& layout, const Mesh& mesh) {
+  Dims left = shape;
+  for (int m = 0; m < mesh.rank(); ++m) {
+    if (!layout[m].is_shard()) continue;
+    const auto d = static_cast<size_t>(layout[m].dim());
+    if (d >= left.size() || left[d] < mesh.size(m)) return false;
+    left[d] = (left[d] + mesh.size(m) - 1) / mesh.size(m);
+  }
+  return true;
+}
+
+bool is_evenly_sharded(const Dims& shape, const Layout& layout, const Mesh& mesh) {
+  Dims left = shape;
+  for (int m = 0; m < mesh.rank(); ++m) {
+    if (!layout[m].is_shard()) continue;
+    const auto d = static_cast<size_t>(layout[m].dim());
+    if (d >= left.size() || left[d] % mesh.size(m) != 0) return false;
+    left[d] /= mesh.size(m);
+  }
+  return true;
+}
+
+Dims local_shape(const Dims& shape, const Layout& layout, const Mesh& mesh) {
+  Dims local = shape;
+  for (int m = 0; m < mesh.rank(); ++m)
+    if (layout[m].is_shard()) {
+      int64_t& size = local[static_cast<size_t>(layout[m].dim())];
+      size = (size + mesh.size(m) - 1) / mesh.size(m);
+    }
+  return local;
+}
+
+Dims local_offset(const Dims& shape, const Layout& layout, const Mesh& mesh, int64_t rank) {
+  Dims offset(shape.size(), 0);
+  Dims size = shape;
+  for (uint8_t m : layout.order) {
+    if (m >= mesh.rank() || !layout[m].is_shard()) continue;
+    const auto d = static_cast<size_t>(layout[m].dim());
+    size[d] /= mesh.size(m);
+    offset[d] += mesh.coordinate(rank, m) * size[d];
+  }
+  return offset;
+}
+
+}  // namespace shw

@@ -1,0 +1,111 @@
+// Mesh, placement, layout: how one tensor lies on the devices.
+//
+// A mesh is an n-dimensional grid of ranks, row-major, outermost dim first. A layout gives one
+// placement per mesh dim:
+//   R        replicate: every rank along that mesh dim holds the same data
+//   S(d)     shard: tensor dim d is cut into equal blocks along that mesh dim
+//   P(op)    partial: the value is the reduction, by op, of what the ranks along that mesh dim hold
+//   M        masked partial: like P(sum), of a look-up whose table is cut by rows (embedding,
+//   gather)
+// Where several mesh dims shard one tensor dim, `order` says which cuts first: by default the
+// outermost mesh dim, so with S(0)S(0) on 2×4, rank (i,j) owns block 4i+j of 8. With the order
+// reversed it owns block 2j+i.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/status.h"
+#include "tensor/tensor_type.h"
+
+namespace shw {
+
+inline constexpr int kMaxMeshRank = 6;
+
+class Mesh {
+ public:
+  struct Axis {
+    std::string name;
+    int64_t size;
+  };
+  // 1 to kMaxMeshRank axes, sizes ≥ 1, distinct non-empty names, at most 2^20 ranks.
+  static Result<Mesh> create(std::vector<Axis> axes);
+  static Result<Mesh> parse(std::string_view text);  // "dp=8,tp=8"
+
+  int rank() const { return static_cast<int>(axes_.size()); }
+  int64_t size(int dim) const { return axes_[static_cast<size_t>(dim)].size; }
+  const std::string& name(int dim) const { return axes_[static_cast<size_t>(dim)].name; }
+  int64_t num_ranks() const { return num_ranks_; }
+  int64_t coordinate(int64_t rank, int dim) const;  // of a rank along a mesh dim
+  std::string to_string() const;                    // "dp=8,tp=8"
+
+ private:
+  std::vector<Axis> axes_;
+  int64_t num_ranks_ = 1;
+};
+
+enum class ReduceOp : uint8_t { kSum = 0, kAvg = 1, kMax = 2, kMin = 3, kProduct = 4 };
+std::string_view reduce_op_name(ReduceOp op);
+
+struct Placement {
+  enum class Kind : uint8_t { kReplicate = 0, kShard = 1, kPartial = 2, kMasked = 3 };
+  Kind kind = Kind::kReplicate;
+  uint8_t arg = 0;  // shard: the tensor dim; partial: the ReduceOp
+
+  static constexpr Placement replicate() { return {}; }
+  static constexpr Placement shard(int dim) { return {Kind::kShard, static_cast<uint8_t>(dim)}; }
+  static constexpr Placement partial(ReduceOp op = ReduceOp::kSum) {
+    return {Kind::kPartial, static_cast<uint8_t>(op)};
+  }
+  static constexpr Placement masked() { return {Kind::kMasked, 0}; }
+  constexpr bool is_replicate() const { return kind == Kind::kReplicate; }
+  constexpr bool is_shard() const { return kind == Kind::kShard; }
+  constexpr bool is_shard(int dim) const { return is_shard() && arg == dim; }
+  constexpr bool is_partial() const { return kind == Kind::kPartial || kind == Kind::kMasked; }
+  constexpr int dim() const { return arg; }
+  constexpr ReduceOp reduce_op() const { return static_cast<ReduceOp>(arg); }
+  constexpr bool operator==(const Placement&) const = default;
+};
+
+struct Layout {
+  std::array<Placement, kMaxMeshRank> placement{};  // beyond the mesh's rank: replicate
+  std::array<uint8_t, kMaxMeshRank> order{
+      0, 1, 2, 3, 4, 5};  // mesh dims, the one that cuts first in front; normalised
+
+  const Placement& operator[](int mesh_dim) const {
+    return placement[static_cast<size_t>(mesh_dim)];
+  }
+  Placement& operator[](int mesh_dim) { return placement[static_cast<size_t>(mesh_dim)]; }
+  bool operator==(const Layout&) const = default;
+  bool same_placements(const Layout& o) const { return placement == o.placement; }
+  bool has_partial() const;
+  bool all_replicate() const;
+  // Mesh dims that shard tensor dim `dim`, in the order in which they cut it.
+  std::vector<int> shards_of(int dim) const;
+};
+
+// Brings `order` into its one normal form: only the relative order of mesh dims that shard the same
+// tensor dim means anything; all else is ascending.
+Layout normalised(Layout layout);
+uint64_t hash_of(const Layout& layout);
+
+// "S(0)R", "S(1)P(avg)", "P" is P(sum), "M" masked; a shard order that is not the default follows:
+// "S(0)S(0)|1,0".
+std::string to_string(const Layout& layout, int mesh_rank);
+Result<Layout> parse_layout(std::string_view text, int mesh_rank);
+
+// The reference's rule of which shards exist at all (planner.md 2.1): walking the mesh dims in
+// order, the remaining size must be ≥ the mesh dim; it then becomes the ceiling of the quotient.
+bool is_shardable(const Dims& shape, const Layout& layout, const Mesh& mesh);
+bool is_evenly_sharded(const Dims& shape, const Layout& layout, const Mesh& mesh);
+
+// Shape of the piece on rank 0: ceiling division, mesh dim by mesh dim.
+Dims local_shape(const Dims& shape, const Layout& layout, const Mesh& mesh);
+
+// Where rank `rank`'s piece of an evenly sharded tensor begins, per tensor dim.
+Dims local_offset(const Dims& shape, const Layout& layout, const Mesh& mesh, int64_t rank);
+
+}  // namespace shw
