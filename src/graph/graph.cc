@@ -1,0 +1,128 @@
+#include "graph/graph.h"
+
+#include "support/hash.h"
+
+namespace shw {
+
+std::string_view input_role_prefix(InputRole role) {
+  switch (role) {
+    case InputRole::kParameter:
+      return "param";
+    case InputRole::kBuffer:
+      return "buffer";
+    case InputRole::kInput:
+      return "input";
+    case InputRole::kTangent:
+      return "tangent";
+    case InputRole::kSeed:
+      return "seed";
+  }
+  return "?";
+}
+
+NodeId Graph::add_node(OpKind op, std::string name, std::span<const NodeId> operands, Attrs attrs,
+                       std::span<const std::optional<TensorType>> results, bool is_tuple,
+                       NodeMeta meta) {
+  Node node{op,
+            is_tuple,
+            static_cast<uint32_t>(operands_.size()),
+            static_cast<uint32_t>(operands.size()),
+            static_cast<uint32_t>(results_.size()),
+            static_cast<uint32_t>(results.size())};
+  operands_.insert(operands_.end(), operands.begin(), operands.end());
+  results_.insert(results_.end(), results.begin(), results.end());
+  const NodeId id = nodes_.push_back(node);
+  names_.push_back(name.empty() ? "%" + std::to_string(id.v) : std::move(name));
+  attrs_.push_back(std::move(attrs));
+  metas_.push_back(std::move(meta));
+  return id;
+}
+
+NodeId Graph::add_node(OpKind op, std::string name, std::initializer_list<NodeId> operands,
+                       Attrs attrs, const TensorType& result, NodeMeta meta) {
+  const std::optional<TensorType> results[] = {result};
+  return add_node(op, std::move(name), std::span(operands.begin(), operands.size()),
+                  std::move(attrs), results, false, std::move(meta));
+}
+
+NodeId Graph::add_input(std::string node_name, const TensorType& type, InputInfo info,
+                        NodeMeta meta) {
+  const NodeId id = add_node(OpKind::kInput, std::move(node_name), {}, {}, type, std::move(meta));
+  info.node = id;
+  inputs_.push_back(std::move(info));
+  return id;
+}
+
+int32_t Graph::input_index(NodeId n) const {
+  if (op(n) != OpKind::kInput) return -1;
+  // Inputs are appended in node order.
+  size_t lo = 0, hi = inputs_.size();
+  while (lo < hi) {
+    const size_t mid = (lo + hi) / 2;
+    (inputs_[mid].node < n ? lo : hi) = inputs_[mid].node < n ? mid + 1 : mid;
+  }
+  return lo < inputs_.size() && inputs_[lo].node == n ? static_cast<int32_t>(lo) : -1;
+}
+
+std::string Graph::full_name(const InputInfo& input) const {
+  return std::string(input_role_prefix(input.role)) + "." + input.name;
+}
+
+std::string Graph::full_name(const OutputInfo& output) const {
+  if (output.role == OutputRole::kResult)
+    return output.name.empty() || output.name == "0" ? "output" : "output." + output.name;
+  const char* prefix = output.role == OutputRole::kGradient ? "grad." : "update.";
+  const auto i = static_cast<size_t>(output.of_input);
+  return prefix +
+         (i < inputs_.size()
+              ? (inputs_[i].role == InputRole::kParameter ? inputs_[i].name : full_name(inputs_[i]))
+              : std::string("?"));
+}
+
+void Graph::reserve(size_t n) {
+  nodes_.reserve(n);
+  names_.reserve(n);
+  attrs_.reserve(n);
+  metas_.reserve(n);
+  operands_.reserve(2 * n);
+  results_.reserve(n + n / 8);
+}
+
+UserTable::UserTable(const Graph& graph) : first_(graph.num_nodes() + 1, 0) {
+  for (uint32_t i = 0; i < graph.num_nodes(); ++i)
+    for (NodeId o : graph.operands(NodeId{i}))
+      if (o.valid()) ++first_[o.v + 1];
+  for (size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
+  users_.resize(first_.back());
+  std::vector<uint32_t> next(first_.begin(), first_.end() - 1);
+  for (uint32_t i = 0; i < graph.num_nodes(); ++i)
+    for (NodeId o : graph.operands(NodeId{i}))
+      if (o.valid()) users_[next[o.v]++] = NodeId{i};
+}
+
+uint64_t fingerprint(const Graph& graph) {
+  uint64_t h = graph.num_nodes();
+  for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
+    const NodeId n{i};
+    h = hash_bytes(op_name(graph.op(n)), h);
+    h = hash_span(graph.operands(n), h);
+    h = hash_combine(h, hash_of(graph.attrs(n)));
+    for (const auto& r : graph.results(n)) h = hash_combine(h, r ? hash_of(*r) : 0);
+    const NodeMeta& m = graph.meta(n);
+    const int64_t meta[] = {static_cast<int64_t>(m.phase), static_cast<int64_t>(m.recompute),
+                            m.ac_graph_id, m.sequence_nr};
+    h = hash_bytes(m.module_path, hash_bytes(meta, sizeof meta, h));
+    h = hash_bytes(graph.name(n), h);
+  }
+  for (const InputInfo& in : graph.inputs()) {
+    const int64_t v[] = {in.node.v, static_cast<int64_t>(in.role), in.position};
+    h = hash_bytes(in.name, hash_bytes(v, sizeof v, h));
+  }
+  for (const OutputInfo& out : graph.outputs()) {
+    const int64_t v[] = {out.node.v, static_cast<int64_t>(out.role), out.of_input};
+    h = hash_bytes(out.name, hash_bytes(v, sizeof v, h));
+  }
+  return h;
+}
+
+}  // namespace shw

@@ -1,0 +1,148 @@
+// The tensor graph: flat tables, SSA, functional, global shapes, one device, no collectives.
+//
+// A node defines one value: a tensor, or a tuple of tensors of which some may be absent (a gradient
+// that is not wanted); get_item takes one tensor out of a tuple. Nodes stand in topological order.
+// Operands are in the order of the op's tensor parameters (OpDef::params); an optional operand that
+// is not given, or is a scalar (then it is an attribute of the parameter's name), is an invalid
+// NodeId in its place.
+//
+// A graph is built once and then read: a rewrite reads one graph and builds the next (rewrite/).
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "graph/op_kind.h"
+#include "support/index.h"
+#include "support/status.h"
+#include "tensor/attrs.h"
+#include "tensor/tensor_type.h"
+
+namespace shw {
+
+using NodeId = Id<struct NodeTag>;
+inline constexpr NodeId kNoNode{};
+
+enum class Phase : uint8_t { kForward = 0, kBackward = 1 };
+
+enum class InputRole : uint8_t { kParameter = 1, kBuffer = 2, kInput = 3, kTangent = 4, kSeed = 5 };
+enum class OutputRole : uint8_t { kResult = 1, kGradient = 2, kUpdate = 3 };
+std::string_view input_role_prefix(
+    InputRole role);  // "param", "buffer", "input", "tangent", "seed"
+
+enum class Recompute : uint8_t {
+  kUnset = 0,
+  kMustSave = 1,
+  kPreferSave = 2,
+  kPreferRecompute = 3,
+  kMustRecompute = 4
+};
+
+// What planning needs to know of where a node comes from. Rewrites carry it along.
+struct NodeMeta {
+  Phase phase = Phase::kForward;
+  Recompute recompute = Recompute::kUnset;
+  int32_t ac_graph_id = -1;  // activation-checkpoint region; -1: none
+  int64_t sequence_nr = -1;  // autograd's; joins a backward node to its forward node; -1: none
+  std::string module_path;   // "layers.0.attention.wq"; empty: none
+  std::string source;        // file, line or hash that the framework gave; empty: none
+  bool operator==(const NodeMeta&) const = default;
+};
+
+// Of a node with op input.
+struct InputInfo {
+  NodeId node;
+  InputRole role = InputRole::kInput;
+  std::string name;  // parameter and buffer: the qualified name; input: its name, or its position
+                     // "0", "1", …
+  int32_t position = -1;  // input: place among the caller's inputs; tangent: index into outputs()
+                          // of what it is the tangent of
+  bool operator==(const InputInfo&) const = default;
+};
+
+struct OutputInfo {
+  NodeId node;  // invalid: nothing is returned in this place
+  OutputRole role = OutputRole::kResult;
+  std::string name;       // result: its name, or its position "0", "1", …; else empty
+  int32_t of_input = -1;  // gradient, update: index into inputs()
+  bool operator==(const OutputInfo&) const = default;
+};
+
+struct Node {
+  OpKind op = OpKind::kInput;
+  bool is_tuple = false;
+  uint32_t first_operand = 0, num_operands = 0;
+  uint32_t first_result = 0, num_results = 0;
+};
+
+class Graph {
+ public:
+  // Appends a node; operands must already be there (or be kNoNode). Names need not be unique; empty
+  // is made "%index".
+  NodeId add_node(OpKind op, std::string name, std::span<const NodeId> operands, Attrs attrs,
+                  std::span<const std::optional<TensorType>> results, bool is_tuple, NodeMeta meta);
+  NodeId add_node(OpKind op, std::string name, std::initializer_list<NodeId> operands, Attrs attrs,
+                  const TensorType& result, NodeMeta meta = {});
+  // Appends an input node and its entry in inputs().
+  NodeId add_input(std::string node_name, const TensorType& type, InputInfo info,
+                   NodeMeta meta = {});
+  void add_output(OutputInfo info) { outputs_.push_back(std::move(info)); }
+
+  uint32_t num_nodes() const { return static_cast<uint32_t>(nodes_.size()); }
+  const Node& node(NodeId n) const { return nodes_[n]; }
+  OpKind op(NodeId n) const { return nodes_[n].op; }
+  const std::string& name(NodeId n) const { return names_[n]; }
+  const Attrs& attrs(NodeId n) const { return attrs_[n]; }
+  const NodeMeta& meta(NodeId n) const { return metas_[n]; }
+  NodeMeta& meta(NodeId n) { return metas_[n]; }
+  std::span<const NodeId> operands(NodeId n) const {
+    return {operands_.data() + nodes_[n].first_operand, nodes_[n].num_operands};
+  }
+  std::span<const std::optional<TensorType>> results(NodeId n) const {
+    return {results_.data() + nodes_[n].first_result, nodes_[n].num_results};
+  }
+  bool is_tuple(NodeId n) const { return nodes_[n].is_tuple; }
+  // Of a node that is not a tuple.
+  const TensorType& type(NodeId n) const { return *results_[nodes_[n].first_result]; }
+
+  std::span<const InputInfo> inputs() const { return inputs_; }
+  std::span<const OutputInfo> outputs() const { return outputs_; }
+  // Index into inputs() of an input node; -1 for other nodes.
+  int32_t input_index(NodeId n) const;
+  std::string full_name(const InputInfo& input) const;    // "param.<fqn>", "input.0", "tangent.0"
+  std::string full_name(const OutputInfo& output) const;  // "output", "output.1", "grad.<fqn>"
+
+  void reserve(size_t num_nodes);
+
+ private:
+  IndexVec<NodeId, Node> nodes_;
+  IndexVec<NodeId, std::string> names_;
+  IndexVec<NodeId, Attrs> attrs_;
+  IndexVec<NodeId, NodeMeta> metas_;
+  std::vector<NodeId> operands_;
+  std::vector<std::optional<TensorType>> results_;
+  std::vector<InputInfo> inputs_;
+  std::vector<OutputInfo> outputs_;
+};
+
+// For each node the nodes that use it, in graph order; a node that uses a value twice stands twice.
+// Outputs are not users.
+class UserTable {
+ public:
+  explicit UserTable(const Graph& graph);
+  std::span<const NodeId> users(NodeId n) const {
+    return {users_.data() + first_[n.v], first_[n.v + 1] - first_[n.v]};
+  }
+
+ private:
+  std::vector<uint32_t> first_;
+  std::vector<NodeId> users_;
+};
+
+uint64_t fingerprint(const Graph& graph);  // of everything that can change a plan
+
+}  // namespace shw

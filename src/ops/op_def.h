@@ -1,0 +1,113 @@
+// Everything that the compiler knows of one operation, in one constant: src/ops/<file>.cc defines
+// it, registry.cc lists it.
+//
+// How an op may be sharded is said for one mesh dim at a time: a *rule* gives one placement for
+// every result and every operand. strategy/ composes rules over the mesh dims and filters what does
+// not exist. Ops that only move data (view, permute, casts) instead *follow*: each layout of their
+// operand gives one strategy.
+#pragma once
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+#include "sharding/layout.h"
+#include "tensor/attrs.h"
+#include "tensor/tensor_type.h"
+
+namespace shw {
+
+enum class ParamKind : uint8_t {
+  kTensor,          // an operand
+  kOptionalTensor,  // an operand that may be absent
+  kTensorOrScalar,  // an operand, or a number: then an attribute of this name
+  kTensorList,      // the rest of the operands
+  kInt,
+  kFloat,
+  kNumber,
+  kBool,
+  kInts,
+  kDtype,
+  kString,   // attributes, may be absent
+  kIgnored,  // an argument that changes nothing here (layout, device, pin_memory)
+};
+struct Param {
+  std::string_view name;  // an attribute's name is that of its AttrKey
+  ParamKind kind;
+};
+
+using OptionalType = std::optional<TensorType>;
+
+// What an op function sees of a node. Types are global ones, or those of one rank's pieces: the
+// functions must not care.
+struct OpArgs {
+  std::span<const OptionalType> operands;  // nullopt: absent
+  const Attrs* attrs;
+  const TensorType& in(size_t i) const { return *operands[i]; }
+  bool has(size_t i) const { return i < operands.size() && operands[i].has_value(); }
+};
+
+// Single-mesh-dim rules of one node, in the reference's order. The rule "everything replicated" is
+// always there and is not listed. Absent operands and results still have a place (replicate).
+class RuleSet {
+ public:
+  RuleSet(size_t num_results, size_t num_operands)
+      : results_(num_results), operands_(num_operands) {}
+  void add(std::span<const Placement> results, std::span<const Placement> operands) {
+    rules_.insert(rules_.end(), results.begin(), results.end());
+    rules_.insert(rules_.end(), operands.begin(), operands.end());
+  }
+  void add(std::initializer_list<Placement> results, std::initializer_list<Placement> operands) {
+    add(std::span(results.begin(), results.size()), std::span(operands.begin(), operands.size()));
+  }
+  size_t size() const { return width() == 0 ? 0 : rules_.size() / width(); }
+  size_t width() const { return results_ + operands_; }
+  size_t num_results() const { return results_; }
+  size_t num_operands() const { return operands_; }
+  std::span<const Placement> rule(size_t i) const {
+    return {rules_.data() + i * width(), width()};
+  }  // results, then operands
+
+ private:
+  size_t results_, operands_;
+  std::vector<Placement> rules_;
+};
+
+// One strategy of a node that follows its only tensor operand.
+struct Followed {
+  Layout operand, result;
+};
+
+enum class Sharding : uint8_t {
+  kRules,    // `rules` composed over the mesh dims
+  kFollow,   // `follow` for each strategy of operand 0
+  kFree,     // input, alias: every combination of replicate and shard, operand like result
+  kElement,  // get_item: each strategy of the tuple gives one, operand like result
+};
+
+struct OpCost {
+  double flops = 0;
+  bool free = false;  // a view, or no work at all: neither reads nor writes count
+};
+
+struct OpDef {
+  OpKind kind;
+  std::span<const Param> params;
+  // Result types from operand types. Strides of results are those ATen gives; an op with a tuple
+  // returns all its places.
+  Result<std::vector<OptionalType>> (*infer)(const OpArgs&);
+  Sharding sharding = Sharding::kRules;
+  void (*rules)(const OpArgs&, std::span<const OptionalType> results, RuleSet&) = nullptr;
+  std::optional<Followed> (*follow)(const OpArgs&, const TensorType& result, const Layout& operand,
+                                    const Mesh&) = nullptr;
+  OpCost (*cost)(const OpArgs&,
+                 std::span<const OptionalType> results) = nullptr;  // null: no FLOPs, not free
+  // True: the result is the operand's storage under another shape and strides; the runtime never
+  // sees the op.
+  bool is_view = false;
+};
+
+const OpDef& op_def(OpKind kind);
+
+}  // namespace shw

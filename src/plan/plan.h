@@ -1,0 +1,46 @@
+// A plan: the compiled program of one graph on one mesh, with what the planner knows of it.
+// Immutable.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plan/program.h"
+
+namespace shw {
+
+struct NodeDecision {  // one planner node
+  std::string name, op;
+  uint8_t phase = 0;
+  std::string module_path;
+  std::string operand_layouts;  // "S(0)R, RS(1)"
+  std::string result_layout;    // "S(0)S(2)"; a tuple in parentheses
+  double compute_us = 0, comm_us = 0, transition_us = 0;
+};
+
+struct PlanSummary {
+  double objective_us = 0, bound_us = 0;
+  bool proven = false;
+  double compute_us = 0, comm_us = 0, transition_us = 0;
+  uint32_t num_nodes = 0;       // planner nodes
+  uint64_t num_strategies = 0;  // summed over them
+  std::string hardware, rules;  // "h100", "compat" or "full"
+  uint64_t graph_hash = 0, options_hash = 0, mesh_hash = 0;
+  std::vector<NodeDecision> decisions;
+};
+
+struct Plan {
+  PlanSummary summary;
+  Program program;
+};
+
+// Bytes of schemas/plan.fbs. The same plan gives the same bytes.
+std::vector<uint8_t> write_plan(const Plan& plan);
+
+// Refuses with DATA_LOSS what is damaged (size, identifier, checksum, verifier, semantics) and with
+// FAILED_PRECONDITION what another format version wrote, saying both sides. `bytes` may have any
+// alignment and content.
+Result<Plan> read_plan(std::span<const uint8_t> bytes);
+
+}  // namespace shw

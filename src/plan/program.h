@@ -1,0 +1,126 @@
+// The per-rank program: what lowering makes, passes improve, plan bytes carry and the executor
+// runs.
+//
+// One program serves all ranks (SPMD): what differs between them – which block a rank owns, whom it
+// talks to – is said by mesh dims and resolved from the rank's coordinates when the program is
+// loaded. All shards are even.
+//
+// A value is a strided window into a storage; views are values that share a storage, not steps.
+// Steps stand in an order that is valid to run one after another. Each runs on a stream, after the
+// events it waits for, and may record one.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sharding/layout.h"
+#include "support/index.h"
+#include "tensor/attrs.h"
+#include "tensor/tensor_type.h"
+
+namespace shw {
+
+using ValueId = Id<struct ValueTag>;
+using StorageId = Id<struct StorageTag>;
+
+struct ProgramValue {
+  TensorType type;  // of one rank's piece; strides in elements, 0 where expanded
+  StorageId storage;
+  int64_t offset_bytes = 0;  // of element 0 within the storage
+};
+
+enum class StorageKind : uint8_t {
+  kArena = 1,   // scratch inside the one arena, at offset_bytes once memory is planned
+  kInput = 2,   // the caller's tensor number `port` of the entry, read only
+  kOutput = 3,  // the tensor that is returned as number `port`
+};
+struct ProgramStorage {
+  int64_t bytes = 0;
+  StorageKind kind = StorageKind::kArena;
+  uint32_t port = 0;
+  int64_t offset_bytes = -1;  // arena: multiple of kArenaAlignment; -1 before the memory pass
+};
+inline constexpr int64_t kArenaAlignment = 64;
+
+enum class CollectiveKind : uint8_t {
+  kNone = 0,
+  kAllGather = 1,      // in: x, contiguous. out: [n, …x]: the members' x in group order
+  kReduceScatter = 2,  // in: [n, …]. out: […]: member i gets the reduction of everyone's in[i]
+  kAllReduce = 3,      // in: x. out: the reduction of everyone's x
+  kAllToAll = 4,       // in: [n, …]. out: [n, …]: out[j] of member i is in[i] of member j
+};
+
+// A group: the ranks that differ only along `axes`, numbered lexicographically by their coordinates
+// in the order of `axes` (outermost first). [1,0] on a 2×4 mesh: member number of rank (i,j) is
+// 2j+i.
+struct Collective {
+  CollectiveKind kind = CollectiveKind::kNone;
+  ReduceOp op = ReduceOp::kSum;
+  std::vector<uint8_t> axes;
+};
+
+enum class Stream : uint8_t { kCompute = 0, kCommunication = 1 };
+inline constexpr int kNumStreams = 2;
+inline constexpr uint32_t kNoEvent = UINT32_MAX;
+
+struct ProgramStep {
+  std::string kernel;  // of the runtime: an op's name, "local_slice", or the collective's name; see
+                       // runtime/cpu/README.md
+  std::vector<ValueId> inputs;   // invalid: an optional operand that is absent
+  std::vector<ValueId> outputs;  // invalid: a result that nobody wants
+  Attrs attrs;
+  Collective collective;  // kind kNone: a compute step
+  Stream stream = Stream::kCompute;
+  std::vector<uint32_t> waits;  // events that must have been recorded
+  uint32_t records = kNoEvent;  // event that becomes ready when the step is done
+  uint32_t node = UINT32_MAX;   // index of the graph's node that it serves
+  uint8_t phase = 0;            // Phase
+  double cost_us = 0;           // modelled
+};
+// local_slice: in: a tensor that is replicated along attrs.dims' mesh dims; attrs: dim = tensor
+// dim, dims = mesh dims, the first cuts first; out: this rank's block (a contiguous copy).
+
+enum class PortRole : uint8_t {
+  kParameter = 1,
+  kBuffer = 2,
+  kInput = 3,
+  kTangent = 4,
+  kSeed = 5,  // inputs: as InputRole
+  kResult = 11,
+  kGradient = 12,
+  kUpdate = 13,  // outputs
+};
+struct Port {
+  std::string name;  // "param.<fqn>", "input.0", "output", "grad.<fqn>"
+  PortRole role = PortRole::kInput;
+  TensorType global;  // the whole tensor; strides row-major
+  Layout layout;      // how the ranks hold it
+  ValueId value;      // invalid: an output that is not there (no gradient)
+};
+
+struct ProgramEntry {
+  std::string name;  // "step": forward and backward
+  std::vector<Port> inputs, outputs;
+  uint32_t first_step = 0, num_steps = 0;
+};
+
+struct Program {
+  std::vector<Mesh::Axis> mesh;
+  IndexVec<ValueId, ProgramValue> values;
+  IndexVec<StorageId, ProgramStorage> storages;
+  std::vector<ProgramStep> steps;
+  std::vector<ProgramEntry> entries;
+  uint32_t num_events = 0;
+  int64_t arena_bytes = 0;      // after the memory pass
+  int64_t live_peak_bytes = 0;  // largest sum of live arena storages: what a perfect packing needs
+};
+
+// Indices in range, storages large enough for every window, operands defined before use,
+// collectives' shapes and axes sound, events recorded before they are waited for, one writer per
+// storage byte range that is live. With `planned`: arena windows inside the arena and no two live
+// ones overlap.
+Status verify(const Program& program, bool planned);
+
+std::string to_text(const Program& program);  // one line a step; for people and golden tests
+
+}  // namespace shw

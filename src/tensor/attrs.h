@@ -1,0 +1,85 @@
+// Attributes of an operation: what its arguments say beside the tensors. A short list sorted by
+// key; keys are a closed set, by number in memory and by name in every file format.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "tensor/dtype.h"
+
+namespace shw {
+
+// X(identifier, name): what a name means is said where an op uses it (src/ops).
+#define SHW_ATTR_KEYS(X)                   \
+  X(Dim, "dim")                            \
+  X(Dims, "dims")                          \
+  X(KeepDim, "keepdim")                    \
+  X(Dtype, "dtype")                        \
+  X(Size, "size")                          \
+  X(Self, "self")                          \
+  X(Other, "other")                        \
+  X(Exponent, "exponent")                  \
+  X(Threshold, "threshold")                \
+  X(Alpha, "alpha")                        \
+  X(Equation, "equation")                  \
+  X(Index, "index")                        \
+  X(Start, "start")                        \
+  X(End, "end")                            \
+  X(Step, "step")                          \
+  X(Kernel, "kernel")                      \
+  X(Causal, "is_causal")                   \
+  X(Scale, "scale")                        \
+  X(DropoutP, "dropout_p")                 \
+  X(ComputeLse, "compute_lse")             \
+  X(OutputMask, "output_mask")             \
+  X(PaddingIdx, "padding_idx")             \
+  X(NumWeights, "num_weights")             \
+  X(ScaleGradByFreq, "scale_grad_by_freq") \
+  X(Sparse, "sparse")                      \
+  X(MemoryFormat, "memory_format")
+
+enum class AttrKey : uint16_t {
+#define X(id, name) k##id,
+  SHW_ATTR_KEYS(X)
+#undef X
+      kCount
+};
+
+std::string_view attr_key_name(AttrKey key);
+std::optional<AttrKey> attr_key_from_name(std::string_view name);
+
+using AttrValue = std::variant<int64_t, double, bool, Dtype, std::vector<int64_t>, std::string>;
+std::string to_string(const AttrValue& value);  // 3, 0.5, true, bf16, [1,0], "abk,kn->abn"
+
+class Attrs {
+ public:
+  using Item = std::pair<AttrKey, AttrValue>;
+  void set(AttrKey key, AttrValue value);
+  void erase(AttrKey key);
+  const AttrValue* find(AttrKey key) const;
+  bool has(AttrKey key) const { return find(key) != nullptr; }
+
+  // The value, or `otherwise` where the key is absent or of another kind (kinds are checked when a
+  // graph is read).
+  int64_t get_int(AttrKey key, int64_t otherwise) const;
+  double get_number(AttrKey key, double otherwise) const;  // an int or a float
+  bool get_bool(AttrKey key, bool otherwise) const;
+  Dtype get_dtype(AttrKey key, Dtype otherwise) const;
+  const std::vector<int64_t>& get_ints(AttrKey key) const;  // empty where absent
+  std::string_view get_string(AttrKey key) const;           // empty where absent
+
+  const std::vector<Item>& items() const { return items_; }
+  bool empty() const { return items_.empty(); }
+  bool operator==(const Attrs&) const = default;
+
+ private:
+  std::vector<Item> items_;
+};
+
+uint64_t hash_of(const Attrs& attrs);
+
+}  // namespace shw

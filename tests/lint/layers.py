@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""Who may include whom (src/README.md): each folder of src may include itself and the folders named here, nothing else."""
+import pathlib, re, sys
+
+MAY = {
+    "support": "",
+    "tensor": "support",
+    "sharding": "support tensor",
+    "graph": "support tensor",
+    "ops": "support tensor sharding graph",
+    "rewrite": "support tensor graph ops",
+    "strategy": "support tensor sharding graph ops",
+    "cost": "support tensor sharding",
+    "solver": "support",
+    "placement": "support tensor sharding graph ops strategy cost solver",
+    "plan": "support tensor sharding",
+    "lowering": "support tensor sharding graph ops strategy cost solver plan",
+    "passes": "support tensor sharding cost plan",
+    "compiler": "support tensor sharding graph ops rewrite strategy cost solver placement plan lowering passes",
+    "runtime": "support tensor sharding plan",
+    "import": "support tensor sharding graph ops solver",
+    "tools": "support tensor sharding graph ops rewrite strategy cost solver placement plan lowering passes compiler runtime import",
+}
+root = pathlib.Path(__file__).resolve().parents[2]
+bad = 0
+for f in sorted((root / "src").rglob("*")):
+    if f.suffix not in (".h", ".cc", ".cu"): continue
+    me = f.relative_to(root / "src").parts[0]
+    for number, text in enumerate(f.read_text().splitlines(), 1):
+        m = re.match(r'\s*#include "(\w+)/', text)
+        if not m: continue
+        other = m.group(1)
+        if other in MAY and other != me and other not in MAY[me].split():
+            print(f"{f.relative_to(root)}:{number}: {me} may not include {other}"); bad = 1
+        if f.parts[-2] in ("cuda", "cpu") and re.search(r'"runtime/(cpu|cuda)/', text) and f"runtime/{f.parts[-2]}/" not in text:
+            print(f"{f.relative_to(root)}:{number}: one backend may not include another"); bad = 1
+print("layers:", "broken" if bad else "sound")
+sys.exit(bad)
