@@ -1,0 +1,46 @@
+// embedding: rows of `weight` [rows, D] picked by integer `indices`.
+//
+// Sharding the rows needs indices that each rank masks to its own block: a masked partial, which no
+// layout turns into for a finite price under the reference's rules (it is unreachable there;
+// reachable in `full` rules of a later issue).
+#include "ops/families.h"
+
+namespace shw::ops {
+namespace {
+
+constexpr Param kParams[] = {{"weight", ParamKind::kTensor},
+                             {"indices", ParamKind::kTensor},
+                             {"padding_idx", ParamKind::kInt},
+                             {"scale_grad_by_freq", ParamKind::kBool},
+                             {"sparse", ParamKind::kBool}};
+
+Results infer(const OpArgs& args) {
+  SHW_RETURN_IF_ERROR(want_operands(args, 2));
+  const TensorType &weight = args.in(0), &indices = args.in(1);
+  if (weight.rank() != 2)
+    return invalid_argument("weight is " + to_string(weight) + ", want two dims");
+  if (indices.dtype != Dtype::kI64 && indices.dtype != Dtype::kI32)
+    return invalid_argument("indices are " + to_string(indices) + ", want i64 or i32");
+  if (indices.rank() == kMaxRank) return invalid_argument("the result has more than 8 dims");
+  Dims shape = indices.shape;
+  shape.push_back(weight.shape[1]);
+  return one(row_major(weight.dtype, shape));
+}
+
+void rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules) {
+  rules.add({shard(results[0]->shape.size() - 1)}, {shard(1), kR});
+  rules.add({Placement::masked()}, {shard(0), Placement::masked()});
+  for (size_t d = 0; d < args.in(1).shape.size(); ++d) rules.add({shard(d)}, {kR, shard(d)});
+}
+
+}  // namespace
+
+extern const OpDef kEmbedding;
+constinit const OpDef kEmbedding = {
+    .kind = OpKind::kEmbedding,
+    .params = kParams,
+    .infer = infer,
+    .rules = rules,
+};
+
+}  // namespace shw::ops

@@ -1,0 +1,177 @@
+#include "ops/families.h"
+
+#include <algorithm>
+
+namespace shw::ops {
+namespace {
+
+int category(Dtype d) {
+  if (is_complex(d)) return 3;
+  if (is_floating(d)) return 2;
+  return d == Dtype::kBool ? 0 : 1;
+}
+
+// The attribute that stands for operand 0 or 1 of a binary op, if it is a float.
+bool has_float_scalar(const Attrs& attrs) {
+  for (AttrKey key : {AttrKey::kSelf, AttrKey::kOther})
+    if (const AttrValue* v = attrs.find(key); v && std::holds_alternative<double>(*v)) return true;
+  return false;
+}
+
+Result<Dims> broadcast(const OpArgs& args) {
+  Dims shape;
+  for (const OptionalType& t : args.operands) {
+    if (!t) continue;
+    while (shape.size() < t->shape.size()) shape.insert(0, 1);
+    const size_t shift = shape.size() - t->shape.size();
+    for (size_t i = 0; i < t->shape.size(); ++i) {
+      int64_t& to = shape[shift + i];
+      const int64_t from = t->shape[i];
+      if (to != from && to != 1 && from != 1)
+        return invalid_argument("shapes do not broadcast: " + std::to_string(from) + " against " +
+                                std::to_string(to) + " in dim " + std::to_string(shift + i));
+      if (to == 1) to = from;
+    }
+  }
+  return shape;
+}
+
+}  // namespace
+
+Status want_operands(const OpArgs& args, size_t count) {
+  for (size_t i = 0; i < count; ++i)
+    if (!args.has(i)) return invalid_argument("operand " + std::to_string(i) + " is missing");
+  return {};
+}
+
+std::optional<size_t> wrap_dim(int64_t dim, int rank) {
+  if (dim < 0) dim += rank;
+  if (dim < 0 || dim >= rank) return std::nullopt;
+  return static_cast<size_t>(dim);
+}
+
+Dtype promote(Dtype a, Dtype b) {
+  if (a == b) return a;
+  const int ca = category(a), cb = category(b);
+  if (ca != cb) return ca > cb ? a : b;
+  const int64_t sa = dtype_size(a), sb = dtype_size(b);
+  if (sa != sb) return sa > sb ? a : b;
+  return category(a) == 2 ? Dtype::kF32 : Dtype::kI16;  // f16 with bf16; i8 with u8
+}
+
+Results infer_pointwise(const OpArgs& args) {
+  std::optional<Dtype> dtype;
+  for (const OptionalType& t : args.operands)
+    if (t) dtype = dtype ? promote(*dtype, t->dtype) : t->dtype;
+  if (!dtype) return invalid_argument("no operand is a tensor");
+  if (category(*dtype) < 2 && has_float_scalar(*args.attrs)) dtype = Dtype::kF32;
+  SHW_ASSIGN_OR_RETURN(const Dims shape, broadcast(args));
+  return one(row_major(*dtype, shape));
+}
+
+Results infer_pointwise_float(const OpArgs& args) {
+  SHW_ASSIGN_OR_RETURN(std::vector<OptionalType> results, infer_pointwise(args));
+  if (category(results[0]->dtype) < 2) results[0] = row_major(Dtype::kF32, results[0]->shape);
+  return results;
+}
+
+Results infer_same(const OpArgs& args) {
+  SHW_RETURN_IF_ERROR(want_operands(args, 1));
+  return one(row_major(args.in(0).dtype, args.in(0).shape));
+}
+
+void pointwise_shards(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules) {
+  const Dims& shape = results[0]->shape;
+  std::vector<Placement> operands(args.operands.size());
+  for (size_t i = 0; i < shape.size(); ++i) {
+    for (size_t k = 0; k < operands.size(); ++k) {
+      operands[k] = kR;
+      if (!args.has(k)) continue;
+      const Dims& s = args.in(k).shape;
+      const size_t shift = shape.size() - s.size();
+      if (i >= shift && s[i - shift] == shape[i]) operands[k] = shard(i - shift);
+    }
+    const Placement result[] = {shard(i)};
+    rules.add(result, operands);
+  }
+}
+
+void pointwise_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules) {
+  pointwise_shards(args, results, rules);
+}
+
+void pass_partials(std::initializer_list<Placement> which, RuleSet& rules) {
+  for (Placement p : which) {
+    const std::vector<Placement> results(rules.num_results(), p), operands(rules.num_operands(), p);
+    rules.add(results, operands);
+  }
+}
+
+std::optional<Followed> follow_same(const OpArgs&, const TensorType&, const Layout& operand,
+                                    const Mesh&) {
+  return Followed{operand, operand};
+}
+
+OpCost free_of_cost(const OpArgs&, std::span<const OptionalType>) {
+  return {.flops = 0, .free = true};
+}
+
+Result<Equation> Equation::parse(std::string_view text) {
+  const auto refuse = [&](const char* why) {
+    return invalid_argument("einsum equation '" + std::string(text) + "': " + why);
+  };
+  const size_t comma = text.find(','), arrow = text.find("->");
+  if (comma == std::string_view::npos || arrow == std::string_view::npos || comma > arrow)
+    return refuse("want 'lhs,rhs->out' with two operands");
+  Equation e{std::string(text.substr(0, comma)),
+             std::string(text.substr(comma + 1, arrow - comma - 1)),
+             std::string(text.substr(arrow + 2))};
+  for (const std::string* part : {&e.lhs, &e.rhs, &e.out})
+    for (size_t i = 0; i < part->size(); ++i) {
+      const char c = (*part)[i];
+      if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')))
+        return refuse("only letters name dims");
+      if (part->find(c) != i) return refuse("a letter stands twice in one operand");
+    }
+  for (char c : e.out)
+    if (e.lhs.find(c) == std::string::npos && e.rhs.find(c) == std::string::npos)
+      return refuse("a letter of the result is in no operand");
+  return e;
+}
+
+// DTensor's einsum generator: letters in alphabetical order within each group; batch, contracting,
+// lhs-only, rhs-only; then linearity, op by op: left operand partial, right operand partial
+// (planner.md 2.5, 9 E2).
+void contraction_rules(const Equation& e, bool partial_operands, RuleSet& rules) {
+  std::string letters = e.lhs + e.rhs;
+  std::sort(letters.begin(), letters.end());
+  letters.erase(std::unique(letters.begin(), letters.end()), letters.end());
+  const auto at = [](const std::string& s, char c) { return s.find(c); };
+  const auto in = [](const std::string& s, char c) { return s.find(c) != std::string::npos; };
+  bool batch_only = true;
+  for (char c : letters)
+    if (in(e.lhs, c) && in(e.rhs, c) && in(e.out, c))
+      rules.add({shard(at(e.out, c))}, {shard(at(e.lhs, c)), shard(at(e.rhs, c))});
+    else
+      batch_only = false;
+  for (char c : letters)
+    if (in(e.lhs, c) && in(e.rhs, c) && !in(e.out, c))
+      rules.add({kPSum}, {shard(at(e.lhs, c)), shard(at(e.rhs, c))});
+  for (char c : letters)
+    if (in(e.lhs, c) && !in(e.rhs, c) && in(e.out, c))
+      rules.add({shard(at(e.out, c))}, {shard(at(e.lhs, c)), kR});
+  for (char c : letters)
+    if (!in(e.lhs, c) && in(e.rhs, c) && in(e.out, c))
+      rules.add({shard(at(e.out, c))}, {kR, shard(at(e.rhs, c))});
+  if (!partial_operands) return;
+  for (Placement p : {kPSum, kPAvg}) {
+    if (batch_only) {
+      rules.add({p}, {p, p});
+      continue;
+    }
+    rules.add({p}, {p, kR});
+    rules.add({p}, {kR, p});
+  }
+}
+
+}  // namespace shw::ops

@@ -1,0 +1,76 @@
+// What families of ops share: type inference, and the single-mesh-dim rules of shared/planner
+// sections on pointwise ops, reductions and contractions. Rules are added in the reference's order,
+// which fixes strategy indices.
+#pragma once
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ops/op_def.h"
+
+namespace shw::ops {
+
+using Results = Result<std::vector<OptionalType>>;
+
+inline constexpr Placement kR = Placement::replicate();
+inline constexpr Placement kPSum = Placement::partial(ReduceOp::kSum);
+inline constexpr Placement kPAvg = Placement::partial(ReduceOp::kAvg);
+inline constexpr Placement kPMax = Placement::partial(ReduceOp::kMax);
+inline constexpr Placement kPMin = Placement::partial(ReduceOp::kMin);
+inline Placement shard(size_t dim) { return Placement::shard(static_cast<int>(dim)); }
+
+// Results of one tensor.
+inline Results one(TensorType type) { return std::vector<OptionalType>{std::move(type)}; }
+
+// A dim or position that may count from the end; nullopt where it is out of range for `rank`.
+std::optional<size_t> wrap_dim(int64_t dim, int rank);
+
+// ---- types
+Dtype promote(Dtype a, Dtype b);
+// The broadcast shape of the operands that are tensors, of their promoted dtype; a scalar attribute
+// (`self`, `other`) that is a float makes an integer result f32.
+Results infer_pointwise(const OpArgs& args);
+Results infer_pointwise_float(const OpArgs& args);  // integers become f32: exp, rsqrt, div…
+Results infer_same(const OpArgs& args);             // row-major of operand 0's shape and dtype
+
+// ---- rules
+// For each dim of the result, all operands that have it sharded there. Operands that lack the dim,
+// or have size 1, replicate.
+void pointwise_shards(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules);
+void pointwise_rules(const OpArgs& args, std::span<const OptionalType> results,
+                     RuleSet& rules);  // only these
+// The same partial placement in and out, for every operand and result.
+void pass_partials(std::initializer_list<Placement> which, RuleSet& rules);
+
+// ---- following: the shard of operand dim d goes to dim map(d) of the result, all else stays;
+// nullopt when map says no.
+template <class Map>
+std::optional<Followed> follow_dims(const Layout& operand, Map map) {
+  Followed f{operand, operand};
+  for (Placement& p : f.result.placement) {
+    if (!p.is_shard()) continue;
+    const std::optional<size_t> to = map(static_cast<size_t>(p.dim()));
+    if (!to) return std::nullopt;
+    p = shard(*to);
+  }
+  f.result = normalised(f.result);
+  return f;
+}
+std::optional<Followed> follow_same(const OpArgs&, const TensorType&, const Layout& operand,
+                                    const Mesh&);
+
+OpCost free_of_cost(const OpArgs&, std::span<const OptionalType>);
+
+// "abk,kn->abn" taken apart. Letters a–z and A–Z, each at most once an operand, two operands, no
+// ellipsis.
+struct Equation {
+  std::string lhs, rhs, out;
+  static Result<Equation> parse(std::string_view text);
+};
+void contraction_rules(const Equation& equation, bool partial_operands, RuleSet& rules);
+
+Status want_operands(const OpArgs& args, size_t count);  // the first `count` operands are there
+
+}  // namespace shw::ops

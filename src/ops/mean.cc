@@ -1,0 +1,34 @@
+// mean: over `dims`. A shard of a reduced dim leaves an average of averages: right only for even
+// shards, which the `full` rule set asks for (strategy/).
+#include "ops/reduction.h"
+
+namespace shw::ops {
+namespace {
+
+constexpr Param kParams[] = {{"self", ParamKind::kTensor},
+                             {"dims", ParamKind::kInts},
+                             {"keepdim", ParamKind::kBool},
+                             {"dtype", ParamKind::kDtype}};
+
+Results infer(const OpArgs& args) {
+  SHW_RETURN_IF_ERROR(want_operands(args, 1));
+  const Dtype in = args.in(0).dtype;
+  const bool integer = !is_floating(in) && !is_complex(in);
+  return infer_reduction(args, integer ? Dtype::kF32 : in);
+}
+
+void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
+  reduction_rules(args, kPAvg, rules);
+}
+
+}  // namespace
+
+extern const OpDef kMean;
+constinit const OpDef kMean = {
+    .kind = OpKind::kMean,
+    .params = kParams,
+    .infer = infer,
+    .rules = rules,
+};
+
+}  // namespace shw::ops

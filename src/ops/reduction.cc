@@ -1,0 +1,46 @@
+#include "ops/reduction.h"
+
+namespace shw::ops {
+
+Result<std::vector<bool>> reduced_dims(const OpArgs& args) {
+  const int rank = args.in(0).rank();
+  const std::vector<int64_t>& dims = args.attrs->get_ints(AttrKey::kDims);
+  std::vector<bool> reduced(static_cast<size_t>(rank), dims.empty());
+  for (int64_t d : dims) {
+    const auto dim = wrap_dim(d, rank);
+    if (!dim)
+      return invalid_argument("dims: " + std::to_string(d) + " is not a dim of a tensor of rank " +
+                              std::to_string(rank));
+    if (reduced[*dim]) return invalid_argument("dims: " + std::to_string(d) + " is listed twice");
+    reduced[*dim] = true;
+  }
+  return reduced;
+}
+
+Results infer_reduction(const OpArgs& args, Dtype dtype) {
+  SHW_RETURN_IF_ERROR(want_operands(args, 1));
+  SHW_ASSIGN_OR_RETURN(const std::vector<bool> reduced, reduced_dims(args));
+  const bool keep = args.attrs->get_bool(AttrKey::kKeepDim, false);
+  Dims shape;
+  for (size_t d = 0; d < reduced.size(); ++d)
+    if (!reduced[d])
+      shape.push_back(args.in(0).shape[d]);
+    else if (keep)
+      shape.push_back(1);
+  return one(row_major(args.attrs->get_dtype(AttrKey::kDtype, dtype), shape));
+}
+
+void reduction_rules(const OpArgs& args, Placement partial, RuleSet& rules) {
+  const auto reduced = reduced_dims(args);
+  if (!reduced.ok()) return;  // inference has refused the node before
+  const bool keep = args.attrs->get_bool(AttrKey::kKeepDim, false);
+  size_t to = 0;
+  for (size_t d = 0; d < reduced->size(); ++d) {
+    const bool gone = (*reduced)[d];
+    rules.add({gone ? partial : shard(to)}, {shard(d)});
+    if (!gone || keep) ++to;
+  }
+  rules.add({partial}, {partial});
+}
+
+}  // namespace shw::ops

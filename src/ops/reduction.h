@@ -1,0 +1,15 @@
+// What sum and mean share (and the reductions to come): dims, result type, rules.
+#pragma once
+#include "ops/families.h"
+
+namespace shw::ops {
+
+// Which dims of operand 0 the node reduces: attribute `dims`, all of them when it is absent or
+// empty.
+Result<std::vector<bool>> reduced_dims(const OpArgs& args);
+Results infer_reduction(const OpArgs& args, Dtype dtype);
+// One rule per dim in ascending order: kept dims stay sharded, reduced dims leave a partial; then
+// partials pass.
+void reduction_rules(const OpArgs& args, Placement partial, RuleSet& rules);
+
+}  // namespace shw::ops

@@ -1,0 +1,74 @@
+// sdpa: scaled dot-product attention of query, key, value [batch, heads, sequence, dim] with an
+// optional additive bias.
+//
+// Results: out, log-sum-exp (f32), and the seed and offset of the dropout generator (i64 scalars).
+// `kernel` names the ATen kernel that the framework chose ("efficient", "flash", "cudnn"): it fixes
+// the shape of log-sum-exp. Sharded over heads or batch; the sequence is not sharded.
+#include "ops/families.h"
+
+namespace shw::ops {
+namespace {
+
+constexpr Param kParams[] = {
+    {"query", ParamKind::kTensor},     {"key", ParamKind::kTensor},
+    {"value", ParamKind::kTensor},     {"bias", ParamKind::kOptionalTensor},
+    {"compute_lse", ParamKind::kBool}, {"dropout_p", ParamKind::kNumber},
+    {"is_causal", ParamKind::kBool},   {"scale", ParamKind::kNumber},
+    {"kernel", ParamKind::kString}};
+
+Dims lse_shape(const OpArgs& args) {
+  const Dims& q = args.in(0).shape;
+  const std::string_view kernel = args.attrs->get_string(AttrKey::kKernel);
+  if (kernel == "cudnn") return Dims{q[0], q[1], q[2], 1};
+  if (kernel == "flash") return Dims{q[0], q[1], q[2]};
+  const bool wanted = args.attrs->get_bool(AttrKey::kComputeLse, false);
+  return Dims{q[0], q[1], wanted ? (q[2] + 31) / 32 * 32 : 0};  // the efficient kernel pads to 32
+}
+
+Results infer(const OpArgs& args) {
+  SHW_RETURN_IF_ERROR(want_operands(args, 3));
+  const TensorType &q = args.in(0), &k = args.in(1), &v = args.in(2);
+  if (q.rank() != 4 || k.rank() != 4 || v.rank() != 4)
+    return invalid_argument("want query, key and value of four dims");
+  if (q.shape[0] != k.shape[0] || k.shape[0] != v.shape[0] || q.shape[3] != k.shape[3] ||
+      k.shape[2] != v.shape[2] || k.shape[1] != v.shape[1] || k.shape[1] == 0 ||
+      q.shape[1] % k.shape[1] != 0)
+    return invalid_argument("shapes do not fit: " + to_string(q) + ", " + to_string(k) + ", " +
+                            to_string(v));
+  if (q.dtype != k.dtype || k.dtype != v.dtype || !is_floating(q.dtype))
+    return invalid_argument("query, key and value must have one floating dtype");
+  const OptionalType scalar = row_major(Dtype::kI64, Dims{});
+  return std::vector<OptionalType>{
+      row_major(q.dtype, Dims{q.shape[0], q.shape[1], q.shape[2], v.shape[3]}),
+      row_major(Dtype::kF32, lse_shape(args)), scalar, scalar};
+}
+
+void rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules) {
+  const bool has_lse = results[1] && results[1]->numel() > 0;
+  for (size_t d : {size_t{1}, size_t{0}}) {  // heads, batch
+    const Placement s = shard(d);
+    const Placement out[] = {s, has_lse ? s : kR, kR, kR};
+    const Placement in[] = {s, s, s, args.has(3) ? s : kR};
+    rules.add(out, in);
+  }
+}
+
+// No discount for a causal mask: planner.md 4.1.
+OpCost cost(const OpArgs& args, std::span<const OptionalType>) {
+  const Dims &q = args.in(0).shape, &k = args.in(1).shape, &v = args.in(2).shape;
+  const auto f = [](int64_t x) { return static_cast<double>(x); };
+  return {.flops = 2 * f(q[0]) * f(q[1]) * f(q[2]) * f(k[2]) * (f(q[3]) + f(v[3]))};
+}
+
+}  // namespace
+
+extern const OpDef kSdpa;
+constinit const OpDef kSdpa = {
+    .kind = OpKind::kSdpa,
+    .params = kParams,
+    .infer = infer,
+    .rules = rules,
+    .cost = cost,
+};
+
+}  // namespace shw::ops

@@ -1,0 +1,70 @@
+// sdpa_backward: gradients of query, key, value and (if wanted) bias of sdpa.
+#include "ops/families.h"
+
+namespace shw::ops {
+namespace {
+
+constexpr Param kParams[] = {{"grad_output", ParamKind::kTensor},
+                             {"query", ParamKind::kTensor},
+                             {"key", ParamKind::kTensor},
+                             {"value", ParamKind::kTensor},
+                             {"bias", ParamKind::kOptionalTensor},
+                             {"out", ParamKind::kTensor},
+                             {"logsumexp", ParamKind::kTensor},
+                             {"seed", ParamKind::kOptionalTensor},
+                             {"offset", ParamKind::kOptionalTensor},
+                             {"dropout_p", ParamKind::kNumber},
+                             {"output_mask", ParamKind::kInts},
+                             {"is_causal", ParamKind::kBool},
+                             {"scale", ParamKind::kNumber},
+                             {"kernel", ParamKind::kString}};
+
+constexpr size_t kGrad = 0, kQuery = 1, kKey = 2, kValue = 3, kBias = 4, kOut = 5, kLse = 6;
+
+Results infer(const OpArgs& args) {
+  for (size_t i : {kGrad, kQuery, kKey, kValue, kOut, kLse})
+    if (!args.has(i)) return invalid_argument("operand " + std::to_string(i) + " is missing");
+  for (size_t i : {kGrad, kQuery, kKey, kValue, kOut})
+    if (args.in(i).rank() != 4)
+      return invalid_argument("operand " + std::to_string(i) + " must have four dims");
+  if (args.in(kGrad).shape != args.in(kOut).shape)
+    return invalid_argument("grad_output " + to_string(args.in(kGrad)) +
+                            " is not shaped like out " + to_string(args.in(kOut)));
+  const std::vector<int64_t>& mask = args.attrs->get_ints(AttrKey::kOutputMask);
+  std::vector<OptionalType> results;
+  for (size_t i : {kQuery, kKey, kValue})
+    results.push_back(row_major(args.in(i).dtype, args.in(i).shape));
+  const bool wants_bias = args.has(kBias) && mask.size() == 4 && mask[3] != 0;
+  results.push_back(wants_bias ? OptionalType(row_major(args.in(kBias).dtype, args.in(kBias).shape))
+                               : std::nullopt);
+  return results;
+}
+
+void rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules) {
+  for (size_t d : {size_t{1}, size_t{0}}) {
+    const Placement s = shard(d);
+    const Placement out[] = {s, s, s, results[3] ? s : kR};
+    const Placement in[] = {s, s, s, s, args.has(kBias) ? s : kR, s, s, kR, kR};
+    rules.add(out, in);
+  }
+}
+
+// The score matrix again and four more products: planner.md 4.1.
+OpCost cost(const OpArgs& args, std::span<const OptionalType>) {
+  const Dims &q = args.in(kQuery).shape, &k = args.in(kKey).shape, &v = args.in(kValue).shape;
+  const auto f = [](int64_t x) { return static_cast<double>(x); };
+  return {.flops = 2 * f(q[0]) * f(q[1]) * f(q[2]) * f(k[2]) * (3 * f(q[3]) + 2 * f(v[3]))};
+}
+
+}  // namespace
+
+extern const OpDef kSdpaBackward;
+constinit const OpDef kSdpaBackward = {
+    .kind = OpKind::kSdpaBackward,
+    .params = kParams,
+    .infer = infer,
+    .rules = rules,
+    .cost = cost,
+};
+
+}  // namespace shw::ops

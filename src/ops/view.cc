@@ -1,0 +1,138 @@
+// view: the same elements in the same order under another shape, `size`; one entry may be −1.
+//
+// Sharding follows the dims that match: reading both shapes from the left, dims with equal products
+// form groups. In a group that flattens, only the first operand dim may stay sharded, and only if
+// the mesh dim divides it; in one that splits, the shard lands on the first result dim, if the mesh
+// dim divides that. All other shards are undone on the operand (the node then asks for an
+// all-gather). Replicated and partial entries pass. (planner.md 2.5, "view propagation".)
+#include <algorithm>
+#include <array>
+
+#include "ops/families.h"
+
+namespace shw::ops {
+namespace {
+
+constexpr Param kParams[] = {{"self", ParamKind::kTensor}, {"size", ParamKind::kInts}};
+
+Result<Dims> target_shape(const OpArgs& args) {
+  const std::vector<int64_t>& size = args.attrs->get_ints(AttrKey::kSize);
+  if (size.size() > kMaxRank) return invalid_argument("the result has more than 8 dims");
+  Dims shape(size);
+  int64_t known = 1;
+  int free = -1;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == -1 && free < 0) {
+      free = static_cast<int>(i);
+    } else if (shape[i] < 0 || (shape[i] > 0 && known > (int64_t{1} << 60) / shape[i])) {
+      return invalid_argument("size[" + std::to_string(i) + "] is " + std::to_string(shape[i]));
+    } else {
+      known *= shape[i];
+    }
+  }
+  const int64_t numel = args.in(0).numel();
+  if (free >= 0 && known > 0)
+    shape[static_cast<size_t>(free)] = numel / known, known *= numel / known;
+  if (known != numel)
+    return invalid_argument("a view of " + std::to_string(numel) + " elements cannot have " +
+                            std::to_string(known));
+  return shape;
+}
+
+// The strides that make `shape` a view without a copy, as ATen computes them; row-major where there
+// are none (a reshape).
+Dims view_strides(const TensorType& in, const Dims& shape) {
+  Dims strides(shape.size(), 1);
+  size_t to = shape.size();
+  int64_t chunk = 1, base = 1;
+  for (size_t i = in.shape.size(); i-- > 0;) {
+    if (chunk == 1) base = in.strides[i];
+    chunk *= in.shape[i];
+    const bool ends = i == 0 || (in.shape[i - 1] != 1 && in.strides[i - 1] != chunk * base);
+    if (!ends) continue;
+    int64_t filled = 1;
+    while (to > 0 && (filled < chunk || shape[to - 1] == 1)) {
+      strides[--to] = filled * base;
+      filled *= shape[to];
+    }
+    if (filled != chunk) return row_major_strides(shape);
+    chunk = 1;
+  }
+  return to == 0 ? strides : row_major_strides(shape);
+}
+
+Results infer(const OpArgs& args) {
+  SHW_RETURN_IF_ERROR(want_operands(args, 1));
+  SHW_ASSIGN_OR_RETURN(const Dims shape, target_shape(args));
+  return one(TensorType{shape, view_strides(args.in(0), shape), args.in(0).dtype});
+}
+
+// For each operand dim, the result dim that its shard moves to and the size that mesh dims must
+// divide; no entry: cannot stay sharded.
+struct Landing {
+  int to = -1;
+  int64_t must_divide = 0;  // 0: nothing to divide (the dim passes unchanged)
+};
+
+std::array<Landing, kMaxRank> landings(const Dims& from, const Dims& to) {
+  std::array<Landing, kMaxRank> landing;
+  size_t i = 0, j = 0;
+  while (i < from.size() || j < to.size()) {
+    if (i < from.size() && from[i] == 1) {
+      ++i;
+      continue;
+    }  // size-1 dims take no part
+    if (j < to.size() && to[j] == 1) {
+      ++j;
+      continue;
+    }
+    if (i == from.size() || j == to.size()) break;  // only with empty tensors
+    const size_t first_i = i, first_j = j;
+    int64_t a = from[i++], b = to[j++];
+    while (a != b) {
+      if (a < b && i < from.size())
+        a *= from[i++];
+      else if (b < a && j < to.size())
+        b *= to[j++];
+      else
+        return landing;
+    }
+    const bool passes = i - first_i == 1 && j - first_j == 1;
+    const bool splits = j - first_j > 1;
+    landing[first_i] = {static_cast<int>(first_j), passes   ? 0
+                                                   : splits ? to[first_j]
+                                                            : from[first_i]};
+  }
+  return landing;
+}
+
+std::optional<Followed> follow(const OpArgs& args, const TensorType& result, const Layout& operand,
+                               const Mesh& mesh) {
+  const auto landing = landings(args.in(0).shape, result.shape);
+  Followed f{operand, operand};
+  for (int m = 0; m < mesh.rank(); ++m) {
+    if (!operand[m].is_shard()) continue;
+    const Landing& l = landing[static_cast<size_t>(operand[m].dim())];
+    const bool stays = l.to >= 0 && (l.must_divide == 0 || l.must_divide % mesh.size(m) == 0);
+    f.operand[m] = stays ? operand[m] : kR;
+    f.result[m] = stays ? Placement::shard(l.to) : kR;
+  }
+  f.operand = normalised(f.operand);
+  f.result = normalised(f.result);
+  return f;
+}
+
+}  // namespace
+
+extern const OpDef kView;
+constinit const OpDef kView = {
+    .kind = OpKind::kView,
+    .params = kParams,
+    .infer = infer,
+    .sharding = Sharding::kFollow,
+    .follow = follow,
+    .cost = free_of_cost,
+    .is_view = true,
+};
+
+}  // namespace shw::ops
