@@ -1,0 +1,148 @@
+#include "cost/collective.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "cost/default_model.h"
+#include "cost/nccl_model.h"
+
+namespace shw::cost {
+namespace {
+
+// Where a size lies among the entries of a ramp.
+struct RampPosition {
+  uint32_t by_message, by_rank;
+  double fraction;  // of the way from by_rank to the next entry; 0 from the last entry on
+
+  RampPosition(uint64_t bytes, uint64_t ranks) : by_message(step(bytes >> 6)), fraction(0) {
+    const uint64_t units = (bytes / ranks) >> 6;
+    by_rank = step(units);
+    if (by_rank + 1 < kRampSizes && !std::has_single_bit(units) && units != 0)
+      fraction = std::log2(static_cast<double>(units)) - by_rank;
+  }
+  static uint32_t step(uint64_t units) {
+    return units == 0 ? 0 : std::min<uint32_t>(std::bit_width(units) - 1, kRampSizes);
+  }
+};
+
+double ramp_at(const Ramp& ramp, RampKind kind, const RampPosition& at) {
+  if (kind == RampKind::kStepByMessage) return ramp[at.by_message];
+  const double value = ramp[at.by_rank];
+  if (kind == RampKind::kStepByRank || at.fraction == 0) return value;
+  return value + (ramp[at.by_rank + 1] - value) * at.fraction;
+}
+
+constexpr double kPlateauFactor = 1.4;  // NCCL: rings that leave the latency-bound range, SIMPLE
+
+double latency_at(const PriceTerm& term, int64_t bytes) {
+  return bytes >= term.plateau_bytes ? term.latency_us * kPlateauFactor : term.latency_us;
+}
+
+Status check_config(const NcclConfig& c) {
+  if (c.gpus_per_node < 1 || c.num_channels < 1 || !(c.bw_intra_gbps > 0) ||
+      !(c.bw_inter_gbps > 0) || !(c.net_latency_us >= 0))
+    return invalid_argument(
+        "hardware: gpus_per_node, num_channels and both bandwidths must be positive, "
+        "net_latency_us "
+        "not negative");
+  return {};
+}
+
+}  // namespace
+
+uint32_t PriceTerms::add_ramp(const Ramp& ramp) {
+  const auto at = std::find(ramps.begin(), ramps.end(), ramp);
+  if (at == ramps.end()) {
+    ramps.push_back(ramp);
+    return static_cast<uint32_t>(ramps.size() - 1);
+  }
+  return static_cast<uint32_t>(at - ramps.begin());
+}
+
+Result<CollectiveModel> CollectiveModel::create(const Hardware& hardware, const Mesh& mesh) {
+  if (hardware.nccl) SHW_RETURN_IF_ERROR(check_config(*hardware.nccl));
+  const bool uses_nccl = hardware.nccl && mesh.num_ranks() % hardware.nccl->gpus_per_node == 0;
+  return CollectiveModel(hardware, mesh, uses_nccl);
+}
+
+CollectiveModel::CollectiveModel(Hardware hardware, Mesh mesh, bool uses_nccl)
+    : hardware_(std::move(hardware)), mesh_(std::move(mesh)), uses_nccl_(uses_nccl) {
+  groups_.resize(size_t{1} << mesh_.rank());
+  for (uint32_t mask = 1; mask < groups_.size(); ++mask) {
+    groups_[mask].topology = derive_topology(mask);
+    for (int c = 0; c < 4; ++c)
+      groups_[mask].terms[static_cast<size_t>(c)] = add_terms(static_cast<Collective>(c), mask);
+  }
+}
+
+// A run of adjacent mesh dims is like one mesh dim of their product. Of such a run, whose members
+// lie `inner` ranks apart, gpus_per_node / inner fit on a node (rounded down, as the reference has
+// it); runs multiply.
+GroupTopology CollectiveModel::derive_topology(uint32_t mask) const {
+  const int64_t per_node = hardware_.nccl ? hardware_.nccl->gpus_per_node : kDefaultDevicesPerHost;
+  GroupTopology group;
+  int64_t inner = 1, run = 1, run_inner = 1;
+  for (int d = mesh_.rank() - 1; d >= 0; --d) {
+    const bool in_group = mask >> d & 1;
+    if (in_group) {
+      if (run == 1) run_inner = inner;
+      run *= mesh_.size(d);
+    }
+    inner *= mesh_.size(d);
+    if (d == 0 || !(mask >> (d - 1) & 1)) {
+      group.ranks *= run;
+      group.ranks_per_node *= std::max<int64_t>(1, std::min(per_node / run_inner, run));
+      run = 1;
+    }
+  }
+  group.nodes = group.ranks / group.ranks_per_node;
+  return group;
+}
+
+CollectiveModel::TermRange CollectiveModel::add_terms(Collective collective, uint32_t mask) {
+  const GroupTopology group = groups_[mask].topology;
+  TermRange range{.first = static_cast<uint32_t>(prices_.terms.size())};
+  if (group.ranks == 1) {
+    prices_.terms.push_back({});
+  } else if (uses_nccl_) {
+    add_nccl_terms(*hardware_.nccl, group, collective, prices_);
+  } else {
+    int64_t extent = 1;  // ranks from one end of the group to the other
+    for (int d = std::countr_zero(mask); d < mesh_.rank(); ++d) extent *= mesh_.size(d);
+    const int64_t per_host =
+        hardware_.nccl ? hardware_.nccl->gpus_per_node : kDefaultDevicesPerHost;
+    prices_.terms.push_back(default_model_term(group.ranks, extent > per_host, collective));
+  }
+  range.count = static_cast<uint32_t>(prices_.terms.size()) - range.first;
+  for (uint32_t i = range.first; i < range.first + range.count; ++i)
+    range.has_ramps |= prices_.terms[i].ramp_kind != RampKind::kNone;
+  return range;
+}
+
+double CollectiveModel::us_combined(Collective collective, uint32_t mesh_dim_mask,
+                                    int64_t bytes) const {
+  const Group& group = groups_[mesh_dim_mask];
+  const TermRange range = group.terms[static_cast<size_t>(collective)];
+  const PriceTerm* const terms = prices_.terms.data() + range.first;
+  const double size = static_cast<double>(bytes);
+  double best = std::numeric_limits<double>::infinity();
+  if (!range.has_ramps) {
+    for (uint32_t i = 0; i < range.count; ++i)
+      best = std::min(best, latency_at(terms[i], bytes) + size * terms[i].us_per_byte);
+    return best;
+  }
+  const RampPosition at(static_cast<uint64_t>(bytes), static_cast<uint64_t>(group.topology.ranks));
+  for (uint32_t i = 0; i < range.count; ++i) {
+    const PriceTerm& term = terms[i];
+    double us = size * term.us_per_byte;
+    if (term.ramp_kind != RampKind::kNone)
+      us /= ramp_at(prices_.ramps[term.ramp], term.ramp_kind, at);
+    best = std::min(best, latency_at(term, bytes) + us);
+  }
+  return best;
+}
+
+}  // namespace shw::cost

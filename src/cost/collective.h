@@ -1,0 +1,62 @@
+// The price of a collective on one mesh of one machine.
+//
+// create() brings everything that depends on the mesh into a few numbers per group of mesh dims;
+// us() then costs tens of nanoseconds, allocates nothing, and may be called from any thread.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "cost/hardware.h"
+#include "cost/price_term.h"
+#include "sharding/layout.h"
+#include "support/status.h"
+
+namespace shw::cost {
+
+class CollectiveModel {
+ public:
+  // NCCL's model where the hardware has one and its nodes divide the mesh's ranks, else the default
+  // model. INVALID_ARGUMENT if a figure of the configuration is not positive.
+  static Result<CollectiveModel> create(const Hardware& hardware, const Mesh& mesh);
+
+  // Ranks are placed row-major: rank r is on node r / gpus_per_node.
+  GroupTopology topology(int mesh_dim) const { return topology_of(1u << mesh_dim); }
+  // The combined group over several mesh dims, one bit each; at least one.
+  GroupTopology topology_of(uint32_t mesh_dim_mask) const {
+    return groups_[mesh_dim_mask].topology;
+  }
+
+  // `bytes`: all-gather after the gather, reduce-scatter before the scatter, all-reduce and
+  // all-to-all of one rank. A group of one rank costs nothing.
+  double us(Collective collective, int mesh_dim, int64_t bytes) const {
+    return us_combined(collective, 1u << mesh_dim, bytes);
+  }
+  double us_combined(Collective collective, uint32_t mesh_dim_mask, int64_t bytes) const;
+
+  const Mesh& mesh() const { return mesh_; }
+  const Hardware& hardware() const { return hardware_; }
+  bool uses_nccl_model() const { return uses_nccl_; }
+
+ private:
+  struct TermRange {
+    uint32_t first = 0, count = 0;
+    bool has_ramps = false;
+  };
+  struct Group {
+    GroupTopology topology;
+    std::array<TermRange, 4> terms;  // by Collective
+  };
+
+  CollectiveModel(Hardware hardware, Mesh mesh, bool uses_nccl);
+  GroupTopology derive_topology(uint32_t mask) const;
+  TermRange add_terms(Collective collective, uint32_t mask);
+
+  Hardware hardware_;
+  Mesh mesh_;
+  bool uses_nccl_;
+  PriceTerms prices_;
+  std::vector<Group> groups_;  // by mask; entry 0 is unused
+};
+
+}  // namespace shw::cost

@@ -1,0 +1,45 @@
+#include "cost/roofline.h"
+
+#include <algorithm>
+#include <string>
+
+namespace shw::cost {
+namespace {
+
+constexpr double kEfficiency = 0.70;  // of peak rates, in practice (meta-pytorch/autoparallel)
+constexpr double kLaunchUs = 7.0;     // no kernel takes less
+
+double flops_per_s(const DeviceSpec& device, Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kF64:
+      return device.flops_f64;
+    case Dtype::kF32:
+      return device.flops_f32;
+    case Dtype::kF16:
+      return device.flops_f16;
+    case Dtype::kBF16:
+      return device.flops_bf16;
+    case Dtype::kI8:
+      return device.flops_i8;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+double Roofline::rw_us(double bytes) const {
+  return std::max(bytes / device_.memory_bytes_per_s * 1e6 / kEfficiency, kLaunchUs);
+}
+
+Result<double> Roofline::compute_us(double flops, double bytes, Dtype first_tensor_dtype) const {
+  const double memory_us = rw_us(bytes);
+  if (flops == 0) return memory_us;
+  const double rate = flops_per_s(device_, first_tensor_dtype);
+  if (rate == 0)
+    return invalid_argument("no rate of " + std::string(dtype_name(first_tensor_dtype)) +
+                            " arithmetic is known for device '" + device_.name + "'");
+  return std::max(flops / rate * 1e6 / kEfficiency, memory_us);
+}
+
+}  // namespace shw::cost

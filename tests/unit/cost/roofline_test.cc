@@ -1,0 +1,70 @@
+// The device table and the roofline; figures computed by the reference planner.
+#include "cost/roofline.h"
+
+#include "test_machines.h"
+
+namespace shw::cost {
+namespace {
+
+TEST(Roofline, ReproducesTheWorkedExamples) {
+  const Roofline h100(machine("h100").device);
+  EXPECT_EQ(h100.rw_us(1 << 20), 7);
+  EXPECT_EQ(h100.rw_us(1 << 24), 7);
+  EXPECT_TRUE(agrees(h100.rw_us(1 << 28), 104.1111407249467));
+  EXPECT_TRUE(agrees(h100.rw_us(1 << 30), 416.4445628997868));
+  EXPECT_TRUE(agrees(*h100.compute_us(0, 50331648, Dtype::kBF16), 19.520838885927507));
+  // Matrix product [2,8192,4096] × [4096,512], attention of [2,4,8192,128].
+  const double product_bytes = 2.0 * (2 * 8192 * 4096 + 4096 * 512 + 2 * 8192 * 512);
+  EXPECT_TRUE(
+      agrees(*h100.compute_us(68719476736.0, product_bytes, Dtype::kBF16), 2 * 49.631284656940636));
+  EXPECT_NEAR(*h100.compute_us(274877906944.0, 0, Dtype::kBF16), 397.050277, 5.1e-7);
+  EXPECT_NEAR(*h100.compute_us(0, 4.0 * (2 * 2 * 1024 * 4096 + 2 * 1024), Dtype::kF32), 26.030962,
+              5.1e-7);
+  EXPECT_NEAR(*h100.compute_us(0, 34242560, Dtype::kBF16), 13.280779, 5.1e-7);
+}
+
+TEST(Roofline, RefusesArithmeticWhoseRateIsNotKnown) {
+  const Roofline v100(machine("v100").device);
+  EXPECT_EQ(v100.compute_us(1, 8, Dtype::kBF16).status().code(), Code::kInvalidArgument);
+  EXPECT_EQ(v100.compute_us(1, 8, Dtype::kI64).status().code(), Code::kInvalidArgument);
+  EXPECT_TRUE(v100.compute_us(0, 8, Dtype::kBF16).ok()) << "moving bytes needs no rate";
+}
+
+TEST(Hardware, IsFoundByNameAndByWhatDriversReport) {
+  EXPECT_EQ(machine("H100").name, "h100");
+  EXPECT_EQ(machine("NVIDIA H100 80GB HBM3").name, "h100");
+  EXPECT_EQ(machine("NVIDIA A100-SXM4-80GB").name, "a100");
+  EXPECT_EQ(machine("NVIDIA PG509-210").name, "pg509");
+  EXPECT_EQ(machine("AMD Instinct MI300X").name, "mi300x");
+  EXPECT_EQ(machine("Intel(R) Data Center GPU Max 1550").name, "max 1550");
+  EXPECT_EQ(machine("nvidia gb200").name, "gb200");
+}
+
+TEST(Hardware, RefusesUnknownNamesAndListsTheKnown) {
+  for (const char* name : {"", "RTX 4090", "h1000", "xh100", "100"}) {
+    const auto hardware = hardware_by_name(name);
+    ASSERT_EQ(hardware.status().code(), Code::kInvalidArgument) << name;
+    EXPECT_NE(hardware.status().message().find("known are h100, h200, b200"), std::string::npos);
+  }
+}
+
+TEST(Hardware, KnowsTheLinksOfClustersWithNccl) {
+  EXPECT_EQ(machine("a100").nccl->arch, Architecture::kAmpere);
+  EXPECT_EQ(machine("a100").nccl->num_channels, 12);
+  EXPECT_EQ(machine("h200").nccl->arch, Architecture::kHopper);
+  EXPECT_EQ(machine("h200").nccl->gpus_per_node, 8);
+  EXPECT_EQ(machine("b200").nccl->gpus_per_node, 72);
+  EXPECT_EQ(model_of(machine("gb200"), "144").topology(0), (GroupTopology{144, 2, 72}));
+  EXPECT_EQ(model_of(machine("a100"), "16").topology(0), (GroupTopology{16, 2, 8}));
+  EXPECT_FALSE(machine("t4").nccl.has_value());
+}
+
+TEST(Hardware, ListsRatesPerSecond) {
+  const DeviceSpec& d = machine("h100").device;
+  EXPECT_EQ(d.memory_bytes_per_s, 3.35 * 1099511627776.0);
+  EXPECT_EQ(d.flops_bf16, 989e12);
+  EXPECT_EQ(machine("t4").device.flops_bf16, 0);
+}
+
+}  // namespace
+}  // namespace shw::cost
