@@ -1,0 +1,101 @@
+#include "strategy/compose.h"
+
+#include <algorithm>
+
+namespace shw {
+namespace {
+
+// sum and avg may stand in one layout; any other two partials must be equal.
+bool partials_mix(Placement a, Placement b) {
+  if (a == b) return true;
+  const auto additive = [](Placement p) {
+    return p.kind == Placement::Kind::kPartial &&
+           (p.reduce_op() == ReduceOp::kSum || p.reduce_op() == ReduceOp::kAvg);
+  };
+  return additive(a) && additive(b);
+}
+
+// Depth-first over the mesh dims, so that a combination is given up at the first mesh dim that
+// breaks it: the order of what remains is that of the full product with mesh dim 0 slowest.
+class Composer {
+ public:
+  Composer(const std::vector<std::vector<Placement>>& rules, std::span<const Dims* const> shapes,
+           const Mesh& mesh, Rules mode, StrategyTable& out)
+      : rules_(rules), shapes_(shapes), mesh_(mesh), mode_(mode), out_(out), row_(shapes.size()) {
+    left_.resize(static_cast<size_t>(mesh.rank()) + 1);
+    for (auto& level : left_) level.resize(shapes.size());
+    for (size_t k = 0; k < shapes.size(); ++k)
+      if (shapes[k]) left_[0][k] = *shapes[k];
+  }
+
+  void run(int m) {
+    if (m == mesh_.rank()) {
+      out_.rows.insert(out_.rows.end(), row_.begin(), row_.end());
+      return;
+    }
+    for (const std::vector<Placement>& rule : rules_) {
+      if (!apply(m, rule)) continue;
+      run(m + 1);
+    }
+    for (Layout& l : row_) l[m] = Placement::replicate();
+  }
+
+ private:
+  bool apply(int m, const std::vector<Placement>& rule) {
+    const auto level = static_cast<size_t>(m);
+    for (size_t k = 0; k < row_.size(); ++k) {
+      row_[k][m] = rule[k];
+      left_[level + 1][k] = left_[level][k];
+      if (shapes_[k] == nullptr) continue;
+      if (rule[k].is_shard()) {
+        int64_t& size = left_[level + 1][k][static_cast<size_t>(rule[k].dim())];
+        const int64_t n = mesh_.size(m);
+        if (size < n || (mode_ == Rules::kFull && size % n != 0)) return false;
+        size = (size + n - 1) / n;
+      } else if (rule[k].is_partial()) {
+        if (mode_ == Rules::kFull && rule[k].kind == Placement::Kind::kMasked) return false;
+        for (int e = 0; e < m; ++e)
+          if (row_[k][e].is_partial() && !partials_mix(row_[k][e], rule[k])) return false;
+      }
+    }
+    return true;
+  }
+
+  const std::vector<std::vector<Placement>>& rules_;
+  std::span<const Dims* const> shapes_;
+  const Mesh& mesh_;
+  Rules mode_;
+  StrategyTable& out_;
+  std::vector<Layout> row_;
+  std::vector<std::vector<Dims>> left_;  // per mesh dim: sizes that remain to be cut
+};
+
+}  // namespace
+
+bool is_legal(const Layout& layout, const Dims& shape, const Mesh& mesh, Rules mode) {
+  for (int m = 0; m < mesh.rank(); ++m) {
+    if (!layout[m].is_partial()) continue;
+    if (mode == Rules::kFull && layout[m].kind == Placement::Kind::kMasked) return false;
+    for (int e = 0; e < m; ++e)
+      if (layout[e].is_partial() && !partials_mix(layout[e], layout[m])) return false;
+  }
+  return is_shardable(shape, layout, mesh) &&
+         (mode == Rules::kCompat || is_evenly_sharded(shape, layout, mesh));
+}
+
+StrategyTable compose(const RuleSet& rules, std::span<const Dims* const> shapes, const Mesh& mesh,
+                      Rules mode) {
+  std::vector<std::vector<Placement>> distinct;  // equal rules would give equal strategies
+  distinct.emplace_back(rules.width(), Placement::replicate());
+  for (size_t i = 0; i < rules.size(); ++i) {
+    const auto rule = rules.rule(i);
+    const bool known = std::any_of(distinct.begin(), distinct.end(),
+                                   [&](const auto& d) { return std::ranges::equal(d, rule); });
+    if (!known) distinct.emplace_back(rule.begin(), rule.end());
+  }
+  StrategyTable table{rules.num_results(), rules.num_operands(), {}};
+  Composer(distinct, shapes, mesh, mode, table).run(0);
+  return table;
+}
+
+}  // namespace shw

@@ -1,0 +1,202 @@
+#include "strategy/strategies.h"
+
+#include <algorithm>
+
+#include "ops/op_def.h"
+#include "strategy/compose.h"
+#include "support/hash.h"
+
+namespace shw {
+namespace {
+
+// Removes rows that say the same as an earlier one (planner.md 2.1, "dedup").
+void drop_duplicates(StrategyTable& table) {
+  const size_t width = table.width();
+  std::unordered_multimap<uint64_t, size_t> seen;
+  size_t kept = 0;
+  for (size_t i = 0; i < table.count(); ++i) {
+    const auto row = [&](size_t r) {
+      return table.rows.begin() + static_cast<ptrdiff_t>(r * width);
+    };
+    const uint64_t h = hash_bytes(&*row(i), width * sizeof(Layout));
+    const auto [first, last] = seen.equal_range(h);
+    if (std::any_of(first, last, [&](const auto& s) {
+          return std::equal(row(i), row(i) + static_cast<ptrdiff_t>(width), row(s.second));
+        }))
+      continue;
+    seen.emplace(h, kept);
+    std::copy(row(i), row(i) + static_cast<ptrdiff_t>(width), row(kept));
+    ++kept;
+  }
+  table.rows.resize(kept * width);
+}
+
+class Enumerator {
+ public:
+  Enumerator(const Graph& graph, const Mesh& mesh, Rules rules, Strategies& out, LayoutPool& pool,
+             IndexVec<StrategySetId, StrategySet>& sets)
+      : graph_(graph), mesh_(mesh), mode_(rules), out_(out), pool_(pool), sets_(sets) {}
+
+  Result<StrategySetId> set_for(NodeId n) {
+    const OpDef& def = op_def(graph_.op(n));
+    const auto operands = operand_types(graph_, n);
+    const uint64_t key = class_key(n, def, operands);
+    if (const auto it = by_class_.find(key); it != by_class_.end()) return it->second;
+    SHW_ASSIGN_OR_RETURN(StrategyTable table, table_for(n, def, operands));
+    if (table.count() == 0)
+      return internal_error(std::string("op ") + std::string(op_name(graph_.op(n))) +
+                            " has no strategy");
+    const StrategySetId id = store(n, table);
+    by_class_.emplace(key, id);
+    return id;
+  }
+
+ private:
+  // Nodes with equal keys have equal strategies. 64 bits of XXH3 over a few thousand classes: a
+  // collision is not a concern.
+  uint64_t class_key(NodeId n, const OpDef& def, std::span<const OptionalType> operands) const {
+    uint64_t h = hash_combine(static_cast<uint64_t>(def.kind), hash_of(graph_.attrs(n)));
+    for (const OptionalType& t : operands) h = hash_combine(h, t ? hash_of(*t) : 1);
+    for (const OptionalType& t : graph_.results(n)) h = hash_combine(h, t ? hash_of(*t) : 2);
+    if (def.sharding == Sharding::kFollow || def.sharding == Sharding::kElement)
+      h = hash_combine(h, out_.produced(graph_, n, 0).v);
+    return h;
+  }
+
+  Result<StrategyTable> table_for(NodeId n, const OpDef& def,
+                                  std::span<const OptionalType> operands) {
+    const auto results = graph_.results(n);
+    std::vector<const Dims*> shapes;
+    for (const OptionalType& t : results) shapes.push_back(t ? &t->shape : nullptr);
+    for (const OptionalType& t : operands) shapes.push_back(t ? &t->shape : nullptr);
+    const OpArgs args{operands, &graph_.attrs(n)};
+    switch (def.sharding) {
+      case Sharding::kRules: {
+        RuleSet rules(results.size(), operands.size());
+        if (def.rules) def.rules(args, results, rules);
+        return compose(rules, shapes, mesh_, mode_);
+      }
+      case Sharding::kFree: {
+        RuleSet rules(results.size(), operands.size());
+        for (size_t d = 0; d < results[0]->shape.size(); ++d) {
+          const std::vector<Placement> same(rules.width(), Placement::shard(static_cast<int>(d)));
+          rules.add(std::span(same).first(results.size()), std::span(same).subspan(results.size()));
+        }
+        return compose(rules, shapes, mesh_, mode_);
+      }
+      case Sharding::kFollow:
+      case Sharding::kElement:
+        break;
+    }
+    StrategyTable table{1, operands.size(), {}};
+    for (LayoutId id : pool_.list(out_.produced(graph_, n, 0))) {
+      const Layout& from = pool_.layout(id);
+      const auto f = def.sharding == Sharding::kElement
+                         ? std::optional(Followed{from, from})
+                         : def.follow(args, *results[0], from, mesh_);
+      if (!f || !is_legal(f->operand, operands[0]->shape, mesh_, mode_) ||
+          !is_legal(f->result, results[0]->shape, mesh_, mode_))
+        continue;
+      table.rows.push_back(f->result);
+      table.rows.push_back(f->operand);
+    }
+    drop_duplicates(table);
+    return table;
+  }
+
+  StrategySetId store(NodeId n, const StrategyTable& table) {
+    StrategySet set;
+    set.count = static_cast<uint32_t>(table.count());
+    std::vector<LayoutId> column(table.count());
+    const auto add_column = [&](size_t c, bool present) {
+      if (!present) return LayoutListId{};
+      for (size_t i = 0; i < column.size(); ++i)
+        column[i] = pool_.add(table.rows[i * table.width() + c]);
+      return pool_.add_list(column);
+    };
+    const auto results = graph_.results(n);
+    for (size_t i = 0; i < table.num_results; ++i)
+      set.results.push_back(add_column(i, results[i].has_value()));
+    for (size_t i = 0; i < table.num_operands; ++i)
+      set.operands.push_back(add_column(table.num_results + i, graph_.operands(n)[i].valid()));
+    return sets_.push_back(std::move(set));
+  }
+
+  const Graph& graph_;
+  const Mesh& mesh_;
+  Rules mode_;
+  Strategies& out_;
+  LayoutPool& pool_;
+  IndexVec<StrategySetId, StrategySet>& sets_;
+  std::unordered_map<uint64_t, StrategySetId> by_class_;
+};
+
+}  // namespace
+
+std::string_view rules_name(Rules rules) { return rules == Rules::kCompat ? "compat" : "full"; }
+
+Result<Rules> rules_from_name(std::string_view name) {
+  if (name == "compat") return Rules::kCompat;
+  if (name == "full") return Rules::kFull;
+  return invalid_argument("unknown rule set '" + std::string(name) + "': choose full or compat");
+}
+
+std::vector<std::optional<TensorType>> operand_types(const Graph& graph, NodeId n) {
+  std::vector<std::optional<TensorType>> types;
+  for (NodeId o : graph.operands(n)) {
+    if (!o.valid())
+      types.push_back(std::nullopt);
+    else if (graph.op(n) == OpKind::kGetItem)
+      types.push_back(
+          graph.results(o)[static_cast<size_t>(graph.attrs(n).get_int(AttrKey::kIndex, 0))]);
+    else
+      types.push_back(graph.type(o));
+  }
+  return types;
+}
+
+LayoutListId Strategies::produced(const Graph& graph, NodeId n, size_t operand) const {
+  const NodeId from = graph.operands(n)[operand];
+  const size_t element = graph.op(n) == OpKind::kGetItem
+                             ? static_cast<size_t>(graph.attrs(n).get_int(AttrKey::kIndex, 0))
+                             : 0;
+  return of(from).results[element];
+}
+
+Result<Strategies> Strategies::enumerate(const Graph& graph, const Mesh& mesh, Rules rules,
+                                         Monitor& monitor) {
+  Strategies s;
+  s.set_of_.reserve(graph.num_nodes());
+  Enumerator enumerator(graph, mesh, rules, s, s.pool_, s.sets_);
+  for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
+    if (i % 256 == 0) SHW_RETURN_IF_ERROR(monitor.poll());
+    auto set = enumerator.set_for(NodeId{i});
+    if (!set.ok()) return Status(set.status()).at_node(i, graph.name(NodeId{i}));
+    s.set_of_.push_back(*set);
+  }
+  return s;
+}
+
+uint64_t Strategies::total() const {
+  uint64_t n = 0;
+  for (StrategySetId id : set_of_) n += sets_[id].count;
+  return n;
+}
+
+std::string strategy_text(const Strategies& s, NodeId n, uint32_t strategy, int mesh_rank) {
+  const StrategySet& set = s.of(n);
+  const auto list = [&](const std::vector<LayoutListId>& lists) {
+    std::string text;
+    for (LayoutListId id : lists) {
+      if (!text.empty()) text += ", ";
+      text +=
+          id.valid() ? to_string(s.pool().layout(s.pool().list(id)[strategy]), mesh_rank) : "none";
+    }
+    return text;
+  };
+  const std::string results = list(set.results);
+  return "(" + list(set.operands) + ") -> " +
+         (set.results.size() > 1 ? "(" + results + ")" : results);
+}
+
+}  // namespace shw
