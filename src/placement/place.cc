@@ -1,0 +1,100 @@
+#include "placement/place.h"
+
+#include <cmath>
+
+namespace shw {
+
+Result<solver::PlacementProblem> placement_problem(const Graph& graph, const Strategies& strategies,
+                                                   const SideConditions& conditions, Pricer& pricer,
+                                                   Monitor& monitor) {
+  solver::PlacementProblem problem;
+  for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
+    SHW_ASSIGN_OR_RETURN(const std::span<const double> costs, pricer.node_costs(NodeId{i}));
+    problem.add_variable(costs);
+  }
+  for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
+    if (i % 64 == 0) SHW_RETURN_IF_ERROR(monitor.poll());
+    const auto operands = graph.operands(NodeId{i});
+    for (size_t k = 0; k < operands.size(); ++k)
+      if (operands[k].valid())
+        problem.add_edge(operands[k].v, i,
+                         pricer.edge_matrix(NodeId{i}, k, conditions.no_comm[i], problem));
+  }
+  for (const AllowedLabels& a : conditions.labels) {
+    std::vector<double> costs;
+    for (bool allowed : a.allowed) costs.push_back(allowed ? 0.0 : solver::kForbidden);
+    problem.add_unary(a.node.v, costs);
+  }
+  for (const AllowedPairs& p : conditions.pairs) {
+    const uint32_t columns = strategies.of(p.b).count;
+    std::vector<double> costs(p.partner.size() * columns, solver::kForbidden);
+    for (size_t s = 0; s < p.partner.size(); ++s)
+      if (p.partner[s] != UINT32_MAX) costs[s * columns + p.partner[s]] = 0;
+    problem.add_edge(p.a.v, p.b.v,
+                     problem.add_matrix(static_cast<uint32_t>(p.partner.size()), columns, costs));
+  }
+  return problem;
+}
+
+Result<Placed> price_choice(const Graph& graph, const Strategies& strategies, Pricer& pricer,
+                            std::vector<uint32_t> choice) {
+  Placed placed;
+  placed.costs.resize(graph.num_nodes());
+  for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
+    const NodeId n{i};
+    NodeCost& c = placed.costs[i];
+    SHW_ASSIGN_OR_RETURN(const std::span<const double> compute, pricer.node_costs(n));
+    c.compute_us = compute[choice[i]];
+    const auto operands = graph.operands(n);
+    for (size_t k = 0; k < operands.size(); ++k) {
+      if (!operands[k].valid()) continue;
+      const LayoutListId list = strategies.produced(graph, n, k);
+      const Layout& from =
+          strategies.pool().layout(strategies.pool().list(list)[choice[operands[k].v]]);
+      const Layout& to = strategies.operand_layout(n, k, choice[i]);
+      c.comm_us += pricer.redistribution_us(n, k, from, to);
+      c.transition_us += cost::transition_us(from, to);
+    }
+    placed.total.compute_us += c.compute_us;
+    placed.total.comm_us += c.comm_us;
+    placed.total.transition_us += c.transition_us;
+  }
+  placed.objective_us = placed.total.compute_us + placed.total.comm_us + placed.total.transition_us;
+  placed.choice = std::move(choice);
+  return placed;
+}
+
+Result<Placed> place(const Graph& graph, const Strategies& strategies,
+                     const SideConditions& conditions, Pricer& pricer,
+                     const solver::SolveOptions& options, Monitor& monitor) {
+  SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem,
+                       placement_problem(graph, strategies, conditions, pricer, monitor));
+  SHW_ASSIGN_OR_RETURN(solver::Solution solution, solver::solve(problem, options, monitor));
+  SHW_ASSIGN_OR_RETURN(Placed placed,
+                       price_choice(graph, strategies, pricer, std::move(solution.choice)));
+  // Two sums of the same costs in another order: more than rounding apart means that one of them is
+  // wrong.
+  SHW_CHECK(std::abs(placed.objective_us - solution.cost) <= 1e-9 * std::abs(solution.cost));
+  placed.bound_us = solution.bound;
+  placed.proven = solution.proven;
+  placed.stats = solution.stats;
+  return placed;
+}
+
+Assignment assignment_of(const Graph& graph, const Strategies& strategies,
+                         std::span<const uint32_t> choice) {
+  Assignment assignment(graph);
+  for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
+    const NodeId n{i};
+    const StrategySet& set = strategies.of(n);
+    for (size_t k = 0; k < set.results.size(); ++k)
+      if (set.results[k].valid())
+        assignment.results(n)[k] = strategies.result_layout(n, k, choice[i]);
+    for (size_t k = 0; k < set.operands.size(); ++k)
+      if (set.operands[k].valid())
+        assignment.operands(n)[k] = strategies.operand_layout(n, k, choice[i]);
+  }
+  return assignment;
+}
+
+}  // namespace shw

@@ -1,0 +1,44 @@
+// Placement: the cheapest legal choice of one strategy per node, with its proof.
+#pragma once
+#include <vector>
+
+#include "graph/graph.h"
+#include "placement/constraints.h"
+#include "placement/pricing.h"
+#include "solver/problem.h"
+#include "strategy/assignment.h"
+#include "strategy/strategies.h"
+#include "support/monitor.h"
+
+namespace shw {
+
+struct NodeCost {
+  double compute_us = 0, comm_us = 0, transition_us = 0;  // of the node and the edges into it
+};
+
+struct Placed {
+  std::vector<uint32_t> choice;  // strategy by node
+  double objective_us = 0, bound_us = 0;
+  bool proven = false;
+  std::vector<NodeCost> costs;  // by node
+  NodeCost total;
+  solver::SolveStats stats;
+};
+
+// The problem of a graph: one variable a node, one edge an operand.
+Result<solver::PlacementProblem> placement_problem(const Graph& graph, const Strategies& strategies,
+                                                   const SideConditions& conditions, Pricer& pricer,
+                                                   Monitor& monitor);
+
+Result<Placed> place(const Graph& graph, const Strategies& strategies,
+                     const SideConditions& conditions, Pricer& pricer,
+                     const solver::SolveOptions& options, Monitor& monitor);
+
+// What a given choice costs: for explanations, and to hold the solver's figure against.
+Result<Placed> price_choice(const Graph& graph, const Strategies& strategies, Pricer& pricer,
+                            std::vector<uint32_t> choice);
+
+Assignment assignment_of(const Graph& graph, const Strategies& strategies,
+                         std::span<const uint32_t> choice);
+
+}  // namespace shw

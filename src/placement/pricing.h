@@ -1,0 +1,65 @@
+// What strategies and layout changes cost, in µs; everything is priced once per distinct question.
+//
+// A node: the roofline of one rank's work, from the local types of its operands (planner.md 4.1).
+// An edge: the redistribution from the layout in which the producer leaves a value to the one in
+// which the consumer wants it, plus 1 if they differ (planner.md 3.2, 4.3).
+#pragma once
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "cost/collective.h"
+#include "cost/redistribute.h"
+#include "cost/roofline.h"
+#include "graph/graph.h"
+#include "solver/problem.h"
+#include "strategy/strategies.h"
+
+namespace shw {
+
+// What is redistributed on an edge: bytes of the whole value, and whether its strides are
+// row-major. The result of an einsum counts as row-major whatever the graph recorded (planner.md 9
+// E1).
+cost::ValueMeta edge_value(const Graph& graph, NodeId consumer, size_t operand);
+
+class Pricer {
+ public:
+  Pricer(const Graph& graph, const Strategies& strategies, const cost::CollectiveModel& collectives,
+         cost::PriceRules rules)
+      : graph_(graph),
+        strategies_(strategies),
+        collectives_(collectives),
+        roofline_(collectives.hardware().device),
+        rules_(rules) {}
+
+  // Compute cost of every strategy of `n`.
+  Result<std::span<const double>> node_costs(NodeId n);
+  // The matrix of an operand's edge in `problem`: rows the producer's strategies, columns
+  // `consumer`'s. With `no_comm`, entries that communicate are forbidden.
+  uint32_t edge_matrix(NodeId consumer, size_t operand, bool no_comm,
+                       solver::PlacementProblem& problem);
+  double redistribution_us(NodeId consumer, size_t operand, const Layout& from,
+                           const Layout& to) const;
+
+ private:
+  struct EdgeKey {
+    uint32_t from, to;
+    double bytes;
+    bool contiguous, no_comm;
+    bool operator==(const EdgeKey&) const = default;
+  };
+  struct EdgeKeyHash {
+    size_t operator()(const EdgeKey& k) const;
+  };
+  Result<double> strategy_cost(NodeId n, uint32_t strategy) const;
+
+  const Graph& graph_;
+  const Strategies& strategies_;
+  const cost::CollectiveModel& collectives_;
+  cost::Roofline roofline_;
+  cost::PriceRules rules_;
+  std::unordered_map<uint32_t, std::vector<double>> node_costs_;  // by StrategySetId
+  std::unordered_map<EdgeKey, uint32_t, EdgeKeyHash> matrices_;
+};
+
+}  // namespace shw
