@@ -1,0 +1,58 @@
+// The compiler: graph bytes and options in, plan out. pipeline.cc is the only file that knows the
+// order of everything.
+#pragma once
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "graph/graph.h"
+#include "placement/constraints.h"
+#include "plan/plan.h"
+#include "sharding/layout.h"
+#include "solver/problem.h"
+#include "strategy/strategies.h"
+#include "support/monitor.h"
+
+namespace shw {
+
+struct CompileOptions {
+  std::string mesh;               // "dp=8,tp=8"
+  std::string hardware = "h100";  // cost/hardware.h
+  Rules rules = Rules::kFull;
+  std::string input_layout;  // "S(0)R"; empty: free
+  std::string output_layout;
+  ParameterBudget parameter_budget;
+  std::optional<Dtype> grad_reduce_dtype;
+  bool einsum = true;  // rewrite view-mm-view
+  solver::SolveOptions solver;
+};
+
+struct PhaseTime {
+  std::string_view name;  // "load", "rewrite", "strategies", "solve" (pricing included), "lower",
+                          // "passes", "write"
+  double seconds;
+};
+
+struct Compiled {
+  Plan plan;
+  std::vector<PhaseTime> phases;  // wall clock; not part of the plan: equal inputs give equal plans
+  solver::SolveStats solve_stats;
+};
+
+Result<Compiled> compile(Graph graph, const CompileOptions& options, Monitor& monitor);
+Result<Compiled> compile(std::span<const uint8_t> graph_bytes, const CompileOptions& options,
+                         Monitor& monitor);
+
+// What a program sends: by kind of collective, how many steps and how many bytes one rank puts on
+// the wire (ring counts: all-gather and reduce-scatter (n−1)/n of the whole, all-reduce twice that,
+// all-to-all (n−1)/n of what a rank holds).
+struct CollectiveTotal {
+  uint64_t count = 0, wire_bytes = 0;
+};
+std::map<std::string, CollectiveTotal> collective_totals(const Program& program);
+
+}  // namespace shw
