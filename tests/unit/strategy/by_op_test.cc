@@ -1,0 +1,157 @@
+// The complete strategy lists of single ops, in order, against the reference's
+// (tests/data/strategies).
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+
+#include "ops/op_def.h"
+#include "strategy/strategies.h"
+
+namespace shw {
+namespace {
+
+using Lists = std::map<std::string, std::vector<std::string>>;
+
+Lists golden() {
+  std::ifstream file(SHW_TEST_DATA "/strategies/by_op.txt");
+  Lists lists;
+  std::string line, key;
+  while (std::getline(file, line)) {
+    if (line.rfind("## ", 0) == 0)
+      key = line.substr(3);
+    else
+      lists[key].push_back(line);
+  }
+  return lists;
+}
+
+// One node over inputs that offer every replicate/shard combination.
+struct OneOp {
+  Graph graph;
+  std::vector<NodeId> operands;
+
+  NodeId input(Dims shape, Dtype dtype = Dtype::kF32) {
+    operands.push_back(graph.add_input("", row_major(dtype, shape), {}));
+    return operands.back();
+  }
+  NodeId add(OpKind op, Attrs attrs = {}) {
+    std::vector<OptionalType> types;
+    for (NodeId o : operands)
+      types.push_back(o.valid() ? OptionalType(graph.type(o)) : std::nullopt);
+    auto results = op_def(op).infer({types, &attrs});
+    EXPECT_TRUE(results.ok()) << results.status().message();
+    return graph.add_node(op, "", operands, attrs, *results, results->size() > 1, {});
+  }
+};
+
+Attrs attrs(std::initializer_list<Attrs::Item> items) {
+  Attrs a;
+  for (const auto& [key, value] : items) a.set(key, value);
+  return a;
+}
+AttrValue ints(std::vector<int64_t> v) { return v; }
+
+OneOp make(const std::string& op) {
+  OneOp g;
+  const Dims d2{8192, 8192}, d3{1024, 8192, 4096}, d4{1024, 8192, 128, 128};
+  const std::map<std::string, OpKind> unary = {{"exp", OpKind::kExp},
+                                               {"neg", OpKind::kNeg},
+                                               {"relu", OpKind::kRelu},
+                                               {"rsqrt", OpKind::kRsqrt}};
+  if (op == "mm")
+    g.input(d2), g.input(d2), g.add(OpKind::kMm);
+  else if (op == "einsum_fwd")
+    g.input(d3), g.input({4096, 8192}),
+        g.add(OpKind::kEinsum, attrs({{AttrKey::kEquation, std::string("abk,kn->abn")}}));
+  else if (op == "einsum_bwd")
+    g.input(d3), g.input({1024, 8192, 512}),
+        g.add(OpKind::kEinsum, attrs({{AttrKey::kEquation, std::string("abn,abk->kn")}}));
+  else if (op == "add same")
+    g.input(d3), g.input(d3), g.add(OpKind::kAdd);
+  else if (op == "add bcast1d")
+    g.input(d3), g.input({4096}), g.add(OpKind::kAdd);
+  else if (op == "add scalar arg")
+    g.input(d2), g.operands.push_back(kNoNode),
+        g.add(OpKind::kAdd, attrs({{AttrKey::kOther, 2.0}}));
+  else if (op == "mul")
+    g.input(d2), g.input(d2), g.add(OpKind::kMul);
+  else if (op == "mul bcast")
+    g.input(d2), g.input({8192}), g.add(OpKind::kMul);
+  else if (op == "div")
+    g.input(d2), g.input({8192, 1}), g.add(OpKind::kDiv);
+  else if (unary.count(op))
+    g.input(d2), g.add(unary.at(op));
+  else if (op == "pow")
+    g.input(d2), g.add(OpKind::kPow, attrs({{AttrKey::kExponent, int64_t{2}}}));
+  else if (op == "sum[2]k")
+    g.input(d3),
+        g.add(OpKind::kSum, attrs({{AttrKey::kDims, ints({2})}, {AttrKey::kKeepDim, true}}));
+  else if (op == "sum[0,1]")
+    g.input(d3), g.add(OpKind::kSum, attrs({{AttrKey::kDims, ints({0, 1})}}));
+  else if (op == "mean[2]k")
+    g.input(d3),
+        g.add(OpKind::kMean, attrs({{AttrKey::kDims, ints({-1})}, {AttrKey::kKeepDim, true}}));
+  else if (op == "embedding")
+    g.input({128256, 4096}), g.input({1024, 8192}, Dtype::kI64), g.add(OpKind::kEmbedding);
+  else if (op == "embedding_bwd")
+    g.input(d3), g.input({1024, 8192}, Dtype::kI64),
+        g.add(OpKind::kEmbeddingDenseBackward, attrs({{AttrKey::kNumWeights, int64_t{128256}}}));
+  else if (op == "permute")
+    g.input(d4), g.add(OpKind::kPermute, attrs({{AttrKey::kDims, ints({0, 2, 1, 3})}}));
+  else if (op == "view split")
+    g.input(d3), g.add(OpKind::kView, attrs({{AttrKey::kSize, ints({1024, 8192, 32, 128})}}));
+  else if (op == "view flatten last")
+    g.input({1024, 8192, 32, 128}),
+        g.add(OpKind::kView, attrs({{AttrKey::kSize, ints({1024, 8192, -1})}}));
+  else if (op == "view flatten batch")
+    g.input({64, 8192, 4096}),
+        g.add(OpKind::kView, attrs({{AttrKey::kSize, ints({524288, 4096})}}));
+  else if (op == "unsqueeze")
+    g.input(d2), g.add(OpKind::kUnsqueeze, attrs({{AttrKey::kDim, int64_t{1}}}));
+  else if (op == "expand")
+    g.input({1024, 8192, 1, 128}),
+        g.add(OpKind::kExpand, attrs({{AttrKey::kSize, ints({-1, -1, 4, -1})}}));
+  else if (op == "alias")
+    g.input(d2), g.add(OpKind::kAlias);
+  else if (op == "clone")
+    g.input(d2), g.add(OpKind::kClone);
+  else if (op == "convert")
+    g.input(d2), g.add(OpKind::kConvertElementType, attrs({{AttrKey::kDtype, Dtype::kBF16}}));
+  else if (op == "sdpa_eff")
+    g.input(d4), g.input(d4), g.input(d4), g.operands.push_back(kNoNode),
+        g.add(OpKind::kSdpa,
+              attrs({{AttrKey::kComputeLse, true}, {AttrKey::kKernel, std::string("efficient")}}));
+  else
+    ADD_FAILURE() << "no case for " << op;
+  return g;
+}
+
+// "(S(0), R, none) -> R" without the absent operands, which the reference does not print.
+std::string without_none(std::string s) {
+  for (size_t at; (at = s.find(", none")) != std::string::npos;) s.erase(at, 6);
+  return s;
+}
+
+TEST(Strategies, OfEveryOpAreTheReferencesInOrder) {
+  const Lists lists = golden();
+  ASSERT_EQ(lists.size(), 58u);
+  for (const auto& [key, want] : lists) {
+    SCOPED_TRACE(key);
+    const bool flat = key.rfind("1d8/", 0) == 0;
+    const OneOp g = make(key.substr(key.find('/') + 1));
+    Monitor monitor;
+    const auto s = Strategies::enumerate(g.graph, *Mesh::parse(flat ? "d=64" : "a=8,b=8"),
+                                         Rules::kCompat, monitor);
+    ASSERT_TRUE(s.ok()) << s.status().message();
+    const NodeId n{g.graph.num_nodes() - 1};
+    // own sizes there.
+    std::vector<std::string> got;
+    for (uint32_t i = 0; i < s->of(n).count; ++i)
+      got.push_back(without_none(strategy_text(*s, n, i, flat ? 1 : 2)));
+    EXPECT_EQ(got, want);
+  }
+}
+
+}  // namespace
+}  // namespace shw
