@@ -1,3 +1,4 @@
+// Building the price terms of every group of mesh dims, and the one loop that answers questions.
 #include "cost/collective.h"
 
 #include <algorithm>
@@ -5,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "cost/default_model.h"
 #include "cost/nccl_model.h"
@@ -20,11 +22,12 @@ struct RampPosition {
   RampPosition(uint64_t bytes, uint64_t ranks) : by_message(step(bytes >> 6)), fraction(0) {
     const uint64_t units = (bytes / ranks) >> 6;
     by_rank = step(units);
-    if (by_rank + 1 < kRampSizes && !std::has_single_bit(units) && units != 0)
+    if (by_rank + 1 < kEnd && !std::has_single_bit(units) && units != 0)
       fraction = std::log2(static_cast<double>(units)) - by_rank;
   }
+  static constexpr uint32_t kEnd = kRampSizes;
   static uint32_t step(uint64_t units) {
-    return units == 0 ? 0 : std::min<uint32_t>(std::bit_width(units) - 1, kRampSizes);
+    return units == 0 ? 0 : std::min(static_cast<uint32_t>(std::bit_width(units)) - 1, kEnd);
   }
 };
 

@@ -1,3 +1,5 @@
+// The tuner: links → algorithms → protocols → a price term each. The dispatch between measured
+// tables and this generic path is add_nccl_terms(), at the end.
 #include "cost/nccl_model.h"
 
 #include <algorithm>
@@ -48,7 +50,7 @@ int index(Algorithm a) { return static_cast<int>(a); }
 int index(Protocol p) { return static_cast<int>(p); }
 int index(Architecture a) { return static_cast<int>(a); }
 int bucket(int64_t nodes) { return nodes == 1 ? 0 : nodes == 2 ? 1 : 2; }
-int floor_log2(int64_t x) { return std::bit_width(static_cast<uint64_t>(x)) - 1; }
+int floor_log2(int64_t x) { return static_cast<int>(std::bit_width(static_cast<uint64_t>(x))) - 1; }
 
 bool is_hopper_or_later_with_switch(const NcclConfig& c) {
   return c.nvswitch && c.arch != Architecture::kAmpere;
@@ -294,6 +296,7 @@ double nccl_latency_us(const NcclConfig& config, const GroupTopology& group, Col
   const int network = group.ranks_per_node == 1 ? index(Algorithm::kTree) : a;
   const double inter =
       kNetworkLatency[network][p] + config.net_latency_us * (protocol == Protocol::kSimple ? 2 : 1);
+  const int64_t chain = group.ranks / group.nodes - 1;  // hops of a tree inside a node
   switch (algorithm) {
     case Algorithm::kRing: {
       const double steps = static_cast<double>(ring_steps(group, collective));
@@ -305,8 +308,7 @@ double nccl_latency_us(const NcclConfig& config, const GroupTopology& group, Col
              kNetworkOverheadUs * nodes * depth;
     }
     case Algorithm::kTree:
-      return base + 2 * (static_cast<double>(group.ranks / group.nodes - 1) * intra +
-                         floor_log2(group.nodes) * inter);
+      return base + 2 * (static_cast<double>(chain) * intra + floor_log2(group.nodes) * inter);
     case Algorithm::kCollnetDirect:
       return base + 2 * (std::min(1.0, ppn - 1) * intra + 0.4 * (ppn - 1)) + inter;
     case Algorithm::kCollnetChain:

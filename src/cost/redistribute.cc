@@ -1,11 +1,10 @@
+// The walk over the mesh dims, written once for a single price and for whole matrices.
 #include "cost/redistribute.h"
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cmath>
 #include <limits>
-#include <numeric>
+#include <utility>
 #include <vector>
 
 namespace shw::cost {
