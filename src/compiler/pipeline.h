@@ -1,7 +1,6 @@
 // The compiler: graph bytes and options in, plan out. pipeline.cc is the only file that knows the
 // order of everything.
 #pragma once
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -46,13 +45,5 @@ struct Compiled {
 Result<Compiled> compile(Graph graph, const CompileOptions& options, Monitor& monitor);
 Result<Compiled> compile(std::span<const uint8_t> graph_bytes, const CompileOptions& options,
                          Monitor& monitor);
-
-// What a program sends: by kind of collective, how many steps and how many bytes one rank puts on
-// the wire (ring counts: all-gather and reduce-scatter (n−1)/n of the whole, all-reduce twice that,
-// all-to-all (n−1)/n of what a rank holds).
-struct CollectiveTotal {
-  uint64_t count = 0, wire_bytes = 0;
-};
-std::map<std::string, CollectiveTotal> collective_totals(const Program& program);
 
 }  // namespace shw

@@ -1,0 +1,196 @@
+#include "plan/report.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+namespace shw {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class... Args>
+std::string format(const char* pattern, Args... args) {
+  char buffer[512];
+  std::snprintf(buffer, sizeof buffer, pattern, args...);
+  return buffer;
+}
+
+int64_t ranks_of(const Program& program) {
+  int64_t n = 1;
+  for (const Mesh::Axis& a : program.mesh) n *= a.size;
+  return n;
+}
+
+std::string mesh_text(const Program& program) {
+  std::string s;
+  for (const Mesh::Axis& a : program.mesh)
+    s += (s.empty() ? "" : ",") + a.name + "=" + std::to_string(a.size);
+  return s;
+}
+
+bool is_input(PortRole role) { return role < PortRole::kResult; }
+
+template <class F>
+void for_ports(const Program& program, PortRole role, F f) {
+  for (const ProgramEntry& entry : program.entries)
+    for (const Port& p : is_input(role) ? entry.inputs : entry.outputs)
+      if (p.role == role && p.value.valid()) f(p);
+}
+
+std::string with_stars(const std::string& name) {
+  std::string s;
+  for (char c : name) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit)
+      s += c;
+    else if (s.empty() || s.back() != '*')
+      s += (s.empty() || s.back() == '.') ? '*' : c;
+  }
+  return s;
+}
+
+std::string ports_table(const Program& program, PortRole role) {
+  std::string s = format("  %-22s %6s %12s  %s\n", "layout", "count", "bytes/rank", "which");
+  for (const PortGroup& g : group_ports(program, role))
+    s += format("  %-22s %6u %12s  %s\n", g.layout.c_str(), g.count,
+                human_bytes(g.bytes_per_rank).c_str(), g.pattern.c_str());
+  return s;
+}
+
+}  // namespace
+
+std::string human_bytes(int64_t bytes) {
+  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  auto v = static_cast<double>(bytes);
+  size_t unit = 0;
+  while (v >= 1024 && unit + 1 < std::size(kUnits)) v /= 1024, ++unit;
+  return unit == 0 ? std::to_string(bytes) + " B" : format("%.2f %s", v, kUnits[unit]);
+}
+
+std::map<std::string, CollectiveTotal> collective_totals(const Program& program) {
+  std::map<std::string, CollectiveTotal> totals;
+  for (const ProgramStep& step : program.steps) {
+    if (step.collective.kind == CollectiveKind::kNone) continue;
+    int64_t n = 1;
+    for (uint8_t axis : step.collective.axes) n *= program.mesh[axis].size;
+    const int64_t in = program.values[step.inputs[0]].type.bytes();
+    const int64_t out = program.values[step.outputs[0]].type.bytes();
+    int64_t whole = in;
+    if (step.collective.kind == CollectiveKind::kAllGather) whole = out;
+    if (step.collective.kind == CollectiveKind::kAllReduce) whole = 2 * in;
+    CollectiveTotal& t = totals[step.kernel];
+    ++t.count;
+    t.wire_bytes += static_cast<uint64_t>(static_cast<double>(whole) * static_cast<double>(n - 1) /
+                                          static_cast<double>(n));
+  }
+  return totals;
+}
+
+int64_t port_bytes(const Program& program, PortRole role) {
+  int64_t bytes = 0;
+  for_ports(program, role, [&](const Port& p) { bytes += program.values[p.value].type.bytes(); });
+  return bytes;
+}
+
+std::vector<PortGroup> group_ports(const Program& program, PortRole role) {
+  std::vector<PortGroup> groups;
+  const auto mesh_rank = static_cast<int>(program.mesh.size());
+  for_ports(program, role, [&](const Port& p) {
+    const std::string pattern = with_stars(p.name), layout = to_string(p.layout, mesh_rank);
+    auto it = std::find_if(groups.begin(), groups.end(), [&](const PortGroup& g) {
+      return g.pattern == pattern && g.layout == layout;
+    });
+    if (it == groups.end()) it = groups.insert(it, {pattern, layout, 0, 0});
+    ++it->count;
+    it->bytes_per_rank += program.values[p.value].type.bytes();
+  });
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const PortGroup& a, const PortGroup& b) { return a.layout < b.layout; });
+  return groups;
+}
+
+std::string plan_text(const Plan& plan) {
+  const PlanSummary& s = plan.summary;
+  const Program& p = plan.program;
+  std::string t =
+      format("plan     mesh %s (%lld ranks), hardware %s, rules %s\n", mesh_text(p).c_str(),
+             static_cast<long long>(ranks_of(p)), s.hardware.c_str(), s.rules.c_str());
+  t += format("graph    %u nodes, %llu strategies\n", s.num_nodes,
+              static_cast<unsigned long long>(s.num_strategies));
+  t += format("cost     %.3f µs: compute %.3f, communication %.3f, transitions %.0f\n",
+              s.objective_us, s.compute_us, s.comm_us, s.transition_us);
+  t += format("bound    %.3f µs, %s\n", s.bound_us,
+              s.proven ? "proven optimal"
+                       : format("not proven: gap %.3g %%",
+                                100 * (s.objective_us - s.bound_us) / s.objective_us)
+                             .c_str());
+  t += "\nparameters\n" + ports_table(p, PortRole::kParameter);
+  t += "\ninputs and results\n" + ports_table(p, PortRole::kInput) +
+       ports_table(p, PortRole::kResult).substr(ports_table(p, PortRole::kResult).find('\n') + 1);
+  t += format("\n  %-22s %6s %12s\n", "collective", "count", "wire/rank");
+  CollectiveTotal all;
+  for (const auto& [kind, c] : collective_totals(p)) {
+    t += format("  %-22s %6llu %12s\n", kind.c_str(), static_cast<unsigned long long>(c.count),
+                human_bytes(static_cast<int64_t>(c.wire_bytes)).c_str());
+    all.count += c.count;
+    all.wire_bytes += c.wire_bytes;
+  }
+  t += format("  %-22s %6llu %12s\n", "all", static_cast<unsigned long long>(all.count),
+              human_bytes(static_cast<int64_t>(all.wire_bytes)).c_str());
+  t += format(
+      "\nmemory per rank\n  parameters %s, gradients %s, buffers %s, inputs %s, results %s\n",
+      human_bytes(port_bytes(p, PortRole::kParameter)).c_str(),
+      human_bytes(port_bytes(p, PortRole::kGradient)).c_str(),
+      human_bytes(port_bytes(p, PortRole::kBuffer)).c_str(),
+      human_bytes(port_bytes(p, PortRole::kInput) + port_bytes(p, PortRole::kTangent)).c_str(),
+      human_bytes(port_bytes(p, PortRole::kResult)).c_str());
+  t += format("  activations and workspace: arena %s, live peak %s\n",
+              human_bytes(p.arena_bytes).c_str(), human_bytes(p.live_peak_bytes).c_str());
+  t += format("program  %zu steps, %u events\n", p.steps.size(), p.num_events);
+  return t;
+}
+
+std::string plan_json(const Plan& plan, bool with_decisions) {
+  const PlanSummary& s = plan.summary;
+  const Program& p = plan.program;
+  const auto mesh_rank = static_cast<int>(p.mesh.size());
+  Json j{{"objective", s.objective_us}, {"bound", s.bound_us},
+         {"proven", s.proven},          {"compute", s.compute_us},
+         {"comm", s.comm_us},           {"transition", s.transition_us},
+         {"nodes", s.num_nodes},        {"strategies", s.num_strategies},
+         {"mesh", mesh_text(p)},        {"ranks", ranks_of(p)},
+         {"hardware", s.hardware},      {"rules", s.rules}};
+  Json& collectives = j["collectives"] = Json::object();
+  for (const auto& [kind, c] : collective_totals(p))
+    collectives[kind] = {{"count", c.count}, {"wire_bytes_per_rank", c.wire_bytes}};
+  j["memory_per_rank"] = {{"parameters", port_bytes(p, PortRole::kParameter)},
+                          {"gradients", port_bytes(p, PortRole::kGradient)},
+                          {"arena", p.arena_bytes},
+                          {"live_peak", p.live_peak_bytes}};
+  j["steps"] = p.steps.size();
+  for (const ProgramEntry& entry : p.entries)
+    for (const auto& [key, ports] :
+         {std::pair("inputs", &entry.inputs), std::pair("outputs", &entry.outputs)}) {
+      Json& list = j["entries"][entry.name][key] = Json::array();
+      for (const Port& port : *ports)
+        list.push_back({{"name", port.name},
+                        {"type", to_string(port.global)},
+                        {"layout", to_string(port.layout, mesh_rank)},
+                        {"present", port.value.valid()}});
+    }
+  if (with_decisions)
+    for (const NodeDecision& d : s.decisions)
+      j["decisions"].push_back({{"name", d.name},
+                                {"op", d.op},
+                                {"phase", d.phase == 0 ? "forward" : "backward"},
+                                {"module_path", d.module_path},
+                                {"operands", d.operand_layouts},
+                                {"result", d.result_layout},
+                                {"compute", d.compute_us},
+                                {"comm", d.comm_us},
+                                {"transition", d.transition_us}});
+  return j.dump(1);
+}
+
+}  // namespace shw

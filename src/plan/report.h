@@ -1,0 +1,37 @@
+// A plan as a person or a program wants to read it. Everything here comes from the plan alone.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace shw {
+
+// What a program sends, by kind of collective: how many steps, and how many bytes one rank puts on
+// the wire. Ring counts: all-gather and reduce-scatter (n−1)/n of the whole, all-reduce twice that,
+// all-to-all (n−1)/n of what a rank holds.
+struct CollectiveTotal {
+  uint64_t count = 0, wire_bytes = 0;
+};
+std::map<std::string, CollectiveTotal> collective_totals(const Program& program);
+
+// Bytes that one rank holds of the ports of one role.
+int64_t port_bytes(const Program& program, PortRole role);
+
+// Ports of a role by layout. Names that differ only in numbers stand together:
+// "param.layers.*.attention.wq.weight".
+struct PortGroup {
+  std::string pattern, layout;
+  uint32_t count = 0;
+  int64_t bytes_per_rank = 0;
+};
+std::vector<PortGroup> group_ports(const Program& program, PortRole role);
+
+std::string plan_text(const Plan& plan);  // tables
+std::string plan_json(const Plan& plan, bool with_decisions);
+
+std::string human_bytes(int64_t bytes);  // "1.50 GiB"
+
+}  // namespace shw

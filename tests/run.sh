@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, and runs every test. The last line is "N passed, N failed".
+# usage: tests/run.sh [--quick]      --quick: the release build's tests only, without sanitizers and fuzzing
+set -uo pipefail
+cd "$(dirname "$0")/.."
+quick=${1:-}
+passed=0 failed=0
+jobs=$(nproc)
+mkdir -p build
+
+examples/install_packages.sh test || { echo "0 passed, 1 failed"; exit 1; }
+
+# Builds a preset and runs its ctests; counts them by name.
+suite() {
+  local preset=$1; shift
+  echo "== $preset: build"
+  if ! { cmake --preset "$preset" "$@" >"build/$preset.log" 2>&1 && cmake --build --preset "$preset" -j"$jobs" >>"build/$preset.log" 2>&1; }; then
+    grep -E "error|Error|FAILED" -A5 "build/$preset.log" | head -60
+    failed=$((failed + 1)); echo "FAILED: build of $preset"; return 1
+  fi
+  rm -f "build/$preset.log"
+  echo "== $preset: test"
+  local log="build/$preset/ctest.log"
+  ctest --test-dir "build/$preset" --output-on-failure -j"$jobs" | tee "$log" | grep -E "Test +#|\*\*\*|tests passed|^\[  FAILED" || true
+  local p f
+  p=$(grep -cE "^ *[0-9]+/[0-9]+ Test +#.* Passed" "$log")
+  f=$(grep -cE "^ *[0-9]+/[0-9]+ Test +#.*(\*\*\*Failed|\*\*\*Timeout|\*\*\*Exception|\*\*\*Not Run|Subprocess aborted)" "$log")
+  [ $((p + f)) -gt 0 ] || f=1
+  passed=$((passed + p)); failed=$((failed + f))
+}
+
+suite release
+if [ "$quick" != --quick ]; then
+  suite asan
+  suite tsan
+  tests/fuzz/run.sh 60 && passed=$((passed + 1)) || failed=$((failed + 1))
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
