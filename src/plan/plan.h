@@ -33,6 +33,7 @@ struct PlanSummary {
 struct Plan {
   PlanSummary summary;
   Program program;
+  std::vector<uint8_t> source_graph;  // bytes of the graph it was made from (SWGR), to verify and explain; may be empty
 };
 
 // Bytes of schemas/plan.fbs. The same plan gives the same bytes.

@@ -1,0 +1,15 @@
+// Whole files in and out, with errors that name the file.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "support/status.h"
+
+namespace shw::import {
+
+Result<std::vector<uint8_t>> read_file(const std::string& path);
+Status write_file(const std::string& path, std::span<const uint8_t> bytes);
+
+}  // namespace shw::import
