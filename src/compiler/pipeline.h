@@ -26,7 +26,8 @@ struct CompileOptions {
   std::string output_layout;
   ParameterBudget parameter_budget;
   std::optional<Dtype> grad_reduce_dtype;
-  bool einsum = true;  // rewrite view-mm-view
+  bool einsum = true;      // rewrite view-mm-view
+  bool keep_graph = true;  // store the graph in the plan, to verify and explain it later
   solver::SolveOptions solver;
 };
 
@@ -38,11 +39,11 @@ struct PhaseTime {
 
 struct Compiled {
   Plan plan;
+  std::vector<uint8_t> bytes;     // write_plan(plan)
   std::vector<PhaseTime> phases;  // wall clock; not part of the plan: equal inputs give equal plans
   solver::SolveStats solve_stats;
 };
 
-Result<Compiled> compile(Graph graph, const CompileOptions& options, Monitor& monitor);
 Result<Compiled> compile(std::span<const uint8_t> graph_bytes, const CompileOptions& options,
                          Monitor& monitor);
 
