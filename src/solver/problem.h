@@ -5,9 +5,9 @@
 //
 // A variable is a planner node, a label is one of its strategies, an edge joins a producer and a
 // consumer. Costs are in µs, ≥ 0, and infinite where the label or the pair is forbidden: pins,
-// "same layout" pairs and cast-direction rules are all written that way (shared/spec: solver.md
-// §1). Several edges may join the same two variables; their costs add up. An edge from a variable
-// to itself is a unary cost (its diagonal); add_edge folds it.
+// "same layout" pairs and cast-direction rules are all written that way. Several edges may join the
+// same two variables; their costs add up. An edge from a variable to itself is a unary cost (its
+// diagonal); add_edge folds it.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -41,6 +41,8 @@ class PlacementProblem {
   uint32_t add_matrix(uint32_t rows, uint32_t cols, std::span<const double> row_major);
   void add_edge(uint32_t a, uint32_t b, uint32_t matrix, bool transposed = false);
 
+  void reserve(size_t variables, size_t labels, size_t edges);
+
   uint32_t num_variables() const { return static_cast<uint32_t>(first_label_.size() - 1); }
   uint32_t num_labels(uint32_t v) const {
     return static_cast<uint32_t>(first_label_[v + 1] - first_label_[v]);
@@ -69,6 +71,8 @@ class PlacementProblem {
   std::vector<Matrix> matrices_;
   std::vector<double> pool_;
   std::unordered_multimap<uint64_t, uint32_t> matrix_by_hash_;  // look-up only, never iterated
+  bool malformed_ =
+      false;  // a call above was given sizes or indices that do not fit; validate() says so
 };
 
 struct SolveOptions {

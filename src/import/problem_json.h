@@ -1,0 +1,36 @@
+// Reads a placement problem that another planner exported: format "ap-problem-1" (JSON, plain or
+// gzip).
+//
+//   nodes[i]      op, name, inputs (producer per argument slot), n_strats, root, and on roots
+//   compute[strategy] and
+//                 arg_cost[slot] = {comm, trans, forbid_comm_gt0?}: indices into `matrices` (rows:
+//                 own strategy, columns: the producer's; null = infinite; with forbid_comm_gt0 a
+//                 pair whose comm is > 0 is forbidden)
+//   constraints   node: allowed strategies; paired: allowed pairs; memory: low ≤ Σ ratio(strategy)
+//   ≤ high
+//
+// A memory budget that forces every parameter to its smallest ratio is a restriction of single
+// nodes and becomes forbidden labels. One with slack couples the nodes, which PlacementProblem
+// cannot say: UNIMPLEMENTED.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "solver/problem.h"
+#include "support/status.h"
+
+namespace shw::import {
+
+struct ImportedProblem {
+  static constexpr uint32_t kNoVariable = UINT32_MAX;
+  solver::PlacementProblem problem;
+  std::vector<uint32_t> variable;      // of each node of the file; kNoVariable for outputs
+  std::vector<std::string> node_name;  // of each node of the file
+};
+
+// tied: nodes with the same root become one variable, which pays for all of them. INVALID_ARGUMENT
+// names the place of what is missing, of the wrong type, out of range, or of shapes that disagree.
+Result<ImportedProblem> read_problem(const std::string& path, bool tied);
+
+}  // namespace shw::import

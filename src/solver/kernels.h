@@ -1,0 +1,21 @@
+// The inner loops of the solver, compiled for several instruction sets and chosen at load time.
+// They add, compare and select, which every instruction set does alike (no fused multiply-add: the
+// folder is built with -ffp-contract=off), so the result does not depend on the machine.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// Sanitizers instrument the resolver, which runs before they are ready.
+#define SHW_MULTIVERSION __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define SHW_MULTIVERSION
+#endif
+
+namespace shw::solver {
+
+// out[j] = min over s of w[s] + m[s][j]; m is row-major, rows × cols.
+void min_plus(const double* w, size_t rows, const double* m, size_t cols, double* out);
+
+}  // namespace shw::solver

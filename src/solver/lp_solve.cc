@@ -1,0 +1,153 @@
+// The problem as a 0-1 program for lp_solve: a column per label and per allowed pair, rows that tie
+// pairs to labels (the local polytope). The last resort for a core that branch and bound does not
+// settle, and a test oracle that shares nothing with the rest. lp_solve (LGPL-2.1) prints nothing
+// at verbosity 0.
+#include <lpsolve/lp_lib.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "solver/problem.h"
+#include "solver/search.h"
+#include "solver/watch.h"
+
+namespace shw::solver {
+namespace {
+
+constexpr uint64_t kMaxColumns = 1 << 20;
+constexpr uint64_t kMaxQuestions =
+    20'000'000;  // by lp_solve, whether to go on; so the work is counted, not timed
+constexpr uint64_t kCellsPerQuestion = 50'000;  // one is asked at least every iteration
+
+struct DeleteLp {
+  void operator()(lprec* lp) const { delete_lp(lp); }
+};
+using Lp = std::unique_ptr<lprec, DeleteLp>;
+
+struct Overseer {
+  Watch* watch;
+  Status status;
+  uint64_t questions = 0;
+
+  static int __WINAPI should_stop(lprec*, void* self) {
+    auto& o = *static_cast<Overseer*>(self);
+    if (o.status.ok()) o.status = o.watch->poll(kCellsPerQuestion);
+    return !o.status.ok() || o.watch->expired() || ++o.questions > kMaxQuestions;
+  }
+};
+
+// Row numbers begin at 1; row 0 is the objective. Variables first: Σ labels = 1. Then per edge Σ_t
+// y_st = x_s for each s, and Σ_s y_st = x_t for each t.
+Lp build(const PlacementProblem& problem) {
+  const uint32_t n = problem.num_variables();
+  const uint64_t labels = problem.first_label(n);
+  uint64_t rows = n, columns = labels;
+  std::vector<int> edge_row;  // of (edge, label 0 of a); the rows of b follow those of a
+  for (const auto& e : problem.edges()) {
+    edge_row.push_back(static_cast<int>(rows) + 1);
+    rows += problem.num_labels(e.a) + problem.num_labels(e.b);
+    columns += uint64_t{problem.num_labels(e.a)} * problem.num_labels(e.b);
+  }
+  if (columns > kMaxColumns) return nullptr;
+  Lp lp(make_lp(static_cast<int>(rows), 0));
+  if (lp == nullptr) return nullptr;
+  set_verbose(lp.get(), NEUTRAL);
+  set_minim(lp.get());
+  if (!resize_lp(lp.get(), static_cast<int>(rows), static_cast<int>(columns))) return nullptr;
+  for (int r = 1; r <= static_cast<int>(rows); ++r) {
+    set_constr_type(lp.get(), r, EQ);
+    set_rh(lp.get(), r, r <= static_cast<int>(n) ? 1 : 0);
+  }
+
+  std::vector<std::vector<std::pair<size_t, bool>>> touches(n);  // (edge, v is its a)
+  for (size_t i = 0; i < problem.edges().size(); ++i) {
+    touches[problem.edges()[i].a].emplace_back(i, true);
+    touches[problem.edges()[i].b].emplace_back(i, false);
+  }
+  std::vector<double> values;
+  std::vector<int> at;
+  const auto add_column = [&] {
+    return add_columnex(lp.get(), static_cast<int>(values.size()), values.data(), at.data());
+  };
+  for (uint32_t v = 0; v < n; ++v)
+    for (uint32_t s = 0; s < problem.num_labels(v); ++s) {
+      const double cost = problem.unary(v)[s];
+      values = {cost == kForbidden ? 0 : cost, 1};
+      at = {0, static_cast<int>(v) + 1};
+      for (const auto& [e, is_a] : touches[v]) {
+        values.push_back(-1);
+        at.push_back(edge_row[e] +
+                     static_cast<int>((is_a ? 0 : problem.num_labels(problem.edges()[e].a)) + s));
+      }
+      if (!add_column()) return nullptr;
+      const auto column = static_cast<int>(problem.first_label(v) + s + 1);
+      set_int(lp.get(), column, TRUE);
+      set_upbo(lp.get(), column, cost == kForbidden ? 0 : 1);
+    }
+  for (size_t i = 0; i < problem.edges().size(); ++i) {
+    const auto& e = problem.edges()[i];
+    for (uint32_t s = 0; s < problem.num_labels(e.a); ++s)
+      for (uint32_t t = 0; t < problem.num_labels(e.b); ++t) {
+        const double cost = problem.edge_cost(e, s, t);
+        if (cost == kForbidden) continue;
+        values = {cost, 1, 1};
+        at = {0, edge_row[i] + static_cast<int>(s),
+              edge_row[i] + static_cast<int>(problem.num_labels(e.a) + t)};
+        if (!add_column()) return nullptr;
+      }
+  }
+  return lp;
+}
+
+// The answer of lp_solve in `choice`, when it has one.
+int run(lprec* lp, const PlacementProblem& problem, Overseer& overseer,
+        std::vector<uint32_t>& choice) {
+  put_abortfunc(lp, &Overseer::should_stop, &overseer);
+  const int outcome = ::solve(lp);
+  if (outcome != OPTIMAL && outcome != SUBOPTIMAL) return outcome;
+  std::vector<double> x(static_cast<size_t>(get_Ncolumns(lp)));
+  get_variables(lp, x.data());
+  for (uint32_t v = 0; v < problem.num_variables(); ++v) {
+    const auto first = x.begin() + static_cast<ptrdiff_t>(problem.first_label(v));
+    choice.push_back(
+        static_cast<uint32_t>(std::max_element(first, first + problem.num_labels(v)) - first));
+  }
+  return outcome;
+}
+
+}  // namespace
+
+Result<bool> close_with_lp_solve(Search& search, const Stage& core, uint64_t max_binaries) {
+  const PlacementProblem& p = core.problem;
+  if (p.first_label(p.num_variables()) > max_binaries) return false;
+  const Lp lp = build(p);
+  if (lp == nullptr) return false;
+  if (search.cost() != kForbidden) set_obj_bound(lp.get(), search.cost() - core.constant);
+  Overseer overseer{&search.watch(), {}};
+  std::vector<uint32_t> choice;
+  const int outcome = run(lp.get(), p, overseer, choice);
+  SHW_RETURN_IF_ERROR(overseer.status);
+  if (!choice.empty()) search.offer(core, choice);
+  return outcome == OPTIMAL || outcome == INFEASIBLE;
+}
+
+Result<Solution> solve_with_lp_solve(const PlacementProblem& problem, double time_limit_s) {
+  SHW_RETURN_IF_ERROR(problem.validate());
+  const Lp lp = build(problem);
+  if (lp == nullptr)
+    return Status(Code::kResourceExhausted, "the problem is too large for lp_solve");
+  Monitor monitor;
+  Watch watch(monitor, time_limit_s);
+  Overseer overseer{&watch, {}};
+  Solution solution;
+  const int outcome = run(lp.get(), problem, overseer, solution.choice);
+  if (outcome == INFEASIBLE) return failed_precondition("no labelling has finite cost");
+  if (solution.choice.empty() && problem.num_variables() > 0)
+    return Status(Code::kDeadlineExceeded, "lp_solve found no labelling in time");
+  solution.cost = evaluate(problem, solution.choice);
+  solution.proven = outcome == OPTIMAL;
+  solution.bound = solution.proven ? solution.cost : -kForbidden;
+  return solution;
+}
+
+}  // namespace shw::solver

@@ -1,0 +1,106 @@
+// Building and checking a PlacementProblem.
+#include "solver/problem.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "support/hash.h"
+
+namespace shw::solver {
+
+void PlacementProblem::reserve(size_t variables, size_t labels, size_t edges) {
+  first_label_.reserve(variables + 1);
+  unary_.reserve(labels);
+  edges_.reserve(edges);
+}
+
+uint32_t PlacementProblem::add_variable(std::span<const double> unary) {
+  unary_.insert(unary_.end(), unary.begin(), unary.end());
+  first_label_.push_back(unary_.size());
+  return num_variables() - 1;
+}
+
+void PlacementProblem::add_unary(uint32_t variable, std::span<const double> costs) {
+  if (variable >= num_variables() || costs.size() != num_labels(variable)) {
+    malformed_ = true;
+    return;
+  }
+  double* own = unary_.data() + first_label_[variable];
+  for (size_t i = 0; i < costs.size(); ++i) own[i] += costs[i];
+}
+
+uint32_t PlacementProblem::add_matrix(uint32_t rows, uint32_t cols,
+                                      std::span<const double> row_major) {
+  const uint64_t cells = uint64_t{rows} * cols;
+  const uint64_t hash = hash_combine(hash_bytes(row_major.data(), row_major.size_bytes()),
+                                     uint64_t{rows} << 32 | cols);
+  const auto [first, last] = matrix_by_hash_.equal_range(hash);
+  for (auto it = first; it != last; ++it) {
+    const Matrix& m = matrices_[it->second];
+    if (m.rows == rows && m.cols == cols && cells == row_major.size() &&
+        std::memcmp(pool_.data() + m.first, row_major.data(), row_major.size_bytes()) == 0)
+      return it->second;
+  }
+  const auto index = static_cast<uint32_t>(matrices_.size());
+  matrices_.push_back({rows, cols, pool_.size()});
+  pool_.insert(pool_.end(), row_major.begin(), row_major.end());
+  if (cells != row_major.size()) {
+    malformed_ = true;
+    pool_.resize(matrices_.back().first + cells, kForbidden);
+  }
+  matrix_by_hash_.emplace(hash, index);
+  return index;
+}
+
+void PlacementProblem::add_edge(uint32_t a, uint32_t b, uint32_t matrix, bool transposed) {
+  if (a == b && a < num_variables() && matrix < matrices_.size()) {
+    const Matrix& m = matrices_[matrix];
+    const uint32_t k = num_labels(a);
+    if (m.rows == k && m.cols == k) {
+      for (uint32_t i = 0; i < k; ++i)
+        unary_[first_label_[a] + i] += pool_[m.first + uint64_t{i} * k + i];
+      return;
+    }
+  }
+  edges_.push_back({a, b, matrix, transposed ? 1u : 0u});
+}
+
+Status PlacementProblem::validate() const {
+  // The number of labels bounds every index and every position in a table of labels.
+  if (unary_.size() > UINT32_MAX || first_label_.size() > UINT32_MAX)
+    return invalid_argument("the problem has more than 2^32 labels");
+  if (malformed_)
+    return invalid_argument("costs were added with a size or index that does not fit");
+  const auto bad = [](double c) { return std::isnan(c) || c == -kForbidden; };
+  for (uint32_t v = 0; v < num_variables(); ++v) {
+    if (num_labels(v) == 0)
+      return invalid_argument("variable " + std::to_string(v) + " has no labels");
+    if (std::ranges::any_of(unary(v), bad))
+      return invalid_argument("variable " + std::to_string(v) + " has a cost that is NaN or −∞");
+  }
+  if (const auto it = std::ranges::find_if(pool_, bad); it != pool_.end()) {
+    const auto at = static_cast<uint64_t>(it - pool_.begin());
+    const auto next = std::ranges::upper_bound(matrices_, at, {}, &Matrix::first);
+    return invalid_argument("matrix " + std::to_string(next - matrices_.begin() - 1) +
+                            " has a cost that is NaN or −∞");
+  }
+  for (size_t i = 0; i < edges_.size(); ++i) {
+    const Edge& e = edges_[i];
+    const std::string name = "edge " + std::to_string(i);
+    if (e.a >= num_variables() || e.b >= num_variables() || e.matrix >= matrices_.size())
+      return invalid_argument(name + " names a variable or matrix that does not exist");
+    const Matrix& m = matrices_[e.matrix];
+    const uint32_t rows = e.transposed ? m.cols : m.rows;
+    const uint32_t cols = e.transposed ? m.rows : m.cols;
+    if (e.a == e.b || rows != num_labels(e.a) || cols != num_labels(e.b))
+      return invalid_argument(
+          name + ": a matrix of " + std::to_string(rows) + " × " + std::to_string(cols) +
+          " joins variables " + std::to_string(e.a) + " and " + std::to_string(e.b) + " of " +
+          std::to_string(num_labels(e.a)) + " and " + std::to_string(num_labels(e.b)) + " labels");
+  }
+  return {};
+}
+
+}  // namespace shw::solver

@@ -1,0 +1,78 @@
+// What the phases of a solve share: the best labelling so far, and the chain of presolves that
+// leads from a sub-problem back to the problem that was asked.
+#pragma once
+#include <cmath>
+#include <memory>
+#include <span>
+
+#include "solver/presolve.h"
+#include "solver/problem.h"
+#include "solver/trws.h"
+#include "solver/watch.h"
+
+namespace shw::solver {
+
+// A presolved problem and where it came from. Its labellings, plus `constant`, cost what they cost
+// in the root problem.
+struct Stage {
+  std::shared_ptr<const Stage> parent;
+  std::shared_ptr<const PlacementProblem> source;  // what was presolved; null: the root problem
+  PlacementProblem problem;
+  double constant = 0;
+  Postsolve undo;
+};
+
+class Search {
+ public:
+  Search(const PlacementProblem& root, const SolveOptions& options, Watch& watch)
+      : root_(root), options_(options), watch_(watch) {}
+
+  const SolveOptions& options() const { return options_; }
+  Watch& watch() { return watch_; }
+  SolveStats& stats() { return stats_; }
+  double cost() const { return cost_; }  // of the incumbent, by evaluate()
+  double bound() const { return bound_; }
+  std::vector<uint32_t> take_choice() { return std::move(choice_); }
+
+  // Nothing that costs this or more is worth looking for: the incumbent less the gap that counts as
+  // proven.
+  double cutoff() const {
+    return cost_ == kForbidden ? kForbidden : cost_ - options_.relative_gap * std::abs(cost_);
+  }
+  bool proven() const { return bound_ >= cutoff() && cost_ != kForbidden; }
+  // The bound of the whole problem; it never falls, and never passes the incumbent.
+  Status raise_bound(double bound);
+
+  Result<std::shared_ptr<const Stage>> root_stage();
+  // The part of `parent` where labels with keep[label] == 0 are out, costs taken from `source` (a
+  // problem equal to parent's). FAILED_PRECONDITION: nothing is left.
+  Result<std::shared_ptr<const Stage>> restrict(std::shared_ptr<const Stage> parent,
+                                                std::shared_ptr<const PlacementProblem> source,
+                                                std::span<const uint8_t> keep);
+
+  // Takes a labelling of the stage's problem; keeps it if it is the cheapest.
+  void offer(const Stage& stage, std::span<const uint32_t> choice);
+
+  // Sweeps until the stage's bound reaches the cutoff, nothing moves any more, or max_sweeps are
+  // done. `is_root`: the stage's bound is the bound of the whole problem.
+  Status tighten(const Stage& stage, Trws& trws, uint32_t max_sweeps, bool is_root);
+
+ private:
+  const PlacementProblem& root_;
+  const SolveOptions& options_;
+  Watch& watch_;
+  SolveStats stats_;
+  std::vector<uint32_t> choice_;
+  double cost_ = kForbidden;
+  double bound_ = -kForbidden;
+};
+
+// Phases for what sweeps leave open (close.cc): elimination, then branch and bound, then a MILP.
+// Brings the incumbent and the bound of the search together, unless a limit is met.
+Status close_gap(Search& search, std::shared_ptr<const Stage> core);
+
+// The MILP (lp_solve.cc) of a core of at most `max_binaries` labels; adds its answer to the search.
+// True: the core's optimum was found, or it has nothing below the cutoff.
+Result<bool> close_with_lp_solve(Search& search, const Stage& core, uint64_t max_binaries);
+
+}  // namespace shw::solver

@@ -1,0 +1,91 @@
+// The order of the phases. Each makes the problem smaller, the bound higher or the answer cheaper;
+// the first to bring bound and cost together ends the solve.
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "solver/problem.h"
+#include "solver/search.h"
+
+namespace shw::solver {
+namespace {
+
+class Stopwatch {
+ public:
+  double lap_s() {
+    const auto now = std::chrono::steady_clock::now();
+    return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+SolveStats size_of(const PlacementProblem& problem) {
+  SolveStats stats;
+  stats.variables = problem.num_variables();
+  stats.edges = static_cast<uint32_t>(problem.edges().size());
+  stats.matrices = static_cast<uint32_t>(problem.matrices().size());
+  stats.labels = problem.first_label(problem.num_variables());
+  return stats;
+}
+
+// Drops what cannot be part of a labelling cheaper than the incumbent, and closes what is left.
+Status fix_and_close(Search& search, std::shared_ptr<const Stage> stage, const Trws& trws) {
+  const std::vector<uint8_t> keep = trws.labels_within(search.cutoff() - stage->constant);
+  auto warm = std::make_shared<const PlacementProblem>(trws.reparametrized());
+  auto core = search.restrict(std::move(stage), std::move(warm), keep);
+  if (core.ok()) return close_gap(search, std::move(*core));
+  if (core.status().code() != Code::kFailedPrecondition) return core.status();
+  return search.raise_bound(search.cutoff());  // nothing is cheaper than the incumbent
+}
+
+Status no_labelling_found(const Search& search, const Stage& stage) {
+  constexpr uint32_t kMaxNamed = 8;
+  if (search.bound() == kForbidden) {  // every part was searched
+    std::string names;
+    for (uint32_t v = 0; v < stage.problem.num_variables() && v <= kMaxNamed; ++v)
+      names += v == kMaxNamed
+                   ? ", …"
+                   : (v > 0 ? ", " : "") + std::to_string(stage.undo.original_variable(v));
+    return failed_precondition("no labelling has finite cost: what is forbidden among variables " +
+                               names + " leaves no choice for all of them");
+  }
+  return Status(Code::kDeadlineExceeded, "no labelling was found within the limits of the solve");
+}
+
+}  // namespace
+
+Result<Solution> solve(const PlacementProblem& problem, const SolveOptions& options,
+                       Monitor& monitor) {
+  SHW_RETURN_IF_ERROR(problem.validate());
+  Watch watch(monitor, options.time_limit_s);
+  Search search(problem, options, watch);
+  SolveStats& stats = search.stats();
+  stats = size_of(problem);
+  Stopwatch clock;
+
+  SHW_RETURN_IF_ERROR(watch.report(kForbidden, -kForbidden));
+  SHW_ASSIGN_OR_RETURN(const std::shared_ptr<const Stage> small, search.root_stage());
+  stats.variables_after_presolve = small->problem.num_variables();
+  stats.labels_after_presolve = small->problem.first_label(small->problem.num_variables());
+  stats.presolve_s = clock.lap_s();
+
+  Trws trws(small->problem, watch);
+  SHW_RETURN_IF_ERROR(search.tighten(*small, trws, options.max_sweeps, true));
+  stats.bound_s = clock.lap_s();
+
+  if (!search.proven() && !watch.expired()) SHW_RETURN_IF_ERROR(fix_and_close(search, small, trws));
+  stats.close_s = clock.lap_s();
+
+  if (search.cost() == kForbidden) return no_labelling_found(search, *small);
+  Solution solution;
+  solution.cost = search.cost();
+  solution.bound = search.bound();
+  solution.proven = search.proven();
+  solution.stats = stats;
+  solution.choice = search.take_choice();
+  return solution;
+}
+
+}  // namespace shw::solver

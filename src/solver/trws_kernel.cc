@@ -1,0 +1,151 @@
+// The hot loop of the solver. Written with the compiler's vector types so that every clone
+// (kernels.h) keeps a row of accumulators in registers; a row is a whole number of vectors, so
+// there are no tails.
+#include "solver/trws_kernel.h"
+
+#include <limits>
+
+#include "solver/kernels.h"
+
+namespace shw::solver {
+namespace {
+
+#define SHW_INLINE inline __attribute__((always_inline))
+
+typedef double Vec __attribute__((vector_size(8 * kLanes)));  // rows are aligned to it
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+SHW_INLINE Vec& at(double* p) { return *reinterpret_cast<Vec*>(p); }
+SHW_INLINE const Vec& at(const double* p) { return *reinterpret_cast<const Vec*>(p); }
+SHW_INLINE void lower(Vec& a, const Vec& b) { a = b < a ? b : a; }
+SHW_INLINE double smallest(const Vec& v) {
+  double m = v[0];
+  for (uint32_t i = 1; i < kLanes; ++i) m = v[i] < m ? v[i] : m;
+  return m;
+}
+
+// out = min over s of w[s] + m[s], for kBlocks vectors of columns. Even and odd rows go to separate
+// accumulators: the chain of minima is what limits a narrow matrix.
+template <uint32_t kBlocks>
+SHW_INLINE void min_plus_columns(const double* w, uint32_t rows, const double* m, size_t stride,
+                                 double* out) {
+  Vec even[kBlocks], odd[kBlocks];
+  for (uint32_t b = 0; b < kBlocks; ++b) {
+    even[b] = w[0] + at(m + kLanes * b);
+    odd[b] = even[b];
+  }
+  uint32_t s = 1;
+  for (; s + 1 < rows; s += 2) {
+    const double* row = m + s * stride;
+    for (uint32_t b = 0; b < kBlocks; ++b) {
+      lower(even[b], w[s] + at(row + kLanes * b));
+      lower(odd[b], w[s + 1] + at(row + stride + kLanes * b));
+    }
+  }
+  if (s < rows)
+    for (uint32_t b = 0; b < kBlocks; ++b) lower(even[b], w[s] + at(m + s * stride + kLanes * b));
+  for (uint32_t b = 0; b < kBlocks; ++b) {
+    lower(even[b], odd[b]);
+    at(out + kLanes * b) = even[b];
+  }
+}
+
+SHW_INLINE void min_plus_padded(const double* w, uint32_t rows, const double* m, size_t stride,
+                                double* out) {
+  size_t j = 0;
+  for (; j + 4 * kLanes <= stride; j += 4 * kLanes)
+    min_plus_columns<4>(w, rows, m + j, stride, out + j);
+  switch ((stride - j) / kLanes) {
+    case 3:
+      min_plus_columns<3>(w, rows, m + j, stride, out + j);
+      break;
+    case 2:
+      min_plus_columns<2>(w, rows, m + j, stride, out + j);
+      break;
+    case 1:
+      min_plus_columns<1>(w, rows, m + j, stride, out + j);
+      break;
+    default:
+      break;
+  }
+}
+
+SHW_INLINE double row_min(const double* row, uint32_t stride) {
+  Vec m = at(row);
+  for (uint32_t j = kLanes; j < stride; j += kLanes) lower(m, at(row + j));
+  return smallest(m);
+}
+
+SHW_INLINE void add_row(double* sum, const double* row, uint32_t stride) {
+  for (uint32_t j = 0; j < stride; j += kLanes) at(sum + j) += at(row + j);
+}
+
+// Neumaier's compensated sum.
+SHW_INLINE void accumulate(double& sum, double& low, double x) {
+  const double t = sum + x;
+  low += (sum < 0 ? -sum : sum) >= (x < 0 ? -x : x) ? (sum - t) + x : (x - t) + sum;
+  sum = t;
+}
+
+}  // namespace
+
+SHW_MULTIVERSION void trws_run(TrwsSweep& sweep, int64_t first, int64_t last, int64_t step) {
+  double bound = sweep.bound, bound_low = sweep.bound_low, cost = sweep.cost;
+  for (int64_t q = first; q != last; q += step) {
+    const TrwsNode& node = sweep.nodes[q];
+    const uint32_t k = node.labels, stride = node.stride;
+    // Arcs to nodes that this sweep has done, and to those it has yet to do.
+    const uint32_t done_first = step > 0 ? node.first_arc : node.first_later_arc;
+    const uint32_t done_end = step > 0 ? node.first_later_arc : node.end_arc;
+    const uint32_t todo_first = step > 0 ? node.first_later_arc : node.first_arc;
+    const uint32_t todo_end = step > 0 ? node.end_arc : node.first_later_arc;
+
+    double* theta = sweep.scratch;
+    double* given = theta + stride;  // costs once the done neighbours have their labels
+    double* w = given + stride;
+    for (uint32_t j = 0; j < stride; j += kLanes) at(theta + j) = at(node.unary + j);
+    for (uint32_t a = todo_first; a < todo_end; ++a) add_row(theta, sweep.arcs[a].in, stride);
+
+    if (sweep.decode) {
+      for (uint32_t j = 0; j < stride; j += kLanes) at(given + j) = at(theta + j);
+      for (uint32_t a = done_first; a < done_end; ++a) {
+        const TrwsArc& arc = sweep.arcs[a];
+        add_row(given, arc.reverse + size_t{sweep.choice[arc.other]} * stride, stride);
+      }
+      const double best = row_min(given, stride);
+      uint32_t x = 0;
+      while (x + 1 < k && given[x] != best) ++x;
+      sweep.choice[q] = x;
+      double paid = node.unary[x];
+      for (uint32_t a = done_first; a < done_end; ++a) {
+        const TrwsArc& arc = sweep.arcs[a];
+        paid += arc.reverse[size_t{sweep.choice[arc.other]} * stride + x];
+      }
+      cost += paid;
+    }
+
+    for (uint32_t a = done_first; a < done_end; ++a) add_row(theta, sweep.arcs[a].in, stride);
+    const double least = row_min(theta, stride);
+    accumulate(bound, bound_low, least);
+    for (uint32_t j = 0; j < stride; j += kLanes) at(theta + j) -= least;
+    if (sweep.marginals != nullptr) {
+      double* kept = sweep.marginals + (node.unary - sweep.nodes[0].unary);
+      for (uint32_t j = 0; j < stride; j += kLanes) at(kept + j) = at(theta + j);
+    }
+    for (uint32_t j = 0; j < stride; j += kLanes) at(theta + j) *= node.weight;
+
+    for (uint32_t a = todo_first; a < todo_end; ++a) {
+      const TrwsArc& arc = sweep.arcs[a];
+      for (uint32_t j = 0; j < stride; j += kLanes) at(w + j) = at(theta + j) - at(arc.in + j);
+      min_plus_padded(w, k, arc.matrix, arc.other_stride, arc.out);
+      const double moved = row_min(arc.out, arc.other_stride);
+      accumulate(bound, bound_low, moved);
+      for (uint32_t j = 0; j < arc.other_stride; j += kLanes) at(arc.out + j) -= moved;
+    }
+  }
+  sweep.bound = bound;
+  sweep.bound_low = bound_low;
+  sweep.cost = cost;
+}
+
+}  // namespace shw::solver

@@ -1,0 +1,51 @@
+// What every long loop of the solver asks: was the solve cancelled, is its time up?
+//
+// Loops report the work they did, in table cells (about a nanosecond each); the caller's flag and
+// the clock are read once enough has gathered, so poll() may stand in inner loops. A raised flag is
+// an error that travels up; a spent time limit is not: the phases return what they have.
+#pragma once
+#include <chrono>
+#include <cstdint>
+
+#include "support/monitor.h"
+#include "support/status.h"
+
+namespace shw::solver {
+
+class Watch {
+ public:
+  Watch(Monitor& monitor, double time_limit_s) : monitor_(monitor) {
+    if (time_limit_s > 0) {
+      limited_ = true;
+      deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                     std::chrono::duration<double>(time_limit_s));
+    }
+  }
+
+  Status poll(uint64_t cells) {
+    gathered_ += cells;
+    if (gathered_ < kCellsPerLook) return {};
+    gathered_ = 0;
+    look_at_clock();
+    return monitor_.poll();
+  }
+  Status report(double best_cost, double bound) {
+    look_at_clock();
+    return monitor_.report({"solve", best_cost, bound, 0});
+  }
+  bool expired() const { return expired_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr uint64_t kCellsPerLook = 1 << 19;  // well under a millisecond
+
+  void look_at_clock() { expired_ = expired_ || (limited_ && Clock::now() >= deadline_); }
+
+  Monitor& monitor_;
+  Clock::time_point deadline_;
+  uint64_t gathered_ = 0;
+  bool limited_ = false;
+  bool expired_ = false;
+};
+
+}  // namespace shw::solver

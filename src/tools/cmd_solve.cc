@@ -1,0 +1,112 @@
+// shardwise solve: the placement problem of another planner, solved exactly.
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "import/problem_json.h"
+#include "solver/problem.h"
+#include "tools/commands.h"
+
+namespace shw::tools {
+namespace {
+
+struct Options {
+  std::string path;
+  bool json = false;
+  bool tied = false;
+  double time_limit_s = 0;
+};
+
+// One line on a terminal, rewritten in place; nothing for what is done within a second.
+class ProgressLine {
+ public:
+  ~ProgressLine() {
+    if (shown_) std::fputc('\n', stderr);
+  }
+  bool operator()(const Progress& p) {
+    constexpr double kQuiet_s = 1, kBetween_s = 0.2;
+    if (p.elapsed_s < kQuiet_s || (shown_ && p.elapsed_s < last_s_ + kBetween_s)) return false;
+    std::fprintf(stderr, "\r%.1f s  cost %.6f  bound %.6f   ", p.elapsed_s, p.best_cost_us,
+                 p.lower_bound_us);
+    shown_ = true;
+    last_s_ = p.elapsed_s;
+    return false;
+  }
+
+ private:
+  bool shown_ = false;
+  double last_s_ = 0;
+};
+
+void print_json(const import::ImportedProblem& imported, const solver::Solution& solution,
+                double seconds) {
+  nlohmann::ordered_json out;
+  out["objective"] = solution.cost;
+  out["bound"] = solution.bound;
+  out["proven"] = solution.proven;
+  out["seconds"] = seconds;
+  auto& chosen = out["chosen"] = nlohmann::ordered_json::array();
+  for (const uint32_t v : imported.variable) {
+    if (v == import::ImportedProblem::kNoVariable)
+      chosen.push_back(nullptr);
+    else
+      chosen.push_back(solution.choice[v]);
+  }
+  std::printf("%s\n", out.dump().c_str());
+}
+
+void print_text(const solver::Solution& solution, double seconds) {
+  std::printf("objective  %.12g us\nbound      %.12g us\nproven     %s\nseconds    %.6f\n",
+              solution.cost, solution.bound, solution.proven ? "yes" : "no", seconds);
+  const auto& s = solution.stats;
+  std::printf(
+      "problem    %u variables, %llu labels, %u edges; %u variables, %llu labels after presolve\n",
+      s.variables, static_cast<unsigned long long>(s.labels), s.edges, s.variables_after_presolve,
+      static_cast<unsigned long long>(s.labels_after_presolve));
+  std::printf("work       %u sweeps, %u branch nodes\n", s.sweeps, s.branch_nodes);
+}
+
+Status solve_file(const Options& options) {
+  SHW_ASSIGN_OR_RETURN(const import::ImportedProblem imported,
+                       import::read_problem(options.path, options.tied));
+  solver::SolveOptions how;
+  how.time_limit_s = options.time_limit_s;
+  Monitor monitor;
+  ProgressLine line;
+  if (isatty(STDERR_FILENO)) monitor.on_progress = [&](const Progress& p) { return line(p); };
+  const auto start = std::chrono::steady_clock::now();
+  SHW_ASSIGN_OR_RETURN(const solver::Solution solution,
+                       solver::solve(imported.problem, how, monitor));
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (options.json)
+    print_json(imported, solution, seconds);
+  else
+    print_text(solution, seconds);
+  return {};
+}
+
+}  // namespace
+
+void add_solve(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand(
+      "solve", "Solve a placement problem exported as ap-problem-1 (JSON, plain or gzip)");
+  verb->add_option("PROBLEM", options->path, "The problem file")->required();
+  verb->add_flag("--json", options->json,
+                 "Print JSON, with `chosen`: one strategy per node of the file, null for outputs");
+  verb->add_flag("--tied", options->tied,
+                 "Give tied nodes one common strategy; without it each has its own");
+  verb->add_option("--time-limit", options->time_limit_s,
+                   "Seconds after which to print the best so far")
+      ->check(CLI::NonNegativeNumber);
+  verb->callback([options, &exit_code] {
+    if (const Status status = solve_file(*options); !status.ok()) exit_code = print_error(status);
+  });
+}
+
+}  // namespace shw::tools

@@ -1,0 +1,16 @@
+// The verbs of the command-line tool, one file each. A verb adds its subcommand and, when it was
+// chosen, sets the exit code: 0 done, 1 the operation failed (print_error says why); 2, wrong
+// usage, is main's.
+#pragma once
+#include <CLI/CLI.hpp>
+
+#include "support/status.h"
+
+namespace shw::tools {
+
+// "error: CODE: message" on stderr, with the node of the graph where one is known. Returns 1.
+int print_error(const Status& status);
+
+void add_solve(CLI::App& app, int& exit_code);
+
+}  // namespace shw::tools
