@@ -1,0 +1,58 @@
+// Small random problems with integer costs, so that equality needs no tolerance. They have what
+// real ones have: forbidden labels and pairs, parallel edges, edges from a variable to itself,
+// matrices shared between edges in either orientation.
+#pragma once
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "solver/problem.h"
+
+namespace shw::solver::testing {
+
+struct RandomShape {
+  uint32_t min_variables = 1, max_variables = 8;
+  uint32_t max_labels = 4;
+  double edges_per_variable = 1.5;
+  double forbidden = 0.1;  // of pairs, and half as often of labels
+  int max_cost = 20;
+};
+
+inline PlacementProblem random_problem(uint32_t seed, const RandomShape& shape = {}) {
+  std::mt19937 random(seed);
+  // Not std::uniform_int_distribution: its values differ between standard libraries.
+  const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
+  const auto cost = [&](double forbidden) {
+    return random() < forbidden * 4294967296.0 ? kForbidden
+                                               : below(static_cast<uint32_t>(shape.max_cost) + 1);
+  };
+  PlacementProblem problem;
+  const uint32_t n = shape.min_variables + below(shape.max_variables - shape.min_variables + 1);
+  for (uint32_t v = 0; v < n; ++v) {
+    std::vector<double> unary(1 + below(shape.max_labels));
+    for (double& c : unary) c = cost(shape.forbidden / 2);
+    problem.add_variable(unary);
+  }
+  const auto edges = static_cast<uint32_t>(shape.edges_per_variable * n);
+  for (uint32_t e = 0; e < edges; ++e) {
+    const uint32_t a = below(n), b = below(n);
+    const bool transposed = a != b && below(2) == 1;
+    const uint32_t rows = problem.num_labels(transposed ? b : a),
+                   cols = problem.num_labels(transposed ? a : b);
+    uint32_t matrix = UINT32_MAX;
+    if (below(3) == 0)  // one that is there already
+      for (uint32_t m = 0; m < problem.matrices().size(); ++m)
+        if (problem.matrices()[m].rows == rows && problem.matrices()[m].cols == cols) matrix = m;
+    if (matrix == UINT32_MAX) {
+      std::vector<double> costs(size_t{rows} * cols);
+      for (double& c : costs) c = cost(shape.forbidden);
+      if (rows == cols && below(3) == 0)  // 0 on agreement
+        for (uint32_t i = 0; i < rows; ++i) costs[size_t{i} * cols + i] = 0;
+      matrix = problem.add_matrix(rows, cols, costs);
+    }
+    problem.add_edge(a, b, matrix, transposed);
+  }
+  return problem;
+}
+
+}  // namespace shw::solver::testing
