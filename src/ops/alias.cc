@@ -21,7 +21,7 @@ constinit const OpDef kAlias = {
     .params = kParams,
     .infer = infer,
     .sharding = Sharding::kFree,
-    .cost = free_of_cost,
+    .free = true,
     .is_view = true,
 };
 

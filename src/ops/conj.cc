@@ -20,7 +20,7 @@ constinit const OpDef kConj = {
     .params = kParams,
     .infer = infer,
     .rules = pointwise_rules,
-    .cost = free_of_cost,
+    .free = true,
 };
 
 }  // namespace shw::ops

@@ -54,15 +54,15 @@ void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
 
 // 2 · product of all letters: for "…k,kn->…n" and "…n,…k->kn" this is the reference's formula, for
 // any number of batch dims.
-OpCost cost(const OpArgs& args, std::span<const OptionalType>) {
+double flops(const OpArgs& args, std::span<const OptionalType>) {
   const auto e = Equation::parse(args.attrs->get_string(AttrKey::kEquation));
-  if (!e.ok()) return {};
-  double flops = 2;
-  for (int64_t d : args.in(0).shape) flops *= static_cast<double>(d);
+  if (!e.ok()) return 0;
+  double product = 2;
+  for (int64_t d : args.in(0).shape) product *= static_cast<double>(d);
   for (size_t i = 0; i < e->rhs.size(); ++i)
     if (e->lhs.find(e->rhs[i]) == std::string::npos)
-      flops *= static_cast<double>(args.in(1).shape[i]);
-  return {.flops = flops};
+      product *= static_cast<double>(args.in(1).shape[i]);
+  return product;
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ constinit const OpDef kEinsum = {
     .params = kParams,
     .infer = infer,
     .rules = rules,
-    .cost = cost,
+    .flops = flops,
 };
 
 }  // namespace shw::ops

@@ -48,7 +48,7 @@ constinit const OpDef kExpand = {
     .infer = infer,
     .sharding = Sharding::kFollow,
     .follow = follow,
-    .cost = free_of_cost,
+    .free = true,
     .is_view = true,
 };
 

@@ -112,10 +112,6 @@ std::optional<Followed> follow_same(const OpArgs&, const TensorType&, const Layo
   return Followed{operand, operand};
 }
 
-OpCost free_of_cost(const OpArgs&, std::span<const OptionalType>) {
-  return {.flops = 0, .free = true};
-}
-
 Result<Equation> Equation::parse(std::string_view text) {
   const auto refuse = [&](const char* why) {
     return invalid_argument("einsum equation '" + std::string(text) + "': " + why);

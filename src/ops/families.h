@@ -61,8 +61,6 @@ std::optional<Followed> follow_dims(const Layout& operand, Map map) {
 std::optional<Followed> follow_same(const OpArgs&, const TensorType&, const Layout& operand,
                                     const Mesh&);
 
-OpCost free_of_cost(const OpArgs&, std::span<const OptionalType>);
-
 // "abk,kn->abn" taken apart. Letters a–z and A–Z, each at most once an operand, two operands, no
 // ellipsis.
 struct Equation {

@@ -20,7 +20,7 @@ constinit const OpDef kGetItem = {
     .params = kParams,
     .infer = infer,
     .sharding = Sharding::kElement,
-    .cost = free_of_cost,
+    .free = true,
     .is_view = true,
 };
 

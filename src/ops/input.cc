@@ -15,7 +15,7 @@ constinit const OpDef kInput = {
     .params = {},
     .infer = infer,  // nothing to infer from
     .sharding = Sharding::kFree,
-    .cost = free_of_cost,
+    .free = true,
     .is_view = true,
 };
 

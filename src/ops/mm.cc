@@ -20,10 +20,9 @@ void rules(const OpArgs&, std::span<const OptionalType>, RuleSet& rules) {
   contraction_rules({"mk", "kn", "mn"}, true, rules);
 }
 
-OpCost cost(const OpArgs& args, std::span<const OptionalType>) {
+double flops(const OpArgs& args, std::span<const OptionalType>) {
   const Dims &a = args.in(0).shape, &b = args.in(1).shape;
-  return {.flops = 2.0 * static_cast<double>(a[0]) * static_cast<double>(a[1]) *
-                   static_cast<double>(b[1])};
+  return 2.0 * static_cast<double>(a[0]) * static_cast<double>(a[1]) * static_cast<double>(b[1]);
 }
 
 }  // namespace
@@ -34,7 +33,7 @@ constinit const OpDef kMm = {
     .params = kParams,
     .infer = infer,
     .rules = rules,
-    .cost = cost,
+    .flops = flops,
 };
 
 }  // namespace shw::ops

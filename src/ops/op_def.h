@@ -86,11 +86,6 @@ enum class Sharding : uint8_t {
   kElement,  // get_item: each strategy of the tuple gives one, operand like result
 };
 
-struct OpCost {
-  double flops = 0;
-  bool free = false;  // a view, or no work at all: neither reads nor writes count
-};
-
 struct OpDef {
   OpKind kind;
   std::span<const Param> params;
@@ -101,8 +96,10 @@ struct OpDef {
   void (*rules)(const OpArgs&, std::span<const OptionalType> results, RuleSet&) = nullptr;
   std::optional<Followed> (*follow)(const OpArgs&, const TensorType& result, const Layout& operand,
                                     const Mesh&) = nullptr;
-  OpCost (*cost)(const OpArgs&,
-                 std::span<const OptionalType> results) = nullptr;  // null: no FLOPs, not free
+  // Of one execution; null: none worth counting. Bytes are those of operands and results
+  // (placement/pricing.cc).
+  double (*flops)(const OpArgs&, std::span<const OptionalType> results) = nullptr;
+  bool free = false;  // costs nothing in the model: a view, or no work at all
   // True: the result is the operand's storage under another shape and strides; the runtime never
   // sees the op.
   bool is_view = false;

@@ -54,7 +54,7 @@ constinit const OpDef kPermute = {
     .infer = infer,
     .sharding = Sharding::kFollow,
     .follow = follow,
-    .cost = free_of_cost,
+    .free = true,
     .is_view = true,
 };
 

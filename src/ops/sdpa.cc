@@ -54,10 +54,10 @@ void rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& r
 }
 
 // No discount for a causal mask: planner.md 4.1.
-OpCost cost(const OpArgs& args, std::span<const OptionalType>) {
+double flops(const OpArgs& args, std::span<const OptionalType>) {
   const Dims &q = args.in(0).shape, &k = args.in(1).shape, &v = args.in(2).shape;
   const auto f = [](int64_t x) { return static_cast<double>(x); };
-  return {.flops = 2 * f(q[0]) * f(q[1]) * f(q[2]) * f(k[2]) * (f(q[3]) + f(v[3]))};
+  return 2 * f(q[0]) * f(q[1]) * f(q[2]) * f(k[2]) * (f(q[3]) + f(v[3]));
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ constinit const OpDef kSdpa = {
     .params = kParams,
     .infer = infer,
     .rules = rules,
-    .cost = cost,
+    .flops = flops,
 };
 
 }  // namespace shw::ops

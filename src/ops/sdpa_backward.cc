@@ -50,10 +50,10 @@ void rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& r
 }
 
 // The score matrix again and four more products: planner.md 4.1.
-OpCost cost(const OpArgs& args, std::span<const OptionalType>) {
+double flops(const OpArgs& args, std::span<const OptionalType>) {
   const Dims &q = args.in(kQuery).shape, &k = args.in(kKey).shape, &v = args.in(kValue).shape;
   const auto f = [](int64_t x) { return static_cast<double>(x); };
-  return {.flops = 2 * f(q[0]) * f(q[1]) * f(q[2]) * f(k[2]) * (3 * f(q[3]) + 2 * f(v[3]))};
+  return 2 * f(q[0]) * f(q[1]) * f(q[2]) * f(k[2]) * (3 * f(q[3]) + 2 * f(v[3]));
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ constinit const OpDef kSdpaBackward = {
     .params = kParams,
     .infer = infer,
     .rules = rules,
-    .cost = cost,
+    .flops = flops,
 };
 
 }  // namespace shw::ops

@@ -45,7 +45,7 @@ constinit const OpDef kSqueeze = {
     .infer = infer,
     .sharding = Sharding::kFollow,
     .follow = follow,
-    .cost = free_of_cost,
+    .free = true,
     .is_view = true,
 };
 

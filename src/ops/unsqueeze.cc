@@ -40,7 +40,7 @@ constinit const OpDef kUnsqueeze = {
     .infer = infer,
     .sharding = Sharding::kFollow,
     .follow = follow,
-    .cost = free_of_cost,
+    .free = true,
     .is_view = true,
 };
 

@@ -131,7 +131,7 @@ constinit const OpDef kView = {
     .infer = infer,
     .sharding = Sharding::kFollow,
     .follow = follow,
-    .cost = free_of_cost,
+    .free = true,
     .is_view = true,
 };
 

@@ -35,7 +35,7 @@ constinit const OpDef kViewAsComplex = {
     .params = kParams,
     .infer = infer,
     .rules = rules,
-    .cost = free_of_cost,
+    .free = true,
     .is_view = true,
 };
 

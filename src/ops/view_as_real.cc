@@ -28,7 +28,7 @@ constinit const OpDef kViewAsReal = {
     .infer = infer,
     .sharding = Sharding::kFollow,
     .follow = follow_same,
-    .cost = free_of_cost,
+    .free = true,
     .is_view = true,
 };
 

@@ -41,11 +41,10 @@ Result<double> Pricer::strategy_cost(NodeId n, uint32_t strategy) const {
   }
   const OpArgs args{operands, &graph_.attrs(n)};
   SHW_ASSIGN_OR_RETURN(const std::vector<OptionalType> results, def.infer(args));
-  const OpCost cost = def.cost ? def.cost(args, results) : OpCost{};
-  if (cost.free) return 0.0;
+  const double flops = def.flops ? def.flops(args, results) : 0;
   for (const OptionalType& t : results)
     if (t) bytes += tensor_bytes(*t);
-  return roofline_.compute_us(cost.flops, bytes, first ? first->dtype : Dtype::kF32);
+  return roofline_.compute_us(flops, bytes, first ? first->dtype : Dtype::kF32);
 }
 
 Result<std::span<const double>> Pricer::node_costs(NodeId n) {
@@ -54,8 +53,7 @@ Result<std::span<const double>> Pricer::node_costs(NodeId n) {
   if (is_new) {
     costs.assign(strategies_.of(n).count, 0.0);
     const OpDef& def = op_def(graph_.op(n));
-    const bool free = def.cost && def.cost({}, {}).free;
-    for (uint32_t s = 0; s < costs.size() && !free; ++s) {
+    for (uint32_t s = 0; s < costs.size() && !def.free; ++s) {
       auto cost = strategy_cost(n, s);
       if (!cost.ok()) return Status(cost.status()).at_node(n.v, graph_.name(n));
       costs[s] = *cost;
