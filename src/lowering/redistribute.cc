@@ -1,0 +1,308 @@
+#include "lowering/redistribute.h"
+
+#include <algorithm>
+#include <bit>
+#include <queue>
+
+#include "support/hash.h"
+
+namespace shw {
+namespace {
+
+using Axes = std::vector<uint8_t>;
+
+// Of two routes of equal price the one with fewer moves is better: each has overheads that no model
+// knows. Far below any real difference of prices.
+constexpr double kPerMoveUs = 1e-6;
+
+uint32_t mask_of(const Axes& axes) {
+  uint32_t mask = 0;
+  for (uint8_t a : axes) mask |= 1u << a;
+  return mask;
+}
+
+Axes axes_of(uint32_t mask) {
+  Axes axes(static_cast<size_t>(std::popcount(mask)));
+  for (uint8_t& a : axes) {
+    a = static_cast<uint8_t>(std::countr_zero(mask));
+    mask &= mask - 1;
+  }
+  return axes;
+}
+
+// `layout` with `axes` cutting tensor dim `dim` after all that cut it already, in that order.
+Layout with_shards(Layout layout, int dim, const Axes& axes) {
+  std::vector<uint8_t> order;
+  for (uint8_t m : layout.order)
+    if (std::find(axes.begin(), axes.end(), m) == axes.end()) order.push_back(m);
+  order.insert(order.end(), axes.begin(), axes.end());
+  std::copy(order.begin(), order.end(), layout.order.begin());
+  for (uint8_t a : axes) layout[a] = Placement::shard(dim);
+  return normalised(layout);
+}
+
+Layout with_replicas(Layout layout, const Axes& axes) {
+  for (uint8_t a : axes) layout[a] = Placement::replicate();
+  return normalised(layout);
+}
+
+// One search: the states met so far, and the edges out of each.
+class Search {
+ public:
+  Search(const Mesh& mesh, const MovePrices& prices, const Dims& shape, int64_t element_bytes,
+         const Layout& from, const Layout& to)
+      : mesh_(mesh),
+        prices_(prices),
+        shape_(shape),
+        element_bytes_(element_bytes),
+        from_(from),
+        to_(to) {
+    choose_participants();
+    choose_dims();
+  }
+
+  bool run(Route& route) {
+    visit(from_, 0, {}, 0);
+    while (!queue_.empty()) {
+      const auto [cost, index] = queue_.top();
+      queue_.pop();
+      if (states_[index].done) continue;
+      states_[index].done = true;
+      if (states_[index].layout == to_) {
+        trace(index, route);
+        return true;
+      }
+      expand(index);
+    }
+    return false;
+  }
+
+ private:
+  struct State {
+    Layout layout;
+    double cost;
+    uint32_t previous;
+    Move by;
+    bool done = false;
+  };
+  struct LayoutHash {
+    size_t operator()(const Layout& l) const { return hash_of(l); }
+  };
+
+  // A mesh dim stays as it is if neither its placement nor anything about the tensor dim that it
+  // cuts changes.
+  void choose_participants() {
+    for (int m = 0; m < mesh_.rank(); ++m) {
+      if (mesh_.size(m) == 1) continue;
+      const bool same =
+          from_[m] == to_[m] &&
+          (!from_[m].is_shard() || from_.shards_of(from_[m].dim()) == to_.shards_of(to_[m].dim()));
+      if (!same) moves_ |= 1u << m;
+    }
+  }
+
+  // Tensor dims that may be cut on the way: those of the two layouts, and two others as way
+  // stations (more are alike).
+  void choose_dims() {
+    uint32_t used = 0;
+    for (int m = 0; m < mesh_.rank(); ++m)
+      for (const Layout* l : {&from_, &to_})
+        if ((*l)[m].is_shard()) used |= 1u << (*l)[m].dim();
+    int others = 2;
+    for (size_t d = 0; d < shape_.size(); ++d)
+      if ((used >> d & 1) || (shape_[d] > 1 && others-- > 0)) dims_.push_back(static_cast<int>(d));
+  }
+
+  void visit(const Layout& layout, double cost, Move by, uint32_t previous) {
+    const auto [it, fresh] = index_.try_emplace(layout, static_cast<uint32_t>(states_.size()));
+    if (fresh)
+      states_.push_back({layout, cost, previous, std::move(by)});
+    else if (cost < states_[it->second].cost)
+      states_[it->second] = {layout, cost, previous, std::move(by)};
+    else
+      return;
+    queue_.emplace(cost, it->second);
+  }
+
+  void trace(uint32_t index, Route& route) const {
+    for (; index != 0; index = states_[index].previous) {
+      route.moves.push_back(states_[index].by);
+      route.cost_us += states_[index].by.cost_us;
+    }
+    std::reverse(route.moves.begin(), route.moves.end());
+  }
+
+  int64_t group_size(const Axes& axes) const {
+    int64_t n = 1;
+    for (uint8_t a : axes) n *= mesh_.size(a);
+    return n;
+  }
+  static bool outermost(const Dims& local, int dim) {
+    return std::all_of(local.begin(), local.begin() + dim, [](int64_t n) { return n == 1; });
+  }
+
+  void take(uint32_t index, Move move, int64_t bytes, int64_t copied_bytes) {
+    move.collective_us = move.kind == CollectiveKind::kNone
+                             ? 0
+                             : prices_.collective_us(move.kind, mask_of(move.axes), bytes);
+    move.cost_us = move.collective_us;
+    if (copied_bytes > 0) move.cost_us += prices_.copy_us(copied_bytes);
+    const double cost = states_[index].cost + move.cost_us + kPerMoveUs;
+    const Layout after = move.after;
+    visit(after, cost, std::move(move), index);
+  }
+
+  void expand(uint32_t index) {
+    const Layout at = states_[index].layout;
+    const Dims local = local_shape(shape_, at, mesh_);
+    int64_t bytes = element_bytes_;
+    for (int64_t n : local) bytes *= n;
+    for (int d : dims_) leave(index, at, local, bytes, d);
+    reduce(index, at, local, bytes);
+    slice(index, at, local, bytes);
+  }
+
+  // Gathers and all-to-alls that make tensor dim `d` whole along the mesh dims that cut it last.
+  void leave(uint32_t index, const Layout& at, const Dims& local, int64_t bytes, int d) {
+    const std::vector<int> cut = at.shards_of(d);
+    for (size_t k = cut.size(); k-- > 0 && (moves_ >> cut[k] & 1);) {
+      const Axes axes(cut.begin() + static_cast<std::ptrdiff_t>(k), cut.end());
+      const int64_t n = group_size(axes);
+      const Layout open = with_replicas(at, axes);
+      take(index, {CollectiveKind::kAllGather, ReduceOp::kSum, d, -1, axes, open}, bytes * n,
+           outermost(local, d) ? 0 : bytes * n);
+      for (int e : dims_) {
+        const auto ue = static_cast<size_t>(e);
+        if (e == d || local[ue] % n != 0) continue;
+        Dims sent = local;
+        sent[ue] /= n;
+        const int64_t copied = (outermost(local, e) ? 0 : bytes) + (outermost(sent, d) ? 0 : bytes);
+        take(index,
+             {CollectiveKind::kAllToAll, ReduceOp::kSum, d, e, axes, with_shards(open, e, axes)},
+             bytes, copied);
+      }
+    }
+  }
+
+  void reduce(uint32_t index, const Layout& at, const Dims& local, int64_t bytes) {
+    for (int op = 0; op <= static_cast<int>(ReduceOp::kProduct); ++op) {
+      uint32_t partial = 0;
+      for (int m = 0; m < mesh_.rank(); ++m)
+        if (at[m] == Placement::partial(static_cast<ReduceOp>(op)) && (moves_ >> m & 1))
+          partial |= 1u << m;
+      for (uint32_t set = partial; set != 0; set = (set - 1) & partial) {
+        const Axes axes = axes_of(set);
+        const auto reduction = static_cast<ReduceOp>(op);
+        take(index, {CollectiveKind::kAllReduce, reduction, -1, -1, axes, with_replicas(at, axes)},
+             bytes, 0);
+        for_each_cut(axes, local, [&](int e, const Axes& order) {
+          take(index,
+               {CollectiveKind::kReduceScatter, reduction, -1, e, order, with_shards(at, e, order)},
+               bytes, outermost(local, e) ? 0 : bytes);
+        });
+      }
+    }
+  }
+
+  void slice(uint32_t index, const Layout& at, const Dims& local, int64_t bytes) {
+    uint32_t whole = 0;
+    for (int m = 0; m < mesh_.rank(); ++m)
+      if (at[m].is_replicate() && to_[m].is_shard() && (moves_ >> m & 1)) whole |= 1u << m;
+    for (uint32_t set = whole; set != 0; set = (set - 1) & whole) {
+      const Axes axes = axes_of(set);
+      for_each_cut(axes, local, [&](int e, const Axes& order) {
+        take(index,
+             {CollectiveKind::kNone, ReduceOp::kSum, -1, e, order, with_shards(at, e, order)},
+             bytes, bytes / group_size(order));
+      });
+    }
+  }
+
+  // Every tensor dim that the set of mesh dims can cut evenly, with the orders worth trying: both
+  // of two; of more, ascending and the one that `to` wants.
+  template <class F>
+  void for_each_cut(const Axes& axes, const Dims& local, F&& f) const {
+    const int64_t n = group_size(axes);
+    for (int e : dims_) {
+      if (local[static_cast<size_t>(e)] % n != 0) continue;
+      f(e, axes);
+      if (axes.size() < 2) continue;
+      Axes other;
+      if (axes.size() == 2) {
+        other = {axes[1], axes[0]};
+      } else {
+        for (uint8_t m : to_.order)
+          if (std::find(axes.begin(), axes.end(), m) != axes.end()) other.push_back(m);
+      }
+      if (other != axes) f(e, other);
+    }
+  }
+
+  const Mesh& mesh_;
+  const MovePrices& prices_;
+  const Dims& shape_;
+  const int64_t element_bytes_;
+  const Layout from_, to_;
+  uint32_t moves_ = 0;  // mesh dims that may change
+  std::vector<int> dims_;
+  std::vector<State> states_;                               // number 0 is `from`
+  std::unordered_map<Layout, uint32_t, LayoutHash> index_;  // look-up only
+  std::priority_queue<std::pair<double, uint32_t>, std::vector<std::pair<double, uint32_t>>,
+                      std::greater<>>
+      queue_;  // of equal costs the state that was met first
+};
+
+// A consumer may ask for a partial value only where it is one already.
+Status check_partials(const Layout& from, const Layout& to, const Mesh& mesh) {
+  bool linear = true, reduces = false;
+  int kinds = 0;
+  uint32_t seen = 0;
+  for (int m = 0; m < mesh.rank(); ++m) {
+    if (to[m].is_partial() && from[m] != to[m])
+      return invalid_argument("a value that lies as " + to_string(from, mesh.rank()) +
+                              " is asked for as " + to_string(to, mesh.rank()) +
+                              ": only the operation that makes a partial value can make one");
+    if (!from[m].is_partial()) continue;
+    reduces |= from[m] != to[m];
+    linear &= from[m].reduce_op() <= ReduceOp::kAvg;
+    if (!(seen >> from[m].arg & 1)) ++kinds;
+    seen |= 1u << from[m].arg;
+  }
+  if (reduces && kinds > 1 && !linear)
+    return invalid_argument("a value that lies as " + to_string(from, mesh.rank()) +
+                            " has no single meaning: its reductions do not commute");
+  return {};
+}
+
+}  // namespace
+
+size_t Redistributor::KeyHash::operator()(const Key& k) const {
+  return hash_combine(hash_combine(hash_of(k.from), hash_of(k.to)),
+                      hash_span(k.shape.span(), static_cast<uint64_t>(k.element_bytes)));
+}
+
+Layout Redistributor::canonical(Layout layout) const {
+  for (int m = 0; m < kMaxMeshRank; ++m) {
+    if (m >= mesh_.rank() || mesh_.size(m) == 1)
+      layout[m] = Placement::replicate();
+    else if (layout[m].kind == Placement::Kind::kMasked)
+      layout[m] = Placement::partial();
+  }
+  return normalised(layout);
+}
+
+Result<const Route*> Redistributor::route(const Dims& shape, int64_t element_bytes,
+                                          const Layout& from, const Layout& to) {
+  static const Route kStay;
+  if (from == to) return &kStay;
+  const Key key{shape, element_bytes, from, to};
+  if (const auto it = routes_.find(key); it != routes_.end()) return &it->second;
+  SHW_RETURN_IF_ERROR(check_partials(from, to, mesh_));
+  Route route;
+  if (!Search(mesh_, prices_, shape, element_bytes, from, to).run(route))
+    return unimplemented("no sequence of even blocks leads from " + to_string(from, mesh_.rank()) +
+                         " to " + to_string(to, mesh_.rank()));
+  return &routes_.emplace(key, std::move(route)).first->second;  // nodes of the map stay in place
+}
+
+}  // namespace shw

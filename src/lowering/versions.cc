@@ -1,0 +1,98 @@
+#include "lowering/versions.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "lowering/transfer.h"
+
+namespace shw {
+
+void Versions::define(uint32_t slot, const TensorType& global, const Layout& layout,
+                      ValueId value) {
+  versions_[slot].global = global;
+  versions_[slot].list.push_back({layout, value});
+}
+
+Versions::MemoryOrder Versions::memory_order(const TensorType& piece) {
+  MemoryOrder order;
+  order.dim_at.resize(piece.shape.size());
+  std::iota(order.dim_at.begin(), order.dim_at.end(), uint8_t{0});
+  std::stable_sort(order.dim_at.begin(), order.dim_at.end(),
+                   [&](uint8_t a, uint8_t b) { return piece.strides[a] > piece.strides[b]; });
+  order.dense =
+      TensorType{permuted(piece.shape, order), permuted(piece.strides, order), piece.dtype}
+          .contiguous();
+  if (!order.dense) std::iota(order.dim_at.begin(), order.dim_at.end(), uint8_t{0});
+  return order;
+}
+
+Dims Versions::permuted(const Dims& dims, const MemoryOrder& order) {
+  Dims out;
+  for (uint8_t d : order.dim_at) out.push_back(dims[d]);
+  return out;
+}
+
+Layout Versions::permuted(Layout layout, const MemoryOrder& order, bool back) {
+  for (Placement& p : layout.placement) {
+    if (!p.is_shard()) continue;
+    const auto at = std::find(order.dim_at.begin(), order.dim_at.end(), p.arg);
+    p.arg = back ? order.dim_at[p.arg] : static_cast<uint8_t>(at - order.dim_at.begin());
+  }
+  return layout;
+}
+
+Result<Versions::Source> Versions::cheapest_source(const Slot& slot, const Layout& layout) {
+  Source best{0, {}, nullptr};
+  double best_us = std::numeric_limits<double>::infinity();
+  Status refusal;
+  for (size_t i = 0; i < slot.list.size(); ++i) {
+    const TensorType& piece = builder_.value(slot.list[i].value).type;
+    MemoryOrder order = memory_order(piece);
+    auto route = redistributor_.route(permuted(slot.global.shape, order), dtype_size(piece.dtype),
+                                      permuted(slot.list[i].layout, order, false),
+                                      permuted(layout, order, false));
+    if (!route.ok()) {
+      if (refusal.ok()) refusal = route.status();
+      continue;
+    }
+    const double us = (*route)->cost_us + (order.dense ? 0 : prices_.copy_us(piece.bytes()));
+    if (us < best_us) best_us = us, best = {i, std::move(order), *route};
+  }
+  if (best.route == nullptr) return refusal;
+  return best;
+}
+
+ValueId Versions::follow(Slot& slot, const Source& source) {
+  const Version& from = slot.list[source.version];
+  ValueId piece = from.value;
+  const TensorType given = builder_.value(piece).type;
+  if (!source.order.dense)
+    piece = builder_.clone(piece, prices_.copy_us(given.bytes()));
+  else
+    piece =
+        builder_.window_like(piece, row_major(given.dtype, permuted(given.shape, source.order)));
+  for (const Move& move : source.route->moves) {
+    piece = emit_move(builder_, move, piece, redistributor_.mesh(), prices_);
+    const TensorType& lies = builder_.value(piece).type;
+    TensorType seen{Dims(lies.shape.size(), 0), Dims(lies.shape.size(), 0), lies.dtype};
+    for (size_t i = 0; i < lies.shape.size(); ++i) {
+      seen.shape[source.order.dim_at[i]] = lies.shape[i];
+      seen.strides[source.order.dim_at[i]] = lies.strides[i];
+    }
+    slot.list.push_back(
+        {permuted(move.after, source.order, true), builder_.window_like(piece, seen)});
+  }
+  return slot.list.back().value;
+}
+
+Result<ValueId> Versions::get(uint32_t number, const Layout& layout) {
+  Slot& slot = versions_[number];
+  SHW_CHECK(!slot.list.empty());
+  for (const Version& v : slot.list)
+    if (v.layout == layout) return v.value;
+  SHW_ASSIGN_OR_RETURN(const Source source, cheapest_source(slot, layout));
+  return follow(slot, source);
+}
+
+}  // namespace shw

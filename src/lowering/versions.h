@@ -1,0 +1,61 @@
+// Every value of the graph in every layout in which it exists.
+//
+// A use asks for a value in a layout. If that version exists it is read; otherwise it is made once,
+// from whichever version leads there at least cost, and so are the layouts on the way. Nothing is
+// ever brought into a layout in which it already is: an alias of the graph, which was a choice
+// point for the planner, needs no step of its own (passes.md 1.1).
+#pragma once
+#include <vector>
+
+#include "lowering/builder.h"
+#include "lowering/redistribute.h"
+
+namespace shw {
+
+// Of one tensor: `slot` is its index into the graph's results.
+class Versions {
+ public:
+  Versions(size_t num_slots, ProgramBuilder& builder, Redistributor& redistributor,
+           const MovePrices& prices)
+      : versions_(num_slots), builder_(builder), redistributor_(redistributor), prices_(prices) {}
+
+  // The layout in which the value is made. Layouts are canonical.
+  void define(uint32_t slot, const TensorType& global, const Layout& layout, ValueId value);
+  // This rank's piece of the value in that layout; appends steps if need be.
+  Result<ValueId> get(uint32_t slot, const Layout& layout);
+  bool defined(uint32_t slot) const { return !versions_[slot].list.empty(); }
+
+ private:
+  struct Version {
+    Layout layout;
+    ValueId value;
+  };
+  struct Slot {
+    TensorType global;
+    std::vector<Version> list;
+  };
+  // How a piece lies in memory: the tensor's dims from the outermost to the innermost stride. In
+  // these coordinates a permuted tensor is an ordinary one, and needs no copy to be sent.
+  struct MemoryOrder {
+    std::vector<uint8_t> dim_at;  // dim_at[i]: the tensor dim that lies i-th
+    bool dense = false;           // row-major in that order
+  };
+  static MemoryOrder memory_order(const TensorType& piece);
+  static Dims permuted(const Dims& dims, const MemoryOrder& order);
+  static Layout permuted(Layout layout, const MemoryOrder& order, bool back);
+
+  struct Source {
+    size_t version;
+    MemoryOrder order;
+    const Route* route;
+  };
+  Result<Source> cheapest_source(const Slot& slot, const Layout& layout);
+  ValueId follow(Slot& slot, const Source& source);
+
+  std::vector<Slot> versions_;
+  ProgramBuilder& builder_;
+  Redistributor& redistributor_;
+  const MovePrices& prices_;
+};
+
+}  // namespace shw

@@ -1,0 +1,128 @@
+#include "lowering/window.h"
+
+namespace shw {
+namespace {
+
+size_t wrapped(int64_t dim, size_t rank) {
+  return static_cast<size_t>(dim < 0 ? dim + static_cast<int64_t>(rank) : dim);
+}
+
+TensorType permuted(const TensorType& in, const std::vector<int64_t>& order) {
+  TensorType out{{}, {}, in.dtype};
+  for (int64_t d : order) {
+    const size_t from = wrapped(d, in.shape.size());
+    out.shape.push_back(in.shape[from]);
+    out.strides.push_back(in.strides[from]);
+  }
+  return out;
+}
+
+// Dims are matched from the right; those that the operand has not, or has with size 1, are
+// repeated.
+TensorType expanded(const TensorType& in, const Dims& shape) {
+  TensorType out{shape, Dims(shape.size(), 0), in.dtype};
+  const size_t added = shape.size() - in.shape.size();
+  for (size_t d = added; d < shape.size(); ++d)
+    if (in.shape[d - added] == shape[d]) out.strides[d] = in.strides[d - added];
+  return out;
+}
+
+// Whether the dim goes is decided by its global size: size 1 on this rank may be a shard.
+TensorType squeezed(TensorType in, int64_t dim, const Dims& global) {
+  const size_t at = wrapped(dim, global.size());
+  if (at >= global.size() || global[at] != 1) return in;
+  in.shape.erase(at);
+  in.strides.erase(at);
+  return in;
+}
+
+TensorType unsqueezed(TensorType in, int64_t dim) {
+  const size_t at = wrapped(dim, in.shape.size() + 1);
+  const int64_t stride = at < in.shape.size() ? in.shape[at] * in.strides[at] : 1;
+  in.shape.insert(at, 1);
+  in.strides.insert(at, stride);
+  return in;
+}
+
+// Runs of operand dims that lie in one row in memory are cut into the result's dims from the right;
+// a result dim that would have to span two runs has no stride.
+std::optional<TensorType> viewed(const TensorType& in, const Dims& shape) {
+  if (in.contiguous()) return row_major(in.dtype, shape);
+  TensorType out{shape, Dims(shape.size(), 1), in.dtype};
+  size_t to = shape.size();
+  int64_t run = 1, innermost = 1;
+  for (size_t d = in.shape.size(); d-- > 0;) {
+    if (run == 1) innermost = in.strides[d];
+    run *= in.shape[d];
+    const bool ends =
+        d == 0 || (in.shape[d - 1] != 1 && (run != 1 && in.strides[d - 1] != run * innermost));
+    if (!ends) continue;
+    int64_t filled = 1;
+    while (to > 0 && (filled < run || shape[to - 1] == 1)) {
+      out.strides[--to] = filled * innermost;
+      filled *= shape[to];
+    }
+    if (filled != run) return std::nullopt;
+    run = 1;
+  }
+  if (to != 0) return std::nullopt;
+  return out;
+}
+
+std::optional<TensorType> as_complex(const ProgramValue& v) {
+  const TensorType& in = v.type;
+  if (in.shape.empty() || in.shape.back() != 2 || in.strides.back() != 1 ||
+      v.offset_bytes % dtype_size(Dtype::kC64) != 0)
+    return std::nullopt;
+  TensorType out{{}, {}, Dtype::kC64};
+  for (size_t d = 0; d + 1 < in.shape.size(); ++d) {
+    if (in.strides[d] % 2 != 0 && in.shape[d] != 1) return std::nullopt;
+    out.shape.push_back(in.shape[d]);
+    out.strides.push_back(in.strides[d] / 2);
+  }
+  return out;
+}
+
+TensorType as_real(TensorType in) {
+  for (int64_t& s : in.strides) s *= 2;
+  in.shape.push_back(2);
+  in.strides.push_back(1);
+  in.dtype = Dtype::kF32;
+  return in;
+}
+
+std::optional<TensorType> window_type(OpKind op, const Attrs& attrs, const TensorType& global,
+                                      const ProgramValue& operand, const Dims& local_result) {
+  switch (op) {
+    case OpKind::kAlias:
+    case OpKind::kGetItem:
+      return operand.type;
+    case OpKind::kPermute:
+      return permuted(operand.type, attrs.get_ints(AttrKey::kDims));
+    case OpKind::kExpand:
+      return expanded(operand.type, local_result);
+    case OpKind::kSqueeze:
+      return squeezed(operand.type, attrs.get_int(AttrKey::kDim, 0), global.shape);
+    case OpKind::kUnsqueeze:
+      return unsqueezed(operand.type, attrs.get_int(AttrKey::kDim, 0));
+    case OpKind::kView:
+      return viewed(operand.type, local_result);
+    case OpKind::kViewAsComplex:
+      return as_complex(operand);
+    case OpKind::kViewAsReal:
+      return as_real(operand.type);
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::optional<ProgramValue> view_window(OpKind op, const Attrs& attrs, const TensorType& global,
+                                        const ProgramValue& operand, const Dims& local_result) {
+  const auto type = window_type(op, attrs, global, operand, local_result);
+  if (!type || type->shape != local_result) return std::nullopt;
+  return ProgramValue{*type, operand.storage, operand.offset_bytes};
+}
+
+}  // namespace shw

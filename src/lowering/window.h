@@ -1,0 +1,18 @@
+// Views as windows: what a view op does to shape, strides and offset of one rank's piece, so that
+// the program needs no step for it.
+#pragma once
+#include <optional>
+
+#include "graph/graph.h"
+#include "plan/program.h"
+
+namespace shw {
+
+// The window into `operand`'s storage that `op` makes of it. `operand` is one rank's piece of a
+// tensor of `global` type, `local_result` the shape of that rank's piece of the result. nullopt:
+// the operand's strides do not allow it, or the op is no view; of a row-major operand every view op
+// has one.
+std::optional<ProgramValue> view_window(OpKind op, const Attrs& attrs, const TensorType& global,
+                                        const ProgramValue& operand, const Dims& local_result);
+
+}  // namespace shw

@@ -1,0 +1,110 @@
+// common-subexpressions: a step that repeats an earlier one – same kernel, attributes and
+// collective on the same windows – is removed, and its readers read the earlier result.
+//
+//   %3 = permute-copy(%0); %4 = permute-copy(%0); mm(%3, %4)   ⇒   %3 = …(%0); mm(%3, %3)
+//
+// Kernels have no effects but their results, so equal steps have equal results. A result that is
+// returned to the caller keeps its own step: each output is a storage of its own.
+#include <unordered_map>
+
+#include "passes/pass.h"
+#include "passes/rewrite.h"
+#include "support/hash.h"
+
+namespace shw {
+namespace {
+
+class Merger {
+ public:
+  explicit Merger(Program& program) : p_(program), storage_(program.storages.size()) {
+    for (uint32_t i = 0; i < storage_.size(); ++i) storage_[i] = i;
+  }
+
+  Result<uint32_t> run(Monitor& monitor) {
+    std::vector<uint8_t> keep(p_.steps.size(), 1);
+    uint32_t removed = 0;
+    for (uint32_t i = 0; i < p_.steps.size(); ++i) {
+      if (i % 4096 == 0) SHW_RETURN_IF_ERROR(monitor.poll());
+      if (!removable(p_.steps[i]) || !merge(i)) continue;
+      keep[i] = 0;
+      ++removed;
+    }
+    if (removed == 0) return removed;
+    for (ProgramValue& v : p_.values) v.storage.v = storage_[v.storage.v];
+    keep_steps(p_, keep);
+    return removed;
+  }
+
+ private:
+  // Each result is all that its storage ever holds, and stays within the program.
+  bool removable(const ProgramStep& s) const {
+    if (s.records != kNoEvent || !s.waits.empty()) return false;  // already scheduled
+    for (ValueId v : s.outputs)
+      if (v.valid() && p_.storages[p_.values[v].storage].kind != StorageKind::kArena) return false;
+    return !s.outputs.empty();
+  }
+
+  bool merge(uint32_t step) {
+    const uint64_t h = hash(p_.steps[step]);
+    for (auto [it, end] = by_hash_.equal_range(h); it != end; ++it) {
+      const ProgramStep &first = p_.steps[it->second], &again = p_.steps[step];
+      if (!same(first, again)) continue;
+      for (size_t k = 0; k < again.outputs.size(); ++k)
+        if (again.outputs[k].valid())
+          storage_[p_.values[again.outputs[k]].storage.v] =
+              storage_[p_.values[first.outputs[k]].storage.v];
+      return true;
+    }
+    by_hash_.emplace(h, step);
+    return false;
+  }
+
+  bool same_window(ValueId a, ValueId b) const {
+    if (!a.valid() || !b.valid()) return a.valid() == b.valid();
+    const ProgramValue &x = p_.values[a], &y = p_.values[b];
+    return storage_[x.storage.v] == storage_[y.storage.v] && x.offset_bytes == y.offset_bytes &&
+           x.type == y.type;
+  }
+
+  bool same(const ProgramStep& a, const ProgramStep& b) const {
+    if (a.kernel != b.kernel || a.inputs.size() != b.inputs.size() ||
+        a.outputs.size() != b.outputs.size() || a.attrs != b.attrs ||
+        a.collective.kind != b.collective.kind || a.collective.op != b.collective.op ||
+        a.collective.axes != b.collective.axes)
+      return false;
+    for (size_t k = 0; k < a.inputs.size(); ++k)
+      if (!same_window(a.inputs[k], b.inputs[k])) return false;
+    for (size_t k = 0; k < a.outputs.size(); ++k) {
+      const ValueId x = a.outputs[k], y = b.outputs[k];
+      if (x.valid() != y.valid()) return false;
+      if (x.valid() && (p_.values[x].type != p_.values[y].type ||
+                        p_.values[x].offset_bytes != p_.values[y].offset_bytes))
+        return false;
+    }
+    return true;
+  }
+
+  uint64_t hash(const ProgramStep& s) const {
+    uint64_t h = hash_combine(hash_bytes(s.kernel), hash_of(s.attrs));
+    for (ValueId v : s.inputs) {
+      if (!v.valid()) continue;
+      const ProgramValue& x = p_.values[v];
+      h = hash_combine(h, hash_combine(storage_[x.storage.v], hash_of(x.type)));
+    }
+    return h;
+  }
+
+  Program& p_;
+  std::vector<uint32_t> storage_;                        // by storage: the one that holds the same
+  std::unordered_multimap<uint64_t, uint32_t> by_hash_;  // look-up only
+};
+
+Result<uint32_t> run(Program& p, Monitor& monitor) { return Merger(p).run(monitor); }
+
+}  // namespace
+
+extern const PassDef kCommonSubexpressions;
+constinit const PassDef kCommonSubexpressions = {"common-subexpressions",
+                                                 "Computes equal things once.", run};
+
+}  // namespace shw

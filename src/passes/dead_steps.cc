@@ -1,0 +1,43 @@
+// dead-steps: removes steps whose results nobody reads and that write no output, and the values and
+// storages that nothing refers to.
+//
+//   %3 = mm(%0, %1); %4 = exp(%3); return %3      ⇒      %3 = mm(%0, %1); return %3
+//
+// A collective may go like any other step: the program is the same on all ranks, so it goes
+// everywhere.
+#include "passes/pass.h"
+#include "passes/rewrite.h"
+
+namespace shw {
+namespace {
+
+Result<uint32_t> run(Program& p, Monitor& monitor) {
+  // Backwards: a storage is wanted if a step that stays reads it.
+  std::vector<uint8_t> keep(p.steps.size(), 0), wanted(p.storages.size(), 0);
+  for (uint32_t i = 0; i < p.storages.size(); ++i)
+    wanted[i] = p.storages[StorageId{i}].kind == StorageKind::kOutput;
+  for (const ProgramEntry& e : p.entries)
+    for (const Port& port : e.outputs)
+      if (port.value.valid()) wanted[p.values[port.value].storage.v] = 1;
+  for (size_t i = p.steps.size(); i-- > 0;) {
+    if (i % 4096 == 0) SHW_RETURN_IF_ERROR(monitor.poll());
+    for (ValueId v : p.steps[i].outputs)
+      if (v.valid() && wanted[p.values[v].storage.v]) keep[i] = 1;
+    if (!keep[i]) continue;
+    for (ValueId v : p.steps[i].inputs)
+      if (v.valid()) wanted[p.values[v].storage.v] = 1;
+  }
+  uint32_t removed = 0;
+  for (uint8_t k : keep) removed += !k;
+  const size_t values = p.values.size();
+  keep_steps(p, keep);
+  return removed + static_cast<uint32_t>(values - p.values.size());
+}
+
+}  // namespace
+
+extern const PassDef kDeadSteps;
+constinit const PassDef kDeadSteps = {
+    "dead-steps", "Removes steps, values and storages that no output needs.", run};
+
+}  // namespace shw

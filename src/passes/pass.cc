@@ -1,0 +1,40 @@
+#include "passes/pass.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+namespace shw {
+namespace {
+
+constexpr std::array<const PassDef*, 4> kDefaultPasses = {&kCommonSubexpressions, &kDeadSteps,
+                                                          &kScheduleCollectives, &kPlanMemory};
+
+bool is_planned(const Program& program) {
+  return std::all_of(program.storages.begin(), program.storages.end(), [](const ProgramStorage& s) {
+    return s.kind != StorageKind::kArena || s.offset_bytes >= 0;
+  });
+}
+
+}  // namespace
+
+std::span<const PassDef* const> default_passes() { return kDefaultPasses; }
+
+Result<std::vector<PassReport>> run_passes(Program& program, std::span<const PassDef* const> passes,
+                                           Monitor& monitor) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<PassReport> reports;
+  for (const PassDef* pass : passes) {
+    SHW_RETURN_IF_ERROR(monitor.poll());
+    const auto start = Clock::now();
+    SHW_ASSIGN_OR_RETURN(const uint32_t changed, pass->run(program, monitor));
+    if (Status s = verify(program, is_planned(program)); !s.ok())
+      return internal_error("pass '" + std::string(pass->name) +
+                            "' broke the program: " + s.message());
+    reports.push_back(
+        {pass->name, changed, std::chrono::duration<double>(Clock::now() - start).count()});
+  }
+  return reports;
+}
+
+}  // namespace shw

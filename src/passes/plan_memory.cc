@@ -1,0 +1,196 @@
+// plan-memory: gives every scratch storage its place in the one arena.
+//
+// A storage lives from the first step that touches it until every step that touches it is known to
+// be over by all that comes later, on either stream: what the communication stream reads lives
+// until the compute stream has waited for it. Storages whose lives do not meet may share bytes.
+//
+// Large ones are placed first, each at the lowest offset where it fits between those placed before
+// whose lives it meets (greedy by size, as in Pisarchyk and Lee 2020). That is quadratic, so only
+// the largest kBySize are placed that way; the small rest is placed on top, in order of time, with
+// a free list.
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <span>
+
+#include "passes/pass.h"
+#include "plan/happens_before.h"
+
+namespace shw {
+namespace {
+
+constexpr size_t kBySize = 8192;
+
+struct Life {
+  uint32_t storage = 0;
+  uint32_t begin = UINT32_MAX, end = 0;  // steps [begin, end)
+  int64_t bytes = 0;                     // with padding
+  int64_t offset = 0;
+  bool meets(const Life& o) const { return begin < o.end && o.begin < end; }
+};
+
+int64_t padded(int64_t bytes) {
+  return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
+}
+
+std::vector<Life> lives_of(const Program& p) {
+  const HappensBefore order(p);
+  std::vector<Life> by_storage(p.storages.size());
+  for (uint32_t i = 0; i < p.steps.size(); ++i) {
+    const uint32_t end = order.first_index_after(i);
+    for (const auto* list : {&p.steps[i].inputs, &p.steps[i].outputs})
+      for (ValueId v : *list) {
+        if (!v.valid()) continue;
+        Life& life = by_storage[p.values[v].storage.v];
+        life.begin = std::min(life.begin, i);
+        life.end = std::max(life.end, end);
+      }
+  }
+  std::vector<Life> lives;
+  for (uint32_t i = 0; i < by_storage.size(); ++i) {
+    const ProgramStorage& s = p.storages[StorageId{i}];
+    if (s.kind != StorageKind::kArena) continue;
+    Life life = by_storage[i];
+    life.storage = i;
+    life.bytes = padded(s.bytes);
+    if (life.begin == UINT32_MAX) life.begin = life.end = 0;  // never touched
+    lives.push_back(life);
+  }
+  return lives;
+}
+
+int64_t peak_of(const std::vector<Life>& lives, size_t num_steps) {
+  std::vector<int64_t> change(num_steps + 2, 0);
+  for (const Life& l : lives) {
+    change[l.begin] += l.bytes;
+    change[l.end] -= l.bytes;
+  }
+  int64_t now = 0, peak = 0;
+  for (int64_t c : change) peak = std::max(peak, now += c);
+  return peak;
+}
+
+// Lowest fitting offset among `placed`, which stands in order of offset.
+int64_t lowest_gap(const std::vector<Life>& placed, const Life& life) {
+  int64_t free_from = 0;
+  for (const Life& other : placed) {
+    if (!life.meets(other)) continue;
+    if (other.offset - free_from >= life.bytes) break;
+    free_from = std::max(free_from, other.offset + other.bytes);
+  }
+  return free_from;
+}
+
+Result<int64_t> place_by_size(std::span<Life> lives, Monitor& monitor) {
+  std::vector<Life> placed;
+  placed.reserve(lives.size());
+  int64_t top = 0;
+  for (size_t i = 0; i < lives.size(); ++i) {
+    if (i % 64 == 0) SHW_RETURN_IF_ERROR(monitor.poll());
+    Life& life = lives[i];
+    life.offset = lowest_gap(placed, life);
+    top = std::max(top, life.offset + life.bytes);
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), life.offset,
+                                   [](int64_t o, const Life& l) { return o < l.offset; }),
+                  life);
+  }
+  return top;
+}
+
+// Bytes that are free now, as disjoint ranges that do not touch.
+class FreeList {
+ public:
+  explicit FreeList(int64_t bottom) : top_(bottom) {}
+  int64_t take(int64_t bytes) {
+    const auto fit = by_size_.lower_bound({bytes, 0});
+    if (fit == by_size_.end()) {
+      const int64_t offset = top_;
+      top_ += bytes;
+      return offset;
+    }
+    const auto [size, offset] = *fit;
+    remove(offset, size);
+    if (size > bytes) add(offset + bytes, size - bytes);
+    return offset;
+  }
+  void give(int64_t offset, int64_t bytes) {
+    auto next = by_offset_.lower_bound(offset);
+    if (next != by_offset_.end() && next->first == offset + bytes) {
+      const auto [o, s] = *next;
+      remove(o, s);
+      bytes += s;
+    }
+    next = by_offset_.lower_bound(offset);
+    if (next != by_offset_.begin() && std::prev(next)->first + std::prev(next)->second == offset) {
+      const auto [o, s] = *std::prev(next);
+      remove(o, s);
+      offset = o;
+      bytes += s;
+    }
+    add(offset, bytes);
+  }
+  int64_t top() const { return top_; }
+
+ private:
+  void add(int64_t offset, int64_t bytes) {
+    by_offset_[offset] = bytes;
+    by_size_.insert({bytes, offset});
+  }
+  void remove(int64_t offset, int64_t bytes) {
+    by_offset_.erase(offset);
+    by_size_.erase({bytes, offset});
+  }
+  std::map<int64_t, int64_t> by_offset_;
+  std::set<std::pair<int64_t, int64_t>> by_size_;  // (bytes, offset)
+  int64_t top_;
+};
+
+int64_t place_by_time(std::span<Life> lives, int64_t bottom) {
+  std::vector<uint32_t> by_begin(lives.size()), by_end(lives.size());
+  std::iota(by_begin.begin(), by_begin.end(), 0u);
+  by_end = by_begin;
+  std::stable_sort(by_begin.begin(), by_begin.end(),
+                   [&](uint32_t a, uint32_t b) { return lives[a].begin < lives[b].begin; });
+  std::stable_sort(by_end.begin(), by_end.end(),
+                   [&](uint32_t a, uint32_t b) { return lives[a].end < lives[b].end; });
+  FreeList free(bottom);
+  size_t ended = 0;
+  for (uint32_t i : by_begin) {
+    for (; ended < by_end.size() && lives[by_end[ended]].end <= lives[i].begin; ++ended)
+      if (const Life& l = lives[by_end[ended]]; l.bytes > 0 && l.begin < l.end)
+        free.give(l.offset, l.bytes);
+    lives[i].offset =
+        lives[i].bytes > 0 && lives[i].begin < lives[i].end ? free.take(lives[i].bytes) : bottom;
+  }
+  return free.top();
+}
+
+Result<uint32_t> run(Program& p, Monitor& monitor) {
+  std::vector<Life> lives = lives_of(p);
+  const int64_t peak = peak_of(lives, p.steps.size());
+  std::stable_sort(lives.begin(), lives.end(),
+                   [](const Life& a, const Life& b) { return a.bytes > b.bytes; });
+  const size_t large = std::min(lives.size(), kBySize);
+  SHW_ASSIGN_OR_RETURN(const int64_t bottom, place_by_size(std::span(lives).first(large), monitor));
+  const int64_t top = place_by_time(std::span(lives).subspan(large), bottom);
+
+  uint32_t changed = 0;
+  for (const Life& l : lives) {
+    int64_t& offset = p.storages[StorageId{l.storage}].offset_bytes;
+    changed += offset != l.offset;
+    offset = l.offset;
+  }
+  changed += p.arena_bytes != top || p.live_peak_bytes != peak;
+  p.arena_bytes = top;
+  p.live_peak_bytes = peak;
+  return changed;
+}
+
+}  // namespace
+
+extern const PassDef kPlanMemory;
+constinit const PassDef kPlanMemory = {"plan-memory",
+                                       "Gives every scratch storage its place in one arena.", run};
+
+}  // namespace shw

@@ -1,0 +1,258 @@
+// schedule-collectives: moves collectives to the communication stream and decides when each starts.
+//
+// A collective starts as soon as its operand is ready. One whose result is larger than its operand
+// – an all-gather – starts at most as much modelled time before its first use as it takes: earlier
+// would only hold memory. It is awaited at the first use.
+//
+//   …; g = all_gather(w); y = mm(x, g)
+//     ⇒   a [records e0]; g = all_gather(w) on=comm after=e0 records=e1; b; c; y = mm(x, g)
+//     after=e1
+//
+// Time is that of the compute steps in their order, which stays. The copies that only prepare or
+// unpack a collective's buffer move with it. A collective also waits for the compute step in front
+// of it, even where its operand was ready long before: that is what keeps it from starting too
+// early, and what lets the memory pass reuse bytes early. After the idea of overlap scheduling in
+// passes.md 3, without its search.
+#include <algorithm>
+#include <limits>
+
+#include "passes/pass.h"
+
+namespace shw {
+namespace {
+
+class Scheduler {
+ public:
+  Scheduler(Program& program, ProgramEntry& entry)
+      : p_(program), first_(entry.first_step), count_(entry.num_steps) {}
+
+  // Returns whether anything changed place.
+  bool run() {
+    find_writers_and_readers();
+    find_movable();
+    place_steps();
+    return reorder();
+  }
+
+ private:
+  ProgramStep& step(uint32_t i) { return p_.steps[first_ + i]; }
+  static bool communicates(const ProgramStep& s) {
+    return s.collective.kind != CollectiveKind::kNone;
+  }
+
+  void find_writers_and_readers() {
+    std::vector<std::vector<uint32_t>> writers(p_.storages.size());
+    reads_.resize(count_);
+    readers_.resize(count_);
+    for (uint32_t i = 0; i < count_; ++i) {
+      for (ValueId v : step(i).inputs) {
+        if (!v.valid()) continue;
+        for (uint32_t w : writers[p_.values[v].storage.v]) {
+          reads_[i].push_back(w);
+          readers_[w].push_back(i);
+        }
+      }
+      for (ValueId v : step(i).outputs)
+        if (v.valid()) writers[p_.values[v].storage.v].push_back(i);
+    }
+  }
+
+  // Collectives, and the copies that exist for their sake only.
+  void find_movable() {
+    movable_.assign(count_, 0);
+    for (uint32_t i = 0; i < count_; ++i) {
+      const ProgramStep& s = step(i);
+      if (communicates(s) || s.kernel == "local_slice") movable_[i] = 1;
+      if (s.kernel != "clone") continue;
+      const auto is_collective = [&](uint32_t j) { return communicates(step(j)); };
+      const bool packs = !readers_[i].empty() &&
+                         std::all_of(readers_[i].begin(), readers_[i].end(), is_collective);
+      movable_[i] = packs || unpacks(i);
+    }
+  }
+  bool unpacks(uint32_t i) const {
+    return std::any_of(reads_[i].begin(), reads_[i].end(),
+                       [&](uint32_t j) { return communicates(p_.steps[first_ + j]); });
+  }
+
+  // A movable step's place is the number of the compute step that it stands in front of.
+  void place_steps() {
+    anchor_.assign(count_, 0);   // compute steps: their number among compute steps
+    std::vector<double> begins;  // of compute step k, µs
+    double now = 0;
+    for (uint32_t i = 0; i < count_; ++i) {
+      if (movable_[i]) continue;
+      anchor_[i] = static_cast<uint32_t>(begins.size());
+      begins.push_back(now);
+      now += step(i).cost_us;
+    }
+    const auto num_compute = static_cast<uint32_t>(begins.size());
+    begins.push_back(now);
+
+    // Backwards: the latest start that delays no reader.
+    std::vector<uint32_t> at_most(count_, num_compute);
+    std::vector<double> latest(count_, now);
+    std::vector<uint8_t> early(count_, 0);
+    for (uint32_t i = count_; i-- > 0;) {
+      bool readers_early = true;
+      for (uint32_t r : readers_[i]) {
+        at_most[i] = std::min(at_most[i], anchor_limit(r, at_most));
+        latest[i] = std::min(latest[i], movable_[r] ? latest[r] : begins[anchor_[r]]);
+        readers_early &= movable_[r] && early[r];
+      }
+      if (!movable_[i]) continue;
+      latest[i] -= step(i).cost_us;
+      early[i] = communicates(step(i)) ? !grows(step(i)) : unpacks(i) || readers_early;
+    }
+    // Forwards: not before the operands are there.
+    std::vector<double> ends(count_, 0);
+    for (uint32_t i = 0; i < count_; ++i) {
+      if (!movable_[i]) {
+        ends[i] = begins[anchor_[i] + 1];
+        continue;
+      }
+      uint32_t at_least = 0;
+      double start = early[i] ? 0 : latest[i];
+      for (uint32_t w : reads_[i]) {
+        at_least = std::max(at_least, movable_[w] ? anchor_[w] : anchor_[w] + 1);
+        start = std::max(start, ends[w]);
+      }
+      ends[i] = start + step(i).cost_us;
+      anchor_[i] =
+          std::clamp(compute_step_at(begins, start, communicates(step(i))), at_least, at_most[i]);
+    }
+  }
+
+  // The compute step in front of which something that starts then belongs. A collective may wait in
+  // its stream for the time to come; a copy would hold up the compute stream, so it comes after.
+  static uint32_t compute_step_at(const std::vector<double>& begins, double start, bool may_wait) {
+    const auto it = may_wait ? std::upper_bound(begins.begin(), begins.end(), start)
+                             : std::lower_bound(begins.begin(), begins.end(), start);
+    const auto k = it - begins.begin() - (may_wait ? 1 : 0);
+    return static_cast<uint32_t>(std::max<std::ptrdiff_t>(k, 0));
+  }
+
+  uint32_t anchor_limit(uint32_t reader, const std::vector<uint32_t>& at_most) const {
+    return movable_[reader] ? at_most[reader] : anchor_[reader];
+  }
+  bool grows(const ProgramStep& s) const {
+    return p_.values[s.outputs[0]].type.bytes() > p_.values[s.inputs[0]].type.bytes();
+  }
+
+  // Movable steps in front of the compute step that they are anchored to, else in their old order.
+  bool reorder() {
+    std::vector<uint32_t> order(count_);
+    for (uint32_t i = 0; i < count_; ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+      return anchor_[a] != anchor_[b] ? anchor_[a] < anchor_[b] : movable_[a] > movable_[b];
+    });
+    bool changed = false;
+    std::vector<ProgramStep> steps;
+    steps.reserve(count_);
+    for (uint32_t i = 0; i < count_; ++i) {
+      changed |= order[i] != i;
+      steps.push_back(std::move(step(order[i])));
+    }
+    for (uint32_t i = 0; i < count_; ++i) step(i) = std::move(steps[i]);
+    return changed;
+  }
+
+  Program& p_;
+  const uint32_t first_, count_;
+  std::vector<std::vector<uint32_t>> reads_,
+      readers_;  // by step: whose results it reads; who reads
+  std::vector<uint8_t> movable_;
+  std::vector<uint32_t> anchor_;
+};
+
+// Streams, and the events that the dependences between them need and no more.
+class Synchroniser {
+ public:
+  explicit Synchroniser(Program& program) : p_(program) {}
+
+  void run() {
+    writers_.resize(p_.storages.size());
+    for (uint32_t i = 0; i < p_.steps.size(); ++i) {
+      for (const ProgramEntry& e : p_.entries)
+        if (e.first_step == i) begin_entry();
+      ProgramStep& s = p_.steps[i];
+      s.waits.clear();
+      s.records = kNoEvent;
+      s.stream =
+          s.collective.kind == CollectiveKind::kNone ? Stream::kCompute : Stream::kCommunication;
+      if (s.stream == Stream::kCommunication)
+        wait(i, last_compute_, known_to_comm_);
+      else
+        wait(i, last_collective_read(s), known_to_compute_);
+      if (s.stream == Stream::kCompute) last_compute_ = i;
+      for (ValueId v : s.outputs)
+        if (v.valid()) writers_[p_.values[v].storage.v].push_back(i);
+    }
+    number_events();
+  }
+
+ private:
+  void begin_entry() {  // everything before it is over
+    known_to_comm_ = known_to_compute_ = last_compute_ = -1;
+    for (auto& w : writers_) w.clear();
+  }
+
+  int64_t last_collective_read(const ProgramStep& s) const {
+    int64_t last = -1;
+    for (ValueId v : s.inputs)
+      if (v.valid())
+        for (uint32_t w : writers_[p_.values[v].storage.v])
+          if (p_.steps[w].stream == Stream::kCommunication)
+            last = std::max(last, static_cast<int64_t>(w));
+    return last;
+  }
+
+  // `step` waits for `other`, unless its stream already knows `other` or a later one to be over.
+  void wait(uint32_t step, int64_t other, int64_t& known) {
+    if (other <= known) return;
+    known = other;
+    p_.steps[step].waits.push_back(
+        static_cast<uint32_t>(other));  // becomes an event's number below
+  }
+
+  void number_events() {
+    p_.num_events = 0;
+    for (ProgramStep& s : p_.steps)
+      for (uint32_t w : s.waits) p_.steps[w].records = 0;
+    for (ProgramStep& s : p_.steps)
+      if (s.records != kNoEvent) s.records = p_.num_events++;
+    for (ProgramStep& s : p_.steps)
+      for (uint32_t& w : s.waits) w = p_.steps[w].records;
+  }
+
+  Program& p_;
+  std::vector<std::vector<uint32_t>> writers_;  // by storage, in the current entry
+  int64_t last_compute_ = -1;
+  int64_t known_to_comm_ = -1, known_to_compute_ = -1;  // last step of the other stream
+};
+
+Result<uint32_t> run(Program& p, Monitor& monitor) {
+  const std::vector<ProgramStep> before = p.steps;
+  bool moved = false;
+  for (ProgramEntry& e : p.entries) {
+    SHW_RETURN_IF_ERROR(monitor.poll());
+    moved |= Scheduler(p, e).run();
+  }
+  Synchroniser(p).run();
+  uint32_t changed = 0;
+  for (size_t i = 0; i < p.steps.size(); ++i)
+    changed += p.steps[i].outputs != before[i].outputs || p.steps[i].stream != before[i].stream ||
+               p.steps[i].waits != before[i].waits || p.steps[i].records != before[i].records;
+  if (moved || changed > 0)  // lifetimes are others now
+    for (ProgramStorage& s : p.storages) s.offset_bytes = -1;
+  if (moved || changed > 0) p.arena_bytes = p.live_peak_bytes = 0;
+  return changed;
+}
+
+}  // namespace
+
+extern const PassDef kScheduleCollectives;
+constinit const PassDef kScheduleCollectives = {
+    "schedule-collectives", "Starts each collective early enough, and no earlier.", run};
+
+}  // namespace shw

@@ -1,0 +1,281 @@
+// Bytes → plan. The order of checks is the point of this file: size, alignment, identifier,
+// checksum, format version, FlatBuffers verifier, then what the schema cannot say, then
+// verify(Program). Nothing is read through a generated accessor before the verifier has passed.
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "plan/plan.h"
+#include "plan/plan_format.h"
+#include "plan_generated.h"
+#include "support/hash.h"
+
+namespace shw {
+namespace {
+
+using plan_format::kTrailerBytes;
+
+Status check_envelope(std::span<const uint8_t> bytes) {
+  if (bytes.size() > plan_format::kMaxBytes)
+    return data_loss("not a plan: " + std::to_string(bytes.size()) + " bytes, the limit is " +
+                     std::to_string(plan_format::kMaxBytes));
+  if (bytes.size() < 8 + kTrailerBytes)
+    return data_loss("not a plan: only " + std::to_string(bytes.size()) + " bytes");
+  if (std::memcmp(bytes.data() + 4, fb::PlanIdentifier(), 4) != 0)
+    return data_loss("not a plan: the file identifier is not SWPL");
+  const size_t hashed = bytes.size() - 8;
+  if (flatbuffers::ReadScalar<uint64_t>(bytes.data() + hashed) != hash_bytes(bytes.data(), hashed))
+    return data_loss("the plan is damaged or truncated: its checksum does not fit its " +
+                     std::to_string(bytes.size()) + " bytes");
+  const auto version = flatbuffers::ReadScalar<uint32_t>(bytes.data() + hashed - 8);
+  if (version != plan_format::kVersion)
+    return failed_precondition("the plan has format version " + std::to_string(version) +
+                               ", this library (" + plan_format::kLibraryVersion +
+                               ") reads version " + std::to_string(plan_format::kVersion) +
+                               ": compile the plan again");
+  if (flatbuffers::ReadScalar<uint32_t>(bytes.data() + hashed - 4) != 0)
+    return data_loss("the plan is damaged: reserved bytes are not zero");
+  return {};
+}
+
+Status damaged(const std::string& what) { return data_loss("the plan is not sound: " + what); }
+
+std::string text(const flatbuffers::String* s) { return s == nullptr ? std::string() : s->str(); }
+template <class T>
+uint32_t length(const flatbuffers::Vector<T>* v) {
+  return v == nullptr ? 0 : v->size();
+}
+template <class T>
+std::vector<T> copy(const flatbuffers::Vector<T>* v) {
+  return v == nullptr ? std::vector<T>() : std::vector<T>(v->begin(), v->end());
+}
+std::vector<ValueId> ids(const flatbuffers::Vector<uint32_t>* v) {
+  std::vector<ValueId> list;
+  list.reserve(length(v));
+  for (uint32_t i = 0; i < length(v); ++i) list.push_back(ValueId{v->Get(i)});
+  return list;
+}
+
+Result<TensorType> read_type(const fb::PlanType& t) {
+  TensorType type;
+  if (t.shape()->size() > kMaxRank || length(t.strides()) > kMaxRank)
+    return damaged("a tensor of more than " + std::to_string(kMaxRank) + " dims");
+  const auto dtype = dtype_from_number(t.dtype());
+  if (!dtype) return damaged("dtype number " + std::to_string(t.dtype()));
+  type.dtype = *dtype;
+  for (int64_t d : *t.shape()) type.shape.push_back(d);
+  type.strides = row_major_strides(Dims(type.shape.size(), 1));
+  if (t.strides() != nullptr) {
+    type.strides = Dims();
+    for (int64_t d : *t.strides()) type.strides.push_back(d);
+  }
+  if (Status s = check_tensor_type(type); !s.ok()) return damaged(s.message());
+  if (t.strides() == nullptr) type.strides = row_major_strides(type.shape);
+  return type;
+}
+
+Result<Layout> read_layout(const fb::PlanLayout& l, size_t mesh_rank) {
+  Layout layout;
+  if (l.kind()->size() != mesh_rank || l.arg()->size() != mesh_rank ||
+      (l.order() != nullptr && l.order()->size() != mesh_rank))
+    return damaged("a layout for another mesh rank");
+  for (uint32_t m = 0; m < mesh_rank; ++m) {
+    if (l.kind()->Get(m) > 3) return damaged("an unknown placement");
+    layout.placement[m] = {static_cast<Placement::Kind>(l.kind()->Get(m)), l.arg()->Get(m)};
+    if (l.order() != nullptr) layout.order[m] = l.order()->Get(m);
+  }
+  return layout;
+}
+
+Result<AttrValue> read_value(const fb::PlanAttr& a) {
+  switch (a.kind()) {
+    case fb::AttrKind::Int:
+      return AttrValue(a.i());
+    case fb::AttrKind::Float:
+      return AttrValue(a.f());
+    case fb::AttrKind::Bool:
+      return AttrValue(a.i() != 0);
+    case fb::AttrKind::Dtype:
+      if (const auto dtype = dtype_from_number(a.i())) return AttrValue(*dtype);
+      return damaged("dtype number " + std::to_string(a.i()));
+    case fb::AttrKind::Ints:
+      return AttrValue(copy(a.ints()));
+    case fb::AttrKind::String:
+      return AttrValue(text(a.s()));
+  }
+  return damaged("an attribute of unknown kind");
+}
+
+Result<Attrs> read_attrs(const fb::PlanAttrs& list) {
+  Attrs attrs;
+  for (const fb::PlanAttr* a : *list.items()) {
+    const auto key = attr_key_from_name(a->key()->string_view());
+    if (!key || attrs.has(*key)) return damaged("attribute '" + a->key()->str() + "'");
+    SHW_ASSIGN_OR_RETURN(AttrValue value, read_value(*a));
+    attrs.set(*key, std::move(value));
+  }
+  return attrs;
+}
+
+class ProgramReader {
+ public:
+  ProgramReader(const fb::PlanProgram& source, Program& program) : f_(source), p_(program) {}
+  Status read() {
+    SHW_RETURN_IF_ERROR(values());
+    SHW_RETURN_IF_ERROR(storages());
+    for (uint32_t i = 0; i < length(f_.attrs()); ++i) {
+      SHW_ASSIGN_OR_RETURN(Attrs a, read_attrs(*f_.attrs()->Get(i)));
+      attrs_.push_back(std::move(a));
+    }
+    p_.steps.reserve(length(f_.steps()));
+    for (uint32_t i = 0; i < length(f_.steps()); ++i)
+      SHW_RETURN_IF_ERROR(step(*f_.steps()->Get(i)));
+    for (uint32_t i = 0; i < length(f_.entries()); ++i)
+      SHW_RETURN_IF_ERROR(entry(*f_.entries()->Get(i)));
+    p_.num_events = f_.num_events();
+    p_.arena_bytes = f_.arena_bytes();
+    p_.live_peak_bytes = f_.live_peak_bytes();
+    // Each step records at most one event: a larger count would only cost memory.
+    if (p_.num_events > p_.steps.size()) return damaged("more events than steps");
+    return {};
+  }
+
+ private:
+  Status values() {
+    std::vector<TensorType> types;
+    for (uint32_t i = 0; i < length(f_.types()); ++i) {
+      SHW_ASSIGN_OR_RETURN(const TensorType t, read_type(*f_.types()->Get(i)));
+      types.push_back(t);
+    }
+    const uint32_t n = length(f_.value_type());
+    if (length(f_.value_storage()) != n || length(f_.value_offset()) != n)
+      return damaged("columns of values differ in length");
+    p_.values.reserve(n);
+    for (uint32_t i = 0; i < n; ++i) {
+      if (f_.value_type()->Get(i) >= types.size()) return damaged("a value of no type");
+      p_.values.push_back({types[f_.value_type()->Get(i)], StorageId{f_.value_storage()->Get(i)},
+                           f_.value_offset()->Get(i)});
+    }
+    return {};
+  }
+
+  Status storages() {
+    const uint32_t n = length(f_.storage_bytes());
+    if (length(f_.storage_kind()) != n || length(f_.storage_port()) != n ||
+        length(f_.storage_offset()) != n)
+      return damaged("columns of storages differ in length");
+    for (uint32_t i = 0; i < n; ++i)
+      p_.storages.push_back({f_.storage_bytes()->Get(i),
+                             static_cast<StorageKind>(f_.storage_kind()->Get(i)),
+                             f_.storage_port()->Get(i), f_.storage_offset()->Get(i)});
+    return {};
+  }
+
+  Status step(const fb::PlanStep& s) {
+    ProgramStep step;
+    if (s.kernel() >= length(f_.kernels())) return damaged("a step of no kernel");
+    step.kernel = f_.kernels()->Get(s.kernel())->str();
+    step.inputs = ids(s.inputs());
+    step.outputs = ids(s.outputs());
+    if (s.attrs() != UINT32_MAX) {
+      if (s.attrs() >= attrs_.size()) return damaged("a step's attributes are missing");
+      step.attrs = attrs_[s.attrs()];
+    }
+    step.collective = {static_cast<CollectiveKind>(s.collective()),
+                       static_cast<ReduceOp>(s.reduce()), copy(s.axes())};
+    step.stream = static_cast<Stream>(s.stream());
+    step.waits = copy(s.waits());
+    step.records = s.records();
+    step.node = s.node();
+    step.phase = s.phase();
+    step.cost_us = s.cost_us();
+    p_.steps.push_back(std::move(step));
+    return {};
+  }
+
+  Status entry(const fb::PlanEntry& e) {
+    ProgramEntry entry;
+    entry.name = e.name()->str();
+    entry.first_step = e.first_step();
+    entry.num_steps = e.num_steps();
+    for (auto [from, to] :
+         {std::pair(e.inputs(), &entry.inputs), std::pair(e.outputs(), &entry.outputs)})
+      for (uint32_t i = 0; i < length(from); ++i) {
+        const fb::PlanPort& f = *from->Get(i);
+        Port port;
+        port.name = f.name()->str();
+        port.role = static_cast<PortRole>(f.role());
+        SHW_ASSIGN_OR_RETURN(port.global, read_type(*f.global()));
+        SHW_ASSIGN_OR_RETURN(port.layout, read_layout(*f.layout(), p_.mesh.size()));
+        port.value = ValueId{f.value()};
+        to->push_back(std::move(port));
+      }
+    p_.entries.push_back(std::move(entry));
+    return {};
+  }
+
+  const fb::PlanProgram& f_;
+  Program& p_;
+  std::vector<Attrs> attrs_;
+};
+
+void read_summary(const fb::Plan& f, PlanSummary& s) {
+  s.objective_us = f.objective_us();
+  s.bound_us = f.bound_us();
+  s.proven = f.proven();
+  s.compute_us = f.compute_us();
+  s.comm_us = f.comm_us();
+  s.transition_us = f.transition_us();
+  s.num_nodes = f.num_nodes();
+  s.num_strategies = f.num_strategies();
+  s.hardware = text(f.hardware());
+  s.rules = text(f.rules());
+  s.graph_hash = f.graph_hash();
+  s.options_hash = f.options_hash();
+  s.mesh_hash = f.mesh_hash();
+  s.decisions.reserve(length(f.decisions()));
+  for (uint32_t i = 0; i < length(f.decisions()); ++i) {
+    const fb::PlanDecision& d = *f.decisions()->Get(i);
+    s.decisions.push_back({text(d.name()), text(d.op()), d.phase(), text(d.module_path()),
+                           text(d.operand_layouts()), text(d.result_layout()), d.compute_us(),
+                           d.comm_us(), d.transition_us()});
+  }
+}
+
+Result<Plan> read_content(const uint8_t* content, size_t size) {
+  flatbuffers::Verifier verifier(content, size, /*max_depth=*/16, /*max_tables=*/10'000'000);
+  if (!fb::VerifyPlanBuffer(verifier)) return damaged("its FlatBuffer is malformed");
+  const fb::Plan& f = *fb::GetPlan(content);
+  Plan plan;
+  for (const fb::MeshAxis* a : *f.mesh())
+    plan.program.mesh.push_back({a->name()->str(), a->size()});
+  if (auto mesh = Mesh::create(plan.program.mesh); !mesh.ok())
+    return damaged(mesh.status().message());
+  read_summary(f, plan.summary);
+  SHW_RETURN_IF_ERROR(ProgramReader(*f.program(), plan.program).read());
+  const bool planned = plan.program.arena_bytes > 0;
+  if (Status s = verify(plan.program, planned); !s.ok()) return damaged(s.message());
+  return plan;
+}
+
+}  // namespace
+
+Result<Plan> read_plan(std::span<const uint8_t> bytes) {
+  SHW_RETURN_IF_ERROR(check_envelope(bytes));
+  const size_t size = bytes.size() - kTrailerBytes;
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % plan_format::kBaseAlignment == 0)
+    return read_content(bytes.data(), size);
+  // FlatBuffers' verifier checks offsets, not the base address: a copy makes them mean what they
+  // say.
+  struct Free {
+    void operator()(uint8_t* p) const {
+      ::operator delete(p, std::align_val_t(plan_format::kBaseAlignment));
+    }
+  };
+  const std::unique_ptr<uint8_t, Free> aligned(
+      static_cast<uint8_t*>(::operator new(size, std::align_val_t(plan_format::kBaseAlignment))));
+  std::memcpy(aligned.get(), bytes.data(), size);
+  return read_content(aligned.get(), size);
+}
+
+}  // namespace shw

@@ -1,0 +1,245 @@
+// Plan → bytes. Everything is written in the order of the program's tables, pools in order of first
+// use, so equal plans give equal bytes.
+#include <cstring>
+#include <unordered_map>
+
+#include "plan/plan.h"
+#include "plan/plan_format.h"
+#include "plan_generated.h"
+#include "support/hash.h"
+
+namespace shw {
+namespace {
+
+using flatbuffers::FlatBufferBuilder;
+using flatbuffers::Offset;
+
+// Entries in order of first use, each once.
+template <class T, class Hash>
+class Pool {
+ public:
+  uint32_t index_of(const T& item) {
+    const uint64_t h = hash_(item);
+    for (auto [it, end] = by_hash_.equal_range(h); it != end; ++it)
+      if (*items_[it->second] == item) return it->second;
+    by_hash_.emplace(h, static_cast<uint32_t>(items_.size()));
+    items_.push_back(&item);
+    return static_cast<uint32_t>(items_.size() - 1);
+  }
+  const std::vector<const T*>& items() const { return items_; }
+
+ private:
+  Hash hash_;
+  std::vector<const T*> items_;                          // lent: the plan outlives the writer
+  std::unordered_multimap<uint64_t, uint32_t> by_hash_;  // look-up only
+};
+struct HashOf {
+  template <class T>
+  uint64_t operator()(const T& t) const {
+    return hash_of(t);
+  }
+  uint64_t operator()(const std::string& s) const { return hash_bytes(s); }
+};
+
+class Writer {
+ public:
+  std::vector<uint8_t> write(const Plan& plan) {
+    const auto program = write_program(plan.program);
+    std::vector<Offset<fb::PlanDecision>> decisions;
+    for (const NodeDecision& d : plan.summary.decisions) decisions.push_back(decision(d));
+    std::vector<Offset<fb::MeshAxis>> mesh;
+    for (const Mesh::Axis& a : plan.program.mesh)
+      mesh.push_back(fb::CreateMeshAxis(fbb_, fbb_.CreateString(a.name), a.size));
+    const PlanSummary& s = plan.summary;
+    const auto version = fbb_.CreateString(plan_format::kLibraryVersion);
+    const auto axes = fbb_.CreateVector(mesh);
+    const auto hardware = fbb_.CreateString(s.hardware);
+    const auto rules = fbb_.CreateString(s.rules);
+    const auto all = fbb_.CreateVector(decisions);
+    fbb_.Finish(
+        fb::CreatePlan(fbb_, version, s.graph_hash, s.options_hash, s.mesh_hash, axes, hardware,
+                       rules, s.objective_us, s.bound_us, s.proven, s.compute_us, s.comm_us,
+                       s.transition_us, s.num_nodes, s.num_strategies, all, program),
+        fb::PlanIdentifier());
+    return with_trailer();
+  }
+
+ private:
+  std::vector<uint8_t> with_trailer() const {
+    const size_t size = fbb_.GetSize();
+    std::vector<uint8_t> bytes(size + plan_format::kTrailerBytes, 0);
+    std::memcpy(bytes.data(), fbb_.GetBufferPointer(), size);
+    flatbuffers::WriteScalar(bytes.data() + size, plan_format::kVersion);
+    flatbuffers::WriteScalar(bytes.data() + size + 8, hash_bytes(bytes.data(), size + 8));
+    return bytes;
+  }
+
+  Offset<flatbuffers::String> shared(const std::string& s) { return fbb_.CreateSharedString(s); }
+
+  Offset<fb::PlanDecision> decision(const NodeDecision& d) {
+    const auto name = fbb_.CreateString(d.name);
+    const auto op = shared(d.op);
+    const auto path = shared(d.module_path);
+    const auto operands = shared(d.operand_layouts);
+    const auto result = shared(d.result_layout);
+    return fb::CreatePlanDecision(fbb_, name, op, d.phase, path, operands, result, d.compute_us,
+                                  d.comm_us, d.transition_us);
+  }
+
+  Offset<fb::PlanType> type(const TensorType& t) {
+    const auto dims = [&](const Dims& d) { return fbb_.CreateVector(d.begin(), d.size()); };
+    const auto shape = dims(t.shape);
+    Offset<flatbuffers::Vector<int64_t>> strides;
+    if (t.strides != row_major_strides(t.shape)) strides = dims(t.strides);
+    return fb::CreatePlanType(fbb_, static_cast<uint8_t>(t.dtype), shape, strides);
+  }
+
+  Offset<fb::PlanLayout> layout(const Layout& l, size_t mesh_rank) {
+    std::vector<uint8_t> kind, arg;
+    for (size_t m = 0; m < mesh_rank; ++m) {
+      kind.push_back(static_cast<uint8_t>(l.placement[m].kind));
+      arg.push_back(l.placement[m].arg);
+    }
+    const auto kinds = fbb_.CreateVector(kind);
+    const auto args = fbb_.CreateVector(arg);
+    Offset<flatbuffers::Vector<uint8_t>> order;
+    if (l.order != Layout{}.order) order = fbb_.CreateVector(l.order.data(), mesh_rank);
+    return fb::CreatePlanLayout(fbb_, kinds, args, order);
+  }
+
+  Offset<fb::PlanAttrs> attrs(const Attrs& a) {
+    std::vector<Offset<fb::PlanAttr>> items;
+    for (const auto& [key, value] : a.items()) items.push_back(attr(key, value));
+    return fb::CreatePlanAttrs(fbb_, fbb_.CreateVector(items));
+  }
+
+  Offset<fb::PlanAttr> attr(AttrKey key, const AttrValue& value) {
+    const auto name = fbb_.CreateSharedString(attr_key_name(key).data(), attr_key_name(key).size());
+    Offset<flatbuffers::Vector<int64_t>> ints;
+    Offset<flatbuffers::String> text;
+    if (const auto* v = std::get_if<std::vector<int64_t>>(&value)) ints = fbb_.CreateVector(*v);
+    if (const auto* s = std::get_if<std::string>(&value)) text = fbb_.CreateString(*s);
+    fb::PlanAttrBuilder b(fbb_);
+    b.add_key(name);
+    if (const auto* i = std::get_if<int64_t>(&value)) {
+      b.add_kind(fb::AttrKind::Int);
+      b.add_i(*i);
+    } else if (const auto* f = std::get_if<double>(&value)) {
+      b.add_kind(fb::AttrKind::Float);
+      b.add_f(*f);
+    } else if (const auto* t = std::get_if<bool>(&value)) {
+      b.add_kind(fb::AttrKind::Bool);
+      b.add_i(*t ? 1 : 0);
+    } else if (const auto* d = std::get_if<Dtype>(&value)) {
+      b.add_kind(fb::AttrKind::Dtype);
+      b.add_i(static_cast<int64_t>(*d));
+    } else if (!ints.IsNull()) {
+      b.add_kind(fb::AttrKind::Ints);
+      b.add_ints(ints);
+    } else {
+      b.add_kind(fb::AttrKind::String);
+      b.add_s(text);
+    }
+    return b.Finish();
+  }
+
+  // Empty vectors are left out.
+  Offset<flatbuffers::Vector<uint32_t>> ids(const std::vector<ValueId>& list) {
+    if (list.empty()) return {};
+    scratch_.clear();
+    for (ValueId v : list) scratch_.push_back(v.v);
+    return fbb_.CreateVector(scratch_);
+  }
+  template <class T>
+  Offset<flatbuffers::Vector<T>> numbers(const std::vector<T>& list) {
+    return list.empty() ? Offset<flatbuffers::Vector<T>>() : fbb_.CreateVector(list);
+  }
+
+  Offset<fb::PlanStep> step(const ProgramStep& s) {
+    const uint32_t kernel = kernels_.index_of(s.kernel);
+    const uint32_t attrs = s.attrs.empty() ? UINT32_MAX : attrs_.index_of(s.attrs);
+    const auto inputs = ids(s.inputs);
+    const auto outputs = ids(s.outputs);
+    const auto axes = numbers(s.collective.axes);
+    const auto waits = numbers(s.waits);
+    return fb::CreatePlanStep(
+        fbb_, kernel, inputs, outputs, attrs, static_cast<fb::PlanCollective>(s.collective.kind),
+        static_cast<fb::PlanReduce>(s.collective.op), axes, static_cast<uint8_t>(s.stream), waits,
+        s.records, s.node, s.phase, s.cost_us);
+  }
+
+  Offset<fb::PlanEntry> entry(const ProgramEntry& e, size_t mesh_rank) {
+    const auto ports = [&](const std::vector<Port>& list) {
+      std::vector<Offset<fb::PlanPort>> out;
+      for (const Port& p : list) {
+        const auto name = fbb_.CreateString(p.name);
+        const auto global = type(p.global);
+        const auto where = layout(p.layout, mesh_rank);
+        out.push_back(fb::CreatePlanPort(fbb_, name, static_cast<fb::PlanRole>(p.role), global,
+                                         where, p.value.v));
+      }
+      return fbb_.CreateVector(out);
+    };
+    const auto name = fbb_.CreateString(e.name);
+    const auto inputs = ports(e.inputs);
+    const auto outputs = ports(e.outputs);
+    return fb::CreatePlanEntry(fbb_, name, inputs, outputs, e.first_step, e.num_steps);
+  }
+
+  Offset<fb::PlanProgram> write_program(const Program& p) {
+    std::vector<Offset<fb::PlanStep>> steps;
+    steps.reserve(p.steps.size());
+    for (const ProgramStep& s : p.steps) steps.push_back(step(s));
+    std::vector<Offset<fb::PlanEntry>> entries;
+    for (const ProgramEntry& e : p.entries) entries.push_back(entry(e, p.mesh.size()));
+
+    std::vector<uint32_t> value_type, value_storage, storage_port;
+    std::vector<int64_t> value_offset, storage_bytes, storage_offset;
+    std::vector<fb::PlanStorageKind> storage_kind;
+    for (const ProgramValue& v : p.values) {
+      value_type.push_back(types_.index_of(v.type));
+      value_storage.push_back(v.storage.v);
+      value_offset.push_back(v.offset_bytes);
+    }
+    for (const ProgramStorage& s : p.storages) {
+      storage_bytes.push_back(s.bytes);
+      storage_kind.push_back(static_cast<fb::PlanStorageKind>(s.kind));
+      storage_port.push_back(s.port);
+      storage_offset.push_back(s.offset_bytes);
+    }
+    std::vector<Offset<fb::PlanType>> types;
+    for (const TensorType* t : types_.items()) types.push_back(type(*t));
+    std::vector<Offset<flatbuffers::String>> kernels;
+    for (const std::string* k : kernels_.items()) kernels.push_back(fbb_.CreateString(*k));
+    std::vector<Offset<fb::PlanAttrs>> all_attrs;
+    for (const Attrs* a : attrs_.items()) all_attrs.push_back(attrs(*a));
+
+    const auto v_type = fbb_.CreateVector(value_type);
+    const auto v_storage = fbb_.CreateVector(value_storage);
+    const auto v_offset = fbb_.CreateVector(value_offset);
+    const auto pool = fbb_.CreateVector(types);
+    const auto s_bytes = fbb_.CreateVector(storage_bytes);
+    const auto s_kind = fbb_.CreateVector(storage_kind);
+    const auto s_port = fbb_.CreateVector(storage_port);
+    const auto s_offset = fbb_.CreateVector(storage_offset);
+    const auto names = fbb_.CreateVector(kernels);
+    const auto arguments = fbb_.CreateVector(all_attrs);
+    const auto list = fbb_.CreateVector(steps);
+    const auto ways = fbb_.CreateVector(entries);
+    return fb::CreatePlanProgram(fbb_, v_type, v_storage, v_offset, pool, s_bytes, s_kind, s_port,
+                                 s_offset, names, arguments, list, ways, p.num_events,
+                                 p.arena_bytes, p.live_peak_bytes);
+  }
+
+  FlatBufferBuilder fbb_{1 << 20};
+  Pool<TensorType, HashOf> types_;
+  Pool<std::string, HashOf> kernels_;
+  Pool<Attrs, HashOf> attrs_;
+  std::vector<uint32_t> scratch_;
+};
+
+}  // namespace
+
+std::vector<uint8_t> write_plan(const Plan& plan) { return Writer().write(plan); }
+
+}  // namespace shw

@@ -1,0 +1,73 @@
+// The text of a program: one line a step. For people, and for golden tests.
+#include "plan/program.h"
+
+namespace shw {
+namespace {
+
+std::string value_text(const Program& p, ValueId id) {
+  if (!id.valid()) return "_";
+  const ProgramValue& v = p.values[id];
+  const ProgramStorage& s = p.storages[v.storage];
+  std::string text = "%" + std::to_string(id.v) + ": " + to_string(v.type) + "@";
+  if (s.kind == StorageKind::kInput)
+    text += "in" + std::to_string(s.port);
+  else if (s.kind == StorageKind::kOutput)
+    text += "out" + std::to_string(s.port);
+  else
+    text += "s" + std::to_string(v.storage.v);
+  if (v.offset_bytes != 0) text += "+" + std::to_string(v.offset_bytes);
+  return text;
+}
+
+std::string list_text(const Program& p, const std::vector<ValueId>& values) {
+  std::string text;
+  for (size_t i = 0; i < values.size(); ++i) text += (i ? ", " : "") + value_text(p, values[i]);
+  return text;
+}
+
+std::string step_text(const Program& p, const ProgramStep& s) {
+  std::string text = "  " + list_text(p, s.outputs) + " = " + s.kernel;
+  if (s.collective.kind != CollectiveKind::kNone) {
+    if (s.collective.kind == CollectiveKind::kReduceScatter ||
+        s.collective.kind == CollectiveKind::kAllReduce)
+      text += "." + std::string(reduce_op_name(s.collective.op));
+    for (size_t i = 0; i < s.collective.axes.size(); ++i)
+      text += (i ? "," : "[") + p.mesh[s.collective.axes[i]].name;
+    text += "]";
+  }
+  text += "(" + list_text(p, s.inputs) + ")";
+  for (const auto& [key, value] : s.attrs.items())
+    text += " " + std::string(attr_key_name(key)) + "=" + to_string(value);
+  if (s.stream == Stream::kCommunication) text += " on=comm";
+  for (size_t i = 0; i < s.waits.size(); ++i)
+    text += (i ? ",e" : " after=e") + std::to_string(s.waits[i]);
+  if (s.records != kNoEvent) text += " records=e" + std::to_string(s.records);
+  return text + "\n";
+}
+
+std::string port_text(const Program& p, const Port& port) {
+  return "  " + port.name + ": " + to_string(port.global) + " as " +
+         to_string(port.layout, static_cast<int>(p.mesh.size())) + " = " +
+         value_text(p, port.value) + "\n";
+}
+
+}  // namespace
+
+std::string to_text(const Program& p) {
+  std::string text = "program mesh";
+  for (const Mesh::Axis& a : p.mesh) text += " " + a.name + "=" + std::to_string(a.size);
+  if (p.arena_bytes > 0) text += ", arena " + std::to_string(p.arena_bytes) + " bytes";
+  text += "\n";
+  for (const ProgramEntry& e : p.entries) {
+    text += "entry " + e.name + "\n inputs\n";
+    for (const Port& port : e.inputs) text += port_text(p, port);
+    text += " outputs\n";
+    for (const Port& port : e.outputs) text += port_text(p, port);
+    text += " steps\n";
+    for (uint32_t i = e.first_step; i < e.first_step + e.num_steps; ++i)
+      text += step_text(p, p.steps[i]);
+  }
+  return text;
+}
+
+}  // namespace shw
