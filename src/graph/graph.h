@@ -46,28 +46,28 @@ enum class Recompute : uint8_t {
 struct NodeMeta {
   Phase phase = Phase::kForward;
   Recompute recompute = Recompute::kUnset;
-  int32_t ac_graph_id = -1;  // activation-checkpoint region; -1: none
-  int64_t sequence_nr = -1;  // autograd's; joins a backward node to its forward node; -1: none
-  std::string module_path;   // "layers.0.attention.wq"; empty: none
-  std::string source;        // file, line or hash that the framework gave; empty: none
+  int32_t ac_graph_id = -1;      // activation-checkpoint region; -1: none
+  int64_t sequence_nr = -1;      // autograd's; joins a backward node to its forward node; -1: none
+  std::string module_path = {};  // "layers.0.attention.wq"; empty: none
+  std::string source = {};       // file, line or hash that the framework gave; empty: none
   bool operator==(const NodeMeta&) const = default;
 };
 
 // Of a node with op input.
 struct InputInfo {
-  NodeId node;
+  NodeId node = {};
   InputRole role = InputRole::kInput;
-  std::string name;  // parameter and buffer: the qualified name; input: its name, or its position
-                     // "0", "1", …
+  std::string name = {};  // parameter and buffer: the qualified name; input: its name, or its
+                          // position "0", "1", …
   int32_t position = -1;  // input: place among the caller's inputs; tangent: index into outputs()
                           // of what it is the tangent of
   bool operator==(const InputInfo&) const = default;
 };
 
 struct OutputInfo {
-  NodeId node;  // invalid: nothing is returned in this place
+  NodeId node = {};  // invalid: nothing is returned in this place
   OutputRole role = OutputRole::kResult;
-  std::string name;       // result: its name, or its position "0", "1", …; else empty
+  std::string name = {};  // result: its name, or its position "0", "1", …; else empty
   int32_t of_input = -1;  // gradient, update: index into inputs()
   bool operator==(const OutputInfo&) const = default;
 };

@@ -1,0 +1,440 @@
+#include <algorithm>
+#include <charconv>
+#include <unordered_map>
+
+#include "graph/text.h"
+#include "graph/text_names.h"
+
+namespace shw {
+namespace {
+
+// Characters of the text, with the place of the last token for messages.
+class Lexer {
+ public:
+  explicit Lexer(std::string_view text) : text_(text) {}
+
+  // Skips white space and comments, and remembers the place.
+  char peek() {
+    while (at_ < text_.size()) {
+      if (text_[at_] == '/' && at_ + 1 < text_.size() && text_[at_ + 1] == '/')
+        at_ = std::min(text_.find('\n', at_), text_.size());
+      else if (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')
+        ++at_;
+      else
+        break;
+    }
+    token_ = at_;
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+  bool at_end() { return peek() == '\0' && at_ >= text_.size(); }
+  bool accept(char c) {
+    if (at_end() || peek() != c) return false;
+    ++at_;
+    return true;
+  }
+  // Directly at the place, without skipping anything.
+  bool accept_here(char c) {
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  std::string_view word_here() {
+    const size_t from = at_;
+    while (at_ < text_.size() && (text::is_word_char(text_[at_]) || text_[at_] == '+')) ++at_;
+    return text_.substr(from, at_ - from);
+  }
+  std::string_view word() {
+    peek();
+    return word_here();
+  }
+  Status expect(char c) {
+    if (accept(c)) return {};
+    return fail(std::string("expected '") + c + "'");
+  }
+  // After the opening quote.
+  Status quoted_rest(std::string* out) {
+    out->clear();
+    while (at_ < text_.size() && text_[at_] != '"') {
+      char c = text_[at_++];
+      if (c == '\\') {
+        if (!unescape(&c)) return fail("bad escape in a quoted text");
+      }
+      *out += c;
+    }
+    if (at_ >= text_.size()) return fail("the quoted text does not end");
+    ++at_;
+    return {};
+  }
+  Status fail(const std::string& what) const {
+    const std::string_view before = text_.substr(0, token_);
+    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    const size_t newline = before.rfind('\n');
+    const size_t column = newline == std::string_view::npos ? token_ + 1 : token_ - newline;
+    return invalid_argument("line " + std::to_string(line) + ", column " + std::to_string(column) +
+                            ": " + what);
+  }
+
+ private:
+  bool unescape(char* out) {
+    if (at_ >= text_.size()) return false;
+    const char c = text_[at_++];
+    if (c == 'n') return *out = '\n', true;
+    if (c == 't') return *out = '\t', true;
+    if (c == '"' || c == '\\') return *out = c, true;
+    unsigned value = 0;
+    const std::string_view hex = text_.substr(at_, 2);
+    const auto end = hex.data() + hex.size();
+    if (c != 'x' || hex.size() != 2 || std::from_chars(hex.data(), end, value, 16).ptr != end)
+      return false;
+    at_ += 2;
+    *out = static_cast<char>(value);
+    return true;
+  }
+
+  std::string_view text_;
+  size_t at_ = 0, token_ = 0;
+};
+
+template <class T>
+bool parse_number(std::string_view s, T* out) {
+  const auto r = std::from_chars(s.data(), s.data() + s.size(), *out);
+  return r.ec == std::errc() && r.ptr == s.data() + s.size();
+}
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : lex_(text) {}
+
+  Result<Graph> run() {
+    for (;;) {
+      if (lex_.at_end()) return lex_.fail("the graph does not end with 'return'");
+      if (lex_.peek() == '%') {
+        SHW_RETURN_IF_ERROR(node());
+        continue;
+      }
+      const std::string_view keyword = lex_.word();
+      if (keyword == "input") {
+        SHW_RETURN_IF_ERROR(input());
+      } else if (keyword == "return") {
+        SHW_RETURN_IF_ERROR(outputs());
+        if (!lex_.at_end()) return lex_.fail("nothing may follow 'return'");
+        return std::move(graph_);
+      } else {
+        return lex_.fail("expected 'input', a node or 'return'");
+      }
+    }
+  }
+
+ private:
+  // %name, %7, or %#7 "name": the name of the node that comes next.
+  Status definition(std::string* name) {
+    SHW_RETURN_IF_ERROR(lex_.expect('%'));
+    const NodeId next{graph_.num_nodes()};
+    if (lex_.accept_here('#')) {
+      uint32_t index = 0;
+      if (!parse_number(lex_.word_here(), &index) || index != next.v)
+        return lex_.fail("this is node #" + std::to_string(next.v));
+      if (!lex_.accept('"')) return lex_.fail("expected the name in quotes");
+      return lex_.quoted_rest(name);
+    }
+    const std::string_view label = lex_.word_here();
+    if (label.empty()) return lex_.fail("expected a name after '%'");
+    if (!labels_.emplace(label, next).second)
+      return lex_.fail("%" + std::string(label) + " is defined twice");
+    const bool number =
+        std::all_of(label.begin(), label.end(), [](char c) { return c >= '0' && c <= '9'; });
+    *name = (number ? "%" : "") + std::string(label);
+    return {};
+  }
+
+  // %name, %#7 or none.
+  Status use(NodeId* out) {
+    *out = kNoNode;
+    if (!lex_.accept('%'))
+      return lex_.word() == "none" ? Status() : lex_.fail("expected a value or 'none'");
+    if (lex_.accept_here('#')) {
+      if (!parse_number(lex_.word_here(), &out->v) || out->v >= graph_.num_nodes())
+        return lex_.fail("no node of this number comes before");
+      return {};
+    }
+    const std::string_view label = lex_.word_here();
+    const auto it = labels_.find(label);
+    if (it == labels_.end())
+      return lex_.fail("%" + std::string(label) + " is not defined before its use");
+    *out = it->second;
+    return {};
+  }
+
+  // After a prefix such as "param.": a word or a quoted text.
+  Status name_here(std::string* out) {
+    if (lex_.accept_here('"')) return lex_.quoted_rest(out);
+    *out = lex_.word_here();
+    return {};
+  }
+
+  Status input() {
+    InputInfo info;
+    const std::string_view word = lex_.word();
+    const size_t dot = word.find('.');
+    if (dot == std::string_view::npos) return lex_.fail("expected ROLE.NAME");
+    if (!role(word.substr(0, dot), &info.role))
+      return lex_.fail("unknown role '" + std::string(word.substr(0, dot)) + "'");
+    info.name = word.substr(dot + 1);
+    if (info.name.empty()) SHW_RETURN_IF_ERROR(name_here(&info.name));
+    SHW_RETURN_IF_ERROR(lex_.expect(':'));
+    std::string name;
+    SHW_RETURN_IF_ERROR(definition(&name));
+    SHW_RETURN_IF_ERROR(lex_.expect(':'));
+    std::optional<TensorType> type;
+    SHW_RETURN_IF_ERROR(tensor_type(&type));
+    if (!type) return lex_.fail("an input has a type");
+    NodeMeta meta;
+    SHW_RETURN_IF_ERROR(metadata(&meta, &info.position));
+    graph_.add_input(std::move(name), *type, std::move(info), std::move(meta));
+    return {};
+  }
+
+  static bool role(std::string_view word, InputRole* out) {
+    for (InputRole r : {InputRole::kParameter, InputRole::kBuffer, InputRole::kInput,
+                        InputRole::kTangent, InputRole::kSeed})
+      if (input_role_prefix(r) == word) return *out = r, true;
+    return false;
+  }
+
+  Status node() {
+    std::string name;
+    SHW_RETURN_IF_ERROR(definition(&name));
+    SHW_RETURN_IF_ERROR(lex_.expect('='));
+    const std::string_view op_word = lex_.word();
+    const auto op = op_from_name(op_word);
+    if (!op || *op == OpKind::kInput) return lex_.fail("unknown op '" + std::string(op_word) + "'");
+    SHW_RETURN_IF_ERROR(lex_.expect('('));
+    std::vector<NodeId> operands;
+    Attrs attrs;
+    while (!lex_.accept(')')) {
+      if (!operands.empty() || !attrs.empty()) SHW_RETURN_IF_ERROR(lex_.expect(','));
+      SHW_RETURN_IF_ERROR(argument(&operands, &attrs));
+    }
+    SHW_RETURN_IF_ERROR(lex_.expect(':'));
+    std::vector<std::optional<TensorType>> results;
+    bool is_tuple = false;
+    SHW_RETURN_IF_ERROR(result_types(&results, &is_tuple));
+    NodeMeta meta;
+    SHW_RETURN_IF_ERROR(metadata(&meta, nullptr));
+    graph_.add_node(*op, std::move(name), operands, std::move(attrs), results, is_tuple,
+                    std::move(meta));
+    return {};
+  }
+
+  Status argument(std::vector<NodeId>* operands, Attrs* attrs) {
+    std::string_view word;
+    if (lex_.peek() != '%') {
+      word = lex_.word();
+      if (word.empty()) return lex_.fail("expected an operand or an attribute");
+    }
+    if (word.empty() || word == "none") {
+      if (!attrs->empty()) return lex_.fail("operands stand before attributes");
+      NodeId id = kNoNode;
+      if (word.empty()) SHW_RETURN_IF_ERROR(use(&id));
+      operands->push_back(id);
+      return {};
+    }
+    const auto key = attr_key_from_name(word);
+    if (!key) return lex_.fail("unknown attribute '" + std::string(word) + "'");
+    if (attrs->has(*key)) return lex_.fail("'" + std::string(word) + "' stands twice");
+    SHW_RETURN_IF_ERROR(lex_.expect('='));
+    AttrValue value;
+    SHW_RETURN_IF_ERROR(attribute_value(&value));
+    attrs->set(*key, std::move(value));
+    return {};
+  }
+
+  Status attribute_value(AttrValue* out) {
+    if (lex_.accept('"')) {
+      std::string s;
+      SHW_RETURN_IF_ERROR(lex_.quoted_rest(&s));
+      *out = std::move(s);
+      return {};
+    }
+    if (lex_.accept('[')) {
+      std::vector<int64_t> ints;
+      SHW_RETURN_IF_ERROR(integers(']', &ints));
+      *out = std::move(ints);
+      return {};
+    }
+    const std::string_view word = lex_.word();
+    int64_t integer = 0;
+    double real = 0;
+    if (word == "true" || word == "false") {
+      *out = word == "true";
+    } else if (const auto dtype = dtype_from_name(word)) {
+      *out = *dtype;
+    } else if (parse_number(word, &integer)) {
+      *out = integer;
+    } else if (parse_number(word, &real)) {
+      *out = real;
+    } else {
+      return lex_.fail("expected a number, true, false, a dtype, [integers] or \"text\"");
+    }
+    return {};
+  }
+
+  // After the opening bracket.
+  Status integers(char close, std::vector<int64_t>* out) {
+    while (!lex_.accept(close)) {
+      if (!out->empty()) SHW_RETURN_IF_ERROR(lex_.expect(','));
+      int64_t value = 0;
+      if (!parse_number(lex_.word(), &value)) return lex_.fail("expected an integer");
+      out->push_back(value);
+    }
+    return {};
+  }
+
+  Status result_types(std::vector<std::optional<TensorType>>* out, bool* is_tuple) {
+    *is_tuple = lex_.accept('(');
+    if (!*is_tuple) {
+      out->emplace_back();
+      SHW_RETURN_IF_ERROR(tensor_type(&out->back()));
+      return out->back() ? Status() : lex_.fail("only a place of a tuple may hold nothing");
+    }
+    while (!lex_.accept(')')) {
+      if (!out->empty()) SHW_RETURN_IF_ERROR(lex_.expect(','));
+      out->emplace_back();
+      SHW_RETURN_IF_ERROR(tensor_type(&out->back()));
+    }
+    return {};
+  }
+
+  Status dims(char close, Dims* out) {
+    std::vector<int64_t> ints;
+    SHW_RETURN_IF_ERROR(integers(close, &ints));
+    if (ints.size() > static_cast<size_t>(kMaxRank))
+      return lex_.fail("a tensor has at most " + std::to_string(kMaxRank) + " dims");
+    *out = Dims(std::span<const int64_t>(ints));
+    return {};
+  }
+
+  // f32[4,8]{1,4} or none.
+  Status tensor_type(std::optional<TensorType>* out) {
+    const std::string_view word = lex_.word();
+    if (word == "none") return {};
+    const auto dtype = dtype_from_name(word);
+    if (!dtype) return lex_.fail("unknown dtype '" + std::string(word) + "'");
+    TensorType type;
+    type.dtype = *dtype;
+    SHW_RETURN_IF_ERROR(lex_.expect('['));
+    SHW_RETURN_IF_ERROR(dims(']', &type.shape));
+    type.strides = Dims(type.shape.size(), 0);
+    Status sizes = check_tensor_type(type);
+    if (!sizes.ok()) return lex_.fail(sizes.message());
+    type.strides = row_major_strides(type.shape);
+    if (lex_.accept_here('{')) SHW_RETURN_IF_ERROR(dims('}', &type.strides));
+    Status strides = check_tensor_type(type);
+    if (!strides.ok()) return lex_.fail(strides.message());
+    *out = type;
+    return {};
+  }
+
+  // {key=value, …} or nothing; `position` only where there is a place for it.
+  Status metadata(NodeMeta* meta, int32_t* position) {
+    if (!lex_.accept('{')) return {};
+    bool first = true;
+    while (!lex_.accept('}')) {
+      if (!first) SHW_RETURN_IF_ERROR(lex_.expect(','));
+      first = false;
+      const std::string_view key = lex_.word();
+      if (!is_meta_key(key, position != nullptr))
+        return lex_.fail("unknown metadata '" + std::string(key) + "'");
+      SHW_RETURN_IF_ERROR(lex_.expect('='));
+      if (key == "module" || key == "source") {
+        SHW_RETURN_IF_ERROR(lex_.expect('"'));
+        SHW_RETURN_IF_ERROR(lex_.quoted_rest(key == "module" ? &meta->module_path : &meta->source));
+        continue;
+      }
+      const std::string_view value = lex_.word();
+      bool good = true;
+      if (key == "phase")
+        good = enumerator(text::kPhases, value, &meta->phase);
+      else if (key == "recompute")
+        good = enumerator(text::kRecompute, value, &meta->recompute);
+      else if (key == "seq")
+        good = parse_number(value, &meta->sequence_nr);
+      else if (key == "ac")
+        good = parse_number(value, &meta->ac_graph_id);
+      else
+        good = parse_number(value, position);
+      if (!good) return lex_.fail("bad value '" + std::string(value) + "'");
+    }
+    return {};
+  }
+
+  static bool is_meta_key(std::string_view key, bool is_input) {
+    for (std::string_view known : {"phase", "seq", "recompute", "ac", "module", "source"})
+      if (key == known) return true;
+    return is_input && key == "position";
+  }
+
+  template <class Names, class E>
+  static bool enumerator(const Names& names, std::string_view word, E* out) {
+    const auto it = std::find(names.begin(), names.end(), word);
+    if (it == names.end()) return false;
+    *out = static_cast<E>(it - names.begin());
+    return true;
+  }
+
+  Status outputs() {
+    std::unordered_map<std::string, int32_t> inputs;
+    const std::vector<std::string> references = text::input_references(graph_);
+    for (size_t i = 0; i < references.size(); ++i)
+      inputs.emplace(references[i], static_cast<int32_t>(i));
+    if (lex_.at_end()) return {};
+    do {
+      OutputInfo info;
+      SHW_RETURN_IF_ERROR(output_name(inputs, &info));
+      SHW_RETURN_IF_ERROR(lex_.expect('='));
+      SHW_RETURN_IF_ERROR(use(&info.node));
+      if (info.node.valid() && graph_.is_tuple(info.node))
+        return lex_.fail("an output is one tensor, not a tuple");
+      graph_.add_output(std::move(info));
+    } while (lex_.accept(','));
+    return {};
+  }
+
+  // output, output.NAME, grad.INPUT, update.INPUT; INPUT may be #index, or ? for none.
+  Status output_name(const std::unordered_map<std::string, int32_t>& inputs, OutputInfo* info) {
+    const std::string_view word = lex_.word();
+    const size_t dot = std::min(word.find('.'), word.size());
+    const std::string_view kind = word.substr(0, dot);
+    const bool has_dot = dot < word.size();
+    std::string rest(has_dot ? word.substr(dot + 1) : std::string_view());
+    if (kind == "output") {
+      if (has_dot && rest.empty()) SHW_RETURN_IF_ERROR(name_here(&rest));
+      info->name = std::move(rest);
+      return {};
+    }
+    if ((kind != "grad" && kind != "update") || !has_dot)
+      return lex_.fail("expected output, output.NAME, grad.INPUT or update.INPUT");
+    info->role = kind == "grad" ? OutputRole::kGradient : OutputRole::kUpdate;
+    if (rest.empty() && lex_.accept_here('?')) return {};
+    if (rest.empty() && lex_.accept_here('#')) {
+      if (!parse_number(lex_.word_here(), &info->of_input) || info->of_input < 0 ||
+          static_cast<size_t>(info->of_input) >= graph_.inputs().size())
+        return lex_.fail("no input of this number");
+      return {};
+    }
+    const auto it = inputs.find(rest);
+    if (it == inputs.end()) return lex_.fail("no input is called '" + rest + "'");
+    info->of_input = it->second;
+    return {};
+  }
+
+  Lexer lex_;
+  Graph graph_;
+  std::unordered_map<std::string_view, NodeId> labels_;
+};
+
+}  // namespace
+
+Result<Graph> parse_graph(std::string_view text) { return Parser(text).run(); }
+
+}  // namespace shw
