@@ -1,0 +1,99 @@
+// clean_up: dead code goes, then nodes that change nothing, then what that left dead.
+//
+//   %a = clone(%x) : f32[4]
+//   %b = add(%a, %x) : f32[4]      ⇒      %b = add(%x, %x) : f32[4]
+//
+// A node changes nothing when its type (strides included) is its operand's and it is an alias, a
+// clone, a view, a cast of convert_element_type or a power of one. It stays where the program's
+// output would then share memory with an input or with another output, which the caller could see.
+// The rule is the reference's (no-op removal of its compiler); dtype_cast is opaque to it and
+// stays.
+#include "ops/op_def.h"
+#include "rewrite/pass.h"
+#include "rewrite/rebuild.h"
+
+namespace shw {
+namespace {
+
+// For each value the node whose memory it shares in the framework (views share their operand's),
+// and whether a conjugation is still to be carried out on it.
+class Storage {
+ public:
+  explicit Storage(const Graph& g)
+      : root_(g.num_nodes()),
+        conjugate_(g.num_nodes(), 0),
+        holds_input_(g.num_nodes(), 0),
+        outputs_(g.num_nodes(), 0) {
+    for (uint32_t i = 0; i < g.num_nodes(); ++i) {
+      const NodeId n{i};
+      const bool shares = shares_operand(g, n);
+      root_[n] = shares ? root_[g.operands(n)[0]] : n;
+      conjugate_[n] = (shares ? conjugate_[g.operands(n)[0]] : 0) ^ (g.op(n) == OpKind::kConj);
+      holds_input_[n] = g.op(n) == OpKind::kInput;
+    }
+    for (const OutputInfo& out : g.outputs())
+      if (out.node.valid()) outputs_[root_[out.node]] = 1;
+  }
+  NodeId root(NodeId n) const { return root_[n]; }
+  bool is_conjugate(NodeId n) const { return conjugate_[n] != 0; }
+  bool is_input(NodeId n) const { return holds_input_[root_[n]] != 0; }
+  bool is_output(NodeId n) const { return outputs_[root_[n]] != 0; }
+
+ private:
+  static bool shares_operand(const Graph& g, NodeId n) {
+    const OpKind op = g.op(n);
+    return (op_def(op).is_view || op == OpKind::kConj) && op != OpKind::kInput &&
+           op != OpKind::kGetItem;
+  }
+  IndexVec<NodeId, NodeId> root_;
+  IndexVec<NodeId, uint8_t> conjugate_, holds_input_, outputs_;
+};
+
+bool changes_nothing(const Graph& g, NodeId n, const Storage& storage) {
+  switch (g.op(n)) {
+    case OpKind::kAlias:
+    case OpKind::kClone:
+    case OpKind::kView:
+    case OpKind::kConvertElementType:
+      break;
+    case OpKind::kPow:
+      if (g.attrs(n).get_number(AttrKey::kExponent, 0) != 1) return false;
+      break;
+    default:
+      return false;
+  }
+  const NodeId source = g.operands(n)[0];
+  return g.type(n) == g.type(source) && storage.is_conjugate(n) == storage.is_conjugate(source);
+}
+
+bool must_stay(const Graph& g, NodeId n, const Storage& storage, const UseCounts& uses) {
+  const NodeId source = g.operands(n)[0];
+  if (storage.root(n) != storage.root(source))  // a copy
+    return storage.is_output(n) && (storage.is_input(source) || storage.is_output(source));
+  return uses.is_output(n) && (g.op(source) == OpKind::kInput || uses.is_output(source));
+}
+
+Result<Rewritten> run(const Graph& original) {
+  const Graph g = without_dead_code(original);
+  const Storage storage(g);
+  const UseCounts uses(g);
+  Rebuilder next(g);
+  for (uint32_t i = 0; i < g.num_nodes(); ++i) {
+    const NodeId n{i};
+    if (changes_nothing(g, n, storage) && !must_stay(g, n, storage, uses))
+      next.map(n, next.mapped(g.operands(n)[0]));
+    else
+      next.copy(n);
+  }
+  Graph graph = without_dead_code(next.finish());
+  const int64_t removed = int64_t{original.num_nodes()} - graph.num_nodes();
+  return Rewritten{std::move(graph), removed};
+}
+
+}  // namespace
+
+extern const GraphPass kCleanUp;
+constinit const GraphPass kCleanUp = {"clean_up", "remove dead code and nodes that change nothing",
+                                      run};
+
+}  // namespace shw

@@ -1,0 +1,69 @@
+#include "rewrite/rebuild.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace shw {
+
+NodeId Rebuilder::copy(NodeId old) {
+  if (const int32_t input = from_.input_index(old); input >= 0) {
+    map_[old] = to_.add_input(from_.name(old), from_.type(old),
+                              from_.inputs()[static_cast<size_t>(input)], from_.meta(old));
+    return map_[old];
+  }
+  std::vector<NodeId> operands;
+  for (NodeId o : from_.operands(old)) operands.push_back(mapped(o));
+  map_[old] = to_.add_node(from_.op(old), from_.name(old), operands, from_.attrs(old),
+                           from_.results(old), from_.is_tuple(old), from_.meta(old));
+  return map_[old];
+}
+
+Graph Rebuilder::finish() {
+  for (OutputInfo out : from_.outputs()) {
+    out.node = mapped(out.node);
+    to_.add_output(std::move(out));
+  }
+  return std::move(to_);
+}
+
+Namer::Namer(const Graph& graph) {
+  for (uint32_t i = 0; i < graph.num_nodes(); ++i) taken_.insert(graph.name(NodeId{i}));
+}
+
+std::string Namer::fresh(const std::string& base) {
+  for (int& next = next_[base];;) {
+    std::string name = next == 0 ? base : base + "_" + std::to_string(next);
+    ++next;
+    if (taken_.insert(name).second) return name;
+  }
+}
+
+Graph without_dead_code(const Graph& graph) {
+  IndexVec<NodeId, uint8_t> live(graph.num_nodes(), 0);
+  for (const OutputInfo& out : graph.outputs())
+    if (out.node.valid()) live[out.node] = 1;
+  for (uint32_t i = graph.num_nodes(); i-- > 0;) {
+    const NodeId n{i};
+    if (graph.op(n) == OpKind::kInput) live[n] = 1;
+    if (live[n] == 0) continue;
+    for (NodeId o : graph.operands(n))
+      if (o.valid()) live[o] = 1;
+  }
+  Rebuilder next(graph);
+  for (uint32_t i = 0; i < graph.num_nodes(); ++i)
+    if (live[NodeId{i}] != 0) next.copy(NodeId{i});
+  return next.finish();
+}
+
+UseCounts::UseCounts(const Graph& graph)
+    : counts_(graph.num_nodes(), 0), is_output_(graph.num_nodes(), 0) {
+  for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
+    const auto operands = graph.operands(NodeId{i});
+    for (auto o = operands.begin(); o != operands.end(); ++o)
+      if (o->valid() && std::find(operands.begin(), o, *o) == o) ++counts_[*o];
+  }
+  for (const OutputInfo& out : graph.outputs())
+    if (out.node.valid() && std::exchange(is_output_[out.node], 1) == 0) ++counts_[out.node];
+}
+
+}  // namespace shw

@@ -1,0 +1,64 @@
+// Building the next graph from the last: a copy of nodes in which every use is looked up in a map
+// from old to new values.
+#pragma once
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace shw {
+
+class Rebuilder {
+ public:
+  explicit Rebuilder(const Graph& from) : from_(from), map_(from.num_nodes(), kNoNode) {
+    to_.reserve(from.num_nodes() + from.num_nodes() / 8);
+  }
+
+  // Copies a node (with its entry among the inputs) and maps its value to the copy.
+  NodeId copy(NodeId old);
+  // The new value that stands for an old one from here on.
+  void map(NodeId old, NodeId to) { map_[old] = to; }
+  NodeId mapped(NodeId old) const { return old.valid() ? map_[old] : kNoNode; }
+  Graph& graph() { return to_; }
+
+  // Copies the outputs and gives the graph away.
+  Graph finish();
+
+ private:
+  const Graph& from_;
+  Graph to_;
+  IndexVec<NodeId, NodeId> map_;
+};
+
+// Names for new nodes as FX gives them: "einsum_default", "einsum_default_1", …, skipping those
+// that the graph has already.
+class Namer {
+ public:
+  explicit Namer(const Graph& graph);
+  std::string fresh(const std::string& base);
+
+ private:
+  std::unordered_set<std::string> taken_;
+  std::unordered_map<std::string, int> next_;
+};
+
+// The graph without the nodes that neither an output nor another live node uses; inputs stay. All
+// ops are pure.
+Graph without_dead_code(const Graph& graph);
+
+// How many different nodes use a value; all outputs together count as one more user.
+class UseCounts {
+ public:
+  explicit UseCounts(const Graph& graph);
+  uint32_t operator[](NodeId n) const { return counts_[n]; }
+  bool is_output(NodeId n) const { return is_output_[n] != 0; }
+
+ private:
+  IndexVec<NodeId, uint32_t> counts_;
+  IndexVec<NodeId, uint8_t> is_output_;
+};
+
+}  // namespace shw

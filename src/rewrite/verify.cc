@@ -1,0 +1,220 @@
+#include "rewrite/verify.h"
+
+#include <string>
+#include <vector>
+
+#include "ops/op_def.h"
+
+namespace shw {
+namespace {
+
+bool is_operand(ParamKind kind) {
+  return kind == ParamKind::kTensor || kind == ParamKind::kOptionalTensor ||
+         kind == ParamKind::kTensorOrScalar || kind == ParamKind::kTensorList;
+}
+
+bool fits(ParamKind kind, const AttrValue& value) {
+  const bool is_int = std::holds_alternative<int64_t>(value);
+  const bool is_number = is_int || std::holds_alternative<double>(value);
+  switch (kind) {
+    case ParamKind::kInt:
+      return is_int;
+    case ParamKind::kFloat:
+    case ParamKind::kNumber:
+      return is_number;
+    case ParamKind::kTensorOrScalar:
+      return is_number || std::holds_alternative<bool>(value);
+    case ParamKind::kBool:
+      return std::holds_alternative<bool>(value);
+    case ParamKind::kInts:
+      return std::holds_alternative<std::vector<int64_t>>(value);
+    case ParamKind::kDtype:
+      return std::holds_alternative<Dtype>(value);
+    case ParamKind::kString:
+      return std::holds_alternative<std::string>(value);
+    case ParamKind::kTensor:
+    case ParamKind::kOptionalTensor:
+    case ParamKind::kTensorList:
+    case ParamKind::kIgnored:
+      break;
+  }
+  return false;
+}
+
+std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
+
+class Verifier {
+ public:
+  explicit Verifier(const Graph& graph) : graph_(graph) {}
+
+  Status run() {
+    for (uint32_t i = 0; i < graph_.num_nodes(); ++i) {
+      Status status = check_node(NodeId{i});
+      if (!status.ok()) return status.at_node(i, graph_.name(NodeId{i}));
+    }
+    if (next_input_ != graph_.inputs().size())
+      return invalid_argument("input " + std::to_string(next_input_) + " stands for no node");
+    for (size_t i = 0; i < graph_.outputs().size(); ++i)
+      SHW_RETURN_IF_ERROR(check_output(graph_.outputs()[i], i));
+    return {};
+  }
+
+ private:
+  Status check_node(NodeId n) {
+    const auto results = graph_.results(n);
+    for (const auto& r : results)
+      if (r) SHW_RETURN_IF_ERROR(check_tensor_type(*r));
+    if (!graph_.is_tuple(n) && (results.size() != 1 || !results[0]))
+      return invalid_argument("the node is not a tuple, so it needs exactly one result");
+    for (NodeId o : graph_.operands(n))
+      if (o.valid() && !(o < n))
+        return invalid_argument("operand " + std::to_string(o.v) + " does not come before its use");
+    const OpDef& def = op_def(graph_.op(n));
+    SHW_RETURN_IF_ERROR(check_operands(n, def));
+    SHW_RETURN_IF_ERROR(check_attrs(n, def));
+    if (graph_.op(n) == OpKind::kInput) return check_input(n);
+    return check_types(n, def);
+  }
+
+  Status check_input(NodeId n) {
+    if (next_input_ >= graph_.inputs().size() || graph_.inputs()[next_input_].node != n)
+      return invalid_argument("the input has no entry among the inputs, or it is out of order");
+    ++next_input_;
+    return {};
+  }
+
+  Status check_operands(NodeId n, const OpDef& def) const {
+    const auto operands = graph_.operands(n);
+    size_t k = 0;
+    for (const Param& p : def.params) {
+      if (!is_operand(p.kind)) continue;
+      if (p.kind == ParamKind::kTensorList) {
+        for (; k < operands.size(); ++k)
+          SHW_RETURN_IF_ERROR(check_operand(n, ParamKind::kTensor, p.name, operands[k]));
+        continue;
+      }
+      if (k == operands.size())
+        return invalid_argument(std::string(op_name(def.kind)) + " has " + std::to_string(k) +
+                                " operands; " + quoted(p.name) + " is missing");
+      SHW_RETURN_IF_ERROR(check_operand(n, p.kind, p.name, operands[k++]));
+    }
+    if (k != operands.size())
+      return invalid_argument(std::string(op_name(def.kind)) + " has " +
+                              std::to_string(operands.size()) + " operands, not " +
+                              std::to_string(k));
+    return {};
+  }
+
+  Status check_operand(NodeId n, ParamKind kind, std::string_view name, NodeId operand) const {
+    if (!operand.valid()) {
+      if (kind == ParamKind::kOptionalTensor) return {};
+      const auto key = attr_key_from_name(name);
+      if (kind == ParamKind::kTensorOrScalar && key && graph_.attrs(n).has(*key)) return {};
+      return invalid_argument("operand " + quoted(name) + " is absent");
+    }
+    const bool wants_tuple = graph_.op(n) == OpKind::kGetItem;
+    if (graph_.is_tuple(operand) != wants_tuple)
+      return invalid_argument("operand " + quoted(name) + " is " +
+                              (wants_tuple ? "a tensor; a tuple" : "a tuple; a tensor") +
+                              " is expected");
+    const auto key = attr_key_from_name(name);
+    if (kind == ParamKind::kTensorOrScalar && key && graph_.attrs(n).has(*key))
+      return invalid_argument(quoted(name) + " is given as an operand and as a number");
+    return {};
+  }
+
+  Status check_attrs(NodeId n, const OpDef& def) const {
+    for (const auto& [key, value] : graph_.attrs(n).items()) {
+      const std::string_view name = attr_key_name(key);
+      const Param* param = nullptr;
+      for (const Param& p : def.params)
+        if (p.name == name) param = &p;
+      if (param == nullptr)
+        return invalid_argument(std::string(op_name(def.kind)) + " has no attribute " +
+                                quoted(name));
+      if (!fits(param->kind, value))
+        return invalid_argument("attribute " + quoted(name) +
+                                " has a value of the wrong kind: " + to_string(value));
+    }
+    return {};
+  }
+
+  Status check_types(NodeId n, const OpDef& def) {
+    operand_types_.clear();
+    for (NodeId o : graph_.operands(n)) {
+      if (!o.valid()) {
+        operand_types_.emplace_back();
+      } else if (!graph_.is_tuple(o)) {
+        operand_types_.emplace_back(graph_.type(o));
+      } else {
+        SHW_RETURN_IF_ERROR(add_element(n, o));
+      }
+    }
+    const auto result = def.infer({operand_types_, &graph_.attrs(n)});
+    if (!result.ok())
+      return {result.status().code(),
+              std::string(op_name(def.kind)) + ": " + result.status().message()};
+    const std::vector<OptionalType>& inferred = *result;
+    const auto recorded = graph_.results(n);
+    if (recorded.size() != inferred.size())
+      return invalid_argument(std::string(op_name(def.kind)) + " has " +
+                              std::to_string(inferred.size()) + " results, not " +
+                              std::to_string(recorded.size()));
+    for (size_t i = 0; i < recorded.size(); ++i) {
+      if (recorded[i].has_value() == inferred[i].has_value() &&
+          (!recorded[i] ||
+           (recorded[i]->shape == inferred[i]->shape && recorded[i]->dtype == inferred[i]->dtype)))
+        continue;
+      const auto say = [](const OptionalType& t) { return t ? to_string(*t) : "none"; };
+      return invalid_argument("result " + std::to_string(i) + " is recorded as " +
+                              say(recorded[i]) + " but is " + say(inferred[i]));
+    }
+    return {};
+  }
+
+  // What inference of get_item sees is the tensor itself.
+  Status add_element(NodeId n, NodeId tuple) {
+    const auto elements = graph_.results(tuple);
+    const int64_t index = graph_.attrs(n).get_int(AttrKey::kIndex, -1);
+    if (index < 0 || index >= static_cast<int64_t>(elements.size()) ||
+        !elements[static_cast<size_t>(index)])
+      return invalid_argument("the tuple has no tensor at place " + std::to_string(index));
+    operand_types_.push_back(elements[static_cast<size_t>(index)]);
+    return {};
+  }
+
+  Status check_output(const OutputInfo& out, size_t index) const {
+    const std::string where = "output " + std::to_string(index);
+    if (out.node.valid() && (out.node.v >= graph_.num_nodes() || graph_.is_tuple(out.node)))
+      return invalid_argument(where + " is not a tensor of the graph");
+    const auto num_inputs = static_cast<int64_t>(graph_.inputs().size());
+    if (out.of_input < -1 || out.of_input >= num_inputs)
+      return invalid_argument(where + " belongs to input " + std::to_string(out.of_input) +
+                              "; the graph has " + std::to_string(num_inputs));
+    if (out.role == OutputRole::kResult || !out.node.valid()) return {};
+    if (out.of_input < 0)
+      return invalid_argument(where + " is a gradient or an update of no input");
+    const TensorType& input = graph_.type(graph_.inputs()[static_cast<size_t>(out.of_input)].node);
+    if (graph_.type(out.node).shape != input.shape)
+      return invalid_argument(where + " is " + to_string(graph_.type(out.node)) +
+                              "; the input that it belongs to is " + to_string(input))
+          .at_node(out.node.v, graph_.name(out.node));
+    return {};
+  }
+
+  const Graph& graph_;
+  size_t next_input_ = 0;
+  std::vector<OptionalType> operand_types_;
+};
+
+}  // namespace
+
+Status verify_graph(const Graph& graph) { return Verifier(graph).run(); }
+
+Result<Graph> load_graph(std::span<const uint8_t> bytes, const GraphLimits& limits) {
+  SHW_ASSIGN_OR_RETURN(Graph graph, read_graph(bytes, limits));
+  SHW_RETURN_IF_ERROR(verify_graph(graph));
+  return graph;
+}
+
+}  // namespace shw

@@ -1,0 +1,21 @@
+// Does a graph make sense? What the bytes or the text cannot show without knowledge of the
+// operations: each node has the operands and attributes that its op asks for, and its recorded
+// shapes and dtypes are those that the op's inference gives. Strides are recorded facts: they may
+// differ.
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "graph/graph.h"
+#include "graph/reader.h"
+#include "support/status.h"
+
+namespace shw {
+
+// INVALID_ARGUMENT with the node at fault. Safe on any Graph, however it was built.
+Status verify_graph(const Graph& graph);
+
+// read_graph and verify_graph: what every caller with bytes from outside uses.
+Result<Graph> load_graph(std::span<const uint8_t> bytes, const GraphLimits& limits = {});
+
+}  // namespace shw

@@ -1,0 +1,145 @@
+// view_mm_to_einsum: a matrix product between two views becomes one einsum on the unflattened
+// tensors, so that batch and sequence can be sharded apart.
+//
+//   %v = view(%x, size=[b·s, k])                           (x: [b, s, k], w: [k, n])
+//   %m = mm(%v, %w)                      ⇒   %einsum_default = einsum(%x, %w, "abk,kn->abn")
+//   %y = view(%m, size=[b, s, n])
+//
+//   %v = view(%g, size=[b·s, n]);  %p = permute(%v, dims=[1,0])      (the gradient of a weight)
+//   %u = view(%a, size=[b·s, k])
+//   %m = mm(%p, %u)                      ⇒   %einsum_default = einsum(%g, %a, "abn,abk->kn")
+//   %y = permute(%m, dims=[1,0])
+//
+// The conditions are the reference's, no more and no less; at each mm the first form is tried
+// first. The einsum stands where the mm stood. It takes the metadata and type of the last node of
+// the pattern, but sequence number, recompute tag and checkpoint region of the mm, so that forward
+// and backward stay paired.
+#include <algorithm>
+#include <optional>
+
+#include "rewrite/pass.h"
+#include "rewrite/rebuild.h"
+
+namespace shw {
+namespace {
+
+struct Match {
+  NodeId lhs, rhs;  // operands of the einsum
+  NodeId last;      // the node whose value the einsum takes over
+  std::string equation;
+};
+
+int64_t product(std::span<const int64_t> sizes) {
+  int64_t p = 1;
+  for (int64_t s : sizes) p *= s;
+  return p;
+}
+
+std::span<const int64_t> batch_of(const Dims& shape) {
+  return shape.span().first(shape.size() - 1);
+}
+
+std::string letters(size_t count) {
+  std::string s;
+  for (size_t i = 0; i < count; ++i) s += static_cast<char>('a' + i);
+  return s;  // at most kMaxRank, so "k" and "n" are free
+}
+
+class Matcher {
+ public:
+  explicit Matcher(const Graph& graph) : g_(graph), uses_(graph), users_(graph) {}
+
+  std::optional<Match> match(NodeId mm) const {
+    const auto operands = g_.operands(mm);
+    if (operands[0] == operands[1] || uses_[mm] != 1 || uses_.is_output(mm)) return std::nullopt;
+    const NodeId user = users_.users(mm)[0];
+    if (auto m = match_forward(mm, user)) return m;
+    return match_weight_gradient(mm, user);
+  }
+
+ private:
+  // [*batch, last] flattened to [prod(batch), last]: the unflattened value.
+  NodeId unflattened(NodeId view) const {
+    if (g_.op(view) != OpKind::kView) return kNoNode;
+    const NodeId x = g_.operands(view)[0];
+    const Dims &from = g_.type(x).shape, &to = g_.type(view).shape;
+    if (from.size() < 3 || g_.type(x).numel() == 0) return kNoNode;
+    const bool canonical =
+        to.size() == 2 && to[0] == product(batch_of(from)) && to[1] == from.back();
+    return canonical ? x : kNoNode;
+  }
+
+  bool is_transpose(NodeId n) const {
+    return g_.op(n) == OpKind::kPermute &&
+           g_.attrs(n).get_ints(AttrKey::kDims) == std::vector<int64_t>{1, 0};
+  }
+
+  std::optional<Match> match_forward(NodeId mm, NodeId user) const {
+    const NodeId x = unflattened(g_.operands(mm)[0]), w = g_.operands(mm)[1];
+    if (!x.valid() || g_.op(user) != OpKind::kView) return std::nullopt;
+    const Dims &in = g_.type(x).shape, &out = g_.type(user).shape;
+    if (out.size() < 3 || out.back() != g_.type(w).shape[1] ||
+        !std::ranges::equal(batch_of(out), batch_of(in)))
+      return std::nullopt;
+    const std::string batch = letters(in.size() - 1);
+    return Match{x, w, user, batch + "k,kn->" + batch + "n"};
+  }
+
+  std::optional<Match> match_weight_gradient(NodeId mm, NodeId user) const {
+    const NodeId transposed = g_.operands(mm)[0];
+    if (!is_transpose(transposed) || !is_transpose(user)) return std::nullopt;
+    const NodeId gradient = unflattened(g_.operands(transposed)[0]);
+    const NodeId a = unflattened(g_.operands(mm)[1]);
+    if (!gradient.valid() || !a.valid()) return std::nullopt;
+    const Dims &gs = g_.type(gradient).shape, &as = g_.type(a).shape;
+    if (!std::ranges::equal(batch_of(gs), batch_of(as))) return std::nullopt;
+    const std::string batch = letters(gs.size() - 1);
+    return Match{gradient, a, user, batch + "n," + batch + "k->kn"};
+  }
+
+  const Graph& g_;
+  UseCounts uses_;
+  UserTable users_;
+};
+
+NodeMeta joined_meta(const Graph& g, NodeId mm, NodeId last) {
+  NodeMeta meta = g.meta(last);
+  meta.sequence_nr = g.meta(mm).sequence_nr;
+  meta.recompute = g.meta(mm).recompute;
+  meta.ac_graph_id = g.meta(mm).ac_graph_id;
+  return meta;
+}
+
+Result<Rewritten> run(const Graph& g) {
+  const Matcher matcher(g);
+  Namer namer(g);
+  Rebuilder next(g);
+  int64_t changes = 0;
+  for (uint32_t i = 0; i < g.num_nodes(); ++i) {
+    const NodeId n{i};
+    if (next.mapped(n).valid()) continue;  // the last node of a pattern
+    const auto match = g.op(n) == OpKind::kMm ? matcher.match(n) : std::nullopt;
+    if (!match) {
+      next.copy(n);
+      continue;
+    }
+    Attrs attrs;
+    attrs.set(AttrKey::kEquation, match->equation);
+    const NodeId einsum =
+        next.graph().add_node(OpKind::kEinsum, namer.fresh("einsum_default"),
+                              {next.mapped(match->lhs), next.mapped(match->rhs)}, std::move(attrs),
+                              g.type(match->last), joined_meta(g, n, match->last));
+    next.map(match->last, einsum);  // the mm itself has no other user
+    ++changes;
+  }
+  return Rewritten{without_dead_code(next.finish()), changes};
+}
+
+}  // namespace
+
+extern const GraphPass kViewMmToEinsum;
+constinit const GraphPass kViewMmToEinsum = {
+    "view_mm_to_einsum", "a matrix product between views becomes an einsum on unflattened tensors",
+    run};
+
+}  // namespace shw
