@@ -1,0 +1,23 @@
+// Which of our operations an ATen overload is, and how its arguments and results map to ours.
+#pragma once
+#include <string_view>
+
+#include "graph/op_kind.h"
+
+namespace shw::import {
+
+struct AtenOp {
+  std::string_view target;  // as FX prints it: "aten.mm.default"
+  OpKind op;
+  // The overload's arguments in order, by our parameter names, separated by spaces; "_" is one that
+  // changes nothing for us. Empty: they are OpDef::params in order.
+  std::string_view arguments = {};
+  // Place in the overload's tuple of each of our results, "-" for one that it does not have. Empty:
+  // as they are.
+  std::string_view results = {};
+  std::string_view kernel = {};  // the attribute of that name; empty: none
+};
+
+const AtenOp* find_aten_op(std::string_view target);  // null: not known
+
+}  // namespace shw::import

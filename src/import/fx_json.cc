@@ -1,0 +1,545 @@
+#include "import/fx_json.h"
+
+#include <array>
+#include <charconv>
+#include <limits>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "import/aten_table.h"
+#include "ops/op_def.h"
+
+namespace shw::import {
+namespace {
+
+using nlohmann::json;
+
+// ---- JSON without exceptions: every look-up may fail.
+
+const json* member(const json& object, const char* key) {
+  if (!object.is_object()) return nullptr;
+  const auto it = object.find(key);
+  return it == object.end() ? nullptr : &*it;
+}
+
+std::string_view text_member(const json& object, const char* key) {
+  const json* v = member(object, key);
+  const auto* s = v == nullptr ? nullptr : v->get_ptr<const json::string_t*>();
+  return s == nullptr ? std::string_view() : std::string_view(*s);
+}
+
+bool to_int(const json& v, int64_t* out) {
+  if (!v.is_number_integer()) return false;
+  if (v.is_number_unsigned() &&
+      v.get<uint64_t>() > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
+    return false;
+  *out = v.get<int64_t>();
+  return true;
+}
+
+int64_t int_member(const json& object, const char* key, int64_t otherwise) {
+  const json* v = member(object, key);
+  int64_t i = otherwise;
+  return v != nullptr && to_int(*v, &i) ? i : otherwise;
+}
+
+// A key that is equal exactly for equal values.
+std::string key_of(const json& v) { return v.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+std::string shortened(const json& v) {
+  std::string s = key_of(v);
+  if (s.size() > 60) s.resize(57), s += "...";
+  return s;
+}
+
+// Word number `index` of a list separated by spaces; empty behind the end.
+std::string_view word(std::string_view list, size_t index) {
+  for (;; --index) {
+    const size_t end = std::min(list.find(' '), list.size());
+    if (index == 0) return list.substr(0, end);
+    if (end == list.size()) return {};
+    list.remove_prefix(end + 1);
+  }
+}
+
+// ---- Values
+
+std::optional<Dtype> torch_dtype(std::string_view name) {
+  constexpr std::pair<std::string_view, Dtype> kNames[] = {
+      {"float32", Dtype::kF32},   {"float64", Dtype::kF64},  {"float16", Dtype::kF16},
+      {"bfloat16", Dtype::kBF16}, {"int8", Dtype::kI8},      {"int16", Dtype::kI16},
+      {"int32", Dtype::kI32},     {"int64", Dtype::kI64},    {"uint8", Dtype::kU8},
+      {"bool", Dtype::kBool},     {"complex64", Dtype::kC64}};
+  for (const auto& [torch, dtype] : kNames)
+    if (torch == name) return dtype;
+  return std::nullopt;
+}
+
+Status read_dims(const json& value, const char* key, Dims* out) {
+  const json* list = member(value, key);
+  if (list == nullptr || !list->is_array())
+    return invalid_argument(std::string("the value has no list '") + key + "'");
+  if (list->size() > static_cast<size_t>(kMaxRank))
+    return invalid_argument("the tensor has " + std::to_string(list->size()) +
+                            " dims, more than the limit of " + std::to_string(kMaxRank));
+  for (const json& d : *list) {
+    int64_t size = 0;
+    if (d.is_string() || d.is_object())
+      return unimplemented("symbolic size " + shortened(d) + " in '" + key +
+                           "': only sizes that are numbers are supported");
+    if (!to_int(d, &size))
+      return invalid_argument(shortened(d) + " in '" + key + "' is not an integer");
+    out->push_back(size);
+  }
+  return {};
+}
+
+Status read_type(const json& value, TensorType* out) {
+  SHW_RETURN_IF_ERROR(read_dims(value, "shape", &out->shape));
+  SHW_RETURN_IF_ERROR(read_dims(value, "stride", &out->strides));
+  const std::string_view name = text_member(value, "dtype");
+  const auto dtype = torch_dtype(name);
+  if (!dtype) return unimplemented("dtype '" + std::string(name) + "' is not supported");
+  out->dtype = *dtype;
+  return check_tensor_type(*out);
+}
+
+NodeMeta read_meta(const json& node) {
+  constexpr std::pair<std::string_view, Recompute> kTags[] = {
+      {"MUST_SAVE", Recompute::kMustSave},
+      {"PREFER_SAVE", Recompute::kPreferSave},
+      {"PREFER_RECOMPUTE", Recompute::kPreferRecompute},
+      {"MUST_RECOMPUTE", Recompute::kMustRecompute}};
+  NodeMeta meta;
+  if (text_member(node, "phase") == "backward") meta.phase = Phase::kBackward;
+  for (const auto& [name, tag] : kTags)
+    if (text_member(node, "recompute") == name) meta.recompute = tag;
+  meta.ac_graph_id = static_cast<int32_t>(int_member(node, "ac_graph_id", -1));
+  meta.sequence_nr = int_member(node, "seq_nr", -1);
+  constexpr std::string_view kRoot = "L['self']";  // Dynamo's name of the module that was captured
+  std::string_view path = text_member(node, "module_path");
+  if (path == kRoot) path = {};
+  if (path.substr(0, kRoot.size()) == kRoot && path[kRoot.size()] == '.')
+    path.remove_prefix(kRoot.size() + 1);
+  meta.module_path = path;
+  meta.source = text_member(node, "stack_hash");
+  return meta;
+}
+
+// ---- One call: arguments to operands and attributes
+
+class Call {
+ public:
+  using Names = std::unordered_map<std::string_view, NodeId>;
+  Call(const AtenOp& aten, const Names& names) : aten_(aten), def_(op_def(aten.op)), names_(names) {
+    size_t num_operands = 0;
+    for (const Param& p : def_.params) num_operands += is_single_operand(p.kind);
+    operands.assign(num_operands, kNoNode);
+    if (!aten.kernel.empty()) attrs.set(AttrKey::kKernel, std::string(aten.kernel));
+  }
+
+  Status read(const json& node) {
+    const json *args = member(node, "args"), *kwargs = member(node, "kwargs");
+    if (args == nullptr || !args->is_array()) return invalid_argument("'args' is not a list");
+    for (size_t i = 0; i < args->size(); ++i) {
+      const std::string_view name = argument_name(i);
+      if (name.empty())
+        return invalid_argument("argument " + std::to_string(i) + " is one too many");
+      SHW_RETURN_IF_ERROR(argument(name, (*args)[i]));
+    }
+    if (kwargs == nullptr || !kwargs->is_object()) return {};
+    for (const auto& [key, value] : kwargs->items()) SHW_RETURN_IF_ERROR(argument(key, value));
+    return {};
+  }
+
+  std::vector<NodeId> operands;
+  Attrs attrs;
+
+ private:
+  static bool is_single_operand(ParamKind kind) {
+    return kind == ParamKind::kTensor || kind == ParamKind::kOptionalTensor ||
+           kind == ParamKind::kTensorOrScalar;
+  }
+
+  std::string_view argument_name(size_t i) const {
+    if (!aten_.arguments.empty()) return word(aten_.arguments, i);
+    return i < def_.params.size() ? def_.params[i].name : std::string_view();
+  }
+
+  Status argument(std::string_view name, const json& value) {
+    if (name == "_" || value.is_null()) return {};
+    size_t operand = 0;
+    for (const Param& p : def_.params) {
+      const bool same = p.name == name || (p.name == "dims" && name == "dim");  // sum(dim=[0, 1])
+      if (same) return set(p, operand, value);
+      operand += is_single_operand(p.kind);
+    }
+    return invalid_argument("unknown argument '" + std::string(name) + "'");
+  }
+
+  Status set(const Param& p, size_t operand, const json& value) {
+    switch (p.kind) {
+      case ParamKind::kIgnored:
+        return {};
+      case ParamKind::kTensorOrScalar:
+        if (!value.is_object()) return set_attr(p, value);
+        [[fallthrough]];
+      case ParamKind::kTensor:
+      case ParamKind::kOptionalTensor:
+        return reference(p, value, &operands[operand]);
+      case ParamKind::kTensorList:
+        if (!value.is_array()) return wrong(p, value);
+        for (const json& v : value) {
+          NodeId node;
+          SHW_RETURN_IF_ERROR(reference(p, v, &node));
+          operands.push_back(node);
+        }
+        return {};
+      default:
+        return set_attr(p, value);
+    }
+  }
+
+  Status reference(const Param& p, const json& value, NodeId* out) const {
+    const std::string_view name = text_member(value, "n");
+    if (name.empty()) return wrong(p, value);
+    const auto it = names_.find(name);
+    if (it == names_.end())
+      return invalid_argument("argument '" + std::string(p.name) + "' is node '" +
+                              std::string(name) + "', which does not come before its use");
+    *out = it->second;
+    return {};
+  }
+
+  Status set_attr(const Param& p, const json& value) {
+    const auto key = attr_key_from_name(p.name);
+    AttrValue v;
+    if (!key || !convert(p.kind, value, &v)) return wrong(p, value);
+    attrs.set(*key, std::move(v));
+    return {};
+  }
+
+  static bool convert(ParamKind kind, const json& value, AttrValue* out) {
+    int64_t i = 0;
+    switch (kind) {
+      case ParamKind::kInts:
+        return convert_list(value, out);
+      case ParamKind::kDtype: {
+        const auto dtype = torch_dtype(text_member(value, "dtype"));
+        if (dtype) *out = *dtype;
+        return dtype.has_value();
+      }
+      case ParamKind::kString: {
+        std::string_view s = text_member(value, "memory_format");
+        if (const auto* plain = value.get_ptr<const json::string_t*>()) s = *plain;
+        if (s.substr(0, 6) == "torch.") s.remove_prefix(6);
+        *out = std::string(s);
+        return !s.empty();
+      }
+      case ParamKind::kBool:
+        if (value.is_boolean()) *out = value.get<bool>();
+        return value.is_boolean();
+      case ParamKind::kInt:
+        if (!to_int(value, &i)) return false;
+        *out = i;
+        return true;
+      default:  // a number
+        if (to_int(value, &i))
+          *out = i;
+        else if (value.is_number_float())
+          *out = value.get<double>();
+        else if (value.is_boolean() && kind == ParamKind::kTensorOrScalar)
+          *out = value.get<bool>();
+        else
+          return false;
+        return true;
+    }
+  }
+
+  // Integers, one integer, or truth values (which become 0 and 1).
+  static bool convert_list(const json& value, AttrValue* out) {
+    std::vector<int64_t> list;
+    const auto add = [&list](const json& v) {
+      int64_t i = 0;
+      if (v.is_boolean())
+        i = v.get<bool>();
+      else if (!to_int(v, &i))
+        return false;
+      list.push_back(i);
+      return true;
+    };
+    if (value.is_array()) {
+      for (const json& v : value)
+        if (!add(v)) return false;
+    } else if (!add(value)) {
+      return false;
+    }
+    *out = std::move(list);
+    return true;
+  }
+
+  static Status wrong(const Param& p, const json& value) {
+    return invalid_argument("argument '" + std::string(p.name) + "' cannot be " + shortened(value));
+  }
+
+  const AtenOp& aten_;
+  const OpDef& def_;
+  const Names& names_;
+};
+
+// ---- The graph
+
+class Importer {
+ public:
+  explicit Importer(const json& file) : file_(file) {}
+
+  Result<Graph> run() {
+    SHW_RETURN_IF_ERROR(check_file());
+    SHW_RETURN_IF_ERROR(check_ops());
+    graph_.reserve(nodes_->size());
+    for (size_t i = 0; i < nodes_->size(); ++i) {
+      const json& node = (*nodes_)[i];
+      Status status = read_node(node, i);
+      if (!status.ok()) return status.at_node(static_cast<int64_t>(i), text_member(node, "name"));
+    }
+    return std::move(graph_);
+  }
+
+ private:
+  Status check_file() {
+    if (text_member(file_, "format") != "ap-graph-1")
+      return invalid_argument("the file's 'format' is not \"ap-graph-1\"");
+    nodes_ = member(file_, "nodes");
+    if (nodes_ == nullptr || !nodes_->is_array() || nodes_->empty())
+      return invalid_argument("the file has no list 'nodes'");
+    for (size_t i = 0; i < nodes_->size(); ++i) {
+      const bool is_last = i + 1 == nodes_->size();
+      if ((text_member((*nodes_)[i], "op") == "output") != is_last)
+        return invalid_argument("the last node, and no other, must be the output")
+            .at_node(static_cast<int64_t>(i), text_member((*nodes_)[i], "name"));
+    }
+    const json* desc = member(nodes_->back(), "desc");
+    if (desc != nullptr && desc->is_array()) output_descs_ = desc;
+    return {};
+  }
+
+  // All unknown operations at once: who ports a model wants the whole list.
+  Status check_ops() const {
+    std::map<std::string_view, int64_t> unknown;
+    for (const json& node : *nodes_) {
+      const std::string_view op = text_member(node, "op"), target = text_member(node, "target");
+      if (op == "call_function" && find_aten_op(target) == nullptr)
+        ++unknown[target];
+      else if (op != "call_function" && op != "placeholder" && op != "output")
+        ++unknown[op];
+    }
+    if (unknown.empty()) return {};
+    std::string list;
+    for (const auto& [name, times] : unknown)
+      list += (list.empty() ? "" : ", ") + std::string(name) + " (" + std::to_string(times) + ")";
+    return unimplemented("the graph has " + std::to_string(unknown.size()) +
+                         " ops that are not known: " + list);
+  }
+
+  Status read_node(const json& node, size_t index) {
+    const std::string_view op = text_member(node, "op");
+    if (op == "output") return read_outputs(node);
+    const std::string_view name = text_member(node, "name");
+    if (name.empty()) return invalid_argument("the node has no name");
+    if (!names_.emplace(name, NodeId{static_cast<uint32_t>(index)}).second)
+      return invalid_argument("an earlier node has this name already");
+    return op == "placeholder" ? read_input(node, name) : read_call(node, name);
+  }
+
+  Status read_input(const json& node, std::string_view name) {
+    const json* value = member(node, "val");
+    if (value == nullptr || !value->is_object())
+      return invalid_argument("the placeholder's 'val' is not one tensor");
+    TensorType type;
+    SHW_RETURN_IF_ERROR(read_type(*value, &type));
+    InputInfo info;
+    SHW_RETURN_IF_ERROR(read_role(member(node, "desc"), name, &info));
+    if (const json* desc = member(node, "desc"); desc != nullptr && !desc->is_null())
+      inputs_by_desc_.emplace(key_of(*desc), static_cast<int32_t>(graph_.inputs().size()));
+    NodeMeta meta = read_meta(node);
+    meta.module_path.clear();  // of a placeholder it is the parameter's name
+    graph_.add_input(std::string(name), type, std::move(info), std::move(meta));
+    aten_.push_back(nullptr);
+    return {};
+  }
+
+  Status read_role(const json* desc, std::string_view node_name, InputInfo* info) {
+    if (desc == nullptr || desc->is_null()) {  // not said: an input, by the node's name
+      info->name = node_name;
+      info->position = num_plain_inputs_++;
+      return {};
+    }
+    const std::string_view kind = text_member(*desc, "cls");
+    const int64_t index = int_member(*desc, "idx", -1);
+    if (kind == "ParamAOTInput" || kind == "BufferAOTInput") {
+      info->role = kind == "ParamAOTInput" ? InputRole::kParameter : InputRole::kBuffer;
+      info->name = text_member(*desc, "target");
+      return info->name.empty() ? invalid_argument("the descriptor names no parameter") : Status();
+    }
+    if (kind == "PlainAOTInput" && index >= 0 && index <= std::numeric_limits<int32_t>::max()) {
+      info->name = std::to_string(index);
+      info->position = static_cast<int32_t>(index);
+      ++num_plain_inputs_;
+      return {};
+    }
+    if (kind == "TangentAOTInput") return read_tangent(*desc, info);
+    return unimplemented("input descriptor " + shortened(*desc) + " is not supported");
+  }
+
+  // Of which output: by equality of descriptors.
+  Status read_tangent(const json& desc, InputInfo* info) const {
+    info->role = InputRole::kTangent;
+    const json* output = member(desc, "output");
+    if (output == nullptr || output_descs_ == nullptr)
+      return invalid_argument("the tangent's descriptor names no output");
+    for (size_t i = 0; i < output_descs_->size(); ++i) {
+      if ((*output_descs_)[i] != *output) continue;
+      info->position = static_cast<int32_t>(i);
+      info->name = std::to_string(int_member(*output, "idx", static_cast<int64_t>(i)));
+      return {};
+    }
+    return invalid_argument("no output has the descriptor " + shortened(*output) +
+                            " of this tangent");
+  }
+
+  Status read_call(const json& node, std::string_view name) {
+    const AtenOp& aten = *find_aten_op(text_member(node, "target"));
+    Call call(aten, names_);
+    SHW_RETURN_IF_ERROR(call.read(node));
+    if (aten.op == OpKind::kGetItem) SHW_RETURN_IF_ERROR(map_index(&call));
+    std::vector<std::optional<TensorType>> results;
+    bool is_tuple = false;
+    SHW_RETURN_IF_ERROR(read_results(node, aten, &results, &is_tuple));
+    graph_.add_node(aten.op, std::string(name), call.operands, std::move(call.attrs), results,
+                    is_tuple, read_meta(node));
+    aten_.push_back(&aten);
+    return {};
+  }
+
+  // get_item counts in the overload's tuple; we count in ours.
+  Status map_index(Call* call) const {
+    const NodeId tuple = call->operands[0];
+    if (!tuple.valid()) return invalid_argument("get_item has no operand");
+    const AtenOp* producer = aten_[tuple.v];
+    if (producer == nullptr || producer->results.empty()) return {};
+    const int64_t wanted = call->attrs.get_int(AttrKey::kIndex, -1);
+    for (size_t i = 0;; ++i) {
+      const std::string_view place = word(producer->results, i);
+      if (place.empty())
+        return unimplemented("place " + std::to_string(wanted) + " of the results of " +
+                             std::string(producer->target) + " is not supported");
+      if (place != std::to_string(wanted)) continue;
+      call->attrs.set(AttrKey::kIndex, static_cast<int64_t>(i));
+      return {};
+    }
+  }
+
+  static Status read_results(const json& node, const AtenOp& aten,
+                             std::vector<std::optional<TensorType>>* out, bool* is_tuple) {
+    const json* value = member(node, "val");
+    *is_tuple = value != nullptr && value->is_array();
+    if (value == nullptr || value->is_null()) return invalid_argument("the node has no 'val'");
+    if (!*is_tuple) {
+      out->emplace_back(TensorType{});
+      return read_type(*value, &**out->begin());
+    }
+    if (aten.results.empty()) {
+      for (const json& v : *value) SHW_RETURN_IF_ERROR(read_element(v, out));
+      return {};
+    }
+    static const json kAbsent;
+    for (size_t i = 0;; ++i) {
+      const std::string_view place = word(aten.results, i);
+      if (place.empty()) return {};
+      size_t at = value->size();
+      std::from_chars(place.data(), place.data() + place.size(), at);  // "-" leaves it
+      SHW_RETURN_IF_ERROR(read_element(at < value->size() ? (*value)[at] : kAbsent, out));
+    }
+  }
+
+  // A tensor, or null or a Python number: absent.
+  static Status read_element(const json& value, std::vector<std::optional<TensorType>>* out) {
+    out->emplace_back();
+    if (member(value, "shape") == nullptr) return {};
+    out->back().emplace();
+    return read_type(value, &*out->back());
+  }
+
+  Status read_outputs(const json& node) {
+    const json* args = member(node, "args");
+    if (args == nullptr || !args->is_array() || args->size() != 1)
+      return invalid_argument("the output's 'args' is not a list of one list");
+    const json single = json::array({args->front()});
+    const json& values = args->front().is_array() ? args->front() : single;
+    if (output_descs_ != nullptr && output_descs_->size() != values.size())
+      return invalid_argument("the output has " + std::to_string(values.size()) + " values and " +
+                              std::to_string(output_descs_->size()) + " descriptors");
+    for (size_t i = 0; i < values.size(); ++i) SHW_RETURN_IF_ERROR(read_output(values, i));
+    return {};
+  }
+
+  Status read_output(const json& values, size_t index) {
+    OutputInfo info;
+    const std::string where = "output " + std::to_string(index);
+    if (!values[index].is_null()) {
+      const auto it = names_.find(text_member(values[index], "n"));
+      if (it == names_.end())
+        return invalid_argument(where + " is not a node: " + shortened(values[index]));
+      info.node = it->second;
+    }
+    static const json kNone;
+    const json& desc = output_descs_ == nullptr ? kNone : (*output_descs_)[index];
+    const std::string_view kind = text_member(desc, "cls");
+    if (kind == "PlainAOTOutput" || output_descs_ == nullptr) {
+      info.name = std::to_string(int_member(desc, "idx", static_cast<int64_t>(index)));
+    } else if (kind == "GradAOTOutput") {
+      info.role = OutputRole::kGradient;
+      const json* of = member(desc, "grad_of");
+      const auto it = inputs_by_desc_.find(of == nullptr ? std::string() : key_of(*of));
+      if (it == inputs_by_desc_.end())
+        return invalid_argument(where + " is the gradient of no input: " + shortened(desc));
+      info.of_input = it->second;
+    } else if (desc.is_null() && !info.node.valid()) {
+      info.role = OutputRole::kGradient;
+      info.of_input = input_of_slot(values.size(), index);
+    } else {
+      return unimplemented(where + " has the descriptor " + shortened(desc) +
+                           ", which is not supported");
+    }
+    graph_.add_output(std::move(info));
+    return {};
+  }
+
+  // An output without value and descriptor is the place of a gradient that does not exist: AOT
+  // export returns the results, then one place for each input that is not a tangent, in order.
+  int32_t input_of_slot(size_t num_values, size_t index) const {
+    size_t num_primals = 0;
+    for (const InputInfo& in : graph_.inputs()) num_primals += in.role != InputRole::kTangent;
+    if (num_values < num_primals || index < num_values - num_primals) return -1;
+    const size_t slot = index - (num_values - num_primals);
+    return graph_.inputs()[slot].role == InputRole::kTangent ? -1 : static_cast<int32_t>(slot);
+  }
+
+  const json& file_;
+  const json* nodes_ = nullptr;
+  const json* output_descs_ = nullptr;  // null: none given
+  Graph graph_;
+  Call::Names names_;
+  std::vector<const AtenOp*> aten_;  // of each node; null: an input
+  std::unordered_map<std::string, int32_t> inputs_by_desc_;
+  int32_t num_plain_inputs_ = 0;
+};
+
+}  // namespace
+
+Result<Graph> import_fx_json(const json& file) { return Importer(file).run(); }
+
+}  // namespace shw::import
