@@ -1,0 +1,57 @@
+// Bytes of a graph, right or wrong on purpose: a plain description that a test changes before it
+// is written. (write_graph cannot write what is wrong.)
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph_generated.h"
+
+namespace shw::testing {
+
+struct TypeSpec {
+  std::vector<int64_t> dims;
+  std::vector<int64_t> strides = {};  // empty: absent
+  uint8_t dtype = 1;
+  std::vector<std::string> symbols = {};
+};
+struct AttrSpec {
+  std::string name;
+  swgr::AttrValue kind = swgr::AttrValue::IntValue;
+  int64_t value = 0;  // for the kinds that are one number
+  std::vector<int64_t> list = {};
+};
+struct NodeSpec {
+  std::string op, name;
+  std::vector<int32_t> operands = {}, results = {};
+  std::vector<AttrSpec> attrs = {};
+  bool is_tuple = false;
+  uint8_t phase = 0, recompute = 0;
+};
+struct InputSpec {
+  uint32_t node;
+  uint8_t role;
+  std::string name;
+};
+struct OutputSpec {
+  int32_t node;
+  uint8_t role;
+  std::string name;
+  int32_t of_input;
+};
+
+struct GraphFile {
+  uint32_t format_version = 1;
+  size_t num_entry_points = 1;
+  std::vector<TypeSpec> types;
+  std::vector<NodeSpec> nodes;
+  std::vector<InputSpec> inputs;
+  std::vector<OutputSpec> outputs;
+
+  std::vector<uint8_t> bytes() const;
+};
+
+// input x [4,8], parameter w [8,2]; y = mm(x, w); returns y and no gradient of w.
+GraphFile small_graph();
+
+}  // namespace shw::testing

@@ -1,0 +1,138 @@
+#include "graph/text.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "graph/diff.h"
+
+namespace shw {
+namespace {
+
+constexpr char kProgram[] = R"(input param.w: %w : f32[64,32] {source="model.py:3"}
+input input.0: %x : f32[8,64] {position=0}
+input tangent.0: %t : f32[8,32] {position=0, phase=backward}
+%mm = mm(%x, %w) : f32[8,32] {seq=7, recompute=must_save, ac=3, module="proj"}
+%p = permute(%w, dims=[1,0]) : f32[32,64]{1,32}
+%r = sum(%mm, dims=[], keepdim=true) : f32[1,1] {phase=backward, seq=7}
+%s = sub(none, %mm, self=1) : f32[8,32]
+%m = mul(%s, none, other=-0.5) : f32[8,32]
+%c = convert_element_type(%m, dtype=bf16) : bf16[8,32]
+%q = sdpa_backward(%t, none, kernel="efficient", is_causal=true) : (f32[8,32], none)
+%g = get_item(%q, index=0) : f32[8,32]
+return output.0 = %c, output = %mm, grad.w = none, update.input.0 = %x
+)";
+
+Graph parsed(std::string_view text) {
+  Result<Graph> g = parse_graph(text);
+  EXPECT_TRUE(g.ok()) << g.status().message();
+  return g.ok() ? std::move(*g) : Graph();
+}
+
+std::string refusal(std::string_view text) {
+  const Result<Graph> g = parse_graph(text);
+  EXPECT_FALSE(g.ok()) << text;
+  if (g.ok()) return "";
+  EXPECT_EQ(g.status().code(), Code::kInvalidArgument);
+  return g.status().message();
+}
+
+TEST(GraphText, PrintsWhatItParsed) { EXPECT_EQ(print_graph(parsed(kProgram)), kProgram); }
+
+TEST(GraphText, KeepsMetadataRolesAndAttributes) {
+  const Graph g = parsed(kProgram);
+  ASSERT_EQ(g.num_nodes(), 11u);
+  const NodeMeta mm{Phase::kForward, Recompute::kMustSave, 3, 7, "proj", ""};
+  EXPECT_EQ(g.meta(NodeId{3}), mm);
+  EXPECT_EQ(g.inputs()[0], (InputInfo{NodeId{0}, InputRole::kParameter, "w", -1}));
+  EXPECT_EQ(g.inputs()[2], (InputInfo{NodeId{2}, InputRole::kTangent, "0", 0}));
+  EXPECT_EQ(g.meta(NodeId{2}).phase, Phase::kBackward);
+  EXPECT_EQ(g.type(NodeId{4}).strides, (Dims{1, 32}));
+  EXPECT_EQ(*g.attrs(NodeId{6}).find(AttrKey::kSelf), AttrValue(int64_t{1}));
+  EXPECT_EQ(*g.attrs(NodeId{7}).find(AttrKey::kOther), AttrValue(-0.5));
+  EXPECT_FALSE(g.results(NodeId{9})[1].has_value());
+  EXPECT_EQ(g.outputs()[2], (OutputInfo{kNoNode, OutputRole::kGradient, "", 0}));
+  EXPECT_EQ(g.outputs()[3], (OutputInfo{NodeId{1}, OutputRole::kUpdate, "", 1}));
+}
+
+TEST(GraphText, RoundTripsNamesThatAreNoWordsOrNotUnique) {
+  Graph g;
+  const TensorType t = row_major(Dtype::kF32, {2});
+  g.add_input("a \"b\"\n\x01\\", t, {.role = InputRole::kParameter, .name = "L['x'].w"});
+  g.add_input("same", t, {.role = InputRole::kParameter, .name = "dup"});
+  g.add_input("same", t, {.role = InputRole::kParameter, .name = "dup"});
+  g.add_node(OpKind::kAdd, "", {NodeId{1}, NodeId{2}}, {}, t);
+  g.add_node(OpKind::kAdd, "4", {NodeId{3}, NodeId{0}}, {}, t);  // a word, but that of node 4
+  g.add_node(OpKind::kNeg, "%9", {NodeId{4}}, {}, t);
+  g.add_output({NodeId{5}, OutputRole::kResult, "first result", -1});
+  g.add_output({NodeId{4}, OutputRole::kGradient, "", 0});
+  g.add_output({NodeId{4}, OutputRole::kGradient, "", 2});
+  const std::string text = print_graph(g);
+  EXPECT_EQ(first_difference(parsed(text), g), "") << text;
+}
+
+TEST(GraphText, RoundTripsEveryFloat) {
+  Graph g;
+  const TensorType t = row_major(Dtype::kF64, {});
+  g.add_input("x", t, {});
+  for (double v :
+       {0.0, -0.0, 1e-300, 1e300, 0.1, 3.0, std::numeric_limits<double>::infinity(),
+        -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+    Attrs attrs;
+    attrs.set(AttrKey::kOther, v);
+    g.add_node(OpKind::kMul, "", {NodeId{0}, kNoNode}, std::move(attrs), t);
+  }
+  EXPECT_EQ(first_difference(parsed(print_graph(g)), g), "");
+}
+
+TEST(GraphText, SkipsCommentsAndLineBreaks) {
+  const Graph g = parsed("// head\ninput input.x : %x : f32[ 2 ] // tail\n  return\n output = %x");
+  EXPECT_EQ(g.inputs()[0].name, "x");
+  EXPECT_EQ(g.outputs().size(), 1u);
+}
+
+TEST(GraphText, NamesLineAndColumnOfAnError) {
+  const std::string x = "input input.0: %x : f32[4]\n";
+  EXPECT_EQ(refusal(""), "line 1, column 1: the graph does not end with 'return'");
+  EXPECT_EQ(refusal(x + "%y = relu(%z) : f32[4]\nreturn"),
+            "line 2, column 11: %z is not defined before its use");
+  EXPECT_EQ(refusal(x + "%x = relu(%x) : f32[4]\nreturn"), "line 2, column 1: %x is defined twice");
+  EXPECT_EQ(refusal(x + "%y = rilu(%x) : f32[4]\nreturn"), "line 2, column 6: unknown op 'rilu'");
+  EXPECT_EQ(refusal(x + "%y = relu(%x, colour=1) : f32[4]\nreturn"),
+            "line 2, column 15: unknown attribute 'colour'");
+  EXPECT_EQ(refusal(x + "%y = relu(%x) : f31[4]\nreturn"),
+            "line 2, column 17: unknown dtype 'f31'");
+  EXPECT_EQ(refusal(x + "%y = relu(%x) : f32[-4]\nreturn"),
+            "line 2, column 23: dim 0 is negative: -4");
+  EXPECT_EQ(refusal(x + "%y = relu(%x) : f32[4] {sequence=1}\nreturn"),
+            "line 2, column 25: unknown metadata 'sequence'");
+  EXPECT_EQ(refusal(x + "%y = relu(%x) : f32[4] {position=1}\nreturn"),
+            "line 2, column 25: unknown metadata 'position'");
+  EXPECT_EQ(refusal(x + "return grad.y = %x"), "line 2, column 8: no input is called 'y'");
+  EXPECT_EQ(refusal(x + "return output = %x\n%y"), "line 3, column 1: nothing may follow 'return'");
+  EXPECT_EQ(refusal("input inputs.0: %x : f32[4]"), "line 1, column 7: unknown role 'inputs'");
+  EXPECT_EQ(refusal(x + "%#7 \"y\" = relu(%x) : f32[4]\nreturn"),
+            "line 2, column 1: this is node #1");
+  EXPECT_EQ(refusal("input input.0: %x : f32[4] {module=\"abc"),
+            "line 1, column 36: the quoted text does not end");
+}
+
+// Cutting or changing any byte must give a graph or a message, never anything else.
+TEST(GraphText, SurvivesDamageAtEveryByte) {
+  const std::string program = kProgram;
+  for (size_t i = 0; i < program.size(); ++i) {
+    SCOPED_TRACE(i);
+    const Result<Graph> cut = parse_graph(std::string_view(program).substr(0, i));
+    EXPECT_TRUE(cut.ok() || !cut.status().message().empty());
+    for (char c : {'\0', '%', '"', '9', '{', '\xff'}) {
+      std::string changed = program;
+      changed[i] = c;
+      const Result<Graph> g = parse_graph(changed);
+      if (!g.ok()) continue;
+      EXPECT_EQ(first_difference(parsed(print_graph(*g)), *g), "");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace shw

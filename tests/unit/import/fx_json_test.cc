@@ -1,0 +1,208 @@
+#include "import/fx_json.h"
+
+#include <gtest/gtest.h>
+
+#include "graph/text.h"
+#include "import/json_file.h"
+#include "rewrite/verify.h"
+
+namespace shw::import {
+namespace {
+
+using nlohmann::json;
+
+json graph_file(const std::string& name) {
+  Result<json> file = read_json_file(SHW_TEST_DATA "/graphs/" + name + ".graph.pre.json.gz");
+  EXPECT_TRUE(file.ok()) << file.status().message();
+  return std::move(*file);
+}
+
+json tensor(std::vector<int64_t> shape, const char* dtype = "float32") {
+  std::vector<int64_t> stride(shape.size(), 1);
+  for (size_t i = shape.size(); i-- > 1;) stride[i - 1] = stride[i] * shape[i];
+  return {{"shape", shape}, {"stride", stride}, {"dtype", dtype}, {"device", "cuda"}};
+}
+
+json placeholder(const char* name, json desc, json value) {
+  return {{"name", name}, {"op", "placeholder"}, {"target", name},    {"args", json::array()},
+          {"val", value}, {"desc", desc},        {"phase", "forward"}};
+}
+
+json call(const char* name, const char* target, json args, json value) {
+  return {{"name", name}, {"op", "call_function"},    {"target", target},  {"args", args},
+          {"val", value}, {"kwargs", json::object()}, {"phase", "forward"}};
+}
+
+json ref(const char* name) { return {{"n", name}}; }
+
+// x [2,4], y = f(x), with `nodes` between.
+json small(json nodes, json result) {
+  json all = json::array();
+  all.push_back(placeholder("x", {{"cls", "PlainAOTInput"}, {"idx", 0}}, tensor({2, 4})));
+  for (const json& n : nodes) all.push_back(n);
+  all.push_back({{"name", "output"},
+                 {"op", "output"},
+                 {"args", json::array({json::array({result})})},
+                 {"desc", json::array({{{"cls", "PlainAOTOutput"}, {"idx", 0}}})}});
+  return {{"format", "ap-graph-1"}, {"nodes", all}};
+}
+
+std::string text_of(const json& file) {
+  const Result<Graph> g = import_fx_json(file);
+  if (!g.ok()) return g.status().message();
+  const Status status = verify_graph(*g);
+  EXPECT_TRUE(status.ok()) << status.message();
+  return print_graph(*g);
+}
+
+TEST(FxJson, ImportsRolesAndNames) {
+  const Result<Graph> g = import_fx_json(graph_file("llama_tiny_2x4"));
+  ASSERT_TRUE(g.ok()) << g.status().message();
+  EXPECT_TRUE(verify_graph(*g).ok());
+  EXPECT_EQ(g->num_nodes(), 454u);
+  ASSERT_EQ(g->inputs().size(), 24u);
+  EXPECT_EQ(g->full_name(g->inputs()[0]), "param.tok_embeddings.weight");
+  EXPECT_EQ(g->full_name(g->inputs()[21]), "buffer.freqs_cis");
+  EXPECT_EQ(g->full_name(g->inputs()[22]), "input.0");
+  EXPECT_EQ(g->full_name(g->inputs()[23]), "tangent.0");
+  EXPECT_EQ(g->inputs()[23].position, 0);
+  ASSERT_EQ(g->outputs().size(), 24u);
+  EXPECT_EQ(g->full_name(g->outputs()[0]), "output");
+  EXPECT_EQ(g->full_name(g->outputs()[2]), "grad.layers.0.attention.wq.weight");
+  EXPECT_FALSE(g->outputs()[22].node.valid());  // freqs_cis has no gradient
+  EXPECT_EQ(g->full_name(g->outputs()[22]), "grad.buffer.freqs_cis");
+}
+
+TEST(FxJson, TangentPointsToItsOutput) {
+  const Result<Graph> g = import_fx_json(graph_file("ffn_1d8"));  // of three outputs the second
+  ASSERT_TRUE(g.ok()) << g.status().message();
+  const InputInfo& tangent = g->inputs().back();
+  EXPECT_EQ(tangent, (InputInfo{tangent.node, InputRole::kTangent, "1", 1}));
+}
+
+TEST(FxJson, ImportsMetadata) {
+  const Result<Graph> g = import_fx_json(graph_file("llama8b_L2_8x8_einsum"));
+  ASSERT_TRUE(g.ok()) << g.status().message();
+  int saved = 0, recomputed = 0, in_regions = 0;
+  for (uint32_t i = 0; i < g->num_nodes(); ++i) {
+    const NodeMeta& m = g->meta(NodeId{i});
+    saved += m.recompute == Recompute::kMustSave;
+    recomputed += m.recompute == Recompute::kPreferRecompute;
+    in_regions += m.ac_graph_id >= 0;
+    EXPECT_EQ(m.module_path.find("L['self']"), std::string::npos);
+  }
+  EXPECT_EQ(saved, 18);
+  EXPECT_EQ(recomputed, 178);
+  EXPECT_EQ(in_regions, 196);
+}
+
+// cuDNN's attention returns nine things, of which we keep places 0, 1, 6, 7.
+TEST(FxJson, BringsAttentionKernelsIntoOneForm) {
+  const Result<Graph> g = import_fx_json(graph_file("llama8b_L2_8x8_einsum"));
+  ASSERT_TRUE(g.ok()) << g.status().message();
+  for (uint32_t i = 0; i < g->num_nodes(); ++i) {
+    const NodeId n{i};
+    if (g->op(n) == OpKind::kSdpa) {
+      EXPECT_EQ(g->results(n).size(), 4u);
+      EXPECT_EQ(g->attrs(n).get_string(AttrKey::kKernel), "cudnn");
+      EXPECT_TRUE(g->attrs(n).get_bool(AttrKey::kCausal, false));
+    }
+    if (g->op(n) != OpKind::kSdpaBackward) continue;
+    ASSERT_EQ(g->operands(n).size(), 9u);
+    EXPECT_FALSE(g->operands(n)[4].valid());  // no bias
+    for (size_t k : {5u, 6u, 7u, 8u}) {       // out, log-sum-exp, seed, offset
+      const NodeId o = g->operands(n)[k];
+      ASSERT_EQ(g->op(o), OpKind::kGetItem);
+      EXPECT_EQ(g->attrs(o).get_int(AttrKey::kIndex, -1), static_cast<int64_t>(k) - 5);
+    }
+  }
+}
+
+TEST(FxJson, ListsAllUnknownOpsAtOnce) {
+  const Result<Graph> g = import_fx_json(graph_file("gpt2_tiny_2x4"));
+  ASSERT_FALSE(g.ok());
+  EXPECT_EQ(g.status().code(), Code::kUnimplemented);
+  EXPECT_EQ(g.status().message().substr(0, 90),
+            "the graph has 16 ops that are not known: aten.bitwise_and.Tensor (2), "
+            "aten.cat.default (3)");
+}
+
+TEST(FxJson, TakesScalarsInPlaceOfTensors) {
+  EXPECT_EQ(text_of(small({call("a", "aten.sub.Tensor", {1, ref("x")}, tensor({2, 4})),
+                           call("b", "aten.add.Tensor", {ref("a"), 2.5}, tensor({2, 4}))},
+                          ref("b"))),
+            "input input.0: %x : f32[2,4] {position=0}\n"
+            "%a = sub(none, %x, self=1) : f32[2,4]\n"
+            "%b = add(%a, none, other=2.5) : f32[2,4]\n"
+            "return output.0 = %b\n");
+}
+
+TEST(FxJson, TakesKeywordArguments) {
+  json node = call("s", "aten.sum.dim_IntList", {ref("x")}, tensor({2, 1}));
+  node["kwargs"] = {{"dim", {1}}, {"keepdim", true}};
+  EXPECT_EQ(text_of(small({node}, ref("s"))),
+            "input input.0: %x : f32[2,4] {position=0}\n"
+            "%s = sum(%x, dims=[1], keepdim=true) : f32[2,1]\n"
+            "return output.0 = %s\n");
+  node["kwargs"] = {{"dims_", {1}}};
+  EXPECT_EQ(text_of(small({node}, ref("s"))), "unknown argument 'dims_'");
+}
+
+TEST(FxJson, NamesTheFaultAndTheNode) {
+  const auto fails = [](const json& file, int64_t node) {
+    const Result<Graph> g = import_fx_json(file);
+    EXPECT_FALSE(g.ok());
+    EXPECT_EQ(g.status().node_index(), node);
+    return g.status().message();
+  };
+  const json y = tensor({2, 4});
+  EXPECT_EQ(fails(json::array(), -1), "the file's 'format' is not \"ap-graph-1\"");
+  EXPECT_EQ(fails({{"format", "ap-graph-1"}}, -1), "the file has no list 'nodes'");
+  EXPECT_EQ(fails(small({call("a", "aten.neg.default", {ref("z")}, y)}, ref("a")), 1),
+            "argument 'self' is node 'z', which does not come before its use");
+  EXPECT_EQ(fails(small({call("a", "aten.neg.default", {3}, y)}, ref("a")), 1),
+            "argument 'self' cannot be 3");
+  EXPECT_EQ(fails(small({call("a", "aten.neg.default", {ref("x"), 1}, y)}, ref("a")), 1),
+            "argument 1 is one too many");
+  EXPECT_EQ(fails(small({call("x", "aten.neg.default", {ref("x")}, y)}, ref("x")), 1),
+            "an earlier node has this name already");
+  EXPECT_EQ(fails(small({call("a", "aten.neg.default", {ref("x")}, nullptr)}, ref("a")), 1),
+            "the node has no 'val'");
+  EXPECT_EQ(fails(small({call("a", "aten.neg.default", {ref("x")}, tensor({-2, 4}))}, ref("a")), 1),
+            "dim 0 is negative: -2");
+  EXPECT_EQ(
+      fails(small({call("a", "aten.neg.default", {ref("x")}, tensor({2, 4}, "float8"))}, ref("a")),
+            1),
+      "dtype 'float8' is not supported");
+  EXPECT_EQ(fails(small({call("a", "aten.view.default", {ref("x"), {8, "s0"}}, y)}, ref("a")), 1),
+            "argument 'size' cannot be [8,\"s0\"]");
+  EXPECT_EQ(fails(small(json::array(), ref("q")), 1), "output 0 is not a node: {\"n\":\"q\"}");
+}
+
+// Every member of a real file, replaced by something of another kind: a graph or a status.
+TEST(FxJson, SurvivesDamage) {
+  const json good = graph_file("ffn_1d8");
+  size_t refused = 0, tried = 0;
+  for (size_t i = 0; i < good["nodes"].size(); ++i) {
+    for (const auto& [key, value] : good["nodes"][i].items()) {
+      for (const json& damage : {json(), json(-7), json("text"), json::array({nullptr, "x"}),
+                                 json{{"n", "nothing"}}, json{{"cls", "GradAOTOutput"}}}) {
+        json bad = good;
+        bad["nodes"][i][key] = damage;
+        const Result<Graph> g = import_fx_json(bad);
+        ++tried;
+        if (g.ok()) {
+          const Status status = verify_graph(*g);
+          EXPECT_TRUE(status.ok() || !status.message().empty());
+        } else {
+          ++refused;
+          EXPECT_FALSE(g.status().message().empty());
+        }
+      }
+    }
+  }
+  EXPECT_GT(refused, tried / 4);  // name, op, target, args, val, desc matter; the rest is metadata
+}
+
+}  // namespace
+}  // namespace shw::import
