@@ -1,0 +1,329 @@
+#include "lowering/redistribute.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "lowering/transfer.h"
+#include "lowering/versions.h"
+#include "virtual_ranks.h"
+
+namespace shw {
+namespace {
+
+using testing::piece_of;
+using testing::VirtualRanks;
+
+// Latency and bytes on the wire; a combined group has no more latency than a single one.
+MovePrices simple_prices() {
+  return {[](CollectiveKind kind, uint32_t, int64_t bytes) {
+            return 10 +
+                   0.01 * static_cast<double>(bytes) * (kind == CollectiveKind::kAllReduce ? 2 : 1);
+          },
+          [](int64_t bytes) { return 1 + 0.001 * static_cast<double>(bytes); }};
+}
+
+Layout layout_of(const std::string& text, const Mesh& mesh) {
+  return *parse_layout(text, mesh.rank());
+}
+
+std::string route_text(const Route& route) {
+  static const char* const kNames[] = {"slice", "gather", "scatter", "reduce", "exchange"};
+  std::string text;
+  for (const Move& m : route.moves) {
+    text += text.empty() ? "" : "; ";
+    text += kNames[static_cast<int>(m.kind)];
+    for (uint8_t a : m.axes) text += " " + std::to_string(a);
+    if (m.from_dim >= 0) text += " from " + std::to_string(m.from_dim);
+    if (m.to_dim >= 0) text += " to " + std::to_string(m.to_dim);
+  }
+  return text;
+}
+
+std::string plan(const Mesh& mesh, const Dims& shape, const std::string& from,
+                 const std::string& to) {
+  const MovePrices prices = simple_prices();
+  Redistributor r(mesh, prices);
+  const auto route = r.route(shape, 4, layout_of(from, mesh), layout_of(to, mesh));
+  return route.ok() ? route_text(**route) : route.status().message();
+}
+
+const Mesh& mesh_8x8() {
+  static const Mesh mesh = *Mesh::parse("dp=8,tp=8");
+  return mesh;
+}
+
+TEST(Redistribute, UnshardsSeveralMeshDimsOfOneTensorDimAtOnce) {
+  EXPECT_EQ(plan(mesh_8x8(), {4096, 4096}, "S(0)S(0)", "RR"), "gather 0 1 from 0");
+  EXPECT_EQ(plan(mesh_8x8(), {4096, 4096}, "S(0)S(0)|1,0", "RR"), "gather 1 0 from 0");
+}
+
+TEST(Redistribute, GathersTheInnerShardAlone) {
+  EXPECT_EQ(plan(mesh_8x8(), {4096, 4096}, "S(0)S(0)", "S(0)R"), "gather 1 from 0");
+  EXPECT_EQ(plan(mesh_8x8(), {4096, 4096}, "S(0)S(0)|1,0", "RS(0)"), "gather 0 from 0");
+}
+
+TEST(Redistribute, ScattersToTheWantedShardOrder) {
+  EXPECT_EQ(plan(mesh_8x8(), {4096, 4096}, "PP", "S(0)S(0)"), "scatter 0 1 to 0");
+  EXPECT_EQ(plan(mesh_8x8(), {4096, 4096}, "PP", "S(0)S(0)|1,0"), "scatter 1 0 to 0");
+  EXPECT_EQ(plan(mesh_8x8(), {4096, 4096}, "PS(0)", "S(0)S(0)|1,0"), "scatter 0 to 0");
+}
+
+TEST(Redistribute, ReducesSeveralMeshDimsAtOnce) {
+  EXPECT_EQ(plan(mesh_8x8(), {8, 8}, "PP", "RR"), "reduce 0 1");
+}
+
+TEST(Redistribute, MovesTheInnerShardAsideWhenTheOuterOneGoes) {
+  // As many collectives as the reference emits for the default order; which of the equally cheap
+  // ways it is depends on the copies.
+  EXPECT_EQ(plan(mesh_8x8(), {4096, 4096}, "S(0)S(0)", "RS(0)"),
+            "exchange 0 1 from 0 to 1; exchange 1 from 1 to 0; gather 0 from 1");
+}
+
+TEST(Redistribute, SlicesBeforeItReduces) {
+  EXPECT_EQ(plan(mesh_8x8(), {4096, 4096}, "PR", "S(0)S(1)"), "slice 1 to 1; scatter 0 to 0");
+}
+
+TEST(Redistribute, KeepsPartialsThatStay) {
+  EXPECT_EQ(plan(mesh_8x8(), {64, 64}, "PP", "PR"), "reduce 1");
+  EXPECT_EQ(plan(mesh_8x8(), {64, 64}, "PS(0)", "PR"), "gather 1 from 0");
+  EXPECT_EQ(plan(mesh_8x8(), {64, 64}, "P(avg)P(avg)", "S(0)P(avg)"), "scatter 0 to 0");
+}
+
+TEST(Redistribute, RefusesToMakePartials) {
+  EXPECT_NE(plan(mesh_8x8(), {64, 64}, "RR", "PR").find("only the operation that makes"),
+            std::string::npos);
+  EXPECT_NE(plan(mesh_8x8(), {64, 64}, "PR", "P(avg)R").find("only the operation that makes"),
+            std::string::npos);
+  EXPECT_NE(plan(mesh_8x8(), {64, 64}, "P(max)P", "RR").find("do not commute"), std::string::npos);
+}
+
+TEST(Redistribute, TreatsMeshDimsOfSizeOneAsReplicated) {
+  const Mesh mesh = *Mesh::parse("a=1,b=4");
+  const MovePrices prices = simple_prices();
+  Redistributor r(mesh, prices);
+  EXPECT_EQ(to_string(r.canonical(layout_of("S(0)S(0)", mesh)), 2), "RS(0)");
+  EXPECT_EQ(to_string(r.canonical(layout_of("PM", mesh)), 2), "RP");
+}
+
+// Every layout of a tensor of `shape` that is even, in every shard order; with partials on request.
+std::vector<Layout> all_layouts(const Mesh& mesh, const Dims& shape, ReduceOp op, bool partials) {
+  std::vector<Placement> choices = {Placement::replicate()};
+  for (int d = 0; d < static_cast<int>(shape.size()); ++d) choices.push_back(Placement::shard(d));
+  if (partials) choices.push_back(Placement::partial(op));
+  std::vector<Layout> all(1);
+  for (int m = 0; m < mesh.rank(); ++m) {
+    std::vector<Layout> longer;
+    for (const Layout& l : all)
+      for (Placement p : choices) {
+        longer.push_back(l);
+        longer.back()[m] = p;
+      }
+    all = longer;
+  }
+  std::vector<Layout> ordered;
+  for (Layout l : all) {
+    if (!is_evenly_sharded(shape, l, mesh)) continue;
+    do {
+      const Layout n = normalised(l);
+      if (std::find(ordered.begin(), ordered.end(), n) == ordered.end()) ordered.push_back(n);
+    } while (std::next_permutation(l.order.begin(), l.order.begin() + mesh.rank()));
+  }
+  return ordered;
+}
+
+// What a rank holds of `whole` under a layout with partials: `whole` is what the ranks along them
+// reduce to. Small integers and powers of two, so that every reduction is exact.
+std::vector<double> contribution(const std::vector<double>& whole, const Dims& shape,
+                                 const Layout& layout, const Mesh& mesh, int64_t rank) {
+  Layout blocks = layout;
+  int64_t members = 1, number = 0;
+  ReduceOp op = ReduceOp::kSum;
+  for (int m = 0; m < mesh.rank(); ++m) {
+    if (!layout[m].is_partial()) continue;
+    op = layout[m].reduce_op();
+    members *= mesh.size(m);
+    number = number * mesh.size(m) + mesh.coordinate(rank, m);
+    blocks[m] = Placement::replicate();
+  }
+  std::vector<double> piece = piece_of(whole, shape, blocks, mesh, rank);
+  for (size_t i = 0; i < piece.size(); ++i) {
+    const int64_t owner = static_cast<int64_t>(i) % members;
+    if (op == ReduceOp::kMax)
+      piece[i] -= number == owner ? 0 : static_cast<double>(1 + number);
+    else if (op == ReduceOp::kAvg)
+      piece[i] = number == owner ? piece[i] * static_cast<double>(members) : 0;
+    else if (number != owner)
+      piece[i] = static_cast<double>(number + 3);
+    else
+      for (int64_t other = 0; other < members; ++other)
+        if (other != owner) piece[i] -= static_cast<double>(other + 3);
+  }
+  return piece;
+}
+
+// What ranks along partial dims hold must reduce to the right piece; everything else is equal.
+void expect_holds(const VirtualRanks& ranks, ValueId value, const std::vector<double>& whole,
+                  const Dims& shape, const Layout& layout, const Mesh& mesh) {
+  Layout blocks = layout;
+  for (int m = 0; m < mesh.rank(); ++m)
+    if (layout[m].is_partial()) blocks[m] = Placement::replicate();
+  for (int64_t r = 0; r < mesh.num_ranks(); ++r) {
+    std::vector<double> held = ranks.read(r, value);
+    if (layout.has_partial()) {
+      int64_t members = 0;
+      ReduceOp op = ReduceOp::kSum;
+      for (int64_t o = 0; o < mesh.num_ranks(); ++o) {
+        bool peer = true;
+        for (int m = 0; m < mesh.rank(); ++m) {
+          if (layout[m].is_partial())
+            op = layout[m].reduce_op();
+          else
+            peer &= mesh.coordinate(o, m) == mesh.coordinate(r, m);
+        }
+        if (!peer) continue;
+        const std::vector<double> other = ranks.read(o, value);
+        for (size_t i = 0; i < held.size(); ++i)
+          held[i] = members == 0           ? other[i]
+                    : op == ReduceOp::kMax ? std::max(held[i], other[i])
+                                           : held[i] + other[i];
+        ++members;
+      }
+      if (op == ReduceOp::kAvg)
+        for (double& x : held) x /= static_cast<double>(members);
+    }
+    ASSERT_EQ(held, piece_of(whole, shape, blocks, mesh, r)) << "on rank " << r;
+  }
+}
+
+// Brings a value of layout `from`, lying in memory in the order `lies`, into layout `to`.
+void check_pair(const Mesh& mesh, const Dims& shape, const Layout& from, const Layout& to,
+                const std::vector<size_t>& lies) {
+  SCOPED_TRACE(mesh.to_string() + " " + to_string(row_major(Dtype::kF64, shape)) + " " +
+               to_string(from, mesh.rank()) + " -> " + to_string(to, mesh.rank()));
+  const MovePrices prices = simple_prices();
+  Redistributor redistributor(mesh, prices);
+  Program program;
+  for (int m = 0; m < mesh.rank(); ++m) program.mesh.push_back({mesh.name(m), mesh.size(m)});
+  ProgramBuilder builder(program);
+  Versions versions(1, builder, redistributor, prices);
+
+  const Dims local = local_shape(shape, from, mesh);
+  Dims in_memory;
+  for (size_t d : lies) in_memory.push_back(local[d]);
+  TensorType seen{local, local, Dtype::kF64};
+  for (size_t i = 0; i < lies.size(); ++i) seen.strides[lies[i]] = row_major_strides(in_memory)[i];
+  const ValueId given = builder.fresh(row_major(Dtype::kF64, in_memory), StorageKind::kInput, 0);
+  const ValueId source = builder.window_like(given, seen);
+  versions.define(0, row_major(Dtype::kF64, shape), from, source);
+  const auto made = versions.get(0, to);
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  program.entries.push_back({"step", {}, {}, 0, static_cast<uint32_t>(program.steps.size())});
+  const Status sound = verify(program, false);
+  ASSERT_TRUE(sound.ok()) << sound.message() << "\n" << to_text(program);
+  EXPECT_EQ(program.values[*made].type.shape, local_shape(shape, to, mesh));
+
+  std::vector<double> whole(static_cast<size_t>(row_major(Dtype::kF64, shape).numel()));
+  std::iota(whole.begin(), whole.end(), 1);
+  VirtualRanks ranks(program);
+  for (int64_t r = 0; r < mesh.num_ranks(); ++r)
+    ranks.write(r, source, contribution(whole, shape, from, mesh, r));
+  ranks.run();
+  expect_holds(ranks, *made, whole, shape, to, mesh);
+}
+
+void check_all_pairs(const Mesh& mesh, const Dims& shape, ReduceOp op, bool transposed) {
+  std::vector<size_t> lies(shape.size());
+  std::iota(lies.begin(), lies.end(), size_t{0});
+  if (transposed) std::reverse(lies.begin(), lies.end());
+  const auto sources = all_layouts(mesh, shape, op, true);
+  int checked = 0;
+  for (const Layout& from : sources)
+    for (const Layout& to : sources) {
+      bool possible = true;
+      for (int m = 0; m < mesh.rank(); ++m) possible &= !to[m].is_partial() || from[m] == to[m];
+      if (!possible) continue;
+      check_pair(mesh, shape, from, to, lies);
+      if (::testing::Test::HasFatalFailure()) return;
+      ++checked;
+    }
+  EXPECT_GT(checked, 0);
+}
+
+TEST(Redistribute, MovesDataBitExactlyOnALine) {
+  const Mesh mesh = *Mesh::parse("x=8");
+  check_all_pairs(mesh, {16}, ReduceOp::kSum, false);
+  check_all_pairs(mesh, {8, 16}, ReduceOp::kAvg, false);
+  check_all_pairs(mesh, {16, 8}, ReduceOp::kMax, true);
+  check_all_pairs(mesh, {8, 8, 8}, ReduceOp::kSum, true);
+}
+
+TEST(Redistribute, MovesDataBitExactlyOnAGrid) {
+  const Mesh mesh = *Mesh::parse("x=2,y=4");
+  check_all_pairs(mesh, {16}, ReduceOp::kMax, false);
+  check_all_pairs(mesh, {8, 4}, ReduceOp::kSum, false);
+  check_all_pairs(mesh, {8, 16}, ReduceOp::kAvg, true);
+  check_all_pairs(mesh, {4, 8, 4}, ReduceOp::kSum, false);
+}
+
+TEST(Redistribute, MovesDataBitExactlyInACube) {
+  const Mesh mesh = *Mesh::parse("x=2,y=2,z=2");
+  check_all_pairs(mesh, {8}, ReduceOp::kSum, false);
+  check_all_pairs(mesh, {8, 4}, ReduceOp::kSum, true);
+  check_all_pairs(mesh, {4, 2, 2}, ReduceOp::kAvg, false);
+}
+
+// The numeric case of the reference's column-major groups: 3 rows a shard, mesh dim 1 cuts first.
+// A group in the order of ranks would give other rows: the numbering matters.
+TEST(Redistribute, NumbersACombinedGroupByShardOrder) {
+  const Mesh mesh = *Mesh::parse("dp=4,tp=2");
+  const Layout from = layout_of("S(0)S(0)|1,0", mesh);
+  check_pair(mesh, {24, 5}, from, layout_of("RR", mesh), {0, 1});
+
+  const MovePrices prices = simple_prices();
+  Redistributor r(mesh, prices);
+  const auto route = r.route({24, 5}, 8, from, layout_of("RR", mesh));
+  ASSERT_TRUE(route.ok());
+  ASSERT_EQ((*route)->moves.size(), 1u);
+  Move wrong = (*route)->moves[0];
+  std::reverse(wrong.axes.begin(), wrong.axes.end());
+  std::vector<double> whole(24 * 5);
+  std::iota(whole.begin(), whole.end(), 0);
+  Program program;
+  program.mesh = {{"dp", 4}, {"tp", 2}};
+  ProgramBuilder builder(program);
+  const ValueId in = builder.fresh(row_major(Dtype::kF64, {3, 5}), StorageKind::kInput);
+  const ValueId out = emit_move(builder, wrong, in, mesh, prices);
+  VirtualRanks ranks(program);
+  for (int64_t rank = 0; rank < 8; ++rank)
+    ranks.write(rank, in, piece_of(whole, {24, 5}, from, mesh, rank));
+  ranks.run();
+  EXPECT_NE(ranks.read(0, out), whole);
+}
+
+TEST(Versions, NeverMakeAVersionTwice) {
+  const Mesh mesh = *Mesh::parse("x=2,y=4");
+  const MovePrices prices = simple_prices();
+  Redistributor redistributor(mesh, prices);
+  Program program;
+  program.mesh = {{"x", 2}, {"y", 4}};
+  ProgramBuilder builder(program);
+  Versions versions(1, builder, redistributor, prices);
+  const TensorType global = row_major(Dtype::kF32, {64, 64});
+  versions.define(0, global, layout_of("PS(1)", mesh),
+                  builder.fresh(row_major(Dtype::kF32, {64, 16}), StorageKind::kInput));
+  const ValueId gathered = *versions.get(0, layout_of("S(0)R", mesh));
+  const size_t steps = program.steps.size();
+  EXPECT_EQ(*versions.get(0, layout_of("S(0)R", mesh)), gathered);
+  EXPECT_EQ(program.steps.size(), steps);
+  // The layout on the way there is a version too.
+  ASSERT_TRUE(versions.get(0, layout_of("S(0)S(1)", mesh)).ok());
+  EXPECT_EQ(program.steps.size(), steps);
+  // The next is made from the nearest version, not from the original.
+  ASSERT_TRUE(versions.get(0, layout_of("RR", mesh)).ok());
+  EXPECT_EQ(program.steps.back().kernel, "all_gather");
+}
+
+}  // namespace
+}  // namespace shw

@@ -1,0 +1,46 @@
+// Runs the data movement of a program on all ranks at once, one step after another, collectives by
+// their definition: a few lines that are easy to believe, to hold lowering against. Every element
+// is a double, whatever its dtype; compute kernels other than copies are unknown to it.
+#pragma once
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "plan/program.h"
+#include "sharding/layout.h"
+
+namespace shw::testing {
+
+class VirtualRanks {
+ public:
+  explicit VirtualRanks(const Program& program);
+
+  int64_t num_ranks() const { return mesh_.num_ranks(); }
+  // Elements of a window on one rank, row-major.
+  std::vector<double> read(int64_t rank, ValueId value) const;
+  void write(int64_t rank, ValueId value, const std::vector<double>& elements);
+  void run();  // all steps
+
+  // Called for kernels that it does not know: inputs row-major → outputs row-major.
+  using Kernel = std::function<std::vector<std::vector<double>>(
+      const ProgramStep&, const std::vector<std::vector<double>>& inputs)>;
+  Kernel kernel;
+
+ private:
+  void run_step(const ProgramStep& step);
+  void run_collective(const ProgramStep& step);
+  void run_slice(const ProgramStep& step);
+  // The ranks of every group, members in the order of `axes`.
+  std::vector<std::vector<int64_t>> groups(const std::vector<uint8_t>& axes) const;
+
+  const Program& p_;
+  Mesh mesh_;
+  std::vector<std::vector<std::vector<double>>> memory_;  // [rank][storage][element]
+};
+
+// A rank's piece of a whole tensor, row-major, under a layout without partials.
+std::vector<double> piece_of(const std::vector<double>& whole, const Dims& shape,
+                             const Layout& layout, const Mesh& mesh, int64_t rank);
+
+}  // namespace shw::testing

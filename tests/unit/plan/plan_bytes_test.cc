@@ -1,0 +1,130 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "plan/plan.h"
+#include "plan_generated.h"
+#include "sample.h"
+#include "support/hash.h"
+
+namespace shw {
+namespace {
+
+using testing::sample_plan;
+using Bytes = std::vector<uint8_t>;
+
+// After changing something on purpose: what gets past the checksum must be found by later checks.
+Bytes with_checksum(Bytes bytes) {
+  const uint64_t hash = hash_bytes(bytes.data(), bytes.size() - 8);
+  std::memcpy(bytes.data() + bytes.size() - 8, &hash, 8);
+  return bytes;
+}
+
+TEST(PlanBytes, RoundTripIsTheIdentity) {
+  const Bytes bytes = write_plan(sample_plan());
+  const auto plan = read_plan(bytes);
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  EXPECT_EQ(write_plan(*plan), bytes);
+  EXPECT_EQ(to_text(plan->program), to_text(sample_plan().program));
+  EXPECT_EQ(plan->summary.graph_hash, sample_plan().summary.graph_hash);
+  EXPECT_EQ(plan->summary.decisions[0].operand_layouts, "RR, RR");
+  const ProgramStep &a = plan->program.steps[2], b = sample_plan().program.steps[2];
+  EXPECT_EQ(a.attrs, b.attrs);
+  EXPECT_EQ(a.inputs, b.inputs);
+  EXPECT_EQ(a.outputs, b.outputs);
+}
+
+TEST(PlanBytes, AreTheSameEveryTime) {
+  EXPECT_EQ(write_plan(sample_plan()), write_plan(sample_plan()));
+}
+
+TEST(PlanBytes, EveryBitFlipIsDataLoss) {
+  Bytes bytes = write_plan(sample_plan());
+  for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    bytes[bit / 8] ^= static_cast<uint8_t>(1u << bit % 8);
+    const auto plan = read_plan(bytes);
+    ASSERT_FALSE(plan.ok()) << "bit " << bit;
+    ASSERT_EQ(plan.status().code(), Code::kDataLoss) << "bit " << bit;
+    bytes[bit / 8] ^= static_cast<uint8_t>(1u << bit % 8);
+  }
+}
+
+TEST(PlanBytes, EveryTruncationIsDataLoss) {
+  const Bytes bytes = write_plan(sample_plan());
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    const auto plan = read_plan(std::span(bytes).first(size));
+    ASSERT_FALSE(plan.ok()) << size;
+    ASSERT_EQ(plan.status().code(), Code::kDataLoss) << size;
+  }
+}
+
+TEST(PlanBytes, AnotherFormatVersionSaysBothSides) {
+  Bytes bytes = write_plan(sample_plan());
+  const uint32_t version = 2;
+  std::memcpy(bytes.data() + bytes.size() - 16, &version, 4);
+  const auto plan = read_plan(with_checksum(bytes));
+  ASSERT_FALSE(plan.ok());
+  EXPECT_EQ(plan.status().code(), Code::kFailedPrecondition);
+  EXPECT_NE(plan.status().message().find("format version 2"), std::string::npos);
+  EXPECT_NE(plan.status().message().find("reads version 1"), std::string::npos);
+}
+
+TEST(PlanBytes, AGraphIsNoPlan) {
+  Bytes bytes = write_plan(sample_plan());
+  std::memcpy(bytes.data() + 4, "SWGR", 4);
+  const auto plan = read_plan(with_checksum(bytes));
+  ASSERT_FALSE(plan.ok());
+  EXPECT_EQ(plan.status().code(), Code::kDataLoss);
+  EXPECT_NE(plan.status().message().find("identifier"), std::string::npos);
+}
+
+TEST(PlanBytes, AreReadAtAnyAlignment) {
+  const Bytes bytes = write_plan(sample_plan());
+  for (size_t shift = 0; shift < 16; ++shift) {
+    Bytes moved(shift, 0);
+    moved.insert(moved.end(), bytes.begin(), bytes.end());
+    const auto plan = read_plan(std::span(moved).subspan(shift));
+    ASSERT_TRUE(plan.ok()) << shift << ": " << plan.status().message();
+  }
+}
+
+// With the checksum made good every single-byte change must still end in a status or in a plan that
+// is sound, never in a crash.
+TEST(PlanBytes, SurvivesEveryByteBehindTheChecksum) {
+  const Bytes bytes = write_plan(sample_plan());
+  size_t refused = 0;
+  for (size_t i = 0; i + 16 < bytes.size(); ++i)
+    for (const uint8_t value : {0x00, 0x01, 0x7f, 0xff}) {
+      Bytes changed = bytes;
+      changed[i] = value;
+      const auto plan = read_plan(with_checksum(changed));
+      if (plan.ok()) {
+        EXPECT_TRUE(verify(plan->program, false).ok());
+      } else {
+        ++refused;
+      }
+    }
+  EXPECT_GT(refused, bytes.size());
+}
+
+// Plans of released versions stay readable (style.md 2, rule 29).
+TEST(PlanBytes, ReadsThePlansOfReleases) {
+  const std::filesystem::path folder = std::filesystem::path(SHW_TEST_DATA) / "plans";
+  size_t read = 0;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(folder)) {
+    if (file.path().extension() != ".swplan") continue;
+    SCOPED_TRACE(file.path().string());
+    std::ifstream in(file.path(), std::ios::binary);
+    const Bytes bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    const auto plan = read_plan(bytes);
+    ASSERT_TRUE(plan.ok()) << plan.status().message();
+    EXPECT_EQ(write_plan(*plan), bytes);
+    ++read;
+  }
+  EXPECT_GT(read, 0u);
+}
+
+}  // namespace
+}  // namespace shw

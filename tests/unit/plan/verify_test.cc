@@ -1,0 +1,143 @@
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "plan/happens_before.h"
+#include "sample.h"
+
+namespace shw {
+namespace {
+
+using testing::sample_program;
+
+TEST(Verify, AcceptsASoundProgram) {
+  const Status s = verify(sample_program(), true);
+  EXPECT_TRUE(s.ok()) << s.message();
+}
+
+struct Damage {
+  const char* name;
+  std::function<void(Program&)> doing;
+  const char* says;
+};
+
+TEST(Verify, RefusesWhatIsNotSound) {
+  const Damage damages[] = {
+      {"mesh", [](Program& p) { p.mesh[0].size = 0; }, "sizes are at least 1"},
+      {"storage kind", [](Program& p) { p.storages[StorageId{0}].kind = StorageKind(9); },
+       "unknown kind"},
+      {"storage size", [](Program& p) { p.storages[StorageId{0}].bytes = -1; }, "impossible size"},
+      {"arena alignment", [](Program& p) { p.storages[StorageId{3}].offset_bytes = 8; },
+       "multiple of 64"},
+      {"arena end", [](Program& p) { p.storages[StorageId{3}].offset_bytes = 320; },
+       "beyond the arena"},
+      {"value storage", [](Program& p) { p.values[ValueId{0}].storage = StorageId{99}; },
+       "no such storage"},
+      {"negative dim", [](Program& p) { p.values[ValueId{0}].type.shape[0] = -2; }, "negative"},
+      {"window", [](Program& p) { p.values[ValueId{2}].type.strides[0] = 8; }, "does not fit"},
+      {"huge stride", [](Program& p) { p.values[ValueId{2}].type.strides[0] = 1ll << 60; },
+       "does not fit"},
+      {"offset", [](Program& p) { p.values[ValueId{0}].offset_bytes = 4; }, "does not fit"},
+      {"odd offset", [](Program& p) { p.values[ValueId{0}].offset_bytes = 1; }, "not aligned"},
+      {"operand", [](Program& p) { p.steps[1].inputs[0] = ValueId{77}; }, "no such value"},
+      {"kernel", [](Program& p) { p.steps[1].kernel.clear(); }, "no kernel"},
+      {"stream", [](Program& p) { p.steps[1].stream = Stream(2); }, "no such stream"},
+      {"collective", [](Program& p) { p.steps[0].collective.kind = CollectiveKind(7); },
+       "no such collective"},
+      {"reduction", [](Program& p) { p.steps[3].collective.op = ReduceOp(9); },
+       "no such reduction"},
+      {"axes twice",
+       [](Program& p) {
+         p.steps[3].collective.axes = {1, 1};
+       },
+       "distinct"},
+      {"axis", [](Program& p) { p.steps[3].collective.axes = {2}; }, "distinct"},
+      {"no axes", [](Program& p) { p.steps[3].collective.axes = {}; }, "no axes"},
+      {"group size", [](Program& p) { p.steps[0].collective.axes = {0}; }, "among 2 ranks"},
+      {"collective operands", [](Program& p) { p.steps[0].inputs.push_back(ValueId{0}); },
+       "one operand"},
+      {"read before written", [](Program& p) { p.steps[1].inputs[0] = ValueId{5}; },
+       "before it is written"},
+      {"written twice", [](Program& p) { p.steps[2].outputs[0] = ValueId{4}; }, "overwrites"},
+      {"input written", [](Program& p) { p.steps[2].outputs[0] = ValueId{1}; }, "an input"},
+      {"strided result", [](Program& p) { p.steps[2].outputs[0] = ValueId{2}; }, "an input"},
+      {"event unrecorded", [](Program& p) { p.steps[1].waits = {1}; }, "no earlier step"},
+      {"event range", [](Program& p) { p.steps[1].waits = {5}; }, "no earlier step"},
+      {"event twice", [](Program& p) { p.steps[2].records = 0; }, "twice"},
+      {"no wait", [](Program& p) { p.steps[1].waits.clear(); }, "may not be there yet"},
+      {"entry steps", [](Program& p) { p.entries[0].num_steps = 3; }, "no entry owns"},
+      {"entry range", [](Program& p) { p.entries[0].num_steps = 5; }, "not the next ones"},
+      {"port role", [](Program& p) { p.entries[0].inputs[0].role = PortRole::kResult; }, "role"},
+      {"port layout", [](Program& p) { p.entries[0].inputs[0].layout = Layout{}; },
+       "not one rank's piece"},
+      {"port order", [](Program& p) { p.entries[0].inputs[0].layout.order[0] = 3; }, "shard order"},
+      {"uneven port", [](Program& p) { p.entries[0].inputs[0].global.shape[0] = 9; }, "uneven"},
+      {"port number", [](Program& p) { p.storages[StorageId{1}].port = 0; }, "the port's own"},
+      {"output unwritten", [](Program& p) { p.steps[3].outputs[0] = ValueId{6}; }, "overwrites"},
+      {"bytes still in use", [](Program& p) { p.storages[StorageId{3}].offset_bytes = 0; },
+       "may still be using"},
+  };
+  for (const Damage& d : damages) {
+    SCOPED_TRACE(d.name);
+    Program p = sample_program();
+    d.doing(p);
+    const Status s = verify(p, true);
+    ASSERT_FALSE(s.ok());
+    EXPECT_NE(s.message().find(d.says), std::string::npos) << s.message();
+  }
+}
+
+// Bytes go to another storage while the communication stream may still be reading them.
+TEST(Verify, SeesAcrossStreams) {
+  Program p = sample_program();
+  // A step after the all-reduce that takes the place of its operand without waiting for it.
+  const StorageId s = p.storages.push_back({128, StorageKind::kArena, 0, 0});
+  const ValueId v = p.values.push_back({row_major(Dtype::kF32, {8, 4}), s, 0});
+  ProgramStep late;
+  late.kernel = "clone";
+  late.inputs = {ValueId{1}};
+  late.outputs = {v};
+  p.steps.push_back(late);
+  p.entries[0].num_steps = 5;
+  EXPECT_TRUE(verify(p, false).ok());
+  const Status refused = verify(p, true);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.message().find("may still be using"), std::string::npos);
+
+  p.steps[3].records = 2;
+  p.num_events = 3;
+  p.steps[4].waits = {2};
+  EXPECT_TRUE(verify(p, true).ok());
+}
+
+TEST(HappensBefore, KnowsStreamsAndEvents) {
+  const HappensBefore order(sample_program());
+  EXPECT_TRUE(order.before(0, 1));  // by its event
+  EXPECT_TRUE(order.before(0, 2));  // and so does what follows in the stream
+  EXPECT_TRUE(order.before(2, 3));  // by its event
+  EXPECT_TRUE(order.before(1, 3));  // through the step before it
+  EXPECT_FALSE(order.before(3, 2));
+  EXPECT_EQ(order.first_index_after(0), 1u);
+  EXPECT_EQ(order.first_index_after(3), 4u);
+}
+
+TEST(ProgramText, HasOneLineAStep) {
+  EXPECT_EQ(to_text(sample_program()),
+            "program mesh dp=2 tp=4, arena 512 bytes\n"
+            "entry step\n"
+            " inputs\n"
+            "  input.0: f32[8,8] as RS(0) = %0: f32[2,8]@in0\n"
+            "  param.w: f32[8,4] as RR = %1: f32[8,4]@in1\n"
+            " outputs\n"
+            "  output: f32[8,4] as RR = %7: f32[8,4]@out0\n"
+            "  grad.w: f32[] as RR = _\n"
+            " steps\n"
+            "  %3: f32[4,2,8]@s2 = all_gather[tp](%0: f32[2,8]@in0) on=comm records=e0\n"
+            "  %5: f32[8,8]@s3 = relu(%4: f32[8,8]@s2) after=e0\n"
+            "  %6: f32[8,4]@s4, _ = einsum(%5: f32[8,8]@s3, %2: f32[4,8]{1,4}@in1, _) dim=-1 "
+            "dims=[1,-2] keepdim=true dtype=bf16 equation=\"ab,cb->ac\" scale=0.125 records=e1\n"
+            "  %7: f32[8,4]@out0 = all_reduce.avg[tp,dp](%6: f32[8,4]@s4) on=comm after=e1\n");
+}
+
+}  // namespace
+}  // namespace shw

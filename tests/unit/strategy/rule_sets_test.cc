@@ -1,0 +1,69 @@
+// What the `full` rule set leaves out of `compat`, and that it leaves out nothing else.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "strategy/strategies.h"
+
+namespace shw {
+namespace {
+
+// embedding(weight, indices), then mean over the last dim.
+Graph small_graph(int64_t rows, int64_t batch) {
+  Graph g;
+  const NodeId w = g.add_input("w", row_major(Dtype::kF32, {rows, 16}),
+                               {.role = InputRole::kParameter, .name = "w"});
+  const NodeId i = g.add_input("i", row_major(Dtype::kI64, {batch, 8}),
+                               {.role = InputRole::kInput, .name = "0"});
+  const NodeId e =
+      g.add_node(OpKind::kEmbedding, "e", {w, i}, {}, row_major(Dtype::kF32, {batch, 8, 16}));
+  Attrs a;
+  a.set(AttrKey::kDims, std::vector<int64_t>{2});
+  g.add_node(OpKind::kMean, "m", {e}, a, row_major(Dtype::kF32, {batch, 8}));
+  return g;
+}
+
+std::set<std::string> texts(const Graph& g, NodeId n, Rules rules) {
+  Monitor monitor;
+  const auto s = Strategies::enumerate(g, *Mesh::parse("a=2,b=4"), rules, monitor);
+  EXPECT_TRUE(s.ok());
+  std::set<std::string> set;
+  for (uint32_t i = 0; i < s->of(n).count; ++i) set.insert(strategy_text(*s, n, i, 2));
+  EXPECT_EQ(set.size(), s->of(n).count) << "a strategy is listed twice";
+  return set;
+}
+
+TEST(Strategies, FullOffersOnlyEvenShards) {
+  const Graph g = small_graph(64, 6);  // 6 over 4 ranks: 2, 2, 2, 0
+  const auto compat = texts(g, NodeId{3}, Rules::kCompat), full = texts(g, NodeId{3}, Rules::kFull);
+  EXPECT_TRUE(compat.count("(RS(0)) -> RS(0)"));
+  EXPECT_FALSE(full.count("(RS(0)) -> RS(0)"));
+  EXPECT_TRUE(full.count("(S(0)R) -> S(0)R"));
+  for (const std::string& s : full) EXPECT_TRUE(compat.count(s)) << s;
+}
+
+TEST(Strategies, FullHasNoMaskedPartials) {
+  const Graph g = small_graph(64, 8);
+  const auto compat = texts(g, NodeId{2}, Rules::kCompat), full = texts(g, NodeId{2}, Rules::kFull);
+  EXPECT_TRUE(compat.count("(RS(0), RM) -> RM"));
+  for (const std::string& s : compat)
+    EXPECT_EQ(full.count(s), s.find('M') == std::string::npos ? 1u : 0u) << s;
+}
+
+TEST(Strategies, OfEqualNodesAreSharedAndCancelStops) {
+  Graph g;
+  NodeId x = g.add_input("x", row_major(Dtype::kF32, {64, 64}), {});
+  for (int i = 0; i < 1000; ++i) x = g.add_node(OpKind::kExp, "", {x}, {}, g.type(x));
+  Monitor monitor;
+  const auto s = Strategies::enumerate(g, *Mesh::parse("a=4,b=4"), Rules::kCompat, monitor);
+  ASSERT_TRUE(s.ok());
+  EXPECT_EQ(s->num_sets(), 2u);
+  const std::atomic<bool> raised{true};
+  monitor.cancel = &raised;
+  EXPECT_EQ(
+      Strategies::enumerate(g, *Mesh::parse("a=4,b=4"), Rules::kCompat, monitor).status().code(),
+      Code::kCancelled);
+}
+
+}  // namespace
+}  // namespace shw
