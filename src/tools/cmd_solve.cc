@@ -1,6 +1,4 @@
 // shardwise solve: the placement problem of another planner, solved exactly.
-#include <unistd.h>
-
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -10,6 +8,7 @@
 #include "import/problem_json.h"
 #include "solver/problem.h"
 #include "tools/commands.h"
+#include "tools/progress_line.h"
 
 namespace shw::tools {
 namespace {
@@ -19,27 +18,6 @@ struct Options {
   bool json = false;
   bool tied = false;
   double time_limit_s = 0;
-};
-
-// One line on a terminal, rewritten in place; nothing for what is done within a second.
-class ProgressLine {
- public:
-  ~ProgressLine() {
-    if (shown_) std::fputc('\n', stderr);
-  }
-  bool operator()(const Progress& p) {
-    constexpr double kQuiet_s = 1, kBetween_s = 0.2;
-    if (p.elapsed_s < kQuiet_s || (shown_ && p.elapsed_s < last_s_ + kBetween_s)) return false;
-    std::fprintf(stderr, "\r%.1f s  cost %.6f  bound %.6f   ", p.elapsed_s, p.best_cost_us,
-                 p.lower_bound_us);
-    shown_ = true;
-    last_s_ = p.elapsed_s;
-    return false;
-  }
-
- private:
-  bool shown_ = false;
-  double last_s_ = 0;
 };
 
 void print_json(const import::ImportedProblem& imported, const solver::Solution& solution,
@@ -76,8 +54,7 @@ Status solve_file(const Options& options) {
   solver::SolveOptions how;
   how.time_limit_s = options.time_limit_s;
   Monitor monitor;
-  ProgressLine line;
-  if (isatty(STDERR_FILENO)) monitor.on_progress = [&](const Progress& p) { return line(p); };
+  ProgressLine line(monitor);
   const auto start = std::chrono::steady_clock::now();
   SHW_ASSIGN_OR_RETURN(const solver::Solution solution,
                        solver::solve(imported.problem, how, monitor));

@@ -12,6 +12,8 @@ namespace shw::tools {
 int print_error(const Status& status);
 
 void add_import(CLI::App& app, int& exit_code);
+void add_plan(CLI::App& app, int& exit_code);
+void add_show(CLI::App& app, int& exit_code);
 void add_solve(CLI::App& app, int& exit_code);
 
 }  // namespace shw::tools

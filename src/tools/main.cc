@@ -51,6 +51,8 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   int exit_code = 0;
   add_import(app, exit_code);
+  add_plan(app, exit_code);
+  add_show(app, exit_code);
   add_solve(app, exit_code);
   try {
     app.parse(argc, argv);

@@ -1,0 +1,68 @@
+// shardwise show: what is in a plan or a graph.
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "graph/text.h"
+#include "import/file.h"
+#include "plan/report.h"
+#include "rewrite/verify.h"
+#include "tools/commands.h"
+
+namespace shw::tools {
+namespace {
+
+struct Options {
+  std::string file;
+  bool json = false, nodes = false, program = false;
+};
+
+void print_nodes(const Plan& plan) {
+  std::printf("%-44s %-24s %10s %10s  %s\n", "node", "op", "compute", "comm", "layouts");
+  for (const NodeDecision& d : plan.summary.decisions)
+    std::printf("%-44s %-24s %10.2f %10.2f  (%s) -> %s\n", d.name.c_str(), d.op.c_str(),
+                d.compute_us, d.comm_us, d.operand_layouts.c_str(), d.result_layout.c_str());
+}
+
+Status show_graph(std::span<const uint8_t> bytes) {
+  SHW_ASSIGN_OR_RETURN(const Graph graph, load_graph(bytes));
+  std::printf("%s", print_graph(graph).c_str());
+  return {};
+}
+
+Status show_plan(std::span<const uint8_t> bytes, const Options& o) {
+  SHW_ASSIGN_OR_RETURN(const Plan plan, read_plan(bytes));
+  if (o.json) {
+    std::printf("%s\n", plan_json(plan, /*with_decisions=*/true).c_str());
+    return {};
+  }
+  std::printf("%s", plan_text(plan).c_str());
+  if (o.nodes) print_nodes(plan);
+  if (o.program) std::printf("%s", to_text(plan.program).c_str());
+  return {};
+}
+
+Status run(const Options& o) {
+  SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, import::read_file(o.file));
+  const std::string_view identifier =
+      bytes.size() < 8 ? std::string_view()
+                       : std::string_view(reinterpret_cast<const char*>(bytes.data()) + 4, 4);
+  return identifier == "SWGR" ? show_graph(bytes) : show_plan(bytes, o);
+}
+
+}  // namespace
+
+void add_show(CLI::App& app, int& exit_code) {
+  auto o = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("show", "Print a plan as tables or JSON, or a graph as text");
+  verb->add_option("FILE", o->file, "A plan (.swplan) or a graph (.swgraph)")->required();
+  verb->add_flag("--json", o->json, "The plan as JSON, with the decision for every node");
+  verb->add_flag("--nodes", o->nodes, "The decision for every node");
+  verb->add_flag("--program", o->program, "Every step of the per-rank program");
+  verb->callback([o, &exit_code] {
+    if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
+  });
+}
+
+}  // namespace shw::tools
