@@ -1,0 +1,24 @@
+#include "runtime/buffer.h"
+
+namespace shw::runtime {
+
+Result<BufferRef> Buffer::allocate(std::shared_ptr<Device> device, int64_t bytes) {
+  if (bytes < 0) return invalid_argument("a buffer of " + std::to_string(bytes) + " bytes");
+  SHW_ASSIGN_OR_RETURN(void* data, device->allocate(bytes, kArenaAlignment));
+  BufferRef buffer(new Buffer(data, bytes));
+  buffer->device_ = std::move(device);
+  return buffer;
+}
+
+BufferRef Buffer::borrow(void* memory, int64_t bytes, std::function<void()> release) {
+  BufferRef buffer(new Buffer(memory, bytes));
+  buffer->release_ = std::move(release);
+  return buffer;
+}
+
+Buffer::~Buffer() {
+  if (device_ != nullptr) device_->free(data_, bytes_, kArenaAlignment);
+  if (release_) release_();
+}
+
+}  // namespace shw::runtime

@@ -1,0 +1,33 @@
+// A piece of a device's memory that is shared by whoever needs it: tensors that go into and come
+// out of an executor.
+#pragma once
+#include <functional>
+#include <memory>
+
+#include "runtime/hal.h"
+
+namespace shw::runtime {
+
+class Buffer {
+ public:
+  static Result<std::shared_ptr<Buffer>> allocate(std::shared_ptr<Device> device, int64_t bytes);
+  // Memory of somebody else's. `release` (may be empty) is called once, from any thread, when
+  // nobody needs the memory any more.
+  static std::shared_ptr<Buffer> borrow(void* memory, int64_t bytes, std::function<void()> release);
+  ~Buffer();
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  void* data() const { return data_; }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  Buffer(void* data, int64_t bytes) : data_(data), bytes_(bytes) {}
+  void* data_;
+  int64_t bytes_;
+  std::shared_ptr<Device> device_;  // null: borrowed
+  std::function<void()> release_;
+};
+using BufferRef = std::shared_ptr<Buffer>;
+
+}  // namespace shw::runtime

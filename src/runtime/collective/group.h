@@ -1,0 +1,61 @@
+// A group of ranks in one process at work: how members meet, share the work out, and part.
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <vector>
+
+#include "runtime/collective/reduce.h"
+#include "runtime/hal.h"
+
+namespace shw::runtime {
+
+// What a member brings to a meeting.
+struct Contribution {
+  const CollectiveSpec* spec = nullptr;
+  ReduceFn reduce = nullptr;
+  const void* input = nullptr;
+  void* output = nullptr;
+};
+
+// Members arrive and sleep; the last one opens the work, which is cut into pieces that whoever is
+// awake takes; the piece that ends last wakes everybody. Little work is done by the last one alone,
+// so that each member sleeps once. Cores, not ranks, bound how many are woken to help.
+class Group {
+ public:
+  explicit Group(int64_t size);
+  int64_t size() const { return static_cast<int64_t>(members_.size()); }
+
+  // Blocks until all members have met and the work is done, or until abort(). Once all have met the
+  // work is finished even after an abort: others read this member's memory.
+  Status meet(int64_t member, const Contribution& contribution);
+  void abort(const Status& cause);
+
+ private:
+  struct Pieces {
+    int64_t per_block = 0;  // pieces that one block is cut into
+    int64_t blocks = 0;     // blocks that are worked on one by one
+    int64_t elements = 0;   // of a piece; the last one of a block may be smaller
+    int64_t count() const { return per_block * blocks; }
+  };
+
+  Status check_agreement() const;
+  void open();  // under mutex_
+  void work();
+  void do_piece(int64_t piece);
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Contribution> members_;
+  std::vector<const void*> inputs_;  // of members_, as ReduceBlock wants them
+  std::vector<void*> outputs_;
+  int64_t arrived_ = 0;
+  uint64_t opened_ = 0, finished_ = 0;  // meetings so far
+  Status verdict_;                      // of the last meeting
+  Status abort_cause_;
+
+  Pieces pieces_;
+  std::atomic<int64_t> next_piece_{0}, pieces_left_{0};
+};
+
+}  // namespace shw::runtime

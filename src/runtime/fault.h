@@ -1,0 +1,42 @@
+// The health of one executor: the first error of its streams and channels, sticky until cleared.
+//
+// Raising it is also the way to stop: whoever may block registers as a listener and is woken.
+// NCCL's asynchronous errors and abort are the model.
+#pragma once
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "support/status.h"
+
+namespace shw::runtime {
+
+class Fault {
+ public:
+  class Listener {
+   public:
+    // Wakes the listener's waits. Called once a fault, from the raising thread, under the fault's
+    // lock: it must not block and must not call the fault.
+    virtual void on_fault(const Status& cause) = 0;
+
+   protected:
+    ~Listener() = default;
+  };
+
+  // Any thread. The first error stays; later ones are consequences, and are dropped.
+  void raise(Status error);
+  bool raised() const { return raised_.load(std::memory_order_acquire); }
+  Status status() const;  // OK when nothing was raised
+  void clear();           // once everything that listens is idle
+
+  void add_listener(Listener* listener);
+  void remove_listener(Listener* listener);
+
+ private:
+  mutable std::mutex mutex_;
+  std::atomic<bool> raised_{false};
+  Status error_;
+  std::vector<Listener*> listeners_;
+};
+
+}  // namespace shw::runtime

@@ -1,0 +1,72 @@
+#include "runtime/host_tensor.h"
+
+#include "runtime/strided.h"
+
+namespace shw::runtime {
+namespace {
+
+Status check_piece(const Port& port, const Mesh& mesh, const TensorType& piece) {
+  SHW_RETURN_IF_ERROR(check_can_shard(port, mesh));
+  const Dims want = local_shape(port.global.shape, port.layout, mesh);
+  if (piece.shape != want || piece.dtype != port.global.dtype)
+    return invalid_argument("'" + port.name + "': a rank's piece of " + to_string(port.global) +
+                            " in layout " + to_string(port.layout, mesh.rank()) + " is not " +
+                            to_string(piece));
+  return {};
+}
+
+// Byte of a tensor with `strides` at which rank `rank`'s piece begins.
+int64_t piece_offset(const Port& port, const Mesh& mesh, int64_t rank, const Dims& strides) {
+  const Dims first = local_offset(port.global.shape, port.layout, mesh, rank);
+  int64_t offset = 0;
+  for (size_t d = 0; d < first.size(); ++d) offset += first[d] * strides[d];
+  return offset * dtype_size(port.global.dtype);
+}
+
+}  // namespace
+
+Status check_can_shard(const Port& port, const Mesh& mesh) {
+  const auto refuse = [&](const std::string& why) {
+    return failed_precondition("'" + port.name + "', " + to_string(port.global) + " in layout " +
+                               to_string(port.layout, mesh.rank()) + ", " + why);
+  };
+  if (port.layout.has_partial())
+    return refuse("is spread over the ranks as partial values: no rank has a piece of it");
+  for (int m = 0; m < mesh.rank(); ++m)
+    if (port.layout[m].is_shard() && port.layout[m].dim() >= port.global.rank())
+      return refuse("is cut along a dim that it does not have");
+  if (!is_evenly_sharded(port.global.shape, port.layout, mesh))
+    return refuse("does not divide evenly over the mesh " + mesh.to_string());
+  return {};
+}
+
+Status shard(const Port& port, const Mesh& mesh, int64_t rank, const HostTensorView& whole,
+             const TensorType& piece_type, void* piece) {
+  SHW_RETURN_IF_ERROR(check_piece(port, mesh, piece_type));
+  if (whole.type.shape != port.global.shape || whole.type.dtype != port.global.dtype)
+    return invalid_argument("'" + port.name + "' is " + to_string(port.global) + ", not " +
+                            to_string(whole.type));
+  const StridedCopy copy(piece_type.shape, dtype_size(piece_type.dtype), piece_type.strides,
+                         whole.type.strides);
+  copy.run(piece, static_cast<const std::byte*>(whole.data) +
+                      piece_offset(port, mesh, rank, whole.type.strides));
+  return {};
+}
+
+Status gather(const Port& port, const Mesh& mesh, int64_t rank, const TensorType& piece_type,
+              const void* piece, void* whole) {
+  SHW_RETURN_IF_ERROR(check_piece(port, mesh, piece_type));
+  const StridedCopy copy(piece_type.shape, dtype_size(piece_type.dtype), port.global.strides,
+                         piece_type.strides);
+  copy.run(static_cast<std::byte*>(whole) + piece_offset(port, mesh, rank, port.global.strides),
+           piece);
+  return {};
+}
+
+bool is_first_replica(const Layout& layout, const Mesh& mesh, int64_t rank) {
+  for (int m = 0; m < mesh.rank(); ++m)
+    if (layout[m].is_replicate() && mesh.coordinate(rank, m) != 0) return false;
+  return true;
+}
+
+}  // namespace shw::runtime

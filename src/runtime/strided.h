@@ -1,0 +1,72 @@
+// Loops over strided windows: what pointwise kernels, copies and the sharding of host tensors have
+// in common. Dims that all operands walk alike are merged, and the dim that is nearest in the first
+// operand's memory comes last, so that most loops become one flat row.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "tensor/tensor_type.h"
+
+namespace shw::runtime {
+
+inline constexpr int kMaxLoopOperands = 4;
+
+struct StridedLoop {
+  int rank = 0;  // of the outer loops; 0: one row
+  std::array<int64_t, kMaxRank> size{};
+  std::array<std::array<int64_t, kMaxRank>, kMaxLoopOperands> stride_bytes{};  // [operand][dim]
+  int64_t row_size = 0;                                                        // 0: nothing at all
+  std::array<int64_t, kMaxLoopOperands> row_stride_bytes{};
+};
+
+// `strides`: per operand, in bytes, one for each dim of `shape`. Operand 0 decides the order.
+StridedLoop make_loop(const Dims& shape, std::span<const Dims> strides);
+
+// Strides in bytes of `type` seen as `shape`: 0 along dims in which it is broadcast (its dims are
+// aligned at the end, as everywhere in this field).
+Dims broadcast_strides_bytes(const TensorType& type, const Dims& shape);
+bool broadcasts_to(const Dims& from, const Dims& to);
+
+// Calls row(pointers) for each row, in order; operand o's row begins at pointers[o].
+template <size_t N, class F>
+void for_each_row(const StridedLoop& loop, std::array<std::byte*, N> p, F&& row) {
+  if (loop.row_size == 0) return;
+  std::array<int64_t, kMaxRank> index{};
+  while (true) {
+    row(p);
+    int d = loop.rank - 1;
+    for (; d >= 0; --d) {
+      const auto i = static_cast<size_t>(d);
+      if (++index[i] < loop.size[i]) {
+        for (size_t o = 0; o < N; ++o) p[o] += loop.stride_bytes[o][i];
+        break;
+      }
+      for (size_t o = 0; o < N; ++o) p[o] -= (loop.size[i] - 1) * loop.stride_bytes[o][i];
+      index[i] = 0;
+    }
+    if (d < 0) return;
+  }
+}
+
+// A copy between two windows of one shape and element size, made once and run often.
+class StridedCopy {
+ public:
+  StridedCopy() = default;
+  // Strides in elements.
+  StridedCopy(const Dims& shape, int64_t element_bytes, const Dims& to_strides,
+              const Dims& from_strides);
+  void run(void* to, const void* from) const;
+
+ private:
+  StridedLoop loop_;
+  void (*row_)(std::byte* to, const std::byte* from, int64_t n, int64_t to_stride,
+               int64_t from_stride) = nullptr;
+  // When rows are far apart in `from` but the next outer dim is near: both are walked in tiles.
+  void (*tile_)(std::byte* to, const std::byte* from, int64_t rows, int64_t n,
+                int64_t to_row_stride, int64_t from_row_stride, int64_t to_stride,
+                int64_t from_stride) = nullptr;
+};
+
+}  // namespace shw::runtime

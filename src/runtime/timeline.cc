@@ -1,0 +1,42 @@
+#include "runtime/timeline.h"
+
+namespace shw::runtime {
+
+void Timeline::finish(uint64_t run, const Status& status) {
+  {
+    std::lock_guard lock(mutex_);
+    finished_ = run;
+    if (!status.ok()) {
+      if (!failures_.empty() && failures_.back().last + 1 == run &&
+          failures_.back().status.message() == status.message())
+        failures_.back().last = run;
+      else
+        failures_.push_back({run, run, status});
+    }
+  }
+  changed_.notify_all();
+}
+
+bool Timeline::finished(uint64_t run) const {
+  std::lock_guard lock(mutex_);
+  return finished_ >= run;
+}
+
+Status Timeline::wait(uint64_t run) const {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return finished_ >= run; });
+  return status_locked(run);
+}
+
+Status Timeline::status(uint64_t run) const {
+  std::lock_guard lock(mutex_);
+  return status_locked(run);
+}
+
+Status Timeline::status_locked(uint64_t run) const {
+  for (auto it = failures_.rbegin(); it != failures_.rend() && it->last >= run; ++it)
+    if (it->first <= run) return it->status;
+  return {};
+}
+
+}  // namespace shw::runtime

@@ -1,0 +1,59 @@
+// What an executor has finished, and how: enqueued runs are numbered 1, 2, …; a Completion names
+// one of them. Outlives the executor.
+#pragma once
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "runtime/hal.h"
+
+namespace shw::runtime {
+
+class Timeline {
+ public:
+  // Run r uses event r modulo their number, and runs only after the run that used it before.
+  explicit Timeline(std::vector<std::unique_ptr<Event>> done) : done_(std::move(done)) {}
+
+  size_t depth() const { return done_.size(); }
+  Event& done_event(uint64_t run) { return *done_[run % done_.size()]; }
+
+  void finish(uint64_t run, const Status& status);  // in order
+  bool finished(uint64_t run) const;
+  Status wait(uint64_t run) const;    // blocks the host
+  Status status(uint64_t run) const;  // of a finished run
+
+ private:
+  struct Failure {  // runs first … last ended with `status`
+    uint64_t first, last;
+    Status status;
+  };
+  Status status_locked(uint64_t run) const;
+
+  std::vector<std::unique_ptr<Event>> done_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  uint64_t finished_ = 0;
+  std::vector<Failure> failures_;  // ascending; neighbours with the same cause are one
+};
+
+// One enqueued run. Copies are cheap; any thread.
+class Completion {
+ public:
+  Completion() = default;  // of nothing: done from the start
+  Completion(std::shared_ptr<Timeline> timeline, uint64_t run)
+      : timeline_(std::move(timeline)), run_(run) {}
+  bool ready() const { return timeline_ == nullptr || timeline_->finished(run_); }
+  // Blocks until the run has ended, well or not.
+  Status wait() const { return timeline_ == nullptr ? Status() : timeline_->wait(run_); }
+
+  const std::shared_ptr<Timeline>& timeline() const { return timeline_; }
+  uint64_t run() const { return run_; }
+
+ private:
+  std::shared_ptr<Timeline> timeline_;
+  uint64_t run_ = 0;
+};
+
+}  // namespace shw::runtime
