@@ -1,0 +1,134 @@
+#include "runtime/cpu/attention.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace shw::runtime::cpu {
+namespace {
+
+constexpr int64_t kLanes = 16;  // independent accumulators of a row, so that it vectorises
+
+TensorType head_type(const TensorType& type) {
+  return {{type.shape[2], type.shape[3]}, {type.strides[2], type.strides[3]}, type.dtype};
+}
+
+}  // namespace
+
+Result<AttentionShape> attention_shape(const KernelArgs& args, const TensorType& q,
+                                       const TensorType& k, const TensorType& v) {
+  if (q.rank() != 4 || k.rank() != 4 || v.rank() != 4 || q.shape[0] != k.shape[0] ||
+      q.shape[3] != k.shape[3] || v.shape[0] != k.shape[0] || v.shape[1] != k.shape[1] ||
+      v.shape[2] != k.shape[2])
+    return bad_types("attention of " + to_string(q) + ", " + to_string(k) + ", " + to_string(v));
+  if (q.shape[1] != k.shape[1])
+    return unimplemented("attention with " + std::to_string(q.shape[1]) + " query heads and " +
+                         std::to_string(k.shape[1]) + " key heads: expand the keys first");
+  if (args.attrs.get_number(AttrKey::kDropoutP, 0) != 0)
+    return unimplemented("attention with dropout");
+  for (const TensorType* t : {&q, &k, &v})
+    if (!is_floating(t->dtype) || t->dtype == Dtype::kF64)
+      return unimplemented("attention in " + std::string(dtype_name(t->dtype)));
+  const double standard = 1 / std::sqrt(static_cast<double>(std::max<int64_t>(1, q.shape[3])));
+  return AttentionShape{q.shape[0],
+                        q.shape[1],
+                        q.shape[2],
+                        k.shape[2],
+                        q.shape[3],
+                        v.shape[3],
+                        static_cast<float>(args.attrs.get_number(AttrKey::kScale, standard)),
+                        args.attrs.get_bool(AttrKey::kCausal, false)};
+}
+
+HeadOperand::HeadOperand(const TensorType& type)
+    : direct_(type.dtype == Dtype::kF32 && (type.strides[3] == 1 || type.shape[3] == 1) &&
+              type.strides[2] >= type.shape[3]),
+      rows_(type.shape[2]),
+      columns_(type.shape[3]),
+      batch_bytes_(type.strides[0] * dtype_size(type.dtype)),
+      head_bytes_(type.strides[1] * dtype_size(type.dtype)),
+      row_stride_(direct_ ? type.strides[2] : columns_) {
+  const TensorType head = head_type(type);
+  if (!direct_) pack_ = StridedCast(row_major(Dtype::kF32, head.shape), head);
+}
+
+Matrix<const float> HeadOperand::load(const void* buffer, int64_t b, int64_t h,
+                                      float* scratch) const {
+  const auto* at = static_cast<const std::byte*>(buffer) + b * batch_bytes_ + h * head_bytes_;
+  if (direct_) return {reinterpret_cast<const float*>(at), row_stride_, 1};
+  pack_.run(scratch, at);
+  return {scratch, row_stride_, 1};
+}
+
+HeadResult::HeadResult(const TensorType& type)
+    : batch_bytes_(type.strides[0] * dtype_size(type.dtype)),
+      head_bytes_(type.strides[1] * dtype_size(type.dtype)) {
+  const TensorType head = head_type(type);
+  unpack_ = StridedCast(head, row_major(Dtype::kF32, head.shape));
+}
+
+void HeadResult::store(const float* dense, void* buffer, int64_t b, int64_t h) const {
+  unpack_.run(static_cast<std::byte*>(buffer) + b * batch_bytes_ + h * head_bytes_, dense);
+}
+
+Result<ScoreBias> ScoreBias::create(const TensorType& type, const AttentionShape& shape) {
+  const Dims scores{shape.batch, shape.heads, shape.queries, shape.keys};
+  if (!broadcasts_to(type.shape, scores))
+    return bad_types("the bias " + to_string(type) + " does not broadcast to the scores");
+  if (!is_floating(type.dtype))
+    return unimplemented("an attention mask in " + std::string(dtype_name(type.dtype)));
+  ScoreBias bias;
+  bias.load_ = load_row<float>(type.dtype);
+  bias.strides_bytes_ = broadcast_strides_bytes(type, scores);
+  return bias;
+}
+
+void ScoreBias::add(const void* buffer, int64_t b, int64_t h, int64_t i, int64_t n,
+                    float* row) const {
+  constexpr int64_t kChunk = 512;
+  float values[kChunk];
+  const auto* at = static_cast<const std::byte*>(buffer) + b * strides_bytes_[0] +
+                   h * strides_bytes_[1] + i * strides_bytes_[2];
+  for (int64_t j = 0; j < n; j += kChunk) {
+    const int64_t count = std::min(kChunk, n - j);
+    load_(at + j * strides_bytes_[3], strides_bytes_[3], count, values);
+    for (int64_t c = 0; c < count; ++c) row[j + c] += values[c];
+  }
+}
+
+Result<LogSumExp> LogSumExp::create(const TensorType& type, const AttentionShape& shape) {
+  const bool column = type.rank() == 4 && type.shape[3] == 1;
+  if ((type.rank() != 3 && !column) || type.shape[0] != shape.batch ||
+      type.shape[1] != shape.heads || (type.shape[2] < shape.queries && type.shape[2] != 0) ||
+      type.dtype != Dtype::kF32)
+    return bad_types("the softmax denominators do not fit in " + to_string(type));
+  return LogSumExp{type.strides[0], type.strides[1], type.strides[2], type.shape[2]};
+}
+
+float row_max(const float* x, int64_t n) {
+  std::array<float, kLanes> most;
+  most.fill(-std::numeric_limits<float>::infinity());
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    for (int64_t l = 0; l < kLanes; ++l) {
+      float& m = most[static_cast<size_t>(l)];
+      m = x[i + l] > m ? x[i + l] : m;
+    }
+  float m = -std::numeric_limits<float>::infinity();
+  for (; i < n; ++i) m = x[i] > m ? x[i] : m;
+  for (float lane : most) m = lane > m ? lane : m;
+  return m;
+}
+
+float row_sum(const float* x, int64_t n) {
+  std::array<float, kLanes> sums{};
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    for (int64_t l = 0; l < kLanes; ++l) sums[static_cast<size_t>(l)] += x[i + l];
+  for (size_t l = 0; i < n; ++i, ++l) sums[l] += x[i];
+  for (size_t width = kLanes / 2; width > 0; width /= 2)
+    for (size_t l = 0; l < width; ++l) sums[l] += sums[l + width];
+  return sums[0];
+}
+
+}  // namespace shw::runtime::cpu

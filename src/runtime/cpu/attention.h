@@ -1,0 +1,85 @@
+// What the attention kernels share: shapes, operands by head, and the softmax of a block of rows.
+//
+// Tensors are [batch, heads, sequence, width]. One head is worked on at a time, in blocks of query
+// rows against all the keys that they may see: the scores of a block fit the cache for sequences of
+// some thousands, and no running maximum is needed. Everything is computed in f32.
+#pragma once
+#include "runtime/cpu/cast.h"
+#include "runtime/cpu/gemm.h"
+#include "runtime/cpu/kernel_args.h"
+
+namespace shw::runtime::cpu {
+
+inline constexpr int64_t kQueryBlock = 64;  // rows of scores that are in work at a time
+
+struct AttentionShape {
+  int64_t batch, heads, queries, keys, width, value_width;
+  float scale;
+  bool causal;  // query i sees keys 0 … i
+
+  // Keys that the queries first … first + rows - 1 see.
+  int64_t visible(int64_t first, int64_t rows) const {
+    return causal ? std::min(keys, first + rows) : keys;
+  }
+};
+
+// Reads shape and attributes. UNIMPLEMENTED: dropout, f64, key heads that are fewer than query
+// heads.
+Result<AttentionShape> attention_shape(const KernelArgs& args, const TensorType& q,
+                                       const TensorType& k, const TensorType& v);
+
+// One [batch, heads, rows, columns] operand, a matrix of f32 for each head: where it lies, or, if
+// it is of another dtype or has gaps within its rows, converted into scratch memory.
+class HeadOperand {
+ public:
+  HeadOperand() = default;
+  explicit HeadOperand(const TensorType& type);
+  int64_t scratch_elements() const { return direct_ ? 0 : rows_ * columns_; }
+  Matrix<const float> load(const void* buffer, int64_t b, int64_t h, float* scratch) const;
+
+ private:
+  bool direct_ = false;
+  int64_t rows_ = 0, columns_ = 0;
+  int64_t batch_bytes_ = 0, head_bytes_ = 0, row_stride_ = 0;
+  StridedCast pack_;
+};
+
+// One [batch, heads, rows, columns] result: stored from a dense f32 matrix for each head.
+class HeadResult {
+ public:
+  HeadResult() = default;
+  explicit HeadResult(const TensorType& type);
+  void store(const float* dense, void* buffer, int64_t b, int64_t h) const;
+
+ private:
+  int64_t batch_bytes_ = 0, head_bytes_ = 0;
+  StridedCast unpack_;
+};
+
+// An additive bias that broadcasts to [batch, heads, queries, keys].
+class ScoreBias {
+ public:
+  ScoreBias() = default;
+  static Result<ScoreBias> create(const TensorType& type, const AttentionShape& shape);
+  // row[j] += bias of query i and key j, for j < n.
+  void add(const void* buffer, int64_t b, int64_t h, int64_t i, int64_t n, float* row) const;
+
+ private:
+  LoadRow<float> load_ = nullptr;
+  Dims strides_bytes_;
+};
+
+// Logarithms of the softmax denominators, [batch, heads, queries] or with a last dim of 1; f32. May
+// be longer than there are queries, as some attention kernels pad it, or empty.
+struct LogSumExp {
+  int64_t batch_stride = 0, head_stride = 0, stride = 0, length = 0;
+  static Result<LogSumExp> create(const TensorType& type, const AttentionShape& shape);
+  int64_t offset(int64_t b, int64_t h, int64_t i) const {
+    return b * batch_stride + h * head_stride + i * stride;
+  }
+};
+
+float row_max(const float* x, int64_t n);  // -infinity for an empty row
+float row_sum(const float* x, int64_t n);
+
+}  // namespace shw::runtime::cpu

@@ -1,0 +1,25 @@
+// A copy between two windows of one shape, converting dtypes on the way: what clone, the casts and
+// the packing of matrix operands are made of.
+#pragma once
+#include "runtime/cpu/rows.h"
+#include "runtime/strided.h"
+
+namespace shw::runtime::cpu {
+
+class StridedCast {
+ public:
+  StridedCast() = default;
+  StridedCast(const TensorType& to, const TensorType& from);  // equal shapes
+  void run(void* to, const void* from) const { run_(*this, to, from); }
+
+ private:
+  template <class T>
+  static void run_as(const StridedCast& self, void* to, const void* from);
+
+  StridedCopy copy_;  // equal dtypes
+  StridedLoop loop_;
+  Dtype to_ = Dtype::kF32, from_ = Dtype::kF32;
+  void (*run_)(const StridedCast&, void*, const void*) = nullptr;
+};
+
+}  // namespace shw::runtime::cpu

@@ -1,0 +1,260 @@
+#include "runtime/cpu/contraction.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "runtime/cpu/cast.h"
+#include "runtime/cpu/gemm.h"
+#include "runtime/strided.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+enum Operand : size_t { kLeft = 0, kRight = 1, kResult = 2 };
+
+struct Letter {
+  char name;
+  int64_t size = 1;
+  std::array<int64_t, 3> stride{};  // in elements, by Operand
+  std::array<bool, 3> in{};
+};
+using Letters = std::vector<Letter>;
+
+struct Equation {
+  Letters batch, rows, columns, depth;
+};
+
+Status add_subscripts(std::string_view text, const TensorType& type, Operand which,
+                      Letters& letters) {
+  if (text.size() != type.shape.size())
+    return bad_types("'" + std::string(text) + "' does not name the dims of " + to_string(type));
+  for (size_t d = 0; d < text.size(); ++d) {
+    const char c = text[d];
+    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')))
+      return unimplemented("einsum with '" + std::string(1, c) + "' in its equation");
+    auto it =
+        std::find_if(letters.begin(), letters.end(), [&](const Letter& l) { return l.name == c; });
+    if (it == letters.end()) it = letters.insert(letters.end(), Letter{.name = c});
+    const int64_t size = type.shape[d];
+    if (it->size != 1 && size != 1 && size != it->size)
+      return bad_types("'" + std::string(1, c) + "' has the sizes " + std::to_string(it->size) +
+                       " and " + std::to_string(size));
+    if (which == kResult &&
+        (it->in[kResult] || (!it->in[kLeft] && !it->in[kRight]) || size != it->size))
+      return bad_types("dim '" + std::string(1, c) + "' of the result " + to_string(type) +
+                       " does not come from the operands");
+    it->size = std::max(it->size, size);
+    if (size == 0) it->size = 0;
+    it->in[which] = true;
+    if (size != 1) it->stride[which] += type.strides[d];  // size 1 is broadcast
+  }
+  return {};
+}
+
+Result<Equation> parse(std::string_view text, const TensorType& left, const TensorType& right,
+                       const TensorType& result) {
+  const size_t comma = text.find(','), arrow = text.find("->");
+  if (comma == std::string_view::npos || arrow == std::string_view::npos || arrow < comma ||
+      text.find(',', comma + 1) != std::string_view::npos)
+    return unimplemented("einsum '" + std::string(text) +
+                         "': only two operands and an explicit result");
+  Letters letters;
+  SHW_RETURN_IF_ERROR(add_subscripts(text.substr(0, comma), left, kLeft, letters));
+  SHW_RETURN_IF_ERROR(
+      add_subscripts(text.substr(comma + 1, arrow - comma - 1), right, kRight, letters));
+  SHW_RETURN_IF_ERROR(add_subscripts(text.substr(arrow + 2), result, kResult, letters));
+  Equation e;
+  for (const Letter& l : letters) {
+    // A letter of one operand only that is summed goes with stride 0 through the other.
+    Letters& home = !l.in[kResult]                ? e.depth
+                    : l.in[kLeft] && l.in[kRight] ? e.batch
+                    : l.in[kLeft]                 ? e.rows
+                                                  : e.columns;
+    home.push_back(l);
+  }
+  return e;
+}
+
+// Puts the letter with the largest stride in `guide` first.
+void sort_by(Letters& letters, Operand guide) {
+  std::stable_sort(letters.begin(), letters.end(), [&](const Letter& a, const Letter& b) {
+    return a.stride[guide] > b.stride[guide];
+  });
+}
+
+int64_t extent(const Letters& letters) {
+  int64_t n = 1;
+  for (const Letter& l : letters) n *= l.size;
+  return n;
+}
+
+// The stride of `letters`, walked as one dim through an operand; -1 if they do not form one. 0 for
+// a single element.
+int64_t joint_stride(const Letters& letters, Operand which) {
+  int64_t stride = 0, next = -1;
+  for (auto it = letters.rbegin(); it != letters.rend(); ++it) {
+    if (it->size == 1) continue;
+    if (next < 0)
+      stride = it->stride[which];
+    else if (it->stride[which] != next)
+      return -1;
+    next = it->stride[which] * it->size;
+  }
+  return next == 0 ? -1 : stride;  // broadcast: a matrix that is not there
+}
+
+// How one operand enters the product.
+struct Access {
+  bool packed = false;
+  int64_t row_stride = 0, column_stride = 0;  // in elements of what is multiplied
+  int64_t workspace_offset = 0;               // packed
+  StridedCast pack;                           // to (operands) or from (result) the workspace
+};
+
+TensorType letters_type(const std::array<const Letters*, 3>& groups, Operand which, Dtype dtype) {
+  TensorType type{{}, {}, dtype};
+  for (const Letters* group : groups)
+    for (const Letter& l : *group) {
+      if (l.size == 1) continue;
+      type.shape.push_back(l.size);
+      type.strides.push_back(l.stride[which]);
+    }
+  return type;
+}
+
+size_t num_wide(const Equation& e) {
+  size_t n = 0;
+  for (const Letters* group : {&e.batch, &e.rows, &e.columns, &e.depth})
+    for (const Letter& l : *group) n += l.size != 1;
+  return n;
+}
+
+template <class T>
+class ContractionKernel final : public HostKernel {
+ public:
+  ContractionKernel(Equation e, const KernelArgs& args) {
+    output_ = args.inputs.size();
+    // The product writes rows without gaps: where the result's gapless dim is among the rows, the
+    // transposed product is formed.
+    const auto gapless = [](const Letters& letters) {
+      return std::any_of(letters.begin(), letters.end(),
+                         [](const Letter& l) { return l.size != 1 && l.stride[kResult] == 1; });
+    };
+    if (gapless(e.rows) && !gapless(e.columns)) {
+      std::swap(e.rows, e.columns);
+      std::swap(left_, right_);
+    }
+    sort_by(e.batch, kResult);
+    sort_by(e.rows, kResult);
+    sort_by(e.columns, kResult);
+    sort_by(e.depth, left_);
+    m_ = extent(e.rows);
+    n_ = extent(e.columns);
+    k_ = extent(e.depth);
+    Dtype dtype[3] = {args.inputs[0]->dtype, args.inputs[1]->dtype, args.outputs[0]->dtype};
+    prepare_operand(a_, e, left_, e.rows, e.depth, dtype[left_]);
+    prepare_operand(b_, e, right_, e.depth, e.columns, dtype[right_]);
+    prepare_operand(c_, e, kResult, e.rows, e.columns, dtype[kResult]);
+    make_batch_loop(e);
+  }
+
+  int64_t workspace_bytes() const override { return workspace_bytes_; }
+
+  Status compute(void* const* buffers) noexcept override {
+    auto* workspace = static_cast<std::byte*>(buffers[output_ + 1]);
+    const auto place = [&](Access& access, void* buffer) -> std::byte* {
+      return access.packed ? workspace + access.workspace_offset : static_cast<std::byte*>(buffer);
+    };
+    std::byte* a = place(a_, buffers[left_]);
+    std::byte* b = place(b_, buffers[right_]);
+    std::byte* c = place(c_, buffers[output_]);
+    if (a_.packed) a_.pack.run(a, buffers[left_]);
+    if (b_.packed) b_.pack.run(b, buffers[right_]);
+    for_each_row(batch_, std::array{c, a, b}, [&](const std::array<std::byte*, 3>& p) {
+      for (int64_t i = 0; i < batch_.row_size; ++i) {
+        const auto at = [&](size_t o) { return p[o] + i * batch_.row_stride_bytes[o]; };
+        gemm<T>({m_,
+                 n_,
+                 k_,
+                 {reinterpret_cast<const T*>(at(1)), a_.row_stride, a_.column_stride},
+                 {reinterpret_cast<const T*>(at(2)), b_.row_stride, b_.column_stride},
+                 {reinterpret_cast<T*>(at(0)), c_.row_stride, c_.column_stride}});
+      }
+    });
+    if (c_.packed) c_.pack.run(buffers[output_], c);
+    return {};
+  }
+
+ private:
+  void prepare_operand(Access& access, const Equation& e, Operand which, const Letters& rows,
+                       const Letters& columns, Dtype dtype) {
+    const int64_t num_rows = extent(rows), num_columns = extent(columns);
+    access.row_stride = joint_stride(rows, which);
+    access.column_stride = joint_stride(columns, which);
+    if (num_columns == 1) access.column_stride = 1;
+    if (num_rows == 1) access.row_stride = access.column_stride == 1 ? num_columns : 1;
+    const bool by_rows = access.column_stride == 1 && access.row_stride >= num_columns;
+    const bool by_columns = access.row_stride == 1 && access.column_stride >= num_rows;
+    if (stored_as_is<T>(dtype) && (by_rows || (by_columns && which != kResult))) return;
+    access.packed = true;
+    access.row_stride = num_columns;
+    access.column_stride = 1;
+    access.workspace_offset = workspace_bytes_;
+    const TensorType lies = letters_type({&e.batch, &rows, &columns}, which, dtype);
+    TensorType dense = row_major(compute_dtype(), lies.shape);
+    access.pack = which == kResult ? StridedCast(lies, dense) : StridedCast(dense, lies);
+    constexpr int64_t kAlign = kArenaAlignment;
+    workspace_bytes_ += (dense.bytes() + kAlign - 1) / kAlign * kAlign;
+  }
+
+  void make_batch_loop(const Equation& e) {
+    const int64_t element = sizeof(T);
+    Dims shape, c, a, b;
+    const auto batch_strides = [&](const Access& access, Operand which, int64_t matrix) {
+      Dims strides;
+      int64_t dense = matrix;
+      for (auto it = e.batch.rbegin(); it != e.batch.rend(); ++it) {
+        if (it->size == 1) continue;
+        strides.insert(0, (access.packed ? dense : it->stride[which]) * element);
+        dense *= it->size;
+      }
+      return strides;
+    };
+    for (const Letter& l : e.batch)
+      if (l.size != 1) shape.push_back(l.size);
+    const Dims strides[3] = {batch_strides(c_, kResult, m_ * n_), batch_strides(a_, left_, m_ * k_),
+                             batch_strides(b_, right_, k_ * n_)};
+    batch_ = make_loop(shape, strides);
+  }
+
+  static constexpr Dtype compute_dtype() {
+    return std::is_same_v<T, float>    ? Dtype::kF32
+           : std::is_same_v<T, double> ? Dtype::kF64
+           : std::is_same_v<T, Int>    ? Dtype::kI64
+                                       : Dtype::kC64;
+  }
+
+  Operand left_ = kLeft, right_ = kRight;  // what stands left of the product
+  size_t output_ = 2;
+  int64_t m_ = 1, n_ = 1, k_ = 1;
+  Access a_, b_, c_;
+  StridedLoop batch_;
+  int64_t workspace_bytes_ = 0;
+};
+
+}  // namespace
+
+Prepared prepare_contraction(const KernelArgs& args, std::string_view equation) {
+  SHW_RETURN_IF_ERROR(expect_operands(args, 2));
+  SHW_ASSIGN_OR_RETURN(Equation e,
+                       parse(equation, *args.inputs[0], *args.inputs[1], *args.outputs[0]));
+  if (num_wide(e) > static_cast<size_t>(kMaxRank))
+    return unimplemented("einsum '" + std::string(equation) + "' has more than " +
+                         std::to_string(kMaxRank) + " letters");
+  return with_compute_type(args.outputs[0]->dtype, [&](auto t) -> Prepared {
+    return make_kernel<ContractionKernel<decltype(t)>>(std::move(e), args);
+  });
+}
+
+}  // namespace shw::runtime::cpu

@@ -1,0 +1,26 @@
+// Matrix products of the CPU backend, and the only file of the project that knows oneDNN.
+//
+// f32 goes to oneDNN's sgemm: it takes sizes at run time, allocates nothing, and on f32 is as fast
+// as its matmul primitive; bf16 is converted to f32 by the caller, which without AVX512-BF16 is
+// five times faster than oneDNN's own bf16 product. Everything else, and everything in a build
+// without oneDNN, goes to the plain blocked loops of gemm_plain.h.
+#pragma once
+#include <cstdint>
+
+#include "runtime/cpu/gemm_plain.h"
+
+namespace shw::runtime::cpu {
+
+template <class T>
+void gemm(const Gemm<T>& g) {
+  plain_gemm(g);
+}
+template <>
+void gemm<float>(const Gemm<float>& g);
+
+bool gemm_uses_onednn();
+
+// Ranks are threads already: called by each of them, keeps oneDNN from starting teams of its own.
+void use_one_gemm_thread();
+
+}  // namespace shw::runtime::cpu

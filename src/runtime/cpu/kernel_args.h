@@ -1,0 +1,32 @@
+// What every kernel's prepare() checks first.
+#pragma once
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "runtime/host_kernel.h"
+
+namespace shw::runtime::cpu {
+
+using Prepared = Result<std::unique_ptr<PreparedKernel>>;
+
+template <class K, class... A>
+Prepared make_kernel(A&&... a) {
+  return std::unique_ptr<PreparedKernel>(std::make_unique<K>(std::forward<A>(a)...));
+}
+
+// At least `inputs` inputs and `outputs` outputs, of which these are all there.
+inline Status expect_operands(const KernelArgs& args, size_t inputs, size_t outputs = 1) {
+  bool good = args.inputs.size() >= inputs && args.outputs.size() >= outputs;
+  for (size_t i = 0; good && i < inputs; ++i) good = args.inputs[i] != nullptr;
+  for (size_t i = 0; good && i < outputs; ++i) good = args.outputs[i] != nullptr;
+  if (good) return {};
+  return invalid_argument("the step lacks an operand: the kernel takes " + std::to_string(inputs) +
+                          " and makes " + std::to_string(outputs));
+}
+
+inline Status bad_types(const std::string& why) {
+  return invalid_argument("the operands do not fit: " + why);
+}
+
+}  // namespace shw::runtime::cpu

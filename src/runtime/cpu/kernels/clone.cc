@@ -1,0 +1,9 @@
+// clone: a copy of any window, in the strides of the result's type.
+#include "runtime/cpu/move.h"
+
+namespace shw::runtime::cpu {
+
+extern const Kernel kClone;
+constinit const Kernel kClone = {"clone", prepare_move};
+
+}  // namespace shw::runtime::cpu

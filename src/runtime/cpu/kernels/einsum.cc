@@ -1,0 +1,16 @@
+// einsum: the sum that attrs.equation says, of two operands.
+#include "runtime/cpu/contraction.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+Prepared prepare(const KernelArgs& args) {
+  return prepare_contraction(args, args.attrs.get_string(AttrKey::kEquation));
+}
+
+}  // namespace
+
+extern const Kernel kEinsum;
+constinit const Kernel kEinsum = {"einsum", prepare};
+
+}  // namespace shw::runtime::cpu

@@ -1,0 +1,24 @@
+// exp: e^x.
+#include <concepts>
+
+#include "runtime/cpu/math.h"
+#include "runtime/cpu/pointwise.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+struct Exp {
+  template <std::floating_point T>
+  T operator()(T x) const {
+    return fast_exp(x);
+  }
+};
+
+Prepared prepare(const KernelArgs& args) { return prepare_unary(args, Exp{}); }
+
+}  // namespace
+
+extern const Kernel kExp;
+constinit const Kernel kExp = {"exp", prepare};
+
+}  // namespace shw::runtime::cpu

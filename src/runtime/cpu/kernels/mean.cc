@@ -1,0 +1,14 @@
+// mean: over attrs.dims (none: all), which stay with size 1 if attrs.keepdim.
+#include "runtime/cpu/reduction.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+Prepared prepare(const KernelArgs& args) { return prepare_reduction(args, Reduction::kMean); }
+
+}  // namespace
+
+extern const Kernel kMean;
+constinit const Kernel kMean = {"mean", prepare};
+
+}  // namespace shw::runtime::cpu

@@ -1,0 +1,220 @@
+// sdpa_backward(grad, q, k, v, bias?, out, lse, seed, offset): gradients of q, k, v and, where it
+// is wanted, of the bias. Attributes as of sdpa. The scores are computed again; with
+//   p = exp(scale·q·kᵀ + bias − lse),  delta = rowsum(grad ∘ out),  ds = p ∘ (grad·vᵀ − delta)
+// the gradients are dq = scale·ds·k, dk = scale·dsᵀ·q, dv = pᵀ·grad, dbias = ds.
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "runtime/cpu/attention.h"
+#include "runtime/cpu/math.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+enum In : size_t { kGrad, kQ, kK, kV, kBias, kOut, kLse, kNumIn };
+enum Res : size_t { kDq, kDk, kDv, kDbias, kNumRes };
+
+struct Parts {
+  AttentionShape shape;
+  HeadOperand grad, q, k, v, out;
+  bool has_bias = false, wants_dbias = false;
+  ScoreBias bias;
+  LogSumExp lse;
+  HeadResult result[3];  // dq, dk, dv
+  StoreRow<float> store_dbias = nullptr;
+  Dims dbias_bytes;  // strides
+  size_t num_inputs = 0, num_outputs = 0;
+};
+
+// Memory of one head's work.
+struct Scratch {
+  float *grad, *q, *k, *v, *out, *dq, *dk, *dv, *scores, *ds;
+};
+
+class SdpaBackward final : public HostKernel {
+ public:
+  explicit SdpaBackward(Parts parts) : p_(std::move(parts)) {}
+
+  int64_t workspace_bytes() const override {
+    Scratch unused;
+    return carve(nullptr, unused) * static_cast<int64_t>(sizeof(float));
+  }
+
+  Status compute(void* const* buffers) noexcept override {
+    const AttentionShape& s = p_.shape;
+    Scratch m;
+    carve(static_cast<float*>(buffers[p_.num_inputs + p_.num_outputs]), m);
+    for (int64_t b = 0; b < s.batch; ++b)
+      for (int64_t h = 0; h < s.heads; ++h) {
+        const Head head{b,
+                        h,
+                        p_.grad.load(buffers[kGrad], b, h, m.grad),
+                        p_.q.load(buffers[kQ], b, h, m.q),
+                        p_.k.load(buffers[kK], b, h, m.k),
+                        p_.v.load(buffers[kV], b, h, m.v),
+                        p_.out.load(buffers[kOut], b, h, m.out)};
+        std::memset(m.dk, 0, static_cast<size_t>(s.keys * s.width) * sizeof(float));
+        std::memset(m.dv, 0, static_cast<size_t>(s.keys * s.value_width) * sizeof(float));
+        for (int64_t i = 0; i < s.queries; i += kQueryBlock) do_block(buffers, head, i, m);
+        const float* dense[3] = {m.dq, m.dk, m.dv};
+        for (size_t r = 0; r < 3; ++r)
+          if (void* to = result_buffer(buffers, r); to != nullptr)
+            p_.result[r].store(dense[r], to, b, h);
+      }
+    return {};
+  }
+
+ private:
+  struct Head {
+    int64_t b, h;
+    Matrix<const float> grad, q, k, v, out;
+  };
+
+  // Lays the scratch out from `base` (not touched) and returns its number of elements.
+  int64_t carve(float* base, Scratch& m) const {
+    const AttentionShape& s = p_.shape;
+    int64_t used = 0;
+    const auto take = [&](float*& part, int64_t elements) {
+      part = base == nullptr ? nullptr : base + used;
+      used += elements;
+    };
+    take(m.grad, p_.grad.scratch_elements());
+    take(m.q, p_.q.scratch_elements());
+    take(m.k, p_.k.scratch_elements());
+    take(m.v, p_.v.scratch_elements());
+    take(m.out, p_.out.scratch_elements());
+    take(m.dq, s.queries * s.width);
+    take(m.dk, s.keys * s.width);
+    take(m.dv, s.keys * s.value_width);
+    take(m.scores, kQueryBlock * s.keys);
+    take(m.ds, kQueryBlock * s.keys);
+    return used;
+  }
+
+  void* result_buffer(void* const* buffers, size_t r) const {
+    return r < p_.num_outputs ? buffers[p_.num_inputs + r] : nullptr;
+  }
+
+  static Matrix<const float> rows_of(const Matrix<const float>& x, int64_t first) {
+    return {x.data + first * x.row_stride, x.row_stride, x.column_stride};
+  }
+  static Matrix<const float> transposed(const Matrix<const float>& x) {
+    return {x.data, x.column_stride, x.row_stride};
+  }
+
+  void do_block(void* const* buffers, const Head& head, int64_t first, const Scratch& m) const {
+    const AttentionShape& s = p_.shape;
+    const int64_t rows = std::min(kQueryBlock, s.queries - first);
+    const int64_t keys = s.visible(first, rows);
+    const Matrix<const float> q = rows_of(head.q, first), grad = rows_of(head.grad, first);
+    const Matrix<const float> scores{m.scores, keys, 1}, ds{m.ds, keys, 1};
+    gemm<float>({rows, keys, s.width, q, transposed(head.k), {m.scores, keys, 1}});
+    for (int64_t r = 0; r < rows; ++r) weights(buffers, head, first + r, keys, m.scores + r * keys);
+    gemm<float>(
+        {keys, s.value_width, rows, transposed(scores), grad, {m.dv, s.value_width, 1}, true});
+    gemm<float>({rows, keys, s.value_width, grad, transposed(head.v), {m.ds, keys, 1}});
+    for (int64_t r = 0; r < rows; ++r)
+      score_gradient(buffers, head, first + r, keys, m.scores + r * keys, m.ds + r * keys);
+    gemm<float>({rows, s.width, keys, ds, head.k, {m.dq + first * s.width, s.width, 1}});
+    gemm<float>({keys, s.width, rows, transposed(ds), q, {m.dk, s.width, 1}, true});
+  }
+
+  // A row of scores becomes the row of the softmax.
+  void weights(void* const* buffers, const Head& head, int64_t i, int64_t keys, float* row) const {
+    const int64_t n = p_.shape.visible(i, 1);
+    for (int64_t j = 0; j < n; ++j) row[j] *= p_.shape.scale;
+    if (p_.has_bias) p_.bias.add(buffers[kBias], head.b, head.h, i, n, row);
+    const float lse = static_cast<const float*>(buffers[kLse])[p_.lse.offset(head.b, head.h, i)];
+    // A query that saw nothing has no weights.
+    const float shift = lse == -std::numeric_limits<float>::infinity()
+                            ? std::numeric_limits<float>::infinity()
+                            : lse;
+    for (int64_t j = 0; j < n; ++j) row[j] = fast_exp(row[j] - shift);
+    for (int64_t j = n; j < keys; ++j) row[j] = 0;
+  }
+
+  // A row of grad·vᵀ becomes that of scale·ds.
+  void score_gradient(void* const* buffers, const Head& head, int64_t i, int64_t keys,
+                      const float* weight, float* row) const {
+    float delta = 0;
+    for (int64_t c = 0; c < p_.shape.value_width; ++c)
+      delta += head.grad.at(i, c) * head.out.at(i, c);
+    for (int64_t j = 0; j < keys; ++j) row[j] = weight[j] * (row[j] - delta);
+    if (p_.wants_dbias) store_dbias(buffers, head, i, keys, row);
+    for (int64_t j = 0; j < keys; ++j) row[j] *= p_.shape.scale;
+  }
+
+  void store_dbias(void* const* buffers, const Head& head, int64_t i, int64_t keys,
+                   const float* row) const {
+    auto* to = static_cast<std::byte*>(result_buffer(buffers, kDbias)) +
+               head.b * p_.dbias_bytes[0] + head.h * p_.dbias_bytes[1] + i * p_.dbias_bytes[2];
+    p_.store_dbias(row, keys, to, p_.dbias_bytes[3]);
+    const float zero = 0;
+    for (int64_t j = keys; j < p_.shape.keys; ++j)
+      p_.store_dbias(&zero, 1, to + j * p_.dbias_bytes[3], p_.dbias_bytes[3]);
+  }
+
+  Parts p_;
+};
+
+Status prepare_results(const KernelArgs& args, Parts& parts) {
+  const auto wanted = [&](size_t i) {
+    return i < args.outputs.size() && args.outputs[i] != nullptr;
+  };
+  for (size_t r = kDq; r <= kDv; ++r) {
+    if (!wanted(r)) continue;
+    const TensorType &of = *args.inputs[kQ + r], &type = *args.outputs[r];
+    if (type.shape != of.shape)
+      return bad_types(to_string(type) + " is not the gradient of " + to_string(of));
+    parts.result[r] = HeadResult(type);
+  }
+  if (!wanted(kDbias)) return {};
+  const AttentionShape& s = parts.shape;
+  const TensorType& type = *args.outputs[kDbias];
+  if (type.shape != Dims{s.batch, s.heads, s.queries, s.keys} || !is_floating(type.dtype))
+    return unimplemented("the gradient of an attention bias that is broadcast, " + to_string(type));
+  parts.wants_dbias = true;
+  parts.store_dbias = store_row<float>(type.dtype);
+  parts.dbias_bytes = broadcast_strides_bytes(type, type.shape);
+  return {};
+}
+
+Prepared prepare(const KernelArgs& args) {
+  const auto there = [&](size_t i) { return i < args.inputs.size() && args.inputs[i] != nullptr; };
+  for (size_t i : {kGrad, kQ, kK, kV, kOut, kLse})
+    if (!there(i))
+      return invalid_argument("sdpa_backward lacks operand " + std::to_string(i) +
+                              " of (grad, q, k, v, bias, out, lse)");
+  const TensorType &grad = *args.inputs[kGrad], &q = *args.inputs[kQ], &v = *args.inputs[kV];
+  Parts parts;
+  SHW_ASSIGN_OR_RETURN(parts.shape, attention_shape(args, q, *args.inputs[kK], v));
+  const AttentionShape& s = parts.shape;
+  const Dims out{s.batch, s.heads, s.queries, s.value_width};
+  if (grad.shape != out || args.inputs[kOut]->shape != out)
+    return bad_types("the gradient " + to_string(grad) + " and the result " +
+                     to_string(*args.inputs[kOut]) + " are not those of this attention");
+  parts.grad = HeadOperand(grad);
+  parts.q = HeadOperand(q);
+  parts.k = HeadOperand(*args.inputs[kK]);
+  parts.v = HeadOperand(v);
+  parts.out = HeadOperand(*args.inputs[kOut]);
+  if (there(kBias)) {
+    SHW_ASSIGN_OR_RETURN(parts.bias, ScoreBias::create(*args.inputs[kBias], s));
+    parts.has_bias = true;
+  }
+  SHW_ASSIGN_OR_RETURN(parts.lse, LogSumExp::create(*args.inputs[kLse], s));
+  if (parts.lse.length == 0 && s.queries > 0)
+    return bad_types("the softmax denominators are missing");
+  SHW_RETURN_IF_ERROR(prepare_results(args, parts));
+  parts.num_inputs = args.inputs.size();
+  parts.num_outputs = args.outputs.size();
+  return make_kernel<SdpaBackward>(std::move(parts));
+}
+
+}  // namespace
+
+extern const Kernel kSdpaBackward;
+constinit const Kernel kSdpaBackward = {"sdpa_backward", prepare};
+
+}  // namespace shw::runtime::cpu

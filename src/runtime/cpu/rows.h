@@ -1,0 +1,79 @@
+// Rows of elements between memory and registers: what a kernel computes in, and conversions of rows
+// between that and every dtype.
+//
+// A kernel computes in one of four types: f32 (for f32, bf16, f16: one rounding at the end), f64,
+// int64 (all integers and bool; overflow wraps when it is stored) and complex. Which one, its
+// output says.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "tensor/dtype.h"
+
+namespace shw::runtime::cpu {
+
+struct Complex {
+  float re = 0, im = 0;
+  friend Complex operator+(Complex a, Complex b) { return {a.re + b.re, a.im + b.im}; }
+  friend Complex operator-(Complex a, Complex b) { return {a.re - b.re, a.im - b.im}; }
+  friend Complex operator-(Complex a) { return {-a.re, -a.im}; }
+  friend Complex operator*(Complex a, Complex b) {
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  }
+};
+
+// An integer whose arithmetic wraps.
+struct Int {
+  int64_t v = 0;
+  friend Int operator+(Int a, Int b) { return of(a.u() + b.u()); }
+  friend Int operator-(Int a, Int b) { return of(a.u() - b.u()); }
+  friend Int operator-(Int a) { return of(0 - a.u()); }
+  friend Int operator*(Int a, Int b) { return of(a.u() * b.u()); }
+  friend bool operator<(Int a, Int b) { return a.v < b.v; }
+  friend bool operator<=(Int a, Int b) { return a.v <= b.v; }
+
+ private:
+  uint64_t u() const { return static_cast<uint64_t>(v); }
+  static Int of(uint64_t u) { return {static_cast<int64_t>(u)}; }
+};
+
+// Calls f(T{}) with the type that results of `dtype` are computed in.
+template <class F>
+decltype(auto) with_compute_type(Dtype dtype, F&& f) {
+  switch (dtype) {
+    case Dtype::kF64:
+      return f(double{});
+    case Dtype::kF32:
+    case Dtype::kF16:
+    case Dtype::kBF16:
+      return f(float{});
+    case Dtype::kC64:
+      return f(Complex{});
+    default:
+      return f(Int{});
+  }
+}
+
+template <class T>
+constexpr bool stored_as_is(Dtype dtype) {  // a T in memory is the element itself
+  return dtype == (std::is_same_v<T, float>    ? Dtype::kF32
+                   : std::is_same_v<T, double> ? Dtype::kF64
+                   : std::is_same_v<T, Int>    ? Dtype::kI64
+                                               : Dtype::kC64);
+}
+
+template <class T>
+using LoadRow = void (*)(const std::byte* from, int64_t stride_bytes, int64_t n, T* to);
+template <class T>
+using StoreRow = void (*)(const T* from, int64_t n, std::byte* to, int64_t stride_bytes);
+
+// Never null for a known dtype. A conversion that loses something does what ATen does: complex to
+// real drops the imaginary part, to bool asks "is it not zero", real to integer rounds towards zero
+// (and, where C++ leaves it open, saturates; NaN becomes 0).
+template <class T>
+LoadRow<T> load_row(Dtype dtype);
+template <class T>
+StoreRow<T> store_row(Dtype dtype);
+
+}  // namespace shw::runtime::cpu
