@@ -115,7 +115,7 @@ class Lowering {
     const int32_t number = g_.input_index(n);
     SHW_CHECK(number >= 0);
     const InputInfo& info = g_.inputs()[static_cast<size_t>(number)];
-    if (a_.results(n)[0].has_partial())
+    if (a_.results(n)[0].has_partial() && !options_.allow_partial_inputs)
       return invalid_argument("an input cannot be partial: " +
                               to_string(a_.results(n)[0], mesh_.rank()));
     const Layout layout = normalised(a_.results(n)[0]);

@@ -16,6 +16,8 @@ struct LowerOptions {
   // Choose the order in which mesh dims cut a tensor dim that several of them cut (shard_order.h).
   // Otherwise the assignment's orders are taken as they are.
   bool choose_shard_orders = true;
+  // Inputs may be partial sums of what the caller means: for tests of single ops.
+  bool allow_partial_inputs = false;
 };
 
 // One entry, "step", with all the graph's inputs and outputs; steps in the graph's order, none of
