@@ -23,12 +23,6 @@ void for_each_bit(const uint64_t* words, size_t n, F fn) {
       fn(static_cast<uint32_t>(64 * w) + static_cast<uint32_t>(std::countr_zero(bits)));
 }
 
-bool every_finite(const double* values, size_t n) {
-  for (size_t i = 0; i < n; ++i)
-    if (values[i] == kForbidden) return false;
-  return true;
-}
-
 }  // namespace
 
 template <class T>
@@ -63,8 +57,16 @@ CostStore::VectorId CostStore::vector(std::span<const double> values) {
       });
 }
 
-CostStore::Handle CostStore::matrix(uint32_t rows, uint32_t cols, const double* row_major,
-                                    bool owned) {
+CostStore::Handle CostStore::borrow(uint32_t rows, uint32_t cols, const double* row_major) {
+  matrices_.push_back({rows,
+                       cols,
+                       {row_major, nullptr},
+                       nullptr,
+                       solver::all_finite(row_major, size_t{rows} * cols)});
+  return static_cast<Handle>(2 * (matrices_.size() - 1));
+}
+
+CostStore::Handle CostStore::matrix(uint32_t rows, uint32_t cols, const double* row_major) {
   const size_t cells = size_t{rows} * cols;
   const uint64_t hash =
       hash_combine(hash_bytes(row_major, cells * sizeof(double)), uint64_t{rows} << 32 | cols);
@@ -76,50 +78,37 @@ CostStore::Handle CostStore::matrix(uint32_t rows, uint32_t cols, const double* 
                           std::memcmp(m.data[0], row_major, cells * sizeof(double)) == 0;
                  },
                  [&] {
-                   if (!owned) {
-                     double* copy = allocate<double>(cells);
-                     std::copy_n(row_major, cells, copy);
-                     row_major = copy;
-                   }
-                   matrices_.push_back({rows,
-                                        cols,
-                                        {row_major, nullptr},
-                                        {nullptr, nullptr},
-                                        every_finite(row_major, cells)});
-                   return static_cast<uint32_t>(matrices_.size() - 1);
+                   double* copy = allocate<double>(cells);
+                   std::copy_n(row_major, cells, copy);
+                   return borrow(rows, cols, copy) / 2;
                  });
-}
-
-CostStore::Handle CostStore::borrow(uint32_t rows, uint32_t cols, const double* row_major) {
-  return matrix(rows, cols, row_major, true);
 }
 
 const double* CostStore::data(Handle h) {
   Matrix& m = matrices_[h >> 1];
   if (m.data[h & 1] == nullptr) {
     double* t = allocate<double>(size_t{m.rows} * m.cols);
-    for (size_t i = 0; i < m.rows; ++i)
-      for (size_t j = 0; j < m.cols; ++j) t[j * m.rows + i] = m.data[0][i * m.cols + j];
+    transpose(m.data[0], m.rows, m.cols, m.cols, t, m.rows);
     m.data[1] = t;
   }
   return m.data[h & 1];
 }
 
-const uint64_t* CostStore::finite_bits(Handle h) {
-  Matrix& m = matrices_[h >> 1];
-  if (m.finite[h & 1] == nullptr) {
-    const uint32_t n = rows(h), k = cols(h);
-    const size_t words = words_for(k);
-    auto* bits = allocate<uint64_t>(n * words);
-    std::fill_n(bits, n * words, 0);
+const uint64_t* CostStore::finite_bits(uint32_t matrix) {
+  Matrix& m = matrices_[matrix];
+  if (m.finite == nullptr) {
+    auto* bits = allocate<uint64_t>(m.rows * words_for(m.cols));
+    m.finite = bits;
+    const double* c = m.data[0];
     for (size_t i = 0; i < m.rows; ++i)
-      for (size_t j = 0; j < m.cols; ++j) {
-        const size_t r = h & 1 ? j : i, c = h & 1 ? i : j;
-        bits[r * words + c / 64] |= uint64_t{m.data[0][i * m.cols + j] != kForbidden} << (c % 64);
+      for (size_t j = 0; j < m.cols;) {
+        uint64_t word = 0;
+        for (size_t end = std::min<size_t>(m.cols, j + 64), bit = 0; j < end; ++j, ++bit)
+          word |= uint64_t{*c++ != kForbidden} << bit;
+        *bits++ = word;
       }
-    m.finite[h & 1] = bits;
   }
-  return m.finite[h & 1];
+  return m.finite;
 }
 
 CostStore::MaskId CostStore::mask(std::span<const uint64_t> words, uint32_t size) {
@@ -165,16 +154,23 @@ CostStore::MaskId CostStore::supported(Handle h, MaskId rows, MaskId cols) {
   if (all_finite(h) && masks_[cols].count > 0) return rows;
   uint32_t& known = supported_.at(h, rows, cols);
   if (known == Memo::kNone) {
-    const uint64_t* bits = finite_bits(h);
-    const size_t words = words_for(this->cols(h));
-    const uint64_t* partners = masks_[cols].words;
+    const uint64_t* bits = finite_bits(h >> 1);
+    const size_t words = words_for(matrices_[h >> 1].cols);
     const uint32_t size = masks_[rows].size;
+    const uint64_t* partners = masks_[cols].words;
     scratch_words_.assign(words_for(size), 0);
-    for_each_bit(masks_[rows].words, words_for(size), [&](uint32_t i) {
-      uint64_t any = 0;
-      for (size_t w = 0; w < words; ++w) any |= bits[i * words + w] & partners[w];
-      if (any != 0) scratch_words_[i / 64] |= uint64_t{1} << (i % 64);
-    });
+    if (h & 1) {  // our rows are the matrix's columns: what any partner reaches
+      for_each_bit(partners, words_for(masks_[cols].size), [&](uint32_t j) {
+        for (size_t w = 0; w < words; ++w) scratch_words_[w] |= bits[j * words + w];
+      });
+      for (size_t w = 0; w < words; ++w) scratch_words_[w] &= masks_[rows].words[w];
+    } else {
+      for_each_bit(masks_[rows].words, words_for(size), [&](uint32_t i) {
+        uint64_t any = 0;
+        for (size_t w = 0; w < words; ++w) any |= bits[i * words + w] & partners[w];
+        if (any != 0) scratch_words_[i / 64] |= uint64_t{1} << (i % 64);
+      });
+    }
     known = mask(scratch_words_, size);
   }
   return known;
@@ -241,7 +237,7 @@ CostStore::Handle CostStore::restricted(Handle h, MaskId rows, MaskId cols) {
       const double* from = m.data[0] + size_t{i} * m.cols;
       for_each_bit(masks_[cols].words, words_for(m.cols), [&](uint32_t j) { *out++ = from[j]; });
     });
-    known = matrix(count(rows), count(cols), scratch_.data(), false);
+    known = matrix(count(rows), count(cols), scratch_.data());
   }
   return known;
 }
@@ -267,7 +263,7 @@ CostStore::Handle CostStore::sum_matrices(Handle a, Handle b) {
     const double* y = data(b);
     scratch_.resize(size_t{rows(a)} * cols(a));
     for (size_t i = 0; i < scratch_.size(); ++i) scratch_[i] = x[i] + y[i];
-    known = matrix(rows(a), cols(a), scratch_.data(), false);
+    known = matrix(rows(a), cols(a), scratch_.data());
   }
   return known;
 }
@@ -302,7 +298,7 @@ CostStore::Handle CostStore::eliminate(VectorId v, Handle a, Handle b) {
         scratch_row_[s] = vectors_[v].data[s] + by_a[size_t{i} * n + s];
       min_plus(scratch_row_.data(), n, mb, kb, scratch_.data() + size_t{i} * kb);
     }
-    known = matrix(ka, kb, scratch_.data(), false);
+    known = matrix(ka, kb, scratch_.data());
   }
   return known;
 }

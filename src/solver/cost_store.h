@@ -26,7 +26,7 @@ class CostStore {
 
   VectorId vector(std::span<const double> values);
   std::span<const double> values(VectorId v) const { return {vectors_[v].data, vectors_[v].size}; }
-  // Takes a matrix as it lies; the caller keeps it alive.
+  // Takes a matrix as it lies, under a new number; the caller keeps it alive.
   Handle borrow(uint32_t rows, uint32_t cols, const double* row_major);
   uint32_t rows(Handle h) const { return h & 1 ? matrices_[h >> 1].cols : matrices_[h >> 1].rows; }
   uint32_t cols(Handle h) const { return rows(flip(h)); }
@@ -67,8 +67,8 @@ class CostStore {
   };
   struct Matrix {
     uint32_t rows, cols;
-    const double* data[2];      // as it is; transposed (null until asked for)
-    const uint64_t* finite[2];  // a bit per cell, rows padded to words (null until asked for)
+    const double* data[2];   // as it is; transposed (null until asked for)
+    const uint64_t* finite;  // a bit per cell, rows padded to words (null until asked for)
     bool all_finite;
   };
   struct Mask {
@@ -79,8 +79,8 @@ class CostStore {
 
   template <class T>
   T* allocate(size_t n);
-  Handle matrix(uint32_t rows, uint32_t cols, const double* row_major, bool owned);
-  const uint64_t* finite_bits(Handle h);
+  Handle matrix(uint32_t rows, uint32_t cols, const double* row_major);
+  const uint64_t* finite_bits(uint32_t matrix);
 
   std::vector<Vector> vectors_;
   std::vector<Matrix> matrices_;

@@ -18,4 +18,12 @@ namespace shw::solver {
 // out[j] = min over s of w[s] + m[s][j]; m is row-major, rows × cols.
 void min_plus(const double* w, size_t rows, const double* m, size_t cols, double* out);
 
+// out[j][i] = m[i][j]; rows of m are `stride` apart, those of out `out_stride`.
+void transpose(const double* m, size_t rows, size_t cols, size_t stride, double* out,
+               size_t out_stride);
+
+// Whether all are numbers above −∞; whether all are below +∞.
+bool all_costs(const double* values, size_t n);
+bool all_finite(const double* values, size_t n);
+
 }  // namespace shw::solver

@@ -1,11 +1,10 @@
 // Building and checking a PlacementProblem.
 #include "solver/problem.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <string>
 
+#include "solver/kernels.h"
 #include "support/hash.h"
 
 namespace shw::solver {
@@ -73,30 +72,29 @@ Status PlacementProblem::validate() const {
     return invalid_argument("the problem has more than 2^32 labels");
   if (malformed_)
     return invalid_argument("costs were added with a size or index that does not fit");
-  const auto bad = [](double c) { return std::isnan(c) || c == -kForbidden; };
-  for (uint32_t v = 0; v < num_variables(); ++v) {
+  for (uint32_t v = 0; v < num_variables(); ++v)
     if (num_labels(v) == 0)
       return invalid_argument("variable " + std::to_string(v) + " has no labels");
-    if (std::ranges::any_of(unary(v), bad))
-      return invalid_argument("variable " + std::to_string(v) + " has a cost that is NaN or −∞");
-  }
-  if (const auto it = std::ranges::find_if(pool_, bad); it != pool_.end()) {
-    const auto at = static_cast<uint64_t>(it - pool_.begin());
-    const auto next = std::ranges::upper_bound(matrices_, at, {}, &Matrix::first);
-    return invalid_argument("matrix " + std::to_string(next - matrices_.begin() - 1) +
-                            " has a cost that is NaN or −∞");
-  }
+  if (!all_costs(unary_.data(), unary_.size()))
+    for (uint32_t v = 0; v < num_variables(); ++v)
+      if (!all_costs(unary(v).data(), num_labels(v)))
+        return invalid_argument("variable " + std::to_string(v) + " has a cost that is NaN or −∞");
+  if (!all_costs(pool_.data(), pool_.size()))
+    for (size_t m = 0; m < matrices_.size(); ++m)
+      if (!all_costs(pool_.data() + matrices_[m].first,
+                     size_t{matrices_[m].rows} * matrices_[m].cols))
+        return invalid_argument("matrix " + std::to_string(m) + " has a cost that is NaN or −∞");
   for (size_t i = 0; i < edges_.size(); ++i) {
     const Edge& e = edges_[i];
-    const std::string name = "edge " + std::to_string(i);
+    const auto name = [i] { return "edge " + std::to_string(i); };
     if (e.a >= num_variables() || e.b >= num_variables() || e.matrix >= matrices_.size())
-      return invalid_argument(name + " names a variable or matrix that does not exist");
+      return invalid_argument(name() + " names a variable or matrix that does not exist");
     const Matrix& m = matrices_[e.matrix];
     const uint32_t rows = e.transposed ? m.cols : m.rows;
     const uint32_t cols = e.transposed ? m.rows : m.cols;
     if (e.a == e.b || rows != num_labels(e.a) || cols != num_labels(e.b))
       return invalid_argument(
-          name + ": a matrix of " + std::to_string(rows) + " × " + std::to_string(cols) +
+          name() + ": a matrix of " + std::to_string(rows) + " × " + std::to_string(cols) +
           " joins variables " + std::to_string(e.a) + " and " + std::to_string(e.b) + " of " +
           std::to_string(num_labels(e.a)) + " and " + std::to_string(num_labels(e.b)) + " labels");
   }

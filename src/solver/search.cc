@@ -54,7 +54,12 @@ void Search::offer(const Stage& stage, std::span<const uint32_t> choice) {
 }
 
 Status Search::tighten(const Stage& stage, Trws& trws, uint32_t max_sweeps, bool is_root) {
-  double seen_cost = kForbidden, stall_bound = -kForbidden;
+  // What the sweeps find is taken to the root problem, and judged, once they are over.
+  const auto finish = [&] {
+    if (stage.constant + trws.cost() < cost_) offer(stage, trws.choice());
+    return is_root ? raise_bound(stage.constant + trws.bound()) : Status();
+  };
+  double stall_bound = -kForbidden;
   for (uint32_t sweep = 1; sweep <= max_sweeps; ++sweep) {
     SHW_RETURN_IF_ERROR(trws.sweep());
     ++stats_.sweeps;
@@ -67,20 +72,17 @@ Status Search::tighten(const Stage& stage, Trws& trws, uint32_t max_sweeps, bool
         trws.offer(found, evaluate(stage.problem, found));
       }
     }
-    if (trws.cost() < seen_cost) {
-      seen_cost = trws.cost();
-      if (stage.constant + seen_cost < cost_) offer(stage, trws.choice());
-    }
+    const double cost = std::min(cost_, stage.constant + trws.cost());
     const double bound = stage.constant + trws.bound();
-    if (is_root) SHW_RETURN_IF_ERROR(raise_bound(bound));
-    if (bound >= cutoff() || watch_.expired()) return {};
+    if (bound >= cutoff(cost) || watch_.expired()) return finish();
+    if (is_root) SHW_RETURN_IF_ERROR(watch_.report(cost, bound));
     if (sweep % kStallSweeps == 0) {
-      const double gap = cost_ == kForbidden ? std::abs(bound) : cost_ - bound;
-      if (bound - stall_bound < kStallShare * gap) return {};
+      const double gap = cost == kForbidden ? std::abs(bound) : cost - bound;
+      if (bound - stall_bound < kStallShare * gap) return finish();
       stall_bound = bound;
     }
   }
-  return {};
+  return finish();
 }
 
 }  // namespace shw::solver

@@ -36,9 +36,7 @@ class Search {
 
   // Nothing that costs this or more is worth looking for: the incumbent less the gap that counts as
   // proven.
-  double cutoff() const {
-    return cost_ == kForbidden ? kForbidden : cost_ - options_.relative_gap * std::abs(cost_);
-  }
+  double cutoff() const { return cutoff(cost_); }
   bool proven() const { return bound_ >= cutoff() && cost_ != kForbidden; }
   // The bound of the whole problem; it never falls, and never passes the incumbent.
   Status raise_bound(double bound);
@@ -58,6 +56,10 @@ class Search {
   Status tighten(const Stage& stage, Trws& trws, uint32_t max_sweeps, bool is_root);
 
  private:
+  double cutoff(double cost) const {
+    return cost == kForbidden ? kForbidden : cost - options_.relative_gap * std::abs(cost);
+  }
+
   const PlacementProblem& root_;
   const SolveOptions& options_;
   Watch& watch_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <new>
 
+#include "solver/kernels.h"
+
 namespace shw::solver {
 namespace {
 
@@ -75,12 +77,9 @@ void Trws::layout_matrices() {
     const size_t rows = matrices[m].rows, cols = matrices[m].cols;
     const double* from = problem_.costs(m);
     double* straight = oriented(m, false);
-    double* across = oriented(m, true);
-    for (size_t i = 0; i < rows; ++i)
-      for (size_t j = 0; j < cols; ++j) {
-        straight[i * padded(matrices[m].cols) + j] = from[i * cols + j];
-        across[j * padded(matrices[m].rows) + i] = from[i * cols + j];
-      }
+    const uint32_t stride = padded(matrices[m].cols);
+    for (size_t i = 0; i < rows; ++i) std::copy_n(from + i * cols, cols, straight + i * stride);
+    transpose(from, rows, cols, cols, oriented(m, true), padded(matrices[m].rows));
   }
 
   const auto edges = problem_.edges();
