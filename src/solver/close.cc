@@ -1,64 +1,71 @@
-// Closing the gap that sweeps leave: exact elimination where its tables fit, else branch and bound.
+// From the presolved problem to a proof.
 //
-// A node of the search is a stage with a reparametrised problem, so it starts where its parent's
-// sweeps ended. It is tightened, stripped of labels that cannot improve on the incumbent, and, when
-// neither that nor elimination settles it, split in two at one label of one variable: that label,
-// or any other.
+// A part of the problem is tightened by sweeps until they stall. Then the labels that cost more
+// than the incumbent go, and the rest is presolved afresh, with the messages worked in. What
+// becomes narrow enough is eliminated exactly; what resists is split in two at one label of one
+// variable: that label, or any other. Depth first, the likely half first.
 #include <algorithm>
 
-#include "solver/decode.h"
 #include "solver/eliminate.h"
 #include "solver/search.h"
 
 namespace shw::solver {
 namespace {
 
-constexpr uint32_t kNodeSweeps = 60;
+constexpr uint32_t kNodeSweeps = 60;  // of a part; the whole problem has options().max_sweeps
 constexpr uint64_t kMaxEliminationCells = 1ull << 31;  // a few seconds
 constexpr uint64_t kMaxMilpBinaries = 2000;            // beyond that lp_solve does not come back
+// Before any sweep, elimination is tried where it is sure to be the cheaper way.
+constexpr uint64_t kEasyLabelsPerVariable = 8;
+constexpr uint64_t kEasyCells = 1 << 18;
 
 struct Open {
   std::shared_ptr<const Stage> parent;
-  std::shared_ptr<const PlacementProblem> source;  // the parent's problem, reparametrised
+  std::shared_ptr<const RestrictedProblem> source;  // labels of the parent
   uint32_t variable, label;
   bool equal;    // x_variable = label, or ≠
   double bound;  // of the parent
 };
 
-struct Split {
-  uint32_t variable = 0, label = 0;
-};
-
-// Where the labelling pays more than the relaxation thinks necessary, as that is what makes the
-// gap. `choice` are the labels that the sweep read off.
-Split choose_split(const PlacementProblem& problem, const Trws& trws) {
-  Split best;
-  double best_score = -1;
+// A label of a variable, both of `rest` (what may improve on the incumbent, of what `trws` swept).
+// Undecided variables first (the second-best label is nearly as good), where the labelling pays
+// more than the relaxation thinks necessary, and which touch much: that is what makes the gap.
+std::pair<uint32_t, uint32_t> choose_split(const RestrictedProblem& rest, const Trws& trws) {
+  const PlacementProblem& problem = rest.problem;
   std::vector<uint32_t> degree(problem.num_variables(), 0);
   for (const auto& e : problem.edges()) ++degree[e.a], ++degree[e.b];
+  uint32_t best_variable = 0, best_label = 0;
+  double best_score = -1;
   for (uint32_t v = 0; v < problem.num_variables(); ++v) {
+    if (problem.num_labels(v) < 2) continue;
     const auto marginals = trws.marginals(v);
-    if (marginals.size() < 2) continue;
-    const auto x = static_cast<uint32_t>(std::ranges::min_element(marginals) - marginals.begin());
-    double second = kForbidden;
-    for (uint32_t y = 0; y < marginals.size(); ++y)
-      if (y != x) second = std::min(second, marginals[y]);
-    // Undecided first (a small second-best marginal), and among those what touches most.
-    const double paid = trws.choice().empty() ? 0 : marginals[trws.choice()[v]];
+    const auto labels = trws.labels(v);
+    const auto x = std::ranges::min_element(marginals) - marginals.begin();
+    double second = kForbidden, paid = 0;
+    for (ptrdiff_t y = 0; y < std::ssize(marginals); ++y) {
+      if (y != x) second = std::min(second, marginals[static_cast<size_t>(y)]);
+      if (!trws.choice().empty() && labels[static_cast<size_t>(y)] == trws.choice()[v])
+        paid = marginals[static_cast<size_t>(y)];
+    }
     const double score = (1 + paid) * degree[v] / (1 + second);
-    if (score > best_score) best_score = score, best = {v, x};
+    if (score <= best_score) continue;
+    const auto kept = std::span(rest.label).subspan(problem.first_label(v), problem.num_labels(v));
+    best_score = score;
+    best_variable = v;
+    best_label = static_cast<uint32_t>(
+        std::ranges::lower_bound(kept, labels[static_cast<size_t>(x)]) - kept.begin());
+    best_label = std::min(best_label, problem.num_labels(v) - 1);
   }
-  return best;
+  return {best_variable, best_label};
 }
 
 class Closer {
  public:
   explicit Closer(Search& search) : search_(search) {}
 
-  Status run(std::shared_ptr<const Stage> core) {
-    core_ = core;
-    left_ = search_.cutoff();  // the labels that the core lacks
-    SHW_RETURN_IF_ERROR(visit(std::move(core), search_.bound()));
+  Status run(std::shared_ptr<const Stage> root) {
+    SHW_RETURN_IF_ERROR(visit(std::move(root), -kForbidden, search_.options().max_sweeps));
+    if (!open_.empty()) core_ = open_.back().parent;
     while (!open_.empty() && !stopped()) {
       const Open next = std::move(open_.back());
       open_.pop_back();
@@ -70,7 +77,7 @@ class Closer {
     if (!open_.empty() && !search_.watch().expired()) {
       SHW_ASSIGN_OR_RETURN(const bool settled,
                            close_with_lp_solve(search_, *core_, kMaxMilpBinaries));
-      if (settled) open_.clear(), left_ = search_.cutoff();
+      if (settled) open_.clear(), left_ = std::min(core_left_, search_.cutoff());
     }
     return search_.raise_bound(open_bound());
   }
@@ -83,9 +90,10 @@ class Closer {
   // True when the bound of a part says that it holds nothing worth finding.
   bool give_up(double bound) {
     if (bound < search_.cutoff()) return false;
-    left_ = std::min(left_, bound);
+    leave(bound);
     return true;
   }
+  void leave(double bound) { left_ = std::min(left_, bound); }
   // Every labelling is the incumbent or dearer, or lies in a part that is still open or was left.
   double open_bound() const {
     double bound = std::min(search_.cost(), left_);
@@ -94,68 +102,85 @@ class Closer {
   }
 
   Status enter(const Open& open) {
-    const PlacementProblem& p = *open.source;
+    const PlacementProblem& p = open.source->problem;
     std::vector<uint8_t> keep(p.first_label(p.num_variables()), 1);
-    const uint64_t first = p.first_label(open.variable);
     for (uint32_t i = 0; i < p.num_labels(open.variable); ++i)
-      keep[first + i] = (i == open.label) == open.equal;
+      keep[p.first_label(open.variable) + i] = (i == open.label) == open.equal;
     auto stage = search_.restrict(open.parent, open.source, keep);
-    if (!stage.ok())
-      return stage.status().code() == Code::kFailedPrecondition ? Status() : stage.status();
-    return visit(std::move(*stage), open.bound);
+    if (stage.ok()) return visit(std::move(*stage), open.bound, kNodeSweeps);
+    return stage.status().code() == Code::kFailedPrecondition ? Status() : stage.status();
   }
 
-  // Settles the stage or leaves its two halves in open_.
-  Status visit(std::shared_ptr<const Stage> stage, double bound) {
-    for (;;) {
-      const PlacementProblem& p = stage->problem;
-      search_.stats().core_variables = std::max(search_.stats().core_variables, p.num_variables());
-      if (const auto plan =
-              plan_elimination(p, search_.options().table_budget_bytes, kMaxEliminationCells)) {
-        SHW_ASSIGN_OR_RETURN(const std::vector<uint32_t> choice,
-                             eliminate(p, *plan, search_.watch()));
-        if (choice.size() == p.num_variables())
-          search_.offer(*stage, choice);
-        else
-          left_ = std::min(left_, bound);
-        return {};
-      }
-      Trws trws(p, search_.watch());
-      SHW_RETURN_IF_ERROR(search_.tighten(*stage, trws, kNodeSweeps, false));
-      bound = std::max(bound, stage->constant + trws.bound());
-      if (give_up(bound)) return {};
-      if (search_.watch().expired()) {
-        left_ = std::min(left_, bound);
-        return {};
-      }
-      auto source = std::make_shared<const PlacementProblem>(trws.reparametrized());
-      const std::vector<uint8_t> keep = trws.labels_within(search_.cutoff() - stage->constant);
-      const auto dropped = static_cast<size_t>(std::ranges::count(keep, 0));
-      if (dropped * 10 >= keep.size()) {  // much smaller: try again before branching
-        left_ = std::min(left_, search_.cutoff());
-        auto smaller = search_.restrict(stage, source, keep);
-        if (!smaller.ok())
-          return smaller.status().code() == Code::kFailedPrecondition ? Status() : smaller.status();
-        stage = std::move(*smaller);
-        continue;
-      }
-      const Split split = choose_split(p, trws);
-      open_.push_back({stage, source, split.variable, split.label, false, bound});
-      open_.push_back({stage, source, split.variable, split.label, true, bound});
-      return {};
-    }
-  }
+  Status visit(std::shared_ptr<const Stage> stage, double bound, uint32_t max_sweeps);
+  Result<bool> try_elimination(const Stage& stage, double bound, uint64_t max_cells);
 
   Search& search_;
-  std::shared_ptr<const Stage> core_;
-  std::vector<Open> open_;    // the last is next
-  double left_ = kForbidden;  // the smallest bound of a part that was left without solving it
+  std::shared_ptr<const Stage> core_;  // what branching began with
+  double core_left_ = kForbidden;      // left_ at that time
+  std::vector<Open> open_;             // the last is next
+  double left_ = kForbidden;           // the smallest bound of what was left without solving it
 };
+
+// True: the stage is done with.
+Result<bool> Closer::try_elimination(const Stage& stage, double bound, uint64_t max_cells) {
+  const PlacementProblem& p = stage.problem;
+  const auto plan = plan_elimination(p, search_.options().table_budget_bytes, max_cells);
+  if (!plan) return false;
+  SHW_ASSIGN_OR_RETURN(const std::vector<uint32_t> choice, eliminate(p, *plan, search_.watch()));
+  if (choice.size() == p.num_variables()) {
+    search_.offer(stage, choice);
+  } else {
+    leave(bound);  // the time limit struck
+  }
+  return true;
+}
+
+// Settles the stage, or leaves its two halves in open_.
+Status Closer::visit(std::shared_ptr<const Stage> stage, double bound, uint32_t max_sweeps) {
+  const bool is_root = bound == -kForbidden;
+  for (;;) {
+    const PlacementProblem& p = stage->problem;
+    const uint64_t labels = p.first_label(p.num_variables());
+    if (labels <= kEasyLabelsPerVariable * p.num_variables()) {
+      SHW_ASSIGN_OR_RETURN(const bool done, try_elimination(*stage, bound, kEasyCells));
+      if (done) return {};
+    }
+    Trws trws(p, search_.watch());
+    SHW_ASSIGN_OR_RETURN(const Verdict verdict, search_.tighten(*stage, trws, max_sweeps, is_root));
+    bound = std::max(bound, stage->constant + trws.bound());
+    if (give_up(bound)) return {};
+    if (verdict == Verdict::kExpired) {
+      leave(bound);
+      return {};
+    }
+
+    auto source = std::make_shared<const RestrictedProblem>(
+        trws.restricted(search_.cutoff() - stage->constant));
+    leave(search_.cutoff());  // the labels that it lacks
+    auto rest = search_.restrict(stage, source, {});
+    if (!rest.ok())
+      return rest.status().code() == Code::kFailedPrecondition ? Status() : rest.status();
+    const PlacementProblem& q = (*rest)->problem;
+    if (verdict == Verdict::kStalled) {
+      search_.stats().core_variables = std::max(search_.stats().core_variables, q.num_variables());
+      SHW_ASSIGN_OR_RETURN(const bool done, try_elimination(**rest, bound, kMaxEliminationCells));
+      if (done) return {};
+      if (10 * q.first_label(q.num_variables()) > 9 * labels) {
+        if (is_root) core_left_ = left_;
+        const auto [v, label] = choose_split(*source, trws);
+        open_.push_back({stage, source, v, label, false, bound});
+        open_.push_back({stage, source, v, label, true, bound});
+        return {};
+      }
+    }
+    stage = std::move(*rest);
+  }
+}
 
 }  // namespace
 
-Status close_gap(Search& search, std::shared_ptr<const Stage> core) {
-  return Closer(search).run(std::move(core));
+Status close_gap(Search& search, std::shared_ptr<const Stage> root) {
+  return Closer(search).run(std::move(root));
 }
 
 }  // namespace shw::solver

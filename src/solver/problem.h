@@ -89,7 +89,7 @@ struct SolveStats {
   uint64_t labels = 0, labels_after_presolve = 0;
   uint32_t variables_after_presolve = 0;
   uint32_t sweeps = 0, core_variables = 0, branch_nodes = 0;
-  double presolve_s = 0, bound_s = 0, close_s = 0;
+  double presolve_s = 0, search_s = 0;  // search: sweeps and all that follows
 };
 
 struct Solution {

@@ -1,6 +1,7 @@
 #include "solver/search.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "solver/decode.h"
 
@@ -10,6 +11,23 @@ namespace {
 // Sweeps have stalled when, over this many, the bound rose by less than this part of the gap.
 constexpr uint32_t kStallSweeps = 12;
 constexpr double kStallShare = 0.02;
+// What dropping labels takes, in cells that could be swept in that time (measured): per cell that
+// is left, and per edge.
+constexpr double kDropPerCell = 10, kDropPerEdge = 400;
+constexpr double kLookAgain = 0.95;  // look whenever the gap has fallen to this part of what it was
+
+// Whether laying out the tables of the labels that can still improve on the incumbent pays within
+// the sweeps that are to be expected: a third of those done, and no more than closing the gap at
+// the last sweep's pace would take.
+bool dropping_pays(const Trws& trws, double limit, size_t edges, uint32_t sweeps,
+                   double sweeps_to_close) {
+  const auto cells = static_cast<double>(trws.cells());
+  const double expected = std::min(sweeps / 3.0, sweeps_to_close);
+  if (kDropPerEdge * static_cast<double>(edges) > expected * cells) return false;
+  const auto left = static_cast<double>(trws.cells_below(limit));
+  return kDropPerCell * left + kDropPerEdge * static_cast<double>(edges) <
+         expected * (cells - left);
+}
 
 std::shared_ptr<Stage> make_stage(Presolved&& presolved, double constant) {
   auto stage = std::make_shared<Stage>();
@@ -34,9 +52,9 @@ Result<std::shared_ptr<const Stage>> Search::root_stage() {
 }
 
 Result<std::shared_ptr<const Stage>> Search::restrict(
-    std::shared_ptr<const Stage> parent, std::shared_ptr<const PlacementProblem> source,
+    std::shared_ptr<const Stage> parent, std::shared_ptr<const RestrictedProblem> source,
     std::span<const uint8_t> keep) {
-  SHW_ASSIGN_OR_RETURN(Presolved presolved, presolve(*source, keep, {}, watch_));
+  SHW_ASSIGN_OR_RETURN(Presolved presolved, presolve(source->problem, keep, {}, watch_));
   auto stage = make_stage(std::move(presolved), parent->constant);
   stage->parent = std::move(parent);
   stage->source = std::move(source);
@@ -45,7 +63,12 @@ Result<std::shared_ptr<const Stage>> Search::restrict(
 
 void Search::offer(const Stage& stage, std::span<const uint32_t> choice) {
   std::vector<uint32_t> lifted(choice.begin(), choice.end());
-  for (const Stage* s = &stage; s != nullptr; s = s->parent.get()) lifted = s->undo.expand(lifted);
+  for (const Stage* s = &stage; s != nullptr; s = s->parent.get()) {
+    lifted = s->undo.expand(lifted);
+    if (s->source == nullptr) continue;
+    for (uint32_t v = 0; v < lifted.size(); ++v)
+      lifted[v] = s->source->label[s->source->problem.first_label(v) + lifted[v]];
+  }
   const double cost = evaluate(root_, lifted);
   if (cost >= cost_) return;
   cost_ = cost;
@@ -53,36 +76,52 @@ void Search::offer(const Stage& stage, std::span<const uint32_t> choice) {
   bound_ = std::min(bound_, cost_);  // they can differ by rounding
 }
 
-Status Search::tighten(const Stage& stage, Trws& trws, uint32_t max_sweeps, bool is_root) {
-  // What the sweeps find is taken to the root problem, and judged, once they are over.
-  const auto finish = [&] {
-    if (stage.constant + trws.cost() < cost_) offer(stage, trws.choice());
-    return is_root ? raise_bound(stage.constant + trws.bound()) : Status();
-  };
-  double stall_bound = -kForbidden;
-  for (uint32_t sweep = 1; sweep <= max_sweeps; ++sweep) {
+Status Search::decode(const Stage& stage, Trws& trws) {
+  const RestrictedProblem look_ahead = trws.restricted(kForbidden);  // all labels
+  SHW_ASSIGN_OR_RETURN(std::vector<uint32_t> found,
+                       decode_with_propagation(look_ahead.problem, watch_));
+  if (found.empty()) return {};
+  improve_by_coordinates(look_ahead.problem, found);
+  trws.offer(found, evaluate(stage.problem, found));
+  return {};
+}
+
+Result<Verdict> Search::tighten(const Stage& stage, Trws& trws, uint32_t max_sweeps, bool is_root) {
+  double stall_bound = -kForbidden, last_bound = -kForbidden, looked_gap = kForbidden;
+  const auto sweep_on = [&](uint32_t sweep) -> Result<std::optional<Verdict>> {
     SHW_RETURN_IF_ERROR(trws.sweep());
     ++stats_.sweeps;
-    if (trws.cost() == kForbidden && is_power_of_two(sweep) && sweep > 1) {
-      const PlacementProblem look_ahead = trws.reparametrized();
-      SHW_ASSIGN_OR_RETURN(std::vector<uint32_t> found,
-                           decode_with_propagation(look_ahead, watch_));
-      if (!found.empty()) {
-        improve_by_coordinates(look_ahead, found);
-        trws.offer(found, evaluate(stage.problem, found));
+    if (trws.cost() == kForbidden && sweep > 1 && is_power_of_two(sweep))
+      SHW_RETURN_IF_ERROR(decode(stage, trws));
+    const double cost = std::min(cost_, stage.constant + trws.cost());
+    const double bound = stage.constant + trws.bound(), gap = cost - bound;
+    if (bound >= cutoff(cost)) return {Verdict::kClosed};
+    if (watch_.expired()) return {Verdict::kExpired};
+    if (is_root) SHW_RETURN_IF_ERROR(watch_.report(cost, bound));
+    if (gap < kLookAgain * looked_gap) {
+      looked_gap = gap;
+      const double limit = cutoff(cost) - stage.constant;
+      if (dropping_pays(trws, limit, stage.problem.edges().size(), sweep,
+                        gap / (bound - last_bound))) {
+        SHW_ASSIGN_OR_RETURN(const bool possible, trws.drop_labels(limit));
+        if (!possible) return {Verdict::kClosed};
       }
     }
-    const double cost = std::min(cost_, stage.constant + trws.cost());
-    const double bound = stage.constant + trws.bound();
-    if (bound >= cutoff(cost) || watch_.expired()) return finish();
-    if (is_root) SHW_RETURN_IF_ERROR(watch_.report(cost, bound));
+    last_bound = bound;
     if (sweep % kStallSweeps == 0) {
-      const double gap = cost == kForbidden ? std::abs(bound) : cost - bound;
-      if (bound - stall_bound < kStallShare * gap) return finish();
+      if (bound - stall_bound < kStallShare * (cost == kForbidden ? std::abs(bound) : gap))
+        return {Verdict::kStalled};
       stall_bound = bound;
     }
+    return {std::nullopt};
+  };
+  std::optional<Verdict> verdict;
+  for (uint32_t sweep = 1; !verdict && sweep <= max_sweeps; ++sweep) {
+    SHW_ASSIGN_OR_RETURN(verdict, sweep_on(sweep));
   }
-  return finish();
+  // What the sweeps found is taken to the root problem, and judged, now that they are over.
+  if (stage.constant + trws.cost() < cost_) offer(stage, trws.choice());
+  return verdict.value_or(Verdict::kStalled);
 }
 
 }  // namespace shw::solver

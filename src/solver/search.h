@@ -12,14 +12,21 @@
 
 namespace shw::solver {
 
-// A presolved problem and where it came from. Its labellings, plus `constant`, cost what they cost
-// in the root problem.
+// A presolved problem and where it came from: either the root problem, or some labels of another
+// stage's. Its labellings, plus `constant`, cost what they cost in the root problem.
 struct Stage {
   std::shared_ptr<const Stage> parent;
-  std::shared_ptr<const PlacementProblem> source;  // what was presolved; null: the root problem
+  std::shared_ptr<const RestrictedProblem> source;  // what was presolved; null: the root problem
   PlacementProblem problem;
   double constant = 0;
   Postsolve undo;
+};
+
+// Why sweeps ended.
+enum class Verdict {
+  kClosed,   // the stage has nothing below the cutoff
+  kStalled,  // the bound moves no more, or the sweeps are used up
+  kExpired,  // the time limit
 };
 
 class Search {
@@ -42,23 +49,25 @@ class Search {
   Status raise_bound(double bound);
 
   Result<std::shared_ptr<const Stage>> root_stage();
-  // The part of `parent` where labels with keep[label] == 0 are out, costs taken from `source` (a
-  // problem equal to parent's). FAILED_PRECONDITION: nothing is left.
+  // `source` holds labels of `parent`; those with keep[label] == 0 go too. FAILED_PRECONDITION:
+  // nothing is left.
   Result<std::shared_ptr<const Stage>> restrict(std::shared_ptr<const Stage> parent,
-                                                std::shared_ptr<const PlacementProblem> source,
+                                                std::shared_ptr<const RestrictedProblem> source,
                                                 std::span<const uint8_t> keep);
 
   // Takes a labelling of the stage's problem; keeps it if it is the cheapest.
   void offer(const Stage& stage, std::span<const uint32_t> choice);
 
-  // Sweeps until the stage's bound reaches the cutoff, nothing moves any more, or max_sweeps are
-  // done. `is_root`: the stage's bound is the bound of the whole problem.
-  Status tighten(const Stage& stage, Trws& trws, uint32_t max_sweeps, bool is_root);
+  // Sweeps at most max_sweeps times. `is_root`: the stage's bound is that of the whole problem, and
+  // is reported.
+  Result<Verdict> tighten(const Stage& stage, Trws& trws, uint32_t max_sweeps, bool is_root);
 
  private:
   double cutoff(double cost) const {
     return cost == kForbidden ? kForbidden : cost - options_.relative_gap * std::abs(cost);
   }
+
+  Status decode(const Stage& stage, Trws& trws);
 
   const PlacementProblem& root_;
   const SolveOptions& options_;
@@ -69,9 +78,8 @@ class Search {
   double bound_ = -kForbidden;
 };
 
-// Phases for what sweeps leave open (close.cc): elimination, then branch and bound, then a MILP.
-// Brings the incumbent and the bound of the search together, unless a limit is met.
-Status close_gap(Search& search, std::shared_ptr<const Stage> core);
+// Brings the incumbent and the bound of the search together, unless a limit is met (close.cc).
+Status close_gap(Search& search, std::shared_ptr<const Stage> root);
 
 // The MILP (lp_solve.cc) of a core of at most `max_binaries` labels; adds its answer to the search.
 // True: the core's optimum was found, or it has nothing below the cutoff.

@@ -30,16 +30,6 @@ SolveStats size_of(const PlacementProblem& problem) {
   return stats;
 }
 
-// Drops what cannot be part of a labelling cheaper than the incumbent, and closes what is left.
-Status fix_and_close(Search& search, std::shared_ptr<const Stage> stage, const Trws& trws) {
-  const std::vector<uint8_t> keep = trws.labels_within(search.cutoff() - stage->constant);
-  auto warm = std::make_shared<const PlacementProblem>(trws.reparametrized());
-  auto core = search.restrict(std::move(stage), std::move(warm), keep);
-  if (core.ok()) return close_gap(search, std::move(*core));
-  if (core.status().code() != Code::kFailedPrecondition) return core.status();
-  return search.raise_bound(search.cutoff());  // nothing is cheaper than the incumbent
-}
-
 Status no_labelling_found(const Search& search, const Stage& stage) {
   constexpr uint32_t kMaxNamed = 8;
   if (search.bound() == kForbidden) {  // every part was searched
@@ -71,12 +61,8 @@ Result<Solution> solve(const PlacementProblem& problem, const SolveOptions& opti
   stats.labels_after_presolve = small->problem.first_label(small->problem.num_variables());
   stats.presolve_s = clock.lap_s();
 
-  Trws trws(small->problem, watch);
-  SHW_RETURN_IF_ERROR(search.tighten(*small, trws, options.max_sweeps, true));
-  stats.bound_s = clock.lap_s();
-
-  if (!search.proven() && !watch.expired()) SHW_RETURN_IF_ERROR(fix_and_close(search, small, trws));
-  stats.close_s = clock.lap_s();
+  SHW_RETURN_IF_ERROR(close_gap(search, small));
+  stats.search_s = clock.lap_s();
 
   if (search.cost() == kForbidden) return no_labelling_found(search, *small);
   Solution solution;

@@ -1,20 +1,24 @@
 #include "solver/trws.h"
 
-#include <algorithm>
+#include <cmath>
 #include <new>
+#include <numeric>
 
 #include "solver/kernels.h"
+#include "solver/memo.h"
+#include "support/hash.h"
 
 namespace shw::solver {
 namespace {
 
 constexpr std::align_val_t kAlignment{64};
 constexpr uint64_t kCellsPerBatch = 1 << 17;  // between two looks at the caller's flag
-// Terms are summed with compensation, so what a bound can be too high by is a few roundings of each
-// term.
+// Terms are summed with compensation, so a bound can be too high by a few roundings of each term.
 constexpr double kRounding = 1e-14;
 
-uint32_t padded(uint32_t labels) { return (labels + kLanes - 1) / kLanes * kLanes; }
+uint32_t padded(size_t labels) {
+  return static_cast<uint32_t>((labels + kLanes - 1) / kLanes * kLanes);
+}
 
 }  // namespace
 
@@ -28,99 +32,145 @@ Trws::Rows Trws::make_rows(size_t doubles, double value) {
 }
 
 Trws::Trws(const PlacementProblem& problem, Watch& watch) : problem_(problem), watch_(watch) {
-  const uint32_t n = problem.num_variables();
-  nodes_.resize(n);
-  decoded_.resize(n);
-  for (const auto& e : problem.edges()) ++nodes_[e.a].end_arc, ++nodes_[e.b].end_arc;
-
-  size_t labels = 0, in = 0;
-  uint32_t arcs = 0, widest = kLanes;
-  for (uint32_t v = 0; v < n; ++v) {
-    TrwsNode& node = nodes_[v];
-    node.labels = problem.num_labels(v);
-    node.stride = padded(node.labels);
-    widest = std::max(widest, node.stride);
-    labels += node.stride;
-    in += size_t{node.stride} * node.end_arc;
-    node.first_arc = arcs;
-    arcs += node.end_arc;
-    node.first_later_arc = node.end_arc = node.first_arc;
+  std::vector<std::vector<uint32_t>> all(problem.num_variables());
+  for (uint32_t v = 0; v < all.size(); ++v) {
+    all[v].resize(problem.num_labels(v));
+    std::iota(all[v].begin(), all[v].end(), 0u);
   }
-  unary_ = make_rows(labels, kForbidden);
-  marginals_ = make_rows(labels, 0);
-  messages_ = make_rows(in, 0);
-  scratch_ = make_rows(size_t{3} * widest, 0);
-  arcs_.resize(arcs);
-
-  double* unary = unary_.get();
-  for (uint32_t v = 0; v < n; ++v) {
-    std::ranges::copy(problem.unary(v), unary);
-    nodes_[v].unary = unary;
-    unary += nodes_[v].stride;
-  }
-  layout_matrices();
+  lay_out(all);
 }
 
-// Both orientations of every matrix, and the arcs: those to earlier variables first.
-void Trws::layout_matrices() {
-  const auto matrices = problem_.matrices();
-  std::vector<size_t> first(matrices.size() + 1, 0);
-  for (size_t m = 0; m < matrices.size(); ++m)
-    first[m + 1] = first[m] + size_t{matrices[m].rows} * padded(matrices[m].cols) +
-                   size_t{matrices[m].cols} * padded(matrices[m].rows);
-  matrices_ = make_rows(first.back(), kForbidden);
-  const auto oriented = [&](uint32_t m, bool transposed) {
-    return matrices_.get() + first[m] +
-           (transposed ? size_t{matrices[m].rows} * padded(matrices[m].cols) : 0);
-  };
-  for (uint32_t m = 0; m < matrices.size(); ++m) {
-    const size_t rows = matrices[m].rows, cols = matrices[m].cols;
-    const double* from = problem_.costs(m);
-    double* straight = oriented(m, false);
-    const uint32_t stride = padded(matrices[m].cols);
-    for (size_t i = 0; i < rows; ++i) std::copy_n(from + i * cols, cols, straight + i * stride);
-    transpose(from, rows, cols, cols, oriented(m, true), padded(matrices[m].rows));
+// Tables for the labels that are left, and messages of zero.
+void Trws::lay_out(const std::vector<std::vector<uint32_t>>& left) {
+  const uint32_t n = problem_.num_variables();
+  nodes_.assign(n, {});
+  label_.clear();
+  first_label_.resize(n);
+  size_t padded_labels = 0;
+  uint32_t widest = kLanes;
+  for (uint32_t v = 0; v < n; ++v) {
+    nodes_[v].labels = static_cast<uint32_t>(left[v].size());
+    nodes_[v].stride = padded(left[v].size());
+    padded_labels += nodes_[v].stride;
+    widest = std::max(widest, nodes_[v].stride);
+    first_label_[v] = label_.size();
+    label_.insert(label_.end(), left[v].begin(), left[v].end());
   }
+  unary_ = make_rows(padded_labels, kForbidden);
+  marginals_ = make_rows(padded_labels, 0);
+  scratch_ = make_rows(size_t{3} * widest, 0);
+  decoded_.assign(n, 0);
+  double* unary = unary_.get();
+  for (uint32_t v = 0; v < n; ++v) {
+    nodes_[v].unary = unary;
+    for (uint32_t i = 0; i < nodes_[v].labels; ++i) unary[i] = problem_.unary(v)[left[v][i]];
+    unary += nodes_[v].stride;
+  }
+  lay_out_nodes();
 
+  const std::vector<size_t> table = lay_out_tables(left);
   const auto edges = problem_.edges();
-  for (const auto& e : edges) ++nodes_[std::max(e.a, e.b)].first_later_arc;
-  for (TrwsNode& node : nodes_) node.end_arc = node.first_later_arc;
-  std::vector<uint32_t> earlier(nodes_.size());
-  for (size_t v = 0; v < nodes_.size(); ++v) earlier[v] = nodes_[v].first_arc;
-  double* in = messages_.get();
-  std::vector<uint32_t> place_a(edges.size()), place_b(edges.size());
+  std::vector<uint32_t> earlier(n), later(n);  // the next free arc
+  for (uint32_t v = 0; v < n; ++v)
+    earlier[v] = nodes_[v].first_arc, later[v] = nodes_[v].first_later_arc;
+  cells_ = 0;
   for (size_t i = 0; i < edges.size(); ++i) {
-    const auto& e = edges[i];
-    place_a[i] = e.a > e.b ? earlier[e.a]++ : nodes_[e.a].end_arc++;
-    place_b[i] = e.b > e.a ? earlier[e.b]++ : nodes_[e.b].end_arc++;
+    const auto [first, second] = std::minmax(edges[i].a, edges[i].b);
+    const TrwsNode &x = nodes_[first], &y = nodes_[second];
+    const uint32_t at_x = later[first]++, at_y = earlier[second]++;
+    const double* by_x = tables_.get() + table[i];
+    const double* by_y = by_x + size_t{x.labels} * y.stride;
+    const bool swapped = (edges[i].a == first) == (edges[i].transposed != 0);
+    if (swapped) by_y = tables_.get() + table[i], by_x = by_y + size_t{y.labels} * x.stride;
+    double* in_x = x.in + size_t{at_x - x.first_arc} * x.stride;
+    double* in_y = y.in + size_t{at_y - y.first_arc} * y.stride;
+    arcs_[at_x] = {by_x, by_y, in_x, in_y, second, y.stride};
+    arcs_[at_y] = {by_y, by_x, in_y, in_x, first, x.stride};
+    cells_ += uint64_t{x.labels} * y.labels;
   }
+}
+
+// Counts arcs, and gives out their places and messages.
+void Trws::lay_out_nodes() {
+  std::vector<uint32_t> before(nodes_.size()), after(nodes_.size());
+  for (const auto& e : problem_.edges()) ++after[std::min(e.a, e.b)], ++before[std::max(e.a, e.b)];
+  uint32_t arcs = 0;
+  size_t messages = 0;
+  for (size_t v = 0; v < nodes_.size(); ++v) {
+    TrwsNode& node = nodes_[v];
+    node.first_arc = arcs;
+    node.first_later_arc = arcs + before[v];
+    node.end_arc = arcs = node.first_later_arc + after[v];
+    node.weight = 1.0 / std::max({before[v], after[v], 1u});
+    messages += size_t{before[v] + after[v]} * node.stride;
+  }
+  messages_ = make_rows(messages, 0);
+  arcs_.resize(arcs);
+  double* in = messages_.get();
   for (TrwsNode& node : nodes_) {
     node.in = in;
     in += size_t{node.end_arc - node.first_arc} * node.stride;
-    const uint32_t before = node.first_later_arc - node.first_arc;
-    const uint32_t after = node.end_arc - node.first_later_arc;
-    node.weight = 1.0 / std::max({before, after, 1u});
-  }
-  for (size_t i = 0; i < edges.size(); ++i) {
-    const auto& e = edges[i];
-    const TrwsNode &a = nodes_[e.a], &b = nodes_[e.b];
-    double* in_a = a.in + size_t{place_a[i] - a.first_arc} * a.stride;
-    double* in_b = b.in + size_t{place_b[i] - b.first_arc} * b.stride;
-    const double* by_a = oriented(e.matrix, e.transposed != 0);
-    const double* by_b = oriented(e.matrix, e.transposed == 0);
-    arcs_[place_a[i]] = {by_a, by_b, in_a, in_b, e.b, b.stride};
-    arcs_[place_b[i]] = {by_b, by_a, in_b, in_a, e.a, a.stride};
   }
 }
 
-Status Trws::run(int64_t step) {
+// Each matrix, for each pair of label lists that it is used with: as it is, and transposed behind
+// that. Returns the place of each edge's.
+std::vector<size_t> Trws::lay_out_tables(const std::vector<std::vector<uint32_t>>& left) {
+  HashIndex lists;
+  std::vector<uint32_t> list(left.size());
+  for (uint32_t v = 0; v < left.size(); ++v)
+    list[v] = lists.find_or_add(
+        hash_span(std::span<const uint32_t>(left[v])),
+        [&](uint32_t other) { return left[other] == left[v]; }, [&] { return v; });
+
+  struct Table {
+    uint32_t matrix, rows, cols;  // rows and cols: a variable that has these labels
+    size_t place;
+  };
+  std::vector<Table> tables;
+  Memo known;
+  std::vector<uint32_t> used;
+  size_t size = 0;
+  for (const auto& e : problem_.edges()) {
+    const uint32_t rows = list[e.transposed ? e.b : e.a], cols = list[e.transposed ? e.a : e.b];
+    uint32_t& index = known.at(e.matrix, rows, cols);
+    if (index == Memo::kNone) {
+      index = static_cast<uint32_t>(tables.size());
+      tables.push_back({e.matrix, rows, cols, size});
+      size += left[rows].size() * padded(left[cols].size()) +
+              left[cols].size() * padded(left[rows].size());
+    }
+    used.push_back(index);
+  }
+  tables_ = make_rows(size, kForbidden);
+  for (const Table& t : tables) {
+    const size_t rows = left[t.rows].size(), cols = left[t.cols].size();
+    double* straight = tables_.get() + t.place;
+    const double* costs = problem_.costs(t.matrix);
+    const size_t width = problem_.matrices()[t.matrix].cols;
+    for (size_t i = 0; i < rows; ++i) {
+      const double* from = costs + left[t.rows][i] * width;
+      double* to = straight + i * padded(cols);
+      if (cols == width) {
+        std::copy_n(from, cols, to);
+      } else {
+        for (size_t j = 0; j < cols; ++j) to[j] = from[left[t.cols][j]];
+      }
+    }
+    transpose(straight, rows, cols, padded(cols), straight + rows * padded(cols), padded(rows));
+  }
+  std::vector<size_t> places;
+  for (const uint32_t index : used) places.push_back(tables[index].place);
+  return places;
+}
+
+Result<double> Trws::run(int64_t step) {
   const auto n = static_cast<int64_t>(nodes_.size());
   TrwsSweep sweep{nodes_.data(),
                   arcs_.data(),
                   decoded_.data(),
                   scratch_.get(),
                   step < 0 ? marginals_.get() : nullptr,
-                  true,
                   0,
                   0,
                   0};
@@ -139,15 +189,19 @@ Status Trws::run(int64_t step) {
     SHW_RETURN_IF_ERROR(watch_.poll(cells));
     from = to;
   }
+  if (sweep.cost < cost_) {
+    for (uint32_t v = 0; v < decoded_.size(); ++v) decoded_[v] = labels(v)[decoded_[v]];
+    offer(decoded_, sweep.cost);
+  }
   const double sum = sweep.bound + sweep.bound_low;
-  bound_ = std::max(bound_, sum - kRounding * std::abs(sum));
-  offer(decoded_, sweep.cost);
-  return {};
+  return sum - kRounding * std::abs(sum);
 }
 
 Status Trws::sweep() {
-  SHW_RETURN_IF_ERROR(run(1));
-  return run(-1);
+  SHW_ASSIGN_OR_RETURN(marginal_bound_, run(1));
+  SHW_ASSIGN_OR_RETURN(const double back, run(-1));
+  bound_ = std::max({bound_, marginal_bound_, back});
+  return {};
 }
 
 void Trws::offer(std::span<const uint32_t> choice, double cost) {
@@ -156,32 +210,106 @@ void Trws::offer(std::span<const uint32_t> choice, double cost) {
   choice_.assign(choice.begin(), choice.end());
 }
 
-std::vector<uint8_t> Trws::labels_within(double limit) const {
-  std::vector<uint8_t> keep;
+uint64_t Trws::cells_below(double limit) const {
+  std::vector<uint32_t> kept(nodes_.size());
   for (uint32_t v = 0; v < nodes_.size(); ++v)
-    for (const double m : marginals(v)) keep.push_back(bound_ + m <= limit);
-  return keep;
+    for (const double m : marginals(v)) kept[v] += marginal_bound_ + m < limit;
+  uint64_t cells = 0;
+  for (const auto& e : problem_.edges()) cells += uint64_t{kept[e.a]} * kept[e.b];
+  return cells;
 }
 
-PlacementProblem Trws::reparametrized() const {
-  PlacementProblem result;
-  std::vector<double> table;
-  for (const TrwsNode& node : nodes_) {
-    table.assign(node.unary, node.unary + node.labels);
-    for (uint32_t a = node.first_arc; a < node.end_arc; ++a)
-      for (uint32_t i = 0; i < node.labels; ++i) table[i] += arcs_[a].in[i];
-    result.add_variable(table);
+Result<bool> Trws::drop_labels(double limit) {
+  std::vector<std::vector<uint32_t>> left(nodes_.size());
+  for (uint32_t v = 0; v < nodes_.size(); ++v)
+    for (uint32_t i = 0; i < nodes_[v].labels; ++i)
+      if (may_improve(v, i, limit)) left[v].push_back(labels(v)[i]);
+  dropped_bound_ = std::min(dropped_bound_, limit);
+  SHW_ASSIGN_OR_RETURN(const bool possible, drop_unsupported(left));
+  if (!possible) {
+    bound_ = kForbidden;
+    return false;
   }
+
+  const std::vector<TrwsNode> old_nodes = nodes_;
+  const std::vector<uint32_t> old_label = label_;
+  const std::vector<size_t> old_first = first_label_;
+  const Rows old_messages = std::move(messages_);
+  lay_out(left);
+  for (uint32_t v = 0; v < nodes_.size(); ++v) {
+    const TrwsNode &was = old_nodes[v], &is = nodes_[v];
+    const uint32_t* was_label = old_label.data() + old_first[v];
+    for (uint32_t a = 0; a < is.end_arc - is.first_arc; ++a)
+      for (uint32_t i = 0, j = 0; i < is.labels; ++i, ++j) {
+        while (was_label[j] != left[v][i]) ++j;
+        is.in[size_t{a} * is.stride + i] = was.in[size_t{a} * was.stride + j];
+      }
+  }
+  return true;
+}
+
+// Arc consistency, to a fixpoint. False: some variable has no label left.
+Result<bool> Trws::drop_unsupported(std::vector<std::vector<uint32_t>>& left) {
+  std::vector<bool> forbids;
+  for (uint32_t m = 0; m < problem_.matrices().size(); ++m)
+    forbids.push_back(!all_finite(
+        problem_.costs(m), size_t{problem_.matrices()[m].rows} * problem_.matrices()[m].cols));
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& e : problem_.edges()) {
+      if (left[e.a].empty() || left[e.b].empty()) return false;
+      if (!forbids[e.matrix]) continue;
+      SHW_RETURN_IF_ERROR(watch_.poll(left[e.a].size() * left[e.b].size()));
+      const auto finite = [&](uint32_t x, uint32_t y) {
+        return problem_.edge_cost(e, x, y) != kForbidden;
+      };
+      const size_t dropped =
+          std::erase_if(left[e.a],
+                        [&](uint32_t x) {
+                          return std::ranges::none_of(left[e.b],
+                                                      [&](uint32_t y) { return finite(x, y); });
+                        }) +
+          std::erase_if(left[e.b], [&](uint32_t y) {
+            return std::ranges::none_of(left[e.a], [&](uint32_t x) { return finite(x, y); });
+          });
+      changed |= dropped > 0;
+    }
+  }
+  return std::ranges::none_of(left, [](const auto& list) { return list.empty(); });
+}
+
+RestrictedProblem Trws::restricted(double limit) const {
+  RestrictedProblem result;
+  std::vector<uint32_t> position;  // of the labels that stay, in the tables here
+  std::vector<double> table;
   for (uint32_t v = 0; v < nodes_.size(); ++v) {
     const TrwsNode& node = nodes_[v];
-    for (uint32_t a = node.first_later_arc; a < node.end_arc; ++a) {
+    table.clear();
+    for (uint32_t i = 0; i < node.labels; ++i) {
+      if (!may_improve(v, i, limit)) continue;
+      position.push_back(i);
+      result.label.push_back(labels(v)[i]);
+      table.push_back(node.unary[i]);
+      for (uint32_t a = node.first_arc; a < node.end_arc; ++a) table.back() += arcs_[a].in[i];
+    }
+    result.problem.add_variable(table);
+  }
+  const auto positions = [&](uint32_t v) {
+    return std::span(position).subspan(result.problem.first_label(v), result.problem.num_labels(v));
+  };
+  for (uint32_t v = 0; v < nodes_.size(); ++v) {
+    for (uint32_t a = nodes_[v].first_later_arc; a < nodes_[v].end_arc; ++a) {
       const TrwsArc& arc = arcs_[a];
-      const uint32_t cols = nodes_[arc.other].labels;
-      table.clear();
-      for (uint32_t i = 0; i < node.labels; ++i)
-        for (uint32_t j = 0; j < cols; ++j)
-          table.push_back(arc.matrix[size_t{i} * arc.other_stride + j] - arc.in[i] - arc.out[j]);
-      result.add_edge(v, arc.other, result.add_matrix(node.labels, cols, table));
+      const auto rows = positions(v), cols = positions(arc.other);
+      table.resize(rows.size() * cols.size());
+      double* to = table.data();
+      for (const uint32_t i : rows) {
+        const double* from = arc.matrix + size_t{i} * arc.other_stride;
+        for (const uint32_t j : cols) *to++ = from[j] - arc.in[i] - arc.out[j];
+      }
+      result.problem.add_edge(v, arc.other,
+                              result.problem.add_matrix(static_cast<uint32_t>(rows.size()),
+                                                        static_cast<uint32_t>(cols.size()), table));
     }
   }
   return result;

@@ -9,6 +9,7 @@
 // table has minimum zero again. All tables are then ≥ 0, so what was taken out bounds the optimum
 // from below. In exact arithmetic the bound never falls.
 #pragma once
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
@@ -19,6 +20,12 @@
 
 namespace shw::solver {
 
+// A problem whose labels are some of another's.
+struct RestrictedProblem {
+  PlacementProblem problem;
+  std::vector<uint32_t> label;  // in the other, at problem.first_label(v) + label
+};
+
 class Trws {
  public:
   // Every label must be finite and have a finite pair with every neighbour, as presolve() leaves
@@ -28,24 +35,38 @@ class Trws {
   // One sweep forth and one back.
   Status sweep();
 
-  double bound() const { return bound_; }  // the best so far
-  double cost() const { return cost_; }    // of choice(); kForbidden while none was found
+  double bound() const { return std::min(bound_, dropped_bound_); }  // no labelling is cheaper
+  double cost() const { return cost_; }  // of choice(); kForbidden while none was found
   std::span<const uint32_t> choice() const { return choice_; }
   // Takes a labelling found elsewhere, if it is better.
   void offer(std::span<const uint32_t> choice, double cost);
 
-  // A flag per label: 0 when every labelling that uses it costs more than `limit`. (Of the last
-  // sweep back.)
-  std::vector<uint8_t> labels_within(double limit) const;
-  // min-marginals of the last sweep back: marginal(v)[i] + bound() bounds every labelling with
-  // label i at v.
+  // How much dearer than marginal_bound() a labelling is, at least, that has at v the i-th of the
+  // labels left to it: from the last sweep back. The chains of tables through v then have equal
+  // minima for each of its labels, whose sum is θ_v; the others add up to no less than the bound
+  // had when the sweep began.
   std::span<const double> marginals(uint32_t v) const {
     return {marginals_.get() + (nodes_[v].unary - unary_.get()), nodes_[v].labels};
   }
-  // The same problem with the messages worked in: the same cost for every labelling (up to
-  // rounding), and already at this bound before the first sweep. Parts of it stay as tight, which
-  // is how sub-problems start warm.
-  PlacementProblem reparametrized() const;
+  double marginal_bound() const { return marginal_bound_; }
+  // The labels left to v, ascending.
+  std::span<const uint32_t> labels(uint32_t v) const {
+    return {label_.data() + first_label_[v], nodes_[v].labels};
+  }
+
+  // Cells of all edge tables: now, and if only labels were left that may be in a labelling cheaper
+  // than `limit`.
+  uint64_t cells() const { return cells_; }
+  uint64_t cells_below(double limit) const;
+  // Drops the others, so that sweeps get cheaper and bound() cannot pass `limit` any more. False:
+  // nothing is cheaper than `limit`, and there is nothing left to sweep. marginals() are zero until
+  // the next sweep.
+  Result<bool> drop_labels(double limit);
+  // The problem of the labels that cells_below() counts, with the messages worked in: each
+  // labelling costs what it costs here, up to rounding, but a sweep begins at this bound. Parts of
+  // it stay as tight, which is how sub-problems start warm. Some variable may have no label if
+  // nothing is cheaper than `limit`.
+  RestrictedProblem restricted(double limit) const;
 
  private:
   struct Free {
@@ -54,17 +75,28 @@ class Trws {
   using Rows = std::unique_ptr<double[], Free>;
   static Rows make_rows(size_t doubles, double value);
 
-  Status run(int64_t step);
-  void layout_matrices();
+  bool may_improve(uint32_t v, uint32_t i, double limit) const {
+    return marginal_bound_ + marginals(v)[i] < limit;
+  }
+  Result<bool> drop_unsupported(std::vector<std::vector<uint32_t>>& left);
+  void lay_out(const std::vector<std::vector<uint32_t>>& left);
+  void lay_out_nodes();
+  std::vector<size_t> lay_out_tables(const std::vector<std::vector<uint32_t>>& left);
+  Result<double> run(int64_t step);
 
   const PlacementProblem& problem_;
   Watch& watch_;
+  std::vector<uint32_t> label_;  // what is left to each variable, one after another
+  std::vector<size_t> first_label_;
   std::vector<TrwsNode> nodes_;
   std::vector<TrwsArc> arcs_;
-  Rows unary_, marginals_, messages_, matrices_, scratch_;
+  Rows unary_, marginals_, messages_, tables_, scratch_;
+  uint64_t cells_ = 0;
   std::vector<uint32_t> decoded_, choice_;
   double cost_ = kForbidden;
   double bound_ = -kForbidden;
+  double marginal_bound_ = -kForbidden;
+  double dropped_bound_ = kForbidden;  // of the labels that were dropped
 };
 
 }  // namespace shw::solver

@@ -106,23 +106,21 @@ SHW_MULTIVERSION void trws_run(TrwsSweep& sweep, int64_t first, int64_t last, in
     for (uint32_t j = 0; j < stride; j += kLanes) at(theta + j) = at(node.unary + j);
     for (uint32_t a = todo_first; a < todo_end; ++a) add_row(theta, sweep.arcs[a].in, stride);
 
-    if (sweep.decode) {
-      for (uint32_t j = 0; j < stride; j += kLanes) at(given + j) = at(theta + j);
-      for (uint32_t a = done_first; a < done_end; ++a) {
-        const TrwsArc& arc = sweep.arcs[a];
-        add_row(given, arc.reverse + size_t{sweep.choice[arc.other]} * stride, stride);
-      }
-      const double best = row_min(given, stride);
-      uint32_t x = 0;
-      while (x + 1 < k && given[x] != best) ++x;
-      sweep.choice[q] = x;
-      double paid = node.unary[x];
-      for (uint32_t a = done_first; a < done_end; ++a) {
-        const TrwsArc& arc = sweep.arcs[a];
-        paid += arc.reverse[size_t{sweep.choice[arc.other]} * stride + x];
-      }
-      cost += paid;
+    for (uint32_t j = 0; j < stride; j += kLanes) at(given + j) = at(theta + j);
+    for (uint32_t a = done_first; a < done_end; ++a) {
+      const TrwsArc& arc = sweep.arcs[a];
+      add_row(given, arc.reverse + size_t{sweep.choice[arc.other]} * stride, stride);
     }
+    const double best = row_min(given, stride);
+    uint32_t x = 0;
+    while (x + 1 < k && given[x] != best) ++x;
+    sweep.choice[q] = x;
+    double paid = node.unary[x];
+    for (uint32_t a = done_first; a < done_end; ++a) {
+      const TrwsArc& arc = sweep.arcs[a];
+      paid += arc.reverse[size_t{sweep.choice[arc.other]} * stride + x];
+    }
+    cost += paid;
 
     for (uint32_t a = done_first; a < done_end; ++a) add_row(theta, sweep.arcs[a].in, stride);
     const double least = row_min(theta, stride);

@@ -33,7 +33,6 @@ struct TrwsSweep {
   uint32_t* choice;   // decoded on the way
   double* scratch;    // three padded rows of the largest variable
   double* marginals;  // when not null: θ − min θ of every label, node by node, padded rows
-  bool decode;
   // Sums of this sweep, added to.
   double bound;  // Σ of what was moved out of the tables: a lower bound once all nodes are done
   double bound_low;  // the part that rounding would lose

@@ -1,0 +1,125 @@
+#include "solver/trws.h"
+
+#include <gtest/gtest.h>
+
+#include "solver/presolve.h"
+#include "unit/solver/random_problems.h"
+
+namespace shw::solver {
+namespace {
+
+using testing::random_problem;
+
+// A random problem as presolve leaves it for sweeps, but with all variables still there. Empty if
+// infeasible.
+PlacementProblem consistent_problem(uint32_t seed, double edges_per_variable) {
+  const PlacementProblem problem = random_problem(
+      seed, {.min_variables = 3, .max_variables = 7, .edges_per_variable = edges_per_variable});
+  Monitor monitor;
+  Watch watch(monitor, 0);
+  const PresolveOptions no_reductions{.dominance = false, .max_degree = 0};
+  auto presolved = presolve(problem, {}, no_reductions, watch);
+  return presolved.ok() ? std::move(presolved->problem) : PlacementProblem();
+}
+
+// The cheapest labelling with a given label at a given variable.
+double cheapest_with(const PlacementProblem& problem, uint32_t variable, uint32_t label) {
+  PlacementProblem pinned = problem;
+  std::vector<double> pin(problem.num_labels(variable), kForbidden);
+  pin[label] = 0;
+  pinned.add_unary(variable, pin);
+  const auto best = solve_brute_force(pinned);
+  return best.ok() ? best->cost : kForbidden;
+}
+
+TEST(Trws, BoundsEveryLabellingAfterEverySweep) {
+  for (uint32_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    const PlacementProblem problem = consistent_problem(seed, 2);
+    const auto best = solve_brute_force(problem);
+    const double optimum = best.ok() ? best->cost : kForbidden;
+    Monitor monitor;
+    Watch watch(monitor, 0);
+    Trws trws(problem, watch);
+    double last = -kForbidden;
+    for (int sweep = 0; sweep < 8; ++sweep) {
+      ASSERT_TRUE(trws.sweep().ok());
+      EXPECT_LE(trws.bound(), optimum);
+      EXPECT_GE(trws.bound(), last);
+      EXPECT_GE(trws.cost(), optimum);
+      if (trws.cost() != kForbidden) {
+        EXPECT_EQ(trws.cost(), evaluate(problem, trws.choice()));
+      }
+      last = trws.bound();
+    }
+  }
+}
+
+TEST(Trws, BoundsEveryLabelByItsMarginal) {
+  for (uint32_t seed = 1000; seed < 1150; ++seed) {
+    SCOPED_TRACE(seed);
+    const PlacementProblem problem = consistent_problem(seed, 2);
+    Monitor monitor;
+    Watch watch(monitor, 0);
+    Trws trws(problem, watch);
+    for (int sweep = 0; sweep < 4; ++sweep) {
+      ASSERT_TRUE(trws.sweep().ok());
+      for (uint32_t v = 0; v < problem.num_variables(); ++v)
+        for (uint32_t i = 0; i < problem.num_labels(v); ++i)
+          EXPECT_LE(trws.marginal_bound() + trws.marginals(v)[i],
+                    cheapest_with(problem, v, i) + 1e-9)
+              << "label " << i << " of variable " << v << " after sweep " << sweep;
+    }
+  }
+}
+
+TEST(Trws, IsExactOnTrees) {
+  for (uint32_t seed = 2000; seed < 2100; ++seed) {
+    SCOPED_TRACE(seed);
+    PlacementProblem problem;
+    std::mt19937 random(seed);
+    for (uint32_t v = 0; v < 8; ++v) {
+      std::vector<double> unary(3), pairs(9);
+      for (double& c : unary) c = random() % 20;
+      for (double& c : pairs) c = random() % 20;
+      problem.add_variable(unary);
+      if (v > 0) problem.add_edge(random() % v, v, problem.add_matrix(3, 3, pairs));
+    }
+    Monitor monitor;
+    Watch watch(monitor, 0);
+    Trws trws(problem, watch);
+    for (int sweep = 0; sweep < 30; ++sweep) ASSERT_TRUE(trws.sweep().ok());
+    EXPECT_NEAR(trws.bound(), solve_brute_force(problem)->cost, 1e-6);
+  }
+}
+
+TEST(Trws, RestrictsToAProblemOfTheSameCosts) {
+  for (uint32_t seed = 3000; seed < 3100; ++seed) {
+    SCOPED_TRACE(seed);
+    const PlacementProblem problem = consistent_problem(seed, 2);
+    const auto best = solve_brute_force(problem);
+    if (!best.ok()) continue;
+    Monitor monitor;
+    Watch watch(monitor, 0);
+    Trws trws(problem, watch);
+    for (int sweep = 0; sweep < 3; ++sweep) ASSERT_TRUE(trws.sweep().ok());
+    const RestrictedProblem rest = trws.restricted(best->cost + 1);
+    ASSERT_TRUE(rest.problem.validate().ok());
+    const auto best_of_rest = solve_brute_force(rest.problem);
+    ASSERT_TRUE(best_of_rest.ok()) << "the optimum was dropped";
+    EXPECT_NEAR(best_of_rest->cost, best->cost, 1e-9);
+    std::vector<uint32_t> choice = best_of_rest->choice;
+    for (uint32_t v = 0; v < choice.size(); ++v)
+      choice[v] = rest.label[rest.problem.first_label(v) + choice[v]];
+    EXPECT_EQ(evaluate(problem, choice), best->cost);
+    // It begins where the sweeps ended.
+    if (rest.problem.num_variables() == 0) continue;
+    auto all = trws.restricted(kForbidden);
+    Trws warm(all.problem, watch);
+    ASSERT_TRUE(warm.sweep().ok());
+    EXPECT_GE(warm.bound(), trws.bound() - 1e-9);
+  }
+}
+
+}  // namespace
+}  // namespace shw::solver
