@@ -1,0 +1,95 @@
+#include "solver/eliminate.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "solver/decode.h"
+#include "unit/solver/random_problems.h"
+
+namespace shw::solver {
+namespace {
+
+using testing::random_problem;
+constexpr uint64_t kNoLimit = UINT64_MAX;
+
+TEST(Eliminate, FindsTheOptimum) {
+  int feasible = 0;
+  for (uint32_t seed = 0; seed < 500; ++seed) {
+    SCOPED_TRACE(seed);
+    const PlacementProblem problem =
+        random_problem(seed, {.edges_per_variable = 2.5, .forbidden = 0.05});
+    const auto plan = plan_elimination(problem, kNoLimit, kNoLimit);
+    ASSERT_TRUE(plan.has_value());
+    Monitor monitor;
+    Watch watch(monitor, 0);
+    const auto choice = eliminate(problem, *plan, watch);
+    ASSERT_TRUE(choice.ok());
+    const auto best = solve_brute_force(problem);
+    EXPECT_EQ(evaluate(problem, *choice), best.ok() ? best->cost : kForbidden);
+    feasible += best.ok();
+  }
+  EXPECT_GT(feasible, 250);
+}
+
+TEST(Eliminate, KeepsToItsBudgets) {
+  PlacementProblem clique;
+  for (int v = 0; v < 6; ++v) clique.add_variable(std::vector<double>(4));
+  const uint32_t m = clique.add_matrix(4, 4, std::vector<double>(16));
+  for (uint32_t a = 0; a < 6; ++a)
+    for (uint32_t b = a + 1; b < 6; ++b) clique.add_edge(a, b, m);
+  const uint64_t cells = 1024 + 256 + 64 + 16 + 4 + 1;
+  const auto plan = plan_elimination(clique, kNoLimit, kNoLimit);
+  ASSERT_TRUE(plan.has_value());
+  EXPECT_EQ(plan->table_bytes, cells * sizeof(double));
+  EXPECT_TRUE(plan_elimination(clique, cells * sizeof(double), kNoLimit).has_value());
+  EXPECT_FALSE(plan_elimination(clique, cells * sizeof(double) - 1, kNoLimit).has_value());
+  EXPECT_FALSE(plan_elimination(clique, kNoLimit, plan->cells - 1).has_value());
+}
+
+TEST(Eliminate, StopsWhenCancelled) {
+  const PlacementProblem problem = random_problem(
+      1, {.min_variables = 12, .max_variables = 12, .max_labels = 8, .edges_per_variable = 5});
+  const auto plan = plan_elimination(problem, kNoLimit, kNoLimit);
+  ASSERT_TRUE(plan.has_value());
+  const std::atomic<bool> cancel{true};
+  Monitor monitor;
+  monitor.cancel = &cancel;
+  Watch watch(monitor, 0);
+  const auto choice = eliminate(problem, *plan, watch);
+  ASSERT_FALSE(choice.ok());
+  EXPECT_EQ(choice.status().code(), Code::kCancelled);
+}
+
+TEST(DecodeWithPropagation, FindsLabellingsAmongForbiddenPairs) {
+  int found = 0, feasible = 0;
+  for (uint32_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    const PlacementProblem problem = random_problem(seed, {.min_variables = 5, .forbidden = 0.2});
+    Monitor monitor;
+    Watch watch(monitor, 0);
+    const auto choice = decode_with_propagation(problem, watch);
+    ASSERT_TRUE(choice.ok());
+    const bool possible = solve_brute_force(problem).ok();
+    feasible += possible;
+    if (choice->empty()) continue;
+    EXPECT_TRUE(possible);
+    EXPECT_NE(evaluate(problem, *choice), kForbidden);
+    ++found;
+  }
+  EXPECT_GT(found, 9 * feasible / 10);
+}
+
+TEST(ImproveByCoordinates, NeverMakesItWorse) {
+  for (uint32_t seed = 0; seed < 100; ++seed) {
+    SCOPED_TRACE(seed);
+    const PlacementProblem problem = random_problem(seed);
+    std::vector<uint32_t> choice(problem.num_variables(), 0);
+    const double before = evaluate(problem, choice);
+    improve_by_coordinates(problem, choice);
+    EXPECT_LE(evaluate(problem, choice), before);
+  }
+}
+
+}  // namespace
+}  // namespace shw::solver
