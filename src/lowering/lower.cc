@@ -111,6 +111,13 @@ class Lowering {
     return op_def(op).is_view ? lower_view(n) : lower_op(n);
   }
 
+  // What a port can say: a partial value cannot be handed over.
+  static Layout without_partials(Layout layout) {
+    for (Placement& p : layout.placement)
+      if (p.is_partial()) p = Placement::replicate();
+    return normalised(layout);
+  }
+
   Status lower_input(NodeId n) {
     const int32_t number = g_.input_index(n);
     SHW_CHECK(number >= 0);
@@ -118,7 +125,7 @@ class Lowering {
     if (a_.results(n)[0].has_partial() && !options_.allow_partial_inputs)
       return invalid_argument("an input cannot be partial: " +
                               to_string(a_.results(n)[0], mesh_.rank()));
-    const Layout layout = normalised(a_.results(n)[0]);
+    const Layout layout = without_partials(a_.results(n)[0]);
     const TensorType global = row_major(g_.type(n).dtype, g_.type(n).shape);
     const ValueId value = builder_.fresh(local_type(global, layout), StorageKind::kInput,
                                          static_cast<uint32_t>(number));
@@ -180,10 +187,7 @@ class Lowering {
     }
     builder_.serve(out.node, g_.meta(out.node).phase);
     const TensorType global = row_major(g_.type(out.node).dtype, g_.type(out.node).shape);
-    Layout layout = a_.results(out.node)[0];
-    for (Placement& p : layout.placement)
-      if (p.is_partial()) p = Placement::replicate();
-    layout = normalised(layout);
+    const Layout layout = without_partials(a_.results(out.node)[0]);
     auto value = versions_.get(slots_[out.node.v].index, redistributor_.canonical(layout));
     if (!value.ok()) return Status(value.status()).at_node(out.node.v, g_.name(out.node));
     ports.push_back({g_.full_name(out), role, global, layout, handed_over(*value, number)});

@@ -16,7 +16,7 @@ struct LowerOptions {
   // Choose the order in which mesh dims cut a tensor dim that several of them cut (shard_order.h).
   // Otherwise the assignment's orders are taken as they are.
   bool choose_shard_orders = true;
-  // Inputs may be partial sums of what the caller means: for tests of single ops.
+  // For tests of single ops: inputs may lie partial. Their ports say "replicated" for it.
   bool allow_partial_inputs = false;
 };
 

@@ -1,0 +1,46 @@
+// Every strategy of every op, executed on virtual ranks against the unsharded op.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "one_op.h"
+
+namespace shw {
+namespace {
+
+using testing::OpCase;
+
+TEST(OpCompleteness, EveryOpHasACase) {
+  std::set<OpKind> covered = {OpKind::kInput, OpKind::kGetItem};  // part of every other case
+  for (const OpCase& c : testing::op_cases()) covered.insert(c.op);
+  for (uint16_t k = 0; k < static_cast<uint16_t>(OpKind::kCount); ++k)
+    EXPECT_TRUE(covered.count(static_cast<OpKind>(k)))
+        << op_name(static_cast<OpKind>(k)) << " is executed by no case in op_cases.cc";
+}
+
+class EveryStrategy : public ::testing::TestWithParam<OpCase> {};
+
+TEST_P(EveryStrategy, IsTheUnshardedOp) {
+  // Shapes are so large that 2×2 offers every combination of rules; 4 adds the plain rules on a
+  // wider mesh; of 2×2×2, which can only repeat what two dims do, a sample.
+  for (const auto& [mesh, most] :
+       {std::pair("a=4", 1000u), std::pair("a=2,b=2", 1000u), std::pair("a=2,b=2,c=2", 24u)}) {
+    const Mesh m = *Mesh::parse(mesh);
+    const auto count = testing::run_every_strategy(GetParam(), m, UINT32_MAX).strategies;
+    const uint32_t stride = (count + most - 1) / most;
+    const auto outcome = testing::run_every_strategy(GetParam(), m, stride);
+    EXPECT_EQ(outcome.executed, (count + stride - 1) / stride);
+    EXPECT_GT(outcome.executed, 1u) << "the op can only be replicated: is that meant?";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, EveryStrategy, ::testing::ValuesIn(testing::op_cases()),
+                         [](const auto& test) {
+                           std::string name = test.param.name;
+                           for (char& c : name)
+                             if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace shw

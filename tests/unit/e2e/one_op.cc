@@ -1,0 +1,400 @@
+#include "one_op.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "compiler/pipeline.h"
+#include "cost/collective.h"
+#include "lowering/lower.h"
+#include "lowering/prices.h"
+#include "passes/pass.h"
+#include "plan/plan.h"
+#include "runtime/virtual_ranks.h"
+#include "support/hash.h"
+
+namespace shw::testing {
+namespace {
+
+using runtime::BufferRef;
+using runtime::VirtualRanks;
+
+// A tensor of the test: every element as a double (complex: two), row-major.
+struct Values {
+  TensorType type;
+  std::vector<double> v;
+};
+size_t width(Dtype d) { return is_complex(d) ? 2 : 1; }
+
+double rounded(Dtype d, double x) {
+  if (d == Dtype::kF32 || d == Dtype::kC64) return static_cast<float>(x);
+  if (d == Dtype::kBF16) {  // to nearest even
+    const uint32_t bits = std::bit_cast<uint32_t>(static_cast<float>(x));
+    return std::bit_cast<float>((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000u);
+  }
+  return x;
+}
+
+void store(Dtype d, double x, std::byte* to) {
+  const auto put = [to](auto v) { std::memcpy(to, &v, sizeof v); };
+  switch (d) {
+    case Dtype::kF32:
+    case Dtype::kC64:
+      return put(static_cast<float>(x));
+    case Dtype::kF64:
+      return put(x);
+    case Dtype::kBF16:
+      return put(
+          static_cast<uint16_t>(std::bit_cast<uint32_t>(static_cast<float>(rounded(d, x))) >> 16));
+    case Dtype::kI64:
+      return put(static_cast<int64_t>(x));
+    case Dtype::kI32:
+      return put(static_cast<int32_t>(x));
+    default:
+      ADD_FAILURE() << "no test data of dtype " << dtype_name(d);
+  }
+}
+double load(Dtype d, const std::byte* from) {
+  const auto get = [from](auto v) {
+    std::memcpy(&v, from, sizeof v);
+    return static_cast<double>(v);
+  };
+  switch (d) {
+    case Dtype::kF32:
+    case Dtype::kC64:
+      return get(0.0f);
+    case Dtype::kF64:
+      return get(0.0);
+    case Dtype::kBF16:
+      return std::bit_cast<float>(static_cast<uint32_t>(get(uint16_t{})) << 16);
+    case Dtype::kI64:
+      return get(int64_t{});
+    case Dtype::kI32:
+      return get(int32_t{});
+    default:
+      ADD_FAILURE() << "no test data of dtype " << dtype_name(d);
+      return 0;
+  }
+}
+
+// Calls f(index of the whole tensor's element, index of the piece's) for every element of a rank's
+// piece.
+template <class F>
+void for_piece(const Dims& whole, const Dims& piece, const Dims& offset, F f) {
+  int64_t count = 1;
+  for (int64_t d : piece) count *= d;
+  const Dims strides = row_major_strides(whole);
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t rest = i, at = 0;
+    for (size_t d = piece.size(); d-- > 0;) {
+      at += (offset[d] + rest % piece[d]) * strides[d];
+      rest /= piece[d];
+    }
+    f(static_cast<size_t>(at), static_cast<size_t>(i));
+  }
+}
+
+// Reduces what the ranks along partial mesh dims hold: `value(coordinates)` for all combinations,
+// mesh dim by mesh dim.
+template <class F>
+double reduce(const Layout& layout, const Mesh& mesh, int m, std::vector<int64_t>& at, F value) {
+  if (m == mesh.rank()) return value(at);
+  if (!layout[m].is_partial()) return reduce(layout, mesh, m + 1, at, value);
+  const int64_t n = mesh.size(m);
+  double r = 0;
+  for (at[static_cast<size_t>(m)] = 0; at[static_cast<size_t>(m)] < n;
+       ++at[static_cast<size_t>(m)]) {
+    const double x = reduce(layout, mesh, m + 1, at, value);
+    const bool first = at[static_cast<size_t>(m)] == 0;
+    switch (layout[m].reduce_op()) {
+      case ReduceOp::kSum:
+      case ReduceOp::kAvg:
+        r += x;
+        break;
+      case ReduceOp::kMax:
+        r = first ? x : std::max(r, x);
+        break;
+      case ReduceOp::kMin:
+        r = first ? x : std::min(r, x);
+        break;
+      case ReduceOp::kProduct:
+        r = first ? x : r * x;
+        break;
+    }
+  }
+  at[static_cast<size_t>(m)] = 0;
+  return layout[m].reduce_op() == ReduceOp::kAvg ? r / static_cast<double>(n) : r;
+}
+
+// The part of element `i` that the ranks with these coordinates along partial mesh dims hold. Small
+// multiples of 1/8, so that sums and averages over few ranks are exact.
+double part_of(const Operand& o, uint64_t seed, size_t i, const std::vector<int64_t>& at) {
+  uint64_t h = hash_combine(seed, i);
+  for (int64_t c : at) h = hash_combine(h, static_cast<uint64_t>(c));
+  if (o.index_limit > 0) return static_cast<double>(h % static_cast<uint64_t>(o.index_limit));
+  const double unit = static_cast<double>(h % 1024) / 1024;
+  return rounded(o.type.dtype, std::round((o.low + (o.high - o.low) * unit) * 8) / 8);
+}
+
+std::vector<int64_t> partial_coordinates(const Layout& layout, const Mesh& mesh, int64_t rank) {
+  std::vector<int64_t> at(static_cast<size_t>(mesh.rank()), 0);
+  for (int m = 0; m < mesh.rank(); ++m)
+    if (layout[m].is_partial()) at[static_cast<size_t>(m)] = mesh.coordinate(rank, m);
+  return at;
+}
+
+Values whole_operand(const Operand& o, const Layout& layout, const Mesh& mesh, uint64_t seed) {
+  Values whole{o.type,
+               std::vector<double>(static_cast<size_t>(o.type.numel()) * width(o.type.dtype))};
+  std::vector<int64_t> at(static_cast<size_t>(mesh.rank()), 0);
+  for (size_t i = 0; i < whole.v.size(); ++i)
+    whole.v[i] = reduce(layout, mesh, 0, at,
+                        [&](const std::vector<int64_t>& c) { return part_of(o, seed, i, c); });
+  return whole;
+}
+
+struct Job {
+  Graph graph;
+  NodeId node;
+};
+
+Result<Job> one_node_graph(const OpCase& c) {
+  Job job;
+  std::vector<NodeId> operands;
+  std::vector<OptionalType> types;
+  for (size_t k = 0; k < c.operands.size(); ++k) {
+    types.push_back(c.operands[k].present ? OptionalType(c.operands[k].type) : std::nullopt);
+    operands.push_back(
+        c.operands[k].present
+            ? job.graph.add_input("x" + std::to_string(k), c.operands[k].type,
+                                  {.role = InputRole::kInput, .name = std::to_string(k)})
+            : kNoNode);
+  }
+  SHW_ASSIGN_OR_RETURN(const auto results, op_def(c.op).infer({types, &c.attrs}));
+  job.node = job.graph.add_node(c.op, "op", operands, c.attrs, results, results.size() > 1, {});
+  for (size_t r = 0; r < results.size(); ++r) {
+    if (!results[r]) continue;
+    NodeId out = job.node;
+    if (results.size() > 1) {
+      Attrs index;
+      index.set(AttrKey::kIndex, static_cast<int64_t>(r));
+      out = job.graph.add_node(OpKind::kGetItem, "item" + std::to_string(r), {job.node}, index,
+                               *results[r]);
+    }
+    job.graph.add_output({.node = out, .role = OutputRole::kResult, .name = std::to_string(r)});
+  }
+  return job;
+}
+
+// A plan, and the layouts in which its inputs really lie: their ports say "replicated" where they
+// are partial.
+struct OpPlan {
+  Plan plan;
+  std::vector<Layout> inputs;
+};
+
+// Inputs lie as the strategy wants its operands; results leave as it makes them, partial ones are
+// reduced on the way out.
+Result<OpPlan> plan_for(const Job& job, const Mesh& mesh, const Strategies& strategies,
+                        uint32_t strategy) {
+  OpPlan out;
+  Assignment assignment(job.graph);
+  const StrategySet& set = strategies.of(job.node);
+  const auto operands = job.graph.operands(job.node);
+  for (size_t k = 0; k < operands.size(); ++k) {
+    if (!operands[k].valid()) continue;
+    const Layout& l = strategies.operand_layout(job.node, k, strategy);
+    out.inputs.push_back(l);
+    assignment.operands(job.node)[k] = l;
+    assignment.results(operands[k])[0] = l;
+  }
+  for (size_t r = 0; r < set.results.size(); ++r)
+    if (set.results[r].valid())
+      assignment.results(job.node)[r] = strategies.result_layout(job.node, r, strategy);
+  for (uint32_t i = job.node.v + 1; i < job.graph.num_nodes(); ++i) {
+    const auto r = static_cast<size_t>(job.graph.attrs(NodeId{i}).get_int(AttrKey::kIndex, 0));
+    assignment.operands(NodeId{i})[0] = assignment.results(NodeId{i})[0] =
+        assignment.results(job.node)[r];
+  }
+  SHW_ASSIGN_OR_RETURN(const auto hardware, cost::hardware_by_name("h100"));
+  SHW_ASSIGN_OR_RETURN(const auto model, cost::CollectiveModel::create(hardware, mesh));
+  Monitor monitor;
+  Plan plan;
+  SHW_ASSIGN_OR_RETURN(plan.program,
+                       lower(job.graph, mesh, assignment, move_prices(model),
+                             {.compute_us = {}, .allow_partial_inputs = true}, monitor));
+  SHW_ASSIGN_OR_RETURN(const auto reports, run_passes(plan.program, default_passes(), monitor));
+  SHW_ASSIGN_OR_RETURN(out.plan, read_plan(write_plan(plan)));
+  return out;
+}
+
+// Per rank, per port.
+using Pieces = std::vector<std::vector<BufferRef>>;
+
+Result<Pieces> execute(const OpPlan& op, const OpCase& c, uint64_t seed) {
+  const Plan& plan = op.plan;
+  SHW_ASSIGN_OR_RETURN(const auto ranks, VirtualRanks::create(std::make_shared<const Plan>(plan)));
+  const ProgramEntry& entry = ranks->program().entries[0];
+  std::vector<Operand> present;
+  for (const Operand& o : c.operands)
+    if (o.present) present.push_back(o);
+  Pieces in(static_cast<size_t>(ranks->num_ranks())), out(in.size());
+  for (int64_t r = 0; r < ranks->num_ranks(); ++r) {
+    for (size_t k = 0; k < present.size(); ++k) {
+      const Port& port = entry.inputs[k];
+      const TensorType& local = plan.program.values[port.value].type;
+      EXPECT_TRUE(local.contiguous()) << "an input piece is expected row-major";
+      SHW_ASSIGN_OR_RETURN(
+          BufferRef buffer,
+          runtime::Buffer::allocate(
+              std::shared_ptr<runtime::Device>(&ranks->device(r), [](auto*) {}), local.bytes()));
+      const Dims offset = local_offset(port.global.shape, port.layout, ranks->mesh(), r);
+      const auto at = partial_coordinates(op.inputs[k], ranks->mesh(), r);
+      const Dtype dtype = local.dtype;
+      const auto item = static_cast<size_t>(dtype_size(dtype)) / width(dtype);
+      for_piece(port.global.shape, local.shape, offset, [&](size_t whole, size_t piece) {
+        for (size_t w = 0; w < width(dtype); ++w)
+          store(dtype, part_of(present[k], seed + k, whole * width(dtype) + w, at),
+                static_cast<std::byte*>(buffer->data()) + (piece * width(dtype) + w) * item);
+      });
+      in[static_cast<size_t>(r)].push_back(std::move(buffer));
+    }
+    out[static_cast<size_t>(r)].resize(entry.outputs.size());
+  }
+  std::vector<runtime::Completion> done;
+  for (int64_t r = 0; r < ranks->num_ranks(); ++r) {
+    SHW_ASSIGN_OR_RETURN(
+        auto completion,
+        ranks->executor(r).enqueue(entry, in[static_cast<size_t>(r)], out[static_cast<size_t>(r)]));
+    done.push_back(std::move(completion));
+  }
+  for (const auto& completion : done) SHW_RETURN_IF_ERROR(completion.wait());
+  // Output buffers belong to devices that end here: copy.
+  for (auto& rank : out)
+    for (BufferRef& b : rank)
+      if (b) {
+        auto* copy = new std::vector<std::byte>(static_cast<size_t>(b->bytes()));
+        std::memcpy(copy->data(), b->data(), copy->size());
+        b = runtime::Buffer::borrow(copy->data(), b->bytes(), [copy] { delete copy; });
+      }
+  return out;
+}
+
+// The whole result that the ranks' pieces make; replicas must agree to the bit.
+Values assemble(const OpPlan& op, const Mesh& mesh, const Pieces& pieces, size_t port_index) {
+  const Port& port = op.plan.program.entries[0].outputs[port_index];
+  const ProgramValue& value = op.plan.program.values[port.value];
+  const Dtype dtype = port.global.dtype;
+  const size_t w = width(dtype), item = static_cast<size_t>(dtype_size(dtype)) / w;
+  Values whole{port.global, std::vector<double>(static_cast<size_t>(port.global.numel()) * w, NAN)};
+  EXPECT_TRUE(value.type.contiguous()) << "an output piece is expected row-major";
+  for (int64_t r = 0; r < mesh.num_ranks(); ++r) {
+    const auto* base =
+        static_cast<const std::byte*>(pieces[static_cast<size_t>(r)][port_index]->data()) +
+        value.offset_bytes;
+    const Dims offset = local_offset(port.global.shape, port.layout, mesh, r);
+    for_piece(port.global.shape, value.type.shape, offset, [&](size_t at, size_t piece) {
+      for (size_t k = 0; k < w; ++k) {
+        const double x = load(dtype, base + (piece * w + k) * item);
+        double& slot = whole.v[at * w + k];
+        if (!std::isnan(slot) && slot != x)
+          ADD_FAILURE() << "replicas differ: " << slot << " and " << x << " on rank " << r;
+        slot = x;
+      }
+    });
+  }
+  return whole;
+}
+
+double relative_error(const Values& got, const Values& want) {
+  double difference = 0, norm = 0;
+  for (size_t i = 0; i < got.v.size(); ++i) {
+    difference += (got.v[i] - want.v[i]) * (got.v[i] - want.v[i]);
+    norm += want.v[i] * want.v[i];
+  }
+  if (difference == 0) return 0;
+  return norm == 0 ? INFINITY : std::sqrt(difference / norm);
+}
+
+// The op on one rank, on the whole operands that a strategy's parts add up to.
+class Unsharded {
+ public:
+  explicit Unsharded(const OpCase& c) : case_(c) {}
+  Result<std::vector<Values>> run(const std::vector<Values>& operands) {
+    const Mesh one = *Mesh::parse("one=1");
+    SHW_ASSIGN_OR_RETURN(const Job job, one_node_graph(case_));
+    Monitor monitor;
+    SHW_ASSIGN_OR_RETURN(const auto strategies,
+                         Strategies::enumerate(job.graph, one, Rules::kFull, monitor));
+    SHW_ASSIGN_OR_RETURN(const OpPlan op, plan_for(job, one, strategies, 0));
+    const Plan& plan = op.plan;
+    SHW_ASSIGN_OR_RETURN(const auto ranks,
+                         VirtualRanks::create(std::make_shared<const Plan>(plan)));
+    std::vector<std::vector<std::byte>> bytes;
+    std::vector<runtime::HostTensorView> views;
+    for (const Values& o : operands) {
+      const size_t w = width(o.type.dtype),
+                   item = static_cast<size_t>(dtype_size(o.type.dtype)) / w;
+      std::vector<std::byte>& b = bytes.emplace_back(o.v.size() * item);
+      for (size_t i = 0; i < o.v.size(); ++i) store(o.type.dtype, o.v[i], b.data() + i * item);
+      views.push_back({o.type, b.data()});
+    }
+    SHW_ASSIGN_OR_RETURN(const auto outputs, ranks->run(plan.program.entries[0].name, views));
+    std::vector<Values> results;
+    for (const auto& t : outputs) {
+      Values& r = results.emplace_back(Values{t.type, {}});
+      const size_t w = width(t.type.dtype),
+                   item = static_cast<size_t>(dtype_size(t.type.dtype)) / w;
+      for (size_t i = 0; i < static_cast<size_t>(t.type.numel()) * w; ++i)
+        r.v.push_back(load(t.type.dtype, t.data.data() + i * item));
+    }
+    return results;
+  }
+
+ private:
+  const OpCase& case_;
+};
+
+}  // namespace
+
+OpOutcome run_every_strategy(const OpCase& c, const Mesh& mesh, uint32_t stride) {
+  OpOutcome outcome;
+  const auto job = one_node_graph(c);
+  EXPECT_TRUE(job.ok()) << job.status().message();
+  if (!job.ok()) return outcome;
+  Monitor monitor;
+  auto strategies = Strategies::enumerate(job->graph, mesh, Rules::kFull, monitor);
+  EXPECT_TRUE(strategies.ok()) << strategies.status().message();
+  if (!strategies.ok()) return outcome;
+  outcome.strategies = strategies->of(job->node).count;
+  Unsharded unsharded(c);
+  for (uint32_t s = 0; s < outcome.strategies; s += stride) {
+    SCOPED_TRACE(c.name + " on " + mesh.to_string() + ": " +
+                 strategy_text(*strategies, job->node, s, mesh.rank()));
+    const uint64_t seed = 1000 + 16 * s;
+    const auto plan = plan_for(*job, mesh, *strategies, s);
+    EXPECT_TRUE(plan.ok()) << plan.status().message();
+    if (!plan.ok()) continue;
+    const auto pieces = execute(*plan, c, seed);
+    EXPECT_TRUE(pieces.ok()) << pieces.status().message();
+    std::vector<Values> operands;
+    for (size_t k = 0; k < c.operands.size(); ++k)
+      if (c.operands[k].present)
+        operands.push_back(whole_operand(c.operands[k], strategies->operand_layout(job->node, k, s),
+                                         mesh, seed + operands.size()));
+    const auto want = unsharded.run(operands);
+    EXPECT_TRUE(want.ok()) << want.status().message();
+    if (!pieces.ok() || !want.ok()) continue;
+    for (size_t p = 0; p < want->size(); ++p) {
+      const double error = relative_error(assemble(*plan, mesh, *pieces, p), (*want)[p]);
+      EXPECT_LE(error, c.tolerance) << "result " << p;
+      outcome.worst = std::max(outcome.worst, error);
+    }
+    ++outcome.executed;
+  }
+  return outcome;
+}
+
+}  // namespace shw::testing
