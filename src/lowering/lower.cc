@@ -52,6 +52,7 @@ class Lowering {
   // Of a tuple only the results that someone takes out of it are computed.
   void find_wanted() {
     wanted_.assign(num_results(g_), 0);
+    written_as_.assign(g_.num_nodes(), kNoNode);
     const UserTable users(g_);
     std::vector<uint8_t> returned(g_.num_nodes(), 0);
     for (const OutputInfo& out : g_.outputs())
@@ -59,6 +60,11 @@ class Lowering {
     for (uint32_t i = 0; i < g_.num_nodes(); ++i)
       if (!g_.is_tuple(NodeId{i}) && (returned[i] || !users.users(NodeId{i}).empty()))
         wanted_[slots_[i].index] = 1;
+    for (uint32_t i = 0; i < g_.num_nodes(); ++i) {
+      const auto of = users.users(NodeId{i});
+      if (of.size() == 1 && g_.op(of[0]) == OpKind::kPermute && !returned[i])
+        written_as_[i] = of[0];
+    }
   }
 
   Status check_even(NodeId n) const {
@@ -108,7 +114,8 @@ class Lowering {
     const OpKind op = g_.op(n);
     if (only_names(op)) return {};
     if (op == OpKind::kInput) return lower_input(n);
-    return op_def(op).is_view ? lower_view(n) : lower_op(n);
+    if (op_def(op).is_view) return lower_view(n);
+    return written_as_[n.v].valid() && can_write_permuted(op) ? lower_permuted(n) : lower_op(n);
   }
 
   // What a port can say: a partial value cannot be handed over.
@@ -171,10 +178,54 @@ class Lowering {
       outputs.push_back(builder_.fresh(local_type(*results[r], layout)));
       versions_.define(slot, *results[r], layout, outputs.back());
     }
-    const double cost = options_.compute_us.empty() ? 0 : options_.compute_us[n.v];
-    builder_.step(op_name(g_.op(n)), std::move(inputs), std::move(outputs), cost).attrs =
-        g_.attrs(n);
+    ProgramStep& step =
+        builder_.step(op_name(g_.op(n)), std::move(inputs), std::move(outputs), cost_of(n));
+    step.attrs = g_.attrs(n);
     return {};
+  }
+  double cost_of(NodeId n) const {
+    return options_.compute_us.empty() ? 0 : options_.compute_us[n.v];
+  }
+
+  static bool can_write_permuted(OpKind op) { return op == OpKind::kEinsum || op == OpKind::kMm; }
+
+  // A product that is used only through a permute is written in the permuted order: a weight's
+  // gradient then lies as the weight does, and is scattered without a copy.
+  Status lower_permuted(NodeId n) {
+    SHW_ASSIGN_OR_RETURN(ValueId a, operand(n, 0));
+    SHW_ASSIGN_OR_RETURN(ValueId b, operand(n, 1));
+    std::vector<size_t> order;  // order[i]: our dim that lies i-th
+    const int rank = g_.type(n).rank();
+    for (int64_t d : g_.attrs(written_as_[n.v]).get_ints(AttrKey::kDims))
+      order.push_back(static_cast<size_t>(d < 0 ? d + rank : d));
+    const Layout layout = result_layout(n, 0);
+    const Dims shape = local_shape(g_.type(n).shape, layout, mesh_);
+    Dims lies;
+    for (size_t d : order) lies.push_back(shape[d]);
+    const ValueId out = builder_.fresh(row_major(g_.type(n).dtype, lies));
+    TensorType seen{shape, shape, g_.type(n).dtype};
+    for (size_t i = 0; i < order.size(); ++i) seen.strides[order[i]] = row_major_strides(lies)[i];
+    versions_.define(slots_[n.v].index, g_.type(n), layout, builder_.window_like(out, seen));
+
+    Attrs attrs = g_.attrs(n);
+    if (g_.op(n) == OpKind::kEinsum) {
+      std::string equation(attrs.get_string(AttrKey::kEquation));
+      const size_t result = equation.size() - order.size();
+      const std::string letters = equation.substr(result);
+      for (size_t i = 0; i < order.size(); ++i) equation[result + i] = letters[order[i]];
+      attrs.set(AttrKey::kEquation, equation);
+    } else if (order[0] == 1) {  // (ab)ᵀ = bᵀaᵀ
+      const ValueId a_transposed = transposed(a);
+      a = transposed(b);
+      b = a_transposed;
+    }
+    builder_.step(op_name(g_.op(n)), {a, b}, {out}, cost_of(n)).attrs = std::move(attrs);
+    return {};
+  }
+  ValueId transposed(ValueId matrix) {
+    const TensorType t = builder_.value(matrix).type;
+    return builder_.window_like(matrix,
+                                {{t.shape[1], t.shape[0]}, {t.strides[1], t.strides[0]}, t.dtype});
   }
 
   Status lower_output(const OutputInfo& out) {
@@ -219,7 +270,8 @@ class Lowering {
   const MovePrices& prices_;
   Redistributor redistributor_;
   const std::vector<Slot> slots_;
-  std::vector<uint8_t> wanted_;  // by slot
+  std::vector<uint8_t> wanted_;     // by slot
+  std::vector<NodeId> written_as_;  // by node: the permute that is its only user, if so
   Program program_;
   ProgramBuilder builder_;
   Versions versions_;

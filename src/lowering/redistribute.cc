@@ -46,6 +46,10 @@ Layout with_replicas(Layout layout, const Axes& axes) {
   return normalised(layout);
 }
 
+bool is_linear(Placement p) {
+  return p == Placement::partial(ReduceOp::kSum) || p == Placement::partial(ReduceOp::kAvg);
+}
+
 // One search: the states met so far, and the edges out of each.
 class Search {
  public:
@@ -141,10 +145,30 @@ class Search {
     return std::all_of(local.begin(), local.begin() + dim, [](int64_t n) { return n == 1; });
   }
 
+  int64_t group_size(uint32_t mask) const {
+    int64_t n = 1;
+    for (int m = 0; m < mesh_.rank(); ++m)
+      if (mask >> m & 1) n *= mesh_.size(m);
+    return n;
+  }
+
+  // As one collective, or part by part: a gather's first part has not yet all the bytes, a
+  // scatter's last part no longer.
+  double group_us(CollectiveKind kind, uint32_t mask, int64_t bytes) const {
+    double best = prices_.collective_us(kind, mask, bytes);
+    for (uint32_t part = (mask - 1) & mask; part != 0; part = (part - 1) & mask) {
+      const uint32_t rest = mask & ~part;
+      const bool exchanges =
+          kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kAllToAll;
+      const int64_t less = exchanges ? bytes : bytes / group_size(rest);
+      best = std::min(best, group_us(kind, part, less) + group_us(kind, rest, bytes));
+    }
+    return best;
+  }
+
   void take(uint32_t index, Move move, int64_t bytes, int64_t copied_bytes) {
-    move.collective_us = move.kind == CollectiveKind::kNone
-                             ? 0
-                             : prices_.collective_us(move.kind, mask_of(move.axes), bytes);
+    move.collective_us =
+        move.kind == CollectiveKind::kNone ? 0 : group_us(move.kind, mask_of(move.axes), bytes);
     move.cost_us = move.collective_us;
     if (copied_bytes > 0) move.cost_us += prices_.copy_us(copied_bytes);
     const double cost = states_[index].cost + move.cost_us + kPerMoveUs;
@@ -159,6 +183,7 @@ class Search {
     for (int64_t n : local) bytes *= n;
     for (int d : dims_) leave(index, at, local, bytes, d);
     reduce(index, at, local, bytes);
+    rescale(index, at, bytes);
     slice(index, at, local, bytes);
   }
 
@@ -201,6 +226,19 @@ class Search {
                bytes, outermost(local, e) ? 0 : bytes);
         });
       }
+    }
+  }
+
+  void rescale(uint32_t index, const Layout& at, int64_t bytes) {
+    for (const ReduceOp op : {ReduceOp::kSum, ReduceOp::kAvg}) {
+      Layout after = at;
+      uint32_t set = 0;
+      for (int m = 0; m < mesh_.rank(); ++m) {
+        if (to_[m] != Placement::partial(op) || at[m] == to_[m] || !is_linear(at[m])) continue;
+        after[m] = to_[m];
+        set |= 1u << m;
+      }
+      if (set != 0) take(index, {CollectiveKind::kNone, op, -1, -1, axes_of(set), after}, 0, bytes);
     }
   }
 
@@ -252,19 +290,20 @@ class Search {
       queue_;  // of equal costs the state that was met first
 };
 
-// A consumer may ask for a partial value only where it is one already.
+// A consumer may ask for a partial value only where it is one already; sums and averages turn into
+// each other.
 Status check_partials(const Layout& from, const Layout& to, const Mesh& mesh) {
   bool linear = true, reduces = false;
   int kinds = 0;
   uint32_t seen = 0;
   for (int m = 0; m < mesh.rank(); ++m) {
-    if (to[m].is_partial() && from[m] != to[m])
+    if (to[m].is_partial() && from[m] != to[m] && !(is_linear(from[m]) && is_linear(to[m])))
       return invalid_argument("a value that lies as " + to_string(from, mesh.rank()) +
                               " is asked for as " + to_string(to, mesh.rank()) +
                               ": only the operation that makes a partial value can make one");
     if (!from[m].is_partial()) continue;
     reduces |= from[m] != to[m];
-    linear &= from[m].reduce_op() <= ReduceOp::kAvg;
+    linear &= is_linear(from[m]);
     if (!(seen >> from[m].arg & 1)) ++kinds;
     seen |= 1u << from[m].arg;
   }

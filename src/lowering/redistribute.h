@@ -7,13 +7,14 @@
 //   scatter     P → S(e)      any set of mesh dims at once, in any order
 //   reduce      P → R         any set of mesh dims at once
 //   slice       R → S(e)      any set of mesh dims at once: no communication
+//   rescale     P(sum) ↔ P(avg)  any set of mesh dims at once: a factor, no communication
 //
 // A mesh dim that cuts a tensor dim can leave it only together with those that cut it after, so
 // that what a rank holds is one block at all times; the members of the group are numbered by the
 // shard order. That is why an all-gather chain over several mesh dims of one tensor dim never
-// arises: the single collective is an edge of its own and is cheaper. Weights are the model's time
-// on the real local bytes, with the copies around a collective on a dim that is not outermost in
-// memory.
+// arises: the single collective is an edge of its own, and never dearer than the chain: a combined
+// collective may be run as one. Weights are the model's time on the real local bytes, with the
+// copies around a collective on a dim that is not outermost in memory.
 //
 // After planner.md 5.2 (the reference runs Dijkstra over the same states, without combined groups)
 // and passes.md 1.2.
@@ -29,10 +30,10 @@
 namespace shw {
 
 struct Move {
-  CollectiveKind kind = CollectiveKind::kNone;  // kNone: slice
-  ReduceOp op = ReduceOp::kSum;
-  int from_dim = -1;          // gather, all-to-all: the tensor dim that is made whole
-  int to_dim = -1;            // scatter, all-to-all, slice: the tensor dim that is cut
+  CollectiveKind kind = CollectiveKind::kNone;  // kNone: slice, or rescale
+  ReduceOp op = ReduceOp::kSum;                 // of a reduction; rescale: what it becomes
+  int from_dim = -1;  // gather, all-to-all: the tensor dim that is made whole
+  int to_dim = -1;    // scatter, all-to-all, slice: the tensor dim that is cut; none: rescale
   std::vector<uint8_t> axes;  // the group, outermost first
   Layout after;
   double cost_us = 0;        // all of it

@@ -23,7 +23,7 @@ class Emitter {
     if (move_.to_dim >= 0) shape[to] /= members_;
     switch (move_.kind) {
       case CollectiveKind::kNone:
-        return slice(piece, row_major(type.dtype, shape));
+        return move_.to_dim < 0 ? rescale(piece) : slice(piece, row_major(type.dtype, shape));
       case CollectiveKind::kAllReduce:
         return communicate("all_reduce", piece, row_major(type.dtype, shape));
       case CollectiveKind::kReduceScatter:
@@ -56,6 +56,16 @@ class Emitter {
     ProgramStep& s = b_.step("local_slice", {piece}, {out}, prices_.copy_us(type.bytes()));
     s.attrs.set(AttrKey::kDim, int64_t{move_.to_dim});
     s.attrs.set(AttrKey::kDims, std::vector<int64_t>(move_.axes.begin(), move_.axes.end()));
+    return out;
+  }
+
+  // A sum over n ranks is the average of n times as much.
+  ValueId rescale(ValueId piece) {
+    const TensorType type = b_.value(piece).type;
+    const ValueId out = b_.fresh(type);
+    ProgramStep& s = b_.step("mul", {piece, ValueId{}}, {out}, prices_.copy_us(type.bytes()));
+    const auto n = static_cast<double>(members_);
+    s.attrs.set(AttrKey::kOther, move_.op == ReduceOp::kAvg ? n : 1 / n);
     return out;
   }
 

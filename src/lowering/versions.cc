@@ -42,6 +42,17 @@ Layout Versions::permuted(Layout layout, const MemoryOrder& order, bool back) {
   return layout;
 }
 
+// What serves a use that asks for `wanted`, starting from `held`: where an average, a maximum or a
+// minimum over ranks is asked for, equal copies are one.
+Layout Versions::serving(const Layout& held, Layout wanted) {
+  for (int m = 0; m < kMaxMeshRank; ++m)
+    if (wanted[m].kind == Placement::Kind::kPartial && wanted[m] != held[m] &&
+        (wanted[m].reduce_op() == ReduceOp::kAvg || wanted[m].reduce_op() == ReduceOp::kMax ||
+         wanted[m].reduce_op() == ReduceOp::kMin))
+      wanted[m] = Placement::replicate();
+  return wanted;
+}
+
 Result<Versions::Source> Versions::cheapest_source(const Slot& slot, const Layout& layout) {
   Source best{0, {}, nullptr};
   double best_us = std::numeric_limits<double>::infinity();
@@ -51,12 +62,13 @@ Result<Versions::Source> Versions::cheapest_source(const Slot& slot, const Layou
     MemoryOrder order = memory_order(piece);
     auto route = redistributor_.route(permuted(slot.global.shape, order), dtype_size(piece.dtype),
                                       permuted(slot.list[i].layout, order, false),
-                                      permuted(layout, order, false));
+                                      permuted(serving(slot.list[i].layout, layout), order, false));
     if (!route.ok()) {
       if (refusal.ok()) refusal = route.status();
       continue;
     }
-    const double us = (*route)->cost_us + (order.dense ? 0 : prices_.copy_us(piece.bytes()));
+    const bool copied = !order.dense && !(*route)->moves.empty();
+    const double us = (*route)->cost_us + (copied ? prices_.copy_us(piece.bytes()) : 0);
     if (us < best_us) best_us = us, best = {i, std::move(order), *route};
   }
   if (best.route == nullptr) return refusal;
@@ -66,6 +78,7 @@ Result<Versions::Source> Versions::cheapest_source(const Slot& slot, const Layou
 ValueId Versions::follow(Slot& slot, const Source& source) {
   const Version& from = slot.list[source.version];
   ValueId piece = from.value;
+  if (source.route->moves.empty()) return piece;
   const TensorType given = builder_.value(piece).type;
   if (!source.order.dense)
     piece = builder_.clone(piece, prices_.copy_us(given.bytes()));

@@ -44,6 +44,8 @@ class Versions {
   static Dims permuted(const Dims& dims, const MemoryOrder& order);
   static Layout permuted(Layout layout, const MemoryOrder& order, bool back);
 
+  static Layout serving(const Layout& held, Layout wanted);
+
   struct Source {
     size_t version;
     MemoryOrder order;

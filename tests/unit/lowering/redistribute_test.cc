@@ -29,7 +29,7 @@ Layout layout_of(const std::string& text, const Mesh& mesh) {
 }
 
 std::string route_text(const Route& route) {
-  static const char* const kNames[] = {"slice", "gather", "scatter", "reduce", "exchange"};
+  static const char* const kNames[] = {"local", "gather", "scatter", "reduce", "exchange"};
   std::string text;
   for (const Move& m : route.moves) {
     text += text.empty() ? "" : "; ";
@@ -82,7 +82,7 @@ TEST(Redistribute, MovesTheInnerShardAsideWhenTheOuterOneGoes) {
 }
 
 TEST(Redistribute, SlicesBeforeItReduces) {
-  EXPECT_EQ(plan(mesh_8x8(), {4096, 4096}, "PR", "S(0)S(1)"), "slice 1 to 1; scatter 0 to 0");
+  EXPECT_EQ(plan(mesh_8x8(), {4096, 4096}, "PR", "S(0)S(1)"), "local 1 to 1; scatter 0 to 0");
 }
 
 TEST(Redistribute, KeepsPartialsThatStay) {
@@ -94,7 +94,7 @@ TEST(Redistribute, KeepsPartialsThatStay) {
 TEST(Redistribute, RefusesToMakePartials) {
   EXPECT_NE(plan(mesh_8x8(), {64, 64}, "RR", "PR").find("only the operation that makes"),
             std::string::npos);
-  EXPECT_NE(plan(mesh_8x8(), {64, 64}, "PR", "P(avg)R").find("only the operation that makes"),
+  EXPECT_NE(plan(mesh_8x8(), {64, 64}, "PR", "P(max)R").find("only the operation that makes"),
             std::string::npos);
   EXPECT_NE(plan(mesh_8x8(), {64, 64}, "P(max)P", "RR").find("do not commute"), std::string::npos);
 }
@@ -227,6 +227,12 @@ void check_pair(const Mesh& mesh, const Dims& shape, const Layout& from, const L
   std::vector<double> whole(static_cast<size_t>(row_major(Dtype::kF64, shape).numel()));
   std::iota(whole.begin(), whole.end(), 1);
   VirtualRanks ranks(program);
+  ranks.kernel = [](const ProgramStep& s, const std::vector<std::vector<double>>& in) {
+    EXPECT_EQ(s.kernel, "mul");
+    std::vector<double> out = in[0];
+    for (double& x : out) x *= s.attrs.get_number(AttrKey::kOther, 0);
+    return std::vector<std::vector<double>>{out};
+  };
   for (int64_t r = 0; r < mesh.num_ranks(); ++r)
     ranks.write(r, source, contribution(whole, shape, from, mesh, r));
   ranks.run();
@@ -272,6 +278,17 @@ TEST(Redistribute, MovesDataBitExactlyInACube) {
   check_all_pairs(mesh, {8}, ReduceOp::kSum, false);
   check_all_pairs(mesh, {8, 4}, ReduceOp::kSum, true);
   check_all_pairs(mesh, {4, 2, 2}, ReduceOp::kAvg, false);
+}
+
+// The reference treats them as the same, which they are not.
+TEST(Redistribute, TurnsSumsIntoAveragesAndBackWithoutCommunication) {
+  const Mesh mesh = *Mesh::parse("x=2,y=4");
+  EXPECT_EQ(plan(mesh, {8, 8}, "PP", "P(avg)P"), "local 0");
+  for (const auto& [from, to] : {std::pair("PP", "P(avg)P(avg)"),
+                                 {"P(avg)S(0)", "PS(0)"},
+                                 {"S(1)P", "S(0)P(avg)"},
+                                 {"P(avg)P(avg)", "S(0)P"}})
+    check_pair(mesh, {8, 8}, layout_of(from, mesh), layout_of(to, mesh), {0, 1});
 }
 
 // The numeric case of the reference's column-major groups: 3 rows a shard, mesh dim 1 cuts first.

@@ -1,0 +1,22 @@
+// The graph of an exported problem ("ap-problem-1") with the choice that the reference made in it:
+// real layouts for lowering, whoever solves.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "strategy/assignment.h"
+
+namespace shw::testing {
+
+struct ReferenceChoice {
+  Graph graph;
+  Mesh mesh;
+  std::optional<Assignment> assignment;
+  std::vector<double> compute_us;  // by node
+};
+
+Result<ReferenceChoice> read_reference_choice(const std::string& path);
+
+}  // namespace shw::testing

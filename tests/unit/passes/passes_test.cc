@@ -1,0 +1,234 @@
+#include "passes/pass.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <random>
+
+namespace shw {
+namespace {
+
+// A program under construction on a mesh of 4: every step makes one f32 tensor of its own.
+class Sketch {
+ public:
+  Sketch() {
+    p.mesh = {{"x", 4}};
+    p.entries.push_back({"step", {}, {}, 0, 0});
+  }
+  ValueId input(Dims shape) {
+    const auto port = static_cast<uint32_t>(p.entries[0].inputs.size());
+    const ValueId v = make(shape, StorageKind::kInput, port);
+    p.entries[0].inputs.push_back(
+        {"input." + std::to_string(port), PortRole::kInput, p.values[v].type, Layout{}, v});
+    return v;
+  }
+  ValueId step(const std::string& kernel, std::vector<ValueId> in, Dims shape, double cost = 0) {
+    const ValueId out = make(shape, StorageKind::kArena, 0);
+    ProgramStep s;
+    s.kernel = kernel;
+    s.inputs = std::move(in);
+    s.outputs = {out};
+    s.cost_us = cost;
+    if (kernel == "all_gather") s.collective = {CollectiveKind::kAllGather, ReduceOp::kSum, {0}};
+    if (kernel == "reduce_scatter")
+      s.collective = {CollectiveKind::kReduceScatter, ReduceOp::kSum, {0}};
+    p.steps.push_back(s);
+    p.entries[0].num_steps = static_cast<uint32_t>(p.steps.size());
+    return out;
+  }
+  void output(ValueId v) {
+    const auto port = static_cast<uint32_t>(p.entries[0].outputs.size());
+    ProgramStorage& s = p.storages[p.values[v].storage];
+    s.kind = StorageKind::kOutput;
+    s.port = port;
+    p.entries[0].outputs.push_back(
+        {"output." + std::to_string(port), PortRole::kResult, p.values[v].type, Layout{}, v});
+  }
+  uint32_t run(const PassDef& pass) {
+    const PassDef* one[] = {&pass};
+    Monitor monitor;
+    const auto reports = run_passes(p, one, monitor);
+    EXPECT_TRUE(reports.ok()) << reports.status().message() << "\n" << to_text(p);
+    return reports.ok() ? (*reports)[0].changed : UINT32_MAX;
+  }
+  std::vector<std::string> kernels() const {
+    std::vector<std::string> names;
+    for (const ProgramStep& s : p.steps) names.push_back(s.kernel);
+    return names;
+  }
+
+  Program p;
+
+ private:
+  ValueId make(const Dims& shape, StorageKind kind, uint32_t port) {
+    const TensorType type = row_major(Dtype::kF32, shape);
+    return p.values.push_back({type, p.storages.push_back({type.bytes(), kind, port, -1}), 0});
+  }
+};
+using Names = std::vector<std::string>;
+
+TEST(CommonSubexpressions, MergesChainsOfEqualSteps) {
+  Sketch s;
+  const ValueId x = s.input({16});
+  const ValueId a = s.step("neg", {s.step("exp", {x}, {16})}, {16});
+  const ValueId b = s.step("neg", {s.step("exp", {x}, {16})}, {16});
+  s.output(s.step("add", {a, b}, {16}));
+  EXPECT_EQ(s.run(kCommonSubexpressions), 2u);
+  EXPECT_EQ(s.kernels(), (Names{"exp", "neg", "add"}));
+  EXPECT_EQ(s.p.values[s.p.steps[2].inputs[0]].storage, s.p.values[s.p.steps[2].inputs[1]].storage);
+}
+
+TEST(CommonSubexpressions, KeepsWhatDiffers) {
+  Sketch s;
+  const ValueId x = s.input({16}), y = s.input({16});
+  s.output(s.step("add", {x, y}, {16}));
+  s.output(s.step("add", {x, y}, {16}));  // an output of its own
+  const ValueId a = s.step("pow", {x}, {16}), b = s.step("pow", {x}, {16});
+  s.p.steps.back().attrs.set(AttrKey::kExponent, 2.0);
+  const ValueId c = s.step("add", {y, x}, {16});  // other order of operands
+  s.output(s.step("stack", {a, b, c}, {48}));
+  EXPECT_EQ(s.run(kCommonSubexpressions), 0u);
+}
+
+TEST(CommonSubexpressions, MergesCollectives) {
+  Sketch s;
+  const ValueId x = s.input({16});
+  s.output(s.step("add", {s.step("all_gather", {x}, {4, 16}), s.step("all_gather", {x}, {4, 16})},
+                  {4, 16}));
+  EXPECT_EQ(s.run(kCommonSubexpressions), 1u);
+}
+
+TEST(DeadSteps, RemovesChainsThatNoOutputNeeds) {
+  Sketch s;
+  const ValueId x = s.input({16});
+  const ValueId a = s.step("exp", {x}, {16});
+  s.step("neg", {s.step("all_gather", {a}, {4, 16})}, {4, 16});
+  s.output(s.step("relu", {a}, {16}));
+  EXPECT_GT(s.run(kDeadSteps), 0u);
+  EXPECT_EQ(s.kernels(), (Names{"exp", "relu"}));
+  EXPECT_EQ(s.p.values.size(), 3u);
+  EXPECT_EQ(s.p.storages.size(), 3u);
+  EXPECT_EQ(s.run(kDeadSteps), 0u);
+}
+
+// Eight compute steps of 10 µs; the sixth reads a gathered weight.
+Sketch with_gather(double gather_us, bool operand_late) {
+  Sketch s;
+  const ValueId w = s.input({16});
+  ValueId x = s.input({64});
+  ValueId operand = w;
+  for (int i = 0; i < 8; ++i) {
+    if (operand_late && i == 5) operand = x;
+    if (i == 5)
+      x = s.step("add",
+                 {x, s.step("all_gather", {operand}, {4, operand == w ? 16 : 64}, gather_us)}, {64},
+                 10);
+    else
+      x = s.step("relu", {x}, {64}, 10);
+  }
+  s.output(x);
+  return s;
+}
+
+TEST(ScheduleCollectives, StartsAGatherJustEarlyEnough) {
+  Sketch s = with_gather(25, false);
+  EXPECT_GT(s.run(kScheduleCollectives), 0u);
+  // 25 µs before its use at 50 µs: the last step that begins no later is the third, at 20 µs.
+  EXPECT_EQ(s.kernels(),
+            (Names{"relu", "relu", "all_gather", "relu", "relu", "relu", "add", "relu", "relu"}));
+  const ProgramStep& gather = s.p.steps[2];
+  EXPECT_EQ(gather.stream, Stream::kCommunication);
+  EXPECT_EQ(gather.waits, std::vector<uint32_t>{s.p.steps[1].records}) << "or it starts too early";
+  EXPECT_EQ(s.p.steps[6].waits, std::vector<uint32_t>{gather.records});
+  EXPECT_EQ(s.p.num_events, 2u);
+  EXPECT_EQ(s.run(kScheduleCollectives), 0u);
+}
+
+TEST(ScheduleCollectives, WaitsForTheOperand) {
+  Sketch s = with_gather(25, true);
+  s.run(kScheduleCollectives);
+  EXPECT_EQ(s.kernels()[5], "all_gather");
+}
+
+TEST(ScheduleCollectives, StartsAtOnceWhatMakesTensorsSmaller) {
+  Sketch s;
+  ValueId x = s.input({64});
+  const ValueId g = s.step("relu", {x}, {4, 16}, 10);
+  for (int i = 0; i < 4; ++i) x = s.step("relu", {x}, {64}, 10);
+  s.output(x);
+  s.output(s.step("reduce_scatter", {g}, {16}, 5));
+  s.run(kScheduleCollectives);
+  EXPECT_EQ(s.kernels()[1], "reduce_scatter");
+}
+
+TEST(PlanMemory, ReusesBytesOfWhatIsOver) {
+  Sketch s;
+  ValueId x = s.input({64});
+  for (int i = 0; i < 6; ++i) x = s.step("relu", {x}, {64});
+  s.output(s.step("relu", {x}, {64}));
+  s.run(kPlanMemory);
+  EXPECT_EQ(s.p.arena_bytes, 2 * 256);
+  EXPECT_EQ(s.p.live_peak_bytes, 2 * 256);
+  EXPECT_EQ(s.run(kPlanMemory), 0u);
+}
+
+TEST(PlanMemory, KeepsWhatTheOtherStreamStillReads) {
+  Sketch s;
+  const ValueId x = s.input({64});
+  const ValueId a = s.step("relu", {x}, {4, 16}, 10);
+  const ValueId r = s.step("reduce_scatter", {a}, {16}, 100);
+  const ValueId b = s.step("exp", {x}, {4, 16}, 10);  // must not take the place of `a`
+  s.output(s.step("stack", {b, r}, {80}, 10));
+  s.run(kScheduleCollectives);
+  s.run(kPlanMemory);
+  const auto place = [&](ValueId v) { return s.p.storages[s.p.values[v].storage].offset_bytes; };
+  EXPECT_NE(place(a), place(b));
+}
+
+TEST(PlanMemory, IsWithinAFewPercentOfTheLiveBytes) {
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    Sketch s;
+    std::vector<ValueId> values = {s.input({64})};
+    for (int i = 0; i < 400; ++i) {
+      const size_t recent = std::min<size_t>(values.size(), random() % 20 == 0 ? 200 : 5);
+      const ValueId in = values[values.size() - 1 - random() % recent];
+      const int64_t size = int64_t{1} << (random() % 10);
+      values.push_back(s.step("relu", {in, values.back()}, {size * 16}));
+    }
+    s.output(s.step("relu", {values.back()}, {16}));
+    s.run(kPlanMemory);  // verify() finds overlaps
+    EXPECT_GE(s.p.arena_bytes, s.p.live_peak_bytes);
+    EXPECT_LE(static_cast<double>(s.p.arena_bytes),
+              1.15 * static_cast<double>(s.p.live_peak_bytes));
+  }
+}
+
+TEST(RunPasses, NamesThePassThatBreaksTheProgram) {
+  static const PassDef kBreaker = {"breaker", "", [](Program& p, Monitor&) -> Result<uint32_t> {
+                                     p.steps[0].kernel.clear();
+                                     return 1u;
+                                   }};
+  Sketch s;
+  s.output(s.step("relu", {s.input({4})}, {4}));
+  const PassDef* passes[] = {&kBreaker};
+  Monitor monitor;
+  const auto reports = run_passes(s.p, passes, monitor);
+  ASSERT_FALSE(reports.ok());
+  EXPECT_EQ(reports.status().code(), Code::kInternal);
+  EXPECT_NE(reports.status().message().find("'breaker'"), std::string::npos);
+}
+
+TEST(RunPasses, StopsWhenCancelled) {
+  Sketch s;
+  s.output(s.step("relu", {s.input({4})}, {4}));
+  std::atomic<bool> cancel = true;
+  Monitor monitor;
+  monitor.cancel = &cancel;
+  EXPECT_EQ(run_passes(s.p, default_passes(), monitor).status().code(), Code::kCancelled);
+}
+
+}  // namespace
+}  // namespace shw
