@@ -45,9 +45,13 @@ template <class T>
 uint32_t length(const flatbuffers::Vector<T>* v) {
   return v == nullptr ? 0 : v->size();
 }
+// FlatBuffers 2.0.8 verifies that a vector's length is aligned, not that its elements are: those of
+// 8 bytes may stand at any multiple of 4.
 template <class T>
 std::vector<T> copy(const flatbuffers::Vector<T>* v) {
-  return v == nullptr ? std::vector<T>() : std::vector<T>(v->begin(), v->end());
+  std::vector<T> list(length(v));
+  if (!list.empty()) std::memcpy(list.data(), v->Data(), list.size() * sizeof(T));
+  return list;
 }
 std::vector<ValueId> ids(const flatbuffers::Vector<uint32_t>* v) {
   std::vector<ValueId> list;
@@ -63,12 +67,9 @@ Result<TensorType> read_type(const fb::PlanType& t) {
   const auto dtype = dtype_from_number(t.dtype());
   if (!dtype) return damaged("dtype number " + std::to_string(t.dtype()));
   type.dtype = *dtype;
-  for (int64_t d : *t.shape()) type.shape.push_back(d);
+  type.shape = Dims(copy(t.shape()));
   type.strides = row_major_strides(Dims(type.shape.size(), 1));
-  if (t.strides() != nullptr) {
-    type.strides = Dims();
-    for (int64_t d : *t.strides()) type.strides.push_back(d);
-  }
+  if (t.strides() != nullptr) type.strides = Dims(copy(t.strides()));
   if (Status s = check_tensor_type(type); !s.ok()) return damaged(s.message());
   if (t.strides() == nullptr) type.strides = row_major_strides(type.shape);
   return type;
@@ -150,11 +151,12 @@ class ProgramReader {
     const uint32_t n = length(f_.value_type());
     if (length(f_.value_storage()) != n || length(f_.value_offset()) != n)
       return damaged("columns of values differ in length");
+    const std::vector<int64_t> offset = copy(f_.value_offset());
     p_.values.reserve(n);
     for (uint32_t i = 0; i < n; ++i) {
       if (f_.value_type()->Get(i) >= types.size()) return damaged("a value of no type");
-      p_.values.push_back({types[f_.value_type()->Get(i)], StorageId{f_.value_storage()->Get(i)},
-                           f_.value_offset()->Get(i)});
+      p_.values.push_back(
+          {types[f_.value_type()->Get(i)], StorageId{f_.value_storage()->Get(i)}, offset[i]});
     }
     return {};
   }
@@ -164,10 +166,10 @@ class ProgramReader {
     if (length(f_.storage_kind()) != n || length(f_.storage_port()) != n ||
         length(f_.storage_offset()) != n)
       return damaged("columns of storages differ in length");
+    const std::vector<int64_t> bytes = copy(f_.storage_bytes()), offset = copy(f_.storage_offset());
     for (uint32_t i = 0; i < n; ++i)
-      p_.storages.push_back({f_.storage_bytes()->Get(i),
-                             static_cast<StorageKind>(f_.storage_kind()->Get(i)),
-                             f_.storage_port()->Get(i), f_.storage_offset()->Get(i)});
+      p_.storages.push_back({bytes[i], static_cast<StorageKind>(f_.storage_kind()->Get(i)),
+                             f_.storage_port()->Get(i), offset[i]});
     return {};
   }
 

@@ -22,8 +22,10 @@ bool TensorType::contiguous() const {
 
 Dims row_major_strides(const Dims& shape) {
   Dims strides(shape.size(), 1);
+  // Unsigned, since the message that refuses a tensor as too large asks for its strides too.
   for (size_t i = shape.size(); i-- > 1;)
-    strides[i - 1] = strides[i] * std::max<int64_t>(shape[i], 1);
+    strides[i - 1] = static_cast<int64_t>(static_cast<uint64_t>(strides[i]) *
+                                          static_cast<uint64_t>(std::max<int64_t>(shape[i], 1)));
   return strides;
 }
 
