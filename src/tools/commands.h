@@ -13,6 +13,7 @@ int print_error(const Status& status);
 
 void add_import(CLI::App& app, int& exit_code);
 void add_plan(CLI::App& app, int& exit_code);
+void add_run(CLI::App& app, int& exit_code);
 void add_show(CLI::App& app, int& exit_code);
 void add_solve(CLI::App& app, int& exit_code);
 

@@ -52,6 +52,7 @@ int run(int argc, char** argv) {
   int exit_code = 0;
   add_import(app, exit_code);
   add_plan(app, exit_code);
+  add_run(app, exit_code);
   add_show(app, exit_code);
   add_solve(app, exit_code);
   try {

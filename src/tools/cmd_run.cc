@@ -1,0 +1,161 @@
+// shardwise run: executes a plan on virtual ranks in this process, with tensors from and to
+// safetensors files.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "compiler/pipeline.h"
+#include "import/file.h"
+#include "import/safetensors.h"
+#include "plan/plan.h"
+#include "runtime/virtual_ranks.h"
+#include "tools/commands.h"
+#include "tools/compare.h"
+
+namespace shw::tools {
+namespace {
+
+using import::StoredTensor;
+using import::TensorFile;
+using runtime::HostTensor;
+using runtime::HostTensorView;
+
+struct Options {
+  std::string plan, inputs, outputs, entry = "step";
+  bool virtual_ranks = false, verify = false;
+};
+
+const ProgramEntry* find_entry(const Program& program, const std::string& name) {
+  for (const ProgramEntry& e : program.entries)
+    if (e.name == name) return &e;
+  return nullptr;
+}
+
+// The file's tensor for every input port: by name, else (inputs and tangents that the graph knows
+// only by position) the next one of that prefix in the file's order of names.
+Result<std::vector<HostTensorView>> bind_inputs(const ProgramEntry& entry, const TensorFile& file) {
+  std::vector<HostTensorView> views;
+  std::map<std::string, TensorFile::const_iterator> next;
+  for (const Port& port : entry.inputs) {
+    auto it = file.find(port.name);
+    const std::string prefix = port.name.substr(0, port.name.find('.') + 1);
+    if (it == file.end() && (port.role == PortRole::kInput || port.role == PortRole::kTangent)) {
+      auto [place, first] = next.try_emplace(prefix, file.lower_bound(prefix));
+      it = place->second;
+      if (it != file.end() && it->first.rfind(prefix, 0) == 0)
+        ++place->second;
+      else
+        it = file.end();
+    }
+    if (it == file.end())
+      return Status(Code::kNotFound, "the inputs file has no tensor '" + port.name +
+                                         "', which the plan needs: " + to_string(port.global));
+    TensorType type = it->second.type;
+    if (port.global.dtype == Dtype::kC64 && type.dtype == Dtype::kF32 && type.rank() > 0 &&
+        type.shape.back() == 2) {
+      Dims shape = type.shape;  // complex numbers as pairs
+      shape.erase(shape.size() - 1);
+      type = row_major(Dtype::kC64, shape);
+    }
+    if (type.dtype != port.global.dtype || type.shape != port.global.shape)
+      return invalid_argument("tensor '" + it->first + "' is " + to_string(type) +
+                              ", but the plan's '" + port.name + "' is " +
+                              to_string(row_major(port.global.dtype, port.global.shape)));
+    views.push_back({type, it->second.bytes.data()});
+  }
+  return views;
+}
+
+Result<TensorFile> execute(std::shared_ptr<const Plan> plan, const std::string& entry_name,
+                           const TensorFile& inputs) {
+  const ProgramEntry* entry = find_entry(plan->program, entry_name);
+  if (entry == nullptr)
+    return Status(Code::kNotFound, "the plan has no entry '" + entry_name + "'");
+  SHW_ASSIGN_OR_RETURN(const std::vector<HostTensorView> views, bind_inputs(*entry, inputs));
+  SHW_ASSIGN_OR_RETURN(const auto ranks, runtime::VirtualRanks::create(plan));
+  SHW_ASSIGN_OR_RETURN(const std::vector<HostTensor> outputs, ranks->run(entry_name, views));
+  TensorFile file;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!entry->outputs[i].value.valid()) continue;
+    const auto* bytes = reinterpret_cast<const uint8_t*>(outputs[i].data.data());
+    file.emplace(entry->outputs[i].name,
+                 StoredTensor{outputs[i].type, {bytes, bytes + outputs[i].data.size()}});
+  }
+  return file;
+}
+
+// The same graph on a mesh of one rank: nothing is sharded, nothing is sent.
+Result<TensorFile> execute_unsharded(const Plan& plan, const std::string& entry,
+                                     const TensorFile& inputs) {
+  if (plan.source_graph.empty())
+    return failed_precondition(
+        "--verify compares with the unsharded run, but the plan was written without its graph "
+        "(--strip-graph)");
+  CompileOptions options;
+  options.mesh = "one=1";
+  options.hardware = plan.summary.hardware;
+  Monitor monitor;
+  SHW_ASSIGN_OR_RETURN(const Compiled compiled, compile(plan.source_graph, options, monitor));
+  SHW_ASSIGN_OR_RETURN(Plan single, read_plan(compiled.bytes));
+  return execute(std::make_shared<const Plan>(std::move(single)), entry, inputs);
+}
+
+// Fails when a tensor is further away than rounding explains (f32 5e-6 against ourselves, 2e-5
+// against another library).
+Status verify(const Plan& plan, const std::string& entry, const TensorFile& inputs,
+              const TensorFile& outputs) {
+  SHW_ASSIGN_OR_RETURN(const TensorFile unsharded, execute_unsharded(plan, entry, inputs));
+  const Comparison self = compare(outputs, unsharded, 5e-6), other = compare(outputs, inputs, 2e-5);
+  std::printf("%s", comparison_text("unsharded run", self).c_str());
+  if (other.num_compared > 0)
+    std::printf("%s", comparison_text("expected values in the inputs file", other).c_str());
+  if (self.num_bad + other.num_bad > 0)
+    return Status(Code::kInternal,
+                  "the run is not equal to " +
+                      std::string(self.num_bad > 0 ? "the unsharded run" : "the expected values") +
+                      ": worst is '" + (self.num_bad > 0 ? self : other).worst_name + "'");
+  return {};
+}
+
+Status run(const Options& o) {
+  if (!o.virtual_ranks)
+    return unimplemented("running on devices: pass --virtual-ranks to run every rank on this CPU");
+  SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, import::read_file(o.plan));
+  SHW_ASSIGN_OR_RETURN(Plan read, read_plan(bytes));
+  const auto plan = std::make_shared<const Plan>(std::move(read));
+  SHW_ASSIGN_OR_RETURN(const TensorFile inputs, import::read_safetensors(o.inputs));
+  SHW_ASSIGN_OR_RETURN(const TensorFile outputs, execute(plan, o.entry, inputs));
+  SHW_RETURN_IF_ERROR(import::write_safetensors(o.outputs, outputs));
+  int64_t ranks = 1;
+  for (const Mesh::Axis& a : plan->program.mesh) ranks *= a.size;
+  std::printf("ran '%s' on %lld virtual ranks; %zu tensors written to %s\n", o.entry.c_str(),
+              static_cast<long long>(ranks), outputs.size(), o.outputs.c_str());
+  return o.verify ? verify(*plan, o.entry, inputs, outputs) : Status();
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& exit_code) {
+  auto o = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("run", "Execute a plan");
+  verb->add_option("PLAN", o->plan, "Plan file (.swplan; made by `shardwise plan`)")->required();
+  verb->add_flag("--virtual-ranks", o->virtual_ranks, "Run all ranks in this process, on the CPU");
+  verb->add_option("--inputs", o->inputs,
+                   "safetensors file with whole tensors: param.<name>, buffer.<name>, "
+                   "input.<name>, tangent.<name>")
+      ->required();
+  verb->add_option("--outputs", o->outputs, "safetensors file to write: output, grad.<name>")
+      ->required();
+  verb->add_option("--entry", o->entry, "Entry point of the plan")->capture_default_str();
+  verb->add_flag("--verify", o->verify,
+                 "Compare with the unsharded run, and with `output` and `grad.*` where the inputs "
+                 "file has them");
+  verb->callback([o, &exit_code] {
+    if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
+  });
+}
+
+}  // namespace shw::tools

@@ -1,0 +1,21 @@
+// Two sets of tensors side by side: relative errors in the Frobenius norm.
+#pragma once
+#include <string>
+
+#include "import/safetensors.h"
+
+namespace shw::tools {
+
+struct Comparison {
+  size_t num_compared = 0, num_bad = 0;
+  double worst_output = 0;    // of tensors named output…
+  double worst_gradient = 0;  // of tensors named grad.…
+  std::string worst_name;     // the tensor that is furthest away
+};
+
+// Every tensor of `got` that `want` has too. Bad: relative error above `tolerance` (f32; 2^16 times
+// that for bf16 and f16, whose mantissas are that much shorter), a NaN, or another shape.
+Comparison compare(const import::TensorFile& got, const import::TensorFile& want, double tolerance);
+std::string comparison_text(const std::string& against, const Comparison& c);
+
+}  // namespace shw::tools
