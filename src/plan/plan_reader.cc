@@ -254,6 +254,8 @@ Result<Plan> read_content(const uint8_t* content, size_t size) {
   if (auto mesh = Mesh::create(plan.program.mesh); !mesh.ok())
     return damaged(mesh.status().message());
   read_summary(f, plan.summary);
+  if (f.source_graph() != nullptr)
+    plan.source_graph.assign(f.source_graph()->begin(), f.source_graph()->end());
   SHW_RETURN_IF_ERROR(ProgramReader(*f.program(), plan.program).read());
   const bool planned = plan.program.arena_bytes > 0;
   if (Status s = verify(plan.program, planned); !s.ok()) return damaged(s.message());

@@ -56,10 +56,12 @@ class Writer {
     const auto hardware = fbb_.CreateString(s.hardware);
     const auto rules = fbb_.CreateString(s.rules);
     const auto all = fbb_.CreateVector(decisions);
+    Offset<flatbuffers::Vector<uint8_t>> graph;
+    if (!plan.source_graph.empty()) graph = fbb_.CreateVector(plan.source_graph);
     fbb_.Finish(
         fb::CreatePlan(fbb_, version, s.graph_hash, s.options_hash, s.mesh_hash, axes, hardware,
                        rules, s.objective_us, s.bound_us, s.proven, s.compute_us, s.comm_us,
-                       s.transition_us, s.num_nodes, s.num_strategies, all, program),
+                       s.transition_us, s.num_nodes, s.num_strategies, all, program, graph),
         fb::PlanIdentifier());
     return with_trailer();
   }
