@@ -1,0 +1,163 @@
+// What the runtime itself costs, collectives, and matrix products.
+#include <benchmark/benchmark.h>
+
+#include "runtime/cpu/gemm.h"
+#include "runtime/virtual_ranks.h"
+#include "unit/runtime/program_builder.h"
+
+namespace shw::runtime {
+namespace {
+
+using shw::testing::ProgramBuilder;
+
+// A job with buffers for one entry, run over and over.
+class Job {
+ public:
+  explicit Job(std::shared_ptr<const Plan> plan) {
+    job_ = std::move(*VirtualRanks::create(std::move(plan)));
+    const ProgramEntry& entry = job_->program().entries[0];
+    for (int64_t r = 0; r < job_->num_ranks(); ++r) {
+      const auto buffers = [&](const std::vector<Port>& ports) {
+        std::vector<BufferRef> all;
+        for (const Port& port : ports) {
+          const int64_t bytes = port_bytes(job_->program(), port);
+          memory_.emplace_back(static_cast<size_t>(bytes));
+          all.push_back(Buffer::borrow(memory_.back().data(), bytes, {}));
+        }
+        return all;
+      };
+      in_.push_back(buffers(entry.inputs));
+      out_.push_back(buffers(entry.outputs));
+    }
+    last_.resize(in_.size());
+  }
+  void run() {
+    const ProgramEntry& entry = job_->program().entries[0];
+    for (size_t r = 0; r < in_.size(); ++r)
+      last_[r] =
+          std::move(*job_->executor(static_cast<int64_t>(r)).enqueue(entry, in_[r], out_[r]));
+    for (const Completion& c : last_) (void)c.wait();
+  }
+
+ private:
+  std::vector<std::vector<std::byte>> memory_;
+  std::unique_ptr<VirtualRanks> job_;
+  std::vector<std::vector<BufferRef>> in_, out_;
+  std::vector<Completion> last_;
+};
+
+// Steps that do next to nothing: the time of each is what the runtime adds to a kernel.
+void BM_Steps(benchmark::State& state) {
+  constexpr int kSteps = 1000;
+  ProgramBuilder b({{"a", 1}});
+  ValueId v = b.input("x", Dtype::kF32, {1}, Layout{});
+  for (int i = 0; i < kSteps; ++i) v = b.compute("neg", {v}, row_major(Dtype::kF32, {1}));
+  b.output("y", v, {1}, Layout{});
+  Job job(b.finish());
+  for (auto _ : state) job.run();
+  state.counters["per_step"] =
+      benchmark::Counter(static_cast<double>(state.iterations()) * kSteps,
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(BM_Steps)->UseRealTime();
+
+// Every step on the other stream than the one before it: an event and a wake-up each.
+void BM_StreamHandOffs(benchmark::State& state) {
+  constexpr int kPairs = 100;
+  ProgramBuilder b({{"a", 1}});
+  ValueId v = b.input("x", Dtype::kF32, {1}, Layout{});
+  for (int i = 0; i < kPairs; ++i) {
+    v = b.compute("neg", {v}, row_major(Dtype::kF32, {1}));
+    v = b.collective(CollectiveKind::kAllReduce, {0}, v, {1});
+  }
+  b.output("y", v, {1}, Layout{});
+  Job job(b.finish());
+  for (auto _ : state) job.run();
+  state.counters["per_hand_off"] =
+      benchmark::Counter(static_cast<double>(state.iterations()) * kPairs * 2,
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(BM_StreamHandOffs)->UseRealTime();
+
+void BM_Collective(benchmark::State& state, CollectiveKind kind) {
+  const int64_t ranks = state.range(0), bytes = state.range(1), count = bytes / 4;
+  constexpr int kRepeat = 4;
+  ProgramBuilder b({{"a", ranks}});
+  const ValueId x = b.input("x", Dtype::kF32, {count}, Layout{});
+  ValueId v = x;
+  for (int i = 0; i < kRepeat; ++i)
+    v = b.collective(kind, {0}, x,
+                     kind == CollectiveKind::kAllGather ? Dims{ranks * count} : Dims{count});
+  b.output("y", b.view(v, row_major(Dtype::kF32, {1})), {1}, Layout{});
+  Job job(b.finish());
+  for (auto _ : state) job.run();
+  state.counters["each"] =
+      benchmark::Counter(static_cast<double>(state.iterations()) * kRepeat,
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  // As nccl-tests define it: independent of the number of ranks.
+  const double n = static_cast<double>(ranks);
+  const double wire = kind == CollectiveKind::kAllReduce ? 2 * (n - 1) / n : n - 1;
+  state.counters["bus_bytes"] = benchmark::Counter(
+      static_cast<double>(state.iterations()) * kRepeat * static_cast<double>(bytes) * wire,
+      benchmark::Counter::kIsRate, benchmark::Counter::kIs1024);
+}
+BENCHMARK_CAPTURE(BM_Collective, all_reduce, CollectiveKind::kAllReduce)
+    ->Args({4, 16 << 20})
+    ->Args({4, 256 << 10})
+    ->Args({4, 4 << 10})
+    ->Args({8, 4 << 10})
+    ->Args({64, 4 << 10})
+    ->UseRealTime();
+BENCHMARK_CAPTURE(BM_Collective, all_gather, CollectiveKind::kAllGather)
+    ->Args({4, 4 << 20})
+    ->UseRealTime();
+
+void BM_Gemm(benchmark::State& state, bool plain) {
+  const int64_t m = state.range(0), n = state.range(1), k = state.range(2);
+  std::vector<float> a(static_cast<size_t>(m * k), 1), b(static_cast<size_t>(k * n), 1),
+      c(static_cast<size_t>(m * n));
+  cpu::use_one_gemm_thread();
+  const cpu::Gemm<float> g{m, n, k, {a.data(), k, 1}, {b.data(), n, 1}, {c.data(), n, 1}};
+  for (auto _ : state) {
+    if (plain)
+      cpu::plain_gemm(g);
+    else
+      cpu::gemm<float>(g);
+    benchmark::DoNotOptimize(c.data());
+    benchmark::ClobberMemory();
+  }
+  state.counters["flop"] = benchmark::Counter(
+      2.0 * static_cast<double>(m * n * k) * static_cast<double>(state.iterations()),
+      benchmark::Counter::kIsRate);
+}
+BENCHMARK_CAPTURE(BM_Gemm, onednn, false)
+    ->Args({64, 64, 64})
+    ->Args({512, 512, 512})
+    ->Args({256, 1024, 512});
+BENCHMARK_CAPTURE(BM_Gemm, plain, true)->Args({64, 64, 64})->Args({512, 512, 512});
+
+void BM_Pointwise(benchmark::State& state, const char* kernel, Dtype dtype) {
+  constexpr int64_t kElements = 1 << 20;
+  ProgramBuilder b({{"a", 1}});
+  const ValueId x = b.input("x", dtype, {kElements}, Layout{});
+  std::vector<ValueId> operands{x};
+  if (std::string_view(kernel) == "add" || std::string_view(kernel) == "mul") operands.push_back(x);
+  const bool reduces = std::string_view(kernel) == "sum";
+  const ValueId y =
+      b.compute(kernel, operands, reduces ? row_major(dtype, {}) : row_major(dtype, {kElements}));
+  b.output("y", reduces ? y : b.view(y, row_major(dtype, {})), {}, Layout{});
+  Job job(b.finish());
+  for (auto _ : state) job.run();
+  state.SetItemsProcessed(state.iterations() * kElements);
+}
+BENCHMARK_CAPTURE(BM_Pointwise, add_f32, "add", Dtype::kF32)->UseRealTime();
+BENCHMARK_CAPTURE(BM_Pointwise, add_bf16, "add", Dtype::kBF16)->UseRealTime();
+BENCHMARK_CAPTURE(BM_Pointwise, exp_f32, "exp", Dtype::kF32)->UseRealTime();
+BENCHMARK_CAPTURE(BM_Pointwise, sigmoid_bf16, "sigmoid", Dtype::kBF16)->UseRealTime();
+BENCHMARK_CAPTURE(BM_Pointwise, mul_c64, "mul", Dtype::kC64)->UseRealTime();
+BENCHMARK_CAPTURE(BM_Pointwise, sum_f32, "sum", Dtype::kF32)->UseRealTime();
+
+}  // namespace
+}  // namespace shw::runtime
+
+BENCHMARK_MAIN();

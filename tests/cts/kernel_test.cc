@@ -1,0 +1,101 @@
+#include "cts/kernel_test.h"
+
+#include <cmath>
+
+namespace shw::cts {
+namespace {
+
+using runtime::Device;
+
+// A window's bytes on the device; the workspace.
+class DeviceBytes {
+ public:
+  DeviceBytes(Device& device, int64_t bytes) : device_(device), bytes_(bytes) {
+    data_ = *device_.allocate(bytes, kArenaAlignment);
+  }
+  ~DeviceBytes() { device_.free(data_, bytes_, kArenaAlignment); }
+  DeviceBytes(const DeviceBytes&) = delete;
+  DeviceBytes& operator=(const DeviceBytes&) = delete;
+  void* data() const { return data_; }
+
+ private:
+  Device& device_;
+  int64_t bytes_;
+  void* data_;
+};
+
+int64_t size_of(const Window& w) { return static_cast<int64_t>(w.bytes().size()); }
+
+}  // namespace
+
+Status KernelTest::run(const Call& call) {
+  const runtime::Kernel* kernel = device_->find_kernel(call.kernel);
+  if (kernel == nullptr) return Status(Code::kNotFound, "no kernel " + call.kernel);
+  std::vector<const TensorType*> in, out;
+  for (const Window* w : call.inputs) in.push_back(w != nullptr ? &w->type() : nullptr);
+  for (const Window* w : call.outputs) out.push_back(w != nullptr ? &w->type() : nullptr);
+  const Mesh mesh = *Mesh::parse("x=1");
+  SHW_ASSIGN_OR_RETURN(auto prepared, kernel->prepare({in, out, call.attrs, mesh, 0}));
+
+  std::vector<std::unique_ptr<DeviceBytes>> memory;
+  std::vector<void*> pointers;
+  const auto upload = [&](const Window* w) -> Status {
+    if (w == nullptr) {
+      pointers.push_back(nullptr);
+      return {};
+    }
+    memory.push_back(std::make_unique<DeviceBytes>(*device_, size_of(*w)));
+    void* data = memory.back()->data();
+    pointers.push_back(static_cast<std::byte*>(data) + w->offset_bytes());
+    return device_->copy_from_host(data, w->bytes().data(), size_of(*w));
+  };
+  for (const Window* w : call.inputs) SHW_RETURN_IF_ERROR(upload(w));
+  for (const Window* w : call.outputs) SHW_RETURN_IF_ERROR(upload(w));
+  const DeviceBytes workspace(*device_, prepared->workspace_bytes());
+  pointers.push_back(workspace.data());
+
+  runtime::Fault fault;
+  SHW_ASSIGN_OR_RETURN(auto stream, device_->create_stream(fault, 16));
+  prepared->launch(*stream, pointers.data());
+  stream.reset();  // ends when the work is done
+  for (size_t i = 0; i < call.outputs.size(); ++i) {
+    Window* w = call.outputs[i];
+    if (w == nullptr) continue;
+    const auto* data =
+        static_cast<const std::byte*>(pointers[call.inputs.size() + i]) - w->offset_bytes();
+    SHW_RETURN_IF_ERROR(device_->copy_to_host(w->bytes().data(), data, size_of(*w)));
+  }
+  return fault.status();
+}
+
+void KernelTest::run_ok(const Call& call) {
+  std::vector<std::vector<std::byte>> gaps;
+  for (const Window* w : call.outputs)
+    gaps.push_back(w != nullptr ? w->gaps() : std::vector<std::byte>());
+  const Status status = run(call);
+  ASSERT_TRUE(status.ok()) << call.kernel << ": " << status.message();
+  for (size_t i = 0; i < gaps.size(); ++i) {
+    if (call.outputs[i] == nullptr) continue;
+    EXPECT_EQ(call.outputs[i]->gaps(), gaps[i]) << "output " << i << " was written beside";
+  }
+}
+
+void expect_elements(const Window& got, const std::function<Number(const Index&)>& want,
+                     double relative) {
+  int64_t wrong = 0;
+  for_each_index(got.shape(), [&](const Index& index) {
+    const Number g = got.get(index), w = rounded(got.dtype(), want(index));
+    const auto same = [&](double a, double b) {
+      return (std::isnan(a) && std::isnan(b)) || a == b ||
+             std::abs(a - b) <= relative * std::max(1.0, std::abs(b));
+    };
+    if (same(g.real(), w.real()) && same(g.imag(), w.imag())) return;
+    if (++wrong > 3) return;
+    std::string at;
+    for (int64_t i : index) at += " " + std::to_string(i);
+    ADD_FAILURE() << to_string(got.type()) << " at" << at << ": " << g << ", want " << w;
+  });
+  EXPECT_EQ(wrong, 0);
+}
+
+}  // namespace shw::cts

@@ -1,0 +1,34 @@
+// A fixture that runs one kernel of a backend on windows.
+#pragma once
+#include <gtest/gtest.h>
+
+#include "cts/backends.h"
+#include "cts/window.h"
+#include "runtime/hal.h"
+
+namespace shw::cts {
+
+struct Call {
+  std::string kernel;
+  std::vector<const Window*> inputs;  // null: absent
+  std::vector<Window*> outputs;
+  Attrs attrs = {};
+};
+
+class KernelTest : public ::testing::TestWithParam<Backend> {
+ protected:
+  // The status of preparing or of running.
+  Status run(const Call& call);
+  // Runs, expects success, and that nothing beside the elements of the outputs was written.
+  void run_ok(const Call& call);
+  Code code_of(const Call& call) { return run(call).code(); }
+
+  std::shared_ptr<runtime::Device> device_ = GetParam().make();
+};
+
+// Every element of `got` is `want` of its index: within `relative` of the larger of 1 and the
+// expected magnitude; 0: exactly, after rounding to the dtype.
+void expect_elements(const Window& got, const std::function<Number(const Index&)>& want,
+                     double relative = 0);
+
+}  // namespace shw::cts

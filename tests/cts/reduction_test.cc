@@ -1,0 +1,116 @@
+// sum and mean.
+#include <algorithm>
+
+#include "cts/kernel_test.h"
+
+namespace shw::cts {
+namespace {
+
+class ReductionTest : public KernelTest {
+ protected:
+  // Sums `x` over `dims` into `out`'s dtype and compares.
+  void check(const char* kernel, const Window& x, const std::vector<int64_t>& dims, bool keepdim,
+             Dtype result, Lie out_lie, double relative) {
+    const auto rank = static_cast<int64_t>(x.shape().size());
+    std::vector<bool> reduced(x.shape().size(), dims.empty());
+    for (int64_t d : dims) reduced[static_cast<size_t>(d < 0 ? d + rank : d)] = true;
+    Dims shape;
+    int64_t count = 1;
+    for (size_t d = 0; d < reduced.size(); ++d) {
+      if (reduced[d]) count *= x.shape()[d];
+      if (!reduced[d] || keepdim) shape.push_back(reduced[d] ? 1 : x.shape()[d]);
+    }
+    Window out(result, shape, out_lie);
+    Attrs attrs;
+    attrs.set(AttrKey::kDims, dims);
+    attrs.set(AttrKey::kKeepDim, keepdim);
+    run_ok({kernel, {&x}, {&out}, attrs});
+    std::vector<std::pair<Index, Number>> sums;
+    Window want(is_complex(result) ? Dtype::kC64 : Dtype::kF64, shape);
+    want.fill([](int64_t) { return 0; });
+    for_each_index(x.shape(), [&](const Index& i) {
+      Index to;
+      for (size_t d = 0; d < reduced.size(); ++d)
+        if (!reduced[d])
+          to.push_back(i[d]);
+        else if (keepdim)
+          to.push_back(0);
+      want.set(to, want.get(to) + x.get(i));
+    });
+    const double divisor = std::string_view(kernel) == "mean" ? static_cast<double>(count) : 1;
+    expect_elements(
+        out, [&](const Index& i) { return want.get(i) / divisor; }, relative);
+  }
+};
+
+const std::vector<int64_t> kDimSets[] = {{0}, {1}, {2}, {0, 1}, {1, 2}, {0, 2}, {2, 0}, {-1}, {}};
+
+TEST_P(ReductionTest, EveryDimSetOfEveryWindow) {
+  for (const auto& dims : kDimSets)
+    for (Lie lie : kReadable)
+      for (bool keepdim : {false, true})
+        for (const Dims& shape : {Dims{3, 5, 7}, Dims{2, 1, 19}, Dims{4, 33, 2}}) {
+          Window x(Dtype::kF32, shape, lie);
+          x.fill(whole_numbers(Dtype::kF32));
+          check("sum", x, dims, keepdim, Dtype::kF32, Lie::kReversed, 0);
+          check("mean", x, dims, keepdim, Dtype::kF32, Lie::kGaps, 1e-7);
+        }
+}
+
+TEST_P(ReductionTest, EveryDtype) {
+  struct Types {
+    Dtype in, out;
+  };
+  const Types all[] = {
+      {Dtype::kF64, Dtype::kF64},  {Dtype::kF16, Dtype::kF16},  {Dtype::kBF16, Dtype::kBF16},
+      {Dtype::kBF16, Dtype::kF32}, {Dtype::kF32, Dtype::kBF16}, {Dtype::kI32, Dtype::kI64},
+      {Dtype::kBool, Dtype::kI64}, {Dtype::kI8, Dtype::kI8},    {Dtype::kC64, Dtype::kC64}};
+  for (const Types& t : all)
+    for (const auto& dims : kDimSets) {
+      SCOPED_TRACE(std::string(dtype_name(t.in)));
+      Window x(t.in, {3, 4, 5}, Lie::kReversed);
+      x.fill(whole_numbers(t.in));
+      check("sum", x, dims, false, t.out, Lie::kDense, 0);
+    }
+}
+
+TEST_P(ReductionTest, LongRowsAndColumns) {
+  for (const auto& dims :
+       {std::vector<int64_t>{0}, std::vector<int64_t>{1}, std::vector<int64_t>{}}) {
+    Window x(Dtype::kF32, {301, 1307});
+    x.fill(whole_numbers(Dtype::kF32));
+    check("sum", x, dims, true, Dtype::kF32, Lie::kDense, 0);
+  }
+}
+
+// A million times 0.1: adding in f32 from left to right is off by 1 %.
+TEST_P(ReductionTest, LongSumsAreAccurate) {
+  Window x(Dtype::kF32, {1000000}), out(Dtype::kF32, {});
+  x.fill([](int64_t) { return 0.1; });
+  run_ok({"sum", {&x}, {&out}});
+  EXPECT_NEAR(out.get({}).real(), 1e6 * static_cast<double>(0.1f), 0.01);
+}
+
+TEST_P(ReductionTest, NothingSumsToZero) {
+  Window x(Dtype::kF32, {0, 3}), out(Dtype::kF32, {3});
+  Attrs attrs;
+  attrs.set(AttrKey::kDims, std::vector<int64_t>{0});
+  run_ok({"sum", {&x}, {&out}, attrs});
+  expect_elements(out, [](const Index&) { return 0; });
+}
+
+TEST_P(ReductionTest, RefusesWrongDimsAndTypes) {
+  Window x(Dtype::kF32, {2, 3}), out(Dtype::kF32, {2}), n(Dtype::kI32, {2, 3}), m(Dtype::kI32, {2});
+  Attrs attrs;
+  attrs.set(AttrKey::kDims, std::vector<int64_t>{2});
+  EXPECT_EQ(code_of({"sum", {&x}, {&out}, attrs}), Code::kInvalidArgument);
+  attrs.set(AttrKey::kDims, std::vector<int64_t>{0});
+  EXPECT_EQ(code_of({"sum", {&x}, {&out}, attrs}), Code::kInvalidArgument);
+  attrs.set(AttrKey::kDims, std::vector<int64_t>{1});
+  EXPECT_EQ(code_of({"mean", {&n}, {&m}, attrs}), Code::kUnimplemented);
+}
+
+SHW_CTS(ReductionTest);
+
+}  // namespace
+}  // namespace shw::cts
