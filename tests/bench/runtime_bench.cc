@@ -30,6 +30,7 @@ class Job {
       out_.push_back(buffers(entry.outputs));
     }
     last_.resize(in_.size());
+    run();  // touches all memory once
   }
   void run() {
     const ProgramEntry& entry = job_->program().entries[0];
