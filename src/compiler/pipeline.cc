@@ -45,6 +45,7 @@ uint64_t hash_of(const CompileOptions& o) {
   uint64_t h = hash_bytes(o.hardware, static_cast<uint64_t>(o.rules));
   h = hash_bytes(o.input_layout, h);
   h = hash_bytes(o.output_layout, hash_combine(h, 1));
+  for (const auto& [pattern, layout] : o.pins) h = hash_bytes(layout, hash_bytes(pattern, h));
   const double numbers[] = {static_cast<double>(o.parameter_budget.kind),
                             o.parameter_budget.factor,
                             o.grad_reduce_dtype ? static_cast<double>(*o.grad_reduce_dtype) : 0.0,
@@ -97,6 +98,11 @@ Result<Compiled> compile(std::span<const uint8_t> graph_bytes, const CompileOpti
                        boundary_layout(options.input_layout, mesh.rank()));
   SHW_ASSIGN_OR_RETURN(constraints.output_layout,
                        boundary_layout(options.output_layout, mesh.rank()));
+
+  for (const auto& [pattern, text] : options.pins) {
+    SHW_ASSIGN_OR_RETURN(const Layout layout, parse_layout(text, mesh.rank()));
+    constraints.pins.push_back({pattern, layout});
+  }
 
   SHW_RETURN_IF_ERROR(watch.next("load"));
   SHW_ASSIGN_OR_RETURN(Graph graph, load_graph(graph_bytes));

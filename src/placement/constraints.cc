@@ -1,7 +1,10 @@
 #include "placement/constraints.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace shw {
 namespace {
@@ -21,6 +24,7 @@ class Builder {
     for (const OutputInfo& out : graph_.outputs())
       if (out.role == OutputRole::kResult && out.node.valid() && wanted_.output_layout)
         SHW_RETURN_IF_ERROR(pin(out.node, *wanted_.output_layout, graph_.full_name(out)));
+    for (const Pin& p : wanted_.pins) SHW_RETURN_IF_ERROR(pin_matching(p));
     pair_gradients();
     pair_tangents();
     SHW_RETURN_IF_ERROR(budget_parameters());
@@ -39,6 +43,26 @@ class Builder {
                               " on mesh " + mesh_.to_string())
           .at_node(n.v, graph_.name(n));
     out_.labels.push_back(std::move(a));
+    return {};
+  }
+
+  Status pin_matching(const Pin& p) {
+    const auto matches = [&](const std::string& name) {
+      return fnmatch(p.pattern.c_str(), name.c_str(), 0) == 0;
+    };
+    std::set<NodeId> nodes;
+    for (uint32_t i = 0; i < graph_.num_nodes(); ++i)
+      if (!graph_.is_tuple(NodeId{i}) && matches(graph_.name(NodeId{i}))) nodes.insert(NodeId{i});
+    for (const InputInfo& in : graph_.inputs())
+      if (matches(graph_.full_name(in))) nodes.insert(in.node);
+    for (const OutputInfo& out : graph_.outputs())
+      if (out.node.valid() && matches(graph_.full_name(out))) nodes.insert(out.node);
+    if (nodes.empty())
+      return invalid_argument(
+          "pin '" + p.pattern +
+          "' matches no node, input or output (names are those after the rewrites)");
+    for (NodeId n : nodes) SHW_RETURN_IF_ERROR(pin(n, p.layout, graph_.name(n)));
+    pinned_.insert(nodes.begin(), nodes.end());
     return {};
   }
 
@@ -86,7 +110,7 @@ class Builder {
     double smallest_total = 0, largest_total = 0, allowed_total = 0;
     std::vector<AllowedLabels> at_smallest;
     for (const InputInfo& in : graph_.inputs()) {
-      if (in.role != InputRole::kParameter) continue;
+      if (in.role != InputRole::kParameter || pinned_.count(in.node)) continue;
       std::vector<double> shares;
       for (uint32_t s = 0; s < strategies_.of(in.node).count; ++s)
         shares.push_back(share(in.node, s));
@@ -160,6 +184,7 @@ class Builder {
   const Strategies& strategies_;
   const PlacementConstraints& wanted_;
   UserTable users_;
+  std::set<NodeId> pinned_;
   SideConditions out_;
 };
 

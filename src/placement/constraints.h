@@ -17,9 +17,17 @@ struct ParameterBudget {
   double factor = 0;            // kFactor: mean share of a parameter that a rank may hold
 };
 
+// Results that must lie in one layout: of nodes whose name, or whose name as an input or output
+// ("param.<fqn>", "output"), matches a pattern in which * stands for anything.
+struct Pin {
+  std::string pattern;
+  Layout layout;
+};
+
 struct PlacementConstraints {
   std::optional<Layout> input_layout;   // of every input of role kInput; nullopt: free
   std::optional<Layout> output_layout;  // of every result; nullopt: free
+  std::vector<Pin> pins;                // pinned parameters do not count in the budget
   ParameterBudget parameter_budget;
   std::optional<Dtype>
       grad_reduce_dtype;  // larger than the parameters': reduce gradients after the up-cast

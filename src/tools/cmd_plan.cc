@@ -18,6 +18,7 @@ namespace {
 struct Options {
   std::string graph, output, mesh, hardware = "h100", rules = "full", budget = "default",
                                    grad_reduce_dtype;
+  std::vector<std::string> pins;
   CompileOptions compile;
   bool json = false, no_einsum = false, strip_graph = false;
 };
@@ -80,6 +81,12 @@ Status run(Options& o) {
     if (!c.grad_reduce_dtype)
       return invalid_argument("--grad-reduce-dtype: unknown dtype '" + o.grad_reduce_dtype + "'");
   }
+  for (const std::string& pin : o.pins) {
+    const size_t equals = pin.rfind('=');
+    if (equals == std::string::npos)
+      return invalid_argument("--pin '" + pin + "': want NAME=LAYOUT");
+    c.pins.emplace_back(pin.substr(0, equals), pin.substr(equals + 1));
+  }
   SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> graph, import::read_file(o.graph));
   Monitor monitor;
   ProgressLine line(monitor);
@@ -115,6 +122,11 @@ void add_plan(CLI::App& app, int& exit_code) {
                    "Layout of every plain input, such as S(0)R; default: free");
   verb->add_option("--output-layout", o->compile.output_layout,
                    "Layout of every plain output; default: free");
+  verb->add_option("--pin", o->pins,
+                   "NAME=LAYOUT: layout of the nodes, inputs or outputs with that name (* matches "
+                   "anything), such as "
+                   "'param.*.wq.weight=RS(0)'; may be repeated")
+      ->allow_extra_args(false);
   verb->add_option("--param-budget", o->budget,
                    "default: every parameter at its smallest share; none; or the mean share that a "
                    "rank may hold")
