@@ -1,0 +1,26 @@
+// load_graph on any bytes: a status, or a graph that survives its bytes and its text, and that every
+// rewrite turns into a graph that verifies.
+#include <cstdint>
+#include <cstdlib>
+
+#include "graph/diff.h"
+#include "graph/text.h"
+#include "graph/writer.h"
+#include "rewrite/pass.h"
+#include "rewrite/verify.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const shw::Result<shw::Graph> graph = shw::load_graph({data, size});
+  if (!graph.ok()) {
+    if (graph.status().message().empty()) std::abort();
+    return 0;
+  }
+  const std::vector<uint8_t> written = shw::write_graph(*graph);
+  const shw::Result<shw::Graph> again = shw::load_graph(written);
+  if (!again.ok() || !shw::first_difference(*again, *graph).empty()) std::abort();
+  if (shw::write_graph(*again) != written) std::abort();
+  const shw::Result<shw::Graph> parsed = shw::parse_graph(shw::print_graph(*graph));
+  if (!parsed.ok() || !shw::first_difference(*parsed, *graph).empty()) std::abort();
+  if (!shw::run_rewrites(*graph).ok()) std::abort();
+  return 0;
+}
