@@ -118,12 +118,10 @@ class Reader {
                               std::to_string(static_cast<int>(in.dtype())));
     out->dtype = *dtype;
     for (fb::uoffset_t d = 0; d < rank; ++d) out->shape.push_back(in.dims()->Get(d));
-    out->strides = Dims(rank, 0);  // checked without strides first: row-major ones may overflow
-    SHW_RETURN_IF_ERROR(check_tensor_type(*out));
     if (in.strides() == nullptr) {
       out->strides = row_major_strides(out->shape);
     } else {
-      for (fb::uoffset_t d = 0; d < rank; ++d) out->strides[d] = in.strides()->Get(d);
+      for (fb::uoffset_t d = 0; d < rank; ++d) out->strides.push_back(in.strides()->Get(d));
     }
     return check_tensor_type(*out);
   }

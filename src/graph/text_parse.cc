@@ -324,13 +324,10 @@ class Parser {
     type.dtype = *dtype;
     SHW_RETURN_IF_ERROR(lex_.expect('['));
     SHW_RETURN_IF_ERROR(dims(']', &type.shape));
-    type.strides = Dims(type.shape.size(), 0);
-    Status sizes = check_tensor_type(type);
-    if (!sizes.ok()) return lex_.fail(sizes.message());
     type.strides = row_major_strides(type.shape);
     if (lex_.accept_here('{')) SHW_RETURN_IF_ERROR(dims('}', &type.strides));
-    Status strides = check_tensor_type(type);
-    if (!strides.ok()) return lex_.fail(strides.message());
+    const Status status = check_tensor_type(type);
+    if (!status.ok()) return lex_.fail(status.message());
     *out = type;
     return {};
   }

@@ -89,8 +89,9 @@ Status write_safetensors(const std::string& path, const TensorFile& tensors) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   uint64_t offset = 0;
   for (const auto& [name, t] : tensors) {
-    const auto* known = std::find_if(std::begin(kNames), std::end(kNames),
-                                     [&](const auto& n) { return n.second == t.type.dtype; });
+    const auto* known =
+        std::find_if(std::begin(kNames), std::end(kNames),
+                     [dtype = t.type.dtype](const auto& n) { return n.second == dtype; });
     if (known == std::end(kNames)) return internal_error("a dtype without a safetensors name");
     header[name] = {{"dtype", known->first},
                     {"shape", std::vector<int64_t>(t.type.shape.begin(), t.type.shape.end())},

@@ -3,6 +3,9 @@
 #include "support/hash.h"
 
 namespace shw {
+namespace {
+constexpr int64_t kTensorLimit = int64_t{1} << 60;  // bytes, and elements that strides span
+}  // namespace
 
 int64_t TensorType::numel() const {
   int64_t n = 1;
@@ -22,10 +25,10 @@ bool TensorType::contiguous() const {
 
 Dims row_major_strides(const Dims& shape) {
   Dims strides(shape.size(), 1);
-  // Unsigned, since the message that refuses a tensor as too large asks for its strides too.
-  for (size_t i = shape.size(); i-- > 1;)
-    strides[i - 1] = static_cast<int64_t>(static_cast<uint64_t>(strides[i]) *
-                                          static_cast<uint64_t>(std::max<int64_t>(shape[i], 1)));
+  for (size_t i = shape.size(); i-- > 1;) {
+    const int64_t d = std::max<int64_t>(shape[i], 1);
+    strides[i - 1] = strides[i] > kTensorLimit / d ? kTensorLimit : strides[i] * d;
+  }
   return strides;
 }
 
@@ -41,7 +44,6 @@ uint64_t hash_of(const TensorType& type) {
 }
 
 Status check_tensor_type(const TensorType& type) {
-  constexpr int64_t kLimit = int64_t{1} << 60;
   if (type.shape.size() != type.strides.size())
     return invalid_argument("the type has " + std::to_string(type.shape.size()) + " dims but " +
                             std::to_string(type.strides.size()) + " strides");
@@ -55,7 +57,8 @@ Status check_tensor_type(const TensorType& type) {
     if (type.strides[i] < 0)
       return invalid_argument("stride " + std::to_string(i) +
                               " is negative: " + std::to_string(type.strides[i]));
-    if (type.strides[i] > kLimit || (d != 0 && bytes > kLimit / d))
+    if (type.strides[i] > kTensorLimit / std::max<int64_t>(d, 1) ||
+        (d != 0 && bytes > kTensorLimit / d))
       return invalid_argument("the tensor is larger than 2^60 bytes: " + to_string(type));
     if (d != 0) bytes *= d;
   }

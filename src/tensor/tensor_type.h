@@ -66,12 +66,13 @@ struct TensorType {
   bool operator==(const TensorType&) const = default;
 };
 
-Dims row_major_strides(const Dims& shape);
+Dims row_major_strides(const Dims& shape);  // where a size would overflow: the limit of
+                                            // check_tensor_type, which refuses the type
 TensorType row_major(Dtype dtype, Dims shape);
 uint64_t hash_of(const TensorType& type);
 
-// Dims ≥ 0, one stride per dim, and neither the element count nor the bytes overflow int64 (a
-// stated limit of 2^60 bytes).
+// Dims ≥ 0, one stride per dim, neither more bytes nor more elements spanned by any dim's stride
+// than a stated limit of 2^60: products of the two do not overflow int64.
 Status check_tensor_type(const TensorType& type);
 
 std::string to_string(const TensorType& type);  // "f32[4,8]"; with strides when they are not
