@@ -19,18 +19,18 @@
 namespace shw {
 
 struct CompileOptions {
-  std::string mesh;               // "dp=8,tp=8"
+  std::string mesh{};             // "dp=8,tp=8"
   std::string hardware = "h100";  // cost/hardware.h
   Rules rules = Rules::kFull;
-  std::string input_layout;  // "S(0)R"; empty: free
-  std::string output_layout;
+  std::string input_layout{};  // "S(0)R"; empty: free
+  std::string output_layout{};
   std::vector<std::pair<std::string, std::string>>
       pins;  // pattern, layout (placement/constraints.h)
-  ParameterBudget parameter_budget;
-  std::optional<Dtype> grad_reduce_dtype;
+  ParameterBudget parameter_budget{};
+  std::optional<Dtype> grad_reduce_dtype{};
   bool einsum = true;      // rewrite view-mm-view
   bool keep_graph = true;  // store the graph in the plan, to verify and explain it later
-  solver::SolveOptions solver;
+  solver::SolveOptions solver{};
 };
 
 struct PhaseTime {

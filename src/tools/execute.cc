@@ -1,0 +1,77 @@
+#include "tools/execute.h"
+
+#include <map>
+
+#include "runtime/virtual_ranks.h"
+
+namespace shw::tools {
+
+using import::StoredTensor;
+using import::TensorFile;
+using runtime::HostTensor;
+using runtime::HostTensorView;
+
+namespace {
+
+const ProgramEntry* find_entry(const Program& program, const std::string& name) {
+  for (const ProgramEntry& e : program.entries)
+    if (e.name == name) return &e;
+  return nullptr;
+}
+
+// The file's tensor for every input port: by name, else (inputs and tangents that the graph knows
+// only by position) the next one of that prefix in the file's order of names.
+Result<std::vector<HostTensorView>> bind_inputs(const ProgramEntry& entry, const TensorFile& file) {
+  std::vector<HostTensorView> views;
+  std::map<std::string, TensorFile::const_iterator> next;
+  for (const Port& port : entry.inputs) {
+    auto it = file.find(port.name);
+    const std::string prefix = port.name.substr(0, port.name.find('.') + 1);
+    if (it == file.end() && (port.role == PortRole::kInput || port.role == PortRole::kTangent)) {
+      auto [place, first] = next.try_emplace(prefix, file.lower_bound(prefix));
+      it = place->second;
+      if (it != file.end() && it->first.rfind(prefix, 0) == 0)
+        ++place->second;
+      else
+        it = file.end();
+    }
+    if (it == file.end())
+      return Status(Code::kNotFound, "the inputs file has no tensor '" + port.name +
+                                         "', which the plan needs: " + to_string(port.global));
+    TensorType type = it->second.type;
+    if (port.global.dtype == Dtype::kC64 && type.dtype == Dtype::kF32 && type.rank() > 0 &&
+        type.shape.back() == 2) {
+      Dims shape = type.shape;  // complex numbers as pairs
+      shape.erase(shape.size() - 1);
+      type = row_major(Dtype::kC64, shape);
+    }
+    if (type.dtype != port.global.dtype || type.shape != port.global.shape)
+      return invalid_argument("tensor '" + it->first + "' is " + to_string(type) +
+                              ", but the plan's '" + port.name + "' is " +
+                              to_string(row_major(port.global.dtype, port.global.shape)));
+    views.push_back({type, it->second.bytes.data()});
+  }
+  return views;
+}
+
+}  // namespace
+
+Result<TensorFile> execute(std::shared_ptr<const Plan> plan, const std::string& entry_name,
+                           const TensorFile& inputs) {
+  const ProgramEntry* entry = find_entry(plan->program, entry_name);
+  if (entry == nullptr)
+    return Status(Code::kNotFound, "the plan has no entry '" + entry_name + "'");
+  SHW_ASSIGN_OR_RETURN(const std::vector<HostTensorView> views, bind_inputs(*entry, inputs));
+  SHW_ASSIGN_OR_RETURN(const auto ranks, runtime::VirtualRanks::create(plan));
+  SHW_ASSIGN_OR_RETURN(const std::vector<HostTensor> outputs, ranks->run(entry_name, views));
+  TensorFile file;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!entry->outputs[i].value.valid()) continue;
+    const auto* bytes = reinterpret_cast<const uint8_t*>(outputs[i].data.data());
+    file.emplace(entry->outputs[i].name,
+                 StoredTensor{outputs[i].type, {bytes, bytes + outputs[i].data.size()}});
+  }
+  return file;
+}
+
+}  // namespace shw::tools

@@ -1,0 +1,18 @@
+// Runs an entry of a plan on virtual ranks, with tensors by name in and out.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "import/safetensors.h"
+#include "plan/plan.h"
+
+namespace shw::tools {
+
+// Inputs are found by the names of the entry's ports. Inputs and tangents that the graph knows only
+// by position take the file's `input.*` and `tangent.*` in order of name; a complex tensor may come
+// as real pairs. NOT_FOUND, INVALID_ARGUMENT: the tensor at fault and what the plan wants. Outputs
+// are whole tensors; what does not exist is left out.
+Result<import::TensorFile> execute(std::shared_ptr<const Plan> plan, const std::string& entry,
+                                   const import::TensorFile& inputs);
+
+}  // namespace shw::tools

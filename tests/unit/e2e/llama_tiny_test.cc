@@ -1,0 +1,217 @@
+// The small LLaMA, forward and backward, sharded in every way that people shard: against PyTorch's
+// own logits and gradients (examples/data/llama_tiny_f32.safetensors, fp32 on a CPU) and against
+// the unsharded run.
+#include <gtest/gtest.h>
+
+#include "compiler/pipeline.h"
+#include "graph/writer.h"
+#include "import/fx_json.h"
+#include "import/json_file.h"
+#include "import/safetensors.h"
+#include "plan/report.h"
+#include "rewrite/pass.h"
+#include "tools/compare.h"
+#include "tools/execute.h"
+
+namespace shw {
+namespace {
+
+const std::string kData = std::string(SHW_TEST_DATA) + "/../../examples/data/";
+
+std::vector<uint8_t> graph_bytes() {
+  const auto json = import::read_json_file(kData + "llama_tiny_2x4.graph.pre.json.gz");
+  EXPECT_TRUE(json.ok()) << json.status().message();
+  const auto graph = import::import_fx_json(*json);
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  return write_graph(*graph);
+}
+
+struct Case {
+  std::string name, mesh, input_layout, output_layout;
+  ParameterBudget::Kind budget = ParameterBudget::Kind::kSmallest;
+  std::vector<std::pair<std::string, std::string>> pins;
+};
+
+// Nodes of the rewritten graph by what they are, so that a test can pin them by name.
+std::vector<std::string> nodes(OpKind op, Phase phase, const std::string& module_suffix) {
+  const auto graph =
+      import::import_fx_json(*import::read_json_file(kData + "llama_tiny_2x4.graph.pre.json.gz"));
+  const auto rewritten = run_rewrites(*graph);
+  std::vector<std::string> names;
+  for (uint32_t i = 0; i < rewritten->num_nodes(); ++i) {
+    const NodeId n{i};
+    const std::string& path = rewritten->meta(n).module_path;
+    if (rewritten->op(n) == op && rewritten->meta(n).phase == phase &&
+        path.size() >= module_suffix.size() &&
+        path.compare(path.size() - module_suffix.size(), module_suffix.size(), module_suffix) == 0)
+      names.push_back(rewritten->name(n));
+  }
+  EXPECT_FALSE(names.empty()) << op_name(op) << " in " << module_suffix;
+  return names;
+}
+
+Case megatron() {  // column, then row: weights and activations cut along tp, nothing gathered
+  Case c{"Megatron", "dp=2,tp=4", "S(0)R", "", ParameterBudget::Kind::kNone, {}};
+  for (const char* column : {"wq", "wk", "wv", "w1", "w3"})
+    c.pins.emplace_back(std::string("param.*.") + column + ".weight", "RS(0)");
+  for (const char* row : {"wo", "w2"})
+    c.pins.emplace_back(std::string("param.*.") + row + ".weight", "RS(1)");
+  for (const char* column : {"attention.wq", "feed_forward.w1"})
+    for (const std::string& n : nodes(OpKind::kEinsum, Phase::kForward, column))
+      c.pins.emplace_back(n, "S(0)S(2)");
+  for (const char* row : {"attention.wo", "feed_forward.w2"})
+    for (const std::string& n : nodes(OpKind::kEinsum, Phase::kForward, row))
+      c.pins.emplace_back(n, "S(0)P");
+  return c;
+}
+
+Case fsdp() {  // parameters cut over all ranks, activations along the batch only
+  Case c{"FSDP", "dp=2,tp=4", "S(0)S(0)", "S(0)S(0)", ParameterBudget::Kind::kSmallest, {}};
+  c.pins = {{"param.*.w?.weight", "S(0)S(0)"},
+            {"param.output.weight", "S(0)S(0)"},
+            {"einsum_default", "S(0)S(0)"}};
+  return c;
+}
+
+Case sequence_parallel() {  // the residual stream cut along the sequence
+  Case c{
+      "sequence parallel", "dp=2,tp=4", "S(0)R", "S(0)S(1)", ParameterBudget::Kind::kSmallest, {}};
+  for (const std::string& n : nodes(OpKind::kAdd, Phase::kForward, "layers.0"))
+    c.pins.emplace_back(n, "S(0)S(1)");
+  for (const std::string& n : nodes(OpKind::kAdd, Phase::kForward, "layers.1"))
+    c.pins.emplace_back(n, "S(0)S(1)");
+  return c;
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> list;
+  for (const char* mesh :
+       {"dp=8", "dp=2,tp=4", "dp=4,tp=2", "dp=2,tp=2,cp=2", "tp=4", "dp=1,tp=2", "dp=16"})
+    list.push_back(
+        {std::string("free on ") + mesh, mesh, "", "", ParameterBudget::Kind::kSmallest, {}});
+  list.push_back({"replicated parameters",
+                  "dp=2,tp=4",
+                  "S(0)R",
+                  "S(0)S(2)",
+                  ParameterBudget::Kind::kNone,
+                  {}});
+  list.push_back(megatron());
+  list.push_back(fsdp());
+  list.push_back(sequence_parallel());
+  return list;
+}
+
+CompileOptions options(const Case& c) {
+  CompileOptions o;
+  o.mesh = c.mesh;
+  o.input_layout = c.input_layout;
+  o.output_layout = c.output_layout;
+  o.parameter_budget.kind = c.budget;
+  o.pins = c.pins;
+  return o;
+}
+
+// Through bytes, as everything runs.
+std::shared_ptr<const Plan> plan_of(const CompileOptions& o) {
+  Monitor monitor;
+  const auto compiled = compile(graph_bytes(), o, monitor);
+  EXPECT_TRUE(compiled.ok()) << compiled.status().message() << " at "
+                             << compiled.status().node_name();
+  if (!compiled.ok()) return nullptr;
+  auto plan = read_plan(compiled->bytes);
+  EXPECT_TRUE(plan.ok()) << plan.status().message();
+  EXPECT_EQ(write_plan(*plan), compiled->bytes) << "save(load(p)) differs from p";
+  EXPECT_TRUE(plan->summary.proven);
+  return std::make_shared<const Plan>(std::move(*plan));
+}
+
+class LlamaTiny : public ::testing::TestWithParam<Case> {};
+
+TEST_P(LlamaTiny, IsPyTorchsAndTheUnshardedRun) {
+  const auto plan = plan_of(options(GetParam()));
+  const auto single = plan_of({.mesh = "one=1"});
+  ASSERT_TRUE(plan && single);
+  const auto inputs = import::read_safetensors(kData + "llama_tiny_f32.safetensors");
+  ASSERT_TRUE(inputs.ok()) << inputs.status().message();
+  const auto sharded = tools::execute(plan, "step", *inputs),
+             unsharded = tools::execute(single, "step", *inputs);
+  ASSERT_TRUE(sharded.ok()) << sharded.status().message();
+  ASSERT_TRUE(unsharded.ok()) << unsharded.status().message();
+  const auto pytorch = tools::compare(*sharded, *inputs, 2e-5),
+             self = tools::compare(*sharded, *unsharded, 5e-6);
+  EXPECT_EQ(pytorch.num_compared, 22u) << "logits and 21 gradients";
+  EXPECT_EQ(self.num_compared, 22u);
+  EXPECT_EQ(pytorch.num_bad, 0u) << pytorch.worst_name;
+  EXPECT_EQ(self.num_bad, 0u) << self.worst_name;
+  // A run that is repeated gives the same bits: nothing depends on timing.
+  const auto again = tools::execute(plan, "step", *inputs);
+  ASSERT_TRUE(again.ok());
+  for (const auto& [name, t] : *again) EXPECT_EQ(t.bytes, sharded->at(name).bytes) << name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, LlamaTiny, ::testing::ValuesIn(cases()), [](const auto& test) {
+  std::string name = test.param.name;
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  return name;
+});
+
+TEST(LlamaTinyPlan, ForcedLayoutsAreTheOnesInThePlan) {
+  const auto plan = plan_of(options(megatron()));
+  ASSERT_TRUE(plan);
+  for (const Port& p : plan->program.entries[0].inputs) {
+    const bool row =
+        p.name.find(".wo.") != std::string::npos || p.name.find(".w2.") != std::string::npos;
+    if (p.name.find("layers.") != std::string::npos && p.name.find("norm") == std::string::npos) {
+      EXPECT_EQ(to_string(p.layout, 2), row ? "RS(1)" : "RS(0)") << p.name;
+    }
+  }
+}
+
+TEST(LlamaTinyPlan, HasTheReferencesCostAndTheseCollectives) {
+  CompileOptions o;
+  o.mesh = "dp=2,tp=4";
+  o.rules = Rules::kCompat;
+  o.input_layout = "S(0)R";
+  o.output_layout = "S(0)S(2)";
+  const auto plan = plan_of(o);
+  ASSERT_TRUE(plan);
+  EXPECT_NEAR(plan->summary.objective_us, 1795.6955310731607, 1e-9 * 1795.7);
+  // The reference's own graph of this plan: 24 all-gathers and 9 all-reduces.
+  const auto totals = collective_totals(plan->program);
+  ASSERT_EQ(totals.size(), 2u);
+  EXPECT_EQ(totals.at("all_gather").count, 17u);
+  EXPECT_EQ(totals.at("all_reduce").count, 9u);
+}
+
+TEST(LlamaTinyPlan, BytesAreTheSameOnEveryRun) {
+  Monitor monitor;
+  CompileOptions o;
+  o.mesh = "dp=2,tp=4";
+  const auto graph = graph_bytes();
+  const auto first = compile(graph, o, monitor);
+  ASSERT_TRUE(first.ok());
+  for (int i = 0; i < 3; ++i) {
+    Monitor fresh;
+    EXPECT_EQ(compile(graph, o, fresh)->bytes, first->bytes);
+  }
+}
+
+TEST(LlamaTinyPlan, CancelsAtEveryProgressCall) {
+  const auto graph = graph_bytes();
+  int calls = 0;
+  Monitor counting;
+  counting.on_progress = [&](const Progress&) { return ++calls < 0; };
+  ASSERT_TRUE(compile(graph, {.mesh = "dp=8"}, counting).ok());
+  ASSERT_GT(calls, 5);
+  for (int k = 1; k <= calls; ++k) {
+    int seen = 0;
+    Monitor m;
+    m.on_progress = [&](const Progress&) { return ++seen == k; };
+    EXPECT_EQ(compile(graph, {.mesh = "dp=8"}, m).status().code(), Code::kCancelled)
+        << "call " << k;
+  }
+}
+
+}  // namespace
+}  // namespace shw
