@@ -383,6 +383,8 @@ Result<Completion> Executor::enqueue(const ProgramEntry& entry, std::span<const 
 
   Slot& slot = e.slots[run % depth];
   slot.finish.number = run;
+  slot.finish.buffers.clear();  // of an enqueue that ran out of memory half-way
+  slot.dependencies.runs.clear();
   for (const BufferRef& b : inputs) slot.finish.buffers.push_back(b);
   for (const BufferRef& b : outputs) slot.finish.buffers.push_back(b);
   for (const Completion& c : wait_for)

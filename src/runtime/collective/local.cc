@@ -104,6 +104,11 @@ class LocalChannel final : public Channel {
 class LocalProvider final : public ChannelProvider {
  public:
   LocalProvider(std::shared_ptr<Hub> hub, int64_t rank) : hub_(std::move(hub)), rank_(rank) {}
+  // Nobody may wait for this rank any more; groups without it go on.
+  ~LocalProvider() override {
+    const Status gone(Code::kAborted, "rank " + std::to_string(rank_) + " has left the job");
+    for (const auto& seat : seats_) seat->group->abort(gone);
+  }
   int64_t rank() const override { return rank_; }
   const Mesh& mesh() const override { return hub_->mesh(); }
 

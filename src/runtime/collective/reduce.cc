@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "runtime/half.h"
+#include "runtime/simd.h"
 
 namespace shw::runtime {
 namespace {
@@ -79,16 +80,16 @@ void reduce(const ReduceBlock& block) {
   for (int64_t begin = 0; begin < block.count; begin += kBlock) {
     const int64_t n = std::min(kBlock, block.count - begin);
     const S* source = static_cast<const S*>(block.sources[0]) + block.first + begin;
-    for (int64_t i = 0; i < n; ++i) acc[i] = N::load(source[i]);
+    vector_loop(n, [&](int64_t i) { acc[i] = N::load(source[i]); });
     for (int64_t m = 1; m < block.num_sources; ++m) {
       source = static_cast<const S*>(block.sources[m]) + block.first + begin;
-      for (int64_t i = 0; i < n; ++i) acc[i] = combine<op, A>(acc[i], N::load(source[i]));
+      vector_loop(n, [&](int64_t i) { acc[i] = combine<op, A>(acc[i], N::load(source[i])); });
     }
     if constexpr (op == ReduceOp::kAvg) {
       const A members = N::of_count(block.num_sources);
-      for (int64_t i = 0; i < n; ++i) acc[i] = acc[i] / members;
+      vector_loop(n, [&](int64_t i) { acc[i] = acc[i] / members; });
     }
-    for (int64_t i = 0; i < n; ++i) rounded[i] = N::store(acc[i]);
+    vector_loop(n, [&](int64_t i) { rounded[i] = N::store(acc[i]); });
     for (int64_t m = 0; m < block.num_results; ++m)
       std::memcpy(static_cast<S*>(block.results[m]) + block.result_first + begin, rounded,
                   static_cast<size_t>(n) * sizeof(S));

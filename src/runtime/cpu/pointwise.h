@@ -10,6 +10,7 @@
 
 #include "runtime/cpu/kernel_args.h"
 #include "runtime/cpu/rows.h"
+#include "runtime/simd.h"
 #include "runtime/strided.h"
 
 namespace shw::runtime::cpu {
@@ -91,7 +92,7 @@ class PointwiseKernel final : public HostKernel {
       if (rows_[1].scalar())
         std::fill_n(out, n, op(a[0]));
       else
-        for (int64_t i = 0; i < n; ++i) out[i] = op(a[i]);
+        vector_loop(n, [=](int64_t i) { out[i] = op(a[i]); });
     } else {
       const T* a = row[0];
       const T* b = row[1];
@@ -99,12 +100,12 @@ class PointwiseKernel final : public HostKernel {
         std::fill_n(out, n, op(a[0], b[0]));
       } else if (rows_[1].scalar()) {
         const T x = a[0];
-        for (int64_t i = 0; i < n; ++i) out[i] = op(x, b[i]);
+        vector_loop(n, [=](int64_t i) { out[i] = op(x, b[i]); });
       } else if (rows_[2].scalar()) {
         const T y = b[0];
-        for (int64_t i = 0; i < n; ++i) out[i] = op(a[i], y);
+        vector_loop(n, [=](int64_t i) { out[i] = op(a[i], y); });
       } else {
-        for (int64_t i = 0; i < n; ++i) out[i] = op(a[i], b[i]);
+        vector_loop(n, [=](int64_t i) { out[i] = op(a[i], b[i]); });
       }
     }
   }

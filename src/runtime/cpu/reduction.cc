@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/cpu/rows.h"
+#include "runtime/simd.h"
 #include "runtime/strided.h"
 
 namespace shw::runtime::cpu {
@@ -100,7 +101,7 @@ class ReductionKernel final : public HostKernel {
       Value values[kSums];
       for (int64_t r = 0; r < reduced_.row_size; ++r) {
         load_(p[0] + r * step, kept_.row_stride_bytes[0], n, values);
-        for (int64_t i = 0; i < n; ++i) sums[i] = sums[i] + as_sum(values[i]);
+        vector_loop(n, [&](int64_t i) { sums[i] = sums[i] + as_sum(values[i]); });
       }
     });
   }

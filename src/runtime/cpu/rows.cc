@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "runtime/half.h"
+#include "runtime/simd.h"
 
 namespace shw::runtime::cpu {
 namespace {
@@ -88,7 +89,7 @@ template <class T, class S>
 void load(const std::byte* from, int64_t stride, int64_t n, T* to) {
   if (stride == sizeof(S)) {
     const auto* s = reinterpret_cast<const S*>(from);
-    for (int64_t i = 0; i < n; ++i) to[i] = widen<T>(s[i]);
+    vector_loop(n, [=](int64_t i) { to[i] = widen<T>(s[i]); });
   } else {
     for (int64_t i = 0; i < n; ++i)
       to[i] = widen<T>(*reinterpret_cast<const S*>(from + i * stride));
@@ -99,7 +100,7 @@ template <class T, class S>
 void store(const T* from, int64_t n, std::byte* to, int64_t stride) {
   if (stride == sizeof(S)) {
     auto* s = reinterpret_cast<S*>(to);
-    for (int64_t i = 0; i < n; ++i) s[i] = narrow<S>(from[i]);
+    vector_loop(n, [=](int64_t i) { s[i] = narrow<S>(from[i]); });
   } else {
     for (int64_t i = 0; i < n; ++i) *reinterpret_cast<S*>(to + i * stride) = narrow<S>(from[i]);
   }

@@ -321,6 +321,25 @@ TEST(Executor, AbortOfOneRankStopsTheOthers) {
   EXPECT_NE(status.message().find("rank 1"), std::string::npos) << status.message();
 }
 
+TEST(Executor, ARankThatLeavesIsNotWaitedFor) {
+  ProgramBuilder b({{"a", 2}});
+  const ValueId x = b.input("x", Dtype::kF32, {2}, layout("S(0)", 1));
+  b.output("y", b.collective(CollectiveKind::kAllReduce, {0}, x, {1}), {1}, layout("R", 1));
+  const auto plan = b.finish();
+  auto device = std::make_shared<cpu::CpuDevice>();
+  auto hub = LocalHub::create(b.mesh());
+  auto stays = Executor::create(plan, device, hub->provider(0));
+  auto leaves = Executor::create(plan, device, hub->provider(1));
+  ASSERT_TRUE(stays.ok() && leaves.ok());
+  std::vector<BufferRef> in{buffer_of(device, {1})}, out(1);
+  auto done = (*stays)->enqueue(*(*stays)->find_entry("step"), in, out);
+  ASSERT_TRUE(done.ok());
+  leaves->reset();
+  const Status status = done->wait();
+  EXPECT_EQ(status.code(), Code::kAborted);
+  EXPECT_NE(status.message().find("rank 1 has left"), std::string::npos) << status.message();
+}
+
 TEST(Executor, ErrorsStickUntilReset) {
   LonelyRank lonely;
   auto done = lonely.enqueue(0);

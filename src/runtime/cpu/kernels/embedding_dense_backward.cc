@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "runtime/cpu/indices.h"
+#include "runtime/simd.h"
 
 namespace shw::runtime::cpu {
 namespace {
@@ -80,7 +81,7 @@ class EmbeddingDenseBackward final : public HostKernel {
     T sums[kChunk] = {}, values[kChunk];
     for (int64_t i = 0; i < count; ++i) {
       load_(grad + offsets[i], grad_stride_, n, values);
-      for (int64_t j = 0; j < n; ++j) sums[j] = sums[j] + values[j];
+      vector_loop(n, [&](int64_t j) { sums[j] = sums[j] + values[j]; });
     }
     if (by_frequency_ && count > 1)
       for (int64_t j = 0; j < n; ++j) sums[j] /= static_cast<T>(count);

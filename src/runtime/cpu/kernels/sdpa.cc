@@ -9,6 +9,7 @@
 
 #include "runtime/cpu/attention.h"
 #include "runtime/cpu/math.h"
+#include "runtime/simd.h"
 
 namespace shw::runtime::cpu {
 namespace {
@@ -76,12 +77,12 @@ class Sdpa final : public HostKernel {
       const int64_t i = first + r;
       float* row = scores + r * keys;
       const int64_t n = s.visible(i, 1);
-      for (int64_t j = 0; j < n; ++j) row[j] *= s.scale;
+      vector_loop(n, [&](int64_t j) { row[j] *= s.scale; });
       if (p_.has_bias) p_.bias.add(buffers[3], b, h, i, n, row);
       const float most = row_max(row, n);
       // A query that sees nothing: its weights are zero, not 0/0.
       const float shift = most == -std::numeric_limits<float>::infinity() ? 0.0f : most;
-      for (int64_t j = 0; j < n; ++j) row[j] = fast_exp(row[j] - shift);
+      vector_loop(n, [&](int64_t j) { row[j] = fast_exp(row[j] - shift); });
       for (int64_t j = n; j < keys; ++j) row[j] = 0;
       const float sum = row_sum(row, n);
       inverse[r] = sum > 0 || sum != sum ? 1 / sum : 0.0f;

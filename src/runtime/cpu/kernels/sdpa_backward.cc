@@ -8,6 +8,7 @@
 
 #include "runtime/cpu/attention.h"
 #include "runtime/cpu/math.h"
+#include "runtime/simd.h"
 
 namespace shw::runtime::cpu {
 namespace {
@@ -123,14 +124,15 @@ class SdpaBackward final : public HostKernel {
   // A row of scores becomes the row of the softmax.
   void weights(void* const* buffers, const Head& head, int64_t i, int64_t keys, float* row) const {
     const int64_t n = p_.shape.visible(i, 1);
-    for (int64_t j = 0; j < n; ++j) row[j] *= p_.shape.scale;
+    const float scale = p_.shape.scale;
+    vector_loop(n, [&](int64_t j) { row[j] *= scale; });
     if (p_.has_bias) p_.bias.add(buffers[kBias], head.b, head.h, i, n, row);
     const float lse = static_cast<const float*>(buffers[kLse])[p_.lse.offset(head.b, head.h, i)];
     // A query that saw nothing has no weights.
     const float shift = lse == -std::numeric_limits<float>::infinity()
                             ? std::numeric_limits<float>::infinity()
                             : lse;
-    for (int64_t j = 0; j < n; ++j) row[j] = fast_exp(row[j] - shift);
+    vector_loop(n, [&](int64_t j) { row[j] = fast_exp(row[j] - shift); });
     for (int64_t j = n; j < keys; ++j) row[j] = 0;
   }
 
@@ -140,9 +142,10 @@ class SdpaBackward final : public HostKernel {
     float delta = 0;
     for (int64_t c = 0; c < p_.shape.value_width; ++c)
       delta += head.grad.at(i, c) * head.out.at(i, c);
-    for (int64_t j = 0; j < keys; ++j) row[j] = weight[j] * (row[j] - delta);
+    vector_loop(keys, [&](int64_t j) { row[j] = weight[j] * (row[j] - delta); });
     if (p_.wants_dbias) store_dbias(buffers, head, i, keys, row);
-    for (int64_t j = 0; j < keys; ++j) row[j] *= p_.shape.scale;
+    const float scale = p_.shape.scale;
+    vector_loop(keys, [&](int64_t j) { row[j] *= scale; });
   }
 
   void store_dbias(void* const* buffers, const Head& head, int64_t i, int64_t keys,
