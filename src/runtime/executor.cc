@@ -406,10 +406,9 @@ Status Executor::fault() const { return impl_->fault.status(); }
 
 void Executor::reset() {
   Impl& e = *impl_;
-  if (!e.fault.raised()) return;
   (void)e.timeline->wait(e.last_run);
   e.fault.clear();
-  e.provider->reset();
+  e.provider->reset();  // also when this rank has not noticed yet that another one failed
 }
 
 int64_t port_bytes(const Program& program, const Port& port) {

@@ -60,7 +60,7 @@ void BM_Steps(benchmark::State& state) {
       benchmark::Counter(static_cast<double>(state.iterations()) * kSteps,
                          benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
-BENCHMARK(BM_Steps)->UseRealTime();
+BENCHMARK(BM_Steps)->MeasureProcessCPUTime()->UseRealTime();
 
 // Every step on the other stream than the one before it: an event and a wake-up each.
 void BM_StreamHandOffs(benchmark::State& state) {
@@ -78,7 +78,7 @@ void BM_StreamHandOffs(benchmark::State& state) {
       benchmark::Counter(static_cast<double>(state.iterations()) * kPairs * 2,
                          benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
-BENCHMARK(BM_StreamHandOffs)->UseRealTime();
+BENCHMARK(BM_StreamHandOffs)->MeasureProcessCPUTime()->UseRealTime();
 
 void BM_Collective(benchmark::State& state, CollectiveKind kind) {
   const int64_t ranks = state.range(0), bytes = state.range(1), count = bytes / 4;
@@ -108,9 +108,11 @@ BENCHMARK_CAPTURE(BM_Collective, all_reduce, CollectiveKind::kAllReduce)
     ->Args({4, 4 << 10})
     ->Args({8, 4 << 10})
     ->Args({64, 4 << 10})
+    ->MeasureProcessCPUTime()
     ->UseRealTime();
 BENCHMARK_CAPTURE(BM_Collective, all_gather, CollectiveKind::kAllGather)
     ->Args({4, 4 << 20})
+    ->MeasureProcessCPUTime()
     ->UseRealTime();
 
 void BM_Gemm(benchmark::State& state, bool plain) {
@@ -151,12 +153,24 @@ void BM_Pointwise(benchmark::State& state, const char* kernel, Dtype dtype) {
   for (auto _ : state) job.run();
   state.SetItemsProcessed(state.iterations() * kElements);
 }
-BENCHMARK_CAPTURE(BM_Pointwise, add_f32, "add", Dtype::kF32)->UseRealTime();
-BENCHMARK_CAPTURE(BM_Pointwise, add_bf16, "add", Dtype::kBF16)->UseRealTime();
-BENCHMARK_CAPTURE(BM_Pointwise, exp_f32, "exp", Dtype::kF32)->UseRealTime();
-BENCHMARK_CAPTURE(BM_Pointwise, sigmoid_bf16, "sigmoid", Dtype::kBF16)->UseRealTime();
-BENCHMARK_CAPTURE(BM_Pointwise, mul_c64, "mul", Dtype::kC64)->UseRealTime();
-BENCHMARK_CAPTURE(BM_Pointwise, sum_f32, "sum", Dtype::kF32)->UseRealTime();
+BENCHMARK_CAPTURE(BM_Pointwise, add_f32, "add", Dtype::kF32)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+BENCHMARK_CAPTURE(BM_Pointwise, add_bf16, "add", Dtype::kBF16)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+BENCHMARK_CAPTURE(BM_Pointwise, exp_f32, "exp", Dtype::kF32)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+BENCHMARK_CAPTURE(BM_Pointwise, sigmoid_bf16, "sigmoid", Dtype::kBF16)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+BENCHMARK_CAPTURE(BM_Pointwise, mul_c64, "mul", Dtype::kC64)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+BENCHMARK_CAPTURE(BM_Pointwise, sum_f32, "sum", Dtype::kF32)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
 
 }  // namespace
 }  // namespace shw::runtime

@@ -1,0 +1,83 @@
+// The matrix product behind the CPU kernels, with oneDNN and without, in every way that operands
+// may lie. Values are small integers: bits are compared.
+#include "runtime/cpu/gemm.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace shw::runtime::cpu {
+namespace {
+
+struct Operand {
+  std::vector<float> data;
+  Matrix<const float> matrix;
+};
+
+// rows × columns, stored by rows or by columns, with `gap` elements between them.
+Operand make_operand(int64_t rows, int64_t columns, bool by_rows, int64_t gap, int salt) {
+  Operand x;
+  const int64_t pitch = (by_rows ? columns : rows) + gap;
+  x.data.assign(static_cast<size_t>((by_rows ? rows : columns) * pitch + 1), 1e30f);
+  x.matrix = {nullptr, by_rows ? pitch : 1, by_rows ? 1 : pitch};
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < columns; ++c)
+      x.data[static_cast<size_t>(r * x.matrix.row_stride + c * x.matrix.column_stride)] =
+          static_cast<float>((r * 7 + c * 5 + salt) % 9 - 4);
+  return x;
+}
+
+void check(int64_t m, int64_t n, int64_t k, bool a_rows, bool b_rows, int64_t gap, bool accumulate,
+           void (*product)(const Gemm<float>&)) {
+  SCOPED_TRACE(std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k) +
+               (a_rows ? " A" : " At") + (b_rows ? " B" : " Bt") + (accumulate ? " +=" : ""));
+  Operand a = make_operand(m, k, a_rows, gap, 0), b = make_operand(k, n, b_rows, gap, 3);
+  a.matrix.data = a.data.data();
+  b.matrix.data = b.data.data();
+  const int64_t pitch = n + gap;
+  std::vector<float> c(static_cast<size_t>(m * pitch + 1), 2);
+  std::vector<float> want = c;
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      float sum = accumulate ? 2 : 0;
+      for (int64_t p = 0; p < k; ++p) sum += a.matrix.at(i, p) * b.matrix.at(p, j);
+      want[static_cast<size_t>(i * pitch + j)] = sum;
+    }
+  product({m, n, k, a.matrix, b.matrix, {c.data(), pitch, 1}, accumulate});
+  EXPECT_EQ(c, want);
+}
+
+void check_all(void (*product)(const Gemm<float>&)) {
+  struct Size {
+    int64_t m, n, k;
+  };
+  for (const Size& s : {Size{1, 1, 1},
+                        {3, 5, 7},
+                        {1, 9, 4},
+                        {9, 1, 4},
+                        {4, 64, 128},
+                        {5, 65, 129},
+                        {70, 131, 260},
+                        {3, 4, 0},
+                        {0, 4, 3},
+                        {3, 0, 4}})
+    for (bool a_rows : {true, false})
+      for (bool b_rows : {true, false})
+        for (int64_t gap : {0, 3})
+          for (bool accumulate : {false, true})
+            check(s.m, s.n, s.k, a_rows, b_rows, gap, accumulate, product);
+}
+
+TEST(Gemm, PlainLoopsMultiplyEveryWindow) { check_all(&plain_gemm<float>); }
+
+TEST(Gemm, TheFastProductMultipliesEveryWindow) { check_all(&gemm<float>); }
+
+TEST(Gemm, PlainLoopsTakeOperandsWithoutAGaplessDim) {
+  const float a[] = {1, 9, 2, 9, 9, 9, 3, 9, 4}, b[] = {5, 9, 6, 9, 9, 9, 7, 9, 8};
+  float c[4];
+  plain_gemm<float>({2, 2, 2, {a, 6, 2}, {b, 6, 2}, {c, 2, 1}});
+  EXPECT_EQ(std::vector<float>(c, c + 4), (std::vector<float>{19, 22, 43, 50}));
+}
+
+}  // namespace
+}  // namespace shw::runtime::cpu
