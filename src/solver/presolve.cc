@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "support/hash.h"
+
 namespace shw::solver {
 namespace {
 
@@ -16,6 +18,20 @@ constexpr int kMaxRounds = 8;  // of consistency → dominance → reductions; t
 // R2 pays when the matrix it makes is not larger than the two it replaces, as that is what a sweep
 // then reads; and it must not itself take longer than sweeps would.
 constexpr uint64_t kMaxEliminationCells = 1 << 22;
+
+// min over k of a[k] − b[k], where a[k] is allowed; or any value below `enough` when that minimum
+// is below it, too.
+double least_difference(const double* a, const double* b, uint32_t n, double enough) {
+  constexpr uint32_t kStep = 16;
+  double least = kForbidden;
+  for (uint32_t k = 0; k < n && least >= enough; k += kStep)
+    for (uint32_t l = k; l < std::min(n, k + kStep); ++l) {
+      const double d =
+          a[l] - b[l];  // not a number when both are forbidden, which no comparison takes
+      least = d < least ? d : least;
+    }
+  return least;
+}
 
 struct Arc {
   uint32_t other;
@@ -69,7 +85,9 @@ class Presolver {
   Status drop_unsupported_labels();
   Status infeasible(uint32_t emptied,
                     const std::vector<std::pair<uint32_t, uint32_t>>& trail) const;
-  Status drop_dominated_labels() { return {}; }
+  Status drop_dominated_labels();
+  MaskId undominated(uint32_t v);
+  bool dominates(uint32_t v, uint32_t j, uint32_t i, double margin, std::span<const uint32_t> best);
   bool restrict_tables();
   Status remove_small_variables();
   bool try_remove(uint32_t v);
@@ -189,6 +207,82 @@ Status Presolver::infeasible(uint32_t emptied,
       "no labelling has finite cost: every label of variable " + std::to_string(emptied) +
       " is forbidden" +
       (names.empty() ? std::string() : ", given what is allowed for variables " + names));
+}
+
+// The answer depends on the tables around a variable alone, so it is found once for all variables
+// that have the same. Labels may go at many variables at once: a label that is dominated stays so
+// when its neighbours have fewer labels.
+Status Presolver::drop_dominated_labels() {
+  HashIndex known;
+  std::vector<std::vector<uint32_t>> signatures;
+  std::vector<MaskId> answers;
+  std::vector<uint32_t> signature;
+  for (uint32_t v = 0; v < variables_.size(); ++v) {
+    Variable& x = variables_[v];
+    const size_t k = store_->values(x.unary).size();
+    if (!x.alive || k < 2) continue;
+    signature.assign(1, x.unary);
+    for (const Arc& arc : arcs(v)) signature.push_back(arc.matrix);
+    std::sort(signature.begin() + 1, signature.end());
+    const uint32_t index = known.find_or_add(
+        hash_span(std::span<const uint32_t>(signature)),
+        [&](uint32_t i) { return signatures[i] == signature; },
+        [&] {
+          signatures.push_back(signature);
+          answers.push_back(undominated(v));
+          return static_cast<uint32_t>(answers.size() - 1);
+        });
+    x.keep = answers[index];
+    SHW_RETURN_IF_ERROR(watch_.poll(10 * k * k));
+  }
+  return {};
+}
+
+// The labels of v that stay. Of labels that are as good as each other, the first.
+MaskId Presolver::undominated(uint32_t v) {
+  const auto unary = store_->values(variables_[v].unary);
+  const auto k = static_cast<uint32_t>(unary.size());
+  std::vector<uint64_t> kept((k + 63) / 64, ~uint64_t{0});
+  if (k % 64 != 0) kept.back() >>= 64 - k % 64;
+  std::vector<double> margin(k);
+  std::vector<uint32_t> best;
+  for (uint32_t i = k; i-- > 0;) {  // from the last, as of equal labels the first stays
+    // What i costs more than j, for each j, if each neighbour takes the label that suits i best: if
+    // that is less than nothing, j does not dominate i. Few j pass.
+    for (uint32_t j = 0; j < k; ++j) margin[j] = unary[i] - unary[j];
+    best.clear();
+    for (const Arc& arc : arcs(v)) {
+      const uint32_t cols = store_->cols(arc.matrix);
+      const double* row = store_->data(arc.matrix) + size_t{i} * cols;
+      best.push_back(static_cast<uint32_t>(std::min_element(row, row + cols) - row));
+      const double* column = store_->data(CostStore::flip(arc.matrix)) + size_t{best.back()} * k;
+      for (uint32_t j = 0; j < k; ++j) margin[j] += row[best.back()] - column[j];
+    }
+    for (uint32_t j = 0; j < k; ++j) {
+      if (j == i || !(margin[j] >= 0) || (kept[j / 64] >> (j % 64) & 1) == 0) continue;
+      if (!dominates(v, j, i, margin[j], best)) continue;
+      kept[i / 64] &= ~(uint64_t{1} << (i % 64));
+      break;
+    }
+  }
+  return store_->mask(kept, k);
+}
+
+// Whether j is at least as good as i whatever the neighbours do. `margin` is what i costs more when
+// all do what suits i best, at `best[arc]`; each arc can only lower it.
+bool Presolver::dominates(uint32_t v, uint32_t j, uint32_t i, double margin,
+                          std::span<const uint32_t> best) {
+  const auto around = arcs(v);
+  for (size_t a = 0; a < around.size(); ++a) {
+    const uint32_t cols = store_->cols(around[a].matrix);
+    const double* m_i = store_->data(around[a].matrix) + size_t{i} * cols;
+    const double* m_j = store_->data(around[a].matrix) + size_t{j} * cols;
+    const double rest = margin - (m_i[best[a]] - m_j[best[a]]);
+    const double least = least_difference(m_i, m_j, cols, -rest);
+    margin = rest + least;
+    if (!(margin >= 0)) return false;
+  }
+  return true;
 }
 
 bool Presolver::restrict_tables() {

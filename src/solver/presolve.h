@@ -50,7 +50,9 @@ class Postsolve {
 };
 
 struct PresolveOptions {
-  bool dominance = true;
+  // For cores, where every label counts. On the whole of LLaMA-3 8B, 32 layers, it drops a fifth of
+  // the labels, and takes longer than sweeps then save (17.1 against 15.5 ms).
+  bool dominance = false;
   uint32_t max_degree = 2;  // remove variables of up to so many neighbours; 0 to 2
 };
 

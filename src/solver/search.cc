@@ -54,7 +54,8 @@ Result<std::shared_ptr<const Stage>> Search::root_stage() {
 Result<std::shared_ptr<const Stage>> Search::restrict(
     std::shared_ptr<const Stage> parent, std::shared_ptr<const RestrictedProblem> source,
     std::span<const uint8_t> keep) {
-  SHW_ASSIGN_OR_RETURN(Presolved presolved, presolve(source->problem, keep, {}, watch_));
+  SHW_ASSIGN_OR_RETURN(Presolved presolved,
+                       presolve(source->problem, keep, {.dominance = true}, watch_));
   auto stage = make_stage(std::move(presolved), parent->constant);
   stage->parent = std::move(parent);
   stage->source = std::move(source);

@@ -116,6 +116,22 @@ TEST(Presolve, AddsUpParallelEdgesInBothDirections) {
                 1 + 3 * x + y + 10 * (2 * y + x + 1) + 100 * (2 * y + x + 1));
 }
 
+TEST(Presolve, DropsDominatedLabelsAndAllButOneOfEqualOnes) {
+  // Label 1 is label 0 and a cost; 2 equals 0; 3 is dear, but the only one that suits the
+  // neighbour's label 1.
+  PlacementProblem problem = with_labels({{1, 3, 1, 9}, {0, 0, 0}});
+  problem.add_edge(0, 1,
+                   problem.add_matrix(
+                       4, 3, std::vector<double>{0, 50, 7, 0, 50, 8, 0, 50, 7, 5, 0, kForbidden}));
+  const auto small = run(problem, {.dominance = true, .max_degree = 0});
+  ASSERT_TRUE(small.ok());
+  ASSERT_EQ(small->problem.num_variables(), 2u);
+  EXPECT_EQ(small->undo.expand(std::vector<uint32_t>{0, 0}), (std::vector<uint32_t>{0, 0}));
+  EXPECT_EQ(small->undo.expand(std::vector<uint32_t>{1, 1}), (std::vector<uint32_t>{3, 1}));
+  EXPECT_EQ(small->problem.num_labels(0), 2u);
+  EXPECT_EQ(small->problem.num_labels(1), 2u);
+}
+
 TEST(Presolve, DropsTheLabelsItIsTold) {
   const PlacementProblem problem = with_labels({{1, 2, 3}, {4, 5}});
   const std::vector<uint8_t> keep{0, 0, 1, 1, 1};
