@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <random>
 
 #include "lowering/transfer.h"
 #include "lowering/versions.h"
@@ -317,6 +318,54 @@ TEST(Redistribute, NumbersACombinedGroupByShardOrder) {
     ranks.write(rank, in, piece_of(whole, {24, 5}, from, mesh, rank));
   ranks.run();
   EXPECT_NE(ranks.read(0, out), whole);
+}
+
+// A value on a 2×4 mesh, and versions of it on request.
+class OneValue {
+ public:
+  OneValue(const std::string& layout, const Dims& shape) {
+    const Layout made = layout_of(layout, mesh_);
+    versions_.define(0, row_major(Dtype::kF32, shape), made,
+                     builder_.fresh(row_major(Dtype::kF32, local_shape(shape, made, mesh_)),
+                                    StorageKind::kInput));
+  }
+  Result<ValueId> get(const Layout& layout) { return versions_.get(0, layout); }
+  Result<ValueId> get(const std::string& layout) { return get(layout_of(layout, mesh_)); }
+  size_t steps() const { return program_.steps.size(); }
+
+ private:
+  const Mesh mesh_ = *Mesh::parse("x=2,y=4");
+  const MovePrices prices_ = simple_prices();
+  Redistributor redistributor_{mesh_, prices_};
+  Program program_;
+  ProgramBuilder builder_{program_};
+  Versions versions_{1, builder_, redistributor_, prices_};
+};
+
+TEST(Versions, AnswerEveryRequestOnceAndForAll) {
+  const Dims shape = {16, 8, 8};
+  const auto layouts = all_layouts(*Mesh::parse("x=2,y=4"), shape, ReduceOp::kSum, false);
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE(seed);
+    std::vector<Layout> wanted = layouts;
+    std::shuffle(wanted.begin(), wanted.end(), std::mt19937(seed));
+    OneValue value("PS(1)", shape);
+    std::vector<ValueId> got;
+    for (const Layout& l : wanted) got.push_back(*value.get(l));
+    const size_t steps = value.steps();
+    // A move a version at most, and a copy or two around it.
+    EXPECT_LE(steps, 3 * layouts.size());
+    for (size_t i = 0; i < wanted.size(); ++i) EXPECT_EQ(*value.get(wanted[i]), got[i]);
+    EXPECT_EQ(value.steps(), steps);
+  }
+}
+
+TEST(Versions, TakeEqualCopiesForAnAverageOverRanks) {
+  OneValue value("RS(0)", {16, 8});
+  ASSERT_TRUE(value.get("P(avg)S(0)").ok());
+  ASSERT_TRUE(value.get("P(max)S(0)").ok());
+  EXPECT_EQ(value.steps(), 0u);
+  EXPECT_FALSE(value.get("PS(0)").ok()) << "a sum of equal copies is not the value";
 }
 
 TEST(Versions, NeverMakeAVersionTwice) {
