@@ -24,8 +24,8 @@ struct CompileOptions {
   Rules rules = Rules::kFull;
   std::string input_layout{};  // "S(0)R"; empty: free
   std::string output_layout{};
-  std::vector<std::pair<std::string, std::string>>
-      pins;  // pattern, layout (placement/constraints.h)
+  // Pattern and layout: see Pin in placement/constraints.h.
+  std::vector<std::pair<std::string, std::string>> pins{};
   ParameterBudget parameter_budget{};
   std::optional<Dtype> grad_reduce_dtype{};
   bool einsum = true;      // rewrite view-mm-view
