@@ -26,6 +26,14 @@ fb::uoffset_t count(const fb::Vector<T>* v) {
   return v == nullptr ? 0 : v->size();
 }
 
+// FlatBuffers 2.0.8 verifies that a vector's length is aligned, not that its elements are: those of
+// 8 bytes may stand at any multiple of 4.
+int64_t element(const fb::Vector<int64_t>& v, fb::uoffset_t i) {
+  int64_t value = 0;
+  std::memcpy(&value, v.Data() + i * sizeof value, sizeof value);
+  return fb::EndianScalar(value);
+}
+
 class Reader {
  public:
   Reader(const swgr::Graph& file, const GraphLimits& limits) : file_(file), limits_(limits) {}
@@ -117,11 +125,11 @@ class Reader {
       return invalid_argument("unknown dtype number " +
                               std::to_string(static_cast<int>(in.dtype())));
     out->dtype = *dtype;
-    for (fb::uoffset_t d = 0; d < rank; ++d) out->shape.push_back(in.dims()->Get(d));
+    for (fb::uoffset_t d = 0; d < rank; ++d) out->shape.push_back(element(*in.dims(), d));
     if (in.strides() == nullptr) {
       out->strides = row_major_strides(out->shape);
     } else {
-      for (fb::uoffset_t d = 0; d < rank; ++d) out->strides.push_back(in.strides()->Get(d));
+      for (fb::uoffset_t d = 0; d < rank; ++d) out->strides.push_back(element(*in.strides(), d));
     }
     return check_tensor_type(*out);
   }
@@ -254,7 +262,7 @@ class Reader {
         const auto* v = attr.value_as_IntsValue()->value();
         SHW_RETURN_IF_ERROR(spend_items(count(v)));
         std::vector<int64_t> ints;
-        for (fb::uoffset_t i = 0; i < count(v); ++i) ints.push_back(v->Get(i));
+        for (fb::uoffset_t i = 0; i < count(v); ++i) ints.push_back(element(*v, i));
         *out = std::move(ints);
         return {};
       }
