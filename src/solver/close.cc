@@ -5,6 +5,7 @@
 // becomes narrow enough is eliminated exactly; what resists is split in two at one label of one
 // variable: that label, or any other. Depth first, the likely half first.
 #include <algorithm>
+#include <optional>
 
 #include "solver/eliminate.h"
 #include "solver/search.h"
@@ -124,7 +125,9 @@ class Closer {
 // True: the stage is done with.
 Result<bool> Closer::try_elimination(const Stage& stage, double bound, uint64_t max_cells) {
   const PlacementProblem& p = stage.problem;
-  const auto plan = plan_elimination(p, search_.options().table_budget_bytes, max_cells);
+  SHW_ASSIGN_OR_RETURN(
+      const std::optional<EliminationPlan> plan,
+      plan_elimination(p, search_.options().table_budget_bytes, max_cells, search_.watch()));
   if (!plan) return false;
   SHW_ASSIGN_OR_RETURN(const std::vector<uint32_t> choice, eliminate(p, *plan, search_.watch()));
   if (choice.size() == p.num_variables()) {
@@ -154,8 +157,9 @@ Status Closer::visit(std::shared_ptr<const Stage> stage, double bound, uint32_t 
       return {};
     }
 
-    auto source = std::make_shared<const RestrictedProblem>(
-        trws.restricted(search_.cutoff() - stage->constant));
+    SHW_ASSIGN_OR_RETURN(RestrictedProblem kept,
+                         trws.restricted(search_.cutoff() - stage->constant));
+    const auto source = std::make_shared<const RestrictedProblem>(std::move(kept));
     leave(search_.cutoff());  // the labels that it lacks
     auto rest = search_.restrict(stage, source, {});
     if (!rest.ok())

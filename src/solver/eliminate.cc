@@ -73,8 +73,9 @@ std::vector<uint32_t> neighbours(uint32_t v, const std::vector<Factor>& bucket) 
 
 }  // namespace
 
-std::optional<EliminationPlan> plan_elimination(const PlacementProblem& problem,
-                                                uint64_t max_table_bytes, uint64_t max_cells) {
+Result<std::optional<EliminationPlan>> plan_elimination(const PlacementProblem& problem,
+                                                        uint64_t max_table_bytes,
+                                                        uint64_t max_cells, Watch& watch) {
   const uint32_t n = problem.num_variables();
   std::vector<std::set<uint32_t>> adjacent(n);
   for (const auto& e : problem.edges()) adjacent[e.a].insert(e.b), adjacent[e.b].insert(e.a);
@@ -95,8 +96,9 @@ std::optional<EliminationPlan> plan_elimination(const PlacementProblem& problem,
     bytes += table * sizeof(double);
     cells += table * problem.num_labels(v) * static_cast<double>(adjacent[v].size() + 1);
     if (bytes > static_cast<double>(max_table_bytes) || cells > static_cast<double>(max_cells))
-      return std::nullopt;
+      return {std::nullopt};
     plan.order.push_back(v);
+    SHW_RETURN_IF_ERROR(watch.poll(100 * (adjacent[v].size() + 1) * (adjacent[v].size() + 1)));
     for (const uint32_t u : adjacent[v]) {
       queue.erase({weight[u], u});
       adjacent[u].erase(v);
@@ -107,7 +109,7 @@ std::optional<EliminationPlan> plan_elimination(const PlacementProblem& problem,
   }
   plan.table_bytes = static_cast<uint64_t>(bytes);
   plan.cells = static_cast<uint64_t>(cells);
-  return plan;
+  return {std::move(plan)};
 }
 
 Result<std::vector<uint32_t>> eliminate(const PlacementProblem& problem,

@@ -18,9 +18,10 @@ struct EliminationPlan {
   uint64_t cells = 0;  // additions, which is the time it takes
 };
 
-// Greedy order, smallest next table first. Empty when it would need more than the budgets.
-std::optional<EliminationPlan> plan_elimination(const PlacementProblem& problem,
-                                                uint64_t max_table_bytes, uint64_t max_cells);
+// Greedy order, smallest next table first. Nothing when it would need more than the budgets.
+Result<std::optional<EliminationPlan>> plan_elimination(const PlacementProblem& problem,
+                                                        uint64_t max_table_bytes,
+                                                        uint64_t max_cells, Watch& watch);
 
 // A labelling of smallest cost (infinite when there is none that is allowed); empty when the time
 // limit struck.

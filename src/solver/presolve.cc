@@ -61,10 +61,11 @@ class Presolver {
     SHW_RETURN_IF_ERROR(load(keep));
     for (int round = 0;; ++round) {
       SHW_RETURN_IF_ERROR(drop_unsupported_labels());
-      bool changed = restrict_tables();
+      SHW_ASSIGN_OR_RETURN(bool changed, restrict_tables());
       if (options_.dominance) {
         SHW_RETURN_IF_ERROR(drop_dominated_labels());
-        changed |= restrict_tables();
+        SHW_ASSIGN_OR_RETURN(const bool fewer, restrict_tables());
+        changed |= fewer;
       }
       if (round == kMaxRounds || (round > 0 && !changed)) return finish();
       SHW_RETURN_IF_ERROR(remove_small_variables());
@@ -88,13 +89,13 @@ class Presolver {
   Status drop_dominated_labels();
   MaskId undominated(uint32_t v);
   bool dominates(uint32_t v, uint32_t j, uint32_t i, double margin, std::span<const uint32_t> best);
-  bool restrict_tables();
+  Result<bool> restrict_tables();
   Status remove_small_variables();
   bool try_remove(uint32_t v);
   void record(uint32_t v);
   void detach(uint32_t v);
   void join(uint32_t a, uint32_t b, Handle matrix);
-  Presolved finish();
+  Result<Presolved> finish();
 
   const PlacementProblem& problem_;
   const PresolveOptions& options_;
@@ -285,7 +286,7 @@ bool Presolver::dominates(uint32_t v, uint32_t j, uint32_t i, double margin,
   return true;
 }
 
-bool Presolver::restrict_tables() {
+Result<bool> Presolver::restrict_tables() {
   bool changed = false;
   for (uint32_t v = 0; v < variables_.size(); ++v) {
     const Variable& x = variables_[v];
@@ -295,6 +296,7 @@ bool Presolver::restrict_tables() {
       if (arc.other < v) continue;
       const Handle h = store_->restricted(arc.matrix, x.keep, variables_[arc.other].keep);
       if (h == arc.matrix) continue;
+      SHW_RETURN_IF_ERROR(watch_.poll(size_t{store_->rows(h)} * store_->cols(h)));
       arc.matrix = h;
       arc_to(arc.other, v)->matrix = CostStore::flip(h);
     }
@@ -385,7 +387,7 @@ bool Presolver::try_remove(uint32_t v) {
   return true;
 }
 
-Presolved Presolver::finish() {
+Result<Presolved> Presolver::finish() {
   Presolved result;
   std::vector<uint32_t> index(variables_.size(), kNobody);
   for (uint32_t v = 0; v < variables_.size(); ++v) {
@@ -402,6 +404,7 @@ Presolved Presolver::finish() {
       if (m == kNobody) {
         const Handle h = arc.matrix & ~1u;
         const uint32_t rows = store_->rows(h), cols = store_->cols(h);
+        SHW_RETURN_IF_ERROR(watch_.poll(uint64_t{rows} * cols));
         m = result.problem.add_matrix(rows, cols, {store_->data(h), size_t{rows} * cols});
       }
       result.problem.add_edge(index[v], index[arc.other], m, (arc.matrix & 1) != 0);

@@ -78,7 +78,8 @@ void Search::offer(const Stage& stage, std::span<const uint32_t> choice) {
 }
 
 Status Search::decode(const Stage& stage, Trws& trws) {
-  const RestrictedProblem look_ahead = trws.restricted(kForbidden);  // all labels
+  // With all labels.
+  SHW_ASSIGN_OR_RETURN(const RestrictedProblem look_ahead, trws.restricted(kForbidden));
   SHW_ASSIGN_OR_RETURN(std::vector<uint32_t> found,
                        decode_with_propagation(look_ahead.problem, watch_));
   if (found.empty()) return {};

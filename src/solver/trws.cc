@@ -37,11 +37,11 @@ Trws::Trws(const PlacementProblem& problem, Watch& watch) : problem_(problem), w
     all[v].resize(problem.num_labels(v));
     std::iota(all[v].begin(), all[v].end(), 0u);
   }
-  lay_out(all);
+  laid_out_ = lay_out(all);
 }
 
 // Tables for the labels that are left, and messages of zero.
-void Trws::lay_out(const std::vector<std::vector<uint32_t>>& left) {
+Status Trws::lay_out(const std::vector<std::vector<uint32_t>>& left) {
   const uint32_t n = problem_.num_variables();
   nodes_.assign(n, {});
   label_.clear();
@@ -68,7 +68,7 @@ void Trws::lay_out(const std::vector<std::vector<uint32_t>>& left) {
   }
   lay_out_nodes();
 
-  const std::vector<size_t> table = lay_out_tables(left);
+  SHW_ASSIGN_OR_RETURN(const std::vector<size_t> table, lay_out_tables(left));
   const auto edges = problem_.edges();
   std::vector<uint32_t> earlier(n), later(n);  // the next free arc
   for (uint32_t v = 0; v < n; ++v)
@@ -88,6 +88,7 @@ void Trws::lay_out(const std::vector<std::vector<uint32_t>>& left) {
     arcs_[at_y] = {by_y, by_x, in_y, in_x, first, x.stride};
     cells_ += uint64_t{x.labels} * y.labels;
   }
+  return {};
 }
 
 // Counts arcs, and gives out their places and messages.
@@ -115,7 +116,7 @@ void Trws::lay_out_nodes() {
 
 // Each matrix, for each pair of label lists that it is used with: as it is, and transposed behind
 // that. Returns the place of each edge's.
-std::vector<size_t> Trws::lay_out_tables(const std::vector<std::vector<uint32_t>>& left) {
+Result<std::vector<size_t>> Trws::lay_out_tables(const std::vector<std::vector<uint32_t>>& left) {
   HashIndex lists;
   std::vector<uint32_t> list(left.size());
   for (uint32_t v = 0; v < left.size(); ++v)
@@ -158,6 +159,7 @@ std::vector<size_t> Trws::lay_out_tables(const std::vector<std::vector<uint32_t>
       }
     }
     transpose(straight, rows, cols, padded(cols), straight + rows * padded(cols), padded(rows));
+    SHW_RETURN_IF_ERROR(watch_.poll(4 * rows * cols));
   }
   std::vector<size_t> places;
   for (const uint32_t index : used) places.push_back(tables[index].place);
@@ -198,6 +200,7 @@ Result<double> Trws::run(int64_t step) {
 }
 
 Status Trws::sweep() {
+  SHW_RETURN_IF_ERROR(laid_out_);
   SHW_ASSIGN_OR_RETURN(marginal_bound_, run(1));
   SHW_ASSIGN_OR_RETURN(const double back, run(-1));
   bound_ = std::max({bound_, marginal_bound_, back});
@@ -235,7 +238,8 @@ Result<bool> Trws::drop_labels(double limit) {
   const std::vector<uint32_t> old_label = label_;
   const std::vector<size_t> old_first = first_label_;
   const Rows old_messages = std::move(messages_);
-  lay_out(left);
+  laid_out_ = lay_out(left);
+  SHW_RETURN_IF_ERROR(laid_out_);
   for (uint32_t v = 0; v < nodes_.size(); ++v) {
     const TrwsNode &was = old_nodes[v], &is = nodes_[v];
     const uint32_t* was_label = old_label.data() + old_first[v];
@@ -278,7 +282,7 @@ Result<bool> Trws::drop_unsupported(std::vector<std::vector<uint32_t>>& left) {
   return std::ranges::none_of(left, [](const auto& list) { return list.empty(); });
 }
 
-RestrictedProblem Trws::restricted(double limit) const {
+Result<RestrictedProblem> Trws::restricted(double limit) const {
   RestrictedProblem result;
   std::vector<uint32_t> position;  // of the labels that stay, in the tables here
   std::vector<double> table;
@@ -302,6 +306,7 @@ RestrictedProblem Trws::restricted(double limit) const {
       const TrwsArc& arc = arcs_[a];
       const auto rows = positions(v), cols = positions(arc.other);
       table.resize(rows.size() * cols.size());
+      SHW_RETURN_IF_ERROR(watch_.poll(10 * table.size()));
       double* to = table.data();
       for (const uint32_t i : rows) {
         const double* from = arc.matrix + size_t{i} * arc.other_stride;

@@ -66,7 +66,7 @@ class Trws {
   // labelling costs what it costs here, up to rounding, but a sweep begins at this bound. Parts of
   // it stay as tight, which is how sub-problems start warm. Some variable may have no label if
   // nothing is cheaper than `limit`.
-  RestrictedProblem restricted(double limit) const;
+  Result<RestrictedProblem> restricted(double limit) const;
 
  private:
   struct Free {
@@ -79,9 +79,9 @@ class Trws {
     return marginal_bound_ + marginals(v)[i] < limit;
   }
   Result<bool> drop_unsupported(std::vector<std::vector<uint32_t>>& left);
-  void lay_out(const std::vector<std::vector<uint32_t>>& left);
+  Status lay_out(const std::vector<std::vector<uint32_t>>& left);
   void lay_out_nodes();
-  std::vector<size_t> lay_out_tables(const std::vector<std::vector<uint32_t>>& left);
+  Result<std::vector<size_t>> lay_out_tables(const std::vector<std::vector<uint32_t>>& left);
   Result<double> run(int64_t step);
 
   const PlacementProblem& problem_;
@@ -93,6 +93,7 @@ class Trws {
   Rows unary_, marginals_, messages_, tables_, scratch_;
   uint64_t cells_ = 0;
   std::vector<uint32_t> decoded_, choice_;
+  Status laid_out_;  // not OK: cancelled while at it, and unfit for sweeps
   double cost_ = kForbidden;
   double bound_ = -kForbidden;
   double marginal_bound_ = -kForbidden;

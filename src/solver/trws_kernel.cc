@@ -3,8 +3,6 @@
 // there are no tails.
 #include "solver/trws_kernel.h"
 
-#include <limits>
-
 #include "solver/kernels.h"
 
 namespace shw::solver {
@@ -13,7 +11,6 @@ namespace {
 #define SHW_INLINE inline __attribute__((always_inline))
 
 typedef double Vec __attribute__((vector_size(8 * kLanes)));  // rows are aligned to it
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 SHW_INLINE Vec& at(double* p) { return *reinterpret_cast<Vec*>(p); }
 SHW_INLINE const Vec& at(const double* p) { return *reinterpret_cast<const Vec*>(p); }

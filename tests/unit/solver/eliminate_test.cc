@@ -13,17 +13,24 @@ namespace {
 using testing::random_problem;
 constexpr uint64_t kNoLimit = UINT64_MAX;
 
+std::optional<EliminationPlan> plan(const PlacementProblem& problem, uint64_t max_table_bytes,
+                                    uint64_t max_cells) {
+  Monitor monitor;
+  Watch watch(monitor, 0);
+  return *plan_elimination(problem, max_table_bytes, max_cells, watch);
+}
+
 TEST(Eliminate, FindsTheOptimum) {
   int feasible = 0;
   for (uint32_t seed = 0; seed < 500; ++seed) {
     SCOPED_TRACE(seed);
     const PlacementProblem problem =
         random_problem(seed, {.edges_per_variable = 2.5, .forbidden = 0.05});
-    const auto plan = plan_elimination(problem, kNoLimit, kNoLimit);
-    ASSERT_TRUE(plan.has_value());
+    const auto found = plan(problem, kNoLimit, kNoLimit);
+    ASSERT_TRUE(found.has_value());
     Monitor monitor;
     Watch watch(monitor, 0);
-    const auto choice = eliminate(problem, *plan, watch);
+    const auto choice = eliminate(problem, *found, watch);
     ASSERT_TRUE(choice.ok());
     const auto best = solve_brute_force(problem);
     EXPECT_EQ(evaluate(problem, *choice), best.ok() ? best->cost : kForbidden);
@@ -39,24 +46,24 @@ TEST(Eliminate, KeepsToItsBudgets) {
   for (uint32_t a = 0; a < 6; ++a)
     for (uint32_t b = a + 1; b < 6; ++b) clique.add_edge(a, b, m);
   const uint64_t cells = 1024 + 256 + 64 + 16 + 4 + 1;
-  const auto plan = plan_elimination(clique, kNoLimit, kNoLimit);
-  ASSERT_TRUE(plan.has_value());
-  EXPECT_EQ(plan->table_bytes, cells * sizeof(double));
-  EXPECT_TRUE(plan_elimination(clique, cells * sizeof(double), kNoLimit).has_value());
-  EXPECT_FALSE(plan_elimination(clique, cells * sizeof(double) - 1, kNoLimit).has_value());
-  EXPECT_FALSE(plan_elimination(clique, kNoLimit, plan->cells - 1).has_value());
+  const auto found = plan(clique, kNoLimit, kNoLimit);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->table_bytes, cells * sizeof(double));
+  EXPECT_TRUE(plan(clique, cells * sizeof(double), kNoLimit).has_value());
+  EXPECT_FALSE(plan(clique, cells * sizeof(double) - 1, kNoLimit).has_value());
+  EXPECT_FALSE(plan(clique, kNoLimit, found->cells - 1).has_value());
 }
 
 TEST(Eliminate, StopsWhenCancelled) {
   const PlacementProblem problem = random_problem(
       1, {.min_variables = 12, .max_variables = 12, .max_labels = 8, .edges_per_variable = 5});
-  const auto plan = plan_elimination(problem, kNoLimit, kNoLimit);
-  ASSERT_TRUE(plan.has_value());
+  const auto found = plan(problem, kNoLimit, kNoLimit);
+  ASSERT_TRUE(found.has_value());
   const std::atomic<bool> cancel{true};
   Monitor monitor;
   monitor.cancel = &cancel;
   Watch watch(monitor, 0);
-  const auto choice = eliminate(problem, *plan, watch);
+  const auto choice = eliminate(problem, *found, watch);
   ASSERT_FALSE(choice.ok());
   EXPECT_EQ(choice.status().code(), Code::kCancelled);
 }

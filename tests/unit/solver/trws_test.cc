@@ -103,7 +103,7 @@ TEST(Trws, RestrictsToAProblemOfTheSameCosts) {
     Watch watch(monitor, 0);
     Trws trws(problem, watch);
     for (int sweep = 0; sweep < 3; ++sweep) ASSERT_TRUE(trws.sweep().ok());
-    const RestrictedProblem rest = trws.restricted(best->cost + 1);
+    const RestrictedProblem rest = *trws.restricted(best->cost + 1);
     ASSERT_TRUE(rest.problem.validate().ok());
     const auto best_of_rest = solve_brute_force(rest.problem);
     ASSERT_TRUE(best_of_rest.ok()) << "the optimum was dropped";
@@ -114,7 +114,7 @@ TEST(Trws, RestrictsToAProblemOfTheSameCosts) {
     EXPECT_EQ(evaluate(problem, choice), best->cost);
     // It begins where the sweeps ended.
     if (rest.problem.num_variables() == 0) continue;
-    auto all = trws.restricted(kForbidden);
+    const RestrictedProblem all = *trws.restricted(kForbidden);
     Trws warm(all.problem, watch);
     ASSERT_TRUE(warm.sweep().ok());
     EXPECT_GE(warm.bound(), trws.bound() - 1e-9);
