@@ -134,6 +134,7 @@ Result<std::vector<uint32_t>> eliminate(const PlacementProblem& problem,
     Factor made{neighbours(v, bucket), {}};
     Odometer at(problem, made.scope, bucket);
     std::vector<size_t> stride;
+    stride.reserve(bucket.size());
     for (const Factor& f : bucket) stride.push_back(Odometer::stride(problem, f, v));
     const uint32_t k = problem.num_labels(v);
     do {

@@ -71,13 +71,12 @@ class PlacementProblem {
   std::vector<Matrix> matrices_;
   std::vector<double> pool_;
   std::unordered_multimap<uint64_t, uint32_t> matrix_by_hash_;  // look-up only, never iterated
-  bool malformed_ =
-      false;  // a call above was given sizes or indices that do not fit; validate() says so
+  bool malformed_ = false;  // sizes or indices that do not fit were given; validate() says so
 };
 
 struct SolveOptions {
-  uint32_t max_sweeps =
-      2000;  // of TRW-S, at the top level; counted, so the result does not depend on the clock
+  // Sweeps over the whole problem. Counted, so the result does not depend on the clock.
+  uint32_t max_sweeps = 2000;
   uint64_t table_budget_bytes = 64ull << 20;  // of exact elimination
   uint64_t max_branch_nodes = 100000;
   double time_limit_s = 0;     // 0: none; at the limit the incumbent is returned, proven = false

@@ -78,12 +78,14 @@ void Search::offer(const Stage& stage, std::span<const uint32_t> choice) {
 }
 
 Status Search::decode(const Stage& stage, Trws& trws) {
-  // With all labels.
+  // With all labels that are left.
   SHW_ASSIGN_OR_RETURN(const RestrictedProblem look_ahead, trws.restricted(kForbidden));
   SHW_ASSIGN_OR_RETURN(std::vector<uint32_t> found,
                        decode_with_propagation(look_ahead.problem, watch_));
   if (found.empty()) return {};
   improve_by_coordinates(look_ahead.problem, found);
+  for (uint32_t v = 0; v < found.size(); ++v)
+    found[v] = look_ahead.label[look_ahead.problem.first_label(v) + found[v]];
   trws.offer(found, evaluate(stage.problem, found));
   return {};
 }

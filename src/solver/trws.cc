@@ -47,7 +47,7 @@ Status Trws::lay_out(const std::vector<std::vector<uint32_t>>& left) {
   label_.clear();
   first_label_.resize(n);
   size_t padded_labels = 0;
-  uint32_t widest = kLanes;
+  uint32_t widest = static_cast<uint32_t>(kLanes);
   for (uint32_t v = 0; v < n; ++v) {
     nodes_[v].labels = static_cast<uint32_t>(left[v].size());
     nodes_[v].stride = padded(left[v].size());
@@ -162,6 +162,7 @@ Result<std::vector<size_t>> Trws::lay_out_tables(const std::vector<std::vector<u
     SHW_RETURN_IF_ERROR(watch_.poll(4 * rows * cols));
   }
   std::vector<size_t> places;
+  places.reserve(used.size());
   for (const uint32_t index : used) places.push_back(tables[index].place);
   return places;
 }

@@ -17,31 +17,31 @@ SHW_INLINE const Vec& at(const double* p) { return *reinterpret_cast<const Vec*>
 SHW_INLINE void lower(Vec& a, const Vec& b) { a = b < a ? b : a; }
 SHW_INLINE double smallest(const Vec& v) {
   double m = v[0];
-  for (uint32_t i = 1; i < kLanes; ++i) m = v[i] < m ? v[i] : m;
+  for (size_t i = 1; i < kLanes; ++i) m = v[i] < m ? v[i] : m;
   return m;
 }
 
 // out = min over s of w[s] + m[s], for kBlocks vectors of columns. Even and odd rows go to separate
 // accumulators: the chain of minima is what limits a narrow matrix.
-template <uint32_t kBlocks>
+template <size_t kBlocks>
 SHW_INLINE void min_plus_columns(const double* w, uint32_t rows, const double* m, size_t stride,
                                  double* out) {
   Vec even[kBlocks], odd[kBlocks];
-  for (uint32_t b = 0; b < kBlocks; ++b) {
+  for (size_t b = 0; b < kBlocks; ++b) {
     even[b] = w[0] + at(m + kLanes * b);
     odd[b] = even[b];
   }
   uint32_t s = 1;
   for (; s + 1 < rows; s += 2) {
     const double* row = m + s * stride;
-    for (uint32_t b = 0; b < kBlocks; ++b) {
+    for (size_t b = 0; b < kBlocks; ++b) {
       lower(even[b], w[s] + at(row + kLanes * b));
       lower(odd[b], w[s + 1] + at(row + stride + kLanes * b));
     }
   }
   if (s < rows)
-    for (uint32_t b = 0; b < kBlocks; ++b) lower(even[b], w[s] + at(m + s * stride + kLanes * b));
-  for (uint32_t b = 0; b < kBlocks; ++b) {
+    for (size_t b = 0; b < kBlocks; ++b) lower(even[b], w[s] + at(m + s * stride + kLanes * b));
+  for (size_t b = 0; b < kBlocks; ++b) {
     lower(even[b], odd[b]);
     at(out + kLanes * b) = even[b];
   }
@@ -69,12 +69,12 @@ SHW_INLINE void min_plus_padded(const double* w, uint32_t rows, const double* m,
 
 SHW_INLINE double row_min(const double* row, uint32_t stride) {
   Vec m = at(row);
-  for (uint32_t j = kLanes; j < stride; j += kLanes) lower(m, at(row + j));
+  for (size_t j = kLanes; j < stride; j += kLanes) lower(m, at(row + j));
   return smallest(m);
 }
 
 SHW_INLINE void add_row(double* sum, const double* row, uint32_t stride) {
-  for (uint32_t j = 0; j < stride; j += kLanes) at(sum + j) += at(row + j);
+  for (size_t j = 0; j < stride; j += kLanes) at(sum + j) += at(row + j);
 }
 
 // Neumaier's compensated sum.
@@ -100,10 +100,10 @@ SHW_MULTIVERSION void trws_run(TrwsSweep& sweep, int64_t first, int64_t last, in
     double* theta = sweep.scratch;
     double* given = theta + stride;  // costs once the done neighbours have their labels
     double* w = given + stride;
-    for (uint32_t j = 0; j < stride; j += kLanes) at(theta + j) = at(node.unary + j);
+    for (size_t j = 0; j < stride; j += kLanes) at(theta + j) = at(node.unary + j);
     for (uint32_t a = todo_first; a < todo_end; ++a) add_row(theta, sweep.arcs[a].in, stride);
 
-    for (uint32_t j = 0; j < stride; j += kLanes) at(given + j) = at(theta + j);
+    for (size_t j = 0; j < stride; j += kLanes) at(given + j) = at(theta + j);
     for (uint32_t a = done_first; a < done_end; ++a) {
       const TrwsArc& arc = sweep.arcs[a];
       add_row(given, arc.reverse + size_t{sweep.choice[arc.other]} * stride, stride);
@@ -122,20 +122,20 @@ SHW_MULTIVERSION void trws_run(TrwsSweep& sweep, int64_t first, int64_t last, in
     for (uint32_t a = done_first; a < done_end; ++a) add_row(theta, sweep.arcs[a].in, stride);
     const double least = row_min(theta, stride);
     accumulate(bound, bound_low, least);
-    for (uint32_t j = 0; j < stride; j += kLanes) at(theta + j) -= least;
+    for (size_t j = 0; j < stride; j += kLanes) at(theta + j) -= least;
     if (sweep.marginals != nullptr) {
       double* kept = sweep.marginals + (node.unary - sweep.nodes[0].unary);
-      for (uint32_t j = 0; j < stride; j += kLanes) at(kept + j) = at(theta + j);
+      for (size_t j = 0; j < stride; j += kLanes) at(kept + j) = at(theta + j);
     }
-    for (uint32_t j = 0; j < stride; j += kLanes) at(theta + j) *= node.weight;
+    for (size_t j = 0; j < stride; j += kLanes) at(theta + j) *= node.weight;
 
     for (uint32_t a = todo_first; a < todo_end; ++a) {
       const TrwsArc& arc = sweep.arcs[a];
-      for (uint32_t j = 0; j < stride; j += kLanes) at(w + j) = at(theta + j) - at(arc.in + j);
+      for (size_t j = 0; j < stride; j += kLanes) at(w + j) = at(theta + j) - at(arc.in + j);
       min_plus_padded(w, k, arc.matrix, arc.other_stride, arc.out);
       const double moved = row_min(arc.out, arc.other_stride);
       accumulate(bound, bound_low, moved);
-      for (uint32_t j = 0; j < arc.other_stride; j += kLanes) at(arc.out + j) -= moved;
+      for (size_t j = 0; j < arc.other_stride; j += kLanes) at(arc.out + j) -= moved;
     }
   }
   sweep.bound = bound;

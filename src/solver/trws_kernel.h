@@ -5,7 +5,7 @@
 
 namespace shw::solver {
 
-inline constexpr uint32_t kLanes = 8;  // rows of labels are padded to whole 64-byte lines
+inline constexpr size_t kLanes = 8;  // rows of labels are padded to whole 64-byte lines
 
 // One direction of an edge, as its variable v sees it. All rows are padded: entries beyond the last
 // label are +∞.
