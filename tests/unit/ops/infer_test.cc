@@ -134,10 +134,11 @@ TEST(OpDefs, EveryParameterNameIsAnAttributeOrAnOperand) {
     SCOPED_TRACE(op_name(def.kind));
     EXPECT_EQ(static_cast<uint16_t>(def.kind), k) << "the constant stands in the wrong file";
     EXPECT_EQ(op_from_name(op_name(def.kind)), def.kind);
-    for (const Param& p : def.params)
-      if (p.kind != ParamKind::kTensor && p.kind != ParamKind::kOptionalTensor &&
-          p.kind != ParamKind::kTensorList && p.kind != ParamKind::kIgnored)
-        EXPECT_TRUE(attr_key_from_name(p.name).has_value()) << p.name;
+    for (const Param& p : def.params) {
+      const bool operand = p.kind == ParamKind::kTensor || p.kind == ParamKind::kOptionalTensor ||
+                           p.kind == ParamKind::kTensorList || p.kind == ParamKind::kIgnored;
+      EXPECT_TRUE(operand || attr_key_from_name(p.name).has_value()) << p.name;
+    }
     EXPECT_TRUE(def.sharding != Sharding::kFollow || def.follow)
         << "says that it follows, but not how";
     EXPECT_TRUE(def.sharding != Sharding::kRules || def.rules) << "has no rules";
