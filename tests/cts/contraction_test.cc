@@ -138,6 +138,21 @@ TEST_P(ContractionTest, MmRefusesWhatDoesNotFit) {
   EXPECT_EQ(code_of({"mm", {&a}, {&out}}), Code::kInvalidArgument);
 }
 
+TEST_P(ContractionTest, RefusesAWorkspaceBeyondAllMemory) {
+  const TensorType huge{{int64_t{1} << 40, int64_t{1} << 15}, {0, 0}, Dtype::kF32};
+  const TensorType scalar = row_major(Dtype::kF32, {});
+  const TensorType* inputs[] = {&huge, &huge};
+  const TensorType* outputs[] = {&scalar};
+  const Mesh mesh = *Mesh::parse("x=1");
+  for (const char* equation : {"ab,ab->", "ab,cd->"}) {
+    Attrs attrs;
+    attrs.set(AttrKey::kEquation, std::string(equation));
+    const auto prepared =
+        device_->find_kernel("einsum")->prepare({inputs, outputs, attrs, mesh, 0});
+    EXPECT_EQ(prepared.status().code(), Code::kResourceExhausted) << equation;
+  }
+}
+
 TEST_P(ContractionTest, EinsumRefusesWhatItDoesNotSpeak) {
   Window a(Dtype::kF32, {2, 3}), b(Dtype::kF32, {3, 5}), out(Dtype::kF32, {2, 5});
   for (const char* equation :

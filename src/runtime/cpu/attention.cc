@@ -29,6 +29,9 @@ Result<AttentionShape> attention_shape(const KernelArgs& args, const TensorType&
   for (const TensorType* t : {&q, &k, &v})
     if (!is_floating(t->dtype) || t->dtype == Dtype::kF64)
       return unimplemented("attention in " + std::string(dtype_name(t->dtype)));
+  for (int64_t n : {q.shape[2], k.shape[2]})
+    for (int64_t width : {q.shape[3], v.shape[3], kQueryBlock})
+      SHW_RETURN_IF_ERROR(check_size({n, width}));
   const double standard = 1 / std::sqrt(static_cast<double>(std::max<int64_t>(1, q.shape[3])));
   return AttentionShape{q.shape[0],
                         q.shape[1],

@@ -83,10 +83,15 @@ void sort_by(Letters& letters, Operand guide) {
   });
 }
 
+// Elements of the letters' dims together; saturates.
 int64_t extent(const Letters& letters) {
   int64_t n = 1;
-  for (const Letter& l : letters) n *= l.size;
-  return n;
+  bool none = false;
+  for (const Letter& l : letters) {
+    none |= l.size == 0;
+    if (__builtin_mul_overflow(n, l.size, &n)) n = INT64_MAX;
+  }
+  return none ? 0 : n;
 }
 
 // The stride of `letters`, walked as one dim through an operand; -1 if they do not form one. 0 for
@@ -210,7 +215,7 @@ class ContractionKernel final : public HostKernel {
 
   void make_batch_loop(const Equation& e) {
     const int64_t element = sizeof(T);
-    Dims shape, c, a, b;
+    Dims shape;
     const auto batch_strides = [&](const Access& access, Operand which, int64_t matrix) {
       Dims strides;
       int64_t dense = matrix;
@@ -252,6 +257,11 @@ Prepared prepare_contraction(const KernelArgs& args, std::string_view equation) 
   if (num_wide(e) > static_cast<size_t>(kMaxRank))
     return unimplemented("einsum '" + std::string(equation) + "' has more than " +
                          std::to_string(kMaxRank) + " letters");
+  const int64_t batch = extent(e.batch), m = extent(e.rows), n = extent(e.columns),
+                k = extent(e.depth);
+  SHW_RETURN_IF_ERROR(check_size({batch, m, k}));
+  SHW_RETURN_IF_ERROR(check_size({batch, k, n}));
+  SHW_RETURN_IF_ERROR(check_size({batch, m, n}));
   return with_compute_type(args.outputs[0]->dtype, [&](auto t) -> Prepared {
     return make_kernel<ContractionKernel<decltype(t)>>(std::move(e), args);
   });

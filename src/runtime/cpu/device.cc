@@ -9,9 +9,12 @@
 namespace shw::runtime::cpu {
 
 Result<void*> CpuDevice::allocate(int64_t bytes, int64_t alignment) {
+  constexpr int64_t kAddressSpace = int64_t{1} << 47;  // more, some allocators take for a bug
   // At least one byte, so that an empty tensor has an address of its own.
-  void* p = ::operator new(static_cast<size_t>(bytes < 1 ? 1 : bytes),
-                           std::align_val_t(static_cast<size_t>(alignment)), std::nothrow);
+  void* p = bytes > kAddressSpace
+                ? nullptr
+                : ::operator new(static_cast<size_t>(bytes < 1 ? 1 : bytes),
+                                 std::align_val_t(static_cast<size_t>(alignment)), std::nothrow);
   if (p == nullptr)
     return Status(Code::kResourceExhausted,
                   "no host memory for " + std::to_string(bytes) + " bytes of tensors");

@@ -1,5 +1,6 @@
 // What every kernel's prepare() checks first.
 #pragma once
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -23,6 +24,18 @@ inline Status expect_operands(const KernelArgs& args, size_t inputs, size_t outp
   if (good) return {};
   return invalid_argument("the step lacks an operand: the kernel takes " + std::to_string(inputs) +
                           " and makes " + std::to_string(outputs));
+}
+
+// Sizes that a workspace is computed from. Windows with stride 0 can be far larger than any memory;
+// below this limit no size computed from a few of them overflows, and allocation says the rest.
+inline constexpr int64_t kMostElements = int64_t{1} << 40;
+inline Status check_size(std::initializer_list<int64_t> factors) {
+  int64_t product = 1;
+  for (int64_t f : factors)
+    if (__builtin_mul_overflow(product, f, &product) || product > kMostElements)
+      return Status(Code::kResourceExhausted,
+                    "the step needs a workspace of more than 2^40 elements");
+  return {};
 }
 
 inline Status bad_types(const std::string& why) {

@@ -107,6 +107,8 @@ Prepared prepare(const KernelArgs& args) {
       args.attrs.get_int(AttrKey::kNumWeights, out.shape[0]) != out.shape[0])
     return bad_types("gradients " + to_string(grad) + " by " + to_string(indices) +
                      " do not make " + to_string(out));
+  SHW_RETURN_IF_ERROR(check_size({out.shape[0]}));
+  SHW_RETURN_IF_ERROR(check_size({indices.numel()}));
   if (out.dtype == Dtype::kF64) return make_kernel<EmbeddingDenseBackward<double>>(args);
   return make_kernel<EmbeddingDenseBackward<float>>(args);
 }
