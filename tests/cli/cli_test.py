@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""The command-line tool as a user types it: results, exit codes (0 done, 1 failed, 2 wrong usage), messages.
+
+usage: cli_test.py SHARDWISE_BINARY PROJECT_DIR
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+EXE, ROOT = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+DATA, TESTS = ROOT / "examples/data", ROOT / "tests/data"
+TMP = pathlib.Path(tempfile.mkdtemp())
+GRAPH = TMP / "tiny.swgraph"
+PLAN = TMP / "tiny.swplan"
+TENSORS = DATA / "llama_tiny_f32.safetensors"
+MESH = ["--mesh", "dp=2,tp=4"]
+
+
+def shardwise(*args):
+    return subprocess.run([EXE, *map(str, args)], text=True, capture_output=True, timeout=120)
+
+
+class Cli(unittest.TestCase):
+    def ok(self, *args):
+        r = shardwise(*args)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        return r.stdout
+
+    def refused(self, *args, code, says):
+        r = shardwise(*args)
+        self.assertEqual(r.returncode, code, r.stdout + r.stderr)
+        self.assertIn(says, r.stderr + r.stdout)
+
+    @classmethod
+    def setUpClass(cls):
+        for args in (["import", "--from", "fx-json", DATA / "llama_tiny_2x4.graph.pre.json.gz", "-o", GRAPH],
+                     ["plan", GRAPH, *MESH, "-o", PLAN]):
+            assert shardwise(*args).returncode == 0, args
+
+    def test_help_everywhere(self):
+        for verb in ([], ["import"], ["plan"], ["show"], ["run"], ["solve"]):
+            self.assertIn("--help", self.ok(*verb, "--help"))
+
+    def test_wrong_usage_is_2(self):
+        self.refused(code=2, says="subcommand")
+        self.refused("nonsense", code=2, says="subcommand is required")
+        self.refused("plan", GRAPH, "-o", TMP / "x", code=2, says="--mesh")
+
+    def test_plan_json_has_what_machines_want(self):
+        j = json.loads(self.ok("plan", GRAPH, *MESH, "--rules", "compat", "--input-layout", "S(0)R", "--output-layout", "S(0)S(2)",
+                               "-o", TMP / "p", "--json"))
+        self.assertAlmostEqual(j["objective"], 1795.6955310731607, delta=1e-9 * 1796)
+        self.assertTrue(j["proven"])
+        self.assertEqual(j["nodes"], 477)
+        self.assertAlmostEqual(j["objective"], j["compute"] + j["comm"] + j["transition"], places=6)
+        self.assertEqual({k: v["count"] for k, v in j["collectives"].items()}, {"all_gather": 17, "all_reduce": 9})
+        self.assertGreater(j["peak_rss_bytes"], 1 << 20)
+        self.assertEqual(set(j["seconds"]), {"load", "rewrite", "strategies", "solve", "lower", "passes", "write", "total"})
+
+    def test_same_input_same_bytes(self):
+        again = TMP / "again.swplan"
+        self.ok("plan", GRAPH, *MESH, "-o", again)
+        self.assertEqual(again.read_bytes(), PLAN.read_bytes())
+
+    def test_show_a_plan_and_a_graph(self):
+        self.assertIn("proven optimal", self.ok("show", PLAN))
+        self.assertIn("layers.0.attention.wq", self.ok("show", GRAPH))
+        self.assertEqual(len(json.loads(self.ok("show", PLAN, "--json"))["decisions"]), 477)
+        self.assertIn("all_gather", self.ok("show", PLAN, "--program"))
+
+    def test_run_verifies_against_pytorch_and_the_unsharded_run(self):
+        out = self.ok("run", PLAN, "--virtual-ranks", "--inputs", TENSORS, "--outputs", TMP / "o.safetensors", "--verify")
+        self.assertEqual(out.count("22 tensors, 0 bad"), 2)
+
+    def test_verify_fails_where_an_expected_value_is_wrong(self):
+        damaged = bytearray(TENSORS.read_bytes())
+        size = int.from_bytes(damaged[:8], "little")
+        begin, _ = json.loads(damaged[8:8 + size])["output"]["data_offsets"]
+        damaged[8 + size + begin + 3] ^= 0x7f  # the exponent of the first logit
+        (TMP / "wrong.safetensors").write_bytes(damaged)
+        self.refused("run", PLAN, "--virtual-ranks", "--inputs", TMP / "wrong.safetensors", "--outputs", TMP / "o", "--verify",
+                     code=1, says="not equal to the expected values: worst is 'output'")
+
+    def test_solve(self):
+        j = json.loads(self.ok("solve", TESTS / "problems/block_2d8x8.problem.json.gz", "--json"))
+        self.assertAlmostEqual(j["objective"], 12587.02492699609, delta=1e-9 * 12587)
+        self.assertTrue(j["proven"])
+        self.assertIsNone(j["chosen"][-1], "the output node has no strategy")
+
+    def test_bad_input_names_cause_and_place(self):
+        plan = ["plan", GRAPH, "-o", TMP / "x"]
+        self.refused("plan", TMP / "missing", *MESH, "-o", TMP / "x", code=1, says="NOT_FOUND")
+        self.refused("plan", PLAN, *MESH, "-o", TMP / "x", code=1, says="SWGR")
+        self.refused("show", TENSORS, code=1, says="DATA_LOSS")
+        self.refused(*plan, "--mesh", "dp=0", code=1, says="'dp' of size 0")
+        self.refused(*plan, *MESH, "--hardware", "abacus", code=1, says="known are h100")
+        self.refused(*plan, *MESH, "--rules", "mine", code=1, says="full or compat")
+        self.refused(*plan, *MESH, "--input-layout", "S(0)", code=1, says="layout 'S(0)'")
+        self.refused(*plan, *MESH, "--input-layout", "S(7)R", code=1, says="cannot have layout S(7)R on mesh dp=2,tp=4")
+        self.refused(*plan, *MESH, "--param-budget", "0.3", code=1, says="UNIMPLEMENTED: a parameter budget with slack")
+        self.refused(*plan, *MESH, "--pin", "nobody=RR", code=1, says="pin 'nobody' matches no node")
+        self.refused(*plan, "--mesh", "dp=3", "--input-layout", "S(0)", code=1, says="cannot have layout S(0) on mesh dp=3")
+
+    def test_run_names_the_tensor_at_fault(self):
+        header, data = json.loads(TENSORS.read_bytes()[8:8 + int.from_bytes(TENSORS.read_bytes()[:8], "little")]), {}
+        body = TENSORS.read_bytes()[8 + int.from_bytes(TENSORS.read_bytes()[:8], "little"):]
+
+        def written(change):
+            h = json.loads(json.dumps(header))
+            change(h)
+            text = json.dumps(h).encode()
+            path = TMP / "changed.safetensors"
+            path.write_bytes(len(text).to_bytes(8, "little") + text + body)
+            return ["run", PLAN, "--virtual-ranks", "--inputs", path, "--outputs", TMP / "o"]
+
+        name = "param.layers.0.attention.wq.weight"
+        self.refused(*written(lambda h: h.pop(name)), code=1, says=f"NOT_FOUND: the inputs file has no tensor '{name}'")
+        self.refused(*written(lambda h: h[name].update(dtype="I32")), code=1, says=f"tensor '{name}' is i32[64,64]")
+        self.refused(*written(lambda h: h[name].update(shape=[32, 128])), code=1, says=f"tensor '{name}' is f32[32,128]")
+        self.refused(*written(lambda h: h[name].update(data_offsets=[0, 1 << 40])), code=1, says=f"tensor '{name}'")
+        self.refused("run", PLAN, "--inputs", TENSORS, "--outputs", TMP / "o", code=1, says="UNIMPLEMENTED")
+
+    def test_unknown_ops_are_listed_all_at_once(self):
+        self.refused("import", "--from", "fx-json", TESTS / "graphs/gpt2_tiny_2x4.graph.pre.json.gz", "-o", TMP / "x", code=1,
+                     says="UNIMPLEMENTED")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
