@@ -4,22 +4,12 @@
 #include "ops/families.h"
 
 namespace shw::ops {
-namespace {
-
-constexpr Param kParams[] = {{"self", ParamKind::kTensor}};
-
-Results infer(const OpArgs& args) {
-  SHW_RETURN_IF_ERROR(want_operands(args, 1));
-  return one(args.in(0));
-}
-
-}  // namespace
 
 extern const OpDef kAlias;
 constinit const OpDef kAlias = {
     .kind = OpKind::kAlias,
-    .params = kParams,
-    .infer = infer,
+    .params = kSelf,
+    .infer = infer_identity,
     .sharding = Sharding::kFree,
     .free = true,
     .is_view = true,

@@ -3,23 +3,12 @@
 #include "ops/families.h"
 
 namespace shw::ops {
-namespace {
-
-constexpr Param kParams[] = {{"self", ParamKind::kTensor}, {"dtype", ParamKind::kDtype}};
-
-Results infer(const OpArgs& args) {
-  SHW_RETURN_IF_ERROR(want_operands(args, 1));
-  if (!args.attrs->has(AttrKey::kDtype)) return invalid_argument("attribute 'dtype' is missing");
-  return one(row_major(args.attrs->get_dtype(AttrKey::kDtype, Dtype::kF32), args.in(0).shape));
-}
-
-}  // namespace
 
 extern const OpDef kConvertElementType;
 constinit const OpDef kConvertElementType = {
     .kind = OpKind::kConvertElementType,
-    .params = kParams,
-    .infer = infer,
+    .params = kCast,
+    .infer = infer_cast,
     .sharding = Sharding::kFollow,
     .follow = follow_same,
 };

@@ -80,6 +80,17 @@ Results infer_same(const OpArgs& args) {
   return one(row_major(args.in(0).dtype, args.in(0).shape));
 }
 
+Results infer_identity(const OpArgs& args) {
+  SHW_RETURN_IF_ERROR(want_operands(args, 1));
+  return one(args.in(0));
+}
+
+Results infer_cast(const OpArgs& args) {
+  SHW_RETURN_IF_ERROR(want_operands(args, 1));
+  if (!args.attrs->has(AttrKey::kDtype)) return invalid_argument("attribute 'dtype' is missing");
+  return one(row_major(args.attrs->get_dtype(AttrKey::kDtype, Dtype::kF32), args.in(0).shape));
+}
+
 void pointwise_shards(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules) {
   const Dims& shape = results[0]->shape;
   std::vector<Placement> operands(args.operands.size());
@@ -105,6 +116,20 @@ void pass_partials(std::initializer_list<Placement> which, RuleSet& rules) {
     const std::vector<Placement> results(rules.num_results(), p), operands(rules.num_operands(), p);
     rules.add(results, operands);
   }
+}
+
+void monotone_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules) {
+  pointwise_shards(args, results, rules);
+  pass_partials({kPMax, kPMin}, rules);
+}
+
+void additive_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules) {
+  pointwise_shards(args, results, rules);
+  if (!args.has(0) || !args.has(1))
+    return;  // x + number: partial x would add the number once a rank
+  for (Placement p : {kPSum, kPAvg}) rules.add({p}, {p, p});
+  for (Placement p : {kPAvg, kPMax, kPMin}) rules.add({p}, {p, kR});
+  rules.add({kPAvg}, {kR, kPAvg});
 }
 
 std::optional<Followed> follow_same(const OpArgs&, const TensorType&, const Layout& operand,

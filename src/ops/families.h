@@ -21,6 +21,10 @@ inline constexpr Placement kPMax = Placement::partial(ReduceOp::kMax);
 inline constexpr Placement kPMin = Placement::partial(ReduceOp::kMin);
 inline Placement shard(size_t dim) { return Placement::shard(static_cast<int>(dim)); }
 
+inline constexpr Param kSelf[] = {
+    {"self", ParamKind::kTensor}};  // of ops with one operand and no attributes
+inline constexpr Param kCast[] = {{"self", ParamKind::kTensor}, {"dtype", ParamKind::kDtype}};
+
 // Results of one tensor.
 inline Results one(TensorType type) { return std::vector<OptionalType>{std::move(type)}; }
 
@@ -34,6 +38,8 @@ Dtype promote(Dtype a, Dtype b);
 Results infer_pointwise(const OpArgs& args);
 Results infer_pointwise_float(const OpArgs& args);  // integers become f32: exp, rsqrt, div…
 Results infer_same(const OpArgs& args);             // row-major of operand 0's shape and dtype
+Results infer_identity(const OpArgs& args);         // operand 0's very type, strides too
+Results infer_cast(const OpArgs& args);             // operand 0's shape, dtype of attribute `dtype`
 
 // ---- rules
 // For each dim of the result, all operands that have it sharded there. Operands that lack the dim,
@@ -41,6 +47,11 @@ Results infer_same(const OpArgs& args);             // row-major of operand 0's 
 void pointwise_shards(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules);
 void pointwise_rules(const OpArgs& args, std::span<const OptionalType> results,
                      RuleSet& rules);  // only these
+// Of functions that never fall: maxima and minima pass.
+void monotone_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules);
+// Of a ± b: a sum of sums is a sum; an average, maximum or minimum shifted by a replicated value
+// stays one.
+void additive_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules);
 // The same partial placement in and out, for every operand and result.
 void pass_partials(std::initializer_list<Placement> which, RuleSet& rules);
 

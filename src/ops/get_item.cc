@@ -7,18 +7,13 @@ namespace {
 
 constexpr Param kParams[] = {{"self", ParamKind::kTensor}, {"index", ParamKind::kInt}};
 
-Results infer(const OpArgs& args) {
-  SHW_RETURN_IF_ERROR(want_operands(args, 1));
-  return one(args.in(0));
-}
-
 }  // namespace
 
 extern const OpDef kGetItem;
 constinit const OpDef kGetItem = {
     .kind = OpKind::kGetItem,
     .params = kParams,
-    .infer = infer,
+    .infer = infer_identity,
     .sharding = Sharding::kElement,
     .free = true,
     .is_view = true,

@@ -4,8 +4,6 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"self", ParamKind::kTensor}};
-
 void rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules) {
   pointwise_shards(args, results, rules);
   pass_partials({kPSum, kPAvg}, rules);
@@ -18,7 +16,7 @@ void rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& r
 extern const OpDef kNeg;
 constinit const OpDef kNeg = {
     .kind = OpKind::kNeg,
-    .params = kParams,
+    .params = kSelf,
     .infer = infer_pointwise,
     .rules = rules,
 };

@@ -4,8 +4,6 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"self", ParamKind::kTensor}};
-
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 1));
   TensorType type = args.in(0);
@@ -32,7 +30,7 @@ void rules(const OpArgs&, std::span<const OptionalType> results, RuleSet& rules)
 extern const OpDef kViewAsComplex;
 constinit const OpDef kViewAsComplex = {
     .kind = OpKind::kViewAsComplex,
-    .params = kParams,
+    .params = kSelf,
     .infer = infer,
     .rules = rules,
     .free = true,

@@ -4,8 +4,6 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"self", ParamKind::kTensor}};
-
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 1));
   TensorType type = args.in(0);
@@ -24,7 +22,7 @@ Results infer(const OpArgs& args) {
 extern const OpDef kViewAsReal;
 constinit const OpDef kViewAsReal = {
     .kind = OpKind::kViewAsReal,
-    .params = kParams,
+    .params = kSelf,
     .infer = infer,
     .sharding = Sharding::kFollow,
     .follow = follow_same,

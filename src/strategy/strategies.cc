@@ -31,6 +31,19 @@ void drop_duplicates(StrategyTable& table) {
   table.rows.resize(kept * width);
 }
 
+// A cast keeps a partial value partial: sums and averages only where it is (nearly) linear, nothing
+// where it is to bool.
+bool cast_keeps(const Layout& layout, Dtype from, Dtype to) {
+  for (Placement p : layout.placement) {
+    if (!p.is_partial()) continue;
+    const bool additive = p.kind == Placement::Kind::kMasked || p.reduce_op() == ReduceOp::kSum ||
+                          p.reduce_op() == ReduceOp::kAvg;
+    const auto inexact = [](Dtype d) { return is_floating(d) || is_complex(d); };
+    if (to == Dtype::kBool || (additive && inexact(from) && !inexact(to))) return false;
+  }
+  return true;
+}
+
 class Enumerator {
  public:
   Enumerator(const Graph& graph, const Mesh& mesh, Rules rules, Strategies& out, LayoutPool& pool,
@@ -89,8 +102,11 @@ class Enumerator {
         break;
     }
     StrategyTable table{1, operands.size(), {}};
+    const bool checks_cast = mode_ == Rules::kFull && (def.kind == OpKind::kConvertElementType ||
+                                                       def.kind == OpKind::kDtypeCast);
     for (LayoutId id : pool_.list(out_.produced(graph_, n, 0))) {
       const Layout& from = pool_.layout(id);
+      if (checks_cast && !cast_keeps(from, operands[0]->dtype, results[0]->dtype)) continue;
       const auto f = def.sharding == Sharding::kElement
                          ? std::optional(Followed{from, from})
                          : def.follow(args, *results[0], from, mesh_);

@@ -50,6 +50,25 @@ TEST(Strategies, FullHasNoMaskedPartials) {
     EXPECT_EQ(full.count(s), s.find('M') == std::string::npos ? 1u : 0u) << s;
 }
 
+TEST(Strategies, FullKeepsSumsOutOfIntegerCasts) {
+  for (const auto& [dtype, sums, maxima] :
+       {std::tuple(Dtype::kBF16, true, true), std::tuple(Dtype::kI32, false, true),
+        std::tuple(Dtype::kBool, false, false)}) {
+    Graph g;
+    const NodeId x = g.add_input("x", row_major(Dtype::kF32, {64, 64}), {});
+    const NodeId y =
+        g.add_node(OpKind::kNeg, "y", {x}, {}, g.type(x));  // offers sums, averages, maxima, minima
+    Attrs a;
+    a.set(AttrKey::kDtype, dtype);
+    const NodeId z =
+        g.add_node(OpKind::kConvertElementType, "z", {y}, a, row_major(dtype, {64, 64}));
+    const auto full = texts(g, z, Rules::kFull), compat = texts(g, z, Rules::kCompat);
+    EXPECT_EQ(full.count("(RP) -> RP"), sums ? 1u : 0u) << dtype_name(dtype);
+    EXPECT_EQ(full.count("(RP(max)) -> RP(max)"), maxima ? 1u : 0u) << dtype_name(dtype);
+    EXPECT_TRUE(compat.count("(RP) -> RP"));
+  }
+}
+
 TEST(Strategies, OfEqualNodesAreSharedAndCancelStops) {
   Graph g;
   NodeId x = g.add_input("x", row_major(Dtype::kF32, {64, 64}), {});
