@@ -43,6 +43,109 @@ bool fits(ParamKind kind, const AttrValue& value) {
 
 std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
 
+// One node, in the graph or about to be.
+class NodeCheck {
+ public:
+  NodeCheck(const Graph& graph, OpKind op, std::span<const NodeId> operands, const Attrs& attrs)
+      : graph_(graph), def_(op_def(op)), operands_(operands), attrs_(attrs) {}
+
+  Status check_arguments() const {
+    SHW_RETURN_IF_ERROR(check_operands());
+    return check_attrs();
+  }
+
+  // After check_arguments().
+  Result<std::vector<OptionalType>> infer() {
+    for (NodeId o : operands_) {
+      if (!o.valid()) {
+        operand_types_.emplace_back();
+      } else if (!graph_.is_tuple(o)) {
+        operand_types_.emplace_back(graph_.type(o));
+      } else {
+        SHW_RETURN_IF_ERROR(add_element(o));
+      }
+    }
+    auto result = def_.infer({operand_types_, &attrs_});
+    if (!result.ok())
+      return Status(result.status().code(),
+                    std::string(op_name(def_.kind)) + ": " + result.status().message());
+    return result;
+  }
+
+ private:
+  Status check_operands() const {
+    size_t k = 0;
+    for (const Param& p : def_.params) {
+      if (!is_operand(p.kind)) continue;
+      if (p.kind == ParamKind::kTensorList) {
+        for (; k < operands_.size(); ++k)
+          SHW_RETURN_IF_ERROR(check_operand(ParamKind::kTensor, p.name, operands_[k]));
+        continue;
+      }
+      if (k == operands_.size())
+        return invalid_argument(std::string(op_name(def_.kind)) + " has " + std::to_string(k) +
+                                " operands; " + quoted(p.name) + " is missing");
+      SHW_RETURN_IF_ERROR(check_operand(p.kind, p.name, operands_[k++]));
+    }
+    if (k != operands_.size())
+      return invalid_argument(std::string(op_name(def_.kind)) + " has " +
+                              std::to_string(operands_.size()) + " operands, not " +
+                              std::to_string(k));
+    return {};
+  }
+
+  Status check_operand(ParamKind kind, std::string_view name, NodeId operand) const {
+    if (!operand.valid()) {
+      if (kind == ParamKind::kOptionalTensor) return {};
+      const auto key = attr_key_from_name(name);
+      if (kind == ParamKind::kTensorOrScalar && key && attrs_.has(*key)) return {};
+      return invalid_argument("operand " + quoted(name) + " is absent");
+    }
+    const bool wants_tuple = def_.kind == OpKind::kGetItem;
+    if (graph_.is_tuple(operand) != wants_tuple)
+      return invalid_argument("operand " + quoted(name) + " is " +
+                              (wants_tuple ? "a tensor; a tuple" : "a tuple; a tensor") +
+                              " is expected");
+    const auto key = attr_key_from_name(name);
+    if (kind == ParamKind::kTensorOrScalar && key && attrs_.has(*key))
+      return invalid_argument(quoted(name) + " is given as an operand and as a number");
+    return {};
+  }
+
+  Status check_attrs() const {
+    for (const auto& [key, value] : attrs_.items()) {
+      const std::string_view name = attr_key_name(key);
+      const Param* param = nullptr;
+      for (const Param& p : def_.params)
+        if (p.name == name) param = &p;
+      if (param == nullptr)
+        return invalid_argument(std::string(op_name(def_.kind)) + " has no attribute " +
+                                quoted(name));
+      if (!fits(param->kind, value))
+        return invalid_argument("attribute " + quoted(name) +
+                                " has a value of the wrong kind: " + to_string(value));
+    }
+    return {};
+  }
+
+  // What inference of get_item sees is the tensor itself.
+  Status add_element(NodeId tuple) {
+    const auto elements = graph_.results(tuple);
+    const int64_t index = attrs_.get_int(AttrKey::kIndex, -1);
+    if (index < 0 || index >= static_cast<int64_t>(elements.size()) ||
+        !elements[static_cast<size_t>(index)])
+      return invalid_argument("the tuple has no tensor at place " + std::to_string(index));
+    operand_types_.push_back(elements[static_cast<size_t>(index)]);
+    return {};
+  }
+
+  const Graph& graph_;
+  const OpDef& def_;
+  const std::span<const NodeId> operands_;
+  const Attrs& attrs_;
+  std::vector<OptionalType> operand_types_;
+};
+
 class Verifier {
  public:
   explicit Verifier(const Graph& graph) : graph_(graph) {}
@@ -69,97 +172,31 @@ class Verifier {
     for (NodeId o : graph_.operands(n))
       if (o.valid() && !(o < n))
         return invalid_argument("operand " + std::to_string(o.v) + " does not come before its use");
-    const OpDef& def = op_def(graph_.op(n));
-    SHW_RETURN_IF_ERROR(check_operands(n, def));
-    SHW_RETURN_IF_ERROR(check_attrs(n, def));
+    NodeCheck node(graph_, graph_.op(n), graph_.operands(n), graph_.attrs(n));
+    SHW_RETURN_IF_ERROR(node.check_arguments());
     if (graph_.op(n) == OpKind::kInput) return check_input(n);
-    return check_types(n, def);
+    SHW_ASSIGN_OR_RETURN(const std::vector<OptionalType> inferred, node.infer());
+    return check_types(n, inferred);
   }
 
   Status check_input(NodeId n) {
     if (next_input_ >= graph_.inputs().size() || graph_.inputs()[next_input_].node != n)
       return invalid_argument("the input has no entry among the inputs, or it is out of order");
+    const InputInfo& input = graph_.inputs()[next_input_];
+    if (input.role == InputRole::kTangent && input.position >= 0 &&
+        static_cast<size_t>(input.position) >= graph_.outputs().size())
+      return invalid_argument("the tangent belongs to output " + std::to_string(input.position) +
+                              "; the graph has " + std::to_string(graph_.outputs().size()));
     ++next_input_;
     return {};
   }
 
-  Status check_operands(NodeId n, const OpDef& def) const {
-    const auto operands = graph_.operands(n);
-    size_t k = 0;
-    for (const Param& p : def.params) {
-      if (!is_operand(p.kind)) continue;
-      if (p.kind == ParamKind::kTensorList) {
-        for (; k < operands.size(); ++k)
-          SHW_RETURN_IF_ERROR(check_operand(n, ParamKind::kTensor, p.name, operands[k]));
-        continue;
-      }
-      if (k == operands.size())
-        return invalid_argument(std::string(op_name(def.kind)) + " has " + std::to_string(k) +
-                                " operands; " + quoted(p.name) + " is missing");
-      SHW_RETURN_IF_ERROR(check_operand(n, p.kind, p.name, operands[k++]));
-    }
-    if (k != operands.size())
-      return invalid_argument(std::string(op_name(def.kind)) + " has " +
-                              std::to_string(operands.size()) + " operands, not " +
-                              std::to_string(k));
-    return {};
-  }
-
-  Status check_operand(NodeId n, ParamKind kind, std::string_view name, NodeId operand) const {
-    if (!operand.valid()) {
-      if (kind == ParamKind::kOptionalTensor) return {};
-      const auto key = attr_key_from_name(name);
-      if (kind == ParamKind::kTensorOrScalar && key && graph_.attrs(n).has(*key)) return {};
-      return invalid_argument("operand " + quoted(name) + " is absent");
-    }
-    const bool wants_tuple = graph_.op(n) == OpKind::kGetItem;
-    if (graph_.is_tuple(operand) != wants_tuple)
-      return invalid_argument("operand " + quoted(name) + " is " +
-                              (wants_tuple ? "a tensor; a tuple" : "a tuple; a tensor") +
-                              " is expected");
-    const auto key = attr_key_from_name(name);
-    if (kind == ParamKind::kTensorOrScalar && key && graph_.attrs(n).has(*key))
-      return invalid_argument(quoted(name) + " is given as an operand and as a number");
-    return {};
-  }
-
-  Status check_attrs(NodeId n, const OpDef& def) const {
-    for (const auto& [key, value] : graph_.attrs(n).items()) {
-      const std::string_view name = attr_key_name(key);
-      const Param* param = nullptr;
-      for (const Param& p : def.params)
-        if (p.name == name) param = &p;
-      if (param == nullptr)
-        return invalid_argument(std::string(op_name(def.kind)) + " has no attribute " +
-                                quoted(name));
-      if (!fits(param->kind, value))
-        return invalid_argument("attribute " + quoted(name) +
-                                " has a value of the wrong kind: " + to_string(value));
-    }
-    return {};
-  }
-
-  Status check_types(NodeId n, const OpDef& def) {
-    operand_types_.clear();
-    for (NodeId o : graph_.operands(n)) {
-      if (!o.valid()) {
-        operand_types_.emplace_back();
-      } else if (!graph_.is_tuple(o)) {
-        operand_types_.emplace_back(graph_.type(o));
-      } else {
-        SHW_RETURN_IF_ERROR(add_element(n, o));
-      }
-    }
-    const auto result = def.infer({operand_types_, &graph_.attrs(n)});
-    if (!result.ok())
-      return {result.status().code(),
-              std::string(op_name(def.kind)) + ": " + result.status().message()};
-    const std::vector<OptionalType>& inferred = *result;
+  Status check_types(NodeId n, std::span<const OptionalType> inferred) const {
     const auto recorded = graph_.results(n);
     if (recorded.size() != inferred.size())
-      return invalid_argument(std::string(op_name(def.kind)) + " has " +
-                              std::to_string(inferred.size()) + " results, not " +
-                              std::to_string(recorded.size()));
+      return invalid_argument("the node records " + std::to_string(recorded.size()) + " results; " +
+                              std::string(op_name(graph_.op(n))) + " has " +
+                              std::to_string(inferred.size()));
     for (size_t i = 0; i < recorded.size(); ++i) {
       if (recorded[i].has_value() == inferred[i].has_value() &&
           (!recorded[i] ||
@@ -169,17 +206,6 @@ class Verifier {
       return invalid_argument("result " + std::to_string(i) + " is recorded as " +
                               say(recorded[i]) + " but is " + say(inferred[i]));
     }
-    return {};
-  }
-
-  // What inference of get_item sees is the tensor itself.
-  Status add_element(NodeId n, NodeId tuple) {
-    const auto elements = graph_.results(tuple);
-    const int64_t index = graph_.attrs(n).get_int(AttrKey::kIndex, -1);
-    if (index < 0 || index >= static_cast<int64_t>(elements.size()) ||
-        !elements[static_cast<size_t>(index)])
-      return invalid_argument("the tuple has no tensor at place " + std::to_string(index));
-    operand_types_.push_back(elements[static_cast<size_t>(index)]);
     return {};
   }
 
@@ -204,12 +230,22 @@ class Verifier {
 
   const Graph& graph_;
   size_t next_input_ = 0;
-  std::vector<OptionalType> operand_types_;
 };
 
 }  // namespace
 
 Status verify_graph(const Graph& graph) { return Verifier(graph).run(); }
+
+Result<std::vector<std::optional<TensorType>>> infer_results(const Graph& graph, OpKind op,
+                                                             std::span<const NodeId> operands,
+                                                             const Attrs& attrs) {
+  NodeCheck node(graph, op, operands, attrs);
+  SHW_RETURN_IF_ERROR(node.check_arguments());
+  SHW_ASSIGN_OR_RETURN(std::vector<OptionalType> types, node.infer());
+  for (const OptionalType& type : types)
+    if (type) SHW_RETURN_IF_ERROR(check_tensor_type(*type));
+  return types;
+}
 
 Result<Graph> load_graph(std::span<const uint8_t> bytes, const GraphLimits& limits) {
   SHW_ASSIGN_OR_RETURN(Graph graph, read_graph(bytes, limits));

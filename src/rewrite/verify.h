@@ -4,7 +4,9 @@
 // differ.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "graph/graph.h"
 #include "graph/reader.h"
@@ -14,6 +16,12 @@ namespace shw {
 
 // INVALID_ARGUMENT with the node at fault. Safe on any Graph, however it was built.
 Status verify_graph(const Graph& graph);
+
+// Types of the results of a node that is to be added: checks operands and attributes as
+// verify_graph does. Operands must be nodes of the graph, or kNoNode.
+Result<std::vector<std::optional<TensorType>>> infer_results(const Graph& graph, OpKind op,
+                                                             std::span<const NodeId> operands,
+                                                             const Attrs& attrs);
 
 // read_graph and verify_graph: what every caller with bytes from outside uses.
 Result<Graph> load_graph(std::span<const uint8_t> bytes, const GraphLimits& limits = {});
