@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
+
+#include "support/json_writer.h"
 
 namespace shw {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 template <class... Args>
 std::string format(const char* pattern, Args... args) {
@@ -151,46 +150,76 @@ std::string plan_text(const Plan& plan) {
   return t;
 }
 
-std::string plan_json(const Plan& plan, bool with_decisions) {
-  const PlanSummary& s = plan.summary;
-  const Program& p = plan.program;
+namespace {
+
+void write_summary(JsonWriter& j, const PlanSummary& s, const Program& p) {
+  j.member("objective", s.objective_us).member("bound", s.bound_us).member("proven", s.proven);
+  j.member("compute", s.compute_us).member("comm", s.comm_us);
+  j.member("transition", s.transition_us).member("nodes", s.num_nodes);
+  j.member("strategies", s.num_strategies).member("mesh", mesh_text(p));
+  j.member("ranks", ranks_of(p)).member("hardware", s.hardware).member("rules", s.rules);
+}
+
+void write_collectives(JsonWriter& j, const Program& p) {
+  j.key("collectives").begin_object();
+  for (const auto& [kind, c] : collective_totals(p)) {
+    j.key(kind).begin_object().member("count", c.count);
+    j.member("wire_bytes_per_rank", c.wire_bytes).end_object();
+  }
+  j.end_object();
+}
+
+void write_memory(JsonWriter& j, const Program& p) {
+  j.key("memory_per_rank").begin_object();
+  j.member("parameters", port_bytes(p, PortRole::kParameter));
+  j.member("gradients", port_bytes(p, PortRole::kGradient));
+  j.member("arena", p.arena_bytes).member("live_peak", p.live_peak_bytes).end_object();
+}
+
+void write_entries(JsonWriter& j, const Program& p) {
   const auto mesh_rank = static_cast<int>(p.mesh.size());
-  Json j{{"objective", s.objective_us}, {"bound", s.bound_us},
-         {"proven", s.proven},          {"compute", s.compute_us},
-         {"comm", s.comm_us},           {"transition", s.transition_us},
-         {"nodes", s.num_nodes},        {"strategies", s.num_strategies},
-         {"mesh", mesh_text(p)},        {"ranks", ranks_of(p)},
-         {"hardware", s.hardware},      {"rules", s.rules}};
-  Json& collectives = j["collectives"] = Json::object();
-  for (const auto& [kind, c] : collective_totals(p))
-    collectives[kind] = {{"count", c.count}, {"wire_bytes_per_rank", c.wire_bytes}};
-  j["memory_per_rank"] = {{"parameters", port_bytes(p, PortRole::kParameter)},
-                          {"gradients", port_bytes(p, PortRole::kGradient)},
-                          {"arena", p.arena_bytes},
-                          {"live_peak", p.live_peak_bytes}};
-  j["steps"] = p.steps.size();
-  for (const ProgramEntry& entry : p.entries)
+  j.key("entries").begin_object();
+  for (const ProgramEntry& entry : p.entries) {
+    j.key(entry.name).begin_object();
     for (const auto& [key, ports] :
          {std::pair("inputs", &entry.inputs), std::pair("outputs", &entry.outputs)}) {
-      Json& list = j["entries"][entry.name][key] = Json::array();
-      for (const Port& port : *ports)
-        list.push_back({{"name", port.name},
-                        {"type", to_string(port.global)},
-                        {"layout", to_string(port.layout, mesh_rank)},
-                        {"present", port.value.valid()}});
+      j.key(key).begin_array();
+      for (const Port& port : *ports) {
+        j.begin_object().member("name", port.name).member("type", to_string(port.global));
+        j.member("layout", to_string(port.layout, mesh_rank));
+        j.member("present", port.value.valid()).end_object();
+      }
+      j.end_array();
     }
-  if (with_decisions)
-    for (const NodeDecision& d : s.decisions)
-      j["decisions"].push_back({{"name", d.name},
-                                {"op", d.op},
-                                {"phase", d.phase == 0 ? "forward" : "backward"},
-                                {"module_path", d.module_path},
-                                {"operands", d.operand_layouts},
-                                {"result", d.result_layout},
-                                {"compute", d.compute_us},
-                                {"comm", d.comm_us},
-                                {"transition", d.transition_us}});
-  return j.dump(1);
+    j.end_object();
+  }
+  j.end_object();
+}
+
+void write_decisions(JsonWriter& j, const PlanSummary& s) {
+  j.key("decisions").begin_array();
+  for (const NodeDecision& d : s.decisions) {
+    j.begin_object().member("name", d.name).member("op", d.op);
+    j.member("phase", d.phase == 0 ? "forward" : "backward").member("module_path", d.module_path);
+    j.member("operands", d.operand_layouts).member("result", d.result_layout);
+    j.member("compute", d.compute_us).member("comm", d.comm_us);
+    j.member("transition", d.transition_us).end_object();
+  }
+  j.end_array();
+}
+
+}  // namespace
+
+std::string plan_json(const Plan& plan, bool with_decisions) {
+  JsonWriter j;
+  j.begin_object();
+  write_summary(j, plan.summary, plan.program);
+  write_collectives(j, plan.program);
+  write_memory(j, plan.program);
+  j.member("steps", plan.program.steps.size());
+  write_entries(j, plan.program);
+  if (with_decisions) write_decisions(j, plan.summary);
+  return j.end_object().take();
 }
 
 }  // namespace shw
