@@ -52,7 +52,20 @@ enum class AttrKey : uint16_t {
 std::string_view attr_key_name(AttrKey key);
 std::optional<AttrKey> attr_key_from_name(std::string_view name);
 
-using AttrValue = std::variant<int64_t, double, bool, Dtype, std::vector<int64_t>, std::string>;
+using AttrVariant = std::variant<int64_t, double, bool, Dtype, std::vector<int64_t>, std::string>;
+// A variant whose copies survive running out of memory: when a copy of std::variant throws, GCC
+// 12's library destroys the value that was never made (it takes variants of such types for always
+// set).
+struct AttrValue : AttrVariant {
+  using AttrVariant::AttrVariant;
+  AttrValue(const AttrValue& other)
+      : AttrVariant(std::visit([](const auto& v) { return AttrVariant(v); },
+                               static_cast<const AttrVariant&>(other))) {}
+  AttrValue(AttrValue&&) noexcept = default;
+  AttrValue& operator=(const AttrValue& other) { return *this = AttrValue(other); }
+  AttrValue& operator=(AttrValue&&) noexcept = default;
+  ~AttrValue() = default;
+};
 std::string to_string(const AttrValue& value);  // 3, 0.5, true, bf16, [1,0], "abk,kn->abn"
 
 class Attrs {
