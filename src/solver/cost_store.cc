@@ -30,7 +30,7 @@ T* CostStore::allocate(size_t n) {
   const size_t bytes = (n * sizeof(T) + 15) / 16 * 16;
   if (bytes > left_bytes_) {
     const size_t chunk = std::max(bytes, kChunkBytes);
-    chunks_.emplace_back(new std::byte[chunk]);
+    chunks_.push_back(std::make_unique_for_overwrite<std::byte[]>(chunk));
     if (bytes > kChunkBytes / 4)
       return reinterpret_cast<T*>(chunks_.back().get());  // its own chunk
     next_ = chunks_.back().get();
