@@ -1,5 +1,7 @@
 #include "runtime/timeline.h"
 
+#include <algorithm>
+
 namespace shw::runtime {
 
 void Timeline::finish(uint64_t run, const Status& status) {
@@ -26,6 +28,13 @@ Status Timeline::wait(uint64_t run) const {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return finished_ >= run; });
   return status_locked(run);
+}
+
+bool Timeline::wait_for(uint64_t run, std::chrono::nanoseconds limit) const {
+  std::unique_lock lock(mutex_);
+  // A limit beyond a century would overflow the clock.
+  constexpr std::chrono::nanoseconds kForever = std::chrono::hours(24 * 365 * 100);
+  return changed_.wait_for(lock, std::min(limit, kForever), [&] { return finished_ >= run; });
 }
 
 Status Timeline::status(uint64_t run) const {

@@ -1,6 +1,7 @@
 // What an executor has finished, and how: enqueued runs are numbered 1, 2, …; a Completion names
 // one of them. Outlives the executor.
 #pragma once
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -21,8 +22,9 @@ class Timeline {
 
   void finish(uint64_t run, const Status& status);  // in order
   bool finished(uint64_t run) const;
-  Status wait(uint64_t run) const;    // blocks the host
-  Status status(uint64_t run) const;  // of a finished run
+  Status wait(uint64_t run) const;                                    // blocks the host
+  bool wait_for(uint64_t run, std::chrono::nanoseconds limit) const;  // whether it has ended
+  Status status(uint64_t run) const;                                  // of a finished run
 
  private:
   struct Failure {  // runs first … last ended with `status`
@@ -46,6 +48,9 @@ class Completion {
       : timeline_(std::move(timeline)), run_(run) {}
   bool ready() const { return timeline_ == nullptr || timeline_->finished(run_); }
   // Blocks until the run has ended, well or not.
+  bool wait_for(std::chrono::nanoseconds limit) const {  // whether it has ended
+    return timeline_ == nullptr || timeline_->wait_for(run_, limit);
+  }
   Status wait() const { return timeline_ == nullptr ? Status() : timeline_->wait(run_); }
 
   const std::shared_ptr<Timeline>& timeline() const { return timeline_; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -76,8 +77,13 @@ Status Group::meet(int64_t member, const Contribution& contribution) {
 void Group::abort(const Status& cause) {
   {
     std::lock_guard lock(mutex_);
-    if (abort_cause_.ok())
-      abort_cause_ = Status(Code::kAborted, "stopped with the other ranks: " + cause.message());
+    if (abort_cause_.ok()) {
+      try {
+        abort_cause_ = Status(Code::kAborted, "stopped with the other ranks: " + cause.message());
+      } catch (const std::bad_alloc&) {                           // who waits is woken all the same
+        abort_cause_ = Status(Code::kAborted, "a rank is gone");  // short: not on the heap
+      }
+    }
   }
   changed_.notify_all();
 }

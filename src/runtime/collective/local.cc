@@ -103,11 +103,13 @@ class LocalChannel final : public Channel {
 
 class LocalProvider final : public ChannelProvider {
  public:
-  LocalProvider(std::shared_ptr<Hub> hub, int64_t rank) : hub_(std::move(hub)), rank_(rank) {}
+  LocalProvider(std::shared_ptr<Hub> hub, int64_t rank)
+      : hub_(std::move(hub)),
+        rank_(rank),
+        gone_(Code::kAborted, "rank " + std::to_string(rank) + " has left the job") {}
   // Nobody may wait for this rank any more; groups without it go on.
   ~LocalProvider() override {
-    const Status gone(Code::kAborted, "rank " + std::to_string(rank_) + " has left the job");
-    for (const auto& seat : seats_) seat->group->abort(gone);
+    for (const auto& seat : seats_) seat->group->abort(gone_);
   }
   int64_t rank() const override { return rank_; }
   const Mesh& mesh() const override { return hub_->mesh(); }
@@ -159,6 +161,7 @@ class LocalProvider final : public ChannelProvider {
  private:
   std::shared_ptr<Hub> hub_;
   int64_t rank_;
+  const Status gone_;  // made in time: the destructor must not run out of memory
   std::mutex mutex_;
   uint64_t epoch_ = 0;
   std::vector<std::shared_ptr<Seat>> seats_;  // of all channels ever made: ordinals count on it
