@@ -19,13 +19,14 @@ MAY = {
     "compiler": "support tensor sharding graph ops rewrite strategy cost solver placement plan lowering passes",
     "runtime": "support tensor sharding plan",
     "import": "support tensor sharding graph ops solver",
+    "capi": "support tensor sharding graph rewrite strategy placement plan compiler runtime",
     "tools": "support tensor sharding graph ops rewrite strategy cost solver placement plan lowering passes compiler runtime import",
 }
 root = pathlib.Path(__file__).resolve().parents[2]
 bad = 0
-for f in sorted((root / "src").rglob("*")):
+for f in sorted([*(root / "src").rglob("*"), *(root / "capi/src").rglob("*")]):
     if f.suffix not in (".h", ".cc", ".cu"): continue
-    me = f.relative_to(root / "src").parts[0]
+    me = "capi" if f.is_relative_to(root / "capi") else f.relative_to(root / "src").parts[0]
     for number, text in enumerate(f.read_text().splitlines(), 1):
         m = re.match(r'\s*#include "(\w+)/', text)
         if not m: continue

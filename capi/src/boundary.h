@@ -1,0 +1,174 @@
+// The only place where C meets C++: no exception and no C++ type gets past this file.
+//
+// Every exported function that can fail has the shape
+//   return guard([&]() -> Status { check arguments; convert; call; convert; });
+// or, when it makes a handle, make_handle(out, "out_plan", [&]() -> Result<unique_ptr<…>> { … }).
+#pragma once
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "shardwise/shardwise.h"
+#include "support/status.h"
+
+// Trivially destructible, so that the one for exhausted memory can be a constant.
+struct shw_status {
+  shw_code code;
+  const char* message;
+  int64_t node_index;
+  const char* node_name;
+  const char* file;
+  int32_t line;
+};
+
+namespace shw::capi {
+
+// A constant: to report that memory is exhausted must not allocate.
+shw_status* out_of_memory();
+
+// A source file from the project's root on: where the library was built is nobody's business.
+const char* short_path(const char* file);
+
+// NULL for OK.
+shw_status* to_c(const Status& status) noexcept;
+
+template <class F>
+shw_status* guard(F&& body) noexcept {
+  try {
+    return to_c(std::forward<F>(body)());
+  } catch (const std::bad_alloc&) {
+    return out_of_memory();
+  } catch (const std::exception& e) {
+    return to_c(Status(Code::kInternal, e.what()));
+  } catch (...) {
+    return to_c(Status(Code::kInternal, "an exception of unknown type"));
+  }
+}
+
+inline Status null_argument(const char* name, SourceLoc loc = SourceLoc::current()) {
+  return {Code::kInvalidArgument, std::string(name) + " is NULL", loc};
+}
+#define SHW_WANT(pointer) \
+  if ((pointer) == nullptr) return ::shw::capi::null_argument(#pointer)
+
+// `*out` is written in any case. `body` returns Result<std::unique_ptr<T>>.
+template <class T, class F>
+shw_status* make_handle(T** out, const char* out_name, F&& body) noexcept {
+  if (out != nullptr) *out = nullptr;
+  return guard([&]() -> Status {
+    if (out == nullptr) return null_argument(out_name);
+    SHW_ASSIGN_OR_RETURN(std::unique_ptr<T> handle, std::forward<F>(body)());
+    *out = handle.release();
+    return {};
+  });
+}
+
+// No struct of this interface is near this size: a larger struct_size is a wild value.
+inline constexpr size_t kMaxStructSize = 4096;
+
+inline Status check_struct_size(size_t size, size_t min_size) {
+  if (size < min_size || size > kMaxStructSize)
+    return invalid_argument("struct_size is " + std::to_string(size) + ", expected at least " +
+                            std::to_string(min_size) +
+                            ": was it set by the INIT macro or the _init function?");
+  return {};
+}
+
+// Reads a struct of the caller. Shorter than ours (an older caller): the tail is zero. Longer (a
+// newer caller): fine while the part that we do not know is all zero. `min_size` is the struct's
+// size in the first release that had it. NULL: all defaults.
+template <class T>
+Result<T> copy_in(const T* in, size_t min_size) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  T ours{};
+  if (in != nullptr) {
+    const size_t size = in->struct_size;
+    SHW_RETURN_IF_ERROR(check_struct_size(size, min_size));
+    const auto* bytes = reinterpret_cast<const unsigned char*>(in);
+    if (size > sizeof(T) &&
+        std::any_of(bytes + sizeof(T), bytes + size, [](unsigned char b) { return b != 0; }))
+      return invalid_argument("a field is set that this library, version " +
+                              std::string(shw_version_string()) + ", is too old to know");
+    std::memcpy(&ours, in, std::min(size, sizeof(T)));
+  }
+  ours.struct_size = sizeof(T);
+  return ours;
+}
+
+// Zeroes what the caller's struct has beyond its struct_size, which must be sound.
+template <class T>
+Status clear_out(T* out, size_t min_size) {
+  const size_t size = out->struct_size;
+  SHW_RETURN_IF_ERROR(check_struct_size(size, min_size));
+  std::memset(reinterpret_cast<unsigned char*>(out) + sizeof(size_t), 0, size - sizeof(size_t));
+  return {};
+}
+
+// Writes a struct of the caller as far as it knows it; struct_size stays.
+template <class T>
+void copy_out(T* out, const T& value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  std::memcpy(reinterpret_cast<unsigned char*>(out) + sizeof(size_t),
+              reinterpret_cast<const unsigned char*>(&value) + sizeof(size_t),
+              std::min(out->struct_size, sizeof(T)) - sizeof(size_t));
+}
+
+// An extensible struct as an out-parameter: `body` fills a T that starts as zeros.
+template <class T, class F>
+shw_status* fill_struct(T* out, const char* out_name, size_t min_size, F&& body) noexcept {
+  return guard([&]() -> Status {
+    if (out == nullptr) return null_argument(out_name);
+    SHW_RETURN_IF_ERROR(clear_out(out, min_size));
+    T value{};
+    SHW_RETURN_IF_ERROR(std::forward<F>(body)(value));
+    copy_out(out, value);
+    return {};
+  });
+}
+
+// A frozen struct or a number as an out-parameter.
+template <class T, class F>
+shw_status* fill_value(T* out, const char* out_name, F&& body) noexcept {
+  if (out != nullptr) *out = T{};
+  return guard([&]() -> Status {
+    if (out == nullptr) return null_argument(out_name);
+    T value{};
+    SHW_RETURN_IF_ERROR(std::forward<F>(body)(value));
+    *out = value;
+    return {};
+  });
+}
+
+// What every `_init` function does.
+template <class T>
+void init_struct(T* out, size_t size) noexcept {
+  if (out == nullptr || size < sizeof(size_t)) return;
+  std::memset(static_cast<void*>(out), 0, size);
+  out->struct_size = size;
+}
+
+inline Status check_index(size_t index, size_t count, const char* what,
+                          SourceLoc loc = SourceLoc::current()) {
+  if (index < count) return {};
+  return {Code::kOutOfRange,
+          std::string("there is no ") + what + " number " + std::to_string(index) + ": there are " +
+              std::to_string(count),
+          loc};
+}
+
+inline Status check_flags(uint64_t flags, uint64_t known, SourceLoc loc = SourceLoc::current()) {
+  if ((flags & ~known) == 0) return {};
+  return {Code::kInvalidArgument, "unknown flags: " + std::to_string(flags & ~known), loc};
+}
+
+inline Status check_reserved(int64_t value, SourceLoc loc = SourceLoc::current()) {
+  if (value == 0) return {};
+  return {Code::kInvalidArgument, "a reserved field is not 0", loc};
+}
+
+}  // namespace shw::capi

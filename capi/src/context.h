@@ -1,0 +1,36 @@
+// What a context is behind its handle. Everything that was made in one shares it, so that the
+// caller may destroy the handle at any time.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "boundary.h"
+
+namespace shw::capi {
+
+class Context {
+ public:
+  explicit Context(const shw_context_options& options) : options_(options) {}
+
+  // The caller's allocator, or the C++ heap. Throws std::bad_alloc.
+  void* allocate(size_t size, size_t alignment) const;
+  void free(void* memory, size_t size, size_t alignment) const;
+
+  bool wants_log(shw_log_level level) const {
+    return options_.log != nullptr && level >= options_.log_level;
+  }
+  void log(shw_log_level level, const std::string& message,
+           SourceLoc loc = SourceLoc::current()) const;
+
+ private:
+  shw_context_options options_;
+  mutable std::mutex log_mutex_;
+};
+using ContextRef = std::shared_ptr<const Context>;
+
+}  // namespace shw::capi
+
+struct shw_context {
+  shw::capi::ContextRef ref;
+};

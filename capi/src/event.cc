@@ -1,0 +1,19 @@
+// shw_event.
+#include "event.h"
+
+#include "boundary.h"
+
+using namespace shw;
+using namespace shw::capi;
+
+shw_status* shw_event_wait(const shw_event* event, int64_t timeout_ns) {
+  return guard([&]() -> Status {
+    SHW_WANT(event);
+    if (timeout_ns >= 0 && !event->completion.wait_for(std::chrono::nanoseconds(timeout_ns)))
+      return Status(Code::kDeadlineExceeded,
+                    "the run has not ended after " + std::to_string(timeout_ns) + " ns");
+    return event->completion.wait();
+  });
+}
+
+void shw_event_destroy(shw_event* event) { delete event; }

@@ -1,0 +1,163 @@
+/* Graphs by calls. */
+#include "shardwise/builder.h"
+
+#include <string.h>
+
+#include "mlp.h"
+#include "testing.h"
+
+static const int64_t kDims[2] = {4, 8};
+
+static int32_t input(shw_builder* builder, const char* name, int32_t position) {
+  int32_t node = SHW_NO_NODE;
+  EXPECT_OK(shw_builder_add_input(builder, SHW_ROLE_INPUT, name, position, SHW_DTYPE_F32, kDims, 2,
+                                  NULL, &node));
+  return node;
+}
+
+static void same_calls_give_same_bytes(shw_context* context) {
+  shw_blob *a = mlp_graph(context), *b = mlp_graph(context);
+  EXPECT(shw_blob_size(a) > 0 && shw_blob_size(a) == shw_blob_size(b));
+  EXPECT(memcmp(shw_blob_data(a), shw_blob_data(b), shw_blob_size(a)) == 0);
+  EXPECT(memcmp((const char*)shw_blob_data(a) + 4, "SWGR", 4) == 0);
+  EXPECT((uintptr_t)shw_blob_data(a) % 64 == 0);
+  EXPECT(((const char*)shw_blob_data(a))[shw_blob_size(a)] == 0);
+  shw_blob_destroy(a);
+  shw_blob_destroy(b);
+}
+
+static void infers_types(shw_context* context) {
+  const int64_t heads[4] = {2, 4, 16, 8};
+  const shw_attr second = SHW_ATTR_INT("index", 1), outside = SHW_ATTR_INT("index", 9);
+  shw_builder* b = NULL;
+  shw_result_type type = SHW_RESULT_TYPE_INIT;
+  int32_t q = SHW_NO_NODE, attention = SHW_NO_NODE, lse = SHW_NO_NODE, node = SHW_NO_NODE;
+  int32_t operands[4];
+  EXPECT_OK(shw_builder_create(context, &b));
+  EXPECT_OK(shw_builder_add_input(b, SHW_ROLE_INPUT, "q", 0, SHW_DTYPE_BF16, heads, 4, NULL, &q));
+  operands[0] = operands[1] = operands[2] = q;
+  operands[3] = SHW_NO_NODE; /* no bias */
+  EXPECT_OK(shw_builder_add_node(b, "sdpa", operands, 4, NULL, 0, NULL, &attention));
+  EXPECT_OK(shw_builder_get_type(b, attention, 0, &type));
+  EXPECT(type.num_results == 4 && type.present && type.dtype == SHW_DTYPE_BF16);
+  EXPECT(type.rank == 4 && memcmp(type.dims, heads, sizeof heads) == 0 && type.dims[4] == 0);
+  EXPECT_OK(shw_builder_add_node(b, "get_item", &attention, 1, &second, 1, NULL, &lse));
+  EXPECT_OK(shw_builder_get_type(b, lse, 0, &type));
+  EXPECT(type.num_results == 1 && type.dtype == SHW_DTYPE_F32 && type.dims[0] == 2);
+  EXPECT_REFUSED(shw_builder_add_node(b, "get_item", &attention, 1, &outside, 1, NULL, &node),
+                 SHW_INVALID_ARGUMENT, "place 9");
+  EXPECT_REFUSED(shw_builder_add_node(b, "relu", &attention, 1, NULL, 0, NULL, &node),
+                 SHW_INVALID_ARGUMENT, "tuple");
+  EXPECT_REFUSED(shw_builder_get_type(b, attention, 4, &type), SHW_OUT_OF_RANGE, "there are 4");
+  EXPECT(type.rank == 0 && type.struct_size == sizeof type);
+  EXPECT_REFUSED(shw_builder_get_type(b, 99, 0, &type), SHW_OUT_OF_RANGE, "number 99");
+  EXPECT_CODE(shw_builder_get_type(b, -1, 0, &type), SHW_OUT_OF_RANGE);
+  shw_builder_destroy(b);
+}
+
+static void expect_input_refused(shw_builder* b, shw_role role, const char* name, int32_t position,
+                                 shw_dtype dtype, const int64_t* dims, int32_t rank,
+                                 const char* text) {
+  int32_t node = 0;
+  EXPECT_REFUSED(shw_builder_add_input(b, role, name, position, dtype, dims, rank, NULL, &node),
+                 SHW_INVALID_ARGUMENT, text);
+  EXPECT(node == SHW_NO_NODE);
+}
+
+static void refuses_senseless_inputs(shw_context* context) {
+  const int64_t negative[2] = {4, -1}, huge[2] = {(int64_t)1 << 40, (int64_t)1 << 40};
+  shw_builder* b = NULL;
+  EXPECT_OK(shw_builder_create(context, &b));
+  expect_input_refused(b, SHW_ROLE_RESULT, "x", -1, SHW_DTYPE_F32, kDims, 2, "role 11");
+  expect_input_refused(b, 0, "x", -1, SHW_DTYPE_F32, kDims, 2, "role 0");
+  expect_input_refused(b, SHW_ROLE_INPUT, "x", -2, SHW_DTYPE_F32, kDims, 2, "position is -2");
+  expect_input_refused(b, SHW_ROLE_PARAMETER, "w", 0, SHW_DTYPE_F32, kDims, 2, "position is 0");
+  expect_input_refused(b, SHW_ROLE_INPUT, "x", -1, 12, kDims, 2, "dtype 12");
+  expect_input_refused(b, SHW_ROLE_INPUT, "x", -1, SHW_DTYPE_F32, kDims, 9, "rank is 9");
+  expect_input_refused(b, SHW_ROLE_INPUT, "x", -1, SHW_DTYPE_F32, kDims, -1, "rank is -1");
+  expect_input_refused(b, SHW_ROLE_INPUT, "x", -1, SHW_DTYPE_F32, negative, 2, "negative");
+  expect_input_refused(b, SHW_ROLE_INPUT, "x", -1, SHW_DTYPE_F32, huge, 2, "2^60");
+  input(b, "x", 0);
+  expect_input_refused(b, SHW_ROLE_INPUT, "x", 1, SHW_DTYPE_F32, kDims, 2, "input.x");
+  shw_builder_destroy(b);
+}
+
+static void expect_node_refused(shw_builder* b, const char* op, int32_t operand,
+                                const shw_attr* attrs, size_t num_attrs, shw_code code,
+                                const char* text) {
+  int32_t node = 0;
+  EXPECT_REFUSED(shw_builder_add_node(b, op, &operand, 1, attrs, num_attrs, NULL, &node), code,
+                 text);
+  EXPECT(node == SHW_NO_NODE);
+}
+
+static void refuses_senseless_nodes(shw_context* context) {
+  const shw_attr unknown = SHW_ATTR_INT("colour", 1), misplaced = SHW_ATTR_INT("index", 1),
+                 half = SHW_ATTR_BOOL("keepdim", 2), dtype = SHW_ATTR_DTYPE("dtype", 0),
+                 kind = {"dim", 7, 0, 0, 0.0, NULL, 0, NULL},
+                 twice[2] = {SHW_ATTR_INT("dim", 0), SHW_ATTR_INT("dim", 0)};
+  const shw_code invalid = SHW_INVALID_ARGUMENT;
+  shw_node_options options = SHW_NODE_OPTIONS_INIT;
+  shw_builder* b = NULL;
+  int32_t x, node = 0;
+  EXPECT_OK(shw_builder_create(context, &b));
+  x = input(b, "x", 0);
+  expect_node_refused(b, "multiply", x, NULL, 0, SHW_NOT_FOUND, "'multiply'");
+  expect_node_refused(b, "input", x, NULL, 0, invalid, "shw_builder_add_input");
+  expect_node_refused(b, "relu", 1, NULL, 0, invalid, "node 1: the graph has 1");
+  expect_node_refused(b, "relu", -2, NULL, 0, invalid, "node -2");
+  expect_node_refused(b, "relu", SHW_NO_NODE, NULL, 0, invalid, "absent");
+  expect_node_refused(b, "relu", x, &unknown, 1, SHW_NOT_FOUND, "'colour'");
+  expect_node_refused(b, "relu", x, &misplaced, 1, invalid, "'index'");
+  expect_node_refused(b, "sum", x, &half, 1, invalid, "0 or 1, not 2");
+  expect_node_refused(b, "sum", x, &dtype, 1, invalid, "dtype 0");
+  expect_node_refused(b, "sum", x, &kind, 1, invalid, "kind 7");
+  expect_node_refused(b, "sum", x, twice, 2, invalid, "twice");
+  options.sequence_nr = 3;
+  EXPECT_REFUSED(shw_builder_add_node(b, "relu", &x, 1, NULL, 0, &options, &node), invalid,
+                 "SHW_NODE_HAS_");
+  options.flags = SHW_NODE_HAS_SEQUENCE_NR;
+  EXPECT_OK(shw_builder_add_node(b, "relu", &x, 1, NULL, 0, &options, &node));
+  EXPECT(node == 1); /* what was refused left no trace */
+  options.phase = 3;
+  EXPECT_REFUSED(shw_builder_add_node(b, "relu", &x, 1, NULL, 0, &options, &node), invalid,
+                 "phase 3");
+  shw_builder_destroy(b);
+}
+
+static void refuses_senseless_outputs(shw_context* context) {
+  const shw_code invalid = SHW_INVALID_ARGUMENT;
+  const int32_t none = SHW_NO_NODE;
+  shw_builder* b = NULL;
+  shw_blob* blob = NULL;
+  int32_t x, y = SHW_NO_NODE, sum = SHW_NO_NODE;
+  EXPECT_OK(shw_builder_create(context, &b));
+  x = input(b, "x", 0);
+  EXPECT_OK(shw_builder_add_node(b, "relu", &x, 1, NULL, 0, NULL, &y));
+  EXPECT_OK(shw_builder_add_node(b, "sum", &x, 1, NULL, 0, NULL, &sum));
+  EXPECT_REFUSED(shw_builder_add_output(b, SHW_ROLE_INPUT, y, NULL, none), invalid, "role 3");
+  EXPECT_REFUSED(shw_builder_add_output(b, SHW_ROLE_RESULT, 9, NULL, none), invalid, "node 9");
+  EXPECT_REFUSED(shw_builder_add_output(b, SHW_ROLE_RESULT, y, NULL, x), invalid, "no input");
+  EXPECT_REFUSED(shw_builder_add_output(b, SHW_ROLE_GRADIENT, y, NULL, none), invalid, "of_input");
+  EXPECT_REFUSED(shw_builder_add_output(b, SHW_ROLE_GRADIENT, y, NULL, y), invalid, "of_input");
+  EXPECT_REFUSED(shw_builder_add_output(b, SHW_ROLE_GRADIENT, y, "dx", x), invalid, "name");
+  EXPECT_OK(shw_builder_add_output(b, SHW_ROLE_RESULT, y, "y", none));
+  EXPECT_OK(shw_builder_finish(b, &blob));
+  shw_blob_destroy(blob);
+  /* A gradient of another shape shows only in the graph as a whole. */
+  EXPECT_OK(shw_builder_add_output(b, SHW_ROLE_GRADIENT, sum, NULL, x));
+  EXPECT_REFUSED(shw_builder_finish(b, &blob), invalid, "f32[4,8]");
+  EXPECT(blob == NULL);
+  shw_builder_destroy(b);
+}
+
+int main(void) {
+  shw_context* context = new_context();
+  same_calls_give_same_bytes(context);
+  infers_types(context);
+  refuses_senseless_inputs(context);
+  refuses_senseless_nodes(context);
+  refuses_senseless_outputs(context);
+  shw_context_destroy(context);
+  return test_result();
+}

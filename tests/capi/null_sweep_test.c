@@ -1,0 +1,262 @@
+/* Every function with NULL in every place that holds a pointer: nothing aborts, and every
+ * out-parameter, which starts as garbage, is NULL or 0 afterwards. tests/lint/boundary.py checks
+ * that no function is missing. */
+#include <string.h>
+
+#include "mlp.h"
+#include "shardwise/builder.h"
+#include "testing.h"
+
+#define GARBAGE(type) ((type)&g_somewhere)
+static char g_somewhere[64];
+
+#define REFUSED(call) EXPECT_CODE((call), SHW_INVALID_ARGUMENT)
+/* The handle `out` of type `type` must be NULL after `call`, which fails. */
+#define REFUSED_HANDLE(type, call) \
+  do {                             \
+    type* out = GARBAGE(type*);    \
+    REFUSED(call);                 \
+    EXPECT(out == NULL);           \
+  } while (0)
+/* Fields of the extensible struct `out` must be 0, and its size untouched. */
+#define REFUSED_STRUCT(type, call)                   \
+  do {                                               \
+    type out, zero;                                  \
+    memset(&out, 0x5a, sizeof out);                  \
+    memset(&zero, 0, sizeof zero);                   \
+    out.struct_size = zero.struct_size = sizeof out; \
+    REFUSED(call);                                   \
+    EXPECT(memcmp(&out, &zero, sizeof out) == 0);    \
+  } while (0)
+#define REFUSED_VALUE(type, call)                 \
+  do {                                            \
+    type out, zero;                               \
+    memset(&out, 0x5a, sizeof out);               \
+    memset(&zero, 0, sizeof zero);                \
+    REFUSED(call);                                \
+    EXPECT(memcmp(&out, &zero, sizeof out) == 0); \
+  } while (0)
+
+static void status_context_cancel_blob(shw_context* context) {
+  EXPECT(shw_api_version() != 0 && shw_version_string() != NULL);
+  EXPECT(shw_status_code(NULL) == SHW_OK && shw_status_code_name(0) != NULL);
+  EXPECT(shw_status_message(NULL) != NULL && shw_status_node_name(NULL) != NULL);
+  EXPECT(shw_status_node_index(NULL) == -1 && shw_status_source_file(NULL) != NULL);
+  EXPECT(shw_status_source_line(NULL) == 0);
+  shw_status_destroy(NULL);
+  REFUSED(shw_context_create(SHW_API_VERSION, NULL, NULL));
+  shw_context_options_init(NULL, sizeof(shw_context_options));
+  shw_context_destroy(NULL);
+  REFUSED(shw_cancel_create(NULL));
+  shw_cancel_raise(NULL);
+  shw_cancel_destroy(NULL);
+  EXPECT(shw_blob_data(NULL) == NULL && shw_blob_size(NULL) == 0);
+  shw_blob_destroy(NULL);
+  (void)context;
+}
+
+static void plan_making(shw_context* context, const shw_plan* plan) {
+  const shw_bytes none = {NULL, 0}, broken = {NULL, 8};
+  shw_compile_options_init(NULL, sizeof(shw_compile_options));
+  REFUSED_HANDLE(shw_plan, shw_plan_compile(NULL, none, NULL, &out));
+  REFUSED_HANDLE(shw_plan, shw_plan_compile(context, none, NULL, &out));
+  REFUSED_HANDLE(shw_plan, shw_plan_compile(context, broken, NULL, &out));
+  REFUSED(shw_plan_compile(context, none, NULL, NULL));
+  REFUSED_HANDLE(shw_plan, shw_plan_load(NULL, none, &out));
+  REFUSED_HANDLE(shw_plan, shw_plan_load(context, broken, &out));
+  REFUSED(shw_plan_load(context, none, NULL));
+  REFUSED_HANDLE(shw_blob, shw_plan_save(NULL, &out));
+  REFUSED(shw_plan_save(plan, NULL));
+  REFUSED_HANDLE(shw_blob, shw_plan_to_json(NULL, &out));
+  REFUSED(shw_plan_to_json(plan, NULL));
+  REFUSED_HANDLE(shw_blob, shw_plan_to_text(NULL, &out));
+  REFUSED(shw_plan_to_text(plan, NULL));
+  shw_plan_destroy(NULL);
+}
+
+static void plan_queries(const shw_plan* plan) {
+  EXPECT(shw_plan_num_ranks(NULL) == 0 && shw_plan_num_mesh_axes(NULL) == 0);
+  EXPECT(shw_plan_num_entries(NULL) == 0 && shw_plan_num_nodes(NULL) == 0);
+  EXPECT(shw_plan_num_collectives(NULL) == 0 && shw_plan_num_phases(NULL) == 0);
+  shw_plan_summary_init(NULL, sizeof(shw_plan_summary));
+  shw_plan_entry_init(NULL, sizeof(shw_plan_entry));
+  shw_plan_port_init(NULL, sizeof(shw_plan_port));
+  shw_plan_node_init(NULL, sizeof(shw_plan_node));
+  REFUSED_STRUCT(shw_plan_summary, shw_plan_get_summary(NULL, &out));
+  REFUSED(shw_plan_get_summary(plan, NULL));
+  REFUSED_VALUE(shw_mesh_axis, shw_plan_get_mesh_axis(NULL, 0, &out));
+  REFUSED(shw_plan_get_mesh_axis(plan, 0, NULL));
+  REFUSED_STRUCT(shw_plan_entry, shw_plan_get_entry(NULL, 0, &out));
+  REFUSED(shw_plan_get_entry(plan, 0, NULL));
+  REFUSED_VALUE(size_t, shw_plan_find_entry(NULL, "step", &out));
+  REFUSED_VALUE(size_t, shw_plan_find_entry(plan, NULL, &out));
+  REFUSED(shw_plan_find_entry(plan, "step", NULL));
+  REFUSED_STRUCT(shw_plan_port, shw_plan_get_input(NULL, 0, 0, &out));
+  REFUSED(shw_plan_get_input(plan, 0, 0, NULL));
+  REFUSED_STRUCT(shw_plan_port, shw_plan_get_output(NULL, 0, 0, &out));
+  REFUSED(shw_plan_get_output(plan, 0, 0, NULL));
+  REFUSED_STRUCT(shw_plan_node, shw_plan_get_node(NULL, 0, &out));
+  REFUSED(shw_plan_get_node(plan, 0, NULL));
+  REFUSED_VALUE(shw_plan_collective, shw_plan_get_collective(NULL, 0, &out));
+  REFUSED(shw_plan_get_collective(plan, 0, NULL));
+  REFUSED_VALUE(shw_plan_phase, shw_plan_get_phase(NULL, 0, &out));
+  REFUSED(shw_plan_get_phase(plan, 0, NULL));
+}
+
+static void buffers(shw_context* context) {
+  static float value = 1;
+  const int64_t dims[1] = {1};
+  shw_tensor tensor, empty;
+  shw_buffer* buffer = NULL;
+  memset(&empty, 0, sizeof empty);
+  tensor = empty;
+  tensor.data = &value;
+  tensor.dims = dims;
+  tensor.rank = 1;
+  tensor.dtype = SHW_DTYPE_F32;
+  REFUSED_HANDLE(shw_buffer, shw_buffer_create(NULL, SHW_DTYPE_F32, dims, 1, &out));
+  REFUSED_HANDLE(shw_buffer, shw_buffer_create(context, SHW_DTYPE_F32, NULL, 1, &out));
+  REFUSED(shw_buffer_create(context, SHW_DTYPE_F32, dims, 1, NULL));
+  REFUSED_HANDLE(shw_buffer, shw_buffer_import(NULL, &tensor, SHW_BORROW_COPY, NULL, NULL, &out));
+  REFUSED_HANDLE(shw_buffer, shw_buffer_import(context, NULL, SHW_BORROW_COPY, NULL, NULL, &out));
+  REFUSED_HANDLE(shw_buffer, shw_buffer_import(context, &empty, SHW_BORROW_COPY, NULL, NULL, &out));
+  REFUSED_HANDLE(shw_buffer, shw_buffer_import(context, &tensor, 0, NULL, NULL, &out));
+  REFUSED(shw_buffer_import(context, &tensor, SHW_BORROW_COPY, NULL, NULL, NULL));
+  tensor.data = NULL;
+  REFUSED_HANDLE(shw_buffer,
+                 shw_buffer_import(context, &tensor, SHW_BORROW_COPY, NULL, NULL, &out));
+  EXPECT_OK(shw_buffer_create(context, SHW_DTYPE_F32, dims, 1, &buffer));
+  REFUSED_VALUE(shw_tensor, shw_buffer_get_tensor(NULL, &out));
+  REFUSED(shw_buffer_get_tensor(buffer, NULL));
+  REFUSED(shw_buffer_read(NULL, &value, sizeof value));
+  REFUSED(shw_buffer_read(buffer, NULL, sizeof value));
+  REFUSED(shw_buffer_write(NULL, &value, sizeof value));
+  REFUSED(shw_buffer_write(buffer, NULL, sizeof value));
+  shw_buffer_destroy(buffer);
+  shw_buffer_destroy(NULL);
+}
+
+static void running(shw_context* context, const shw_plan* plan) {
+  mlp_job job;
+  shw_tensor whole;
+  shw_buffer* outputs[MLP_NUM_OUTPUTS];
+  const shw_buffer* const none[8] = {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+  const shw_event* const no_event[1] = {NULL};
+  const shw_buffer* const* inputs;
+  size_t i;
+  memset(&whole, 0, sizeof whole);
+  REFUSED_HANDLE(shw_world, shw_world_create_virtual(NULL, 8, &out));
+  REFUSED(shw_world_create_virtual(context, 8, NULL));
+  EXPECT(shw_world_num_ranks(NULL) == 0);
+  if (!mlp_job_create(context, plan, &job)) return;
+  inputs = (const shw_buffer* const*)job.inputs[0];
+  shw_executor_options_init(NULL, sizeof(shw_executor_options));
+  REFUSED_HANDLE(shw_executor, shw_executor_create(NULL, job.world, 0, NULL, &out));
+  REFUSED_HANDLE(shw_executor, shw_executor_create(plan, NULL, 0, NULL, &out));
+  REFUSED(shw_executor_create(plan, job.world, 0, NULL, NULL));
+#define ENQUEUE(executor, in, num_in, outs, num_out, wait, num_wait, done)                       \
+  do {                                                                                           \
+    for (i = 0; i < MLP_NUM_OUTPUTS; ++i) outputs[i] = GARBAGE(shw_buffer*);                     \
+    REFUSED(shw_executor_enqueue(executor, 0, in, num_in, outs, num_out, wait, num_wait, done)); \
+    for (i = 0; i < MLP_NUM_OUTPUTS; ++i)                                                        \
+      EXPECT((outs) == NULL || (num_out) <= i || outputs[i] == NULL);                            \
+  } while (0)
+#define ENQUEUE_ALL(executor, in, num_in, outs, num_out, wait, num_wait)  \
+  do {                                                                    \
+    shw_event* event = GARBAGE(shw_event*);                               \
+    ENQUEUE(executor, in, num_in, outs, num_out, wait, num_wait, &event); \
+    EXPECT(event == NULL);                                                \
+  } while (0)
+  ENQUEUE_ALL(NULL, inputs, MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, NULL, 0);
+  ENQUEUE_ALL(job.executors[0], NULL, MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, NULL, 0);
+  ENQUEUE_ALL(job.executors[0], none, MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, NULL, 0);
+  ENQUEUE_ALL(job.executors[0], inputs, MLP_NUM_INPUTS - 1, outputs, MLP_NUM_OUTPUTS, NULL, 0);
+  ENQUEUE_ALL(job.executors[0], inputs, MLP_NUM_INPUTS, NULL, MLP_NUM_OUTPUTS, NULL, 0);
+  ENQUEUE_ALL(job.executors[0], inputs, MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS - 1, NULL, 0);
+  ENQUEUE_ALL(job.executors[0], inputs, MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, NULL, 1);
+  ENQUEUE_ALL(job.executors[0], inputs, MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, no_event, 1);
+  ENQUEUE(job.executors[0], inputs, MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, NULL, 0, NULL);
+  REFUSED_HANDLE(shw_event, shw_executor_enqueue_into(NULL, 0, inputs, MLP_NUM_INPUTS, none,
+                                                      MLP_NUM_OUTPUTS, NULL, 0, &out));
+  REFUSED_HANDLE(shw_event, shw_executor_enqueue_into(job.executors[0], 0, inputs, MLP_NUM_INPUTS,
+                                                      none, MLP_NUM_OUTPUTS, NULL, 0, &out));
+  REFUSED_HANDLE(shw_event, shw_executor_enqueue_into(job.executors[0], 0, inputs, MLP_NUM_INPUTS,
+                                                      NULL, MLP_NUM_OUTPUTS, NULL, 0, &out));
+  REFUSED(shw_executor_enqueue_into(job.executors[0], 0, inputs, MLP_NUM_INPUTS, none,
+                                    MLP_NUM_OUTPUTS, NULL, 0, NULL));
+  shw_executor_abort(NULL);
+  shw_executor_reset(NULL);
+  shw_executor_destroy(NULL);
+  REFUSED(shw_event_wait(NULL, 0));
+  shw_event_destroy(NULL);
+  REFUSED_HANDLE(shw_buffer, shw_plan_shard_input(NULL, 0, 0, 0, &whole, &out));
+  REFUSED_HANDLE(shw_buffer, shw_plan_shard_input(plan, 0, 0, 0, NULL, &out));
+  REFUSED_HANDLE(shw_buffer, shw_plan_shard_input(plan, 0, 0, 0, &whole, &out));
+  REFUSED(shw_plan_shard_input(plan, 0, 0, 0, &whole, NULL));
+  REFUSED_HANDLE(shw_buffer, shw_plan_gather_output(NULL, 0, 0, none, 8, &out));
+  REFUSED_HANDLE(shw_buffer, shw_plan_gather_output(plan, 0, 0, NULL, 8, &out));
+  REFUSED_HANDLE(shw_buffer, shw_plan_gather_output(plan, 0, 0, none, 8, &out));
+  REFUSED(shw_plan_gather_output(plan, 0, 0, none, 8, NULL));
+  mlp_job_run_and_check(plan, &job); /* all that was refused left no trace */
+  mlp_job_destroy(&job);
+  shw_world_destroy(NULL);
+}
+
+#define REFUSED_NODE(call)      \
+  do {                          \
+    int32_t out = 0x5a;         \
+    REFUSED(call);              \
+    EXPECT(out == SHW_NO_NODE); \
+  } while (0)
+
+static void builders(shw_context* context) {
+  const int64_t dims[1] = {1};
+  const int32_t operands[2] = {0, 0};
+  const shw_attr unnamed = SHW_ATTR_INT(NULL, 1), no_ints = SHW_ATTR_INTS("dims", NULL, 1),
+                 no_string = SHW_ATTR_STRING("equation", NULL);
+  shw_builder* builder = NULL;
+  int32_t node = SHW_NO_NODE;
+  REFUSED_HANDLE(shw_builder, shw_builder_create(NULL, &out));
+  REFUSED(shw_builder_create(context, NULL));
+  EXPECT_OK(shw_builder_create(context, &builder));
+  shw_node_options_init(NULL, sizeof(shw_node_options));
+  shw_result_type_init(NULL, sizeof(shw_result_type));
+#define INPUT(b, role, name, dims, out) \
+  shw_builder_add_input(b, role, name, -1, SHW_DTYPE_F32, dims, 1, NULL, out)
+  REFUSED_NODE(INPUT(NULL, SHW_ROLE_INPUT, "x", dims, &out));
+  REFUSED_NODE(INPUT(builder, SHW_ROLE_PARAMETER, NULL, dims, &out));
+  REFUSED_NODE(INPUT(builder, SHW_ROLE_INPUT, "x", NULL, &out));
+  REFUSED(INPUT(builder, SHW_ROLE_INPUT, "x", dims, NULL));
+  EXPECT_OK(INPUT(builder, SHW_ROLE_INPUT, "x", dims, &node));
+#define NODE(b, op, operands, attrs, num_attrs, out) \
+  shw_builder_add_node(b, op, operands, 2, attrs, num_attrs, NULL, out)
+  REFUSED_NODE(NODE(NULL, "add", operands, NULL, 0, &out));
+  REFUSED_NODE(NODE(builder, NULL, operands, NULL, 0, &out));
+  REFUSED_NODE(NODE(builder, "add", NULL, NULL, 0, &out));
+  REFUSED_NODE(NODE(builder, "add", operands, NULL, 1, &out));
+  REFUSED_NODE(NODE(builder, "add", operands, &unnamed, 1, &out));
+  REFUSED_NODE(NODE(builder, "add", operands, &no_ints, 1, &out));
+  REFUSED_NODE(NODE(builder, "add", operands, &no_string, 1, &out));
+  REFUSED(NODE(builder, "add", operands, NULL, 0, NULL));
+  REFUSED(shw_builder_add_output(NULL, SHW_ROLE_RESULT, SHW_NO_NODE, NULL, SHW_NO_NODE));
+  REFUSED_STRUCT(shw_result_type, shw_builder_get_type(NULL, 0, 0, &out));
+  REFUSED(shw_builder_get_type(builder, 0, 0, NULL));
+  REFUSED_HANDLE(shw_blob, shw_builder_finish(NULL, &out));
+  REFUSED(shw_builder_finish(builder, NULL));
+  shw_builder_destroy(builder);
+  shw_builder_destroy(NULL);
+}
+
+int main(void) {
+  shw_context* context = new_context();
+  shw_plan* plan = mlp_plan(context, 2, 4);
+  status_context_cancel_blob(context);
+  plan_making(context, plan);
+  plan_queries(plan);
+  buffers(context);
+  running(context, plan);
+  builders(context);
+  shw_plan_destroy(plan);
+  shw_context_destroy(context);
+  return test_result();
+}

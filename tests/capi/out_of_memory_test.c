@@ -1,0 +1,159 @@
+/* Allocation number N fails, and all after it, for N = 1, 2, … until the call works: every failure
+ * is told as RESOURCE_EXHAUSTED, leaks nothing, and leaves what it worked on usable. */
+#include <stdio.h>
+
+#include "failing_new.h"
+#include "mlp.h"
+#include "shardwise/builder.h"
+#include "testing.h"
+
+enum { MOST_ALLOCATIONS = 200000 };
+
+typedef struct state {
+  shw_context* context;
+  shw_blob *graph, *bytes;
+  shw_plan* plan;
+  mlp_job job;
+} state;
+
+/* Does the thing once; what it makes goes again at once. */
+typedef shw_status* (*operation)(state* s);
+
+static shw_status* compile(state* s) {
+  shw_mesh_axis axes[2];
+  const shw_compile_options options = mlp_options(axes, 2, 2);
+  shw_plan* plan = (shw_plan*)s;
+  shw_status* status = shw_plan_compile(s->context, bytes_of(s->graph), &options, &plan);
+  EXPECT((plan != NULL) == (status == NULL));
+  shw_plan_destroy(plan);
+  return status;
+}
+
+static shw_status* load(state* s) {
+  shw_plan* plan = (shw_plan*)s;
+  shw_status* status = shw_plan_load(s->context, bytes_of(s->bytes), &plan);
+  EXPECT((plan != NULL) == (status == NULL));
+  shw_plan_destroy(plan);
+  return status;
+}
+
+static shw_status* save(state* s) {
+  shw_blob* blob = (shw_blob*)s;
+  shw_status* status = shw_plan_save(s->plan, &blob);
+  EXPECT((blob != NULL) == (status == NULL));
+  shw_blob_destroy(blob);
+  return status;
+}
+
+static shw_status* explain(state* s) {
+  shw_blob* blob = NULL;
+  shw_status* status = shw_plan_to_json(s->plan, &blob);
+  shw_blob_destroy(blob);
+  if (status != NULL) return status;
+  status = shw_plan_to_text(s->plan, &blob);
+  shw_blob_destroy(blob);
+  return status;
+}
+
+static shw_status* create_executor(state* s) {
+  shw_executor* executor = (shw_executor*)s;
+  shw_world* world = NULL;
+  shw_status* status = shw_world_create_virtual(s->context, 4, &world);
+  if (status == NULL) {
+    status = shw_executor_create(s->plan, world, 0, NULL, &executor);
+    EXPECT((executor != NULL) == (status == NULL));
+    shw_executor_destroy(executor);
+  }
+  shw_world_destroy(world);
+  return status;
+}
+
+/* All ranks run; where one could not be enqueued, the others are stopped. */
+static shw_status* run(state* s) {
+  shw_buffer* outputs[8][MLP_NUM_OUTPUTS];
+  shw_event* done[8];
+  shw_status* status = NULL;
+  int32_t rank, count = 0;
+  size_t i;
+  while (status == NULL && count < s->job.num_ranks) {
+    status = shw_executor_enqueue(s->job.executors[count], s->job.entry,
+                                  (const shw_buffer* const*)s->job.inputs[count], MLP_NUM_INPUTS,
+                                  outputs[count], MLP_NUM_OUTPUTS, NULL, 0, &done[count]);
+    ++count;
+  }
+  fail_none();
+  if (status != NULL)
+    for (rank = 0; rank < s->job.num_ranks; ++rank) shw_executor_abort(s->job.executors[rank]);
+  for (rank = 0; rank < count; ++rank) {
+    if (done[rank] != NULL) shw_status_destroy(shw_event_wait(done[rank], -1));
+    shw_event_destroy(done[rank]);
+    for (i = 0; i < MLP_NUM_OUTPUTS; ++i) shw_buffer_destroy(outputs[rank][i]);
+  }
+  if (status != NULL)
+    for (rank = 0; rank < s->job.num_ranks; ++rank) shw_executor_reset(s->job.executors[rank]);
+  return status;
+}
+
+static shw_status* build(state* s) {
+  static const int64_t kDims[2] = {4, 4};
+  shw_builder* b = NULL;
+  shw_blob* blob = NULL;
+  int32_t x[2] = {0, 0}, y = 0;
+  shw_status* status = shw_builder_create(s->context, &b);
+  if (status == NULL)
+    status = shw_builder_add_input(b, SHW_ROLE_INPUT, "a name that is not short", 0, SHW_DTYPE_F32,
+                                   kDims, 2, NULL, &x[0]);
+  x[1] = x[0];
+  if (status == NULL) status = shw_builder_add_node(b, "mm", x, 2, NULL, 0, NULL, &y);
+  if (status == NULL) status = shw_builder_add_output(b, SHW_ROLE_RESULT, y, NULL, SHW_NO_NODE);
+  if (status == NULL) status = shw_builder_finish(b, &blob);
+  shw_blob_destroy(blob);
+  shw_builder_destroy(b);
+  return status;
+}
+
+/* `keeps_nothing`: a failure leaves nothing behind. Executors remember theirs, for their events. */
+static void fails_at_every_allocation(const char* name, operation f, state* s, int keeps_nothing) {
+  long n, before;
+  int failed = 1, sound = 1;
+  EXPECT_OK(f(s)); /* what is made once and kept (thread-local state of the C++ library) */
+  before = live_pieces();
+  for (n = 1; failed && sound && n < MOST_ALLOCATIONS; ++n) {
+    shw_status* status;
+    fail_from(n);
+    status = f(s);
+    fail_none();
+    failed = has_failed();
+    /* A sort without room for a copy sorts in place: not every failure is one of the call. */
+    if (status != NULL) sound &= EXPECT_CODE(status, SHW_RESOURCE_EXHAUSTED) && EXPECT(failed);
+    if (keeps_nothing) sound &= EXPECT(live_pieces() == before);
+    if (!sound)
+      fprintf(stderr, "  %s, allocation %ld: %ld pieces leaked\n", name, n, live_pieces() - before);
+  }
+  EXPECT(n > 2 && n < MOST_ALLOCATIONS);
+  EXPECT_OK(f(s));
+}
+
+int main(void) {
+  state s;
+  s.context = new_context();
+  s.graph = mlp_graph(s.context);
+  s.plan = mlp_plan(s.context, 2, 2);
+  s.bytes = NULL;
+  EXPECT_OK(shw_plan_save(s.plan, &s.bytes));
+  if (!mlp_job_create(s.context, s.plan, &s.job)) return test_result();
+  fails_at_every_allocation("build", build, &s, 1);
+  fails_at_every_allocation("load", load, &s, 1);
+  fails_at_every_allocation("save", save, &s, 1);
+  fails_at_every_allocation("explain", explain, &s, 1);
+  fails_at_every_allocation("create executor", create_executor, &s, 1);
+  fails_at_every_allocation("run", run, &s, 0);
+  EXPECT(mlp_job_run_and_check(s.plan, &s.job));
+  fails_at_every_allocation("compile", compile, &s, 1);
+  mlp_job_destroy(&s.job);
+  shw_plan_destroy(s.plan);
+  shw_blob_destroy(s.bytes);
+  shw_blob_destroy(s.graph);
+  shw_context_destroy(s.context);
+  return test_result();
+}

@@ -1,0 +1,217 @@
+/* Running: worlds, wrong buffers, events, abort and reset, runs into the caller's buffers. */
+#include <string.h>
+
+#include "mlp.h"
+#include "testing.h"
+
+static void ranks_are_checked(shw_context* context, const shw_plan* plan) {
+  shw_world *small = NULL, *world = NULL;
+  shw_executor* executor = (shw_executor*)&small;
+  EXPECT_REFUSED(shw_world_create_virtual(context, 0, &world), SHW_INVALID_ARGUMENT, "0");
+  EXPECT(world == NULL);
+  EXPECT_OK(shw_world_create_virtual(context, 2, &small));
+  EXPECT(shw_world_num_ranks(small) == 2);
+  EXPECT_REFUSED(shw_executor_create(plan, small, 0, NULL, &executor), SHW_FAILED_PRECONDITION,
+                 "the plan is for 4 ranks (dp=2,tp=2), the world has 2 ranks");
+  EXPECT(executor == NULL);
+  EXPECT_OK(shw_world_create_virtual(context, 4, &world));
+  EXPECT_REFUSED(shw_executor_create(plan, world, 4, NULL, &executor), SHW_OUT_OF_RANGE, "rank 4");
+  EXPECT_CODE(shw_executor_create(plan, world, -1, NULL, &executor), SHW_OUT_OF_RANGE);
+  shw_world_destroy(small);
+  shw_world_destroy(world);
+}
+
+/* Ranks with different plans would wait for each other for ever. */
+static void plans_of_ranks_are_compared(shw_context* context, const shw_plan* plan) {
+  shw_mesh_axis axes[2];
+  shw_compile_options options = mlp_options(axes, 2, 2);
+  shw_blob* graph = mlp_graph(context);
+  shw_plan* other = NULL;
+  shw_world* world = NULL;
+  shw_executor *first = NULL, *second = NULL;
+  shw_executor_options senseless = SHW_EXECUTOR_OPTIONS_INIT;
+  senseless.max_in_flight = -1;
+  options.input_layout = NULL;
+  EXPECT_OK(shw_plan_compile(context, bytes_of(graph), &options, &other));
+  EXPECT_OK(shw_world_create_virtual(context, 4, &world));
+  EXPECT_OK(shw_executor_create(plan, world, 2, NULL, &first));
+  EXPECT_REFUSED(shw_executor_create(other, world, 1, NULL, &second), SHW_FAILED_PRECONDITION,
+                 "rank 1 and rank 2 would run different plans");
+  EXPECT_OK(shw_executor_create(plan, world, 1, NULL, &second)); /* its place is still free */
+  shw_executor_destroy(second);
+  /* A place that nobody has taken is free for another plan, also after a failure. */
+  EXPECT_REFUSED(shw_executor_create(other, world, 2, &senseless, &second), SHW_INVALID_ARGUMENT,
+                 "max_in_flight is -1");
+  EXPECT_OK(shw_executor_create(other, world, 2, NULL, &second));
+  shw_executor_destroy(first);
+  shw_executor_destroy(second);
+  shw_world_destroy(world);
+  shw_plan_destroy(other);
+  shw_blob_destroy(graph);
+}
+
+static void jobs_of_one_world_do_not_meet(shw_context* context, const shw_plan* plan) {
+  mlp_job first, second;
+  shw_world* own;
+  int32_t rank;
+  if (!mlp_job_create(context, plan, &first)) return;
+  if (!mlp_job_create(context, plan, &second)) return;
+  own = second.world;
+  for (rank = 0; rank < second.num_ranks; ++rank) {
+    shw_executor_destroy(second.executors[rank]);
+    EXPECT_OK(shw_executor_create(plan, first.world, rank, NULL, &second.executors[rank]));
+  }
+  shw_world_destroy(own);
+  second.world = NULL;
+  EXPECT(mlp_job_run_and_check(plan, &second));
+  EXPECT(mlp_job_run_and_check(plan, &first));
+  mlp_job_destroy(&second);
+  mlp_job_destroy(&first);
+}
+
+static void wrong_buffers_are_refused(shw_context* context, const shw_plan* plan) {
+  const int64_t dims[2] = {3, 3};
+  const shw_buffer* inputs[MLP_NUM_INPUTS];
+  shw_buffer *wrong = NULL, *outputs[MLP_NUM_OUTPUTS];
+  shw_event* done = NULL;
+  mlp_job job;
+  if (!mlp_job_create(context, plan, &job)) return;
+  EXPECT_OK(shw_buffer_create(context, SHW_DTYPE_F32, dims, 2, &wrong));
+  memcpy(inputs, job.inputs[0], sizeof inputs);
+  inputs[1] = wrong;
+  EXPECT_REFUSED(shw_executor_enqueue(job.executors[0], 0, inputs, MLP_NUM_INPUTS, outputs,
+                                      MLP_NUM_OUTPUTS, NULL, 0, &done),
+                 SHW_INVALID_ARGUMENT, "input 1, 'param.w2', is f32[3,3]");
+  EXPECT(done == NULL && outputs[0] == NULL);
+  EXPECT_REFUSED(shw_executor_enqueue(job.executors[0], 7, (const shw_buffer* const*)job.inputs[0],
+                                      MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, NULL, 0, &done),
+                 SHW_OUT_OF_RANGE, "entry number 7");
+  EXPECT(mlp_job_run_and_check(plan, &job));
+  shw_buffer_destroy(wrong);
+  mlp_job_destroy(&job);
+}
+
+static shw_event* enqueue(mlp_job* job, int32_t rank, shw_buffer** outputs) {
+  shw_event* done = NULL;
+  EXPECT_OK(shw_executor_enqueue(job->executors[rank], job->entry,
+                                 (const shw_buffer* const*)job->inputs[rank], MLP_NUM_INPUTS,
+                                 outputs, MLP_NUM_OUTPUTS, NULL, 0, &done));
+  return done;
+}
+
+static void destroy_outputs(shw_buffer** outputs) {
+  size_t i;
+  for (i = 0; i < MLP_NUM_OUTPUTS; ++i) shw_buffer_destroy(outputs[i]);
+}
+
+/* One rank never comes: the others wait, and an abort from any rank frees all of them. */
+static void an_abort_wakes_who_waits_for_a_missing_rank(shw_context* context,
+                                                        const shw_plan* plan) {
+  shw_buffer *outputs[8][MLP_NUM_OUTPUTS], *late[MLP_NUM_OUTPUTS];
+  shw_event *done[8], *event = NULL;
+  mlp_job job;
+  int32_t rank;
+  if (!mlp_job_create(context, plan, &job)) return;
+  for (rank = 1; rank < job.num_ranks; ++rank) done[rank] = enqueue(&job, rank, outputs[rank]);
+  EXPECT_CODE(shw_event_wait(done[1], 0), SHW_DEADLINE_EXCEEDED);
+  EXPECT_CODE(shw_event_wait(done[1], 1000000), SHW_DEADLINE_EXCEEDED);
+  shw_executor_abort(job.executors[1]);
+  EXPECT_CODE(shw_event_wait(done[1], -1), SHW_CANCELLED);
+  for (rank = 2; rank < job.num_ranks; ++rank)
+    EXPECT_CODE(shw_event_wait(done[rank], -1), SHW_ABORTED);
+  /* The error stays until the reset, also for the events that are waited for again. */
+  EXPECT_CODE(shw_event_wait(done[1], -1), SHW_CANCELLED);
+  EXPECT_CODE(shw_executor_enqueue(job.executors[1], 0, (const shw_buffer* const*)job.inputs[1],
+                                   MLP_NUM_INPUTS, late, MLP_NUM_OUTPUTS, NULL, 0, &event),
+              SHW_CANCELLED);
+  EXPECT(event == NULL && late[0] == NULL);
+  for (rank = 1; rank < job.num_ranks; ++rank) {
+    shw_event_destroy(done[rank]);
+    destroy_outputs(outputs[rank]);
+  }
+  for (rank = 0; rank < job.num_ranks; ++rank) shw_executor_reset(job.executors[rank]);
+  EXPECT(mlp_job_run_and_check(plan, &job));
+  mlp_job_destroy(&job);
+}
+
+static void events_outlive_their_executor(shw_context* context, const shw_plan* plan) {
+  shw_buffer* outputs[MLP_NUM_OUTPUTS];
+  shw_event* done;
+  mlp_job job;
+  if (!mlp_job_create(context, plan, &job)) return;
+  done = enqueue(&job, 0, outputs);
+  mlp_job_destroy(&job); /* the other ranks never ran */
+  EXPECT_CODE(shw_event_wait(done, -1), SHW_CANCELLED);
+  shw_event_destroy(done);
+  destroy_outputs(outputs);
+}
+
+/* Step after step into the same buffers; each step waits for the event of the step before. */
+static void runs_into_the_callers_buffers(shw_context* context, const shw_plan* plan) {
+  shw_buffer* outputs[8][MLP_NUM_OUTPUTS];
+  shw_event *done[8], *next[8];
+  mlp_job job;
+  int32_t rank;
+  int step;
+  if (!mlp_job_create(context, plan, &job)) return;
+  for (rank = 0; rank < job.num_ranks; ++rank) done[rank] = enqueue(&job, rank, outputs[rank]);
+  for (step = 0; step < 20; ++step) {
+    for (rank = 0; rank < job.num_ranks; ++rank)
+      EXPECT_OK(shw_executor_enqueue_into(
+          job.executors[rank], 0, (const shw_buffer* const*)job.inputs[rank], MLP_NUM_INPUTS,
+          (const shw_buffer* const*)outputs[rank], MLP_NUM_OUTPUTS, (const shw_event* const*)done,
+          (size_t)job.num_ranks, &next[rank]));
+    for (rank = 0; rank < job.num_ranks; ++rank) {
+      shw_event_destroy(done[rank]);
+      done[rank] = next[rank];
+    }
+  }
+  for (rank = 0; rank < job.num_ranks; ++rank) {
+    EXPECT_OK(shw_event_wait(done[rank], -1));
+    EXPECT_OK(shw_event_wait(done[rank], 0));
+    shw_event_destroy(done[rank]);
+    destroy_outputs(outputs[rank]);
+  }
+  EXPECT(mlp_job_run_and_check(plan, &job));
+  mlp_job_destroy(&job);
+}
+
+static void a_run_fails_if_one_that_it_waits_for_did(shw_context* context, const shw_plan* plan) {
+  shw_buffer *outputs[MLP_NUM_OUTPUTS], *more[8][MLP_NUM_OUTPUTS];
+  shw_event *failed, *done[8];
+  mlp_job job, other;
+  int32_t rank;
+  if (!mlp_job_create(context, plan, &job) || !mlp_job_create(context, plan, &other)) return;
+  failed = enqueue(&other, 0, outputs);
+  shw_executor_abort(other.executors[0]);
+  EXPECT_CODE(shw_event_wait(failed, -1), SHW_CANCELLED);
+  for (rank = 0; rank < job.num_ranks; ++rank)
+    EXPECT_OK(shw_executor_enqueue(
+        job.executors[rank], 0, (const shw_buffer* const*)job.inputs[rank], MLP_NUM_INPUTS,
+        more[rank], MLP_NUM_OUTPUTS, (const shw_event* const*)&failed, 1, &done[rank]));
+  for (rank = 0; rank < job.num_ranks; ++rank) {
+    EXPECT_CODE(shw_event_wait(done[rank], -1), SHW_ABORTED);
+    shw_event_destroy(done[rank]);
+    destroy_outputs(more[rank]);
+  }
+  shw_event_destroy(failed);
+  destroy_outputs(outputs);
+  mlp_job_destroy(&job);
+  mlp_job_destroy(&other);
+}
+
+int main(void) {
+  shw_context* context = new_context();
+  shw_plan* plan = mlp_plan(context, 2, 2);
+  ranks_are_checked(context, plan);
+  plans_of_ranks_are_compared(context, plan);
+  jobs_of_one_world_do_not_meet(context, plan);
+  wrong_buffers_are_refused(context, plan);
+  an_abort_wakes_who_waits_for_a_missing_rank(context, plan);
+  events_outlive_their_executor(context, plan);
+  runs_into_the_callers_buffers(context, plan);
+  a_run_fails_if_one_that_it_waits_for_did(context, plan);
+  shw_plan_destroy(plan);
+  shw_context_destroy(context);
+  return test_result();
+}

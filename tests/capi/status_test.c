@@ -1,0 +1,63 @@
+/* What a status says. */
+#include <string.h>
+
+#include "shardwise/builder.h"
+#include "testing.h"
+
+static void null_is_success(void) {
+  EXPECT(shw_status_code(NULL) == SHW_OK);
+  EXPECT(strcmp(shw_status_message(NULL), "") == 0);
+  EXPECT(shw_status_node_index(NULL) == -1);
+  EXPECT(strcmp(shw_status_node_name(NULL), "") == 0);
+  EXPECT(strcmp(shw_status_source_file(NULL), "") == 0);
+  EXPECT(shw_status_source_line(NULL) == 0);
+  shw_status_destroy(NULL);
+}
+
+static void says_who_refused(void) {
+  shw_status* status = shw_cancel_create(NULL);
+  EXPECT(shw_status_code(status) == SHW_INVALID_ARGUMENT);
+  EXPECT(strcmp(shw_status_message(status), "out_cancel is NULL") == 0);
+  EXPECT(strncmp(shw_status_source_file(status), "capi/src/", 9) == 0);
+  EXPECT(shw_status_source_line(status) > 0);
+  EXPECT(shw_status_node_index(status) == -1);
+  shw_status_destroy(status);
+}
+
+static void says_which_node(void) {
+  shw_context* context = new_context();
+  shw_builder* builder = NULL;
+  shw_node_options options = SHW_NODE_OPTIONS_INIT;
+  const int64_t dims[2] = {4, 8};
+  int32_t operands[2] = {0, 0}, node = 7;
+  shw_status* status;
+  EXPECT_OK(shw_builder_create(context, &builder));
+  EXPECT_OK(shw_builder_add_input(builder, SHW_ROLE_INPUT, "x", 0, SHW_DTYPE_F32, dims, 2, NULL,
+                                  &operands[0]));
+  options.name = "product";
+  status = shw_builder_add_node(builder, "mm", operands, 2, NULL, 0, &options, &node);
+  EXPECT(shw_status_code(status) == SHW_INVALID_ARGUMENT);
+  EXPECT(shw_status_node_index(status) == 1);
+  EXPECT(strcmp(shw_status_node_name(status), "product") == 0);
+  EXPECT(strstr(shw_status_message(status), "(node 1, 'product')") != NULL);
+  EXPECT(strstr(shw_status_message(status), "[4,8]") != NULL);
+  EXPECT(node == SHW_NO_NODE);
+  shw_status_destroy(status);
+  shw_builder_destroy(builder);
+  shw_context_destroy(context);
+}
+
+static void every_code_has_a_name(void) {
+  EXPECT(strcmp(shw_status_code_name(SHW_OK), "OK") == 0);
+  EXPECT(strcmp(shw_status_code_name(SHW_DATA_LOSS), "DATA_LOSS") == 0);
+  EXPECT(strcmp(shw_status_code_name(-1), "UNRECOGNISED") == 0);
+  EXPECT(strcmp(shw_status_code_name(16), "UNRECOGNISED") == 0);
+}
+
+int main(void) {
+  null_is_success();
+  says_who_refused();
+  says_which_node();
+  every_code_has_a_name();
+  return test_result();
+}
