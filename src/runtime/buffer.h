@@ -12,7 +12,7 @@ class Buffer {
  public:
   static Result<std::shared_ptr<Buffer>> allocate(std::shared_ptr<Device> device, int64_t bytes);
   // Memory of somebody else's. `release` (may be empty) is called once, from any thread, when
-  // nobody needs the memory any more.
+  // nobody needs the memory any more; it must not call the library.
   static std::shared_ptr<Buffer> borrow(void* memory, int64_t bytes, std::function<void()> release);
   ~Buffer();
   Buffer(const Buffer&) = delete;
