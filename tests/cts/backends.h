@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@ struct Backend {
   std::string name;
   std::shared_ptr<runtime::Device> (*make)();
 };
+
+inline void PrintTo(const Backend& backend, std::ostream* out) { *out << backend.name; }
 
 inline const std::vector<Backend>& backends() {
   static const std::vector<Backend> all = {
