@@ -151,6 +151,21 @@ static void refuses_senseless_outputs(shw_context* context) {
   shw_builder_destroy(b);
 }
 
+static void refuses_a_tangent_of_nothing(shw_context* context) {
+  shw_builder* b = NULL;
+  shw_blob* blob = (shw_blob*)&b;
+  int32_t x, tangent = SHW_NO_NODE;
+  EXPECT_OK(shw_builder_create(context, &b));
+  x = input(b, "x", 0);
+  EXPECT_OK(
+      shw_builder_add_input(b, SHW_ROLE_TANGENT, NULL, 1, SHW_DTYPE_F32, kDims, 2, NULL, &tangent));
+  EXPECT_OK(shw_builder_add_output(b, SHW_ROLE_RESULT, x, NULL, SHW_NO_NODE));
+  EXPECT_REFUSED(shw_builder_finish(b, &blob), SHW_INVALID_ARGUMENT,
+                 "the tangent belongs to output 1; the graph has 1 (node 1, 'tangent.1')");
+  EXPECT(blob == NULL);
+  shw_builder_destroy(b);
+}
+
 int main(void) {
   shw_context* context = new_context();
   same_calls_give_same_bytes(context);
@@ -158,6 +173,7 @@ int main(void) {
   refuses_senseless_inputs(context);
   refuses_senseless_nodes(context);
   refuses_senseless_outputs(context);
+  refuses_a_tangent_of_nothing(context);
   shw_context_destroy(context);
   return test_result();
 }

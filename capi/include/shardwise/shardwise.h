@@ -227,8 +227,8 @@ typedef struct shw_plan_summary {
   size_t struct_size;  /* set by SHW_PLAN_SUMMARY_INIT */
   double objective_us; /* modelled cost of one step of the program, the sum of the next three */
   double compute_us;
-  double communication_us; /* of collectives inside nodes' strategies */
-  double transition_us;    /* of layout changes between nodes */
+  double communication_us; /* of redistributing operands: collectives and the copies around them */
+  double transition_us;    /* 1 for each operand whose layout changes: breaks ties */
   double bound_us;         /* no placement is cheaper */
   int32_t proven;          /* 1: objective and bound meet */
   int32_t num_ranks;
