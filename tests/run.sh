@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 quick=${1:-}
 passed=0 failed=0
 jobs=$(nproc)
-threaded="unit_runtime unit_runtime_collective unit_solver unit_e2e cts"  # what has threads, for the thread sanitizer
+threaded="unit_runtime unit_runtime_cpu unit_solver unit_e2e cts capi_threads capi_run capi_cancel capi_lifetime"  # what has threads, for the thread sanitizer
 mkdir -p build
 
 examples/install_packages.sh test || { echo "0 passed, 1 failed"; exit 1; }
@@ -17,7 +17,7 @@ suite() {
   shift
   only=$(IFS='|'; echo "$*")
   echo "== $preset: build"
-  if ! { cmake --preset "$preset" >"build/$preset.log" 2>&1 &&
+  if ! { cmake --preset "$preset" -DBUILD_TESTING=ON >"build/$preset.log" 2>&1 &&
          cmake --build --preset "$preset" -j"$jobs" ${only:+--target "$@"} >>"build/$preset.log" 2>&1; }; then
     grep -E "error|Error|FAILED" -A5 "build/$preset.log" | head -60
     failed=$((failed + 1)); echo "FAILED: build of $preset"; return 1
