@@ -194,9 +194,9 @@ class Verifier {
   Status check_types(NodeId n, std::span<const OptionalType> inferred) const {
     const auto recorded = graph_.results(n);
     if (recorded.size() != inferred.size())
-      return invalid_argument("the node records " + std::to_string(recorded.size()) + " results; " +
-                              std::string(op_name(graph_.op(n))) + " has " +
-                              std::to_string(inferred.size()));
+      return invalid_argument(std::string(op_name(graph_.op(n))) + " has " +
+                              std::to_string(inferred.size()) + " results, not " +
+                              std::to_string(recorded.size()));
     for (size_t i = 0; i < recorded.size(); ++i) {
       if (recorded[i].has_value() == inferred[i].has_value() &&
           (!recorded[i] ||
