@@ -5,7 +5,7 @@ set -euo pipefail
 packages="g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev liblpsolve55-dev libsuitesparse-dev libdnnl-dev
           libxxhash-dev libcli11-dev nlohmann-json3-dev zlib1g-dev"
 if [ "${1:-build}" = test ]; then
-  packages="$packages libgtest-dev libbenchmark-dev clang libclang-rt-14-dev abigail-tools python3 python3-numpy binutils ccache"
+  packages="$packages libgtest-dev libbenchmark-dev clang libclang-rt-14-dev abigail-tools python3 binutils ccache"
 fi
 missing=""
 for p in $packages; do
