@@ -1,6 +1,6 @@
-// What families of ops share: type inference, and the single-mesh-dim rules of shared/planner
-// sections on pointwise ops, reductions and contractions. Rules are added in the reference's order,
-// which fixes strategy indices.
+// What families of ops share: type inference, and single-mesh-dim rules of pointwise ops,
+// reductions and contractions (planner.md 2.5). Rules are added in the reference's order, which
+// fixes strategy indices.
 #pragma once
 #include <initializer_list>
 #include <span>

@@ -20,7 +20,7 @@ class ReferenceProblem {
   std::string mesh;
   double objective = 0;
   std::vector<uint32_t> chosen;  // strategy by node
-  // The settings behind it (shared data's README): layouts of inputs and outputs, dtype in which
+  // The settings behind it as its exporter stated them: layouts of inputs and outputs, dtype in which
   // gradients are reduced.
   PlacementConstraints constraints;
 
