@@ -19,7 +19,7 @@ void* Context::allocate(size_t size, size_t alignment) const {
 void Context::free(void* memory, size_t size, size_t alignment) const {
   if (size == 0) size = 1;
   if (options_.alloc == nullptr)
-    ::operator delete(memory, size, std::align_val_t(alignment));
+    ::operator delete(memory, std::align_val_t(alignment));
   else
     options_.free(options_.alloc_user, memory, size, alignment);
 }
