@@ -4,8 +4,8 @@ namespace shw::runtime {
 
 Result<BufferRef> Buffer::allocate(std::shared_ptr<Device> device, int64_t bytes) {
   if (bytes < 0) return invalid_argument("a buffer of " + std::to_string(bytes) + " bytes");
-  SHW_ASSIGN_OR_RETURN(void* data, device->allocate(bytes, kArenaAlignment));
-  BufferRef buffer(new Buffer(data, bytes));
+  BufferRef buffer(new Buffer(nullptr, bytes));  // the owner first: making it can fail too
+  SHW_ASSIGN_OR_RETURN(buffer->data_, device->allocate(bytes, kArenaAlignment));
   buffer->device_ = std::move(device);
   return buffer;
 }

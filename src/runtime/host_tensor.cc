@@ -46,6 +46,7 @@ Status shard(const Port& port, const Mesh& mesh, int64_t rank, const HostTensorV
   if (whole.type.shape != port.global.shape || whole.type.dtype != port.global.dtype)
     return invalid_argument("'" + port.name + "' is " + to_string(port.global) + ", not " +
                             to_string(whole.type));
+  if (piece_type.numel() == 0) return {};  // there may be no memory at all
   const StridedCopy copy(piece_type.shape, dtype_size(piece_type.dtype), piece_type.strides,
                          whole.type.strides);
   copy.run(piece, static_cast<const std::byte*>(whole.data) +
@@ -56,6 +57,7 @@ Status shard(const Port& port, const Mesh& mesh, int64_t rank, const HostTensorV
 Status gather(const Port& port, const Mesh& mesh, int64_t rank, const TensorType& piece_type,
               const void* piece, void* whole) {
   SHW_RETURN_IF_ERROR(check_piece(port, mesh, piece_type));
+  if (piece_type.numel() == 0) return {};
   const StridedCopy copy(piece_type.shape, dtype_size(piece_type.dtype), port.global.strides,
                          piece_type.strides);
   copy.run(static_cast<std::byte*>(whole) + piece_offset(port, mesh, rank, port.global.strides),

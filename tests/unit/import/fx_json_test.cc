@@ -28,7 +28,9 @@ json placeholder(const char* name, json desc, json value) {
           {"val", value}, {"desc", desc},        {"phase", "forward"}};
 }
 
-json call(const char* name, const char* target, json args, json value) {
+// Lists are vectors: of one element in braces, compilers disagree whether a json is its copy or an
+// array of it.
+json call(const char* name, const char* target, std::vector<json> args, json value) {
   return {{"name", name}, {"op", "call_function"},    {"target", target},  {"args", args},
           {"val", value}, {"kwargs", json::object()}, {"phase", "forward"}};
 }
@@ -36,7 +38,7 @@ json call(const char* name, const char* target, json args, json value) {
 json ref(const char* name) { return {{"n", name}}; }
 
 // x [2,4], y = f(x), with `nodes` between.
-json small(json nodes, json result) {
+json small(std::vector<json> nodes, json result) {
   json all = json::array();
   all.push_back(placeholder("x", {{"cls", "PlainAOTInput"}, {"idx", 0}}, tensor({2, 4})));
   for (const json& n : nodes) all.push_back(n);

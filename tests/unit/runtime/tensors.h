@@ -63,7 +63,7 @@ inline void set(void* data, Dtype dtype, int64_t element, double v) {
     case Dtype::kI64:
       return put(static_cast<int64_t>(v));
     case Dtype::kU8:
-      return put(static_cast<uint8_t>(v));
+      return put(static_cast<uint8_t>(static_cast<int64_t>(v)));  // −2 is 254
     case Dtype::kBool:
       return put(static_cast<uint8_t>(v != 0));
     case Dtype::kC64: {
