@@ -38,12 +38,25 @@ Result<TensorFile> execute_unsharded(const Plan& plan, const std::string& entry,
   return execute(std::make_shared<const Plan>(std::move(single)), entry, inputs);
 }
 
+// A line for every output: how far it is from both.
+void print_errors(const Comparison& self, const Comparison& other) {
+  std::printf("%-52s %14s %14s\n", "relative error (Frobenius)", "to unsharded", "to expected");
+  for (const auto& [name, error] : self.error) {
+    const auto expected = other.error.find(name);
+    if (expected == other.error.end())
+      std::printf("  %-50s %14.3g %14s\n", name.c_str(), error, "-");
+    else
+      std::printf("  %-50s %14.3g %14.3g\n", name.c_str(), error, expected->second);
+  }
+}
+
 // Fails when a tensor is further away than rounding explains (f32 5e-6 against ourselves, 2e-5
 // against another library).
 Status verify(const Plan& plan, const std::string& entry, const TensorFile& inputs,
               const TensorFile& outputs) {
   SHW_ASSIGN_OR_RETURN(const TensorFile unsharded, execute_unsharded(plan, entry, inputs));
   const Comparison self = compare(outputs, unsharded, 5e-6), other = compare(outputs, inputs, 2e-5);
+  print_errors(self, other);
   std::printf("%s", comparison_text("unsharded run", self).c_str());
   if (other.num_compared > 0)
     std::printf("%s", comparison_text("expected values in the inputs file", other).c_str());

@@ -76,6 +76,7 @@ Comparison compare(const import::TensorFile& got, const import::TensorFile& want
     const double error = relative_error(tensor, it->second);
     const bool half = tensor.type.dtype == Dtype::kBF16 || tensor.type.dtype == Dtype::kF16;
     ++c.num_compared;
+    c.error[name] = error;
     if (!(error <= tolerance * (half ? 65536 : 1))) ++c.num_bad;  // NaN is bad
     double& of_kind = name.rfind("grad.", 0) == 0 ? c.worst_gradient : c.worst_output;
     if (!(error <= of_kind)) of_kind = error;
