@@ -119,7 +119,8 @@ Result<Compiled> compile(std::span<const uint8_t> graph_bytes, const CompileOpti
 
   SHW_RETURN_IF_ERROR(watch.next("strategies"));
   SHW_ASSIGN_OR_RETURN(const Strategies strategies,
-                       Strategies::enumerate(graph, mesh, options.rules, monitor));
+                       Strategies::enumerate(graph, mesh, options.rules, monitor,
+                                             /*reachable_only=*/options.rules == Rules::kFull));
   SHW_ASSIGN_OR_RETURN(const SideConditions conditions,
                        side_conditions(graph, mesh, strategies, constraints));
 

@@ -15,12 +15,17 @@ bool partials_mix(Placement a, Placement b) {
   return additive(a) && additive(b);
 }
 
+uint8_t bit_of(Placement p) {
+  return static_cast<uint8_t>(p.kind == Placement::Kind::kMasked ? 0x80 : 1u << p.arg);
+}
+
 // Depth-first over the mesh dims, so that a combination is given up at the first mesh dim that
 // breaks it: the order of what remains is that of the full product with mesh dim 0 slowest.
 class Composer {
  public:
-  Composer(const std::vector<std::vector<Placement>>& rules, std::span<const Dims* const> shapes,
-           const Mesh& mesh, Rules mode, StrategyTable& out)
+  using RuleList = std::vector<std::span<const Placement>>;
+  Composer(std::span<const RuleList> rules, std::span<const Dims* const> shapes, const Mesh& mesh,
+           Rules mode, StrategyTable& out)
       : rules_(rules), shapes_(shapes), mesh_(mesh), mode_(mode), out_(out), row_(shapes.size()) {
     left_.resize(static_cast<size_t>(mesh.rank()) + 1);
     for (auto& level : left_) level.resize(shapes.size());
@@ -33,7 +38,7 @@ class Composer {
       out_.rows.insert(out_.rows.end(), row_.begin(), row_.end());
       return;
     }
-    for (const std::vector<Placement>& rule : rules_) {
+    for (const std::span<const Placement> rule : rules_[static_cast<size_t>(m)]) {
       if (!apply(m, rule)) continue;
       run(m + 1);
     }
@@ -41,7 +46,7 @@ class Composer {
   }
 
  private:
-  bool apply(int m, const std::vector<Placement>& rule) {
+  bool apply(int m, std::span<const Placement> rule) {
     const auto level = static_cast<size_t>(m);
     for (size_t k = 0; k < row_.size(); ++k) {
       row_[k][m] = rule[k];
@@ -61,7 +66,7 @@ class Composer {
     return true;
   }
 
-  const std::vector<std::vector<Placement>>& rules_;
+  std::span<const RuleList> rules_;  // per mesh dim
   std::span<const Dims* const> shapes_;
   const Mesh& mesh_;
   Rules mode_;
@@ -83,8 +88,17 @@ bool is_legal(const Layout& layout, const Dims& shape, const Mesh& mesh, Rules m
          (mode == Rules::kCompat || is_evenly_sharded(shape, layout, mesh));
 }
 
+void PartialKinds::add(const Layout& layout) {
+  for (size_t m = 0; m < on.size(); ++m)
+    if (const Placement p = layout.placement[m]; p.is_partial()) on[m] |= bit_of(p);
+}
+
+bool PartialKinds::has(int mesh_dim, Placement p) const {
+  return (on[static_cast<size_t>(mesh_dim)] & bit_of(p)) != 0;
+}
+
 StrategyTable compose(const RuleSet& rules, std::span<const Dims* const> shapes, const Mesh& mesh,
-                      Rules mode) {
+                      Rules mode, std::span<const PartialKinds> produced) {
   std::vector<std::vector<Placement>> distinct;  // equal rules would give equal strategies
   distinct.emplace_back(rules.width(), Placement::replicate());
   for (size_t i = 0; i < rules.size(); ++i) {
@@ -93,8 +107,19 @@ StrategyTable compose(const RuleSet& rules, std::span<const Dims* const> shapes,
                                    [&](const auto& d) { return std::ranges::equal(d, rule); });
     if (!known) distinct.emplace_back(rule.begin(), rule.end());
   }
+  const auto reachable = [&](std::span<const Placement> rule, int m) {
+    for (size_t k = 0; k < produced.size(); ++k) {
+      const Placement p = rule[rules.num_results() + k];
+      if (p.is_partial() && !produced[k].has(m, p)) return false;
+    }
+    return true;
+  };
+  std::vector<Composer::RuleList> usable(static_cast<size_t>(mesh.rank()));
+  for (int m = 0; m < mesh.rank(); ++m)
+    for (const auto& rule : distinct)
+      if (reachable(rule, m)) usable[static_cast<size_t>(m)].push_back(rule);
   StrategyTable table{rules.num_results(), rules.num_operands(), {}};
-  Composer(distinct, shapes, mesh, mode, table).run(0);
+  Composer(usable, shapes, mesh, mode, table).run(0);
   return table;
 }
 

@@ -1,5 +1,6 @@
 // From the rules of one mesh dim to strategies on the whole mesh.
 #pragma once
+#include <array>
 #include <optional>
 #include <span>
 #include <vector>
@@ -17,10 +18,20 @@ struct StrategyTable {
   size_t count() const { return width() == 0 ? 0 : rows.size() / width(); }
 };
 
+// Which partial placements a value can lie in, mesh dim by mesh dim: a bit per Placement::arg, the
+// highest for a masked partial.
+struct PartialKinds {
+  std::array<uint8_t, kMaxMeshRank> on{};
+  void add(const Layout& layout);
+  bool has(int mesh_dim, Placement p) const;
+  bool operator==(const PartialKinds&) const = default;
+};
+
 // Shapes of results then operands; nullptr where the tensor is absent (its layout is not looked
-// at).
+// at). `produced`, if not empty, says for each operand which partials its producer can leave it in:
+// rules that want another one are left out mesh dim by mesh dim, before they multiply.
 StrategyTable compose(const RuleSet& rules, std::span<const Dims* const> shapes, const Mesh& mesh,
-                      Rules mode);
+                      Rules mode, std::span<const PartialKinds> produced = {});
 
 // A layout that may exist: enough elements (even ones, under `full`), partials of one kind (sum and
 // avg may mix).

@@ -46,9 +46,15 @@ bool cast_keeps(const Layout& layout, Dtype from, Dtype to) {
 
 class Enumerator {
  public:
-  Enumerator(const Graph& graph, const Mesh& mesh, Rules rules, Strategies& out, LayoutPool& pool,
-             IndexVec<StrategySetId, StrategySet>& sets)
-      : graph_(graph), mesh_(mesh), mode_(rules), out_(out), pool_(pool), sets_(sets) {}
+  Enumerator(const Graph& graph, const Mesh& mesh, Rules rules, bool reachable_only,
+             Strategies& out, LayoutPool& pool, IndexVec<StrategySetId, StrategySet>& sets)
+      : graph_(graph),
+        mesh_(mesh),
+        mode_(rules),
+        reachable_only_(reachable_only),
+        out_(out),
+        pool_(pool),
+        sets_(sets) {}
 
   Result<StrategySetId> set_for(NodeId n) {
     const OpDef& def = op_def(graph_.op(n));
@@ -73,7 +79,25 @@ class Enumerator {
     for (const OptionalType& t : graph_.results(n)) h = hash_combine(h, t ? hash_of(*t) : 2);
     if (def.sharding == Sharding::kFollow || def.sharding == Sharding::kElement)
       h = hash_combine(h, out_.produced(graph_, n, 0).v);
+    if (reachable_only_ && def.sharding == Sharding::kRules)
+      for (const PartialKinds& kinds : produced_partials(n))
+        h = hash_bytes(kinds.on.data(), kinds.on.size(), h);
     return h;
+  }
+
+  // Of each operand; nothing said of operands that are absent.
+  std::vector<PartialKinds> produced_partials(NodeId n) const {
+    const auto operands = graph_.operands(n);
+    std::vector<PartialKinds> kinds(operands.size());
+    for (size_t k = 0; k < operands.size(); ++k) {
+      if (!operands[k].valid()) continue;
+      const LayoutListId list = out_.produced(graph_, n, k);
+      auto [it, is_new] = partials_.try_emplace(list.v);
+      if (is_new)
+        for (LayoutId id : pool_.list(list)) it->second.add(pool_.layout(id));
+      kinds[k] = it->second;
+    }
+    return kinds;
   }
 
   Result<StrategyTable> table_for(NodeId n, const OpDef& def,
@@ -87,7 +111,8 @@ class Enumerator {
       case Sharding::kRules: {
         RuleSet rules(results.size(), operands.size());
         if (def.rules) def.rules(args, results, rules);
-        return compose(rules, shapes, mesh_, mode_);
+        if (!reachable_only_) return compose(rules, shapes, mesh_, mode_);
+        return compose(rules, shapes, mesh_, mode_, produced_partials(n));
       }
       case Sharding::kFree: {
         RuleSet rules(results.size(), operands.size());
@@ -141,10 +166,12 @@ class Enumerator {
   const Graph& graph_;
   const Mesh& mesh_;
   Rules mode_;
+  bool reachable_only_;
   Strategies& out_;
   LayoutPool& pool_;
   IndexVec<StrategySetId, StrategySet>& sets_;
   std::unordered_map<uint64_t, StrategySetId> by_class_;
+  mutable std::unordered_map<uint32_t, PartialKinds> partials_;  // by LayoutListId; look-up only
 };
 
 }  // namespace
@@ -180,10 +207,10 @@ LayoutListId Strategies::produced(const Graph& graph, NodeId n, size_t operand) 
 }
 
 Result<Strategies> Strategies::enumerate(const Graph& graph, const Mesh& mesh, Rules rules,
-                                         Monitor& monitor) {
+                                         Monitor& monitor, bool reachable_only) {
   Strategies s;
   s.set_of_.reserve(graph.num_nodes());
-  Enumerator enumerator(graph, mesh, rules, s, s.pool_, s.sets_);
+  Enumerator enumerator(graph, mesh, rules, reachable_only, s, s.pool_, s.sets_);
   for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
     if (i % 256 == 0) SHW_RETURN_IF_ERROR(monitor.poll());
     auto set = enumerator.set_for(NodeId{i});

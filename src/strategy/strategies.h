@@ -37,9 +37,11 @@ struct StrategySet {
 
 class Strategies {
  public:
-  // The mesh and graph are only read during the call.
+  // The mesh and graph are only read during the call. With `reachable_only`, strategies that want
+  // an operand partial in a way in which its producer never leaves it are not listed: nothing else
+  // can make a partial value, so their price is infinite (under the prices of `full`).
   static Result<Strategies> enumerate(const Graph& graph, const Mesh& mesh, Rules rules,
-                                      Monitor& monitor);
+                                      Monitor& monitor, bool reachable_only = false);
 
   const StrategySet& of(NodeId n) const { return sets_[set_of_[n]]; }
   StrategySetId set_of(NodeId n) const { return set_of_[n]; }
