@@ -124,12 +124,15 @@ Result<Compiled> compile(std::span<const uint8_t> graph_bytes, const CompileOpti
   SHW_ASSIGN_OR_RETURN(const SideConditions conditions,
                        side_conditions(graph, mesh, strategies, constraints));
 
-  SHW_RETURN_IF_ERROR(watch.next("solve"));
+  SHW_RETURN_IF_ERROR(watch.next("price"));
   Pricer pricer(
       graph, strategies, collectives,
       options.rules == Rules::kCompat ? cost::PriceRules::kCompat : cost::PriceRules::kFull);
+  SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem,
+                       placement_problem(graph, strategies, conditions, pricer, monitor));
+  SHW_RETURN_IF_ERROR(watch.next("solve"));
   SHW_ASSIGN_OR_RETURN(const Placed placed,
-                       place(graph, strategies, conditions, pricer, options.solver, monitor));
+                       place(graph, strategies, problem, pricer, options.solver, monitor));
   out.solve_stats = placed.stats;
   summary.objective_us = placed.objective_us;
   summary.bound_us = placed.bound_us;

@@ -34,7 +34,7 @@ struct CompileOptions {
 };
 
 struct PhaseTime {
-  std::string_view name;  // "load", "rewrite", "strategies", "solve" (pricing included), "lower",
+  std::string_view name;  // "load", "rewrite", "strategies", "price", "solve", "lower",
                           // "passes", "write"
   double seconds;
 };

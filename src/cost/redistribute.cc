@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -139,21 +140,39 @@ double walk(Prices& prices, typename Prices::State piece, bool contiguous, int m
 
 double from_all_replicate_us(const Layout& to) { return to.has_partial() ? kInfinity : 0.0; }
 
-// Layouts with their duplicates folded: the places of the distinct ones, and which of them each is.
-struct Distinct {
-  std::vector<uint32_t> places;
-  std::vector<uint32_t> number;
+// The different layouts of a list as a tree: one level a mesh dim, in the order in which they are
+// visited, one branch a placement. Pairs of layouts that begin alike share the price of what they
+// have in common, so a matrix costs little more than its last level.
+class LayoutTree {
+ public:
+  struct Branch {
+    Placement placement;
+    uint32_t first = 0, end = 0;  // below it, on the next level; at the last: which layout it is
+  };
 
-  explicit Distinct(std::span<const Layout> layouts) : number(layouts.size()) {
+  LayoutTree(std::span<const Layout> layouts, int mesh_rank)
+      : number(layouts.size()), levels_(static_cast<size_t>(mesh_rank)) {
     std::vector<std::pair<uint64_t, uint32_t>> keys(layouts.size());
     for (uint32_t i = 0; i < layouts.size(); ++i) keys[i] = {key_of(layouts[i]), i};
     std::sort(keys.begin(), keys.end());
     for (size_t i = 0; i < keys.size(); ++i) {
-      if (i == 0 || keys[i].first != keys[i - 1].first) places.push_back(keys[i].second);
+      if (i == 0 || keys[i].first != keys[i - 1].first) {
+        places.push_back(keys[i].second);
+        add(layouts[keys[i].second], i == 0 ? nullptr : &layouts[keys[i - 1].second]);
+      }
       number[keys[i].second] = static_cast<uint32_t>(places.size() - 1);
     }
   }
 
+  std::span<const Branch> top() const { return levels_[0]; }
+  std::span<const Branch> below(const Branch& b, int level) const {
+    return std::span(levels_[static_cast<size_t>(level) + 1]).subspan(b.first, b.end - b.first);
+  }
+
+  std::vector<uint32_t> places;  // of the different layouts, in the list
+  std::vector<uint32_t> number;  // for each of the list, which of them it is
+
+ private:
   static uint64_t key_of(const Layout& layout) {
     static_assert(kMaxMeshRank * 8 <= 64 && kMaxRank <= 64);
     uint64_t key = 0;
@@ -161,6 +180,73 @@ struct Distinct {
       key = key << 8 | static_cast<uint64_t>(p.kind) << 6 | p.arg;
     return key;
   }
+
+  // New branches from the level on which the layout leaves the path of the one before it.
+  void add(const Layout& layout, const Layout* previous) {
+    size_t parting = 0;
+    while (previous != nullptr && layout.placement[parting] == previous->placement[parting])
+      ++parting;
+    for (size_t level = levels_.size(); level-- > 0;) {
+      const auto end = static_cast<uint32_t>(
+          level + 1 == levels_.size() ? places.size() : levels_[level + 1].size());
+      if (level >= parting) levels_[level].push_back({layout.placement[level], end - 1, end});
+      levels_[level].back().end = end;
+    }
+  }
+
+  std::vector<std::vector<Branch>> levels_;
+};
+
+// Prices of all pairs of two trees.
+class PairWalk {
+ public:
+  PairWalk(const CollectiveModel& model, const Roofline& roofline, PriceRules rules,
+           const LayoutTree& to, std::span<double> out)
+      : prices_(model, roofline),
+        last_(model.mesh().rank() - 1),
+        rules_(rules),
+        to_(to),
+        columns_(to.number.size()),
+        out_(out) {}
+
+  MemoPrices& prices() { return prices_; }
+  // One source layout: its price to every target, with 1 for a change if `transitions`.
+  void run(const Layout& from, uint32_t row, MemoPrices::State piece, bool contiguous,
+           double transition) {
+    from_ = &from;
+    cell_ = out_.data() + row * columns_;
+    transition_ = transition;
+    descend(0, to_.top(), piece, contiguous, 0, false);
+  }
+
+ private:
+  void descend(int d, std::span<const LayoutTree::Branch> targets, MemoPrices::State piece,
+               bool contiguous, double total, bool changed) {
+    const Placement from = (*from_)[d];
+    for (const LayoutTree::Branch& to : targets) {
+      MemoPrices::State after = piece;
+      double sum = total;
+      const bool differs = from != to.placement;
+      if (differs) {
+        if (!contiguous) sum += prices_.copy_us(piece);
+        sum += step_us(prices_, after, d, from, to.placement, rules_);
+      }
+      if (d == last_)
+        cell_[to_.places[to.first]] = changed || differs ? sum + transition_ : sum;
+      else
+        descend(d + 1, to_.below(to, d), after, contiguous || differs, sum, changed || differs);
+    }
+  }
+
+  MemoPrices prices_;
+  const int last_;
+  const PriceRules rules_;
+  const LayoutTree& to_;
+  const size_t columns_;
+  const std::span<double> out_;
+  const Layout* from_ = nullptr;
+  double* cell_ = nullptr;
+  double transition_ = 0;
 };
 
 }  // namespace
@@ -180,24 +266,29 @@ double redistribute_us(const CollectiveModel& model, const Roofline& roofline, d
 void redistribute_matrix(const CollectiveModel& model, const Roofline& roofline,
                          double global_bytes, bool contiguous, std::span<const Layout> from,
                          std::span<const Layout> to, std::span<double> out_row_major,
-                         PriceRules rules) {
-  const Distinct rows(from), columns(to);
+                         PriceRules rules, double transition) {
   const int mesh_rank = model.mesh().rank();
-  MemoPrices prices(model, roofline);
-  std::vector<double> distinct(rows.places.size() * columns.places.size());
-  double* cell = distinct.data();
+  const LayoutTree rows(from, mesh_rank), columns(to, mesh_rank);
+  const size_t width = to.size();
+  PairWalk pairs(model, roofline, rules, columns, out_row_major);
   for (const uint32_t i : rows.places) {
-    const Layout& source = from[i];
-    const bool all_replicate = source.all_replicate();
-    const auto piece = prices.state_of(bytes_of_piece(model.mesh(), global_bytes, source));
-    for (const uint32_t j : columns.places)
-      *cell++ = all_replicate ? from_all_replicate_us(to[j])
-                              : walk(prices, piece, contiguous, mesh_rank, source, to[j], rules);
+    const auto piece = pairs.prices().state_of(bytes_of_piece(model.mesh(), global_bytes, from[i]));
+    pairs.run(from[i], i, piece, contiguous, transition);
+    double* row = out_row_major.data() + i * width;
+    if (from[i].all_replicate() || mesh_rank == 2)  // the two exceptions of the rules
+      for (const uint32_t j : columns.places) {
+        if (from[i].all_replicate())
+          row[j] = from_all_replicate_us(to[j]) + transition * transition_us(from[i], to[j]);
+        else if (visits_inner_first(mesh_rank, from[i], to[j]))
+          row[j] = transition +
+                   walk(pairs.prices(), piece, contiguous, mesh_rank, from[i], to[j], rules);
+      }
+    if (columns.places.size() < width)
+      for (size_t j = 0; j < width; ++j) row[j] = row[columns.places[columns.number[j]]];
   }
-  double* out = out_row_major.data();
-  for (const uint32_t row : rows.number)
-    for (const uint32_t column : columns.number)
-      *out++ = distinct[row * columns.places.size() + column];
+  for (size_t i = 0; i < from.size(); ++i)
+    if (const size_t first = rows.places[rows.number[i]]; first != i)
+      std::copy_n(out_row_major.data() + first * width, width, out_row_major.data() + i * width);
 }
 
 double transition_us(const Layout& from, const Layout& to) {

@@ -12,7 +12,15 @@ Result<solver::PlacementProblem> placement_problem(const Graph& graph, const Str
     SHW_ASSIGN_OR_RETURN(const std::span<const double> costs, pricer.node_costs(NodeId{i}));
     problem.add_variable(costs);
   }
+  // Tables beyond that would not be swept in any useful time either.
+  constexpr uint64_t kMostBytes = uint64_t{4} << 30;
   for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
+    if (problem.pool_bytes() > kMostBytes)
+      return Status(Code::kResourceExhausted,
+                    "the prices of all pairs of layouts need more than 4 GiB: use fewer mesh dims" +
+                        std::string(pricer.rules() == cost::PriceRules::kCompat
+                                        ? ", or rules full, which leave out what nothing reaches"
+                                        : ""));
     if (i % 64 == 0) SHW_RETURN_IF_ERROR(monitor.poll());
     const auto operands = graph.operands(NodeId{i});
     for (size_t k = 0; k < operands.size(); ++k)
@@ -65,10 +73,8 @@ Result<Placed> price_choice(const Graph& graph, const Strategies& strategies, Pr
 }
 
 Result<Placed> place(const Graph& graph, const Strategies& strategies,
-                     const SideConditions& conditions, Pricer& pricer,
+                     const solver::PlacementProblem& problem, Pricer& pricer,
                      const solver::SolveOptions& options, Monitor& monitor) {
-  SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem,
-                       placement_problem(graph, strategies, conditions, pricer, monitor));
   SHW_ASSIGN_OR_RETURN(solver::Solution solution, solver::solve(problem, options, monitor));
   SHW_ASSIGN_OR_RETURN(Placed placed,
                        price_choice(graph, strategies, pricer, std::move(solution.choice)));

@@ -31,7 +31,7 @@ Result<solver::PlacementProblem> placement_problem(const Graph& graph, const Str
                                                    Monitor& monitor);
 
 Result<Placed> place(const Graph& graph, const Strategies& strategies,
-                     const SideConditions& conditions, Pricer& pricer,
+                     const solver::PlacementProblem& problem, Pricer& pricer,
                      const solver::SolveOptions& options, Monitor& monitor);
 
 // What a given choice costs: for explanations, and to hold the solver's figure against.

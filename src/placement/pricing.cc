@@ -76,16 +76,17 @@ uint32_t Pricer::edge_matrix(NodeId consumer, size_t operand, bool no_comm,
     return v;
   };
   const std::vector<Layout> rows = layouts(from), columns = layouts(to);
-  std::vector<double> us(rows.size() * columns.size());
+  const std::span<double> us = problem.room_for_matrix(static_cast<uint32_t>(rows.size()),
+                                                       static_cast<uint32_t>(columns.size()));
   cost::redistribute_matrix(collectives_, roofline_, value.bytes, value.contiguous, rows, columns,
-                            us, rules_);
-  for (size_t i = 0; i < rows.size(); ++i)
-    for (size_t j = 0; j < columns.size(); ++j) {
-      double& c = us[i * columns.size() + j];
-      c = no_comm && c > 0 ? solver::kForbidden : c + cost::transition_us(rows[i], columns[j]);
-    }
-  const uint32_t matrix = problem.add_matrix(static_cast<uint32_t>(rows.size()),
-                                             static_cast<uint32_t>(columns.size()), us);
+                            us, rules_, /*transition=*/no_comm ? 0.0 : 1.0);
+  if (no_comm)
+    for (size_t i = 0; i < rows.size(); ++i)
+      for (size_t j = 0; j < columns.size(); ++j) {
+        double& c = us[i * columns.size() + j];
+        c = c > 0 ? solver::kForbidden : cost::transition_us(rows[i], columns[j]);
+      }
+  const uint32_t matrix = problem.add_filled_matrix();
   matrices_.emplace(key, matrix);
   return matrix;
 }

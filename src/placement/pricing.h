@@ -41,6 +41,8 @@ class Pricer {
   double redistribution_us(NodeId consumer, size_t operand, const Layout& from,
                            const Layout& to) const;
 
+  cost::PriceRules rules() const { return rules_; }
+
  private:
   struct EdgeKey {
     uint32_t from, to;

@@ -18,6 +18,39 @@ SHW_MULTIVERSION void min_plus(const double* __restrict w, size_t rows, const do
   }
 }
 
+SHW_MULTIVERSION void lower_by_rows(const double* const row[4], const double w[4], size_t cols,
+                                    double* __restrict out) {
+  const double* __restrict r0 = row[0], * __restrict r1 = row[1], * __restrict r2 = row[2], * __restrict r3 = row[3];
+  const double w0 = w[0], w1 = w[1], w2 = w[2], w3 = w[3];
+  for (size_t j = 0; j < cols; ++j) {
+    const double a = w0 + r0[j], b = w1 + r1[j], c = w2 + r2[j], d = w3 + r3[j];
+    const double ab = a < b ? a : b, cd = c < d ? c : d, least = ab < cd ? ab : cd;
+    out[j] = least < out[j] ? least : out[j];
+  }
+}
+
+SHW_MULTIVERSION void min_plus_rows(const double* __restrict m, size_t rows, size_t cols,
+                                    const double* __restrict w, const double* __restrict skip,
+                                    double* __restrict out) {
+  constexpr size_t kWide = 8;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (size_t i = 0; i < rows; ++i) {
+    out[i] = 0;
+    if (skip[i] == kInfinity) continue;
+    const double* __restrict row = m + i * cols;
+    double least[kWide];
+    for (double& l : least) l = kInfinity;
+    size_t j = 0;
+    for (; j + kWide <= cols; j += kWide)
+      for (size_t l = 0; l < kWide; ++l) {
+        const double t = w[j + l] + row[j + l];
+        least[l] = t < least[l] ? t : least[l];
+      }
+    for (; j < cols; ++j) least[0] = std::min(least[0], w[j] + row[j]);
+    out[i] = *std::min_element(least, least + kWide);
+  }
+}
+
 // In tiles, so that the lines written to stay in the cache until they are full.
 void transpose(const double* m, size_t rows, size_t cols, size_t stride, double* out,
                size_t out_stride) {

@@ -18,6 +18,12 @@ namespace shw::solver {
 // out[j] = min over s of w[s] + m[s][j]; m is row-major, rows × cols.
 void min_plus(const double* w, size_t rows, const double* m, size_t cols, double* out);
 
+// The same on tables that lie as they lie: out[j] = min(out[j], w[b] + row[b][j]) for four rows;
+// and out[i] = min over j of w[j] + m[i][j] for each row whose skip[i] is finite, 0 for the others.
+void lower_by_rows(const double* const row[4], const double w[4], size_t cols, double* out);
+void min_plus_rows(const double* m, size_t rows, size_t cols, const double* w, const double* skip,
+                   double* out);
+
 // out[j][i] = m[i][j]; rows of m are `stride` apart, those of out `out_stride`.
 void transpose(const double* m, size_t rows, size_t cols, size_t stride, double* out,
                size_t out_stride);

@@ -1,6 +1,7 @@
 // Building and checking a PlacementProblem.
 #include "solver/problem.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -32,23 +33,53 @@ void PlacementProblem::add_unary(uint32_t variable, std::span<const double> cost
 
 uint32_t PlacementProblem::add_matrix(uint32_t rows, uint32_t cols,
                                       std::span<const double> row_major) {
-  const uint64_t cells = uint64_t{rows} * cols;
-  const uint64_t hash = hash_combine(hash_bytes(row_major.data(), row_major.size_bytes()),
-                                     uint64_t{rows} << 32 | cols);
+  const std::span<double> room = room_for_matrix(rows, cols);
+  malformed_ = malformed_ || room.size() != row_major.size();
+  std::ranges::fill(room, kForbidden);
+  std::copy_n(row_major.begin(), std::min(room.size(), row_major.size()), room.begin());
+  return add_filled_matrix();
+}
+
+std::span<double> PlacementProblem::room_for_matrix(uint32_t rows, uint32_t cols) {
+  constexpr size_t kChunkCells = 1 << 15;
+  const size_t cells = size_t{rows} * cols;
+  if (cells > free_cells_) {
+    // A large matrix has a chunk of its own, and leaves the last one to small ones.
+    const bool large = cells > kChunkCells / 4;
+    pool_.push_back(std::make_unique_for_overwrite<double[]>(large ? cells : kChunkCells));
+    pool_bytes_ += (large ? cells : kChunkCells) * sizeof(double);
+    filling_ = {rows, cols, pool_.back().get()};
+    if (large) return {pool_.back().get(), cells};
+    free_ = pool_.back().get();
+    free_cells_ = kChunkCells;
+  }
+  filling_ = {rows, cols, free_};
+  return {free_, cells};
+}
+
+uint32_t PlacementProblem::add_filled_matrix() {
+  const size_t cells = size_t{filling_.rows} * filling_.cols, bytes = cells * sizeof(double);
+  const bool large = filling_.costs != free_;
+  const uint64_t hash = hash_combine(hash_bytes(filling_.costs, bytes),
+                                     uint64_t{filling_.rows} << 32 | filling_.cols);
   const auto [first, last] = matrix_by_hash_.equal_range(hash);
   for (auto it = first; it != last; ++it) {
     const Matrix& m = matrices_[it->second];
-    if (m.rows == rows && m.cols == cols && cells == row_major.size() &&
-        std::memcmp(pool_.data() + m.first, row_major.data(), row_major.size_bytes()) == 0)
-      return it->second;
+    if (m.rows != filling_.rows || m.cols != filling_.cols ||
+        (bytes != 0 && std::memcmp(m.costs, filling_.costs, bytes) != 0))
+      continue;
+    if (large) {
+      pool_.pop_back();
+      pool_bytes_ -= bytes;
+    }
+    return it->second;
+  }
+  if (!large) {
+    free_ += cells;
+    free_cells_ -= cells;
   }
   const auto index = static_cast<uint32_t>(matrices_.size());
-  matrices_.push_back({rows, cols, pool_.size()});
-  pool_.insert(pool_.end(), row_major.begin(), row_major.end());
-  if (cells != row_major.size()) {
-    malformed_ = true;
-    pool_.resize(matrices_.back().first + cells, kForbidden);
-  }
+  matrices_.push_back(filling_);
   matrix_by_hash_.emplace(hash, index);
   return index;
 }
@@ -58,8 +89,7 @@ void PlacementProblem::add_edge(uint32_t a, uint32_t b, uint32_t matrix, bool tr
     const Matrix& m = matrices_[matrix];
     const uint32_t k = num_labels(a);
     if (m.rows == k && m.cols == k) {
-      for (uint32_t i = 0; i < k; ++i)
-        unary_[first_label_[a] + i] += pool_[m.first + uint64_t{i} * k + i];
+      for (uint32_t i = 0; i < k; ++i) unary_[first_label_[a] + i] += m.costs[uint64_t{i} * k + i];
       return;
     }
   }
@@ -79,11 +109,9 @@ Status PlacementProblem::validate() const {
     for (uint32_t v = 0; v < num_variables(); ++v)
       if (!all_costs(unary(v).data(), num_labels(v)))
         return invalid_argument("variable " + std::to_string(v) + " has a cost that is NaN or −∞");
-  if (!all_costs(pool_.data(), pool_.size()))
-    for (size_t m = 0; m < matrices_.size(); ++m)
-      if (!all_costs(pool_.data() + matrices_[m].first,
-                     size_t{matrices_[m].rows} * matrices_[m].cols))
-        return invalid_argument("matrix " + std::to_string(m) + " has a cost that is NaN or −∞");
+  for (size_t m = 0; m < matrices_.size(); ++m)
+    if (!all_costs(matrices_[m].costs, size_t{matrices_[m].rows} * matrices_[m].cols))
+      return invalid_argument("matrix " + std::to_string(m) + " has a cost that is NaN or −∞");
   for (size_t i = 0; i < edges_.size(); ++i) {
     const Edge& e = edges_[i];
     const auto name = [i] { return "edge " + std::to_string(i); };

@@ -11,6 +11,7 @@
 #pragma once
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -31,14 +32,22 @@ class PlacementProblem {
   };
   struct Matrix {
     uint32_t rows, cols;
-    uint64_t first;  // into the pool, row-major
+    const double* costs;  // row-major, in the pool
   };
+
+  PlacementProblem() = default;
+  PlacementProblem(PlacementProblem&&) noexcept = default;  // never copied: tables can be large
+  PlacementProblem& operator=(PlacementProblem&&) noexcept = default;
 
   // Returns the variable's index. Costs may be kForbidden; an empty span is refused by validate().
   uint32_t add_variable(std::span<const double> unary);
   void add_unary(uint32_t variable, std::span<const double> costs);  // adds to what is there
   // Equal matrices (same bits) share one entry.
   uint32_t add_matrix(uint32_t rows, uint32_t cols, std::span<const double> row_major);
+  // The same without a copy: room for the matrix, to be filled by the caller and then added before
+  // room for another is asked for.
+  std::span<double> room_for_matrix(uint32_t rows, uint32_t cols);
+  uint32_t add_filled_matrix();
   void add_edge(uint32_t a, uint32_t b, uint32_t matrix, bool transposed = false);
 
   void reserve(size_t variables, size_t labels, size_t edges);
@@ -55,7 +64,8 @@ class PlacementProblem {
   }
   std::span<const Edge> edges() const { return edges_; }
   std::span<const Matrix> matrices() const { return matrices_; }
-  const double* costs(uint32_t matrix) const { return pool_.data() + matrices_[matrix].first; }
+  const double* costs(uint32_t matrix) const { return matrices_[matrix].costs; }
+  uint64_t pool_bytes() const { return pool_bytes_; }
   double edge_cost(const Edge& e, uint32_t label_a, uint32_t label_b) const {
     const Matrix& m = matrices_[e.matrix];
     return costs(e.matrix)[e.transposed ? uint64_t{label_b} * m.cols + label_a
@@ -69,7 +79,13 @@ class PlacementProblem {
   std::vector<double> unary_;
   std::vector<Edge> edges_;
   std::vector<Matrix> matrices_;
-  std::vector<double> pool_;
+  // Chunks never move; what follows is the matrix that has room, and what is left of the last
+  // chunk.
+  std::vector<std::unique_ptr<double[]>> pool_;
+  Matrix filling_{0, 0, nullptr};
+  double* free_ = nullptr;
+  size_t free_cells_ = 0;
+  uint64_t pool_bytes_ = 0;
   std::unordered_multimap<uint64_t, uint32_t> matrix_by_hash_;  // look-up only, never iterated
   bool malformed_ = false;  // sizes or indices that do not fit were given; validate() says so
 };
@@ -77,6 +93,9 @@ class PlacementProblem {
 struct SolveOptions {
   // Sweeps over the whole problem. Counted, so the result does not depend on the clock.
   uint32_t max_sweeps = 2000;
+  // Cells of all different tables from which on a problem is wide (survey.h). A deep network of
+  // narrow tables has as many pairs of labels, but few tables, and presolve is good at that.
+  uint64_t wide_cells = 1 << 19;
   uint64_t table_budget_bytes = 64ull << 20;  // of exact elimination
   uint64_t max_branch_nodes = 100000;
   double time_limit_s = 0;     // 0: none; at the limit the incumbent is returned, proven = false

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "solver/decode.h"
+#include "solver/survey.h"
 
 namespace shw::solver {
 namespace {
@@ -46,8 +47,34 @@ Status Search::raise_bound(double bound) {
   return watch_.report(cost_, bound_);
 }
 
-Result<std::shared_ptr<const Stage>> Search::root_stage() {
-  SHW_ASSIGN_OR_RETURN(Presolved presolved, presolve(root_, {}, {}, watch_));
+Result<std::vector<uint8_t>> Search::thin_out() {
+  std::vector<uint8_t> keep;
+  if (table_cells(root_) <= options_.wide_cells) return keep;
+  SHW_ASSIGN_OR_RETURN(Survey found, survey(root_, watch_));
+  stats_.sweeps += found.sweeps;
+  if (found.bound == kForbidden) return keep;  // presolve says why
+  take(std::move(found.choice));
+  const RestrictedProblem core = likely_part(root_, found.marginals, options_.wide_cells);
+  Search inner(core.problem, options_, watch_);
+  const auto stage = inner.root_stage({});
+  if (stage.ok()) {
+    SHW_RETURN_IF_ERROR(close_gap(inner, *stage));
+    std::vector<uint32_t> choice = inner.take_choice();
+    for (uint32_t v = 0; v < choice.size(); ++v)
+      choice[v] = core.label[core.problem.first_label(v) + choice[v]];
+    take(std::move(choice));
+  } else if (stage.status().code() != Code::kFailedPrecondition) {
+    return stage.status();
+  }
+  SHW_RETURN_IF_ERROR(raise_bound(found.bound));
+  if (cost_ == kForbidden) return keep;
+  for (const double m : found.marginals) keep.push_back(found.bound + m < cutoff());
+  for (uint32_t v = 0; v < choice_.size(); ++v) keep[root_.first_label(v) + choice_[v]] = 1;
+  return keep;
+}
+
+Result<std::shared_ptr<const Stage>> Search::root_stage(std::span<const uint8_t> keep) {
+  SHW_ASSIGN_OR_RETURN(Presolved presolved, presolve(root_, keep, {}, watch_));
   return std::shared_ptr<const Stage>(make_stage(std::move(presolved), 0));
 }
 
@@ -70,10 +97,15 @@ void Search::offer(const Stage& stage, std::span<const uint32_t> choice) {
     for (uint32_t v = 0; v < lifted.size(); ++v)
       lifted[v] = s->source->label[s->source->problem.first_label(v) + lifted[v]];
   }
-  const double cost = evaluate(root_, lifted);
+  take(std::move(lifted));
+}
+
+void Search::take(std::vector<uint32_t> choice) {
+  if (choice.size() != root_.num_variables()) return;
+  const double cost = evaluate(root_, choice);
   if (cost >= cost_) return;
   cost_ = cost;
-  choice_ = std::move(lifted);
+  choice_ = std::move(choice);
   bound_ = std::min(bound_, cost_);  // they can differ by rounding
 }
 

@@ -48,7 +48,11 @@ class Search {
   // The bound of the whole problem; it never falls, and never passes the incumbent.
   Status raise_bound(double bound);
 
-  Result<std::shared_ptr<const Stage>> root_stage();
+  // Of a wide problem, a flag per label: 0 where no labelling below cutoff() has it. Empty: not
+  // wide. May leave the whole problem proven().
+  Result<std::vector<uint8_t>> thin_out();
+  // `keep`: as thin_out() gives it.
+  Result<std::shared_ptr<const Stage>> root_stage(std::span<const uint8_t> keep);
   // `source` holds labels of `parent`; those with keep[label] == 0 go too. FAILED_PRECONDITION:
   // nothing is left.
   Result<std::shared_ptr<const Stage>> restrict(std::shared_ptr<const Stage> parent,
@@ -68,6 +72,7 @@ class Search {
   }
 
   Status decode(const Stage& stage, Trws& trws);
+  void take(std::vector<uint32_t> choice);  // of the root problem; empty: none
 
   const PlacementProblem& root_;
   const SolveOptions& options_;

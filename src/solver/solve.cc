@@ -56,12 +56,13 @@ Result<Solution> solve(const PlacementProblem& problem, const SolveOptions& opti
   Stopwatch clock;
 
   SHW_RETURN_IF_ERROR(watch.report(kForbidden, -kForbidden));
-  SHW_ASSIGN_OR_RETURN(const std::shared_ptr<const Stage> small, search.root_stage());
+  SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> keep, search.thin_out());
+  SHW_ASSIGN_OR_RETURN(const std::shared_ptr<const Stage> small, search.root_stage(keep));
   stats.variables_after_presolve = small->problem.num_variables();
   stats.labels_after_presolve = small->problem.first_label(small->problem.num_variables());
   stats.presolve_s = clock.lap_s();
 
-  SHW_RETURN_IF_ERROR(close_gap(search, small));
+  if (!search.proven()) SHW_RETURN_IF_ERROR(close_gap(search, small));
   stats.search_s = clock.lap_s();
 
   if (search.cost() == kForbidden) return no_labelling_found(search, *small);

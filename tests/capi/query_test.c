@@ -99,7 +99,7 @@ static void costs_of_nodes_add_up(const shw_plan* plan) {
 }
 
 static void tells_collectives_and_phases(const shw_plan* plan, int was_compiled) {
-  static const char* const kPhases[] = {"load",  "rewrite", "strategies", "solve",
+  static const char* const kPhases[] = {"load",  "rewrite", "strategies", "price", "solve",
                                         "lower", "passes",  "write",      "read"};
   shw_plan_collective collective;
   shw_plan_phase phase;
@@ -110,10 +110,10 @@ static void tells_collectives_and_phases(const shw_plan* plan, int was_compiled)
     EXPECT(collective.kind != NULL && collective.count > 0 && collective.wire_bytes > 0);
   }
   EXPECT_CODE(shw_plan_get_collective(plan, i, &collective), SHW_OUT_OF_RANGE);
-  EXPECT(shw_plan_num_phases(plan) == (was_compiled ? 8u : 0u));
+  EXPECT(shw_plan_num_phases(plan) == (was_compiled ? 9u : 0u));
   for (i = 0; i < shw_plan_num_phases(plan); ++i) {
     EXPECT_OK(shw_plan_get_phase(plan, i, &phase));
-    EXPECT(i < 8 && strcmp(phase.name, kPhases[i]) == 0);
+    EXPECT(i < 9 && strcmp(phase.name, kPhases[i]) == 0);
     EXPECT(phase.duration_s >= 0 && phase.duration_s < 100);
   }
   EXPECT_CODE(shw_plan_get_phase(plan, i, &phase), SHW_OUT_OF_RANGE);

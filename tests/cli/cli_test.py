@@ -58,7 +58,7 @@ class Cli(unittest.TestCase):
         self.assertAlmostEqual(j["objective"], j["compute"] + j["comm"] + j["transition"], places=6)
         self.assertEqual({k: v["count"] for k, v in j["collectives"].items()}, {"all_gather": 17, "all_reduce": 9})
         self.assertGreater(j["peak_rss_bytes"], 1 << 20)
-        self.assertEqual(set(j["seconds"]), {"load", "rewrite", "strategies", "solve", "lower", "passes", "write", "total"})
+        self.assertEqual(set(j["seconds"]), {"load", "rewrite", "strategies", "price", "solve", "lower", "passes", "write", "total"})
 
     def test_same_input_same_bytes(self):
         again = TMP / "again.swplan"

@@ -73,7 +73,7 @@ typedef struct shw_plan_collective {
 
 /* Wall clock of one part of a compilation. */
 typedef struct shw_plan_phase {
-  const char* name; /* "load", "rewrite", "strategies", "solve", "lower", "passes", "write",
+  const char* name; /* "load", "rewrite", "strategies", "price", "solve", "lower", "passes", "write",
                        "read" */
   double duration_s;
 } shw_plan_phase;

@@ -105,7 +105,9 @@ TEST_P(Compat, OptimumIsTheReferences) {
   const auto strategies = Strategies::enumerate(want.graph, mesh, Rules::kCompat, monitor);
   const auto conditions = side_conditions(want.graph, mesh, *strategies, want.constraints);
   Pricer pricer(want.graph, *strategies, *model, cost::PriceRules::kCompat);
-  const auto placed = place(want.graph, *strategies, *conditions, pricer, {}, monitor);
+  const auto problem = placement_problem(want.graph, *strategies, *conditions, pricer, monitor);
+  ASSERT_TRUE(problem.ok()) << problem.status().message();
+  const auto placed = place(want.graph, *strategies, *problem, pricer, {}, monitor);
   ASSERT_TRUE(placed.ok()) << placed.status().message();
   EXPECT_TRUE(placed->proven);
   EXPECT_LE(placed->bound_us, placed->objective_us * (1 + 1e-12));

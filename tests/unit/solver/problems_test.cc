@@ -40,6 +40,17 @@ TEST_P(RealProblems, HaveTheKnownOptimum) {
   EXPECT_GE(got->bound, got->cost * (1 - 1e-9));
 }
 
+// Survey, small core, proof: the way that wide problems go, on problems of any width.
+TEST_P(RealProblems, HaveTheKnownOptimumWhenTakenForWide) {
+  const auto imported = import::read_problem(path(), /*tied=*/false);
+  ASSERT_TRUE(imported.ok()) << imported.status().message();
+  Monitor monitor;
+  const auto got = solve(imported->problem, {.wide_cells = 0}, monitor);
+  ASSERT_TRUE(got.ok()) << got.status().message();
+  EXPECT_NEAR(got->cost, GetParam().objective, 1e-9 * GetParam().objective);
+  EXPECT_TRUE(got->proven);
+}
+
 // One strategy per region costs at least as much as a free choice for each.
 TEST_P(RealProblems, CostNoLessWhenTied) {
   const auto imported = import::read_problem(path(), /*tied=*/true);

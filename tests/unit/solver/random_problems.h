@@ -55,4 +55,23 @@ inline PlacementProblem random_problem(uint32_t seed, const RandomShape& shape =
   return problem;
 }
 
+inline PlacementProblem copy_of(const PlacementProblem& problem) {
+  PlacementProblem copy;
+  for (uint32_t v = 0; v < problem.num_variables(); ++v) copy.add_variable(problem.unary(v));
+  for (const auto& m : problem.matrices())
+    copy.add_matrix(m.rows, m.cols, {m.costs, size_t{m.rows} * m.cols});
+  for (const auto& e : problem.edges()) copy.add_edge(e.a, e.b, e.matrix, e.transposed != 0);
+  return copy;
+}
+
+// The cheapest labelling with a given label at a given variable.
+inline double cheapest_with(const PlacementProblem& problem, uint32_t variable, uint32_t label) {
+  PlacementProblem pinned = copy_of(problem);
+  std::vector<double> pin(problem.num_labels(variable), kForbidden);
+  pin[label] = 0;
+  pinned.add_unary(variable, pin);
+  const auto best = solve_brute_force(pinned);
+  return best.ok() ? best->cost : kForbidden;
+}
+
 }  // namespace shw::solver::testing

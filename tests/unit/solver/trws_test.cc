@@ -8,6 +8,7 @@
 namespace shw::solver {
 namespace {
 
+using testing::cheapest_with;
 using testing::random_problem;
 
 // A random problem as presolve leaves it for sweeps, but with all variables still there. Empty if
@@ -20,16 +21,6 @@ PlacementProblem consistent_problem(uint32_t seed, double edges_per_variable) {
   const PresolveOptions no_reductions{.dominance = false, .max_degree = 0};
   auto presolved = presolve(problem, {}, no_reductions, watch);
   return presolved.ok() ? std::move(presolved->problem) : PlacementProblem();
-}
-
-// The cheapest labelling with a given label at a given variable.
-double cheapest_with(const PlacementProblem& problem, uint32_t variable, uint32_t label) {
-  PlacementProblem pinned = problem;
-  std::vector<double> pin(problem.num_labels(variable), kForbidden);
-  pin[label] = 0;
-  pinned.add_unary(variable, pin);
-  const auto best = solve_brute_force(pinned);
-  return best.ok() ? best->cost : kForbidden;
 }
 
 TEST(Trws, BoundsEveryLabellingAfterEverySweep) {
@@ -103,7 +94,8 @@ TEST(Trws, RestrictsToAProblemOfTheSameCosts) {
     Watch watch(monitor, 0);
     Trws trws(problem, watch);
     for (int sweep = 0; sweep < 3; ++sweep) ASSERT_TRUE(trws.sweep().ok());
-    const RestrictedProblem rest = *trws.restricted(best->cost + 1);
+    const auto restricted = trws.restricted(best->cost + 1);
+    const RestrictedProblem& rest = *restricted;
     ASSERT_TRUE(rest.problem.validate().ok());
     const auto best_of_rest = solve_brute_force(rest.problem);
     ASSERT_TRUE(best_of_rest.ok()) << "the optimum was dropped";
@@ -114,8 +106,8 @@ TEST(Trws, RestrictsToAProblemOfTheSameCosts) {
     EXPECT_EQ(evaluate(problem, choice), best->cost);
     // It begins where the sweeps ended.
     if (rest.problem.num_variables() == 0) continue;
-    const RestrictedProblem all = *trws.restricted(kForbidden);
-    Trws warm(all.problem, watch);
+    const auto all = trws.restricted(kForbidden);
+    Trws warm(all->problem, watch);
     ASSERT_TRUE(warm.sweep().ok());
     EXPECT_GE(warm.bound(), trws.bound() - 1e-9);
   }

@@ -1,0 +1,255 @@
+#include "solver/survey.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "solver/kernels.h"
+
+namespace shw::solver {
+namespace {
+
+constexpr uint32_t kMaxSweeps = 40;
+constexpr double kStallShare = 1e-5;  // of the bound, that the last sweep must have added to it
+constexpr double kRounding = 1e-13;   // of the bound: plain sums of some thousand terms
+
+// What a sweep sees of an edge from one of its ends.
+struct Side {
+  const double* table;  // row-major, rows × cols
+  uint32_t rows, cols;
+  bool is_rows;  // this end's labels are the rows
+  uint32_t other;
+  double *in, *out;  // messages: over this end's labels, over the other's
+};
+
+class Surveyor {
+ public:
+  Surveyor(const PlacementProblem& problem, Watch& watch) : problem_(problem), watch_(watch) {
+    lay_out();
+  }
+
+  Result<Survey> run() {
+    double stall_bound = -kForbidden;
+    for (uint32_t sweep = 1; sweep <= kMaxSweeps; ++sweep) {
+      SHW_ASSIGN_OR_RETURN(found_.bound, pass(/*forth=*/true));
+      SHW_ASSIGN_OR_RETURN(const double back, pass(/*forth=*/false));
+      found_.sweeps = sweep;
+      SHW_RETURN_IF_ERROR(watch_.report(best_cost_, found_.bound));
+      if (found_.bound == kForbidden || back == kForbidden || watch_.expired()) break;
+      if (back - stall_bound < kStallShare * std::abs(back)) break;
+      stall_bound = back;
+    }
+    return std::move(found_);
+  }
+
+ private:
+  uint64_t at(uint32_t v) const { return problem_.first_label(v); }
+
+  void lay_out() {
+    const uint32_t n = problem_.num_variables();
+    const uint64_t labels = problem_.first_label(n);
+    uint32_t widest = 1;
+    for (uint32_t v = 0; v < n; ++v) widest = std::max(widest, problem_.num_labels(v));
+    found_.marginals.assign(labels, 0);
+    decoded_.assign(n, 0);
+    theta_.resize(widest);
+    weighted_.resize(widest);
+    sides_.resize(n);
+    size_t doubles = 0;
+    for (const auto& e : problem_.edges())
+      doubles += problem_.num_labels(e.a) + problem_.num_labels(e.b);
+    messages_.assign(doubles, 0);
+    double* next = messages_.data();
+    for (const auto& e : problem_.edges()) {
+      const auto& m = problem_.matrices()[e.matrix];
+      double* to_a = next;
+      double* to_b = to_a + problem_.num_labels(e.a);
+      next = to_b + problem_.num_labels(e.b);
+      const double* table = problem_.costs(e.matrix);
+      sides_[e.a].push_back({table, m.rows, m.cols, e.transposed == 0, e.b, to_a, to_b});
+      sides_[e.b].push_back({table, m.rows, m.cols, e.transposed != 0, e.a, to_b, to_a});
+    }
+  }
+
+  // One sweep over all variables; the bound, kForbidden if nothing is allowed.
+  Result<double> pass(bool forth) {
+    const uint32_t n = problem_.num_variables();
+    double bound = 0, cost = 0;
+    for (uint32_t q = 0; q < n; ++q) {
+      const uint32_t v = forth ? q : n - 1 - q;
+      cost += decode(v, forth);
+      const double least = gather(v);
+      if (least == kForbidden) return kForbidden;
+      bound += least;
+      const uint32_t k = problem_.num_labels(v);
+      for (uint32_t i = 0; i < k; ++i) theta_[i] -= least;
+      if (!forth)
+        std::copy_n(theta_.begin(), k, found_.marginals.begin() + static_cast<ptrdiff_t>(at(v)));
+      SHW_ASSIGN_OR_RETURN(const double moved, send(v, forth));
+      if (moved == kForbidden) return kForbidden;
+      bound += moved;
+    }
+    if (cost < best_cost_) {
+      best_cost_ = cost;
+      found_.choice = decoded_;
+    }
+    return bound - kRounding * std::abs(bound);
+  }
+
+  // The label of v that is cheapest given those of the variables before it; what it pays.
+  double decode(uint32_t v, bool forth) {
+    const uint32_t k = problem_.num_labels(v);
+    std::copy_n(problem_.unary(v).begin(), k, theta_.begin());
+    std::copy_n(theta_.begin(), k, weighted_.begin());  // what is paid, without messages
+    for (const Side& s : sides_[v]) {
+      if ((s.other < v) != forth) {
+        for (uint32_t i = 0; i < k; ++i) theta_[i] += s.in[i];
+        continue;
+      }
+      const uint32_t x = decoded_[s.other];
+      for (uint32_t i = 0; i < k; ++i) {
+        const double c =
+            s.is_rows ? s.table[size_t{i} * s.cols + x] : s.table[size_t{x} * s.cols + i];
+        theta_[i] += c;
+        weighted_[i] += c;
+      }
+    }
+    const auto best = std::min_element(theta_.begin(), theta_.begin() + k) - theta_.begin();
+    decoded_[v] = static_cast<uint32_t>(best);
+    return weighted_[static_cast<size_t>(best)];
+  }
+
+  // θ of v, and its least.
+  double gather(uint32_t v) {
+    const uint32_t k = problem_.num_labels(v);
+    std::copy_n(problem_.unary(v).begin(), k, theta_.begin());
+    for (const Side& s : sides_[v])
+      for (uint32_t i = 0; i < k; ++i) theta_[i] += s.in[i];
+    return *std::min_element(theta_.begin(), theta_.begin() + k);
+  }
+
+  Result<double> send(uint32_t v, bool forth) {
+    const uint32_t k = problem_.num_labels(v);
+    uint32_t before = 0, after = 0;
+    for (const Side& s : sides_[v]) ++(s.other < v ? before : after);
+    const double weight = 1.0 / std::max({before, after, 1u});
+    double total = 0;
+    for (const Side& s : sides_[v]) {
+      if ((s.other < v) == forth) continue;
+      for (uint32_t i = 0; i < k; ++i)
+        weighted_[i] = theta_[i] == kForbidden ? kForbidden : weight * theta_[i] - s.in[i];
+      const double* dead = problem_.unary(s.other).data();
+      const uint32_t others = problem_.num_labels(s.other);
+      if (s.is_rows)
+        push_rows(s, k);
+      else
+        min_plus_rows(s.table, s.rows, s.cols, weighted_.data(), dead, s.out);
+      double least = kForbidden;
+      for (uint32_t j = 0; j < others; ++j)
+        if (dead[j] != kForbidden) least = std::min(least, s.out[j]);
+      if (least == kForbidden) return kForbidden;
+      for (uint32_t j = 0; j < others; ++j) s.out[j] -= least;
+      total += least;
+      SHW_RETURN_IF_ERROR(watch_.poll(uint64_t{s.rows} * s.cols / 2));
+    }
+    return total;
+  }
+
+  // Rows in the order of what they start from: tables are ≥ 0, so once that is no less than what
+  // every column has, the other rows change nothing.
+  void push_rows(const Side& s, uint32_t k) {
+    constexpr size_t kBatch = 4;
+    rows_.clear();
+    for (uint32_t i = 0; i < k; ++i)
+      if (weighted_[i] != kForbidden) rows_.push_back(i);
+    std::sort(rows_.begin(), rows_.end(), [&](uint32_t a, uint32_t b) {
+      return weighted_[a] != weighted_[b] ? weighted_[a] < weighted_[b] : a < b;
+    });
+    std::fill_n(s.out, s.cols, kForbidden);
+    const double* dead = problem_.unary(s.other).data();
+    for (size_t r = 0; r < rows_.size(); r += kBatch) {
+      if (r % (8 * kBatch) == 0 && r > 0) {
+        double most = 0;
+        for (uint32_t j = 0; j < s.cols; ++j)
+          if (dead[j] != kForbidden) most = std::max(most, s.out[j]);
+        if (weighted_[rows_[r]] >= most) break;
+      }
+      const double* row[kBatch];
+      double w[kBatch];
+      for (size_t b = 0; b < kBatch; ++b) {
+        const uint32_t i = rows_[std::min(r + b, rows_.size() - 1)];
+        row[b] = s.table + size_t{i} * s.cols;
+        w[b] = weighted_[i];
+      }
+      lower_by_rows(row, w, s.cols, s.out);
+    }
+  }
+
+  const PlacementProblem& problem_;
+  Watch& watch_;
+  std::vector<double> messages_, theta_, weighted_;
+  std::vector<std::vector<Side>> sides_;  // by variable
+  std::vector<uint32_t> decoded_, rows_;
+  double best_cost_ = kForbidden;
+  Survey found_;
+};
+
+}  // namespace
+
+uint64_t table_cells(const PlacementProblem& problem) {
+  uint64_t cells = 0;
+  for (const auto& m : problem.matrices()) cells += uint64_t{m.rows} * m.cols;
+  return cells;
+}
+
+Result<Survey> survey(const PlacementProblem& problem, Watch& watch) {
+  return Surveyor(problem, watch).run();
+}
+
+RestrictedProblem likely_part(const PlacementProblem& problem, std::span<const double> marginals,
+                              uint64_t max_cells) {
+  const uint32_t n = problem.num_variables();
+  std::vector<uint64_t> kept(n);
+  const auto cells_within = [&](double limit) {
+    for (uint32_t v = 0; v < n; ++v) {
+      const auto own = marginals.subspan(problem.first_label(v), problem.num_labels(v));
+      kept[v] =
+          static_cast<uint64_t>(std::ranges::count_if(own, [&](double m) { return m <= limit; }));
+    }
+    uint64_t cells = 0;
+    for (const auto& e : problem.edges()) cells += kept[e.a] * kept[e.b];
+    return cells;
+  };
+  std::vector<double> limits(marginals.begin(), marginals.end());
+  std::sort(limits.begin(), limits.end());
+  limits.erase(std::unique(limits.begin(), limits.end()), limits.end());
+  while (!limits.empty() && limits.back() == kForbidden) limits.pop_back();
+  const auto first_too_large = std::partition_point(
+      limits.begin(), limits.end(), [&](double limit) { return cells_within(limit) <= max_cells; });
+  const double limit = first_too_large == limits.begin() ? 0 : *(first_too_large - 1);
+
+  RestrictedProblem part;
+  std::vector<double> costs;
+  for (uint32_t v = 0; v < n; ++v) {
+    costs.clear();
+    for (uint32_t i = 0; i < problem.num_labels(v); ++i) {
+      if (marginals[problem.first_label(v) + i] > limit) continue;
+      part.label.push_back(i);
+      costs.push_back(problem.unary(v)[i]);
+    }
+    part.problem.add_variable(costs);
+  }
+  const auto labels = [&](uint32_t v) {
+    return std::span(part.label).subspan(part.problem.first_label(v), part.problem.num_labels(v));
+  };
+  for (const auto& e : problem.edges()) {
+    costs.clear();
+    for (const uint32_t a : labels(e.a))
+      for (const uint32_t b : labels(e.b)) costs.push_back(problem.edge_cost(e, a, b));
+    const uint32_t matrix =
+        part.problem.add_matrix(part.problem.num_labels(e.a), part.problem.num_labels(e.b), costs);
+    part.problem.add_edge(e.a, e.b, matrix);
+  }
+  return part;
+}
+
+}  // namespace shw::solver
