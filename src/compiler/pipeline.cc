@@ -54,14 +54,16 @@ uint64_t hash_of(const CompileOptions& o) {
                             o.solver.relative_gap,
                             static_cast<double>(o.solver.max_sweeps),
                             static_cast<double>(o.solver.max_branch_nodes)};
-  return hash_bytes(numbers, sizeof numbers, h);
+  h = hash_bytes(numbers, sizeof numbers, h);
+  return o.strided ? hash_combine(h, 2) : h;  // plans without it keep their hash
 }
 
 Result<std::optional<Layout>> boundary_layout(const std::string& text, int mesh_rank) {
   if (text.empty()) return std::optional<Layout>();
   SHW_ASSIGN_OR_RETURN(const Layout layout, parse_layout(text, mesh_rank));
-  if (layout.has_partial())
-    return invalid_argument("layout '" + text + "': an input or output cannot be partial");
+  if (layout.has_partial() || layout.has_strided())
+    return invalid_argument("layout '" + text +
+                            "': an input or output cannot be partial, nor strided");
   return std::optional<Layout>(layout);
 }
 
@@ -119,8 +121,11 @@ Result<Compiled> compile(std::span<const uint8_t> graph_bytes, const CompileOpti
 
   SHW_RETURN_IF_ERROR(watch.next("strategies"));
   SHW_ASSIGN_OR_RETURN(const Strategies strategies,
-                       Strategies::enumerate(graph, mesh, options.rules, monitor,
-                                             /*reachable_only=*/options.rules == Rules::kFull));
+                       Strategies::enumerate(graph, mesh,
+                                             {.rules = options.rules,
+                                              .reachable_only = options.rules == Rules::kFull,
+                                              .strided = options.strided},
+                                             monitor));
   SHW_ASSIGN_OR_RETURN(const SideConditions conditions,
                        side_conditions(graph, mesh, strategies, constraints));
 

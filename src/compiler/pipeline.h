@@ -22,6 +22,7 @@ struct CompileOptions {
   std::string mesh{};             // "dp=8,tp=8"
   std::string hardware = "h100";  // cost/hardware.h
   Rules rules = Rules::kFull;
+  bool strided = false;        // offer strided shards (strategy/strided_rules.h)
   std::string input_layout{};  // "S(0)R"; empty: free
   std::string output_layout{};
   // Pattern and layout: see Pin in placement/constraints.h.

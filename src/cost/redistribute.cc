@@ -90,13 +90,13 @@ class MemoPrices {
 // the inner dim first, so that less crosses the outer.
 bool visits_inner_first(int mesh_rank, const Layout& from, const Layout& to) {
   return mesh_rank == 2 && from[0] == Placement::partial() && from[1] == Placement::partial() &&
-         to[0].is_shard() && to[1].is_shard();
+         to[0].is_shard_like() && to[1].is_shard_like();
 }
 
 double bytes_of_piece(const Mesh& mesh, double global_bytes, const Layout& layout) {
   double pieces = 1;
   for (int d = 0; d < mesh.rank(); ++d)
-    if (layout[d].is_shard()) pieces *= static_cast<double>(mesh.size(d));
+    if (layout[d].is_shard_like()) pieces *= static_cast<double>(mesh.size(d));
   return global_bytes / pieces;
 }
 
@@ -104,15 +104,15 @@ double bytes_of_piece(const Mesh& mesh, double global_bytes, const Layout& layou
 template <class Prices>
 double step_us(Prices& prices, typename Prices::State& piece, int d, Placement from, Placement to,
                PriceRules rules) {
-  const auto off_first_dim = [](Placement p) { return p.dim() != 0; };
+  const auto off_first_dim = [](Placement p) { return p.is_strided() || p.dim() != 0; };
   if (to.is_partial()) return from.is_partial() && rules == PriceRules::kCompat ? 0.0 : kInfinity;
   if (from.is_replicate()) return 0;  // the reference leaves the size as it is
-  if (from.is_shard() && to.is_replicate()) {
+  if (from.is_shard_like() && to.is_replicate()) {
     piece = prices.times(piece, d);
     const double us = prices.collective_us(Collective::kAllGather, d, piece);
     return off_first_dim(from) ? us + prices.copy_us(piece) : us;
   }
-  if (from.is_shard()) {
+  if (from.is_shard_like()) {
     const double us = prices.collective_us(Collective::kAllToAll, d, piece);
     return us + (off_first_dim(from) + off_first_dim(to)) * prices.copy_us(piece);
   }
@@ -138,6 +138,26 @@ double walk(Prices& prices, typename Prices::State piece, bool contiguous, int m
   return total;
 }
 
+// Whether all shards of `p`'s tensor dim, which `p` cuts with a factor, are plain shards of one
+// unfolded tensor (sharding/unfolding.h): then the way between the layouts is one of blocks.
+bool unfolds_with(const Mesh& mesh, const Layout& layout, Placement p) {
+  int64_t plain = 1;
+  for (int d = 0; d < mesh.rank(); ++d) {
+    if (!layout[d].is_shard_like(p.dim())) continue;
+    if (layout[d].is_strided() && layout[d] != p) return false;
+    if (layout[d].is_shard()) plain *= mesh.size(d);
+  }
+  return p.factor() % plain == 0;
+}
+
+bool unfold_together(const Mesh& mesh, const Layout& from, const Layout& to) {
+  for (const Layout* l : {&from, &to})
+    for (const Placement& p : l->placement)
+      if (p.is_strided() && !(unfolds_with(mesh, from, p) && unfolds_with(mesh, to, p)))
+        return false;
+  return true;
+}
+
 double from_all_replicate_us(const Layout& to) { return to.has_partial() ? kInfinity : 0.0; }
 
 // The different layouts of a list as a tree: one level a mesh dim, in the order in which they are
@@ -152,15 +172,14 @@ class LayoutTree {
 
   LayoutTree(std::span<const Layout> layouts, int mesh_rank)
       : number(layouts.size()), levels_(static_cast<size_t>(mesh_rank)) {
-    std::vector<std::pair<uint64_t, uint32_t>> keys(layouts.size());
-    for (uint32_t i = 0; i < layouts.size(); ++i) keys[i] = {key_of(layouts[i]), i};
-    std::sort(keys.begin(), keys.end());
-    for (size_t i = 0; i < keys.size(); ++i) {
-      if (i == 0 || keys[i].first != keys[i - 1].first) {
-        places.push_back(keys[i].second);
-        add(layouts[keys[i].second], i == 0 ? nullptr : &layouts[keys[i - 1].second]);
+    const std::vector<uint32_t> order = in_order_of_placements(layouts);
+    for (size_t i = 0; i < order.size(); ++i) {
+      const Layout* previous = i == 0 ? nullptr : &layouts[order[i - 1]];
+      if (previous == nullptr || !layouts[order[i]].same_placements(*previous)) {
+        places.push_back(order[i]);
+        add(layouts[order[i]], previous);
       }
-      number[keys[i].second] = static_cast<uint32_t>(places.size() - 1);
+      number[order[i]] = static_cast<uint32_t>(places.size() - 1);
     }
   }
 
@@ -171,14 +190,43 @@ class LayoutTree {
 
   std::vector<uint32_t> places;  // of the different layouts, in the list
   std::vector<uint32_t> number;  // for each of the list, which of them it is
+  bool any_strided() const { return any_strided_; }
 
  private:
-  static uint64_t key_of(const Layout& layout) {
-    static_assert(kMaxMeshRank * 8 <= 64 && kMaxRank <= 64);
-    uint64_t key = 0;
-    for (const Placement p : layout.placement)
-      key = key << 8 | static_cast<uint64_t>(p.kind) << 6 | p.arg;
-    return key;
+  // Indices, so that layouts which begin alike follow one another, mesh dim 0 first.
+  std::vector<uint32_t> in_order_of_placements(std::span<const Layout> layouts) {
+    for (const Layout& l : layouts) any_strided_ |= l.has_strided();
+    if (any_strided_) return sorted_by<WideKey>(layouts);
+    return sorted_by<NarrowKey>(layouts);
+  }
+  struct NarrowKey {  // a byte says all of a placement that is not strided
+    uint64_t bits = 0;
+    explicit NarrowKey(const Layout& layout) {
+      static_assert(kMaxMeshRank * 8 <= 64 && kMaxRank <= 64);
+      for (const Placement p : layout.placement)
+        bits = bits << 8 | static_cast<uint64_t>(p.kind) << 6 | p.arg;
+    }
+    auto operator<=>(const NarrowKey&) const = default;
+  };
+  struct WideKey {
+    std::array<uint32_t, kMaxMeshRank> words{};
+    explicit WideKey(const Layout& layout) {
+      for (size_t m = 0; m < words.size(); ++m) {
+        const Placement p = layout.placement[m];
+        words[m] = uint32_t{p.split_factor} << 16 | static_cast<uint32_t>(p.kind) << 8 | p.arg;
+      }
+    }
+    auto operator<=>(const WideKey&) const = default;
+  };
+  template <class Key>
+  static std::vector<uint32_t> sorted_by(std::span<const Layout> layouts) {
+    std::vector<std::pair<Key, uint32_t>> keys;
+    keys.reserve(layouts.size());
+    for (uint32_t i = 0; i < layouts.size(); ++i) keys.emplace_back(Key(layouts[i]), i);
+    std::sort(keys.begin(), keys.end());
+    std::vector<uint32_t> order(layouts.size());
+    for (size_t i = 0; i < keys.size(); ++i) order[i] = keys[i].second;
+    return order;
   }
 
   // New branches from the level on which the layout leaves the path of the one before it.
@@ -195,6 +243,7 @@ class LayoutTree {
   }
 
   std::vector<std::vector<Branch>> levels_;
+  bool any_strided_ = false;
 };
 
 // Prices of all pairs of two trees.
@@ -258,6 +307,7 @@ ValueMeta value_meta(const TensorType& type) {
 double redistribute_us(const CollectiveModel& model, const Roofline& roofline, double global_bytes,
                        bool contiguous, const Layout& from, const Layout& to, PriceRules rules) {
   if (from.all_replicate()) return from_all_replicate_us(to);
+  if (!unfold_together(model.mesh(), from, to)) return kInfinity;
   DirectPrices prices(model, roofline);
   return walk(prices, bytes_of_piece(model.mesh(), global_bytes, from), contiguous,
               model.mesh().rank(), from, to, rules);
@@ -275,11 +325,14 @@ void redistribute_matrix(const CollectiveModel& model, const Roofline& roofline,
     const auto piece = pairs.prices().state_of(bytes_of_piece(model.mesh(), global_bytes, from[i]));
     pairs.run(from[i], i, piece, contiguous, transition);
     double* row = out_row_major.data() + i * width;
+    if (rows.any_strided() || columns.any_strided())
+      for (const uint32_t j : columns.places)
+        if (!unfold_together(model.mesh(), from[i], to[j])) row[j] = kInfinity;
     if (from[i].all_replicate() || mesh_rank == 2)  // the two exceptions of the rules
       for (const uint32_t j : columns.places) {
         if (from[i].all_replicate())
           row[j] = from_all_replicate_us(to[j]) + transition * transition_us(from[i], to[j]);
-        else if (visits_inner_first(mesh_rank, from[i], to[j]))
+        else if (visits_inner_first(mesh_rank, from[i], to[j]) && row[j] < kInfinity)
           row[j] = transition +
                    walk(pairs.prices(), piece, contiguous, mesh_rank, from[i], to[j], rules);
       }

@@ -79,6 +79,12 @@ class Lowering {
   }
 
   Status check_even(const Dims& shape, const Layout& layout) const {
+    if (layout.has_strided())
+      return is_evenly_sharded(shape, layout, mesh_)
+                 ? Status()
+                 : invalid_argument("strided shards " + to_string(layout, mesh_.rank()) +
+                                    " do not cut " + to_string(row_major(Dtype::kF32, shape)) +
+                                    " evenly");
     Dims left = shape;
     for (int m = 0; m < mesh_.rank(); ++m) {
       if (!layout[m].is_shard()) continue;

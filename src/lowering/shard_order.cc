@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "lowering/slots.h"
+#include "sharding/unfolding.h"
 #include "solver/problem.h"
 
 namespace shw {
@@ -12,7 +13,8 @@ namespace {
 
 using Order = std::array<uint8_t, kMaxMeshRank>;
 
-// Of a change that no route can make: lowering will say so at the node. Finite, so that the other
+// Of a change that no route can make (lowering will say so at the node, or make the value whole on
+// the way). Finite, so that the other
 // orders are still chosen well.
 constexpr double kNoRouteUs = 1e12;
 constexpr uint32_t kFixed = UINT32_MAX;
@@ -71,12 +73,11 @@ class OrderProblem {
   }
 
   bool cut_twice(const Layout& layout) const {
-    uint32_t seen = 0;
-    for (int m = 0; m < r_.mesh().rank(); ++m) {
-      if (!layout[m].is_shard() || r_.mesh().size(m) == 1) continue;
-      if (seen >> layout[m].dim() & 1) return true;
-      seen |= 1u << layout[m].dim();
-    }
+    for (int m = 0; m < r_.mesh().rank(); ++m)
+      for (int e = 0; e < m; ++e)
+        if (layout[m].is_shard_like() && layout[m] == layout[e] && r_.mesh().size(m) > 1 &&
+            r_.mesh().size(e) > 1)
+          return true;
     return false;
   }
 
@@ -146,7 +147,10 @@ class OrderProblem {
   }
 
   double cost(const TensorType& type, const Layout& from, const Layout& to) {
-    const auto route = r_.route(type.shape, dtype_size(type.dtype), from, to);
+    const auto u = Unfolding::of(type.shape, r_.mesh(), {from, to});
+    if (!u) return kNoRouteUs;
+    const auto route =
+        r_.route(u->shape(), dtype_size(type.dtype), u->unfolded(from), u->unfolded(to));
     return route.ok() ? (*route)->cost_us : kNoRouteUs;
   }
 

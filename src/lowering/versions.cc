@@ -35,7 +35,7 @@ Dims Versions::permuted(const Dims& dims, const MemoryOrder& order) {
 
 Layout Versions::permuted(Layout layout, const MemoryOrder& order, bool back) {
   for (Placement& p : layout.placement) {
-    if (!p.is_shard()) continue;
+    if (!p.is_shard_like()) continue;
     const auto at = std::find(order.dim_at.begin(), order.dim_at.end(), p.arg);
     p.arg = back ? order.dim_at[p.arg] : static_cast<uint8_t>(at - order.dim_at.begin());
   }
@@ -53,26 +53,41 @@ Layout Versions::serving(const Layout& held, Layout wanted) {
   return wanted;
 }
 
+Layout Versions::opened(const Layout& held, Layout layout) {
+  Layout out = layout;
+  for (const Layout& l : {held, layout})
+    for (const Placement& p : l.placement)
+      for (int m = 0; m < kMaxMeshRank; ++m)
+        if (p.is_strided() && layout[m].is_shard_like(p.dim())) out[m] = Placement::replicate();
+  return normalised(out);
+}
+
 Result<Versions::Source> Versions::cheapest_source(const Slot& slot, const Layout& layout) {
-  Source best{0, {}, nullptr};
+  Source best{0, {}, {}, nullptr};
   double best_us = std::numeric_limits<double>::infinity();
   Status refusal;
   for (size_t i = 0; i < slot.list.size(); ++i) {
     const TensorType& piece = builder_.value(slot.list[i].value).type;
     MemoryOrder order = memory_order(piece);
-    auto route = redistributor_.route(permuted(slot.global.shape, order), dtype_size(piece.dtype),
-                                      permuted(slot.list[i].layout, order, false),
-                                      permuted(serving(slot.list[i].layout, layout), order, false));
+    const Layout from = permuted(slot.list[i].layout, order, false);
+    const Layout to = permuted(serving(slot.list[i].layout, layout), order, false);
+    auto unfolding =
+        Unfolding::of(permuted(slot.global.shape, order), redistributor_.mesh(), {from, to});
+    if (!unfolding) continue;
+    auto route = redistributor_.route(unfolding->shape(), dtype_size(piece.dtype),
+                                      unfolding->unfolded(from), unfolding->unfolded(to));
     if (!route.ok()) {
       if (refusal.ok()) refusal = route.status();
       continue;
     }
     const bool copied = !order.dense && !(*route)->moves.empty();
     const double us = (*route)->cost_us + (copied ? prices_.copy_us(piece.bytes()) : 0);
-    if (us < best_us) best_us = us, best = {i, std::move(order), *route};
+    if (us < best_us) best_us = us, best = {i, std::move(order), *unfolding, *route};
   }
-  if (best.route == nullptr) return refusal;
-  return best;
+  if (best.route != nullptr) return best;
+  if (!refusal.ok()) return refusal;
+  return unimplemented("no version of the value unfolds together with " +
+                       to_string(layout, redistributor_.mesh().rank()));
 }
 
 ValueId Versions::follow(Slot& slot, const Source& source) {
@@ -80,21 +95,22 @@ ValueId Versions::follow(Slot& slot, const Source& source) {
   ValueId piece = from.value;
   if (source.route->moves.empty()) return piece;
   const TensorType given = builder_.value(piece).type;
-  if (!source.order.dense)
-    piece = builder_.clone(piece, prices_.copy_us(given.bytes()));
-  else
-    piece =
-        builder_.window_like(piece, row_major(given.dtype, permuted(given.shape, source.order)));
+  if (!source.order.dense) piece = builder_.clone(piece, prices_.copy_us(given.bytes()));
+  const Layout held = source.unfolding.unfolded(permuted(from.layout, source.order, false));
+  piece = builder_.window_like(
+      piece,
+      row_major(given.dtype, local_shape(source.unfolding.shape(), held, redistributor_.mesh())));
   for (const Move& move : source.route->moves) {
     piece = emit_move(builder_, move, piece, redistributor_.mesh(), prices_);
-    const TensorType& lies = builder_.value(piece).type;
+    const TensorType lies =
+        row_major(given.dtype, source.unfolding.folded_shape(builder_.value(piece).type.shape));
     TensorType seen{Dims(lies.shape.size(), 0), Dims(lies.shape.size(), 0), lies.dtype};
     for (size_t i = 0; i < lies.shape.size(); ++i) {
       seen.shape[source.order.dim_at[i]] = lies.shape[i];
       seen.strides[source.order.dim_at[i]] = lies.strides[i];
     }
-    slot.list.push_back(
-        {permuted(move.after, source.order, true), builder_.window_like(piece, seen)});
+    slot.list.push_back({permuted(source.unfolding.folded(move.after), source.order, true),
+                         builder_.window_like(piece, seen)});
   }
   return slot.list.back().value;
 }
@@ -104,6 +120,12 @@ Result<ValueId> Versions::get(uint32_t number, const Layout& layout) {
   SHW_CHECK(!slot.list.empty());
   for (const Version& v : slot.list)
     if (v.layout == layout) return v.value;
+  // Strided shards with another factor, or beside shards that do not divide it, lie in no blocks
+  // that both sides know: the dim is made whole on the way.
+  const Layout held = slot.list[0].layout;
+  if (!Unfolding::of(slot.global.shape, redistributor_.mesh(), {held, layout}))
+    if (const Layout on_the_way = opened(held, layout); on_the_way != layout)
+      SHW_RETURN_IF_ERROR(get(number, on_the_way).status());
   SHW_ASSIGN_OR_RETURN(const Source source, cheapest_source(slot, layout));
   return follow(slot, source);
 }

@@ -9,6 +9,7 @@
 
 #include "lowering/builder.h"
 #include "lowering/redistribute.h"
+#include "sharding/unfolding.h"
 
 namespace shw {
 
@@ -46,12 +47,17 @@ class Versions {
 
   static Layout serving(const Layout& held, Layout wanted);
 
+  // A route's coordinates: the tensor's dims in memory order, and unfolded, so that all shards are
+  // plain.
   struct Source {
     size_t version;
     MemoryOrder order;
+    Unfolding unfolding;
     const Route* route;
   };
   Result<Source> cheapest_source(const Slot& slot, const Layout& layout);
+  // `layout` without the shards of dims that it or `held` cuts with a factor.
+  static Layout opened(const Layout& held, Layout layout);
   ValueId follow(Slot& slot, const Source& source);
 
   std::vector<Slot> versions_;

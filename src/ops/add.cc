@@ -19,6 +19,7 @@ constinit const OpDef kAdd = {
     .params = kParams,
     .infer = infer_pointwise,
     .rules = additive_rules,
+    .takes_strided = true,
 };
 
 }  // namespace shw::ops

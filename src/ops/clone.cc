@@ -19,6 +19,7 @@ constinit const OpDef kClone = {
     .params = kParams,
     .infer = infer_same,
     .rules = rules,
+    .takes_strided = true,
 };
 
 }  // namespace shw::ops

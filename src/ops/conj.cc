@@ -11,6 +11,7 @@ constinit const OpDef kConj = {
     .infer = infer_identity,
     .rules = pointwise_rules,
     .free = true,
+    .takes_strided = true,
 };
 
 }  // namespace shw::ops

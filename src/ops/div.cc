@@ -21,6 +21,7 @@ constinit const OpDef kDiv = {
     .params = kParams,
     .infer = infer_pointwise_float,
     .rules = rules,
+    .takes_strided = true,
 };
 
 }  // namespace shw::ops

@@ -74,6 +74,7 @@ constinit const OpDef kEinsum = {
     .infer = infer,
     .rules = rules,
     .flops = flops,
+    .takes_strided = true,
 };
 
 }  // namespace shw::ops

@@ -61,10 +61,10 @@ template <class Map>
 std::optional<Followed> follow_dims(const Layout& operand, Map map) {
   Followed f{operand, operand};
   for (Placement& p : f.result.placement) {
-    if (!p.is_shard()) continue;
+    if (!p.is_shard_like()) continue;
     const std::optional<size_t> to = map(static_cast<size_t>(p.dim()));
     if (!to) return std::nullopt;
-    p = shard(*to);
+    p.arg = static_cast<uint8_t>(*to);
   }
   f.result = normalised(f.result);
   return f;

@@ -29,6 +29,7 @@ constinit const OpDef kMean = {
     .params = kParams,
     .infer = infer,
     .rules = rules,
+    .takes_strided = true,
 };
 
 }  // namespace shw::ops

@@ -34,6 +34,7 @@ constinit const OpDef kMm = {
     .infer = infer,
     .rules = rules,
     .flops = flops,
+    .takes_strided = true,
 };
 
 }  // namespace shw::ops

@@ -32,6 +32,7 @@ constinit const OpDef kMul = {
     .params = kParams,
     .infer = infer_pointwise,
     .rules = rules,
+    .takes_strided = true,
 };
 
 }  // namespace shw::ops

@@ -19,6 +19,7 @@ constinit const OpDef kNeg = {
     .params = kSelf,
     .infer = infer_pointwise,
     .rules = rules,
+    .takes_strided = true,
 };
 
 }  // namespace shw::ops

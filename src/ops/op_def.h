@@ -44,6 +44,7 @@ using OptionalType = std::optional<TensorType>;
 struct OpArgs {
   std::span<const OptionalType> operands;  // nullopt: absent
   const Attrs* attrs;
+  bool strided = false;  // strided shards are on offer: asked by `follow` of view
   const TensorType& in(size_t i) const { return *operands[i]; }
   bool has(size_t i) const { return i < operands.size() && operands[i].has_value(); }
 };
@@ -100,6 +101,10 @@ struct OpDef {
   // (placement/pricing.cc).
   double (*flops)(const OpArgs&, std::span<const OptionalType> results) = nullptr;
   bool free = false;  // costs nothing in the model: a view, or no work at all
+  // The rules hold for any set of indices of a sharded dim, the same for all that the rule shards:
+  // nothing depends on the place of a piece in the whole. Then strided shards may stand for plain
+  // ones.
+  bool takes_strided = false;
   // True: the result is the operand's storage under another shape and strides; the runtime never
   // sees the op.
   bool is_view = false;

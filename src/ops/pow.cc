@@ -21,6 +21,7 @@ constinit const OpDef kPow = {
     .params = kParams,
     .infer = infer,
     .rules = pointwise_rules,
+    .takes_strided = true,
 };
 
 }  // namespace shw::ops

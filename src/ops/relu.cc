@@ -9,6 +9,7 @@ constinit const OpDef kRelu = {
     .params = kSelf,
     .infer = infer_pointwise,
     .rules = monotone_rules,
+    .takes_strided = true,
 };
 
 }  // namespace shw::ops

@@ -9,6 +9,7 @@ constinit const OpDef kRsqrt = {
     .params = kSelf,
     .infer = infer_pointwise_float,
     .rules = pointwise_rules,
+    .takes_strided = true,
 };
 
 }  // namespace shw::ops

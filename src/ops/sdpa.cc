@@ -69,6 +69,7 @@ constinit const OpDef kSdpa = {
     .infer = infer,
     .rules = rules,
     .flops = flops,
+    .takes_strided = true,
 };
 
 }  // namespace shw::ops

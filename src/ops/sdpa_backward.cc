@@ -65,6 +65,7 @@ constinit const OpDef kSdpaBackward = {
     .infer = infer,
     .rules = rules,
     .flops = flops,
+    .takes_strided = true,
 };
 
 }  // namespace shw::ops

@@ -16,6 +16,7 @@ constinit const OpDef kSub = {
     .params = kParams,
     .infer = infer_pointwise,
     .rules = additive_rules,
+    .takes_strided = true,
 };
 
 }  // namespace shw::ops

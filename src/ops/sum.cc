@@ -28,6 +28,7 @@ constinit const OpDef kSum = {
     .params = kParams,
     .infer = infer,
     .rules = rules,
+    .takes_strided = true,
 };
 
 }  // namespace shw::ops

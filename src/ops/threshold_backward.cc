@@ -16,6 +16,7 @@ constinit const OpDef kThresholdBackward = {
     .params = kParams,
     .infer = infer_pointwise,
     .rules = pointwise_rules,
+    .takes_strided = true,
 };
 
 }  // namespace shw::ops

@@ -5,8 +5,15 @@
 // the mesh dim divides it; in one that splits, the shard lands on the first result dim, if the mesh
 // dim divides that. All other shards are undone on the operand (the node then asks for an
 // all-gather). Replicated and partial entries pass. (planner.md 2.5, "view propagation".)
+//
+// Where strided shards are on offer no shard is lost for not being first: what a mesh dim cuts is
+// told by how many elements of the group's dims lie before the cut (the head: 1 for the first dim,
+// f more for SS(d,f)). The result dim that has the same head takes the shard as a plain one, the
+// one within which the head ends as a strided one.
 #include <algorithm>
 #include <array>
+#include <utility>
+#include <vector>
 
 #include "ops/families.h"
 
@@ -106,8 +113,91 @@ std::array<Landing, kMaxRank> landings(const Dims& from, const Dims& to) {
   return landing;
 }
 
+// The dims of one side of a group, with the product of the sizes before each.
+struct GroupDim {
+  size_t dim;
+  int64_t head, size;
+};
+
+// Groups of dims with equal products, those of size 1 left out; a group that does not close is not
+// listed.
+struct Group {
+  std::vector<GroupDim> from, to;
+};
+
+std::vector<Group> groups_of(const Dims& from, const Dims& to) {
+  std::vector<Group> groups;
+  Group open;
+  int64_t a = 1, b = 1;
+  size_t i = 0, j = 0;
+  while (i < from.size() || j < to.size()) {
+    if (i < from.size() && (a <= b || j == to.size())) {
+      if (from[i] != 1) open.from.push_back({i, a, from[i]});
+      a *= from[i++];
+    } else {
+      if (to[j] != 1) open.to.push_back({j, b, to[j]});
+      b *= to[j++];
+    }
+    if (a != b) continue;
+    if (a > 1) groups.push_back(std::exchange(open, {}));
+    open = {};
+    a = b = 1;
+  }
+  return groups;
+}
+
+// Where `mesh_size` cuts of operand dim `p.dim()` land; nullopt: nowhere.
+std::optional<Placement> strided_landing(const std::vector<Group>& groups, Placement p,
+                                         int64_t mesh_size) {
+  for (const Group& g : groups)
+    for (const GroupDim& in : g.from) {
+      if (in.dim != static_cast<size_t>(p.dim())) continue;
+      if (g.from.size() == 1 && g.to.size() == 1) {  // the dim passes, whatever cuts it
+        p.arg = static_cast<uint8_t>(g.to[0].dim);
+        return p;
+      }
+      const int64_t factor = p.is_strided() ? p.factor() : 1;
+      const int64_t head = in.head * factor;
+      if (in.size % factor != 0 || in.size / factor % mesh_size != 0) return std::nullopt;
+      for (const GroupDim& out : g.to) {
+        if (head % out.head != 0) continue;
+        const int64_t rest = head / out.head;
+        if (rest >= out.size || out.size % rest != 0 || out.size / rest % mesh_size != 0) continue;
+        if (rest == 1) return shard(out.dim);
+        if (rest > kMaxSplitFactor) return std::nullopt;
+        return Placement::strided(static_cast<int>(out.dim), rest);
+      }
+      return std::nullopt;
+    }
+  return std::nullopt;
+}
+
+// Mesh dim by mesh dim; a shard that cannot lie beside those before it is undone.
+Followed follow_strided(const OpArgs& args, const TensorType& result, const Layout& operand,
+                        const Mesh& mesh) {
+  const std::vector<Group> groups = groups_of(args.in(0).shape, result.shape);
+  Followed f{operand, operand};
+  for (int m = 0; m < mesh.rank(); ++m)
+    if (operand[m].is_shard_like()) f.operand[m] = f.result[m] = kR;
+  for (int m = 0; m < mesh.rank(); ++m) {
+    if (!operand[m].is_shard_like()) continue;
+    const auto landing = strided_landing(groups, operand[m], mesh.size(m));
+    if (!landing) continue;
+    f.operand[m] = operand[m];
+    f.result[m] = *landing;
+    const bool fits =
+        (!f.operand.has_strided() || is_evenly_sharded(args.in(0).shape, f.operand, mesh)) &&
+        (!f.result.has_strided() || is_evenly_sharded(result.shape, f.result, mesh));
+    if (!fits) f.operand[m] = f.result[m] = kR;
+  }
+  f.operand = normalised(f.operand);
+  f.result = normalised(f.result);
+  return f;
+}
+
 std::optional<Followed> follow(const OpArgs& args, const TensorType& result, const Layout& operand,
                                const Mesh& mesh) {
+  if (args.strided) return follow_strided(args, result, operand, mesh);
   const auto landing = landings(args.in(0).shape, result.shape);
   Followed f{operand, operand};
   for (int m = 0; m < mesh.rank(); ++m) {

@@ -34,6 +34,7 @@ constinit const OpDef kViewAsComplex = {
     .infer = infer,
     .rules = rules,
     .free = true,
+    .takes_strided = true,
     .is_view = true,
 };
 

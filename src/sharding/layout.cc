@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 
+#include "sharding/unfolding.h"
 #include "support/hash.h"
 
 namespace shw {
@@ -24,6 +25,8 @@ std::optional<Placement> parse_placement(std::string_view& s) {
   if (s.empty()) return std::nullopt;
   const char letter = s.front();
   s.remove_prefix(1);
+  const bool strided = letter == 'S' && !s.empty() && s.front() == 'S';
+  if (strided) s.remove_prefix(1);
   std::string_view arg;
   if (!s.empty() && s.front() == '(') {
     const size_t close = s.find(')');
@@ -34,9 +37,14 @@ std::optional<Placement> parse_placement(std::string_view& s) {
   if (letter == 'R' && arg.empty()) return Placement::replicate();
   if (letter == 'M' && arg.empty()) return Placement::masked();
   if (letter == 'S') {
-    const auto dim = parse_int(arg);
+    const size_t comma = strided ? arg.find(',') : arg.size();
+    if (comma == std::string_view::npos) return std::nullopt;
+    const auto dim = parse_int(arg.substr(0, comma));
     if (!dim || *dim < 0 || *dim >= kMaxRank) return std::nullopt;
-    return Placement::shard(static_cast<int>(*dim));
+    if (!strided) return Placement::shard(static_cast<int>(*dim));
+    const auto factor = parse_int(arg.substr(comma + 1));
+    if (!factor || *factor < 2 || *factor > kMaxSplitFactor) return std::nullopt;
+    return Placement::strided(static_cast<int>(*dim), *factor);
   }
   if (letter == 'P') {
     if (arg.empty()) return Placement::partial();
@@ -110,6 +118,11 @@ bool Layout::all_replicate() const {
                      [](Placement p) { return p.is_replicate(); });
 }
 
+bool Layout::has_strided() const {
+  return std::any_of(placement.begin(), placement.end(),
+                     [](Placement p) { return p.is_strided(); });
+}
+
 std::vector<int> Layout::shards_of(int dim) const {
   std::vector<int> dims;
   for (uint8_t m : order)
@@ -118,16 +131,21 @@ std::vector<int> Layout::shards_of(int dim) const {
 }
 
 Layout normalised(Layout layout) {
-  // Each tensor dim's mesh dims keep their relative order, but take the places that ascending order
-  // would give them.
-  std::array<uint8_t, kMaxMeshRank> order{0, 1, 2, 3, 4, 5};
-  for (int dim = 0; dim < kMaxRank; ++dim) {
-    const std::vector<int> cut = layout.shards_of(dim);
-    if (cut.size() < 2) continue;
-    std::vector<int> places = cut;
-    std::sort(places.begin(), places.end());
-    for (size_t i = 0; i < cut.size(); ++i)
-      order[static_cast<size_t>(places[i])] = static_cast<uint8_t>(cut[i]);
+  constexpr std::array<uint8_t, kMaxMeshRank> kAscending{0, 1, 2, 3, 4, 5};
+  if (layout.order == kAscending) return layout;
+  // Mesh dims with the same shard keep their relative order, but take the places that ascending
+  // order would give them.
+  std::array<uint8_t, kMaxMeshRank> order = kAscending;
+  uint32_t seen = 0;
+  for (uint8_t m = 0; m < kMaxMeshRank; ++m) {
+    if ((seen >> m & 1) || !layout[m].is_shard_like()) continue;
+    size_t place = m;
+    for (uint8_t of : layout.order) {
+      if (layout[of] != layout[m]) continue;
+      seen |= 1u << of;
+      while (layout[static_cast<int>(place)] != layout[m]) ++place;
+      order[place++] = of;
+    }
   }
   layout.order = order;
   return layout;
@@ -145,6 +163,9 @@ std::string to_string(const Layout& layout, int mesh_rank) {
         break;
       case Placement::Kind::kShard:
         s += "S(" + std::to_string(p.arg) + ")";
+        break;
+      case Placement::Kind::kStrided:
+        s += "SS(" + std::to_string(p.arg) + "," + std::to_string(p.factor()) + ")";
         break;
       case Placement::Kind::kMasked:
         s += 'M';
@@ -167,9 +188,10 @@ std::string to_string(const Layout& layout, int mesh_rank) {
 
 Result<Layout> parse_layout(std::string_view text, int mesh_rank) {
   const auto refuse = [&](const std::string& why) {
-    return invalid_argument("layout '" + std::string(text) + "': " + why +
-                            "; write one of R, S(dim), P, P(avg|max|min|product) for each of the " +
-                            std::to_string(mesh_rank) + " mesh dims, such as S(0)R");
+    return invalid_argument(
+        "layout '" + std::string(text) + "': " + why +
+        "; write one of R, S(dim), SS(dim,factor), P, P(avg|max|min|product) for each of the " +
+        std::to_string(mesh_rank) + " mesh dims, such as S(0)R");
   };
   Layout layout;
   std::string_view rest = text.substr(0, text.find('|'));
@@ -197,6 +219,7 @@ Result<Layout> parse_layout(std::string_view text, int mesh_rank) {
 }
 
 bool is_shardable(const Dims& shape, const Layout& layout, const Mesh& mesh) {
+  if (layout.has_strided()) return is_evenly_sharded(shape, layout, mesh);
   Dims left = shape;
   for (int m = 0; m < mesh.rank(); ++m) {
     if (!layout[m].is_shard()) continue;
@@ -208,6 +231,10 @@ bool is_shardable(const Dims& shape, const Layout& layout, const Mesh& mesh) {
 }
 
 bool is_evenly_sharded(const Dims& shape, const Layout& layout, const Mesh& mesh) {
+  if (layout.has_strided()) {
+    const auto unfolding = Unfolding::of(shape, mesh, {layout});
+    return unfolding && is_evenly_sharded(unfolding->shape(), unfolding->unfolded(layout), mesh);
+  }
   Dims left = shape;
   for (int m = 0; m < mesh.rank(); ++m) {
     if (!layout[m].is_shard()) continue;
@@ -221,7 +248,7 @@ bool is_evenly_sharded(const Dims& shape, const Layout& layout, const Mesh& mesh
 Dims local_shape(const Dims& shape, const Layout& layout, const Mesh& mesh) {
   Dims local = shape;
   for (int m = 0; m < mesh.rank(); ++m)
-    if (layout[m].is_shard()) {
+    if (layout[m].is_shard_like()) {
       int64_t& size = local[static_cast<size_t>(layout[m].dim())];
       size = (size + mesh.size(m) - 1) / mesh.size(m);
     }

@@ -4,12 +4,19 @@
 // placement per mesh dim:
 //   R        replicate: every rank along that mesh dim holds the same data
 //   S(d)     shard: tensor dim d is cut into equal blocks along that mesh dim
+//   SS(d,f)  strided shard: tensor dim d, of size D, is seen as [f, D/f] and the second part is cut
+//   into equal blocks; a rank holds its block of each of the f groups
 //   P(op)    partial: the value is the reduction, by op, of what the ranks along that mesh dim hold
 //   M        masked partial: like P(sum), of a look-up whose table is cut by rows (embedding,
 //   gather)
 // Where several mesh dims shard one tensor dim, `order` says which cuts first: by default the
 // outermost mesh dim, so with S(0)S(0) on 2×4, rank (i,j) owns block 4i+j of 8. With the order
 // reversed it owns block 2j+i.
+//
+// A strided shard is what a shard of S becomes when a view flattens [B, S] into one dim: SS(d,B). A
+// shard of B stays S(d) there. So where a tensor dim has both kinds, the plain ones cut the first
+// part, [f], and the strided ones the second; f is the same for all of them and is that of the
+// whole tensor. Strided shards are always even.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -24,6 +31,7 @@
 namespace shw {
 
 inline constexpr int kMaxMeshRank = 6;
+inline constexpr int64_t kMaxSplitFactor = UINT16_MAX;  // placements stay four bytes
 
 class Mesh {
  public:
@@ -51,12 +59,17 @@ enum class ReduceOp : uint8_t { kSum = 0, kAvg = 1, kMax = 2, kMin = 3, kProduct
 std::string_view reduce_op_name(ReduceOp op);
 
 struct Placement {
-  enum class Kind : uint8_t { kReplicate = 0, kShard = 1, kPartial = 2, kMasked = 3 };
+  enum class Kind : uint8_t { kReplicate = 0, kShard = 1, kPartial = 2, kMasked = 3, kStrided = 4 };
   Kind kind = Kind::kReplicate;
-  uint8_t arg = 0;  // shard: the tensor dim; partial: the ReduceOp
+  uint8_t arg = 0;            // shards: the tensor dim; partial: the ReduceOp
+  uint16_t split_factor = 0;  // strided shard: f, at least 2; else 0
 
   static constexpr Placement replicate() { return {}; }
   static constexpr Placement shard(int dim) { return {Kind::kShard, static_cast<uint8_t>(dim)}; }
+  // `factor` from 2 to kMaxSplitFactor.
+  static constexpr Placement strided(int dim, int64_t factor) {
+    return {Kind::kStrided, static_cast<uint8_t>(dim), static_cast<uint16_t>(factor)};
+  }
   static constexpr Placement partial(ReduceOp op = ReduceOp::kSum) {
     return {Kind::kPartial, static_cast<uint8_t>(op)};
   }
@@ -64,8 +77,13 @@ struct Placement {
   constexpr bool is_replicate() const { return kind == Kind::kReplicate; }
   constexpr bool is_shard() const { return kind == Kind::kShard; }
   constexpr bool is_shard(int dim) const { return is_shard() && arg == dim; }
+  constexpr bool is_strided() const { return kind == Kind::kStrided; }
+  // Whether a tensor dim is cut, in whichever way: what nearly every question about shards means.
+  constexpr bool is_shard_like() const { return is_shard() || is_strided(); }
+  constexpr bool is_shard_like(int dim) const { return is_shard_like() && arg == dim; }
   constexpr bool is_partial() const { return kind == Kind::kPartial || kind == Kind::kMasked; }
   constexpr int dim() const { return arg; }
+  constexpr int64_t factor() const { return split_factor; }
   constexpr ReduceOp reduce_op() const { return static_cast<ReduceOp>(arg); }
   constexpr bool operator==(const Placement&) const = default;
 };
@@ -83,29 +101,33 @@ struct Layout {
   bool same_placements(const Layout& o) const { return placement == o.placement; }
   bool has_partial() const;
   bool all_replicate() const;
-  // Mesh dims that shard tensor dim `dim`, in the order in which they cut it.
+  bool has_strided() const;
+  // Mesh dims that cut tensor dim `dim` into plain shards, in the order in which they do.
   std::vector<int> shards_of(int dim) const;
 };
 
-// Brings `order` into its one normal form: only the relative order of mesh dims that shard the same
-// tensor dim means anything; all else is ascending.
+// Brings `order` into its one normal form: only the relative order of mesh dims with the same shard
+// (tensor dim, kind and factor) means anything; all else is ascending.
 Layout normalised(Layout layout);
 uint64_t hash_of(const Layout& layout);
 
-// "S(0)R", "S(1)P(avg)", "P" is P(sum), "M" masked; a shard order that is not the default follows:
-// "S(0)S(0)|1,0".
+// "S(0)R", "S(1)P(avg)", "S(0)SS(0,16)", "P" is P(sum), "M" masked; a shard order that is not the
+// default follows: "S(0)S(0)|1,0".
 std::string to_string(const Layout& layout, int mesh_rank);
 Result<Layout> parse_layout(std::string_view text, int mesh_rank);
 
 // The reference's rule of which shards exist at all (planner.md 2.1): walking the mesh dims in
 // order, the remaining size must be ≥ the mesh dim; it then becomes the ceiling of the quotient.
+// Strided shards, which the reference does not plan with, must be even, and so must plain ones of
+// the same dim.
 bool is_shardable(const Dims& shape, const Layout& layout, const Mesh& mesh);
 bool is_evenly_sharded(const Dims& shape, const Layout& layout, const Mesh& mesh);
 
 // Shape of the piece on rank 0: ceiling division, mesh dim by mesh dim.
 Dims local_shape(const Dims& shape, const Layout& layout, const Mesh& mesh);
 
-// Where rank `rank`'s piece of an evenly sharded tensor begins, per tensor dim.
+// Where rank `rank`'s piece of an evenly sharded tensor begins, per tensor dim. With strided shards
+// the piece is no box: ask of the unfolded tensor (unfolding.h).
 Dims local_offset(const Dims& shape, const Layout& layout, const Mesh& mesh, int64_t rank);
 
 }  // namespace shw

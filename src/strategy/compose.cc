@@ -52,7 +52,9 @@ class Composer {
       row_[k][m] = rule[k];
       left_[level + 1][k] = left_[level][k];
       if (shapes_[k] == nullptr) continue;
-      if (rule[k].is_shard()) {
+      if (rule[k].is_strided() || (rule[k].is_shard() && row_[k].has_strided())) {
+        if (!is_evenly_sharded(*shapes_[k], row_[k], mesh_)) return false;
+      } else if (rule[k].is_shard()) {
         int64_t& size = left_[level + 1][k][static_cast<size_t>(rule[k].dim())];
         const int64_t n = mesh_.size(m);
         if (size < n || (mode_ == Rules::kFull && size % n != 0)) return false;

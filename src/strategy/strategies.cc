@@ -4,6 +4,7 @@
 
 #include "ops/op_def.h"
 #include "strategy/compose.h"
+#include "strategy/strided_rules.h"
 #include "support/hash.h"
 
 namespace shw {
@@ -46,15 +47,20 @@ bool cast_keeps(const Layout& layout, Dtype from, Dtype to) {
 
 class Enumerator {
  public:
-  Enumerator(const Graph& graph, const Mesh& mesh, Rules rules, bool reachable_only,
-             Strategies& out, LayoutPool& pool, IndexVec<StrategySetId, StrategySet>& sets)
+  Enumerator(const Graph& graph, const Mesh& mesh, const StrategyOptions& options, Strategies& out,
+             LayoutPool& pool, IndexVec<StrategySetId, StrategySet>& sets)
       : graph_(graph),
         mesh_(mesh),
-        mode_(rules),
-        reachable_only_(reachable_only),
+        mode_(options.rules),
+        reachable_only_(options.reachable_only),
+        strided_(options.strided),
+        is_output_(graph.num_nodes(), false),
         out_(out),
         pool_(pool),
-        sets_(sets) {}
+        sets_(sets) {
+    for (const OutputInfo& o : graph.outputs())
+      if (o.node.valid()) is_output_[o.node.v] = true;
+  }
 
   Result<StrategySetId> set_for(NodeId n) {
     const OpDef& def = op_def(graph_.op(n));
@@ -62,6 +68,7 @@ class Enumerator {
     const uint64_t key = class_key(n, def, operands);
     if (const auto it = by_class_.find(key); it != by_class_.end()) return it->second;
     SHW_ASSIGN_OR_RETURN(StrategyTable table, table_for(n, def, operands));
+    if (strided_ && is_output_[n.v]) drop_strided_results(table);
     if (table.count() == 0)
       return internal_error(std::string("op ") + std::string(op_name(graph_.op(n))) +
                             " has no strategy");
@@ -73,7 +80,7 @@ class Enumerator {
  private:
   // Nodes with equal keys have equal strategies. 64 bits of XXH3 over a few thousand classes: a
   // collision is not a concern.
-  uint64_t class_key(NodeId n, const OpDef& def, std::span<const OptionalType> operands) const {
+  uint64_t class_key(NodeId n, const OpDef& def, std::span<const OptionalType> operands) {
     uint64_t h = hash_combine(static_cast<uint64_t>(def.kind), hash_of(graph_.attrs(n)));
     for (const OptionalType& t : operands) h = hash_combine(h, t ? hash_of(*t) : 1);
     for (const OptionalType& t : graph_.results(n)) h = hash_combine(h, t ? hash_of(*t) : 2);
@@ -82,7 +89,34 @@ class Enumerator {
     if (reachable_only_ && def.sharding == Sharding::kRules)
       for (const PartialKinds& kinds : produced_partials(n))
         h = hash_bytes(kinds.on.data(), kinds.on.size(), h);
-    return h;
+    if (!strided_) return h;
+    for (const auto& factors : factors_seen(n, def)) h = hash_span(std::span(factors), h);
+    return hash_combine(h, is_output_[n.v]);
+  }
+
+  // The strided shards that the producers of the operands offer; none where the op has no use for
+  // them.
+  SeenFactors factors_seen(NodeId n, const OpDef& def) {
+    const auto operands = graph_.operands(n);
+    SeenFactors seen(operands.size());
+    if (!strided_ || !(def.takes_strided || def.sharding == Sharding::kFree)) return seen;
+    for (size_t k = 0; k < operands.size(); ++k)
+      if (operands[k].valid()) seen[k] = factors_.of(out_.produced(graph_, n, k), pool_);
+    return seen;
+  }
+
+  // What callers see is plain.
+  static void drop_strided_results(StrategyTable& table) {
+    size_t kept = 0;
+    for (size_t i = 0; i < table.count(); ++i) {
+      const auto row = table.rows.begin() + static_cast<ptrdiff_t>(i * table.width());
+      if (std::any_of(row, row + static_cast<ptrdiff_t>(table.num_results),
+                      [](const Layout& l) { return l.has_strided(); }))
+        continue;
+      std::copy_n(row, table.width(),
+                  table.rows.begin() + static_cast<ptrdiff_t>(kept++ * table.width()));
+    }
+    table.rows.resize(kept * table.width());
   }
 
   // Of each operand; nothing said of operands that are absent.
@@ -106,11 +140,12 @@ class Enumerator {
     std::vector<const Dims*> shapes;
     for (const OptionalType& t : results) shapes.push_back(t ? &t->shape : nullptr);
     for (const OptionalType& t : operands) shapes.push_back(t ? &t->shape : nullptr);
-    const OpArgs args{operands, &graph_.attrs(n)};
+    const OpArgs args{operands, &graph_.attrs(n), strided_};
     switch (def.sharding) {
       case Sharding::kRules: {
         RuleSet rules(results.size(), operands.size());
         if (def.rules) def.rules(args, results, rules);
+        if (strided_) add_strided_rules(factors_seen(n, def), shapes, rules);
         if (!reachable_only_) return compose(rules, shapes, mesh_, mode_);
         return compose(rules, shapes, mesh_, mode_, produced_partials(n));
       }
@@ -120,6 +155,7 @@ class Enumerator {
           const std::vector<Placement> same(rules.width(), Placement::shard(static_cast<int>(d)));
           rules.add(std::span(same).first(results.size()), std::span(same).subspan(results.size()));
         }
+        if (strided_) add_strided_rules(factors_seen(n, def), shapes, rules);
         return compose(rules, shapes, mesh_, mode_);
       }
       case Sharding::kFollow:
@@ -167,6 +203,9 @@ class Enumerator {
   const Mesh& mesh_;
   Rules mode_;
   bool reachable_only_;
+  bool strided_;
+  std::vector<bool> is_output_;
+  StridedFactors factors_;
   Strategies& out_;
   LayoutPool& pool_;
   IndexVec<StrategySetId, StrategySet>& sets_;
@@ -206,11 +245,13 @@ LayoutListId Strategies::produced(const Graph& graph, NodeId n, size_t operand) 
   return of(from).results[element];
 }
 
-Result<Strategies> Strategies::enumerate(const Graph& graph, const Mesh& mesh, Rules rules,
-                                         Monitor& monitor, bool reachable_only) {
+Result<Strategies> Strategies::enumerate(const Graph& graph, const Mesh& mesh,
+                                         const StrategyOptions& options, Monitor& monitor) {
+  if (options.strided && options.rules != Rules::kFull)
+    return invalid_argument("strided shards need the rules 'full': the reference plans none");
   Strategies s;
   s.set_of_.reserve(graph.num_nodes());
-  Enumerator enumerator(graph, mesh, rules, reachable_only, s, s.pool_, s.sets_);
+  Enumerator enumerator(graph, mesh, options, s, s.pool_, s.sets_);
   for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
     if (i % 256 == 0) SHW_RETURN_IF_ERROR(monitor.poll());
     auto set = enumerator.set_for(NodeId{i});

@@ -26,6 +26,16 @@ enum class Rules : uint8_t { kFull = 0, kCompat = 1 };
 std::string_view rules_name(Rules rules);
 Result<Rules> rules_from_name(std::string_view name);
 
+struct StrategyOptions {
+  Rules rules = Rules::kFull;
+  // Leave out strategies that want an operand partial in a way in which its producer never leaves
+  // it: nothing else can make a partial value, so their price is infinite (under the prices of
+  // `full`).
+  bool reachable_only = false;
+  // Offer strided shards where views bring them about (strided_rules.h). Of `full` only.
+  bool strided = false;
+};
+
 using StrategySetId = Id<struct StrategySetTag>;
 
 struct StrategySet {
@@ -37,11 +47,9 @@ struct StrategySet {
 
 class Strategies {
  public:
-  // The mesh and graph are only read during the call. With `reachable_only`, strategies that want
-  // an operand partial in a way in which its producer never leaves it are not listed: nothing else
-  // can make a partial value, so their price is infinite (under the prices of `full`).
-  static Result<Strategies> enumerate(const Graph& graph, const Mesh& mesh, Rules rules,
-                                      Monitor& monitor, bool reachable_only = false);
+  // The mesh and graph are only read during the call.
+  static Result<Strategies> enumerate(const Graph& graph, const Mesh& mesh,
+                                      const StrategyOptions& options, Monitor& monitor);
 
   const StrategySet& of(NodeId n) const { return sets_[set_of_[n]]; }
   StrategySetId set_of(NodeId n) const { return set_of_[n]; }

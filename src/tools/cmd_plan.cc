@@ -134,6 +134,9 @@ void add_plan(CLI::App& app, int& exit_code) {
   verb->add_option(
       "--grad-reduce-dtype", o->grad_reduce_dtype,
       "Reduce gradients in this dtype (f32), after the cast up from the parameters' dtype");
+  verb->add_flag("--strided", o->compile.strided,
+                 "Offer strided shards, which views bring about (with --no-einsum they keep the "
+                 "sequence sharded through linear layers)");
   verb->add_flag("--no-einsum", o->no_einsum, "Leave view-mm-view as it is");
   verb->add_flag("--strip-graph", o->strip_graph,
                  "Do not store the graph in the plan (run --verify needs it)");

@@ -326,8 +326,7 @@ class Unsharded {
     const Mesh one = *Mesh::parse("one=1");
     SHW_ASSIGN_OR_RETURN(const Job job, one_node_graph(case_));
     Monitor monitor;
-    SHW_ASSIGN_OR_RETURN(const auto strategies,
-                         Strategies::enumerate(job.graph, one, Rules::kFull, monitor));
+    SHW_ASSIGN_OR_RETURN(const auto strategies, Strategies::enumerate(job.graph, one, {}, monitor));
     SHW_ASSIGN_OR_RETURN(const OpPlan op, plan_for(job, one, strategies, 0));
     const Plan& plan = op.plan;
     SHW_ASSIGN_OR_RETURN(const auto ranks,
@@ -365,7 +364,7 @@ OpOutcome run_every_strategy(const OpCase& c, const Mesh& mesh, uint32_t stride)
   EXPECT_TRUE(job.ok()) << job.status().message();
   if (!job.ok()) return outcome;
   Monitor monitor;
-  auto strategies = Strategies::enumerate(job->graph, mesh, Rules::kFull, monitor);
+  auto strategies = Strategies::enumerate(job->graph, mesh, {}, monitor);
   EXPECT_TRUE(strategies.ok()) << strategies.status().message();
   if (!strategies.ok()) return outcome;
   outcome.strategies = strategies->of(job->node).count;

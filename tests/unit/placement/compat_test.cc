@@ -51,7 +51,8 @@ TEST_P(Compat, ProblemIsTheReferences) {
   const auto hardware = cost::hardware_by_name("h100");
   const auto model = cost::CollectiveModel::create(*hardware, mesh);
   Monitor monitor;
-  const auto strategies = Strategies::enumerate(want.graph, mesh, Rules::kCompat, monitor);
+  const auto strategies =
+      Strategies::enumerate(want.graph, mesh, {.rules = Rules::kCompat}, monitor);
   ASSERT_TRUE(strategies.ok()) << strategies.status().message();
   const auto conditions = side_conditions(want.graph, mesh, *strategies, want.constraints);
   ASSERT_TRUE(conditions.ok()) << conditions.status().message();
@@ -102,7 +103,8 @@ TEST_P(Compat, OptimumIsTheReferences) {
   const Mesh mesh = *Mesh::parse(want.mesh);
   const auto model = cost::CollectiveModel::create(*cost::hardware_by_name("h100"), mesh);
   Monitor monitor;
-  const auto strategies = Strategies::enumerate(want.graph, mesh, Rules::kCompat, monitor);
+  const auto strategies =
+      Strategies::enumerate(want.graph, mesh, {.rules = Rules::kCompat}, monitor);
   const auto conditions = side_conditions(want.graph, mesh, *strategies, want.constraints);
   Pricer pricer(want.graph, *strategies, *model, cost::PriceRules::kCompat);
   const auto problem = placement_problem(want.graph, *strategies, *conditions, pricer, monitor);

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
+#include "sharding/unfolding.h"
+
 namespace shw {
 namespace {
 
@@ -23,12 +27,14 @@ TEST(Mesh, ParsesAndRefuses) {
 }
 
 TEST(Layout, TextRoundTrips) {
-  for (const char* text : {"S(0)R", "RR", "PP", "P(avg)S(1)", "S(0)S(0)", "S(0)S(0)|1,0", "MR"})
+  for (const char* text : {"S(0)R", "RR", "PP", "P(avg)S(1)", "S(0)S(0)", "S(0)S(0)|1,0", "MR",
+                           "S(0)SS(0,16)", "SS(1,65535)SS(1,65535)|1,0"})
     EXPECT_EQ(to_string(layout(text, 2), 2), text);
   EXPECT_EQ(to_string(layout("S(0)S(1)|1,0", 2), 2), "S(0)S(1)")
       << "an order that means nothing goes";
-  for (const char* bad : {"", "S(0)", "S(0)RR", "S(9)R", "S()R", "XR", "P(foo)R", "S(0)S(0)|0,0",
-                          "S(0)S(0)|0", "S(0)S(0)|0,1,2", "S(0"})
+  for (const char* bad :
+       {"", "S(0)", "S(0)RR", "S(9)R", "S()R", "XR", "P(foo)R", "S(0)S(0)|0,0", "S(0)S(0)|0",
+        "S(0)S(0)|0,1,2", "S(0", "SS(0)R", "SS(0,1)R", "SS(0,65536)R", "SS(8,2)R", "SS(0,2"})
     EXPECT_EQ(parse_layout(bad, 2).status().code(), Code::kInvalidArgument) << bad;
 }
 
@@ -47,6 +53,60 @@ TEST(Layout, OrderSaysWhoOwnsWhichBlock) {
     EXPECT_EQ(local_offset(Dims{16}, layout("S(0)S(0)", 2), m, rank)[0], 2 * (4 * i + j));
     EXPECT_EQ(local_offset(Dims{16}, layout("S(0)S(0)|1,0", 2), m, rank)[0], 2 * (2 * j + i));
   }
+}
+
+// The elements of a row of `size` that a rank owns.
+std::vector<int64_t> owned(int64_t size, const char* text, const Mesh& m, int64_t rank) {
+  const Layout l = layout(text, m.rank());
+  const auto u = Unfolding::of(Dims{size}, m, {l});
+  EXPECT_TRUE(u.has_value());
+  const Layout plain = u->unfolded(l);
+  const Dims first = local_offset(u->shape(), plain, m, rank);
+  const Dims local = local_shape(u->shape(), plain, m);
+  EXPECT_EQ(u->folded_shape(local), local_shape(Dims{size}, l, m));
+  EXPECT_EQ(u->folded(plain), l);
+  std::vector<int64_t> list;
+  for (int64_t i = 0; i < local[0]; ++i)
+    for (int64_t j = 0; j < (local.size() > 1 ? local[1] : 1); ++j)
+      list.push_back(local.size() > 1 ? (first[0] + i) * u->shape()[1] + first[1] + j
+                                      : first[0] + i);
+  return list;
+}
+
+using Indices = std::vector<int64_t>;
+
+TEST(StridedShard, IsABlockOfEveryGroup) {
+  const Mesh line = mesh("a=2");
+  EXPECT_EQ(owned(12, "SS(0,3)", line, 0), (Indices{0, 1, 4, 5, 8, 9}));
+  EXPECT_EQ(owned(12, "SS(0,3)", line, 1), (Indices{2, 3, 6, 7, 10, 11}));
+}
+
+// [4,6] as S(0)S(1), seen as one dim: 2 × 2 blocks of 2 × 3.
+TEST(StridedShard, ComposesWithAPlainShardOfTheSameDim) {
+  const Mesh grid = mesh("a=2,b=2");
+  EXPECT_EQ(owned(24, "S(0)SS(0,4)", grid, 0), (Indices{0, 1, 2, 6, 7, 8}));
+  EXPECT_EQ(owned(24, "S(0)SS(0,4)", grid, 3), (Indices{15, 16, 17, 21, 22, 23}));
+  EXPECT_EQ(owned(24, "SS(0,4)S(0)", grid, 2), (Indices{3, 4, 5, 9, 10, 11}));
+}
+
+TEST(StridedShard, IsCutFurtherInShardOrder) {
+  const Mesh grid = mesh("a=2,b=2");
+  EXPECT_EQ(owned(8, "SS(0,2)SS(0,2)", grid, 1), (Indices{1, 5}));
+  EXPECT_EQ(owned(8, "SS(0,2)SS(0,2)|1,0", grid, 1), (Indices{2, 6}));
+}
+
+TEST(StridedShard, ExistsOnlyWhereItIsEven) {
+  const Mesh m = mesh("a=4,b=2");
+  EXPECT_TRUE(is_evenly_sharded(Dims{32}, layout("SS(0,4)R", 2), m));
+  EXPECT_TRUE(is_evenly_sharded(Dims{32}, layout("SS(0,4)S(0)", 2), m));
+  EXPECT_FALSE(is_evenly_sharded(Dims{32}, layout("SS(0,16)R", 2), m)) << "groups of two";
+  EXPECT_FALSE(is_evenly_sharded(Dims{32}, layout("SS(0,5)R", 2), m)) << "five does not divide";
+  EXPECT_FALSE(is_evenly_sharded(Dims{48}, layout("SS(0,3)S(0)", 2), m)) << "two groups of three";
+  EXPECT_FALSE(is_evenly_sharded(Dims{64}, layout("SS(0,4)SS(0,8)", 2), m)) << "two factors";
+  EXPECT_FALSE(is_shardable(Dims{32}, layout("SS(0,16)R", 2), m));
+  EXPECT_FALSE(is_evenly_sharded(Dims{32}, layout("SS(1,4)R", 2), m)) << "no such dim";
+  EXPECT_FALSE(is_evenly_sharded(Dims{32, 1, 1, 1, 1, 1, 1, 1}, layout("SS(0,4)R", 2), m))
+      << "nine dims when unfolded";
 }
 
 }  // namespace

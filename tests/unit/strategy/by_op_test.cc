@@ -142,7 +142,7 @@ TEST(Strategies, OfEveryOpAreTheReferencesInOrder) {
     const OneOp g = make(key.substr(key.find('/') + 1));
     Monitor monitor;
     const auto s = Strategies::enumerate(g.graph, *Mesh::parse(flat ? "d=64" : "a=8,b=8"),
-                                         Rules::kCompat, monitor);
+                                         {.rules = Rules::kCompat}, monitor);
     ASSERT_TRUE(s.ok()) << s.status().message();
     const NodeId n{g.graph.num_nodes() - 1};
     // own sizes there.

@@ -23,8 +23,8 @@ Graph product_plus() {
 
 std::set<std::string> texts(const Graph& g, uint32_t n, bool reachable_only) {
   Monitor monitor;
-  const auto s =
-      Strategies::enumerate(g, *Mesh::parse("a=2,b=2"), Rules::kFull, monitor, reachable_only);
+  const auto s = Strategies::enumerate(g, *Mesh::parse("a=2,b=2"),
+                                       {.reachable_only = reachable_only}, monitor);
   EXPECT_TRUE(s.ok());
   std::set<std::string> set;
   for (uint32_t i = 0; i < s->of(NodeId{n}).count; ++i)
@@ -51,7 +51,7 @@ TEST(Reachable, ChangesNoOptimum) {
   double objective[2];
   for (const bool reachable_only : {false, true}) {
     Monitor monitor;
-    const auto s = Strategies::enumerate(g, mesh, Rules::kFull, monitor, reachable_only);
+    const auto s = Strategies::enumerate(g, mesh, {.reachable_only = reachable_only}, monitor);
     Pricer pricer(g, *s, *model, cost::PriceRules::kFull);
     const auto conditions = side_conditions(g, mesh, *s, {});
     const auto problem = placement_problem(g, *s, *conditions, pricer, monitor);

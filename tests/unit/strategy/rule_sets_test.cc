@@ -25,7 +25,7 @@ Graph small_graph(int64_t rows, int64_t batch) {
 
 std::set<std::string> texts(const Graph& g, NodeId n, Rules rules) {
   Monitor monitor;
-  const auto s = Strategies::enumerate(g, *Mesh::parse("a=2,b=4"), rules, monitor);
+  const auto s = Strategies::enumerate(g, *Mesh::parse("a=2,b=4"), {.rules = rules}, monitor);
   EXPECT_TRUE(s.ok());
   std::set<std::string> set;
   for (uint32_t i = 0; i < s->of(n).count; ++i) set.insert(strategy_text(*s, n, i, 2));
@@ -74,14 +74,16 @@ TEST(Strategies, OfEqualNodesAreSharedAndCancelStops) {
   NodeId x = g.add_input("x", row_major(Dtype::kF32, {64, 64}), {});
   for (int i = 0; i < 1000; ++i) x = g.add_node(OpKind::kExp, "", {x}, {}, g.type(x));
   Monitor monitor;
-  const auto s = Strategies::enumerate(g, *Mesh::parse("a=4,b=4"), Rules::kCompat, monitor);
+  const auto s =
+      Strategies::enumerate(g, *Mesh::parse("a=4,b=4"), {.rules = Rules::kCompat}, monitor);
   ASSERT_TRUE(s.ok());
   EXPECT_EQ(s->num_sets(), 2u);
   const std::atomic<bool> raised{true};
   monitor.cancel = &raised;
-  EXPECT_EQ(
-      Strategies::enumerate(g, *Mesh::parse("a=4,b=4"), Rules::kCompat, monitor).status().code(),
-      Code::kCancelled);
+  EXPECT_EQ(Strategies::enumerate(g, *Mesh::parse("a=4,b=4"), {.rules = Rules::kCompat}, monitor)
+                .status()
+                .code(),
+            Code::kCancelled);
 }
 
 }  // namespace
