@@ -113,6 +113,26 @@ TEST_F(RedistributeRules, OnlyTwoSumsScatterTheInnerDimFirst) {
   EXPECT_EQ(us("PP", "S(0)R"), us("P(avg)P(avg)", "S(0)R"));
 }
 
+// In memory the blocks of a strided shard lie as those of an inner dim do.
+TEST_F(RedistributeRules, StridedShardsCostWhatShardsOfAnInnerDimDo) {
+  EXPECT_EQ(us("S(0)SS(0,8)", "S(0)SS(0,8)"), 0);
+  EXPECT_EQ(us("RR", "RSS(0,8)"), 0);
+  EXPECT_EQ(us("RSS(0,8)", "RR"), us("RS(1)", "RR"));
+  EXPECT_EQ(us("S(0)SS(0,8)", "S(0)R"), us("S(0)S(1)", "S(0)R"));
+  EXPECT_EQ(us("RP", "RSS(0,8)"), us("RP", "RS(1)"));
+  EXPECT_EQ(us("PP", "S(0)SS(0,8)"), us("PP", "S(0)S(1)"));
+  EXPECT_EQ(us("RSS(0,8)", "RS(0)"), us("RS(1)", "RS(0)"));
+  EXPECT_EQ(us("RSS(0,8)", "RS(1)"), us("RS(1)", "RS(2)"));
+}
+
+TEST_F(RedistributeRules, StridedShardsAreForbiddenWhereTheyDoNotUnfoldTogether) {
+  EXPECT_EQ(us("RSS(0,8)", "RSS(0,4)"), kInfinity);
+  EXPECT_EQ(us("RSS(0,8)", "SS(0,4)R"), kInfinity);
+  EXPECT_EQ(us("S(0)R", "RSS(0,12)"), kInfinity) << "8 does not divide the factor";
+  EXPECT_EQ(us("RSS(0,8)", "S(0)S(0)"), kInfinity);
+  EXPECT_LT(us("RSS(0,8)", "RSS(1,4)"), kInfinity) << "factors of different dims do not meet";
+}
+
 TEST_F(RedistributeRules, TransitionCountsAnyChangeOfPlacements) {
   EXPECT_EQ(transition_us(layout("S(0)R"), layout("S(0)R")), 0);
   EXPECT_EQ(transition_us(layout("RR"), layout("S(0)R")), 1);
@@ -121,7 +141,7 @@ TEST_F(RedistributeRules, TransitionCountsAnyChangeOfPlacements) {
 }
 
 std::vector<Layout> all_layouts(int mesh_rank) {
-  const std::vector<std::string> one = {"R", "S(0)", "S(1)", "P", "P(avg)", "M"};
+  const std::vector<std::string> one = {"R", "S(0)", "S(1)", "P", "P(avg)", "M", "SS(0,8)"};
   std::vector<std::string> texts = {""};
   for (int d = 0; d < mesh_rank; ++d) {
     std::vector<std::string> longer;

@@ -34,13 +34,41 @@ TEST_P(EveryStrategy, IsTheUnshardedOp) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ops, EveryStrategy, ::testing::ValuesIn(testing::op_cases()),
-                         [](const auto& test) {
-                           std::string name = test.param.name;
-                           for (char& c : name)
-                             if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-                           return name;
-                         });
+std::vector<OpCase> cases_that_take_strided_shards() {
+  std::vector<OpCase> list;
+  for (const OpCase& c : testing::op_cases()) {
+    const OpDef& def = op_def(c.op);
+    if (def.takes_strided || def.sharding == Sharding::kFollow || def.sharding == Sharding::kFree)
+      list.push_back(c);
+  }
+  return list;
+}
+
+class EveryStridedStrategy : public ::testing::TestWithParam<OpCase> {};
+
+TEST_P(EveryStridedStrategy, IsTheUnshardedOp) {
+  uint32_t executed = 0;
+  for (const char* mesh : {"a=4", "a=2,b=2"}) {
+    const Mesh m = *Mesh::parse(mesh);
+    const auto count = testing::run_every_strided_strategy(GetParam(), m, UINT32_MAX).strategies;
+    const uint32_t stride = (count + 59) / 60;
+    if (count > 0) executed += testing::run_every_strided_strategy(GetParam(), m, stride).executed;
+  }
+  if (op_def(GetParam().op).takes_strided) {
+    EXPECT_GT(executed, 0u) << "no strided shard is offered: do the operands' dims divide by 8?";
+  }
+}
+
+std::string name_of(const ::testing::TestParamInfo<OpCase>& test) {
+  std::string name = test.param.name;
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, EveryStrategy, ::testing::ValuesIn(testing::op_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Ops, EveryStridedStrategy,
+                         ::testing::ValuesIn(cases_that_take_strided_shards()), name_of);
 
 }  // namespace
 }  // namespace shw

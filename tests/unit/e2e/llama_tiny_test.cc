@@ -30,6 +30,7 @@ struct Case {
   std::string name, mesh, input_layout, output_layout;
   ParameterBudget::Kind budget = ParameterBudget::Kind::kSmallest;
   std::vector<std::pair<std::string, std::string>> pins;
+  bool strided = false;  // without the einsum rewrite, and with strided shards on offer
 };
 
 // Nodes of the rewritten graph by what they are, so that a test can pin them by name.
@@ -83,6 +84,24 @@ Case sequence_parallel() {  // the residual stream cut along the sequence
   return c;
 }
 
+// Products over the tokens, [batch · sequence, …], pinned to `rows`; the weight gradients, which
+// contract them, to `sums`.
+Case strided(const std::string& mesh, const std::string& rows, const std::string& sums) {
+  Case c{"strided " + rows + " on " + mesh, mesh, "",  "",
+         ParameterBudget::Kind::kSmallest,  {},   true};
+  const auto graph =
+      import::import_fx_json(*import::read_json_file(kData + "llama_tiny_2x4.graph.pre.json.gz"));
+  const auto rewritten = run_rewrites(*graph, {.einsum = false});
+  for (uint32_t i = 0; i < rewritten->num_nodes(); ++i) {
+    const NodeId n{i};
+    if (rewritten->op(n) != OpKind::kMm) continue;
+    const bool contracts_tokens = rewritten->op(rewritten->operands(n)[0]) == OpKind::kPermute;
+    c.pins.emplace_back(rewritten->name(n), contracts_tokens ? sums : rows);
+  }
+  EXPECT_EQ(c.pins.size(), 45u);
+  return c;
+}
+
 std::vector<Case> cases() {
   std::vector<Case> list;
   for (const char* mesh :
@@ -98,6 +117,20 @@ std::vector<Case> cases() {
   list.push_back(megatron());
   list.push_back(fsdp());
   list.push_back(sequence_parallel());
+  for (const char* mesh : {"dp=8", "dp=2,tp=4", "dp=2,tp=2,cp=2"})
+    list.push_back({std::string("strided free on ") + mesh,
+                    mesh,
+                    "",
+                    "",
+                    ParameterBudget::Kind::kSmallest,
+                    {},
+                    true});
+  list.push_back(strided("dp=8", "SS(0,8)", "P"));
+  list.push_back(strided("dp=2,tp=4", "S(0)SS(0,8)", "PP"));
+  list.push_back(strided("dp=2,tp=4", "SS(0,8)S(0)", "PP"));
+  list.push_back(strided("dp=2,tp=4", "SS(0,8)SS(0,8)", "PP"));
+  list.push_back(strided("dp=2,tp=4", "SS(0,8)S(1)", "PS(0)"));
+  list.push_back(strided("dp=2,tp=2,cp=2", "S(0)SS(0,8)SS(0,8)", "PPP"));
   return list;
 }
 
@@ -108,6 +141,8 @@ CompileOptions options(const Case& c) {
   o.output_layout = c.output_layout;
   o.parameter_budget.kind = c.budget;
   o.pins = c.pins;
+  o.einsum = !c.strided;
+  o.strided = c.strided;
   return o;
 }
 
@@ -166,6 +201,19 @@ TEST(LlamaTinyPlan, ForcedLayoutsAreTheOnesInThePlan) {
       EXPECT_EQ(to_string(p.layout, 2), row ? "RS(1)" : "RS(0)") << p.name;
     }
   }
+}
+
+TEST(LlamaTinyPlan, ContractsStridedShardsOfBothOperandsInTheWeightGradient) {
+  const auto plan = plan_of(options(strided("dp=2,tp=4", "S(0)SS(0,8)", "PP")));
+  ASSERT_TRUE(plan);
+  size_t forward = 0, gradients = 0;
+  for (const NodeDecision& d : plan->summary.decisions) {
+    forward += d.op == "mm" && d.result_layout == "S(0)SS(0,8)";
+    gradients +=
+        d.op == "mm" && d.operand_layouts == "S(1)SS(1,8), S(0)SS(0,8)" && d.result_layout == "PP";
+  }
+  EXPECT_EQ(forward, 30u);
+  EXPECT_EQ(gradients, 15u);
 }
 
 TEST(LlamaTinyPlan, HasTheReferencesCostAndTheseCollectives) {

@@ -160,17 +160,42 @@ struct Job {
   NodeId node;
 };
 
-Result<Job> one_node_graph(const OpCase& c) {
+// Every dim that can be in two: a tensor that a view makes `type` of, bringing about strided
+// shards.
+TensorType unfolded(const TensorType& type) {
+  Dims shape;
+  for (size_t d = 0; d < type.shape.size(); ++d) {
+    const int64_t n = type.shape[d];
+    const bool splits = n % 8 == 0 && shape.size() + type.shape.size() - d < kMaxRank;
+    if (splits) shape.push_back(2);
+    shape.push_back(splits ? n / 2 : n);
+  }
+  return row_major(type.dtype, shape);
+}
+
+// With `flattened`, operands come from views, and results leave through choice points.
+Result<Job> one_node_graph(const OpCase& c, bool flattened = false) {
   Job job;
   std::vector<NodeId> operands;
   std::vector<OptionalType> types;
   for (size_t k = 0; k < c.operands.size(); ++k) {
     types.push_back(c.operands[k].present ? OptionalType(c.operands[k].type) : std::nullopt);
-    operands.push_back(
-        c.operands[k].present
-            ? job.graph.add_input("x" + std::to_string(k), c.operands[k].type,
-                                  {.role = InputRole::kInput, .name = std::to_string(k)})
-            : kNoNode);
+    if (!c.operands[k].present) {
+      operands.push_back(kNoNode);
+      continue;
+    }
+    const TensorType& type = c.operands[k].type;
+    operands.push_back(job.graph.add_input("x" + std::to_string(k),
+                                           flattened ? unfolded(type) : type,
+                                           {.role = InputRole::kInput, .name = std::to_string(k)}));
+  }
+  for (size_t k = 0; k < operands.size() && flattened; ++k) {
+    if (!operands[k].valid()) continue;
+    const TensorType& type = c.operands[k].type;
+    Attrs size;
+    size.set(AttrKey::kSize, std::vector<int64_t>(type.shape.begin(), type.shape.end()));
+    operands[k] =
+        job.graph.add_node(OpKind::kView, "flat" + std::to_string(k), {operands[k]}, size, type);
   }
   SHW_ASSIGN_OR_RETURN(const auto results, op_def(c.op).infer({types, &c.attrs}));
   job.node = job.graph.add_node(c.op, "op", operands, c.attrs, results, results.size() > 1, {});
@@ -183,6 +208,8 @@ Result<Job> one_node_graph(const OpCase& c) {
       out = job.graph.add_node(OpKind::kGetItem, "item" + std::to_string(r), {job.node}, index,
                                *results[r]);
     }
+    if (flattened)
+      out = job.graph.add_node(OpKind::kAlias, "out" + std::to_string(r), {out}, {}, *results[r]);
     job.graph.add_output({.node = out, .role = OutputRole::kResult, .name = std::to_string(r)});
   }
   return job;
@@ -206,14 +233,16 @@ Result<OpPlan> plan_for(const Job& job, const Mesh& mesh, const Strategies& stra
   for (size_t k = 0; k < operands.size(); ++k) {
     if (!operands[k].valid()) continue;
     const Layout& l = strategies.operand_layout(job.node, k, strategy);
-    out.inputs.push_back(l);
+    const bool whole = job.graph.op(operands[k]) == OpKind::kView;
+    out.inputs.push_back(whole ? Layout{} : l);
     assignment.operands(job.node)[k] = l;
-    assignment.results(operands[k])[0] = l;
+    assignment.results(operands[k])[0] = out.inputs.back();
   }
   for (size_t r = 0; r < set.results.size(); ++r)
     if (set.results[r].valid())
       assignment.results(job.node)[r] = strategies.result_layout(job.node, r, strategy);
   for (uint32_t i = job.node.v + 1; i < job.graph.num_nodes(); ++i) {
+    if (job.graph.op(NodeId{i}) == OpKind::kAlias) continue;  // replicated
     const auto r = static_cast<size_t>(job.graph.attrs(NodeId{i}).get_int(AttrKey::kIndex, 0));
     assignment.operands(NodeId{i})[0] = assignment.results(NodeId{i})[0] =
         assignment.results(job.node)[r];
@@ -356,20 +385,36 @@ class Unsharded {
   const OpCase& case_;
 };
 
-}  // namespace
+bool is_strided_and_whole(const Job& job, const Strategies& strategies, uint32_t s) {
+  const StrategySet& set = strategies.of(job.node);
+  bool strided = false;
+  for (size_t r = 0; r < set.results.size(); ++r)
+    strided |= set.results[r].valid() && strategies.result_layout(job.node, r, s).has_strided();
+  for (size_t k = 0; k < set.operands.size(); ++k) {
+    if (!set.operands[k].valid()) continue;
+    const Layout& l = strategies.operand_layout(job.node, k, s);
+    if (l.has_partial()) return false;
+    strided |= l.has_strided();
+  }
+  return strided;
+}
 
-OpOutcome run_every_strategy(const OpCase& c, const Mesh& mesh, uint32_t stride) {
+OpOutcome run_strategies(const OpCase& c, const Mesh& mesh, uint32_t stride, bool strided) {
   OpOutcome outcome;
-  const auto job = one_node_graph(c);
+  const auto job = one_node_graph(c, strided);
   EXPECT_TRUE(job.ok()) << job.status().message();
   if (!job.ok()) return outcome;
   Monitor monitor;
-  auto strategies = Strategies::enumerate(job->graph, mesh, {}, monitor);
+  auto strategies = Strategies::enumerate(job->graph, mesh, {.strided = strided}, monitor);
   EXPECT_TRUE(strategies.ok()) << strategies.status().message();
   if (!strategies.ok()) return outcome;
-  outcome.strategies = strategies->of(job->node).count;
+  std::vector<uint32_t> numbers;
+  for (uint32_t s = 0; s < strategies->of(job->node).count; ++s)
+    if (!strided || is_strided_and_whole(*job, *strategies, s)) numbers.push_back(s);
+  outcome.strategies = static_cast<uint32_t>(numbers.size());
   Unsharded unsharded(c);
-  for (uint32_t s = 0; s < outcome.strategies; s += stride) {
+  for (uint32_t i = 0; i < outcome.strategies; i += stride) {
+    const uint32_t s = numbers[i];
     SCOPED_TRACE(c.name + " on " + mesh.to_string() + ": " +
                  strategy_text(*strategies, job->node, s, mesh.rank()));
     const uint64_t seed = 1000 + 16 * s;
@@ -381,8 +426,8 @@ OpOutcome run_every_strategy(const OpCase& c, const Mesh& mesh, uint32_t stride)
     std::vector<Values> operands;
     for (size_t k = 0; k < c.operands.size(); ++k)
       if (c.operands[k].present)
-        operands.push_back(whole_operand(c.operands[k], strategies->operand_layout(job->node, k, s),
-                                         mesh, seed + operands.size()));
+        operands.push_back(whole_operand(c.operands[k], plan->inputs[operands.size()], mesh,
+                                         seed + operands.size()));
     const auto want = unsharded.run(operands);
     EXPECT_TRUE(want.ok()) << want.status().message();
     if (!pieces.ok() || !want.ok()) continue;
@@ -394,6 +439,16 @@ OpOutcome run_every_strategy(const OpCase& c, const Mesh& mesh, uint32_t stride)
     ++outcome.executed;
   }
   return outcome;
+}
+
+}  // namespace
+
+OpOutcome run_every_strategy(const OpCase& c, const Mesh& mesh, uint32_t stride) {
+  return run_strategies(c, mesh, stride, false);
+}
+
+OpOutcome run_every_strided_strategy(const OpCase& c, const Mesh& mesh, uint32_t stride) {
+  return run_strategies(c, mesh, stride, true);
 }
 
 }  // namespace shw::testing

@@ -35,5 +35,8 @@ struct OpOutcome {
 };
 // Executes every `stride`-th strategy; failures are gtest failures.
 OpOutcome run_every_strategy(const OpCase& c, const Mesh& mesh, uint32_t stride);
+// The same of those that shard an operand or result with a factor, and want no operand partial:
+// operands come from views that flatten, and lie whole before the op asks for them.
+OpOutcome run_every_strided_strategy(const OpCase& c, const Mesh& mesh, uint32_t stride);
 
 }  // namespace shw::testing

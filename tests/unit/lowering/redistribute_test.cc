@@ -8,6 +8,7 @@
 
 #include "lowering/transfer.h"
 #include "lowering/versions.h"
+#include "sharding/unfolding.h"
 #include "virtual_ranks.h"
 
 namespace shw {
@@ -108,11 +109,14 @@ TEST(Redistribute, TreatsMeshDimsOfSizeOneAsReplicated) {
   EXPECT_EQ(to_string(r.canonical(layout_of("PM", mesh)), 2), "RP");
 }
 
-// Every layout of a tensor of `shape` that is even, in every shard order; with partials on request.
-std::vector<Layout> all_layouts(const Mesh& mesh, const Dims& shape, ReduceOp op, bool partials) {
+// Every layout of a tensor of `shape` that is even, in every shard order; with partials on request,
+// and with the strided shards that are named.
+std::vector<Layout> all_layouts(const Mesh& mesh, const Dims& shape, ReduceOp op, bool partials,
+                                const std::vector<Placement>& strided = {}) {
   std::vector<Placement> choices = {Placement::replicate()};
   for (int d = 0; d < static_cast<int>(shape.size()); ++d) choices.push_back(Placement::shard(d));
   if (partials) choices.push_back(Placement::partial(op));
+  choices.insert(choices.end(), strided.begin(), strided.end());
   std::vector<Layout> all(1);
   for (int m = 0; m < mesh.rank(); ++m) {
     std::vector<Layout> longer;
@@ -240,11 +244,12 @@ void check_pair(const Mesh& mesh, const Dims& shape, const Layout& from, const L
   expect_holds(ranks, *made, whole, shape, to, mesh);
 }
 
-void check_all_pairs(const Mesh& mesh, const Dims& shape, ReduceOp op, bool transposed) {
+void check_all_pairs(const Mesh& mesh, const Dims& shape, ReduceOp op, bool transposed,
+                     const std::vector<Placement>& strided = {}) {
   std::vector<size_t> lies(shape.size());
   std::iota(lies.begin(), lies.end(), size_t{0});
   if (transposed) std::reverse(lies.begin(), lies.end());
-  const auto sources = all_layouts(mesh, shape, op, true);
+  const auto sources = all_layouts(mesh, shape, op, true, strided);
   int checked = 0;
   for (const Layout& from : sources)
     for (const Layout& to : sources) {
@@ -279,6 +284,31 @@ TEST(Redistribute, MovesDataBitExactlyInACube) {
   check_all_pairs(mesh, {8}, ReduceOp::kSum, false);
   check_all_pairs(mesh, {8, 4}, ReduceOp::kSum, true);
   check_all_pairs(mesh, {4, 2, 2}, ReduceOp::kAvg, false);
+}
+
+// Whatever the factors, and whether or not the two layouts unfold together.
+TEST(Redistribute, MovesStridedShardsBitExactly) {
+  const auto ss = [](int dim, int64_t factor) { return Placement::strided(dim, factor); };
+  check_all_pairs(*Mesh::parse("x=4"), {48}, ReduceOp::kSum, false, {ss(0, 4), ss(0, 3), ss(0, 2)});
+  const Mesh grid = *Mesh::parse("x=2,y=4");
+  check_all_pairs(grid, {32}, ReduceOp::kMax, false, {ss(0, 4), ss(0, 2)});
+  check_all_pairs(grid, {32, 4}, ReduceOp::kSum, true, {ss(0, 4)});
+  check_all_pairs(grid, {8, 16}, ReduceOp::kAvg, false, {ss(1, 4), ss(0, 2)});
+  check_all_pairs(*Mesh::parse("x=2,y=2,z=2"), {16, 2}, ReduceOp::kSum, false, {ss(0, 4)});
+}
+
+// The sequence of a flattened [8, 64] under batch and sequence: gathered along its own mesh dim.
+TEST(Redistribute, GathersAStridedShardAlone) {
+  const Mesh& mesh = mesh_8x8();
+  const Dims shape = {8 * 64, 16};
+  const Layout from = layout_of("S(0)SS(0,8)", mesh), to = layout_of("S(0)R", mesh);
+  const auto u = Unfolding::of(shape, mesh, {from, to});
+  ASSERT_TRUE(u.has_value());
+  const MovePrices prices = simple_prices();
+  Redistributor r(mesh, prices);
+  const auto route = r.route(u->shape(), 4, u->unfolded(from), u->unfolded(to));
+  ASSERT_TRUE(route.ok());
+  EXPECT_EQ(route_text(**route), "gather 1 from 1");
 }
 
 // The reference treats them as the same, which they are not.

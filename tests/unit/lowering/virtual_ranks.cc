@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sharding/unfolding.h"
+
 namespace shw::testing {
 namespace {
 
@@ -154,6 +156,10 @@ void VirtualRanks::run_collective(const ProgramStep& s) {
 
 std::vector<double> piece_of(const std::vector<double>& whole, const Dims& shape,
                              const Layout& layout, const Mesh& mesh, int64_t rank) {
+  if (layout.has_strided()) {
+    const auto u = Unfolding::of(shape, mesh, {layout});
+    return piece_of(whole, u->shape(), u->unfolded(layout), mesh, rank);
+  }
   const Dims strides = row_major_strides(shape);
   const Dims offset = local_offset(shape, layout, mesh, rank);
   int64_t first = 0;
