@@ -85,7 +85,8 @@ Result<std::vector<std::pair<std::string, std::string>>> pins_of(const shw_pin* 
 }
 
 Result<CompileOptions> convert(const shw_compile_options& in) {
-  SHW_RETURN_IF_ERROR(check_flags(in.flags, SHW_COMPILE_NO_EINSUM | SHW_COMPILE_NO_GRAPH));
+  SHW_RETURN_IF_ERROR(
+      check_flags(in.flags, SHW_COMPILE_NO_EINSUM | SHW_COMPILE_NO_GRAPH | SHW_COMPILE_STRIDED));
   CompileOptions out;
   SHW_ASSIGN_OR_RETURN(out.mesh, mesh_text(in.mesh_axes, in.num_mesh_axes));
   if (in.hardware != nullptr) out.hardware = in.hardware;
@@ -105,6 +106,7 @@ Result<CompileOptions> convert(const shw_compile_options& in) {
   if (!(in.time_limit_s >= 0))
     return invalid_argument("time_limit_s is " + std::to_string(in.time_limit_s));
   out.einsum = (in.flags & SHW_COMPILE_NO_EINSUM) == 0;
+  out.strided = (in.flags & SHW_COMPILE_STRIDED) != 0;
   out.keep_graph = (in.flags & SHW_COMPILE_NO_GRAPH) == 0;
   out.solver.time_limit_s = in.time_limit_s;
   return out;

@@ -93,6 +93,10 @@ Result<Compiled> compile(std::span<const uint8_t> graph_bytes, const CompileOpti
   SHW_ASSIGN_OR_RETURN(const cost::Hardware hardware, cost::hardware_by_name(options.hardware));
   SHW_ASSIGN_OR_RETURN(const cost::CollectiveModel collectives,
                        cost::CollectiveModel::create(hardware, mesh));
+  const StrategyOptions strategy_options{.rules = options.rules,
+                                         .reachable_only = options.rules == Rules::kFull,
+                                         .strided = options.strided};
+  SHW_RETURN_IF_ERROR(strategy_options.check());
   PlacementConstraints constraints;
   constraints.parameter_budget = options.parameter_budget;
   constraints.grad_reduce_dtype = options.grad_reduce_dtype;
@@ -121,11 +125,7 @@ Result<Compiled> compile(std::span<const uint8_t> graph_bytes, const CompileOpti
 
   SHW_RETURN_IF_ERROR(watch.next("strategies"));
   SHW_ASSIGN_OR_RETURN(const Strategies strategies,
-                       Strategies::enumerate(graph, mesh,
-                                             {.rules = options.rules,
-                                              .reachable_only = options.rules == Rules::kFull,
-                                              .strided = options.strided},
-                                             monitor));
+                       Strategies::enumerate(graph, mesh, strategy_options, monitor));
   SHW_ASSIGN_OR_RETURN(const SideConditions conditions,
                        side_conditions(graph, mesh, strategies, constraints));
 

@@ -223,6 +223,12 @@ Result<Rules> rules_from_name(std::string_view name) {
   return invalid_argument("unknown rule set '" + std::string(name) + "': choose full or compat");
 }
 
+Status StrategyOptions::check() const {
+  if (strided && rules != Rules::kFull)
+    return invalid_argument("strided shards need the rules 'full': the reference plans none");
+  return {};
+}
+
 std::vector<std::optional<TensorType>> operand_types(const Graph& graph, NodeId n) {
   std::vector<std::optional<TensorType>> types;
   for (NodeId o : graph.operands(n)) {
@@ -247,8 +253,7 @@ LayoutListId Strategies::produced(const Graph& graph, NodeId n, size_t operand) 
 
 Result<Strategies> Strategies::enumerate(const Graph& graph, const Mesh& mesh,
                                          const StrategyOptions& options, Monitor& monitor) {
-  if (options.strided && options.rules != Rules::kFull)
-    return invalid_argument("strided shards need the rules 'full': the reference plans none");
+  SHW_RETURN_IF_ERROR(options.check());
   Strategies s;
   s.set_of_.reserve(graph.num_nodes());
   Enumerator enumerator(graph, mesh, options, s, s.pool_, s.sets_);

@@ -34,6 +34,7 @@ struct StrategyOptions {
   bool reachable_only = false;
   // Offer strided shards where views bring them about (strided_rules.h). Of `full` only.
   bool strided = false;
+  Status check() const;
 };
 
 using StrategySetId = Id<struct StrategySetTag>;

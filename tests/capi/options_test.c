@@ -125,6 +125,8 @@ static void compile_options_are_checked(void) {
   o = start, o.pins = &half, o.num_pins = 1, expect_compile_refused(&o, "pin 0 has no pattern");
   o = start, o.rules = 3, expect_compile_refused(&o, "rules 3");
   o = start, o.rules = -1, expect_compile_refused(&o, "rules -1");
+  o = start, o.rules = SHW_RULES_COMPAT, o.flags = SHW_COMPILE_STRIDED;
+  expect_compile_refused(&o, "strided");
   o = start, o.param_budget = 4, expect_compile_refused(&o, "param_budget 4");
   o = start, o.param_budget_factor = 0.5, expect_compile_refused(&o, "param_budget_factor");
   o = start, o.param_budget = SHW_PARAM_BUDGET_FACTOR, expect_compile_refused(&o, "0.0");

@@ -194,6 +194,7 @@ typedef struct shw_context_options {
 /* Flags of shw_compile_options. */
 #define SHW_COMPILE_NO_EINSUM ((uint64_t)1) /* keep view-mm-view; do not make it an einsum */
 #define SHW_COMPILE_NO_GRAPH ((uint64_t)2)  /* do not keep the graph's bytes in the plan */
+#define SHW_COMPILE_STRIDED ((uint64_t)4)   /* offer strided shards; SHW_RULES_FULL only */
 
 /* Options of shw_plan_compile(). */
 typedef struct shw_compile_options {
