@@ -93,9 +93,8 @@ Result<Compiled> compile(std::span<const uint8_t> graph_bytes, const CompileOpti
   SHW_ASSIGN_OR_RETURN(const cost::Hardware hardware, cost::hardware_by_name(options.hardware));
   SHW_ASSIGN_OR_RETURN(const cost::CollectiveModel collectives,
                        cost::CollectiveModel::create(hardware, mesh));
-  const StrategyOptions strategy_options{.rules = options.rules,
-                                         .reachable_only = options.rules == Rules::kFull,
-                                         .strided = options.strided};
+  const StrategyOptions strategy_options{
+      .rules = options.rules, .reachable_only = true, .strided = options.strided};
   SHW_RETURN_IF_ERROR(strategy_options.check());
   PlacementConstraints constraints;
   constraints.parameter_budget = options.parameter_budget;

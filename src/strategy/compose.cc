@@ -99,6 +99,8 @@ bool PartialKinds::has(int mesh_dim, Placement p) const {
   return (on[static_cast<size_t>(mesh_dim)] & bit_of(p)) != 0;
 }
 
+bool PartialKinds::any(int mesh_dim) const { return on[static_cast<size_t>(mesh_dim)] != 0; }
+
 StrategyTable compose(const RuleSet& rules, std::span<const Dims* const> shapes, const Mesh& mesh,
                       Rules mode, std::span<const PartialKinds> produced) {
   std::vector<std::vector<Placement>> distinct;  // equal rules would give equal strategies
@@ -112,7 +114,8 @@ StrategyTable compose(const RuleSet& rules, std::span<const Dims* const> shapes,
   const auto reachable = [&](std::span<const Placement> rule, int m) {
     for (size_t k = 0; k < produced.size(); ++k) {
       const Placement p = rule[rules.num_results() + k];
-      if (p.is_partial() && !produced[k].has(m, p)) return false;
+      if (p.is_partial() && !(mode == Rules::kFull ? produced[k].has(m, p) : produced[k].any(m)))
+        return false;
     }
     return true;
   };

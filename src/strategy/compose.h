@@ -24,12 +24,15 @@ struct PartialKinds {
   std::array<uint8_t, kMaxMeshRank> on{};
   void add(const Layout& layout);
   bool has(int mesh_dim, Placement p) const;
+  bool any(int mesh_dim) const;
   bool operator==(const PartialKinds&) const = default;
 };
 
 // Shapes of results then operands; nullptr where the tensor is absent (its layout is not looked
 // at). `produced`, if not empty, says for each operand which partials its producer can leave it in:
-// rules that want another one are left out mesh dim by mesh dim, before they multiply.
+// rules that want another one are left out mesh dim by mesh dim, before they multiply. (Under
+// `compat`, where partials turn into one another for nothing: rules that want one where there is
+// none.)
 StrategyTable compose(const RuleSet& rules, std::span<const Dims* const> shapes, const Mesh& mesh,
                       Rules mode, std::span<const PartialKinds> produced = {});
 

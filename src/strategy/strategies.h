@@ -29,8 +29,8 @@ Result<Rules> rules_from_name(std::string_view name);
 struct StrategyOptions {
   Rules rules = Rules::kFull;
   // Leave out strategies that want an operand partial in a way in which its producer never leaves
-  // it: nothing else can make a partial value, so their price is infinite (under the prices of
-  // `full`).
+  // it: nothing else can make a partial value, so their price is infinite. (At the prices of
+  // `compat` any partial will do.)
   bool reachable_only = false;
   // Offer strided shards where views bring them about (strided_rules.h). Of `full` only.
   bool strided = false;

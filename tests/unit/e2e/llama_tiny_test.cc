@@ -104,8 +104,8 @@ Case strided(const std::string& mesh, const std::string& rows, const std::string
 
 std::vector<Case> cases() {
   std::vector<Case> list;
-  for (const char* mesh :
-       {"dp=8", "dp=2,tp=4", "dp=4,tp=2", "dp=2,tp=2,cp=2", "tp=4", "dp=1,tp=2", "dp=16"})
+  for (const char* mesh : {"dp=8", "dp=2,tp=4", "dp=4,tp=2", "dp=2,tp=2,cp=2",
+                           "dp=2,tp=2,cp=2,pp=2", "tp=4", "dp=1,tp=2", "dp=16"})
     list.push_back(
         {std::string("free on ") + mesh, mesh, "", "", ParameterBudget::Kind::kSmallest, {}});
   list.push_back({"replicated parameters",
