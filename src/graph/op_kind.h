@@ -42,7 +42,28 @@ namespace shw {
   X(Embedding, "embedding")                             \
   X(EmbeddingDenseBackward, "embedding_dense_backward") \
   X(Sdpa, "sdpa")                                       \
-  X(SdpaBackward, "sdpa_backward")
+  X(SdpaBackward, "sdpa_backward")                      \
+  X(Tanh, "tanh")                                       \
+  X(Eq, "eq")                                           \
+  X(Ne, "ne")                                           \
+  X(Lt, "lt")                                           \
+  X(Le, "le")                                           \
+  X(Gt, "gt")                                           \
+  X(Ge, "ge")                                           \
+  X(BitwiseAnd, "bitwise_and")                          \
+  X(Where, "where")                                     \
+  X(Cumsum, "cumsum")                                   \
+  X(Cat, "cat")                                         \
+  X(Slice, "slice")                                     \
+  X(Split, "split")                                     \
+  X(SplitWithSizes, "split_with_sizes")                 \
+  X(Index, "index")                                     \
+  X(Full, "full")                                       \
+  X(Rand, "rand")                                       \
+  X(Iota, "iota")                                       \
+  X(ScalarTensor, "scalar_tensor")                      \
+  X(LayerNorm, "native_layer_norm")                     \
+  X(LayerNormBackward, "native_layer_norm_backward")
 
 enum class OpKind : uint16_t {
 #define X(id, name) k##id,

@@ -49,6 +49,15 @@ int64_t int_member(const json& object, const char* key, int64_t otherwise) {
 // A key that is equal exactly for equal values.
 std::string key_of(const json& v) { return v.dump(-1, ' ', false, json::error_handler_t::replace); }
 
+// What JSON has no literal for: {"float": "-inf"}.
+std::optional<double> special_number(std::string_view name) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (name == "inf") return kInfinity;
+  if (name == "-inf") return -kInfinity;
+  if (name == "nan") return std::numeric_limits<double>::quiet_NaN();
+  return std::nullopt;
+}
+
 std::string shortened(const json& v) {
   std::string s = key_of(v);
   if (s.size() > 60) s.resize(57), s += "...";
@@ -185,22 +194,31 @@ class Call {
       case ParamKind::kIgnored:
         return {};
       case ParamKind::kTensorOrScalar:
-        if (!value.is_object()) return set_attr(p, value);
+        if (!value.is_object() || member(value, "float") != nullptr) return set_attr(p, value);
         [[fallthrough]];
       case ParamKind::kTensor:
       case ParamKind::kOptionalTensor:
         return reference(p, value, &operands[operand]);
       case ParamKind::kTensorList:
-        if (!value.is_array()) return wrong(p, value);
-        for (const json& v : value) {
-          NodeId node;
-          SHW_RETURN_IF_ERROR(reference(p, v, &node));
-          operands.push_back(node);
-        }
-        return {};
+        return list(p, value);
       default:
         return set_attr(p, value);
     }
+  }
+
+  // Tensors; of index, null for a dim that is taken whole: the others are then named.
+  Status list(const Param& p, const json& value) {
+    if (!value.is_array()) return wrong(p, value);
+    std::vector<int64_t> places;
+    for (size_t i = 0; i < value.size(); ++i) {
+      if (value[i].is_null() && aten_.op == OpKind::kIndex) continue;
+      NodeId node;
+      SHW_RETURN_IF_ERROR(reference(p, value[i], &node));
+      operands.push_back(node);
+      places.push_back(static_cast<int64_t>(i));
+    }
+    if (places.size() < value.size()) attrs.set(AttrKey::kDims, std::move(places));
+    return {};
   }
 
   Status reference(const Param& p, const json& value, NodeId* out) const {
@@ -251,8 +269,10 @@ class Call {
           *out = i;
         else if (value.is_number_float())
           *out = value.get<double>();
-        else if (value.is_boolean() && kind == ParamKind::kTensorOrScalar)
+        else if (value.is_boolean() && kind != ParamKind::kFloat)
           *out = value.get<bool>();
+        else if (const auto special = special_number(text_member(value, "float")))
+          *out = *special;
         else
           return false;
         return true;

@@ -152,17 +152,22 @@ class Lowering {
 
   Status lower_view(NodeId n) {
     SHW_ASSIGN_OR_RETURN(ValueId in, operand(n, 0));
-    const Layout layout = result_layout(n, 0);
-    const Dims shape = local_shape(g_.type(n).shape, layout, mesh_);
     const TensorType& global = g_.type(g_.operands(n)[0]);
-    auto window = view_window(g_.op(n), g_.attrs(n), global, builder_.value(in), shape);
-    if (!window) {
-      in = builder_.clone(in, prices_.copy_us(builder_.value(in).type.bytes()));
-      window = view_window(g_.op(n), g_.attrs(n), global, builder_.value(in), shape);
+    const auto results = g_.results(n);
+    for (uint32_t r = 0; r < results.size(); ++r) {
+      const uint32_t slot = slots_[n.v].index + r;
+      if (!results[r] || (g_.is_tuple(n) && !wanted_[slot])) continue;
+      const Layout layout = result_layout(n, r);
+      const Dims shape = local_shape(results[r]->shape, layout, mesh_);
+      auto window = view_window(g_.op(n), g_.attrs(n), global, builder_.value(in), shape, r);
+      if (!window) {
+        in = builder_.clone(in, prices_.copy_us(builder_.value(in).type.bytes()));
+        window = view_window(g_.op(n), g_.attrs(n), global, builder_.value(in), shape, r);
+      }
+      SHW_CHECK(window.has_value());
+      versions_.define(slot, *results[r], layout,
+                       builder_.window(window->type, window->storage, window->offset_bytes));
     }
-    SHW_CHECK(window.has_value());
-    versions_.define(slots_[n.v].index, g_.type(n), layout,
-                     builder_.window(window->type, window->storage, window->offset_bytes));
     return {};
   }
 
@@ -187,7 +192,20 @@ class Lowering {
     ProgramStep& step =
         builder_.step(op_name(g_.op(n)), std::move(inputs), std::move(outputs), cost_of(n));
     step.attrs = g_.attrs(n);
+    if (op_def(g_.op(n)).wants_place) set_place(step.attrs, n);
     return {};
+  }
+  void set_place(Attrs& attrs, NodeId n) const {
+    const Dims& shape = g_.type(n).shape;
+    const Layout layout = result_layout(n, 0);
+    std::vector<int64_t> cuts;
+    for (size_t d = 0; d < shape.size(); ++d)
+      for (int m : layout.shards_of(static_cast<int>(d)))
+        cuts.insert(cuts.end(), {m, static_cast<int64_t>(d)});
+    attrs.set(AttrKey::kSize, std::vector<int64_t>(shape.begin(), shape.end()));
+    attrs.set(AttrKey::kCuts, std::move(cuts));
+    // Each random node draws its own numbers, in every run the same.
+    if (!attrs.has(AttrKey::kSeed)) attrs.set(AttrKey::kSeed, int64_t{n.v});
   }
   double cost_of(NodeId n) const {
     return options_.compute_us.empty() ? 0 : options_.compute_us[n.v];

@@ -1,5 +1,7 @@
 #include "lowering/window.h"
 
+#include "ops/slice.h"
+
 namespace shw {
 namespace {
 
@@ -91,6 +93,32 @@ TensorType as_real(TensorType in) {
   return in;
 }
 
+// Elements start, start + step, … of dim `dim`.
+ProgramValue narrowed(ProgramValue v, size_t dim, int64_t start, int64_t size, int64_t step) {
+  v.offset_bytes += start * v.type.strides[dim] * dtype_size(v.type.dtype);
+  v.type.shape[dim] = size;
+  v.type.strides[dim] *= step;
+  if (v.type.numel() == 0) v.offset_bytes = 0;  // it may begin behind the storage
+  return v;
+}
+
+// The dim is whole on this rank, or the slice takes all of it.
+std::optional<ProgramValue> sliced(const Attrs& attrs, const Dims& global, const ProgramValue& v) {
+  const auto range = ops::slice_range(attrs, global);
+  if (!range.ok()) return std::nullopt;
+  if (range->size == global[range->dim]) return v;
+  return narrowed(v, range->dim, range->start, range->size, range->step);
+}
+
+std::optional<ProgramValue> split(const Attrs& attrs, const Dims& global, const ProgramValue& v,
+                                  size_t result) {
+  const auto pieces = ops::split_pieces(attrs, global);
+  if (!pieces.ok() || result >= pieces->sizes.size()) return std::nullopt;
+  int64_t start = 0;
+  for (size_t i = 0; i < result; ++i) start += pieces->sizes[i];
+  return narrowed(v, pieces->dim, start, pieces->sizes[result], 1);
+}
+
 std::optional<TensorType> window_type(OpKind op, const Attrs& attrs, const TensorType& global,
                                       const ProgramValue& operand, const Dims& local_result) {
   switch (op) {
@@ -119,7 +147,14 @@ std::optional<TensorType> window_type(OpKind op, const Attrs& attrs, const Tenso
 }  // namespace
 
 std::optional<ProgramValue> view_window(OpKind op, const Attrs& attrs, const TensorType& global,
-                                        const ProgramValue& operand, const Dims& local_result) {
+                                        const ProgramValue& operand, const Dims& local_result,
+                                        size_t result) {
+  if (op == OpKind::kSlice || op == OpKind::kSplit || op == OpKind::kSplitWithSizes) {
+    auto window = op == OpKind::kSlice ? sliced(attrs, global.shape, operand)
+                                       : split(attrs, global.shape, operand, result);
+    if (window && window->type.shape != local_result) window.reset();
+    return window;
+  }
   const auto type = window_type(op, attrs, global, operand, local_result);
   if (!type || type->shape != local_result) return std::nullopt;
   return ProgramValue{*type, operand.storage, operand.offset_bytes};

@@ -8,11 +8,12 @@
 
 namespace shw {
 
-// The window into `operand`'s storage that `op` makes of it. `operand` is one rank's piece of a
-// tensor of `global` type, `local_result` the shape of that rank's piece of the result. nullopt:
-// the operand's strides do not allow it, or the op is no view; of a row-major operand every view op
-// has one.
+// The window into `operand`'s storage that `op` makes of it; of a tuple, result number `result`.
+// `operand` is one rank's piece of a tensor of `global` type, `local_result` the shape of that
+// rank's piece of the result. nullopt: the operand's strides do not allow it, or the op is no view;
+// of a row-major operand every view op has one.
 std::optional<ProgramValue> view_window(OpKind op, const Attrs& attrs, const TensorType& global,
-                                        const ProgramValue& operand, const Dims& local_result);
+                                        const ProgramValue& operand, const Dims& local_result,
+                                        size_t result = 0);
 
 }  // namespace shw

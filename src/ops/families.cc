@@ -111,11 +111,44 @@ void pointwise_rules(const OpArgs& args, std::span<const OptionalType> results, 
   pointwise_shards(args, results, rules);
 }
 
+void replicated_only(const OpArgs&, std::span<const OptionalType>, RuleSet&) {}
+
 void pass_partials(std::initializer_list<Placement> which, RuleSet& rules) {
   for (Placement p : which) {
     const std::vector<Placement> results(rules.num_results(), p), operands(rules.num_operands(), p);
     rules.add(results, operands);
   }
+}
+
+void positionwise_rules(const std::vector<bool>& barred, RuleSet& rules) {
+  for (size_t d = 0; d < barred.size(); ++d) {
+    if (barred[d]) continue;
+    const std::vector<Placement> results(rules.num_results(), shard(d)),
+        operands(rules.num_operands(), shard(d));
+    rules.add(results, operands);
+  }
+  pass_partials({kPSum, kPAvg, kPMin, kPMax}, rules);
+}
+
+constinit const std::array<Param, 2> kComparison = {
+    {{"self", ParamKind::kTensorOrScalar}, {"other", ParamKind::kTensorOrScalar}}};
+
+Results infer_comparison(const OpArgs& args) {
+  SHW_ASSIGN_OR_RETURN(std::vector<OptionalType> results, infer_pointwise(args));
+  return one(row_major(Dtype::kBool, results[0]->shape));
+}
+
+Results infer_factory(const OpArgs& args, Dtype otherwise) {
+  const std::vector<int64_t>& size = args.attrs->get_ints(AttrKey::kSize);
+  if (size.size() > kMaxRank) return invalid_argument("the result has more than 8 dims");
+  for (int64_t d : size)
+    if (d < 0) return invalid_argument("size has the negative dim " + std::to_string(d));
+  return one(row_major(args.attrs->get_dtype(AttrKey::kDtype, otherwise), Dims(size)));
+}
+
+void factory_rules(const OpArgs&, std::span<const OptionalType> results, RuleSet& rules) {
+  rules.put_replicate_last();
+  for (size_t d = 0; d < results[0]->shape.size(); ++d) rules.add({shard(d)}, {});
 }
 
 void monotone_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules) {

@@ -2,6 +2,7 @@
 // reductions and contractions (planner.md 2.5). Rules are added in the reference's order, which
 // fixes strategy indices.
 #pragma once
+#include <array>
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -47,6 +48,8 @@ Results infer_cast(const OpArgs& args);             // operand 0's shape, dtype 
 void pointwise_shards(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules);
 void pointwise_rules(const OpArgs& args, std::span<const OptionalType> results,
                      RuleSet& rules);  // only these
+void replicated_only(const OpArgs& args, std::span<const OptionalType> results,
+                     RuleSet& rules);  // none
 // Of functions that never fall: maxima and minima pass.
 void monotone_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules);
 // Of a ± b: a sum of sums is a sum; an average, maximum or minimum shifted by a replicated value
@@ -54,6 +57,18 @@ void monotone_rules(const OpArgs& args, std::span<const OptionalType> results, R
 void additive_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules);
 // The same partial placement in and out, for every operand and result.
 void pass_partials(std::initializer_list<Placement> which, RuleSet& rules);
+
+// Of ops that only pick elements: every dim of the result but those `barred` (one flag a dim) stays
+// sharded, in all operands and results alike; partials pass.
+void positionwise_rules(const std::vector<bool>& barred, RuleSet& rules);
+
+// ---- comparisons: what eq, ne, lt, le, gt and ge share
+extern const std::array<Param, 2> kComparison;
+Results infer_comparison(const OpArgs& args);  // booleans of the broadcast shape
+
+// ---- factories: size from attribute `size`, dtype from `dtype`
+Results infer_factory(const OpArgs& args, Dtype otherwise);
+void factory_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules);
 
 // ---- following: the shard of operand dim d goes to dim map(d) of the result, all else stays;
 // nullopt when map says no.

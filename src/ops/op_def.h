@@ -66,12 +66,17 @@ class RuleSet {
   size_t width() const { return results_ + operands_; }
   size_t num_results() const { return results_; }
   size_t num_operands() const { return operands_; }
+  // Where the rule "everything replicated" stands: in front, or, for ops without operands, behind
+  // all others.
+  void put_replicate_last() { replicate_last_ = true; }
+  bool replicate_last() const { return replicate_last_; }
   std::span<const Placement> rule(size_t i) const {
     return {rules_.data() + i * width(), width()};
   }  // results, then operands
 
  private:
   size_t results_, operands_;
+  bool replicate_last_ = false;
   std::vector<Placement> rules_;
 };
 
@@ -105,6 +110,9 @@ struct OpDef {
   // nothing depends on the place of a piece in the whole. Then strided shards may stand for plain
   // ones.
   bool takes_strided = false;
+  // True: the kernel must know where its piece lies in the whole result; lowering then gives the
+  // step the global shape as attribute `size` and the layout as `cuts` (plan/program.h).
+  bool wants_place = false;
   // True: the result is the operand's storage under another shape and strides; the runtime never
   // sees the op.
   bool is_view = false;

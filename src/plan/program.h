@@ -80,6 +80,10 @@ struct ProgramStep {
 // local_slice: in: a tensor that is replicated along attrs.dims' mesh dims; attrs: dim = tensor
 // dim, dims = mesh dims, the first cuts first; out: this rank's block (a contiguous copy).
 
+// Steps whose kernel must know where its piece lies in a whole tensor have, beside the op's own
+// attributes, `size`: the whole tensor's shape, and `cuts`: mesh dim, tensor dim, mesh dim, tensor
+// dim, … in the order in which they cut. rand: the whole result.
+
 enum class PortRole : uint8_t {
   kParameter = 1,
   kBuffer = 2,

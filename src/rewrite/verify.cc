@@ -20,8 +20,8 @@ bool fits(ParamKind kind, const AttrValue& value) {
     case ParamKind::kInt:
       return is_int;
     case ParamKind::kFloat:
-    case ParamKind::kNumber:
       return is_number;
+    case ParamKind::kNumber:
     case ParamKind::kTensorOrScalar:
       return is_number || std::holds_alternative<bool>(value);
     case ParamKind::kBool:

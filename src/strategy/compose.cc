@@ -104,13 +104,15 @@ bool PartialKinds::any(int mesh_dim) const { return on[static_cast<size_t>(mesh_
 StrategyTable compose(const RuleSet& rules, std::span<const Dims* const> shapes, const Mesh& mesh,
                       Rules mode, std::span<const PartialKinds> produced) {
   std::vector<std::vector<Placement>> distinct;  // equal rules would give equal strategies
-  distinct.emplace_back(rules.width(), Placement::replicate());
+  const std::vector<Placement> replicate(rules.width(), Placement::replicate());
+  if (!rules.replicate_last()) distinct.push_back(replicate);
   for (size_t i = 0; i < rules.size(); ++i) {
     const auto rule = rules.rule(i);
     const bool known = std::any_of(distinct.begin(), distinct.end(),
                                    [&](const auto& d) { return std::ranges::equal(d, rule); });
     if (!known) distinct.emplace_back(rule.begin(), rule.end());
   }
+  if (rules.replicate_last()) distinct.push_back(replicate);
   const auto reachable = [&](std::span<const Placement> rule, int m) {
     for (size_t k = 0; k < produced.size(); ++k) {
       const Placement p = rule[rules.num_results() + k];

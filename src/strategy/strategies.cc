@@ -45,6 +45,27 @@ bool cast_keeps(const Layout& layout, Dtype from, Dtype to) {
   return true;
 }
 
+// Without the rules in which parts of a truth value would add up to it: cumsum takes truth values,
+// and its rule for partial operands is meant for numbers.
+RuleSet without_sums_of_truth(const RuleSet& rules, std::span<const OptionalType> results,
+                              std::span<const OptionalType> operands) {
+  const auto is_truth = [&](size_t k) {
+    const OptionalType& t = k < results.size() ? results[k] : operands[k - results.size()];
+    return t && t->dtype == Dtype::kBool;
+  };
+  RuleSet kept(results.size(), operands.size());
+  if (rules.replicate_last()) kept.put_replicate_last();
+  for (size_t i = 0; i < rules.size(); ++i) {
+    const auto rule = rules.rule(i);
+    bool sound = true;
+    for (size_t k = 0; k < rule.size(); ++k)
+      sound = sound && !(is_truth(k) && (rule[k] == Placement::partial(ReduceOp::kSum) ||
+                                         rule[k] == Placement::partial(ReduceOp::kAvg)));
+    if (sound) kept.add(rule.first(results.size()), rule.subspan(results.size()));
+  }
+  return kept;
+}
+
 class Enumerator {
  public:
   Enumerator(const Graph& graph, const Mesh& mesh, const StrategyOptions& options, Strategies& out,
@@ -145,6 +166,7 @@ class Enumerator {
       case Sharding::kRules: {
         RuleSet rules(results.size(), operands.size());
         if (def.rules) def.rules(args, results, rules);
+        if (mode_ == Rules::kFull) rules = without_sums_of_truth(rules, results, operands);
         if (strided_) add_strided_rules(factors_seen(n, def), shapes, rules);
         if (!reachable_only_) return compose(rules, shapes, mesh_, mode_);
         return compose(rules, shapes, mesh_, mode_, produced_partials(n));

@@ -40,7 +40,15 @@ namespace shw {
   X(NumWeights, "num_weights")             \
   X(ScaleGradByFreq, "scale_grad_by_freq") \
   X(Sparse, "sparse")                      \
-  X(MemoryFormat, "memory_format")
+  X(MemoryFormat, "memory_format")         \
+  X(FillValue, "fill_value")               \
+  X(Length, "length")                      \
+  X(SplitSize, "split_size")               \
+  X(SplitSizes, "split_sizes")             \
+  X(NormalizedShape, "normalized_shape")   \
+  X(Eps, "eps")                            \
+  X(Seed, "seed")                          \
+  X(Cuts, "cuts")
 
 enum class AttrKey : uint16_t {
 #define X(id, name) k##id,

@@ -26,7 +26,25 @@
   X(Embedding)              \
   X(EmbeddingDenseBackward) \
   X(Sdpa)                   \
-  X(SdpaBackward)
+  X(SdpaBackward)           \
+  X(Tanh)                   \
+  X(Eq)                     \
+  X(Ne)                     \
+  X(Lt)                     \
+  X(Le)                     \
+  X(Gt)                     \
+  X(Ge)                     \
+  X(BitwiseAnd)             \
+  X(Where)                  \
+  X(Cumsum)                 \
+  X(Cat)                    \
+  X(Index)                  \
+  X(Full)                   \
+  X(Rand)                   \
+  X(Iota)                   \
+  X(ScalarTensor)           \
+  X(LayerNorm)              \
+  X(LayerNormBackward)
 
 namespace shw::runtime::cpu {
 

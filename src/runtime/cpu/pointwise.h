@@ -6,6 +6,7 @@
 // type, which the compiler vectorises.
 #pragma once
 #include <algorithm>
+#include <optional>
 #include <type_traits>
 
 #include "runtime/cpu/kernel_args.h"
@@ -93,6 +94,10 @@ class PointwiseKernel final : public HostKernel {
         std::fill_n(out, n, op(a[0]));
       else
         vector_loop(n, [=](int64_t i) { out[i] = op(a[i]); });
+    } else if constexpr (N == 3) {
+      const T *a = row[0], *b = row[1], *c = row[2];
+      const int64_t u = !rows_[1].scalar(), v = !rows_[2].scalar(), w = !rows_[3].scalar();
+      vector_loop(n, [=](int64_t i) { out[i] = op(a[u * i], b[v * i], c[w * i]); });
     } else {
       const T* a = row[0];
       const T* b = row[1];
@@ -117,9 +122,10 @@ class PointwiseKernel final : public HostKernel {
 
 // The kernel of `op` over the tensors that are inputs number `inputs` of the step. UNIMPLEMENTED
 // where `op` is not defined on the compute type of the result.
+// Computed as results of dtype `compute` are; if not given, as this one is.
 template <size_t N, class Op>
 Prepared prepare_pointwise(const KernelArgs& args, const std::array<size_t, N>& inputs,
-                           const Op& op) {
+                           const Op& op, std::optional<Dtype> compute = {}) {
   const TensorType& out = *args.outputs[0];
   std::array<Dtype, N + 1> dtypes{out.dtype};
   std::array<Dims, N + 1> strides{broadcast_strides_bytes(out, out.shape)};
@@ -131,10 +137,11 @@ Prepared prepare_pointwise(const KernelArgs& args, const std::array<size_t, N>& 
     strides[o + 1] = broadcast_strides_bytes(in, out.shape);
   }
   const StridedLoop loop = make_loop(out.shape, strides);
-  return with_compute_type(out.dtype, [&](auto t) -> Prepared {
+  return with_compute_type(compute.value_or(out.dtype), [&](auto t) -> Prepared {
     using T = decltype(t);
-    constexpr bool defined =
-        N == 1 ? std::is_invocable_r_v<T, Op, T> : std::is_invocable_r_v<T, Op, T, T>;
+    constexpr bool defined = N == 1   ? std::is_invocable_r_v<T, Op, T>
+                             : N == 2 ? std::is_invocable_r_v<T, Op, T, T>
+                                      : std::is_invocable_r_v<T, Op, T, T, T>;
     if constexpr (defined) {
       auto kernel = std::make_unique<PointwiseKernel<T, Op, N>>(op, loop, dtypes);
       kernel->result_ = args.inputs.size();
@@ -187,19 +194,21 @@ struct WithRight {
 
 // Two tensors, or one tensor and a number: attribute `self` on the left, `other` on the right.
 template <class Op>
-Prepared prepare_binary(const KernelArgs& args, const Op& op) {
+Prepared prepare_binary(const KernelArgs& args, const Op& op, std::optional<Dtype> compute = {}) {
   const auto there = [&](size_t i) { return i < args.inputs.size() && args.inputs[i] != nullptr; };
   if (args.outputs.empty() || args.outputs[0] == nullptr)
     return invalid_argument("the step has no result");
-  if (there(0) && there(1)) return prepare_pointwise(args, std::array<size_t, 2>{0, 1}, op);
+  if (there(0) && there(1))
+    return prepare_pointwise(args, std::array<size_t, 2>{0, 1}, op, compute);
   const size_t tensor = there(0) ? 0 : 1;
   if (!there(tensor)) return invalid_argument("the step has no tensor operand");
   if (args.attrs.has(AttrKey::kOther) && tensor == 0)
     return prepare_pointwise(args, std::array{tensor},
-                             WithRight<Op>{op, scalar_attr(args.attrs, AttrKey::kOther, 0)});
+                             WithRight<Op>{op, scalar_attr(args.attrs, AttrKey::kOther, 0)},
+                             compute);
   if (args.attrs.has(AttrKey::kSelf))
     return prepare_pointwise(args, std::array{tensor},
-                             WithLeft<Op>{op, scalar_attr(args.attrs, AttrKey::kSelf, 0)});
+                             WithLeft<Op>{op, scalar_attr(args.attrs, AttrKey::kSelf, 0)}, compute);
   return invalid_argument("the step's second operand is neither a tensor nor a number");
 }
 

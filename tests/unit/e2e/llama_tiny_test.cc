@@ -3,28 +3,13 @@
 // the unsharded run.
 #include <gtest/gtest.h>
 
-#include "compiler/pipeline.h"
-#include "graph/writer.h"
-#include "import/fx_json.h"
-#include "import/json_file.h"
-#include "import/safetensors.h"
 #include "plan/report.h"
-#include "rewrite/pass.h"
-#include "tools/compare.h"
-#include "tools/execute.h"
+#include "tiny_model.h"
 
 namespace shw {
 namespace {
 
-const std::string kData = std::string(SHW_TEST_DATA) + "/../../examples/data/";
-
-std::vector<uint8_t> graph_bytes() {
-  const auto json = import::read_json_file(kData + "llama_tiny_2x4.graph.pre.json.gz");
-  EXPECT_TRUE(json.ok()) << json.status().message();
-  const auto graph = import::import_fx_json(*json);
-  EXPECT_TRUE(graph.ok()) << graph.status().message();
-  return write_graph(*graph);
-}
+using testing::llama_tiny;
 
 struct Case {
   std::string name, mesh, input_layout, output_layout;
@@ -33,22 +18,8 @@ struct Case {
   bool strided = false;  // without the einsum rewrite, and with strided shards on offer
 };
 
-// Nodes of the rewritten graph by what they are, so that a test can pin them by name.
 std::vector<std::string> nodes(OpKind op, Phase phase, const std::string& module_suffix) {
-  const auto graph =
-      import::import_fx_json(*import::read_json_file(kData + "llama_tiny_2x4.graph.pre.json.gz"));
-  const auto rewritten = run_rewrites(*graph);
-  std::vector<std::string> names;
-  for (uint32_t i = 0; i < rewritten->num_nodes(); ++i) {
-    const NodeId n{i};
-    const std::string& path = rewritten->meta(n).module_path;
-    if (rewritten->op(n) == op && rewritten->meta(n).phase == phase &&
-        path.size() >= module_suffix.size() &&
-        path.compare(path.size() - module_suffix.size(), module_suffix.size(), module_suffix) == 0)
-      names.push_back(rewritten->name(n));
-  }
-  EXPECT_FALSE(names.empty()) << op_name(op) << " in " << module_suffix;
-  return names;
+  return llama_tiny().nodes(op, phase, module_suffix);
 }
 
 Case megatron() {  // column, then row: weights and activations cut along tp, nothing gathered
@@ -89,14 +60,12 @@ Case sequence_parallel() {  // the residual stream cut along the sequence
 Case strided(const std::string& mesh, const std::string& rows, const std::string& sums) {
   Case c{"strided " + rows + " on " + mesh, mesh, "",  "",
          ParameterBudget::Kind::kSmallest,  {},   true};
-  const auto graph =
-      import::import_fx_json(*import::read_json_file(kData + "llama_tiny_2x4.graph.pre.json.gz"));
-  const auto rewritten = run_rewrites(*graph, {.einsum = false});
-  for (uint32_t i = 0; i < rewritten->num_nodes(); ++i) {
+  const Graph graph = llama_tiny().rewritten({.einsum = false});
+  for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
     const NodeId n{i};
-    if (rewritten->op(n) != OpKind::kMm) continue;
-    const bool contracts_tokens = rewritten->op(rewritten->operands(n)[0]) == OpKind::kPermute;
-    c.pins.emplace_back(rewritten->name(n), contracts_tokens ? sums : rows);
+    if (graph.op(n) != OpKind::kMm) continue;
+    const bool contracts_tokens = graph.op(graph.operands(n)[0]) == OpKind::kPermute;
+    c.pins.emplace_back(graph.name(n), contracts_tokens ? sums : rows);
   }
   EXPECT_EQ(c.pins.size(), 45u);
   return c;
@@ -146,50 +115,16 @@ CompileOptions options(const Case& c) {
   return o;
 }
 
-// Through bytes, as everything runs.
-std::shared_ptr<const Plan> plan_of(const CompileOptions& o) {
-  Monitor monitor;
-  const auto compiled = compile(graph_bytes(), o, monitor);
-  EXPECT_TRUE(compiled.ok()) << compiled.status().message() << " at "
-                             << compiled.status().node_name();
-  if (!compiled.ok()) return nullptr;
-  auto plan = read_plan(compiled->bytes);
-  EXPECT_TRUE(plan.ok()) << plan.status().message();
-  EXPECT_EQ(write_plan(*plan), compiled->bytes) << "save(load(p)) differs from p";
-  EXPECT_TRUE(plan->summary.proven);
-  return std::make_shared<const Plan>(std::move(*plan));
-}
+std::shared_ptr<const Plan> plan_of(const CompileOptions& o) { return llama_tiny().plan_of(o); }
 
 class LlamaTiny : public ::testing::TestWithParam<Case> {};
 
 TEST_P(LlamaTiny, IsPyTorchsAndTheUnshardedRun) {
-  const auto plan = plan_of(options(GetParam()));
-  const auto single = plan_of({.mesh = "one=1"});
-  ASSERT_TRUE(plan && single);
-  const auto inputs = import::read_safetensors(kData + "llama_tiny_f32.safetensors");
-  ASSERT_TRUE(inputs.ok()) << inputs.status().message();
-  const auto sharded = tools::execute(plan, "step", *inputs),
-             unsharded = tools::execute(single, "step", *inputs);
-  ASSERT_TRUE(sharded.ok()) << sharded.status().message();
-  ASSERT_TRUE(unsharded.ok()) << unsharded.status().message();
-  const auto pytorch = tools::compare(*sharded, *inputs, 2e-5),
-             self = tools::compare(*sharded, *unsharded, 5e-6);
-  EXPECT_EQ(pytorch.num_compared, 22u) << "logits and 21 gradients";
-  EXPECT_EQ(self.num_compared, 22u);
-  EXPECT_EQ(pytorch.num_bad, 0u) << pytorch.worst_name;
-  EXPECT_EQ(self.num_bad, 0u) << self.worst_name;
-  // A run that is repeated gives the same bits: nothing depends on timing.
-  const auto again = tools::execute(plan, "step", *inputs);
-  ASSERT_TRUE(again.ok());
-  for (const auto& [name, t] : *again) EXPECT_EQ(t.bytes, sharded->at(name).bytes) << name;
+  llama_tiny().expect_pytorchs(options(GetParam()), 22);  // logits and 21 gradients
 }
 
-INSTANTIATE_TEST_SUITE_P(Layouts, LlamaTiny, ::testing::ValuesIn(cases()), [](const auto& test) {
-  std::string name = test.param.name;
-  for (char& c : name)
-    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Layouts, LlamaTiny, ::testing::ValuesIn(cases()),
+                         [](const auto& test) { return testing::test_name(test.param.name); });
 
 TEST(LlamaTinyPlan, ForcedLayoutsAreTheOnesInThePlan) {
   const auto plan = plan_of(options(megatron()));
@@ -236,7 +171,7 @@ TEST(LlamaTinyPlan, BytesAreTheSameOnEveryRun) {
   Monitor monitor;
   CompileOptions o;
   o.mesh = "dp=2,tp=4";
-  const auto graph = graph_bytes();
+  const auto graph = llama_tiny().graph_bytes();
   const auto first = compile(graph, o, monitor);
   ASSERT_TRUE(first.ok());
   for (int i = 0; i < 3; ++i) {
@@ -246,7 +181,7 @@ TEST(LlamaTinyPlan, BytesAreTheSameOnEveryRun) {
 }
 
 TEST(LlamaTinyPlan, CancelsAtEveryProgressCall) {
-  const auto graph = graph_bytes();
+  const auto graph = llama_tiny().graph_bytes();
   int calls = 0;
   Monitor counting;
   counting.on_progress = [&](const Progress&) { return ++calls < 0; };

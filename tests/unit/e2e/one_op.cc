@@ -52,6 +52,8 @@ void store(Dtype d, double x, std::byte* to) {
       return put(static_cast<int64_t>(x));
     case Dtype::kI32:
       return put(static_cast<int32_t>(x));
+    case Dtype::kBool:
+      return put(static_cast<uint8_t>(x));
     default:
       ADD_FAILURE() << "no test data of dtype " << dtype_name(d);
   }
@@ -73,6 +75,8 @@ double load(Dtype d, const std::byte* from) {
       return get(int64_t{});
     case Dtype::kI32:
       return get(int32_t{});
+    case Dtype::kBool:
+      return get(uint8_t{});
     default:
       ADD_FAILURE() << "no test data of dtype " << dtype_name(d);
       return 0;

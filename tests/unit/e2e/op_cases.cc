@@ -11,6 +11,7 @@ Operand c64(Dims shape) { return {.type = row_major(Dtype::kC64, shape)}; }
 Operand index(Dims shape, int64_t limit) {
   return {.type = row_major(Dtype::kI64, shape), .index_limit = limit};
 }
+Operand truth(Dims shape) { return {.type = row_major(Dtype::kBool, shape), .index_limit = 2}; }
 Operand absent() { return {.type = {}, .present = false}; }
 
 Attrs attrs(std::initializer_list<Attrs::Item> items) {
@@ -199,6 +200,119 @@ void lookup_and_attention(std::vector<OpCase>& list) {
   list.push_back({"sdpa_backward causal", OpKind::kSdpaBackward, backward, causal(true)});
 }
 
+void comparison(std::vector<OpCase>& list) {
+  for (const auto& [name, op] :
+       {std::pair("eq", OpKind::kEq), std::pair("ne", OpKind::kNe), std::pair("lt", OpKind::kLt),
+        std::pair("le", OpKind::kLe), std::pair("gt", OpKind::kGt), std::pair("ge", OpKind::kGe)}) {
+    list.push_back({name, op, {f32({8, 16}), f32({16})}, {}, kBits});
+    list.push_back({std::string(name) + " integers",
+                    op,
+                    {index({8, 16}, 3), absent()},
+                    attrs({{AttrKey::kOther, int64_t{1}}}),
+                    kBits});
+  }
+  list.push_back({"bitwise_and", OpKind::kBitwiseAnd, {truth({8, 16}), truth({8, 1})}, {}, kBits});
+  list.push_back({"bitwise_and integers",
+                  OpKind::kBitwiseAnd,
+                  {index({8, 16}, 9), index({16}, 9)},
+                  {},
+                  kBits});
+  list.push_back(
+      {"where", OpKind::kWhere, {truth({8, 4, 16}), f32({4, 16}), f32({8, 1, 16})}, {}, kBits});
+  list.push_back({"tanh", OpKind::kTanh, {f32({8, 16})}, {}});
+}
+
+void picking(std::vector<OpCase>& list) {
+  const auto slice = [](int64_t dim, int64_t start, int64_t end, int64_t step) {
+    return attrs({{AttrKey::kDim, dim},
+                  {AttrKey::kStart, start},
+                  {AttrKey::kEnd, end},
+                  {AttrKey::kStep, step}});
+  };
+  list.push_back({"slice", OpKind::kSlice, {f32({8, 4, 16})}, slice(2, 3, -1, 2), kBits});
+  list.push_back({"slice first dim", OpKind::kSlice, {f32({8, 16})}, slice(0, 1, 5, 1), kBits});
+  list.push_back({"slice all", OpKind::kSlice, {f32({8, 16})}, slice(1, 0, INT64_MAX, 1), kBits});
+  list.push_back({"split",
+                  OpKind::kSplit,
+                  {f32({8, 4, 24})},
+                  attrs({{AttrKey::kSplitSize, int64_t{10}}, {AttrKey::kDim, int64_t{-1}}}),
+                  kBits});
+  list.push_back({"split_with_sizes",
+                  OpKind::kSplitWithSizes,
+                  {f32({8, 12, 4})},
+                  attrs({{AttrKey::kSplitSizes, ints({2, 7, 3})}, {AttrKey::kDim, int64_t{1}}}),
+                  kBits});
+  list.push_back({"cat",
+                  OpKind::kCat,
+                  {f32({8, 3, 16}), f32({8, 1, 16}), f32({8, 4, 16})},
+                  attrs({{AttrKey::kDim, int64_t{1}}}),
+                  kBits});
+  list.push_back(
+      {"cumsum", OpKind::kCumsum, {f32({8, 4, 16})}, attrs({{AttrKey::kDim, int64_t{-1}}})});
+  list.push_back({"cumsum of truth",
+                  OpKind::kCumsum,
+                  {truth({8, 16})},
+                  attrs({{AttrKey::kDim, int64_t{0}}}),
+                  kBits});
+  list.push_back({"index both dims",
+                  OpKind::kIndex,
+                  {f32({8, 16}), index({4, 1}, 8), index({1, 8}, 16)},
+                  {},
+                  kBits});
+  list.push_back({"index a middle dim",
+                  OpKind::kIndex,
+                  {f32({8, 16, 4}), index({4, 8}, 16)},
+                  attrs({{AttrKey::kDims, ints({1})}}),
+                  kBits});
+  list.push_back({"index dims apart",
+                  OpKind::kIndex,
+                  {f32({8, 16, 4}), index({8}, 8), index({4, 8}, 4)},
+                  attrs({{AttrKey::kDims, ints({0, 2})}}),
+                  kBits});
+}
+
+void making(std::vector<OpCase>& list) {
+  const auto size = ints({8, 16});
+  list.push_back({"full",
+                  OpKind::kFull,
+                  {},
+                  attrs({{AttrKey::kSize, size}, {AttrKey::kFillValue, 1.5}}),
+                  kBits});
+  list.push_back({"rand", OpKind::kRand, {}, attrs({{AttrKey::kSize, size}}), kBits});
+  list.push_back({"iota",
+                  OpKind::kIota,
+                  {},
+                  attrs({{AttrKey::kLength, int64_t{16}}, {AttrKey::kStart, int64_t{3}}}),
+                  kBits});
+  list.push_back({"scalar_tensor",
+                  OpKind::kScalarTensor,
+                  {},
+                  attrs({{AttrKey::kFillValue, 2.5}}),
+                  kBits});
+}
+
+void norm(std::vector<OpCase>& list) {
+  const auto over = [](std::vector<int64_t> shape) {
+    return attrs({{AttrKey::kNormalizedShape, std::move(shape)}, {AttrKey::kEps, 1e-5}});
+  };
+  const auto gradients = [](std::vector<int64_t> shape, std::vector<int64_t> mask) {
+    return attrs(
+        {{AttrKey::kNormalizedShape, std::move(shape)}, {AttrKey::kOutputMask, std::move(mask)}});
+  };
+  list.push_back(
+      {"layer norm", OpKind::kLayerNorm, {f32({8, 4, 16}), f32({16}), f32({16})}, over({16})});
+  list.push_back({"layer norm of two dims",
+                  OpKind::kLayerNorm,
+                  {f32({8, 4, 16}), absent(), absent()},
+                  over({4, 16})});
+  const std::vector<Operand> backward = {f32({8, 4, 16}), f32({8, 4, 16}), f32({8, 4, 1}),
+                                         f32({8, 4, 1}),  f32({16}),       f32({16})};
+  list.push_back(
+      {"layer norm backward", OpKind::kLayerNormBackward, backward, gradients({16}, {1, 1, 1})});
+  list.push_back({"layer norm backward masked", OpKind::kLayerNormBackward, backward,
+                  gradients({16}, {0, 1, 0})});
+}
+
 }  // namespace
 
 std::vector<OpCase> op_cases() {
@@ -209,6 +323,10 @@ std::vector<OpCase> op_cases() {
   contraction(list);
   reduction(list);
   lookup_and_attention(list);
+  comparison(list);
+  picking(list);
+  making(list);
+  norm(list);
   return list;
 }
 

@@ -22,7 +22,7 @@ std::vector<std::string> files() {
     for (const auto& f : std::filesystem::directory_iterator(dir)) {
       const std::string path = f.path().string();
       if (path.find(".problem.json.gz") != std::string::npos &&
-          path.find("gpt2") == std::string::npos && path.find("mem0") == std::string::npos)
+          path.find("mem0") == std::string::npos)
         list.push_back(path);
     }
     if (!more) break;

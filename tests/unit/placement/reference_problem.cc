@@ -55,13 +55,14 @@ ReferenceProblem::ReferenceProblem(const std::string& path) {
   const auto rank = static_cast<int>(shape.size());
   Layout batch;
   batch[0] = Placement::shard(0);
-  const bool llama = path.find("llama") != std::string::npos,
-             gpt2 = path.find("gpt2") != std::string::npos;
+  const std::string name = path.substr(path.rfind('/') + 1);
+  const bool llama = name.find("llama") != std::string::npos,
+             gpt2 = name.find("gpt2") != std::string::npos;
   Layout out = batch;
   if (llama && rank > 1) out[1] = Placement::shard(2);
   constraints.input_layout = batch;
   if (!gpt2) constraints.output_layout = out;
-  if (path.find("llama8b") != std::string::npos || path.find("gpt2_1d8") != std::string::npos)
+  if (name.find("llama8b") != std::string::npos || name.find("gpt2_1d8") != std::string::npos)
     constraints.grad_reduce_dtype = Dtype::kF32;
 }
 
@@ -91,11 +92,10 @@ std::vector<std::string> ReferenceProblem::strategies(NodeId n) const {
       text += "(";
       // cuDNN attention returns nine places, of which our tuple has 0, 1, 6, 7.
       const std::vector<size_t> cudnn = {0, 1, 6, 7};
-      const bool short_tuple = graph.op(n) == OpKind::kSdpaBackward && out.size() == 3;
-      for (size_t k = 0; k < 4; ++k)
-        text +=
-            (k ? ", " : "") +
-            (short_tuple && k == 3 ? "none" : notation(out[out.size() == 9 ? cudnn[k] : k], {}));
+      for (size_t k = 0; k < graph.results(n).size(); ++k) {
+        const size_t place = out.size() == 9 ? cudnn[k] : k;
+        text += (k ? ", " : "") + (place < out.size() ? notation(out[place], {}) : "none");
+      }
       text += ")";
     } else {
       text += notation(out, masked);

@@ -1,0 +1,14 @@
+// eq: whether self = other, broadcast; either side may be a number.
+#include "ops/families.h"
+
+namespace shw::ops {
+
+extern const OpDef kEq;
+constinit const OpDef kEq = {
+    .kind = OpKind::kEq,
+    .params = kComparison,
+    .infer = infer_comparison,
+    .rules = pointwise_rules,
+};
+
+}  // namespace shw::ops

@@ -1,0 +1,29 @@
+// full: `fill_value` in a new tensor of `size`. May be made sharded.
+#include "ops/families.h"
+
+namespace shw::ops {
+namespace {
+
+constexpr Param kParams[] = {{"size", ParamKind::kInts},      {"fill_value", ParamKind::kNumber},
+                             {"dtype", ParamKind::kDtype},    {"layout", ParamKind::kIgnored},
+                             {"device", ParamKind::kIgnored}, {"pin_memory", ParamKind::kIgnored}};
+
+Results infer(const OpArgs& args) {
+  const AttrValue* value = args.attrs->find(AttrKey::kFillValue);
+  if (value == nullptr) return invalid_argument("attribute 'fill_value' is missing");
+  return infer_factory(args, std::holds_alternative<bool>(*value)      ? Dtype::kBool
+                             : std::holds_alternative<int64_t>(*value) ? Dtype::kI64
+                                                                       : Dtype::kF32);
+}
+
+}  // namespace
+
+extern const OpDef kFull;
+constinit const OpDef kFull = {
+    .kind = OpKind::kFull,
+    .params = kParams,
+    .infer = infer,
+    .rules = factory_rules,
+};
+
+}  // namespace shw::ops

@@ -1,0 +1,14 @@
+// gt: whether self > other, broadcast; either side may be a number.
+#include "ops/families.h"
+
+namespace shw::ops {
+
+extern const OpDef kGt;
+constinit const OpDef kGt = {
+    .kind = OpKind::kGt,
+    .params = kComparison,
+    .infer = infer_comparison,
+    .rules = pointwise_rules,
+};
+
+}  // namespace shw::ops

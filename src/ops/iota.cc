@@ -1,0 +1,28 @@
+// iota: start, start + step, …: `length` numbers. Made whole on every rank.
+#include "ops/families.h"
+
+namespace shw::ops {
+namespace {
+
+constexpr Param kParams[] = {
+    {"length", ParamKind::kInt},     {"start", ParamKind::kInt},
+    {"step", ParamKind::kInt},       {"dtype", ParamKind::kDtype},
+    {"device", ParamKind::kIgnored}, {"requires_grad", ParamKind::kIgnored}};
+
+Results infer(const OpArgs& args) {
+  const int64_t length = args.attrs->get_int(AttrKey::kLength, -1);
+  if (length < 0) return invalid_argument("length is " + std::to_string(length));
+  return one(row_major(args.attrs->get_dtype(AttrKey::kDtype, Dtype::kI64), Dims{length}));
+}
+
+}  // namespace
+
+extern const OpDef kIota;
+constinit const OpDef kIota = {
+    .kind = OpKind::kIota,
+    .params = kParams,
+    .infer = infer,
+    .rules = replicated_only,
+};
+
+}  // namespace shw::ops

@@ -1,0 +1,14 @@
+// le: whether self ≤ other, broadcast; either side may be a number.
+#include "ops/families.h"
+
+namespace shw::ops {
+
+extern const OpDef kLe;
+constinit const OpDef kLe = {
+    .kind = OpKind::kLe,
+    .params = kComparison,
+    .infer = infer_comparison,
+    .rules = pointwise_rules,
+};
+
+}  // namespace shw::ops

@@ -1,0 +1,45 @@
+// native_layer_norm: (x − mean) · rstd · weight + bias over the last dims of x
+// (`normalized_shape`).
+//
+// Results: out, mean, rstd = 1 / √(variance + eps); the last two f32 with size 1 in the normalised
+// dims. The other dims may be sharded.
+#include "ops/layer_norm.h"
+
+#include "ops/families.h"
+
+namespace shw::ops {
+namespace {
+
+constexpr Param kParams[] = {{"input", ParamKind::kTensor},
+                             {"normalized_shape", ParamKind::kInts},
+                             {"weight", ParamKind::kOptionalTensor},
+                             {"bias", ParamKind::kOptionalTensor},
+                             {"eps", ParamKind::kNumber}};
+
+Results infer(const OpArgs& args) {
+  SHW_RETURN_IF_ERROR(want_operands(args, 1));
+  SHW_ASSIGN_OR_RETURN(const size_t rows, normalised_from(args, 0, {1, 2}));
+  const TensorType& x = args.in(0);
+  Dims stats = x.shape;
+  for (size_t d = rows; d < stats.size(); ++d) stats[d] = 1;
+  const OptionalType stat = row_major(Dtype::kF32, stats);
+  return std::vector<OptionalType>{row_major(x.dtype, x.shape), stat, stat};
+}
+
+void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
+  const size_t kept =
+      args.in(0).shape.size() - args.attrs->get_ints(AttrKey::kNormalizedShape).size();
+  for (size_t d = 0; d < kept; ++d) rules.add({shard(d), shard(d), shard(d)}, {shard(d), kR, kR});
+}
+
+}  // namespace
+
+extern const OpDef kLayerNorm;
+constinit const OpDef kLayerNorm = {
+    .kind = OpKind::kLayerNorm,
+    .params = kParams,
+    .infer = infer,
+    .rules = rules,
+};
+
+}  // namespace shw::ops

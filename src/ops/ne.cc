@@ -1,0 +1,14 @@
+// ne: whether self ≠ other, broadcast; either side may be a number.
+#include "ops/families.h"
+
+namespace shw::ops {
+
+extern const OpDef kNe;
+constinit const OpDef kNe = {
+    .kind = OpKind::kNe,
+    .params = kComparison,
+    .infer = infer_comparison,
+    .rules = pointwise_rules,
+};
+
+}  // namespace shw::ops

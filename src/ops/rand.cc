@@ -1,0 +1,30 @@
+// rand: uniform numbers in [0, 1) in a new tensor of `size`. Each element depends on `seed` and on
+// its place in the whole tensor alone, so every sharding draws the same numbers.
+#include "ops/families.h"
+
+namespace shw::ops {
+namespace {
+
+constexpr Param kParams[] = {{"size", ParamKind::kInts},          {"dtype", ParamKind::kDtype},
+                             {"layout", ParamKind::kIgnored},     {"device", ParamKind::kIgnored},
+                             {"pin_memory", ParamKind::kIgnored}, {"seed", ParamKind::kInt}};
+
+Results infer(const OpArgs& args) {
+  SHW_ASSIGN_OR_RETURN(std::vector<OptionalType> results, infer_factory(args, Dtype::kF32));
+  if (!is_floating(results[0]->dtype))
+    return invalid_argument("random numbers are floating, not " + to_string(*results[0]));
+  return results;
+}
+
+}  // namespace
+
+extern const OpDef kRand;
+constinit const OpDef kRand = {
+    .kind = OpKind::kRand,
+    .params = kParams,
+    .infer = infer,
+    .rules = factory_rules,
+    .wants_place = true,
+};
+
+}  // namespace shw::ops

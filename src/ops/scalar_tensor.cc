@@ -1,0 +1,29 @@
+// scalar_tensor: `fill_value` as a tensor without dims.
+#include "ops/families.h"
+
+namespace shw::ops {
+namespace {
+
+constexpr Param kParams[] = {{"fill_value", ParamKind::kNumber},
+                             {"dtype", ParamKind::kDtype},
+                             {"layout", ParamKind::kIgnored},
+                             {"device", ParamKind::kIgnored},
+                             {"pin_memory", ParamKind::kIgnored}};
+
+Results infer(const OpArgs& args) {
+  if (!args.attrs->has(AttrKey::kFillValue))
+    return invalid_argument("attribute 'fill_value' is missing");
+  return one(row_major(args.attrs->get_dtype(AttrKey::kDtype, Dtype::kF32), Dims{}));
+}
+
+}  // namespace
+
+extern const OpDef kScalarTensor;
+constinit const OpDef kScalarTensor = {
+    .kind = OpKind::kScalarTensor,
+    .params = kParams,
+    .infer = infer,
+    .rules = replicated_only,
+};
+
+}  // namespace shw::ops

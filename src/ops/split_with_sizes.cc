@@ -1,0 +1,46 @@
+// split_with_sizes: views of `split_sizes` elements along `dim`. The reference lets no partials
+// pass here, unlike split.
+#include "ops/slice.h"
+
+#include "ops/families.h"
+
+namespace shw::ops {
+namespace {
+
+constexpr Param kParams[] = {
+    {"self", ParamKind::kTensor}, {"split_sizes", ParamKind::kInts}, {"dim", ParamKind::kInt}};
+
+Results infer(const OpArgs& args) {
+  SHW_RETURN_IF_ERROR(want_operands(args, 1));
+  SHW_ASSIGN_OR_RETURN(const SplitPieces pieces, split_pieces(*args.attrs, args.in(0).shape));
+  std::vector<OptionalType> results;
+  for (int64_t size : pieces.sizes) {
+    results.push_back(args.in(0));
+    results.back()->shape[pieces.dim] = size;
+  }
+  return results;
+}
+
+void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
+  const auto pieces = split_pieces(*args.attrs, args.in(0).shape);
+  if (!pieces.ok()) return;  // inference has refused the node before
+  for (size_t d = 0; d < args.in(0).shape.size(); ++d)
+    if (d != pieces->dim) {
+      const std::vector<Placement> results(rules.num_results(), shard(d));
+      rules.add(results, std::vector<Placement>{shard(d)});
+    }
+}
+
+}  // namespace
+
+extern const OpDef kSplitWithSizes;
+constinit const OpDef kSplitWithSizes = {
+    .kind = OpKind::kSplitWithSizes,
+    .params = kParams,
+    .infer = infer,
+    .rules = rules,
+    .free = true,
+    .is_view = true,
+};
+
+}  // namespace shw::ops

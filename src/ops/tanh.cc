@@ -1,0 +1,14 @@
+// tanh: grows with x, so maxima and minima pass.
+#include "ops/families.h"
+
+namespace shw::ops {
+
+extern const OpDef kTanh;
+constinit const OpDef kTanh = {
+    .kind = OpKind::kTanh,
+    .params = kSelf,
+    .infer = infer_pointwise_float,
+    .rules = monotone_rules,
+};
+
+}  // namespace shw::ops

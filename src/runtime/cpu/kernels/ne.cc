@@ -1,0 +1,16 @@
+// ne: a ≠ b, with broadcasting; either side may be a number.
+#include <functional>
+
+#include "runtime/cpu/comparison.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+Prepared prepare(const KernelArgs& args) { return prepare_comparison<std::not_equal_to<>>(args); }
+
+}  // namespace
+
+extern const Kernel kNe;
+constinit const Kernel kNe = {"ne", prepare};
+
+}  // namespace shw::runtime::cpu

@@ -1,0 +1,24 @@
+// tanh.
+#include <cmath>
+#include <concepts>
+
+#include "runtime/cpu/pointwise.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+struct Tanh {
+  template <std::floating_point T>
+  T operator()(T x) const {
+    return std::tanh(x);
+  }
+};
+
+Prepared prepare(const KernelArgs& args) { return prepare_unary(args, Tanh{}); }
+
+}  // namespace
+
+extern const Kernel kTanh;
+constinit const Kernel kTanh = {"tanh", prepare};
+
+}  // namespace shw::runtime::cpu

@@ -1,0 +1,25 @@
+#include "runtime/cpu/layer_norm.h"
+
+namespace shw::runtime::cpu {
+
+Result<size_t> check_norm(const KernelArgs& args, const TensorType& x,
+                          std::initializer_list<const TensorType*> stats,
+                          std::initializer_list<const TensorType*> parameters) {
+  const Dims& shape = x.shape;
+  const Dims normalised(args.attrs.get_ints(AttrKey::kNormalizedShape));
+  bool fits = !normalised.empty() && normalised.size() <= shape.size() && is_floating(x.dtype);
+  const size_t from = fits ? shape.size() - normalised.size() : 0;
+  Dims stat = shape;
+  for (size_t d = from; fits && d < shape.size(); ++d) {
+    fits = shape[d] == normalised[d - from];
+    stat[d] = 1;
+  }
+  for (const TensorType* t : stats) fits = fits && (t == nullptr || t->shape == stat);
+  for (const TensorType* t : parameters) fits = fits && (t == nullptr || t->shape == normalised);
+  if (!fits)
+    return bad_types("normalized_shape, statistics or parameters do not fit " + to_string(x));
+  SHW_RETURN_IF_ERROR(check_size({x.numel()}));
+  return from;
+}
+
+}  // namespace shw::runtime::cpu

@@ -1,0 +1,46 @@
+// Element by element, or row by row, over a shape: where kernels that are not pointwise walk
+// several operands that do not have the same dims.
+#pragma once
+#include <array>
+
+#include "tensor/tensor_type.h"
+
+namespace shw::runtime::cpu {
+
+// Calls f(offsets in bytes) for each index of `shape`, in row-major order; strides in bytes, one
+// Dims per operand.
+template <size_t N, class F>
+void for_each_offset(const Dims& shape, const std::array<Dims, N>& strides, F&& f) {
+  for (int64_t n : shape)
+    if (n == 0) return;
+  std::array<int64_t, kMaxRank> index{};
+  std::array<int64_t, N> at{};
+  while (true) {
+    f(at);
+    size_t d = shape.size();
+    for (; d-- > 0;) {
+      if (++index[d] < shape[d]) {
+        for (size_t o = 0; o < N; ++o) at[o] += strides[o][d];
+        break;
+      }
+      for (size_t o = 0; o < N; ++o) at[o] -= (shape[d] - 1) * strides[o][d];
+      index[d] = 0;
+    }
+    if (d == static_cast<size_t>(-1)) return;
+  }
+}
+
+// The first `count` strides of a type, in bytes; for what follows, strides_from().
+inline Dims leading_strides_bytes(const TensorType& t, size_t count) {
+  Dims bytes;
+  for (size_t d = 0; d < count; ++d) bytes.push_back(t.strides[d] * dtype_size(t.dtype));
+  return bytes;
+}
+inline Dims trailing_strides_bytes(const TensorType& t, size_t from) {
+  Dims bytes;
+  for (size_t d = from; d < t.strides.size(); ++d)
+    bytes.push_back(t.strides[d] * dtype_size(t.dtype));
+  return bytes;
+}
+
+}  // namespace shw::runtime::cpu

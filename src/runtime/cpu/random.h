@@ -1,0 +1,24 @@
+// Random numbers that depend on a seed and an element's place alone, so that every sharding draws
+// the same.
+#pragma once
+#include <cstdint>
+
+namespace shw::runtime::cpu {
+
+// SplitMix64's finaliser (Steele, Lea & Flood 2014) over seed and counter: passes the usual tests
+// of randomness, needs no state.
+inline uint64_t random_bits(uint64_t seed, uint64_t counter) {
+  const auto mixed = [](uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+  };
+  return mixed(mixed(seed + 0x9e3779b97f4a7c15u) + (counter + 1) * 0x9e3779b97f4a7c15u);
+}
+
+// In [0, 1), a multiple of 2⁻²⁴: exact in f32.
+inline float random_unit(uint64_t seed, uint64_t counter) {
+  return static_cast<float>(random_bits(seed, counter) >> 40) * 0x1p-24f;
+}
+
+}  // namespace shw::runtime::cpu

@@ -1,0 +1,41 @@
+// A model small enough to run, with PyTorch's own parameters, inputs, logits and gradients (fp32 on
+// a CPU; examples/data).
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/pipeline.h"
+#include "plan/plan.h"
+#include "rewrite/pass.h"
+
+namespace shw::testing {
+
+class TinyModel {
+ public:
+  // Files in examples/data.
+  TinyModel(const char* graph_file, const char* tensors_file)
+      : graph_file_(graph_file), tensors_file_(tensors_file) {}
+
+  std::vector<uint8_t> graph_bytes() const;
+  Graph rewritten(const RewriteOptions& options = {}) const;
+  // Nodes of the rewritten graph by what they are, so that a test can pin them by name.
+  std::vector<std::string> nodes(OpKind op, Phase phase, const std::string& module_suffix) const;
+  // Through bytes, as everything runs; save(load(p)) = p; the optimum is proven. Null: a failure.
+  std::shared_ptr<const Plan> plan_of(const CompileOptions& options) const;
+  // Runs forward and backward on virtual ranks, twice: `results` results and gradients within 2e-5
+  // (relative, Frobenius) of PyTorch's and 5e-6 of the unsharded run, and to the bit the same each
+  // time.
+  void expect_pytorchs(const CompileOptions& options, size_t results) const;
+
+ private:
+  std::string graph_file_, tensors_file_;
+};
+
+const TinyModel& llama_tiny();
+const TinyModel& gpt2_tiny();
+
+// Of a gtest parameter.
+std::string test_name(std::string name);
+
+}  // namespace shw::testing
