@@ -41,43 +41,37 @@ uint32_t PlacementProblem::add_matrix(uint32_t rows, uint32_t cols,
 }
 
 std::span<double> PlacementProblem::room_for_matrix(uint32_t rows, uint32_t cols) {
-  constexpr size_t kChunkCells = 1 << 15;
+  // Chunks double, so that their number stays small and what is left over in them a part.
+  constexpr size_t kLeastCells = 1 << 15, kMostCells = 1 << 22;
   const size_t cells = size_t{rows} * cols;
   if (cells > free_cells_) {
-    // A large matrix has a chunk of its own, and leaves the last one to small ones.
-    const bool large = cells > kChunkCells / 4;
-    pool_.push_back(std::make_unique_for_overwrite<double[]>(large ? cells : kChunkCells));
-    pool_bytes_ += (large ? cells : kChunkCells) * sizeof(double);
-    filling_ = {rows, cols, pool_.back().get()};
-    if (large) return {pool_.back().get(), cells};
+    const size_t chunk =
+        std::max(cells, std::clamp<size_t>(pool_bytes_ / sizeof(double), kLeastCells, kMostCells));
+    pool_.push_back(std::make_unique_for_overwrite<double[]>(chunk));
+    pool_bytes_ += chunk * sizeof(double);
     free_ = pool_.back().get();
-    free_cells_ = kChunkCells;
+    free_cells_ = chunk;
   }
   filling_ = {rows, cols, free_};
   return {free_, cells};
 }
 
 uint32_t PlacementProblem::add_filled_matrix() {
+  // Of a large table the hash takes the beginning: those that differ at all differ there, and what
+  // has the same hash is compared.
+  constexpr size_t kHashedBytes = 1 << 16;
   const size_t cells = size_t{filling_.rows} * filling_.cols, bytes = cells * sizeof(double);
-  const bool large = filling_.costs != free_;
-  const uint64_t hash = hash_combine(hash_bytes(filling_.costs, bytes),
+  const uint64_t hash = hash_combine(hash_bytes(filling_.costs, std::min(bytes, kHashedBytes)),
                                      uint64_t{filling_.rows} << 32 | filling_.cols);
   const auto [first, last] = matrix_by_hash_.equal_range(hash);
   for (auto it = first; it != last; ++it) {
     const Matrix& m = matrices_[it->second];
-    if (m.rows != filling_.rows || m.cols != filling_.cols ||
-        (bytes != 0 && std::memcmp(m.costs, filling_.costs, bytes) != 0))
-      continue;
-    if (large) {
-      pool_.pop_back();
-      pool_bytes_ -= bytes;
-    }
-    return it->second;
+    if (m.rows == filling_.rows && m.cols == filling_.cols &&
+        (bytes == 0 || std::memcmp(m.costs, filling_.costs, bytes) == 0))
+      return it->second;
   }
-  if (!large) {
-    free_ += cells;
-    free_cells_ -= cells;
-  }
+  free_ += cells;
+  free_cells_ -= cells;
   const auto index = static_cast<uint32_t>(matrices_.size());
   matrices_.push_back(filling_);
   matrix_by_hash_.emplace(hash, index);
