@@ -19,6 +19,7 @@ constinit const OpDef kBitwiseAnd = {
     .params = kComparison,
     .infer = infer,
     .rules = pointwise_rules,
+    .takes_strided = true,
 };
 
 }  // namespace shw::ops

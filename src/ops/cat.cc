@@ -42,6 +42,7 @@ constinit const OpDef kCat = {
     .params = kParams,
     .infer = infer,
     .rules = rules,
+    .takes_strided = true,
 };
 
 }  // namespace shw::ops

@@ -34,6 +34,7 @@ constinit const OpDef kCumsum = {
     .params = kParams,
     .infer = infer,
     .rules = rules,
+    .takes_strided = true,
 };
 
 }  // namespace shw::ops

@@ -41,6 +41,7 @@ constinit const OpDef kEmbedding = {
     .params = kParams,
     .infer = infer,
     .rules = rules,
+    .takes_strided = true,
 };
 
 }  // namespace shw::ops

@@ -41,6 +41,7 @@ constinit const OpDef kEmbeddingDenseBackward = {
     .params = kParams,
     .infer = infer,
     .rules = rules,
+    .takes_strided = true,
 };
 
 }  // namespace shw::ops

@@ -9,6 +9,7 @@ constinit const OpDef kLt = {
     .params = kComparison,
     .infer = infer_comparison,
     .rules = pointwise_rules,
+    .takes_strided = true,
 };
 
 }  // namespace shw::ops

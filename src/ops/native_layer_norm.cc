@@ -40,6 +40,7 @@ constinit const OpDef kLayerNorm = {
     .params = kParams,
     .infer = infer,
     .rules = rules,
+    .takes_strided = true,
 };
 
 }  // namespace shw::ops

@@ -55,6 +55,7 @@ constinit const OpDef kLayerNormBackward = {
     .params = kParams,
     .infer = infer,
     .rules = rules,
+    .takes_strided = true,
 };
 
 }  // namespace shw::ops

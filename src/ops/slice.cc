@@ -39,6 +39,7 @@ constinit const OpDef kSlice = {
     .infer = infer,
     .rules = rules,
     .free = true,
+    .takes_strided = true,
     .is_view = true,
 };
 

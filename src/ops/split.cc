@@ -37,6 +37,7 @@ constinit const OpDef kSplit = {
     .infer = infer,
     .rules = rules,
     .free = true,
+    .takes_strided = true,
     .is_view = true,
 };
 

@@ -40,6 +40,7 @@ constinit const OpDef kSplitWithSizes = {
     .infer = infer,
     .rules = rules,
     .free = true,
+    .takes_strided = true,
     .is_view = true,
 };
 

@@ -9,6 +9,7 @@ constinit const OpDef kTanh = {
     .params = kSelf,
     .infer = infer_pointwise_float,
     .rules = monotone_rules,
+    .takes_strided = true,
 };
 
 }  // namespace shw::ops

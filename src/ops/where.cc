@@ -24,6 +24,7 @@ constinit const OpDef kWhere = {
     .params = kParams,
     .infer = infer,
     .rules = pointwise_rules,
+    .takes_strided = true,
 };
 
 }  // namespace shw::ops
