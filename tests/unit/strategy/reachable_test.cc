@@ -21,10 +21,11 @@ Graph product_plus() {
   return g;
 }
 
-std::set<std::string> texts(const Graph& g, uint32_t n, bool reachable_only) {
+std::set<std::string> texts(const Graph& g, uint32_t n, bool reachable_only,
+                            Rules rules = Rules::kFull) {
   Monitor monitor;
   const auto s = Strategies::enumerate(g, *Mesh::parse("a=2,b=2"),
-                                       {.reachable_only = reachable_only}, monitor);
+                                       {.rules = rules, .reachable_only = reachable_only}, monitor);
   EXPECT_TRUE(s.ok());
   std::set<std::string> set;
   for (uint32_t i = 0; i < s->of(NodeId{n}).count; ++i)
@@ -43,24 +44,37 @@ TEST(Reachable, LeavesOutPartialsThatTheProducerNeverMakes) {
     EXPECT_EQ(reachable.count(s), s.find('P') == std::string::npos ? 1u : 0u) << s;
 }
 
+// At the prices of `compat` one partial turns into another for nothing.
+TEST(Reachable, LeavesOutOnlyPartialsOfWhatIsNeverPartialUnderCompat) {
+  const Graph g = product_plus();
+  const auto reachable = texts(g, 4, true, Rules::kCompat);
+  EXPECT_TRUE(reachable.count("(RP(max), RR) -> RP(max)")) << "made from the product's sums";
+  EXPECT_FALSE(reachable.count("(RP, RP) -> RP")) << "y is never partial";
+  EXPECT_TRUE(texts(g, 4, false, Rules::kCompat).count("(RP, RP) -> RP"));
+}
+
 // What is left out has an infinite price, so the optimum stays.
 TEST(Reachable, ChangesNoOptimum) {
   const Graph g = product_plus();
   const Mesh mesh = *Mesh::parse("a=2,b=4");
   const auto model = cost::CollectiveModel::create(*cost::hardware_by_name("h100"), mesh);
-  double objective[2];
-  for (const bool reachable_only : {false, true}) {
-    Monitor monitor;
-    const auto s = Strategies::enumerate(g, mesh, {.reachable_only = reachable_only}, monitor);
-    Pricer pricer(g, *s, *model, cost::PriceRules::kFull);
-    const auto conditions = side_conditions(g, mesh, *s, {});
-    const auto problem = placement_problem(g, *s, *conditions, pricer, monitor);
-    const auto placed = place(g, *s, *problem, pricer, {}, monitor);
-    ASSERT_TRUE(placed.ok()) << placed.status().message();
-    EXPECT_TRUE(placed->proven);
-    objective[reachable_only] = placed->objective_us;
+  for (const auto& [rules, prices] : {std::pair(Rules::kFull, cost::PriceRules::kFull),
+                                      std::pair(Rules::kCompat, cost::PriceRules::kCompat)}) {
+    double objective[2];
+    for (const bool reachable_only : {false, true}) {
+      Monitor monitor;
+      const auto s = Strategies::enumerate(
+          g, mesh, {.rules = rules, .reachable_only = reachable_only}, monitor);
+      Pricer pricer(g, *s, *model, prices);
+      const auto conditions = side_conditions(g, mesh, *s, {});
+      const auto problem = placement_problem(g, *s, *conditions, pricer, monitor);
+      const auto placed = place(g, *s, *problem, pricer, {}, monitor);
+      ASSERT_TRUE(placed.ok()) << placed.status().message();
+      EXPECT_TRUE(placed->proven);
+      objective[reachable_only] = placed->objective_us;
+    }
+    EXPECT_EQ(objective[0], objective[1]) << rules_name(rules);
   }
-  EXPECT_EQ(objective[0], objective[1]);
 }
 
 }  // namespace
