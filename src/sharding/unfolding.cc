@@ -20,7 +20,8 @@ std::optional<Unfolding> Unfolding::of(const Dims& shape, const Mesh& mesh,
     std::array<int64_t, kMaxRank> plain;
     plain.fill(1);
     for (int m = 0; m < mesh.rank(); ++m) {
-      if (!l[m].is_shard() || static_cast<size_t>(l[m].dim()) >= shape.size()) continue;
+      if (!l[m].is_shard()) continue;
+      if (static_cast<size_t>(l[m].dim()) >= shape.size()) return std::nullopt;
       const auto d = static_cast<size_t>(l[m].dim());
       plain[d] *= mesh.size(m);
       if (u.factor_[d] != 0 && u.factor_[d] % plain[d] != 0) return std::nullopt;

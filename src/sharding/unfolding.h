@@ -16,7 +16,8 @@ namespace shw {
 class Unfolding {
  public:
   // The one in which all of `layouts` are plain. None: two factors for one dim, plain shards of it
-  // that do not divide the factor, or more dims than a tensor can have.
+  // that do not divide the factor, a shard of a dim that is not there, or more dims than a tensor
+  // can have.
   static std::optional<Unfolding> of(const Dims& shape, const Mesh& mesh,
                                      std::initializer_list<Layout> layouts);
 
@@ -24,7 +25,7 @@ class Unfolding {
   const Dims& shape() const { return shape_; }
   Layout unfolded(Layout layout) const;
   Layout folded(Layout layout) const;
-  // Of a piece that is row-major: `strides` of both, or of neither, may be asked for this way.
+  // Of a piece: the shape that it has in the folded tensor.
   Dims folded_shape(const Dims& unfolded) const;
 
  private:

@@ -9,7 +9,7 @@ namespace shw::solver {
 namespace {
 
 constexpr uint32_t kMaxSweeps = 40;
-constexpr double kStallShare = 1e-5;  // of the bound, that the last sweep must have added to it
+constexpr double kStallShare = 3e-4;  // of the bound, that the last sweep must have added to it
 constexpr double kRounding = 1e-13;   // of the bound: plain sums of some thousand terms
 
 // What a sweep sees of an edge from one of its ends.

@@ -75,6 +75,14 @@ class Cli(unittest.TestCase):
         out = self.ok("run", PLAN, "--virtual-ranks", "--inputs", TENSORS, "--outputs", TMP / "o.safetensors", "--verify")
         self.assertEqual(out.count("22 tensors, 0 bad"), 2)
 
+    def test_strided_shards_are_planned_where_they_are_asked_for(self):
+        pin = ["--pin", "mm=S(0)SS(0,8)"]
+        self.refused("plan", GRAPH, *MESH, "--no-einsum", *pin, "-o", TMP / "x", code=1, says="cannot have layout S(0)SS(0,8)")
+        self.ok("plan", GRAPH, *MESH, "--no-einsum", "--strided", *pin, "-o", TMP / "strided")
+        self.assertIn("S(0)SS(0,8)", self.ok("show", TMP / "strided", "--nodes"))
+        out = self.ok("run", TMP / "strided", "--virtual-ranks", "--inputs", TENSORS, "--outputs", TMP / "o.safetensors", "--verify")
+        self.assertEqual(out.count("22 tensors, 0 bad"), 2)
+
     def test_verify_fails_where_an_expected_value_is_wrong(self):
         damaged = bytearray(TENSORS.read_bytes())
         size = int.from_bytes(damaged[:8], "little")
@@ -100,6 +108,8 @@ class Cli(unittest.TestCase):
         self.refused(*plan, *MESH, "--rules", "mine", code=1, says="full or compat")
         self.refused(*plan, *MESH, "--input-layout", "S(0)", code=1, says="layout 'S(0)'")
         self.refused(*plan, *MESH, "--input-layout", "S(7)R", code=1, says="cannot have layout S(7)R on mesh dp=2,tp=4")
+        self.refused(*plan, *MESH, "--input-layout", "S(0)SS(0,2)", code=1, says="nor strided")
+        self.refused(*plan, *MESH, "--rules", "compat", "--strided", code=1, says="need the rules 'full'")
         self.refused(*plan, *MESH, "--param-budget", "0.3", code=1, says="UNIMPLEMENTED: a parameter budget with slack")
         self.refused(*plan, *MESH, "--pin", "nobody=RR", code=1, says="pin 'nobody' matches no node")
         self.refused(*plan, "--mesh", "dp=3", "--input-layout", "S(0)", code=1, says="cannot have layout S(0) on mesh dp=3")

@@ -105,6 +105,7 @@ TEST(StridedShard, ExistsOnlyWhereItIsEven) {
   EXPECT_FALSE(is_evenly_sharded(Dims{64}, layout("SS(0,4)SS(0,8)", 2), m)) << "two factors";
   EXPECT_FALSE(is_shardable(Dims{32}, layout("SS(0,16)R", 2), m));
   EXPECT_FALSE(is_evenly_sharded(Dims{32}, layout("SS(1,4)R", 2), m)) << "no such dim";
+  EXPECT_FALSE(is_evenly_sharded(Dims{32}, layout("SS(0,4)S(1)", 2), m)) << "no such dim";
   EXPECT_FALSE(is_evenly_sharded(Dims{32, 1, 1, 1, 1, 1, 1, 1}, layout("SS(0,4)R", 2), m))
       << "nine dims when unfolded";
 }
