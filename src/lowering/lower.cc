@@ -1,5 +1,7 @@
 #include "lowering/lower.h"
 
+#include "lowering/padding.h"
+#include "lowering/place.h"
 #include "lowering/shard_order.h"
 #include "lowering/slots.h"
 #include "lowering/versions.h"
@@ -22,14 +24,15 @@ class Lowering {
         redistributor_(mesh, prices_),
         slots_(slots_of(graph)),
         builder_(program_),
-        versions_(num_results(graph), builder_, redistributor_, prices_) {}
+        versions_(num_results(graph), builder_, redistributor_, prices_),
+        padding_(graph, mesh, a_, builder_, prices_) {}
 
   Result<Program> run() {
     for (int m = 0; m < mesh_.rank(); ++m) program_.mesh.push_back({mesh_.name(m), mesh_.size(m)});
     program_.entries.push_back({"step", {}, {}, 0, 0});
     find_wanted();
     for (uint32_t i = 0; i < g_.num_nodes(); ++i)
-      if (Status s = check_even(NodeId{i}); !s.ok()) return s.at_node(i, g_.name(NodeId{i}));
+      if (Status s = check_layouts(NodeId{i}); !s.ok()) return s.at_node(i, g_.name(NodeId{i}));
     if (options_.choose_shard_orders)
       SHW_RETURN_IF_ERROR(choose_shard_orders(g_, redistributor_, a_, monitor_));
     for (uint32_t i = 0; i < g_.num_nodes(); ++i) {
@@ -67,38 +70,40 @@ class Lowering {
     }
   }
 
-  Status check_even(NodeId n) const {
+  Status check_layouts(NodeId n) const {
     const auto results = g_.results(n);
     for (size_t r = 0; r < results.size(); ++r)
-      if (results[r]) SHW_RETURN_IF_ERROR(check_even(results[r]->shape, a_.results(n)[r]));
+      if (results[r]) SHW_RETURN_IF_ERROR(check_layout(results[r]->shape, a_.results(n)[r]));
     const auto operands = g_.operands(n);
     for (size_t k = 0; k < operands.size(); ++k)
-      if (operands[k].valid() && !g_.is_tuple(operands[k]))
-        SHW_RETURN_IF_ERROR(check_even(g_.type(operands[k]).shape, a_.operands(n)[k]));
+      if (operands[k].valid() && !g_.is_tuple(operands[k])) {
+        SHW_RETURN_IF_ERROR(check_layout(g_.type(operands[k]).shape, a_.operands(n)[k]));
+        SHW_RETURN_IF_ERROR(check_average(n, k));
+      }
     return {};
   }
 
-  Status check_even(const Dims& shape, const Layout& layout) const {
-    if (layout.has_strided())
-      return is_evenly_sharded(shape, layout, mesh_)
-                 ? Status()
-                 : invalid_argument("strided shards " + to_string(layout, mesh_.rank()) +
-                                    " do not cut " + to_string(row_major(Dtype::kF32, shape)) +
-                                    " evenly");
-    Dims left = shape;
+  Status check_layout(const Dims& shape, const Layout& layout) const {
+    if (layout.has_strided() && !is_evenly_sharded(shape, layout, mesh_))
+      return invalid_argument("strided shards " + to_string(layout, mesh_.rank()) + " do not cut " +
+                              to_string(row_major(Dtype::kF32, shape)) + " evenly");
+    if (is_shardable(shape, layout, mesh_)) return {};
+    return invalid_argument("layout " + to_string(layout, mesh_.rank()) + " does not cut " +
+                            to_string(row_major(Dtype::kF32, shape)) +
+                            ": a dim is not there, or has no element for every rank");
+  }
+
+  // An average of averages over blocks of different sizes is not the average. `compat` offers it.
+  Status check_average(NodeId n, size_t k) const {
+    const Dims& shape = g_.type(g_.operands(n)[k]).shape;
     for (int m = 0; m < mesh_.rank(); ++m) {
-      if (!layout[m].is_shard()) continue;
-      const auto d = static_cast<size_t>(layout[m].dim());
-      if (d >= shape.size())
-        return invalid_argument("layout " + to_string(layout, mesh_.rank()) +
-                                " shards a dim that the tensor has not");
-      if (left[d] % mesh_.size(m) != 0)
-        return unimplemented("uneven shards: dim " + std::to_string(d) + " of size " +
-                             std::to_string(shape[d]) + " as " + to_string(layout, mesh_.rank()) +
-                             ", where " + std::to_string(left[d]) +
-                             " does not divide by mesh dim '" + mesh_.name(m) + "' of size " +
-                             std::to_string(mesh_.size(m)));
-      left[d] /= mesh_.size(m);
+      const Placement in = a_.operands(n)[k][m], out = a_.results(n)[0][m];
+      if (in.is_shard() && out == Placement::partial(ReduceOp::kAvg) &&
+          !cuts_evenly(shape, a_.operands(n)[k], mesh_, static_cast<size_t>(in.dim())))
+        return unimplemented(
+            "averages over uneven shards do not average: dim " + std::to_string(in.dim()) + " of " +
+            to_string(g_.type(g_.operands(n)[k])) + " as " +
+            to_string(a_.operands(n)[k], mesh_.rank()) + "; rules full do not offer it");
     }
     return {};
   }
@@ -112,7 +117,10 @@ class Lowering {
 
   Result<ValueId> operand(NodeId n, size_t k) {
     const NodeId o = g_.operands(n)[k];
-    return versions_.get(slots_[o.v].index, redistributor_.canonical(a_.operands(n)[k]));
+    const Layout layout = redistributor_.canonical(a_.operands(n)[k]);
+    SHW_ASSIGN_OR_RETURN(const ValueId piece, versions_.get(slots_[o.v].index, layout));
+    const auto fill = padding_.wanted(n, k, layout);
+    return fill ? padding_.filled(g_.type(o).shape, layout, piece, *fill) : piece;
   }
 
   Status lower_node(NodeId n) {
@@ -151,8 +159,10 @@ class Lowering {
   }
 
   Status lower_view(NodeId n) {
-    SHW_ASSIGN_OR_RETURN(ValueId in, operand(n, 0));
-    const TensorType& global = g_.type(g_.operands(n)[0]);
+    const NodeId from = g_.operands(n)[0];
+    SHW_ASSIGN_OR_RETURN(ValueId in, versions_.get(slots_[from.v].index,
+                                                   redistributor_.canonical(a_.operands(n)[0])));
+    const TensorType& global = g_.type(from);
     const auto results = g_.results(n);
     for (uint32_t r = 0; r < results.size(); ++r) {
       const uint32_t slot = slots_[n.v].index + r;
@@ -164,7 +174,10 @@ class Lowering {
         in = builder_.clone(in, prices_.copy_us(builder_.value(in).type.bytes()));
         window = view_window(g_.op(n), g_.attrs(n), global, builder_.value(in), shape, r);
       }
-      SHW_CHECK(window.has_value());
+      if (!window)  // compat asks only whether each mesh dim alone divides the dim
+        return unimplemented(
+            "a view of uneven blocks is none: " + to_string(a_.operands(n)[0], mesh_.rank()) +
+            " of " + to_string(global) + "; rules full do not offer it");
       versions_.define(slot, *results[r], layout,
                        builder_.window(window->type, window->storage, window->offset_bytes));
     }
@@ -192,20 +205,12 @@ class Lowering {
     ProgramStep& step =
         builder_.step(op_name(g_.op(n)), std::move(inputs), std::move(outputs), cost_of(n));
     step.attrs = g_.attrs(n);
-    if (op_def(g_.op(n)).wants_place) set_place(step.attrs, n);
+    if (op_def(g_.op(n)).wants_place) {
+      set_place(step.attrs, g_.type(n).shape, result_layout(n, 0));
+      // Each random node draws its own numbers, in every run the same.
+      if (!step.attrs.has(AttrKey::kSeed)) step.attrs.set(AttrKey::kSeed, int64_t{n.v});
+    }
     return {};
-  }
-  void set_place(Attrs& attrs, NodeId n) const {
-    const Dims& shape = g_.type(n).shape;
-    const Layout layout = result_layout(n, 0);
-    std::vector<int64_t> cuts;
-    for (size_t d = 0; d < shape.size(); ++d)
-      for (int m : layout.shards_of(static_cast<int>(d)))
-        cuts.insert(cuts.end(), {m, static_cast<int64_t>(d)});
-    attrs.set(AttrKey::kSize, std::vector<int64_t>(shape.begin(), shape.end()));
-    attrs.set(AttrKey::kCuts, std::move(cuts));
-    // Each random node draws its own numbers, in every run the same.
-    if (!attrs.has(AttrKey::kSeed)) attrs.set(AttrKey::kSeed, int64_t{n.v});
   }
   double cost_of(NodeId n) const {
     return options_.compute_us.empty() ? 0 : options_.compute_us[n.v];
@@ -299,6 +304,7 @@ class Lowering {
   Program program_;
   ProgramBuilder builder_;
   Versions versions_;
+  Padding padding_;
 };
 
 }  // namespace

@@ -193,20 +193,42 @@ class Search {
     for (size_t k = cut.size(); k-- > 0 && (moves_ >> cut[k] & 1);) {
       const Axes axes(cut.begin() + static_cast<std::ptrdiff_t>(k), cut.end());
       const int64_t n = group_size(axes);
+      // Blocks of blocks have padding between them unless they are even: one mesh dim at a time.
+      if (axes.size() > 1 && size_before(cut, k, d) % n != 0) continue;
       const Layout open = with_replicas(at, axes);
       take(index, {CollectiveKind::kAllGather, ReduceOp::kSum, d, -1, axes, open}, bytes * n,
            outermost(local, d) ? 0 : bytes * n);
       for (int e : dims_) {
         const auto ue = static_cast<size_t>(e);
-        if (e == d || local[ue] % n != 0) continue;
+        if (e == d || !can_cut(local[ue], axes)) continue;
         Dims sent = local;
-        sent[ue] /= n;
+        sent[ue] = (local[ue] + n - 1) / n;
         const int64_t copied = (outermost(local, e) ? 0 : bytes) + (outermost(sent, d) ? 0 : bytes);
         take(index,
              {CollectiveKind::kAllToAll, ReduceOp::kSum, d, e, axes, with_shards(open, e, axes)},
              bytes, copied);
       }
     }
+  }
+
+  // Of tensor dim d, once the first k of `cut` have cut it.
+  int64_t size_before(const std::vector<int>& cut, size_t k, int d) const {
+    int64_t size = shape_[static_cast<size_t>(d)];
+    for (size_t i = 0; i < k; ++i) size = (size + mesh_.size(cut[i]) - 1) / mesh_.size(cut[i]);
+    return size;
+  }
+  // In one collective, with padding at the end if one mesh dim does not divide it.
+  bool can_cut(int64_t size, const Axes& axes) const {
+    const int64_t n = group_size(axes);
+    return size % n == 0 || (axes.size() == 1 && size >= n);
+  }
+  // In a copy, block of block: as long as there are elements for every step.
+  bool can_slice(int64_t size, const Axes& axes) const {
+    for (uint8_t a : axes) {
+      if (size < mesh_.size(a)) return false;
+      size = (size + mesh_.size(a) - 1) / mesh_.size(a);
+    }
+    return true;
   }
 
   void reduce(uint32_t index, const Layout& at, const Dims& local, int64_t bytes) {
@@ -220,7 +242,8 @@ class Search {
         const auto reduction = static_cast<ReduceOp>(op);
         take(index, {CollectiveKind::kAllReduce, reduction, -1, -1, axes, with_replicas(at, axes)},
              bytes, 0);
-        for_each_cut(axes, local, [&](int e, const Axes& order) {
+        const auto can = [&](int64_t size, const Axes& order) { return can_cut(size, order); };
+        for_each_cut(axes, local, can, [&](int e, const Axes& order) {
           take(index,
                {CollectiveKind::kReduceScatter, reduction, -1, e, order, with_shards(at, e, order)},
                bytes, outermost(local, e) ? 0 : bytes);
@@ -248,7 +271,8 @@ class Search {
       if (at[m].is_replicate() && to_[m].is_shard() && (moves_ >> m & 1)) whole |= 1u << m;
     for (uint32_t set = whole; set != 0; set = (set - 1) & whole) {
       const Axes axes = axes_of(set);
-      for_each_cut(axes, local, [&](int e, const Axes& order) {
+      const auto can = [&](int64_t size, const Axes& order) { return can_slice(size, order); };
+      for_each_cut(axes, local, can, [&](int e, const Axes& order) {
         take(index,
              {CollectiveKind::kNone, ReduceOp::kSum, -1, e, order, with_shards(at, e, order)},
              bytes, bytes / group_size(order));
@@ -256,14 +280,13 @@ class Search {
     }
   }
 
-  // Every tensor dim that the set of mesh dims can cut evenly, with the orders worth trying: both
-  // of two; of more, ascending and the one that `to` wants.
-  template <class F>
-  void for_each_cut(const Axes& axes, const Dims& local, F&& f) const {
-    const int64_t n = group_size(axes);
+  // Every tensor dim that the set of mesh dims can cut, with the orders worth trying: both of two;
+  // of more, ascending and the one that `to` wants.
+  template <class Can, class F>
+  void for_each_cut(const Axes& axes, const Dims& local, Can&& can, F&& f) const {
     for (int e : dims_) {
-      if (local[static_cast<size_t>(e)] % n != 0) continue;
-      f(e, axes);
+      const int64_t size = local[static_cast<size_t>(e)];
+      if (can(size, axes)) f(e, axes);
       if (axes.size() < 2) continue;
       Axes other;
       if (axes.size() == 2) {
@@ -272,7 +295,7 @@ class Search {
         for (uint8_t m : to_.order)
           if (std::find(axes.begin(), axes.end(), m) != axes.end()) other.push_back(m);
       }
-      if (other != axes) f(e, other);
+      if (other != axes && can(size, other)) f(e, other);
     }
   }
 

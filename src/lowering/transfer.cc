@@ -11,8 +11,9 @@ int64_t product(const Dims& shape, size_t first, size_t last) {
 
 class Emitter {
  public:
-  Emitter(ProgramBuilder& builder, const Move& move, const Mesh& mesh, const MovePrices& prices)
-      : b_(builder), move_(move), prices_(prices) {
+  Emitter(ProgramBuilder& builder, const Move& move, const Dims& whole, const Mesh& mesh,
+          const MovePrices& prices)
+      : b_(builder), move_(move), prices_(prices), after_(local_shape(whole, move.after, mesh)) {
     for (uint8_t a : move.axes) members_ *= mesh.size(a);
   }
 
@@ -20,19 +21,22 @@ class Emitter {
     const TensorType type = b_.value(piece).type;
     const auto from = static_cast<size_t>(move_.from_dim), to = static_cast<size_t>(move_.to_dim);
     Dims shape = type.shape;
-    if (move_.to_dim >= 0) shape[to] /= members_;
+    if (move_.to_dim >= 0) shape[to] = after_[to];
     switch (move_.kind) {
       case CollectiveKind::kNone:
         return move_.to_dim < 0 ? rescale(piece) : slice(piece, row_major(type.dtype, shape));
       case CollectiveKind::kAllReduce:
         return communicate("all_reduce", piece, row_major(type.dtype, shape));
       case CollectiveKind::kReduceScatter:
-        return communicate("reduce_scatter", split(piece, to), row_major(type.dtype, shape));
+        return communicate("reduce_scatter", split(extended(piece, to), to),
+                           row_major(type.dtype, shape));
       case CollectiveKind::kAllGather:
-        return join(communicate("all_gather", piece, stacked(type.dtype, shape)), from, shape);
+        return narrowed(
+            join(communicate("all_gather", piece, stacked(type.dtype, shape)), from, shape), from);
       case CollectiveKind::kAllToAll: {
-        const ValueId sent = split(piece, to);
-        return join(communicate("all_to_all", sent, b_.value(sent).type), from, shape);
+        const ValueId sent = split(extended(piece, to), to);
+        return narrowed(join(communicate("all_to_all", sent, b_.value(sent).type), from, shape),
+                        from);
       }
     }
     return {};
@@ -47,6 +51,24 @@ class Emitter {
     else
       shape.push_back(product(piece, 0, piece.size()));
     return row_major(dtype, shape);
+  }
+
+  // With zeros behind its end, so that the members' blocks of `dim` are equal.
+  ValueId extended(ValueId piece, size_t dim) {
+    TensorType type = b_.value(piece).type;
+    if (type.shape[dim] == members_ * after_[dim]) return piece;
+    type.shape[dim] = members_ * after_[dim];
+    const ValueId out = b_.fresh(row_major(type.dtype, type.shape));
+    b_.step("extend", {piece}, {out}, prices_.copy_us(b_.value(out).type.bytes()));
+    return out;
+  }
+  // Without the padding that the last members' blocks of `dim` had.
+  ValueId narrowed(ValueId piece, size_t dim) {
+    TensorType type = b_.value(piece).type;
+    if (type.shape[dim] == after_[dim]) return piece;
+    type.shape[dim] = after_[dim];
+    const ValueId window = b_.window_like(piece, type);
+    return type.contiguous() ? window : copy(window);
   }
 
   ValueId copy(ValueId of) { return b_.clone(of, prices_.copy_us(b_.value(of).type.bytes())); }
@@ -100,14 +122,15 @@ class Emitter {
   ProgramBuilder& b_;
   const Move& move_;
   const MovePrices& prices_;
+  const Dims after_;  // this rank's piece after the move
   int64_t members_ = 1;
 };
 
 }  // namespace
 
-ValueId emit_move(ProgramBuilder& builder, const Move& move, ValueId piece, const Mesh& mesh,
-                  const MovePrices& prices) {
-  return Emitter(builder, move, mesh, prices).emit(piece);
+ValueId emit_move(ProgramBuilder& builder, const Move& move, ValueId piece, const Dims& shape,
+                  const Mesh& mesh, const MovePrices& prices) {
+  return Emitter(builder, move, shape, mesh, prices).emit(piece);
 }
 
 }  // namespace shw

@@ -101,7 +101,8 @@ ValueId Versions::follow(Slot& slot, const Source& source) {
       piece,
       row_major(given.dtype, local_shape(source.unfolding.shape(), held, redistributor_.mesh())));
   for (const Move& move : source.route->moves) {
-    piece = emit_move(builder_, move, piece, redistributor_.mesh(), prices_);
+    piece =
+        emit_move(builder_, move, piece, source.unfolding.shape(), redistributor_.mesh(), prices_);
     const TensorType lies =
         row_major(given.dtype, source.unfolding.folded_shape(builder_.value(piece).type.shape));
     TensorType seen{Dims(lies.shape.size(), 0), Dims(lies.shape.size(), 0), lies.dtype};

@@ -70,13 +70,16 @@ class RuleSet {
   // all others.
   void put_replicate_last() { replicate_last_ = true; }
   bool replicate_last() const { return replicate_last_; }
+  // The rules hold only where every shard is as large as every other (asked under `full`).
+  void hold_for_even_shards_only() { even_only_ = true; }
+  bool even_only() const { return even_only_; }
   std::span<const Placement> rule(size_t i) const {
     return {rules_.data() + i * width(), width()};
   }  // results, then operands
 
  private:
   size_t results_, operands_;
-  bool replicate_last_ = false;
+  bool replicate_last_ = false, even_only_ = false;
   std::vector<Placement> rules_;
 };
 

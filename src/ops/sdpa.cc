@@ -44,6 +44,8 @@ Results infer(const OpArgs& args) {
 }
 
 void rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules) {
+  // A block of query heads needs the block of key heads that they share.
+  if (args.in(0).shape[1] != args.in(1).shape[1]) rules.hold_for_even_shards_only();
   const bool has_lse = results[1] && results[1]->numel() > 0;
   for (size_t d : {size_t{1}, size_t{0}}) {  // heads, batch
     const Placement s = shard(d);

@@ -41,6 +41,7 @@ Results infer(const OpArgs& args) {
 }
 
 void rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules) {
+  if (args.in(1).shape[1] != args.in(2).shape[1]) rules.hold_for_even_shards_only();
   for (size_t d : {size_t{1}, size_t{0}}) {
     const Placement s = shard(d);
     const Placement out[] = {s, s, s, results[3] ? s : kR};

@@ -3,7 +3,7 @@
 //
 // One program serves all ranks (SPMD): what differs between them – which block a rank owns, whom it
 // talks to – is said by mesh dims and resolved from the rank's coordinates when the program is
-// loaded. All shards are even.
+// loaded. A piece is as large as rank 0's on every rank; what others lack is padding at its end.
 //
 // A value is a strided window into a storage; views are values that share a storage, not steps.
 // Steps stand in an order that is valid to run one after another. Each runs on a stream, after the

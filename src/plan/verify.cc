@@ -178,7 +178,8 @@ class Verifier {
     SHW_RETURN_IF_ERROR(check_tensor_type(port.global));
     SHW_RETURN_IF_ERROR(sound(port.layout, mesh));
     if (port.layout.has_partial()) return refuse("a partial value cannot be handed over");
-    if (!is_evenly_sharded(port.global.shape, port.layout, mesh)) return refuse("uneven shards");
+    if (!is_shardable(port.global.shape, port.layout, mesh))
+      return refuse("a dim that is cut has not an element for every rank");
     const ProgramValue& v = p_.values[port.value];
     const ProgramStorage& s = p_.storages[v.storage];
     if (s.kind != kind || s.port != number) return refuse("its storage is not the port's own");

@@ -1,5 +1,8 @@
 #include "runtime/host_tensor.h"
 
+#include <algorithm>
+#include <array>
+
 #include "runtime/strided.h"
 
 namespace shw::runtime {
@@ -15,13 +18,13 @@ Status check_piece(const Port& port, const Mesh& mesh, const TensorType& piece) 
   return {};
 }
 
-// Byte of a tensor with `strides` at which rank `rank`'s piece begins.
-int64_t piece_offset(const Port& port, const Mesh& mesh, int64_t rank, const Dims& strides) {
-  const Dims first = local_offset(port.global.shape, port.layout, mesh, rank);
+// Byte of a tensor with `strides` at which a block begins.
+int64_t offset_bytes(const Port& port, const Block& block, const Dims& strides) {
   int64_t offset = 0;
-  for (size_t d = 0; d < first.size(); ++d) offset += first[d] * strides[d];
+  for (size_t d = 0; d < block.offset.size(); ++d) offset += block.offset[d] * strides[d];
   return offset * dtype_size(port.global.dtype);
 }
+bool is_empty(const Dims& shape) { return std::find(shape.begin(), shape.end(), 0) != shape.end(); }
 
 }  // namespace
 
@@ -35,8 +38,8 @@ Status check_can_shard(const Port& port, const Mesh& mesh) {
   for (int m = 0; m < mesh.rank(); ++m)
     if (port.layout[m].is_shard() && port.layout[m].dim() >= port.global.rank())
       return refuse("is cut along a dim that it does not have");
-  if (!is_evenly_sharded(port.global.shape, port.layout, mesh))
-    return refuse("does not divide evenly over the mesh " + mesh.to_string());
+  if (!is_shardable(port.global.shape, port.layout, mesh))
+    return refuse("has not enough elements for the mesh " + mesh.to_string());
   return {};
 }
 
@@ -47,21 +50,28 @@ Status shard(const Port& port, const Mesh& mesh, int64_t rank, const HostTensorV
     return invalid_argument("'" + port.name + "' is " + to_string(port.global) + ", not " +
                             to_string(whole.type));
   if (piece_type.numel() == 0) return {};  // there may be no memory at all
-  const StridedCopy copy(piece_type.shape, dtype_size(piece_type.dtype), piece_type.strides,
-                         whole.type.strides);
-  copy.run(piece, static_cast<const std::byte*>(whole.data) +
-                      piece_offset(port, mesh, rank, whole.type.strides));
+  const int64_t item = dtype_size(piece_type.dtype);
+  const Block own = local_block(port.global.shape, port.layout, mesh, rank);
+  if (own.size != piece_type.shape) {
+    static constexpr std::array<std::byte, 16> kZero{};
+    StridedCopy(piece_type.shape, item, piece_type.strides, Dims(piece_type.shape.size(), 0))
+        .run(piece, kZero.data());
+  }
+  if (is_empty(own.size)) return {};
+  const StridedCopy copy(own.size, item, piece_type.strides, whole.type.strides);
+  copy.run(piece,
+           static_cast<const std::byte*>(whole.data) + offset_bytes(port, own, whole.type.strides));
   return {};
 }
 
 Status gather(const Port& port, const Mesh& mesh, int64_t rank, const TensorType& piece_type,
               const void* piece, void* whole) {
   SHW_RETURN_IF_ERROR(check_piece(port, mesh, piece_type));
-  if (piece_type.numel() == 0) return {};
-  const StridedCopy copy(piece_type.shape, dtype_size(piece_type.dtype), port.global.strides,
+  const Block own = local_block(port.global.shape, port.layout, mesh, rank);
+  if (is_empty(own.size)) return {};
+  const StridedCopy copy(own.size, dtype_size(piece_type.dtype), port.global.strides,
                          piece_type.strides);
-  copy.run(static_cast<std::byte*>(whole) + piece_offset(port, mesh, rank, port.global.strides),
-           piece);
+  copy.run(static_cast<std::byte*>(whole) + offset_bytes(port, own, port.global.strides), piece);
   return {};
 }
 

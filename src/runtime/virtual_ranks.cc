@@ -1,5 +1,6 @@
 #include "runtime/virtual_ranks.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -63,11 +64,14 @@ Result<std::vector<HostTensor>> VirtualRanks::gather_outputs(const ProgramEntry&
     const TensorType dense = row_major(value.type.dtype, value.type.shape);
     std::vector<std::byte> expected(static_cast<size_t>(dense.bytes())), actual(expected.size());
     const HostTensorView view{port.global, whole[i].data.data()};
-    const StridedCopy pack(dense.shape, dtype_size(dense.dtype), dense.strides, value.type.strides);
     for (int64_t r = 0; r < num_ranks(); ++r) {
       if (is_first_replica(port.layout, mesh_, r)) continue;
+      const Dims own = local_block(port.global.shape, port.layout, mesh_, r).size;
+      if (std::find(own.begin(), own.end(), 0) != own.end()) continue;
       SHW_RETURN_IF_ERROR(shard(port, mesh_, r, view, dense, expected.data()));
-      pack.run(actual.data(), piece(r));
+      std::fill(actual.begin(), actual.end(), std::byte{});  // padding: zeros there, anything here
+      StridedCopy(own, dtype_size(dense.dtype), dense.strides, value.type.strides)
+          .run(actual.data(), piece(r));
       if (std::memcmp(expected.data(), actual.data(), actual.size()) != 0)
         return internal_error("'" + port.name + "' on rank " + std::to_string(r) +
                               " is not what its replicas on other ranks hold");

@@ -256,15 +256,29 @@ Dims local_shape(const Dims& shape, const Layout& layout, const Mesh& mesh) {
 }
 
 Dims local_offset(const Dims& shape, const Layout& layout, const Mesh& mesh, int64_t rank) {
-  Dims offset(shape.size(), 0);
-  Dims size = shape;
+  return local_block(shape, layout, mesh, rank).offset;
+}
+
+Block local_block(const Dims& shape, const Layout& layout, const Mesh& mesh, int64_t rank) {
+  Block b{Dims(shape.size(), 0), shape};
+  Dims common = shape;  // of every rank's piece, padding included: that is what the next cut cuts
   for (uint8_t m : layout.order) {
     if (m >= mesh.rank() || !layout[m].is_shard()) continue;
     const auto d = static_cast<size_t>(layout[m].dim());
-    size[d] /= mesh.size(m);
-    offset[d] += mesh.coordinate(rank, m) * size[d];
+    const int64_t n = mesh.size(m), block = (common[d] + n - 1) / n;
+    common[d] = block;
+    const int64_t start = std::min(b.size[d], mesh.coordinate(rank, m) * block);
+    b.offset[d] += start;
+    b.size[d] = std::min(block, b.size[d] - start);
   }
-  return offset;
+  return b;
+}
+
+bool cuts_evenly(const Dims& shape, const Layout& layout, const Mesh& mesh, size_t dim) {
+  Layout own = layout;
+  for (Placement& p : own.placement)
+    if (!p.is_shard_like(static_cast<int>(dim))) p = Placement::replicate();
+  return is_evenly_sharded(shape, own, mesh);
 }
 
 }  // namespace shw

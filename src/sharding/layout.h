@@ -130,4 +130,14 @@ Dims local_shape(const Dims& shape, const Layout& layout, const Mesh& mesh);
 // the piece is no box: ask of the unfolded tensor (unfolding.h).
 Dims local_offset(const Dims& shape, const Layout& layout, const Mesh& mesh, int64_t rank);
 
+// What a rank owns of a tensor: blocks are as large as the ceiling of the quotient, cut by cut, so
+// the last ranks may own less than local_shape() says, or nothing. The rest of their piece is
+// padding, at its end, and means nothing.
+struct Block {
+  Dims offset, size;
+};
+Block local_block(const Dims& shape, const Layout& layout, const Mesh& mesh, int64_t rank);
+// Whether the mesh dims that shard tensor dim `dim` leave no rank with padding there.
+bool cuts_evenly(const Dims& shape, const Layout& layout, const Mesh& mesh, size_t dim);
+
 }  // namespace shw

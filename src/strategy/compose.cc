@@ -25,8 +25,15 @@ class Composer {
  public:
   using RuleList = std::vector<std::span<const Placement>>;
   Composer(std::span<const RuleList> rules, std::span<const Dims* const> shapes, const Mesh& mesh,
-           Rules mode, StrategyTable& out)
-      : rules_(rules), shapes_(shapes), mesh_(mesh), mode_(mode), out_(out), row_(shapes.size()) {
+           Rules mode, bool even_only, StrategyTable& out)
+      : rules_(rules),
+        shapes_(shapes),
+        mesh_(mesh),
+        mode_(mode),
+        even_only_(even_only),
+        num_results_(out.num_results),
+        out_(out),
+        row_(shapes.size()) {
     left_.resize(static_cast<size_t>(mesh.rank()) + 1);
     for (auto& level : left_) level.resize(shapes.size());
     for (size_t k = 0; k < shapes.size(); ++k)
@@ -48,6 +55,12 @@ class Composer {
  private:
   bool apply(int m, std::span<const Placement> rule) {
     const auto level = static_cast<size_t>(m);
+    // An average of averages is the average only over equal blocks.
+    const bool even =
+        mode_ == Rules::kFull &&
+        (even_only_ || std::find(rule.begin(), rule.begin() + static_cast<ptrdiff_t>(num_results_),
+                                 Placement::partial(ReduceOp::kAvg)) !=
+                           rule.begin() + static_cast<ptrdiff_t>(num_results_));
     for (size_t k = 0; k < row_.size(); ++k) {
       row_[k][m] = rule[k];
       left_[level + 1][k] = left_[level][k];
@@ -57,7 +70,7 @@ class Composer {
       } else if (rule[k].is_shard()) {
         int64_t& size = left_[level + 1][k][static_cast<size_t>(rule[k].dim())];
         const int64_t n = mesh_.size(m);
-        if (size < n || (mode_ == Rules::kFull && size % n != 0)) return false;
+        if (size < n || (even && size % n != 0)) return false;
         size = (size + n - 1) / n;
       } else if (rule[k].is_partial()) {
         if (mode_ == Rules::kFull && rule[k].kind == Placement::Kind::kMasked) return false;
@@ -72,6 +85,8 @@ class Composer {
   std::span<const Dims* const> shapes_;
   const Mesh& mesh_;
   Rules mode_;
+  bool even_only_;
+  size_t num_results_;
   StrategyTable& out_;
   std::vector<Layout> row_;
   std::vector<std::vector<Dims>> left_;  // per mesh dim: sizes that remain to be cut
@@ -86,8 +101,7 @@ bool is_legal(const Layout& layout, const Dims& shape, const Mesh& mesh, Rules m
     for (int e = 0; e < m; ++e)
       if (layout[e].is_partial() && !partials_mix(layout[e], layout[m])) return false;
   }
-  return is_shardable(shape, layout, mesh) &&
-         (mode == Rules::kCompat || is_evenly_sharded(shape, layout, mesh));
+  return is_shardable(shape, layout, mesh);
 }
 
 void PartialKinds::add(const Layout& layout) {
@@ -126,7 +140,7 @@ StrategyTable compose(const RuleSet& rules, std::span<const Dims* const> shapes,
     for (const auto& rule : distinct)
       if (reachable(rule, m)) usable[static_cast<size_t>(m)].push_back(rule);
   StrategyTable table{rules.num_results(), rules.num_operands(), {}};
-  Composer(usable, shapes, mesh, mode, table).run(0);
+  Composer(usable, shapes, mesh, mode, rules.even_only(), table).run(0);
   return table;
 }
 

@@ -45,6 +45,20 @@ bool cast_keeps(const Layout& layout, Dtype from, Dtype to) {
   return true;
 }
 
+// A dim that changes its size – one of several that a view joins or splits – must be cut evenly on
+// both sides: only then is one rank's piece of the one its piece of the other.
+bool keeps_blocks(const Followed& f, const Dims& operand, const Dims& result, const Mesh& mesh) {
+  for (int m = 0; m < mesh.rank(); ++m) {
+    if (!f.operand[m].is_shard() || !f.result[m].is_shard()) continue;
+    const auto from = static_cast<size_t>(f.operand[m].dim()),
+               to = static_cast<size_t>(f.result[m].dim());
+    if (operand[from] != result[to] &&
+        !(cuts_evenly(operand, f.operand, mesh, from) && cuts_evenly(result, f.result, mesh, to)))
+      return false;
+  }
+  return true;
+}
+
 // Without the rules in which parts of a truth value would add up to it: cumsum takes truth values,
 // and its rule for partial operands is meant for numbers.
 RuleSet without_sums_of_truth(const RuleSet& rules, std::span<const OptionalType> results,
@@ -55,6 +69,7 @@ RuleSet without_sums_of_truth(const RuleSet& rules, std::span<const OptionalType
   };
   RuleSet kept(results.size(), operands.size());
   if (rules.replicate_last()) kept.put_replicate_last();
+  if (rules.even_only()) kept.hold_for_even_shards_only();
   for (size_t i = 0; i < rules.size(); ++i) {
     const auto rule = rules.rule(i);
     bool sound = true;
@@ -195,6 +210,8 @@ class Enumerator {
                          : def.follow(args, *results[0], from, mesh_);
       if (!f || !is_legal(f->operand, operands[0]->shape, mesh_, mode_) ||
           !is_legal(f->result, results[0]->shape, mesh_, mode_))
+        continue;
+      if (mode_ == Rules::kFull && !keeps_blocks(*f, operands[0]->shape, results[0]->shape, mesh_))
         continue;
       table.rows.push_back(f->result);
       table.rows.push_back(f->operand);

@@ -112,7 +112,7 @@ class Cli(unittest.TestCase):
         self.refused(*plan, *MESH, "--rules", "compat", "--strided", code=1, says="need the rules 'full'")
         self.refused(*plan, *MESH, "--param-budget", "0.3", code=1, says="UNIMPLEMENTED: a parameter budget with slack")
         self.refused(*plan, *MESH, "--pin", "nobody=RR", code=1, says="pin 'nobody' matches no node")
-        self.refused(*plan, "--mesh", "dp=3", "--input-layout", "S(0)", code=1, says="cannot have layout S(0) on mesh dp=3")
+        self.refused(*plan, "--mesh", "dp=9", "--input-layout", "S(0)", code=1, says="cannot have layout S(0) on mesh dp=9")
 
     def test_run_names_the_tensor_at_fault(self):
         header, data = json.loads(TENSORS.read_bytes()[8:8 + int.from_bytes(TENSORS.read_bytes()[:8], "little")]), {}

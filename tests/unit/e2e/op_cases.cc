@@ -284,11 +284,8 @@ void making(std::vector<OpCase>& list) {
                   {},
                   attrs({{AttrKey::kLength, int64_t{16}}, {AttrKey::kStart, int64_t{3}}}),
                   kBits});
-  list.push_back({"scalar_tensor",
-                  OpKind::kScalarTensor,
-                  {},
-                  attrs({{AttrKey::kFillValue, 2.5}}),
-                  kBits});
+  list.push_back(
+      {"scalar_tensor", OpKind::kScalarTensor, {}, attrs({{AttrKey::kFillValue, 2.5}}), kBits});
 }
 
 void norm(std::vector<OpCase>& list) {

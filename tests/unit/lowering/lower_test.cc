@@ -212,16 +212,16 @@ TEST(Lower, WritesAProductInTheOrderOfItsPermute) {
 
 // ---- Refusals
 
-TEST(Lower, RefusesUnevenShardsAndNamesThePlace) {
+TEST(Lower, RefusesShardsThatRunOutOfElementsAndNamesThePlace) {
   Sketch s("dp=4,tp=3");
-  const NodeId in = s.input(InputRole::kInput, "0", {8, 10}, "S(0)R");
+  const NodeId in = s.input(InputRole::kInput, "0", {8, 2}, "S(0)R");
   s.result(s.relu(in, "S(0)S(1)"));
   const auto p = s.lower();
   ASSERT_FALSE(p.ok());
-  EXPECT_EQ(p.status().code(), Code::kUnimplemented);
+  EXPECT_EQ(p.status().code(), Code::kInvalidArgument);
   EXPECT_EQ(p.status().node_name(), "relu");
   EXPECT_EQ(p.status().node_index(), 1);
-  for (const char* part : {"dim 1 of size 10", "S(0)S(1)", "'tp' of size 3"})
+  for (const char* part : {"f32[8,2]", "S(0)S(1)"})
     EXPECT_NE(p.status().message().find(part), std::string::npos) << p.status().message();
 }
 

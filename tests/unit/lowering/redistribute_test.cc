@@ -342,7 +342,7 @@ TEST(Redistribute, NumbersACombinedGroupByShardOrder) {
   program.mesh = {{"dp", 4}, {"tp", 2}};
   ProgramBuilder builder(program);
   const ValueId in = builder.fresh(row_major(Dtype::kF64, {3, 5}), StorageKind::kInput);
-  const ValueId out = emit_move(builder, wrong, in, mesh, prices);
+  const ValueId out = emit_move(builder, wrong, in, {24, 5}, mesh, prices);
   VirtualRanks ranks(program);
   for (int64_t rank = 0; rank < 8; ++rank)
     ranks.write(rank, in, piece_of(whole, {24, 5}, from, mesh, rank));

@@ -33,13 +33,37 @@ std::set<std::string> texts(const Graph& g, NodeId n, Rules rules) {
   return set;
 }
 
-TEST(Strategies, FullOffersOnlyEvenShards) {
+TEST(Strategies, FullOffersUnevenShardsButNoAveragesOverThem) {
   const Graph g = small_graph(64, 6);  // 6 over 4 ranks: 2, 2, 2, 0
   const auto compat = texts(g, NodeId{3}, Rules::kCompat), full = texts(g, NodeId{3}, Rules::kFull);
-  EXPECT_TRUE(compat.count("(RS(0)) -> RS(0)"));
-  EXPECT_FALSE(full.count("(RS(0)) -> RS(0)"));
-  EXPECT_TRUE(full.count("(S(0)R) -> S(0)R"));
-  for (const std::string& s : full) EXPECT_TRUE(compat.count(s)) << s;
+  EXPECT_EQ(compat, full) << "the dim that is averaged, of 16, is even";
+
+  Graph over;
+  const NodeId x = over.add_input("x", row_major(Dtype::kF32, {6, 8}), {});
+  Attrs first;
+  first.set(AttrKey::kDims, std::vector<int64_t>{0});
+  over.add_node(OpKind::kMean, "m", {x}, first, row_major(Dtype::kF32, {8}));
+  const auto offered = texts(over, NodeId{1}, Rules::kFull);
+  EXPECT_TRUE(texts(over, NodeId{1}, Rules::kCompat).count("(RS(0)) -> RP(avg)"));
+  EXPECT_FALSE(offered.count("(RS(0)) -> RP(avg)")) << "6 over 4";
+  EXPECT_TRUE(offered.count("(S(0)R) -> P(avg)R")) << "6 over 2";
+}
+
+TEST(Strategies, FullKeepsUnevenShardsOutOfViewsThatRegroup) {
+  const auto offered = [](std::vector<int64_t> from, std::vector<int64_t> to, Rules rules) {
+    Graph g;
+    const NodeId x = g.add_input("x", row_major(Dtype::kF32, Dims(from)), {});
+    Attrs size;
+    size.set(AttrKey::kSize, to);
+    g.add_node(OpKind::kView, "v", {x}, size, row_major(Dtype::kF32, Dims(to)));
+    return texts(g, NodeId{1}, rules);
+  };
+  // 24 divides by 2 and by 4, but S(0)S(0) leaves 12 rows, and 12 over 4; 36 leaves 18 over 4.
+  EXPECT_TRUE(offered({24, 5}, {120}, Rules::kFull).count("(S(0)S(0)) -> S(0)S(0)"));
+  EXPECT_TRUE(offered({36, 5}, {180}, Rules::kFull).count("(RS(0)) -> RS(0)"));
+  EXPECT_TRUE(offered({36, 5}, {180}, Rules::kCompat).count("(S(0)S(0)) -> S(0)S(0)"));
+  EXPECT_FALSE(offered({36, 5}, {180}, Rules::kFull).count("(S(0)S(0)) -> S(0)S(0)"));
+  EXPECT_TRUE(offered({6, 5}, {6, 5, 1}, Rules::kFull).count("(RS(0)) -> RS(0)")) << "it passes";
 }
 
 TEST(Strategies, FullHasNoMaskedPartials) {

@@ -1,0 +1,42 @@
+// extend: a copy with zeros behind its end, in the dims in which the result is larger.
+#include "runtime/cpu/cast.h"
+#include "runtime/cpu/kernel_args.h"
+#include "runtime/strided.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+class Extend final : public HostKernel {
+ public:
+  Extend(const TensorType& in, const TensorType& out, size_t output)
+      : zero_(out.shape, dtype_size(out.dtype), out.strides, Dims(out.shape.size(), 0)),
+        copy_({in.shape, out.strides, out.dtype}, in),
+        output_(output) {}
+  Status compute(void* const* buffers) noexcept override {
+    static constexpr std::array<std::byte, 16> kZero{};
+    zero_.run(buffers[output_], kZero.data());
+    copy_.run(buffers[output_], buffers[0]);
+    return {};
+  }
+
+ private:
+  StridedCopy zero_;
+  StridedCast copy_;
+  size_t output_;
+};
+
+Prepared prepare(const KernelArgs& args) {
+  SHW_RETURN_IF_ERROR(expect_operands(args, 1));
+  const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
+  bool fits = in.shape.size() == out.shape.size() && in.dtype == out.dtype;
+  for (size_t d = 0; fits && d < in.shape.size(); ++d) fits = in.shape[d] <= out.shape[d];
+  if (!fits) return bad_types(to_string(in) + " does not extend to " + to_string(out));
+  return make_kernel<Extend>(in, out, args.inputs.size());
+}
+
+}  // namespace
+
+extern const Kernel kExtend;
+constinit const Kernel kExtend = {"extend", prepare};
+
+}  // namespace shw::runtime::cpu

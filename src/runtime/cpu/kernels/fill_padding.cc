@@ -1,0 +1,68 @@
+// fill_padding: a copy of a piece in which what lies behind the rank's own elements is
+// attrs.fill_value. attrs.size and attrs.cuts say how many elements are its own.
+#include "runtime/cpu/cast.h"
+#include "runtime/cpu/kernel_args.h"
+#include "runtime/cpu/odometer.h"
+#include "runtime/cpu/pointwise.h"
+#include "runtime/piece.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+class FillPadding final : public HostKernel {
+ public:
+  FillPadding(const TensorType& in, const TensorType& out, const Dims& own, double value,
+              size_t output)
+      : output_(output) {
+    TensorType from = in, to = out;
+    from.shape = to.shape = own;
+    if (to.numel() > 0) copy_.emplace(to, from);
+    store_row<double>(out.dtype)(&value, 1, value_.data(), 0);
+    // One box for each dim: behind the rank's own elements there, within them in the dims before.
+    Dims box = out.shape;
+    for (size_t d = 0; d < own.size(); ++d) {
+      box[d] = out.shape[d] - own[d];
+      if (TensorType{box, out.strides, out.dtype}.numel() > 0)
+        boxes_.push_back(
+            {own[d] * out.strides[d] * dtype_size(out.dtype),
+             StridedCopy(box, dtype_size(out.dtype), out.strides, Dims(out.shape.size(), 0))});
+      box[d] = own[d];
+    }
+  }
+  Status compute(void* const* buffers) noexcept override {
+    auto* out = static_cast<std::byte*>(buffers[output_]);
+    if (copy_) copy_->run(out, buffers[0]);
+    for (const Box& b : boxes_) b.fill.run(out + b.offset_bytes, value_.data());
+    return {};
+  }
+
+ private:
+  struct Box {
+    int64_t offset_bytes;
+    StridedCopy fill;
+  };
+  std::optional<StridedCast> copy_;
+  std::vector<Box> boxes_;
+  std::array<std::byte, 16> value_{};
+  size_t output_;
+};
+
+Prepared prepare(const KernelArgs& args) {
+  SHW_RETURN_IF_ERROR(expect_operands(args, 1));
+  const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
+  SHW_ASSIGN_OR_RETURN(const Piece piece, piece_of(args.attrs, args.mesh, args.rank));
+  bool fits =
+      in.shape == out.shape && in.dtype == out.dtype && piece.size.size() == out.shape.size();
+  for (size_t d = 0; fits && d < out.shape.size(); ++d) fits = piece.size[d] <= out.shape[d];
+  if (!fits)
+    return bad_types(to_string(in) + " is no piece of that tensor, or not " + to_string(out));
+  const double value = scalar_attr(args.attrs, AttrKey::kFillValue, 0).number;
+  return make_kernel<FillPadding>(in, out, piece.size, value, args.inputs.size());
+}
+
+}  // namespace
+
+extern const Kernel kFillPadding;
+constinit const Kernel kFillPadding = {"fill_padding", prepare};
+
+}  // namespace shw::runtime::cpu
