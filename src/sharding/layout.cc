@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <type_traits>
 
 #include "sharding/unfolding.h"
 #include "support/hash.h"
@@ -151,6 +152,8 @@ Layout normalised(Layout layout) {
   return layout;
 }
 
+// Hashed and compared millions of times: small, and without padding.
+static_assert(sizeof(Placement) == 4 && std::has_unique_object_representations_v<Layout>);
 uint64_t hash_of(const Layout& layout) { return hash_bytes(&layout, sizeof layout); }
 
 std::string to_string(const Layout& layout, int mesh_rank) {
