@@ -205,12 +205,18 @@ class Lowering {
     ProgramStep& step =
         builder_.step(op_name(g_.op(n)), std::move(inputs), std::move(outputs), cost_of(n));
     step.attrs = g_.attrs(n);
-    if (op_def(g_.op(n)).wants_place) {
-      set_place(step.attrs, g_.type(n).shape, result_layout(n, 0));
-      // Each random node draws its own numbers, in every run the same.
-      if (!step.attrs.has(AttrKey::kSeed)) step.attrs.set(AttrKey::kSeed, int64_t{n.v});
-    }
+    if (op_def(g_.op(n)).wants_place != Place::kNone) say_place(n, step.attrs);
     return {};
+  }
+  void say_place(NodeId n, Attrs& attrs) const {
+    if (op_def(g_.op(n)).wants_place == Place::kOfResult)
+      set_place(attrs, g_.type(n).shape, result_layout(n, 0));
+    else
+      set_place(attrs, g_.type(g_.operands(n)[0]).shape,
+                redistributor_.canonical(a_.operands(n)[0]));
+    // Each random node draws its own numbers, in every run the same.
+    if (g_.op(n) == OpKind::kRand && !attrs.has(AttrKey::kSeed))
+      attrs.set(AttrKey::kSeed, int64_t{n.v});
   }
   double cost_of(NodeId n) const {
     return options_.compute_us.empty() ? 0 : options_.compute_us[n.v];

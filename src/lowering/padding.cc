@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "lowering/place.h"
+#include "ops/op_def.h"
 
 namespace shw {
 namespace {
@@ -50,7 +51,9 @@ std::optional<ReduceOp> Padding::reduces(NodeId n) const {
 std::optional<double> Padding::wanted(NodeId n, size_t k, const Layout& layout) const {
   const TensorType& type = g_.type(g_.operands(n)[k]);
   if (is_evenly_sharded(type.shape, layout, mesh_)) return std::nullopt;
-  if (const auto op = reduces(n)) return neutral(*op);
+  // A kernel that knows where its piece lies leaves out what is not its own.
+  const bool knows = k == 0 && op_def(g_.op(n)).wants_place == Place::kOfOperand;
+  if (const auto op = reduces(n); op && !knows) return neutral(*op);
   if (type.dtype == Dtype::kI32 || type.dtype == Dtype::kI64) return 0;
   return std::nullopt;
 }

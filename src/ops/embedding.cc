@@ -1,8 +1,8 @@
 // embedding: rows of `weight` [rows, D] picked by integer `indices`.
 //
-// Sharding the rows needs indices that each rank masks to its own block: a masked partial, which no
-// layout turns into for a finite price under the reference's rules (it is unreachable there;
-// reachable in `full` rules of a later issue).
+// Where the rows are cut, a rank looks up what lies in its own block and has zeros for the rest, so
+// the result is a sum of parts (`full`). The reference has that as a masked partial of the indices,
+// which no layout turns into for a finite price.
 #include "ops/families.h"
 
 namespace shw::ops {
@@ -33,6 +33,10 @@ void rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& r
   for (size_t d = 0; d < args.in(1).shape.size(); ++d) rules.add({shard(d)}, {kR, shard(d)});
 }
 
+void full_rules(const OpArgs&, std::span<const OptionalType>, RuleSet& rules) {
+  rules.add({kPSum}, {shard(0), kR});
+}
+
 }  // namespace
 
 extern const OpDef kEmbedding;
@@ -41,7 +45,9 @@ constinit const OpDef kEmbedding = {
     .params = kParams,
     .infer = infer,
     .rules = rules,
+    .full_rules = full_rules,
     .takes_strided = true,
+    .wants_place = Place::kOfOperand,
 };
 
 }  // namespace shw::ops

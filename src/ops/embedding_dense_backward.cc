@@ -33,6 +33,11 @@ void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
   rules.add({kPSum}, {kPSum, kR});
 }
 
+// Each rank sums what belongs to its own rows.
+void full_rules(const OpArgs&, std::span<const OptionalType>, RuleSet& rules) {
+  rules.add({shard(0)}, {kR, kR});
+}
+
 }  // namespace
 
 extern const OpDef kEmbeddingDenseBackward;
@@ -41,7 +46,9 @@ constinit const OpDef kEmbeddingDenseBackward = {
     .params = kParams,
     .infer = infer,
     .rules = rules,
+    .full_rules = full_rules,
     .takes_strided = true,
+    .wants_place = Place::kOfResult,
 };
 
 }  // namespace shw::ops

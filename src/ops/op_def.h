@@ -95,6 +95,8 @@ enum class Sharding : uint8_t {
   kElement,  // get_item: each strategy of the tuple gives one, operand like result
 };
 
+enum class Place : uint8_t { kNone, kOfResult, kOfOperand };  // number 0
+
 struct OpDef {
   OpKind kind;
   std::span<const Param> params;
@@ -103,6 +105,8 @@ struct OpDef {
   Result<std::vector<OptionalType>> (*infer)(const OpArgs&);
   Sharding sharding = Sharding::kRules;
   void (*rules)(const OpArgs&, std::span<const OptionalType> results, RuleSet&) = nullptr;
+  // Rules that only the rule set `full` has, beside the others.
+  void (*full_rules)(const OpArgs&, std::span<const OptionalType> results, RuleSet&) = nullptr;
   std::optional<Followed> (*follow)(const OpArgs&, const TensorType& result, const Layout& operand,
                                     const Mesh&) = nullptr;
   // Of one execution; null: none worth counting. Bytes are those of operands and results
@@ -113,9 +117,9 @@ struct OpDef {
   // nothing depends on the place of a piece in the whole. Then strided shards may stand for plain
   // ones.
   bool takes_strided = false;
-  // True: the kernel must know where its piece lies in the whole result; lowering then gives the
+  // The kernel must know where its piece of this tensor lies in the whole; lowering then gives the
   // step the global shape as attribute `size` and the layout as `cuts` (plan/program.h).
-  bool wants_place = false;
+  Place wants_place = Place::kNone;
   // True: the result is the operand's storage under another shape and strides; the runtime never
   // sees the op.
   bool is_view = false;

@@ -24,7 +24,7 @@ constinit const OpDef kRand = {
     .params = kParams,
     .infer = infer,
     .rules = factory_rules,
-    .wants_place = true,
+    .wants_place = Place::kOfResult,
 };
 
 }  // namespace shw::ops

@@ -82,7 +82,8 @@ struct ProgramStep {
 
 // Steps whose kernel must know where its piece lies in a whole tensor have, beside the op's own
 // attributes, `size`: the whole tensor's shape, and `cuts`: mesh dim, tensor dim, mesh dim, tensor
-// dim, … in the order in which they cut. rand: the whole result.
+// dim, … in the order in which they cut. rand: the result; embedding: the table;
+// its backward: the table's gradient.
 
 enum class PortRole : uint8_t {
   kParameter = 1,

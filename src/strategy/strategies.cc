@@ -183,6 +183,7 @@ class Enumerator {
         if (def.rules) def.rules(args, results, rules);
         if (mode_ == Rules::kFull) rules = without_sums_of_truth(rules, results, operands);
         if (strided_) add_strided_rules(factors_seen(n, def), shapes, rules);
+        if (mode_ == Rules::kFull && def.full_rules) def.full_rules(args, results, rules);
         if (!reachable_only_) return compose(rules, shapes, mesh_, mode_);
         return compose(rules, shapes, mesh_, mode_, produced_partials(n));
       }

@@ -2,6 +2,7 @@
 #pragma once
 #include "runtime/cpu/kernel_args.h"
 #include "runtime/cpu/rows.h"
+#include "runtime/piece.h"
 #include "runtime/strided.h"
 
 namespace shw::runtime::cpu {
@@ -43,6 +44,20 @@ class IndexWalk {
   LoadRow<Int> load_ = nullptr;
   StridedLoop loop_;
 };
+
+// Rows of a table that a rank holds: `own` of `whole`, from number `first` on.
+struct RowRange {
+  int64_t first = 0, own = 0, whole = 0;
+};
+// Of a table of which `held` rows lie here: all of it, or the piece that attributes `size` and
+// `cuts` tell of.
+inline Result<RowRange> row_range(const KernelArgs& args, int64_t held) {
+  if (!args.attrs.has(AttrKey::kCuts)) return RowRange{0, held, held};
+  SHW_ASSIGN_OR_RETURN(const Piece piece, piece_of(args.attrs, args.mesh, args.rank));
+  if (piece.whole.size() != 2 || piece.size[0] > held)
+    return bad_types(std::to_string(held) + " rows are no piece of that table");
+  return RowRange{piece.offset[0], piece.size[0], piece.whole[0]};
+}
 
 inline bool is_index_dtype(Dtype d) { return d == Dtype::kI32 || d == Dtype::kI64; }
 

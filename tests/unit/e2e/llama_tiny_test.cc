@@ -94,6 +94,13 @@ std::vector<Case> cases() {
                   {}});
   list.push_back(
       {"uneven twice", "dp=2,tp=3", "S(0)S(0)", "S(1)S(1)", ParameterBudget::Kind::kSmallest, {}});
+  for (const char* mesh : {"dp=2,tp=4", "dp=2,tp=3"})  // 256 rows: even, and uneven
+    list.push_back({std::string("vocabulary parallel on ") + mesh,
+                    mesh,
+                    "S(0)R",
+                    "S(0)S(2)",
+                    ParameterBudget::Kind::kNone,
+                    {{"param.tok_embeddings.weight", "RS(0)"}, {"embedding", "S(0)P"}}});
   list.push_back(megatron());
   list.push_back(fsdp());
   list.push_back(sequence_parallel());

@@ -66,10 +66,13 @@ TEST(Strategies, FullKeepsUnevenShardsOutOfViewsThatRegroup) {
   EXPECT_TRUE(offered({6, 5}, {6, 5, 1}, Rules::kFull).count("(RS(0)) -> RS(0)")) << "it passes";
 }
 
-TEST(Strategies, FullHasNoMaskedPartials) {
+TEST(Strategies, FullCutsTheRowsOfATableWithoutMaskedPartials) {
   const Graph g = small_graph(64, 8);
   const auto compat = texts(g, NodeId{2}, Rules::kCompat), full = texts(g, NodeId{2}, Rules::kFull);
   EXPECT_TRUE(compat.count("(RS(0), RM) -> RM"));
+  EXPECT_TRUE(full.count("(RS(0), RR) -> RP"));
+  EXPECT_TRUE(full.count("(S(0)S(0), RR) -> PP"));
+  EXPECT_FALSE(compat.count("(RS(0), RR) -> RP"));
   for (const std::string& s : compat)
     EXPECT_EQ(full.count(s), s.find('M') == std::string::npos ? 1u : 0u) << s;
 }

@@ -1,4 +1,6 @@
-// embedding(table [rows, width], indices): the table's rows, one for each index.
+// embedding(table [rows, width], indices): the table's rows, one for each index. With attributes
+// `size` and `cuts` the table is this rank's piece of a larger one, and rows that lie elsewhere are
+// zeros.
 #include "runtime/cpu/indices.h"
 
 namespace shw::runtime::cpu {
@@ -7,33 +9,39 @@ namespace {
 class Embedding final : public HostKernel {
  public:
   Embedding(const TensorType& table, const TensorType& indices, const TensorType& out,
-            size_t num_inputs)
-      : rows_(table.shape[0]),
-        row_bytes_(table.strides[0] * dtype_size(table.dtype)),
-        output_(num_inputs) {
+            const RowRange& rows, size_t num_inputs)
+      : rows_(rows), row_bytes_(table.strides[0] * dtype_size(table.dtype)), output_(num_inputs) {
     Dims beside = out.strides;
     beside.erase(beside.size() - 1);
     for (int64_t& stride : beside) stride *= dtype_size(out.dtype);
     walk_ = IndexWalk(indices, beside);
     copy_row_ = StridedCopy(Dims{table.shape[1]}, dtype_size(table.dtype), Dims{out.strides.back()},
                             Dims{table.strides[1]});
+    zero_row_ = StridedCopy(Dims{table.shape[1]}, dtype_size(table.dtype), Dims{out.strides.back()},
+                            Dims{0});
   }
   Status compute(void* const* buffers) noexcept override {
     const auto* table = static_cast<const std::byte*>(buffers[0]);
     return walk_.for_each(buffers[1], buffers[output_],
                           [&](int64_t index, std::byte* to) -> Status {
-                            if (index < 0 || index >= rows_)
-                              return index_out_of_range(index, rows_);
-                            copy_row_.run(to, table + index * row_bytes_);
+                            if (index < 0 || index >= rows_.whole)
+                              return index_out_of_range(index, rows_.whole);
+                            const int64_t row = index - rows_.first;
+                            if (row >= 0 && row < rows_.own)
+                              copy_row_.run(to, table + row * row_bytes_);
+                            else
+                              zero_row_.run(to, kZero.data());
                             return {};
                           });
   }
 
  private:
-  int64_t rows_, row_bytes_;
+  static constexpr std::array<std::byte, 16> kZero{};
+  RowRange rows_;
+  int64_t row_bytes_;
   size_t output_;
   IndexWalk walk_;
-  StridedCopy copy_row_;
+  StridedCopy copy_row_, zero_row_;
 };
 
 Prepared prepare(const KernelArgs& args) {
@@ -45,7 +53,8 @@ Prepared prepare(const KernelArgs& args) {
       out.dtype != table.dtype || !is_index_dtype(indices.dtype))
     return bad_types("rows of " + to_string(table) + " by " + to_string(indices) + " do not make " +
                      to_string(out));
-  return make_kernel<Embedding>(table, indices, out, args.inputs.size());
+  SHW_ASSIGN_OR_RETURN(const RowRange rows, row_range(args, table.shape[0]));
+  return make_kernel<Embedding>(table, indices, out, rows, args.inputs.size());
 }
 
 }  // namespace
