@@ -38,6 +38,7 @@ class Verifier {
     SHW_RETURN_IF_ERROR(values());
     for (uint32_t i = 0; i < p_.steps.size(); ++i) {
       SHW_RETURN_IF_ERROR(step(i));
+      if (p_.steps[i].attrs.has(AttrKey::kCuts)) SHW_RETURN_IF_ERROR(place(i, mesh));
       if (p_.steps[i].collective.kind != CollectiveKind::kNone)
         SHW_RETURN_IF_ERROR(collective(i, mesh));
     }
@@ -110,6 +111,24 @@ class Verifier {
     if (s.collective.op > ReduceOp::kProduct)
       return invalid_argument(where(p_, i) + "no such reduction");
     return {};
+  }
+
+  // Attributes that say where the piece lies in a whole tensor (program.h).
+  Status place(uint32_t i, const Mesh& mesh) const {
+    const Attrs& attrs = p_.steps[i].attrs;
+    const std::vector<int64_t>&size = attrs.get_ints(AttrKey::kSize),
+          &cuts = attrs.get_ints(AttrKey::kCuts);
+    bool sound = attrs.has(AttrKey::kSize) && size.size() <= kMaxRank && cuts.size() % 2 == 0;
+    for (int64_t d : size) sound &= d >= 0;
+    uint32_t seen = 0;
+    for (size_t c = 0; sound && c < cuts.size(); c += 2) {
+      const int64_t m = cuts[c], d = cuts[c + 1];
+      sound = m >= 0 && m < mesh.rank() && !(seen >> m & 1) && d >= 0 &&
+              d < static_cast<int64_t>(size.size());
+      if (sound) seen |= 1u << m;
+    }
+    return sound ? Status()
+                 : invalid_argument(where(p_, i) + "'size' and 'cuts' do not say where it lies");
   }
 
   Status collective(uint32_t i, const Mesh& mesh) const {

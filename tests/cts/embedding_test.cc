@@ -60,6 +60,74 @@ TEST_P(EmbeddingTest, BackwardAddsGradientsByRow) {
           }
 }
 
+// Seven rows over 2×2 ranks: blocks of 2, of which the last has only one row of its own. Rank (i,
+// j) has block 2j + i, as mesh dim 1 cuts first.
+struct Part {
+  Attrs attrs;
+  int64_t first, last;
+};
+Part part_of(int64_t rank, int64_t whole) {
+  Part p;
+  const int64_t block = rank % 2 * 2 + rank / 2;
+  p.first = std::min(whole, 2 * block);
+  p.last = std::min(whole, 2 * block + 2);
+  p.attrs.set(AttrKey::kSize, std::vector<int64_t>{whole, 5});
+  p.attrs.set(AttrKey::kCuts, std::vector<int64_t>{1, 0, 0, 0});
+  return p;
+}
+
+TEST_P(EmbeddingTest, FindsOnlyTheRowsOfItsPart) {
+  for (int64_t rank = 0; rank < 4; ++rank) {
+    const Part part = part_of(rank, 7);
+    Window table(Dtype::kF32, {2, 5}), out(Dtype::kF32, {3, 4, 5}, Lie::kReversed);
+    table.fill([](int64_t i) { return static_cast<double>(i + 1); });
+    const Window indices = indices_of(Dtype::kI64, Lie::kDense);
+    run_ok({"embedding", {&table, &indices}, {&out}, part.attrs, "x=2,y=2", rank});
+    expect_elements(out, [&](const Index& i) -> Number {
+      const int64_t row = at(indices, i);
+      return row < part.first || row >= part.last ? 0 : table.get({row - part.first, i[2]});
+    });
+  }
+}
+
+TEST_P(EmbeddingTest, BackwardAddsOnlyToTheRowsOfItsPart) {
+  for (int64_t rank = 0; rank < 4; ++rank)
+    for (int64_t padding : {-1, 0, 3, 6}) {
+      Part part = part_of(rank, 7);
+      part.attrs.set(AttrKey::kNumWeights, int64_t{7});
+      part.attrs.set(AttrKey::kPaddingIdx, padding);
+      Window grad(Dtype::kF32, {3, 4, 5}), out(Dtype::kF32, {2, 5});
+      grad.fill(whole_numbers(Dtype::kF32));
+      const Window indices = indices_of(Dtype::kI32, Lie::kDense);
+      run_ok({"embedding_dense_backward", {&grad, &indices}, {&out}, part.attrs, "x=2,y=2", rank});
+      expect_elements(out, [&](const Index& i) {
+        const int64_t row = part.first + i[0];
+        Number sum = 0;
+        for_each_index({3, 4}, [&](const Index& g) {
+          if (at(indices, g) == row && row < part.last && row != padding)
+            sum += grad.get({g[0], g[1], i[1]});
+        });
+        return sum;
+      });
+    }
+}
+
+TEST_P(EmbeddingTest, RefusesPartsThatAreNone) {
+  Window table(Dtype::kF32, {2, 5}), indices(Dtype::kI64, {2}), out(Dtype::kF32, {2, 5});
+  indices.fill([](int64_t i) { return static_cast<double>(8 * i); });
+  const auto code = [&](const Attrs& attrs) {
+    return code_of({"embedding", {&table, &indices}, {&out}, attrs, "x=2,y=2", 3});
+  };
+  EXPECT_EQ(code(part_of(3, 8).attrs), Code::kOutOfRange);        // index 8: of no rank
+  EXPECT_EQ(code(part_of(3, 40).attrs), Code::kInvalidArgument);  // blocks of 10 rows
+  Attrs attrs = part_of(3, 8).attrs;
+  attrs.set(AttrKey::kSize, std::vector<int64_t>{8});
+  EXPECT_EQ(code(attrs), Code::kInvalidArgument);
+  attrs = part_of(3, 8).attrs;
+  attrs.set(AttrKey::kCuts, std::vector<int64_t>{2, 0});
+  EXPECT_EQ(code(attrs), Code::kInvalidArgument);
+}
+
 // 256 + 1 + … in bf16 stays 256 if each step is rounded.
 TEST_P(EmbeddingTest, BackwardRoundsOnce) {
   Window grad(Dtype::kBF16, {9, 600}), out(Dtype::kBF16, {2, 600}), indices(Dtype::kI64, {9});

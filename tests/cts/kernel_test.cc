@@ -34,8 +34,8 @@ Status KernelTest::run(const Call& call) {
   std::vector<const TensorType*> in, out;
   for (const Window* w : call.inputs) in.push_back(w != nullptr ? &w->type() : nullptr);
   for (const Window* w : call.outputs) out.push_back(w != nullptr ? &w->type() : nullptr);
-  const Mesh mesh = *Mesh::parse("x=1");
-  SHW_ASSIGN_OR_RETURN(auto prepared, kernel->prepare({in, out, call.attrs, mesh, 0}));
+  const Mesh mesh = *Mesh::parse(call.mesh);
+  SHW_ASSIGN_OR_RETURN(auto prepared, kernel->prepare({in, out, call.attrs, mesh, call.rank}));
 
   std::vector<std::unique_ptr<DeviceBytes>> memory;
   std::vector<void*> pointers;

@@ -13,6 +13,8 @@ struct Call {
   std::vector<const Window*> inputs;  // null: absent
   std::vector<Window*> outputs;
   Attrs attrs = {};
+  std::string mesh = "x=1";
+  int64_t rank = 0;
 };
 
 class KernelTest : public ::testing::TestWithParam<Backend> {

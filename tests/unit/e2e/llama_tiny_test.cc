@@ -55,6 +55,17 @@ Case sequence_parallel() {  // the residual stream cut along the sequence
   return c;
 }
 
+// The vocabulary cut by rows: each rank finds its own rows, the sum over the ranks is the look-up.
+// `rows`, `found`, `summed`: the table, the look-up, and the table's gradient.
+Case vocabulary(const std::string& mesh, const std::string& rows, const std::string& found,
+                const std::string& summed) {
+  Case c{"vocabulary " + rows + " on " + mesh, mesh, "", "", ParameterBudget::Kind::kNone, {}};
+  c.pins = {{"param.tok_embeddings.weight", rows},
+            {"embedding", found},
+            {"embedding_dense_backward", summed}};
+  return c;
+}
+
 // Products over the tokens, [batch · sequence, …], pinned to `rows`; the weight gradients, which
 // contract them, to `sums`.
 Case strided(const std::string& mesh, const std::string& rows, const std::string& sums) {
@@ -104,6 +115,13 @@ std::vector<Case> cases() {
   list.push_back(megatron());
   list.push_back(fsdp());
   list.push_back(sequence_parallel());
+  list.push_back(vocabulary("tp=4", "S(0)", "P", "S(0)"));
+  list.push_back(vocabulary("dp=2,tp=4", "RS(0)", "S(0)P", "PS(0)"));
+  list.push_back(vocabulary("dp=2,tp=4", "S(0)S(0)", "PP", "S(0)S(0)"));
+  list.push_back(vocabulary("dp=2,tp=4", "S(1)S(0)", "S(2)P", "S(1)S(0)"));
+  list.push_back(vocabulary("tp=3", "S(0)", "P", "S(0)"));
+  list.push_back(vocabulary("dp=3,tp=5", "S(0)S(0)", "PP", "S(0)S(0)"));
+  list.push_back(vocabulary("dp=3,tp=2", "RS(0)", "S(0)P", "PS(0)"));
   for (const char* mesh : {"dp=8", "dp=2,tp=4", "dp=2,tp=2,cp=2"})
     list.push_back({std::string("strided free on ") + mesh,
                     mesh,
@@ -154,6 +172,21 @@ TEST(LlamaTinyPlan, ForcedLayoutsAreTheOnesInThePlan) {
       EXPECT_EQ(to_string(p.layout, 2), row ? "RS(1)" : "RS(0)") << p.name;
     }
   }
+}
+
+TEST(LlamaTinyPlan, LooksUpInPartsOfTheVocabulary) {
+  const auto plan = plan_of(options(vocabulary("dp=2,tp=4", "RS(0)", "S(0)P", "PS(0)")));
+  ASSERT_TRUE(plan);
+  size_t found = 0;
+  for (const ProgramStep& s : plan->program.steps) {
+    if (s.kernel != "embedding" && s.kernel != "embedding_dense_backward") continue;
+    ++found;
+    EXPECT_EQ(s.attrs.get_ints(AttrKey::kCuts), (std::vector<int64_t>{1, 0})) << s.kernel;
+    const TensorType& table =
+        plan->program.values[s.kernel == "embedding" ? s.inputs[0] : s.outputs[0]].type;
+    EXPECT_EQ(4 * table.shape[0], s.attrs.get_ints(AttrKey::kSize)[0]) << s.kernel;
+  }
+  EXPECT_EQ(found, 2u);
 }
 
 TEST(LlamaTinyPlan, ContractsStridedShardsOfBothOperandsInTheWeightGradient) {

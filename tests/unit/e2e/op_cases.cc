@@ -179,6 +179,11 @@ void lookup_and_attention(std::vector<OpCase>& list) {
        OpKind::kEmbeddingDenseBackward,
        {f32({8, 4, 8}), index({8, 4}, 32)},
        attrs({{AttrKey::kNumWeights, int64_t{32}}, {AttrKey::kPaddingIdx, int64_t{-1}}})});
+  list.push_back(
+      {"embedding_dense_backward with padding",
+       OpKind::kEmbeddingDenseBackward,
+       {f32({8, 4, 8}), index({8, 4}, 32)},
+       attrs({{AttrKey::kNumWeights, int64_t{32}}, {AttrKey::kPaddingIdx, int64_t{21}}})});
   const Dims q{4, 8, 32, 8}, lse{4, 8, 32};
   const auto causal = [](bool is_causal) {
     return attrs({{AttrKey::kComputeLse, true},

@@ -15,6 +15,11 @@ TEST(Verify, AcceptsASoundProgram) {
   EXPECT_TRUE(s.ok()) << s.message();
 }
 
+void set_place(ProgramStep& step, std::vector<int64_t> cuts) {
+  step.attrs.set(AttrKey::kSize, std::vector<int64_t>{8, 8});
+  step.attrs.set(AttrKey::kCuts, std::move(cuts));
+}
+
 struct Damage {
   const char* name;
   std::function<void(Program&)> doing;
@@ -41,6 +46,27 @@ TEST(Verify, RefusesWhatIsNotSound) {
       {"odd offset", [](Program& p) { p.values[ValueId{0}].offset_bytes = 1; }, "not aligned"},
       {"operand", [](Program& p) { p.steps[1].inputs[0] = ValueId{77}; }, "no such value"},
       {"kernel", [](Program& p) { p.steps[1].kernel.clear(); }, "no kernel"},
+      {"place without size",
+       [](Program& p) {
+         p.steps[1].attrs.set(AttrKey::kCuts, std::vector<int64_t>{0, 0});
+       },
+       "where it lies"},
+      {"place of mesh dim",
+       [](Program& p) {
+         set_place(p.steps[1], {2, 0});
+       },
+       "where it lies"},
+      {"place of tensor dim",
+       [](Program& p) {
+         set_place(p.steps[1], {0, 2});
+       },
+       "where it lies"},
+      {"place cut twice",
+       [](Program& p) {
+         set_place(p.steps[1], {1, 0, 1, 1});
+       },
+       "where it lies"},
+      {"place of half a cut", [](Program& p) { set_place(p.steps[1], {1}); }, "where it lies"},
       {"stream", [](Program& p) { p.steps[1].stream = Stream(2); }, "no such stream"},
       {"collective", [](Program& p) { p.steps[0].collective.kind = CollectiveKind(7); },
        "no such collective"},
