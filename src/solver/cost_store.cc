@@ -15,6 +15,11 @@ namespace {
 
 constexpr size_t kChunkBytes = 256 << 10;
 
+// Parts of a problem may have variables without labels: tables of nothing, at no address.
+bool same_bytes(const void* a, const void* b, size_t bytes) {
+  return bytes == 0 || std::memcmp(a, b, bytes) == 0;
+}
+
 // fn(i) for each member of a bit set, in ascending order.
 template <class F>
 void for_each_bit(const uint64_t* words, size_t n, F fn) {
@@ -47,7 +52,7 @@ CostStore::VectorId CostStore::vector(std::span<const double> values) {
       hash_span(values),
       [&](uint32_t id) {
         return vectors_[id].size == values.size() &&
-               std::memcmp(vectors_[id].data, values.data(), values.size_bytes()) == 0;
+               same_bytes(vectors_[id].data, values.data(), values.size_bytes());
       },
       [&] {
         double* copy = allocate<double>(values.size());
@@ -75,7 +80,7 @@ CostStore::Handle CostStore::matrix(uint32_t rows, uint32_t cols, const double* 
                  [&](uint32_t id) {
                    const Matrix& m = matrices_[id];
                    return m.rows == rows && m.cols == cols &&
-                          std::memcmp(m.data[0], row_major, cells * sizeof(double)) == 0;
+                          same_bytes(m.data[0], row_major, cells * sizeof(double));
                  },
                  [&] {
                    double* copy = allocate<double>(cells);
@@ -116,7 +121,7 @@ CostStore::MaskId CostStore::mask(std::span<const uint64_t> words, uint32_t size
       hash_span(words, size),
       [&](uint32_t id) {
         return masks_[id].size == size &&
-               std::memcmp(masks_[id].words, words.data(), words.size_bytes()) == 0;
+               same_bytes(masks_[id].words, words.data(), words.size_bytes());
       },
       [&] {
         auto* copy = allocate<uint64_t>(words.size());

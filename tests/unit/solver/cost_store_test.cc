@@ -87,6 +87,14 @@ TEST(CostStore, ComputesWhatPlainLoopsDo) {
   }
 }
 
+// Some variable of a part of a problem may have no label left.
+TEST(CostStore, KnowsTablesOfNothing) {
+  CostStore store;
+  EXPECT_EQ(store.vector({}), store.vector({}));
+  EXPECT_EQ(store.mask({}, 0), store.mask({}, 0));
+  EXPECT_EQ(store.count(store.full(0)), 0u);
+}
+
 TEST(CostStore, GivesEqualTablesOneNumberAndDoesEqualWorkOnce) {
   std::mt19937 random(1);
   const auto costs = random_costs(random, 30);
