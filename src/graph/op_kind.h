@@ -63,7 +63,85 @@ namespace shw {
   X(Iota, "iota")                                       \
   X(ScalarTensor, "scalar_tensor")                      \
   X(LayerNorm, "native_layer_norm")                     \
-  X(LayerNormBackward, "native_layer_norm_backward")
+  X(LayerNormBackward, "native_layer_norm_backward")    \
+  X(Abs, "abs")                                         \
+  X(Sqrt, "sqrt")                                       \
+  X(Log, "log")                                         \
+  X(Log1p, "log1p")                                     \
+  X(Expm1, "expm1")                                     \
+  X(Erf, "erf")                                         \
+  X(Reciprocal, "reciprocal")                           \
+  X(Cos, "cos")                                         \
+  X(Sin, "sin")                                         \
+  X(Floor, "floor")                                     \
+  X(Ceil, "ceil")                                       \
+  X(Round, "round")                                     \
+  X(Sign, "sign")                                       \
+  X(Gelu, "gelu")                                       \
+  X(GeluBackward, "gelu_backward")                      \
+  X(Silu, "silu")                                       \
+  X(SiluBackward, "silu_backward")                      \
+  X(SigmoidBackward, "sigmoid_backward")                \
+  X(TanhBackward, "tanh_backward")                      \
+  X(LogicalNot, "logical_not")                          \
+  X(LogicalAnd, "logical_and")                          \
+  X(LogicalOr, "logical_or")                            \
+  X(BitwiseNot, "bitwise_not")                          \
+  X(BitwiseOr, "bitwise_or")                            \
+  X(Maximum, "maximum")                                 \
+  X(Minimum, "minimum")                                 \
+  X(Remainder, "remainder")                             \
+  X(FloorDivide, "floor_divide")                        \
+  X(Clamp, "clamp")                                     \
+  X(MaskedFill, "masked_fill")                          \
+  X(ToCopy, "to_copy")                                  \
+  X(Amax, "amax")                                       \
+  X(Amin, "amin")                                       \
+  X(Prod, "prod")                                       \
+  X(Any, "any")                                         \
+  X(All, "all")                                         \
+  X(Var, "var")                                         \
+  X(Argmax, "argmax")                                   \
+  X(Argmin, "argmin")                                   \
+  X(Max, "max")                                         \
+  X(Min, "min")                                         \
+  X(Softmax, "softmax")                                 \
+  X(SoftmaxBackward, "softmax_backward_data")           \
+  X(LogSoftmax, "log_softmax")                          \
+  X(LogSoftmaxBackward, "log_softmax_backward_data")    \
+  X(Cumprod, "cumprod")                                 \
+  X(Sort, "sort")                                       \
+  X(Topk, "topk")                                       \
+  X(Gather, "gather")                                   \
+  X(Scatter, "scatter")                                 \
+  X(ScatterAdd, "scatter_add")                          \
+  X(IndexSelect, "index_select")                        \
+  X(IndexPut, "index_put")                              \
+  X(Select, "select")                                   \
+  X(SelectBackward, "select_backward")                  \
+  X(SelectScatter, "select_scatter")                    \
+  X(SliceBackward, "slice_backward")                    \
+  X(SliceScatter, "slice_scatter")                      \
+  X(Pad, "constant_pad_nd")                             \
+  X(Stack, "stack")                                     \
+  X(Unbind, "unbind")                                   \
+  X(Flip, "flip")                                       \
+  X(Repeat, "repeat")                                   \
+  X(Transpose, "transpose")                             \
+  X(T, "t")                                             \
+  X(Tril, "tril")                                       \
+  X(Triu, "triu")                                       \
+  X(FullLike, "full_like")                              \
+  X(NewFull, "new_full")                                \
+  X(RandLike, "rand_like")                              \
+  X(Randn, "randn")                                     \
+  X(RandnLike, "randn_like")                            \
+  X(Dropout, "native_dropout")                          \
+  X(DropoutBackward, "native_dropout_backward")         \
+  X(RmsNorm, "fused_rms_norm")                          \
+  X(RmsNormBackward, "fused_rms_norm_backward")         \
+  X(NllLoss, "nll_loss_forward")                        \
+  X(NllLossBackward, "nll_loss_backward")
 
 enum class OpKind : uint16_t {
 #define X(id, name) k##id,

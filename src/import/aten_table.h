@@ -1,5 +1,6 @@
 // Which of our operations an ATen overload is, and how its arguments and results map to ours.
 #pragma once
+#include <limits>
 #include <string_view>
 
 #include "graph/op_kind.h"
@@ -16,6 +17,8 @@ struct AtenOp {
   // as they are.
   std::string_view results = {};
   std::string_view kernel = {};  // the attribute of that name; empty: none
+  // Of overloads that fill with one number (zeros, ones): attribute fill_value; NaN: none.
+  double fill = std::numeric_limits<double>::quiet_NaN();
 };
 
 const AtenOp* find_aten_op(std::string_view target);  // null: not known

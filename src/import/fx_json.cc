@@ -148,6 +148,7 @@ class Call {
     for (const Param& p : def_.params) num_operands += is_single_operand(p.kind);
     operands.assign(num_operands, kNoNode);
     if (!aten.kernel.empty()) attrs.set(AttrKey::kKernel, std::string(aten.kernel));
+    if (aten.fill == aten.fill) attrs.set(AttrKey::kFillValue, aten.fill);
   }
 
   Status read(const json& node) {
@@ -206,12 +207,13 @@ class Call {
     }
   }
 
-  // Tensors; of index, null for a dim that is taken whole: the others are then named.
+  // Tensors; of index and index_put, null for a dim that is taken whole: the others are then named.
   Status list(const Param& p, const json& value) {
     if (!value.is_array()) return wrong(p, value);
+    const bool takes_null = aten_.op == OpKind::kIndex || aten_.op == OpKind::kIndexPut;
     std::vector<int64_t> places;
     for (size_t i = 0; i < value.size(); ++i) {
-      if (value[i].is_null() && aten_.op == OpKind::kIndex) continue;
+      if (value[i].is_null() && takes_null) continue;
       NodeId node;
       SHW_RETURN_IF_ERROR(reference(p, value[i], &node));
       operands.push_back(node);

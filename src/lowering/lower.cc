@@ -209,14 +209,15 @@ class Lowering {
     return {};
   }
   void say_place(NodeId n, Attrs& attrs) const {
-    if (op_def(g_.op(n)).wants_place == Place::kOfResult)
-      set_place(attrs, g_.type(n).shape, result_layout(n, 0));
-    else
-      set_place(attrs, g_.type(g_.operands(n)[0]).shape,
-                redistributor_.canonical(a_.operands(n)[0]));
+    const OpDef& def = op_def(g_.op(n));
+    const bool of_result = def.wants_place == Place::kOfResult;
+    const Dims& shape = of_result ? g_.type(n).shape : g_.type(g_.operands(n)[0]).shape;
+    const Layout layout =
+        of_result ? result_layout(n, 0) : redistributor_.canonical(a_.operands(n)[0]);
+    if (def.is_random || local_shape(shape, layout, mesh_) != shape)
+      set_place(attrs, shape, layout);
     // Each random node draws its own numbers, in every run the same.
-    if (g_.op(n) == OpKind::kRand && !attrs.has(AttrKey::kSeed))
-      attrs.set(AttrKey::kSeed, int64_t{n.v});
+    if (def.is_random && !attrs.has(AttrKey::kSeed)) attrs.set(AttrKey::kSeed, int64_t{n.v});
   }
   double cost_of(NodeId n) const {
     return options_.compute_us.empty() ? 0 : options_.compute_us[n.v];

@@ -1,6 +1,9 @@
 #include "lowering/window.h"
 
+#include <utility>
+
 #include "ops/slice.h"
+#include "ops/squeeze.h"
 
 namespace shw {
 namespace {
@@ -29,12 +32,13 @@ TensorType expanded(const TensorType& in, const Dims& shape) {
   return out;
 }
 
-// Whether the dim goes is decided by its global size: size 1 on this rank may be a shard.
-TensorType squeezed(TensorType in, int64_t dim, const Dims& global) {
-  const size_t at = wrapped(dim, global.size());
-  if (at >= global.size() || global[at] != 1) return in;
-  in.shape.erase(at);
-  in.strides.erase(at);
+// Whether a dim goes is decided by its global size: size 1 on this rank may be a shard.
+TensorType squeezed(TensorType in, const Result<std::vector<bool>>& gone) {
+  for (size_t d = gone.ok() ? in.shape.size() : 0; d-- > 0;) {
+    if (!(*gone)[d]) continue;
+    in.shape.erase(d);
+    in.strides.erase(d);
+  }
   return in;
 }
 
@@ -119,6 +123,48 @@ std::optional<ProgramValue> split(const Attrs& attrs, const Dims& global, const 
   return narrowed(v, pieces->dim, start, pieces->sizes[result], 1);
 }
 
+// Element `index` of dim `dim`, which goes.
+ProgramValue selected(const ProgramValue& v, size_t dim, int64_t index) {
+  ProgramValue element = narrowed(v, dim, index, 1, 1);
+  element.type.shape.erase(dim);
+  element.type.strides.erase(dim);
+  return element;
+}
+
+// Of the ops that pick some of the elements.
+std::optional<ProgramValue> picked(OpKind op, const Attrs& attrs, const Dims& global,
+                                   const ProgramValue& v, size_t result) {
+  switch (op) {
+    case OpKind::kSlice:
+      return sliced(attrs, global, v);
+    case OpKind::kSplit:
+    case OpKind::kSplitWithSizes:
+      return split(attrs, global, v, result);
+    case OpKind::kSelect: {
+      const auto at = ops::select_at(attrs, global);
+      if (!at.ok()) return std::nullopt;
+      return selected(v, at->dim, at->index);
+    }
+    case OpKind::kUnbind: {
+      const size_t dim = wrapped(attrs.get_int(AttrKey::kDim, 0), global.size());
+      if (dim >= global.size() || static_cast<int64_t>(result) >= global[dim]) return std::nullopt;
+      return selected(v, dim, static_cast<int64_t>(result));
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+// Two dims change places.
+TensorType exchanged(TensorType in, int64_t a, int64_t b) {
+  const size_t i = wrapped(a, in.shape.size()), j = wrapped(b, in.shape.size());
+  if (i < in.shape.size() && j < in.shape.size()) {
+    std::swap(in.shape[i], in.shape[j]);
+    std::swap(in.strides[i], in.strides[j]);
+  }
+  return in;
+}
+
 std::optional<TensorType> window_type(OpKind op, const Attrs& attrs, const TensorType& global,
                                       const ProgramValue& operand, const Dims& local_result) {
   switch (op) {
@@ -127,10 +173,15 @@ std::optional<TensorType> window_type(OpKind op, const Attrs& attrs, const Tenso
       return operand.type;
     case OpKind::kPermute:
       return permuted(operand.type, attrs.get_ints(AttrKey::kDims));
+    case OpKind::kTranspose:
+      return exchanged(operand.type, attrs.get_int(AttrKey::kDim0, 0),
+                       attrs.get_int(AttrKey::kDim1, 1));
+    case OpKind::kT:
+      return exchanged(operand.type, 0, 1);
     case OpKind::kExpand:
       return expanded(operand.type, local_result);
     case OpKind::kSqueeze:
-      return squeezed(operand.type, attrs.get_int(AttrKey::kDim, 0), global.shape);
+      return squeezed(operand.type, ops::squeezed_dims(attrs, global.shape));
     case OpKind::kUnsqueeze:
       return unsqueezed(operand.type, attrs.get_int(AttrKey::kDim, 0));
     case OpKind::kView:
@@ -149,15 +200,13 @@ std::optional<TensorType> window_type(OpKind op, const Attrs& attrs, const Tenso
 std::optional<ProgramValue> view_window(OpKind op, const Attrs& attrs, const TensorType& global,
                                         const ProgramValue& operand, const Dims& local_result,
                                         size_t result) {
-  if (op == OpKind::kSlice || op == OpKind::kSplit || op == OpKind::kSplitWithSizes) {
-    auto window = op == OpKind::kSlice ? sliced(attrs, global.shape, operand)
-                                       : split(attrs, global.shape, operand, result);
-    if (window && window->type.shape != local_result) window.reset();
-    return window;
+  auto window = picked(op, attrs, global.shape, operand, result);
+  if (!window) {
+    const auto type = window_type(op, attrs, global, operand, local_result);
+    if (type) window = ProgramValue{*type, operand.storage, operand.offset_bytes};
   }
-  const auto type = window_type(op, attrs, global, operand, local_result);
-  if (!type || type->shape != local_result) return std::nullopt;
-  return ProgramValue{*type, operand.storage, operand.offset_bytes};
+  if (window && window->type.shape != local_result) window.reset();
+  return window;
 }
 
 }  // namespace shw

@@ -44,6 +44,12 @@ Status want_operands(const OpArgs& args, size_t count) {
   return {};
 }
 
+Status want_gelu(const OpArgs& args) {
+  const std::string_view by = args.attrs->get_string(AttrKey::kApproximate);
+  if (by.empty() || by == "none" || by == "tanh") return {};
+  return invalid_argument("approximate is '" + std::string(by) + "', want 'none' or 'tanh'");
+}
+
 std::optional<size_t> wrap_dim(int64_t dim, int rank) {
   if (dim < 0) dim += rank;
   if (dim < 0 || dim >= rank) return std::nullopt;
@@ -73,6 +79,30 @@ Results infer_pointwise_float(const OpArgs& args) {
   SHW_ASSIGN_OR_RETURN(std::vector<OptionalType> results, infer_pointwise(args));
   if (category(results[0]->dtype) < 2) results[0] = row_major(Dtype::kF32, results[0]->shape);
   return results;
+}
+
+Results infer_real(const OpArgs& args) {
+  for (const OptionalType& t : args.operands)
+    if (t && is_complex(t->dtype))
+      return invalid_argument("want real numbers, not " + to_string(*t));
+  return infer_pointwise(args);
+}
+
+Results infer_bits(const OpArgs& args) {
+  for (const OptionalType& t : args.operands)
+    if (t && category(t->dtype) > 1)
+      return invalid_argument("want integers or truth values, not " + to_string(*t));
+  return infer_pointwise(args);
+}
+
+Results infer_truth(const OpArgs& args) {
+  SHW_RETURN_IF_ERROR(want_operands(args, 1));
+  return one(row_major(Dtype::kBool, args.in(0).shape));
+}
+
+Results infer_gradient(const OpArgs& args) {
+  SHW_RETURN_IF_ERROR(want_operands(args, 2));
+  return infer_pointwise_float(args);
 }
 
 Results infer_same(const OpArgs& args) {
@@ -149,6 +179,34 @@ Results infer_factory(const OpArgs& args, Dtype otherwise) {
 void factory_rules(const OpArgs&, std::span<const OptionalType> results, RuleSet& rules) {
   rules.put_replicate_last();
   for (size_t d = 0; d < results[0]->shape.size(); ++d) rules.add({shard(d)}, {});
+}
+
+Results infer_like(const OpArgs& args) {
+  SHW_RETURN_IF_ERROR(want_operands(args, 1));
+  return one(row_major(args.attrs->get_dtype(AttrKey::kDtype, args.in(0).dtype), args.in(0).shape));
+}
+
+namespace {
+
+Results of_reals(Results results) {
+  if (results.ok() && !is_floating((*results)[0]->dtype))
+    return invalid_argument("random numbers are floating, not " + to_string(*(*results)[0]));
+  return results;
+}
+
+}  // namespace
+
+Results infer_random(const OpArgs& args) { return of_reals(infer_factory(args, Dtype::kF32)); }
+Results infer_random_like(const OpArgs& args) { return of_reals(infer_like(args)); }
+
+void made_from_partials(RuleSet& rules) {
+  for (Placement p : {kPSum, kPAvg, kPMin, kPMax, Placement::partial(ReduceOp::kProduct)})
+    rules.add({kR}, {p});
+}
+
+void like_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules) {
+  pointwise_shards(args, results, rules);
+  made_from_partials(rules);
 }
 
 void monotone_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules) {

@@ -38,9 +38,13 @@ Dtype promote(Dtype a, Dtype b);
 // (`self`, `other`) that is a float makes an integer result f32.
 Results infer_pointwise(const OpArgs& args);
 Results infer_pointwise_float(const OpArgs& args);  // integers become f32: exp, rsqrt, div…
-Results infer_same(const OpArgs& args);             // row-major of operand 0's shape and dtype
-Results infer_identity(const OpArgs& args);         // operand 0's very type, strides too
-Results infer_cast(const OpArgs& args);             // operand 0's shape, dtype of attribute `dtype`
+Results infer_real(const OpArgs& args);             // as infer_pointwise; not of complex numbers
+Results infer_bits(const OpArgs& args);      // as infer_pointwise; of integers and truth only
+Results infer_truth(const OpArgs& args);     // booleans of operand 0's shape
+Results infer_gradient(const OpArgs& args);  // two operands, as infer_pointwise_float
+Results infer_same(const OpArgs& args);      // row-major of operand 0's shape and dtype
+Results infer_identity(const OpArgs& args);  // operand 0's very type, strides too
+Results infer_cast(const OpArgs& args);      // operand 0's shape, dtype of attribute `dtype`
 
 // ---- rules
 // For each dim of the result, all operands that have it sharded there. Operands that lack the dim,
@@ -70,6 +74,13 @@ Results infer_comparison(const OpArgs& args);  // booleans of the broadcast shap
 Results infer_factory(const OpArgs& args, Dtype otherwise);
 void factory_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules);
 
+// Of operand 0's shape, and its dtype where none is given; shards alike, of partial operands whole.
+Results infer_like(const OpArgs& args);
+Results infer_random(const OpArgs& args);       // as infer_factory; only reals are random
+Results infer_random_like(const OpArgs& args);  // as infer_like; only reals are random
+void like_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules);
+void made_from_partials(RuleSet& rules);  // of any partial operand, whose values do not count
+
 // ---- following: the shard of operand dim d goes to dim map(d) of the result, all else stays;
 // nullopt when map says no.
 template <class Map>
@@ -95,6 +106,7 @@ struct Equation {
 };
 void contraction_rules(const Equation& equation, bool partial_operands, RuleSet& rules);
 
+Status want_gelu(const OpArgs& args);  // attribute `approximate` is one that there is
 Status want_operands(const OpArgs& args, size_t count);  // the first `count` operands are there
 
 }  // namespace shw::ops

@@ -43,6 +43,17 @@ void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
   }
 }
 
+// Where an indexed dim is cut, each element is found on one rank, and is zero on the others.
+void full_rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
+  const auto shape = index_shape(args);
+  if (!shape.ok()) return;
+  for (size_t d : shape->dims) {
+    std::vector<Placement> operands(args.operands.size(), kR);
+    operands[0] = shard(d);
+    rules.add(std::vector<Placement>{kPSum}, operands);
+  }
+}
+
 }  // namespace
 
 extern const OpDef kIndex;
@@ -51,6 +62,8 @@ constinit const OpDef kIndex = {
     .params = kParams,
     .infer = infer,
     .rules = rules,
+    .full_rules = full_rules,
+    .wants_place = Place::kOfOperand,
 };
 
 }  // namespace shw::ops

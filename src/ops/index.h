@@ -1,4 +1,4 @@
-// Where the dims of an index op go: for inference and rules, and for the kernel.
+// Where the dims of index and index_put go: for inference and rules.
 #pragma once
 #include "ops/op_def.h"
 
@@ -6,12 +6,13 @@ namespace shw::ops {
 
 struct IndexShape {
   std::vector<bool> indexed;  // by dim of self
-  std::vector<size_t> dims;   // of self, that operand 1, 2, … index
+  std::vector<size_t> dims;   // of self, that the index tensors index
   Dims broadcast;             // the shape of the indices together
   size_t first = 0;           // where it begins in the result
   Dims result;
   size_t place_of(size_t dim) const;  // in the result, of a dim of self that is not indexed
 };
-Result<IndexShape> index_shape(const OpArgs& args);
+// Index tensors are the operands from `first_index` on.
+Result<IndexShape> index_shape(const OpArgs& args, size_t first_index = 1);
 
 }  // namespace shw::ops

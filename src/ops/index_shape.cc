@@ -9,9 +9,9 @@ size_t IndexShape::place_of(size_t dim) const {
   return before < first ? before : before + broadcast.size();
 }
 
-Result<IndexShape> index_shape(const OpArgs& args) {
+Result<IndexShape> index_shape(const OpArgs& args, size_t first_index) {
   const Dims& self = args.in(0).shape;
-  const size_t count = args.operands.size() - 1;
+  const size_t count = args.operands.size() - first_index;
   IndexShape s;
   s.indexed.assign(self.size(), false);
   const std::vector<int64_t>& given = args.attrs->get_ints(AttrKey::kDims);
@@ -24,7 +24,7 @@ Result<IndexShape> index_shape(const OpArgs& args) {
     if (!dim || s.indexed[*dim] || (k > 0 && *dim < s.dims.back()))
       return invalid_argument("index tensor " + std::to_string(k) + " has no dim of its own in " +
                               to_string(args.in(0)));
-    const TensorType& t = args.in(k + 1);
+    const TensorType& t = args.in(first_index + k);
     if (t.dtype != Dtype::kI64 && t.dtype != Dtype::kI32)
       return invalid_argument("indices are " + to_string(t) + ", want i64 or i32");
     s.indexed[*dim] = true;

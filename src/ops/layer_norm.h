@@ -1,4 +1,4 @@
-// What layer norm and its backward share.
+// What layer norm, RMS norm and their backwards share.
 #pragma once
 #include "ops/families.h"
 
@@ -18,6 +18,23 @@ inline Result<size_t> normalised_from(const OpArgs& args, size_t x,
     return invalid_argument("normalized_shape does not fit " + to_string(args.in(x)) +
                             " and its weight and bias");
   return from;
+}
+
+// Of a statistic of each row: `shape` with size 1 in the dims from `from` on.
+inline TensorType statistic(Dims shape, size_t from) {
+  for (size_t d = from; d < shape.size(); ++d) shape[d] = 1;
+  return row_major(Dtype::kF32, shape);
+}
+
+// How many dims of operand `x`, as it is in the graph, come before the normalised ones.
+inline size_t kept_dims(const OpArgs& args, size_t x) {
+  return args.in(x).shape.size() - args.attrs->get_ints(AttrKey::kNormalizedShape).size();
+}
+
+// Whether `output_mask` asks for that gradient.
+inline bool wants_gradient(const OpArgs& args, size_t result) {
+  const std::vector<int64_t>& mask = args.attrs->get_ints(AttrKey::kOutputMask);
+  return mask.empty() || (result < mask.size() && mask[result] != 0);
 }
 
 }  // namespace shw::ops

@@ -5,8 +5,6 @@
 // dims. The other dims may be sharded.
 #include "ops/layer_norm.h"
 
-#include "ops/families.h"
-
 namespace shw::ops {
 namespace {
 
@@ -20,16 +18,13 @@ Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 1));
   SHW_ASSIGN_OR_RETURN(const size_t rows, normalised_from(args, 0, {1, 2}));
   const TensorType& x = args.in(0);
-  Dims stats = x.shape;
-  for (size_t d = rows; d < stats.size(); ++d) stats[d] = 1;
-  const OptionalType stat = row_major(Dtype::kF32, stats);
+  const OptionalType stat = statistic(x.shape, rows);
   return std::vector<OptionalType>{row_major(x.dtype, x.shape), stat, stat};
 }
 
 void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
-  const size_t kept =
-      args.in(0).shape.size() - args.attrs->get_ints(AttrKey::kNormalizedShape).size();
-  for (size_t d = 0; d < kept; ++d) rules.add({shard(d), shard(d), shard(d)}, {shard(d), kR, kR});
+  for (size_t d = 0; d < kept_dims(args, 0); ++d)
+    rules.add({shard(d), shard(d), shard(d)}, {shard(d), kR, kR});
 }
 
 }  // namespace

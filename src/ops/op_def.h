@@ -120,6 +120,8 @@ struct OpDef {
   // The kernel must know where its piece of this tensor lies in the whole; lowering then gives the
   // step the global shape as attribute `size` and the layout as `cuts` (plan/program.h).
   Place wants_place = Place::kNone;
+  // Draws numbers by attribute `seed`; lowering gives a node that has none a seed of its own.
+  bool is_random = false;
   // True: the result is the operand's storage under another shape and strides; the runtime never
   // sees the op.
   bool is_view = false;

@@ -9,22 +9,16 @@ constexpr Param kParams[] = {{"size", ParamKind::kInts},          {"dtype", Para
                              {"layout", ParamKind::kIgnored},     {"device", ParamKind::kIgnored},
                              {"pin_memory", ParamKind::kIgnored}, {"seed", ParamKind::kInt}};
 
-Results infer(const OpArgs& args) {
-  SHW_ASSIGN_OR_RETURN(std::vector<OptionalType> results, infer_factory(args, Dtype::kF32));
-  if (!is_floating(results[0]->dtype))
-    return invalid_argument("random numbers are floating, not " + to_string(*results[0]));
-  return results;
-}
-
 }  // namespace
 
 extern const OpDef kRand;
 constinit const OpDef kRand = {
     .kind = OpKind::kRand,
     .params = kParams,
-    .infer = infer,
+    .infer = infer_random,
     .rules = factory_rules,
     .wants_place = Place::kOfResult,
+    .is_random = true,
 };
 
 }  // namespace shw::ops

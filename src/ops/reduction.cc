@@ -30,17 +30,36 @@ Results infer_reduction(const OpArgs& args, Dtype dtype) {
   return one(row_major(args.attrs->get_dtype(AttrKey::kDtype, dtype), shape));
 }
 
-void reduction_rules(const OpArgs& args, Placement partial, RuleSet& rules) {
+namespace {
+
+// With a null `partial`, reduced dims have no rule.
+void add_rules(const OpArgs& args, const Placement* partial, RuleSet& rules) {
   const auto reduced = reduced_dims(args);
   if (!reduced.ok()) return;  // inference has refused the node before
   const bool keep = args.attrs->get_bool(AttrKey::kKeepDim, false);
   size_t to = 0;
   for (size_t d = 0; d < reduced->size(); ++d) {
     const bool gone = (*reduced)[d];
-    rules.add({gone ? partial : shard(to)}, {shard(d)});
+    if (!gone || partial) rules.add({gone ? *partial : shard(to)}, {shard(d)});
     if (!gone || keep) ++to;
   }
+}
+
+}  // namespace
+
+void reduction_rules(const OpArgs& args, Placement partial, RuleSet& rules) {
+  add_rules(args, &partial, rules);
   rules.add({partial}, {partial});
+}
+
+void kept_dims_rules(const OpArgs& args, RuleSet& rules) { add_rules(args, nullptr, rules); }
+
+Status want_some_elements(const OpArgs& args) {
+  SHW_RETURN_IF_ERROR(want_operands(args, 1));
+  const TensorType& in = args.in(0);
+  if (is_complex(in.dtype) || in.numel() == 0)
+    return invalid_argument(to_string(in) + " has no largest or smallest element");
+  return {};
 }
 
 }  // namespace shw::ops

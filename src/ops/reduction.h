@@ -1,4 +1,4 @@
-// What sum and mean share (and the reductions to come): dims, result type, rules.
+// What the reductions share: dims, result type, rules.
 #pragma once
 #include "ops/families.h"
 
@@ -11,5 +11,9 @@ Results infer_reduction(const OpArgs& args, Dtype dtype);
 // One rule per dim in ascending order: kept dims stay sharded, reduced dims leave a partial; then
 // partials pass.
 void reduction_rules(const OpArgs& args, Placement partial, RuleSet& rules);
+// Of reductions that parts do not add up to: kept dims stay sharded.
+void kept_dims_rules(const OpArgs& args, RuleSet& rules);
+// Refuses a reduction of nothing: there is no largest of no elements.
+Status want_some_elements(const OpArgs& args);
 
 }  // namespace shw::ops

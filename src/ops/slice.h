@@ -1,4 +1,5 @@
-// Which elements of one dim a slice takes: for inference, and for lowering it to a window.
+// Which elements of one dim slice, split, select and their relatives take: for inference, and for
+// lowering them to windows.
 #pragma once
 #include "ops/op_def.h"
 
@@ -18,5 +19,24 @@ struct SplitPieces {
   std::vector<int64_t> sizes;
 };
 Result<SplitPieces> split_pieces(const Attrs& attrs, const Dims& shape);
+
+// Results and rules of both splits, which are views.
+Result<std::vector<OptionalType>> infer_split(const OpArgs& args);
+
+// Element `index` of dim `dim`, which goes.
+struct SelectAt {
+  size_t dim;
+  int64_t index;
+};
+Result<SelectAt> select_at(const Attrs& attrs, const Dims& shape);
+
+// The tensor of which operand 0 is the gradient of a part: operand 0's shape, but with the size
+// that attribute `input_sizes` has in dim `dim`, which is new if `inserted`. (The other sizes may
+// be those of one rank's piece.)
+Result<Dims> shape_before(const OpArgs& args, bool inserted);
+
+// Every dim but `along` may be sharded. Operand `part` of several, or the result if it is none,
+// lacks that dim.
+void select_rules(size_t rank, size_t along, size_t part, RuleSet& rules);
 
 }  // namespace shw::ops

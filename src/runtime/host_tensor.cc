@@ -53,9 +53,7 @@ Status shard(const Port& port, const Mesh& mesh, int64_t rank, const HostTensorV
   const int64_t item = dtype_size(piece_type.dtype);
   const Block own = local_block(port.global.shape, port.layout, mesh, rank);
   if (own.size != piece_type.shape) {
-    static constexpr std::array<std::byte, 16> kZero{};
-    StridedCopy(piece_type.shape, item, piece_type.strides, Dims(piece_type.shape.size(), 0))
-        .run(piece, kZero.data());
+    StridedFill(piece_type).run(piece);
   }
   if (is_empty(own.size)) return {};
   const StridedCopy copy(own.size, item, piece_type.strides, whole.type.strides);

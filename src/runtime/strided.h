@@ -69,4 +69,20 @@ class StridedCopy {
                 int64_t from_stride) = nullptr;
 };
 
+// One element, everywhere in a window.
+class StridedFill {
+ public:
+  using Element = std::array<std::byte, 16>;  // the largest dtype has 8
+  StridedFill() = default;
+  explicit StridedFill(const TensorType& window, const Element& element = {})
+      : element_(element),
+        copy_(window.shape, dtype_size(window.dtype), window.strides,
+              Dims(window.shape.size(), 0)) {}
+  void run(void* to) const { copy_.run(to, element_.data()); }
+
+ private:
+  Element element_{};
+  StridedCopy copy_;
+};
+
 }  // namespace shw::runtime

@@ -181,9 +181,10 @@ class Enumerator {
       case Sharding::kRules: {
         RuleSet rules(results.size(), operands.size());
         if (def.rules) def.rules(args, results, rules);
-        if (mode_ == Rules::kFull) rules = without_sums_of_truth(rules, results, operands);
         if (strided_) add_strided_rules(factors_seen(n, def), shapes, rules);
+        // After those: what depends on the place of a piece in the whole holds for plain shards.
         if (mode_ == Rules::kFull && def.full_rules) def.full_rules(args, results, rules);
+        if (mode_ == Rules::kFull) rules = without_sums_of_truth(rules, results, operands);
         if (!reachable_only_) return compose(rules, shapes, mesh_, mode_);
         return compose(rules, shapes, mesh_, mode_, produced_partials(n));
       }

@@ -48,7 +48,32 @@ namespace shw {
   X(NormalizedShape, "normalized_shape")   \
   X(Eps, "eps")                            \
   X(Seed, "seed")                          \
-  X(Cuts, "cuts")
+  X(Cuts, "cuts")                          \
+  X(Value, "value")                        \
+  X(Src, "src")                            \
+  X(Min, "min")                            \
+  X(Max, "max")                            \
+  X(Approximate, "approximate")            \
+  X(Correction, "correction")              \
+  X(HalfToFloat, "half_to_float")          \
+  X(InputDtype, "input_dtype")             \
+  X(Descending, "descending")              \
+  X(Stable, "stable")                      \
+  X(Largest, "largest")                    \
+  X(Sorted, "sorted")                      \
+  X(K, "k")                                \
+  X(SparseGrad, "sparse_grad")             \
+  X(Accumulate, "accumulate")              \
+  X(InputSizes, "input_sizes")             \
+  X(Pad, "pad")                            \
+  X(Dim0, "dim0")                          \
+  X(Dim1, "dim1")                          \
+  X(Repeats, "repeats")                    \
+  X(Diagonal, "diagonal")                  \
+  X(P, "p")                                \
+  X(Train, "train")                        \
+  X(Reduction, "reduction")                \
+  X(IgnoreIndex, "ignore_index")
 
 enum class AttrKey : uint16_t {
 #define X(id, name) k##id,

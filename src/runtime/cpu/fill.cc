@@ -1,44 +1,40 @@
 #include "runtime/cpu/fill.h"
 
-#include <array>
-
-#include "runtime/cpu/pointwise.h"
-#include "runtime/strided.h"
-
 namespace shw::runtime::cpu {
 namespace {
 
 class Fill final : public HostKernel {
  public:
-  Fill(const TensorType& out, std::array<std::byte, 16> value, size_t output)
-      : value_(value),
-        copy_(out.shape, dtype_size(out.dtype), out.strides, Dims(out.shape.size(), 0)),
-        output_(output) {}
+  Fill(const TensorType& out, const StridedFill::Element& element, size_t output)
+      : fill_(out, element), output_(output) {}
   Status compute(void* const* buffers) noexcept override {
-    copy_.run(buffers[output_], value_.data());
+    fill_.run(buffers[output_]);
     return {};
   }
 
  private:
-  std::array<std::byte, 16> value_;  // one element
-  StridedCopy copy_;
+  StridedFill fill_;
   size_t output_;
 };
 
 }  // namespace
 
+StridedFill::Element element_of(Dtype dtype, const Scalar& number) {
+  StridedFill::Element element{};
+  with_compute_type(dtype, [&](auto t) {
+    using T = decltype(t);
+    const T x = number.as<T>();
+    store_row<T>(dtype)(&x, 1, element.data(), 0);
+  });
+  return element;
+}
+
 Prepared prepare_fill(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 0));
   if (!args.attrs.has(AttrKey::kFillValue)) return invalid_argument("there is no fill_value");
   const TensorType& out = *args.outputs[0];
-  const Scalar number = scalar_attr(args.attrs, AttrKey::kFillValue, 0);
-  std::array<std::byte, 16> value{};
-  with_compute_type(out.dtype, [&](auto t) {
-    using T = decltype(t);
-    const T x = number.as<T>();
-    store_row<T>(out.dtype)(&x, 1, value.data(), 0);
-  });
-  return make_kernel<Fill>(out, value, args.inputs.size());
+  const auto element = element_of(out.dtype, scalar_attr(args.attrs, AttrKey::kFillValue, 0));
+  return make_kernel<Fill>(out, element, args.inputs.size());
 }
 
 }  // namespace shw::runtime::cpu

@@ -45,18 +45,21 @@ class IndexWalk {
   StridedLoop loop_;
 };
 
-// Rows of a table that a rank holds: `own` of `whole`, from number `first` on.
-struct RowRange {
+// The entries along one dim of a table that this rank holds, of those that there are.
+struct TablePart {
   int64_t first = 0, own = 0, whole = 0;
+  int64_t position(int64_t index) const { return index - first; }  // in the part, if it is there
+  bool has(int64_t index) const { return index >= first && index - first < own; }
+  bool exists(int64_t index) const { return index >= 0 && index < whole; }
 };
-// Of a table of which `held` rows lie here: all of it, or the piece that attributes `size` and
-// `cuts` tell of.
-inline Result<RowRange> row_range(const KernelArgs& args, int64_t held) {
-  if (!args.attrs.has(AttrKey::kCuts)) return RowRange{0, held, held};
-  SHW_ASSIGN_OR_RETURN(const Piece piece, piece_of(args.attrs, args.mesh, args.rank));
-  if (piece.whole.size() != 2 || piece.size[0] > held)
-    return bad_types(std::to_string(held) + " rows are no piece of that table");
-  return RowRange{piece.offset[0], piece.size[0], piece.whole[0]};
+// Of dim `dim` of operand or result `piece`. The step says where it lies by attributes `size` and
+// `cuts`; without them it is the whole.
+inline Result<TablePart> table_part(const KernelArgs& args, const TensorType& piece, size_t dim) {
+  if (!args.attrs.has(AttrKey::kCuts)) return TablePart{0, piece.shape[dim], piece.shape[dim]};
+  SHW_ASSIGN_OR_RETURN(const Piece place, piece_of(args.attrs, args.mesh, args.rank));
+  if (place.whole.size() != piece.shape.size() || place.size[dim] > piece.shape[dim])
+    return bad_types(to_string(piece) + " is not the piece of a table that 'size' and 'cuts' say");
+  return TablePart{place.offset[dim], place.size[dim], place.whole[dim]};
 }
 
 inline bool is_index_dtype(Dtype d) { return d == Dtype::kI32 || d == Dtype::kI64; }

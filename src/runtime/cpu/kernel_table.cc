@@ -44,9 +44,83 @@
   X(Iota)                   \
   X(ScalarTensor)           \
   X(LayerNorm)              \
-  X(LayerNormBackward) \
-  X(FillPadding) \
-  X(Extend)
+  X(LayerNormBackward)      \
+  X(FillPadding)            \
+  X(Extend)                 \
+  X(Abs)                    \
+  X(Sqrt)                   \
+  X(Log)                    \
+  X(Log1p)                  \
+  X(Expm1)                  \
+  X(Erf)                    \
+  X(Reciprocal)             \
+  X(Cos)                    \
+  X(Sin)                    \
+  X(Floor)                  \
+  X(Ceil)                   \
+  X(Round)                  \
+  X(Sign)                   \
+  X(Gelu)                   \
+  X(GeluBackward)           \
+  X(Silu)                   \
+  X(SiluBackward)           \
+  X(SigmoidBackward)        \
+  X(TanhBackward)           \
+  X(LogicalNot)             \
+  X(LogicalAnd)             \
+  X(LogicalOr)              \
+  X(BitwiseNot)             \
+  X(BitwiseOr)              \
+  X(Maximum)                \
+  X(Minimum)                \
+  X(Remainder)              \
+  X(FloorDivide)            \
+  X(Clamp)                  \
+  X(MaskedFill)             \
+  X(ToCopy)                 \
+  X(Amax)                   \
+  X(Amin)                   \
+  X(Prod)                   \
+  X(Any)                    \
+  X(All)                    \
+  X(Var)                    \
+  X(Argmax)                 \
+  X(Argmin)                 \
+  X(Max)                    \
+  X(Min)                    \
+  X(Softmax)                \
+  X(SoftmaxBackward)        \
+  X(LogSoftmax)             \
+  X(LogSoftmaxBackward)     \
+  X(Cumprod)                \
+  X(Sort)                   \
+  X(Topk)                   \
+  X(Gather)                 \
+  X(Scatter)                \
+  X(ScatterAdd)             \
+  X(IndexSelect)            \
+  X(IndexPut)               \
+  X(SelectBackward)         \
+  X(SelectScatter)          \
+  X(SliceBackward)          \
+  X(SliceScatter)           \
+  X(Pad)                    \
+  X(Stack)                  \
+  X(Flip)                   \
+  X(Repeat)                 \
+  X(Tril)                   \
+  X(Triu)                   \
+  X(FullLike)               \
+  X(NewFull)                \
+  X(RandLike)               \
+  X(Randn)                  \
+  X(RandnLike)              \
+  X(Dropout)                \
+  X(DropoutBackward)        \
+  X(RmsNorm)                \
+  X(RmsNormBackward)        \
+  X(NllLoss)                \
+  X(NllLossBackward)
 
 namespace shw::runtime::cpu {
 

@@ -1,7 +1,9 @@
 // Random numbers that depend on a seed and an element's place alone, so that every sharding draws
 // the same.
 #pragma once
+#include <cmath>
 #include <cstdint>
+#include <numbers>
 
 namespace shw::runtime::cpu {
 
@@ -19,6 +21,13 @@ inline uint64_t random_bits(uint64_t seed, uint64_t counter) {
 // In [0, 1), a multiple of 2⁻²⁴: exact in f32.
 inline float random_unit(uint64_t seed, uint64_t counter) {
   return static_cast<float>(random_bits(seed, counter) >> 40) * 0x1p-24f;
+}
+
+// Of the standard normal distribution (Box & Muller 1958).
+inline float random_normal(uint64_t seed, uint64_t counter) {
+  const double radius = std::sqrt(-2 * std::log(1.0 - random_unit(seed, 2 * counter)));
+  const double angle = 2 * std::numbers::pi * random_unit(seed, 2 * counter + 1);
+  return static_cast<float>(radius * std::cos(angle));
 }
 
 }  // namespace shw::runtime::cpu

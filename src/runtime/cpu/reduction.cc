@@ -1,6 +1,7 @@
 #include "runtime/cpu/reduction.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "runtime/cpu/rows.h"
 #include "runtime/simd.h"
@@ -9,64 +10,69 @@
 namespace shw::runtime::cpu {
 namespace {
 
-constexpr int64_t kSums = 256;   // that advance side by side
-constexpr int64_t kChunk = 512;  // elements of a row that are converted at a time
-constexpr int64_t kLanes = 8;    // partial sums of a row, so that it vectorises
+constexpr int64_t kResults = 256;  // that advance side by side
+constexpr int64_t kChunk = 512;    // elements of a row that are converted at a time
+constexpr int64_t kLanes = 8;      // partial results of a row, so that it vectorises
 
-// The input's dims, those that stay with their strides in input and output.
-struct Split {
-  Dims kept, kept_in, kept_out;  // sizes; strides in bytes
-  Dims reduced, reduced_in;
-  int64_t count = 1;  // elements that make one result
+// What each kind of reduction begins with, takes of an element, and makes of two.
+struct Add {
+  template <class A>
+  static A start() {
+    return {};
+  }
+  template <class A>
+  static A join(A a, A b) {
+    return a + b;
+  }
+};
+struct Multiply {
+  template <class A>
+  static A start() {
+    return A{1};
+  }
+  template <class A>
+  static A join(A a, A b) {
+    return a * b;
+  }
+};
+template <bool kLargest>
+struct Choose {
+  template <class A>
+  static A start() {
+    if constexpr (std::is_same_v<A, Int>)
+      return {kLargest ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max()};
+    else
+      return kLargest ? -std::numeric_limits<A>::infinity() : std::numeric_limits<A>::infinity();
+  }
+  static Int join(Int a, Int b) { return (a < b) == kLargest ? b : a; }
+  static double join(double a, double b) {  // NaN where either is
+    const double chosen = (a < b) == kLargest ? b : a;
+    return a != a ? a : b != b ? b : chosen;
+  }
+};
+template <bool kOne>  // true: one is enough
+struct Truth {
+  template <class A>
+  static A start() {
+    return {!kOne};
+  }
+  static Int join(Int a, Int b) { return {kOne ? a.v | b.v : a.v & b.v}; }
 };
 
-Result<Split> split_dims(const KernelArgs& args) {
-  const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
-  const auto rank = static_cast<size_t>(in.rank());
-  std::array<bool, kMaxRank> reduce{};
-  for (int64_t d : args.attrs.get_ints(AttrKey::kDims)) {
-    const int64_t at = d < 0 ? d + in.rank() : d;
-    if (at < 0 || at >= in.rank())
-      return invalid_argument("dim " + std::to_string(d) + " of " + to_string(in) +
-                              " cannot be summed over");
-    reduce[static_cast<size_t>(at)] = true;
-  }
-  if (args.attrs.get_ints(AttrKey::kDims).empty()) reduce.fill(true);
-  const bool keepdim = args.attrs.get_bool(AttrKey::kKeepDim, false);
-  Split s;
-  Dims expected;
-  for (size_t d = 0; d < rank; ++d) {
-    const int64_t stride = in.strides[d] * dtype_size(in.dtype);
-    if (reduce[d]) {
-      s.reduced.push_back(in.shape[d]);
-      s.reduced_in.push_back(stride);
-      s.count *= in.shape[d];
-      if (keepdim) expected.push_back(1);
-      continue;
-    }
-    const size_t at = expected.size();
-    if (at < out.strides.size()) s.kept_out.push_back(out.strides[at] * dtype_size(out.dtype));
-    s.kept.push_back(in.shape[d]);
-    s.kept_in.push_back(stride);
-    expected.push_back(in.shape[d]);
-  }
-  if (out.shape != expected) return bad_types(to_string(in) + " does not sum to " + to_string(out));
-  return s;
-}
-
-// `Value` is what elements are loaded as, `Sum` what they add up to.
-template <class Value, class Sum>
+// `Value` is what elements are loaded as, `Sum` what they are taken together in.
+template <class Value, class Sum, class Op>
 class ReductionKernel final : public HostKernel {
  public:
-  ReductionKernel(const Split& split, Dtype in, Dtype out, Reduction reduction, size_t num_inputs)
-      : load_(load_row<Value>(in)),
-        store_(store_row<Sum>(out)),
-        count_(reduction == Reduction::kMean ? split.count : -1),
-        output_(num_inputs) {
-    const Dims kept[2] = {split.kept_in, split.kept_out};
-    kept_ = make_loop(split.kept, kept);
-    const Dims reduced[1] = {split.reduced_in};
-    reduced_ = make_loop(split.reduced, reduced);
+  // `divisor`: of the results; negative: none.
+  ReductionKernel(const ReducedDims& dims, const KernelArgs& args, int64_t divisor)
+      : load_(load_row<Value>(args.inputs[0]->dtype)),
+        store_(store_row<Sum>(args.outputs[0]->dtype)),
+        divisor_(divisor),
+        output_(args.inputs.size()) {
+    const Dims kept[2] = {dims.kept_in, dims.kept_out};
+    kept_ = make_loop(dims.kept, kept);
+    const Dims reduced[1] = {dims.reduced_in};
+    reduced_ = make_loop(dims.reduced, reduced);
     side_by_side_ = kept_.row_size > 1 && kept_.row_stride_bytes[0] < reduced_.row_stride_bytes[0];
   }
 
@@ -75,17 +81,18 @@ class ReductionKernel final : public HostKernel {
     auto* out = static_cast<std::byte*>(buffers[output_]);
     const int64_t in_stride = kept_.row_stride_bytes[0], out_stride = kept_.row_stride_bytes[1];
     for_each_row(kept_, std::array{in, out}, [&](const std::array<std::byte*, 2>& p) {
-      for (int64_t j = 0; j < kept_.row_size; j += kSums) {
-        const int64_t n = std::min(kSums, kept_.row_size - j);
-        Sum sums[kSums] = {};
+      for (int64_t j = 0; j < kept_.row_size; j += kResults) {
+        const int64_t n = std::min(kResults, kept_.row_size - j);
+        Sum sums[kResults];
+        std::fill_n(sums, n, Op::template start<Sum>());
         std::byte* from = p[0] + j * in_stride;
         if (side_by_side_)
-          add_rows(from, n, sums);
+          join_rows(from, n, sums);
         else
-          for (int64_t i = 0; i < n; ++i) sums[i] = sum_of(from + i * in_stride);
+          for (int64_t i = 0; i < n; ++i) sums[i] = reduce_row(from + i * in_stride);
         if constexpr (std::is_same_v<Sum, double>)
-          if (count_ >= 0)
-            for (int64_t i = 0; i < n; ++i) sums[i] /= static_cast<double>(count_);
+          if (divisor_ >= 0)
+            for (int64_t i = 0; i < n; ++i) sums[i] /= static_cast<double>(divisor_);
         store_(sums, n, p[1] + j * out_stride, out_stride);
       }
     });
@@ -93,22 +100,32 @@ class ReductionKernel final : public HostKernel {
   }
 
  private:
-  static Sum as_sum(Value v) { return static_cast<Sum>(v); }
+  static Sum of(Value v) {
+    if constexpr (!std::is_same_v<Op, Truth<true>> && !std::is_same_v<Op, Truth<false>>)
+      return static_cast<Sum>(v);
+    else if constexpr (std::is_same_v<Value, Int>)
+      return {v.v != 0};
+    else if constexpr (std::is_same_v<Value, Complex>)
+      return {v.re != 0 || v.im != 0};
+    else
+      return {v != 0};
+  }
 
-  void add_rows(std::byte* from, int64_t n, Sum* sums) const {
+  void join_rows(std::byte* from, int64_t n, Sum* sums) const {
     const int64_t step = reduced_.row_stride_bytes[0];
     for_each_row(reduced_, std::array{from}, [&](const std::array<std::byte*, 1>& p) {
-      Value values[kSums];
+      Value values[kResults];
       for (int64_t r = 0; r < reduced_.row_size; ++r) {
         load_(p[0] + r * step, kept_.row_stride_bytes[0], n, values);
-        vector_loop(n, [&](int64_t i) { sums[i] = sums[i] + as_sum(values[i]); });
+        vector_loop(n, [&](int64_t i) { sums[i] = Op::join(sums[i], of(values[i])); });
       }
     });
   }
 
-  Sum sum_of(std::byte* from) const {
+  Sum reduce_row(std::byte* from) const {
     const int64_t stride = reduced_.row_stride_bytes[0];
-    Sum lanes[kLanes] = {};
+    Sum lanes[kLanes];
+    std::fill_n(lanes, kLanes, Op::template start<Sum>());
     for_each_row(reduced_, std::array{from}, [&](const std::array<std::byte*, 1>& p) {
       Value values[kChunk];
       for (int64_t r = 0; r < reduced_.row_size; r += kChunk) {
@@ -116,18 +133,18 @@ class ReductionKernel final : public HostKernel {
         load_(p[0] + r * stride, stride, n, values);
         int64_t i = 0;
         for (; i + kLanes <= n; i += kLanes)
-          for (int64_t l = 0; l < kLanes; ++l) lanes[l] = lanes[l] + as_sum(values[i + l]);
-        for (int64_t l = 0; i < n; ++i, ++l) lanes[l] = lanes[l] + as_sum(values[i]);
+          for (int64_t l = 0; l < kLanes; ++l) lanes[l] = Op::join(lanes[l], of(values[i + l]));
+        for (int64_t l = 0; i < n; ++i, ++l) lanes[l] = Op::join(lanes[l], of(values[i]));
       }
     });
     for (int64_t width = kLanes / 2; width > 0; width /= 2)
-      for (int64_t l = 0; l < width; ++l) lanes[l] = lanes[l] + lanes[l + width];
+      for (int64_t l = 0; l < width; ++l) lanes[l] = Op::join(lanes[l], lanes[l + width]);
     return lanes[0];
   }
 
   LoadRow<Value> load_;
   StoreRow<Sum> store_;
-  int64_t count_;  // to divide by; -1: a sum
+  int64_t divisor_;
   size_t output_;
   StridedLoop kept_;     // input, output
   StridedLoop reduced_;  // input
@@ -162,25 +179,91 @@ Prepared prepare_complex(const KernelArgs& args, Reduction reduction) {
   return prepare_reduction({inputs, outputs, attrs, args.mesh, args.rank}, reduction);
 }
 
+// Numbers: reals in f64, integers in int64.
+template <class Op>
+Prepared prepare_numbers(const KernelArgs& args, const ReducedDims& dims, int64_t divisor = -1) {
+  const Dtype in = args.inputs[0]->dtype, out = args.outputs[0]->dtype;
+  if (is_floating(out) && in == Dtype::kF64)
+    return make_kernel<ReductionKernel<double, double, Op>>(dims, args, divisor);
+  if (is_floating(out) && is_floating(in))
+    return make_kernel<ReductionKernel<float, double, Op>>(dims, args, divisor);
+  const auto is_integer = [](Dtype d) { return !is_floating(d) && !is_complex(d); };
+  if (is_integer(out) && is_integer(in) && divisor < 0)
+    return make_kernel<ReductionKernel<Int, Int, Op>>(dims, args, divisor);
+  return unimplemented("this reduction of " + std::string(dtype_name(in)) + " in " +
+                       std::string(dtype_name(out)));
+}
+
+template <class Op>
+Prepared prepare_truth(const KernelArgs& args, const ReducedDims& dims) {
+  if (args.outputs[0]->dtype != Dtype::kBool)
+    return bad_types("truth is bool, not " + to_string(*args.outputs[0]));
+  return with_compute_type(args.inputs[0]->dtype, [&](auto t) -> Prepared {
+    return make_kernel<ReductionKernel<decltype(t), Int, Op>>(dims, args, -1);
+  });
+}
+
 }  // namespace
+
+Result<ReducedDims> reduced_dims(const KernelArgs& args) {
+  const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
+  const auto rank = static_cast<size_t>(in.rank());
+  std::array<bool, kMaxRank> reduce{};
+  for (int64_t d : args.attrs.get_ints(AttrKey::kDims)) {
+    const int64_t at = d < 0 ? d + in.rank() : d;
+    if (at < 0 || at >= in.rank())
+      return invalid_argument("dim " + std::to_string(d) + " of " + to_string(in) +
+                              " cannot be reduced");
+    reduce[static_cast<size_t>(at)] = true;
+  }
+  if (args.attrs.get_ints(AttrKey::kDims).empty()) reduce.fill(true);
+  const bool keepdim = args.attrs.get_bool(AttrKey::kKeepDim, false);
+  ReducedDims s;
+  Dims expected;
+  for (size_t d = 0; d < rank; ++d) {
+    const int64_t stride = in.strides[d] * dtype_size(in.dtype);
+    if (reduce[d]) {
+      s.reduced.push_back(in.shape[d]);
+      s.reduced_in.push_back(stride);
+      s.count *= in.shape[d];
+      if (keepdim) expected.push_back(1);
+      continue;
+    }
+    const size_t at = expected.size();
+    if (at < out.strides.size()) s.kept_out.push_back(out.strides[at] * dtype_size(out.dtype));
+    s.kept.push_back(in.shape[d]);
+    s.kept_in.push_back(stride);
+    expected.push_back(in.shape[d]);
+  }
+  if (out.shape != expected)
+    return bad_types(to_string(in) + " does not reduce to " + to_string(out));
+  return s;
+}
 
 Prepared prepare_reduction(const KernelArgs& args, Reduction reduction) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
-  const Dtype in = args.inputs[0]->dtype, out = args.outputs[0]->dtype;
-  if (is_complex(in) && is_complex(out)) return prepare_complex(args, reduction);
-  SHW_ASSIGN_OR_RETURN(const Split split, split_dims(args));
-  const size_t n = args.inputs.size();
-  if (is_floating(out)) {
-    if (in == Dtype::kF64)
-      return make_kernel<ReductionKernel<double, double>>(split, in, out, reduction, n);
-    if (is_floating(in))
-      return make_kernel<ReductionKernel<float, double>>(split, in, out, reduction, n);
-  } else if (!is_complex(out) && !is_complex(in) && !is_floating(in) &&
-             reduction == Reduction::kSum) {
-    return make_kernel<ReductionKernel<Int, Int>>(split, in, out, reduction, n);
+  const bool complex = is_complex(args.inputs[0]->dtype) && is_complex(args.outputs[0]->dtype);
+  if (complex && (reduction == Reduction::kSum || reduction == Reduction::kMean))
+    return prepare_complex(args, reduction);
+  SHW_ASSIGN_OR_RETURN(const ReducedDims dims, reduced_dims(args));
+  switch (reduction) {
+    case Reduction::kSum:
+      return prepare_numbers<Add>(args, dims);
+    case Reduction::kMean:
+      // Of nothing: NaN, as 0 / 0 is.
+      return prepare_numbers<Add>(args, dims, dims.count);
+    case Reduction::kProduct:
+      return prepare_numbers<Multiply>(args, dims);
+    case Reduction::kMax:
+      return prepare_numbers<Choose<true>>(args, dims);
+    case Reduction::kMin:
+      return prepare_numbers<Choose<false>>(args, dims);
+    case Reduction::kAny:
+      return prepare_truth<Truth<true>>(args, dims);
+    case Reduction::kAll:
+      return prepare_truth<Truth<false>>(args, dims);
   }
-  return unimplemented("a sum or mean of " + std::string(dtype_name(in)) + " in " +
-                       std::string(dtype_name(out)));
+  return internal_error("no such reduction");
 }
 
 }  // namespace shw::runtime::cpu

@@ -45,7 +45,7 @@ std::map<std::string, Bytes> cases_of_structure() {
   c["two_entry_points"] = changed([](GraphFile& f) { f.num_entry_points = 2; });
   c["unknown_ops"] = changed([](GraphFile& f) {
     f.nodes[2].op = "conv3d";
-    f.nodes.push_back({"topk", "a", {2}, {2}});
+    f.nodes.push_back({"fft", "a", {2}, {2}});
     f.nodes.push_back({"conv3d", "b", {2}, {2}});
   });
   c["operand_is_itself"] = changed([](GraphFile& f) { f.nodes[2].operands[0] = 2; });

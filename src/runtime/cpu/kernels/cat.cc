@@ -1,40 +1,10 @@
 // cat: the inputs one after another along attrs.dim.
 #include <algorithm>
-#include <vector>
 
-#include "runtime/cpu/cast.h"
-#include "runtime/cpu/kernel_args.h"
+#include "runtime/cpu/parts.h"
 
 namespace shw::runtime::cpu {
 namespace {
-
-class Cat final : public HostKernel {
- public:
-  Cat(const KernelArgs& args, size_t dim) : output_(args.inputs.size()) {
-    const TensorType& out = *args.outputs[0];
-    int64_t offset = 0;
-    for (const TensorType* in : args.inputs) {
-      TensorType window = out;
-      window.shape[dim] = in->shape[dim];
-      parts_.push_back({StridedCast(window, *in), offset});
-      offset += in->shape[dim] * out.strides[dim] * dtype_size(out.dtype);
-    }
-  }
-  Status compute(void* const* buffers) noexcept override {
-    auto* out = static_cast<std::byte*>(buffers[output_]);
-    for (size_t i = 0; i < parts_.size(); ++i)
-      parts_[i].copy.run(out + parts_[i].offset_bytes, buffers[i]);
-    return {};
-  }
-
- private:
-  struct Part {
-    StridedCast copy;
-    int64_t offset_bytes;
-  };
-  std::vector<Part> parts_;
-  size_t output_;
-};
 
 Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, std::max<size_t>(1, args.inputs.size())));
@@ -43,18 +13,19 @@ Prepared prepare(const KernelArgs& args) {
   if (dim < 0) dim += out.rank();
   if (dim < 0 || dim >= out.rank()) return bad_types("no such dim in " + to_string(out));
   const auto d = static_cast<size_t>(dim);
-  int64_t left = out.shape[d];
-  for (const TensorType* in : args.inputs) {
-    Dims shape = in->shape;
-    if (shape.size() != out.shape.size())
-      return bad_types(to_string(*in) + " in " + to_string(out));
-    left -= shape[d];
-    shape[d] = out.shape[d];
-    if (shape != out.shape || left < 0)
-      return bad_types(to_string(*in) + " is no part of " + to_string(out));
+  std::vector<Part> parts;
+  int64_t at = 0;
+  for (size_t i = 0; i < args.inputs.size(); ++i) {
+    const TensorType& in = *args.inputs[i];
+    if (in.rank() != out.rank() || in.shape[d] > out.shape[d] - at)
+      return bad_types(to_string(in) + " is no part of " + to_string(out));
+    Part part{i, out, at * out.strides[d] * dtype_size(out.dtype)};
+    part.window.shape[d] = in.shape[d];
+    parts.push_back(part);
+    at += in.shape[d];
   }
-  if (left != 0) return bad_types("the parts do not fill " + to_string(out));
-  return make_kernel<Cat>(args, d);
+  if (at != out.shape[d]) return bad_types("the parts do not fill " + to_string(out));
+  return prepare_parts(args, parts, Ground::kNone);
 }
 
 }  // namespace

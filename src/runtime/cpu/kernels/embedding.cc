@@ -9,7 +9,7 @@ namespace {
 class Embedding final : public HostKernel {
  public:
   Embedding(const TensorType& table, const TensorType& indices, const TensorType& out,
-            const RowRange& rows, size_t num_inputs)
+            const TablePart& rows, size_t num_inputs)
       : rows_(rows), row_bytes_(table.strides[0] * dtype_size(table.dtype)), output_(num_inputs) {
     Dims beside = out.strides;
     beside.erase(beside.size() - 1);
@@ -17,31 +17,28 @@ class Embedding final : public HostKernel {
     walk_ = IndexWalk(indices, beside);
     copy_row_ = StridedCopy(Dims{table.shape[1]}, dtype_size(table.dtype), Dims{out.strides.back()},
                             Dims{table.strides[1]});
-    zero_row_ = StridedCopy(Dims{table.shape[1]}, dtype_size(table.dtype), Dims{out.strides.back()},
-                            Dims{0});
+    zero_row_ = StridedFill({Dims{table.shape[1]}, Dims{out.strides.back()}, out.dtype});
   }
   Status compute(void* const* buffers) noexcept override {
     const auto* table = static_cast<const std::byte*>(buffers[0]);
     return walk_.for_each(buffers[1], buffers[output_],
                           [&](int64_t index, std::byte* to) -> Status {
-                            if (index < 0 || index >= rows_.whole)
-                              return index_out_of_range(index, rows_.whole);
-                            const int64_t row = index - rows_.first;
-                            if (row >= 0 && row < rows_.own)
-                              copy_row_.run(to, table + row * row_bytes_);
+                            if (!rows_.exists(index)) return index_out_of_range(index, rows_.whole);
+                            if (rows_.has(index))
+                              copy_row_.run(to, table + rows_.position(index) * row_bytes_);
                             else
-                              zero_row_.run(to, kZero.data());
+                              zero_row_.run(to);
                             return {};
                           });
   }
 
  private:
-  static constexpr std::array<std::byte, 16> kZero{};
-  RowRange rows_;
+  TablePart rows_;
   int64_t row_bytes_;
   size_t output_;
   IndexWalk walk_;
-  StridedCopy copy_row_, zero_row_;
+  StridedCopy copy_row_;
+  StridedFill zero_row_;
 };
 
 Prepared prepare(const KernelArgs& args) {
@@ -53,7 +50,7 @@ Prepared prepare(const KernelArgs& args) {
       out.dtype != table.dtype || !is_index_dtype(indices.dtype))
     return bad_types("rows of " + to_string(table) + " by " + to_string(indices) + " do not make " +
                      to_string(out));
-  SHW_ASSIGN_OR_RETURN(const RowRange rows, row_range(args, table.shape[0]));
+  SHW_ASSIGN_OR_RETURN(const TablePart rows, table_part(args, table, 0));
   return make_kernel<Embedding>(table, indices, out, rows, args.inputs.size());
 }
 

@@ -20,7 +20,7 @@ constexpr int64_t kChunk = 512;  // columns that are summed at a time, on the st
 template <class T>
 class EmbeddingDenseBackward final : public HostKernel {
  public:
-  EmbeddingDenseBackward(const KernelArgs& args, const RowRange& range)
+  EmbeddingDenseBackward(const KernelArgs& args, const TablePart& range)
       : range_(range),
         rows_(args.outputs[0]->shape[0]),
         width_(args.outputs[0]->shape[1]),
@@ -68,14 +68,14 @@ class EmbeddingDenseBackward final : public HostKernel {
     std::memset(first, 0, static_cast<size_t>(rows_ + 1) * sizeof(int64_t));
     auto* grad = static_cast<std::byte*>(buffers[0]);
     SHW_RETURN_IF_ERROR(walk_.for_each(buffers[1], grad, [&](int64_t index, std::byte*) -> Status {
-      if (index < 0 || index >= range_.whole) return index_out_of_range(index, range_.whole);
-      if (is_own(index)) ++first[index - range_.first + 1];
+      if (!range_.exists(index)) return index_out_of_range(index, range_.whole);
+      if (range_.has(index)) ++first[range_.position(index) + 1];
       return {};
     }));
     for (int64_t r = 0; r < rows_; ++r) first[r + 1] += first[r];
     int64_t* lists = first + rows_ + 1;
     return walk_.for_each(buffers[1], grad, [&](int64_t index, std::byte* from) -> Status {
-      if (is_own(index)) lists[first[index - range_.first]++] = from - grad;
+      if (range_.has(index)) lists[first[range_.position(index)]++] = from - grad;
       return {};
     });
   }
@@ -92,11 +92,7 @@ class EmbeddingDenseBackward final : public HostKernel {
     store_(sums, n, to, column_stride_);
   }
 
-  bool is_own(int64_t index) const {
-    return index >= range_.first && index - range_.first < range_.own;
-  }
-
-  RowRange range_;
+  TablePart range_;
   int64_t rows_, width_, count_, padding_;
   bool by_frequency_;
   size_t output_;
@@ -109,19 +105,19 @@ class EmbeddingDenseBackward final : public HostKernel {
 Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 2));
   const TensorType &grad = *args.inputs[0], &indices = *args.inputs[1], &out = *args.outputs[0];
-  const auto range = row_range(args, out.rank() == 2 ? out.shape[0] : 0);
-  if (!range.ok()) return range.status();
   Dims shape = indices.shape;
   if (out.rank() == 2 && indices.rank() < kMaxRank) shape.push_back(out.shape[1]);
   if (out.rank() != 2 || indices.rank() >= kMaxRank || grad.shape != shape ||
-      !is_index_dtype(indices.dtype) || !is_floating(grad.dtype) || !is_floating(out.dtype) ||
-      args.attrs.get_int(AttrKey::kNumWeights, range->whole) != range->whole)
+      !is_index_dtype(indices.dtype) || !is_floating(grad.dtype) || !is_floating(out.dtype))
     return bad_types("gradients " + to_string(grad) + " by " + to_string(indices) +
                      " do not make " + to_string(out));
+  SHW_ASSIGN_OR_RETURN(const TablePart range, table_part(args, out, 0));
+  if (args.attrs.get_int(AttrKey::kNumWeights, range.whole) != range.whole)
+    return bad_types(to_string(out) + " is no piece of a table of num_weights rows");
   SHW_RETURN_IF_ERROR(check_size({out.shape[0]}));
   SHW_RETURN_IF_ERROR(check_size({indices.numel()}));
-  if (out.dtype == Dtype::kF64) return make_kernel<EmbeddingDenseBackward<double>>(args, *range);
-  return make_kernel<EmbeddingDenseBackward<float>>(args, *range);
+  if (out.dtype == Dtype::kF64) return make_kernel<EmbeddingDenseBackward<double>>(args, range);
+  return make_kernel<EmbeddingDenseBackward<float>>(args, range);
 }
 
 }  // namespace

@@ -9,18 +9,15 @@ namespace {
 class Extend final : public HostKernel {
  public:
   Extend(const TensorType& in, const TensorType& out, size_t output)
-      : zero_(out.shape, dtype_size(out.dtype), out.strides, Dims(out.shape.size(), 0)),
-        copy_({in.shape, out.strides, out.dtype}, in),
-        output_(output) {}
+      : zero_(out), copy_({in.shape, out.strides, out.dtype}, in), output_(output) {}
   Status compute(void* const* buffers) noexcept override {
-    static constexpr std::array<std::byte, 16> kZero{};
-    zero_.run(buffers[output_], kZero.data());
+    zero_.run(buffers[output_]);
     copy_.run(buffers[output_], buffers[0]);
     return {};
   }
 
  private:
-  StridedCopy zero_;
+  StridedFill zero_;
   StridedCast copy_;
   size_t output_;
 };

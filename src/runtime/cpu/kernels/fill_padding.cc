@@ -1,13 +1,34 @@
 // fill_padding: a copy of a piece in which what lies behind the rank's own elements is
 // attrs.fill_value. attrs.size and attrs.cuts say how many elements are its own.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
 #include "runtime/cpu/cast.h"
+#include "runtime/cpu/fill.h"
 #include "runtime/cpu/kernel_args.h"
-#include "runtime/cpu/odometer.h"
-#include "runtime/cpu/pointwise.h"
 #include "runtime/piece.h"
 
 namespace shw::runtime::cpu {
 namespace {
+
+// The nearest number that the dtype has, where it has limits: what is neutral to a maximum or
+// minimum is infinite.
+Scalar in_range(double value, Dtype dtype) {
+  const auto bits = static_cast<int>(8 * dtype_size(dtype));
+  double low = 0, high = 1;
+  if (dtype != Dtype::kBool) {
+    if (is_floating(dtype) || is_complex(dtype)) return {value, 0};
+    const bool is_signed = dtype != Dtype::kU8;
+    high = std::ldexp(1.0, is_signed ? bits - 1 : bits);
+    low = is_signed ? -high : 0;
+    if (value >= high)
+      return {high, is_signed ? static_cast<int64_t>(~uint64_t{0} >> (65 - bits)) : 255};
+  }
+  const double bounded = std::clamp(value, low, high);
+  return {bounded, static_cast<int64_t>(bounded)};
+}
 
 class FillPadding final : public HostKernel {
  public:
@@ -17,33 +38,32 @@ class FillPadding final : public HostKernel {
     TensorType from = in, to = out;
     from.shape = to.shape = own;
     if (to.numel() > 0) copy_.emplace(to, from);
-    store_row<double>(out.dtype)(&value, 1, value_.data(), 0);
+    const auto element = element_of(out.dtype, in_range(value, out.dtype));
     // One box for each dim: behind the rank's own elements there, within them in the dims before.
     Dims box = out.shape;
     for (size_t d = 0; d < own.size(); ++d) {
       box[d] = out.shape[d] - own[d];
-      if (TensorType{box, out.strides, out.dtype}.numel() > 0)
+      const TensorType window{box, out.strides, out.dtype};
+      if (window.numel() > 0)
         boxes_.push_back(
-            {own[d] * out.strides[d] * dtype_size(out.dtype),
-             StridedCopy(box, dtype_size(out.dtype), out.strides, Dims(out.shape.size(), 0))});
+            {own[d] * out.strides[d] * dtype_size(out.dtype), StridedFill(window, element)});
       box[d] = own[d];
     }
   }
   Status compute(void* const* buffers) noexcept override {
     auto* out = static_cast<std::byte*>(buffers[output_]);
     if (copy_) copy_->run(out, buffers[0]);
-    for (const Box& b : boxes_) b.fill.run(out + b.offset_bytes, value_.data());
+    for (const Box& b : boxes_) b.fill.run(out + b.offset_bytes);
     return {};
   }
 
  private:
   struct Box {
     int64_t offset_bytes;
-    StridedCopy fill;
+    StridedFill fill;
   };
   std::optional<StridedCast> copy_;
   std::vector<Box> boxes_;
-  std::array<std::byte, 16> value_{};
   size_t output_;
 };
 

@@ -2,13 +2,7 @@
 #include "runtime/cpu/fill.h"
 
 namespace shw::runtime::cpu {
-namespace {
-
-Prepared prepare(const KernelArgs& args) { return prepare_fill(args); }
-
-}  // namespace
-
 extern const Kernel kFull;
-constinit const Kernel kFull = {"full", prepare};
+constinit const Kernel kFull = {"full", prepare_fill};
 
 }  // namespace shw::runtime::cpu

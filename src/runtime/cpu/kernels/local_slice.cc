@@ -23,19 +23,18 @@ class LocalSlice final : public HostKernel {
     rest.shape[dim] -= own;
     if (rest.numel() == 0) return;
     rest_offset_bytes_ = own * to.strides[dim] * dtype_size(to.dtype);
-    zero_.emplace(rest.shape, dtype_size(to.dtype), to.strides, Dims(to.shape.size(), 0));
+    zero_.emplace(rest);
   }
   Status compute(void* const* buffers) noexcept override {
-    static constexpr std::array<std::byte, 16> kZero{};
     auto* to = static_cast<std::byte*>(buffers[output_]);
     if (copy_) copy_->run(to, static_cast<const std::byte*>(buffers[0]) + offset_bytes_);
-    if (zero_) zero_->run(to + rest_offset_bytes_, kZero.data());
+    if (zero_) zero_->run(to + rest_offset_bytes_);
     return {};
   }
 
  private:
   std::optional<StridedCast> copy_;
-  std::optional<StridedCopy> zero_;
+  std::optional<StridedFill> zero_;
   int64_t offset_bytes_, rest_offset_bytes_ = 0;
   size_t output_;
 };

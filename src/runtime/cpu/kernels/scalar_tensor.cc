@@ -1,14 +1,8 @@
-// scalar_tensor: attrs.fill_value.
+// scalar_tensor: attrs.fill_value as a tensor without dims.
 #include "runtime/cpu/fill.h"
 
 namespace shw::runtime::cpu {
-namespace {
-
-Prepared prepare(const KernelArgs& args) { return prepare_fill(args); }
-
-}  // namespace
-
 extern const Kernel kScalarTensor;
-constinit const Kernel kScalarTensor = {"scalar_tensor", prepare};
+constinit const Kernel kScalarTensor = {"scalar_tensor", prepare_fill};
 
 }  // namespace shw::runtime::cpu

@@ -1,0 +1,15 @@
+// abs: |x|.
+#include "ops/families.h"
+
+namespace shw::ops {
+
+extern const OpDef kAbs;
+constinit const OpDef kAbs = {
+    .kind = OpKind::kAbs,
+    .params = kSelf,
+    .infer = infer_real,
+    .rules = pointwise_rules,
+    .takes_strided = true,
+};
+
+}  // namespace shw::ops

@@ -1,0 +1,30 @@
+// amax: the largest value over `dims`.
+#include "ops/reduction.h"
+
+namespace shw::ops {
+namespace {
+
+constexpr Param kParams[] = {
+    {"self", ParamKind::kTensor}, {"dims", ParamKind::kInts}, {"keepdim", ParamKind::kBool}};
+
+Results infer(const OpArgs& args) {
+  SHW_RETURN_IF_ERROR(want_some_elements(args));
+  return infer_reduction(args, args.in(0).dtype);
+}
+
+void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
+  reduction_rules(args, kPMax, rules);
+}
+
+}  // namespace
+
+extern const OpDef kAmax;
+constinit const OpDef kAmax = {
+    .kind = OpKind::kAmax,
+    .params = kParams,
+    .infer = infer,
+    .rules = rules,
+    .takes_strided = true,
+};
+
+}  // namespace shw::ops

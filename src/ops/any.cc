@@ -1,0 +1,27 @@
+// any: whether one element over `dims` is not zero.
+#include "ops/reduction.h"
+
+namespace shw::ops {
+namespace {
+
+constexpr Param kParams[] = {
+    {"self", ParamKind::kTensor}, {"dims", ParamKind::kInts}, {"keepdim", ParamKind::kBool}};
+
+Results infer(const OpArgs& args) { return infer_reduction(args, Dtype::kBool); }
+
+void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
+  kept_dims_rules(args, rules);
+}
+
+}  // namespace
+
+extern const OpDef kAny;
+constinit const OpDef kAny = {
+    .kind = OpKind::kAny,
+    .params = kParams,
+    .infer = infer,
+    .rules = rules,
+    .takes_strided = true,
+};
+
+}  // namespace shw::ops

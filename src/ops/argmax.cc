@@ -1,0 +1,22 @@
+// argmax: where the first of the largest values stands along `dim`; without it, in the whole
+// tensor, read row by row.
+#include "ops/extreme.h"
+
+namespace shw::ops {
+namespace {
+
+constexpr Param kParams[] = {
+    {"self", ParamKind::kTensor}, {"dim", ParamKind::kInt}, {"keepdim", ParamKind::kBool}};
+
+}  // namespace
+
+extern const OpDef kArgmax;
+constinit const OpDef kArgmax = {
+    .kind = OpKind::kArgmax,
+    .params = kParams,
+    .infer = infer_place_of_extreme,
+    .rules = place_of_extreme_rules,
+    .takes_strided = true,
+};
+
+}  // namespace shw::ops

@@ -1,0 +1,15 @@
+// ceil: the smallest whole number ≥ x. Does not fall with x, so maxima and minima pass.
+#include "ops/families.h"
+
+namespace shw::ops {
+
+extern const OpDef kCeil;
+constinit const OpDef kCeil = {
+    .kind = OpKind::kCeil,
+    .params = kSelf,
+    .infer = infer_real,
+    .rules = monotone_rules,
+    .takes_strided = true,
+};
+
+}  // namespace shw::ops

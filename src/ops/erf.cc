@@ -1,0 +1,15 @@
+// erf: the error function. Grows with x, so maxima and minima pass.
+#include "ops/families.h"
+
+namespace shw::ops {
+
+extern const OpDef kErf;
+constinit const OpDef kErf = {
+    .kind = OpKind::kErf,
+    .params = kSelf,
+    .infer = infer_pointwise_float,
+    .rules = monotone_rules,
+    .takes_strided = true,
+};
+
+}  // namespace shw::ops

@@ -1,0 +1,15 @@
+// floor: the largest whole number ≤ x. Does not fall with x, so maxima and minima pass.
+#include "ops/families.h"
+
+namespace shw::ops {
+
+extern const OpDef kFloor;
+constinit const OpDef kFloor = {
+    .kind = OpKind::kFloor,
+    .params = kSelf,
+    .infer = infer_real,
+    .rules = monotone_rules,
+    .takes_strided = true,
+};
+
+}  // namespace shw::ops

@@ -1,0 +1,15 @@
+// floor_divide: ⌊self / other⌋, broadcast.
+#include "ops/families.h"
+
+namespace shw::ops {
+
+extern const OpDef kFloorDivide;
+constinit const OpDef kFloorDivide = {
+    .kind = OpKind::kFloorDivide,
+    .params = kComparison,
+    .infer = infer_real,
+    .rules = pointwise_rules,
+    .takes_strided = true,
+};
+
+}  // namespace shw::ops

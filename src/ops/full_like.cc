@@ -1,0 +1,30 @@
+// full_like: `fill_value` in a new tensor of self's shape.
+#include "ops/families.h"
+
+namespace shw::ops {
+namespace {
+
+constexpr Param kParams[] = {
+    {"self", ParamKind::kTensor},         {"fill_value", ParamKind::kNumber},
+    {"dtype", ParamKind::kDtype},         {"layout", ParamKind::kIgnored},
+    {"device", ParamKind::kIgnored},      {"pin_memory", ParamKind::kIgnored},
+    {"memory_format", ParamKind::kString}};
+
+Results infer(const OpArgs& args) {
+  SHW_RETURN_IF_ERROR(want_operands(args, 1));
+  if (!args.attrs->has(AttrKey::kFillValue))
+    return invalid_argument("attribute 'fill_value' is missing");
+  return infer_like(args);
+}
+
+}  // namespace
+
+extern const OpDef kFullLike;
+constinit const OpDef kFullLike = {
+    .kind = OpKind::kFullLike,
+    .params = kParams,
+    .infer = infer,
+    .rules = like_rules,
+};
+
+}  // namespace shw::ops

@@ -1,0 +1,51 @@
+// gather: along `dim`, the elements of `self` that `index` names; the other dims go side by side.
+//
+// Where `dim` of self is cut, a rank picks what lies in its own block and has zeros for the rest,
+// so the result is a sum of parts (`full`): what a loss over a cut vocabulary needs. The reference
+// has that as a masked partial of the indices, which no layout turns into for a finite price.
+#include "ops/lookup.h"
+
+namespace shw::ops {
+namespace {
+
+constexpr Param kParams[] = {{"self", ParamKind::kTensor},
+                             {"dim", ParamKind::kInt},
+                             {"index", ParamKind::kTensor},
+                             {"sparse_grad", ParamKind::kBool}};
+
+Results infer(const OpArgs& args) {
+  SHW_RETURN_IF_ERROR(lookup_dim(args, 1).status());
+  return one(row_major(args.in(0).dtype, args.in(1).shape));
+}
+
+void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
+  const auto dim = lookup_dim(args, 1);
+  if (!dim.ok()) return;  // inference has refused the node before
+  const Dims &self = args.in(0).shape, &index = args.in(1).shape;
+  if (index[*dim] == 1) rules.add({Placement::masked()}, {shard(*dim), Placement::masked()});
+  rules.add({shard(*dim)}, {kR, shard(*dim)});
+  for (size_t d = 0; d < self.size(); ++d)
+    if (d != *dim && self[d] == index[d]) rules.add({shard(d)}, {shard(d), shard(d)});
+}
+
+void full_rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
+  const auto dim = lookup_dim(args, 1);
+  if (!dim.ok()) return;
+  rules.add({kPSum}, {shard(*dim), kR});
+  for (Placement p : {kPSum, kPAvg, kPMin, kPMax}) rules.add({p}, {p, kR});
+}
+
+}  // namespace
+
+extern const OpDef kGather;
+constinit const OpDef kGather = {
+    .kind = OpKind::kGather,
+    .params = kParams,
+    .infer = infer,
+    .rules = rules,
+    .full_rules = full_rules,
+    .takes_strided = true,
+    .wants_place = Place::kOfOperand,
+};
+
+}  // namespace shw::ops

@@ -1,0 +1,73 @@
+// index_put: self, but with `values` – broadcast – where integer tensors point, as index reads
+// there; with `accumulate`, values are added. Of several for one place the last one stays.
+#include <algorithm>
+
+#include "ops/families.h"
+#include "ops/index.h"
+
+namespace shw::ops {
+namespace {
+
+// The index tensors come last, so that there may be any number of them.
+constexpr Param kParams[] = {{"self", ParamKind::kTensor},
+                             {"values", ParamKind::kTensor},
+                             {"indices", ParamKind::kTensorList},
+                             {"dims", ParamKind::kInts},
+                             {"accumulate", ParamKind::kBool}};
+
+Results infer(const OpArgs& args) {
+  SHW_RETURN_IF_ERROR(want_operands(args, std::max<size_t>(3, args.operands.size())));
+  SHW_ASSIGN_OR_RETURN(const IndexShape shape, index_shape(args, 2));
+  const TensorType& values = args.in(1);
+  bool fits = values.dtype == args.in(0).dtype && values.shape.size() <= shape.result.size();
+  const size_t lacks = shape.result.size() - std::min(values.shape.size(), shape.result.size());
+  for (size_t d = 0; fits && d < values.shape.size(); ++d)
+    fits = values.shape[d] == 1 || values.shape[d] == shape.result[lacks + d];
+  if (!fits)
+    return invalid_argument("values " + to_string(values) + " do not fill " +
+                            to_string(row_major(args.in(0).dtype, shape.result)));
+  return one(row_major(args.in(0).dtype, args.in(0).shape));
+}
+
+void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
+  const auto shape = index_shape(args, 2);
+  if (!shape.ok()) return;  // inference has refused the node before
+  const Dims& values = args.in(1).shape;
+  const size_t lacks = shape->result.size() - values.size();
+  for (size_t d = 0; d < args.in(0).shape.size(); ++d) {
+    if (shape->indexed[d]) continue;
+    std::vector<Placement> operands(args.operands.size(), kR);
+    operands[0] = shard(d);
+    const size_t at = shape->place_of(d);
+    if (at >= lacks && values[at - lacks] == args.in(0).shape[d]) operands[1] = shard(at - lacks);
+    rules.add(std::vector<Placement>{shard(d)}, operands);
+  }
+  std::vector<Placement> operands(args.operands.size(), kR);
+  operands[0] = operands[1] = kPSum;
+  rules.add(std::vector<Placement>{kPSum}, operands);
+}
+
+// Each rank changes what lies in its own block.
+void full_rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
+  const auto shape = index_shape(args, 2);
+  if (!shape.ok()) return;
+  for (size_t d : shape->dims) {
+    std::vector<Placement> operands(args.operands.size(), kR);
+    operands[0] = shard(d);
+    rules.add(std::vector<Placement>{shard(d)}, operands);
+  }
+}
+
+}  // namespace
+
+extern const OpDef kIndexPut;
+constinit const OpDef kIndexPut = {
+    .kind = OpKind::kIndexPut,
+    .params = kParams,
+    .infer = infer,
+    .rules = rules,
+    .full_rules = full_rules,
+    .wants_place = Place::kOfOperand,
+};
+
+}  // namespace shw::ops

@@ -1,0 +1,21 @@
+// log_softmax: x less the logarithm of the sum of eˣ along `dim`.
+#include "ops/along_dim.h"
+
+namespace shw::ops {
+namespace {
+
+constexpr Param kParams[] = {
+    {"self", ParamKind::kTensor}, {"dim", ParamKind::kInt}, {"half_to_float", ParamKind::kBool}};
+
+}  // namespace
+
+extern const OpDef kLogSoftmax;
+constinit const OpDef kLogSoftmax = {
+    .kind = OpKind::kLogSoftmax,
+    .params = kParams,
+    .infer = infer_softmax,
+    .rules = softmax_rules,
+    .takes_strided = true,
+};
+
+}  // namespace shw::ops

@@ -1,0 +1,22 @@
+// max: the largest values along `dim`, and where the first of them stands. Over several dims, or
+// all: amax.
+#include "ops/extreme.h"
+
+namespace shw::ops {
+namespace {
+
+constexpr Param kParams[] = {
+    {"self", ParamKind::kTensor}, {"dim", ParamKind::kInt}, {"keepdim", ParamKind::kBool}};
+
+}  // namespace
+
+extern const OpDef kMax;
+constinit const OpDef kMax = {
+    .kind = OpKind::kMax,
+    .params = kParams,
+    .infer = infer_extreme,
+    .rules = place_of_extreme_rules,
+    .takes_strided = true,
+};
+
+}  // namespace shw::ops

@@ -1,0 +1,22 @@
+// min: the smallest values along `dim`, and where the first of them stands. Over several dims, or
+// all: amin.
+#include "ops/extreme.h"
+
+namespace shw::ops {
+namespace {
+
+constexpr Param kParams[] = {
+    {"self", ParamKind::kTensor}, {"dim", ParamKind::kInt}, {"keepdim", ParamKind::kBool}};
+
+}  // namespace
+
+extern const OpDef kMin;
+constinit const OpDef kMin = {
+    .kind = OpKind::kMin,
+    .params = kParams,
+    .infer = infer_extreme,
+    .rules = place_of_extreme_rules,
+    .takes_strided = true,
+};
+
+}  // namespace shw::ops

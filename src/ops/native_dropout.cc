@@ -1,0 +1,41 @@
+// native_dropout: zeros for a share `p` of the elements, the others times 1 / (1 − p), and which
+// stayed. Which these are depends on `seed` and on an element's place in the whole tensor alone, so
+// every sharding drops the same. Without `train` all stay.
+#include "ops/families.h"
+
+namespace shw::ops {
+namespace {
+
+constexpr Param kParams[] = {{"input", ParamKind::kTensor},
+                             {"p", ParamKind::kNumber},
+                             {"train", ParamKind::kBool},
+                             {"seed", ParamKind::kInt}};
+
+Results infer(const OpArgs& args) {
+  SHW_RETURN_IF_ERROR(want_operands(args, 1));
+  const TensorType& in = args.in(0);
+  const double p = args.attrs->get_number(AttrKey::kP, 0);
+  if (!is_floating(in.dtype) || !(p >= 0 && p <= 1))
+    return invalid_argument("a share p of " + std::to_string(p) + " of " + to_string(in) +
+                            " cannot be dropped");
+  return std::vector<OptionalType>{row_major(in.dtype, in.shape),
+                                   row_major(Dtype::kBool, in.shape)};
+}
+
+void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
+  for (size_t d = 0; d < args.in(0).shape.size(); ++d) rules.add({shard(d), shard(d)}, {shard(d)});
+}
+
+}  // namespace
+
+extern const OpDef kDropout;
+constinit const OpDef kDropout = {
+    .kind = OpKind::kDropout,
+    .params = kParams,
+    .infer = infer,
+    .rules = rules,
+    .wants_place = Place::kOfOperand,
+    .is_random = true,
+};
+
+}  // namespace shw::ops

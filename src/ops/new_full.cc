@@ -1,0 +1,37 @@
+// new_full: `fill_value` in a new tensor of `size`, of self's dtype if no other is given. Nothing
+// of self's values is read.
+#include "ops/families.h"
+
+namespace shw::ops {
+namespace {
+
+constexpr Param kParams[] = {{"self", ParamKind::kTensor},       {"size", ParamKind::kInts},
+                             {"fill_value", ParamKind::kNumber}, {"dtype", ParamKind::kDtype},
+                             {"layout", ParamKind::kIgnored},    {"device", ParamKind::kIgnored},
+                             {"pin_memory", ParamKind::kIgnored}};
+
+Results infer(const OpArgs& args) {
+  SHW_RETURN_IF_ERROR(want_operands(args, 1));
+  if (!args.attrs->has(AttrKey::kFillValue))
+    return invalid_argument("attribute 'fill_value' is missing");
+  return infer_factory(args, args.in(0).dtype);
+}
+
+void rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules) {
+  const bool same = args.in(0).shape == results[0]->shape;
+  for (size_t d = 0; d < args.in(0).shape.size(); ++d)
+    rules.add({same ? shard(d) : kR}, {shard(d)});
+  made_from_partials(rules);
+}
+
+}  // namespace
+
+extern const OpDef kNewFull;
+constinit const OpDef kNewFull = {
+    .kind = OpKind::kNewFull,
+    .params = kParams,
+    .infer = infer,
+    .rules = rules,
+};
+
+}  // namespace shw::ops

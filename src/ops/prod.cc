@@ -1,0 +1,34 @@
+// prod: the product over `dims`; integers and booleans multiply as i64.
+#include "ops/reduction.h"
+
+namespace shw::ops {
+namespace {
+
+constexpr Param kParams[] = {{"self", ParamKind::kTensor},
+                             {"dims", ParamKind::kInts},
+                             {"keepdim", ParamKind::kBool},
+                             {"dtype", ParamKind::kDtype}};
+
+Results infer(const OpArgs& args) {
+  SHW_RETURN_IF_ERROR(want_operands(args, 1));
+  const Dtype in = args.in(0).dtype;
+  if (is_complex(in)) return invalid_argument("want reals, not " + to_string(args.in(0)));
+  return infer_reduction(args, is_floating(in) ? in : Dtype::kI64);
+}
+
+void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
+  reduction_rules(args, Placement::partial(ReduceOp::kProduct), rules);
+}
+
+}  // namespace
+
+extern const OpDef kProd;
+constinit const OpDef kProd = {
+    .kind = OpKind::kProd,
+    .params = kParams,
+    .infer = infer,
+    .rules = rules,
+    .takes_strided = true,
+};
+
+}  // namespace shw::ops

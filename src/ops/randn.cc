@@ -1,0 +1,25 @@
+// randn: numbers of the standard normal distribution in a new tensor of `size`. Each element
+// depends on `seed` and on its place in the whole tensor alone, so every sharding draws the same
+// numbers.
+#include "ops/families.h"
+
+namespace shw::ops {
+namespace {
+
+constexpr Param kParams[] = {{"size", ParamKind::kInts},          {"dtype", ParamKind::kDtype},
+                             {"layout", ParamKind::kIgnored},     {"device", ParamKind::kIgnored},
+                             {"pin_memory", ParamKind::kIgnored}, {"seed", ParamKind::kInt}};
+
+}  // namespace
+
+extern const OpDef kRandn;
+constinit const OpDef kRandn = {
+    .kind = OpKind::kRandn,
+    .params = kParams,
+    .infer = infer_random,
+    .rules = factory_rules,
+    .wants_place = Place::kOfResult,
+    .is_random = true,
+};
+
+}  // namespace shw::ops

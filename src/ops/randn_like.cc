@@ -1,0 +1,28 @@
+// randn_like: numbers of the standard normal distribution in a new tensor of self's shape, as of
+// randn.
+#include "ops/families.h"
+
+namespace shw::ops {
+namespace {
+
+constexpr Param kParams[] = {{"self", ParamKind::kTensor},
+                             {"dtype", ParamKind::kDtype},
+                             {"layout", ParamKind::kIgnored},
+                             {"device", ParamKind::kIgnored},
+                             {"pin_memory", ParamKind::kIgnored},
+                             {"memory_format", ParamKind::kString},
+                             {"seed", ParamKind::kInt}};
+
+}  // namespace
+
+extern const OpDef kRandnLike;
+constinit const OpDef kRandnLike = {
+    .kind = OpKind::kRandnLike,
+    .params = kParams,
+    .infer = infer_random_like,
+    .rules = like_rules,
+    .wants_place = Place::kOfResult,
+    .is_random = true,
+};
+
+}  // namespace shw::ops

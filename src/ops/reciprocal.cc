@@ -1,0 +1,15 @@
+// reciprocal: 1 / x.
+#include "ops/families.h"
+
+namespace shw::ops {
+
+extern const OpDef kReciprocal;
+constinit const OpDef kReciprocal = {
+    .kind = OpKind::kReciprocal,
+    .params = kSelf,
+    .infer = infer_pointwise_float,
+    .rules = pointwise_rules,
+    .takes_strided = true,
+};
+
+}  // namespace shw::ops

@@ -1,0 +1,16 @@
+// round: the nearest whole number, of two the even one. Does not fall with x, so maxima and minima
+// pass.
+#include "ops/families.h"
+
+namespace shw::ops {
+
+extern const OpDef kRound;
+constinit const OpDef kRound = {
+    .kind = OpKind::kRound,
+    .params = kSelf,
+    .infer = infer_real,
+    .rules = monotone_rules,
+    .takes_strided = true,
+};
+
+}  // namespace shw::ops

@@ -1,0 +1,15 @@
+// sign: −1, 0 or 1. Does not fall with x, so maxima and minima pass.
+#include "ops/families.h"
+
+namespace shw::ops {
+
+extern const OpDef kSign;
+constinit const OpDef kSign = {
+    .kind = OpKind::kSign,
+    .params = kSelf,
+    .infer = infer_real,
+    .rules = monotone_rules,
+    .takes_strided = true,
+};
+
+}  // namespace shw::ops

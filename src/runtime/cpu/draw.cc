@@ -1,0 +1,64 @@
+#include "runtime/cpu/draw.h"
+
+#include "runtime/cpu/odometer.h"
+#include "runtime/cpu/rows.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+class DrawKernel final : public HostKernel {
+ public:
+  DrawKernel(const TensorType& out, const Numbering& numbers, uint64_t seed, Draw draw,
+             size_t output)
+      : shape_(out.shape),
+        seed_(seed),
+        first_(numbers.first),
+        strides_{leading_strides_bytes(out, out.shape.size()), numbers.strides},
+        draw_(draw),
+        store_(store_row<float>(out.dtype)),
+        output_(output) {}
+  Status compute(void* const* buffers) noexcept override {
+    auto* out = static_cast<std::byte*>(buffers[output_]);
+    for_each_offset(shape_, strides_, [&](const std::array<int64_t, 2>& at) {
+      const float x = draw_(seed_, static_cast<uint64_t>(first_ + at[1]));
+      store_(&x, 1, out + at[0], 0);
+    });
+    return {};
+  }
+
+ private:
+  Dims shape_;
+  uint64_t seed_;
+  int64_t first_;
+  std::array<Dims, 2> strides_;  // in bytes of the result; in elements of the whole
+  Draw draw_;
+  StoreRow<float> store_;
+  size_t output_;
+};
+
+}  // namespace
+
+Result<Numbering> numbering_of(const KernelArgs& args, const TensorType& piece) {
+  SHW_ASSIGN_OR_RETURN(const Piece place, piece_of(args.attrs, args.mesh, args.rank));
+  bool fits = place.whole.size() == piece.shape.size();
+  int64_t elements = 1;
+  for (size_t d = 0; fits && d < piece.shape.size(); ++d)
+    fits = place.size[d] <= piece.shape[d] &&
+           !__builtin_mul_overflow(elements, place.whole[d], &elements);
+  if (!fits) return bad_types(to_string(piece) + " is no piece of the tensor that is drawn");
+  Numbering numbers{0, row_major_strides(place.whole)};
+  for (size_t d = 0; d < piece.shape.size(); ++d)
+    numbers.first += place.offset[d] * numbers.strides[d];
+  return numbers;
+}
+
+Prepared prepare_draw(const KernelArgs& args, Draw draw) {
+  SHW_RETURN_IF_ERROR(expect_operands(args, 0));
+  const TensorType& out = *args.outputs[0];
+  if (!is_floating(out.dtype)) return bad_types("random numbers are not " + to_string(out));
+  SHW_ASSIGN_OR_RETURN(const Numbering numbers, numbering_of(args, out));
+  const auto seed = static_cast<uint64_t>(args.attrs.get_int(AttrKey::kSeed, 0));
+  return make_kernel<DrawKernel>(out, numbers, seed, draw, args.inputs.size());
+}
+
+}  // namespace shw::runtime::cpu

@@ -1,0 +1,123 @@
+#include "runtime/cpu/extreme.h"
+
+#include "runtime/cpu/odometer.h"
+#include "runtime/cpu/rows.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+// Dims that stay, with strides in the input and both results; dims that are searched.
+struct Search {
+  Dims kept, searched;
+  std::array<Dims, 3> kept_strides;  // input, value, place
+  std::array<Dims, 1> searched_strides;
+};
+
+Result<Search> search_of(const KernelArgs& args, const std::array<const TensorType*, 2>& results) {
+  const TensorType& in = *args.inputs[0];
+  const bool all = !args.attrs.has(AttrKey::kDim),
+             keep = args.attrs.get_bool(AttrKey::kKeepDim, false);
+  int64_t dim = args.attrs.get_int(AttrKey::kDim, 0);
+  if (dim < 0) dim += in.rank();
+  if (!all && (dim < 0 || dim >= in.rank())) return bad_types("no such dim in " + to_string(in));
+  Search s;
+  Dims expected;
+  for (size_t d = 0; d < in.shape.size(); ++d) {
+    const bool gone = all || static_cast<int64_t>(d) == dim;
+    const int64_t stride = in.strides[d] * dtype_size(in.dtype);
+    (gone ? s.searched : s.kept).push_back(in.shape[d]);
+    (gone ? s.searched_strides[0] : s.kept_strides[0]).push_back(stride);
+    const size_t at = expected.size();
+    if (!gone || keep) expected.push_back(gone ? 1 : in.shape[d]);
+    for (size_t r = 0; r < 2 && !gone; ++r) {
+      const bool there = results[r] != nullptr && at < results[r]->strides.size();
+      s.kept_strides[r + 1].push_back(
+          there ? results[r]->strides[at] * dtype_size(results[r]->dtype) : 0);
+    }
+  }
+  bool fits = true;
+  for (const TensorType* t : results) fits = fits && (t == nullptr || t->shape == expected);
+  for (int64_t n : s.searched) fits = fits && n > 0;
+  if (!fits) return bad_types("the results do not fit " + to_string(in));
+  return s;
+}
+
+template <class T>
+class ExtremeKernel final : public HostKernel {
+ public:
+  ExtremeKernel(const Search& search, Dtype in, Extreme extreme,
+                const std::array<const TensorType*, 2>& results)
+      : search_(search), extreme_(extreme), load_(load_row<T>(in)) {
+    if (results[0]) store_value_ = store_row<T>(results[0]->dtype);
+    if (results[1]) store_place_ = store_row<Int>(results[1]->dtype);
+  }
+  Status compute(void* const* buffers) noexcept override {
+    const auto* in = static_cast<const std::byte*>(buffers[0]);
+    for_each_offset(search_.kept, search_.kept_strides, [&](const std::array<int64_t, 3>& at) {
+      T best{};
+      Int place{-1}, number{0};
+      for_each_offset(search_.searched, search_.searched_strides,
+                      [&](const std::array<int64_t, 1>& inner) {
+                        T x;
+                        load_(in + at[0] + inner[0], 0, 1, &x);
+                        if (place.v < 0 || beats(x, best)) best = x, place = number;
+                        ++number.v;
+                      });
+      if (store_value_) store_value_(&best, 1, static_cast<std::byte*>(buffers[value_]) + at[1], 0);
+      if (store_place_)
+        store_place_(&place, 1, static_cast<std::byte*>(buffers[place_]) + at[2], 0);
+    });
+    return {};
+  }
+  size_t value_ = 1, place_ = 1;  // buffers
+
+ private:
+  // NaN beats all that is none.
+  bool beats(T x, T best) const {
+    if constexpr (std::is_floating_point_v<T>)
+      if (x != x || best != best) return best == best;
+    return extreme_ == Extreme::kLargest ? best < x : x < best;
+  }
+  Search search_;
+  Extreme extreme_;
+  LoadRow<T> load_;
+  StoreRow<T> store_value_ = nullptr;
+  StoreRow<Int> store_place_ = nullptr;
+};
+
+// The results' places among the step's outputs; −1: not one of them.
+Prepared prepare(const KernelArgs& args, Extreme extreme, int value, int place) {
+  const auto result = [&](int i) -> const TensorType* {
+    return i < 0 ? nullptr : args.outputs[static_cast<size_t>(i)];
+  };
+  const std::array results{result(value), result(place)};
+  SHW_ASSIGN_OR_RETURN(const Search search, search_of(args, results));
+  const Dtype in = args.inputs[0]->dtype;
+  return with_compute_type(in, [&](auto t) -> Prepared {
+    using T = decltype(t);
+    if constexpr (std::is_same_v<T, Complex>) {
+      return unimplemented("complex numbers have no order");
+    } else {
+      auto kernel = std::make_unique<ExtremeKernel<T>>(search, in, extreme, results);
+      kernel->value_ = static_cast<size_t>(1 + std::max(value, 0));
+      kernel->place_ = static_cast<size_t>(1 + std::max(place, 0));
+      return std::unique_ptr<PreparedKernel>(std::move(kernel));
+    }
+  });
+}
+
+}  // namespace
+
+Prepared prepare_extreme(const KernelArgs& args, Extreme extreme) {
+  SHW_RETURN_IF_ERROR(expect_operands(args, 1, 0));
+  if (args.inputs.size() != 1 || args.outputs.size() != 2 || !args.attrs.has(AttrKey::kDim))
+    return bad_types("one tensor gives a value and a place, along a dim");
+  return prepare(args, extreme, 0, 1);
+}
+Prepared prepare_extreme_place(const KernelArgs& args, Extreme extreme) {
+  SHW_RETURN_IF_ERROR(expect_operands(args, 1));
+  if (args.inputs.size() != 1) return bad_types("one tensor gives a place");
+  return prepare(args, extreme, -1, 0);
+}
+
+}  // namespace shw::runtime::cpu

@@ -1,0 +1,31 @@
+// What gelu and its backward share.
+#pragma once
+#include <cmath>
+#include <numbers>
+
+#include "runtime/hal.h"
+
+namespace shw::runtime::cpu {
+
+inline bool gelu_by_tanh(const KernelArgs& args) {
+  return args.attrs.get_string(AttrKey::kApproximate) == "tanh";
+}
+
+// Φ(x): how much of a normal distribution lies below x.
+template <class T>
+T normal_below(T x) {
+  return T{0.5} * (1 + std::erf(x * static_cast<T>(std::numbers::sqrt2 / 2)));
+}
+
+// Of the approximation by tanh (Hendrycks & Gimpel 2016): √(2/π)·(x + 0.044715·x³), and its slope.
+inline constexpr double kGeluScale = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+template <class T>
+T gelu_inner(T x) {
+  return static_cast<T>(kGeluScale) * (x + T{0.044715} * x * x * x);
+}
+template <class T>
+T gelu_inner_slope(T x) {
+  return static_cast<T>(kGeluScale) * (1 + T{3 * 0.044715} * x * x);
+}
+
+}  // namespace shw::runtime::cpu

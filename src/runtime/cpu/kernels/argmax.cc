@@ -1,0 +1,15 @@
+// argmax(x): where the first of the largest elements stands along attrs.dim, or in the whole
+// tensor.
+#include "runtime/cpu/extreme.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+Prepared prepare(const KernelArgs& args) { return prepare_extreme_place(args, Extreme::kLargest); }
+
+}  // namespace
+
+extern const Kernel kArgmax;
+constinit const Kernel kArgmax = {"argmax", prepare};
+
+}  // namespace shw::runtime::cpu

@@ -1,0 +1,15 @@
+// argmin(x): where the first of the smallest elements stands along attrs.dim, or in the whole
+// tensor.
+#include "runtime/cpu/extreme.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+Prepared prepare(const KernelArgs& args) { return prepare_extreme_place(args, Extreme::kSmallest); }
+
+}  // namespace
+
+extern const Kernel kArgmin;
+constinit const Kernel kArgmin = {"argmin", prepare};
+
+}  // namespace shw::runtime::cpu

@@ -1,0 +1,19 @@
+// cumprod: running products along attrs.dim; reals in f64, integers in int64.
+#include "runtime/cpu/running.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+struct Join {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a * b;
+  }
+};
+
+}  // namespace
+
+extern const Kernel kCumprod;
+constinit const Kernel kCumprod = {"cumprod", prepare_running<Join>};
+
+}  // namespace shw::runtime::cpu

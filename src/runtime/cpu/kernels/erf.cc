@@ -1,0 +1,24 @@
+// erf: the error function.
+#include <cmath>
+#include <concepts>
+
+#include "runtime/cpu/pointwise.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+struct Erf {
+  template <std::floating_point T>
+  T operator()(T x) const {
+    return std::erf(x);
+  }
+};
+
+Prepared prepare(const KernelArgs& args) { return prepare_unary(args, Erf{}); }
+
+}  // namespace
+
+extern const Kernel kErf;
+constinit const Kernel kErf = {"erf", prepare};
+
+}  // namespace shw::runtime::cpu

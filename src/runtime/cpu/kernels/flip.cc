@@ -1,0 +1,57 @@
+// flip(x): the elements of attrs.dims in the opposite order.
+#include <cstring>
+
+#include "runtime/cpu/kernel_args.h"
+#include "runtime/cpu/odometer.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+class Flip final : public HostKernel {
+ public:
+  Flip(const TensorType& in, const TensorType& out, uint32_t turned, size_t output)
+      : shape_(out.shape), item_(static_cast<size_t>(dtype_size(in.dtype))), output_(output) {
+    strides_ = {leading_strides_bytes(in, shape_.size()),
+                leading_strides_bytes(out, shape_.size())};
+    for (size_t d = 0; d < shape_.size(); ++d) {
+      if (!(turned >> d & 1) || shape_[d] == 0) continue;
+      last_bytes_ += (shape_[d] - 1) * strides_[0][d];
+      strides_[0][d] = -strides_[0][d];
+    }
+  }
+  Status compute(void* const* buffers) noexcept override {
+    const auto* in = static_cast<const std::byte*>(buffers[0]) + last_bytes_;
+    auto* out = static_cast<std::byte*>(buffers[output_]);
+    for_each_offset(shape_, strides_, [&](const std::array<int64_t, 2>& at) {
+      std::memcpy(out + at[1], in + at[0], item_);
+    });
+    return {};
+  }
+
+ private:
+  Dims shape_;
+  size_t item_, output_;
+  std::array<Dims, 2> strides_;
+  int64_t last_bytes_ = 0;  // where reading begins
+};
+
+Prepared prepare(const KernelArgs& args) {
+  SHW_RETURN_IF_ERROR(expect_operands(args, 1));
+  const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
+  uint32_t turned = 0;
+  bool fits = in.shape == out.shape && in.dtype == out.dtype;
+  for (int64_t d : args.attrs.get_ints(AttrKey::kDims)) {
+    const int64_t dim = d < 0 ? d + in.rank() : d;
+    fits = fits && dim >= 0 && dim < in.rank();
+    if (fits) turned |= 1u << dim;
+  }
+  if (!fits) return bad_types(to_string(in) + " does not turn into " + to_string(out));
+  return make_kernel<Flip>(in, out, turned, args.inputs.size());
+}
+
+}  // namespace
+
+extern const Kernel kFlip;
+constinit const Kernel kFlip = {"flip", prepare};
+
+}  // namespace shw::runtime::cpu

@@ -1,0 +1,8 @@
+// full_like: attrs.fill_value everywhere; the operand only lends its shape.
+#include "runtime/cpu/fill.h"
+
+namespace shw::runtime::cpu {
+extern const Kernel kFullLike;
+constinit const Kernel kFullLike = {"full_like", prepare_fill};
+
+}  // namespace shw::runtime::cpu

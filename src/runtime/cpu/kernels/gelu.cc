@@ -1,0 +1,33 @@
+// gelu: x·Φ(x); attrs.approximate = "tanh": by a hyperbolic tangent.
+#include <cmath>
+#include <concepts>
+
+#include "runtime/cpu/gelu.h"
+#include "runtime/cpu/pointwise.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+struct Exact {
+  template <std::floating_point T>
+  T operator()(T x) const {
+    return x * normal_below(x);
+  }
+};
+struct ByTanh {
+  template <std::floating_point T>
+  T operator()(T x) const {
+    return T{0.5} * x * (1 + std::tanh(gelu_inner(x)));
+  }
+};
+
+Prepared prepare(const KernelArgs& args) {
+  return gelu_by_tanh(args) ? prepare_unary(args, ByTanh{}) : prepare_unary(args, Exact{});
+}
+
+}  // namespace
+
+extern const Kernel kGelu;
+constinit const Kernel kGelu = {"gelu", prepare};
+
+}  // namespace shw::runtime::cpu

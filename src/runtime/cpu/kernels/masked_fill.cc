@@ -1,0 +1,42 @@
+// masked_fill(x, mask, value?): the value, or attrs.value, where the mask holds, else x; with
+// broadcasting.
+#include "runtime/cpu/pointwise.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+struct Choose {
+  template <class T>
+  T operator()(T x, T mask, T value) const {
+    if constexpr (std::is_same_v<T, Int>)
+      return mask.v != 0 ? value : x;
+    else if constexpr (std::is_same_v<T, Complex>)
+      return mask.re != 0 ? value : x;
+    else
+      return mask != 0 ? value : x;
+  }
+};
+struct ChooseNumber {
+  Scalar value;
+  template <class T>
+  T operator()(T x, T mask) const {
+    return Choose{}(x, mask, value.as<T>());
+  }
+};
+
+Prepared prepare(const KernelArgs& args) {
+  SHW_RETURN_IF_ERROR(expect_operands(args, 2));
+  if (args.inputs[1]->dtype != Dtype::kBool)
+    return bad_types("the mask is " + to_string(*args.inputs[1]));
+  if (args.inputs.size() > 2 && args.inputs[2] != nullptr)
+    return prepare_pointwise(args, std::array<size_t, 3>{0, 1, 2}, Choose{});
+  return prepare_pointwise(args, std::array<size_t, 2>{0, 1},
+                           ChooseNumber{scalar_attr(args.attrs, AttrKey::kValue, 0)});
+}
+
+}  // namespace
+
+extern const Kernel kMaskedFill;
+constinit const Kernel kMaskedFill = {"masked_fill", prepare};
+
+}  // namespace shw::runtime::cpu

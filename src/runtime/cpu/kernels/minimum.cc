@@ -1,0 +1,30 @@
+// minimum: the smaller of two, with broadcasting. NaN where either is.
+#include "runtime/cpu/pointwise.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+struct Minimum {
+  template <class T>
+  requires(!std::is_same_v<T, Complex>) T operator()(T a, T b) const {
+    if constexpr (std::is_floating_point_v<T>)
+      if (a != a) return a;
+    return pick(a, b);
+  }
+
+ private:
+  static Int pick(Int a, Int b) { return b < a ? b : a; }
+  template <class T>
+  static T pick(T a, T b) {
+    return a <= b ? a : b;  // b where it is NaN
+  }
+};
+
+Prepared prepare(const KernelArgs& args) { return prepare_binary(args, Minimum{}); }
+
+}  // namespace
+
+extern const Kernel kMinimum;
+constinit const Kernel kMinimum = {"minimum", prepare};
+
+}  // namespace shw::runtime::cpu

@@ -1,0 +1,16 @@
+// randn_like: numbers of the standard normal distribution, by attrs.seed and an element's place in
+// the whole tensor.
+#include "runtime/cpu/draw.h"
+#include "runtime/cpu/random.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+Prepared prepare(const KernelArgs& args) { return prepare_draw(args, random_normal); }
+
+}  // namespace
+
+extern const Kernel kRandnLike;
+constinit const Kernel kRandnLike = {"randn_like", prepare};
+
+}  // namespace shw::runtime::cpu

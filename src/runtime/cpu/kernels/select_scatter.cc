@@ -1,0 +1,17 @@
+// select_scatter(x, src): x, but with src as element attrs.index of dim attrs.dim.
+#include "runtime/cpu/parts.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+Prepared prepare(const KernelArgs& args) {
+  SHW_ASSIGN_OR_RETURN(const Part part, selected_part(args, 1));
+  return prepare_parts(args, {part}, Ground::kInput);
+}
+
+}  // namespace
+
+extern const Kernel kSelectScatter;
+constinit const Kernel kSelectScatter = {"select_scatter", prepare};
+
+}  // namespace shw::runtime::cpu

@@ -1,0 +1,17 @@
+// sort(x): values in order along attrs.dim – attrs.descending: largest first – and where they
+// stood.
+#include "runtime/cpu/ranking.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+Prepared prepare(const KernelArgs& args) {
+  return prepare_ranking(args, args.attrs.get_bool(AttrKey::kDescending, false));
+}
+
+}  // namespace
+
+extern const Kernel kSort;
+constinit const Kernel kSort = {"sort", prepare};
+
+}  // namespace shw::runtime::cpu

@@ -1,0 +1,24 @@
+// sqrt: √x.
+#include <cmath>
+#include <concepts>
+
+#include "runtime/cpu/pointwise.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+struct Sqrt {
+  template <std::floating_point T>
+  T operator()(T x) const {
+    return std::sqrt(x);
+  }
+};
+
+Prepared prepare(const KernelArgs& args) { return prepare_unary(args, Sqrt{}); }
+
+}  // namespace
+
+extern const Kernel kSqrt;
+constinit const Kernel kSqrt = {"sqrt", prepare};
+
+}  // namespace shw::runtime::cpu

@@ -1,0 +1,17 @@
+// topk(x): the first of the values in order along attrs.dim, the largest unless attrs.largest is
+// false, and where they stood.
+#include "runtime/cpu/ranking.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+Prepared prepare(const KernelArgs& args) {
+  return prepare_ranking(args, args.attrs.get_bool(AttrKey::kLargest, true));
+}
+
+}  // namespace
+
+extern const Kernel kTopk;
+constinit const Kernel kTopk = {"topk", prepare};
+
+}  // namespace shw::runtime::cpu

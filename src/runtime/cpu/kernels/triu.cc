@@ -1,0 +1,14 @@
+// triu(x): zeros below diagonal number attrs.diagonal of the last two dims.
+#include "runtime/cpu/triangle.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+Prepared prepare(const KernelArgs& args) { return prepare_triangle(args, Triangle::kUpper); }
+
+}  // namespace
+
+extern const Kernel kTriu;
+constinit const Kernel kTriu = {"triu", prepare};
+
+}  // namespace shw::runtime::cpu

@@ -1,0 +1,47 @@
+// Kernels that work along one dim: the elements of some tensors along it, a line, for every place
+// in their other dims.
+#pragma once
+#include "runtime/cpu/kernel_args.h"
+#include "runtime/cpu/odometer.h"
+#include "runtime/cpu/rows.h"
+
+namespace shw::runtime::cpu {
+
+template <size_t N>
+struct Lines {
+  Dims places;  // the shape, with 1 in place of the dim
+  std::array<Dims, N> strides;
+  std::array<int64_t, N> count{}, step{};  // of a line: elements, and bytes from one to the next
+};
+
+// Of tensors that differ in no other dim than attribute `dim` (absent: `otherwise`). Null: absent.
+template <size_t N>
+Result<Lines<N>> lines_along(const Attrs& attrs, int64_t otherwise,
+                             const std::array<const TensorType*, N>& tensors) {
+  const TensorType& first = *tensors[0];
+  int64_t dim = attrs.get_int(AttrKey::kDim, otherwise);
+  if (dim < 0) dim += first.rank();
+  if (dim < 0 || dim >= first.rank()) return bad_types("no such dim in " + to_string(first));
+  const auto d = static_cast<size_t>(dim);
+  Lines<N> lines;
+  lines.places = first.shape;
+  lines.places[d] = 1;
+  bool empty = false;
+  for (size_t o = 0; o < N; ++o) {
+    lines.strides[o] = Dims(first.shape.size(), 0);
+    if (tensors[o] == nullptr) continue;
+    const TensorType& t = *tensors[o];
+    Dims places = t.shape;
+    if (d < places.size()) places[d] = 1;
+    if (places != lines.places)
+      return bad_types(to_string(first) + " and " + to_string(t) + " do not lie side by side");
+    lines.strides[o] = leading_strides_bytes(t, t.shape.size());
+    lines.count[o] = t.shape[d];
+    lines.step[o] = t.strides[d] * dtype_size(t.dtype);
+    empty = empty || t.shape[d] == 0;
+  }
+  if (empty) lines.places[d] = 0;  // nothing is walked
+  return lines;
+}
+
+}  // namespace shw::runtime::cpu

@@ -1,0 +1,58 @@
+// Elements that several integer tensors together point at, read (index) or written (index_put).
+// attrs.dims says which dims of the table they index (none: the first ones); they broadcast, and
+// their shape stands in what is walked where the first of these dims stood if they are neighbours,
+// else in front. With attributes `size` and `cuts` the table is this rank's piece of a larger one.
+#pragma once
+#include "runtime/cpu/indices.h"
+#include "runtime/cpu/odometer.h"
+
+namespace shw::runtime::cpu {
+
+class MultiIndex {
+ public:
+  // Index tensors are the inputs from `first_input` on. `other`, read or written beside the table,
+  // broadcasts to what is walked, or is it, if `exact`.
+  static Result<MultiIndex> create(const KernelArgs& args, const TensorType& table,
+                                   size_t first_input, const TensorType& other, bool exact);
+
+  // Calls f(place in the table in bytes, or −1 where it is not here; place in the other operand).
+  template <class F>
+  Status for_each(void* const* buffers, F&& f) const {
+    Status status;
+    for_each_offset(shape_, strides_, [&](const auto& at) {
+      if (!status.ok()) return;
+      int64_t place = at[1];
+      bool here = true;
+      for (size_t k = 0; k < count_; ++k) {
+        Int index;
+        const auto* from = static_cast<const std::byte*>(buffers[first_input_ + k]);
+        indexed_[k].load(from + at[k + 2], 0, 1, &index);
+        const TablePart& part = indexed_[k].part;
+        const int64_t i = index.v < 0 ? index.v + part.whole : index.v;
+        if (!part.exists(i)) {
+          status = index_out_of_range(index.v, part.whole);
+          return;
+        }
+        here = here && part.has(i);
+        place += part.position(i) * indexed_[k].stride_bytes;
+      }
+      f(here ? place : -1, at[0]);
+    });
+    return status;
+  }
+
+ private:
+  struct Indexed {
+    TablePart part;            // of the dim of the table
+    int64_t stride_bytes = 0;  // of that dim
+    LoadRow<Int> load = nullptr;
+  };
+  static constexpr size_t kMostIndices = kMaxRank;
+
+  Dims shape_;                                  // of what is walked
+  std::array<Dims, kMostIndices + 2> strides_;  // along it: the other operand, the table, indices
+  std::array<Indexed, kMostIndices> indexed_;
+  size_t count_ = 0, first_input_ = 0;
+};
+
+}  // namespace shw::runtime::cpu

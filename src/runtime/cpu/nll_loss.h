@@ -1,0 +1,44 @@
+// What nll_loss_forward and its backward share: scores beside the targets that choose among them.
+#pragma once
+#include "runtime/cpu/kernel_args.h"
+#include "runtime/cpu/odometer.h"
+#include "runtime/cpu/rows.h"
+
+namespace shw::runtime::cpu {
+
+enum class LossReduction : uint8_t { kNone = 0, kMean = 1, kSum = 2 };
+
+struct LossWalk {
+  Dims targets;                 // their shape
+  std::array<Dims, 3> strides;  // of the scores (without the class dim), targets, one tensor more
+  int64_t classes = 0, class_step = 0;  // of the scores; bytes from one to the next
+  int64_t weight_step = 0;              // of a weight per class
+  LossReduction reduction = LossReduction::kMean;
+  int64_t ignored = 0;  // targets with this class do not count
+  LoadRow<Int> load = nullptr;
+
+  // Calls f(class, place of class 0 among the scores, place in the third tensor) for each target
+  // that counts.
+  template <class F>
+  Status for_each(const void* from, F&& f) const {
+    Status status;
+    for_each_offset(targets, strides, [&](const std::array<int64_t, 3>& at) {
+      if (!status.ok()) return;
+      Int target;
+      load(static_cast<const std::byte*>(from) + at[1], 0, 1, &target);
+      if (target.v == ignored) return;
+      if (target.v < 0 || target.v >= classes)
+        status = Status(Code::kOutOfRange, "target " + std::to_string(target.v) + " of " +
+                                               std::to_string(classes) + " classes");
+      else
+        f(target.v, at[0], at[2]);
+    });
+    return status;
+  }
+};
+// `beside`: of the targets' shape, or null.
+Result<LossWalk> loss_walk(const KernelArgs& args, const TensorType& scores,
+                           const TensorType& targets, const TensorType* weight,
+                           const TensorType* beside);
+
+}  // namespace shw::runtime::cpu

@@ -1,0 +1,42 @@
+// How the lists of op cases are written; each family has a file.
+#pragma once
+#include "one_op.h"
+
+namespace shw::testing {
+
+inline Operand f32(Dims shape, double low = -2, double high = 2) {
+  return {.type = row_major(Dtype::kF32, shape), .low = low, .high = high};
+}
+inline Operand bf16(Dims shape) { return {.type = row_major(Dtype::kBF16, shape)}; }
+inline Operand c64(Dims shape) { return {.type = row_major(Dtype::kC64, shape)}; }
+inline Operand index(Dims shape, int64_t limit) {
+  return {.type = row_major(Dtype::kI64, shape), .index_limit = limit};
+}
+inline Operand i32(Dims shape, int64_t limit) {
+  return {.type = row_major(Dtype::kI32, shape), .index_limit = limit};
+}
+inline Operand truth(Dims shape) {
+  return {.type = row_major(Dtype::kBool, shape), .index_limit = 2};
+}
+inline Operand absent() { return {.type = {}, .present = false}; }
+
+inline Attrs attrs(std::initializer_list<Attrs::Item> items) {
+  Attrs a;
+  for (const auto& [key, value] : items) a.set(key, value);
+  return a;
+}
+inline AttrValue ints(std::vector<int64_t> v) { return v; }
+inline AttrValue text(const char* s) { return std::string(s); }
+
+inline constexpr double kBits = 0;  // data movement: to the bit
+inline constexpr double kRounding = 5e-6;
+inline constexpr double kBf16 = 4e-3;  // one rounding to 8 bits of mantissa
+
+void pointwise_cases(std::vector<OpCase>& list);
+void movement_cases(std::vector<OpCase>& list);
+void reduction_cases(std::vector<OpCase>& list);
+void line_cases(std::vector<OpCase>& list);
+void lookup_cases(std::vector<OpCase>& list);
+void making_cases(std::vector<OpCase>& list);
+
+}  // namespace shw::testing

@@ -1,0 +1,112 @@
+// Look-ups by integer tensors, attention, losses.
+#include "op_cases.h"
+
+namespace shw::testing {
+namespace {
+
+void lookup_and_attention(std::vector<OpCase>& list) {
+  list.push_back({"embedding", OpKind::kEmbedding, {f32({32, 8}), index({8, 4}, 32)}, {}, kBits});
+  list.push_back(
+      {"embedding_dense_backward",
+       OpKind::kEmbeddingDenseBackward,
+       {f32({8, 4, 8}), index({8, 4}, 32)},
+       attrs({{AttrKey::kNumWeights, int64_t{32}}, {AttrKey::kPaddingIdx, int64_t{-1}}})});
+  list.push_back(
+      {"embedding_dense_backward with padding",
+       OpKind::kEmbeddingDenseBackward,
+       {f32({8, 4, 8}), index({8, 4}, 32)},
+       attrs({{AttrKey::kNumWeights, int64_t{32}}, {AttrKey::kPaddingIdx, int64_t{21}}})});
+  const Dims q{4, 8, 32, 8}, lse{4, 8, 32};
+  const auto causal = [](bool is_causal) {
+    return attrs({{AttrKey::kComputeLse, true},
+                  {AttrKey::kCausal, is_causal},
+                  {AttrKey::kKernel, text("efficient")}});
+  };
+  list.push_back({"sdpa", OpKind::kSdpa, {f32(q), f32(q), f32(q), absent()}, causal(false)});
+  list.push_back({"sdpa causal", OpKind::kSdpa, {f32(q), f32(q), f32(q), absent()}, causal(true)});
+  list.push_back({"sdpa with bias",
+                  OpKind::kSdpa,
+                  {f32(q), f32(q), f32(q), f32({4, 8, 32, 32})},
+                  causal(false)});
+  // A log-sum-exp above every score keeps the probabilities that are computed again from it
+  // below 1.
+  const std::vector<Operand> backward = {f32(q),          f32(q),       f32(q),
+                                         f32(q),          absent(),     f32(q),
+                                         f32(lse, 8, 12), index({}, 1), index({}, 1)};
+  list.push_back({"sdpa_backward", OpKind::kSdpaBackward, backward, causal(false)});
+  list.push_back({"sdpa_backward causal", OpKind::kSdpaBackward, backward, causal(true)});
+}
+
+void along_a_dim(std::vector<OpCase>& list) {
+  const auto along = [](int64_t dim) { return attrs({{AttrKey::kDim, dim}}); };
+  list.push_back({"gather", OpKind::kGather, {f32({8, 16}), index({8, 1}, 16)}, along(1), kBits});
+  list.push_back(
+      {"gather several", OpKind::kGather, {f32({16, 8, 4}), i32({24, 8, 4}, 16)}, along(0), kBits});
+  list.push_back(
+      {"gather fewer", OpKind::kGather, {f32({8, 16}), index({4, 8}, 16)}, along(-1), kBits});
+  list.push_back({"scatter a number",
+                  OpKind::kScatter,
+                  {f32({8, 16}), index({8, 1}, 16), absent()},
+                  attrs({{AttrKey::kDim, int64_t{1}}, {AttrKey::kSrc, -1.0}}),
+                  kBits});
+  list.push_back({"scatter",
+                  OpKind::kScatter,
+                  {f32({8, 4, 16}), index({8, 4, 8}, 16), f32({8, 4, 8})},
+                  along(2),
+                  kBits});
+  list.push_back({"scatter_add",
+                  OpKind::kScatterAdd,
+                  {f32({8, 16}), index({24, 16}, 8), f32({24, 16})},
+                  along(0)});
+  list.push_back(
+      {"index_select", OpKind::kIndexSelect, {f32({16, 8}), index({12}, 16)}, along(0), kBits});
+  list.push_back({"index_select a middle dim",
+                  OpKind::kIndexSelect,
+                  {f32({8, 16, 4}), i32({4}, 16)},
+                  along(1),
+                  kBits});
+}
+
+void putting(std::vector<OpCase>& list) {
+  list.push_back(
+      {"index_put", OpKind::kIndexPut, {f32({16, 8}), f32({12, 8}), index({12}, 16)}, {}, kBits});
+  list.push_back({"index_put adding",
+                  OpKind::kIndexPut,
+                  {f32({16, 8}), f32({4, 12, 8}), index({4, 12}, 16)},
+                  attrs({{AttrKey::kAccumulate, true}})});
+  list.push_back({"index_put of one number at dims apart",
+                  OpKind::kIndexPut,
+                  {f32({8, 4, 16}), f32({1}), index({4}, 8), index({4}, 16)},
+                  attrs({{AttrKey::kDims, ints({0, 2})}}),
+                  kBits});
+}
+
+void losses(std::vector<OpCase>& list) {
+  const auto reduced = [](int64_t how) {
+    return attrs({{AttrKey::kReduction, how}, {AttrKey::kIgnoreIndex, int64_t{3}}});
+  };
+  for (const auto& [name, how] : {std::pair("each", int64_t{0}), std::pair("mean", int64_t{1}),
+                                  std::pair("sum", int64_t{2})}) {
+    const std::string n = name;
+    list.push_back({"nll_loss " + n,
+                    OpKind::kNllLoss,
+                    {f32({8, 16}), index({8}, 16), f32({16}, 0.5, 2)},
+                    reduced(how)});
+    const Dims grad = how == 0 ? Dims{8, 4} : Dims{};
+    list.push_back({"nll_loss_backward " + n,
+                    OpKind::kNllLossBackward,
+                    {f32(grad), f32({8, 16, 4}), index({8, 4}, 16), absent(), f32({}, 4, 8)},
+                    reduced(how)});
+  }
+}
+
+}  // namespace
+
+void lookup_cases(std::vector<OpCase>& list) {
+  lookup_and_attention(list);
+  along_a_dim(list);
+  putting(list);
+  losses(list);
+}
+
+}  // namespace shw::testing
