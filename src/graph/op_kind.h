@@ -141,7 +141,14 @@ namespace shw {
   X(RmsNorm, "fused_rms_norm")                          \
   X(RmsNormBackward, "fused_rms_norm_backward")         \
   X(NllLoss, "nll_loss_forward")                        \
-  X(NllLossBackward, "nll_loss_backward")
+  X(NllLossBackward, "nll_loss_backward")               \
+  X(Bmm, "bmm")                                         \
+  X(Addmm, "addmm")                                     \
+  X(Baddbmm, "baddbmm")                                 \
+  X(ScaledMm, "scaled_mm")                              \
+  X(GroupedMm, "grouped_mm")                            \
+  X(Convolution, "convolution")                         \
+  X(ConvolutionBackward, "convolution_backward")
 
 enum class OpKind : uint16_t {
 #define X(id, name) k##id,

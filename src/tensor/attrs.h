@@ -73,7 +73,15 @@ namespace shw {
   X(P, "p")                                \
   X(Train, "train")                        \
   X(Reduction, "reduction")                \
-  X(IgnoreIndex, "ignore_index")
+  X(IgnoreIndex, "ignore_index")           \
+  X(Beta, "beta")                          \
+  X(Stride, "stride")                      \
+  X(Padding, "padding")                    \
+  X(Dilation, "dilation")                  \
+  X(Transposed, "transposed")              \
+  X(OutputPadding, "output_padding")       \
+  X(Groups, "groups")                      \
+  X(BiasSizes, "bias_sizes")
 
 enum class AttrKey : uint16_t {
 #define X(id, name) k##id,

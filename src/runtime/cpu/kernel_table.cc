@@ -120,7 +120,14 @@
   X(RmsNorm)                \
   X(RmsNormBackward)        \
   X(NllLoss)                \
-  X(NllLossBackward)
+  X(NllLossBackward)        \
+  X(Bmm)                    \
+  X(Addmm)                  \
+  X(Baddbmm)                \
+  X(ScaledMm)               \
+  X(GroupedMm)              \
+  X(Convolution)            \
+  X(ConvolutionBackward)
 
 namespace shw::runtime::cpu {
 

@@ -9,7 +9,7 @@ OPS = ["mm", "einsum_fwd", "einsum_bwd", "add same", "add bcast1d", "add scalar 
        "view flatten batch", "unsqueeze", "expand", "alias", "clone", "convert", "sdpa_eff",
        "where", "cumsum", "cat d0", "slice d1", "split", "split_with_sizes", "layer_norm", "layer_norm_bwd", "full", "iota",
        "gelu", "amax[1]k", "softmax", "softmax_bwd", "log_softmax", "nll_loss_fwd mean", "gather", "scatter.value", "index_select", "select",
-       "stack", "t", "_to_copy", "native_dropout", "constant_pad_nd", "full_like", "topk"]
+       "stack", "t", "_to_copy", "native_dropout", "constant_pad_nd", "full_like", "topk", "bmm", "convolution"]
 data = json.load(open(sys.argv[1]))
 for mesh in ("1d8", "2d"):  # the file says 1d8, the mesh was 64
     for op in OPS:

@@ -16,6 +16,7 @@ struct Operand {
   bool present = true;
   int64_t index_limit = 0;  // > 0: integers in [0, index_limit)
   double low = -2, high = 2;
+  int64_t rises_to = 0;  // > 0: integers that rise evenly to this one
 };
 
 struct OpCase {

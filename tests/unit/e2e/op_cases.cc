@@ -31,6 +31,7 @@ void contraction(std::vector<OpCase>& list) {
 std::vector<OpCase> op_cases() {
   std::vector<OpCase> list;
   contraction(list);
+  product_cases(list);
   pointwise_cases(list);
   movement_cases(list);
   reduction_cases(list);

@@ -32,6 +32,7 @@ inline constexpr double kBits = 0;  // data movement: to the bit
 inline constexpr double kRounding = 5e-6;
 inline constexpr double kBf16 = 4e-3;  // one rounding to 8 bits of mantissa
 
+void product_cases(std::vector<OpCase>& list);
 void pointwise_cases(std::vector<OpCase>& list);
 void movement_cases(std::vector<OpCase>& list);
 void reduction_cases(std::vector<OpCase>& list);

@@ -1,0 +1,37 @@
+// addmm: beta · self + alpha · mat1 × mat2; self broadcasts to [m,n].
+#include "ops/product.h"
+
+namespace shw::ops {
+namespace {
+
+constexpr Param kParams[] = {{"self", ParamKind::kTensor},
+                             {"mat1", ParamKind::kTensor},
+                             {"mat2", ParamKind::kTensor},
+                             {"beta", ParamKind::kNumber},
+                             {"alpha", ParamKind::kNumber}};
+
+Results infer(const OpArgs& args) {
+  SHW_ASSIGN_OR_RETURN(const std::vector<OptionalType> results, infer_product(args, 1, 2));
+  SHW_RETURN_IF_ERROR(want_bias(args, 0, *results[0]));
+  return results;
+}
+
+void rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules) {
+  biased_rules({"mk", "kn", "mn"}, args, *results[0], rules);
+}
+
+double flops(const OpArgs& args, std::span<const OptionalType>) { return product_flops(args, 1); }
+
+}  // namespace
+
+extern const OpDef kAddmm;
+constinit const OpDef kAddmm = {
+    .kind = OpKind::kAddmm,
+    .params = kParams,
+    .infer = infer,
+    .rules = rules,
+    .flops = flops,
+    .takes_strided = true,
+};
+
+}  // namespace shw::ops

@@ -1,0 +1,21 @@
+// What convolution and its backward share: the numbers that say which inputs meet in an output.
+#pragma once
+#include "ops/families.h"
+
+namespace shw::ops {
+
+struct Convolution {
+  Dims stride, padding, dilation;  // per spatial dim
+  int64_t groups = 1;
+  Dims shape;  // of the result
+};
+// input [N,C,…], weight [O,C/groups,…], one to three spatial dims; attributes stride, padding,
+// dilation (one number, or one a spatial dim), groups. UNIMPLEMENTED: transposed ones.
+Result<Convolution> convolution_of(const Attrs& attrs, const TensorType& input,
+                                   const TensorType& weight);
+// Patches that neither overlap nor leave anything out along the last spatial dim: then a block of
+// the input makes a block of the result.
+bool cuts_into_patches(const Convolution& c, const Dims& input, const Dims& weight);
+double convolution_flops(const Convolution& c, const Dims& weight);
+
+}  // namespace shw::ops

@@ -1,0 +1,58 @@
+// scaled_mm: (self × mat2) · scale_a · scale_b + bias. A scale is one number, or one for each row
+// of self, [m,1], or column of mat2, [1,n]; the sum is taken in f32. Parts of a sum do not pass:
+// what is scaled is quantised.
+#include "ops/product.h"
+
+namespace shw::ops {
+namespace {
+
+constexpr Param kParams[] = {
+    {"self", ParamKind::kTensor},           {"mat2", ParamKind::kTensor},
+    {"scale_a", ParamKind::kTensor},        {"scale_b", ParamKind::kTensor},
+    {"bias", ParamKind::kOptionalTensor},   {"dtype", ParamKind::kDtype},
+    {"use_fast_accum", ParamKind::kIgnored}};
+
+Results infer(const OpArgs& args) {
+  SHW_RETURN_IF_ERROR(want_operands(args, 4));
+  SHW_ASSIGN_OR_RETURN(std::vector<OptionalType> results, infer_product(args, 0, 2));
+  const Dims& shape = results[0]->shape;
+  const Dims by_row{shape[0], 1}, by_column{1, shape[1]};
+  for (size_t k : {size_t{2}, size_t{3}})
+    if (args.in(k).numel() != 1 && args.in(k).shape != (k == 2 ? by_row : by_column))
+      return invalid_argument("scale " + to_string(args.in(k)) + " is neither one number nor one " +
+                              (k == 2 ? "a row" : "a column") + " of " + to_string(*results[0]));
+  results[0]->dtype = args.attrs->get_dtype(AttrKey::kDtype, results[0]->dtype);
+  if (!is_floating(results[0]->dtype))
+    return invalid_argument("attribute 'dtype' must be floating");
+  if (args.has(4)) SHW_RETURN_IF_ERROR(want_bias(args, 4, *results[0]));
+  return results;
+}
+
+void rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules) {
+  const auto follows = [&](size_t k, size_t dim) {
+    return args.in(k).shape ==
+               Dims{dim == 0 ? results[0]->shape[0] : 1, dim == 1 ? results[0]->shape[1] : 1} &&
+           args.in(k).numel() > 1;
+  };
+  const Placement row = follows(2, 0) ? shard(0) : kR, column = follows(3, 1) ? shard(1) : kR;
+  // A bias would be added once a rank where the sum is in parts.
+  if (!args.has(4)) rules.add({kPSum}, {shard(1), shard(0), kR, kR, kR});
+  rules.add({shard(0)}, {shard(0), kR, row, kR, bias_placement(args, 4, *results[0], shard(0))});
+  rules.add({shard(1)}, {kR, shard(1), kR, column, bias_placement(args, 4, *results[0], shard(1))});
+}
+
+double flops(const OpArgs& args, std::span<const OptionalType>) { return product_flops(args, 0); }
+
+}  // namespace
+
+extern const OpDef kScaledMm;
+constinit const OpDef kScaledMm = {
+    .kind = OpKind::kScaledMm,
+    .params = kParams,
+    .infer = infer,
+    .rules = rules,
+    .flops = flops,
+    .takes_strided = true,
+};
+
+}  // namespace shw::ops

@@ -1,0 +1,38 @@
+#include "runtime/cpu/chain.h"
+
+#include <algorithm>
+
+#include "plan/program.h"
+
+namespace shw::runtime::cpu {
+
+size_t Chain::temporary(int64_t bytes) {
+  const int64_t aligned = (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
+  temporaries_.push_back(temporaries_bytes_);
+  temporaries_bytes_ += aligned;
+  return workspace_ + temporaries_.size() - 1;
+}
+
+Status Chain::add(Prepared kernel, const std::vector<size_t>& buffers) {
+  SHW_RETURN_IF_ERROR(kernel.status());
+  SHW_CHECK(buffers.size() < kMostBuffers);
+  auto* host = static_cast<HostKernel*>(kernel->get());  // all of this backend's are
+  scratch_bytes_ = std::max(scratch_bytes_, host->workspace_bytes());
+  links_.push_back({std::move(*kernel), host, buffers});
+  return {};
+}
+
+Status Chain::compute(void* const* buffers) noexcept {
+  auto* workspace = static_cast<std::byte*>(buffers[workspace_]);
+  for (const Link& link : links_) {
+    void* own[kMostBuffers];
+    size_t n = 0;
+    for (size_t b : link.buffers)
+      own[n++] = b < workspace_ ? buffers[b] : workspace + temporaries_[b - workspace_];
+    own[n] = workspace + temporaries_bytes_;
+    SHW_RETURN_IF_ERROR(link.kernel->compute(own));
+  }
+  return {};
+}
+
+}  // namespace shw::runtime::cpu

@@ -1,0 +1,74 @@
+#include "runtime/cpu/convolution.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+// attrs.key for each of the last `dims` spatial dims; `otherwise` in front of them.
+bool spatial(const Attrs& attrs, AttrKey key, size_t dims, int64_t otherwise, int64_t least,
+             ConvolutionShape::Spatial* out) {
+  constexpr int64_t kMost = int64_t{1} << 31;
+  const std::vector<int64_t>& given = attrs.get_ints(key);
+  out->fill(otherwise);
+  if (given.empty()) return true;
+  if (given.size() != 1 && given.size() != dims) return false;
+  for (size_t d = 0; d < dims; ++d) {
+    const int64_t x = given[given.size() == 1 ? 0 : d];
+    if (x < least || x >= kMost) return false;
+    (*out)[ConvolutionShape::kDims - dims + d] = x;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<ConvolutionShape> convolution_shape(const Attrs& attrs, const TensorType& input,
+                                           const TensorType& weight, const TensorType& result) {
+  if (attrs.get_bool(AttrKey::kTransposed, false)) return unimplemented("transposed convolutions");
+  const auto refuse = [&] {
+    return bad_types(to_string(input) + " with " + to_string(weight) + " is not convolved to " +
+                     to_string(result));
+  };
+  const size_t rank = input.shape.size();
+  if (rank < 3 || rank > 2 + ConvolutionShape::kDims || weight.shape.size() != rank ||
+      result.shape.size() != rank || !is_floating(input.dtype) || !is_floating(weight.dtype) ||
+      !is_floating(result.dtype))
+    return refuse();
+  ConvolutionShape s;
+  const size_t dims = rank - 2;
+  if (!spatial(attrs, AttrKey::kStride, dims, 1, 1, &s.stride) ||
+      !spatial(attrs, AttrKey::kPadding, dims, 0, 0, &s.padding) ||
+      !spatial(attrs, AttrKey::kDilation, dims, 1, 1, &s.dilation))
+    return refuse();
+  s.in.fill(1);
+  s.out.fill(1);
+  s.kernel.fill(1);
+  bool fits = true;
+  for (size_t d = 0; d < dims; ++d) {
+    const size_t at = ConvolutionShape::kDims - dims + d;
+    constexpr int64_t kMost = int64_t{1} << 31;
+    s.in[at] = input.shape[d + 2];
+    s.out[at] = result.shape[d + 2];
+    s.kernel[at] = weight.shape[d + 2];
+    fits =
+        fits && s.in[at] < kMost && s.out[at] < kMost && s.kernel[at] >= 1 && s.kernel[at] < kMost;
+  }
+  for (size_t d = 0; fits && d < ConvolutionShape::kDims; ++d) {
+    const int64_t room = s.in[d] + 2 * s.padding[d] - s.dilation[d] * (s.kernel[d] - 1) - 1;
+    fits = room >= 0 && room / s.stride[d] + 1 == s.out[d];
+  }
+  s.samples = input.shape[0];
+  s.groups = attrs.get_int(AttrKey::kGroups, 1);
+  fits = fits && s.groups >= 1 && weight.shape[0] % s.groups == 0 &&
+         input.shape[1] == weight.shape[1] * s.groups && result.shape[0] == s.samples &&
+         result.shape[1] == weight.shape[0];
+  if (!fits) return refuse();
+  s.in_channels = weight.shape[1];
+  s.out_channels = weight.shape[0] / s.groups;
+  SHW_RETURN_IF_ERROR(check_size(
+      {s.in_channels, s.kernel[0], s.kernel[1], s.kernel[2], s.out[0], s.out[1], s.out[2]}));
+  for (const TensorType* t : {&input, &weight, &result})
+    SHW_RETURN_IF_ERROR(check_size({t->numel()}));
+  return s;
+}
+
+}  // namespace shw::runtime::cpu

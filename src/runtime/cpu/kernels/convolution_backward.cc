@@ -1,0 +1,100 @@
+// convolution_backward(grad, input, weight) → gradients of input, weight and bias; as convolution.h
+// says, with the patches of the input for the weight, and of its gradient added up for the input.
+#include <algorithm>
+
+#include "runtime/cpu/cast.h"
+#include "runtime/cpu/convolution.h"
+#include "runtime/cpu/gemm.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+template <class T>
+class ConvolutionBackward final : public HostKernel {
+ public:
+  ConvolutionBackward(const KernelArgs& args, const ConvolutionShape& shape) : shape_(shape) {
+    for (size_t i = 0; i < 3; ++i) {
+      in_[i] = StridedCast(dense(*args.inputs[i]), *args.inputs[i]);
+      sizes_[i] = args.inputs[i]->numel();
+      if (args.outputs[i]) out_[i] = StridedCast(*args.outputs[i], dense(*args.outputs[i]));
+    }
+  }
+  // Gradient, input, weight; gradients of input, weight and bias; patches.
+  int64_t workspace_bytes() const override {
+    return (sizes_[0] + 2 * sizes_[1] + 2 * sizes_[2] + channels() +
+            shape_.depth() * shape_.out_places()) *
+           static_cast<int64_t>(sizeof(T));
+  }
+  Status compute(void* const* buffers) noexcept override {
+    const ConvolutionShape& s = shape_;
+    T* grad = static_cast<T*>(buffers[6]);
+    T *input = grad + sizes_[0], *weight = input + sizes_[1], *dinput = weight + sizes_[2],
+      *dweight = dinput + sizes_[1], *dbias = dweight + sizes_[2], *patches = dbias + channels();
+    T* const in[] = {grad, input, weight};
+    T* const out[] = {dinput, dweight, dbias};
+    for (size_t i = 0; i < 3; ++i) in_[i].run(in[i], buffers[i]);
+    const int64_t depth = s.depth(), places = s.out_places();
+    std::fill_n(dinput, sizes_[1] + sizes_[2] + channels(), T{0});
+    for (int64_t i = 0; i < s.samples * s.groups; ++i) {
+      const int64_t group = i % s.groups;
+      const T* g = grad + i * s.out_channels * places;
+      const int64_t first = i * s.in_channels * s.in_places();
+      if (buffers[4] != nullptr) {  // dweight += g · patchesᵀ
+        std::fill_n(patches, depth * places, T{0});
+        s.for_each_pair([&](int64_t p, int64_t at) { patches[p] = input[first + at]; });
+        gemm(Gemm<T>{s.out_channels,
+                     depth,
+                     places,
+                     {g, places, 1},
+                     {patches, 1, places},
+                     {dweight + group * s.out_channels * depth, depth, 1},
+                     true});
+      }
+      if (buffers[3] != nullptr) {  // patches = weightᵀ · g, added up where they come from
+        gemm(Gemm<T>{depth,
+                     places,
+                     s.out_channels,
+                     {weight + group * s.out_channels * depth, 1, depth},
+                     {g, places, 1},
+                     {patches, places, 1}});
+        s.for_each_pair([&](int64_t p, int64_t at) { dinput[first + at] += patches[p]; });
+      }
+    }
+    for (int64_t i = 0; i < s.samples * channels(); ++i)
+      for (int64_t p = 0; p < places; ++p) dbias[i % channels()] += grad[i * places + p];
+    for (size_t i = 0; i < 3; ++i)
+      if (buffers[3 + i] != nullptr) out_[i].run(buffers[3 + i], out[i]);
+    return {};
+  }
+
+ private:
+  static TensorType dense(const TensorType& t) {
+    return row_major(std::is_same_v<T, double> ? Dtype::kF64 : Dtype::kF32, t.shape);
+  }
+  int64_t channels() const { return shape_.groups * shape_.out_channels; }
+  ConvolutionShape shape_;
+  std::array<StridedCast, 3> in_, out_;  // into the workspace, and out of it
+  std::array<int64_t, 3> sizes_;
+};
+
+Prepared prepare(const KernelArgs& args) {
+  SHW_RETURN_IF_ERROR(expect_operands(args, 3, 0));
+  if (args.inputs.size() != 3 || args.outputs.size() != 3)
+    return bad_types("a convolution has three gradients");
+  const TensorType &grad = *args.inputs[0], &input = *args.inputs[1], &weight = *args.inputs[2];
+  SHW_ASSIGN_OR_RETURN(const auto shape, convolution_shape(args.attrs, input, weight, grad));
+  const Dims shapes[] = {input.shape, weight.shape, Dims{weight.shape[0]}};
+  for (size_t i = 0; i < 3; ++i)
+    if (args.outputs[i] != nullptr &&
+        (args.outputs[i]->shape != shapes[i] || !is_floating(args.outputs[i]->dtype)))
+      return bad_types("a gradient cannot be " + to_string(*args.outputs[i]));
+  if (grad.dtype == Dtype::kF64) return make_kernel<ConvolutionBackward<double>>(args, shape);
+  return make_kernel<ConvolutionBackward<float>>(args, shape);
+}
+
+}  // namespace
+
+extern const Kernel kConvolutionBackward;
+constinit const Kernel kConvolutionBackward = {"convolution_backward", prepare};
+
+}  // namespace shw::runtime::cpu

@@ -1,0 +1,63 @@
+// scaled_mm(a, b, scale_a, scale_b, bias?): (a×b)·scale_a·scale_b + bias; a and b are multiplied as
+// f32.
+#include "runtime/cpu/chain.h"
+#include "runtime/cpu/contraction.h"
+#include "runtime/cpu/pointwise.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+struct Multiply {
+  template <class T>
+  T operator()(T x, T a, T b) const {
+    return x * a * b;
+  }
+};
+struct Add {
+  template <class T>
+  T operator()(T x, T y) const {
+    return x + y;
+  }
+};
+
+Prepared prepare(const KernelArgs& args) {
+  SHW_RETURN_IF_ERROR(expect_operands(args, 4));
+  const TensorType& out = *args.outputs[0];
+  const TensorType* bias = args.inputs.size() > 4 ? args.inputs[4] : nullptr;
+  if (!is_floating(out.dtype)) return bad_types("no scaled product in " + to_string(out));
+  SHW_RETURN_IF_ERROR(check_size({out.numel()}));
+  const TensorType wide =
+      row_major(out.dtype == Dtype::kF64 ? Dtype::kF64 : Dtype::kF32, out.shape);
+  const size_t result = args.inputs.size();
+  auto chain = std::make_unique<Chain>(result + 1);
+  const size_t product = chain->temporary(wide.bytes()), scaled = chain->temporary(wide.bytes());
+  const auto with = [&](std::span<const TensorType* const> in,
+                        std::span<const TensorType* const> to) {
+    return KernelArgs{in, to, args.attrs, args.mesh, args.rank};
+  };
+  const TensorType* factors[] = {args.inputs[0], args.inputs[1]};
+  const TensorType* to_wide[] = {&wide};
+  SHW_RETURN_IF_ERROR(
+      chain->add(prepare_contraction(with(factors, to_wide), "mk,kn->mn"), {0, 1, product}));
+  const TensorType* scales[] = {&wide, args.inputs[2], args.inputs[3]};
+  const std::array<size_t, 3> all{0, 1, 2};
+  if (bias == nullptr) {
+    SHW_RETURN_IF_ERROR(chain->add(prepare_pointwise(with(scales, args.outputs), all, Multiply{}),
+                                   {product, 2, 3, result}));
+    return std::unique_ptr<PreparedKernel>(std::move(chain));
+  }
+  SHW_RETURN_IF_ERROR(chain->add(prepare_pointwise(with(scales, to_wide), all, Multiply{}),
+                                 {product, 2, 3, scaled}));
+  const TensorType* both[] = {&wide, bias};
+  SHW_RETURN_IF_ERROR(
+      chain->add(prepare_pointwise(with(both, args.outputs), std::array<size_t, 2>{0, 1}, Add{}),
+                 {scaled, 4, result}));
+  return std::unique_ptr<PreparedKernel>(std::move(chain));
+}
+
+}  // namespace
+
+extern const Kernel kScaledMm;
+constinit const Kernel kScaledMm = {"scaled_mm", prepare};
+
+}  // namespace shw::runtime::cpu
