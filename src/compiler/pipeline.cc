@@ -119,8 +119,10 @@ Result<Compiled> compile(std::span<const uint8_t> graph_bytes, const CompileOpti
   summary.rules = rules_name(options.rules);
 
   SHW_RETURN_IF_ERROR(watch.next("rewrite"));
-  SHW_ASSIGN_OR_RETURN(
-      graph, run_rewrites(std::move(graph), {.einsum = options.einsum}, nullptr, &monitor));
+  SHW_ASSIGN_OR_RETURN(graph, run_rewrites(std::move(graph),
+                                           {.einsum = options.einsum,
+                                            .biased_einsum = options.rules == Rules::kFull},
+                                           nullptr, &monitor));
 
   SHW_RETURN_IF_ERROR(watch.next("strategies"));
   SHW_ASSIGN_OR_RETURN(const Strategies strategies,

@@ -29,7 +29,10 @@ Result<Graph> run_pass(const GraphPass& pass, const Graph& graph, std::vector<Pa
 Result<Graph> run_rewrites(Graph graph, const RewriteOptions& options,
                            std::vector<PassStats>* stats, const Monitor* monitor) {
   const std::pair<const GraphPass*, bool> passes[] = {
-      {&kCleanUp, true}, {&kViewMmToEinsum, options.einsum}, {&kChoicePoints, true}};
+      {&kCleanUp, true},
+      {&kViewMmToEinsum, options.einsum},
+      {&kBiasedLinearToEinsum, options.einsum && options.biased_einsum},
+      {&kChoicePoints, true}};
   for (const auto& [pass, enabled] : passes) {
     if (!enabled) continue;
     if (monitor != nullptr) SHW_RETURN_IF_ERROR(monitor->poll());

@@ -22,9 +22,10 @@ struct GraphPass {
   Result<Rewritten> (*run)(const Graph&);
 };
 
-extern const GraphPass kCleanUp;         // clean_up.cc
-extern const GraphPass kViewMmToEinsum;  // view_mm_to_einsum.cc
-extern const GraphPass kChoicePoints;    // choice_points.cc
+extern const GraphPass kCleanUp;               // clean_up.cc
+extern const GraphPass kViewMmToEinsum;        // view_mm_to_einsum.cc
+extern const GraphPass kBiasedLinearToEinsum;  // biased_linear_to_einsum.cc
+extern const GraphPass kChoicePoints;          // choice_points.cc
 
 struct PassStats {
   std::string_view name;
@@ -34,7 +35,8 @@ struct PassStats {
 };
 
 struct RewriteOptions {
-  bool einsum = true;  // view_mm_to_einsum
+  bool einsum = true;          // view_mm_to_einsum
+  bool biased_einsum = false;  // biased_linear_to_einsum behind it
 };
 
 // All passes in their order, the verifier after each. INTERNAL when a pass made a graph that does

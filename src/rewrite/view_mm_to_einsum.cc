@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "rewrite/linear_patterns.h"
 #include "rewrite/pass.h"
 #include "rewrite/rebuild.h"
 
@@ -28,22 +29,6 @@ struct Match {
   NodeId last;      // the node whose value the einsum takes over
   std::string equation;
 };
-
-int64_t product(std::span<const int64_t> sizes) {
-  int64_t p = 1;
-  for (int64_t s : sizes) p *= s;
-  return p;
-}
-
-std::span<const int64_t> batch_of(const Dims& shape) {
-  return shape.span().first(shape.size() - 1);
-}
-
-std::string letters(size_t count) {
-  std::string s;
-  for (size_t i = 0; i < count; ++i) s += static_cast<char>('a' + i);
-  return s;  // at most kMaxRank, so "k" and "n" are free
-}
 
 class Matcher {
  public:
@@ -58,42 +43,26 @@ class Matcher {
   }
 
  private:
-  // [*batch, last] flattened to [prod(batch), last]: the unflattened value.
-  NodeId unflattened(NodeId view) const {
-    if (g_.op(view) != OpKind::kView) return kNoNode;
-    const NodeId x = g_.operands(view)[0];
-    const Dims &from = g_.type(x).shape, &to = g_.type(view).shape;
-    if (from.size() < 3 || g_.type(x).numel() == 0) return kNoNode;
-    const bool canonical =
-        to.size() == 2 && to[0] == product(batch_of(from)) && to[1] == from.back();
-    return canonical ? x : kNoNode;
-  }
-
-  bool is_transpose(NodeId n) const {
-    return g_.op(n) == OpKind::kPermute &&
-           g_.attrs(n).get_ints(AttrKey::kDims) == std::vector<int64_t>{1, 0};
-  }
-
   std::optional<Match> match_forward(NodeId mm, NodeId user) const {
-    const NodeId x = unflattened(g_.operands(mm)[0]), w = g_.operands(mm)[1];
+    const NodeId x = unflattened(g_, g_.operands(mm)[0]), w = g_.operands(mm)[1];
     if (!x.valid() || g_.op(user) != OpKind::kView) return std::nullopt;
     const Dims &in = g_.type(x).shape, &out = g_.type(user).shape;
     if (out.size() < 3 || out.back() != g_.type(w).shape[1] ||
         !std::ranges::equal(batch_of(out), batch_of(in)))
       return std::nullopt;
-    const std::string batch = letters(in.size() - 1);
+    const std::string batch = batch_letters(in.size() - 1);
     return Match{x, w, user, batch + "k,kn->" + batch + "n"};
   }
 
   std::optional<Match> match_weight_gradient(NodeId mm, NodeId user) const {
     const NodeId transposed = g_.operands(mm)[0];
-    if (!is_transpose(transposed) || !is_transpose(user)) return std::nullopt;
-    const NodeId gradient = unflattened(g_.operands(transposed)[0]);
-    const NodeId a = unflattened(g_.operands(mm)[1]);
+    if (!is_transpose(g_, transposed) || !is_transpose(g_, user)) return std::nullopt;
+    const NodeId gradient = unflattened(g_, g_.operands(transposed)[0]);
+    const NodeId a = unflattened(g_, g_.operands(mm)[1]);
     if (!gradient.valid() || !a.valid()) return std::nullopt;
     const Dims &gs = g_.type(gradient).shape, &as = g_.type(a).shape;
     if (!std::ranges::equal(batch_of(gs), batch_of(as))) return std::nullopt;
-    const std::string batch = letters(gs.size() - 1);
+    const std::string batch = batch_letters(gs.size() - 1);
     return Match{gradient, a, user, batch + "n," + batch + "k->kn"};
   }
 
@@ -101,14 +70,6 @@ class Matcher {
   UseCounts uses_;
   UserTable users_;
 };
-
-NodeMeta joined_meta(const Graph& g, NodeId mm, NodeId last) {
-  NodeMeta meta = g.meta(last);
-  meta.sequence_nr = g.meta(mm).sequence_nr;
-  meta.recompute = g.meta(mm).recompute;
-  meta.ac_graph_id = g.meta(mm).ac_graph_id;
-  return meta;
-}
 
 Result<Rewritten> run(const Graph& g) {
   const Matcher matcher(g);

@@ -65,7 +65,8 @@ TEST_P(TextCases, AreRewrittenAsWritten) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Passes, TextCases,
-                         ::testing::Values(&kCleanUp, &kViewMmToEinsum, &kChoicePoints),
+                         ::testing::Values(&kCleanUp, &kViewMmToEinsum, &kBiasedLinearToEinsum,
+                                           &kChoicePoints),
                          [](const auto& param) { return std::string(param.param->name); });
 
 }  // namespace
