@@ -84,7 +84,10 @@ class Reader {
   Status add_variables(const At& file);
   Status add_edges(const At& file);
   Status add_constraints(const At& file);
+  using Ratios = std::vector<std::pair<uint32_t, std::vector<double>>>;  // by node
   Status add_memory(const At& memory);
+  void force_smallest(const Ratios& ratios);
+  void add_ratio_budget(double limit, double sign, const Ratios& ratios);
   Result<uint32_t> edge_matrix(const At& slot, uint32_t rows, uint32_t cols);
   Result<uint32_t> placed_node(const At& at) const;
 
@@ -293,8 +296,9 @@ Status Reader::add_memory(const At& memory) {
     SHW_ASSIGN_OR_RETURN(const At low_at, memory.get("low"));
     SHW_ASSIGN_OR_RETURN(low, low_at.number());
   }
-  double smallest_total = 0,
-         next_step = kForbidden;  // what leaving the minimum costs at least, over all nodes
+  double smallest_total = 0;
+  double next_step = kForbidden;  // what leaving the minimum costs at least, over all nodes
+  Ratios ratios;
   for (size_t n = 0; n < coeffs.size(); ++n) {
     const At entry = coeffs.item(n);
     if (!entry.value->is_array() || entry.size() != 2 || !(*entry.value)[1].is_array())
@@ -303,30 +307,48 @@ Status Reader::add_memory(const At& memory) {
     const At ratios_at = entry.item(1);
     if (ratios_at.size() != nodes_[i].strategies)
       return ratios_at.error("does not have n_strats entries");
-    std::vector<double> ratios;
+    ratios.emplace_back(i, std::vector<double>());
     for (size_t s = 0; s < ratios_at.size(); ++s) {
       SHW_ASSIGN_OR_RETURN(const double r, ratios_at.item(s).number());
-      ratios.push_back(r);
+      ratios.back().second.push_back(r);
     }
-    const double least = *std::ranges::min_element(ratios);
+    const double least = *std::ranges::min_element(ratios.back().second);
     smallest_total += least;
-    for (double& r : ratios) {
+    for (const double r : ratios.back().second)
       if (r > least + kRatioTolerance) next_step = std::min(next_step, r - least);
-      r = r > least + kRatioTolerance ? kForbidden : 0;
-    }
-    result_.problem.add_unary(result_.variable[i], ratios);
   }
   const double tolerance = kRatioTolerance * std::max(1.0, std::abs(smallest_total));
   if (high < smallest_total - tolerance)
     return failed_precondition(memory.place + ": the budget is " + std::to_string(high) +
                                ", but the smallest ratios add up to " +
                                std::to_string(smallest_total));
-  if (high - smallest_total >= next_step - tolerance || low > smallest_total + tolerance)
-    return unimplemented(
-        memory.place + ": a memory budget with slack (" + std::to_string(high) +
-        " where the smallest ratios add up to " + std::to_string(smallest_total) +
-        ") is not supported yet; it may only force every parameter to its smallest ratio");
+  if (high - smallest_total < next_step - tolerance && low <= smallest_total + tolerance) {
+    force_smallest(ratios);
+    return {};
+  }
+  add_ratio_budget(high + tolerance, 1, ratios);
+  if (low > smallest_total + tolerance) add_ratio_budget(tolerance - low, -1, ratios);
   return {};
+}
+
+// A budget that leaves no choice but the smallest ratio of every node.
+void Reader::force_smallest(const Ratios& ratios) {
+  for (const auto& [node, own] : ratios) {
+    const double least = *std::ranges::min_element(own);
+    std::vector<double> costs;
+    for (const double r : own) costs.push_back(r > least + kRatioTolerance ? kForbidden : 0);
+    result_.problem.add_unary(result_.variable[node], costs);
+  }
+}
+
+// Σ sign · ratio ≤ limit.
+void Reader::add_ratio_budget(double limit, double sign, const Ratios& ratios) {
+  const uint32_t budget = result_.problem.add_budget(limit);
+  for (const auto& [node, own] : ratios) {
+    std::vector<double> usage;
+    for (const double r : own) usage.push_back(sign * r);
+    result_.problem.add_usage(budget, result_.variable[node], 0, 1, usage);
+  }
 }
 
 }  // namespace

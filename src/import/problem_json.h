@@ -10,8 +10,7 @@
 //   ≤ high
 //
 // A memory budget that forces every parameter to its smallest ratio is a restriction of single
-// nodes and becomes forbidden labels. One with slack couples the nodes, which PlacementProblem
-// cannot say: UNIMPLEMENTED.
+// nodes and becomes forbidden labels; one with slack becomes budgets of the problem.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,11 +1,13 @@
 // The problem as a 0-1 program for lp_solve: a column per label and per allowed pair, rows that tie
 // pairs to labels (the local polytope). The last resort for a core that branch and bound does not
-// settle, and a test oracle that shares nothing with the rest. lp_solve (LGPL-2.1) prints nothing
-// at verbosity 0.
+// settle (without budgets), and a test oracle that shares nothing with the rest. lp_solve
+// (LGPL-2.1) prints nothing at verbosity 0.
 #include <lpsolve/lp_lib.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
+#include <set>
 
 #include "solver/problem.h"
 #include "solver/search.h"
@@ -36,8 +38,28 @@ struct Overseer {
   }
 };
 
+// A row of a budget, at a point where its load may change.
+struct BudgetRow {
+  uint32_t budget, point;
+};
+
+std::vector<BudgetRow> budget_rows(const PlacementProblem& problem) {
+  std::vector<BudgetRow> rows;
+  for (uint32_t b = 0; b < problem.budget_limits().size(); ++b) {
+    std::set<uint32_t> points;
+    for (const auto& u : problem.usages())
+      if (u.budget == b && u.first < u.end) points.insert({u.first, u.end});
+    if (points.empty())
+      points.insert(0);  // the load is nothing
+    else
+      points.erase(std::prev(points.end()));  // nothing is live any more
+    for (const uint32_t point : points) rows.push_back({b, point});
+  }
+  return rows;
+}
+
 // Row numbers begin at 1; row 0 is the objective. Variables first: Σ labels = 1. Then per edge Σ_t
-// y_st = x_s for each s, and Σ_s y_st = x_t for each t.
+// y_st = x_s for each s, and Σ_s y_st = x_t for each t. Then those of the budgets.
 Lp build(const PlacementProblem& problem) {
   const uint32_t n = problem.num_variables();
   const uint64_t labels = problem.first_label(n);
@@ -48,6 +70,9 @@ Lp build(const PlacementProblem& problem) {
     rows += problem.num_labels(e.a) + problem.num_labels(e.b);
     columns += uint64_t{problem.num_labels(e.a)} * problem.num_labels(e.b);
   }
+  const std::vector<BudgetRow> budgets = budget_rows(problem);
+  const uint64_t first_budget_row = rows + 1;
+  rows += budgets.size();
   if (columns > kMaxColumns) return nullptr;
   Lp lp(make_lp(static_cast<int>(rows), 0));
   if (lp == nullptr) return nullptr;
@@ -57,6 +82,11 @@ Lp build(const PlacementProblem& problem) {
   for (int r = 1; r <= static_cast<int>(rows); ++r) {
     set_constr_type(lp.get(), r, EQ);
     set_rh(lp.get(), r, r <= static_cast<int>(n) ? 1 : 0);
+  }
+  for (size_t b = 0; b < budgets.size(); ++b) {
+    const auto row = static_cast<int>(first_budget_row + b);
+    set_constr_type(lp.get(), row, LE);
+    set_rh(lp.get(), row, problem.budget_limits()[budgets[b].budget]);
   }
 
   std::vector<std::vector<std::pair<size_t, bool>>> touches(n);  // (edge, v is its a)
@@ -78,6 +108,16 @@ Lp build(const PlacementProblem& problem) {
         values.push_back(-1);
         at.push_back(edge_row[e] +
                      static_cast<int>((is_a ? 0 : problem.num_labels(problem.edges()[e].a)) + s));
+      }
+      for (size_t b = 0; b < budgets.size(); ++b) {
+        double usage = 0;
+        for (const auto& u : problem.usages())
+          if (u.variable == v && u.budget == budgets[b].budget && u.first <= budgets[b].point &&
+              budgets[b].point < u.end)
+            usage += problem.usage_of(u)[s];
+        if (usage == 0) continue;
+        values.push_back(usage);
+        at.push_back(static_cast<int>(first_budget_row + b));
       }
       if (!add_column()) return nullptr;
       const auto column = static_cast<int>(problem.first_label(v) + s + 1);

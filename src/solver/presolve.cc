@@ -82,6 +82,9 @@ class Presolver {
     return nullptr;
   }
 
+  bool is_budgeted(uint32_t v) const {
+    return !options_.budgeted.empty() && options_.budgeted[v] != 0;
+  }
   Status load(std::span<const uint8_t> keep);
   Status drop_unsupported_labels();
   Status infeasible(uint32_t emptied,
@@ -221,7 +224,7 @@ Status Presolver::drop_dominated_labels() {
   for (uint32_t v = 0; v < variables_.size(); ++v) {
     Variable& x = variables_[v];
     const size_t k = store_->values(x.unary).size();
-    if (!x.alive || k < 2) continue;
+    if (!x.alive || k < 2 || is_budgeted(v)) continue;
     signature.assign(1, x.unary);
     for (const Arc& arc : arcs(v)) signature.push_back(arc.matrix);
     std::sort(signature.begin() + 1, signature.end());
@@ -317,7 +320,8 @@ Status Presolver::remove_small_variables() {
   const auto push = [&](uint32_t v) {
     const Variable& x = variables_[v];
     if (queued_[v] || !x.alive) return;
-    if (x.degree > options_.max_degree && store_->values(x.unary).size() > 1) return;
+    if ((x.degree > options_.max_degree || is_budgeted(v)) && store_->values(x.unary).size() > 1)
+      return;
     queue_.push_back(v);
     queued_[v] = 1;
   };

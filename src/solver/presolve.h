@@ -25,6 +25,16 @@ class Postsolve {
  public:
   std::vector<uint32_t> expand(std::span<const uint32_t> reduced) const;
   uint32_t original_variable(uint32_t reduced) const { return kept_[reduced].variable; }
+  // The labels, of the original variable's, that are left.
+  std::span<const uint32_t> original_labels(uint32_t reduced) const {
+    return store_->labels(kept_[reduced].labels);
+  }
+  // Calls settled(variable, label) for those that went because they had one label left.
+  template <class F>
+  void for_each_settled(F settled) const {
+    for (const Removed& r : removed_)
+      if (store_->labels(r.labels).size() == 1) settled(r.variable, store_->labels(r.labels)[0]);
+  }
 
  private:
   friend class Presolver;
@@ -54,6 +64,9 @@ struct PresolveOptions {
   // the labels, and takes longer than sweeps then save (17.1 against 15.5 ms).
   bool dominance = false;
   uint32_t max_degree = 2;  // remove variables of up to so many neighbours; 0 to 2
+  // When not empty, a flag per variable: those with one count against a budget, which presolve does
+  // not know. They lose no label to another, and go only when they have a single one left.
+  std::span<const uint8_t> budgeted = {};
 };
 
 struct Presolved {

@@ -2,6 +2,7 @@
 #include "solver/problem.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <string>
 
@@ -90,6 +91,22 @@ void PlacementProblem::add_edge(uint32_t a, uint32_t b, uint32_t matrix, bool tr
   edges_.push_back({a, b, matrix, transposed ? 1u : 0u});
 }
 
+uint32_t PlacementProblem::add_budget(double limit) {
+  budget_limits_.push_back(limit);
+  return static_cast<uint32_t>(budget_limits_.size() - 1);
+}
+
+void PlacementProblem::add_usage(uint32_t budget, uint32_t variable, uint32_t first, uint32_t end,
+                                 std::span<const double> per_label) {
+  if (budget >= budget_limits_.size() || variable >= num_variables() ||
+      per_label.size() != num_labels(variable)) {
+    malformed_ = true;
+    return;
+  }
+  usages_.push_back({budget, variable, first, end, usage_pool_.size()});
+  usage_pool_.insert(usage_pool_.end(), per_label.begin(), per_label.end());
+}
+
 Status PlacementProblem::validate() const {
   // The number of labels bounds every index and every position in a table of labels.
   if (unary_.size() > UINT32_MAX || first_label_.size() > UINT32_MAX)
@@ -106,6 +123,9 @@ Status PlacementProblem::validate() const {
   for (size_t m = 0; m < matrices_.size(); ++m)
     if (!all_costs(matrices_[m].costs, size_t{matrices_[m].rows} * matrices_[m].cols))
       return invalid_argument("matrix " + std::to_string(m) + " has a cost that is NaN or −∞");
+  const auto finite = [](double x) { return std::isfinite(x); };
+  if (!std::ranges::all_of(budget_limits_, finite) || !std::ranges::all_of(usage_pool_, finite))
+    return invalid_argument("a budget has a limit or a usage that is not finite");
   for (size_t i = 0; i < edges_.size(); ++i) {
     const Edge& e = edges_[i];
     const auto name = [i] { return "edge " + std::to_string(i); };

@@ -8,6 +8,11 @@
 // "same layout" pairs and cast-direction rules are all written that way. Several edges may join the
 // same two variables; their costs add up. An edge from a variable to itself is a unary cost (its
 // diagonal); add_edge folds it.
+//
+// What there is only so much of, such as memory, is a budget: every variable that counts against it
+// is live over an interval of its points, and at every point the usages of the labels chosen for
+// the live variables may add up to the limit at most. A plain linear row is a budget of one point;
+// a row bounded from below is one with all signs turned.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -34,6 +39,11 @@ class PlacementProblem {
     uint32_t rows, cols;
     const double* costs;  // row-major, in the pool
   };
+  struct Usage {
+    uint32_t budget, variable;
+    uint32_t first, end;  // live at the points first, …, end − 1; nowhere if there are none
+    uint64_t place;       // of usage_of()
+  };
 
   PlacementProblem() = default;
   PlacementProblem(PlacementProblem&&) noexcept = default;  // never copied: tables can be large
@@ -49,6 +59,10 @@ class PlacementProblem {
   std::span<double> room_for_matrix(uint32_t rows, uint32_t cols);
   uint32_t add_filled_matrix();
   void add_edge(uint32_t a, uint32_t b, uint32_t matrix, bool transposed = false);
+  // Returns the budget's index. Sums may pass the limit by 1e-12 of it, which is rounding.
+  uint32_t add_budget(double limit);
+  void add_usage(uint32_t budget, uint32_t variable, uint32_t first, uint32_t end,
+                 std::span<const double> per_label);
 
   void reserve(size_t variables, size_t labels, size_t edges);
 
@@ -71,7 +85,12 @@ class PlacementProblem {
     return costs(e.matrix)[e.transposed ? uint64_t{label_b} * m.cols + label_a
                                         : uint64_t{label_a} * m.cols + label_b];
   }
-  // Shapes agree, no NaN, no −∞, every variable has a label.
+  std::span<const double> budget_limits() const { return budget_limits_; }
+  std::span<const Usage> usages() const { return usages_; }
+  std::span<const double> usage_of(const Usage& u) const {
+    return {usage_pool_.data() + u.place, num_labels(u.variable)};
+  }
+  // Shapes agree, no NaN, no −∞, every variable has a label; limits and usages are finite.
   Status validate() const;
 
  private:
@@ -79,6 +98,8 @@ class PlacementProblem {
   std::vector<double> unary_;
   std::vector<Edge> edges_;
   std::vector<Matrix> matrices_;
+  std::vector<double> budget_limits_, usage_pool_;
+  std::vector<Usage> usages_;
   // Chunks never move; what follows is the matrix that has room, and what is left of the last
   // chunk.
   std::vector<std::unique_ptr<double[]>> pool_;
@@ -119,8 +140,11 @@ struct Solution {
 };
 
 // Recomputes the cost of a labelling from the problem alone; shares no code with the solver.
-// kForbidden if not allowed.
+// kForbidden if not allowed, or if a budget is broken.
 double evaluate(const PlacementProblem& problem, std::span<const uint32_t> choice);
+// The largest load of a budget at any of its points; of what no variable uses, 0. As independent.
+double peak_load(const PlacementProblem& problem, uint32_t budget,
+                 std::span<const uint32_t> choice);
 
 // The optimum with its proof. INVALID_ARGUMENT: not a valid problem; FAILED_PRECONDITION: no
 // labelling has finite cost (the message names variables); CANCELLED: within 10 ms of the monitor's

@@ -73,16 +73,18 @@ Result<std::vector<uint8_t>> Search::thin_out() {
   return keep;
 }
 
-Result<std::shared_ptr<const Stage>> Search::root_stage(std::span<const uint8_t> keep) {
-  SHW_ASSIGN_OR_RETURN(Presolved presolved, presolve(root_, keep, {}, watch_));
+Result<std::shared_ptr<const Stage>> Search::root_stage(std::span<const uint8_t> keep,
+                                                        std::span<const uint8_t> budgeted) {
+  SHW_ASSIGN_OR_RETURN(Presolved presolved, presolve(root_, keep, {.budgeted = budgeted}, watch_));
   return std::shared_ptr<const Stage>(make_stage(std::move(presolved), 0));
 }
 
 Result<std::shared_ptr<const Stage>> Search::restrict(
     std::shared_ptr<const Stage> parent, std::shared_ptr<const RestrictedProblem> source,
-    std::span<const uint8_t> keep) {
-  SHW_ASSIGN_OR_RETURN(Presolved presolved,
-                       presolve(source->problem, keep, {.dominance = true}, watch_));
+    std::span<const uint8_t> keep, std::span<const uint8_t> budgeted) {
+  SHW_ASSIGN_OR_RETURN(
+      Presolved presolved,
+      presolve(source->problem, keep, {.dominance = true, .budgeted = budgeted}, watch_));
   auto stage = make_stage(std::move(presolved), parent->constant);
   stage->parent = std::move(parent);
   stage->source = std::move(source);
@@ -106,6 +108,7 @@ void Search::take(std::vector<uint32_t> choice) {
   if (cost >= cost_) return;
   cost_ = cost;
   choice_ = std::move(choice);
+  found_ = true;
   bound_ = std::min(bound_, cost_);  // they can differ by rounding
 }
 

@@ -51,14 +51,19 @@ class Search {
   // Of a wide problem, a flag per label: 0 where no labelling below cutoff() has it. Empty: not
   // wide. May leave the whole problem proven().
   Result<std::vector<uint8_t>> thin_out();
-  // `keep`: as thin_out() gives it.
-  Result<std::shared_ptr<const Stage>> root_stage(std::span<const uint8_t> keep);
+  // `keep`: as thin_out() gives it. `budgeted`: see PresolveOptions.
+  Result<std::shared_ptr<const Stage>> root_stage(std::span<const uint8_t> keep,
+                                                  std::span<const uint8_t> budgeted = {});
   // `source` holds labels of `parent`; those with keep[label] == 0 go too. FAILED_PRECONDITION:
   // nothing is left.
   Result<std::shared_ptr<const Stage>> restrict(std::shared_ptr<const Stage> parent,
                                                 std::shared_ptr<const RestrictedProblem> source,
-                                                std::span<const uint8_t> keep);
+                                                std::span<const uint8_t> keep,
+                                                std::span<const uint8_t> budgeted = {});
 
+  // Only labellings cheaper than this are worth finding.
+  void look_below(double cost) { cost_ = std::min(cost_, cost); }
+  bool found() const { return found_; }
   // Takes a labelling of the stage's problem; keeps it if it is the cheapest.
   void offer(const Stage& stage, std::span<const uint32_t> choice);
 
@@ -79,12 +84,17 @@ class Search {
   Watch& watch_;
   SolveStats stats_;
   std::vector<uint32_t> choice_;
+  bool found_ = false;  // choice_ is a labelling: of no variables, too
   double cost_ = kForbidden;
   double bound_ = -kForbidden;
 };
 
 // Brings the incumbent and the bound of the search together, unless a limit is met (close.cc).
 Status close_gap(Search& search, std::shared_ptr<const Stage> root);
+
+// The same under budgets, and with the presolve at the root (budget_close.cc). FAILED_PRECONDITION:
+// nothing is within the budgets.
+Status close_gap_within_budgets(Search& search, const PlacementProblem& root);
 
 // The MILP (lp_solve.cc) of a core of at most `max_binaries` labels; adds its answer to the search.
 // True: the core's optimum was found, or it has nothing below the cutoff.

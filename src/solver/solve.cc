@@ -44,6 +44,16 @@ Status no_labelling_found(const Search& search, const Stage& stage) {
   return Status(Code::kDeadlineExceeded, "no labelling was found within the limits of the solve");
 }
 
+Solution answer(Search& search) {
+  Solution solution;
+  solution.cost = search.cost();
+  solution.bound = search.bound();
+  solution.proven = search.proven();
+  solution.stats = search.stats();
+  solution.choice = search.take_choice();
+  return solution;
+}
+
 }  // namespace
 
 Result<Solution> solve(const PlacementProblem& problem, const SolveOptions& options,
@@ -56,6 +66,14 @@ Result<Solution> solve(const PlacementProblem& problem, const SolveOptions& opti
   Stopwatch clock;
 
   SHW_RETURN_IF_ERROR(watch.report(kForbidden, -kForbidden));
+  if (!problem.budget_limits().empty()) {
+    SHW_RETURN_IF_ERROR(close_gap_within_budgets(search, problem));
+    stats.search_s = clock.lap_s();
+    if (!search.found())
+      return Status(Code::kDeadlineExceeded,
+                    "no labelling within the budgets was found within the limits of the solve");
+    return answer(search);
+  }
   SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> keep, search.thin_out());
   SHW_ASSIGN_OR_RETURN(const std::shared_ptr<const Stage> small, search.root_stage(keep));
   stats.variables_after_presolve = small->problem.num_variables();
@@ -66,13 +84,7 @@ Result<Solution> solve(const PlacementProblem& problem, const SolveOptions& opti
   stats.search_s = clock.lap_s();
 
   if (search.cost() == kForbidden) return no_labelling_found(search, *small);
-  Solution solution;
-  solution.cost = search.cost();
-  solution.bound = search.bound();
-  solution.proven = search.proven();
-  solution.stats = stats;
-  solution.choice = search.take_choice();
-  return solution;
+  return answer(search);
 }
 
 }  // namespace shw::solver

@@ -208,6 +208,18 @@ Status Trws::sweep() {
   return {};
 }
 
+void Trws::reprice(std::span<const double> by_label) {
+  for (uint32_t v = 0; v < nodes_.size(); ++v) {
+    const auto own = problem_.unary(v);
+    double* unary = unary_.get() + (nodes_[v].unary - unary_.get());
+    for (uint32_t i = 0; i < nodes_[v].labels; ++i)
+      unary[i] = own[labels(v)[i]] + by_label[problem_.first_label(v) + labels(v)[i]];
+  }
+  cost_ = kForbidden;
+  bound_ = marginal_bound_ = -kForbidden;
+  dropped_bound_ = kForbidden;
+}
+
 void Trws::offer(std::span<const uint32_t> choice, double cost) {
   if (cost >= cost_) return;
   cost_ = cost;

@@ -41,6 +41,15 @@ class Trws {
   // Takes a labelling found elsewhere, if it is better.
   void offer(std::span<const uint32_t> choice, double cost);
 
+  // Adds to the costs of the labels (all of the problem's in a row), in the place of what was added
+  // before; messages stay. Bounds, labellings and marginals count from here on.
+  void reprice(std::span<const double> by_label);
+  // A labelling in the order of a sweep: pick(v, costs) is asked for every variable, with the costs
+  // of the labels left to it when what is labelled already has its labels and the messages stand
+  // for the rest. Labels are positions among those left; must be called between sweeps.
+  template <class Pick>
+  void decode(bool forth, Pick pick, std::vector<uint32_t>& choice);
+
   // How much dearer than marginal_bound() a labelling is, at least, that has at v the i-th of the
   // labels left to it: from the last sweep back. The chains of tables through v then have equal
   // minima for each of its labels, whose sum is θ_v; the others add up to no less than the bound
@@ -99,5 +108,24 @@ class Trws {
   double marginal_bound_ = -kForbidden;
   double dropped_bound_ = kForbidden;  // of the labels that were dropped
 };
+
+template <class Pick>
+void Trws::decode(bool forth, Pick pick, std::vector<uint32_t>& choice) {
+  const auto n = static_cast<uint32_t>(nodes_.size());
+  choice.resize(n);
+  std::vector<double> costs;
+  for (uint32_t q = 0; q < n; ++q) {
+    const uint32_t v = forth ? q : n - 1 - q;
+    const TrwsNode& node = nodes_[v];
+    costs.assign(node.unary, node.unary + node.labels);
+    for (uint32_t a = node.first_arc; a < node.end_arc; ++a) {
+      const TrwsArc& arc = arcs_[a];
+      const bool done = (a < node.first_later_arc) == forth;
+      const double* row = done ? arc.reverse + size_t{choice[arc.other]} * node.stride : arc.in;
+      for (uint32_t i = 0; i < node.labels; ++i) costs[i] += row[i];
+    }
+    choice[v] = pick(v, std::span<const double>(costs));
+  }
+}
 
 }  // namespace shw::solver

@@ -101,7 +101,7 @@ TEST_F(ProblemJson, AppliesPinsPairsAndTheSmallestBudget) {
   EXPECT_EQ(evaluate(free->problem, std::vector<uint32_t>{0, 1, 0, 1}), solver::kForbidden);
 }
 
-TEST_F(ProblemJson, SaysThatBudgetsWithSlackAreMissing) {
+TEST_F(ProblemJson, TakesBudgetsWithSlack) {
   json p = small_problem();
   for (const double high : {0.25, 0.99}) {
     p["constraints"]["memory"] = {{"coeffs", {{0, {1, 0.25}}}}, {"high", high}};
@@ -109,9 +109,16 @@ TEST_F(ProblemJson, SaysThatBudgetsWithSlackAreMissing) {
   }
   p["constraints"]["memory"]["high"] = 1.0;
   auto got = read(p);
-  ASSERT_FALSE(got.ok());
-  EXPECT_EQ(got.status().code(), Code::kUnimplemented);
-  EXPECT_NE(got.status().message().find("slack"), std::string::npos);
+  ASSERT_TRUE(got.ok()) << got.status().message();
+  EXPECT_EQ(got->problem.budget_limits().size(), 1u);
+  EXPECT_EQ(peak_load(got->problem, 0, std::vector<uint32_t>{1, 0, 0, 0}), 0.25);
+  p["constraints"]["memory"]["low"] = 0.5;
+  got = read(p);
+  ASSERT_TRUE(got.ok()) << got.status().message();
+  ASSERT_EQ(got->problem.budget_limits().size(), 2u);
+  EXPECT_EQ(peak_load(got->problem, 1, std::vector<uint32_t>{1, 0, 0, 0}), -0.25);
+  EXPECT_NEAR(got->problem.budget_limits()[1], -0.5, 1e-8);
+  p["constraints"]["memory"] = {{"coeffs", {{0, {1, 0.25}}}}, {"high", 1.0}};
   p["constraints"]["memory"]["high"] = 0.2;
   got = read(p);
   ASSERT_FALSE(got.ok());

@@ -2,6 +2,8 @@
 // real ones have: forbidden labels and pairs, parallel edges, edges from a variable to itself,
 // matrices shared between edges in either orientation.
 #pragma once
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -53,6 +55,41 @@ inline PlacementProblem random_problem(uint32_t seed, const RandomShape& shape =
     problem.add_edge(a, b, matrix, transposed);
   }
   return problem;
+}
+
+// Up to three budgets of integer usages, of one point or over time, some from below; what they
+// leave room for lies between nothing and everything.
+inline void add_random_budgets(PlacementProblem& problem, uint32_t seed, uint32_t count,
+                               uint32_t points) {
+  std::mt19937 random(seed);
+  const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
+  for (uint32_t b = 0; b < count; ++b) {
+    struct Use {
+      uint32_t variable, first, end;
+      std::vector<double> usage;
+    };
+    std::vector<Use> uses;
+    double least = 0, most = 0;
+    for (uint32_t v = 0; v < problem.num_variables(); ++v) {
+      if (below(4) == 0) continue;
+      const uint32_t first = below(points);
+      Use use{v, first, first + below(points - first + 1), {}};
+      for (uint32_t i = 0; i < problem.num_labels(v); ++i) use.usage.push_back(below(10));
+      if (points == 1) use.end = 1;
+      least += *std::ranges::min_element(use.usage);
+      most += *std::ranges::max_element(use.usage);
+      uses.push_back(std::move(use));
+    }
+    const bool from_below = points == 1 && below(4) == 0;
+    const double share = static_cast<double>(below(70)) / 100 / (points > 1 ? 2 : 1);
+    const double limit = std::floor(least + share * (most - least)) - (below(8) == 0 ? 2 : 0);
+    const uint32_t budget = problem.add_budget(from_below ? -limit : limit);
+    for (Use& use : uses) {
+      if (from_below)
+        for (double& x : use.usage) x = -x;
+      problem.add_usage(budget, use.variable, use.first, use.end, use.usage);
+    }
+  }
 }
 
 inline PlacementProblem copy_of(const PlacementProblem& problem) {

@@ -1,0 +1,286 @@
+// From the problem with budgets to a proof: branch and bound over the priced relaxation.
+//
+// A part of the problem is relaxed (relaxation.h) and packed (pack.h). Labels that cost more than
+// the incumbent even at the best prices go, so do those that fit no longer; what is left is
+// presolved, and looked at again. A part in which no budget can be broken any more is a problem
+// without budgets, which close.cc settles. What resists is split in two at one variable: at what it
+// uses, where the labellings of the sweeps cannot agree on that, else at a label.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "solver/pack.h"
+#include "solver/relaxation.h"
+#include "solver/search.h"
+
+namespace shw::solver {
+namespace {
+
+constexpr uint32_t kWarmSweeps = 8;   // at prices of zero, before the first step
+constexpr uint32_t kRootSteps = 150;  // of prices
+constexpr uint32_t kNodeSteps = 20;
+
+// A part of the problem, and what is known of it.
+struct Part {
+  std::shared_ptr<const Stage> stage;
+  std::shared_ptr<const BudgetRows> rows;
+  std::vector<double> prices;  // of the root's rows
+  double bound = -kForbidden;
+};
+
+struct Open {
+  Part parent;
+  std::shared_ptr<const RestrictedProblem> source;  // labels of the parent's stage
+  std::vector<uint8_t> keep;                        // of the labels of `source`
+};
+
+class BudgetCloser {
+ public:
+  BudgetCloser(Search& search, const PlacementProblem& root) : search_(search), root_(root) {}
+
+  Status run() {
+    const BudgetRows all(root_);
+    if (all.broken()) return nothing_fits();
+    num_rows_ = all.points().size();
+    SHW_ASSIGN_OR_RETURN(Part part, root_part(all));
+    SHW_RETURN_IF_ERROR(visit(std::move(part), true));
+    while (!open_.empty() && !stopped()) {
+      const Open next = std::move(open_.back());
+      open_.pop_back();
+      if (give_up(next.parent.bound)) continue;
+      ++search_.stats().branch_nodes;
+      SHW_RETURN_IF_ERROR(enter(next.parent, next.source, next.keep));
+      SHW_RETURN_IF_ERROR(search_.raise_bound(open_bound()));
+    }
+    SHW_RETURN_IF_ERROR(search_.raise_bound(open_bound()));
+    if (search_.bound() == kForbidden) return nothing_fits();
+    return {};
+  }
+
+ private:
+  static Status nothing_fits() {
+    return failed_precondition("no labelling of finite cost is within the budgets");
+  }
+  bool stopped() const {
+    return search_.watch().expired() ||
+           search_.stats().branch_nodes >= search_.options().max_branch_nodes;
+  }
+  bool give_up(double bound) {
+    if (bound < search_.cutoff()) return false;
+    leave(bound);
+    return true;
+  }
+  void leave(double bound) { left_ = std::min(left_, bound); }
+  double open_bound() const {
+    double bound = std::min(search_.cost(), left_);
+    for (const Open& o : open_) bound = std::min(bound, o.parent.bound);
+    return bound;
+  }
+
+  Result<Part> root_part(const BudgetRows& all) {
+    const std::vector<uint8_t> keep = all.fitting(root_), budgeted = all.budgeted();
+    Part part;
+    SHW_ASSIGN_OR_RETURN(part.stage, search_.root_stage(keep, budgeted));
+    part.rows = std::make_shared<BudgetRows>(
+        all.restricted(root_, {}, part.stage->problem, part.stage->undo));
+    part.prices.assign(num_rows_, 0);
+    const PlacementProblem& small = part.stage->problem;
+    search_.stats().variables_after_presolve = small.num_variables();
+    search_.stats().labels_after_presolve = small.first_label(small.num_variables());
+    return part;
+  }
+
+  Status enter(const Part& parent, std::shared_ptr<const RestrictedProblem> source,
+               std::span<const uint8_t> keep) {
+    SHW_ASSIGN_OR_RETURN(std::optional<Part> part, restrict(parent, std::move(source), keep));
+    return part ? visit(std::move(*part), false) : Status();
+  }
+  Result<std::optional<Part>> restrict(const Part& parent,
+                                       std::shared_ptr<const RestrictedProblem> source,
+                                       std::span<const uint8_t> keep);
+  Status visit(Part part, bool is_root);
+  Status settle_without_budgets(const Part& part);
+  Result<Verdict> tighten(Part& part, Relaxation& relaxation, bool is_root);
+  Status pack(const Part& part, Packer& packer, Relaxation& relaxation);
+  void split(const Part& part, const Relaxation& relaxation,
+             std::shared_ptr<const RestrictedProblem> source);
+
+  Search& search_;
+  const PlacementProblem& root_;
+  size_t num_rows_ = 0;
+  std::vector<Open> open_;    // the last is next
+  double left_ = kForbidden;  // the smallest bound of what was left without solving it
+};
+
+// Nothing: no labelling is left.
+Result<std::optional<Part>> BudgetCloser::restrict(const Part& parent,
+                                                   std::shared_ptr<const RestrictedProblem> source,
+                                                   std::span<const uint8_t> keep) {
+  const std::vector<uint8_t> budgeted = parent.rows->budgeted();
+  auto stage = search_.restrict(parent.stage, source, keep, budgeted);
+  if (!stage.ok()) {
+    if (stage.status().code() == Code::kFailedPrecondition) return {std::nullopt};
+    return stage.status();
+  }
+  Part part{*stage, nullptr, parent.prices, parent.bound};
+  part.rows = std::make_shared<BudgetRows>(parent.rows->restricted(
+      source->problem, source->label, part.stage->problem, part.stage->undo));
+  if (part.rows->broken()) return {std::nullopt};
+  return {std::move(part)};
+}
+
+Status BudgetCloser::settle_without_budgets(const Part& part) {
+  const PlacementProblem& p = part.stage->problem;
+  Search inner(p, search_.options(), search_.watch());
+  if (search_.cost() != kForbidden) inner.look_below(search_.cost() - part.stage->constant);
+  auto stage = inner.root_stage({});
+  if (!stage.ok())
+    return stage.status().code() == Code::kFailedPrecondition ? Status() : stage.status();
+  SHW_RETURN_IF_ERROR(close_gap(inner, *stage));
+  leave(std::max(part.bound, part.stage->constant + inner.bound()));
+  if (inner.found()) search_.offer(*part.stage, inner.take_choice());
+  return {};
+}
+
+Status BudgetCloser::pack(const Part& part, Packer& packer, Relaxation& relaxation) {
+  for (const bool forth : {true, false}) {
+    if (!packer.pack(relaxation.trws(), forth)) continue;
+    SHW_RETURN_IF_ERROR(packer.improve(search_.watch()));
+    search_.offer(*part.stage, packer.choice());
+  }
+  return {};
+}
+
+Result<Verdict> BudgetCloser::tighten(Part& part, Relaxation& relaxation, bool is_root) {
+  Packer packer(part.stage->problem, *part.rows);
+  const double constant = part.stage->constant;
+  double stall_bound = -kForbidden;
+  const uint32_t steps = is_root ? kRootSteps : kNodeSteps;
+  for (uint32_t step = 0; step <= steps; ++step) {
+    if (step == 0) {
+      for (uint32_t s = 0; s < (is_root ? kWarmSweeps : 1); ++s)
+        SHW_RETURN_IF_ERROR(relaxation.sweep().status());
+    } else {
+      const double guess = std::abs(relaxation.bound()) * 0.05 + 1 + relaxation.bound();
+      SHW_RETURN_IF_ERROR(
+          relaxation.step(search_.cost() == kForbidden ? guess : search_.cost() - constant));
+    }
+    ++search_.stats().sweeps;
+    if (step % 10 == 0) SHW_RETURN_IF_ERROR(pack(part, packer, relaxation));
+    part.bound = std::max(part.bound, constant + relaxation.bound());
+    if (part.bound >= search_.cutoff()) return Verdict::kClosed;
+    if (search_.watch().expired()) return Verdict::kExpired;
+    if (is_root) SHW_RETURN_IF_ERROR(search_.watch().report(search_.cost(), part.bound));
+    if (step % 30 == 29) {
+      if (part.bound - stall_bound < 0.01 * (search_.cost() - part.bound)) break;
+      stall_bound = part.bound;
+    }
+  }
+  SHW_RETURN_IF_ERROR(relaxation.settle());
+  SHW_RETURN_IF_ERROR(pack(part, packer, relaxation));
+  return Verdict::kStalled;
+}
+
+// Settles the part, or leaves its two halves in open_.
+Status BudgetCloser::visit(Part part, bool is_root) {
+  for (;;) {
+    const PlacementProblem& p = part.stage->problem;
+    if (part.rows->broken()) return {};
+    if (part.rows->size() == 0) return settle_without_budgets(part);
+    std::vector<double> prices;
+    for (size_t r = 0; r < part.rows->size(); ++r)
+      prices.push_back(part.prices[part.rows->origin(r)]);
+    Relaxation relaxation(p, *part.rows, std::move(prices), search_.watch());
+    SHW_ASSIGN_OR_RETURN(const Verdict verdict, tighten(part, relaxation, is_root));
+    if (give_up(part.bound)) return {};
+    if (verdict == Verdict::kExpired) {
+      leave(part.bound);
+      return {};
+    }
+    for (size_t r = 0; r < part.rows->size(); ++r)
+      part.prices[part.rows->origin(r)] = relaxation.best_prices()[r];
+
+    const double limit = search_.cutoff() - part.stage->constant + relaxation.offset();
+    SHW_ASSIGN_OR_RETURN(RestrictedProblem kept, relaxation.restricted(limit));
+    const auto source = std::make_shared<const RestrictedProblem>(std::move(kept));
+    leave(search_.cutoff());  // the labels that it lacks
+    const std::vector<uint8_t> fitting = part.rows->fitting(p);
+    std::vector<uint8_t> keep;
+    for (uint32_t v = 0; v < p.num_variables(); ++v)
+      for (uint32_t i = 0; i < source->problem.num_labels(v); ++i)
+        keep.push_back(
+            fitting[p.first_label(v) + source->label[source->problem.first_label(v) + i]]);
+    SHW_ASSIGN_OR_RETURN(std::optional<Part> rest, restrict(part, source, keep));
+    if (!rest) return {};
+    const PlacementProblem& q = rest->stage->problem;
+    if (rest->rows->size() > 0 &&
+        10 * q.first_label(q.num_variables()) > 9 * p.first_label(p.num_variables())) {
+      split(part, relaxation, source);
+      return {};
+    }
+    part = std::move(*rest);
+    is_root = false;
+  }
+}
+
+// Leaves two halves of the source's labels in open_, the likely one last.
+void BudgetCloser::split(const Part& part, const Relaxation& relaxation,
+                         std::shared_ptr<const RestrictedProblem> source) {
+  const PlacementProblem& p = part.stage->problem;
+  const PlacementProblem& q = source->problem;
+  double best_score = -1;
+  uint32_t variable = 0;
+  std::vector<uint8_t> first_half, half;
+  double first_share = 0;
+  for (uint32_t v = 0; v < q.num_variables(); ++v) {
+    const uint32_t k = q.num_labels(v);
+    if (k < 2) continue;
+    const auto label = std::span(source->label).subspan(q.first_label(v), k);
+    const auto price = [&](uint32_t i) {
+      return relaxation.label_prices()[p.first_label(v) + label[i]];
+    };
+    const auto share = [&](uint32_t i) {
+      return relaxation.frequency()[p.first_label(v) + label[i]];
+    };
+    double mean = 0, total = 1e-30;
+    for (uint32_t i = 0; i < k; ++i) total += share(i), mean += share(i) * price(i);
+    mean /= total;
+    double spread = 0;
+    uint32_t favourite = 0;
+    for (uint32_t i = 0; i < k; ++i) {
+      spread += share(i) * std::abs(price(i) - mean);
+      if (share(i) > share(favourite)) favourite = i;
+    }
+    double least = kForbidden, most = -kForbidden;
+    for (uint32_t i = 0; i < k; ++i)
+      least = std::min(least, price(i)), most = std::max(most, price(i));
+    const bool by_price = spread > 1e-9 * (1 + std::abs(mean)) && most > least;
+    const double score = by_price ? 1 + spread : (1 - share(favourite)) * 0.5;
+    if (score <= best_score) continue;
+    best_score = score;
+    variable = v;
+    half.assign(k, 0);
+    const double at = std::clamp(mean, least, std::nextafter(most, -kForbidden));
+    first_share = 0;
+    for (uint32_t i = 0; i < k; ++i) {
+      half[i] = by_price ? price(i) <= at : i == favourite;
+      if (half[i]) first_share += share(i) / total;
+    }
+    first_half = half;
+  }
+  const bool first_likely = first_share >= 0.5;
+  for (const bool first : {!first_likely, first_likely}) {
+    std::vector<uint8_t> keep(q.first_label(q.num_variables()), 1);
+    for (uint32_t i = 0; i < first_half.size(); ++i)
+      keep[q.first_label(variable) + i] = (first_half[i] != 0) == first;
+    open_.push_back({part, source, std::move(keep)});
+  }
+}
+
+}  // namespace
+
+Status close_gap_within_budgets(Search& search, const PlacementProblem& root) {
+  return BudgetCloser(search, root).run();
+}
+
+}  // namespace shw::solver

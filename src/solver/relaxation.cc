@@ -1,0 +1,108 @@
+#include "solver/relaxation.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace shw::solver {
+namespace {
+
+constexpr double kShareOfNew = 0.3;      // of the last labelling in the direction
+constexpr float kFrequencyShare = 0.1f;  // of the last labelling in the frequencies
+constexpr double kMostReach = 1.5, kLeastReach = 1e-3;
+constexpr uint32_t kPatience = 6;  // steps without a better bound before they become shorter
+constexpr double kRounding = 1e-13;
+
+}  // namespace
+
+Relaxation::Relaxation(const PlacementProblem& problem, const BudgetRows& rows,
+                       std::vector<double> prices, Watch& watch)
+    : problem_(problem),
+      rows_(rows),
+      trws_(problem, watch),
+      best_prices_(std::move(prices)),
+      label_prices_(problem.first_label(problem.num_variables())),
+      overload_(rows.size()),
+      direction_(rows.size()),
+      frequency_(label_prices_.size()) {
+  set_prices(best_prices_);
+}
+
+void Relaxation::set_prices(std::span<const double> prices) {
+  prices_.assign(prices.begin(), prices.end());
+  rows_.price_labels(problem_, prices_, label_prices_);
+  trws_.reprice(label_prices_);
+  double sum = 0, size = 0;
+  for (size_t r = 0; r < rows_.size(); ++r) {
+    sum += prices_[r] * rows_.slack(r);
+    size += std::abs(prices_[r] * rows_.slack(r));
+  }
+  offset_ = sum + kRounding * size;
+}
+
+Result<double> Relaxation::sweep() {
+  SHW_RETURN_IF_ERROR(trws_.sweep());
+  last_ = trws_.bound() - offset_;
+  if (last_ > bound_) {
+    bound_ = last_;
+    best_prices_ = prices_;
+  }
+  return last_;
+}
+
+// Takes the labelling of the last sweep into the averages.
+void Relaxation::observe() {
+  if (trws_.choice().empty()) return;
+  rows_.overload(trws_.choice(), overload_);
+  const double share = observed_ == 0 ? 1 : kShareOfNew;
+  for (size_t r = 0; r < rows_.size(); ++r) direction_[r] += share * (overload_[r] - direction_[r]);
+  const float part = std::max(kFrequencyShare, 1.0f / static_cast<float>(observed_ + 1));
+  for (float& f : frequency_) f -= part * f;
+  for (uint32_t v = 0; v < problem_.num_variables(); ++v)
+    frequency_[problem_.first_label(v) + trws_.choice()[v]] += part;
+  ++observed_;
+}
+
+Status Relaxation::step(double cost) {
+  observe();
+  double norm = 0;
+  for (size_t r = 0; r < rows_.size(); ++r) {
+    if (best_prices_[r] == 0 && direction_[r] < 0) continue;
+    norm += direction_[r] * direction_[r];
+  }
+  const double wanted = std::max(cost - bound_, 1e-12 * std::abs(cost));
+  const double length = norm > 0 ? reach_ * wanted / norm : 0;
+  std::vector<double> next(rows_.size());
+  for (size_t r = 0; r < rows_.size(); ++r)
+    next[r] = std::max(0.0, best_prices_[r] + length * direction_[r]);
+  set_prices(next);
+  const double before = bound_;
+  SHW_ASSIGN_OR_RETURN(const double now, sweep());
+  if (now > before) {
+    failures_ = 0;
+    reach_ = std::min(kMostReach, 1.1 * reach_);
+  } else if (++failures_ >= kPatience) {
+    failures_ = 0;
+    reach_ = std::max(kLeastReach, 0.66 * reach_);
+  }
+  return {};
+}
+
+Result<RestrictedProblem> Relaxation::restricted(double limit) const {
+  SHW_ASSIGN_OR_RETURN(RestrictedProblem part, trws_.restricted(limit));
+  std::vector<double> less;
+  for (uint32_t v = 0; v < problem_.num_variables(); ++v) {
+    less.clear();
+    for (uint32_t i = 0; i < part.problem.num_labels(v); ++i)
+      less.push_back(
+          -label_prices_[problem_.first_label(v) + part.label[part.problem.first_label(v) + i]]);
+    part.problem.add_unary(v, less);
+  }
+  return part;
+}
+
+Status Relaxation::settle() {
+  set_prices(std::vector<double>(best_prices_));
+  return sweep().status();
+}
+
+}  // namespace shw::solver

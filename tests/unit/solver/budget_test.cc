@@ -1,0 +1,147 @@
+// Problems with budgets, against every labelling in turn and against lp_solve.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "import/problem_json.h"
+#include "solver/problem.h"
+#include "unit/solver/random_problems.h"
+
+namespace shw::solver {
+namespace {
+
+using testing::add_random_budgets;
+using testing::random_problem;
+using testing::RandomShape;
+
+Result<Solution> solve_quietly(const PlacementProblem& problem, const SolveOptions& options = {}) {
+  Monitor monitor;
+  return solve(problem, options, monitor);
+}
+
+// Returns whether there was a labelling within the budgets.
+bool expect_same(const PlacementProblem& problem, const Result<Solution>& got,
+                 const Result<Solution>& want) {
+  EXPECT_EQ(got.ok(), want.ok()) << got.status().message() << " | " << want.status().message();
+  if (!want.ok()) {
+    EXPECT_EQ(want.status().code(), Code::kFailedPrecondition) << want.status().message();
+    EXPECT_EQ(got.status().code(), Code::kFailedPrecondition) << got.status().message();
+    return false;
+  }
+  if (!got.ok()) return true;
+  EXPECT_EQ(got->cost, want->cost);
+  EXPECT_EQ(got->cost, evaluate(problem, got->choice));
+  EXPECT_TRUE(got->proven);
+  EXPECT_LE(got->bound, want->cost);
+  EXPECT_GE(got->bound, want->cost - 1e-6);
+  return true;
+}
+
+TEST(Budgets, MatchBruteForce) {
+  int feasible = 0;
+  for (uint32_t seed = 0; seed < 1200; ++seed) {
+    SCOPED_TRACE(seed);
+    PlacementProblem problem = random_problem(seed);
+    add_random_budgets(problem, seed + 1, seed % 4, seed % 3 == 0 ? 6 : 1);
+    feasible += expect_same(problem, solve_quietly(problem), solve_brute_force(problem));
+  }
+  EXPECT_GT(feasible, 400);
+  EXPECT_LT(feasible, 1100);
+}
+
+TEST(Budgets, MatchBruteForceOnFrustratedProblemsByBranchingAlone) {
+  const RandomShape dense{.min_variables = 6,
+                          .max_variables = 8,
+                          .max_labels = 4,
+                          .edges_per_variable = 3,
+                          .forbidden = 0.02};
+  SolveOptions options;
+  options.table_budget_bytes = 0;
+  uint32_t branched = 0;
+  for (uint32_t seed = 3000; seed < 3300; ++seed) {
+    SCOPED_TRACE(seed);
+    PlacementProblem problem = random_problem(seed, dense);
+    add_random_budgets(problem, seed + 1, 1 + seed % 3, seed % 2 == 0 ? 5 : 1);
+    const auto got = solve_quietly(problem, options);
+    expect_same(problem, got, solve_brute_force(problem));
+    if (got.ok()) branched += got->stats.branch_nodes > 0;
+  }
+  EXPECT_GT(branched, 25u);
+}
+
+TEST(Budgets, MatchLpSolve) {
+  const RandomShape medium{.min_variables = 5,
+                           .max_variables = 12,
+                           .max_labels = 4,
+                           .edges_per_variable = 1.4,
+                           .forbidden = 0.04};
+  int feasible = 0;
+  for (uint32_t seed = 5000; seed < 6000; ++seed) {
+    SCOPED_TRACE(seed);
+    PlacementProblem problem = random_problem(seed, medium);
+    add_random_budgets(problem, seed + 1, seed % 4, seed % 5 == 0 ? 8 : 1);
+    feasible += expect_same(problem, solve_quietly(problem), solve_with_lp_solve(problem, 0));
+  }
+  EXPECT_GT(feasible, 400);
+  EXPECT_LT(feasible, 950);
+}
+
+TEST(Budgets, CountVariablesOnlyWhileLive) {
+  PlacementProblem p;  // two variables that are never live together may both take the large label
+  for (int v = 0; v < 3; ++v) p.add_variable(std::vector<double>{0, 10});
+  const uint32_t budget = p.add_budget(7);
+  const std::vector<double> usage{5, 2};
+  p.add_usage(budget, 0, 0, 4, usage);
+  p.add_usage(budget, 1, 4, 6, usage);
+  p.add_usage(budget, 2, 2, 5, usage);
+  const auto got = solve_quietly(p);
+  ASSERT_TRUE(got.ok()) << got.status().message();
+  EXPECT_EQ(got->choice, (std::vector<uint32_t>{0, 0, 1}));
+  EXPECT_EQ(got->cost, 10);
+  EXPECT_EQ(peak_load(p, budget, got->choice), 7);
+  EXPECT_EQ(evaluate(p, std::vector<uint32_t>{0, 1, 0}), kForbidden);
+  EXPECT_EQ(peak_load(p, budget, std::vector<uint32_t>{0, 1, 0}), 10);
+}
+
+TEST(Budgets, NobodyUsesStillBind) {
+  PlacementProblem p;
+  p.add_variable(std::vector<double>{3, 1});
+  p.add_budget(0);
+  const auto got = solve_quietly(p);
+  ASSERT_TRUE(got.ok()) << got.status().message();
+  EXPECT_EQ(got->cost, 1);
+  p.add_budget(-1);
+  EXPECT_EQ(solve_quietly(p).status().code(), Code::kFailedPrecondition);
+  EXPECT_EQ(solve_brute_force(p).status().code(), Code::kFailedPrecondition);
+}
+
+TEST(Budgets, SayWhenNothingIsWithinThem) {
+  PlacementProblem p;
+  for (int v = 0; v < 3; ++v) p.add_variable(std::vector<double>{0, 10});
+  const uint32_t budget = p.add_budget(8);
+  for (uint32_t v = 0; v < 3; ++v) p.add_usage(budget, v, 0, 1, std::vector<double>{5, 3});
+  const auto got = solve_quietly(p);
+  EXPECT_EQ(got.status().code(), Code::kFailedPrecondition);
+  EXPECT_NE(got.status().message().find("budget"), std::string::npos);
+}
+
+TEST(Budgets, RefuseWhatDoesNotFit) {
+  PlacementProblem nan;
+  nan.add_variable(std::vector<double>{0});
+  nan.add_budget(kForbidden);
+  PlacementProblem usage;
+  usage.add_variable(std::vector<double>{0});
+  usage.add_usage(usage.add_budget(1), 0, 0, 1, std::vector<double>{kForbidden});
+  PlacementProblem nowhere;
+  nowhere.add_variable(std::vector<double>{0});
+  nowhere.add_usage(nowhere.add_budget(1), 1, 0, 1, std::vector<double>{1});
+  PlacementProblem size;
+  size.add_variable(std::vector<double>{0});
+  size.add_usage(size.add_budget(1), 0, 0, 1, std::vector<double>{1, 2});
+  for (const PlacementProblem* p : {&nan, &usage, &nowhere, &size})
+    EXPECT_EQ(solve_quietly(*p).status().code(), Code::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace shw::solver
