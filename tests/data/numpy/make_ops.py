@@ -2,52 +2,20 @@
 """Makes ops.swt and ops.safetensors: a graph that uses the ops which no model in examples/data has, its inputs, and what NumPy
 says of each result (computed in float64 by formulas written here, rounded once). Read by tests/unit/e2e/numpy_test.cc.
 usage: make_ops.py FOLDER"""
-import json, math, struct, sys
+import math, sys
 import numpy as np
+from graph_file import GraphFile
 
 rng = np.random.default_rng(7)
-lines, results, tensors = [], [], {}
-DTYPES = {np.dtype("float32"): ("f32", "F32"), np.dtype("int64"): ("i64", "I64"), np.dtype("int32"): ("i32", "I32"),
-          np.dtype("bool"): ("bool", "BOOL")}
+file = GraphFile()
+given = file.given
 
 
-def stored(a):
-    a = np.asarray(a)
-    return np.ascontiguousarray(a.astype(np.float32) if a.dtype == np.float64 else a).reshape(a.shape)
-
-
-def type_of(a):
-    return f"{DTYPES[a.dtype][0]}[{','.join(map(str, a.shape))}]"
-
-
-def given(name, a):
-    a = stored(a)
-    tensors[f"input.{name}"] = a
-    lines.append(f"input input.{name}: %{name} : {type_of(a)}")
-    return a.astype(np.float64) if a.dtype == np.float32 else a
-
-
-def text(v):
-    if isinstance(v, bool):
-        return str(v).lower()
-    if isinstance(v, (list, tuple)):
-        return "[" + ",".join(map(str, v)) + "]"
-    return f'"{v}"' if isinstance(v, str) and not v.startswith("!") else str(v).lstrip("!")
-
-
-def op(name, kind, operands, *wants, strides=None, **attrs):
-    """One node; `wants`: what NumPy says of its results. A view gives its strides."""
-    wants = [stored(w) for w in wants]
-    args = ", ".join([f"%{o}" if o else "none" for o in operands.split(",")] if operands else [])
-    args += "".join(f"{', ' if args or i else ''}{k.rstrip('_')}={text(v)}" for i, (k, v) in enumerate(attrs.items()))
-    types = [type_of(w) + (f"{{{','.join(map(str, strides))}}}" if strides else "") for w in wants]
-    tuple_ = len(wants) > 1
-    lines.append(f"%{name} = {kind}({args}) : " + (f"({', '.join(types)})" if tuple_ else types[0]))
-    for i, w in enumerate(wants):
-        result = f"{name}_{i}" if tuple_ else name
-        if tuple_:
-            lines.append(f"%{result} = get_item(%{name}, index={i}) : {types[i]}")
-        results.append((result, w))
+def op(name, kind, operands, *wants, **attrs):
+    """A node of which every result is returned."""
+    file.node(name, kind, operands, *wants, **attrs)
+    for i, want in enumerate(wants):
+        file.result(f"{name}_{i}" if len(wants) > 1 else name, want)
 
 
 def softmax(a, axis):
@@ -249,16 +217,4 @@ flat_w = np.array([convolution(image, e.reshape(kernel.shape), 0 * bias, 2, 1, 2
 op("convolution_backward", "convolution_backward", "dimage,image,kernel", (flat_x @ dimage.ravel()).reshape(image.shape),
    (flat_w @ dimage.ravel()).reshape(kernel.shape), dimage.sum((0, 2, 3)), stride=[2], padding=[1], groups=2)
 
-for name, want in results:
-    tensors[f"output.{name}"] = want
-lines.append("return " + ", ".join(f"output.{name} = %{name}" for name, _ in results))
-with open(sys.argv[1] + "/ops.swt", "w") as f:
-    f.write("// Made by make_ops.py: see there.\n" + "\n".join(lines) + "\n")
-header, data = {}, b""
-for name, a in tensors.items():
-    header[name] = {"dtype": DTYPES[a.dtype][1], "shape": list(a.shape), "data_offsets": [len(data), len(data) + a.nbytes]}
-    data += a.tobytes()
-head = json.dumps(header).encode()
-head += b" " * (-len(head) % 8)
-with open(sys.argv[1] + "/ops.safetensors", "wb") as f:
-    f.write(struct.pack("<Q", len(head)) + head + data)
+file.write(sys.argv[1] + "/ops", "make_ops.py")
