@@ -148,9 +148,7 @@ namespace shw {
   X(ScaledMm, "scaled_mm")                              \
   X(GroupedMm, "grouped_mm")                            \
   X(Convolution, "convolution")                         \
-  X(ConvolutionBackward, "convolution_backward")        \
-  X(LocalMap, "local_map")                              \
-  X(ShardingConstraint, "sharding_constraint")
+  X(ConvolutionBackward, "convolution_backward")
 
 enum class OpKind : uint16_t {
 #define X(id, name) k##id,

@@ -18,7 +18,21 @@ namespace {
 
 constexpr uint32_t kWarmSweeps = 8;   // at prices of zero, before the first step
 constexpr uint32_t kRootSteps = 150;  // of prices
+// Branching does not come to an end on so many pairs of labels; what can be done there is a good
+// bound, and a good labelling by the way.
+constexpr uint64_t kLargeCells = 2'000'000;
+constexpr uint32_t kLargeRootSteps = 4000;
 constexpr uint32_t kNodeSteps = 20;
+constexpr double kMostRise = 0.2;  // of the bound, that a step aims for
+constexpr double kStallShare = 0.01,
+                 kLargeStallShare = 0.002;  // of the way to the goal, that 30 steps must have made
+
+uint64_t edge_cells(const PlacementProblem& problem) {
+  uint64_t cells = 0;
+  for (const auto& e : problem.edges())
+    cells += uint64_t{problem.num_labels(e.a)} * problem.num_labels(e.b);
+  return cells;
+}
 
 // A part of the problem, and what is known of it.
 struct Part {
@@ -45,8 +59,7 @@ class BudgetCloser {
     SHW_ASSIGN_OR_RETURN(Part part, root_part(all));
     SHW_RETURN_IF_ERROR(visit(std::move(part), true));
     while (!open_.empty() && !stopped()) {
-      const Open next = std::move(open_.back());
-      open_.pop_back();
+      const Open next = take_next();
       if (give_up(next.parent.bound)) continue;
       ++search_.stats().branch_nodes;
       SHW_RETURN_IF_ERROR(enter(next.parent, next.source, next.keep));
@@ -62,7 +75,7 @@ class BudgetCloser {
     return failed_precondition("no labelling of finite cost is within the budgets");
   }
   bool stopped() const {
-    return search_.watch().expired() ||
+    return search_.watch().expired() || search_.stage_bytes() > search_.options().branch_bytes ||
            search_.stats().branch_nodes >= search_.options().max_branch_nodes;
   }
   bool give_up(double bound) {
@@ -75,6 +88,17 @@ class BudgetCloser {
     double bound = std::min(search_.cost(), left_);
     for (const Open& o : open_) bound = std::min(bound, o.parent.bound);
     return bound;
+  }
+
+  // Straight down after a split; after a part that was settled, where the bound is lowest.
+  Open take_next() {
+    auto at = open_.end() - 1;
+    if (!descending_ && 2 * search_.stage_bytes() < search_.options().branch_bytes)
+      at = std::ranges::min_element(open_, {}, [](const Open& o) { return o.parent.bound; });
+    descending_ = false;
+    Open next = std::move(*at);
+    open_.erase(at);
+    return next;
   }
 
   Result<Part> root_part(const BudgetRows& all) {
@@ -108,7 +132,8 @@ class BudgetCloser {
   Search& search_;
   const PlacementProblem& root_;
   size_t num_rows_ = 0;
-  std::vector<Open> open_;    // the last is next
+  std::vector<Open> open_;
+  bool descending_ = false;   // the last of open_ is next
   double left_ = kForbidden;  // the smallest bound of what was left without solving it
 };
 
@@ -155,15 +180,19 @@ Result<Verdict> BudgetCloser::tighten(Part& part, Relaxation& relaxation, bool i
   Packer packer(part.stage->problem, *part.rows);
   const double constant = part.stage->constant;
   double stall_bound = -kForbidden;
-  const uint32_t steps = is_root ? kRootSteps : kNodeSteps;
+  // A poor incumbent says little of how far the bound may rise.
+  const auto goal = [&] {
+    return std::min(search_.cost() - constant,
+                    relaxation.bound() + kMostRise * (std::abs(relaxation.bound()) + 1));
+  };
+  const bool large = edge_cells(part.stage->problem) > kLargeCells;
+  const uint32_t steps = !is_root ? kNodeSteps : large ? kLargeRootSteps : kRootSteps;
   for (uint32_t step = 0; step <= steps; ++step) {
     if (step == 0) {
       for (uint32_t s = 0; s < (is_root ? kWarmSweeps : 1); ++s)
         SHW_RETURN_IF_ERROR(relaxation.sweep().status());
     } else {
-      const double guess = std::abs(relaxation.bound()) * 0.05 + 1 + relaxation.bound();
-      SHW_RETURN_IF_ERROR(
-          relaxation.step(search_.cost() == kForbidden ? guess : search_.cost() - constant));
+      SHW_RETURN_IF_ERROR(relaxation.step(goal()));
     }
     ++search_.stats().sweeps;
     if (step % 10 == 0) SHW_RETURN_IF_ERROR(pack(part, packer, relaxation));
@@ -172,7 +201,9 @@ Result<Verdict> BudgetCloser::tighten(Part& part, Relaxation& relaxation, bool i
     if (search_.watch().expired()) return Verdict::kExpired;
     if (is_root) SHW_RETURN_IF_ERROR(search_.watch().report(search_.cost(), part.bound));
     if (step % 30 == 29) {
-      if (part.bound - stall_bound < 0.01 * (search_.cost() - part.bound)) break;
+      if (part.bound - stall_bound <
+          (large ? kLargeStallShare : kStallShare) * (goal() - relaxation.bound()))
+        break;
       stall_bound = part.bound;
     }
   }
@@ -274,6 +305,7 @@ void BudgetCloser::split(const Part& part, const Relaxation& relaxation,
     for (uint32_t i = 0; i < first_half.size(); ++i)
       keep[q.first_label(variable) + i] = (first_half[i] != 0) == first;
     open_.push_back({part, source, std::move(keep)});
+    descending_ = true;
   }
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solver/range_slack.h"
+
 namespace shw::solver {
 namespace {
 
@@ -38,6 +40,15 @@ std::vector<Stretch> stretches(std::span<const PlacementProblem::Usage> usages, 
     if (i < events.size()) result.push_back({point, true});
   }
   return result;
+}
+
+// From every value the sum of the differences up to there.
+void subtract_sums(std::span<const double> differences, std::span<double> values) {
+  double sum = 0;
+  for (size_t r = 0; r < values.size(); ++r) {
+    sum += differences[r];
+    values[r] -= sum;
+  }
 }
 
 }  // namespace
@@ -83,11 +94,14 @@ BudgetRows BudgetRows::restricted(const PlacementProblem& source, std::span<cons
   const auto here = [&](uint32_t v, uint32_t x) {
     return label.empty() ? x : label[source.first_label(v) + x];
   };
+  std::vector<double> taken(size() + 1);  // differences
   undo.for_each_settled([&](uint32_t v, uint32_t x) {
-    for (const Use& use : uses(v))
-      for (uint32_t r = use.first_row; r < use.end_row; ++r)
-        left.slack_[r] -= excess(use)[here(v, x)];
+    for (const Use& use : uses(v)) {
+      taken[use.first_row] += excess(use)[here(v, x)];
+      taken[use.end_row] -= excess(use)[here(v, x)];
+    }
   });
+  subtract_sums(taken, left.slack_);
   for (uint32_t v = 0; v < presolved.num_variables(); ++v) {
     const uint32_t old = undo.original_variable(v);
     for (const Use& use : uses(old)) {
@@ -102,7 +116,8 @@ BudgetRows BudgetRows::restricted(const PlacementProblem& source, std::span<cons
 
 // Brings the least excess of every use to zero, and drops rows and uses that say nothing.
 void BudgetRows::normalise(const PlacementProblem& problem) {
-  std::vector<double> most(slack_.size() + 1);  // differences of the rows' largest loads
+  // Differences of the rows' largest loads, and of what all labels use.
+  std::vector<double> most(slack_.size() + 1), base_load(slack_.size() + 1);
   std::vector<Use> varying;
   for (const Use& use : uses_) {
     double* own = excess_.data() + use.place;
@@ -110,12 +125,14 @@ void BudgetRows::normalise(const PlacementProblem& problem) {
     const double base = *std::min_element(own, own + k);
     for (uint32_t i = 0; i < k; ++i) own[i] -= base;
     const double top = *std::max_element(own, own + k);
-    for (uint32_t r = use.first_row; base != 0 && r < use.end_row; ++r) slack_[r] -= base;
+    base_load[use.first_row] += base;
+    base_load[use.end_row] -= base;
     if (top == 0) continue;
     varying.push_back(use);
     most[use.first_row] += top;
     most[use.end_row] -= top;
   }
+  subtract_sums(base_load, slack_);
   std::vector<uint32_t> row(slack_.size() + 1);
   uint32_t kept = 0;
   double load = 0;
@@ -151,14 +168,14 @@ std::vector<uint8_t> BudgetRows::budgeted() const {
 
 std::vector<uint8_t> BudgetRows::fitting(const PlacementProblem& problem) const {
   std::vector<uint8_t> fits(problem.first_label(problem.num_variables()), 1);
-  const double tightest = slack_.empty() ? 0 : *std::ranges::min_element(slack_);
+  std::vector<double> allowed;
+  for (size_t r = 0; r < size(); ++r)
+    allowed.push_back(slack_[r] + kRounding * std::abs(limit_[r]));
+  const RangeSlack slack(std::move(allowed));
   for (const Use& use : uses_) {
     const double* own = excess(use);
     const uint32_t k = problem.num_labels(use.variable);
-    if (*std::max_element(own, own + k) <= tightest) continue;
-    double room = kForbidden;
-    for (uint32_t r = use.first_row; r < use.end_row; ++r)
-      room = std::min(room, slack_[r] + kRounding * std::abs(limit_[r]));
+    const double room = slack.least(use.first_row, use.end_row);
     for (uint32_t i = 0; i < k; ++i)
       if (own[i] > room) fits[problem.first_label(use.variable) + i] = 0;
   }

@@ -88,6 +88,9 @@ Result<std::shared_ptr<const Stage>> Search::restrict(
   auto stage = make_stage(std::move(presolved), parent->constant);
   stage->parent = std::move(parent);
   stage->source = std::move(source);
+  // The tables of the source, of the problem, and those that lead from the one to the other.
+  stage->bytes = ByteCount(stage_bytes_,
+                           2 * stage->problem.pool_bytes() + stage->source->problem.pool_bytes());
   return std::shared_ptr<const Stage>(std::move(stage));
 }
 

@@ -12,6 +12,31 @@
 
 namespace shw::solver {
 
+// Counts towards a sum as long as it lives.
+class ByteCount {
+ public:
+  ByteCount() = default;
+  ByteCount(std::shared_ptr<uint64_t> sum, uint64_t bytes) : sum_(std::move(sum)), bytes_(bytes) {
+    *sum_ += bytes_;
+  }
+  ByteCount(ByteCount&& other) noexcept { swap(other); }
+  ByteCount& operator=(ByteCount&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~ByteCount() {
+    if (sum_ != nullptr) *sum_ -= bytes_;
+  }
+
+ private:
+  void swap(ByteCount& other) {
+    std::swap(sum_, other.sum_);
+    std::swap(bytes_, other.bytes_);
+  }
+  std::shared_ptr<uint64_t> sum_;
+  uint64_t bytes_ = 0;
+};
+
 // A presolved problem and where it came from: either the root problem, or some labels of another
 // stage's. Its labellings, plus `constant`, cost what they cost in the root problem.
 struct Stage {
@@ -20,6 +45,7 @@ struct Stage {
   PlacementProblem problem;
   double constant = 0;
   Postsolve undo;
+  ByteCount bytes;
 };
 
 // Why sweeps ended.
@@ -61,6 +87,8 @@ class Search {
                                                 std::span<const uint8_t> keep,
                                                 std::span<const uint8_t> budgeted = {});
 
+  // What the stages that live hold, about.
+  uint64_t stage_bytes() const { return *stage_bytes_; }
   // Only labellings cheaper than this are worth finding.
   void look_below(double cost) { cost_ = std::min(cost_, cost); }
   bool found() const { return found_; }
@@ -84,6 +112,7 @@ class Search {
   Watch& watch_;
   SolveStats stats_;
   std::vector<uint32_t> choice_;
+  std::shared_ptr<uint64_t> stage_bytes_ = std::make_shared<uint64_t>(0);
   bool found_ = false;  // choice_ is a labelling: of no variables, too
   double cost_ = kForbidden;
   double bound_ = -kForbidden;

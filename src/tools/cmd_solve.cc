@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "import/iopddl.h"
 #include "import/problem_json.h"
 #include "solver/problem.h"
 #include "tools/commands.h"
@@ -17,8 +18,18 @@ struct Options {
   std::string path;
   bool json = false;
   bool tied = false;
+  std::string format = "ap-problem-1";
   double time_limit_s = 0;
+  uint32_t threads = 0;
 };
+
+Result<import::ImportedProblem> read(const Options& options) {
+  if (options.format == "ap-problem-1") return import::read_problem(options.path, options.tied);
+  import::ImportedProblem imported;
+  SHW_ASSIGN_OR_RETURN(imported.problem, import::read_iopddl(options.path));
+  for (uint32_t v = 0; v < imported.problem.num_variables(); ++v) imported.variable.push_back(v);
+  return imported;
+}
 
 void print_json(const import::ImportedProblem& imported, const solver::Solution& solution,
                 double seconds) {
@@ -26,6 +37,8 @@ void print_json(const import::ImportedProblem& imported, const solver::Solution&
   out["objective"] = solution.cost;
   out["bound"] = solution.bound;
   out["proven"] = solution.proven;
+  if (!imported.problem.budget_limits().empty())
+    out["peak"] = solver::peak_load(imported.problem, 0, solution.choice);
   out["seconds"] = seconds;
   auto& chosen = out["chosen"] = nlohmann::ordered_json::array();
   for (const uint32_t v : imported.variable) {
@@ -37,9 +50,14 @@ void print_json(const import::ImportedProblem& imported, const solver::Solution&
   std::printf("%s\n", out.dump().c_str());
 }
 
-void print_text(const solver::Solution& solution, double seconds) {
+void print_text(const import::ImportedProblem& imported, const solver::Solution& solution,
+                double seconds) {
   std::printf("objective  %.12g us\nbound      %.12g us\nproven     %s\nseconds    %.6f\n",
               solution.cost, solution.bound, solution.proven ? "yes" : "no", seconds);
+  for (uint32_t b = 0; b < imported.problem.budget_limits().size(); ++b)
+    std::printf("budget     %.12g of %.12g\n",
+                solver::peak_load(imported.problem, b, solution.choice),
+                imported.problem.budget_limits()[b]);
   const auto& s = solution.stats;
   std::printf(
       "problem    %u variables, %llu labels, %u edges; %u variables, %llu labels after presolve\n",
@@ -49,10 +67,10 @@ void print_text(const solver::Solution& solution, double seconds) {
 }
 
 Status solve_file(const Options& options) {
-  SHW_ASSIGN_OR_RETURN(const import::ImportedProblem imported,
-                       import::read_problem(options.path, options.tied));
+  SHW_ASSIGN_OR_RETURN(const import::ImportedProblem imported, read(options));
   solver::SolveOptions how;
   how.time_limit_s = options.time_limit_s;
+  how.threads = options.threads;
   Monitor monitor;
   ProgressLine line(monitor);
   const auto start = std::chrono::steady_clock::now();
@@ -63,7 +81,7 @@ Status solve_file(const Options& options) {
   if (options.json)
     print_json(imported, solution, seconds);
   else
-    print_text(solution, seconds);
+    print_text(imported, solution, seconds);
   return {};
 }
 
@@ -72,12 +90,16 @@ Status solve_file(const Options& options) {
 void add_solve(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand(
-      "solve", "Solve a placement problem exported as ap-problem-1 (JSON, plain or gzip)");
+      "solve",
+      "Solve a placement problem, of another planner or of a contest (JSON, plain or gzip)");
   verb->add_option("PROBLEM", options->path, "The problem file")->required();
   verb->add_flag("--json", options->json,
                  "Print JSON, with `chosen`: one strategy per node of the file, null for outputs");
   verb->add_flag("--tied", options->tied,
                  "Give tied nodes one common strategy; without it each has its own");
+  verb->add_option("--format", options->format, "Of the file: ap-problem-1 or iopddl")
+      ->check(CLI::IsMember({"ap-problem-1", "iopddl"}));
+  verb->add_option("--threads", options->threads, "Threads at most; 0, as many as there are cores");
   verb->add_option("--time-limit", options->time_limit_s,
                    "Seconds after which to print the best so far")
       ->check(CLI::NonNegativeNumber);
