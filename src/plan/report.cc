@@ -86,6 +86,15 @@ std::map<std::string, CollectiveTotal> collective_totals(const Program& program)
   return totals;
 }
 
+ProgramCost program_cost(const Program& program) {
+  ProgramCost cost;
+  for (const ProgramStep& step : program.steps) {
+    cost.us += step.cost_us;
+    if (step.collective.kind != CollectiveKind::kNone) cost.collectives_us += step.cost_us;
+  }
+  return cost;
+}
+
 int64_t port_bytes(const Program& program, PortRole role) {
   int64_t bytes = 0;
   for_ports(program, role, [&](const Port& p) { bytes += program.values[p.value].type.bytes(); });
@@ -146,7 +155,9 @@ std::string plan_text(const Plan& plan) {
       human_bytes(port_bytes(p, PortRole::kResult)).c_str());
   t += format("  activations and workspace: arena %s, live peak %s\n",
               human_bytes(p.arena_bytes).c_str(), human_bytes(p.live_peak_bytes).c_str());
-  t += format("program  %zu steps, %u events\n", p.steps.size(), p.num_events);
+  const ProgramCost lowered = program_cost(p);
+  t += format("program  %zu steps, %u events; one after another %.3f µs, collectives %.3f\n",
+              p.steps.size(), p.num_events, lowered.us, lowered.collectives_us);
   return t;
 }
 
@@ -216,6 +227,9 @@ std::string plan_json(const Plan& plan, bool with_decisions) {
   write_summary(j, plan.summary, plan.program);
   write_collectives(j, plan.program);
   write_memory(j, plan.program);
+  const ProgramCost lowered = program_cost(plan.program);
+  j.key("program").begin_object().member("us", lowered.us);
+  j.member("collectives", lowered.collectives_us).end_object();
   j.member("steps", plan.program.steps.size());
   write_entries(j, plan.program);
   if (with_decisions) write_decisions(j, plan.summary);

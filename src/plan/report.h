@@ -17,6 +17,15 @@ struct CollectiveTotal {
 };
 std::map<std::string, CollectiveTotal> collective_totals(const Program& program);
 
+// What the steps of a program cost in the model that chose them, one after another: the price of
+// what was lowered, to hold beside the objective, which is the price of what was chosen. They
+// differ: lowering joins collectives over several mesh dims, picks shard orders, and copies where a
+// collective wants a contiguous block.
+struct ProgramCost {
+  double us = 0, collectives_us = 0;
+};
+ProgramCost program_cost(const Program& program);
+
 // Bytes that one rank holds of the ports of one role.
 int64_t port_bytes(const Program& program, PortRole role);
 
