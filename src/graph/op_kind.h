@@ -148,7 +148,9 @@ namespace shw {
   X(ScaledMm, "scaled_mm")                              \
   X(GroupedMm, "grouped_mm")                            \
   X(Convolution, "convolution")                         \
-  X(ConvolutionBackward, "convolution_backward")
+  X(ConvolutionBackward, "convolution_backward")        \
+  X(LocalMap, "local_map")                              \
+  X(ShardingConstraint, "sharding_constraint")
 
 enum class OpKind : uint16_t {
 #define X(id, name) k##id,

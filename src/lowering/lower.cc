@@ -115,12 +115,16 @@ class Lowering {
     return row_major(global.dtype, local_shape(global.shape, layout, mesh_));
   }
 
+  // The operand in the layout that the node wants; with padding filled where it would count.
+  Result<ValueId> version(NodeId n, size_t k) {
+    return versions_.get(slots_[g_.operands(n)[k].v].index,
+                         redistributor_.canonical(a_.operands(n)[k]));
+  }
   Result<ValueId> operand(NodeId n, size_t k) {
-    const NodeId o = g_.operands(n)[k];
+    SHW_ASSIGN_OR_RETURN(const ValueId piece, version(n, k));
     const Layout layout = redistributor_.canonical(a_.operands(n)[k]);
-    SHW_ASSIGN_OR_RETURN(const ValueId piece, versions_.get(slots_[o.v].index, layout));
     const auto fill = padding_.wanted(n, k, layout);
-    return fill ? padding_.filled(g_.type(o).shape, layout, piece, *fill) : piece;
+    return fill ? padding_.filled(g_.type(g_.operands(n)[k]).shape, layout, piece, *fill) : piece;
   }
 
   Status lower_node(NodeId n) {
@@ -160,8 +164,7 @@ class Lowering {
 
   Status lower_view(NodeId n) {
     const NodeId from = g_.operands(n)[0];
-    SHW_ASSIGN_OR_RETURN(ValueId in, versions_.get(slots_[from.v].index,
-                                                   redistributor_.canonical(a_.operands(n)[0])));
+    SHW_ASSIGN_OR_RETURN(ValueId in, version(n, 0));
     const TensorType& global = g_.type(from);
     const auto results = g_.results(n);
     for (uint32_t r = 0; r < results.size(); ++r) {

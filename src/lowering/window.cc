@@ -170,6 +170,7 @@ std::optional<TensorType> window_type(OpKind op, const Attrs& attrs, const Tenso
   switch (op) {
     case OpKind::kAlias:
     case OpKind::kGetItem:
+    case OpKind::kShardingConstraint:
       return operand.type;
     case OpKind::kPermute:
       return permuted(operand.type, attrs.get_ints(AttrKey::kDims));

@@ -89,10 +89,11 @@ struct Followed {
 };
 
 enum class Sharding : uint8_t {
-  kRules,    // `rules` composed over the mesh dims
-  kFollow,   // `follow` for each strategy of operand 0
-  kFree,     // input, alias: every combination of replicate and shard, operand like result
-  kElement,  // get_item: each strategy of the tuple gives one, operand like result
+  kRules,     // `rules` composed over the mesh dims
+  kFollow,    // `follow` for each strategy of operand 0
+  kFree,      // input, alias: every combination of replicate and shard, operand like result
+  kElement,   // get_item: each strategy of the tuple gives one, operand like result
+  kDeclared,  // exactly one strategy: the layouts that the node itself states (`declared`)
 };
 
 enum class Place : uint8_t { kNone, kOfResult, kOfOperand };  // number 0
@@ -109,6 +110,10 @@ struct OpDef {
   void (*full_rules)(const OpArgs&, std::span<const OptionalType> results, RuleSet&) = nullptr;
   std::optional<Followed> (*follow)(const OpArgs&, const TensorType& result, const Layout& operand,
                                     const Mesh&) = nullptr;
+  // The stated layouts, of the results, then of the operands. INVALID_ARGUMENT: they are none of
+  // this mesh.
+  Result<std::vector<Layout>> (*declared)(const OpArgs&, std::span<const OptionalType> results,
+                                          const Mesh&) = nullptr;
   // Of one execution; null: none worth counting. Bytes are those of operands and results
   // (placement/pricing.cc).
   double (*flops)(const OpArgs&, std::span<const OptionalType> results) = nullptr;

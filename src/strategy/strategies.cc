@@ -197,6 +197,11 @@ class Enumerator {
         if (strided_) add_strided_rules(factors_seen(n, def), shapes, rules);
         return compose(rules, shapes, mesh_, mode_);
       }
+      case Sharding::kDeclared: {
+        StrategyTable table{results.size(), operands.size(), {}};
+        SHW_ASSIGN_OR_RETURN(table.rows, def.declared(args, results, mesh_));
+        return table;
+      }
       case Sharding::kFollow:
       case Sharding::kElement:
         break;

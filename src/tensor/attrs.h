@@ -81,7 +81,12 @@ namespace shw {
   X(Transposed, "transposed")              \
   X(OutputPadding, "output_padding")       \
   X(Groups, "groups")                      \
-  X(BiasSizes, "bias_sizes")
+  X(BiasSizes, "bias_sizes")               \
+  X(Region, "region")                      \
+  X(InPlacements, "in_placements")         \
+  X(OutPlacements, "out_placements")       \
+  X(ResultTypes, "result_types")           \
+  X(Placements, "placements")
 
 enum class AttrKey : uint16_t {
 #define X(id, name) k##id,

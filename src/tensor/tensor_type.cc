@@ -1,5 +1,8 @@
 #include "tensor/tensor_type.h"
 
+#include <algorithm>
+#include <charconv>
+
 #include "support/hash.h"
 
 namespace shw {
@@ -63,6 +66,29 @@ Status check_tensor_type(const TensorType& type) {
     if (d != 0) bytes *= d;
   }
   return {};
+}
+
+Result<TensorType> parse_tensor_type(std::string_view text) {
+  const auto refuse = [&] {
+    return invalid_argument("'" + std::string(text) + "' is no type such as f32[4,8]");
+  };
+  const size_t open = text.find('[');
+  if (open == std::string_view::npos || text.back() != ']') return refuse();
+  const auto dtype = dtype_from_name(text.substr(0, open));
+  std::string_view sizes = text.substr(open + 1, text.size() - open - 2);
+  if (!dtype) return refuse();
+  Dims shape;
+  while (!sizes.empty()) {
+    int64_t n = 0;
+    const auto [end, error] = std::from_chars(sizes.data(), sizes.data() + sizes.size(), n);
+    const auto read = static_cast<size_t>(end - sizes.data());
+    if (error != std::errc() || n < 0 || shape.size() == kMaxRank ||
+        (read < sizes.size() && (sizes[read] != ',' || read + 1 == sizes.size())))
+      return refuse();
+    shape.push_back(n);
+    sizes.remove_prefix(std::min(read + 1, sizes.size()));
+  }
+  return row_major(*dtype, shape);
 }
 
 std::string to_string(const TensorType& type) {

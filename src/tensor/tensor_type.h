@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "support/status.h"
 #include "tensor/dtype.h"
@@ -75,6 +76,9 @@ uint64_t hash_of(const TensorType& type);
 // than a stated limit of 2^60: products of the two do not overflow int64.
 Status check_tensor_type(const TensorType& type);
 
+// "f32[4,8]": row-major. INVALID_ARGUMENT: no such dtype, not such a list of sizes, or more dims
+// than kMaxRank.
+Result<TensorType> parse_tensor_type(std::string_view text);
 std::string to_string(const TensorType& type);  // "f32[4,8]"; with strides when they are not
                                                 // row-major: "f32[4,8]{1,4}"
 
