@@ -1,8 +1,9 @@
 // convolution: the sum over channels and kernel positions of input · weight, + bias.
 //
-// Samples may be sharded; so may the last spatial dim where the kernel cuts it into patches, as a
-// vision transformer's first layer does. Blocks of patches fit blocks of the input only where both
-// are even.
+// Samples may be sharded; so may a spatial dim where the kernel cuts it into patches, as a vision
+// transformer's first layer does: even blocks of it, or blocks of patches would not fit blocks of
+// the input. Channels are rows and columns of a matrix product, and may be sharded as those are.
+// The reference has samples and the last spatial dim.
 #include "ops/convolution.h"
 
 namespace shw::ops {
@@ -18,7 +19,8 @@ constexpr Param kParams[] = {
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 2));
   SHW_ASSIGN_OR_RETURN(const auto c, convolution_of(*args.attrs, args.in(0), args.in(1)));
-  if (args.has(2) && args.in(2).shape != Dims{args.in(1).shape[0]})
+  if (args.has(2) &&
+      (args.in(2).shape != Dims{args.in(1).shape[0]} || args.in(2).dtype != args.in(1).dtype))
     return invalid_argument("bias " + to_string(args.in(2)) + " is not one per channel of " +
                             to_string(args.in(1)));
   return one(row_major(args.in(0).dtype, c.shape));
@@ -28,10 +30,21 @@ void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
   const auto c = convolution_of(*args.attrs, args.in(0), args.in(1));
   if (!c.ok()) return;  // inference has refused the node before
   rules.add({shard(0)}, {shard(0), kR, kR});
-  if (!cuts_into_patches(*c, args.in(0).shape, args.in(1).shape)) return;
-  const Placement columns = shard(args.in(0).shape.size() - 1);
-  rules.add({columns}, {columns, kR, kR});
-  rules.hold_for_even_shards_only();
+  const size_t last = c->stride.size() - 1;
+  if (cuts_into_patches(*c, args.in(0).shape, args.in(1).shape, last))
+    rules.add({shard(last + 2)}, {shard(last + 2), kR, kR}, Blocks::kEven);
+}
+
+void full_rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
+  const auto c = convolution_of(*args.attrs, args.in(0), args.in(1));
+  if (!c.ok()) return;
+  for (size_t d = 0; d + 1 < c->stride.size(); ++d)
+    if (cuts_into_patches(*c, args.in(0).shape, args.in(1).shape, d))
+      rules.add({shard(d + 2)}, {shard(d + 2), kR, kR}, Blocks::kEven);
+  if (c->groups > 1) return;  // a block of channels would be some of the groups
+  rules.add({shard(1)}, {kR, shard(0), args.has(2) ? shard(0) : kR});
+  // A bias would be added once a rank.
+  if (!args.has(2)) rules.add({kPSum}, {shard(1), shard(1), kR});
 }
 
 double flops(const OpArgs& args, std::span<const OptionalType>) {
@@ -47,6 +60,7 @@ constinit const OpDef kConvolution = {
     .params = kParams,
     .infer = infer,
     .rules = rules,
+    .full_rules = full_rules,
     .flops = flops,
 };
 

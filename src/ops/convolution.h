@@ -13,9 +13,9 @@ struct Convolution {
 // dilation (one number, or one a spatial dim), groups. UNIMPLEMENTED: transposed ones.
 Result<Convolution> convolution_of(const Attrs& attrs, const TensorType& input,
                                    const TensorType& weight);
-// Patches that neither overlap nor leave anything out along the last spatial dim: then a block of
-// the input makes a block of the result.
-bool cuts_into_patches(const Convolution& c, const Dims& input, const Dims& weight);
+// Patches that neither overlap nor leave anything out along that spatial dim: then an even block of
+// the input makes an even block of the result.
+bool cuts_into_patches(const Convolution& c, const Dims& input, const Dims& weight, size_t dim);
 double convolution_flops(const Convolution& c, const Dims& weight);
 
 }  // namespace shw::ops

@@ -1,5 +1,7 @@
 // convolution_backward: gradients of input, weight and bias; `output_mask` says which are wanted.
 // Those of weight and bias are sums over samples and places.
+#include <array>
+
 #include "ops/convolution.h"
 
 namespace shw::ops {
@@ -28,17 +30,47 @@ Results infer(const OpArgs& args) {
   return results;
 }
 
+// Gradients that nobody wants have no layout.
+class GradientRules {
+ public:
+  GradientRules(std::span<const OptionalType> results, RuleSet& rules)
+      : results_(results), rules_(rules) {}
+  void add(std::array<Placement, 3> gradients, std::initializer_list<Placement> operands,
+           Blocks blocks = Blocks::kAny) {
+    for (size_t r = 0; r < gradients.size(); ++r)
+      if (!results_[r]) gradients[r] = kR;
+    rules_.add(gradients, std::span(operands.begin(), operands.size()), blocks);
+  }
+
+ private:
+  std::span<const OptionalType> results_;
+  RuleSet& rules_;
+};
+
 void rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules) {
   const auto c = convolution_of(*args.attrs, args.in(1), args.in(2));
   if (!c.ok()) return;  // inference has refused the node before
-  const auto add = [&](Placement s) {
-    const Placement sum = kPSum;
-    rules.add({results[0] ? s : kR, results[1] ? sum : kR, results[2] ? sum : kR}, {s, s, kR});
-  };
-  add(shard(0));
-  if (!cuts_into_patches(*c, args.in(1).shape, args.in(2).shape)) return;
-  add(shard(args.in(1).shape.size() - 1));
-  rules.hold_for_even_shards_only();
+  GradientRules gradients(results, rules);
+  gradients.add({shard(0), kPSum, kPSum}, {shard(0), shard(0), kR});
+  const size_t last = c->stride.size() - 1;
+  const Placement s = shard(last + 2);
+  if (cuts_into_patches(*c, args.in(1).shape, args.in(2).shape, last))
+    gradients.add({s, kPSum, kPSum}, {s, s, kR}, Blocks::kEven);
+}
+
+// Those of the forward op's `full_rules`, transposed.
+void full_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules) {
+  const auto c = convolution_of(*args.attrs, args.in(1), args.in(2));
+  if (!c.ok()) return;
+  GradientRules gradients(results, rules);
+  for (size_t d = 0; d + 1 < c->stride.size(); ++d) {
+    const Placement s = shard(d + 2);
+    if (cuts_into_patches(*c, args.in(1).shape, args.in(2).shape, d))
+      gradients.add({s, kPSum, kPSum}, {s, s, kR}, Blocks::kEven);
+  }
+  if (c->groups > 1) return;
+  gradients.add({kPSum, shard(0), shard(0)}, {shard(1), kR, shard(0)});
+  gradients.add({shard(1), shard(1), kR}, {kR, shard(1), shard(1)});
 }
 
 // Each of the two large gradients costs as much as the forward op.
@@ -57,6 +89,7 @@ constinit const OpDef kConvolutionBackward = {
     .params = kParams,
     .infer = infer,
     .rules = rules,
+    .full_rules = full_rules,
     .flops = flops,
 };
 

@@ -56,10 +56,10 @@ Result<Convolution> convolution_of(const Attrs& attrs, const TensorType& input,
   return c;
 }
 
-bool cuts_into_patches(const Convolution& c, const Dims& input, const Dims& weight) {
-  const size_t last = c.stride.size() - 1;
-  return c.padding[last] == 0 && c.dilation[last] == 1 && c.stride[last] == weight.back() &&
-         input.back() == c.shape.back() * weight.back();
+bool cuts_into_patches(const Convolution& c, const Dims& input, const Dims& weight, size_t dim) {
+  const int64_t kernel = weight[dim + 2];
+  return c.padding[dim] == 0 && c.dilation[dim] == 1 && c.stride[dim] == kernel &&
+         input[dim + 2] == c.shape[dim + 2] * kernel;
 }
 
 double convolution_flops(const Convolution& c, const Dims& weight) {

@@ -20,7 +20,8 @@ Results infer(const OpArgs& args) {
                                    row_major(dtype, Dims())};
 }
 
-// A mean over parts is not offered: the parts would have to be weighted.
+// A mean over parts is not offered: the parts would have to be weighted. Padding would count as
+// targets.
 void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
   const auto loss = loss_of(args, 0);
   if (!loss.ok() || loss->reduction == LossReduction::kMean) return;
@@ -28,9 +29,8 @@ void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
   for (size_t d = 0; d < args.in(0).shape.size(); ++d) {
     if (d == loss->classes) continue;
     const Placement target = shard(d < loss->classes ? d : d - 1);
-    rules.add({each ? target : kPSum, each ? kR : kPSum}, {shard(d), target, kR});
+    rules.add({each ? target : kPSum, each ? kR : kPSum}, {shard(d), target, kR}, Blocks::kEven);
   }
-  rules.hold_for_even_shards_only();  // padding would count as targets
 }
 
 }  // namespace

@@ -49,18 +49,26 @@ struct OpArgs {
   bool has(size_t i) const { return i < operands.size() && operands[i].has_value(); }
 };
 
+// The blocks that a rule holds for, asked under `full`: kEven, only where every shard that it makes
+// is as large as every other.
+enum class Blocks : uint8_t { kAny, kEven };
+
 // Single-mesh-dim rules of one node, in the reference's order. The rule "everything replicated" is
 // always there and is not listed. Absent operands and results still have a place (replicate).
 class RuleSet {
  public:
   RuleSet(size_t num_results, size_t num_operands)
       : results_(num_results), operands_(num_operands) {}
-  void add(std::span<const Placement> results, std::span<const Placement> operands) {
+  void add(std::span<const Placement> results, std::span<const Placement> operands,
+           Blocks blocks = Blocks::kAny) {
     rules_.insert(rules_.end(), results.begin(), results.end());
     rules_.insert(rules_.end(), operands.begin(), operands.end());
+    blocks_.push_back(blocks);
   }
-  void add(std::initializer_list<Placement> results, std::initializer_list<Placement> operands) {
-    add(std::span(results.begin(), results.size()), std::span(operands.begin(), operands.size()));
+  void add(std::initializer_list<Placement> results, std::initializer_list<Placement> operands,
+           Blocks blocks = Blocks::kAny) {
+    add(std::span(results.begin(), results.size()), std::span(operands.begin(), operands.size()),
+        blocks);
   }
   size_t size() const { return width() == 0 ? 0 : rules_.size() / width(); }
   size_t width() const { return results_ + operands_; }
@@ -70,17 +78,16 @@ class RuleSet {
   // all others.
   void put_replicate_last() { replicate_last_ = true; }
   bool replicate_last() const { return replicate_last_; }
-  // The rules hold only where every shard is as large as every other (asked under `full`).
-  void hold_for_even_shards_only() { even_only_ = true; }
-  bool even_only() const { return even_only_; }
   std::span<const Placement> rule(size_t i) const {
     return {rules_.data() + i * width(), width()};
   }  // results, then operands
+  Blocks blocks(size_t i) const { return blocks_[i]; }
 
  private:
   size_t results_, operands_;
-  bool replicate_last_ = false, even_only_ = false;
+  bool replicate_last_ = false;
   std::vector<Placement> rules_;
+  std::vector<Blocks> blocks_;  // by rule
 };
 
 // One strategy of a node that follows its only tensor operand.

@@ -45,13 +45,13 @@ Results infer(const OpArgs& args) {
 
 void rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules) {
   // A block of query heads needs the block of key heads that they share.
-  if (args.in(0).shape[1] != args.in(1).shape[1]) rules.hold_for_even_shards_only();
+  const Blocks heads = args.in(0).shape[1] == args.in(1).shape[1] ? Blocks::kAny : Blocks::kEven;
   const bool has_lse = results[1] && results[1]->numel() > 0;
   for (size_t d : {size_t{1}, size_t{0}}) {  // heads, batch
     const Placement s = shard(d);
     const Placement out[] = {s, has_lse ? s : kR, kR, kR};
     const Placement in[] = {s, s, s, args.has(3) ? s : kR};
-    rules.add(out, in);
+    rules.add(out, in, d == 1 ? heads : Blocks::kAny);
   }
 }
 

@@ -41,12 +41,12 @@ Results infer(const OpArgs& args) {
 }
 
 void rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules) {
-  if (args.in(1).shape[1] != args.in(2).shape[1]) rules.hold_for_even_shards_only();
+  const Blocks heads = args.in(1).shape[1] == args.in(2).shape[1] ? Blocks::kAny : Blocks::kEven;
   for (size_t d : {size_t{1}, size_t{0}}) {
     const Placement s = shard(d);
     const Placement out[] = {s, s, s, results[3] ? s : kR};
     const Placement in[] = {s, s, s, s, args.has(kBias) ? s : kR, s, s, kR, kR};
-    rules.add(out, in);
+    rules.add(out, in, d == 1 ? heads : Blocks::kAny);
   }
 }
 

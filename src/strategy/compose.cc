@@ -19,21 +19,42 @@ uint8_t bit_of(Placement p) {
   return static_cast<uint8_t>(p.kind == Placement::Kind::kMasked ? 0x80 : 1u << p.arg);
 }
 
+struct Rule {
+  std::vector<Placement> placement;
+  bool even = false;  // only blocks of one size
+};
+
+// The rules that differ: equal ones would give equal strategies.
+std::vector<Rule> distinct_rules(const RuleSet& rules, Rules mode) {
+  std::vector<Rule> distinct;
+  const Rule replicate{std::vector<Placement>(rules.width(), Placement::replicate())};
+  if (!rules.replicate_last()) distinct.push_back(replicate);
+  for (size_t i = 0; i < rules.size(); ++i) {
+    const auto rule = rules.rule(i);
+    const auto results = rule.first(rules.num_results());
+    // An average of averages is the average only over equal blocks.
+    const bool even = mode == Rules::kFull &&
+                      (rules.blocks(i) == Blocks::kEven ||
+                       std::ranges::count(results, Placement::partial(ReduceOp::kAvg)) > 0);
+    const auto known = std::ranges::find_if(
+        distinct, [&](const Rule& d) { return std::ranges::equal(d.placement, rule); });
+    if (known == distinct.end())
+      distinct.push_back({{rule.begin(), rule.end()}, even});
+    else
+      known->even = known->even && even;
+  }
+  if (rules.replicate_last()) distinct.push_back(replicate);
+  return distinct;
+}
+
 // Depth-first over the mesh dims, so that a combination is given up at the first mesh dim that
 // breaks it: the order of what remains is that of the full product with mesh dim 0 slowest.
 class Composer {
  public:
-  using RuleList = std::vector<std::span<const Placement>>;
+  using RuleList = std::vector<const Rule*>;
   Composer(std::span<const RuleList> rules, std::span<const Dims* const> shapes, const Mesh& mesh,
-           Rules mode, bool even_only, StrategyTable& out)
-      : rules_(rules),
-        shapes_(shapes),
-        mesh_(mesh),
-        mode_(mode),
-        even_only_(even_only),
-        num_results_(out.num_results),
-        out_(out),
-        row_(shapes.size()) {
+           Rules mode, StrategyTable& out)
+      : rules_(rules), shapes_(shapes), mesh_(mesh), mode_(mode), out_(out), row_(shapes.size()) {
     left_.resize(static_cast<size_t>(mesh.rank()) + 1);
     for (auto& level : left_) level.resize(shapes.size());
     for (size_t k = 0; k < shapes.size(); ++k)
@@ -45,22 +66,16 @@ class Composer {
       out_.rows.insert(out_.rows.end(), row_.begin(), row_.end());
       return;
     }
-    for (const std::span<const Placement> rule : rules_[static_cast<size_t>(m)]) {
-      if (!apply(m, rule)) continue;
+    for (const Rule* rule : rules_[static_cast<size_t>(m)]) {
+      if (!apply(m, rule->placement, rule->even)) continue;
       run(m + 1);
     }
     for (Layout& l : row_) l[m] = Placement::replicate();
   }
 
  private:
-  bool apply(int m, std::span<const Placement> rule) {
+  bool apply(int m, std::span<const Placement> rule, bool even) {
     const auto level = static_cast<size_t>(m);
-    // An average of averages is the average only over equal blocks.
-    const bool even =
-        mode_ == Rules::kFull &&
-        (even_only_ || std::find(rule.begin(), rule.begin() + static_cast<ptrdiff_t>(num_results_),
-                                 Placement::partial(ReduceOp::kAvg)) !=
-                           rule.begin() + static_cast<ptrdiff_t>(num_results_));
     for (size_t k = 0; k < row_.size(); ++k) {
       row_[k][m] = rule[k];
       left_[level + 1][k] = left_[level][k];
@@ -85,8 +100,6 @@ class Composer {
   std::span<const Dims* const> shapes_;
   const Mesh& mesh_;
   Rules mode_;
-  bool even_only_;
-  size_t num_results_;
   StrategyTable& out_;
   std::vector<Layout> row_;
   std::vector<std::vector<Dims>> left_;  // per mesh dim: sizes that remain to be cut
@@ -117,16 +130,7 @@ bool PartialKinds::any(int mesh_dim) const { return on[static_cast<size_t>(mesh_
 
 StrategyTable compose(const RuleSet& rules, std::span<const Dims* const> shapes, const Mesh& mesh,
                       Rules mode, std::span<const PartialKinds> produced) {
-  std::vector<std::vector<Placement>> distinct;  // equal rules would give equal strategies
-  const std::vector<Placement> replicate(rules.width(), Placement::replicate());
-  if (!rules.replicate_last()) distinct.push_back(replicate);
-  for (size_t i = 0; i < rules.size(); ++i) {
-    const auto rule = rules.rule(i);
-    const bool known = std::any_of(distinct.begin(), distinct.end(),
-                                   [&](const auto& d) { return std::ranges::equal(d, rule); });
-    if (!known) distinct.emplace_back(rule.begin(), rule.end());
-  }
-  if (rules.replicate_last()) distinct.push_back(replicate);
+  const std::vector<Rule> distinct = distinct_rules(rules, mode);
   const auto reachable = [&](std::span<const Placement> rule, int m) {
     for (size_t k = 0; k < produced.size(); ++k) {
       const Placement p = rule[rules.num_results() + k];
@@ -137,10 +141,10 @@ StrategyTable compose(const RuleSet& rules, std::span<const Dims* const> shapes,
   };
   std::vector<Composer::RuleList> usable(static_cast<size_t>(mesh.rank()));
   for (int m = 0; m < mesh.rank(); ++m)
-    for (const auto& rule : distinct)
-      if (reachable(rule, m)) usable[static_cast<size_t>(m)].push_back(rule);
+    for (const Rule& rule : distinct)
+      if (reachable(rule.placement, m)) usable[static_cast<size_t>(m)].push_back(&rule);
   StrategyTable table{rules.num_results(), rules.num_operands(), {}};
-  Composer(usable, shapes, mesh, mode, rules.even_only(), table).run(0);
+  Composer(usable, shapes, mesh, mode, table).run(0);
   return table;
 }
 

@@ -69,14 +69,13 @@ RuleSet without_sums_of_truth(const RuleSet& rules, std::span<const OptionalType
   };
   RuleSet kept(results.size(), operands.size());
   if (rules.replicate_last()) kept.put_replicate_last();
-  if (rules.even_only()) kept.hold_for_even_shards_only();
   for (size_t i = 0; i < rules.size(); ++i) {
     const auto rule = rules.rule(i);
     bool sound = true;
     for (size_t k = 0; k < rule.size(); ++k)
       sound = sound && !(is_truth(k) && (rule[k] == Placement::partial(ReduceOp::kSum) ||
                                          rule[k] == Placement::partial(ReduceOp::kAvg)));
-    if (sound) kept.add(rule.first(results.size()), rule.subspan(results.size()));
+    if (sound) kept.add(rule.first(results.size()), rule.subspan(results.size()), rules.blocks(i));
   }
   return kept;
 }

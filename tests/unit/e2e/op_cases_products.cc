@@ -58,6 +58,10 @@ void convolutions(std::vector<OpCase>& list) {
                   OpKind::kConvolution,
                   {f32({4, 3, 8, 16}), f32({8, 3, 4, 4}), f32({8})},
                   numbers(4, 0, 1)});
+  list.push_back({"convolution into rows of patches",
+                  OpKind::kConvolution,
+                  {f32({4, 4, 8, 7}), f32({8, 4, 2, 3}), absent()},
+                  attrs({{AttrKey::kStride, ints({2, 1})}, {AttrKey::kPadding, ints({0, 1})}})});
   list.push_back({"convolution of a row",
                   OpKind::kConvolution,
                   {f32({4, 2, 9}), f32({3, 2, 3}), absent()},
@@ -66,6 +70,10 @@ void convolutions(std::vector<OpCase>& list) {
                   OpKind::kConvolutionBackward,
                   {f32({4, 6, 3, 3}), f32({4, 4, 6, 5}), f32({6, 2, 3, 3})},
                   numbers(2, 1, 2)});
+  list.push_back({"convolution_backward of channels",
+                  OpKind::kConvolutionBackward,
+                  {f32({4, 4, 4, 7}), f32({4, 4, 8, 7}), f32({4, 4, 2, 3})},
+                  attrs({{AttrKey::kStride, ints({2, 1})}, {AttrKey::kPadding, ints({0, 1})}})});
   Attrs masked = numbers(4, 0, 1);
   masked.set(AttrKey::kOutputMask, ints({0, 1, 1}));
   list.push_back({"convolution_backward of patches",

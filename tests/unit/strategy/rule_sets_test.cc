@@ -77,6 +77,50 @@ TEST(Strategies, FullCutsTheRowsOfATableWithoutMaskedPartials) {
     EXPECT_EQ(full.count(s), s.find('M') == std::string::npos ? 1u : 0u) << s;
 }
 
+// A vision transformer's first layer: 4×4 patches of [batch, 4, 8, 16].
+std::set<std::string> patch_strategies(int64_t batch, int64_t groups, Rules rules) {
+  Graph g;
+  const Dims x{batch, 4, 8, 16}, w{8, 4 / groups, 4, 4};
+  Attrs a;
+  a.set(AttrKey::kStride, std::vector<int64_t>{4, 4});
+  a.set(AttrKey::kGroups, groups);
+  const NodeId input = g.add_input("x", row_major(Dtype::kF32, x), {}),
+               weight = g.add_input("w", row_major(Dtype::kF32, w), {});
+  g.add_node(OpKind::kConvolution, "c", {input, weight, kNoNode}, a,
+             row_major(Dtype::kF32, {batch, 8, 2, 4}));
+  return texts(g, NodeId{2}, rules);
+}
+
+TEST(Strategies, FullCutsChannelsAndRowsOfPatchesButPatchesOnlyEvenly) {
+  const auto compat = patch_strategies(6, 1, Rules::kCompat),
+             full = patch_strategies(6, 1, Rules::kFull),
+             grouped = patch_strategies(6, 2, Rules::kFull);
+  EXPECT_EQ(compat.size(), 7u) << "3² but S(0)S(0), S(3)S(3): 6 samples and 4 columns over 8";
+  for (const std::string& s : compat) EXPECT_TRUE(full.count(s)) << s;
+  EXPECT_TRUE(full.count("(RS(0), RR, none) -> RS(0)")) << "6 samples over 4, uneven";
+  EXPECT_TRUE(full.count("(S(2)S(3), RR, none) -> S(2)S(3)"));
+  EXPECT_TRUE(full.count("(RR, S(0)S(0), none) -> S(1)S(1)"));
+  EXPECT_TRUE(full.count("(RS(1), RS(1), none) -> RP"));
+  for (const std::string& s : grouped)
+    EXPECT_TRUE(s.find("S(1)") == std::string::npos && s.find('P') == std::string::npos) << s;
+}
+
+TEST(Strategies, FullCutsSharedHeadsOnlyEvenly) {
+  Graph g;
+  const TensorType q = row_major(Dtype::kF32, {6, 6, 8, 4}),
+                   k = row_major(Dtype::kF32, {6, 2, 8, 4});
+  const NodeId query = g.add_input("q", q, {}), key = g.add_input("k", k, {}),
+               value = g.add_input("v", k, {});
+  const TensorType lse = row_major(Dtype::kF32, {6, 6, 0}), state = row_major(Dtype::kI64, {});
+  const std::vector<NodeId> operands = {query, key, value, kNoNode};
+  const std::vector<std::optional<TensorType>> results = {q, lse, state, state};
+  g.add_node(OpKind::kSdpa, "a", operands, {}, results, true, {});
+  const auto full = texts(g, NodeId{3}, Rules::kFull);
+  EXPECT_TRUE(full.count("(S(1)R, S(1)R, S(1)R, none) -> (S(1)R, RR, RR, RR)")) << "one key each";
+  EXPECT_TRUE(full.count("(RS(0), RS(0), RS(0), none) -> (RS(0), RR, RR, RR)")) << "6 over 4";
+  EXPECT_FALSE(full.count("(RS(1), RS(1), RS(1), none) -> (RS(1), RR, RR, RR)"));
+}
+
 TEST(Strategies, FullKeepsSumsOutOfIntegerCasts) {
   for (const auto& [dtype, sums, maxima] :
        {std::tuple(Dtype::kBF16, true, true), std::tuple(Dtype::kI32, false, true),
