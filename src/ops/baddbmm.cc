@@ -10,11 +10,7 @@ constexpr Param kParams[] = {{"self", ParamKind::kTensor},
                              {"beta", ParamKind::kNumber},
                              {"alpha", ParamKind::kNumber}};
 
-Results infer(const OpArgs& args) {
-  SHW_ASSIGN_OR_RETURN(const std::vector<OptionalType> results, infer_product(args, 1, 3));
-  SHW_RETURN_IF_ERROR(want_bias(args, 0, *results[0]));
-  return results;
-}
+Results infer(const OpArgs& args) { return infer_biased_product(args, 3); }
 
 void rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules) {
   biased_rules({"bmk", "bkn", "bmn"}, args, *results[0], rules);

@@ -38,6 +38,7 @@ Results infer(const OpArgs& args) {
   }
   const int64_t m = a.shape[a.shape.size() - 2], n = b.shape.back();
   const Dtype dtype = args.attrs->get_dtype(AttrKey::kDtype, a.dtype);
+  if (!is_floating(dtype)) return refuse("attribute 'dtype' must be floating");
   if (a.rank() == b.rank()) return one(row_major(dtype, Dims{groups, m, n}));
   return one(row_major(dtype, Dims{m, n}));
 }

@@ -18,6 +18,22 @@ Results infer_product(const OpArgs& args, size_t a, int rank) {
   return one(row_major(x.dtype, shape));
 }
 
+Results infer_biased_product(const OpArgs& args, int rank) {
+  SHW_ASSIGN_OR_RETURN(const std::vector<OptionalType> results, infer_product(args, 1, rank));
+  SHW_RETURN_IF_ERROR(want_bias(args, 0, *results[0]));
+  const Dtype dtype = results[0]->dtype;
+  if (args.in(0).dtype != dtype)
+    return invalid_argument(to_string(args.in(0)) + " and the product " + to_string(*results[0]) +
+                            " differ in dtype");
+  for (AttrKey key : {AttrKey::kAlpha, AttrKey::kBeta}) {
+    const AttrValue* v = args.attrs->find(key);
+    if (v && std::holds_alternative<double>(*v) && !is_floating(dtype) && !is_complex(dtype))
+      return invalid_argument("attribute '" + std::string(attr_key_name(key)) +
+                              "' of a product of integers must be one");
+  }
+  return results;
+}
+
 double product_flops(const OpArgs& args, size_t a) {
   double flops = 2.0 * static_cast<double>(args.in(a + 1).shape.back());
   for (int64_t n : args.in(a).shape) flops *= static_cast<double>(n);

@@ -8,6 +8,9 @@ namespace shw::ops {
 Results infer_product(const OpArgs& args, size_t a, int rank);
 double product_flops(const OpArgs& args, size_t a);
 
+// beta · operand 0 + alpha · the product of operands 1 and 2, all of one dtype.
+Results infer_biased_product(const OpArgs& args, int rank);
+
 // Operand `bias` broadcasts to the product.
 Status want_bias(const OpArgs& args, size_t bias, const TensorType& product);
 // Where the product lies so, the bias does: parts of a sum each have a part of the bias.

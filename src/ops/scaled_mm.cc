@@ -15,16 +15,24 @@ constexpr Param kParams[] = {
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 4));
   SHW_ASSIGN_OR_RETURN(std::vector<OptionalType> results, infer_product(args, 0, 2));
+  if (is_complex(args.in(0).dtype) || args.in(0).dtype == Dtype::kBool)
+    return invalid_argument("operands must be numbers without an imaginary part");
   const Dims& shape = results[0]->shape;
   const Dims by_row{shape[0], 1}, by_column{1, shape[1]};
-  for (size_t k : {size_t{2}, size_t{3}})
-    if (args.in(k).numel() != 1 && args.in(k).shape != (k == 2 ? by_row : by_column))
-      return invalid_argument("scale " + to_string(args.in(k)) + " is neither one number nor one " +
+  for (size_t k : {size_t{2}, size_t{3}}) {
+    const TensorType& scale = args.in(k);
+    const bool one_number = scale.numel() == 1 && scale.rank() <= 2;
+    if (!is_floating(scale.dtype) || (!one_number && scale.shape != (k == 2 ? by_row : by_column)))
+      return invalid_argument("scale " + to_string(scale) + " is neither one real nor one " +
                               (k == 2 ? "a row" : "a column") + " of " + to_string(*results[0]));
+  }
   results[0]->dtype = args.attrs->get_dtype(AttrKey::kDtype, results[0]->dtype);
   if (!is_floating(results[0]->dtype))
     return invalid_argument("attribute 'dtype' must be floating");
-  if (args.has(4)) SHW_RETURN_IF_ERROR(want_bias(args, 4, *results[0]));
+  if (args.has(4)) {
+    SHW_RETURN_IF_ERROR(want_bias(args, 4, *results[0]));
+    if (!is_floating(args.in(4).dtype)) return invalid_argument("the bias must be real");
+  }
   return results;
 }
 
