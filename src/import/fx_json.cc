@@ -193,6 +193,9 @@ class Call {
   Status set(const Param& p, size_t operand, const json& value) {
     switch (p.kind) {
       case ParamKind::kIgnored:
+        if (value.is_object() && member(value, "n") != nullptr)
+          return unimplemented("a tensor as argument '" + std::string(p.name) + "' of " +
+                               std::string(aten_.target));
         return {};
       case ParamKind::kTensorOrScalar:
         if (!value.is_object() || member(value, "float") != nullptr) return set_attr(p, value);

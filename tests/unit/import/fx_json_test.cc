@@ -131,6 +131,14 @@ TEST(FxJson, ListsAllUnknownOpsAtOnce) {
             "the graph has 2 ops that are not known: aten.qr.default (2), aten.svd.default (1)");
 }
 
+// What changes nothing is left out, but no tensor is.
+TEST(FxJson, LeavesOutNoTensor) {
+  EXPECT_EQ(text_of(small({call("y", "aten._grouped_mm.default",
+                                {ref("x"), ref("x"), nullptr, ref("x")}, tensor({2, 2}))},
+                          ref("y"))),
+            "a tensor as argument 'bias' of aten._grouped_mm.default");
+}
+
 TEST(FxJson, TakesScalarsInPlaceOfTensors) {
   EXPECT_EQ(text_of(small({call("a", "aten.sub.Tensor", {1, ref("x")}, tensor({2, 4})),
                            call("b", "aten.add.Tensor", {ref("a"), 2.5}, tensor({2, 4}))},
