@@ -56,6 +56,7 @@ class BudgetCloser {
     const BudgetRows all(root_);
     if (all.broken()) return nothing_fits();
     num_rows_ = all.points().size();
+    points_.assign(all.points().begin(), all.points().end());
     SHW_ASSIGN_OR_RETURN(Part part, root_part(all));
     SHW_RETURN_IF_ERROR(visit(std::move(part), true));
     while (!open_.empty() && !stopped()) {
@@ -123,6 +124,7 @@ class BudgetCloser {
                                        std::shared_ptr<const RestrictedProblem> source,
                                        std::span<const uint8_t> keep);
   Status visit(Part part, bool is_root);
+  void keep_prices(const Part& part, const Relaxation& relaxation);
   Status settle_without_budgets(const Part& part);
   Result<Verdict> tighten(Part& part, Relaxation& relaxation, bool is_root);
   Status pack(const Part& part, Packer& packer, Relaxation& relaxation);
@@ -132,10 +134,21 @@ class BudgetCloser {
   Search& search_;
   const PlacementProblem& root_;
   size_t num_rows_ = 0;
+  std::vector<BudgetRows::Point> points_;  // of the root's rows
   std::vector<Open> open_;
   bool descending_ = false;   // the last of open_ is next
   double left_ = kForbidden;  // the smallest bound of what was left without solving it
 };
+
+void BudgetCloser::keep_prices(const Part& part, const Relaxation& relaxation) {
+  search_.prices().clear();
+  for (size_t r = 0; r < part.rows->size(); ++r) {
+    const double price = relaxation.best_prices()[r];
+    if (price == 0) continue;
+    const auto [budget, point] = points_[part.rows->origin(r)];
+    search_.prices().push_back({budget, point, price});
+  }
+}
 
 // Nothing: no labelling is left.
 Result<std::optional<Part>> BudgetCloser::restrict(const Part& parent,
@@ -223,6 +236,7 @@ Status BudgetCloser::visit(Part part, bool is_root) {
       prices.push_back(part.prices[part.rows->origin(r)]);
     Relaxation relaxation(p, *part.rows, std::move(prices), search_.watch());
     SHW_ASSIGN_OR_RETURN(const Verdict verdict, tighten(part, relaxation, is_root));
+    if (is_root) keep_prices(part, relaxation);
     if (give_up(part.bound)) return {};
     if (verdict == Verdict::kExpired) {
       leave(part.bound);

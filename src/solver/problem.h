@@ -133,11 +133,19 @@ struct SolveStats {
   double presolve_s = 0, search_s = 0;  // search: sweeps and all that follows
 };
 
+// What one unit of a budget costs at one of its points: so much less the optimum would cost if the
+// limit were a unit higher there, as the relaxation sees it.
+struct BudgetPrice {
+  uint32_t budget, point;
+  double price;
+};
+
 struct Solution {
   std::vector<uint32_t> choice;  // one label per variable
   double cost = kForbidden;      // of `choice`, by the independent evaluator
   double bound = 0;              // no labelling is cheaper
   bool proven = false;
+  std::vector<BudgetPrice> prices;  // those above zero; certify() makes a proof of them
   SolveStats stats;
 };
 

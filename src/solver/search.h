@@ -66,6 +66,7 @@ class Search {
   double cost() const { return cost_; }  // of the incumbent, by evaluate()
   double bound() const { return bound_; }
   std::vector<uint32_t> take_choice() { return std::move(choice_); }
+  std::vector<BudgetPrice>& prices() { return prices_; }
 
   // Nothing that costs this or more is worth looking for: the incumbent less the gap that counts as
   // proven.
@@ -112,6 +113,7 @@ class Search {
   Watch& watch_;
   SolveStats stats_;
   std::vector<uint32_t> choice_;
+  std::vector<BudgetPrice> prices_;
   std::shared_ptr<uint64_t> stage_bytes_ = std::make_shared<uint64_t>(0);
   bool found_ = false;  // choice_ is a labelling: of no variables, too
   double cost_ = kForbidden;

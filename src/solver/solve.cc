@@ -50,6 +50,7 @@ Solution answer(Search& search) {
   solution.bound = search.bound();
   solution.proven = search.proven();
   solution.stats = search.stats();
+  solution.prices = std::move(search.prices());
   solution.choice = search.take_choice();
   return solution;
 }

@@ -40,6 +40,17 @@ Trws::Trws(const PlacementProblem& problem, Watch& watch) : problem_(problem), w
   laid_out_ = lay_out(all);
 }
 
+Trws::Trws(const PlacementProblem& problem, std::vector<std::vector<uint32_t>> labels, Watch& watch)
+    : problem_(problem), watch_(watch), given_(std::move(labels)) {}
+
+Result<bool> Trws::drop_unsupported() {
+  SHW_ASSIGN_OR_RETURN(const bool possible, drop_unsupported(given_));
+  if (possible) laid_out_ = lay_out(given_);
+  given_.clear();
+  SHW_RETURN_IF_ERROR(laid_out_);
+  return possible;
+}
+
 // Tables for the labels that are left, and messages of zero.
 Status Trws::lay_out(const std::vector<std::vector<uint32_t>>& left) {
   const uint32_t n = problem_.num_variables();
@@ -206,6 +217,48 @@ Status Trws::sweep() {
   SHW_ASSIGN_OR_RETURN(const double back, run(-1));
   bound_ = std::max({bound_, marginal_bound_, back});
   return {};
+}
+
+// When the sweep is at v, it takes θ_v less its minimum, in equal shares, into the edges to later
+// variables, and out of each edge's table what its messages hold. So at the later end of an edge
+// the message is as the sweep leaves it, and at the earlier end it is what came in less that share.
+Result<double> Trws::proof(std::vector<double>& messages) {
+  SHW_RETURN_IF_ERROR(laid_out_);
+  SHW_ASSIGN_OR_RETURN(const double bound, run(1));
+  std::vector<uint64_t> first;
+  uint64_t size = 0;
+  for (const auto& e : problem_.edges()) {
+    first.push_back(size);
+    size += problem_.num_labels(e.a) + problem_.num_labels(e.b);
+  }
+  messages.assign(size, 0);
+  std::vector<std::vector<uint32_t>> later(nodes_.size()), earlier(nodes_.size());  // edges
+  const auto edges = problem_.edges();
+  for (uint32_t i = 0; i < edges.size(); ++i) {
+    later[std::min(edges[i].a, edges[i].b)].push_back(i);
+    earlier[std::max(edges[i].a, edges[i].b)].push_back(i);
+  }
+  std::vector<double> theta;
+  for (uint32_t v = 0; v < nodes_.size(); ++v) {
+    const TrwsNode& node = nodes_[v];
+    theta.assign(node.unary, node.unary + node.labels);
+    for (uint32_t a = node.first_arc; a < node.end_arc; ++a)
+      for (uint32_t i = 0; i < node.labels; ++i) theta[i] += arcs_[a].in[i];
+    const double least = *std::ranges::min_element(theta);
+    const auto out = [&](uint32_t edge) {
+      return messages.data() + first[edge] +
+             (edges[edge].a == v ? 0 : problem_.num_labels(edges[edge].a));
+    };
+    for (uint32_t n = 0; n < earlier[v].size(); ++n)
+      for (uint32_t i = 0; i < node.labels; ++i)
+        out(earlier[v][n])[labels(v)[i]] = arcs_[node.first_arc + n].in[i];
+    for (uint32_t n = 0; n < later[v].size(); ++n)
+      for (uint32_t i = 0; i < node.labels; ++i)
+        out(later[v][n])[labels(v)[i]] =
+            arcs_[node.first_later_arc + n].in[i] - node.weight * (theta[i] - least);
+    SHW_RETURN_IF_ERROR(watch_.poll(4 * node.labels * (node.end_arc - node.first_arc + 1)));
+  }
+  return bound;
 }
 
 void Trws::reprice(std::span<const double> by_label) {

@@ -31,9 +31,17 @@ class Trws {
   // Every label must be finite and have a finite pair with every neighbour, as presolve() leaves
   // it; otherwise infinite messages would meet. Both must outlive this.
   Trws(const PlacementProblem& problem, Watch& watch);
+  // With some of the labels, ascending; drop_unsupported() must be called then.
+  Trws(const PlacementProblem& problem, std::vector<std::vector<uint32_t>> labels, Watch& watch);
+  // Drops what has no finite pair with some neighbour. False: some variable has no label left.
+  Result<bool> drop_unsupported();
 
   // One sweep forth and one back.
   Status sweep();
+
+  // One sweep forth, and the messages with which its bound is a sum of minima, as certificate.h
+  // says. Returns that bound.
+  Result<double> proof(std::vector<double>& messages);
 
   double bound() const { return std::min(bound_, dropped_bound_); }  // no labelling is cheaper
   double cost() const { return cost_; }  // of choice(); kForbidden while none was found
@@ -101,6 +109,7 @@ class Trws {
   std::vector<TrwsArc> arcs_;
   Rows unary_, marginals_, messages_, tables_, scratch_;
   uint64_t cells_ = 0;
+  std::vector<std::vector<uint32_t>> given_;  // labels, until they are laid out
   std::vector<uint32_t> decoded_, choice_;
   Status laid_out_;  // not OK: cancelled while at it, and unfit for sweeps
   double cost_ = kForbidden;

@@ -39,6 +39,10 @@ void print_json(const import::ImportedProblem& imported, const solver::Solution&
   out["proven"] = solution.proven;
   if (!imported.problem.budget_limits().empty())
     out["peak"] = solver::peak_load(imported.problem, 0, solution.choice);
+  if (!imported.problem.budget_limits().empty()) {
+    auto& prices = out["prices"] = nlohmann::ordered_json::array();
+    for (const auto& p : solution.prices) prices.push_back({p.budget, p.point, p.price});
+  }
   out["seconds"] = seconds;
   auto& chosen = out["chosen"] = nlohmann::ordered_json::array();
   for (const uint32_t v : imported.variable) {
