@@ -21,11 +21,11 @@ constexpr uint32_t kRootSteps = 150;  // of prices
 // Branching does not come to an end on so many pairs of labels; what can be done there is a good
 // bound, and a good labelling by the way.
 constexpr uint64_t kLargeCells = 2'000'000;
-constexpr uint32_t kLargeRootSteps = 4000;
+constexpr uint32_t kLargeRootSteps = 400;  // and again, as long as that helps
 constexpr uint32_t kNodeSteps = 20;
 constexpr double kMostRise = 0.2;  // of the bound, that a step aims for
 constexpr double kStallShare = 0.01,
-                 kLargeStallShare = 0.002;  // of the way to the goal, that 30 steps must have made
+                 kLargeStallShare = 0.0005;  // of the way to the goal, that 30 steps must have made
 
 uint64_t edge_cells(const PlacementProblem& problem) {
   uint64_t cells = 0;
@@ -34,12 +34,15 @@ uint64_t edge_cells(const PlacementProblem& problem) {
   return cells;
 }
 
+constexpr double kLargeRiseShare = 0.01;  // of the gap, that such a round must have closed
+
 // A part of the problem, and what is known of it.
 struct Part {
   std::shared_ptr<const Stage> stage;
   std::shared_ptr<const BudgetRows> rows;
   std::vector<double> prices;  // of the root's rows
   double bound = -kForbidden;
+  double reach = 0.3;  // of Relaxation
 };
 
 struct Open {
@@ -160,7 +163,7 @@ Result<std::optional<Part>> BudgetCloser::restrict(const Part& parent,
     if (stage.status().code() == Code::kFailedPrecondition) return {std::nullopt};
     return stage.status();
   }
-  Part part{*stage, nullptr, parent.prices, parent.bound};
+  Part part{*stage, nullptr, parent.prices, parent.bound, parent.reach};
   part.rows = std::make_shared<BudgetRows>(parent.rows->restricted(
       source->problem, source->label, part.stage->problem, part.stage->undo));
   if (part.rows->broken()) return {std::nullopt};
@@ -235,8 +238,12 @@ Status BudgetCloser::visit(Part part, bool is_root) {
     for (size_t r = 0; r < part.rows->size(); ++r)
       prices.push_back(part.prices[part.rows->origin(r)]);
     Relaxation relaxation(p, *part.rows, std::move(prices), search_.watch());
+    relaxation.set_reach(part.reach);
+    const double bound_before = part.bound;
     SHW_ASSIGN_OR_RETURN(const Verdict verdict, tighten(part, relaxation, is_root));
-    if (is_root) keep_prices(part, relaxation);
+    is_root = is_root && edge_cells(p) > kLargeCells;
+    if (is_root) part.reach = relaxation.reach();
+    if (part.stage->parent == nullptr || is_root) keep_prices(part, relaxation);
     if (give_up(part.bound)) return {};
     if (verdict == Verdict::kExpired) {
       leave(part.bound);
@@ -258,13 +265,14 @@ Status BudgetCloser::visit(Part part, bool is_root) {
     SHW_ASSIGN_OR_RETURN(std::optional<Part> rest, restrict(part, source, keep));
     if (!rest) return {};
     const PlacementProblem& q = rest->stage->problem;
-    if (rest->rows->size() > 0 &&
+    const bool goes_on =
+        is_root && part.bound - bound_before > kLargeRiseShare * (search_.cost() - part.bound);
+    if (!goes_on && rest->rows->size() > 0 &&
         10 * q.first_label(q.num_variables()) > 9 * p.first_label(p.num_variables())) {
       split(part, relaxation, source);
       return {};
     }
     part = std::move(*rest);
-    is_root = false;
   }
 }
 

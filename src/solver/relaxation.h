@@ -40,6 +40,9 @@ class Relaxation {
   // cheaper than `limit`: messages worked in (Trws::restricted), prices not.
   Result<RestrictedProblem> restricted(double limit) const;
   std::span<const double> label_prices() const { return label_prices_; }
+  // How far steps aim, of the way to the incumbent's cost; steps learn it, and may begin with it.
+  double reach() const { return reach_; }
+  void set_reach(double reach) { reach_ = reach; }
   // How often, lately, each label was in the labelling of a sweep; for all labels in a row.
   std::span<const float> frequency() const { return frequency_; }
 
@@ -53,7 +56,7 @@ class Relaxation {
   std::vector<double> best_prices_, prices_, label_prices_, overload_, direction_;
   std::vector<float> frequency_;
   double bound_ = -kForbidden, last_ = -kForbidden, offset_ = 0;
-  double reach_ = 0.3;  // part of the way to the incumbent's cost that a step aims for
+  double reach_ = 0.3;
   uint32_t failures_ = 0, observed_ = 0;
 };
 
