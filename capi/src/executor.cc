@@ -28,42 +28,6 @@ namespace {
 constexpr size_t kExecutorOptionsSize_0_1 =
     offsetof(shw_executor_options, reserved) + sizeof(int32_t);
 
-// A region's body as the runtime calls it.
-class RegionBody {
- public:
-  explicit RegionBody(const shw_region& region)
-      : name_(region.name), body_(region.body), user_(region.user) {}
-
-  Status operator()(int64_t rank, std::span<const runtime::RegionTensor> inputs,
-                    std::span<const runtime::RegionTensor> outputs) {
-    tensors_.clear();  // keeps its memory from the first call on
-    for (const auto& list : {inputs, outputs})
-      for (const runtime::RegionTensor& t : list) tensors_.push_back(tensor_of(t));
-    const int32_t failed = body_(user_, static_cast<int32_t>(rank), tensors_.data(), inputs.size(),
-                                 tensors_.data() + inputs.size(), outputs.size());
-    if (failed == 0) return {};
-    return Status(Code::kAborted,
-                  "the body of region '" + name_ + "' returned " + std::to_string(failed));
-  }
-
- private:
-  static shw_tensor tensor_of(const runtime::RegionTensor& t) {
-    shw_tensor tensor{};
-    tensor.device_kind = SHW_DEVICE_CPU;
-    if (t.type == nullptr) return tensor;
-    tensor.data = t.data;
-    tensor.dims = t.type->shape.begin();
-    tensor.strides = t.type->strides.begin();
-    tensor.rank = t.type->rank();
-    tensor.dtype = static_cast<shw_dtype>(t.type->dtype);
-    return tensor;
-  }
-  std::string name_;
-  shw_region_fn body_;
-  void* user_;
-  std::vector<shw_tensor> tensors_;
-};
-
 Result<runtime::ExecutorOptions> read_options(const shw_executor_options* in) {
   SHW_ASSIGN_OR_RETURN(const shw_executor_options options, copy_in(in, kExecutorOptionsSize_0_1));
   SHW_RETURN_IF_ERROR(check_flags(options.flags, 0));
@@ -74,14 +38,6 @@ Result<runtime::ExecutorOptions> read_options(const shw_executor_options* in) {
     return invalid_argument("max_in_flight is " + std::to_string(options.max_in_flight) +
                             ", expected 0 to " + std::to_string(kMost));
   if (options.max_in_flight != 0) ours.max_in_flight = options.max_in_flight;
-  if (options.num_regions > 0 && options.regions == nullptr)
-    return invalid_argument("regions is NULL");
-  for (size_t i = 0; i < options.num_regions; ++i) {
-    const shw_region& region = options.regions[i];
-    if (region.name == nullptr || region.body == nullptr)
-      return invalid_argument("regions[" + std::to_string(i) + "] has no name or no body");
-    ours.regions.push_back({region.name, RegionBody(region)});
-  }
   return ours;
 }
 

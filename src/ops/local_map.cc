@@ -1,6 +1,6 @@
 // local_map: a manual region. What goes in and comes out lies as the region states; between is the
-// body, a function that the executor is given (runtime/region.h): the planner asks nothing of it,
-// and it costs nothing in the model (the reference's rule for such regions).
+// body, which is the embedding program's: the planner asks nothing of it, and it costs nothing in
+// the model (the reference's rule for such regions).
 //
 //   region          its name, for messages and for whoever runs it
 //   in_placements   layouts of the last operands, one each, separated by ';'; the operands before

@@ -124,7 +124,6 @@ struct Executor::Impl final : Fault::Listener {
   std::shared_ptr<const Plan> plan;
   std::shared_ptr<Device> device;
   std::unique_ptr<ChannelProvider> provider;
-  std::vector<Region> regions;
   Fault fault;
   std::vector<std::pair<std::vector<uint8_t>, std::unique_ptr<Channel>>> channels;  // by axes
   std::vector<std::unique_ptr<PreparedKernel>> kernels;                             // by step
@@ -140,17 +139,15 @@ struct Executor::Impl final : Fault::Listener {
 };
 
 Result<std::unique_ptr<PreparedKernel>> Executor::Impl::prepare_kernel(const ProgramStep& step) {
+  const Kernel* kernel = device->find_kernel(step.kernel);
+  if (kernel == nullptr) return unimplemented("the backend has no kernel '" + step.kernel + "'");
   const auto types_of = [&](const std::vector<ValueId>& operands) {
     std::vector<const TensorType*> types;
     for (ValueId v : operands) types.push_back(v.valid() ? &program().values[v].type : nullptr);
     return types;
   };
   const auto inputs = types_of(step.inputs), outputs = types_of(step.outputs);
-  const KernelArgs args{inputs, outputs, step.attrs, provider->mesh(), provider->rank()};
-  if (step.kernel == kRegionKernel) return prepare_region(args, regions);
-  const Kernel* kernel = device->find_kernel(step.kernel);
-  if (kernel == nullptr) return unimplemented("the backend has no kernel '" + step.kernel + "'");
-  return kernel->prepare(args);
+  return kernel->prepare({inputs, outputs, step.attrs, provider->mesh(), provider->rank()});
 }
 
 Result<std::unique_ptr<PreparedKernel>> Executor::Impl::prepare_collective(
@@ -347,7 +344,6 @@ Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const Plan> p
     return invalid_argument("an executor needs a plan, a device and a place in a job");
   SHW_RETURN_IF_ERROR(validate(plan->program, provider->mesh()));
   auto impl = std::make_unique<Impl>(std::move(plan), std::move(device), std::move(provider));
-  impl->regions = options.regions;
   SHW_RETURN_IF_ERROR(impl->prepare_steps());
   SHW_RETURN_IF_ERROR(impl->allocate_memory());
   for (const ProgramEntry& entry : impl->program().entries) {

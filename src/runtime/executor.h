@@ -13,19 +13,16 @@
 #include <memory>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "plan/plan.h"
 #include "runtime/buffer.h"
 #include "runtime/hal.h"
-#include "runtime/region.h"
 #include "runtime/timeline.h"
 
 namespace shw::runtime {
 
 struct ExecutorOptions {
-  int max_in_flight = 4;          // runs; enqueue blocks while that many are unfinished
-  std::vector<Region> regions{};  // bodies of the plan's manual regions; others are not used
+  int max_in_flight = 4;  // runs; enqueue blocks while that many are unfinished
 };
 
 class Executor {

@@ -232,9 +232,8 @@ TEST_P(StreamTest, ImpossibleMemoryIsAnError) {
 TEST_P(StreamTest, EveryOpThatIsNotAViewHasAKernel) {
   for (uint16_t i = 0; i < static_cast<uint16_t>(OpKind::kCount); ++i) {
     const auto op = static_cast<OpKind>(i);
-    // Of a manual region the executor has the body (runtime/region.h).
     const bool structural = op == OpKind::kInput || op == OpKind::kGetItem ||
-                            op == OpKind::kAlias || op == OpKind::kLocalMap || op_def(op).is_view;
+                            op == OpKind::kAlias || op_def(op).is_view;
     EXPECT_TRUE(structural || device_->find_kernel(op_name(op)) != nullptr) << op_name(op);
   }
   EXPECT_NE(device_->find_kernel("local_slice"), nullptr);

@@ -46,41 +46,23 @@ typedef struct shw_tensor {
   int32_t device_index;        /* 0 on the CPU */
 } shw_tensor;
 
+/* ---- Extensible structs ---------------------------------------------------------------------- */
+
+/* Options of shw_executor_create(). */
+typedef struct shw_executor_options {
+  size_t struct_size;    /* set by SHW_EXECUTOR_OPTIONS_INIT */
+  uint64_t flags;        /* 0: none is defined yet */
+  int32_t max_in_flight; /* runs; enqueue blocks while that many are unfinished; 0: 4 */
+  int32_t reserved;      /* 0 */
+} shw_executor_options;
+#define SHW_EXECUTOR_OPTIONS_INIT \
+  { sizeof(shw_executor_options), 0, 0, 0 }
+
 /* ---- Callbacks ------------------------------------------------------------------------------- */
 
 /* Called once, from any thread, when the library no longer uses the memory. Must not call the
  * library. */
 typedef void (*shw_release_fn)(void* user, void* data);
-
-/* The body of a manual region (operation "local_map") on one rank: reads this rank's pieces of the
- * inputs and writes those of the outputs, which lie as the region declares; both are lent for the
- * call. `data` is NULL where an input is absent or nobody wants an output. Called from a thread of
- * the executor, one call at a time for each executor. Must not call the library. Returns 0; another
- * number fails the run (SHW_ABORTED), late, as every failure of a run. */
-typedef int32_t (*shw_region_fn)(void* user, int32_t rank, const shw_tensor* inputs,
-                                 size_t num_inputs, const shw_tensor* outputs, size_t num_outputs);
-
-/* A manual region's body, by the name that the graph gives it. Frozen. */
-typedef struct shw_region {
-  const char* name;
-  shw_region_fn body;
-  void* user; /* handed to `body`; must live as long as the executor */
-} shw_region;
-
-/* ---- Extensible structs ---------------------------------------------------------------------- */
-
-/* Options of shw_executor_create(). */
-typedef struct shw_executor_options {
-  size_t struct_size;        /* set by SHW_EXECUTOR_OPTIONS_INIT */
-  uint64_t flags;            /* 0: none is defined yet */
-  int32_t max_in_flight;     /* runs; enqueue blocks while that many are unfinished; 0: 4 */
-  int32_t reserved;          /* 0 */
-  const shw_region* regions; /* num_regions bodies, lent for the call; those that the plan does not
-                                name are not used */
-  size_t num_regions;
-} shw_executor_options;
-#define SHW_EXECUTOR_OPTIONS_INIT \
-  { sizeof(shw_executor_options), 0, 0, 0, NULL, 0 }
 
 /* ---- Buffer ---------------------------------------------------------------------------------- */
 

@@ -127,7 +127,8 @@
   X(ScaledMm)               \
   X(GroupedMm)              \
   X(Convolution)            \
-  X(ConvolutionBackward)
+  X(ConvolutionBackward)    \
+  X(LocalMap)
 
 namespace shw::runtime::cpu {
 
