@@ -120,7 +120,7 @@ struct SolveOptions {
   uint64_t table_budget_bytes = 64ull << 20;  // of exact elimination
   uint64_t max_branch_nodes = 100000;
   uint64_t branch_bytes = 3ull << 30;  // of what branching keeps, with budgets
-  uint32_t threads = 1;                // at most; 0: as many as there are cores. Changes no answer
+  uint32_t threads = 1;        // at most, 0: no limit. Changes no answer; one is used so far
   double time_limit_s = 0;     // 0: none; at the limit the incumbent is returned, proven = false
   double relative_gap = 1e-9;  // proven when cost − bound ≤ relative_gap · |cost|
 };

@@ -1,7 +1,11 @@
 // Problems with budgets, against every labelling in turn and against lp_solve.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <ctime>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "import/problem_json.h"
@@ -124,6 +128,50 @@ TEST(Budgets, SayWhenNothingIsWithinThem) {
   const auto got = solve_quietly(p);
   EXPECT_EQ(got.status().code(), Code::kFailedPrecondition);
   EXPECT_NE(got.status().message().find("budget"), std::string::npos);
+}
+
+PlacementProblem hard_problem() {  // takes seconds
+  PlacementProblem problem = random_problem(7, {.min_variables = 150,
+                                                .max_variables = 150,
+                                                .max_labels = 12,
+                                                .edges_per_variable = 4,
+                                                .forbidden = 0,
+                                                .max_cost = 1000});
+  add_random_budgets(problem, 8, 2, 40);
+  return problem;
+}
+
+TEST(Budgets, GiveTheIncumbentAtTheTimeLimit) {
+  const PlacementProblem problem = hard_problem();
+  SolveOptions options;
+  options.time_limit_s = 0.3;
+  const auto got = solve_quietly(problem, options);
+  ASSERT_TRUE(got.ok()) << got.status().message();
+  EXPECT_FALSE(got->proven);
+  EXPECT_LT(got->bound, got->cost);
+  EXPECT_EQ(got->cost, evaluate(problem, got->choice));
+}
+
+TEST(Budgets, StopSoonAfterTheFlagIsRaised) {
+  const PlacementProblem problem = hard_problem();
+  for (const int after_ms : {1, 30, 200}) {
+    SCOPED_TRACE(after_ms);
+    std::atomic<bool> cancel{false};
+    Monitor monitor;
+    monitor.cancel = &cancel;
+    std::clock_t raised = 0;  // CPU time of this process: the machine may run other things too
+    std::thread raiser([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(after_ms));
+      raised = std::clock();
+      cancel = true;
+    });
+    const auto got = solve(problem, {}, monitor);
+    const std::clock_t stopped = std::clock();
+    raiser.join();
+    EXPECT_EQ(got.status().code(), Code::kCancelled);
+    // 10 ms is the promise; the rest is for sanitizers, which slow the work down.
+    EXPECT_LT(static_cast<double>(stopped - raised) / CLOCKS_PER_SEC, 0.050);
+  }
 }
 
 TEST(Budgets, RefuseWhatDoesNotFit) {
