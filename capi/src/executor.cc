@@ -5,6 +5,7 @@
 #include "buffer.h"
 #include "event.h"
 #include "host_device.h"
+#include "region.h"
 #include "runtime/executor.h"
 #include "world.h"
 
@@ -38,6 +39,7 @@ Result<runtime::ExecutorOptions> read_options(const shw_executor_options* in) {
     return invalid_argument("max_in_flight is " + std::to_string(options.max_in_flight) +
                             ", expected 0 to " + std::to_string(kMost));
   if (options.max_in_flight != 0) ours.max_in_flight = options.max_in_flight;
+  SHW_ASSIGN_OR_RETURN(ours.regions, read_regions(options.regions, options.num_regions));
   return ours;
 }
 

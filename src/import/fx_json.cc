@@ -204,6 +204,7 @@ class Call {
       case ParamKind::kOptionalTensor:
         return reference(p, value, &operands[operand]);
       case ParamKind::kTensorList:
+      case ParamKind::kOptionalTensorList:
         return list(p, value);
       default:
         return set_attr(p, value);

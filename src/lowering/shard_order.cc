@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "lowering/slots.h"
+#include "ops/op_def.h"
 #include "sharding/unfolding.h"
 #include "solver/problem.h"
 
@@ -85,6 +86,7 @@ class OrderProblem {
   void add_variable(NodeId n) {
     variable_.push_back(kFixed);
     if (!takes_part(n)) return;
+    if (op_def(graph_.op(n)).sharding == Sharding::kDeclared) return;  // in the order of the mesh
     bool any = false;
     for_each_layout(n, [&](const Layout& l) { any |= cut_twice(l); });
     if (!any) return;

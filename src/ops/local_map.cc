@@ -1,60 +1,137 @@
 // local_map: a manual region. What goes in and comes out lies as the region states; between is the
-// body, which is the embedding program's: the planner asks nothing of it, and it costs nothing in
-// the model (the reference's rule for such regions).
+// body, which the embedding program brings when it runs the plan (runtime/executor.h). The planner
+// asks nothing of it: a function of its operands, without side effects.
 //
-//   region          its name, for messages and for whoever runs it
-//   in_placements   layouts of the last operands, one each, separated by ';'; the operands before
-//                   them, activations that a backward region gets from its forward one, are
-//                   replicated
-//   out_placements  layouts of the first results; the results behind them, saved activations, are
-//                   replicated
-//   result_types    types of all results, "f32[8,16];i64[8]": a body cannot be asked for them
+//   region          its name: regions of one name have one body
+//   in_placements   layouts of the last operands, one each, separated by ';', "-" where the operand
+//                   is absent. The operands before them, activations that a backward region gets
+//                   from its forward one, are replicated
+//   out_placements  layouts of the first results, "-" where there is none; the results behind them,
+//                   activations to be saved, are replicated
+//   result_types    types of all results, "f32[8,16]; i64[8]; -": a body cannot be asked for them
+//   flops           of the region on whole tensors, all ranks together; absent: it costs nothing
+//
+// Pieces are equal on every rank: a body is not told of padding.
+#include <cmath>
+
 #include "ops/declared.h"
 
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"operands", ParamKind::kTensorList},
-                             {"region", ParamKind::kString},
-                             {"in_placements", ParamKind::kString},
-                             {"out_placements", ParamKind::kString},
-                             {"result_types", ParamKind::kString}};
+constexpr Param kParams[] = {
+    {"operands", ParamKind::kOptionalTensorList}, {"region", ParamKind::kString},
+    {"in_placements", ParamKind::kString},        {"out_placements", ParamKind::kString},
+    {"result_types", ParamKind::kString},         {"flops", ParamKind::kNumber}};
+
+// The layouts of one side: those of the leading or trailing tensors that are not stated replicate.
+class Side {
+ public:
+  // `first`: the number of the first tensor that has a stated layout.
+  Side(std::string_view attribute, const OpArgs& args, AttrKey key, size_t first)
+      : attribute_(attribute), parts_(parts_of(args.attrs->get_string(key))), first_(first) {}
+  size_t size() const { return parts_.size(); }
+
+  // f(number of the tensor, its type, its stated layout).
+  template <class F>
+  Status for_each(std::span<const OptionalType> tensors, F f) const {
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      const OptionalType& type = tensors[first_ + i];
+      Status status = check(parts_[i], type);
+      if (status.ok() && type) {
+        auto stated = parse_stated(parts_[i], *type);
+        status = stated.ok() ? f(first_ + i, *type, *stated) : stated.status();
+      }
+      if (!status.ok())
+        return Status(status.code(),
+                      std::string(attribute_) + "[" + std::to_string(i) + "]: " + status.message());
+    }
+    return {};
+  }
+
+ private:
+  static Status check(std::string_view part, const OptionalType& type) {
+    if (type.has_value() == (part != "-")) return {};
+    return type ? invalid_argument("there is a tensor, " + to_string(*type) + ", and no layout")
+                : invalid_argument("there is a layout, '" + std::string(part) + "', and no tensor");
+  }
+
+  std::string_view attribute_;
+  std::vector<std::string_view> parts_;
+  size_t first_;
+};
+
+Side ins_of(const OpArgs& args) {
+  const size_t stated = parts_of(args.attrs->get_string(AttrKey::kInPlacements)).size();
+  return {"in_placements", args, AttrKey::kInPlacements,
+          args.operands.size() - std::min(stated, args.operands.size())};
+}
+Side outs_of(const OpArgs& args) { return {"out_placements", args, AttrKey::kOutPlacements, 0}; }
+
+Status check_counts(const char* attribute, size_t stated, size_t tensors, const char* what) {
+  if (stated <= tensors) return {};
+  return invalid_argument(std::string(attribute) + " names " + std::to_string(stated) +
+                          " layouts for " + std::to_string(tensors) + " " + what);
+}
+
+Results result_types(const OpArgs& args) {
+  std::vector<OptionalType> results;
+  bool any = false;
+  for (std::string_view text : parts_of(args.attrs->get_string(AttrKey::kResultTypes))) {
+    results.emplace_back();
+    if (text == "-") continue;
+    SHW_ASSIGN_OR_RETURN(TensorType type, parse_tensor_type(text));
+    results.back() = std::move(type);
+    any = true;
+  }
+  if (!any) return invalid_argument("result_types names no tensor");
+  return results;
+}
+
+// All layouts are for one mesh.
+Status check_layouts(const OpArgs& args, std::span<const OptionalType> results) {
+  int mesh_rank = 0;
+  const auto same_mesh = [&](size_t, const TensorType&, const StatedLayout& stated) -> Status {
+    if (mesh_rank == 0) mesh_rank = stated.mesh_rank;
+    if (stated.mesh_rank == mesh_rank) return {};
+    return invalid_argument("'" + to_string(stated.layout, stated.mesh_rank) +
+                            "' is for another number of mesh dims than the layouts before it");
+  };
+  SHW_RETURN_IF_ERROR(ins_of(args).for_each(args.operands, same_mesh));
+  return outs_of(args).for_each(results, same_mesh);
+}
 
 Results infer(const OpArgs& args) {
   if (args.attrs->get_string(AttrKey::kRegion).empty())
     return invalid_argument("attribute 'region' is missing");
-  const auto ins = parts_of(args.attrs->get_string(AttrKey::kInPlacements)),
-             outs = parts_of(args.attrs->get_string(AttrKey::kOutPlacements)),
-             types = parts_of(args.attrs->get_string(AttrKey::kResultTypes));
-  if (types.empty()) return invalid_argument("attribute 'result_types' is missing");
-  if (ins.size() > args.operands.size())
-    return invalid_argument("in_placements names " + std::to_string(ins.size()) + " layouts for " +
-                            std::to_string(args.operands.size()) + " operands");
-  if (outs.size() > types.size())
-    return invalid_argument("out_placements names " + std::to_string(outs.size()) +
-                            " layouts for " + std::to_string(types.size()) + " results");
-  std::vector<OptionalType> results;
-  for (std::string_view t : types) {
-    SHW_ASSIGN_OR_RETURN(TensorType type, parse_tensor_type(t));
-    results.push_back(std::move(type));
-  }
+  const double flops = args.attrs->get_number(AttrKey::kFlops, 0);
+  if (!std::isfinite(flops) || flops < 0)
+    return invalid_argument("flops is " + std::to_string(flops));
+  SHW_ASSIGN_OR_RETURN(std::vector<OptionalType> results, result_types(args));
+  SHW_RETURN_IF_ERROR(
+      check_counts("in_placements", ins_of(args).size(), args.operands.size(), "operands"));
+  SHW_RETURN_IF_ERROR(
+      check_counts("out_placements", outs_of(args).size(), results.size(), "results"));
+  SHW_RETURN_IF_ERROR(check_layouts(args, results));
   return results;
 }
 
 Result<std::vector<Layout>> declared(const OpArgs& args, std::span<const OptionalType> results,
                                      const Mesh& mesh) {
-  const auto ins = parts_of(args.attrs->get_string(AttrKey::kInPlacements)),
-             outs = parts_of(args.attrs->get_string(AttrKey::kOutPlacements));
   std::vector<Layout> layouts(results.size() + args.operands.size());
-  for (size_t i = 0; i < outs.size(); ++i) {
-    SHW_ASSIGN_OR_RETURN(layouts[i], stated_layout(outs[i], *results[i], mesh));
-  }
-  const size_t saved = args.operands.size() - ins.size();
-  for (size_t i = 0; i < ins.size(); ++i) {
-    SHW_ASSIGN_OR_RETURN(layouts[results.size() + saved + i],
-                         stated_layout(ins[i], args.in(saved + i), mesh));
-  }
+  const auto take_from = [&](size_t first) {
+    return [&layouts, &mesh, first](size_t i, const TensorType& type, const StatedLayout& stated) {
+      layouts[first + i] = stated.layout;
+      return check_on_mesh(stated, type, mesh, /*even=*/true);
+    };
+  };
+  SHW_RETURN_IF_ERROR(ins_of(args).for_each(args.operands, take_from(results.size())));
+  SHW_RETURN_IF_ERROR(outs_of(args).for_each(results, take_from(0)));
   return layouts;
+}
+
+double flops(const OpArgs& args, std::span<const OptionalType>) {
+  return args.attrs->get_number(AttrKey::kFlops, 0);
 }
 
 }  // namespace
@@ -66,7 +143,8 @@ constinit const OpDef kLocalMap = {
     .infer = infer,
     .sharding = Sharding::kDeclared,
     .declared = declared,
-    .free = true,
+    .flops = flops,
+    .opaque = true,
 };
 
 }  // namespace shw::ops

@@ -19,10 +19,11 @@
 namespace shw {
 
 enum class ParamKind : uint8_t {
-  kTensor,          // an operand
-  kOptionalTensor,  // an operand that may be absent
-  kTensorOrScalar,  // an operand, or a number: then an attribute of this name
-  kTensorList,      // the rest of the operands
+  kTensor,              // an operand
+  kOptionalTensor,      // an operand that may be absent
+  kTensorOrScalar,      // an operand, or a number: then an attribute of this name
+  kTensorList,          // the rest of the operands
+  kOptionalTensorList,  // the rest of the operands, of which some may be absent
   kInt,
   kFloat,
   kNumber,
@@ -125,6 +126,10 @@ struct OpDef {
   // (placement/pricing.cc).
   double (*flops)(const OpArgs&, std::span<const OptionalType> results) = nullptr;
   bool free = false;  // costs nothing in the model: a view, or no work at all
+  // What the op does is not known here. Its results are those of the whole tensors, whatever
+  // `infer` is given; `flops` are of all ranks together, and where it knows none the op is free
+  // (under `compat` always, as in the reference).
+  bool opaque = false;
   // The rules hold for any set of indices of a sharded dim, the same for all that the rule shards:
   // nothing depends on the place of a piece in the whole. Then strided shards may stand for plain
   // ones.

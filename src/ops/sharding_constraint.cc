@@ -1,4 +1,6 @@
-// sharding_constraint: a value that lies as `placements` says, "S(0)R"; no work at all.
+// sharding_constraint: the operand, where it lies as `placements` says, "S(0)R". Costs nothing, and
+// pins the layout of its operand as that of its result; its gradient is a constraint of the same
+// placements.
 #include "ops/declared.h"
 
 namespace shw::ops {
@@ -7,17 +9,17 @@ namespace {
 constexpr Param kParams[] = {{"self", ParamKind::kTensor}, {"placements", ParamKind::kString}};
 
 Results infer(const OpArgs& args) {
-  if (args.attrs->get_string(AttrKey::kPlacements).empty())
-    return invalid_argument("attribute 'placements' is missing");
+  SHW_RETURN_IF_ERROR(
+      parse_stated(args.attrs->get_string(AttrKey::kPlacements), args.in(0)).status());
   return infer_identity(args);
 }
 
 Result<std::vector<Layout>> declared(const OpArgs& args, std::span<const OptionalType>,
                                      const Mesh& mesh) {
-  SHW_ASSIGN_OR_RETURN(
-      const Layout layout,
-      stated_layout(args.attrs->get_string(AttrKey::kPlacements), args.in(0), mesh));
-  return std::vector<Layout>{layout, layout};
+  SHW_ASSIGN_OR_RETURN(const StatedLayout stated,
+                       parse_stated(args.attrs->get_string(AttrKey::kPlacements), args.in(0)));
+  SHW_RETURN_IF_ERROR(check_on_mesh(stated, args.in(0), mesh, /*even=*/false));
+  return std::vector<Layout>{stated.layout, stated.layout};
 }
 
 }  // namespace

@@ -26,8 +26,31 @@ size_t Pricer::EdgeKeyHash::operator()(const EdgeKey& k) const {
   return hash_bytes(words, sizeof words);
 }
 
+// An equal share of the FLOPs that the node states, and the bytes of its pieces.
+Result<double> Pricer::opaque_cost(NodeId n, uint32_t strategy) const {
+  const Mesh& mesh = collectives_.mesh();
+  const std::vector<OptionalType> operands = operand_types(graph_, n);
+  const auto results = graph_.results(n);
+  const OpArgs args{operands, &graph_.attrs(n)};
+  const double flops = op_def(graph_.op(n)).flops(args, results);
+  if (flops == 0 || rules_ == cost::PriceRules::kCompat) return 0.0;
+  double bytes = 0;
+  std::optional<Dtype> arithmetic;  // of the first tensor that is not of integers
+  const auto add = [&](const OptionalType& t, const Layout& layout) {
+    bytes += tensor_bytes(row_major(t->dtype, local_shape(t->shape, layout, mesh)));
+    if (!arithmetic && is_floating(t->dtype)) arithmetic = t->dtype;
+  };
+  for (size_t k = 0; k < operands.size(); ++k)
+    if (operands[k]) add(operands[k], strategies_.operand_layout(n, k, strategy));
+  for (size_t r = 0; r < results.size(); ++r)
+    if (results[r]) add(results[r], strategies_.result_layout(n, r, strategy));
+  return roofline_.compute_us(flops / static_cast<double>(mesh.num_ranks()), bytes,
+                              arithmetic.value_or(Dtype::kF32));
+}
+
 Result<double> Pricer::strategy_cost(NodeId n, uint32_t strategy) const {
   const OpDef& def = op_def(graph_.op(n));
+  if (def.opaque) return opaque_cost(n, strategy);
   const Mesh& mesh = collectives_.mesh();
   std::vector<OptionalType> operands = operand_types(graph_, n);
   double bytes = 0;

@@ -54,6 +54,7 @@ class Pricer {
     size_t operator()(const EdgeKey& k) const;
   };
   Result<double> strategy_cost(NodeId n, uint32_t strategy) const;
+  Result<double> opaque_cost(NodeId n, uint32_t strategy) const;
 
   const Graph& graph_;
   const Strategies& strategies_;

@@ -8,9 +8,13 @@
 namespace shw {
 namespace {
 
+bool is_list(ParamKind kind) {
+  return kind == ParamKind::kTensorList || kind == ParamKind::kOptionalTensorList;
+}
+
 bool is_operand(ParamKind kind) {
-  return kind == ParamKind::kTensor || kind == ParamKind::kOptionalTensor ||
-         kind == ParamKind::kTensorOrScalar || kind == ParamKind::kTensorList;
+  return kind == ParamKind::kTensor || kind == ParamKind::kOptionalTensor || is_list(kind) ||
+         kind == ParamKind::kTensorOrScalar;
 }
 
 bool fits(ParamKind kind, const AttrValue& value) {
@@ -35,6 +39,7 @@ bool fits(ParamKind kind, const AttrValue& value) {
     case ParamKind::kTensor:
     case ParamKind::kOptionalTensor:
     case ParamKind::kTensorList:
+    case ParamKind::kOptionalTensorList:
     case ParamKind::kIgnored:
       break;
   }
@@ -77,9 +82,11 @@ class NodeCheck {
     size_t k = 0;
     for (const Param& p : def_.params) {
       if (!is_operand(p.kind)) continue;
-      if (p.kind == ParamKind::kTensorList) {
+      if (is_list(p.kind)) {
+        const ParamKind element =
+            p.kind == ParamKind::kTensorList ? ParamKind::kTensor : ParamKind::kOptionalTensor;
         for (; k < operands_.size(); ++k)
-          SHW_RETURN_IF_ERROR(check_operand(ParamKind::kTensor, p.name, operands_[k]));
+          SHW_RETURN_IF_ERROR(check_operand(element, p.name, operands_[k]));
         continue;
       }
       if (k == operands_.size())

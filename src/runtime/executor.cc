@@ -68,6 +68,8 @@ struct Slot {
   FinishRun finish;
 };
 
+constexpr std::string_view kRegionKernel = "local_map";  // no backend's: the caller's
+
 constexpr size_t kCompute = static_cast<size_t>(shw::Stream::kCompute);
 constexpr size_t kCommunication = static_cast<size_t>(shw::Stream::kCommunication);
 
@@ -109,8 +111,9 @@ struct Executor::Impl final : Fault::Listener {
   }
   void on_fault(const Status& cause) override { provider->abort(cause); }
 
-  Status prepare_steps();
-  Result<std::unique_ptr<PreparedKernel>> prepare_kernel(const ProgramStep& step);
+  Status prepare_steps(std::span<const RegionBody> regions);
+  Result<std::unique_ptr<PreparedKernel>> prepare_kernel(const ProgramStep& step,
+                                                         std::span<const RegionBody> regions);
   Result<std::unique_ptr<PreparedKernel>> prepare_collective(const ProgramStep& step);
   Status allocate_memory();
   void write_commands(const ProgramEntry& entry, Commands& commands) const;
@@ -138,16 +141,25 @@ struct Executor::Impl final : Fault::Listener {
   std::unique_ptr<Stream> streams[kNumStreams];
 };
 
-Result<std::unique_ptr<PreparedKernel>> Executor::Impl::prepare_kernel(const ProgramStep& step) {
-  const Kernel* kernel = device->find_kernel(step.kernel);
-  if (kernel == nullptr) return unimplemented("the backend has no kernel '" + step.kernel + "'");
+Result<std::unique_ptr<PreparedKernel>> Executor::Impl::prepare_kernel(
+    const ProgramStep& step, std::span<const RegionBody> regions) {
   const auto types_of = [&](const std::vector<ValueId>& operands) {
     std::vector<const TensorType*> types;
     for (ValueId v : operands) types.push_back(v.valid() ? &program().values[v].type : nullptr);
     return types;
   };
   const auto inputs = types_of(step.inputs), outputs = types_of(step.outputs);
-  return kernel->prepare({inputs, outputs, step.attrs, provider->mesh(), provider->rank()});
+  const KernelArgs args{inputs, outputs, step.attrs, provider->mesh(), provider->rank()};
+  if (step.kernel == kRegionKernel) {
+    const std::string_view name = step.attrs.get_string(AttrKey::kRegion);
+    const auto body = std::ranges::find(regions, name, &RegionBody::name);
+    if (body != regions.end()) return body->prepare(args);
+    return unimplemented("the manual region '" + std::string(name) +
+                         "' has no body: give one when the executor is made");
+  }
+  const Kernel* kernel = device->find_kernel(step.kernel);
+  if (kernel == nullptr) return unimplemented("the backend has no kernel '" + step.kernel + "'");
+  return kernel->prepare(args);
 }
 
 Result<std::unique_ptr<PreparedKernel>> Executor::Impl::prepare_collective(
@@ -164,9 +176,9 @@ Result<std::unique_ptr<PreparedKernel>> Executor::Impl::prepare_collective(
   return channel.prepare(spec);
 }
 
-Status Executor::Impl::prepare_steps() {
+Status Executor::Impl::prepare_steps(std::span<const RegionBody> regions) {
   for (const ProgramStep& step : program().steps) {
-    auto kernel = step.collective.kind == CollectiveKind::kNone ? prepare_kernel(step)
+    auto kernel = step.collective.kind == CollectiveKind::kNone ? prepare_kernel(step, regions)
                                                                 : prepare_collective(step);
     if (!kernel.ok()) {
       Status s = kernel.status();
@@ -344,7 +356,7 @@ Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const Plan> p
     return invalid_argument("an executor needs a plan, a device and a place in a job");
   SHW_RETURN_IF_ERROR(validate(plan->program, provider->mesh()));
   auto impl = std::make_unique<Impl>(std::move(plan), std::move(device), std::move(provider));
-  SHW_RETURN_IF_ERROR(impl->prepare_steps());
+  SHW_RETURN_IF_ERROR(impl->prepare_steps(options.regions));
   SHW_RETURN_IF_ERROR(impl->allocate_memory());
   for (const ProgramEntry& entry : impl->program().entries) {
     impl->commands.emplace_back();

@@ -10,9 +10,12 @@
 // following ones report the first cause, and so does enqueue, until reset(). A rank that fails, or
 // is aborted, takes the other ranks of the job with it instead of leaving them in a collective.
 #pragma once
+#include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "plan/plan.h"
 #include "runtime/buffer.h"
@@ -21,8 +24,15 @@
 
 namespace shw::runtime {
 
+// The body of the manual regions (local_map) of a name: a kernel that the embedding program brings.
+struct RegionBody {
+  std::string name;
+  std::function<Result<std::unique_ptr<PreparedKernel>>(const KernelArgs&)> prepare;
+};
+
 struct ExecutorOptions {
   int max_in_flight = 4;  // runs; enqueue blocks while that many are unfinished
+  std::vector<RegionBody> regions = {};
 };
 
 class Executor {

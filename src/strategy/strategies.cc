@@ -121,7 +121,8 @@ class Enumerator {
     for (const OptionalType& t : graph_.results(n)) h = hash_combine(h, t ? hash_of(*t) : 2);
     if (def.sharding == Sharding::kFollow || def.sharding == Sharding::kElement)
       h = hash_combine(h, out_.produced(graph_, n, 0).v);
-    if (reachable_only_ && def.sharding == Sharding::kRules)
+    if ((reachable_only_ && def.sharding == Sharding::kRules) ||
+        def.sharding == Sharding::kDeclared)
       for (const PartialKinds& kinds : produced_partials(n))
         h = hash_bytes(kinds.on.data(), kinds.on.size(), h);
     if (!strided_) return h;
@@ -169,6 +170,28 @@ class Enumerator {
     return kinds;
   }
 
+  // That the one strategy of a node that states it can exist.
+  Status check_declared(NodeId n, std::span<const Layout> row,
+                        std::span<const Dims* const> shapes) const {
+    const auto kinds = produced_partials(n);
+    for (size_t k = 0; k < row.size(); ++k) {
+      if (shapes[k] == nullptr) continue;
+      if (!is_legal(row[k], *shapes[k], mesh_, mode_))
+        return invalid_argument("there is no layout " + to_string(row[k], mesh_.rank()));
+      if (k < row.size() - kinds.size()) continue;
+      const size_t operand = k - (row.size() - kinds.size());
+      for (int m = 0; m < mesh_.rank(); ++m)
+        if (row[k][m].is_partial() &&
+            !(mode_ == Rules::kFull ? kinds[operand].has(m, row[k][m]) : kinds[operand].any(m)))
+          return invalid_argument("operand " + std::to_string(operand) + " is to be " +
+                                  to_string(row[k], mesh_.rank()) + ", and '" +
+                                  graph_.name(graph_.operands(n)[operand]) +
+                                  "' never leaves it partial so on mesh dim '" + mesh_.name(m) +
+                                  "'");
+    }
+    return {};
+  }
+
   Result<StrategyTable> table_for(NodeId n, const OpDef& def,
                                   std::span<const OptionalType> operands) {
     const auto results = graph_.results(n);
@@ -199,6 +222,7 @@ class Enumerator {
       case Sharding::kDeclared: {
         StrategyTable table{results.size(), operands.size(), {}};
         SHW_ASSIGN_OR_RETURN(table.rows, def.declared(args, results, mesh_));
+        SHW_RETURN_IF_ERROR(check_declared(n, table.rows, shapes));
         return table;
       }
       case Sharding::kFollow:

@@ -86,7 +86,8 @@ namespace shw {
   X(InPlacements, "in_placements")         \
   X(OutPlacements, "out_placements")       \
   X(ResultTypes, "result_types")           \
-  X(Placements, "placements")
+  X(Placements, "placements")              \
+  X(Flops, "flops")
 
 enum class AttrKey : uint16_t {
 #define X(id, name) k##id,

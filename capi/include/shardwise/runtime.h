@@ -46,23 +46,56 @@ typedef struct shw_tensor {
   int32_t device_index;        /* 0 on the CPU */
 } shw_tensor;
 
-/* ---- Extensible structs ---------------------------------------------------------------------- */
-
-/* Options of shw_executor_create(). */
-typedef struct shw_executor_options {
-  size_t struct_size;    /* set by SHW_EXECUTOR_OPTIONS_INIT */
-  uint64_t flags;        /* 0: none is defined yet */
-  int32_t max_in_flight; /* runs; enqueue blocks while that many are unfinished; 0: 4 */
-  int32_t reserved;      /* 0 */
-} shw_executor_options;
-#define SHW_EXECUTOR_OPTIONS_INIT \
-  { sizeof(shw_executor_options), 0, 0, 0 }
-
 /* ---- Callbacks ------------------------------------------------------------------------------- */
 
 /* Called once, from any thread, when the library no longer uses the memory. Must not call the
  * library. */
 typedef void (*shw_release_fn)(void* user, void* data);
+
+/* One execution of a manual region (op local_map) on one rank: what shw_region_fn is told. All that
+ * it points to is lent for the call. */
+typedef struct shw_region_call {
+  size_t struct_size;       /* bytes that this library filled in */
+  const char* region;       /* the region's name */
+  const shw_tensor* inputs; /* this rank's pieces of the operands, as `in_placements` says; may be
+                             * strided; `data` is NULL where an operand is absent. Read only */
+  size_t num_inputs;
+  const shw_tensor* outputs; /* to be filled: this rank's pieces of the results, row-major; `data`
+                              * is NULL where there is none or nobody wants it */
+  size_t num_outputs;
+  const int64_t* coordinates; /* of the rank along the mesh axes */
+  const int64_t* mesh;        /* sizes of the mesh axes */
+  int32_t num_axes;
+  int32_t rank;
+} shw_region_call;
+
+/* The body of a manual region, called whenever a run comes to it, on the thread of the rank's
+ * compute stream: calls for different ranks overlap. Equal inputs must give equal outputs; equal
+ * regions may be run once. It may exchange data with other ranks by means of its own, which an
+ * abort does not interrupt; it must not call the library.
+ * Returns SHW_OK, or a code with which the run fails. */
+typedef shw_code (*shw_region_fn)(void* user, const shw_region_call* call);
+
+/* The body for all regions of one name. Frozen. */
+typedef struct shw_region {
+  const char* name; /* attribute `region` of the nodes */
+  shw_region_fn run;
+  void* user; /* must stay valid until the executor is destroyed */
+} shw_region;
+
+/* ---- Extensible structs ---------------------------------------------------------------------- */
+
+/* Options of shw_executor_create(). */
+typedef struct shw_executor_options {
+  size_t struct_size;        /* set by SHW_EXECUTOR_OPTIONS_INIT */
+  uint64_t flags;            /* 0: none is defined yet */
+  int32_t max_in_flight;     /* runs; enqueue blocks while that many are unfinished; 0: 4 */
+  int32_t reserved;          /* 0 */
+  const shw_region* regions; /* bodies of manual regions, distinct names; lent for the call */
+  size_t num_regions;
+} shw_executor_options;
+#define SHW_EXECUTOR_OPTIONS_INIT \
+  { sizeof(shw_executor_options), 0, 0, 0, NULL, 0 }
 
 /* ---- Buffer ---------------------------------------------------------------------------------- */
 
@@ -183,7 +216,8 @@ SHW_API void shw_executor_options_init(shw_executor_options* options, size_t siz
  * @retval SHW_FAILED_PRECONDITION  the plan is for another number of ranks, or another rank has
  *                                  made an executor of another plan in this place
  * @retval SHW_OUT_OF_RANGE         there is no such rank
- * @retval SHW_UNIMPLEMENTED        a step of the plan has no kernel
+ * @retval SHW_INVALID_ARGUMENT     the options make no sense
+ * @retval SHW_UNIMPLEMENTED        a step of the plan has no kernel, or a manual region no body
  * @retval SHW_RESOURCE_EXHAUSTED   out of memory
  * @thread any; for each rank of a world, one thread at a time
  * @since 0.1

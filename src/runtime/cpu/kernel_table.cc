@@ -127,8 +127,7 @@
   X(ScaledMm)               \
   X(GroupedMm)              \
   X(Convolution)            \
-  X(ConvolutionBackward)    \
-  X(LocalMap)
+  X(ConvolutionBackward)
 
 namespace shw::runtime::cpu {
 

@@ -100,18 +100,58 @@ TEST(LocalMap, WithoutABodyIsRefusedWhenRanksAreMade) {
 TEST(LocalMap, RefusesDeclarationsThatDoNotFit) {
   const std::string ins = "S(0)R; RS(0)", outs = "S(0)R", mesh = "dp=2,ep=4";
   EXPECT_EQ(refusal(experts(ins, outs), mesh), "");
-  EXPECT_EQ(refusal(experts(ins, outs), "dp=8").substr(0, 3), "m: ");
-  EXPECT_EQ(
-      refusal(experts("S(0)R; RS(3)", outs), mesh),
-      "m: layout RS(3) does not cut f32[4,64,64] on mesh dp=2,ep=4: a dim is not there, or has "
-      "no element for every rank");
+  EXPECT_EQ(refusal(experts("S(0)R; RS(3)", outs), mesh),
+            "m: local_map: in_placements[1]: 'RS(3)' cuts dim 3 of f32[4,64,64]");
   EXPECT_EQ(refusal(experts("S(0)R; RS(0); RR", outs), mesh),
             "m: local_map: in_placements names 3 layouts for 2 operands");
   EXPECT_EQ(refusal(experts("S(0)R", "RR; RR; RR"), mesh),
             "m: local_map: out_placements names 3 layouts for 2 results");
-  EXPECT_EQ(refusal(experts("S(0)X; RR", "RR"), mesh).substr(0, 3), "m: ");
+  EXPECT_EQ(refusal(experts("S(0)X; RR", "RR"), mesh),
+            "m: local_map: in_placements[0]: 'S(0)X' is no layout: write one of R, S(dim), P, "
+            "P(avg|max|min|product) for each mesh dim, such as S(0)R");
+  EXPECT_EQ(refusal(experts(ins, "S(0)"), mesh),
+            "m: local_map: out_placements[0]: 'S(0)' is for another number of mesh dims than the "
+            "layouts before it");
+  EXPECT_EQ(refusal(experts("S(0)R; -", outs), mesh),
+            "m: local_map: in_placements[1]: there is a tensor, f32[4,64,64], and no layout");
+  EXPECT_EQ(refusal(experts("S(0)S(0)|1,0; RR", outs), mesh),
+            "m: local_map: in_placements[0]: 'S(0)S(0)|1,0': a stated layout is cut in the order "
+            "of the mesh");
+  for (const char* other : {"M", "SS(0,2)"})
+    EXPECT_EQ(refusal(experts("S(0)R; R" + std::string(other), outs), mesh),
+              "m: local_map: in_placements[1]: 'R" + std::string(other) +
+                  "': a stated layout has neither strided shards nor masked partials");
   EXPECT_EQ(refusal(experts(ins, outs, "i64[8,]"), mesh),
             "m: local_map: 'i64[8,]' is no type such as f32[4,8]");
+}
+
+TEST(LocalMap, RefusesDeclarationsThatTheMeshDoesNotBear) {
+  const std::string ins = "S(0)R; RS(0)", outs = "S(0)R";
+  EXPECT_EQ(refusal(experts(ins, outs), "dp=8"),
+            "m: in_placements[0]: 'S(0)R' does not have one placement for each dim of the "
+            "mesh dp=8");
+  EXPECT_EQ(refusal(experts(ins, outs), "dp=2,ep=8"),
+            "m: in_placements[1]: 'RS(0)' does not cut f32[4,64,64] on the mesh dp=2,ep=8: not "
+            "every rank gets an element");
+  EXPECT_EQ(refusal(experts(ins, outs), "dp=5,ep=2"),
+            "m: in_placements[0]: 'S(0)R' does not cut f32[32,16,64] evenly on the mesh dp=5,ep=2");
+  EXPECT_EQ(refusal(experts("PR; RS(0)", outs), "dp=2,ep=4"),
+            "m: operand 0 is to be PR, and 'r' never leaves it partial so on mesh dim 'dp'");
+}
+
+TEST(LocalMap, TakesAPartialOperandFromWhoLeavesOne) {
+  const std::string text = R"swt(
+input input.0: %x : f32[8,16]
+input input.1: %w : f32[16,8]
+%a = mm(%x, %w) : f32[8,8]
+%m = local_map(%a, region="r", in_placements="P", out_placements="P", result_types="f32[8,8]") : f32[8,8]
+return output.0 = %m
+)swt";
+  const auto c = compiled(text, "tp=4");
+  ASSERT_TRUE(c.ok()) << c.status().message();
+  EXPECT_EQ(decision(*c, "a").operand_layouts, "S(1), S(0)");
+  EXPECT_EQ(decision(*c, "m").operand_layouts, "P");
+  EXPECT_EQ(decision(*c, "m").result_layout, "P");
 }
 
 TEST(ShardingConstraint, PinsALayoutAndChangesNoNumber) {

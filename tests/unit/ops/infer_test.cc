@@ -136,7 +136,9 @@ TEST(OpDefs, EveryParameterNameIsAnAttributeOrAnOperand) {
     EXPECT_EQ(op_from_name(op_name(def.kind)), def.kind);
     for (const Param& p : def.params) {
       const bool operand = p.kind == ParamKind::kTensor || p.kind == ParamKind::kOptionalTensor ||
-                           p.kind == ParamKind::kTensorList || p.kind == ParamKind::kIgnored;
+                           p.kind == ParamKind::kTensorList ||
+                           p.kind == ParamKind::kOptionalTensorList ||
+                           p.kind == ParamKind::kIgnored;
       EXPECT_TRUE(operand || attr_key_from_name(p.name).has_value()) << p.name;
     }
     EXPECT_TRUE(def.sharding != Sharding::kFollow || def.follow)

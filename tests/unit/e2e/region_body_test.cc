@@ -1,0 +1,256 @@
+// Manual regions with bodies: routed experts on virtual ranks against one rank, forward and
+// backward; what a body is told; what a region costs.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "compiler/pipeline.h"
+#include "cost/redistribute.h"
+#include "graph/text.h"
+#include "graph/writer.h"
+#include "runtime/host_kernel.h"
+#include "runtime/virtual_ranks.h"
+
+namespace shw {
+namespace {
+
+using runtime::KernelArgs;
+
+// A tensor of up to three dims in memory.
+struct View {
+  const TensorType* type;
+  void* data;
+  float& at(int64_t i, int64_t j, int64_t k) const {
+    const Dims& s = type->strides;
+    return static_cast<float*>(data)[i * s[0] + j * s[1] + k * s[2]];
+  }
+  int64_t size(size_t d) const { return type->shape[d]; }
+};
+
+// What a body does with its operands and results, absent ones included.
+using Body = void (*)(std::span<const View> in, std::span<const View> out, int64_t rank);
+
+class BodyKernel final : public runtime::HostKernel {
+ public:
+  BodyKernel(Body body, const KernelArgs& args)
+      : body_(body), num_inputs_(args.inputs.size()), rank_(args.rank) {
+    for (const auto& types : {args.inputs, args.outputs})
+      for (const TensorType* t : types) views_.push_back({t, nullptr});
+  }
+  Status compute(void* const* buffers) noexcept override {
+    for (size_t i = 0; i < views_.size(); ++i) views_[i].data = buffers[i];
+    const std::span<const View> all(views_);
+    body_(all.first(num_inputs_), all.subspan(num_inputs_), rank_);
+    return {};
+  }
+
+ private:
+  Body body_;
+  size_t num_inputs_;
+  int64_t rank_;
+  std::vector<View> views_;
+};
+
+runtime::RegionBody region(const char* name, Body body) {
+  return {
+      name, [body](const KernelArgs& args) -> Result<std::unique_ptr<runtime::PreparedKernel>> {
+        return std::unique_ptr<runtime::PreparedKernel>(std::make_unique<BodyKernel>(body, args));
+      }};
+}
+
+// y[e] = x[e] w[e] for the experts that are here; saved: how much the backward region scales by.
+void experts(std::span<const View> in, std::span<const View> out, int64_t) {
+  const View &x = in[0], &w = in[1], &y = out[0];
+  for (int64_t e = 0; e < y.size(0); ++e)
+    for (int64_t t = 0; t < y.size(1); ++t)
+      for (int64_t o = 0; o < y.size(2); ++o) {
+        float sum = 0;
+        for (int64_t i = 0; i < w.size(1); ++i) sum += x.at(e, t, i) * w.at(e, i, o);
+        y.at(e, t, o) = sum;
+      }
+  static_cast<float*>(out[1].data)[0] = 2;
+  static_cast<float*>(out[1].data)[1] = 3;
+}
+
+// dw[e] = 6 · x[e]ᵀ g[e], of the tokens that are here: a partial sum. dx is not wanted.
+void experts_backward(std::span<const View> in, std::span<const View> out, int64_t) {
+  const auto* saved = static_cast<const float*>(in[0].data);
+  const View &x = in[1], &g = in[2], &dw = out[1];
+  for (int64_t e = 0; e < dw.size(0); ++e)
+    for (int64_t i = 0; i < dw.size(1); ++i)
+      for (int64_t o = 0; o < dw.size(2); ++o) {
+        float sum = 0;
+        for (int64_t t = 0; t < x.size(1); ++t) sum += x.at(e, t, i) * g.at(e, t, o);
+        dw.at(e, i, o) = saved[0] * saved[1] * sum;
+      }
+}
+
+// Experts over `ep`, tokens over `dp`: x[expert, token, width].
+struct Placements {
+  const char *tokens, *experts, *partial;
+};
+constexpr Placements kWhole = {"R", "R", "R"};
+constexpr Placements k2D = {"S(1)S(0)", "RS(0)", "PS(0)"};
+constexpr Placements k3D = {"S(1)S(0)S(0)", "RS(0)S(0)", "PS(0)S(0)"};
+
+std::string graph_text(const Placements& p, const std::string& flops = "") {
+  const std::string t = p.tokens, e = p.experts, partial = p.partial;
+  return R"(
+input param.w: %w : f32[8,4,5]
+input input.0: %x : f32[8,6,4]
+input tangent.0: %g : f32[8,6,5] {phase=backward}
+%r = relu(%x) : f32[8,6,4]
+%m = local_map(%r, %w, region="experts", in_placements=")" +
+         t + "; " + e + "\", out_placements=\"" + t + R"(", result_types="f32[8,6,5]; f32[2]")" +
+         flops + R"() : (f32[8,6,5], f32[2])
+%m0 = get_item(%m, index=0) : f32[8,6,5]
+%y = sharding_constraint(%m0, placements=")" +
+         t + R"(") : f32[8,6,5]
+%saved = get_item(%m, index=1) : f32[2]
+%gc = sharding_constraint(%g, placements=")" +
+         t + R"(") : f32[8,6,5] {phase=backward}
+%h = neg(%gc) : f32[8,6,5] {phase=backward}
+%b = local_map(%saved, %r, %h, region="experts.backward", in_placements=")" +
+         t + "; " + t + "\", out_placements=\"-; " + partial +
+         R"(", result_types="-; f32[8,4,5]") : (none, f32[8,4,5]) {phase=backward}
+%dw = get_item(%b, index=1) : f32[8,4,5] {phase=backward}
+return output.0 = %y, grad.w = %dw
+)";
+}
+
+Compiled compiled(const std::string& text, CompileOptions options) {
+  const auto graph = parse_graph(text);
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  Monitor monitor;
+  auto c = compile(write_graph(*graph), options, monitor);
+  EXPECT_TRUE(c.ok()) << c.status().node_name() << ": " << c.status().message();
+  return *std::move(c);
+}
+
+Result<std::unique_ptr<runtime::VirtualRanks>> ranks_of(const Compiled& c,
+                                                        std::vector<runtime::RegionBody> bodies) {
+  auto plan = read_plan(c.bytes);
+  EXPECT_TRUE(plan.ok()) << plan.status().message();
+  EXPECT_EQ(write_plan(*plan), c.bytes);
+  return runtime::VirtualRanks::create(std::make_shared<const Plan>(std::move(*plan)),
+                                       {.regions = std::move(bodies)});
+}
+
+// Output and gradient of inputs that are small integers: exact in any order of sums.
+std::vector<std::vector<std::byte>> results_of(const Compiled& c) {
+  auto ranks =
+      ranks_of(c, {region("experts", experts), region("experts.backward", experts_backward)});
+  EXPECT_TRUE(ranks.ok()) << ranks.status().message();
+  if (!ranks.ok()) return {};
+  std::vector<std::vector<float>> values;
+  std::vector<runtime::HostTensorView> views;
+  for (const Port& port : (*ranks)->program().entries[0].inputs) {
+    std::vector<float>& v = values.emplace_back(static_cast<size_t>(port.global.numel()));
+    for (size_t i = 0; i < v.size(); ++i)
+      v[i] = static_cast<float>((i * 7 + i / 5 + values.size()) % 5) - 2;
+    views.push_back({port.global, v.data()});
+  }
+  auto got = (*ranks)->run("step", views);
+  EXPECT_TRUE(got.ok()) << got.status().message();
+  std::vector<std::vector<std::byte>> data;
+  if (got.ok())
+    for (auto& t : *got) data.push_back(std::move(t.data));
+  return data;
+}
+
+TEST(RegionBody, ExpertsOnVirtualRanksEqualOneRank) {
+  const auto whole = results_of(compiled(graph_text(kWhole), {.mesh = "one=1"}));
+  ASSERT_EQ(whole.size(), 2u);
+  float y = 0;
+  std::memcpy(&y, whole[0].data(), sizeof y);
+  EXPECT_NE(y, 0);
+  EXPECT_EQ(results_of(compiled(graph_text(k2D), {.mesh = "dp=2,ep=4"})), whole);
+  EXPECT_EQ(results_of(compiled(graph_text(k2D), {.mesh = "dp=3,ep=2"})), whole);
+  EXPECT_EQ(results_of(compiled(graph_text(k2D), {.mesh = "dp=1,ep=8"})), whole);
+  EXPECT_EQ(results_of(compiled(graph_text(k3D), {.mesh = "dp=2,a=2,b=2"})), whole);
+}
+
+// Tokens come in cut by dp alone and leave so; the experts lie where they serve.
+TEST(RegionBody, CostsOnlyTheWayThereAndBack) {
+  CompileOptions options{.mesh = "dp=2,ep=4", .input_layout = "S(1)R", .output_layout = "S(1)R"};
+  options.parameter_budget.kind = ParameterBudget::Kind::kNone;
+  const Compiled c = compiled(graph_text(k2D), options);
+  EXPECT_TRUE(c.plan.summary.proven);
+  int all_gathers = 0, others = 0, all_reduces = 0;
+  for (const ProgramStep& s : c.plan.program.steps) switch (s.collective.kind) {
+      case CollectiveKind::kNone:
+        break;
+      case CollectiveKind::kAllGather:
+        ++all_gathers;
+        break;
+      case CollectiveKind::kAllReduce:
+        ++all_reduces;
+        break;
+      default:
+        ++others;
+    }
+  EXPECT_EQ(all_gathers, 1) << "of the output over ep";
+  EXPECT_EQ(all_reduces, 1) << "of the experts' gradient over dp";
+  EXPECT_EQ(others, 0) << "a replicated dim is cut without talking";
+  const auto hardware = cost::hardware_by_name("h100");
+  const Mesh mesh = *Mesh::parse(options.mesh);
+  const auto model = cost::CollectiveModel::create(*hardware, mesh);
+  const auto us = [&](int64_t elements, const char* from, const char* to) {
+    return cost::redistribute_us(*model, cost::Roofline(hardware->device),
+                                 static_cast<double>(elements) * 4, true, *parse_layout(from, 2),
+                                 *parse_layout(to, 2), cost::PriceRules::kFull);
+  };
+  EXPECT_DOUBLE_EQ(c.plan.summary.comm_us,
+                   us(8 * 6 * 5, "S(1)S(0)", "S(1)R") + us(8 * 4 * 5, "PS(0)", "RS(0)"));
+}
+
+TEST(RegionBody, ChargesTheFlopsThatItStates) {
+  const auto price = [](const std::string& flops, Rules rules) {
+    const Compiled c = compiled(graph_text(k2D, flops), {.mesh = "dp=2,ep=4", .rules = rules});
+    for (const NodeDecision& d : c.plan.summary.decisions)
+      if (d.name == "m") return d.compute_us;
+    return -1.0;
+  };
+  EXPECT_EQ(price("", Rules::kFull), 0);
+  EXPECT_EQ(price("", Rules::kCompat), 0);
+  EXPECT_EQ(price(", flops=8e15", Rules::kCompat), 0) << "regions are free in the reference";
+  const cost::Roofline roofline(cost::hardware_by_name("h100")->device);
+  EXPECT_DOUBLE_EQ(price(", flops=8e15", Rules::kFull),
+                   *roofline.compute_us(1e15, 0, Dtype::kF32));  // a rank's share of it
+}
+
+// Rows that two mesh dims cut lie in the mesh's order, although the other order would be had from
+// the input without talking: a body goes by its coordinates.
+TEST(RegionBody, SeesRowsInTheOrderOfTheMesh) {
+  const Compiled c = compiled(R"swt(
+input input.0: %x : f32[8,1,1]
+%m = local_map(%x, region="who", in_placements="S(0)S(0)", out_placements="S(0)S(0)", result_types="f32[8,1,1]") : f32[8,1,1]
+return output.0 = %m
+)swt",
+                              {.mesh = "a=2,b=2", .input_layout = "RS(0)"});
+  const auto add_rank = [](std::span<const View> in, std::span<const View> out, int64_t rank) {
+    for (int64_t i = 0; i < out[0].size(0); ++i)
+      out[0].at(i, 0, 0) = in[0].at(i, 0, 0) + static_cast<float>(100 * rank);
+  };
+  auto ranks = ranks_of(c, {region("who", add_rank)});
+  ASSERT_TRUE(ranks.ok()) << ranks.status().message();
+  const std::vector<float> x = {0, 1, 2, 3, 4, 5, 6, 7};
+  const runtime::HostTensorView view{row_major(Dtype::kF32, {8, 1, 1}), x.data()};
+  const auto got = (*ranks)->run("step", std::vector{view});
+  ASSERT_TRUE(got.ok()) << got.status().message();
+  std::vector<float> y(8);
+  std::memcpy(y.data(), (*got)[0].data.data(), sizeof(float) * y.size());
+  EXPECT_EQ(y, (std::vector<float>{0, 1, 102, 103, 204, 205, 306, 307}));
+}
+
+TEST(RegionBody, IsAskedForByName) {
+  const Compiled c = compiled(graph_text(k2D), {.mesh = "dp=2,ep=4"});
+  const auto ranks = ranks_of(c, {region("experts", experts)});
+  ASSERT_FALSE(ranks.ok());
+  EXPECT_EQ(ranks.status().code(), Code::kUnimplemented);
+  EXPECT_EQ(ranks.status().message(),
+            "the manual region 'experts.backward' has no body: give one when the executor is made");
+}
+
+}  // namespace
+}  // namespace shw
