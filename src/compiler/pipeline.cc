@@ -6,6 +6,7 @@
 #include "cost/hardware.h"
 #include "graph/reader.h"
 #include "lowering/lower.h"
+#include "lowering/redistribute.h"
 #include "passes/pass.h"
 #include "placement/place.h"
 #include "rewrite/pass.h"
@@ -58,6 +59,14 @@ uint64_t hash_of(const CompileOptions& o) {
   return o.strided ? hash_combine(h, 2) : h;  // plans without it keep their hash
 }
 
+// With two, there are two orders in which they can cut one tensor dim, and both are planned with;
+// with more there are too many, and lowering chooses afterwards.
+int num_dims_larger_than_one(const Mesh& mesh) {
+  int count = 0;
+  for (int m = 0; m < mesh.rank(); ++m) count += mesh.size(m) > 1;
+  return count;
+}
+
 Result<std::optional<Layout>> boundary_layout(const std::string& text, int mesh_rank) {
   if (text.empty()) return std::optional<Layout>();
   SHW_ASSIGN_OR_RETURN(const Layout layout, parse_layout(text, mesh_rank));
@@ -93,8 +102,11 @@ Result<Compiled> compile(std::span<const uint8_t> graph_bytes, const CompileOpti
   SHW_ASSIGN_OR_RETURN(const cost::Hardware hardware, cost::hardware_by_name(options.hardware));
   SHW_ASSIGN_OR_RETURN(const cost::CollectiveModel collectives,
                        cost::CollectiveModel::create(hardware, mesh));
-  const StrategyOptions strategy_options{
-      .rules = options.rules, .reachable_only = true, .strided = options.strided};
+  const bool plans_orders = options.rules == Rules::kFull && num_dims_larger_than_one(mesh) == 2;
+  const StrategyOptions strategy_options{.rules = options.rules,
+                                         .reachable_only = true,
+                                         .shard_orders = plans_orders,
+                                         .strided = options.strided};
   SHW_RETURN_IF_ERROR(strategy_options.check());
   PlacementConstraints constraints;
   constraints.parameter_budget = options.parameter_budget;
@@ -131,9 +143,16 @@ Result<Compiled> compile(std::span<const uint8_t> graph_bytes, const CompileOpti
                        side_conditions(graph, mesh, strategies, constraints));
 
   SHW_RETURN_IF_ERROR(watch.next("price"));
+  const MovePrices moves = move_prices(collectives);
+  Redistributor redistributor(mesh, moves);
+  const auto route_us = [&](const Dims& shape, int64_t element_bytes, const Layout& from,
+                            const Layout& to) {
+    return redistributor.route_us(shape, element_bytes, from, to);
+  };
   Pricer pricer(
       graph, strategies, collectives,
-      options.rules == Rules::kCompat ? cost::PriceRules::kCompat : cost::PriceRules::kFull);
+      options.rules == Rules::kCompat ? cost::PriceRules::kCompat : cost::PriceRules::kFull,
+      plans_orders ? RoutePrice(route_us) : RoutePrice());
   SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem,
                        placement_problem(graph, strategies, conditions, pricer, monitor));
   SHW_RETURN_IF_ERROR(watch.next("solve"));
@@ -154,8 +173,8 @@ Result<Compiled> compile(std::span<const uint8_t> graph_bytes, const CompileOpti
   std::vector<double> compute_us;
   for (const NodeCost& c : placed.costs) compute_us.push_back(c.compute_us);
   SHW_ASSIGN_OR_RETURN(out.plan.program,
-                       lower(graph, mesh, assignment_of(graph, strategies, placed.choice),
-                             move_prices(collectives), {.compute_us = compute_us}, monitor));
+                       lower(graph, mesh, assignment_of(graph, strategies, placed.choice), moves,
+                             {.compute_us = compute_us}, monitor));
 
   SHW_RETURN_IF_ERROR(watch.next("passes"));
   SHW_ASSIGN_OR_RETURN(const auto reports, run_passes(out.plan.program, default_passes(), monitor));

@@ -3,8 +3,9 @@
 // The reference planner's rules (meta-pytorch/autoparallel, cost_models/
 // collective_runtime_estimation, a54c252): mesh dim by mesh dim, one collective each, plus the
 // copies that a collective along another dim than the first needs. Shard order plays no part, and
-// neither do collectives on combined groups.
+// neither do collectives on combined groups: where they matter, placement/ asks lowering's planner.
 #pragma once
+#include <limits>
 #include <span>
 
 #include "cost/collective.h"
@@ -39,7 +40,9 @@ void redistribute_matrix(const CollectiveModel& model, const Roofline& roofline,
                          std::span<const Layout> to, std::span<double> out_row_major,
                          PriceRules rules = PriceRules::kCompat, double transition = 0);
 
-// 1 where the placements differ, else 0: breaks ties in favour of changing nothing.
+inline constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+// 1 where the layouts differ, else 0: breaks ties in favour of changing nothing.
 double transition_us(const Layout& from, const Layout& to);
 
 }  // namespace shw::cost

@@ -1,15 +1,36 @@
 #include "lowering/redistribute.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <limits>
 #include <queue>
 
+#include "sharding/unfolding.h"
 #include "support/hash.h"
 
 namespace shw {
 namespace {
 
-using Axes = std::vector<uint8_t>;
+// A few mesh dims, in an order.
+class Axes {
+ public:
+  Axes() = default;
+  Axes(std::initializer_list<uint8_t> list) {
+    for (uint8_t a : list) push_back(a);
+  }
+  void push_back(uint8_t a) { axes_[size_++] = a; }
+  size_t size() const { return size_; }
+  uint8_t operator[](size_t i) const { return axes_[i]; }
+  const uint8_t* begin() const { return axes_.data(); }
+  const uint8_t* end() const { return axes_.data() + size_; }
+  bool has(uint8_t a) const { return std::find(begin(), end(), a) != end(); }
+  bool operator==(const Axes& o) const { return std::equal(begin(), end(), o.begin(), o.end()); }
+
+ private:
+  std::array<uint8_t, kMaxMeshRank> axes_{};
+  size_t size_ = 0;
+};
 
 // Of two routes of equal price the one with fewer moves is better: each has overheads that no model
 // knows. Far below any real difference of prices.
@@ -22,21 +43,17 @@ uint32_t mask_of(const Axes& axes) {
 }
 
 Axes axes_of(uint32_t mask) {
-  Axes axes(static_cast<size_t>(std::popcount(mask)));
-  for (uint8_t& a : axes) {
-    a = static_cast<uint8_t>(std::countr_zero(mask));
-    mask &= mask - 1;
-  }
+  Axes axes;
+  for (; mask != 0; mask &= mask - 1) axes.push_back(static_cast<uint8_t>(std::countr_zero(mask)));
   return axes;
 }
 
 // `layout` with `axes` cutting tensor dim `dim` after all that cut it already, in that order.
 Layout with_shards(Layout layout, int dim, const Axes& axes) {
-  std::vector<uint8_t> order;
-  for (uint8_t m : layout.order)
-    if (std::find(axes.begin(), axes.end(), m) == axes.end()) order.push_back(m);
-  order.insert(order.end(), axes.begin(), axes.end());
-  std::copy(order.begin(), order.end(), layout.order.begin());
+  auto to = layout.order.begin();
+  for (uint8_t m : Layout(layout).order)
+    if (!axes.has(m)) *to++ = m;
+  std::copy(axes.begin(), axes.end(), to);
   for (uint8_t a : axes) layout[a] = Placement::shard(dim);
   return normalised(layout);
 }
@@ -82,11 +99,19 @@ class Search {
   }
 
  private:
+  // A Move before it is worth making one.
+  struct Edge {
+    CollectiveKind kind = CollectiveKind::kNone;
+    ReduceOp op = ReduceOp::kSum;
+    int from_dim = -1, to_dim = -1;
+    Axes axes{};
+    double cost_us = 0, collective_us = 0;
+  };
   struct State {
     Layout layout;
     double cost;
     uint32_t previous;
-    Move by;
+    Edge by;
     bool done = false;
   };
   struct LayoutHash {
@@ -117,12 +142,13 @@ class Search {
       if ((used >> d & 1) || (shape_[d] > 1 && others-- > 0)) dims_.push_back(static_cast<int>(d));
   }
 
-  void visit(const Layout& layout, double cost, Move by, uint32_t previous) {
+  void visit(const Layout& layout, double cost, const Edge& by, uint32_t previous) {
+    if (layout == to_) bound_ = cost;  // it is the cheapest so far
     const auto [it, fresh] = index_.try_emplace(layout, static_cast<uint32_t>(states_.size()));
     if (fresh)
-      states_.push_back({layout, cost, previous, std::move(by)});
+      states_.push_back({layout, cost, previous, by});
     else if (cost < states_[it->second].cost)
-      states_[it->second] = {layout, cost, previous, std::move(by)};
+      states_[it->second] = {layout, cost, previous, by};
     else
       return;
     queue_.emplace(cost, it->second);
@@ -130,8 +156,16 @@ class Search {
 
   void trace(uint32_t index, Route& route) const {
     for (; index != 0; index = states_[index].previous) {
-      route.moves.push_back(states_[index].by);
-      route.cost_us += states_[index].by.cost_us;
+      const Edge& e = states_[index].by;
+      route.moves.push_back({e.kind,
+                             e.op,
+                             e.from_dim,
+                             e.to_dim,
+                             {e.axes.begin(), e.axes.end()},
+                             states_[index].layout,
+                             e.cost_us,
+                             e.collective_us});
+      route.cost_us += e.cost_us;
     }
     std::reverse(route.moves.begin(), route.moves.end());
   }
@@ -166,14 +200,16 @@ class Search {
     return best;
   }
 
-  void take(uint32_t index, Move move, int64_t bytes, int64_t copied_bytes) {
-    move.collective_us =
-        move.kind == CollectiveKind::kNone ? 0 : group_us(move.kind, mask_of(move.axes), bytes);
-    move.cost_us = move.collective_us;
-    if (copied_bytes > 0) move.cost_us += prices_.copy_us(copied_bytes);
-    const double cost = states_[index].cost + move.cost_us + kPerMoveUs;
-    const Layout after = move.after;
-    visit(after, cost, std::move(move), index);
+  // `after` gives the layout that the edge leads to; asked only if the price is worth it.
+  template <class After>
+  void take(uint32_t index, Edge edge, int64_t bytes, int64_t copied_bytes, After&& after) {
+    edge.collective_us =
+        edge.kind == CollectiveKind::kNone ? 0 : group_us(edge.kind, mask_of(edge.axes), bytes);
+    edge.cost_us = edge.collective_us;
+    if (states_[index].cost + edge.cost_us >= bound_) return;
+    if (copied_bytes > 0) edge.cost_us += prices_.copy_us(copied_bytes);
+    const double cost = states_[index].cost + edge.cost_us + kPerMoveUs;
+    if (cost < bound_) visit(after(), cost, edge, index);
   }
 
   void expand(uint32_t index) {
@@ -189,30 +225,32 @@ class Search {
 
   // Gathers and all-to-alls that make tensor dim `d` whole along the mesh dims that cut it last.
   void leave(uint32_t index, const Layout& at, const Dims& local, int64_t bytes, int d) {
-    const std::vector<int> cut = at.shards_of(d);
+    Axes cut;
+    for (uint8_t m : at.order)
+      if (at[m].is_shard(d)) cut.push_back(m);
     for (size_t k = cut.size(); k-- > 0 && (moves_ >> cut[k] & 1);) {
-      const Axes axes(cut.begin() + static_cast<std::ptrdiff_t>(k), cut.end());
+      Axes axes;
+      for (size_t i = k; i < cut.size(); ++i) axes.push_back(cut[i]);
       const int64_t n = group_size(axes);
       // Blocks of blocks have padding between them unless they are even: one mesh dim at a time.
       if (axes.size() > 1 && size_before(cut, k, d) % n != 0) continue;
-      const Layout open = with_replicas(at, axes);
-      take(index, {CollectiveKind::kAllGather, ReduceOp::kSum, d, -1, axes, open}, bytes * n,
-           outermost(local, d) ? 0 : bytes * n);
+      const auto open = [&] { return with_replicas(at, axes); };
+      take(index, {CollectiveKind::kAllGather, ReduceOp::kSum, d, -1, axes}, bytes * n,
+           outermost(local, d) ? 0 : bytes * n, open);
       for (int e : dims_) {
         const auto ue = static_cast<size_t>(e);
         if (e == d || !can_cut(local[ue], axes)) continue;
         Dims sent = local;
         sent[ue] = (local[ue] + n - 1) / n;
         const int64_t copied = (outermost(local, e) ? 0 : bytes) + (outermost(sent, d) ? 0 : bytes);
-        take(index,
-             {CollectiveKind::kAllToAll, ReduceOp::kSum, d, e, axes, with_shards(open, e, axes)},
-             bytes, copied);
+        take(index, {CollectiveKind::kAllToAll, ReduceOp::kSum, d, e, axes}, bytes, copied,
+             [&] { return with_shards(open(), e, axes); });
       }
     }
   }
 
   // Of tensor dim d, once the first k of `cut` have cut it.
-  int64_t size_before(const std::vector<int>& cut, size_t k, int d) const {
+  int64_t size_before(const Axes& cut, size_t k, int d) const {
     int64_t size = shape_[static_cast<size_t>(d)];
     for (size_t i = 0; i < k; ++i) size = (size + mesh_.size(cut[i]) - 1) / mesh_.size(cut[i]);
     return size;
@@ -240,13 +278,12 @@ class Search {
       for (uint32_t set = partial; set != 0; set = (set - 1) & partial) {
         const Axes axes = axes_of(set);
         const auto reduction = static_cast<ReduceOp>(op);
-        take(index, {CollectiveKind::kAllReduce, reduction, -1, -1, axes, with_replicas(at, axes)},
-             bytes, 0);
+        take(index, {CollectiveKind::kAllReduce, reduction, -1, -1, axes}, bytes, 0,
+             [&] { return with_replicas(at, axes); });
         const auto can = [&](int64_t size, const Axes& order) { return can_cut(size, order); };
         for_each_cut(axes, local, can, [&](int e, const Axes& order) {
-          take(index,
-               {CollectiveKind::kReduceScatter, reduction, -1, e, order, with_shards(at, e, order)},
-               bytes, outermost(local, e) ? 0 : bytes);
+          take(index, {CollectiveKind::kReduceScatter, reduction, -1, e, order}, bytes,
+               outermost(local, e) ? 0 : bytes, [&] { return with_shards(at, e, order); });
         });
       }
     }
@@ -261,7 +298,9 @@ class Search {
         after[m] = to_[m];
         set |= 1u << m;
       }
-      if (set != 0) take(index, {CollectiveKind::kNone, op, -1, -1, axes_of(set), after}, 0, bytes);
+      if (set != 0)
+        take(index, {CollectiveKind::kNone, op, -1, -1, axes_of(set)}, 0, bytes,
+             [&] { return after; });
     }
   }
 
@@ -273,9 +312,8 @@ class Search {
       const Axes axes = axes_of(set);
       const auto can = [&](int64_t size, const Axes& order) { return can_slice(size, order); };
       for_each_cut(axes, local, can, [&](int e, const Axes& order) {
-        take(index,
-             {CollectiveKind::kNone, ReduceOp::kSum, -1, e, order, with_shards(at, e, order)},
-             bytes, bytes / group_size(order));
+        take(index, {CollectiveKind::kNone, ReduceOp::kSum, -1, e, order}, bytes,
+             bytes / group_size(order), [&] { return with_shards(at, e, order); });
       });
     }
   }
@@ -293,9 +331,9 @@ class Search {
         other = {axes[1], axes[0]};
       } else {
         for (uint8_t m : to_.order)
-          if (std::find(axes.begin(), axes.end(), m) != axes.end()) other.push_back(m);
+          if (axes.has(m)) other.push_back(m);
       }
-      if (other != axes && can(size, other)) f(e, other);
+      if (!(other == axes) && can(size, other)) f(e, other);
     }
   }
 
@@ -306,6 +344,7 @@ class Search {
   const Layout from_, to_;
   uint32_t moves_ = 0;  // mesh dims that may change
   std::vector<int> dims_;
+  double bound_ = std::numeric_limits<double>::infinity();  // of a way to `to`
   std::vector<State> states_;                               // number 0 is `from`
   std::unordered_map<Layout, uint32_t, LayoutHash> index_;  // look-up only
   std::priority_queue<std::pair<double, uint32_t>, std::vector<std::pair<double, uint32_t>>,
@@ -365,6 +404,19 @@ Result<const Route*> Redistributor::route(const Dims& shape, int64_t element_byt
     return unimplemented("no sequence of even blocks leads from " + to_string(from, mesh_.rank()) +
                          " to " + to_string(to, mesh_.rank()));
   return &routes_.emplace(key, std::move(route)).first->second;  // nodes of the map stay in place
+}
+
+double Redistributor::route_us(const Dims& shape, int64_t element_bytes, const Layout& from,
+                               const Layout& to) {
+  const Layout a = canonical(from), b = canonical(to);
+  const auto u = Unfolding::of(shape, mesh_, {a, b});
+  if (!u) return std::numeric_limits<double>::infinity();
+  const auto found = route(u->shape(), element_bytes, u->unfolded(a), u->unfolded(b));
+  if (!found.ok()) return std::numeric_limits<double>::infinity();
+  double us = 0;
+  for (const Move& move : (*found)->moves)
+    if (move.kind != CollectiveKind::kNone || move.to_dim < 0) us += move.cost_us;
+  return us;
 }
 
 }  // namespace shw

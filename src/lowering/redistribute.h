@@ -57,6 +57,10 @@ class Redistributor {
   Result<const Route*> route(const Dims& shape, int64_t element_bytes, const Layout& from,
                              const Layout& to);
 
+  // The price of the route between two layouts of any kind, to the planner: slices are free to it.
+  // Infinite where there is none.
+  double route_us(const Dims& shape, int64_t element_bytes, const Layout& from, const Layout& to);
+
   // Layout without what changes nothing: on mesh dims of size 1 everything is replicated, a masked
   // partial is a sum as soon as it has been made, and the order is normalised.
   Layout canonical(Layout layout) const;

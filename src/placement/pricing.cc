@@ -1,5 +1,7 @@
 #include "placement/pricing.h"
 
+#include <algorithm>
+
 #include "ops/op_def.h"
 #include "support/hash.h"
 
@@ -8,20 +10,62 @@ namespace {
 
 double tensor_bytes(const TensorType& t) { return static_cast<double>(t.bytes()); }
 
-}  // namespace
-
-cost::ValueMeta edge_value(const Graph& graph, NodeId consumer, size_t operand) {
+const TensorType& edge_type(const Graph& graph, NodeId consumer, size_t operand) {
   const NodeId from = graph.operands(consumer)[operand];
   const size_t element =
       graph.op(consumer) == OpKind::kGetItem
           ? static_cast<size_t>(graph.attrs(consumer).get_int(AttrKey::kIndex, 0))
           : 0;
-  const TensorType& type = *graph.results(from)[element];
+  return *graph.results(from)[element];
+}
+
+// Whether mesh dims can change one after another, as cost/ prices them, and end in `to`: a mesh dim
+// that cuts a tensor dim can leave it only if it cuts it last, and one that comes cuts it last.
+bool changes_in_turn(const Layout& from, const Layout& to, const Mesh& mesh) {
+  Layout at = from;
+  for (int m = 0; m < mesh.rank(); ++m) {
+    if (at[m] == to[m]) continue;
+    if (at[m].is_shard() && at.shards_of(at[m].dim()).back() != m) return false;
+    at[m] = to[m];
+    const auto last = std::remove(at.order.begin(), at.order.end(), static_cast<uint8_t>(m));
+    *last = static_cast<uint8_t>(m);
+    at = normalised(at);
+  }
+  return at == to;
+}
+
+// Whether several mesh dims make the same change, for which one collective may serve.
+bool several_alike(const Layout& from, const Layout& to, const Mesh& mesh) {
+  for (int m = 1; m < mesh.rank(); ++m)
+    for (int e = 0; e < m; ++e)
+      if (from[m] != to[m] && !from[m].is_replicate() && from[m] == from[e] && to[m] == to[e])
+        return true;
+  return false;
+}
+
+// Whether two mesh dims cut one tensor dim, before, after, or one before and the other after.
+bool meet(const Layout& from, const Layout& to, const Mesh& mesh) {
+  const auto share = [](Placement a, Placement b) {
+    return a.is_shard_like() && b.is_shard_like(a.dim());
+  };
+  for (int m = 1; m < mesh.rank(); ++m)
+    for (int e = 0; e < m; ++e)
+      if (share(from[m], from[e]) || share(to[m], to[e]) || share(from[m], to[e]) ||
+          share(to[m], from[e]))
+        return true;
+  return false;
+}
+
+}  // namespace
+
+cost::ValueMeta edge_value(const Graph& graph, NodeId consumer, size_t operand) {
+  const NodeId from = graph.operands(consumer)[operand];
+  const TensorType& type = edge_type(graph, consumer, operand);
   return {tensor_bytes(type), type.contiguous() || graph.op(from) == OpKind::kEinsum};
 }
 
 size_t Pricer::EdgeKeyHash::operator()(const EdgeKey& k) const {
-  const uint64_t words[] = {uint64_t{k.from} << 32 | k.to, static_cast<uint64_t>(k.bytes),
+  const uint64_t words[] = {uint64_t{k.from} << 32 | k.to, static_cast<uint64_t>(k.bytes), k.shape,
                             uint64_t{k.contiguous} << 1 | uint64_t{k.no_comm}};
   return hash_bytes(words, sizeof words);
 }
@@ -90,7 +134,10 @@ uint32_t Pricer::edge_matrix(NodeId consumer, size_t operand, bool no_comm,
   const LayoutListId from = strategies_.produced(graph_, consumer, operand);
   const LayoutListId to = strategies_.of(consumer).operands[operand];
   const cost::ValueMeta value = edge_value(graph_, consumer, operand);
-  const EdgeKey key{from.v, to.v, value.bytes, value.contiguous, no_comm};
+  const TensorType& type = edge_type(graph_, consumer, operand);
+  const EdgeKey key{from.v,           to.v,
+                    value.bytes,      route_ ? hash_span(type.shape.span()) : 0,
+                    value.contiguous, no_comm};
   if (const auto it = matrices_.find(key); it != matrices_.end()) return it->second;
 
   const auto layouts = [&](LayoutListId list) {
@@ -103,6 +150,14 @@ uint32_t Pricer::edge_matrix(NodeId consumer, size_t operand, bool no_comm,
                                                        static_cast<uint32_t>(columns.size()));
   cost::redistribute_matrix(collectives_, roofline_, value.bytes, value.contiguous, rows, columns,
                             us, rules_, /*transition=*/no_comm ? 0.0 : 1.0);
+  if (route_)
+    for (size_t i = 0; i < rows.size(); ++i)
+      for (size_t j = 0; j < columns.size(); ++j) {
+        double& c = us[i * columns.size() + j];
+        if (c < cost::kInfinite && wants_route(rows[i], columns[j]))
+          c = route_us(type, value.contiguous, rows[i], columns[j]) +
+              (no_comm ? 0.0 : cost::transition_us(rows[i], columns[j]));
+      }
   if (no_comm)
     for (size_t i = 0; i < rows.size(); ++i)
       for (size_t j = 0; j < columns.size(); ++j) {
@@ -117,8 +172,28 @@ uint32_t Pricer::edge_matrix(NodeId consumer, size_t operand, bool no_comm,
 double Pricer::redistribution_us(NodeId consumer, size_t operand, const Layout& from,
                                  const Layout& to) const {
   const cost::ValueMeta value = edge_value(graph_, consumer, operand);
-  return cost::redistribute_us(collectives_, roofline_, value.bytes, value.contiguous, from, to,
-                               rules_);
+  const double us = cost::redistribute_us(collectives_, roofline_, value.bytes, value.contiguous,
+                                          from, to, rules_);
+  if (route_ && us < cost::kInfinite && wants_route(from, to))
+    return route_us(edge_type(graph_, consumer, operand), value.contiguous, from, to);
+  return us;
+}
+
+bool Pricer::wants_route(const Layout& from, const Layout& to) const {
+  const Mesh& mesh = collectives_.mesh();
+  if (from == to || from.all_replicate()) return false;
+  if (several_alike(from, to, mesh)) return true;
+  return meet(from, to, mesh) && !changes_in_turn(from, to, mesh);
+}
+
+double Pricer::route_us(const TensorType& type, bool contiguous, const Layout& from,
+                        const Layout& to) const {
+  const double us = route_(type.shape, dtype_size(type.dtype), from, to);
+  if (us == 0 || contiguous) return us;
+  double pieces = 1;
+  for (int m = 0; m < collectives_.mesh().rank(); ++m)
+    if (from[m].is_shard_like()) pieces *= static_cast<double>(collectives_.mesh().size(m));
+  return us + roofline_.rw_us(2 * tensor_bytes(type) / pieces);
 }
 
 }  // namespace shw

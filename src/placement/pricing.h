@@ -4,6 +4,7 @@
 // An edge: the redistribution from the layout in which the producer leaves a value to the one in
 // which the consumer wants it, plus 1 if they differ (planner.md 3.2, 4.3).
 #pragma once
+#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -22,15 +23,24 @@ namespace shw {
 // E1).
 cost::ValueMeta edge_value(const Graph& graph, NodeId consumer, size_t operand);
 
+// µs of the moves by which lowering would change a value's layout, shard orders included; infinite
+// where it knows no way.
+using RoutePrice = std::function<double(const Dims& shape, int64_t element_bytes,
+                                        const Layout& from, const Layout& to)>;
+
 class Pricer {
  public:
+  // With `route`, changes of layout that the mesh-dim-by-mesh-dim prices of cost/ cannot tell are
+  // priced by it: those of a tensor dim that several mesh dims cut, and those that several mesh
+  // dims make alike.
   Pricer(const Graph& graph, const Strategies& strategies, const cost::CollectiveModel& collectives,
-         cost::PriceRules rules)
+         cost::PriceRules rules, RoutePrice route = {})
       : graph_(graph),
         strategies_(strategies),
         collectives_(collectives),
         roofline_(collectives.hardware().device),
-        rules_(rules) {}
+        rules_(rules),
+        route_(std::move(route)) {}
 
   // Compute cost of every strategy of `n`.
   Result<std::span<const double>> node_costs(NodeId n);
@@ -47,6 +57,7 @@ class Pricer {
   struct EdgeKey {
     uint32_t from, to;
     double bytes;
+    uint64_t shape;  // 0 where it plays no part
     bool contiguous, no_comm;
     bool operator==(const EdgeKey&) const = default;
   };
@@ -55,12 +66,16 @@ class Pricer {
   };
   Result<double> strategy_cost(NodeId n, uint32_t strategy) const;
   Result<double> opaque_cost(NodeId n, uint32_t strategy) const;
+  bool wants_route(const Layout& from, const Layout& to) const;
+  double route_us(const TensorType& type, bool contiguous, const Layout& from,
+                  const Layout& to) const;
 
   const Graph& graph_;
   const Strategies& strategies_;
   const cost::CollectiveModel& collectives_;
   cost::Roofline roofline_;
   cost::PriceRules rules_;
+  RoutePrice route_;
   std::unordered_map<uint32_t, std::vector<double>> node_costs_;  // by StrategySetId
   std::unordered_map<EdgeKey, uint32_t, EdgeKeyHash> matrices_;
 };
