@@ -19,6 +19,14 @@ void along_dim_rules(const OpArgs& args, size_t along, RuleSet& rules) {
   }
 }
 
+Results infer_running(const OpArgs& args) {
+  SHW_RETURN_IF_ERROR(along(args, 0).status());
+  const TensorType& in = args.in(0);
+  const bool integer = !is_floating(in.dtype) && !is_complex(in.dtype);
+  return one(row_major(args.attrs->get_dtype(AttrKey::kDtype, integer ? Dtype::kI64 : in.dtype),
+                       in.shape));
+}
+
 void softmax_rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
   if (const auto dim = along(args); dim.ok()) along_dim_rules(args, *dim, rules);
 }

@@ -10,6 +10,11 @@ Result<size_t> along(const OpArgs& args, int64_t otherwise = -1);
 // Every other dim may be sharded, in all operands and results alike.
 void along_dim_rules(const OpArgs& args, size_t along, RuleSet& rules);
 
+// What cumsum and cumprod share: integers and booleans run as i64.
+inline constexpr Param kRunning[] = {
+    {"self", ParamKind::kTensor}, {"dim", ParamKind::kInt}, {"dtype", ParamKind::kDtype}};
+Results infer_running(const OpArgs& args);
+
 // What the softmax family shares.
 void softmax_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules);
 Results infer_softmax(const OpArgs& args);           // attribute half_to_float: f16 and bf16 to f32

@@ -4,9 +4,6 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {
-    {"self", ParamKind::kTensor}, {"dims", ParamKind::kInts}, {"keepdim", ParamKind::kBool}};
-
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_some_elements(args));
   return infer_reduction(args, args.in(0).dtype);
@@ -21,7 +18,7 @@ void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
 extern const OpDef kAmax;
 constinit const OpDef kAmax = {
     .kind = OpKind::kAmax,
-    .params = kParams,
+    .params = kReduction,
     .infer = infer,
     .rules = rules,
     .takes_strided = true,

@@ -4,9 +4,6 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {
-    {"self", ParamKind::kTensor}, {"dims", ParamKind::kInts}, {"keepdim", ParamKind::kBool}};
-
 Results infer(const OpArgs& args) { return infer_reduction(args, Dtype::kBool); }
 
 void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
@@ -18,7 +15,7 @@ void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
 extern const OpDef kAny;
 constinit const OpDef kAny = {
     .kind = OpKind::kAny,
-    .params = kParams,
+    .params = kReduction,
     .infer = infer,
     .rules = rules,
     .takes_strided = true,

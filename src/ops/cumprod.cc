@@ -4,17 +4,6 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {
-    {"self", ParamKind::kTensor}, {"dim", ParamKind::kInt}, {"dtype", ParamKind::kDtype}};
-
-Results infer(const OpArgs& args) {
-  SHW_RETURN_IF_ERROR(along(args, 0).status());
-  const TensorType& in = args.in(0);
-  const bool integer = !is_floating(in.dtype) && !is_complex(in.dtype);
-  return one(row_major(args.attrs->get_dtype(AttrKey::kDtype, integer ? Dtype::kI64 : in.dtype),
-                       in.shape));
-}
-
 void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
   if (const auto dim = along(args, 0); dim.ok()) along_dim_rules(args, *dim, rules);
 }
@@ -24,8 +13,8 @@ void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
 extern const OpDef kCumprod;
 constinit const OpDef kCumprod = {
     .kind = OpKind::kCumprod,
-    .params = kParams,
-    .infer = infer,
+    .params = kRunning,
+    .infer = infer_running,
     .rules = rules,
     .takes_strided = true,
 };

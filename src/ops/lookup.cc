@@ -22,4 +22,22 @@ Result<size_t> lookup_dim(const OpArgs& args, size_t index) {
   return dim;
 }
 
+void scatter_rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
+  const auto dim = lookup_dim(args, 1);
+  if (!dim.ok()) return;  // inference has refused the node before
+  const Dims &self = args.in(0).shape, &index = args.in(1).shape;
+  for (size_t d = 0; d < self.size(); ++d)
+    if (d != *dim && self[d] == index[d])
+      rules.add(std::vector<Placement>{shard(d)},
+                std::vector<Placement>(rules.num_operands(), shard(d)));
+}
+
+void scatter_full_rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
+  const auto dim = lookup_dim(args, 1);
+  if (!dim.ok()) return;
+  std::vector<Placement> operands(rules.num_operands(), kR);
+  operands[0] = shard(*dim);
+  rules.add(std::vector<Placement>{shard(*dim)}, operands);
+}
+
 }  // namespace shw::ops

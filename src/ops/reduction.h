@@ -4,6 +4,13 @@
 
 namespace shw::ops {
 
+inline constexpr Param kReduction[] = {
+    {"self", ParamKind::kTensor}, {"dims", ParamKind::kInts}, {"keepdim", ParamKind::kBool}};
+inline constexpr Param kTypedReduction[] = {{"self", ParamKind::kTensor},
+                                            {"dims", ParamKind::kInts},
+                                            {"keepdim", ParamKind::kBool},
+                                            {"dtype", ParamKind::kDtype}};
+
 // Which dims of operand 0 the node reduces: attribute `dims`, all of them when it is absent or
 // empty.
 Result<std::vector<bool>> reduced_dims(const OpArgs& args);

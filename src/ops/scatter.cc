@@ -21,25 +21,6 @@ Results infer(const OpArgs& args) {
   return one(row_major(args.in(0).dtype, args.in(0).shape));
 }
 
-void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
-  const auto dim = lookup_dim(args, 1);
-  if (!dim.ok()) return;  // inference has refused the node before
-  const Dims &self = args.in(0).shape, &index = args.in(1).shape;
-  for (size_t d = 0; d < self.size(); ++d)
-    if (d != *dim && self[d] == index[d])
-      rules.add(std::vector<Placement>{shard(d)},
-                std::vector<Placement>(rules.num_operands(), shard(d)));
-}
-
-// Each rank changes what lies in its own block of `dim`.
-void full_rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
-  const auto dim = lookup_dim(args, 1);
-  if (!dim.ok()) return;
-  std::vector<Placement> operands(rules.num_operands(), kR);
-  operands[0] = shard(*dim);
-  rules.add(std::vector<Placement>{shard(*dim)}, operands);
-}
-
 }  // namespace
 
 extern const OpDef kScatter;
@@ -47,8 +28,8 @@ constinit const OpDef kScatter = {
     .kind = OpKind::kScatter,
     .params = kParams,
     .infer = infer,
-    .rules = rules,
-    .full_rules = full_rules,
+    .rules = scatter_rules,
+    .full_rules = scatter_full_rules,
     .takes_strided = true,
     .wants_place = Place::kOfOperand,
 };

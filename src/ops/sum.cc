@@ -4,11 +4,6 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"self", ParamKind::kTensor},
-                             {"dims", ParamKind::kInts},
-                             {"keepdim", ParamKind::kBool},
-                             {"dtype", ParamKind::kDtype}};
-
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 1));
   const Dtype in = args.in(0).dtype;
@@ -25,7 +20,7 @@ void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
 extern const OpDef kSum;
 constinit const OpDef kSum = {
     .kind = OpKind::kSum,
-    .params = kParams,
+    .params = kTypedReduction,
     .infer = infer,
     .rules = rules,
     .takes_strided = true,

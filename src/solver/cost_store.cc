@@ -15,11 +15,6 @@ namespace {
 
 constexpr size_t kChunkBytes = 256 << 10;
 
-// Parts of a problem may have variables without labels: tables of nothing, at no address.
-bool same_bytes(const void* a, const void* b, size_t bytes) {
-  return bytes == 0 || std::memcmp(a, b, bytes) == 0;
-}
-
 // fn(i) for each member of a bit set, in ascending order.
 template <class F>
 void for_each_bit(const uint64_t* words, size_t n, F fn) {

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -31,5 +32,10 @@ void transpose(const double* m, size_t rows, size_t cols, size_t stride, double*
 // Whether all are numbers above −∞; whether all are below +∞.
 bool all_costs(const double* values, size_t n);
 bool all_finite(const double* values, size_t n);
+
+// Parts of a problem may have variables without labels: tables of nothing, at no address.
+inline bool same_bytes(const void* a, const void* b, size_t bytes) {
+  return bytes == 0 || std::memcmp(a, b, bytes) == 0;
+}
 
 }  // namespace shw::solver

@@ -68,7 +68,7 @@ uint32_t PlacementProblem::add_filled_matrix() {
   for (auto it = first; it != last; ++it) {
     const Matrix& m = matrices_[it->second];
     if (m.rows == filling_.rows && m.cols == filling_.cols &&
-        (bytes == 0 || std::memcmp(m.costs, filling_.costs, bytes) == 0))
+        same_bytes(m.costs, filling_.costs, bytes))
       return it->second;
   }
   free_ += cells;

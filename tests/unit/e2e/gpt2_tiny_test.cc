@@ -10,11 +10,7 @@ namespace {
 
 using testing::gpt2_tiny;
 
-struct Case {
-  std::string name, mesh, input_layout, output_layout;
-  ParameterBudget::Kind budget = ParameterBudget::Kind::kSmallest;
-  std::vector<std::pair<std::string, std::string>> pins = {};
-};
+using Case = testing::TinyCase;
 
 // Conv1D weights are [in, out]: columns are dim 1.
 Case megatron() {
@@ -62,14 +58,7 @@ std::vector<Case> cases() {
 class Gpt2Tiny : public ::testing::TestWithParam<Case> {};
 
 TEST_P(Gpt2Tiny, IsPyTorchsAndTheUnshardedRun) {
-  const Case& c = GetParam();
-  CompileOptions o;
-  o.mesh = c.mesh;
-  o.input_layout = c.input_layout;
-  o.output_layout = c.output_layout;
-  o.parameter_budget.kind = c.budget;
-  o.pins = c.pins;
-  gpt2_tiny().expect_pytorchs(o, 29);  // logits and 28 gradients
+  gpt2_tiny().expect_pytorchs(GetParam().options(), 29);  // logits and 28 gradients
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, Gpt2Tiny, ::testing::ValuesIn(cases()),

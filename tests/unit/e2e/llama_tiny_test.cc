@@ -11,12 +11,7 @@ namespace {
 
 using testing::llama_tiny;
 
-struct Case {
-  std::string name, mesh, input_layout, output_layout;
-  ParameterBudget::Kind budget = ParameterBudget::Kind::kSmallest;
-  std::vector<std::pair<std::string, std::string>> pins;
-  bool strided = false;  // without the einsum rewrite, and with strided shards on offer
-};
+using Case = testing::TinyCase;
 
 std::vector<std::string> nodes(OpKind op, Phase phase, const std::string& module_suffix) {
   return llama_tiny().nodes(op, phase, module_suffix);
@@ -139,31 +134,19 @@ std::vector<Case> cases() {
   return list;
 }
 
-CompileOptions options(const Case& c) {
-  CompileOptions o;
-  o.mesh = c.mesh;
-  o.input_layout = c.input_layout;
-  o.output_layout = c.output_layout;
-  o.parameter_budget.kind = c.budget;
-  o.pins = c.pins;
-  o.einsum = !c.strided;
-  o.strided = c.strided;
-  return o;
-}
-
 std::shared_ptr<const Plan> plan_of(const CompileOptions& o) { return llama_tiny().plan_of(o); }
 
 class LlamaTiny : public ::testing::TestWithParam<Case> {};
 
 TEST_P(LlamaTiny, IsPyTorchsAndTheUnshardedRun) {
-  llama_tiny().expect_pytorchs(options(GetParam()), 22);  // logits and 21 gradients
+  llama_tiny().expect_pytorchs(GetParam().options(), 22);  // logits and 21 gradients
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, LlamaTiny, ::testing::ValuesIn(cases()),
                          [](const auto& test) { return testing::test_name(test.param.name); });
 
 TEST(LlamaTinyPlan, ForcedLayoutsAreTheOnesInThePlan) {
-  const auto plan = plan_of(options(megatron()));
+  const auto plan = plan_of(megatron().options());
   ASSERT_TRUE(plan);
   for (const Port& p : plan->program.entries[0].inputs) {
     const bool row =
@@ -175,7 +158,7 @@ TEST(LlamaTinyPlan, ForcedLayoutsAreTheOnesInThePlan) {
 }
 
 TEST(LlamaTinyPlan, LooksUpInPartsOfTheVocabulary) {
-  const auto plan = plan_of(options(vocabulary("dp=2,tp=4", "RS(0)", "S(0)P", "PS(0)")));
+  const auto plan = plan_of(vocabulary("dp=2,tp=4", "RS(0)", "S(0)P", "PS(0)").options());
   ASSERT_TRUE(plan);
   size_t found = 0;
   for (const ProgramStep& s : plan->program.steps) {
@@ -190,7 +173,7 @@ TEST(LlamaTinyPlan, LooksUpInPartsOfTheVocabulary) {
 }
 
 TEST(LlamaTinyPlan, ContractsStridedShardsOfBothOperandsInTheWeightGradient) {
-  const auto plan = plan_of(options(strided("dp=2,tp=4", "S(0)SS(0,8)", "PP")));
+  const auto plan = plan_of(strided("dp=2,tp=4", "S(0)SS(0,8)", "PP").options());
   ASSERT_TRUE(plan);
   size_t forward = 0, gradients = 0;
   for (const NodeDecision& d : plan->summary.decisions) {

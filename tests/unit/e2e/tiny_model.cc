@@ -59,22 +59,50 @@ std::shared_ptr<const Plan> TinyModel::plan_of(const CompileOptions& options) co
   return std::make_shared<const Plan>(std::move(*plan));
 }
 
+const import::TensorFile& TinyModel::tensors() const {
+  if (tensors_.empty()) {
+    auto file = import::read_safetensors(kData + tensors_file_);
+    EXPECT_TRUE(file.ok()) << file.status().message();
+    if (file.ok()) tensors_ = std::move(*file);
+  }
+  return tensors_;
+}
+
+const import::TensorFile& TinyModel::unsharded() const {
+  if (unsharded_.empty()) {
+    const auto single = plan_of({.mesh = "one=1"});
+    auto results = single ? tools::execute(single, "step", tensors())
+                          : Result<import::TensorFile>(internal_error("no plan"));
+    EXPECT_TRUE(results.ok()) << results.status().message();
+    if (results.ok()) unsharded_ = std::move(*results);
+  }
+  return unsharded_;
+}
+
+CompileOptions TinyCase::options() const {
+  CompileOptions o;
+  o.mesh = mesh;
+  o.input_layout = input_layout;
+  o.output_layout = output_layout;
+  o.parameter_budget.kind = budget;
+  o.pins = pins;
+  o.strided = strided;
+  o.einsum = !strided;
+  return o;
+}
+
 void TinyModel::expect_pytorchs(const CompileOptions& options, size_t results) const {
-  const auto plan = plan_of(options), single = plan_of({.mesh = "one=1"});
-  ASSERT_TRUE(plan && single);
-  const auto inputs = import::read_safetensors(kData + tensors_file_);
-  ASSERT_TRUE(inputs.ok()) << inputs.status().message();
-  const auto sharded = tools::execute(plan, "step", *inputs),
-             unsharded = tools::execute(single, "step", *inputs);
+  const auto plan = plan_of(options);
+  ASSERT_TRUE(plan);
+  const auto sharded = tools::execute(plan, "step", tensors());
   ASSERT_TRUE(sharded.ok()) << sharded.status().message();
-  ASSERT_TRUE(unsharded.ok()) << unsharded.status().message();
-  const auto pytorch = tools::compare(*sharded, *inputs, 2e-5),
-             self = tools::compare(*sharded, *unsharded, 5e-6);
+  const auto pytorch = tools::compare(*sharded, tensors(), 2e-5),
+             self = tools::compare(*sharded, unsharded(), 5e-6);
   EXPECT_EQ(pytorch.num_compared, results);
   EXPECT_EQ(self.num_compared, results);
   EXPECT_EQ(pytorch.num_bad, 0u) << pytorch.worst_name;
   EXPECT_EQ(self.num_bad, 0u) << self.worst_name;
-  const auto again = tools::execute(plan, "step", *inputs);
+  const auto again = tools::execute(plan, "step", tensors());
   ASSERT_TRUE(again.ok());
   for (const auto& [name, t] : *again) EXPECT_EQ(t.bytes, sharded->at(name).bytes) << name;
 }

@@ -6,10 +6,21 @@
 #include <vector>
 
 #include "compiler/pipeline.h"
+#include "import/safetensors.h"
 #include "plan/plan.h"
 #include "rewrite/pass.h"
 
 namespace shw::testing {
+
+// A way to shard a model.
+struct TinyCase {
+  std::string name, mesh, input_layout, output_layout;
+  ParameterBudget::Kind budget = ParameterBudget::Kind::kSmallest;
+  std::vector<std::pair<std::string, std::string>> pins = {};
+  bool strided = false;  // without the einsum rewrite, and with strided shards on offer
+
+  CompileOptions options() const;
+};
 
 class TinyModel {
  public:
@@ -29,7 +40,11 @@ class TinyModel {
   void expect_pytorchs(const CompileOptions& options, size_t results) const;
 
  private:
+  const import::TensorFile& tensors() const;    // PyTorch's
+  const import::TensorFile& unsharded() const;  // results of the run on one rank
+
   std::string graph_file_, tensors_file_;
+  mutable import::TensorFile tensors_, unsharded_;  // read, and run, once
 };
 
 const TinyModel& llama_tiny();
