@@ -3,7 +3,7 @@
 // Where the rows are cut, a rank looks up what lies in its own block and has zeros for the rest, so
 // the result is a sum of parts (`full`). The reference has that as a masked partial of the indices,
 // which no layout turns into for a finite price.
-#include "ops/families.h"
+#include "ops/lookup.h"
 
 namespace shw::ops {
 namespace {
@@ -19,8 +19,7 @@ Results infer(const OpArgs& args) {
   const TensorType &weight = args.in(0), &indices = args.in(1);
   if (weight.rank() != 2)
     return invalid_argument("weight is " + to_string(weight) + ", want two dims");
-  if (indices.dtype != Dtype::kI64 && indices.dtype != Dtype::kI32)
-    return invalid_argument("indices are " + to_string(indices) + ", want i64 or i32");
+  SHW_RETURN_IF_ERROR(want_index_dtype(indices));
   if (indices.rank() == kMaxRank) return invalid_argument("the result has more than 8 dims");
   Dims shape = indices.shape;
   shape.push_back(weight.shape[1]);

@@ -1,5 +1,6 @@
 #include "ops/families.h"
 #include "ops/index.h"
+#include "ops/lookup.h"
 
 namespace shw::ops {
 
@@ -25,8 +26,7 @@ Result<IndexShape> index_shape(const OpArgs& args, size_t first_index) {
       return invalid_argument("index tensor " + std::to_string(k) + " has no dim of its own in " +
                               to_string(args.in(0)));
     const TensorType& t = args.in(first_index + k);
-    if (t.dtype != Dtype::kI64 && t.dtype != Dtype::kI32)
-      return invalid_argument("indices are " + to_string(t) + ", want i64 or i32");
+    SHW_RETURN_IF_ERROR(want_index_dtype(t));
     s.indexed[*dim] = true;
     s.dims.push_back(*dim);
     while (s.broadcast.size() < t.shape.size()) s.broadcast.insert(0, 1);

@@ -1,10 +1,18 @@
 // A copy between two windows of one shape, converting dtypes on the way: what clone, the casts and
 // the packing of matrix operands are made of.
 #pragma once
+#include <type_traits>
+
 #include "runtime/cpu/rows.h"
 #include "runtime/strided.h"
 
 namespace shw::runtime::cpu {
+
+// `t` as rows of T without gaps: what an operand is packed to.
+template <class T>
+TensorType dense_type(const TensorType& t) {
+  return row_major(std::is_same_v<T, double> ? Dtype::kF64 : Dtype::kF32, t.shape);
+}
 
 class StridedCast {
  public:

@@ -43,6 +43,19 @@ class NormRow {
   StoreRow<T> store_ = nullptr;
 };
 
+// Of `x`, normalised from dim `from` on: the shape of its rows' places, and elements of a row.
+struct NormShape {
+  Dims rows;
+  int64_t count = 1;
+  NormShape(const TensorType& x, size_t from) {
+    for (size_t d = 0; d < x.shape.size(); ++d)
+      if (d < from)
+        rows.push_back(x.shape[d]);
+      else
+        count *= x.shape[d];
+  }
+};
+
 // How many dims of `x` are normalised, by attribute normalized_shape, as x's first of them. Checks
 // that `stats` (mean, rstd; null: absent) have size 1 there and x's shape before, and that
 // `parameters` (weight, bias) have the normalised shape.

@@ -1,6 +1,7 @@
 // Kernels that work along one dim: the elements of some tensors along it, a line, for every place
 // in their other dims.
 #pragma once
+#include "runtime/cpu/dim.h"
 #include "runtime/cpu/kernel_args.h"
 #include "runtime/cpu/odometer.h"
 #include "runtime/cpu/rows.h"
@@ -19,10 +20,7 @@ template <size_t N>
 Result<Lines<N>> lines_along(const Attrs& attrs, int64_t otherwise,
                              const std::array<const TensorType*, N>& tensors) {
   const TensorType& first = *tensors[0];
-  int64_t dim = attrs.get_int(AttrKey::kDim, otherwise);
-  if (dim < 0) dim += first.rank();
-  if (dim < 0 || dim >= first.rank()) return bad_types("no such dim in " + to_string(first));
-  const auto d = static_cast<size_t>(dim);
+  SHW_ASSIGN_OR_RETURN(const size_t d, dim_of(attrs, first, otherwise));
   Lines<N> lines;
   lines.places = first.shape;
   lines.places[d] = 1;

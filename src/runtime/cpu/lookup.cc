@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "runtime/cpu/dim.h"
+
 namespace shw::runtime::cpu {
 namespace {
 
@@ -24,13 +26,6 @@ class Read final : public HostKernel {
   Lookup lookup_;
   size_t item_, output_;
 };
-
-Result<size_t> dim_of(const KernelArgs& args, const TensorType& table) {
-  int64_t dim = args.attrs.get_int(AttrKey::kDim, 0);
-  if (dim < 0) dim += table.rank();
-  if (dim < 0 || dim >= table.rank()) return bad_types("no such dim in " + to_string(table));
-  return static_cast<size_t>(dim);
-}
 
 // What both kinds have in common: walked is `other`.
 Result<Lookup> look_up(const KernelArgs& args, const TensorType& table, const TensorType& indices,
@@ -55,7 +50,7 @@ Status refuse(const TensorType& table, const TensorType& indices, const TensorTy
 
 Result<Lookup> lookup_elements(const KernelArgs& args, const TensorType& table,
                                const TensorType& indices, const TensorType& other) {
-  SHW_ASSIGN_OR_RETURN(const size_t dim, dim_of(args, table));
+  SHW_ASSIGN_OR_RETURN(const size_t dim, dim_of(args.attrs, table));
   bool fits = is_index_dtype(indices.dtype) && indices.shape == other.shape &&
               indices.rank() == table.rank();
   for (size_t d = 0; fits && d < table.shape.size(); ++d)
@@ -68,7 +63,7 @@ Result<Lookup> lookup_elements(const KernelArgs& args, const TensorType& table,
 
 Result<Lookup> lookup_slices(const KernelArgs& args, const TensorType& table,
                              const TensorType& indices, const TensorType& other) {
-  SHW_ASSIGN_OR_RETURN(const size_t dim, dim_of(args, table));
+  SHW_ASSIGN_OR_RETURN(const size_t dim, dim_of(args.attrs, table));
   Dims expected = table.shape;
   if (indices.rank() == 1) expected[dim] = indices.shape[0];
   if (!is_index_dtype(indices.dtype) || indices.rank() != 1 || other.shape != expected)

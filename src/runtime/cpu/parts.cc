@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "runtime/cpu/cast.h"
+#include "runtime/cpu/dim.h"
 
 namespace shw::runtime::cpu {
 namespace {
@@ -36,14 +37,6 @@ class Parts final : public HostKernel {
   size_t output_;
 };
 
-Result<size_t> dim_of(const KernelArgs& args) {
-  const TensorType& out = *args.outputs[0];
-  int64_t dim = args.attrs.get_int(AttrKey::kDim, 0);
-  if (dim < 0) dim += out.rank();
-  if (dim < 0 || dim >= out.rank()) return bad_types("no such dim in " + to_string(out));
-  return static_cast<size_t>(dim);
-}
-
 Status check_window(const KernelArgs& args, const Part& part) {
   if (args.inputs[part.input]->shape == part.window.shape) return {};
   return bad_types(to_string(*args.inputs[part.input]) + " is no such part of " +
@@ -62,7 +55,7 @@ Prepared prepare_parts(const KernelArgs& args, const std::vector<Part>& parts, G
 
 Result<Part> selected_part(const KernelArgs& args, size_t input) {
   SHW_RETURN_IF_ERROR(expect_operands(args, input + 1));
-  SHW_ASSIGN_OR_RETURN(const size_t dim, dim_of(args));
+  SHW_ASSIGN_OR_RETURN(const size_t dim, dim_of(args.attrs, *args.outputs[0]));
   const TensorType& out = *args.outputs[0];
   int64_t index = args.attrs.get_int(AttrKey::kIndex, 0);
   if (index < 0) index += out.shape[dim];
@@ -76,7 +69,7 @@ Result<Part> selected_part(const KernelArgs& args, size_t input) {
 
 Result<Part> sliced_part(const KernelArgs& args, size_t input) {
   SHW_RETURN_IF_ERROR(expect_operands(args, input + 1));
-  SHW_ASSIGN_OR_RETURN(const size_t dim, dim_of(args));
+  SHW_ASSIGN_OR_RETURN(const size_t dim, dim_of(args.attrs, *args.outputs[0]));
   const TensorType& out = *args.outputs[0];
   const int64_t n = out.shape[dim], step = args.attrs.get_int(AttrKey::kStep, 1);
   const auto bound = [n](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + n : at, 0, n); };

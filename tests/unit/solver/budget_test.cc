@@ -1,21 +1,19 @@
 // Problems with budgets, against every labelling in turn and against lp_solve.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <chrono>
-#include <ctime>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "import/problem_json.h"
 #include "solver/problem.h"
+#include "unit/solver/cancelling.h"
 #include "unit/solver/random_problems.h"
 
 namespace shw::solver {
 namespace {
 
 using testing::add_random_budgets;
+using testing::expect_stops_soon;
 using testing::random_problem;
 using testing::RandomShape;
 
@@ -154,24 +152,7 @@ TEST(Budgets, GiveTheIncumbentAtTheTimeLimit) {
 
 TEST(Budgets, StopSoonAfterTheFlagIsRaised) {
   const PlacementProblem problem = hard_problem();
-  for (const int after_ms : {1, 30, 200}) {
-    SCOPED_TRACE(after_ms);
-    std::atomic<bool> cancel{false};
-    Monitor monitor;
-    monitor.cancel = &cancel;
-    std::clock_t raised = 0;  // CPU time of this process: the machine may run other things too
-    std::thread raiser([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(after_ms));
-      raised = std::clock();
-      cancel = true;
-    });
-    const auto got = solve(problem, {}, monitor);
-    const std::clock_t stopped = std::clock();
-    raiser.join();
-    EXPECT_EQ(got.status().code(), Code::kCancelled);
-    // 10 ms is the promise; the rest is for sanitizers, which slow the work down.
-    EXPECT_LT(static_cast<double>(stopped - raised) / CLOCKS_PER_SEC, 0.050);
-  }
+  expect_stops_soon(problem, {1, 30, 200});
 }
 
 TEST(Budgets, RefuseWhatDoesNotFit) {

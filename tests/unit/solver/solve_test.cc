@@ -1,19 +1,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cmath>
-#include <ctime>
 #include <string>
-#include <thread>
 
 #include "solver/problem.h"
+#include "unit/solver/cancelling.h"
 #include "unit/solver/random_problems.h"
 
 namespace shw::solver {
 namespace {
 
+using testing::expect_stops_soon;
 using testing::random_problem;
 using testing::RandomShape;
 
@@ -296,25 +294,7 @@ TEST(Solve, ReportsBoundsThatOnlyRise) {
 
 TEST(Solve, StopsSoonAfterTheFlagIsRaised) {
   const PlacementProblem problem = hard_problem();
-  for (const int after_ms : {1, 20, 100, 300}) {
-    SCOPED_TRACE(after_ms);
-    std::atomic<bool> cancel{false};
-    Monitor monitor;
-    monitor.cancel = &cancel;
-    std::clock_t raised = 0;  // CPU time of this process: the machine may run other things too
-    std::thread raiser([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(after_ms));
-      raised = std::clock();
-      cancel = true;
-    });
-    const auto got = solve(problem, {}, monitor);
-    const std::clock_t stopped = std::clock();
-    raiser.join();
-    ASSERT_FALSE(got.ok()) << "the problem is too easy for this test";
-    EXPECT_EQ(got.status().code(), Code::kCancelled);
-    // 10 ms is the promise; the rest is for sanitizers, which slow the work down.
-    EXPECT_LT(static_cast<double>(stopped - raised) / CLOCKS_PER_SEC, 0.050);
-  }
+  expect_stops_soon(problem, {1, 20, 100, 300});
 }
 
 TEST(Solve, GivesTheIncumbentAtTheTimeLimit) {

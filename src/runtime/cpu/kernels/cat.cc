@@ -1,6 +1,7 @@
 // cat: the inputs one after another along attrs.dim.
 #include <algorithm>
 
+#include "runtime/cpu/dim.h"
 #include "runtime/cpu/parts.h"
 
 namespace shw::runtime::cpu {
@@ -9,10 +10,7 @@ namespace {
 Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, std::max<size_t>(1, args.inputs.size())));
   const TensorType& out = *args.outputs[0];
-  int64_t dim = args.attrs.get_int(AttrKey::kDim, 0);
-  if (dim < 0) dim += out.rank();
-  if (dim < 0 || dim >= out.rank()) return bad_types("no such dim in " + to_string(out));
-  const auto d = static_cast<size_t>(dim);
+  SHW_ASSIGN_OR_RETURN(const size_t d, dim_of(args.attrs, out));
   std::vector<Part> parts;
   int64_t at = 0;
   for (size_t i = 0; i < args.inputs.size(); ++i) {

@@ -14,9 +14,9 @@ class ConvolutionKernel final : public HostKernel {
  public:
   ConvolutionKernel(const KernelArgs& args, const ConvolutionShape& shape)
       : shape_(shape),
-        input_(dense(*args.inputs[0]), *args.inputs[0]),
-        weight_(dense(*args.inputs[1]), *args.inputs[1]),
-        result_(*args.outputs[0], dense(*args.outputs[0])),
+        input_(dense_type<T>(*args.inputs[0]), *args.inputs[0]),
+        weight_(dense_type<T>(*args.inputs[1]), *args.inputs[1]),
+        result_(*args.outputs[0], dense_type<T>(*args.outputs[0])),
         sizes_{args.inputs[0]->numel(), args.inputs[1]->numel(), args.outputs[0]->numel()},
         output_(args.inputs.size()) {
     if (args.inputs.size() < 3 || args.inputs[2] == nullptr) return;
@@ -52,9 +52,6 @@ class ConvolutionKernel final : public HostKernel {
   }
 
  private:
-  static TensorType dense(const TensorType& t) {
-    return row_major(std::is_same_v<T, double> ? Dtype::kF64 : Dtype::kF32, t.shape);
-  }
   void add_bias(const std::byte* from, T* result) const {
     const int64_t channels = shape_.groups * shape_.out_channels, places = shape_.out_places();
     for (int64_t i = 0; i < shape_.samples * channels; ++i) {

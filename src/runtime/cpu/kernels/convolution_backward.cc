@@ -14,9 +14,9 @@ class ConvolutionBackward final : public HostKernel {
  public:
   ConvolutionBackward(const KernelArgs& args, const ConvolutionShape& shape) : shape_(shape) {
     for (size_t i = 0; i < 3; ++i) {
-      in_[i] = StridedCast(dense(*args.inputs[i]), *args.inputs[i]);
+      in_[i] = StridedCast(dense_type<T>(*args.inputs[i]), *args.inputs[i]);
       sizes_[i] = args.inputs[i]->numel();
-      if (args.outputs[i]) out_[i] = StridedCast(*args.outputs[i], dense(*args.outputs[i]));
+      if (args.outputs[i]) out_[i] = StridedCast(*args.outputs[i], dense_type<T>(*args.outputs[i]));
     }
   }
   // Gradient, input, weight; gradients of input, weight and bias; patches.
@@ -68,9 +68,6 @@ class ConvolutionBackward final : public HostKernel {
   }
 
  private:
-  static TensorType dense(const TensorType& t) {
-    return row_major(std::is_same_v<T, double> ? Dtype::kF64 : Dtype::kF32, t.shape);
-  }
   int64_t channels() const { return shape_.groups * shape_.out_channels; }
   ConvolutionShape shape_;
   std::array<StridedCast, 3> in_, out_;  // into the workspace, and out of it

@@ -17,11 +17,9 @@ class RmsNorm final : public HostKernel {
       : eps_(args.attrs.has(AttrKey::kEps) ? scalar_attr(args.attrs, AttrKey::kEps, 0).number
                                            : std::numeric_limits<T>::epsilon()) {
     const TensorType& x = *args.inputs[0];
-    for (size_t d = 0; d < x.shape.size(); ++d)
-      if (d < from)
-        rows_.push_back(x.shape[d]);
-      else
-        count_ *= x.shape[d];
+    const NormShape shape(x, from);
+    rows_ = shape.rows;
+    count_ = shape.count;
     x_ = NormRow<T>(x, from);
     strides_[0] = leading_strides_bytes(x, from);
     has_weight_ = args.inputs.size() > 1 && args.inputs[1] != nullptr;
@@ -57,7 +55,7 @@ class RmsNorm final : public HostKernel {
 
  private:
   double eps_;
-  int64_t count_ = 1;
+  int64_t count_;
   Dims rows_;
   std::array<Dims, 3> strides_;  // x, result, rstd
   NormRow<T> x_, weight_, out_;

@@ -14,11 +14,9 @@ class RmsNormBackward final : public HostKernel {
  public:
   RmsNormBackward(const KernelArgs& args, size_t from) : output_(args.inputs.size()) {
     const TensorType& x = *args.inputs[1];
-    for (size_t d = 0; d < x.shape.size(); ++d)
-      if (d < from)
-        rows_.push_back(x.shape[d]);
-      else
-        count_ *= x.shape[d];
+    const NormShape shape(x, from);
+    rows_ = shape.rows;
+    count_ = shape.count;
     for (size_t i = 0; i < 3; ++i) strides_[i] = leading_strides_bytes(*args.inputs[i], from);
     strides_[3] = Dims(from, 0);
     grad_ = NormRow<T>(*args.inputs[0], from);
@@ -72,7 +70,7 @@ class RmsNormBackward final : public HostKernel {
   }
 
  private:
-  int64_t count_ = 1;
+  int64_t count_;
   Dims rows_;
   std::array<Dims, 4> strides_;  // grad, x, rstd, dx
   NormRow<T> grad_, x_, weight_, dx_, dweight_;

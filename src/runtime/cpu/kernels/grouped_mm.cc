@@ -14,9 +14,9 @@ class GroupedMm final : public HostKernel {
  public:
   GroupedMm(const KernelArgs& args)
       : out_type_(*args.outputs[0]),
-        a_(dense(*args.inputs[0]), *args.inputs[0]),
-        b_(dense(*args.inputs[1]), *args.inputs[1]),
-        c_(out_type_, dense(out_type_)),
+        a_(dense_type<T>(*args.inputs[0]), *args.inputs[0]),
+        b_(dense_type<T>(*args.inputs[1]), *args.inputs[1]),
+        c_(out_type_, dense_type<T>(out_type_)),
         a_shape_(args.inputs[0]->shape),
         b_shape_(args.inputs[1]->shape),
         has_offsets_(args.inputs.size() > 2 && args.inputs[2] != nullptr),
@@ -60,9 +60,6 @@ class GroupedMm final : public HostKernel {
   }
 
  private:
-  static TensorType dense(const TensorType& t) {
-    return row_major(std::is_same_v<T, double> ? Dtype::kF64 : Dtype::kF32, t.shape);
-  }
   static int64_t numel(const Dims& shape) {
     int64_t n = 1;
     for (int64_t d : shape) n *= d;

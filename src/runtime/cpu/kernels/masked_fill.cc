@@ -1,26 +1,21 @@
 // masked_fill(x, mask, value?): the value, or attrs.value, where the mask holds, else x; with
 // broadcasting.
-#include "runtime/cpu/pointwise.h"
+#include "runtime/cpu/where.h"
 
 namespace shw::runtime::cpu {
 namespace {
 
-struct Choose {
+struct Fill {
   template <class T>
   T operator()(T x, T mask, T value) const {
-    if constexpr (std::is_same_v<T, Int>)
-      return mask.v != 0 ? value : x;
-    else if constexpr (std::is_same_v<T, Complex>)
-      return mask.re != 0 ? value : x;
-    else
-      return mask != 0 ? value : x;
+    return Where{}(mask, value, x);
   }
 };
-struct ChooseNumber {
+struct FillNumber {
   Scalar value;
   template <class T>
   T operator()(T x, T mask) const {
-    return Choose{}(x, mask, value.as<T>());
+    return Where{}(mask, value.as<T>(), x);
   }
 };
 
@@ -29,9 +24,9 @@ Prepared prepare(const KernelArgs& args) {
   if (args.inputs[1]->dtype != Dtype::kBool)
     return bad_types("the mask is " + to_string(*args.inputs[1]));
   if (args.inputs.size() > 2 && args.inputs[2] != nullptr)
-    return prepare_pointwise(args, std::array<size_t, 3>{0, 1, 2}, Choose{});
+    return prepare_pointwise(args, std::array<size_t, 3>{0, 1, 2}, Fill{});
   return prepare_pointwise(args, std::array<size_t, 2>{0, 1},
-                           ChooseNumber{scalar_attr(args.attrs, AttrKey::kValue, 0)});
+                           FillNumber{scalar_attr(args.attrs, AttrKey::kValue, 0)});
 }
 
 }  // namespace

@@ -16,12 +16,9 @@ class LayerNorm final : public HostKernel {
   LayerNorm(const KernelArgs& args, size_t from)
       : eps_(scalar_attr(args.attrs, AttrKey::kEps, 0).number) {
     const TensorType& x = *args.inputs[0];
-    count_ = 1;
-    for (size_t d = 0; d < x.shape.size(); ++d)
-      if (d < from)
-        rows_.push_back(x.shape[d]);
-      else
-        count_ *= x.shape[d];
+    const NormShape shape(x, from);
+    rows_ = shape.rows;
+    count_ = shape.count;
     row_[0] = NormRow<T>(x, from);
     strides_[0] = leading_strides_bytes(x, from);
     for (size_t i : {size_t{1}, size_t{2}})

@@ -14,11 +14,9 @@ class LayerNormBackward final : public HostKernel {
  public:
   LayerNormBackward(const KernelArgs& args, size_t from) : output_(args.inputs.size()) {
     const TensorType& x = *args.inputs[1];
-    for (size_t d = 0; d < x.shape.size(); ++d)
-      if (d < from)
-        rows_.push_back(x.shape[d]);
-      else
-        count_ *= x.shape[d];
+    const NormShape shape(x, from);
+    rows_ = shape.rows;
+    count_ = shape.count;
     for (size_t i = 0; i < 4; ++i) strides_[i] = leading_strides_bytes(*args.inputs[i], from);
     strides_[4] = Dims(from, 0);
     grad_ = NormRow<T>(*args.inputs[0], from);
@@ -81,7 +79,7 @@ class LayerNormBackward final : public HostKernel {
   }
 
  private:
-  int64_t count_ = 1;
+  int64_t count_;
   Dims rows_;
   std::array<Dims, 5> strides_;  // grad, x, mean, rstd, dx
   NormRow<T> grad_, x_, weight_, dx_;

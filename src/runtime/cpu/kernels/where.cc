@@ -1,20 +1,8 @@
 // where(condition, a, b): a where the condition holds, else b; with broadcasting.
-#include "runtime/cpu/pointwise.h"
+#include "runtime/cpu/where.h"
 
 namespace shw::runtime::cpu {
 namespace {
-
-struct Where {
-  template <class T>
-  T operator()(T condition, T a, T b) const {
-    if constexpr (std::is_same_v<T, Int>)
-      return condition.v != 0 ? a : b;
-    else if constexpr (std::is_same_v<T, Complex>)
-      return condition.re != 0 ? a : b;
-    else
-      return condition != 0 ? a : b;
-  }
-};
 
 Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 3));

@@ -1,0 +1,15 @@
+// Attribute `dim` of a step.
+#pragma once
+#include "runtime/cpu/kernel_args.h"
+
+namespace shw::runtime::cpu {
+
+// Which dim of `type` it names, from the end where it is negative; absent: `otherwise`.
+inline Result<size_t> dim_of(const Attrs& attrs, const TensorType& type, int64_t otherwise = 0) {
+  int64_t dim = attrs.get_int(AttrKey::kDim, otherwise);
+  if (dim < 0) dim += type.rank();
+  if (dim < 0 || dim >= type.rank()) return bad_types("no such dim in " + to_string(type));
+  return static_cast<size_t>(dim);
+}
+
+}  // namespace shw::runtime::cpu
