@@ -1,5 +1,5 @@
-// The compiler: graph bytes and options in, plan out. pipeline.cc is the only file that knows the
-// order of everything.
+// The compiler: graph bytes and options in, plan out. What it does between, step by step and more
+// than once if wanted: planner.h.
 #pragma once
 #include <optional>
 #include <span>

@@ -4,9 +4,9 @@
 
 namespace shw {
 
-Result<solver::PlacementProblem> placement_problem(const Graph& graph, const Strategies& strategies,
-                                                   const SideConditions& conditions, Pricer& pricer,
-                                                   Monitor& monitor) {
+Result<solver::PlacementProblem> priced_problem(const Graph& graph,
+                                                const std::vector<bool>& no_comm, Pricer& pricer,
+                                                Monitor& monitor) {
   solver::PlacementProblem problem;
   for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
     SHW_ASSIGN_OR_RETURN(const std::span<const double> costs, pricer.node_costs(NodeId{i}));
@@ -25,9 +25,13 @@ Result<solver::PlacementProblem> placement_problem(const Graph& graph, const Str
     const auto operands = graph.operands(NodeId{i});
     for (size_t k = 0; k < operands.size(); ++k)
       if (operands[k].valid())
-        problem.add_edge(operands[k].v, i,
-                         pricer.edge_matrix(NodeId{i}, k, conditions.no_comm[i], problem));
+        problem.add_edge(operands[k].v, i, pricer.edge_matrix(NodeId{i}, k, no_comm[i], problem));
   }
+  return problem;
+}
+
+void add_conditions(const Strategies& strategies, const SideConditions& conditions,
+                    solver::PlacementProblem& problem) {
   for (const AllowedLabels& a : conditions.labels) {
     std::vector<double> costs;
     for (bool allowed : a.allowed) costs.push_back(allowed ? 0.0 : solver::kForbidden);
@@ -41,6 +45,14 @@ Result<solver::PlacementProblem> placement_problem(const Graph& graph, const Str
     problem.add_edge(p.a.v, p.b.v,
                      problem.add_matrix(static_cast<uint32_t>(p.partner.size()), columns, costs));
   }
+}
+
+Result<solver::PlacementProblem> placement_problem(const Graph& graph, const Strategies& strategies,
+                                                   const SideConditions& conditions, Pricer& pricer,
+                                                   Monitor& monitor) {
+  SHW_ASSIGN_OR_RETURN(solver::PlacementProblem problem,
+                       priced_problem(graph, conditions.no_comm, pricer, monitor));
+  add_conditions(strategies, conditions, problem);
   return problem;
 }
 

@@ -22,10 +22,19 @@ struct Placed {
   bool proven = false;
   std::vector<NodeCost> costs;  // by node
   NodeCost total;
+  double seconds = 0;  // wall clock of the solve, where it was measured
   solver::SolveStats stats;
 };
 
-// The problem of a graph: one variable a node, one edge an operand.
+// The problem of a graph: one variable a node, one edge an operand; what it costs, and nothing that
+// is forbidden but the communication of the nodes in `no_comm`.
+Result<solver::PlacementProblem> priced_problem(const Graph& graph,
+                                                const std::vector<bool>& no_comm, Pricer& pricer,
+                                                Monitor& monitor);
+// Adds labels and pairs that are not allowed.
+void add_conditions(const Strategies& strategies, const SideConditions& conditions,
+                    solver::PlacementProblem& problem);
+// Both.
 Result<solver::PlacementProblem> placement_problem(const Graph& graph, const Strategies& strategies,
                                                    const SideConditions& conditions, Pricer& pricer,
                                                    Monitor& monitor);

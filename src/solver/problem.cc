@@ -17,6 +17,13 @@ void PlacementProblem::reserve(size_t variables, size_t labels, size_t edges) {
   edges_.reserve(edges);
 }
 
+PlacementProblem PlacementProblem::share() const {
+  PlacementProblem copy(*this);
+  copy.free_ = nullptr;  // what is left of the last chunk stays the original's
+  copy.free_cells_ = 0;
+  return copy;
+}
+
 uint32_t PlacementProblem::add_variable(std::span<const double> unary) {
   unary_.insert(unary_.end(), unary.begin(), unary.end());
   first_label_.push_back(unary_.size());
@@ -48,7 +55,7 @@ std::span<double> PlacementProblem::room_for_matrix(uint32_t rows, uint32_t cols
   if (cells > free_cells_) {
     const size_t chunk =
         std::max(cells, std::clamp<size_t>(pool_bytes_ / sizeof(double), kLeastCells, kMostCells));
-    pool_.push_back(std::make_unique_for_overwrite<double[]>(chunk));
+    pool_.push_back(std::shared_ptr<double[]>(new double[chunk]));
     pool_bytes_ += chunk * sizeof(double);
     free_ = pool_.back().get();
     free_cells_ = chunk;

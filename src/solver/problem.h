@@ -46,8 +46,10 @@ class PlacementProblem {
   };
 
   PlacementProblem() = default;
-  PlacementProblem(PlacementProblem&&) noexcept = default;  // never copied: tables can be large
+  PlacementProblem(PlacementProblem&&) noexcept = default;
   PlacementProblem& operator=(PlacementProblem&&) noexcept = default;
+  // The same problem once more, to be added to: it shares the tables, which can be large.
+  PlacementProblem share() const;
 
   // Returns the variable's index. Costs may be kForbidden; an empty span is refused by validate().
   uint32_t add_variable(std::span<const double> unary);
@@ -94,6 +96,7 @@ class PlacementProblem {
   Status validate() const;
 
  private:
+  PlacementProblem(const PlacementProblem&) = default;
   std::vector<uint64_t> first_label_{0};
   std::vector<double> unary_;
   std::vector<Edge> edges_;
@@ -102,7 +105,7 @@ class PlacementProblem {
   std::vector<Usage> usages_;
   // Chunks never move; what follows is the matrix that has room, and what is left of the last
   // chunk.
-  std::vector<std::unique_ptr<double[]>> pool_;
+  std::vector<std::shared_ptr<double[]>> pool_;
   Matrix filling_{0, 0, nullptr};
   double* free_ = nullptr;
   size_t free_cells_ = 0;

@@ -1,0 +1,225 @@
+#include "compiler/planner.h"
+
+#include <chrono>
+
+#include "cost/hardware.h"
+#include "graph/reader.h"
+#include "lowering/lower.h"
+#include "passes/pass.h"
+#include "rewrite/pass.h"
+#include "rewrite/verify.h"
+#include "support/hash.h"
+
+namespace shw {
+namespace {
+
+// Names and times the phases as they follow one another.
+class Stopwatch {
+ public:
+  Stopwatch(std::vector<PhaseTime>& phases, Monitor& monitor)
+      : phases_(phases), monitor_(monitor) {}
+  Status next(std::string_view name) {
+    stop();
+    name_ = name;
+    start_ = std::chrono::steady_clock::now();
+    return monitor_.report({.phase = name});
+  }
+  void stop() {
+    if (!name_.empty())
+      phases_.push_back(
+          {name_,
+           std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count()});
+    name_ = {};
+  }
+
+ private:
+  std::vector<PhaseTime>& phases_;
+  Monitor& monitor_;
+  std::string_view name_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+uint64_t hash_of(const CompileOptions& o) {
+  uint64_t h = hash_bytes(o.hardware, static_cast<uint64_t>(o.rules));
+  h = hash_bytes(o.input_layout, h);
+  h = hash_bytes(o.output_layout, hash_combine(h, 1));
+  for (const auto& [pattern, layout] : o.pins) h = hash_bytes(layout, hash_bytes(pattern, h));
+  const double numbers[] = {static_cast<double>(o.parameter_budget.kind),
+                            o.parameter_budget.factor,
+                            o.grad_reduce_dtype ? static_cast<double>(*o.grad_reduce_dtype) : 0.0,
+                            o.einsum ? 1.0 : 0.0,
+                            o.solver.time_limit_s,
+                            o.solver.relative_gap,
+                            static_cast<double>(o.solver.max_sweeps),
+                            static_cast<double>(o.solver.max_branch_nodes)};
+  h = hash_bytes(numbers, sizeof numbers, h);
+  return o.strided ? hash_combine(h, 2) : h;  // plans without it keep their hash
+}
+
+// With two, there are two orders in which they can cut one tensor dim, and both are planned with;
+// with more there are too many, and lowering chooses afterwards.
+int num_dims_larger_than_one(const Mesh& mesh) {
+  int count = 0;
+  for (int m = 0; m < mesh.rank(); ++m) count += mesh.size(m) > 1;
+  return count;
+}
+
+Result<std::optional<Layout>> boundary_layout(const std::string& text, int mesh_rank) {
+  if (text.empty()) return std::optional<Layout>();
+  SHW_ASSIGN_OR_RETURN(const Layout layout, parse_layout(text, mesh_rank));
+  if (layout.has_partial() || layout.has_strided())
+    return invalid_argument("layout '" + text +
+                            "': an input or output cannot be partial, nor strided");
+  return std::optional<Layout>(layout);
+}
+
+Result<PlacementConstraints> constraints_of(const CompileOptions& options, int mesh_rank) {
+  PlacementConstraints constraints;
+  constraints.parameter_budget = options.parameter_budget;
+  constraints.grad_reduce_dtype = options.grad_reduce_dtype;
+  SHW_ASSIGN_OR_RETURN(constraints.input_layout, boundary_layout(options.input_layout, mesh_rank));
+  SHW_ASSIGN_OR_RETURN(constraints.output_layout,
+                       boundary_layout(options.output_layout, mesh_rank));
+  for (const auto& [pattern, text] : options.pins) {
+    SHW_ASSIGN_OR_RETURN(const Layout layout, parse_layout(text, mesh_rank));
+    constraints.pins.push_back({pattern, layout});
+  }
+  return constraints;
+}
+
+std::vector<NodeDecision> decisions(const Graph& graph, const Strategies& strategies,
+                                    const Placed& placed, int mesh_rank) {
+  std::vector<NodeDecision> list;
+  list.reserve(graph.num_nodes());
+  for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
+    const NodeId n{i};
+    const std::string text = strategy_text(strategies, n, placed.choice[i], mesh_rank);
+    const size_t arrow = text.find(" -> ");
+    list.push_back({graph.name(n), std::string(op_name(graph.op(n))),
+                    static_cast<uint8_t>(graph.meta(n).phase), graph.meta(n).module_path,
+                    text.substr(1, arrow - 2), text.substr(arrow + 4), placed.costs[i].compute_us,
+                    placed.costs[i].comm_us, placed.costs[i].transition_us});
+  }
+  return list;
+}
+
+}  // namespace
+
+bool Planner::plans_orders() const {
+  return options_.rules == Rules::kFull && num_dims_larger_than_one(mesh()) == 2;
+}
+
+Planner::Planner(const CompileOptions& options, cost::CollectiveModel collectives)
+    : options_(options),
+      collectives_(std::move(collectives)),
+      moves_(move_prices(collectives_)),
+      redistributor_(collectives_.mesh(), moves_),
+      pricer_(graph_, strategies_, collectives_,
+              options.rules == Rules::kCompat ? cost::PriceRules::kCompat : cost::PriceRules::kFull,
+              plans_orders() ? RoutePrice([this](const Dims& shape, int64_t element_bytes,
+                                                 const Layout& from, const Layout& to) {
+                return redistributor_.route_us(shape, element_bytes, from, to);
+              })
+                             : RoutePrice()) {}
+
+Result<std::unique_ptr<Planner>> Planner::create(std::span<const uint8_t> graph_bytes,
+                                                 const CompileOptions& options, Monitor& monitor) {
+  SHW_ASSIGN_OR_RETURN(const Mesh mesh, Mesh::parse(options.mesh));
+  SHW_ASSIGN_OR_RETURN(const cost::Hardware hardware, cost::hardware_by_name(options.hardware));
+  SHW_ASSIGN_OR_RETURN(cost::CollectiveModel collectives,
+                       cost::CollectiveModel::create(hardware, mesh));
+  std::unique_ptr<Planner> planner(new Planner(options, std::move(collectives)));
+  SHW_RETURN_IF_ERROR(planner->prepare(graph_bytes, monitor));
+  return planner;
+}
+
+Status Planner::prepare(std::span<const uint8_t> graph_bytes, Monitor& monitor) {
+  const StrategyOptions strategy_options{.rules = options_.rules,
+                                         .reachable_only = true,
+                                         .shard_orders = plans_orders(),
+                                         .strided = options_.strided};
+  SHW_RETURN_IF_ERROR(strategy_options.check());
+  SHW_ASSIGN_OR_RETURN(constraints_, constraints_of(options_, mesh().rank()));
+
+  Stopwatch watch(phases_, monitor);
+  SHW_RETURN_IF_ERROR(watch.next("load"));
+  SHW_ASSIGN_OR_RETURN(graph_, load_graph(graph_bytes));
+  source_fingerprint_ = fingerprint(graph_);
+  if (options_.keep_graph) source_.assign(graph_bytes.begin(), graph_bytes.end());
+
+  SHW_RETURN_IF_ERROR(watch.next("rewrite"));
+  SHW_ASSIGN_OR_RETURN(graph_, run_rewrites(std::move(graph_),
+                                            {.einsum = options_.einsum,
+                                             .biased_einsum = options_.rules == Rules::kFull},
+                                            nullptr, &monitor));
+
+  SHW_RETURN_IF_ERROR(watch.next("strategies"));
+  SHW_ASSIGN_OR_RETURN(strategies_,
+                       Strategies::enumerate(graph_, mesh(), strategy_options, monitor));
+  SHW_ASSIGN_OR_RETURN(const SideConditions conditions,
+                       side_conditions(graph_, mesh(), strategies_, constraints_));
+
+  SHW_RETURN_IF_ERROR(watch.next("price"));
+  SHW_ASSIGN_OR_RETURN(priced_, priced_problem(graph_, conditions.no_comm, pricer_, monitor));
+  watch.stop();
+  return {};
+}
+
+Result<solver::PlacementProblem> Planner::problem(const PlacementConstraints& constraints) const {
+  SHW_ASSIGN_OR_RETURN(const SideConditions conditions,
+                       side_conditions(graph_, mesh(), strategies_, constraints));
+  solver::PlacementProblem problem = priced_.share();
+  add_conditions(strategies_, conditions, problem);
+  return problem;
+}
+
+Result<Placed> Planner::solve(const solver::PlacementProblem& problem,
+                              const solver::SolveOptions& options, Monitor& monitor) {
+  SHW_RETURN_IF_ERROR(monitor.report({.phase = "solve"}));
+  const auto start = std::chrono::steady_clock::now();
+  SHW_ASSIGN_OR_RETURN(Placed placed,
+                       place(graph_, strategies_, problem, pricer_, options, monitor));
+  placed.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return placed;
+}
+
+Result<Compiled> Planner::finish(const Placed& placed, Monitor& monitor) const {
+  Compiled out;
+  out.phases = phases_;
+  out.phases.push_back({"solve", placed.seconds});
+  out.solve_stats = placed.stats;
+  PlanSummary& summary = out.plan.summary;
+  summary.graph_hash = source_fingerprint_;
+  summary.options_hash = hash_of(options_);
+  summary.mesh_hash = hash_bytes(mesh().to_string());
+  summary.hardware = collectives_.hardware().name;
+  summary.rules = rules_name(options_.rules);
+  summary.objective_us = placed.objective_us;
+  summary.bound_us = placed.bound_us;
+  summary.proven = placed.proven;
+  summary.compute_us = placed.total.compute_us;
+  summary.comm_us = placed.total.comm_us;
+  summary.transition_us = placed.total.transition_us;
+  summary.num_nodes = graph_.num_nodes();
+  summary.num_strategies = strategies_.total();
+  summary.decisions = decisions(graph_, strategies_, placed, mesh().rank());
+
+  Stopwatch watch(out.phases, monitor);
+  SHW_RETURN_IF_ERROR(watch.next("lower"));
+  std::vector<double> compute_us;
+  for (const NodeCost& c : placed.costs) compute_us.push_back(c.compute_us);
+  SHW_ASSIGN_OR_RETURN(out.plan.program,
+                       lower(graph_, mesh(), assignment_of(graph_, strategies_, placed.choice),
+                             moves_, {.compute_us = compute_us}, monitor));
+
+  SHW_RETURN_IF_ERROR(watch.next("passes"));
+  SHW_ASSIGN_OR_RETURN(const auto reports, run_passes(out.plan.program, default_passes(), monitor));
+
+  SHW_RETURN_IF_ERROR(watch.next("write"));
+  out.plan.source_graph = source_;
+  out.bytes = write_plan(out.plan);
+  watch.stop();
+  return out;
+}
+
+}  // namespace shw

@@ -1,0 +1,67 @@
+// The compiler's first half, kept: a graph made ready for the solver, to be solved under one set of
+// constraints after another.
+//
+// Loading, rewriting, enumerating and pricing do not depend on what is pinned, forbidden or scarce,
+// so questions – what would it cost if, what is second best, how does time trade for memory – share
+// them and pay for a solve each. Not thread-safe: prices are remembered as they are asked for.
+#pragma once
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "compiler/pipeline.h"
+#include "cost/collective.h"
+#include "graph/graph.h"
+#include "lowering/prices.h"
+#include "lowering/redistribute.h"
+#include "placement/constraints.h"
+#include "placement/place.h"
+#include "placement/pricing.h"
+#include "solver/problem.h"
+#include "strategy/strategies.h"
+
+namespace shw {
+
+class Planner {
+ public:
+  // The options' constraints are checked too: finish() plans under them, if nothing else is said.
+  static Result<std::unique_ptr<Planner>> create(std::span<const uint8_t> graph_bytes,
+                                                 const CompileOptions& options, Monitor& monitor);
+  Planner(const Planner&) = delete;  // parts refer to each other
+  Planner& operator=(const Planner&) = delete;
+
+  const CompileOptions& options() const { return options_; }
+  const Mesh& mesh() const { return collectives_.mesh(); }
+  const Graph& graph() const { return graph_; }  // after the rewrites: its nodes are the decisions
+  const Strategies& strategies() const { return strategies_; }
+  const cost::CollectiveModel& collectives() const { return collectives_; }
+  Pricer& pricer() { return pricer_; }
+  const PlacementConstraints& constraints() const { return constraints_; }  // of the options
+
+  // The problem under these constraints, which take the place of the options'. Tables are shared.
+  Result<solver::PlacementProblem> problem(const PlacementConstraints& constraints) const;
+  Result<Placed> solve(const solver::PlacementProblem& problem, const solver::SolveOptions& options,
+                       Monitor& monitor);
+  // From a choice to the plan: lowered, scheduled, written.
+  Result<Compiled> finish(const Placed& placed, Monitor& monitor) const;
+
+ private:
+  Planner(const CompileOptions& options, cost::CollectiveModel collectives);
+  Status prepare(std::span<const uint8_t> graph_bytes, Monitor& monitor);
+  bool plans_orders() const;
+
+  const CompileOptions options_;
+  const cost::CollectiveModel collectives_;
+  const MovePrices moves_;
+  Redistributor redistributor_;
+  std::vector<uint8_t> source_;  // what was loaded, if the plan is to keep it
+  uint64_t source_fingerprint_ = 0;
+  Graph graph_;
+  Strategies strategies_;
+  PlacementConstraints constraints_;
+  Pricer pricer_;
+  solver::PlacementProblem priced_;  // costs and what always holds
+  std::vector<PhaseTime> phases_;    // of create()
+};
+
+}  // namespace shw
