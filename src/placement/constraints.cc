@@ -3,11 +3,13 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <set>
 
 namespace shw {
 namespace {
+
+constexpr double kShareRounding = 1e-9;  // shares are quotients of small integers
 
 class Builder {
  public:
@@ -27,7 +29,7 @@ class Builder {
     for (const Pin& p : wanted_.pins) SHW_RETURN_IF_ERROR(pin_matching(p));
     pair_gradients();
     pair_tangents();
-    SHW_RETURN_IF_ERROR(budget_parameters());
+    budget_parameters();
     keep_gathers_after_down_casts();
     return std::move(out_);
   }
@@ -104,34 +106,51 @@ class Builder {
     return ratio;
   }
 
-  Status budget_parameters() {
-    const ParameterBudget& budget = wanted_.parameter_budget;
-    if (budget.kind == ParameterBudget::Kind::kNone) return {};
-    double smallest_total = 0, largest_total = 0, allowed_total = 0;
-    std::vector<AllowedLabels> at_smallest;
+  // Shares of all parameters that no pin settles, by strategy.
+  LinearBudget parameter_shares() const {
+    LinearBudget budget{0, {}, "parameter budget"};
     for (const InputInfo& in : graph_.inputs()) {
       if (in.role != InputRole::kParameter || pinned_.count(in.node)) continue;
       std::vector<double> shares;
       for (uint32_t s = 0; s < strategies_.of(in.node).count; ++s)
         shares.push_back(share(in.node, s));
+      budget.terms.push_back({in.node, std::move(shares)});
+    }
+    return budget;
+  }
+
+  // A factor allows Σ max(smallest share, factor) together. Where that leaves only one choice, or
+  // every choice, there is nothing to add up.
+  void budget_parameters() {
+    const ParameterBudget& wanted = wanted_.parameter_budget;
+    if (wanted.kind == ParameterBudget::Kind::kNone) return;
+    LinearBudget budget = parameter_shares();
+    double smallest_total = 0, largest_total = 0;
+    double next_step = std::numeric_limits<double>::infinity();  // above the smallest, over all
+    for (const auto& [node, shares] : budget.terms) {
       const double smallest = *std::min_element(shares.begin(), shares.end());
-      AllowedLabels a{in.node, {}, "parameter budget of " + graph_.full_name(in)};
-      for (double r : shares) a.allowed.push_back(r <= smallest + 1e-9);
-      at_smallest.push_back(std::move(a));
+      for (double r : shares)
+        if (r > smallest + kShareRounding) next_step = std::min(next_step, r - smallest);
       smallest_total += smallest;
       largest_total += *std::max_element(shares.begin(), shares.end());
-      allowed_total += std::max(smallest, budget.factor);
+      budget.limit += std::max(smallest, wanted.factor);
     }
-    if (budget.kind == ParameterBudget::Kind::kFactor) {
-      if (allowed_total >= largest_total * (1 - 1e-9)) return {};
-      if (allowed_total > smallest_total * (1 + 1e-9))
-        return unimplemented(
-            "a parameter budget with slack (factor " + std::to_string(budget.factor) +
-            "): use 'default' (every parameter at its smallest share), 'none', or a factor that "
-            "means one of these");
+    if (wanted.kind == ParameterBudget::Kind::kSmallest) budget.limit = smallest_total;
+    budget.limit += kShareRounding * std::max(1.0, smallest_total);
+    if (budget.limit >= largest_total) return;
+    if (budget.limit < smallest_total + next_step)
+      keep_smallest(budget);
+    else
+      out_.budgets.push_back(std::move(budget));
+  }
+
+  void keep_smallest(const LinearBudget& budget) {
+    for (const auto& [node, shares] : budget.terms) {
+      const double smallest = *std::min_element(shares.begin(), shares.end());
+      AllowedLabels a{node, {}, "parameter budget of " + graph_.name(node)};
+      for (double r : shares) a.allowed.push_back(r <= smallest + kShareRounding);
+      out_.labels.push_back(std::move(a));
     }
-    std::move(at_smallest.begin(), at_smallest.end(), std::back_inserter(out_.labels));
-    return {};
   }
 
   // The only operand of a node with one operand, else no node.

@@ -1,5 +1,6 @@
-// Side conditions of the placement, brought into the three forms that the solver knows: labels that
-// are allowed, pairs that are allowed, and edges that may not communicate (planner.md 3.3, 3.4).
+// Side conditions of the placement, brought into the four forms that the solver knows: labels that
+// are allowed, pairs that are allowed, edges that may not communicate, and linear budgets
+// (planner.md 3.3, 3.4).
 #pragma once
 #include <optional>
 #include <string>
@@ -45,9 +46,21 @@ struct AllowedPairs {  // strategy of `a` → the one strategy of `b` that goes 
   std::string why;
 };
 
+// What the strategies of these nodes use adds up to `limit` at most.
+struct LinearBudget {
+  struct Term {
+    NodeId node;
+    std::vector<double> usage;  // by strategy
+  };
+  double limit = 0;
+  std::vector<Term> terms;
+  std::string why;
+};
+
 struct SideConditions {
   std::vector<AllowedLabels> labels;
   std::vector<AllowedPairs> pairs;
+  std::vector<LinearBudget> budgets;
   std::vector<bool> no_comm;  // by node: its operands may not be redistributed by communication
 };
 

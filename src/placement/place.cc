@@ -45,6 +45,10 @@ void add_conditions(const Strategies& strategies, const SideConditions& conditio
     problem.add_edge(p.a.v, p.b.v,
                      problem.add_matrix(static_cast<uint32_t>(p.partner.size()), columns, costs));
   }
+  for (const LinearBudget& b : conditions.budgets) {
+    const uint32_t budget = problem.add_budget(b.limit);
+    for (const auto& [node, usage] : b.terms) problem.add_usage(budget, node.v, 0, 1, usage);
+  }
 }
 
 Result<solver::PlacementProblem> placement_problem(const Graph& graph, const Strategies& strategies,
@@ -96,6 +100,7 @@ Result<Placed> place(const Graph& graph, const Strategies& strategies,
   placed.bound_us = solution.bound;
   placed.proven = solution.proven;
   placed.stats = solution.stats;
+  placed.prices = std::move(solution.prices);
   return placed;
 }
 

@@ -24,6 +24,7 @@ struct Placed {
   NodeCost total;
   double seconds = 0;  // wall clock of the solve, where it was measured
   solver::SolveStats stats;
+  std::vector<solver::BudgetPrice> prices;  // of the problem's budgets
 };
 
 // The problem of a graph: one variable a node, one edge an operand; what it costs, and nothing that
@@ -31,7 +32,7 @@ struct Placed {
 Result<solver::PlacementProblem> priced_problem(const Graph& graph,
                                                 const std::vector<bool>& no_comm, Pricer& pricer,
                                                 Monitor& monitor);
-// Adds labels and pairs that are not allowed.
+// Adds labels and pairs that are not allowed, and budgets.
 void add_conditions(const Strategies& strategies, const SideConditions& conditions,
                     solver::PlacementProblem& problem);
 // Both.

@@ -98,6 +98,16 @@ class Cli(unittest.TestCase):
         self.assertTrue(j["proven"])
         self.assertIsNone(j["chosen"][-1], "the output node has no strategy")
 
+    def test_parameter_budget_with_slack_lies_between_its_ends(self):
+        def objective(budget):
+            j = json.loads(self.ok("plan", GRAPH, *MESH, "--param-budget", budget, "-o", TMP / "p", "--json"))
+            self.assertTrue(j["proven"])
+            return j["objective"]
+
+        default, slack, none = objective("default"), objective("0.2"), objective("none")
+        self.assertLess(slack, default)
+        self.assertGreater(slack, none)
+
     def test_bad_input_names_cause_and_place(self):
         plan = ["plan", GRAPH, "-o", TMP / "x"]
         self.refused("plan", TMP / "missing", *MESH, "-o", TMP / "x", code=1, says="NOT_FOUND")
@@ -110,7 +120,7 @@ class Cli(unittest.TestCase):
         self.refused(*plan, *MESH, "--input-layout", "S(7)R", code=1, says="cannot have layout S(7)R on mesh dp=2,tp=4")
         self.refused(*plan, *MESH, "--input-layout", "S(0)SS(0,2)", code=1, says="nor strided")
         self.refused(*plan, *MESH, "--rules", "compat", "--strided", code=1, says="need the rules 'full'")
-        self.refused(*plan, *MESH, "--param-budget", "0.3", code=1, says="UNIMPLEMENTED: a parameter budget with slack")
+        self.refused(*plan, *MESH, "--param-budget", "-1", code=1, says="a factor greater than 0")
         self.refused(*plan, *MESH, "--pin", "nobody=RR", code=1, says="pin 'nobody' matches no node")
         self.refused(*plan, "--mesh", "dp=9", "--input-layout", "S(0)", code=1, says="cannot have layout S(0) on mesh dp=9")
 

@@ -21,9 +21,7 @@ std::vector<std::string> files() {
   for (const char* dir : {SHW_TEST_DATA "/problems", more ? more : SHW_TEST_DATA "/problems"}) {
     for (const auto& f : std::filesystem::directory_iterator(dir)) {
       const std::string path = f.path().string();
-      if (path.find(".problem.json.gz") != std::string::npos &&
-          path.find("mem0") == std::string::npos)
-        list.push_back(path);
+      if (path.find(".problem.json.gz") != std::string::npos) list.push_back(path);
     }
     if (!more) break;
   }
@@ -119,7 +117,8 @@ TEST_P(Compat, OptimumIsTheReferences) {
 
 INSTANTIATE_TEST_SUITE_P(Problems, Compat, ::testing::ValuesIn(files()), [](const auto& test) {
   std::string name = std::filesystem::path(test.param).filename().string();
-  name = name.substr(0, name.find('.'));
+  name = name.substr(0, name.find(".problem"));
+  std::replace(name.begin(), name.end(), '.', '_');
   return name + (test.param.rfind(SHW_TEST_DATA, 0) == 0 ? "" : "_extra");
 });
 

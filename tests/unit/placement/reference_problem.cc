@@ -64,6 +64,8 @@ ReferenceProblem::ReferenceProblem(const std::string& path) {
   if (!gpt2) constraints.output_layout = out;
   if (name.find("llama8b") != std::string::npos || name.find("gpt2_1d8") != std::string::npos)
     constraints.grad_reduce_dtype = Dtype::kF32;
+  if (name.find("_mem0.05") != std::string::npos)
+    constraints.parameter_budget = {ParameterBudget::Kind::kFactor, 0.05};
 }
 
 const json& ReferenceProblem::root(NodeId n) const {
