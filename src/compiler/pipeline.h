@@ -20,7 +20,7 @@ namespace shw {
 
 struct CompileOptions {
   std::string mesh{};             // "dp=8,tp=8"
-  std::string hardware = "h100";  // cost/hardware.h
+  std::string hardware = "h100";  // a name or a description: cost/hardware_description.h
   Rules rules = Rules::kFull;
   bool strided = false;        // offer strided shards (strategy/strided_rules.h)
   std::string input_layout{};  // "S(0)R"; empty: free

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "cost/hardware.h"
+#include "cost/hardware_description.h"
 #include "graph/reader.h"
 #include "lowering/lower.h"
 #include "passes/pass.h"
@@ -125,7 +125,7 @@ Planner::Planner(const CompileOptions& options, cost::CollectiveModel collective
 Result<std::unique_ptr<Planner>> Planner::create(std::span<const uint8_t> graph_bytes,
                                                  const CompileOptions& options, Monitor& monitor) {
   SHW_ASSIGN_OR_RETURN(const Mesh mesh, Mesh::parse(options.mesh));
-  SHW_ASSIGN_OR_RETURN(const cost::Hardware hardware, cost::hardware_by_name(options.hardware));
+  SHW_ASSIGN_OR_RETURN(const cost::Hardware hardware, cost::find_hardware(options.hardware));
   SHW_ASSIGN_OR_RETURN(cost::CollectiveModel collectives,
                        cost::CollectiveModel::create(hardware, mesh));
   std::unique_ptr<Planner> planner(new Planner(options, std::move(collectives)));

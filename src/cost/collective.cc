@@ -44,14 +44,16 @@ double latency_at(const PriceTerm& term, int64_t bytes) {
   return bytes >= term.plateau_bytes ? term.latency_us * kPlateauFactor : term.latency_us;
 }
 
-Status check_config(const NcclConfig& c) {
-  if (c.gpus_per_node < 1 || c.num_channels < 1 || !(c.bw_intra_gbps > 0) ||
-      !(c.bw_inter_gbps > 0) || !(c.net_latency_us >= 0))
-    return invalid_argument(
-        "hardware: gpus_per_node, num_channels and both bandwidths must be positive, "
-        "net_latency_us "
-        "not negative");
-  return {};
+// What was measured of just that group, if anything.
+const MeasuredCollective* measurement_of(const Hardware& hardware, const GroupTopology& group,
+                                         Collective collective) {
+  const auto at = std::find_if(hardware.measured.begin(), hardware.measured.end(),
+                               [&](const MeasuredCollective& m) {
+                                 return m.collective == collective && m.nodes == group.nodes &&
+                                        m.devices_per_node == group.ranks_per_node &&
+                                        m.nodes * m.devices_per_node == group.ranks;
+                               });
+  return at == hardware.measured.end() ? nullptr : &*at;
 }
 
 }  // namespace
@@ -66,7 +68,7 @@ uint32_t PriceTerms::add_ramp(const Ramp& ramp) {
 }
 
 Result<CollectiveModel> CollectiveModel::create(const Hardware& hardware, const Mesh& mesh) {
-  if (hardware.nccl) SHW_RETURN_IF_ERROR(check_config(*hardware.nccl));
+  SHW_RETURN_IF_ERROR(check_links(hardware));
   const bool uses_nccl = hardware.nccl && mesh.num_ranks() % hardware.nccl->gpus_per_node == 0;
   return CollectiveModel(hardware, mesh, uses_nccl);
 }
@@ -85,7 +87,7 @@ CollectiveModel::CollectiveModel(Hardware hardware, Mesh mesh, bool uses_nccl)
 // lie `inner` ranks apart, gpus_per_node / inner fit on a node (rounded down, as the reference has
 // it); runs multiply.
 GroupTopology CollectiveModel::derive_topology(uint32_t mask) const {
-  const int64_t per_node = hardware_.nccl ? hardware_.nccl->gpus_per_node : kDefaultDevicesPerHost;
+  const int64_t per_node = hardware_.devices_per_node();
   GroupTopology group;
   int64_t inner = 1, run = 1, run_inner = 1;
   for (int d = mesh_.rank() - 1; d >= 0; --d) {
@@ -110,14 +112,17 @@ CollectiveModel::TermRange CollectiveModel::add_terms(Collective collective, uin
   TermRange range{.first = static_cast<uint32_t>(prices_.terms.size())};
   if (group.ranks == 1) {
     prices_.terms.push_back({});
+  } else if (const auto* measured = measurement_of(hardware_, group, collective)) {
+    for (const MeasuredCollective::Line& line : measured->lines)
+      prices_.terms.push_back(
+          {.latency_us = line.latency_us, .us_per_byte = 1 / (1000 * line.bw_gbps)});
   } else if (uses_nccl_) {
     add_nccl_terms(*hardware_.nccl, group, collective, prices_);
   } else {
     int64_t extent = 1;  // ranks from one end of the group to the other
     for (int d = std::countr_zero(mask); d < mesh_.rank(); ++d) extent *= mesh_.size(d);
-    const int64_t per_host =
-        hardware_.nccl ? hardware_.nccl->gpus_per_node : kDefaultDevicesPerHost;
-    prices_.terms.push_back(default_model_term(group.ranks, extent > per_host, collective));
+    prices_.terms.push_back(default_model_term(hardware_.ring, group.ranks,
+                                               extent > hardware_.devices_per_node(), collective));
   }
   range.count = static_cast<uint32_t>(prices_.terms.size()) - range.first;
   for (uint32_t i = range.first; i < range.first + range.count; ++i)

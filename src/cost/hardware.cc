@@ -1,8 +1,11 @@
-// The device table and the detection of a cluster's NCCL configuration from a device's name.
+// The devices that are known by name: the table of their rates, and how clusters of them are
+// joined.
 #include "cost/hardware.h"
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
+#include <span>
 
 namespace shw::cost {
 namespace {
@@ -62,9 +65,128 @@ std::optional<NcclConfig> nccl_of(std::string_view device) {
   return std::nullopt;
 }
 
+// Links that NCCL's model does not know. Data sheets say what a link could carry one way; as with
+// the devices' rates, 70 % of that is taken to be reached. `shardwise calibrate` measures instead.
+RingConfig ring_of(std::string_view device) {
+  constexpr double kReached = 0.70;
+  RingConfig ring;
+  if (device == "mi300x") {
+    // AMD Instinct MI300X data sheet: 7 Infinity Fabric links of 128 GB/s both ways, one to every
+    // other device of the 8. Between nodes one 400 Gb/s card a device, as AMD's cluster reference
+    // design has it.
+    ring.bw_intra_gbps = kReached * 7 * 64;
+    ring.bw_inter_gbps = kReached * 50;
+  } else if (device == "l4") {
+    // NVIDIA L4 data sheet: PCIe 4.0 ×16, 64 GB/s both ways, no NVLink. Between nodes: Google
+    // Cloud's g2-standard-96, 8 devices on 100 Gb/s.
+    ring.bw_intra_gbps = kReached * 32;
+    ring.bw_inter_gbps = kReached * 12.5 / 8;
+  } else if (device == "cpu") {
+    // Measured by tests/bench (bench_runtime, 2026-11-21, two cores of a Xeon at 2.3 GHz) through
+    // shared memory: 4 KiB all-reduces of 4, 8 and 64 virtual ranks take 43, 59 and 516 µs, 16 MiB
+    // and 4 MiB pieces move at 1.4 to 1.7 GB/s a rank. All virtual ranks are on one node.
+    ring = {.devices_per_node = 1 << 20,
+            .start_us = 15,
+            .intra_hop_us = 4,
+            .inter_hop_us = 4,
+            .bw_intra_gbps = 1.4,
+            .bw_inter_gbps = 1.4,
+            .all_to_all_factor = 1};
+  }
+  return ring;
+}
+
+void set_cpu_rates(DeviceSpec& device) {
+  device.efficiency = 1;    // the rates are measured ones
+  device.launch_us = 0.05;  // bench_runtime: a step costs 44 ns
+}
+
+// Prices stay finite with figures in this range, whatever the sizes of tensors.
+bool is_figure(double x) { return x >= 1e-6 && x <= 1e24; }
+bool is_rate(double x) { return x == 0 || is_figure(x); }
+bool is_time(double x) { return x >= 0 && x <= 1e12; }
+bool is_count(int64_t x) { return x >= 1 && x <= 1 << 20; }
+
+struct Rule {
+  bool holds;
+  const char* figure;
+  const char* wanted;
+};
+constexpr char kFigure[] = "a number from 1e-6 to 1e24", kRate[] = "0 or a number up to 1e24",
+               kTime[] = "a number from 0 to 1e12", kCount[] = "a whole number from 1 to 1048576";
+
+template <size_t n>
+Status check(const Rule (&rules)[n], const std::string& place) {
+  for (const Rule& r : rules)
+    if (!r.holds) return invalid_argument("hardware: " + place + r.figure + " is not " + r.wanted);
+  return {};
+}
+
+Status check_device(const DeviceSpec& d) {
+  const Rule rules[] = {
+      {is_figure(d.memory_bytes_per_s), "memory_bytes_per_s", kFigure},
+      {is_rate(d.flops_f64), "flops_per_s.f64", kRate},
+      {is_rate(d.flops_f32), "flops_per_s.f32", kRate},
+      {is_rate(d.flops_f16), "flops_per_s.f16", kRate},
+      {is_rate(d.flops_bf16), "flops_per_s.bf16", kRate},
+      {is_rate(d.flops_i8), "flops_per_s.i8", kRate},
+      {d.efficiency >= 1e-6 && d.efficiency <= 1, "efficiency", "a number from 1e-6 to 1"},
+      {is_time(d.launch_us), "launch_us", kTime}};
+  return check(rules, "device.");
+}
+
+Status check_nccl(const NcclConfig& c) {
+  const Rule rules[] = {{is_count(c.gpus_per_node), "devices_per_node", kCount},
+                        {is_count(c.num_channels), "channels", kCount},
+                        {is_figure(c.bw_intra_gbps), "intra_gb_per_s", kFigure},
+                        {is_figure(c.bw_inter_gbps), "inter_gb_per_s", kFigure},
+                        {is_time(c.net_latency_us), "net_latency_us", kTime}};
+  return check(rules, "nccl.");
+}
+
+Status check_ring(const RingConfig& r) {
+  const Rule rules[] = {{is_count(r.devices_per_node), "devices_per_node", kCount},
+                        {is_time(r.start_us), "start_us", kTime},
+                        {is_time(r.intra_hop_us), "intra_hop_us", kTime},
+                        {is_time(r.inter_hop_us), "inter_hop_us", kTime},
+                        {is_figure(r.bw_intra_gbps), "intra_gb_per_s", kFigure},
+                        {is_figure(r.bw_inter_gbps), "inter_gb_per_s", kFigure},
+                        {is_figure(r.all_to_all_factor), "all_to_all_factor", kFigure}};
+  return check(rules, "ring.");
+}
+
+Status check_measured(const std::vector<MeasuredCollective>& measured) {
+  for (size_t i = 0; i < measured.size(); ++i) {
+    const MeasuredCollective& m = measured[i];
+    const std::string place = "measured[" + std::to_string(i) + "].";
+    const Rule rules[] = {{is_count(m.nodes), "nodes", kCount},
+                          {is_count(m.devices_per_node), "devices_per_node", kCount},
+                          {m.nodes * m.devices_per_node >= 2, "nodes", "of a group of several"},
+                          {!m.lines.empty(), "lines", "a list of at least one"}};
+    SHW_RETURN_IF_ERROR(check(rules, place));
+    for (const MeasuredCollective& other : std::span(measured).first(i))
+      if (other.collective == m.collective && other.nodes == m.nodes &&
+          other.devices_per_node == m.devices_per_node)
+        return invalid_argument("hardware: " + place +
+                                "collective was measured among such a group already");
+    for (const MeasuredCollective::Line& line : m.lines) {
+      const Rule of_line[] = {{is_time(line.latency_us), "latency_us", kTime},
+                              {is_figure(line.bw_gbps), "gb_per_s", kFigure}};
+      SHW_RETURN_IF_ERROR(check(of_line, place + "lines."));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 int default_num_channels(Architecture arch) { return arch == Architecture::kAmpere ? 12 : 16; }
+
+std::vector<std::string_view> hardware_names() {
+  std::vector<std::string_view> names;
+  for (const DeviceRow& d : kDevices) names.push_back(d.name);
+  return names;
+}
 
 Result<Hardware> hardware_by_name(std::string_view name) {
   const std::string wanted = lower(name);
@@ -72,7 +194,8 @@ Result<Hardware> hardware_by_name(std::string_view name) {
                                  [&](const DeviceRow& d) { return contains_word(wanted, d.name); });
   if (row == std::end(kDevices)) {
     std::string known;
-    for (const DeviceRow& d : kDevices) known += (known.empty() ? "" : ", ") + std::string(d.name);
+    for (std::string_view n : hardware_names())
+      known += (known.empty() ? "" : ", ") + std::string(n);
     return invalid_argument("unknown hardware '" + std::string(name) + "': known are " + known);
   }
   Hardware hardware;
@@ -84,8 +207,21 @@ Result<Hardware> hardware_by_name(std::string_view name) {
                      .flops_f16 = row->tflops_f16 * kTera,
                      .flops_bf16 = row->tflops_bf16 * kTera,
                      .flops_i8 = row->tflops_i8 * kTera};
+  if (row->name == "cpu") set_cpu_rates(hardware.device);
   hardware.nccl = nccl_of(row->name);
+  hardware.ring = ring_of(row->name);
   return hardware;
+}
+
+Status check(const Hardware& hardware) {
+  SHW_RETURN_IF_ERROR(check_device(hardware.device));
+  return check_links(hardware);
+}
+
+Status check_links(const Hardware& hardware) {
+  if (hardware.nccl) SHW_RETURN_IF_ERROR(check_nccl(*hardware.nccl));
+  SHW_RETURN_IF_ERROR(check_ring(hardware.ring));
+  return check_measured(hardware.measured);
 }
 
 }  // namespace shw::cost

@@ -6,9 +6,6 @@
 namespace shw::cost {
 namespace {
 
-constexpr double kEfficiency = 0.70;  // of peak rates, in practice (meta-pytorch/autoparallel)
-constexpr double kLaunchUs = 7.0;     // no kernel takes less
-
 double flops_per_s(const DeviceSpec& device, Dtype dtype) {
   switch (dtype) {
     case Dtype::kF64:
@@ -29,7 +26,7 @@ double flops_per_s(const DeviceSpec& device, Dtype dtype) {
 }  // namespace
 
 double Roofline::rw_us(double bytes) const {
-  return std::max(bytes / device_.memory_bytes_per_s * 1e6 / kEfficiency, kLaunchUs);
+  return std::max(bytes / device_.memory_bytes_per_s * 1e6 / device_.efficiency, device_.launch_us);
 }
 
 Result<double> Roofline::compute_us(double flops, double bytes, Dtype first_tensor_dtype) const {
@@ -39,7 +36,7 @@ Result<double> Roofline::compute_us(double flops, double bytes, Dtype first_tens
   if (rate == 0)
     return invalid_argument("no rate of " + std::string(dtype_name(first_tensor_dtype)) +
                             " arithmetic is known for device '" + device_.name + "'");
-  return std::max(flops / rate * 1e6 / kEfficiency, memory_us);
+  return std::max(flops / rate * 1e6 / device_.efficiency, memory_us);
 }
 
 }  // namespace shw::cost

@@ -1,5 +1,5 @@
-// Time of an op on one device: the longer of its arithmetic and its memory traffic, at 70 % of the
-// data sheet, and never less than a kernel launch.
+// Time of an op on one device: the longer of its arithmetic and its memory traffic, at the share of
+// the data sheet's rates that is reached in practice, and never less than a kernel launch.
 #pragma once
 #include "cost/hardware.h"
 #include "support/status.h"

@@ -10,6 +10,7 @@
 #include "import/file.h"
 #include "plan/report.h"
 #include "tools/commands.h"
+#include "tools/hardware_option.h"
 #include "tools/progress_line.h"
 
 namespace shw::tools {
@@ -71,7 +72,7 @@ void print_json(const Compiled& compiled) {
 Status run(Options& o) {
   CompileOptions& c = o.compile;
   c.mesh = o.mesh;
-  c.hardware = o.hardware;
+  SHW_ASSIGN_OR_RETURN(c.hardware, hardware_text(o.hardware));
   c.einsum = !o.no_einsum;
   c.keep_graph = !o.strip_graph;
   SHW_ASSIGN_OR_RETURN(c.rules, rules_from_name(o.rules));
@@ -113,8 +114,7 @@ void add_plan(CLI::App& app, int& exit_code) {
   verb->add_option("GRAPH", o->graph, "Graph file (.swgraph; made by `shardwise import`)")
       ->required();
   verb->add_option("--mesh", o->mesh, "Mesh dims, outermost first: dp=8,tp=8")->required();
-  verb->add_option("--hardware", o->hardware, "Device and links to plan for")
-      ->capture_default_str();
+  verb->add_option("--hardware", o->hardware, kHardwareHelp)->capture_default_str();
   verb->add_option("--rules", o->rules,
                    "full: every strategy that is right; compat: those of the reference planner")
       ->capture_default_str();

@@ -22,7 +22,8 @@ struct Options {
   bool virtual_ranks = false, verify = false;
 };
 
-// The same graph on a mesh of one rank: nothing is sharded, nothing is sent.
+// The same graph on a mesh of one rank: nothing is sharded, nothing is sent, and so no price
+// matters.
 Result<TensorFile> execute_unsharded(const Plan& plan, const std::string& entry,
                                      const TensorFile& inputs) {
   if (plan.source_graph.empty())
@@ -31,7 +32,6 @@ Result<TensorFile> execute_unsharded(const Plan& plan, const std::string& entry,
         "(--strip-graph)");
   CompileOptions options;
   options.mesh = "one=1";
-  options.hardware = plan.summary.hardware;
   Monitor monitor;
   SHW_ASSIGN_OR_RETURN(const Compiled compiled, compile(plan.source_graph, options, monitor));
   SHW_ASSIGN_OR_RETURN(Plan single, read_plan(compiled.bytes));

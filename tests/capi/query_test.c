@@ -152,6 +152,28 @@ static void pins_hold(shw_context* context) {
   shw_blob_destroy(graph);
 }
 
+static void takes_hardware_as_text(shw_context* context) {
+  shw_mesh_axis axes[2];
+  shw_compile_options options = mlp_options(axes, 2, 4);
+  shw_plan_summary named = SHW_PLAN_SUMMARY_INIT, described = SHW_PLAN_SUMMARY_INIT;
+  shw_blob* graph = mlp_graph(context);
+  shw_plan *plan = NULL, *other = NULL;
+  options.hardware = "a100";
+  EXPECT_OK(shw_plan_compile(context, bytes_of(graph), &options, &plan));
+  EXPECT_OK(shw_plan_get_summary(plan, &named));
+  options.hardware = "{\"base\": \"a100\", \"name\": \"ours\", \"device\": {\"launch_us\": 14}}";
+  EXPECT_OK(shw_plan_compile(context, bytes_of(graph), &options, &other));
+  EXPECT_OK(shw_plan_get_summary(other, &described));
+  EXPECT(strcmp(described.hardware, "ours") == 0);
+  EXPECT(fabs(described.compute_us - 2 * named.compute_us) < 1e-9 * described.compute_us);
+  shw_plan_destroy(plan);
+  shw_plan_destroy(other);
+  options.hardware = "{\"base\": \"a100\", \"device\": {\"launch\": 14}}";
+  EXPECT_REFUSED(shw_plan_compile(context, bytes_of(graph), &options, &plan), SHW_INVALID_ARGUMENT,
+                 "device.launch is not known here: known are memory_bytes_per_s");
+  shw_blob_destroy(graph);
+}
+
 int main(void) {
   shw_context* context = new_context();
   shw_plan *compiled = mlp_plan(context, 2, 4), *loaded = NULL;
@@ -172,6 +194,7 @@ int main(void) {
     speaks_to_people_and_machines(plans[i]);
   }
   pins_hold(context);
+  takes_hardware_as_text(context);
   shw_blob_destroy(bytes);
   shw_plan_destroy(compiled);
   shw_plan_destroy(loaded);

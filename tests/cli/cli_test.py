@@ -41,7 +41,7 @@ class Cli(unittest.TestCase):
             assert shardwise(*args).returncode == 0, args
 
     def test_help_everywhere(self):
-        for verb in ([], ["import"], ["plan"], ["show"], ["run"], ["solve"]):
+        for verb in ([], ["import"], ["plan"], ["show"], ["run"], ["solve"], ["hardware"]):
             self.assertIn("--help", self.ok(*verb, "--help"))
 
     def test_wrong_usage_is_2(self):
@@ -107,6 +107,28 @@ class Cli(unittest.TestCase):
         default, slack, none = objective("default"), objective("0.2"), objective("none")
         self.assertLess(slack, default)
         self.assertGreater(slack, none)
+
+    def test_hardware_is_listed_and_described_in_files(self):
+        listed = json.loads(self.ok("hardware", "--json"))
+        self.assertTrue({"a100", "h100", "h200", "b200", "gb200", "mi300x", "l4", "cpu"} <= {h["name"] for h in listed})
+        self.assertIn("gb200", self.ok("hardware"))
+        same, ours = TMP / "h100.json", TMP / "ours.json"
+        same.write_text(self.ok("hardware", "h100", "--json"))
+        self.ok("plan", GRAPH, *MESH, "--hardware", same, "-o", TMP / "same.swplan")
+        figures = lambda plan: json.loads(self.ok("show", plan, "--json"))
+        self.assertEqual(figures(TMP / "same.swplan")["decisions"], figures(PLAN)["decisions"])
+        ours.write_text(json.dumps({"base": "h100", "name": "ours", "nccl": {"devices_per_node": 2}}))
+        self.ok("plan", GRAPH, *MESH, "--hardware", ours, "-o", TMP / "ours.swplan")
+        self.assertEqual(figures(TMP / "ours.swplan")["hardware"], "ours")
+        self.assertGreater(figures(TMP / "ours.swplan")["objective"], figures(PLAN)["objective"])
+        out = self.ok("run", TMP / "ours.swplan", "--virtual-ranks", "--inputs", TENSORS, "--outputs", TMP / "o", "--verify")
+        self.assertEqual(out.count("22 tensors, 0 bad"), 2)
+        self.assertIn("ours", self.ok("hardware", ours))
+        plan = ["plan", GRAPH, *MESH, "-o", TMP / "x", "--hardware"]
+        self.refused(*plan, TMP / "none.json", code=1, says="NOT_FOUND")
+        ours.write_text('{"base": "h100", "nccl": {"inter": 1}}')
+        self.refused(*plan, ours, code=1, says="ours.json: hardware: nccl.inter is not known here")
+        self.refused(*plan, '{"base": "h100"', code=1, says="not JSON at byte")
 
     def test_bad_input_names_cause_and_place(self):
         plan = ["plan", GRAPH, "-o", TMP / "x"]

@@ -202,7 +202,9 @@ typedef struct shw_compile_options {
   uint64_t flags;                 /* SHW_COMPILE_* */
   const shw_mesh_axis* mesh_axes; /* at most 6; lent for the call */
   size_t num_mesh_axes;           /* 0: one device */
-  const char* hardware;           /* "a100", "h100", "h200", "b200", "gb200"; NULL: "h100" */
+  /* A name ("a100", "h100", "h200", "b200", "gb200", "mi300x", "l4", "cpu", ...) or, if it starts
+     with '{', a description in JSON (src/cost/README.md). NULL: "h100" */
+  const char* hardware;
   const char* input_layout;  /* of every plain input, one place a mesh axis: "S(0)R"; NULL: free */
   const char* output_layout; /* of every result; NULL: free */
   const shw_pin* pins;       /* lent for the call */

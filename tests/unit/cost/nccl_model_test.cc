@@ -25,7 +25,8 @@ GroupTopology nodes_of(int64_t nodes, int64_t ranks_per_node) {
 
 double price(const NcclConfig& config, int64_t nodes, int64_t ranks_per_node, Collective collective,
              int64_t bytes) {
-  Hardware hardware{.name = "test", .device = {}, .nccl = config};
+  Hardware hardware;
+  hardware.nccl = config;
   hardware.nccl->gpus_per_node = ranks_per_node;
   return model_of(hardware, std::to_string(nodes * ranks_per_node)).us(collective, 0, bytes);
 }

@@ -1,0 +1,305 @@
+// Reads and writes descriptions of hardware. A reader of each object takes the keys it knows,
+// leaves what is absent as it was (the base's), and refuses the rest by name.
+#include "cost/hardware_description.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+
+#include "support/json_value.h"
+#include "support/json_writer.h"
+
+namespace shw::cost {
+namespace {
+
+constexpr std::string_view kArchitectures[] = {"ampere", "hopper", "blackwell"};
+constexpr std::string_view kCollectives[] = {"all_gather", "reduce_scatter", "all_reduce",
+                                             "all_to_all"};
+constexpr size_t kMaxNameBytes = 128;
+constexpr double kMaxCount = 1 << 20;  // of devices, nodes, channels
+
+enum class Absent : uint8_t { kKeep, kRefuse };
+
+class ObjectReader {
+ public:
+  // `value` is an object; `place` says which in messages ("nccl").
+  ObjectReader(const JsonValue& value, std::string place, Absent absent)
+      : value_(value), place_(std::move(place)), absent_(absent) {}
+
+  Status number(std::string_view key, double& out) {
+    SHW_ASSIGN_OR_RETURN(const JsonValue* v, get(key, JsonValue::Kind::kNumber, "a number"));
+    if (v != nullptr) out = v->number;
+    return {};
+  }
+  Status count(std::string_view key, auto& out) {
+    SHW_ASSIGN_OR_RETURN(const JsonValue* v, get(key, JsonValue::Kind::kNumber, "a number"));
+    if (v == nullptr) return {};
+    if (!(v->number >= 1 && v->number <= kMaxCount) || v->number != std::floor(v->number))
+      return error(key, "is not a whole number from 1 to 1048576");
+    out = static_cast<std::remove_reference_t<decltype(out)>>(v->number);
+    return {};
+  }
+  Status flag(std::string_view key, bool& out) {
+    SHW_ASSIGN_OR_RETURN(const JsonValue* v, get(key, JsonValue::Kind::kBool, "true or false"));
+    if (v != nullptr) out = v->boolean;
+    return {};
+  }
+  Status text(std::string_view key, std::string& out) {
+    SHW_ASSIGN_OR_RETURN(const JsonValue* v, get(key, JsonValue::Kind::kString, "a string"));
+    if (v != nullptr) out = v->string;
+    return {};
+  }
+  // One of `words`, by its place among them.
+  Status choice(std::string_view key, std::span<const std::string_view> words, auto& out) {
+    SHW_ASSIGN_OR_RETURN(const JsonValue* v, get(key, JsonValue::Kind::kString, "a string"));
+    if (v == nullptr) return {};
+    const auto at = std::find(words.begin(), words.end(), v->string);
+    if (at == words.end()) return error(key, "is not one of " + list(words));
+    out = static_cast<std::remove_reference_t<decltype(out)>>(at - words.begin());
+    return {};
+  }
+  // nullptr: absent.
+  Result<const JsonValue*> object(std::string_view key) {
+    return get(key, JsonValue::Kind::kObject, "an object");
+  }
+  Result<const JsonValue*> array(std::string_view key) {
+    return get(key, JsonValue::Kind::kArray, "an array");
+  }
+  bool is_null(std::string_view key) {
+    const JsonValue* v = value_.find(key);
+    if (v == nullptr || v->kind != JsonValue::Kind::kNull) return false;
+    known_.push_back(key);
+    return true;
+  }
+  bool has(std::string_view key) const { return value_.find(key) != nullptr; }
+
+  // Every key was asked for.
+  Status finish() const {
+    for (const std::string& key : value_.keys)
+      if (std::find(known_.begin(), known_.end(), key) == known_.end())
+        return error(key, "is not known here: known are " + list(known_));
+    return {};
+  }
+  Status error(std::string_view key, const std::string& what) const {
+    return invalid_argument("hardware: " + path(key) + " " + what);
+  }
+  std::string path(std::string_view key) const {
+    return (place_.empty() ? "" : place_ + ".") + std::string(key);
+  }
+
+ private:
+  Result<const JsonValue*> get(std::string_view key, JsonValue::Kind kind, const char* wanted) {
+    known_.push_back(key);
+    const JsonValue* v = value_.find(key);
+    if (v == nullptr && absent_ == Absent::kRefuse)
+      return error(key, "is missing, and there is no base that says it");
+    if (v != nullptr && v->kind != kind) return error(key, std::string("is not ") + wanted);
+    return v;
+  }
+  static std::string list(std::span<const std::string_view> words) {
+    std::string text;
+    for (std::string_view w : words) text += (text.empty() ? "" : ", ") + std::string(w);
+    return text;
+  }
+
+  const JsonValue& value_;
+  const std::string place_;
+  Absent absent_;
+  std::vector<std::string_view> known_;
+
+ public:
+  // From here on, what is absent keeps its value.
+  void the_rest_may_be_absent() { absent_ = Absent::kKeep; }
+};
+
+Status read_device(const JsonValue& value, Absent absent, DeviceSpec& device) {
+  ObjectReader in(value, "device", absent);
+  SHW_RETURN_IF_ERROR(in.number("memory_bytes_per_s", device.memory_bytes_per_s));
+  in.the_rest_may_be_absent();
+  SHW_RETURN_IF_ERROR(in.number("efficiency", device.efficiency));
+  SHW_RETURN_IF_ERROR(in.number("launch_us", device.launch_us));
+  SHW_ASSIGN_OR_RETURN(const JsonValue* rates, in.object("flops_per_s"));
+  if (rates != nullptr) {
+    ObjectReader of(*rates, "device.flops_per_s", Absent::kKeep);
+    SHW_RETURN_IF_ERROR(of.number("f64", device.flops_f64));
+    SHW_RETURN_IF_ERROR(of.number("f32", device.flops_f32));
+    SHW_RETURN_IF_ERROR(of.number("f16", device.flops_f16));
+    SHW_RETURN_IF_ERROR(of.number("bf16", device.flops_bf16));
+    SHW_RETURN_IF_ERROR(of.number("i8", device.flops_i8));
+    SHW_RETURN_IF_ERROR(of.finish());
+  }
+  return in.finish();
+}
+
+Status read_nccl(const JsonValue& value, std::optional<NcclConfig>& out) {
+  ObjectReader in(value, "nccl", out ? Absent::kKeep : Absent::kRefuse);
+  NcclConfig nccl = out.value_or(NcclConfig{});
+  SHW_RETURN_IF_ERROR(in.choice("architecture", kArchitectures, nccl.arch));
+  SHW_RETURN_IF_ERROR(in.count("devices_per_node", nccl.gpus_per_node));
+  SHW_RETURN_IF_ERROR(in.number("intra_gb_per_s", nccl.bw_intra_gbps));
+  SHW_RETURN_IF_ERROR(in.number("inter_gb_per_s", nccl.bw_inter_gbps));
+  SHW_RETURN_IF_ERROR(in.flag("nvswitch", nccl.nvswitch));
+  in.the_rest_may_be_absent();
+  if (!out) nccl.num_channels = default_num_channels(nccl.arch);
+  SHW_RETURN_IF_ERROR(in.count("channels", nccl.num_channels));
+  SHW_RETURN_IF_ERROR(in.flag("collnet", nccl.has_collnet));
+  SHW_RETURN_IF_ERROR(in.number("net_latency_us", nccl.net_latency_us));
+  out = nccl;
+  return in.finish();
+}
+
+Status read_ring(const JsonValue& value, RingConfig& ring) {
+  ObjectReader in(value, "ring", Absent::kKeep);
+  SHW_RETURN_IF_ERROR(in.count("devices_per_node", ring.devices_per_node));
+  SHW_RETURN_IF_ERROR(in.number("start_us", ring.start_us));
+  SHW_RETURN_IF_ERROR(in.number("intra_hop_us", ring.intra_hop_us));
+  SHW_RETURN_IF_ERROR(in.number("inter_hop_us", ring.inter_hop_us));
+  SHW_RETURN_IF_ERROR(in.number("intra_gb_per_s", ring.bw_intra_gbps));
+  SHW_RETURN_IF_ERROR(in.number("inter_gb_per_s", ring.bw_inter_gbps));
+  SHW_RETURN_IF_ERROR(in.number("all_to_all_factor", ring.all_to_all_factor));
+  return in.finish();
+}
+
+// The objects of an array, each with the place it has in messages.
+template <class Read>
+Status read_objects(const JsonValue& array, const std::string& place, Read&& read) {
+  for (size_t i = 0; i < array.items.size(); ++i) {
+    const std::string at = place + "[" + std::to_string(i) + "]";
+    if (array.items[i].kind != JsonValue::Kind::kObject)
+      return invalid_argument("hardware: " + at + " is not an object");
+    SHW_RETURN_IF_ERROR(read(array.items[i], at));
+  }
+  return {};
+}
+
+Status read_measured(const JsonValue& array, std::vector<MeasuredCollective>& out) {
+  out.clear();  // the base's would be of other machines
+  return read_objects(array, "measured", [&](const JsonValue& value, const std::string& place) {
+    MeasuredCollective m;
+    ObjectReader in(value, place, Absent::kRefuse);
+    SHW_RETURN_IF_ERROR(in.choice("collective", kCollectives, m.collective));
+    SHW_RETURN_IF_ERROR(in.count("nodes", m.nodes));
+    SHW_RETURN_IF_ERROR(in.count("devices_per_node", m.devices_per_node));
+    SHW_ASSIGN_OR_RETURN(const JsonValue* lines, in.array("lines"));
+    SHW_RETURN_IF_ERROR(in.finish());
+    const auto read_line = [&](const JsonValue& line_value, const std::string& at) {
+      ObjectReader line(line_value, at, Absent::kRefuse);
+      MeasuredCollective::Line l{};
+      SHW_RETURN_IF_ERROR(line.number("latency_us", l.latency_us));
+      SHW_RETURN_IF_ERROR(line.number("gb_per_s", l.bw_gbps));
+      m.lines.push_back(l);
+      return line.finish();
+    };
+    SHW_RETURN_IF_ERROR(read_objects(*lines, place + ".lines", read_line));
+    out.push_back(std::move(m));
+    return Status();
+  });
+}
+
+Result<Hardware> read_hardware(const JsonValue& root) {
+  ObjectReader in(root, "", Absent::kKeep);
+  Hardware hardware;
+  std::string base, comment;
+  SHW_RETURN_IF_ERROR(in.text("base", base));
+  const bool has_base = in.has("base");
+  if (has_base) {
+    SHW_ASSIGN_OR_RETURN(hardware, hardware_by_name(base));
+  }
+  SHW_RETURN_IF_ERROR(in.text("name", hardware.name));
+  SHW_RETURN_IF_ERROR(in.text("comment", comment));
+  if (hardware.name.empty() || hardware.name.size() > kMaxNameBytes)
+    return in.error("name", "is missing, empty or longer than 128 bytes");
+  hardware.device.name = hardware.name;
+
+  SHW_ASSIGN_OR_RETURN(const JsonValue* device, in.object("device"));
+  if (device == nullptr && !has_base)
+    return in.error("device", "is missing, and there is no base that says it");
+  if (device != nullptr)
+    SHW_RETURN_IF_ERROR(
+        read_device(*device, has_base ? Absent::kKeep : Absent::kRefuse, hardware.device));
+  if (in.is_null("nccl")) {
+    hardware.nccl.reset();
+  } else {
+    SHW_ASSIGN_OR_RETURN(const JsonValue* nccl, in.object("nccl"));
+    if (nccl != nullptr) SHW_RETURN_IF_ERROR(read_nccl(*nccl, hardware.nccl));
+  }
+  SHW_ASSIGN_OR_RETURN(const JsonValue* ring, in.object("ring"));
+  if (ring != nullptr) SHW_RETURN_IF_ERROR(read_ring(*ring, hardware.ring));
+  SHW_ASSIGN_OR_RETURN(const JsonValue* measured, in.array("measured"));
+  if (measured != nullptr) SHW_RETURN_IF_ERROR(read_measured(*measured, hardware.measured));
+  SHW_RETURN_IF_ERROR(in.finish());
+  SHW_RETURN_IF_ERROR(check(hardware));
+  return hardware;
+}
+
+void write_nccl(const NcclConfig& nccl, JsonWriter& out) {
+  out.key("nccl").begin_object();
+  out.member("architecture", kArchitectures[static_cast<size_t>(nccl.arch)])
+      .member("devices_per_node", nccl.gpus_per_node)
+      .member("intra_gb_per_s", nccl.bw_intra_gbps)
+      .member("inter_gb_per_s", nccl.bw_inter_gbps)
+      .member("nvswitch", nccl.nvswitch)
+      .member("channels", nccl.num_channels)
+      .member("collnet", nccl.has_collnet)
+      .member("net_latency_us", nccl.net_latency_us);
+  out.end_object();
+}
+
+void write_measured(const std::vector<MeasuredCollective>& measured, JsonWriter& out) {
+  out.key("measured").begin_array();
+  for (const MeasuredCollective& m : measured) {
+    out.begin_object();
+    out.member("collective", kCollectives[static_cast<size_t>(m.collective)])
+        .member("nodes", m.nodes)
+        .member("devices_per_node", m.devices_per_node);
+    out.key("lines").begin_array();
+    for (const MeasuredCollective::Line& l : m.lines)
+      out.begin_object()
+          .member("latency_us", l.latency_us)
+          .member("gb_per_s", l.bw_gbps)
+          .end_object();
+    out.end_array().end_object();
+  }
+  out.end_array();
+}
+
+}  // namespace
+
+Result<Hardware> parse_hardware(std::string_view json) {
+  Result<JsonValue> root = parse_json(json);
+  if (!root.ok())
+    return Status(root.status().code(), "hardware description: " + root.status().message());
+  if (root->kind != JsonValue::Kind::kObject)
+    return invalid_argument("hardware description: is not a JSON object");
+  return read_hardware(*root);
+}
+
+std::string hardware_json(const Hardware& hardware) {
+  const DeviceSpec& d = hardware.device;
+  const RingConfig& r = hardware.ring;
+  JsonWriter out;
+  out.begin_object().member("name", hardware.name);
+  out.key("device").begin_object().member("memory_bytes_per_s", d.memory_bytes_per_s);
+  out.key("flops_per_s").begin_object();
+  out.member("f64", d.flops_f64).member("f32", d.flops_f32).member("f16", d.flops_f16);
+  out.member("bf16", d.flops_bf16).member("i8", d.flops_i8).end_object();
+  out.member("efficiency", d.efficiency).member("launch_us", d.launch_us).end_object();
+  if (hardware.nccl) write_nccl(*hardware.nccl, out);
+  out.key("ring").begin_object();
+  out.member("devices_per_node", r.devices_per_node).member("start_us", r.start_us);
+  out.member("intra_hop_us", r.intra_hop_us).member("inter_hop_us", r.inter_hop_us);
+  out.member("intra_gb_per_s", r.bw_intra_gbps).member("inter_gb_per_s", r.bw_inter_gbps);
+  out.member("all_to_all_factor", r.all_to_all_factor).end_object();
+  if (!hardware.measured.empty()) write_measured(hardware.measured, out);
+  return out.end_object().take();
+}
+
+Result<Hardware> find_hardware(std::string_view name_or_description) {
+  const size_t first = name_or_description.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && name_or_description[first] == '{')
+    return parse_hardware(name_or_description);
+  return hardware_by_name(name_or_description);
+}
+
+}  // namespace shw::cost
