@@ -84,6 +84,8 @@ Result<std::vector<std::pair<std::string, std::string>>> pins_of(const shw_pin* 
   return ours;
 }
 
+constexpr double kMostOptimizerFactor = 1e6;
+
 Result<CompileOptions> convert(const shw_compile_options& in) {
   SHW_RETURN_IF_ERROR(
       check_flags(in.flags, SHW_COMPILE_NO_EINSUM | SHW_COMPILE_NO_GRAPH | SHW_COMPILE_STRIDED));
@@ -109,6 +111,12 @@ Result<CompileOptions> convert(const shw_compile_options& in) {
   out.strided = (in.flags & SHW_COMPILE_STRIDED) != 0;
   out.keep_graph = (in.flags & SHW_COMPILE_NO_GRAPH) == 0;
   out.solver.time_limit_s = in.time_limit_s;
+  if (in.memory_limit_bytes < 0)
+    return invalid_argument("memory_limit_bytes is " + std::to_string(in.memory_limit_bytes));
+  if (!(in.optimizer_factor >= 0 && in.optimizer_factor <= kMostOptimizerFactor))
+    return invalid_argument("optimizer_factor is " + std::to_string(in.optimizer_factor));
+  out.memory_limit_bytes = in.memory_limit_bytes;
+  out.optimizer_factor = in.optimizer_factor;
   return out;
 }
 

@@ -33,6 +33,11 @@ shw_plan_summary to_c(const LoadedPlan& loaded) {
   c.graph_hash = s.graph_hash;
   c.options_hash = s.options_hash;
   c.mesh_hash = s.mesh_hash;
+  c.memory_limit_bytes = s.memory_limit_bytes;
+  c.memory_peak_bytes = s.memory_peak_bytes;
+  c.memory_peak_node = s.memory_peak_node.c_str();
+  c.memory_price_us_per_gib = s.memory_price_per_gib;
+  c.memory_binding_points = s.memory_binding_points;
   return c;
 }
 

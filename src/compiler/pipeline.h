@@ -32,6 +32,8 @@ struct CompileOptions {
   bool einsum = true;      // rewrite view-mm-view
   bool keep_graph = true;  // store the graph in the plan, to verify and explain it later
   solver::SolveOptions solver{};
+  int64_t memory_limit_bytes = 0;  // of what a rank holds at any point of a step; 0: none
+  double optimizer_factor = 0;     // see MemoryModel::of
 };
 
 struct PhaseTime {

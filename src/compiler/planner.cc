@@ -53,6 +53,10 @@ uint64_t hash_of(const CompileOptions& o) {
                             static_cast<double>(o.solver.max_sweeps),
                             static_cast<double>(o.solver.max_branch_nodes)};
   h = hash_bytes(numbers, sizeof numbers, h);
+  if (o.memory_limit_bytes > 0 || o.optimizer_factor > 0) {
+    const double memory[] = {static_cast<double>(o.memory_limit_bytes), o.optimizer_factor};
+    h = hash_bytes(memory, sizeof memory, h);  // plans without keep their hash
+  }
   return o.strided ? hash_combine(h, 2) : h;  // plans without it keep their hash
 }
 
@@ -77,6 +81,7 @@ Result<PlacementConstraints> constraints_of(const CompileOptions& options, int m
   PlacementConstraints constraints;
   constraints.parameter_budget = options.parameter_budget;
   constraints.grad_reduce_dtype = options.grad_reduce_dtype;
+  constraints.memory_limit_bytes = options.memory_limit_bytes;
   SHW_ASSIGN_OR_RETURN(constraints.input_layout, boundary_layout(options.input_layout, mesh_rank));
   SHW_ASSIGN_OR_RETURN(constraints.output_layout,
                        boundary_layout(options.output_layout, mesh_rank));
@@ -159,6 +164,8 @@ Status Planner::prepare(std::span<const uint8_t> graph_bytes, Monitor& monitor) 
   SHW_ASSIGN_OR_RETURN(const SideConditions conditions,
                        side_conditions(graph_, mesh(), strategies_, constraints_));
 
+  memory_ = MemoryModel::of(graph_, mesh(), strategies_, options_.optimizer_factor);
+
   SHW_RETURN_IF_ERROR(watch.next("price"));
   SHW_ASSIGN_OR_RETURN(priced_, priced_problem(graph_, conditions.no_comm, pricer_, monitor));
   watch.stop();
@@ -170,6 +177,8 @@ Result<solver::PlacementProblem> Planner::problem(const PlacementConstraints& co
                        side_conditions(graph_, mesh(), strategies_, constraints));
   solver::PlacementProblem problem = priced_.share();
   add_conditions(strategies_, conditions, problem);
+  if (constraints.memory_limit_bytes > 0)
+    memory_.add_budget(static_cast<double>(constraints.memory_limit_bytes), problem);
   return problem;
 }
 
@@ -178,7 +187,7 @@ Result<Placed> Planner::solve(const solver::PlacementProblem& problem,
   SHW_RETURN_IF_ERROR(monitor.report({.phase = "solve"}));
   const auto start = std::chrono::steady_clock::now();
   SHW_ASSIGN_OR_RETURN(Placed placed,
-                       place(graph_, strategies_, problem, pricer_, options, monitor));
+                       shw::place(graph_, strategies_, problem, pricer_, options, monitor));
   placed.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return placed;
 }
@@ -200,6 +209,11 @@ Result<Compiled> Planner::finish(const Placed& placed, Monitor& monitor) const {
   summary.compute_us = placed.total.compute_us;
   summary.comm_us = placed.total.comm_us;
   summary.transition_us = placed.total.transition_us;
+  summary.memory_limit_bytes = static_cast<int64_t>(placed.memory.limit_bytes);
+  summary.memory_peak_bytes = static_cast<int64_t>(placed.memory.peak_bytes);
+  if (placed.memory.at.valid()) summary.memory_peak_node = graph_.name(placed.memory.at);
+  summary.memory_price_per_gib = placed.memory.price_per_gib;
+  summary.memory_binding_points = placed.memory.binding;
   summary.num_nodes = graph_.num_nodes();
   summary.num_strategies = strategies_.total();
   summary.decisions = decisions(graph_, strategies_, placed, mesh().rank());

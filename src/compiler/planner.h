@@ -15,12 +15,21 @@
 #include "lowering/prices.h"
 #include "lowering/redistribute.h"
 #include "placement/constraints.h"
+#include "placement/memory.h"
 #include "placement/place.h"
 #include "placement/pricing.h"
 #include "solver/problem.h"
 #include "strategy/strategies.h"
 
 namespace shw {
+
+// Between these lies the lowest peak that any placement has; equal where it is known exactly.
+struct LowestPeak {
+  double least_bytes = 0;        // none is lower than this
+  double reached_bytes = 0;      // one is no higher than this,
+  std::vector<uint32_t> choice;  // this one,
+  NodeId at;                     // and here it is reached
+};
 
 class Planner {
  public:
@@ -37,16 +46,26 @@ class Planner {
   const cost::CollectiveModel& collectives() const { return collectives_; }
   Pricer& pricer() { return pricer_; }
   const PlacementConstraints& constraints() const { return constraints_; }  // of the options
+  const MemoryModel& memory() const { return memory_; }
 
   // The problem under these constraints, which take the place of the options'. Tables are shared.
   Result<solver::PlacementProblem> problem(const PlacementConstraints& constraints) const;
   Result<Placed> solve(const solver::PlacementProblem& problem, const solver::SolveOptions& options,
                        Monitor& monitor);
+  // Both, and what the answer needs of memory. FAILED_PRECONDITION: nothing is allowed, or fits; if
+  // it is the memory limit, the message says which would do.
+  Result<Placed> place(const PlacementConstraints& constraints, const solver::SolveOptions& options,
+                       Monitor& monitor);
+  // The lowest peak under these constraints, whose own limit does not count.
+  Result<LowestPeak> lowest_peak(const PlacementConstraints& constraints,
+                                 const solver::SolveOptions& options, Monitor& monitor);
   // From a choice to the plan: lowered, scheduled, written.
   Result<Compiled> finish(const Placed& placed, Monitor& monitor) const;
 
  private:
   Planner(const CompileOptions& options, cost::CollectiveModel collectives);
+  Result<Placed> place_within(double limit_bytes, PlacementConstraints constraints,
+                              const solver::SolveOptions& options, Monitor& monitor);
   Status prepare(std::span<const uint8_t> graph_bytes, Monitor& monitor);
   bool plans_orders() const;
 
@@ -60,6 +79,7 @@ class Planner {
   Strategies strategies_;
   PlacementConstraints constraints_;
   Pricer pricer_;
+  MemoryModel memory_;
   solver::PlacementProblem priced_;  // costs and what always holds
   std::vector<PhaseTime> phases_;    // of create()
 };

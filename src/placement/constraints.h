@@ -32,6 +32,7 @@ struct PlacementConstraints {
   ParameterBudget parameter_budget;
   std::optional<Dtype>
       grad_reduce_dtype;  // larger than the parameters': reduce gradients after the up-cast
+  int64_t memory_limit_bytes = 0;  // of what a rank holds at any point (memory.h); 0: none
 };
 
 struct AllowedLabels {

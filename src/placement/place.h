@@ -16,6 +16,16 @@ struct NodeCost {
   double compute_us = 0, comm_us = 0, transition_us = 0;  // of the node and the edges into it
 };
 
+// What the choice holds at its highest point, and what the limit costs; zeros where it was not
+// asked.
+struct MemoryUse {
+  double limit_bytes = 0;  // 0: none
+  double peak_bytes = 0;
+  NodeId at;                 // the first point of the peak
+  double price_per_gib = 0;  // µs that the optimum would be cheaper, were the limit one GiB higher
+  uint32_t binding = 0;      // points of which the limit has a price
+};
+
 struct Placed {
   std::vector<uint32_t> choice;  // strategy by node
   double objective_us = 0, bound_us = 0;
@@ -25,6 +35,7 @@ struct Placed {
   double seconds = 0;  // wall clock of the solve, where it was measured
   solver::SolveStats stats;
   std::vector<solver::BudgetPrice> prices;  // of the problem's budgets
+  MemoryUse memory;
 };
 
 // The problem of a graph: one variable a node, one edge an operand; what it costs, and nothing that

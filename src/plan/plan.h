@@ -28,12 +28,20 @@ struct PlanSummary {
   std::string hardware, rules;  // "h100", "compat" or "full"
   uint64_t graph_hash = 0, options_hash = 0, mesh_hash = 0;
   std::vector<NodeDecision> decisions;
+  // What a rank holds at the highest point of a step, as the planner counts it; what the limit
+  // costs.
+  int64_t memory_limit_bytes = 0;  // 0: none
+  int64_t memory_peak_bytes = 0;
+  std::string memory_peak_node;
+  double memory_price_per_gib = 0;     // µs saved if the limit were one GiB higher, at the margin
+  uint32_t memory_binding_points = 0;  // of the program, at which the limit has a price
 };
 
 struct Plan {
   PlanSummary summary;
   Program program;
-  std::vector<uint8_t> source_graph;  // bytes of the graph it was made from (SWGR), to verify and explain; may be empty
+  std::vector<uint8_t> source_graph;  // bytes of the graph it was made from (SWGR), to verify and
+                                      // explain; may be empty
 };
 
 // Bytes of schemas/plan.fbs. The same plan gives the same bytes.

@@ -235,6 +235,11 @@ void read_summary(const fb::Plan& f, PlanSummary& s) {
   s.graph_hash = f.graph_hash();
   s.options_hash = f.options_hash();
   s.mesh_hash = f.mesh_hash();
+  s.memory_limit_bytes = f.memory_limit_bytes();
+  s.memory_peak_bytes = f.memory_peak_bytes();
+  s.memory_peak_node = text(f.memory_peak_node());
+  s.memory_price_per_gib = f.memory_price_per_gib();
+  s.memory_binding_points = f.memory_binding_points();
   s.decisions.reserve(length(f.decisions()));
   for (uint32_t i = 0; i < length(f.decisions()); ++i) {
     const fb::PlanDecision& d = *f.decisions()->Get(i);

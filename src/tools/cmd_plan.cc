@@ -18,7 +18,7 @@ namespace {
 
 struct Options {
   std::string graph, output, mesh, hardware = "h100", rules = "full", budget = "default",
-                                   grad_reduce_dtype;
+                                   grad_reduce_dtype, memory;
   std::vector<std::string> pins;
   CompileOptions compile;
   bool json = false, no_einsum = false, strip_graph = false;
@@ -33,6 +33,22 @@ Result<ParameterBudget> parse_budget(const std::string& text) {
     return invalid_argument("--param-budget '" + text +
                             "': want default, none, or a factor greater than 0");
   return ParameterBudget{ParameterBudget::Kind::kFactor, factor};
+}
+
+// "80GB", "74.5 GiB", "1e9".
+Result<int64_t> parse_bytes(const std::string& text) {
+  static constexpr std::pair<const char*, double> kUnits[] = {
+      {"", 1},        {"B", 1},     {"kB", 1e3},   {"KB", 1e3},           {"MB", 1e6},
+      {"GB", 1e9},    {"TB", 1e12}, {"KiB", 1024}, {"MiB", 1024 * 1024.}, {"GiB", 0x1p30},
+      {"TiB", 0x1p40}};
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  while (*end == ' ') ++end;
+  for (const auto& [unit, bytes] : kUnits)
+    if (end != text.c_str() && unit == std::string_view(end) && number * bytes >= 1 &&
+        number * bytes < 0x1p62)
+      return static_cast<int64_t>(number * bytes);
+  return invalid_argument("'" + text + "': want a number of bytes, such as 80GB or 74.5GiB");
 }
 
 // Largest resident set so far, in bytes (ru_maxrss is in KiB on Linux).
@@ -77,6 +93,9 @@ Status run(Options& o) {
   c.keep_graph = !o.strip_graph;
   SHW_ASSIGN_OR_RETURN(c.rules, rules_from_name(o.rules));
   SHW_ASSIGN_OR_RETURN(c.parameter_budget, parse_budget(o.budget));
+  if (!o.memory.empty()) {
+    SHW_ASSIGN_OR_RETURN(c.memory_limit_bytes, parse_bytes(o.memory));
+  }
   if (!o.grad_reduce_dtype.empty()) {
     c.grad_reduce_dtype = dtype_from_name(o.grad_reduce_dtype);
     if (!c.grad_reduce_dtype)
@@ -142,6 +161,11 @@ void add_plan(CLI::App& app, int& exit_code) {
                  "Do not store the graph in the plan (run --verify needs it)");
   verb->add_option("--time-limit", o->compile.solver.time_limit_s,
                    "Seconds after which the solver settles for the best so far; default: none")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--memory", o->memory,
+                   "What a rank may hold at any point of a step, such as 80GB or 74.5GiB");
+  verb->add_option("--optimizer-factor", o->compile.optimizer_factor,
+                   "Bytes of optimizer state per byte of parameter; Adam on f32 parameters: 2")
       ->check(CLI::NonNegativeNumber);
   verb->add_option("-o,--output", o->output, "Plan file to write")->required();
   verb->add_flag("--json", o->json, "Print JSON for machines");

@@ -134,6 +134,8 @@ static void compile_options_are_checked(void) {
   o = start, o.grad_reduce_dtype = 99, expect_compile_refused(&o, "99");
   o = start, o.num_threads = -1, expect_compile_refused(&o, "-1");
   o = start, o.time_limit_s = -1, expect_compile_refused(&o, "-1");
+  o = start, o.memory_limit_bytes = -1, expect_compile_refused(&o, "memory_limit_bytes is -1");
+  o = start, o.optimizer_factor = -1, expect_compile_refused(&o, "optimizer_factor");
   o = start, o.struct_size = 7, expect_compile_refused(&o, "struct_size is 7");
 }
 

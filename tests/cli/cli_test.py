@@ -130,6 +130,21 @@ class Cli(unittest.TestCase):
         self.refused(*plan, ours, code=1, says="ours.json: hardware: nccl.inter is not known here")
         self.refused(*plan, '{"base": "h100"', code=1, says="not JSON at byte")
 
+    def test_memory_limit_is_kept_and_priced(self):
+        plan = ["plan", GRAPH, *MESH, "--param-budget", "none", "--optimizer-factor", "2", "-o", TMP / "p"]
+        free = json.loads(self.ok(*plan, "--json"))
+        self.assertEqual(free["memory"]["limit_bytes"], 0)
+        limit = int(free["memory"]["peak_bytes"] * 0.8)
+        tight = json.loads(self.ok(*plan, "--memory", f"{limit / 2**20}MiB", "--json"))
+        self.assertTrue(tight["proven"])
+        self.assertEqual(tight["memory"]["limit_bytes"], limit)
+        self.assertLessEqual(tight["memory"]["peak_bytes"], limit)
+        self.assertGreater(tight["objective"], free["objective"])
+        self.assertIn("planned: peak", self.ok("show", TMP / "p"))
+        self.refused(*plan, "--memory", "1kB", code=1, says="the lowest peak is")
+        for wrong in ("lots", "-1GB", "0", "80 parsecs", "1e99"):
+            self.refused(*plan, f"--memory={wrong}", code=1, says="want a number of bytes")
+
     def test_bad_input_names_cause_and_place(self):
         plan = ["plan", GRAPH, "-o", TMP / "x"]
         self.refused("plan", TMP / "missing", *MESH, "-o", TMP / "x", code=1, says="NOT_FOUND")

@@ -73,8 +73,8 @@ typedef struct shw_plan_collective {
 
 /* Wall clock of one part of a compilation. */
 typedef struct shw_plan_phase {
-  const char* name; /* "load", "rewrite", "strategies", "price", "solve", "lower", "passes", "write",
-                       "read" */
+  const char* name; /* "load", "rewrite", "strategies", "price", "solve", "lower", "passes",
+                       "write", "read" */
   double duration_s;
 } shw_plan_phase;
 
@@ -218,11 +218,13 @@ typedef struct shw_compile_options {
   const shw_cancel* cancel;    /* lent for the call; NULL: none */
   shw_progress_fn progress;    /* NULL: none */
   void* progress_user;
+  int64_t memory_limit_bytes; /* of what a rank holds at any point of a step; 0: none */
+  double optimizer_factor;    /* bytes of optimizer state per byte of parameter, that count too */
 } shw_compile_options;
 #define SHW_COMPILE_OPTIONS_INIT                                                              \
   {                                                                                           \
     sizeof(shw_compile_options), 0, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0.0, 0, 0, 0.0, \
-        NULL, NULL, NULL                                                                      \
+        NULL, NULL, NULL, 0, 0.0                                                              \
   }
 
 /* What is known of a plan as a whole. Strings are lent by the plan. */
@@ -245,9 +247,17 @@ typedef struct shw_plan_summary {
   uint64_t graph_hash;
   uint64_t options_hash;
   uint64_t mesh_hash;
+  int64_t memory_limit_bytes;     /* that was asked for; 0: none */
+  int64_t memory_peak_bytes;      /* of one rank at the highest point of a step, as planned with */
+  const char* memory_peak_node;   /* where that is */
+  double memory_price_us_per_gib; /* saved if the limit were one GiB higher, at the margin */
+  uint64_t memory_binding_points; /* nodes at which the limit has a price */
 } shw_plan_summary;
-#define SHW_PLAN_SUMMARY_INIT \
-  { sizeof(shw_plan_summary), 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0 }
+#define SHW_PLAN_SUMMARY_INIT                                                                    \
+  {                                                                                              \
+    sizeof(shw_plan_summary), 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, \
+        0, 0, NULL, 0.0, 0                                                                       \
+  }
 
 /* A way to run the plan. Strings are lent by the plan. */
 typedef struct shw_plan_entry {
