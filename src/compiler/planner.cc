@@ -77,21 +77,6 @@ Result<std::optional<Layout>> boundary_layout(const std::string& text, int mesh_
   return std::optional<Layout>(layout);
 }
 
-Result<PlacementConstraints> constraints_of(const CompileOptions& options, int mesh_rank) {
-  PlacementConstraints constraints;
-  constraints.parameter_budget = options.parameter_budget;
-  constraints.grad_reduce_dtype = options.grad_reduce_dtype;
-  constraints.memory_limit_bytes = options.memory_limit_bytes;
-  SHW_ASSIGN_OR_RETURN(constraints.input_layout, boundary_layout(options.input_layout, mesh_rank));
-  SHW_ASSIGN_OR_RETURN(constraints.output_layout,
-                       boundary_layout(options.output_layout, mesh_rank));
-  for (const auto& [pattern, text] : options.pins) {
-    SHW_ASSIGN_OR_RETURN(const Layout layout, parse_layout(text, mesh_rank));
-    constraints.pins.push_back({pattern, layout});
-  }
-  return constraints;
-}
-
 std::vector<NodeDecision> decisions(const Graph& graph, const Strategies& strategies,
                                     const Placed& placed, int mesh_rank) {
   std::vector<NodeDecision> list;
@@ -144,7 +129,7 @@ Status Planner::prepare(std::span<const uint8_t> graph_bytes, Monitor& monitor) 
                                          .shard_orders = plans_orders(),
                                          .strided = options_.strided};
   SHW_RETURN_IF_ERROR(strategy_options.check());
-  SHW_ASSIGN_OR_RETURN(constraints_, constraints_of(options_, mesh().rank()));
+  SHW_ASSIGN_OR_RETURN(constraints_, constraints_of(options_));
 
   Stopwatch watch(phases_, monitor);
   SHW_RETURN_IF_ERROR(watch.next("load"));
@@ -172,6 +157,29 @@ Status Planner::prepare(std::span<const uint8_t> graph_bytes, Monitor& monitor) 
   return {};
 }
 
+bool Planner::serves(const CompileOptions& o) const {
+  return o.mesh == options_.mesh && o.hardware == options_.hardware && o.rules == options_.rules &&
+         o.strided == options_.strided && o.einsum == options_.einsum &&
+         o.keep_graph == options_.keep_graph && o.optimizer_factor == options_.optimizer_factor &&
+         o.grad_reduce_dtype == options_.grad_reduce_dtype;
+}
+
+Result<PlacementConstraints> Planner::constraints_of(const CompileOptions& options) const {
+  const int mesh_rank = mesh().rank();
+  PlacementConstraints constraints;
+  constraints.parameter_budget = options.parameter_budget;
+  constraints.grad_reduce_dtype = options.grad_reduce_dtype;
+  constraints.memory_limit_bytes = options.memory_limit_bytes;
+  SHW_ASSIGN_OR_RETURN(constraints.input_layout, boundary_layout(options.input_layout, mesh_rank));
+  SHW_ASSIGN_OR_RETURN(constraints.output_layout,
+                       boundary_layout(options.output_layout, mesh_rank));
+  for (const auto& [pattern, text] : options.pins) {
+    SHW_ASSIGN_OR_RETURN(const Layout layout, parse_layout(text, mesh_rank));
+    constraints.pins.push_back({pattern, layout});
+  }
+  return constraints;
+}
+
 Result<solver::PlacementProblem> Planner::problem(const PlacementConstraints& constraints) const {
   SHW_ASSIGN_OR_RETURN(const SideConditions conditions,
                        side_conditions(graph_, mesh(), strategies_, constraints));
@@ -192,14 +200,23 @@ Result<Placed> Planner::solve(const solver::PlacementProblem& problem,
   return placed;
 }
 
-Result<Compiled> Planner::finish(const Placed& placed, Monitor& monitor) const {
+Result<Compiled> Planner::compile(const CompileOptions& options, Monitor& monitor) {
+  if (!serves(options))
+    return invalid_argument("these options differ from the planner's in more than constraints");
+  SHW_ASSIGN_OR_RETURN(const PlacementConstraints constraints, constraints_of(options));
+  SHW_ASSIGN_OR_RETURN(const Placed placed, place(constraints, options.solver, monitor));
+  return finish(options, placed, monitor);
+}
+
+Result<Compiled> Planner::finish(const CompileOptions& options, const Placed& placed,
+                                 Monitor& monitor) const {
   Compiled out;
   out.phases = phases_;
   out.phases.push_back({"solve", placed.seconds});
   out.solve_stats = placed.stats;
   PlanSummary& summary = out.plan.summary;
   summary.graph_hash = source_fingerprint_;
-  summary.options_hash = hash_of(options_);
+  summary.options_hash = hash_of(options);
   summary.mesh_hash = hash_bytes(mesh().to_string());
   summary.hardware = collectives_.hardware().name;
   summary.rules = rules_name(options_.rules);

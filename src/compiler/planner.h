@@ -40,6 +40,10 @@ class Planner {
   Planner& operator=(const Planner&) = delete;
 
   const CompileOptions& options() const { return options_; }
+  // Whether these options ask for the same problem under other constraints or another time limit.
+  bool serves(const CompileOptions& options) const;
+  // Their constraints, for a planner that serves them.
+  Result<PlacementConstraints> constraints_of(const CompileOptions& options) const;
   const Mesh& mesh() const { return collectives_.mesh(); }
   const Graph& graph() const { return graph_; }  // after the rewrites: its nodes are the decisions
   const Strategies& strategies() const { return strategies_; }
@@ -59,8 +63,15 @@ class Planner {
   // The lowest peak under these constraints, whose own limit does not count.
   Result<LowestPeak> lowest_peak(const PlacementConstraints& constraints,
                                  const solver::SolveOptions& options, Monitor& monitor);
-  // From a choice to the plan: lowered, scheduled, written.
-  Result<Compiled> finish(const Placed& placed, Monitor& monitor) const;
+  // From a choice, made under the constraints of `options`, to the plan: lowered, scheduled,
+  // written.
+  Result<Compiled> finish(const CompileOptions& options, const Placed& placed,
+                          Monitor& monitor) const;
+  Result<Compiled> finish(const Placed& placed, Monitor& monitor) const {
+    return finish(options_, placed, monitor);
+  }
+  // All three. INVALID_ARGUMENT if it does not serve the options.
+  Result<Compiled> compile(const CompileOptions& options, Monitor& monitor);
 
  private:
   Planner(const CompileOptions& options, cost::CollectiveModel collectives);

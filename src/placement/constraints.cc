@@ -27,6 +27,11 @@ class Builder {
       if (out.role == OutputRole::kResult && out.node.valid() && wanted_.output_layout)
         SHW_RETURN_IF_ERROR(pin(out.node, *wanted_.output_layout, graph_.full_name(out)));
     for (const Pin& p : wanted_.pins) SHW_RETURN_IF_ERROR(pin_matching(p));
+    for (const AllowedLabels& c : wanted_.choices) {
+      SHW_CHECK(c.allowed.size() == strategies_.of(c.node).count);
+      out_.labels.push_back(c);
+      pinned_.insert(c.node);
+    }
     pair_gradients();
     pair_tangents();
     budget_parameters();

@@ -25,21 +25,23 @@ struct Pin {
   Layout layout;
 };
 
+struct AllowedLabels {
+  NodeId node;
+  std::vector<bool> allowed;  // by strategy
+  std::string why;
+};
+
 struct PlacementConstraints {
   std::optional<Layout> input_layout;   // of every input of role kInput; nullopt: free
   std::optional<Layout> output_layout;  // of every result; nullopt: free
   std::vector<Pin> pins;                // pinned parameters do not count in the budget
+  std::vector<AllowedLabels> choices;   // strategies left to single nodes: pins of another kind
   ParameterBudget parameter_budget;
   std::optional<Dtype>
       grad_reduce_dtype;  // larger than the parameters': reduce gradients after the up-cast
   int64_t memory_limit_bytes = 0;  // of what a rank holds at any point (memory.h); 0: none
 };
 
-struct AllowedLabels {
-  NodeId node;
-  std::vector<bool> allowed;  // by strategy
-  std::string why;
-};
 struct AllowedPairs {  // strategy of `a` → the one strategy of `b` that goes with it; UINT32_MAX:
                        // not allowed
   NodeId a, b;

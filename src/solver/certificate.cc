@@ -23,7 +23,8 @@ std::vector<std::vector<uint32_t>> candidates(const PlacementProblem& problem) {
   return labels;
 }
 
-// What the labels pay for what they use, all in a row.
+}  // namespace
+
 std::vector<double> priced_usages(const PlacementProblem& problem,
                                   std::span<const BudgetPrice> prices) {
   std::vector<double> by_label(problem.first_label(problem.num_variables()));
@@ -47,8 +48,6 @@ std::vector<double> priced_usages(const PlacementProblem& problem,
   }
   return by_label;
 }
-
-}  // namespace
 
 Result<Certificate> certify(const PlacementProblem& problem, std::span<const BudgetPrice> prices,
                             uint32_t sweeps, Monitor& monitor) {
@@ -76,6 +75,8 @@ Result<Certificate> certify(const PlacementProblem& problem, std::span<const Bud
   certificate.prices.assign(prices.begin(), prices.end());
   SHW_ASSIGN_OR_RETURN(const double bound, trws.proof(certificate.messages));
   certificate.bound = bound - offset - kRounding * size;
+  for (uint32_t v = 0; v < problem.num_variables(); ++v)
+    certificate.labels.emplace_back(trws.labels(v).begin(), trws.labels(v).end());
   return certificate;
 }
 

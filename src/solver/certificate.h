@@ -20,7 +20,12 @@ struct Certificate {
   double bound = -kForbidden;
   std::vector<BudgetPrice> prices;
   std::vector<double> messages;  // edge by edge: over the labels of a, then over those of b
+  std::vector<std::vector<uint32_t>> labels;  // by variable: those that were not left out
 };
+
+// What the labels pay for what they use, all of the problem's in a row.
+std::vector<double> priced_usages(const PlacementProblem& problem,
+                                  std::span<const BudgetPrice> prices);
 
 // Sweeps until the bound stalls, `sweeps` times at most. FAILED_PRECONDITION: no label is left to
 // some variable.

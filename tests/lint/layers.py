@@ -17,10 +17,11 @@ MAY = {
     "lowering": "support tensor sharding graph ops strategy cost solver plan",
     "passes": "support tensor sharding cost plan",
     "compiler": "support tensor sharding graph ops rewrite strategy cost solver placement plan lowering passes",
+    "answers": "support tensor sharding graph ops strategy cost solver placement plan compiler",
     "runtime": "support tensor sharding plan",
     "import": "support tensor sharding graph ops solver",
-    "capi": "support tensor sharding graph rewrite strategy placement plan compiler runtime",
-    "tools": "support tensor sharding graph ops rewrite strategy cost solver placement plan lowering passes compiler runtime import",
+    "capi": "support tensor sharding graph rewrite strategy placement plan compiler answers runtime",
+    "tools": "support tensor sharding graph ops rewrite strategy cost solver placement plan lowering passes compiler answers runtime import",
 }
 root = pathlib.Path(__file__).resolve().parents[2]
 bad = 0

@@ -1,0 +1,194 @@
+#include "answers/explain.h"
+
+#include <algorithm>
+
+#include "answers/nodes.h"
+#include "solver/certificate.h"
+#include "solver/floors.h"
+
+namespace shw::answers {
+namespace {
+
+constexpr uint32_t kCertificateSweeps = 512;
+
+class Explainer {
+ public:
+  Explainer(Planner& planner, const PlacementConstraints& constraints,
+            const solver::SolveOptions& options, Monitor& monitor)
+      : planner_(planner), constraints_(constraints), options_(options), monitor_(monitor) {}
+
+  Result<Explanation> run(const ExplainRequest& request) {
+    SHW_ASSIGN_OR_RETURN(node_, node_named(graph(), request.node));
+    SHW_RETURN_IF_ERROR(find_result());
+    std::optional<Layout> asked;
+    if (!request.layout.empty()) {
+      SHW_ASSIGN_OR_RETURN(asked, parse_layout(request.layout, mesh_rank()));
+      if (count_if(*asked) == 0)
+        return invalid_argument("no strategy of " + out_.node + " leaves it in layout " +
+                                request.layout)
+            .at_node(node_.v, out_.node);
+    }
+    SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem, planner_.problem(constraints_));
+    SHW_ASSIGN_OR_RETURN(plan_, planner_.solve(problem, options_, monitor_));
+    describe();
+    SHW_RETURN_IF_ERROR(find_floors());
+    if (asked) SHW_RETURN_IF_ERROR(force(alternative_of(*asked)));
+    SHW_RETURN_IF_ERROR(force_cheapest(request.forced_layouts));
+    return std::move(out_);
+  }
+
+ private:
+  const Graph& graph() const { return planner_.graph(); }
+  const Strategies& strategies() const { return planner_.strategies(); }
+  int mesh_rank() const { return planner_.mesh().rank(); }
+  uint32_t count() const { return strategies().of(node_).count; }
+  const Layout& result(uint32_t strategy) const {
+    return strategies().result_layout(node_, result_, strategy);
+  }
+  std::string text_of(NodeId n, uint32_t strategy) const {
+    return strategy_text(strategies(), n, strategy, mesh_rank());
+  }
+  // A layout without its shard order, which a pin does not speak of.
+  std::string name_of(Layout layout) const {
+    layout.order = Layout{}.order;
+    return to_string(layout, mesh_rank());
+  }
+  uint32_t count_if(const Layout& layout) const {
+    uint32_t n = 0;
+    for (uint32_t s = 0; s < count(); ++s) n += result(s).same_placements(layout);
+    return n;
+  }
+
+  Status find_result() {
+    out_.node = graph().name(node_);
+    const auto& results = strategies().of(node_).results;
+    while (result_ < results.size() && !results[result_].valid()) ++result_;
+    if (result_ < results.size()) return {};
+    return invalid_argument(out_.node + " has no tensor as its result").at_node(node_.v, out_.node);
+  }
+
+  void describe() {
+    out_.op = op_name(graph().op(node_));
+    out_.module_path = graph().meta(node_).module_path;
+    out_.phase = graph().meta(node_).phase;
+    out_.strategy = text_of(node_, plan_.choice[node_.v]);
+    out_.cost = plan_.costs[node_.v];
+    out_.objective_us = plan_.objective_us;
+    out_.bound_us = plan_.bound_us;
+    out_.proven = plan_.proven;
+    for (uint32_t i = 0; i < graph().num_nodes(); ++i) {
+      const auto operands = graph().operands(NodeId{i});
+      for (uint32_t k = 0; k < operands.size(); ++k) {
+        if (!operands[k].valid()) continue;
+        if (NodeId{i} == node_) out_.operands.push_back(edge(node_, k));
+        if (operands[k] == node_) out_.users.push_back(edge(NodeId{i}, k));
+      }
+    }
+  }
+
+  EdgePrice edge(NodeId consumer, uint32_t k) const {
+    const NodeId producer = graph().operands(consumer)[k];
+    const auto& pool = strategies().pool();
+    const Layout& from = pool.layout(
+        pool.list(strategies().produced(graph(), consumer, k))[plan_.choice[producer.v]]);
+    const Layout& to = strategies().operand_layout(consumer, k, plan_.choice[consumer.v]);
+    return {graph().name(producer),
+            graph().name(consumer),
+            k,
+            to_string(from, mesh_rank()),
+            to_string(to, mesh_rank()),
+            planner_.pricer().redistribution_us(consumer, k, from, to),
+            cost::transition_us(from, to)};
+  }
+
+  // The problem with the node left these strategies, as a pin would leave them.
+  Result<solver::PlacementProblem> problem_with(std::vector<bool> allowed) const {
+    PlacementConstraints constraints = constraints_;
+    constraints.choices.push_back({node_, std::move(allowed), "layout of " + out_.node});
+    return planner_.problem(constraints);
+  }
+
+  Status find_floors() {
+    SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem,
+                         problem_with(std::vector<bool>(count(), true)));
+    SHW_ASSIGN_OR_RETURN(const solver::Certificate certificate,
+                         solver::certify(problem, {}, kCertificateSweeps, monitor_));
+    SHW_ASSIGN_OR_RETURN(const std::vector<double> floors,
+                         solver::label_floors(problem, certificate, node_.v, monitor_));
+    SHW_ASSIGN_OR_RETURN(const std::span<const double> compute,
+                         planner_.pricer().node_costs(node_));
+    out_.certified_us = certificate.bound;
+    for (uint32_t s = 0; s < count(); ++s) {
+      const bool chosen = s == plan_.choice[node_.v];
+      out_.strategies.push_back({text_of(node_, s), chosen, compute[s], floors[s]});
+      Alternative& a = alternative_of(result(s));
+      a.chosen |= chosen;
+      a.floor_us = ++a.num_strategies == 1 ? floors[s] : std::min(a.floor_us, floors[s]);
+    }
+    const auto by_floor = [](const auto& a, const auto& b) { return a.floor_us < b.floor_us; };
+    std::stable_sort(out_.strategies.begin(), out_.strategies.end(), by_floor);
+    std::stable_sort(out_.alternatives.begin(), out_.alternatives.end(), by_floor);
+    return {};
+  }
+
+  // Made if it is not there yet.
+  Alternative& alternative_of(const Layout& layout) {
+    const std::string name = name_of(layout);
+    for (Alternative& a : out_.alternatives)
+      if (a.layout == name) return a;
+    out_.alternatives.emplace_back().layout = name;
+    return out_.alternatives.back();
+  }
+
+  Status force(Alternative& alternative) {
+    if (alternative.forced) return {};
+    std::vector<bool> allowed;
+    for (uint32_t s = 0; s < count(); ++s)
+      allowed.push_back(name_of(result(s)) == alternative.layout);
+    SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem, problem_with(std::move(allowed)));
+    const auto placed = planner_.solve(problem, options_, monitor_);
+    Forced& forced = alternative.forced.emplace();
+    if (placed.status().code() == Code::kFailedPrecondition) return {};
+    SHW_RETURN_IF_ERROR(placed.status());
+    forced = {true, placed->objective_us, placed->bound_us, placed->proven,
+              text_of(node_, placed->choice[node_.v])};
+    for (uint32_t i = 0; i < plan_.choice.size(); ++i)
+      forced.changed_nodes += placed->choice[i] != plan_.choice[i];
+    return {};
+  }
+
+  // The cheapest floors first, until as many are known as were asked for, and the second best among
+  // them: no floor that is left is below it.
+  Status force_cheapest(uint32_t at_least) {
+    double second = solver::kForbidden;
+    for (size_t i = 0; i < out_.alternatives.size(); ++i) {
+      Alternative& a = out_.alternatives[i];
+      if (a.floor_us == solver::kForbidden) break;
+      if (i >= at_least && a.floor_us >= second && !a.forced) continue;
+      SHW_RETURN_IF_ERROR(force(a));
+      if (a.chosen || !a.forced->possible || a.forced->objective_us >= second) continue;
+      second = a.forced->objective_us;
+      out_.second_best = i;
+    }
+    return {};
+  }
+
+  Planner& planner_;
+  const PlacementConstraints& constraints_;
+  const solver::SolveOptions& options_;
+  Monitor& monitor_;
+  NodeId node_;
+  size_t result_ = 0;  // the one whose layout is spoken of
+  Placed plan_;
+  Explanation out_;
+};
+
+}  // namespace
+
+Result<Explanation> explain(Planner& planner, const PlacementConstraints& constraints,
+                            const ExplainRequest& request, const solver::SolveOptions& options,
+                            Monitor& monitor) {
+  return Explainer(planner, constraints, options, monitor).run(request);
+}
+
+}  // namespace shw::answers

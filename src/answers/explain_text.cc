@@ -1,0 +1,130 @@
+// An explanation as a person or a program wants to read it.
+#include <algorithm>
+#include <cmath>
+
+#include "answers/explain.h"
+#include "answers/table.h"
+#include "support/json_writer.h"
+
+namespace shw::answers {
+namespace {
+
+constexpr size_t kMostRows = 12;
+
+void write_edges(JsonWriter& j, std::string_view key, const std::vector<EdgePrice>& edges) {
+  j.key(key).begin_array();
+  for (const EdgePrice& e : edges) {
+    j.begin_object().member("producer", e.producer).member("consumer", e.consumer);
+    j.member("operand", e.operand).member("from", e.from).member("to", e.to);
+    j.member("comm", e.comm_us).member("transition", e.transition_us).end_object();
+  }
+  j.end_array();
+}
+
+void write_alternative(JsonWriter& j, const Alternative& a) {
+  j.begin_object().member("layout", a.layout).member("chosen", a.chosen);
+  j.member("strategies", a.num_strategies).member("floor", a.floor_us).key("forced");
+  if (!a.forced) {
+    j.value(solver::kForbidden).end_object();  // null
+    return;
+  }
+  const Forced& f = *a.forced;
+  j.begin_object().member("possible", f.possible);
+  if (f.possible) {
+    j.member("objective", f.objective_us).member("bound", f.bound_us);
+    j.member("proven", f.proven).member("strategy", f.strategy);
+    j.member("changed_nodes", f.changed_nodes);
+  }
+  j.end_object().end_object();
+}
+
+std::string floor_text(double us) { return std::isinf(us) ? "impossible" : format("%.3f", us); }
+
+std::string forced_text(const Alternative& a) {
+  if (!a.forced) return "";
+  return a.forced->possible ? format("%.3f", a.forced->objective_us) : "impossible";
+}
+
+std::string edges_table(const char* title, const std::vector<EdgePrice>& edges, bool of_operands) {
+  if (edges.empty()) return "";
+  std::string t = format("\n%-40s %12s  %s\n", title, "comm µs", "layout");
+  for (const EdgePrice& e : edges)
+    t += format("  %-38s %11.3f  %s%s\n", (of_operands ? e.producer : e.consumer).c_str(),
+                e.comm_us, e.from.c_str(), e.from == e.to ? "" : (" → " + e.to).c_str());
+  return t;
+}
+
+std::string alternatives_table(const Explanation& e) {
+  std::string t = format("\n%-24s %16s %16s %12s %8s\n", "result layout", "floor µs", "forced µs",
+                         "dearer by", "changes");
+  size_t left_out = 0;
+  for (size_t i = 0; i < e.alternatives.size(); ++i) {
+    const Alternative& a = e.alternatives[i];
+    if (i >= kMostRows && !a.forced && !a.chosen) {
+      ++left_out;
+      continue;
+    }
+    const bool known = a.forced && a.forced->possible;
+    t += format("  %-22s %16s %16s %12s %8s%s\n", a.layout.c_str(), floor_text(a.floor_us).c_str(),
+                forced_text(a).c_str(),
+                known ? format("%+.3f", a.forced->objective_us - e.objective_us).c_str() : "",
+                known ? std::to_string(a.forced->changed_nodes).c_str() : "",
+                a.chosen ? "  chosen" : (e.second_best == i ? "  second best" : ""));
+  }
+  if (left_out > 0) t += format("  and %zu more\n", left_out);
+  return t;
+}
+
+std::string strategies_table(const Explanation& e) {
+  std::string t = format("\n%16s %12s  %s\n", "floor µs", "compute µs", "strategy");
+  size_t shown = 0;
+  for (const StrategyFloor& s : e.strategies)
+    if (s.chosen || shown < kMostRows) {
+      ++shown;
+      t += format("%16s %12.3f  %s%s\n", floor_text(s.floor_us).c_str(), s.compute_us,
+                  s.strategy.c_str(), s.chosen ? "  chosen" : "");
+    }
+  if (shown < e.strategies.size()) t += format("  and %zu more\n", e.strategies.size() - shown);
+  return t;
+}
+
+}  // namespace
+
+std::string to_json(const Explanation& e) {
+  JsonWriter j;
+  j.begin_object().member("node", e.node).member("op", e.op).member("module_path", e.module_path);
+  j.member("phase", e.phase == Phase::kForward ? "forward" : "backward");
+  j.member("strategy", e.strategy).member("compute", e.cost.compute_us);
+  j.member("comm", e.cost.comm_us).member("transition", e.cost.transition_us);
+  write_edges(j, "operands", e.operands);
+  write_edges(j, "users", e.users);
+  j.member("objective", e.objective_us).member("bound", e.bound_us).member("proven", e.proven);
+  j.member("certified", e.certified_us).key("alternatives").begin_array();
+  for (const Alternative& a : e.alternatives) write_alternative(j, a);
+  j.end_array().key("strategies").begin_array();
+  for (const StrategyFloor& s : e.strategies) {
+    j.begin_object().member("strategy", s.strategy).member("chosen", s.chosen);
+    j.member("compute", s.compute_us).member("floor", s.floor_us).end_object();
+  }
+  j.end_array().key("second_best");
+  if (e.second_best)
+    j.value(e.alternatives[*e.second_best].layout);
+  else
+    j.value(solver::kForbidden);  // null
+  return j.end_object().take();
+}
+
+std::string to_text(const Explanation& e) {
+  std::string t = format("node      %s, %s%s%s\n", e.node.c_str(), e.op.c_str(),
+                         e.module_path.empty() ? "" : ", in ", e.module_path.c_str());
+  t += format("chosen    %s\n", e.strategy.c_str());
+  t += format("cost      compute %.3f µs, communication %.3f of its operands, transitions %.0f\n",
+              e.cost.compute_us, e.cost.comm_us, e.cost.transition_us);
+  t += format("plan      %.3f µs, %s; floors come from a certificate of %.3f\n", e.objective_us,
+              e.proven ? "proven optimal" : "not proven", e.certified_us);
+  t += edges_table("operands", e.operands, true);
+  t += edges_table("users", e.users, false);
+  return t + alternatives_table(e) + strategies_table(e);
+}
+
+}  // namespace shw::answers

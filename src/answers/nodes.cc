@@ -1,0 +1,51 @@
+#include "answers/nodes.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace shw::answers {
+namespace {
+
+constexpr size_t kMostOffers = 5;
+
+// Calls f(name, node) for every name of every node.
+template <class F>
+void for_names(const Graph& graph, F f) {
+  for (const InputInfo& in : graph.inputs()) f(graph.full_name(in), in.node);
+  for (const OutputInfo& out : graph.outputs())
+    if (out.node.valid()) f(graph.full_name(out), out.node);
+  for (uint32_t i = 0; i < graph.num_nodes(); ++i) f(graph.name(NodeId{i}), NodeId{i});
+}
+
+// Some of the names that contain what was asked for.
+std::string offers(const Graph& graph, std::string_view name) {
+  std::string text;
+  size_t count = 0;
+  const auto offer = [&](const std::string& other) {
+    if (++count <= kMostOffers) text += (text.empty() ? "" : ", ") + other;
+  };
+  for_names(graph, [&](const std::string& other, NodeId) {
+    if (other.find(name) != std::string::npos) offer(other);
+  });
+  if (count == 0) return "; names are those after the rewrites (`show PLAN --nodes` lists them)";
+  return "; did you mean " + text + (count > kMostOffers ? ", …" : "") + "?";
+}
+
+}  // namespace
+
+Result<NodeId> node_named(const Graph& graph, std::string_view name) {
+  std::vector<NodeId> found;
+  for_names(graph, [&](const std::string& other, NodeId n) {
+    if (other == name && std::find(found.begin(), found.end(), n) == found.end())
+      found.push_back(n);
+  });
+  if (found.empty())
+    return Status(Code::kNotFound,
+                  "there is no node '" + std::string(name) + "'" + offers(graph, name));
+  if (found.size() > 1)
+    return invalid_argument(std::to_string(found.size()) + " nodes have the name '" +
+                            std::string(name) + "'");
+  return found.front();
+}
+
+}  // namespace shw::answers

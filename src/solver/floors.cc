@@ -1,0 +1,134 @@
+#include "solver/floors.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "solver/adjacency.h"
+
+namespace shw::solver {
+namespace {
+
+constexpr double kRounding = 1e-12;  // of a floor: some ten thousand additions
+constexpr uint32_t kNone = UINT32_MAX;
+
+class Floors {
+ public:
+  Floors(const PlacementProblem& problem, const Certificate& certificate)
+      : problem_(problem),
+        certificate_(certificate),
+        theta_(priced_usages(problem, certificate.prices)),
+        adjacent_(problem),
+        parent_(problem.num_variables(), kNone) {
+    for (uint32_t v = 0; v < problem.num_variables(); ++v) {
+      const auto unary = problem.unary(v);
+      for (uint32_t i = 0; i < unary.size(); ++i) theta(v)[i] += unary[i];
+    }
+    const auto edges = problem.edges();
+    const double* message = certificate.messages.data();
+    for (uint32_t e = 0; e < edges.size(); ++e)
+      for (const uint32_t end : {edges[e].a, edges[e].b}) {
+        messages_.push_back(message);
+        for (uint32_t i = 0; i < problem.num_labels(end); ++i) theta(end)[i] += *message++;
+      }
+    for (const BudgetPrice& p : certificate.prices)
+      sum_ -= p.price * problem.budget_limits()[p.budget];
+  }
+
+  Result<std::vector<double>> run(uint32_t held, const Monitor& monitor) {
+    span_from(held);
+    for (uint32_t e = 0; e < problem_.edges().size(); ++e) {
+      if (e % 64 == 0) SHW_RETURN_IF_ERROR(monitor.poll());
+      if (!in_tree(problem_.edges()[e])) sum_ += least(e);
+    }
+    for (auto v = order_.rbegin(); *v != held; ++v) {
+      SHW_RETURN_IF_ERROR(monitor.poll());
+      fold(*v);
+    }
+    std::vector<double> floors(problem_.num_labels(held), kForbidden);
+    for (const uint32_t i : labels(held)) {
+      const double floor = sum_ + theta(held)[i];
+      floors[i] = floor == kForbidden ? floor : floor - kRounding * std::abs(floor);
+    }
+    return floors;
+  }
+
+ private:
+  double* theta(uint32_t v) { return theta_.data() + problem_.first_label(v); }
+  const std::vector<uint32_t>& labels(uint32_t v) const { return certificate_.labels[v]; }
+
+  // Breadth first: the nearer a variable is to the held one, the more of its edges are in the tree.
+  // What is not joined to it becomes a tree of its own.
+  void span_from(uint32_t held) {
+    std::vector<bool> seen(problem_.num_variables());
+    const auto visit = [&](uint32_t v) {
+      seen[v] = true;
+      order_.push_back(v);
+    };
+    visit(held);
+    for (uint32_t at = 0, root = 0; order_.size() < seen.size() || at < order_.size();) {
+      if (at == order_.size()) {
+        while (seen[root]) ++root;
+        visit(root);
+      }
+      const uint32_t v = order_[at++];
+      for (const auto& arc : adjacent_.of(v))
+        if (!seen[arc.other]) parent_[arc.other] = v, visit(arc.other);
+    }
+  }
+
+  bool in_tree(const PlacementProblem::Edge& e) const {
+    return parent_[e.a] == e.b || parent_[e.b] == e.a;
+  }
+  double left(uint32_t e, uint32_t i, uint32_t j) const {
+    return problem_.edge_cost(problem_.edges()[e], i, j) - messages_[2 * e][i] -
+           messages_[2 * e + 1][j];
+  }
+  double least(uint32_t e) const {
+    double least = kForbidden;
+    for (const uint32_t i : labels(problem_.edges()[e].a))
+      for (const uint32_t j : labels(problem_.edges()[e].b)) least = std::min(least, left(e, i, j));
+    return least;
+  }
+
+  // Adds to the parent what v, and with it all that hangs from it, costs at least beside each of
+  // the parent's labels.
+  void fold(uint32_t v) {
+    const uint32_t parent = parent_[v];
+    if (parent == kNone) {
+      double least = kForbidden;
+      for (const uint32_t i : labels(v)) least = std::min(least, theta(v)[i]);
+      sum_ += least;
+      return;
+    }
+    for (const uint32_t j : labels(parent)) {
+      double best = kForbidden;
+      for (const uint32_t i : labels(v)) {
+        double cost = theta(v)[i];
+        for (const auto& [other, e] : adjacent_.of(v))
+          if (other == parent) cost += problem_.edges()[e].a == v ? left(e, i, j) : left(e, j, i);
+        best = std::min(best, cost);
+      }
+      theta(parent)[j] += best;
+    }
+  }
+
+  const PlacementProblem& problem_;
+  const Certificate& certificate_;
+  std::vector<double> theta_;  // of all labels in a row; grows towards the root
+  Adjacency adjacent_;
+  std::vector<const double*> messages_;  // by edge, of a and of b
+  std::vector<uint32_t> parent_, order_;
+  double sum_ = 0;  // of all that does not depend on the held label
+};
+
+}  // namespace
+
+Result<std::vector<double>> label_floors(const PlacementProblem& problem,
+                                         const Certificate& certificate, uint32_t variable,
+                                         const Monitor& monitor) {
+  SHW_CHECK(variable < problem.num_variables() &&
+            certificate.labels.size() == problem.num_variables());
+  return Floors(problem, certificate).run(variable, monitor);
+}
+
+}  // namespace shw::solver

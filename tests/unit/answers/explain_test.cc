@@ -1,0 +1,151 @@
+// Explanations, held to plans that really force what they speak of.
+#include "answers/explain.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "planned.h"
+
+namespace shw::answers {
+namespace {
+
+using testing::Case;
+using testing::kCases;
+
+class Explain : public ::testing::TestWithParam<Case> {};
+
+// A node that can be pinned by its name, and one of the layouts of its result.
+struct Pair {
+  std::string node, layout;
+};
+Pair random_pair(const Planner& planner, std::mt19937& random) {
+  for (;;) {
+    const NodeId n{static_cast<uint32_t>(random() % planner.graph().num_nodes())};
+    if (planner.graph().is_tuple(n)) continue;
+    Layout layout = planner.strategies().result_layout(
+        n, 0, static_cast<uint32_t>(random() % planner.strategies().of(n).count));
+    layout.order = Layout{}.order;
+    return {planner.graph().name(n), to_string(layout, planner.mesh().rank())};
+  }
+}
+
+const Alternative& find(const Explanation& e, const std::string& layout) {
+  const auto it = std::find_if(e.alternatives.begin(), e.alternatives.end(),
+                               [&](const Alternative& a) { return a.layout == layout; });
+  EXPECT_NE(it, e.alternatives.end());
+  return *it;
+}
+
+// The plan made from the start with the pin among the options, as `plan --pin` makes it.
+Result<Compiled> pinned_plan(const Case& c, const std::vector<uint8_t>& graph, const Pair& pair) {
+  CompileOptions options = testing::options_of(c);
+  options.pins.emplace_back(pair.node, pair.layout);
+  Monitor monitor;
+  return compile(graph, options, monitor);
+}
+
+TEST_P(Explain, ForcedTotalsAreThoseOfPlansThatForceThem) {
+  const auto planner = testing::planner_of(GetParam());
+  const std::vector<uint8_t> graph = testing::graph_of(GetParam());
+  std::mt19937 random(20);
+  uint32_t possible = 0, impossible = 0;
+  while (possible < 20) {
+    const Pair pair = random_pair(*planner, random);
+    SCOPED_TRACE(pair.node + " " + pair.layout);
+    Monitor monitor;
+    const auto got =
+        explain(*planner, planner->constraints(), {pair.node, pair.layout, 0}, {}, monitor);
+    ASSERT_TRUE(got.ok()) << got.status().message();
+    const Alternative& a = find(*got, pair.layout);
+    ASSERT_TRUE(a.forced);
+    const auto plan = pinned_plan(GetParam(), graph, pair);
+    ASSERT_EQ(plan.ok(), a.forced->possible) << plan.status().message();
+    if (!plan.ok()) {
+      EXPECT_EQ(plan.status().code(), Code::kFailedPrecondition);
+      ASSERT_LT(++impossible, 40u);
+      continue;
+    }
+    ++possible;
+    EXPECT_EQ(a.forced->objective_us, plan->plan.summary.objective_us);
+    EXPECT_TRUE(a.forced->proven);
+    EXPECT_LE(a.floor_us, a.forced->objective_us);
+    EXPECT_GE(a.floor_us, got->certified_us * (1 - 1e-9));
+  }
+}
+
+TEST_P(Explain, FloorsAreBelowEveryForcedTotalAndTheSecondBestIsTheCheapest) {
+  const auto planner = testing::planner_of(GetParam());
+  std::mt19937 random(7);
+  for (int i = 0; i < 3; ++i) {
+    const Pair pair = random_pair(*planner, random);
+    SCOPED_TRACE(pair.node);
+    Monitor monitor;
+    const auto all =
+        explain(*planner, planner->constraints(), {pair.node, "", UINT32_MAX}, {}, monitor);
+    ASSERT_TRUE(all.ok()) << all.status().message();
+    double second = HUGE_VAL;
+    uint32_t chosen = 0;
+    for (const Alternative& a : all->alternatives) {
+      chosen += a.chosen;
+      if (a.floor_us == HUGE_VAL) continue;
+      ASSERT_TRUE(a.forced);
+      if (!a.forced->possible) continue;
+      EXPECT_LE(a.floor_us, a.forced->objective_us) << a.layout;
+      if (!a.chosen) second = std::min(second, a.forced->objective_us);
+    }
+    EXPECT_EQ(chosen, 1u);
+    const auto few = explain(*planner, planner->constraints(), {pair.node, "", 0}, {}, monitor);
+    ASSERT_TRUE(few.ok());
+    ASSERT_EQ(few->second_best.has_value(), second != HUGE_VAL);
+    if (few->second_best) {
+      EXPECT_EQ(few->alternatives[*few->second_best].forced->objective_us, second);
+    }
+  }
+}
+
+TEST_P(Explain, EdgesAddUpToWhatTheNodePays) {
+  const auto planner = testing::planner_of(GetParam());
+  std::mt19937 random(3);
+  for (int i = 0; i < 5; ++i) {
+    Monitor monitor;
+    const auto got = explain(*planner, planner->constraints(), {random_pair(*planner, random).node},
+                             {}, monitor);
+    ASSERT_TRUE(got.ok()) << got.status().message();
+    double comm = 0, transition = 0;
+    for (const EdgePrice& e : got->operands) comm += e.comm_us, transition += e.transition_us;
+    EXPECT_NEAR(comm, got->cost.comm_us, 1e-9 * (1 + comm));
+    EXPECT_EQ(transition, got->cost.transition_us);
+    for (const EdgePrice& e : got->users) EXPECT_EQ(e.producer, got->node);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Graphs, Explain, ::testing::ValuesIn(kCases),
+                         [](const auto& c) { return std::string(c.param.name); });
+
+TEST(ExplainOneNode, IsFoundByItsNameAsAnInputOrOutput) {
+  const auto planner = testing::planner_of(kCases[0]);
+  Monitor monitor;
+  const auto by_name = explain(*planner, planner->constraints(), {"param.w1.weight"}, {}, monitor);
+  ASSERT_TRUE(by_name.ok()) << by_name.status().message();
+  EXPECT_EQ(by_name->op, "input");
+  const auto missing = explain(*planner, planner->constraints(), {"w1.weigh"}, {}, monitor);
+  EXPECT_EQ(missing.status().code(), Code::kNotFound);
+  EXPECT_NE(missing.status().message().find("param.w1.weight"), std::string::npos);
+}
+
+TEST(ExplainOneNode, RefusesLayoutsThatNoStrategyHas) {
+  const auto planner = testing::planner_of(kCases[0]);
+  Monitor monitor;
+  for (const char* bad : {"S(5)", "S(0)R", "nonsense"})
+    EXPECT_EQ(explain(*planner, planner->constraints(), {"param.w1.weight", bad}, {}, monitor)
+                  .status()
+                  .code(),
+              Code::kInvalidArgument)
+        << bad;
+}
+
+}  // namespace
+}  // namespace shw::answers

@@ -1,0 +1,53 @@
+// Planners of the test data's graphs.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "compiler/planner.h"
+#include "graph/writer.h"
+#include "import/fx_json.h"
+#include "import/json_file.h"
+
+namespace shw::answers::testing {
+
+struct Case {
+  const char* name;
+  const char* mesh;
+  Rules rules;
+  const char* output_layout;
+};
+inline constexpr Case kCases[] = {
+    {"block_1d8", "dp=8", Rules::kCompat, "S(0)"},
+    {"llama_tiny_2x4", "dp=2,tp=4", Rules::kFull, "S(0)S(2)"},
+    {"llama8b_L2_8x8_einsum", "dp=8,tp=8", Rules::kCompat, "S(0)S(2)"}};
+
+inline CompileOptions options_of(const Case& c) {
+  CompileOptions options;
+  options.mesh = c.mesh;
+  options.rules = c.rules;
+  options.input_layout = std::string(c.mesh).find(',') == std::string::npos ? "S(0)" : "S(0)R";
+  options.output_layout = c.output_layout;
+  options.keep_graph = false;
+  return options;
+}
+
+// Bytes of SWGR.
+inline std::vector<uint8_t> graph_of(const Case& c) {
+  const auto json = import::read_json_file(std::string(SHW_TEST_DATA) + "/graphs/" + c.name +
+                                           ".graph.pre.json.gz");
+  EXPECT_TRUE(json.ok()) << json.status().message();
+  const auto graph = import::import_fx_json(*json);
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  return write_graph(*graph);
+}
+
+inline std::unique_ptr<Planner> planner_of(const Case& c) {
+  Monitor monitor;
+  auto planner = Planner::create(graph_of(c), options_of(c), monitor);
+  EXPECT_TRUE(planner.ok()) << planner.status().message();
+  return std::move(*planner);
+}
+
+}  // namespace shw::answers::testing
