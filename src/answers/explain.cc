@@ -111,8 +111,12 @@ class Explainer {
   Status find_floors() {
     SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem,
                          problem_with(std::vector<bool>(count(), true)));
+    // What budgets are worth to the plan: a good guess where they are not quite the same.
+    std::vector<solver::BudgetPrice> prices = plan_.prices;
+    std::erase_if(prices,
+                  [&](const auto& p) { return p.budget >= problem.budget_limits().size(); });
     SHW_ASSIGN_OR_RETURN(const solver::Certificate certificate,
-                         solver::certify(problem, {}, kCertificateSweeps, monitor_));
+                         solver::certify(problem, prices, kCertificateSweeps, monitor_));
     SHW_ASSIGN_OR_RETURN(const std::vector<double> floors,
                          solver::label_floors(problem, certificate, node_.v, monitor_));
     SHW_ASSIGN_OR_RETURN(const std::span<const double> compute,

@@ -7,7 +7,9 @@
 #include <cmath>
 #include <random>
 
+#include "answers/nodes.h"
 #include "planned.h"
+#include "unit/solver/checked_bound.h"
 
 namespace shw::answers {
 namespace {
@@ -106,6 +108,38 @@ TEST_P(Explain, FloorsAreBelowEveryForcedTotalAndTheSecondBestIsTheCheapest) {
   }
 }
 
+// The dual bound once more, by a checker that knows the certificate's definition alone.
+TEST_P(Explain, NoForcedTotalIsBelowTheCertificateWithTheNodeHeld) {
+  const auto planner = testing::planner_of(GetParam());
+  Monitor monitor;
+  const auto problem = planner->problem(planner->constraints());
+  ASSERT_TRUE(problem.ok());
+  const auto plan = planner->solve(*problem, {}, monitor);
+  ASSERT_TRUE(plan.ok());
+  const auto certificate = solver::certify(*problem, plan->prices, 512, monitor);
+  ASSERT_TRUE(certificate.ok());
+  std::mt19937 random(11);
+  for (int i = 0; i < 3;) {
+    const Pair pair = random_pair(*planner, random);
+    const NodeId n = *node_named(planner->graph(), pair.node);
+    if (planner->graph().op(n) == OpKind::kInput) continue;  // a pin may lift its budget
+    SCOPED_TRACE(pair.node + " " + pair.layout);
+    const auto got =
+        explain(*planner, planner->constraints(), {pair.node, pair.layout, 0}, {}, monitor);
+    ASSERT_TRUE(got.ok()) << got.status().message();
+    const Alternative& a = find(*got, pair.layout);
+    if (!a.forced->possible) continue;
+    ++i;
+    double held = HUGE_VAL;
+    const Layout layout = *parse_layout(pair.layout, planner->mesh().rank());
+    for (uint32_t s = 0; s < planner->strategies().of(n).count; ++s)
+      if (planner->strategies().result_layout(n, 0, s).same_placements(layout))
+        held = std::min(held, solver::testing::checked_bound(*problem, *certificate, {n.v, s}));
+    EXPECT_LE(held, a.forced->objective_us * (1 + 1e-9));
+    EXPECT_GE(a.floor_us, held * (1 - 1e-9));  // the tree is at least as good as no tree
+  }
+}
+
 TEST_P(Explain, EdgesAddUpToWhatTheNodePays) {
   const auto planner = testing::planner_of(GetParam());
   std::mt19937 random(3);
@@ -123,7 +157,7 @@ TEST_P(Explain, EdgesAddUpToWhatTheNodePays) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Graphs, Explain, ::testing::ValuesIn(kCases),
-                         [](const auto& c) { return std::string(c.param.name); });
+                         [](const auto& c) { return name_of(c.param); });
 
 TEST(ExplainOneNode, IsFoundByItsNameAsAnInputOrOutput) {
   const auto planner = testing::planner_of(kCases[0]);

@@ -17,11 +17,13 @@ struct Case {
   const char* mesh;
   Rules rules;
   const char* output_layout;
+  double budget = 0;  // factor of the parameter budget
 };
 inline constexpr Case kCases[] = {
     {"block_1d8", "dp=8", Rules::kCompat, "S(0)"},
     {"llama_tiny_2x4", "dp=2,tp=4", Rules::kFull, "S(0)S(2)"},
-    {"llama8b_L2_8x8_einsum", "dp=8,tp=8", Rules::kCompat, "S(0)S(2)"}};
+    {"llama8b_L2_8x8_einsum", "dp=8,tp=8", Rules::kCompat, "S(0)S(2)"},
+    {"llama8b_L2_8x8_einsum", "dp=8,tp=8", Rules::kCompat, "S(0)S(2)", 0.05}};
 
 inline CompileOptions options_of(const Case& c) {
   CompileOptions options;
@@ -29,8 +31,13 @@ inline CompileOptions options_of(const Case& c) {
   options.rules = c.rules;
   options.input_layout = std::string(c.mesh).find(',') == std::string::npos ? "S(0)" : "S(0)R";
   options.output_layout = c.output_layout;
+  if (c.budget != 0) options.parameter_budget = {ParameterBudget::Kind::kFactor, c.budget};
   options.keep_graph = false;
   return options;
+}
+
+inline std::string name_of(const Case& c) {
+  return std::string(c.name) + (c.budget != 0 ? "_budget" : "");
 }
 
 // Bytes of SWGR.
