@@ -10,18 +10,31 @@
 #include "strategy/strategies.h"
 
 namespace shw::capi {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-constexpr size_t kCompileOptionsSize_0_1 =
-    offsetof(shw_compile_options, progress_user) + sizeof(void*);
 
 Result<std::span<const uint8_t>> bytes_of(shw_bytes bytes, const char* what) {
   if (bytes.data == nullptr && bytes.size != 0)
     return invalid_argument(std::string(what) + ".data is NULL and its size is not 0");
   return std::span(static_cast<const uint8_t*>(bytes.data), bytes.size);
 }
+
+Result<std::vector<std::pair<std::string, std::string>>> pins_of(const shw_pin* pins,
+                                                                 size_t count) {
+  std::vector<std::pair<std::string, std::string>> ours;
+  if (count != 0) SHW_WANT(pins);
+  for (size_t i = 0; i < count; ++i) {
+    if (pins[i].pattern == nullptr || pins[i].layout == nullptr)
+      return invalid_argument("pin " + std::to_string(i) + " has no pattern or no layout");
+    ours.emplace_back(pins[i].pattern, pins[i].layout);
+  }
+  return ours;
+}
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kCompileOptionsSize_0_1 =
+    offsetof(shw_compile_options, progress_user) + sizeof(void*);
 
 Result<std::string> mesh_text(const shw_mesh_axis* axes, size_t count) {
   if (count == 0) return std::string("rank=1");
@@ -72,18 +85,6 @@ Result<ParameterBudget> budget_of(shw_param_budget kind, double factor) {
   }
 }
 
-Result<std::vector<std::pair<std::string, std::string>>> pins_of(const shw_pin* pins,
-                                                                 size_t count) {
-  std::vector<std::pair<std::string, std::string>> ours;
-  if (count != 0) SHW_WANT(pins);
-  for (size_t i = 0; i < count; ++i) {
-    if (pins[i].pattern == nullptr || pins[i].layout == nullptr)
-      return invalid_argument("pin " + std::to_string(i) + " has no pattern or no layout");
-    ours.emplace_back(pins[i].pattern, pins[i].layout);
-  }
-  return ours;
-}
-
 constexpr double kMostOptimizerFactor = 1e6;
 
 Result<CompileOptions> convert(const shw_compile_options& in) {
@@ -120,19 +121,6 @@ Result<CompileOptions> convert(const shw_compile_options& in) {
   return out;
 }
 
-Monitor monitor_of(const shw_compile_options& options) {
-  Monitor monitor;
-  if (options.cancel != nullptr) monitor.cancel = &options.cancel->raised;
-  if (options.progress != nullptr)
-    monitor.on_progress = [fn = options.progress, user = options.progress_user](const Progress& p) {
-      const std::string phase(p.phase);
-      const shw_progress c = {sizeof c, phase.c_str(), p.best_cost_us, p.lower_bound_us,
-                              p.elapsed_s};
-      return fn(user, &c) != 0;
-    };
-  return monitor;
-}
-
 // A plan is what its bytes say: also a fresh one is read, so that there is one way only for a
 // program to come about.
 Result<Plan> read_back(std::span<const uint8_t> bytes, std::vector<PhaseTime>& phases) {
@@ -140,19 +128,6 @@ Result<Plan> read_back(std::span<const uint8_t> bytes, std::vector<PhaseTime>& p
   SHW_ASSIGN_OR_RETURN(Plan loaded, read_plan(bytes));
   phases.push_back({"read", std::chrono::duration<double>(Clock::now() - start).count()});
   return loaded;
-}
-
-Result<PlanRef> compile_plan(const ContextRef& context, shw_bytes graph,
-                             const shw_compile_options* options) {
-  SHW_ASSIGN_OR_RETURN(const shw_compile_options c_options,
-                       copy_in(options, kCompileOptionsSize_0_1));
-  SHW_ASSIGN_OR_RETURN(const CompileOptions ours, convert(c_options));
-  SHW_ASSIGN_OR_RETURN(const std::span<const uint8_t> bytes, bytes_of(graph, "graph"));
-  Monitor monitor = monitor_of(c_options);
-  SHW_RETURN_IF_ERROR(monitor.poll());
-  SHW_ASSIGN_OR_RETURN(Compiled compiled, compile(bytes, ours, monitor));
-  SHW_ASSIGN_OR_RETURN(Plan plan, read_back(compiled.bytes, compiled.phases));
-  return LoadedPlan::create(context, std::move(plan), std::move(compiled.phases));
 }
 
 void log_compiled(const LoadedPlan& loaded) {
@@ -167,6 +142,35 @@ void log_compiled(const LoadedPlan& loaded) {
 }
 
 }  // namespace
+
+Monitor monitor_of(const shw_cancel* cancel, shw_progress_fn progress, void* progress_user) {
+  Monitor monitor;
+  if (cancel != nullptr) monitor.cancel = &cancel->raised;
+  if (progress != nullptr)
+    monitor.on_progress = [progress, progress_user](const Progress& p) {
+      const std::string phase(p.phase);
+      const shw_progress c = {sizeof c, phase.c_str(), p.best_cost_us, p.lower_bound_us,
+                              p.elapsed_s};
+      return progress(progress_user, &c) != 0;
+    };
+  return monitor;
+}
+
+Result<PlanRef> plan_of(const ContextRef& context, Compiled compiled) {
+  SHW_ASSIGN_OR_RETURN(Plan plan, read_back(compiled.bytes, compiled.phases));
+  SHW_ASSIGN_OR_RETURN(PlanRef loaded,
+                       LoadedPlan::create(context, std::move(plan), std::move(compiled.phases)));
+  log_compiled(*loaded);
+  return loaded;
+}
+
+Result<CompileRequest> read_options(const shw_compile_options* options) {
+  SHW_ASSIGN_OR_RETURN(const shw_compile_options ours, copy_in(options, kCompileOptionsSize_0_1));
+  SHW_ASSIGN_OR_RETURN(CompileOptions converted, convert(ours));
+  Monitor monitor = monitor_of(ours.cancel, ours.progress, ours.progress_user);
+  SHW_RETURN_IF_ERROR(monitor.poll());
+  return CompileRequest{std::move(converted), std::move(monitor)};
+}
 
 Result<PlanRef> LoadedPlan::create(ContextRef context, Plan plan, std::vector<PhaseTime> phases) {
   SHW_ASSIGN_OR_RETURN(Mesh mesh, Mesh::create(plan.program.mesh));
@@ -197,8 +201,10 @@ shw_status* shw_plan_compile(shw_context* context, shw_bytes graph,
                              const shw_compile_options* options, shw_plan** out_plan) {
   return make_handle(out_plan, "out_plan", [&]() -> Result<std::unique_ptr<shw_plan>> {
     SHW_WANT(context);
-    SHW_ASSIGN_OR_RETURN(PlanRef plan, compile_plan(context->ref, graph, options));
-    log_compiled(*plan);
+    SHW_ASSIGN_OR_RETURN(CompileRequest request, read_options(options));
+    SHW_ASSIGN_OR_RETURN(const std::span<const uint8_t> bytes, bytes_of(graph, "graph"));
+    SHW_ASSIGN_OR_RETURN(Compiled compiled, compile(bytes, request.options, request.monitor));
+    SHW_ASSIGN_OR_RETURN(PlanRef plan, plan_of(context->ref, std::move(compiled)));
     return std::make_unique<shw_plan>(shw_plan{std::move(plan)});
   });
 }

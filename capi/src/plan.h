@@ -1,7 +1,9 @@
 // What a plan is behind its handle. Executors share it, so that the caller may destroy the handle
 // at any time.
 #pragma once
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/pipeline.h"
@@ -28,6 +30,18 @@ struct LoadedPlan {
   std::vector<EntryTexts> entries;
 };
 using PlanRef = std::shared_ptr<const LoadedPlan>;
+
+// What a caller asks for, and how it is told of progress and cancels.
+struct CompileRequest {
+  CompileOptions options;
+  Monitor monitor;
+};
+Result<CompileRequest> read_options(const shw_compile_options* options);
+Result<std::span<const uint8_t>> bytes_of(shw_bytes bytes, const char* what);
+Result<std::vector<std::pair<std::string, std::string>>> pins_of(const shw_pin* pins, size_t count);
+Monitor monitor_of(const shw_cancel* cancel, shw_progress_fn progress, void* progress_user);
+// The plan as its bytes say it, and a line in the log.
+Result<PlanRef> plan_of(const ContextRef& context, Compiled compiled);
 
 }  // namespace shw::capi
 

@@ -1,6 +1,7 @@
 #include "answers/explain.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "answers/nodes.h"
 #include "solver/certificate.h"
@@ -10,6 +11,8 @@ namespace shw::answers {
 namespace {
 
 constexpr uint32_t kCertificateSweeps = 512;
+
+bool same(double a, double b) { return std::abs(a - b) <= 1e-9 * std::abs(b); }
 
 class Explainer {
  public:
@@ -156,7 +159,9 @@ class Explainer {
     SHW_RETURN_IF_ERROR(placed.status());
     forced = {true, placed->objective_us, placed->bound_us, placed->proven,
               text_of(node_, placed->choice[node_.v])};
-    for (uint32_t i = 0; i < plan_.choice.size(); ++i)
+    const bool is_plan = alternative.chosen && same(placed->objective_us, plan_.objective_us);
+    if (is_plan) forced.strategy = out_.strategy;  // ties may fall another way
+    for (uint32_t i = 0; i < plan_.choice.size() && !is_plan; ++i)
       forced.changed_nodes += placed->choice[i] != plan_.choice[i];
     return {};
   }

@@ -47,7 +47,7 @@ std::string forced_text(const Alternative& a) {
 
 std::string edges_table(const char* title, const std::vector<EdgePrice>& edges, bool of_operands) {
   if (edges.empty()) return "";
-  std::string t = format("\n%-40s %12s  %s\n", title, "comm µs", "layout");
+  std::string t = format("\n%-40s     comm µs  layout\n", title);
   for (const EdgePrice& e : edges)
     t += format("  %-38s %11.3f  %s%s\n", (of_operands ? e.producer : e.consumer).c_str(),
                 e.comm_us, e.from.c_str(), e.from == e.to ? "" : (" → " + e.to).c_str());
@@ -55,8 +55,8 @@ std::string edges_table(const char* title, const std::vector<EdgePrice>& edges, 
 }
 
 std::string alternatives_table(const Explanation& e) {
-  std::string t = format("\n%-24s %16s %16s %12s %8s\n", "result layout", "floor µs", "forced µs",
-                         "dearer by", "changes");
+  std::string t =
+      "\nresult layout                    floor µs        forced µs    dearer by  changes\n";
   size_t left_out = 0;
   for (size_t i = 0; i < e.alternatives.size(); ++i) {
     const Alternative& a = e.alternatives[i];
@@ -72,11 +72,15 @@ std::string alternatives_table(const Explanation& e) {
                 a.chosen ? "  chosen" : (e.second_best == i ? "  second best" : ""));
   }
   if (left_out > 0) t += format("  and %zu more\n", left_out);
+  if (std::any_of(e.alternatives.begin(), e.alternatives.end(), [&](const Alternative& a) {
+        return a.forced && a.forced->possible && a.forced->objective_us < e.objective_us - 1e-6;
+      }))
+    t += "  cheaper than the plan: a pinned parameter does not count in the parameter budget\n";
   return t;
 }
 
 std::string strategies_table(const Explanation& e) {
-  std::string t = format("\n%16s %12s  %s\n", "floor µs", "compute µs", "strategy");
+  std::string t = "\n        floor µs   compute µs  strategy\n";
   size_t shown = 0;
   for (const StrategyFloor& s : e.strategies)
     if (s.chosen || shown < kMostRows) {

@@ -17,16 +17,19 @@ void for_names(const Graph& graph, F f) {
   for (uint32_t i = 0; i < graph.num_nodes(); ++i) f(graph.name(NodeId{i}), NodeId{i});
 }
 
-// Some of the names that contain what was asked for.
+// Some of the names that contain what was asked for, or as much of its end as one of them has.
 std::string offers(const Graph& graph, std::string_view name) {
   std::string text;
   size_t count = 0;
-  const auto offer = [&](const std::string& other) {
-    if (++count <= kMostOffers) text += (text.empty() ? "" : ", ") + other;
-  };
-  for_names(graph, [&](const std::string& other, NodeId) {
-    if (other.find(name) != std::string::npos) offer(other);
-  });
+  for (;;) {
+    for_names(graph, [&](const std::string& other, NodeId) {
+      if (other.find(name) != std::string::npos && ++count <= kMostOffers)
+        text += (text.empty() ? "" : ", ") + other;
+    });
+    const size_t dot = name.find('.');
+    if (count > 0 || dot == std::string_view::npos) break;
+    name.remove_prefix(dot + 1);
+  }
   if (count == 0) return "; names are those after the rewrites (`show PLAN --nodes` lists them)";
   return "; did you mean " + text + (count > kMostOffers ? ", …" : "") + "?";
 }

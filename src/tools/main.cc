@@ -50,6 +50,7 @@ int run(int argc, char** argv) {
   app.name("shardwise");
   app.require_subcommand(1);
   int exit_code = 0;
+  add_explain(app, exit_code);
   add_hardware(app, exit_code);
   add_import(app, exit_code);
   add_plan(app, exit_code);

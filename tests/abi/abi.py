@@ -11,7 +11,7 @@ import difflib, pathlib, re, shutil, subprocess, sys, tempfile
 
 here = pathlib.Path(__file__).resolve().parent
 include = here.parents[1] / "capi/include"
-HEADERS = ["shardwise", "runtime", "builder"]
+HEADERS = ["shardwise", "runtime", "builder", "planner"]
 
 
 def code_of_headers():

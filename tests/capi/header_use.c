@@ -1,6 +1,7 @@
 /* Includes every header twice and uses every INIT macro, in the words that all standards from C99
  * and C++98 on have. */
 #include "shardwise/builder.h"
+#include "shardwise/planner.h"
 #include "shardwise/runtime.h"
 #include "shardwise/shardwise.h"
 
@@ -19,7 +20,8 @@ size_t use_headers(void) {
   const shw_executor_options executor = SHW_EXECUTOR_OPTIONS_INIT;
   const shw_node_options node = SHW_NODE_OPTIONS_INIT;
   const shw_result_type type = SHW_RESULT_TYPE_INIT;
+  const shw_planner_changes changes = SHW_PLANNER_CHANGES_INIT;
   return context.struct_size + compile.struct_size + summary.struct_size + entry.struct_size +
          port.struct_size + plan_node.struct_size + executor.struct_size + node.struct_size +
-         type.struct_size + sizeof attrs / sizeof attrs[0];
+         type.struct_size + changes.struct_size + sizeof attrs / sizeof attrs[0];
 }

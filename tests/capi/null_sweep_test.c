@@ -5,6 +5,7 @@
 
 #include "mlp.h"
 #include "shardwise/builder.h"
+#include "shardwise/planner.h"
 #include "testing.h"
 
 #define GARBAGE(type) ((type)&g_somewhere)
@@ -247,6 +248,34 @@ static void builders(shw_context* context) {
   shw_builder_destroy(NULL);
 }
 
+static void planners(shw_context* context) {
+  const shw_bytes none = {NULL, 0};
+  const shw_pin unnamed = {NULL, "RR"};
+  shw_planner_changes no_pins = SHW_PLANNER_CHANGES_INIT, no_name = SHW_PLANNER_CHANGES_INIT;
+  shw_mesh_axis axes[2];
+  const shw_compile_options options = mlp_options(axes, 2, 2);
+  shw_blob* graph = mlp_graph(context);
+  shw_planner* planner = NULL;
+  no_pins.num_pins = no_name.num_pins = 1;
+  no_name.pins = &unnamed;
+  shw_planner_changes_init(NULL, sizeof(shw_planner_changes));
+  REFUSED_HANDLE(shw_planner, shw_planner_create(NULL, bytes_of(graph), &options, &out));
+  REFUSED_HANDLE(shw_planner, shw_planner_create(context, none, NULL, &out));
+  REFUSED(shw_planner_create(context, bytes_of(graph), &options, NULL));
+  EXPECT_OK(shw_planner_create(context, bytes_of(graph), &options, &planner));
+  REFUSED_HANDLE(shw_plan, shw_planner_compile(NULL, NULL, &out));
+  REFUSED_HANDLE(shw_plan, shw_planner_compile(planner, &no_pins, &out));
+  REFUSED_HANDLE(shw_plan, shw_planner_compile(planner, &no_name, &out));
+  REFUSED(shw_planner_compile(planner, NULL, NULL));
+  REFUSED_HANDLE(shw_blob, shw_planner_explain(NULL, "output", NULL, NULL, &out));
+  REFUSED_HANDLE(shw_blob, shw_planner_explain(planner, NULL, NULL, NULL, &out));
+  REFUSED_HANDLE(shw_blob, shw_planner_explain(planner, "output", NULL, &no_pins, &out));
+  REFUSED(shw_planner_explain(planner, "output", NULL, NULL, NULL));
+  shw_planner_destroy(planner);
+  shw_planner_destroy(NULL);
+  shw_blob_destroy(graph);
+}
+
 int main(void) {
   shw_context* context = new_context();
   shw_plan* plan = mlp_plan(context, 2, 4);
@@ -256,6 +285,7 @@ int main(void) {
   buffers(context);
   running(context, plan);
   builders(context);
+  planners(context);
   shw_plan_destroy(plan);
   shw_context_destroy(context);
   return test_result();

@@ -5,6 +5,7 @@
 #include "failing_new.h"
 #include "mlp.h"
 #include "shardwise/builder.h"
+#include "shardwise/planner.h"
 #include "testing.h"
 
 enum { MOST_ALLOCATIONS = 200000 };
@@ -13,6 +14,7 @@ typedef struct state {
   shw_context* context;
   shw_blob *graph, *bytes;
   shw_plan* plan;
+  shw_planner* planner;
   mlp_job job;
 } state;
 
@@ -50,12 +52,28 @@ static shw_status* save(state* s) {
   return status;
 }
 
-static shw_status* explain(state* s) {
+static shw_status* describe(state* s) {
   shw_blob* blob = NULL;
   shw_status* status = shw_plan_to_json(s->plan, &blob);
   shw_blob_destroy(blob);
   if (status != NULL) return status;
   status = shw_plan_to_text(s->plan, &blob);
+  shw_blob_destroy(blob);
+  return status;
+}
+
+static shw_status* compile_again(state* s) {
+  shw_plan* plan = (shw_plan*)s;
+  shw_status* status = shw_planner_compile(s->planner, NULL, &plan);
+  EXPECT((plan != NULL) == (status == NULL));
+  shw_plan_destroy(plan);
+  return status;
+}
+
+static shw_status* explain(state* s) {
+  shw_blob* blob = (shw_blob*)s;
+  shw_status* status = shw_planner_explain(s->planner, "param.w1", "RS(1)", NULL, &blob);
+  EXPECT((blob != NULL) == (status == NULL));
   shw_blob_destroy(blob);
   return status;
 }
@@ -141,25 +159,37 @@ static void fails_at_every_allocation(const char* name, operation f, state* s, i
   EXPECT_OK(f(s));
 }
 
+static shw_planner* planner_for(state* s, int64_t dp, int64_t tp) {
+  shw_mesh_axis axes[2];
+  const shw_compile_options options = mlp_options(axes, dp, tp);
+  shw_planner* planner = NULL;
+  EXPECT_OK(shw_planner_create(s->context, bytes_of(s->graph), &options, &planner));
+  return planner;
+}
+
 int main(void) {
   state s;
   s.context = new_context();
   s.graph = mlp_graph(s.context);
   s.plan = mlp_plan(s.context, 2, 2);
+  s.planner = planner_for(&s, 2, 2);
   s.bytes = NULL;
   EXPECT_OK(shw_plan_save(s.plan, &s.bytes));
   if (!mlp_job_create(s.context, s.plan, &s.job)) return test_result();
   fails_at_every_allocation("build", build, &s, 1, 1);
   fails_at_every_allocation("load", load, &s, 1, 1);
   fails_at_every_allocation("save", save, &s, 1, 1);
-  fails_at_every_allocation("explain", explain, &s, 1, 1);
+  fails_at_every_allocation("describe", describe, &s, 1, 1);
   fails_at_every_allocation("create executor", create_executor, &s, 1, 1);
   fails_at_every_allocation("run", run, &s, 0, 1);
   EXPECT(mlp_job_run_and_check(s.plan, &s.job));
   fails_at_every_allocation("compile", compile, &s, 1, 1);
   /* Prices of orders allocate the same way some ten thousand times: a sample. */
   fails_at_every_allocation("compile with orders", compile_with_orders, &s, 1, 23);
+  fails_at_every_allocation("compile again", compile_again, &s, 1, 5);
+  fails_at_every_allocation("explain", explain, &s, 1, 23);
   mlp_job_destroy(&s.job);
+  shw_planner_destroy(s.planner);
   shw_plan_destroy(s.plan);
   shw_blob_destroy(s.bytes);
   shw_blob_destroy(s.graph);

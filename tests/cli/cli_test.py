@@ -41,7 +41,7 @@ class Cli(unittest.TestCase):
             assert shardwise(*args).returncode == 0, args
 
     def test_help_everywhere(self):
-        for verb in ([], ["import"], ["plan"], ["show"], ["run"], ["solve"], ["hardware"]):
+        for verb in ([], ["import"], ["plan"], ["explain"], ["show"], ["run"], ["solve"], ["hardware"]):
             self.assertIn("--help", self.ok(*verb, "--help"))
 
     def test_wrong_usage_is_2(self):
@@ -144,6 +144,21 @@ class Cli(unittest.TestCase):
         self.refused(*plan, "--memory", "1kB", code=1, says="the lowest peak is")
         for wrong in ("lots", "-1GB", "0", "80 parsecs", "1e99"):
             self.refused(*plan, f"--memory={wrong}", code=1, says="want a number of bytes")
+
+    def test_explain_prices_what_another_layout_would_cost(self):
+        name, layout = "param.layers.0.attention.wq.weight", "S(0)R"
+        j = json.loads(self.ok("explain", GRAPH, name, *MESH, "--layout", layout, "--json"))
+        forced = {a["layout"]: a["forced"] for a in j["alternatives"]}[layout]
+        pinned = json.loads(self.ok("plan", GRAPH, *MESH, "--pin", f"{name}={layout}", "-o", TMP / "x", "--json"))
+        self.assertEqual(forced["objective"], pinned["objective"])
+        self.assertTrue(forced["proven"])
+        self.assertEqual([a["chosen"] for a in j["alternatives"]].count(True), 1)
+        self.assertAlmostEqual(sum(e["comm"] for e in j["operands"]), j["comm"])
+        text = self.ok("explain", GRAPH, "output", *MESH)
+        self.assertIn("chosen", text)
+        self.assertIn("second best", text)
+        self.refused("explain", GRAPH, "attention.wq", *MESH, code=1, says="did you mean param.layers.0.attention.wq.weight")
+        self.refused("explain", GRAPH, name, *MESH, "--layout", "S(7)R", code=1, says="S(7)R")
 
     def test_bad_input_names_cause_and_place(self):
         plan = ["plan", GRAPH, "-o", TMP / "x"]

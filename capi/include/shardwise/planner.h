@@ -1,0 +1,110 @@
+/*
+ * More than one question of a graph: a planner keeps what does not depend on pins and budgets –
+ * the graph after its rewrites, every strategy, every price – and solves as often as it is asked.
+ *
+ *   what if      shw_planner_compile() under other pins, and shw_plan_compare()
+ *   why          shw_planner_explain(): what a node pays, and what every other layout would cost
+ */
+#ifndef SHARDWISE_PLANNER_H_
+#define SHARDWISE_PLANNER_H_
+
+#include "shardwise/shardwise.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct shw_planner shw_planner; /* a graph made ready for a mesh, to be solved many times */
+
+/* What one call changes in the options that the planner was made with, for this call alone. */
+typedef struct shw_planner_changes {
+  size_t struct_size;  /* set by SHW_PLANNER_CHANGES_INIT */
+  uint64_t flags;      /* 0: none is defined yet */
+  const shw_pin* pins; /* added to those of the options; lent for the call */
+  size_t num_pins;
+  double time_limit_s;      /* of each solve, then the best solution so far is taken, unproven;
+                               0: as in the options */
+  const shw_cancel* cancel; /* lent for the call; NULL: none, also if the options have one */
+  shw_progress_fn progress; /* NULL: none */
+  void* progress_user;
+} shw_planner_changes;
+#define SHW_PLANNER_CHANGES_INIT \
+  { sizeof(shw_planner_changes), 0, NULL, 0, 0.0, NULL, NULL, NULL }
+
+/**
+ * Verifies and rewrites a graph, and prices every strategy of every node on the mesh: all of
+ * shw_plan_compile() that comes before the solve.
+ * @param graph        FlatBuffer of schemas/graph.fbs; lent for the call; any alignment, any
+ * content
+ * @param options      lent for the call; NULL: defaults
+ * @param out_planner  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_INVALID_ARGUMENT    the bytes are no sound graph, or an option makes no sense
+ * @retval SHW_UNIMPLEMENTED       the graph or an option asks for what the library cannot do yet
+ * @retval SHW_CANCELLED           `cancel` was raised, or `progress` returned non-zero
+ * @retval SHW_RESOURCE_EXHAUSTED  out of memory
+ * @thread any; calls in one context run in parallel
+ * @since 0.1
+ */
+SHW_API shw_status* shw_planner_create(shw_context* context, shw_bytes graph,
+                                       const shw_compile_options* options,
+                                       shw_planner** out_planner) SHW_MUST_USE;
+
+/**
+ * Frees the planner; plans that it made stay valid. NULL is allowed.
+ * @thread external: one thread at a time for each planner
+ * @since 0.1
+ */
+SHW_API void shw_planner_destroy(shw_planner* planner);
+
+/**
+ * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * @param size  of the struct as the caller knows it
+ * @thread any
+ * @since 0.1
+ */
+SHW_API void shw_planner_changes_init(shw_planner_changes* changes, size_t size);
+
+/**
+ * The cheapest plan: the one that shw_plan_compile() makes of the graph under the planner's options
+ * and the changes, byte by byte.
+ * @param changes   lent for the call; NULL: none
+ * @param out_plan  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_INVALID_ARGUMENT     a change makes no sense
+ * @retval SHW_FAILED_PRECONDITION  no placement satisfies the options and the changes
+ * @retval SHW_CANCELLED            `cancel` was raised, or `progress` returned non-zero
+ * @retval SHW_RESOURCE_EXHAUSTED   out of memory
+ * @thread external: one thread at a time for each planner
+ * @since 0.1
+ */
+SHW_API shw_status* shw_planner_compile(shw_planner* planner, const shw_planner_changes* changes,
+                                        shw_plan** out_plan) SHW_MUST_USE;
+
+/**
+ * Why a node lies as it does, as one JSON object: its strategy, what it and the edges at it cost
+ * (`compute`, `comm`, `transition`, `operands`, `users`), and what else there is. `alternatives`
+ * are the layouts of its result: each with `floor`, below which no plan that has it can cost (null:
+ * no plan has it), and, for the one that is asked for and those with the cheapest floors, `forced`:
+ * what the best plan costs that has it, as solved again with the layout pinned. `second_best` is
+ * the cheapest layout that was not chosen. `strategies` have floors too. Costs are in us.
+ * @param node      its name after the rewrites, or its name as an input or output
+ *                  ("param.<name>", "output")
+ * @param layout    to be forced in any case, one place a mesh axis: "S(0)R"; NULL: none
+ * @param changes   lent for the call; NULL: none
+ * @param out_blob  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_NOT_FOUND            there is no such node; the message offers names like it
+ * @retval SHW_INVALID_ARGUMENT     no strategy of the node has the layout, or a change makes no
+ *                                  sense
+ * @retval SHW_FAILED_PRECONDITION  no placement satisfies the options and the changes
+ * @retval SHW_CANCELLED            `cancel` was raised, or `progress` returned non-zero
+ * @retval SHW_RESOURCE_EXHAUSTED   out of memory
+ * @thread external: one thread at a time for each planner
+ * @since 0.1
+ */
+SHW_API shw_status* shw_planner_explain(shw_planner* planner, const char* node, const char* layout,
+                                        const shw_planner_changes* changes,
+                                        shw_blob** out_blob) SHW_MUST_USE;
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif /* SHARDWISE_PLANNER_H_ */

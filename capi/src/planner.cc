@@ -1,0 +1,86 @@
+// shw_planner: one graph, many questions.
+#include "shardwise/planner.h"
+
+#include <cstddef>
+
+#include "answers/explain.h"
+#include "blob.h"
+#include "compiler/planner.h"
+#include "plan.h"
+
+using namespace shw;
+using namespace shw::capi;
+
+struct shw_planner {
+  ContextRef context;
+  std::unique_ptr<Planner> planner;
+};
+
+namespace shw::capi {
+namespace {
+
+constexpr size_t kChangesSize_0_1 = offsetof(shw_planner_changes, progress_user) + sizeof(void*);
+
+// The planner's options, changed for one call.
+Result<CompileRequest> changed(const Planner& planner, const shw_planner_changes* changes) {
+  SHW_ASSIGN_OR_RETURN(const shw_planner_changes ours, copy_in(changes, kChangesSize_0_1));
+  SHW_RETURN_IF_ERROR(check_flags(ours.flags, 0));
+  CompileRequest request{planner.options(),
+                         monitor_of(ours.cancel, ours.progress, ours.progress_user)};
+  SHW_ASSIGN_OR_RETURN(auto pins, pins_of(ours.pins, ours.num_pins));
+  for (auto& pin : pins) request.options.pins.push_back(std::move(pin));
+  if (!(ours.time_limit_s >= 0))
+    return invalid_argument("time_limit_s is " + std::to_string(ours.time_limit_s));
+  if (ours.time_limit_s > 0) request.options.solver.time_limit_s = ours.time_limit_s;
+  SHW_RETURN_IF_ERROR(request.monitor.poll());
+  return request;
+}
+
+}  // namespace
+}  // namespace shw::capi
+
+shw_status* shw_planner_create(shw_context* context, shw_bytes graph,
+                               const shw_compile_options* options, shw_planner** out_planner) {
+  return make_handle(out_planner, "out_planner", [&]() -> Result<std::unique_ptr<shw_planner>> {
+    SHW_WANT(context);
+    SHW_ASSIGN_OR_RETURN(CompileRequest request, read_options(options));
+    SHW_ASSIGN_OR_RETURN(const std::span<const uint8_t> bytes, bytes_of(graph, "graph"));
+    SHW_ASSIGN_OR_RETURN(std::unique_ptr<Planner> planner,
+                         Planner::create(bytes, request.options, request.monitor));
+    return std::make_unique<shw_planner>(shw_planner{context->ref, std::move(planner)});
+  });
+}
+
+void shw_planner_destroy(shw_planner* planner) { delete planner; }
+
+void shw_planner_changes_init(shw_planner_changes* changes, size_t size) {
+  init_struct(changes, size);
+}
+
+shw_status* shw_planner_compile(shw_planner* planner, const shw_planner_changes* changes,
+                                shw_plan** out_plan) {
+  return make_handle(out_plan, "out_plan", [&]() -> Result<std::unique_ptr<shw_plan>> {
+    SHW_WANT(planner);
+    SHW_ASSIGN_OR_RETURN(CompileRequest request, changed(*planner->planner, changes));
+    SHW_ASSIGN_OR_RETURN(Compiled compiled,
+                         planner->planner->compile(request.options, request.monitor));
+    SHW_ASSIGN_OR_RETURN(PlanRef plan, plan_of(planner->context, std::move(compiled)));
+    return std::make_unique<shw_plan>(shw_plan{std::move(plan)});
+  });
+}
+
+shw_status* shw_planner_explain(shw_planner* planner, const char* node, const char* layout,
+                                const shw_planner_changes* changes, shw_blob** out_blob) {
+  return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
+    SHW_WANT(planner);
+    SHW_WANT(node);
+    SHW_ASSIGN_OR_RETURN(CompileRequest request, changed(*planner->planner, changes));
+    SHW_ASSIGN_OR_RETURN(const PlacementConstraints constraints,
+                         planner->planner->constraints_of(request.options));
+    SHW_ASSIGN_OR_RETURN(const answers::Explanation explanation,
+                         answers::explain(*planner->planner, constraints,
+                                          {.node = node, .layout = layout == nullptr ? "" : layout},
+                                          request.options.solver, request.monitor));
+    return make_blob(planner->context, answers::to_json(explanation));
+  });
+}

@@ -1,0 +1,58 @@
+// shardwise explain: why a node lies as it does, and what else it could do at what price.
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "answers/explain.h"
+#include "import/file.h"
+#include "tools/commands.h"
+#include "tools/plan_options.h"
+#include "tools/progress_line.h"
+
+namespace shw::tools {
+namespace {
+
+struct Options {
+  PlanOptions plan;
+  answers::ExplainRequest request;
+  bool json = false;
+};
+
+Status run(const Options& o) {
+  SHW_ASSIGN_OR_RETURN(const CompileOptions options, o.plan.options());
+  SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> graph, import::read_file(o.plan.graph));
+  Monitor monitor;
+  ProgressLine line(monitor);
+  SHW_ASSIGN_OR_RETURN(const std::unique_ptr<Planner> planner,
+                       Planner::create(graph, options, monitor));
+  SHW_ASSIGN_OR_RETURN(
+      const answers::Explanation explanation,
+      answers::explain(*planner, planner->constraints(), o.request, options.solver, monitor));
+  line.end();
+  std::printf("%s", o.json ? (to_json(explanation) + "\n").c_str() : to_text(explanation).c_str());
+  return {};
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, int& exit_code) {
+  auto o = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand(
+      "explain",
+      "Why a node lies as it does: which edges pay, and what every other layout would cost");
+  o->plan.add_to(*verb);
+  verb->add_option("NODE", o->request.node,
+                   "Its name after the rewrites, or as an input or output: param.NAME, output")
+      ->required();
+  verb->add_option("--layout", o->request.layout,
+                   "A layout of its result whose price is wanted exactly, such as S(0)R");
+  verb->add_option("--forced", o->request.forced_layouts,
+                   "Layouts to price exactly, those with the cheapest floors")
+      ->capture_default_str();
+  verb->add_flag("--json", o->json, "Print JSON for machines");
+  verb->callback([o, &exit_code] {
+    if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
+  });
+}
+
+}  // namespace shw::tools

@@ -1,0 +1,103 @@
+#include "tools/plan_options.h"
+
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "tools/hardware_option.h"
+
+namespace shw::tools {
+
+Result<std::pair<std::string, std::string>> parse_pin(const std::string& text) {
+  const size_t equals = text.rfind('=');
+  if (equals == std::string::npos)
+    return invalid_argument("--pin '" + text + "': want NAME=LAYOUT");
+  return std::pair(text.substr(0, equals), text.substr(equals + 1));
+}
+
+Result<ParameterBudget> parse_budget(const std::string& text) {
+  if (text == "default") return ParameterBudget{};
+  if (text == "none") return ParameterBudget{ParameterBudget::Kind::kNone, 0};
+  char* end = nullptr;
+  const double factor = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !(factor > 0))
+    return invalid_argument("--param-budget '" + text +
+                            "': want default, none, or a factor greater than 0");
+  return ParameterBudget{ParameterBudget::Kind::kFactor, factor};
+}
+
+Result<int64_t> parse_bytes(const std::string& text) {
+  static constexpr std::pair<const char*, double> kUnits[] = {
+      {"", 1},        {"B", 1},     {"kB", 1e3},   {"KB", 1e3},           {"MB", 1e6},
+      {"GB", 1e9},    {"TB", 1e12}, {"KiB", 1024}, {"MiB", 1024 * 1024.}, {"GiB", 0x1p30},
+      {"TiB", 0x1p40}};
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  while (*end == ' ') ++end;
+  for (const auto& [unit, bytes] : kUnits)
+    if (end != text.c_str() && unit == std::string_view(end) && number * bytes >= 1 &&
+        number * bytes < 0x1p62)
+      return static_cast<int64_t>(number * bytes);
+  return invalid_argument("'" + text + "': want a number of bytes, such as 80GB or 74.5GiB");
+}
+
+Result<CompileOptions> PlanOptions::options() const {
+  CompileOptions c = compile;
+  c.mesh = mesh;
+  SHW_ASSIGN_OR_RETURN(c.hardware, hardware_text(hardware));
+  c.einsum = !no_einsum;
+  SHW_ASSIGN_OR_RETURN(c.rules, rules_from_name(rules));
+  SHW_ASSIGN_OR_RETURN(c.parameter_budget, parse_budget(budget));
+  if (!memory.empty()) {
+    SHW_ASSIGN_OR_RETURN(c.memory_limit_bytes, parse_bytes(memory));
+  }
+  if (!grad_reduce_dtype.empty()) {
+    c.grad_reduce_dtype = dtype_from_name(grad_reduce_dtype);
+    if (!c.grad_reduce_dtype)
+      return invalid_argument("--grad-reduce-dtype: unknown dtype '" + grad_reduce_dtype + "'");
+  }
+  for (const std::string& text : pins) {
+    SHW_ASSIGN_OR_RETURN(auto pin, parse_pin(text));
+    c.pins.push_back(std::move(pin));
+  }
+  return c;
+}
+
+void PlanOptions::add_to(CLI::App& verb) {
+  verb.add_option("GRAPH", graph, "Graph file (.swgraph; made by `shardwise import`)")->required();
+  verb.add_option("--mesh", mesh, "Mesh dims, outermost first: dp=8,tp=8")->required();
+  verb.add_option("--hardware", hardware, kHardwareHelp)->capture_default_str();
+  verb.add_option("--rules", rules,
+                  "full: every strategy that is right; compat: those of the reference planner")
+      ->capture_default_str();
+  verb.add_option("--input-layout", compile.input_layout,
+                  "Layout of every plain input, such as S(0)R; default: free");
+  verb.add_option("--output-layout", compile.output_layout,
+                  "Layout of every plain output; default: free");
+  verb.add_option("--pin", pins,
+                  "NAME=LAYOUT: layout of the nodes, inputs or outputs with that name (* matches "
+                  "anything), such as "
+                  "'param.*.wq.weight=RS(0)'; may be repeated")
+      ->allow_extra_args(false);
+  verb.add_option("--param-budget", budget,
+                  "default: every parameter at its smallest share; none; or the mean share that a "
+                  "rank may hold")
+      ->capture_default_str();
+  verb.add_option(
+      "--grad-reduce-dtype", grad_reduce_dtype,
+      "Reduce gradients in this dtype (f32), after the cast up from the parameters' dtype");
+  verb.add_flag("--strided", compile.strided,
+                "Offer strided shards, which views bring about (with --no-einsum they keep the "
+                "sequence sharded through linear layers)");
+  verb.add_flag("--no-einsum", no_einsum, "Leave view-mm-view as it is");
+  verb.add_option("--time-limit", compile.solver.time_limit_s,
+                  "Seconds after which the solver settles for the best so far; default: none")
+      ->check(CLI::NonNegativeNumber);
+  verb.add_option("--memory", memory,
+                  "What a rank may hold at any point of a step, such as 80GB or 74.5GiB");
+  verb.add_option("--optimizer-factor", compile.optimizer_factor,
+                  "Bytes of optimizer state per byte of parameter; Adam on f32 parameters: 2")
+      ->check(CLI::NonNegativeNumber);
+}
+
+}  // namespace shw::tools

@@ -1,0 +1,30 @@
+// What the verbs that plan have in common: the graph and the options of `compile`, from the command
+// line.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "compiler/pipeline.h"
+
+namespace shw::tools {
+
+struct PlanOptions {
+  std::string graph, mesh, hardware = "h100", rules = "full", budget = "default", grad_reduce_dtype,
+                           memory;
+  std::vector<std::string> pins;
+  CompileOptions compile;  // what the command line can fill by itself
+  bool no_einsum = false;
+
+  void add_to(CLI::App& verb);
+  // All of them, checked.
+  Result<CompileOptions> options() const;
+};
+
+// NAME=LAYOUT.
+Result<std::pair<std::string, std::string>> parse_pin(const std::string& text);
+Result<ParameterBudget> parse_budget(const std::string& text);
+// "80GB", "74.5 GiB", "1e9".
+Result<int64_t> parse_bytes(const std::string& text);
+
+}  // namespace shw::tools

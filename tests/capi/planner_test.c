@@ -1,0 +1,153 @@
+/* A planner answers many questions of one graph, and each as if it were asked alone. */
+#include "shardwise/planner.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mlp.h"
+#include "testing.h"
+
+static shw_planner* new_planner(shw_context* context) {
+  shw_mesh_axis axes[2];
+  const shw_compile_options options = mlp_options(axes, 2, 4);
+  shw_blob* graph = mlp_graph(context);
+  shw_planner* planner = NULL;
+  EXPECT_OK(shw_planner_create(context, bytes_of(graph), &options, &planner));
+  shw_blob_destroy(graph);
+  return planner;
+}
+
+static int same_bytes(const shw_plan* a, const shw_plan* b) {
+  shw_blob *x = NULL, *y = NULL;
+  int same;
+  EXPECT_OK(shw_plan_save(a, &x));
+  EXPECT_OK(shw_plan_save(b, &y));
+  same = shw_blob_size(x) == shw_blob_size(y) &&
+         memcmp(shw_blob_data(x), shw_blob_data(y), shw_blob_size(x)) == 0;
+  shw_blob_destroy(x);
+  shw_blob_destroy(y);
+  return same;
+}
+
+static double objective_of(const shw_plan* plan) {
+  shw_plan_summary summary = SHW_PLAN_SUMMARY_INIT;
+  EXPECT_OK(shw_plan_get_summary(plan, &summary));
+  return summary.objective_us;
+}
+
+static shw_plan* plan_with(shw_context* context, const shw_pin* pins, size_t num_pins) {
+  shw_mesh_axis axes[2];
+  shw_compile_options options = mlp_options(axes, 2, 4);
+  shw_blob* graph = mlp_graph(context);
+  shw_plan* plan = NULL;
+  options.pins = pins;
+  options.num_pins = num_pins;
+  EXPECT_OK(shw_plan_compile(context, bytes_of(graph), &options, &plan));
+  shw_blob_destroy(graph);
+  return plan;
+}
+
+static void plans_are_those_of_one_compilation(shw_context* context, shw_planner* planner) {
+  static const shw_pin kPin = {"param.w1", "RS(1)"};
+  shw_planner_changes changes = SHW_PLANNER_CHANGES_INIT;
+  shw_plan *whole = plan_with(context, NULL, 0), *pinned = plan_with(context, &kPin, 1);
+  shw_plan *again = NULL, *changed = NULL;
+  changes.pins = &kPin;
+  changes.num_pins = 1;
+  EXPECT_OK(shw_planner_compile(planner, &changes, &changed));
+  EXPECT_OK(shw_planner_compile(planner, NULL, &again)); /* changes are for one call */
+  EXPECT(same_bytes(whole, again));
+  EXPECT(same_bytes(pinned, changed));
+  EXPECT(objective_of(changed) != objective_of(again));
+  shw_plan_destroy(whole);
+  shw_plan_destroy(pinned);
+  shw_plan_destroy(again);
+  shw_plan_destroy(changed);
+}
+
+/* What stands behind `"objective": ` of the alternative with that layout. */
+static double forced_objective(const shw_blob* json, const char* layout) {
+  char key[64];
+  const char* at;
+  snprintf(key, sizeof key, "\"layout\": \"%s\"", layout);
+  at = strstr((const char*)shw_blob_data(json), key);
+  EXPECT(at != NULL);
+  at = at == NULL ? NULL : strstr(at, "\"objective\": ");
+  EXPECT(at != NULL);
+  return at == NULL ? 0 : atof(at + strlen("\"objective\": "));
+}
+
+static void explains(shw_context* context, shw_planner* planner) {
+  static const shw_pin kPin = {"param.w2", "RS(1)"};
+  shw_plan* pinned = plan_with(context, &kPin, 1);
+  shw_blob* json = NULL;
+  EXPECT_OK(shw_planner_explain(planner, kPin.pattern, kPin.layout, NULL, &json));
+  EXPECT(forced_objective(json, kPin.layout) == objective_of(pinned));
+  shw_blob_destroy(json);
+  EXPECT_REFUSED(shw_planner_explain(planner, "param.w", NULL, NULL, &json), SHW_NOT_FOUND,
+                 "param.w1");
+  EXPECT(json == NULL);
+  EXPECT_REFUSED(shw_planner_explain(planner, "param.w2", "S(3)R", NULL, &json),
+                 SHW_INVALID_ARGUMENT, "S(3)R");
+  shw_plan_destroy(pinned);
+}
+
+static int32_t stop(void* user, const shw_progress* progress) {
+  (void)progress;
+  ++*(int*)user;
+  return 1;
+}
+
+static void changes_are_checked_and_cancel(shw_planner* planner) {
+  static const shw_pin kPin = {"nothing.of.that.name", "RR"};
+  shw_planner_changes changes = SHW_PLANNER_CHANGES_INIT;
+  shw_plan* plan = NULL;
+  shw_blob* json = NULL;
+  int calls = 0;
+  changes.pins = &kPin;
+  changes.num_pins = 1;
+  EXPECT_REFUSED(shw_planner_compile(planner, &changes, &plan), SHW_INVALID_ARGUMENT,
+                 "nothing.of.that.name");
+  changes.num_pins = 0;
+  changes.flags = 1;
+  EXPECT_REFUSED(shw_planner_compile(planner, &changes, &plan), SHW_INVALID_ARGUMENT, "flags");
+  changes.flags = 0;
+  changes.time_limit_s = -1;
+  EXPECT_REFUSED(shw_planner_compile(planner, &changes, &plan), SHW_INVALID_ARGUMENT,
+                 "time_limit_s");
+  changes.time_limit_s = 0;
+  changes.progress = stop;
+  changes.progress_user = &calls;
+  EXPECT_CODE(shw_planner_compile(planner, &changes, &plan), SHW_CANCELLED);
+  EXPECT_CODE(shw_planner_explain(planner, "output", NULL, &changes, &json), SHW_CANCELLED);
+  EXPECT(calls == 2);
+  changes.progress = NULL;
+  EXPECT_OK(shw_cancel_create((shw_cancel**)&changes.cancel));
+  shw_cancel_raise((shw_cancel*)changes.cancel);
+  EXPECT_CODE(shw_planner_compile(planner, &changes, &plan), SHW_CANCELLED);
+  shw_cancel_destroy((shw_cancel*)changes.cancel);
+  EXPECT_OK(shw_planner_compile(planner, NULL, &plan)); /* none of it left a trace */
+  shw_plan_destroy(plan);
+}
+
+static void plans_outlive_their_planner(shw_context* context) {
+  shw_planner* planner = new_planner(context);
+  shw_plan* plan = NULL;
+  EXPECT_OK(shw_planner_compile(planner, NULL, &plan));
+  shw_planner_destroy(planner);
+  EXPECT(shw_plan_num_ranks(plan) == 8 && objective_of(plan) > 0);
+  shw_plan_destroy(plan);
+}
+
+int main(void) {
+  shw_context* context = new_context();
+  shw_planner* planner = new_planner(context);
+  plans_are_those_of_one_compilation(context, planner);
+  explains(context, planner);
+  changes_are_checked_and_cancel(planner);
+  shw_planner_destroy(planner);
+  plans_outlive_their_planner(context);
+  shw_context_destroy(context);
+  return test_result();
+}
