@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "answers/explain.h"
+#include "answers/plan_diff.h"
 #include "blob.h"
 #include "compiler/planner.h"
 #include "plan.h"
@@ -82,5 +83,14 @@ shw_status* shw_planner_explain(shw_planner* planner, const char* node, const ch
                                           {.node = node, .layout = layout == nullptr ? "" : layout},
                                           request.options.solver, request.monitor));
     return make_blob(planner->context, answers::to_json(explanation));
+  });
+}
+
+shw_status* shw_plan_compare(const shw_plan* before, const shw_plan* after, shw_blob** out_blob) {
+  return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
+    SHW_WANT(before);
+    SHW_WANT(after);
+    const answers::PlanDiff diff = answers::plan_diff(before->ref->plan, after->ref->plan);
+    return make_blob(before->ref->context, answers::to_json(diff));
   });
 }

@@ -11,6 +11,7 @@ namespace shw::tools {
 // "error: CODE: message" on stderr, with the node of the graph where one is known. Returns 1.
 int print_error(const Status& status);
 
+void add_diff(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);
 void add_hardware(CLI::App& app, int& exit_code);
 void add_import(CLI::App& app, int& exit_code);
@@ -18,5 +19,6 @@ void add_plan(CLI::App& app, int& exit_code);
 void add_run(CLI::App& app, int& exit_code);
 void add_show(CLI::App& app, int& exit_code);
 void add_solve(CLI::App& app, int& exit_code);
+void add_what_if(CLI::App& app, int& exit_code);
 
 }  // namespace shw::tools

@@ -50,6 +50,7 @@ int run(int argc, char** argv) {
   app.name("shardwise");
   app.require_subcommand(1);
   int exit_code = 0;
+  add_diff(app, exit_code);
   add_explain(app, exit_code);
   add_hardware(app, exit_code);
   add_import(app, exit_code);
@@ -57,6 +58,7 @@ int run(int argc, char** argv) {
   add_run(app, exit_code);
   add_show(app, exit_code);
   add_solve(app, exit_code);
+  add_what_if(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -248,7 +248,7 @@ static void builders(shw_context* context) {
   shw_builder_destroy(NULL);
 }
 
-static void planners(shw_context* context) {
+static void planners(shw_context* context, const shw_plan* plan) {
   const shw_bytes none = {NULL, 0};
   const shw_pin unnamed = {NULL, "RR"};
   shw_planner_changes no_pins = SHW_PLANNER_CHANGES_INIT, no_name = SHW_PLANNER_CHANGES_INIT;
@@ -271,6 +271,9 @@ static void planners(shw_context* context) {
   REFUSED_HANDLE(shw_blob, shw_planner_explain(planner, NULL, NULL, NULL, &out));
   REFUSED_HANDLE(shw_blob, shw_planner_explain(planner, "output", NULL, &no_pins, &out));
   REFUSED(shw_planner_explain(planner, "output", NULL, NULL, NULL));
+  REFUSED_HANDLE(shw_blob, shw_plan_compare(NULL, plan, &out));
+  REFUSED_HANDLE(shw_blob, shw_plan_compare(plan, NULL, &out));
+  REFUSED(shw_plan_compare(plan, plan, NULL));
   shw_planner_destroy(planner);
   shw_planner_destroy(NULL);
   shw_blob_destroy(graph);
@@ -285,7 +288,7 @@ int main(void) {
   buffers(context);
   running(context, plan);
   builders(context);
-  planners(context);
+  planners(context, plan);
   shw_plan_destroy(plan);
   shw_context_destroy(context);
   return test_result();

@@ -59,6 +59,9 @@ static shw_status* describe(state* s) {
   if (status != NULL) return status;
   status = shw_plan_to_text(s->plan, &blob);
   shw_blob_destroy(blob);
+  if (status != NULL) return status;
+  status = shw_plan_compare(s->plan, s->plan, &blob);
+  shw_blob_destroy(blob);
   return status;
 }
 

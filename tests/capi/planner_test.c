@@ -48,6 +48,19 @@ static shw_plan* plan_with(shw_context* context, const shw_pin* pins, size_t num
   return plan;
 }
 
+static void differ(const shw_plan* before, const shw_plan* after) {
+  char unchanged[64];
+  shw_blob *changes = NULL, *none = NULL;
+  EXPECT_OK(shw_plan_compare(before, after, &changes));
+  EXPECT(strstr((const char*)shw_blob_data(changes), "\"to\": \"RS(1)\"") != NULL);
+  EXPECT_OK(shw_plan_compare(before, before, &none));
+  snprintf(unchanged, sizeof unchanged, "\"unchanged\": %u", (unsigned)shw_plan_num_nodes(before));
+  EXPECT(strstr((const char*)shw_blob_data(none), unchanged) != NULL);
+  EXPECT(strstr((const char*)shw_blob_data(changes), unchanged) == NULL);
+  shw_blob_destroy(changes);
+  shw_blob_destroy(none);
+}
+
 static void plans_are_those_of_one_compilation(shw_context* context, shw_planner* planner) {
   static const shw_pin kPin = {"param.w1", "RS(1)"};
   shw_planner_changes changes = SHW_PLANNER_CHANGES_INIT;
@@ -60,6 +73,7 @@ static void plans_are_those_of_one_compilation(shw_context* context, shw_planner
   EXPECT(same_bytes(whole, again));
   EXPECT(same_bytes(pinned, changed));
   EXPECT(objective_of(changed) != objective_of(again));
+  differ(again, changed);
   shw_plan_destroy(whole);
   shw_plan_destroy(pinned);
   shw_plan_destroy(again);

@@ -41,7 +41,7 @@ class Cli(unittest.TestCase):
             assert shardwise(*args).returncode == 0, args
 
     def test_help_everywhere(self):
-        for verb in ([], ["import"], ["plan"], ["explain"], ["show"], ["run"], ["solve"], ["hardware"]):
+        for verb in ([], ["import"], ["plan"], ["explain"], ["diff"], ["what-if"], ["show"], ["run"], ["solve"], ["hardware"]):
             self.assertIn("--help", self.ok(*verb, "--help"))
 
     def test_wrong_usage_is_2(self):
@@ -159,6 +159,20 @@ class Cli(unittest.TestCase):
         self.assertIn("second best", text)
         self.refused("explain", GRAPH, "attention.wq", *MESH, code=1, says="did you mean param.layers.0.attention.wq.weight")
         self.refused("explain", GRAPH, name, *MESH, "--layout", "S(7)R", code=1, says="S(7)R")
+
+    def test_what_if_is_the_difference_to_the_plan_that_really_changed(self):
+        pin, new = "param.*=RR", TMP / "new.swplan"
+        asked = json.loads(self.ok("what-if", GRAPH, *MESH, "--new-pin", pin, "-o", new, "--json"))
+        self.ok("plan", GRAPH, *MESH, "--pin", pin, "-o", TMP / "pinned.swplan")
+        self.assertEqual(new.read_bytes(), (TMP / "pinned.swplan").read_bytes())
+        self.assertEqual(asked, json.loads(self.ok("diff", PLAN, TMP / "pinned.swplan", "--json")))
+        self.assertEqual(asked["delta"]["objective"], asked["after"]["objective"] - asked["before"]["objective"])
+        self.assertEqual(477, asked["unchanged"] + len(asked["operands_only"]) + sum(c["count"] for c in asked["changes"]))
+        self.assertIn("477  unchanged", self.ok("diff", PLAN, PLAN))
+        self.assertIn("dp=2,tp=4 →        dp=4,tp=2", self.ok("what-if", GRAPH, *MESH, "--new-mesh", "dp=4,tp=2"))
+        self.assertIn("  " + asked["changes"][0]["nodes"][0] + "\n", self.ok("diff", PLAN, new, "--nodes"))
+        self.refused("diff", PLAN, GRAPH, code=1, says=f"{GRAPH}: ")
+        self.refused("what-if", GRAPH, *MESH, "--new-mesh", "dp=0", code=1, says="INVALID_ARGUMENT")
 
     def test_bad_input_names_cause_and_place(self):
         plan = ["plan", GRAPH, "-o", TMP / "x"]

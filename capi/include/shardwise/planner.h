@@ -104,6 +104,22 @@ SHW_API shw_status* shw_planner_explain(shw_planner* planner, const char* node, 
                                         const shw_planner_changes* changes,
                                         shw_blob** out_blob) SHW_MUST_USE;
 
+/**
+ * How two plans differ, as one JSON object: `before` and `after` (costs, memory of one rank,
+ * collectives) with `delta`; `changes`: the nodes whose result went `from` one layout `to` another,
+ * those of most nodes first; `operands_only`: nodes with the same result from other operands; the
+ * number of those `unchanged`; and the nodes of one plan alone, by name. The plans may be of other
+ * meshes, options or hardware.
+ * @param before    lent for the call
+ * @param after     lent for the call
+ * @param out_blob  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_RESOURCE_EXHAUSTED  out of memory
+ * @thread any
+ * @since 0.1
+ */
+SHW_API shw_status* shw_plan_compare(const shw_plan* before, const shw_plan* after,
+                                     shw_blob** out_blob) SHW_MUST_USE;
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

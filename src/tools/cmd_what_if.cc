@@ -1,0 +1,79 @@
+// shardwise what-if: a plan under other options, beside the plan under these.
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "answers/what_if.h"
+#include "import/file.h"
+#include "tools/commands.h"
+#include "tools/plan_options.h"
+#include "tools/progress_line.h"
+
+namespace shw::tools {
+namespace {
+
+struct Options {
+  PlanOptions plan;
+  // Empty: as it was.
+  std::string mesh, hardware, rules, input_layout, output_layout, budget, memory, output;
+  std::vector<std::string> pins;
+  bool json = false, nodes = false;
+};
+
+// The same options, but for what is said to be new.
+PlanOptions changed(const Options& o) {
+  PlanOptions p = o.plan;
+  for (const auto& [is, was] :
+       {std::pair(&o.mesh, &p.mesh), std::pair(&o.hardware, &p.hardware),
+        std::pair(&o.rules, &p.rules), std::pair(&o.budget, &p.budget),
+        std::pair(&o.memory, &p.memory), std::pair(&o.input_layout, &p.compile.input_layout),
+        std::pair(&o.output_layout, &p.compile.output_layout)})
+    if (!is->empty()) *was = *is;
+  p.pins.insert(p.pins.end(), o.pins.begin(), o.pins.end());
+  return p;
+}
+
+Status run(const Options& o) {
+  SHW_ASSIGN_OR_RETURN(const CompileOptions before, o.plan.options());
+  SHW_ASSIGN_OR_RETURN(const CompileOptions after, changed(o).options());
+  SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> graph, import::read_file(o.plan.graph));
+  Monitor monitor;
+  ProgressLine line(monitor);
+  SHW_ASSIGN_OR_RETURN(const answers::WhatIf answer,
+                       answers::what_if(graph, before, after, monitor));
+  line.end();
+  std::printf(
+      "%s", o.json ? (to_json(answer.diff) + "\n").c_str() : to_text(answer.diff, o.nodes).c_str());
+  if (o.output.empty()) return {};
+  return import::write_file(o.output, answer.after.bytes);
+}
+
+}  // namespace
+
+void add_what_if(CLI::App& app, int& exit_code) {
+  auto o = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand(
+      "what-if",
+      "What would change under other options: the plan with them, held against this one");
+  o->plan.add_to(*verb);
+  const char* const kGroup = "What changes";
+  verb->add_option("--new-pin", o->pins, "A pin more: NAME=LAYOUT; may be repeated")
+      ->allow_extra_args(false)
+      ->group(kGroup);
+  verb->add_option("--new-mesh", o->mesh, "Another mesh")->group(kGroup);
+  verb->add_option("--new-hardware", o->hardware, "Another device and its links")->group(kGroup);
+  verb->add_option("--new-rules", o->rules, "full or compat")->group(kGroup);
+  verb->add_option("--new-input-layout", o->input_layout, "Of every plain input")->group(kGroup);
+  verb->add_option("--new-output-layout", o->output_layout, "Of every plain output")->group(kGroup);
+  verb->add_option("--new-param-budget", o->budget, "default, none, or a mean share")
+      ->group(kGroup);
+  verb->add_option("--new-memory", o->memory, "What a rank may hold")->group(kGroup);
+  verb->add_option("-o,--output", o->output, "Write the new plan to this file");
+  verb->add_flag("--nodes", o->nodes, "Name every node that changes");
+  verb->add_flag("--json", o->json, "Print JSON for machines");
+  verb->callback([o, &exit_code] {
+    if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
+  });
+}
+
+}  // namespace shw::tools
