@@ -13,6 +13,7 @@ int print_error(const Status& status);
 
 void add_diff(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);
+void add_calibrate(CLI::App& app, int& exit_code);
 void add_hardware(CLI::App& app, int& exit_code);
 void add_import(CLI::App& app, int& exit_code);
 void add_plan(CLI::App& app, int& exit_code);

@@ -52,6 +52,7 @@ int run(int argc, char** argv) {
   int exit_code = 0;
   add_diff(app, exit_code);
   add_explain(app, exit_code);
+  add_calibrate(app, exit_code);
   add_hardware(app, exit_code);
   add_import(app, exit_code);
   add_plan(app, exit_code);

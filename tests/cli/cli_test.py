@@ -41,7 +41,7 @@ class Cli(unittest.TestCase):
             assert shardwise(*args).returncode == 0, args
 
     def test_help_everywhere(self):
-        for verb in ([], ["import"], ["plan"], ["explain"], ["diff"], ["what-if"], ["show"], ["run"], ["solve"], ["hardware"]):
+        for verb in ([], ["import"], ["plan"], ["explain"], ["diff"], ["what-if"], ["show"], ["run"], ["solve"], ["hardware"], ["calibrate"]):
             self.assertIn("--help", self.ok(*verb, "--help"))
 
     def test_wrong_usage_is_2(self):
@@ -59,6 +59,46 @@ class Cli(unittest.TestCase):
         self.assertEqual({k: v["count"] for k, v in j["collectives"].items()}, {"all_gather": 17, "all_reduce": 9})
         self.assertGreater(j["peak_rss_bytes"], 1 << 20)
         self.assertEqual(set(j["seconds"]), {"load", "rewrite", "strategies", "price", "solve", "lower", "passes", "write", "total"})
+
+    def test_hardware_is_listed_and_described_in_files(self):
+        listed = json.loads(self.ok("hardware", "--json"))
+        self.assertTrue({"a100", "h100", "h200", "b200", "gb200", "mi300x", "l4", "cpu"} <= {h["name"] for h in listed})
+        self.assertIn("gb200", self.ok("hardware"))
+        same, ours = TMP / "h100.json", TMP / "ours.json"
+        same.write_text(self.ok("hardware", "h100", "--json"))
+        self.ok("plan", GRAPH, *MESH, "--hardware", same, "-o", TMP / "same.swplan")
+        figures = lambda plan: json.loads(self.ok("show", plan, "--json"))
+        self.assertEqual(figures(TMP / "same.swplan")["decisions"], figures(PLAN)["decisions"])
+        ours.write_text(json.dumps({"base": "h100", "name": "ours", "nccl": {"devices_per_node": 2}}))
+        self.ok("plan", GRAPH, *MESH, "--hardware", ours, "-o", TMP / "ours.swplan")
+        self.assertEqual(figures(TMP / "ours.swplan")["hardware"], "ours")
+        self.assertGreater(figures(TMP / "ours.swplan")["objective"], figures(PLAN)["objective"])
+        out = self.ok("run", TMP / "ours.swplan", "--virtual-ranks", "--inputs", TENSORS, "--outputs", TMP / "o", "--verify")
+        self.assertEqual(out.count("22 tensors, 0 bad"), 2)
+        self.assertIn("ours", self.ok("hardware", ours))
+        plan = ["plan", GRAPH, *MESH, "-o", TMP / "x", "--hardware"]
+        self.refused(*plan, TMP / "none.json", code=1, says="NOT_FOUND")
+        ours.write_text('{"base": "h100", "nccl": {"inter": 1}}')
+        self.refused(*plan, ours, code=1, says="ours.json: hardware: nccl.inter is not known here")
+        self.refused(*plan, '{"base": "h100"', code=1, says="not JSON at byte")
+
+    def test_calibrate_describes_the_links_that_were_measured(self):
+        runs, ours = TESTS / "nccl_tests", TMP / "calibrated.json"
+        both = [runs / "all_reduce_1x8_a100.txt", runs / "all_reduce_2x8_a100.txt"]
+        j = json.loads(self.ok("calibrate", *both, "--base", "a100", "--name", "oci", "-o", ours, "--json"))
+        self.assertEqual([(c["nodes"], c["devices_per_node"], c["sizes"]) for c in j["collectives"]], [(1, 8, 22), (2, 8, 22)])
+        self.assertLess(j["collectives"][0]["lines_error"]["mean"], 0.03)
+        self.assertLess(j["collectives"][1]["lines_error"]["mean"], 0.2)
+        self.assertEqual([f["told"] for f in j["figures"]], [True, False, True])
+        self.assertEqual(json.loads(self.ok("hardware", ours, "--json"))["name"], "oci")
+        self.ok("plan", GRAPH, "--mesh", "dp=2,tp=8", "--hardware", ours, "-o", TMP / "x")
+        out = self.ok("calibrate", runs / "all_reduce_1x8_mi300x.txt", "--base", "mi300x", "-o", ours)
+        self.assertIn("ring.inter_gb_per_s              35, no price of these runs depends on it", out)
+        self.refused("calibrate", TENSORS, "-o", ours, code=1, says="no results of nccl-tests")
+        self.refused("calibrate", runs / "broadcast_1x8_h800.txt", "-o", ours, code=1, says="h800.txt: line 26: a collective with a root")
+        self.refused("calibrate", both[0], both[0], "-o", ours, code=1, says="measured twice")
+        self.refused("calibrate", both[0], "--base", "abacus", "-o", ours, code=1, says="known are h100")
+        self.refused("calibrate", "-o", ours, code=2, says="FILES")
 
     def test_same_input_same_bytes(self):
         again = TMP / "again.swplan"
@@ -107,28 +147,6 @@ class Cli(unittest.TestCase):
         default, slack, none = objective("default"), objective("0.2"), objective("none")
         self.assertLess(slack, default)
         self.assertGreater(slack, none)
-
-    def test_hardware_is_listed_and_described_in_files(self):
-        listed = json.loads(self.ok("hardware", "--json"))
-        self.assertTrue({"a100", "h100", "h200", "b200", "gb200", "mi300x", "l4", "cpu"} <= {h["name"] for h in listed})
-        self.assertIn("gb200", self.ok("hardware"))
-        same, ours = TMP / "h100.json", TMP / "ours.json"
-        same.write_text(self.ok("hardware", "h100", "--json"))
-        self.ok("plan", GRAPH, *MESH, "--hardware", same, "-o", TMP / "same.swplan")
-        figures = lambda plan: json.loads(self.ok("show", plan, "--json"))
-        self.assertEqual(figures(TMP / "same.swplan")["decisions"], figures(PLAN)["decisions"])
-        ours.write_text(json.dumps({"base": "h100", "name": "ours", "nccl": {"devices_per_node": 2}}))
-        self.ok("plan", GRAPH, *MESH, "--hardware", ours, "-o", TMP / "ours.swplan")
-        self.assertEqual(figures(TMP / "ours.swplan")["hardware"], "ours")
-        self.assertGreater(figures(TMP / "ours.swplan")["objective"], figures(PLAN)["objective"])
-        out = self.ok("run", TMP / "ours.swplan", "--virtual-ranks", "--inputs", TENSORS, "--outputs", TMP / "o", "--verify")
-        self.assertEqual(out.count("22 tensors, 0 bad"), 2)
-        self.assertIn("ours", self.ok("hardware", ours))
-        plan = ["plan", GRAPH, *MESH, "-o", TMP / "x", "--hardware"]
-        self.refused(*plan, TMP / "none.json", code=1, says="NOT_FOUND")
-        ours.write_text('{"base": "h100", "nccl": {"inter": 1}}')
-        self.refused(*plan, ours, code=1, says="ours.json: hardware: nccl.inter is not known here")
-        self.refused(*plan, '{"base": "h100"', code=1, says="not JSON at byte")
 
     def test_memory_limit_is_kept_and_priced(self):
         plan = ["plan", GRAPH, *MESH, "--param-budget", "none", "--optimizer-factor", "2", "-o", TMP / "p"]
