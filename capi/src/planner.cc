@@ -8,6 +8,7 @@
 #include "blob.h"
 #include "compiler/planner.h"
 #include "plan.h"
+#include "plan/placements.h"
 
 using namespace shw;
 using namespace shw::capi;
@@ -30,6 +31,8 @@ Result<CompileRequest> changed(const Planner& planner, const shw_planner_changes
                          monitor_of(ours.cancel, ours.progress, ours.progress_user)};
   SHW_ASSIGN_OR_RETURN(auto pins, pins_of(ours.pins, ours.num_pins));
   for (auto& pin : pins) request.options.pins.push_back(std::move(pin));
+  SHW_ASSIGN_OR_RETURN(const auto placements, bytes_of(ours.placements, "placements"));
+  if (!placements.empty()) request.options.placements.assign(placements.begin(), placements.end());
   if (!(ours.time_limit_s >= 0))
     return invalid_argument("time_limit_s is " + std::to_string(ours.time_limit_s));
   if (ours.time_limit_s > 0) request.options.solver.time_limit_s = ours.time_limit_s;
@@ -92,5 +95,12 @@ shw_status* shw_plan_compare(const shw_plan* before, const shw_plan* after, shw_
     SHW_WANT(after);
     const answers::PlanDiff diff = answers::plan_diff(before->ref->plan, after->ref->plan);
     return make_blob(before->ref->context, answers::to_json(diff));
+  });
+}
+
+shw_status* shw_plan_to_placements(const shw_plan* plan, shw_blob** out_blob) {
+  return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
+    SHW_WANT(plan);
+    return make_blob(plan->ref->context, placements_json(plan->ref->plan));
   });
 }

@@ -27,6 +27,7 @@ struct CompileOptions {
   std::string output_layout{};
   // Pattern and layout: see Pin in placement/constraints.h.
   std::vector<std::pair<std::string, std::string>> pins{};
+  std::string placements{};  // JSON of placement/saved_placements.h; empty: none
   ParameterBudget parameter_budget{};
   std::optional<Dtype> grad_reduce_dtype{};
   bool einsum = true;      // rewrite view-mm-view

@@ -6,6 +6,7 @@
 #include "graph/reader.h"
 #include "lowering/lower.h"
 #include "passes/pass.h"
+#include "placement/saved_placements.h"
 #include "rewrite/pass.h"
 #include "rewrite/verify.h"
 #include "support/hash.h"
@@ -57,6 +58,7 @@ uint64_t hash_of(const CompileOptions& o) {
     const double memory[] = {static_cast<double>(o.memory_limit_bytes), o.optimizer_factor};
     h = hash_bytes(memory, sizeof memory, h);  // plans without keep their hash
   }
+  if (!o.placements.empty()) h = hash_bytes(o.placements, hash_combine(h, 3));
   return o.strided ? hash_combine(h, 2) : h;  // plans without it keep their hash
 }
 
@@ -129,7 +131,6 @@ Status Planner::prepare(std::span<const uint8_t> graph_bytes, Monitor& monitor) 
                                          .shard_orders = plans_orders(),
                                          .strided = options_.strided};
   SHW_RETURN_IF_ERROR(strategy_options.check());
-  SHW_ASSIGN_OR_RETURN(constraints_, constraints_of(options_));
 
   Stopwatch watch(phases_, monitor);
   SHW_RETURN_IF_ERROR(watch.next("load"));
@@ -146,6 +147,7 @@ Status Planner::prepare(std::span<const uint8_t> graph_bytes, Monitor& monitor) 
   SHW_RETURN_IF_ERROR(watch.next("strategies"));
   SHW_ASSIGN_OR_RETURN(strategies_,
                        Strategies::enumerate(graph_, mesh(), strategy_options, monitor));
+  SHW_ASSIGN_OR_RETURN(constraints_, constraints_of(options_));
   SHW_ASSIGN_OR_RETURN(const SideConditions conditions,
                        side_conditions(graph_, mesh(), strategies_, constraints_));
 
@@ -176,6 +178,10 @@ Result<PlacementConstraints> Planner::constraints_of(const CompileOptions& optio
   for (const auto& [pattern, text] : options.pins) {
     SHW_ASSIGN_OR_RETURN(const Layout layout, parse_layout(text, mesh_rank));
     constraints.pins.push_back({pattern, layout});
+  }
+  if (!options.placements.empty()) {
+    SHW_ASSIGN_OR_RETURN(constraints.choices,
+                         read_placements(options.placements, graph_, mesh(), strategies_));
   }
   return constraints;
 }

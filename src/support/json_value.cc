@@ -89,10 +89,10 @@ const JsonValue* JsonValue::find(std::string_view key) const {
   return at == keys.end() ? nullptr : &items[static_cast<size_t>(at - keys.begin())];
 }
 
-Result<JsonValue> parse_json(std::string_view text) {
-  if (text.size() > kMaxJsonText)
+Result<JsonValue> parse_json(std::string_view text, size_t max_bytes) {
+  if (text.size() > max_bytes)
     return Status(Code::kResourceExhausted, "JSON of " + std::to_string(text.size()) +
-                                                " bytes: at most " + std::to_string(kMaxJsonText) +
+                                                " bytes: at most " + std::to_string(max_bytes) +
                                                 " are read");
   JsonValue root;
   TreeBuilder builder(root);

@@ -26,6 +26,6 @@ inline constexpr size_t kMaxJsonText = 1 << 20;
 inline constexpr size_t kMaxJsonDepth = 16;
 
 // INVALID_ARGUMENT says where the text stops being JSON; RESOURCE_EXHAUSTED: too long or too deep.
-Result<JsonValue> parse_json(std::string_view text);
+Result<JsonValue> parse_json(std::string_view text, size_t max_bytes = kMaxJsonText);
 
 }  // namespace shw

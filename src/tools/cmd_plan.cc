@@ -8,6 +8,7 @@
 
 #include "compiler/pipeline.h"
 #include "import/file.h"
+#include "plan/placements.h"
 #include "plan/report.h"
 #include "tools/commands.h"
 #include "tools/plan_options.h"
@@ -18,7 +19,7 @@ namespace {
 
 struct Options {
   PlanOptions plan;
-  std::string output;
+  std::string output, placements;
   bool json = false, strip_graph = false;
 };
 
@@ -56,6 +57,10 @@ void print_json(const Compiled& compiled) {
   std::printf("%s\n", j.dump(1).c_str());
 }
 
+Status write_text(const std::string& path, const std::string& text) {
+  return import::write_file(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+}
+
 Status run(const Options& o) {
   SHW_ASSIGN_OR_RETURN(CompileOptions c, o.plan.options());
   c.keep_graph = !o.strip_graph;
@@ -65,6 +70,8 @@ Status run(const Options& o) {
   SHW_ASSIGN_OR_RETURN(const Compiled compiled, compile(graph, c, monitor));
   line.end();
   SHW_RETURN_IF_ERROR(import::write_file(o.output, compiled.bytes));
+  if (!o.placements.empty())
+    SHW_RETURN_IF_ERROR(write_text(o.placements, placements_json(compiled.plan)));
   if (o.json) {
     print_json(compiled);
     return {};
@@ -85,6 +92,8 @@ void add_plan(CLI::App& app, int& exit_code) {
   o->plan.add_to(*verb);
   verb->add_flag("--strip-graph", o->strip_graph,
                  "Do not store the graph in the plan (run --verify needs it)");
+  verb->add_option("--save-placements", o->placements,
+                   "Write the placement of every node to this file (JSON), for --placements");
   verb->add_option("-o,--output", o->output, "Plan file to write")->required();
   verb->add_flag("--json", o->json, "Print JSON for machines");
   verb->callback([o, &exit_code] {

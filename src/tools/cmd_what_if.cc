@@ -15,7 +15,8 @@ namespace {
 struct Options {
   PlanOptions plan;
   // Empty: as it was.
-  std::string mesh, hardware, rules, input_layout, output_layout, budget, memory, output;
+  std::string mesh, hardware, rules, input_layout, output_layout, budget, memory, placements,
+      output;
   std::vector<std::string> pins;
   bool json = false, nodes = false;
 };
@@ -26,7 +27,8 @@ PlanOptions changed(const Options& o) {
   for (const auto& [is, was] :
        {std::pair(&o.mesh, &p.mesh), std::pair(&o.hardware, &p.hardware),
         std::pair(&o.rules, &p.rules), std::pair(&o.budget, &p.budget),
-        std::pair(&o.memory, &p.memory), std::pair(&o.input_layout, &p.compile.input_layout),
+        std::pair(&o.memory, &p.memory), std::pair(&o.placements, &p.placements),
+        std::pair(&o.input_layout, &p.compile.input_layout),
         std::pair(&o.output_layout, &p.compile.output_layout)})
     if (!is->empty()) *was = *is;
   p.pins.insert(p.pins.end(), o.pins.begin(), o.pins.end());
@@ -67,6 +69,7 @@ void add_what_if(CLI::App& app, int& exit_code) {
   verb->add_option("--new-output-layout", o->output_layout, "Of every plain output")->group(kGroup);
   verb->add_option("--new-param-budget", o->budget, "default, none, or a mean share")
       ->group(kGroup);
+  verb->add_option("--new-placements", o->placements, "Placements of a file")->group(kGroup);
   verb->add_option("--new-memory", o->memory, "What a rank may hold")->group(kGroup);
   verb->add_option("-o,--output", o->output, "Write the new plan to this file");
   verb->add_flag("--nodes", o->nodes, "Name every node that changes");

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "import/file.h"
 #include "tools/hardware_option.h"
 
 namespace shw::tools {
@@ -48,6 +49,10 @@ Result<CompileOptions> PlanOptions::options() const {
   c.einsum = !no_einsum;
   SHW_ASSIGN_OR_RETURN(c.rules, rules_from_name(rules));
   SHW_ASSIGN_OR_RETURN(c.parameter_budget, parse_budget(budget));
+  if (!placements.empty()) {
+    SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, import::read_file(placements));
+    c.placements.assign(bytes.begin(), bytes.end());
+  }
   if (!memory.empty()) {
     SHW_ASSIGN_OR_RETURN(c.memory_limit_bytes, parse_bytes(memory));
   }
@@ -79,6 +84,8 @@ void PlanOptions::add_to(CLI::App& verb) {
                   "anything), such as "
                   "'param.*.wq.weight=RS(0)'; may be repeated")
       ->allow_extra_args(false);
+  verb.add_option("--placements", placements,
+                  "Give the nodes in this file (of --save-placements) exactly their placements");
   verb.add_option("--param-budget", budget,
                   "default: every parameter at its smallest share; none; or the mean share that a "
                   "rank may hold")

@@ -274,6 +274,11 @@ static void planners(shw_context* context, const shw_plan* plan) {
   REFUSED_HANDLE(shw_blob, shw_plan_compare(NULL, plan, &out));
   REFUSED_HANDLE(shw_blob, shw_plan_compare(plan, NULL, &out));
   REFUSED(shw_plan_compare(plan, plan, NULL));
+  REFUSED_HANDLE(shw_blob, shw_plan_to_placements(NULL, &out));
+  REFUSED(shw_plan_to_placements(plan, NULL));
+  no_pins.num_pins = 0;
+  no_pins.placements.size = 8;
+  REFUSED_HANDLE(shw_plan, shw_planner_compile(planner, &no_pins, &out));
   shw_planner_destroy(planner);
   shw_planner_destroy(NULL);
   shw_blob_destroy(graph);

@@ -73,6 +73,18 @@ static shw_status* compile_again(state* s) {
   return status;
 }
 
+static shw_status* compile_placements(state* s) {
+  shw_planner_changes changes = SHW_PLANNER_CHANGES_INIT;
+  shw_blob* saved = NULL;
+  shw_plan* plan = NULL;
+  shw_status* status = shw_plan_to_placements(s->plan, &saved);
+  changes.placements = bytes_of(saved);
+  if (status == NULL) status = shw_planner_compile(s->planner, &changes, &plan);
+  shw_plan_destroy(plan);
+  shw_blob_destroy(saved);
+  return status;
+}
+
 static shw_status* explain(state* s) {
   shw_blob* blob = (shw_blob*)s;
   shw_status* status = shw_planner_explain(s->planner, "param.w1", "RS(1)", NULL, &blob);
@@ -190,6 +202,7 @@ int main(void) {
   /* Prices of orders allocate the same way some ten thousand times: a sample. */
   fails_at_every_allocation("compile with orders", compile_with_orders, &s, 1, 23);
   fails_at_every_allocation("compile again", compile_again, &s, 1, 5);
+  fails_at_every_allocation("compile placements", compile_placements, &s, 1, 7);
   fails_at_every_allocation("explain", explain, &s, 1, 23);
   mlp_job_destroy(&s.job);
   shw_planner_destroy(s.planner);

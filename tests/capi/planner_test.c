@@ -107,6 +107,26 @@ static void explains(shw_context* context, shw_planner* planner) {
   shw_plan_destroy(pinned);
 }
 
+static void placements_make_the_same_plan_again(shw_context* context, shw_planner* planner) {
+  static const shw_pin kPin = {"param.w1", "RS(1)"};
+  shw_planner_changes changes = SHW_PLANNER_CHANGES_INIT;
+  shw_plan *pinned = plan_with(context, &kPin, 1), *again = NULL;
+  shw_blob *saved = NULL, *saved_again = NULL;
+  EXPECT_OK(shw_plan_to_placements(pinned, &saved));
+  changes.placements = bytes_of(saved);
+  EXPECT_OK(shw_planner_compile(planner, &changes, &again));
+  EXPECT(objective_of(again) == objective_of(pinned));
+  EXPECT_OK(shw_plan_to_placements(again, &saved_again));
+  EXPECT(strcmp((const char*)shw_blob_data(saved), (const char*)shw_blob_data(saved_again)) == 0);
+  shw_plan_destroy(again);
+  changes.placements.size /= 2;
+  EXPECT_REFUSED(shw_planner_compile(planner, &changes, &again), SHW_INVALID_ARGUMENT,
+                 "placements");
+  shw_plan_destroy(pinned);
+  shw_blob_destroy(saved);
+  shw_blob_destroy(saved_again);
+}
+
 static int32_t stop(void* user, const shw_progress* progress) {
   (void)progress;
   ++*(int*)user;
@@ -158,6 +178,7 @@ int main(void) {
   shw_context* context = new_context();
   shw_planner* planner = new_planner(context);
   plans_are_those_of_one_compilation(context, planner);
+  placements_make_the_same_plan_again(context, planner);
   explains(context, planner);
   changes_are_checked_and_cancel(planner);
   shw_planner_destroy(planner);

@@ -192,6 +192,27 @@ class Cli(unittest.TestCase):
         self.refused("diff", PLAN, GRAPH, code=1, says=f"{GRAPH}: ")
         self.refused("what-if", GRAPH, *MESH, "--new-mesh", "dp=0", code=1, says="INVALID_ARGUMENT")
 
+    def test_placements_are_saved_changed_and_planned_with_again(self):
+        saved, some = TMP / "placements.json", TMP / "some.json"
+        self.ok("plan", GRAPH, *MESH, "-o", TMP / "x", "--save-placements", saved)
+        figures = lambda plan: json.loads(self.ok("show", plan, "--json"))
+        self.ok("plan", GRAPH, *MESH, "--placements", saved, "-o", TMP / "y", "--save-placements", some)
+        self.assertEqual(figures(TMP / "y")["decisions"], figures(PLAN)["decisions"])
+        self.assertEqual(some.read_text(), saved.read_text())
+        j = json.loads(saved.read_text())
+        self.assertEqual((j["version"], j["mesh"]), (1, {"shape": [2, 4], "dim_names": ["dp", "tp"]}))
+        j["nodes"] = [dict(n, output="RR") for n in j["nodes"] if n["name"] == "primals_1"]
+        some.write_text(json.dumps(j))
+        self.ok("plan", GRAPH, *MESH, "--placements", some, "-o", TMP / "y")
+        self.assertEqual(next(d for d in figures(TMP / "y")["decisions"] if d["name"] == "primals_1")["result"], "RR")
+        again = ["plan", GRAPH, *MESH, "-o", TMP / "y", "--placements", some]
+        for change, says in (({"nodes": [{"name": "nobody", "output": "RR", "inputs": []}]}, "there is no node 'nobody'"),
+                             ({"nodes": [dict(j["nodes"][0], output="S(7)R")]}, "primals_1 has no strategy with these layouts"),
+                             ({"mesh": {"shape": [4, 2], "dim_names": ["dp", "tp"]}}, "of another mesh than dp=2,tp=4"),
+                             ({"version": 2}, "another version")):
+            some.write_text(json.dumps({**j, **change}))
+            self.refused(*again, code=1, says=says)
+
     def test_bad_input_names_cause_and_place(self):
         plan = ["plan", GRAPH, "-o", TMP / "x"]
         self.refused("plan", TMP / "missing", *MESH, "-o", TMP / "x", code=1, says="NOT_FOUND")

@@ -22,6 +22,8 @@ typedef struct shw_planner_changes {
   uint64_t flags;      /* 0: none is defined yet */
   const shw_pin* pins; /* added to those of the options; lent for the call */
   size_t num_pins;
+  shw_bytes placements;     /* JSON of shw_plan_to_placements(): the nodes that it names are given
+                               exactly these; size 0: none; lent for the call */
   double time_limit_s;      /* of each solve, then the best solution so far is taken, unproven;
                                0: as in the options */
   const shw_cancel* cancel; /* lent for the call; NULL: none, also if the options have one */
@@ -29,7 +31,7 @@ typedef struct shw_planner_changes {
   void* progress_user;
 } shw_planner_changes;
 #define SHW_PLANNER_CHANGES_INIT \
-  { sizeof(shw_planner_changes), 0, NULL, 0, 0.0, NULL, NULL, NULL }
+  { sizeof(shw_planner_changes), 0, NULL, 0, {NULL, 0}, 0.0, NULL, NULL, NULL }
 
 /**
  * Verifies and rewrites a graph, and prices every strategy of every node on the mesh: all of
@@ -69,7 +71,8 @@ SHW_API void shw_planner_changes_init(shw_planner_changes* changes, size_t size)
  * and the changes, byte by byte.
  * @param changes   lent for the call; NULL: none
  * @param out_plan  receives a handle that the caller destroys; NULL on failure
- * @retval SHW_INVALID_ARGUMENT     a change makes no sense
+ * @retval SHW_INVALID_ARGUMENT     a change makes no sense: a layout that cannot be, placements of
+ *                                  another mesh or graph
  * @retval SHW_FAILED_PRECONDITION  no placement satisfies the options and the changes
  * @retval SHW_CANCELLED            `cancel` was raised, or `progress` returned non-zero
  * @retval SHW_RESOURCE_EXHAUSTED   out of memory
@@ -103,6 +106,18 @@ SHW_API shw_status* shw_planner_compile(shw_planner* planner, const shw_planner_
 SHW_API shw_status* shw_planner_explain(shw_planner* planner, const char* node, const char* layout,
                                         const shw_planner_changes* changes,
                                         shw_blob** out_blob) SHW_MUST_USE;
+
+/**
+ * The placement of every node, as JSON to be kept, looked at, or changed by hand, and planned with
+ * again: mesh (`shape`, `dim_names`), and `nodes` with `name`, `output` and `inputs`. Nodes that
+ * are taken out of it are free then.
+ * @param plan      lent for the call
+ * @param out_blob  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_RESOURCE_EXHAUSTED  out of memory
+ * @thread any
+ * @since 0.1
+ */
+SHW_API shw_status* shw_plan_to_placements(const shw_plan* plan, shw_blob** out_blob) SHW_MUST_USE;
 
 /**
  * How two plans differ, as one JSON object: `before` and `after` (costs, memory of one rank,
