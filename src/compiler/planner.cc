@@ -62,8 +62,6 @@ uint64_t hash_of(const CompileOptions& o) {
   return o.strided ? hash_combine(h, 2) : h;  // plans without it keep their hash
 }
 
-// With two, there are two orders in which they can cut one tensor dim, and both are planned with;
-// with more there are too many, and lowering chooses afterwards.
 int num_dims_larger_than_one(const Mesh& mesh) {
   int count = 0;
   for (int m = 0; m < mesh.rank(); ++m) count += mesh.size(m) > 1;
@@ -98,7 +96,8 @@ std::vector<NodeDecision> decisions(const Graph& graph, const Strategies& strate
 }  // namespace
 
 bool Planner::plans_orders() const {
-  return options_.rules == Rules::kFull && num_dims_larger_than_one(mesh()) == 2;
+  return options_.rules == Rules::kFull && num_dims_larger_than_one(mesh()) >= 2 &&
+         Redistributor::has_graphs(mesh());
 }
 
 Planner::Planner(const CompileOptions& options, cost::CollectiveModel collectives)
@@ -108,11 +107,13 @@ Planner::Planner(const CompileOptions& options, cost::CollectiveModel collective
       redistributor_(collectives_.mesh(), moves_),
       pricer_(graph_, strategies_, collectives_,
               options.rules == Rules::kCompat ? cost::PriceRules::kCompat : cost::PriceRules::kFull,
-              plans_orders() ? RoutePrice([this](const Dims& shape, int64_t element_bytes,
-                                                 const Layout& from, const Layout& to) {
-                return redistributor_.route_us(shape, element_bytes, from, to);
-              })
-                             : RoutePrice()) {}
+              plans_orders()
+                  ? RoutePrices([this](const Dims& shape, int64_t element_bytes,
+                                       std::span<const Layout> from, std::span<const Layout> to,
+                                       std::span<double> out) {
+                      redistributor_.route_prices(shape, element_bytes, from, to, out);
+                    })
+                  : RoutePrices()) {}
 
 Result<std::unique_ptr<Planner>> Planner::create(std::span<const uint8_t> graph_bytes,
                                                  const CompileOptions& options, Monitor& monitor) {

@@ -19,6 +19,8 @@ double redistribute_us(const CollectiveModel& model, const Roofline& roofline, d
                               contiguous, model.mesh().rank(), from, to, rules);
 }
 
-double transition_us(const Layout& from, const Layout& to) { return from == to ? 0.0 : 1.0; }
+double transition_us(const Layout& from, const Layout& to) {
+  return from == to ? 0.0 : kTransitionUs;
+}
 
 }  // namespace shw::cost

@@ -33,16 +33,18 @@ double redistribute_us(const CollectiveModel& model, const Roofline& roofline, d
                        bool contiguous, const Layout& from, const Layout& to,
                        PriceRules rules = PriceRules::kCompat);
 
-// The same for all pairs: out[i · to.size() + j] is from[i] → to[j], and `transition` more where
-// they differ. Equal layouts and equal steps are priced once, so a pair costs a few nanoseconds.
+// The same for all pairs: out[i · to.size() + j] is from[i] → to[j]. Equal layouts and equal steps
+// are priced once, so a pair costs a few nanoseconds.
 void redistribute_matrix(const CollectiveModel& model, const Roofline& roofline,
                          double global_bytes, bool contiguous, std::span<const Layout> from,
                          std::span<const Layout> to, std::span<double> out_row_major,
-                         PriceRules rules = PriceRules::kCompat, double transition = 0);
+                         PriceRules rules = PriceRules::kCompat);
 
 inline constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-// 1 where the layouts differ, else 0: breaks ties in favour of changing nothing.
+// Charged where the layouts differ, whatever the change costs: breaks ties in favour of changing
+// nothing.
+inline constexpr double kTransitionUs = 1;
 double transition_us(const Layout& from, const Layout& to);
 
 }  // namespace shw::cost

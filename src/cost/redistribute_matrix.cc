@@ -130,13 +130,11 @@ class PairWalk {
         out_(out) {}
 
   MemoPrices& prices() { return prices_; }
-  // One source layout: its price to every target, with `transition` for a change.
-  void run(const Layout& from, uint32_t row, MemoPrices::State piece, bool contiguous,
-           double transition) {
+  // One source layout: its price to every target.
+  void run(const Layout& from, uint32_t row, MemoPrices::State piece, bool contiguous) {
     for (int d = 0; d < mesh_rank_; ++d) from_[static_cast<size_t>(d)] = from_kind(from[d]);
     cell_ = out_.data() + row * columns_;
-    transition_ = transition;
-    descend(0, to_.top(), piece, contiguous, 0, false);
+    descend(0, to_.top(), piece, contiguous, 0);
   }
 
  private:
@@ -172,20 +170,19 @@ class PairWalk {
   }
 
   void descend(int d, std::span<const LayoutTree::Branch> targets, MemoPrices::State piece,
-               bool contiguous, double total, bool changed) {
+               bool contiguous, double total) {
     FromKind& from = from_kinds_[from_[static_cast<size_t>(d)]];
     const Step* const step = steps(d, from, piece);
     const double moved = contiguous ? total : total + prices_.copy_us(piece);
     if (d + 1 == mesh_rank_) {
-      const double stays = changed ? total + transition_ : total;
       for (const LayoutTree::Branch& to : targets)
-        cell_[to.first] = to.kind == from.same ? stays : moved + step[to.kind].us + transition_;
+        cell_[to.first] = to.kind == from.same ? total : moved + step[to.kind].us;
       return;
     }
     for (const LayoutTree::Branch& to : targets) {
       const bool stays = to.kind == from.same;
       descend(d + 1, to_.below(to, d), step[to.kind].after, contiguous || !stays,
-              stays ? total : moved + step[to.kind].us, changed || !stays);
+              stays ? total : moved + step[to.kind].us);
     }
   }
 
@@ -199,7 +196,6 @@ class PairWalk {
   std::vector<std::vector<Step>> steps_;       // rows stay where they are
   std::array<uint32_t, kMaxMeshRank> from_{};  // kinds of the source layout
   double* cell_ = nullptr;
-  double transition_ = 0;
 };
 
 }  // namespace
@@ -207,14 +203,14 @@ class PairWalk {
 void redistribute_matrix(const CollectiveModel& model, const Roofline& roofline,
                          double global_bytes, bool contiguous, std::span<const Layout> from,
                          std::span<const Layout> to, std::span<double> out_row_major,
-                         PriceRules rules, double transition) {
+                         PriceRules rules) {
   const int mesh_rank = model.mesh().rank();
   const LayoutTree rows(from, mesh_rank), columns(to, mesh_rank);
   const size_t width = to.size();
   PairWalk pairs(model, roofline, rules, columns, out_row_major);
   for (const uint32_t i : rows.places) {
     const auto piece = pairs.prices().state_of(bytes_of_piece(model.mesh(), global_bytes, from[i]));
-    pairs.run(from[i], i, piece, contiguous, transition);
+    pairs.run(from[i], i, piece, contiguous);
     double* row = out_row_major.data() + i * width;
     if (rows.any_strided() || columns.any_strided())
       for (const uint32_t j : columns.places)
@@ -222,10 +218,9 @@ void redistribute_matrix(const CollectiveModel& model, const Roofline& roofline,
     if (from[i].all_replicate() || mesh_rank == 2)  // the two exceptions of the rules
       for (const uint32_t j : columns.places) {
         if (from[i].all_replicate())
-          row[j] = from_all_replicate_us(to[j]) + transition * transition_us(from[i], to[j]);
+          row[j] = from_all_replicate_us(to[j]);
         else if (visits_inner_first(mesh_rank, from[i], to[j]) && row[j] < kInfinity)
-          row[j] = transition +
-                   walk(pairs.prices(), piece, contiguous, mesh_rank, from[i], to[j], rules);
+          row[j] = walk(pairs.prices(), piece, contiguous, mesh_rank, from[i], to[j], rules);
       }
     if (columns.places.size() < width)
       for (size_t j = 0; j < width; ++j) row[j] = row[columns.places[columns.number[j]]];

@@ -1,28 +1,27 @@
 // The redistribution planner: the cheapest way to bring a tensor from one layout into another.
 //
-// Dijkstra's algorithm over layouts. An edge is one collective, or a slice, on one tensor dim:
+// A shortest path over layouts; an edge is one move (moves.h). On up to four mesh dims it is found
+// in the graph of all layouts of the tensor's type (layout_graph.h), which also answers for all
+// pairs of two lists at once; beyond that by Dijkstra's algorithm from the one to the other.
+// Besides the moves that bring about shards and replicas there is
 //
-//   gather      S(d) → R      the mesh dims that cut d last, any number of them at once
-//   all-to-all  S(d) → S(e)   the same; they then cut e last, in the order they had
-//   scatter     P → S(e)      any set of mesh dims at once, in any order
-//   reduce      P → R         any set of mesh dims at once
-//   slice       R → S(e)      any set of mesh dims at once: no communication
 //   rescale     P(sum) ↔ P(avg)  any set of mesh dims at once: a factor, no communication
 //
-// A mesh dim that cuts a tensor dim can leave it only together with those that cut it after, so
-// that what a rank holds is one block at all times; the members of the group are numbered by the
-// shard order. That is why an all-gather chain over several mesh dims of one tensor dim never
-// arises: the single collective is an edge of its own, and never dearer than the chain: a combined
-// collective may be run as one. Weights are the model's time on the real local bytes, with the
-// copies around a collective on a dim that is not outermost in memory.
+// An all-gather chain over several mesh dims of one tensor dim never arises: the single collective
+// is an edge of its own, and never dearer than the chain: a combined collective may be run as one.
+// Weights are the model's time on the real local bytes, with the copies around a collective on a
+// dim that is not outermost in memory.
 //
 // After planner.md 5.2 (the reference runs Dijkstra over the same states, without combined groups)
 // and passes.md 1.2.
 #pragma once
+#include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "lowering/layout_graph.h"
+#include "lowering/moves.h"
 #include "lowering/prices.h"
 #include "sharding/layout.h"
 #include "support/status.h"
@@ -48,7 +47,10 @@ struct Route {
 class Redistributor {
  public:
   // `prices` must outlive it.
-  Redistributor(const Mesh& mesh, const MovePrices& prices) : mesh_(mesh), prices_(prices) {}
+  Redistributor(const Mesh& mesh, const MovePrices& prices)
+      : mesh_(mesh), prices_(prices), collectives_(mesh_, prices_) {}
+  Redistributor(const Redistributor&) = delete;  // parts refer to each other
+  Redistributor& operator=(const Redistributor&) = delete;
 
   // Layouts must be canonical() and fit the shape evenly. INVALID_ARGUMENT: `to` is partial where
   // `from` is not equally so, or partials of different kinds would have to be reduced one after the
@@ -61,10 +63,17 @@ class Redistributor {
   // Infinite where there is none.
   double route_us(const Dims& shape, int64_t element_bytes, const Layout& from, const Layout& to);
 
+  // The same for all pairs: out[i · to.size() + j] is from[i] → to[j].
+  void route_prices(const Dims& shape, int64_t element_bytes, std::span<const Layout> from,
+                    std::span<const Layout> to, std::span<double> out);
+
   // Layout without what changes nothing: on mesh dims of size 1 everything is replicated, a masked
   // partial is a sum as soon as it has been made, and the order is normalised.
   Layout canonical(Layout layout) const;
   const Mesh& mesh() const { return mesh_; }
+
+  // Whether prices of all pairs are to be had in useful time: up to four mesh dims larger than one.
+  static bool has_graphs(const Mesh& mesh);
 
  private:
   struct Key {
@@ -76,9 +85,27 @@ class Redistributor {
   struct KeyHash {
     size_t operator()(const Key& k) const;
   };
-  Mesh mesh_;
+  struct TypeKey {
+    Dims shape;
+    int64_t element_bytes;
+    bool operator==(const TypeKey&) const = default;
+  };
+  struct TypeKeyHash {
+    size_t operator()(const TypeKey& k) const;
+  };
+  struct Type {
+    std::unique_ptr<LayoutGraph> graph;
+    std::unordered_map<uint32_t, std::vector<double>> us_to;  // by target state
+  };
+  Type& type(const Dims& shape, int64_t element_bytes);
+  bool find_in_graph(const Dims& shape, int64_t element_bytes, const Layout& from, const Layout& to,
+                     Route& route);
+
+  const Mesh mesh_;
   const MovePrices& prices_;
-  std::unordered_map<Key, Route, KeyHash> routes_;  // look-up only
+  CollectivePrices collectives_;
+  std::unordered_map<Key, Route, KeyHash> routes_;  // look-up only, like all maps here
+  std::unordered_map<TypeKey, Type, TypeKeyHash> types_;
 };
 
 }  // namespace shw

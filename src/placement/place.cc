@@ -1,8 +1,39 @@
 #include "placement/place.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <unordered_map>
+
+#include "support/hash.h"
 
 namespace shw {
+namespace {
+
+// An operand of a node, and the number of its type among those of the graph.
+struct Use {
+  NodeId node;
+  size_t operand;
+  uint32_t type;
+};
+
+std::vector<Use> uses_of(const Graph& graph) {
+  std::vector<Use> uses;
+  std::unordered_map<uint64_t, uint32_t> types;  // by hash of shape and dtype; look-up only
+  for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
+    const auto operands = graph.operands(NodeId{i});
+    for (size_t k = 0; k < operands.size(); ++k) {
+      if (!operands[k].valid()) continue;
+      const TensorType& t = edge_type(graph, NodeId{i}, k);
+      const uint64_t hash = hash_span(t.shape.span(), static_cast<uint64_t>(dtype_size(t.dtype)));
+      const auto at = types.try_emplace(hash, static_cast<uint32_t>(types.size())).first;
+      uses.push_back({NodeId{i}, k, at->second});
+    }
+  }
+  return uses;
+}
+
+}  // namespace
 
 Result<solver::PlacementProblem> priced_problem(const Graph& graph,
                                                 const std::vector<bool>& no_comm, Pricer& pricer,
@@ -12,21 +43,29 @@ Result<solver::PlacementProblem> priced_problem(const Graph& graph,
     SHW_ASSIGN_OR_RETURN(const std::span<const double> costs, pricer.node_costs(NodeId{i}));
     problem.add_variable(costs);
   }
+  const std::vector<Use> edges = uses_of(graph);
+  // Prices are worked out type by type, and edges added in the order of the graph.
+  std::vector<uint32_t> by_type(edges.size());
+  std::iota(by_type.begin(), by_type.end(), 0u);
+  std::stable_sort(by_type.begin(), by_type.end(),
+                   [&](uint32_t a, uint32_t b) { return edges[a].type < edges[b].type; });
   // Tables beyond that would not be swept in any useful time either.
   constexpr uint64_t kMostBytes = uint64_t{4} << 30;
-  for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
+  std::vector<uint32_t> matrices(edges.size());
+  for (size_t n = 0; n < edges.size(); ++n) {
     if (problem.pool_bytes() > kMostBytes)
       return Status(Code::kResourceExhausted,
                     "the prices of all pairs of layouts need more than 4 GiB: use fewer mesh dims" +
                         std::string(pricer.rules() == cost::PriceRules::kCompat
                                         ? ", or rules full, which leave out what nothing reaches"
                                         : ""));
-    if (i % 64 == 0) SHW_RETURN_IF_ERROR(monitor.poll());
-    const auto operands = graph.operands(NodeId{i});
-    for (size_t k = 0; k < operands.size(); ++k)
-      if (operands[k].valid())
-        problem.add_edge(operands[k].v, i, pricer.edge_matrix(NodeId{i}, k, no_comm[i], problem));
+    if (n % 64 == 0) SHW_RETURN_IF_ERROR(monitor.poll());
+    const Use& use = edges[by_type[n]];
+    matrices[by_type[n]] = pricer.edge_matrix(use.node, use.operand, no_comm[use.node.v], problem);
   }
+  for (size_t n = 0; n < edges.size(); ++n)
+    problem.add_edge(graph.operands(edges[n].node)[edges[n].operand].v, edges[n].node.v,
+                     matrices[n]);
   return problem;
 }
 
@@ -97,6 +136,7 @@ Result<Placed> place(const Graph& graph, const Strategies& strategies,
   // Two sums of the same costs in another order: more than rounding apart means that one of them is
   // wrong.
   SHW_CHECK(std::abs(placed.objective_us - solution.cost) <= 1e-9 * std::abs(solution.cost));
+  placed.objective_us = solution.cost;  // to the last bit what bounds are held against
   placed.bound_us = solution.bound;
   placed.proven = solution.proven;
   placed.stats = solution.stats;

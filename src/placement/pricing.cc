@@ -1,7 +1,5 @@
 #include "placement/pricing.h"
 
-#include <algorithm>
-
 #include "ops/op_def.h"
 #include "support/hash.h"
 
@@ -10,51 +8,23 @@ namespace {
 
 double tensor_bytes(const TensorType& t) { return static_cast<double>(t.bytes()); }
 
-const TensorType& edge_type(const Graph& graph, NodeId consumer, size_t operand) {
-  const NodeId from = graph.operands(consumer)[operand];
-  const size_t element =
-      graph.op(consumer) == OpKind::kGetItem
-          ? static_cast<size_t>(graph.attrs(consumer).get_int(AttrKey::kIndex, 0))
-          : 0;
-  return *graph.results(from)[element];
-}
-
-// Whether mesh dims can change one after another, as cost/ prices them, and end in `to`: a mesh dim
-// that cuts a tensor dim can leave it only if it cuts it last, and one that comes cuts it last.
-bool changes_in_turn(const Layout& from, const Layout& to, const Mesh& mesh) {
-  Layout at = from;
-  for (int m = 0; m < mesh.rank(); ++m) {
-    if (at[m] == to[m]) continue;
-    if (at[m].is_shard() && at.shards_of(at[m].dim()).back() != m) return false;
-    at[m] = to[m];
-    const auto last = std::remove(at.order.begin(), at.order.end(), static_cast<uint8_t>(m));
-    *last = static_cast<uint8_t>(m);
-    at = normalised(at);
+// The different layouts of a list, and which of them each of the list is.
+struct DistinctLayouts {
+  DistinctLayouts(const LayoutPool& pool, LayoutListId list) {
+    std::unordered_map<uint32_t, uint32_t> seen;
+    for (LayoutId id : pool.list(list)) {
+      const auto [it, is_new] = seen.try_emplace(id.v, static_cast<uint32_t>(layouts.size()));
+      if (is_new) {
+        ids.push_back(id);
+        layouts.push_back(pool.layout(id));
+      }
+      of.push_back(it->second);
+    }
   }
-  return at == to;
-}
-
-// Whether several mesh dims make the same change, for which one collective may serve.
-bool several_alike(const Layout& from, const Layout& to, const Mesh& mesh) {
-  for (int m = 1; m < mesh.rank(); ++m)
-    for (int e = 0; e < m; ++e)
-      if (from[m] != to[m] && !from[m].is_replicate() && from[m] == from[e] && to[m] == to[e])
-        return true;
-  return false;
-}
-
-// Whether two mesh dims cut one tensor dim, before, after, or one before and the other after.
-bool meet(const Layout& from, const Layout& to, const Mesh& mesh) {
-  const auto share = [](Placement a, Placement b) {
-    return a.is_shard_like() && b.is_shard_like(a.dim());
-  };
-  for (int m = 1; m < mesh.rank(); ++m)
-    for (int e = 0; e < m; ++e)
-      if (share(from[m], from[e]) || share(to[m], to[e]) || share(from[m], to[e]) ||
-          share(to[m], from[e]))
-        return true;
-  return false;
-}
+  std::vector<LayoutId> ids;
+  std::vector<Layout> layouts;
+  std::vector<uint32_t> of;
+};
 
 }  // namespace
 
@@ -136,64 +106,60 @@ uint32_t Pricer::edge_matrix(NodeId consumer, size_t operand, bool no_comm,
   const cost::ValueMeta value = edge_value(graph_, consumer, operand);
   const TensorType& type = edge_type(graph_, consumer, operand);
   const EdgeKey key{from.v,           to.v,
-                    value.bytes,      route_ ? hash_span(type.shape.span()) : 0,
+                    value.bytes,      has_routes_ ? hash_span(type.shape.span()) : 0,
                     value.contiguous, no_comm};
   if (const auto it = matrices_.find(key); it != matrices_.end()) return it->second;
 
-  const auto layouts = [&](LayoutListId list) {
-    std::vector<Layout> v;
-    for (LayoutId id : strategies_.pool().list(list)) v.push_back(strategies_.pool().layout(id));
-    return v;
-  };
-  const std::vector<Layout> rows = layouts(from), columns = layouts(to);
-  const std::span<double> us = problem.room_for_matrix(static_cast<uint32_t>(rows.size()),
-                                                       static_cast<uint32_t>(columns.size()));
-  cost::redistribute_matrix(collectives_, roofline_, value.bytes, value.contiguous, rows, columns,
-                            us, rules_, /*transition=*/no_comm ? 0.0 : 1.0);
-  if (route_)
-    for (size_t i = 0; i < rows.size(); ++i)
-      for (size_t j = 0; j < columns.size(); ++j) {
-        double& c = us[i * columns.size() + j];
-        if (c < cost::kInfinite && wants_route(rows[i], columns[j]))
-          c = route_us(type, value.contiguous, rows[i], columns[j]) +
-              (no_comm ? 0.0 : cost::transition_us(rows[i], columns[j]));
-      }
-  if (no_comm)
-    for (size_t i = 0; i < rows.size(); ++i)
-      for (size_t j = 0; j < columns.size(); ++j) {
-        double& c = us[i * columns.size() + j];
-        c = c > 0 ? solver::kForbidden : cost::transition_us(rows[i], columns[j]);
-      }
+  const DistinctLayouts rows(strategies_.pool(), from), columns(strategies_.pool(), to);
+  const size_t width = columns.layouts.size();
+  pair_us_.resize(rows.layouts.size() * width);
+  const std::span<double> us(pair_us_);
+  price_pairs(type, value, rows.layouts, columns.layouts, us);
+  for (size_t i = 0; i < rows.layouts.size(); ++i)
+    for (size_t j = 0; j < width; ++j) {
+      double& c = us[i * width + j];
+      const double transition = rows.ids[i] == columns.ids[j] ? 0 : cost::kTransitionUs;
+      c = !no_comm ? c + transition : c > 0 ? solver::kForbidden : transition;
+    }
+  const std::span<double> all = problem.room_for_matrix(static_cast<uint32_t>(rows.of.size()),
+                                                        static_cast<uint32_t>(columns.of.size()));
+  double* out = all.data();
+  for (const uint32_t i : rows.of)
+    for (const uint32_t j : columns.of) *out++ = us[i * width + j];
   const uint32_t matrix = problem.add_filled_matrix();
   matrices_.emplace(key, matrix);
   return matrix;
 }
 
 double Pricer::redistribution_us(NodeId consumer, size_t operand, const Layout& from,
-                                 const Layout& to) const {
-  const cost::ValueMeta value = edge_value(graph_, consumer, operand);
-  const double us = cost::redistribute_us(collectives_, roofline_, value.bytes, value.contiguous,
-                                          from, to, rules_);
-  if (route_ && us < cost::kInfinite && wants_route(from, to))
-    return route_us(edge_type(graph_, consumer, operand), value.contiguous, from, to);
+                                 const Layout& to) {
+  double us = 0;
+  price_pairs(edge_type(graph_, consumer, operand), edge_value(graph_, consumer, operand),
+              {&from, 1}, {&to, 1}, {&us, 1});
   return us;
 }
 
-bool Pricer::wants_route(const Layout& from, const Layout& to) const {
-  const Mesh& mesh = collectives_.mesh();
-  if (from == to || from.all_replicate()) return false;
-  if (several_alike(from, to, mesh)) return true;
-  return meet(from, to, mesh) && !changes_in_turn(from, to, mesh);
+// Of all pairs of two lists, without what a change costs as such.
+void Pricer::price_pairs(const TensorType& type, const cost::ValueMeta& value,
+                         std::span<const Layout> from, std::span<const Layout> to,
+                         std::span<double> us) {
+  if (!has_routes_)
+    return cost::redistribute_matrix(collectives_, roofline_, value.bytes, value.contiguous, from,
+                                     to, us, rules_);
+  constexpr double kNothingUs = 1e-6;  // slices, and what breaks ties among routes
+  routes_.price(type, from, to, us);
+  for (size_t i = 0; i < from.size(); ++i) {
+    const double copy_us =
+        value.contiguous ? 0 : roofline_.rw_us(2 * tensor_bytes(type) / num_pieces(from[i]));
+    for (double& c : us.subspan(i * to.size(), to.size())) c = c < kNothingUs ? 0 : c + copy_us;
+  }
 }
 
-double Pricer::route_us(const TensorType& type, bool contiguous, const Layout& from,
-                        const Layout& to) const {
-  const double us = route_(type.shape, dtype_size(type.dtype), from, to);
-  if (us == 0 || contiguous) return us;
+double Pricer::num_pieces(const Layout& layout) const {
   double pieces = 1;
   for (int m = 0; m < collectives_.mesh().rank(); ++m)
-    if (from[m].is_shard_like()) pieces *= static_cast<double>(collectives_.mesh().size(m));
-  return us + roofline_.rw_us(2 * tensor_bytes(type) / pieces);
+    if (layout[m].is_shard_like()) pieces *= static_cast<double>(collectives_.mesh().size(m));
+  return pieces;
 }
 
 }  // namespace shw

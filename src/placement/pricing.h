@@ -4,7 +4,6 @@
 // An edge: the redistribution from the layout in which the producer leaves a value to the one in
 // which the consumer wants it, plus 1 if they differ (planner.md 3.2, 4.3).
 #pragma once
-#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "cost/redistribute.h"
 #include "cost/roofline.h"
 #include "graph/graph.h"
+#include "placement/route_tables.h"
 #include "solver/problem.h"
 #include "strategy/strategies.h"
 
@@ -23,24 +23,20 @@ namespace shw {
 // E1).
 cost::ValueMeta edge_value(const Graph& graph, NodeId consumer, size_t operand);
 
-// µs of the moves by which lowering would change a value's layout, shard orders included; infinite
-// where it knows no way.
-using RoutePrice = std::function<double(const Dims& shape, int64_t element_bytes,
-                                        const Layout& from, const Layout& to)>;
-
 class Pricer {
  public:
-  // With `route`, changes of layout that the mesh-dim-by-mesh-dim prices of cost/ cannot tell are
-  // priced by it: those of a tensor dim that several mesh dims cut, and those that several mesh
-  // dims make alike.
+  // With `routes`, changes of layout cost what lowering makes of them (lowering/redistribute.h);
+  // without, what the reference's prices say, which go mesh dim by mesh dim and know no shard
+  // order.
   Pricer(const Graph& graph, const Strategies& strategies, const cost::CollectiveModel& collectives,
-         cost::PriceRules rules, RoutePrice route = {})
+         cost::PriceRules rules, RoutePrices routes = {})
       : graph_(graph),
         strategies_(strategies),
         collectives_(collectives),
         roofline_(collectives.hardware().device),
         rules_(rules),
-        route_(std::move(route)) {}
+        has_routes_(routes != nullptr),
+        routes_(graph, strategies, std::move(routes)) {}
 
   // Compute cost of every strategy of `n`.
   Result<std::span<const double>> node_costs(NodeId n);
@@ -48,8 +44,7 @@ class Pricer {
   // `consumer`'s. With `no_comm`, entries that communicate are forbidden.
   uint32_t edge_matrix(NodeId consumer, size_t operand, bool no_comm,
                        solver::PlacementProblem& problem);
-  double redistribution_us(NodeId consumer, size_t operand, const Layout& from,
-                           const Layout& to) const;
+  double redistribution_us(NodeId consumer, size_t operand, const Layout& from, const Layout& to);
 
   cost::PriceRules rules() const { return rules_; }
 
@@ -66,18 +61,20 @@ class Pricer {
   };
   Result<double> strategy_cost(NodeId n, uint32_t strategy) const;
   Result<double> opaque_cost(NodeId n, uint32_t strategy) const;
-  bool wants_route(const Layout& from, const Layout& to) const;
-  double route_us(const TensorType& type, bool contiguous, const Layout& from,
-                  const Layout& to) const;
+  void price_pairs(const TensorType& type, const cost::ValueMeta& value,
+                   std::span<const Layout> from, std::span<const Layout> to, std::span<double> us);
+  double num_pieces(const Layout& layout) const;
 
   const Graph& graph_;
   const Strategies& strategies_;
   const cost::CollectiveModel& collectives_;
   cost::Roofline roofline_;
   cost::PriceRules rules_;
-  RoutePrice route_;
+  bool has_routes_;
+  RouteTables routes_;
   std::unordered_map<uint32_t, std::vector<double>> node_costs_;  // by StrategySetId
   std::unordered_map<EdgeKey, uint32_t, EdgeKeyHash> matrices_;
+  std::vector<double> pair_us_;  // scratch: megabytes, a hundred times
 };
 
 }  // namespace shw

@@ -6,13 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-// Sanitizers instrument the resolver, which runs before they are ready.
-#define SHW_MULTIVERSION __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define SHW_MULTIVERSION
-#endif
+#include "support/multiversion.h"
 
 namespace shw::solver {
 

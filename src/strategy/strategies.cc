@@ -4,6 +4,7 @@
 
 #include "ops/op_def.h"
 #include "strategy/compose.h"
+#include "strategy/shard_orders.h"
 #include "strategy/strided_rules.h"
 #include "support/hash.h"
 
@@ -89,20 +90,13 @@ class Enumerator {
         mode_(options.rules),
         reachable_only_(options.reachable_only),
         strided_(options.strided),
-        orders_(options.shard_orders),
         is_output_(graph.num_nodes(), false),
-        keeps_order_(graph.num_nodes(), false),
         out_(out),
         pool_(pool),
         sets_(sets) {
-    for (const OutputInfo& o : graph.outputs()) {
-      if (!o.node.valid()) continue;
-      is_output_[o.node.v] = true;
-      if (o.of_input < 0 || !is_parameter(graph.inputs()[static_cast<size_t>(o.of_input)]))
-        keeps_order_[o.node.v] = true;
-    }
-    for (const InputInfo& in : graph.inputs())
-      if (!is_parameter(in)) keeps_order_[in.node.v] = true;
+    if (options.shard_orders) orders_.emplace(graph, mesh);
+    for (const OutputInfo& o : graph.outputs())
+      if (o.node.valid()) is_output_[o.node.v] = true;
   }
 
   Result<StrategySetId> set_for(NodeId n) {
@@ -112,8 +106,7 @@ class Enumerator {
     if (const auto it = by_class_.find(key); it != by_class_.end()) return it->second;
     SHW_ASSIGN_OR_RETURN(StrategyTable table, table_for(n, def, operands));
     if (strided_ && is_output_[n.v]) drop_strided_results(table);
-    if (orders_ && !keeps_order_[n.v] && def.sharding != Sharding::kDeclared)
-      add_inner_first(n, operands, table);
+    if (offers_orders(n, def)) orders_->add(graph_.results(n), operands, table);
     if (table.count() == 0)
       return internal_error(std::string("op ") + std::string(op_name(graph_.op(n))) +
                             " has no strategy");
@@ -123,7 +116,9 @@ class Enumerator {
   }
 
  private:
-  static bool is_parameter(const InputInfo& in) { return in.role == InputRole::kParameter; }
+  bool offers_orders(NodeId n, const OpDef& def) const {
+    return orders_ && orders_->offered(n) && def.sharding != Sharding::kDeclared;
+  }
 
   // Nodes with equal keys have equal strategies. 64 bits of XXH3 over a few thousand classes: a
   // collision is not a concern.
@@ -137,36 +132,10 @@ class Enumerator {
         def.sharding == Sharding::kDeclared)
       for (const PartialKinds& kinds : produced_partials(n))
         h = hash_bytes(kinds.on.data(), kinds.on.size(), h);
-    if (orders_) h = hash_combine(h, keeps_order_[n.v]);
+    if (orders_) h = hash_combine(h, orders_->offered(n));
     if (!strided_) return h;
     for (const auto& factors : factors_seen(n, def)) h = hash_span(std::span(factors), h);
     return hash_combine(h, is_output_[n.v]);
-  }
-
-  static Layout inner_first(Layout layout) {
-    std::reverse(layout.order.begin(), layout.order.end());
-    return normalised(layout);
-  }
-
-  // The strategies in which two mesh dims cut one tensor dim once more, with the inner one cutting
-  // first. One order serves operands and results alike. Even shards only: blocks of uneven blocks
-  // end with padding elsewhere in another order.
-  void add_inner_first(NodeId n, std::span<const OptionalType> operands, StrategyTable& table) {
-    const auto results = graph_.results(n);
-    const size_t count = table.count(), width = table.width();
-    for (size_t i = 0; i < count; ++i) {
-      bool differs = false, even = true;
-      for (size_t c = 0; c < width; ++c) {
-        const OptionalType& t = c < results.size() ? results[c] : operands[c - results.size()];
-        const Layout l = table.rows[i * width + c];
-        if (!t || l == inner_first(l)) continue;
-        differs = true;
-        even = even && is_evenly_sharded(t->shape, l, mesh_);
-      }
-      if (!differs || !even) continue;
-      for (size_t c = 0; c < width; ++c)
-        table.rows.push_back(inner_first(Layout(table.rows[i * width + c])));
-    }
   }
 
   // The strided shards that the producers of the operands offer; none where the op has no use for
@@ -273,7 +242,7 @@ class Enumerator {
                                                        def.kind == OpKind::kDtypeCast);
     for (LayoutId id : pool_.list(out_.produced(graph_, n, 0))) {
       Layout from = pool_.layout(id);
-      from.order = Layout{}.order;  // the other one is added to all strategies alike
+      from.order = Layout{}.order;  // the others are added to all strategies alike
       if (checks_cast && !cast_keeps(from, operands[0]->dtype, results[0]->dtype)) continue;
       const auto f = def.sharding == Sharding::kElement
                          ? std::optional(Followed{from, from})
@@ -313,9 +282,8 @@ class Enumerator {
   Rules mode_;
   bool reachable_only_;
   bool strided_;
-  bool orders_;
+  std::optional<ShardOrders> orders_;
   std::vector<bool> is_output_;
-  std::vector<bool> keeps_order_;  // callers expect the default one
   StridedFactors factors_;
   Strategies& out_;
   LayoutPool& pool_;

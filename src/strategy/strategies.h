@@ -32,8 +32,7 @@ struct StrategyOptions {
   // it: nothing else can make a partial value, so their price is infinite. (At the prices of
   // `compat` any partial will do.)
   bool reachable_only = false;
-  // Offer both orders in which two mesh dims can cut one tensor dim: a strategy with such a dim
-  // stands twice, the second time with the inner mesh dim cutting first. Of `full` only.
+  // Offer all orders in which mesh dims can cut one tensor dim (shard_orders.h). Of `full` only.
   bool shard_orders = false;
   // Offer strided shards where views bring them about (strided_rules.h). Of `full` only.
   bool strided = false;

@@ -55,13 +55,13 @@ TEST(RoutePrices, AreNeverBelowWhatTheMovesCost) {
   const auto model = cost::CollectiveModel::create(*cost::hardware_by_name("h100"), mesh);
   const MovePrices moves = move_prices(*model);
   Redistributor redistributor(mesh, moves);
-  const RoutePrice route = [&](const Dims& shape, int64_t bytes, const Layout& from,
-                               const Layout& to) {
-    return redistributor.route_us(shape, bytes, from, to);
+  const RoutePrices route = [&](const Dims& shape, int64_t bytes, std::span<const Layout> from,
+                                std::span<const Layout> to, std::span<double> out) {
+    redistributor.route_prices(shape, bytes, from, to, out);
   };
   Monitor monitor;
   const auto strategies = Strategies::enumerate(*graph, mesh, {}, monitor);
-  const Pricer by_mesh_dim(*graph, *strategies, *model, cost::PriceRules::kFull),
+  Pricer by_mesh_dim(*graph, *strategies, *model, cost::PriceRules::kFull),
       by_route(*graph, *strategies, *model, cost::PriceRules::kFull, route);
   std::vector<Layout> layouts;
   for (const char* a : {"R", "S(0)", "S(1)", "P"})

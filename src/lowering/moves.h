@@ -1,0 +1,224 @@
+// The moves that one layout allows, each of them one collective, or a copy, on one tensor dim:
+//
+//   gather      S(d) → R      the mesh dims that cut d last, any number of them at once
+//   all-to-all  S(d) → S(e)   the same; they then cut e last, in the order they had
+//   scatter     P → S(e)      any set of mesh dims at once, in any order
+//   reduce      P → R         any set of mesh dims at once
+//   slice       R → S(e)      any set of mesh dims at once: no communication
+//
+// A mesh dim that cuts a tensor dim can leave it only together with those that cut it after, so
+// that what a rank holds is one block at all times; the members of the group are numbered by the
+// shard order. After planner.md 5.2, with combined groups, and passes.md 1.2.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <initializer_list>
+#include <vector>
+
+#include "lowering/prices.h"
+#include "sharding/layout.h"
+
+namespace shw {
+
+// A few mesh dims, in an order.
+class Axes {
+ public:
+  Axes() = default;
+  Axes(std::initializer_list<uint8_t> list) {
+    for (uint8_t a : list) push_back(a);
+  }
+  static Axes of_mask(uint32_t mask) {  // ascending
+    Axes axes;
+    for (; mask != 0; mask &= mask - 1)
+      axes.push_back(static_cast<uint8_t>(std::countr_zero(mask)));
+    return axes;
+  }
+  uint32_t mask() const {
+    uint32_t mask = 0;
+    for (uint8_t a : *this) mask |= 1u << a;
+    return mask;
+  }
+  void push_back(uint8_t a) { axes_[size_++] = a; }
+  size_t size() const { return size_; }
+  uint8_t operator[](size_t i) const { return axes_[i]; }
+  uint8_t* begin() { return axes_.data(); }
+  uint8_t* end() { return axes_.data() + size_; }
+  const uint8_t* begin() const { return axes_.data(); }
+  const uint8_t* end() const { return axes_.data() + size_; }
+  bool has(uint8_t a) const { return std::find(begin(), end(), a) != end(); }
+  bool operator==(const Axes& o) const { return std::equal(begin(), end(), o.begin(), o.end()); }
+
+ private:
+  std::array<uint8_t, kMaxMeshRank> axes_{};
+  uint8_t size_ = 0;
+};
+
+// `layout` with `axes` cutting tensor dim `dim` after all that cut it already, in that order.
+Layout with_shards(Layout layout, int dim, const Axes& axes);
+Layout with_replicas(Layout layout, const Axes& axes);
+
+// A move before its price is known. `bytes`: what the collective is priced by (MovePrices);
+// `copied`: of the copies around it, or of the slice.
+struct MoveEdge {
+  CollectiveKind kind = CollectiveKind::kNone;
+  ReduceOp op = ReduceOp::kSum;
+  int from_dim = -1, to_dim = -1;
+  Axes axes{};
+  int64_t bytes = 0, copied = 0;
+  bool is_slice() const { return kind == CollectiveKind::kNone && to_dim >= 0; }
+};
+
+// Of values of one type: which mesh dims may change, and which tensor dims may be cut.
+class MoveMaker {
+ public:
+  struct Limits {
+    uint32_t axes = ~0u;             // mesh dims that may change
+    uint32_t sliced = ~0u;           // mesh dims that may cut a whole value
+    std::vector<int> dims{};         // tensor dims that may be cut
+    const Layout* toward = nullptr;  // of more than two mesh dims that come to cut one tensor dim:
+                                     // the order to try beside the ascending one; null: all orders
+  };
+  // All that is lent must outlive it.
+  MoveMaker(const Mesh& mesh, const Dims& shape, int64_t element_bytes, Limits limits)
+      : mesh_(mesh), shape_(shape), element_bytes_(element_bytes), limits_(std::move(limits)) {}
+
+  int64_t piece_bytes(const Layout& at) const;
+
+  // visit(const MoveEdge&, after): `after()` makes the layout that the move leads to.
+  template <class Visit>
+  void from(const Layout& at, Visit&& visit) const {
+    const Piece piece{at, local_shape(shape_, at, mesh_), piece_bytes(at)};
+    for (int d : limits_.dims) leave(piece, d, visit);
+    reduce(piece, visit);
+    slice(piece, visit);
+  }
+
+ private:
+  struct Piece {
+    const Layout& at;
+    Dims local;
+    int64_t bytes;
+  };
+
+  int64_t group_size(const Axes& axes) const;
+  // Of tensor dim d, once the first k of `cut` have cut it.
+  int64_t size_before(const Axes& cut, size_t k, int d) const;
+  // In one collective, with padding at the end if one mesh dim does not divide it.
+  bool can_cut(int64_t size, const Axes& axes) const;
+  // In a copy, block of block: as long as there are elements for every step.
+  bool can_slice(int64_t size, const Axes& axes) const;
+  bool may_change(uint8_t axis) const { return limits_.axes >> axis & 1; }
+  static bool outermost(const Dims& local, int dim) {
+    return std::all_of(local.begin(), local.begin() + dim, [](int64_t n) { return n == 1; });
+  }
+
+  // Gathers and all-to-alls that make tensor dim `d` whole along the mesh dims that cut it last.
+  template <class Visit>
+  void leave(const Piece& p, int d, Visit& visit) const {
+    Axes cut;
+    for (uint8_t m : p.at.order)
+      if (p.at[m].is_shard(d)) cut.push_back(m);
+    for (size_t k = cut.size(); k-- > 0 && may_change(cut[k]);) {
+      Axes axes;
+      for (size_t i = k; i < cut.size(); ++i) axes.push_back(cut[i]);
+      const int64_t n = group_size(axes);
+      // Blocks of blocks have padding between them unless they are even: one mesh dim at a time.
+      if (axes.size() > 1 && size_before(cut, k, d) % n != 0) continue;
+      const auto open = [&] { return with_replicas(p.at, axes); };
+      visit(MoveEdge{CollectiveKind::kAllGather, ReduceOp::kSum, d, -1, axes, p.bytes * n,
+                     outermost(p.local, d) ? 0 : p.bytes * n},
+            open);
+      for (int e : limits_.dims) {
+        const auto ue = static_cast<size_t>(e);
+        if (e == d || !can_cut(p.local[ue], axes)) continue;
+        Dims sent = p.local;
+        sent[ue] = (p.local[ue] + n - 1) / n;
+        const int64_t copied =
+            (outermost(p.local, e) ? 0 : p.bytes) + (outermost(sent, d) ? 0 : p.bytes);
+        visit(MoveEdge{CollectiveKind::kAllToAll, ReduceOp::kSum, d, e, axes, p.bytes, copied},
+              [&] { return with_shards(open(), e, axes); });
+      }
+    }
+  }
+
+  template <class Visit>
+  void reduce(const Piece& p, Visit& visit) const {
+    for (int o = 0; o <= static_cast<int>(ReduceOp::kProduct); ++o) {
+      const auto op = static_cast<ReduceOp>(o);
+      uint32_t partial = 0;
+      for (uint8_t m = 0; m < mesh_.rank(); ++m)
+        if (p.at[m] == Placement::partial(op) && may_change(m)) partial |= 1u << m;
+      for (uint32_t set = partial; set != 0; set = (set - 1) & partial) {
+        const Axes axes = Axes::of_mask(set);
+        visit(MoveEdge{CollectiveKind::kAllReduce, op, -1, -1, axes, p.bytes, 0},
+              [&] { return with_replicas(p.at, axes); });
+        const auto can = [&](int64_t size, const Axes& order) { return can_cut(size, order); };
+        for_each_cut(axes, p.local, can, [&](int e, const Axes& order) {
+          visit(MoveEdge{CollectiveKind::kReduceScatter, op, -1, e, order, p.bytes,
+                         outermost(p.local, e) ? 0 : p.bytes},
+                [&] { return with_shards(p.at, e, order); });
+        });
+      }
+    }
+  }
+
+  template <class Visit>
+  void slice(const Piece& p, Visit& visit) const {
+    uint32_t whole = 0;
+    for (uint8_t m = 0; m < mesh_.rank(); ++m)
+      if (p.at[m].is_replicate() && mesh_.size(m) > 1 && may_change(m) && (limits_.sliced >> m & 1))
+        whole |= 1u << m;
+    const auto can = [&](int64_t size, const Axes& order) { return can_slice(size, order); };
+    for (uint32_t set = whole; set != 0; set = (set - 1) & whole) {
+      const Axes axes = Axes::of_mask(set);
+      for_each_cut(axes, p.local, can, [&](int e, const Axes& order) {
+        visit(MoveEdge{CollectiveKind::kNone, ReduceOp::kSum, -1, e, order, 0,
+                       p.bytes / group_size(order)},
+              [&] { return with_shards(p.at, e, order); });
+      });
+    }
+  }
+
+  // Every tensor dim that the set of mesh dims can cut, with the orders worth trying: both of two;
+  // of more, see Limits.
+  template <class Can, class F>
+  void for_each_cut(const Axes& axes, const Dims& local, Can&& can, F&& f) const {
+    for (int e : limits_.dims) {
+      const int64_t size = local[static_cast<size_t>(e)];
+      if (axes.size() > 2 && limits_.toward != nullptr) {
+        if (can(size, axes)) f(e, axes);
+        Axes other;
+        for (uint8_t m : limits_.toward->order)
+          if (axes.has(m)) other.push_back(m);
+        if (!(other == axes) && can(size, other)) f(e, other);
+        continue;
+      }
+      Axes order = axes;
+      do
+        if (can(size, order)) f(e, order);
+      while (std::next_permutation(order.begin(), order.end()));
+    }
+  }
+
+  const Mesh& mesh_;
+  const Dims& shape_;
+  const int64_t element_bytes_;
+  const Limits limits_;
+};
+
+// µs of a move's collective: as one, or part by part – a gather's first part has not yet all the
+// bytes, a scatter's last part no longer –, whatever is cheapest. Remembers what it was asked.
+class CollectivePrices {
+ public:
+  CollectivePrices(const Mesh& mesh, const MovePrices& prices) : mesh_(mesh), prices_(prices) {}
+  double us(CollectiveKind kind, uint32_t axes_mask, int64_t bytes);
+
+ private:
+  int64_t group_size(uint32_t mask) const;
+  const Mesh& mesh_;
+  const MovePrices& prices_;
+  std::vector<std::pair<uint64_t, double>> memo_;  // direct-mapped
+};
+
+}  // namespace shw

@@ -1,0 +1,76 @@
+#include "placement/route_tables.h"
+
+#include <algorithm>
+
+#include "support/hash.h"
+
+namespace shw {
+
+const TensorType& edge_type(const Graph& graph, NodeId consumer, size_t operand) {
+  const NodeId from = graph.operands(consumer)[operand];
+  const size_t element =
+      graph.op(consumer) == OpKind::kGetItem
+          ? static_cast<size_t>(graph.attrs(consumer).get_int(AttrKey::kIndex, 0))
+          : 0;
+  return *graph.results(from)[element];
+}
+
+size_t RouteTables::TypeKeyHash::operator()(const TypeKey& k) const {
+  return hash_span(k.shape.span(), static_cast<uint64_t>(k.element_bytes));
+}
+
+RouteTables::RouteTables(const Graph& graph, const Strategies& strategies, RoutePrices prices)
+    : graph_(graph), strategies_(strategies), prices_(std::move(prices)) {}
+
+void RouteTables::find_types() {
+  const auto add = [](std::vector<LayoutListId>& lists, LayoutListId list) {
+    if (std::find(lists.begin(), lists.end(), list) == lists.end()) lists.push_back(list);
+  };
+  for (uint32_t i = 0; i < graph_.num_nodes(); ++i) {
+    const auto operands = graph_.operands(NodeId{i});
+    for (size_t k = 0; k < operands.size(); ++k) {
+      if (!operands[k].valid()) continue;
+      const TensorType& type = edge_type(graph_, NodeId{i}, k);
+      Lists& lists = types_[{type.shape, dtype_size(type.dtype)}];
+      add(lists.from, strategies_.produced(graph_, NodeId{i}, k));
+      add(lists.to, strategies_.of(NodeId{i}).operands[k]);
+    }
+  }
+}
+
+RouteTables::Places RouteTables::places_of(std::span<const LayoutListId> lists,
+                                           std::vector<Layout>& layouts) const {
+  const LayoutPool& pool = strategies_.pool();
+  Places places;
+  for (LayoutListId list : lists)
+    for (LayoutId id : pool.list(list))
+      if (places.try_emplace(pool.layout(id), static_cast<uint32_t>(layouts.size())).second)
+        layouts.push_back(pool.layout(id));
+  return places;
+}
+
+void RouteTables::make_table(const TypeKey& key) {
+  if (types_.empty()) find_types();
+  const Lists& lists = types_[key];
+  std::vector<Layout> from, to;
+  rows_ = places_of(lists.from, from);
+  columns_ = places_of(lists.to, to);
+  us_.resize(from.size() * to.size());
+  prices_(key.shape, key.element_bytes, from, to, us_);
+  key_ = key;
+}
+
+void RouteTables::price(const TensorType& type, std::span<const Layout> from,
+                        std::span<const Layout> to, std::span<double> out) {
+  const TypeKey key{type.shape, dtype_size(type.dtype)};
+  if (from.size() * to.size() == 1) return prices_(key.shape, key.element_bytes, from, to, out);
+  if (key_ != key) make_table(key);
+  std::vector<uint32_t> columns;
+  for (const Layout& l : to) columns.push_back(columns_.at(l));
+  for (size_t i = 0; i < from.size(); ++i) {
+    const double* const row = us_.data() + size_t{rows_.at(from[i])} * columns_.size();
+    for (size_t j = 0; j < to.size(); ++j) out[i * to.size() + j] = row[columns[j]];
+  }
+}
+
+}  // namespace shw

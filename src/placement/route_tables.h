@@ -1,0 +1,67 @@
+// The prices of the moves by which lowering changes layouts, for all pairs that a graph's edges can
+// ask for.
+//
+// One table serves all edges of one type of value: it is large, and kept until another type is
+// asked about. So ask type by type.
+#pragma once
+#include <functional>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "graph/graph.h"
+#include "strategy/strategies.h"
+
+namespace shw {
+
+// µs of the moves from each layout to each other one, shard orders included:
+// out[i · to.size() + j] is from[i] → to[j]. Infinite where lowering knows no way.
+using RoutePrices =
+    std::function<void(const Dims& shape, int64_t element_bytes, std::span<const Layout> from,
+                       std::span<const Layout> to, std::span<double> out)>;
+
+class RouteTables {
+ public:
+  // Graph and strategies must outlive it.
+  RouteTables(const Graph& graph, const Strategies& strategies, RoutePrices prices);
+
+  // Of a value of that type, for all pairs: out[i · to.size() + j] is from[i] → to[j].
+  void price(const TensorType& type, std::span<const Layout> from, std::span<const Layout> to,
+             std::span<double> out);
+
+ private:
+  struct LayoutHash {
+    size_t operator()(const Layout& l) const { return hash_of(l); }
+  };
+  struct TypeKey {
+    Dims shape;
+    int64_t element_bytes;
+    bool operator==(const TypeKey&) const = default;
+  };
+  struct TypeKeyHash {
+    size_t operator()(const TypeKey& k) const;
+  };
+  // Look-up only, as all maps here.
+  using Places = std::unordered_map<Layout, uint32_t, LayoutHash>;
+  struct Lists {  // in which the values of a type are made, and asked for
+    std::vector<LayoutListId> from, to;
+  };
+  void find_types();
+  void make_table(const TypeKey& key);
+  Places places_of(std::span<const LayoutListId> lists, std::vector<Layout>& layouts) const;
+
+  const Graph& graph_;
+  const Strategies& strategies_;
+  RoutePrices prices_;
+  std::unordered_map<TypeKey, Lists, TypeKeyHash> types_;
+  // The table of the type that was asked about last.
+  std::optional<TypeKey> key_;
+  Places rows_, columns_;
+  std::vector<double> us_;
+};
+
+// The type of a value on an edge: for get_item the element of the tuple.
+const TensorType& edge_type(const Graph& graph, NodeId consumer, size_t operand);
+
+}  // namespace shw

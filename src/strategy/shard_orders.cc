@@ -1,0 +1,92 @@
+#include "strategy/shard_orders.h"
+
+#include <algorithm>
+
+namespace shw {
+namespace {
+
+constexpr size_t kMostAxesOfAllNodes = 3;
+
+// The node's one operand, else none.
+NodeId only_operand(const Graph& graph, NodeId n) {
+  NodeId only;
+  for (NodeId o : graph.operands(n)) {
+    if (!o.valid()) continue;
+    if (only.valid()) return kNoNode;
+    only = o;
+  }
+  return only;
+}
+
+bool is_parameter(const InputInfo& in) { return in.role == InputRole::kParameter; }
+
+// Parameters and gradients, with what is made of a parameter alone, and what becomes a gradient.
+std::vector<bool> chains_of_parameters(const Graph& graph) {
+  std::vector<bool> in_chain(graph.num_nodes(), false);
+  for (const InputInfo& in : graph.inputs())
+    if (is_parameter(in)) in_chain[in.node.v] = true;
+  for (uint32_t i = 0; i < graph.num_nodes(); ++i)
+    if (const NodeId o = only_operand(graph, NodeId{i}); o.valid() && in_chain[o.v])
+      in_chain[i] = true;
+  for (const OutputInfo& out : graph.outputs())
+    if (out.role == OutputRole::kGradient)
+      for (NodeId n = out.node; n.valid() && !in_chain[n.v]; n = only_operand(graph, n))
+        in_chain[n.v] = true;
+  return in_chain;
+}
+
+}  // namespace
+
+ShardOrders::ShardOrders(const Graph& graph, const Mesh& mesh) : mesh_(mesh) {
+  std::vector<uint8_t> axes;
+  for (uint8_t m = 0; m < mesh.rank(); ++m)
+    if (mesh.size(m) > 1) axes.push_back(m);
+  const std::vector<uint8_t> places = axes;
+  do {
+    Order order = Layout{}.order;
+    for (size_t i = 0; i < axes.size(); ++i) order[places[i]] = axes[i];
+    orders_.push_back(order);
+  } while (std::next_permutation(axes.begin(), axes.end()));
+  offered_ = axes.size() <= kMostAxesOfAllNodes ? std::vector<bool>(graph.num_nodes(), true)
+                                                : chains_of_parameters(graph);
+  for (const InputInfo& in : graph.inputs())
+    if (!is_parameter(in)) offered_[in.node.v] = false;
+  for (const OutputInfo& out : graph.outputs())
+    if (out.node.valid() &&
+        (out.of_input < 0 || !is_parameter(graph.inputs()[static_cast<size_t>(out.of_input)])))
+      offered_[out.node.v] = false;
+}
+
+void ShardOrders::add(std::span<const OptionalType> results, std::span<const OptionalType> operands,
+                      StrategyTable& table) const {
+  const size_t count = table.count(), width = table.width();
+  std::vector<Layout> variants;  // of one strategy, row after row
+  for (size_t i = 0; i < count; ++i) {
+    const auto row = [&](size_t c) { return table.rows[i * width + c]; };
+    variants.clear();
+    for (const Order& order : orders_) {
+      const size_t end = variants.size();
+      bool even = true;
+      for (size_t c = 0; c < width; ++c) {
+        const OptionalType& t = c < results.size() ? results[c] : operands[c - results.size()];
+        Layout l = row(c);
+        l.order = order;
+        l = normalised(l);
+        even = even && (!t || l == row(c) || is_evenly_sharded(t->shape, l, mesh_));
+        variants.push_back(t ? l : row(c));
+      }
+      const auto is_again = [&](size_t first) {
+        return std::equal(variants.begin() + static_cast<ptrdiff_t>(first),
+                          variants.begin() + static_cast<ptrdiff_t>(first + width),
+                          variants.begin() + static_cast<ptrdiff_t>(end));
+      };
+      bool keep = even;
+      for (size_t first = 0; keep && first < end; first += width) keep = !is_again(first);
+      if (!keep) variants.resize(end);
+    }
+    table.rows.insert(table.rows.end(), variants.begin() + static_cast<ptrdiff_t>(width),
+                      variants.end());
+  }
+}
+
+}  // namespace shw
