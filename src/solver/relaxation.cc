@@ -24,6 +24,7 @@ Relaxation::Relaxation(const PlacementProblem& problem, const BudgetRows& rows,
       overload_(rows.size()),
       direction_(rows.size()),
       frequency_(label_prices_.size()) {
+  risen_ = std::ranges::any_of(best_prices_, [](double price) { return price > 0; });
   set_prices(best_prices_);
 }
 
@@ -79,8 +80,9 @@ Status Relaxation::step(double cost) {
   SHW_ASSIGN_OR_RETURN(const double now, sweep());
   if (now > before) {
     failures_ = 0;
+    risen_ = true;
     reach_ = std::min(kMostReach, 1.1 * reach_);
-  } else if (++failures_ >= kPatience) {
+  } else if (++failures_ >= (risen_ ? kPatience : 1)) {
     failures_ = 0;
     reach_ = std::max(kLeastReach, 0.66 * reach_);
   }

@@ -58,6 +58,7 @@ class Relaxation {
   double bound_ = -kForbidden, last_ = -kForbidden, offset_ = 0;
   double reach_ = 0.3;
   uint32_t failures_ = 0, observed_ = 0;
+  bool risen_ = false;  // from prices of zero: till then, each step that fails shortens the next
 };
 
 }  // namespace shw::solver
