@@ -131,6 +131,7 @@ class BudgetCloser {
   Status settle_without_budgets(const Part& part);
   Result<Verdict> tighten(Part& part, Relaxation& relaxation, bool is_root);
   Status pack(const Part& part, Packer& packer, Relaxation& relaxation);
+  Status combine(const Part& part, Packer& packer, Relaxation& relaxation);
   void split(const Part& part, const Relaxation& relaxation,
              std::shared_ptr<const RestrictedProblem> source);
 
@@ -187,8 +188,18 @@ Status BudgetCloser::pack(const Part& part, Packer& packer, Relaxation& relaxati
   for (const bool forth : {true, false}) {
     if (!packer.pack(relaxation.trws(), forth)) continue;
     SHW_RETURN_IF_ERROR(packer.improve(search_.watch()));
-    search_.offer(*part.stage, packer.choice());
+    if (packer.keep()) search_.offer(*part.stage, packer.choice());
   }
+  return combine(part, packer, relaxation);
+}
+
+// The best packing of this part with what the relaxation would like.
+Status BudgetCloser::combine(const Part& part, Packer& packer, Relaxation& relaxation) {
+  const auto liked = relaxation.trws().choice();
+  if (!packer.back()) return {};
+  if (!liked.empty())
+    SHW_RETURN_IF_ERROR(packer.combine(liked, relaxation.label_prices(), search_.watch()));
+  if (packer.keep()) search_.offer(*part.stage, packer.choice());
   return {};
 }
 
@@ -211,7 +222,8 @@ Result<Verdict> BudgetCloser::tighten(Part& part, Relaxation& relaxation, bool i
       SHW_RETURN_IF_ERROR(relaxation.step(goal()));
     }
     ++search_.stats().sweeps;
-    if (step % 10 == 0) SHW_RETURN_IF_ERROR(pack(part, packer, relaxation));
+    SHW_RETURN_IF_ERROR(step % 10 == 0 ? pack(part, packer, relaxation)
+                                       : combine(part, packer, relaxation));
     part.bound = std::max(part.bound, constant + relaxation.bound());
     if (part.bound >= search_.cutoff()) return Verdict::kClosed;
     if (search_.watch().expired()) return Verdict::kExpired;

@@ -1,6 +1,9 @@
 #include "solver/pack.h"
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace shw::solver {
 namespace {
@@ -86,6 +89,114 @@ Status Packer::improve(Watch& watch) {
       improved = true;
     }
   }
+  return {};
+}
+
+double Packer::cost() const {
+  double cost = 0;
+  for (uint32_t v = 0; v < choice_.size(); ++v) cost += problem_.unary(v)[choice_[v]];
+  for (const auto& e : problem_.edges()) cost += problem_.edge_cost(e, choice_[e.a], choice_[e.b]);
+  return cost;
+}
+
+bool Packer::keep() {
+  const double now = cost();
+  if (now >= best_cost_) return false;
+  best_cost_ = now;
+  best_ = choice_;
+  return true;
+}
+
+bool Packer::back() {
+  if (best_.empty()) return false;
+  reset();
+  choice_ = best_;
+  for (uint32_t v = 0; v < choice_.size(); ++v) move(v, kNone, choice_[v]);
+  return true;
+}
+
+// What variable v, and its edges to variables after it or that agree, cost more in the other.
+double Packer::difference(uint32_t v, std::span<const uint32_t> other) const {
+  double cost = problem_.unary(v)[other[v]] - problem_.unary(v)[choice_[v]];
+  for (const Adjacency::Arc& arc : adjacency_.of(v)) {
+    if (arc.other < v && other[arc.other] != choice_[arc.other]) continue;
+    const auto& e = problem_.edges()[arc.edge];
+    cost += problem_.edge_cost(e, other[e.a], other[e.b]) -
+            problem_.edge_cost(e, choice_[e.a], choice_[e.b]);
+  }
+  return cost;
+}
+
+std::vector<Packer::Part> Packer::parts(std::span<const uint32_t> other,
+                                        std::span<const double> prices,
+                                        std::vector<uint32_t>& variables) const {
+  std::vector<Part> found;
+  std::vector<uint8_t> seen(choice_.size(), 0);
+  for (uint32_t start = 0; start < choice_.size(); ++start) {
+    if (seen[start] || other[start] == choice_[start]) continue;
+    Part part{static_cast<uint32_t>(variables.size()), 0, 0, 0};
+    variables.push_back(start);
+    seen[start] = 1;
+    for (size_t at = part.first; at < variables.size(); ++at) {
+      const uint32_t v = variables[at];
+      for (const Adjacency::Arc& arc : adjacency_.of(v))
+        if (!seen[arc.other] && other[arc.other] != choice_[arc.other]) {
+          seen[arc.other] = 1;
+          variables.push_back(arc.other);
+        }
+      part.cost += difference(v, other);
+      const double* price = prices.data() + problem_.first_label(v);
+      part.reduced += price[other[v]] - price[choice_[v]];
+    }
+    part.end = static_cast<uint32_t>(variables.size());
+    part.reduced += part.cost;
+    found.push_back(part);
+  }
+  return found;
+}
+
+// Swaps the labels of these variables, if that fits.
+bool Packer::take(std::span<const uint32_t> variables, std::span<uint32_t> other) {
+  bool fit = true;
+  for (const uint32_t v : variables) move(v, choice_[v], other[v]);
+  for (const uint32_t v : variables)
+    for (const BudgetRows::Use& use : rows_.uses(v))
+      fit = fit && slack_.least(use.first_row, use.end_row) >= 0;
+  for (const uint32_t v : variables)
+    if (fit)
+      std::swap(choice_[v], other[v]);
+    else
+      move(v, other[v], choice_[v]);
+  return fit;
+}
+
+Status Packer::combine(std::span<const uint32_t> wanted, std::span<const double> prices,
+                       Watch& watch) {
+  SHW_RETURN_IF_ERROR(watch.poll(4 * choice_.size()));
+  std::vector<uint32_t> other(wanted.begin(), wanted.end()), variables;
+  std::vector<Part> all = parts(other, prices, variables);
+  const auto members = [&](const Part& p) {
+    return std::span<const uint32_t>(variables).subspan(p.first, p.end - p.first);
+  };
+  double cost = 0;
+  const auto flip = [&](Part& p) {
+    if (!take(members(p), other)) return;
+    cost += p.taken ? -p.cost : p.cost;
+    p.taken = !p.taken;
+  };
+  std::ranges::stable_sort(all, {}, &Part::reduced);
+  for (Part& p : all)
+    if (p.reduced < 0) flip(p);
+  std::ranges::stable_sort(all, {}, [](const Part& p) { return -std::abs(p.cost); });
+  for (Part& p : all)
+    if (p.taken ? p.cost > 0 : p.cost < 0) flip(p);
+  if (cost <= 0) return {};
+  for (Part& p : all)  // all of it back: that may need several at once
+    if (p.taken)
+      for (const uint32_t v : members(p)) {
+        move(v, choice_[v], other[v]);
+        std::swap(choice_[v], other[v]);
+      }
   return {};
 }
 

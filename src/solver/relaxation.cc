@@ -10,6 +10,9 @@ constexpr double kShareOfNew = 0.3;      // of the last labelling in the directi
 constexpr float kFrequencyShare = 0.1f;  // of the last labelling in the frequencies
 constexpr double kMostReach = 1.5, kLeastReach = 1e-3;
 constexpr uint32_t kPatience = 6;  // steps without a better bound before they become shorter
+// A direction that happens to be short is no reason for a long step: what steps are measured by
+// falls by so much at a time.
+constexpr double kScaleKept = 0.6;
 constexpr double kRounding = 1e-13;
 
 }  // namespace
@@ -71,7 +74,8 @@ Status Relaxation::step(double cost) {
     norm += direction_[r] * direction_[r];
   }
   const double wanted = std::max(cost - bound_, 1e-12 * std::abs(cost));
-  const double length = norm > 0 ? reach_ * wanted / norm : 0;
+  scale_ = std::max(norm, kScaleKept * scale_);
+  const double length = norm > 0 ? reach_ * wanted / scale_ : 0;
   std::vector<double> next(rows_.size());
   for (size_t r = 0; r < rows_.size(); ++r)
     next[r] = std::max(0.0, best_prices_[r] + length * direction_[r]);

@@ -56,7 +56,7 @@ class Relaxation {
   std::vector<double> best_prices_, prices_, label_prices_, overload_, direction_;
   std::vector<float> frequency_;
   double bound_ = -kForbidden, last_ = -kForbidden, offset_ = 0;
-  double reach_ = 0.3;
+  double reach_ = 0.3, scale_ = 0;
   uint32_t failures_ = 0, observed_ = 0;
   bool risen_ = false;  // from prices of zero: till then, each step that fails shortens the next
 };
