@@ -55,6 +55,7 @@ int run(int argc, char** argv) {
   add_calibrate(app, exit_code);
   add_hardware(app, exit_code);
   add_import(app, exit_code);
+  add_pareto(app, exit_code);
   add_plan(app, exit_code);
   add_run(app, exit_code);
   add_show(app, exit_code);

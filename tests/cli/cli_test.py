@@ -41,7 +41,7 @@ class Cli(unittest.TestCase):
             assert shardwise(*args).returncode == 0, args
 
     def test_help_everywhere(self):
-        for verb in ([], ["import"], ["plan"], ["explain"], ["diff"], ["what-if"], ["show"], ["run"], ["solve"], ["hardware"], ["calibrate"]):
+        for verb in ([], ["import"], ["plan"], ["explain"], ["diff"], ["what-if"], ["pareto"], ["show"], ["run"], ["solve"], ["hardware"], ["calibrate"]):
             self.assertIn("--help", self.ok(*verb, "--help"))
 
     def test_wrong_usage_is_2(self):

@@ -1,0 +1,103 @@
+// Which limits to ask for: a placement that is the cheapest under one limit is so under every limit
+// down to its own peak. Between that and the next point below, nothing is known; the largest such
+// rectangle of bytes and microseconds is halved next.
+#include "compiler/pareto.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace shw {
+namespace {
+
+constexpr uint32_t kMostSolvesPerPoint = 3;
+
+class Front {
+ public:
+  Front(Planner& planner, const PlacementConstraints& constraints,
+        const solver::SolveOptions& options, Monitor& monitor)
+      : planner_(planner), constraints_(constraints), options_(options), monitor_(monitor) {}
+
+  Result<Pareto> run(uint32_t points) {
+    const auto start = std::chrono::steady_clock::now();
+    SHW_RETURN_IF_ERROR(ask(0));
+    SHW_ASSIGN_OR_RETURN(result_.lowest, planner_.lowest_peak(constraints_, options_, monitor_));
+    SHW_RETURN_IF_ERROR(ask(result_.lowest.reached_bytes));
+    while (kept().size() < points && result_.solves < kMostSolvesPerPoint * points) {
+      const double limit = next_limit();
+      if (limit == 0) break;
+      SHW_RETURN_IF_ERROR(ask(limit));
+    }
+    result_.points = kept();
+    result_.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return std::move(result_);
+  }
+
+ private:
+  // Solves under a limit; `asked_` stays in falling order of limits, none first.
+  Status ask(double limit) {
+    constraints_.memory_limit_bytes = static_cast<int64_t>(limit);
+    auto placed = planner_.place(constraints_, options_, monitor_);
+    ++result_.solves;
+    if (!placed.ok() && placed.status().code() == Code::kDeadlineExceeded && !asked_.empty()) {
+      unanswered_.push_back(limit);
+      return {};
+    }
+    SHW_RETURN_IF_ERROR(placed.status());
+    const auto at = std::ranges::find_if(
+        asked_, [&](const ParetoPoint& p) { return p.limit_bytes != 0 && p.limit_bytes < limit; });
+    asked_.insert(limit == 0 ? asked_.begin() : at, {limit, std::move(*placed)});
+    for (size_t i = 1; i < asked_.size(); ++i) {
+      Placed& p = asked_[i].placed;
+      p.bound_us = std::min(p.objective_us, std::max(p.bound_us, asked_[i - 1].placed.bound_us));
+    }
+    return {};
+  }
+
+  // Points that no other beats in both: a search cut short may find more for less.
+  std::vector<ParetoPoint> kept() const {
+    std::vector<ParetoPoint> list;
+    for (auto it = asked_.rbegin(); it != asked_.rend(); ++it) {  // from the least memory
+      const Placed& p = it->placed;
+      while (!list.empty() && list.back().placed.memory.peak_bytes >= p.memory.peak_bytes &&
+             list.back().placed.objective_us >= p.objective_us)
+        list.pop_back();
+      if (list.empty() || p.objective_us < list.back().placed.objective_us) list.push_back(*it);
+    }
+    std::ranges::reverse(list);
+    return list;
+  }
+
+  // 0: no limit is left that could give another point.
+  double next_limit() const {
+    double best_area = 0, limit = 0;
+    for (size_t i = 0; i + 1 < asked_.size(); ++i) {
+      const Placed &high = asked_[i].placed, &low = asked_[i + 1].placed;
+      const double top = high.memory.peak_bytes, bottom = asked_[i + 1].limit_bytes;
+      const double middle = std::floor((top + bottom) / 2);
+      const double rise = low.objective_us - high.objective_us;
+      if (middle <= bottom || std::ranges::count(unanswered_, middle) > 0) continue;
+      if (const double area = (top - bottom) * rise; area > best_area)
+        best_area = area, limit = middle;
+    }
+    return limit;
+  }
+
+  Planner& planner_;
+  PlacementConstraints constraints_;
+  const solver::SolveOptions& options_;
+  Monitor& monitor_;
+  std::vector<ParetoPoint> asked_;
+  std::vector<double> unanswered_;  // limits under which nothing was found in time
+  Pareto result_;
+};
+
+}  // namespace
+
+Result<Pareto> pareto(Planner& planner, const PlacementConstraints& constraints, uint32_t points,
+                      const solver::SolveOptions& options, Monitor& monitor) {
+  return Front(planner, constraints, options, monitor).run(std::max(points, 2u));
+}
+
+}  // namespace shw

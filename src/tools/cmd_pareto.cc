@@ -1,0 +1,81 @@
+// shardwise pareto: what a step takes, under one memory limit after another.
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "compiler/pareto.h"
+#include "import/file.h"
+#include "tools/commands.h"
+#include "tools/plan_options.h"
+#include "tools/progress_line.h"
+
+namespace shw::tools {
+namespace {
+
+struct Options {
+  PlanOptions plan;
+  uint32_t points = 12;
+  uint64_t branch_nodes = 0;
+  std::string svg;
+  bool json = false;
+};
+
+// Work is counted, so that every machine draws the same curve.
+solver::SolveOptions solve_options(const Options& o, const Planner& planner) {
+  constexpr uint64_t kLabelVisits = 2'000'000, kFewest = 5, kMost = 1000;
+  solver::SolveOptions options = planner.options().solver;
+  options.max_branch_nodes = o.branch_nodes;
+  if (o.branch_nodes == 0)
+    options.max_branch_nodes =
+        std::clamp(kLabelVisits / (planner.strategies().total() + 1), kFewest, kMost);
+  return options;
+}
+
+Status run(const Options& o) {
+  SHW_ASSIGN_OR_RETURN(CompileOptions options, o.plan.options());
+  if (options.memory_limit_bytes != 0)
+    return invalid_argument("--memory: pareto asks for every limit; leave it out");
+  options.keep_graph = false;
+  SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> graph, import::read_file(o.plan.graph));
+  Monitor monitor;
+  ProgressLine line(monitor);
+  SHW_ASSIGN_OR_RETURN(const std::unique_ptr<Planner> planner,
+                       Planner::create(graph, options, monitor));
+  SHW_ASSIGN_OR_RETURN(const Pareto front, pareto(*planner, planner->constraints(), o.points,
+                                                  solve_options(o, *planner), monitor));
+  line.end();
+  if (!o.svg.empty()) {
+    const std::string svg = pareto_svg(*planner, front);
+    SHW_RETURN_IF_ERROR(import::write_file(
+        o.svg, std::span(reinterpret_cast<const uint8_t*>(svg.data()), svg.size())));
+  }
+  if (o.json)
+    std::printf("%s\n", pareto_json(*planner, front).c_str());
+  else
+    std::printf("%s", pareto_text(*planner, front).c_str());
+  return {};
+}
+
+}  // namespace
+
+void add_pareto(CLI::App& app, int& exit_code) {
+  auto o = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand(
+      "pareto", "Time against memory: the cheapest placements under one limit after another");
+  o->plan.add_to(*verb);
+  verb->add_option("--points", o->points, "Placements to find, where there are so many")
+      ->check(CLI::Range(2, 1000))
+      ->capture_default_str();
+  verb->add_option("--branch-nodes", o->branch_nodes,
+                   "Work per limit, after which the best so far stands, with its gap; default: by "
+                   "the size of the graph");
+  verb->add_option("--svg", o->svg, "File to draw the curve to");
+  verb->add_flag("--json", o->json, "Print JSON for machines");
+  verb->callback([o, &exit_code] {
+    if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
+  });
+}
+
+}  // namespace shw::tools

@@ -1,0 +1,71 @@
+// Fronts of time against memory: monotone, each point within its limit, the ends what they should
+// be.
+#include "compiler/pareto.h"
+
+#include <gtest/gtest.h>
+
+#include "graph/writer.h"
+#include "import/fx_json.h"
+#include "import/json_file.h"
+
+namespace shw {
+namespace {
+
+class ParetoFront : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(ParetoFront, FallsFromTheOptimumToTheLowestPeak) {
+  const auto [name, mesh] = GetParam();
+  const auto json =
+      import::read_json_file(SHW_TEST_DATA "/graphs/" + std::string(name) + ".graph.pre.json.gz");
+  const auto graph = import::import_fx_json(*json);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  CompileOptions options;
+  options.mesh = mesh;
+  options.input_layout = "S(0)R";
+  options.optimizer_factor = 2;
+  options.parameter_budget.kind = ParameterBudget::Kind::kNone;
+  options.solver.max_branch_nodes = 30;
+  Monitor monitor;
+  const auto made = Planner::create(write_graph(*graph), options, monitor);
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  Planner& planner = **made;
+  const auto front = pareto(planner, planner.constraints(), 12, options.solver, monitor);
+  ASSERT_TRUE(front.ok()) << front.status().message();
+  const auto& points = front->points;
+  ASSERT_GE(points.size(), 12u);
+  for (size_t i = 0; i < points.size(); ++i) {
+    const Placed& p = points[i].placed;
+    EXPECT_EQ(planner.memory().peak(p.choice).bytes, p.memory.peak_bytes);
+    if (points[i].limit_bytes > 0) {
+      EXPECT_LE(p.memory.peak_bytes, points[i].limit_bytes);
+    }
+    EXPECT_LE(p.bound_us, p.objective_us);
+    if (i == 0) continue;
+    EXPECT_LT(p.memory.peak_bytes, points[i - 1].placed.memory.peak_bytes);
+    EXPECT_GT(p.objective_us, points[i - 1].placed.objective_us);
+    EXPECT_GE(p.bound_us, points[i - 1].placed.bound_us);
+  }
+
+  const auto free = planner.place(planner.constraints(), options.solver, monitor);
+  ASSERT_TRUE(free.ok());
+  EXPECT_EQ(points.front().placed.objective_us, free->objective_us);
+  PlacementConstraints tightest = planner.constraints();
+  tightest.memory_limit_bytes = static_cast<int64_t>(front->lowest.reached_bytes);
+  const auto last = planner.place(tightest, options.solver, monitor);
+  ASSERT_TRUE(last.ok()) << last.status().message();
+  EXPECT_EQ(points.back().placed.objective_us, last->objective_us);
+
+  const std::string svg = pareto_svg(planner, *front);
+  size_t marks = 0;
+  for (size_t at = 0; (at = svg.find("<circle", at)) != std::string::npos; ++at) ++marks;
+  EXPECT_EQ(marks, points.size());
+  EXPECT_NE(pareto_json(planner, *front).find("\"lowest_peak\""), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(Graphs, ParetoFront,
+                         ::testing::Values(std::pair("block_1d8", "dp=8,tp=8"),
+                                           std::pair("llama8b_L2_8x8_einsum", "dp=8,tp=8")),
+                         [](const auto& t) { return std::string(t.param.first); });
+
+}  // namespace
+}  // namespace shw
