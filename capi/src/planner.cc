@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "answers/explain.h"
+#include "answers/explain_plan.h"
 #include "answers/plan_diff.h"
 #include "blob.h"
 #include "compiler/planner.h"
@@ -85,6 +86,20 @@ shw_status* shw_planner_explain(shw_planner* planner, const char* node, const ch
                          answers::explain(*planner->planner, constraints,
                                           {.node = node, .layout = layout == nullptr ? "" : layout},
                                           request.options.solver, request.monitor));
+    return make_blob(planner->context, answers::to_json(explanation));
+  });
+}
+
+shw_status* shw_planner_explain_plan(shw_planner* planner, const shw_planner_changes* changes,
+                                     shw_blob** out_blob) {
+  return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
+    SHW_WANT(planner);
+    SHW_ASSIGN_OR_RETURN(CompileRequest request, changed(*planner->planner, changes));
+    SHW_ASSIGN_OR_RETURN(const PlacementConstraints constraints,
+                         planner->planner->constraints_of(request.options));
+    SHW_ASSIGN_OR_RETURN(const answers::PlanExplanation explanation,
+                         answers::explain_plan(*planner->planner, constraints,
+                                               request.options.solver, request.monitor));
     return make_blob(planner->context, answers::to_json(explanation));
   });
 }

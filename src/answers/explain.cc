@@ -90,18 +90,7 @@ class Explainer {
   }
 
   EdgePrice edge(NodeId consumer, uint32_t k) const {
-    const NodeId producer = graph().operands(consumer)[k];
-    const auto& pool = strategies().pool();
-    const Layout& from = pool.layout(
-        pool.list(strategies().produced(graph(), consumer, k))[plan_.choice[producer.v]]);
-    const Layout& to = strategies().operand_layout(consumer, k, plan_.choice[consumer.v]);
-    return {graph().name(producer),
-            graph().name(consumer),
-            k,
-            to_string(from, mesh_rank()),
-            to_string(to, mesh_rank()),
-            planner_.pricer().redistribution_us(consumer, k, from, to),
-            cost::transition_us(from, to)};
+    return edge_price(planner_, plan_.choice, consumer, k);
   }
 
   // The problem with the node left these strategies, as a pin would leave them.

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "answers/edges.h"
 #include "compiler/planner.h"
 
 namespace shw::answers {
@@ -19,14 +20,6 @@ struct ExplainRequest {
   std::string node;             // as nodes.h takes it
   std::string layout = {};      // to be forced whatever its floor; empty: none
   uint32_t forced_layouts = 3;  // at least so many are forced, the cheapest floors first
-};
-
-// An edge of the graph under the plan.
-struct EdgePrice {
-  std::string producer, consumer;
-  uint32_t operand = 0;  // of the consumer
-  std::string from, to;
-  double comm_us = 0, transition_us = 0;
 };
 
 // The optimum with one layout forced.

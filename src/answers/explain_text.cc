@@ -11,16 +11,6 @@ namespace {
 
 constexpr size_t kMostRows = 12;
 
-void write_edges(JsonWriter& j, std::string_view key, const std::vector<EdgePrice>& edges) {
-  j.key(key).begin_array();
-  for (const EdgePrice& e : edges) {
-    j.begin_object().member("producer", e.producer).member("consumer", e.consumer);
-    j.member("operand", e.operand).member("from", e.from).member("to", e.to);
-    j.member("comm", e.comm_us).member("transition", e.transition_us).end_object();
-  }
-  j.end_array();
-}
-
 void write_alternative(JsonWriter& j, const Alternative& a) {
   j.begin_object().member("layout", a.layout).member("chosen", a.chosen);
   j.member("strategies", a.num_strategies).member("floor", a.floor_us).key("forced");

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "answers/explain.h"
+#include "answers/explain_plan.h"
 #include "import/file.h"
 #include "tools/commands.h"
 #include "tools/plan_options.h"
@@ -18,6 +19,11 @@ struct Options {
   bool json = false;
 };
 
+template <class T>
+void print(const T& explanation, bool json) {
+  std::printf("%s", json ? (to_json(explanation) + "\n").c_str() : to_text(explanation).c_str());
+}
+
 Status run(const Options& o) {
   SHW_ASSIGN_OR_RETURN(const CompileOptions options, o.plan.options());
   SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> graph, import::read_file(o.plan.graph));
@@ -25,11 +31,19 @@ Status run(const Options& o) {
   ProgressLine line(monitor);
   SHW_ASSIGN_OR_RETURN(const std::unique_ptr<Planner> planner,
                        Planner::create(graph, options, monitor));
+  if (o.request.node.empty()) {
+    SHW_ASSIGN_OR_RETURN(
+        const answers::PlanExplanation explanation,
+        answers::explain_plan(*planner, planner->constraints(), options.solver, monitor));
+    line.end();
+    print(explanation, o.json);
+    return {};
+  }
   SHW_ASSIGN_OR_RETURN(
       const answers::Explanation explanation,
       answers::explain(*planner, planner->constraints(), o.request, options.solver, monitor));
   line.end();
-  std::printf("%s", o.json ? (to_json(explanation) + "\n").c_str() : to_text(explanation).c_str());
+  print(explanation, o.json);
   return {};
 }
 
@@ -42,8 +56,8 @@ void add_explain(CLI::App& app, int& exit_code) {
       "Why a node lies as it does: which edges pay, and what every other layout would cost");
   o->plan.add_to(*verb);
   verb->add_option("NODE", o->request.node,
-                   "Its name after the rewrites, or as an input or output: param.NAME, output")
-      ->required();
+                   "Its name after the rewrites, or as an input or output: param.NAME, output; "
+                   "none: the plan as a whole, and how far it stays the best");
   verb->add_option("--layout", o->request.layout,
                    "A layout of its result whose price is wanted exactly, such as S(0)R");
   verb->add_option("--forced", o->request.forced_layouts,

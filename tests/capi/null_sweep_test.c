@@ -271,6 +271,9 @@ static void planners(shw_context* context, const shw_plan* plan) {
   REFUSED_HANDLE(shw_blob, shw_planner_explain(planner, NULL, NULL, NULL, &out));
   REFUSED_HANDLE(shw_blob, shw_planner_explain(planner, "output", NULL, &no_pins, &out));
   REFUSED(shw_planner_explain(planner, "output", NULL, NULL, NULL));
+  REFUSED_HANDLE(shw_blob, shw_planner_explain_plan(NULL, NULL, &out));
+  REFUSED_HANDLE(shw_blob, shw_planner_explain_plan(planner, &no_pins, &out));
+  REFUSED(shw_planner_explain_plan(planner, NULL, NULL));
   REFUSED_HANDLE(shw_blob, shw_plan_compare(NULL, plan, &out));
   REFUSED_HANDLE(shw_blob, shw_plan_compare(plan, NULL, &out));
   REFUSED(shw_plan_compare(plan, plan, NULL));

@@ -99,6 +99,10 @@ static void explains(shw_context* context, shw_planner* planner) {
   EXPECT_OK(shw_planner_explain(planner, kPin.pattern, kPin.layout, NULL, &json));
   EXPECT(forced_objective(json, kPin.layout) == objective_of(pinned));
   shw_blob_destroy(json);
+  EXPECT_OK(shw_planner_explain_plan(planner, NULL, &json));
+  EXPECT(strstr((const char*)shw_blob_data(json), "\"communication_factor\"") != NULL);
+  EXPECT(strstr((const char*)shw_blob_data(json), "\"dearest_edges\"") != NULL);
+  shw_blob_destroy(json);
   EXPECT_REFUSED(shw_planner_explain(planner, "param.w", NULL, NULL, &json), SHW_NOT_FOUND,
                  "param.w1");
   EXPECT(json == NULL);

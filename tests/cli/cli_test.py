@@ -175,6 +175,11 @@ class Cli(unittest.TestCase):
         text = self.ok("explain", GRAPH, "output", *MESH)
         self.assertIn("chosen", text)
         self.assertIn("second best", text)
+        whole = json.loads(self.ok("explain", GRAPH, *MESH, "--json"))
+        self.assertEqual(whole["objective"], j["objective"])
+        factor = whole["optimal_while"]["communication_factor"]
+        self.assertTrue(factor["from"] <= 1 <= factor["to"] and factor["exact"])
+        self.assertIn("times as dear", self.ok("explain", GRAPH, *MESH))
         self.refused("explain", GRAPH, "attention.wq", *MESH, code=1, says="did you mean param.layers.0.attention.wq.weight")
         self.refused("explain", GRAPH, name, *MESH, "--layout", "S(7)R", code=1, says="S(7)R")
 

@@ -108,6 +108,28 @@ SHW_API shw_status* shw_planner_explain(shw_planner* planner, const char* node, 
                                         shw_blob** out_blob) SHW_MUST_USE;
 
 /**
+ * The plan as a whole, as one JSON object: `objective`, `bound`, `proven`, `compute`, `comm`,
+ * `transition`, the `dearest_edges`, and `optimal_while`: how far the world may change before
+ * another plan is better. `communication_factor`: were communication as a whole so many times as
+ * dear (half as fast a network: 2), `from` … `to`, the plan would stay a cheapest one, and beyond
+ * it would not; `below` and `above` are the plans that take over there. `to` 1024: it was not asked
+ * beyond. `memory_limit_bytes`: `from` the peak of the plan up `to_at_least`; with `to_below` there
+ * is a cheaper plan (null: with no limit). `exact` false: a solve ended without proof, and the
+ * range may be smaller.
+ * @param changes   lent for the call; NULL: none
+ * @param out_blob  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_INVALID_ARGUMENT     a change makes no sense
+ * @retval SHW_FAILED_PRECONDITION  no placement satisfies the options and the changes
+ * @retval SHW_CANCELLED            `cancel` was raised, or `progress` returned non-zero
+ * @retval SHW_RESOURCE_EXHAUSTED   out of memory
+ * @thread external: one thread at a time for each planner
+ * @since 0.1
+ */
+SHW_API shw_status* shw_planner_explain_plan(shw_planner* planner,
+                                             const shw_planner_changes* changes,
+                                             shw_blob** out_blob) SHW_MUST_USE;
+
+/**
  * The placement of every node, as JSON to be kept, looked at, or changed by hand, and planned with
  * again: mesh (`shape`, `dim_names`), and `nodes` with `name`, `output` and `inputs`. Nodes that
  * are taken out of it are free then.

@@ -1,0 +1,158 @@
+#include "answers/ranges.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace shw::answers {
+namespace {
+
+constexpr double kSame = 1e-9;        // relative; what the solver's proofs promise
+constexpr double kMemoryStep = 1e-3;  // of the limit: how closely the end of a range is told
+constexpr double kStride = 4;         // from factor to factor, until a rival is found
+constexpr int kMostSteps = 64;
+constexpr uint64_t kMostBranchNodes = 200;  // far off, budgets can make problems hard
+
+bool cheaper(double a, double b) { return a < b - kSame * std::abs(b); }
+
+// A price on an edge is communication and a transition of 1, or nothing; what is forbidden stays
+// so.
+double scaled(double price, double factor) {
+  if (price == 0 || price == solver::kForbidden) return price;
+  return (price - 1) * factor + 1;
+}
+
+solver::PlacementProblem with_communication(const solver::PlacementProblem& p, double factor) {
+  solver::PlacementProblem out;
+  for (uint32_t v = 0; v < p.num_variables(); ++v) out.add_variable(p.unary(v));
+  std::vector<uint32_t> matrix;
+  for (uint32_t m = 0; m < p.matrices().size(); ++m) {
+    const auto& [rows, cols, costs] = p.matrices()[m];
+    const auto room = out.room_for_matrix(rows, cols);
+    std::transform(costs, costs + size_t{rows} * cols, room.begin(),
+                   [&](double price) { return scaled(price, factor); });
+    matrix.push_back(out.add_filled_matrix());
+  }
+  for (const auto& e : p.edges()) out.add_edge(e.a, e.b, matrix[e.matrix], e.transposed != 0);
+  for (const double limit : p.budget_limits()) out.add_budget(limit);
+  for (const auto& u : p.usages())
+    out.add_usage(u.budget, u.variable, u.first, u.end, p.usage_of(u));
+  return out;
+}
+
+solver::SolveOptions few_branches(solver::SolveOptions options) {
+  options.max_branch_nodes = std::min(options.max_branch_nodes, kMostBranchNodes);
+  return options;
+}
+
+// What a choice costs as a function of the factor.
+struct Line {
+  double at_zero, slope;
+  double at(double factor) const { return at_zero + factor * slope; }
+};
+
+class Search {
+ public:
+  Search(Planner& planner, const solver::PlacementProblem& problem,
+         std::span<const uint32_t> choice, const solver::SolveOptions& options, Monitor& monitor)
+      : planner_(planner),
+        problem_(problem),
+        free_(with_communication(problem, 0)),
+        choice_(choice),
+        options_(few_branches(options)),
+        monitor_(monitor) {}
+
+  // The end of the range in the direction of `step`, at `last` at most; the rival there, if the end
+  // is nearer.
+  Result<double> end_towards(double step, double last, std::optional<Rival>& rival, bool& exact) {
+    const Line mine = line_of(choice_);
+    double factor = step;
+    for (int i = 0; i < kMostSteps; ++i) {
+      SHW_RETURN_IF_ERROR(monitor_.report({.phase = "solve"}));
+      SHW_ASSIGN_OR_RETURN(const solver::Solution best,
+                           solver::solve(with_communication(problem_, factor), options_, monitor_));
+      if (cheaper(best.cost, mine.at(factor))) {
+        SHW_ASSIGN_OR_RETURN(rival, rival_of(best.choice));
+        const Line other = line_of(best.choice);
+        const double meet = (other.at_zero - mine.at_zero) / (mine.slope - other.slope);
+        // Between the plan's own factor and this one, but for rounding.
+        factor = std::clamp(meet, std::min(factor, 1.0), std::max(factor, 1.0));
+        continue;
+      }
+      exact &= best.proven || !cheaper(best.bound, mine.at(factor));
+      if (rival || factor == last) return factor;
+      factor *= step;
+      if (step < 1 ? factor < 1 / kMostFactor : factor > last) factor = last;
+    }
+    exact = false;
+    return factor;
+  }
+
+ private:
+  Line line_of(std::span<const uint32_t> choice) const {
+    const double at_zero = solver::evaluate(free_, choice);
+    return {at_zero, solver::evaluate(problem_, choice) - at_zero};
+  }
+
+  Result<Rival> rival_of(const std::vector<uint32_t>& choice) const {
+    SHW_ASSIGN_OR_RETURN(const Placed placed, price_choice(planner_.graph(), planner_.strategies(),
+                                                           planner_.pricer(), choice));
+    Rival rival{placed.total.compute_us, placed.total.comm_us, placed.total.transition_us};
+    for (size_t i = 0; i < choice.size(); ++i) rival.changed_nodes += choice[i] != choice_[i];
+    return rival;
+  }
+
+  Planner& planner_;
+  const solver::PlacementProblem& problem_;
+  const solver::PlacementProblem free_;  // communication costs nothing
+  std::span<const uint32_t> choice_;
+  const solver::SolveOptions options_;
+  Monitor& monitor_;
+};
+
+}  // namespace
+
+Result<CommunicationRange> communication_range(Planner& planner,
+                                               const solver::PlacementProblem& problem,
+                                               std::span<const uint32_t> choice,
+                                               const solver::SolveOptions& options,
+                                               Monitor& monitor) {
+  CommunicationRange range;
+  Search search(planner, problem, choice, options, monitor);
+  SHW_ASSIGN_OR_RETURN(range.from, search.end_towards(1 / kStride, 0, range.below, range.exact));
+  SHW_ASSIGN_OR_RETURN(range.to,
+                       search.end_towards(kStride, kMostFactor, range.above, range.exact));
+  return range;
+}
+
+Result<MemoryRange> memory_range(Planner& planner, const PlacementConstraints& constraints,
+                                 const Placed& plan, const solver::SolveOptions& options,
+                                 Monitor& monitor) {
+  MemoryRange range;
+  range.from_bytes = planner.memory().peak(plan.choice).bytes;
+  range.to_at_least_bytes = range.to_below_bytes = HUGE_VAL;
+  if (constraints.memory_limit_bytes == 0) return range;
+  PlacementConstraints asked = constraints;
+  asked.memory_limit_bytes = 0;
+  double low = static_cast<double>(constraints.memory_limit_bytes);
+  double high = HUGE_VAL;
+  for (int step = 0; step < kMostSteps; ++step) {
+    SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem, planner.problem(asked));
+    SHW_ASSIGN_OR_RETURN(const Placed other,
+                         planner.solve(problem, few_branches(options), monitor));
+    const bool beaten = cheaper(other.objective_us, plan.objective_us);
+    range.exact &= beaten || other.proven || !cheaper(other.bound_us, plan.objective_us);
+    if (beaten)
+      high = planner.memory().peak(other.choice).bytes;  // at most what was asked
+    else if (asked.memory_limit_bytes == 0)
+      return range;
+    else
+      low = static_cast<double>(asked.memory_limit_bytes);
+    if (high - low <= kMemoryStep * low) break;
+    asked.memory_limit_bytes = static_cast<int64_t>((low + high) / 2);
+  }
+  range.to_at_least_bytes = low;
+  range.to_below_bytes = high;
+  return range;
+}
+
+}  // namespace shw::answers

@@ -1,0 +1,144 @@
+// Ranges, held to problems that are priced anew at factors just inside and just outside of them.
+#include "answers/ranges.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "answers/explain_plan.h"
+#include "planned.h"
+
+namespace shw::answers {
+namespace {
+
+using testing::Case;
+using testing::kCases;
+
+// The planner's problem with communication `factor` times as dear, from the prices of single pairs.
+solver::PlacementProblem priced_at(Planner& planner, double factor) {
+  const Graph& graph = planner.graph();
+  const Strategies& all = planner.strategies();
+  const auto conditions = side_conditions(graph, planner.mesh(), all, planner.constraints());
+  EXPECT_TRUE(conditions.ok());
+  solver::PlacementProblem problem;
+  for (uint32_t i = 0; i < graph.num_nodes(); ++i)
+    problem.add_variable(*planner.pricer().node_costs(NodeId{i}));
+  for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
+    const auto operands = graph.operands(NodeId{i});
+    for (size_t k = 0; k < operands.size(); ++k) {
+      if (!operands[k].valid()) continue;
+      std::vector<double> costs;
+      const auto from = all.pool().list(all.produced(graph, NodeId{i}, k));
+      const uint32_t columns = all.of(NodeId{i}).count;
+      for (const LayoutId f : from)
+        for (uint32_t s = 0; s < columns; ++s) {
+          const Layout &a = all.pool().layout(f), &b = all.operand_layout(NodeId{i}, k, s);
+          const double comm = planner.pricer().redistribution_us(NodeId{i}, k, a, b);
+          const bool forbidden = conditions->no_comm[i] && comm > 0;
+          costs.push_back(forbidden ? solver::kForbidden
+                                    : factor * comm + cost::transition_us(a, b));
+        }
+      problem.add_edge(operands[k].v, i,
+                       problem.add_matrix(static_cast<uint32_t>(from.size()), columns, costs));
+    }
+  }
+  add_conditions(all, *conditions, problem);
+  return problem;
+}
+
+class Ranges : public ::testing::TestWithParam<Case> {};
+
+TEST_P(Ranges, EndWhereAnotherPlanIsCheaper) {
+  const auto planner = testing::planner_of(GetParam());
+  Monitor monitor;
+  const auto problem = planner->problem(planner->constraints());
+  ASSERT_TRUE(problem.ok());
+  const auto plan = planner->solve(*problem, {}, monitor);
+  ASSERT_TRUE(plan.ok());
+  const auto range = communication_range(*planner, *problem, plan->choice, {}, monitor);
+  ASSERT_TRUE(range.ok()) << range.status().message();
+  EXPECT_TRUE(range->exact);
+  EXPECT_LE(range->from, 1);
+  EXPECT_GE(range->to, 1);
+  const auto advantage = [&](double factor) {  // of the best plan there over ours; relative
+    const solver::PlacementProblem there = priced_at(*planner, factor);
+    const auto best = solver::solve(there, {}, monitor);
+    EXPECT_TRUE(best.ok());
+    return 1 - best->cost / solver::evaluate(there, plan->choice);
+  };
+  EXPECT_NEAR(advantage(1), 0, 1e-9);
+  for (const double end : {range->from, range->to}) {
+    SCOPED_TRACE(end);
+    if (end == 0 || end == kMostFactor) continue;
+    EXPECT_NEAR(advantage(end), 0, 2e-9);
+    EXPECT_NEAR(advantage((1 + end) / 2), 0, 1e-9);  // linear costs: so everywhere between
+    EXPECT_GT(advantage(end < 1 ? end * 0.9 : end * 1.1), 1e-9);
+  }
+  EXPECT_EQ(range->below.has_value(), range->from > 0);
+  EXPECT_EQ(range->above.has_value(), range->to < kMostFactor);
+  // The rivals are as good as the plan where they take over.
+  for (const auto& [rival, at] : {std::pair(range->below, range->from), {range->above, range->to}})
+    if (rival) {
+      const NodeCost& t = plan->total;
+      EXPECT_NEAR(rival->compute_us + rival->transition_us + at * rival->comm_us,
+                  t.compute_us + t.transition_us + at * t.comm_us, 1e-7 * plan->objective_us);
+      EXPECT_GT(rival->changed_nodes, 0u);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Graphs, Ranges, ::testing::Values(kCases[0], kCases[1], kCases[2]),
+                         [](const auto& c) { return name_of(c.param); });
+
+TEST(MemoryRange, HoldsTheLimitsAtWhichThePlanIsTheBest) {
+  CompileOptions options = testing::options_of(kCases[1]);
+  options.parameter_budget.kind = ParameterBudget::Kind::kNone;
+  options.optimizer_factor = 2;
+  Monitor monitor;
+  const auto planner = Planner::create(testing::graph_of(kCases[1]), options, monitor);
+  ASSERT_TRUE(planner.ok()) << planner.status().message();
+  PlacementConstraints constraints = (*planner)->constraints();
+  const auto free = (*planner)->place(constraints, {}, monitor);
+  ASSERT_TRUE(free.ok());
+  const auto unlimited = memory_range(**planner, constraints, *free, {}, monitor);
+  ASSERT_TRUE(unlimited.ok());
+  EXPECT_EQ(unlimited->from_bytes, free->memory.peak_bytes);
+  EXPECT_EQ(unlimited->to_below_bytes, HUGE_VAL);
+
+  constraints.memory_limit_bytes = static_cast<int64_t>(free->memory.peak_bytes * 0.8);
+  const auto tight = (*planner)->place(constraints, {}, monitor);
+  ASSERT_TRUE(tight.ok()) << tight.status().message();
+  const auto range = memory_range(**planner, constraints, *tight, {}, monitor);
+  ASSERT_TRUE(range.ok()) << range.status().message();
+  EXPECT_LE(range->from_bytes, static_cast<double>(constraints.memory_limit_bytes));
+  EXPECT_GE(range->to_at_least_bytes, static_cast<double>(constraints.memory_limit_bytes));
+  const auto best_within = [&](double bytes) {
+    constraints.memory_limit_bytes = static_cast<int64_t>(std::ceil(bytes));
+    return (*planner)->place(constraints, {}, monitor)->objective_us;
+  };
+  EXPECT_NEAR(best_within(range->from_bytes), tight->objective_us, 2e-9 * tight->objective_us);
+  EXPECT_NEAR(best_within(range->to_at_least_bytes), tight->objective_us,
+              2e-9 * tight->objective_us);
+  EXPECT_LT(best_within(range->to_below_bytes), tight->objective_us * (1 - 1e-9));
+  EXPECT_LE(range->to_below_bytes, 1.0011 * range->to_at_least_bytes);
+}
+
+TEST(ExplainPlan, NamesTheEdgesThatPayMost) {
+  const auto planner = testing::planner_of(kCases[1]);
+  Monitor monitor;
+  const auto got = explain_plan(*planner, planner->constraints(), {}, monitor);
+  ASSERT_TRUE(got.ok()) << got.status().message();
+  ASSERT_FALSE(got->dearest.empty());
+  double sum = 0;
+  for (size_t i = 0; i < got->dearest.size(); ++i) {
+    sum += got->dearest[i].comm_us;
+    if (i > 0) {
+      EXPECT_LE(got->dearest[i].comm_us, got->dearest[i - 1].comm_us);
+    }
+  }
+  EXPECT_LE(sum, got->total.comm_us * (1 + 1e-9));
+  EXPECT_NEAR(got->total.compute_us + got->total.comm_us + got->total.transition_us,
+              got->objective_us, 1e-9 * got->objective_us);
+}
+
+}  // namespace
+}  // namespace shw::answers
