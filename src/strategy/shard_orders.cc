@@ -57,12 +57,23 @@ ShardOrders::ShardOrders(const Graph& graph, const Mesh& mesh) : mesh_(mesh) {
       offered_[out.node.v] = false;
 }
 
+bool ShardOrders::cut_twice(const StrategyTable& table, size_t row) const {
+  const Order& first = orders_.front();
+  for (size_t c = 0; c < table.width(); ++c) {
+    Layout l = table.rows[row * table.width() + c];
+    l.order = orders_.back();  // turned around
+    if (normalised(l).order != first) return true;
+  }
+  return false;
+}
+
 void ShardOrders::add(std::span<const OptionalType> results, std::span<const OptionalType> operands,
                       StrategyTable& table) const {
   const size_t count = table.count(), width = table.width();
   std::vector<Layout> variants;  // of one strategy, row after row
   for (size_t i = 0; i < count; ++i) {
     const auto row = [&](size_t c) { return table.rows[i * width + c]; };
+    if (!cut_twice(table, i)) continue;
     variants.clear();
     for (const Order& order : orders_) {
       const size_t end = variants.size();

@@ -32,7 +32,8 @@ class ShardOrders {
 
  private:
   using Order = std::array<uint8_t, kMaxMeshRank>;
-  void find_offered(const Graph& graph);
+  bool cut_twice(const StrategyTable& table,
+                 size_t row) const;  // some tensor dim, by two mesh dims
 
   const Mesh& mesh_;
   std::vector<Order> orders_;  // of the mesh dims larger than one; the default one is first

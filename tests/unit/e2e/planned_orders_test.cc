@@ -1,7 +1,8 @@
-// Under full rules on two mesh dims, shard orders are planned, and what needs several moves is
-// priced by them: the program costs no more communication than the plan assumed.
+// Under full rules shard orders are planned, and changes of layout cost what lowering makes of
+// them: the program costs no more communication than the plan assumed.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "compiler/pipeline.h"
@@ -23,8 +24,10 @@ Plan planned(const std::string& name, const std::string& mesh) {
   EXPECT_TRUE(json.ok()) << json.status().message();
   const auto graph = import::import_fx_json(*json);
   EXPECT_TRUE(graph.ok()) << graph.status().message();
+  std::string rows = "S(0)R";
+  if (std::count(mesh.begin(), mesh.end(), ',') == 2) rows += "R";
   Monitor monitor;
-  auto compiled = compile(write_graph(*graph), {.mesh = mesh, .input_layout = "S(0)R"}, monitor);
+  auto compiled = compile(write_graph(*graph), {.mesh = mesh, .input_layout = rows}, monitor);
   EXPECT_TRUE(compiled.ok()) << compiled.status().message();
   return compiled.ok() ? std::move(compiled->plan) : Plan{};
 }
@@ -38,13 +41,15 @@ TEST_P(PlannedOrders, AreThoseThatThePlanPaysFor) {
   EXPECT_LE(program_cost(plan.program).collectives_us, plan.summary.comm_us * (1 + 1e-9));
 }
 
-INSTANTIATE_TEST_SUITE_P(Graphs, PlannedOrders,
-                         ::testing::Values(std::pair("block_1d8.graph.pre", "dp=8,tp=8"),
-                                           std::pair("block_1d8.graph.pre", "dp=2,tp=4"),
-                                           std::pair("block_1d8.graph.pre", "dp=2,tp=2"),
-                                           std::pair("llama_tiny_2x4.graph.pre", "dp=2,tp=4"),
-                                           std::pair("llama8b_L2_8x8_einsum.graph.pre",
-                                                     "dp=8,tp=8")));
+INSTANTIATE_TEST_SUITE_P(
+    Graphs, PlannedOrders,
+    ::testing::Values(std::pair("block_1d8.graph.pre", "dp=8,tp=8"),
+                      std::pair("block_1d8.graph.pre", "dp=2,tp=4"),
+                      std::pair("block_1d8.graph.pre", "dp=2,tp=2"),
+                      std::pair("llama_tiny_2x4.graph.pre", "dp=2,tp=4"),
+                      std::pair("llama8b_L2_8x8_einsum.graph.pre", "dp=8,tp=8"),
+                      std::pair("block_1d8.graph.pre", "dp=4,cp=4,tp=4"),
+                      std::pair("llama_tiny_2x4.graph.pre", "dp=2,cp=2,tp=2")));
 
 // Every way to cut a matrix on two mesh dims, both orders included, into every other.
 TEST(RoutePrices, AreNeverBelowWhatTheMovesCost) {
@@ -86,6 +91,62 @@ TEST(RoutePrices, AreNeverBelowWhatTheMovesCost) {
     }
   EXPECT_GT(priced, 200);
   EXPECT_GT(below, 20) << "mesh dim by mesh dim, a blocked change looks cheaper than it is";
+}
+
+// All layouts of a tensor in a cube of ranks, in all orders: the table of all pairs, the route of
+// each pair by itself, and that no way round is shorter.
+TEST(RoutePrices, OfAllPairsAreThoseOfTheShortestRoutes) {
+  const Mesh mesh = *Mesh::parse("dp=4,cp=2,tp=8");
+  const auto model = cost::CollectiveModel::create(*cost::hardware_by_name("h100"), mesh);
+  const MovePrices moves = move_prices(*model);
+  Redistributor redistributor(mesh, moves);
+  const Dims shape{4096, 2048};
+  std::vector<Layout> layouts;
+  const Placement places[] = {Placement::replicate(), Placement::shard(0), Placement::shard(1),
+                              Placement::partial()};
+  for (const Placement a : places)
+    for (const Placement b : places)
+      for (const Placement c : places) {
+        Layout l;
+        l[0] = a, l[1] = b, l[2] = c;
+        do
+          if (std::find(layouts.begin(), layouts.end(), normalised(l)) == layouts.end())
+            layouts.push_back(normalised(l));
+        while (std::next_permutation(l.order.begin(), l.order.begin() + 3));
+      }
+  const size_t n = layouts.size();
+  EXPECT_EQ(n, 92u);
+  std::vector<double> us(n * n);
+  redistributor.route_prices(shape, 4, layouts, layouts, us);
+  size_t reachable = 0;
+  for (size_t i = 0; i < n; ++i)
+    for (size_t j = 0; j < n; ++j) {
+      const double one = redistributor.route_us(shape, 4, layouts[i], layouts[j]);
+      if (us[i * n + j] < std::numeric_limits<double>::infinity()) {
+        ASSERT_NEAR(us[i * n + j], one, 1e-7)
+            << to_string(layouts[i], 3) << " to " << to_string(layouts[j], 3);
+        ++reachable;
+      } else {
+        ASSERT_EQ(one, us[i * n + j]);
+      }
+      for (size_t k = 0; k < n; ++k) ASSERT_LE(us[i * n + j], us[i * n + k] + us[k * n + j] + 1e-7);
+    }
+  EXPECT_GT(reachable, n * n / 3);
+}
+
+// Of eight copies along the fast mesh dim each gathers an eighth over the slow one.
+TEST(Routes, GatherOverSlowLinksInSlices) {
+  const Mesh mesh = *Mesh::parse("dp=8,tp=8");
+  const auto model = cost::CollectiveModel::create(*cost::hardware_by_name("h100"), mesh);
+  const MovePrices moves = move_prices(*model);
+  Redistributor redistributor(mesh, moves);
+  const auto route =
+      redistributor.route({8192, 8192}, 4, *parse_layout("S(0)R", 2), *parse_layout("RR", 2));
+  ASSERT_TRUE(route.ok());
+  ASSERT_EQ((*route)->moves.size(), 2u);
+  EXPECT_TRUE((*route)->moves[0].kind == CollectiveKind::kNone) << "a slice";
+  EXPECT_TRUE((*route)->moves[1].kind == CollectiveKind::kAllGather);
+  EXPECT_EQ((*route)->moves[1].axes.size(), 2u);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Strategies with both orders in which two mesh dims can cut one tensor dim.
+// Strategies in all orders in which mesh dims can cut one tensor dim.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -17,7 +17,9 @@ input input.0: %x : f32[64,16]
 %r = relu(%p) : f32[16,64]
 %y = relu(%x) : f32[64,16]
 %g = relu(%w) : f32[64,16]
-return output.0 = %y, output.1 = %r, grad.w = %g
+%s = add(%x, %w) : f32[64,16]
+%z = relu(%s) : f32[64,16]
+return output.0 = %y, output.1 = %r, output.2 = %z, grad.w = %g
 )";
 
 std::set<std::string> texts(const std::string& node, bool shard_orders, const char* mesh) {
@@ -31,7 +33,8 @@ std::set<std::string> texts(const std::string& node, bool shard_orders, const ch
   for (uint32_t i = 0; i < g->num_nodes(); ++i) {
     const NodeId n{i};
     if (g->name(n) != node) continue;
-    for (uint32_t k = 0; k < s->of(n).count; ++k) set.insert(strategy_text(*s, n, k, 2));
+    for (uint32_t k = 0; k < s->of(n).count; ++k)
+      set.insert(strategy_text(*s, n, k, Mesh::parse(mesh)->rank()));
     EXPECT_EQ(set.size(), s->of(n).count) << "a strategy is listed twice";
   }
   return set;
@@ -49,6 +52,25 @@ TEST(ShardOrders, AreBothOfferedForParametersAndWhatIsMadeOfThem) {
   EXPECT_TRUE(w.count("() -> S(0)S(0)") && w.count("() -> S(0)S(0)|1,0"));
   const auto g = texts("g", true, "a=2,b=4");
   EXPECT_TRUE(g.count("(S(1)S(1)|1,0) -> S(1)S(1)|1,0"));
+}
+
+TEST(ShardOrders, OfThreeMeshDimsAreSix) {
+  const auto w = texts("w", true, "a=2,b=2,c=2");
+  for (const char* order : {"", "|0,2,1", "|1,0,2", "|1,2,0", "|2,0,1", "|2,1,0"})
+    EXPECT_TRUE(w.count("() -> S(0)S(0)S(0)" + std::string(order))) << order;
+  EXPECT_TRUE(w.count("() -> S(0)S(1)S(0)|2,1,0")) << "only the two that cut dim 0 change places";
+  // Of three mesh dims: all on one of the two tensor dims 2 · 5; two on one of them, the third
+  // elsewhere 3 · 2 · 2.
+  EXPECT_EQ(with_another_order(w), 22u);
+}
+
+TEST(ShardOrders, OfFourMeshDimsAreThoseOfParametersAndGradients) {
+  const char* const mesh = "a=2,b=2,c=2,d=2";
+  EXPECT_TRUE(texts("w", true, mesh).count("() -> S(0)S(0)S(0)S(0)|3,1,2,0"));
+  EXPECT_GT(with_another_order(texts("p", true, mesh)), 0u) << "made of a parameter alone";
+  EXPECT_GT(with_another_order(texts("g", true, mesh)), 0u) << "a gradient";
+  EXPECT_EQ(with_another_order(texts("s", true, mesh)), 0u) << "of a parameter and an input";
+  EXPECT_GT(with_another_order(texts("s", true, "a=2,b=2,c=2")), 0u);
 }
 
 TEST(ShardOrders, OfOperandsAndResultsAreTheSame) {
