@@ -85,6 +85,17 @@ Result<ParameterBudget> budget_of(shw_param_budget kind, double factor) {
   }
 }
 
+Result<OverlapOptions> overlap_of(shw_overlap overlap, double scale) {
+  if (overlap < 0 || overlap > SHW_OVERLAP_BOUNDED)
+    return invalid_argument("overlap " + std::to_string(overlap) + " is unknown");
+  OverlapOptions out;
+  if (overlap == SHW_OVERLAP_PREFETCH) out.kind = Overlap::kPrefetch;
+  if (overlap == SHW_OVERLAP_BOUNDED) out.kind = Overlap::kBounded;
+  out.scale = scale;
+  SHW_RETURN_IF_ERROR(check(out));
+  return out;
+}
+
 constexpr double kMostOptimizerFactor = 1e6;
 
 Result<CompileOptions> convert(const shw_compile_options& in) {
@@ -118,6 +129,8 @@ Result<CompileOptions> convert(const shw_compile_options& in) {
     return invalid_argument("optimizer_factor is " + std::to_string(in.optimizer_factor));
   out.memory_limit_bytes = in.memory_limit_bytes;
   out.optimizer_factor = in.optimizer_factor;
+  SHW_RETURN_IF_ERROR(check_reserved(in.reserved));
+  SHW_ASSIGN_OR_RETURN(out.overlap, overlap_of(in.overlap, in.overlap_scale));
   return out;
 }
 

@@ -10,6 +10,7 @@
 
 #include "graph/graph.h"
 #include "placement/constraints.h"
+#include "placement/overlap.h"
 #include "plan/plan.h"
 #include "sharding/layout.h"
 #include "solver/problem.h"
@@ -35,6 +36,7 @@ struct CompileOptions {
   solver::SolveOptions solver{};
   int64_t memory_limit_bytes = 0;  // of what a rank holds at any point of a step; 0: none
   double optimizer_factor = 0;     // see MemoryModel::of
+  OverlapOptions overlap{};        // how much communication is charged: placement/overlap.h
 };
 
 struct PhaseTime {

@@ -1,5 +1,6 @@
 #include "compiler/planner.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "cost/hardware_description.h"
@@ -59,6 +60,10 @@ uint64_t hash_of(const CompileOptions& o) {
     h = hash_bytes(memory, sizeof memory, h);  // plans without keep their hash
   }
   if (!o.placements.empty()) h = hash_bytes(o.placements, hash_combine(h, 3));
+  if (o.overlap.kind != Overlap::kNone) {
+    const double overlap[] = {static_cast<double>(o.overlap.kind), o.overlap.scale};
+    h = hash_bytes(overlap, sizeof overlap, h);
+  }
   return o.strided ? hash_combine(h, 2) : h;  // plans without it keep their hash
 }
 
@@ -155,8 +160,21 @@ Status Planner::prepare(std::span<const uint8_t> graph_bytes, Monitor& monitor) 
   memory_ = MemoryModel::of(graph_, mesh(), strategies_, options_.optimizer_factor);
 
   SHW_RETURN_IF_ERROR(watch.next("price"));
+  SHW_RETURN_IF_ERROR(price_overlap(conditions.no_comm));
   SHW_ASSIGN_OR_RETURN(priced_, priced_problem(graph_, conditions.no_comm, pricer_, monitor));
   watch.stop();
+  return {};
+}
+
+Status Planner::price_overlap(const std::vector<bool>& no_comm) {
+  SHW_RETURN_IF_ERROR(check(options_.overlap));
+  if (options_.overlap.kind == Overlap::kNone) return {};
+  std::vector<double> least_us;
+  for (uint32_t i = 0; i < graph_.num_nodes(); ++i) {
+    SHW_ASSIGN_OR_RETURN(const std::span<const double> costs, pricer_.node_costs(NodeId{i}));
+    least_us.push_back(*std::min_element(costs.begin(), costs.end()));
+  }
+  pricer_.set_discounts(edge_discounts(graph_, options_.overlap, least_us, no_comm));
   return {};
 }
 
@@ -164,7 +182,7 @@ bool Planner::serves(const CompileOptions& o) const {
   return o.mesh == options_.mesh && o.hardware == options_.hardware && o.rules == options_.rules &&
          o.strided == options_.strided && o.einsum == options_.einsum &&
          o.keep_graph == options_.keep_graph && o.optimizer_factor == options_.optimizer_factor &&
-         o.grad_reduce_dtype == options_.grad_reduce_dtype;
+         o.grad_reduce_dtype == options_.grad_reduce_dtype && o.overlap == options_.overlap;
 }
 
 Result<PlacementConstraints> Planner::constraints_of(const CompileOptions& options) const {

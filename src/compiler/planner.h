@@ -78,6 +78,7 @@ class Planner {
   Result<Placed> place_within(double limit_bytes, PlacementConstraints constraints,
                               const solver::SolveOptions& options, Monitor& monitor);
   Status prepare(std::span<const uint8_t> graph_bytes, Monitor& monitor);
+  Status price_overlap(const std::vector<bool>& no_comm);
   bool plans_orders() const;
 
   const CompileOptions options_;

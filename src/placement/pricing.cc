@@ -1,5 +1,7 @@
 #include "placement/pricing.h"
 
+#include <bit>
+
 #include "ops/op_def.h"
 #include "support/hash.h"
 
@@ -35,8 +37,12 @@ cost::ValueMeta edge_value(const Graph& graph, NodeId consumer, size_t operand) 
 }
 
 size_t Pricer::EdgeKeyHash::operator()(const EdgeKey& k) const {
-  const uint64_t words[] = {uint64_t{k.from} << 32 | k.to, static_cast<uint64_t>(k.bytes), k.shape,
-                            uint64_t{k.contiguous} << 1 | uint64_t{k.no_comm}};
+  const uint64_t words[] = {uint64_t{k.from} << 32 | k.to,
+                            static_cast<uint64_t>(k.bytes),
+                            k.shape,
+                            uint64_t{k.contiguous} << 1 | uint64_t{k.no_comm},
+                            std::bit_cast<uint64_t>(k.discount.scale),
+                            std::bit_cast<uint64_t>(k.discount.hidden_us)};
   return hash_bytes(words, sizeof words);
 }
 
@@ -105,9 +111,10 @@ uint32_t Pricer::edge_matrix(NodeId consumer, size_t operand, bool no_comm,
   const LayoutListId to = strategies_.of(consumer).operands[operand];
   const cost::ValueMeta value = edge_value(graph_, consumer, operand);
   const TensorType& type = edge_type(graph_, consumer, operand);
-  const EdgeKey key{from.v,           to.v,
-                    value.bytes,      has_routes_ ? hash_span(type.shape.span()) : 0,
-                    value.contiguous, no_comm};
+  const EdgeDiscount discount = discounts_.of(consumer, operand);
+  const EdgeKey key{
+      from.v,           to.v,    value.bytes, has_routes_ ? hash_span(type.shape.span()) : 0,
+      value.contiguous, no_comm, discount};
   if (const auto it = matrices_.find(key); it != matrices_.end()) return it->second;
 
   const DistinctLayouts rows(strategies_.pool(), from), columns(strategies_.pool(), to);
@@ -119,7 +126,7 @@ uint32_t Pricer::edge_matrix(NodeId consumer, size_t operand, bool no_comm,
     for (size_t j = 0; j < width; ++j) {
       double& c = us[i * width + j];
       const double transition = rows.ids[i] == columns.ids[j] ? 0 : cost::kTransitionUs;
-      c = !no_comm ? c + transition : c > 0 ? solver::kForbidden : transition;
+      c = !no_comm ? discount.charged(c) + transition : c > 0 ? solver::kForbidden : transition;
     }
   const std::span<double> all = problem.room_for_matrix(static_cast<uint32_t>(rows.of.size()),
                                                         static_cast<uint32_t>(columns.of.size()));
@@ -136,7 +143,7 @@ double Pricer::redistribution_us(NodeId consumer, size_t operand, const Layout& 
   double us = 0;
   price_pairs(edge_type(graph_, consumer, operand), edge_value(graph_, consumer, operand),
               {&from, 1}, {&to, 1}, {&us, 1});
-  return us;
+  return discounts_.of(consumer, operand).charged(us);
 }
 
 // Of all pairs of two lists, without what a change costs as such.

@@ -2,7 +2,8 @@
 //
 // A node: the roofline of one rank's work, from the local types of its operands (planner.md 4.1).
 // An edge: the redistribution from the layout in which the producer leaves a value to the one in
-// which the consumer wants it, plus 1 if they differ (planner.md 3.2, 4.3).
+// which the consumer wants it, less what hides behind compute (overlap.h), plus 1 if they differ
+// (planner.md 3.2, 4.3).
 #pragma once
 #include <memory>
 #include <unordered_map>
@@ -12,6 +13,7 @@
 #include "cost/redistribute.h"
 #include "cost/roofline.h"
 #include "graph/graph.h"
+#include "placement/overlap.h"
 #include "placement/route_tables.h"
 #include "solver/problem.h"
 #include "strategy/strategies.h"
@@ -45,6 +47,8 @@ class Pricer {
   uint32_t edge_matrix(NodeId consumer, size_t operand, bool no_comm,
                        solver::PlacementProblem& problem);
   double redistribution_us(NodeId consumer, size_t operand, const Layout& from, const Layout& to);
+  // From here on, edges are charged less by these; before any edge is priced.
+  void set_discounts(EdgeDiscounts discounts) { discounts_ = std::move(discounts); }
 
   cost::PriceRules rules() const { return rules_; }
 
@@ -54,6 +58,7 @@ class Pricer {
     double bytes;
     uint64_t shape;  // 0 where it plays no part
     bool contiguous, no_comm;
+    EdgeDiscount discount;
     bool operator==(const EdgeKey&) const = default;
   };
   struct EdgeKeyHash {
@@ -72,6 +77,7 @@ class Pricer {
   cost::PriceRules rules_;
   bool has_routes_;
   RouteTables routes_;
+  EdgeDiscounts discounts_;
   std::unordered_map<uint32_t, std::vector<double>> node_costs_;  // by StrategySetId
   std::unordered_map<EdgeKey, uint32_t, EdgeKeyHash> matrices_;
   std::vector<double> pair_us_;  // scratch: megabytes, a hundred times

@@ -53,6 +53,7 @@ Result<CompileOptions> PlanOptions::options() const {
     SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, import::read_file(placements));
     c.placements.assign(bytes.begin(), bytes.end());
   }
+  SHW_ASSIGN_OR_RETURN(c.overlap.kind, overlap_from_name(overlap));
   if (!memory.empty()) {
     SHW_ASSIGN_OR_RETURN(c.memory_limit_bytes, parse_bytes(memory));
   }
@@ -100,6 +101,14 @@ void PlanOptions::add_to(CLI::App& verb) {
   verb.add_option("--time-limit", compile.solver.time_limit_s,
                   "Seconds after which the solver settles for the best so far; default: none")
       ->check(CLI::NonNegativeNumber);
+  verb.add_option("--overlap", overlap,
+                  "none: all communication is charged; prefetch: that of parameters and gradients "
+                  "is not (as the reference planner has it); bounded: it may hide behind the "
+                  "compute next to it")
+      ->capture_default_str();
+  verb.add_option("--overlap-scale", compile.overlap.scale,
+                  "prefetch: the share that is charged all the same; bounded: the share of compute "
+                  "that hides communication, 0: all");
   verb.add_option("--memory", memory,
                   "What a rank may hold at any point of a step, such as 80GB or 74.5GiB");
   verb.add_option("--optimizer-factor", compile.optimizer_factor,

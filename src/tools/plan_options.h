@@ -11,7 +11,7 @@ namespace shw::tools {
 
 struct PlanOptions {
   std::string graph, mesh, hardware = "h100", rules = "full", budget = "default", grad_reduce_dtype,
-                           memory, placements;
+                           memory, placements, overlap = "none";
   std::vector<std::string> pins;
   CompileOptions compile;  // what the command line can fill by itself
   bool no_einsum = false;

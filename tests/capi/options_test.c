@@ -136,6 +136,12 @@ static void compile_options_are_checked(void) {
   o = start, o.time_limit_s = -1, expect_compile_refused(&o, "-1");
   o = start, o.memory_limit_bytes = -1, expect_compile_refused(&o, "memory_limit_bytes is -1");
   o = start, o.optimizer_factor = -1, expect_compile_refused(&o, "optimizer_factor");
+  o = start, o.overlap = 4, expect_compile_refused(&o, "overlap 4 is unknown");
+  o = start, o.overlap = -1, expect_compile_refused(&o, "overlap -1 is unknown");
+  o = start, o.overlap_scale = 0.5, expect_compile_refused(&o, "goes with overlap prefetch");
+  o = start, o.overlap = SHW_OVERLAP_BOUNDED, o.overlap_scale = 1.5;
+  expect_compile_refused(&o, "want 0 to 1");
+  o = start, o.reserved = 1, expect_compile_refused(&o, "reserved");
   o = start, o.struct_size = 7, expect_compile_refused(&o, "struct_size is 7");
 }
 

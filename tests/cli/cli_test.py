@@ -82,6 +82,19 @@ class Cli(unittest.TestCase):
         self.refused(*plan, ours, code=1, says="ours.json: hardware: nccl.inter is not known here")
         self.refused(*plan, '{"base": "h100"', code=1, says="not JSON at byte")
 
+    def test_overlap_charges_less(self):
+        def planned(*overlap):
+            return json.loads(self.ok("plan", GRAPH, *MESH, *overlap, "-o", TMP / "x", "--json"))["objective"]
+
+        free, bounded, none = planned("--overlap", "prefetch"), planned("--overlap", "bounded"), planned("--overlap", "none")
+        self.assertLess(free, bounded)
+        self.assertLess(bounded, none)
+        self.assertEqual(none, planned())
+        self.assertEqual(none, planned("--overlap", "prefetch", "--overlap-scale", "1"))
+        plan = ["plan", GRAPH, *MESH, "-o", TMP / "x"]
+        self.refused(*plan, "--overlap", "much", code=1, says="want none, prefetch or bounded")
+        self.refused(*plan, "--overlap-scale", "0.5", code=1, says="goes with overlap prefetch or bounded")
+
     def test_calibrate_describes_the_links_that_were_measured(self):
         runs, ours = TESTS / "nccl_tests", TMP / "calibrated.json"
         both = [runs / "all_reduce_1x8_a100.txt", runs / "all_reduce_2x8_a100.txt"]

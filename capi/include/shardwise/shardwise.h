@@ -147,6 +147,16 @@ enum {
   SHW_PARAM_BUDGET_FACTOR = 3    /* the mean share is at most param_budget_factor */
 };
 
+/* Which communication is charged; the plan is the same program either way. 0: all. */
+typedef int32_t shw_overlap;
+enum {
+  SHW_OVERLAP_NONE = 1,     /* all of it */
+  SHW_OVERLAP_PREFETCH = 2, /* of what comes from parameters alone, or goes to gradients alone: only
+                               the share overlap_scale, as the reference planner discounts it */
+  SHW_OVERLAP_BOUNDED = 3   /* gathers of parameters and reductions of gradients hide behind the
+                               compute next to them, the rest is charged */
+};
+
 typedef int32_t shw_log_level;
 enum { SHW_LOG_DEBUG = 1, SHW_LOG_INFO = 2, SHW_LOG_WARNING = 3, SHW_LOG_ERROR = 4 };
 
@@ -220,11 +230,15 @@ typedef struct shw_compile_options {
   void* progress_user;
   int64_t memory_limit_bytes; /* of what a rank holds at any point of a step; 0: none */
   double optimizer_factor;    /* bytes of optimizer state per byte of parameter, that count too */
+  shw_overlap overlap;
+  int32_t reserved;     /* 0 */
+  double overlap_scale; /* 0 to 1; for SHW_OVERLAP_BOUNDED the share of compute that communication
+                           can run beside, 0: all of it */
 } shw_compile_options;
 #define SHW_COMPILE_OPTIONS_INIT                                                              \
   {                                                                                           \
     sizeof(shw_compile_options), 0, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0.0, 0, 0, 0.0, \
-        NULL, NULL, NULL, 0, 0.0                                                              \
+        NULL, NULL, NULL, 0, 0.0, 0, 0, 0.0                                                   \
   }
 
 /* What is known of a plan as a whole. Strings are lent by the plan. */
