@@ -5,10 +5,12 @@
 
 #include "answers/explain.h"
 #include "answers/explain_plan.h"
+#include "answers/export.h"
 #include "answers/plan_diff.h"
 #include "blob.h"
 #include "compiler/planner.h"
 #include "plan.h"
+#include "plan/module_tree.h"
 #include "plan/placements.h"
 
 using namespace shw;
@@ -101,6 +103,27 @@ shw_status* shw_planner_explain_plan(shw_planner* planner, const shw_planner_cha
                          answers::explain_plan(*planner->planner, constraints,
                                                request.options.solver, request.monitor));
     return make_blob(planner->context, answers::to_json(explanation));
+  });
+}
+
+shw_status* shw_planner_export(shw_planner* planner, const shw_planner_changes* changes,
+                               shw_blob** out_blob) {
+  return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
+    SHW_WANT(planner);
+    Planner& ours = *planner->planner;
+    SHW_ASSIGN_OR_RETURN(CompileRequest request, changed(ours, changes));
+    SHW_ASSIGN_OR_RETURN(const PlacementConstraints constraints,
+                         ours.constraints_of(request.options));
+    SHW_ASSIGN_OR_RETURN(const Placed placed,
+                         ours.place(constraints, request.options.solver, request.monitor));
+    return make_blob(planner->context, answers::export_json(ours, placed));
+  });
+}
+
+shw_status* shw_plan_to_module_tree(const shw_plan* plan, shw_blob** out_blob) {
+  return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
+    SHW_WANT(plan);
+    return make_blob(plan->ref->context, module_tree_json(module_tree(plan->ref->plan)));
   });
 }
 

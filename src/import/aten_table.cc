@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 
 namespace shw::import {
 namespace {
@@ -227,6 +228,21 @@ const AtenOp* find_aten_op(std::string_view target) {
   const auto* it =
       std::lower_bound(std::begin(kTable), std::end(kTable), AtenOp{target, {}}, before);
   return it != std::end(kTable) && it->target == target ? it : nullptr;
+}
+
+std::string_view aten_target(const Graph& graph, NodeId node) {
+  const std::string own = "aten." + std::string(op_name(graph.op(node))) + ".";
+  const auto rank = [&](std::string_view target) {
+    return 4 * target.starts_with(own) + 2 * target.ends_with(".Tensor") +
+           target.ends_with(".default");
+  };
+  const std::string_view kernel = graph.attrs(node).get_string(AttrKey::kKernel);
+  std::string_view best;
+  for (const AtenOp& row : kTable)
+    if (row.op == graph.op(node) && row.kernel == kernel &&
+        (best.empty() || rank(row.target) > rank(best)))
+      best = row.target;
+  return best;
 }
 
 }  // namespace shw::import

@@ -3,7 +3,7 @@
 #include <limits>
 #include <string_view>
 
-#include "graph/op_kind.h"
+#include "graph/graph.h"
 
 namespace shw::import {
 
@@ -22,5 +22,8 @@ struct AtenOp {
 };
 
 const AtenOp* find_aten_op(std::string_view target);  // null: not known
+// The overload that FX most likely prints for a node: of tensors, or the default one; with the
+// node's kernel, if it has one. Empty: none.
+std::string_view aten_target(const Graph& graph, NodeId node);
 
 }  // namespace shw::import

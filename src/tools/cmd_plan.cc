@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "compiler/pipeline.h"
+#include "answers/export.h"
+#include "compiler/planner.h"
+#include "import/aten_table.h"
 #include "import/file.h"
 #include "plan/placements.h"
 #include "plan/report.h"
@@ -19,7 +21,7 @@ namespace {
 
 struct Options {
   PlanOptions plan;
-  std::string output, placements;
+  std::string output, placements, exported;
   bool json = false, strip_graph = false;
 };
 
@@ -67,11 +69,17 @@ Status run(const Options& o) {
   SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> graph, import::read_file(o.plan.graph));
   Monitor monitor;
   ProgressLine line(monitor);
-  SHW_ASSIGN_OR_RETURN(const Compiled compiled, compile(graph, c, monitor));
+  SHW_ASSIGN_OR_RETURN(const std::unique_ptr<Planner> planner, Planner::create(graph, c, monitor));
+  SHW_ASSIGN_OR_RETURN(const Placed placed,
+                       planner->place(planner->constraints(), c.solver, monitor));
+  SHW_ASSIGN_OR_RETURN(const Compiled compiled, planner->finish(placed, monitor));
   line.end();
   SHW_RETURN_IF_ERROR(import::write_file(o.output, compiled.bytes));
   if (!o.placements.empty())
     SHW_RETURN_IF_ERROR(write_text(o.placements, placements_json(compiled.plan)));
+  if (!o.exported.empty())
+    SHW_RETURN_IF_ERROR(
+        write_text(o.exported, answers::export_json(*planner, placed, import::aten_target)));
   if (o.json) {
     print_json(compiled);
     return {};
@@ -94,6 +102,8 @@ void add_plan(CLI::App& app, int& exit_code) {
                  "Do not store the graph in the plan (run --verify needs it)");
   verb->add_option("--save-placements", o->placements,
                    "Write the placement of every node to this file (JSON), for --placements");
+  verb->add_option("--export-json", o->exported,
+                   "Write the solution to this file as the reference planner exports its own");
   verb->add_option("-o,--output", o->output, "Plan file to write")->required();
   verb->add_flag("--json", o->json, "Print JSON for machines");
   verb->callback([o, &exit_code] {

@@ -6,6 +6,7 @@
 
 #include "graph/text.h"
 #include "import/file.h"
+#include "plan/module_tree.h"
 #include "plan/report.h"
 #include "rewrite/verify.h"
 #include "tools/commands.h"
@@ -15,7 +16,7 @@ namespace {
 
 struct Options {
   std::string file;
-  bool json = false, nodes = false, program = false;
+  bool json = false, nodes = false, program = false, tree = false;
 };
 
 void print_nodes(const Plan& plan) {
@@ -33,6 +34,12 @@ Status show_graph(std::span<const uint8_t> bytes) {
 
 Status show_plan(std::span<const uint8_t> bytes, const Options& o) {
   SHW_ASSIGN_OR_RETURN(const Plan plan, read_plan(bytes));
+  if (o.tree) {
+    const Module tree = module_tree(plan);
+    std::printf("%s",
+                o.json ? (module_tree_json(tree) + "\n").c_str() : module_tree_text(tree).c_str());
+    return {};
+  }
   if (o.json) {
     std::printf("%s\n", plan_json(plan, /*with_decisions=*/true).c_str());
     return {};
@@ -59,6 +66,8 @@ void add_show(CLI::App& app, int& exit_code) {
   verb->add_option("FILE", o->file, "A plan (.swplan) or a graph (.swgraph)")->required();
   verb->add_flag("--json", o->json, "The plan as JSON, with the decision for every node");
   verb->add_flag("--nodes", o->nodes, "The decision for every node");
+  verb->add_flag("--tree", o->tree,
+                 "The modules as a tree, with the layouts of their parameters and their costs");
   verb->add_flag("--program", o->program, "Every step of the per-rank program");
   verb->callback([o, &exit_code] {
     if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);

@@ -277,6 +277,10 @@ static void planners(shw_context* context, const shw_plan* plan) {
   REFUSED_HANDLE(shw_blob, shw_plan_compare(NULL, plan, &out));
   REFUSED_HANDLE(shw_blob, shw_plan_compare(plan, NULL, &out));
   REFUSED(shw_plan_compare(plan, plan, NULL));
+  REFUSED_HANDLE(shw_blob, shw_planner_export(NULL, NULL, &out));
+  REFUSED(shw_planner_export(planner, NULL, NULL));
+  REFUSED_HANDLE(shw_blob, shw_plan_to_module_tree(NULL, &out));
+  REFUSED(shw_plan_to_module_tree(plan, NULL));
   REFUSED_HANDLE(shw_blob, shw_plan_to_placements(NULL, &out));
   REFUSED(shw_plan_to_placements(plan, NULL));
   no_pins.num_pins = 0;

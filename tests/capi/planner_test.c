@@ -131,6 +131,21 @@ static void placements_make_the_same_plan_again(shw_context* context, shw_planne
   shw_blob_destroy(saved_again);
 }
 
+static void exports(shw_context* context, shw_planner* planner) {
+  shw_plan* plan = plan_with(context, NULL, 0);
+  shw_blob *json = NULL, *tree = NULL;
+  char total[64];
+  EXPECT_OK(shw_planner_export(planner, NULL, &json));
+  EXPECT(strstr((const char*)shw_blob_data(json), "\"placeholder_kind\": \"param\"") != NULL);
+  snprintf(total, sizeof total, "\"total\": %.6g", objective_of(plan));
+  EXPECT(strstr((const char*)shw_blob_data(json), total) != NULL);
+  EXPECT_OK(shw_plan_to_module_tree(plan, &tree));
+  EXPECT(strstr((const char*)shw_blob_data(tree), "\"name\": \"w1\"") != NULL);
+  shw_plan_destroy(plan);
+  shw_blob_destroy(json);
+  shw_blob_destroy(tree);
+}
+
 static int32_t stop(void* user, const shw_progress* progress) {
   (void)progress;
   ++*(int*)user;
@@ -184,6 +199,7 @@ int main(void) {
   plans_are_those_of_one_compilation(context, planner);
   placements_make_the_same_plan_again(context, planner);
   explains(context, planner);
+  exports(context, planner);
   changes_are_checked_and_cancel(planner);
   shw_planner_destroy(planner);
   plans_outlive_their_planner(context);

@@ -210,6 +210,19 @@ class Cli(unittest.TestCase):
         self.refused("diff", PLAN, GRAPH, code=1, says=f"{GRAPH}: ")
         self.refused("what-if", GRAPH, *MESH, "--new-mesh", "dp=0", code=1, says="INVALID_ARGUMENT")
 
+    def test_plans_as_trees_and_as_the_reference_exports_them(self):
+        text = self.ok("show", PLAN, "--tree")
+        self.assertIn("layers.0..1", text)
+        self.assertIn(".weight", text)
+        tree = json.loads(self.ok("show", PLAN, "--tree", "--json"))
+        self.assertEqual(tree["nodes"], 477)
+        self.ok("plan", GRAPH, *MESH, "-o", TMP / "x", "--export-json", TMP / "export.json")
+        exported = json.loads((TMP / "export.json").read_text())
+        self.assertEqual(exported["mesh"], {"shape": [2, 4], "dim_names": ["dp", "tp"]})
+        self.assertEqual(exported["summary"]["total"], json.loads(self.ok("show", PLAN, "--json"))["objective"])
+        self.assertAlmostEqual(exported["summary"]["compute"], tree["compute"])
+        self.assertIn("aten.einsum.default", {n["op"] for n in exported["nodes"]})
+
     def test_placements_are_saved_changed_and_planned_with_again(self):
         saved, some = TMP / "placements.json", TMP / "some.json"
         self.ok("plan", GRAPH, *MESH, "-o", TMP / "x", "--save-placements", saved)

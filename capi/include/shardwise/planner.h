@@ -130,6 +130,34 @@ SHW_API shw_status* shw_planner_explain_plan(shw_planner* planner,
                                              shw_blob** out_blob) SHW_MUST_USE;
 
 /**
+ * The cheapest choice as the reference planner (AutoParallel) exports its own, for tools made for
+ * its files: `mesh`, `nodes` with the layouts and costs of their operands, `summary`. Operations
+ * have our names.
+ * @param changes   lent for the call; NULL: none
+ * @param out_blob  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_INVALID_ARGUMENT     a change makes no sense
+ * @retval SHW_FAILED_PRECONDITION  no placement satisfies the options and the changes
+ * @retval SHW_CANCELLED            `cancel` was raised, or `progress` returned non-zero
+ * @retval SHW_RESOURCE_EXHAUSTED   out of memory
+ * @thread external: one thread at a time for each planner
+ * @since 0.1
+ */
+SHW_API shw_status* shw_planner_export(shw_planner* planner, const shw_planner_changes* changes,
+                                       shw_blob** out_blob) SHW_MUST_USE;
+
+/**
+ * The modules that the graph was traced from as a tree, in JSON: each with its `parameters` and
+ * their layouts, and what it costs with all that is in it. Numbered modules that are alike stand
+ * once, with their `count`.
+ * @param plan      lent for the call
+ * @param out_blob  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_RESOURCE_EXHAUSTED  out of memory
+ * @thread any
+ * @since 0.1
+ */
+SHW_API shw_status* shw_plan_to_module_tree(const shw_plan* plan, shw_blob** out_blob) SHW_MUST_USE;
+
+/**
  * The placement of every node, as JSON to be kept, looked at, or changed by hand, and planned with
  * again: mesh (`shape`, `dim_names`), and `nodes` with `name`, `output` and `inputs`. Nodes that
  * are taken out of it are free then.

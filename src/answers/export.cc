@@ -1,0 +1,177 @@
+#include "answers/export.h"
+
+#include <optional>
+
+#include "support/json_writer.h"
+
+namespace shw::answers {
+namespace {
+
+const char* dtype_name_there(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kF32:
+      return "float32";
+    case Dtype::kF64:
+      return "float64";
+    case Dtype::kF16:
+      return "float16";
+    case Dtype::kBF16:
+      return "bfloat16";
+    case Dtype::kI8:
+      return "int8";
+    case Dtype::kI16:
+      return "int16";
+    case Dtype::kI32:
+      return "int32";
+    case Dtype::kI64:
+      return "int64";
+    case Dtype::kU8:
+      return "uint8";
+    case Dtype::kBool:
+      return "bool";
+    case Dtype::kC64:
+      return "complex64";
+  }
+  return "";
+}
+
+class Exporter {
+ public:
+  Exporter(Planner& planner, const Placed& placed, const OpNames& name_of)
+      : planner_(planner),
+        placed_(placed),
+        name_of_(name_of),
+        inputs_(planner.graph().num_nodes(), nullptr) {
+    for (const InputInfo& in : planner.graph().inputs()) inputs_[in.node.v] = &in;
+  }
+
+  std::string run() {
+    j_.begin_object();
+    write_mesh();
+    j_.key("nodes").begin_array();
+    for (uint32_t i = 0; i < graph().num_nodes(); ++i) write_node(NodeId{i});
+    write_output();
+    j_.end_array().key("summary").begin_object().member("total", placed_.objective_us);
+    j_.member("comm", placed_.total.comm_us).member("compute", placed_.total.compute_us);
+    j_.member("transition", placed_.total.transition_us);
+    return j_.end_object().end_object().take();
+  }
+
+ private:
+  const Graph& graph() const { return planner_.graph(); }
+  const Strategies& strategies() const { return planner_.strategies(); }
+
+  void write_mesh() {
+    j_.key("mesh").begin_object().key("shape").begin_array();
+    for (int m = 0; m < planner_.mesh().rank(); ++m) j_.value(planner_.mesh().size(m));
+    j_.end_array().key("dim_names").begin_array();
+    for (int m = 0; m < planner_.mesh().rank(); ++m) j_.value(planner_.mesh().name(m));
+    j_.end_array().end_object();
+  }
+
+  // "S(0)P(sum)".
+  std::string text(Layout layout) const {
+    std::string s;
+    for (int m = 0; m < planner_.mesh().rank(); ++m) {
+      if (layout[m] == Placement::partial()) {
+        s += "P(sum)";
+        continue;
+      }
+      Layout one;
+      one[0] = layout[m];
+      s += one[0].kind == Placement::Kind::kMasked ? "MaskP(sum)" : to_string(one, 1);
+    }
+    return s;
+  }
+
+  std::string placement_of(NodeId n) const {
+    const auto& results = strategies().of(n).results;
+    std::string s;
+    for (size_t k = 0; k < results.size(); ++k)
+      s += (k > 0 ? ", " : "") + (results[k].valid()
+                                      ? text(strategies().result_layout(n, k, placed_.choice[n.v]))
+                                      : std::string("None"));
+    return graph().is_tuple(n) ? "(" + s + ")" : s;
+  }
+
+  // Of the first result that has one.
+  void write_shard_order(NodeId n) {
+    const auto& results = strategies().of(n).results;
+    for (size_t k = 0; k < results.size(); ++k) {
+      if (!results[k].valid()) continue;
+      const std::string whole =
+          to_string(strategies().result_layout(n, k, placed_.choice[n.v]), planner_.mesh().rank());
+      const size_t bar = whole.find('|');
+      if (bar == whole.npos) continue;
+      j_.member("shard_order", whole.substr(bar + 1));
+      return;
+    }
+  }
+
+  void write_inputs(NodeId n) {
+    j_.key("inputs").begin_array();
+    const auto operands = graph().operands(n);
+    for (size_t k = 0; k < operands.size(); ++k) {
+      if (!operands[k].valid()) continue;
+      const LayoutListId produced = strategies().produced(graph(), n, k);
+      const Layout& from = strategies().pool().layout(
+          strategies().pool().list(produced)[placed_.choice[operands[k].v]]);
+      const Layout& to = strategies().operand_layout(n, k, placed_.choice[n.v]);
+      j_.begin_object().member("name", graph().name(operands[k]));
+      j_.member("src_placement", text(from)).member("dst_placement", text(to));
+      j_.member("comm_cost", planner_.pricer().redistribution_us(n, k, from, to));
+      j_.member("transition_cost", static_cast<int>(cost::transition_us(from, to))).end_object();
+    }
+    j_.end_array();
+  }
+
+  void write_node(NodeId n) {
+    const InputInfo* input = inputs_[n.v];
+    const NodeMeta& meta = graph().meta(n);
+    j_.begin_object().member("name", graph().name(n));
+    j_.member("op", input != nullptr ? std::string_view("placeholder") : name_of_(graph(), n));
+    j_.member("phase", meta.phase == Phase::kForward ? "forward" : "backward");
+    j_.member("placement", placement_of(n));
+    write_inputs(n);
+    j_.member("compute_cost", placed_.costs[n.v].compute_us);
+    j_.member("transition_cost", placed_.costs[n.v].transition_us);
+    if (input != nullptr) j_.member("placeholder_kind", input_role_prefix(input->role));
+    for (const auto& type : graph().results(n))
+      if (type) {
+        j_.member("dtype", dtype_name_there(type->dtype)).key("shape").begin_array();
+        for (const int64_t d : type->shape) j_.value(d);
+        j_.end_array();
+        break;
+      }
+    const bool named = input != nullptr &&
+                       (input->role == InputRole::kParameter || input->role == InputRole::kBuffer);
+    const std::string& path = named ? input->name : meta.module_path;
+    if (!path.empty()) j_.member("module_path", path);
+    write_shard_order(n);
+    if (meta.ac_graph_id >= 0)
+      j_.key("ac_region").begin_object().member("id", meta.ac_graph_id).end_object();
+    j_.end_object();
+  }
+
+  void write_output() {
+    j_.begin_object().member("name", "output").member("op", "output");
+    j_.key("inputs").begin_array();
+    for (const OutputInfo& out : graph().outputs())
+      if (out.node.valid()) j_.begin_object().member("name", graph().name(out.node)).end_object();
+    j_.end_array().end_object();
+  }
+
+  Planner& planner_;
+  const Placed& placed_;
+  const OpNames& name_of_;
+  std::vector<const InputInfo*> inputs_;  // of input nodes
+  JsonWriter j_;
+};
+
+}  // namespace
+
+std::string export_json(Planner& planner, const Placed& placed, const OpNames& name_of) {
+  return Exporter(planner, placed, name_of).run();
+}
+
+}  // namespace shw::answers
