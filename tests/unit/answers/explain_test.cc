@@ -170,6 +170,35 @@ TEST(ExplainOneNode, IsFoundByItsNameAsAnInputOrOutput) {
   EXPECT_NE(missing.status().message().find("param.w1.weight"), std::string::npos);
 }
 
+TEST(ExplainOneNode, HoldsUnderALimitOfMemory) {
+  CompileOptions options = testing::options_of(kCases[1]);
+  options.parameter_budget.kind = ParameterBudget::Kind::kNone;
+  const std::vector<uint8_t> graph = testing::graph_of(kCases[1]);
+  Monitor monitor;
+  const auto free = compile(graph, options, monitor);
+  ASSERT_TRUE(free.ok());
+  options.memory_limit_bytes = free->plan.summary.memory_peak_bytes * 8 / 10;
+  const auto planner = Planner::create(graph, options, monitor);
+  ASSERT_TRUE(planner.ok()) << planner.status().message();
+  std::mt19937 random(5);
+  for (int possible = 0; possible < 6;) {
+    const Pair pair = random_pair(**planner, random);
+    SCOPED_TRACE(pair.node + " " + pair.layout);
+    const auto got =
+        explain(**planner, (*planner)->constraints(), {pair.node, pair.layout, 0}, {}, monitor);
+    ASSERT_TRUE(got.ok()) << got.status().message();
+    const Alternative& a = find(*got, pair.layout);
+    CompileOptions pinned = options;
+    pinned.pins.emplace_back(pair.node, pair.layout);
+    const auto plan = compile(graph, pinned, monitor);
+    ASSERT_EQ(plan.ok(), a.forced->possible) << plan.status().message();
+    if (!plan.ok()) continue;
+    ++possible;
+    EXPECT_EQ(a.forced->objective_us, plan->plan.summary.objective_us);
+    EXPECT_LE(a.floor_us, a.forced->objective_us);
+  }
+}
+
 TEST(ExplainOneNode, RefusesLayoutsThatNoStrategyHas) {
   const auto planner = testing::planner_of(kCases[0]);
   Monitor monitor;
