@@ -29,6 +29,25 @@ Result<std::vector<std::pair<std::string, std::string>>> pins_of(const shw_pin* 
   return ours;
 }
 
+Result<ParameterBudget> budget_of(shw_param_budget kind, double factor) {
+  if (kind != SHW_PARAM_BUDGET_FACTOR && factor != 0)
+    return invalid_argument("param_budget_factor goes with SHW_PARAM_BUDGET_FACTOR only");
+  switch (kind) {
+    case 0:
+    case SHW_PARAM_BUDGET_SMALLEST:
+      return ParameterBudget{};
+    case SHW_PARAM_BUDGET_NONE:
+      return ParameterBudget{.kind = ParameterBudget::Kind::kNone};
+    case SHW_PARAM_BUDGET_FACTOR:
+      if (!(factor > 0 && factor <= 1))
+        return invalid_argument("param_budget_factor is " + std::to_string(factor) +
+                                ", expected more than 0 and at most 1");
+      return ParameterBudget{.kind = ParameterBudget::Kind::kFactor, .factor = factor};
+    default:
+      return invalid_argument("param_budget " + std::to_string(kind) + " is unknown");
+  }
+}
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -63,25 +82,6 @@ Result<Rules> rules_of(shw_rules rules) {
       return Rules::kCompat;
     default:
       return invalid_argument("rules " + std::to_string(rules) + " is unknown");
-  }
-}
-
-Result<ParameterBudget> budget_of(shw_param_budget kind, double factor) {
-  if (kind != SHW_PARAM_BUDGET_FACTOR && factor != 0)
-    return invalid_argument("param_budget_factor goes with SHW_PARAM_BUDGET_FACTOR only");
-  switch (kind) {
-    case 0:
-    case SHW_PARAM_BUDGET_SMALLEST:
-      return ParameterBudget{};
-    case SHW_PARAM_BUDGET_NONE:
-      return ParameterBudget{.kind = ParameterBudget::Kind::kNone};
-    case SHW_PARAM_BUDGET_FACTOR:
-      if (!(factor > 0 && factor <= 1))
-        return invalid_argument("param_budget_factor is " + std::to_string(factor) +
-                                ", expected more than 0 and at most 1");
-      return ParameterBudget{.kind = ParameterBudget::Kind::kFactor, .factor = factor};
-    default:
-      return invalid_argument("param_budget " + std::to_string(kind) + " is unknown");
   }
 }
 

@@ -34,6 +34,15 @@ Result<CompileRequest> changed(const Planner& planner, const shw_planner_changes
                          monitor_of(ours.cancel, ours.progress, ours.progress_user)};
   SHW_ASSIGN_OR_RETURN(auto pins, pins_of(ours.pins, ours.num_pins));
   for (auto& pin : pins) request.options.pins.push_back(std::move(pin));
+  if (ours.input_layout != nullptr) request.options.input_layout = ours.input_layout;
+  if (ours.output_layout != nullptr) request.options.output_layout = ours.output_layout;
+  SHW_RETURN_IF_ERROR(check_reserved(ours.reserved));
+  SHW_ASSIGN_OR_RETURN(const ParameterBudget budget,
+                       budget_of(ours.param_budget, ours.param_budget_factor));
+  if (ours.param_budget != 0) request.options.parameter_budget = budget;
+  if (ours.memory_limit_bytes < 0)
+    return invalid_argument("memory_limit_bytes is " + std::to_string(ours.memory_limit_bytes));
+  if (ours.memory_limit_bytes > 0) request.options.memory_limit_bytes = ours.memory_limit_bytes;
   SHW_ASSIGN_OR_RETURN(const auto placements, bytes_of(ours.placements, "placements"));
   if (!placements.empty()) request.options.placements.assign(placements.begin(), placements.end());
   if (!(ours.time_limit_s >= 0))

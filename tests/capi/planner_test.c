@@ -131,6 +131,40 @@ static void placements_make_the_same_plan_again(shw_context* context, shw_planne
   shw_blob_destroy(saved_again);
 }
 
+static void every_constraint_can_change(shw_context* context, shw_planner* planner) {
+  shw_planner_changes changes = SHW_PLANNER_CHANGES_INIT;
+  shw_plan_summary summary = SHW_PLAN_SUMMARY_INIT;
+  shw_mesh_axis axes[2];
+  shw_compile_options options = mlp_options(axes, 2, 4);
+  shw_blob* graph = mlp_graph(context);
+  shw_plan *changed = NULL, *whole = NULL;
+  changes.input_layout = options.input_layout = "RS(1)";
+  changes.output_layout = options.output_layout = "RR";
+  changes.param_budget = options.param_budget = SHW_PARAM_BUDGET_NONE;
+  changes.memory_limit_bytes = options.memory_limit_bytes = 1 << 20;
+  EXPECT_OK(shw_planner_compile(planner, &changes, &changed));
+  EXPECT_OK(shw_plan_compile(context, bytes_of(graph), &options, &whole));
+  EXPECT(same_bytes(changed, whole));
+  shw_plan_destroy(changed);
+  changes.memory_limit_bytes = 64; /* too little for anything */
+  EXPECT_CODE(shw_planner_compile(planner, &changes, &changed), SHW_FAILED_PRECONDITION);
+  changes.memory_limit_bytes = -1;
+  EXPECT_REFUSED(shw_planner_compile(planner, &changes, &changed), SHW_INVALID_ARGUMENT,
+                 "memory_limit_bytes");
+  changes.memory_limit_bytes = 0;
+  changes.param_budget = 99;
+  EXPECT_REFUSED(shw_planner_compile(planner, &changes, &changed), SHW_INVALID_ARGUMENT,
+                 "param_budget 99");
+  changes.param_budget = 0;
+  changes.reserved = 1;
+  EXPECT_REFUSED(shw_planner_compile(planner, &changes, &changed), SHW_INVALID_ARGUMENT,
+                 "reserved");
+  EXPECT_OK(shw_plan_get_summary(whole, &summary));
+  EXPECT(summary.memory_limit_bytes == 1 << 20 && summary.proven == 1);
+  shw_plan_destroy(whole);
+  shw_blob_destroy(graph);
+}
+
 static void exports(shw_context* context, shw_planner* planner) {
   shw_plan* plan = plan_with(context, NULL, 0);
   shw_blob *json = NULL, *tree = NULL;
@@ -199,6 +233,7 @@ int main(void) {
   plans_are_those_of_one_compilation(context, planner);
   placements_make_the_same_plan_again(context, planner);
   explains(context, planner);
+  every_constraint_can_change(context, planner);
   exports(context, planner);
   changes_are_checked_and_cancel(planner);
   shw_planner_destroy(planner);

@@ -22,16 +22,25 @@ typedef struct shw_planner_changes {
   uint64_t flags;      /* 0: none is defined yet */
   const shw_pin* pins; /* added to those of the options; lent for the call */
   size_t num_pins;
-  shw_bytes placements;     /* JSON of shw_plan_to_placements(): the nodes that it names are given
-                               exactly these; size 0: none; lent for the call */
-  double time_limit_s;      /* of each solve, then the best solution so far is taken, unproven;
-                               0: as in the options */
-  const shw_cancel* cancel; /* lent for the call; NULL: none, also if the options have one */
-  shw_progress_fn progress; /* NULL: none */
+  const char* input_layout;      /* NULL: as in the options */
+  const char* output_layout;     /* NULL: as in the options */
+  shw_param_budget param_budget; /* 0: as in the options */
+  int32_t reserved;              /* 0 */
+  double param_budget_factor;    /* for SHW_PARAM_BUDGET_FACTOR; in (0, 1] */
+  int64_t memory_limit_bytes;    /* 0: as in the options */
+  shw_bytes placements;          /* JSON of shw_plan_to_placements(): the nodes that it names are
+                                    given exactly these; size 0: none; lent for the call */
+  double time_limit_s;           /* of each solve, then the best solution so far is taken, unproven;
+                                    0: as in the options */
+  const shw_cancel* cancel;      /* lent for the call; NULL: none, also if the options have one */
+  shw_progress_fn progress;      /* NULL: none */
   void* progress_user;
 } shw_planner_changes;
-#define SHW_PLANNER_CHANGES_INIT \
-  { sizeof(shw_planner_changes), 0, NULL, 0, {NULL, 0}, 0.0, NULL, NULL, NULL }
+#define SHW_PLANNER_CHANGES_INIT                                                                   \
+  {                                                                                                \
+    sizeof(shw_planner_changes), 0, NULL, 0, NULL, NULL, 0, 0, 0.0, 0, {NULL, 0}, 0.0, NULL, NULL, \
+        NULL                                                                                       \
+  }
 
 /**
  * Verifies and rewrites a graph, and prices every strategy of every node on the mesh: all of
