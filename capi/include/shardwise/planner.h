@@ -45,8 +45,8 @@ typedef struct shw_planner_changes {
 /**
  * Verifies and rewrites a graph, and prices every strategy of every node on the mesh: all of
  * shw_plan_compile() that comes before the solve.
- * @param graph        FlatBuffer of schemas/graph.fbs; lent for the call; any alignment, any
- * content
+ * @param graph        FlatBuffer of schemas/graph.fbs; lent for the call; of any alignment and
+ *                     content
  * @param options      lent for the call; NULL: defaults
  * @param out_planner  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_INVALID_ARGUMENT    the bytes are no sound graph, or an option makes no sense
