@@ -245,6 +245,7 @@ Result<Compiled> Planner::finish(const CompileOptions& options, const Placed& pl
   summary.mesh_hash = hash_bytes(mesh().to_string());
   summary.hardware = collectives_.hardware().name;
   summary.rules = rules_name(options_.rules);
+  summary.overlap = to_string(options_.overlap);
   summary.objective_us = placed.objective_us;
   summary.bound_us = placed.bound_us;
   summary.proven = placed.proven;

@@ -1,6 +1,7 @@
 #include "placement/overlap.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <string>
 
 #include "placement/pricing.h"
@@ -159,6 +160,15 @@ Result<Overlap> overlap_from_name(std::string_view name) {
   if (name == "prefetch") return Overlap::kPrefetch;
   if (name == "bounded") return Overlap::kBounded;
   return invalid_argument("overlap '" + std::string(name) + "': want none, prefetch or bounded");
+}
+
+std::string to_string(const OverlapOptions& options) {
+  if (options.kind == Overlap::kNone) return "";
+  std::string text = options.kind == Overlap::kPrefetch ? "prefetch" : "bounded";
+  if (options.scale == 0) return text;
+  char number[32];
+  std::snprintf(number, sizeof number, " %g", options.scale);
+  return text + number;
 }
 
 Status check(const OverlapOptions& options) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -35,6 +36,7 @@ struct OverlapOptions {
 };
 
 Result<Overlap> overlap_from_name(std::string_view name);  // "none", "prefetch", "bounded"
+std::string to_string(const OverlapOptions& options);      // "bounded", "prefetch 0.25"; none: ""
 Status check(const OverlapOptions& options);
 
 struct EdgeDiscount {

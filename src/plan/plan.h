@@ -35,6 +35,7 @@ struct PlanSummary {
   std::string memory_peak_node;
   double memory_price_per_gib = 0;     // µs saved if the limit were one GiB higher, at the margin
   uint32_t memory_binding_points = 0;  // of the program, at which the limit has a price
+  std::string overlap;  // which communication the costs leave out: "bounded"; empty: none
 };
 
 struct Plan {

@@ -133,8 +133,9 @@ std::string plan_text(const Plan& plan) {
   const PlanSummary& s = plan.summary;
   const Program& p = plan.program;
   std::string t =
-      format("plan     mesh %s (%lld ranks), hardware %s, rules %s\n", mesh_text(p).c_str(),
-             static_cast<long long>(ranks_of(p)), s.hardware.c_str(), s.rules.c_str());
+      format("plan     mesh %s (%lld ranks), hardware %s, rules %s%s%s\n", mesh_text(p).c_str(),
+             static_cast<long long>(ranks_of(p)), s.hardware.c_str(), s.rules.c_str(),
+             s.overlap.empty() ? "" : ", overlap ", s.overlap.c_str());
   t += format("graph    %u nodes, %llu strategies\n", s.num_nodes,
               static_cast<unsigned long long>(s.num_strategies));
   t += format("cost     %.3f µs: compute %.3f, communication %.3f, transitions %.0f\n",
@@ -181,6 +182,7 @@ void write_summary(JsonWriter& j, const PlanSummary& s, const Program& p) {
   j.member("transition", s.transition_us).member("nodes", s.num_nodes);
   j.member("strategies", s.num_strategies).member("mesh", mesh_text(p));
   j.member("ranks", ranks_of(p)).member("hardware", s.hardware).member("rules", s.rules);
+  j.member("overlap", s.overlap.empty() ? "none" : s.overlap);
 }
 
 void write_collectives(JsonWriter& j, const Program& p) {

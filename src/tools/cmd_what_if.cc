@@ -15,8 +15,8 @@ namespace {
 struct Options {
   PlanOptions plan;
   // Empty: as it was.
-  std::string mesh, hardware, rules, input_layout, output_layout, budget, memory, placements,
-      output;
+  std::string mesh, hardware, rules, input_layout, output_layout, budget, memory, overlap,
+      placements, output;
   std::vector<std::string> pins;
   bool json = false, nodes = false;
 };
@@ -24,12 +24,12 @@ struct Options {
 // The same options, but for what is said to be new.
 PlanOptions changed(const Options& o) {
   PlanOptions p = o.plan;
-  for (const auto& [is, was] :
-       {std::pair(&o.mesh, &p.mesh), std::pair(&o.hardware, &p.hardware),
-        std::pair(&o.rules, &p.rules), std::pair(&o.budget, &p.budget),
-        std::pair(&o.memory, &p.memory), std::pair(&o.placements, &p.placements),
-        std::pair(&o.input_layout, &p.compile.input_layout),
-        std::pair(&o.output_layout, &p.compile.output_layout)})
+  for (const auto& [is, was] : {std::pair(&o.mesh, &p.mesh), std::pair(&o.hardware, &p.hardware),
+                                std::pair(&o.rules, &p.rules), std::pair(&o.budget, &p.budget),
+                                std::pair(&o.memory, &p.memory), std::pair(&o.overlap, &p.overlap),
+                                std::pair(&o.placements, &p.placements),
+                                std::pair(&o.input_layout, &p.compile.input_layout),
+                                std::pair(&o.output_layout, &p.compile.output_layout)})
     if (!is->empty()) *was = *is;
   p.pins.insert(p.pins.end(), o.pins.begin(), o.pins.end());
   return p;
@@ -71,6 +71,7 @@ void add_what_if(CLI::App& app, int& exit_code) {
       ->group(kGroup);
   verb->add_option("--new-placements", o->placements, "Placements of a file")->group(kGroup);
   verb->add_option("--new-memory", o->memory, "What a rank may hold")->group(kGroup);
+  verb->add_option("--new-overlap", o->overlap, "none, prefetch or bounded")->group(kGroup);
   verb->add_option("-o,--output", o->output, "Write the new plan to this file");
   verb->add_flag("--nodes", o->nodes, "Name every node that changes");
   verb->add_flag("--json", o->json, "Print JSON for machines");

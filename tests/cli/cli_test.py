@@ -90,6 +90,10 @@ class Cli(unittest.TestCase):
         self.assertLess(free, bounded)
         self.assertLess(bounded, none)
         self.assertEqual(none, planned())
+        self.assertEqual(json.loads(self.ok("show", TMP / "x", "--json"))["overlap"], "none")
+        self.assertEqual(bounded, planned("--overlap", "bounded"))
+        self.assertIn("rules full, overlap bounded\n", self.ok("show", TMP / "x"))
+        self.assertEqual(bounded, json.loads(self.ok("what-if", GRAPH, *MESH, "--new-overlap", "bounded", "--json"))["after"]["objective"])
         self.assertEqual(none, planned("--overlap", "prefetch", "--overlap-scale", "1"))
         plan = ["plan", GRAPH, *MESH, "-o", TMP / "x"]
         self.refused(*plan, "--overlap", "much", code=1, says="want none, prefetch or bounded")

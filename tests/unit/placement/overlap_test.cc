@@ -13,6 +13,7 @@
 #include "graph/writer.h"
 #include "import/fx_json.h"
 #include "import/json_file.h"
+#include "plan/plan.h"
 
 namespace shw {
 namespace {
@@ -83,6 +84,8 @@ TEST(Overlap, PrefetchReachesTheReferencesOptimum) {
   EXPECT_NEAR(s.comm_us, 315.49059898477157, 1e-9 * 315);
   EXPECT_NEAR(s.compute_us, 2286.088059994725, 1e-9 * 2286);
   EXPECT_EQ(s.transition_us, 26);
+  EXPECT_EQ(s.overlap, "prefetch");
+  EXPECT_EQ(read_plan(free->bytes)->summary.overlap, "prefetch");
   EXPECT_NE(s.options_hash, plain->plan.summary.options_hash);
   // At full price nothing is discounted.
   options.overlap = {Overlap::kPrefetch, 1};
