@@ -45,8 +45,9 @@ Result<Placed> Planner::place(const PlacementConstraints& constraints,
                               const solver::SolveOptions& options, Monitor& monitor) {
   const auto limit = static_cast<double>(constraints.memory_limit_bytes);
   Result<Placed> placed = place_within(limit, constraints, options, monitor);
-  if (limit == 0 || placed.ok() || placed.status().code() != Code::kFailedPrecondition)
-    return placed;
+  if (placed.ok() || placed.status().code() != Code::kFailedPrecondition) return placed;
+  SHW_RETURN_IF_ERROR(conflict(constraints, monitor));
+  if (limit == 0) return placed;
   SHW_ASSIGN_OR_RETURN(const LowestPeak lowest, lowest_peak(constraints, options, monitor));
   if (lowest.reached_bytes <= limit) return placed.status();  // it was not the limit after all
   const std::string reached = human_bytes(static_cast<int64_t>(lowest.reached_bytes));

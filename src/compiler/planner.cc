@@ -195,8 +195,8 @@ Result<PlacementConstraints> Planner::constraints_of(const CompileOptions& optio
   SHW_ASSIGN_OR_RETURN(constraints.output_layout,
                        boundary_layout(options.output_layout, mesh_rank));
   for (const auto& [pattern, text] : options.pins) {
-    SHW_ASSIGN_OR_RETURN(const Layout layout, parse_layout(text, mesh_rank));
-    constraints.pins.push_back({pattern, layout});
+    SHW_ASSIGN_OR_RETURN(Pin pin, Pin::parse(pattern, text, mesh_rank));
+    constraints.pins.push_back(std::move(pin));
   }
   if (!options.placements.empty()) {
     SHW_ASSIGN_OR_RETURN(constraints.choices,
@@ -209,7 +209,7 @@ Result<solver::PlacementProblem> Planner::problem(const PlacementConstraints& co
   SHW_ASSIGN_OR_RETURN(const SideConditions conditions,
                        side_conditions(graph_, mesh(), strategies_, constraints));
   solver::PlacementProblem problem = priced_.share();
-  add_conditions(strategies_, conditions, problem);
+  add_conditions(conditions, problem);
   if (constraints.memory_limit_bytes > 0)
     memory_.add_budget(static_cast<double>(constraints.memory_limit_bytes), problem);
   return problem;

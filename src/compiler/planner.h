@@ -60,6 +60,9 @@ class Planner {
   // it is the memory limit, the message says which would do.
   Result<Placed> place(const PlacementConstraints& constraints, const solver::SolveOptions& options,
                        Monitor& monitor);
+  // Which of these constraints cannot hold together, as FAILED_PRECONDITION: no fewer of them are
+  // in conflict. OK: all of them can, as far as is known (the memory limit aside).
+  Status conflict(const PlacementConstraints& constraints, Monitor& monitor);
   // The lowest peak under these constraints, whose own limit does not count.
   Result<LowestPeak> lowest_peak(const PlacementConstraints& constraints,
                                  const solver::SolveOptions& options, Monitor& monitor);

@@ -1,7 +1,5 @@
 #include "placement/constraints.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -20,18 +18,29 @@ class Builder {
   }
 
   Result<SideConditions> run() {
-    for (const InputInfo& in : graph_.inputs())
-      if (in.role == InputRole::kInput && wanted_.input_layout)
-        SHW_RETURN_IF_ERROR(pin(in.node, *wanted_.input_layout, graph_.full_name(in)));
-    for (const OutputInfo& out : graph_.outputs())
-      if (out.role == OutputRole::kResult && out.node.valid() && wanted_.output_layout)
-        SHW_RETURN_IF_ERROR(pin(out.node, *wanted_.output_layout, graph_.full_name(out)));
-    for (const Pin& p : wanted_.pins) SHW_RETURN_IF_ERROR(pin_matching(p));
-    for (const AllowedLabels& c : wanted_.choices) {
-      SHW_CHECK(c.allowed.size() == strategies_.of(c.node).count);
-      out_.labels.push_back(c);
-      pinned_.insert(c.node);
+    if (wanted_.input_layout) {
+      begin("input layout " + to_string(*wanted_.input_layout, mesh_.rank()));
+      const LayoutRule rule = LayoutRule::exactly(*wanted_.input_layout);
+      for (const InputInfo& in : graph_.inputs())
+        if (in.role == InputRole::kInput)
+          SHW_RETURN_IF_ERROR(pin(in.node, rule, graph_.full_name(in)));
     }
+    if (wanted_.output_layout) {
+      begin("output layout " + to_string(*wanted_.output_layout, mesh_.rank()));
+      const LayoutRule rule = LayoutRule::exactly(*wanted_.output_layout);
+      for (const OutputInfo& out : graph_.outputs())
+        if (out.role == OutputRole::kResult && out.node.valid())
+          SHW_RETURN_IF_ERROR(pin(out.node, rule, graph_.full_name(out)));
+    }
+    for (const Pin& p : wanted_.pins) SHW_RETURN_IF_ERROR(pin_matching(p));
+    if (!wanted_.choices.empty()) begin("the placements given");
+    for (AllowedLabels c : wanted_.choices) {
+      SHW_CHECK(c.allowed.size() == strategies_.of(c.node).count);
+      pinned_.insert(c.node);
+      c.source = source();
+      out_.labels.push_back(std::move(c));
+    }
+    begin("gradients lie as what they are the gradients of");
     pair_gradients();
     pair_tangents();
     budget_parameters();
@@ -40,49 +49,87 @@ class Builder {
   }
 
  private:
-  Status pin(NodeId n, const Layout& layout, const std::string& name) {
-    AllowedLabels a{n, {}, "layout of " + name};
+  // What follows is on behalf of this.
+  void begin(std::string source) { out_.sources.push_back(std::move(source)); }
+  uint32_t source() const { return static_cast<uint32_t>(out_.sources.size() - 1); }
+
+  Status pin(NodeId n, const LayoutRule& rule, const std::string& name) {
+    AllowedLabels a{n, {}, "layout of " + name, source()};
     for (uint32_t s = 0; s < strategies_.of(n).count; ++s)
-      a.allowed.push_back(strategies_.result_layout(n, 0, s).same_placements(layout));
+      a.allowed.push_back(rule.allows(strategies_.result_layout(n, 0, s)));
     if (std::find(a.allowed.begin(), a.allowed.end(), true) == a.allowed.end())
-      return invalid_argument(name + " of type " + to_string(graph_.type(n)) +
-                              " cannot have layout " + to_string(layout, mesh_.rank()) +
-                              " on mesh " + mesh_.to_string())
+      return invalid_argument(out_.sources.back() + ": " + name + " of type " +
+                              to_string(graph_.type(n)) + " on mesh " + mesh_.to_string() +
+                              " can lie as " + layouts_text(n))
           .at_node(n.v, graph_.name(n));
     out_.labels.push_back(std::move(a));
     return {};
   }
 
+  // The layouts that a node's strategies offer; many are cut short.
+  std::string layouts_text(NodeId n) const {
+    constexpr size_t kMost = 12;
+    std::vector<std::string> texts;
+    for (uint32_t s = 0; s < strategies_.of(n).count; ++s) {
+      std::string text = to_string(strategies_.result_layout(n, 0, s), mesh_.rank());
+      if (std::find(texts.begin(), texts.end(), text) == texts.end())
+        texts.push_back(std::move(text));
+    }
+    std::string all;
+    for (size_t i = 0; i < std::min(texts.size(), kMost); ++i)
+      all += (i == 0 ? "" : ", ") + texts[i];
+    return texts.size() > kMost ? all + " and " + std::to_string(texts.size() - kMost) + " more"
+                                : all;
+  }
+
   Status pin_matching(const Pin& p) {
-    const auto matches = [&](const std::string& name) {
-      return fnmatch(p.pattern.c_str(), name.c_str(), 0) == 0;
-    };
-    std::set<NodeId> nodes;
-    for (uint32_t i = 0; i < graph_.num_nodes(); ++i)
-      if (!graph_.is_tuple(NodeId{i}) && matches(graph_.name(NodeId{i}))) nodes.insert(NodeId{i});
-    for (const InputInfo& in : graph_.inputs())
-      if (matches(graph_.full_name(in))) nodes.insert(in.node);
-    for (const OutputInfo& out : graph_.outputs())
-      if (out.node.valid() && matches(graph_.full_name(out))) nodes.insert(out.node);
+    begin("pin '" + p.text + "'");
+    const std::vector<NodeId> nodes = p.nodes.nodes(graph_);
     if (nodes.empty())
-      return invalid_argument(
-          "pin '" + p.pattern +
-          "' matches no node, input or output (names are those after the rewrites)");
-    for (NodeId n : nodes) SHW_RETURN_IF_ERROR(pin(n, p.layout, graph_.name(n)));
-    pinned_.insert(nodes.begin(), nodes.end());
+      return invalid_argument("pin '" + p.text +
+                              "' matches no node, input or output (names are those after the "
+                              "rewrites)");
+    for (NodeId n : nodes) {
+      if (p.rule.is_same() && n != nodes[0]) tie(nodes[0], n);
+      if (!p.rule.is_same()) SHW_RETURN_IF_ERROR(pin(n, p.rule, graph_.name(n)));
+      if (p.rule.is_exact()) pinned_.insert(n);
+    }
     return {};
+  }
+
+  // Which of `layouts` is the result of each strategy of `n`; new ones are added.
+  std::vector<uint32_t> classes(NodeId n, std::vector<Layout>& layouts) const {
+    std::vector<uint32_t> of;
+    for (uint32_t s = 0; s < strategies_.of(n).count; ++s) {
+      const Layout& l = strategies_.result_layout(n, 0, s);
+      const auto at = std::find(layouts.begin(), layouts.end(), l);
+      of.push_back(static_cast<uint32_t>(at - layouts.begin()));
+      if (at == layouts.end()) layouts.push_back(l);
+    }
+    return of;
+  }
+
+  // Results in the same layout.
+  void tie(NodeId a, NodeId b) {
+    std::vector<Layout> layouts;
+    AllowedPairs p{a, b, classes(a, layouts), {}, "", source()};
+    p.class_b = classes(b, layouts);
+    p.why = graph_.name(a) + " and " + graph_.name(b) + " alike";
+    out_.pairs.push_back(std::move(p));
   }
 
   // Each strategy of `a` with the first one of `b` that leaves the same layout; none: `a` may not
   // use it.
   void pair(NodeId a, NodeId b, std::string why) {
-    AllowedPairs p{a, b, {}, std::move(why)};
-    for (uint32_t s = 0; s < strategies_.of(a).count; ++s) {
-      uint32_t partner = UINT32_MAX;
-      for (uint32_t t = 0; t < strategies_.of(b).count && partner == UINT32_MAX; ++t)
-        if (strategies_.result_layout(a, 0, s) == strategies_.result_layout(b, 0, t)) partner = t;
-      p.partner.push_back(partner);
-    }
+    std::vector<Layout> layouts;
+    AllowedPairs p{a, b, classes(a, layouts), {}, std::move(why), source()};
+    p.class_b = classes(b, layouts);
+    std::vector<bool> seen(layouts.size(), false);
+    for (uint32_t& c : p.class_b)
+      if (seen[c])
+        c = AllowedPairs::kNoClass;
+      else
+        seen[c] = true;
     out_.pairs.push_back(std::move(p));
   }
 
@@ -129,7 +176,11 @@ class Builder {
   void budget_parameters() {
     const ParameterBudget& wanted = wanted_.parameter_budget;
     if (wanted.kind == ParameterBudget::Kind::kNone) return;
+    begin(wanted.kind == ParameterBudget::Kind::kSmallest
+              ? "every parameter at its smallest share"
+              : "a parameter budget of " + std::to_string(wanted.factor));
     LinearBudget budget = parameter_shares();
+    budget.source = source();
     double smallest_total = 0, largest_total = 0;
     double next_step = std::numeric_limits<double>::infinity();  // above the smallest, over all
     for (const auto& [node, shares] : budget.terms) {
@@ -152,7 +203,7 @@ class Builder {
   void keep_smallest(const LinearBudget& budget) {
     for (const auto& [node, shares] : budget.terms) {
       const double smallest = *std::min_element(shares.begin(), shares.end());
-      AllowedLabels a{node, {}, "parameter budget of " + graph_.name(node)};
+      AllowedLabels a{node, {}, "parameter budget of " + graph_.name(node), source()};
       for (double r : shares) a.allowed.push_back(r <= smallest + kShareRounding);
       out_.labels.push_back(std::move(a));
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "placement/pins.h"
 #include "strategy/strategies.h"
 
 namespace shw {
@@ -18,35 +19,31 @@ struct ParameterBudget {
   double factor = 0;            // kFactor: mean share of a parameter that a rank may hold
 };
 
-// Results that must lie in one layout: of nodes whose name, or whose name as an input or output
-// ("param.<fqn>", "output"), matches a pattern in which * stands for anything.
-struct Pin {
-  std::string pattern;
-  Layout layout;
-};
-
 struct AllowedLabels {
   NodeId node;
   std::vector<bool> allowed;  // by strategy
   std::string why;
+  uint32_t source = 0;  // of SideConditions::sources
 };
 
 struct PlacementConstraints {
   std::optional<Layout> input_layout;   // of every input of role kInput; nullopt: free
   std::optional<Layout> output_layout;  // of every result; nullopt: free
-  std::vector<Pin> pins;                // pinned parameters do not count in the budget
-  std::vector<AllowedLabels> choices;   // strategies left to single nodes: pins of another kind
+  std::vector<Pin> pins;  // parameters with one layout given do not count in the budget
+  std::vector<AllowedLabels> choices;  // strategies left to single nodes: pins of another kind
   ParameterBudget parameter_budget;
   std::optional<Dtype>
       grad_reduce_dtype;  // larger than the parameters': reduce gradients after the up-cast
   int64_t memory_limit_bytes = 0;  // of what a rank holds at any point (memory.h); 0: none
 };
 
-struct AllowedPairs {  // strategy of `a` → the one strategy of `b` that goes with it; UINT32_MAX:
-                       // not allowed
+// Strategies of two nodes go together where their classes are equal and not kNoClass.
+struct AllowedPairs {
+  static constexpr uint32_t kNoClass = UINT32_MAX;
   NodeId a, b;
-  std::vector<uint32_t> partner;
+  std::vector<uint32_t> class_a, class_b;  // by strategy
   std::string why;
+  uint32_t source = 0;
 };
 
 // What the strategies of these nodes use adds up to `limit` at most.
@@ -58,9 +55,11 @@ struct LinearBudget {
   double limit = 0;
   std::vector<Term> terms;
   std::string why;
+  uint32_t source = 0;
 };
 
 struct SideConditions {
+  std::vector<std::string> sources;  // what was asked for, as users know it: "pin 'x=S(0)R'"
   std::vector<AllowedLabels> labels;
   std::vector<AllowedPairs> pairs;
   std::vector<LinearBudget> budgets;

@@ -69,33 +69,40 @@ Result<solver::PlacementProblem> priced_problem(const Graph& graph,
   return problem;
 }
 
-void add_conditions(const Strategies& strategies, const SideConditions& conditions,
-                    solver::PlacementProblem& problem) {
+void add_conditions(const SideConditions& conditions, solver::PlacementProblem& problem,
+                    std::span<const uint8_t> active) {
+  const auto counts = [&](uint32_t source) { return active.empty() || active[source] != 0; };
   for (const AllowedLabels& a : conditions.labels) {
+    if (!counts(a.source)) continue;
     std::vector<double> costs;
     for (bool allowed : a.allowed) costs.push_back(allowed ? 0.0 : solver::kForbidden);
     problem.add_unary(a.node.v, costs);
   }
   for (const AllowedPairs& p : conditions.pairs) {
-    const uint32_t columns = strategies.of(p.b).count;
-    std::vector<double> costs(p.partner.size() * columns, solver::kForbidden);
-    for (size_t s = 0; s < p.partner.size(); ++s)
-      if (p.partner[s] != UINT32_MAX) costs[s * columns + p.partner[s]] = 0;
-    problem.add_edge(p.a.v, p.b.v,
-                     problem.add_matrix(static_cast<uint32_t>(p.partner.size()), columns, costs));
+    if (!counts(p.source)) continue;
+    const size_t rows = p.class_a.size(), columns = p.class_b.size();
+    std::vector<double> costs(rows * columns, solver::kForbidden);
+    for (size_t s = 0; s < rows; ++s)
+      for (size_t t = 0; t < columns; ++t)
+        if (p.class_a[s] == p.class_b[t] && p.class_a[s] != AllowedPairs::kNoClass)
+          costs[s * columns + t] = 0;
+    problem.add_edge(
+        p.a.v, p.b.v,
+        problem.add_matrix(static_cast<uint32_t>(rows), static_cast<uint32_t>(columns), costs));
   }
   for (const LinearBudget& b : conditions.budgets) {
+    if (!counts(b.source)) continue;
     const uint32_t budget = problem.add_budget(b.limit);
     for (const auto& [node, usage] : b.terms) problem.add_usage(budget, node.v, 0, 1, usage);
   }
 }
 
-Result<solver::PlacementProblem> placement_problem(const Graph& graph, const Strategies& strategies,
+Result<solver::PlacementProblem> placement_problem(const Graph& graph,
                                                    const SideConditions& conditions, Pricer& pricer,
                                                    Monitor& monitor) {
   SHW_ASSIGN_OR_RETURN(solver::PlacementProblem problem,
                        priced_problem(graph, conditions.no_comm, pricer, monitor));
-  add_conditions(strategies, conditions, problem);
+  add_conditions(conditions, problem);
   return problem;
 }
 

@@ -44,10 +44,10 @@ Result<solver::PlacementProblem> priced_problem(const Graph& graph,
                                                 const std::vector<bool>& no_comm, Pricer& pricer,
                                                 Monitor& monitor);
 // Adds labels and pairs that are not allowed, and budgets.
-void add_conditions(const Strategies& strategies, const SideConditions& conditions,
-                    solver::PlacementProblem& problem);
+void add_conditions(const SideConditions& conditions, solver::PlacementProblem& problem,
+                    std::span<const uint8_t> active = {});
 // Both.
-Result<solver::PlacementProblem> placement_problem(const Graph& graph, const Strategies& strategies,
+Result<solver::PlacementProblem> placement_problem(const Graph& graph,
                                                    const SideConditions& conditions, Pricer& pricer,
                                                    Monitor& monitor);
 

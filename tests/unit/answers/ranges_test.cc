@@ -42,7 +42,7 @@ solver::PlacementProblem priced_at(Planner& planner, double factor) {
                        problem.add_matrix(static_cast<uint32_t>(from.size()), columns, costs));
     }
   }
-  add_conditions(all, *conditions, problem);
+  add_conditions(*conditions, problem);
   return problem;
 }
 

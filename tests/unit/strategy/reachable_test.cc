@@ -67,7 +67,7 @@ TEST(Reachable, ChangesNoOptimum) {
           g, mesh, {.rules = rules, .reachable_only = reachable_only}, monitor);
       Pricer pricer(g, *s, *model, prices);
       const auto conditions = side_conditions(g, mesh, *s, {});
-      const auto problem = placement_problem(g, *s, *conditions, pricer, monitor);
+      const auto problem = placement_problem(g, *conditions, pricer, monitor);
       const auto placed = place(g, *s, *problem, pricer, {}, monitor);
       ASSERT_TRUE(placed.ok()) << placed.status().message();
       EXPECT_TRUE(placed->proven);

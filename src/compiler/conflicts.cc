@@ -1,0 +1,94 @@
+// Which constraints cannot hold together: a set of them of which each is needed for the conflict.
+//
+// QuickXplain (U. Junker, AAAI 2004): candidates are halved, and a half is searched only if the
+// rest does not conflict without it. With k of n in conflict it asks O(k · log(n / k)) times
+// whether some can hold together; a question is a solve that ends with the first placement.
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <span>
+
+#include "compiler/planner.h"
+
+namespace shw {
+namespace {
+
+class QuickXplain {
+ public:
+  // holds(active) says whether the constraints that are active can hold together.
+  using Holds = std::function<Result<bool>(const std::vector<uint8_t>& active)>;
+  QuickXplain(size_t count, Holds holds) : active_(count, 0), holds_(std::move(holds)) {}
+
+  // A smallest part of all, none of which can be left out. Empty: they hold, or nothing ever does.
+  Result<std::vector<uint32_t>> run() {
+    SHW_ASSIGN_OR_RETURN(const bool base, holds_(active_));
+    std::vector<uint32_t> all(active_.size());
+    std::iota(all.begin(), all.end(), 0u);
+    set(all, 1);
+    SHW_ASSIGN_OR_RETURN(const bool whole, holds_(active_));
+    set(all, 0);
+    if (!base || whole) return std::vector<uint32_t>();
+    return among(all, /*news=*/false);
+  }
+
+ private:
+  void set(std::span<const uint32_t> of, uint8_t value) {
+    for (uint32_t i : of) active_[i] = value;
+  }
+
+  // The part of `candidates` that conflicts with what is active. `news`: something became active
+  // since it was last asked whether that holds.
+  Result<std::vector<uint32_t>> among(std::span<const uint32_t> candidates, bool news) {
+    if (news) {
+      SHW_ASSIGN_OR_RETURN(const bool holds, holds_(active_));
+      if (!holds) return std::vector<uint32_t>();
+    }
+    if (candidates.size() == 1) return std::vector<uint32_t>(candidates.begin(), candidates.end());
+    const auto first = candidates.first(candidates.size() / 2);
+    const auto second = candidates.subspan(first.size());
+    set(first, 1);
+    auto of_second = among(second, true);
+    set(first, 0);
+    if (!of_second.ok()) return of_second;
+    set(*of_second, 1);
+    auto of_first = among(first, !of_second->empty());
+    set(*of_second, 0);
+    if (!of_first.ok()) return of_first;
+    of_first->insert(of_first->end(), of_second->begin(), of_second->end());
+    return of_first;
+  }
+
+  std::vector<uint8_t> active_;
+  Holds holds_;
+};
+
+}  // namespace
+
+Status Planner::conflict(const PlacementConstraints& constraints, Monitor& monitor) {
+  SHW_ASSIGN_OR_RETURN(const SideConditions conditions,
+                       side_conditions(graph_, mesh(), strategies_, constraints));
+  solver::SolveOptions any;
+  any.relative_gap = 1e12;  // the first placement ends the solve
+  const auto holds = [&](const std::vector<uint8_t>& active) -> Result<bool> {
+    solver::PlacementProblem problem = priced_.share();
+    add_conditions(conditions, problem, active);
+    const auto solution = solver::solve(problem, any, monitor);
+    if (!solution.ok() && solution.status().code() != Code::kFailedPrecondition)
+      return solution.status();
+    return solution.ok();
+  };
+  SHW_ASSIGN_OR_RETURN(std::vector<uint32_t> set,
+                       QuickXplain(conditions.sources.size(), holds).run());
+  if (set.empty()) return {};
+  std::sort(set.begin(), set.end());
+  std::string names;
+  for (uint32_t i : set) names += (names.empty() ? "" : "; ") + conditions.sources[i];
+  return failed_precondition(
+      set.size() == 1
+          ? "no placement satisfies this constraint: " + names
+          : "no placement satisfies these constraints together, though any one of them less would "
+            "do: " +
+                names);
+}
+
+}  // namespace shw
