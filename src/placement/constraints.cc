@@ -58,9 +58,10 @@ class Builder {
     for (uint32_t s = 0; s < strategies_.of(n).count; ++s)
       a.allowed.push_back(rule.allows(strategies_.result_layout(n, 0, s)));
     if (std::find(a.allowed.begin(), a.allowed.end(), true) == a.allowed.end())
-      return invalid_argument(out_.sources.back() + ": " + name + " of type " +
-                              to_string(graph_.type(n)) + " on mesh " + mesh_.to_string() +
-                              " can lie as " + layouts_text(n))
+      return invalid_argument(name + " of type " + to_string(graph_.type(n)) +
+                              " cannot have layout " + rule.text(mesh_.rank()) + " on mesh " +
+                              mesh_.to_string() + " (" + out_.sources.back() + "): it can lie as " +
+                              layouts_text(n))
           .at_node(n.v, graph_.name(n));
     out_.labels.push_back(std::move(a));
     return {};

@@ -105,6 +105,7 @@ Result<LayoutRule::Form> LayoutRule::parse_form(std::string_view text, int mesh_
   if (!layout.ok())
     return invalid_argument("layout '" + std::string(text) + "': " + layout.status().message());
   form.layout = *layout;
+  form.written = text;
   form.ordered = plain.find('|') != std::string::npos;
   return form;
 }
@@ -131,8 +132,17 @@ Result<LayoutRule> LayoutRule::parse(std::string_view text, int mesh_rank) {
 
 LayoutRule LayoutRule::exactly(const Layout& layout) {
   LayoutRule rule;
-  rule.forms_.push_back({layout, 0, false});
+  rule.forms_.push_back({layout});
   return rule;
+}
+
+std::string LayoutRule::text(int mesh_rank) const {
+  if (same_) return "same";
+  std::string text = forbids_ ? "!" : "";
+  for (const Form& f : forms_)
+    text += (&f == &forms_[0] ? "" : ";") +
+            (f.anything == 0 ? to_string(f.layout, mesh_rank) : f.written);
+  return text;
 }
 
 bool LayoutRule::is_exact() const {

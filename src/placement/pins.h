@@ -46,12 +46,14 @@ class LayoutRule {
   // One layout is asked for, whole: the node is pinned.
   bool is_exact() const;
   bool allows(const Layout& layout) const;  // of `same`: all
+  std::string text(int mesh_rank) const;
 
  private:
   struct Form {
     Layout layout;
     uint32_t anything = 0;  // mesh dims written *
     bool ordered = false;
+    std::string written{};
     bool matches(const Layout& l) const;
   };
   static Result<Form> parse_form(std::string_view text, int mesh_rank);

@@ -81,9 +81,10 @@ void PlanOptions::add_to(CLI::App& verb) {
   verb.add_option("--output-layout", compile.output_layout,
                   "Layout of every plain output; default: free");
   verb.add_option("--pin", pins,
-                  "NAME=LAYOUT: layout of the nodes, inputs or outputs with that name (* matches "
-                  "anything), such as "
-                  "'param.*.wq.weight=RS(0)'; may be repeated")
+                  "NODES=LAYOUTS, such as 'param.*.wq.weight=RS(0)'; may be repeated. NODES: a name "
+                  "of nodes, inputs or outputs (* matches anything), module:PATH, op:NAME, or "
+                  "several joined by &. LAYOUTS: one, or several separated by ; (* for anything "
+                  "along a mesh dim); !LAYOUTS: none of these; same: all alike")
       ->allow_extra_args(false);
   verb.add_option("--placements", placements,
                   "Give the nodes in this file (of --save-placements) exactly their placements");

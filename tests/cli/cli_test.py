@@ -261,7 +261,10 @@ class Cli(unittest.TestCase):
         self.refused(*plan, *MESH, "--input-layout", "S(0)SS(0,2)", code=1, says="nor strided")
         self.refused(*plan, *MESH, "--rules", "compat", "--strided", code=1, says="need the rules 'full'")
         self.refused(*plan, *MESH, "--param-budget", "-1", code=1, says="a factor greater than 0")
-        self.refused(*plan, *MESH, "--pin", "nobody=RR", code=1, says="pin 'nobody' matches no node")
+        self.refused(*plan, *MESH, "--pin", "nobody=RR", code=1, says="pin 'nobody=RR' matches no node")
+        self.refused(*plan, *MESH, "--pin", "module:layers.0&op:view=!*P", "--pin", "param.norm.weight=RR",
+                     "--pin", "param.norm.weight=!*R", code=1,
+                     says="any one of them less would do: pin 'param.norm.weight=RR'; pin 'param.norm.weight=!*R'")
         self.refused(*plan, "--mesh", "dp=9", "--input-layout", "S(0)", code=1, says="cannot have layout S(0) on mesh dp=9")
 
     def test_run_names_the_tensor_at_fault(self):

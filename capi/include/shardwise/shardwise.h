@@ -57,11 +57,17 @@ typedef struct shw_mesh_axis {
   int64_t size;
 } shw_mesh_axis;
 
-/* Nodes that must have one layout: whose name, or name as an input or output ("param.<name>",
- * "output"), matches a pattern in which * stands for anything. */
+/* Which nodes must, may or must not lie how.
+ *
+ * The pattern: terms joined by &, which must all hold. NAME is that of a node, or of an input or
+ * output ("param.<name>", "input.0", "output"), with * and ? as in file names; "module:PATH" are
+ * the nodes of a module and of those inside it; "op:NAME" those of an op.
+ * The layout, one place a mesh axis: "S(0)R"; "S(0)*", anything along the second; "S(0)R;RR", one
+ * of these; "!P*;*P", none of these; "same": whatever it is, alike for all nodes that match.
+ * Pins that cannot hold together are named by SHW_FAILED_PRECONDITION, and no others. */
 typedef struct shw_pin {
   const char* pattern; /* "param.layers.*.w1" */
-  const char* layout;  /* one place a mesh axis: "S(0)R" */
+  const char* layout;
 } shw_pin;
 
 /* What one kind of collective comes to in a whole program. */
