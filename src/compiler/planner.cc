@@ -8,6 +8,7 @@
 #include "lowering/lower.h"
 #include "passes/pass.h"
 #include "placement/saved_placements.h"
+#include "plan/report.h"
 #include "rewrite/pass.h"
 #include "rewrite/verify.h"
 #include "support/hash.h"
@@ -271,12 +272,25 @@ Result<Compiled> Planner::finish(const CompileOptions& options, const Placed& pl
 
   SHW_RETURN_IF_ERROR(watch.next("passes"));
   SHW_ASSIGN_OR_RETURN(const auto reports, run_passes(out.plan.program, default_passes(), monitor));
+  summary.memory_program_bytes = bytes_of(out.plan.program);
 
   SHW_RETURN_IF_ERROR(watch.next("write"));
   out.plan.source_graph = source_;
   out.bytes = write_plan(out.plan);
   watch.stop();
   return out;
+}
+
+// Ports, and the arena at its fullest.
+int64_t Planner::bytes_of(const Program& program) const {
+  int64_t bytes = program.live_peak_bytes;
+  for (const PortRole role :
+       {PortRole::kParameter, PortRole::kBuffer, PortRole::kInput, PortRole::kTangent,
+        PortRole::kSeed, PortRole::kResult, PortRole::kGradient, PortRole::kUpdate})
+    bytes += port_bytes(program, role);
+  return bytes +
+         static_cast<int64_t>(options_.optimizer_factor *
+                              static_cast<double>(port_bytes(program, PortRole::kParameter)));
 }
 
 }  // namespace shw

@@ -241,6 +241,7 @@ void read_summary(const fb::Plan& f, PlanSummary& s) {
   s.memory_price_per_gib = f.memory_price_per_gib();
   s.memory_binding_points = f.memory_binding_points();
   s.overlap = text(f.overlap());
+  s.memory_program_bytes = f.memory_program_bytes();
   s.decisions.reserve(length(f.decisions()));
   for (uint32_t i = 0; i < length(f.decisions()); ++i) {
     const fb::PlanDecision& d = *f.decisions()->Get(i);

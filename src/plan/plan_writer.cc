@@ -62,12 +62,13 @@ class Writer {
     if (!s.memory_peak_node.empty()) peak_node = fbb_.CreateString(s.memory_peak_node);
     Offset<flatbuffers::String> overlap;
     if (!s.overlap.empty()) overlap = fbb_.CreateString(s.overlap);
-    fbb_.Finish(fb::CreatePlan(fbb_, version, s.graph_hash, s.options_hash, s.mesh_hash, axes,
-                               hardware, rules, s.objective_us, s.bound_us, s.proven, s.compute_us,
-                               s.comm_us, s.transition_us, s.num_nodes, s.num_strategies, all,
-                               program, graph, s.memory_limit_bytes, s.memory_peak_bytes, peak_node,
-                               s.memory_price_per_gib, s.memory_binding_points, overlap),
-                fb::PlanIdentifier());
+    fbb_.Finish(
+        fb::CreatePlan(fbb_, version, s.graph_hash, s.options_hash, s.mesh_hash, axes, hardware,
+                       rules, s.objective_us, s.bound_us, s.proven, s.compute_us, s.comm_us,
+                       s.transition_us, s.num_nodes, s.num_strategies, all, program, graph,
+                       s.memory_limit_bytes, s.memory_peak_bytes, peak_node, s.memory_price_per_gib,
+                       s.memory_binding_points, overlap, s.memory_program_bytes),
+        fb::PlanIdentifier());
     return with_trailer();
   }
 

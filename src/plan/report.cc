@@ -65,7 +65,10 @@ std::string memory_line(const PlanSummary& s) {
     t += format(" of %s; at the margin a GiB more would save %.3f µs (priced at %u points)",
                 human_bytes(s.memory_limit_bytes).c_str(), s.memory_price_per_gib,
                 s.memory_binding_points);
-  return t + "\n";
+  return t +
+         format(
+             "\n  as lowered: %s with optimizer state and the copies that redistributions make\n",
+             human_bytes(s.memory_program_bytes).c_str());
 }
 
 }  // namespace
@@ -206,7 +209,8 @@ void write_planned_memory(JsonWriter& j, const PlanSummary& s) {
   j.key("memory").begin_object().member("limit_bytes", s.memory_limit_bytes);
   j.member("peak_bytes", s.memory_peak_bytes).member("at", s.memory_peak_node);
   j.member("price_us_per_gib", s.memory_price_per_gib);
-  j.member("points", s.memory_binding_points).end_object();
+  j.member("points", s.memory_binding_points);
+  j.member("program_bytes", s.memory_program_bytes).end_object();
 }
 
 void write_entries(JsonWriter& j, const Program& p) {

@@ -175,6 +175,8 @@ class Cli(unittest.TestCase):
         self.assertEqual(tight["memory"]["limit_bytes"], limit)
         self.assertLessEqual(tight["memory"]["peak_bytes"], limit)
         self.assertGreater(tight["objective"], free["objective"])
+        ports = free["memory_per_rank"]
+        self.assertGreaterEqual(free["memory"]["program_bytes"], 3 * ports["parameters"] + ports["gradients"] + ports["live_peak"])
         self.assertIn("planned: peak", self.ok("show", TMP / "p"))
         self.refused(*plan, "--memory", "1kB", code=1, says="the lowest peak is")
         for wrong in ("lots", "-1GB", "0", "80 parsecs", "1e99"):
