@@ -60,6 +60,7 @@ int run(int argc, char** argv) {
   add_run(app, exit_code);
   add_show(app, exit_code);
   add_solve(app, exit_code);
+  add_search(app, exit_code);
   add_what_if(app, exit_code);
   try {
     app.parse(argc, argv);

@@ -69,9 +69,10 @@ Result<CompileOptions> PlanOptions::options() const {
   return c;
 }
 
-void PlanOptions::add_to(CLI::App& verb) {
+void PlanOptions::add_to(CLI::App& verb, bool with_mesh) {
   verb.add_option("GRAPH", graph, "Graph file (.swgraph; made by `shardwise import`)")->required();
-  verb.add_option("--mesh", mesh, "Mesh dims, outermost first: dp=8,tp=8")->required();
+  if (with_mesh)
+    verb.add_option("--mesh", mesh, "Mesh dims, outermost first: dp=8,tp=8")->required();
   verb.add_option("--hardware", hardware, kHardwareHelp)->capture_default_str();
   verb.add_option("--rules", rules,
                   "full: every strategy that is right; compat: those of the reference planner")
@@ -80,11 +81,12 @@ void PlanOptions::add_to(CLI::App& verb) {
                   "Layout of every plain input, such as S(0)R; default: free");
   verb.add_option("--output-layout", compile.output_layout,
                   "Layout of every plain output; default: free");
-  verb.add_option("--pin", pins,
-                  "NODES=LAYOUTS, such as 'param.*.wq.weight=RS(0)'; may be repeated. NODES: a name "
-                  "of nodes, inputs or outputs (* matches anything), module:PATH, op:NAME, or "
-                  "several joined by &. LAYOUTS: one, or several separated by ; (* for anything "
-                  "along a mesh dim); !LAYOUTS: none of these; same: all alike")
+  verb.add_option(
+          "--pin", pins,
+          "NODES=LAYOUTS, such as 'param.*.wq.weight=RS(0)'; may be repeated. NODES: a name "
+          "of nodes, inputs or outputs (* matches anything), module:PATH, op:NAME, or "
+          "several joined by &. LAYOUTS: one, or several separated by ; (* for anything "
+          "along a mesh dim); !LAYOUTS: none of these; same: all alike")
       ->allow_extra_args(false);
   verb.add_option("--placements", placements,
                   "Give the nodes in this file (of --save-placements) exactly their placements");

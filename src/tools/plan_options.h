@@ -16,7 +16,7 @@ struct PlanOptions {
   CompileOptions compile;  // what the command line can fill by itself
   bool no_einsum = false;
 
-  void add_to(CLI::App& verb);
+  void add_to(CLI::App& verb, bool with_mesh = true);
   // All of them, checked.
   Result<CompileOptions> options() const;
 };

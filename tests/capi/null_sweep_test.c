@@ -251,6 +251,7 @@ static void builders(shw_context* context) {
 static void planners(shw_context* context, const shw_plan* plan) {
   const shw_bytes none = {NULL, 0};
   const shw_pin unnamed = {NULL, "RR"};
+  const shw_search_options search = SHW_SEARCH_OPTIONS_INIT;
   shw_planner_changes no_pins = SHW_PLANNER_CHANGES_INIT, no_name = SHW_PLANNER_CHANGES_INIT;
   shw_mesh_axis axes[2];
   const shw_compile_options options = mlp_options(axes, 2, 2);
@@ -277,6 +278,11 @@ static void planners(shw_context* context, const shw_plan* plan) {
   REFUSED_HANDLE(shw_blob, shw_plan_compare(NULL, plan, &out));
   REFUSED_HANDLE(shw_blob, shw_plan_compare(plan, NULL, &out));
   REFUSED(shw_plan_compare(plan, plan, NULL));
+  shw_search_options_init(NULL, 0);
+  REFUSED_HANDLE(shw_blob, shw_mesh_search(NULL, none, NULL, &search, &out));
+  REFUSED_HANDLE(shw_blob, shw_mesh_search(context, none, NULL, NULL, &out));
+  REFUSED_HANDLE(shw_blob, shw_mesh_search(context, none, NULL, &search, &out));
+  REFUSED(shw_mesh_search(context, none, NULL, &search, NULL));
   REFUSED_HANDLE(shw_blob, shw_planner_export(NULL, NULL, &out));
   REFUSED(shw_planner_export(planner, NULL, NULL));
   REFUSED_HANDLE(shw_blob, shw_plan_to_module_tree(NULL, &out));

@@ -227,6 +227,28 @@ static void plans_outlive_their_planner(shw_context* context) {
   shw_plan_destroy(plan);
 }
 
+static void searches(shw_context* context) {
+  shw_compile_options options = SHW_COMPILE_OPTIONS_INIT;
+  shw_search_options search = SHW_SEARCH_OPTIONS_INIT;
+  shw_mesh_axis axes[2];
+  shw_blob *graph = mlp_graph(context), *json = NULL;
+  const char *best, *worst;
+  search.num_devices = 8;
+  search.max_mesh_dims = 2;
+  search.num_threads = 2;
+  EXPECT_OK(shw_mesh_search(context, bytes_of(graph), &options, &search, &json));
+  best = strstr((const char*)shw_blob_data(json), "\"objective\": ");
+  EXPECT(strstr((const char*)shw_blob_data(json), "\"mesh\": \"d0=2,d1=4\"") != NULL);
+  for (worst = best; best != NULL && strstr(worst + 1, "\"objective\": ") != NULL;)
+    worst = strstr(worst + 1, "\"objective\": ");
+  EXPECT(best != NULL && worst != best && atof(best + 13) <= atof(worst + 13));
+  shw_blob_destroy(json);
+  options = mlp_options(axes, 2, 4);
+  EXPECT_REFUSED(shw_mesh_search(context, bytes_of(graph), &options, &search, &json),
+                 SHW_INVALID_ARGUMENT, "its own meshes");
+  shw_blob_destroy(graph);
+}
+
 int main(void) {
   shw_context* context = new_context();
   shw_planner* planner = new_planner(context);
@@ -236,6 +258,7 @@ int main(void) {
   every_constraint_can_change(context, planner);
   exports(context, planner);
   changes_are_checked_and_cancel(planner);
+  searches(context);
   shw_planner_destroy(planner);
   plans_outlive_their_planner(context);
   shw_context_destroy(context);

@@ -269,6 +269,13 @@ class Cli(unittest.TestCase):
                      says="any one of them less would do: pin 'param.norm.weight=RR'; pin 'param.norm.weight=!*R'")
         self.refused(*plan, "--mesh", "dp=9", "--input-layout", "S(0)", code=1, says="cannot have layout S(0) on mesh dp=9")
 
+    def test_search_ranks_all_meshes(self):
+        found = json.loads(self.ok("search", GRAPH, "--devices", "8", "--max-mesh-dims", "2", "--json"))["meshes"]
+        self.assertEqual(sorted(m["mesh"] for m in found), ["d0=2,d1=4", "d0=4,d1=2", "d0=8"])
+        self.assertEqual([m["objective"] for m in found], sorted(m["objective"] for m in found))
+        self.assertIn("of best", self.ok("search", GRAPH, "--devices", "4", "--each-batch"))
+        self.refused("search", GRAPH, "--devices", "0", code=1, says="0 devices: want 1 to 1048576")
+
     def test_run_names_the_tensor_at_fault(self):
         header, data = json.loads(TENSORS.read_bytes()[8:8 + int.from_bytes(TENSORS.read_bytes()[:8], "little")]), {}
         body = TENSORS.read_bytes()[8 + int.from_bytes(TENSORS.read_bytes()[:8], "little"):]

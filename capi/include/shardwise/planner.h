@@ -4,6 +4,7 @@
  *
  *   what if      shw_planner_compile() under other pins, and shw_plan_compare()
  *   why          shw_planner_explain(): what a node pays, and what every other layout would cost
+ *   which mesh   shw_mesh_search(): every way to lay out the devices, best first
  */
 #ifndef SHARDWISE_PLANNER_H_
 #define SHARDWISE_PLANNER_H_
@@ -193,6 +194,50 @@ SHW_API shw_status* shw_plan_to_placements(const shw_plan* plan, shw_blob** out_
  */
 SHW_API shw_status* shw_plan_compare(const shw_plan* before, const shw_plan* after,
                                      shw_blob** out_blob) SHW_MUST_USE;
+
+#define SHW_SEARCH_EACH_BATCH \
+  ((uint64_t)1) /* plan each mesh for every set of mesh dims that could cut the first dim of the \
+                   inputs, instead of with the options' input_layout */
+
+/* Options of shw_mesh_search(). */
+typedef struct shw_search_options {
+  size_t struct_size;    /* set by SHW_SEARCH_OPTIONS_INIT */
+  uint64_t flags;        /* SHW_SEARCH_* */
+  int64_t num_devices;   /* 1 to 2^20 */
+  int32_t max_mesh_dims; /* 1 to 6; 0: 3 */
+  int32_t num_threads;   /* at most this many; 0: as many as cores. Never changes the answer */
+} shw_search_options;
+#define SHW_SEARCH_OPTIONS_INIT \
+  { sizeof(shw_search_options), 0, 0, 0, 0 }
+
+/**
+ * Sets all members of a struct that is `size` bytes large to their defaults.
+ * @thread any
+ * @since 0.1
+ */
+SHW_API void shw_search_options_init(shw_search_options* options, size_t size);
+
+/**
+ * Plans a graph on every mesh that a number of devices can be laid out as.
+ * @param graph     lent for the call, as for shw_plan_compile()
+ * @param options   lent for the call; NULL: defaults. Its mesh axes must be none. A layout with
+ *                  fewer places than a mesh has axes leaves the others replicated. `progress` is
+ *                  called from one thread at a time, once for each plan
+ * @param search    lent for the call; num_devices must be set
+ * @param out_blob  receives JSON that the caller destroys: {"meshes": [{"mesh", "input_layout",
+ *                  "objective", "bound", "proven", "compute", "comm", "program" (µs),
+ *                  "memory_peak_bytes", "seconds"}, …]}, best first; then those without a plan,
+ *                  with "why_not". NULL on failure
+ * @retval SHW_INVALID_ARGUMENT    the search or an option makes no sense
+ * @retval SHW_CANCELLED           `cancel` was raised, or `progress` returned non-zero
+ * @retval SHW_RESOURCE_EXHAUSTED  out of memory
+ * @thread any; calls in one context run in parallel
+ * @since 0.1
+ */
+SHW_API shw_status* shw_mesh_search(shw_context* context, shw_bytes graph,
+                                    const shw_compile_options* options,
+                                    const shw_search_options* search,
+                                    shw_blob** out_blob) SHW_MUST_USE;
 
 #ifdef __cplusplus
 } /* extern "C" */

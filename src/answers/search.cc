@@ -1,0 +1,198 @@
+#include "answers/search.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <limits>
+#include <mutex>
+#include <new>
+#include <thread>
+
+#include "compiler/planner.h"
+#include "plan/report.h"
+
+namespace shw::answers {
+namespace {
+
+void add_factorisations(int64_t devices, size_t dims, std::vector<int64_t>& sizes,
+                        std::vector<std::string>& out) {
+  if (dims == 1) {
+    sizes.push_back(devices);
+    std::string mesh;
+    for (size_t i = 0; i < sizes.size(); ++i)
+      mesh += (i == 0 ? "d" : ",d") + std::to_string(i) + "=" + std::to_string(sizes[i]);
+    out.push_back(std::move(mesh));
+    sizes.pop_back();
+    return;
+  }
+  for (int64_t outer = 2; outer <= devices / 2; ++outer) {
+    if (devices % outer != 0) continue;
+    sizes.push_back(outer);
+    add_factorisations(devices / outer, dims - 1, sizes, out);
+    sizes.pop_back();
+  }
+}
+
+int mesh_rank(const std::string& mesh) {
+  return 1 + static_cast<int>(std::count(mesh.begin(), mesh.end(), ','));
+}
+
+// "S(0)" on a mesh of three dims: "S(0)RR".
+std::string filled_up(const std::string& layout, int rank) {
+  if (layout.empty()) return layout;
+  for (int given = 1; given < rank; ++given)
+    if (parse_layout(layout, given).ok())
+      return layout + std::string(static_cast<size_t>(rank - given), 'R');
+  return layout;
+}
+
+// One candidate after another, from several threads.
+class Searcher {
+ public:
+  Searcher(std::span<const uint8_t> graph, const CompileOptions& options, Monitor& monitor,
+           std::vector<std::vector<MeshCandidate>>& meshes)
+      : graph_(graph), options_(options), monitor_(monitor), meshes_(meshes) {}
+
+  Status run(size_t threads) {
+    std::vector<std::thread> others;
+    others.reserve(std::min(threads, meshes_.size()));
+    try {
+      for (size_t i = 1; i < others.capacity(); ++i) others.emplace_back([this] { work(); });
+    } catch (const std::exception&) {
+      // Fewer threads then: this one is enough.
+    }
+    work();
+    for (std::thread& t : others) t.join();
+    return failure_;
+  }
+
+ private:
+  void work() {
+    try {
+      for (size_t i = next_++; i < meshes_.size() && !stop_; i = next_++) plan(meshes_[i]);
+    } catch (const std::bad_alloc&) {
+      fail(Status(Code::kResourceExhausted, "out of memory"));
+    } catch (const std::exception& e) {
+      fail(internal_error(e.what()));
+    }
+  }
+
+  void fail(Status status) {
+    const std::lock_guard lock(mutex_);
+    if (failure_.ok()) failure_ = std::move(status);
+    stop_ = true;
+  }
+
+  // A mesh, under each of its input layouts.
+  void plan(std::vector<MeshCandidate>& candidates) {
+    Monitor monitor;
+    monitor.cancel = monitor_.cancel;
+    monitor.on_progress = [this](const Progress&) { return stop_.load(); };
+    CompileOptions options = options_;
+    options.mesh = candidates.front().mesh;
+    options.keep_graph = false;
+    const int rank = mesh_rank(options.mesh);
+    options.input_layout = candidates.front().input_layout;
+    options.output_layout = filled_up(options.output_layout, rank);
+    const auto start = std::chrono::steady_clock::now();
+    const auto planner = Planner::create(graph_, options, monitor);
+    for (MeshCandidate& c : candidates) {
+      options.input_layout = c.input_layout;
+      c.status = planner.ok() ? fill(**planner, options, c, monitor) : planner.status();
+      c.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      report(c);
+      if (stop_) return;
+    }
+  }
+
+  static Status fill(Planner& planner, const CompileOptions& options, MeshCandidate& c,
+                     Monitor& monitor) {
+    SHW_ASSIGN_OR_RETURN(const Compiled compiled, planner.compile(options, monitor));
+    const PlanSummary& s = compiled.plan.summary;
+    c.objective_us = s.objective_us;
+    c.bound_us = s.bound_us;
+    c.compute_us = s.compute_us;
+    c.comm_us = s.comm_us;
+    c.proven = s.proven;
+    c.program_us = program_cost(compiled.plan.program).us;
+    c.memory_peak_bytes = s.memory_peak_bytes;
+    return {};
+  }
+
+  void report(const MeshCandidate& c) {
+    const std::lock_guard lock(mutex_);
+    if (c.status.ok()) best_us_ = std::min(best_us_, c.objective_us);
+    if (Status s = monitor_.report({.phase = "search", .best_cost_us = best_us_}); !s.ok()) {
+      if (failure_.ok()) failure_ = std::move(s);
+      stop_ = true;
+    }
+  }
+
+  std::span<const uint8_t> graph_;
+  const CompileOptions& options_;
+  Monitor& monitor_;  // of the caller, who is told under the lock
+  std::vector<std::vector<MeshCandidate>>& meshes_;
+  std::atomic<size_t> next_ = 0;
+  std::atomic<bool> stop_ = false;
+  std::mutex mutex_;
+  Status failure_;
+  double best_us_ = std::numeric_limits<double>::infinity();
+};
+
+// The input layouts to plan a mesh with.
+std::vector<std::string> input_layouts(const CompileOptions& options, const SearchOptions& search,
+                                       int rank) {
+  if (!search.each_batch) return {filled_up(options.input_layout, rank)};
+  std::vector<std::string> layouts;
+  for (uint32_t set = 0; set < 1u << rank; ++set) {
+    std::string layout;
+    for (int m = 0; m < rank; ++m) layout += set >> m & 1 ? "S(0)" : "R";
+    layouts.push_back(std::move(layout));
+  }
+  return layouts;
+}
+
+}  // namespace
+
+std::vector<std::string> mesh_factorisations(int64_t devices, int max_dims) {
+  std::vector<std::string> meshes;
+  std::vector<int64_t> sizes;
+  for (int dims = 1; dims <= max_dims; ++dims)
+    add_factorisations(devices, static_cast<size_t>(dims), sizes, meshes);
+  return meshes;
+}
+
+Result<std::vector<MeshCandidate>> search_meshes(std::span<const uint8_t> graph_bytes,
+                                                 const CompileOptions& options,
+                                                 const SearchOptions& search, Monitor& monitor) {
+  constexpr int64_t kMostDevices = 1 << 20;  // what a mesh can have
+  if (search.devices < 1 || search.devices > kMostDevices)
+    return invalid_argument(std::to_string(search.devices) + " devices: want 1 to " +
+                            std::to_string(kMostDevices));
+  if (search.max_mesh_dims < 1 || search.max_mesh_dims > kMaxMeshRank)
+    return invalid_argument("up to " + std::to_string(search.max_mesh_dims) +
+                            " mesh dims: want 1 to " + std::to_string(kMaxMeshRank));
+  if (search.threads < 0)
+    return invalid_argument(std::to_string(search.threads) + " threads: want 0 or more");
+  std::vector<std::vector<MeshCandidate>> meshes;
+  for (const std::string& mesh : mesh_factorisations(search.devices, search.max_mesh_dims)) {
+    meshes.emplace_back();
+    for (std::string& layout : input_layouts(options, search, mesh_rank(mesh)))
+      meshes.back().push_back({mesh, std::move(layout), {}});
+  }
+  const size_t threads = search.threads > 0 ? static_cast<size_t>(search.threads)
+                                            : std::max(1u, std::thread::hardware_concurrency());
+  SHW_RETURN_IF_ERROR(Searcher(graph_bytes, options, monitor, meshes).run(threads));
+  std::vector<MeshCandidate> all;
+  for (auto& of_mesh : meshes)
+    for (MeshCandidate& c : of_mesh) all.push_back(std::move(c));
+  std::stable_sort(all.begin(), all.end(), [](const MeshCandidate& a, const MeshCandidate& b) {
+    if (a.status.ok() != b.status.ok()) return a.status.ok();
+    return a.status.ok() && a.objective_us < b.objective_us;
+  });
+  // What no mesh can change is said as the error that it is.
+  if (!all.front().status.ok() && all.size() == 1) return all.front().status;
+  return all;
+}
+
+}  // namespace shw::answers
