@@ -101,9 +101,11 @@ std::vector<NodeDecision> decisions(const Graph& graph, const Strategies& strate
 
 }  // namespace
 
+// On four mesh dims the prices of all routes would take a second; there orders are chosen when the
+// plan is lowered.
 bool Planner::plans_orders() const {
-  return options_.rules == Rules::kFull && num_dims_larger_than_one(mesh()) >= 2 &&
-         Redistributor::has_graphs(mesh());
+  const int dims = num_dims_larger_than_one(mesh());
+  return options_.rules == Rules::kFull && dims >= 2 && dims <= 3;
 }
 
 Planner::Planner(const CompileOptions& options, cost::CollectiveModel collectives)

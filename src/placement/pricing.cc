@@ -1,5 +1,7 @@
 #include "placement/pricing.h"
 
+#include <algorithm>
+
 #include <bit>
 
 #include "ops/op_def.h"
@@ -9,6 +11,12 @@ namespace shw {
 namespace {
 
 double tensor_bytes(const TensorType& t) { return static_cast<double>(t.bytes()); }
+
+// A price from the tables: slices, and what breaks ties among routes, are nothing to the planner.
+double by_route(double us, double copy_us) {
+  constexpr double kNothingUs = 1e-6;
+  return us < kNothingUs ? 0 : us + copy_us;
+}
 
 // The different layouts of a list, and which of them each of the list is.
 struct DistinctLayouts {
@@ -22,6 +30,10 @@ struct DistinctLayouts {
       }
       of.push_back(it->second);
     }
+  }
+  // Of a layout among those of the list; none: their number.
+  size_t place(LayoutId id) const {
+    return static_cast<size_t>(std::find(ids.begin(), ids.end(), id) - ids.begin());
   }
   std::vector<LayoutId> ids;
   std::vector<Layout> layouts;
@@ -119,20 +131,27 @@ uint32_t Pricer::edge_matrix(NodeId consumer, size_t operand, bool no_comm,
 
   const DistinctLayouts rows(strategies_.pool(), from), columns(strategies_.pool(), to);
   const size_t width = columns.layouts.size();
-  pair_us_.resize(rows.layouts.size() * width);
-  const std::span<double> us(pair_us_);
-  price_pairs(type, value, rows.layouts, columns.layouts, us);
-  for (size_t i = 0; i < rows.layouts.size(); ++i)
-    for (size_t j = 0; j < width; ++j) {
-      double& c = us[i * width + j];
-      const double transition = rows.ids[i] == columns.ids[j] ? 0 : cost::kTransitionUs;
-      c = !no_comm ? discount.charged(c) + transition : c > 0 ? solver::kForbidden : transition;
-    }
+  // A row of prices is finished while it is at hand, and written once for each strategy that has
+  // it.
+  const auto finish = [&](size_t i, std::span<double> row) {
+    if (discount != EdgeDiscount{})
+      for (double& c : row) c = discount.charged(c);
+    const size_t same = columns.place(rows.ids[i]);
+    const double stays = same < width ? row[same] : 0;
+    for (double& c : row) c = no_comm && c > 0 ? solver::kForbidden : c + cost::kTransitionUs;
+    if (same < width) row[same] = no_comm && stays > 0 ? solver::kForbidden : stays;
+  };
+  price_rows(type, value, rows.layouts, columns.layouts);
   const std::span<double> all = problem.room_for_matrix(static_cast<uint32_t>(rows.of.size()),
                                                         static_cast<uint32_t>(columns.of.size()));
   double* out = all.data();
-  for (const uint32_t i : rows.of)
-    for (const uint32_t j : columns.of) *out++ = us[i * width + j];
+  std::vector<bool> finished(rows.layouts.size(), false);
+  for (const uint32_t i : rows.of) {
+    const std::span<double> row(pair_us_.data() + i * width, width);
+    if (!finished[i]) finish(i, row);
+    finished[i] = true;
+    for (const uint32_t j : columns.of) *out++ = row[j];
+  }
   const uint32_t matrix = problem.add_filled_matrix();
   matrices_.emplace(key, matrix);
   return matrix;
@@ -140,26 +159,37 @@ uint32_t Pricer::edge_matrix(NodeId consumer, size_t operand, bool no_comm,
 
 double Pricer::redistribution_us(NodeId consumer, size_t operand, const Layout& from,
                                  const Layout& to) {
-  double us = 0;
-  price_pairs(edge_type(graph_, consumer, operand), edge_value(graph_, consumer, operand),
-              {&from, 1}, {&to, 1}, {&us, 1});
+  const TensorType& type = edge_type(graph_, consumer, operand);
+  const cost::ValueMeta value = edge_value(graph_, consumer, operand);
+  const double us = has_routes_
+                        ? by_route(routes_.price(type, from, to), copy_us(type, value, from))
+                        : cost::redistribute_us(collectives_, roofline_, value.bytes,
+                                                value.contiguous, from, to, rules_);
   return discounts_.of(consumer, operand).charged(us);
 }
 
-// Of all pairs of two lists, without what a change costs as such.
-void Pricer::price_pairs(const TensorType& type, const cost::ValueMeta& value,
-                         std::span<const Layout> from, std::span<const Layout> to,
-                         std::span<double> us) {
+// Of all pairs of two lists, into pair_us_, without what a change costs as such.
+void Pricer::price_rows(const TensorType& type, const cost::ValueMeta& value,
+                        std::span<const Layout> from, std::span<const Layout> to) {
+  pair_us_.resize(from.size() * to.size());
   if (!has_routes_)
     return cost::redistribute_matrix(collectives_, roofline_, value.bytes, value.contiguous, from,
-                                     to, us, rules_);
-  constexpr double kNothingUs = 1e-6;  // slices, and what breaks ties among routes
-  routes_.price(type, from, to, us);
-  for (size_t i = 0; i < from.size(); ++i) {
-    const double copy_us =
-        value.contiguous ? 0 : roofline_.rw_us(2 * tensor_bytes(type) / num_pieces(from[i]));
-    for (double& c : us.subspan(i * to.size(), to.size())) c = c < kNothingUs ? 0 : c + copy_us;
+                                     to, pair_us_, rules_);
+  routes_.turn_to(type);
+  std::vector<uint32_t> columns;
+  for (const Layout& l : to) columns.push_back(routes_.column(l));
+  double* out = pair_us_.data();
+  for (const Layout& l : from) {
+    const double* const row = routes_.row(l);
+    const double copy = copy_us(type, value, l);
+    for (const uint32_t j : columns) *out++ = by_route(row[j], copy);
   }
+}
+
+// What a move costs more where the value does not lie row-major: it is copied before.
+double Pricer::copy_us(const TensorType& type, const cost::ValueMeta& value,
+                       const Layout& from) const {
+  return value.contiguous ? 0 : roofline_.rw_us(2 * tensor_bytes(type) / num_pieces(from));
 }
 
 double Pricer::num_pieces(const Layout& layout) const {

@@ -66,8 +66,9 @@ class Pricer {
   };
   Result<double> strategy_cost(NodeId n, uint32_t strategy) const;
   Result<double> opaque_cost(NodeId n, uint32_t strategy) const;
-  void price_pairs(const TensorType& type, const cost::ValueMeta& value,
-                   std::span<const Layout> from, std::span<const Layout> to, std::span<double> us);
+  void price_rows(const TensorType& type, const cost::ValueMeta& value,
+                  std::span<const Layout> from, std::span<const Layout> to);
+  double copy_us(const TensorType& type, const cost::ValueMeta& value, const Layout& from) const;
   double num_pieces(const Layout& layout) const;
 
   const Graph& graph_;

@@ -49,7 +49,9 @@ RouteTables::Places RouteTables::places_of(std::span<const LayoutListId> lists,
   return places;
 }
 
-void RouteTables::make_table(const TypeKey& key) {
+void RouteTables::turn_to(const TensorType& type) {
+  const TypeKey key{type.shape, dtype_size(type.dtype)};
+  if (key_ == key) return;
   if (types_.empty()) find_types();
   const Lists& lists = types_[key];
   std::vector<Layout> from, to;
@@ -60,17 +62,10 @@ void RouteTables::make_table(const TypeKey& key) {
   key_ = key;
 }
 
-void RouteTables::price(const TensorType& type, std::span<const Layout> from,
-                        std::span<const Layout> to, std::span<double> out) {
-  const TypeKey key{type.shape, dtype_size(type.dtype)};
-  if (from.size() * to.size() == 1) return prices_(key.shape, key.element_bytes, from, to, out);
-  if (key_ != key) make_table(key);
-  std::vector<uint32_t> columns;
-  for (const Layout& l : to) columns.push_back(columns_.at(l));
-  for (size_t i = 0; i < from.size(); ++i) {
-    const double* const row = us_.data() + size_t{rows_.at(from[i])} * columns_.size();
-    for (size_t j = 0; j < to.size(); ++j) out[i * to.size() + j] = row[columns[j]];
-  }
+double RouteTables::price(const TensorType& type, const Layout& from, const Layout& to) const {
+  double us = 0;
+  prices_(type.shape, dtype_size(type.dtype), {&from, 1}, {&to, 1}, {&us, 1});
+  return us;
 }
 
 }  // namespace shw

@@ -26,9 +26,16 @@ class RouteTables {
   // Graph and strategies must outlive it.
   RouteTables(const Graph& graph, const Strategies& strategies, RoutePrices prices);
 
-  // Of a value of that type, for all pairs: out[i · to.size() + j] is from[i] → to[j].
-  void price(const TensorType& type, std::span<const Layout> from, std::span<const Layout> to,
-             std::span<double> out);
+  // Makes the table of a type, if it is not the one at hand.
+  void turn_to(const TensorType& type);
+  // In that table: where a layout stands among those asked for, and the prices from one to each of
+  // them.
+  uint32_t column(const Layout& to) const { return columns_.at(to); }
+  const double* row(const Layout& from) const {
+    return us_.data() + size_t{rows_.at(from)} * columns_.size();
+  }
+  // One pair, whether or not the graph asks for it.
+  double price(const TensorType& type, const Layout& from, const Layout& to) const;
 
  private:
   struct LayoutHash {
@@ -48,7 +55,6 @@ class RouteTables {
     std::vector<LayoutListId> from, to;
   };
   void find_types();
-  void make_table(const TypeKey& key);
   Places places_of(std::span<const LayoutListId> lists, std::vector<Layout>& layouts) const;
 
   const Graph& graph_;
