@@ -65,14 +65,12 @@ class MemoryModel::Builder {
     end = std::max(end, point + 1);
   }
 
-  // What is returned is the caller's from where it is made to the end; an input, or what is
-  // returned already, is returned as a copy, made last.
+  // What is returned lies in the caller's memory, there for the whole step; an input, or what is
+  // returned already, is returned as a copy.
   void hand_over(NodeId n) {
     const uint32_t storage = storage_[slot_of(n, 0)];
-    if (callers_[storage])
-      model_.uses_.push_back({n, model_.num_points_ - 1, model_.num_points_, table(n, 0, 1)});
+    if (callers_[storage]) model_.uses_.push_back({n, 0, model_.num_points_, table(n, 0, 1)});
     callers_[storage] = 1;
-    end_[storage] = model_.num_points_;
   }
 
   void add_uses(NodeId n) {
@@ -87,6 +85,10 @@ class MemoryModel::Builder {
     const auto results = graph_.results(n);
     for (size_t r = 0; r < results.size(); ++r) {
       const uint32_t end = end_[slot_of(n, r)];
+      if (callers_[slot_of(n, r)]) {
+        model_.uses_.push_back({n, 0, model_.num_points_, table(n, r, 1)});
+        continue;
+      }
       if (!results[r] || (end == 0 && graph_.is_tuple(n))) continue;  // never made
       model_.uses_.push_back({n, n.v, std::max(end, n.v + 1), table(n, r, 1)});
     }

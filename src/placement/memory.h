@@ -4,8 +4,8 @@
 // from the node that makes it to the last one that reads it, through whatever views share it, with
 // the bytes of the piece that its layout leaves on a rank (of rank 0: the others' pieces are padded
 // to that size). So activations that the backward half reads count until it has read them. For the
-// whole step count inputs – parameters, buffers, batches, tangents – and, with parameters, the
-// declared optimizer state; what is returned counts from where it is made to the end.
+// whole step count inputs – parameters, buffers, batches, tangents –, with parameters the declared
+// optimizer state, and what is returned, which is written into memory that the caller holds.
 //
 // Not counted, for a pair of strategies decides it and not a strategy: the copies that
 // redistributions make, which live from their collective to their last user.

@@ -33,9 +33,8 @@ class Recount {
     for (const OutputInfo& out : graph_.outputs()) {
       if (!out.node.valid()) continue;
       const Tensor t = owner({out.node.v, 0});
-      const bool again = !returned.insert(t).second;
-      if (again && point + 1 == graph_.num_nodes()) copies += bytes({out.node.v, 0});
-      if (t.first <= point) held.insert(t);
+      if (!returned.insert(t).second) copies += bytes({out.node.v, 0});
+      held.insert(t);
     }
     for (uint32_t reader = point; reader < graph_.num_nodes(); ++reader)
       for (NodeId o : graph_.operands(NodeId{reader}))
