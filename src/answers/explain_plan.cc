@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "answers/table.h"
+#include "support/format.h"
 #include "plan/report.h"
 
 namespace shw::answers {

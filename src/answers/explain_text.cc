@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "answers/explain.h"
-#include "answers/table.h"
+#include "support/format.h"
 #include "support/json_writer.h"
 
 namespace shw::answers {

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "answers/plan_diff.h"
-#include "answers/table.h"
+#include "support/format.h"
 #include "support/json_writer.h"
 
 namespace shw::answers {

@@ -1,6 +1,6 @@
 // The answer of a search as a person or a program wants to read it.
 #include "answers/search.h"
-#include "answers/table.h"
+#include "support/format.h"
 #include "plan/report.h"
 #include "support/json_writer.h"
 

@@ -71,29 +71,51 @@ int64_t peak_of(const std::vector<Life>& lives, size_t num_steps) {
   return peak;
 }
 
-// Lowest fitting offset among `placed`, which stands in order of offset.
-int64_t lowest_gap(const std::vector<Life>& placed, const Life& life) {
-  int64_t free_from = 0;
-  for (const Life& other : placed) {
-    if (!life.meets(other)) continue;
-    if (other.offset - free_from >= life.bytes) break;
-    free_from = std::max(free_from, other.offset + other.bytes);
+// Lives that have their place, in order of offset; in runs, so that one more moves few others.
+class Placed {
+ public:
+  Placed() : runs_(1) {}
+
+  void insert(const Life& life) {
+    const auto before = [](int64_t offset, const Life& l) { return offset < l.offset; };
+    const auto next = std::upper_bound(
+        runs_.begin() + 1, runs_.end(), life.offset,
+        [](int64_t offset, const std::vector<Life>& run) { return offset < run.front().offset; });
+    std::vector<Life>& run = *std::prev(next);
+    run.insert(std::upper_bound(run.begin(), run.end(), life.offset, before), life);
+    if (run.size() < kRun) return;
+    const auto half = run.begin() + kRun / 2;
+    std::vector<Life> upper(half, run.end());
+    run.erase(half, run.end());
+    runs_.insert(next, std::move(upper));
   }
-  return free_from;
-}
+
+  // The lowest offset where this one fits.
+  int64_t lowest_gap(const Life& life) const {
+    int64_t free_from = 0;
+    for (const std::vector<Life>& run : runs_)
+      for (const Life& other : run) {
+        if (!life.meets(other)) continue;
+        if (other.offset - free_from >= life.bytes) return free_from;
+        free_from = std::max(free_from, other.offset + other.bytes);
+      }
+    return free_from;
+  }
+
+ private:
+  static constexpr size_t kRun = 128;
+  std::vector<std::vector<Life>> runs_;  // none but the first is empty
+};
 
 Result<int64_t> place_by_size(std::span<Life> lives, Monitor& monitor) {
-  std::vector<Life> placed;
-  placed.reserve(lives.size());
+  Placed placed;
   int64_t top = 0;
   for (size_t i = 0; i < lives.size(); ++i) {
     if (i % 64 == 0) SHW_RETURN_IF_ERROR(monitor.poll());
     Life& life = lives[i];
-    life.offset = lowest_gap(placed, life);
+    life.offset = placed.lowest_gap(life);
     top = std::max(top, life.offset + life.bytes);
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), life.offset,
-                                   [](int64_t o, const Life& l) { return o < l.offset; }),
-                  life);
+    placed.insert(life);
   }
   return top;
 }

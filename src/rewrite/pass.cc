@@ -9,18 +9,18 @@
 namespace shw {
 namespace {
 
-Result<Graph> run_pass(const GraphPass& pass, const Graph& graph, std::vector<PassStats>* stats) {
+Result<Graph> run_pass(const GraphPass& pass, Graph graph, std::vector<PassStats>* stats) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
   SHW_ASSIGN_OR_RETURN(Rewritten next, pass.run(graph));
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  const Status status = verify_graph(next.graph);
-  if (!status.ok())
+  if (stats != nullptr)
+    stats->push_back({pass.name, next.changes, graph.num_nodes(), next.graph.num_nodes(), seconds});
+  if (next.changes == 0) return graph;  // which was verified before
+  if (const Status status = verify_graph(next.graph); !status.ok())
     return internal_error("pass " + std::string(pass.name) +
                           " made a graph that does not verify: " + status.message())
         .at_node(status.node_index(), status.node_name());
-  if (stats != nullptr)
-    stats->push_back({pass.name, next.changes, graph.num_nodes(), next.graph.num_nodes(), seconds});
   return std::move(next.graph);
 }
 
@@ -36,7 +36,7 @@ Result<Graph> run_rewrites(Graph graph, const RewriteOptions& options,
   for (const auto& [pass, enabled] : passes) {
     if (!enabled) continue;
     if (monitor != nullptr) SHW_RETURN_IF_ERROR(monitor->poll());
-    SHW_ASSIGN_OR_RETURN(graph, run_pass(*pass, graph, stats));
+    SHW_ASSIGN_OR_RETURN(graph, run_pass(*pass, std::move(graph), stats));
   }
   return graph;
 }

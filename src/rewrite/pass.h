@@ -39,8 +39,9 @@ struct RewriteOptions {
   bool biased_einsum = false;  // biased_linear_to_einsum behind it
 };
 
-// All passes in their order, the verifier after each. INTERNAL when a pass made a graph that does
-// not verify (the fault is ours, not the caller's); CANCELLED when `monitor` says so.
+// All passes in their order, the verifier after each that changes something. INTERNAL when a pass
+// made a graph that does not verify (the fault is ours, not the caller's); CANCELLED when `monitor`
+// says so.
 Result<Graph> run_rewrites(Graph graph, const RewriteOptions& options = {},
                            std::vector<PassStats>* stats = nullptr,
                            const Monitor* monitor = nullptr);

@@ -38,7 +38,7 @@ std::string Namer::fresh(const std::string& base) {
   }
 }
 
-Graph without_dead_code(const Graph& graph) {
+Graph without_dead_code(Graph graph) {
   IndexVec<NodeId, uint8_t> live(graph.num_nodes(), 0);
   for (const OutputInfo& out : graph.outputs())
     if (out.node.valid()) live[out.node] = 1;
@@ -49,6 +49,7 @@ Graph without_dead_code(const Graph& graph) {
     for (NodeId o : graph.operands(n))
       if (o.valid()) live[o] = 1;
   }
+  if (std::count(live.begin(), live.end(), 0) == 0) return graph;
   Rebuilder next(graph);
   for (uint32_t i = 0; i < graph.num_nodes(); ++i)
     if (live[NodeId{i}] != 0) next.copy(NodeId{i});

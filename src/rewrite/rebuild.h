@@ -47,7 +47,7 @@ class Namer {
 
 // The graph without the nodes that neither an output nor another live node uses; inputs stay. All
 // ops are pure.
-Graph without_dead_code(const Graph& graph);
+Graph without_dead_code(Graph graph);
 
 // How many different nodes use a value; all outputs together count as one more user.
 class UseCounts {

@@ -1,9 +1,9 @@
-// Formatted text, for tables.
+// Formatted text, for tables and drawings.
 #pragma once
 #include <cstdio>
 #include <string>
 
-namespace shw::answers {
+namespace shw {
 
 // As printf; of any length.
 template <class... Args>
@@ -13,4 +13,4 @@ std::string format(const char* pattern, Args... args) {
   return text;
 }
 
-}  // namespace shw::answers
+}  // namespace shw
