@@ -9,6 +9,7 @@
 
 #include "solver/eliminate.h"
 #include "solver/search.h"
+#include "solver/survey.h"
 
 namespace shw::solver {
 namespace {
@@ -19,6 +20,11 @@ constexpr uint64_t kMaxMilpBinaries = 2000;            // beyond that lp_solve d
 // Before any sweep, elimination is tried where it is sure to be the cheaper way.
 constexpr uint64_t kEasyLabelsPerVariable = 8;
 constexpr uint64_t kEasyCells = 1 << 18;
+// A root with so many cells has its likely part, of so many, solved between sweeps.
+constexpr uint64_t kLargeCells = 1 << 20, kLikelyCells = 1 << 19;
+constexpr uint32_t kFirstSweeps = 24;
+constexpr int kLikelyRounds = 4;
+constexpr uint64_t kLikelyBranchNodes = 4;
 
 struct Open {
   std::shared_ptr<const Stage> parent;
@@ -114,6 +120,8 @@ class Closer {
 
   Status visit(std::shared_ptr<const Stage> stage, double bound, uint32_t max_sweeps);
   Result<bool> try_elimination(const Stage& stage, double bound, uint64_t max_cells);
+  Result<Verdict> sweep_root(const Stage& stage, Trws& trws);
+  Status solve_likely_part(const Stage& stage, Trws& trws);
 
   Search& search_;
   std::shared_ptr<const Stage> core_;  // what branching began with
@@ -138,6 +146,38 @@ Result<bool> Closer::try_elimination(const Stage& stage, double bound, uint64_t 
   return true;
 }
 
+Status Closer::solve_likely_part(const Stage& stage, Trws& trws) {
+  SHW_RETURN_IF_ERROR(trws.sweep());  // marginals are none if labels were dropped since the last
+  const PlacementProblem& p = stage.problem;
+  std::vector<double> marginals(p.first_label(p.num_variables()), kForbidden);
+  for (uint32_t v = 0; v < p.num_variables(); ++v)
+    for (size_t i = 0; i < trws.labels(v).size(); ++i)
+      marginals[p.first_label(v) + trws.labels(v)[i]] = trws.marginals(v)[i];
+  SolveOptions options = search_.options();
+  options.max_branch_nodes = std::min(options.max_branch_nodes, kLikelyBranchNodes);
+  SHW_ASSIGN_OR_RETURN(const std::vector<uint32_t> choice,
+                       best_of(likely_part(p, marginals, kLikelyCells), options, search_.watch()));
+  if (!choice.empty()) search_.offer(stage, choice);
+  return {};
+}
+
+// A large root is swept to the end under the cutoff that its likely part gives.
+Result<Verdict> Closer::sweep_root(const Stage& stage, Trws& trws) {
+  const uint32_t most = search_.options().max_sweeps;
+  if (trws.cells() < kLargeCells) return search_.tighten(stage, trws, most, true);
+  SHW_ASSIGN_OR_RETURN(Verdict verdict,
+                       search_.tighten(stage, trws, std::min(kFirstSweeps, most), true));
+  for (int round = 0; round < kLikelyRounds && verdict == Verdict::kStalled; ++round) {
+    const double before = search_.cost();
+    SHW_RETURN_IF_ERROR(solve_likely_part(stage, trws));
+    if (round > 0 && search_.cost() == before) break;
+    SHW_ASSIGN_OR_RETURN(const bool possible, trws.drop_labels(search_.cutoff() - stage.constant));
+    if (!possible) return Verdict::kClosed;
+    SHW_ASSIGN_OR_RETURN(verdict, search_.tighten(stage, trws, most, true));
+  }
+  return verdict;
+}
+
 // Settles the stage, or leaves its two halves in open_.
 Status Closer::visit(std::shared_ptr<const Stage> stage, double bound, uint32_t max_sweeps) {
   const bool is_root = bound == -kForbidden;
@@ -149,14 +189,15 @@ Status Closer::visit(std::shared_ptr<const Stage> stage, double bound, uint32_t 
       if (done) return {};
     }
     Trws trws(p, search_.watch());
-    SHW_ASSIGN_OR_RETURN(const Verdict verdict, search_.tighten(*stage, trws, max_sweeps, is_root));
+    SHW_ASSIGN_OR_RETURN(
+        const Verdict verdict,
+        is_root ? sweep_root(*stage, trws) : search_.tighten(*stage, trws, max_sweeps, false));
     bound = std::max(bound, stage->constant + trws.bound());
     if (give_up(bound)) return {};
     if (verdict == Verdict::kExpired) {
       leave(bound);
       return {};
     }
-
     SHW_ASSIGN_OR_RETURN(RestrictedProblem kept,
                          trws.restricted(search_.cutoff() - stage->constant));
     const auto source = std::make_shared<const RestrictedProblem>(std::move(kept));

@@ -119,7 +119,7 @@ struct SolveOptions {
   uint32_t max_sweeps = 2000;
   // Cells of all different tables from which on a problem is wide (survey.h). A deep network of
   // narrow tables has as many pairs of labels, but few tables, and presolve is good at that.
-  uint64_t wide_cells = 1 << 19;
+  uint64_t wide_cells = 1 << 22;
   uint64_t table_budget_bytes = 64ull << 20;  // of exact elimination
   uint64_t max_branch_nodes = 100000;
   uint64_t branch_bytes = 3ull << 30;  // of what branching keeps, with budgets

@@ -47,6 +47,19 @@ Status Search::raise_bound(double bound) {
   return watch_.report(cost_, bound_);
 }
 
+Result<std::vector<uint32_t>> best_of(const RestrictedProblem& part, const SolveOptions& options,
+                                      Watch& watch) {
+  Search inner(part.problem, options, watch);
+  const auto stage = inner.root_stage({});
+  if (stage.status().code() == Code::kFailedPrecondition) return std::vector<uint32_t>();
+  SHW_RETURN_IF_ERROR(stage.status());
+  SHW_RETURN_IF_ERROR(close_gap(inner, *stage));
+  std::vector<uint32_t> choice = inner.take_choice();
+  for (uint32_t v = 0; v < choice.size(); ++v)
+    choice[v] = part.label[part.problem.first_label(v) + choice[v]];
+  return choice;
+}
+
 Result<std::vector<uint8_t>> Search::thin_out() {
   std::vector<uint8_t> keep;
   if (table_cells(root_) <= options_.wide_cells) return keep;
@@ -55,17 +68,8 @@ Result<std::vector<uint8_t>> Search::thin_out() {
   if (found.bound == kForbidden) return keep;  // presolve says why
   take(std::move(found.choice));
   const RestrictedProblem core = likely_part(root_, found.marginals, options_.wide_cells);
-  Search inner(core.problem, options_, watch_);
-  const auto stage = inner.root_stage({});
-  if (stage.ok()) {
-    SHW_RETURN_IF_ERROR(close_gap(inner, *stage));
-    std::vector<uint32_t> choice = inner.take_choice();
-    for (uint32_t v = 0; v < choice.size(); ++v)
-      choice[v] = core.label[core.problem.first_label(v) + choice[v]];
-    take(std::move(choice));
-  } else if (stage.status().code() != Code::kFailedPrecondition) {
-    return stage.status();
-  }
+  SHW_ASSIGN_OR_RETURN(std::vector<uint32_t> choice, best_of(core, options_, watch_));
+  take(std::move(choice));
   SHW_RETURN_IF_ERROR(raise_bound(found.bound));
   if (cost_ == kForbidden) return keep;
   for (const double m : found.marginals) keep.push_back(found.bound + m < cutoff());

@@ -120,6 +120,10 @@ class Search {
   double bound_ = -kForbidden;
 };
 
+// The best labelling found of a part of some problem, as labels of that one; empty: none.
+Result<std::vector<uint32_t>> best_of(const RestrictedProblem& part, const SolveOptions& options,
+                                      Watch& watch);
+
 // Brings the incumbent and the bound of the search together, unless a limit is met (close.cc).
 Status close_gap(Search& search, std::shared_ptr<const Stage> root);
 

@@ -1,0 +1,41 @@
+// Problems of three mesh dims have wide tables: surveyed first, or presolved and swept with their
+// likely part solved between, they have one optimum.
+#include <gtest/gtest.h>
+
+#include "compiler/pipeline.h"
+#include "graph/writer.h"
+#include "import/fx_json.h"
+#include "import/json_file.h"
+
+namespace shw {
+namespace {
+
+class WideProblem : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(WideProblem, HasOneOptimumWhicheverWayItIsFound) {
+  const auto [name, mesh] = GetParam();
+  const auto json =
+      import::read_json_file(SHW_TEST_DATA "/graphs/" + std::string(name) + ".graph.pre.json.gz");
+  const auto graph = import::import_fx_json(*json);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const std::vector<uint8_t> bytes = write_graph(*graph);
+  double objective[2];
+  for (const bool surveyed : {false, true}) {
+    CompileOptions options;
+    options.mesh = mesh;
+    options.solver.wide_cells = surveyed ? 0 : UINT64_MAX;
+    Monitor monitor;
+    const auto compiled = compile(bytes, options, monitor);
+    ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+    EXPECT_TRUE(compiled->plan.summary.proven);
+    objective[surveyed] = compiled->plan.summary.objective_us;
+  }
+  EXPECT_NEAR(objective[0], objective[1], 2e-9 * objective[0]);
+}
+
+INSTANTIATE_TEST_SUITE_P(, WideProblem,
+                         ::testing::Values(std::pair("llama_tiny_2x4", "a=2,b=2,c=2"),
+                                           std::pair("llama8b_L2_8x8_einsum", "a=2,b=16,c=2")));
+
+}  // namespace
+}  // namespace shw
