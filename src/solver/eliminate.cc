@@ -52,15 +52,29 @@ class Odometer {
   std::vector<size_t> strides_, position_;
 };
 
-// Takes the factors that mention v out of the list.
-std::vector<Factor> take_bucket(uint32_t v, std::vector<Factor>& factors) {
-  const auto rest = std::stable_partition(factors.begin(), factors.end(), [v](const Factor& f) {
-    return std::ranges::find(f.scope, v) == f.scope.end();
-  });
-  std::vector<Factor> bucket(std::make_move_iterator(rest), std::make_move_iterator(factors.end()));
-  factors.erase(rest, factors.end());
-  return bucket;
-}
+// The factors that are not yet summed up in another, found by variable.
+class Factors {
+ public:
+  explicit Factors(uint32_t num_variables) : by_variable_(num_variables) {}
+  void add(Factor factor) {
+    for (const uint32_t v : factor.scope) by_variable_[v].push_back(factors_.size());
+    factors_.push_back(std::move(factor));
+  }
+  // Those that mention v, in the order in which they came; they are then gone.
+  std::vector<Factor> take(uint32_t v) {
+    std::vector<Factor> bucket;
+    for (const size_t f : by_variable_[v]) {
+      if (factors_[f].table.empty()) continue;  // taken for another variable
+      bucket.push_back(std::move(factors_[f]));
+      factors_[f].table.clear();
+    }
+    return bucket;
+  }
+
+ private:
+  std::vector<Factor> factors_;
+  std::vector<std::vector<size_t>> by_variable_;
+};
 
 std::vector<uint32_t> neighbours(uint32_t v, const std::vector<Factor>& bucket) {
   std::vector<uint32_t> scope;
@@ -115,22 +129,22 @@ Result<std::optional<EliminationPlan>> plan_elimination(const PlacementProblem& 
 Result<std::vector<uint32_t>> eliminate(const PlacementProblem& problem,
                                         const EliminationPlan& plan, Watch& watch) {
   const uint32_t n = problem.num_variables();
-  std::vector<Factor> factors;
+  Factors factors(n);
   for (uint32_t v = 0; v < n; ++v) {
     const auto u = problem.unary(v);
-    factors.push_back({{v}, {u.begin(), u.end()}});
+    factors.add({{v}, {u.begin(), u.end()}});
   }
   for (const auto& e : problem.edges()) {
     const auto& m = problem.matrices()[e.matrix];
     const double* costs = problem.costs(e.matrix);
-    factors.push_back({e.transposed ? std::vector{e.b, e.a} : std::vector{e.a, e.b},
-                       {costs, costs + size_t{m.rows} * m.cols}});
+    factors.add({e.transposed ? std::vector{e.b, e.a} : std::vector{e.a, e.b},
+                 {costs, costs + size_t{m.rows} * m.cols}});
   }
 
   std::vector<std::vector<Factor>> buckets;
   std::vector<double> costs;
   for (const uint32_t v : plan.order) {
-    std::vector<Factor> bucket = take_bucket(v, factors);
+    std::vector<Factor> bucket = factors.take(v);
     Factor made{neighbours(v, bucket), {}};
     Odometer at(problem, made.scope, bucket);
     std::vector<size_t> stride;
@@ -147,7 +161,7 @@ Result<std::vector<uint32_t>> eliminate(const PlacementProblem& problem,
       SHW_RETURN_IF_ERROR(watch.poll(k * bucket.size() + 8));
       if (watch.expired()) return std::vector<uint32_t>{};
     } while (at.next());
-    factors.push_back(std::move(made));
+    factors.add(std::move(made));
     buckets.push_back(std::move(bucket));
   }
 
