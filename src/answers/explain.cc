@@ -32,7 +32,10 @@ class Explainer {
             .at_node(node_.v, out_.node);
     }
     SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem, planner_.problem(constraints_));
+    options_.keep_warm = true;
     SHW_ASSIGN_OR_RETURN(plan_, planner_.solve(problem, options_, monitor_));
+    options_.keep_warm = false;
+    options_.warm = plan_.warm.get();
     describe();
     SHW_RETURN_IF_ERROR(find_floors());
     if (asked) SHW_RETURN_IF_ERROR(force(alternative_of(*asked)));
@@ -173,7 +176,7 @@ class Explainer {
 
   Planner& planner_;
   const PlacementConstraints& constraints_;
-  const solver::SolveOptions& options_;
+  solver::SolveOptions options_;
   Monitor& monitor_;
   NodeId node_;
   size_t result_ = 0;  // the one whose layout is spoken of

@@ -16,7 +16,9 @@ class Front {
  public:
   Front(Planner& planner, const PlacementConstraints& constraints,
         const solver::SolveOptions& options, Monitor& monitor)
-      : planner_(planner), constraints_(constraints), options_(options), monitor_(monitor) {}
+      : planner_(planner), constraints_(constraints), options_(options), monitor_(monitor) {
+    options_.keep_warm = true;
+  }
 
   Result<Pareto> run(uint32_t points) {
     const auto start = std::chrono::steady_clock::now();
@@ -38,6 +40,7 @@ class Front {
   // Solves under a limit; `asked_` stays in falling order of limits, none first.
   Status ask(double limit) {
     constraints_.memory_limit_bytes = static_cast<int64_t>(limit);
+    options_.warm = warm_.get();
     auto placed = planner_.place(constraints_, options_, monitor_);
     ++result_.solves;
     if (!placed.ok() && placed.status().code() == Code::kDeadlineExceeded && !asked_.empty()) {
@@ -45,6 +48,7 @@ class Front {
       return {};
     }
     SHW_RETURN_IF_ERROR(placed.status());
+    warm_ = std::move(placed->warm);
     const auto at = std::ranges::find_if(
         asked_, [&](const ParetoPoint& p) { return p.limit_bytes != 0 && p.limit_bytes < limit; });
     asked_.insert(limit == 0 ? asked_.begin() : at, {limit, std::move(*placed)});
@@ -86,10 +90,11 @@ class Front {
 
   Planner& planner_;
   PlacementConstraints constraints_;
-  const solver::SolveOptions& options_;
+  solver::SolveOptions options_;
   Monitor& monitor_;
   std::vector<ParetoPoint> asked_;
-  std::vector<double> unanswered_;  // limits under which nothing was found in time
+  std::shared_ptr<const solver::WarmStart> warm_;  // the last answer
+  std::vector<double> unanswered_;                 // limits under which nothing was found in time
   Pareto result_;
 };
 

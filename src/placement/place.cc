@@ -148,6 +148,7 @@ Result<Placed> place(const Graph& graph, const Strategies& strategies,
   placed.proven = solution.proven;
   placed.stats = solution.stats;
   placed.prices = std::move(solution.prices);
+  placed.warm = std::move(solution.warm);
   return placed;
 }
 

@@ -1,5 +1,6 @@
 // Placement: the cheapest legal choice of one strategy per node, with its proof.
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "graph/graph.h"
@@ -36,6 +37,7 @@ struct Placed {
   solver::SolveStats stats;
   std::vector<solver::BudgetPrice> prices;  // of the problem's budgets
   MemoryUse memory;
+  std::shared_ptr<const solver::WarmStart> warm;  // for the next solve, if it was asked for
 };
 
 // The problem of a graph: one variable a node, one edge an operand; what it costs, and nothing that

@@ -12,6 +12,7 @@
 #include "solver/pack.h"
 #include "solver/relaxation.h"
 #include "solver/search.h"
+#include "solver/warm.h"
 
 namespace shw::solver {
 namespace {
@@ -60,8 +61,13 @@ class BudgetCloser {
     if (all.broken()) return nothing_fits();
     num_rows_ = all.points().size();
     points_.assign(all.points().begin(), all.points().end());
-    SHW_ASSIGN_OR_RETURN(Part part, root_part(all));
-    SHW_RETURN_IF_ERROR(visit(std::move(part), true));
+    std::vector<uint8_t> keep = all.fitting(root_);
+    begin_warm(keep);
+    Result<Part> part = root_part(all, keep);
+    if (part.status().code() == Code::kFailedPrecondition && search_.found())
+      return search_.raise_bound(open_bound());  // nothing but the answer that it began with
+    SHW_RETURN_IF_ERROR(part.status());
+    SHW_RETURN_IF_ERROR(visit(std::move(*part), true));
     while (!open_.empty() && !stopped()) {
       const Open next = take_next();
       if (give_up(next.parent.bound)) continue;
@@ -105,13 +111,16 @@ class BudgetCloser {
     return next;
   }
 
-  Result<Part> root_part(const BudgetRows& all) {
-    const std::vector<uint8_t> keep = all.fitting(root_), budgeted = all.budgeted();
+  void begin_warm(std::span<uint8_t> keep);
+  std::vector<double> first_prices() const;
+
+  Result<Part> root_part(const BudgetRows& all, std::span<const uint8_t> keep) {
+    const std::vector<uint8_t> budgeted = all.budgeted();
     Part part;
     SHW_ASSIGN_OR_RETURN(part.stage, search_.root_stage(keep, budgeted));
     part.rows = std::make_shared<BudgetRows>(
         all.restricted(root_, {}, part.stage->problem, part.stage->undo));
-    part.prices.assign(num_rows_, 0);
+    part.prices = first_prices();
     const PlacementProblem& small = part.stage->problem;
     search_.stats().variables_after_presolve = small.num_variables();
     search_.stats().labels_after_presolve = small.first_label(small.num_variables());
@@ -143,6 +152,32 @@ class BudgetCloser {
   bool descending_ = false;   // the last of open_ is next
   double left_ = kForbidden;  // the smallest bound of what was left without solving it
 };
+
+// Drops what an earlier solve knows to be too dear.
+void BudgetCloser::begin_warm(std::span<uint8_t> keep) {
+  const WarmStart* warm = search_.options().warm;
+  if (search_.options().keep_warm) search_.keep_floors();
+  if (warm == nullptr || !fits(*warm, root_)) return;
+  const std::vector<double> floors = search_.begin_warm(*warm);
+  if (floors.empty() || !search_.found()) return;
+  for (size_t i = 0; i < keep.size(); ++i) keep[i] = keep[i] != 0 && floors[i] < search_.cutoff();
+  leave(search_.cutoff());
+}
+
+// By row of the root; those of an earlier solve, each at the row that has its point.
+std::vector<double> BudgetCloser::first_prices() const {
+  std::vector<double> prices(num_rows_, 0);
+  const WarmStart* warm = search_.options().warm;
+  if (warm == nullptr || !fits(*warm, root_)) return prices;
+  for (const BudgetPrice& p : warm->prices) {
+    const auto after = std::ranges::upper_bound(
+        points_, std::pair(p.budget, p.point), {},
+        [](const BudgetRows::Point& at) { return std::pair(at.budget, at.point); });
+    if (after == points_.begin() || (after - 1)->budget != p.budget || !(p.price > 0)) continue;
+    prices[static_cast<size_t>(after - 1 - points_.begin())] += p.price;
+  }
+  return prices;
+}
 
 void BudgetCloser::keep_prices(const Part& part, const Relaxation& relaxation) {
   search_.prices().clear();
@@ -186,6 +221,7 @@ Status BudgetCloser::settle_without_budgets(const Part& part) {
 
 Status BudgetCloser::pack(const Part& part, Packer& packer, Relaxation& relaxation) {
   for (const bool forth : {true, false}) {
+    if (search_.found() && search_.watch().expired()) return {};
     if (!packer.pack(relaxation.trws(), forth)) continue;
     SHW_RETURN_IF_ERROR(packer.improve(search_.watch()));
     if (packer.keep()) search_.offer(*part.stage, packer.choice());
@@ -216,8 +252,10 @@ Result<Verdict> BudgetCloser::tighten(Part& part, Relaxation& relaxation, bool i
   const uint32_t steps = !is_root ? kNodeSteps : large ? kLargeRootSteps : kRootSteps;
   for (uint32_t step = 0; step <= steps; ++step) {
     if (step == 0) {
-      for (uint32_t s = 0; s < (is_root ? kWarmSweeps : 1); ++s)
+      for (uint32_t s = 0; s < (is_root ? kWarmSweeps : 1); ++s) {
         SHW_RETURN_IF_ERROR(relaxation.sweep().status());
+        if (search_.watch().expired()) break;
+      }
     } else {
       SHW_RETURN_IF_ERROR(relaxation.step(goal()));
     }
@@ -253,6 +291,7 @@ Status BudgetCloser::visit(Part part, bool is_root) {
     relaxation.set_reach(part.reach);
     const double bound_before = part.bound;
     SHW_ASSIGN_OR_RETURN(const Verdict verdict, tighten(part, relaxation, is_root));
+    search_.note_floors(*part.stage, relaxation.trws(), relaxation.offset());
     is_root = is_root && edge_cells(p) > kLargeCells;
     if (is_root) part.reach = relaxation.reach();
     if (part.stage->parent == nullptr || is_root) keep_prices(part, relaxation);

@@ -114,6 +114,8 @@ class PlacementProblem {
   bool malformed_ = false;  // sizes or indices that do not fit were given; validate() says so
 };
 
+struct WarmStart;  // warm.h
+
 struct SolveOptions {
   // Sweeps over the whole problem. Counted, so the result does not depend on the clock.
   uint32_t max_sweeps = 2000;
@@ -126,6 +128,10 @@ struct SolveOptions {
   uint32_t threads = 1;        // at most, 0: no limit. Changes no answer; one is used so far
   double time_limit_s = 0;     // 0: none; at the limit the incumbent is returned, proven = false
   double relative_gap = 1e-9;  // proven when cost − bound ≤ relative_gap · |cost|
+  // What an earlier solve of nearly this problem left: the same variables and labels, at other
+  // costs or limits. Saves work, and proves as much; what does not fit is ignored. May be null.
+  const WarmStart* warm = nullptr;
+  bool keep_warm = false;  // leave Solution::warm, which takes some work and memory
 };
 
 struct SolveStats {
@@ -148,7 +154,8 @@ struct Solution {
   double cost = kForbidden;      // of `choice`, by the independent evaluator
   double bound = 0;              // no labelling is cheaper
   bool proven = false;
-  std::vector<BudgetPrice> prices;  // those above zero; certify() makes a proof of them
+  std::vector<BudgetPrice> prices;        // those above zero; certify() makes a proof of them
+  std::shared_ptr<const WarmStart> warm;  // for the next solve, if it was asked for
   SolveStats stats;
 };
 

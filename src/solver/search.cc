@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "solver/decode.h"
 #include "solver/survey.h"
@@ -15,6 +16,8 @@ constexpr double kStallShare = 0.02;
 // What dropping labels takes, in cells that could be swept in that time (measured): per cell that
 // is left, and per edge.
 constexpr double kDropPerCell = 10, kDropPerEdge = 400;
+// Floors are true up to where labels were dropped; this share of the cost above it, for the next.
+constexpr double kFloorReach = 0.02;
 constexpr double kLookAgain = 0.95;  // look whenever the gap has fallen to this part of what it was
 
 // Whether laying out the tables of the labels that can still improve on the incumbent pays within
@@ -71,6 +74,8 @@ Result<std::vector<uint8_t>> Search::thin_out() {
   SHW_ASSIGN_OR_RETURN(std::vector<uint32_t> choice, best_of(core, options_, watch_));
   take(std::move(choice));
   SHW_RETURN_IF_ERROR(raise_bound(found.bound));
+  if (std::exchange(keeps_floors_, false))  // what is left does not know of the others
+    for (const double m : found.marginals) floors_.push_back(found.bound + m);
   if (cost_ == kForbidden) return keep;
   for (const double m : found.marginals) keep.push_back(found.bound + m < cutoff());
   for (uint32_t v = 0; v < choice_.size(); ++v) keep[root_.first_label(v) + choice_[v]] = 1;
@@ -119,6 +124,25 @@ void Search::take(std::vector<uint32_t> choice) {
   bound_ = std::min(bound_, cost_);  // they can differ by rounding
 }
 
+void Search::note_floors(const Stage& stage, const Trws& trws, double offset) {
+  if (!keeps_floors_ || stage.parent != nullptr || stage.source != nullptr) return;
+  const double shift = stage.constant - offset, dropped = shift + trws.dropped_bound();
+  floors_.resize(root_.first_label(root_.num_variables()), -kForbidden);
+  std::vector<double> own;
+  for (uint32_t v = 0; v < stage.problem.num_variables(); ++v) {
+    const auto original = stage.undo.original_labels(v);
+    const auto left = trws.labels(v);
+    const uint32_t variable = stage.undo.original_variable(v);
+    own.assign(root_.num_labels(variable), kForbidden);  // presolve found the others impossible
+    for (const uint32_t label : original) own[label] = dropped;
+    for (size_t i = 0; i < left.size(); ++i)
+      own[original[left[i]]] =
+          std::min(dropped, shift + trws.marginal_bound() + trws.marginals(v)[i]);
+    double* floors = floors_.data() + root_.first_label(variable);
+    for (size_t i = 0; i < own.size(); ++i) floors[i] = std::max(floors[i], own[i]);
+  }
+}
+
 Status Search::decode(const Stage& stage, Trws& trws) {
   // With all labels that are left.
   SHW_ASSIGN_OR_RETURN(const RestrictedProblem look_ahead, trws.restricted(kForbidden));
@@ -146,7 +170,9 @@ Result<Verdict> Search::tighten(const Stage& stage, Trws& trws, uint32_t max_swe
     if (is_root) SHW_RETURN_IF_ERROR(watch_.report(cost, bound));
     if (gap < kLookAgain * looked_gap) {
       looked_gap = gap;
-      const double limit = cutoff(cost) - stage.constant;
+      const double limit =
+          cutoff(cost) - stage.constant +
+          (keeps_floors_ && stage.parent == nullptr ? kFloorReach * std::abs(cost) : 0);
       if (dropping_pays(trws, limit, stage.problem.edges().size(), sweep,
                         gap / (bound - last_bound))) {
         SHW_ASSIGN_OR_RETURN(const bool possible, trws.drop_labels(limit));
@@ -165,6 +191,7 @@ Result<Verdict> Search::tighten(const Stage& stage, Trws& trws, uint32_t max_swe
   for (uint32_t sweep = 1; !verdict && sweep <= max_sweeps; ++sweep) {
     SHW_ASSIGN_OR_RETURN(verdict, sweep_on(sweep));
   }
+  note_floors(stage, trws, 0);
   // What the sweeps found is taken to the root problem, and judged, now that they are over.
   if (stage.constant + trws.cost() < cost_) offer(stage, trws.choice());
   return verdict.value_or(Verdict::kStalled);

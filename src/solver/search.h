@@ -75,6 +75,12 @@ class Search {
   // The bound of the whole problem; it never falls, and never passes the incumbent.
   Status raise_bound(double bound);
 
+  // Takes the answer to another problem, which fits(); its floors for this one, if they hold, and
+  // then keeps these.
+  std::vector<double> begin_warm(const WarmStart& warm);
+  // The same, and solves among the labels of low floors (warm.cc).
+  // False: that is no cheaper than to begin afresh.
+  Result<bool> close_warm(const WarmStart& warm);
   // Of a wide problem, a flag per label: 0 where no labelling below cutoff() has it. Empty: not
   // wide. May leave the whole problem proven().
   Result<std::vector<uint8_t>> thin_out();
@@ -96,6 +102,16 @@ class Search {
   // Takes a labelling of the stage's problem; keeps it if it is the cheapest.
   void offer(const Stage& stage, std::span<const uint32_t> choice);
 
+  // Takes a labelling of the root problem.
+  void take(std::vector<uint32_t> choice);
+  // From here on, what the first sweeps say that labellings with each label cost at least is kept;
+  // labels not much dearer than the optimum are swept to the end, for that.
+  void keep_floors() { keeps_floors_ = true; }
+  // Of the root problem's labels; −∞: not known. Empty: none are.
+  std::vector<double> take_floors() { return std::move(floors_); }
+  // `trws` swept the root stage, at costs higher by `offset`.
+  void note_floors(const Stage& stage, const Trws& trws, double offset);
+
   // Sweeps at most max_sweeps times. `is_root`: the stage's bound is that of the whole problem, and
   // is reported.
   Result<Verdict> tighten(const Stage& stage, Trws& trws, uint32_t max_sweeps, bool is_root);
@@ -106,14 +122,14 @@ class Search {
   }
 
   Status decode(const Stage& stage, Trws& trws);
-  void take(std::vector<uint32_t> choice);  // of the root problem; empty: none
-
   const PlacementProblem& root_;
   const SolveOptions& options_;
   Watch& watch_;
   SolveStats stats_;
   std::vector<uint32_t> choice_;
   std::vector<BudgetPrice> prices_;
+  std::vector<double> floors_;
+  bool keeps_floors_ = false;
   std::shared_ptr<uint64_t> stage_bytes_ = std::make_shared<uint64_t>(0);
   bool found_ = false;  // choice_ is a labelling: of no variables, too
   double cost_ = kForbidden;

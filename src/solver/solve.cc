@@ -6,6 +6,7 @@
 
 #include "solver/problem.h"
 #include "solver/search.h"
+#include "solver/warm.h"
 
 namespace shw::solver {
 namespace {
@@ -44,7 +45,7 @@ Status no_labelling_found(const Search& search, const Stage& stage) {
   return Status(Code::kDeadlineExceeded, "no labelling was found within the limits of the solve");
 }
 
-Solution answer(Search& search) {
+Solution answer(Search& search, const PlacementProblem& problem) {
   Solution solution;
   solution.cost = search.cost();
   solution.bound = search.bound();
@@ -52,6 +53,9 @@ Solution answer(Search& search) {
   solution.stats = search.stats();
   solution.prices = std::move(search.prices());
   solution.choice = search.take_choice();
+  if (search.options().keep_warm)
+    solution.warm = std::make_shared<const WarmStart>(
+        WarmStart{problem.share(), solution.choice, search.take_floors(), solution.prices});
   return solution;
 }
 
@@ -73,8 +77,14 @@ Result<Solution> solve(const PlacementProblem& problem, const SolveOptions& opti
     if (!search.found())
       return Status(Code::kDeadlineExceeded,
                     "no labelling within the budgets was found within the limits of the solve");
-    return answer(search);
+    return answer(search, problem);
   }
+  if (options.warm != nullptr) {
+    SHW_ASSIGN_OR_RETURN(const bool closed, search.close_warm(*options.warm));
+    stats.search_s = clock.lap_s();
+    if (closed) return answer(search, problem);
+  }
+  if (options.keep_warm) search.keep_floors();
   SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> keep, search.thin_out());
   SHW_ASSIGN_OR_RETURN(const std::shared_ptr<const Stage> small, search.root_stage(keep));
   stats.variables_after_presolve = small->problem.num_variables();
@@ -85,7 +95,7 @@ Result<Solution> solve(const PlacementProblem& problem, const SolveOptions& opti
   stats.search_s = clock.lap_s();
 
   if (search.cost() == kForbidden) return no_labelling_found(search, *small);
-  return answer(search);
+  return answer(search, problem);
 }
 
 }  // namespace shw::solver

@@ -46,6 +46,8 @@ class Trws {
   double bound() const { return std::min(bound_, dropped_bound_); }  // no labelling is cheaper
   double cost() const { return cost_; }  // of choice(); kForbidden while none was found
   std::span<const uint32_t> choice() const { return choice_; }
+  // No labelling with any of the labels that were dropped is cheaper than this.
+  double dropped_bound() const { return dropped_bound_; }
   // Takes a labelling found elsewhere, if it is better.
   void offer(std::span<const uint32_t> choice, double cost);
 
