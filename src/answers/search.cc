@@ -91,6 +91,7 @@ class Searcher {
     CompileOptions options = options_;
     options.mesh = candidates.front().mesh;
     options.keep_graph = false;
+    options.solver.threads = 1;  // the others plan other meshes
     const int rank = mesh_rank(options.mesh);
     options.input_layout = candidates.front().input_layout;
     options.output_layout = filled_up(options.output_layout, rank);

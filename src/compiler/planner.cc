@@ -101,27 +101,28 @@ std::vector<NodeDecision> decisions(const Graph& graph, const Strategies& strate
 
 }  // namespace
 
-// On four mesh dims the prices of all routes would take a second; there orders are chosen when the
-// plan is lowered.
+// Where prices of all routes are not to be had, orders are chosen when the plan is lowered.
 bool Planner::plans_orders() const {
-  const int dims = num_dims_larger_than_one(mesh());
-  return options_.rules == Rules::kFull && dims >= 2 && dims <= 3;
+  return options_.rules == Rules::kFull && num_dims_larger_than_one(mesh()) >= 2 &&
+         Redistributor::has_graphs(mesh());
 }
 
 Planner::Planner(const CompileOptions& options, cost::CollectiveModel collectives)
     : options_(options),
       collectives_(std::move(collectives)),
       moves_(move_prices(collectives_)),
-      redistributor_(collectives_.mesh(), moves_),
+      redistributor_(collectives_.mesh(), moves_, options.solver.threads),
       pricer_(graph_, strategies_, collectives_,
               options.rules == Rules::kCompat ? cost::PriceRules::kCompat : cost::PriceRules::kFull,
-              plans_orders()
-                  ? RoutePrices([this](const Dims& shape, int64_t element_bytes,
-                                       std::span<const Layout> from, std::span<const Layout> to,
-                                       std::span<double> out) {
-                      redistributor_.route_prices(shape, element_bytes, from, to, out);
-                    })
-                  : RoutePrices()) {}
+              plans_orders() ? route_prices() : RoutePrices(), options.solver.threads) {}
+
+RoutePrices Planner::route_prices() {
+  return {[this](const Dims& shape, int64_t element_bytes, std::span<const Layout> from,
+                 std::span<const Layout> to, std::span<double> out) {
+            redistributor_.route_prices(shape, element_bytes, from, to, out);
+          },
+          [this](std::span<const ValueLayouts> values) { redistributor_.prepare(values); }};
+}
 
 Result<std::unique_ptr<Planner>> Planner::create(std::span<const uint8_t> graph_bytes,
                                                  const CompileOptions& options, Monitor& monitor) {

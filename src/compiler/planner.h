@@ -83,6 +83,7 @@ class Planner {
   Status prepare(std::span<const uint8_t> graph_bytes, Monitor& monitor);
   Status price_overlap(const std::vector<bool>& no_comm);
   bool plans_orders() const;
+  RoutePrices route_prices();
   int64_t bytes_of(const Program& program) const;  // of a rank, optimizer state among them
 
   const CompileOptions options_;

@@ -130,6 +130,17 @@ CollectiveModel::TermRange CollectiveModel::add_terms(Collective collective, uin
   return range;
 }
 
+bool CollectiveModel::cost_the_same(uint32_t mask_a, uint32_t mask_b) const {
+  const Group &a = groups_[mask_a], &b = groups_[mask_b];
+  const auto terms = [&](TermRange r) {
+    return std::span(prices_.terms).subspan(r.first, r.count);
+  };
+  bool same = a.topology == b.topology;
+  for (size_t c = 0; c < a.terms.size(); ++c)
+    same = same && std::ranges::equal(terms(a.terms[c]), terms(b.terms[c]));
+  return same;
+}
+
 double CollectiveModel::us_combined(Collective collective, uint32_t mesh_dim_mask,
                                     int64_t bytes) const {
   const Group& group = groups_[mesh_dim_mask];

@@ -33,6 +33,8 @@ class CollectiveModel {
     return us_combined(collective, 1u << mesh_dim, bytes);
   }
   double us_combined(Collective collective, uint32_t mesh_dim_mask, int64_t bytes) const;
+  // Whether these two groups cost the same, whatever they do.
+  bool cost_the_same(uint32_t mask_a, uint32_t mask_b) const;
 
   const Mesh& mesh() const { return mesh_; }
   const Hardware& hardware() const { return hardware_; }

@@ -44,6 +44,7 @@ struct PriceTerm {
   int64_t plateau_bytes = std::numeric_limits<int64_t>::max();
   RampKind ramp_kind = RampKind::kNone;
   uint32_t ramp = 0;  // index into the ramps, unless kNone
+  bool operator==(const PriceTerm&) const = default;
 };
 
 // What the models fill.

@@ -5,8 +5,16 @@
 #include <limits>
 
 #include "support/multiversion.h"
+#include "support/parallel.h"
 
 namespace shw {
+
+// The targets are relaxed together: as many as keep the rows of all states in the cache.
+constexpr size_t kLanes = 32;
+struct alignas(64) RouteLanes {
+  double us[kLanes];
+};
+
 namespace {
 
 // Of two routes of equal price the one with fewer moves is better: each has overheads that no model
@@ -36,18 +44,36 @@ std::vector<int> dims_of(const Dims& shape) {
   return dims;
 }
 
-// Columns that are relaxed together: the rows of all states then stay in the cache.
-constexpr size_t kLanes = 32;
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-// A row takes what is cheaper by way of another row. Returns whether anything was.
-SHW_MULTIVERSION bool relax(double us, const double* via, double* row) {
-  int better = 0;
-  for (size_t t = 0; t < kLanes; ++t) {
-    const double candidate = us + via[t];
-    better |= candidate < row[t];
-    row[t] = candidate < row[t] ? candidate : row[t];
+// States times targets from which on threads are worth their start.
+constexpr size_t kWorthThreads = 1 << 16;
+
+struct Way {
+  const RouteLanes* via;
+  double us;
+};
+
+// A row takes what is cheaper by way of other rows. Returns whether anything was.
+SHW_MULTIVERSION bool relax(const Way* first, const Way* end, RouteLanes& row) {
+  // Vectors of the compiler, of whatever the machine has: four of eight lanes stay in registers.
+  using Lanes = double __attribute__((vector_size(8 * sizeof(double)), may_alias));
+  static_assert(kLanes == 4 * 8);
+  Lanes* const own = reinterpret_cast<Lanes*>(row.us);
+  Lanes a = own[0], b = own[1], c = own[2], d = own[3];
+  for (const Way* w = first; w != end; ++w) {
+    const Lanes* const via = reinterpret_cast<const Lanes*>(w->via->us);
+    const Lanes e = via[0] + w->us, f = via[1] + w->us, g = via[2] + w->us, h = via[3] + w->us;
+    a = e < a ? e : a;
+    b = f < b ? f : b;
+    c = g < c ? g : c;
+    d = h < d ? h : d;
   }
-  return better != 0;
+  const auto better = (a < own[0]) | (b < own[1]) | (c < own[2]) | (d < own[3]);
+  own[0] = a, own[1] = b, own[2] = c, own[3] = d;
+  int64_t any = 0;
+  for (int t = 0; t < 8; ++t) any |= better[t];
+  return any != 0;
 }
 
 // Rounds over the states of one level, level by level (no move makes a value partial, so that those
@@ -72,10 +98,10 @@ void relax_until_done(const Levels& levels, size_t states, ForEachEdge&& for_eac
 
 }  // namespace
 
-LayoutGraph::LayoutGraph(const Mesh& mesh, CollectivePrices& collectives, const MovePrices& prices,
-                         const Dims& shape, int64_t element_bytes)
+LayoutGraph::LayoutGraph(const Mesh& mesh, const MovePrices& prices, const Dims& shape,
+                         int64_t element_bytes)
     : shape_(shape),
-      collectives_(collectives),
+      collectives_(mesh, prices),
       prices_(prices),
       moves_(mesh, shape_, element_bytes, {.dims = dims_of(shape)}) {}
 
@@ -119,7 +145,7 @@ MoveEdge LayoutGraph::move(uint32_t state, const Edge& edge) const {
 }
 
 std::vector<double> LayoutGraph::distances_to(uint32_t target) const {
-  std::vector<double> us(num_states(), std::numeric_limits<double>::infinity());
+  std::vector<double> us(num_states(), kInfinite);
   us[target] = 0;
   relax_until_done(levels_, num_states(), [&](uint32_t s, auto&& is_new) {
     const double before = us[s];
@@ -133,10 +159,8 @@ std::vector<double> LayoutGraph::distances_to(uint32_t target) const {
 // An edge as dear as two others in a row is left out. All prices are above zero, so that the two
 // are cheaper each, and it cannot be that they were left out for its sake.
 void LayoutGraph::find_shortcuts() {
-  if (first_shortcut_.size() == num_states() + 1) return;
   first_shortcut_.assign(1, 0);
   shortcuts_.clear();
-  constexpr double kInfinite = std::numeric_limits<double>::infinity();
   std::vector<double> by_two(num_states(), kInfinite);
   for (uint32_t s = 0; s < num_states(); ++s) {
     for (const Edge& e : edges(s))
@@ -150,38 +174,99 @@ void LayoutGraph::find_shortcuts() {
   }
 }
 
-void LayoutGraph::distances(std::span<const uint32_t> from, std::span<const uint32_t> to,
-                            std::span<double> out) {
-  find_shortcuts();
-  // What is partial in a target must have been so all the way: one set of such mesh dims at a time.
-  std::vector<std::vector<size_t>> columns(size_t{1} << kMaxMeshRank);
-  for (size_t j = 0; j < to.size(); ++j) columns[partial_[to[j]]].push_back(j);
-  std::vector<double> us(num_states() * kLanes);
-  for (uint32_t partial = 0; partial < columns.size(); ++partial)
-    for (size_t first = 0; first < columns[partial].size(); first += kLanes) {
-      const auto block = std::span(columns[partial])
-                             .subspan(first, std::min(kLanes, columns[partial].size() - first));
-      relax_block(partial, block, to, us);
-      for (size_t i = 0; i < from.size(); ++i)
-        for (size_t t = 0; t < block.size(); ++t)
-          out[i * to.size() + block[t]] = us[from[i] * kLanes + t];
+// Those that take every state to a state: what leads to a state leads to its image then, too.
+void LayoutGraph::find_symmetries() {
+  images_.clear();
+  for (const MeshDimSwap& swap : prices_.symmetries) {
+    std::vector<uint32_t> images;
+    images.reserve(num_states());
+    for (const Layout& layout : layouts_) {
+      Layout image;
+      for (size_t m = 0; m < swap.size(); ++m) {
+        image[swap[m]] = layout[static_cast<int>(m)];
+        image.order[m] = swap[layout.order[m]];
+      }
+      normalise(image);
+      const auto at = by_key_.find(key_of(image));
+      if (at == by_key_.end()) break;
+      images.push_back(at->second);
     }
+    if (images.size() == num_states()) images_.push_back(std::move(images));
+  }
 }
 
-void LayoutGraph::relax_block(uint32_t partial, std::span<const size_t> columns,
-                              std::span<const uint32_t> to, std::vector<double>& us) const {
-  std::ranges::fill(us, std::numeric_limits<double>::infinity());
-  for (size_t t = 0; t < columns.size(); ++t) us[to[columns[t]] * kLanes + t] = 0;
+void LayoutGraph::derive() {
+  if (derived_ == num_states()) return;
+  find_shortcuts();
+  find_symmetries();
+  derived_ = num_states();
+}
+
+void LayoutGraph::distances(std::span<const uint32_t> from, std::span<const uint32_t> to,
+                            uint32_t threads, std::span<double> out) {
+  derive();
+  // Targets that are images of each other have the same column, but for the order of its rows: it
+  // is worked out for the first of them.
+  struct Column {
+    uint32_t symmetry;  // the row of a state stands at its image; none: kOwn
+    uint32_t of, lane;  // of `to`; of the block
+  };
+  constexpr uint32_t kOwn = ~0u;
+  std::vector<std::vector<Column>> columns(num_states());  // by the target that is worked out
+  for (uint32_t j = 0; j < to.size(); ++j) {
+    uint32_t first = to[j], symmetry = kOwn;
+    for (uint32_t s = 0; s < images_.size(); ++s)
+      if (images_[s][to[j]] < first) first = images_[s][to[j]], symmetry = s;
+    columns[first].push_back({symmetry, j, 0});
+  }
+  // What is partial in a target must have been so all the way: one set of such mesh dims at a time.
+  std::vector<std::vector<uint32_t>> targets(size_t{1} << kMaxMeshRank);
+  size_t num_targets = 0;
+  for (uint32_t s = 0; s < num_states(); ++s)
+    if (!columns[s].empty()) targets[partial_[s]].push_back(s), ++num_targets;
+  std::vector<std::span<const uint32_t>> blocks;
+  for (const std::vector<uint32_t>& t : targets)
+    for (size_t first = 0; first < t.size(); first += kLanes)
+      blocks.push_back(std::span(t).subspan(first, std::min(kLanes, t.size() - first)));
+
+  const bool is_much = (num_targets + to.size()) * num_states() > kWorthThreads;
+  parallel_for(is_much ? threads : 1, blocks.size(), [&] {
+    return [&, rows = std::vector<RouteLanes>(num_states())](size_t b) mutable {
+      relax_block(blocks[b], rows);
+      std::vector<Column> wanted;
+      for (uint32_t t = 0; t < blocks[b].size(); ++t)
+        for (const Column& c : columns[blocks[b][t]]) wanted.push_back({c.symmetry, c.of, t});
+      std::ranges::sort(wanted, {}, [](const Column& c) { return std::pair(c.symmetry, c.of); });
+      for (auto c = wanted.begin(); c != wanted.end();) {
+        const auto end = std::find_if(
+            c, wanted.end(), [&](const Column& other) { return other.symmetry != c->symmetry; });
+        for (size_t i = 0; i < from.size(); ++i) {
+          const uint32_t at = c->symmetry == kOwn ? from[i] : images_[c->symmetry][from[i]];
+          double* const row = out.data() + i * to.size();
+          for (auto k = c; k != end; ++k) row[k->of] = rows[at].us[k->lane];
+        }
+        c = end;
+      }
+    };
+  });
+}
+
+void LayoutGraph::relax_block(std::span<const uint32_t> to, std::vector<RouteLanes>& rows) const {
+  RouteLanes none;
+  std::ranges::fill(none.us, kInfinite);
+  std::ranges::fill(rows, none);
+  for (size_t t = 0; t < to.size(); ++t) rows[to[t]].us[t] = 0;
+  const uint32_t partial = partial_[to[0]];
   Levels levels;
   for (size_t l = 0; l < levels.size(); ++l)
     for (uint32_t s : levels_[l])
       if ((partial_[s] & partial) == partial) levels[l].push_back(s);
+  std::vector<Way> ways;
   relax_until_done(levels, num_states(), [&](uint32_t s, auto&& is_new) {
-    bool better = false;
+    ways.clear();
     for (uint32_t i = first_shortcut_[s]; i < first_shortcut_[s + 1]; ++i)
-      if (const Shortcut& e = shortcuts_[i]; is_new(e.to))
-        better |= relax(e.us, &us[e.to * kLanes], &us[s * kLanes]);
-    return better;
+      if (const Shortcut& e = shortcuts_[i]; is_new(e.to)) ways.push_back({&rows[e.to], e.us});
+    return !ways.empty() && relax(ways.data(), ways.data() + ways.size(), rows[s]);
   });
 }
 

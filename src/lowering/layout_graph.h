@@ -5,7 +5,8 @@
 // targets are found by relaxing whole rows, one column a target, until nothing changes
 // (Bellman-Ford); routes are a handful of moves long, so a few rounds do. Nothing is pruned by what
 // a particular pair needs: mesh dims that end as they began may move too, as where a reduction is
-// cheaper in slices that are gathered afterwards.
+// cheaper in slices that are gathered afterwards. Where mesh dims can stand for each other, as three
+// of two ranks within a node, one of the targets that differ in them only is worked out.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -18,6 +19,8 @@
 
 namespace shw {
 
+struct RouteLanes;  // prices from one state to several
+
 class LayoutGraph {
  public:
   struct Edge {
@@ -28,8 +31,7 @@ class LayoutGraph {
   };
 
   // All that is lent must outlive it.
-  LayoutGraph(const Mesh& mesh, CollectivePrices& collectives, const MovePrices& prices,
-              const Dims& shape, int64_t element_bytes);
+  LayoutGraph(const Mesh& mesh, const MovePrices& prices, const Dims& shape, int64_t element_bytes);
 
   // The state of a layout, which is added with all that can be reached from it.
   uint32_t add(const Layout& layout);
@@ -43,8 +45,10 @@ class LayoutGraph {
 
   // µs by state of the cheapest route to the target; infinite: there is none.
   std::vector<double> distances_to(uint32_t target) const;
-  // The same for all pairs, out[i · to.size() + j] is from[i] → to[j].
-  void distances(std::span<const uint32_t> from, std::span<const uint32_t> to,
+  // What distances() needs of all states, once; it does so itself where it has to.
+  void derive();
+  // The same for all pairs, out[i · to.size() + j] is from[i] → to[j]; on as many threads at most.
+  void distances(std::span<const uint32_t> from, std::span<const uint32_t> to, uint32_t threads,
                  std::span<double> out);
 
  private:
@@ -55,12 +59,12 @@ class LayoutGraph {
   };
   void expand(uint32_t state);
   void find_shortcuts();
-  // Distances to some of `to`, a lane each, from all states that are partial where these are.
-  void relax_block(uint32_t partial, std::span<const size_t> columns, std::span<const uint32_t> to,
-                   std::vector<double>& us) const;
+  void find_symmetries();
+  // Distances to these states, a lane each, from all that are partial where they all are.
+  void relax_block(std::span<const uint32_t> to, std::vector<RouteLanes>& rows) const;
 
   const Dims shape_;
-  CollectivePrices& collectives_;
+  CollectivePrices collectives_;
   const MovePrices& prices_;
   const MoveMaker moves_;
   std::vector<Layout> layouts_;
@@ -71,6 +75,9 @@ class LayoutGraph {
   std::vector<Shortcut> shortcuts_;
   std::vector<uint32_t> partial_;  // by state: a bit for each mesh dim along which it is partial
   Levels levels_;
+  // Where symmetries of the prices take each state.
+  std::vector<std::vector<uint32_t>> images_;
+  size_t derived_ = 0;                             // states of which shortcuts and images are known
   std::unordered_map<uint64_t, uint32_t> by_key_;  // look-up only
 };
 

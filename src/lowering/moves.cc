@@ -2,19 +2,23 @@
 
 namespace shw {
 
-Layout with_shards(Layout layout, int dim, const Axes& axes) {
-  Axes others;
+Layout with_shards(const Layout& layout, int dim, const Axes& axes) {
+  Layout next = layout;
+  const uint32_t moved = axes.mask();
+  auto place = next.order.begin();
   for (uint8_t m : layout.order)
-    if (!axes.has(m)) others.push_back(m);
-  std::copy(axes.begin(), axes.end(),
-            std::copy(others.begin(), others.end(), layout.order.begin()));
-  for (uint8_t a : axes) layout[a] = Placement::shard(dim);
-  return normalised(layout);
+    if (!(moved >> m & 1)) *place++ = m;
+  std::copy(axes.begin(), axes.end(), place);
+  for (uint8_t a : axes) next[a] = Placement::shard(dim);
+  normalise(next);
+  return next;
 }
 
-Layout with_replicas(Layout layout, const Axes& axes) {
-  for (uint8_t a : axes) layout[a] = Placement::replicate();
-  return normalised(layout);
+Layout with_replicas(const Layout& layout, const Axes& axes) {
+  Layout next = layout;
+  for (uint8_t a : axes) next[a] = Placement::replicate();
+  normalise(next);
+  return next;
 }
 
 int64_t MoveMaker::piece_bytes(const Layout& at) const {

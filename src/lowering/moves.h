@@ -55,8 +55,8 @@ class Axes {
 };
 
 // `layout` with `axes` cutting tensor dim `dim` after all that cut it already, in that order.
-Layout with_shards(Layout layout, int dim, const Axes& axes);
-Layout with_replicas(Layout layout, const Axes& axes);
+Layout with_shards(const Layout& layout, int dim, const Axes& axes);
+Layout with_replicas(const Layout& layout, const Axes& axes);
 
 // A move before its price is known. `bytes`: what the collective is priced by (MovePrices);
 // `copied`: of the copies around it, or of the slice.

@@ -7,6 +7,7 @@
 
 #include "sharding/unfolding.h"
 #include "support/hash.h"
+#include "support/parallel.h"
 
 namespace shw {
 namespace {
@@ -258,8 +259,7 @@ bool Redistributor::has_graphs(const Mesh& mesh) {
 
 Redistributor::Type& Redistributor::type(const Dims& shape, int64_t element_bytes) {
   Type& type = types_[{shape, element_bytes}];
-  if (!type.graph)
-    type.graph = std::make_unique<LayoutGraph>(mesh_, collectives_, prices_, shape, element_bytes);
+  if (!type.graph) type.graph = std::make_unique<LayoutGraph>(mesh_, prices_, shape, element_bytes);
   return type;
 }
 
@@ -321,6 +321,19 @@ double Redistributor::route_us(const Dims& shape, int64_t element_bytes, const L
   return us;
 }
 
+void Redistributor::prepare(std::span<const ValueLayouts> values) {
+  if (!has_graphs(mesh_)) return;
+  std::vector<LayoutGraph*> graphs;
+  for (const ValueLayouts& v : values) graphs.push_back(type(v.shape, v.element_bytes).graph.get());
+  parallel_for(threads_, values.size(), [&] {
+    return [&](size_t i) {
+      for (const Layout& l : values[i].layouts)
+        if (!l.has_strided()) graphs[i]->add(canonical(l));
+      graphs[i]->derive();
+    };
+  });
+}
+
 void Redistributor::route_prices(const Dims& shape, int64_t element_bytes,
                                  std::span<const Layout> from, std::span<const Layout> to,
                                  std::span<double> out) {
@@ -337,7 +350,7 @@ void Redistributor::route_prices(const Dims& shape, int64_t element_bytes,
   std::vector<uint32_t> rows, columns;
   for (const Layout& l : from) rows.push_back(graph.add(canonical(l)));
   for (const Layout& l : to) columns.push_back(graph.add(canonical(l)));
-  graph.distances(rows, columns, out);
+  graph.distances(rows, columns, threads_, out);
   for (size_t i = 0; i < from.size(); ++i)
     for (size_t j = 0; mixes_reductions(from[i], mesh_) && j < to.size(); ++j)
       if (reduces(from[i], to[j], mesh_)) out[i * to.size() + j] = kInfinite;

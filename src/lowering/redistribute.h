@@ -24,6 +24,7 @@
 #include "lowering/moves.h"
 #include "lowering/prices.h"
 #include "sharding/layout.h"
+#include "sharding/value_layouts.h"
 #include "support/status.h"
 
 namespace shw {
@@ -46,9 +47,9 @@ struct Route {
 
 class Redistributor {
  public:
-  // `prices` must outlive it.
-  Redistributor(const Mesh& mesh, const MovePrices& prices)
-      : mesh_(mesh), prices_(prices), collectives_(mesh_, prices_) {}
+  // `prices` must outlive it, and may be asked by as many threads at once.
+  Redistributor(const Mesh& mesh, const MovePrices& prices, uint32_t threads = 1)
+      : mesh_(mesh), prices_(prices), threads_(threads), collectives_(mesh_, prices_) {}
   Redistributor(const Redistributor&) = delete;  // parts refer to each other
   Redistributor& operator=(const Redistributor&) = delete;
 
@@ -66,6 +67,8 @@ class Redistributor {
   // The same for all pairs: out[i · to.size() + j] is from[i] → to[j].
   void route_prices(const Dims& shape, int64_t element_bytes, std::span<const Layout> from,
                     std::span<const Layout> to, std::span<double> out);
+  // Does what is long about route_prices() for all of these at once, which it will be asked about.
+  void prepare(std::span<const ValueLayouts> values);
 
   // Layout without what changes nothing: on mesh dims of size 1 everything is replicated, a masked
   // partial is a sum as soon as it has been made, and the order is normalised.
@@ -103,6 +106,7 @@ class Redistributor {
 
   const Mesh mesh_;
   const MovePrices& prices_;
+  const uint32_t threads_;
   CollectivePrices collectives_;
   std::unordered_map<Key, Route, KeyHash> routes_;  // look-up only, like all maps here
   std::unordered_map<TypeKey, Type, TypeKeyHash> types_;

@@ -1,11 +1,12 @@
 #include "placement/pricing.h"
 
 #include <algorithm>
-
 #include <bit>
+#include <numeric>
 
 #include "ops/op_def.h"
 #include "support/hash.h"
+#include "support/parallel.h"
 
 namespace shw {
 namespace {
@@ -38,6 +39,24 @@ struct DistinctLayouts {
   std::vector<LayoutId> ids;
   std::vector<Layout> layouts;
   std::vector<uint32_t> of;
+};
+
+// The positions of each value in a list of values below `count`, ascending.
+class Groups {
+ public:
+  Groups(std::span<const uint32_t> values, size_t count)
+      : first_(count + 1), members_(values.size()) {
+    for (const uint32_t v : values) ++first_[v + 1];
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    std::vector<uint32_t> next = first_;
+    for (uint32_t i = 0; i < values.size(); ++i) members_[next[values[i]]++] = i;
+  }
+  std::span<const uint32_t> of(size_t value) const {
+    return std::span(members_).subspan(first_[value], first_[value + 1] - first_[value]);
+  }
+
+ private:
+  std::vector<uint32_t> first_, members_;
 };
 
 }  // namespace
@@ -130,28 +149,31 @@ uint32_t Pricer::edge_matrix(NodeId consumer, size_t operand, bool no_comm,
   if (const auto it = matrices_.find(key); it != matrices_.end()) return it->second;
 
   const DistinctLayouts rows(strategies_.pool(), from), columns(strategies_.pool(), to);
-  const size_t width = columns.layouts.size();
-  // A row of prices is finished while it is at hand, and written once for each strategy that has
-  // it.
-  const auto finish = [&](size_t i, std::span<double> row) {
+  const RowPrices prices = row_prices(type, value, rows.layouts, columns.layouts);
+  const auto charge = [&](size_t i, std::span<double> row) {
+    prices(i, row);
     if (discount != EdgeDiscount{})
       for (double& c : row) c = discount.charged(c);
     const size_t same = columns.place(rows.ids[i]);
-    const double stays = same < width ? row[same] : 0;
+    const double stays = same < row.size() ? row[same] : 0;
     for (double& c : row) c = no_comm && c > 0 ? solver::kForbidden : c + cost::kTransitionUs;
-    if (same < width) row[same] = no_comm && stays > 0 ? solver::kForbidden : stays;
+    if (same < row.size()) row[same] = no_comm && stays > 0 ? solver::kForbidden : stays;
   };
-  price_rows(type, value, rows.layouts, columns.layouts);
-  const std::span<double> all = problem.room_for_matrix(static_cast<uint32_t>(rows.of.size()),
-                                                        static_cast<uint32_t>(columns.of.size()));
-  double* out = all.data();
-  std::vector<bool> finished(rows.layouts.size(), false);
-  for (const uint32_t i : rows.of) {
-    const std::span<double> row(pair_us_.data() + i * width, width);
-    if (!finished[i]) finish(i, row);
-    finished[i] = true;
-    for (const uint32_t j : columns.of) *out++ = row[j];
-  }
+  // A row is worked out once, and written for each strategy that has it.
+  const Groups strategies(rows.of, rows.layouts.size());
+  const size_t width = columns.of.size();
+  const std::span<double> out =
+      problem.room_for_matrix(static_cast<uint32_t>(rows.of.size()), static_cast<uint32_t>(width));
+  constexpr size_t kWorthThreads = 1 << 17;
+  parallel_for(out.size() > kWorthThreads ? threads_ : 1, rows.layouts.size(), [&] {
+    return [&, row = std::vector<double>(columns.layouts.size())](size_t i) mutable {
+      charge(i, row);
+      const std::span<const uint32_t> same = strategies.of(i);
+      double* const first = out.data() + same[0] * width;
+      for (size_t j = 0; j < width; ++j) first[j] = row[columns.of[j]];
+      for (const uint32_t s : same.subspan(1)) std::copy_n(first, width, out.data() + s * width);
+    };
+  });
   const uint32_t matrix = problem.add_filled_matrix();
   matrices_.emplace(key, matrix);
   return matrix;
@@ -168,22 +190,25 @@ double Pricer::redistribution_us(NodeId consumer, size_t operand, const Layout& 
   return discounts_.of(consumer, operand).charged(us);
 }
 
-// Of all pairs of two lists, into pair_us_, without what a change costs as such.
-void Pricer::price_rows(const TensorType& type, const cost::ValueMeta& value,
-                        std::span<const Layout> from, std::span<const Layout> to) {
-  pair_us_.resize(from.size() * to.size());
-  if (!has_routes_)
-    return cost::redistribute_matrix(collectives_, roofline_, value.bytes, value.contiguous, from,
-                                     to, pair_us_, rules_);
+// Of all pairs of two lists, row by row, without what a change costs as such. Until the next call.
+Pricer::RowPrices Pricer::row_prices(const TensorType& type, const cost::ValueMeta& value,
+                                     std::span<const Layout> from, std::span<const Layout> to) {
+  if (!has_routes_) {
+    pair_us_.resize(from.size() * to.size());
+    cost::redistribute_matrix(collectives_, roofline_, value.bytes, value.contiguous, from, to,
+                              pair_us_, rules_);
+    return [this](size_t i, std::span<double> row) {
+      std::copy_n(pair_us_.data() + i * row.size(), row.size(), row.data());
+    };
+  }
   routes_.turn_to(type);
   std::vector<uint32_t> columns;
   for (const Layout& l : to) columns.push_back(routes_.column(l));
-  double* out = pair_us_.data();
-  for (const Layout& l : from) {
-    const double* const row = routes_.row(l);
-    const double copy = copy_us(type, value, l);
-    for (const uint32_t j : columns) *out++ = by_route(row[j], copy);
-  }
+  return [=, this, columns = std::move(columns)](size_t i, std::span<double> row) {
+    const double* const us = routes_.row(from[i]);
+    const double copy = copy_us(type, value, from[i]);
+    for (size_t j = 0; j < row.size(); ++j) row[j] = by_route(us[columns[j]], copy);
+  };
 }
 
 // What a move costs more where the value does not lie row-major: it is copied before.

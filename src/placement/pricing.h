@@ -5,6 +5,7 @@
 // which the consumer wants it, less what hides behind compute (overlap.h), plus 1 if they differ
 // (planner.md 3.2, 4.3).
 #pragma once
+#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -29,15 +30,16 @@ class Pricer {
  public:
   // With `routes`, changes of layout cost what lowering makes of them (lowering/redistribute.h);
   // without, what the reference's prices say, which go mesh dim by mesh dim and know no shard
-  // order.
+  // order. Large matrices are written by as many threads at most.
   Pricer(const Graph& graph, const Strategies& strategies, const cost::CollectiveModel& collectives,
-         cost::PriceRules rules, RoutePrices routes = {})
+         cost::PriceRules rules, RoutePrices routes = {}, uint32_t threads = 1)
       : graph_(graph),
         strategies_(strategies),
         collectives_(collectives),
         roofline_(collectives.hardware().device),
         rules_(rules),
-        has_routes_(routes != nullptr),
+        threads_(threads),
+        has_routes_(routes.of_pairs != nullptr),
         routes_(graph, strategies, std::move(routes)) {}
 
   // Compute cost of every strategy of `n`.
@@ -66,8 +68,9 @@ class Pricer {
   };
   Result<double> strategy_cost(NodeId n, uint32_t strategy) const;
   Result<double> opaque_cost(NodeId n, uint32_t strategy) const;
-  void price_rows(const TensorType& type, const cost::ValueMeta& value,
-                  std::span<const Layout> from, std::span<const Layout> to);
+  using RowPrices = std::function<void(size_t i, std::span<double> row)>;
+  RowPrices row_prices(const TensorType& type, const cost::ValueMeta& value,
+                       std::span<const Layout> from, std::span<const Layout> to);
   double copy_us(const TensorType& type, const cost::ValueMeta& value, const Layout& from) const;
   double num_pieces(const Layout& layout) const;
 
@@ -76,12 +79,13 @@ class Pricer {
   const cost::CollectiveModel& collectives_;
   cost::Roofline roofline_;
   cost::PriceRules rules_;
+  uint32_t threads_;
   bool has_routes_;
   RouteTables routes_;
   EdgeDiscounts discounts_;
   std::unordered_map<uint32_t, std::vector<double>> node_costs_;  // by StrategySetId
   std::unordered_map<EdgeKey, uint32_t, EdgeKeyHash> matrices_;
-  std::vector<double> pair_us_;  // scratch: megabytes, a hundred times
+  std::vector<double> pair_us_;  // scratch without routes: megabytes, a hundred times
 };
 
 }  // namespace shw

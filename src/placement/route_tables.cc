@@ -36,6 +36,13 @@ void RouteTables::find_types() {
       add(lists.to, strategies_.of(NodeId{i}).operands[k]);
     }
   }
+  std::vector<ValueLayouts> values;
+  for (const auto& [key, lists] : types_) {
+    values.push_back({key.shape, key.element_bytes, {}});
+    places_of(lists.from, values.back().layouts);
+    places_of(lists.to, values.back().layouts);
+  }
+  prices_.prepare(values);
 }
 
 RouteTables::Places RouteTables::places_of(std::span<const LayoutListId> lists,
@@ -57,14 +64,18 @@ void RouteTables::turn_to(const TensorType& type) {
   std::vector<Layout> from, to;
   rows_ = places_of(lists.from, from);
   columns_ = places_of(lists.to, to);
-  us_.resize(from.size() * to.size());
-  prices_(key.shape, key.element_bytes, from, to, us_);
+  const size_t pairs = from.size() * to.size();
+  if (pairs > room_) {
+    us_ = std::make_unique_for_overwrite<double[]>(pairs);
+    room_ = pairs;
+  }
+  prices_.of_pairs(key.shape, key.element_bytes, from, to, {us_.get(), pairs});
   key_ = key;
 }
 
 double RouteTables::price(const TensorType& type, const Layout& from, const Layout& to) const {
   double us = 0;
-  prices_(type.shape, dtype_size(type.dtype), {&from, 1}, {&to, 1}, {&us, 1});
+  prices_.of_pairs(type.shape, dtype_size(type.dtype), {&from, 1}, {&to, 1}, {&us, 1});
   return us;
 }
 

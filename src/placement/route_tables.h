@@ -5,21 +5,28 @@
 // asked about. So ask type by type.
 #pragma once
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "graph/graph.h"
+#include "sharding/value_layouts.h"
 #include "strategy/strategies.h"
 
 namespace shw {
 
-// µs of the moves from each layout to each other one, shard orders included:
-// out[i · to.size() + j] is from[i] → to[j]. Infinite where lowering knows no way.
-using RoutePrices =
-    std::function<void(const Dims& shape, int64_t element_bytes, std::span<const Layout> from,
-                       std::span<const Layout> to, std::span<double> out)>;
+// Asked of lowering, which comes after.
+struct RoutePrices {
+  // µs of the moves from each layout to each other one, shard orders included:
+  // out[i · to.size() + j] is from[i] → to[j]. Infinite where lowering knows no way.
+  std::function<void(const Dims& shape, int64_t element_bytes, std::span<const Layout> from,
+                     std::span<const Layout> to, std::span<double> out)>
+      of_pairs;
+  // What of_pairs() will be asked about, before it is.
+  std::function<void(std::span<const ValueLayouts>)> prepare;
+};
 
 class RouteTables {
  public:
@@ -32,7 +39,7 @@ class RouteTables {
   // them.
   uint32_t column(const Layout& to) const { return columns_.at(to); }
   const double* row(const Layout& from) const {
-    return us_.data() + size_t{rows_.at(from)} * columns_.size();
+    return us_.get() + size_t{rows_.at(from)} * columns_.size();
   }
   // One pair, whether or not the graph asks for it.
   double price(const TensorType& type, const Layout& from, const Layout& to) const;
@@ -64,7 +71,8 @@ class RouteTables {
   // The table of the type that was asked about last.
   std::optional<TypeKey> key_;
   Places rows_, columns_;
-  std::vector<double> us_;
+  std::unique_ptr<double[]> us_;
+  size_t room_ = 0;  // of us_
 };
 
 // The type of a value on an edge: for get_item the element of the tuple.

@@ -1,6 +1,7 @@
 #include "sharding/layout.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <optional>
 #include <type_traits>
@@ -131,25 +132,23 @@ std::vector<int> Layout::shards_of(int dim) const {
   return dims;
 }
 
-Layout normalised(Layout layout) {
+void normalise(Layout& layout) {
   constexpr std::array<uint8_t, kMaxMeshRank> kAscending{0, 1, 2, 3, 4, 5};
-  if (layout.order == kAscending) return layout;
+  if (layout.order == kAscending) return;
   // Mesh dims with the same shard keep their relative order, but take the places that ascending
   // order would give them.
+  uint32_t shards = 0;
+  for (int m = 0; m < kMaxMeshRank; ++m) shards |= uint32_t{layout[m].is_shard_like()} << m;
   std::array<uint8_t, kMaxMeshRank> order = kAscending;
-  uint32_t seen = 0;
-  for (uint8_t m = 0; m < kMaxMeshRank; ++m) {
-    if ((seen >> m & 1) || !layout[m].is_shard_like()) continue;
-    size_t place = m;
-    for (uint8_t of : layout.order) {
-      if (layout[of] != layout[m]) continue;
-      seen |= 1u << of;
-      while (layout[static_cast<int>(place)] != layout[m]) ++place;
-      order[place++] = of;
-    }
+  uint32_t free_places = shards;
+  for (const uint8_t of : layout.order) {
+    if (!(shards >> of & 1)) continue;
+    uint32_t places = free_places;
+    while (layout[std::countr_zero(places)] != layout[of]) places &= places - 1;
+    order[static_cast<size_t>(std::countr_zero(places))] = of;
+    free_places &= ~(places & -places);
   }
   layout.order = order;
-  return layout;
 }
 
 // Hashed and compared millions of times: small, and without padding.

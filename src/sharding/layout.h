@@ -108,7 +108,11 @@ struct Layout {
 
 // Brings `order` into its one normal form: only the relative order of mesh dims with the same shard
 // (tensor dim, kind and factor) means anything; all else is ascending.
-Layout normalised(Layout layout);
+void normalise(Layout& layout);
+inline Layout normalised(Layout layout) {
+  normalise(layout);
+  return layout;
+}
 uint64_t hash_of(const Layout& layout);
 
 // "S(0)R", "S(1)P(avg)", "S(0)SS(0,16)", "P" is P(sum), "M" masked; a shard order that is not the

@@ -71,8 +71,12 @@ Result<CompileOptions> PlanOptions::options() const {
 
 void PlanOptions::add_to(CLI::App& verb, bool with_mesh) {
   verb.add_option("GRAPH", graph, "Graph file (.swgraph; made by `shardwise import`)")->required();
-  if (with_mesh)
+  if (with_mesh) {
     verb.add_option("--mesh", mesh, "Mesh dims, outermost first: dp=8,tp=8")->required();
+    compile.solver.threads = 0;
+    verb.add_option("--threads", compile.solver.threads,
+                    "At most so many; 0: as many as cores. Never changes the plan");
+  }
   verb.add_option("--hardware", hardware, kHardwareHelp)->capture_default_str();
   verb.add_option("--rules", rules,
                   "full: every strategy that is right; compat: those of the reference planner")

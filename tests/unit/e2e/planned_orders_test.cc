@@ -25,7 +25,7 @@ Plan planned(const std::string& name, const std::string& mesh) {
   const auto graph = import::import_fx_json(*json);
   EXPECT_TRUE(graph.ok()) << graph.status().message();
   std::string rows = "S(0)R";
-  if (std::count(mesh.begin(), mesh.end(), ',') == 2) rows += "R";
+  rows.append(static_cast<size_t>(std::count(mesh.begin(), mesh.end(), ',')) - 1, 'R');
   Monitor monitor;
   auto compiled = compile(write_graph(*graph), {.mesh = mesh, .input_layout = rows}, monitor);
   EXPECT_TRUE(compiled.ok()) << compiled.status().message();
@@ -49,6 +49,7 @@ INSTANTIATE_TEST_SUITE_P(
                       std::pair("llama_tiny_2x4.graph.pre", "dp=2,tp=4"),
                       std::pair("llama8b_L2_8x8_einsum.graph.pre", "dp=8,tp=8"),
                       std::pair("block_1d8.graph.pre", "dp=4,cp=4,tp=4"),
+                      std::pair("block_1d8.graph.pre", "dp=2,cp=2,ep=2,tp=2"),
                       std::pair("llama_tiny_2x4.graph.pre", "dp=2,cp=2,tp=2")));
 
 // Every way to cut a matrix on two mesh dims, both orders included, into every other.
@@ -60,10 +61,11 @@ TEST(RoutePrices, AreNeverBelowWhatTheMovesCost) {
   const auto model = cost::CollectiveModel::create(*cost::hardware_by_name("h100"), mesh);
   const MovePrices moves = move_prices(*model);
   Redistributor redistributor(mesh, moves);
-  const RoutePrices route = [&](const Dims& shape, int64_t bytes, std::span<const Layout> from,
-                                std::span<const Layout> to, std::span<double> out) {
-    redistributor.route_prices(shape, bytes, from, to, out);
-  };
+  const RoutePrices route{
+      [&](const Dims& shape, int64_t bytes, std::span<const Layout> from,
+          std::span<const Layout> to,
+          std::span<double> out) { redistributor.route_prices(shape, bytes, from, to, out); },
+      [&](std::span<const ValueLayouts> values) { redistributor.prepare(values); }};
   Monitor monitor;
   const auto strategies = Strategies::enumerate(*graph, mesh, {}, monitor);
   Pricer by_mesh_dim(*graph, *strategies, *model, cost::PriceRules::kFull),
@@ -94,12 +96,26 @@ TEST(RoutePrices, AreNeverBelowWhatTheMovesCost) {
 }
 
 // All layouts of a tensor in a cube of ranks, in all orders: the table of all pairs, the route of
-// each pair by itself, and that no way round is shorter.
-TEST(RoutePrices, OfAllPairsAreThoseOfTheShortestRoutes) {
-  const Mesh mesh = *Mesh::parse("dp=4,cp=2,tp=8");
+// each pair by itself, and that no way round is shorter. Of the second mesh two dims, of the third
+// all can stand for each other, which the table makes use of and the single routes do not.
+class AllPairs : public testing::TestWithParam<std::pair<const char*, size_t>> {};
+INSTANTIATE_TEST_SUITE_P(RoutePrices, AllPairs,
+                         testing::Values(std::pair("dp=4,cp=2,tp=8", 0),
+                                         std::pair("dp=16,cp=2,tp=2", 1),
+                                         std::pair("dp=2,cp=2,tp=2", 5)),
+                         [](const auto& p) {
+                           std::string name = p.param.first;
+                           std::ranges::replace_if(
+                               name, [](char c) { return c == '=' || c == ','; }, '_');
+                           return name;
+                         });
+
+TEST_P(AllPairs, CostWhatTheShortestRoutesDo) {
+  const Mesh mesh = *Mesh::parse(GetParam().first);
   const auto model = cost::CollectiveModel::create(*cost::hardware_by_name("h100"), mesh);
   const MovePrices moves = move_prices(*model);
-  Redistributor redistributor(mesh, moves);
+  EXPECT_EQ(moves.symmetries.size(), GetParam().second);
+  Redistributor redistributor(mesh, moves, /*threads=*/2);
   const Dims shape{4096, 2048};
   std::vector<Layout> layouts;
   const Placement places[] = {Placement::replicate(), Placement::shard(0), Placement::shard(1),
