@@ -167,10 +167,14 @@ uint32_t Pricer::edge_matrix(NodeId consumer, size_t operand, bool no_comm,
   constexpr size_t kWorthThreads = 1 << 17;
   parallel_for(out.size() > kWorthThreads ? threads_ : 1, rows.layouts.size(), [&] {
     return [&, row = std::vector<double>(columns.layouts.size())](size_t i) mutable {
-      charge(i, row);
       const std::span<const uint32_t> same = strategies.of(i);
       double* const first = out.data() + same[0] * width;
-      for (size_t j = 0; j < width; ++j) first[j] = row[columns.of[j]];
+      if (row.size() == width) {  // every strategy has a layout of its own
+        charge(i, {first, width});
+      } else {
+        charge(i, row);
+        for (size_t j = 0; j < width; ++j) first[j] = row[columns.of[j]];
+      }
       for (const uint32_t s : same.subspan(1)) std::copy_n(first, width, out.data() + s * width);
     };
   });
@@ -204,10 +208,16 @@ Pricer::RowPrices Pricer::row_prices(const TensorType& type, const cost::ValueMe
   routes_.turn_to(type);
   std::vector<uint32_t> columns;
   for (const Layout& l : to) columns.push_back(routes_.column(l));
+  const bool in_a_row = std::ranges::adjacent_find(columns, [](uint32_t a, uint32_t b) {
+                          return b != a + 1;
+                        }) == columns.end();
   return [=, this, columns = std::move(columns)](size_t i, std::span<double> row) {
     const double* const us = routes_.row(from[i]);
     const double copy = copy_us(type, value, from[i]);
-    for (size_t j = 0; j < row.size(); ++j) row[j] = by_route(us[columns[j]], copy);
+    if (in_a_row)
+      for (size_t j = 0; j < row.size(); ++j) row[j] = by_route(us[columns[0] + j], copy);
+    else
+      for (size_t j = 0; j < row.size(); ++j) row[j] = by_route(us[columns[j]], copy);
   };
 }
 

@@ -138,6 +138,7 @@ int main(int argc, char** argv) {
       shw::CompileOptions o;
       o.mesh = mesh;
       o.rules = rules;
+      o.solver.threads = 0;
       ok &=
           in_own_process({std::string(name) + ", " + std::string(shw::rules_name(rules)), graph, o},
                          runs, print_rank);
