@@ -6,8 +6,16 @@
 // without budgets, which close.cc settles. What resists is split in two at one variable: at what it
 // uses, where the labellings of the sweeps cannot agree on that, else at a label.
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
 #include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
 
 #include "solver/pack.h"
 #include "solver/relaxation.h"
@@ -35,6 +43,9 @@ uint64_t edge_cells(const PlacementProblem& problem) {
   return cells;
 }
 
+// What takes no more parts than these is solved by one thread, and the same way every time; other
+// threads come when it turns out to be hard.
+constexpr uint32_t kPartsAlone = 200;
 constexpr double kLargeRiseShare = 0.01;  // of the gap, that such a round must have closed
 
 // A part of the problem, and what is known of it.
@@ -45,6 +56,8 @@ struct Part {
   double bound = -kForbidden;
   double reach = 0.3;  // of Relaxation
 };
+
+struct Crew;
 
 struct Open {
   Part parent;
@@ -69,6 +82,10 @@ class BudgetCloser {
     SHW_RETURN_IF_ERROR(part.status());
     SHW_RETURN_IF_ERROR(visit(std::move(*part), true));
     while (!open_.empty() && !stopped()) {
+      if (search_.options().threads != 1 && search_.stats().branch_nodes == kPartsAlone) {
+        SHW_RETURN_IF_ERROR(branch_in_parallel());
+        continue;
+      }
       const Open next = take_next();
       if (give_up(next.parent.bound)) continue;
       ++search_.stats().branch_nodes;
@@ -84,8 +101,9 @@ class BudgetCloser {
   static Status nothing_fits() {
     return failed_precondition("no labelling of finite cost is within the budgets");
   }
-  bool stopped() const {
-    return search_.watch().expired() || search_.stage_bytes() > search_.options().branch_bytes ||
+  bool stopped() const { return stopped(search_.watch()); }
+  bool stopped(const Watch& watch) const {
+    return watch.expired() || search_.stage_bytes() > search_.options().branch_bytes ||
            search_.stats().branch_nodes >= search_.options().max_branch_nodes;
   }
   bool give_up(double bound) {
@@ -114,6 +132,15 @@ class BudgetCloser {
   void begin_warm(std::span<uint8_t> keep);
   std::vector<double> first_prices() const;
 
+  // What take_next() would come to last.
+  Open take_last() {
+    const auto at =
+        std::ranges::max_element(open_, {}, [](const Open& o) { return o.parent.bound; });
+    Open last = std::move(*at);
+    open_.erase(at);
+    return last;
+  }
+
   Result<Part> root_part(const BudgetRows& all, std::span<const uint8_t> keep) {
     const std::vector<uint8_t> budgeted = all.budgeted();
     Part part;
@@ -136,6 +163,8 @@ class BudgetCloser {
                                        std::shared_ptr<const RestrictedProblem> source,
                                        std::span<const uint8_t> keep);
   Status visit(Part part, bool is_root);
+  Status branch_in_parallel();
+  Status branch(Crew& crew, uint32_t worker, Search& own);
   void keep_prices(const Part& part, const Relaxation& relaxation);
   Status settle_without_budgets(const Part& part);
   Result<Verdict> tighten(Part& part, Relaxation& relaxation, bool is_root);
@@ -325,6 +354,108 @@ Status BudgetCloser::visit(Part part, bool is_root) {
     }
     part = std::move(*rest);
   }
+}
+
+// What threads share that take the same closer's open parts, one each at a time.
+struct Crew {
+  std::mutex mutex;  // of the closer, its search, and what follows
+  std::condition_variable changed;
+  std::vector<double> at;  // by worker, the bound of the part it has taken; kForbidden: none
+  Status status;
+  std::exception_ptr thrown;
+  std::atomic<bool> stop = false;  // something is wrong: nothing is to be finished
+};
+
+// Takes a part, settles it with a closer and an incumbent of its own, and hands back what is open
+// of it, until nothing is left. Worker 0 is the thread of the caller: it alone reports, and goes
+// about as it would alone; the others begin where it would come last, and so are not in its way.
+Status BudgetCloser::branch(Crew& crew, uint32_t worker, Search& own) {
+  constexpr auto kPatience = std::chrono::milliseconds(2);
+  std::unique_lock lock(crew.mutex);
+  std::optional<Open> likely;  // half of the last part, which this worker goes on with
+  const auto bound = [&] { return std::min(open_bound(), *std::ranges::min_element(crew.at)); };
+  for (;;) {
+    if (crew.stop) return crew.status;
+    if (worker == 0) SHW_RETURN_IF_ERROR(search_.raise_bound(bound()));
+    if (stopped(own.watch())) {
+      if (likely) open_.push_back(std::move(*likely));
+      return {};
+    }
+    if (!likely && open_.empty()) {
+      if (*std::ranges::min_element(crew.at) == kForbidden) return {};
+      crew.changed.wait_for(lock, kPatience);
+      continue;
+    }
+    const Open next = likely        ? *std::exchange(likely, std::nullopt)
+                      : worker == 0 ? take_next()
+                                    : take_last();
+    crew.at[worker] = kForbidden;
+    if (give_up(next.parent.bound)) continue;
+    ++search_.stats().branch_nodes;
+    crew.at[worker] = next.parent.bound;
+    own.adopt(search_);
+    BudgetCloser closer(own, root_);
+    closer.num_rows_ = num_rows_;
+    closer.points_ = points_;
+    lock.unlock();
+    const Status status = closer.enter(next.parent, next.source, next.keep);
+    lock.lock();
+    crew.at[worker] = kForbidden;
+    SHW_RETURN_IF_ERROR(status);
+    if (closer.descending_) {
+      likely = std::move(closer.open_.back());
+      closer.open_.pop_back();
+      crew.at[worker] = likely->parent.bound;
+    }
+    search_.adopt(own);
+    search_.stats().sweeps += std::exchange(own.stats().sweeps, 0);
+    leave(closer.left_);
+    for (Open& o : closer.open_) open_.push_back(std::move(o));
+    crew.changed.notify_all();
+  }
+}
+
+Status BudgetCloser::branch_in_parallel() {
+  constexpr uint32_t kMostThreads = 16;
+  const uint32_t asked = search_.options().threads;
+  const uint32_t workers =
+      std::clamp(asked == 0 ? std::thread::hardware_concurrency() : asked, 1u, kMostThreads);
+  Crew crew;
+  crew.at.assign(workers, kForbidden);
+  const auto work = [&](uint32_t worker, Watch& watch) {
+    Status status;
+    std::exception_ptr thrown;
+    try {
+      std::unique_lock lock(crew.mutex);
+      Search own = search_.fork(watch);
+      lock.unlock();
+      status = branch(crew, worker, own);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    const std::lock_guard lock(crew.mutex);
+    crew.at[worker] = kForbidden;
+    if (!crew.stop) crew.status = status, crew.thrown = thrown;
+    if (!status.ok() || thrown) crew.stop = true;
+    crew.changed.notify_all();
+  };
+  {
+    std::vector<std::jthread> threads;
+    try {
+      for (uint32_t worker = 1; worker < workers; ++worker)
+        threads.emplace_back([&, worker] {
+          Monitor monitor;
+          monitor.cancel = &crew.stop;
+          Watch watch(monitor, search_.watch());
+          work(worker, watch);
+        });
+    } catch (const std::system_error&) {
+      // Fewer threads will do.
+    }
+    work(0, search_.watch());
+  }
+  if (crew.thrown) std::rethrow_exception(crew.thrown);
+  return crew.status;
 }
 
 // Leaves two halves of the source's labels in open_, the likely one last.

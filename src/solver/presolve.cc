@@ -420,6 +420,12 @@ Result<Presolved> Presolver::finish() {
   return result;
 }
 
+void Postsolve::prepare() {
+  for (const Removed& r : removed_)
+    for (uint32_t n = 0; n < r.num_neighbours; ++n)
+      store_->data(CostStore::flip(r.neighbours[n].matrix));
+}
+
 std::vector<uint32_t> Postsolve::expand(std::span<const uint32_t> reduced) const {
   std::vector<uint32_t> choice(kept_.size() + removed_.size());
   for (size_t i = 0; i < kept_.size(); ++i)

@@ -24,6 +24,9 @@ namespace shw::solver {
 class Postsolve {
  public:
   std::vector<uint32_t> expand(std::span<const uint32_t> reduced) const;
+  // Makes the tables that expand() would else make when it first needs them: after this, several
+  // threads may call it.
+  void prepare();
   uint32_t original_variable(uint32_t reduced) const { return kept_[reduced].variable; }
   // The labels, of the original variable's, that are left.
   std::span<const uint32_t> original_labels(uint32_t reduced) const {

@@ -33,8 +33,9 @@ bool dropping_pays(const Trws& trws, double limit, size_t edges, uint32_t sweeps
          expected * (cells - left);
 }
 
-std::shared_ptr<Stage> make_stage(Presolved&& presolved, double constant) {
+std::shared_ptr<Stage> make_stage(Presolved&& presolved, double constant, uint32_t threads) {
   auto stage = std::make_shared<Stage>();
+  if (threads != 1) presolved.undo.prepare();
   stage->problem = std::move(presolved.problem);
   stage->constant = constant + presolved.constant;
   stage->undo = std::move(presolved.undo);
@@ -44,6 +45,21 @@ std::shared_ptr<Stage> make_stage(Presolved&& presolved, double constant) {
 bool is_power_of_two(uint32_t n) { return (n & (n - 1)) == 0; }
 
 }  // namespace
+
+Search Search::fork(Watch& watch) const {
+  Search other(root_, options_, watch);
+  other.stage_bytes_ = stage_bytes_;
+  other.adopt(*this);
+  return other;
+}
+
+void Search::adopt(const Search& other) {
+  if (other.cost_ >= cost_) return;
+  cost_ = other.cost_;
+  choice_ = other.choice_;
+  found_ = other.found_;
+  bound_ = std::min(bound_, cost_);
+}
 
 Status Search::raise_bound(double bound) {
   bound_ = std::min(std::max(bound_, bound), cost_);
@@ -85,7 +101,7 @@ Result<std::vector<uint8_t>> Search::thin_out() {
 Result<std::shared_ptr<const Stage>> Search::root_stage(std::span<const uint8_t> keep,
                                                         std::span<const uint8_t> budgeted) {
   SHW_ASSIGN_OR_RETURN(Presolved presolved, presolve(root_, keep, {.budgeted = budgeted}, watch_));
-  return std::shared_ptr<const Stage>(make_stage(std::move(presolved), 0));
+  return std::shared_ptr<const Stage>(make_stage(std::move(presolved), 0, options_.threads));
 }
 
 Result<std::shared_ptr<const Stage>> Search::restrict(
@@ -94,7 +110,7 @@ Result<std::shared_ptr<const Stage>> Search::restrict(
   SHW_ASSIGN_OR_RETURN(
       Presolved presolved,
       presolve(source->problem, keep, {.dominance = true, .budgeted = budgeted}, watch_));
-  auto stage = make_stage(std::move(presolved), parent->constant);
+  auto stage = make_stage(std::move(presolved), parent->constant, options_.threads);
   stage->parent = std::move(parent);
   stage->source = std::move(source);
   // The tables of the source, of the problem, and those that lead from the one to the other.

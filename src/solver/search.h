@@ -1,6 +1,7 @@
 // What the phases of a solve share: the best labelling so far, and the chain of presolves that
 // leads from a sub-problem back to the problem that was asked.
 #pragma once
+#include <atomic>
 #include <cmath>
 #include <memory>
 #include <span>
@@ -12,11 +13,12 @@
 
 namespace shw::solver {
 
-// Counts towards a sum as long as it lives.
+// Counts towards a sum as long as it lives, which may end in another thread.
 class ByteCount {
  public:
   ByteCount() = default;
-  ByteCount(std::shared_ptr<uint64_t> sum, uint64_t bytes) : sum_(std::move(sum)), bytes_(bytes) {
+  ByteCount(std::shared_ptr<std::atomic<uint64_t>> sum, uint64_t bytes)
+      : sum_(std::move(sum)), bytes_(bytes) {
     *sum_ += bytes_;
   }
   ByteCount(ByteCount&& other) noexcept { swap(other); }
@@ -33,7 +35,7 @@ class ByteCount {
     std::swap(sum_, other.sum_);
     std::swap(bytes_, other.bytes_);
   }
-  std::shared_ptr<uint64_t> sum_;
+  std::shared_ptr<std::atomic<uint64_t>> sum_;
   uint64_t bytes_ = 0;
 };
 
@@ -59,6 +61,11 @@ class Search {
  public:
   Search(const PlacementProblem& root, const SolveOptions& options, Watch& watch)
       : root_(root), options_(options), watch_(watch) {}
+
+  // For a thread that works on stages of this search: it has its own watch and incumbent.
+  Search fork(Watch& watch) const;
+  // Takes the other's incumbent, if it is cheaper.
+  void adopt(const Search& other);
 
   const SolveOptions& options() const { return options_; }
   Watch& watch() { return watch_; }
@@ -130,7 +137,7 @@ class Search {
   std::vector<BudgetPrice> prices_;
   std::vector<double> floors_;
   bool keeps_floors_ = false;
-  std::shared_ptr<uint64_t> stage_bytes_ = std::make_shared<uint64_t>(0);
+  std::shared_ptr<std::atomic<uint64_t>> stage_bytes_ = std::make_shared<std::atomic<uint64_t>>(0);
   bool found_ = false;  // choice_ is a labelling: of no variables, too
   double cost_ = kForbidden;
   double bound_ = -kForbidden;

@@ -22,6 +22,10 @@ class Watch {
     }
   }
 
+  // For another thread, with a monitor of its own: the same time limit.
+  Watch(Monitor& monitor, const Watch& other)
+      : monitor_(monitor), deadline_(other.deadline_), limited_(other.limited_) {}
+
   Status poll(uint64_t cells) {
     gathered_ += cells;
     if (gathered_ < kCellsPerLook) return {};

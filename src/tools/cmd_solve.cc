@@ -103,7 +103,7 @@ void add_solve(CLI::App& app, int& exit_code) {
                  "Give tied nodes one common strategy; without it each has its own");
   verb->add_option("--format", options->format, "Of the file: ap-problem-1 or iopddl")
       ->check(CLI::IsMember({"ap-problem-1", "iopddl"}));
-  verb->add_option("--threads", options->threads, "Threads at most; one is used so far");
+  verb->add_option("--threads", options->threads, "At most so many, where budgets make it hard; 0: as many as cores");
   verb->add_option("--time-limit", options->time_limit_s,
                    "Seconds after which to print the best so far")
       ->check(CLI::NonNegativeNumber);

@@ -1,6 +1,7 @@
 // Problems with budgets, against every labelling in turn and against lp_solve.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,50 @@ TEST(Budgets, MatchBruteForceOnFrustratedProblemsByBranchingAlone) {
     if (got.ok()) branched += got->stats.branch_nodes > 0;
   }
   EXPECT_GT(branched, 25u);
+}
+
+TEST(Budgets, HaveOneOptimumWhateverTheThreads) {
+  const RandomShape shape{.min_variables = 90,
+                          .max_variables = 90,
+                          .max_labels = 8,
+                          .edges_per_variable = 2,
+                          .forbidden = 0,
+                          .max_cost = 1000};
+  PlacementProblem problem = random_problem(4015, shape);
+  add_random_budgets(problem, 4016, 2, 12);
+  SolveOptions options;
+  const auto one = solve_quietly(problem, options);
+  ASSERT_TRUE(one.ok() && one->proven);
+  EXPECT_GT(one->stats.branch_nodes, 250u);  // other threads come
+  for (options.threads = 2; options.threads < 5; ++options.threads) {
+    const auto got = solve_quietly(problem, options);
+    ASSERT_TRUE(got.ok()) << got.status().message();
+    EXPECT_TRUE(got->proven);
+    EXPECT_EQ(got->cost, one->cost);
+    EXPECT_EQ(got->cost, evaluate(problem, got->choice));
+    EXPECT_LE(got->bound, got->cost);
+  }
+}
+
+TEST(Budgets, OnThreadsStopSoonWhenCancelled) {
+  const RandomShape large{.min_variables = 200,
+                          .max_variables = 200,
+                          .max_labels = 8,
+                          .edges_per_variable = 3,
+                          .forbidden = 0};
+  PlacementProblem problem = random_problem(5, large);
+  add_random_budgets(problem, 6, 2, 12);
+  for (const uint32_t reports : {30u, 100u}) {
+    std::atomic<uint32_t> left = reports;
+    Monitor monitor;
+    monitor.on_progress = [&](const Progress&) { return --left == 0; };
+    SolveOptions options;
+    options.threads = 3;
+    options.table_budget_bytes = 0;
+    const auto got = solve(problem, options, monitor);
+    EXPECT_TRUE(got.ok() || got.status().code() == Code::kCancelled);
+    EXPECT_EQ(got.ok(), left > 0);
+  }
 }
 
 TEST(Budgets, MatchLpSolve) {
