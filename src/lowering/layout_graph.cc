@@ -15,6 +15,12 @@ struct alignas(64) RouteLanes {
   double us[kLanes];
 };
 
+struct RouteColumn {
+  static constexpr uint32_t kOwn = ~0u;
+  uint32_t of;        // of the targets asked for
+  uint32_t symmetry;  // the row of a state stands at its image; kOwn: at the state itself
+};
+
 namespace {
 
 // Of two routes of equal price the one with fewer moves is better: each has overheads that no model
@@ -202,53 +208,61 @@ void LayoutGraph::derive() {
   derived_ = num_states();
 }
 
+// Targets that are images of each other have the same column, but for the order of its rows: it is
+// worked out for the first of them. By that state, which columns it serves.
+std::vector<std::vector<RouteColumn>> LayoutGraph::columns_of(std::span<const uint32_t> to) const {
+  std::vector<std::vector<RouteColumn>> columns(num_states());
+  for (uint32_t j = 0; j < to.size(); ++j) {
+    RouteColumn column{j, RouteColumn::kOwn};
+    uint32_t first = to[j];
+    for (uint32_t s = 0; s < images_.size(); ++s)
+      if (images_[s][to[j]] < first) first = images_[s][to[j]], column.symmetry = s;
+    columns[first].push_back(column);
+  }
+  return columns;
+}
+
 void LayoutGraph::distances(std::span<const uint32_t> from, std::span<const uint32_t> to,
                             uint32_t threads, std::span<double> out) {
   derive();
-  // Targets that are images of each other have the same column, but for the order of its rows: it
-  // is worked out for the first of them.
-  struct Column {
-    uint32_t symmetry;  // the row of a state stands at its image; none: kOwn
-    uint32_t of, lane;  // of `to`; of the block
-  };
-  constexpr uint32_t kOwn = ~0u;
-  std::vector<std::vector<Column>> columns(num_states());  // by the target that is worked out
-  for (uint32_t j = 0; j < to.size(); ++j) {
-    uint32_t first = to[j], symmetry = kOwn;
-    for (uint32_t s = 0; s < images_.size(); ++s)
-      if (images_[s][to[j]] < first) first = images_[s][to[j]], symmetry = s;
-    columns[first].push_back({symmetry, j, 0});
-  }
+  const std::vector<std::vector<RouteColumn>> columns = columns_of(to);
   // What is partial in a target must have been so all the way: one set of such mesh dims at a time.
   std::vector<std::vector<uint32_t>> targets(size_t{1} << kMaxMeshRank);
-  size_t num_targets = 0;
   for (uint32_t s = 0; s < num_states(); ++s)
-    if (!columns[s].empty()) targets[partial_[s]].push_back(s), ++num_targets;
+    if (!columns[s].empty()) targets[partial_[s]].push_back(s);
   std::vector<std::span<const uint32_t>> blocks;
   for (const std::vector<uint32_t>& t : targets)
     for (size_t first = 0; first < t.size(); first += kLanes)
       blocks.push_back(std::span(t).subspan(first, std::min(kLanes, t.size() - first)));
 
-  const bool is_much = (num_targets + to.size()) * num_states() > kWorthThreads;
+  const bool is_much = to.size() * num_states() > kWorthThreads;
   parallel_for(is_much ? threads : 1, blocks.size(), [&] {
     return [&, rows = std::vector<RouteLanes>(num_states())](size_t b) mutable {
       relax_block(blocks[b], rows);
-      std::vector<Column> wanted;
-      for (uint32_t t = 0; t < blocks[b].size(); ++t)
-        for (const Column& c : columns[blocks[b][t]]) wanted.push_back({c.symmetry, c.of, t});
-      std::ranges::sort(wanted, {}, [](const Column& c) { return std::pair(c.symmetry, c.of); });
-      for (auto c = wanted.begin(); c != wanted.end();) {
-        const auto end = std::find_if(
-            c, wanted.end(), [&](const Column& other) { return other.symmetry != c->symmetry; });
-        for (size_t i = 0; i < from.size(); ++i) {
-          const uint32_t at = c->symmetry == kOwn ? from[i] : images_[c->symmetry][from[i]];
-          double* const row = out.data() + i * to.size();
-          for (auto k = c; k != end; ++k) row[k->of] = rows[at].us[k->lane];
-        }
-        c = end;
-      }
+      for (uint32_t s = 0; s <= images_.size(); ++s)
+        write_columns(s < images_.size() ? s : RouteColumn::kOwn, blocks[b], columns, rows, from,
+                      out);
     };
   });
+}
+
+// Those that a block serves by way of one symmetry: all from the same row.
+void LayoutGraph::write_columns(uint32_t symmetry, std::span<const uint32_t> block,
+                                std::span<const std::vector<RouteColumn>> columns,
+                                std::span<const RouteLanes> rows, std::span<const uint32_t> from,
+                                std::span<double> out) const {
+  std::vector<std::pair<uint32_t, uint32_t>> wanted;  // column and lane
+  for (uint32_t t = 0; t < block.size(); ++t)
+    for (const RouteColumn& c : columns[block[t]])
+      if (c.symmetry == symmetry) wanted.emplace_back(c.of, t);
+  if (wanted.empty()) return;
+  const size_t width = out.size() / from.size();
+  for (size_t i = 0; i < from.size(); ++i) {
+    const double* const us =
+        rows[symmetry == RouteColumn::kOwn ? from[i] : images_[symmetry][from[i]]].us;
+    double* const row = out.data() + i * width;
+    for (const auto& [of, lane] : wanted) row[of] = us[lane];
+  }
 }
 
 void LayoutGraph::relax_block(std::span<const uint32_t> to, std::vector<RouteLanes>& rows) const {

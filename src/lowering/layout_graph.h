@@ -5,8 +5,8 @@
 // targets are found by relaxing whole rows, one column a target, until nothing changes
 // (Bellman-Ford); routes are a handful of moves long, so a few rounds do. Nothing is pruned by what
 // a particular pair needs: mesh dims that end as they began may move too, as where a reduction is
-// cheaper in slices that are gathered afterwards. Where mesh dims can stand for each other, as three
-// of two ranks within a node, one of the targets that differ in them only is worked out.
+// cheaper in slices that are gathered afterwards. Where mesh dims can stand for each other, as
+// three of two ranks within a node, one of the targets that differ in them only is worked out.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -19,7 +19,8 @@
 
 namespace shw {
 
-struct RouteLanes;  // prices from one state to several
+struct RouteLanes;   // prices from one state to several
+struct RouteColumn;  // where such prices are wanted
 
 class LayoutGraph {
  public:
@@ -60,6 +61,11 @@ class LayoutGraph {
   void expand(uint32_t state);
   void find_shortcuts();
   void find_symmetries();
+  std::vector<std::vector<RouteColumn>> columns_of(std::span<const uint32_t> to) const;
+  void write_columns(uint32_t symmetry, std::span<const uint32_t> block,
+                     std::span<const std::vector<RouteColumn>> columns,
+                     std::span<const RouteLanes> rows, std::span<const uint32_t> from,
+                     std::span<double> out) const;
   // Distances to these states, a lane each, from all that are partial where they all are.
   void relax_block(std::span<const uint32_t> to, std::vector<RouteLanes>& rows) const;
 
