@@ -125,7 +125,9 @@ struct SolveOptions {
   uint64_t table_budget_bytes = 64ull << 20;  // of exact elimination
   uint64_t max_branch_nodes = 100000;
   uint64_t branch_bytes = 3ull << 30;  // of what branching keeps, with budgets
-  uint32_t threads = 1;        // at most, 0: no limit. Changes no answer; one is used so far
+  // At most, 0: as many as cores. More than one share the work on budgets once it turns out to be
+  // hard, and change the choice among equals only, or what is best when a limit is reached.
+  uint32_t threads = 1;
   double time_limit_s = 0;     // 0: none; at the limit the incumbent is returned, proven = false
   double relative_gap = 1e-9;  // proven when cost − bound ≤ relative_gap · |cost|
   // What an earlier solve of nearly this problem left: the same variables and labels, at other
