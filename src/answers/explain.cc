@@ -31,7 +31,8 @@ class Explainer {
                                 request.layout)
             .at_node(node_.v, out_.node);
     }
-    SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem, planner_.problem(constraints_));
+    SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem,
+                         planner_.problem(constraints_, monitor_));
     options_.keep_warm = true;
     SHW_ASSIGN_OR_RETURN(plan_, planner_.solve(problem, options_, monitor_));
     options_.keep_warm = false;
@@ -100,7 +101,7 @@ class Explainer {
   Result<solver::PlacementProblem> problem_with(std::vector<bool> allowed) const {
     PlacementConstraints constraints = constraints_;
     constraints.choices.push_back({node_, std::move(allowed), "layout of " + out_.node});
-    return planner_.problem(constraints);
+    return planner_.problem(constraints, monitor_);
   }
 
   Status find_floors() {

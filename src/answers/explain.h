@@ -9,6 +9,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "answers/edges.h"
@@ -39,6 +40,12 @@ struct Alternative {
   double floor_us = 0;  // no plan that has it is cheaper; infinite: none has it
   std::optional<Forced> forced;
 };
+
+// What the reference planner calls an alternative, from the objectives of both plans (planner.md
+// 3.9): CHOSEN, TIE (within 0.01 µs), TARGET CHEAPER (a pinned parameter is free of the budget),
+// CHOSEN CHEAPER, or UNAVAILABLE (no plan has it). Where it was not forced, its floor decides, if
+// it can; else empty.
+std::string_view status_of(const Alternative& alternative, double plan_us);
 
 struct StrategyFloor {
   std::string strategy;  // "(S(0)R, RS(1)) -> S(0)S(1)"

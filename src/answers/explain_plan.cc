@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "support/format.h"
 #include "plan/report.h"
+#include "support/format.h"
 
 namespace shw::answers {
 namespace {
@@ -41,7 +41,8 @@ std::string ranges_text(const PlanExplanation& e) {
 
 Result<PlanExplanation> explain_plan(Planner& planner, const PlacementConstraints& constraints,
                                      const solver::SolveOptions& options, Monitor& monitor) {
-  SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem, planner.problem(constraints));
+  SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem,
+                       planner.problem(constraints, monitor));
   SHW_ASSIGN_OR_RETURN(const Placed plan, planner.solve(problem, options, monitor));
   PlanExplanation out{plan.total, plan.objective_us, plan.bound_us, plan.proven, 0, {}, {}, {}};
   const Graph& graph = planner.graph();

@@ -11,8 +11,9 @@ namespace {
 
 constexpr size_t kMostRows = 12;
 
-void write_alternative(JsonWriter& j, const Alternative& a) {
-  j.begin_object().member("layout", a.layout).member("chosen", a.chosen);
+void write_alternative(JsonWriter& j, const Alternative& a, double plan_us) {
+  j.begin_object().member("status", status_of(a, plan_us));
+  j.member("layout", a.layout).member("chosen", a.chosen);
   j.member("strategies", a.num_strategies).member("floor", a.floor_us).key("forced");
   if (!a.forced) {
     j.value(solver::kForbidden).end_object();  // null
@@ -46,7 +47,8 @@ std::string edges_table(const char* title, const std::vector<EdgePrice>& edges, 
 
 std::string alternatives_table(const Explanation& e) {
   std::string t =
-      "\nresult layout                    floor µs        forced µs    dearer by  changes\n";
+      "\nresult layout                    floor µs        forced µs    dearer by  changes  "
+      "status\n";
   size_t left_out = 0;
   for (size_t i = 0; i < e.alternatives.size(); ++i) {
     const Alternative& a = e.alternatives[i];
@@ -55,11 +57,12 @@ std::string alternatives_table(const Explanation& e) {
       continue;
     }
     const bool known = a.forced && a.forced->possible;
-    t += format("  %-22s %16s %16s %12s %8s%s\n", a.layout.c_str(), floor_text(a.floor_us).c_str(),
-                forced_text(a).c_str(),
+    t += format("  %-22s %16s %16s %12s %8s  %s%s\n", a.layout.c_str(),
+                floor_text(a.floor_us).c_str(), forced_text(a).c_str(),
                 known ? format("%+.3f", a.forced->objective_us - e.objective_us).c_str() : "",
                 known ? std::to_string(a.forced->changed_nodes).c_str() : "",
-                a.chosen ? "  chosen" : (e.second_best == i ? "  second best" : ""));
+                std::string(status_of(a, e.objective_us)).c_str(),
+                e.second_best == i ? ", second best" : "");
   }
   if (left_out > 0) t += format("  and %zu more\n", left_out);
   if (std::any_of(e.alternatives.begin(), e.alternatives.end(), [&](const Alternative& a) {
@@ -84,6 +87,16 @@ std::string strategies_table(const Explanation& e) {
 
 }  // namespace
 
+std::string_view status_of(const Alternative& a, double plan_us) {
+  constexpr double kTie_us = 0.01;
+  if (a.chosen) return "CHOSEN";
+  if (a.floor_us == solver::kForbidden || (a.forced && !a.forced->possible)) return "UNAVAILABLE";
+  const double cheapest = a.forced ? a.forced->objective_us : a.floor_us;
+  if (cheapest - plan_us > kTie_us) return "CHOSEN CHEAPER";
+  if (!a.forced) return "";
+  return plan_us - cheapest > kTie_us ? "TARGET CHEAPER" : "TIE";
+}
+
 std::string to_json(const Explanation& e) {
   JsonWriter j;
   j.begin_object().member("node", e.node).member("op", e.op).member("module_path", e.module_path);
@@ -94,7 +107,7 @@ std::string to_json(const Explanation& e) {
   write_edges(j, "users", e.users);
   j.member("objective", e.objective_us).member("bound", e.bound_us).member("proven", e.proven);
   j.member("certified", e.certified_us).key("alternatives").begin_array();
-  for (const Alternative& a : e.alternatives) write_alternative(j, a);
+  for (const Alternative& a : e.alternatives) write_alternative(j, a, e.objective_us);
   j.end_array().key("strategies").begin_array();
   for (const StrategyFloor& s : e.strategies) {
     j.begin_object().member("strategy", s.strategy).member("chosen", s.chosen);

@@ -1,7 +1,9 @@
 #include "answers/export.h"
 
+#include <cstdlib>
 #include <optional>
 
+#include "answers/clusters.h"
 #include "support/json_writer.h"
 
 namespace shw::answers {
@@ -35,13 +37,38 @@ const char* dtype_name_there(Dtype dtype) {
   return "";
 }
 
+struct SourceLine {
+  std::string_view file, line, function, code;
+};
+
+// "FILE:LINE in FUNCTION: CODE", of which FUNCTION and CODE may be missing.
+std::optional<SourceLine> source_line(std::string_view text) {
+  SourceLine s;
+  const size_t in = text.find(" in ");
+  const std::string_view place = text.substr(0, in);
+  const size_t colon = place.rfind(':');
+  if (colon == place.npos || colon == 0) return std::nullopt;
+  s.file = place.substr(0, colon);
+  s.line = place.substr(colon + 1);
+  if (s.line.empty() || s.line.size() > 9 || s.line.find_first_not_of("0123456789") != s.line.npos)
+    return std::nullopt;
+  if (in == text.npos) return s;
+  text.remove_prefix(in + 4);
+  const size_t end = text.find(": ");
+  s.function = text.substr(0, end);
+  if (end != text.npos) s.code = text.substr(end + 2);
+  return s;
+}
+
 class Exporter {
  public:
   Exporter(Planner& planner, const Placed& placed, const OpNames& name_of)
       : planner_(planner),
         placed_(placed),
         name_of_(name_of),
-        inputs_(planner.graph().num_nodes(), nullptr) {
+        inputs_(planner.graph().num_nodes(), nullptr),
+        roots_(cluster_roots(planner.graph())),
+        clusters_(planner.graph().num_nodes(), -1) {
     for (const InputInfo& in : planner.graph().inputs()) inputs_[in.node.v] = &in;
   }
 
@@ -147,10 +174,28 @@ class Exporter {
                        (input->role == InputRole::kParameter || input->role == InputRole::kBuffer);
     const std::string& path = named ? input->name : meta.module_path;
     if (!path.empty()) j_.member("module_path", path);
+    write_source(meta.source);
+    write_cluster(n);
     write_shard_order(n);
     if (meta.ac_graph_id >= 0)
       j_.key("ac_region").begin_object().member("id", meta.ac_graph_id).end_object();
     j_.end_object();
+  }
+
+  void write_source(const std::string& text) {
+    const std::optional<SourceLine> s = source_line(text);
+    if (!s) return;
+    j_.key("source").begin_object().member("file", s->file);
+    j_.member("line", std::atoi(std::string(s->line).c_str()));
+    j_.member("func", s->function).member("code", s->code).end_object();
+  }
+
+  // Clusters are numbered in the order of their first nodes.
+  void write_cluster(NodeId n) {
+    const NodeId root = roots_[n.v];
+    if (!root.valid()) return;
+    if (clusters_[root.v] < 0) clusters_[root.v] = num_clusters_++;
+    j_.member("cluster_id", clusters_[root.v]).member("cluster_root", graph().name(root));
   }
 
   void write_output() {
@@ -165,6 +210,9 @@ class Exporter {
   const Placed& placed_;
   const OpNames& name_of_;
   std::vector<const InputInfo*> inputs_;  // of input nodes
+  std::vector<NodeId> roots_;
+  std::vector<int> clusters_;  // by root
+  int num_clusters_ = 0;
   JsonWriter j_;
 };
 

@@ -3,8 +3,10 @@
 // ours.
 //
 // Names of layouts are the reference's ("P(sum)"); where a shard order is not the default,
-// `shard_order` says it. Operations have the names that the caller gives them, or else ours. What
-// is not known here is left out: source lines, clusters.
+// `shard_order` says it. Operations have the names that the caller gives them, or else ours. Its
+// clusters are what it ties; ours are nodes that do the same in modules that are alike
+// (clusters.h), each placed on its own. Source lines are there if the graph has them ("FILE:LINE in
+// FUNCTION: CODE").
 #pragma once
 #include <functional>
 #include <string>

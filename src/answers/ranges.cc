@@ -136,7 +136,7 @@ Result<MemoryRange> memory_range(Planner& planner, const PlacementConstraints& c
   double low = static_cast<double>(constraints.memory_limit_bytes);
   double high = HUGE_VAL;
   for (int step = 0; step < kMostSteps; ++step) {
-    SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem, planner.problem(asked));
+    SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem, planner.problem(asked, monitor));
     SHW_ASSIGN_OR_RETURN(const Placed other,
                          planner.solve(problem, few_branches(options), monitor));
     const bool beaten = cheaper(other.objective_us, plan.objective_us);

@@ -69,7 +69,9 @@ class Searcher {
  private:
   void work() {
     try {
-      for (size_t i = next_++; i < meshes_.size() && !stop_; i = next_++) plan(meshes_[i]);
+      // Those of most dims first: they take longest.
+      for (size_t i = next_++; i < meshes_.size() && !stop_; i = next_++)
+        plan(meshes_[meshes_.size() - 1 - i]);
     } catch (const std::bad_alloc&) {
       fail(Status(Code::kResourceExhausted, "out of memory"));
     } catch (const std::exception& e) {
@@ -117,7 +119,22 @@ class Searcher {
     c.proven = s.proven;
     c.program_us = program_cost(compiled.plan.program).us;
     c.memory_peak_bytes = s.memory_peak_bytes;
+    c.batch = batch_dims(compiled.plan.program);
     return {};
+  }
+
+  static std::string batch_dims(const Program& program) {
+    std::string names;
+    for (size_t m = 0; m < program.mesh.size(); ++m) {
+      bool cuts_all = true, any = false;
+      for (const Port& port : program.entries.front().inputs) {
+        if (port.role != PortRole::kInput) continue;
+        any = true;
+        cuts_all &= port.layout[static_cast<int>(m)] == Placement::shard(0);
+      }
+      if (any && cuts_all) names += (names.empty() ? "" : ",") + program.mesh[m].name;
+    }
+    return names;
   }
 
   void report(const MeshCandidate& c) {
@@ -179,7 +196,7 @@ Result<std::vector<MeshCandidate>> search_meshes(std::span<const uint8_t> graph_
   for (const std::string& mesh : mesh_factorisations(search.devices, search.max_mesh_dims)) {
     meshes.emplace_back();
     for (std::string& layout : input_layouts(options, search, mesh_rank(mesh)))
-      meshes.back().push_back({mesh, std::move(layout), {}});
+      meshes.back().push_back({mesh, std::move(layout), {}, {}});
   }
   const size_t threads = search.threads > 0 ? static_cast<size_t>(search.threads)
                                             : std::max(1u, std::thread::hardware_concurrency());

@@ -1,8 +1,8 @@
 // Which mesh to make of a number of devices: every way to factor it is planned, best first.
 //
 // The order of the factors counts: outer mesh dims span machines, inner ones share the fast links.
-// What is best for a mesh is what the placement solver says; how inputs are cut is part of it
-// unless the options fix it.
+// What is best for a mesh is what the placement solver says. Which mesh dims cut the batch is part
+// of it unless the options fix the inputs' layout; each plan says which they are.
 #pragma once
 #include <string>
 #include <vector>
@@ -23,6 +23,7 @@ struct SearchOptions {
 struct MeshCandidate {
   std::string mesh;          // "d0=8,d1=8"
   std::string input_layout;  // that was asked for; empty: free
+  std::string batch;         // mesh dims that cut the first dim of every input: "d0,d2"
   Status status;             // why there is no plan
   double objective_us = 0, bound_us = 0, compute_us = 0, comm_us = 0, program_us = 0;
   bool proven = false;

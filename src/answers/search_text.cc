@@ -1,7 +1,7 @@
 // The answer of a search as a person or a program wants to read it.
 #include "answers/search.h"
-#include "support/format.h"
 #include "plan/report.h"
+#include "support/format.h"
 #include "support/json_writer.h"
 
 namespace shw::answers {
@@ -13,7 +13,10 @@ std::string to_json(const std::vector<MeshCandidate>& candidates) {
     j.begin_object().member("mesh", c.mesh);
     if (!c.input_layout.empty()) j.member("input_layout", c.input_layout);
     if (c.status.ok()) {
-      j.member("objective", c.objective_us).member("bound", c.bound_us).member("proven", c.proven);
+      j.member("batch", c.batch)
+          .member("objective", c.objective_us)
+          .member("bound", c.bound_us)
+          .member("proven", c.proven);
       j.member("compute", c.compute_us).member("comm", c.comm_us).member("program", c.program_us);
       j.member("memory_peak_bytes", c.memory_peak_bytes);
     } else {
@@ -26,16 +29,17 @@ std::string to_json(const std::vector<MeshCandidate>& candidates) {
 }
 
 std::string to_text(const std::vector<MeshCandidate>& candidates) {
-  std::string text = format("%-22s %-14s %14s %10s %14s %14s %12s  %s\n", "mesh", "inputs",
-                            "objective µs", "of best", "compute µs", "comm µs", "memory", "");
+  std::string text =
+      format("%-22s %-14s %-10s %14s %10s %14s %14s %12s  %s\n", "mesh", "inputs", "batch over",
+             "objective µs", "of best", "compute µs", "comm µs", "memory", "");
   for (const MeshCandidate& c : candidates) {
     const std::string inputs = c.input_layout.empty() ? "free" : c.input_layout;
+    text += format("%-22s %-14s ", c.mesh.c_str(), inputs.c_str());
     if (!c.status.ok())
-      text += format("%-22s %-14s no plan: %s\n", c.mesh.c_str(), inputs.c_str(),
-                     c.status.message().c_str());
+      text += "no plan: " + c.status.message() + "\n";
     else
-      text += format("%-22s %-14s %13.1f %9.3f× %13.1f %13.1f %12s  %s\n", c.mesh.c_str(),
-                     inputs.c_str(), c.objective_us,
+      text += format("%-10s %13.1f %9.3f× %13.1f %13.1f %12s  %s\n",
+                     c.batch.empty() ? "none" : c.batch.c_str(), c.objective_us,
                      c.objective_us / candidates.front().objective_us, c.compute_us, c.comm_us,
                      human_bytes(c.memory_peak_bytes).c_str(), c.proven ? "" : "not proven");
   }

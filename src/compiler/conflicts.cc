@@ -69,8 +69,12 @@ Status Planner::conflict(const PlacementConstraints& constraints, Monitor& monit
                        side_conditions(graph_, mesh(), strategies_, constraints));
   solver::SolveOptions any;
   any.relative_gap = 1e12;  // the first placement ends the solve
+  const std::vector<bool> all_may_communicate(graph_.num_nodes(), false);
   const auto holds = [&](const std::vector<uint8_t>& active) -> Result<bool> {
-    solver::PlacementProblem problem = priced_.share();
+    const uint32_t casts = conditions.no_comm_source;
+    const bool as_casts_want = casts < active.size() && active[casts] != 0;
+    SHW_ASSIGN_OR_RETURN(solver::PlacementProblem problem,
+                         priced(as_casts_want ? conditions.no_comm : all_may_communicate, monitor));
     add_conditions(conditions, problem, active);
     const auto solution = solver::solve(problem, any, monitor);
     if (!solution.ok() && solution.status().code() != Code::kFailedPrecondition)

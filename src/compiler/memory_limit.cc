@@ -26,7 +26,7 @@ double price_per_gib(std::span<const solver::BudgetPrice> prices, uint32_t budge
 Result<Placed> Planner::place_within(double limit_bytes, PlacementConstraints constraints,
                                      const solver::SolveOptions& options, Monitor& monitor) {
   constraints.memory_limit_bytes = static_cast<int64_t>(limit_bytes);
-  SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem, this->problem(constraints));
+  SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem, this->problem(constraints, monitor));
   SHW_ASSIGN_OR_RETURN(Placed placed, solve(problem, options, monitor));
   const MemoryPeak peak = memory_.peak(placed.choice);
   placed.memory.limit_bytes = limit_bytes;

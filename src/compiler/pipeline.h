@@ -30,6 +30,7 @@ struct CompileOptions {
   std::vector<std::pair<std::string, std::string>> pins{};
   std::string placements{};  // JSON of placement/saved_placements.h; empty: none
   ParameterBudget parameter_budget{};
+  std::vector<std::string> without{};  // constraints left out: PlacementConstraints::without
   std::optional<Dtype> grad_reduce_dtype{};
   bool einsum = true;      // rewrite view-mm-view
   bool keep_graph = true;  // store the graph in the plan, to verify and explain it later

@@ -65,6 +65,7 @@ uint64_t hash_of(const CompileOptions& o) {
     const double overlap[] = {static_cast<double>(o.overlap.kind), o.overlap.scale};
     h = hash_bytes(overlap, sizeof overlap, h);
   }
+  for (const std::string& name : o.without) h = hash_bytes(name, hash_combine(h, 4));
   return o.strided ? hash_combine(h, 2) : h;  // plans without it keep their hash
 }
 
@@ -112,9 +113,7 @@ Planner::Planner(const CompileOptions& options, cost::CollectiveModel collective
       collectives_(std::move(collectives)),
       moves_(move_prices(collectives_)),
       redistributor_(collectives_.mesh(), moves_, options.solver.threads),
-      pricer_(graph_, strategies_, collectives_,
-              options.rules == Rules::kCompat ? cost::PriceRules::kCompat : cost::PriceRules::kFull,
-              plans_orders() ? route_prices() : RoutePrices(), options.solver.threads) {}
+      pricer_(make_pricer()) {}
 
 RoutePrices Planner::route_prices() {
   return {[this](const Dims& shape, int64_t element_bytes, std::span<const Layout> from,
@@ -122,6 +121,13 @@ RoutePrices Planner::route_prices() {
             redistributor_.route_prices(shape, element_bytes, from, to, out);
           },
           [this](std::span<const ValueLayouts> values) { redistributor_.prepare(values); }};
+}
+
+Pricer Planner::make_pricer() {
+  return Pricer(
+      graph_, strategies_, collectives_,
+      options_.rules == Rules::kCompat ? cost::PriceRules::kCompat : cost::PriceRules::kFull,
+      plans_orders() ? route_prices() : RoutePrices(), options_.solver.threads);
 }
 
 Result<std::unique_ptr<Planner>> Planner::create(std::span<const uint8_t> graph_bytes,
@@ -158,16 +164,28 @@ Status Planner::prepare(std::span<const uint8_t> graph_bytes, Monitor& monitor) 
   SHW_ASSIGN_OR_RETURN(strategies_,
                        Strategies::enumerate(graph_, mesh(), strategy_options, monitor));
   SHW_ASSIGN_OR_RETURN(constraints_, constraints_of(options_));
-  SHW_ASSIGN_OR_RETURN(const SideConditions conditions,
+  SHW_ASSIGN_OR_RETURN(SideConditions conditions,
                        side_conditions(graph_, mesh(), strategies_, constraints_));
+  no_comm_ = std::move(conditions.no_comm);
 
   memory_ = MemoryModel::of(graph_, mesh(), strategies_, options_.optimizer_factor);
 
   SHW_RETURN_IF_ERROR(watch.next("price"));
-  SHW_RETURN_IF_ERROR(price_overlap(conditions.no_comm));
-  SHW_ASSIGN_OR_RETURN(priced_, priced_problem(graph_, conditions.no_comm, pricer_, monitor));
+  SHW_RETURN_IF_ERROR(price_overlap(no_comm_));
+  SHW_ASSIGN_OR_RETURN(priced_, priced_problem(graph_, no_comm_, pricer_, monitor));
   watch.stop();
   return {};
+}
+
+Result<solver::PlacementProblem> Planner::priced(const std::vector<bool>& no_comm,
+                                                 Monitor& monitor) {
+  if (no_comm == no_comm_) return priced_.share();
+  if (other_no_comm_ != no_comm) {
+    Pricer pricer = make_pricer();  // one remembers the tables of one problem
+    SHW_ASSIGN_OR_RETURN(other_, priced_problem(graph_, no_comm, pricer, monitor));
+    other_no_comm_ = no_comm;
+  }
+  return other_.share();
 }
 
 Status Planner::price_overlap(const std::vector<bool>& no_comm) {
@@ -186,7 +204,8 @@ bool Planner::serves(const CompileOptions& o) const {
   return o.mesh == options_.mesh && o.hardware == options_.hardware && o.rules == options_.rules &&
          o.strided == options_.strided && o.einsum == options_.einsum &&
          o.keep_graph == options_.keep_graph && o.optimizer_factor == options_.optimizer_factor &&
-         o.grad_reduce_dtype == options_.grad_reduce_dtype && o.overlap == options_.overlap;
+         o.grad_reduce_dtype == options_.grad_reduce_dtype && o.overlap == options_.overlap &&
+         (o.overlap.kind == Overlap::kNone || o.without == options_.without);
 }
 
 Result<PlacementConstraints> Planner::constraints_of(const CompileOptions& options) const {
@@ -195,6 +214,7 @@ Result<PlacementConstraints> Planner::constraints_of(const CompileOptions& optio
   constraints.parameter_budget = options.parameter_budget;
   constraints.grad_reduce_dtype = options.grad_reduce_dtype;
   constraints.memory_limit_bytes = options.memory_limit_bytes;
+  constraints.without = options.without;
   SHW_ASSIGN_OR_RETURN(constraints.input_layout, boundary_layout(options.input_layout, mesh_rank));
   SHW_ASSIGN_OR_RETURN(constraints.output_layout,
                        boundary_layout(options.output_layout, mesh_rank));
@@ -209,10 +229,14 @@ Result<PlacementConstraints> Planner::constraints_of(const CompileOptions& optio
   return constraints;
 }
 
-Result<solver::PlacementProblem> Planner::problem(const PlacementConstraints& constraints) const {
+Result<solver::PlacementProblem> Planner::problem(const PlacementConstraints& constraints,
+                                                  Monitor& monitor) {
   SHW_ASSIGN_OR_RETURN(const SideConditions conditions,
                        side_conditions(graph_, mesh(), strategies_, constraints));
-  solver::PlacementProblem problem = priced_.share();
+  if (conditions.no_comm != no_comm_ && options_.overlap.kind != Overlap::kNone)
+    return unimplemented("with overlap, '" + std::string(kCastsFirst) +
+                         "' can be left out from the start only");
+  SHW_ASSIGN_OR_RETURN(solver::PlacementProblem problem, priced(conditions.no_comm, monitor));
   add_conditions(conditions, problem);
   if (constraints.memory_limit_bytes > 0)
     memory_.add_budget(static_cast<double>(constraints.memory_limit_bytes), problem);

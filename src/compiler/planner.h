@@ -6,6 +6,7 @@
 // them and pay for a solve each. Not thread-safe: prices are remembered as they are asked for.
 #pragma once
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -53,7 +54,8 @@ class Planner {
   const MemoryModel& memory() const { return memory_; }
 
   // The problem under these constraints, which take the place of the options'. Tables are shared.
-  Result<solver::PlacementProblem> problem(const PlacementConstraints& constraints) const;
+  Result<solver::PlacementProblem> problem(const PlacementConstraints& constraints,
+                                           Monitor& monitor);
   Result<Placed> solve(const solver::PlacementProblem& problem, const solver::SolveOptions& options,
                        Monitor& monitor);
   // Both, and what the answer needs of memory. FAILED_PRECONDITION: nothing is allowed, or fits; if
@@ -80,8 +82,11 @@ class Planner {
   Planner(const CompileOptions& options, cost::CollectiveModel collectives);
   Result<Placed> place_within(double limit_bytes, PlacementConstraints constraints,
                               const solver::SolveOptions& options, Monitor& monitor);
+  Pricer make_pricer();
   Status prepare(std::span<const uint8_t> graph_bytes, Monitor& monitor);
   Status price_overlap(const std::vector<bool>& no_comm);
+  // Costs, and that these nodes' operands may not communicate; priced when first asked for.
+  Result<solver::PlacementProblem> priced(const std::vector<bool>& no_comm, Monitor& monitor);
   bool plans_orders() const;
   RoutePrices route_prices();
   int64_t bytes_of(const Program& program) const;  // of a rank, optimizer state among them
@@ -97,8 +102,11 @@ class Planner {
   PlacementConstraints constraints_;
   Pricer pricer_;
   MemoryModel memory_;
-  solver::PlacementProblem priced_;  // costs and what always holds
-  std::vector<PhaseTime> phases_;    // of create()
+  solver::PlacementProblem priced_;  // costs, and
+  std::vector<bool> no_comm_;        // whose operands may not communicate there
+  solver::PlacementProblem other_;   // the same for one other such set
+  std::optional<std::vector<bool>> other_no_comm_;
+  std::vector<PhaseTime> phases_;  // of create()
 };
 
 }  // namespace shw

@@ -116,6 +116,26 @@ Status read_type(const json& value, TensorType* out) {
   return check_tensor_type(*out);
 }
 
+// Of Python's stack trace the innermost frame, as "FILE:LINE in FUNCTION: CODE".
+std::string last_frame(std::string_view trace) {
+  constexpr std::string_view kFile = "File \"", kLine = "\", line ", kIn = ", in ";
+  size_t at = trace.rfind(kFile);
+  if (at == trace.npos) return {};
+  trace.remove_prefix(at + kFile.size());
+  at = trace.find(kLine);
+  const size_t in = trace.find(kIn);
+  if (at == trace.npos || in == trace.npos || in < at) return {};
+  const std::string_view line = trace.substr(at + kLine.size(), in - at - kLine.size());
+  std::string frame = std::string(trace.substr(0, at)) + ":" + std::string(line);
+  trace.remove_prefix(in + kIn.size());
+  const size_t end = std::min(trace.find('\n'), trace.size());
+  frame += " in " + std::string(trace.substr(0, end));
+  trace.remove_prefix(end);
+  trace.remove_prefix(std::min(trace.find_first_not_of(" \n"), trace.size()));
+  const std::string_view code = trace.substr(0, trace.find('\n'));
+  return code.empty() ? frame : frame + ": " + std::string(code);
+}
+
 NodeMeta read_meta(const json& node) {
   constexpr std::pair<std::string_view, Recompute> kTags[] = {
       {"MUST_SAVE", Recompute::kMustSave},
@@ -134,7 +154,8 @@ NodeMeta read_meta(const json& node) {
   if (path.substr(0, kRoot.size()) == kRoot && path[kRoot.size()] == '.')
     path.remove_prefix(kRoot.size() + 1);
   meta.module_path = path;
-  meta.source = text_member(node, "stack_hash");
+  meta.source = last_frame(text_member(node, "stack_trace"));
+  if (meta.source.empty()) meta.source = text_member(node, "stack_hash");
   return meta;
 }
 

@@ -13,45 +13,87 @@ class Builder {
  public:
   Builder(const Graph& graph, const Mesh& mesh, const Strategies& strategies,
           const PlacementConstraints& wanted)
-      : graph_(graph), mesh_(mesh), strategies_(strategies), wanted_(wanted), users_(graph) {
+      : graph_(graph),
+        mesh_(mesh),
+        strategies_(strategies),
+        wanted_(wanted),
+        users_(graph),
+        left_out_(wanted.without.size(), false) {
     out_.no_comm.assign(graph.num_nodes(), false);
   }
 
   Result<SideConditions> run() {
-    if (wanted_.input_layout) {
-      begin("input layout " + to_string(*wanted_.input_layout, mesh_.rank()));
+    SHW_RETURN_IF_ERROR(pin_boundary());
+    for (const Pin& p : wanted_.pins)
+      if (begin("pin '" + p.text + "'")) SHW_RETURN_IF_ERROR(pin_matching(p));
+    SHW_RETURN_IF_ERROR(give_choices());
+    if (begin(std::string(kGradientsAlike))) {
+      pair_gradients();
+      pair_tangents();
+    }
+    budget_parameters();
+    if (begin(std::string(kCastsFirst))) {
+      out_.no_comm_source = source();
+      keep_gathers_after_down_casts();
+    }
+    SHW_RETURN_IF_ERROR(check_left_out());
+    return std::move(out_);
+  }
+
+ private:
+  // What follows is on behalf of this; false: it was left out.
+  bool begin(std::string source) {
+    names_ += (names_.empty() ? "" : "; ") + source;
+    out_.sources.push_back(std::move(source));
+    bool wanted = true;
+    for (size_t i = 0; i < wanted_.without.size(); ++i) {
+      const std::string& name = wanted_.without[i];
+      if (name != out_.sources.back() && !glob_matches(name, out_.sources.back())) continue;
+      left_out_[i] = true;
+      wanted = false;
+    }
+    return wanted;
+  }
+  uint32_t source() const { return static_cast<uint32_t>(out_.sources.size() - 1); }
+
+  Status check_left_out() const {
+    for (size_t i = 0; i < wanted_.without.size(); ++i) {
+      if (!left_out_[i])
+        return invalid_argument("there is no constraint '" + wanted_.without[i] +
+                                "' to leave out; there are: " + names_);
+    }
+    return {};
+  }
+
+  Status pin_boundary() {
+    if (wanted_.input_layout &&
+        begin("input layout " + to_string(*wanted_.input_layout, mesh_.rank()))) {
       const LayoutRule rule = LayoutRule::exactly(*wanted_.input_layout);
       for (const InputInfo& in : graph_.inputs())
         if (in.role == InputRole::kInput)
           SHW_RETURN_IF_ERROR(pin(in.node, rule, graph_.full_name(in)));
     }
-    if (wanted_.output_layout) {
-      begin("output layout " + to_string(*wanted_.output_layout, mesh_.rank()));
+    if (wanted_.output_layout &&
+        begin("output layout " + to_string(*wanted_.output_layout, mesh_.rank()))) {
       const LayoutRule rule = LayoutRule::exactly(*wanted_.output_layout);
       for (const OutputInfo& out : graph_.outputs())
         if (out.role == OutputRole::kResult && out.node.valid())
           SHW_RETURN_IF_ERROR(pin(out.node, rule, graph_.full_name(out)));
     }
-    for (const Pin& p : wanted_.pins) SHW_RETURN_IF_ERROR(pin_matching(p));
-    if (!wanted_.choices.empty()) begin("the placements given");
+    return {};
+  }
+
+  // These are left out by not giving them.
+  Status give_choices() {
+    if (!wanted_.choices.empty()) out_.sources.push_back("the placements given");
     for (AllowedLabels c : wanted_.choices) {
       SHW_CHECK(c.allowed.size() == strategies_.of(c.node).count);
       pinned_.insert(c.node);
       c.source = source();
       out_.labels.push_back(std::move(c));
     }
-    begin("gradients lie as what they are the gradients of");
-    pair_gradients();
-    pair_tangents();
-    budget_parameters();
-    keep_gathers_after_down_casts();
-    return std::move(out_);
+    return {};
   }
-
- private:
-  // What follows is on behalf of this.
-  void begin(std::string source) { out_.sources.push_back(std::move(source)); }
-  uint32_t source() const { return static_cast<uint32_t>(out_.sources.size() - 1); }
 
   Status pin(NodeId n, const LayoutRule& rule, const std::string& name) {
     AllowedLabels a{n, {}, "layout of " + name, source()};
@@ -84,7 +126,6 @@ class Builder {
   }
 
   Status pin_matching(const Pin& p) {
-    begin("pin '" + p.text + "'");
     const std::vector<NodeId> nodes = p.nodes.nodes(graph_);
     if (nodes.empty())
       return invalid_argument("pin '" + p.text +
@@ -177,9 +218,10 @@ class Builder {
   void budget_parameters() {
     const ParameterBudget& wanted = wanted_.parameter_budget;
     if (wanted.kind == ParameterBudget::Kind::kNone) return;
-    begin(wanted.kind == ParameterBudget::Kind::kSmallest
-              ? "every parameter at its smallest share"
-              : "a parameter budget of " + std::to_string(wanted.factor));
+    if (!begin(wanted.kind == ParameterBudget::Kind::kSmallest
+                   ? "every parameter at its smallest share"
+                   : "a parameter budget of " + std::to_string(wanted.factor)))
+      return;
     LinearBudget budget = parameter_shares();
     budget.source = source();
     double smallest_total = 0, largest_total = 0;
@@ -261,6 +303,8 @@ class Builder {
   const PlacementConstraints& wanted_;
   UserTable users_;
   std::set<NodeId> pinned_;
+  std::vector<bool> left_out_;  // by wanted_.without
+  std::string names_;           // of what could be left out
   SideConditions out_;
 };
 

@@ -4,6 +4,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "graph/graph.h"
@@ -35,7 +36,15 @@ struct PlacementConstraints {
   std::optional<Dtype>
       grad_reduce_dtype;  // larger than the parameters': reduce gradients after the up-cast
   int64_t memory_limit_bytes = 0;  // of what a rank holds at any point (memory.h); 0: none
+  // Of all these, and of what always holds, left out: by the names of SideConditions::sources, in
+  // which * and ? stand for anything.
+  std::vector<std::string> without;
 };
+
+// What holds unless it is left out; named as in reports of conflicts.
+inline constexpr std::string_view kGradientsAlike =
+    "gradients lie as what they are the gradients of";
+inline constexpr std::string_view kCastsFirst = "casts come before gathers and reductions";
 
 // Strategies of two nodes go together where their classes are equal and not kNoClass.
 struct AllowedPairs {
@@ -64,6 +73,7 @@ struct SideConditions {
   std::vector<AllowedPairs> pairs;
   std::vector<LinearBudget> budgets;
   std::vector<bool> no_comm;  // by node: its operands may not be redistributed by communication
+  uint32_t no_comm_source = UINT32_MAX;  // UINT32_MAX: left out
 };
 
 Result<SideConditions> side_conditions(const Graph& graph, const Mesh& mesh,

@@ -5,11 +5,12 @@
 #include <algorithm>
 
 namespace shw {
-namespace {
 
 bool glob_matches(const std::string& glob, const std::string& text) {
   return fnmatch(glob.c_str(), text.c_str(), 0) == 0;
 }
+
+namespace {
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;

@@ -20,6 +20,9 @@
 
 namespace shw {
 
+// * and ? stand for anything, as in file names.
+bool glob_matches(const std::string& glob, const std::string& text);
+
 class NodePattern {
  public:
   // INVALID_ARGUMENT: an empty term, an op that does not exist.

@@ -41,7 +41,7 @@ void add_search(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   verb->add_flag("--each-batch", o->search.each_batch,
                  "Plan each mesh for every set of mesh dims that could cut the first dim of the "
-                 "inputs, instead of leaving them free");
+                 "inputs, instead of once for the best of them");
   verb->add_option("--threads", o->search.threads, "At most so many; 0: as many as cores")
       ->check(CLI::NonNegativeNumber);
   verb->add_flag("--json", o->json, "Print JSON for machines");

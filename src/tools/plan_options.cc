@@ -92,6 +92,11 @@ void PlanOptions::add_to(CLI::App& verb, bool with_mesh) {
           "several joined by &. LAYOUTS: one, or several separated by ; (* for anything "
           "along a mesh dim); !LAYOUTS: none of these; same: all alike")
       ->allow_extra_args(false);
+  verb.add_option(
+          "--without", compile.without,
+          "Leave out a constraint, by its name in reports of conflicts; * matches anything: "
+          "'gradients*', 'casts*', \"pin 'norm=S(0)R'\"")
+      ->allow_extra_args(false);
   verb.add_option("--placements", placements,
                   "Give the nodes in this file (of --save-placements) exactly their placements");
   verb.add_option("--param-budget", budget,

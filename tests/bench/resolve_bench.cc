@@ -46,7 +46,8 @@ Status run(const std::string& path, const char* mesh, uint32_t nodes, double lim
   Monitor monitor;
   SHW_ASSIGN_OR_RETURN(const auto planner, Planner::create(bytes, options, monitor));
   SHW_ASSIGN_OR_RETURN(const PlacementConstraints constraints, planner->constraints_of(options));
-  SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem, planner->problem(constraints));
+  SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem,
+                       planner->problem(constraints, monitor));
   SHW_ASSIGN_OR_RETURN(const Timed plain, timed_solve(problem, options.solver));
   solver::SolveOptions keeping = options.solver, warm_options = options.solver;
   keeping.keep_warm = true;

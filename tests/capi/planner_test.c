@@ -165,6 +165,33 @@ static void every_constraint_can_change(shw_context* context, shw_planner* plann
   shw_blob_destroy(graph);
 }
 
+/* What a report of a conflict names is left out by that name, and put back by not saying so. */
+static void a_constraint_is_left_out_by_its_name(shw_planner* planner) {
+  static const shw_pin kPin = {"output", "RR"};
+  static const char* const kNames[] = {"pin 'output=RR'"};
+  static const char* const kUnknown[] = {"pin 'q=RR'"};
+  shw_planner_changes changes = SHW_PLANNER_CHANGES_INIT;
+  shw_plan *free = NULL, *plan = NULL;
+  EXPECT_OK(shw_planner_compile(planner, NULL, &free));
+  changes.output_layout = "S(0)R";
+  changes.pins = &kPin;
+  changes.num_pins = 1;
+  EXPECT_REFUSED(shw_planner_compile(planner, &changes, &plan), SHW_FAILED_PRECONDITION,
+                 "pin 'output=RR'");
+  changes.without = kNames;
+  changes.num_without = 1;
+  EXPECT_OK(shw_planner_compile(planner, &changes, &plan));
+  EXPECT(objective_of(plan) >= objective_of(free));
+  shw_plan_destroy(plan);
+  changes.without = kUnknown;
+  EXPECT_REFUSED(shw_planner_compile(planner, &changes, &plan), SHW_INVALID_ARGUMENT,
+                 "there is no constraint 'pin 'q=RR''");
+  changes.without = NULL;
+  EXPECT_REFUSED(shw_planner_compile(planner, &changes, &plan), SHW_INVALID_ARGUMENT,
+                 "without is NULL");
+  shw_plan_destroy(free);
+}
+
 static void exports(shw_context* context, shw_planner* planner) {
   shw_plan* plan = plan_with(context, NULL, 0);
   shw_blob *json = NULL, *tree = NULL;
@@ -256,6 +283,7 @@ int main(void) {
   placements_make_the_same_plan_again(context, planner);
   explains(context, planner);
   every_constraint_can_change(context, planner);
+  a_constraint_is_left_out_by_its_name(planner);
   exports(context, planner);
   changes_are_checked_and_cancel(planner);
   searches(context);

@@ -273,6 +273,7 @@ class Cli(unittest.TestCase):
         found = json.loads(self.ok("search", GRAPH, "--devices", "8", "--max-mesh-dims", "2", "--json"))["meshes"]
         self.assertEqual(sorted(m["mesh"] for m in found), ["d0=2,d1=4", "d0=4,d1=2", "d0=8"])
         self.assertEqual([m["objective"] for m in found], sorted(m["objective"] for m in found))
+        self.assertTrue(set(found[0]["batch"].split(",")) <= {"d0", "d1", ""}, found[0])
         self.assertIn("of best", self.ok("search", GRAPH, "--devices", "4", "--each-batch"))
         self.refused("search", GRAPH, "--devices", "0", code=1, says="0 devices: want 1 to 1048576")
 

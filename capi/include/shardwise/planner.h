@@ -36,11 +36,15 @@ typedef struct shw_planner_changes {
   const shw_cancel* cancel;      /* lent for the call; NULL: none, also if the options have one */
   shw_progress_fn progress;      /* NULL: none */
   void* progress_user;
+  const char* const* without; /* constraints to leave out, those of the options or what always
+                                 holds, by the names that reports of conflicts give them; * and ?
+                                 stand for anything; lent for the call */
+  size_t num_without;
 } shw_planner_changes;
 #define SHW_PLANNER_CHANGES_INIT                                                                   \
   {                                                                                                \
     sizeof(shw_planner_changes), 0, NULL, 0, NULL, NULL, 0, 0, 0.0, 0, {NULL, 0}, 0.0, NULL, NULL, \
-        NULL                                                                                       \
+        NULL, NULL, 0                                                                              \
   }
 
 /**
@@ -98,7 +102,9 @@ SHW_API shw_status* shw_planner_compile(shw_planner* planner, const shw_planner_
  * are the layouts of its result: each with `floor`, below which no plan that has it can cost (null:
  * no plan has it), and, for the one that is asked for and those with the cheapest floors, `forced`:
  * what the best plan costs that has it, as solved again with the layout pinned. `second_best` is
- * the cheapest layout that was not chosen. `strategies` have floors too. Costs are in us.
+ * the cheapest layout that was not chosen. `status` is what the reference planner calls each:
+ * CHOSEN, TIE, TARGET CHEAPER, CHOSEN CHEAPER, UNAVAILABLE; "": not known, as it was not forced.
+ * `strategies` have floors too. Costs are in us.
  * @param node      its name after the rewrites, or its name as an input or output
  *                  ("param.<name>", "output")
  * @param layout    to be forced in any case, one place a mesh axis: "S(0)R"; NULL: none
@@ -142,7 +148,7 @@ SHW_API shw_status* shw_planner_explain_plan(shw_planner* planner,
 /**
  * The cheapest choice as the reference planner (AutoParallel) exports its own, for tools made for
  * its files: `mesh`, `nodes` with the layouts and costs of their operands, `summary`. Operations
- * have our names.
+ * have our names. `cluster_root` is the first node that does the same in a module that is alike.
  * @param changes   lent for the call; NULL: none
  * @param out_blob  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_INVALID_ARGUMENT     a change makes no sense
@@ -225,9 +231,10 @@ SHW_API void shw_search_options_init(shw_search_options* options, size_t size);
  *                  called from one thread at a time, once for each plan
  * @param search    lent for the call; num_devices must be set
  * @param out_blob  receives JSON that the caller destroys: {"meshes": [{"mesh", "input_layout",
- *                  "objective", "bound", "proven", "compute", "comm", "program" (µs),
- *                  "memory_peak_bytes", "seconds"}, …]}, best first; then those without a plan,
- *                  with "why_not". NULL on failure
+ *                  "batch" (the axes that cut the first dim of every input), "objective",
+ *                  "bound", "proven", "compute", "comm", "program" (µs), "memory_peak_bytes",
+ *                  "seconds"}, …]}, best first; then those without a plan, with "why_not". NULL on
+ *                  failure
  * @retval SHW_INVALID_ARGUMENT    the search or an option makes no sense
  * @retval SHW_CANCELLED           `cancel` was raised, or `progress` returned non-zero
  * @retval SHW_RESOURCE_EXHAUSTED  out of memory

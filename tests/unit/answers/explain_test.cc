@@ -92,6 +92,16 @@ TEST_P(Explain, FloorsAreBelowEveryForcedTotalAndTheSecondBestIsTheCheapest) {
     uint32_t chosen = 0;
     for (const Alternative& a : all->alternatives) {
       chosen += a.chosen;
+      const std::string_view status = status_of(a, all->objective_us);
+      EXPECT_EQ(status == "CHOSEN", a.chosen);
+      EXPECT_EQ(status == "UNAVAILABLE", a.floor_us == HUGE_VAL || !a.forced->possible) << a.layout;
+      if (status == "TIE") {
+        EXPECT_NEAR(a.forced->objective_us, all->objective_us, 0.01) << a.layout;
+      } else if (status == "CHOSEN CHEAPER") {
+        EXPECT_GT(a.forced->objective_us, all->objective_us + 0.01) << a.layout;
+      } else if (status == "TARGET CHEAPER") {
+        EXPECT_LT(a.forced->objective_us, all->objective_us - 0.01) << a.layout;
+      }
       if (a.floor_us == HUGE_VAL) continue;
       ASSERT_TRUE(a.forced);
       if (!a.forced->possible) continue;
@@ -112,7 +122,7 @@ TEST_P(Explain, FloorsAreBelowEveryForcedTotalAndTheSecondBestIsTheCheapest) {
 TEST_P(Explain, NoForcedTotalIsBelowTheCertificateWithTheNodeHeld) {
   const auto planner = testing::planner_of(GetParam());
   Monitor monitor;
-  const auto problem = planner->problem(planner->constraints());
+  const auto problem = planner->problem(planner->constraints(), monitor);
   ASSERT_TRUE(problem.ok());
   const auto plan = planner->solve(*problem, {}, monitor);
   ASSERT_TRUE(plan.ok());

@@ -93,7 +93,8 @@ TEST_P(Export, HasTheReferencesFieldsAndFigures) {
     const json &g = got["nodes"][i], &w = want["nodes"][i];
     SCOPED_TRACE(w["name"]);
     std::set<std::string> g_keys = keys_of(g), w_keys = keys_of(w);
-    for (const char* optional : {"module_path", "shard_order", "ac_region"})
+    for (const char* optional :
+         {"module_path", "shard_order", "ac_region", "cluster_id", "cluster_root"})
       g_keys.erase(optional), w_keys.erase(optional);
     EXPECT_EQ(g_keys, w_keys);
     for (const char* key : {"name", "op", "phase", "placeholder_kind", "dtype", "shape"})
@@ -150,6 +151,64 @@ TEST(ExportNames, TellShardOrdersTuplesAndOurOperations) {
     ours |= node["op"] == "sdpa";
   }
   EXPECT_TRUE(ordered && tuple && ours);
+}
+
+TEST(ExportClusters, FoldLayersThatAreAlike) {
+  const auto planner = testing::planner_of(testing::kCases[2]);  // two layers
+  Monitor monitor;
+  const auto placed = planner->place(planner->constraints(), {}, monitor);
+  ASSERT_TRUE(placed.ok());
+  const json got = json::parse(export_json(*planner, *placed));
+  std::map<std::string, json> by_name;
+  for (const json& node : got["nodes"]) by_name[node["name"]] = node;
+  std::map<int, std::set<std::string>> paths;  // of the nodes of a cluster
+  size_t in_layers = 0, folded = 0;
+  for (const json& node : got["nodes"]) {
+    const std::string path = node.value("module_path", "");
+    if (node.contains("placeholder_kind")) continue;
+    in_layers += path.find("layers.") != path.npos;
+    if (!node.contains("cluster_id")) continue;
+    const json& root = by_name.at(node["cluster_root"]);
+    EXPECT_EQ(root["cluster_id"], node["cluster_id"]);
+    EXPECT_EQ(root["op"], node["op"]);
+    EXPECT_EQ(root["shape"], node["shape"]);
+    EXPECT_NE(root.value("module_path", "").find("layers.0"), std::string::npos);
+    EXPECT_TRUE(paths[node["cluster_id"]].insert(path).second) << path;
+    ++folded;
+  }
+  // An output of one layer alone has an alias that the other has not.
+  EXPECT_GE(folded, in_layers - 4);
+  for (const auto& [id, of] : paths) EXPECT_EQ(of.size(), 2u);
+}
+
+TEST(ExportSource, TellsFileLineFunctionAndCode) {
+  auto file = import::read_json_file(SHW_TEST_DATA "/graphs/ffn_1d8.graph.pre.json.gz");
+  ASSERT_TRUE(file.ok());
+  for (json& node : (*file)["nodes"])
+    if (node["op"] == "call_function")
+      node["stack_trace"] =
+          "  File \"/m/train.py\", line 7, in <module>\n    run()\n"
+          "  File \"/m/model.py\", line 42, in forward\n    return self.w(x)\n";
+  const auto graph = import::import_fx_json(*file);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  CompileOptions options;
+  options.mesh = "dp=8";
+  Monitor monitor;
+  const auto planner = Planner::create(write_graph(*graph), options, monitor);
+  ASSERT_TRUE(planner.ok()) << planner.status().message();
+  const auto placed = (*planner)->place((*planner)->constraints(), {}, monitor);
+  ASSERT_TRUE(placed.ok());
+  const json got = json::parse(export_json(**planner, *placed));
+  size_t traced_nodes = 0;
+  for (const json& node : got["nodes"]) {
+    if (!node.contains("source")) continue;
+    ++traced_nodes;
+    EXPECT_EQ(node["source"], (json{{"file", "/m/model.py"},
+                                    {"line", 42},
+                                    {"func", "forward"},
+                                    {"code", "return self.w(x)"}}));
+  }
+  EXPECT_GT(traced_nodes, 10u);
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ class Ranges : public ::testing::TestWithParam<Case> {};
 TEST_P(Ranges, EndWhereAnotherPlanIsCheaper) {
   const auto planner = testing::planner_of(GetParam());
   Monitor monitor;
-  const auto problem = planner->problem(planner->constraints());
+  const auto problem = planner->problem(planner->constraints(), monitor);
   ASSERT_TRUE(problem.ok());
   const auto plan = planner->solve(*problem, {}, monitor);
   ASSERT_TRUE(plan.ok());

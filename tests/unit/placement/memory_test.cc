@@ -195,7 +195,7 @@ TEST(MemoryLimit, GivesTheCheapestPlacementThatFits) {
     EXPECT_TRUE(placed->proven);
     EXPECT_LE(placed->memory.peak_bytes, static_cast<double>(wanted.memory_limit_bytes));
     EXPECT_GE(placed->objective_us, free->objective_us);
-    const auto oracle = solver::solve_with_lp_solve(*planner->problem(wanted), 60);
+    const auto oracle = solver::solve_with_lp_solve(*planner->problem(wanted, monitor), 60);
     ASSERT_TRUE(oracle.ok()) << oracle.status().message();
     EXPECT_NEAR(placed->objective_us, oracle->cost, 1e-6 * oracle->cost);
   }

@@ -87,9 +87,11 @@ TEST(LayoutRule, AsksForAnOrderWhereOneIsWritten) {
 // The layouts of a plan, "q: S(0)R" and so on, or what is wrong.
 Result<std::vector<std::string>> planned(
     std::vector<std::pair<std::string, std::string>> pins,
-    ParameterBudget::Kind budget = ParameterBudget::Kind::kNone) {
+    ParameterBudget::Kind budget = ParameterBudget::Kind::kNone,
+    std::vector<std::string> without = {}) {
   Monitor monitor;
   CompileOptions options{.mesh = "dp=2,tp=4"};
+  options.without = std::move(without);
   options.pins = std::move(pins);
   options.parameter_budget.kind = budget;
   SHW_ASSIGN_OR_RETURN(const Compiled c, compile(write_graph(sample()), options, monitor));
@@ -173,6 +175,22 @@ TEST(Conflicts, NameTheParameterBudgetToo) {
   const auto all = planned(pins, ParameterBudget::Kind::kSmallest);
   EXPECT_NE(all.status().message().find("every parameter at its smallest share"), std::string::npos)
       << all.status().message();
+}
+
+// Each that the report names may be left out by that name, and then there is a plan.
+TEST(Conflicts, EndWhenAnyOfThemIsLeftOutByItsName) {
+  const std::vector<std::pair<std::string, std::string>> pins = {{"x", "RR"},
+                                                                 {"param.wk", "!S(0)*;S(1)*"}};
+  constexpr auto kBudget = ParameterBudget::Kind::kSmallest;
+  const std::string budget = "every parameter at its smallest share";
+  EXPECT_TRUE(planned(pins, kBudget, {budget}).ok());
+  EXPECT_TRUE(planned(pins, kBudget, {"pin 'param.wk=!S(0)*;S(1)*'"}).ok());
+  EXPECT_TRUE(planned(pins, kBudget, {"every parameter*"}).ok());
+  EXPECT_EQ(planned(pins, kBudget, {"pin 'x=RR'"}).status().code(), Code::kFailedPrecondition);
+  const auto unknown = planned(pins, kBudget, {"pin 'y=RR'"});
+  EXPECT_EQ(unknown.status().code(), Code::kInvalidArgument);
+  EXPECT_NE(unknown.status().message().find("pin 'x=RR'; pin 'param.wk"), std::string::npos)
+      << unknown.status().message();
 }
 
 }  // namespace
