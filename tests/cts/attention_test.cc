@@ -13,6 +13,9 @@ struct Problem {
   bool causal = false;
   double scale = 0;  // 0: 1/√width
   const Window* bias = nullptr;
+  int64_t key_heads = 0;  // 0: as many as heads
+
+  int64_t num_key_heads() const { return key_heads > 0 ? key_heads : heads; }
 };
 
 // out[b,h,i,c] of the definition, for any q, k, v.
@@ -23,19 +26,20 @@ double attention(const Problem& p, const std::function<double(const Index&)>& q,
                  double* lse = nullptr) {
   const double scale = p.scale != 0 ? p.scale : 1 / std::sqrt(static_cast<double>(p.width));
   const int64_t n = p.causal ? std::min(p.keys, at[2] + 1) : p.keys;
+  const int64_t shared = at[1] / (p.heads / p.num_key_heads());
   std::vector<double> s(static_cast<size_t>(n));
   double most = -std::numeric_limits<double>::infinity();
   for (int64_t j = 0; j < n; ++j) {
     double dot = 0;
     for (int64_t c = 0; c < p.width; ++c)
-      dot += q({at[0], at[1], at[2], c}) * k({at[0], at[1], j, c});
+      dot += q({at[0], at[1], at[2], c}) * k({at[0], shared, j, c});
     s[static_cast<size_t>(j)] = scale * dot + (p.bias ? bias({at[0], at[1], at[2], j}) : 0);
     most = std::max(most, s[static_cast<size_t>(j)]);
   }
   double sum = 0, result = 0;
   for (double& x : s) sum += x = std::exp(x - most);
   for (int64_t j = 0; j < n; ++j)
-    result += s[static_cast<size_t>(j)] / sum * v({at[0], at[1], j, at[3]});
+    result += s[static_cast<size_t>(j)] / sum * v({at[0], shared, j, at[3]});
   if (lse != nullptr) *lse = most + std::log(sum);
   return result;
 }
@@ -57,8 +61,8 @@ class AttentionTest : public KernelTest {
   struct Tensors {
     Tensors(const Problem& p, Dtype dtype, Lie lie)
         : q(dtype, {p.batch, p.heads, p.queries, p.width}, lie),
-          k(dtype, {p.batch, p.heads, p.keys, p.width}, lie),
-          v(dtype, {p.batch, p.heads, p.keys, p.value_width}, lie),
+          k(dtype, {p.batch, p.num_key_heads(), p.keys, p.width}, lie),
+          v(dtype, {p.batch, p.num_key_heads(), p.keys, p.value_width}, lie),
           out(dtype, {p.batch, p.heads, p.queries, p.value_width},
               lie == Lie::kExpanded ? Lie::kDense : lie),
           lse(Dtype::kF32, {p.batch, p.heads, p.queries}),
@@ -123,6 +127,14 @@ TEST_P(AttentionTest, ForwardWithScaleAndBias) {
   }
 }
 
+TEST_P(AttentionTest, ForwardWithSharedKeyHeads) {
+  for (Lie lie : kReadable)
+    for (int64_t key_heads : {1, 2, 3})
+      for (bool causal : {false, true})
+        check_forward({.batch = 2, .heads = 6, .causal = causal, .key_heads = key_heads},
+                      Dtype::kF32, lie, 2e-6);
+}
+
 TEST_P(AttentionTest, AQueryThatSeesNothingGetsZero) {
   Window bias(Dtype::kF32, {5, 5});
   const double inf = std::numeric_limits<double>::infinity();
@@ -155,50 +167,57 @@ TEST_P(AttentionTest, LogSumExpMayBePaddedOrAColumn) {
 
 // Each gradient is the derivative of sum(grad ∘ out), here by a central difference in f64.
 TEST_P(AttentionTest, BackwardIsTheDerivative) {
-  Window bias(Dtype::kF32, {1, 2, 6, 5});
+  Window bias(Dtype::kF32, {1, 4, 6, 5});
   bias.fill(fractions(9));
-  for (bool causal : {false, true})
-    for (bool with_bias : {false, true})
-      for (Lie lie : {Lie::kDense, Lie::kReversed, Lie::kGaps}) {
-        Problem p{
-            .queries = 6, .value_width = 4, .causal = causal, .bias = with_bias ? &bias : nullptr};
-        Tensors t(p, Dtype::kF32, lie);
-        run_ok({"sdpa", {&t.q, &t.k, &t.v, p.bias}, {&t.out, &t.lse}, attrs_of(p)});
-        Window grad(Dtype::kF32, t.out.shape(), lie);
-        grad.fill(fractions(4));
-        Window dq(Dtype::kF32, t.q.shape(), lie), dk(Dtype::kF32, t.k.shape(), lie),
-            dv(Dtype::kF32, t.v.shape(), lie), dbias(Dtype::kF32, bias.shape());
-        run_ok({"sdpa_backward",
-                {&grad, &t.q, &t.k, &t.v, p.bias, &t.out, &t.lse, &t.seed, &t.offset},
-                {&dq, &dk, &dv, with_bias ? &dbias : nullptr},
-                attrs_of(p)});
-        const Window* operands[] = {&t.q, &t.k, &t.v, &bias};
-        const Window* gradients[] = {&dq, &dk, &dv, &dbias};
-        for (size_t which = 0; which < (with_bias ? 4u : 3u); ++which) {
-          SCOPED_TRACE(which);
-          expect_elements(
-              *gradients[which],
-              [&](const Index& moved) {
-                const auto objective = [&](double step) {
-                  const auto read = [&](size_t n) -> std::function<double(const Index&)> {
-                    return [&, n](const Index& i) {
-                      return operands[n]->broadcast(i).real() +
-                             (n == which && i == moved ? step : 0);
-                    };
+  for (auto [causal, with_bias, key_heads] : {std::tuple(false, false, 4),
+                                              {true, false, 4},
+                                              {false, true, 4},
+                                              {true, true, 4},
+                                              {false, true, 2},
+                                              {true, false, 2},
+                                              {true, true, 1}})
+    for (Lie lie : {Lie::kDense, Lie::kReversed, Lie::kGaps}) {
+      Problem p{.heads = 4,
+                .queries = 6,
+                .value_width = 4,
+                .causal = causal,
+                .bias = with_bias ? &bias : nullptr,
+                .key_heads = key_heads};
+      Tensors t(p, Dtype::kF32, lie);
+      run_ok({"sdpa", {&t.q, &t.k, &t.v, p.bias}, {&t.out, &t.lse}, attrs_of(p)});
+      Window grad(Dtype::kF32, t.out.shape(), lie);
+      grad.fill(fractions(4));
+      Window dq(Dtype::kF32, t.q.shape(), lie), dk(Dtype::kF32, t.k.shape(), lie),
+          dv(Dtype::kF32, t.v.shape(), lie), dbias(Dtype::kF32, bias.shape());
+      run_ok({"sdpa_backward",
+              {&grad, &t.q, &t.k, &t.v, p.bias, &t.out, &t.lse, &t.seed, &t.offset},
+              {&dq, &dk, &dv, with_bias ? &dbias : nullptr},
+              attrs_of(p)});
+      const Window* operands[] = {&t.q, &t.k, &t.v, &bias};
+      const Window* gradients[] = {&dq, &dk, &dv, &dbias};
+      for (size_t which = 0; which < (with_bias ? 4u : 3u); ++which) {
+        SCOPED_TRACE(which);
+        expect_elements(
+            *gradients[which],
+            [&](const Index& moved) {
+              const auto objective = [&](double step) {
+                const auto read = [&](size_t n) -> std::function<double(const Index&)> {
+                  return [&, n](const Index& i) {
+                    return operands[n]->broadcast(i).real() + (n == which && i == moved ? step : 0);
                   };
-                  double total = 0;
-                  for_each_index(t.out.shape(), [&](const Index& i) {
-                    total +=
-                        grad.get(i).real() * attention(p, read(0), read(1), read(2), read(3), i);
-                  });
-                  return total;
                 };
-                constexpr double kStep = 1e-5;
-                return (objective(kStep) - objective(-kStep)) / (2 * kStep);
-              },
-              1e-5);
-        }
+                double total = 0;
+                for_each_index(t.out.shape(), [&](const Index& i) {
+                  total += grad.get(i).real() * attention(p, read(0), read(1), read(2), read(3), i);
+                });
+                return total;
+              };
+              constexpr double kStep = 1e-5;
+              return (objective(kStep) - objective(-kStep)) / (2 * kStep);
+            },
+            1e-5);
       }
+    }
 }
 
 // Longer than a block of queries: against the same problem in blocks of heads is no reference, so
@@ -262,8 +281,9 @@ TEST_P(AttentionTest, RefusesWhatItCannotDo) {
   Tensors wide(p, Dtype::kF64, Lie::kDense);
   EXPECT_EQ(code_of({"sdpa", {&wide.q, &wide.k, &wide.v}, {&wide.out}, attrs_of(p)}),
             Code::kUnimplemented);
-  Window few(Dtype::kF32, {1, 1, 5, 3});
-  EXPECT_EQ(code_of({"sdpa", {&t.q, &few, &few}, {&t.out}, attrs_of(p)}), Code::kUnimplemented);
+  Window more(Dtype::kF32, {1, 4, 5, 3}), none(Dtype::kF32, {1, 0, 5, 3});
+  for (const Window* keys : {&more, &none})
+    EXPECT_EQ(code_of({"sdpa", {&t.q, keys, keys}, {&t.out}, attrs_of(p)}), Code::kInvalidArgument);
   Window other(Dtype::kF32, {1, 2, 5, 4});
   EXPECT_EQ(code_of({"sdpa", {&t.q, &other, &t.v}, {&t.out}, attrs_of(p)}), Code::kInvalidArgument);
   EXPECT_EQ(code_of({"sdpa", {&t.q, &t.k, &t.v}, {&other}, attrs_of(p)}), Code::kInvalidArgument);

@@ -19,11 +19,9 @@ Result<AttentionShape> attention_shape(const KernelArgs& args, const TensorType&
                                        const TensorType& k, const TensorType& v) {
   if (q.rank() != 4 || k.rank() != 4 || v.rank() != 4 || q.shape[0] != k.shape[0] ||
       q.shape[3] != k.shape[3] || v.shape[0] != k.shape[0] || v.shape[1] != k.shape[1] ||
-      v.shape[2] != k.shape[2])
+      v.shape[2] != k.shape[2] ||
+      (k.shape[1] == 0 ? q.shape[1] != 0 : q.shape[1] % k.shape[1] != 0))
     return bad_types("attention of " + to_string(q) + ", " + to_string(k) + ", " + to_string(v));
-  if (q.shape[1] != k.shape[1])
-    return unimplemented("attention with " + std::to_string(q.shape[1]) + " query heads and " +
-                         std::to_string(k.shape[1]) + " key heads: expand the keys first");
   if (args.attrs.get_number(AttrKey::kDropoutP, 0) != 0)
     return unimplemented("attention with dropout");
   for (const TensorType* t : {&q, &k, &v})
@@ -35,6 +33,7 @@ Result<AttentionShape> attention_shape(const KernelArgs& args, const TensorType&
   const double standard = 1 / std::sqrt(static_cast<double>(std::max<int64_t>(1, q.shape[3])));
   return AttentionShape{q.shape[0],
                         q.shape[1],
+                        k.shape[1],
                         q.shape[2],
                         k.shape[2],
                         q.shape[3],

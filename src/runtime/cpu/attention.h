@@ -13,18 +13,19 @@ namespace shw::runtime::cpu {
 inline constexpr int64_t kQueryBlock = 64;  // rows of scores that are in work at a time
 
 struct AttentionShape {
-  int64_t batch, heads, queries, keys, width, value_width;
+  int64_t batch, heads, key_heads, queries, keys, width, value_width;
   float scale;
   bool causal;  // query i sees keys 0 … i
 
+  // As many query heads in a row share the keys and values of one key head.
+  int64_t group() const { return heads / std::max<int64_t>(1, key_heads); }
   // Keys that the queries first … first + rows - 1 see.
   int64_t visible(int64_t first, int64_t rows) const {
     return causal ? std::min(keys, first + rows) : keys;
   }
 };
 
-// Reads shape and attributes. UNIMPLEMENTED: dropout, f64, key heads that are fewer than query
-// heads.
+// Reads shape and attributes. UNIMPLEMENTED: dropout, f64.
 Result<AttentionShape> attention_shape(const KernelArgs& args, const TensorType& q,
                                        const TensorType& k, const TensorType& v);
 

@@ -35,6 +35,17 @@ void lookup_and_attention(std::vector<OpCase>& list) {
                                          f32(lse, 8, 12), index({}, 1), index({}, 1)};
   list.push_back({"sdpa_backward", OpKind::kSdpaBackward, backward, causal(false)});
   list.push_back({"sdpa_backward causal", OpKind::kSdpaBackward, backward, causal(true)});
+  // A key head for two query heads; strided shards of batches only.
+  const Dims many{8, 8, 32, 8}, shared{8, 4, 12, 8};
+  list.push_back({"sdpa with shared key heads",
+                  OpKind::kSdpa,
+                  {f32(many), f32(shared), f32(shared), absent()},
+                  causal(false)});
+  list.push_back({"sdpa_backward with shared key heads",
+                  OpKind::kSdpaBackward,
+                  {f32(many), f32(many), f32(shared), f32(shared), absent(), f32(many),
+                   f32({8, 8, 32}, 8, 12), index({}, 1), index({}, 1)},
+                  causal(true)});
 }
 
 void along_a_dim(std::vector<OpCase>& list) {

@@ -1,6 +1,6 @@
-// sdpa(q, k, v, bias?): softmax(scale · q·kᵀ + bias) · v by head. Attributes: is_causal, scale
-// (absent: 1/√width), dropout_p (0). Results: out, lse (log of the softmax denominators), and the
-// state of a random generator that is not used: zeros.
+// sdpa(q, k, v, bias?): softmax(scale · q·kᵀ + bias) · v by head; query heads in a row may share a
+// key head. Attributes: is_causal, scale (absent: 1/√width), dropout_p (0). Results: out, lse (log
+// of the softmax denominators), and the state of a random generator that is not used: zeros.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -47,8 +47,9 @@ class Sdpa final : public HostKernel {
     for (int64_t b = 0; b < p_.shape.batch; ++b)
       for (int64_t h = 0; h < p_.shape.heads; ++h) {
         const Matrix<const float> q = p_.q.load(buffers[0], b, h, q_scratch);
-        const Matrix<const float> k = p_.k.load(buffers[1], b, h, k_scratch);
-        const Matrix<const float> v = p_.v.load(buffers[2], b, h, v_scratch);
+        const int64_t shared = h / p_.shape.group();
+        const Matrix<const float> k = p_.k.load(buffers[1], b, shared, k_scratch);
+        const Matrix<const float> v = p_.v.load(buffers[2], b, shared, v_scratch);
         for (int64_t i = 0; i < p_.shape.queries; i += kQueryBlock)
           do_block(buffers, b, h, i, q, k, v, scores, out);
         if (buffers[p_.output] != nullptr) p_.out.store(out, buffers[p_.output], b, h);

@@ -48,20 +48,24 @@ class SdpaBackward final : public HostKernel {
     carve(static_cast<float*>(buffers[p_.num_inputs + p_.num_outputs]), m);
     for (int64_t b = 0; b < s.batch; ++b)
       for (int64_t h = 0; h < s.heads; ++h) {
+        const int64_t shared = h / s.group();
         const Head head{b,
                         h,
                         p_.grad.load(buffers[kGrad], b, h, m.grad),
                         p_.q.load(buffers[kQ], b, h, m.q),
-                        p_.k.load(buffers[kK], b, h, m.k),
-                        p_.v.load(buffers[kV], b, h, m.v),
+                        p_.k.load(buffers[kK], b, shared, m.k),
+                        p_.v.load(buffers[kV], b, shared, m.v),
                         p_.out.load(buffers[kOut], b, h, m.out)};
-        std::memset(m.dk, 0, static_cast<size_t>(s.keys * s.width) * sizeof(float));
-        std::memset(m.dv, 0, static_cast<size_t>(s.keys * s.value_width) * sizeof(float));
+        // Gradients of keys and values add up over the query heads that share them.
+        if (h % s.group() == 0) {
+          std::memset(m.dk, 0, static_cast<size_t>(s.keys * s.width) * sizeof(float));
+          std::memset(m.dv, 0, static_cast<size_t>(s.keys * s.value_width) * sizeof(float));
+        }
         for (int64_t i = 0; i < s.queries; i += kQueryBlock) do_block(buffers, head, i, m);
-        const float* dense[3] = {m.dq, m.dk, m.dv};
-        for (size_t r = 0; r < 3; ++r)
-          if (void* to = result_buffer(buffers, r); to != nullptr)
-            p_.result[r].store(dense[r], to, b, h);
+        store(buffers, kDq, m.dq, b, h);
+        if ((h + 1) % s.group() != 0) continue;
+        store(buffers, kDk, m.dk, b, shared);
+        store(buffers, kDv, m.dv, b, shared);
       }
     return {};
   }
@@ -91,6 +95,10 @@ class SdpaBackward final : public HostKernel {
     take(m.scores, kQueryBlock * s.keys);
     take(m.ds, kQueryBlock * s.keys);
     return used;
+  }
+
+  void store(void* const* buffers, size_t r, const float* dense, int64_t b, int64_t h) const {
+    if (void* to = result_buffer(buffers, r); to != nullptr) p_.result[r].store(dense, to, b, h);
   }
 
   void* result_buffer(void* const* buffers, size_t r) const {
