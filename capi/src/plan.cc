@@ -29,6 +29,20 @@ Result<std::vector<std::pair<std::string, std::string>>> pins_of(const shw_pin* 
   return ours;
 }
 
+Result<std::vector<std::string>> names_of(const char* const* names, size_t count,
+                                          const char* what) {
+  if (count != 0 && names == nullptr)
+    return invalid_argument(std::string(what) + " is NULL, though there are to be " +
+                            std::to_string(count));
+  std::vector<std::string> ours;
+  for (size_t i = 0; i < count; ++i) {
+    if (names[i] == nullptr)
+      return invalid_argument(std::string(what) + "[" + std::to_string(i) + "] is NULL");
+    ours.emplace_back(names[i]);
+  }
+  return ours;
+}
+
 Result<ParameterBudget> budget_of(shw_param_budget kind, double factor) {
   if (kind != SHW_PARAM_BUDGET_FACTOR && factor != 0)
     return invalid_argument("param_budget_factor goes with SHW_PARAM_BUDGET_FACTOR only");
@@ -132,6 +146,7 @@ Result<CompileOptions> convert(const shw_compile_options& in) {
   out.optimizer_factor = in.optimizer_factor;
   SHW_RETURN_IF_ERROR(check_reserved(in.reserved));
   SHW_ASSIGN_OR_RETURN(out.overlap, overlap_of(in.overlap, in.overlap_scale));
+  SHW_ASSIGN_OR_RETURN(out.without, names_of(in.without, in.num_without, "without"));
   return out;
 }
 

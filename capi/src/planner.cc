@@ -26,18 +26,6 @@ namespace {
 
 constexpr size_t kChangesSize_0_1 = offsetof(shw_planner_changes, progress_user) + sizeof(void*);
 
-Status read_without(const shw_planner_changes& changes, std::vector<std::string>& without) {
-  if (changes.num_without > 0 && changes.without == nullptr)
-    return invalid_argument("without is NULL though num_without is " +
-                            std::to_string(changes.num_without));
-  for (size_t i = 0; i < changes.num_without; ++i) {
-    if (changes.without[i] == nullptr)
-      return invalid_argument("without[" + std::to_string(i) + "] is NULL");
-    without.emplace_back(changes.without[i]);
-  }
-  return {};
-}
-
 // The planner's options, changed for one call.
 Result<CompileRequest> changed(const Planner& planner, const shw_planner_changes* changes) {
   SHW_ASSIGN_OR_RETURN(const shw_planner_changes ours, copy_in(changes, kChangesSize_0_1));
@@ -60,7 +48,8 @@ Result<CompileRequest> changed(const Planner& planner, const shw_planner_changes
   if (!(ours.time_limit_s >= 0))
     return invalid_argument("time_limit_s is " + std::to_string(ours.time_limit_s));
   if (ours.time_limit_s > 0) request.options.solver.time_limit_s = ours.time_limit_s;
-  SHW_RETURN_IF_ERROR(read_without(ours, request.options.without));
+  SHW_ASSIGN_OR_RETURN(const auto without, names_of(ours.without, ours.num_without, "without"));
+  request.options.without.insert(request.options.without.end(), without.begin(), without.end());
   SHW_RETURN_IF_ERROR(request.monitor.poll());
   return request;
 }

@@ -113,6 +113,7 @@ static void compile_options_are_checked(void) {
   const shw_mesh_axis seven[] = {{"a", 1}, {"b", 1}, {"c", 1}, {"d", 1},
                                  {"e", 1}, {"f", 1}, {"g", 1}};
   const shw_pin half = {NULL, "RR"};
+  const char* const no_name[] = {"casts*", NULL};
   shw_compile_options o = start;
   o.flags = (uint64_t)1 << 40, expect_compile_refused(&o, "flags");
   o = start, o.num_mesh_axes = 1, expect_compile_refused(&o, "axes is NULL");
@@ -142,6 +143,9 @@ static void compile_options_are_checked(void) {
   o = start, o.overlap = SHW_OVERLAP_BOUNDED, o.overlap_scale = 1.5;
   expect_compile_refused(&o, "want 0 to 1");
   o = start, o.reserved = 1, expect_compile_refused(&o, "reserved");
+  o = start, o.num_without = 1, expect_compile_refused(&o, "without is NULL");
+  o = start, o.without = no_name, o.num_without = 2;
+  expect_compile_refused(&o, "without[1] is NULL");
   o = start, o.struct_size = 7, expect_compile_refused(&o, "struct_size is 7");
 }
 

@@ -165,6 +165,35 @@ static void every_constraint_can_change(shw_context* context, shw_planner* plann
   shw_blob_destroy(graph);
 }
 
+/* A report of a conflict names what can be left out; a planner that was made so keeps to it. */
+static void options_leave_constraints_out(shw_context* context) {
+  static const shw_pin kPin = {"output", "RR"};
+  static const char* const kNames[] = {"pin 'output=RR'"};
+  shw_mesh_axis axes[2];
+  shw_compile_options options = mlp_options(axes, 2, 4);
+  shw_blob* graph = mlp_graph(context);
+  shw_planner* planner = NULL;
+  shw_plan *free = NULL, *plan = NULL, *planned = NULL;
+  options.output_layout = "S(0)R";
+  EXPECT_OK(shw_plan_compile(context, bytes_of(graph), &options, &free));
+  options.pins = &kPin;
+  options.num_pins = 1;
+  EXPECT_REFUSED(shw_plan_compile(context, bytes_of(graph), &options, &plan),
+                 SHW_FAILED_PRECONDITION, "pin 'output=RR'");
+  options.without = kNames;
+  options.num_without = 1;
+  EXPECT_OK(shw_plan_compile(context, bytes_of(graph), &options, &plan));
+  EXPECT(objective_of(plan) == objective_of(free));
+  EXPECT_OK(shw_planner_create(context, bytes_of(graph), &options, &planner));
+  EXPECT_OK(shw_planner_compile(planner, NULL, &planned));
+  EXPECT(same_bytes(plan, planned));
+  shw_planner_destroy(planner);
+  shw_plan_destroy(planned);
+  shw_plan_destroy(plan);
+  shw_plan_destroy(free);
+  shw_blob_destroy(graph);
+}
+
 /* What a report of a conflict names is left out by that name, and put back by not saying so. */
 static void a_constraint_is_left_out_by_its_name(shw_planner* planner) {
   static const shw_pin kPin = {"output", "RR"};
@@ -284,6 +313,7 @@ int main(void) {
   explains(context, planner);
   every_constraint_can_change(context, planner);
   a_constraint_is_left_out_by_its_name(planner);
+  options_leave_constraints_out(context);
   exports(context, planner);
   changes_are_checked_and_cancel(planner);
   searches(context);

@@ -240,11 +240,15 @@ typedef struct shw_compile_options {
   int32_t reserved;     /* 0 */
   double overlap_scale; /* 0 to 1; for SHW_OVERLAP_BOUNDED the share of compute that communication
                            can run beside, 0: all of it */
+  const char* const* without; /* constraints to leave out, those above or what always holds, by the
+                                 names that reports of conflicts give them; * and ? stand for
+                                 anything; lent for the call */
+  size_t num_without;
 } shw_compile_options;
 #define SHW_COMPILE_OPTIONS_INIT                                                              \
   {                                                                                           \
     sizeof(shw_compile_options), 0, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0.0, 0, 0, 0.0, \
-        NULL, NULL, NULL, 0, 0.0, 0, 0, 0.0                                                   \
+        NULL, NULL, NULL, 0, 0.0, 0, 0, 0.0, NULL, 0                                          \
   }
 
 /* What is known of a plan as a whole. Strings are lent by the plan. */
