@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "support/similar.h"
+
 namespace shw::answers {
 namespace {
 
@@ -17,8 +19,10 @@ void for_names(const Graph& graph, F f) {
   for (uint32_t i = 0; i < graph.num_nodes(); ++i) f(graph.name(NodeId{i}), NodeId{i});
 }
 
-// Some of the names that contain what was asked for, or as much of its end as one of them has.
+// Some of the names that contain what was asked for, or as much of its end as one of them has, or
+// that are spelt nearly so.
 std::string offers(const Graph& graph, std::string_view name) {
+  const std::string_view asked = name;
   std::string text;
   size_t count = 0;
   for (;;) {
@@ -30,7 +34,13 @@ std::string offers(const Graph& graph, std::string_view name) {
     if (count > 0 || dot == std::string_view::npos) break;
     name.remove_prefix(dot + 1);
   }
-  if (count == 0) return "; names are those after the rewrites (`show PLAN --nodes` lists them)";
+  if (count == 0) {
+    std::vector<std::string> names;
+    for_names(graph, [&](const std::string& other, NodeId) { names.push_back(other); });
+    const std::string near = did_you_mean(asked, std::move(names));
+    if (!near.empty()) return near;
+    return "; names are those after the rewrites (`show PLAN --nodes` lists them)";
+  }
   return "; did you mean " + text + (count > kMostOffers ? ", …" : "") + "?";
 }
 

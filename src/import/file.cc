@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 
 namespace shw::import {
@@ -42,6 +43,14 @@ Status write_file(const std::string& path, std::span<const uint8_t> bytes) {
   if (!written || std::fclose(file.release()) != 0)
     return Status(Code::kUnavailable, cause("cannot write", path));
   return {};
+}
+
+Status check_folder_of(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code ignored;
+  if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return {};
+  return Status(Code::kNotFound,
+                "cannot create '" + path + "': there is no folder '" + folder.string() + "'");
 }
 
 }  // namespace shw::import

@@ -11,5 +11,7 @@ namespace shw::import {
 
 Result<std::vector<uint8_t>> read_file(const std::string& path);
 Status write_file(const std::string& path, std::span<const uint8_t> bytes);
+// Whether a file could be there, to ask before long work. "" can.
+Status check_folder_of(const std::string& path);
 
 }  // namespace shw::import

@@ -37,6 +37,7 @@ Status run(const Options& o) {
   SHW_ASSIGN_OR_RETURN(CompileOptions options, o.plan.options());
   if (options.memory_limit_bytes != 0)
     return invalid_argument("--memory: pareto asks for every limit; leave it out");
+  SHW_RETURN_IF_ERROR(import::check_folder_of(o.svg));
   options.keep_graph = false;
   SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> graph, import::read_file(o.plan.graph));
   Monitor monitor;

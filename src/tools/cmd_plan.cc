@@ -64,6 +64,8 @@ Status write_text(const std::string& path, const std::string& text) {
 }
 
 Status run(const Options& o) {
+  for (const std::string* path : {&o.output, &o.placements, &o.exported})
+    SHW_RETURN_IF_ERROR(import::check_folder_of(*path));
   SHW_ASSIGN_OR_RETURN(CompileOptions c, o.plan.options());
   c.keep_graph = !o.strip_graph;
   SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> graph, import::read_file(o.plan.graph));

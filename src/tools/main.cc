@@ -1,7 +1,12 @@
 // shardwise: the command-line tool.
+#include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <span>
 
+#include "plan/plan_format.h"
+#include "support/similar.h"
 #include "tools/commands.h"
 
 namespace shw::tools {
@@ -45,27 +50,48 @@ const char* code_name(Code code) {
   return "UNKNOWN";
 }
 
+// After a usage error: what a word was perhaps meant to be.
+std::string hint(const CLI::App& app, std::span<const char* const> words) {
+  if (words.size() < 2 || words[1][0] == '-') return "";
+  const CLI::App* verb = nullptr;
+  std::vector<std::string> names;
+  for (const CLI::App* other : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(other->get_name());
+    if (names.back() == words[1]) verb = other;
+  }
+  if (verb == nullptr)
+    return "There is no verb '" + std::string(words[1]) + "'" + did_you_mean(words[1], names) +
+           "\n";
+  names.clear();
+  for (const CLI::Option* option : verb->get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  std::string text;
+  for (const char* word : words.subspan(2)) {
+    const std::string name(word, std::strcspn(word, "="));
+    if (name.starts_with("--") && std::ranges::find(names, name) == names.end())
+      text += verb->get_name() + " has no option " + name + did_you_mean(name, names) + "\n";
+  }
+  return text;
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"Places the tensors of a graph on a mesh of devices, and runs the result."};
   app.name("shardwise");
   app.require_subcommand(1);
+  app.set_version_flag("--version", std::string("shardwise ") + plan_format::kLibraryVersion);
   int exit_code = 0;
-  add_diff(app, exit_code);
-  add_explain(app, exit_code);
-  add_calibrate(app, exit_code);
-  add_hardware(app, exit_code);
-  add_import(app, exit_code);
-  add_pareto(app, exit_code);
-  add_plan(app, exit_code);
-  add_run(app, exit_code);
-  add_show(app, exit_code);
-  add_solve(app, exit_code);
-  add_search(app, exit_code);
-  add_what_if(app, exit_code);
+  // In the order in which they are wanted.
+  for (const auto add :
+       {add_import, add_plan, add_show, add_run, add_explain, add_diff, add_what_if, add_search,
+        add_pareto, add_hardware, add_calibrate, add_solve})
+    add(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;  // --help is an "error" of code 0
+    if (app.exit(e) == 0) return 0;  // --help is an "error" of code 0
+    std::fputs(hint(app, std::span<const char* const>(argv, static_cast<size_t>(argc))).c_str(),
+               stderr);
+    return 2;
   }
   return exit_code;
 }
