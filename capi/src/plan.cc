@@ -17,13 +17,16 @@ Result<std::span<const uint8_t>> bytes_of(shw_bytes bytes, const char* what) {
   return std::span(static_cast<const uint8_t*>(bytes.data), bytes.size);
 }
 
-Result<std::vector<std::pair<std::string, std::string>>> pins_of(const shw_pin* pins,
-                                                                 size_t count) {
+Result<std::vector<std::pair<std::string, std::string>>> pins_of(const shw_pin* pins, size_t count,
+                                                                 const char* what) {
   std::vector<std::pair<std::string, std::string>> ours;
-  if (count != 0) SHW_WANT(pins);
+  if (count != 0 && pins == nullptr)
+    return invalid_argument(std::string(what) + "s is NULL, though there are to be " +
+                            std::to_string(count));
   for (size_t i = 0; i < count; ++i) {
     if (pins[i].pattern == nullptr || pins[i].layout == nullptr)
-      return invalid_argument("pin " + std::to_string(i) + " has no pattern or no layout");
+      return invalid_argument(std::string(what) + " " + std::to_string(i) +
+                              " has no pattern or no layout");
     ours.emplace_back(pins[i].pattern, pins[i].layout);
   }
   return ours;
@@ -120,7 +123,7 @@ Result<CompileOptions> convert(const shw_compile_options& in) {
   if (in.hardware != nullptr) out.hardware = in.hardware;
   if (in.input_layout != nullptr) out.input_layout = in.input_layout;
   if (in.output_layout != nullptr) out.output_layout = in.output_layout;
-  SHW_ASSIGN_OR_RETURN(out.pins, pins_of(in.pins, in.num_pins));
+  SHW_ASSIGN_OR_RETURN(out.pins, pins_of(in.pins, in.num_pins, "pin"));
   SHW_ASSIGN_OR_RETURN(out.rules, rules_of(in.rules));
   SHW_ASSIGN_OR_RETURN(out.parameter_budget, budget_of(in.param_budget, in.param_budget_factor));
   if (in.grad_reduce_dtype != 0) {
@@ -146,6 +149,9 @@ Result<CompileOptions> convert(const shw_compile_options& in) {
   out.optimizer_factor = in.optimizer_factor;
   SHW_RETURN_IF_ERROR(check_reserved(in.reserved));
   SHW_ASSIGN_OR_RETURN(out.overlap, overlap_of(in.overlap, in.overlap_scale));
+  SHW_ASSIGN_OR_RETURN(out.inputs, pins_of(in.input_layouts, in.num_input_layouts, "input_layout"));
+  SHW_ASSIGN_OR_RETURN(out.outputs,
+                       pins_of(in.output_layouts, in.num_output_layouts, "output_layout"));
   SHW_ASSIGN_OR_RETURN(out.without, names_of(in.without, in.num_without, "without"));
   return out;
 }

@@ -38,7 +38,9 @@ struct CompileRequest {
 };
 Result<CompileRequest> read_options(const shw_compile_options* options);
 Result<std::span<const uint8_t>> bytes_of(shw_bytes bytes, const char* what);
-Result<std::vector<std::pair<std::string, std::string>>> pins_of(const shw_pin* pins, size_t count);
+// `what`: one of the field that they are in.
+Result<std::vector<std::pair<std::string, std::string>>> pins_of(const shw_pin* pins, size_t count,
+                                                                 const char* what);
 // `what`: the field that they are in.
 Result<std::vector<std::string>> names_of(const char* const* names, size_t count, const char* what);
 Result<ParameterBudget> budget_of(shw_param_budget kind, double factor);

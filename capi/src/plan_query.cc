@@ -223,6 +223,22 @@ shw_status* shw_plan_get_collective(const shw_plan* plan, size_t index,
   });
 }
 
+size_t shw_plan_num_memory_shares(const shw_plan* plan) {
+  return plan ? plan->ref->plan.summary.memory_shares.size() : 0;
+}
+
+shw_status* shw_plan_get_memory_share(const shw_plan* plan, size_t index,
+                                      shw_plan_memory_share* out_share) {
+  return fill_value(out_share, "out_share", [&](auto& out) -> Status {
+    SHW_WANT(plan);
+    const auto& shares = plan->ref->plan.summary.memory_shares;
+    SHW_RETURN_IF_ERROR(check_index(index, shares.size(), "share of memory"));
+    const MemoryShare& share = shares[index];
+    out = {share.kind.c_str(), share.module_path.c_str(), share.bytes};
+    return {};
+  });
+}
+
 size_t shw_plan_num_phases(const shw_plan* plan) { return plan ? plan->ref->phases.size() : 0; }
 
 shw_status* shw_plan_get_phase(const shw_plan* plan, size_t index, shw_plan_phase* out_phase) {

@@ -26,14 +26,25 @@ namespace {
 
 constexpr size_t kChangesSize_0_1 = offsetof(shw_planner_changes, progress_user) + sizeof(void*);
 
+template <class T>
+Status append(Result<std::vector<T>> more, std::vector<T>& to) {
+  SHW_RETURN_IF_ERROR(more.status());
+  for (T& item : *more) to.push_back(std::move(item));
+  return {};
+}
+
 // The planner's options, changed for one call.
 Result<CompileRequest> changed(const Planner& planner, const shw_planner_changes* changes) {
   SHW_ASSIGN_OR_RETURN(const shw_planner_changes ours, copy_in(changes, kChangesSize_0_1));
   SHW_RETURN_IF_ERROR(check_flags(ours.flags, 0));
   CompileRequest request{planner.options(),
                          monitor_of(ours.cancel, ours.progress, ours.progress_user)};
-  SHW_ASSIGN_OR_RETURN(auto pins, pins_of(ours.pins, ours.num_pins));
-  for (auto& pin : pins) request.options.pins.push_back(std::move(pin));
+  CompileOptions& o = request.options;
+  SHW_RETURN_IF_ERROR(append(pins_of(ours.pins, ours.num_pins, "pin"), o.pins));
+  SHW_RETURN_IF_ERROR(
+      append(pins_of(ours.input_layouts, ours.num_input_layouts, "input_layout"), o.inputs));
+  SHW_RETURN_IF_ERROR(
+      append(pins_of(ours.output_layouts, ours.num_output_layouts, "output_layout"), o.outputs));
   if (ours.input_layout != nullptr) request.options.input_layout = ours.input_layout;
   if (ours.output_layout != nullptr) request.options.output_layout = ours.output_layout;
   SHW_RETURN_IF_ERROR(check_reserved(ours.reserved));
@@ -48,8 +59,7 @@ Result<CompileRequest> changed(const Planner& planner, const shw_planner_changes
   if (!(ours.time_limit_s >= 0))
     return invalid_argument("time_limit_s is " + std::to_string(ours.time_limit_s));
   if (ours.time_limit_s > 0) request.options.solver.time_limit_s = ours.time_limit_s;
-  SHW_ASSIGN_OR_RETURN(const auto without, names_of(ours.without, ours.num_without, "without"));
-  request.options.without.insert(request.options.without.end(), without.begin(), without.end());
+  SHW_RETURN_IF_ERROR(append(names_of(ours.without, ours.num_without, "without"), o.without));
   SHW_RETURN_IF_ERROR(request.monitor.poll());
   return request;
 }

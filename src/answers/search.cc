@@ -39,7 +39,7 @@ int mesh_rank(const std::string& mesh) {
 
 // "S(0)" on a mesh of three dims: "S(0)RR".
 std::string filled_up(const std::string& layout, int rank) {
-  if (layout.empty()) return layout;
+  if (layout.empty() || layout == kFreeLayout) return layout;
   for (int given = 1; given < rank; ++given)
     if (parse_layout(layout, given).ok())
       return layout + std::string(static_cast<size_t>(rank - given), 'R');
@@ -97,6 +97,8 @@ class Searcher {
     const int rank = mesh_rank(options.mesh);
     options.input_layout = candidates.front().input_layout;
     options.output_layout = filled_up(options.output_layout, rank);
+    for (auto* ports : {&options.inputs, &options.outputs})
+      for (auto& [name, layout] : *ports) layout = filled_up(layout, rank);
     const auto start = std::chrono::steady_clock::now();
     const auto planner = Planner::create(graph_, options, monitor);
     for (MeshCandidate& c : candidates) {

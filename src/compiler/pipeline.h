@@ -19,13 +19,18 @@
 
 namespace shw {
 
+inline constexpr std::string_view kFreeLayout = "free";  // of an input or output: not given
+
 struct CompileOptions {
   std::string mesh{};             // "dp=8,tp=8"
   std::string hardware = "h100";  // a name or a description: cost/hardware_description.h
   Rules rules = Rules::kFull;
   bool strided = false;        // offer strided shards (strategy/strided_rules.h)
-  std::string input_layout{};  // "S(0)R"; empty: free
+  std::string input_layout{};  // "S(0)R"; empty, "free": free
   std::string output_layout{};
+  // Of single inputs and outputs, in the place of those: name and layout, or "free"; see
+  // BoundaryLayout in placement/constraints.h.
+  std::vector<std::pair<std::string, std::string>> inputs{}, outputs{};
   // Pattern and layout: see Pin in placement/constraints.h.
   std::vector<std::pair<std::string, std::string>> pins{};
   std::string placements{};  // JSON of placement/saved_placements.h; empty: none

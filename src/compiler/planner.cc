@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "compiler/memory_shares.h"
 #include "cost/hardware_description.h"
 #include "graph/reader.h"
 #include "lowering/lower.h"
@@ -65,6 +66,9 @@ uint64_t hash_of(const CompileOptions& o) {
     const double overlap[] = {static_cast<double>(o.overlap.kind), o.overlap.scale};
     h = hash_bytes(overlap, sizeof overlap, h);
   }
+  for (const auto* ports : {&o.inputs, &o.outputs})
+    for (const auto& [name, layout] : *ports)
+      h = hash_bytes(layout, hash_bytes(name, hash_combine(h, ports == &o.inputs ? 5 : 6)));
   for (const std::string& name : o.without) h = hash_bytes(name, hash_combine(h, 4));
   return o.strided ? hash_combine(h, 2) : h;  // plans without it keep their hash
 }
@@ -76,12 +80,25 @@ int num_dims_larger_than_one(const Mesh& mesh) {
 }
 
 Result<std::optional<Layout>> boundary_layout(const std::string& text, int mesh_rank) {
-  if (text.empty()) return std::optional<Layout>();
+  if (text.empty() || text == kFreeLayout) return std::optional<Layout>();
   SHW_ASSIGN_OR_RETURN(const Layout layout, parse_layout(text, mesh_rank));
   if (layout.has_partial() || layout.has_strided())
     return invalid_argument("layout '" + text +
                             "': an input or output cannot be partial, nor strided");
   return std::optional<Layout>(layout);
+}
+
+Status boundary_layouts(const std::vector<std::pair<std::string, std::string>>& texts,
+                        int mesh_rank, std::vector<BoundaryLayout>& out) {
+  for (const auto& [name, text] : texts) {
+    BoundaryLayout& b = out.emplace_back();
+    b.name = name;
+    b.text = name + "=" + text;
+    if (text.empty())
+      return invalid_argument("'" + b.text + "': want a layout such as S(0)R, or free");
+    SHW_ASSIGN_OR_RETURN(b.layout, boundary_layout(text, mesh_rank));
+  }
+  return {};
 }
 
 std::vector<NodeDecision> decisions(const Graph& graph, const Strategies& strategies,
@@ -218,6 +235,8 @@ Result<PlacementConstraints> Planner::constraints_of(const CompileOptions& optio
   SHW_ASSIGN_OR_RETURN(constraints.input_layout, boundary_layout(options.input_layout, mesh_rank));
   SHW_ASSIGN_OR_RETURN(constraints.output_layout,
                        boundary_layout(options.output_layout, mesh_rank));
+  SHW_RETURN_IF_ERROR(boundary_layouts(options.inputs, mesh_rank, constraints.inputs));
+  SHW_RETURN_IF_ERROR(boundary_layouts(options.outputs, mesh_rank, constraints.outputs));
   for (const auto& [pattern, text] : options.pins) {
     SHW_ASSIGN_OR_RETURN(Pin pin, Pin::parse(pattern, text, mesh_rank));
     constraints.pins.push_back(std::move(pin));
@@ -283,6 +302,9 @@ Result<Compiled> Planner::finish(const CompileOptions& options, const Placed& pl
   summary.memory_limit_bytes = static_cast<int64_t>(placed.memory.limit_bytes);
   summary.memory_peak_bytes = static_cast<int64_t>(placed.memory.peak_bytes);
   if (placed.memory.at.valid()) summary.memory_peak_node = graph_.name(placed.memory.at);
+  if (placed.memory.at.valid())
+    summary.memory_shares = memory_shares(
+        graph_, memory_.parts(graph_, placed.choice, placed.memory.at), summary.memory_peak_bytes);
   summary.memory_price_per_gib = placed.memory.price_per_gib;
   summary.memory_binding_points = placed.memory.binding;
   summary.num_nodes = graph_.num_nodes();

@@ -4,6 +4,8 @@
 #include <limits>
 #include <set>
 
+#include "support/similar.h"
+
 namespace shw {
 namespace {
 
@@ -65,22 +67,59 @@ class Builder {
     return {};
   }
 
+  struct Port {
+    std::string name;
+    NodeId node;
+    bool is_plain;  // an input or a result: what one layout for all means
+  };
+
   Status pin_boundary() {
-    if (wanted_.input_layout &&
-        begin("input layout " + to_string(*wanted_.input_layout, mesh_.rank()))) {
-      const LayoutRule rule = LayoutRule::exactly(*wanted_.input_layout);
-      for (const InputInfo& in : graph_.inputs())
-        if (in.role == InputRole::kInput)
-          SHW_RETURN_IF_ERROR(pin(in.node, rule, graph_.full_name(in)));
+    std::vector<Port> inputs, outputs;
+    for (const InputInfo& in : graph_.inputs())
+      inputs.push_back({graph_.full_name(in), in.node, in.role == InputRole::kInput});
+    for (const OutputInfo& out : graph_.outputs())
+      if (out.node.valid())
+        outputs.push_back({graph_.full_name(out), out.node, out.role == OutputRole::kResult});
+    SHW_RETURN_IF_ERROR(pin_ports("input", inputs, wanted_.input_layout, wanted_.inputs));
+    return pin_ports("output", outputs, wanted_.output_layout, wanted_.outputs);
+  }
+
+  // One layout for all plain ones but those that are named.
+  Status pin_ports(const std::string& kind, std::span<const Port> ports,
+                   const std::optional<Layout>& of_all, std::span<const BoundaryLayout> named) {
+    std::vector<const BoundaryLayout*> says(ports.size(), nullptr);
+    for (const BoundaryLayout& b : named) SHW_RETURN_IF_ERROR(match(kind, ports, b, says));
+    if (of_all && begin(kind + " layout " + to_string(*of_all, mesh_.rank()))) {
+      const LayoutRule rule = LayoutRule::exactly(*of_all);
+      for (size_t i = 0; i < ports.size(); ++i)
+        if (ports[i].is_plain && says[i] == nullptr)
+          SHW_RETURN_IF_ERROR(pin(ports[i].node, rule, ports[i].name));
     }
-    if (wanted_.output_layout &&
-        begin("output layout " + to_string(*wanted_.output_layout, mesh_.rank()))) {
-      const LayoutRule rule = LayoutRule::exactly(*wanted_.output_layout);
-      for (const OutputInfo& out : graph_.outputs())
-        if (out.role == OutputRole::kResult && out.node.valid())
-          SHW_RETURN_IF_ERROR(pin(out.node, rule, graph_.full_name(out)));
+    for (const BoundaryLayout& b : named) {
+      if (!b.layout || !begin(kind + " '" + b.text + "'")) continue;
+      const LayoutRule rule = LayoutRule::exactly(*b.layout);
+      for (size_t i = 0; i < ports.size(); ++i) {
+        if (says[i] != &b) continue;
+        SHW_RETURN_IF_ERROR(pin(ports[i].node, rule, ports[i].name));
+        pinned_.insert(ports[i].node);
+      }
     }
     return {};
+  }
+
+  static Status match(const std::string& kind, std::span<const Port> ports,
+                      const BoundaryLayout& wanted, std::vector<const BoundaryLayout*>& says) {
+    bool any = false;
+    for (size_t i = 0; i < ports.size(); ++i) {
+      if (wanted.name != ports[i].name && !glob_matches(wanted.name, ports[i].name)) continue;
+      says[i] = &wanted;
+      any = true;
+    }
+    if (any) return {};
+    std::vector<std::string> names;
+    for (const Port& port : ports) names.push_back(port.name);
+    return invalid_argument(kind + " '" + wanted.text + "': there is no " + kind + " '" +
+                            wanted.name + "'" + did_you_mean(wanted.name, std::move(names)));
   }
 
   // These are left out by not giving them.
@@ -130,13 +169,23 @@ class Builder {
     if (nodes.empty())
       return invalid_argument("pin '" + p.text +
                               "' matches no node, input or output (names are those after the "
-                              "rewrites)");
+                              "rewrites)" +
+                              did_you_mean(p.text.substr(0, p.text.rfind('=')), all_names()));
     for (NodeId n : nodes) {
       if (p.rule.is_same() && n != nodes[0]) tie(nodes[0], n);
       if (!p.rule.is_same()) SHW_RETURN_IF_ERROR(pin(n, p.rule, graph_.name(n)));
       if (p.rule.is_exact()) pinned_.insert(n);
     }
     return {};
+  }
+
+  std::vector<std::string> all_names() const {
+    std::vector<std::string> names;
+    for (const InputInfo& in : graph_.inputs()) names.push_back(graph_.full_name(in));
+    for (const OutputInfo& out : graph_.outputs())
+      if (out.node.valid()) names.push_back(graph_.full_name(out));
+    for (uint32_t i = 0; i < graph_.num_nodes(); ++i) names.push_back(graph_.name(NodeId{i}));
+    return names;
   }
 
   // Which of `layouts` is the result of each strategy of `n`; new ones are added.

@@ -27,9 +27,20 @@ struct AllowedLabels {
   uint32_t source = 0;  // of SideConditions::sources
 };
 
+// Of the inputs or outputs that a name matches, in which * and ? stand for anything: "input.0",
+// "grad.*".
+struct BoundaryLayout {
+  std::string name;
+  std::optional<Layout> layout;  // nullopt: free
+  std::string text;              // as it was written: "input.0=S(0)R"
+};
+
 struct PlacementConstraints {
   std::optional<Layout> input_layout;   // of every input of role kInput; nullopt: free
   std::optional<Layout> output_layout;  // of every result; nullopt: free
+  // Of single ones, in the place of those. Of several that match, the last counts. Parameters whose
+  // layout is given here do not count in the budget.
+  std::vector<BoundaryLayout> inputs, outputs;
   std::vector<Pin> pins;  // parameters with one layout given do not count in the budget
   std::vector<AllowedLabels> choices;  // strategies left to single nodes: pins of another kind
   ParameterBudget parameter_budget;

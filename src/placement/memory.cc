@@ -69,7 +69,7 @@ class MemoryModel::Builder {
   // returned already, is returned as a copy.
   void hand_over(NodeId n) {
     const uint32_t storage = storage_[slot_of(n, 0)];
-    if (callers_[storage]) model_.uses_.push_back({n, 0, model_.num_points_, table(n, 0, 1)});
+    if (callers_[storage]) model_.uses_.push_back({n, 0, model_.num_points_, table(n, 0, 1), true});
     callers_[storage] = 1;
   }
 
@@ -86,7 +86,7 @@ class MemoryModel::Builder {
     for (size_t r = 0; r < results.size(); ++r) {
       const uint32_t end = end_[slot_of(n, r)];
       if (callers_[slot_of(n, r)]) {
-        model_.uses_.push_back({n, 0, model_.num_points_, table(n, r, 1)});
+        model_.uses_.push_back({n, 0, model_.num_points_, table(n, r, 1), true});
         continue;
       }
       if (!results[r] || (end == 0 && graph_.is_tuple(n))) continue;  // never made
@@ -132,7 +132,9 @@ MemoryPeak highest(std::span<const double> bytes) {
 
 MemoryModel MemoryModel::of(const Graph& graph, const Mesh& mesh, const Strategies& strategies,
                             double optimizer_factor) {
-  return Builder(graph, mesh, strategies, optimizer_factor).run();
+  MemoryModel model = Builder(graph, mesh, strategies, optimizer_factor).run();
+  model.optimizer_factor_ = optimizer_factor;
+  return model;
 }
 
 uint32_t MemoryModel::add_budget(double limit_bytes, solver::PlacementProblem& problem) const {

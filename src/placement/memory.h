@@ -12,6 +12,7 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "graph/graph.h"
@@ -23,6 +24,24 @@ namespace shw {
 struct MemoryPeak {
   double bytes = 0;
   NodeId at;  // the first node where it is reached
+};
+
+// What a rank holds memory for.
+enum class MemoryKind : uint8_t {
+  kParameter,
+  kOptimizer,   // state of it
+  kGradient,    // that is returned
+  kInput,       // buffers, batches, tangents, seeds
+  kResult,      // what else is returned
+  kActivation,  // made by the forward half, read by the backward half
+  kTemporary    // all else: made and read within a half
+};
+std::string_view to_string(MemoryKind kind);  // "parameters", "optimizer_state", "gradients", …
+
+struct MemoryPart {
+  MemoryKind kind;
+  NodeId of;  // the node that makes it; of a gradient or an update, the input that it is for
+  double bytes;
 };
 
 class MemoryModel {
@@ -38,13 +57,17 @@ class MemoryModel {
   // Of a choice of one strategy per node.
   MemoryPeak peak(std::span<const uint32_t> choice) const;
   std::vector<double> bytes_at_points(std::span<const uint32_t> choice) const;
+  // What the bytes at a point are of: they add up to bytes_at_points() there.
+  std::vector<MemoryPart> parts(const Graph& graph, std::span<const uint32_t> choice,
+                                NodeId at) const;
   // What no choice goes below: every storage at its smallest, at every point.
   MemoryPeak floor() const;
 
   struct Use {
-    NodeId node;          // whose strategy decides
-    uint32_t first, end;  // at the nodes first, …, end − 1
-    uint32_t table;       // of bytes(): by strategy
+    NodeId node;            // whose strategy decides
+    uint32_t first, end;    // at the nodes first, …, end − 1
+    uint32_t table;         // of bytes(): by strategy
+    bool returned = false;  // written into memory that the caller holds
   };
   std::span<const Use> uses() const { return uses_; }
   std::span<const double> bytes(const Use& use) const { return tables_[use.table]; }
@@ -52,6 +75,7 @@ class MemoryModel {
  private:
   class Builder;
   uint32_t num_points_ = 0;
+  double optimizer_factor_ = 0;
   std::vector<Use> uses_;
   std::vector<std::vector<double>> tables_;
 };

@@ -59,6 +59,7 @@ void add_all(const Module& from, Module& to) {
   to.compute_us += from.compute_us;
   to.comm_us += from.comm_us;
   to.transition_us += from.transition_us;
+  to.peak_bytes += from.peak_bytes;
 }
 
 bool alike(const Module& a, const Module& b) {
@@ -94,7 +95,8 @@ void fold(Module& module) {
   }
   for (Module& m : folded) {
     fold(m);
-    while (m.modules.size() == 1 && m.parameters.empty() && m.modules[0].num_nodes == m.num_nodes) {
+    while (m.modules.size() == 1 && m.parameters.empty() && m.modules[0].num_nodes == m.num_nodes &&
+           m.modules[0].peak_bytes == m.peak_bytes) {
       Module only = std::move(m.modules[0]);
       only.name = m.name + "." + only.name;
       only.count *= m.count;
@@ -104,14 +106,15 @@ void fold(Module& module) {
   module.modules = std::move(folded);
 }
 
-std::string line(const char* pattern, const std::string& name, const Module& m) {
+std::string line(const std::string& name, const Module& m) {
   char numbers[128];
-  std::snprintf(numbers, sizeof numbers, pattern, m.num_nodes, m.compute_us, m.comm_us);
+  std::snprintf(numbers, sizeof numbers, "%8u %14.3f %14.3f %12s", m.num_nodes, m.compute_us,
+                m.comm_us, human_bytes(m.peak_bytes).c_str());
   return name + std::string(name.size() < 44 ? 44 - name.size() : 1, ' ') + numbers;
 }
 
 void print(const Module& m, const std::string& indent, std::string& text) {
-  text += line("%8u %14.3f %14.3f", indent + m.name, m) +
+  text += line(indent + m.name, m) +
           (m.count > 1 ? "  (" + std::to_string(m.count) + " alike)\n" : "\n");
   for (const ModuleParameter& p : m.parameters) {
     const std::string name = indent + "  ." + p.name;
@@ -124,7 +127,8 @@ void print(const Module& m, const std::string& indent, std::string& text) {
 void write(const Module& m, JsonWriter& j) {
   j.begin_object().member("name", m.name).member("count", m.count).member("nodes", m.num_nodes);
   j.member("compute", m.compute_us).member("comm", m.comm_us);
-  j.member("transition", m.transition_us).key("parameters").begin_array();
+  j.member("transition", m.transition_us).member("peak_bytes", m.peak_bytes);
+  j.key("parameters").begin_array();
   for (const ModuleParameter& p : m.parameters) {
     j.begin_object().member("name", p.name).member("type", p.type).member("layout", p.layout);
     j.member("bytes_per_rank", p.bytes_per_rank).end_object();
@@ -139,8 +143,8 @@ void write(const Module& m, JsonWriter& j) {
 std::vector<std::string> module_names(std::string_view path) {
   std::vector<std::string> names;
   const auto add = [&](std::string_view name) {
-    if (names.size() < kMostDepth && !name.empty() && name != "_export_root" && name != "L" && name != "self" &&
-        name != "__dict__" && name != "_modules")
+    if (names.size() < kMostDepth && !name.empty() && name != "_export_root" && name != "L" &&
+        name != "self" && name != "__dict__" && name != "_modules")
       names.emplace_back(name);
   };
   size_t start = 0;
@@ -162,12 +166,19 @@ Module module_tree(const Plan& plan) {
     for (const std::string& name : module_names(d.module_path))
       add_costs(d, *(at = &child(*at, name)));
   }
+  for (const MemoryShare& share : plan.summary.memory_shares) {
+    root.peak_bytes += share.bytes;
+    Module* at = &root;
+    for (const std::string& name : module_names(share.module_path))
+      (at = &child(*at, name))->peak_bytes += share.bytes;
+  }
   fold(root);
   return root;
 }
 
 std::string module_tree_text(const Module& root) {
-  std::string text = "module" + std::string(38, ' ') + "   nodes     compute µs        comm µs\n";
+  std::string text =
+      "module" + std::string(38, ' ') + "   nodes     compute µs        comm µs      at peak\n";
   print(root, "", text);
   return text;
 }

@@ -1,5 +1,5 @@
 // A plan as the tree of the modules that its graph was traced from: where parameters lie, and what
-// each module costs with all that is in it.
+// each module costs, and holds at the memory peak, with all that is in it.
 #pragma once
 #include <string>
 #include <vector>
@@ -19,7 +19,8 @@ struct Module {
   uint32_t count = 1;  // of those
   uint32_t num_nodes = 0;
   double compute_us = 0, comm_us = 0, transition_us = 0;  // with all below, of all that are alike
-  std::vector<ModuleParameter> parameters;                // of one
+  int64_t peak_bytes = 0;  // that a rank holds for it at the highest point of a step; as costs
+  std::vector<ModuleParameter> parameters;  // of one
   std::vector<Module> modules;
 };
 

@@ -19,6 +19,12 @@ struct NodeDecision {  // one planner node
   double compute_us = 0, comm_us = 0, transition_us = 0;
 };
 
+struct MemoryShare {  // of the highest point of a step
+  std::string kind;   // "parameters", "activations", …: see MemoryKind in placement/memory.h
+  std::string module_path;  // "layers.0.attention.wq"; empty: none
+  int64_t bytes = 0;        // of one rank
+};
+
 struct PlanSummary {
   double objective_us = 0, bound_us = 0;
   bool proven = false;
@@ -35,7 +41,8 @@ struct PlanSummary {
   std::string memory_peak_node;
   double memory_price_per_gib = 0;   // µs saved if the limit were one GiB higher, at the margin
   int64_t memory_program_bytes = 0;  // of the program: ports, optimizer state, arena at its fullest
-  uint32_t memory_binding_points = 0;  // of the program, at which the limit has a price
+  uint32_t memory_binding_points = 0;      // of the program, at which the limit has a price
+  std::vector<MemoryShare> memory_shares;  // the largest first; they add up to the peak
   std::string overlap;  // which communication the costs leave out: "bounded"; empty: none
 };
 

@@ -242,6 +242,10 @@ void read_summary(const fb::Plan& f, PlanSummary& s) {
   s.memory_binding_points = f.memory_binding_points();
   s.overlap = text(f.overlap());
   s.memory_program_bytes = f.memory_program_bytes();
+  for (uint32_t i = 0; i < length(f.memory_shares()); ++i) {
+    const fb::PlanMemoryShare& share = *f.memory_shares()->Get(i);
+    s.memory_shares.push_back({share.kind()->str(), text(share.module_path()), share.bytes()});
+  }
   s.decisions.reserve(length(f.decisions()));
   for (uint32_t i = 0; i < length(f.decisions()); ++i) {
     const fb::PlanDecision& d = *f.decisions()->Get(i);
@@ -249,6 +253,19 @@ void read_summary(const fb::Plan& f, PlanSummary& s) {
                            text(d.operand_layouts()), text(d.result_layout()), d.compute_us(),
                            d.comm_us(), d.transition_us()});
   }
+}
+
+// The largest first, and all of the peak: who shows a part of them can say what is left.
+Status check_shares(const PlanSummary& s) {
+  if (s.memory_shares.empty()) return {};
+  int64_t left = s.memory_peak_bytes;
+  for (size_t i = 0; i < s.memory_shares.size(); ++i) {
+    const int64_t bytes = s.memory_shares[i].bytes;
+    if (bytes < 0 || bytes > left || (i > 0 && bytes > s.memory_shares[i - 1].bytes))
+      return damaged("its shares of memory are not those of its peak");
+    left -= bytes;
+  }
+  return left == 0 ? Status() : damaged("its shares of memory do not add up to its peak");
 }
 
 Result<Plan> read_content(const uint8_t* content, size_t size) {
@@ -261,6 +278,7 @@ Result<Plan> read_content(const uint8_t* content, size_t size) {
   if (auto mesh = Mesh::create(plan.program.mesh); !mesh.ok())
     return damaged(mesh.status().message());
   read_summary(f, plan.summary);
+  SHW_RETURN_IF_ERROR(check_shares(plan.summary));
   if (f.source_graph() != nullptr)
     plan.source_graph.assign(f.source_graph()->begin(), f.source_graph()->end());
   SHW_RETURN_IF_ERROR(ProgramReader(*f.program(), plan.program).read());

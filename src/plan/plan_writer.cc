@@ -62,12 +62,16 @@ class Writer {
     if (!s.memory_peak_node.empty()) peak_node = fbb_.CreateString(s.memory_peak_node);
     Offset<flatbuffers::String> overlap;
     if (!s.overlap.empty()) overlap = fbb_.CreateString(s.overlap);
+    std::vector<Offset<fb::PlanMemoryShare>> shares;
+    for (const MemoryShare& share : s.memory_shares) shares.push_back(memory_share(share));
+    Offset<flatbuffers::Vector<Offset<fb::PlanMemoryShare>>> all_shares;
+    if (!shares.empty()) all_shares = fbb_.CreateVector(shares);
     fbb_.Finish(
         fb::CreatePlan(fbb_, version, s.graph_hash, s.options_hash, s.mesh_hash, axes, hardware,
                        rules, s.objective_us, s.bound_us, s.proven, s.compute_us, s.comm_us,
                        s.transition_us, s.num_nodes, s.num_strategies, all, program, graph,
                        s.memory_limit_bytes, s.memory_peak_bytes, peak_node, s.memory_price_per_gib,
-                       s.memory_binding_points, overlap, s.memory_program_bytes),
+                       s.memory_binding_points, overlap, s.memory_program_bytes, all_shares),
         fb::PlanIdentifier());
     return with_trailer();
   }
@@ -92,6 +96,13 @@ class Writer {
     const auto result = shared(d.result_layout);
     return fb::CreatePlanDecision(fbb_, name, op, d.phase, path, operands, result, d.compute_us,
                                   d.comm_us, d.transition_us);
+  }
+
+  Offset<fb::PlanMemoryShare> memory_share(const MemoryShare& share) {
+    const auto kind = shared(share.kind);
+    Offset<flatbuffers::String> path;
+    if (!share.module_path.empty()) path = shared(share.module_path);
+    return fb::CreatePlanMemoryShare(fbb_, kind, path, share.bytes);
   }
 
   Offset<fb::PlanType> type(const TensorType& t) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "plan/memory_report.h"
 #include "support/json_writer.h"
 
 namespace shw {
@@ -55,20 +56,6 @@ std::string ports_table(const Program& program, PortRole role) {
     s += format("  %-22s %6u %12s  %s\n", g.layout.c_str(), g.count,
                 human_bytes(g.bytes_per_rank).c_str(), g.pattern.c_str());
   return s;
-}
-
-// What the planner counts, beside what the program takes.
-std::string memory_line(const PlanSummary& s) {
-  std::string t = format("  planned: peak %s at %s", human_bytes(s.memory_peak_bytes).c_str(),
-                         s.memory_peak_node.c_str());
-  if (s.memory_limit_bytes > 0)
-    t += format(" of %s; at the margin a GiB more would save %.3f µs (priced at %u points)",
-                human_bytes(s.memory_limit_bytes).c_str(), s.memory_price_per_gib,
-                s.memory_binding_points);
-  return t +
-         format(
-             "\n  as lowered: %s with optimizer state and the copies that redistributions make\n",
-             human_bytes(s.memory_program_bytes).c_str());
 }
 
 }  // namespace
@@ -170,7 +157,7 @@ std::string plan_text(const Plan& plan) {
       human_bytes(port_bytes(p, PortRole::kResult)).c_str());
   t += format("  activations and workspace: arena %s, live peak %s\n",
               human_bytes(p.arena_bytes).c_str(), human_bytes(p.live_peak_bytes).c_str());
-  if (s.memory_peak_bytes > 0) t += memory_line(s);
+  t += memory_text(s);
   const ProgramCost lowered = program_cost(p);
   t += format("program  %zu steps, %u events; one after another %.3f µs, collectives %.3f\n",
               p.steps.size(), p.num_events, lowered.us, lowered.collectives_us);
@@ -197,20 +184,11 @@ void write_collectives(JsonWriter& j, const Program& p) {
   j.end_object();
 }
 
-void write_memory(JsonWriter& j, const Program& p) {
+void write_ports(JsonWriter& j, const Program& p) {
   j.key("memory_per_rank").begin_object();
   j.member("parameters", port_bytes(p, PortRole::kParameter));
   j.member("gradients", port_bytes(p, PortRole::kGradient));
   j.member("arena", p.arena_bytes).member("live_peak", p.live_peak_bytes).end_object();
-}
-
-void write_planned_memory(JsonWriter& j, const PlanSummary& s) {
-  if (s.memory_peak_bytes == 0) return;
-  j.key("memory").begin_object().member("limit_bytes", s.memory_limit_bytes);
-  j.member("peak_bytes", s.memory_peak_bytes).member("at", s.memory_peak_node);
-  j.member("price_us_per_gib", s.memory_price_per_gib);
-  j.member("points", s.memory_binding_points);
-  j.member("program_bytes", s.memory_program_bytes).end_object();
 }
 
 void write_entries(JsonWriter& j, const Program& p) {
@@ -252,8 +230,8 @@ std::string plan_json(const Plan& plan, bool with_decisions) {
   j.begin_object();
   write_summary(j, plan.summary, plan.program);
   write_collectives(j, plan.program);
-  write_memory(j, plan.program);
-  write_planned_memory(j, plan.summary);
+  write_ports(j, plan.program);
+  write_memory(j, plan.summary);
   const ProgramCost lowered = program_cost(plan.program);
   j.key("program").begin_object().member("us", lowered.us);
   j.member("collectives", lowered.collectives_us).end_object();

@@ -15,9 +15,8 @@ namespace {
 struct Options {
   PlanOptions plan;
   // Empty: as it was.
-  std::string mesh, hardware, rules, input_layout, output_layout, budget, memory, overlap,
-      placements, output;
-  std::vector<std::string> pins;
+  std::string mesh, hardware, rules, budget, memory, overlap, placements, output;
+  std::vector<std::string> inputs, outputs, pins, without;
   bool json = false, nodes = false;
 };
 
@@ -27,15 +26,17 @@ PlanOptions changed(const Options& o) {
   for (const auto& [is, was] : {std::pair(&o.mesh, &p.mesh), std::pair(&o.hardware, &p.hardware),
                                 std::pair(&o.rules, &p.rules), std::pair(&o.budget, &p.budget),
                                 std::pair(&o.memory, &p.memory), std::pair(&o.overlap, &p.overlap),
-                                std::pair(&o.placements, &p.placements),
-                                std::pair(&o.input_layout, &p.compile.input_layout),
-                                std::pair(&o.output_layout, &p.compile.output_layout)})
+                                std::pair(&o.placements, &p.placements)})
     if (!is->empty()) *was = *is;
-  p.pins.insert(p.pins.end(), o.pins.begin(), o.pins.end());
+  for (const auto& [more, to] :
+       {std::pair(&o.inputs, &p.inputs), std::pair(&o.outputs, &p.outputs),
+        std::pair(&o.pins, &p.pins), std::pair(&o.without, &p.compile.without)})
+    to->insert(to->end(), more->begin(), more->end());
   return p;
 }
 
 Status run(const Options& o) {
+  SHW_RETURN_IF_ERROR(import::check_folder_of(o.output));
   SHW_ASSIGN_OR_RETURN(const CompileOptions before, o.plan.options());
   SHW_ASSIGN_OR_RETURN(const CompileOptions after, changed(o).options());
   SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> graph, import::read_file(o.plan.graph));
@@ -59,14 +60,18 @@ void add_what_if(CLI::App& app, int& exit_code) {
       "What would change under other options: the plan with them, held against this one");
   o->plan.add_to(*verb);
   const char* const kGroup = "What changes";
-  verb->add_option("--new-pin", o->pins, "A pin more: NAME=LAYOUT; may be repeated")
-      ->allow_extra_args(false)
-      ->group(kGroup);
+  const auto add_list = [&](const char* name, std::vector<std::string>& list, const char* help) {
+    verb->add_option(name, list, help)->allow_extra_args(false)->group(kGroup);
+  };
+  add_list("--new-pin", o->pins, "A pin more: NAME=LAYOUT; may be repeated");
+  add_list("--new-without", o->without,
+           "A constraint less, by its name in reports of conflicts: \"pin 'norm=RR'\"; may be "
+           "repeated");
+  add_list("--new-input-layout", o->inputs, "[NAME=]LAYOUT of inputs; free: left to the planner");
+  add_list("--new-output-layout", o->outputs, "[NAME=]LAYOUT of outputs");
   verb->add_option("--new-mesh", o->mesh, "Another mesh")->group(kGroup);
   verb->add_option("--new-hardware", o->hardware, "Another device and its links")->group(kGroup);
   verb->add_option("--new-rules", o->rules, "full or compat")->group(kGroup);
-  verb->add_option("--new-input-layout", o->input_layout, "Of every plain input")->group(kGroup);
-  verb->add_option("--new-output-layout", o->output_layout, "Of every plain output")->group(kGroup);
   verb->add_option("--new-param-budget", o->budget, "default, none, or a mean share")
       ->group(kGroup);
   verb->add_option("--new-placements", o->placements, "Placements of a file")->group(kGroup);

@@ -9,11 +9,27 @@
 
 namespace shw::tools {
 
-Result<std::pair<std::string, std::string>> parse_pin(const std::string& text) {
+Result<std::pair<std::string, std::string>> parse_pin(const std::string& option,
+                                                      const std::string& text) {
   const size_t equals = text.rfind('=');
-  if (equals == std::string::npos)
-    return invalid_argument("--pin '" + text + "': want NAME=LAYOUT");
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    return invalid_argument(option + " '" + text + "': want NAME=LAYOUT");
   return std::pair(text.substr(0, equals), text.substr(equals + 1));
+}
+
+// LAYOUT: of all. NAME=LAYOUT: of those.
+static Status parse_layouts(const std::string& option, const std::vector<std::string>& texts,
+                            std::string& of_all,
+                            std::vector<std::pair<std::string, std::string>>& named) {
+  for (const std::string& text : texts) {
+    if (text.find('=') == std::string::npos) {
+      of_all = text;
+      continue;
+    }
+    SHW_ASSIGN_OR_RETURN(auto layout, parse_pin(option, text));
+    named.push_back(std::move(layout));
+  }
+  return {};
 }
 
 Result<ParameterBudget> parse_budget(const std::string& text) {
@@ -63,9 +79,11 @@ Result<CompileOptions> PlanOptions::options() const {
       return invalid_argument("--grad-reduce-dtype: unknown dtype '" + grad_reduce_dtype + "'");
   }
   for (const std::string& text : pins) {
-    SHW_ASSIGN_OR_RETURN(auto pin, parse_pin(text));
+    SHW_ASSIGN_OR_RETURN(auto pin, parse_pin("--pin", text));
     c.pins.push_back(std::move(pin));
   }
+  SHW_RETURN_IF_ERROR(parse_layouts("--input-layout", inputs, c.input_layout, c.inputs));
+  SHW_RETURN_IF_ERROR(parse_layouts("--output-layout", outputs, c.output_layout, c.outputs));
   return c;
 }
 
@@ -81,10 +99,16 @@ void PlanOptions::add_to(CLI::App& verb, bool with_mesh) {
   verb.add_option("--rules", rules,
                   "full: every strategy that is right; compat: those of the reference planner")
       ->capture_default_str();
-  verb.add_option("--input-layout", compile.input_layout,
-                  "Layout of every plain input, such as S(0)R; default: free");
-  verb.add_option("--output-layout", compile.output_layout,
-                  "Layout of every plain output; default: free");
+  verb.add_option(
+          "--input-layout", inputs,
+          "LAYOUT of every plain input, such as S(0)R, or NAME=LAYOUT of one input (* in "
+          "NAME matches anything; the last that matches counts); free: left to the planner, "
+          "the default; may be repeated")
+      ->allow_extra_args(false);
+  verb.add_option("--output-layout", outputs,
+                  "The same for results, and by name for other outputs: 'output.1=free', "
+                  "'grad.*.wq.weight=S(0)R'")
+      ->allow_extra_args(false);
   verb.add_option(
           "--pin", pins,
           "NODES=LAYOUTS, such as 'param.*.wq.weight=RS(0)'; may be repeated. NODES: a name "

@@ -12,7 +12,7 @@ namespace shw::tools {
 struct PlanOptions {
   std::string graph, mesh, hardware = "h100", rules = "full", budget = "default", grad_reduce_dtype,
                            memory, placements, overlap = "none";
-  std::vector<std::string> pins;
+  std::vector<std::string> pins, inputs, outputs;
   CompileOptions compile;  // what the command line can fill by itself
   bool no_einsum = false;
 
@@ -21,8 +21,9 @@ struct PlanOptions {
   Result<CompileOptions> options() const;
 };
 
-// NAME=LAYOUT.
-Result<std::pair<std::string, std::string>> parse_pin(const std::string& text);
+// NAME=LAYOUT, given to `option`.
+Result<std::pair<std::string, std::string>> parse_pin(const std::string& option,
+                                                      const std::string& text);
 Result<ParameterBudget> parse_budget(const std::string& text);
 // "80GB", "74.5 GiB", "1e9".
 Result<int64_t> parse_bytes(const std::string& text);

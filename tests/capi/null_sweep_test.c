@@ -79,6 +79,7 @@ static void plan_queries(const shw_plan* plan) {
   EXPECT(shw_plan_num_ranks(NULL) == 0 && shw_plan_num_mesh_axes(NULL) == 0);
   EXPECT(shw_plan_num_entries(NULL) == 0 && shw_plan_num_nodes(NULL) == 0);
   EXPECT(shw_plan_num_collectives(NULL) == 0 && shw_plan_num_phases(NULL) == 0);
+  EXPECT(shw_plan_num_memory_shares(NULL) == 0);
   shw_plan_summary_init(NULL, sizeof(shw_plan_summary));
   shw_plan_entry_init(NULL, sizeof(shw_plan_entry));
   shw_plan_port_init(NULL, sizeof(shw_plan_port));
@@ -100,6 +101,8 @@ static void plan_queries(const shw_plan* plan) {
   REFUSED(shw_plan_get_node(plan, 0, NULL));
   REFUSED_VALUE(shw_plan_collective, shw_plan_get_collective(NULL, 0, &out));
   REFUSED(shw_plan_get_collective(plan, 0, NULL));
+  REFUSED_VALUE(shw_plan_memory_share, shw_plan_get_memory_share(NULL, 0, &out));
+  REFUSED(shw_plan_get_memory_share(plan, 0, NULL));
   REFUSED_VALUE(shw_plan_phase, shw_plan_get_phase(NULL, 0, &out));
   REFUSED(shw_plan_get_phase(plan, 0, NULL));
 }

@@ -146,6 +146,9 @@ static void compile_options_are_checked(void) {
   o = start, o.num_without = 1, expect_compile_refused(&o, "without is NULL");
   o = start, o.without = no_name, o.num_without = 2;
   expect_compile_refused(&o, "without[1] is NULL");
+  o = start, o.num_input_layouts = 1, expect_compile_refused(&o, "input_layouts is NULL");
+  o = start, o.output_layouts = &half, o.num_output_layouts = 1;
+  expect_compile_refused(&o, "output_layout 0 has no pattern");
   o = start, o.struct_size = 7, expect_compile_refused(&o, "struct_size is 7");
 }
 

@@ -165,6 +165,62 @@ static void every_constraint_can_change(shw_context* context, shw_planner* plann
   shw_blob_destroy(graph);
 }
 
+static const char* port_layout(const shw_plan* plan, int is_output, const char* name) {
+  shw_plan_port port = SHW_PLAN_PORT_INIT;
+  size_t i;
+  for (i = 0;; ++i) {
+    shw_status* status =
+        is_output ? shw_plan_get_output(plan, 0, i, &port) : shw_plan_get_input(plan, 0, i, &port);
+    if (status != NULL) {
+      shw_status_destroy(status);
+      return "";
+    }
+    if (strcmp(port.name, name) == 0) return port.layout;
+  }
+}
+
+/* One layout for all plain inputs and results, and others for single ones; the last one counts. */
+static void inputs_and_outputs_lie_as_each_is_told(shw_context* context, shw_planner* planner) {
+  static const shw_pin kInputs[] = {{"input.*", "S(0)S(1)"}, {"input.0", "RS(0)"}};
+  static const shw_pin kFree[] = {{"input.0", "free"}};
+  static const shw_pin kOutputs[] = {{"grad.w1", "S(1)S(1)"}, {"output", "S(0)R"}};
+  static const shw_pin kUnknown[] = {{"outptu", "RR"}};
+  shw_mesh_axis axes[2];
+  shw_compile_options options = mlp_options(axes, 2, 4);
+  shw_planner_changes changes = SHW_PLANNER_CHANGES_INIT;
+  shw_blob* graph = mlp_graph(context);
+  shw_plan *plan = NULL, *free = NULL, *freed = NULL;
+  options.input_layout = "RR";
+  options.output_layout = "RR";
+  options.input_layouts = kInputs;
+  options.num_input_layouts = 2;
+  options.output_layouts = kOutputs;
+  options.num_output_layouts = 2;
+  EXPECT_OK(shw_plan_compile(context, bytes_of(graph), &options, &plan));
+  EXPECT(strcmp(port_layout(plan, 0, "input.0"), "RS(0)") == 0);
+  EXPECT(strcmp(port_layout(plan, 1, "output"), "S(0)R") == 0);
+  EXPECT(strcmp(port_layout(plan, 1, "grad.w1"), "S(1)S(1)") == 0);
+  EXPECT(strcmp(port_layout(plan, 0, "param.w1"), "S(1)S(1)") == 0);
+  shw_plan_destroy(plan);
+
+  options = mlp_options(axes, 2, 4);
+  options.input_layout = "free";
+  EXPECT_OK(shw_plan_compile(context, bytes_of(graph), &options, &free));
+  changes.input_layouts = kFree;
+  changes.num_input_layouts = 1;
+  EXPECT_OK(shw_planner_compile(planner, &changes, &freed));
+  EXPECT(objective_of(freed) == objective_of(free));
+  changes.input_layouts = NULL;
+  changes.num_input_layouts = 0;
+  changes.output_layouts = kUnknown;
+  changes.num_output_layouts = 1;
+  EXPECT_REFUSED(shw_planner_compile(planner, &changes, &plan), SHW_INVALID_ARGUMENT,
+                 "there is no output 'outptu'; did you mean output?");
+  shw_plan_destroy(free);
+  shw_plan_destroy(freed);
+  shw_blob_destroy(graph);
+}
+
 /* A report of a conflict names what can be left out; a planner that was made so keeps to it. */
 static void options_leave_constraints_out(shw_context* context) {
   static const shw_pin kPin = {"output", "RR"};
@@ -314,6 +370,7 @@ int main(void) {
   every_constraint_can_change(context, planner);
   a_constraint_is_left_out_by_its_name(planner);
   options_leave_constraints_out(context);
+  inputs_and_outputs_lie_as_each_is_told(context, planner);
   exports(context, planner);
   changes_are_checked_and_cancel(planner);
   searches(context);

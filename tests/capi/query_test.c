@@ -119,6 +119,24 @@ static void tells_collectives_and_phases(const shw_plan* plan, int was_compiled)
   EXPECT_CODE(shw_plan_get_phase(plan, i, &phase), SHW_OUT_OF_RANGE);
 }
 
+static void tells_what_the_peak_is_made_of(const shw_plan* plan) {
+  shw_plan_summary summary = SHW_PLAN_SUMMARY_INIT;
+  shw_plan_memory_share share;
+  int64_t bytes = 0, parameters = 0, last = INT64_MAX;
+  size_t i;
+  EXPECT_OK(shw_plan_get_summary(plan, &summary));
+  for (i = 0; i < shw_plan_num_memory_shares(plan); ++i) {
+    EXPECT_OK(shw_plan_get_memory_share(plan, i, &share));
+    EXPECT(share.bytes >= 0 && share.bytes <= last && share.module_path != NULL);
+    last = share.bytes;
+    bytes += share.bytes;
+    if (strcmp(share.kind, "parameters") == 0) parameters += share.bytes;
+  }
+  EXPECT(summary.memory_peak_bytes > 0 && bytes == summary.memory_peak_bytes);
+  EXPECT(parameters == (int64_t)sizeof(float) * MLP_HIDDEN * (MLP_IN + MLP_OUT) / 8);
+  EXPECT_CODE(shw_plan_get_memory_share(plan, i, &share), SHW_OUT_OF_RANGE);
+}
+
 static void speaks_to_people_and_machines(const shw_plan* plan) {
   shw_blob *text = NULL, *json = NULL;
   EXPECT_OK(shw_plan_to_text(plan, &text));
@@ -191,6 +209,7 @@ int main(void) {
     tells_ports(plans[i]);
     costs_of_nodes_add_up(plans[i]);
     tells_collectives_and_phases(plans[i], i == 0);
+    tells_what_the_peak_is_made_of(plans[i]);
     speaks_to_people_and_machines(plans[i]);
   }
   pins_hold(context);

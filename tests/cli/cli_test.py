@@ -46,7 +46,10 @@ class Cli(unittest.TestCase):
 
     def test_wrong_usage_is_2(self):
         self.refused(code=2, says="subcommand")
-        self.refused("nonsense", code=2, says="subcommand is required")
+        self.refused("nonsense", code=2, says="There is no verb 'nonsense'")
+        self.refused("plann", code=2, says="There is no verb 'plann'; did you mean plan")
+        self.refused("plan", GRAPH, *MESH, "--rule=full", "-o", TMP / "x", code=2, says="plan has no option --rule; did you mean --rules")
+        self.assertRegex(self.ok("--version"), r"^shardwise \d+\.\d+\.\d+$")
         self.refused("plan", GRAPH, "-o", TMP / "x", code=2, says="--mesh")
 
     def test_plan_json_has_what_machines_want(self):
@@ -182,6 +185,46 @@ class Cli(unittest.TestCase):
         for wrong in ("lots", "-1GB", "0", "80 parsecs", "1e99"):
             self.refused(*plan, f"--memory={wrong}", code=1, says="want a number of bytes")
 
+    def test_the_memory_peak_is_told_by_kind_and_module(self):
+        j = json.loads(self.ok("plan", GRAPH, *MESH, "--optimizer-factor", "2", "-o", TMP / "p", "--json"))["memory"]
+        self.assertEqual(sum(j["by_kind"].values()), j["peak_bytes"])
+        self.assertEqual(sum(m["bytes"] for m in j["by_module"]), j["peak_bytes"])
+        for m in j["by_module"]:
+            self.assertEqual(sum(m["by_kind"].values()), m["bytes"])
+        self.assertEqual(j["by_kind"]["optimizer_state"], 2 * j["by_kind"]["parameters"])
+        self.assertEqual({m["module"]: m["count"] for m in j["by_module"]}["layers.*.attention.wq"], 2)
+        text = self.ok("show", TMP / "p")
+        self.assertIn("of the peak: activations ", text)
+        self.assertIn("(others): ", text)
+        self.assertEqual(json.loads(self.ok("show", TMP / "p", "--tree", "--json"))["peak_bytes"], j["peak_bytes"])
+
+    def test_inputs_and_outputs_are_pinned_or_free_one_by_one(self):
+        plan = ["plan", GRAPH, *MESH, "-o", TMP / "p", "--json"]
+
+        def planned(*more):
+            j = json.loads(self.ok(*plan, *more))
+            ports = j["entries"]["step"]
+            return j["objective"], {p["name"]: p["layout"] for p in ports["inputs"] + ports["outputs"]}
+
+        free, layouts = planned()
+        self.assertEqual(planned("--input-layout", "free", "--output-layout", "output=free"), (free, layouts))
+        name, grad = "param.norm.weight", "grad.norm.weight"
+        cost, layouts = planned("--input-layout", "RR", "--input-layout", f"{name}=RS(0)", "--input-layout", "input.*=S(0)R",
+                                "--output-layout", "S(0)R")
+        self.assertGreater(cost, free)
+        self.assertEqual((layouts["input.0"], layouts[name], layouts[grad], layouts["output"]), ("S(0)R", "RS(0)", "RS(0)", "S(0)R"))
+        self.refused(*plan, "--input-layout", "inptu.0=RR", code=1, says="there is no input 'inptu.0'; did you mean input.0")
+        self.refused(*plan, "--input-layout", "input.0=", code=1, says="want NAME=LAYOUT")
+        self.refused(*plan, "--output-layout", "output=S(7)R", code=1, says="(output 'output=S(7)R'): it can lie as")
+        clash = [*MESH, "--input-layout", f"{name}=RS(0)", "--output-layout", f"{grad}=S(0)R"]
+        says = f"input '{name}=RS(0)'; output '{grad}=S(0)R'; gradients lie as"
+        self.refused("plan", GRAPH, *clash, "-o", TMP / "p", code=1, says=says)
+        self.ok("plan", GRAPH, *clash, "--without", f"output '{grad}=S(0)R'", "-o", TMP / "p")
+        asked = json.loads(self.ok("what-if", GRAPH, *clash, "--without", "gradients*", "--new-output-layout", f"{grad}=free", "--json"))
+        self.assertLessEqual(asked["after"]["objective"], asked["before"]["objective"])
+        asked = json.loads(self.ok("what-if", GRAPH, *MESH, "--pin", f"{name}=RR", "--new-without", f"pin '{name}=RR'", "--json"))
+        self.assertEqual(asked["after"]["objective"], free)
+
     def test_explain_prices_what_another_layout_would_cost(self):
         name, layout = "param.layers.0.attention.wq.weight", "S(0)R"
         j = json.loads(self.ok("explain", GRAPH, name, *MESH, "--layout", layout, "--json"))
@@ -252,6 +295,8 @@ class Cli(unittest.TestCase):
 
     def test_bad_input_names_cause_and_place(self):
         plan = ["plan", GRAPH, "-o", TMP / "x"]
+        self.refused("plan", GRAPH, *MESH, "-o", TMP / "no" / "x", code=1, says="there is no folder")
+        self.refused("explain", GRAPH, "param.norm.wieght", *MESH, code=1, says="did you mean param.norm.weight")
         self.refused("plan", TMP / "missing", *MESH, "-o", TMP / "x", code=1, says="NOT_FOUND")
         self.refused("plan", PLAN, *MESH, "-o", TMP / "x", code=1, says="SWGR")
         self.refused("show", TENSORS, code=1, says="DATA_LOSS")

@@ -40,11 +40,15 @@ typedef struct shw_planner_changes {
                                  holds, by the names that reports of conflicts give them; * and ?
                                  stand for anything; lent for the call */
   size_t num_without;
+  const shw_pin* input_layouts; /* added to those of the options, whom they go before */
+  size_t num_input_layouts;
+  const shw_pin* output_layouts;
+  size_t num_output_layouts;
 } shw_planner_changes;
 #define SHW_PLANNER_CHANGES_INIT                                                                   \
   {                                                                                                \
     sizeof(shw_planner_changes), 0, NULL, 0, NULL, NULL, 0, 0, 0.0, 0, {NULL, 0}, 0.0, NULL, NULL, \
-        NULL, NULL, 0                                                                              \
+        NULL, NULL, 0, NULL, 0, NULL, 0                                                            \
   }
 
 /**
@@ -163,8 +167,8 @@ SHW_API shw_status* shw_planner_export(shw_planner* planner, const shw_planner_c
 
 /**
  * The modules that the graph was traced from as a tree, in JSON: each with its `parameters` and
- * their layouts, and what it costs with all that is in it. Numbered modules that are alike stand
- * once, with their `count`.
+ * their layouts, and what it costs and holds at the memory peak with all that is in it. Numbered
+ * modules that are alike stand once, with their `count`.
  * @param plan      lent for the call
  * @param out_blob  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_RESOURCE_EXHAUSTED  out of memory
@@ -201,7 +205,7 @@ SHW_API shw_status* shw_plan_to_placements(const shw_plan* plan, shw_blob** out_
 SHW_API shw_status* shw_plan_compare(const shw_plan* before, const shw_plan* after,
                                      shw_blob** out_blob) SHW_MUST_USE;
 
-#define SHW_SEARCH_EACH_BATCH \
+#define SHW_SEARCH_EACH_BATCH                                                                    \
   ((uint64_t)1) /* plan each mesh for every set of mesh dims that could cut the first dim of the \
                    inputs, instead of with the options' input_layout */
 

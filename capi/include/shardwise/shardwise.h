@@ -77,6 +77,15 @@ typedef struct shw_plan_collective {
   uint64_t wire_bytes; /* that one rank sends, by ring counts */
 } shw_plan_collective;
 
+/* What one module holds of one kind of memory at the highest point of a step. */
+typedef struct shw_plan_memory_share {
+  const char* kind;        /* "parameters", "optimizer_state", "gradients", "inputs" (also buffers),
+                              "results", "activations" (from the forward to the backward half),
+                              "temporaries" */
+  const char* module_path; /* "layers.0.attention.wq"; "": none */
+  int64_t bytes;           /* of one rank */
+} shw_plan_memory_share;
+
 /* Wall clock of one part of a compilation. */
 typedef struct shw_plan_phase {
   const char* name; /* "load", "rewrite", "strategies", "price", "solve", "lower", "passes",
@@ -221,8 +230,9 @@ typedef struct shw_compile_options {
   /* A name ("a100", "h100", "h200", "b200", "gb200", "mi300x", "l4", "cpu", ...) or, if it starts
      with '{', a description in JSON (src/cost/README.md). NULL: "h100" */
   const char* hardware;
-  const char* input_layout;  /* of every plain input, one place a mesh axis: "S(0)R"; NULL: free */
-  const char* output_layout; /* of every result; NULL: free */
+  const char* input_layout;  /* of every plain input, one place a mesh axis: "S(0)R"; NULL or
+                                "free": left to the planner */
+  const char* output_layout; /* of every result, likewise */
   const shw_pin* pins;       /* lent for the call */
   size_t num_pins;
   shw_rules rules;
@@ -244,11 +254,18 @@ typedef struct shw_compile_options {
                                  names that reports of conflicts give them; * and ? stand for
                                  anything; lent for the call */
   size_t num_without;
+  /* Layouts of single inputs and outputs, in the place of input_layout and output_layout: pattern
+     "input.0", "param.*.wq.weight", "output.1", "grad.*" (* and ? as in file names; the last that
+     matches counts), layout "S(0)R", or "free". Lent for the call */
+  const shw_pin* input_layouts;
+  size_t num_input_layouts;
+  const shw_pin* output_layouts;
+  size_t num_output_layouts;
 } shw_compile_options;
 #define SHW_COMPILE_OPTIONS_INIT                                                              \
   {                                                                                           \
     sizeof(shw_compile_options), 0, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0.0, 0, 0, 0.0, \
-        NULL, NULL, NULL, 0, 0.0, 0, 0, 0.0, NULL, 0                                          \
+        NULL, NULL, NULL, 0, 0.0, 0, 0, 0.0, NULL, 0, NULL, 0, NULL, 0                        \
   }
 
 /* What is known of a plan as a whole. Strings are lent by the plan. */
@@ -273,7 +290,7 @@ typedef struct shw_plan_summary {
   uint64_t mesh_hash;
   int64_t memory_limit_bytes;     /* that was asked for; 0: none */
   int64_t memory_peak_bytes;      /* of one rank at the highest point of a step, as planned with */
-  const char* memory_peak_node;   /* where that is */
+  const char* memory_peak_node;   /* where that is; of what: shw_plan_get_memory_share() */
   double memory_price_us_per_gib; /* saved if the limit were one GiB higher, at the margin */
   uint64_t memory_binding_points; /* nodes at which the limit has a price */
 } shw_plan_summary;
@@ -698,6 +715,24 @@ SHW_API size_t shw_plan_num_collectives(const shw_plan* plan);
  */
 SHW_API shw_status* shw_plan_get_collective(const shw_plan* plan, size_t index,
                                             shw_plan_collective* out_collective) SHW_MUST_USE;
+
+/**
+ * Number of shares of the memory peak; 0 for NULL, and where no peak is known.
+ * @thread any
+ * @since 0.1
+ */
+SHW_API size_t shw_plan_num_memory_shares(const shw_plan* plan);
+
+/**
+ * One share of the peak, the largest is number 0. Together they are memory_peak_bytes of the
+ * summary.
+ * @param out_share  its strings are lent by the plan; zeros on failure
+ * @retval SHW_OUT_OF_RANGE  there is no such share
+ * @thread any
+ * @since 0.1
+ */
+SHW_API shw_status* shw_plan_get_memory_share(const shw_plan* plan, size_t index,
+                                              shw_plan_memory_share* out_share) SHW_MUST_USE;
 
 /**
  * Number of phases of the compilation; 0 for NULL, and for a plan that was loaded.

@@ -1,0 +1,47 @@
+#include "compiler/memory_shares.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "plan/module_tree.h"
+
+namespace shw {
+namespace {
+
+// Of a parameter or buffer, that which its name says; none for what no module made.
+std::string module_of(const Graph& graph, NodeId n) {
+  const int32_t input = graph.input_index(n);
+  std::vector<std::string> names;
+  if (input < 0) {
+    names = module_names(graph.meta(n).module_path);
+  } else if (const InputInfo& in = graph.inputs()[static_cast<size_t>(input)];
+             in.role == InputRole::kParameter || in.role == InputRole::kBuffer) {
+    names = module_names(in.name);
+    if (!names.empty()) names.pop_back();
+  }
+  std::string path;
+  for (const std::string& name : names) path += (path.empty() ? "" : ".") + name;
+  return path;
+}
+
+}  // namespace
+
+std::vector<MemoryShare> memory_shares(const Graph& graph, std::span<const MemoryPart> parts,
+                                       int64_t peak_bytes) {
+  std::map<std::pair<std::string, MemoryKind>, double> bytes;
+  for (const MemoryPart& part : parts) bytes[{module_of(graph, part.of), part.kind}] += part.bytes;
+  std::vector<MemoryShare> shares;
+  int64_t left = peak_bytes;
+  for (const auto& [key, held] : bytes) {
+    const auto whole = static_cast<int64_t>(held);
+    shares.push_back({std::string(to_string(key.second)), key.first, whole});
+    left -= whole;
+  }
+  std::ranges::stable_sort(shares, std::ranges::greater(), &MemoryShare::bytes);
+  if (!shares.empty()) shares[0].bytes += left;  // fractions, of optimizer state
+  return shares;
+}
+
+}  // namespace shw

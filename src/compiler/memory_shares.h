@@ -1,0 +1,16 @@
+// What the highest point of a plan holds memory for, by kind and module.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "graph/graph.h"
+#include "placement/memory.h"
+#include "plan/plan.h"
+
+namespace shw {
+
+// The largest first. In whole bytes, that add up to `peak_bytes`: what all parts come to, rounded.
+std::vector<MemoryShare> memory_shares(const Graph& graph, std::span<const MemoryPart> parts,
+                                       int64_t peak_bytes);
+
+}  // namespace shw

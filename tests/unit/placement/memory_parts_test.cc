@@ -1,0 +1,100 @@
+// What the bytes at a point are of: all of them, at every point, under the right name.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "compiler/planner.h"
+#include "graph/text.h"
+#include "graph/writer.h"
+#include "import/fx_json.h"
+#include "import/json_file.h"
+#include "placement/memory.h"
+
+namespace shw {
+namespace {
+
+// Two halves. The backward half reads %m, by a view of it, and %x; %e only the forward half does.
+// %w is returned as it is – by an alias that the rewrites make –, its gradient through a view.
+constexpr const char* kHalves = R"(
+input input.0: %x : f32[8,16]
+input buffer.b: %b : f32[16]
+input param.layer.w: %w : f32[16,16]
+%e = exp(%x) : f32[8,16] {module="layer"}
+%m = mm(%e, %w) : f32[8,16] {module="layer"}
+%v = view(%m, size=[128]) : f32[128] {module="layer"}
+%y = neg(%m) : f32[8,16] {module="layer"}
+%s = exp(%v) : f32[128] {phase=backward, module="layer"}
+%q = view(%s, size=[8,16]) : f32[8,16] {phase=backward, module="layer"}
+%t = permute(%x, dims=[1,0]) : f32[16,8] {phase=backward}
+%d = mm(%t, %q) : f32[16,16] {phase=backward}
+%g = view(%d, size=[16,16]) : f32[16,16] {phase=backward}
+return output.0 = %y, output.1 = %w, grad.layer.w = %g
+)";
+
+std::unique_ptr<Planner> planner_for(const std::vector<uint8_t>& graph, const char* mesh,
+                                     double optimizer_factor) {
+  Monitor monitor;
+  CompileOptions options;
+  options.mesh = mesh;
+  options.parameter_budget.kind = ParameterBudget::Kind::kNone;
+  options.optimizer_factor = optimizer_factor;
+  auto planner = Planner::create(graph, options, monitor);
+  EXPECT_TRUE(planner.ok()) << planner.status().message();
+  return planner.ok() ? std::move(*planner) : nullptr;
+}
+
+using Held = std::map<std::pair<std::string, std::string>, double>;  // by kind and node
+
+Held held_at(const Planner& planner, std::span<const uint32_t> choice, const char* name) {
+  const Graph& graph = planner.graph();
+  Held held;
+  for (uint32_t i = 0; i < graph.num_nodes(); ++i)
+    if (graph.name(NodeId{i}) == name)
+      for (const MemoryPart& p : planner.memory().parts(graph, choice, NodeId{i}))
+        held[{std::string(to_string(p.kind)), graph.name(p.of)}] += p.bytes;
+  return held;
+}
+
+TEST(MemoryParts, AreNamedForWhatTheyAreOf) {
+  const auto graph = parse_graph(kHalves);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const auto planner = planner_for(write_graph(*graph), "one=1", 2);
+  ASSERT_NE(planner, nullptr);
+  const std::vector<uint32_t> choice(planner->graph().num_nodes(), 0);
+  Held all{{{"parameters", "w"}, 1024}, {{"optimizer_state", "w"}, 2048},
+           {{"results", "alias_default_4"}, 1024},    {{"inputs", "x"}, 512},
+           {{"inputs", "b"}, 64},       {{"results", "y"}, 512},
+           {{"gradients", "w"}, 1024}};
+  Held forward = all;
+  forward[{"temporaries", "e"}] = 512;
+  forward[{"activations", "m"}] = 512;
+  EXPECT_EQ(held_at(*planner, choice, "m"), forward);
+  Held backward = all;
+  backward[{"activations", "m"}] = 512;
+  backward[{"temporaries", "s"}] = 512;
+  EXPECT_EQ(held_at(*planner, choice, "s"), backward);
+}
+
+TEST(MemoryParts, AddUpAtEveryPoint) {
+  const auto json =
+      import::read_json_file(SHW_TEST_DATA "/graphs/llama_tiny_2x4.graph.pre.json.gz");
+  const auto graph = import::import_fx_json(*json);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const auto planner = planner_for(write_graph(*graph), "dp=2,tp=4", 1.5);
+  ASSERT_NE(planner, nullptr);
+  std::mt19937 random(11);
+  std::vector<uint32_t> choice;
+  for (uint32_t i = 0; i < planner->graph().num_nodes(); ++i)
+    choice.push_back(static_cast<uint32_t>(random() % planner->strategies().of(NodeId{i}).count));
+  const std::vector<double> bytes = planner->memory().bytes_at_points(choice);
+  for (uint32_t i = 0; i < bytes.size(); ++i) {
+    double sum = 0;
+    for (const MemoryPart& p : planner->memory().parts(planner->graph(), choice, NodeId{i}))
+      sum += p.bytes;
+    EXPECT_EQ(sum, bytes[i]) << "point " << i;
+  }
+}
+
+}  // namespace
+}  // namespace shw
