@@ -7,12 +7,19 @@ Result<WhatIf> what_if(std::span<const uint8_t> graph_bytes, const CompileOption
   WhatIf out;
   SHW_ASSIGN_OR_RETURN(std::unique_ptr<Planner> planner,
                        Planner::create(graph_bytes, before, monitor));
-  SHW_ASSIGN_OR_RETURN(out.before, planner->compile(before, monitor));
   out.shared = planner->serves(after);
-  if (!out.shared) {
+  solver::SolveOptions first = before.solver, second = after.solver;
+  first.keep_warm = out.shared;
+  SHW_ASSIGN_OR_RETURN(const Placed placed, planner->place(planner->constraints(), first, monitor));
+  SHW_ASSIGN_OR_RETURN(out.before, planner->finish(before, placed, monitor));
+  if (out.shared) {
+    second.warm = placed.warm.get();  // among equals, what need not change stays as it is
+  } else {
     SHW_ASSIGN_OR_RETURN(planner, Planner::create(graph_bytes, after, monitor));
   }
-  SHW_ASSIGN_OR_RETURN(out.after, planner->compile(after, monitor));
+  SHW_ASSIGN_OR_RETURN(const PlacementConstraints constraints, planner->constraints_of(after));
+  SHW_ASSIGN_OR_RETURN(const Placed changed, planner->place(constraints, second, monitor));
+  SHW_ASSIGN_OR_RETURN(out.after, planner->finish(after, changed, monitor));
   out.diff = plan_diff(out.before.plan, out.after.plan);
   return out;
 }
