@@ -1,7 +1,10 @@
 #include "answers/explain_plan.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
 
+#include "plan/module_tree.h"
 #include "plan/report.h"
 #include "support/format.h"
 
@@ -9,6 +12,46 @@ namespace shw::answers {
 namespace {
 
 constexpr size_t kMostEdges = 20;
+
+class Edges {
+ public:
+  Edges(Planner& planner, std::span<const uint32_t> choice) : planner_(planner), choice_(choice) {}
+
+  void add(NodeId consumer, uint32_t operand) {
+    EdgePrice edge = edge_price(planner_, choice_, consumer, operand);
+    if (edge.comm_us == 0) return;
+    const Graph& graph = planner_.graph();
+    const EdgeGroup like{module_pattern(graph.meta(consumer).module_path),
+                         std::string(op_name(graph.op(graph.operands(consumer)[operand]))),
+                         std::string(op_name(graph.op(consumer))),
+                         edge.from,
+                         edge.to,
+                         0,
+                         0};
+    EdgeGroup& group =
+        groups_.try_emplace({like.module, like.producer, like.consumer, like.from, like.to}, like)
+            .first->second;
+    ++group.count;
+    group.comm_us += edge.comm_us;
+    edges_.push_back(std::move(edge));
+  }
+
+  void move_to(PlanExplanation& out) && {
+    const auto dearer = [](const auto& a, const auto& b) { return a.comm_us > b.comm_us; };
+    for (auto& [key, group] : groups_) out.groups.push_back(std::move(group));
+    std::ranges::stable_sort(out.groups, dearer);
+    std::ranges::stable_sort(edges_, dearer);
+    out.paying_edges = edges_.size();
+    edges_.resize(std::min(edges_.size(), kMostEdges));
+    out.dearest = std::move(edges_);
+  }
+
+ private:
+  Planner& planner_;
+  std::span<const uint32_t> choice_;
+  std::vector<EdgePrice> edges_;
+  std::map<std::array<std::string, 5>, EdgeGroup> groups_;
+};
 
 void write_rival(JsonWriter& j, std::string_view key, const std::optional<Rival>& rival) {
   if (!rival) return;
@@ -44,20 +87,20 @@ Result<PlanExplanation> explain_plan(Planner& planner, const PlacementConstraint
   SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem,
                        planner.problem(constraints, monitor));
   SHW_ASSIGN_OR_RETURN(const Placed plan, planner.solve(problem, options, monitor));
-  PlanExplanation out{plan.total, plan.objective_us, plan.bound_us, plan.proven, 0, {}, {}, {}};
+  PlanExplanation out;
+  out.total = plan.total;
+  out.objective_us = plan.objective_us;
+  out.bound_us = plan.bound_us;
+  out.proven = plan.proven;
   const Graph& graph = planner.graph();
+  Edges edges(planner, plan.choice);
   for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
     if (plan.costs[i].comm_us == 0) continue;
     const auto operands = graph.operands(NodeId{i});
     for (uint32_t k = 0; k < operands.size(); ++k)
-      if (operands[k].valid())
-        if (EdgePrice e = edge_price(planner, plan.choice, NodeId{i}, k); e.comm_us > 0)
-          out.dearest.push_back(std::move(e));
+      if (operands[k].valid()) edges.add(NodeId{i}, k);
   }
-  out.paying_edges = out.dearest.size();
-  std::stable_sort(out.dearest.begin(), out.dearest.end(),
-                   [](const auto& a, const auto& b) { return a.comm_us > b.comm_us; });
-  out.dearest.resize(std::min(out.dearest.size(), kMostEdges));
+  std::move(edges).move_to(out);
   SHW_ASSIGN_OR_RETURN(out.communication,
                        communication_range(planner, problem, plan.choice, options, monitor));
   SHW_ASSIGN_OR_RETURN(out.memory, memory_range(planner, constraints, plan, options, monitor));
@@ -71,6 +114,13 @@ std::string to_json(const PlanExplanation& e) {
   j.member("comm", e.total.comm_us).member("transition", e.total.transition_us);
   j.member("paying_edges", e.paying_edges);
   write_edges(j, "dearest_edges", e.dearest);
+  j.key("edge_groups").begin_array();
+  for (const EdgeGroup& g : e.groups) {
+    j.begin_object().member("module", g.module).member("producer", g.producer);
+    j.member("consumer", g.consumer).member("from", g.from).member("to", g.to);
+    j.member("count", g.count).member("comm", g.comm_us).end_object();
+  }
+  j.end_array();
   j.key("optimal_while").begin_object().key("communication_factor").begin_object();
   j.member("from", e.communication.from).member("to", e.communication.to);
   j.member("exact", e.communication.exact);
@@ -87,10 +137,20 @@ std::string to_text(const PlanExplanation& e) {
       format("plan      %.3f µs: compute %.3f, communication %.3f, transitions %.0f; %s\n",
              e.objective_us, e.total.compute_us, e.total.comm_us, e.total.transition_us,
              e.proven ? "proven optimal" : "not proven");
-  t += format("\n     comm µs  of the %zu edges that pay\n", e.paying_edges);
-  for (const EdgePrice& edge : e.dearest)
-    t += format("%12.3f  %s → %s, operand %u: %s → %s\n", edge.comm_us, edge.producer.c_str(),
-                edge.consumer.c_str(), edge.operand, edge.from.c_str(), edge.to.c_str());
+  t += format("\n     comm µs  edges  of the %zu that pay, those alike together\n", e.paying_edges);
+  double others_us = 0;
+  uint32_t others = 0;
+  for (const EdgeGroup& g : e.groups) {
+    if (&g - e.groups.data() < static_cast<ptrdiff_t>(kMostEdges)) {
+      t += format("%12.3f %6u  %s: %s → %s, %s → %s\n", g.comm_us, g.count,
+                  g.module.empty() ? "(no module)" : g.module.c_str(), g.producer.c_str(),
+                  g.consumer.c_str(), g.from.c_str(), g.to.c_str());
+      continue;
+    }
+    others += g.count;
+    others_us += g.comm_us;
+  }
+  if (others > 0) t += format("%12.3f %6u  (others)\n", others_us, others);
   return t + ranges_text(e);
 }
 

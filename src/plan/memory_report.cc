@@ -5,6 +5,7 @@
 #include <functional>
 #include <set>
 
+#include "plan/module_tree.h"
 #include "plan/report.h"
 
 namespace shw {
@@ -17,24 +18,6 @@ std::string format(const char* pattern, Args... args) {
   char buffer[512];
   std::snprintf(buffer, sizeof buffer, pattern, args...);
   return buffer;
-}
-
-// "layers.0.attention.wq" → "layers.*.attention.wq".
-std::string with_stars(const std::string& path) {
-  std::string text;
-  bool number = true;  // the name since the last dot
-  size_t start = 0;
-  for (size_t i = 0; i <= path.size(); ++i) {
-    if (i < path.size() && path[i] != '.') {
-      number &= path[i] >= '0' && path[i] <= '9';
-      continue;
-    }
-    text += number && i > start ? "*" : path.substr(start, i - start);
-    if (i < path.size()) text += '.';
-    start = i + 1;
-    number = true;
-  }
-  return text;
 }
 
 // "optimizer_state 12.00 GiB, parameters 2.00 GiB".
@@ -86,7 +69,7 @@ std::vector<ModuleMemory> memory_by_module(const PlanSummary& summary) {
   std::map<std::string, ModuleMemory> by_pattern;
   std::map<std::string, std::set<std::string>> modules;
   for (const MemoryShare& share : summary.memory_shares) {
-    const std::string pattern = with_stars(share.module_path);
+    const std::string pattern = module_pattern(share.module_path);
     ModuleMemory& m = by_pattern[pattern];
     m.module = pattern;
     m.bytes += share.bytes;

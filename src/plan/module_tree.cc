@@ -156,6 +156,13 @@ std::vector<std::string> module_names(std::string_view path) {
   return names;
 }
 
+std::string module_pattern(std::string_view path) {
+  std::string pattern;
+  for (const std::string& name : module_names(path))
+    pattern += (pattern.empty() ? "" : ".") + (is_number(name) ? "*" : name);
+  return pattern;
+}
+
 Module module_tree(const Plan& plan) {
   Module root;
   root.name = "model";

@@ -32,5 +32,7 @@ std::string module_tree_json(const Module& root);
 
 // "_export_root.layers.0.__dict__['_modules']['block'].wq" → layers, 0, block, wq.
 std::vector<std::string> module_names(std::string_view path);
+// The same path for all that differ in numbers alone: "layers.*.block.wq".
+std::string module_pattern(std::string_view path);
 
 }  // namespace shw

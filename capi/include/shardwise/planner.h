@@ -129,8 +129,9 @@ SHW_API shw_status* shw_planner_explain(shw_planner* planner, const char* node, 
 
 /**
  * The plan as a whole, as one JSON object: `objective`, `bound`, `proven`, `compute`, `comm`,
- * `transition`, the `dearest_edges`, and `optimal_while`: how far the world may change before
- * another plan is better. `communication_factor`: were communication as a whole so many times as
+ * `transition`, the `dearest_edges`, all that pay in `edge_groups` (`module` of the consumer with
+ * numbers as *, ops, layouts, `count`, `comm` of all), and `optimal_while`: how far the world may
+ * change before another plan is better. `communication_factor`: were communication as a whole so many times as
  * dear (half as fast a network: 2), `from` … `to`, the plan would stay a cheapest one, and beyond
  * it would not; `below` and `above` are the plans that take over there. `to` 1024: it was not asked
  * beyond. `memory_limit_bytes`: `from` the peak of the plan up `to_at_least`; with `to_below` there

@@ -752,7 +752,19 @@ SHW_API shw_status* shw_plan_get_phase(const shw_plan* plan, size_t index,
                                        shw_plan_phase* out_phase) SHW_MUST_USE;
 
 /**
- * Everything above as one JSON object, for machines.
+ * Everything above as one JSON object, for machines. Costs are in us, memory in bytes of one rank.
+ *
+ *   objective, bound, proven, compute, comm, transition   of the summary
+ *   nodes, strategies, mesh, ranks, hardware, rules, overlap
+ *   collectives          by kind: `count`, `wire_bytes_per_rank`
+ *   memory_per_rank      of the program: `parameters`, `gradients`, `arena`, `live_peak`
+ *   memory               as planned: `limit_bytes`, `peak_bytes`, `at` (a node), `price_us_per_gib`,
+ *                        `points`, `program_bytes` (what the program takes); the peak `by_kind`, and
+ *                        `by_module`: `module` (numbers as *), `count` of such, `bytes`, `by_kind`
+ *   program              `us` of its steps one after another, of that `collectives`; and `steps`
+ *   entries              by name: `inputs` and `outputs` with `name`, `type`, `layout`, `present`
+ *   decisions            of each node `name`, `op`, `phase`, `module_path`, `operands`, `result`,
+ *                        `compute`, `comm`, `transition`
  * @param out_blob  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_RESOURCE_EXHAUSTED  out of memory
  * @thread any

@@ -136,6 +136,15 @@ TEST(ExplainPlan, NamesTheEdgesThatPayMost) {
     }
   }
   EXPECT_LE(sum, got->total.comm_us * (1 + 1e-9));
+  double of_groups = 0;
+  size_t edges = 0;
+  for (const EdgeGroup& g : got->groups) {
+    of_groups += g.comm_us;
+    edges += g.count;
+  }
+  EXPECT_NEAR(of_groups, got->total.comm_us, 1e-9 * got->total.comm_us);
+  EXPECT_EQ(edges, got->paying_edges);
+  EXPECT_LT(got->groups.size(), edges);  // two layers have edges alike
   EXPECT_NEAR(got->total.compute_us + got->total.comm_us + got->total.transition_us,
               got->objective_us, 1e-9 * got->objective_us);
 }

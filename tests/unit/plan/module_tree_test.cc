@@ -21,6 +21,13 @@ TEST(ModuleNames, AreThoseOfModulesAlone) {
   EXPECT_EQ(module_names(std::string(100000, '.') + "a").size(), 1u);
 }
 
+TEST(ModulePattern, HasStarsForNumbers) {
+  EXPECT_EQ(module_pattern("layers.0.wq"), "layers.*.wq");
+  EXPECT_EQ(module_pattern("_export_root.layers.17.__dict__['_modules']['w1']"), "layers.*.w1");
+  EXPECT_EQ(module_pattern("1.2"), "*.*");
+  EXPECT_EQ(module_pattern(""), "");
+}
+
 NodeDecision decision(const std::string& path, double compute, double comm) {
   NodeDecision d;
   d.module_path = path;

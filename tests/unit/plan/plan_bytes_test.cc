@@ -30,6 +30,9 @@ TEST(PlanBytes, RoundTripIsTheIdentity) {
   EXPECT_EQ(to_text(plan->program), to_text(sample_plan().program));
   EXPECT_EQ(plan->summary.graph_hash, sample_plan().summary.graph_hash);
   EXPECT_EQ(plan->summary.decisions[0].operand_layouts, "RR, RR");
+  ASSERT_EQ(plan->summary.memory_shares.size(), 2u);
+  EXPECT_EQ(plan->summary.memory_shares[0].module_path, "layers.0");
+  EXPECT_EQ(plan->summary.memory_shares[1].bytes, 300);
   const ProgramStep &a = plan->program.steps[2], b = sample_plan().program.steps[2];
   EXPECT_EQ(a.attrs, b.attrs);
   EXPECT_EQ(a.inputs, b.inputs);

@@ -86,6 +86,14 @@ inline Plan sample_plan() {
   s.graph_hash = 0x1122334455667788;
   s.options_hash = 2;
   s.mesh_hash = 3;
+  s.memory_limit_bytes = 1000;
+  s.memory_peak_bytes = 900;
+  s.memory_peak_node = "mm";
+  s.memory_price_per_gib = 0.5;
+  s.memory_binding_points = 2;
+  s.memory_program_bytes = 950;
+  s.overlap = "bounded";
+  s.memory_shares = {{"parameters", "layers.0", 600}, {"inputs", "", 300}};
   s.decisions.push_back({"mm", "einsum", 1, "layers.0", "RR, RR", "RR", 7, 0.5, 1});
   return plan;
 }
