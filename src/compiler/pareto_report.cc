@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compiler/pareto.h"
+#include "plan/report.h"
 #include "support/format.h"
 #include "support/json_writer.h"
 #include "support/svg_chart.h"
@@ -19,23 +20,25 @@ double gap(const Placed& p) {
 }  // namespace
 
 std::string pareto_text(const Planner& planner, const Pareto& pareto) {
-  std::string t = format("%10s %10s %14s %9s %10s %12s  %s\n", "limit GiB", "peak GiB", "step ms",
-                         "slower", "gap", "us per GiB", "peak at");
+  const auto text = [](double bytes) { return human_bytes(static_cast<int64_t>(bytes)); };
+  std::string t = format("%12s %12s %14s %9s %10s %12s  %s\n", "limit", "peak", "step ms", "slower",
+                         "gap", "us per GiB", "peak at");
   const double fastest = pareto.points.front().placed.objective_us;
   for (const ParetoPoint& point : pareto.points) {
     const Placed& p = point.placed;
-    const std::string limit =
-        point.limit_bytes > 0 ? format("%.3f", gib(point.limit_bytes)) : "none";
+    const std::string limit = point.limit_bytes > 0 ? text(point.limit_bytes) : "none";
     const std::string proof = p.proven ? "proven" : format("%.1e", gap(p));
-    t += format("%10s %10.3f %14.3f %8.2f%% %10s %12.3f  %s\n", limit.c_str(),
-                gib(p.memory.peak_bytes), ms(p.objective_us), 100 * (p.objective_us / fastest - 1),
-                proof.c_str(), p.memory.price_per_gib, planner.graph().name(p.memory.at).c_str());
+    t += format("%12s %12s %14.3f %8.2f%% %10s %12.3f  %s\n", limit.c_str(),
+                text(p.memory.peak_bytes).c_str(), ms(p.objective_us),
+                100 * (p.objective_us / fastest - 1), proof.c_str(), p.memory.price_per_gib,
+                planner.graph().name(p.memory.at).c_str());
   }
-  const std::string reached = format("%.3f", gib(pareto.lowest.reached_bytes));
-  const std::string least = format("%.3f", gib(pareto.lowest.least_bytes));
-  t += format("lowest peak %s GiB%s; %zu points of %u solves in %.2f s\n", reached.c_str(),
-              least == reached ? "" : (" (none below " + least + ")").c_str(), pareto.points.size(),
-              pareto.solves, pareto.seconds);
+  const LowestPeak& lowest = pareto.lowest;
+  t += "lowest peak " + text(lowest.reached_bytes);
+  if (lowest.least_bytes < lowest.reached_bytes)
+    t += " (none below " + text(lowest.least_bytes) + ")";
+  t += format("; %zu points of %u solves in %.2f s\n", pareto.points.size(), pareto.solves,
+              pareto.seconds);
   return t;
 }
 

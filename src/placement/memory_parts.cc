@@ -33,7 +33,9 @@ class Kinds {
     return {out.role == OutputRole::kGradient ? MemoryKind::kGradient : MemoryKind::kResult, input};
   }
   Kind of_other(NodeId n) const {
-    return {saved_[n.v] ? MemoryKind::kActivation : MemoryKind::kTemporary, n};
+    const MemoryKind kind = saved_[n.v] ? MemoryKind::kActivation : MemoryKind::kTemporary;
+    while (is_view(n)) n = graph_.operands(n)[0];
+    return {kind, n};
   }
 
  private:

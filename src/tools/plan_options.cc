@@ -76,7 +76,8 @@ Result<CompileOptions> PlanOptions::options() const {
   if (!grad_reduce_dtype.empty()) {
     c.grad_reduce_dtype = dtype_from_name(grad_reduce_dtype);
     if (!c.grad_reduce_dtype)
-      return invalid_argument("--grad-reduce-dtype: unknown dtype '" + grad_reduce_dtype + "'");
+      return invalid_argument("--grad-reduce-dtype: unknown dtype '" + grad_reduce_dtype +
+                              "': want f32, bf16, f16 or f64");
   }
   for (const std::string& text : pins) {
     SHW_ASSIGN_OR_RETURN(auto pin, parse_pin("--pin", text));
