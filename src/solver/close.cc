@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "solver/eliminate.h"
+#include "solver/open_parts.h"
 #include "solver/search.h"
 #include "solver/survey.h"
 
@@ -68,44 +69,30 @@ std::pair<uint32_t, uint32_t> choose_split(const RestrictedProblem& rest, const 
 
 class Closer {
  public:
-  explicit Closer(Search& search) : search_(search) {}
+  explicit Closer(Search& search) : search_(search), open_(search) {}
 
   Status run(std::shared_ptr<const Stage> root) {
     SHW_RETURN_IF_ERROR(visit(std::move(root), -kForbidden, search_.options().max_sweeps));
-    if (!open_.empty()) core_ = open_.back().parent;
+    if (!open_.empty()) core_ = open_.last().parent;
     while (!open_.empty() && !stopped()) {
-      const Open next = std::move(open_.back());
-      open_.pop_back();
-      if (give_up(next.bound)) continue;
+      const Open next = open_.take_last();
+      if (open_.give_up(next.bound)) continue;
       ++search_.stats().branch_nodes;
       SHW_RETURN_IF_ERROR(enter(next));
-      SHW_RETURN_IF_ERROR(search_.raise_bound(open_bound()));
+      SHW_RETURN_IF_ERROR(search_.raise_bound(open_.bound()));
     }
     if (!open_.empty() && !search_.watch().expired()) {
       SHW_ASSIGN_OR_RETURN(const bool settled,
                            close_with_lp_solve(search_, *core_, kMaxMilpBinaries));
-      if (settled) open_.clear(), left_ = std::min(core_left_, search_.cutoff());
+      if (settled) open_.settle(std::min(core_left_, search_.cutoff()));
     }
-    return search_.raise_bound(open_bound());
+    return search_.raise_bound(open_.bound());
   }
 
  private:
   bool stopped() const {
     return search_.watch().expired() ||
            search_.stats().branch_nodes >= search_.options().max_branch_nodes;
-  }
-  // True when the bound of a part says that it holds nothing worth finding.
-  bool give_up(double bound) {
-    if (bound < search_.cutoff()) return false;
-    leave(bound);
-    return true;
-  }
-  void leave(double bound) { left_ = std::min(left_, bound); }
-  // Every labelling is the incumbent or dearer, or lies in a part that is still open or was left.
-  double open_bound() const {
-    double bound = std::min(search_.cost(), left_);
-    for (const Open& o : open_) bound = std::min(bound, o.bound);
-    return bound;
   }
 
   Status enter(const Open& open) {
@@ -125,9 +112,8 @@ class Closer {
 
   Search& search_;
   std::shared_ptr<const Stage> core_;  // what branching began with
-  double core_left_ = kForbidden;      // left_ at that time
-  std::vector<Open> open_;             // the last is next
-  double left_ = kForbidden;           // the smallest bound of what was left without solving it
+  double core_left_ = kForbidden;      // what was left at that time
+  OpenParts<Open> open_;               // the last is next
 };
 
 // True: the stage is done with.
@@ -141,7 +127,7 @@ Result<bool> Closer::try_elimination(const Stage& stage, double bound, uint64_t 
   if (choice.size() == p.num_variables()) {
     search_.offer(stage, choice);
   } else {
-    leave(bound);  // the time limit struck
+    open_.leave(bound);  // the time limit struck
   }
   return true;
 }
@@ -193,15 +179,15 @@ Status Closer::visit(std::shared_ptr<const Stage> stage, double bound, uint32_t 
         const Verdict verdict,
         is_root ? sweep_root(*stage, trws) : search_.tighten(*stage, trws, max_sweeps, false));
     bound = std::max(bound, stage->constant + trws.bound());
-    if (give_up(bound)) return {};
+    if (open_.give_up(bound)) return {};
     if (verdict == Verdict::kExpired) {
-      leave(bound);
+      open_.leave(bound);
       return {};
     }
     SHW_ASSIGN_OR_RETURN(RestrictedProblem kept,
                          trws.restricted(search_.cutoff() - stage->constant));
     const auto source = std::make_shared<const RestrictedProblem>(std::move(kept));
-    leave(search_.cutoff());  // the labels that it lacks
+    open_.leave(search_.cutoff());  // the labels that it lacks
     auto rest = search_.restrict(stage, source, {});
     if (!rest.ok())
       return rest.status().code() == Code::kFailedPrecondition ? Status() : rest.status();
@@ -211,10 +197,10 @@ Status Closer::visit(std::shared_ptr<const Stage> stage, double bound, uint32_t 
       SHW_ASSIGN_OR_RETURN(const bool done, try_elimination(**rest, bound, kMaxEliminationCells));
       if (done) return {};
       if (10 * q.first_label(q.num_variables()) > 9 * labels) {
-        if (is_root) core_left_ = left_;
+        if (is_root) core_left_ = open_.left();
         const auto [v, label] = choose_split(*source, trws);
-        open_.push_back({stage, source, v, label, false, bound});
-        open_.push_back({stage, source, v, label, true, bound});
+        open_.add({stage, source, v, label, false, bound});
+        open_.add({stage, source, v, label, true, bound});
         return {};
       }
     }

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <ctime>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "import/problem_json.h"
@@ -96,24 +98,77 @@ TEST(Budgets, HaveOneOptimumWhateverTheThreads) {
   }
 }
 
-TEST(Budgets, OnThreadsStopSoonWhenCancelled) {
-  const RandomShape large{.min_variables = 200,
-                          .max_variables = 200,
+// A problem of which no branching comes to an end within a test.
+PlacementProblem endless_problem() {
+  const RandomShape large{.min_variables = 80,
+                          .max_variables = 80,
                           .max_labels = 8,
                           .edges_per_variable = 3,
                           .forbidden = 0};
   PlacementProblem problem = random_problem(5, large);
   add_random_budgets(problem, 6, 2, 12);
-  for (const uint32_t reports : {30u, 100u}) {
-    std::atomic<uint32_t> left = reports;
+  return problem;
+}
+
+// How often a solve reports by one thread, until it has settled so many parts.
+uint32_t reports_of(const PlacementProblem& problem, uint64_t parts) {
+  uint32_t reports = 0;
+  Monitor monitor;
+  monitor.on_progress = [&](const Progress&) { return ++reports == 0; };
+  SolveOptions options;
+  options.max_branch_nodes = parts;
+  const auto got = solve(problem, options, monitor);
+  EXPECT_TRUE(got.ok() && got->stats.branch_nodes == parts);
+  return reports;
+}
+
+// The flag is raised by another thread while all of them branch.
+TEST(Budgets, OnThreadsStopSoonAfterTheFlagIsRaised) {
+  const PlacementProblem problem = endless_problem();
+  const uint32_t alone = reports_of(problem, 200);  // from there on threads share the work
+  for (const uint32_t more : {1u, 10u, 40u}) {
+    SCOPED_TRACE(more);
+    constexpr uint32_t kThreads = 4;
+    std::atomic<bool> cancel = false;
+    std::atomic<uint32_t> reports = 0;
+    std::clock_t raised = 0;  // CPU time of all threads: the machine may run other things too
+    Monitor monitor;
+    monitor.cancel = &cancel;
+    monitor.on_progress = [&](const Progress&) {
+      ++reports;
+      reports.notify_all();
+      return false;
+    };
+    std::jthread raiser([&] {
+      for (uint32_t now = reports; now < alone + more; now = reports) reports.wait(now);
+      raised = std::clock();
+      cancel = true;
+    });
+    SolveOptions options;
+    options.threads = kThreads;
+    const auto got = solve(problem, options, monitor);
+    const std::clock_t stopped = std::clock();
+    reports = alone + more;
+    reports.notify_all();
+    raiser.join();
+    ASSERT_FALSE(got.ok()) << "the problem is too easy for this test";
+    EXPECT_EQ(got.status().code(), Code::kCancelled);
+    // 10 ms each is the promise; the rest is for sanitizers, which slow the work down.
+    EXPECT_LT(static_cast<double>(stopped - raised) / CLOCKS_PER_SEC, kThreads * 0.050);
+  }
+}
+
+TEST(Budgets, OnThreadsStopWhenAProgressCallSaysSo) {
+  const PlacementProblem problem = endless_problem();
+  const uint32_t alone = reports_of(problem, 200);
+  for (const uint32_t more : {1u, 2u, 30u}) {
+    uint32_t left = alone + more;
     Monitor monitor;
     monitor.on_progress = [&](const Progress&) { return --left == 0; };
     SolveOptions options;
     options.threads = 3;
-    options.table_budget_bytes = 0;
-    const auto got = solve(problem, options, monitor);
-    EXPECT_TRUE(got.ok() || got.status().code() == Code::kCancelled);
-    EXPECT_EQ(got.ok(), left > 0);
+    EXPECT_EQ(solve(problem, options, monitor).status().code(), Code::kCancelled);
+    EXPECT_EQ(left, 0u);
   }
 }
 

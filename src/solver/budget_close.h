@@ -1,0 +1,82 @@
+// Branch and bound under budgets: what its source files share. budget_close.cc settles one part
+// after the other, budget_split.cc says in which two a part is split, budget_crew.cc lets several
+// threads work on the open parts.
+#pragma once
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "solver/budget_rows.h"
+#include "solver/open_parts.h"
+#include "solver/pack.h"
+#include "solver/relaxation.h"
+#include "solver/search.h"
+
+namespace shw::solver {
+
+// A part of the problem, and what is known of it.
+struct Part {
+  std::shared_ptr<const Stage> stage;
+  std::shared_ptr<const BudgetRows> rows;
+  std::vector<double> prices;  // of the root's rows
+  double bound = -kForbidden;
+  double reach = 0.3;  // of Relaxation
+};
+
+struct OpenPart {
+  Part parent;
+  std::shared_ptr<const RestrictedProblem> source;  // labels of the parent's stage
+  std::vector<uint8_t> keep;                        // of the labels of `source`
+  double bound;                                     // of the parent
+};
+
+// In which two a part is split: the labels of `source` to keep in each, the likely one last.
+std::array<std::vector<uint8_t>, 2> split_labels(const Part& part, const Relaxation& relaxation,
+                                                 const RestrictedProblem& source);
+
+class BudgetCloser {
+ public:
+  BudgetCloser(Search& search, const PlacementProblem& root)
+      : search_(search), root_(root), open_(search) {}
+
+  Status run();
+
+ private:
+  bool stopped() const { return stopped(search_.watch()); }
+  bool stopped(const Watch& watch) const {
+    return watch.expired() || search_.stage_bytes() > search_.options().branch_bytes ||
+           search_.stats().branch_nodes >= search_.options().max_branch_nodes;
+  }
+  OpenPart take_next();
+  void begin_warm(std::span<uint8_t> keep);
+  std::vector<double> first_prices() const;
+
+  Result<Part> root_part(const BudgetRows& all, std::span<const uint8_t> keep);
+  Status enter(const OpenPart& open);
+  Result<std::optional<Part>> restrict(const Part& parent,
+                                       std::shared_ptr<const RestrictedProblem> source,
+                                       std::span<const uint8_t> keep);
+  Status visit(Part part, bool is_root);
+
+  // budget_crew.cc
+  struct Crew;
+  Status branch_in_parallel();
+  Status branch(Crew& crew, uint32_t worker, Search& own);
+
+  void keep_prices(const Part& part, const Relaxation& relaxation);
+  Status settle_without_budgets(const Part& part);
+  Result<Verdict> tighten(Part& part, Relaxation& relaxation, bool is_root);
+  Status pack(const Part& part, Packer& packer, Relaxation& relaxation);
+  Status combine(const Part& part, Packer& packer, Relaxation& relaxation);
+
+  Search& search_;
+  const PlacementProblem& root_;
+  std::vector<BudgetRows::Point> points_;  // of the root's rows
+  OpenParts<OpenPart> open_;
+  bool descending_ = false;  // the last of open_ is next
+};
+
+}  // namespace shw::solver
