@@ -18,6 +18,11 @@ namespace {
 
 constexpr uint32_t kWarmSweeps = 8;   // at prices of zero, before the first step
 constexpr uint32_t kRootSteps = 150;  // of prices
+// After so many, a bundle of labellings moves them, if the gap is narrow: that is exact where
+// averages only circle, but knows nothing of how far sweeps are from their end.
+constexpr uint32_t kAverageSteps = 16;
+constexpr double kNarrowGap = 0.02;
+constexpr double kWorthDropping = 0.5;  // labels, of a large part, when so much is left without
 // Branching does not come to an end on so many pairs of labels; what can be done there is a good
 // bound, and a good labelling by the way.
 constexpr uint64_t kLargeCells = 2'000'000;
@@ -172,6 +177,12 @@ Status BudgetCloser::pack(const Part& part, Packer& packer, Relaxation& relaxati
   return combine(part, packer, relaxation);
 }
 
+// What steps aim at: a poor incumbent says little of how far the bound may rise.
+double BudgetCloser::goal(const Part& part, const Relaxation& relaxation) const {
+  return std::min(search_.cost() - part.stage->constant,
+                  relaxation.bound() + kMostRise * (std::abs(relaxation.bound()) + 1));
+}
+
 // The best packing of this part with what the relaxation would like.
 Status BudgetCloser::combine(const Part& part, Packer& packer, Relaxation& relaxation) {
   const auto liked = relaxation.trws().choice();
@@ -182,25 +193,40 @@ Status BudgetCloser::combine(const Part& part, Packer& packer, Relaxation& relax
   return {};
 }
 
+// False: prices will not raise the bound any more.
+Result<bool> BudgetCloser::move_prices(const Part& part, Packer& packer, Relaxation& relaxation,
+                                       bool by_bundle) {
+  const double gap = search_.cost() - part.bound, constant = part.stage->constant;
+  if (by_bundle && gap < kNarrowGap * std::abs(part.bound)) {
+    std::vector<uint32_t> liked(relaxation.trws().choice().begin(),
+                                relaxation.trws().choice().end());
+    if (!liked.empty() && packer.back()) {
+      const double cost = packer.blend(liked, relaxation.label_prices());
+      relaxation.show(packer.choice(), packer.best_cost());
+      relaxation.show(liked, cost);
+    }
+    return relaxation.bundle_step(search_.cost() - constant);
+  }
+  SHW_RETURN_IF_ERROR(relaxation.step(goal(part, relaxation)));
+  return true;
+}
+
 Result<Verdict> BudgetCloser::tighten(Part& part, Relaxation& relaxation, bool is_root) {
   Packer packer(part.stage->problem, *part.rows);
   const double constant = part.stage->constant;
   double stall_bound = -kForbidden;
-  // A poor incumbent says little of how far the bound may rise.
-  const auto goal = [&] {
-    return std::min(search_.cost() - constant,
-                    relaxation.bound() + kMostRise * (std::abs(relaxation.bound()) + 1));
-  };
   const bool large = edge_cells(part.stage->problem) > kLargeCells;
   const uint32_t steps = !is_root ? kNodeSteps : large ? kLargeRootSteps : kRootSteps;
-  for (uint32_t step = 0; step <= steps; ++step) {
+  const uint32_t bundle_from = !is_root ? UINT32_MAX : relaxation.has_prices() ? 2 : kAverageSteps;
+  bool rises = true;
+  for (uint32_t step = 0; rises && step <= steps; ++step) {
     if (step == 0) {
       for (uint32_t s = 0; s < (is_root ? kWarmSweeps : 1); ++s) {
         SHW_RETURN_IF_ERROR(relaxation.sweep().status());
         if (search_.watch().expired()) break;
       }
     } else {
-      SHW_RETURN_IF_ERROR(relaxation.step(goal()));
+      SHW_ASSIGN_OR_RETURN(rises, move_prices(part, packer, relaxation, step >= bundle_from));
     }
     ++search_.stats().sweeps;
     SHW_RETURN_IF_ERROR(step % 10 == 0 ? pack(part, packer, relaxation)
@@ -209,9 +235,13 @@ Result<Verdict> BudgetCloser::tighten(Part& part, Relaxation& relaxation, bool i
     if (part.bound >= search_.cutoff()) return Verdict::kClosed;
     if (search_.watch().expired()) return Verdict::kExpired;
     if (is_root) SHW_RETURN_IF_ERROR(search_.watch().report(search_.cost(), part.bound));
+    if (large && step > bundle_from && step % 4 == 0 &&
+        relaxation.trws().cells_below(search_.cutoff() - constant + relaxation.offset()) <
+            kWorthDropping * static_cast<double>(relaxation.trws().cells()))
+      break;
     if (step % 30 == 29) {
       if (part.bound - stall_bound <
-          (large ? kLargeStallShare : kStallShare) * (goal() - relaxation.bound()))
+          (large ? kLargeStallShare : kStallShare) * (goal(part, relaxation) - relaxation.bound()))
         break;
       stall_bound = part.bound;
     }

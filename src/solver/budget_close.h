@@ -69,6 +69,9 @@ class BudgetCloser {
   void keep_prices(const Part& part, const Relaxation& relaxation);
   Status settle_without_budgets(const Part& part);
   Result<Verdict> tighten(Part& part, Relaxation& relaxation, bool is_root);
+  Result<bool> move_prices(const Part& part, Packer& packer, Relaxation& relaxation,
+                           bool by_bundle);
+  double goal(const Part& part, const Relaxation& relaxation) const;
   Status pack(const Part& part, Packer& packer, Relaxation& relaxation);
   Status combine(const Part& part, Packer& packer, Relaxation& relaxation);
 

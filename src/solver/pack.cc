@@ -92,10 +92,10 @@ Status Packer::improve(Watch& watch) {
   return {};
 }
 
-double Packer::cost() const {
+double Packer::cost(std::span<const uint32_t> choice) const {
   double cost = 0;
-  for (uint32_t v = 0; v < choice_.size(); ++v) cost += problem_.unary(v)[choice_[v]];
-  for (const auto& e : problem_.edges()) cost += problem_.edge_cost(e, choice_[e.a], choice_[e.b]);
+  for (uint32_t v = 0; v < choice.size(); ++v) cost += problem_.unary(v)[choice[v]];
+  for (const auto& e : problem_.edges()) cost += problem_.edge_cost(e, choice[e.a], choice[e.b]);
   return cost;
 }
 
@@ -153,6 +153,15 @@ std::vector<Packer::Part> Packer::parts(std::span<const uint32_t> other,
     found.push_back(part);
   }
   return found;
+}
+
+double Packer::blend(std::span<uint32_t> other, std::span<const double> prices) const {
+  std::vector<uint32_t> variables;
+  for (const Part& part : parts(other, prices, variables)) {
+    if (part.reduced < 0) continue;
+    for (uint32_t i = part.first; i < part.end; ++i) other[variables[i]] = choice_[variables[i]];
+  }
+  return cost(other);
 }
 
 // Swaps the labels of these variables, if that fits.

@@ -24,10 +24,14 @@ class Packer {
   // disagree falls apart into parts with no edge between them, so each can be had alone at a cost
   // known in advance; `prices`, by label, say which are worth their room. Never gets worse.
   Status combine(std::span<const uint32_t> other, std::span<const double> prices, Watch& watch);
+  // Part by part whichever is cheaper at these prices, of the other labelling and of this one;
+  // budgets may break. Returns its cost, without prices.
+  double blend(std::span<uint32_t> other, std::span<const double> prices) const;
   // The labelling so far; keep() remembers the cheapest, and back() returns to it.
   const std::vector<uint32_t>& choice() const { return choice_; }
   bool keep();  // whether it is cheaper than what was kept before
   bool back();
+  double best_cost() const { return best_cost_; }  // kForbidden: nothing was kept
 
  private:
   struct Part {
@@ -37,7 +41,8 @@ class Packer {
   };
   std::vector<Part> parts(std::span<const uint32_t> other, std::span<const double> prices,
                           std::vector<uint32_t>& variables) const;
-  double cost() const;
+  double cost() const { return cost(choice_); }
+  double cost(std::span<const uint32_t> choice) const;
   double difference(uint32_t v, std::span<const uint32_t> other) const;
   bool take(std::span<const uint32_t> variables, std::span<uint32_t> other);
   void reset();

@@ -13,6 +13,10 @@ constexpr uint32_t kPatience = 6;  // steps without a better bound before they b
 // A direction that happens to be short is no reason for a long step: what steps are measured by
 // falls by so much at a time.
 constexpr double kScaleKept = 0.6;
+// Of the bundle: how far a step aims, of the way from the bound to where it might be, and how
+// exactly; what is too little to go on; what another sweep must bring; where halving an aim ends.
+constexpr double kLevel = 0.5, kAimTolerance = 0.01;
+constexpr double kWorthRising = 0.01, kWorthSweeping = 0.03, kLeastAim = 0.01;
 constexpr double kRounding = 1e-13;
 
 }  // namespace
@@ -90,6 +94,54 @@ Status Relaxation::step(double cost) {
     failures_ = 0;
     reach_ = std::max(kLeastReach, 0.66 * reach_);
   }
+  return {};
+}
+
+void Relaxation::show(std::span<const uint32_t> choice, double cost) {
+  rows_.overload(choice, overload_);
+  bundle_.add(cost, overload_);
+}
+
+Result<bool> Relaxation::bundle_step(double cost) {
+  ceiling_ = std::min(ceiling_, cost);
+  if (ceiling_ - bound_ <= kWorthRising * (cost - bound_)) return false;
+  const double level = bound_ + kLevel * (ceiling_ - bound_);
+  if (bundle_.least(prices_) >= level) {
+    SHW_RETURN_IF_ERROR(sweep_or_step(cost, level));
+    return true;
+  }
+  observe();
+  if (centre_.empty()) centre_ = best_prices_;
+  std::vector<double> next;
+  for (double aim = level; aim - bound_ > kLeastAim * (level - bound_);
+       aim = bound_ + kLevel * (aim - bound_)) {
+    SHW_ASSIGN_OR_RETURN(
+        const Projection found,
+        bundle_.project(centre_, aim, kAimTolerance * (aim - bound_), next, trws_.watch()));
+    if (found == Projection::kFound) {
+      set_prices(next);
+      sweeps_again_ = true;
+      SHW_RETURN_IF_ERROR(sweep().status());
+      return true;
+    }
+    if (found == Projection::kNone) ceiling_ = aim;
+    centre_ = best_prices_;
+    if (ceiling_ - bound_ <= kWorthRising * (cost - bound_)) return false;
+  }
+  SHW_RETURN_IF_ERROR(step(cost));
+  return true;
+}
+
+// Labellings that are all dear at the prices that were swept say that these are good, or that
+// sweeps are far from their end there: another one, while that helps, then a step of averages.
+Status Relaxation::sweep_or_step(double cost, double level) {
+  if (!sweeps_again_) {
+    sweeps_again_ = true;
+    return step(cost);
+  }
+  const double before = last_;
+  SHW_RETURN_IF_ERROR(sweep().status());
+  sweeps_again_ = last_ - before > kWorthSweeping * (level - before);
   return {};
 }
 

@@ -6,12 +6,14 @@
 // A step moves the prices (up where the labelling of the last sweep overloads a row, down where it
 // leaves room) and sweeps once; messages stay when prices move, so both converge together. The
 // direction is an average over the last labellings, as in the volume algorithm (Barahona & Anbil
-// 2000).
+// 2000). An average circles where labellings differ much and agree on where rows are full: there
+// a bundle (price_bundle.h) goes straight on.
 #pragma once
 #include <span>
 #include <vector>
 
 #include "solver/budget_rows.h"
+#include "solver/price_bundle.h"
 #include "solver/trws.h"
 #include "solver/watch.h"
 
@@ -28,11 +30,17 @@ class Relaxation {
   Result<double> sweep();
   // Moves the prices and sweeps. `cost`: of the incumbent, or what it might be.
   Status step(double cost);
+  // The same, to where every labelling shown costs part of the way from the bound up to `cost`.
+  // False: there are no such prices, and the bound will not rise by much.
+  Result<bool> bundle_step(double cost);
+  // A labelling and what it costs without prices, for bundle_step().
+  void show(std::span<const uint32_t> choice, double cost);
   // Goes back to the best prices, so that trws() shows them.
   Status settle();
 
   double bound() const { return bound_; }
   std::span<const double> best_prices() const { return best_prices_; }
+  bool has_prices() const { return risen_; }
   Trws& trws() { return trws_; }
   // What a labelling costs in trws() less what the bound counts: λ · slack.
   double offset() const { return offset_; }
@@ -49,12 +57,17 @@ class Relaxation {
  private:
   void set_prices(std::span<const double> prices);
   void observe();
+  Status sweep_or_step(double cost, double level);
 
   const PlacementProblem& problem_;
   const BudgetRows& rows_;
   Trws trws_;
   std::vector<double> best_prices_, prices_, label_prices_, overload_, direction_;
   std::vector<float> frequency_;
+  PriceBundle bundle_;
+  std::vector<double> centre_;   // of its projections
+  bool sweeps_again_ = true;     // at the same prices, if all labellings are dear there
+  double ceiling_ = kForbidden;  // the bound will stay below, as far as the bundle knows
   double bound_ = -kForbidden, last_ = -kForbidden, offset_ = 0;
   double reach_ = 0.3, scale_ = 0;
   uint32_t failures_ = 0, observed_ = 0;

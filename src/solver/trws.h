@@ -36,6 +36,7 @@ class Trws {
   // Drops what has no finite pair with some neighbour. False: some variable has no label left.
   Result<bool> drop_unsupported();
 
+  Watch& watch() { return watch_; }
   // One sweep forth and one back.
   Status sweep();
 

@@ -1,0 +1,144 @@
+// Projections onto the prices at which all labellings are dear, and what they do for a bound.
+#include "solver/price_bundle.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "solver/problem.h"
+
+namespace shw::solver {
+namespace {
+
+std::vector<double> random_vector(std::mt19937& random, size_t size, double least, double most) {
+  std::uniform_real_distribution<double> any(least, most);
+  std::vector<double> values;
+  for (size_t i = 0; i < size; ++i) values.push_back(any(random));
+  return values;
+}
+
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+double distance(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
+  return std::sqrt(sum);
+}
+
+struct Projected {
+  bool found = false;
+  std::vector<double> prices;
+};
+
+Projected project(PriceBundle& bundle, const std::vector<double>& centre, double level) {
+  Monitor monitor;
+  Watch watch(monitor, 0);
+  Projected result;
+  const auto found = bundle.project(centre, level, 1e-7, result.prices, watch);
+  EXPECT_TRUE(found.ok());
+  result.found = found.ok() && *found == Projection::kFound;
+  return result;
+}
+
+TEST(PriceBundle, GoesStraightToOneLabelling) {
+  PriceBundle bundle;
+  bundle.add(10, std::vector<double>{3, 4});
+  const Projected got = project(bundle, {1, 1}, 42);  // 10 + 3 + 4 + 25 μ = 42
+  ASSERT_TRUE(got.found);
+  EXPECT_NEAR(got.prices[0], 4, 1e-7);
+  EXPECT_NEAR(got.prices[1], 5, 1e-7);
+  EXPECT_NEAR(bundle.least(got.prices), 42, 1e-7);
+}
+
+TEST(PriceBundle, KeepsPricesFromFallingBelowZero) {
+  PriceBundle bundle;
+  bundle.add(0, std::vector<double>{1, -1});
+  const Projected got = project(bundle, {0, 2}, 5);
+  ASSERT_TRUE(got.found);
+  EXPECT_NEAR(got.prices[0], 5, 1e-7);
+  EXPECT_EQ(got.prices[1], 0);
+}
+
+TEST(PriceBundle, StaysWhereAllIsDear) {
+  PriceBundle bundle;
+  bundle.add(50, std::vector<double>{1, -1});
+  const std::vector<double> centre{3, 2};
+  const Projected got = project(bundle, centre, 51);
+  EXPECT_TRUE(got.found);
+  EXPECT_EQ(got.prices, centre);
+}
+
+TEST(PriceBundle, SaysWhenALevelIsOutOfReach) {
+  PriceBundle bundle;
+  bundle.add(10, std::vector<double>{1, 2});
+  bundle.add(20, std::vector<double>{-1, -2});  // together: 15 at any price
+  EXPECT_TRUE(project(bundle, {0, 0}, 14.9).found);
+  EXPECT_FALSE(project(bundle, {0, 0}, 15.1).found);
+}
+
+TEST(PriceBundle, FindsTheNearestPrices) {
+  std::mt19937 random(7);
+  constexpr size_t kRows = 60, kLabellings = 15;
+  for (int round = 0; round < 50; ++round) {
+    SCOPED_TRACE(round);
+    PriceBundle bundle;
+    const std::vector<double> centre = random_vector(random, kRows, 0, 1);
+    const std::vector<double> there = random_vector(random, kRows, 0, 2);
+    std::vector<double> cost;
+    std::vector<std::vector<double>> overload;
+    for (size_t k = 0; k < kLabellings; ++k) {  // at `there` each costs 100 or a little more
+      overload.push_back(random_vector(random, kRows, -1, 1));
+      cost.push_back(100 + static_cast<double>(k % 3) - dot(there, overload.back()));
+      bundle.add(cost.back(), overload.back());
+    }
+    const Projected got = project(bundle, centre, 100);
+    ASSERT_TRUE(got.found);
+    EXPECT_LE(distance(got.prices, centre), distance(there, centre));
+    for (size_t k = 0; k < kLabellings; ++k)
+      EXPECT_GE(cost[k] + dot(got.prices, overload[k]), 100 - 1e-7);
+    // On the way to any other point where all are that dear, nothing is nearer.
+    double ahead = 0;
+    for (size_t r = 0; r < kRows; ++r) {
+      EXPECT_GE(got.prices[r], 0);
+      ahead += (centre[r] - got.prices[r]) * (there[r] - got.prices[r]);
+    }
+    EXPECT_LE(ahead, 1e-6);
+  }
+}
+
+// Layers that are all alike, each with a weight that counts for the whole step, and activations
+// that pile up and go again: only where they are highest the limit binds, and any number of weights
+// may give way. The bound lies below the optimum by less than one of them costs.
+TEST(PriceBundle, BringsTheBoundOfEqualLayersWithinOneOfThem) {
+  constexpr uint32_t kLayers = 60;
+  PlacementProblem p;
+  const uint32_t budget = p.add_budget(700.5);
+  const uint32_t end = 2 * kLayers;
+  std::vector<double> same(9, 50);
+  for (int i = 0; i < 3; ++i) same[static_cast<size_t>(4 * i)] = 0;
+  const uint32_t matrix = p.add_matrix(3, 3, same);
+  for (uint32_t i = 0; i < kLayers; ++i) {
+    const uint32_t weight = p.add_variable(std::vector<double>{0, 10});
+    p.add_usage(budget, weight, 0, end, std::vector<double>{9, 1});
+    const uint32_t activation = p.add_variable(std::vector<double>{0, 25, 60});
+    p.add_usage(budget, activation, i, end - i, std::vector<double>{7, 3, 1});
+    if (i > 0) p.add_edge(activation - 2, activation, matrix);
+  }
+  SolveOptions options;
+  options.max_branch_nodes = 0;
+  Monitor monitor;
+  const auto got = solve(p, options, monitor);
+  ASSERT_TRUE(got.ok()) << got.status().message();
+  // 960 − 700.5 = 259.5 must go, at 10 per 8: 33 weights.
+  EXPECT_EQ(got->cost, 330);
+  EXPECT_GT(got->bound, 259.5 * 10 / 8 - 0.1);
+}
+
+}  // namespace
+}  // namespace shw::solver
