@@ -68,6 +68,7 @@ Status Search::raise_bound(double bound) {
 
 Result<std::vector<uint32_t>> best_of(const RestrictedProblem& part, const SolveOptions& options,
                                       Watch& watch) {
+  const Watch::Part quiet(watch);
   Search inner(part.problem, options, watch);
   const auto stage = inner.root_stage({});
   if (stage.status().code() == Code::kFailedPrecondition) return std::vector<uint32_t>();

@@ -35,8 +35,20 @@ class Watch {
   }
   Status report(double best_cost, double bound) {
     look_at_clock();
-    return monitor_.report({"solve", best_cost, bound, 0});
+    if (parts_ == 0) told_ = {"solve", best_cost, bound, 0};
+    return monitor_.report(told_);
   }
+  // While one lives, a part of the problem is solved: its bound is none of the whole, and not told.
+  class Part {
+   public:
+    explicit Part(Watch& watch) : watch_(watch) { ++watch_.parts_; }
+    ~Part() { --watch_.parts_; }
+    Part(const Part&) = delete;
+    Part& operator=(const Part&) = delete;
+
+   private:
+    Watch& watch_;
+  };
   bool expired() const { return expired_; }
 
  private:
@@ -46,6 +58,8 @@ class Watch {
   void look_at_clock() { expired_ = expired_ || (limited_ && Clock::now() >= deadline_); }
 
   Monitor& monitor_;
+  Progress told_{.phase = "solve"};
+  uint32_t parts_ = 0;
   Clock::time_point deadline_;
   uint64_t gathered_ = 0;
   bool limited_ = false;

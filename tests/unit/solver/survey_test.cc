@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "random_problems.h"
 
 namespace shw::solver {
@@ -61,10 +63,16 @@ TEST(Survey, SolvesTakenForWideAgreeWithBruteForce) {
     const PlacementProblem problem = random_problem(seed, {.edges_per_variable = 2});
     const auto best = solve_brute_force(problem);
     Monitor monitor;
-    const auto got = solve(problem, {.wide_cells = 0}, monitor);
+    double told = -kForbidden;  // the highest bound: of the whole, though parts are solved too
+    monitor.on_progress = [&](const Progress& p) {
+      told = std::max(told, p.lower_bound_us);
+      return false;
+    };
+    const auto got = solve(problem, {.wide_cells = 8}, monitor);
     ASSERT_EQ(got.ok(), best.ok());
     infeasible += !best.ok();
     if (!best.ok()) continue;
+    EXPECT_LE(told, best->cost * (1 + 1e-9) + 1e-9);
     EXPECT_EQ(got->cost, best->cost);
     EXPECT_TRUE(got->proven);
   }
