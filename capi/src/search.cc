@@ -27,6 +27,8 @@ Result<answers::SearchOptions> convert(const shw_search_options* search) {
   if (in.max_mesh_dims != 0) out.max_mesh_dims = in.max_mesh_dims;
   out.each_batch = (in.flags & SHW_SEARCH_EACH_BATCH) != 0;
   out.threads = in.num_threads;
+  out.best = in.num_best;
+  SHW_RETURN_IF_ERROR(check_reserved(in.reserved));
   return out;
 }
 

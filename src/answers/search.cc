@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
+#include <functional>
 #include <limits>
 #include <mutex>
 #include <new>
+#include <numeric>
 #include <thread>
 
 #include "compiler/planner.h"
@@ -49,9 +52,17 @@ std::string filled_up(const std::string& layout, int rank) {
 // One candidate after another, from several threads.
 class Searcher {
  public:
-  Searcher(std::span<const uint8_t> graph, const CompileOptions& options, Monitor& monitor,
-           std::vector<std::vector<MeshCandidate>>& meshes)
-      : graph_(graph), options_(options), monitor_(monitor), meshes_(meshes) {}
+  Searcher(std::span<const uint8_t> graph, const CompileOptions& options, size_t best,
+           Monitor& monitor, std::vector<std::vector<MeshCandidate>>& meshes)
+      : graph_(graph), options_(options), best_(best), monitor_(monitor), meshes_(meshes) {
+    // Those of most dims first: they take longest. If few are wanted, last: what the others cost,
+    // soon known, lets them be given up. Large outer dims first: these are often good.
+    order_.resize(meshes.size());
+    std::iota(order_.rbegin(), order_.rend(), size_t{0});
+    if (best > 0)
+      std::ranges::stable_sort(order_, std::ranges::less(),
+                               [&](size_t i) { return mesh_rank(meshes_[i].front().mesh); });
+  }
 
   Status run(size_t threads) {
     std::vector<std::thread> others;
@@ -69,9 +80,7 @@ class Searcher {
  private:
   void work() {
     try {
-      // Those of most dims first: they take longest.
-      for (size_t i = next_++; i < meshes_.size() && !stop_; i = next_++)
-        plan(meshes_[meshes_.size() - 1 - i]);
+      for (size_t i = next_++; i < order_.size() && !stop_; i = next_++) plan(meshes_[order_[i]]);
     } catch (const std::bad_alloc&) {
       fail(Status(Code::kResourceExhausted, "out of memory"));
     } catch (const std::exception& e) {
@@ -104,15 +113,24 @@ class Searcher {
     for (MeshCandidate& c : candidates) {
       options.input_layout = c.input_layout;
       c.status = planner.ok() ? fill(**planner, options, c, monitor) : planner.status();
+      if (c.given_up) c.status = {};
       c.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       report(c);
       if (stop_) return;
     }
   }
 
-  static Status fill(Planner& planner, const CompileOptions& options, MeshCandidate& c,
-                     Monitor& monitor) {
-    SHW_ASSIGN_OR_RETURN(const Compiled compiled, planner.compile(options, monitor));
+  Status fill(Planner& planner, const CompileOptions& options, MeshCandidate& c, Monitor& monitor) {
+    Monitor watched;  // stays stopped where it was stopped
+    watched.cancel = monitor_.cancel;
+    watched.on_progress = [this, &c](const Progress& p) {
+      c.given_up = std::isfinite(p.lower_bound_us) && p.lower_bound_us > give_up_at_;
+      if (c.given_up) c.bound_us = p.lower_bound_us;
+      return c.given_up || stop_.load();
+    };
+    SHW_ASSIGN_OR_RETURN(const PlacementConstraints constraints, planner.constraints_of(options));
+    SHW_ASSIGN_OR_RETURN(const Placed placed, planner.place(constraints, options.solver, watched));
+    SHW_ASSIGN_OR_RETURN(const Compiled compiled, planner.finish(options, placed, monitor));
     const PlanSummary& s = compiled.plan.summary;
     c.objective_us = s.objective_us;
     c.bound_us = s.bound_us;
@@ -141,8 +159,14 @@ class Searcher {
 
   void report(const MeshCandidate& c) {
     const std::lock_guard lock(mutex_);
-    if (c.status.ok()) best_us_ = std::min(best_us_, c.objective_us);
-    if (Status s = monitor_.report({.phase = "search", .best_cost_us = best_us_}); !s.ok()) {
+    if (c.status.ok() && !c.given_up) {
+      objectives_us_.insert(std::ranges::upper_bound(objectives_us_, c.objective_us),
+                            c.objective_us);
+      if (best_ > 0 && objectives_us_.size() >= best_) give_up_at_ = objectives_us_[best_ - 1];
+    }
+    Progress progress{.phase = "search"};
+    if (!objectives_us_.empty()) progress.best_cost_us = objectives_us_.front();
+    if (Status s = monitor_.report(progress); !s.ok()) {
       if (failure_.ok()) failure_ = std::move(s);
       stop_ = true;
     }
@@ -150,13 +174,16 @@ class Searcher {
 
   std::span<const uint8_t> graph_;
   const CompileOptions& options_;
-  Monitor& monitor_;  // of the caller, who is told under the lock
+  const size_t best_;  // so many are wanted; 0: all
+  Monitor& monitor_;   // of the caller, who is told under the lock
   std::vector<std::vector<MeshCandidate>>& meshes_;
+  std::vector<size_t> order_;  // in which they are planned
   std::atomic<size_t> next_ = 0;
   std::atomic<bool> stop_ = false;
   std::mutex mutex_;
   Status failure_;
-  double best_us_ = std::numeric_limits<double>::infinity();
+  std::vector<double> objectives_us_;  // of the plans so far, in order
+  std::atomic<double> give_up_at_ = std::numeric_limits<double>::infinity();
 };
 
 // The input layouts to plan a mesh with.
@@ -200,16 +227,22 @@ Result<std::vector<MeshCandidate>> search_meshes(std::span<const uint8_t> graph_
     for (std::string& layout : input_layouts(options, search, mesh_rank(mesh)))
       meshes.back().push_back({mesh, std::move(layout), {}, {}});
   }
+  if (search.best < 0)
+    return invalid_argument("the best " + std::to_string(search.best) +
+                            " meshes: want 1 or more, or 0 for all");
   const size_t threads = search.threads > 0 ? static_cast<size_t>(search.threads)
                                             : std::max(1u, std::thread::hardware_concurrency());
-  SHW_RETURN_IF_ERROR(Searcher(graph_bytes, options, monitor, meshes).run(threads));
+  SHW_RETURN_IF_ERROR(
+      Searcher(graph_bytes, options, static_cast<size_t>(search.best), monitor, meshes)
+          .run(threads));
   std::vector<MeshCandidate> all;
   for (auto& of_mesh : meshes)
     for (MeshCandidate& c : of_mesh) all.push_back(std::move(c));
-  std::stable_sort(all.begin(), all.end(), [](const MeshCandidate& a, const MeshCandidate& b) {
-    if (a.status.ok() != b.status.ok()) return a.status.ok();
-    return a.status.ok() && a.objective_us < b.objective_us;
-  });
+  const auto rank = [](const MeshCandidate& c) {
+    return !c.status.ok() ? std::pair(2, 0.0)
+                          : std::pair(c.given_up ? 1 : 0, c.given_up ? c.bound_us : c.objective_us);
+  };
+  std::ranges::stable_sort(all, std::ranges::less(), rank);
   // What no mesh can change is said as the error that it is.
   if (!all.front().status.ok() && all.size() == 1) return all.front().status;
   return all;

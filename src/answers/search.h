@@ -18,6 +18,9 @@ struct SearchOptions {
   // instead of once with what the options say.
   bool each_batch = false;
   int threads = 0;  // at most; 0: as many as cores. Changes the time it takes, not the answer
+  // Only so many best plans are wanted; 0: all. A candidate is given up once its bound is above the
+  // objectives of so many others; how far the others got may depend on threads.
+  int best = 0;
 };
 
 struct MeshCandidate {
@@ -25,6 +28,7 @@ struct MeshCandidate {
   std::string input_layout;  // that was asked for; empty: free
   std::string batch;         // mesh dims that cut the first dim of every input: "d0,d2"
   Status status;             // why there is no plan
+  bool given_up = false;     // it is not among the best: bound_us is known of it, no plan
   double objective_us = 0, bound_us = 0, compute_us = 0, comm_us = 0, program_us = 0;
   bool proven = false;
   int64_t memory_peak_bytes = 0;  // of a rank, as the planner counts it
@@ -34,10 +38,10 @@ struct MeshCandidate {
 // The meshes of that many devices with up to so many dims, each larger than one; fewer dims first.
 std::vector<std::string> mesh_factorisations(int64_t devices, int max_dims);
 
-// All candidates, those with plans by objective, then the others. A layout in `options` that has
-// fewer places than a mesh has dims leaves the rest replicated; one that has more keeps that mesh
-// from being planned. `options.mesh` plays no part. INVALID_ARGUMENT: nothing to search.
-// CANCELLED as everywhere.
+// All candidates, those with plans by objective, then those given up by bound, then the others. A
+// layout in `options` that has fewer places than a mesh has dims leaves the rest replicated; one
+// that has more keeps that mesh from being planned. `options.mesh` plays no part. INVALID_ARGUMENT:
+// nothing to search. CANCELLED as everywhere.
 Result<std::vector<MeshCandidate>> search_meshes(std::span<const uint8_t> graph_bytes,
                                                  const CompileOptions& options,
                                                  const SearchOptions& search, Monitor& monitor);

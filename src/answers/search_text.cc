@@ -12,7 +12,9 @@ std::string to_json(const std::vector<MeshCandidate>& candidates) {
   for (const MeshCandidate& c : candidates) {
     j.begin_object().member("mesh", c.mesh);
     if (!c.input_layout.empty()) j.member("input_layout", c.input_layout);
-    if (c.status.ok()) {
+    if (c.given_up) {
+      j.member("given_up", true).member("bound", c.bound_us);
+    } else if (c.status.ok()) {
       j.member("batch", c.batch)
           .member("objective", c.objective_us)
           .member("bound", c.bound_us)
@@ -37,6 +39,9 @@ std::string to_text(const std::vector<MeshCandidate>& candidates) {
     text += format("%-22s %-14s ", c.mesh.c_str(), inputs.c_str());
     if (!c.status.ok())
       text += "no plan: " + c.status.message() + "\n";
+    else if (c.given_up)
+      text += format("%-10s ≥ %11.1f %9.3f×  given up: not among the best\n", "", c.bound_us,
+                     c.bound_us / candidates.front().objective_us);
     else
       text += format("%-10s %13.1f %9.3f× %13.1f %13.1f %12s  %s\n",
                      c.batch.empty() ? "none" : c.batch.c_str(), c.objective_us,

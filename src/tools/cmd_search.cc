@@ -39,6 +39,10 @@ void add_search(CLI::App& app, int& exit_code) {
   verb->add_option("--devices", o->search.devices, "How many there are")->required();
   verb->add_option("--max-mesh-dims", o->search.max_mesh_dims, "Up to so many mesh dims")
       ->capture_default_str();
+  verb->add_option("--best", o->search.best,
+                   "Plan to the end only what can be among so many best; of the others a bound is "
+                   "told; 0: all")
+      ->check(CLI::NonNegativeNumber);
   verb->add_flag("--each-batch", o->search.each_batch,
                  "Plan each mesh for every set of mesh dims that could cut the first dim of the "
                  "inputs, instead of once for the best of them");

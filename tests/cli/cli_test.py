@@ -322,6 +322,15 @@ class Cli(unittest.TestCase):
         self.assertIn("of best", self.ok("search", GRAPH, "--devices", "4", "--each-batch"))
         self.refused("search", GRAPH, "--devices", "0", code=1, says="0 devices: want 1 to 1048576")
 
+    def test_search_for_the_best_gives_up_the_others(self):
+        search = ["search", GRAPH, "--devices", "16", "--json"]
+        every = json.loads(self.ok(*search))["meshes"]
+        best = json.loads(self.ok(*search, "--best", "1"))["meshes"]
+        self.assertEqual((best[0]["mesh"], best[0]["objective"]), (every[0]["mesh"], every[0]["objective"]))
+        self.assertEqual(sorted(m["mesh"] for m in best), sorted(m["mesh"] for m in every))
+        for m in best:
+            self.assertGreaterEqual(m.get("objective", m.get("bound")), best[0]["objective"])
+
     def test_run_names_the_tensor_at_fault(self):
         header, data = json.loads(TENSORS.read_bytes()[8:8 + int.from_bytes(TENSORS.read_bytes()[:8], "little")]), {}
         body = TENSORS.read_bytes()[8 + int.from_bytes(TENSORS.read_bytes()[:8], "little"):]

@@ -131,12 +131,12 @@ SHW_API shw_status* shw_planner_explain(shw_planner* planner, const char* node, 
  * The plan as a whole, as one JSON object: `objective`, `bound`, `proven`, `compute`, `comm`,
  * `transition`, the `dearest_edges`, all that pay in `edge_groups` (`module` of the consumer with
  * numbers as *, ops, layouts, `count`, `comm` of all), and `optimal_while`: how far the world may
- * change before another plan is better. `communication_factor`: were communication as a whole so many times as
- * dear (half as fast a network: 2), `from` … `to`, the plan would stay a cheapest one, and beyond
- * it would not; `below` and `above` are the plans that take over there. `to` 1024: it was not asked
- * beyond. `memory_limit_bytes`: `from` the peak of the plan up `to_at_least`; with `to_below` there
- * is a cheaper plan (null: with no limit). `exact` false: a solve ended without proof, and the
- * range may be smaller.
+ * change before another plan is better. `communication_factor`: were communication as a whole so
+ * many times as dear (half as fast a network: 2), `from` … `to`, the plan would stay a cheapest
+ * one, and beyond it would not; `below` and `above` are the plans that take over there. `to` 1024:
+ * it was not asked beyond. `memory_limit_bytes`: `from` the peak of the plan up `to_at_least`; with
+ * `to_below` there is a cheaper plan (null: with no limit). `exact` false: a solve ended without
+ * proof, and the range may be smaller.
  * @param changes   lent for the call; NULL: none
  * @param out_blob  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_INVALID_ARGUMENT     a change makes no sense
@@ -217,9 +217,12 @@ typedef struct shw_search_options {
   int64_t num_devices;   /* 1 to 2^20 */
   int32_t max_mesh_dims; /* 1 to 6; 0: 3 */
   int32_t num_threads;   /* at most this many; 0: as many as cores. Never changes the answer */
+  int32_t num_best;      /* only so many best are wanted: others are given up once their bound says
+                            that they are not among them, sooner or later by threads; 0: all */
+  int32_t reserved;      /* 0 */
 } shw_search_options;
 #define SHW_SEARCH_OPTIONS_INIT \
-  { sizeof(shw_search_options), 0, 0, 0, 0 }
+  { sizeof(shw_search_options), 0, 0, 0, 0, 0, 0 }
 
 /**
  * Sets all members of a struct that is `size` bytes large to their defaults.
@@ -238,8 +241,8 @@ SHW_API void shw_search_options_init(shw_search_options* options, size_t size);
  * @param out_blob  receives JSON that the caller destroys: {"meshes": [{"mesh", "input_layout",
  *                  "batch" (the axes that cut the first dim of every input), "objective",
  *                  "bound", "proven", "compute", "comm", "program" (µs), "memory_peak_bytes",
- *                  "seconds"}, …]}, best first; then those without a plan, with "why_not". NULL on
- *                  failure
+ *                  "seconds"}, …]}, best first; then those given up, with "given_up" and
+ *                  "bound"; then those without a plan, with "why_not". NULL on failure
  * @retval SHW_INVALID_ARGUMENT    the search or an option makes no sense
  * @retval SHW_CANCELLED           `cancel` was raised, or `progress` returned non-zero
  * @retval SHW_RESOURCE_EXHAUSTED  out of memory

@@ -54,6 +54,38 @@ TEST(Search, RanksThePlansOfAllMeshes) {
   }
 }
 
+// The best are those of the whole search; of all others a bound is told that is none too high.
+TEST(Search, GivesUpWhatCannotBeAmongTheBest) {
+  const auto graph = graph_bytes("llama_tiny_2x4");
+  CompileOptions options;
+  options.solver.wide_cells = 1 << 14;  // surveys and likely parts, as of deep models
+  Monitor monitor;
+  const auto all = answers::search_meshes(graph, options, {.devices = 16, .threads = 2}, monitor);
+  const auto best =
+      answers::search_meshes(graph, options, {.devices = 16, .threads = 2, .best = 2}, monitor);
+  ASSERT_TRUE(all.ok() && best.ok());
+  ASSERT_EQ(best->size(), all->size());
+  size_t given_up = 0;
+  for (size_t i = 0; i < best->size(); ++i) {
+    const answers::MeshCandidate& c = (*best)[i];
+    SCOPED_TRACE(c.mesh);
+    const auto same = std::ranges::find((*all), c.mesh, &answers::MeshCandidate::mesh);
+    ASSERT_NE(same, all->end());
+    EXPECT_FALSE(same->given_up);
+    if (i < 2) {
+      EXPECT_EQ(c.mesh, (*all)[i].mesh);
+      EXPECT_EQ(c.objective_us, (*all)[i].objective_us);
+      EXPECT_TRUE(c.proven);
+    } else if (c.given_up) {
+      ++given_up;
+      EXPECT_TRUE(c.status.ok());
+      EXPECT_GT(c.bound_us, (*best)[1].objective_us);
+      EXPECT_LE(c.bound_us, same->objective_us * (1 + 1e-9));
+    }
+  }
+  EXPECT_GT(given_up, 0u);
+}
+
 TEST(Search, PlansEachWayToCutTheBatchOnOneMesh) {
   Monitor monitor;
   const auto found =
