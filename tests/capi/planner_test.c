@@ -345,6 +345,7 @@ static void searches(shw_context* context) {
   shw_mesh_axis axes[2];
   shw_blob *graph = mlp_graph(context), *json = NULL;
   const char *best, *worst;
+  double cheapest;
   search.num_devices = 8;
   search.max_mesh_dims = 2;
   search.num_threads = 2;
@@ -354,7 +355,21 @@ static void searches(shw_context* context) {
   for (worst = best; best != NULL && strstr(worst + 1, "\"objective\": ") != NULL;)
     worst = strstr(worst + 1, "\"objective\": ");
   EXPECT(best != NULL && worst != best && atof(best + 13) <= atof(worst + 13));
+  cheapest = best == NULL ? 0 : atof(best + 13);
   shw_blob_destroy(json);
+  search.num_best = 1; /* the same one, whatever is given up */
+  EXPECT_OK(shw_mesh_search(context, bytes_of(graph), &options, &search, &json));
+  best = strstr((const char*)shw_blob_data(json), "\"objective\": ");
+  EXPECT(best != NULL && atof(best + 13) == cheapest);
+  shw_blob_destroy(json);
+  search.num_best = -1;
+  EXPECT_REFUSED(shw_mesh_search(context, bytes_of(graph), &options, &search, &json),
+                 SHW_INVALID_ARGUMENT, "the best -1 meshes");
+  search.num_best = 0;
+  search.reserved = 1;
+  EXPECT_REFUSED(shw_mesh_search(context, bytes_of(graph), &options, &search, &json),
+                 SHW_INVALID_ARGUMENT, "reserved");
+  search.reserved = 0;
   options = mlp_options(axes, 2, 4);
   EXPECT_REFUSED(shw_mesh_search(context, bytes_of(graph), &options, &search, &json),
                  SHW_INVALID_ARGUMENT, "its own meshes");
