@@ -6,6 +6,7 @@
 #include "lowering/slots.h"
 #include "lowering/versions.h"
 #include "lowering/window.h"
+#include "lowering/written_order.h"
 #include "ops/op_def.h"
 
 namespace shw {
@@ -23,6 +24,7 @@ class Lowering {
         prices_(prices),
         redistributor_(mesh, prices_),
         slots_(slots_of(graph)),
+        written_order_(written_orders(graph)),
         builder_(program_),
         versions_(num_results(graph), builder_, redistributor_, prices_),
         padding_(graph, mesh, a_, builder_, prices_) {}
@@ -55,7 +57,6 @@ class Lowering {
   // Of a tuple only the results that someone takes out of it are computed.
   void find_wanted() {
     wanted_.assign(num_results(g_), 0);
-    written_as_.assign(g_.num_nodes(), kNoNode);
     const UserTable users(g_);
     std::vector<uint8_t> returned(g_.num_nodes(), 0);
     for (const OutputInfo& out : g_.outputs())
@@ -63,11 +64,6 @@ class Lowering {
     for (uint32_t i = 0; i < g_.num_nodes(); ++i)
       if (!g_.is_tuple(NodeId{i}) && (returned[i] || !users.users(NodeId{i}).empty()))
         wanted_[slots_[i].index] = 1;
-    for (uint32_t i = 0; i < g_.num_nodes(); ++i) {
-      const auto of = users.users(NodeId{i});
-      if (of.size() == 1 && g_.op(of[0]) == OpKind::kPermute && !returned[i])
-        written_as_[i] = of[0];
-    }
   }
 
   Status check_layouts(NodeId n) const {
@@ -133,7 +129,7 @@ class Lowering {
     if (only_names(op)) return {};
     if (op == OpKind::kInput) return lower_input(n);
     if (op_def(op).is_view) return lower_view(n);
-    return written_as_[n.v].valid() && can_write_permuted(op) ? lower_permuted(n) : lower_op(n);
+    return is_product(op) && !written_order_[n.v].empty() ? lower_product(n) : lower_op(n);
   }
 
   // What a port can say: a partial value cannot be handed over.
@@ -201,13 +197,13 @@ class Lowering {
         outputs.push_back({});
         continue;
       }
-      const Layout layout = result_layout(n, r);
-      outputs.push_back(builder_.fresh(local_type(*results[r], layout)));
-      versions_.define(slot, *results[r], layout, outputs.back());
+      outputs.push_back(fresh_result(n, r));
     }
     ProgramStep& step =
         builder_.step(op_name(g_.op(n)), std::move(inputs), std::move(outputs), cost_of(n));
     step.attrs = g_.attrs(n);
+    if (const Dims& order = written_order_[n.v]; !order.empty())
+      step.attrs.set(AttrKey::kDims, std::vector<int64_t>(order.begin(), order.end()));
     if (op_def(g_.op(n)).wants_place != Place::kNone) say_place(n, step.attrs);
     return {};
   }
@@ -226,32 +222,41 @@ class Lowering {
     return options_.compute_us.empty() ? 0 : options_.compute_us[n.v];
   }
 
-  static bool can_write_permuted(OpKind op) { return op == OpKind::kEinsum || op == OpKind::kMm; }
+  // Where a result is written; the slot is defined as its readers see it.
+  ValueId fresh_result(NodeId n, uint32_t r) {
+    const TensorType& global = *g_.results(n)[r];
+    const Layout layout = result_layout(n, r);
+    const uint32_t slot = slots_[n.v].index + r;
+    const Dims& order = written_order_[n.v];
+    if (order.empty() || r >= num_ordered_results(g_.op(n))) {
+      const ValueId out = builder_.fresh(local_type(global, layout));
+      versions_.define(slot, global, layout, out);
+      return out;
+    }
+    const Dims shape = local_shape(global.shape, layout, mesh_);
+    Dims lies;
+    for (int64_t d : order) lies.push_back(shape[static_cast<size_t>(d)]);
+    const ValueId out = builder_.fresh(row_major(global.dtype, lies));
+    TensorType seen{shape, shape, global.dtype};
+    for (size_t i = 0; i < order.size(); ++i)
+      seen.strides[static_cast<size_t>(order[i])] = row_major_strides(lies)[i];
+    versions_.define(slot, global, layout, builder_.window_like(out, seen));
+    return out;
+  }
 
-  // A product that is used only through a permute is written in the permuted order: a weight's
-  // gradient then lies as the weight does, and is scattered without a copy.
-  Status lower_permuted(NodeId n) {
+  // A product in the order of dims of the permute behind it.
+  Status lower_product(NodeId n) {
     SHW_ASSIGN_OR_RETURN(ValueId a, operand(n, 0));
     SHW_ASSIGN_OR_RETURN(ValueId b, operand(n, 1));
-    std::vector<size_t> order;  // order[i]: our dim that lies i-th
-    const int rank = g_.type(n).rank();
-    for (int64_t d : g_.attrs(written_as_[n.v]).get_ints(AttrKey::kDims))
-      order.push_back(static_cast<size_t>(d < 0 ? d + rank : d));
-    const Layout layout = result_layout(n, 0);
-    const Dims shape = local_shape(g_.type(n).shape, layout, mesh_);
-    Dims lies;
-    for (size_t d : order) lies.push_back(shape[d]);
-    const ValueId out = builder_.fresh(row_major(g_.type(n).dtype, lies));
-    TensorType seen{shape, shape, g_.type(n).dtype};
-    for (size_t i = 0; i < order.size(); ++i) seen.strides[order[i]] = row_major_strides(lies)[i];
-    versions_.define(slots_[n.v].index, g_.type(n), layout, builder_.window_like(out, seen));
-
+    const Dims& order = written_order_[n.v];
+    const ValueId out = fresh_result(n, 0);
     Attrs attrs = g_.attrs(n);
     if (g_.op(n) == OpKind::kEinsum) {
       std::string equation(attrs.get_string(AttrKey::kEquation));
       const size_t result = equation.size() - order.size();
       const std::string letters = equation.substr(result);
-      for (size_t i = 0; i < order.size(); ++i) equation[result + i] = letters[order[i]];
+      for (size_t i = 0; i < order.size(); ++i)
+        equation[result + i] = letters[static_cast<size_t>(order[i])];
       attrs.set(AttrKey::kEquation, equation);
     } else if (order[0] == 1) {  // (ab)ᵀ = bᵀaᵀ
       const ValueId a_transposed = transposed(a);
@@ -309,8 +314,8 @@ class Lowering {
   const MovePrices& prices_;
   Redistributor redistributor_;
   const std::vector<Slot> slots_;
-  std::vector<uint8_t> wanted_;     // by slot
-  std::vector<NodeId> written_as_;  // by node: the permute that is its only user, if so
+  std::vector<uint8_t> wanted_;            // by slot
+  const std::vector<Dims> written_order_;  // by node
   Program program_;
   ProgramBuilder builder_;
   Versions versions_;

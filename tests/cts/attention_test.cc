@@ -272,6 +272,56 @@ TEST_P(AttentionTest, BackwardOfSequencesLongerThanABlock) {
     }
 }
 
+// Attribute dims: the order in which the dims of results lie.
+TEST_P(AttentionTest, WritesItsResultsInTheOrderAsked) {
+  Problem p{.batch = 2, .heads = 4, .queries = 6, .keys = 7, .value_width = 5, .key_heads = 2};
+  Tensors t(p, Dtype::kF32, Lie::kDense);
+  Window grad(Dtype::kF32, t.out.shape());
+  grad.fill(fractions(4));
+  const auto backward = [&](Window& dq, Window& dk, Window& dv, Attrs attrs) {
+    return Call{"sdpa_backward",
+                {&grad, &t.q, &t.k, &t.v, nullptr, &t.out, &t.lse},
+                {&dq, &dk, &dv},
+                std::move(attrs)};
+  };
+  run_ok({"sdpa", {&t.q, &t.k, &t.v, nullptr}, {&t.out, &t.lse}, attrs_of(p)});
+  Window dq(Dtype::kF32, t.q.shape()), dk(Dtype::kF32, t.k.shape()), dv(Dtype::kF32, t.v.shape());
+  run_ok(backward(dq, dk, dv, attrs_of(p)));
+  const std::vector<int64_t> order{0, 2, 3, 1};
+  const auto lies = [&](const Window& as_is) {
+    Dims shape;
+    for (int64_t d : order) shape.push_back(as_is.shape()[static_cast<size_t>(d)]);
+    return Window(Dtype::kF32, shape);
+  };
+  const auto expect_same = [&](const Window& written, const Window& as_is) {
+    expect_elements(
+        written,
+        [&](const Index& i) {
+          return as_is.get({i[0], i[3], i[1], i[2]}).real();
+        },
+        0);
+  };
+  Attrs ordered = attrs_of(p);
+  ordered.set(AttrKey::kDims, order);
+  Window out = lies(t.out), q = lies(dq), k = lies(dk), v = lies(dv);
+  run_ok({"sdpa", {&t.q, &t.k, &t.v, nullptr}, {&out, &t.lse}, ordered});
+  run_ok(backward(q, k, v, ordered));
+  expect_same(out, t.out);
+  expect_same(q, dq);
+  expect_same(k, dk);
+  expect_same(v, dv);
+  for (const std::vector<int64_t>& bad : {std::vector<int64_t>{0, 1, 2},
+                                          {0, 1, 1, 3},
+                                          {0, 1, 2, 4},
+                                          {-1, 0, 1, 2},
+                                          {0, 1, 2, 3, 0}}) {
+    ordered.set(AttrKey::kDims, bad);
+    EXPECT_EQ(code_of({"sdpa", {&t.q, &t.k, &t.v, nullptr}, {&t.out, &t.lse}, ordered}),
+              Code::kInvalidArgument);
+    EXPECT_EQ(code_of(backward(dq, dk, dv, ordered)), Code::kInvalidArgument);
+  }
+}
+
 TEST_P(AttentionTest, RefusesWhatItCannotDo) {
   Problem p;
   Tensors t(p, Dtype::kF32, Lie::kDense);

@@ -42,6 +42,23 @@ Result<AttentionShape> attention_shape(const KernelArgs& args, const TensorType&
                         args.attrs.get_bool(AttrKey::kCausal, false)};
 }
 
+Result<TensorType> as_heads(const KernelArgs& args, const TensorType& written) {
+  const auto dims = args.attrs.get_ints(AttrKey::kDims);
+  if (dims.empty()) return written;
+  TensorType seen = written;
+  std::array<bool, 4> there{};
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims.size() != 4 || written.rank() != 4 || dims[i] < 0 || dims[i] > 3 ||
+        there[static_cast<size_t>(dims[i])])
+      return bad_types("attribute dims is no order of the dims of " + to_string(written));
+    const auto to = static_cast<size_t>(dims[i]);
+    there[to] = true;
+    seen.shape[to] = written.shape[i];
+    seen.strides[to] = written.strides[i];
+  }
+  return seen;
+}
+
 HeadOperand::HeadOperand(const TensorType& type)
     : direct_(type.dtype == Dtype::kF32 && (type.strides[3] == 1 || type.shape[3] == 1) &&
               type.strides[2] >= type.shape[3]),

@@ -29,6 +29,10 @@ struct AttentionShape {
 Result<AttentionShape> attention_shape(const KernelArgs& args, const TensorType& q,
                                        const TensorType& k, const TensorType& v);
 
+// A result that is written in another order of dims – attribute `dims`: dim dims[i] lies i-th – as
+// [batch, heads, sequence, width].
+Result<TensorType> as_heads(const KernelArgs& args, const TensorType& written);
+
 // One [batch, heads, rows, columns] operand, a matrix of f32 for each head: where it lies, or, if
 // it is of another dtype or has gaps within its rows, converted into scratch memory.
 class HeadOperand {

@@ -43,6 +43,15 @@ class Sketch {
     layouts_.push_back({{makes}, wants});
     return n;
   }
+  NodeId tuple(OpKind kind, std::initializer_list<NodeId> operands,
+               const std::vector<std::string>& wants,
+               std::span<const std::optional<TensorType>> results,
+               const std::vector<std::string>& makes) {
+    const NodeId n =
+        graph.add_node(kind, std::string(op_name(kind)), operands, {}, results, true, {});
+    layouts_.push_back({makes, wants});
+    return n;
+  }
   NodeId add(NodeId a, NodeId b, const std::string& layout) {
     return op(OpKind::kAdd, {a, b}, {layout, layout}, plain(a), layout);
   }
@@ -208,6 +217,33 @@ TEST(Lower, WritesAProductInTheOrderOfItsPermute) {
   EXPECT_EQ(kernels(*p), (Names{"einsum", "reduce_scatter"})) << "no copy";
   EXPECT_EQ(p->steps[0].attrs.get_string(AttrKey::kEquation), "bn,bk->kn");
   EXPECT_EQ(to_string(p->values[p->steps[0].outputs[0]].type), "f32[12,16]");
+}
+
+// Heads are put beside each other without a copy, though the backward half reads them as they are.
+TEST(Lower, WritesAttentionInTheOrderOfItsPermute) {
+  Sketch s("x=2");
+  const TensorType heads = row_major(Dtype::kF32, {2, 4, 8, 16});
+  const NodeId q = s.input(InputRole::kInput, "q", heads.shape, "S(1)");
+  const std::optional<TensorType> results[] = {heads, row_major(Dtype::kF32, {2, 4, 8}),
+                                               std::nullopt, std::nullopt};
+  const NodeId attention = s.tuple(OpKind::kSdpa, {q, q, q}, {"S(1)", "S(1)", "S(1)"}, results,
+                                   {"S(1)", "S(1)", "R", "R"});
+  Attrs first, order, shape;
+  first.set(AttrKey::kIndex, int64_t{0});
+  order.set(AttrKey::kDims, std::vector<int64_t>{0, 2, 1, 3});
+  shape.set(AttrKey::kSize, std::vector<int64_t>{2, 8, 64});
+  const NodeId out = s.op(OpKind::kGetItem, {attention}, {"S(1)"}, heads, "S(1)", first);
+  const NodeId beside = s.op(OpKind::kPermute, {s.alias(out, "S(1)")}, {"S(1)"},
+                             {{2, 8, 4, 16}, {512, 16, 128, 1}, Dtype::kF32}, "S(2)", order);
+  const NodeId flat =
+      s.op(OpKind::kView, {beside}, {"S(2)"}, row_major(Dtype::kF32, {2, 8, 64}), "S(2)", shape);
+  s.result(s.relu(flat, "S(2)"));
+  s.result(s.relu(out, "S(1)"));
+  const auto p = s.lower();
+  ASSERT_TRUE(p.ok()) << p.status().message();
+  EXPECT_EQ(kernels(*p), (Names{"sdpa", "relu", "relu"})) << "no copy";
+  EXPECT_EQ(p->steps[0].attrs.get_ints(AttrKey::kDims), (std::vector<int64_t>{0, 2, 1, 3}));
+  EXPECT_EQ(to_string(p->values[p->steps[0].outputs[0]].type), "f32[2,8,2,16]");
 }
 
 // ---- Refusals

@@ -1,6 +1,7 @@
 // sdpa(q, k, v, bias?): softmax(scale · q·kᵀ + bias) · v by head; query heads in a row may share a
 // key head. Attributes: is_causal, scale (absent: 1/√width), dropout_p (0). Results: out, lse (log
 // of the softmax denominators), and the state of a random generator that is not used: zeros.
+// Attribute dims: the order in which the dims of `out` lie.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -123,7 +124,7 @@ Prepared prepare(const KernelArgs& args) {
     return i < args.outputs.size() && args.outputs[i] != nullptr;
   };
   if (wanted(0)) {
-    const TensorType& out = *args.outputs[0];
+    SHW_ASSIGN_OR_RETURN(const TensorType out, as_heads(args, *args.outputs[0]));
     if (out.shape != Dims{q.shape[0], q.shape[1], q.shape[2], v.shape[3]})
       return bad_types(to_string(out) + " is not the result of this attention");
     parts.out = HeadResult(out);

@@ -175,7 +175,8 @@ Status prepare_results(const KernelArgs& args, Parts& parts) {
   };
   for (size_t r = kDq; r <= kDv; ++r) {
     if (!wanted(r)) continue;
-    const TensorType &of = *args.inputs[kQ + r], &type = *args.outputs[r];
+    const TensorType& of = *args.inputs[kQ + r];
+    SHW_ASSIGN_OR_RETURN(const TensorType type, as_heads(args, *args.outputs[r]));
     if (type.shape != of.shape)
       return bad_types(to_string(type) + " is not the gradient of " + to_string(of));
     parts.result[r] = HeadResult(type);
