@@ -31,10 +31,8 @@ class Explainer {
                                 request.layout)
             .at_node(node_.v, out_.node);
     }
-    SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem,
-                         planner_.problem(constraints_, monitor_));
     options_.keep_warm = true;
-    SHW_ASSIGN_OR_RETURN(plan_, planner_.solve(problem, options_, monitor_));
+    SHW_ASSIGN_OR_RETURN(plan_, planner_.place(constraints_, options_, monitor_));
     options_.keep_warm = false;
     options_.warm = plan_.warm.get();
     describe();
@@ -97,16 +95,16 @@ class Explainer {
     return edge_price(planner_, plan_.choice, consumer, k);
   }
 
-  // The problem with the node left these strategies, as a pin would leave them.
-  Result<solver::PlacementProblem> problem_with(std::vector<bool> allowed) const {
+  // With the node left these strategies, as a pin would leave them.
+  PlacementConstraints constraints_with(std::vector<bool> allowed) const {
     PlacementConstraints constraints = constraints_;
     constraints.choices.push_back({node_, std::move(allowed), "layout of " + out_.node});
-    return planner_.problem(constraints, monitor_);
+    return constraints;
   }
 
   Status find_floors() {
     SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem,
-                         problem_with(std::vector<bool>(count(), true)));
+                         planner_.problem(constraints_with(std::vector<bool>(count(), true)), monitor_));
     // What budgets are worth to the plan: a good guess where they are not quite the same.
     std::vector<solver::BudgetPrice> prices = plan_.prices;
     std::erase_if(prices,
@@ -145,8 +143,8 @@ class Explainer {
     std::vector<bool> allowed;
     for (uint32_t s = 0; s < count(); ++s)
       allowed.push_back(name_of(result(s)) == alternative.layout);
-    SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem, problem_with(std::move(allowed)));
-    const auto placed = planner_.solve(problem, options_, monitor_);
+    const auto placed =
+        planner_.place_if_any(constraints_with(std::move(allowed)), options_, monitor_);
     Forced& forced = alternative.forced.emplace();
     if (placed.status().code() == Code::kFailedPrecondition) return {};
     SHW_RETURN_IF_ERROR(placed.status());

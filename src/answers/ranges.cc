@@ -128,7 +128,7 @@ Result<MemoryRange> memory_range(Planner& planner, const PlacementConstraints& c
                                  const Placed& plan, const solver::SolveOptions& options,
                                  Monitor& monitor) {
   MemoryRange range;
-  range.from_bytes = planner.memory().peak(plan.choice).bytes;
+  range.from_bytes = std::max(plan.memory.peak_bytes, plan.memory.program_bytes);
   range.to_at_least_bytes = range.to_below_bytes = HUGE_VAL;
   if (constraints.memory_limit_bytes == 0) return range;
   PlacementConstraints asked = constraints;
@@ -136,13 +136,13 @@ Result<MemoryRange> memory_range(Planner& planner, const PlacementConstraints& c
   double low = static_cast<double>(constraints.memory_limit_bytes);
   double high = HUGE_VAL;
   for (int step = 0; step < kMostSteps; ++step) {
-    SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem, planner.problem(asked, monitor));
     SHW_ASSIGN_OR_RETURN(const Placed other,
-                         planner.solve(problem, few_branches(options), monitor));
+                         planner.place_if_any(asked, few_branches(options), monitor));
     const bool beaten = cheaper(other.objective_us, plan.objective_us);
     range.exact &= beaten || other.proven || !cheaper(other.bound_us, plan.objective_us);
     if (beaten)
-      high = planner.memory().peak(other.choice).bytes;  // at most what was asked
+      high = asked.memory_limit_bytes == 0 ? other.memory.peak_bytes
+                                           : static_cast<double>(asked.memory_limit_bytes);
     else if (asked.memory_limit_bytes == 0)
       return range;
     else

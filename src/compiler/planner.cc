@@ -249,7 +249,7 @@ Result<PlacementConstraints> Planner::constraints_of(const CompileOptions& optio
 }
 
 Result<solver::PlacementProblem> Planner::problem(const PlacementConstraints& constraints,
-                                                  Monitor& monitor) {
+                                                  Monitor& monitor, double copies_from_bytes) {
   SHW_ASSIGN_OR_RETURN(const SideConditions conditions,
                        side_conditions(graph_, mesh(), strategies_, constraints));
   if (conditions.no_comm != no_comm_ && options_.overlap.kind != Overlap::kNone)
@@ -258,7 +258,8 @@ Result<solver::PlacementProblem> Planner::problem(const PlacementConstraints& co
   SHW_ASSIGN_OR_RETURN(solver::PlacementProblem problem, priced(conditions.no_comm, monitor));
   add_conditions(conditions, problem);
   if (constraints.memory_limit_bytes > 0)
-    memory_.add_budget(static_cast<double>(constraints.memory_limit_bytes), problem);
+    memory_.add_budget(static_cast<double>(constraints.memory_limit_bytes), copies_from_bytes,
+                       problem);
   return problem;
 }
 
@@ -313,14 +314,11 @@ Result<Compiled> Planner::finish(const CompileOptions& options, const Placed& pl
 
   Stopwatch watch(out.phases, monitor);
   SHW_RETURN_IF_ERROR(watch.next("lower"));
-  std::vector<double> compute_us;
-  for (const NodeCost& c : placed.costs) compute_us.push_back(c.compute_us);
-  SHW_ASSIGN_OR_RETURN(out.plan.program,
-                       lower(graph_, mesh(), assignment_of(graph_, strategies_, placed.choice),
-                             moves_, {.compute_us = compute_us}, monitor));
-
-  SHW_RETURN_IF_ERROR(watch.next("passes"));
-  SHW_ASSIGN_OR_RETURN(const auto reports, run_passes(out.plan.program, default_passes(), monitor));
+  double passes_s = 0;
+  SHW_ASSIGN_OR_RETURN(out.plan.program, program_of(placed, monitor, &passes_s));
+  watch.stop();
+  out.phases.back().seconds -= passes_s;
+  out.phases.push_back({"passes", passes_s});
   summary.memory_program_bytes = bytes_of(out.plan.program);
 
   SHW_RETURN_IF_ERROR(watch.next("write"));
@@ -330,9 +328,38 @@ Result<Compiled> Planner::finish(const CompileOptions& options, const Placed& pl
   return out;
 }
 
-// Ports, and the arena at its fullest.
+// Copies are shared between all that use them as long as that fits; else they are held as planned,
+// and shared where there is room.
+Result<Program> Planner::program_of(const Placed& placed, Monitor& monitor,
+                                    double* seconds_of_passes) const {
+  std::vector<double> compute_us;
+  for (const NodeCost& c : placed.costs) compute_us.push_back(c.compute_us);
+  const Assignment assignment = assignment_of(graph_, strategies_, placed.choice);
+  const auto limit = static_cast<int64_t>(placed.memory.limit_bytes);
+  LowerOptions options{.compute_us = compute_us};
+  struct Way {
+    Copies copies;
+    bool shares;  // more copies than planned, and collectives early, where there is room
+  };
+  constexpr Way kWays[] = {
+      {Copies::kShared, true}, {Copies::kAsPlanned, true}, {Copies::kAsPlanned, false}};
+  Program program;
+  for (const Way& way : kWays) {
+    options.copies = way.copies;
+    options.choose_shard_orders = way.copies == Copies::kShared || !plans_orders();
+    SHW_ASSIGN_OR_RETURN(program, lower(graph_, mesh(), assignment, moves_, options, monitor));
+    if (limit > 0) program.arena_limit_bytes = way.shares ? limit - bytes_of(program) : 0;
+    SHW_ASSIGN_OR_RETURN(const auto reports, run_passes(program, default_passes(), monitor));
+    if (seconds_of_passes != nullptr)
+      for (const PassReport& r : reports) *seconds_of_passes += r.seconds;
+    if (limit == 0 || bytes_of(program) <= limit) break;
+  }
+  return program;
+}
+
+// Ports, optimizer state, and the arena.
 int64_t Planner::bytes_of(const Program& program) const {
-  int64_t bytes = program.live_peak_bytes;
+  int64_t bytes = program.arena_bytes;
   for (const PortRole role :
        {PortRole::kParameter, PortRole::kBuffer, PortRole::kInput, PortRole::kTangent,
         PortRole::kSeed, PortRole::kResult, PortRole::kGradient, PortRole::kUpdate})

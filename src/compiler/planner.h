@@ -5,6 +5,7 @@
 // so questions – what would it cost if, what is second best, how does time trade for memory – share
 // them and pay for a solve each. Not thread-safe: prices are remembered as they are asked for.
 #pragma once
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <span>
@@ -54,20 +55,32 @@ class Planner {
   const MemoryModel& memory() const { return memory_; }
 
   // The problem under these constraints, which take the place of the options'. Tables are shared.
+  // Of a memory limit it has what single strategies take, and, as variables behind those of the
+  // nodes, the copies that may take so many bytes: MemoryModel::add_budget().
   Result<solver::PlacementProblem> problem(const PlacementConstraints& constraints,
-                                           Monitor& monitor);
+                                           Monitor& monitor, double copies_from_bytes = HUGE_VAL);
   Result<Placed> solve(const solver::PlacementProblem& problem, const solver::SolveOptions& options,
                        Monitor& monitor);
-  // Both, and what the answer needs of memory. FAILED_PRECONDITION: nothing is allowed, or fits; if
-  // it is the memory limit, the message says which would do.
+  // Both, and what the answer needs of memory: planned and lowered it is within the limit.
+  // FAILED_PRECONDITION: nothing is allowed, or fits; if it is the memory limit, the message says
+  // which would do. DEADLINE_EXCEEDED: nothing that fits was found in time, or in the rounds
+  // that there are.
   Result<Placed> place(const PlacementConstraints& constraints, const solver::SolveOptions& options,
                        Monitor& monitor);
+  // The same, without looking for what to say when there is none.
+  Result<Placed> place_if_any(const PlacementConstraints& constraints,
+                              const solver::SolveOptions& options, Monitor& monitor);
   // Which of these constraints cannot hold together, as FAILED_PRECONDITION: no fewer of them are
   // in conflict. OK: all of them can, as far as is known (the memory limit aside).
   Status conflict(const PlacementConstraints& constraints, Monitor& monitor);
   // The lowest peak under these constraints, whose own limit does not count.
   Result<LowestPeak> lowest_peak(const PlacementConstraints& constraints,
                                  const solver::SolveOptions& options, Monitor& monitor);
+  // A choice lowered and scheduled; under a memory limit, with copies held no longer than planned
+  // wherever there is no room.
+  Result<Program> program_of(const Placed& placed, Monitor& monitor,
+                             double* seconds_of_passes = nullptr) const;
+  int64_t bytes_of(const Program& program) const;  // of a rank, optimizer state among them
   // From a choice, made under the constraints of `options`, to the plan: lowered, scheduled,
   // written.
   Result<Compiled> finish(const CompileOptions& options, const Placed& placed,
@@ -80,7 +93,10 @@ class Planner {
 
  private:
   Planner(const CompileOptions& options, cost::CollectiveModel collectives);
-  Result<Placed> place_within(double limit_bytes, PlacementConstraints constraints,
+  class WithinLimit;
+  Result<Placed> within(const LowestPeak& lowest, double limit_bytes, const Status& otherwise,
+                        Monitor& monitor);
+  Result<Placed> place_within(double limit_bytes, const PlacementConstraints& constraints,
                               const solver::SolveOptions& options, Monitor& monitor);
   Pricer make_pricer();
   Status prepare(std::span<const uint8_t> graph_bytes, Monitor& monitor);
@@ -89,7 +105,7 @@ class Planner {
   Result<solver::PlacementProblem> priced(const std::vector<bool>& no_comm, Monitor& monitor);
   bool plans_orders() const;
   RoutePrices route_prices();
-  int64_t bytes_of(const Program& program) const;  // of a rank, optimizer state among them
+  Status weigh(Placed& placed, double limit_bytes, Monitor& monitor) const;
 
   const CompileOptions options_;
   const cost::CollectiveModel collectives_;

@@ -23,7 +23,7 @@ class Lowering {
         monitor_(monitor),
         prices_(prices),
         redistributor_(mesh, prices_),
-        slots_(slots_of(graph)),
+        slots_(slots_of(graph, options.copies)),
         written_order_(written_orders(graph)),
         builder_(program_),
         versions_(num_results(graph), builder_, redistributor_, prices_),
@@ -36,10 +36,11 @@ class Lowering {
     for (uint32_t i = 0; i < g_.num_nodes(); ++i)
       if (Status s = check_layouts(NodeId{i}); !s.ok()) return s.at_node(i, g_.name(NodeId{i}));
     if (options_.choose_shard_orders)
-      SHW_RETURN_IF_ERROR(choose_shard_orders(g_, redistributor_, a_, monitor_));
+      SHW_RETURN_IF_ERROR(choose_shard_orders(g_, options_.copies, redistributor_, a_, monitor_));
     for (uint32_t i = 0; i < g_.num_nodes(); ++i) {
       if (i % 256 == 0) SHW_RETURN_IF_ERROR(monitor_.poll());
       if (Status s = lower_node(NodeId{i}); !s.ok()) return s.at_node(i, g_.name(NodeId{i}));
+      if (options_.copies == Copies::kAsPlanned) versions_.drop_copies();
     }
     for (const OutputInfo& out : g_.outputs()) SHW_RETURN_IF_ERROR(lower_output(out));
     program_.entries[0].num_steps = static_cast<uint32_t>(program_.steps.size());
@@ -57,6 +58,10 @@ class Lowering {
   // Of a tuple only the results that someone takes out of it are computed.
   void find_wanted() {
     wanted_.assign(num_results(g_), 0);
+    last_read_.assign(wanted_.size(), 0);
+    for (uint32_t i = 0; i < g_.num_nodes(); ++i)
+      for (NodeId o : g_.operands(NodeId{i}))
+        if (o.valid()) last_read_[slots_[o.v].index] = i;
     const UserTable users(g_);
     std::vector<uint8_t> returned(g_.num_nodes(), 0);
     for (const OutputInfo& out : g_.outputs())
@@ -113,8 +118,22 @@ class Lowering {
 
   // The operand in the layout that the node wants; with padding filled where it would count.
   Result<ValueId> version(NodeId n, size_t k) {
-    return versions_.get(slots_[g_.operands(n)[k].v].index,
-                         redistributor_.canonical(a_.operands(n)[k]));
+    const NodeId from = g_.operands(n)[k];
+    const Layout wanted = redistributor_.canonical(a_.operands(n)[k]);
+    return versions_.get(holder(from, wanted, n.v), wanted);
+  }
+  // The slot to read a value from: where an alias lies otherwise than a use wants it, but what it
+  // stands for does not, and is there anyway, that.
+  uint32_t holder(NodeId value, const Layout& wanted, uint32_t reader) const {
+    const uint32_t own = slots_[value.v].index;
+    if (versions_.defined_in(own, wanted)) return own;
+    for (NodeId n = value; g_.op(n) == OpKind::kAlias;) {
+      n = g_.operands(n)[0];
+      const uint32_t slot = slots_[n.v].index;
+      if (last_read_[slot] < reader && g_.op(n) != OpKind::kInput) break;
+      if (versions_.defined_in(slot, wanted)) return slot;
+    }
+    return own;
   }
   Result<ValueId> operand(NodeId n, size_t k) {
     SHW_ASSIGN_OR_RETURN(const ValueId piece, version(n, k));
@@ -126,7 +145,8 @@ class Lowering {
   Status lower_node(NodeId n) {
     builder_.serve(n, g_.meta(n).phase);
     const OpKind op = g_.op(n);
-    if (only_names(op)) return {};
+    if (only_names(op, options_.copies)) return {};
+    if (op == OpKind::kAlias) return lower_alias(n);
     if (op == OpKind::kInput) return lower_input(n);
     if (op_def(op).is_view) return lower_view(n);
     return is_product(op) && !written_order_[n.v].empty() ? lower_product(n) : lower_op(n);
@@ -155,6 +175,12 @@ class Lowering {
     ports[static_cast<size_t>(number)] = {g_.full_name(info), static_cast<PortRole>(info.role),
                                           global, layout, value};
     versions_.define(slots_[n.v].index, global, result_layout(n, 0), value);
+    return {};
+  }
+
+  Status lower_alias(NodeId n) {
+    SHW_ASSIGN_OR_RETURN(const ValueId value, version(n, 0));
+    versions_.define(slots_[n.v].index, g_.type(n), result_layout(n, 0), value);
     return {};
   }
 
@@ -315,6 +341,7 @@ class Lowering {
   Redistributor redistributor_;
   const std::vector<Slot> slots_;
   std::vector<uint8_t> wanted_;            // by slot
+  std::vector<uint32_t> last_read_;        // by slot: the last node that reads it
   const std::vector<Dims> written_order_;  // by node
   Program program_;
   ProgramBuilder builder_;

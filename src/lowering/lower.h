@@ -4,6 +4,7 @@
 
 #include "graph/graph.h"
 #include "lowering/prices.h"
+#include "lowering/slots.h"
 #include "plan/program.h"
 #include "strategy/assignment.h"
 #include "support/monitor.h"
@@ -16,6 +17,7 @@ struct LowerOptions {
   // Choose the order in which mesh dims cut a tensor dim that several of them cut (shard_order.h).
   // Otherwise the assignment's orders are taken as they are.
   bool choose_shard_orders = true;
+  Copies copies = Copies::kShared;
   // For tests of single ops: inputs may lie partial. Their ports say "replicated" for it.
   bool allow_partial_inputs = false;
 };

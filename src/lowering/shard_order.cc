@@ -27,8 +27,13 @@ Layout with_order(Layout layout, const Order& order) {
 
 class OrderProblem {
  public:
-  OrderProblem(const Graph& graph, Redistributor& redistributor, Assignment& assignment)
-      : graph_(graph), r_(redistributor), a_(assignment), slots_(slots_of(graph)) {}
+  OrderProblem(const Graph& graph, Copies copies, Redistributor& redistributor,
+               Assignment& assignment)
+      : graph_(graph),
+        copies_(copies),
+        r_(redistributor),
+        a_(assignment),
+        slots_(slots_of(graph, copies)) {}
 
   Status run(Monitor& monitor) {
     find_outputs();
@@ -64,12 +69,13 @@ class OrderProblem {
   }
 
   // Nodes that only name a value have no layout of their own, unless they are returned.
-  bool takes_part(NodeId n) const { return !only_names(graph_.op(n)) || is_output_[n.v]; }
+  bool takes_part(NodeId n) const { return !names(n) || is_output_[n.v]; }
+  bool names(NodeId n) const { return only_names(graph_.op(n), copies_); }
 
   template <class F>
   void for_each_layout(NodeId n, F&& f) {
     for (Layout& l : a_.results(n)) f(l);
-    if (!only_names(graph_.op(n)))
+    if (!names(n))
       for (Layout& l : a_.operands(n)) f(l);
   }
 
@@ -118,7 +124,7 @@ class OrderProblem {
 
   void add_edges(NodeId n) {
     if (!takes_part(n)) return;
-    if (only_names(graph_.op(n))) return add_edge(slots_[n.v], n, a_.results(n)[0]);
+    if (names(n)) return add_edge(slots_[n.v], n, a_.results(n)[0]);
     const auto operands = graph_.operands(n);
     for (size_t k = 0; k < operands.size(); ++k)
       if (operands[k].valid()) add_edge(slots_[operands[k].v], n, a_.operands(n)[k]);
@@ -196,6 +202,7 @@ class OrderProblem {
   };
 
   const Graph& graph_;
+  const Copies copies_;
   Redistributor& r_;
   Assignment& a_;
   const std::vector<Slot> slots_;
@@ -208,9 +215,9 @@ class OrderProblem {
 
 }  // namespace
 
-Status choose_shard_orders(const Graph& graph, Redistributor& redistributor, Assignment& assignment,
-                           Monitor& monitor) {
-  return OrderProblem(graph, redistributor, assignment).run(monitor);
+Status choose_shard_orders(const Graph& graph, Copies copies, Redistributor& redistributor,
+                           Assignment& assignment, Monitor& monitor) {
+  return OrderProblem(graph, copies, redistributor, assignment).run(monitor);
 }
 
 }  // namespace shw

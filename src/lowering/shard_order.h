@@ -14,13 +14,14 @@
 #pragma once
 #include "graph/graph.h"
 #include "lowering/redistribute.h"
+#include "lowering/slots.h"
 #include "strategy/assignment.h"
 #include "support/monitor.h"
 
 namespace shw {
 
 // Sets the orders in `assignment`; placements stay.
-Status choose_shard_orders(const Graph& graph, Redistributor& redistributor, Assignment& assignment,
-                           Monitor& monitor);
+Status choose_shard_orders(const Graph& graph, Copies copies, Redistributor& redistributor,
+                           Assignment& assignment, Monitor& monitor);
 
 }  // namespace shw

@@ -116,6 +116,11 @@ ValueId Versions::follow(Slot& slot, const Source& source) {
   return slot.list.back().value;
 }
 
+void Versions::drop_copies() {
+  for (uint32_t slot : copied_) versions_[slot].list.resize(1);
+  copied_.clear();
+}
+
 Result<ValueId> Versions::get(uint32_t number, const Layout& layout) {
   Slot& slot = versions_[number];
   SHW_CHECK(!slot.list.empty());
@@ -128,6 +133,7 @@ Result<ValueId> Versions::get(uint32_t number, const Layout& layout) {
     if (const Layout on_the_way = opened(held, layout); on_the_way != layout)
       SHW_RETURN_IF_ERROR(get(number, on_the_way).status());
   SHW_ASSIGN_OR_RETURN(const Source source, cheapest_source(slot, layout));
+  copied_.push_back(number);
   return follow(slot, source);
 }
 

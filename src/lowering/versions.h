@@ -25,6 +25,12 @@ class Versions {
   // This rank's piece of the value in that layout; appends steps if need be.
   Result<ValueId> get(uint32_t slot, const Layout& layout);
   bool defined(uint32_t slot) const { return !versions_[slot].list.empty(); }
+  // The value as it was defined, if that is the layout wanted.
+  bool defined_in(uint32_t slot, const Layout& layout) const {
+    return defined(slot) && versions_[slot].list[0].layout == layout;
+  }
+  // Forgets all that were made since the last call: later uses make their own.
+  void drop_copies();
 
  private:
   struct Version {
@@ -61,6 +67,7 @@ class Versions {
   ValueId follow(Slot& slot, const Source& source);
 
   std::vector<Slot> versions_;
+  std::vector<uint32_t> copied_;  // slots, since drop_copies()
   ProgramBuilder& builder_;
   Redistributor& redistributor_;
   const MovePrices& prices_;

@@ -4,9 +4,12 @@
 //   %3 = permute-copy(%0); %4 = permute-copy(%0); mm(%3, %4)   ⇒   %3 = …(%0); mm(%3, %3)
 //
 // Kernels have no effects but their results, so equal steps have equal results. A result that is
-// returned to the caller keeps its own step: each output is a storage of its own.
+// returned to the caller keeps its own step: each output is a storage of its own. And where holding
+// the first result until the second is due would take more scratch than the program may, the step
+// is repeated.
 #include <unordered_map>
 
+#include "passes/live_bytes.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 #include "support/hash.h"
@@ -16,7 +19,11 @@ namespace {
 
 class Merger {
  public:
-  explicit Merger(Program& program) : p_(program), storage_(program.storages.size()) {
+  explicit Merger(Program& program)
+      : p_(program),
+        storage_(program.storages.size()),
+        touched_(touched_storages(program)),
+        live_(LiveBytes::of(program, touched_)) {
     for (uint32_t i = 0; i < storage_.size(); ++i) storage_[i] = i;
   }
 
@@ -49,6 +56,10 @@ class Merger {
     for (auto [it, end] = by_hash_.equal_range(h); it != end; ++it) {
       const ProgramStep &first = p_.steps[it->second], &again = p_.steps[step];
       if (!same(first, again)) continue;
+      if (!hold(first, again, step)) {
+        it->second = step;  // its result is nearer
+        return false;
+      }
       for (size_t k = 0; k < again.outputs.size(); ++k)
         if (again.outputs[k].valid())
           storage_[p_.values[again.outputs[k]].storage.v] =
@@ -57,6 +68,25 @@ class Merger {
     }
     by_hash_.emplace(h, step);
     return false;
+  }
+
+  // The results of `first` from their last uses to `step`, which is `again`, if there is room.
+  bool hold(const ProgramStep& first, const ProgramStep& again, uint32_t step) {
+    for (const bool really : {false, true})
+      for (size_t k = 0; k < again.outputs.size(); ++k) {
+        if (!again.outputs[k].valid()) continue;
+        const StorageId held{storage_[p_.values[first.outputs[k]].storage.v]};
+        Touched& t = touched_[held.v];
+        const int64_t bytes = p_.storages[held].bytes;
+        const uint32_t from = t.last + 1;
+        if (really) {
+          live_.add(from, step, bytes);
+          t.last = std::max(t.last, touched_[p_.values[again.outputs[k]].storage.v].last);
+        } else if (from < step && live_.room_from(from, step, bytes, p_.arena_limit_bytes) > from) {
+          return false;
+        }
+      }
+    return true;
   }
 
   bool same_window(ValueId a, ValueId b) const {
@@ -96,6 +126,8 @@ class Merger {
 
   Program& p_;
   std::vector<uint32_t> storage_;                        // by storage: the one that holds the same
+  std::vector<Touched> touched_;                         // by storage
+  LiveBytes live_;                                       // by step, with what is held longer
   std::unordered_multimap<uint64_t, uint32_t> by_hash_;  // look-up only
 };
 

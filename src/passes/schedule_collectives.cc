@@ -13,9 +13,14 @@
 // of it, even where its operand was ready long before: that is what keeps it from starting too
 // early, and what lets the memory pass reuse bytes early. After the idea of overlap scheduling in
 // passes.md 3, without its search.
+//
+// What a collective has read is free once the compute stream has waited for it: it waits at the
+// first step that begins after the collective is over, by modelled time. Where the program would
+// need more scratch than it may, collectives start later, and are awaited earlier.
 #include <algorithm>
 #include <limits>
 
+#include "passes/live_bytes.h"
 #include "passes/pass.h"
 
 namespace shw {
@@ -24,7 +29,7 @@ namespace {
 class Scheduler {
  public:
   Scheduler(Program& program, ProgramEntry& entry)
-      : p_(program), first_(entry.first_step), count_(entry.num_steps) {}
+      : p_(program), first_(entry.first_step), count_(entry.num_steps), live_(0) {}
 
   // Returns whether anything changed place.
   bool run() {
@@ -104,7 +109,8 @@ class Scheduler {
       latest[i] -= step(i).cost_us;
       early[i] = communicates(step(i)) ? !grows(step(i)) : unpacks(i) || readers_early;
     }
-    // Forwards: not before the operands are there.
+    count_live(num_compute);
+    // Forwards: not before the operands are there, nor before there is room.
     std::vector<double> ends(count_, 0);
     for (uint32_t i = 0; i < count_; ++i) {
       if (!movable_[i]) {
@@ -120,7 +126,35 @@ class Scheduler {
       ends[i] = start + step(i).cost_us;
       anchor_[i] =
           std::clamp(compute_step_at(begins, start, communicates(step(i))), at_least, at_most[i]);
+      if (!early[i]) anchor_[i] = with_room(i);
     }
+  }
+
+  // Scratch that is live at each compute step, were nothing moved.
+  void count_live(uint32_t num_compute) {
+    if (p_.arena_limit_bytes == INT64_MAX) return;
+    stands_at_.assign(count_ + 1, 0);
+    for (uint32_t i = 0; i < count_; ++i) stands_at_[i + 1] = stands_at_[i] + !movable_[i];
+    live_ = LiveBytes(num_compute + 1);
+    const std::vector<Touched> touched = touched_storages(p_);
+    for (uint32_t s = 0; s < touched.size(); ++s) {
+      const Touched& t = touched[s];
+      if (p_.storages[StorageId{s}].kind != StorageKind::kArena || t.first > t.last) continue;
+      if (t.first < first_ || t.last >= first_ + count_) continue;
+      live_.add(stands_at_[t.first - first_], stands_at_[t.last - first_] + 1,
+                p_.storages[StorageId{s}].bytes);
+    }
+  }
+  // The anchor of a movable step, or a later one from which on its result can be held.
+  uint32_t with_room(uint32_t i) {
+    if (p_.arena_limit_bytes == INT64_MAX || stands_at_[i] <= anchor_[i]) return anchor_[i];
+    int64_t bytes = 0;
+    for (ValueId v : step(i).outputs)
+      if (v.valid() && p_.storages[p_.values[v].storage].kind == StorageKind::kArena)
+        bytes += p_.storages[p_.values[v].storage].bytes;
+    const uint32_t from = live_.room_from(anchor_[i], stands_at_[i], bytes, p_.arena_limit_bytes);
+    live_.add(from, stands_at_[i], bytes);
+    return from;
   }
 
   // The compute step in front of which something that starts then belongs. A collective may wait in
@@ -163,6 +197,8 @@ class Scheduler {
       readers_;  // by step: whose results it reads; who reads
   std::vector<uint8_t> movable_;
   std::vector<uint32_t> anchor_;
+  std::vector<uint32_t> stands_at_;  // by step, before any moves: compute steps in front of it
+  LiveBytes live_;                   // by compute step
 };
 
 // Streams, and the events that the dependences between them need and no more.
@@ -172,6 +208,8 @@ class Synchroniser {
 
   void run() {
     writers_.resize(p_.storages.size());
+    touched_ = touched_storages(p_);
+    end_us_.assign(p_.steps.size(), 0);
     for (uint32_t i = 0; i < p_.steps.size(); ++i) {
       for (const ProgramEntry& e : p_.entries)
         if (e.first_step == i) begin_entry();
@@ -183,7 +221,8 @@ class Synchroniser {
       if (s.stream == Stream::kCommunication)
         wait(i, last_compute_, known_to_comm_);
       else
-        wait(i, last_collective_read(s), known_to_compute_);
+        wait_to_compute(i);
+      run_step(i);
       if (s.stream == Stream::kCompute) last_compute_ = i;
       for (ValueId v : s.outputs)
         if (v.valid()) writers_[p_.values[v].storage.v].push_back(i);
@@ -195,6 +234,74 @@ class Synchroniser {
   void begin_entry() {  // everything before it is over
     known_to_comm_ = known_to_compute_ = last_compute_ = -1;
     for (auto& w : writers_) w.clear();
+    reading_.clear();
+    next_reading_ = 0;
+    held_bytes_ = 0;
+    compute_free_us_ = comm_free_us_ = 0;
+  }
+
+  // A collective that was the last to read scratch: over at `end_us`, and the scratch with it.
+  struct LastRead {
+    uint32_t step;
+    double end_us;
+    int64_t bytes;
+  };
+
+  void wait_to_compute(uint32_t i) {
+    int64_t other = std::max(known_to_compute_, last_collective_read(p_.steps[i]));
+    if (other >= 0) compute_free_us_ = std::max(compute_free_us_, end_us_[other]);
+    other = std::max(other, last_to_free(i, other));
+    wait(i, other, known_to_compute_);
+    if (other >= 0) compute_free_us_ = std::max(compute_free_us_, end_us_[other]);
+  }
+  // The collective that compute step `i` should wait for, so that what it read is free: it is over
+  // by then, or there is no room. `known` is awaited already.
+  int64_t last_to_free(uint32_t i, int64_t known) {
+    int64_t grown = held_bytes_;
+    for (ValueId v : p_.steps[i].outputs) grown += begins_with(i, v);
+    int64_t last = -1;
+    for (; next_reading_ < reading_.size(); ++next_reading_) {
+      const LastRead& r = reading_[next_reading_];
+      if (r.step > known && r.end_us > compute_free_us_ && grown <= p_.arena_limit_bytes) break;
+      last = r.step;
+      grown -= r.bytes;
+      held_bytes_ -= r.bytes;
+    }
+    return last;
+  }
+  int64_t begins_with(uint32_t i, ValueId v) const {
+    if (!v.valid() || touched_[p_.values[v].storage.v].first != i) return 0;
+    const ProgramStorage& s = p_.storages[p_.values[v].storage];
+    return s.kind == StorageKind::kArena ? s.bytes : 0;
+  }
+  int64_t ends_with(uint32_t i) const {
+    int64_t bytes = 0;
+    std::vector<StorageId> seen;
+    for (const auto* list : {&p_.steps[i].inputs, &p_.steps[i].outputs})
+      for (ValueId v : *list) {
+        if (!v.valid() || touched_[p_.values[v].storage.v].last != i) continue;
+        const StorageId s = p_.values[v].storage;
+        if (p_.storages[s].kind != StorageKind::kArena) continue;
+        if (std::find(seen.begin(), seen.end(), s) != seen.end()) continue;
+        seen.push_back(s);
+        bytes += p_.storages[s].bytes;
+      }
+    return bytes;
+  }
+
+  // Modelled time, and what is live.
+  void run_step(uint32_t i) {
+    const ProgramStep& s = p_.steps[i];
+    for (ValueId v : s.outputs) held_bytes_ += begins_with(i, v);
+    const int64_t ends = ends_with(i);
+    if (s.stream == Stream::kCompute) {
+      compute_free_us_ += s.cost_us;
+      held_bytes_ -= ends;
+      return;
+    }
+    comm_free_us_ = std::max(comm_free_us_, compute_free_us_) + s.cost_us;
+    end_us_[i] = comm_free_us_;
+    if (ends > 0) reading_.push_back({i, comm_free_us_, ends});
   }
 
   int64_t last_collective_read(const ProgramStep& s) const {
@@ -227,6 +334,12 @@ class Synchroniser {
 
   Program& p_;
   std::vector<std::vector<uint32_t>> writers_;  // by storage, in the current entry
+  std::vector<Touched> touched_;                // by storage
+  std::vector<LastRead> reading_;               // in order; from next_reading_ on not yet free
+  size_t next_reading_ = 0;
+  std::vector<double> end_us_;  // of collectives, modelled
+  double compute_free_us_ = 0, comm_free_us_ = 0;
+  int64_t held_bytes_ = 0;  // of scratch
   int64_t last_compute_ = -1;
   int64_t known_to_comm_ = -1, known_to_compute_ = -1;  // last step of the other stream
 };

@@ -8,7 +8,20 @@
 
 namespace shw {
 
-// Finds the storages, then the last point of each.
+namespace {
+
+bool is_view(OpKind op) { return op != OpKind::kInput && op_def(op).is_view; }
+
+// Views that show all of what they are of, once.
+bool keeps_all(OpKind op) {
+  return op == OpKind::kAlias || op == OpKind::kView || op == OpKind::kPermute ||
+         op == OpKind::kT || op == OpKind::kTranspose || op == OpKind::kSqueeze ||
+         op == OpKind::kUnsqueeze || op == OpKind::kShardingConstraint;
+}
+
+}  // namespace
+
+// Finds who may lie in one storage, then how they divide its time.
 class MemoryModel::Builder {
  public:
   Builder(const Graph& graph, const Mesh& mesh, const Strategies& strategies,
@@ -16,21 +29,35 @@ class MemoryModel::Builder {
       : graph_(graph), mesh_(mesh), strategies_(strategies), optimizer_factor_(optimizer_factor) {}
 
   MemoryModel run() {
+    model_.strategies_ = &strategies_;
     model_.num_points_ = graph_.num_nodes();
-    find_storages();
+    for (uint32_t i = 0; i < graph_.num_nodes(); ++i) add_members(NodeId{i});
     for (uint32_t i = 0; i < graph_.num_nodes(); ++i)
       for (NodeId operand : graph_.operands(NodeId{i}))
-        if (operand.valid()) read(operand, i);
+        if (operand.valid() && !graph_.is_tuple(operand)) {
+          Member& m = members_[member_[slot_of(operand, 0)]];
+          m.end = std::max(m.end, i + 1);
+        }
     for (const OutputInfo& out : graph_.outputs())
       if (out.node.valid()) hand_over(out.node);
-    for (uint32_t i = 0; i < graph_.num_nodes(); ++i) add_uses(NodeId{i});
+    for (const auto& [root, group] : groups_) divide(group);
+    for (uint32_t i = 0; i < graph_.num_nodes(); ++i) add_operand_copies(NodeId{i});
     return std::move(model_);
   }
 
  private:
-  bool is_view(NodeId n) const {
-    return graph_.op(n) != OpKind::kInput && op_def(graph_.op(n)).is_view;
-  }
+  // A result that may have a storage of its own. Of one group are those that share one if all of
+  // their layouts are equal.
+  struct Member {
+    NodeId node;
+    uint32_t result;
+    uint32_t root;  // member
+    uint32_t of;    // the member that it is a view of; itself if it is the root
+    uint32_t end;   // after the last node that reads it
+    bool returned =
+        false;  // lies in the caller's memory, as does what it is a view of if laid alike
+  };
+
   uint32_t slot_of(NodeId n, size_t result) const {
     return graph_.node(n).first_result + static_cast<uint32_t>(result);
   }
@@ -38,85 +65,161 @@ class MemoryModel::Builder {
     return static_cast<size_t>(graph_.attrs(get_item).get_int(AttrKey::kIndex, 0));
   }
 
-  // For every result the one whose storage it lies in.
-  void find_storages() {
-    size_t num_slots = 0;
-    for (uint32_t i = 0; i < graph_.num_nodes(); ++i) num_slots += graph_.results(NodeId{i}).size();
-    storage_.resize(num_slots);
-    end_.resize(num_slots, 0);
-    callers_.resize(num_slots, 0);
-    for (const InputInfo& in : graph_.inputs()) callers_[slot_of(in.node, 0)] = 1;
-    for (uint32_t i = 0; i < graph_.num_nodes(); ++i) {
-      const NodeId n{i};
-      for (size_t r = 0; r < graph_.results(n).size(); ++r) {
-        const uint32_t slot = slot_of(n, r);
-        storage_[slot] = slot;
-        if (!is_view(n)) continue;
+  // Parts of a storage, and repetitions, are held by what they are of: their reading is its.
+  void add_members(NodeId n) {
+    const OpKind op = graph_.op(n);
+    for (size_t r = 0; r < graph_.results(n).size(); ++r) {
+      const auto index = static_cast<uint32_t>(members_.size());
+      uint32_t of = index, root = index;
+      if (is_view(op)) {
         const NodeId from = graph_.operands(n)[0];
-        storage_[slot] = storage_[slot_of(from, graph_.op(n) == OpKind::kGetItem ? element(n) : 0)];
+        of = member_[slot_of(from, op == OpKind::kGetItem ? element(n) : 0)];
+        root = members_[of].root;
+        if (!keeps_all(op)) {
+          member_.push_back(of);
+          continue;
+        }
       }
+      member_.push_back(index);
+      members_.push_back({n, static_cast<uint32_t>(r), root, of, 0, false});
+      groups_[root].push_back(index);
     }
   }
 
-  // Reading an element of a tuple is get_item's affair, and its users'.
-  void read(NodeId operand, uint32_t point) {
-    if (graph_.is_tuple(operand)) return;
-    uint32_t& end = end_[storage_[slot_of(operand, 0)]];
-    end = std::max(end, point + 1);
+  bool is_input(uint32_t member) const {
+    return graph_.op(members_[member].node) == OpKind::kInput;
   }
 
-  // What is returned lies in the caller's memory, there for the whole step; an input, or what is
-  // returned already, is returned as a copy.
+  // An input, what is returned already, and a part of something are returned as copies.
   void hand_over(NodeId n) {
-    const uint32_t storage = storage_[slot_of(n, 0)];
-    if (callers_[storage]) model_.uses_.push_back({n, 0, model_.num_points_, table(n, 0, 1), true});
-    callers_[storage] = 1;
+    const uint32_t m = member_[slot_of(n, 0)];
+    const auto& group = groups_.at(members_[m].root);
+    const bool again = is_input(members_[m].root) || members_[m].node != n ||
+                       std::ranges::any_of(group, [&](uint32_t g) { return members_[g].returned; });
+    if (!again) members_[m].returned = true;
+    model_.uses_.push_back({n, 0, model_.num_points_, table(n, 0, 1), true});
   }
 
-  void add_uses(NodeId n) {
-    if (const int32_t input = graph_.input_index(n); input >= 0) {
-      const bool parameter =
-          graph_.inputs()[static_cast<size_t>(input)].role == InputRole::kParameter;
-      const double copies = parameter ? 1 + optimizer_factor_ : 1;
-      model_.uses_.push_back({n, 0, model_.num_points_, table(n, 0, copies)});
-      return;
-    }
-    if (is_view(n)) return;
-    const auto results = graph_.results(n);
-    for (size_t r = 0; r < results.size(); ++r) {
-      const uint32_t end = end_[slot_of(n, r)];
-      if (callers_[slot_of(n, r)]) {
-        model_.uses_.push_back({n, 0, model_.num_points_, table(n, r, 1), true});
-        continue;
+  // A member pays for its group at the points first, …, end − 1.
+  struct Claim {
+    uint32_t member, first, end;
+  };
+
+  // Who pays when, as memory.h says: parents stand before their views, so there are no gaps.
+  void divide(const std::vector<uint32_t>& group) {
+    const uint32_t root = group.front(), all = model_.num_points_;
+    std::vector<Claim> claims;
+    const auto returned =
+        std::ranges::find_if(group, [&](uint32_t g) { return members_[g].returned; });
+    if (is_input(root)) {
+      const NodeId n = members_[root].node;
+      model_.uses_.push_back({n, 0, all, table(n, 0, copies_of_input(n))});
+      claims.push_back({root, 0, all});
+    } else if (returned != group.end()) {
+      claims.push_back({*returned, 0, all});  // what it takes is counted by hand_over()
+    } else {
+      uint32_t paid_to = members_[root].node.v;
+      for (uint32_t g : group) {
+        const Member& m = members_[g];
+        if (lives_to(g) <= paid_to) continue;
+        claims.push_back({g, paid_to, lives_to(g)});
+        model_.uses_.push_back({m.node, paid_to, lives_to(g), table(m.node, m.result, 1)});
+        paid_to = lives_to(g);
       }
-      if (!results[r] || (end == 0 && graph_.is_tuple(n))) continue;  // never made
-      model_.uses_.push_back({n, n.v, std::max(end, n.v + 1), table(n, r, 1)});
+    }
+    for (uint32_t g : group) {
+      if (g != root) pay_apart(group, g, claims);
     }
   }
 
+  // What is to be paid on top if `view` asks for another layout than it is given: while it, and
+  // what is seen through it, is there as well as the others, those who do not pay already.
+  void pay_apart(const std::vector<uint32_t>& group, uint32_t view,
+                 const std::vector<Claim>& claims) {
+    std::vector<uint32_t> through{view};
+    uint32_t end = lives_to(view), others_end = 0;
+    bool is_returned = members_[view].returned;
+    for (uint32_t g : group) {
+      if (g == view) continue;
+      const bool seen =
+          std::ranges::find(through, members_[g].of) != through.end() && g != members_[g].root;
+      if (seen) through.push_back(g);
+      is_returned |= seen && members_[g].returned;
+      uint32_t& to = seen ? end : others_end;
+      to = std::max(to, members_[g].returned || is_input(g) ? model_.num_points_ : lives_to(g));
+    }
+    const Member &reader = members_[view], &of = members_[reader.of];
+    const uint32_t from = is_returned ? members_[of.root].node.v : reader.node.v;
+    const uint32_t to = is_returned ? others_end : std::min(end, others_end);
+    for (const Claim& c : claims) {
+      const uint32_t first = std::max(from, c.first), last = std::min(to, c.end);
+      if (first >= last) continue;
+      const bool paid_through = std::ranges::find(through, c.member) != through.end();
+      const Member& payer = paid_through ? of : reader;
+      model_.copies_.push_back({reader.node, of.node, 0, of.result, !paid_through, first, last,
+                                table(payer.node, payer.result, 1)});
+    }
+  }
+
+  // What is made is there while it is made, unless it is a result that nobody takes.
+  uint32_t lives_to(uint32_t member) const {
+    const Member& m = members_[member];
+    if (m.end == 0 && graph_.is_tuple(m.node)) return 0;
+    return member == m.root ? std::max(m.end, m.node.v + 1) : m.end;
+  }
+
+  double copies_of_input(NodeId n) const {
+    const auto input = static_cast<size_t>(graph_.input_index(n));
+    return graph_.inputs()[input].role == InputRole::kParameter ? 1 + optimizer_factor_ : 1;
+  }
+
+  // For equal operands one copy does, most often.
+  void add_operand_copies(NodeId n) {
+    if (is_view(graph_.op(n))) return;
+    const auto operands = graph_.operands(n);
+    for (uint32_t k = 0; k < operands.size(); ++k) {
+      const NodeId from = operands[k];
+      if (!from.valid() || graph_.is_tuple(from)) continue;
+      if (std::ranges::count(operands.first(k), from) > 0) continue;
+      model_.copies_.push_back({n, from, k, 0, true, n.v, n.v + 1, operand_table(n, k)});
+    }
+  }
   // Bytes by strategy; nodes of one class share them.
   uint32_t table(NodeId n, size_t result, double copies) {
     const auto [it, is_new] = table_of_.try_emplace({strategies_.set_of(n).v, result, copies},
                                                     static_cast<uint32_t>(model_.tables_.size()));
-    if (!is_new) return it->second;
-    const TensorType& type = *graph_.results(n)[result];
+    if (is_new)
+      fill_table(n, *graph_.results(n)[result], copies, [&](uint32_t s) -> const Layout& {
+        return strategies_.result_layout(n, result, s);
+      });
+    return it->second;
+  }
+  uint32_t operand_table(NodeId n, size_t k) {
+    const auto [it, is_new] = operand_table_of_.try_emplace(
+        {strategies_.set_of(n).v, k}, static_cast<uint32_t>(model_.tables_.size()));
+    if (is_new)
+      fill_table(n, graph_.type(graph_.operands(n)[k]), 1,
+                 [&](uint32_t s) -> const Layout& { return strategies_.operand_layout(n, k, s); });
+    return it->second;
+  }
+  template <class LayoutOf>
+  void fill_table(NodeId n, const TensorType& type, double copies, LayoutOf&& layout_of) {
     std::vector<double>& bytes = model_.tables_.emplace_back();
     for (uint32_t s = 0; s < strategies_.of(n).count; ++s) {
-      const Dims local = local_shape(type.shape, strategies_.result_layout(n, result, s), mesh_);
+      const Dims local = local_shape(type.shape, layout_of(s), mesh_);
       bytes.push_back(copies * static_cast<double>(row_major(type.dtype, local).bytes()));
     }
-    return it->second;
   }
 
   const Graph& graph_;
   const Mesh& mesh_;
   const Strategies& strategies_;
   const double optimizer_factor_;
-  // By slot: Node::first_result + result. That of the storage; and of a storage the point after the
-  // last that reads it, and whether the caller holds it: inputs, what is returned.
-  std::vector<uint32_t> storage_, end_;
-  std::vector<uint8_t> callers_;
+  std::vector<uint32_t> member_;  // by slot: Node::first_result + result
+  std::vector<Member> members_;
+  std::map<uint32_t, std::vector<uint32_t>> groups_;  // by root, in node order
   std::map<std::tuple<uint32_t, size_t, double>, uint32_t> table_of_;
+  std::map<std::pair<uint32_t, size_t>, uint32_t> operand_table_of_;
   MemoryModel model_;
 };
 
@@ -137,21 +240,30 @@ MemoryModel MemoryModel::of(const Graph& graph, const Mesh& mesh, const Strategi
   return model;
 }
 
-uint32_t MemoryModel::add_budget(double limit_bytes, solver::PlacementProblem& problem) const {
+uint32_t MemoryModel::add_budget(double limit_bytes, double copies_from,
+                                 solver::PlacementProblem& problem) const {
   const uint32_t budget = problem.add_budget(limit_bytes);
   for (const Use& use : uses_)
     problem.add_usage(budget, use.node.v, use.first, use.end, bytes(use));
+  add_copies(budget, copies_from, problem);
   return budget;
 }
 
 std::vector<double> MemoryModel::bytes_at_points(std::span<const uint32_t> choice) const {
   std::vector<double> bytes(num_points_ + 1, 0);
-  for (const Use& use : uses_) {
-    const double held = choice.empty() ? *std::ranges::min_element(tables_[use.table])
-                                       : tables_[use.table][choice[use.node.v]];
-    bytes[use.first] += held;
-    bytes[use.end] -= held;
-  }
+  const auto add = [&](uint32_t first, uint32_t end, double held) {
+    bytes[first] += held;
+    bytes[end] -= held;
+  };
+  for (const Use& use : uses_)
+    add(use.first, use.end,
+        choice.empty() ? *std::ranges::min_element(tables_[use.table])
+                       : tables_[use.table][choice[use.node.v]]);
+  if (!choice.empty())
+    for (const Copy& c : copies_) {
+      if (is_copied(c, choice))
+        add(c.first, c.end, copied_bytes(c, choice));
+    }
   for (size_t i = 1; i < bytes.size(); ++i) bytes[i] += bytes[i - 1];
   bytes.pop_back();
   return bytes;

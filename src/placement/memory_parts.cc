@@ -107,6 +107,11 @@ std::vector<MemoryPart> MemoryModel::parts(const Graph& graph, std::span<const u
     add(what.kind, what.of, itself);
     if (has_state) add(MemoryKind::kOptimizer, what.of, held - itself);
   }
+  for (const Copy& c : copies_) {
+    if (at.v < c.first || at.v >= c.end || !is_copied(c, choice)) continue;
+    const Kinds::Kind what = kinds.of_other(c.reader_pays ? c.reader : c.of);
+    add(what.kind, what.of, copied_bytes(c, choice));
+  }
   return parts;
 }
 

@@ -138,6 +138,7 @@ Result<Placed> place(const Graph& graph, const Strategies& strategies,
                      const solver::PlacementProblem& problem, Pricer& pricer,
                      const solver::SolveOptions& options, Monitor& monitor) {
   SHW_ASSIGN_OR_RETURN(solver::Solution solution, solver::solve(problem, options, monitor));
+  solution.choice.resize(graph.num_nodes());  // behind them: what only budgets need
   SHW_ASSIGN_OR_RETURN(Placed placed,
                        price_choice(graph, strategies, pricer, std::move(solution.choice)));
   // Two sums of the same costs in another order: more than rounding apart means that one of them is

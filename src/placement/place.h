@@ -20,8 +20,10 @@ struct NodeCost {
 // What the choice holds at its highest point, and what the limit costs; zeros where it was not
 // asked.
 struct MemoryUse {
-  double limit_bytes = 0;  // 0: none
-  double peak_bytes = 0;
+  double limit_bytes = 0;    // 0: none
+  double peak_bytes = 0;     // by MemoryModel
+  double program_bytes = 0;  // of the choice lowered; under a limit only
+  uint32_t rounds = 0;       // problems that were solved until both were within the limit
   NodeId at;                 // the first point of the peak
   double price_per_gib = 0;  // µs that the optimum would be cheaper, were the limit one GiB higher
   uint32_t binding = 0;      // points of which the limit has a price

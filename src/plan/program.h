@@ -116,6 +116,8 @@ struct Program {
   std::vector<ProgramStep> steps;
   std::vector<ProgramEntry> entries;
   uint32_t num_events = 0;
+  // Of scratch: passes spend none beyond it to save time. Not part of the bytes.
+  int64_t arena_limit_bytes = INT64_MAX;
   int64_t arena_bytes = 0;      // after the memory pass
   int64_t live_peak_bytes = 0;  // largest sum of live arena storages: what a perfect packing needs
 };

@@ -191,7 +191,7 @@ TEST(ExplainOneNode, HoldsUnderALimitOfMemory) {
   const auto planner = Planner::create(graph, options, monitor);
   ASSERT_TRUE(planner.ok()) << planner.status().message();
   std::mt19937 random(5);
-  for (int possible = 0; possible < 6;) {
+  for (int possible = 0; possible < 3;) {
     const Pair pair = random_pair(**planner, random);
     SCOPED_TRACE(pair.node + " " + pair.layout);
     const auto got =

@@ -38,6 +38,7 @@ TEST_P(ParetoFront, FallsFromTheOptimumToTheLowestPeak) {
     EXPECT_EQ(planner.memory().peak(p.choice).bytes, p.memory.peak_bytes);
     if (points[i].limit_bytes > 0) {
       EXPECT_LE(p.memory.peak_bytes, points[i].limit_bytes);
+      EXPECT_LE(p.memory.program_bytes, points[i].limit_bytes);
     }
     EXPECT_LE(p.bound_us, p.objective_us);
     if (i == 0) continue;
@@ -53,7 +54,9 @@ TEST_P(ParetoFront, FallsFromTheOptimumToTheLowestPeak) {
   tightest.memory_limit_bytes = static_cast<int64_t>(front->lowest.reached_bytes);
   const auto last = planner.place(tightest, options.solver, monitor);
   ASSERT_TRUE(last.ok()) << last.status().message();
-  EXPECT_EQ(points.back().placed.objective_us, last->objective_us);
+  // What was found for other limits may fit too, and be better than what one solve finds.
+  EXPECT_LE(points.back().placed.objective_us, last->objective_us);
+  EXPECT_LE(points.back().placed.memory.peak_bytes, front->lowest.reached_bytes);
 
   const std::string svg = pareto_svg(planner, *front);
   size_t marks = 0;
