@@ -34,7 +34,7 @@ class Explainer {
     options_.keep_warm = true;
     SHW_ASSIGN_OR_RETURN(plan_, planner_.place(constraints_, options_, monitor_));
     options_.keep_warm = false;
-    options_.warm = plan_.warm.get();
+    if (constraints_.memory_limit_bytes == 0) options_.warm = plan_.warm.get();
     describe();
     SHW_RETURN_IF_ERROR(find_floors());
     if (asked) SHW_RETURN_IF_ERROR(force(alternative_of(*asked)));

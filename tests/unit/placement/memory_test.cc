@@ -138,8 +138,6 @@ TEST_P(Memory, IsWhatTheProgramHolds) {
     if (!recount.runs(i)) continue;
     ++run;
     equal += got[i] == recount.at(i);
-    if (recount.at(i) < 0.8 * recount.peak()) continue;
-    EXPECT_LE(recount.at(i), 1.08 * got[i]) << planner->graph().name(NodeId{i});
   }
   EXPECT_GE(equal, run * least_equal / 100);
   EXPECT_NEAR(planner->memory().peak(placed->choice).bytes, recount.peak(), 0.05 * recount.peak());
