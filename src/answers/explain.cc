@@ -103,8 +103,9 @@ class Explainer {
   }
 
   Status find_floors() {
-    SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem,
-                         planner_.problem(constraints_with(std::vector<bool>(count(), true)), monitor_));
+    SHW_ASSIGN_OR_RETURN(
+        const solver::PlacementProblem problem,
+        planner_.problem(constraints_with(std::vector<bool>(count(), true)), monitor_));
     // What budgets are worth to the plan: a good guess where they are not quite the same.
     std::vector<solver::BudgetPrice> prices = plan_.prices;
     std::erase_if(prices,

@@ -36,9 +36,10 @@ Status Planner::weigh(Placed& placed, double limit_bytes, Monitor& monitor) cons
 }
 
 // The first problem leaves copies out: its optimum is a bound, and the answer if it fits. If it
-// nearly does, the same once more with what was missing kept free: buffers of collectives, small
-// copies, gaps in the arena. Else the copies are taken in, which is exact and takes long; what is
-// missing then is kept free likewise.
+// does not, the next has the copies that are there where it does not fit, which is a closer bound;
+// until what is planned fits. What the program takes beyond it – buffers of collectives, small
+// copies, gaps in the arena – is kept free in the rounds after. All that is done roughly; once
+// something fits, the same problem is solved as well as was asked.
 class Planner::WithinLimit {
  public:
   WithinLimit(Planner& planner, double limit_bytes, const PlacementConstraints& constraints,
@@ -48,73 +49,86 @@ class Planner::WithinLimit {
         room_(limit_bytes),
         constraints_(constraints),
         options_(options),
-        monitor_(monitor) {}
+        monitor_(monitor) {
+    options_.keep_warm = true;
+  }
 
   Result<Placed> run() {
-    SHW_ASSIGN_OR_RETURN(Placed last, solve());
-    double bound = last.bound_us;
-    for (int i = 0; i < kRoundsWithout && over(last) > 0 && over(last) < kNearly * limit_; ++i) {
-      room_ -= over(last);
-      SHW_ASSIGN_OR_RETURN(const bool found, solve_next(last));
-      if (!found) break;
+    for (bool rough = true; rounds_ < kMostRounds;) {
+      auto next = solve(rough);
+      const Code code = next.status().code();
+      const bool none = code == Code::kFailedPrecondition;
+      if (none && room_ == limit_) return next.status();
+      if (!next.ok() && !none && code != Code::kDeadlineExceeded) return next.status();
+      if (next.ok() && over(*next) <= 0) {
+        if (!best_ || next->objective_us < best_->objective_us) best_ = std::move(*next);
+        if (!rough || proven() || is_late()) break;
+        rough = false;
+      } else if (!next.ok() || (!rough && is_late())) {
+        break;  // nothing is left within so little, or in the time that is left
+      } else if (!count_copies(*next)) {
+        room_ -= over(*next);
+      }
     }
-    if (over(last) > 0) {
-      copies_from_ = kNegligible * limit_;
-      options_.relative_gap = std::max(options_.relative_gap, kGapWithCopies);
-      options_.max_branch_nodes = std::min(options_.max_branch_nodes, kBranchNodesWithCopies);
-      room_ = limit_;
-      SHW_ASSIGN_OR_RETURN(last, solve());
-      bound = std::max(bound, last.bound_us);
-    }
-    for (int i = 0; i < kRoundsWithCopies && over(last) > 0; ++i) {
-      room_ -= over(last);
-      SHW_ASSIGN_OR_RETURN(const bool found, solve_next(last));
-      if (!found) break;
-    }
-    if (over(last) > 0)
+    if (!best_)
       return Status(Code::kDeadlineExceeded,
                     "no placement was found of which the program stays within the limit");
-    last.bound_us = std::min(bound, last.objective_us);
-    last.proven = last.objective_us - last.bound_us <= options_.relative_gap * last.objective_us;
-    last.memory.rounds = rounds_;
-    return last;
+    best_->bound_us = std::min(bound_, best_->objective_us);
+    best_->proven = proven();
+    best_->seconds = seconds_;
+    best_->memory.rounds = rounds_;
+    return std::move(*best_);
   }
 
  private:
-  static constexpr int kRoundsWithout = 3, kRoundsWithCopies = 3;
-  static constexpr double kNearly = 0.05;      // of the limit
-  static constexpr double kNegligible = 1e-2;  // of the limit: smaller copies are not counted
-  static constexpr double kLeastSeconds = 1;
-  static constexpr double kGapWithCopies = 1e-4;
-  static constexpr uint64_t kBranchNodesWithCopies = 50;
+  static constexpr uint32_t kMostRounds = 16;
+  static constexpr double kNegligible = 1e-3;  // of the limit: smaller copies are not counted
+  static constexpr double kLeastSeconds = 0.5;
+  static constexpr double kRoughGap = 2e-3;
+  static constexpr uint64_t kRoughBranchNodes = 20, kBranchNodesWithCopies = 100;
 
-  double over(const Placed& p) const {
-    return std::max(p.memory.peak_bytes, p.memory.program_bytes) - limit_;
+  static double held(const Placed& p) {
+    return std::max(p.memory.peak_bytes, p.memory.program_bytes);
+  }
+  double over(const Placed& p) const { return held(p) - limit_; }
+  bool proven() const {
+    return best_->objective_us - bound_ <= options_.relative_gap * best_->objective_us;
+  }
+  bool is_late() const { return options_.time_limit_s > 0 && seconds_ >= options_.time_limit_s; }
+
+  // From now on, those that are there where this does not fit. False: they are counted already.
+  bool count_copies(const Placed& placed) {
+    const std::vector<double> held = planner_.memory_.bytes_at_points(placed.choice);
+    copies_.at.resize(held.size(), 0);
+    bool more = false;
+    for (size_t i = 0; i < held.size(); ++i)
+      if (held[i] > room_ && copies_.at[i] == 0) copies_.at[i] = more = true;
+    if (more) copies_.from_bytes = kNegligible * limit_;
+    return more;
   }
 
-  // False: nothing is left within so little, or in the time that is left.
-  Result<bool> solve_next(Placed& last) {
-    auto next = solve();
-    if (next.ok()) {
-      last = std::move(*next);
-      return true;
-    }
-    const Code code = next.status().code();
-    if (code == Code::kFailedPrecondition || code == Code::kDeadlineExceeded) return false;
-    return next.status();
-  }
-
-  Result<Placed> solve() {
-    ++rounds_;
+  solver::SolveOptions options(bool rough) const {
     solver::SolveOptions options = options_;
+    options.warm = warm_ != nullptr ? warm_.get() : options_.warm;
     if (options.time_limit_s > 0)
-      options.time_limit_s = std::max(kLeastSeconds, (options_.time_limit_s - seconds_) / 2);
+      options.time_limit_s =
+          std::max(kLeastSeconds, (options_.time_limit_s - seconds_) / (rough ? 4 : 1));
+    if (rough) options.relative_gap = std::max(options.relative_gap, kRoughGap);
+    if (rough || !copies_.at.empty())
+      options.max_branch_nodes =
+          std::min(options.max_branch_nodes, rough ? kRoughBranchNodes : kBranchNodesWithCopies);
+    return options;
+  }
+
+  Result<Placed> solve(bool rough) {
+    ++rounds_;
     constraints_.memory_limit_bytes = static_cast<int64_t>(room_);
     SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem,
-                         planner_.problem(constraints_, monitor_, copies_from_));
-    SHW_ASSIGN_OR_RETURN(Placed placed, planner_.solve(problem, options, monitor_));
+                         planner_.problem(constraints_, monitor_, copies_));
+    SHW_ASSIGN_OR_RETURN(Placed placed, planner_.solve(problem, options(rough), monitor_));
+    warm_ = placed.warm;
     seconds_ += placed.seconds;
-    placed.seconds = seconds_;
+    if (room_ == limit_) bound_ = std::max(bound_, placed.bound_us);
     const auto budget = static_cast<uint32_t>(problem.budget_limits().size() - 1);
     placed.memory.price_per_gib = price_per_gib(placed.prices, budget);
     placed.memory.binding = static_cast<uint32_t>(
@@ -129,7 +143,10 @@ class Planner::WithinLimit {
   PlacementConstraints constraints_;
   solver::SolveOptions options_;
   Monitor& monitor_;
-  double copies_from_ = HUGE_VAL;
+  CountedCopies copies_;
+  std::shared_ptr<const solver::WarmStart> warm_;  // the last round's
+  std::optional<Placed> best_;                     // of what fits
+  double bound_ = -HUGE_VAL;
   double seconds_ = 0;
   uint32_t rounds_ = 0;
 };

@@ -249,7 +249,7 @@ Result<PlacementConstraints> Planner::constraints_of(const CompileOptions& optio
 }
 
 Result<solver::PlacementProblem> Planner::problem(const PlacementConstraints& constraints,
-                                                  Monitor& monitor, double copies_from_bytes) {
+                                                  Monitor& monitor, const CountedCopies& copies) {
   SHW_ASSIGN_OR_RETURN(const SideConditions conditions,
                        side_conditions(graph_, mesh(), strategies_, constraints));
   if (conditions.no_comm != no_comm_ && options_.overlap.kind != Overlap::kNone)
@@ -258,8 +258,7 @@ Result<solver::PlacementProblem> Planner::problem(const PlacementConstraints& co
   SHW_ASSIGN_OR_RETURN(solver::PlacementProblem problem, priced(conditions.no_comm, monitor));
   add_conditions(conditions, problem);
   if (constraints.memory_limit_bytes > 0)
-    memory_.add_budget(static_cast<double>(constraints.memory_limit_bytes), copies_from_bytes,
-                       problem);
+    memory_.add_budget(static_cast<double>(constraints.memory_limit_bytes), copies, problem);
   return problem;
 }
 

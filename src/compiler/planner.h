@@ -58,7 +58,7 @@ class Planner {
   // Of a memory limit it has what single strategies take, and, as variables behind those of the
   // nodes, the copies that may take so many bytes: MemoryModel::add_budget().
   Result<solver::PlacementProblem> problem(const PlacementConstraints& constraints,
-                                           Monitor& monitor, double copies_from_bytes = HUGE_VAL);
+                                           Monitor& monitor, const CountedCopies& copies = {});
   Result<Placed> solve(const solver::PlacementProblem& problem, const solver::SolveOptions& options,
                        Monitor& monitor);
   // Both, and what the answer needs of memory: planned and lowered it is within the limit.

@@ -240,12 +240,12 @@ MemoryModel MemoryModel::of(const Graph& graph, const Mesh& mesh, const Strategi
   return model;
 }
 
-uint32_t MemoryModel::add_budget(double limit_bytes, double copies_from,
+uint32_t MemoryModel::add_budget(double limit_bytes, const CountedCopies& copies,
                                  solver::PlacementProblem& problem) const {
   const uint32_t budget = problem.add_budget(limit_bytes);
   for (const Use& use : uses_)
     problem.add_usage(budget, use.node.v, use.first, use.end, bytes(use));
-  add_copies(budget, copies_from, problem);
+  add_copies(budget, copies, problem);
   return budget;
 }
 

@@ -20,6 +20,7 @@
 // copy's bytes. With all of them, the budget holds what peak() counts; without the small ones,
 // less.
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -31,6 +32,13 @@
 #include "strategy/strategies.h"
 
 namespace shw {
+
+// Which copies a budget counts: those that may take so many bytes, and are there at one of the
+// points.
+struct CountedCopies {
+  double from_bytes = HUGE_VAL;  // none
+  std::vector<uint8_t> at;       // by point; empty: at any
+};
 
 struct MemoryPeak {
   double bytes = 0;
@@ -69,9 +77,9 @@ class MemoryModel {
     uint32_t table;         // of bytes(): by strategy
     bool returned = false;  // written into memory that the caller holds
   };
-  // Adds a budget with these uses, and with the copies that may take `copies_from` bytes, as
-  // variables behind those of the nodes. Returns its index.
-  uint32_t add_budget(double limit_bytes, double copies_from,
+  // Adds a budget with these uses, and with copies as variables behind those of the nodes. Returns
+  // its index.
+  uint32_t add_budget(double limit_bytes, const CountedCopies& copies,
                       solver::PlacementProblem& problem) const;
 
   // Of a choice of one strategy per node.
@@ -98,7 +106,8 @@ class MemoryModel {
     uint32_t table;  // by the payer's strategy
   };
   class CopyVariables;
-  void add_copies(uint32_t budget, double from_bytes, solver::PlacementProblem& problem) const;
+  void add_copies(uint32_t budget, const CountedCopies& counted,
+                  solver::PlacementProblem& problem) const;
   bool is_copied(const Copy& c, std::span<const uint32_t> choice) const {
     return strategies_->operand_layout(c.reader, c.operand, choice[c.reader.v]) !=
            strategies_->result_layout(c.of, c.result, choice[c.of.v]);

@@ -97,10 +97,16 @@ class MemoryModel::CopyVariables {
   uint32_t variable_ = 0;
 };
 
-void MemoryModel::add_copies(uint32_t budget, double from_bytes,
+void MemoryModel::add_copies(uint32_t budget, const CountedCopies& counted,
                              solver::PlacementProblem& problem) const {
-  CopyVariables variables(*this, budget, from_bytes, problem);
-  for (const Copy& c : copies_) variables.add(c);
+  if (counted.from_bytes == HUGE_VAL) return;
+  CopyVariables variables(*this, budget, counted.from_bytes, problem);
+  for (const Copy& c : copies_) {
+    const auto at = std::span(counted.at);
+    const bool there = at.empty() || std::ranges::count(at.subspan(c.first, c.end - c.first), 0) <
+                                         std::ptrdiff_t{c.end - c.first};
+    if (there) variables.add(c);
+  }
 }
 
 }  // namespace shw

@@ -168,7 +168,7 @@ TEST(MemoryBudget, HoldsThePeakOfThePlacement) {
   const uint32_t n = planner->graph().num_nodes();
   for (const double share : {1.0, 0.8, 0.6}) {
     wanted.memory_limit_bytes = static_cast<int64_t>(share * free->memory.peak_bytes);
-    const auto problem = planner->problem(wanted, monitor, 1);
+    const auto problem = planner->problem(wanted, monitor, {.from_bytes = 1, .at = {}});
     ASSERT_TRUE(problem.ok());
     EXPECT_GT(problem->num_variables(), n);
     solver::SolveOptions options;
@@ -191,7 +191,9 @@ TEST(MemoryLimit, GivesTheCheapestPlacementThatFits) {
   ASSERT_TRUE(free.ok()) << free.status().message();
   const auto lowest = planner->lowest_peak(wanted, {}, monitor);
   ASSERT_TRUE(lowest.ok()) << lowest.status().message();
-  EXPECT_EQ(lowest->least_bytes, lowest->reached_bytes);
+  // The least is of what is planned, what was reached of programs.
+  EXPECT_LE(lowest->least_bytes, lowest->reached_bytes);
+  EXPECT_GE(lowest->least_bytes, 0.999 * lowest->reached_bytes);
   EXPECT_LT(lowest->reached_bytes, free->memory.peak_bytes);
   for (const double share : {0.0, 0.1, 0.4, 0.8}) {
     wanted.memory_limit_bytes = static_cast<int64_t>(
