@@ -7,8 +7,11 @@
 // Large ones are placed first, each at the lowest offset where it fits between those placed before
 // whose lives it meets (greedy by size, as in Pisarchyk and Lee 2020). That is quadratic, so only
 // the largest kBySize are placed that way; the small rest is placed on top, in order of time, with
-// a free list.
+// a free list. Where that leaves gaps at the fullest step, those that are there at fuller steps are
+// placed first instead: the fullest step is then filled without a gap. The better of both stays.
 #include <algorithm>
+#include <bit>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
@@ -60,15 +63,33 @@ std::vector<Life> lives_of(const Program& p) {
   return lives;
 }
 
-int64_t peak_of(const std::vector<Life>& lives, size_t num_steps) {
-  std::vector<int64_t> change(num_steps + 2, 0);
+std::vector<int64_t> live_bytes(const std::vector<Life>& lives, size_t num_steps) {
+  std::vector<int64_t> live(num_steps + 2, 0);
   for (const Life& l : lives) {
-    change[l.begin] += l.bytes;
-    change[l.end] -= l.bytes;
+    live[l.begin] += l.bytes;
+    live[l.end] -= l.bytes;
   }
-  int64_t now = 0, peak = 0;
-  for (int64_t c : change) peak = std::max(peak, now += c);
-  return peak;
+  for (size_t i = 1; i < live.size(); ++i) live[i] += live[i - 1];
+  return live;
+}
+
+// By life, the most that is live at a step of it. Rows of maxima over 1, 2, 4, … steps.
+std::vector<int64_t> fullest_steps(const std::vector<Life>& lives,
+                                   const std::vector<int64_t>& live) {
+  std::vector<std::vector<int64_t>> most{live};
+  for (size_t width = 1; 2 * width <= live.size(); width *= 2) {
+    const std::vector<int64_t>& last = most.back();
+    std::vector<int64_t> next(last.size() - width);
+    for (size_t i = 0; i < next.size(); ++i) next[i] = std::max(last[i], last[i + width]);
+    most.push_back(std::move(next));
+  }
+  std::vector<int64_t> fullest;
+  for (const Life& l : lives) {
+    const uint32_t steps = std::max(l.end - l.begin, 1u);
+    const auto row = static_cast<size_t>(std::bit_width(steps) - 1);
+    fullest.push_back(std::max(most[row][l.begin], most[row][l.begin + steps - (1u << row)]));
+  }
+  return fullest;
 }
 
 // Lives that have their place, in order of offset; in runs, so that one more moves few others.
@@ -107,7 +128,7 @@ class Placed {
   std::vector<std::vector<Life>> runs_;  // none but the first is empty
 };
 
-Result<int64_t> place_by_size(std::span<Life> lives, Monitor& monitor) {
+Result<int64_t> place_low(std::span<Life> lives, Monitor& monitor) {
   Placed placed;
   int64_t top = 0;
   for (size_t i = 0; i < lives.size(); ++i) {
@@ -188,14 +209,35 @@ int64_t place_by_time(std::span<Life> lives, int64_t bottom) {
   return free.top();
 }
 
+// In their order, from the first.
+Result<int64_t> place(std::span<Life> lives, Monitor& monitor) {
+  const size_t large = std::min(lives.size(), kBySize);
+  SHW_ASSIGN_OR_RETURN(const int64_t bottom, place_low(lives.first(large), monitor));
+  return place_by_time(lives.subspan(large), bottom);
+}
+
+// Those of one fullest step stay in their order; that of the largest comes first.
+std::vector<Life> fullest_first(const std::vector<Life>& lives, const std::vector<int64_t>& live) {
+  const std::vector<int64_t> fullest = fullest_steps(lives, live);
+  std::vector<uint32_t> order(lives.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::stable_sort(order, std::greater(), [&](uint32_t i) { return fullest[i]; });
+  std::vector<Life> sorted;
+  for (uint32_t i : order) sorted.push_back(lives[i]);
+  return sorted;
+}
+
 Result<uint32_t> run(Program& p, Monitor& monitor) {
   std::vector<Life> lives = lives_of(p);
-  const int64_t peak = peak_of(lives, p.steps.size());
-  std::stable_sort(lives.begin(), lives.end(),
-                   [](const Life& a, const Life& b) { return a.bytes > b.bytes; });
-  const size_t large = std::min(lives.size(), kBySize);
-  SHW_ASSIGN_OR_RETURN(const int64_t bottom, place_by_size(std::span(lives).first(large), monitor));
-  const int64_t top = place_by_time(std::span(lives).subspan(large), bottom);
+  const std::vector<int64_t> live = live_bytes(lives, p.steps.size());
+  const int64_t peak = *std::ranges::max_element(live);
+  std::ranges::stable_sort(lives, std::greater(), &Life::bytes);
+  SHW_ASSIGN_OR_RETURN(int64_t top, place(lives, monitor));
+  if (top > peak) {
+    std::vector<Life> others = fullest_first(lives, live);
+    SHW_ASSIGN_OR_RETURN(const int64_t other_top, place(others, monitor));
+    if (other_top < top) lives = std::move(others), top = other_top;
+  }
 
   uint32_t changed = 0;
   for (const Life& l : lives) {

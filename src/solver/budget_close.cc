@@ -98,7 +98,7 @@ void BudgetCloser::begin_warm(std::span<uint8_t> keep) {
 std::vector<double> BudgetCloser::first_prices() const {
   std::vector<double> prices(points_.size(), 0);
   const WarmStart* warm = search_.options().warm;
-  if (warm == nullptr || !fits(*warm, root_)) return prices;
+  if (warm == nullptr) return prices;
   for (const BudgetPrice& p : warm->prices) {
     const auto after = std::ranges::upper_bound(
         points_, std::pair(p.budget, p.point), {},

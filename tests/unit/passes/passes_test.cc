@@ -186,6 +186,21 @@ TEST(PlanMemory, KeepsWhatTheOtherStreamStillReads) {
   EXPECT_NE(place(a), place(b));
 }
 
+// By size, b lies above a, c where a was, and d, for which two units are left there, on top.
+TEST(PlanMemory, FillsTheFullestStepWithoutGaps) {
+  constexpr int64_t kUnit = 64;
+  Sketch s;
+  const ValueId x = s.input({kUnit});
+  const ValueId a = s.step("relu", {x}, {5 * kUnit});
+  const ValueId b = s.step("relu", {x}, {5 * kUnit});
+  s.output(s.step("relu", {a}, {kUnit}));
+  const ValueId c = s.step("relu", {x}, {3 * kUnit});
+  s.step("add", {b, c}, {3 * kUnit});
+  s.run(kPlanMemory);
+  EXPECT_EQ(s.p.live_peak_bytes, 11 * kUnit * 4);
+  EXPECT_EQ(s.p.arena_bytes, 11 * kUnit * 4);
+}
+
 TEST(PlanMemory, IsWithinAFewPercentOfTheLiveBytes) {
   for (uint32_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(seed);
@@ -201,8 +216,7 @@ TEST(PlanMemory, IsWithinAFewPercentOfTheLiveBytes) {
     s.output(s.step("relu", {values.back()}, {16}));
     s.run(kPlanMemory);  // verify() finds overlaps
     EXPECT_GE(s.p.arena_bytes, s.p.live_peak_bytes);
-    EXPECT_LE(static_cast<double>(s.p.arena_bytes),
-              1.15 * static_cast<double>(s.p.live_peak_bytes));
+    EXPECT_LE(static_cast<double>(s.p.arena_bytes), 1.1 * static_cast<double>(s.p.live_peak_bytes));
   }
 }
 
