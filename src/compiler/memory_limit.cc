@@ -1,6 +1,7 @@
 // The planner under a memory limit: placements with what they hold, the lowest limit that can be
 // kept, and what to say when a limit cannot.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "compiler/planner.h"
@@ -54,20 +55,26 @@ class Planner::WithinLimit {
   }
 
   Result<Placed> run() {
-    for (bool rough = true; rounds_ < kMostRounds;) {
+    uint32_t fine_rounds = 0;
+    for (bool rough = true; rounds_ < kMostRounds && fine_rounds < kFineRounds;) {
+      fine_rounds += !rough;
       auto next = solve(rough);
       const Code code = next.status().code();
       const bool none = code == Code::kFailedPrecondition;
       if (none && room_ == limit_) return next.status();
       if (!next.ok() && !none && code != Code::kDeadlineExceeded) return next.status();
-      if (next.ok() && over(*next) <= 0) {
-        if (!best_ || next->objective_us < best_->objective_us) best_ = std::move(*next);
-        if (!rough || proven() || is_late()) break;
-        rough = false;
-      } else if (!next.ok() || (!rough && is_late())) {
+      if (none || is_late() || (!next.ok() && !rough)) {
+        if (next.ok() && over(*next) <= 0) take(std::move(*next));
         break;  // nothing is left within so little, or in the time that is left
+      }
+      if (!next.ok()) {
+        rough = false;  // look harder
+      } else if (over(*next) <= 0) {
+        take(std::move(*next));
+        if (!rough || proven()) break;
+        rough = false;
       } else if (!count_copies(*next)) {
-        room_ -= over(*next);
+        room_ -= std::max(over(*next), kLeastStep * limit_);
       }
     }
     if (!best_)
@@ -75,13 +82,14 @@ class Planner::WithinLimit {
                     "no placement was found of which the program stays within the limit");
     best_->bound_us = std::min(bound_, best_->objective_us);
     best_->proven = proven();
-    best_->seconds = seconds_;
+    best_->seconds = seconds();
     best_->memory.rounds = rounds_;
     return std::move(*best_);
   }
 
  private:
-  static constexpr uint32_t kMostRounds = 16;
+  static constexpr uint32_t kMostRounds = 16, kFineRounds = 2;
+  static constexpr double kLeastStep = 1e-3;   // of the limit
   static constexpr double kNegligible = 1e-3;  // of the limit: smaller copies are not counted
   static constexpr double kLeastSeconds = 0.5;
   static constexpr double kRoughGap = 2e-3;
@@ -94,7 +102,13 @@ class Planner::WithinLimit {
   bool proven() const {
     return best_->objective_us - bound_ <= options_.relative_gap * best_->objective_us;
   }
-  bool is_late() const { return options_.time_limit_s > 0 && seconds_ >= options_.time_limit_s; }
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+  bool is_late() const { return options_.time_limit_s > 0 && seconds() >= options_.time_limit_s; }
+  void take(Placed placed) {
+    if (!best_ || placed.objective_us < best_->objective_us) best_ = std::move(placed);
+  }
 
   // From now on, those that are there where this does not fit. False: they are counted already.
   bool count_copies(const Placed& placed) {
@@ -112,7 +126,7 @@ class Planner::WithinLimit {
     options.warm = warm_ != nullptr ? warm_.get() : options_.warm;
     if (options.time_limit_s > 0)
       options.time_limit_s =
-          std::max(kLeastSeconds, (options_.time_limit_s - seconds_) / (rough ? 4 : 1));
+          std::max(kLeastSeconds, (options_.time_limit_s - seconds()) / (rough ? 4 : 1));
     if (rough) options.relative_gap = std::max(options.relative_gap, kRoughGap);
     if (rough || !copies_.at.empty())
       options.max_branch_nodes =
@@ -127,7 +141,6 @@ class Planner::WithinLimit {
                          planner_.problem(constraints_, monitor_, copies_));
     SHW_ASSIGN_OR_RETURN(Placed placed, planner_.solve(problem, options(rough), monitor_));
     warm_ = placed.warm;
-    seconds_ += placed.seconds;
     if (room_ == limit_) bound_ = std::max(bound_, placed.bound_us);
     const auto budget = static_cast<uint32_t>(problem.budget_limits().size() - 1);
     placed.memory.price_per_gib = price_per_gib(placed.prices, budget);
@@ -140,6 +153,7 @@ class Planner::WithinLimit {
   Planner& planner_;
   const double limit_;
   double room_;  // what is left to what is planned
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   PlacementConstraints constraints_;
   solver::SolveOptions options_;
   Monitor& monitor_;
@@ -147,7 +161,6 @@ class Planner::WithinLimit {
   std::shared_ptr<const solver::WarmStart> warm_;  // the last round's
   std::optional<Placed> best_;                     // of what fits
   double bound_ = -HUGE_VAL;
-  double seconds_ = 0;
   uint32_t rounds_ = 0;
 };
 
