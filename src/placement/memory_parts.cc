@@ -26,19 +26,21 @@ class Kinds {
     return {in.role == InputRole::kParameter ? MemoryKind::kParameter : MemoryKind::kInput, n};
   }
   Kind of_returned(NodeId n) const {
-    if (output_[n.v] < 0) return {MemoryKind::kResult, n};
+    if (output_[n.v] < 0) return {MemoryKind::kResult, maker(n)};
     const OutputInfo& out = graph_.outputs()[static_cast<size_t>(output_[n.v])];
-    if (out.of_input < 0) return {MemoryKind::kResult, n};
+    if (out.of_input < 0) return {MemoryKind::kResult, maker(n)};
     const NodeId input = graph_.inputs()[static_cast<size_t>(out.of_input)].node;
     return {out.role == OutputRole::kGradient ? MemoryKind::kGradient : MemoryKind::kResult, input};
   }
   Kind of_other(NodeId n) const {
-    const MemoryKind kind = saved_[n.v] ? MemoryKind::kActivation : MemoryKind::kTemporary;
-    while (is_view(n)) n = graph_.operands(n)[0];
-    return {kind, n};
+    return {saved_[n.v] ? MemoryKind::kActivation : MemoryKind::kTemporary, maker(n)};
   }
 
  private:
+  NodeId maker(NodeId n) const {
+    while (is_view(n)) n = graph_.operands(n)[0];
+    return n;
+  }
   bool is_view(NodeId n) const {
     return graph_.op(n) != OpKind::kInput && op_def(graph_.op(n)).is_view;
   }

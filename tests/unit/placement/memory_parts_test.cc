@@ -63,7 +63,7 @@ TEST(MemoryParts, AreNamedForWhatTheyAreOf) {
   ASSERT_NE(planner, nullptr);
   const std::vector<uint32_t> choice(planner->graph().num_nodes(), 0);
   Held all{{{"parameters", "w"}, 1024}, {{"optimizer_state", "w"}, 2048},
-           {{"results", "alias_default_4"}, 1024},    {{"inputs", "x"}, 512},
+           {{"results", "w"}, 1024},    {{"inputs", "x"}, 512},
            {{"inputs", "b"}, 64},       {{"results", "y"}, 512},
            {{"gradients", "w"}, 1024}};
   Held forward = all;
