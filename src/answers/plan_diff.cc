@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "plan/memory_report.h"
+
 namespace shw::answers {
 namespace {
 
@@ -22,6 +24,7 @@ PlanFigures figures_of(const Plan& plan) {
   f.gradient_bytes = port_bytes(plan.program, PortRole::kGradient);
   f.arena_bytes = plan.program.arena_bytes;
   f.memory_peak_bytes = s.memory_peak_bytes;
+  for (const auto& [kind, bytes] : memory_by_kind(s)) f.peak_by_kind[kind] = bytes;
   f.collectives = collective_totals(plan.program);
   return f;
 }

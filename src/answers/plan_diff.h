@@ -16,7 +16,8 @@ struct PlanFigures {
   double objective_us = 0, compute_us = 0, comm_us = 0, transition_us = 0;
   bool proven = false;
   int64_t parameter_bytes = 0, gradient_bytes = 0, arena_bytes = 0;  // of one rank
-  int64_t memory_peak_bytes = 0;  // as the planner counts it; 0: not known
+  int64_t memory_peak_bytes = 0;                // as the planner counts it; 0: not known
+  std::map<std::string, int64_t> peak_by_kind;  // "activations" → of these; empty: not known
   std::map<std::string, CollectiveTotal> collectives;
 };
 

@@ -1,4 +1,5 @@
 // A difference of plans as a person or a program wants to read it.
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 
@@ -15,7 +16,10 @@ void write_figures(JsonWriter& j, std::string_view key, const PlanFigures& f) {
   j.member("compute", f.compute_us).member("comm", f.comm_us);
   j.member("transition", f.transition_us).key("memory_per_rank").begin_object();
   j.member("parameters", f.parameter_bytes).member("gradients", f.gradient_bytes);
-  j.member("arena", f.arena_bytes).member("planned_peak", f.memory_peak_bytes).end_object();
+  j.member("arena", f.arena_bytes).member("planned_peak", f.memory_peak_bytes);
+  j.key("planned_peak_by_kind").begin_object();
+  for (const auto& [kind, bytes] : f.peak_by_kind) j.member(kind, bytes);
+  j.end_object().end_object();
   j.key("collectives").begin_object();
   for (const auto& [kind, total] : f.collectives) {
     j.key(kind).begin_object().member("count", total.count);
@@ -31,19 +35,19 @@ void write_names(JsonWriter& j, std::string_view key, const std::vector<std::str
 }
 
 std::string us_row(const char* what, double before, double after) {
-  return format("%-14s %16.3f → %16.3f  %+14.3f\n", what, before, after, after - before);
+  return format("%-17s %16.3f → %16.3f  %+14.3f\n", what, before, after, after - before);
 }
 
 std::string bytes_row(const char* what, int64_t before, int64_t after) {
   const int64_t more = after - before;
-  return format("%-14s %16s → %16s  %14s\n", what, human_bytes(before).c_str(),
+  return format("%-17s %16s → %16s  %14s\n", what, human_bytes(before).c_str(),
                 human_bytes(after).c_str(),
                 ((more < 0 ? "-" : "+") + human_bytes(std::abs(more))).c_str());
 }
 
 std::string text_row(const char* what, const std::string& before, const std::string& after) {
-  if (before == after) return format("%-14s %s\n", what, before.c_str());
-  return format("%-14s %16s → %16s\n", what, before.c_str(), after.c_str());
+  if (before == after) return format("%-17s %s\n", what, before.c_str());
+  return format("%-17s %16s → %16s\n", what, before.c_str(), after.c_str());
 }
 
 std::string collective_rows(const PlanFigures& before, const PlanFigures& after) {
@@ -60,8 +64,28 @@ std::string collective_rows(const PlanFigures& before, const PlanFigures& after)
     const auto one = [](const CollectiveTotal& c) {
       return std::to_string(c.count) + ", " + human_bytes(static_cast<int64_t>(c.wire_bytes));
     };
-    t += format("%-14s %16s → %16s  %+14lld\n", kind.c_str(), one(was).c_str(), one(is).c_str(),
+    t += format("%-17s %16s → %16s  %+14lld\n", kind.c_str(), one(was).c_str(), one(is).c_str(),
                 static_cast<long long>(is.count) - static_cast<long long>(was.count));
+  }
+  return t;
+}
+
+// What the peaks are of, where both are known.
+std::string peak_rows(const PlanFigures& before, const PlanFigures& after) {
+  if (before.memory_peak_bytes == 0 || after.memory_peak_bytes == 0) return "";
+  std::string t = bytes_row("planned peak", before.memory_peak_bytes, after.memory_peak_bytes);
+  if (before.peak_by_kind.empty() || after.peak_by_kind.empty()) return t;
+  std::set<std::string> kinds;
+  for (const auto* figures : {&before, &after})
+    for (const auto& kind : figures->peak_by_kind) kinds.insert(kind.first);
+  const auto of = [](const PlanFigures& f, const std::string& kind) {
+    const auto it = f.peak_by_kind.find(kind);
+    return it == f.peak_by_kind.end() ? int64_t{0} : it->second;
+  };
+  for (const std::string& kind : kinds) {
+    std::string name = "  " + kind;
+    std::ranges::replace(name, '_', ' ');
+    t += bytes_row(name.c_str(), of(before, kind), of(after, kind));
   }
   return t;
 }
@@ -107,9 +131,7 @@ std::string to_text(const PlanDiff& diff, bool with_nodes) {
        us_row("transitions", a.transition_us, b.transition_us);
   t += "\none rank holds\n" + bytes_row("parameters", a.parameter_bytes, b.parameter_bytes) +
        bytes_row("gradients", a.gradient_bytes, b.gradient_bytes) +
-       bytes_row("arena", a.arena_bytes, b.arena_bytes);
-  if (a.memory_peak_bytes > 0 && b.memory_peak_bytes > 0)
-    t += bytes_row("planned peak", a.memory_peak_bytes, b.memory_peak_bytes);
+       bytes_row("arena", a.arena_bytes, b.arena_bytes) + peak_rows(a, b);
   t += "\ncollectives, and what one rank sends\n" + collective_rows(a, b) + "\nnodes\n";
   for (const LayoutChange& c : diff.changes) {
     t += format("%8zu  %s → %s\n", c.nodes.size(), c.from.c_str(), c.to.c_str());

@@ -191,11 +191,11 @@ SHW_API shw_status* shw_plan_to_module_tree(const shw_plan* plan, shw_blob** out
 SHW_API shw_status* shw_plan_to_placements(const shw_plan* plan, shw_blob** out_blob) SHW_MUST_USE;
 
 /**
- * How two plans differ, as one JSON object: `before` and `after` (costs, memory of one rank,
- * collectives) with `delta`; `changes`: the nodes whose result went `from` one layout `to` another,
- * those of most nodes first; `operands_only`: nodes with the same result from other operands; the
- * number of those `unchanged`; and the nodes of one plan alone, by name. The plans may be of other
- * meshes, options or hardware.
+ * How two plans differ, as one JSON object: `before` and `after` (costs, memory of one rank
+ * with the planned peak by kind, collectives) with `delta`; `changes`: the nodes whose result went
+ * `from` one layout `to` another, those of most nodes first; `operands_only`: nodes with the same
+ * result from other operands; the number of those `unchanged`; and the nodes of one plan alone, by
+ * name. The plans may be of other meshes, options or hardware.
  * @param before    lent for the call
  * @param after     lent for the call
  * @param out_blob  receives a handle that the caller destroys; NULL on failure

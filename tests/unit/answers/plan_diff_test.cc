@@ -65,6 +65,12 @@ TEST(PlanDiff, CountsEveryNodeOnceAndTheMostFrequentChangesFirst) {
   EXPECT_EQ(d.before.objective_us, answer.before.plan.summary.objective_us);
   EXPECT_EQ(d.after.objective_us, answer.after.plan.summary.objective_us);
   EXPECT_GT(d.after.parameter_bytes, d.before.parameter_bytes);
+  for (const PlanFigures* f : {&d.before, &d.after}) {
+    EXPECT_EQ(f->peak_by_kind.at("parameters"), f->parameter_bytes);
+    int64_t sum = 0;
+    for (const auto& kind : f->peak_by_kind) sum += kind.second;
+    EXPECT_EQ(sum, f->memory_peak_bytes);
+  }
 }
 
 TEST(PlanDiff, TellsWhichNodesOnePlanDoesNotHave) {
