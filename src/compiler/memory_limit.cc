@@ -39,8 +39,8 @@ Status Planner::weigh(Placed& placed, double limit_bytes, Monitor& monitor) cons
 // The first problem leaves copies out: its optimum is a bound, and the answer if it fits. If it
 // does not, the next has the copies that are there where it does not fit, which is a closer bound;
 // until what is planned fits. What the program takes beyond it – buffers of collectives, small
-// copies, gaps in the arena – is kept free in the rounds after. All that is done roughly; once
-// something fits, the same problem is solved as well as was asked.
+// copies, gaps in the arena – is kept free in the rounds after. All that is done roughly, until
+// something fits, and then as well as was asked, from the whole limit on.
 class Planner::WithinLimit {
  public:
   WithinLimit(Planner& planner, double limit_bytes, const PlacementConstraints& constraints,
@@ -55,27 +55,10 @@ class Planner::WithinLimit {
   }
 
   Result<Placed> run() {
-    uint32_t fine_rounds = 0;
-    for (bool rough = true; rounds_ < kMostRounds && fine_rounds < kFineRounds;) {
-      fine_rounds += !rough;
-      auto next = solve(rough);
-      const Code code = next.status().code();
-      const bool none = code == Code::kFailedPrecondition;
-      if (none && room_ == limit_) return next.status();
-      if (!next.ok() && !none && code != Code::kDeadlineExceeded) return next.status();
-      if (none || is_late() || (!next.ok() && !rough)) {
-        if (next.ok() && over(*next) <= 0) take(std::move(*next));
-        break;  // nothing is left within so little, or in the time that is left
-      }
-      if (!next.ok()) {
-        rough = false;  // look harder
-      } else if (over(*next) <= 0) {
-        take(std::move(*next));
-        if (!rough || proven()) break;
-        rough = false;
-      } else if (!count_copies(*next)) {
-        room_ -= std::max(over(*next), kLeastStep * limit_);
-      }
+    SHW_RETURN_IF_ERROR(descend(kRoughRounds, true));
+    if (!is_late() && !(best_ && proven())) {
+      room_ = limit_;
+      SHW_RETURN_IF_ERROR(descend(kFineRounds, false));
     }
     if (!best_)
       return Status(Code::kDeadlineExceeded,
@@ -88,12 +71,33 @@ class Planner::WithinLimit {
   }
 
  private:
-  static constexpr uint32_t kMostRounds = 16, kFineRounds = 2;
-  static constexpr double kLeastStep = 1e-3;   // of the limit
+  static constexpr uint32_t kRoughRounds = 12, kFineRounds = 3;
+  static constexpr double kLeastStep = 2e-3;   // of the limit
   static constexpr double kNegligible = 1e-3;  // of the limit: smaller copies are not counted
   static constexpr double kLeastSeconds = 0.5;
+  static constexpr double kShareOfTime = 0.05;
   static constexpr double kRoughGap = 2e-3;
   static constexpr uint64_t kRoughBranchNodes = 20, kBranchNodesWithCopies = 100;
+
+  // Rounds until something fits, each with more room for what did not.
+  Status descend(uint32_t most_rounds, bool rough) {
+    for (uint32_t left = most_rounds; left > 0; --left) {
+      const auto next = solve(rough, left);
+      if (!next.ok()) {
+        const Code code = next.status().code();
+        const bool none = code == Code::kFailedPrecondition;
+        const bool go_on = none ? best_ || room_ != limit_ : code == Code::kDeadlineExceeded;
+        return go_on ? Status() : next.status();
+      }
+      if (over(*next) <= 0) {
+        if (!best_ || next->objective_us < best_->objective_us) best_ = *next;
+        return {};
+      }
+      if (is_late()) return {};
+      if (!count_copies(*next)) room_ -= std::max(over(*next), kLeastStep * limit_);
+    }
+    return {};
+  }
 
   static double held(const Placed& p) {
     return std::max(p.memory.peak_bytes, p.memory.program_bytes);
@@ -106,12 +110,12 @@ class Planner::WithinLimit {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   }
   bool is_late() const { return options_.time_limit_s > 0 && seconds() >= options_.time_limit_s; }
-  void take(Placed placed) {
-    if (!best_ || placed.objective_us < best_->objective_us) best_ = std::move(placed);
-  }
 
-  // From now on, those that are there where this does not fit. False: they are counted already.
+  // From now on, those that are there where this does not fit. False: they are counted already, or
+  // there is no time for so large a problem.
   bool count_copies(const Placed& placed) {
+    if (options_.time_limit_s > 0 && first_round_s_ > kShareOfTime * options_.time_limit_s)
+      return false;
     const std::vector<double> held = planner_.memory_.bytes_at_points(placed.choice);
     copies_.at.resize(held.size(), 0);
     bool more = false;
@@ -121,12 +125,13 @@ class Planner::WithinLimit {
     return more;
   }
 
-  solver::SolveOptions options(bool rough) const {
+  solver::SolveOptions options(bool rough, uint32_t rounds_left) const {
     solver::SolveOptions options = options_;
     options.warm = warm_ != nullptr ? warm_.get() : options_.warm;
-    if (options.time_limit_s > 0)
-      options.time_limit_s =
-          std::max(kLeastSeconds, (options_.time_limit_s - seconds()) / (rough ? 4 : 1));
+    if (options.time_limit_s > 0) {
+      const double left = options_.time_limit_s - seconds();
+      options.time_limit_s = std::max(kLeastSeconds, left / std::min(rounds_left, 3u));
+    }
     if (rough) options.relative_gap = std::max(options.relative_gap, kRoughGap);
     if (rough || !copies_.at.empty())
       options.max_branch_nodes =
@@ -134,12 +139,14 @@ class Planner::WithinLimit {
     return options;
   }
 
-  Result<Placed> solve(bool rough) {
+  Result<Placed> solve(bool rough, uint32_t rounds_left) {
     ++rounds_;
     constraints_.memory_limit_bytes = static_cast<int64_t>(room_);
     SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem,
                          planner_.problem(constraints_, monitor_, copies_));
-    SHW_ASSIGN_OR_RETURN(Placed placed, planner_.solve(problem, options(rough), monitor_));
+    SHW_ASSIGN_OR_RETURN(Placed placed,
+                         planner_.solve(problem, options(rough, rounds_left), monitor_));
+    if (rounds_ == 1) first_round_s_ = placed.seconds;
     warm_ = placed.warm;
     if (room_ == limit_) bound_ = std::max(bound_, placed.bound_us);
     const auto budget = static_cast<uint32_t>(problem.budget_limits().size() - 1);
@@ -161,6 +168,7 @@ class Planner::WithinLimit {
   std::shared_ptr<const solver::WarmStart> warm_;  // the last round's
   std::optional<Placed> best_;                     // of what fits
   double bound_ = -HUGE_VAL;
+  double first_round_s_ = 0;
   uint32_t rounds_ = 0;
 };
 
@@ -196,13 +204,17 @@ Result<Placed> Planner::place(const PlacementConstraints& constraints,
   if (limit == 0) return placed;
   SHW_ASSIGN_OR_RETURN(const LowestPeak lowest, lowest_peak(constraints, options, monitor));
   if (lowest.reached_bytes <= limit) return within(lowest, limit, placed.status(), monitor);
+  const std::string asked = human_bytes(constraints.memory_limit_bytes) + " per rank";
   const std::string reached = human_bytes(static_cast<int64_t>(lowest.reached_bytes));
   const std::string least = human_bytes(static_cast<int64_t>(lowest.least_bytes));
-  return failed_precondition("no placement stays within a memory limit of " +
-                             human_bytes(constraints.memory_limit_bytes) +
-                             " per rank: the lowest peak is " +
-                             (least == reached ? reached : "between " + least + " and " + reached))
-      .at_node(lowest.at.v, graph_.name(lowest.at));
+  const std::string range = least == reached ? reached : "between " + least + " and " + reached;
+  Status status =
+      refused ? failed_precondition("no placement stays within a memory limit of " + asked +
+                                    ": the lowest peak is " + range)
+              : Status(Code::kDeadlineExceeded, "no placement within a memory limit of " + asked +
+                                                    " was found in time: the lowest peak is " +
+                                                    range + "; allow more time, or more memory");
+  return std::move(status).at_node(lowest.at.v, graph_.name(lowest.at));
 }
 
 // What fits where nothing better was found.
