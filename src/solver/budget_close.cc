@@ -22,6 +22,7 @@ constexpr uint32_t kRootSteps = 150;  // of prices
 // averages only circle, but knows nothing of how far sweeps are from their end.
 constexpr uint32_t kAverageSteps = 16;
 constexpr double kNarrowGap = 0.02;
+constexpr uint32_t kMostSilent = 6;     // times in a row that it may have nothing to say
 constexpr double kWorthDropping = 0.5;  // labels, of a large part, when so much is left without
 // Branching does not come to an end on so many pairs of labels; what can be done there is a good
 // bound, and a good labelling by the way.
@@ -147,7 +148,7 @@ Result<std::optional<Part>> BudgetCloser::restrict(const Part& parent,
     if (stage.status().code() == Code::kFailedPrecondition) return {std::nullopt};
     return stage.status();
   }
-  Part part{*stage, nullptr, parent.prices, parent.bound, parent.reach};
+  Part part{*stage, nullptr, parent.prices, parent.bound, parent.reach, parent.bundles};
   part.rows = std::make_shared<BudgetRows>(parent.rows->restricted(
       source->problem, source->label, part.stage->problem, part.stage->undo));
   if (part.rows->broken()) return {std::nullopt};
@@ -194,10 +195,11 @@ Status BudgetCloser::combine(const Part& part, Packer& packer, Relaxation& relax
 }
 
 // False: prices will not raise the bound any more.
-Result<bool> BudgetCloser::move_prices(const Part& part, Packer& packer, Relaxation& relaxation,
+Result<bool> BudgetCloser::move_prices(Part& part, Packer& packer, Relaxation& relaxation,
                                        bool by_bundle) {
   const double gap = search_.cost() - part.bound, constant = part.stage->constant;
-  if (by_bundle && gap < kNarrowGap * std::abs(part.bound)) {
+  part.bundles = part.bundles && relaxation.silent() <= kMostSilent;
+  if (by_bundle && part.bundles && gap < kNarrowGap * std::abs(part.bound)) {
     std::vector<uint32_t> liked(relaxation.trws().choice().begin(),
                                 relaxation.trws().choice().end());
     if (!liked.empty() && packer.back()) {
@@ -235,7 +237,7 @@ Result<Verdict> BudgetCloser::tighten(Part& part, Relaxation& relaxation, bool i
     if (part.bound >= search_.cutoff()) return Verdict::kClosed;
     if (search_.watch().expired()) return Verdict::kExpired;
     if (is_root) SHW_RETURN_IF_ERROR(search_.watch().report(search_.cost(), part.bound));
-    if (large && step > bundle_from && step % 4 == 0 &&
+    if (part.bundles && large && step > bundle_from && step % 4 == 0 &&
         relaxation.trws().cells_below(search_.cutoff() - constant + relaxation.offset()) <
             kWorthDropping * static_cast<double>(relaxation.trws().cells()))
       break;

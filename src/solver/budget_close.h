@@ -23,7 +23,8 @@ struct Part {
   std::shared_ptr<const BudgetRows> rows;
   std::vector<double> prices;  // of the root's rows
   double bound = -kForbidden;
-  double reach = 0.3;  // of Relaxation
+  double reach = 0.3;   // of Relaxation
+  bool bundles = true;  // move prices, as far as is known
 };
 
 struct OpenPart {
@@ -69,8 +70,7 @@ class BudgetCloser {
   void keep_prices(const Part& part, const Relaxation& relaxation);
   Status settle_without_budgets(const Part& part);
   Result<Verdict> tighten(Part& part, Relaxation& relaxation, bool is_root);
-  Result<bool> move_prices(const Part& part, Packer& packer, Relaxation& relaxation,
-                           bool by_bundle);
+  Result<bool> move_prices(Part& part, Packer& packer, Relaxation& relaxation, bool by_bundle);
   double goal(const Part& part, const Relaxation& relaxation) const;
   Status pack(const Part& part, Packer& packer, Relaxation& relaxation);
   Status combine(const Part& part, Packer& packer, Relaxation& relaxation);

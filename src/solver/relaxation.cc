@@ -107,9 +107,11 @@ Result<bool> Relaxation::bundle_step(double cost) {
   if (ceiling_ - bound_ <= kWorthRising * (cost - bound_)) return false;
   const double level = bound_ + kLevel * (ceiling_ - bound_);
   if (bundle_.least(prices_) >= level) {
+    ++silent_;
     SHW_RETURN_IF_ERROR(sweep_or_step(cost, level));
     return true;
   }
+  silent_ = 0;
   observe();
   if (centre_.empty()) centre_ = best_prices_;
   std::vector<double> next;

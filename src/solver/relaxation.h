@@ -33,6 +33,8 @@ class Relaxation {
   // The same, to where every labelling shown costs part of the way from the bound up to `cost`.
   // False: there are no such prices, and the bound will not rise by much.
   Result<bool> bundle_step(double cost);
+  // How often in a row it knew of no labelling that is cheap where it stood.
+  uint32_t silent() const { return silent_; }
   // A labelling and what it costs without prices, for bundle_step().
   void show(std::span<const uint32_t> choice, double cost);
   // Goes back to the best prices, so that trws() shows them.
@@ -65,7 +67,8 @@ class Relaxation {
   std::vector<double> best_prices_, prices_, label_prices_, overload_, direction_;
   std::vector<float> frequency_;
   PriceBundle bundle_;
-  std::vector<double> centre_;   // of its projections
+  std::vector<double> centre_;  // of its projections
+  uint32_t silent_ = 0;
   bool sweeps_again_ = true;     // at the same prices, if all labellings are dear there
   double ceiling_ = kForbidden;  // the bound will stay below, as far as the bundle knows
   double bound_ = -kForbidden, last_ = -kForbidden, offset_ = 0;
