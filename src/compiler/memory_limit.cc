@@ -208,12 +208,13 @@ Result<Placed> Planner::place(const PlacementConstraints& constraints,
   const std::string reached = human_bytes(static_cast<int64_t>(lowest.reached_bytes));
   const std::string least = human_bytes(static_cast<int64_t>(lowest.least_bytes));
   const std::string range = least == reached ? reached : "between " + least + " and " + reached;
-  Status status =
-      refused ? failed_precondition("no placement stays within a memory limit of " + asked +
-                                    ": the lowest peak is " + range)
-              : Status(Code::kDeadlineExceeded, "no placement within a memory limit of " + asked +
-                                                    " was found in time: the lowest peak is " +
-                                                    range + "; allow more time, or more memory");
+  const bool impossible = refused || limit < lowest.least_bytes;
+  Status status = impossible ? failed_precondition("no placement stays within a memory limit of " +
+                                                   asked + ": the lowest peak is " + range)
+                             : Status(Code::kDeadlineExceeded,
+                                      "no placement within a memory limit of " + asked +
+                                          " was found in time: the lowest peak is " + range +
+                                          "; allow more time, or more memory");
   return std::move(status).at_node(lowest.at.v, graph_.name(lowest.at));
 }
 

@@ -225,6 +225,27 @@ TEST(MemoryLimit, ThatNothingFitsSaysWhichWouldDo) {
   EXPECT_EQ(placed.status().node_index(), lowest->at.v);
 }
 
+// Between what is known to be too little and what was reached, "no" would be too much said.
+TEST(MemoryLimit, SaysNoOnlyWhereThatIsProven) {
+  const auto planner = planner_for("block_1d8.graph.pre", "dp=8,tp=8", 2);
+  ASSERT_NE(planner, nullptr);
+  Monitor monitor;
+  PlacementConstraints wanted = planner->constraints();
+  solver::SolveOptions options;
+  options.max_branch_nodes = 30;
+  const auto lowest = planner->lowest_peak(wanted, options, monitor);
+  ASSERT_TRUE(lowest.ok()) << lowest.status().message();
+  ASSERT_LT(lowest->least_bytes, lowest->reached_bytes);
+  const auto code_within = [&](double limit) {
+    wanted.memory_limit_bytes = static_cast<int64_t>(limit);
+    return planner->place(wanted, options, monitor).status().code();
+  };
+  EXPECT_EQ(code_within(0.9 * lowest->least_bytes), Code::kFailedPrecondition);
+  options.max_branch_nodes = 0;  // enough to refute what is far too little only
+  EXPECT_EQ(code_within(lowest->reached_bytes - 1), Code::kDeadlineExceeded);
+  EXPECT_EQ(code_within(lowest->reached_bytes), Code::kOk);
+}
+
 TEST(MemoryLimit, IsKeptByTheBlockAndPriced) {
   const auto planner = planner_for("block_1d8.graph.pre", "dp=8", 2);
   ASSERT_NE(planner, nullptr);
