@@ -22,13 +22,16 @@ class Front {
 
   Result<Pareto> run(uint32_t points) {
     const auto start = std::chrono::steady_clock::now();
-    SHW_RETURN_IF_ERROR(ask(0));
+    SHW_RETURN_IF_ERROR(ask(0, options_));
     SHW_ASSIGN_OR_RETURN(result_.lowest, planner_.lowest_peak(constraints_, options_, monitor_));
-    SHW_RETURN_IF_ERROR(ask(result_.lowest.reached_bytes));
+    // The ends are what plans under these limits are.
+    SHW_RETURN_IF_ERROR(ask(result_.lowest.reached_bytes, planner_.options().solver));
     while (kept().size() < points && result_.solves < kMostSolvesPerPoint * points) {
       const double limit = next_limit();
       if (limit == 0) break;
-      SHW_RETURN_IF_ERROR(ask(limit));
+      solver::SolveOptions options = options_;
+      options.warm = warm_.get();
+      SHW_RETURN_IF_ERROR(ask(limit, options));
     }
     result_.points = kept();
     result_.seconds =
@@ -38,10 +41,9 @@ class Front {
 
  private:
   // Solves under a limit; `asked_` stays in falling order of limits, none first.
-  Status ask(double limit) {
+  Status ask(double limit, const solver::SolveOptions& options) {
     constraints_.memory_limit_bytes = static_cast<int64_t>(limit);
-    options_.warm = warm_.get();
-    auto placed = planner_.place(constraints_, options_, monitor_);
+    auto placed = planner_.place(constraints_, options, monitor_);
     ++result_.solves;
     if (!placed.ok() && placed.status().code() == Code::kDeadlineExceeded && !asked_.empty()) {
       unanswered_.push_back(limit);

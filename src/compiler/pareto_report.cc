@@ -52,6 +52,7 @@ std::string pareto_json(const Planner& planner, const Pareto& pareto) {
     const Placed& p = point.placed;
     j.begin_object().member("limit_bytes", point.limit_bytes);
     j.member("peak_bytes", p.memory.peak_bytes);
+    if (point.limit_bytes > 0) j.member("program_bytes", p.memory.program_bytes);
     j.member("at", planner.graph().name(p.memory.at)).member("objective", p.objective_us);
     j.member("bound", p.bound_us).member("proven", p.proven);
     j.member("price_us_per_gib", p.memory.price_per_gib);
