@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "support/quiet.h"
+
 namespace shw::answers {
 namespace {
 
@@ -68,8 +70,9 @@ class Search {
     double factor = step;
     for (int i = 0; i < kMostSteps; ++i) {
       SHW_RETURN_IF_ERROR(monitor_.report({.phase = "solve"}));
+      Monitor apart = quiet(monitor_);
       SHW_ASSIGN_OR_RETURN(const solver::Solution best,
-                           solver::solve(with_communication(problem_, factor), options_, monitor_));
+                           solver::solve(with_communication(problem_, factor), options_, apart));
       if (cheaper(best.cost, mine.at(factor))) {
         SHW_ASSIGN_OR_RETURN(rival, rival_of(best.choice));
         const Line other = line_of(best.choice);
@@ -133,11 +136,12 @@ Result<MemoryRange> memory_range(Planner& planner, const PlacementConstraints& c
   if (constraints.memory_limit_bytes == 0) return range;
   PlacementConstraints asked = constraints;
   asked.memory_limit_bytes = 0;
+  Monitor apart = quiet(monitor);
   double low = static_cast<double>(constraints.memory_limit_bytes);
   double high = HUGE_VAL;
   for (int step = 0; step < kMostSteps; ++step) {
     SHW_ASSIGN_OR_RETURN(const Placed other,
-                         planner.place_if_any(asked, few_branches(options), monitor));
+                         planner.place_if_any(asked, few_branches(options), apart));
     const bool beaten = cheaper(other.objective_us, plan.objective_us);
     range.exact &= beaten || other.proven || !cheaper(other.bound_us, plan.objective_us);
     if (beaten)

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "compiler/planner.h"
+#include "support/quiet.h"
 
 namespace shw {
 namespace {
@@ -76,7 +77,8 @@ Status Planner::conflict(const PlacementConstraints& constraints, Monitor& monit
     SHW_ASSIGN_OR_RETURN(solver::PlacementProblem problem,
                          priced(as_casts_want ? conditions.no_comm : all_may_communicate, monitor));
     add_conditions(conditions, problem, active);
-    const auto solution = solver::solve(problem, any, monitor);
+    Monitor apart = quiet(monitor);
+    const auto solution = solver::solve(problem, any, apart);
     if (!solution.ok() && solution.status().code() != Code::kFailedPrecondition)
       return solution.status();
     return solution.ok();

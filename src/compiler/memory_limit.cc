@@ -6,6 +6,7 @@
 
 #include "compiler/planner.h"
 #include "plan/report.h"
+#include "support/quiet.h"
 
 namespace shw {
 namespace {
@@ -144,8 +145,9 @@ class Planner::WithinLimit {
     constraints_.memory_limit_bytes = static_cast<int64_t>(room_);
     SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem,
                          planner_.problem(constraints_, monitor_, copies_));
-    SHW_ASSIGN_OR_RETURN(Placed placed,
-                         planner_.solve(problem, options(rough, rounds_left), monitor_));
+    Monitor apart = quiet(monitor_);  // with less room, what is proven is not for the limit
+    SHW_ASSIGN_OR_RETURN(Placed placed, planner_.solve(problem, options(rough, rounds_left),
+                                                       room_ == limit_ ? monitor_ : apart));
     if (rounds_ == 1) first_round_s_ = placed.seconds;
     warm_ = placed.warm;
     if (room_ == limit_) bound_ = std::max(bound_, placed.bound_us);
@@ -236,14 +238,15 @@ Result<LowestPeak> Planner::lowest_peak(const PlacementConstraints& constraints,
   any.relative_gap = kAnyGap;
   any.max_branch_nodes = std::min(any.max_branch_nodes, kProbeBranchNodes);
   any.time_limit_s /= kHalvings;
-  SHW_ASSIGN_OR_RETURN(Placed placed, place_within(0, constraints, any, monitor));
+  Monitor apart = quiet(monitor);
+  SHW_ASSIGN_OR_RETURN(Placed placed, place_within(0, constraints, any, apart));
   LowestPeak lowest{memory_.floor().bytes, placed.memory.peak_bytes, {}, placed.memory.at};
   SHW_RETURN_IF_ERROR(weigh(placed, placed.memory.peak_bytes, monitor));
   lowest.reached_bytes = std::max(placed.memory.peak_bytes, placed.memory.program_bytes);
   lowest.choice = std::move(placed.choice);
   double from = lowest.least_bytes, next = from;
   for (int i = 0; i < kHalvings && from < lowest.reached_bytes; ++i) {
-    auto within = place_within(next, constraints, any, monitor);
+    auto within = place_within(next, constraints, any, apart);
     if (within.ok()) {
       lowest.reached_bytes = std::max(within->memory.peak_bytes, within->memory.program_bytes);
       lowest.at = within->memory.at;

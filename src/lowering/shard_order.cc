@@ -8,6 +8,7 @@
 #include "ops/op_def.h"
 #include "sharding/unfolding.h"
 #include "solver/problem.h"
+#include "support/quiet.h"
 
 namespace shw {
 namespace {
@@ -44,8 +45,9 @@ class OrderProblem {
       add_edges(NodeId{i});
     }
     for (const OutputInfo& out : graph_.outputs()) tie_to_input(out);
+    Monitor apart = quiet(monitor, "lower");
     SHW_ASSIGN_OR_RETURN(const solver::Solution best,
-                         solver::solve(problem_, solver::SolveOptions{}, monitor));
+                         solver::solve(problem_, solver::SolveOptions{}, apart));
     write_back(best.choice);
     return {};
   }

@@ -246,6 +246,28 @@ TEST(MemoryLimit, SaysNoOnlyWhereThatIsProven) {
   EXPECT_EQ(code_within(lowest->reached_bytes), Code::kOk);
 }
 
+// Of all placements within the limit: not of the problems with less room that are solved on the
+// way.
+TEST(MemoryLimit, ProgressTellsBoundsThatHold) {
+  const auto planner = planner_for("llama8b_L2_8x8_einsum.graph.pre", "dp=8,tp=8", 1.5);
+  ASSERT_NE(planner, nullptr);
+  Monitor monitor;
+  PlacementConstraints wanted = planner->constraints();
+  wanted.memory_limit_bytes = 2'650'000'000;  // the program of the first that fits does not
+  solver::SolveOptions options;
+  options.max_branch_nodes = 30;
+  double told = -HUGE_VAL;
+  monitor.on_progress = [&](const Progress& p) {
+    told = std::max(told, p.lower_bound_us);
+    return false;
+  };
+  const auto placed = planner->place(wanted, options, monitor);
+  ASSERT_TRUE(placed.ok()) << placed.status().message();
+  EXPECT_LT(placed->bound_us, (1 - 1e-3) * placed->objective_us);
+  EXPECT_GT(told, 0);
+  EXPECT_LE(told, placed->bound_us * (1 + 1e-9));
+}
+
 TEST(MemoryLimit, IsKeptByTheBlockAndPriced) {
   const auto planner = planner_for("block_1d8.graph.pre", "dp=8", 2);
   ASSERT_NE(planner, nullptr);
