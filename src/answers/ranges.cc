@@ -131,7 +131,7 @@ Result<MemoryRange> memory_range(Planner& planner, const PlacementConstraints& c
                                  const Placed& plan, const solver::SolveOptions& options,
                                  Monitor& monitor) {
   MemoryRange range;
-  range.from_bytes = std::max(plan.memory.peak_bytes, plan.memory.program_bytes);
+  range.from_bytes = plan.memory.held_bytes();
   range.to_at_least_bytes = range.to_below_bytes = HUGE_VAL;
   if (constraints.memory_limit_bytes == 0) return range;
   PlacementConstraints asked = constraints;

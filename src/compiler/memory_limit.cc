@@ -100,10 +100,7 @@ class Planner::WithinLimit {
     return {};
   }
 
-  static double held(const Placed& p) {
-    return std::max(p.memory.peak_bytes, p.memory.program_bytes);
-  }
-  double over(const Placed& p) const { return held(p) - limit_; }
+  double over(const Placed& p) const { return p.memory.held_bytes() - limit_; }
   bool proven() const {
     return best_->objective_us - bound_ <= options_.relative_gap * best_->objective_us;
   }
@@ -187,21 +184,24 @@ Result<Placed> Planner::place_within(double limit_bytes, const PlacementConstrai
 
 Result<Placed> Planner::place_if_any(const PlacementConstraints& constraints,
                                      const solver::SolveOptions& options, Monitor& monitor) {
-  Result<Placed> placed = place_within(static_cast<double>(constraints.memory_limit_bytes),
-                                       constraints, options, monitor);
-  const bool unanswered = !placed.ok() && constraints.memory_limit_bytes > 0 &&
-                          placed.status().code() == Code::kDeadlineExceeded;
-  return unanswered ? place(constraints, options, monitor) : placed;
+  return place(constraints, options, false, monitor);
 }
 
 Result<Placed> Planner::place(const PlacementConstraints& constraints,
                               const solver::SolveOptions& options, Monitor& monitor) {
+  return place(constraints, options, true, monitor);
+}
+
+// What was not found may yet be, on the way to the lowest peak.
+Result<Placed> Planner::place(const PlacementConstraints& constraints,
+                              const solver::SolveOptions& options, bool says_why,
+                              Monitor& monitor) {
   const auto limit = static_cast<double>(constraints.memory_limit_bytes);
   Result<Placed> placed = place_within(limit, constraints, options, monitor);
   const bool refused = !placed.ok() && placed.status().code() == Code::kFailedPrecondition;
   const bool unanswered =
       !placed.ok() && limit > 0 && placed.status().code() == Code::kDeadlineExceeded;
-  if (!refused && !unanswered) return placed;
+  if (!unanswered && !(refused && says_why)) return placed;
   if (refused) SHW_RETURN_IF_ERROR(conflict(constraints, monitor));
   if (limit == 0) return placed;
   SHW_ASSIGN_OR_RETURN(const LowestPeak lowest, lowest_peak(constraints, options, monitor));
@@ -225,8 +225,7 @@ Result<Placed> Planner::within(const LowestPeak& lowest, double limit_bytes,
                                const Status& otherwise, Monitor& monitor) {
   SHW_ASSIGN_OR_RETURN(Placed placed, price_choice(graph_, strategies_, pricer_, lowest.choice));
   SHW_RETURN_IF_ERROR(weigh(placed, limit_bytes, monitor));
-  if (std::max(placed.memory.peak_bytes, placed.memory.program_bytes) > limit_bytes)
-    return otherwise;
+  if (placed.memory.held_bytes() > limit_bytes) return otherwise;
   return placed;
 }
 
@@ -242,13 +241,13 @@ Result<LowestPeak> Planner::lowest_peak(const PlacementConstraints& constraints,
   SHW_ASSIGN_OR_RETURN(Placed placed, place_within(0, constraints, any, apart));
   LowestPeak lowest{memory_.floor().bytes, placed.memory.peak_bytes, {}, placed.memory.at};
   SHW_RETURN_IF_ERROR(weigh(placed, placed.memory.peak_bytes, monitor));
-  lowest.reached_bytes = std::max(placed.memory.peak_bytes, placed.memory.program_bytes);
+  lowest.reached_bytes = placed.memory.held_bytes();
   lowest.choice = std::move(placed.choice);
   double from = lowest.least_bytes, next = from;
   for (int i = 0; i < kHalvings && from < lowest.reached_bytes; ++i) {
     auto within = place_within(next, constraints, any, apart);
     if (within.ok()) {
-      lowest.reached_bytes = std::max(within->memory.peak_bytes, within->memory.program_bytes);
+      lowest.reached_bytes = within->memory.held_bytes();
       lowest.at = within->memory.at;
       lowest.choice = std::move(within->choice);
     } else if (within.status().code() == Code::kFailedPrecondition) {

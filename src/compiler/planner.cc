@@ -301,10 +301,11 @@ Result<Compiled> Planner::finish(const CompileOptions& options, const Placed& pl
   summary.transition_us = placed.total.transition_us;
   summary.memory_limit_bytes = static_cast<int64_t>(placed.memory.limit_bytes);
   summary.memory_peak_bytes = static_cast<int64_t>(placed.memory.peak_bytes);
-  if (placed.memory.at.valid()) summary.memory_peak_node = graph_.name(placed.memory.at);
-  if (placed.memory.at.valid())
-    summary.memory_shares = memory_shares(
-        graph_, memory_.parts(graph_, placed.choice, placed.memory.at), summary.memory_peak_bytes);
+  if (const NodeId at = placed.memory.at; at.valid()) {
+    summary.memory_peak_node = graph_.name(at);
+    summary.memory_shares =
+        memory_shares(graph_, memory_.parts(graph_, placed.choice, at), summary.memory_peak_bytes);
+  }
   summary.memory_price_per_gib = placed.memory.price_per_gib;
   summary.memory_binding_points = placed.memory.binding;
   summary.num_nodes = graph_.num_nodes();

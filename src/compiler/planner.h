@@ -94,6 +94,8 @@ class Planner {
  private:
   Planner(const CompileOptions& options, cost::CollectiveModel collectives);
   class WithinLimit;
+  Result<Placed> place(const PlacementConstraints& constraints, const solver::SolveOptions& options,
+                       bool says_why, Monitor& monitor);
   Result<Placed> within(const LowestPeak& lowest, double limit_bytes, const Status& otherwise,
                         Monitor& monitor);
   Result<Placed> place_within(double limit_bytes, const PlacementConstraints& constraints,

@@ -11,8 +11,7 @@
 
 namespace shw {
 
-// By node, for its first results as far as it says (ops/sdpa.cc, sdpa_backward.cc: those of four
-// dims in front): order[i] is the dim that lies i-th. Empty: as it is.
+// By node, of its first num_ordered_results(): order[i] is the dim that lies i-th. Empty: as it is.
 std::vector<Dims> written_orders(const Graph& graph);
 bool is_product(OpKind op);  // that can be written in any order by swapping letters, or operands
 // Results of `op` that follow the order.

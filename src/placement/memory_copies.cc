@@ -102,10 +102,10 @@ void MemoryModel::add_copies(uint32_t budget, const CountedCopies& counted,
   if (counted.from_bytes == HUGE_VAL) return;
   CopyVariables variables(*this, budget, counted.from_bytes, problem);
   for (const Copy& c : copies_) {
-    const auto at = std::span(counted.at);
-    const bool there = at.empty() || std::ranges::count(at.subspan(c.first, c.end - c.first), 0) <
-                                         std::ptrdiff_t{c.end - c.first};
-    if (there) variables.add(c);
+    const auto there = [](uint8_t point) { return point != 0; };
+    const std::span<const uint8_t> at = counted.at;
+    if (at.empty() || std::ranges::any_of(at.subspan(c.first, c.end - c.first), there))
+      variables.add(c);
   }
 }
 

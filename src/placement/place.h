@@ -1,5 +1,6 @@
 // Placement: the cheapest legal choice of one strategy per node, with its proof.
 #pragma once
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -27,6 +28,8 @@ struct MemoryUse {
   NodeId at;                 // the first point of the peak
   double price_per_gib = 0;  // µs that the optimum would be cheaper, were the limit one GiB higher
   uint32_t binding = 0;      // points of which the limit has a price
+
+  double held_bytes() const { return std::max(peak_bytes, program_bytes); }  // to be in the limit
 };
 
 struct Placed {

@@ -1,24 +1,17 @@
 #include "plan/memory_report.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <functional>
 #include <set>
 
 #include "plan/module_tree.h"
 #include "plan/report.h"
+#include "support/format.h"
 
 namespace shw {
 namespace {
 
 constexpr size_t kMostModules = 10;  // in text
-
-template <class... Args>
-std::string format(const char* pattern, Args... args) {
-  char buffer[512];
-  std::snprintf(buffer, sizeof buffer, pattern, args...);
-  return buffer;
-}
 
 // "optimizer_state 12.00 GiB, parameters 2.00 GiB".
 std::string kinds_text(const std::map<std::string, int64_t>& by_kind) {

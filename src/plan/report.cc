@@ -1,20 +1,13 @@
 #include "plan/report.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "plan/memory_report.h"
+#include "support/format.h"
 #include "support/json_writer.h"
 
 namespace shw {
 namespace {
-
-template <class... Args>
-std::string format(const char* pattern, Args... args) {
-  char buffer[512];
-  std::snprintf(buffer, sizeof buffer, pattern, args...);
-  return buffer;
-}
 
 int64_t ranks_of(const Program& program) {
   int64_t n = 1;

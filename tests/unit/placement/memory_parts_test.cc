@@ -9,6 +9,7 @@
 #include "graph/writer.h"
 #include "import/fx_json.h"
 #include "import/json_file.h"
+#include "memory_planner.h"
 #include "placement/memory.h"
 
 namespace shw {
@@ -31,18 +32,6 @@ input param.layer.w: %w : f32[16,16]
 %g = view(%d, size=[16,16]) : f32[16,16] {phase=backward}
 return output.0 = %y, output.1 = %w, grad.layer.w = %g
 )";
-
-std::unique_ptr<Planner> planner_for(const std::vector<uint8_t>& graph, const char* mesh,
-                                     double optimizer_factor) {
-  Monitor monitor;
-  CompileOptions options;
-  options.mesh = mesh;
-  options.parameter_budget.kind = ParameterBudget::Kind::kNone;
-  options.optimizer_factor = optimizer_factor;
-  auto planner = Planner::create(graph, options, monitor);
-  EXPECT_TRUE(planner.ok()) << planner.status().message();
-  return planner.ok() ? std::move(*planner) : nullptr;
-}
 
 using Held = std::map<std::pair<std::string, std::string>, double>;  // by kind and node
 

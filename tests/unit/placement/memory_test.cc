@@ -1,6 +1,7 @@
 // What a rank holds, against a count from the graph alone that shares no code with the model: point
 // by point, tensor by tensor, whether anyone still reads it.
 #include "placement/memory.h"
+#include "memory_planner.h"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +13,7 @@
 #include "import/fx_json.h"
 #include "import/json_file.h"
 #include "lowering/lower.h"
+#include "memory_planner.h"
 #include "ops/op_def.h"
 
 namespace shw {
@@ -91,14 +93,7 @@ std::vector<uint8_t> bytes_of(const std::string& name) {
 
 std::unique_ptr<Planner> planner_for(const std::string& name, const std::string& mesh,
                                      double optimizer_factor) {
-  Monitor monitor;
-  CompileOptions options;
-  options.mesh = mesh;
-  options.parameter_budget.kind = ParameterBudget::Kind::kNone;
-  options.optimizer_factor = optimizer_factor;
-  auto planner = Planner::create(bytes_of(name), options, monitor);
-  EXPECT_TRUE(planner.ok()) << planner.status().message();
-  return planner.ok() ? std::move(*planner) : nullptr;
+  return shw::planner_for(bytes_of(name), mesh, optimizer_factor);
 }
 
 struct Case {
