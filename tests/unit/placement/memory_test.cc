@@ -135,15 +135,15 @@ TEST_P(Memory, IsWhatTheProgramHolds) {
     equal += got[i] == recount.at(i);
   }
   EXPECT_GE(equal, run * least_equal / 100);
-  EXPECT_NEAR(planner->memory().peak(placed->choice).bytes, recount.peak(), 0.05 * recount.peak());
+  EXPECT_NEAR(planner->memory().peak(placed->choice).bytes, recount.peak(), 1e-4 * recount.peak());
 }
 
 INSTANTIATE_TEST_SUITE_P(Graphs, Memory,
                          ::testing::Values(Case{"kinds", "a=2,b=2", 1, 80},
-                                           Case{"block_1d8.graph.pre", "dp=2,tp=4", 1, 40},
-                                           Case{"block_1d8.graph.pre", "dp=8,tp=8", 0.6, 30},
-                                           Case{"llama_tiny_2x4.graph.pre", "dp=2,tp=4", 1, 20},
-                                           Case{"llama_tiny_2x4.graph.pre", "dp=2,tp=4", 0.6, 20},
+                                           Case{"block_1d8.graph.pre", "dp=2,tp=4", 1, 90},
+                                           Case{"block_1d8.graph.pre", "dp=8,tp=8", 0.6, 70},
+                                           Case{"llama_tiny_2x4.graph.pre", "dp=2,tp=4", 1, 95},
+                                           Case{"llama_tiny_2x4.graph.pre", "dp=2,tp=4", 0.6, 95},
                                            Case{"llama8b_L2_8x8_einsum.graph.pre", "dp=8,tp=8", 0.5,
                                                 90}),
                          [](const auto& c) {
@@ -195,6 +195,7 @@ TEST(MemoryLimit, GivesTheCheapestPlacementThatFits) {
         lowest->reached_bytes + share * (free->memory.peak_bytes - lowest->reached_bytes));
     const auto placed = planner->place(wanted, {}, monitor);
     ASSERT_TRUE(placed.ok()) << placed.status().message();
+    EXPECT_TRUE(placed->proven);
     EXPECT_LE(placed->memory.peak_bytes, static_cast<double>(wanted.memory_limit_bytes));
     EXPECT_LE(placed->memory.program_bytes, static_cast<double>(wanted.memory_limit_bytes));
     EXPECT_GE(placed->objective_us, free->objective_us);
