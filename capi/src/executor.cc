@@ -57,19 +57,20 @@ Status check_array(const char* what, const void* data, size_t size, size_t want)
 }
 
 // Takes the buffers of `ports` from the caller's array.
-Status take(const char* what, const Program& program, const std::vector<Port>& ports, Array given,
+Status take(const char* what, const Program& program, const std::vector<PortId>& ports, Array given,
             std::vector<runtime::BufferRef>& refs) {
   const auto refuse = [&](size_t i, const std::string& why) {
-    return invalid_argument(std::string(what) + " " + std::to_string(i) + ", '" + ports[i].name +
-                            "', " + why);
+    return invalid_argument(std::string(what) + " " + std::to_string(i) + ", '" +
+                            program.ports[ports[i]].name + "', " + why);
   };
   SHW_RETURN_IF_ERROR(check_array(what, given.data, given.size, ports.size()));
   for (size_t i = 0; i < given.size; ++i) {
     refs.emplace_back();
-    if (!ports[i].value.valid()) continue;
+    const ValueId v = program.ports[ports[i]].value;
+    if (!v.valid()) continue;
     const shw_buffer* buffer = given.data[i];
     if (buffer == nullptr) return refuse(i, "is missing");
-    const ProgramValue& value = program.values[ports[i].value];
+    const ProgramValue& value = program.values[v];
     if (!same_window(buffer->type, value.type) || buffer->offset_bytes != value.offset_bytes)
       return refuse(
           i, "is " + to_string(buffer->type) + "; a rank's piece is " + to_string(value.type));
@@ -94,17 +95,25 @@ Result<const ProgramEntry*> entry_of(const shw_executor& executor, size_t entry)
   return &entries[entry];
 }
 
-// New buffers for the outputs of an entry. The caller's array is written last.
+// New buffers for the outputs of an entry; what updates an input in place is that input. The
+// caller's array is written last.
 Result<std::vector<std::unique_ptr<shw_buffer>>> make_outputs(const shw_executor& executor,
-                                                              const ProgramEntry& entry) {
+                                                              const ProgramEntry& entry,
+                                                              const shw_buffer* const* inputs) {
+  const Program& program = executor.program();
   std::vector<std::unique_ptr<shw_buffer>> buffers;
-  for (const Port& port : entry.outputs) {
+  for (PortId id : entry.outputs) {
     buffers.emplace_back();
+    const Port& port = program.ports[id];
     if (!port.value.valid()) continue;
-    const ProgramValue& value = executor.program().values[port.value];
-    buffers.back() =
-        allocate_buffer(executor.world->context(), value.type,
-                        runtime::port_bytes(executor.program(), port), value.offset_bytes);
+    const ProgramValue& value = program.values[port.value];
+    if (const PortId lies_in{program.storages[value.storage].port}; lies_in != id) {
+      const auto at = std::ranges::find(entry.inputs, lies_in) - entry.inputs.begin();
+      buffers.back() = std::make_unique<shw_buffer>(*inputs[at]);
+      continue;
+    }
+    buffers.back() = allocate_buffer(executor.world->context(), value.type,
+                                     runtime::port_bytes(program, port), value.offset_bytes);
   }
   return buffers;
 }
@@ -193,7 +202,7 @@ shw_status* shw_executor_enqueue(shw_executor* executor, size_t entry,
         take("input", executor->program(), e->inputs, {inputs, num_inputs}, executor->inputs));
     SHW_RETURN_IF_ERROR(check_array("output", outputs, num_outputs, e->outputs.size()));
     SHW_RETURN_IF_ERROR(take_events(wait_for, num_wait_for, executor->wait_for));
-    SHW_ASSIGN_OR_RETURN(auto made, make_outputs(*executor, *e));
+    SHW_ASSIGN_OR_RETURN(auto made, make_outputs(*executor, *e, inputs));
     for (const auto& buffer : made)
       executor->outputs.push_back(buffer == nullptr ? nullptr : buffer->memory);
     SHW_ASSIGN_OR_RETURN(auto event, start(*executor, *e));

@@ -213,13 +213,8 @@ Result<PlanRef> LoadedPlan::create(ContextRef context, Plan plan, std::vector<Ph
   auto loaded = std::make_shared<LoadedPlan>(
       LoadedPlan{std::move(context), std::move(plan), std::move(mesh), std::move(phases), {}, {}});
   for (auto& total : collective_totals(loaded->plan.program)) loaded->collectives.push_back(total);
-  for (const ProgramEntry& entry : loaded->plan.program.entries) {
-    EntryTexts& texts = loaded->entries.emplace_back();
-    for (const Port& port : entry.inputs)
-      texts.input_layouts.push_back(to_string(port.layout, mesh_rank));
-    for (const Port& port : entry.outputs)
-      texts.output_layouts.push_back(to_string(port.layout, mesh_rank));
-  }
+  for (const Port& port : loaded->plan.program.ports)
+    loaded->port_layouts.push_back(to_string(port.layout, mesh_rank));
   return PlanRef(std::move(loaded));
 }
 

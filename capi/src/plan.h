@@ -18,16 +18,12 @@ namespace shw::capi {
 struct LoadedPlan {
   static Result<std::shared_ptr<const LoadedPlan>> create(ContextRef context, Plan plan,
                                                           std::vector<PhaseTime> phases);
-  struct EntryTexts {
-    std::vector<std::string> input_layouts, output_layouts;
-  };
-
   ContextRef context;
   Plan plan;
   Mesh mesh;
   std::vector<PhaseTime> phases;  // of the compilation; empty for a plan that was read
   std::vector<std::pair<std::string, CollectiveTotal>> collectives;
-  std::vector<EntryTexts> entries;
+  IndexVec<PortId, std::string> port_layouts;
 };
 using PlanRef = std::shared_ptr<const LoadedPlan>;
 

@@ -51,15 +51,18 @@ shw_plan_entry to_c(const Program& program, const ProgramEntry& entry) {
   c.num_inputs = entry.inputs.size();
   c.num_outputs = entry.outputs.size();
   c.num_steps = entry.num_steps;
-  for (const Port& port : entry.inputs) {
+  for (PortId id : entry.inputs) {
+    const Port& port = program.ports[id];
     c.input_bytes += local_bytes(program, port);
     if (port.role == PortRole::kParameter) c.parameter_bytes += local_bytes(program, port);
   }
-  for (const Port& port : entry.outputs) c.output_bytes += local_bytes(program, port);
+  for (PortId id : entry.outputs) c.output_bytes += local_bytes(program, program.ports[id]);
   return c;
 }
 
-shw_plan_port to_c(const Program& program, const Port& port, const std::string& layout) {
+shw_plan_port to_c(const LoadedPlan& plan, PortId id) {
+  const Program& program = plan.plan.program;
+  const Port& port = program.ports[id];
   shw_plan_port c{};
   c.name = port.name.c_str();
   c.role = static_cast<shw_role>(port.role);
@@ -72,7 +75,7 @@ shw_plan_port to_c(const Program& program, const Port& port, const std::string& 
     c.local_dims = local.shape.begin();
     c.local_strides = local.strides.begin();
   }
-  c.layout = layout.c_str();
+  c.layout = plan.port_layouts[id].c_str();
   return c;
 }
 static_assert(SHW_ROLE_PARAMETER == static_cast<int>(PortRole::kParameter) &&
@@ -80,6 +83,8 @@ static_assert(SHW_ROLE_PARAMETER == static_cast<int>(PortRole::kParameter) &&
               SHW_ROLE_INPUT == static_cast<int>(PortRole::kInput) &&
               SHW_ROLE_TANGENT == static_cast<int>(PortRole::kTangent) &&
               SHW_ROLE_SEED == static_cast<int>(PortRole::kSeed) &&
+              SHW_ROLE_OPTIMIZER_STATE == static_cast<int>(PortRole::kOptimizerState) &&
+              SHW_ROLE_CONSTANT == static_cast<int>(PortRole::kConstant) &&
               SHW_ROLE_RESULT == static_cast<int>(PortRole::kResult) &&
               SHW_ROLE_GRADIENT == static_cast<int>(PortRole::kGradient) &&
               SHW_ROLE_UPDATE == static_cast<int>(PortRole::kUpdate));
@@ -173,9 +178,9 @@ shw_status* shw_plan_get_input(const shw_plan* plan, size_t entry, size_t index,
     SHW_WANT(plan);
     const Program& program = plan->ref->plan.program;
     SHW_RETURN_IF_ERROR(check_index(entry, program.entries.size(), "entry"));
-    const std::vector<Port>& ports = program.entries[entry].inputs;
+    const std::vector<PortId>& ports = program.entries[entry].inputs;
     SHW_RETURN_IF_ERROR(check_index(index, ports.size(), "input"));
-    out = to_c(program, ports[index], plan->ref->entries[entry].input_layouts[index]);
+    out = to_c(*plan->ref, ports[index]);
     return {};
   });
 }
@@ -186,9 +191,9 @@ shw_status* shw_plan_get_output(const shw_plan* plan, size_t entry, size_t index
     SHW_WANT(plan);
     const Program& program = plan->ref->plan.program;
     SHW_RETURN_IF_ERROR(check_index(entry, program.entries.size(), "entry"));
-    const std::vector<Port>& ports = program.entries[entry].outputs;
+    const std::vector<PortId>& ports = program.entries[entry].outputs;
     SHW_RETURN_IF_ERROR(check_index(index, ports.size(), "output"));
-    out = to_c(program, ports[index], plan->ref->entries[entry].output_layouts[index]);
+    out = to_c(*plan->ref, ports[index]);
     return {};
   });
 }

@@ -71,7 +71,7 @@ shw_status* shw_plan_shard_input(const shw_plan* plan, size_t entry, size_t inpu
     const auto num_ranks = static_cast<size_t>(plan->ref->mesh.num_ranks());
     SHW_RETURN_IF_ERROR(
         check_index(rank < 0 ? SIZE_MAX : static_cast<size_t>(rank), num_ranks, "rank"));
-    return shard_input(*plan->ref, e->inputs[input], rank, *whole);
+    return shard_input(*plan->ref, plan->ref->plan.program.ports[e->inputs[input]], rank, *whole);
   });
 }
 
@@ -87,6 +87,6 @@ shw_status* shw_plan_gather_output(const shw_plan* plan, size_t entry, size_t ou
     if (num_pieces != static_cast<size_t>(num_ranks))
       return invalid_argument("there are " + std::to_string(num_pieces) + " pieces, but " +
                               std::to_string(num_ranks) + " ranks");
-    return gather_output(*plan->ref, e->outputs[output], pieces);
+    return gather_output(*plan->ref, plan->ref->plan.program.ports[e->outputs[output]], pieces);
   });
 }

@@ -18,7 +18,7 @@ EdgePrice edge_price(Planner& planner, std::span<const uint32_t> choice, NodeId 
           to_string(from, mesh_rank),
           to_string(to, mesh_rank),
           planner.pricer().redistribution_us(consumer, operand, from, to),
-          cost::transition_us(from, to)};
+          planner.pricer().transition_us(consumer, from, to)};
 }
 
 void write_edges(JsonWriter& j, std::string_view key, const std::vector<EdgePrice>& edges) {

@@ -147,7 +147,7 @@ class Searcher {
     std::string names;
     for (size_t m = 0; m < program.mesh.size(); ++m) {
       bool cuts_all = true, any = false;
-      for (const Port& port : program.entries.front().inputs) {
+      for (const Port& port : program.ports) {
         if (port.role != PortRole::kInput) continue;
         any = true;
         cuts_all &= port.layout[static_cast<int>(m)] == Placement::shard(0);

@@ -25,6 +25,8 @@ struct CompileOptions {
   std::string mesh{};             // "dp=8,tp=8"
   std::string hardware = "h100";  // a name or a description: cost/hardware_description.h
   Rules rules = Rules::kFull;
+  // Entries to make of a training graph (ops/entries.h: training_entries); empty: the graph's own.
+  std::vector<std::string> entries{};
   bool strided = false;        // offer strided shards (strategy/strided_rules.h)
   std::string input_layout{};  // "S(0)R"; empty, "free": free
   std::string output_layout{};

@@ -7,6 +7,7 @@
 #include "cost/hardware_description.h"
 #include "graph/reader.h"
 #include "lowering/lower.h"
+#include "ops/entries.h"
 #include "passes/pass.h"
 #include "placement/saved_placements.h"
 #include "plan/report.h"
@@ -69,6 +70,7 @@ uint64_t hash_of(const CompileOptions& o) {
   for (const auto* ports : {&o.inputs, &o.outputs})
     for (const auto& [name, layout] : *ports)
       h = hash_bytes(layout, hash_bytes(name, hash_combine(h, ports == &o.inputs ? 5 : 6)));
+  for (const std::string& name : o.entries) h = hash_bytes(name, hash_combine(h, 7));
   for (const std::string& name : o.without) h = hash_bytes(name, hash_combine(h, 4));
   return o.strided ? hash_combine(h, 2) : h;  // plans without it keep their hash
 }
@@ -168,6 +170,11 @@ Status Planner::prepare(std::span<const uint8_t> graph_bytes, Monitor& monitor) 
   Stopwatch watch(phases_, monitor);
   SHW_RETURN_IF_ERROR(watch.next("load"));
   SHW_ASSIGN_OR_RETURN(graph_, load_graph(graph_bytes));
+  if (!options_.entries.empty()) {
+    SHW_ASSIGN_OR_RETURN(std::vector<EntryInfo> entries,
+                         training_entries(graph_, options_.entries));
+    graph_.set_entries(std::move(entries));
+  }
   source_fingerprint_ = fingerprint(graph_);
   if (options_.keep_graph) source_.assign(graph_bytes.begin(), graph_bytes.end());
 
@@ -176,6 +183,8 @@ Status Planner::prepare(std::span<const uint8_t> graph_bytes, Monitor& monitor) 
                                             {.einsum = options_.einsum,
                                              .biased_einsum = options_.rules == Rules::kFull},
                                             nullptr, &monitor));
+
+  pricer_.set_weights(node_weights(graph_));
 
   SHW_RETURN_IF_ERROR(watch.next("strategies"));
   SHW_ASSIGN_OR_RETURN(strategies_,
@@ -199,6 +208,7 @@ Result<solver::PlacementProblem> Planner::priced(const std::vector<bool>& no_com
   if (no_comm == no_comm_) return priced_.share();
   if (other_no_comm_ != no_comm) {
     Pricer pricer = make_pricer();  // one remembers the tables of one problem
+    pricer.set_weights(node_weights(graph_));
     SHW_ASSIGN_OR_RETURN(other_, priced_problem(graph_, no_comm, pricer, monitor));
     other_no_comm_ = no_comm;
   }
@@ -211,7 +221,7 @@ Status Planner::price_overlap(const std::vector<bool>& no_comm) {
   std::vector<double> least_us;
   for (uint32_t i = 0; i < graph_.num_nodes(); ++i) {
     SHW_ASSIGN_OR_RETURN(const std::span<const double> costs, pricer_.node_costs(NodeId{i}));
-    least_us.push_back(*std::min_element(costs.begin(), costs.end()));
+    least_us.push_back(*std::min_element(costs.begin(), costs.end()) / pricer_.weight(NodeId{i}));
   }
   pricer_.set_discounts(edge_discounts(graph_, options_.overlap, least_us, no_comm));
   return {};
@@ -220,7 +230,7 @@ Status Planner::price_overlap(const std::vector<bool>& no_comm) {
 bool Planner::serves(const CompileOptions& o) const {
   return o.mesh == options_.mesh && o.hardware == options_.hardware && o.rules == options_.rules &&
          o.strided == options_.strided && o.einsum == options_.einsum &&
-         o.keep_graph == options_.keep_graph && o.optimizer_factor == options_.optimizer_factor &&
+         o.keep_graph == options_.keep_graph && o.entries == options_.entries && o.optimizer_factor == options_.optimizer_factor &&
          o.grad_reduce_dtype == options_.grad_reduce_dtype && o.overlap == options_.overlap &&
          (o.overlap.kind == Overlap::kNone || o.without == options_.without);
 }
@@ -333,7 +343,8 @@ Result<Compiled> Planner::finish(const CompileOptions& options, const Placed& pl
 Result<Program> Planner::program_of(const Placed& placed, Monitor& monitor,
                                     double* seconds_of_passes) const {
   std::vector<double> compute_us;
-  for (const NodeCost& c : placed.costs) compute_us.push_back(c.compute_us);
+  for (uint32_t i = 0; i < placed.costs.size(); ++i)  // of one run
+    compute_us.push_back(placed.costs[i].compute_us / pricer_.weight(NodeId{i}));
   const Assignment assignment = assignment_of(graph_, strategies_, placed.choice);
   const auto limit = static_cast<int64_t>(placed.memory.limit_bytes);
   LowerOptions options{.compute_us = compute_us};

@@ -16,6 +16,10 @@ std::string_view input_role_prefix(InputRole role) {
       return "tangent";
     case InputRole::kSeed:
       return "seed";
+    case InputRole::kOptimizerState:
+      return "optimizer";
+    case InputRole::kConstant:
+      return "constant";
   }
   return "?";
 }
@@ -62,6 +66,23 @@ int32_t Graph::input_index(NodeId n) const {
     (inputs_[mid].node < n ? lo : hi) = inputs_[mid].node < n ? mid + 1 : mid;
   }
   return lo < inputs_.size() && inputs_[lo].node == n ? static_cast<int32_t>(lo) : -1;
+}
+
+bool InputInfo::operator==(const InputInfo& o) const {
+  const bool same_data =
+      data == o.data || (data != nullptr && o.data != nullptr && *data == *o.data);
+  return node == o.node && role == o.role && name == o.name && position == o.position &&
+         storage == o.storage && same_data;
+}
+
+std::vector<EntryInfo> Graph::entries() const {
+  if (!entries_.empty()) return entries_;
+  EntryInfo step;
+  for (uint32_t i = 0; i < inputs_.size(); ++i)
+    if (inputs_[i].role != InputRole::kConstant && inputs_[i].storage == InputStorage::kPort)
+      step.inputs.push_back(i);
+  for (uint32_t i = 0; i < outputs_.size(); ++i) step.outputs.push_back(i);
+  return {std::move(step)};
 }
 
 std::string Graph::full_name(const InputInfo& input) const {
@@ -115,12 +136,19 @@ uint64_t fingerprint(const Graph& graph) {
     h = hash_bytes(graph.name(n), h);
   }
   for (const InputInfo& in : graph.inputs()) {
-    const int64_t v[] = {in.node.v, static_cast<int64_t>(in.role), in.position};
+    const int64_t v[] = {in.node.v, static_cast<int64_t>(in.role), in.position,
+                         static_cast<int64_t>(in.storage)};
     h = hash_bytes(in.name, hash_bytes(v, sizeof v, h));
+    if (in.data != nullptr) h = hash_bytes(in.data->data(), in.data->size(), h);
   }
   for (const OutputInfo& out : graph.outputs()) {
-    const int64_t v[] = {out.node.v, static_cast<int64_t>(out.role), out.of_input};
+    const int64_t v[] = {out.node.v, static_cast<int64_t>(out.role), out.of_input, out.in_place};
     h = hash_bytes(out.name, hash_bytes(v, sizeof v, h));
+  }
+  for (const EntryInfo& e : graph.given_entries()) {
+    h = hash_bytes(e.name, hash_bytes(&e.weight, sizeof e.weight, h));
+    for (const auto* list : {&e.inputs, &e.outputs, &e.after})
+      h = hash_span(std::span<const uint32_t>(*list), hash_combine(h, list->size()));
   }
   return h;
 }

@@ -9,6 +9,7 @@
 // A graph is built once and then read: a rewrite reads one graph and builds the next (rewrite/).
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,10 +30,24 @@ inline constexpr NodeId kNoNode{};
 
 enum class Phase : uint8_t { kForward = 0, kBackward = 1 };
 
-enum class InputRole : uint8_t { kParameter = 1, kBuffer = 2, kInput = 3, kTangent = 4, kSeed = 5 };
+enum class InputRole : uint8_t {
+  kParameter = 1,
+  kBuffer = 2,
+  kInput = 3,
+  kTangent = 4,
+  kSeed = 5,
+  kOptimizerState = 6,
+  kConstant = 7  // a small tensor that the graph carries with it
+};
+// What training changes and keeps: parameters, and what their optimizer holds beside them.
+constexpr bool is_trained(InputRole role) {
+  return role == InputRole::kParameter || role == InputRole::kOptimizerState;
+}
+// Who holds an input between runs: the caller, or the executor for as long as it lives.
+enum class InputStorage : uint8_t { kPort = 0, kState = 1 };
 enum class OutputRole : uint8_t { kResult = 1, kGradient = 2, kUpdate = 3 };
 std::string_view input_role_prefix(
-    InputRole role);  // "param", "buffer", "input", "tangent", "seed"
+    InputRole role);  // "param", "buffer", "input", "tangent", "seed", "optimizer", "constant"
 
 enum class Recompute : uint8_t {
   kUnset = 0,
@@ -61,7 +76,10 @@ struct InputInfo {
                           // position "0", "1", …
   int32_t position = -1;  // input: place among the caller's inputs; tangent: index into outputs()
                           // of what it is the tangent of
-  bool operator==(const InputInfo&) const = default;
+  InputStorage storage = InputStorage::kPort;
+  // Constant: its elements, row-major. Shared between graphs that are made of one another.
+  std::shared_ptr<const std::vector<uint8_t>> data = {};
+  bool operator==(const InputInfo& o) const;
 };
 
 struct OutputInfo {
@@ -69,7 +87,19 @@ struct OutputInfo {
   OutputRole role = OutputRole::kResult;
   std::string name = {};  // result: its name, or its position "0", "1", …; else empty
   int32_t of_input = -1;  // gradient, update: index into inputs()
+  bool in_place = false;  // update: it takes the place of the input, in its memory
   bool operator==(const OutputInfo&) const = default;
+};
+
+// One way to call the graph: it runs the nodes that its outputs need (graph/entries.h).
+struct EntryInfo {
+  std::string name = "step";
+  double weight = 1;              // how often it is called, compared with the others; > 0
+  std::vector<uint32_t> inputs;   // indices into Graph::inputs(), ascending; no constants, no state
+  std::vector<uint32_t> outputs;  // indices into Graph::outputs(), ascending
+  std::vector<uint32_t> after;    // entries before this one, that ran in the same session: what they
+                                  // computed is not computed again
+  bool operator==(const EntryInfo&) const = default;
 };
 
 struct Node {
@@ -92,6 +122,8 @@ class Graph {
                    NodeMeta meta = {});
   void add_output(OutputInfo info) { outputs_.push_back(std::move(info)); }
 
+  void set_entries(std::vector<EntryInfo> entries) { entries_ = std::move(entries); }
+
   uint32_t num_nodes() const { return static_cast<uint32_t>(nodes_.size()); }
   const Node& node(NodeId n) const { return nodes_[n]; }
   OpKind op(NodeId n) const { return nodes_[n].op; }
@@ -111,6 +143,10 @@ class Graph {
 
   std::span<const InputInfo> inputs() const { return inputs_; }
   std::span<const OutputInfo> outputs() const { return outputs_; }
+  // At least one: a graph to which none were given has "step", with all inputs and all outputs.
+  std::vector<EntryInfo> entries() const;
+  // Those that were given; empty: none.
+  const std::vector<EntryInfo>& given_entries() const { return entries_; }
   // Index into inputs() of an input node; -1 for other nodes.
   int32_t input_index(NodeId n) const;
   std::string full_name(const InputInfo& input) const;    // "param.<fqn>", "input.0", "tangent.0"
@@ -127,6 +163,7 @@ class Graph {
   std::vector<std::optional<TensorType>> results_;
   std::vector<InputInfo> inputs_;
   std::vector<OutputInfo> outputs_;
+  std::vector<EntryInfo> entries_;
 };
 
 // For each node the nodes that use it, in graph order; a node that uses a value twice stands twice.

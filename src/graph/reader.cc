@@ -7,6 +7,7 @@
 #include <string>
 
 #include "graph_generated.h"
+#include "tensor/wire.h"
 
 namespace shw {
 namespace {
@@ -19,20 +20,9 @@ constexpr fb::uoffset_t kMaxTables = 1u << 23;
 constexpr size_t kAlignment = 16;
 constexpr size_t kSmallestBytes = 8;  // root offset and identifier
 
+using wire::count;
+
 std::string text(const fb::String* s) { return s == nullptr ? std::string() : s->str(); }
-
-template <class T>
-fb::uoffset_t count(const fb::Vector<T>* v) {
-  return v == nullptr ? 0 : v->size();
-}
-
-// FlatBuffers 2.0.8 verifies that a vector's length is aligned, not that its elements are: those of
-// 8 bytes may stand at any multiple of 4.
-int64_t element(const fb::Vector<int64_t>& v, fb::uoffset_t i) {
-  int64_t value = 0;
-  std::memcpy(&value, v.Data() + i * sizeof value, sizeof value);
-  return fb::EndianScalar(value);
-}
 
 class Reader {
  public:
@@ -42,8 +32,7 @@ class Reader {
     SHW_RETURN_IF_ERROR(check_header());
     SHW_RETURN_IF_ERROR(check_ops());
     SHW_RETURN_IF_ERROR(read_types());
-    const swgr::EntryPoint& entry = *file_.entry_points()->Get(0);
-    SHW_RETURN_IF_ERROR(check_inputs(entry));
+    SHW_RETURN_IF_ERROR(check_inputs());
     const fb::uoffset_t num_nodes = count(file_.nodes());
     graph_.reserve(num_nodes);
     for (fb::uoffset_t i = 0; i < num_nodes; ++i) {
@@ -51,12 +40,13 @@ class Reader {
       Status status = read_node(node, i);
       if (!status.ok()) return status.at_node(i, text(node.name()));
     }
-    if (next_input_ != count(entry.inputs()))
+    if (next_input_ != count(file_.inputs()))
       return invalid_argument("input " + std::to_string(next_input_) + " names node " +
-                              std::to_string(entry.inputs()->Get(next_input_)->node()) +
+                              std::to_string(file_.inputs()->Get(next_input_)->node()) +
                               ", which is not an input or comes out of order");
-    for (fb::uoffset_t i = 0; i < count(entry.outputs()); ++i)
-      SHW_RETURN_IF_ERROR(read_output(*entry.outputs()->Get(i), i));
+    for (fb::uoffset_t i = 0; i < count(file_.outputs()); ++i)
+      SHW_RETURN_IF_ERROR(read_output(*file_.outputs()->Get(i), i));
+    SHW_RETURN_IF_ERROR(read_entries());
     return std::move(graph_);
   }
 
@@ -67,9 +57,14 @@ class Reader {
                            std::to_string(file_.format_version()) +
                            "; this library reads version " + std::to_string(kGraphFormatVersion));
     if (count(file_.entry_points()) == 0) return invalid_argument("the graph has no entry point");
-    if (count(file_.entry_points()) > 1)
-      return unimplemented("the graph has " + std::to_string(count(file_.entry_points())) +
-                           " entry points; only one is supported");
+    if (count(file_.entry_points()) > limits_.max_entries)
+      return invalid_argument("the graph has " + std::to_string(count(file_.entry_points())) +
+                              " entry points, more than the limit of " +
+                              std::to_string(limits_.max_entries));
+    if (count(file_.symbols()) > 0)
+      return unimplemented("the graph has symbolic sizes ('" +
+                           text(file_.symbols()->Get(0)->name()).substr(0, 80) +
+                           "'); only sizes that are numbers are supported");
     if (count(file_.nodes()) > limits_.max_nodes)
       return invalid_argument("the graph has " + std::to_string(count(file_.nodes())) +
                               " nodes, more than the limit of " +
@@ -99,39 +94,11 @@ class Reader {
 
   Status read_types() {
     for (fb::uoffset_t i = 0; i < count(file_.types()); ++i) {
-      TensorType type;
-      Status status = read_type(*file_.types()->Get(i), &type);
-      if (!status.ok()) return type_error(status, i);
-      types_.push_back(type);
+      auto type = wire::read_type(*file_.types()->Get(i));
+      if (!type.ok()) return type_error(type.status(), i);
+      types_.push_back(*type);
     }
     return {};
-  }
-
-  Status read_type(const swgr::TensorType& in, TensorType* out) const {
-    for (fb::uoffset_t d = 0; d < count(in.symbols()); ++d)
-      if (in.symbols()->Get(d)->size() > 0)
-        return unimplemented("dim " + std::to_string(d) + " is symbolic ('" +
-                             text(in.symbols()->Get(d)).substr(0, 80) +
-                             "'); only sizes that are numbers are supported");
-    const fb::uoffset_t rank = count(in.dims());
-    if (rank > static_cast<fb::uoffset_t>(kMaxRank))
-      return invalid_argument("the tensor has " + std::to_string(rank) +
-                              " dims, more than the limit of " + std::to_string(kMaxRank));
-    if (in.strides() != nullptr && in.strides()->size() != rank)
-      return invalid_argument("the type has " + std::to_string(rank) + " dims but " +
-                              std::to_string(in.strides()->size()) + " strides");
-    const auto dtype = dtype_from_number(static_cast<int64_t>(in.dtype()));
-    if (!dtype)
-      return invalid_argument("unknown dtype number " +
-                              std::to_string(static_cast<int>(in.dtype())));
-    out->dtype = *dtype;
-    for (fb::uoffset_t d = 0; d < rank; ++d) out->shape.push_back(element(*in.dims(), d));
-    if (in.strides() == nullptr) {
-      out->strides = row_major_strides(out->shape);
-    } else {
-      for (fb::uoffset_t d = 0; d < rank; ++d) out->strides.push_back(element(*in.strides(), d));
-    }
-    return check_tensor_type(*out);
   }
 
   // A bad type is reported with the first node that has it.
@@ -145,16 +112,22 @@ class Reader {
     return {status.code(), "type " + std::to_string(type) + ": " + status.message()};
   }
 
-  Status check_inputs(const swgr::EntryPoint& entry) {
-    for (fb::uoffset_t i = 0; i < count(entry.inputs()); ++i) {
-      const swgr::Input& in = *entry.inputs()->Get(i);
+  Status check_inputs() {
+    for (fb::uoffset_t i = 0; i < count(file_.inputs()); ++i) {
+      const swgr::Input& in = *file_.inputs()->Get(i);
       const std::string where = "input " + std::to_string(i);
       if (in.node() >= count(file_.nodes()))
         return invalid_argument(where + " names node " + std::to_string(in.node()) +
                                 "; the graph has " + std::to_string(count(file_.nodes())));
-      if (in.role() < swgr::InputRole::parameter || in.role() > swgr::InputRole::seed)
+      if (in.role() < swgr::InputRole::parameter || in.role() > swgr::InputRole::constant)
         return invalid_argument(where + " has the unknown role " +
                                 std::to_string(static_cast<int>(in.role())));
+      if (in.storage() > swgr::InputStorage::state)
+        return invalid_argument(where + " has the unknown storage " +
+                                std::to_string(static_cast<int>(in.storage())));
+      if (in.role() != swgr::InputRole::constant && in.data() != nullptr)
+        return invalid_argument(where + " has data, but is not a constant");
+      SHW_RETURN_IF_ERROR(spend_data(count(in.data()), where));
       SHW_RETURN_IF_ERROR(spend_text(in.name()));
     }
     return {};
@@ -183,14 +156,15 @@ class Reader {
   }
 
   Status add_input(const swgr::Node& node, fb::uoffset_t index, NodeMeta meta) {
-    const auto* entries = file_.entry_points()->Get(0)->inputs();
-    if (next_input_ >= count(entries) || entries->Get(next_input_)->node() != index)
+    const auto* inputs = file_.inputs();
+    if (next_input_ >= count(inputs) || inputs->Get(next_input_)->node() != index)
       return invalid_argument("the input has no entry among the inputs, or it is out of order");
-    const swgr::Input& in = *entries->Get(next_input_++);
-    graph_.add_input(
-        text(node.name()), *results_[0],
-        {NodeId{index}, static_cast<InputRole>(in.role()), text(in.name()), in.position()},
-        std::move(meta));
+    const swgr::Input& in = *inputs->Get(next_input_++);
+    InputInfo info{NodeId{index}, static_cast<InputRole>(in.role()), text(in.name()),
+                   in.position(), static_cast<InputStorage>(in.storage())};
+    if (info.role == InputRole::kConstant)
+      info.data = std::make_shared<const std::vector<uint8_t>>(wire::copy(in.data()));
+    graph_.add_input(text(node.name()), *results_[0], std::move(info), std::move(meta));
     return {};
   }
 
@@ -225,56 +199,26 @@ class Reader {
 
   Status read_attrs(const swgr::Node& node, Attrs* out) {
     for (fb::uoffset_t k = 0; k < count(node.attrs()); ++k) {
-      const swgr::Attr& attr = *node.attrs()->Get(k);
+      const wire::Attr& attr = *node.attrs()->Get(k);
       SHW_RETURN_IF_ERROR(spend_text(attr.name()));
       const auto key = attr_key_from_name(attr.name()->string_view());
       if (!key) return invalid_argument("unknown attribute '" + attr.name()->str() + "'");
       if (out->has(*key))
         return invalid_argument("attribute '" + attr.name()->str() + "' stands twice");
-      AttrValue value;
-      Status status = read_value(attr, &value);
-      if (!status.ok())
-        return {status.code(), "attribute '" + attr.name()->str() + "': " + status.message()};
-      out->set(*key, std::move(value));
+      SHW_RETURN_IF_ERROR(spend_value(attr));
+      auto value = wire::read_value(attr);
+      if (!value.ok())
+        return {value.status().code(),
+                "attribute '" + attr.name()->str() + "': " + value.status().message()};
+      out->set(*key, *std::move(value));
     }
     return {};
   }
 
-  Status read_value(const swgr::Attr& attr, AttrValue* out) {
-    switch (attr.value_type()) {
-      case swgr::AttrValue::IntValue:
-        *out = int64_t{attr.value_as_IntValue()->value()};
-        return {};
-      case swgr::AttrValue::FloatValue:
-        *out = attr.value_as_FloatValue()->value();
-        return {};
-      case swgr::AttrValue::BoolValue:
-        *out = attr.value_as_BoolValue()->value();
-        return {};
-      case swgr::AttrValue::DtypeValue: {
-        const auto number = static_cast<int64_t>(attr.value_as_DtypeValue()->value());
-        const auto dtype = dtype_from_number(number);
-        if (!dtype) return invalid_argument("unknown dtype number " + std::to_string(number));
-        *out = *dtype;
-        return {};
-      }
-      case swgr::AttrValue::IntsValue: {
-        const auto* v = attr.value_as_IntsValue()->value();
-        SHW_RETURN_IF_ERROR(spend_items(count(v)));
-        std::vector<int64_t> ints;
-        for (fb::uoffset_t i = 0; i < count(v); ++i) ints.push_back(element(*v, i));
-        *out = std::move(ints);
-        return {};
-      }
-      case swgr::AttrValue::StringValue:
-        SHW_RETURN_IF_ERROR(spend_text(attr.value_as_StringValue()->value()));
-        *out = text(attr.value_as_StringValue()->value());
-        return {};
-      case swgr::AttrValue::NONE:
-        break;
-    }
-    return invalid_argument("a value of unknown kind " +
-                            std::to_string(static_cast<int>(attr.value_type())));
+  Status spend_value(const wire::Attr& attr) {
+    if (const auto* ints = attr.value_as_IntsValue()) return spend_items(count(ints->value()));
+    if (const auto* string = attr.value_as_StringValue()) return spend_text(string->value());
+    return {};
   }
 
   static Status read_meta(const swgr::Meta* m, NodeMeta* out) {
@@ -313,9 +257,34 @@ class Reader {
     if (node.valid() && graph_.is_tuple(node))
       return invalid_argument(where + " is a tuple; a tensor is expected")
           .at_node(node.v, graph_.name(node));
-    graph_.add_output(
-        {node, static_cast<OutputRole>(out.role()), text(out.name()), out.of_input()});
+    OutputInfo info{node, static_cast<OutputRole>(out.role()), text(out.name()), out.of_input(),
+                    out.in_place()};
+    if (info.in_place && info.role != OutputRole::kUpdate)
+      return invalid_argument(where + " is to be made in place, but is not an update");
+    graph_.add_output(std::move(info));
     return {};
+  }
+
+  Status read_entries() {
+    std::vector<EntryInfo> entries;
+    for (const swgr::EntryPoint* e : *file_.entry_points()) {
+      SHW_RETURN_IF_ERROR(spend_text(e->name()));
+      SHW_RETURN_IF_ERROR(spend_items(size_t{count(e->inputs())} + count(e->outputs()) +
+                                      count(e->after())));
+      entries.push_back({text(e->name()), e->weight(), wire::copy(e->inputs()),
+                         wire::copy(e->outputs()), wire::copy(e->after())});
+    }
+    if (entries != graph_.entries()) graph_.set_entries(std::move(entries));
+    return {};
+  }
+
+  Status spend_data(size_t bytes, const std::string& where) {
+    data_bytes_ += bytes;
+    if (bytes <= limits_.max_constant_bytes && data_bytes_ <= limits_.max_data_bytes) return {};
+    return invalid_argument(where + " is a constant of " + std::to_string(bytes) +
+                            " bytes; one may have " + std::to_string(limits_.max_constant_bytes) +
+                            ", all together " + std::to_string(limits_.max_data_bytes) +
+                            ": make it a buffer");
   }
 
   Status spend_text(const fb::String* s) {
@@ -345,7 +314,7 @@ class Reader {
   std::vector<OpKind> ops_;
   std::vector<TensorType> types_;
   fb::uoffset_t next_input_ = 0;
-  size_t items_ = 0, text_bytes_ = 0;
+  size_t items_ = 0, text_bytes_ = 0, data_bytes_ = 0;
   std::vector<NodeId> operands_;                    // of the node that is read
   std::vector<std::optional<TensorType>> results_;  // the same
 };

@@ -24,6 +24,9 @@ struct GraphLimits {
   uint32_t max_list_items = 1u << 23;  // operands, results and attribute values, all together
   uint32_t max_string_bytes = 4096;    // one name or path
   size_t max_text_bytes = size_t{256} << 20;  // all names and paths together
+  uint32_t max_entries = 256;
+  size_t max_constant_bytes = size_t{1} << 20;  // of one constant
+  size_t max_data_bytes = size_t{16} << 20;     // of all constants together
 };
 
 // INVALID_ARGUMENT for bytes that are no graph, UNIMPLEMENTED for what the format can say but we

@@ -6,7 +6,12 @@
 //   input input.0: %x : f32[8,64] {position=0}
 //   %mm = mm(%x, %w) : f32[8,32] {seq=7, module="proj", recompute=must_save, ac=3}
 //   %r = sum(%mm, dims=[0], keepdim=true) : f32[1,32] {phase=backward, seq=7}
-//   return output.0 = %mm, grad.w = none
+//   return output.0 = %mm, grad.w = none, update.buffer.cache = %c in_place
+//   entry prefill inputs=[0,1] outputs=[0]
+//   entry decode weight=100 inputs=[0,2] outputs=[1,2] after=[0]
+//
+// An input of state has {storage=state}, a constant {data="0000803f"}, its bytes. Entries name inputs,
+// outputs and entries by their numbers; without any there is one, `step`, with all of them.
 //
 // A type is dtype[sizes], followed by {strides} where they are not row-major; a tuple is a list of
 // types in parentheses, `none` for a place that holds nothing. `none` as an operand is an absent

@@ -1,6 +1,8 @@
 // What printer and parser of the text form agree on: plain words, quoting, metadata keys.
 #pragma once
 #include <array>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,6 +22,8 @@ inline constexpr std::array<std::string_view, 5> kRecompute = {
 
 // "…" with \" \\ \n \t and \xhh for other control characters.
 std::string quote(std::string_view s);
+// Two hexadecimal digits a byte.
+std::string hex(std::span<const uint8_t> bytes);
 
 // How the outputs refer to input i: "tok.weight" for the parameter of that name, else
 // "buffer.freqs_cis"; "#3" where that is no plain word or not unique.

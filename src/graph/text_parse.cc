@@ -1,105 +1,15 @@
 #include <algorithm>
-#include <charconv>
 #include <unordered_map>
 
 #include "graph/text.h"
+#include "graph/text_lexer.h"
 #include "graph/text_names.h"
 
 namespace shw {
 namespace {
 
-// Characters of the text, with the place of the last token for messages.
-class Lexer {
- public:
-  explicit Lexer(std::string_view text) : text_(text) {}
-
-  // Skips white space and comments, and remembers the place.
-  char peek() {
-    while (at_ < text_.size()) {
-      if (text_[at_] == '/' && at_ + 1 < text_.size() && text_[at_ + 1] == '/')
-        at_ = std::min(text_.find('\n', at_), text_.size());
-      else if (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')
-        ++at_;
-      else
-        break;
-    }
-    token_ = at_;
-    return at_ < text_.size() ? text_[at_] : '\0';
-  }
-  bool at_end() { return peek() == '\0' && at_ >= text_.size(); }
-  bool accept(char c) {
-    if (at_end() || peek() != c) return false;
-    ++at_;
-    return true;
-  }
-  // Directly at the place, without skipping anything.
-  bool accept_here(char c) {
-    if (at_ >= text_.size() || text_[at_] != c) return false;
-    ++at_;
-    return true;
-  }
-  std::string_view word_here() {
-    const size_t from = at_;
-    while (at_ < text_.size() && (text::is_word_char(text_[at_]) || text_[at_] == '+')) ++at_;
-    return text_.substr(from, at_ - from);
-  }
-  std::string_view word() {
-    peek();
-    return word_here();
-  }
-  Status expect(char c) {
-    if (accept(c)) return {};
-    return fail(std::string("expected '") + c + "'");
-  }
-  // After the opening quote.
-  Status quoted_rest(std::string* out) {
-    out->clear();
-    while (at_ < text_.size() && text_[at_] != '"') {
-      char c = text_[at_++];
-      if (c == '\\') {
-        if (!unescape(&c)) return fail("bad escape in a quoted text");
-      }
-      *out += c;
-    }
-    if (at_ >= text_.size()) return fail("the quoted text does not end");
-    ++at_;
-    return {};
-  }
-  Status fail(const std::string& what) const {
-    const std::string_view before = text_.substr(0, token_);
-    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-    const size_t newline = before.rfind('\n');
-    const size_t column = newline == std::string_view::npos ? token_ + 1 : token_ - newline;
-    return invalid_argument("line " + std::to_string(line) + ", column " + std::to_string(column) +
-                            ": " + what);
-  }
-
- private:
-  bool unescape(char* out) {
-    if (at_ >= text_.size()) return false;
-    const char c = text_[at_++];
-    if (c == 'n') return *out = '\n', true;
-    if (c == 't') return *out = '\t', true;
-    if (c == '"' || c == '\\') return *out = c, true;
-    unsigned value = 0;
-    const std::string_view hex = text_.substr(at_, 2);
-    const auto end = hex.data() + hex.size();
-    if (c != 'x' || hex.size() != 2 || std::from_chars(hex.data(), end, value, 16).ptr != end)
-      return false;
-    at_ += 2;
-    *out = static_cast<char>(value);
-    return true;
-  }
-
-  std::string_view text_;
-  size_t at_ = 0, token_ = 0;
-};
-
-template <class T>
-bool parse_number(std::string_view s, T* out) {
-  const auto r = std::from_chars(s.data(), s.data() + s.size(), *out);
-  return r.ec == std::errc() && r.ptr == s.data() + s.size();
-}
+using text::Lexer;
+using text::parse_number;
 
 class Parser {
  public:
@@ -117,7 +27,7 @@ class Parser {
         SHW_RETURN_IF_ERROR(input());
       } else if (keyword == "return") {
         SHW_RETURN_IF_ERROR(outputs());
-        if (!lex_.at_end()) return lex_.fail("nothing may follow 'return'");
+        SHW_RETURN_IF_ERROR(entries());
         return std::move(graph_);
       } else {
         return lex_.fail("expected 'input', a node or 'return'");
@@ -189,14 +99,15 @@ class Parser {
     SHW_RETURN_IF_ERROR(tensor_type(&type));
     if (!type) return lex_.fail("an input has a type");
     NodeMeta meta;
-    SHW_RETURN_IF_ERROR(metadata(&meta, &info.position));
+    SHW_RETURN_IF_ERROR(metadata(&meta, &info));
     graph_.add_input(std::move(name), *type, std::move(info), std::move(meta));
     return {};
   }
 
   static bool role(std::string_view word, InputRole* out) {
     for (InputRole r : {InputRole::kParameter, InputRole::kBuffer, InputRole::kInput,
-                        InputRole::kTangent, InputRole::kSeed})
+                        InputRole::kTangent, InputRole::kSeed, InputRole::kOptimizerState,
+                        InputRole::kConstant})
       if (input_role_prefix(r) == word) return *out = r, true;
     return false;
   }
@@ -332,15 +243,15 @@ class Parser {
     return {};
   }
 
-  // {key=value, …} or nothing; `position` only where there is a place for it.
-  Status metadata(NodeMeta* meta, int32_t* position) {
+  // {key=value, …} or nothing; what is of an input only where `input` is not null.
+  Status metadata(NodeMeta* meta, InputInfo* input) {
     if (!lex_.accept('{')) return {};
     bool first = true;
     while (!lex_.accept('}')) {
       if (!first) SHW_RETURN_IF_ERROR(lex_.expect(','));
       first = false;
       const std::string_view key = lex_.word();
-      if (!is_meta_key(key, position != nullptr))
+      if (!is_meta_key(key, input != nullptr))
         return lex_.fail("unknown metadata '" + std::string(key) + "'");
       SHW_RETURN_IF_ERROR(lex_.expect('='));
       if (key == "module" || key == "source") {
@@ -348,9 +259,15 @@ class Parser {
         SHW_RETURN_IF_ERROR(lex_.quoted_rest(key == "module" ? &meta->module_path : &meta->source));
         continue;
       }
+      if (key == "data") {
+        SHW_RETURN_IF_ERROR(data(input));
+        continue;
+      }
       const std::string_view value = lex_.word();
       bool good = true;
-      if (key == "phase")
+      if (key == "storage")
+        good = value == "state", input->storage = InputStorage::kState;
+      else if (key == "phase")
         good = enumerator(text::kPhases, value, &meta->phase);
       else if (key == "recompute")
         good = enumerator(text::kRecompute, value, &meta->recompute);
@@ -359,16 +276,32 @@ class Parser {
       else if (key == "ac")
         good = parse_number(value, &meta->ac_graph_id);
       else
-        good = parse_number(value, position);
+        good = parse_number(value, &input->position);
       if (!good) return lex_.fail("bad value '" + std::string(value) + "'");
     }
+    return {};
+  }
+
+  // Pairs of hexadecimal digits in quotes.
+  Status data(InputInfo* input) {
+    std::string digits;
+    SHW_RETURN_IF_ERROR(lex_.expect('"'));
+    SHW_RETURN_IF_ERROR(lex_.quoted_rest(&digits));
+    std::vector<uint8_t> bytes(digits.size() / 2);
+    bool good = digits.size() % 2 == 0;
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      const char* pair = digits.data() + 2 * i;
+      good &= std::from_chars(pair, pair + 2, bytes[i], 16).ptr == pair + 2;
+    }
+    if (!good) return lex_.fail("expected pairs of hexadecimal digits");
+    input->data = std::make_shared<const std::vector<uint8_t>>(std::move(bytes));
     return {};
   }
 
   static bool is_meta_key(std::string_view key, bool is_input) {
     for (std::string_view known : {"phase", "seq", "recompute", "ac", "module", "source"})
       if (key == known) return true;
-    return is_input && key == "position";
+    return is_input && (key == "position" || key == "storage" || key == "data");
   }
 
   template <class Names, class E>
@@ -384,7 +317,7 @@ class Parser {
     const std::vector<std::string> references = text::input_references(graph_);
     for (size_t i = 0; i < references.size(); ++i)
       inputs.emplace(references[i], static_cast<int32_t>(i));
-    if (lex_.at_end()) return {};
+    if (lex_.at_end() || lex_.peek_word() == "entry") return {};
     do {
       OutputInfo info;
       SHW_RETURN_IF_ERROR(output_name(inputs, &info));
@@ -392,8 +325,47 @@ class Parser {
       SHW_RETURN_IF_ERROR(use(&info.node));
       if (info.node.valid() && graph_.is_tuple(info.node))
         return lex_.fail("an output is one tensor, not a tuple");
+      if (lex_.peek_word() == "in_place") {
+        lex_.word();
+        if (info.role != OutputRole::kUpdate) return lex_.fail("only an update is made in place");
+        info.in_place = true;
+      }
       graph_.add_output(std::move(info));
     } while (lex_.accept(','));
+    return {};
+  }
+
+  // entry NAME weight=2 inputs=[0,1] outputs=[0] after=[0]
+  Status entries() {
+    std::vector<EntryInfo> entries;
+    while (!lex_.at_end()) {
+      if (lex_.word() != "entry") return lex_.fail("only entries may follow 'return'");
+      EntryInfo& e = entries.emplace_back();
+      if (lex_.accept('"'))
+        SHW_RETURN_IF_ERROR(lex_.quoted_rest(&e.name));
+      else
+        e.name = lex_.word();
+      while (!lex_.at_end() && lex_.peek_word() != "entry") SHW_RETURN_IF_ERROR(entry_item(e));
+    }
+    if (!entries.empty()) graph_.set_entries(std::move(entries));
+    return {};
+  }
+  Status entry_item(EntryInfo& e) {
+    const std::string_view key = lex_.word();
+    SHW_RETURN_IF_ERROR(lex_.expect('='));
+    if (key == "weight")
+      return parse_number(lex_.word(), &e.weight) ? Status() : lex_.fail("expected a number");
+    std::vector<uint32_t>* list = key == "inputs"    ? &e.inputs
+                                  : key == "outputs" ? &e.outputs
+                                  : key == "after"   ? &e.after
+                                                     : nullptr;
+    if (list == nullptr) return lex_.fail("expected weight, inputs, outputs or after");
+    SHW_RETURN_IF_ERROR(lex_.expect('['));
+    list->clear();
+    while (!lex_.accept(']')) {
+      if (!list->empty()) SHW_RETURN_IF_ERROR(lex_.expect(','));
+      if (!parse_number(lex_.word(), &list->emplace_back())) return lex_.fail("expected a number");
+    }
     return {};
   }
 

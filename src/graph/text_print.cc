@@ -26,6 +26,13 @@ std::string quote(std::string_view s) {
   return q + "\"";
 }
 
+std::string hex(std::span<const uint8_t> bytes) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string text;
+  for (uint8_t b : bytes) text += kHex[b >> 4], text += kHex[b & 15];
+  return text;
+}
+
 namespace {
 bool is_word(std::string_view s) {
   for (char c : s)
@@ -72,6 +79,7 @@ class Printer {
         print_node(n);
     }
     print_outputs();
+    for (const EntryInfo& e : graph_.given_entries()) print_entry(e);
     return std::move(out_);
   }
 
@@ -107,7 +115,7 @@ class Printer {
     out_ += '.';
     out_ += text::is_word(in.name) ? in.name : text::quote(in.name);
     out_ += ": " + definition(n) + " : " + to_string(graph_.type(n));
-    print_meta(graph_.meta(n), in.position);
+    print_meta(graph_.meta(n), in.position, in.storage == InputStorage::kState, in.data.get());
     out_ += '\n';
   }
 
@@ -127,7 +135,7 @@ class Printer {
     }
     out_ += ") : ";
     print_types(n);
-    print_meta(graph_.meta(n), -1);
+    print_meta(graph_.meta(n), -1, false, nullptr);
     out_ += '\n';
   }
 
@@ -143,7 +151,8 @@ class Printer {
     out_ += ')';
   }
 
-  void print_meta(const NodeMeta& m, int32_t position) {
+  void print_meta(const NodeMeta& m, int32_t position, bool is_state,
+                  const std::vector<uint8_t>* data) {
     const char* separator = " {";
     const auto item = [&](std::string_view key, std::string_view value) {
       out_ += separator;
@@ -153,6 +162,8 @@ class Printer {
       separator = ", ";
     };
     if (position != -1) item("position", std::to_string(position));
+    if (is_state) item("storage", "state");
+    if (data != nullptr) item("data", text::quote(text::hex(*data)));
     if (m.phase != Phase::kForward) item("phase", text::kPhases[static_cast<size_t>(m.phase)]);
     if (m.sequence_nr != -1) item("seq", std::to_string(m.sequence_nr));
     if (m.recompute != Recompute::kUnset)
@@ -183,7 +194,23 @@ class Printer {
         out_ += i < inputs.size() ? inputs[i] : std::string("?");
       }
       out_ += " = " + use(output.node);
+      if (output.in_place) out_ += " in_place";
     }
+    out_ += '\n';
+  }
+
+  void print_entry(const EntryInfo& e) {
+    out_ += "entry " + (text::is_word(e.name) ? e.name : text::quote(e.name));
+    if (e.weight != 1) out_ += " weight=" + to_string(AttrValue(e.weight));
+    const auto list = [&](const char* key, const std::vector<uint32_t>& numbers) {
+      out_ += key;
+      for (size_t i = 0; i < numbers.size(); ++i)
+        out_ += (i == 0 ? "" : ",") + std::to_string(numbers[i]);
+      out_ += ']';
+    };
+    list(" inputs=[", e.inputs);
+    list(" outputs=[", e.outputs);
+    if (!e.after.empty()) list(" after=[", e.after);
     out_ += '\n';
   }
 

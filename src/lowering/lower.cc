@@ -1,12 +1,18 @@
 #include "lowering/lower.h"
 
+#include <algorithm>
+#include <memory>
+#include <optional>
+
 #include "lowering/padding.h"
 #include "lowering/place.h"
+#include "lowering/ports.h"
 #include "lowering/shard_order.h"
 #include "lowering/slots.h"
 #include "lowering/versions.h"
 #include "lowering/window.h"
 #include "lowering/written_order.h"
+#include "ops/entries.h"
 #include "ops/op_def.h"
 
 namespace shw {
@@ -25,25 +31,22 @@ class Lowering {
         redistributor_(mesh, prices_),
         slots_(slots_of(graph, options.copies)),
         written_order_(written_orders(graph)),
+        entries_(graph.entries()),
+        nodes_(nodes_of_entries(graph)),
+        before_(entries_before(entries_)),
+        users_(graph),
         builder_(program_),
-        versions_(num_results(graph), builder_, redistributor_, prices_),
-        padding_(graph, mesh, a_, builder_, prices_) {}
+        ports_(graph, mesh, a_, program_, builder_, prices_) {}
 
   Result<Program> run() {
     for (int m = 0; m < mesh_.rank(); ++m) program_.mesh.push_back({mesh_.name(m), mesh_.size(m)});
-    program_.entries.push_back({"step", {}, {}, 0, 0});
-    find_wanted();
     for (uint32_t i = 0; i < g_.num_nodes(); ++i)
       if (Status s = check_layouts(NodeId{i}); !s.ok()) return s.at_node(i, g_.name(NodeId{i}));
     if (options_.choose_shard_orders)
       SHW_RETURN_IF_ERROR(choose_shard_orders(g_, options_.copies, redistributor_, a_, monitor_));
-    for (uint32_t i = 0; i < g_.num_nodes(); ++i) {
-      if (i % 256 == 0) SHW_RETURN_IF_ERROR(monitor_.poll());
-      if (Status s = lower_node(NodeId{i}); !s.ok()) return s.at_node(i, g_.name(NodeId{i}));
-      if (options_.copies == Copies::kAsPlanned) versions_.drop_copies();
-    }
-    for (const OutputInfo& out : g_.outputs()) SHW_RETURN_IF_ERROR(lower_output(out));
-    program_.entries[0].num_steps = static_cast<uint32_t>(program_.steps.size());
+    SHW_RETURN_IF_ERROR(ports_.create(options_.allow_partial_inputs));
+    for (entry_ = 0; entry_ < entries_.size(); ++entry_) SHW_RETURN_IF_ERROR(lower_entry());
+    ports_.finish();
     SHW_RETURN_IF_ERROR(verify(program_, /*planned=*/false));
     return std::move(program_);
   }
@@ -55,20 +58,78 @@ class Lowering {
     return last.first_result + last.num_results;
   }
 
-  // Of a tuple only the results that someone takes out of it are computed.
+  Status lower_entry() {
+    const EntryInfo& info = entries_[entry_];
+    const auto first_step = static_cast<uint32_t>(program_.steps.size());
+    begin_entry();
+    for (uint32_t i = 0; i < g_.num_nodes(); ++i) {
+      if (!nodes_[entry_][i]) continue;
+      if (i % 256 == 0) SHW_RETURN_IF_ERROR(monitor_.poll());
+      if (Status s = lower_node(NodeId{i}); !s.ok()) return s.at_node(i, g_.name(NodeId{i}));
+      if (options_.copies == Copies::kAsPlanned) versions().drop_copies();
+    }
+    for (uint32_t o : info.outputs) SHW_RETURN_IF_ERROR(lower_output(o));
+    ports_.update_in_place(first_step);
+    ProgramEntry& entry = program_.entries.emplace_back();
+    entry.name = info.name;
+    entry.weight = info.weight;
+    entry.after = info.after;
+    entry.first_step = first_step;
+    entry.num_steps = static_cast<uint32_t>(program_.steps.size()) - first_step;
+    for (uint32_t i : info.inputs) entry.inputs.push_back(Ports::of_input(i));
+    for (uint32_t o : info.outputs)
+      if (!is_state_update(o)) entry.outputs.push_back(ports_.of_output(o));
+    return {};
+  }
+
+  // An entry finds what those before it in its session have left, and nothing else.
+  void begin_entry() {
+    versions_.push_back(
+        std::make_unique<Versions>(num_results(g_), builder_, redistributor_, prices_));
+    padding_.emplace(g_, mesh_, a_, builder_, prices_);
+    std::vector<const Versions*> earlier;
+    for (uint32_t e : entries_[entry_].after) earlier.push_back(versions_[e].get());
+    versions().start_from(earlier);
+    find_wanted();
+  }
+  Versions& versions() { return *versions_[entry_]; }
+  bool is_state_update(uint32_t output) const {
+    const OutputInfo& out = g_.outputs()[output];
+    return out.in_place &&
+           g_.inputs()[static_cast<size_t>(out.of_input)].storage == InputStorage::kState;
+  }
+
+  // Of a tuple only the results that someone takes out of it are computed: in this entry, or in one
+  // after it.
   void find_wanted() {
+    std::vector<uint8_t> here(nodes_[entry_]), later(g_.num_nodes(), 0);
+    std::vector<uint8_t> returned(g_.num_nodes(), 0), returned_later(g_.num_nodes(), 0);
+    for (uint32_t e = entry_; e < entries_.size(); ++e) {
+      const bool follows = std::ranges::binary_search(before_[e], entry_);
+      if (e != entry_ && !follows) continue;
+      for (uint32_t i = 0; follows && i < g_.num_nodes(); ++i) later[i] |= nodes_[e][i];
+      for (uint32_t o : entries_[e].outputs)
+        if (const NodeId n = g_.outputs()[o].node; n.valid()) {
+          returned[n.v] = 1;
+          returned_later[n.v] |= follows;
+        }
+    }
     wanted_.assign(num_results(g_), 0);
     last_read_.assign(wanted_.size(), 0);
+    read_later_.assign(g_.num_nodes(), 0);
+    for (uint32_t i = g_.num_nodes(); i-- > 0;) {
+      bool used = returned[i] != 0;
+      for (NodeId u : users_.users(NodeId{i})) {
+        used |= here[u.v] || later[u.v];
+        read_later_[i] |= later[u.v] || (op_def(g_.op(u)).is_view && read_later_[u.v]);
+      }
+      read_later_[i] |= returned_later[i];
+      if (used && !g_.is_tuple(NodeId{i})) wanted_[slots_[i].index] = 1;
+    }
     for (uint32_t i = 0; i < g_.num_nodes(); ++i)
-      for (NodeId o : g_.operands(NodeId{i}))
-        if (o.valid()) last_read_[slots_[o.v].index] = i;
-    const UserTable users(g_);
-    std::vector<uint8_t> returned(g_.num_nodes(), 0);
-    for (const OutputInfo& out : g_.outputs())
-      if (out.node.valid()) returned[out.node.v] = 1;
-    for (uint32_t i = 0; i < g_.num_nodes(); ++i)
-      if (!g_.is_tuple(NodeId{i}) && (returned[i] || !users.users(NodeId{i}).empty()))
-        wanted_[slots_[i].index] = 1;
+      if (here[i])
+        for (NodeId o : g_.operands(NodeId{i}))
+          if (o.valid()) last_read_[slots_[o.v].index] = i;
   }
 
   Status check_layouts(NodeId n) const {
@@ -120,26 +181,26 @@ class Lowering {
   Result<ValueId> version(NodeId n, size_t k) {
     const NodeId from = g_.operands(n)[k];
     const Layout wanted = redistributor_.canonical(a_.operands(n)[k]);
-    return versions_.get(holder(from, wanted, n.v), wanted);
+    return versions().get(holder(from, wanted, n.v), wanted);
   }
   // The slot to read a value from: where an alias lies otherwise than a use wants it, but what it
   // stands for does not, and is there anyway, that.
-  uint32_t holder(NodeId value, const Layout& wanted, uint32_t reader) const {
+  uint32_t holder(NodeId value, const Layout& wanted, uint32_t reader) {
     const uint32_t own = slots_[value.v].index;
-    if (versions_.defined_in(own, wanted)) return own;
+    if (versions().defined_in(own, wanted)) return own;
     for (NodeId n = value; g_.op(n) == OpKind::kAlias;) {
       n = g_.operands(n)[0];
       const uint32_t slot = slots_[n.v].index;
       if (last_read_[slot] < reader && g_.op(n) != OpKind::kInput) break;
-      if (versions_.defined_in(slot, wanted)) return slot;
+      if (versions().defined_in(slot, wanted)) return slot;
     }
     return own;
   }
   Result<ValueId> operand(NodeId n, size_t k) {
     SHW_ASSIGN_OR_RETURN(const ValueId piece, version(n, k));
     const Layout layout = redistributor_.canonical(a_.operands(n)[k]);
-    const auto fill = padding_.wanted(n, k, layout);
-    return fill ? padding_.filled(g_.type(g_.operands(n)[k]).shape, layout, piece, *fill) : piece;
+    const auto fill = padding_->wanted(n, k, layout);
+    return fill ? padding_->filled(g_.type(g_.operands(n)[k]).shape, layout, piece, *fill) : piece;
   }
 
   Status lower_node(NodeId n) {
@@ -152,35 +213,18 @@ class Lowering {
     return is_product(op) && !written_order_[n.v].empty() ? lower_product(n) : lower_op(n);
   }
 
-  // What a port can say: a partial value cannot be handed over.
-  static Layout without_partials(Layout layout) {
-    for (Placement& p : layout.placement)
-      if (p.is_partial()) p = Placement::replicate();
-    return normalised(layout);
-  }
-
   Status lower_input(NodeId n) {
     const int32_t number = g_.input_index(n);
     SHW_CHECK(number >= 0);
-    const InputInfo& info = g_.inputs()[static_cast<size_t>(number)];
-    if (a_.results(n)[0].has_partial() && !options_.allow_partial_inputs)
-      return invalid_argument("an input cannot be partial: " +
-                              to_string(a_.results(n)[0], mesh_.rank()));
-    const Layout layout = without_partials(a_.results(n)[0]);
-    const TensorType global = row_major(g_.type(n).dtype, g_.type(n).shape);
-    const ValueId value = builder_.fresh(local_type(global, layout), StorageKind::kInput,
-                                         static_cast<uint32_t>(number));
-    auto& ports = program_.entries[0].inputs;
-    ports.resize(std::max(ports.size(), static_cast<size_t>(number) + 1));
-    ports[static_cast<size_t>(number)] = {g_.full_name(info), static_cast<PortRole>(info.role),
-                                          global, layout, value};
-    versions_.define(slots_[n.v].index, global, result_layout(n, 0), value);
+    const auto input = static_cast<uint32_t>(number);
+    versions().define(slots_[n.v].index, program_.ports[Ports::of_input(input)].global,
+                      result_layout(n, 0), ports_.input_value(input));
     return {};
   }
 
   Status lower_alias(NodeId n) {
     SHW_ASSIGN_OR_RETURN(const ValueId value, version(n, 0));
-    versions_.define(slots_[n.v].index, g_.type(n), result_layout(n, 0), value);
+    versions().define(slots_[n.v].index, g_.type(n), result_layout(n, 0), value);
     return {};
   }
 
@@ -203,7 +247,7 @@ class Lowering {
         return unimplemented(
             "a view of uneven blocks is none: " + to_string(a_.operands(n)[0], mesh_.rank()) +
             " of " + to_string(global) + "; rules full do not offer it");
-      versions_.define(slot, *results[r], layout,
+      versions().define(slot, *results[r], layout,
                        builder_.window(window->type, window->storage, window->offset_bytes));
     }
     return {};
@@ -256,7 +300,7 @@ class Lowering {
     const Dims& order = written_order_[n.v];
     if (order.empty() || r >= num_ordered_results(g_.op(n))) {
       const ValueId out = builder_.fresh(local_type(global, layout));
-      versions_.define(slot, global, layout, out);
+      versions().define(slot, global, layout, out);
       return out;
     }
     const Dims shape = local_shape(global.shape, layout, mesh_);
@@ -266,7 +310,7 @@ class Lowering {
     TensorType seen{shape, shape, global.dtype};
     for (size_t i = 0; i < order.size(); ++i)
       seen.strides[static_cast<size_t>(order[i])] = row_major_strides(lies)[i];
-    versions_.define(slot, global, layout, builder_.window_like(out, seen));
+    versions().define(slot, global, layout, builder_.window_like(out, seen));
     return out;
   }
 
@@ -298,38 +342,15 @@ class Lowering {
                                 {{t.shape[1], t.shape[0]}, {t.strides[1], t.strides[0]}, t.dtype});
   }
 
-  Status lower_output(const OutputInfo& out) {
-    auto& ports = program_.entries[0].outputs;
-    const auto number = static_cast<uint32_t>(ports.size());
-    const auto role = static_cast<PortRole>(static_cast<int>(out.role) + 10);
-    if (!out.node.valid()) {
-      ports.push_back({g_.full_name(out), role, {}, {}, {}});
-      return {};
-    }
-    builder_.serve(out.node, g_.meta(out.node).phase);
-    const TensorType global = row_major(g_.type(out.node).dtype, g_.type(out.node).shape);
-    const Layout layout = without_partials(a_.results(out.node)[0]);
-    auto value = versions_.get(slots_[out.node.v].index, redistributor_.canonical(layout));
-    if (!value.ok()) return Status(value.status()).at_node(out.node.v, g_.name(out.node));
-    ports.push_back({g_.full_name(out), role, global, layout, handed_over(*value, number)});
+  Status lower_output(uint32_t output) {
+    const NodeId n = g_.outputs()[output].node;
+    if (!n.valid()) return {};
+    builder_.serve(n, g_.meta(n).phase);
+    const Layout& layout = program_.ports[ports_.of_output(output)].layout;
+    auto value = versions().get(slots_[n.v].index, redistributor_.canonical(layout));
+    if (!value.ok()) return Status(value.status()).at_node(n.v, g_.name(n));
+    ports_.hand_over(output, *value, read_later_[n.v]);
     return {};
-  }
-
-  // The value in a storage that goes to the caller: its own, if nothing else is in it and it is no
-  // input nor another output; else a copy.
-  ValueId handed_over(ValueId value, uint32_t port) {
-    const ProgramValue& v = builder_.value(value);
-    ProgramStorage& storage = program_.storages[v.storage];
-    if (storage.kind == StorageKind::kArena && v.type.contiguous() && v.offset_bytes == 0 &&
-        v.type.bytes() == storage.bytes) {
-      storage.kind = StorageKind::kOutput;
-      storage.port = port;
-      return builder_.window_like(value, row_major(v.type.dtype, v.type.shape));
-    }
-    const TensorType type = row_major(v.type.dtype, v.type.shape);
-    const ValueId copy = builder_.fresh(type, StorageKind::kOutput, port);
-    builder_.step("clone", {value}, {copy}, prices_.copy_us(type.bytes()));
-    return copy;
   }
 
   const Graph& g_;
@@ -340,13 +361,21 @@ class Lowering {
   const MovePrices& prices_;
   Redistributor redistributor_;
   const std::vector<Slot> slots_;
-  std::vector<uint8_t> wanted_;            // by slot
-  std::vector<uint32_t> last_read_;        // by slot: the last node that reads it
   const std::vector<Dims> written_order_;  // by node
+  const std::vector<EntryInfo> entries_;
+  const std::vector<std::vector<uint8_t>> nodes_;    // by entry and node
+  const std::vector<std::vector<uint32_t>> before_;  // by entry
+  const UserTable users_;
   Program program_;
   ProgramBuilder builder_;
-  Versions versions_;
-  Padding padding_;
+  Ports ports_;
+  // Of the current entry.
+  uint32_t entry_ = 0;
+  std::vector<uint8_t> wanted_;      // by slot
+  std::vector<uint32_t> last_read_;  // by slot: the last node that reads it
+  std::vector<uint8_t> read_later_;  // by node: whether an entry after this one reads its storage
+  std::optional<Padding> padding_;
+  std::vector<std::unique_ptr<Versions>> versions_;  // by entry
 };
 
 }  // namespace

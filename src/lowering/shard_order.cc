@@ -62,12 +62,12 @@ class OrderProblem {
       if (!of_parameter(out)) keeps_order_[out.node.v] = 1;
     }
     for (const InputInfo& in : graph_.inputs())
-      if (in.role != InputRole::kParameter) keeps_order_[in.node.v] = 1;
+      if (!is_trained(in.role)) keeps_order_[in.node.v] = 1;
   }
 
   bool of_parameter(const OutputInfo& out) const {
     return out.of_input >= 0 &&
-           graph_.inputs()[static_cast<size_t>(out.of_input)].role == InputRole::kParameter;
+           is_trained(graph_.inputs()[static_cast<size_t>(out.of_input)].role);
   }
 
   // Nodes that only name a value have no layout of their own, unless they are returned.

@@ -116,6 +116,17 @@ ValueId Versions::follow(Slot& slot, const Source& source) {
   return slot.list.back().value;
 }
 
+void Versions::start_from(std::span<const Versions* const> earlier) {
+  for (const Versions* from : earlier)
+    for (size_t slot = 0; slot < versions_.size(); ++slot) {
+      std::vector<Version>& list = versions_[slot].list;
+      versions_[slot].global = from->versions_[slot].global;
+      for (const Version& v : from->versions_[slot].list)
+        if (std::ranges::none_of(list, [&](const Version& w) { return w.layout == v.layout; }))
+          list.push_back(v);
+    }
+}
+
 void Versions::drop_copies() {
   for (uint32_t slot : copied_) versions_[slot].list.resize(1);
   copied_.clear();

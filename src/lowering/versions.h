@@ -5,6 +5,7 @@
 // ever brought into a layout in which it already is: an alias of the graph, which was a choice
 // point for the planner, needs no step of its own (passes.md 1.1).
 #pragma once
+#include <span>
 #include <vector>
 
 #include "lowering/builder.h"
@@ -29,6 +30,9 @@ class Versions {
   bool defined_in(uint32_t slot, const Layout& layout) const {
     return defined(slot) && versions_[slot].list[0].layout == layout;
   }
+  // Takes over what another run over the graph left: a value is there in every layout in which it
+  // was there at the end of one of them.
+  void start_from(std::span<const Versions* const> earlier);
   // Forgets all that were made since the last call: later uses make their own.
   void drop_copies();
 

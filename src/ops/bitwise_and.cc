@@ -10,6 +10,7 @@ constinit const OpDef kBitwiseAnd = {
     .infer = infer_bits,
     .rules = pointwise_rules,
     .takes_strided = true,
+    .in_place = InPlace::kAlike,
 };
 
 }  // namespace shw::ops

@@ -68,6 +68,7 @@ constinit const OpDef kIndexPut = {
     .rules = rules,
     .full_rules = full_rules,
     .wants_place = Place::kOfOperand,
+    .in_place = InPlace::kSelf,
 };
 
 }  // namespace shw::ops

@@ -28,6 +28,7 @@ constinit const OpDef kMaskedFill = {
     .infer = infer,
     .rules = pointwise_rules,
     .takes_strided = true,
+    .in_place = InPlace::kAlike,
 };
 
 }  // namespace shw::ops

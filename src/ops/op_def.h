@@ -106,6 +106,11 @@ enum class Sharding : uint8_t {
 
 enum class Place : uint8_t { kNone, kOfResult, kOfOperand };  // number 0
 
+// Which operand the result may overwrite, if it is exactly of the result's type: none, number 0, or
+// any one, since each element of the result depends on that place of the operands alone. The kernel
+// of every backend must be able to do it.
+enum class InPlace : uint8_t { kNever, kSelf, kAlike };
+
 struct OpDef {
   OpKind kind;
   std::span<const Param> params;
@@ -139,6 +144,7 @@ struct OpDef {
   Place wants_place = Place::kNone;
   // Draws numbers by attribute `seed`; lowering gives a node that has none a seed of its own.
   bool is_random = false;
+  InPlace in_place = InPlace::kNever;
   // True: the result is the operand's storage under another shape and strides; the runtime never
   // sees the op.
   bool is_view = false;

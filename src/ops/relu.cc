@@ -10,6 +10,7 @@ constinit const OpDef kRelu = {
     .infer = infer_pointwise,
     .rules = monotone_rules,
     .takes_strided = true,
+    .in_place = InPlace::kAlike,
 };
 
 }  // namespace shw::ops

@@ -11,6 +11,7 @@ constinit const OpDef kRound = {
     .infer = infer_real,
     .rules = monotone_rules,
     .takes_strided = true,
+    .in_place = InPlace::kAlike,
 };
 
 }  // namespace shw::ops

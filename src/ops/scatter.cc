@@ -32,6 +32,7 @@ constinit const OpDef kScatter = {
     .full_rules = scatter_full_rules,
     .takes_strided = true,
     .wants_place = Place::kOfOperand,
+    .in_place = InPlace::kSelf,
 };
 
 }  // namespace shw::ops

@@ -36,6 +36,7 @@ constinit const OpDef kScatterAdd = {
     .full_rules = full_rules,
     .takes_strided = true,
     .wants_place = Place::kOfOperand,
+    .in_place = InPlace::kSelf,
 };
 
 }  // namespace shw::ops

@@ -36,6 +36,7 @@ constinit const OpDef kSelectScatter = {
     .infer = infer,
     .rules = rules,
     .takes_strided = true,
+    .in_place = InPlace::kSelf,
 };
 
 }  // namespace shw::ops

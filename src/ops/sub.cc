@@ -17,6 +17,7 @@ constinit const OpDef kSub = {
     .infer = infer_pointwise,
     .rules = additive_rules,
     .takes_strided = true,
+    .in_place = InPlace::kAlike,
 };
 
 }  // namespace shw::ops

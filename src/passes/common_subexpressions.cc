@@ -4,9 +4,12 @@
 //   %3 = permute-copy(%0); %4 = permute-copy(%0); mm(%3, %4)   ⇒   %3 = …(%0); mm(%3, %3)
 //
 // Kernels have no effects but their results, so equal steps have equal results. A result that is
-// returned to the caller keeps its own step: each output is a storage of its own. And where holding
+// returned to the caller keeps its own step: each output is a storage of its own. What is
+// overwritten in place has two values, so who reads it keeps its step too. Entries share nothing:
+// one may run without the other. And where holding
 // the first result until the second is due would take more scratch than the program may, the step
 // is repeated.
+#include <algorithm>
 #include <unordered_map>
 
 #include "passes/live_bytes.h"
@@ -30,8 +33,11 @@ class Merger {
   Result<uint32_t> run(Monitor& monitor) {
     std::vector<uint8_t> keep(p_.steps.size(), 1);
     uint32_t removed = 0;
+    find_overwritten();
     for (uint32_t i = 0; i < p_.steps.size(); ++i) {
       if (i % 4096 == 0) SHW_RETURN_IF_ERROR(monitor.poll());
+      if (std::ranges::any_of(p_.entries, [&](const auto& e) { return e.first_step == i; }))
+        by_hash_.clear();
       if (!removable(p_.steps[i]) || !merge(i)) continue;
       keep[i] = 0;
       ++removed;
@@ -43,8 +49,18 @@ class Merger {
   }
 
  private:
-  // Each result is all that its storage ever holds, and stays within the program.
+  void find_overwritten() {
+    overwritten_.assign(p_.storages.size(), 0);
+    for (const ProgramStep& s : p_.steps)
+      for (ValueId v : s.outputs)
+        if (v.valid() && (p_.lies_in(v, StorageKind::kInput) || p_.lies_in(v, StorageKind::kState)))
+          overwritten_[p_.values[v].storage.v] = 1;
+  }
+
+  // Each result is all that its storage ever holds, and stays within the entry.
   bool removable(const ProgramStep& s) const {
+    for (ValueId v : s.inputs)
+      if (v.valid() && overwritten_[p_.values[v].storage.v]) return false;
     if (s.records != kNoEvent || !s.waits.empty()) return false;  // already scheduled
     for (ValueId v : s.outputs)
       if (v.valid() && p_.storages[p_.values[v].storage].kind != StorageKind::kArena) return false;
@@ -125,6 +141,7 @@ class Merger {
   }
 
   Program& p_;
+  std::vector<uint8_t> overwritten_;                     // by storage
   std::vector<uint32_t> storage_;                        // by storage: the one that holds the same
   std::vector<Touched> touched_;                         // by storage
   LiveBytes live_;                                       // by step, with what is held longer

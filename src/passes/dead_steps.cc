@@ -15,10 +15,8 @@ Result<uint32_t> run(Program& p, Monitor& monitor) {
   // Backwards: a storage is wanted if a step that stays reads it.
   std::vector<uint8_t> keep(p.steps.size(), 0), wanted(p.storages.size(), 0);
   for (uint32_t i = 0; i < p.storages.size(); ++i)
-    wanted[i] = p.storages[StorageId{i}].kind == StorageKind::kOutput;
-  for (const ProgramEntry& e : p.entries)
-    for (const Port& port : e.outputs)
-      if (port.value.valid()) wanted[p.values[port.value].storage.v] = 1;
+    wanted[i] = p.storages[StorageId{i}].kind != StorageKind::kArena &&
+                p.storages[StorageId{i}].kind != StorageKind::kSession;
   for (size_t i = p.steps.size(); i-- > 0;) {
     if (i % 4096 == 0) SHW_RETURN_IF_ERROR(monitor.poll());
     for (ValueId v : p.steps[i].outputs)

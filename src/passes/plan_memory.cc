@@ -7,7 +7,7 @@
 // Large ones are placed first, each at the lowest offset where it fits between those placed before
 // whose lives it meets (greedy by size, as in Pisarchyk and Lee 2020). That is quadratic, so only
 // the largest kBySize are placed that way; the small rest is placed on top, in order of time, with
-// a free list. Where that leaves gaps at the fullest step, those that are there at fuller steps are
+// a free list. What entries leave to one another has memory of its own, a session's. Where that leaves gaps at the fullest step, those that are there at fuller steps are
 // placed first instead: the fullest step is then filled without a gap. The better of both stays.
 #include <algorithm>
 #include <bit>
@@ -33,8 +33,8 @@ struct Life {
   bool meets(const Life& o) const { return begin < o.end && o.begin < end; }
 };
 
-int64_t padded(int64_t bytes) {
-  return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
+int64_t padded(const Program& p, int64_t bytes) {
+  return (bytes + p.alignment - 1) / p.alignment * p.alignment;
 }
 
 std::vector<Life> lives_of(const Program& p) {
@@ -56,7 +56,7 @@ std::vector<Life> lives_of(const Program& p) {
     if (s.kind != StorageKind::kArena) continue;
     Life life = by_storage[i];
     life.storage = i;
-    life.bytes = padded(s.bytes);
+    life.bytes = padded(p, s.bytes);
     if (life.begin == UINT32_MAX) life.begin = life.end = 0;  // never touched
     lives.push_back(life);
   }
@@ -227,6 +227,21 @@ std::vector<Life> fullest_first(const std::vector<Life>& lives, const std::vecto
   return sorted;
 }
 
+// One behind the other: all of them are there when the entry that writes them ends.
+uint32_t place_session(Program& p) {
+  uint32_t changed = 0;
+  int64_t top = 0;
+  for (ProgramStorage& s : p.storages) {
+    if (s.kind != StorageKind::kSession) continue;
+    changed += s.offset_bytes != top;
+    s.offset_bytes = top;
+    top += padded(p, s.bytes);
+  }
+  changed += p.session_bytes != top;
+  p.session_bytes = top;
+  return changed;
+}
+
 Result<uint32_t> run(Program& p, Monitor& monitor) {
   std::vector<Life> lives = lives_of(p);
   const std::vector<int64_t> live = live_bytes(lives, p.steps.size());
@@ -239,7 +254,7 @@ Result<uint32_t> run(Program& p, Monitor& monitor) {
     if (other_top < top) lives = std::move(others), top = other_top;
   }
 
-  uint32_t changed = 0;
+  uint32_t changed = place_session(p);
   for (const Life& l : lives) {
     int64_t& offset = p.storages[StorageId{l.storage}].offset_bytes;
     changed += offset != l.offset;

@@ -31,10 +31,8 @@ void for_each_value(Program& p, F&& f) {
     for (auto* list : {&s.inputs, &s.outputs})
       for (ValueId& v : *list)
         if (v.valid()) f(v);
-  for (ProgramEntry& e : p.entries)
-    for (auto* list : {&e.inputs, &e.outputs})
-      for (Port& port : *list)
-        if (port.value.valid()) f(port.value);
+  for (Port& port : p.ports)
+    if (port.value.valid()) f(port.value);
 }
 
 void remove_values(Program& p) {
@@ -61,7 +59,7 @@ void remove_values(Program& p) {
   for_each_value(p, [&](ValueId& v) { v.v = value[v.v]; });
   p.values = std::move(values);
   p.storages = std::move(storages);
-  if (!all_storages) p.arena_bytes = p.live_peak_bytes = 0;
+  if (!all_storages) p.arena_bytes = p.session_bytes = p.live_peak_bytes = 0;
 }
 
 void remove_events(Program& p) {

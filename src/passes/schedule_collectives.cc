@@ -46,19 +46,24 @@ class Scheduler {
   }
 
   void find_writers_and_readers() {
-    std::vector<std::vector<uint32_t>> writers(p_.storages.size());
+    std::vector<std::vector<uint32_t>> writers(p_.storages.size()), old_readers(p_.storages.size());
     reads_.resize(count_);
     readers_.resize(count_);
     for (uint32_t i = 0; i < count_; ++i) {
-      for (ValueId v : step(i).inputs) {
+      const auto comes_after = [&](uint32_t earlier) {
+        reads_[i].push_back(earlier);
+        readers_[earlier].push_back(i);
+      };
+      for (ValueId v : step(i).inputs)
+        if (v.valid()) std::ranges::for_each(writers[p_.values[v].storage.v], comes_after);
+      for (ValueId v : step(i).outputs) {
         if (!v.valid()) continue;
-        for (uint32_t w : writers[p_.values[v].storage.v]) {
-          reads_[i].push_back(w);
-          readers_[w].push_back(i);
-        }
+        const uint32_t s = p_.values[v].storage.v;
+        std::ranges::for_each(old_readers[s], comes_after);  // what it overwrites
+        writers[s].push_back(i);
       }
-      for (ValueId v : step(i).outputs)
-        if (v.valid()) writers[p_.values[v].storage.v].push_back(i);
+      for (ValueId v : step(i).inputs)
+        if (v.valid()) old_readers[p_.values[v].storage.v].push_back(i);
     }
   }
 
@@ -208,6 +213,7 @@ class Synchroniser {
 
   void run() {
     writers_.resize(p_.storages.size());
+    collective_reads_.assign(p_.storages.size(), -1);
     touched_ = touched_storages(p_);
     end_us_.assign(p_.steps.size(), 0);
     for (uint32_t i = 0; i < p_.steps.size(); ++i) {
@@ -226,6 +232,9 @@ class Synchroniser {
       if (s.stream == Stream::kCompute) last_compute_ = i;
       for (ValueId v : s.outputs)
         if (v.valid()) writers_[p_.values[v].storage.v].push_back(i);
+      if (s.stream == Stream::kCommunication)
+        for (ValueId v : s.inputs)
+          if (v.valid()) collective_reads_[p_.values[v].storage.v] = i;
     }
     number_events();
   }
@@ -234,6 +243,7 @@ class Synchroniser {
   void begin_entry() {  // everything before it is over
     known_to_comm_ = known_to_compute_ = last_compute_ = -1;
     for (auto& w : writers_) w.clear();
+    std::ranges::fill(collective_reads_, -1);
     reading_.clear();
     next_reading_ = 0;
     held_bytes_ = 0;
@@ -311,6 +321,8 @@ class Synchroniser {
         for (uint32_t w : writers_[p_.values[v].storage.v])
           if (p_.steps[w].stream == Stream::kCommunication)
             last = std::max(last, static_cast<int64_t>(w));
+    for (ValueId v : s.outputs)  // what it overwrites
+      if (v.valid()) last = std::max(last, collective_reads_[p_.values[v].storage.v]);
     return last;
   }
 
@@ -334,6 +346,7 @@ class Synchroniser {
 
   Program& p_;
   std::vector<std::vector<uint32_t>> writers_;  // by storage, in the current entry
+  std::vector<int64_t> collective_reads_;       // by storage: the last collective that reads it
   std::vector<Touched> touched_;                // by storage
   std::vector<LastRead> reading_;               // in order; from next_reading_ on not yet free
   size_t next_reading_ = 0;
@@ -358,7 +371,7 @@ Result<uint32_t> run(Program& p, Monitor& monitor) {
                p.steps[i].waits != before[i].waits || p.steps[i].records != before[i].records;
   if (moved || changed > 0)  // lifetimes are others now
     for (ProgramStorage& s : p.storages) s.offset_bytes = -1;
-  if (moved || changed > 0) p.arena_bytes = p.live_peak_bytes = 0;
+  if (moved || changed > 0) p.arena_bytes = p.session_bytes = p.live_peak_bytes = 0;
   return changed;
 }
 

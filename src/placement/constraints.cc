@@ -226,9 +226,11 @@ class Builder {
 
   void pair_gradients() {
     for (const OutputInfo& out : graph_.outputs()) {
-      if (out.role != OutputRole::kGradient || !out.node.valid()) continue;
+      if (out.role == OutputRole::kResult || !out.node.valid()) continue;
       const InputInfo& in = graph_.inputs()[static_cast<size_t>(out.of_input)];
-      pair(in.node, out.node, graph_.full_name(in) + " and its gradient");
+      pair(in.node, out.node,
+           graph_.full_name(in) +
+               (out.role == OutputRole::kGradient ? " and its gradient" : " and its update"));
     }
   }
 

@@ -123,7 +123,7 @@ Result<Placed> price_choice(const Graph& graph, const Strategies& strategies, Pr
           strategies.pool().layout(strategies.pool().list(list)[choice[operands[k].v]]);
       const Layout& to = strategies.operand_layout(n, k, choice[i]);
       c.comm_us += pricer.redistribution_us(n, k, from, to);
-      c.transition_us += cost::transition_us(from, to);
+      c.transition_us += pricer.transition_us(n, from, to);
     }
     placed.total.compute_us += c.compute_us;
     placed.total.comm_us += c.comm_us;

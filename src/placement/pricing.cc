@@ -73,7 +73,8 @@ size_t Pricer::EdgeKeyHash::operator()(const EdgeKey& k) const {
                             k.shape,
                             uint64_t{k.contiguous} << 1 | uint64_t{k.no_comm},
                             std::bit_cast<uint64_t>(k.discount.scale),
-                            std::bit_cast<uint64_t>(k.discount.hidden_us)};
+                            std::bit_cast<uint64_t>(k.discount.hidden_us),
+                            std::bit_cast<uint64_t>(k.weight)};
   return hash_bytes(words, sizeof words);
 }
 
@@ -122,7 +123,7 @@ Result<double> Pricer::strategy_cost(NodeId n, uint32_t strategy) const {
 }
 
 Result<std::span<const double>> Pricer::node_costs(NodeId n) {
-  const auto [it, is_new] = node_costs_.try_emplace(strategies_.set_of(n).v);
+  const auto [it, is_new] = node_costs_.try_emplace({strategies_.set_of(n).v, weight(n)});
   std::vector<double>& costs = it->second;
   if (is_new) {
     costs.assign(strategies_.of(n).count, 0.0);
@@ -130,7 +131,7 @@ Result<std::span<const double>> Pricer::node_costs(NodeId n) {
     for (uint32_t s = 0; s < costs.size() && !def.free; ++s) {
       auto cost = strategy_cost(n, s);
       if (!cost.ok()) return Status(cost.status()).at_node(n.v, graph_.name(n));
-      costs[s] = *cost;
+      costs[s] = weight(n) * *cost;
     }
   }
   return std::span<const double>(costs);
@@ -145,19 +146,21 @@ uint32_t Pricer::edge_matrix(NodeId consumer, size_t operand, bool no_comm,
   const EdgeDiscount discount = discounts_.of(consumer, operand);
   const EdgeKey key{
       from.v,           to.v,    value.bytes, has_routes_ ? hash_span(type.shape.span()) : 0,
-      value.contiguous, no_comm, discount};
+      value.contiguous, no_comm, discount, weight(consumer)};
   if (const auto it = matrices_.find(key); it != matrices_.end()) return it->second;
 
   const DistinctLayouts rows(strategies_.pool(), from), columns(strategies_.pool(), to);
   const RowPrices prices = row_prices(type, value, rows.layouts, columns.layouts);
+  const double times = weight(consumer);
   const auto charge = [&](size_t i, std::span<double> row) {
     prices(i, row);
     if (discount != EdgeDiscount{})
       for (double& c : row) c = discount.charged(c);
     const size_t same = columns.place(rows.ids[i]);
     const double stays = same < row.size() ? row[same] : 0;
-    for (double& c : row) c = no_comm && c > 0 ? solver::kForbidden : c + cost::kTransitionUs;
-    if (same < row.size()) row[same] = no_comm && stays > 0 ? solver::kForbidden : stays;
+    for (double& c : row)
+      c = no_comm && c > 0 ? solver::kForbidden : times * (c + cost::kTransitionUs);
+    if (same < row.size()) row[same] = no_comm && stays > 0 ? solver::kForbidden : times * stays;
   };
   // A row is worked out once, and written for each strategy that has it.
   const Groups strategies(rows.of, rows.layouts.size());
@@ -191,7 +194,7 @@ double Pricer::redistribution_us(NodeId consumer, size_t operand, const Layout& 
                         ? by_route(routes_.price(type, from, to), copy_us(type, value, from))
                         : cost::redistribute_us(collectives_, roofline_, value.bytes,
                                                 value.contiguous, from, to, rules_);
-  return discounts_.of(consumer, operand).charged(us);
+  return weight(consumer) * discounts_.of(consumer, operand).charged(us);
 }
 
 // Of all pairs of two lists, row by row, without what a change costs as such. Until the next call.

@@ -6,8 +6,10 @@
 // (planner.md 3.2, 4.3).
 #pragma once
 #include <functional>
+#include <map>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "cost/collective.h"
@@ -42,6 +44,11 @@ class Pricer {
         has_routes_(routes.of_pairs != nullptr),
         routes_(graph, strategies, std::move(routes)) {}
 
+  // How often each node runs (ops/entries.h): costs of it, and of the edges that it consumes, are
+  // so much higher. Before anything is priced; without, everything runs once.
+  void set_weights(std::vector<double> weights) { weights_ = std::move(weights); }
+  double weight(NodeId n) const { return weights_.empty() ? 1 : weights_[n.v]; }
+
   // Compute cost of every strategy of `n`.
   Result<std::span<const double>> node_costs(NodeId n);
   // The matrix of an operand's edge in `problem`: rows the producer's strategies, columns
@@ -49,6 +56,10 @@ class Pricer {
   uint32_t edge_matrix(NodeId consumer, size_t operand, bool no_comm,
                        solver::PlacementProblem& problem);
   double redistribution_us(NodeId consumer, size_t operand, const Layout& from, const Layout& to);
+  // What a change of layout costs as such.
+  double transition_us(NodeId consumer, const Layout& from, const Layout& to) const {
+    return weight(consumer) * cost::transition_us(from, to);
+  }
   // From here on, edges are charged less by these; before any edge is priced.
   void set_discounts(EdgeDiscounts discounts) { discounts_ = std::move(discounts); }
 
@@ -61,6 +72,7 @@ class Pricer {
     uint64_t shape;  // 0 where it plays no part
     bool contiguous, no_comm;
     EdgeDiscount discount;
+    double weight;
     bool operator==(const EdgeKey&) const = default;
   };
   struct EdgeKeyHash {
@@ -83,7 +95,8 @@ class Pricer {
   bool has_routes_;
   RouteTables routes_;
   EdgeDiscounts discounts_;
-  std::unordered_map<uint32_t, std::vector<double>> node_costs_;  // by StrategySetId
+  std::vector<double> weights_;  // by node
+  std::map<std::pair<uint32_t, double>, std::vector<double>> node_costs_;  // by StrategySetId, weight
   std::unordered_map<EdgeKey, uint32_t, EdgeKeyHash> matrices_;
   std::vector<double> pair_us_;  // scratch without routes: megabytes, a hundred times
 };

@@ -9,6 +9,7 @@
 #include "plan/plan_format.h"
 #include "plan_generated.h"
 #include "support/hash.h"
+#include "tensor/wire.h"
 
 namespace shw {
 namespace {
@@ -41,38 +42,22 @@ Status check_envelope(std::span<const uint8_t> bytes) {
 Status damaged(const std::string& what) { return data_loss("the plan is not sound: " + what); }
 
 std::string text(const flatbuffers::String* s) { return s == nullptr ? std::string() : s->str(); }
+using wire::copy;
 template <class T>
 uint32_t length(const flatbuffers::Vector<T>* v) {
-  return v == nullptr ? 0 : v->size();
+  return wire::count(v);
 }
-// FlatBuffers 2.0.8 verifies that a vector's length is aligned, not that its elements are: those of
-// 8 bytes may stand at any multiple of 4.
-template <class T>
-std::vector<T> copy(const flatbuffers::Vector<T>* v) {
-  std::vector<T> list(length(v));
-  if (!list.empty()) std::memcpy(list.data(), v->Data(), list.size() * sizeof(T));
-  return list;
-}
-std::vector<ValueId> ids(const flatbuffers::Vector<uint32_t>* v) {
-  std::vector<ValueId> list;
+template <class I = ValueId>
+std::vector<I> ids(const flatbuffers::Vector<uint32_t>* v) {
+  std::vector<I> list;
   list.reserve(length(v));
-  for (uint32_t i = 0; i < length(v); ++i) list.push_back(ValueId{v->Get(i)});
+  for (uint32_t i = 0; i < length(v); ++i) list.push_back(I{v->Get(i)});
   return list;
 }
 
-Result<TensorType> read_type(const fb::PlanType& t) {
-  TensorType type;
-  if (t.shape()->size() > kMaxRank || length(t.strides()) > kMaxRank)
-    return damaged("a tensor of more than " + std::to_string(kMaxRank) + " dims");
-  const auto dtype = dtype_from_number(t.dtype());
-  if (!dtype) return damaged("dtype number " + std::to_string(t.dtype()));
-  type.dtype = *dtype;
-  type.shape = Dims(copy(t.shape()));
-  type.strides = row_major_strides(Dims(type.shape.size(), 1));
-  if (t.strides() != nullptr) type.strides = Dims(copy(t.strides()));
-  if (Status s = check_tensor_type(type); !s.ok()) return damaged(s.message());
-  if (t.strides() == nullptr) type.strides = row_major_strides(type.shape);
-  return type;
+Result<TensorType> read_plan_type(const wire::TensorType& t) {
+  auto type = wire::read_type(t);
+  return type.ok() ? std::move(type) : damaged(type.status().message());
 }
 
 Result<Layout> read_layout(const fb::PlanLayout& l, size_t mesh_rank) {
@@ -88,32 +73,14 @@ Result<Layout> read_layout(const fb::PlanLayout& l, size_t mesh_rank) {
   return layout;
 }
 
-Result<AttrValue> read_value(const fb::PlanAttr& a) {
-  switch (a.kind()) {
-    case fb::AttrKind::Int:
-      return AttrValue(a.i());
-    case fb::AttrKind::Float:
-      return AttrValue(a.f());
-    case fb::AttrKind::Bool:
-      return AttrValue(a.i() != 0);
-    case fb::AttrKind::Dtype:
-      if (const auto dtype = dtype_from_number(a.i())) return AttrValue(*dtype);
-      return damaged("dtype number " + std::to_string(a.i()));
-    case fb::AttrKind::Ints:
-      return AttrValue(copy(a.ints()));
-    case fb::AttrKind::String:
-      return AttrValue(text(a.s()));
-  }
-  return damaged("an attribute of unknown kind");
-}
-
 Result<Attrs> read_attrs(const fb::PlanAttrs& list) {
   Attrs attrs;
-  for (const fb::PlanAttr* a : *list.items()) {
-    const auto key = attr_key_from_name(a->key()->string_view());
-    if (!key || attrs.has(*key)) return damaged("attribute '" + a->key()->str() + "'");
-    SHW_ASSIGN_OR_RETURN(AttrValue value, read_value(*a));
-    attrs.set(*key, std::move(value));
+  for (const wire::Attr* a : *list.items()) {
+    const auto key = attr_key_from_name(a->name()->string_view());
+    if (!key || attrs.has(*key)) return damaged("attribute '" + a->name()->str() + "'");
+    auto value = wire::read_value(*a);
+    if (!value.ok()) return damaged(value.status().message());
+    attrs.set(*key, *std::move(value));
   }
   return attrs;
 }
@@ -131,10 +98,14 @@ class ProgramReader {
     p_.steps.reserve(length(f_.steps()));
     for (uint32_t i = 0; i < length(f_.steps()); ++i)
       SHW_RETURN_IF_ERROR(step(*f_.steps()->Get(i)));
-    for (uint32_t i = 0; i < length(f_.entries()); ++i)
-      SHW_RETURN_IF_ERROR(entry(*f_.entries()->Get(i)));
+    for (uint32_t i = 0; i < length(f_.ports()); ++i)
+      SHW_RETURN_IF_ERROR(port(*f_.ports()->Get(i)));
+    for (uint32_t i = 0; i < length(f_.entries()); ++i) entry(*f_.entries()->Get(i));
+    SHW_RETURN_IF_ERROR(streams());
     p_.num_events = f_.num_events();
+    p_.alignment = f_.alignment();
     p_.arena_bytes = f_.arena_bytes();
+    p_.session_bytes = f_.session_bytes();
     p_.live_peak_bytes = f_.live_peak_bytes();
     // Each step records at most one event: a larger count would only cost memory.
     if (p_.num_events > p_.steps.size()) return damaged("more events than steps");
@@ -145,7 +116,7 @@ class ProgramReader {
   Status values() {
     std::vector<TensorType> types;
     for (uint32_t i = 0; i < length(f_.types()); ++i) {
-      SHW_ASSIGN_OR_RETURN(const TensorType t, read_type(*f_.types()->Get(i)));
+      SHW_ASSIGN_OR_RETURN(const TensorType t, read_plan_type(*f_.types()->Get(i)));
       types.push_back(t);
     }
     const uint32_t n = length(f_.value_type());
@@ -191,28 +162,44 @@ class ProgramReader {
     step.node = s.node();
     step.phase = s.phase();
     step.cost_us = s.cost_us();
+    step.in_place = s.in_place();
     p_.steps.push_back(std::move(step));
     return {};
   }
 
-  Status entry(const fb::PlanEntry& e) {
+  Status port(const fb::PlanPort& f) {
+    Port port;
+    port.name = f.name()->str();
+    port.role = static_cast<PortRole>(f.role());
+    SHW_ASSIGN_OR_RETURN(port.global, read_plan_type(*f.global()));
+    SHW_ASSIGN_OR_RETURN(port.layout, read_layout(*f.layout(), p_.mesh.size()));
+    port.value = ValueId{f.value()};
+    port.data = copy(f.data());
+    p_.ports.push_back(std::move(port));
+    return {};
+  }
+
+  void entry(const fb::PlanEntry& e) {
     ProgramEntry entry;
     entry.name = e.name()->str();
+    entry.inputs = ids<PortId>(e.inputs());
+    entry.outputs = ids<PortId>(e.outputs());
     entry.first_step = e.first_step();
     entry.num_steps = e.num_steps();
-    for (auto [from, to] :
-         {std::pair(e.inputs(), &entry.inputs), std::pair(e.outputs(), &entry.outputs)})
-      for (uint32_t i = 0; i < length(from); ++i) {
-        const fb::PlanPort& f = *from->Get(i);
-        Port port;
-        port.name = f.name()->str();
-        port.role = static_cast<PortRole>(f.role());
-        SHW_ASSIGN_OR_RETURN(port.global, read_type(*f.global()));
-        SHW_ASSIGN_OR_RETURN(port.layout, read_layout(*f.layout(), p_.mesh.size()));
-        port.value = ValueId{f.value()};
-        to->push_back(std::move(port));
-      }
+    entry.weight = e.weight();
+    entry.after = copy(e.after());
+    entry.bucket_of = text(e.bucket_of());
+    entry.bucket = copy(e.bucket());
     p_.entries.push_back(std::move(entry));
+  }
+
+  // One stream computes and one communicates, so far.
+  Status streams() const {
+    if (length(f_.streams()) != kNumStreams ||
+        f_.streams()->Get(0)->kind() != fb::PlanStreamKind::Compute ||
+        f_.streams()->Get(1)->kind() != fb::PlanStreamKind::Communication)
+      return unimplemented("the plan's program has other streams than one that computes and one "
+                           "that communicates");
     return {};
   }
 
@@ -281,8 +268,11 @@ Result<Plan> read_content(const uint8_t* content, size_t size) {
   SHW_RETURN_IF_ERROR(check_shares(plan.summary));
   if (f.source_graph() != nullptr)
     plan.source_graph.assign(f.source_graph()->begin(), f.source_graph()->end());
-  SHW_RETURN_IF_ERROR(ProgramReader(*f.program(), plan.program).read());
-  const bool planned = plan.program.arena_bytes > 0;
+  if (f.programs()->size() != 1 || length(f.rank_program()) != 0)
+    return unimplemented("the plan has " + std::to_string(f.programs()->size()) +
+                         " programs; only one, which all ranks run, is supported");
+  SHW_RETURN_IF_ERROR(ProgramReader(*f.programs()->Get(0), plan.program).read());
+  const bool planned = plan.program.arena_bytes > 0 || plan.program.session_bytes > 0;
   if (Status s = verify(plan.program, planned); !s.ok()) return damaged(s.message());
   return plan;
 }

@@ -7,6 +7,7 @@
 #include "plan/plan_format.h"
 #include "plan_generated.h"
 #include "support/hash.h"
+#include "tensor/wire.h"
 
 namespace shw {
 namespace {
@@ -56,6 +57,7 @@ class Writer {
     const auto hardware = fbb_.CreateString(s.hardware);
     const auto rules = fbb_.CreateString(s.rules);
     const auto all = fbb_.CreateVector(decisions);
+    const auto programs = fbb_.CreateVector(&program, 1);
     Offset<flatbuffers::Vector<uint8_t>> graph;
     if (!plan.source_graph.empty()) graph = fbb_.CreateVector(plan.source_graph);
     Offset<flatbuffers::String> peak_node;
@@ -69,7 +71,7 @@ class Writer {
     fbb_.Finish(
         fb::CreatePlan(fbb_, version, s.graph_hash, s.options_hash, s.mesh_hash, axes, hardware,
                        rules, s.objective_us, s.bound_us, s.proven, s.compute_us, s.comm_us,
-                       s.transition_us, s.num_nodes, s.num_strategies, all, program, graph,
+                       s.transition_us, s.num_nodes, s.num_strategies, all, 0, programs, 0, graph,
                        s.memory_limit_bytes, s.memory_peak_bytes, peak_node, s.memory_price_per_gib,
                        s.memory_binding_points, overlap, s.memory_program_bytes, all_shares),
         fb::PlanIdentifier());
@@ -105,14 +107,6 @@ class Writer {
     return fb::CreatePlanMemoryShare(fbb_, kind, path, share.bytes);
   }
 
-  Offset<fb::PlanType> type(const TensorType& t) {
-    const auto dims = [&](const Dims& d) { return fbb_.CreateVector(d.begin(), d.size()); };
-    const auto shape = dims(t.shape);
-    Offset<flatbuffers::Vector<int64_t>> strides;
-    if (t.strides != row_major_strides(t.shape)) strides = dims(t.strides);
-    return fb::CreatePlanType(fbb_, static_cast<uint8_t>(t.dtype), shape, strides);
-  }
-
   Offset<fb::PlanLayout> layout(const Layout& l, size_t mesh_rank) {
     std::vector<uint8_t> kind, arg;
     for (size_t m = 0; m < mesh_rank; ++m) {
@@ -127,46 +121,17 @@ class Writer {
   }
 
   Offset<fb::PlanAttrs> attrs(const Attrs& a) {
-    std::vector<Offset<fb::PlanAttr>> items;
-    for (const auto& [key, value] : a.items()) items.push_back(attr(key, value));
+    std::vector<Offset<wire::Attr>> items;
+    for (const auto& [key, value] : a.items()) items.push_back(wire::write_attr(fbb_, key, value));
     return fb::CreatePlanAttrs(fbb_, fbb_.CreateVector(items));
   }
 
-  Offset<fb::PlanAttr> attr(AttrKey key, const AttrValue& value) {
-    const auto name = fbb_.CreateSharedString(attr_key_name(key).data(), attr_key_name(key).size());
-    Offset<flatbuffers::Vector<int64_t>> ints;
-    Offset<flatbuffers::String> text;
-    if (const auto* v = std::get_if<std::vector<int64_t>>(&value)) ints = fbb_.CreateVector(*v);
-    if (const auto* s = std::get_if<std::string>(&value)) text = fbb_.CreateString(*s);
-    fb::PlanAttrBuilder b(fbb_);
-    b.add_key(name);
-    if (const auto* i = std::get_if<int64_t>(&value)) {
-      b.add_kind(fb::AttrKind::Int);
-      b.add_i(*i);
-    } else if (const auto* f = std::get_if<double>(&value)) {
-      b.add_kind(fb::AttrKind::Float);
-      b.add_f(*f);
-    } else if (const auto* t = std::get_if<bool>(&value)) {
-      b.add_kind(fb::AttrKind::Bool);
-      b.add_i(*t ? 1 : 0);
-    } else if (const auto* d = std::get_if<Dtype>(&value)) {
-      b.add_kind(fb::AttrKind::Dtype);
-      b.add_i(static_cast<int64_t>(*d));
-    } else if (!ints.IsNull()) {
-      b.add_kind(fb::AttrKind::Ints);
-      b.add_ints(ints);
-    } else {
-      b.add_kind(fb::AttrKind::String);
-      b.add_s(text);
-    }
-    return b.Finish();
-  }
-
   // Empty vectors are left out.
-  Offset<flatbuffers::Vector<uint32_t>> ids(const std::vector<ValueId>& list) {
+  template <class I>
+  Offset<flatbuffers::Vector<uint32_t>> ids(const std::vector<I>& list) {
     if (list.empty()) return {};
     scratch_.clear();
-    for (ValueId v : list) scratch_.push_back(v.v);
+    for (I v : list) scratch_.push_back(v.v);
     return fbb_.CreateVector(scratch_);
   }
   template <class T>
@@ -184,25 +149,34 @@ class Writer {
     return fb::CreatePlanStep(
         fbb_, kernel, inputs, outputs, attrs, static_cast<fb::PlanCollective>(s.collective.kind),
         static_cast<fb::PlanReduce>(s.collective.op), axes, static_cast<uint8_t>(s.stream), waits,
-        s.records, s.node, s.phase, s.cost_us);
+        s.records, s.node, s.phase, s.cost_us, s.in_place);
   }
 
-  Offset<fb::PlanEntry> entry(const ProgramEntry& e, size_t mesh_rank) {
-    const auto ports = [&](const std::vector<Port>& list) {
-      std::vector<Offset<fb::PlanPort>> out;
-      for (const Port& p : list) {
-        const auto name = fbb_.CreateString(p.name);
-        const auto global = type(p.global);
-        const auto where = layout(p.layout, mesh_rank);
-        out.push_back(fb::CreatePlanPort(fbb_, name, static_cast<fb::PlanRole>(p.role), global,
-                                         where, p.value.v));
-      }
-      return fbb_.CreateVector(out);
-    };
+  Offset<fb::PlanPort> port(const Port& p, size_t mesh_rank) {
+    const auto name = fbb_.CreateString(p.name);
+    const auto global = wire::write_type(fbb_, p.global);
+    const auto where = layout(p.layout, mesh_rank);
+    return fb::CreatePlanPort(fbb_, name, static_cast<fb::PlanRole>(p.role), global, where,
+                              p.value.v, numbers(p.data));
+  }
+
+  Offset<fb::PlanEntry> entry(const ProgramEntry& e) {
     const auto name = fbb_.CreateString(e.name);
-    const auto inputs = ports(e.inputs);
-    const auto outputs = ports(e.outputs);
-    return fb::CreatePlanEntry(fbb_, name, inputs, outputs, e.first_step, e.num_steps);
+    const auto inputs = ids(e.inputs);
+    const auto outputs = ids(e.outputs);
+    const auto after = numbers(e.after);
+    Offset<flatbuffers::String> bucket_of;
+    if (!e.bucket_of.empty()) bucket_of = fbb_.CreateString(e.bucket_of);
+    const auto bucket = numbers(e.bucket);
+    return fb::CreatePlanEntry(fbb_, name, inputs, outputs, e.first_step, e.num_steps, e.weight,
+                               after, bucket_of, bucket);
+  }
+
+  Offset<flatbuffers::Vector<Offset<fb::PlanStream>>> streams() {
+    const Offset<fb::PlanStream> list[kNumStreams] = {
+        fb::CreatePlanStream(fbb_, fb::PlanStreamKind::Compute),
+        fb::CreatePlanStream(fbb_, fb::PlanStreamKind::Communication)};
+    return fbb_.CreateVector(list, kNumStreams);
   }
 
   Offset<fb::PlanProgram> write_program(const Program& p) {
@@ -210,7 +184,9 @@ class Writer {
     steps.reserve(p.steps.size());
     for (const ProgramStep& s : p.steps) steps.push_back(step(s));
     std::vector<Offset<fb::PlanEntry>> entries;
-    for (const ProgramEntry& e : p.entries) entries.push_back(entry(e, p.mesh.size()));
+    for (const ProgramEntry& e : p.entries) entries.push_back(entry(e));
+    std::vector<Offset<fb::PlanPort>> ports;
+    for (const Port& port_of : p.ports) ports.push_back(port(port_of, p.mesh.size()));
 
     std::vector<uint32_t> value_type, value_storage, storage_port;
     std::vector<int64_t> value_offset, storage_bytes, storage_offset;
@@ -226,8 +202,8 @@ class Writer {
       storage_port.push_back(s.port);
       storage_offset.push_back(s.offset_bytes);
     }
-    std::vector<Offset<fb::PlanType>> types;
-    for (const TensorType* t : types_.items()) types.push_back(type(*t));
+    std::vector<Offset<wire::TensorType>> types;
+    for (const TensorType* t : types_.items()) types.push_back(wire::write_type(fbb_, *t));
     std::vector<Offset<flatbuffers::String>> kernels;
     for (const std::string* k : kernels_.items()) kernels.push_back(fbb_.CreateString(*k));
     std::vector<Offset<fb::PlanAttrs>> all_attrs;
@@ -245,9 +221,12 @@ class Writer {
     const auto arguments = fbb_.CreateVector(all_attrs);
     const auto list = fbb_.CreateVector(steps);
     const auto ways = fbb_.CreateVector(entries);
+    const auto all_ports = fbb_.CreateVector(ports);
+    const auto all_streams = streams();
     return fb::CreatePlanProgram(fbb_, v_type, v_storage, v_offset, pool, s_bytes, s_kind, s_port,
-                                 s_offset, names, arguments, list, ways, p.num_events,
-                                 p.arena_bytes, p.live_peak_bytes);
+                                 s_offset, names, arguments, list, ways, all_ports, all_streams,
+                                 p.num_events, static_cast<uint32_t>(p.alignment), p.arena_bytes,
+                                 p.session_bytes, p.live_peak_bytes);
   }
 
   FlatBufferBuilder fbb_{1 << 20};

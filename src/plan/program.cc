@@ -9,12 +9,10 @@ std::string value_text(const Program& p, ValueId id) {
   const ProgramValue& v = p.values[id];
   const ProgramStorage& s = p.storages[v.storage];
   std::string text = "%" + std::to_string(id.v) + ": " + to_string(v.type) + "@";
-  if (s.kind == StorageKind::kInput)
-    text += "in" + std::to_string(s.port);
-  else if (s.kind == StorageKind::kOutput)
-    text += "out" + std::to_string(s.port);
-  else
-    text += "s" + std::to_string(v.storage.v);
+  constexpr const char* kNames[] = {"", "s", "in", "out", "state", "session", "constant"};
+  const bool of_port = s.kind != StorageKind::kArena && s.kind != StorageKind::kSession;
+  text += kNames[static_cast<size_t>(s.kind)];
+  text += std::to_string(of_port ? s.port : v.storage.v);
   if (v.offset_bytes != 0) text += "+" + std::to_string(v.offset_bytes);
   return text;
 }
@@ -38,6 +36,7 @@ std::string step_text(const Program& p, const ProgramStep& s) {
   text += "(" + list_text(p, s.inputs) + ")";
   for (const auto& [key, value] : s.attrs.items())
     text += " " + std::string(attr_key_name(key)) + "=" + to_string(value);
+  if (s.in_place != kNotInPlace) text += " in_place=" + std::to_string(s.in_place);
   if (s.stream == Stream::kCommunication) text += " on=comm";
   for (size_t i = 0; i < s.waits.size(); ++i)
     text += (i ? ",e" : " after=e") + std::to_string(s.waits[i]);
@@ -57,12 +56,17 @@ std::string to_text(const Program& p) {
   std::string text = "program mesh";
   for (const Mesh::Axis& a : p.mesh) text += " " + a.name + "=" + std::to_string(a.size);
   if (p.arena_bytes > 0) text += ", arena " + std::to_string(p.arena_bytes) + " bytes";
+  if (p.session_bytes > 0) text += ", session " + std::to_string(p.session_bytes) + " bytes";
   text += "\n";
+  for (const Port& port : p.ports)
+    if (is_input(port.role) && !p.lies_in(port, StorageKind::kInput)) text += port_text(p, port);
   for (const ProgramEntry& e : p.entries) {
-    text += "entry " + e.name + "\n inputs\n";
-    for (const Port& port : e.inputs) text += port_text(p, port);
+    text += "entry " + e.name;
+    for (uint32_t before : e.after) text += " after " + p.entries[before].name;
+    text += "\n inputs\n";
+    for (PortId id : e.inputs) text += port_text(p, p.ports[id]);
     text += " outputs\n";
-    for (const Port& port : e.outputs) text += port_text(p, port);
+    for (PortId id : e.outputs) text += port_text(p, p.ports[id]);
     text += " steps\n";
     for (uint32_t i = e.first_step; i < e.first_step + e.num_steps; ++i)
       text += step_text(p, p.steps[i]);

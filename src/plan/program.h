@@ -22,6 +22,7 @@ namespace shw {
 
 using ValueId = Id<struct ValueTag>;
 using StorageId = Id<struct StorageTag>;
+using PortId = Id<struct PortTag>;
 
 struct ProgramValue {
   TensorType type;  // of one rank's piece; strides in elements, 0 where expanded
@@ -29,18 +30,24 @@ struct ProgramValue {
   int64_t offset_bytes = 0;  // of element 0 within the storage
 };
 
+// How long the bytes of a storage are there, and whose they are.
 enum class StorageKind : uint8_t {
-  kArena = 1,   // scratch inside the one arena, at offset_bytes once memory is planned
-  kInput = 2,   // the caller's tensor number `port` of the entry, read only
-  kOutput = 3,  // the tensor that is returned as number `port`
+  kArena = 1,     // scratch of one run, inside the one arena
+  kInput = 2,     // the caller's, for one run; written only where an update is made in place
+  kOutput = 3,    // the caller's, for one run
+  kState = 4,     // the executor's, as long as it lives: parameters, optimizer state, caches
+  kSession = 5,   // from one entry to those after it, in one session: saved activations
+  kConstant = 6,  // the plan's own; read only
 };
 struct ProgramStorage {
   int64_t bytes = 0;
   StorageKind kind = StorageKind::kArena;
-  uint32_t port = 0;
-  int64_t offset_bytes = -1;  // arena: multiple of kArenaAlignment; -1 before the memory pass
+  uint32_t port = UINT32_MAX;  // input, output, state, constant: index into Program::ports
+  int64_t offset_bytes = -1;   // arena, session: place within it, a multiple of Program::alignment;
+                               // -1 before the memory pass
 };
-inline constexpr int64_t kArenaAlignment = 64;
+// Of the arena, of a session's memory, and of the storages in them: what GPUs load in one go.
+inline constexpr int64_t kArenaAlignment = 256;
 
 enum class CollectiveKind : uint8_t {
   kNone = 0,
@@ -62,6 +69,7 @@ struct Collective {
 enum class Stream : uint8_t { kCompute = 0, kCommunication = 1 };
 inline constexpr int kNumStreams = 2;
 inline constexpr uint32_t kNoEvent = UINT32_MAX;
+inline constexpr uint32_t kNotInPlace = UINT32_MAX;
 
 struct ProgramStep {
   std::string kernel;  // of the runtime: an op's name, "local_slice", or the collective's name; see
@@ -76,6 +84,9 @@ struct ProgramStep {
   uint32_t node = UINT32_MAX;   // index of the graph's node that it serves
   uint8_t phase = 0;            // Phase
   double cost_us = 0;           // modelled
+  // The input that result 0 overwrites: both are the same window. Only in the memory of an input
+  // that is updated, or of state; only where the kernel can do it (runtime: Kernel::in_place).
+  uint32_t in_place = kNotInPlace;
 };
 // local_slice: in: a tensor that is replicated along attrs.dims' mesh dims; attrs: dim = tensor
 // dim, dims = mesh dims, the first cuts first; out: this rank's block (a contiguous copy).
@@ -86,46 +97,70 @@ struct ProgramStep {
 // its backward: the table's gradient.
 
 enum class PortRole : uint8_t {
-  kParameter = 1,
+  kParameter = 1,  // inputs: as InputRole
   kBuffer = 2,
   kInput = 3,
   kTangent = 4,
-  kSeed = 5,  // inputs: as InputRole
-  kResult = 11,
+  kSeed = 5,
+  kOptimizerState = 6,
+  kConstant = 7,
+  kResult = 11,  // outputs
   kGradient = 12,
-  kUpdate = 13,  // outputs
+  kUpdate = 13,
 };
+constexpr bool is_input(PortRole role) { return role < PortRole::kResult; }
+
+// A tensor in a storage of its own: the caller hands it over or receives it, or the executor keeps
+// it. Entries share ports, and so the layout. An update that is made in place lies in the storage
+// of the input that it updates.
 struct Port {
   std::string name;  // "param.<fqn>", "input.0", "output", "grad.<fqn>"
   PortRole role = PortRole::kInput;
   TensorType global;  // the whole tensor; strides row-major
   Layout layout;      // how the ranks hold it
   ValueId value;      // invalid: an output that is not there (no gradient)
+  std::vector<uint8_t> data = {};  // constant: elements of the whole tensor, row-major
 };
 
+// A way to run the program.
 struct ProgramEntry {
-  std::string name;  // "step": forward and backward
-  std::vector<Port> inputs, outputs;
+  std::string name;                     // "step": forward and backward
+  std::vector<PortId> inputs, outputs;  // in the caller's order; state and constants are not listed
   uint32_t first_step = 0, num_steps = 0;
+  double weight = 1;            // its share in the objective
+  std::vector<uint32_t> after;  // entries that must have run before it in the same session
+  // Where it is one of several sizes of an entry of the graph: that one's name, and the size of
+  // each symbol (-1: not used).
+  std::string bucket_of = {};
+  std::vector<int64_t> bucket = {};
 };
 
 struct Program {
   std::vector<Mesh::Axis> mesh;
   IndexVec<ValueId, ProgramValue> values;
   IndexVec<StorageId, ProgramStorage> storages;
+  IndexVec<PortId, Port> ports;
   std::vector<ProgramStep> steps;
   std::vector<ProgramEntry> entries;
   uint32_t num_events = 0;
+  int64_t alignment = kArenaAlignment;
   // Of scratch: passes spend none beyond it to save time. Not part of the bytes.
   int64_t arena_limit_bytes = INT64_MAX;
   int64_t arena_bytes = 0;      // after the memory pass
+  int64_t session_bytes = 0;    // of one session, after the memory pass
   int64_t live_peak_bytes = 0;  // largest sum of live arena storages: what a perfect packing needs
+
+  bool lies_in(ValueId value, StorageKind kind) const {
+    return value.valid() && storages[values[value].storage].kind == kind;
+  }
+  bool lies_in(const Port& port, StorageKind kind) const { return lies_in(port.value, kind); }
 };
 
-// Indices in range, storages large enough for every window, operands defined before use,
-// collectives' shapes and axes sound, events recorded before they are waited for, one writer per
-// storage byte range that is live. With `planned`: arena windows inside the arena and no two live
-// ones overlap.
+// Everything that the executor takes for granted: indices in range, storages large enough for
+// every window, operands defined before use, collectives' shapes and axes sound, events recorded
+// before they are waited for, one writer per storage byte range that is live, inputs and state
+// overwritten only by updates. With `planned`: arena and session windows inside
+// their memory, and no two live ones overlap.
 Status verify(const Program& program, bool planned);
 
 std::string to_text(const Program& program);  // one line a step; for people and golden tests

@@ -22,13 +22,10 @@ std::string mesh_text(const Program& program) {
   return s;
 }
 
-bool is_input(PortRole role) { return role < PortRole::kResult; }
-
 template <class F>
 void for_ports(const Program& program, PortRole role, F f) {
-  for (const ProgramEntry& entry : program.entries)
-    for (const Port& p : is_input(role) ? entry.inputs : entry.outputs)
-      if (p.role == role && p.value.valid()) f(p);
+  for (const Port& p : program.ports)
+    if (p.role == role && p.value.valid()) f(p);
 }
 
 std::string with_stars(const std::string& name) {
@@ -192,7 +189,8 @@ void write_entries(JsonWriter& j, const Program& p) {
     for (const auto& [key, ports] :
          {std::pair("inputs", &entry.inputs), std::pair("outputs", &entry.outputs)}) {
       j.key(key).begin_array();
-      for (const Port& port : *ports) {
+      for (PortId id : *ports) {
+        const Port& port = p.ports[id];
         j.begin_object().member("name", port.name).member("type", to_string(port.global));
         j.member("layout", to_string(port.layout, mesh_rank));
         j.member("present", port.value.valid()).end_object();

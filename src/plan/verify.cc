@@ -1,32 +1,21 @@
 // verify(Program): everything that the executor takes for granted. It shares no code with the
-// passes whose work it checks, except the notion of what happens before what.
+// passes whose work it checks, except the notion of what happens before what. What is read and
+// written when: verify_dataflow.cc.
 #include <algorithm>
-#include <map>
+#include <bit>
+#include <set>
 
 #include "plan/happens_before.h"
-#include "plan/program.h"
+#include "plan/verify_dataflow.h"
 
 namespace shw {
 namespace {
 
 constexpr int64_t kMaxBytes = int64_t{1} << 60;  // as check_tensor_type
+constexpr int64_t kMaxAlignment = 1 << 16;
 
 std::string where(const Program& p, uint32_t step) {
   return "step " + std::to_string(step) + " (" + p.steps[step].kernel + "): ";
-}
-
-// Bytes [first, last) of the storage that a window touches; empty where it has no elements.
-struct ByteRange {
-  int64_t first = 0, last = 0;
-  bool empty() const { return first >= last; }
-};
-ByteRange touched(const ProgramValue& v) {
-  int64_t last_element = 0;
-  for (size_t d = 0; d < v.type.shape.size(); ++d) {
-    if (v.type.shape[d] == 0) return {};
-    last_element += (v.type.shape[d] - 1) * v.type.strides[d];
-  }
-  return {v.offset_bytes, v.offset_bytes + (last_element + 1) * dtype_size(v.type.dtype)};
 }
 
 class Verifier {
@@ -42,31 +31,45 @@ class Verifier {
       if (p_.steps[i].collective.kind != CollectiveKind::kNone)
         SHW_RETURN_IF_ERROR(collective(i, mesh));
     }
-    SHW_RETURN_IF_ERROR(entries(mesh));
+    SHW_RETURN_IF_ERROR(ports(mesh));
+    SHW_RETURN_IF_ERROR(entries());
     SHW_RETURN_IF_ERROR(events());
     const HappensBefore order(p_);
-    SHW_RETURN_IF_ERROR(dataflow(order));
-    return planned_ ? arena(order) : Status();
+    SHW_RETURN_IF_ERROR(verify_dataflow(p_, order));
+    return planned_ ? verify_memory(p_, order) : Status();
   }
 
  private:
   Status storages() const {
-    for (uint32_t i = 0; i < p_.storages.size(); ++i) {
-      const ProgramStorage& s = p_.storages[StorageId{i}];
-      const std::string me = "storage " + std::to_string(i) + ": ";
-      if (s.bytes < 0 || s.bytes > kMaxBytes) return invalid_argument(me + "impossible size");
-      if (s.kind < StorageKind::kArena || s.kind > StorageKind::kOutput)
-        return invalid_argument(me + "unknown kind");
-      if (!planned_ || s.kind != StorageKind::kArena) continue;
-      if (s.offset_bytes < 0 || s.offset_bytes % kArenaAlignment != 0)
-        return invalid_argument(me + "offset " + std::to_string(s.offset_bytes) +
-                                " is not a multiple of " + std::to_string(kArenaAlignment));
-      if (s.offset_bytes > p_.arena_bytes - s.bytes)
-        return invalid_argument(me + "it ends beyond the arena of " +
-                                std::to_string(p_.arena_bytes) + " bytes");
-    }
-    if (p_.arena_bytes < 0 || p_.arena_bytes > kMaxBytes || p_.live_peak_bytes < 0)
+    if (p_.alignment < 64 || p_.alignment > kMaxAlignment ||
+        !std::has_single_bit(static_cast<uint64_t>(p_.alignment)))
+      return invalid_argument("alignment " + std::to_string(p_.alignment) +
+                              " is not a power of two from 64 to " + std::to_string(kMaxAlignment));
+    if (p_.arena_bytes < 0 || p_.arena_bytes > kMaxBytes || p_.live_peak_bytes < 0 ||
+        p_.session_bytes < 0 || p_.session_bytes > kMaxBytes)
       return invalid_argument("impossible arena size");
+    for (uint32_t i = 0; i < p_.storages.size(); ++i)
+      if (Status s = storage(p_.storages[StorageId{i}]); !s.ok())
+        return invalid_argument("storage " + std::to_string(i) + ": " + s.message());
+    return {};
+  }
+
+  Status storage(const ProgramStorage& s) const {
+    if (s.bytes < 0 || s.bytes > kMaxBytes) return invalid_argument("impossible size");
+    if (s.kind < StorageKind::kArena || s.kind > StorageKind::kConstant)
+      return invalid_argument("unknown kind");
+    const bool placed = s.kind == StorageKind::kArena || s.kind == StorageKind::kSession;
+    if (!placed)
+      return s.port < p_.ports.size() ? Status() : invalid_argument("it belongs to no port");
+    if (!planned_) return {};
+    const int64_t room = s.kind == StorageKind::kArena ? p_.arena_bytes : p_.session_bytes;
+    if (s.offset_bytes < 0 || s.offset_bytes % p_.alignment != 0)
+      return invalid_argument("offset " + std::to_string(s.offset_bytes) +
+                              " is not a multiple of " + std::to_string(p_.alignment));
+    if (s.offset_bytes > room - s.bytes)
+      return invalid_argument("it ends beyond the " +
+                              std::string(s.kind == StorageKind::kArena ? "arena" : "session") +
+                              " of " + std::to_string(room) + " bytes");
     return {};
   }
 
@@ -110,6 +113,10 @@ class Verifier {
       return invalid_argument(where(p_, i) + "no such collective");
     if (s.collective.op > ReduceOp::kProduct)
       return invalid_argument(where(p_, i) + "no such reduction");
+    if (s.in_place != kNotInPlace &&
+        (s.in_place >= s.inputs.size() || !s.inputs[s.in_place].valid() || s.outputs.empty() ||
+         !s.outputs[0].valid() || s.collective.kind != CollectiveKind::kNone))
+      return invalid_argument(where(p_, i) + "it cannot be done in place");
     return {};
   }
 
@@ -168,44 +175,123 @@ class Verifier {
     return {};
   }
 
-  Status entries(const Mesh& mesh) const {
-    uint64_t next = 0;
-    for (const ProgramEntry& e : p_.entries) {
-      if (e.first_step != next || uint64_t{e.first_step} + e.num_steps > p_.steps.size())
-        return invalid_argument("entry '" + e.name + "': its steps are not the next ones");
-      next = uint64_t{e.first_step} + e.num_steps;
-      for (uint32_t i = 0; i < e.inputs.size(); ++i)
-        SHW_RETURN_IF_ERROR(port(e, e.inputs[i], i, StorageKind::kInput, mesh));
-      for (uint32_t i = 0; i < e.outputs.size(); ++i)
-        SHW_RETURN_IF_ERROR(port(e, e.outputs[i], i, StorageKind::kOutput, mesh));
+  Status ports(const Mesh& mesh) const {
+    for (uint32_t i = 0; i < p_.ports.size(); ++i)
+      if (Status s = port(PortId{i}, mesh); !s.ok())
+        return invalid_argument("port '" + p_.ports[PortId{i}].name + "': " + s.message());
+    // A storage is its port's, or that of the input which the port updates in place.
+    for (uint32_t i = 0; i < p_.storages.size(); ++i) {
+      const ProgramStorage& s = p_.storages[StorageId{i}];
+      if (s.port >= p_.ports.size()) continue;
+      const ValueId v = p_.ports[PortId{s.port}].value;
+      if (s.kind != StorageKind::kArena && s.kind != StorageKind::kSession &&
+          (!v.valid() || p_.values[v].storage.v != i))
+        return invalid_argument("storage " + std::to_string(i) + " is not the one of its port '" +
+                                p_.ports[PortId{s.port}].name + "'");
     }
-    if (next != p_.steps.size()) return invalid_argument("steps that no entry owns");
     return {};
   }
 
-  Status port(const ProgramEntry& e, const Port& port, uint32_t number, StorageKind kind,
-              const Mesh& mesh) const {
-    const auto refuse = [&](const std::string& why) {
-      return invalid_argument("entry '" + e.name + "', port '" + port.name + "': " + why);
-    };
-    const bool is_input = port.role >= PortRole::kParameter && port.role <= PortRole::kSeed;
+  Status port(PortId id, const Mesh& mesh) const {
+    const Port& port = p_.ports[id];
+    const bool is_input =
+        port.role >= PortRole::kParameter && port.role <= PortRole::kConstant;
     const bool is_output = port.role >= PortRole::kResult && port.role <= PortRole::kUpdate;
-    if (kind == StorageKind::kInput ? !is_input : !is_output) return refuse("unfit role");
+    if (!is_input && !is_output) return invalid_argument("unfit role");
     if (!port.value.valid())
-      return kind == StorageKind::kOutput ? Status() : refuse("an input without a value");
-    if (port.value.v >= p_.values.size()) return refuse("no such value");
+      return is_output ? Status() : invalid_argument("an input without a value");
+    if (port.value.v >= p_.values.size()) return invalid_argument("no such value");
     SHW_RETURN_IF_ERROR(check_tensor_type(port.global));
     SHW_RETURN_IF_ERROR(sound(port.layout, mesh));
-    if (port.layout.has_partial()) return refuse("a partial value cannot be handed over");
+    if (port.layout.has_partial()) return invalid_argument("a partial value cannot be handed over");
     if (!is_shardable(port.global.shape, port.layout, mesh))
-      return refuse("a dim that is cut has not an element for every rank");
+      return invalid_argument("a dim that is cut has not an element for every rank");
     const ProgramValue& v = p_.values[port.value];
-    const ProgramStorage& s = p_.storages[v.storage];
-    if (s.kind != kind || s.port != number) return refuse("its storage is not the port's own");
     if (v.offset_bytes != 0 || !v.type.contiguous() || v.type.dtype != port.global.dtype ||
         v.type.shape != local_shape(port.global.shape, port.layout, mesh))
-      return refuse(to_string(v.type) + " is not one rank's piece of " + to_string(port.global) +
-                    " as " + to_string(port.layout, mesh.rank()));
+      return invalid_argument(to_string(v.type) + " is not one rank's piece of " +
+                              to_string(port.global) + " as " +
+                              to_string(port.layout, mesh.rank()));
+    const bool is_constant = port.role == PortRole::kConstant;
+    if (port.data.size() != (is_constant ? static_cast<size_t>(port.global.bytes()) : 0))
+      return invalid_argument("its data is not that of a constant");
+    return lies_right(id);
+  }
+
+  Status lies_right(PortId id) const {
+    const Port& port = p_.ports[id];
+    const ProgramStorage& s = p_.storages[p_.values[port.value].storage];
+    const bool own = s.port == id.v;
+    const auto refuse = [] { return invalid_argument("its storage is not the port's own"); };
+    switch (s.kind) {
+      case StorageKind::kConstant:
+        return own && port.role == PortRole::kConstant ? Status() : refuse();
+      case StorageKind::kOutput:
+        return own && !is_input(port.role) ? Status() : refuse();
+      case StorageKind::kState:
+      case StorageKind::kInput: {
+        if (own) return is_input(port.role) && port.role != PortRole::kConstant ? Status() : refuse();
+        if (port.role != PortRole::kUpdate || s.port >= p_.ports.size()) return refuse();
+        const Port& updated = p_.ports[PortId{s.port}];
+        return updated.global == port.global && updated.layout == port.layout
+                   ? Status()
+                   : invalid_argument("it is made in place of '" + updated.name +
+                                      "', which has another type or layout");
+      }
+      default:
+        return refuse();
+    }
+  }
+
+  Status entries() const {
+    std::set<std::string> names;
+    uint64_t next = 0;
+    for (uint32_t i = 0; i < p_.entries.size(); ++i) {
+      const ProgramEntry& e = p_.entries[i];
+      const auto refuse = [&](const std::string& why) {
+        return invalid_argument("entry '" + e.name + "': " + why);
+      };
+      if (!names.insert(e.name).second) return refuse("there are two of that name");
+      if (e.first_step != next || uint64_t{e.first_step} + e.num_steps > p_.steps.size())
+        return refuse("its steps are not the next ones");
+      next = uint64_t{e.first_step} + e.num_steps;
+      if (!(e.weight > 0 && e.weight < 1e30)) return refuse("its weight is not positive");
+      for (uint32_t before : e.after)
+        if (before >= i) return refuse("it runs after an entry that does not stand before it");
+      if (Status s = lists(e); !s.ok()) return refuse(s.message());
+    }
+    return next == p_.steps.size() ? Status() : invalid_argument("steps that no entry owns");
+  }
+
+  // The ports of an entry, and that its steps use no others.
+  Status lists(const ProgramEntry& e) const {
+    std::vector<uint8_t> listed(p_.ports.size(), 0);
+    const auto list = [&](PortId id, bool as_input) -> Status {
+      if (id.v >= p_.ports.size()) return invalid_argument("no such port");
+      const Port& port = p_.ports[id];
+      const std::string name = "port '" + port.name + "' ";
+      if (listed[id.v]++) return invalid_argument(name + "is listed twice");
+      if (is_input(port.role) != as_input) return invalid_argument(name + "has an unfit role");
+      if (p_.lies_in(port, StorageKind::kState) || p_.lies_in(port, StorageKind::kConstant))
+        return invalid_argument(name + "is not the caller's");
+      return {};
+    };
+    for (PortId id : e.inputs) SHW_RETURN_IF_ERROR(list(id, true));
+    for (PortId id : e.outputs) SHW_RETURN_IF_ERROR(list(id, false));
+    for (PortId id : e.outputs)
+      if (p_.lies_in(p_.ports[id], StorageKind::kInput) &&
+          !listed[p_.storages[p_.values[p_.ports[id].value].storage].port])
+        return invalid_argument("port '" + p_.ports[id].name +
+                                "' updates an input that is not the entry's");
+    for (uint32_t i = e.first_step; i < e.first_step + e.num_steps; ++i)
+      for (const auto* operands : {&p_.steps[i].inputs, &p_.steps[i].outputs})
+        for (ValueId v : *operands) {
+          if (!v.valid()) continue;
+          const ProgramStorage& s = p_.storages[p_.values[v].storage];
+          if ((s.kind == StorageKind::kInput || s.kind == StorageKind::kOutput) && !listed[s.port])
+            return invalid_argument(where(p_, i) + "it uses port '" + p_.ports[PortId{s.port}].name +
+                                    "', which the entry does not have");
+        }
     return {};
   }
 
@@ -236,106 +322,6 @@ class Verifier {
                                 " is out of range or recorded twice");
       recorded[e] = 1;
     }
-    return {};
-  }
-
-  // Operands are written before, and known to be; nothing is written twice.
-  Status dataflow(const HappensBefore& order) const {
-    struct Write {
-      ByteRange range;
-      uint32_t step;
-    };
-    std::vector<std::vector<Write>> writes(p_.storages.size());
-    const auto read = [&](ValueId id, uint32_t step, const std::string& who) {
-      const ProgramValue& v = p_.values[id];
-      const ByteRange range = touched(v);
-      if (range.empty() || p_.storages[v.storage].kind == StorageKind::kInput) return Status();
-      int64_t covered = range.first;  // writes are kept in ascending order
-      for (const Write& w : writes[v.storage.v]) {
-        if (w.range.last <= range.first || w.range.first >= range.last) continue;
-        if (w.range.first > covered) break;
-        covered = std::max(covered, w.range.last);
-        if (step != UINT32_MAX && !order.before(w.step, step))
-          return invalid_argument(who + "value " + std::to_string(id.v) + ", written by step " +
-                                  std::to_string(w.step) + ", may not be there yet");
-      }
-      if (covered < range.last)
-        return invalid_argument(who + "value " + std::to_string(id.v) +
-                                " is read before it is written");
-      return Status();
-    };
-    for (uint32_t i = 0; i < p_.steps.size(); ++i) {
-      for (ValueId id : p_.steps[i].inputs)
-        if (id.valid()) SHW_RETURN_IF_ERROR(read(id, i, where(p_, i)));
-      for (ValueId id : p_.steps[i].outputs) {
-        if (!id.valid()) continue;
-        const ProgramValue& v = p_.values[id];
-        if (p_.storages[v.storage].kind == StorageKind::kInput)
-          return invalid_argument(where(p_, i) + "it writes to an input");
-        if (!v.type.contiguous())
-          return invalid_argument(where(p_, i) + "its result is not contiguous");
-        const ByteRange range = touched(v);
-        if (range.empty()) continue;
-        auto& list = writes[v.storage.v];
-        const auto at = std::lower_bound(
-            list.begin(), list.end(), range,
-            [](const Write& w, const ByteRange& r) { return w.range.first < r.first; });
-        if ((at != list.end() && at->range.first < range.last) ||
-            (at != list.begin() && (at - 1)->range.last > range.first))
-          return invalid_argument(where(p_, i) + "value " + std::to_string(id.v) +
-                                  " overwrites another");
-        list.insert(at, {range, i});
-      }
-    }
-    for (const ProgramEntry& e : p_.entries)
-      for (const Port& port : e.outputs)
-        if (port.value.valid())
-          SHW_RETURN_IF_ERROR(read(port.value, UINT32_MAX, "output '" + port.name + "': "));
-    return {};
-  }
-
-  // Two storages may share bytes of the arena only if every step that touches the one is over when
-  // the first that touches the other begins. Steps are walked in order; `owner` maps the arena's
-  // byte ranges to the storage that used them last.
-  Status arena(const HappensBefore& order) const {
-    struct Owner {
-      int64_t last;
-      uint32_t storage;
-    };
-    std::map<int64_t, Owner> owner;  // by first byte; disjoint
-    std::vector<std::vector<uint32_t>> accesses(p_.storages.size());
-    std::vector<uint8_t> lost(p_.storages.size(), 0), seen(p_.storages.size(), 0);
-    const auto touch = [&](uint32_t s, uint32_t step) -> Status {
-      const ProgramStorage& storage = p_.storages[StorageId{s}];
-      if (storage.kind != StorageKind::kArena || storage.bytes == 0) return {};
-      if (lost[s])
-        return invalid_argument(where(p_, step) + "storage " + std::to_string(s) +
-                                " is used after its bytes went to another");
-      accesses[s].push_back(step);
-      if (seen[s]) return {};
-      seen[s] = 1;
-      const int64_t first = storage.offset_bytes, last = first + storage.bytes;
-      auto it = owner.upper_bound(first);
-      if (it != owner.begin() && std::prev(it)->second.last > first) --it;
-      while (it != owner.end() && it->first < last) {
-        const auto [old_first, old] = *it;
-        for (uint32_t a : accesses[old.storage])
-          if (!order.before(a, step))
-            return invalid_argument(where(p_, step) + "storage " + std::to_string(s) +
-                                    " takes bytes that step " + std::to_string(a) +
-                                    " may still be using");
-        lost[old.storage] = 1;
-        it = owner.erase(it);
-        if (old_first < first) owner[old_first] = {first, old.storage};
-        if (old.last > last) owner[last] = old, it = owner.find(last);
-      }
-      owner[first] = {last, s};
-      return {};
-    };
-    for (uint32_t i = 0; i < p_.steps.size(); ++i)
-      for (const auto* list : {&p_.steps[i].inputs, &p_.steps[i].outputs})
-        for (ValueId v : *list)
-          if (v.valid()) SHW_RETURN_IF_ERROR(touch(p_.values[v].storage.v, i));
     return {};
   }
 

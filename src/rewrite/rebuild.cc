@@ -23,6 +23,7 @@ Graph Rebuilder::finish() {
     out.node = mapped(out.node);
     to_.add_output(std::move(out));
   }
+  to_.set_entries(from_.given_entries());
   return std::move(to_);
 }
 

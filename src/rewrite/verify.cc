@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "ops/entries.h"
 #include "ops/op_def.h"
 
 namespace shw {
@@ -166,7 +167,7 @@ class Verifier {
       return invalid_argument("input " + std::to_string(next_input_) + " stands for no node");
     for (size_t i = 0; i < graph_.outputs().size(); ++i)
       SHW_RETURN_IF_ERROR(check_output(graph_.outputs()[i], i));
-    return {};
+    return verify_entries(graph_);
   }
 
  private:
@@ -195,7 +196,18 @@ class Verifier {
       return invalid_argument("the tangent belongs to output " + std::to_string(input.position) +
                               "; the graph has " + std::to_string(graph_.outputs().size()));
     ++next_input_;
-    return {};
+    return check_storage(input, graph_.type(n));
+  }
+
+  static Status check_storage(const InputInfo& input, const TensorType& type) {
+    if (input.role != InputRole::kConstant)
+      return input.data == nullptr ? Status() : invalid_argument("only a constant has data");
+    if (input.storage == InputStorage::kState)
+      return invalid_argument("a constant does not change, so it is no state");
+    const size_t bytes = input.data == nullptr ? 0 : input.data->size();
+    if (type.contiguous() && bytes == static_cast<size_t>(type.bytes())) return {};
+    return invalid_argument("the constant has " + std::to_string(bytes) + " bytes; it is " +
+                            to_string(type) + ", row-major");
   }
 
   Status check_types(NodeId n, std::span<const OptionalType> inferred) const {
@@ -231,6 +243,22 @@ class Verifier {
     if (graph_.type(out.node).shape != input.shape)
       return invalid_argument(where + " is " + to_string(graph_.type(out.node)) +
                               "; the input that it belongs to is " + to_string(input))
+          .at_node(out.node.v, graph_.name(out.node));
+    return check_in_place(out, where);
+  }
+
+  Status check_in_place(const OutputInfo& out, const std::string& where) const {
+    if (out.role != OutputRole::kUpdate)
+      return out.in_place ? invalid_argument(where + " is made in place, but is no update")
+                          : Status();
+    const InputInfo& input = graph_.inputs()[static_cast<size_t>(out.of_input)];
+    if (input.role == InputRole::kConstant)
+      return invalid_argument(where + " updates a constant");
+    if (input.storage == InputStorage::kState && !out.in_place)
+      return invalid_argument(where + " updates state, which is always done in place");
+    if (out.in_place && graph_.type(out.node).dtype != graph_.type(input.node).dtype)
+      return invalid_argument(where + " is " + to_string(graph_.type(out.node)) +
+                              ", which cannot take the place of " + to_string(graph_.type(input.node)))
           .at_node(out.node.v, graph_.name(out.node));
     return {};
   }

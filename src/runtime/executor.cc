@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/host_tensor.h"
 #include "runtime/validate.h"
 
 namespace shw::runtime {
@@ -18,18 +19,17 @@ struct Op {
   uint32_t first_pointer;  // launch: its buffers begin here in the run's pointers
 };
 
-// A pointer that changes from run to run.
-struct PortPointer {
+// A pointer that changes from run to run: into a tensor of the caller's, or into a session.
+struct RunPointer {
   uint32_t pointer;
-  bool output;
-  uint32_t port;
+  PortId port;  // invalid: the session
   int64_t offset_bytes;
 };
 
 struct Commands {
   std::vector<Op> ops;
-  std::vector<void*> pointers;  // those of ports are null
-  std::vector<PortPointer> port_pointers;
+  std::vector<void*> pointers;  // those that change are null
+  std::vector<RunPointer> run_pointers;
   bool communicates = false;  // uses the communication stream
 };
 
@@ -51,11 +51,13 @@ class FinishRun final : public HostWork {
   Status run(void* const*) noexcept override {
     dependencies->runs.clear();
     buffers.clear();
+    session.reset();
     timeline->finish(number, fault->status());
     return {};
   }
   CheckDependencies* dependencies = nullptr;
   std::vector<BufferRef> buffers;
+  BufferRef session;
   Timeline* timeline = nullptr;
   const Fault* fault = nullptr;
   uint64_t number = 0;
@@ -77,13 +79,14 @@ constexpr size_t kCommunication = static_cast<size_t>(shw::Stream::kCommunicatio
 class DeviceMemory {
  public:
   ~DeviceMemory() {
-    if (data_ != nullptr) device_->free(data_, bytes_, kArenaAlignment);
+    if (data_ != nullptr) device_->free(data_, bytes_, alignment_);
   }
   DeviceMemory() = default;
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
-  Status allocate(std::shared_ptr<Device> device, int64_t bytes) {
-    SHW_ASSIGN_OR_RETURN(data_, device->allocate(bytes, kArenaAlignment));
+  Status allocate(std::shared_ptr<Device> device, int64_t bytes, int64_t alignment) {
+    alignment_ = alignment;
+    SHW_ASSIGN_OR_RETURN(data_, device->allocate(bytes, alignment));
     device_ = std::move(device);
     bytes_ = bytes;
     return {};
@@ -93,7 +96,7 @@ class DeviceMemory {
  private:
   std::shared_ptr<Device> device_;
   void* data_ = nullptr;
-  int64_t bytes_ = 0;
+  int64_t bytes_ = 0, alignment_ = 0;
 };
 
 }  // namespace
@@ -116,6 +119,10 @@ struct Executor::Impl final : Fault::Listener {
                                                          std::span<const RegionBody> regions);
   Result<std::unique_ptr<PreparedKernel>> prepare_collective(const ProgramStep& step);
   Status allocate_memory();
+  Status allocate_held();
+  PortId lies_in(PortId output) const {
+    return {program().storages[program().values[program().ports[output].value].storage].port};
+  }
   void write_commands(const ProgramEntry& entry, Commands& commands) const;
   Status create_streams(int max_in_flight);
   Status check_buffers(const ProgramEntry& entry, std::span<const BufferRef> inputs,
@@ -131,6 +138,9 @@ struct Executor::Impl final : Fault::Listener {
   std::vector<std::pair<std::vector<uint8_t>, std::unique_ptr<Channel>>> channels;  // by axes
   std::vector<std::unique_ptr<PreparedKernel>> kernels;                             // by step
   DeviceMemory arena;
+  IndexVec<PortId, BufferRef> held;        // state and constants
+  IndexVec<PortId, std::byte*> port_base;  // of the run that is enqueued
+  std::shared_ptr<Session> session;        // of runs that name none
   DeviceMemory workspaces[kNumStreams];  // one a stream: its steps do not overlap
   std::vector<Commands> commands;        // by entry
   std::vector<std::unique_ptr<Event>> events;
@@ -190,15 +200,39 @@ Status Executor::Impl::prepare_steps(std::span<const RegionBody> regions) {
   return {};
 }
 
+// State begins as zeros. Of a constant each rank has its piece.
+Status Executor::Impl::allocate_held() {
+  held = IndexVec<PortId, BufferRef>(program().ports.size());
+  port_base = IndexVec<PortId, std::byte*>(program().ports.size(), nullptr);
+  for (uint32_t i = 0; i < program().ports.size(); ++i) {
+    const Port& port = program().ports[PortId{i}];
+    if (!port.value.valid() || !is_input(port.role)) continue;
+    const ProgramValue& value = program().values[port.value];
+    const ProgramStorage& storage = program().storages[value.storage];
+    if (storage.kind != StorageKind::kState && storage.kind != StorageKind::kConstant) continue;
+    SHW_ASSIGN_OR_RETURN(held[PortId{i}], Buffer::allocate(device, storage.bytes));
+    std::vector<std::byte> piece(static_cast<size_t>(storage.bytes));
+    if (storage.kind == StorageKind::kConstant)
+      SHW_RETURN_IF_ERROR(shard(port, provider->mesh(), provider->rank(),
+                                {port.global, port.data.data()}, value.type, piece.data()));
+    SHW_RETURN_IF_ERROR(
+        device->copy_from_host(held[PortId{i}]->data(), piece.data(), storage.bytes));
+  }
+  if (program().session_bytes == 0) return {};
+  SHW_ASSIGN_OR_RETURN(session, Session::create(device, program()));
+  return {};
+}
+
 Status Executor::Impl::allocate_memory() {
-  SHW_RETURN_IF_ERROR(arena.allocate(device, program().arena_bytes));
+  SHW_RETURN_IF_ERROR(allocate_held());
+  SHW_RETURN_IF_ERROR(arena.allocate(device, program().arena_bytes, program().alignment));
   int64_t bytes[kNumStreams] = {};
   for (size_t i = 0; i < kernels.size(); ++i) {
     int64_t& most = bytes[static_cast<size_t>(program().steps[i].stream)];
     most = std::max(most, kernels[i]->workspace_bytes());
   }
   for (size_t s = 0; s < kNumStreams; ++s)
-    SHW_RETURN_IF_ERROR(workspaces[s].allocate(device, bytes[s]));
+    SHW_RETURN_IF_ERROR(workspaces[s].allocate(device, bytes[s], program().alignment));
   return {};
 }
 
@@ -209,12 +243,24 @@ void Executor::Impl::write_commands(const ProgramEntry& entry, Commands& out) co
     if (!v.valid()) return;
     const ProgramValue& value = program().values[v];
     const ProgramStorage& storage = program().storages[value.storage];
-    if (storage.kind == StorageKind::kArena)
-      out.pointers[index] =
-          static_cast<std::byte*>(arena.data()) + storage.offset_bytes + value.offset_bytes;
-    else
-      out.port_pointers.push_back(
-          {index, storage.kind == StorageKind::kOutput, storage.port, value.offset_bytes});
+    switch (storage.kind) {
+      case StorageKind::kArena:
+        out.pointers[index] =
+            static_cast<std::byte*>(arena.data()) + storage.offset_bytes + value.offset_bytes;
+        break;
+      case StorageKind::kState:
+      case StorageKind::kConstant:
+        out.pointers[index] =
+            static_cast<std::byte*>(held[PortId{storage.port}]->data()) + value.offset_bytes;
+        break;
+      case StorageKind::kSession:
+        out.run_pointers.push_back({index, {}, storage.offset_bytes + value.offset_bytes});
+        break;
+      case StorageKind::kInput:
+      case StorageKind::kOutput:
+        out.run_pointers.push_back({index, PortId{storage.port}, value.offset_bytes});
+        break;
+    }
   };
   // A stream need not wait for what it did itself.
   std::vector<int> recorded_by(program().num_events, -1);
@@ -276,31 +322,43 @@ Status Executor::Impl::create_streams(int max_in_flight) {
 
 Status Executor::Impl::check_buffers(const ProgramEntry& entry, std::span<const BufferRef> inputs,
                                      std::span<const BufferRef> outputs) const {
-  const auto check = [&](const char* what, const std::vector<Port>& ports,
+  const auto check = [&](const char* what, const std::vector<PortId>& ports,
                          std::span<const BufferRef> buffers, bool may_be_null) -> Status {
     if (buffers.size() != ports.size())
       return invalid_argument("entry '" + entry.name + "' has " + std::to_string(ports.size()) +
                               " " + what + "s, not " + std::to_string(buffers.size()));
     for (size_t i = 0; i < ports.size(); ++i) {
-      const int64_t want = port_bytes(program(), ports[i]);
-      if (!ports[i].value.valid() || (may_be_null && buffers[i] == nullptr)) continue;
+      const Port& port = program().ports[ports[i]];
+      const int64_t want = port_bytes(program(), port);
+      if (!port.value.valid() || (may_be_null && buffers[i] == nullptr)) continue;
       const auto refuse = [&](const std::string& why) {
-        return invalid_argument(std::string(what) + " " + std::to_string(i) + ", '" +
-                                ports[i].name + "', " + why);
+        return invalid_argument(std::string(what) + " " + std::to_string(i) + ", '" + port.name +
+                                "', " + why);
       };
       if (buffers[i] == nullptr) return refuse("is missing");
       if (buffers[i]->bytes() < want)
         return refuse("has " + std::to_string(buffers[i]->bytes()) + " bytes; a rank's piece is " +
-                      to_string(program().values[ports[i].value].type) + ", " +
+                      to_string(program().values[port.value].type) + ", " +
                       std::to_string(want) + " bytes");
-      const int64_t element = element_alignment(program().values[ports[i].value].type.dtype);
+      const int64_t element = element_alignment(program().values[port.value].type.dtype);
       if (reinterpret_cast<uintptr_t>(buffers[i]->data()) % static_cast<uintptr_t>(element) != 0)
         return refuse("is not aligned to its elements of " + std::to_string(element) + " bytes");
     }
     return {};
   };
   SHW_RETURN_IF_ERROR(check("input", entry.inputs, inputs, false));
-  return check("output", entry.outputs, outputs, true);
+  SHW_RETURN_IF_ERROR(check("output", entry.outputs, outputs, true));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i] == nullptr || !program().ports[entry.outputs[i]].value.valid()) continue;
+    const PortId in = lies_in(entry.outputs[i]);
+    if (in == entry.outputs[i]) continue;
+    const auto at = std::ranges::find(entry.inputs, in) - entry.inputs.begin();
+    if (outputs[i]->data() != inputs[static_cast<size_t>(at)]->data())
+      return invalid_argument("output " + std::to_string(i) + ", '" +
+                              program().ports[entry.outputs[i]].name + "', updates input " +
+                              std::to_string(at) + " in place, so it must be that buffer");
+  }
+  return {};
 }
 
 void Executor::Impl::replay(const Commands& c, Slot& slot, size_t entry_index, Event& done) {
@@ -377,18 +435,32 @@ const ProgramEntry* Executor::find_entry(std::string_view name) const {
 
 Result<Completion> Executor::enqueue(const ProgramEntry& entry, std::span<const BufferRef> inputs,
                                      std::span<BufferRef> outputs,
-                                     std::span<const Completion> wait_for) {
+                                     std::span<const Completion> wait_for, Session* session) {
   Impl& e = *impl_;
   if (e.fault.raised()) return e.fault.status();
   const auto entry_index = static_cast<size_t>(&entry - e.program().entries.data());
   if (entry_index >= e.commands.size())
     return invalid_argument("the entry is not one of this executor's program");
   SHW_RETURN_IF_ERROR(e.check_buffers(entry, inputs, outputs));
-  for (size_t i = 0; i < outputs.size(); ++i)
-    if (outputs[i] == nullptr && entry.outputs[i].value.valid()) {
-      SHW_ASSIGN_OR_RETURN(outputs[i],
-                           Buffer::allocate(e.device, port_bytes(e.program(), entry.outputs[i])));
+  if (session == nullptr) session = e.session.get();
+  if (session != nullptr) SHW_RETURN_IF_ERROR(session->check(e.program(), entry_index));
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i] != nullptr)
+      e.port_base[entry.inputs[i]] = static_cast<std::byte*>(inputs[i]->data());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const PortId id = entry.outputs[i];
+    if (!e.program().ports[id].value.valid()) continue;
+    if (const PortId in = e.lies_in(id); in != id) {
+      outputs[i] = inputs[static_cast<size_t>(std::ranges::find(entry.inputs, in) -
+                                              entry.inputs.begin())];
+      continue;
     }
+    if (outputs[i] == nullptr) {
+      SHW_ASSIGN_OR_RETURN(
+          outputs[i], Buffer::allocate(e.device, port_bytes(e.program(), e.program().ports[id])));
+    }
+    e.port_base[id] = static_cast<std::byte*>(outputs[i]->data());
+  }
   const uint64_t run = e.last_run + 1;
   const size_t depth = e.slots.size();
   if (run > depth) (void)e.timeline->wait(run - depth);  // its error, if any, is in the fault
@@ -402,14 +474,27 @@ Result<Completion> Executor::enqueue(const ProgramEntry& entry, std::span<const 
   for (const Completion& c : wait_for)
     if (c.timeline() != nullptr && c.timeline() != e.timeline) slot.dependencies.runs.push_back(c);
   const Commands& commands = e.commands[entry_index];
-  for (const PortPointer& p : commands.port_pointers) {
-    const BufferRef& buffer = p.output ? outputs[p.port] : inputs[p.port];
-    slot.pointers[entry_index][p.pointer] =
-        static_cast<std::byte*>(buffer->data()) + p.offset_bytes;
+  for (const RunPointer& p : commands.run_pointers) {
+    std::byte* base = p.port.valid() ? e.port_base[p.port] : session->data();
+    slot.pointers[entry_index][p.pointer] = base + p.offset_bytes;
+  }
+  if (session != nullptr) {
+    session->has_run(entry_index);
+    slot.finish.session = session->memory();
   }
   e.last_run = run;
   e.replay(commands, slot, entry_index, e.timeline->done_event(run));
   return Completion(e.timeline, run);
+}
+
+Result<std::shared_ptr<Session>> Executor::create_session() {
+  return Session::create(impl_->device, impl_->program());
+}
+
+BufferRef Executor::state(PortId port) const {
+  return port.v < impl_->held.size() && impl_->program().lies_in(impl_->program().ports[port], StorageKind::kState)
+             ? impl_->held[port]
+             : nullptr;
 }
 
 void Executor::abort() { impl_->fault.raise(Status(Code::kCancelled, "aborted by the caller")); }

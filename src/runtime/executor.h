@@ -20,6 +20,7 @@
 #include "plan/plan.h"
 #include "runtime/buffer.h"
 #include "runtime/hal.h"
+#include "runtime/session.h"
 #include "runtime/timeline.h"
 
 namespace shw::runtime {
@@ -52,10 +53,19 @@ class Executor {
   // Starts one run after everything in `wait_for` has ended well. Inputs must hold at least the
   // bytes of their ports, and are kept until the run has ended, as outputs are; an output that is
   // null is allocated and returned in its place (ports without a value stay null). Outputs must not
-  // overlap inputs. One thread at a time.
+  // overlap inputs, but for an output that updates an input in place, which is that buffer (or null,
+  // and is returned as that). `session`: where entries leave what others need; null: the executor's
+  // own. FAILED_PRECONDITION: an entry that must run before has not run in it. One thread at a time.
   Result<Completion> enqueue(const ProgramEntry& entry, std::span<const BufferRef> inputs,
                              std::span<BufferRef> outputs,
-                             std::span<const Completion> wait_for = {});
+                             std::span<const Completion> wait_for = {}, Session* session = nullptr);
+
+  // Memory for what entries leave to one another, beside the executor's own: for several sequences
+  // of entries in flight. It may outlive the executor.
+  Result<std::shared_ptr<Session>> create_session();
+  // The memory of a port that the executor keeps; zeros at first. Null: the port is no state. It is
+  // read and written while no run is under way.
+  BufferRef state(PortId port) const;
 
   // Stops what runs and what is queued, here and on the other ranks. Any thread.
   void abort();

@@ -61,6 +61,7 @@ class StridedCopy {
 
  private:
   StridedLoop loop_;
+  bool alike_ = false;  // both windows have the same strides
   void (*row_)(std::byte* to, const std::byte* from, int64_t n, int64_t to_stride,
                int64_t from_stride) = nullptr;
   // When rows are far apart in `from` but the next outer dim is near: both are walked in tiles.

@@ -1,14 +1,12 @@
-// What an executor checks of a program before it touches memory by it. The reader of plan bytes has
-// verified the program's logic already; these checks make every access stay inside its storage,
-// and compare the plan with the job that it is to run in.
+// Whether a plan belongs into a job, and what its collectives are to a backend. That the program is
+// sound was checked when the plan was read (plan/verify.cc); nothing checks it again.
 #pragma once
 #include "plan/program.h"
 #include "runtime/hal.h"
 
 namespace shw::runtime {
 
-// FAILED_PRECONDITION: the plan is for another mesh than `mesh`. DATA_LOSS: a window outside its
-// storage, an index out of range.
+// FAILED_PRECONDITION: the plan is for another mesh than `mesh`.
 Status validate(const Program& program, const Mesh& mesh);
 
 // What addresses of elements are a multiple of: two f32 make a complex number.

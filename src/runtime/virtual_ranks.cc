@@ -32,7 +32,7 @@ Result<VirtualRanks::RankBuffers> VirtualRanks::shard_inputs(
     std::vector<BufferRef>& mine = buffers[static_cast<size_t>(r)];
     mine.resize(inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const Port& port = entry.inputs[i];
+      const Port& port = program().ports[entry.inputs[i]];
       if (!port.value.valid()) continue;
       SHW_ASSIGN_OR_RETURN(
           mine[i], Buffer::allocate(devices_[static_cast<size_t>(r)], port_bytes(program(), port)));
@@ -44,44 +44,92 @@ Result<VirtualRanks::RankBuffers> VirtualRanks::shard_inputs(
   return buffers;
 }
 
-Result<std::vector<HostTensor>> VirtualRanks::gather_outputs(const ProgramEntry& entry,
-                                                             const RankBuffers& outputs) {
-  std::vector<HostTensor> whole(entry.outputs.size());
-  for (size_t i = 0; i < whole.size(); ++i) {
-    const Port& port = entry.outputs[i];
-    if (!port.value.valid()) continue;
-    const ProgramValue& value = program().values[port.value];
-    const auto piece = [&](int64_t r) {
-      return static_cast<const std::byte*>(outputs[static_cast<size_t>(r)][i]->data()) +
-             value.offset_bytes;
-    };
-    whole[i].type = port.global;
-    whole[i].data.resize(static_cast<size_t>(port.global.bytes()));
-    for (int64_t r = 0; r < num_ranks(); ++r)
-      if (is_first_replica(port.layout, mesh_, r))
-        SHW_RETURN_IF_ERROR(gather(port, mesh_, r, value.type, piece(r), whole[i].data.data()));
-    // What the other replicas hold must be the same: cut it out of the whole and compare.
-    const TensorType dense = row_major(value.type.dtype, value.type.shape);
-    std::vector<std::byte> expected(static_cast<size_t>(dense.bytes())), actual(expected.size());
-    const HostTensorView view{port.global, whole[i].data.data()};
-    for (int64_t r = 0; r < num_ranks(); ++r) {
-      if (is_first_replica(port.layout, mesh_, r)) continue;
-      const Dims own = local_block(port.global.shape, port.layout, mesh_, r).size;
-      if (std::find(own.begin(), own.end(), 0) != own.end()) continue;
-      SHW_RETURN_IF_ERROR(shard(port, mesh_, r, view, dense, expected.data()));
-      std::fill(actual.begin(), actual.end(), std::byte{});  // padding: zeros there, anything here
-      StridedCopy(own, dtype_size(dense.dtype), dense.strides, value.type.strides)
-          .run(actual.data(), piece(r));
-      if (std::memcmp(expected.data(), actual.data(), actual.size()) != 0)
-        return internal_error("'" + port.name + "' on rank " + std::to_string(r) +
-                              " is not what its replicas on other ranks hold");
-    }
+// The whole tensor of a port from the ranks' buffers.
+Result<HostTensor> VirtualRanks::gather_port(const Port& port,
+                                             std::span<const BufferRef> buffers) const {
+  const ProgramValue& value = program().values[port.value];
+  const auto piece = [&](int64_t r) {
+    return static_cast<const std::byte*>(buffers[static_cast<size_t>(r)]->data()) +
+           value.offset_bytes;
+  };
+  HostTensor whole;
+  whole.type = port.global;
+  whole.data.resize(static_cast<size_t>(port.global.bytes()));
+  for (int64_t r = 0; r < num_ranks(); ++r)
+    if (is_first_replica(port.layout, mesh_, r))
+      SHW_RETURN_IF_ERROR(gather(port, mesh_, r, value.type, piece(r), whole.data.data()));
+  // What the other replicas hold must be the same: cut it out of the whole and compare.
+  const TensorType dense = row_major(value.type.dtype, value.type.shape);
+  std::vector<std::byte> expected(static_cast<size_t>(dense.bytes())), actual(expected.size());
+  const HostTensorView view{port.global, whole.data.data()};
+  for (int64_t r = 0; r < num_ranks(); ++r) {
+    if (is_first_replica(port.layout, mesh_, r)) continue;
+    const Dims own = local_block(port.global.shape, port.layout, mesh_, r).size;
+    if (std::find(own.begin(), own.end(), 0) != own.end()) continue;
+    SHW_RETURN_IF_ERROR(shard(port, mesh_, r, view, dense, expected.data()));
+    std::fill(actual.begin(), actual.end(), std::byte{});  // padding: zeros there, anything here
+    StridedCopy(own, dtype_size(dense.dtype), dense.strides, value.type.strides)
+        .run(actual.data(), piece(r));
+    if (std::memcmp(expected.data(), actual.data(), actual.size()) != 0)
+      return internal_error("'" + port.name + "' on rank " + std::to_string(r) +
+                            " is not what its replicas on other ranks hold");
   }
   return whole;
 }
 
+Result<std::vector<HostTensor>> VirtualRanks::gather_outputs(const ProgramEntry& entry,
+                                                             const RankBuffers& outputs) {
+  std::vector<HostTensor> whole(entry.outputs.size());
+  std::vector<BufferRef> buffers(outputs.size());
+  for (size_t i = 0; i < whole.size(); ++i) {
+    const Port& port = program().ports[entry.outputs[i]];
+    if (!port.value.valid()) continue;
+    for (size_t r = 0; r < buffers.size(); ++r) buffers[r] = outputs[r][i];
+    SHW_ASSIGN_OR_RETURN(whole[i], gather_port(port, buffers));
+  }
+  return whole;
+}
+
+Result<const Port*> VirtualRanks::find_state(std::string_view name,
+                                             std::vector<BufferRef>& buffers) const {
+  for (uint32_t i = 0; i < program().ports.size(); ++i) {
+    const Port& port = program().ports[PortId{i}];
+    if (port.name != name || !is_input(port.role)) continue;
+    for (const auto& executor : executors_) buffers.push_back(executor->state(PortId{i}));
+    if (buffers[0] != nullptr) return &port;
+  }
+  return Status(Code::kNotFound, "the plan keeps no '" + std::string(name) + "'");
+}
+
+Status VirtualRanks::write_state(std::string_view name, const HostTensorView& whole) {
+  std::vector<BufferRef> buffers;
+  SHW_ASSIGN_OR_RETURN(const Port* port, find_state(name, buffers));
+  const ProgramValue& value = program().values[port->value];
+  for (int64_t r = 0; r < num_ranks(); ++r)
+    SHW_RETURN_IF_ERROR(shard(*port, mesh_, r, whole, value.type,
+                              static_cast<std::byte*>(buffers[static_cast<size_t>(r)]->data()) +
+                                  value.offset_bytes));
+  return {};
+}
+
+Result<HostTensor> VirtualRanks::read_state(std::string_view name) const {
+  std::vector<BufferRef> buffers;
+  SHW_ASSIGN_OR_RETURN(const Port* port, find_state(name, buffers));
+  SHW_RETURN_IF_ERROR(check_can_shard(*port, mesh_));
+  return gather_port(*port, buffers);
+}
+
+Result<VirtualRanks::Sessions> VirtualRanks::create_sessions() {
+  Sessions sessions;
+  for (const auto& executor : executors_) {
+    SHW_ASSIGN_OR_RETURN(sessions.emplace_back(), executor->create_session());
+  }
+  return sessions;
+}
+
 Result<std::vector<HostTensor>> VirtualRanks::run(std::string_view entry_name,
-                                                  std::span<const HostTensorView> inputs) {
+                                                  std::span<const HostTensorView> inputs,
+                                                  const Sessions& sessions) {
   const ProgramEntry* entry = executors_[0]->find_entry(entry_name);
   if (entry == nullptr)
     return Status(Code::kNotFound, "the plan has no entry '" + std::string(entry_name) + "'");
@@ -89,15 +137,17 @@ Result<std::vector<HostTensor>> VirtualRanks::run(std::string_view entry_name,
     return invalid_argument("entry '" + entry->name + "' has " +
                             std::to_string(entry->inputs.size()) + " inputs, not " +
                             std::to_string(inputs.size()));
-  for (const Port& port : entry->outputs)
-    if (port.value.valid()) SHW_RETURN_IF_ERROR(check_can_shard(port, mesh_));
+  for (PortId id : entry->outputs)
+    if (const Port& port = program().ports[id]; port.value.valid())
+      SHW_RETURN_IF_ERROR(check_can_shard(port, mesh_));
   SHW_ASSIGN_OR_RETURN(const RankBuffers in, shard_inputs(*entry, inputs));
   RankBuffers out(executors_.size());
   std::vector<Completion> done;
   Status first;
   for (size_t r = 0; r < executors_.size(); ++r) {
     out[r].resize(entry->outputs.size());
-    auto completion = executors_[r]->enqueue(*entry, in[r], out[r]);
+    auto completion = executors_[r]->enqueue(*entry, in[r], out[r], {},
+                                             sessions.empty() ? nullptr : sessions[r].get());
     if (completion.ok()) {
       done.push_back(*completion);
       continue;

@@ -26,8 +26,15 @@ class VirtualRanks {
   // Runs an entry to its end. Inputs: one for each port of the entry, whole. Outputs likewise, row
   // major; empty for a port without a value. Replicas of an output that differ are an error
   // (INTERNAL): the plan, or a kernel, is wrong.
+  using Sessions = std::vector<std::shared_ptr<Session>>;  // by rank
   Result<std::vector<HostTensor>> run(std::string_view entry,
-                                      std::span<const HostTensorView> inputs);
+                                      std::span<const HostTensorView> inputs,
+                                      const Sessions& sessions = {});
+  Result<Sessions> create_sessions();
+
+  // What the executors keep, whole, by the name of its port. NOT_FOUND: nothing of that name.
+  Status write_state(std::string_view name, const HostTensorView& whole);
+  Result<HostTensor> read_state(std::string_view name) const;
 
   // After a failed run: makes all ranks usable again.
   void reset();
@@ -38,6 +45,8 @@ class VirtualRanks {
       : plan_(std::move(plan)), mesh_(std::move(mesh)) {}
   Result<RankBuffers> shard_inputs(const ProgramEntry& entry,
                                    std::span<const HostTensorView> inputs);
+  Result<HostTensor> gather_port(const Port& port, std::span<const BufferRef> buffers) const;
+  Result<const Port*> find_state(std::string_view name, std::vector<BufferRef>& buffers) const;
   Result<std::vector<HostTensor>> gather_outputs(const ProgramEntry& entry,
                                                  const RankBuffers& outputs);
 

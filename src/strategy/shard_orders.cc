@@ -18,7 +18,7 @@ NodeId only_operand(const Graph& graph, NodeId n) {
   return only;
 }
 
-bool is_parameter(const InputInfo& in) { return in.role == InputRole::kParameter; }
+bool is_parameter(const InputInfo& in) { return is_trained(in.role); }
 
 // Parameters and gradients, with what is made of a parameter alone, and what becomes a gradient.
 std::vector<bool> chains_of_parameters(const Graph& graph) {
@@ -29,7 +29,7 @@ std::vector<bool> chains_of_parameters(const Graph& graph) {
     if (const NodeId o = only_operand(graph, NodeId{i}); o.valid() && in_chain[o.v])
       in_chain[i] = true;
   for (const OutputInfo& out : graph.outputs())
-    if (out.role == OutputRole::kGradient)
+    if (out.role != OutputRole::kResult)
       for (NodeId n = out.node; n.valid() && !in_chain[n.v]; n = only_operand(graph, n))
         in_chain[n.v] = true;
   return in_chain;

@@ -19,12 +19,14 @@ const ProgramEntry* find_entry(const Program& program, const std::string& name) 
   return nullptr;
 }
 
-// The file's tensor for every input port: by name, else (inputs and tangents that the graph knows
-// only by position) the next one of that prefix in the file's order of names.
-Result<std::vector<HostTensorView>> bind_inputs(const ProgramEntry& entry, const TensorFile& file) {
+}  // namespace
+
+Result<std::vector<HostTensorView>> bind_inputs(const Program& program, const ProgramEntry& entry,
+                                                const TensorFile& file) {
   std::vector<HostTensorView> views;
   std::map<std::string, TensorFile::const_iterator> next;
-  for (const Port& port : entry.inputs) {
+  for (PortId id : entry.inputs) {
+    const Port& port = program.ports[id];
     auto it = file.find(port.name);
     const std::string prefix = port.name.substr(0, port.name.find('.') + 1);
     if (it == file.end() && (port.role == PortRole::kInput || port.role == PortRole::kTangent)) {
@@ -54,21 +56,20 @@ Result<std::vector<HostTensorView>> bind_inputs(const ProgramEntry& entry, const
   return views;
 }
 
-}  // namespace
-
 Result<TensorFile> execute(std::shared_ptr<const Plan> plan, const std::string& entry_name,
                            const TensorFile& inputs) {
   const ProgramEntry* entry = find_entry(plan->program, entry_name);
   if (entry == nullptr)
     return Status(Code::kNotFound, "the plan has no entry '" + entry_name + "'");
-  SHW_ASSIGN_OR_RETURN(const std::vector<HostTensorView> views, bind_inputs(*entry, inputs));
+  SHW_ASSIGN_OR_RETURN(const std::vector<HostTensorView> views, bind_inputs(plan->program, *entry, inputs));
   SHW_ASSIGN_OR_RETURN(const auto ranks, runtime::VirtualRanks::create(plan));
   SHW_ASSIGN_OR_RETURN(const std::vector<HostTensor> outputs, ranks->run(entry_name, views));
   TensorFile file;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (!entry->outputs[i].value.valid()) continue;
+    const Port& port = plan->program.ports[entry->outputs[i]];
+    if (!port.value.valid()) continue;
     const auto* bytes = reinterpret_cast<const uint8_t*>(outputs[i].data.data());
-    file.emplace(entry->outputs[i].name,
+    file.emplace(port.name,
                  StoredTensor{outputs[i].type, {bytes, bytes + outputs[i].data.size()}});
   }
   return file;

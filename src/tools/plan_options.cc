@@ -131,6 +131,10 @@ void PlanOptions::add_to(CLI::App& verb, bool with_mesh) {
   verb.add_option(
       "--grad-reduce-dtype", grad_reduce_dtype,
       "Reduce gradients in this dtype (f32), after the cast up from the parameters' dtype");
+  verb.add_option("--entries", compile.entries,
+                  "Entries to make of a training graph, with commas between them: step, forward, "
+                  "backward, infer (default: those of the graph)")
+      ->delimiter(',');
   verb.add_flag("--strided", compile.strided,
                 "Offer strided shards, which views bring about (with --no-einsum they keep the "
                 "sequence sharded through linear layers)");

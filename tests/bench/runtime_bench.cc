@@ -17,10 +17,10 @@ class Job {
     job_ = std::move(*VirtualRanks::create(std::move(plan)));
     const ProgramEntry& entry = job_->program().entries[0];
     for (int64_t r = 0; r < job_->num_ranks(); ++r) {
-      const auto buffers = [&](const std::vector<Port>& ports) {
+      const auto buffers = [&](const std::vector<PortId>& ports) {
         std::vector<BufferRef> all;
-        for (const Port& port : ports) {
-          const int64_t bytes = port_bytes(job_->program(), port);
+        for (PortId id : ports) {
+          const int64_t bytes = port_bytes(job_->program(), job_->program().ports[id]);
           memory_.emplace_back(static_cast<size_t>(bytes));
           all.push_back(Buffer::borrow(memory_.back().data(), bytes, {}));
         }

@@ -139,6 +139,8 @@ enum {
   SHW_ROLE_INPUT = 3,
   SHW_ROLE_TANGENT = 4, /* gradient of a result, given by the caller */
   SHW_ROLE_SEED = 5,    /* of a random generator */
+  SHW_ROLE_OPTIMIZER_STATE = 6, /* what an optimizer keeps beside a parameter */
+  SHW_ROLE_CONSTANT = 7,        /* a small tensor that the graph carries with it */
   SHW_ROLE_RESULT = 11,
   SHW_ROLE_GRADIENT = 12, /* of an input */
   SHW_ROLE_UPDATE = 13    /* new value of an input */

@@ -148,7 +148,8 @@ INSTANTIATE_TEST_SUITE_P(Layouts, LlamaTiny, ::testing::ValuesIn(cases()),
 TEST(LlamaTinyPlan, ForcedLayoutsAreTheOnesInThePlan) {
   const auto plan = plan_of(megatron().options());
   ASSERT_TRUE(plan);
-  for (const Port& p : plan->program.entries[0].inputs) {
+  for (const Port& p : plan->program.ports) {
+    if (!is_input(p.role)) continue;
     const bool row =
         p.name.find(".wo.") != std::string::npos || p.name.find(".w2.") != std::string::npos;
     if (p.name.find("layers.") != std::string::npos && p.name.find("norm") == std::string::npos) {

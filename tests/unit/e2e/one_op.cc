@@ -280,7 +280,7 @@ Result<Pieces> execute(const OpPlan& op, const OpCase& c, uint64_t seed) {
   Pieces in(static_cast<size_t>(ranks->num_ranks())), out(in.size());
   for (int64_t r = 0; r < ranks->num_ranks(); ++r) {
     for (size_t k = 0; k < present.size(); ++k) {
-      const Port& port = entry.inputs[k];
+      const Port& port = plan.program.ports[entry.inputs[k]];
       const TensorType& local = plan.program.values[port.value].type;
       EXPECT_TRUE(local.contiguous()) << "an input piece is expected row-major";
       SHW_ASSIGN_OR_RETURN(
@@ -323,7 +323,8 @@ Result<Pieces> execute(const OpPlan& op, const OpCase& c, uint64_t seed) {
 
 // The whole result that the ranks' pieces make; replicas must agree to the bit.
 Values assemble(const OpPlan& op, const Mesh& mesh, const Pieces& pieces, size_t port_index) {
-  const Port& port = op.plan.program.entries[0].outputs[port_index];
+  const Program& program = op.plan.program;
+  const Port& port = program.ports[program.entries[0].outputs[port_index]];
   const ProgramValue& value = op.plan.program.values[port.value];
   const Dtype dtype = port.global.dtype;
   const size_t w = width(dtype), item = static_cast<size_t>(dtype_size(dtype)) / w;

@@ -144,7 +144,8 @@ std::vector<std::vector<std::byte>> results_of(const Compiled& c) {
   if (!ranks.ok()) return {};
   std::vector<std::vector<float>> values;
   std::vector<runtime::HostTensorView> views;
-  for (const Port& port : (*ranks)->program().entries[0].inputs) {
+  for (PortId id : (*ranks)->program().entries[0].inputs) {
+    const Port& port = (*ranks)->program().ports[id];
     std::vector<float>& v = values.emplace_back(static_cast<size_t>(port.global.numel()));
     for (size_t i = 0; i < v.size(); ++i)
       v[i] = static_cast<float>((i * 7 + i / 5 + values.size()) % 5) - 2;

@@ -74,6 +74,43 @@ std::map<std::string, Bytes> cases_of_structure() {
   return c;
 }
 
+// The inputs are x and w, the outputs y and no gradient of w.
+std::map<std::string, Bytes> cases_of_entries() {
+  std::map<std::string, Bytes> c;
+  const auto with = [](std::vector<testing::EntrySpec> entries) {
+    return changed([&](GraphFile& f) { f.entries = std::move(entries); });
+  };
+  c["entry_without_a_name"] = with({{"", 1, {0, 1}, {0, 1}}});
+  c["entry_weight_zero"] = with({{"step", 0, {0, 1}, {0, 1}}});
+  c["entry_inputs_out_of_order"] = with({{"step", 1, {1, 0}, {0, 1}}});
+  c["entry_input_out_of_range"] = with({{"step", 1, {0, 1, 2}, {0, 1}}});
+  c["entry_output_out_of_range"] = with({{"step", 1, {0, 1}, {0, 7}}});
+  c["entry_after_itself"] = with({{"step", 1, {0, 1}, {0, 1}, {0}}});
+  c["entry_lacks_an_input"] = with({{"step", 1, {0}, {0, 1}}});
+  c["output_of_no_entry"] = with({{"step", 1, {0, 1}, {0}}});
+  c["state_is_listed"] = changed([](GraphFile& f) {
+    f.inputs[1].storage = 1;
+    f.entries = {{"step", 1, {0, 1}, {0, 1}}};
+  });
+  c["input_storage_unknown"] = changed([](GraphFile& f) { f.inputs[1].storage = 5; });
+  c["data_of_a_parameter"] = changed([](GraphFile& f) { f.inputs[1].data = {1, 2}; });
+  c["constant_without_data"] = changed([](GraphFile& f) { f.inputs[1].role = 7; });
+  c["constant_too_large"] = changed([](GraphFile& f) {
+    f.inputs[1].role = 7;
+    f.inputs[1].data.resize((1u << 20) + 1);
+  });
+  c["result_in_place"] = changed([](GraphFile& f) { f.outputs[0].in_place = true; });
+  c["update_of_state_elsewhere"] = changed([](GraphFile& f) {
+    f.inputs[0].storage = 1;
+    f.outputs.push_back({0, 3, "", 0, false});
+  });
+  c["updated_twice"] = changed([](GraphFile& f) {
+    f.outputs.push_back({0, 3, "", 0, true});
+    f.outputs.push_back({0, 3, "", 0, true});
+  });
+  return c;
+}
+
 std::map<std::string, Bytes> cases_of_types() {
   std::map<std::string, Bytes> c;
   c["negative_dim"] = changed([](GraphFile& f) { f.types[1].dims[0] = -8; });
@@ -86,13 +123,13 @@ std::map<std::string, Bytes> cases_of_types() {
   c["one_stride_missing"] = changed([](GraphFile& f) { f.types[0].strides = {1}; });
   c["dtype_unset"] = changed([](GraphFile& f) { f.types[0].dtype = 0; });
   c["dtype_unknown"] = changed([](GraphFile& f) { f.types[0].dtype = 99; });
-  c["symbolic_dim"] = changed([](GraphFile& f) { f.types[0].symbols = {"batch", ""}; });
+  c["symbolic_dim"] = changed([](GraphFile& f) { f.types[0].symbolic = true; });
   c["unused_bad_type"] = changed([](GraphFile& f) { f.types.push_back({{-1}}); });
   return c;
 }
 
 std::map<std::string, Bytes> cases_of_ops() {
-  using Kind = swgr::AttrValue;
+  using Kind = wire::AttrValue;
   const auto permute = [](std::vector<AttrSpec> attrs) {
     return changed([&attrs](GraphFile& f) {
       f.types.push_back({{8, 4}});
@@ -131,7 +168,7 @@ std::map<std::string, Bytes> cases_of_ops() {
 
 std::map<std::string, Bytes> all_cases() {
   std::map<std::string, Bytes> all;
-  for (auto cases : {cases_of_bytes(), cases_of_structure(), cases_of_types(), cases_of_ops()})
+  for (auto cases : {cases_of_bytes(), cases_of_structure(), cases_of_entries(), cases_of_types(), cases_of_ops()})
     all.merge(cases);
   return all;
 }

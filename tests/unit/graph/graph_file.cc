@@ -5,24 +5,24 @@ namespace {
 
 namespace fb = flatbuffers;
 
-fb::Offset<swgr::Attr> write(fb::FlatBufferBuilder& b, const AttrSpec& a) {
+fb::Offset<wire::Attr> write(fb::FlatBufferBuilder& b, const AttrSpec& a) {
   const auto name = b.CreateString(a.name);
   fb::Offset<void> value;
   switch (a.kind) {
-    case swgr::AttrValue::IntsValue:
-      value = swgr::CreateIntsValue(b, b.CreateVector(a.list)).Union();
+    case wire::AttrValue::IntsValue:
+      value = wire::CreateIntsValue(b, b.CreateVector(a.list)).Union();
       break;
-    case swgr::AttrValue::DtypeValue:
-      value = swgr::CreateDtypeValue(b, static_cast<swgr::Dtype>(a.value)).Union();
+    case wire::AttrValue::DtypeValue:
+      value = wire::CreateDtypeValue(b, static_cast<wire::Dtype>(a.value)).Union();
       break;
     default:
-      value = swgr::CreateIntValue(b, a.value).Union();
+      value = wire::CreateIntValue(b, a.value).Union();
   }
-  return swgr::CreateAttr(b, name, a.kind, value);
+  return wire::CreateAttr(b, name, a.kind, value);
 }
 
 fb::Offset<swgr::Node> write(fb::FlatBufferBuilder& b, const NodeSpec& n) {
-  std::vector<fb::Offset<swgr::Attr>> attrs;
+  std::vector<fb::Offset<wire::Attr>> attrs;
   for (const AttrSpec& a : n.attrs) attrs.push_back(write(b, a));
   const auto op = b.CreateString(n.op), name = b.CreateString(n.name);
   const auto operands = b.CreateVector(n.operands), results = b.CreateVector(n.results);
@@ -32,13 +32,42 @@ fb::Offset<swgr::Node> write(fb::FlatBufferBuilder& b, const NodeSpec& n) {
   return swgr::CreateNode(b, op, name, operands, fb_attrs, results, n.is_tuple, meta);
 }
 
-fb::Offset<swgr::TensorType> write(fb::FlatBufferBuilder& b, const TypeSpec& t) {
+fb::Offset<wire::TensorType> write(fb::FlatBufferBuilder& b, const TypeSpec& t) {
   const auto dims = b.CreateVector(t.dims);
   fb::Offset<fb::Vector<int64_t>> strides;
   if (!t.strides.empty()) strides = b.CreateVector(t.strides);
-  fb::Offset<fb::Vector<fb::Offset<fb::String>>> symbols;
-  if (!t.symbols.empty()) symbols = b.CreateVectorOfStrings(t.symbols);
-  return swgr::CreateTensorType(b, dims, strides, static_cast<swgr::Dtype>(t.dtype), symbols);
+  fb::Offset<fb::Vector<fb::Offset<wire::Expr>>> exprs;
+  if (t.symbolic) {
+    const std::vector<uint32_t> symbols{0};
+    const std::vector<int64_t> factors{1};
+    const auto fb_symbols = b.CreateVector(symbols);
+    const auto fb_factors = b.CreateVector(factors);
+    std::vector<fb::Offset<wire::Expr>> list{wire::CreateExpr(b, 0, fb_symbols, fb_factors)};
+    for (size_t d = 1; d < t.dims.size(); ++d) list.push_back(wire::CreateExpr(b, t.dims[d]));
+    exprs = b.CreateVector(list);
+  }
+  return wire::CreateTensorType(b, dims, strides, static_cast<wire::Dtype>(t.dtype), exprs);
+}
+
+fb::Offset<swgr::Input> write(fb::FlatBufferBuilder& b, const InputSpec& in) {
+  const auto name = b.CreateString(in.name);
+  fb::Offset<fb::Vector<uint8_t>> data;
+  if (!in.data.empty()) data = b.CreateVector(in.data);
+  return swgr::CreateInput(b, in.node, static_cast<swgr::InputRole>(in.role), name, -1,
+                           static_cast<swgr::InputStorage>(in.storage), data);
+}
+
+fb::Offset<swgr::Output> write(fb::FlatBufferBuilder& b, const OutputSpec& out) {
+  const auto name = b.CreateString(out.name);
+  return swgr::CreateOutput(b, out.node, static_cast<swgr::OutputRole>(out.role), name,
+                            out.of_input, out.in_place);
+}
+
+fb::Offset<swgr::EntryPoint> write(fb::FlatBufferBuilder& b, const EntrySpec& e) {
+  const auto name = b.CreateString(e.name);
+  const auto inputs = b.CreateVector(e.inputs), outputs = b.CreateVector(e.outputs);
+  const auto after = b.CreateVector(e.after);
+  return swgr::CreateEntryPoint(b, name, e.weight, inputs, outputs, after);
 }
 
 template <class Spec>
@@ -48,21 +77,13 @@ auto write_all(fb::FlatBufferBuilder& b, const std::vector<Spec>& specs) {
   return b.CreateVector(offsets);
 }
 
-fb::Offset<swgr::EntryPoint> write_entry(fb::FlatBufferBuilder& b, const GraphFile& file) {
-  std::vector<fb::Offset<swgr::Input>> inputs;
-  for (const InputSpec& in : file.inputs) {
-    const auto name = b.CreateString(in.name);
-    inputs.push_back(swgr::CreateInput(b, in.node, static_cast<swgr::InputRole>(in.role), name));
-  }
-  std::vector<fb::Offset<swgr::Output>> outputs;
-  for (const OutputSpec& out : file.outputs) {
-    const auto name = b.CreateString(out.name);
-    outputs.push_back(swgr::CreateOutput(b, out.node, static_cast<swgr::OutputRole>(out.role), name,
-                                         out.of_input));
-  }
-  const auto fb_inputs = b.CreateVector(inputs);
-  const auto fb_outputs = b.CreateVector(outputs);
-  return swgr::CreateEntryPoint(b, 0, fb_inputs, fb_outputs);
+// With everything in it.
+EntrySpec whole(const GraphFile& file) {
+  EntrySpec e{.name = "step"};
+  for (uint32_t i = 0; i < file.inputs.size(); ++i)
+    if (file.inputs[i].role != 7 && file.inputs[i].storage == 0) e.inputs.push_back(i);
+  for (uint32_t i = 0; i < file.outputs.size(); ++i) e.outputs.push_back(i);
+  return e;
 }
 
 }  // namespace
@@ -71,9 +92,12 @@ std::vector<uint8_t> GraphFile::bytes() const {
   fb::FlatBufferBuilder b;
   const auto fb_types = write_all(b, types);
   const auto fb_nodes = write_all(b, nodes);
-  const std::vector<fb::Offset<swgr::EntryPoint>> entries(num_entry_points, write_entry(b, *this));
-  const auto fb_entries = b.CreateVector(entries);
-  b.Finish(swgr::CreateGraph(b, format_version, 0, fb_types, fb_nodes, fb_entries),
+  const auto fb_inputs = write_all(b, inputs);
+  const auto fb_outputs = write_all(b, outputs);
+  const auto fb_entries =
+      write_all(b, entries.empty() ? std::vector<EntrySpec>(num_entry_points, whole(*this)) : entries);
+  b.Finish(swgr::CreateGraph(b, format_version, 0, fb_types, fb_nodes, fb_inputs, fb_outputs,
+                             fb_entries),
            swgr::GraphIdentifier());
   return {b.GetBufferPointer(), b.GetBufferPointer() + b.GetSize()};
 }

@@ -13,11 +13,11 @@ struct TypeSpec {
   std::vector<int64_t> dims;
   std::vector<int64_t> strides = {};  // empty: absent
   uint8_t dtype = 1;
-  std::vector<std::string> symbols = {};
+  bool symbolic = false;  // its first size
 };
 struct AttrSpec {
   std::string name;
-  swgr::AttrValue kind = swgr::AttrValue::IntValue;
+  wire::AttrValue kind = wire::AttrValue::IntValue;
   int64_t value = 0;  // for the kinds that are one number
   std::vector<int64_t> list = {};
 };
@@ -32,12 +32,21 @@ struct InputSpec {
   uint32_t node;
   uint8_t role;
   std::string name;
+  uint8_t storage = 0;
+  std::vector<uint8_t> data = {};
 };
 struct OutputSpec {
   int32_t node;
   uint8_t role;
   std::string name;
   int32_t of_input;
+  bool in_place = false;
+};
+
+struct EntrySpec {
+  std::string name;
+  double weight = 1;
+  std::vector<uint32_t> inputs = {}, outputs = {}, after = {};
 };
 
 struct GraphFile {
@@ -47,6 +56,7 @@ struct GraphFile {
   std::vector<NodeSpec> nodes;
   std::vector<InputSpec> inputs;
   std::vector<OutputSpec> outputs;
+  std::vector<EntrySpec> entries = {};  // empty: num_entry_points times all of everything
 
   std::vector<uint8_t> bytes() const;
 };

@@ -163,8 +163,8 @@ TEST(ShardOrder, MakesAParametersUseAndItsGradientOneCollectiveEach) {
   EXPECT_EQ(p->steps[0].collective.axes, std::vector<uint8_t>{0});
   EXPECT_EQ(p->steps[3].collective.axes, std::vector<uint8_t>{0});
   const ProgramEntry& e = p->entries[0];
-  EXPECT_EQ(to_string(e.inputs[0].layout, 2), "S(0)S(0)|1,0");
-  EXPECT_EQ(e.inputs[0].layout, e.outputs[1].layout) << "a parameter and its gradient lie alike";
+  EXPECT_EQ(to_string(p->ports[e.inputs[0]].layout, 2), "S(0)S(0)|1,0");
+  EXPECT_EQ(p->ports[e.inputs[0]].layout, p->ports[e.outputs[1]].layout) << "a parameter and its gradient lie alike";
 }
 
 TEST(ShardOrder, CostsMoreCollectivesWhenLeftAsItIs) {
@@ -179,8 +179,8 @@ TEST(ShardOrder, KeepsTheDefaultForInputsAndResults) {
   s.result(s.alias(s.relu(y, "S(0)S(0)"), "S(0)S(0)"));
   const auto p = s.lower();
   ASSERT_TRUE(p.ok()) << p.status().message();
-  EXPECT_EQ(p->entries[0].inputs[0].layout.order, Layout{}.order);
-  EXPECT_EQ(p->entries[0].outputs[0].layout.order, Layout{}.order);
+  EXPECT_EQ(p->ports[p->entries[0].inputs[0]].layout.order, Layout{}.order);
+  EXPECT_EQ(p->ports[p->entries[0].outputs[0]].layout.order, Layout{}.order);
 }
 
 // ---- Ports
@@ -196,9 +196,10 @@ TEST(Lower, CopiesOutputsThatWouldShareStorage) {
   ASSERT_TRUE(p.ok()) << p.status().message();
   EXPECT_EQ(kernels(*p), (Names{"relu", "clone", "clone"}));
   std::set<uint32_t> storages;
-  for (const Port& port : p->entries[0].outputs) storages.insert(p->values[port.value].storage.v);
+  for (PortId id : p->entries[0].outputs)
+    storages.insert(p->values[p->ports[id].value].storage.v);
   EXPECT_EQ(storages.size(), 3u);
-  EXPECT_EQ(p->entries[0].outputs[0].name, "output");
+  EXPECT_EQ(p->ports[p->entries[0].outputs[0]].name, "output");
 }
 
 TEST(Lower, WritesAProductInTheOrderOfItsPermute) {
@@ -336,7 +337,7 @@ class WholeProgram {
     };
     const ProgramEntry& e = p.entries[0];
     for (size_t k = 0; k < e.inputs.size(); ++k) {
-      const Port& port = e.inputs[k];
+      const Port& port = p.ports[e.inputs[k]];
       std::vector<double> whole(static_cast<size_t>(port.global.numel()));
       for (size_t i = 0; i < whole.size(); ++i)
         whole[i] = static_cast<double>(static_cast<int>((i * 7 + k * 3) % 11) - 5);
@@ -345,7 +346,7 @@ class WholeProgram {
     }
     ranks.run();
     Values outputs;
-    for (const Port& port : e.outputs) outputs.push_back(gather(ranks, port, mesh));
+    for (PortId id : e.outputs) outputs.push_back(gather(ranks, p.ports[id], mesh));
     return outputs;
   }
 

@@ -220,11 +220,16 @@ void check_pair(const Mesh& mesh, const Dims& shape, const Layout& from, const L
   TensorType seen{local, local, Dtype::kF64};
   for (size_t i = 0; i < lies.size(); ++i) seen.strides[lies[i]] = row_major_strides(in_memory)[i];
   const ValueId given = builder.fresh(row_major(Dtype::kF64, in_memory), StorageKind::kInput, 0);
+  const PortId port = program.ports.push_back(
+      {"x", PortRole::kInput, row_major(Dtype::kF64, in_memory), Layout{}, given});
   const ValueId source = builder.window_like(given, seen);
   versions.define(0, row_major(Dtype::kF64, shape), from, source);
   const auto made = versions.get(0, to);
   ASSERT_TRUE(made.ok()) << made.status().message();
-  program.entries.push_back({"step", {}, {}, 0, static_cast<uint32_t>(program.steps.size())});
+  ProgramEntry& entry = program.entries.emplace_back();
+  entry.name = "step";
+  entry.inputs = {port};
+  entry.num_steps = static_cast<uint32_t>(program.steps.size());
   const Status sound = verify(program, false);
   ASSERT_TRUE(sound.ok()) << sound.message() << "\n" << to_text(program);
   EXPECT_EQ(program.values[*made].type.shape, local_shape(shape, to, mesh));

@@ -14,13 +14,13 @@ class Sketch {
  public:
   Sketch() {
     p.mesh = {{"x", 4}};
-    p.entries.push_back({"step", {}, {}, 0, 0});
+    p.entries.emplace_back().name = "step";
   }
   ValueId input(Dims shape) {
-    const auto port = static_cast<uint32_t>(p.entries[0].inputs.size());
+    const auto port = static_cast<uint32_t>(p.ports.size());
     const ValueId v = make(shape, StorageKind::kInput, port);
-    p.entries[0].inputs.push_back(
-        {"input." + std::to_string(port), PortRole::kInput, p.values[v].type, Layout{}, v});
+    p.entries[0].inputs.push_back(p.ports.push_back(
+        {"input." + std::to_string(port), PortRole::kInput, p.values[v].type, Layout{}, v}));
     return v;
   }
   ValueId step(const std::string& kernel, std::vector<ValueId> in, Dims shape, double cost = 0) {
@@ -38,12 +38,12 @@ class Sketch {
     return out;
   }
   void output(ValueId v) {
-    const auto port = static_cast<uint32_t>(p.entries[0].outputs.size());
+    const auto port = static_cast<uint32_t>(p.ports.size());
     ProgramStorage& s = p.storages[p.values[v].storage];
     s.kind = StorageKind::kOutput;
     s.port = port;
-    p.entries[0].outputs.push_back(
-        {"output." + std::to_string(port), PortRole::kResult, p.values[v].type, Layout{}, v});
+    p.entries[0].outputs.push_back(p.ports.push_back(
+        {"output." + std::to_string(port), PortRole::kResult, p.values[v].type, Layout{}, v}));
   }
   uint32_t run(const PassDef& pass) {
     const PassDef* one[] = {&pass};

@@ -44,9 +44,7 @@ class Boundary : public ::testing::Test {
     std::map<std::string, std::string> layouts;
     if (!compiled.ok()) return layouts;
     objective_us_ = compiled->plan.summary.objective_us;
-    const ProgramEntry& entry = compiled->plan.program.entries.front();
-    for (const auto* ports : {&entry.inputs, &entry.outputs})
-      for (const Port& port : *ports) layouts[port.name] = to_string(port.layout, 2);
+    for (const Port& port : compiled->plan.program.ports) layouts[port.name] = to_string(port.layout, 2);
     return layouts;
   }
 

@@ -34,9 +34,8 @@ class Recount {
             first[s] = std::min(first[s], i), last[s] = i;
           }
     double fixed = 0;
-    for (const auto* ports : {&p_.entries[0].inputs, &p_.entries[0].outputs})
-      for (const Port& port : *ports)
-        if (port.value.valid())
+    for (const Port& port : p_.ports)
+      if (port.value.valid())
           fixed += static_cast<double>(p_.values[port.value].type.bytes()) *
                    (port.role == PortRole::kParameter ? 1 + optimizer_factor : 1);
     for (uint32_t i = 0; i < p_.steps.size(); ++i) {
@@ -63,19 +62,19 @@ class Recount {
 // Every kind of storage: a tuple of which one element is not read, views of views, an input that is
 // returned, a value that is returned twice.
 constexpr const char* kKinds = R"(
-input input.0: %x : f32[8,16]
-input param.w: %w : f32[16,16]
-input param.v: %v : f32[16,16]
-%m = mm(%x, %w) : f32[8,16]
-%t = max(%m, dim=1, keepdim=false) : (f32[8], i64[8])
-%g = get_item(%t, index=0) : f32[8]
-%y = view(%m, size=[4,2,16]) : f32[4,2,16]
-%z = permute(%y, dims=[1,0,2]) : f32[2,4,16]
-%e = exp(%z) : f32[2,4,16]
-%f = exp(%e) : f32[2,4,16]
-%h = add(%f, %z) : f32[2,4,16]
-%n = neg(%g) : f32[8]
-%vv = exp(%v) : f32[16,16]
+input input.0: %x : f32[256,64]
+input param.w: %w : f32[64,64]
+input param.v: %v : f32[64,64]
+%m = mm(%x, %w) : f32[256,64]
+%t = max(%m, dim=1, keepdim=false) : (f32[256], i64[256])
+%g = get_item(%t, index=0) : f32[256]
+%y = view(%m, size=[128,2,64]) : f32[128,2,64]
+%z = permute(%y, dims=[1,0,2]) : f32[2,128,64]
+%e = exp(%z) : f32[2,128,64]
+%f = exp(%e) : f32[2,128,64]
+%h = add(%f, %z) : f32[2,128,64]
+%n = neg(%g) : f32[256]
+%vv = exp(%v) : f32[64,64]
 return output.0 = %h, output.1 = %n, output.2 = %h, output.3 = %x, grad.w = %vv
 )";
 

@@ -14,10 +14,10 @@ inline Program sample_program() {
   const auto value = [&](TensorType type, StorageId s) { return p.values.push_back({type, s, 0}); };
   const StorageId x = storage(64, StorageKind::kInput, 0, -1);
   const StorageId w = storage(128, StorageKind::kInput, 1, -1);
-  const StorageId gathered = storage(256, StorageKind::kArena, 0, 0);
-  const StorageId positive = storage(256, StorageKind::kArena, 0, 256);
-  const StorageId product = storage(128, StorageKind::kArena, 0, 0);  // where `gathered` was
-  const StorageId y = storage(128, StorageKind::kOutput, 0, -1);
+  const StorageId gathered = storage(256, StorageKind::kArena, UINT32_MAX, 0);
+  const StorageId positive = storage(256, StorageKind::kArena, UINT32_MAX, 256);
+  const StorageId product = storage(128, StorageKind::kArena, UINT32_MAX, 0);  // where `gathered` was
+  const StorageId y = storage(128, StorageKind::kOutput, 2, -1);
   const ValueId vx = value(row_major(Dtype::kF32, {2, 8}), x);
   const ValueId vw = value(row_major(Dtype::kF32, {8, 4}), w);
   const ValueId vw_t = value({{4, 8}, {1, 4}, Dtype::kF32}, w);
@@ -59,13 +59,17 @@ inline Program sample_program() {
   p.num_events = 2;
 
   const Layout s0_tp = *parse_layout("RS(0)", 2), replicated;
-  ProgramEntry e{"step", {}, {}, 0, 4};
-  e.inputs.push_back({"input.0", PortRole::kInput, row_major(Dtype::kF32, {8, 8}), s0_tp, vx});
-  e.inputs.push_back(
+  p.ports.push_back({"input.0", PortRole::kInput, row_major(Dtype::kF32, {8, 8}), s0_tp, vx});
+  p.ports.push_back(
       {"param.w", PortRole::kParameter, row_major(Dtype::kF32, {8, 4}), replicated, vw});
-  e.outputs.push_back(
+  p.ports.push_back(
       {"output", PortRole::kResult, row_major(Dtype::kF32, {8, 4}), replicated, vy});
-  e.outputs.push_back({"grad.w", PortRole::kGradient, {}, {}, {}});
+  p.ports.push_back({"grad.w", PortRole::kGradient, {}, {}, {}});
+  ProgramEntry e;
+  e.name = "step";
+  e.inputs = {PortId{0}, PortId{1}};
+  e.outputs = {PortId{2}, PortId{3}};
+  e.num_steps = 4;
   p.entries.push_back(e);
   p.arena_bytes = 512;
   p.live_peak_bytes = 512;

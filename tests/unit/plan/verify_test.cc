@@ -33,8 +33,8 @@ TEST(Verify, RefusesWhatIsNotSound) {
        "unknown kind"},
       {"storage size", [](Program& p) { p.storages[StorageId{0}].bytes = -1; }, "impossible size"},
       {"arena alignment", [](Program& p) { p.storages[StorageId{3}].offset_bytes = 8; },
-       "multiple of 64"},
-      {"arena end", [](Program& p) { p.storages[StorageId{3}].offset_bytes = 320; },
+       "multiple of 256"},
+      {"arena end", [](Program& p) { p.storages[StorageId{3}].offset_bytes = 512; },
        "beyond the arena"},
       {"value storage", [](Program& p) { p.values[ValueId{0}].storage = StorageId{99}; },
        "no such storage"},
@@ -86,18 +86,19 @@ TEST(Verify, RefusesWhatIsNotSound) {
        "before it is written"},
       {"written twice", [](Program& p) { p.steps[2].outputs[0] = ValueId{4}; }, "overwrites"},
       {"input written", [](Program& p) { p.steps[2].outputs[0] = ValueId{1}; }, "an input"},
-      {"strided result", [](Program& p) { p.steps[2].outputs[0] = ValueId{2}; }, "an input"},
+      {"strided result", [](Program& p) { p.steps[2].outputs[0] = ValueId{2}; }, "not contiguous"},
       {"event unrecorded", [](Program& p) { p.steps[1].waits = {1}; }, "no earlier step"},
       {"event range", [](Program& p) { p.steps[1].waits = {5}; }, "no earlier step"},
       {"event twice", [](Program& p) { p.steps[2].records = 0; }, "twice"},
       {"no wait", [](Program& p) { p.steps[1].waits.clear(); }, "may not be there yet"},
       {"entry steps", [](Program& p) { p.entries[0].num_steps = 3; }, "no entry owns"},
       {"entry range", [](Program& p) { p.entries[0].num_steps = 5; }, "not the next ones"},
-      {"port role", [](Program& p) { p.entries[0].inputs[0].role = PortRole::kResult; }, "role"},
-      {"port layout", [](Program& p) { p.entries[0].inputs[0].layout = Layout{}; },
+      {"port role", [](Program& p) { p.ports[PortId{0}].role = PortRole::kResult; },
+       "the port's own"},
+      {"port layout", [](Program& p) { p.ports[PortId{0}].layout = Layout{}; },
        "not one rank's piece"},
-      {"port order", [](Program& p) { p.entries[0].inputs[0].layout.order[0] = 3; }, "shard order"},
-      {"port too small", [](Program& p) { p.entries[0].inputs[0].global.shape[0] = 1; },
+      {"port order", [](Program& p) { p.ports[PortId{0}].layout.order[0] = 3; }, "shard order"},
+      {"port too small", [](Program& p) { p.ports[PortId{0}].global.shape[0] = 1; },
        "element for every rank"},
       {"port number", [](Program& p) { p.storages[StorageId{1}].port = 0; }, "the port's own"},
       {"output unwritten", [](Program& p) { p.steps[3].outputs[0] = ValueId{6}; }, "overwrites"},
@@ -156,14 +157,14 @@ TEST(ProgramText, HasOneLineAStep) {
             "  input.0: f32[8,8] as RS(0) = %0: f32[2,8]@in0\n"
             "  param.w: f32[8,4] as RR = %1: f32[8,4]@in1\n"
             " outputs\n"
-            "  output: f32[8,4] as RR = %7: f32[8,4]@out0\n"
+            "  output: f32[8,4] as RR = %7: f32[8,4]@out2\n"
             "  grad.w: f32[] as RR = _\n"
             " steps\n"
             "  %3: f32[4,2,8]@s2 = all_gather[tp](%0: f32[2,8]@in0) on=comm records=e0\n"
             "  %5: f32[8,8]@s3 = relu(%4: f32[8,8]@s2) after=e0\n"
             "  %6: f32[8,4]@s4, _ = einsum(%5: f32[8,8]@s3, %2: f32[4,8]{1,4}@in1, _) dim=-1 "
             "dims=[1,-2] keepdim=true dtype=bf16 equation=\"ab,cb->ac\" scale=0.125 records=e1\n"
-            "  %7: f32[8,4]@out0 = all_reduce.avg[tp,dp](%6: f32[8,4]@s4) on=comm after=e1\n");
+            "  %7: f32[8,4]@out2 = all_reduce.avg[tp,dp](%6: f32[8,4]@s4) on=comm after=e1\n");
 }
 
 }  // namespace

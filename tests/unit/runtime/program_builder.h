@@ -23,12 +23,11 @@ class ProgramBuilder {
   Mesh mesh() { return *Mesh::create(program().mesh); }
 
   ValueId input(const std::string& name, Dtype dtype, const Dims& global, const Layout& layout) {
-    Port port{name, PortRole::kInput, row_major(dtype, global), layout, {}};
     const TensorType local = row_major(dtype, local_shape(global, layout, mesh()));
-    port.value =
-        add_value(local, StorageKind::kInput, static_cast<uint32_t>(entry().inputs.size()));
-    entry().inputs.push_back(port);
-    return entry().inputs.back().value;
+    const ValueId value = add_value(local, StorageKind::kInput, next_port());
+    entry().inputs.push_back(program().ports.push_back(
+        {name, PortRole::kInput, row_major(dtype, global), layout, value}));
+    return value;
   }
 
   // A window into the storage of `base`.
@@ -65,14 +64,13 @@ class ProgramBuilder {
   void output(const std::string& name, ValueId value, const Dims& global, const Layout& layout) {
     const TensorType type = program().values[value].type;
     const TensorType local = row_major(type.dtype, type.shape);
-    Port port{name, PortRole::kResult, row_major(type.dtype, global), layout, {}};
     ProgramStep step;
     step.kernel = "clone";
     step.inputs = {value};
-    port.value = add_step(
-        std::move(step),
-        add_value(local, StorageKind::kOutput, static_cast<uint32_t>(entry().outputs.size())));
-    entry().outputs.push_back(port);
+    const ValueId copy =
+        add_step(std::move(step), add_value(local, StorageKind::kOutput, next_port()));
+    entry().outputs.push_back(program().ports.push_back(
+        {name, PortRole::kResult, row_major(type.dtype, global), layout, copy}));
   }
 
   std::shared_ptr<const Plan> finish() {
@@ -86,6 +84,8 @@ class ProgramBuilder {
     uint32_t event = kNoEvent;
     size_t step = 0;
   };
+
+  uint32_t next_port() { return static_cast<uint32_t>(program().ports.size()); }
 
   ValueId add_value(const TensorType& type, StorageKind kind, uint32_t port) {
     ProgramStorage storage{type.bytes(), kind, port, -1};

@@ -1,0 +1,301 @@
+#include "plan/verify_dataflow.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+namespace shw {
+namespace {
+
+std::string where(const Program& p, uint32_t step) {
+  return "step " + std::to_string(step) + " (" + p.steps[step].kernel + "): ";
+}
+
+// Bytes [first, last) of the storage that a window touches; empty where it has no elements.
+struct ByteRange {
+  int64_t first = 0, last = 0;
+  bool empty() const { return first >= last; }
+  bool meets(const ByteRange& o) const { return first < o.last && o.first < last; }
+};
+ByteRange touched(const ProgramValue& v) {
+  int64_t last_element = 0;
+  for (size_t d = 0; d < v.type.shape.size(); ++d) {
+    if (v.type.shape[d] == 0) return {};
+    last_element += (v.type.shape[d] - 1) * v.type.strides[d];
+  }
+  return {v.offset_bytes, v.offset_bytes + (last_element + 1) * dtype_size(v.type.dtype)};
+}
+
+struct Access {
+  ByteRange range;
+  uint32_t step;
+};
+// By storage, ascending and disjoint.
+using Writes = std::vector<std::vector<Access>>;
+
+constexpr uint32_t kNoStep = UINT32_MAX;  // a reader that is no step: who receives an output
+
+// One entry after another; what an entry leaves in session memory is kept for those after it.
+class Dataflow {
+ public:
+  Dataflow(const Program& program, const HappensBefore& order)
+      : p_(program), order_(order), session_writes_(program.storages.size()),
+        session_writer_(program.storages.size(), UINT32_MAX) {}
+
+  Status run() {
+    for (entry_ = 0; entry_ < p_.entries.size(); ++entry_) {
+      find_entries_before();
+      writes_.assign(p_.storages.size(), {});
+      reads_.assign(p_.storages.size(), {});
+      const ProgramEntry& e = p_.entries[entry_];
+      for (uint32_t i = e.first_step; i < e.first_step + e.num_steps; ++i)
+        SHW_RETURN_IF_ERROR(step(i));
+      for (PortId id : e.outputs) {
+        const Port& port = p_.ports[id];
+        if (!port.value.valid()) continue;
+        const std::string who = "output '" + port.name + "': ";
+        SHW_RETURN_IF_ERROR(p_.lies_in(port, StorageKind::kInput)
+                                ? updated(port.value, who)
+                                : read(port.value, kNoStep, who));
+      }
+      SHW_RETURN_IF_ERROR(keep_session());
+    }
+    return {};
+  }
+
+ private:
+  void find_entries_before() {
+    before_.assign(p_.entries.size(), 0);
+    before_[entry_] = 1;
+    for (uint32_t e = entry_ + 1; e-- > 0;)
+      if (before_[e])
+        for (uint32_t earlier : p_.entries[e].after) before_[earlier] = 1;
+  }
+
+  Status step(uint32_t i) {
+    const ProgramStep& s = p_.steps[i];
+    for (ValueId id : s.inputs)
+      if (id.valid()) SHW_RETURN_IF_ERROR(read(id, i, where(p_, i)));
+    for (size_t k = 0; k < s.outputs.size(); ++k)
+      if (s.outputs[k].valid()) SHW_RETURN_IF_ERROR(write(s.outputs[k], k, i));
+    return {};
+  }
+
+  Status read(ValueId id, uint32_t step, const std::string& who) {
+    const ProgramValue& v = p_.values[id];
+    const ByteRange range = touched(v);
+    if (range.empty()) return {};
+    const uint32_t s = v.storage.v;
+    const StorageKind kind = p_.storages[v.storage].kind;
+    if (kind == StorageKind::kConstant) return {};
+    if (kind == StorageKind::kInput || kind == StorageKind::kState) {
+      // The old value before the update, the new one after it: which is meant must be certain.
+      for (const Access& w : writes_[s])
+        if (w.range.meets(range) && step != kNoStep && !order_.before(w.step, step))
+          return invalid_argument(who + "value " + std::to_string(id.v) + ", updated by step " +
+                                  std::to_string(w.step) + ", may be the old one or the new one");
+      reads_[s].push_back({range, step});
+      return {};
+    }
+    const bool earlier = kind == StorageKind::kSession && writes_[s].empty();
+    if (earlier && (session_writer_[s] == UINT32_MAX || !before_[session_writer_[s]]))
+      return invalid_argument(who + "value " + std::to_string(id.v) +
+                              " is left by no entry that runs before");
+    return covered(earlier ? session_writes_[s] : writes_[s], range, id, earlier ? kNoStep : step,
+                   who);
+  }
+
+  Status covered(const std::vector<Access>& writes, const ByteRange& range, ValueId id,
+                 uint32_t step, const std::string& who) const {
+    int64_t until = range.first;
+    for (const Access& w : writes) {
+      if (!w.range.meets(range)) continue;
+      if (w.range.first > until) break;
+      until = std::max(until, w.range.last);
+      if (step != kNoStep && !order_.before(w.step, step))
+        return invalid_argument(who + "value " + std::to_string(id.v) + ", written by step " +
+                                std::to_string(w.step) + ", may not be there yet");
+    }
+    return until >= range.last ? Status()
+                               : invalid_argument(who + "value " + std::to_string(id.v) +
+                                                  " is read before it is written");
+  }
+
+  Status write(ValueId id, size_t result, uint32_t step) {
+    const ProgramValue& v = p_.values[id];
+    const StorageKind kind = p_.storages[v.storage].kind;
+    if (kind == StorageKind::kConstant)
+      return invalid_argument(where(p_, step) + "it writes to a constant");
+    if (!v.type.contiguous())
+      return invalid_argument(where(p_, step) + "its result is not contiguous");
+    const ProgramStep& s = p_.steps[step];
+    const bool in_place = s.in_place != kNotInPlace && result == 0;
+    if (in_place && !same_window(v, p_.values[s.inputs[s.in_place]]))
+      return invalid_argument(where(p_, step) + "done in place, it reads and writes other windows");
+    const ByteRange range = touched(v);
+    if (range.empty()) return {};
+    if (kind == StorageKind::kInput || kind == StorageKind::kState) {
+      SHW_RETURN_IF_ERROR(overwrite(id, range, in_place, step));
+    } else if (in_place) {
+      return invalid_argument(where(p_, step) + "only an input or state is updated in place");
+    }
+    auto& list = writes_[v.storage.v];
+    const auto at = std::lower_bound(
+        list.begin(), list.end(), range,
+        [](const Access& w, const ByteRange& r) { return w.range.first < r.first; });
+    if ((at != list.end() && at->range.first < range.last) ||
+        (at != list.begin() && (at - 1)->range.last > range.first))
+      return invalid_argument(where(p_, step) + "value " + std::to_string(id.v) +
+                              " overwrites another");
+    list.insert(at, {range, step});
+    return {};
+  }
+
+  bool same_window(const ProgramValue& a, const ProgramValue& b) const {
+    return a.storage == b.storage && a.offset_bytes == b.offset_bytes && a.type == b.type;
+  }
+
+  // The old value goes: an update of it must be wanted, and every other reader be done.
+  Status overwrite(ValueId id, const ByteRange& range, bool in_place, uint32_t step) const {
+    const uint32_t s = p_.values[id].storage.v;
+    if (p_.storages[StorageId{s}].kind == StorageKind::kInput) {
+      const auto& outputs = p_.entries[entry_].outputs;
+      if (std::none_of(outputs.begin(), outputs.end(), [&](PortId o) {
+            const ValueId v = p_.ports[o].value;
+            return v.valid() && p_.values[v].storage.v == s;
+          }))
+        return invalid_argument(where(p_, step) + "it writes to an input");
+    }
+    for (const Access& r : reads_[s]) {
+      if (!r.range.meets(range) || (r.step == step && in_place && reads_once(step))) continue;
+      if (r.step == step || !order_.before(r.step, step))
+        return invalid_argument(where(p_, step) + "it overwrites what step " +
+                                std::to_string(r.step) + " may still be reading");
+    }
+    return {};
+  }
+  // Of a step done in place, that no other operand lies in the bytes that it overwrites.
+  bool reads_once(uint32_t step) const {
+    const ProgramStep& s = p_.steps[step];
+    const ProgramValue& out = p_.values[s.outputs[0]];
+    for (uint32_t k = 0; k < s.inputs.size(); ++k) {
+      if (k == s.in_place || !s.inputs[k].valid()) continue;
+      const ProgramValue& in = p_.values[s.inputs[k]];
+      if (in.storage == out.storage && touched(in).meets(touched(out))) return false;
+    }
+    return true;
+  }
+
+  // An output that lies in an input: all of it was written.
+  Status updated(ValueId id, const std::string& who) const {
+    const ProgramValue& v = p_.values[id];
+    const ByteRange range = touched(v);
+    return range.empty() ? Status() : covered(writes_[v.storage.v], range, id, kNoStep, who);
+  }
+
+  Status keep_session() {
+    for (uint32_t s = 0; s < writes_.size(); ++s) {
+      if (p_.storages[StorageId{s}].kind != StorageKind::kSession || writes_[s].empty()) continue;
+      if (session_writer_[s] != UINT32_MAX)
+        return invalid_argument("entry '" + p_.entries[entry_].name + "' writes storage " +
+                                std::to_string(s) + " of the session, which is another entry's");
+      session_writer_[s] = entry_;
+      session_writes_[s] = std::move(writes_[s]);
+    }
+    return {};
+  }
+
+  const Program& p_;
+  const HappensBefore& order_;
+  uint32_t entry_ = 0;
+  std::vector<uint8_t> before_;             // by entry: the current one, and those before it
+  Writes writes_, reads_;                   // of the current entry
+  Writes session_writes_;                   // of earlier entries
+  std::vector<uint32_t> session_writer_;    // by storage: the entry
+};
+
+// Steps are walked in order; `owner` maps the arena's byte ranges to the storage that used them
+// last.
+class ArenaCheck {
+ public:
+  ArenaCheck(const Program& program, const HappensBefore& order)
+      : p_(program), order_(order), accesses_(program.storages.size()),
+        lost_(program.storages.size(), 0) {}
+
+  Status run() {
+    for (uint32_t i = 0; i < p_.steps.size(); ++i)
+      for (const auto* list : {&p_.steps[i].inputs, &p_.steps[i].outputs})
+        for (ValueId v : *list)
+          if (v.valid()) SHW_RETURN_IF_ERROR(touch(p_.values[v].storage.v, i));
+    return {};
+  }
+
+ private:
+  struct Owner {
+    int64_t last;
+    uint32_t storage;
+  };
+
+  Status touch(uint32_t s, uint32_t step) {
+    const ProgramStorage& storage = p_.storages[StorageId{s}];
+    if (storage.kind != StorageKind::kArena || storage.bytes == 0) return {};
+    if (lost_[s])
+      return invalid_argument(where(p_, step) + "storage " + std::to_string(s) +
+                              " is used after its bytes went to another");
+    const bool is_first = accesses_[s].empty();
+    accesses_[s].push_back(step);
+    return is_first ? take(s, step) : Status();
+  }
+
+  Status take(uint32_t s, uint32_t step) {
+    const ProgramStorage& storage = p_.storages[StorageId{s}];
+    const int64_t first = storage.offset_bytes, last = first + storage.bytes;
+    auto it = owner_.upper_bound(first);
+    if (it != owner_.begin() && std::prev(it)->second.last > first) --it;
+    while (it != owner_.end() && it->first < last) {
+      const auto [old_first, old] = *it;
+      for (uint32_t a : accesses_[old.storage])
+        if (!order_.before(a, step))
+          return invalid_argument(where(p_, step) + "storage " + std::to_string(s) +
+                                  " takes bytes that step " + std::to_string(a) +
+                                  " may still be using");
+      lost_[old.storage] = 1;
+      it = owner_.erase(it);
+      if (old_first < first) owner_[old_first] = {first, old.storage};
+      if (old.last > last) owner_[last] = old, it = owner_.find(last);
+    }
+    owner_[first] = {last, s};
+    return {};
+  }
+
+  const Program& p_;
+  const HappensBefore& order_;
+  std::map<int64_t, Owner> owner_;  // by first byte; disjoint
+  std::vector<std::vector<uint32_t>> accesses_;
+  std::vector<uint8_t> lost_;
+};
+
+Status verify_session(const Program& p) {
+  std::vector<std::pair<int64_t, int64_t>> ranges;
+  for (const ProgramStorage& s : p.storages)
+    if (s.kind == StorageKind::kSession && s.bytes > 0)
+      ranges.emplace_back(s.offset_bytes, s.offset_bytes + s.bytes);
+  std::sort(ranges.begin(), ranges.end());
+  for (size_t i = 1; i < ranges.size(); ++i)
+    if (ranges[i].first < ranges[i - 1].second)
+      return invalid_argument("two storages of the session share bytes");
+  return {};
+}
+
+}  // namespace
+
+Status verify_dataflow(const Program& program, const HappensBefore& order) {
+  return Dataflow(program, order).run();
+}
+
+Status verify_memory(const Program& program, const HappensBefore& order) {
+  SHW_RETURN_IF_ERROR(ArenaCheck(program, order).run());
+  return verify_session(program);
+}
+
+}  // namespace shw

@@ -1,0 +1,23 @@
+#include "runtime/session.h"
+
+#include <string>
+
+namespace shw::runtime {
+
+Result<std::shared_ptr<Session>> Session::create(std::shared_ptr<Device> device,
+                                                 const Program& program) {
+  SHW_ASSIGN_OR_RETURN(BufferRef memory,
+                       Buffer::allocate(std::move(device), program.session_bytes));
+  return std::shared_ptr<Session>(new Session(std::move(memory), program.entries.size()));
+}
+
+Status Session::check(const Program& program, size_t entry) const {
+  for (uint32_t before : program.entries[entry].after)
+    if (!has_run_[before])
+      return failed_precondition("entry '" + program.entries[entry].name + "' runs after '" +
+                                 program.entries[before].name +
+                                 "', which has not run in this session");
+  return {};
+}
+
+}  // namespace shw::runtime
