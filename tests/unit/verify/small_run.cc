@@ -16,6 +16,13 @@ namespace shw::testing {
 using runtime::HostTensor;
 using runtime::HostTensorView;
 
+namespace {
+// A complex number is two.
+size_t num_numbers(const TensorType& t) {
+  return static_cast<size_t>(t.numel()) * (is_complex(t.dtype) ? 2 : 1);
+}
+}  // namespace
+
 HostTensorView view(const HostTensor& t) { return {t.type, t.data.data()}; }
 
 std::vector<double> normal_numbers(size_t count, uint64_t seed) {
@@ -27,8 +34,10 @@ std::vector<double> normal_numbers(size_t count, uint64_t seed) {
 }
 
 void overwrite(HostTensor& t, const std::vector<double>& numbers) {
+  ASSERT_EQ(numbers.size(), num_numbers(t.type));
+  const Dtype stored = is_complex(t.type.dtype) ? Dtype::kF32 : t.type.dtype;
   for (size_t i = 0; i < numbers.size(); ++i)
-    set(t.data.data(), t.type.dtype, static_cast<int64_t>(i), numbers[i]);
+    set(t.data.data(), stored, static_cast<int64_t>(i), numbers[i]);
 }
 
 SmallRun::SmallRun(const std::string& text, const CompileOptions& options,
@@ -38,18 +47,14 @@ SmallRun::SmallRun(const std::string& text, const CompileOptions& options,
   if (!graph.ok()) return;
   compile_graph(write_graph(*graph), options, change);
   if (plan_ == nullptr) return;
-  for (const Port& port : entry().inputs) {
-    HostTensor& t = inputs_.emplace_back();
-    t.type = port.global;
-    t.data.resize(static_cast<size_t>(t.type.bytes()));
-    std::vector<double> numbers =
-        normal_numbers(static_cast<size_t>(t.type.numel()), inputs_.size());
-    if (!is_floating(t.type.dtype))
-      for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<double>(i * 5 % 8);
-    if (port.name.starts_with("param."))  // as a layer is initialised
-      for (double& x : numbers) x /= std::sqrt(static_cast<double>(t.type.shape[0]));
-    overwrite(t, numbers);
-  }
+  fill_inputs();
+  run();
+}
+
+SmallRun::SmallRun(const std::vector<uint8_t>& graph, const CompileOptions& options) {
+  compile_graph(graph, options, {});
+  if (plan_ == nullptr) return;
+  fill_inputs();
   run();
 }
 
@@ -69,6 +74,24 @@ void SmallRun::compile_graph(const std::vector<uint8_t>& graph, const CompileOpt
   ASSERT_TRUE(plan.ok()) << plan.status().message();
   if (change) change(plan->program);
   plan_ = std::make_shared<const Plan>(std::move(*plan));
+}
+
+void SmallRun::fill_inputs() {
+  for (const Port& port : entry().inputs) {
+    HostTensor& t = inputs_.emplace_back();
+    t.type = port.global;
+    t.data.resize(static_cast<size_t>(t.type.bytes()));
+    std::vector<double> numbers = normal_numbers(num_numbers(t.type), inputs_.size());
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      if (!is_floating(t.type.dtype) && !is_complex(t.type.dtype))
+        numbers[i] = static_cast<double>(i % 2);
+      else if (port.name.starts_with("param.") && t.type.rank() == 1)
+        numbers[i] = 1 + numbers[i] / 8;
+      else if (port.name.starts_with("param.") && t.type.rank() > 1)
+        numbers[i] /= std::sqrt(static_cast<double>(t.type.shape[0]));
+    }
+    overwrite(t, numbers);
+  }
 }
 
 HostTensor& SmallRun::input(const std::string& name) {

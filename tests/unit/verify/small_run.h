@@ -16,11 +16,12 @@ using Damage = std::function<void(std::vector<double>&)>;
 
 class SmallRun {
  public:
-  // Plans `graph` and runs it on random inputs; floating ones are normal,
-  // parameters as layers are initialised, integers 0 … 7. A test
-  // fails at once where that fails. `change` may alter the plan before it runs.
+  // Plans `graph` and runs it on random inputs: floating ones are normal, parameters as layers are
+  // initialised, integers 0 and 1. A test fails at once where that fails. `change` may alter the
+  // plan before it runs.
   SmallRun(const std::string& graph, const CompileOptions& options,
            const std::function<void(Program&)>& change = {});
+  SmallRun(const std::vector<uint8_t>& graph, const CompileOptions& options);
   // On these inputs.
   SmallRun(const std::vector<uint8_t>& graph, const CompileOptions& options,
            std::vector<runtime::HostTensor> inputs);
@@ -39,6 +40,7 @@ class SmallRun {
  private:
   void compile_graph(const std::vector<uint8_t>& graph, const CompileOptions& options,
                      const std::function<void(Program&)>& change);
+  void fill_inputs();
   std::shared_ptr<const Plan> plan_;
   std::vector<runtime::HostTensor> inputs_, outputs_;
 };
