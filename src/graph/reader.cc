@@ -7,6 +7,7 @@
 #include <string>
 
 #include "graph_generated.h"
+#include "support/utf8.h"
 #include "tensor/wire.h"
 
 namespace shw {
@@ -293,6 +294,7 @@ class Reader {
       return invalid_argument("a text of " + std::to_string(s->size()) +
                               " bytes is longer than the limit of " +
                               std::to_string(limits_.max_string_bytes));
+    if (!is_text(s->string_view())) return invalid_argument("a text that is not UTF-8");
     text_bytes_ += s->size();
     if (text_bytes_ > limits_.max_text_bytes)
       return invalid_argument("names and paths take more than the limit of " +

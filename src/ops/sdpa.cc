@@ -1,9 +1,10 @@
 // sdpa: scaled dot-product attention of query, key, value [batch, heads, sequence, dim] with an
 // optional additive bias.
 //
-// Results: out, log-sum-exp (f32), and the seed and offset of the dropout generator (i64 scalars).
-// `kernel` names the ATen kernel that the framework chose ("efficient", "flash", "cudnn"): it fixes
-// the shape of log-sum-exp. Sharded over heads or batch; the sequence is not sharded.
+// Results: out, log-sum-exp (f32; f64 of f64 operands), and the seed and offset of the dropout
+// generator (i64 scalars). `kernel` names the ATen kernel that the framework chose ("efficient",
+// "flash", "cudnn"): it fixes the shape of log-sum-exp. Sharded over heads or batch; the sequence
+// is not sharded.
 #include "ops/families.h"
 
 namespace shw::ops {
@@ -40,7 +41,8 @@ Results infer(const OpArgs& args) {
   const OptionalType scalar = row_major(Dtype::kI64, Dims{});
   return std::vector<OptionalType>{
       row_major(q.dtype, Dims{q.shape[0], q.shape[1], q.shape[2], v.shape[3]}),
-      row_major(Dtype::kF32, lse_shape(args)), scalar, scalar};
+      row_major(q.dtype == Dtype::kF64 ? Dtype::kF64 : Dtype::kF32, lse_shape(args)), scalar,
+      scalar};
 }
 
 void rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules) {

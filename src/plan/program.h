@@ -150,6 +150,8 @@ struct Program {
   int64_t session_bytes = 0;    // of one session, after the memory pass
   int64_t live_peak_bytes = 0;  // largest sum of live arena storages: what a perfect packing needs
 
+  const Port& input(const ProgramEntry& e, size_t i) const { return ports[e.inputs[i]]; }
+  const Port& output(const ProgramEntry& e, size_t i) const { return ports[e.outputs[i]]; }
   bool lies_in(ValueId value, StorageKind kind) const {
     return value.valid() && storages[values[value].storage].kind == kind;
   }

@@ -3,69 +3,84 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
-#include "compiler/pipeline.h"
 #include "import/file.h"
 #include "import/safetensors.h"
 #include "plan/plan.h"
 #include "tools/commands.h"
-#include "tools/compare.h"
 #include "tools/execute.h"
+#include "verify/verify_run.h"
 
 namespace shw::tools {
 namespace {
 
 using import::TensorFile;
+using runtime::HostTensorView;
 
 struct Options {
   std::string plan, inputs, outputs, entry = "step";
-  bool virtual_ranks = false, verify = false;
+  bool virtual_ranks = false, verify = false, json = false;
 };
 
-// The same graph on a mesh of one rank: nothing is sharded, nothing is sent, and so no price
-// matters.
-Result<TensorFile> execute_unsharded(const Plan& plan, const std::string& entry,
-                                     const TensorFile& inputs) {
-  if (plan.source_graph.empty())
-    return failed_precondition(
-        "--verify compares with the unsharded run, but the plan was written without its graph "
-        "(--strip-graph)");
-  CompileOptions options;
-  options.mesh = "one=1";
-  Monitor monitor;
-  SHW_ASSIGN_OR_RETURN(const Compiled compiled, compile(plan.source_graph, options, monitor));
-  SHW_ASSIGN_OR_RETURN(Plan single, read_plan(compiled.bytes));
-  return execute(std::make_shared<const Plan>(std::move(single)), entry, inputs);
-}
-
-// A line for every output: how far it is from both.
-void print_errors(const Comparison& self, const Comparison& other) {
-  std::printf("%-52s %14s %14s\n", "relative error (Frobenius)", "to unsharded", "to expected");
-  for (const auto& [name, error] : self.error) {
-    const auto expected = other.error.find(name);
-    if (expected == other.error.end())
-      std::printf("  %-50s %14.3g %14s\n", name.c_str(), error, "-");
-    else
-      std::printf("  %-50s %14.3g %14.3g\n", name.c_str(), error, expected->second);
+// The file's tensors under the names of the entry's outputs: the run's own, or what another program
+// expects.
+std::vector<ExpectedTensor> outputs_in(const Program& program, const ProgramEntry& entry,
+                                       const TensorFile& file) {
+  std::vector<ExpectedTensor> found;
+  for (PortId id : entry.outputs) {
+    const Port& port = program.ports[id];
+    if (const auto it = file.find(port.name); port.value.valid() && it != file.end())
+      found.push_back({port.name, {it->second.type, it->second.bytes.data()}});
   }
+  return found;
 }
 
-// Fails when a tensor is further away than rounding explains (f32 5e-6 against ourselves, 2e-5
-// against another library).
-Status verify(const Plan& plan, const std::string& entry, const TensorFile& inputs,
-              const TensorFile& outputs) {
-  SHW_ASSIGN_OR_RETURN(const TensorFile unsharded, execute_unsharded(plan, entry, inputs));
-  const Comparison self = compare(outputs, unsharded, 5e-6), other = compare(outputs, inputs, 2e-5);
-  print_errors(self, other);
-  std::printf("%s", comparison_text("unsharded run", self).c_str());
-  if (other.num_compared > 0)
-    std::printf("%s", comparison_text("expected values in the inputs file", other).c_str());
-  if (self.num_bad + other.num_bad > 0)
-    return Status(Code::kInternal,
-                  "the run is not equal to " +
-                      std::string(self.num_bad > 0 ? "the unsharded run" : "the expected values") +
-                      ": worst is '" + (self.num_bad > 0 ? self : other).worst_name + "'");
-  return {};
+Result<VerifyReport> verify(const Plan& plan, const std::string& entry_name,
+                            const TensorFile& inputs, const TensorFile& outputs) {
+  SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, find_entry(plan.program, entry_name));
+  SHW_ASSIGN_OR_RETURN(const std::vector<HostTensorView> in, bind_inputs(plan.program, *entry, inputs));
+  std::vector<HostTensorView> out(entry->outputs.size());
+  for (size_t i = 0; i < out.size(); ++i)
+    if (const auto it = outputs.find(plan.program.output(*entry, i).name); it != outputs.end())
+      out[i] = {it->second.type, it->second.bytes.data()};
+  VerifyOptions options;
+  options.entry = entry_name;
+  Monitor monitor;
+  return verify_run(plan, in, out, outputs_in(plan.program, *entry, inputs), options, monitor);
+}
+
+std::string percent(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g %%", 100 * x);
+  return text;
+}
+
+// The worst tensor, and by how much, where one is wrong.
+Status verdict_of(const VerifyReport& report) {
+  if (report.num_wrong + report.num_expected_wrong == 0) return {};
+  const bool own = report.num_wrong > 0;
+  const VerifiedTensor& t =
+      report.tensors[static_cast<size_t>(own ? report.worst : report.worst_expected)];
+  const Judged& j = own ? t.sharded : *t.expected;
+  std::string message = own ? "the run is wrong" : "the run is not what the inputs file expects";
+  message += ": worst is '" + t.name + "': ";
+  switch (j.verdict) {
+    case Verdict::kTooFar:
+      message +=
+          percent(j.error) + " from the run in f64, of which rounding explains " + percent(j.limit);
+      break;
+    case Verdict::kScaled:
+      message +=
+          "scaled by " + percent(j.gain) + ", of which rounding explains " + percent(j.gain_limit);
+      break;
+    case Verdict::kWrongPlan:
+      message += "the plan, run in f64, is " + percent(t.plan) + " from the unsharded run in f64";
+      break;
+    default:
+      message += std::to_string(j.different) + " elements are not those of the unsharded run";
+  }
+  return Status(Code::kInternal, message);
 }
 
 Status run(const Options& o) {
@@ -79,9 +94,21 @@ Status run(const Options& o) {
   SHW_RETURN_IF_ERROR(import::write_safetensors(o.outputs, outputs));
   int64_t ranks = 1;
   for (const Mesh::Axis& a : plan->program.mesh) ranks *= a.size;
-  std::printf("ran '%s' on %lld virtual ranks; %zu tensors written to %s\n", o.entry.c_str(),
-              static_cast<long long>(ranks), outputs.size(), o.outputs.c_str());
-  return o.verify ? verify(*plan, o.entry, inputs, outputs) : Status();
+  if (!o.json)
+    std::printf("ran '%s' on %lld virtual ranks; %zu tensors written to %s\n", o.entry.c_str(),
+                static_cast<long long>(ranks), outputs.size(), o.outputs.c_str());
+  JsonWriter json;
+  json.begin_object().member("entry", std::string_view(o.entry)).member("ranks", ranks);
+  json.member("tensors", outputs.size());
+  Status status;
+  if (o.verify) {
+    SHW_ASSIGN_OR_RETURN(const VerifyReport report, verify(*plan, o.entry, inputs, outputs));
+    write_json(report, json.key("verify"));
+    if (!o.json) std::printf("%s", to_text(report).c_str());
+    status = verdict_of(report);
+  }
+  if (o.json) std::printf("%s\n", json.end_object().take().c_str());
+  return status;
 }
 
 }  // namespace
@@ -99,8 +126,9 @@ void add_run(CLI::App& app, int& exit_code) {
       ->required();
   verb->add_option("--entry", o->entry, "Entry point of the plan")->capture_default_str();
   verb->add_flag("--verify", o->verify,
-                 "Compare with the unsharded run, and with `output` and `grad.*` where the inputs "
-                 "file has them");
+                 "Check the outputs, and those that the inputs file expects (`output`, `grad.*`): "
+                 "no further from a run in f64 than rounding explains");
+  verb->add_flag("--json", o->json, "Print what was run, and the verification, as JSON");
   verb->callback([o, &exit_code] {
     if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
   });

@@ -11,15 +11,11 @@ using import::TensorFile;
 using runtime::HostTensor;
 using runtime::HostTensorView;
 
-namespace {
-
-const ProgramEntry* find_entry(const Program& program, const std::string& name) {
+Result<const ProgramEntry*> find_entry(const Program& program, const std::string& name) {
   for (const ProgramEntry& e : program.entries)
     if (e.name == name) return &e;
-  return nullptr;
+  return Status(Code::kNotFound, "the plan has no entry '" + name + "'");
 }
-
-}  // namespace
 
 Result<std::vector<HostTensorView>> bind_inputs(const Program& program, const ProgramEntry& entry,
                                                 const TensorFile& file) {
@@ -58,10 +54,9 @@ Result<std::vector<HostTensorView>> bind_inputs(const Program& program, const Pr
 
 Result<TensorFile> execute(std::shared_ptr<const Plan> plan, const std::string& entry_name,
                            const TensorFile& inputs) {
-  const ProgramEntry* entry = find_entry(plan->program, entry_name);
-  if (entry == nullptr)
-    return Status(Code::kNotFound, "the plan has no entry '" + entry_name + "'");
-  SHW_ASSIGN_OR_RETURN(const std::vector<HostTensorView> views, bind_inputs(plan->program, *entry, inputs));
+  SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, find_entry(plan->program, entry_name));
+  SHW_ASSIGN_OR_RETURN(const std::vector<HostTensorView> views,
+                       bind_inputs(plan->program, *entry, inputs));
   SHW_ASSIGN_OR_RETURN(const auto ranks, runtime::VirtualRanks::create(plan));
   SHW_ASSIGN_OR_RETURN(const std::vector<HostTensor> outputs, ranks->run(entry_name, views));
   TensorFile file;

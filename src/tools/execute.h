@@ -10,14 +10,18 @@
 
 namespace shw::tools {
 
-// The file's tensor for each input of the entry, found by the name of its port. Inputs and tangents that the graph knows only
-// by position take the file's `input.*` and `tangent.*` in order of name; a complex tensor may come
-// as real pairs. NOT_FOUND, INVALID_ARGUMENT: the tensor at fault and what the plan wants.
+// NOT_FOUND: no entry of that name.
+Result<const ProgramEntry*> find_entry(const Program& program, const std::string& name);
+
+// The file's tensor for every input port. Inputs are found by the names of the ports. Inputs and
+// tangents that the graph knows only by position take the file's `input.*` and `tangent.*` in order
+// of name; a complex tensor may come as real pairs. NOT_FOUND, INVALID_ARGUMENT: the tensor at
+// fault and what the plan wants.
 Result<std::vector<runtime::HostTensorView>> bind_inputs(const Program& program,
                                                          const ProgramEntry& entry,
                                                          const import::TensorFile& file);
 
-// Outputs are whole tensors; what does not exist is left out.
+// Runs the entry on the file's tensors. Outputs are whole tensors; what does not exist is left out.
 Result<import::TensorFile> execute(std::shared_ptr<const Plan> plan, const std::string& entry,
                                    const import::TensorFile& inputs);
 

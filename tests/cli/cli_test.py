@@ -3,7 +3,7 @@
 
 usage: cli_test.py SHARDWISE_BINARY PROJECT_DIR
 """
-import json
+import json, struct
 import pathlib
 import subprocess
 import sys
@@ -77,7 +77,7 @@ class Cli(unittest.TestCase):
         self.assertEqual(figures(TMP / "ours.swplan")["hardware"], "ours")
         self.assertGreater(figures(TMP / "ours.swplan")["objective"], figures(PLAN)["objective"])
         out = self.ok("run", TMP / "ours.swplan", "--virtual-ranks", "--inputs", TENSORS, "--outputs", TMP / "o", "--verify")
-        self.assertEqual(out.count("22 tensors, 0 bad"), 2)
+        self.assertIn("22 tensors, 0 wrong; against expected values, 0 wrong", out)
         self.assertIn("ours", self.ok("hardware", ours))
         plan = ["plan", GRAPH, *MESH, "-o", TMP / "x", "--hardware"]
         self.refused(*plan, TMP / "none.json", code=1, says="NOT_FOUND")
@@ -133,7 +133,19 @@ class Cli(unittest.TestCase):
 
     def test_run_verifies_against_pytorch_and_the_unsharded_run(self):
         out = self.ok("run", PLAN, "--virtual-ranks", "--inputs", TENSORS, "--outputs", TMP / "o.safetensors", "--verify")
-        self.assertEqual(out.count("22 tensors, 0 bad"), 2)
+        self.assertIn("22 tensors, 0 wrong; against expected values, 0 wrong", out)
+
+    def test_run_as_json(self):
+        run = ["run", PLAN, "--virtual-ranks", "--inputs", TENSORS, "--outputs", TMP / "o.safetensors", "--json"]
+        j = json.loads(self.ok(*run))
+        self.assertEqual(j, {"entry": "step", "ranks": 8, "tensors": 22})
+        v = json.loads(self.ok(*run, "--verify"))["verify"]
+        self.assertEqual((v["wrong"], v["expected_wrong"], len(v["tensors"])), (0, 0, 22))
+        for t in v["tensors"]:
+            self.assertEqual((t["sharded"]["verdict"], t["expected"]["verdict"]), ("right", "right"))
+            self.assertLess(t["sharded"]["error"], t["sharded"]["limit"])
+            self.assertLess(t["sharded"]["limit"], 1e-4, "f32")
+            self.assertLess(t["plan_error"], 1e-12)
 
     def test_strided_shards_are_planned_where_they_are_asked_for(self):
         pin = ["--pin", "mm=S(0)SS(0,8)"]
@@ -141,16 +153,19 @@ class Cli(unittest.TestCase):
         self.ok("plan", GRAPH, *MESH, "--no-einsum", "--strided", *pin, "-o", TMP / "strided")
         self.assertIn("S(0)SS(0,8)", self.ok("show", TMP / "strided", "--nodes"))
         out = self.ok("run", TMP / "strided", "--virtual-ranks", "--inputs", TENSORS, "--outputs", TMP / "o.safetensors", "--verify")
-        self.assertEqual(out.count("22 tensors, 0 bad"), 2)
+        self.assertIn("22 tensors, 0 wrong; against expected values, 0 wrong", out)
 
     def test_verify_fails_where_an_expected_value_is_wrong(self):
-        damaged = bytearray(TENSORS.read_bytes())
-        size = int.from_bytes(damaged[:8], "little")
-        begin, _ = json.loads(damaged[8:8 + size])["output"]["data_offsets"]
-        damaged[8 + size + begin + 3] ^= 0x7f  # the exponent of the first logit
-        (TMP / "wrong.safetensors").write_bytes(damaged)
-        self.refused("run", PLAN, "--virtual-ranks", "--inputs", TMP / "wrong.safetensors", "--outputs", TMP / "o", "--verify",
-                     code=1, says="not equal to the expected values: worst is 'output'")
+        whole = TENSORS.read_bytes()
+        size = int.from_bytes(whole[:8], "little")
+        header = json.loads(whole[8:8 + size])
+        for name in "output", "grad.layers.0.attention.wq.weight":
+            begin, end = (8 + size + at for at in header[name]["data_offsets"])
+            values = struct.unpack(f"<{(end - begin) // 4}f", whole[begin:end])
+            wrong = struct.pack(f"<{len(values)}f", *(1.01 * v for v in values))
+            (TMP / "wrong.safetensors").write_bytes(whole[:begin] + wrong + whole[end:])
+            self.refused("run", PLAN, "--virtual-ranks", "--inputs", TMP / "wrong.safetensors", "--outputs", TMP / "o", "--verify",
+                         code=1, says=f"not what the inputs file expects: worst is '{name}': 1 % from the run in f64")
 
     def test_solve(self):
         j = json.loads(self.ok("solve", TESTS / "problems/block_2d8x8.problem.json.gz", "--json"))

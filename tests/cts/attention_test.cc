@@ -65,7 +65,7 @@ class AttentionTest : public KernelTest {
           v(dtype, {p.batch, p.num_key_heads(), p.keys, p.value_width}, lie),
           out(dtype, {p.batch, p.heads, p.queries, p.value_width},
               lie == Lie::kExpanded ? Lie::kDense : lie),
-          lse(Dtype::kF32, {p.batch, p.heads, p.queries}),
+          lse(dtype == Dtype::kF64 ? dtype : Dtype::kF32, {p.batch, p.heads, p.queries}),
           seed(Dtype::kI64, {}),
           offset(Dtype::kI64, {}) {
       q.fill(fractions(1));
@@ -92,7 +92,7 @@ class AttentionTest : public KernelTest {
           attention(p, reader(t.q), reader(t.k), reader(t.v), bias, {i[0], i[1], i[2], 0}, &lse);
           return lse;
         },
-        1e-5);
+        dtype == Dtype::kF64 ? 1e-14 : 1e-5);
     EXPECT_EQ(t.seed.get({}), 0.0);
     EXPECT_EQ(t.offset.get({}), 0.0);
   }
@@ -104,6 +104,7 @@ TEST_P(AttentionTest, ForwardOfEveryWindow) {
       check_forward({.batch = 2, .causal = causal}, Dtype::kF32, lie, 2e-6);
       check_forward({.batch = 2, .causal = causal}, Dtype::kBF16, lie, 0x1p-7);
       check_forward({.batch = 2, .causal = causal}, Dtype::kF16, lie, 0x1p-9);
+      check_forward({.batch = 2, .causal = causal}, Dtype::kF64, lie, 1e-14);
     }
 }
 
@@ -224,7 +225,7 @@ TEST_P(AttentionTest, BackwardIsTheDerivative) {
 // against the formula in f64.
 TEST_P(AttentionTest, BackwardOfSequencesLongerThanABlock) {
   for (bool causal : {false, true})
-    for (Dtype dtype : {Dtype::kF32, Dtype::kBF16}) {
+    for (Dtype dtype : {Dtype::kF32, Dtype::kBF16, Dtype::kF64}) {
       Problem p{
           .heads = 1, .queries = 70, .keys = 90, .width = 5, .value_width = 5, .causal = causal};
       Tensors t(p, dtype, Lie::kDense);
@@ -262,7 +263,7 @@ TEST_P(AttentionTest, BackwardOfSequencesLongerThanABlock) {
           }
         }
       }
-      const double relative = dtype == Dtype::kF32 ? 1e-5 : 0.03;
+      const double relative = dtype == Dtype::kF64 ? 1e-13 : dtype == Dtype::kF32 ? 1e-5 : 0.03;
       const auto of = [](const std::vector<double>& v) {
         return [&v](const Index& i) { return v[static_cast<size_t>(i[2] * 5 + i[3])]; };
       };
@@ -329,8 +330,10 @@ TEST_P(AttentionTest, RefusesWhatItCannotDo) {
   dropout.set(AttrKey::kDropoutP, 0.1);
   EXPECT_EQ(code_of({"sdpa", {&t.q, &t.k, &t.v}, {&t.out}, dropout}), Code::kUnimplemented);
   Tensors wide(p, Dtype::kF64, Lie::kDense);
-  EXPECT_EQ(code_of({"sdpa", {&wide.q, &wide.k, &wide.v}, {&wide.out}, attrs_of(p)}),
+  EXPECT_EQ(code_of({"sdpa", {&wide.q, &t.k, &t.v}, {&wide.out}, attrs_of(p)}),
             Code::kUnimplemented);
+  EXPECT_EQ(code_of({"sdpa", {&wide.q, &wide.k, &wide.v}, {&wide.out, &t.lse}, attrs_of(p)}),
+            Code::kInvalidArgument);
   Window more(Dtype::kF32, {1, 4, 5, 3}), none(Dtype::kF32, {1, 0, 5, 3});
   for (const Window* keys : {&more, &none})
     EXPECT_EQ(code_of({"sdpa", {&t.q, keys, keys}, {&t.out}, attrs_of(p)}), Code::kInvalidArgument);

@@ -260,6 +260,64 @@ TEST_P(PointwiseTest, ConjTurnsTheImaginaryPart) {
   }
 }
 
+// Complex numbers as pairs in a last dim.
+TEST_P(PointwiseTest, PairsMultiplyAndConjugateAsComplexNumbers) {
+  const auto at = [](const Window& w, Index i) {
+    i.push_back(0);
+    const double re = w.broadcast(i).real();
+    i.back() = 1;
+    return Number(re, w.broadcast(i).real());
+  };
+  const auto part = [](const Number& z, const Index& i) {
+    return i.back() == 0 ? z.real() : z.imag();
+  };
+  for (Lie lie : kReadable) {
+    Window a(Dtype::kF64, {2, 3, 4, 2}, lie), b(Dtype::kF64, {3, 1, 2}, lie),
+        out(Dtype::kF64, {2, 3, 4, 2}, Lie::kReversed);
+    a.fill(fractions());
+    b.fill(fractions(1));
+    run_ok({"mul_pairs", {&a, &b}, {&out}});
+    expect_elements(
+        out,
+        [&](const Index& i) {
+          const Index pair(i.begin(), i.end() - 1);
+          return part(at(a, pair) * at(b, pair), i);
+        },
+        1e-15);
+    run_ok({"conj_pairs", {&a}, {&out}});
+    expect_elements(out, [&](const Index& i) {
+      return part(std::conj(at(a, Index(i.begin(), i.end() - 1))), i);
+    });
+  }
+  Window real(Dtype::kF64, {3}), pairs(Dtype::kF64, {3, 2}), narrow(Dtype::kF32, {3, 2});
+  EXPECT_EQ(code_of({"mul_pairs", {&pairs, &real}, {&pairs}}), Code::kInvalidArgument);
+  EXPECT_EQ(code_of({"mul_pairs", {&pairs, &narrow}, {&pairs}}), Code::kInvalidArgument);
+  EXPECT_EQ(code_of({"conj_pairs", {&narrow}, {&narrow}}), Code::kInvalidArgument);
+  EXPECT_EQ(code_of({"conj_pairs", {&real}, {&real}}), Code::kInvalidArgument);
+}
+
+// A program in wider types draws what the narrower one draws.
+TEST_P(PointwiseTest, RandomNumbersAreRoundedToTheDtypeTheyAreDrawnIn) {
+  for (const char* kernel : {"rand", "randn"})
+    for (Dtype drawn : {Dtype::kBF16, Dtype::kF16, Dtype::kF32}) {
+      Window narrow(drawn, {40}), wide(Dtype::kF64, {40}), unrounded(Dtype::kF64, {40});
+      Attrs attrs;
+      attrs.set(AttrKey::kSeed, int64_t{7});
+      attrs.set(AttrKey::kSize, std::vector<int64_t>{40});
+      attrs.set(AttrKey::kCuts, std::vector<int64_t>{});
+      run_ok({kernel, {}, {&narrow}, attrs});
+      run_ok({kernel, {}, {&unrounded}, attrs});
+      attrs.set(AttrKey::kDtype, drawn);
+      run_ok({kernel, {}, {&wide}, attrs});
+      int rounded = 0;
+      for (int64_t i = 0; i < 40; ++i) {
+        EXPECT_EQ(wide.get({i}), narrow.get({i})) << kernel << " " << i;
+        rounded += wide.get({i}) != unrounded.get({i});
+      }
+      EXPECT_EQ(rounded > 0, drawn != Dtype::kF32) << kernel;
+    }
+}
+
 TEST_P(PointwiseTest, RefusesWhatItCannotDo) {
   Window a(Dtype::kF32, {3}), b(Dtype::kF32, {4}), out(Dtype::kF32, {4}), n(Dtype::kI32, {4});
   EXPECT_EQ(code_of({"add", {&a, &b}, {&out}}), Code::kInvalidArgument);

@@ -25,7 +25,7 @@ Result<AttentionShape> attention_shape(const KernelArgs& args, const TensorType&
   if (args.attrs.get_number(AttrKey::kDropoutP, 0) != 0)
     return unimplemented("attention with dropout");
   for (const TensorType* t : {&q, &k, &v})
-    if (!is_floating(t->dtype) || t->dtype == Dtype::kF64)
+    if (!is_floating(t->dtype) || (t->dtype == Dtype::kF64) != (q.dtype == Dtype::kF64))
       return unimplemented("attention in " + std::string(dtype_name(t->dtype)));
   for (int64_t n : {q.shape[2], k.shape[2]})
     for (int64_t width : {q.shape[3], v.shape[3], kQueryBlock})
@@ -38,7 +38,7 @@ Result<AttentionShape> attention_shape(const KernelArgs& args, const TensorType&
                         k.shape[2],
                         q.shape[3],
                         v.shape[3],
-                        static_cast<float>(args.attrs.get_number(AttrKey::kScale, standard)),
+                        args.attrs.get_number(AttrKey::kScale, standard),
                         args.attrs.get_bool(AttrKey::kCausal, false)};
 }
 
@@ -59,8 +59,9 @@ Result<TensorType> as_heads(const KernelArgs& args, const TensorType& written) {
   return seen;
 }
 
-HeadOperand::HeadOperand(const TensorType& type)
-    : direct_(type.dtype == Dtype::kF32 && (type.strides[3] == 1 || type.shape[3] == 1) &&
+template <class T>
+HeadOperand<T>::HeadOperand(const TensorType& type)
+    : direct_(stored_as_is<T>(type.dtype) && (type.strides[3] == 1 || type.shape[3] == 1) &&
               type.strides[2] >= type.shape[3]),
       rows_(type.shape[2]),
       columns_(type.shape[3]),
@@ -68,44 +69,48 @@ HeadOperand::HeadOperand(const TensorType& type)
       head_bytes_(type.strides[1] * dtype_size(type.dtype)),
       row_stride_(direct_ ? type.strides[2] : columns_) {
   const TensorType head = head_type(type);
-  if (!direct_) pack_ = StridedCast(row_major(Dtype::kF32, head.shape), head);
+  if (!direct_) pack_ = StridedCast(dense_type<T>(head), head);
 }
 
-Matrix<const float> HeadOperand::load(const void* buffer, int64_t b, int64_t h,
-                                      float* scratch) const {
+template <class T>
+Matrix<const T> HeadOperand<T>::load(const void* buffer, int64_t b, int64_t h, T* scratch) const {
   const auto* at = static_cast<const std::byte*>(buffer) + b * batch_bytes_ + h * head_bytes_;
-  if (direct_) return {reinterpret_cast<const float*>(at), row_stride_, 1};
+  if (direct_) return {reinterpret_cast<const T*>(at), row_stride_, 1};
   pack_.run(scratch, at);
   return {scratch, row_stride_, 1};
 }
 
-HeadResult::HeadResult(const TensorType& type)
+template <class T>
+HeadResult<T>::HeadResult(const TensorType& type)
     : batch_bytes_(type.strides[0] * dtype_size(type.dtype)),
       head_bytes_(type.strides[1] * dtype_size(type.dtype)) {
   const TensorType head = head_type(type);
-  unpack_ = StridedCast(head, row_major(Dtype::kF32, head.shape));
+  unpack_ = StridedCast(head, dense_type<T>(head));
 }
 
-void HeadResult::store(const float* dense, void* buffer, int64_t b, int64_t h) const {
+template <class T>
+void HeadResult<T>::store(const T* dense, void* buffer, int64_t b, int64_t h) const {
   unpack_.run(static_cast<std::byte*>(buffer) + b * batch_bytes_ + h * head_bytes_, dense);
 }
 
-Result<ScoreBias> ScoreBias::create(const TensorType& type, const AttentionShape& shape) {
+template <class T>
+Result<ScoreBias<T>> ScoreBias<T>::create(const TensorType& type, const AttentionShape& shape) {
   const Dims scores{shape.batch, shape.heads, shape.queries, shape.keys};
   if (!broadcasts_to(type.shape, scores))
     return bad_types("the bias " + to_string(type) + " does not broadcast to the scores");
   if (!is_floating(type.dtype))
     return unimplemented("an attention mask in " + std::string(dtype_name(type.dtype)));
   ScoreBias bias;
-  bias.load_ = load_row<float>(type.dtype);
+  bias.load_ = load_row<T>(type.dtype);
   bias.strides_bytes_ = broadcast_strides_bytes(type, scores);
   return bias;
 }
 
-void ScoreBias::add(const void* buffer, int64_t b, int64_t h, int64_t i, int64_t n,
-                    float* row) const {
+template <class T>
+void ScoreBias<T>::add(const void* buffer, int64_t b, int64_t h, int64_t i, int64_t n,
+                       T* row) const {
   constexpr int64_t kChunk = 512;
-  float values[kChunk];
+  T values[kChunk];
   const auto* at = static_cast<const std::byte*>(buffer) + b * strides_bytes_[0] +
                    h * strides_bytes_[1] + i * strides_bytes_[2];
   for (int64_t j = 0; j < n; j += kChunk) {
@@ -115,32 +120,35 @@ void ScoreBias::add(const void* buffer, int64_t b, int64_t h, int64_t i, int64_t
   }
 }
 
-Result<LogSumExp> LogSumExp::create(const TensorType& type, const AttentionShape& shape) {
+Result<LogSumExp> LogSumExp::create(const TensorType& type, const AttentionShape& shape,
+                                    Dtype dtype) {
   const bool column = type.rank() == 4 && type.shape[3] == 1;
   if ((type.rank() != 3 && !column) || type.shape[0] != shape.batch ||
       type.shape[1] != shape.heads || (type.shape[2] < shape.queries && type.shape[2] != 0) ||
-      type.dtype != Dtype::kF32)
+      type.dtype != dtype)
     return bad_types("the softmax denominators do not fit in " + to_string(type));
   return LogSumExp{type.strides[0], type.strides[1], type.strides[2], type.shape[2]};
 }
 
-float row_max(const float* x, int64_t n) {
-  std::array<float, kLanes> most;
-  most.fill(-std::numeric_limits<float>::infinity());
+template <class T>
+T row_max(const T* x, int64_t n) {
+  std::array<T, kLanes> most;
+  most.fill(-std::numeric_limits<T>::infinity());
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes)
     for (int64_t l = 0; l < kLanes; ++l) {
-      float& m = most[static_cast<size_t>(l)];
+      T& m = most[static_cast<size_t>(l)];
       m = x[i + l] > m ? x[i + l] : m;
     }
-  float m = -std::numeric_limits<float>::infinity();
+  T m = -std::numeric_limits<T>::infinity();
   for (; i < n; ++i) m = x[i] > m ? x[i] : m;
-  for (float lane : most) m = lane > m ? lane : m;
+  for (T lane : most) m = lane > m ? lane : m;
   return m;
 }
 
-float row_sum(const float* x, int64_t n) {
-  std::array<float, kLanes> sums{};
+template <class T>
+T row_sum(const T* x, int64_t n) {
+  std::array<T, kLanes> sums{};
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes)
     for (int64_t l = 0; l < kLanes; ++l) sums[static_cast<size_t>(l)] += x[i + l];
@@ -149,5 +157,16 @@ float row_sum(const float* x, int64_t n) {
     for (size_t l = 0; l < width; ++l) sums[l] += sums[l + width];
   return sums[0];
 }
+
+template class HeadOperand<float>;
+template class HeadOperand<double>;
+template class HeadResult<float>;
+template class HeadResult<double>;
+template class ScoreBias<float>;
+template class ScoreBias<double>;
+template float row_max(const float*, int64_t);
+template double row_max(const double*, int64_t);
+template float row_sum(const float*, int64_t);
+template double row_sum(const double*, int64_t);
 
 }  // namespace shw::runtime::cpu

@@ -2,7 +2,8 @@
 //
 // Tensors are [batch, heads, sequence, width]. One head is worked on at a time, in blocks of query
 // rows against all the keys that they may see: the scores of a block fit the cache for sequences of
-// some thousands, and no running maximum is needed. Everything is computed in f32.
+// some thousands, and no running maximum is needed. T is the type everything is computed in: double
+// for f64, float for the others.
 #pragma once
 #include "runtime/cpu/cast.h"
 #include "runtime/cpu/gemm.h"
@@ -14,7 +15,7 @@ inline constexpr int64_t kQueryBlock = 64;  // rows of scores that are in work a
 
 struct AttentionShape {
   int64_t batch, heads, key_heads, queries, keys, width, value_width;
-  float scale;
+  double scale;
   bool causal;  // query i sees keys 0 … i
 
   // As many query heads in a row share the keys and values of one key head.
@@ -25,7 +26,7 @@ struct AttentionShape {
   }
 };
 
-// Reads shape and attributes. UNIMPLEMENTED: dropout, f64.
+// Reads shape and attributes. UNIMPLEMENTED: dropout, f64 mixed with other types.
 Result<AttentionShape> attention_shape(const KernelArgs& args, const TensorType& q,
                                        const TensorType& k, const TensorType& v);
 
@@ -33,14 +34,15 @@ Result<AttentionShape> attention_shape(const KernelArgs& args, const TensorType&
 // [batch, heads, sequence, width].
 Result<TensorType> as_heads(const KernelArgs& args, const TensorType& written);
 
-// One [batch, heads, rows, columns] operand, a matrix of f32 for each head: where it lies, or, if
-// it is of another dtype or has gaps within its rows, converted into scratch memory.
+// One [batch, heads, rows, columns] operand, a matrix of T for each head: where it lies, or, if it
+// is of another dtype or has gaps within its rows, converted into scratch memory.
+template <class T>
 class HeadOperand {
  public:
   HeadOperand() = default;
   explicit HeadOperand(const TensorType& type);
   int64_t scratch_elements() const { return direct_ ? 0 : rows_ * columns_; }
-  Matrix<const float> load(const void* buffer, int64_t b, int64_t h, float* scratch) const;
+  Matrix<const T> load(const void* buffer, int64_t b, int64_t h, T* scratch) const;
 
  private:
   bool direct_ = false;
@@ -49,12 +51,13 @@ class HeadOperand {
   StridedCast pack_;
 };
 
-// One [batch, heads, rows, columns] result: stored from a dense f32 matrix for each head.
+// One [batch, heads, rows, columns] result: stored from a dense matrix of T for each head.
+template <class T>
 class HeadResult {
  public:
   HeadResult() = default;
   explicit HeadResult(const TensorType& type);
-  void store(const float* dense, void* buffer, int64_t b, int64_t h) const;
+  void store(const T* dense, void* buffer, int64_t b, int64_t h) const;
 
  private:
   int64_t batch_bytes_ = 0, head_bytes_ = 0;
@@ -62,29 +65,39 @@ class HeadResult {
 };
 
 // An additive bias that broadcasts to [batch, heads, queries, keys].
+template <class T>
 class ScoreBias {
  public:
   ScoreBias() = default;
   static Result<ScoreBias> create(const TensorType& type, const AttentionShape& shape);
   // row[j] += bias of query i and key j, for j < n.
-  void add(const void* buffer, int64_t b, int64_t h, int64_t i, int64_t n, float* row) const;
+  void add(const void* buffer, int64_t b, int64_t h, int64_t i, int64_t n, T* row) const;
 
  private:
-  LoadRow<float> load_ = nullptr;
+  LoadRow<T> load_ = nullptr;
   Dims strides_bytes_;
 };
 
-// Logarithms of the softmax denominators, [batch, heads, queries] or with a last dim of 1; f32. May
-// be longer than there are queries, as some attention kernels pad it, or empty.
+// Logarithms of the softmax denominators, [batch, heads, queries] or with a last dim of 1; of dtype
+// `dtype`. May be longer than there are queries, as some attention kernels pad it, or empty.
 struct LogSumExp {
   int64_t batch_stride = 0, head_stride = 0, stride = 0, length = 0;
-  static Result<LogSumExp> create(const TensorType& type, const AttentionShape& shape);
+  static Result<LogSumExp> create(const TensorType& type, const AttentionShape& shape, Dtype dtype);
   int64_t offset(int64_t b, int64_t h, int64_t i) const {
     return b * batch_stride + h * head_stride + i * stride;
   }
 };
 
-float row_max(const float* x, int64_t n);  // -infinity for an empty row
-float row_sum(const float* x, int64_t n);
+template <class T>
+T row_max(const T* x, int64_t n);  // -infinity for an empty row
+template <class T>
+T row_sum(const T* x, int64_t n);
+
+// Calls f(T{}) with the type that attention over `q` is computed in.
+template <class F>
+decltype(auto) with_attention_type(const TensorType& q, F&& f) {
+  if (q.dtype == Dtype::kF64) return f(double{});
+  return f(float{});
+}
 
 }  // namespace shw::runtime::cpu

@@ -8,19 +8,24 @@ namespace {
 
 class DrawKernel final : public HostKernel {
  public:
-  DrawKernel(const TensorType& out, const Numbering& numbers, uint64_t seed, Draw draw,
+  DrawKernel(const TensorType& out, const Numbering& numbers, uint64_t seed, Draw draw, Dtype drawn,
              size_t output)
       : shape_(out.shape),
         seed_(seed),
         first_(numbers.first),
         strides_{leading_strides_bytes(out, out.shape.size()), numbers.strides},
         draw_(draw),
+        round_(store_row<float>(drawn)),
+        widen_(load_row<float>(drawn)),
         store_(store_row<float>(out.dtype)),
         output_(output) {}
   Status compute(void* const* buffers) noexcept override {
     auto* out = static_cast<std::byte*>(buffers[output_]);
     for_each_offset(shape_, strides_, [&](const std::array<int64_t, 2>& at) {
-      const float x = draw_(seed_, static_cast<uint64_t>(first_ + at[1]));
+      float x = draw_(seed_, static_cast<uint64_t>(first_ + at[1]));
+      alignas(8) std::byte rounded[8];
+      round_(&x, 1, rounded, 0);
+      widen_(rounded, 0, 1, &x);
       store_(&x, 1, out + at[0], 0);
     });
     return {};
@@ -32,6 +37,8 @@ class DrawKernel final : public HostKernel {
   int64_t first_;
   std::array<Dims, 2> strides_;  // in bytes of the result; in elements of the whole
   Draw draw_;
+  StoreRow<float> round_;  // to the dtype that the numbers are drawn in, and back
+  LoadRow<float> widen_;
   StoreRow<float> store_;
   size_t output_;
 };
@@ -57,8 +64,10 @@ Prepared prepare_draw(const KernelArgs& args, Draw draw) {
   const TensorType& out = *args.outputs[0];
   if (!is_floating(out.dtype)) return bad_types("random numbers are not " + to_string(out));
   SHW_ASSIGN_OR_RETURN(const Numbering numbers, numbering_of(args, out));
+  const Dtype drawn = args.attrs.get_dtype(AttrKey::kDtype, out.dtype);
+  if (!is_floating(drawn)) return bad_types("random numbers are floating");
   const auto seed = static_cast<uint64_t>(args.attrs.get_int(AttrKey::kSeed, 0));
-  return make_kernel<DrawKernel>(out, numbers, seed, draw, args.inputs.size());
+  return make_kernel<DrawKernel>(out, numbers, seed, draw, drawn, args.inputs.size());
 }
 
 }  // namespace shw::runtime::cpu

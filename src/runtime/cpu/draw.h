@@ -1,5 +1,7 @@
 // Kernels that fill a tensor with random numbers. Element number i of the whole tensor (attrs.size,
 // row-major) depends on attrs.seed and i alone; a rank makes those of its piece (attrs.cuts).
+// They are rounded to attrs.dtype (absent: the result's), so that a program in wider types can draw
+// the same numbers.
 #pragma once
 #include "runtime/cpu/kernel_args.h"
 #include "runtime/piece.h"

@@ -17,6 +17,8 @@
   X(Rsqrt)                  \
   X(Pow)                    \
   X(Conj)                   \
+  X(ConjPairs)              \
+  X(MulPairs)               \
   X(ConvertElementType)     \
   X(DtypeCast)              \
   X(Clone)                  \

@@ -4,12 +4,12 @@
 #include <cstring>
 #include <map>
 
+#include "compare.h"
 #include "compiler/pipeline.h"
 #include "graph/text.h"
 #include "graph/writer.h"
 #include "import/safetensors.h"
 #include "runtime/virtual_ranks.h"
-#include "tools/compare.h"
 #include "tools/execute.h"
 
 namespace shw {
@@ -183,7 +183,7 @@ return output.0 = %d
   };
   const auto sharded = run(*c), whole = run(*one);
   ASSERT_TRUE(sharded.ok() && whole.ok()) << sharded.status().message();
-  const auto compared = tools::compare(*sharded, *whole, 1e-6);
+  const auto compared = testing::compare(*sharded, *whole, 1e-6);
   EXPECT_EQ(compared.num_compared, 1u);
   EXPECT_EQ(compared.num_bad, 0u);
 }

@@ -7,13 +7,13 @@
 #include <regex>
 #include <sstream>
 
+#include "compare.h"
 #include "compiler/pipeline.h"
 #include "graph/text.h"
 #include "graph/writer.h"
 #include "import/safetensors.h"
 #include "plan/plan.h"
 #include "tiny_model.h"
-#include "tools/compare.h"
 #include "tools/execute.h"
 
 namespace shw {
@@ -22,7 +22,7 @@ namespace {
 constexpr double kTolerance = 5e-6;
 const std::string kFolder = std::string(SHW_TEST_DATA) + "/numpy/";
 
-std::string text_of(const tools::Comparison& compared) {
+std::string text_of(const testing::Comparison& compared) {
   std::string text;
   for (const auto& [name, error] : compared.error)
     if (!(error <= kTolerance)) text += "\n  " + name + ": " + std::to_string(error);
@@ -48,7 +48,7 @@ void expect_numpys(const std::string& model, const CompileOptions& options) {
   const size_t results = plan->program.entries[0].outputs.size();
   const auto got = tools::execute(std::make_shared<const Plan>(std::move(*plan)), "step", *tensors);
   ASSERT_TRUE(got.ok()) << got.status().message();
-  const auto compared = tools::compare(*got, *tensors, kTolerance);
+  const auto compared = testing::compare(*got, *tensors, kTolerance);
   EXPECT_EQ(compared.num_compared, results);
   EXPECT_EQ(compared.num_bad, 0u) << text_of(compared);
 }

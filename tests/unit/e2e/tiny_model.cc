@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "compare.h"
 #include "graph/writer.h"
 #include "import/fx_json.h"
 #include "import/json_file.h"
 #include "import/safetensors.h"
-#include "tools/compare.h"
 #include "tools/execute.h"
 
 namespace shw::testing {
@@ -96,8 +96,8 @@ void TinyModel::expect_pytorchs(const CompileOptions& options, size_t results) c
   ASSERT_TRUE(plan);
   const auto sharded = tools::execute(plan, "step", tensors());
   ASSERT_TRUE(sharded.ok()) << sharded.status().message();
-  const auto pytorch = tools::compare(*sharded, tensors(), 2e-5),
-             self = tools::compare(*sharded, unsharded(), 5e-6);
+  const auto pytorch = testing::compare(*sharded, tensors(), 2e-5),
+             self = testing::compare(*sharded, unsharded(), 5e-6);
   EXPECT_EQ(pytorch.num_compared, results);
   EXPECT_EQ(self.num_compared, results);
   EXPECT_EQ(pytorch.num_bad, 0u) << pytorch.worst_name;

@@ -15,15 +15,16 @@
 namespace shw::runtime::cpu {
 namespace {
 
+template <class T>
 class Sdpa final : public HostKernel {
  public:
   struct Parts {
     AttentionShape shape;
-    HeadOperand q, k, v;
+    HeadOperand<T> q, k, v;
     bool has_bias = false, has_lse = false;
-    ScoreBias bias;
+    ScoreBias<T> bias;
     LogSumExp lse;
-    HeadResult out;
+    HeadResult<T> out;
     size_t output = 0;                              // its place among the buffers
     std::vector<std::pair<size_t, int64_t>> zeros;  // results to clear, and their bytes
   };
@@ -33,24 +34,24 @@ class Sdpa final : public HostKernel {
     const int64_t scores = kQueryBlock * p_.shape.keys;
     return (p_.q.scratch_elements() + p_.k.scratch_elements() + p_.v.scratch_elements() + scores +
             p_.shape.queries * p_.shape.value_width) *
-           static_cast<int64_t>(sizeof(float));
+           static_cast<int64_t>(sizeof(T));
   }
 
   Status compute(void* const* buffers) noexcept override {
     const size_t workspace = p_.output + num_outputs_;
-    auto* q_scratch = static_cast<float*>(buffers[workspace]);
-    float* k_scratch = q_scratch + p_.q.scratch_elements();
-    float* v_scratch = k_scratch + p_.k.scratch_elements();
-    float* scores = v_scratch + p_.v.scratch_elements();
-    float* out = scores + kQueryBlock * p_.shape.keys;
+    auto* q_scratch = static_cast<T*>(buffers[workspace]);
+    T* k_scratch = q_scratch + p_.q.scratch_elements();
+    T* v_scratch = k_scratch + p_.k.scratch_elements();
+    T* scores = v_scratch + p_.v.scratch_elements();
+    T* out = scores + kQueryBlock * p_.shape.keys;
     for (const auto& [buffer, bytes] : p_.zeros)
       std::memset(buffers[buffer], 0, static_cast<size_t>(bytes));
     for (int64_t b = 0; b < p_.shape.batch; ++b)
       for (int64_t h = 0; h < p_.shape.heads; ++h) {
-        const Matrix<const float> q = p_.q.load(buffers[0], b, h, q_scratch);
+        const Matrix<const T> q = p_.q.load(buffers[0], b, h, q_scratch);
         const int64_t shared = h / p_.shape.group();
-        const Matrix<const float> k = p_.k.load(buffers[1], b, shared, k_scratch);
-        const Matrix<const float> v = p_.v.load(buffers[2], b, shared, v_scratch);
+        const Matrix<const T> k = p_.k.load(buffers[1], b, shared, k_scratch);
+        const Matrix<const T> v = p_.v.load(buffers[2], b, shared, v_scratch);
         for (int64_t i = 0; i < p_.shape.queries; i += kQueryBlock)
           do_block(buffers, b, h, i, q, k, v, scores, out);
         if (buffers[p_.output] != nullptr) p_.out.store(out, buffers[p_.output], b, h);
@@ -62,37 +63,37 @@ class Sdpa final : public HostKernel {
   size_t num_outputs_ = 0;
 
  private:
-  void do_block(void* const* buffers, int64_t b, int64_t h, int64_t first,
-                const Matrix<const float>& q, const Matrix<const float>& k,
-                const Matrix<const float>& v, float* scores, float* out) const {
+  void do_block(void* const* buffers, int64_t b, int64_t h, int64_t first, const Matrix<const T>& q,
+                const Matrix<const T>& k, const Matrix<const T>& v, T* scores, T* out) const {
     const AttentionShape& s = p_.shape;
     const int64_t rows = std::min(kQueryBlock, s.queries - first);
     const int64_t keys = s.visible(first, rows);
-    gemm<float>({rows,
-                 keys,
-                 s.width,
-                 {q.data + first * q.row_stride, q.row_stride, 1},
-                 {k.data, 1, k.row_stride},
-                 {scores, keys, 1}});
-    float inverse[kQueryBlock];
+    const T scale = static_cast<T>(s.scale);
+    gemm<T>({rows,
+             keys,
+             s.width,
+             {q.data + first * q.row_stride, q.row_stride, 1},
+             {k.data, 1, k.row_stride},
+             {scores, keys, 1}});
+    T inverse[kQueryBlock];
     for (int64_t r = 0; r < rows; ++r) {
       const int64_t i = first + r;
-      float* row = scores + r * keys;
+      T* row = scores + r * keys;
       const int64_t n = s.visible(i, 1);
-      vector_loop(n, [&](int64_t j) { row[j] *= s.scale; });
+      vector_loop(n, [&](int64_t j) { row[j] *= scale; });
       if (p_.has_bias) p_.bias.add(buffers[3], b, h, i, n, row);
-      const float most = row_max(row, n);
+      const T most = row_max(row, n);
       // A query that sees nothing: its weights are zero, not 0/0.
-      const float shift = most == -std::numeric_limits<float>::infinity() ? 0.0f : most;
+      const T shift = most == -std::numeric_limits<T>::infinity() ? T{0} : most;
       vector_loop(n, [&](int64_t j) { row[j] = fast_exp(row[j] - shift); });
       for (int64_t j = n; j < keys; ++j) row[j] = 0;
-      const float sum = row_sum(row, n);
-      inverse[r] = sum > 0 || sum != sum ? 1 / sum : 0.0f;
+      const T sum = row_sum(row, n);
+      inverse[r] = sum > 0 || sum != sum ? 1 / sum : T{0};
       if (p_.has_lse)
-        static_cast<float*>(buffers[p_.output + 1])[p_.lse.offset(b, h, i)] = shift + std::log(sum);
+        static_cast<T*>(buffers[p_.output + 1])[p_.lse.offset(b, h, i)] = shift + std::log(sum);
     }
-    float* to = out + first * s.value_width;
-    gemm<float>({rows, s.value_width, keys, {scores, keys, 1}, v, {to, s.value_width, 1}});
+    T* to = out + first * s.value_width;
+    gemm<T>({rows, s.value_width, keys, {scores, keys, 1}, v, {to, s.value_width, 1}});
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t c = 0; c < s.value_width; ++c) to[r * s.value_width + c] *= inverse[r];
   }
@@ -100,24 +101,24 @@ class Sdpa final : public HostKernel {
   void pad_lse(void* const* buffers, int64_t b, int64_t h) const {
     if (!p_.has_lse) return;
     for (int64_t i = p_.shape.queries; i < p_.lse.length; ++i)
-      static_cast<float*>(buffers[p_.output + 1])[p_.lse.offset(b, h, i)] =
-          std::numeric_limits<float>::infinity();
+      static_cast<T*>(buffers[p_.output + 1])[p_.lse.offset(b, h, i)] =
+          std::numeric_limits<T>::infinity();
   }
 
   Parts p_;
 };
 
-Prepared prepare(const KernelArgs& args) {
-  SHW_RETURN_IF_ERROR(expect_operands(args, 3, 0));
+template <class T>
+Prepared prepare_in(const KernelArgs& args) {
   const TensorType &q = *args.inputs[0], &k = *args.inputs[1], &v = *args.inputs[2];
-  Sdpa::Parts parts;
+  typename Sdpa<T>::Parts parts;
   SHW_ASSIGN_OR_RETURN(parts.shape, attention_shape(args, q, k, v));
-  parts.q = HeadOperand(q);
-  parts.k = HeadOperand(k);
-  parts.v = HeadOperand(v);
+  parts.q = HeadOperand<T>(q);
+  parts.k = HeadOperand<T>(k);
+  parts.v = HeadOperand<T>(v);
   parts.output = args.inputs.size();
   if (args.inputs.size() > 3 && args.inputs[3] != nullptr) {
-    SHW_ASSIGN_OR_RETURN(parts.bias, ScoreBias::create(*args.inputs[3], parts.shape));
+    SHW_ASSIGN_OR_RETURN(parts.bias, ScoreBias<T>::create(*args.inputs[3], parts.shape));
     parts.has_bias = true;
   }
   const auto wanted = [&](size_t i) {
@@ -127,10 +128,11 @@ Prepared prepare(const KernelArgs& args) {
     SHW_ASSIGN_OR_RETURN(const TensorType out, as_heads(args, *args.outputs[0]));
     if (out.shape != Dims{q.shape[0], q.shape[1], q.shape[2], v.shape[3]})
       return bad_types(to_string(out) + " is not the result of this attention");
-    parts.out = HeadResult(out);
+    parts.out = HeadResult<T>(out);
   }
   if (wanted(1) && args.outputs[1]->numel() > 0) {
-    SHW_ASSIGN_OR_RETURN(parts.lse, LogSumExp::create(*args.outputs[1], parts.shape));
+    SHW_ASSIGN_OR_RETURN(parts.lse,
+                         LogSumExp::create(*args.outputs[1], parts.shape, dense_type<T>(q).dtype));
     parts.has_lse = true;
   }
   for (size_t i = 2; i < args.outputs.size(); ++i)
@@ -139,9 +141,15 @@ Prepared prepare(const KernelArgs& args) {
         return bad_types("the random state " + to_string(*args.outputs[i]) + " has gaps");
       parts.zeros.emplace_back(parts.output + i, args.outputs[i]->bytes());
     }
-  auto kernel = std::make_unique<Sdpa>(std::move(parts));
+  auto kernel = std::make_unique<Sdpa<T>>(std::move(parts));
   kernel->num_outputs_ = args.outputs.size();
   return std::unique_ptr<PreparedKernel>(std::move(kernel));
+}
+
+Prepared prepare(const KernelArgs& args) {
+  SHW_RETURN_IF_ERROR(expect_operands(args, 3, 0));
+  return with_attention_type(*args.inputs[0],
+                             [&](auto t) { return prepare_in<decltype(t)>(args); });
 }
 
 }  // namespace

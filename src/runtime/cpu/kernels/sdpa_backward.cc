@@ -16,36 +16,39 @@ namespace {
 enum In : size_t { kGrad, kQ, kK, kV, kBias, kOut, kLse, kNumIn };
 enum Res : size_t { kDq, kDk, kDv, kDbias, kNumRes };
 
+template <class T>
 struct Parts {
   AttentionShape shape;
-  HeadOperand grad, q, k, v, out;
+  HeadOperand<T> grad, q, k, v, out;
   bool has_bias = false, wants_dbias = false;
-  ScoreBias bias;
+  ScoreBias<T> bias;
   LogSumExp lse;
-  HeadResult result[3];  // dq, dk, dv
-  StoreRow<float> store_dbias = nullptr;
+  HeadResult<T> result[3];  // dq, dk, dv
+  StoreRow<T> store_dbias = nullptr;
   Dims dbias_bytes;  // strides
   size_t num_inputs = 0, num_outputs = 0;
 };
 
 // Memory of one head's work.
+template <class T>
 struct Scratch {
-  float *grad, *q, *k, *v, *out, *dq, *dk, *dv, *scores, *ds;
+  T *grad, *q, *k, *v, *out, *dq, *dk, *dv, *scores, *ds;
 };
 
+template <class T>
 class SdpaBackward final : public HostKernel {
  public:
-  explicit SdpaBackward(Parts parts) : p_(std::move(parts)) {}
+  explicit SdpaBackward(Parts<T> parts) : p_(std::move(parts)) {}
 
   int64_t workspace_bytes() const override {
-    Scratch unused;
-    return carve(nullptr, unused) * static_cast<int64_t>(sizeof(float));
+    Scratch<T> unused;
+    return carve(nullptr, unused) * static_cast<int64_t>(sizeof(T));
   }
 
   Status compute(void* const* buffers) noexcept override {
     const AttentionShape& s = p_.shape;
-    Scratch m;
-    carve(static_cast<float*>(buffers[p_.num_inputs + p_.num_outputs]), m);
+    Scratch<T> m;
+    carve(static_cast<T*>(buffers[p_.num_inputs + p_.num_outputs]), m);
     for (int64_t b = 0; b < s.batch; ++b)
       for (int64_t h = 0; h < s.heads; ++h) {
         const int64_t shared = h / s.group();
@@ -58,8 +61,8 @@ class SdpaBackward final : public HostKernel {
                         p_.out.load(buffers[kOut], b, h, m.out)};
         // Gradients of keys and values add up over the query heads that share them.
         if (h % s.group() == 0) {
-          std::memset(m.dk, 0, static_cast<size_t>(s.keys * s.width) * sizeof(float));
-          std::memset(m.dv, 0, static_cast<size_t>(s.keys * s.value_width) * sizeof(float));
+          std::memset(m.dk, 0, static_cast<size_t>(s.keys * s.width) * sizeof(T));
+          std::memset(m.dv, 0, static_cast<size_t>(s.keys * s.value_width) * sizeof(T));
         }
         for (int64_t i = 0; i < s.queries; i += kQueryBlock) do_block(buffers, head, i, m);
         store(buffers, kDq, m.dq, b, h);
@@ -73,14 +76,14 @@ class SdpaBackward final : public HostKernel {
  private:
   struct Head {
     int64_t b, h;
-    Matrix<const float> grad, q, k, v, out;
+    Matrix<const T> grad, q, k, v, out;
   };
 
   // Lays the scratch out from `base` (not touched) and returns its number of elements.
-  int64_t carve(float* base, Scratch& m) const {
+  int64_t carve(T* base, Scratch<T>& m) const {
     const AttentionShape& s = p_.shape;
     int64_t used = 0;
-    const auto take = [&](float*& part, int64_t elements) {
+    const auto take = [&](T*& part, int64_t elements) {
       part = base == nullptr ? nullptr : base + used;
       used += elements;
     };
@@ -97,7 +100,7 @@ class SdpaBackward final : public HostKernel {
     return used;
   }
 
-  void store(void* const* buffers, size_t r, const float* dense, int64_t b, int64_t h) const {
+  void store(void* const* buffers, size_t r, const T* dense, int64_t b, int64_t h) const {
     if (void* to = result_buffer(buffers, r); to != nullptr) p_.result[r].store(dense, to, b, h);
   }
 
@@ -105,71 +108,70 @@ class SdpaBackward final : public HostKernel {
     return r < p_.num_outputs ? buffers[p_.num_inputs + r] : nullptr;
   }
 
-  static Matrix<const float> rows_of(const Matrix<const float>& x, int64_t first) {
+  static Matrix<const T> rows_of(const Matrix<const T>& x, int64_t first) {
     return {x.data + first * x.row_stride, x.row_stride, x.column_stride};
   }
-  static Matrix<const float> transposed(const Matrix<const float>& x) {
+  static Matrix<const T> transposed(const Matrix<const T>& x) {
     return {x.data, x.column_stride, x.row_stride};
   }
 
-  void do_block(void* const* buffers, const Head& head, int64_t first, const Scratch& m) const {
+  void do_block(void* const* buffers, const Head& head, int64_t first, const Scratch<T>& m) const {
     const AttentionShape& s = p_.shape;
     const int64_t rows = std::min(kQueryBlock, s.queries - first);
     const int64_t keys = s.visible(first, rows);
-    const Matrix<const float> q = rows_of(head.q, first), grad = rows_of(head.grad, first);
-    const Matrix<const float> scores{m.scores, keys, 1}, ds{m.ds, keys, 1};
-    gemm<float>({rows, keys, s.width, q, transposed(head.k), {m.scores, keys, 1}});
+    const Matrix<const T> q = rows_of(head.q, first), grad = rows_of(head.grad, first);
+    const Matrix<const T> scores{m.scores, keys, 1}, ds{m.ds, keys, 1};
+    gemm<T>({rows, keys, s.width, q, transposed(head.k), {m.scores, keys, 1}});
     for (int64_t r = 0; r < rows; ++r) weights(buffers, head, first + r, keys, m.scores + r * keys);
-    gemm<float>(
-        {keys, s.value_width, rows, transposed(scores), grad, {m.dv, s.value_width, 1}, true});
-    gemm<float>({rows, keys, s.value_width, grad, transposed(head.v), {m.ds, keys, 1}});
+    gemm<T>({keys, s.value_width, rows, transposed(scores), grad, {m.dv, s.value_width, 1}, true});
+    gemm<T>({rows, keys, s.value_width, grad, transposed(head.v), {m.ds, keys, 1}});
     for (int64_t r = 0; r < rows; ++r)
       score_gradient(buffers, head, first + r, keys, m.scores + r * keys, m.ds + r * keys);
-    gemm<float>({rows, s.width, keys, ds, head.k, {m.dq + first * s.width, s.width, 1}});
-    gemm<float>({keys, s.width, rows, transposed(ds), q, {m.dk, s.width, 1}, true});
+    gemm<T>({rows, s.width, keys, ds, head.k, {m.dq + first * s.width, s.width, 1}});
+    gemm<T>({keys, s.width, rows, transposed(ds), q, {m.dk, s.width, 1}, true});
   }
 
   // A row of scores becomes the row of the softmax.
-  void weights(void* const* buffers, const Head& head, int64_t i, int64_t keys, float* row) const {
+  void weights(void* const* buffers, const Head& head, int64_t i, int64_t keys, T* row) const {
     const int64_t n = p_.shape.visible(i, 1);
-    const float scale = p_.shape.scale;
+    const T scale = static_cast<T>(p_.shape.scale);
     vector_loop(n, [&](int64_t j) { row[j] *= scale; });
     if (p_.has_bias) p_.bias.add(buffers[kBias], head.b, head.h, i, n, row);
-    const float lse = static_cast<const float*>(buffers[kLse])[p_.lse.offset(head.b, head.h, i)];
+    const T lse = static_cast<const T*>(buffers[kLse])[p_.lse.offset(head.b, head.h, i)];
     // A query that saw nothing has no weights.
-    const float shift = lse == -std::numeric_limits<float>::infinity()
-                            ? std::numeric_limits<float>::infinity()
-                            : lse;
+    const T shift =
+        lse == -std::numeric_limits<T>::infinity() ? std::numeric_limits<T>::infinity() : lse;
     vector_loop(n, [&](int64_t j) { row[j] = fast_exp(row[j] - shift); });
     for (int64_t j = n; j < keys; ++j) row[j] = 0;
   }
 
   // A row of grad·vᵀ becomes that of scale·ds.
   void score_gradient(void* const* buffers, const Head& head, int64_t i, int64_t keys,
-                      const float* weight, float* row) const {
-    float delta = 0;
+                      const T* weight, T* row) const {
+    T delta = 0;
     for (int64_t c = 0; c < p_.shape.value_width; ++c)
       delta += head.grad.at(i, c) * head.out.at(i, c);
     vector_loop(keys, [&](int64_t j) { row[j] = weight[j] * (row[j] - delta); });
     if (p_.wants_dbias) store_dbias(buffers, head, i, keys, row);
-    const float scale = p_.shape.scale;
+    const T scale = static_cast<T>(p_.shape.scale);
     vector_loop(keys, [&](int64_t j) { row[j] *= scale; });
   }
 
   void store_dbias(void* const* buffers, const Head& head, int64_t i, int64_t keys,
-                   const float* row) const {
+                   const T* row) const {
     auto* to = static_cast<std::byte*>(result_buffer(buffers, kDbias)) +
                head.b * p_.dbias_bytes[0] + head.h * p_.dbias_bytes[1] + i * p_.dbias_bytes[2];
     p_.store_dbias(row, keys, to, p_.dbias_bytes[3]);
-    const float zero = 0;
+    const T zero = 0;
     for (int64_t j = keys; j < p_.shape.keys; ++j)
       p_.store_dbias(&zero, 1, to + j * p_.dbias_bytes[3], p_.dbias_bytes[3]);
   }
 
-  Parts p_;
+  Parts<T> p_;
 };
 
-Status prepare_results(const KernelArgs& args, Parts& parts) {
+template <class T>
+Status prepare_results(const KernelArgs& args, Parts<T>& parts) {
   const auto wanted = [&](size_t i) {
     return i < args.outputs.size() && args.outputs[i] != nullptr;
   };
@@ -179,7 +181,7 @@ Status prepare_results(const KernelArgs& args, Parts& parts) {
     SHW_ASSIGN_OR_RETURN(const TensorType type, as_heads(args, *args.outputs[r]));
     if (type.shape != of.shape)
       return bad_types(to_string(type) + " is not the gradient of " + to_string(of));
-    parts.result[r] = HeadResult(type);
+    parts.result[r] = HeadResult<T>(type);
   }
   if (!wanted(kDbias)) return {};
   const AttentionShape& s = parts.shape;
@@ -187,9 +189,37 @@ Status prepare_results(const KernelArgs& args, Parts& parts) {
   if (type.shape != Dims{s.batch, s.heads, s.queries, s.keys} || !is_floating(type.dtype))
     return unimplemented("the gradient of an attention bias that is broadcast, " + to_string(type));
   parts.wants_dbias = true;
-  parts.store_dbias = store_row<float>(type.dtype);
+  parts.store_dbias = store_row<T>(type.dtype);
   parts.dbias_bytes = broadcast_strides_bytes(type, type.shape);
   return {};
+}
+
+template <class T>
+Prepared prepare_in(const KernelArgs& args) {
+  const TensorType &grad = *args.inputs[kGrad], &q = *args.inputs[kQ], &v = *args.inputs[kV];
+  Parts<T> parts;
+  SHW_ASSIGN_OR_RETURN(parts.shape, attention_shape(args, q, *args.inputs[kK], v));
+  const AttentionShape& s = parts.shape;
+  const Dims out{s.batch, s.heads, s.queries, s.value_width};
+  if (grad.shape != out || args.inputs[kOut]->shape != out)
+    return bad_types("the gradient " + to_string(grad) + " and the result " +
+                     to_string(*args.inputs[kOut]) + " are not those of this attention");
+  parts.grad = HeadOperand<T>(grad);
+  parts.q = HeadOperand<T>(q);
+  parts.k = HeadOperand<T>(*args.inputs[kK]);
+  parts.v = HeadOperand<T>(v);
+  parts.out = HeadOperand<T>(*args.inputs[kOut]);
+  if (args.inputs[kBias] != nullptr) {
+    SHW_ASSIGN_OR_RETURN(parts.bias, ScoreBias<T>::create(*args.inputs[kBias], s));
+    parts.has_bias = true;
+  }
+  SHW_ASSIGN_OR_RETURN(parts.lse, LogSumExp::create(*args.inputs[kLse], s, dense_type<T>(q).dtype));
+  if (parts.lse.length == 0 && s.queries > 0)
+    return bad_types("the softmax denominators are missing");
+  SHW_RETURN_IF_ERROR(prepare_results(args, parts));
+  parts.num_inputs = args.inputs.size();
+  parts.num_outputs = args.outputs.size();
+  return make_kernel<SdpaBackward<T>>(std::move(parts));
 }
 
 Prepared prepare(const KernelArgs& args) {
@@ -198,30 +228,8 @@ Prepared prepare(const KernelArgs& args) {
     if (!there(i))
       return invalid_argument("sdpa_backward lacks operand " + std::to_string(i) +
                               " of (grad, q, k, v, bias, out, lse)");
-  const TensorType &grad = *args.inputs[kGrad], &q = *args.inputs[kQ], &v = *args.inputs[kV];
-  Parts parts;
-  SHW_ASSIGN_OR_RETURN(parts.shape, attention_shape(args, q, *args.inputs[kK], v));
-  const AttentionShape& s = parts.shape;
-  const Dims out{s.batch, s.heads, s.queries, s.value_width};
-  if (grad.shape != out || args.inputs[kOut]->shape != out)
-    return bad_types("the gradient " + to_string(grad) + " and the result " +
-                     to_string(*args.inputs[kOut]) + " are not those of this attention");
-  parts.grad = HeadOperand(grad);
-  parts.q = HeadOperand(q);
-  parts.k = HeadOperand(*args.inputs[kK]);
-  parts.v = HeadOperand(v);
-  parts.out = HeadOperand(*args.inputs[kOut]);
-  if (there(kBias)) {
-    SHW_ASSIGN_OR_RETURN(parts.bias, ScoreBias::create(*args.inputs[kBias], s));
-    parts.has_bias = true;
-  }
-  SHW_ASSIGN_OR_RETURN(parts.lse, LogSumExp::create(*args.inputs[kLse], s));
-  if (parts.lse.length == 0 && s.queries > 0)
-    return bad_types("the softmax denominators are missing");
-  SHW_RETURN_IF_ERROR(prepare_results(args, parts));
-  parts.num_inputs = args.inputs.size();
-  parts.num_outputs = args.outputs.size();
-  return make_kernel<SdpaBackward>(std::move(parts));
+  return with_attention_type(*args.inputs[kQ],
+                             [&](auto t) { return prepare_in<decltype(t)>(args); });
 }
 
 }  // namespace

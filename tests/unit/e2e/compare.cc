@@ -1,11 +1,11 @@
-#include "tools/compare.h"
+#include "compare.h"
 
 #include <bit>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 
-namespace shw::tools {
+namespace shw::testing {
 namespace {
 
 template <class T>
@@ -85,14 +85,4 @@ Comparison compare(const import::TensorFile& got, const import::TensorFile& want
   return c;
 }
 
-std::string comparison_text(const std::string& against, const Comparison& c) {
-  char line[512];
-  std::snprintf(line, sizeof line,
-                "against the %-36s %3zu tensors, %zu bad; worst relative error: outputs %.3g, "
-                "gradients %.3g (%s)\n",
-                (against + ":").c_str(), c.num_compared, c.num_bad, c.worst_output,
-                c.worst_gradient, c.worst_name.c_str());
-  return line;
-}
-
-}  // namespace shw::tools
+}  // namespace shw::testing

@@ -5,7 +5,7 @@
 
 #include "import/safetensors.h"
 
-namespace shw::tools {
+namespace shw::testing {
 
 struct Comparison {
   size_t num_compared = 0, num_bad = 0;
@@ -18,6 +18,5 @@ struct Comparison {
 // Every tensor of `got` that `want` has too. Bad: relative error above `tolerance` (f32; 2^16 times
 // that for bf16 and f16, whose mantissas are that much shorter), a NaN, or another shape.
 Comparison compare(const import::TensorFile& got, const import::TensorFile& want, double tolerance);
-std::string comparison_text(const std::string& against, const Comparison& c);
 
-}  // namespace shw::tools
+}  // namespace shw::testing

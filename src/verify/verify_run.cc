@@ -1,0 +1,231 @@
+#include "verify/verify_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "compiler/pipeline.h"
+#include "runtime/virtual_ranks.h"
+#include "verify/judge.h"
+#include "verify/numbers.h"
+#include "verify/widen.h"
+
+namespace shw {
+namespace {
+
+using runtime::HostTensor;
+using runtime::HostTensorView;
+using runtime::VirtualRanks;
+using Tensors = std::vector<HostTensor>;
+
+Result<const ProgramEntry*> entry_of(const Program& program, const std::string& name) {
+  for (const ProgramEntry& e : program.entries)
+    if (e.name == name) return &e;
+  return Status(Code::kNotFound, "the plan has no entry '" + name + "'");
+}
+
+Status check_tensor(const Port& port, const HostTensorView& tensor) {
+  if (tensor.type.shape == port.global.shape && tensor.type.dtype == port.global.dtype) return {};
+  return invalid_argument("tensor '" + port.name + "' is " + to_string(tensor.type) +
+                          ", but the plan's is " + to_string(port.global));
+}
+
+std::vector<HostTensorView> views_of(const Tensors& tensors) {
+  std::vector<HostTensorView> views;
+  for (const HostTensor& t : tensors) views.push_back({t.type, t.data.data()});
+  return views;
+}
+
+Tensors changed(std::span<const HostTensorView> tensors,
+                HostTensor (*change)(const HostTensorView&)) {
+  Tensors others;
+  for (const HostTensorView& t : tensors) others.push_back(change(t));
+  return others;
+}
+
+std::shared_ptr<const Plan> plan_of(Program program) {
+  auto plan = std::make_shared<Plan>();
+  plan->program = std::move(program);
+  return plan;
+}
+
+// The same graph on a mesh of one rank: nothing is sharded, nothing is sent, and so no price
+// matters.
+Result<Program> unsharded_program(const Plan& plan, Monitor& monitor) {
+  if (plan.source_graph.empty())
+    return failed_precondition(
+        "verification compares with the unsharded run, but the plan was written without its graph "
+        "(--strip-graph)");
+  CompileOptions options;
+  options.mesh = "one=1";
+  options.keep_graph = false;
+  for (const ProgramEntry& e : plan.program.entries) options.entries.push_back(e.name);
+  auto made = compile(plan.source_graph, options, monitor);
+  if (!made.ok()) {  // its entries are the graph's own
+    options.entries.clear();
+    made = compile(plan.source_graph, options, monitor);
+  }
+  SHW_ASSIGN_OR_RETURN(Compiled compiled, std::move(made));
+  SHW_ASSIGN_OR_RETURN(Plan read, read_plan(compiled.bytes));
+  return std::move(read.program);
+}
+
+// What the sharded run is judged by, gathered sample by sample. Sample 0 is at the inputs
+// themselves.
+class Witnesses {
+ public:
+  static Result<std::unique_ptr<Witnesses>> create(const Plan& plan,
+                                                   std::span<const HostTensorView> inputs,
+                                                   const VerifyOptions& options, Monitor& monitor) {
+    std::unique_ptr<Witnesses> w(new Witnesses(inputs, options.entry));
+    SHW_ASSIGN_OR_RETURN(Program unsharded, unsharded_program(plan, monitor));
+    SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, entry_of(unsharded, options.entry));
+    if (entry->inputs.size() != inputs.size())
+      return internal_error("the unsharded program has other inputs than the plan");
+    SHW_ASSIGN_OR_RETURN(Program exact, widen(unsharded, monitor));
+    SHW_ASSIGN_OR_RETURN(Program sharded, widen(plan.program, monitor));
+    if (has_f64(unsharded)) {
+      SHW_ASSIGN_OR_RETURN(Program coarse, narrow(unsharded, monitor));
+      SHW_ASSIGN_OR_RETURN(w->coarse_,
+                           VirtualRanks::create(plan_of(std::move(coarse)), options.executor));
+    }
+    SHW_ASSIGN_OR_RETURN(w->run_,
+                         VirtualRanks::create(plan_of(std::move(unsharded)), options.executor));
+    SHW_ASSIGN_OR_RETURN(w->exact_,
+                         VirtualRanks::create(plan_of(std::move(exact)), options.executor));
+    SHW_ASSIGN_OR_RETURN(const auto ranks,
+                         VirtualRanks::create(plan_of(std::move(sharded)), options.executor));
+    SHW_ASSIGN_OR_RETURN(w->plan_, ranks->run(options.entry, views_of(changed(inputs, widen))));
+    return w;
+  }
+
+  int samples() const { return static_cast<int>(runs_.size()); }
+
+  Status add_sample() {
+    const size_t sample = runs_.size();
+    Tensors moved;
+    std::vector<HostTensorView> at(inputs_.begin(), inputs_.end());
+    if (sample > 0) {
+      for (size_t i = 0; i < inputs_.size(); ++i)
+        moved.push_back(perturbed(inputs_[i], sample << 32 | i));
+      at = views_of(moved);
+    }
+    SHW_ASSIGN_OR_RETURN(Tensors run, run_->run(entry_, at));
+    SHW_ASSIGN_OR_RETURN(Tensors exact, exact_->run(entry_, views_of(changed(at, widen))));
+    if (coarse_ != nullptr) {
+      SHW_ASSIGN_OR_RETURN(Tensors coarse, coarse_->run(entry_, views_of(changed(at, narrow))));
+      coarses_.push_back(std::move(coarse));
+    }
+    runs_.push_back(std::move(run));
+    exacts_.push_back(std::move(exact));
+    return {};
+  }
+
+  Evidence of_output(size_t output) const {
+    Evidence e;
+    for (const Tensors& t : runs_) e.run.push_back(&t[output]);
+    for (const Tensors& t : exacts_) e.exact.push_back(&t[output]);
+    for (const Tensors& t : coarses_) e.coarse.push_back(&t[output]);
+    e.plan = &plan_[output];
+    return e;
+  }
+
+ private:
+  Witnesses(std::span<const HostTensorView> inputs, std::string entry)
+      : inputs_(inputs), entry_(std::move(entry)) {}
+
+  std::span<const HostTensorView> inputs_;
+  std::string entry_;
+  std::unique_ptr<VirtualRanks> run_, exact_, coarse_;
+  std::vector<Tensors> runs_, exacts_, coarses_;  // by sample
+  Tensors plan_;
+};
+
+// How far over its limits; below 1 where it is right.
+double excess(const Judged& j) {
+  if (j.verdict == Verdict::kDifferent || j.verdict == Verdict::kWrongPlan) return INFINITY;
+  const auto share = [](double error, double limit) {
+    return limit > 0 ? error / limit : error > 0 ? INFINITY : 0;
+  };
+  return std::max(share(j.error, j.limit), share(j.gain, j.gain_limit));
+}
+
+void summarise(VerifyReport& report) {
+  report.num_wrong = report.num_expected_wrong = 0;
+  double worst = -1, worst_expected = -1;
+  for (size_t i = 0; i < report.tensors.size(); ++i) {
+    const VerifiedTensor& t = report.tensors[i];
+    report.num_wrong += t.sharded.verdict != Verdict::kRight;
+    if (const double over = excess(t.sharded); over > worst)
+      worst = over, report.worst = static_cast<int>(i);
+    if (!t.expected) continue;
+    report.num_expected_wrong += t.expected->verdict != Verdict::kRight;
+    if (const double over = excess(*t.expected); over > worst_expected)
+      worst_expected = over, report.worst_expected = static_cast<int>(i);
+  }
+}
+
+Status check_can_verify(const Program& program, const ProgramEntry& entry) {
+  bool has_state = false;
+  for (const Port& port : program.ports) has_state |= program.lies_in(port, StorageKind::kState);
+  if (entry.after.empty() && !has_state) return {};
+  return unimplemented("verification of an entry that " +
+                       std::string(has_state ? "changes state" : "runs after another one"));
+}
+
+Status check_tensors(const Program& program, const ProgramEntry& entry, std::span<const HostTensorView> inputs,
+                     std::span<const HostTensorView> outputs,
+                     std::span<const ExpectedTensor> expected) {
+  if (inputs.size() != entry.inputs.size() || outputs.size() != entry.outputs.size())
+    return invalid_argument(
+        "entry '" + entry.name + "' has " + std::to_string(entry.inputs.size()) + " inputs and " +
+        std::to_string(entry.outputs.size()) + " outputs, not " + std::to_string(inputs.size()) +
+        " and " + std::to_string(outputs.size()));
+  for (size_t i = 0; i < inputs.size(); ++i)
+    SHW_RETURN_IF_ERROR(check_tensor(program.input(entry, i), inputs[i]));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Port& port = program.output(entry, i);
+    if (!port.value.valid()) continue;
+    SHW_RETURN_IF_ERROR(check_tensor(port, outputs[i]));
+    for (const ExpectedTensor& e : expected)
+      if (e.name == port.name) SHW_RETURN_IF_ERROR(check_tensor(port, e.tensor));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<VerifyReport> verify_run(const Plan& plan, std::span<const HostTensorView> inputs,
+                                std::span<const HostTensorView> outputs,
+                                std::span<const ExpectedTensor> expected,
+                                const VerifyOptions& options, Monitor& monitor) {
+  SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, entry_of(plan.program, options.entry));
+  SHW_RETURN_IF_ERROR(check_can_verify(plan.program, *entry));
+  SHW_RETURN_IF_ERROR(check_tensors(plan.program, *entry, inputs, outputs, expected));
+  SHW_ASSIGN_OR_RETURN(const auto witnesses, Witnesses::create(plan, inputs, options, monitor));
+  VerifyReport report;
+  // A result that is over its limit may be where the unsharded runs were lucky: more of them.
+  for (int wanted = 1 + options.samples;; wanted = 1 + options.most_samples) {
+    while (witnesses->samples() < wanted) {
+      SHW_RETURN_IF_ERROR(monitor.poll());
+      SHW_RETURN_IF_ERROR(witnesses->add_sample());
+    }
+    report.samples = witnesses->samples();
+    report.tensors.clear();
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const Port& port = plan.program.output(*entry, i);
+      if (!port.value.valid()) continue;
+      Evidence evidence = witnesses->of_output(i);
+      evidence.sharded = outputs[i];
+      for (const ExpectedTensor& e : expected)
+        if (e.name == port.name) evidence.expected = &e.tensor;
+      report.tensors.push_back(judge(port, evidence));
+    }
+    summarise(report);
+    if (report.num_wrong + report.num_expected_wrong == 0 || wanted > options.most_samples ||
+        options.most_samples <= options.samples)
+      return report;
+  }
+}
+
+}  // namespace shw
