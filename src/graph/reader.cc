@@ -81,6 +81,8 @@ class Reader {
       if (name.size() > limits_.max_string_bytes)
         return invalid_argument("the name of the op is too long")
             .at_node(i, text(file_.nodes()->Get(i)->name()));
+      if (!is_text(name.string_view()))
+        return invalid_argument("the name of the op is not UTF-8").at_node(i, "");
       const auto op = op_from_name(name.string_view());
       if (!op) ++unknown[name.str()];
       ops_.push_back(op.value_or(OpKind::kInput));
