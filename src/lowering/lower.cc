@@ -34,12 +34,13 @@ class Lowering {
     program_.entries.push_back({"step", {}, {}, 0, 0});
     find_wanted();
     for (uint32_t i = 0; i < g_.num_nodes(); ++i)
-      if (Status s = check_layouts(NodeId{i}); !s.ok()) return s.at_node(i, g_.name(NodeId{i}));
+      if (Status s = check_layouts(NodeId{i}); !s.ok())
+        return at_origin(std::move(s), g_, NodeId{i});
     if (options_.choose_shard_orders)
       SHW_RETURN_IF_ERROR(choose_shard_orders(g_, options_.copies, redistributor_, a_, monitor_));
     for (uint32_t i = 0; i < g_.num_nodes(); ++i) {
       if (i % 256 == 0) SHW_RETURN_IF_ERROR(monitor_.poll());
-      if (Status s = lower_node(NodeId{i}); !s.ok()) return s.at_node(i, g_.name(NodeId{i}));
+      if (Status s = lower_node(NodeId{i}); !s.ok()) return at_origin(std::move(s), g_, NodeId{i});
       if (options_.copies == Copies::kAsPlanned) versions_.drop_copies();
     }
     for (const OutputInfo& out : g_.outputs()) SHW_RETURN_IF_ERROR(lower_output(out));
@@ -143,7 +144,7 @@ class Lowering {
   }
 
   Status lower_node(NodeId n) {
-    builder_.serve(n, g_.meta(n).phase);
+    builder_.serve(g_.origin(n), g_.meta(n).phase);
     const OpKind op = g_.op(n);
     if (only_names(op, options_.copies)) return {};
     if (op == OpKind::kAlias) return lower_alias(n);
@@ -306,11 +307,11 @@ class Lowering {
       ports.push_back({g_.full_name(out), role, {}, {}, {}});
       return {};
     }
-    builder_.serve(out.node, g_.meta(out.node).phase);
+    builder_.serve(g_.origin(out.node), g_.meta(out.node).phase);
     const TensorType global = row_major(g_.type(out.node).dtype, g_.type(out.node).shape);
     const Layout layout = without_partials(a_.results(out.node)[0]);
     auto value = versions_.get(slots_[out.node.v].index, redistributor_.canonical(layout));
-    if (!value.ok()) return Status(value.status()).at_node(out.node.v, g_.name(out.node));
+    if (!value.ok()) return at_origin(value.status(), g_, out.node);
     ports.push_back({g_.full_name(out), role, global, layout, handed_over(*value, number)});
     return {};
   }
