@@ -2,7 +2,6 @@
 
 #include "lowering/padding.h"
 #include "lowering/place.h"
-#include "lowering/shard_order.h"
 #include "lowering/slots.h"
 #include "lowering/versions.h"
 #include "lowering/window.h"
@@ -36,8 +35,6 @@ class Lowering {
     for (uint32_t i = 0; i < g_.num_nodes(); ++i)
       if (Status s = check_layouts(NodeId{i}); !s.ok())
         return at_origin(std::move(s), g_, NodeId{i});
-    if (options_.choose_shard_orders)
-      SHW_RETURN_IF_ERROR(choose_shard_orders(g_, options_.copies, redistributor_, a_, monitor_));
     for (uint32_t i = 0; i < g_.num_nodes(); ++i) {
       if (i % 256 == 0) SHW_RETURN_IF_ERROR(monitor_.poll());
       if (Status s = lower_node(NodeId{i}); !s.ok()) return at_origin(std::move(s), g_, NodeId{i});
@@ -335,7 +332,7 @@ class Lowering {
 
   const Graph& g_;
   const Mesh& mesh_;
-  Assignment a_;  // ours: the shard orders are set in it
+  const Assignment& a_;
   const LowerOptions& options_;
   Monitor& monitor_;
   const MovePrices& prices_;
