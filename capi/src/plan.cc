@@ -140,7 +140,8 @@ Result<CompileOptions> convert(const shw_compile_options& in) {
   out.strided = (in.flags & SHW_COMPILE_STRIDED) != 0;
   out.keep_graph = (in.flags & SHW_COMPILE_NO_GRAPH) == 0;
   out.solver.threads = static_cast<uint32_t>(in.num_threads);
-  out.solver.time_limit_s = in.time_limit_s;
+  out.time_limit_s = in.time_limit_s;
+  out.start_clock();
   if (in.memory_limit_bytes < 0)
     return invalid_argument("memory_limit_bytes is " + std::to_string(in.memory_limit_bytes));
   if (!(in.optimizer_factor >= 0 && in.optimizer_factor <= kMostOptimizerFactor))

@@ -58,7 +58,8 @@ Result<CompileRequest> changed(const Planner& planner, const shw_planner_changes
   if (!placements.empty()) request.options.placements.assign(placements.begin(), placements.end());
   if (!(ours.time_limit_s >= 0))
     return invalid_argument("time_limit_s is " + std::to_string(ours.time_limit_s));
-  if (ours.time_limit_s > 0) request.options.solver.time_limit_s = ours.time_limit_s;
+  if (ours.time_limit_s > 0) request.options.time_limit_s = ours.time_limit_s;
+  request.options.start_clock();
   SHW_RETURN_IF_ERROR(append(names_of(ours.without, ours.num_without, "without"), o.without));
   SHW_RETURN_IF_ERROR(request.monitor.poll());
   return request;

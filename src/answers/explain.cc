@@ -11,6 +11,8 @@ namespace shw::answers {
 namespace {
 
 constexpr uint32_t kCertificateSweeps = 512;
+constexpr double kShareOfPlan = 0.5;    // of the time: for the plan itself
+constexpr double kShareOfForced = 0.5;  // of what is left: for each layout that is forced
 
 bool same(double a, double b) { return std::abs(a - b) <= 1e-9 * std::abs(b); }
 
@@ -27,13 +29,14 @@ class Explainer {
     if (!request.layout.empty()) {
       SHW_ASSIGN_OR_RETURN(asked, parse_layout(request.layout, mesh_rank()));
       if (count_if(*asked) == 0)
-        return invalid_argument("no strategy of " + out_.node + " leaves it in layout " +
-                                request.layout)
-            .at_node(node_.v, out_.node);
+        return at_origin(invalid_argument("no strategy of " + out_.node + " leaves it in layout " +
+                                          request.layout),
+                         graph(), node_);
     }
-    options_.keep_warm = true;
-    SHW_ASSIGN_OR_RETURN(plan_, planner_.place(constraints_, options_, monitor_));
-    options_.keep_warm = false;
+    solver::SolveOptions first = options_;
+    first.keep_warm = true;
+    first.deadline = options_.deadline.after_share(kShareOfPlan);
+    SHW_ASSIGN_OR_RETURN(plan_, planner_.place(constraints_, first, monitor_));
     if (constraints_.memory_limit_bytes == 0) options_.warm = plan_.warm.get();
     describe();
     SHW_RETURN_IF_ERROR(find_floors());
@@ -69,7 +72,7 @@ class Explainer {
     const auto& results = strategies().of(node_).results;
     while (result_ < results.size() && !results[result_].valid()) ++result_;
     if (result_ < results.size()) return {};
-    return invalid_argument(out_.node + " has no tensor as its result").at_node(node_.v, out_.node);
+    return at_origin(invalid_argument(out_.node + " has no tensor as its result"), graph(), node_);
   }
 
   void describe() {
@@ -111,7 +114,8 @@ class Explainer {
     std::erase_if(prices,
                   [&](const auto& p) { return p.budget >= problem.budget_limits().size(); });
     SHW_ASSIGN_OR_RETURN(const solver::Certificate certificate,
-                         solver::certify(problem, prices, kCertificateSweeps, monitor_));
+                         solver::certify(problem, prices, kCertificateSweeps, monitor_,
+                                         options_.deadline.after_share(kShareOfForced)));
     SHW_ASSIGN_OR_RETURN(const std::vector<double> floors,
                          solver::label_floors(problem, certificate, node_.v, monitor_));
     SHW_ASSIGN_OR_RETURN(const std::span<const double> compute,
@@ -144,8 +148,13 @@ class Explainer {
     std::vector<bool> allowed;
     for (uint32_t s = 0; s < count(); ++s)
       allowed.push_back(name_of(result(s)) == alternative.layout);
+    solver::SolveOptions options = options_;
+    options.deadline = options_.deadline.after_share(kShareOfForced);
     const auto placed =
-        planner_.place_if_any(constraints_with(std::move(allowed)), options_, monitor_);
+        planner_.place_if_any(constraints_with(std::move(allowed)), options, monitor_);
+    const Code code = placed.status().code();
+    if (code == Code::kDeadlineExceeded || code == Code::kResourceExhausted)
+      return {};  // what it costs is not known; its floor is
     Forced& forced = alternative.forced.emplace();
     if (placed.status().code() == Code::kFailedPrecondition) return {};
     SHW_RETURN_IF_ERROR(placed.status());
@@ -166,7 +175,11 @@ class Explainer {
       Alternative& a = out_.alternatives[i];
       if (a.floor_us == solver::kForbidden) break;
       if (i >= at_least && a.floor_us >= second && !a.forced) continue;
-      SHW_RETURN_IF_ERROR(force(a));
+      if (!options_.deadline.passed()) SHW_RETURN_IF_ERROR(force(a));
+      if (!a.forced) {  // which one is second is not known
+        out_.second_best.reset();
+        break;
+      }
       if (a.chosen || !a.forced->possible || a.forced->objective_us >= second) continue;
       second = a.forced->objective_us;
       out_.second_best = i;

@@ -64,10 +64,12 @@ struct Explanation {
   std::vector<Alternative> alternatives;  // the cheapest floor first
   std::vector<StrategyFloor> strategies;  // the same
   // Index of the cheapest alternative that was not chosen; exact: every other floor is above it.
+  // None: there is no other, or it was not found in time.
   std::optional<size_t> second_best;
 };
 
-// Solves the planner's problem under these constraints, and again for every layout that is forced.
+// Solves the planner's problem under these constraints, and again for every layout that is forced,
+// as long as there is time.
 Result<Explanation> explain(Planner& planner, const PlacementConstraints& constraints,
                             const ExplainRequest& request, const solver::SolveOptions& options,
                             Monitor& monitor);

@@ -86,7 +86,9 @@ Result<PlanExplanation> explain_plan(Planner& planner, const PlacementConstraint
                                      const solver::SolveOptions& options, Monitor& monitor) {
   SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem,
                        planner.problem(constraints, monitor));
-  SHW_ASSIGN_OR_RETURN(const Placed plan, planner.solve(problem, options, monitor));
+  solver::SolveOptions first = options;
+  first.deadline = options.deadline.after_share(0.5);  // the rest is for the ranges
+  SHW_ASSIGN_OR_RETURN(const Placed plan, planner.solve(problem, first, monitor));
   PlanExplanation out;
   out.total = plan.total;
   out.objective_us = plan.objective_us;

@@ -115,9 +115,8 @@ class Exporter {
     const auto& results = strategies().of(n).results;
     std::string s;
     for (size_t k = 0; k < results.size(); ++k)
-      s += (k > 0 ? ", " : "") + (results[k].valid()
-                                      ? text(strategies().result_layout(n, k, placed_.choice[n.v]))
-                                      : std::string("None"));
+      s += (k > 0 ? ", " : "") +
+           (results[k].valid() ? text(placed_.assignment->results(n)[k]) : std::string("None"));
     return graph().is_tuple(n) ? "(" + s + ")" : s;
   }
 
@@ -127,7 +126,7 @@ class Exporter {
     for (size_t k = 0; k < results.size(); ++k) {
       if (!results[k].valid()) continue;
       const std::string whole =
-          to_string(strategies().result_layout(n, k, placed_.choice[n.v]), planner_.mesh().rank());
+          to_string(placed_.assignment->results(n)[k], planner_.mesh().rank());
       const size_t bar = whole.find('|');
       if (bar == whole.npos) continue;
       j_.member("shard_order", whole.substr(bar + 1));

@@ -71,8 +71,11 @@ class Search {
     for (int i = 0; i < kMostSteps; ++i) {
       SHW_RETURN_IF_ERROR(monitor_.report({.phase = "solve"}));
       Monitor apart = quiet(monitor_);
-      SHW_ASSIGN_OR_RETURN(const solver::Solution best,
-                           solver::solve(with_communication(problem_, factor), options_, apart));
+      if (options_.deadline.passed()) break;
+      auto solved = solver::solve(with_communication(problem_, factor), options_, apart);
+      if (solved.status().code() == Code::kDeadlineExceeded) break;
+      SHW_RETURN_IF_ERROR(solved.status());
+      const solver::Solution& best = *solved;
       if (cheaper(best.cost, mine.at(factor))) {
         SHW_ASSIGN_OR_RETURN(rival, rival_of(best.choice));
         const Line other = line_of(best.choice);
@@ -140,8 +143,15 @@ Result<MemoryRange> memory_range(Planner& planner, const PlacementConstraints& c
   double low = static_cast<double>(constraints.memory_limit_bytes);
   double high = HUGE_VAL;
   for (int step = 0; step < kMostSteps; ++step) {
-    SHW_ASSIGN_OR_RETURN(const Placed other,
-                         planner.place_if_any(asked, few_branches(options), apart));
+    auto placed = options.deadline.passed()
+                      ? Result<Placed>(Status(Code::kDeadlineExceeded, ""))
+                      : planner.place_if_any(asked, few_branches(options), apart);
+    if (placed.status().code() == Code::kDeadlineExceeded) {
+      range.exact = false;
+      break;
+    }
+    SHW_RETURN_IF_ERROR(placed.status());
+    const Placed& other = *placed;
     const bool beaten = cheaper(other.objective_us, plan.objective_us);
     range.exact &= beaten || other.proven || !cheaper(other.bound_us, plan.objective_us);
     if (beaten)

@@ -65,8 +65,9 @@ class Searcher {
   }
 
   Status run(size_t threads) {
+    threads_ = std::min(threads, meshes_.size());
     std::vector<std::thread> others;
-    others.reserve(std::min(threads, meshes_.size()));
+    others.reserve(threads_);
     try {
       for (size_t i = 1; i < others.capacity(); ++i) others.emplace_back([this] { work(); });
     } catch (const std::exception&) {
@@ -80,7 +81,8 @@ class Searcher {
  private:
   void work() {
     try {
-      for (size_t i = next_++; i < order_.size() && !stop_; i = next_++) plan(meshes_[order_[i]]);
+      for (size_t i = next_++; i < order_.size() && !stop_; i = next_++)
+        plan(meshes_[order_[i]], options_.solver.deadline.after_share(share_of(i)));
     } catch (const std::bad_alloc&) {
       fail(Status(Code::kResourceExhausted, "out of memory"));
     } catch (const std::exception& e) {
@@ -94,8 +96,14 @@ class Searcher {
     stop_ = true;
   }
 
+  // Of the time that is left when this one is begun: so that those after it have as much.
+  double share_of(size_t i) const {
+    const size_t left = order_.size() - i;
+    return std::min(1.0, static_cast<double>(threads_) / static_cast<double>(left));
+  }
+
   // A mesh, under each of its input layouts.
-  void plan(std::vector<MeshCandidate>& candidates) {
+  void plan(std::vector<MeshCandidate>& candidates, const Deadline& deadline) {
     Monitor monitor;
     monitor.cancel = monitor_.cancel;
     monitor.on_progress = [this](const Progress&) { return stop_.load(); };
@@ -103,6 +111,7 @@ class Searcher {
     options.mesh = candidates.front().mesh;
     options.keep_graph = false;
     options.solver.threads = 1;  // the others plan other meshes
+    options.solver.deadline = deadline;
     const int rank = mesh_rank(options.mesh);
     options.input_layout = candidates.front().input_layout;
     options.output_layout = filled_up(options.output_layout, rank);
@@ -112,6 +121,8 @@ class Searcher {
     const auto planner = Planner::create(graph_, options, monitor);
     for (MeshCandidate& c : candidates) {
       options.input_layout = c.input_layout;
+      options.solver.deadline = deadline.after_share(
+          1.0 / static_cast<double>(candidates.data() + candidates.size() - &c));
       c.status = planner.ok() ? fill(**planner, options, c, monitor) : planner.status();
       if (c.given_up) c.status = {};
       c.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -178,6 +189,7 @@ class Searcher {
   Monitor& monitor_;   // of the caller, who is told under the lock
   std::vector<std::vector<MeshCandidate>>& meshes_;
   std::vector<size_t> order_;  // in which they are planned
+  size_t threads_ = 1;
   std::atomic<size_t> next_ = 0;
   std::atomic<bool> stop_ = false;
   std::mutex mutex_;

@@ -27,7 +27,7 @@ struct MeshCandidate {
   std::string mesh;          // "d0=8,d1=8"
   std::string input_layout;  // that was asked for; empty: free
   std::string batch;         // mesh dims that cut the first dim of every input: "d0,d2"
-  Status status;             // why there is no plan
+  Status status;             // why there is no plan; DEADLINE_EXCEEDED: for want of time
   bool given_up = false;     // it is not among the best: bound_us is known of it, no plan
   double objective_us = 0, bound_us = 0, compute_us = 0, comm_us = 0, program_us = 0;
   bool proven = false;

@@ -10,6 +10,7 @@ Result<WhatIf> what_if(std::span<const uint8_t> graph_bytes, const CompileOption
   out.shared = planner->serves(after);
   solver::SolveOptions first = before.solver, second = after.solver;
   first.keep_warm = out.shared;
+  first.deadline = first.deadline.after_share(0.5);  // the other half is for the other plan
   SHW_ASSIGN_OR_RETURN(const Placed placed, planner->place(planner->constraints(), first, monitor));
   SHW_ASSIGN_OR_RETURN(out.before, planner->finish(before, placed, monitor));
   if (out.shared) {

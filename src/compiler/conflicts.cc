@@ -65,11 +65,13 @@ class QuickXplain {
 
 }  // namespace
 
-Status Planner::conflict(const PlacementConstraints& constraints, Monitor& monitor) {
+Status Planner::conflict(const PlacementConstraints& constraints, const Deadline& deadline,
+                         Monitor& monitor) {
   SHW_ASSIGN_OR_RETURN(const SideConditions conditions,
                        side_conditions(graph_, mesh(), strategies_, constraints));
   solver::SolveOptions any;
   any.relative_gap = 1e12;  // the first placement ends the solve
+  any.deadline = deadline;
   const std::vector<bool> all_may_communicate(graph_.num_nodes(), false);
   const auto holds = [&](const std::vector<uint8_t>& active) -> Result<bool> {
     const uint32_t casts = conditions.no_comm_source;
@@ -83,8 +85,10 @@ Status Planner::conflict(const PlacementConstraints& constraints, Monitor& monit
       return solution.status();
     return solution.ok();
   };
-  SHW_ASSIGN_OR_RETURN(std::vector<uint32_t> set,
-                       QuickXplain(conditions.sources.size(), holds).run());
+  Result<std::vector<uint32_t>> found = QuickXplain(conditions.sources.size(), holds).run();
+  if (found.status().code() == Code::kDeadlineExceeded) return {};
+  SHW_RETURN_IF_ERROR(found.status());
+  std::vector<uint32_t>& set = *found;
   if (set.empty()) return {};
   std::sort(set.begin(), set.end());
   std::string names;

@@ -23,10 +23,15 @@ double price_per_gib(std::span<const solver::BudgetPrice> prices, uint32_t budge
   return sum * kGiB;
 }
 
+// Neither found nor refuted.
+bool is_unanswered(const Status& status) {
+  return status.code() == Code::kDeadlineExceeded || status.code() == Code::kResourceExhausted;
+}
+
 }  // namespace
 
-// What it holds, planned and lowered.
-Status Planner::weigh(Placed& placed, double limit_bytes, Monitor& monitor) const {
+Status Planner::complete(Placed& placed, double limit_bytes, Monitor& monitor) const {
+  SHW_RETURN_IF_ERROR(decide_orders(placed, monitor));
   const MemoryPeak peak = memory_.peak(placed.choice);
   placed.memory.limit_bytes = limit_bytes;
   placed.memory.peak_bytes = peak.bytes;
@@ -51,6 +56,8 @@ class Planner::WithinLimit {
         room_(limit_bytes),
         constraints_(constraints),
         options_(options),
+        rough_deadline_(options.deadline.after_share(kRoughShareOfTime)),
+        time_s_(options.deadline.left_s()),
         monitor_(monitor) {
     options_.keep_warm = true;
   }
@@ -62,21 +69,23 @@ class Planner::WithinLimit {
       SHW_RETURN_IF_ERROR(descend(kFineRounds, false));
     }
     if (!best_)
-      return Status(Code::kDeadlineExceeded,
-                    "no placement was found of which the program stays within the limit");
+      return Status(out_of_time_ || is_late() ? Code::kDeadlineExceeded : Code::kResourceExhausted,
+                    "no placement was found whose lowered program fits the limit");
     best_->bound_us = std::min(bound_, best_->objective_us);
     best_->proven = proven();
     best_->seconds = seconds();
     best_->memory.rounds = rounds_;
     return std::move(*best_);
   }
+  double bound_us() const { return bound_; }  // no placement within the limit is cheaper
 
  private:
   static constexpr uint32_t kRoughRounds = 12, kFineRounds = 3;
   static constexpr double kLeastStep = 2e-3;   // of the limit
   static constexpr double kNegligible = 1e-3;  // of the limit: smaller copies are not counted
-  static constexpr double kLeastSeconds = 0.5;
   static constexpr double kShareOfTime = 0.05;
+  // As long as nothing fits, the rest is kept for the lowest peak, which says what would.
+  static constexpr double kRoughShareOfTime = 0.6;
   static constexpr double kRoughGap = 2e-3;
   static constexpr uint64_t kRoughBranchNodes = 20, kBranchNodesWithCopies = 100;
 
@@ -87,7 +96,8 @@ class Planner::WithinLimit {
       if (!next.ok()) {
         const Code code = next.status().code();
         const bool none = code == Code::kFailedPrecondition;
-        const bool go_on = none ? best_ || room_ != limit_ : code == Code::kDeadlineExceeded;
+        out_of_time_ = out_of_time_ || code == Code::kDeadlineExceeded;
+        const bool go_on = none ? best_ || room_ != limit_ : is_unanswered(next.status());
         return go_on ? Status() : next.status();
       }
       if (over(*next) <= 0) {
@@ -107,13 +117,17 @@ class Planner::WithinLimit {
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   }
-  bool is_late() const { return options_.time_limit_s > 0 && seconds() >= options_.time_limit_s; }
+  // When the solver has to stop, so that what it found can still be lowered in time: once to be
+  // measured, and once more for the plan.
+  Deadline deadline() const {
+    return (best_ ? options_.deadline : rough_deadline_).sooner_by(2 * lowering_s_);
+  }
+  bool is_late() const { return deadline().passed(); }
 
   // From now on, those that are there where this does not fit. False: they are counted already, or
   // there is no time for so large a problem.
   bool count_copies(const Placed& placed) {
-    if (options_.time_limit_s > 0 && first_round_s_ > kShareOfTime * options_.time_limit_s)
-      return false;
+    if (first_round_s_ > kShareOfTime * time_s_) return false;
     const std::vector<double> held = planner_.memory_.bytes_at_points(placed.choice);
     copies_.at.resize(held.size(), 0);
     bool more = false;
@@ -126,10 +140,7 @@ class Planner::WithinLimit {
   solver::SolveOptions options(bool rough, uint32_t rounds_left) const {
     solver::SolveOptions options = options_;
     options.warm = warm_ != nullptr ? warm_.get() : options_.warm;
-    if (options.time_limit_s > 0) {
-      const double left = options_.time_limit_s - seconds();
-      options.time_limit_s = std::max(kLeastSeconds, left / std::min(rounds_left, 3u));
-    }
+    options.deadline = deadline().after_share(1.0 / std::min(rounds_left, rough ? 2u : 3u));
     if (rough) options.relative_gap = std::max(options.relative_gap, kRoughGap);
     if (rough || !copies_.at.empty())
       options.max_branch_nodes =
@@ -152,7 +163,9 @@ class Planner::WithinLimit {
     placed.memory.price_per_gib = price_per_gib(placed.prices, budget);
     placed.memory.binding = static_cast<uint32_t>(
         std::ranges::count(placed.prices, budget, &solver::BudgetPrice::budget));
-    SHW_RETURN_IF_ERROR(planner_.weigh(placed, limit_, monitor_));
+    const double solved_at = seconds();
+    SHW_RETURN_IF_ERROR(planner_.complete(placed, limit_, monitor_));
+    lowering_s_ = seconds() - solved_at;
     return placed;
   }
 
@@ -162,23 +175,32 @@ class Planner::WithinLimit {
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   PlacementConstraints constraints_;
   solver::SolveOptions options_;
+  const Deadline rough_deadline_;
+  const double time_s_;  // until the deadline; infinity: there is none
   Monitor& monitor_;
   CountedCopies copies_;
   std::shared_ptr<const solver::WarmStart> warm_;  // the last round's
   std::optional<Placed> best_;                     // of what fits
   double bound_ = -HUGE_VAL;
-  double first_round_s_ = 0;
+  double first_round_s_ = 0, lowering_s_ = 0;
+  bool out_of_time_ = false;
   uint32_t rounds_ = 0;
 };
 
 Result<Placed> Planner::place_within(double limit_bytes, const PlacementConstraints& constraints,
-                                     const solver::SolveOptions& options, Monitor& monitor) {
-  if (limit_bytes > 0) return WithinLimit(*this, limit_bytes, constraints, options, monitor).run();
+                                     const solver::SolveOptions& options, Monitor& monitor,
+                                     double* bound_us) {
+  if (limit_bytes > 0) {
+    WithinLimit rounds(*this, limit_bytes, constraints, options, monitor);
+    Result<Placed> placed = rounds.run();
+    if (bound_us != nullptr) *bound_us = std::max(*bound_us, rounds.bound_us());
+    return placed;
+  }
   PlacementConstraints free = constraints;
   free.memory_limit_bytes = 0;
   SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem, this->problem(free, monitor));
   SHW_ASSIGN_OR_RETURN(Placed placed, solve(problem, options, monitor));
-  SHW_RETURN_IF_ERROR(weigh(placed, 0, monitor));
+  SHW_RETURN_IF_ERROR(complete(placed, 0, monitor));
   return placed;
 }
 
@@ -197,15 +219,20 @@ Result<Placed> Planner::place(const PlacementConstraints& constraints,
                               const solver::SolveOptions& options, bool says_why,
                               Monitor& monitor) {
   const auto limit = static_cast<double>(constraints.memory_limit_bytes);
-  Result<Placed> placed = place_within(limit, constraints, options, monitor);
+  double bound_us = -HUGE_VAL;
+  Result<Placed> placed = place_within(limit, constraints, options, monitor, &bound_us);
   const bool refused = !placed.ok() && placed.status().code() == Code::kFailedPrecondition;
-  const bool unanswered =
-      !placed.ok() && limit > 0 && placed.status().code() == Code::kDeadlineExceeded;
+  const bool unanswered = !placed.ok() && limit > 0 && is_unanswered(placed.status());
   if (!unanswered && !(refused && says_why)) return placed;
-  if (refused) SHW_RETURN_IF_ERROR(conflict(constraints, monitor));
+  if (refused)
+    SHW_RETURN_IF_ERROR(conflict(constraints, options.deadline.after_share(0.5), monitor));
   if (limit == 0) return placed;
-  SHW_ASSIGN_OR_RETURN(const LowestPeak lowest, lowest_peak(constraints, options, monitor));
-  if (lowest.reached_bytes <= limit) return within(lowest, limit, placed.status(), monitor);
+  const Result<LowestPeak> searched = lowest_peak(constraints, options, monitor);
+  if (is_unanswered(searched.status())) return placed;  // and what would do is not known
+  SHW_RETURN_IF_ERROR(searched.status());
+  const LowestPeak& lowest = *searched;
+  if (lowest.reached_bytes <= limit)
+    return within(lowest, limit, bound_us, placed.status(), monitor);
   const std::string asked = human_bytes(constraints.memory_limit_bytes) + " per rank";
   const std::string reached = human_bytes(static_cast<int64_t>(lowest.reached_bytes));
   const std::string least = human_bytes(static_cast<int64_t>(lowest.least_bytes));
@@ -213,19 +240,21 @@ Result<Placed> Planner::place(const PlacementConstraints& constraints,
   const bool impossible = refused || limit < lowest.least_bytes;
   Status status = impossible ? failed_precondition("no placement stays within a memory limit of " +
                                                    asked + ": the lowest peak is " + range)
-                             : Status(Code::kDeadlineExceeded,
+                             : Status(placed.status().code(),
                                       "no placement within a memory limit of " + asked +
-                                          " was found in time: the lowest peak is " + range +
-                                          "; allow more time, or more memory");
-  return std::move(status).at_node(lowest.at.v, graph_.name(lowest.at));
+                                          " was found in the time and work allowed: the lowest "
+                                          "peak is " +
+                                          range + "; allow more of these, or more memory");
+  return at_origin(std::move(status), graph_, lowest.at);
 }
 
 // What fits where nothing better was found.
-Result<Placed> Planner::within(const LowestPeak& lowest, double limit_bytes,
+Result<Placed> Planner::within(const LowestPeak& lowest, double limit_bytes, double bound_us,
                                const Status& otherwise, Monitor& monitor) {
   SHW_ASSIGN_OR_RETURN(Placed placed, price_choice(graph_, strategies_, pricer_, lowest.choice));
-  SHW_RETURN_IF_ERROR(weigh(placed, limit_bytes, monitor));
+  SHW_RETURN_IF_ERROR(complete(placed, limit_bytes, monitor));
   if (placed.memory.held_bytes() > limit_bytes) return otherwise;
+  placed.bound_us = std::clamp(bound_us, std::max(lowest.bound_us, 0.0), placed.objective_us);
   return placed;
 }
 
@@ -236,15 +265,20 @@ Result<LowestPeak> Planner::lowest_peak(const PlacementConstraints& constraints,
   solver::SolveOptions any = options;
   any.relative_gap = kAnyGap;
   any.max_branch_nodes = std::min(any.max_branch_nodes, kProbeBranchNodes);
-  any.time_limit_s /= kHalvings;
+  any.deadline = options.deadline.after_share(0.5);
   Monitor apart = quiet(monitor);
   SHW_ASSIGN_OR_RETURN(Placed placed, place_within(0, constraints, any, apart));
-  LowestPeak lowest{memory_.floor().bytes, placed.memory.peak_bytes, {}, placed.memory.at};
-  SHW_RETURN_IF_ERROR(weigh(placed, placed.memory.peak_bytes, monitor));
+  LowestPeak lowest{
+      memory_.floor().bytes, placed.memory.peak_bytes, {}, placed.memory.at, placed.bound_us};
+  const auto start = std::chrono::steady_clock::now();
+  SHW_RETURN_IF_ERROR(complete(placed, placed.memory.peak_bytes, monitor));
+  const std::chrono::duration<double> lowering = std::chrono::steady_clock::now() - start;
+  const Deadline deadline = options.deadline.sooner_by(lowering.count());
   lowest.reached_bytes = placed.memory.held_bytes();
   lowest.choice = std::move(placed.choice);
   double from = lowest.least_bytes, next = from;
-  for (int i = 0; i < kHalvings && from < lowest.reached_bytes; ++i) {
+  for (int i = 0; i < kHalvings && from < lowest.reached_bytes && !deadline.passed(); ++i) {
+    any.deadline = deadline.after_share(1.0 / std::min(kHalvings - i, 3));
     auto within = place_within(next, constraints, any, apart);
     if (within.ok()) {
       lowest.reached_bytes = within->memory.held_bytes();
@@ -253,7 +287,7 @@ Result<LowestPeak> Planner::lowest_peak(const PlacementConstraints& constraints,
     } else if (within.status().code() == Code::kFailedPrecondition) {
       from = next + 1;  // bytes are whole
       lowest.least_bytes = from;
-    } else if (within.status().code() == Code::kDeadlineExceeded) {
+    } else if (is_unanswered(within.status())) {
       from = next + 1;
     } else {
       return within.status();

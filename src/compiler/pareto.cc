@@ -22,14 +22,18 @@ class Front {
 
   Result<Pareto> run(uint32_t points) {
     const auto start = std::chrono::steady_clock::now();
-    SHW_RETURN_IF_ERROR(ask(0, options_));
-    SHW_ASSIGN_OR_RETURN(result_.lowest, planner_.lowest_peak(constraints_, options_, monitor_));
+    SHW_RETURN_IF_ERROR(ask(0, in_share(options_, kShareOfEnds)));
+    SHW_RETURN_IF_ERROR(find_lowest());
     // The ends are what plans under these limits are.
-    SHW_RETURN_IF_ERROR(ask(result_.lowest.reached_bytes, planner_.options().solver));
-    while (kept().size() < points && result_.solves < kMostSolvesPerPoint * points) {
+    if (!is_late())
+      SHW_RETURN_IF_ERROR(
+          ask(result_.lowest.reached_bytes, in_share(planner_.options().solver, kShareOfEnds)));
+    for (size_t have = kept().size();
+         have < points && result_.solves < kMostSolvesPerPoint * points && !is_late();
+         have = kept().size()) {
       const double limit = next_limit();
       if (limit == 0) break;
-      solver::SolveOptions options = options_;
+      solver::SolveOptions options = in_share(options_, 1.0 / static_cast<double>(points - have));
       options.warm = warm_.get();
       SHW_RETURN_IF_ERROR(ask(limit, options));
     }
@@ -40,12 +44,34 @@ class Front {
   }
 
  private:
+  static constexpr double kShareOfEnds = 0.25;  // of the time that is left, for each
+
+  bool is_late() const { return options_.deadline.passed(); }
+  // With part of the time that is left.
+  solver::SolveOptions in_share(solver::SolveOptions options, double share) const {
+    options.deadline = options_.deadline.after_share(share);
+    return options;
+  }
+
+  Status find_lowest() {
+    auto lowest = planner_.lowest_peak(constraints_, in_share(options_, kShareOfEnds), monitor_);
+    if (lowest.status().code() == Code::kDeadlineExceeded) {  // no lower one than the optimum's
+      const MemoryUse& use = asked_.front().placed.memory;
+      result_.lowest = {planner_.memory().floor().bytes, use.peak_bytes, {}, use.at};
+      return {};
+    }
+    SHW_RETURN_IF_ERROR(lowest.status());
+    result_.lowest = std::move(*lowest);
+    return {};
+  }
+
   // Solves under a limit; `asked_` stays in falling order of limits, none first.
   Status ask(double limit, const solver::SolveOptions& options) {
     constraints_.memory_limit_bytes = static_cast<int64_t>(limit);
     auto placed = planner_.place(constraints_, options, monitor_);
     ++result_.solves;
-    if (!placed.ok() && placed.status().code() == Code::kDeadlineExceeded && !asked_.empty()) {
+    const Code code = placed.status().code();
+    if ((code == Code::kDeadlineExceeded || code == Code::kResourceExhausted) && !asked_.empty()) {
       unanswered_.push_back(limit);
       return {};
     }

@@ -20,8 +20,9 @@ struct Pareto {
   uint32_t solves = 0;  // of placements, beside those that looked for the lowest peak
 };
 
-// At least `points` points where there are so many, 2 at least. Each solve works under `options`; a
-// bound found under one limit serves all lower ones.
+// At least `points` points where there are so many, 2 at least; fewer once the options' deadline
+// has passed. Each solve works under `options`; a bound found under one limit serves all lower
+// ones.
 Result<Pareto> pareto(Planner& planner, const PlacementConstraints& constraints, uint32_t points,
                       const solver::SolveOptions& options, Monitor& monitor);
 

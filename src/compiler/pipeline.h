@@ -41,10 +41,16 @@ struct CompileOptions {
   std::optional<Dtype> grad_reduce_dtype{};
   bool einsum = true;      // rewrite view-mm-view
   bool keep_graph = true;  // store the graph in the plan, to verify and explain it later
+  // Wall clock, from start_clock() on: then the best placement so far is taken. What comes after
+  // the placement is found – lowering, passes, writing – is not cut short.
+  double time_limit_s = 0;  // 0: none
   solver::SolveOptions solver{};
   int64_t memory_limit_bytes = 0;  // of what a rank holds at any point of a step; 0: none
   double optimizer_factor = 0;     // see MemoryModel::of
   OverlapOptions overlap{};        // how much communication is charged: placement/overlap.h
+
+  // To be called when the call begins that the time limit is of.
+  void start_clock() { solver.deadline = Deadline::in(time_limit_s); }
 };
 
 struct PhaseTime {

@@ -7,6 +7,7 @@
 #include "cost/hardware_description.h"
 #include "graph/reader.h"
 #include "lowering/lower.h"
+#include "lowering/shard_order.h"
 #include "ops/entries.h"
 #include "passes/pass.h"
 #include "placement/saved_placements.h"
@@ -53,7 +54,7 @@ uint64_t hash_of(const CompileOptions& o) {
                             o.parameter_budget.factor,
                             o.grad_reduce_dtype ? static_cast<double>(*o.grad_reduce_dtype) : 0.0,
                             o.einsum ? 1.0 : 0.0,
-                            o.solver.time_limit_s,
+                            o.time_limit_s,
                             o.solver.relative_gap,
                             static_cast<double>(o.solver.max_sweeps),
                             static_cast<double>(o.solver.max_branch_nodes)};
@@ -103,25 +104,36 @@ Status boundary_layouts(const std::vector<std::pair<std::string, std::string>>& 
   return {};
 }
 
+std::string text_of(const std::vector<LayoutListId>& lists, std::span<const Layout> layouts,
+                    int mesh_rank) {
+  std::string text;
+  for (size_t k = 0; k < lists.size(); ++k)
+    text += (k > 0 ? ", " : "") +
+            (lists[k].valid() ? to_string(layouts[k], mesh_rank) : std::string("none"));
+  return text;
+}
+
 std::vector<NodeDecision> decisions(const Graph& graph, const Strategies& strategies,
                                     const Placed& placed, int mesh_rank) {
   std::vector<NodeDecision> list;
   list.reserve(graph.num_nodes());
   for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
     const NodeId n{i};
-    const std::string text = strategy_text(strategies, n, placed.choice[i], mesh_rank);
-    const size_t arrow = text.find(" -> ");
+    const StrategySet& set = strategies.of(n);
+    const std::string results = text_of(set.results, placed.assignment->results(n), mesh_rank);
     list.push_back({graph.name(n), std::string(op_name(graph.op(n))),
                     static_cast<uint8_t>(graph.meta(n).phase), graph.meta(n).module_path,
-                    text.substr(1, arrow - 2), text.substr(arrow + 4), placed.costs[i].compute_us,
-                    placed.costs[i].comm_us, placed.costs[i].transition_us});
+                    text_of(set.operands, placed.assignment->operands(n), mesh_rank),
+                    set.results.size() > 1 ? "(" + results + ")" : results,
+                    placed.costs[i].compute_us, placed.costs[i].comm_us,
+                    placed.costs[i].transition_us});
   }
   return list;
 }
 
 }  // namespace
 
-// Where prices of all routes are not to be had, orders are chosen when the plan is lowered.
+// Where prices of all routes are not to be had, orders are chosen after the solve.
 bool Planner::plans_orders() const {
   return options_.rules == Rules::kFull && num_dims_larger_than_one(mesh()) >= 2 &&
          Redistributor::has_graphs(mesh());
@@ -156,7 +168,9 @@ Result<std::unique_ptr<Planner>> Planner::create(std::span<const uint8_t> graph_
   SHW_ASSIGN_OR_RETURN(cost::CollectiveModel collectives,
                        cost::CollectiveModel::create(hardware, mesh));
   std::unique_ptr<Planner> planner(new Planner(options, std::move(collectives)));
-  SHW_RETURN_IF_ERROR(planner->prepare(graph_bytes, monitor));
+  Monitor timed = monitor;
+  timed.deadline = options.solver.deadline;
+  SHW_RETURN_IF_ERROR(planner->prepare(graph_bytes, timed));
   return planner;
 }
 
@@ -253,7 +267,8 @@ Result<PlacementConstraints> Planner::constraints_of(const CompileOptions& optio
   }
   if (!options.placements.empty()) {
     SHW_ASSIGN_OR_RETURN(constraints.choices,
-                         read_placements(options.placements, graph_, mesh(), strategies_));
+                         read_placements(options.placements, graph_, mesh(), strategies_,
+                                         /*any_order=*/!plans_orders()));
   }
   return constraints;
 }
@@ -338,6 +353,14 @@ Result<Compiled> Planner::finish(const CompileOptions& options, const Placed& pl
   return out;
 }
 
+Status Planner::decide_orders(Placed& placed, Monitor& monitor) const {
+  auto assignment = std::make_shared<Assignment>(assignment_of(graph_, strategies_, placed.choice));
+  if (!plans_orders())
+    SHW_RETURN_IF_ERROR(choose_shard_orders(graph_, mesh(), moves_, *assignment, monitor));
+  placed.assignment = std::move(assignment);
+  return {};
+}
+
 // Copies are shared between all that use them as long as that fits; else they are held as planned,
 // and shared where there is room.
 Result<Program> Planner::program_of(const Placed& placed, Monitor& monitor,
@@ -345,7 +368,6 @@ Result<Program> Planner::program_of(const Placed& placed, Monitor& monitor,
   std::vector<double> compute_us;
   for (uint32_t i = 0; i < placed.costs.size(); ++i)  // of one run
     compute_us.push_back(placed.costs[i].compute_us / pricer_.weight(NodeId{i}));
-  const Assignment assignment = assignment_of(graph_, strategies_, placed.choice);
   const auto limit = static_cast<int64_t>(placed.memory.limit_bytes);
   LowerOptions options{.compute_us = compute_us};
   struct Way {
@@ -357,8 +379,8 @@ Result<Program> Planner::program_of(const Placed& placed, Monitor& monitor,
   Program program;
   for (const Way& way : kWays) {
     options.copies = way.copies;
-    options.choose_shard_orders = way.copies == Copies::kShared || !plans_orders();
-    SHW_ASSIGN_OR_RETURN(program, lower(graph_, mesh(), assignment, moves_, options, monitor));
+    SHW_ASSIGN_OR_RETURN(program,
+                         lower(graph_, mesh(), *placed.assignment, moves_, options, monitor));
     if (limit > 0) program.arena_limit_bytes = way.shares ? limit - bytes_of(program) : 0;
     SHW_ASSIGN_OR_RETURN(const auto reports, run_passes(program, default_passes(), monitor));
     if (seconds_of_passes != nullptr)

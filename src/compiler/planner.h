@@ -25,12 +25,13 @@
 
 namespace shw {
 
-// Between these lies the lowest peak that any placement has; equal where it is known exactly.
+// Lower and upper bound of the lowest peak that any placement has; equal where it is known exactly.
 struct LowestPeak {
-  double least_bytes = 0;        // none is lower than this
-  double reached_bytes = 0;      // one is no higher than this,
-  std::vector<uint32_t> choice;  // this one,
-  NodeId at;                     // and here it is reached
+  double least_bytes = 0;                 // no placement has a lower peak
+  double reached_bytes = 0;               // the peak of `choice`
+  std::vector<uint32_t> choice;           // a placement
+  NodeId at;                              // where its peak is
+  double bound_us = -solver::kForbidden;  // no placement is cheaper
 };
 
 class Planner {
@@ -61,18 +62,19 @@ class Planner {
                                            Monitor& monitor, const CountedCopies& copies = {});
   Result<Placed> solve(const solver::PlacementProblem& problem, const solver::SolveOptions& options,
                        Monitor& monitor);
-  // Both, and what the answer needs of memory: planned and lowered it is within the limit.
+  // Both, with shard orders and what the answer holds: planned and lowered it is within the limit.
   // FAILED_PRECONDITION: nothing is allowed, or fits; if it is the memory limit, the message says
-  // which would do. DEADLINE_EXCEEDED: nothing that fits was found in time, or in the rounds
-  // that there are.
+  // which would do. DEADLINE_EXCEEDED: nothing that fits was found before the options' deadline.
+  // RESOURCE_EXHAUSTED: nothing was found in the work that the search may take.
   Result<Placed> place(const PlacementConstraints& constraints, const solver::SolveOptions& options,
                        Monitor& monitor);
   // The same, without looking for what to say when there is none.
   Result<Placed> place_if_any(const PlacementConstraints& constraints,
                               const solver::SolveOptions& options, Monitor& monitor);
   // Which of these constraints cannot hold together, as FAILED_PRECONDITION: no fewer of them are
-  // in conflict. OK: all of them can, as far as is known (the memory limit aside).
-  Status conflict(const PlacementConstraints& constraints, Monitor& monitor);
+  // in conflict. OK: all of them can, as far as was found out in time (the memory limit aside).
+  Status conflict(const PlacementConstraints& constraints, const Deadline& deadline,
+                  Monitor& monitor);
   // The lowest peak under these constraints, whose own limit does not count.
   Result<LowestPeak> lowest_peak(const PlacementConstraints& constraints,
                                  const solver::SolveOptions& options, Monitor& monitor);
@@ -96,10 +98,12 @@ class Planner {
   class WithinLimit;
   Result<Placed> place(const PlacementConstraints& constraints, const solver::SolveOptions& options,
                        bool says_why, Monitor& monitor);
-  Result<Placed> within(const LowestPeak& lowest, double limit_bytes, const Status& otherwise,
-                        Monitor& monitor);
+  Result<Placed> within(const LowestPeak& lowest, double limit_bytes, double bound_us,
+                        const Status& otherwise, Monitor& monitor);
+  // `bound_us`, if it is not null, is raised to what is known of all placements within the limit.
   Result<Placed> place_within(double limit_bytes, const PlacementConstraints& constraints,
-                              const solver::SolveOptions& options, Monitor& monitor);
+                              const solver::SolveOptions& options, Monitor& monitor,
+                              double* bound_us = nullptr);
   Pricer make_pricer();
   Status prepare(std::span<const uint8_t> graph_bytes, Monitor& monitor);
   Status price_overlap(const std::vector<bool>& no_comm);
@@ -107,7 +111,9 @@ class Planner {
   Result<solver::PlacementProblem> priced(const std::vector<bool>& no_comm, Monitor& monitor);
   bool plans_orders() const;
   RoutePrices route_prices();
-  Status weigh(Placed& placed, double limit_bytes, Monitor& monitor) const;
+  // Decides shard orders, once; what it holds, planned and, under a limit, lowered.
+  Status complete(Placed& placed, double limit_bytes, Monitor& monitor) const;
+  Status decide_orders(Placed& placed, Monitor& monitor) const;
 
   const CompileOptions options_;
   const cost::CollectiveModel collectives_;

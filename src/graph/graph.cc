@@ -85,6 +85,26 @@ std::vector<EntryInfo> Graph::entries() const {
   return {std::move(step)};
 }
 
+NodeId Graph::origin(NodeId n) const {
+  if (origin_names_ == nullptr) return n;
+  return n.v < origins_.size() ? origins_[n.v] : kNoNode;
+}
+
+const std::string& Graph::origin_name(NodeId n) const {
+  return origin_names_ == nullptr ? name(n) : (*origin_names_)[origin(n)];
+}
+
+void Graph::derive_from(const Graph& source) {
+  origin_names_ = source.origin_names_ != nullptr
+                      ? source.origin_names_
+                      : std::make_shared<const IndexVec<NodeId, std::string>>(source.names_);
+}
+
+void Graph::set_origin(NodeId n, NodeId origin) {
+  if (n.v >= origins_.size()) origins_.resize(n.v + 1, kNoNode);
+  origins_[n.v] = origin;
+}
+
 std::string Graph::full_name(const InputInfo& input) const {
   return std::string(input_role_prefix(input.role)) + "." + input.name;
 }

@@ -152,6 +152,15 @@ class Graph {
   std::string full_name(const InputInfo& input) const;    // "param.<fqn>", "input.0", "tangent.0"
   std::string full_name(const OutputInfo& output) const;  // "output", "output.1", "grad.<fqn>"
 
+  // The node of the graph that the caller gave, before all rewrites, which this node stands for,
+  // and its name there: what errors and programs speak of. Of a graph that no rewrite built:
+  // itself.
+  NodeId origin(NodeId n) const;
+  const std::string& origin_name(NodeId n) const;
+  // This graph is being built from `source` by a rewrite: every node needs set_origin().
+  void derive_from(const Graph& source);
+  void set_origin(NodeId n, NodeId origin);
+
   void reserve(size_t num_nodes);
 
  private:
@@ -164,7 +173,14 @@ class Graph {
   std::vector<InputInfo> inputs_;
   std::vector<OutputInfo> outputs_;
   std::vector<EntryInfo> entries_;
+  std::shared_ptr<const IndexVec<NodeId, std::string>> origin_names_;  // null: no rewrite built it
+  std::vector<NodeId> origins_;
 };
+
+// A failure at a node: the status names the node of the caller's graph.
+inline Status at_origin(Status status, const Graph& graph, NodeId n) {
+  return std::move(status.at_node(graph.origin(n).v, graph.origin_name(n)));
+}
 
 // For each node the nodes that use it, in graph order; a node that uses a value twice stands twice.
 // Outputs are not users.

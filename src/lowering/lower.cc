@@ -7,7 +7,6 @@
 #include "lowering/padding.h"
 #include "lowering/place.h"
 #include "lowering/ports.h"
-#include "lowering/shard_order.h"
 #include "lowering/slots.h"
 #include "lowering/versions.h"
 #include "lowering/window.h"
@@ -41,9 +40,8 @@ class Lowering {
   Result<Program> run() {
     for (int m = 0; m < mesh_.rank(); ++m) program_.mesh.push_back({mesh_.name(m), mesh_.size(m)});
     for (uint32_t i = 0; i < g_.num_nodes(); ++i)
-      if (Status s = check_layouts(NodeId{i}); !s.ok()) return s.at_node(i, g_.name(NodeId{i}));
-    if (options_.choose_shard_orders)
-      SHW_RETURN_IF_ERROR(choose_shard_orders(g_, options_.copies, redistributor_, a_, monitor_));
+      if (Status s = check_layouts(NodeId{i}); !s.ok())
+        return at_origin(std::move(s), g_, NodeId{i});
     SHW_RETURN_IF_ERROR(ports_.create(options_.allow_partial_inputs));
     for (entry_ = 0; entry_ < entries_.size(); ++entry_) SHW_RETURN_IF_ERROR(lower_entry());
     ports_.finish();
@@ -65,7 +63,7 @@ class Lowering {
     for (uint32_t i = 0; i < g_.num_nodes(); ++i) {
       if (!nodes_[entry_][i]) continue;
       if (i % 256 == 0) SHW_RETURN_IF_ERROR(monitor_.poll());
-      if (Status s = lower_node(NodeId{i}); !s.ok()) return s.at_node(i, g_.name(NodeId{i}));
+      if (Status s = lower_node(NodeId{i}); !s.ok()) return at_origin(std::move(s), g_, NodeId{i});
       if (options_.copies == Copies::kAsPlanned) versions().drop_copies();
     }
     for (uint32_t o : info.outputs) SHW_RETURN_IF_ERROR(lower_output(o));
@@ -204,7 +202,7 @@ class Lowering {
   }
 
   Status lower_node(NodeId n) {
-    builder_.serve(n, g_.meta(n).phase);
+    builder_.serve(g_.origin(n), g_.meta(n).phase);
     const OpKind op = g_.op(n);
     if (only_names(op, options_.copies)) return {};
     if (op == OpKind::kAlias) return lower_alias(n);
@@ -345,17 +343,17 @@ class Lowering {
   Status lower_output(uint32_t output) {
     const NodeId n = g_.outputs()[output].node;
     if (!n.valid()) return {};
-    builder_.serve(n, g_.meta(n).phase);
+    builder_.serve(g_.origin(n), g_.meta(n).phase);
     const Layout& layout = program_.ports[ports_.of_output(output)].layout;
     auto value = versions().get(slots_[n.v].index, redistributor_.canonical(layout));
-    if (!value.ok()) return Status(value.status()).at_node(n.v, g_.name(n));
+    if (!value.ok()) return at_origin(value.status(), g_, n);
     ports_.hand_over(output, *value, read_later_[n.v]);
     return {};
   }
 
   const Graph& g_;
   const Mesh& mesh_;
-  Assignment a_;  // ours: the shard orders are set in it
+  const Assignment& a_;
   const LowerOptions& options_;
   Monitor& monitor_;
   const MovePrices& prices_;

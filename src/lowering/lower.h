@@ -14,17 +14,16 @@ namespace shw {
 struct LowerOptions {
   // Modelled time of each node's own work; empty: unknown, written as 0.
   std::span<const double> compute_us;
-  // Choose the order in which mesh dims cut a tensor dim that several of them cut (shard_order.h).
-  // Otherwise the assignment's orders are taken as they are.
-  bool choose_shard_orders = true;
   Copies copies = Copies::kShared;
   // For tests of single ops: inputs may lie partial. Their ports say "replicated" for it.
   bool allow_partial_inputs = false;
 };
 
-// One entry, "step", with all the graph's inputs and outputs; steps in the graph's order, none of
-// them on the communication stream yet. UNIMPLEMENTED, naming the node: shards that are not even.
-// INVALID_ARGUMENT: a consumer that wants a partial value of what is none.
+// Layouts are taken as they are, shard orders too (shard_order.h chooses them where the solve did
+// not). One entry, "step", with all the graph's inputs and outputs; steps in the graph's order,
+// none of them on the communication stream yet. Errors name the node. UNIMPLEMENTED: an average
+// over uneven shards. INVALID_ARGUMENT: a layout that does not cut its tensor; a consumer requires
+// a partial layout that its producer cannot supply.
 Result<Program> lower(const Graph& graph, const Mesh& mesh, const Assignment& assignment,
                       const MovePrices& prices, const LowerOptions& options, Monitor& monitor);
 

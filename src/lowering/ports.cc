@@ -25,15 +25,11 @@ StorageKind storage_kind(const InputInfo& input) {
 
 Status Ports::create(bool allow_partial_inputs) {
   for (uint32_t i = 0; i < g_.inputs().size(); ++i)
-    if (Status s = create_input(i, allow_partial_inputs); !s.ok()) {
-      const NodeId n = g_.inputs()[i].node;
-      return s.at_node(n.v, g_.name(n));
-    }
+    if (Status s = create_input(i, allow_partial_inputs); !s.ok())
+      return at_origin(std::move(s), g_, g_.inputs()[i].node);
   for (uint32_t i = 0; i < g_.outputs().size(); ++i)
-    if (Status s = create_output(i); !s.ok()) {
-      const NodeId n = g_.outputs()[i].node;
-      return s.at_node(n.v, g_.name(n));
-    }
+    if (Status s = create_output(i); !s.ok())
+      return at_origin(std::move(s), g_, g_.outputs()[i].node);
   return {};
 }
 

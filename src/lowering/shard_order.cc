@@ -4,6 +4,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "lowering/redistribute.h"
 #include "lowering/slots.h"
 #include "ops/op_def.h"
 #include "sharding/unfolding.h"
@@ -15,9 +16,8 @@ namespace {
 
 using Order = std::array<uint8_t, kMaxMeshRank>;
 
-// Of a change that no route can make (lowering will say so at the node, or make the value whole on
-// the way). Finite, so that the other
-// orders are still chosen well.
+// Of a change that no route can make: lowering will say so at the node, or make the value whole on
+// the way. Finite, so that the other orders are still chosen well.
 constexpr double kNoRouteUs = 1e12;
 constexpr uint32_t kFixed = UINT32_MAX;
 
@@ -217,9 +217,10 @@ class OrderProblem {
 
 }  // namespace
 
-Status choose_shard_orders(const Graph& graph, Copies copies, Redistributor& redistributor,
+Status choose_shard_orders(const Graph& graph, const Mesh& mesh, const MovePrices& prices,
                            Assignment& assignment, Monitor& monitor) {
-  return OrderProblem(graph, copies, redistributor, assignment).run(monitor);
+  Redistributor redistributor(mesh, prices);
+  return OrderProblem(graph, Copies::kShared, redistributor, assignment).run(monitor);
 }
 
 }  // namespace shw

@@ -13,15 +13,16 @@
 // the default order, which callers expect.
 #pragma once
 #include "graph/graph.h"
-#include "lowering/redistribute.h"
-#include "lowering/slots.h"
+#include "lowering/prices.h"
+#include "sharding/layout.h"
 #include "strategy/assignment.h"
 #include "support/monitor.h"
 
 namespace shw {
 
-// Sets the orders in `assignment`; placements stay.
-Status choose_shard_orders(const Graph& graph, Copies copies, Redistributor& redistributor,
+// Sets the orders in `assignment`; placements stay. Without mesh dims that cut one tensor dim
+// together, nothing changes.
+Status choose_shard_orders(const Graph& graph, const Mesh& mesh, const MovePrices& prices,
                            Assignment& assignment, Monitor& monitor);
 
 }  // namespace shw

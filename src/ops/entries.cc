@@ -66,9 +66,9 @@ class EntryCheck {
           in.storage == InputStorage::kState ||
           std::binary_search(e.inputs.begin(), e.inputs.end(), k))
         continue;
-      return named(i, invalid_argument("it needs '" + graph_.full_name(in) +
-                                       "', which is not among its inputs"))
-          .at_node(in.node.v, graph_.name(in.node));
+      return at_origin(named(i, invalid_argument("it needs '" + graph_.full_name(in) +
+                                                 "', which is not among its inputs")),
+                       graph_, in.node);
     }
     return {};
   }

@@ -139,11 +139,11 @@ class Builder {
     for (uint32_t s = 0; s < strategies_.of(n).count; ++s)
       a.allowed.push_back(rule.allows(strategies_.result_layout(n, 0, s)));
     if (std::find(a.allowed.begin(), a.allowed.end(), true) == a.allowed.end())
-      return invalid_argument(name + " of type " + to_string(graph_.type(n)) +
-                              " cannot have layout " + rule.text(mesh_.rank()) + " on mesh " +
-                              mesh_.to_string() + " (" + out_.sources.back() + "): it can lie as " +
-                              layouts_text(n))
-          .at_node(n.v, graph_.name(n));
+      return at_origin(
+          invalid_argument(name + " of type " + to_string(graph_.type(n)) + " cannot have layout " +
+                           rule.text(mesh_.rank()) + " on mesh " + mesh_.to_string() + " (" +
+                           out_.sources.back() + "): it can lie as " + layouts_text(n)),
+          graph_, n);
     out_.labels.push_back(std::move(a));
     return {};
   }

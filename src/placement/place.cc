@@ -97,15 +97,6 @@ void add_conditions(const SideConditions& conditions, solver::PlacementProblem& 
   }
 }
 
-Result<solver::PlacementProblem> placement_problem(const Graph& graph,
-                                                   const SideConditions& conditions, Pricer& pricer,
-                                                   Monitor& monitor) {
-  SHW_ASSIGN_OR_RETURN(solver::PlacementProblem problem,
-                       priced_problem(graph, conditions.no_comm, pricer, monitor));
-  add_conditions(conditions, problem);
-  return problem;
-}
-
 Result<Placed> price_choice(const Graph& graph, const Strategies& strategies, Pricer& pricer,
                             std::vector<uint32_t> choice) {
   Placed placed;

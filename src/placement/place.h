@@ -34,6 +34,8 @@ struct MemoryUse {
 
 struct Placed {
   std::vector<uint32_t> choice;  // strategy by node
+  // Its layouts, with the shard orders that are lowered; null until the planner has decided those.
+  std::shared_ptr<const Assignment> assignment;
   double objective_us = 0, bound_us = 0;
   bool proven = false;
   std::vector<NodeCost> costs;  // by node
@@ -53,10 +55,6 @@ Result<solver::PlacementProblem> priced_problem(const Graph& graph,
 // Adds labels and pairs that are not allowed, and budgets.
 void add_conditions(const SideConditions& conditions, solver::PlacementProblem& problem,
                     std::span<const uint8_t> active = {});
-// Both.
-Result<solver::PlacementProblem> placement_problem(const Graph& graph,
-                                                   const SideConditions& conditions, Pricer& pricer,
-                                                   Monitor& monitor);
 
 Result<Placed> place(const Graph& graph, const Strategies& strategies,
                      const solver::PlacementProblem& problem, Pricer& pricer,

@@ -130,7 +130,7 @@ Result<std::span<const double>> Pricer::node_costs(NodeId n) {
     const OpDef& def = op_def(graph_.op(n));
     for (uint32_t s = 0; s < costs.size() && !def.free; ++s) {
       auto cost = strategy_cost(n, s);
-      if (!cost.ok()) return Status(cost.status()).at_node(n.v, graph_.name(n));
+      if (!cost.ok()) return at_origin(cost.status(), graph_, n);
       costs[s] = weight(n) * *cost;
     }
   }

@@ -42,8 +42,8 @@ Status check_mesh(const JsonValue& root, const Mesh& mesh) {
 
 class Reader {
  public:
-  Reader(const Graph& graph, const Mesh& mesh, const Strategies& strategies)
-      : graph_(graph), mesh_(mesh), strategies_(strategies) {
+  Reader(const Graph& graph, const Mesh& mesh, const Strategies& strategies, bool any_order)
+      : graph_(graph), mesh_(mesh), strategies_(strategies), any_order_(any_order) {
     for (uint32_t i = graph.num_nodes(); i-- > 0;)
       by_name_[graph.name(NodeId{i})].push_back(NodeId{i});
   }
@@ -99,13 +99,17 @@ class Reader {
     return list;
   }
 
+  const Layout& layout(LayoutListId list, uint32_t strategy) const {
+    return strategies_.pool().layout(strategies_.pool().list(list)[strategy]);
+  }
+
   bool has(const std::vector<LayoutListId>& lists, uint32_t strategy, const Layouts& want) const {
     if (lists.size() != want.size()) return false;
     for (size_t k = 0; k < lists.size(); ++k) {
       if (lists[k].valid() != want[k].has_value()) return false;
-      if (want[k] &&
-          strategies_.pool().layout(strategies_.pool().list(lists[k])[strategy]) != *want[k])
-        return false;
+      if (!want[k]) continue;
+      const Layout& is = layout(lists[k], strategy);
+      if (any_order_ ? !is.same_placements(*want[k]) : is != *want[k]) return false;
     }
     return true;
   }
@@ -116,22 +120,24 @@ class Reader {
     for (uint32_t s = 0; s < set.count; ++s)
       out.allowed.push_back(has(set.results, s, results) && has(set.operands, s, operands));
     if (std::find(out.allowed.begin(), out.allowed.end(), true) != out.allowed.end()) return out;
-    return invalid_argument("placements: " + graph_.name(n) +
-                            " has no strategy with these layouts; " + "one that it has is " +
-                            strategy_text(strategies_, n, 0, mesh_.rank()))
-        .at_node(n.v, graph_.name(n));
+    return at_origin(invalid_argument("placements: " + graph_.name(n) +
+                                      " has no strategy with these layouts; one that it has is " +
+                                      strategy_text(strategies_, n, 0, mesh_.rank())),
+                     graph_, n);
   }
 
   const Graph& graph_;
   const Mesh& mesh_;
   const Strategies& strategies_;
+  const bool any_order_;
   std::unordered_map<std::string, std::vector<NodeId>> by_name_;  // the last first
 };
 
 }  // namespace
 
 Result<std::vector<AllowedLabels>> read_placements(std::string_view json, const Graph& graph,
-                                                   const Mesh& mesh, const Strategies& strategies) {
+                                                   const Mesh& mesh, const Strategies& strategies,
+                                                   bool any_order) {
   auto parsed = parse_json(json, kMaxPlacementsText);
   if (!parsed.ok())
     return Status(parsed.status().code(), "placements: " + parsed.status().message());
@@ -142,7 +148,7 @@ Result<std::vector<AllowedLabels>> read_placements(std::string_view json, const 
         "placements: another version of the format wrote them; this library reads version 1");
   SHW_RETURN_IF_ERROR(check_mesh(*parsed, mesh));
   SHW_ASSIGN_OR_RETURN(const JsonValue* nodes, member(*parsed, "nodes", Kind::kArray, "the file"));
-  Reader reader(graph, mesh, strategies);
+  Reader reader(graph, mesh, strategies, any_order);
   std::vector<AllowedLabels> choices;
   for (size_t i = 0; i < nodes->items.size(); ++i) {
     SHW_ASSIGN_OR_RETURN(choices.emplace_back(), reader.read(nodes->items[i], i));

@@ -81,7 +81,7 @@ struct ProgramStep {
   Stream stream = Stream::kCompute;
   std::vector<uint32_t> waits;  // events that must have been recorded
   uint32_t records = kNoEvent;  // event that becomes ready when the step is done
-  uint32_t node = UINT32_MAX;   // index of the graph's node that it serves
+  uint32_t node = UINT32_MAX;   // of the graph as it was given, before rewrites: what it serves
   uint8_t phase = 0;            // Phase
   double cost_us = 0;           // modelled
   // The input that result 0 overwrites: both are the same window. Only in the memory of an input

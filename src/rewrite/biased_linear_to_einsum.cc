@@ -40,13 +40,13 @@ class Rewriter {
   }
 
  private:
-  NodeId add_einsum(NodeId lhs, NodeId rhs, std::string equation, const TensorType& type,
-                    NodeMeta meta) {
+  NodeId add_einsum(NodeId origin, NodeId lhs, NodeId rhs, std::string equation,
+                    const TensorType& type, NodeMeta meta) {
     Attrs attrs;
     attrs.set(AttrKey::kEquation, std::move(equation));
-    return next_.graph().add_node(OpKind::kEinsum, namer_.fresh("einsum_default"),
-                                  {next_.mapped(lhs), next_.mapped(rhs)}, std::move(attrs), type,
-                                  std::move(meta));
+    return next_.add(origin, OpKind::kEinsum, namer_.fresh("einsum_default"),
+                     {next_.mapped(lhs), next_.mapped(rhs)}, std::move(attrs), type,
+                     std::move(meta));
   }
 
   // The one node that uses `n`, which is no output.
@@ -86,10 +86,10 @@ class Rewriter {
     if (bias.size() > 1 && (bias.size() > 2 || bias[0] != 1)) return false;  // not one a column
     const std::string batch = batch_letters(in.size() - 1);
     const NodeId product =
-        add_einsum(b->x, b->weight, batch + "k,kn->" + batch + "n",
+        add_einsum(b->product, b->x, b->weight, batch + "k,kn->" + batch + "n",
                    row_major(g_.type(b->product).dtype, out), joined_meta(g_, b->product, n));
-    const NodeId sum = next_.graph().add_node(
-        OpKind::kAdd, g_.op(n) == OpKind::kAdd ? g_.name(n) : namer_.fresh("add_tensor"),
+    const NodeId sum = next_.add(
+        n, OpKind::kAdd, g_.op(n) == OpKind::kAdd ? g_.name(n) : namer_.fresh("add_tensor"),
         {next_.mapped(b->bias), product}, {}, row_major(g_.type(last).dtype, out), g_.meta(n));
     next_.map(n, sum);
     next_.map(last, sum);
@@ -104,7 +104,8 @@ class Rewriter {
     const Dims &xs = g_.type(x).shape, &gs = g_.type(gradient).shape;
     if (!std::ranges::equal(batch_of(xs), batch_of(gs))) return false;
     const std::string batch = batch_letters(xs.size() - 1);
-    next_.map(n, add_einsum(x, gradient, batch + "k," + batch + "n->kn", g_.type(n), g_.meta(n)));
+    next_.map(n,
+              add_einsum(n, x, gradient, batch + "k," + batch + "n->kn", g_.type(n), g_.meta(n)));
     return true;
   }
 
@@ -121,17 +122,17 @@ class Rewriter {
     attrs.set(AttrKey::kDims, std::move(batch));
     attrs.erase(AttrKey::kKeepDim);
     const TensorType& type = g_.type(n);
-    const NodeId sum = next_.graph().add_node(
-        OpKind::kSum, namer_.fresh("sum_dim_intlist"), {next_.mapped(x)}, std::move(attrs),
-        row_major(type.dtype, Dims{type.shape.back()}), g_.meta(n));
+    const NodeId sum =
+        next_.add(n, OpKind::kSum, namer_.fresh("sum_dim_intlist"), {next_.mapped(x)},
+                  std::move(attrs), row_major(type.dtype, Dims{type.shape.back()}), g_.meta(n));
     if (type.rank() == 1) {
       next_.map(n, sum);
       return true;
     }
     Attrs size;
     size.set(AttrKey::kSize, std::vector<int64_t>(type.shape.begin(), type.shape.end()));
-    next_.map(n, next_.graph().add_node(OpKind::kView, namer_.fresh("view_default"), {sum},
-                                        std::move(size), type, g_.meta(n)));
+    next_.map(n, next_.add(n, OpKind::kView, namer_.fresh("view_default"), {sum}, std::move(size),
+                           type, g_.meta(n)));
     return true;
   }
 

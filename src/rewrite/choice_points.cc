@@ -67,8 +67,8 @@ class ChoicePoints {
   // All later uses of `source` read the alias.
   void insert(NodeId source, const std::string& name) {
     const NodeId operand = next_.mapped(source);
-    next_.map(source, next_.graph().add_node(OpKind::kAlias, name, {operand}, {}, g_.type(source),
-                                             g_.meta(source)));
+    next_.map(source, next_.add(source, OpKind::kAlias, name, {operand}, {}, g_.type(source),
+                                g_.meta(source)));
     ++inserted_;
   }
 

@@ -9,13 +9,24 @@ NodeId Rebuilder::copy(NodeId old) {
   if (const int32_t input = from_.input_index(old); input >= 0) {
     map_[old] = to_.add_input(from_.name(old), from_.type(old),
                               from_.inputs()[static_cast<size_t>(input)], from_.meta(old));
+    to_.set_origin(map_[old], from_.origin(old));
     return map_[old];
   }
   std::vector<NodeId> operands;
   for (NodeId o : from_.operands(old)) operands.push_back(mapped(o));
   map_[old] = to_.add_node(from_.op(old), from_.name(old), operands, from_.attrs(old),
                            from_.results(old), from_.is_tuple(old), from_.meta(old));
+  to_.set_origin(map_[old], from_.origin(old));
   return map_[old];
+}
+
+NodeId Rebuilder::add(NodeId origin, OpKind op, std::string name,
+                      std::initializer_list<NodeId> operands, Attrs attrs, const TensorType& result,
+                      NodeMeta meta) {
+  const NodeId added =
+      to_.add_node(op, std::move(name), operands, std::move(attrs), result, std::move(meta));
+  to_.set_origin(added, from_.origin(origin));
+  return added;
 }
 
 Graph Rebuilder::finish() {

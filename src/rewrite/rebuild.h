@@ -15,14 +15,18 @@ class Rebuilder {
  public:
   explicit Rebuilder(const Graph& from) : from_(from), map_(from.num_nodes(), kNoNode) {
     to_.reserve(from.num_nodes() + from.num_nodes() / 8);
+    to_.derive_from(from);
   }
 
   // Copies a node (with its entry among the inputs) and maps its value to the copy.
   NodeId copy(NodeId old);
+  // Adds a node that stands for the old node `origin`: its place is what errors at the new one
+  // name.
+  NodeId add(NodeId origin, OpKind op, std::string name, std::initializer_list<NodeId> operands,
+             Attrs attrs, const TensorType& result, NodeMeta meta);
   // The new value that stands for an old one from here on.
   void map(NodeId old, NodeId to) { map_[old] = to; }
   NodeId mapped(NodeId old) const { return old.valid() ? map_[old] : kNoNode; }
-  Graph& graph() { return to_; }
 
   // Copies the outputs and gives the graph away.
   Graph finish();

@@ -161,7 +161,7 @@ class Verifier {
   Status run() {
     for (uint32_t i = 0; i < graph_.num_nodes(); ++i) {
       Status status = check_node(NodeId{i});
-      if (!status.ok()) return status.at_node(i, graph_.name(NodeId{i}));
+      if (!status.ok()) return at_origin(std::move(status), graph_, NodeId{i});
     }
     if (next_input_ != graph_.inputs().size())
       return invalid_argument("input " + std::to_string(next_input_) + " stands for no node");
@@ -241,9 +241,9 @@ class Verifier {
       return invalid_argument(where + " is a gradient or an update of no input");
     const TensorType& input = graph_.type(graph_.inputs()[static_cast<size_t>(out.of_input)].node);
     if (graph_.type(out.node).shape != input.shape)
-      return invalid_argument(where + " is " + to_string(graph_.type(out.node)) +
-                              "; the input that it belongs to is " + to_string(input))
-          .at_node(out.node.v, graph_.name(out.node));
+      return at_origin(invalid_argument(where + " is " + to_string(graph_.type(out.node)) +
+                                        "; the input that it belongs to is " + to_string(input)),
+                       graph_, out.node);
     return check_in_place(out, where);
   }
 
@@ -257,9 +257,10 @@ class Verifier {
     if (input.storage == InputStorage::kState && !out.in_place)
       return invalid_argument(where + " updates state, which is always done in place");
     if (out.in_place && graph_.type(out.node).dtype != graph_.type(input.node).dtype)
-      return invalid_argument(where + " is " + to_string(graph_.type(out.node)) +
-                              ", which cannot take the place of " + to_string(graph_.type(input.node)))
-          .at_node(out.node.v, graph_.name(out.node));
+      return at_origin(invalid_argument(where + " is " + to_string(graph_.type(out.node)) +
+                                        ", which cannot take the place of " +
+                                        to_string(graph_.type(input.node))),
+                       graph_, out.node);
     return {};
   }
 

@@ -87,9 +87,9 @@ Result<Rewritten> run(const Graph& g) {
     Attrs attrs;
     attrs.set(AttrKey::kEquation, match->equation);
     const NodeId einsum =
-        next.graph().add_node(OpKind::kEinsum, namer.fresh("einsum_default"),
-                              {next.mapped(match->lhs), next.mapped(match->rhs)}, std::move(attrs),
-                              g.type(match->last), joined_meta(g, n, match->last));
+        next.add(n, OpKind::kEinsum, namer.fresh("einsum_default"),
+                 {next.mapped(match->lhs), next.mapped(match->rhs)}, std::move(attrs),
+                 g.type(match->last), joined_meta(g, n, match->last));
     next.map(match->last, einsum);  // the mm itself has no other user
     ++changes;
   }

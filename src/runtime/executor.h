@@ -1,8 +1,7 @@
 // Runs a plan on one rank: resolves kernels and memory once, then puts runs on streams.
 //
 //   create    looks kernels up by name, prepares them for their types, makes channels, allocates
-//   the
-//             arena and workspaces, and writes down the commands of each entry
+//             the arena and workspaces, and writes down the commands of each entry
 //   enqueue   fills in the pointers of this run's inputs and outputs and replays the commands:
 //             no allocation (when the caller brings the outputs), no look-up, no waiting
 //

@@ -34,8 +34,7 @@ constexpr double kStallShare = 0.01,
                  kLargeStallShare = 0.0005;  // of the way to the goal, that 30 steps must have made
 
 constexpr double kLargeRiseShare = 0.01;  // of the gap, that such a round must have closed
-// What takes no more parts than these is solved by one thread, and the same way every time; other
-// threads come when it turns out to be hard.
+// What takes no more parts than these is solved part by part; beyond, several are open at a time.
 constexpr uint32_t kPartsAlone = 200;
 
 uint64_t edge_cells(const PlacementProblem& problem) {
@@ -63,8 +62,8 @@ Status BudgetCloser::run() {
   SHW_RETURN_IF_ERROR(part.status());
   SHW_RETURN_IF_ERROR(visit(std::move(*part), true));
   while (!open_.empty() && !stopped()) {
-    if (search_.options().threads != 1 && search_.stats().branch_nodes == kPartsAlone) {
-      SHW_RETURN_IF_ERROR(branch_in_parallel());
+    if (search_.stats().branch_nodes >= kPartsAlone) {
+      SHW_RETURN_IF_ERROR(branch_in_rounds());
       continue;
     }
     const OpenPart next = take_next();
@@ -157,6 +156,7 @@ Result<std::optional<Part>> BudgetCloser::restrict(const Part& parent,
 
 Status BudgetCloser::settle_without_budgets(const Part& part) {
   const PlacementProblem& p = part.stage->problem;
+  const Watch::Part quiet(search_.watch());
   Search inner(p, search_.options(), search_.watch());
   if (search_.cost() != kForbidden) inner.look_below(search_.cost() - part.stage->constant);
   auto stage = inner.root_stage({});

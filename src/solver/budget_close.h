@@ -1,6 +1,6 @@
 // Branch and bound under budgets: what its source files share. budget_close.cc settles one part
-// after the other, budget_split.cc says in which two a part is split, budget_crew.cc lets several
-// threads work on the open parts.
+// after the other, budget_split.cc says in which two a part is split, budget_rounds.cc works on
+// several open parts at a time.
 #pragma once
 #include <array>
 #include <memory>
@@ -62,10 +62,13 @@ class BudgetCloser {
                                        std::span<const uint8_t> keep);
   Status visit(Part part, bool is_root);
 
-  // budget_crew.cc
-  struct Crew;
-  Status branch_in_parallel();
-  Status branch(Crew& crew, uint32_t worker, Search& own);
+  // budget_rounds.cc
+  struct Lane;
+  Status branch_in_rounds();
+  void assign(std::span<Lane> lanes);
+  Status run_round(std::span<Lane> lanes);
+  static Status descend(Lane& lane);
+  void merge(Lane& lane);
 
   void keep_prices(const Part& part, const Relaxation& relaxation);
   Status settle_without_budgets(const Part& part);

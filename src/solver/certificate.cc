@@ -50,7 +50,7 @@ std::vector<double> priced_usages(const PlacementProblem& problem,
 }
 
 Result<Certificate> certify(const PlacementProblem& problem, std::span<const BudgetPrice> prices,
-                            uint32_t sweeps, Monitor& monitor) {
+                            uint32_t sweeps, Monitor& monitor, const Deadline& deadline) {
   SHW_RETURN_IF_ERROR(problem.validate());
   double offset = 0, size = 0;
   for (const BudgetPrice& p : prices) {
@@ -59,7 +59,7 @@ Result<Certificate> certify(const PlacementProblem& problem, std::span<const Bud
     offset += p.price * problem.budget_limits()[p.budget];
     size += std::abs(p.price * problem.budget_limits()[p.budget]);
   }
-  Watch watch(monitor, 0);
+  Watch watch(monitor, deadline);
   Trws trws(problem, candidates(problem), watch);
   SHW_ASSIGN_OR_RETURN(const bool possible, trws.drop_unsupported());
   if (!possible) return failed_precondition("some variable has no label that is allowed and fits");
@@ -67,6 +67,7 @@ Result<Certificate> certify(const PlacementProblem& problem, std::span<const Bud
   double stall_bound = -kForbidden;
   for (uint32_t s = 0; s < sweeps; ++s) {
     SHW_RETURN_IF_ERROR(trws.sweep());
+    if (watch.expired()) break;
     if (s % 8 != 7) continue;
     if (trws.bound() - stall_bound <= kStallShare * std::abs(trws.bound())) break;
     stall_bound = trws.bound();

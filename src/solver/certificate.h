@@ -27,9 +27,9 @@ struct Certificate {
 std::vector<double> priced_usages(const PlacementProblem& problem,
                                   std::span<const BudgetPrice> prices);
 
-// Sweeps until the bound stalls, `sweeps` times at most. FAILED_PRECONDITION: no label is left to
-// some variable.
+// Sweeps until the bound stalls, `sweeps` times or until the deadline at most. FAILED_PRECONDITION:
+// no label is left to some variable.
 Result<Certificate> certify(const PlacementProblem& problem, std::span<const BudgetPrice> prices,
-                            uint32_t sweeps, Monitor& monitor);
+                            uint32_t sweeps, Monitor& monitor, const Deadline& deadline = {});
 
 }  // namespace shw::solver

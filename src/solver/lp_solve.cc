@@ -177,7 +177,7 @@ Result<Solution> solve_with_lp_solve(const PlacementProblem& problem, double tim
   if (lp == nullptr)
     return Status(Code::kResourceExhausted, "the problem is too large for lp_solve");
   Monitor monitor;
-  Watch watch(monitor, time_limit_s);
+  Watch watch(monitor, Deadline::in(time_limit_s));
   Overseer overseer{&watch, {}};
   Solution solution;
   const int outcome = run(lp.get(), problem, overseer, solution.choice);

@@ -21,6 +21,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "support/deadline.h"
 #include "support/monitor.h"
 #include "support/status.h"
 
@@ -125,10 +126,10 @@ struct SolveOptions {
   uint64_t table_budget_bytes = 64ull << 20;  // of exact elimination
   uint64_t max_branch_nodes = 100000;
   uint64_t branch_bytes = 3ull << 30;  // of what branching keeps, with budgets
-  // At most, 0: as many as cores. More than one share the work on budgets once it turns out to be
-  // hard, and change the choice among equals only, or what is best when a limit is reached.
+  // At most, 0: as many as cores. They share the work on budgets once it turns out to be hard, and
+  // change nothing but the time that it takes.
   uint32_t threads = 1;
-  double time_limit_s = 0;     // 0: none; at the limit the incumbent is returned, proven = false
+  Deadline deadline = {};      // then the incumbent is returned, proven = false
   double relative_gap = 1e-9;  // proven when cost − bound ≤ relative_gap · |cost|
   // What an earlier solve of nearly this problem left: the same variables and labels, at other
   // costs or limits. Saves work, and proves as much; what does not fit is ignored. May be null.
@@ -169,8 +170,10 @@ double peak_load(const PlacementProblem& problem, uint32_t budget,
                  std::span<const uint32_t> choice);
 
 // The optimum with its proof. INVALID_ARGUMENT: not a valid problem; FAILED_PRECONDITION: no
-// labelling has finite cost (the message names variables); CANCELLED: within 10 ms of the monitor's
-// flag. The same problem gives the same choice, always.
+// labelling has finite cost (the message names variables); DEADLINE_EXCEEDED: none was found before
+// the deadline; RESOURCE_EXHAUSTED: none within the sweeps, branch nodes and bytes of the options;
+// CANCELLED: within 10 ms of the monitor's flag. Unless the deadline ended it, the same problem and
+// options give the same solution, on every machine and with any number of threads.
 Result<Solution> solve(const PlacementProblem& problem, const SolveOptions& options,
                        Monitor& monitor);
 

@@ -31,7 +31,14 @@ SolveStats size_of(const PlacementProblem& problem) {
   return stats;
 }
 
-Status no_labelling_found(const Search& search, const Stage& stage) {
+// None is known to be forbidden, and none was found.
+Status gave_up(const Watch& watch, const std::string& what) {
+  return watch.expired() ? Status(Code::kDeadlineExceeded, what + " was found in time")
+                         : Status(Code::kResourceExhausted,
+                                  what + " was found in the work that a solve may take");
+}
+
+Status no_labelling_found(const Search& search, const Watch& watch, const Stage& stage) {
   constexpr uint32_t kMaxNamed = 8;
   if (search.bound() == kForbidden) {  // every part was searched
     std::string names;
@@ -42,7 +49,7 @@ Status no_labelling_found(const Search& search, const Stage& stage) {
     return failed_precondition("no labelling has finite cost: what is forbidden among variables " +
                                names + " leaves no choice for all of them");
   }
-  return Status(Code::kDeadlineExceeded, "no labelling was found within the limits of the solve");
+  return gave_up(watch, "no labelling of finite cost");
 }
 
 Solution answer(Search& search, const PlacementProblem& problem) {
@@ -64,7 +71,7 @@ Solution answer(Search& search, const PlacementProblem& problem) {
 Result<Solution> solve(const PlacementProblem& problem, const SolveOptions& options,
                        Monitor& monitor) {
   SHW_RETURN_IF_ERROR(problem.validate());
-  Watch watch(monitor, options.time_limit_s);
+  Watch watch(monitor, options.deadline);
   Search search(problem, options, watch);
   SolveStats& stats = search.stats();
   stats = size_of(problem);
@@ -74,9 +81,7 @@ Result<Solution> solve(const PlacementProblem& problem, const SolveOptions& opti
   if (!problem.budget_limits().empty()) {
     SHW_RETURN_IF_ERROR(close_gap_within_budgets(search, problem));
     stats.search_s = clock.lap_s();
-    if (!search.found())
-      return Status(Code::kDeadlineExceeded,
-                    "no labelling within the budgets was found within the limits of the solve");
+    if (!search.found()) return gave_up(watch, "no labelling within the budgets");
     return answer(search, problem);
   }
   if (options.warm != nullptr) {
@@ -94,7 +99,7 @@ Result<Solution> solve(const PlacementProblem& problem, const SolveOptions& opti
   if (!search.proven()) SHW_RETURN_IF_ERROR(close_gap(search, small));
   stats.search_s = clock.lap_s();
 
-  if (search.cost() == kForbidden) return no_labelling_found(search, *small);
+  if (search.cost() == kForbidden) return no_labelling_found(search, watch, *small);
   return answer(search, problem);
 }
 

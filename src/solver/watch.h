@@ -2,11 +2,13 @@
 //
 // Loops report the work they did, in table cells (about a nanosecond each); the caller's flag and
 // the clock are read once enough has gathered, so poll() may stand in inner loops. A raised flag is
-// an error that travels up; a spent time limit is not: the phases return what they have.
+// an error that travels up; a deadline that has passed is not: the phases return what they have.
 #pragma once
-#include <chrono>
+#include <atomic>
 #include <cstdint>
+#include <utility>
 
+#include "support/deadline.h"
 #include "support/monitor.h"
 #include "support/status.h"
 
@@ -14,23 +16,22 @@ namespace shw::solver {
 
 class Watch {
  public:
-  Watch(Monitor& monitor, double time_limit_s) : monitor_(monitor) {
-    if (time_limit_s > 0) {
-      limited_ = true;
-      deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                     std::chrono::duration<double>(time_limit_s));
-    }
-  }
+  Watch(Monitor& monitor, const Deadline& deadline) : monitor_(monitor), deadline_(deadline) {}
 
-  // For another thread, with a monitor of its own: the same time limit.
-  Watch(Monitor& monitor, const Watch& other)
-      : monitor_(monitor), deadline_(other.deadline_), limited_(other.limited_) {}
+  // For work on another thread, with a monitor of its own: the same deadline and cancel flag. Once
+  // `stop` is raised, that work is CANCELLED.
+  Watch(Monitor& monitor, const Watch& other, const std::atomic<bool>& stop)
+      : monitor_(monitor), deadline_(other.deadline_), stop_(&stop) {
+    monitor_.cancel = other.monitor_.cancel;
+  }
 
   Status poll(uint64_t cells) {
     gathered_ += cells;
     if (gathered_ < kCellsPerLook) return {};
-    gathered_ = 0;
+    done_ += std::exchange(gathered_, 0);
     look_at_clock();
+    if (stop_ != nullptr && stop_->load(std::memory_order_relaxed))
+      return Status(Code::kCancelled, "another thread has failed");
     return monitor_.poll();
   }
   Status report(double best_cost, double bound) {
@@ -50,19 +51,21 @@ class Watch {
     Watch& watch_;
   };
   bool expired() const { return expired_; }
+  uint64_t cells() const {
+    return done_ + gathered_;
+  }  // of all work so far; the clock plays no part
 
  private:
-  using Clock = std::chrono::steady_clock;
   static constexpr uint64_t kCellsPerLook = 1 << 19;  // well under a millisecond
 
-  void look_at_clock() { expired_ = expired_ || (limited_ && Clock::now() >= deadline_); }
+  void look_at_clock() { expired_ = expired_ || deadline_.passed(); }
 
   Monitor& monitor_;
   Progress told_{.phase = "solve"};
   uint32_t parts_ = 0;
-  Clock::time_point deadline_;
-  uint64_t gathered_ = 0;
-  bool limited_ = false;
+  const Deadline deadline_;
+  const std::atomic<bool>* stop_ = nullptr;
+  uint64_t gathered_ = 0, done_ = 0;
   bool expired_ = false;
 };
 

@@ -341,7 +341,7 @@ Result<Strategies> Strategies::enumerate(const Graph& graph, const Mesh& mesh,
   for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
     if (i % 256 == 0) SHW_RETURN_IF_ERROR(monitor.poll());
     auto set = enumerator.set_for(NodeId{i});
-    if (!set.ok()) return Status(set.status()).at_node(i, graph.name(NodeId{i}));
+    if (!set.ok()) return at_origin(set.status(), graph, NodeId{i});
     s.set_of_.push_back(*set);
   }
   return s;

@@ -5,9 +5,9 @@
 // left out: shards that run out of elements, and partial entries of different kinds in one layout
 // (2.1).
 //
-// Rule sets: `compat` is the reference's, strategy by strategy. `full` is what is right: only even
-// shards (an uneven mean is not an average of averages, and lowering pads nothing yet), and no
-// masked partials (nothing lowers them yet).
+// Rule sets: `compat` is the reference's, strategy by strategy. `full` is what is right: it leaves
+// out what gives wrong results (averages over uneven shards), and adds what the reference lacks
+// (sharding/README.md has the table).
 //
 // Sets are enumerated once per class of equal nodes: same op, attributes, types and, for ops that
 // follow, the same producer.

@@ -1,8 +1,9 @@
 // Progress and cancellation of long work, in one object that is handed down to whatever may take
 // long.
 //
-// The owner sets `on_progress` and `cancel`; the worker calls poll() at least every 10 ms of work,
-// and report() when there is something new to tell. Neither is called by two threads at once.
+// The owner sets `on_progress`, `cancel` and `deadline`; the worker calls poll() at least every 10
+// ms of work, and report() when there is something new to tell. Neither is called by two threads at
+// once.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -10,6 +11,7 @@
 #include <limits>
 #include <string_view>
 
+#include "support/deadline.h"
 #include "support/status.h"
 
 namespace shw {
@@ -27,11 +29,14 @@ class Monitor {
  public:
   std::function<bool(const Progress&)> on_progress;  // returns true to cancel; may be empty
   const std::atomic<bool>* cancel = nullptr;         // may be null
+  Deadline deadline;  // of work that has nothing to show for itself before it is done
 
-  // CANCELLED once the flag is raised or a progress call asked for it.
+  // CANCELLED once the flag is raised or a progress call asked for it; DEADLINE_EXCEEDED.
   Status poll() const {
     if (stop_ || (cancel != nullptr && cancel->load(std::memory_order_relaxed)))
       return Status(Code::kCancelled, "cancelled by the caller");
+    if (deadline.passed())
+      return Status(Code::kDeadlineExceeded, "the time limit passed before there was any plan");
     return {};
   }
   Status report(Progress p) {

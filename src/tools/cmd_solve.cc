@@ -73,7 +73,7 @@ void print_text(const import::ImportedProblem& imported, const solver::Solution&
 Status solve_file(const Options& options) {
   SHW_ASSIGN_OR_RETURN(const import::ImportedProblem imported, read(options));
   solver::SolveOptions how;
-  how.time_limit_s = options.time_limit_s;
+  how.deadline = Deadline::in(options.time_limit_s);
   how.threads = options.threads;
   Monitor monitor;
   ProgressLine line(monitor);
@@ -103,7 +103,8 @@ void add_solve(CLI::App& app, int& exit_code) {
                  "Give tied nodes one common strategy; without it each has its own");
   verb->add_option("--format", options->format, "Of the file: ap-problem-1 or iopddl")
       ->check(CLI::IsMember({"ap-problem-1", "iopddl"}));
-  verb->add_option("--threads", options->threads, "At most so many, where budgets make it hard; 0: as many as cores");
+  verb->add_option("--threads", options->threads,
+                   "At most so many, where budgets make it hard; 0: as many as cores");
   verb->add_option("--time-limit", options->time_limit_s,
                    "Seconds after which to print the best so far")
       ->check(CLI::NonNegativeNumber);

@@ -60,6 +60,7 @@ Result<int64_t> parse_bytes(const std::string& text) {
 
 Result<CompileOptions> PlanOptions::options() const {
   CompileOptions c = compile;
+  c.start_clock();
   c.mesh = mesh;
   SHW_ASSIGN_OR_RETURN(c.hardware, hardware_text(hardware));
   c.einsum = !no_einsum;
@@ -139,8 +140,8 @@ void PlanOptions::add_to(CLI::App& verb, bool with_mesh) {
                 "Offer strided shards, which views bring about (with --no-einsum they keep the "
                 "sequence sharded through linear layers)");
   verb.add_flag("--no-einsum", no_einsum, "Leave view-mm-view as it is");
-  verb.add_option("--time-limit", compile.solver.time_limit_s,
-                  "Seconds after which the solver settles for the best so far; default: none")
+  verb.add_option("--time-limit", compile.time_limit_s,
+                  "Seconds after which the best answer so far is taken; default: none")
       ->check(CLI::NonNegativeNumber);
   verb.add_option("--overlap", overlap,
                   "none: all communication is charged; prefetch: that of parameters and gradients "

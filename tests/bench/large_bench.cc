@@ -56,7 +56,8 @@ Status plan_large(double limit_gb, bool budget, const char* out) {
   options.keep_graph = false;
   options.memory_limit_bytes = static_cast<int64_t>(limit_gb * 1e9);
   options.optimizer_factor = 2;
-  options.solver.time_limit_s = 50;
+  options.time_limit_s = 50;
+  options.start_clock();
   if (!budget) options.parameter_budget.kind = ParameterBudget::Kind::kNone;
   Monitor monitor;
   SHW_ASSIGN_OR_RETURN(const Compiled compiled, compile(bytes, options, monitor));

@@ -19,8 +19,8 @@ struct Timed {
   double ms = 0;
 };
 
-Result<Timed> timed_solve(const solver::PlacementProblem& problem,
-                          const solver::SolveOptions& options) {
+Result<Timed> timed_solve(const solver::PlacementProblem& problem, solver::SolveOptions options) {
+  options.deadline = Deadline::in(60);
   Monitor monitor;
   Timed timed;
   const auto start = std::chrono::steady_clock::now();
@@ -42,7 +42,6 @@ Status run(const std::string& path, const char* mesh, uint32_t nodes, double lim
   options.input_layout = "S(0)R";
   options.memory_limit_bytes = static_cast<int64_t>(limit_gib * 0x1p30);
   if (limit_gib > 0) options.parameter_budget.kind = ParameterBudget::Kind::kNone;
-  options.solver.time_limit_s = 60;
   Monitor monitor;
   SHW_ASSIGN_OR_RETURN(const auto planner, Planner::create(bytes, options, monitor));
   SHW_ASSIGN_OR_RETURN(const PlacementConstraints constraints, planner->constraints_of(options));

@@ -5,6 +5,7 @@ usage: cli_test.py SHARDWISE_BINARY PROJECT_DIR
 """
 import json, struct
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,7 @@ GRAPH = TMP / "tiny.swgraph"
 PLAN = TMP / "tiny.swplan"
 TENSORS = DATA / "llama_tiny_f32.safetensors"
 MESH = ["--mesh", "dp=2,tp=4"]
+SLOWER = 20 if any(s in EXE.read_bytes() for s in (b"__asan_init", b"__tsan_init")) else 1
 
 
 def shardwise(*args):
@@ -62,6 +64,35 @@ class Cli(unittest.TestCase):
         self.assertEqual({k: v["count"] for k, v in j["collectives"].items()}, {"all_gather": 17, "all_reduce": 9})
         self.assertGreater(j["peak_rss_bytes"], 1 << 20)
         self.assertEqual(set(j["seconds"]), {"load", "rewrite", "strategies", "price", "solve", "lower", "passes", "write", "total"})
+
+    def test_figures_at_the_top_of_the_readme(self):
+        graph = TMP / "l32.swgraph"
+        self.ok("import", "--from", "fx-json", DATA / "llama8b_L32_8x8_einsum.graph.pre.json.gz", "-o", graph)
+        j = json.loads(self.ok("plan", graph, "--mesh", "dp=8,tp=8", "--rules", "compat", "--input-layout", "S(0)R", "--output-layout",
+                               "S(0)S(2)", "--grad-reduce-dtype", "f32", "-o", TMP / "p", "--json"))
+        count = sum(c["count"] for c in j["collectives"].values())
+        sent = sum(c["wire_bytes_per_rank"] for c in j["collectives"].values())
+        row = f"| {count}; {sent / 1e9:.2f} GB |"
+        objective = f"| {j['objective']:.4f} µs, proven optimal |".replace("552204", "552 204")
+        self.assertTrue(j["proven"])
+        readme = (ROOT / "README.md").read_text()
+        self.assertIn(objective, readme)
+        self.assertIn(row, readme)
+
+    def test_time_limit_is_of_the_whole_command(self):
+        graph = TMP / "l2.swgraph"
+        self.ok("import", "--from", "fx-json", TESTS / "graphs/llama8b_L2_8x8_einsum.graph.pre.json.gz", "-o", graph)
+        common = [graph, "--param-budget", "none", "--optimizer-factor", "2", "--time-limit", "0.5"]
+        mesh = ["--mesh", "dp=8,tp=8", "--threads", "1"]
+        for verb in (["plan", *common, *mesh, "--memory", "2700MB", "-o", TMP / "p"], ["pareto", *common, *mesh, "--points", "300"],
+                     ["explain", *common, *mesh, "--memory", "2700MB"], ["what-if", *common, *mesh, "--new-memory", "2700MB"],
+                     ["search", *common, "--devices", "64", "--threads", "1"]):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            shardwise(*verb)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            # CPU time: the machine may do other things too, and one thread cannot take more of it than passes.
+            took = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+            self.assertLessEqual(took, 1.1 * 0.5 + 0.2 * SLOWER, verb)
 
     def test_hardware_is_listed_and_described_in_files(self):
         listed = json.loads(self.ok("hardware", "--json"))

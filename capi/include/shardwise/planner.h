@@ -31,8 +31,8 @@ typedef struct shw_planner_changes {
   int64_t memory_limit_bytes;    /* 0: as in the options */
   shw_bytes placements;          /* JSON of shw_plan_to_placements(): the nodes that it names are
                                     given exactly these; size 0: none; lent for the call */
-  double time_limit_s;           /* of each solve, then the best solution so far is taken, unproven;
-                                    0: as in the options */
+  double time_limit_s;           /* wall clock, from the start of the call, all solves together; then
+                                    the best answer so far is taken, unproven; 0: as in the options */
   const shw_cancel* cancel;      /* lent for the call; NULL: none, also if the options have one */
   shw_progress_fn progress;      /* NULL: none */
   void* progress_user;
@@ -61,6 +61,7 @@ typedef struct shw_planner_changes {
  * @retval SHW_INVALID_ARGUMENT    the bytes are no sound graph, or an option makes no sense
  * @retval SHW_UNIMPLEMENTED       the graph or an option asks for what the library cannot do yet
  * @retval SHW_CANCELLED           `cancel` was raised, or `progress` returned non-zero
+ * @retval SHW_DEADLINE_EXCEEDED   time_limit_s passed before there was an answer
  * @retval SHW_RESOURCE_EXHAUSTED  out of memory
  * @thread any; calls in one context run in parallel
  * @since 0.1
@@ -93,6 +94,7 @@ SHW_API void shw_planner_changes_init(shw_planner_changes* changes, size_t size)
  *                                  another mesh or graph
  * @retval SHW_FAILED_PRECONDITION  no placement satisfies the options and the changes
  * @retval SHW_CANCELLED            `cancel` was raised, or `progress` returned non-zero
+ * @retval SHW_DEADLINE_EXCEEDED    time_limit_s passed before there was an answer
  * @retval SHW_RESOURCE_EXHAUSTED   out of memory
  * @thread external: one thread at a time for each planner
  * @since 0.1
@@ -119,6 +121,7 @@ SHW_API shw_status* shw_planner_compile(shw_planner* planner, const shw_planner_
  *                                  sense
  * @retval SHW_FAILED_PRECONDITION  no placement satisfies the options and the changes
  * @retval SHW_CANCELLED            `cancel` was raised, or `progress` returned non-zero
+ * @retval SHW_DEADLINE_EXCEEDED    time_limit_s passed before there was an answer
  * @retval SHW_RESOURCE_EXHAUSTED   out of memory
  * @thread external: one thread at a time for each planner
  * @since 0.1
@@ -142,6 +145,7 @@ SHW_API shw_status* shw_planner_explain(shw_planner* planner, const char* node, 
  * @retval SHW_INVALID_ARGUMENT     a change makes no sense
  * @retval SHW_FAILED_PRECONDITION  no placement satisfies the options and the changes
  * @retval SHW_CANCELLED            `cancel` was raised, or `progress` returned non-zero
+ * @retval SHW_DEADLINE_EXCEEDED    time_limit_s passed before there was an answer
  * @retval SHW_RESOURCE_EXHAUSTED   out of memory
  * @thread external: one thread at a time for each planner
  * @since 0.1
@@ -158,6 +162,7 @@ SHW_API shw_status* shw_planner_explain_plan(shw_planner* planner,
  * @param out_blob  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_INVALID_ARGUMENT     a change makes no sense
  * @retval SHW_FAILED_PRECONDITION  no placement satisfies the options and the changes
+ * @retval SHW_DEADLINE_EXCEEDED   time_limit_s passed before there was an answer
  * @retval SHW_CANCELLED            `cancel` was raised, or `progress` returned non-zero
  * @retval SHW_RESOURCE_EXHAUSTED   out of memory
  * @thread external: one thread at a time for each planner
@@ -216,7 +221,8 @@ typedef struct shw_search_options {
   uint64_t flags;        /* SHW_SEARCH_* */
   int64_t num_devices;   /* 1 to 2^20 */
   int32_t max_mesh_dims; /* 1 to 6; 0: 3 */
-  int32_t num_threads;   /* at most this many; 0: as many as cores. Never changes the answer */
+  int32_t num_threads;   /* at most this many; 0: as many as cores. Never changes a plan, unless the
+                            options' time_limit_s ends its search */
   int32_t num_best;      /* only so many best are wanted: others are given up once their bound says
                             that they are not among them, sooner or later by threads; 0: all */
   int32_t reserved;      /* 0 */

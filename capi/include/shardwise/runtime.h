@@ -335,7 +335,7 @@ SHW_API shw_status* shw_plan_shard_input(const shw_plan* plan, size_t entry, siz
  * @param num_pieces  number of ranks
  * @param out_buffer  receives a handle that the caller destroys, row-major; NULL on failure
  * @retval SHW_INVALID_ARGUMENT     a piece is missing or is not what the port asks for
- * @retval SHW_FAILED_PRECONDITION  the output is spread over the ranks as partial sums, or absent
+ * @retval SHW_FAILED_PRECONDITION  the output is absent
  * @retval SHW_OUT_OF_RANGE         there is no such entry or output
  * @retval SHW_RESOURCE_EXHAUSTED   out of memory
  * @thread any, while no run writes the pieces

@@ -241,8 +241,11 @@ typedef struct shw_compile_options {
   shw_param_budget param_budget;
   double param_budget_factor;  /* for SHW_PARAM_BUDGET_FACTOR; in (0, 1] */
   shw_dtype grad_reduce_dtype; /* gradients are reduced after the cast to it; 0: as they come */
-  int32_t num_threads;         /* at most this many; 0: as many as cores. Never changes the plan */
-  double time_limit_s;         /* then the best solution so far is taken, unproven; 0: none */
+  int32_t num_threads;         /* at most this many; 0: as many as cores. Never changes the plan,
+                                  unless time_limit_s ends the search */
+  double time_limit_s;         /* wall clock, from the start of the call; then the best placement so
+                                  far is taken, unproven, with its bound. Lowering and writing it
+                                  are not cut short. 0: none */
   const shw_cancel* cancel;    /* lent for the call; NULL: none */
   shw_progress_fn progress;    /* NULL: none */
   void* progress_user;
@@ -393,14 +396,15 @@ SHW_API const char* shw_status_code_name(shw_code code);
 SHW_API const char* shw_status_message(const shw_status* status);
 
 /**
- * Index of the node of the caller's graph that is at fault; -1: none.
+ * Index of the node of the caller's graph that is at fault, as the graph was before any rewrite;
+ * -1: none.
  * @thread any
  * @since 0.1
  */
 SHW_API int64_t shw_status_node_index(const shw_status* status);
 
 /**
- * Name of that node.
+ * Name of that node; of an error while a plan runs, its kernel.
  * @return lent by `status`; "": none
  * @thread any
  * @since 0.1
@@ -528,7 +532,10 @@ SHW_API void shw_compile_options_init(shw_compile_options* options, size_t size)
  * @retval SHW_FAILED_PRECONDITION  no placement satisfies the options
  * @retval SHW_UNIMPLEMENTED        the graph or an option asks for what the library cannot do yet
  * @retval SHW_CANCELLED            `cancel` was raised, or `progress` returned non-zero
- * @retval SHW_RESOURCE_EXHAUSTED   out of memory
+ * @retval SHW_DEADLINE_EXCEEDED    time_limit_s passed before any placement was found; never
+ *                                  without a time limit
+ * @retval SHW_RESOURCE_EXHAUSTED   out of memory; or the search came to the end of the work that it
+ *                                  may take and found no placement within memory_limit_bytes
  * @thread any; calls in one context run in parallel
  * @since 0.1
  */

@@ -10,6 +10,7 @@
 #include "cost/collective.h"
 #include "lowering/lower.h"
 #include "lowering/prices.h"
+#include "lowering/shard_order.h"
 #include "passes/pass.h"
 #include "plan/plan.h"
 #include "runtime/virtual_ranks.h"
@@ -259,8 +260,10 @@ Result<OpPlan> plan_for(const Job& job, const Mesh& mesh, const Strategies& stra
   SHW_ASSIGN_OR_RETURN(const auto model, cost::CollectiveModel::create(hardware, mesh));
   Monitor monitor;
   Plan plan;
+  const MovePrices prices = move_prices(model);
+  SHW_RETURN_IF_ERROR(choose_shard_orders(job.graph, mesh, prices, assignment, monitor));
   SHW_ASSIGN_OR_RETURN(plan.program,
-                       lower(job.graph, mesh, assignment, move_prices(model),
+                       lower(job.graph, mesh, assignment, prices,
                              {.compute_us = {}, .allow_partial_inputs = true}, monitor));
   SHW_ASSIGN_OR_RETURN(const auto reports, run_passes(plan.program, default_passes(), monitor));
   SHW_ASSIGN_OR_RETURN(out.plan, read_plan(write_plan(plan)));

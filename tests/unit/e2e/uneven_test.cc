@@ -45,8 +45,7 @@ void expect_same(const Dims& shape, const Mesh& mesh, const Layout& from, const 
   const auto model = cost::CollectiveModel::create(*cost::hardware_by_name("h100"), mesh);
   Monitor monitor;
   Plan plan;
-  auto program = lower(g, mesh, a, move_prices(*model),
-                       {.compute_us = {}, .choose_shard_orders = false}, monitor);
+  auto program = lower(g, mesh, a, move_prices(*model), {}, monitor);
   ASSERT_TRUE(program.ok()) << program.status().message();
   plan.program = std::move(*program);
   ASSERT_TRUE(run_passes(plan.program, default_passes(), monitor).ok());

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "lowering/prices.h"
+#include "lowering/shard_order.h"
 #include "virtual_ranks.h"
 
 namespace shw {
@@ -73,10 +74,10 @@ class Sketch {
       for (size_t k = 0; k < operands.size(); ++k)
         assignment.operands(NodeId{i})[k] = *parse_layout(operands[k], mesh_.rank());
     }
-    LowerOptions options;
-    options.choose_shard_orders = choose_orders;
     Monitor monitor;
-    return shw::lower(graph, mesh_, assignment, simple_prices(), options, monitor);
+    if (choose_orders)
+      SHW_RETURN_IF_ERROR(choose_shard_orders(graph, mesh_, simple_prices(), assignment, monitor));
+    return shw::lower(graph, mesh_, assignment, simple_prices(), {}, monitor);
   }
 
   Graph graph;

@@ -7,6 +7,7 @@
 
 #include "lowering/lower.h"
 #include "lowering/prices.h"
+#include "lowering/shard_order.h"
 #include "passes/pass.h"
 #include "reference_choice.h"
 
@@ -42,8 +43,12 @@ Program lowered(const std::string& problem) {
   LowerOptions options;
   options.compute_us = choice->compute_us;
   Monitor monitor;
-  auto p = lower(choice->graph, choice->mesh, *choice->assignment, move_prices(*model), options,
-                 monitor);
+  const MovePrices prices = move_prices(*model);
+  Assignment assignment = *choice->assignment;
+  const Status ordered =
+      choose_shard_orders(choice->graph, choice->mesh, prices, assignment, monitor);
+  EXPECT_TRUE(ordered.ok()) << ordered.message();
+  auto p = lower(choice->graph, choice->mesh, assignment, prices, options, monitor);
   EXPECT_TRUE(p.ok()) << p.status().message() << " at " << p.status().node_name();
   return p.ok() ? std::move(*p) : Program{};
 }

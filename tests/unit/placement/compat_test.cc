@@ -105,8 +105,9 @@ TEST_P(Compat, OptimumIsTheReferences) {
       Strategies::enumerate(want.graph, mesh, {.rules = Rules::kCompat}, monitor);
   const auto conditions = side_conditions(want.graph, mesh, *strategies, want.constraints);
   Pricer pricer(want.graph, *strategies, *model, cost::PriceRules::kCompat);
-  const auto problem = placement_problem(want.graph, *conditions, pricer, monitor);
+  auto problem = priced_problem(want.graph, conditions->no_comm, pricer, monitor);
   ASSERT_TRUE(problem.ok()) << problem.status().message();
+  add_conditions(*conditions, *problem);
   const auto placed = place(want.graph, *strategies, *problem, pricer, {}, monitor);
   ASSERT_TRUE(placed.ok()) << placed.status().message();
   EXPECT_TRUE(placed->proven);

@@ -118,10 +118,9 @@ TEST_P(Memory, IsWhatTheProgramHolds) {
     ASSERT_TRUE(placed.ok()) << placed.status().message();
   }
   const MovePrices prices = move_prices(planner->collectives());
-  const auto program = lower(
-      planner->graph(), planner->mesh(),
-      assignment_of(planner->graph(), planner->strategies(), placed->choice), prices,
-      {.compute_us = {}, .choose_shard_orders = false, .copies = Copies::kAsPlanned}, monitor);
+  const auto program = lower(planner->graph(), planner->mesh(),
+                             assignment_of(planner->graph(), planner->strategies(), placed->choice),
+                             prices, {.compute_us = {}, .copies = Copies::kAsPlanned}, monitor);
   ASSERT_TRUE(program.ok()) << program.status().message();
   const Recount recount(*planner, *program, factor);
   const std::vector<double> got = planner->memory().bytes_at_points(placed->choice);

@@ -242,7 +242,7 @@ PlacementProblem hard_problem() {  // takes seconds
 TEST(Budgets, GiveTheIncumbentAtTheTimeLimit) {
   const PlacementProblem problem = hard_problem();
   SolveOptions options;
-  options.time_limit_s = 0.3;
+  options.deadline = Deadline::in(0.3);
   const auto got = solve_quietly(problem, options);
   ASSERT_TRUE(got.ok()) << got.status().message();
   EXPECT_FALSE(got->proven);
@@ -253,6 +253,38 @@ TEST(Budgets, GiveTheIncumbentAtTheTimeLimit) {
 TEST(Budgets, StopSoonAfterTheFlagIsRaised) {
   const PlacementProblem problem = hard_problem();
   expect_stops_soon(problem, {1, 30, 200});
+}
+
+// Whether the search comes to its end or a limit ends it; only parts beyond the first few hundred
+// are worked on by several threads.
+TEST(Budgets, AreSolvedAlikeByAnyNumberOfThreads) {
+  PlacementProblem problem = random_problem(701, {.min_variables = 45,
+                                                  .max_variables = 45,
+                                                  .max_labels = 8,
+                                                  .edges_per_variable = 3,
+                                                  .forbidden = 0,
+                                                  .max_cost = 1000});
+  add_random_budgets(problem, 9, 2, 20);
+  for (const uint64_t most_parts : {300, 100000}) {
+    SolveOptions options;
+    options.max_branch_nodes = most_parts;
+    const auto alone = solve_quietly(problem, options);
+    ASSERT_TRUE(alone.ok()) << alone.status().message();
+    ASSERT_GE(alone->stats.branch_nodes, 300u) << "too easy for this test";
+    EXPECT_LE(alone->stats.branch_nodes, most_parts);
+    EXPECT_EQ(alone->proven, most_parts > 300);
+    for (const uint32_t threads : {2, 4, 16}) {
+      SCOPED_TRACE(threads);
+      options.threads = threads;
+      const auto together = solve_quietly(problem, options);
+      ASSERT_TRUE(together.ok()) << together.status().message();
+      EXPECT_EQ(together->choice, alone->choice);
+      EXPECT_EQ(together->cost, alone->cost);
+      EXPECT_EQ(together->bound, alone->bound);
+      EXPECT_EQ(together->stats.branch_nodes, alone->stats.branch_nodes);
+      EXPECT_EQ(together->stats.sweeps, alone->stats.sweeps);
+    }
+  }
 }
 
 TEST(Budgets, RefuseWhatDoesNotFit) {

@@ -16,7 +16,7 @@ constexpr uint64_t kNoLimit = UINT64_MAX;
 std::optional<EliminationPlan> plan(const PlacementProblem& problem, uint64_t max_table_bytes,
                                     uint64_t max_cells) {
   Monitor monitor;
-  Watch watch(monitor, 0);
+  Watch watch(monitor, Deadline());
   return *plan_elimination(problem, max_table_bytes, max_cells, watch);
 }
 
@@ -29,7 +29,7 @@ TEST(Eliminate, FindsTheOptimum) {
     const auto found = plan(problem, kNoLimit, kNoLimit);
     ASSERT_TRUE(found.has_value());
     Monitor monitor;
-    Watch watch(monitor, 0);
+    Watch watch(monitor, Deadline());
     const auto choice = eliminate(problem, *found, watch);
     ASSERT_TRUE(choice.ok());
     const auto best = solve_brute_force(problem);
@@ -62,7 +62,7 @@ TEST(Eliminate, StopsWhenCancelled) {
   const std::atomic<bool> cancel{true};
   Monitor monitor;
   monitor.cancel = &cancel;
-  Watch watch(monitor, 0);
+  Watch watch(monitor, Deadline());
   const auto choice = eliminate(problem, *found, watch);
   ASSERT_FALSE(choice.ok());
   EXPECT_EQ(choice.status().code(), Code::kCancelled);
@@ -74,7 +74,7 @@ TEST(DecodeWithPropagation, FindsLabellingsAmongForbiddenPairs) {
     SCOPED_TRACE(seed);
     const PlacementProblem problem = random_problem(seed, {.min_variables = 5, .forbidden = 0.2});
     Monitor monitor;
-    Watch watch(monitor, 0);
+    Watch watch(monitor, Deadline());
     const auto choice = decode_with_propagation(problem, watch);
     ASSERT_TRUE(choice.ok());
     const bool possible = solve_brute_force(problem).ok();

@@ -35,7 +35,7 @@ TEST_P(Iopddl, IsSolvedAsWellAsIsKnown) {
   const auto problem = import::read_iopddl(path());
   ASSERT_TRUE(problem.ok()) << problem.status().message();
   SolveOptions options;
-  options.time_limit_s = GetParam().time_limit_s;
+  options.deadline = Deadline::in(GetParam().time_limit_s);
   Monitor monitor;
   const auto got = solve(*problem, options, monitor);
   ASSERT_TRUE(got.ok()) << got.status().message();

@@ -12,7 +12,7 @@ using testing::random_problem;
 Result<Presolved> run(const PlacementProblem& problem, const PresolveOptions& options = {},
                       std::span<const uint8_t> keep = {}) {
   Monitor monitor;
-  Watch watch(monitor, 0);
+  Watch watch(monitor, Deadline());
   return presolve(problem, keep, options, watch);
 }
 

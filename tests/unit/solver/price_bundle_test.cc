@@ -38,7 +38,7 @@ struct Projected {
 
 Projected project(PriceBundle& bundle, const std::vector<double>& centre, double level) {
   Monitor monitor;
-  Watch watch(monitor, 0);
+  Watch watch(monitor, Deadline());
   Projected result;
   const auto found = bundle.project(centre, level, 1e-7, result.prices, watch);
   EXPECT_TRUE(found.ok());

@@ -300,7 +300,7 @@ TEST(Solve, StopsSoonAfterTheFlagIsRaised) {
 TEST(Solve, GivesTheIncumbentAtTheTimeLimit) {
   const PlacementProblem problem = hard_problem();
   SolveOptions options;
-  options.time_limit_s = 0.3;
+  options.deadline = Deadline::in(0.3);
   const auto got = solve_quietly(problem, options);
   ASSERT_TRUE(got.ok()) << got.status().message();
   EXPECT_FALSE(got->proven);

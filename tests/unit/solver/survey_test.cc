@@ -19,7 +19,7 @@ TEST(Survey, BoundsEveryLabelling) {
     SCOPED_TRACE(seed);
     const PlacementProblem problem = random_problem(seed, {.max_variables = 6});
     Monitor monitor;
-    Watch watch(monitor, 0);
+    Watch watch(monitor, Deadline());
     const auto found = survey(problem, watch);
     ASSERT_TRUE(found.ok());
     const auto best = solve_brute_force(problem);

@@ -17,7 +17,7 @@ PlacementProblem consistent_problem(uint32_t seed, double edges_per_variable) {
   const PlacementProblem problem = random_problem(
       seed, {.min_variables = 3, .max_variables = 7, .edges_per_variable = edges_per_variable});
   Monitor monitor;
-  Watch watch(monitor, 0);
+  Watch watch(monitor, Deadline());
   const PresolveOptions no_reductions{.dominance = false, .max_degree = 0};
   auto presolved = presolve(problem, {}, no_reductions, watch);
   return presolved.ok() ? std::move(presolved->problem) : PlacementProblem();
@@ -30,7 +30,7 @@ TEST(Trws, BoundsEveryLabellingAfterEverySweep) {
     const auto best = solve_brute_force(problem);
     const double optimum = best.ok() ? best->cost : kForbidden;
     Monitor monitor;
-    Watch watch(monitor, 0);
+    Watch watch(monitor, Deadline());
     Trws trws(problem, watch);
     double last = -kForbidden;
     for (int sweep = 0; sweep < 8; ++sweep) {
@@ -51,7 +51,7 @@ TEST(Trws, BoundsEveryLabelByItsMarginal) {
     SCOPED_TRACE(seed);
     const PlacementProblem problem = consistent_problem(seed, 2);
     Monitor monitor;
-    Watch watch(monitor, 0);
+    Watch watch(monitor, Deadline());
     Trws trws(problem, watch);
     for (int sweep = 0; sweep < 4; ++sweep) {
       ASSERT_TRUE(trws.sweep().ok());
@@ -77,7 +77,7 @@ TEST(Trws, IsExactOnTrees) {
       if (v > 0) problem.add_edge(random() % v, v, problem.add_matrix(3, 3, pairs));
     }
     Monitor monitor;
-    Watch watch(monitor, 0);
+    Watch watch(monitor, Deadline());
     Trws trws(problem, watch);
     for (int sweep = 0; sweep < 30; ++sweep) ASSERT_TRUE(trws.sweep().ok());
     EXPECT_NEAR(trws.bound(), solve_brute_force(problem)->cost, 1e-6);
@@ -91,7 +91,7 @@ TEST(Trws, RestrictsToAProblemOfTheSameCosts) {
     const auto best = solve_brute_force(problem);
     if (!best.ok()) continue;
     Monitor monitor;
-    Watch watch(monitor, 0);
+    Watch watch(monitor, Deadline());
     Trws trws(problem, watch);
     for (int sweep = 0; sweep < 3; ++sweep) ASSERT_TRUE(trws.sweep().ok());
     const auto restricted = trws.restricted(best->cost + 1);

@@ -67,7 +67,9 @@ TEST(Reachable, ChangesNoOptimum) {
           g, mesh, {.rules = rules, .reachable_only = reachable_only}, monitor);
       Pricer pricer(g, *s, *model, prices);
       const auto conditions = side_conditions(g, mesh, *s, {});
-      const auto problem = placement_problem(g, *conditions, pricer, monitor);
+      auto problem = priced_problem(g, conditions->no_comm, pricer, monitor);
+      ASSERT_TRUE(problem.ok()) << problem.status().message();
+      add_conditions(*conditions, *problem);
       const auto placed = place(g, *s, *problem, pricer, {}, monitor);
       ASSERT_TRUE(placed.ok()) << placed.status().message();
       EXPECT_TRUE(placed->proven);

@@ -1,0 +1,113 @@
+// Branch and bound under budgets on several open parts at a time, in rounds.
+//
+// In a round each lane has one part. It settles that with the incumbent that the round began with,
+// and goes on down the likely halves until it has done a fixed amount of work; then the lanes'
+// findings are put together, lane by lane. Threads take the lanes of a round as they come. So the
+// number of threads decides how long a round takes, and nothing else.
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+#include "solver/budget_close.h"
+#include "support/parallel.h"
+
+namespace shw::solver {
+namespace {
+
+constexpr size_t kParts = 16;
+constexpr uint64_t kCellsPerRound = 1 << 24;  // of a lane; some 10 ms
+
+}  // namespace
+
+struct BudgetCloser::Lane {
+  std::optional<OpenPart> part;  // to go on with
+  // For one round.
+  uint64_t most_nodes = 0;
+  Monitor monitor;
+  std::optional<Watch> watch;
+  std::optional<Search> own;
+  std::optional<BudgetCloser> closer;
+};
+
+// Half of the lanes take the parts of the lowest bounds, which hold back the bound of the whole;
+// the others begin where those would come last, and so are not in their way.
+void BudgetCloser::assign(std::span<Lane> lanes) {
+  const uint64_t left = search_.options().max_branch_nodes - search_.stats().branch_nodes;
+  for (size_t i = 0; i < lanes.size(); ++i) {
+    Lane& lane = lanes[i];
+    if (lane.part && open_.give_up(lane.part->bound)) lane.part.reset();
+    while (!lane.part && !open_.empty()) {
+      OpenPart next = i % 2 == 0 ? take_next() : open_.take_highest();
+      if (!open_.give_up(next.bound)) lane.part = std::move(next);
+    }
+    lane.most_nodes = left / lanes.size() + (i < left % lanes.size() ? 1 : 0);
+  }
+}
+
+Status BudgetCloser::descend(Lane& lane) {
+  BudgetCloser& closer = *lane.closer;
+  while (lane.part && lane.watch->cells() < kCellsPerRound && !lane.watch->expired() &&
+         lane.own->stats().branch_nodes < lane.most_nodes) {
+    const OpenPart next = *std::exchange(lane.part, std::nullopt);
+    if (closer.open_.give_up(next.bound)) return {};
+    ++lane.own->stats().branch_nodes;
+    SHW_RETURN_IF_ERROR(closer.enter(next));
+    if (std::exchange(closer.descending_, false)) lane.part = closer.open_.take_last();
+  }
+  return {};
+}
+
+Status BudgetCloser::run_round(std::span<Lane> lanes) {
+  std::atomic<bool> stop = false;
+  std::mutex mutex;
+  Status failure;  // the first
+  const auto caller = std::this_thread::get_id();
+  parallel_for(search_.options().threads, lanes.size(), [&] {
+    return [&](size_t i) {
+      Lane& lane = lanes[i];
+      if (!lane.part || stop) return;
+      lane.watch.emplace(lane.monitor, search_.watch(), stop);
+      lane.own.emplace(search_.fork(*lane.watch));
+      lane.closer.emplace(*lane.own, root_);
+      Status status = descend(lane);
+      if (status.ok() && std::this_thread::get_id() == caller)
+        status = search_.watch().report(search_.cost(), search_.bound());
+      if (status.ok()) return;
+      const std::lock_guard lock(mutex);
+      if (!stop.exchange(true)) failure = std::move(status);
+    };
+  });
+  return failure;
+}
+
+void BudgetCloser::merge(Lane& lane) {
+  if (!lane.closer) return;
+  search_.adopt(*lane.own);
+  search_.stats().sweeps += lane.own->stats().sweeps;
+  search_.stats().branch_nodes += lane.own->stats().branch_nodes;
+  open_.take_over(lane.closer->open_);
+  lane.closer.reset();
+  lane.own.reset();
+  lane.watch.reset();
+}
+
+Status BudgetCloser::branch_in_rounds() {
+  std::vector<Lane> lanes(kParts);
+  const auto has_part = [](const Lane& lane) { return lane.part.has_value(); };
+  while (!stopped()) {
+    assign(lanes);
+    if (std::ranges::none_of(lanes, has_part)) break;
+    SHW_RETURN_IF_ERROR(run_round(lanes));
+    double bound = kForbidden;
+    for (Lane& lane : lanes) {
+      merge(lane);
+      if (lane.part) bound = std::min(bound, lane.part->bound);
+    }
+    SHW_RETURN_IF_ERROR(search_.raise_bound(std::min(open_.bound(), bound)));
+  }
+  for (Lane& lane : lanes)
+    if (lane.part) open_.add(*std::exchange(lane.part, std::nullopt));
+  return {};
+}
+
+}  // namespace shw::solver

@@ -1,0 +1,139 @@
+// A time limit holds whatever is asked, and what was found by then comes back with its bound.
+#include <gtest/gtest.h>
+
+#include <ctime>
+
+#include "answers/explain.h"
+#include "answers/explain_plan.h"
+#include "answers/search.h"
+#include "answers/what_if.h"
+#include "compiler/pareto.h"
+#include "unit/answers/planned.h"
+
+namespace shw::answers {
+namespace {
+
+// CPU time of this process, so that what else the machine does is not counted: a single thread
+// works here, and does not sleep.
+class Timed : public ::testing::TestWithParam<double> {
+ protected:
+  Timed() : graph_(testing::graph_of({"llama8b_L2_8x8_einsum", nullptr, Rules::kFull, nullptr})) {
+    options_.mesh = "dp=8,tp=8";
+    options_.keep_graph = false;
+    options_.optimizer_factor = 2;
+    options_.parameter_budget.kind = ParameterBudget::Kind::kNone;
+    options_.solver.relative_gap = 0;  // there is work for any time
+    options_.time_limit_s = GetParam();
+    start();
+  }
+  // Preparing the planner is not what is measured.
+  void start() {
+    options_.start_clock();
+    began_ = std::clock();
+  }
+  std::unique_ptr<Planner> planner() {
+    CompileOptions untimed = options_;
+    untimed.solver.deadline = {};
+    auto made = Planner::create(graph_, untimed, monitor_);
+    EXPECT_TRUE(made.ok()) << made.status().message();
+    start();
+    return std::move(*made);
+  }
+  ~Timed() override {
+    const double took = static_cast<double>(std::clock() - began_) / CLOCKS_PER_SEC;
+    EXPECT_LE(took, 1.1 * GetParam() + 0.2 * kSlower);
+  }
+  // On a machine that does much else there may have been no time to find anything.
+  static bool answered(const Status& status) {
+    if (!status.ok()) EXPECT_EQ(status.code(), Code::kDeadlineExceeded) << status.message();
+    return status.ok();
+  }
+  static void expect_bounded(double objective, double bound) {
+    EXPECT_GT(bound, 0);
+    EXPECT_LE(bound, objective);
+  }
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  static constexpr double kSlower = 10;
+#elif defined(__has_feature)
+  static constexpr double kSlower =
+      __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ? 10 : 1;
+#else
+  static constexpr double kSlower = 1;
+#endif
+  Monitor monitor_;
+  CompileOptions options_;
+  std::vector<uint8_t> graph_;
+  std::clock_t began_ = 0;
+};
+
+TEST_P(Timed, PlanWithinMemory) {
+  options_.memory_limit_bytes = 3'000'000'000;
+  const auto made = planner();
+  const auto compiled = made->compile(options_, monitor_);
+  if (!answered(compiled.status())) return;
+  const PlanSummary& s = compiled->plan.summary;
+  EXPECT_LE(s.memory_program_bytes, options_.memory_limit_bytes);
+  expect_bounded(s.objective_us, s.bound_us);
+  EXPECT_FALSE(s.proven);
+}
+
+TEST_P(Timed, PlanWithinTooLittleMemory) {
+  options_.memory_limit_bytes = 1'800'000'000;
+  const auto made = planner();
+  const auto compiled = made->compile(options_, monitor_);
+  ASSERT_FALSE(compiled.ok());
+}
+
+TEST_P(Timed, Pareto) {
+  const auto made = planner();
+  const auto front = pareto(*made, made->constraints(), 200, options_.solver, monitor_);
+  if (!answered(front.status())) return;
+  ASSERT_FALSE(front->points.empty());
+  for (const ParetoPoint& p : front->points)
+    expect_bounded(p.placed.objective_us, p.placed.bound_us);
+}
+
+TEST_P(Timed, Explanation) {
+  options_.memory_limit_bytes = 3'000'000'000;
+  const auto made = planner();
+  const auto answer =
+      explain(*made, *made->constraints_of(options_),
+              {.node = "param.layers.0._checkpoint_wrapped_module.attention.wq.weight",
+               .forced_layouts = 50},
+              options_.solver, monitor_);
+  if (!answered(answer.status())) return;
+  expect_bounded(answer->objective_us, answer->bound_us);
+}
+
+TEST_P(Timed, ExplanationOfThePlan) {
+  options_.memory_limit_bytes = 3'000'000'000;
+  const auto made = planner();
+  const auto answer =
+      explain_plan(*made, *made->constraints_of(options_), options_.solver, monitor_);
+  if (!answered(answer.status())) return;
+  expect_bounded(answer->objective_us, answer->bound_us);
+}
+
+TEST_P(Timed, WhatIf) {
+  CompileOptions after = options_;
+  after.memory_limit_bytes = 3'000'000'000;
+  const auto answer = what_if(graph_, options_, after, monitor_);
+  if (!answered(answer.status())) return;
+  const PlanSummary& s = answer->after.plan.summary;
+  expect_bounded(s.objective_us, s.bound_us);
+}
+
+TEST_P(Timed, Search) {
+  options_.mesh.clear();
+  options_.memory_limit_bytes = 3'000'000'000;
+  const auto found = search_meshes(graph_, options_, {.devices = 64, .threads = 1}, monitor_);
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  for (const MeshCandidate& c : *found)
+    if (c.status.ok()) expect_bounded(c.objective_us, c.bound_us);
+}
+
+INSTANTIATE_TEST_SUITE_P(Limits, Timed, ::testing::Values(0.4));
+
+}  // namespace
+}  // namespace shw::answers

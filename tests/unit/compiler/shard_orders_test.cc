@@ -1,0 +1,97 @@
+// Shard orders are decided once: what is reported, saved and pinned is what is lowered.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "compiler/planner.h"
+#include "plan/placements.h"
+#include "unit/compiler/test_graphs.h"
+
+namespace shw {
+namespace {
+
+struct Case {
+  const char* graph;
+  const char* mesh;
+  Rules rules;
+};
+
+class ShardOrders : public ::testing::TestWithParam<Case> {};
+
+CompileOptions options_of(const Case& c) {
+  CompileOptions options;
+  options.mesh = c.mesh;
+  options.rules = c.rules;
+  options.keep_graph = false;
+  return options;
+}
+
+TEST_P(ShardOrders, ThatAreReportedAreLowered) {
+  const std::vector<uint8_t> graph = testing::test_graph(GetParam().graph);
+  const CompileOptions options = options_of(GetParam());
+  Monitor monitor;
+  const auto planner = Planner::create(graph, options, monitor);
+  ASSERT_TRUE(planner.ok()) << planner.status().message();
+  const auto compiled = (*planner)->compile(options, monitor);
+  ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+  const Graph& g = (*planner)->graph();
+  const auto& decisions = compiled->plan.summary.decisions;
+  const ProgramEntry& entry = compiled->plan.program.entries.front();
+  const int rank = (*planner)->mesh().rank();
+  uint32_t ordered = 0;
+  for (size_t i = 0; i < g.inputs().size(); ++i) {
+    const std::string told = decisions[g.inputs()[i].node.v].result_layout;
+    EXPECT_EQ(told, to_string(entry.inputs[i].layout, rank)) << entry.inputs[i].name;
+    ordered += told.find('|') != told.npos;
+  }
+  for (size_t i = 0; i < g.outputs().size(); ++i)
+    if (g.outputs()[i].node.valid())
+      EXPECT_EQ(decisions[g.outputs()[i].node.v].result_layout,
+                to_string(entry.outputs[i].layout, rank))
+          << entry.outputs[i].name;
+  EXPECT_GT(ordered, 0u) << "no order differs from the default: the test sees nothing";
+}
+
+TEST_P(ShardOrders, OfSavedPlacementsAreLoweredAgain) {
+  const std::vector<uint8_t> graph = testing::test_graph(GetParam().graph);
+  CompileOptions options = options_of(GetParam());
+  Monitor monitor;
+  const auto first = compile(graph, options, monitor);
+  ASSERT_TRUE(first.ok()) << first.status().message();
+  options.placements = placements_json(first->plan);
+  const auto again = compile(graph, options, monitor);
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_EQ(placements_json(again->plan), options.placements);
+  const Program &a = first->plan.program, &b = again->plan.program;
+  ASSERT_EQ(a.steps.size(), b.steps.size());
+  for (size_t i = 0; i < a.steps.size(); ++i) EXPECT_EQ(a.steps[i].kernel, b.steps[i].kernel) << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Graphs, ShardOrders,
+    ::testing::Values(Case{"llama_tiny_2x4", "dp=2,tp=4", Rules::kFull},
+                      Case{"llama8b_L2_8x8_einsum", "dp=8,tp=8", Rules::kCompat},
+                      Case{"llama8b_L2_8x8_einsum", "dp=8,tp=8", Rules::kFull}));
+
+// Either order is lowered where a pin asks for it.
+TEST(PinnedShardOrder, IsLowered) {
+  const std::vector<uint8_t> graph = testing::test_graph("llama_tiny_2x4");
+  for (const char* layout : {"S(0)S(0)", "S(0)S(0)|1,0"}) {
+    CompileOptions options = options_of({"llama_tiny_2x4", "dp=2,tp=4", Rules::kFull});
+    options.pins = {{"param.*.w1.weight", layout}};
+    options.parameter_budget.kind = ParameterBudget::Kind::kNone;
+    Monitor monitor;
+    const auto compiled = compile(graph, options, monitor);
+    ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+    uint32_t seen = 0;
+    for (const Port& port : compiled->plan.program.entries.front().inputs) {
+      if (port.name.find(".w1.weight") == port.name.npos) continue;
+      ++seen;
+      EXPECT_EQ(to_string(port.layout, 2), layout) << port.name;
+    }
+    EXPECT_GT(seen, 0u);
+  }
+}
+
+}  // namespace
+}  // namespace shw

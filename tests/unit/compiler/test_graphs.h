@@ -1,0 +1,29 @@
+// The graphs of the test data, and options to plan them with.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "compiler/pipeline.h"
+#include "graph/writer.h"
+#include "import/fx_json.h"
+#include "import/json_file.h"
+
+namespace shw::testing {
+
+// Bytes of SWGR of tests/data/graphs/NAME.graph.pre.json.gz; with "examples/" before the name, of
+// examples/data.
+inline std::vector<uint8_t> test_graph(const std::string& name) {
+  constexpr std::string_view kExamples = "examples/";
+  const std::string path = name.starts_with(kExamples)
+                               ? "/../../examples/data/" + name.substr(kExamples.size())
+                               : "/graphs/" + name;
+  const auto json = import::read_json_file(SHW_TEST_DATA + path + ".graph.pre.json.gz");
+  EXPECT_TRUE(json.ok()) << json.status().message();
+  const auto graph = import::import_fx_json(*json);
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  return write_graph(*graph);
+}
+
+}  // namespace shw::testing
