@@ -170,10 +170,9 @@ shw_status* shw_executor_create(const shw_plan* plan, shw_world* world, int32_t 
     SHW_ASSIGN_OR_RETURN(auto provider, world->ref->begin_join(*plan->ref, rank));
     Joining joining(*world->ref, rank);
     const std::shared_ptr<const Plan> shared(plan->ref, &plan->ref->plan);
-    SHW_ASSIGN_OR_RETURN(
-        executor->runtime,
-        runtime::Executor::create(shared, std::make_shared<HostDevice>(world->ref->context()),
-                                  std::move(provider), ours));
+    SHW_ASSIGN_OR_RETURN(executor->runtime,
+                         runtime::Executor::create(shared, make_host_device(world->ref->context()),
+                                                   std::move(provider), ours));
     joining.succeeded();
     return executor;
   });

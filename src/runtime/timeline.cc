@@ -1,10 +1,17 @@
 #include "runtime/timeline.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace shw::runtime {
 
-void Timeline::finish(uint64_t run, const Status& status) {
+void Timeline::expect_run() {
+  std::lock_guard lock(mutex_);
+  if (failures_.size() == failures_.capacity())
+    failures_.reserve(2 * failures_.size() + done_.size());
+}
+
+void Timeline::finish(uint64_t run, Status status) noexcept {
   {
     std::lock_guard lock(mutex_);
     finished_ = run;
@@ -13,7 +20,7 @@ void Timeline::finish(uint64_t run, const Status& status) {
           failures_.back().status.message() == status.message())
         failures_.back().last = run;
       else
-        failures_.push_back({run, run, status});
+        failures_.push_back({run, run, std::move(status)});
     }
   }
   changed_.notify_all();
@@ -35,11 +42,6 @@ bool Timeline::wait_for(uint64_t run, std::chrono::nanoseconds limit) const {
   // A limit beyond a century would overflow the clock.
   constexpr std::chrono::nanoseconds kForever = std::chrono::hours(24 * 365 * 100);
   return changed_.wait_for(lock, std::min(limit, kForever), [&] { return finished_ >= run; });
-}
-
-Status Timeline::status(uint64_t run) const {
-  std::lock_guard lock(mutex_);
-  return status_locked(run);
 }
 
 Status Timeline::status_locked(uint64_t run) const {

@@ -19,12 +19,14 @@ class Timeline {
 
   size_t depth() const { return done_.size(); }
   Event& done_event(uint64_t run) { return *done_[run % done_.size()]; }
+  const DeviceClass& device_class() const { return done_[0]->device_class(); }
 
-  void finish(uint64_t run, const Status& status);  // in order
+  // Before a run begins: makes room for its failure, so that finish() allocates nothing.
+  void expect_run();
+  void finish(uint64_t run, Status status) noexcept;  // in order
   bool finished(uint64_t run) const;
   Status wait(uint64_t run) const;                                    // blocks the host
   bool wait_for(uint64_t run, std::chrono::nanoseconds limit) const;  // whether it has ended
-  Status status(uint64_t run) const;                                  // of a finished run
 
  private:
   struct Failure {  // runs first … last ended with `status`

@@ -11,18 +11,44 @@
 namespace shw::runtime {
 
 Result<std::unique_ptr<VirtualRanks>> VirtualRanks::create(std::shared_ptr<const Plan> plan,
-                                                           const ExecutorOptions& options) {
+                                                           const ExecutorOptions& options,
+                                                           const RankBackend& backend) {
   if (plan == nullptr) return invalid_argument("virtual ranks need a plan");
   SHW_ASSIGN_OR_RETURN(Mesh mesh, Mesh::create(plan->program.mesh));
   const std::shared_ptr<LocalHub> hub = LocalHub::create(mesh);
   std::unique_ptr<VirtualRanks> ranks(new VirtualRanks(plan, mesh));
   for (int64_t r = 0; r < mesh.num_ranks(); ++r) {
-    auto device = std::make_shared<cpu::CpuDevice>();
-    SHW_ASSIGN_OR_RETURN(auto executor, Executor::create(plan, device, hub->provider(r), options));
+    std::shared_ptr<Device> device =
+        backend.device ? backend.device(r) : std::make_shared<cpu::CpuDevice>();
+    auto channels = hub->provider(r);
+    if (backend.channels) channels = backend.channels(std::move(channels), *device);
+    SHW_ASSIGN_OR_RETURN(auto executor,
+                         Executor::create(plan, device, std::move(channels), options));
     ranks->devices_.push_back(std::move(device));
     ranks->executors_.push_back(std::move(executor));
   }
   return ranks;
+}
+
+// Cut in host memory, and copied to the device where that is another one.
+Result<BufferRef> VirtualRanks::shard_input(const Port& port, int64_t rank,
+                                            const HostTensorView& whole) {
+  const std::shared_ptr<Device>& device = devices_[static_cast<size_t>(rank)];
+  const int64_t bytes = port_bytes(program(), port);
+  SHW_ASSIGN_OR_RETURN(auto buffer, Buffer::allocate(device, {bytes, arena_alignment(program())}));
+  const ProgramValue& value = program().values[port.value];
+  const auto cut_into = [&](void* piece) {
+    return shard(port, mesh_, rank, whole, value.type,
+                 static_cast<std::byte*>(piece) + value.offset_bytes);
+  };
+  if (device->can().host_access) {
+    SHW_RETURN_IF_ERROR(cut_into(buffer->data()));
+    return buffer;
+  }
+  std::vector<std::byte> staged(static_cast<size_t>(bytes));
+  SHW_RETURN_IF_ERROR(cut_into(staged.data()));
+  SHW_RETURN_IF_ERROR(device->copy(buffer->data(), staged.data(), bytes, CopyKind::kHostToDevice));
+  return buffer;
 }
 
 Result<VirtualRanks::RankBuffers> VirtualRanks::shard_inputs(
@@ -32,50 +58,58 @@ Result<VirtualRanks::RankBuffers> VirtualRanks::shard_inputs(
     std::vector<BufferRef>& mine = buffers[static_cast<size_t>(r)];
     mine.resize(inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const Port& port = entry.inputs[i];
-      if (!port.value.valid()) continue;
-      SHW_ASSIGN_OR_RETURN(
-          mine[i], Buffer::allocate(devices_[static_cast<size_t>(r)], port_bytes(program(), port)));
-      const ProgramValue& value = program().values[port.value];
-      SHW_RETURN_IF_ERROR(shard(port, mesh_, r, inputs[i], value.type,
-                                static_cast<std::byte*>(mine[i]->data()) + value.offset_bytes));
+      if (!entry.inputs[i].value.valid()) continue;
+      SHW_ASSIGN_OR_RETURN(mine[i], shard_input(entry.inputs[i], r, inputs[i]));
     }
   }
   return buffers;
+}
+
+Result<HostTensor> VirtualRanks::gather_output(const Port& port,
+                                               std::span<const std::byte* const> pieces) {
+  const ProgramValue& value = program().values[port.value];
+  const auto piece = [&](int64_t r) { return pieces[static_cast<size_t>(r)] + value.offset_bytes; };
+  HostTensor whole{port.global, {}};
+  whole.data.resize(static_cast<size_t>(port.global.bytes()));
+  for (int64_t r = 0; r < num_ranks(); ++r)
+    if (is_first_replica(port.layout, mesh_, r))
+      SHW_RETURN_IF_ERROR(gather(port, mesh_, r, value.type, piece(r), whole.data.data()));
+  // What the other replicas hold must be the same: cut it out of the whole and compare.
+  const TensorType dense = row_major(value.type.dtype, value.type.shape);
+  std::vector<std::byte> expected(static_cast<size_t>(dense.bytes())), actual(expected.size());
+  const HostTensorView view{port.global, whole.data.data()};
+  for (int64_t r = 0; r < num_ranks(); ++r) {
+    if (is_first_replica(port.layout, mesh_, r)) continue;
+    const Dims own = local_block(port.global.shape, port.layout, mesh_, r).size;
+    if (std::find(own.begin(), own.end(), 0) != own.end()) continue;
+    SHW_RETURN_IF_ERROR(shard(port, mesh_, r, view, dense, expected.data()));
+    std::fill(actual.begin(), actual.end(), std::byte{});  // padding: zeros there, anything here
+    StridedCopy(own, dtype_size(dense.dtype), dense.strides, value.type.strides)
+        .run(actual.data(), piece(r));
+    if (std::memcmp(expected.data(), actual.data(), actual.size()) != 0)
+      return internal_error("'" + port.name + "' on rank " + std::to_string(r) +
+                            " is not what its replicas on other ranks hold");
+  }
+  return whole;
 }
 
 Result<std::vector<HostTensor>> VirtualRanks::gather_outputs(const ProgramEntry& entry,
                                                              const RankBuffers& outputs) {
   std::vector<HostTensor> whole(entry.outputs.size());
   for (size_t i = 0; i < whole.size(); ++i) {
-    const Port& port = entry.outputs[i];
-    if (!port.value.valid()) continue;
-    const ProgramValue& value = program().values[port.value];
-    const auto piece = [&](int64_t r) {
-      return static_cast<const std::byte*>(outputs[static_cast<size_t>(r)][i]->data()) +
-             value.offset_bytes;
-    };
-    whole[i].type = port.global;
-    whole[i].data.resize(static_cast<size_t>(port.global.bytes()));
-    for (int64_t r = 0; r < num_ranks(); ++r)
-      if (is_first_replica(port.layout, mesh_, r))
-        SHW_RETURN_IF_ERROR(gather(port, mesh_, r, value.type, piece(r), whole[i].data.data()));
-    // What the other replicas hold must be the same: cut it out of the whole and compare.
-    const TensorType dense = row_major(value.type.dtype, value.type.shape);
-    std::vector<std::byte> expected(static_cast<size_t>(dense.bytes())), actual(expected.size());
-    const HostTensorView view{port.global, whole[i].data.data()};
-    for (int64_t r = 0; r < num_ranks(); ++r) {
-      if (is_first_replica(port.layout, mesh_, r)) continue;
-      const Dims own = local_block(port.global.shape, port.layout, mesh_, r).size;
-      if (std::find(own.begin(), own.end(), 0) != own.end()) continue;
-      SHW_RETURN_IF_ERROR(shard(port, mesh_, r, view, dense, expected.data()));
-      std::fill(actual.begin(), actual.end(), std::byte{});  // padding: zeros there, anything here
-      StridedCopy(own, dtype_size(dense.dtype), dense.strides, value.type.strides)
-          .run(actual.data(), piece(r));
-      if (std::memcmp(expected.data(), actual.data(), actual.size()) != 0)
-        return internal_error("'" + port.name + "' on rank " + std::to_string(r) +
-                              " is not what its replicas on other ranks hold");
+    if (!entry.outputs[i].value.valid()) continue;
+    std::vector<const std::byte*> pieces;
+    std::vector<std::vector<std::byte>> staged;  // of devices that the host cannot read
+    for (size_t r = 0; r < executors_.size(); ++r) {
+      const Buffer& buffer = *outputs[r][i];
+      pieces.push_back(static_cast<const std::byte*>(buffer.data()));
+      if (devices_[r]->can().host_access) continue;
+      staged.emplace_back(static_cast<size_t>(buffer.bytes()));
+      pieces.back() = staged.back().data();
+      SHW_RETURN_IF_ERROR(devices_[r]->copy(staged.back().data(), buffer.data(), buffer.bytes(),
+                                            CopyKind::kDeviceToHost));
     }
+    SHW_ASSIGN_OR_RETURN(whole[i], gather_output(entry.outputs[i], pieces));
   }
   return whole;
 }

@@ -141,7 +141,7 @@ Prepared prepare(const KernelArgs& args) {
     }
   auto kernel = std::make_unique<Sdpa>(std::move(parts));
   kernel->num_outputs_ = args.outputs.size();
-  return std::unique_ptr<PreparedKernel>(std::move(kernel));
+  return std::unique_ptr<HostKernel>(std::move(kernel));
 }
 
 }  // namespace

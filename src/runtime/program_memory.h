@@ -1,0 +1,54 @@
+// Where a program's bytes lie on one rank: the arena, the workspaces, and the caller's ports.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "plan/program.h"
+#include "runtime/hal.h"
+
+namespace shw::runtime {
+
+// Memory of a device for as long as this object lives.
+class DeviceMemory {
+ public:
+  static Result<DeviceMemory> allocate(std::shared_ptr<Device> device, const MemorySpec& spec);
+  DeviceMemory() = default;
+  DeviceMemory(DeviceMemory&& other) noexcept { swap(other); }
+  DeviceMemory& operator=(DeviceMemory&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~DeviceMemory();
+  std::byte* data() const { return static_cast<std::byte*>(data_); }
+
+ private:
+  void swap(DeviceMemory& other) noexcept;
+  std::shared_ptr<Device> device_;
+  void* data_ = nullptr;
+  MemorySpec spec_;
+};
+
+// Where byte 0 of a storage is.
+struct StorageBase {
+  enum class Kind : uint8_t { kFixed, kInput, kOutput } kind;
+  std::byte* address = nullptr;  // kFixed: known when the plan is loaded
+  uint32_t port = 0;             // kInput, kOutput: the buffer that a run is given for this port
+};
+
+class ProgramMemory {
+ public:
+  // `workspace_bytes`: by stream, the largest that a step on it needs.
+  static Result<ProgramMemory> create(const std::shared_ptr<Device>& device, const Program& program,
+                                      const std::vector<int64_t>& workspace_bytes);
+
+  // The one place that knows where storages of each kind lie.
+  StorageBase base_of(const ProgramStorage& storage) const;
+  // Steps of a stream follow each other, and so share one.
+  void* workspace(size_t stream) const { return workspaces_[stream].data(); }
+
+ private:
+  DeviceMemory arena_;
+  std::vector<DeviceMemory> workspaces_;  // by stream
+};
+
+}  // namespace shw::runtime

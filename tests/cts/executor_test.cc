@@ -1,0 +1,211 @@
+// Plans on every backend: what an executor promises holds whatever it runs on.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "cts/backends.h"
+#include "unit/runtime/program_builder.h"
+#include "unit/runtime/tensors.h"
+
+namespace shw::cts {
+namespace {
+
+using runtime::BufferRef;
+using runtime::Completion;
+using runtime::ExecutorOptions;
+using runtime::HostTensor;
+using runtime::HostTensorView;
+using runtime::VirtualRanks;
+using testing::make_tensor;
+using testing::ProgramBuilder;
+using testing::small_integer;
+using testing::values_of;
+using testing::view_of;
+
+Layout layout(const char* text, int mesh_rank) { return *parse_layout(text, mesh_rank); }
+
+// sum over the ranks of relu(x) + x, twice, with work on both streams.
+std::shared_ptr<const Plan> small_plan(int64_t ranks, int64_t count) {
+  ProgramBuilder b({{"a", ranks}});
+  const ValueId x = b.input("x", Dtype::kF32, {ranks * count}, layout("S(0)", 1));
+  const TensorType piece = row_major(Dtype::kF32, {count});
+  const ValueId r = b.compute("relu", {x}, piece);
+  const ValueId all = b.collective(CollectiveKind::kAllReduce, {0}, r, {count});
+  const ValueId sum = b.compute("add", {all, x}, piece);
+  const ValueId again = b.collective(CollectiveKind::kAllReduce, {0}, sum, {count});
+  b.output("y", again, {count}, layout("R", 1));
+  return b.finish();
+}
+
+std::vector<double> expected(const std::vector<double>& x, size_t ranks, size_t count) {
+  std::vector<double> y(count);
+  for (size_t i = 0; i < count; ++i) {
+    double relu = 0, sum = 0;
+    for (size_t r = 0; r < ranks; ++r) {
+      relu += std::max(x[r * count + i], 0.0);
+      sum += x[r * count + i];
+    }
+    y[i] = relu * static_cast<double>(ranks) + sum;
+  }
+  return y;
+}
+
+class ExecutorTest : public BackendTest {
+ protected:
+  std::unique_ptr<VirtualRanks> job(std::shared_ptr<const Plan> plan,
+                                    const ExecutorOptions& options = {}) {
+    auto made = VirtualRanks::create(std::move(plan), options, GetParam().ranks());
+    EXPECT_TRUE(made.ok()) << made.status().message();
+    return made.ok() ? std::move(*made) : nullptr;
+  }
+  void expect_result(const HostTensor& y, const HostTensor& x, size_t ranks) {
+    if (!can().computes) return;
+    EXPECT_EQ(values_of(y), expected(values_of(x), ranks, static_cast<size_t>(y.type.numel())));
+  }
+};
+
+TEST_P(ExecutorTest, RunsAPlanAgainAndAgain) {
+  for (int64_t ranks : {1, 2, 4}) {
+    auto ranks_of_job = job(small_plan(ranks, 8), {.max_in_flight = 2});
+    for (int repeat = 0; repeat < 5; ++repeat) {  // with other inputs: pointers and graphs change
+      const HostTensor x = make_tensor(Dtype::kF32, {ranks * 8},
+                                       [&](int64_t i) { return small_integer(i + repeat); });
+      const HostTensorView views[] = {view_of(x)};
+      auto out = ranks_of_job->run("step", views);
+      ASSERT_TRUE(out.ok()) << out.status().message();
+      expect_result((*out)[0], x, static_cast<size_t>(ranks));
+    }
+  }
+}
+
+// The buffers of runs in flight.
+struct Flight {
+  std::vector<BufferRef> in, out{1};
+  Completion done;
+};
+
+BufferRef upload(VirtualRanks& job, int64_t rank, const std::vector<float>& values) {
+  std::shared_ptr<runtime::Device> device(std::shared_ptr<void>(), &job.device(rank));
+  const auto bytes = static_cast<int64_t>(values.size() * sizeof(float));
+  BufferRef buffer = *runtime::Buffer::allocate(device, {bytes});
+  EXPECT_TRUE(
+      device->copy(buffer->data(), values.data(), bytes, runtime::CopyKind::kHostToDevice).ok());
+  return buffer;
+}
+
+Flight enqueue(VirtualRanks& job, int64_t rank, const std::vector<float>& x) {
+  Flight flight;
+  flight.in = {upload(job, rank, x)};
+  auto done = job.executor(rank).enqueue(job.program().entries[0], flight.in, flight.out);
+  EXPECT_TRUE(done.ok()) << done.status().message();
+  if (done.ok()) flight.done = *done;
+  return flight;
+}
+
+TEST_P(ExecutorTest, RunsInFlightKeepTheirOwnBuffers) {
+  auto ranks = job(small_plan(2, 1), {.max_in_flight = 3});
+  std::vector<Flight> flights;
+  for (int i = 0; i < 20; ++i)
+    flights.push_back(enqueue(*ranks, i % 2, {static_cast<float>(i / 2)}));
+  for (size_t i = 0; i < flights.size(); ++i) {
+    ASSERT_TRUE(flights[i].done.wait().ok()) << flights[i].done.wait().message();
+    if (!can().computes) continue;
+    float y = 0;
+    const int64_t rank = static_cast<int64_t>(i) % 2;
+    ASSERT_TRUE(ranks->device(rank)
+                    .copy(&y, flights[i].out[0]->data(), 4, runtime::CopyKind::kDeviceToHost)
+                    .ok());
+    EXPECT_EQ(y, 6 * static_cast<float>(i / 2)) << i;  // 2 (x + x) + (x + x)
+  }
+}
+
+TEST_P(ExecutorTest, GivesBuffersBackWithTheEndOfARun) {
+  auto ranks = job(small_plan(1, 4));
+  Flight flight = enqueue(*ranks, 0, {1, 2, 3, 4});
+  const std::weak_ptr<runtime::Buffer> watched = flight.in[0];
+  flight.in.clear();
+  EXPECT_TRUE(flight.done.wait().ok());
+  EXPECT_TRUE(watched.expired());
+}
+
+// y = rows of a table: an index outside is found out late.
+std::shared_ptr<const Plan> lookup_plan() {
+  ProgramBuilder b({{"a", 2}});
+  const ValueId table = b.input("table", Dtype::kF32, {4, 2}, layout("R", 1));
+  const ValueId indices = b.input("indices", Dtype::kI64, {2}, layout("S(0)", 1));
+  const ValueId rows = b.compute("embedding", {table, indices}, row_major(Dtype::kF32, {1, 2}));
+  const ValueId all = b.collective(CollectiveKind::kAllReduce, {0}, rows, {1, 2});
+  b.output("y", all, {1, 2}, layout("R", 1));
+  return b.finish();
+}
+
+Status look_up(VirtualRanks& job, double index) {
+  const HostTensor t = make_tensor(Dtype::kF32, {4, 2}, small_integer);
+  const HostTensor indices =
+      make_tensor(Dtype::kI64, {2}, [&](int64_t i) { return i == 0 ? 1.0 : index; });
+  const HostTensorView views[] = {view_of(t), view_of(indices)};
+  return job.run("step", views).status();
+}
+
+TEST_P(ExecutorTest, AFailingKernelIsNamedAndStopsTheOtherRanks) {
+  auto ranks = job(lookup_plan());
+  const Status status = look_up(*ranks, 4);
+  EXPECT_EQ(status.code(), Code::kOutOfRange) << status.message();
+  EXPECT_EQ(status.node_name(), "embedding");
+}
+
+TEST_P(ExecutorTest, AFailingKernelIsForgottenByReset) {
+  auto ranks = job(lookup_plan());
+  EXPECT_FALSE(look_up(*ranks, 4).ok());
+  ranks->reset();
+  EXPECT_TRUE(look_up(*ranks, 3).ok());
+}
+
+TEST_P(ExecutorTest, AnAbortAtAnyMomentEndsAndIsForgottenByReset) {
+  auto ranks = job(small_plan(2, 4));
+  const HostTensor x = make_tensor(Dtype::kF32, {8}, small_integer);
+  const HostTensorView views[] = {view_of(x)};
+  for (int attempt = 0; attempt < 30; ++attempt) {
+    std::thread killer([&] {
+      std::this_thread::sleep_for(std::chrono::microseconds(attempt * 20));
+      ranks->executor(attempt % 2).abort();
+    });
+    Status status;
+    while (status.ok()) status = ranks->run("step", views).status();
+    killer.join();
+    EXPECT_TRUE(status.code() == Code::kCancelled || status.code() == Code::kAborted)
+        << status.message();
+    ranks->reset();
+    auto out = ranks->run("step", views);
+    ASSERT_TRUE(out.ok()) << out.status().message();
+    expect_result((*out)[0], x, 2);
+  }
+}
+
+TEST_P(ExecutorTest, DestructionEndsARunWhosePeerNeverComes) {
+  auto ranks = job(small_plan(2, 1));
+  const Flight flight = enqueue(*ranks, 0, {1});
+  ranks->executor(0).abort();
+  EXPECT_EQ(flight.done.wait().code(), Code::kCancelled);
+  ranks->reset();
+  const Flight again = enqueue(*ranks, 0, {1});
+  const Completion done = again.done;
+  // Buffers outlive nothing here: a device that is not owned goes with the job.
+  const_cast<Flight&>(again) = {};
+  const_cast<Flight&>(flight) = {};
+  ranks.reset();
+  EXPECT_TRUE(done.ready());
+  EXPECT_EQ(done.wait().code(), Code::kCancelled);
+}
+
+TEST_P(ExecutorTest, ATimeLimitEndsARunWhosePeerNeverComes) {
+  auto ranks = job(small_plan(2, 1), {.time_limit = std::chrono::milliseconds(60)});
+  const Flight flight = enqueue(*ranks, 0, {1});
+  EXPECT_EQ(flight.done.wait().code(), Code::kDeadlineExceeded);
+}
+
+SHW_CTS(ExecutorTest);
+
+}  // namespace
+}  // namespace shw::cts
