@@ -45,8 +45,8 @@ struct Executor::Impl {
   ~Impl() {
     if (timeline != nullptr && !timeline->finished(last_run))
       fault.raise(Status(Code::kCancelled, "the executor was destroyed"));
-    monitor.reset();  // once all runs have ended
-    on.streams.clear();
+    if (monitor != nullptr) monitor->stop();
+    on.streams.clear();  // their last callbacks may still be in the monitor
   }
 
   Status prepare(const ExecutorOptions& options);
@@ -183,8 +183,8 @@ void Executor::Impl::launch(RunSlot& slot, size_t entry, uint64_t run) {
     replay(entries[entry], on, kernels, slot.pointers[entry].data(), slot.ended);
     for (uint8_t s : entries[entry].other_streams) slot.last_events.push_back(slot.ended[s].get());
   }
-  main.record(done);
   main.host(slot.signal, nullptr);
+  main.record(done);  // the last command: after it the stream has no use of the slot
   main.flush();
   monitor->submitted(run);
 }

@@ -41,15 +41,18 @@ Result<std::unique_ptr<Monitor>> Monitor::create(Watched watched) {
 }
 
 Monitor::~Monitor() {
-  if (thread_.joinable()) {
-    {
-      std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    changed_.notify_one();
-    thread_.join();
-  }
+  stop();
   watch_.fault.remove_listener(this);
+}
+
+void Monitor::stop() {
+  if (!thread_.joinable()) return;
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
 }
 
 void Monitor::submitted(uint64_t run) {

@@ -28,7 +28,6 @@ class Monitor final : private Fault::Listener {
     std::chrono::nanoseconds time_limit{0};  // of a run; 0: none
   };
   static Result<std::unique_ptr<Monitor>> create(Watched watched);
-  // Ends once all runs have ended: raise the fault first to end soon.
   ~Monitor();
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;
@@ -41,6 +40,9 @@ class Monitor final : private Fault::Listener {
   void wait_until_idle();
   // After the fault has been cleared.
   void forget_fault();
+  // Returns once all runs have ended: raise the fault first to end soon. Streams may still be in
+  // reached_end(): they must drain before the monitor goes.
+  void stop();
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -205,7 +205,82 @@ TEST_P(ExecutorTest, ATimeLimitEndsARunWhosePeerNeverComes) {
   EXPECT_EQ(flight.done.wait().code(), Code::kDeadlineExceeded);
 }
 
+// Two jobs of one rank each: y = −x, or rows of a table.
+class ChainTest : public BackendTest {
+ protected:
+  static std::shared_ptr<const Plan> negation() {
+    ProgramBuilder b({{"a", 1}});
+    const ValueId x = b.input("x", Dtype::kF32, {2}, layout("R", 1));
+    b.output("y", b.compute("neg", {x}, row_major(Dtype::kF32, {2})), {2}, layout("R", 1));
+    return b.finish();
+  }
+  // Its output is a copy of rows[0], and its index is wrong.
+  static std::shared_ptr<const Plan> failure() {
+    ProgramBuilder b({{"a", 1}});
+    const ValueId x = b.input("x", Dtype::kF32, {1, 2}, layout("R", 1));
+    const ValueId i = b.compute("full", {}, row_major(Dtype::kI64, {1}), wrong_index());
+    const ValueId y = b.compute("embedding", {x, i}, row_major(Dtype::kF32, {1, 2}));
+    b.output("y", y, {1, 2}, layout("R", 1));
+    return b.finish();
+  }
+  static Attrs wrong_index() {
+    Attrs attrs;
+    attrs.set(AttrKey::kFillValue, int64_t{7});
+    return attrs;
+  }
+  std::unique_ptr<VirtualRanks> job(std::shared_ptr<const Plan> plan) {
+    auto made = VirtualRanks::create(std::move(plan), {},
+                                     {[this](int64_t) { return device_; }, GetParam().channels});
+    EXPECT_TRUE(made.ok()) << made.status().message();
+    return std::move(*made);
+  }
+  // A run of `second` on what `first` makes of {1, 2}.
+  Result<Completion> enqueue(VirtualRanks& first, VirtualRanks& second) {
+    in_ = {upload(first, 0, {1, 2})};
+    middle_.assign(1, nullptr);
+    out_.assign(1, nullptr);
+    SHW_ASSIGN_OR_RETURN(const Completion done,
+                         first.executor(0).enqueue(first.program().entries[0], in_, middle_));
+    return second.executor(0).enqueue(second.program().entries[0], middle_, out_, {&done, 1});
+  }
+  std::vector<BufferRef> in_, middle_, out_;
+};
+
+TEST_P(ChainTest, ARunWaitsForARunOfAnotherExecutor) {
+  auto first = job(negation()), second = job(negation());
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    auto done = enqueue(*first, *second);
+    ASSERT_TRUE(done.ok()) << done.status().message();
+    ASSERT_TRUE(done->wait().ok()) << done->wait().message();
+    if (!can().computes) continue;
+    float y[2];
+    ASSERT_TRUE(device_->copy(y, out_[0]->data(), 8, runtime::CopyKind::kDeviceToHost).ok());
+    EXPECT_EQ(y[0], 1);
+    EXPECT_EQ(y[1], 2);
+  }
+}
+
+TEST_P(ChainTest, ARunFailsWithTheRunItWaitsFor) {
+  auto first = job(failure()), second = job(negation());
+  auto done = enqueue(*first, *second);
+  if (!done.ok()) return;  // the first had failed already
+  const Status status = done->wait();
+  EXPECT_FALSE(status.ok());
+  EXPECT_NE(status.message().find("index 7"), std::string::npos) << status.message();
+}
+
+TEST_P(ChainTest, ARunDoesNotWaitForAnotherBackend) {
+  auto first = job(negation());
+  for (const Backend& backend : backends()) {
+    if (backend.name == GetParam().name) continue;
+    auto second = VirtualRanks::create(negation(), {}, backend.ranks());
+    ASSERT_TRUE(second.ok());
+    EXPECT_EQ(enqueue(*first, **second).status().code(), Code::kFailedPrecondition);
+  }
+}
+
 SHW_CTS(ExecutorTest);
+SHW_CTS(ChainTest);
 
 }  // namespace
 }  // namespace shw::cts

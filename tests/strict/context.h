@@ -12,7 +12,7 @@
 namespace shw::strict {
 
 struct Options {
-  int64_t memory_bytes = int64_t{256} << 20;
+  int64_t memory_bytes = int64_t{64} << 20;
   uint64_t seed = 0;
   int delay_percent = 0;        // of commands that wait a little before they begin
   int64_t failing_launch = -1;  // number of the kernel launch that fails, from 0
