@@ -2,9 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "cts/backends.h"
+#include "plan/plan.h"
 #include "unit/runtime/program_builder.h"
 #include "unit/runtime/tensors.h"
 
@@ -203,6 +206,36 @@ TEST_P(ExecutorTest, ATimeLimitEndsARunWhosePeerNeverComes) {
   auto ranks = job(small_plan(2, 1), {.time_limit = std::chrono::milliseconds(60)});
   const Flight flight = enqueue(*ranks, 0, {1});
   EXPECT_EQ(flight.done.wait().code(), Code::kDeadlineExceeded);
+}
+
+// A training step of a small LLaMA on eight ranks, as the planner made it: the same bits on every
+// backend that computes.
+TEST_P(ExecutorTest, ATrainingStepIsTheSameToTheBit) {
+  std::ifstream file(SHW_TEST_DATA "/plans/v1/llama_tiny_2x4.swplan", std::ios::binary);
+  const std::vector<uint8_t> bytes{std::istreambuf_iterator<char>(file), {}};
+  auto plan = read_plan(bytes);
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  const auto shared = std::make_shared<const Plan>(std::move(*plan));
+  const ProgramEntry& entry = shared->program.entries[0];
+  std::vector<HostTensor> inputs;
+  std::vector<HostTensorView> views;
+  for (const Port& port : entry.inputs) {
+    const bool whole = port.global.dtype == Dtype::kI64;  // tokens
+    inputs.push_back(make_tensor(port.global.dtype, port.global.shape, [&](int64_t i) {
+      return whole ? static_cast<double>(i % 7) : small_integer(i) / 8;
+    }));
+  }
+  for (const HostTensor& input : inputs) views.push_back(view_of(input));
+  const auto want = (*VirtualRanks::create(shared))->run(entry.name, views);
+  ASSERT_TRUE(want.ok()) << want.status().message();
+  auto ranks = job(shared);
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    const auto got = ranks->run(entry.name, views);
+    ASSERT_TRUE(got.ok()) << got.status().message();
+    if (!can().computes) continue;
+    for (size_t i = 0; i < got->size(); ++i)
+      EXPECT_TRUE((*got)[i].data == (*want)[i].data) << entry.outputs[i].name;
+  }
 }
 
 // Two jobs of one rank each: y = −x, or rows of a table.
