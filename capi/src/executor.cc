@@ -40,6 +40,10 @@ Result<runtime::ExecutorOptions> read_options(const shw_executor_options* in) {
                             ", expected 0 to " + std::to_string(kMost));
   if (options.max_in_flight != 0) ours.max_in_flight = options.max_in_flight;
   SHW_ASSIGN_OR_RETURN(ours.regions, read_regions(options.regions, options.num_regions));
+  if (options.time_limit_ns < 0)
+    return invalid_argument("time_limit_ns is " + std::to_string(options.time_limit_ns) +
+                            ", expected 0 (no limit) or more");
+  ours.time_limit = std::chrono::nanoseconds(options.time_limit_ns);
   return ours;
 }
 
