@@ -92,8 +92,8 @@ Result<TensorType> type_of(const shw_tensor& tensor) {
 std::unique_ptr<shw_buffer> allocate_buffer(const ContextRef& context, const TensorType& type,
                                             int64_t bytes, int64_t offset_bytes) {
   auto buffer = std::make_unique<shw_buffer>();
-  auto memory = runtime::Buffer::allocate(std::make_shared<HostDevice>(context), bytes);
-  if (!memory.ok()) throw std::bad_alloc();  // HostDevice refuses nothing else
+  auto memory = runtime::Buffer::allocate(make_host_device(context), {bytes});
+  if (!memory.ok()) throw std::bad_alloc();  // the host refuses for no other reason
   buffer->type = type;
   buffer->memory = std::move(*memory);
   buffer->offset_bytes = offset_bytes;

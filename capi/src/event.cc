@@ -16,4 +16,19 @@ shw_status* shw_event_wait(const shw_event* event, int64_t timeout_ns) {
   });
 }
 
+int32_t shw_event_query(const shw_event* event) {
+  return event == nullptr || event->completion.ready() ? 1 : 0;
+}
+
+shw_status* shw_event_notify(const shw_event* event, shw_done_fn done, void* user) {
+  return guard([&]() -> Status {
+    SHW_WANT(event);
+    SHW_WANT(done);
+    event->completion.timeline()->tell_end(event->completion.run(), [done, user](Code code) {
+      done(user, static_cast<shw_code>(code));
+    });
+    return {};
+  });
+}
+
 void shw_event_destroy(shw_event* event) { delete event; }

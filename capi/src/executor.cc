@@ -40,6 +40,10 @@ Result<runtime::ExecutorOptions> read_options(const shw_executor_options* in) {
                             ", expected 0 to " + std::to_string(kMost));
   if (options.max_in_flight != 0) ours.max_in_flight = options.max_in_flight;
   SHW_ASSIGN_OR_RETURN(ours.regions, read_regions(options.regions, options.num_regions));
+  if (options.time_limit_ns < 0)
+    return invalid_argument("time_limit_ns is " + std::to_string(options.time_limit_ns) +
+                            ", expected 0 (no limit) or more");
+  ours.time_limit = std::chrono::nanoseconds(options.time_limit_ns);
   return ours;
 }
 
@@ -179,10 +183,9 @@ shw_status* shw_executor_create(const shw_plan* plan, shw_world* world, int32_t 
     SHW_ASSIGN_OR_RETURN(auto provider, world->ref->begin_join(*plan->ref, rank));
     Joining joining(*world->ref, rank);
     const std::shared_ptr<const Plan> shared(plan->ref, &plan->ref->plan);
-    SHW_ASSIGN_OR_RETURN(
-        executor->runtime,
-        runtime::Executor::create(shared, std::make_shared<HostDevice>(world->ref->context()),
-                                  std::move(provider), ours));
+    SHW_ASSIGN_OR_RETURN(executor->runtime,
+                         runtime::Executor::create(shared, make_host_device(world->ref->context()),
+                                                   std::move(provider), ours));
     joining.succeeded();
     return executor;
   });

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "boundary.h"
+#include "runtime/hal.h"
 #include "runtime/host_kernel.h"
 
 namespace shw::capi {
@@ -40,7 +41,7 @@ class RegionKernel final : public runtime::HostKernel {
     call_.rank = static_cast<int32_t>(args.rank);
   }
 
-  Status compute(void* const* buffers) noexcept override {
+  Status compute(void* const* buffers) override {
     for (size_t i = 0; i < tensors_.size(); ++i) tensors_[i].data = buffers[i];
     const shw_code code = body_(user_, &call_);
     if (code == SHW_OK) return {};
@@ -84,7 +85,12 @@ Result<std::vector<runtime::RegionBody>> read_regions(const shw_region* regions,
       return invalid_argument(me + ": there are two regions '" + name + "'");
     auto prepare =
         [name, run = r.run, user = r.user](
+            runtime::Device& device,
             const runtime::KernelArgs& args) -> Result<std::unique_ptr<runtime::PreparedKernel>> {
+      if (!device.can().host_access)
+        return unimplemented("the body of region '" + name + "' runs on the host, which cannot " +
+                             "reach the memory of a " + std::string(device.device_class().name) +
+                             " device");
       return std::unique_ptr<runtime::PreparedKernel>(
           std::make_unique<RegionKernel>(name, run, user, args));
     };

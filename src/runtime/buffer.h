@@ -10,7 +10,8 @@ namespace shw::runtime {
 
 class Buffer {
  public:
-  static Result<std::shared_ptr<Buffer>> allocate(std::shared_ptr<Device> device, int64_t bytes);
+  static Result<std::shared_ptr<Buffer>> allocate(std::shared_ptr<Device> device,
+                                                  const MemorySpec& spec);
   // Memory of somebody else's. `release` (may be empty) is called once, from any thread, when
   // nobody needs the memory any more; it must not call the library.
   static std::shared_ptr<Buffer> borrow(void* memory, int64_t bytes, std::function<void()> release);
@@ -19,12 +20,12 @@ class Buffer {
   Buffer& operator=(const Buffer&) = delete;
 
   void* data() const { return data_; }
-  int64_t bytes() const { return bytes_; }
+  int64_t bytes() const { return spec_.bytes; }
 
  private:
-  Buffer(void* data, int64_t bytes) : data_(data), bytes_(bytes) {}
+  Buffer(void* data, const MemorySpec& spec) : data_(data), spec_(spec) {}
   void* data_;
-  int64_t bytes_;
+  MemorySpec spec_;
   std::shared_ptr<Device> device_;  // null: borrowed
   std::function<void()> release_;
 };

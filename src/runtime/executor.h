@@ -1,38 +1,40 @@
 // Runs a plan on one rank: resolves kernels and memory once, then puts runs on streams.
 //
-//   create    looks kernels up by name, prepares them for their types, makes channels, allocates
-//             the arena and workspaces, and writes down the commands of each entry
-//   enqueue   fills in the pointers of this run's inputs and outputs and replays the commands:
-//             no allocation (when the caller brings the outputs), no look-up, no waiting
+//   create    prepares the kernels for their types and makes channels (step_kernels.h), allocates
+//             arena and workspaces (program_memory.h), and writes down the commands of each entry
+//             (entry_commands.h)
+//   enqueue   fills in the pointers of this run's inputs and outputs and replays the commands, or
+//             launches them as a graph where the device captures them: no allocation (when the
+//             caller brings the outputs), no look-up, no waiting
+//   later     a thread of the executor sees runs end (monitor.h)
 //
 // Errors that happen while a run is under way are late and sticky: that run's Completion and all
 // following ones report the first cause, and so does enqueue, until reset(). A rank that fails, or
 // is aborted, takes the other ranks of the job with it instead of leaving them in a collective.
 #pragma once
-#include <functional>
+#include <chrono>
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "plan/plan.h"
 #include "runtime/buffer.h"
+#include "runtime/channel.h"
 #include "runtime/hal.h"
+#include "runtime/program_layout.h"
 #include "runtime/session.h"
+#include "runtime/step_kernels.h"
 #include "runtime/timeline.h"
 
 namespace shw::runtime {
 
-// The body of the manual regions (local_map) of a name: a kernel that the embedding program brings.
-struct RegionBody {
-  std::string name;
-  std::function<Result<std::unique_ptr<PreparedKernel>>(const KernelArgs&)> prepare;
-};
-
 struct ExecutorOptions {
   int max_in_flight = 4;  // runs; enqueue blocks while that many are unfinished
   std::vector<RegionBody> regions = {};
+  // Of a run, from the end of the one before it: then all is stopped, DEADLINE_EXCEEDED. 0: none.
+  std::chrono::nanoseconds time_limit{0};
+  void* native_stream = nullptr;  // of the caller, to compute on, where the device knows such
 };
 
 class Executor {
@@ -52,7 +54,7 @@ class Executor {
   // Starts one run after everything in `wait_for` has ended well. Inputs must hold at least the
   // bytes of their ports, and are kept until the run has ended, as outputs are; an output that is
   // null is allocated and returned in its place (ports without a value stay null). Outputs must not
-  // overlap inputs, but for an output that updates an input in place, which is that buffer (or null,
+  // overlap inputs, but for an output that updates an input in place: it is that buffer (or null,
   // and is returned as that). `session`: where entries leave what others need; null: the executor's
   // own. FAILED_PRECONDITION: an entry that must run before has not run in it. One thread at a time.
   Result<Completion> enqueue(const ProgramEntry& entry, std::span<const BufferRef> inputs,
@@ -69,8 +71,9 @@ class Executor {
   // Stops what runs and what is queued, here and on the other ranks. Any thread.
   void abort();
   Status fault() const;  // the sticky error
-  // Waits until everything has ended, then forgets the error. Ranks that were in one job must all
-  // do it before they communicate again. One thread at a time, not while enqueue runs.
+  // Waits until everything has ended, then forgets the error, unless the device is lost. Ranks that
+  // were in one job must all do it before they communicate again. One thread at a time, not while
+  // enqueue runs.
   void reset();
 
  private:
@@ -78,8 +81,5 @@ class Executor {
   explicit Executor(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
-
-// Bytes that the buffer of a port must have. 0 for a port without a value.
-int64_t port_bytes(const Program& program, const Port& port);
 
 }  // namespace shw::runtime

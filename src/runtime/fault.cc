@@ -4,12 +4,12 @@
 
 namespace shw::runtime {
 
-void Fault::raise(Status error) {
+void Fault::raise(Status error) noexcept {
   std::lock_guard lock(mutex_);
   if (raised_.load(std::memory_order_relaxed)) return;
   error_ = std::move(error);
   raised_.store(true, std::memory_order_release);
-  for (Listener* listener : listeners_) listener->on_fault(error_);
+  for (Listener* listener : listeners_) listener->on_fault();
 }
 
 Status Fault::status() const {

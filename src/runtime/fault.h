@@ -1,7 +1,8 @@
 // The health of one executor: the first error of its streams and channels, sticky until cleared.
 //
 // Raising it is also the way to stop: whoever may block registers as a listener and is woken.
-// NCCL's asynchronous errors and abort are the model.
+// Nothing slow happens in the raising thread; aborting the channels is the monitor's work
+// (monitor.h).
 #pragma once
 #include <atomic>
 #include <mutex>
@@ -15,16 +16,17 @@ class Fault {
  public:
   class Listener {
    public:
-    // Wakes the listener's waits. Called once a fault, from the raising thread, under the fault's
-    // lock: it must not block and must not call the fault.
-    virtual void on_fault(const Status& cause) = 0;
+    // Wakes the listener's waits, and does nothing else: it is called once a fault, from the
+    // raising thread, under the fault's lock.
+    virtual void on_fault() noexcept = 0;
 
    protected:
     ~Listener() = default;
   };
 
-  // Any thread. The first error stays; later ones are consequences, and are dropped.
-  void raise(Status error);
+  // Any thread. The first error stays; later ones are consequences, and are dropped. Allocates
+  // nothing.
+  void raise(Status error) noexcept;
   bool raised() const { return raised_.load(std::memory_order_acquire); }
   Status status() const;  // OK when nothing was raised
   void clear();           // once everything that listens is idle

@@ -1,147 +1,174 @@
-// What a backend provides: memory, streams, events, kernels; and channels between ranks.
+// What a backend provides: memory, streams, events, and kernels prepared for a step.
 //
-// Shaped by CUDA and NCCL so that a GPU backend is a thin layer: everything that runs is put on a
-// stream and happens later, in order; events order streams among each other; kernels are looked up
-// and prepared once, when a plan is loaded. (IREE's HAL showed that this much is enough.) Nothing
-// here allocates or looks up a name after preparation, and nothing waits for the device unless its
-// comment says so.
+// Shaped by CUDA so that a GPU backend is a thin layer. Everything that runs is put on a stream and
+// happens later, in order. Events order streams among each other, and tell the host how far they
+// are. Kernels are looked up and prepared once, when a plan is loaded. After preparation nothing
+// here allocates or looks up a name, and nothing waits for the device unless its comment says so.
 //
-// What goes wrong on a stream is not returned by the call that enqueued it: it is raised in the
-// Fault that the stream was created with (fault.h). From then on the stream only drains.
+// Errors. A call that enqueues work cannot fail. What goes wrong later *poisons* the stream:
+//   - Work that has not begun may be left out, or it may run and find any values in its inputs.
+//     The CPU backend leaves work out; a GPU cannot.
+//   - A wait may end before its event is reached. Events that are recorded later still complete.
+//   - So a poisoned stream drains, once collectives that wait for other ranks have been aborted
+//     (channel.h). What the work has written is lost.
+// A stream is poisoned by an error of its own work, by its Fault when anybody raises it, and by an
+// error of the whole device. An error is raised in the Fault where the backend learns of it in
+// time; otherwise Stream::status() tells when asked. Clearing the Fault, after everything has
+// drained, makes the stream usable again unless status() still reports an error: then the device is
+// lost, as a CUDA context is after a sticky error.
+//
+// Plug-ins. A backend in a shared object of its own implements these C++ classes, so it must be
+// built by the same compiler from the same sources; plugin.h checks that before it is used.
 #pragma once
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
-#include <string>
 #include <string_view>
 
-#include "plan/program.h"
 #include "runtime/fault.h"
-#include "sharding/layout.h"
+#include "runtime/host_work.h"
+#include "runtime/kernel.h"
 #include "support/status.h"
-#include "tensor/attrs.h"
-#include "tensor/tensor_type.h"
 
 namespace shw::runtime {
 
-// Work that the host does when a stream comes to it. It may block only on what a fault interrupts.
-class HostWork {
- public:
-  virtual ~HostWork() = default;
-  // `buffers`: as given to Stream::host(). An error is raised in the stream's fault.
-  virtual Status run(void* const* buffers) noexcept = 0;
+// What a backend can do beyond what every backend must.
+struct Capabilities {
+  bool computes = true;         // kernels write their outputs. False: a dry run
+  bool host_access = false;     // the host can read and write device memory
+  bool prompt_errors = false;   // an error of a stream's work is in the fault before host work that
+                                // follows it begins, and that work is left out
+  bool native_streams = false;  // StreamOptions::native
+  bool priorities = false;      // StreamOptions::priority has an effect
+  bool graphs = false;          // Stream::begin_capture()
 };
 
-// A point in a stream's order that other streams can wait for. Reusable: a wait is for the latest
-// record before it, and for nothing when there was none. Always recorded on the same stream.
+// A backend. There is one object of it, whose address identifies the backend: events and memory of
+// devices of one class can be used together.
+struct DeviceClass {
+  std::string_view name;
+  Capabilities can;
+};
+
+// A point in a stream's order. Reusable: what is said of an event is said of its latest record
+// before the call. An event that was never recorded counts as reached.
 class Event {
  public:
+  explicit Event(const DeviceClass& device_class) : class_(&device_class) {}
   virtual ~Event() = default;
+  const DeviceClass& device_class() const { return *class_; }
+
+  // Whether the stream has reached the event. Any thread.
+  virtual bool query() const = 0;
+  // Blocks the host until then, at most for `limit`. Any thread.
+  virtual bool wait_for(std::chrono::nanoseconds limit) const = 0;
+  // The time between two events that have been reached, both made with `timing`.
+  // INVALID_ARGUMENT: one was made without. FAILED_PRECONDITION: one has not been reached.
+  virtual Result<std::chrono::nanoseconds> time_since(const Event& earlier) const = 0;
+
+ private:
+  const DeviceClass* class_;
 };
 
-enum class AfterFault : uint8_t { kSkip, kRun };
+struct EventOptions {
+  bool timing = false;
+};
 
-// A queue of work on a device, done in order. Calls are from one thread at a time and return at
-// once; they block only while the queue is full (create_stream's `capacity`).
-//
-// After a fault is raised, waits return and work is skipped, except for what asked to be done;
-// records still happen. So a stream always drains, and whoever waits for it gets on.
+enum class CopyKind : uint8_t { kHostToDevice, kDeviceToHost, kDeviceToDevice };
+
+enum class MemoryKind : uint8_t {
+  kDevice,      // what kernels work on
+  kHost,        // of the host, and fast to copy to and from ("pinned")
+  kRegistered,  // of the device, and registered with the transport of collectives
+};
+
+struct MemorySpec {
+  int64_t bytes = 0;
+  int64_t alignment = 64;  // a power of two
+  MemoryKind kind = MemoryKind::kDevice;
+};
+
+// What a stream was given between begin_capture() and end_capture(), ready to be launched again and
+// again. Launches read the pointers that were in the kernels' `buffers` at the capture.
+class Graph {
+ public:
+  virtual ~Graph() = default;
+  // Reads the pointers again, from the arrays given at the capture. Later launches use them.
+  virtual Status update() = 0;
+  virtual void launch(Stream& stream) = 0;
+};
+
+// A queue of work on a device, done in order. Calls that enqueue are from one thread at a time and
+// return at once; they block only while the queue is full (StreamOptions::capacity).
 class Stream {
  public:
-  // Does what is queued, then ends. Raise the fault first to end soon.
+  // Does what is queued, then ends; a stream of the caller (StreamOptions::native) is left alone.
   virtual ~Stream() = default;
+
   virtual void record(Event& event) = 0;
-  // kRun: waits even after a fault. For events of streams with the same fault, which drain too.
-  virtual void wait(Event& event, AfterFault after_fault = AfterFault::kSkip) = 0;
-  // `work` and what `buffers` points to must live, unchanged, until the work is done.
-  virtual void host(HostWork& work, void* const* buffers,
-                    AfterFault after_fault = AfterFault::kSkip) = 0;
+  // The work that follows begins after the event is reached. Of a device of the same class:
+  // otherwise INVALID_ARGUMENT is raised in the fault.
+  virtual void wait(const Event& event) = 0;
+  // `work` and what `buffers` points to must live, unchanged, until the work is done. An error of
+  // the work is raised in the fault.
+  virtual void host(HostWork& work, void* const* buffers) = 0;
+  // Host memory of a copy must stay valid until it is done. The ranges do not overlap.
+  virtual void copy(void* to, const void* from, int64_t bytes, CopyKind kind) = 0;
+  virtual void fill(void* to, std::byte value, int64_t bytes) = 0;
+  // Memory in the stream's order: work that follows may use it; it is given back after the work
+  // before. Otherwise as Device::allocate() and free().
+  virtual Result<void*> allocate(const MemorySpec& spec) = 0;
+  virtual void free(void* memory, const MemorySpec& spec) = 0;
   // Commands may be held back until this call.
   virtual void flush() = 0;
+
+  // Blocks the host until everything enqueued is done. The thread that enqueues.
+  virtual Status synchronize() = 0;
+  // An error of the stream or its device that the fault may not know yet. Any thread.
+  virtual Status status() const = 0;
+
+  // Where Capabilities::graphs: what follows is noted down, not done. Another stream joins when it
+  // waits for an event recorded in the capture; it must be waited for before the end. In between,
+  // nothing may wait for the device. UNIMPLEMENTED elsewhere.
+  virtual Status begin_capture();
+  // FAILED_PRECONDITION: the capture broke one of these rules.
+  virtual Result<std::unique_ptr<Graph>> end_capture();
+
+  // What the vendor's interface calls this stream; null where there is no such thing.
+  virtual void* native() const { return nullptr; }
 };
 
-// The step that a prepared kernel serves, for error messages.
-struct StepOrigin {
-  int64_t node = -1;
-  std::string kernel;
+struct StreamOptions {
+  Fault* fault = nullptr;   // required; outlives the stream
+  int64_t capacity = 1024;  // commands that fit without blocking, at least
+  int priority = 0;         // higher: its work goes first
+  void* native = nullptr;   // a stream of the caller to use, instead of a new one
 };
 
-// A kernel with types and attributes fixed. Launches from several streams do not overlap.
-class PreparedKernel {
- public:
-  virtual ~PreparedKernel() = default;
-  virtual int64_t workspace_bytes() const { return 0; }
-  // `buffers`: element 0 of each input, then of each output (null: absent), then a workspace of
-  // workspace_bytes(), aligned to kArenaAlignment. Inputs may overlap each other, never an output.
-  virtual void launch(Stream& stream, void* const* buffers) = 0;
-  StepOrigin origin;
-};
-
-// What is known of a step when it is prepared.
-struct KernelArgs {
-  std::span<const TensorType* const> inputs;   // null: absent
-  std::span<const TensorType* const> outputs;  // null: nobody wants it
-  const Attrs& attrs;
-  const Mesh& mesh;
-  int64_t rank;
-};
-
-struct Kernel {
-  std::string_view name;
-  // INVALID_ARGUMENT: the types or attributes are not those of such a step. UNIMPLEMENTED: they
-  // are, but this backend cannot do it.
-  Result<std::unique_ptr<PreparedKernel>> (*prepare)(const KernelArgs& args);
-};
-
-// Memory and kernels of one rank. Any thread.
+// One rank's accelerator. Any thread.
 class Device {
  public:
   virtual ~Device() = default;
-  // `alignment`: a power of two. RESOURCE_EXHAUSTED when there is no memory.
-  virtual Result<void*> allocate(int64_t bytes, int64_t alignment) = 0;
-  virtual void free(void* memory, int64_t bytes, int64_t alignment) = 0;
-  // Both are done when they return; neither waits for any stream.
-  virtual Status copy_from_host(void* device, const void* host, int64_t bytes) = 0;
-  virtual Status copy_to_host(void* host, const void* device, int64_t bytes) = 0;
-  // `capacity`: commands that fit without blocking, at least. `fault` outlives the stream.
-  virtual Result<std::unique_ptr<Stream>> create_stream(Fault& fault, int64_t capacity) = 0;
-  virtual Result<std::unique_ptr<Event>> create_event() = 0;
-  virtual const Kernel* find_kernel(std::string_view name) const = 0;  // null: none
-};
+  virtual const DeviceClass& device_class() const = 0;
+  const Capabilities& can() const { return device_class().can; }
 
-struct CollectiveSpec {
-  CollectiveKind kind = CollectiveKind::kNone;
-  ReduceOp op = ReduceOp::kSum;
-  Dtype dtype = Dtype::kF32;
-  int64_t count = 0;  // elements of the *smaller* of input and output: what one member contributes
-                      // to all_gather and all_reduce, gets from reduce_scatter, sends to each of
-                      // the others in all_to_all
-};
+  // Not filled. RESOURCE_EXHAUSTED when there is no memory; throws nothing.
+  virtual Result<void*> allocate(const MemorySpec& spec) = 0;
+  // The memory must not be in use. `spec`: as it was allocated.
+  virtual void free(void* memory, const MemorySpec& spec) = 0;
+  // Done when it returns. Waits for no stream.
+  virtual Status copy(void* to, const void* from, int64_t bytes, CopyKind kind) = 0;
 
-// One rank's end of a group of ranks (program.h: Collective). Every member must launch the same
-// collectives in the same order.
-class Channel {
- public:
-  virtual ~Channel() = default;
-  virtual int64_t member() const = 0;  // this rank's number in the group
-  virtual int64_t size() const = 0;
-  // Buffers at launch: input, output, workspace. all_reduce may be in place.
-  virtual Result<std::unique_ptr<PreparedKernel>> prepare(const CollectiveSpec& spec) = 0;
-};
+  virtual Result<std::unique_ptr<Stream>> create_stream(const StreamOptions& options) = 0;
+  virtual Result<std::unique_ptr<Event>> create_event(const EventOptions& options = {}) = 0;
 
-// Where a rank gets its channels. abort() and a rank's death reach every rank of the job.
-class ChannelProvider {
- public:
-  virtual ~ChannelProvider() = default;
-  virtual int64_t rank() const = 0;
-  virtual const Mesh& mesh() const = 0;
-  // A collective call in spirit: all members of the group make it, in the same order.
-  virtual Result<std::unique_ptr<Channel>> channel(std::span<const uint8_t> axes) = 0;
-  // Ends collectives that run or come, on every rank of the job, with ABORTED. Any thread.
-  virtual void abort(const Status& cause) = 0;
-  // After an abort, and after this rank's streams have drained: the rank's channels work again, as
-  // soon as the other ranks have called it too.
-  virtual void reset() = 0;
+  virtual bool has_kernel(std::string_view name) const = 0;
+  // The kernel has the use of this device: its handles, its caches, its memory. INVALID_ARGUMENT:
+  // the types or attributes are not those of such a step. UNIMPLEMENTED: they are, but this backend
+  // cannot do it, or has no kernel of this name.
+  virtual Result<std::unique_ptr<PreparedKernel>> prepare(std::string_view kernel,
+                                                          const KernelArgs& args) = 0;
 };
 
 }  // namespace shw::runtime

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -19,24 +21,35 @@ class Timeline {
 
   size_t depth() const { return done_.size(); }
   Event& done_event(uint64_t run) { return *done_[run % done_.size()]; }
+  const DeviceClass& device_class() const { return done_[0]->device_class(); }
 
-  void finish(uint64_t run, const Status& status);  // in order
+  // Calls `told` once, when the run has ended: from finish(), or at once if it has.
+  void tell_end(uint64_t run, std::function<void(Code)> told);
+
+  // Before a run begins: makes room for its failure, so that finish() allocates nothing.
+  void expect_run();
+  void finish(uint64_t run, Status status) noexcept;  // in order
   bool finished(uint64_t run) const;
   Status wait(uint64_t run) const;                                    // blocks the host
   bool wait_for(uint64_t run, std::chrono::nanoseconds limit) const;  // whether it has ended
-  Status status(uint64_t run) const;                                  // of a finished run
 
  private:
   struct Failure {  // runs first … last ended with `status`
     uint64_t first, last;
     Status status;
   };
+  struct Listener {
+    uint64_t run;
+    std::function<void(Code)> told;
+  };
   Status status_locked(uint64_t run) const;
+  Code code_locked(uint64_t run) const;
 
   std::vector<std::unique_ptr<Event>> done_;
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   uint64_t finished_ = 0;
+  std::list<Listener> listeners_;  // of unfinished runs
   std::vector<Failure> failures_;  // ascending; neighbours with the same cause are one
 };
 

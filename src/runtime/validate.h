@@ -2,7 +2,7 @@
 // sound was checked when the plan was read (plan/verify.cc); nothing checks it again.
 #pragma once
 #include "plan/program.h"
-#include "runtime/hal.h"
+#include "runtime/channel.h"
 
 namespace shw::runtime {
 

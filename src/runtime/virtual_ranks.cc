@@ -11,18 +11,47 @@
 namespace shw::runtime {
 
 Result<std::unique_ptr<VirtualRanks>> VirtualRanks::create(std::shared_ptr<const Plan> plan,
-                                                           const ExecutorOptions& options) {
+                                                           const ExecutorOptions& options,
+                                                           const RankBackend& backend) {
   if (plan == nullptr) return invalid_argument("virtual ranks need a plan");
   SHW_ASSIGN_OR_RETURN(Mesh mesh, Mesh::create(plan->program.mesh));
   const std::shared_ptr<LocalHub> hub = LocalHub::create(mesh);
   std::unique_ptr<VirtualRanks> ranks(new VirtualRanks(plan, mesh));
   for (int64_t r = 0; r < mesh.num_ranks(); ++r) {
-    auto device = std::make_shared<cpu::CpuDevice>();
-    SHW_ASSIGN_OR_RETURN(auto executor, Executor::create(plan, device, hub->provider(r), options));
+    std::shared_ptr<Device> device =
+        backend.device ? backend.device(r) : std::make_shared<cpu::CpuDevice>();
+    auto channels = hub->provider(r);
+    if (backend.channels) channels = backend.channels(std::move(channels), *device);
+    SHW_ASSIGN_OR_RETURN(auto executor,
+                         Executor::create(plan, device, std::move(channels), options));
     ranks->devices_.push_back(std::move(device));
     ranks->executors_.push_back(std::move(executor));
   }
   return ranks;
+}
+
+Result<BufferRef> VirtualRanks::shard_input(const Port& port, int64_t rank,
+                                            const HostTensorView& whole) {
+  SHW_ASSIGN_OR_RETURN(
+      auto buffer, Buffer::allocate(devices_[static_cast<size_t>(rank)],
+                                    {port_bytes(program(), port), arena_alignment(program())}));
+  SHW_RETURN_IF_ERROR(write_piece(port, rank, whole, *buffer));
+  return buffer;
+}
+
+// Cut in host memory, and copied to the device where that is another one.
+Status VirtualRanks::write_piece(const Port& port, int64_t rank, const HostTensorView& whole,
+                                 const Buffer& buffer) {
+  Device& device = *devices_[static_cast<size_t>(rank)];
+  const ProgramValue& value = program().values[port.value];
+  const auto cut_into = [&](void* piece) {
+    return shard(port, mesh_, rank, whole, value.type,
+                 static_cast<std::byte*>(piece) + value.offset_bytes);
+  };
+  if (device.can().host_access) return cut_into(buffer.data());
+  std::vector<std::byte> staged(static_cast<size_t>(buffer.bytes()));
+  SHW_RETURN_IF_ERROR(cut_into(staged.data()));
+  return device.copy(buffer.data(), staged.data(), buffer.bytes(), CopyKind::kHostToDevice);
 }
 
 Result<VirtualRanks::RankBuffers> VirtualRanks::shard_inputs(
@@ -32,28 +61,19 @@ Result<VirtualRanks::RankBuffers> VirtualRanks::shard_inputs(
     std::vector<BufferRef>& mine = buffers[static_cast<size_t>(r)];
     mine.resize(inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const Port& port = program().ports[entry.inputs[i]];
+      const Port& port = program().input(entry, i);
       if (!port.value.valid()) continue;
-      SHW_ASSIGN_OR_RETURN(
-          mine[i], Buffer::allocate(devices_[static_cast<size_t>(r)], port_bytes(program(), port)));
-      const ProgramValue& value = program().values[port.value];
-      SHW_RETURN_IF_ERROR(shard(port, mesh_, r, inputs[i], value.type,
-                                static_cast<std::byte*>(mine[i]->data()) + value.offset_bytes));
+      SHW_ASSIGN_OR_RETURN(mine[i], shard_input(port, r, inputs[i]));
     }
   }
   return buffers;
 }
 
-// The whole tensor of a port from the ranks' buffers.
-Result<HostTensor> VirtualRanks::gather_port(const Port& port,
-                                             std::span<const BufferRef> buffers) const {
+Result<HostTensor> VirtualRanks::gather_pieces(const Port& port,
+                                               std::span<const std::byte* const> pieces) const {
   const ProgramValue& value = program().values[port.value];
-  const auto piece = [&](int64_t r) {
-    return static_cast<const std::byte*>(buffers[static_cast<size_t>(r)]->data()) +
-           value.offset_bytes;
-  };
-  HostTensor whole;
-  whole.type = port.global;
+  const auto piece = [&](int64_t r) { return pieces[static_cast<size_t>(r)] + value.offset_bytes; };
+  HostTensor whole{port.global, {}};
   whole.data.resize(static_cast<size_t>(port.global.bytes()));
   for (int64_t r = 0; r < num_ranks(); ++r)
     if (is_first_replica(port.layout, mesh_, r))
@@ -77,12 +97,29 @@ Result<HostTensor> VirtualRanks::gather_port(const Port& port,
   return whole;
 }
 
+// The whole tensor of a port from the ranks' buffers.
+Result<HostTensor> VirtualRanks::gather_port(const Port& port,
+                                             std::span<const BufferRef> buffers) const {
+  std::vector<const std::byte*> pieces;
+  std::vector<std::vector<std::byte>> staged;  // of devices that the host cannot read
+  for (size_t r = 0; r < executors_.size(); ++r) {
+    const Buffer& buffer = *buffers[r];
+    pieces.push_back(static_cast<const std::byte*>(buffer.data()));
+    if (devices_[r]->can().host_access) continue;
+    staged.emplace_back(static_cast<size_t>(buffer.bytes()));
+    pieces.back() = staged.back().data();
+    SHW_RETURN_IF_ERROR(devices_[r]->copy(staged.back().data(), buffer.data(), buffer.bytes(),
+                                          CopyKind::kDeviceToHost));
+  }
+  return gather_pieces(port, pieces);
+}
+
 Result<std::vector<HostTensor>> VirtualRanks::gather_outputs(const ProgramEntry& entry,
                                                              const RankBuffers& outputs) {
   std::vector<HostTensor> whole(entry.outputs.size());
   std::vector<BufferRef> buffers(outputs.size());
   for (size_t i = 0; i < whole.size(); ++i) {
-    const Port& port = program().ports[entry.outputs[i]];
+    const Port& port = program().output(entry, i);
     if (!port.value.valid()) continue;
     for (size_t r = 0; r < buffers.size(); ++r) buffers[r] = outputs[r][i];
     SHW_ASSIGN_OR_RETURN(whole[i], gather_port(port, buffers));
@@ -104,11 +141,8 @@ Result<const Port*> VirtualRanks::find_state(std::string_view name,
 Status VirtualRanks::write_state(std::string_view name, const HostTensorView& whole) {
   std::vector<BufferRef> buffers;
   SHW_ASSIGN_OR_RETURN(const Port* port, find_state(name, buffers));
-  const ProgramValue& value = program().values[port->value];
   for (int64_t r = 0; r < num_ranks(); ++r)
-    SHW_RETURN_IF_ERROR(shard(*port, mesh_, r, whole, value.type,
-                              static_cast<std::byte*>(buffers[static_cast<size_t>(r)]->data()) +
-                                  value.offset_bytes));
+    SHW_RETURN_IF_ERROR(write_piece(*port, r, whole, *buffers[static_cast<size_t>(r)]));
   return {};
 }
 

@@ -1,7 +1,8 @@
-// A whole job in this process: every rank of a plan's mesh on a CPU device of its own, with whole
+// A whole job in this process: every rank of a plan's mesh on a device of its own, with whole
 // tensors in and whole tensors out. For tests, for the command line, and for trying a plan where
 // there is no cluster.
 #pragma once
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -12,10 +13,20 @@
 
 namespace shw::runtime {
 
+// What the ranks run on. Empty functions: the CPU, with channels in its memory.
+struct RankBackend {
+  std::function<std::shared_ptr<Device>(int64_t rank)> device = {};
+  // A rank's channels on its device, made of those in host memory.
+  std::function<std::unique_ptr<ChannelProvider>(std::unique_ptr<ChannelProvider> in_host_memory,
+                                                 Device& device)>
+      channels = {};
+};
+
 class VirtualRanks {
  public:
   static Result<std::unique_ptr<VirtualRanks>> create(std::shared_ptr<const Plan> plan,
-                                                      const ExecutorOptions& options = {});
+                                                      const ExecutorOptions& options = {},
+                                                      const RankBackend& backend = {});
 
   const Program& program() const { return plan_->program; }
   const Mesh& mesh() const { return mesh_; }
@@ -45,6 +56,11 @@ class VirtualRanks {
       : plan_(std::move(plan)), mesh_(std::move(mesh)) {}
   Result<RankBuffers> shard_inputs(const ProgramEntry& entry,
                                    std::span<const HostTensorView> inputs);
+  Result<BufferRef> shard_input(const Port& port, int64_t rank, const HostTensorView& whole);
+  Status write_piece(const Port& port, int64_t rank, const HostTensorView& whole,
+                     const Buffer& buffer);
+  Result<HostTensor> gather_pieces(const Port& port,
+                                   std::span<const std::byte* const> pieces) const;
   Result<HostTensor> gather_port(const Port& port, std::span<const BufferRef> buffers) const;
   Result<const Port*> find_state(std::string_view name, std::vector<BufferRef>& buffers) const;
   Result<std::vector<HostTensor>> gather_outputs(const ProgramEntry& entry,

@@ -10,6 +10,9 @@ namespace {
 thread_local long g_left = -1;  // allocations that will still work; -1: all
 thread_local bool g_has_failed = false;
 std::atomic<long> g_live{0};
+std::atomic<bool> g_fails_elsewhere{false};  // on all threads but those that are spared
+std::atomic<long> g_failed_elsewhere{0};
+thread_local bool g_spared = false;
 
 void* allocate(std::size_t size, std::size_t alignment) noexcept {
   if (g_left == 0) {
@@ -17,6 +20,10 @@ void* allocate(std::size_t size, std::size_t alignment) noexcept {
     return nullptr;
   }
   if (g_left > 0) --g_left;
+  if (g_fails_elsewhere.load(std::memory_order_relaxed) && !g_spared) {
+    ++g_failed_elsewhere;
+    return nullptr;
+  }
   void* memory = alignment <= alignof(std::max_align_t)
                      ? std::malloc(size == 0 ? 1 : size)
                      : std::aligned_alloc(alignment, (size + alignment) / alignment * alignment);
@@ -46,6 +53,12 @@ void fail_from(long n) {
   g_left = n - 1;
 }
 void fail_none(void) { g_left = -1; }
+void fail_elsewhere(int on) {
+  g_spared = true;
+  if (on) g_failed_elsewhere = 0;
+  g_fails_elsewhere = on != 0;
+}
+long failed_elsewhere(void) { return g_failed_elsewhere; }
 int has_failed(void) { return g_has_failed; }
 long live_pieces(void) { return g_live.load(); }
 }

@@ -10,6 +10,10 @@ extern "C" {
 /* The n-th allocation of this thread from now on fails, and all after it until fail_none(). */
 void fail_from(long n);
 void fail_none(void);
+/* From now on every allocation of every other thread fails (1), or works again (0). */
+void fail_elsewhere(int on);
+/* Allocations of other threads that have failed since. */
+long failed_elsewhere(void);
 /* Whether an allocation has failed since fail_from(). */
 int has_failed(void);
 /* Pieces that all threads have allocated and not freed. */

@@ -192,6 +192,8 @@ static void running(shw_context* context, const shw_plan* plan) {
   shw_executor_reset(NULL);
   shw_executor_destroy(NULL);
   REFUSED(shw_event_wait(NULL, 0));
+  REFUSED(shw_event_notify(NULL, NULL, NULL));
+  EXPECT(shw_event_query(NULL) == 1);
   shw_event_destroy(NULL);
   REFUSED_HANDLE(shw_buffer, shw_plan_shard_input(NULL, 0, 0, 0, &whole, &out));
   REFUSED_HANDLE(shw_buffer, shw_plan_shard_input(plan, 0, 0, 0, NULL, &out));

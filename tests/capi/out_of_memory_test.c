@@ -185,6 +185,20 @@ static shw_planner* planner_for(state* s, int64_t dp, int64_t tp) {
   return planner;
 }
 
+/* Runs in which no thread of the library gets any memory. */
+static void threads_of_the_library_allocate_nothing(state* s) {
+  int i;
+  EXPECT(mlp_job_run_and_check(s->plan, &s->job));
+  for (i = 0; i < 20; ++i) {
+    int good;
+    fail_elsewhere(1);
+    good = mlp_job_run_and_check(s->plan, &s->job);
+    fail_elsewhere(0);
+    EXPECT(good);
+    EXPECT(failed_elsewhere() == 0);
+  }
+}
+
 int main(void) {
   state s;
   s.context = new_context();
@@ -200,7 +214,7 @@ int main(void) {
   fails_at_every_allocation("describe", describe, &s, 1, 1);
   fails_at_every_allocation("create executor", create_executor, &s, 1, 1);
   fails_at_every_allocation("run", run, &s, 0, 1);
-  EXPECT(mlp_job_run_and_check(s.plan, &s.job));
+  threads_of_the_library_allocate_nothing(&s);
   fails_at_every_allocation("compile", compile, &s, 1, 1);
   /* Prices of orders allocate the same way some ten thousand times: a sample. */
   fails_at_every_allocation("compile with orders", compile_with_orders, &s, 1, 23);

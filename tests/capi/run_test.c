@@ -200,6 +200,67 @@ static void a_run_fails_if_one_that_it_waits_for_did(shw_context* context, const
   mlp_job_destroy(&other);
 }
 
+enum { ENDED_WELL = 100 };
+static void remember(void* user, shw_code code) {
+  *(shw_code*)user = code == SHW_OK ? ENDED_WELL : code;
+}
+
+static void ends_of_runs_are_told(shw_context* context, const shw_plan* plan) {
+  shw_buffer* outputs[8][MLP_NUM_OUTPUTS];
+  shw_event* done[8];
+  shw_code told[8] = {0}, late = 0, aborted = 0;
+  mlp_job job;
+  int32_t rank;
+  if (!mlp_job_create(context, plan, &job)) return;
+  for (rank = 0; rank < job.num_ranks; ++rank) {
+    done[rank] = enqueue(&job, rank, outputs[rank]);
+    EXPECT_OK(shw_event_notify(done[rank], remember, &told[rank]));
+    if (rank + 1 < job.num_ranks) EXPECT(shw_event_query(done[rank]) == 0);
+  }
+  for (rank = 0; rank < job.num_ranks; ++rank) {
+    EXPECT_OK(shw_event_wait(done[rank], -1));
+    EXPECT(shw_event_query(done[rank]) == 1);
+    destroy_outputs(outputs[rank]);
+  }
+  EXPECT_OK(shw_event_notify(done[0], remember, &late));
+  EXPECT(late == ENDED_WELL); /* within the call */
+  for (rank = 0; rank < job.num_ranks; ++rank) shw_event_destroy(done[rank]);
+
+  done[0] = enqueue(&job, 0, outputs[0]);
+  EXPECT_OK(shw_event_notify(done[0], remember, &aborted));
+  shw_executor_abort(job.executors[0]);
+  EXPECT_CODE(shw_event_wait(done[0], -1), SHW_CANCELLED);
+  shw_event_destroy(done[0]);
+  destroy_outputs(outputs[0]);
+  mlp_job_destroy(&job); /* after this nobody is told anything any more */
+  for (rank = 0; rank < job.num_ranks; ++rank) EXPECT(told[rank] == ENDED_WELL);
+  EXPECT(aborted == SHW_CANCELLED);
+}
+
+static void a_time_limit_ends_a_run_whose_peers_do_not_come(shw_context* context,
+                                                            const shw_plan* plan) {
+  shw_executor_options options = SHW_EXECUTOR_OPTIONS_INIT;
+  shw_buffer* outputs[MLP_NUM_OUTPUTS];
+  shw_executor* executor = NULL;
+  shw_world* world = NULL;
+  shw_event* done = NULL;
+  mlp_job job;
+  if (!mlp_job_create(context, plan, &job)) return;
+  EXPECT_OK(shw_world_create_virtual(context, job.num_ranks, &world));
+  options.time_limit_ns = -1;
+  EXPECT_CODE(shw_executor_create(plan, world, 0, &options, &executor), SHW_INVALID_ARGUMENT);
+  options.time_limit_ns = 20000000;
+  EXPECT_OK(shw_executor_create(plan, world, 0, &options, &executor));
+  EXPECT_OK(shw_executor_enqueue(executor, job.entry, (const shw_buffer* const*)job.inputs[0],
+                                 MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, NULL, 0, &done));
+  EXPECT_CODE(shw_event_wait(done, -1), SHW_DEADLINE_EXCEEDED);
+  shw_event_destroy(done);
+  destroy_outputs(outputs);
+  shw_executor_destroy(executor);
+  shw_world_destroy(world);
+  mlp_job_destroy(&job);
+}
+
 int main(void) {
   shw_context* context = new_context();
   shw_plan* plan = mlp_plan(context, 2, 2);
@@ -211,6 +272,8 @@ int main(void) {
   events_outlive_their_executor(context, plan);
   runs_into_the_callers_buffers(context, plan);
   a_run_fails_if_one_that_it_waits_for_did(context, plan);
+  ends_of_runs_are_told(context, plan);
+  a_time_limit_ends_a_run_whose_peers_do_not_come(context, plan);
   shw_plan_destroy(plan);
   shw_context_destroy(context);
   return test_result();

@@ -7,26 +7,46 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cpu/device.h"
+#include "runtime/virtual_ranks.h"
 
 namespace shw::cts {
+
+// A case that a backend cannot pass, and why. `test`: "Suite.*" or "Suite.Case".
+struct Exemption {
+  std::string test, reason;
+};
 
 struct Backend {
   std::string name;
   std::shared_ptr<runtime::Device> (*make)();
+  // A rank's channels on such a device, made of those in host memory.
+  std::unique_ptr<runtime::ChannelProvider> (*channels)(
+      std::unique_ptr<runtime::ChannelProvider> in_host_memory, runtime::Device& device);
+  std::vector<Exemption> exemptions = {};
+
+  runtime::RankBackend ranks() const {
+    return {[make = make](int64_t) { return make(); }, channels};
+  }
 };
 
 inline void PrintTo(const Backend& backend, std::ostream* out) { *out << backend.name; }
 
-inline const std::vector<Backend>& backends() {
-  static const std::vector<Backend> all = {
-      {"cpu",
-       []() -> std::shared_ptr<runtime::Device> {
-         return std::make_shared<runtime::cpu::CpuDevice>();
-       }},
-  };
-  return all;
-}
+const std::vector<Backend>& backends();
+
+// Why the running case does not apply to the backend; empty: it does.
+std::string exemption_of(const Backend& backend);
+
+// What all suites stand on: skips what the backend is exempt from.
+class BackendTest : public ::testing::TestWithParam<Backend> {
+ protected:
+  void SetUp() override {
+    const std::string reason = exemption_of(GetParam());
+    if (!reason.empty()) GTEST_SKIP() << reason;
+  }
+  const runtime::Capabilities& can() const { return device_->can(); }
+
+  std::shared_ptr<runtime::Device> device_ = GetParam().make();
+};
 
 inline std::string backend_name(const ::testing::TestParamInfo<Backend>& info) {
   return info.param.name;

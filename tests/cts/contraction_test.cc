@@ -147,8 +147,7 @@ TEST_P(ContractionTest, RefusesAWorkspaceBeyondAllMemory) {
   for (const char* equation : {"ab,ab->", "ab,cd->"}) {
     Attrs attrs;
     attrs.set(AttrKey::kEquation, std::string(equation));
-    const auto prepared =
-        device_->find_kernel("einsum")->prepare({inputs, outputs, attrs, mesh, 0});
+    const auto prepared = device_->prepare("einsum", {inputs, outputs, attrs, mesh, 0});
     EXPECT_EQ(prepared.status().code(), Code::kResourceExhausted) << equation;
   }
 }

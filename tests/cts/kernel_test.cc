@@ -1,19 +1,21 @@
 #include "cts/kernel_test.h"
 
 #include <cmath>
+#include <utility>
 
 namespace shw::cts {
 namespace {
 
+using runtime::CopyKind;
 using runtime::Device;
 
 // A window's bytes on the device; the workspace.
 class DeviceBytes {
  public:
   DeviceBytes(Device& device, int64_t bytes) : device_(device), bytes_(bytes) {
-    data_ = *device_.allocate(bytes, kArenaAlignment);
+    data_ = *device_.allocate({bytes});
   }
-  ~DeviceBytes() { device_.free(data_, bytes_, kArenaAlignment); }
+  ~DeviceBytes() { device_.free(data_, {bytes_}); }
   DeviceBytes(const DeviceBytes&) = delete;
   DeviceBytes& operator=(const DeviceBytes&) = delete;
   void* data() const { return data_; }
@@ -29,13 +31,12 @@ int64_t size_of(const Window& w) { return static_cast<int64_t>(w.bytes().size())
 }  // namespace
 
 Status KernelTest::run(const Call& call) {
-  const runtime::Kernel* kernel = device_->find_kernel(call.kernel);
-  if (kernel == nullptr) return Status(Code::kNotFound, "no kernel " + call.kernel);
   std::vector<const TensorType*> in, out;
   for (const Window* w : call.inputs) in.push_back(w != nullptr ? &w->type() : nullptr);
   for (const Window* w : call.outputs) out.push_back(w != nullptr ? &w->type() : nullptr);
   const Mesh mesh = *Mesh::parse(call.mesh);
-  SHW_ASSIGN_OR_RETURN(auto prepared, kernel->prepare({in, out, call.attrs, mesh, call.rank}));
+  SHW_ASSIGN_OR_RETURN(auto prepared,
+                       device_->prepare(call.kernel, {in, out, call.attrs, mesh, call.rank}));
 
   std::vector<std::unique_ptr<DeviceBytes>> memory;
   std::vector<void*> pointers;
@@ -47,7 +48,7 @@ Status KernelTest::run(const Call& call) {
     memory.push_back(std::make_unique<DeviceBytes>(*device_, size_of(*w)));
     void* data = memory.back()->data();
     pointers.push_back(static_cast<std::byte*>(data) + w->offset_bytes());
-    return device_->copy_from_host(data, w->bytes().data(), size_of(*w));
+    return device_->copy(data, w->bytes().data(), size_of(*w), CopyKind::kHostToDevice);
   };
   for (const Window* w : call.inputs) SHW_RETURN_IF_ERROR(upload(w));
   for (const Window* w : call.outputs) SHW_RETURN_IF_ERROR(upload(w));
@@ -55,17 +56,24 @@ Status KernelTest::run(const Call& call) {
   pointers.push_back(workspace.data());
 
   runtime::Fault fault;
-  SHW_ASSIGN_OR_RETURN(auto stream, device_->create_stream(fault, 16));
+  SHW_ASSIGN_OR_RETURN(auto stream, device_->create_stream({.fault = &fault}));
   prepared->launch(*stream, pointers.data());
-  stream.reset();  // ends when the work is done
+  const Status status = stream->synchronize();
+  if (!stream->status().ok()) {  // the device is lost: the next call gets another one
+    stream.reset();
+    memory.clear();
+    lost_.push_back(std::exchange(device_, GetParam().make()));
+    return status;
+  }
   for (size_t i = 0; i < call.outputs.size(); ++i) {
     Window* w = call.outputs[i];
     if (w == nullptr) continue;
     const auto* data =
         static_cast<const std::byte*>(pointers[call.inputs.size() + i]) - w->offset_bytes();
-    SHW_RETURN_IF_ERROR(device_->copy_to_host(w->bytes().data(), data, size_of(*w)));
+    SHW_RETURN_IF_ERROR(
+        device_->copy(w->bytes().data(), data, size_of(*w), CopyKind::kDeviceToHost));
   }
-  return fault.status();
+  return status;
 }
 
 void KernelTest::run_ok(const Call& call) {

@@ -17,7 +17,7 @@ struct Call {
   int64_t rank = 0;
 };
 
-class KernelTest : public ::testing::TestWithParam<Backend> {
+class KernelTest : public BackendTest {
  protected:
   // The status of preparing or of running.
   Status run(const Call& call);
@@ -25,7 +25,8 @@ class KernelTest : public ::testing::TestWithParam<Backend> {
   void run_ok(const Call& call);
   Code code_of(const Call& call) { return run(call).code(); }
 
-  std::shared_ptr<runtime::Device> device_ = GetParam().make();
+ private:
+  std::vector<std::shared_ptr<runtime::Device>> lost_;  // by kernels that failed
 };
 
 // Every element of `got` is `want` of its index: within `relative` of the larger of 1 and the

@@ -52,6 +52,11 @@ typedef struct shw_tensor {
  * library. */
 typedef void (*shw_release_fn)(void* user, void* data);
 
+/* Called once when a run has ended: SHW_OK, or the code of its error. From a thread of the library,
+ * which must not be kept long, or from within the call that registers it. Must not call the
+ * library: wake a thread of your own instead. */
+typedef void (*shw_done_fn)(void* user, shw_code code);
+
 /* One execution of a manual region (op local_map) on one rank: what shw_region_fn is told. All that
  * it points to is lent for the call. */
 typedef struct shw_region_call {
@@ -93,9 +98,12 @@ typedef struct shw_executor_options {
   int32_t reserved;          /* 0 */
   const shw_region* regions; /* bodies of manual regions, distinct names; lent for the call */
   size_t num_regions;
+  int64_t time_limit_ns; /* of a run, from the end of the one before it: then it and all that follow
+                          * it end with SHW_DEADLINE_EXCEEDED, on this rank, and the other ranks are
+                          * stopped; 0: none */
 } shw_executor_options;
 #define SHW_EXECUTOR_OPTIONS_INIT \
-  { sizeof(shw_executor_options), 0, 0, 0, NULL, 0 }
+  { sizeof(shw_executor_options), 0, 0, 0, NULL, 0, 0 }
 
 /* ---- Buffer ---------------------------------------------------------------------------------- */
 
@@ -305,6 +313,26 @@ SHW_API void shw_executor_destroy(shw_executor* executor);
  * @since 0.1
  */
 SHW_API shw_status* shw_event_wait(const shw_event* event, int64_t timeout_ns) SHW_MUST_USE;
+
+/**
+ * Whether the run behind the event has ended, well or not: 1 or 0, and 1 for NULL. Waits for
+ * nothing and allocates nothing.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API int32_t shw_event_query(const shw_event* event);
+
+/**
+ * Has `done` called once when the run behind the event has ended, at once if it has. The event may
+ * be destroyed before that; the call comes all the same.
+ * @param user  handed to `done`
+ * @retval SHW_INVALID_ARGUMENT    `event` or `done` is NULL
+ * @retval SHW_RESOURCE_EXHAUSTED  out of memory; `done` is not called
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_event_notify(const shw_event* event, shw_done_fn done,
+                                     void* user) SHW_MUST_USE;
 
 /**
  * Frees the event, not the run behind it. NULL is allowed.

@@ -74,7 +74,7 @@ class LocalCollective final : public HostKernel {
  public:
   LocalCollective(std::shared_ptr<const Seat> seat, const CollectiveSpec& spec, ReduceFn reduce)
       : seat_(std::move(seat)), spec_(spec), reduce_(reduce) {}
-  Status compute(void* const* buffers) noexcept override {
+  Status compute(void* const* buffers) override {
     return seat_->group->meet(seat_->member, {&spec_, reduce_, buffers[0], buffers[1]});
   }
 

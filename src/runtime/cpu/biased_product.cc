@@ -48,7 +48,7 @@ Prepared prepare_biased_product(const KernelArgs& args, std::string_view equatio
     SHW_RETURN_IF_ERROR(
         chain->add(prepare_pointwise(add, std::array<size_t, 2>{0, 1}, AddScaled{alpha, beta}),
                    {product, 0, 3}));
-  return std::unique_ptr<PreparedKernel>(std::move(chain));
+  return std::unique_ptr<HostKernel>(std::move(chain));
 }
 
 }  // namespace shw::runtime::cpu

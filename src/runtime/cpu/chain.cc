@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
-#include "plan/program.h"
-
 namespace shw::runtime::cpu {
 
 size_t Chain::temporary(int64_t bytes) {
-  const int64_t aligned = (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
+  const int64_t aligned =
+      (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
   temporaries_.push_back(temporaries_bytes_);
   temporaries_bytes_ += aligned;
   return workspace_ + temporaries_.size() - 1;
@@ -16,13 +15,12 @@ size_t Chain::temporary(int64_t bytes) {
 Status Chain::add(Prepared kernel, const std::vector<size_t>& buffers) {
   SHW_RETURN_IF_ERROR(kernel.status());
   SHW_CHECK(buffers.size() < kMostBuffers);
-  auto* host = static_cast<HostKernel*>(kernel->get());  // all of this backend's are
-  scratch_bytes_ = std::max(scratch_bytes_, host->workspace_bytes());
-  links_.push_back({std::move(*kernel), host, buffers});
+  scratch_bytes_ = std::max(scratch_bytes_, (*kernel)->workspace_bytes());
+  links_.push_back({std::move(*kernel), buffers});
   return {};
 }
 
-Status Chain::compute(void* const* buffers) noexcept {
+Status Chain::compute(void* const* buffers) {
   auto* workspace = static_cast<std::byte*>(buffers[workspace_]);
   for (const Link& link : links_) {
     void* own[kMostBuffers];

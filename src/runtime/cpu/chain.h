@@ -19,13 +19,12 @@ class Chain final : public HostKernel {
   Status add(Prepared kernel, const std::vector<size_t>& buffers);
 
   int64_t workspace_bytes() const override { return temporaries_bytes_ + scratch_bytes_; }
-  Status compute(void* const* buffers) noexcept override;
+  Status compute(void* const* buffers) override;
 
  private:
   static constexpr size_t kMostBuffers = 8;
   struct Link {
-    std::unique_ptr<PreparedKernel> owner;
-    HostKernel* kernel;
+    std::unique_ptr<HostKernel> kernel;
     std::vector<size_t> buffers;
   };
   size_t workspace_;  // number of the workspace among the buffers; temporaries are counted from it

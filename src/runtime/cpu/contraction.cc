@@ -209,7 +209,7 @@ class ContractionKernel final : public HostKernel {
     const TensorType lies = letters_type({&e.batch, &rows, &columns}, which, dtype);
     TensorType dense = row_major(compute_dtype(), lies.shape);
     access.pack = which == kResult ? StridedCast(lies, dense) : StridedCast(dense, lies);
-    constexpr int64_t kAlign = kArenaAlignment;
+    constexpr int64_t kAlign = kWorkspaceAlignment;
     workspace_bytes_ += (dense.bytes() + kAlign - 1) / kAlign * kAlign;
   }
 

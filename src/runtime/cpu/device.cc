@@ -2,55 +2,96 @@
 
 #include <cstring>
 #include <new>
+#include <string>
 #include <system_error>
 
+#include "runtime/cpu/kernel_args.h"
 #include "runtime/cpu/stream.h"
 
 namespace shw::runtime::cpu {
+namespace {
 
-Result<void*> CpuDevice::allocate(int64_t bytes, int64_t alignment) {
-  constexpr int64_t kAddressSpace = int64_t{1} << 47;  // more, some allocators take for a bug
-  // At least one byte, so that an empty tensor has an address of its own.
-  void* p = bytes > kAddressSpace
-                ? nullptr
-                : ::operator new(static_cast<size_t>(bytes < 1 ? 1 : bytes),
-                                 std::align_val_t(static_cast<size_t>(alignment)), std::nothrow);
-  if (p == nullptr)
+class Heap final : public HostAllocator {
+ public:
+  void* allocate(size_t bytes, size_t alignment) noexcept override {
+    return ::operator new(bytes, std::align_val_t(alignment), std::nothrow);
+  }
+  void free(void* memory, size_t, size_t alignment) noexcept override {
+    ::operator delete(memory, std::align_val_t(alignment), std::nothrow);
+  }
+};
+
+// At least one byte, so that an empty tensor has an address of its own.
+size_t real_bytes(const MemorySpec& spec) {
+  return static_cast<size_t>(spec.bytes < 1 ? 1 : spec.bytes);
+}
+
+Status no_memory(int64_t bytes) noexcept {
+  try {
     return Status(Code::kResourceExhausted,
                   "no host memory for " + std::to_string(bytes) + " bytes of tensors");
-  return p;
+  } catch (const std::bad_alloc&) {
+    return Status(Code::kResourceExhausted, "out of memory");  // stored without the heap
+  }
 }
 
-void CpuDevice::free(void* memory, int64_t, int64_t alignment) {
-  ::operator delete(memory, std::align_val_t(static_cast<size_t>(alignment)), std::nothrow);
+const Kernel* find_kernel(std::string_view name) {
+  for (const Kernel* kernel : kernel_table())
+    if (kernel->name == name) return kernel;
+  return nullptr;
 }
 
-Status CpuDevice::copy_from_host(void* device, const void* host, int64_t bytes) {
-  if (bytes > 0) std::memcpy(device, host, static_cast<size_t>(bytes));
+}  // namespace
+
+const DeviceClass& cpu_device_class() {
+  static const DeviceClass kClass{"cpu", {.host_access = true, .prompt_errors = true}};
+  return kClass;
+}
+
+CpuDevice::CpuDevice() : allocator_(std::make_shared<Heap>()) {}
+
+Result<void*> allocate(HostAllocator& allocator, const MemorySpec& spec) {
+  constexpr int64_t kAddressSpace = int64_t{1} << 47;  // more, some allocators take for a bug
+  void* memory = spec.bytes > kAddressSpace
+                     ? nullptr
+                     : allocator.allocate(real_bytes(spec), static_cast<size_t>(spec.alignment));
+  if (memory == nullptr) return no_memory(spec.bytes);
+  return memory;
+}
+
+void free(HostAllocator& allocator, void* memory, const MemorySpec& spec) noexcept {
+  allocator.free(memory, real_bytes(spec), static_cast<size_t>(spec.alignment));
+}
+
+Status CpuDevice::copy(void* to, const void* from, int64_t bytes, CopyKind) {
+  if (bytes > 0) std::memcpy(to, from, static_cast<size_t>(bytes));
   return {};
 }
 
-Status CpuDevice::copy_to_host(void* host, const void* device, int64_t bytes) {
-  if (bytes > 0) std::memcpy(host, device, static_cast<size_t>(bytes));
-  return {};
-}
-
-Result<std::unique_ptr<Stream>> CpuDevice::create_stream(Fault& fault, int64_t capacity) {
+Result<std::unique_ptr<Stream>> CpuDevice::create_stream(const StreamOptions& options) {
+  if (options.native != nullptr)
+    return unimplemented("the CPU has no streams of the caller: leave the native stream empty");
   try {
-    return std::unique_ptr<Stream>(std::make_unique<CpuStream>(fault, capacity));
+    return std::unique_ptr<Stream>(
+        std::make_unique<CpuStream>(*options.fault, options.capacity, allocator_));
   } catch (const std::system_error& e) {
     return Status(Code::kResourceExhausted, std::string("no thread for a stream: ") + e.what());
   }
 }
 
-Result<std::unique_ptr<Event>> CpuDevice::create_event() {
-  return std::unique_ptr<Event>(std::make_unique<CpuEvent>());
+Result<std::unique_ptr<Event>> CpuDevice::create_event(const EventOptions& options) {
+  return std::unique_ptr<Event>(std::make_unique<CpuEvent>(options));
 }
 
-const Kernel* CpuDevice::find_kernel(std::string_view name) const {
-  for (const Kernel* kernel : kernel_table())
-    if (kernel->name == name) return kernel;
-  return nullptr;
+bool CpuDevice::has_kernel(std::string_view name) const { return find_kernel(name) != nullptr; }
+
+Result<std::unique_ptr<PreparedKernel>> CpuDevice::prepare(std::string_view name,
+                                                           const KernelArgs& args) {
+  const Kernel* kernel = find_kernel(name);
+  if (kernel == nullptr)
+    return unimplemented("the CPU backend has no kernel '" + std::string(name) + "'");
+  SHW_ASSIGN_OR_RETURN(auto prepared, kernel->prepare(args));
+  return std::unique_ptr<PreparedKernel>(std::move(prepared));
 }
 
 }  // namespace shw::runtime::cpu

@@ -1,21 +1,42 @@
 // The CPU as a device: host memory, threads as streams, the kernels of kernels/.
 #pragma once
+#include <memory>
+
 #include "runtime/hal.h"
 
 namespace shw::runtime::cpu {
 
+const DeviceClass& cpu_device_class();
+
+// Where the device's memory comes from. Any thread.
+class HostAllocator {
+ public:
+  virtual ~HostAllocator() = default;
+  virtual void* allocate(size_t bytes, size_t alignment) noexcept = 0;  // null: there is none
+  virtual void free(void* memory, size_t bytes, size_t alignment) noexcept = 0;
+};
+Result<void*> allocate(HostAllocator& allocator, const MemorySpec& spec);
+void free(HostAllocator& allocator, void* memory, const MemorySpec& spec) noexcept;
+
 class CpuDevice final : public Device {
  public:
-  Result<void*> allocate(int64_t bytes, int64_t alignment) override;
-  void free(void* memory, int64_t bytes, int64_t alignment) override;
-  Status copy_from_host(void* device, const void* host, int64_t bytes) override;
-  Status copy_to_host(void* host, const void* device, int64_t bytes) override;
-  Result<std::unique_ptr<Stream>> create_stream(Fault& fault, int64_t capacity) override;
-  Result<std::unique_ptr<Event>> create_event() override;
-  const Kernel* find_kernel(std::string_view name) const override;
-};
+  CpuDevice();  // takes memory from the C++ heap
+  explicit CpuDevice(std::shared_ptr<HostAllocator> allocator) : allocator_(std::move(allocator)) {}
 
-// The backend's kernels, by name: the table of kernel_table.cc.
-std::span<const Kernel* const> kernel_table();
+  const DeviceClass& device_class() const override { return cpu_device_class(); }
+  Result<void*> allocate(const MemorySpec& spec) override {
+    return cpu::allocate(*allocator_, spec);
+  }
+  void free(void* memory, const MemorySpec& spec) override { cpu::free(*allocator_, memory, spec); }
+  Status copy(void* to, const void* from, int64_t bytes, CopyKind kind) override;
+  Result<std::unique_ptr<Stream>> create_stream(const StreamOptions& options) override;
+  Result<std::unique_ptr<Event>> create_event(const EventOptions& options = {}) override;
+  bool has_kernel(std::string_view name) const override;
+  Result<std::unique_ptr<PreparedKernel>> prepare(std::string_view kernel,
+                                                  const KernelArgs& args) override;
+
+ private:
+  const std::shared_ptr<HostAllocator> allocator_;
+};
 
 }  // namespace shw::runtime::cpu

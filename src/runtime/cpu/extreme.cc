@@ -101,7 +101,7 @@ Prepared prepare(const KernelArgs& args, Extreme extreme, int value, int place) 
       auto kernel = std::make_unique<ExtremeKernel<T>>(search, in, extreme, results);
       kernel->value_ = static_cast<size_t>(1 + std::max(value, 0));
       kernel->place_ = static_cast<size_t>(1 + std::max(place, 0));
-      return std::unique_ptr<PreparedKernel>(std::move(kernel));
+      return std::unique_ptr<HostKernel>(std::move(kernel));
     }
   });
 }

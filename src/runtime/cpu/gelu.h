@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "runtime/hal.h"
+#include "runtime/cpu/kernel_args.h"
 
 namespace shw::runtime::cpu {
 

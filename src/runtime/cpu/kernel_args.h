@@ -1,19 +1,31 @@
-// What every kernel's prepare() checks first.
+// What a kernel of this backend is, and what every prepare() checks first.
 #pragma once
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "runtime/host_kernel.h"
 
 namespace shw::runtime::cpu {
 
-using Prepared = Result<std::unique_ptr<PreparedKernel>>;
+using Prepared = Result<std::unique_ptr<HostKernel>>;
+
+// A line of the backend's table.
+struct Kernel {
+  std::string_view name;
+  // INVALID_ARGUMENT: the types or attributes are not those of such a step. UNIMPLEMENTED: they
+  // are, but this backend cannot do it.
+  Prepared (*prepare)(const KernelArgs& args);
+};
+
+// The backend's kernels: the table of kernel_table.cc.
+std::span<const Kernel* const> kernel_table();
 
 template <class K, class... A>
 Prepared make_kernel(A&&... a) {
-  return std::unique_ptr<PreparedKernel>(std::make_unique<K>(std::forward<A>(a)...));
+  return std::unique_ptr<HostKernel>(std::make_unique<K>(std::forward<A>(a)...));
 }
 
 // At least `inputs` inputs and `outputs` outputs, of which these are all there.

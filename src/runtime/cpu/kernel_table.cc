@@ -1,5 +1,5 @@
 // The list of the CPU backend's kernels. To add one: a file in kernels/, and its line here.
-#include "runtime/cpu/device.h"
+#include "runtime/cpu/kernel_args.h"
 
 // X(identifier): the constant k<identifier> of kernels/<name>.cc
 #define SHW_CPU_KERNELS(X)  \

@@ -11,7 +11,7 @@ class Read final : public HostKernel {
  public:
   Read(const Lookup& lookup, int64_t item, size_t output)
       : lookup_(lookup), item_(static_cast<size_t>(item)), output_(output) {}
-  Status compute(void* const* buffers) noexcept override {
+  Status compute(void* const* buffers) override {
     const auto* table = static_cast<const std::byte*>(buffers[0]);
     auto* out = static_cast<std::byte*>(buffers[output_]);
     return lookup_.for_each(buffers[1], [&](int64_t from, int64_t to) {

@@ -146,7 +146,7 @@ Prepared prepare_pointwise(const KernelArgs& args, const std::array<size_t, N>& 
       auto kernel = std::make_unique<PointwiseKernel<T, Op, N>>(op, loop, dtypes);
       kernel->result_ = args.inputs.size();
       kernel->operands_ = inputs;
-      return std::unique_ptr<PreparedKernel>(std::move(kernel));
+      return std::unique_ptr<HostKernel>(std::move(kernel));
     } else {
       return unimplemented("the CPU backend cannot do this in " +
                            std::string(dtype_name(out.dtype)));

@@ -1,46 +1,24 @@
 #include "runtime/cpu/stream.h"
 
 #include <bit>
+#include <cstring>
 
 #include "runtime/cpu/gemm.h"
 
 namespace shw::runtime::cpu {
 
-// Sleeping and waking follow one pattern throughout: the sleeper announces itself and then looks
-// again, the waker changes the word and then looks for sleepers, all sequentially consistent. So
-// one of the two always sees the other, and a waker without sleepers takes no lock.
-
-void CpuEvent::complete(uint64_t record) {
-  completed_.store(record, std::memory_order_seq_cst);
-  if (sleepers_.load(std::memory_order_seq_cst) > 0) wake();
-}
-
-void CpuEvent::wake() {
-  { std::lock_guard lock(mutex_); }
-  changed_.notify_all();
-}
-
-template <class Predicate>
-void CpuEvent::sleep_until(Predicate awake) {
-  std::unique_lock lock(mutex_);
-  sleepers_.fetch_add(1, std::memory_order_seq_cst);
-  changed_.wait(lock, awake);
-  sleepers_.fetch_sub(1, std::memory_order_relaxed);
-}
-
-void CpuEvent::await(uint64_t record) {
-  if (!done(record)) sleep_until([&] { return done(record); });
-}
-
-void CpuEvent::await(uint64_t record, const Fault& stop) {
-  sleep_until([&] { return done(record) || stop.raised(); });
-}
-
-CpuStream::CpuStream(Fault& fault, int64_t capacity)
-    : fault_(fault), ring_(std::bit_ceil(static_cast<uint64_t>(capacity < 16 ? 16 : capacity))) {
+CpuStream::CpuStream(Fault& fault, int64_t capacity, std::shared_ptr<HostAllocator> allocator)
+    : fault_(fault),
+      allocator_(std::move(allocator)),
+      ring_(std::bit_ceil(static_cast<uint64_t>(capacity < 16 ? 16 : capacity))) {
   mask_ = ring_.size() - 1;
   fault_.add_listener(this);
-  thread_ = std::thread([this] { serve(); });
+  try {
+    thread_ = std::thread([this] { serve(); });
+  } catch (...) {
+    fault_.remove_listener(this);
+    throw;
+  }
 }
 
 CpuStream::~CpuStream() {
@@ -55,19 +33,49 @@ CpuStream::~CpuStream() {
 }
 
 void CpuStream::record(Event& event) {
+  if (CpuEvent::cast(event) == nullptr)
+    return fault_.raise(invalid_argument("an event of another backend was recorded"));
   auto& e = static_cast<CpuEvent&>(event);
-  push({Kind::kRecord, &e, nullptr, e.next_record()});
+  push({Kind::kRecord, 0, &e, nullptr, e.next_record()});
 }
 
-void CpuStream::wait(Event& event, AfterFault after_fault) {
-  auto& e = static_cast<CpuEvent&>(event);
-  const uint64_t record = e.last_record();
-  if (e.done(record)) return;
-  push({after_fault == AfterFault::kRun ? Kind::kWaitAlways : Kind::kWait, &e, nullptr, record});
+void CpuStream::wait(const Event& event) {
+  const CpuEvent* e = CpuEvent::cast(event);
+  if (e == nullptr)
+    return fault_.raise(invalid_argument("a stream was to wait for an event of another backend"));
+  const uint64_t record = e->last_record();
+  if (e->done(record)) return;
+  push({Kind::kWait, 0, const_cast<CpuEvent*>(e), nullptr, record});
 }
 
-void CpuStream::host(HostWork& work, void* const* buffers, AfterFault after_fault) {
-  push({after_fault == AfterFault::kRun ? Kind::kWorkAlways : Kind::kWork, &work, buffers, 0});
+void CpuStream::host(HostWork& work, void* const* buffers) {
+  push({Kind::kWork, 0, &work, buffers, 0});
+}
+
+void CpuStream::copy(void* to, const void* from, int64_t bytes, CopyKind) {
+  if (bytes > 0) push({Kind::kCopy, 0, to, from, static_cast<uint64_t>(bytes)});
+}
+
+void CpuStream::fill(void* to, std::byte value, int64_t bytes) {
+  if (bytes > 0)
+    push({Kind::kFill, static_cast<uint8_t>(value), to, nullptr, static_cast<uint64_t>(bytes)});
+}
+
+Result<void*> CpuStream::allocate(const MemorySpec& spec) {
+  return cpu::allocate(*allocator_, spec);
+}
+
+void CpuStream::free(void* memory, const MemorySpec& spec) {
+  const auto log2 = std::countr_zero(static_cast<uint64_t>(spec.alignment));
+  push({Kind::kFree, static_cast<uint8_t>(log2), memory, nullptr,
+        static_cast<uint64_t>(spec.bytes)});
+}
+
+Status CpuStream::synchronize() {
+  record(synchronized_);
+  flush();
+  synchronized_.await(synchronized_.last_record());
+  return fault_.status();
 }
 
 void CpuStream::push(const Command& command) {
@@ -120,25 +128,31 @@ void CpuStream::serve() {
   while (next(command)) execute(command);
 }
 
-void CpuStream::execute(const Command& command) {
-  switch (command.kind) {
-    case Kind::kWork:
+void CpuStream::execute(const Command& c) {
+  switch (c.kind) {
+    case Kind::kWork: {
       if (fault_.raised()) return;
-      [[fallthrough]];
-    case Kind::kWorkAlways:
-      if (Status s = static_cast<HostWork*>(command.object)->run(command.buffers); !s.ok())
-        fault_.raise(std::move(s));
+      Status s = static_cast<HostWork*>(c.object)->run(static_cast<void* const*>(c.operand));
+      if (!s.ok()) fault_.raise(std::move(s));
       return;
+    }
+    case Kind::kCopy:
+      if (!fault_.raised()) std::memcpy(c.object, c.operand, c.number);
+      return;
+    case Kind::kFill:
+      if (!fault_.raised()) std::memset(c.object, c.detail, c.number);
+      return;
+    case Kind::kFree:
+      return cpu::free(*allocator_, c.object,
+                       {static_cast<int64_t>(c.number), int64_t{1} << c.detail});
     case Kind::kRecord:
-      return static_cast<CpuEvent*>(command.object)->complete(command.record);
+      return static_cast<CpuEvent*>(c.object)->complete(c.number);
     case Kind::kWait:
-      return await(*static_cast<CpuEvent*>(command.object), command.record);
-    case Kind::kWaitAlways:
-      return static_cast<CpuEvent*>(command.object)->await(command.record);
+      return await(*static_cast<const CpuEvent*>(c.object), c.number);
   }
 }
 
-void CpuStream::await(CpuEvent& event, uint64_t record) {
+void CpuStream::await(const CpuEvent& event, uint64_t record) {
   if (event.done(record)) return;
   {
     std::lock_guard lock(waiting_mutex_);
@@ -149,7 +163,7 @@ void CpuStream::await(CpuEvent& event, uint64_t record) {
   waiting_on_ = nullptr;
 }
 
-void CpuStream::on_fault(const Status&) {
+void CpuStream::on_fault() noexcept {
   std::lock_guard lock(waiting_mutex_);
   if (waiting_on_ != nullptr) waiting_on_->wake();
 }

@@ -1,71 +1,58 @@
-// Streams and events of the CPU backend: a stream is a thread that takes commands from a ring of
-// fixed size.
+// Streams of the CPU backend: a stream is a thread that takes commands from a ring of fixed size.
 //
 // A machine runs many more ranks than it has cores, so nobody spins: whoever has nothing to do
 // sleeps, and the fast path of everything is one or two atomic operations.
 #pragma once
 #include <atomic>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
 
-#include "runtime/hal.h"
+#include "runtime/cpu/device.h"
+#include "runtime/cpu/event.h"
 
 namespace shw::runtime::cpu {
 
-class CpuEvent final : public Event {
- public:
-  // By the thread that enqueues: the number of the record that a wait from now on is for.
-  uint64_t next_record() { return recorded_.fetch_add(1, std::memory_order_relaxed) + 1; }
-  uint64_t last_record() const { return recorded_.load(std::memory_order_relaxed); }
-
-  // By streams.
-  bool done(uint64_t record) const { return completed_.load(std::memory_order_seq_cst) >= record; }
-  void complete(uint64_t record);
-  void await(uint64_t record);
-  void await(uint64_t record, const Fault& stop);  // or until `stop` is raised and wake() is called
-  void wake();
-
- private:
-  template <class Predicate>
-  void sleep_until(Predicate awake);
-
-  std::atomic<uint64_t> recorded_{0}, completed_{0};
-  std::atomic<int> sleepers_{0};
-  std::mutex mutex_;
-  std::condition_variable changed_;
-};
-
 class CpuStream final : public Stream, private Fault::Listener {
  public:
-  CpuStream(Fault& fault, int64_t capacity);
+  CpuStream(Fault& fault, int64_t capacity, std::shared_ptr<HostAllocator> allocator);
   ~CpuStream() override;
   CpuStream(const CpuStream&) = delete;
   CpuStream& operator=(const CpuStream&) = delete;
 
   void record(Event& event) override;
-  void wait(Event& event, AfterFault after_fault) override;
-  void host(HostWork& work, void* const* buffers, AfterFault after_fault) override;
+  void wait(const Event& event) override;
+  void host(HostWork& work, void* const* buffers) override;
+  void copy(void* to, const void* from, int64_t bytes, CopyKind kind) override;
+  void fill(void* to, std::byte value, int64_t bytes) override;
+  Result<void*> allocate(const MemorySpec& spec) override;
+  void free(void* memory, const MemorySpec& spec) override;
   void flush() override;
+  Status synchronize() override;
+  Status status() const override { return {}; }  // all errors are raised in the fault at once
 
  private:
-  enum class Kind : uint8_t { kWork, kWorkAlways, kRecord, kWait, kWaitAlways };
+  enum class Kind : uint8_t { kWork, kCopy, kFill, kFree, kRecord, kWait };
   struct Command {
     Kind kind;
-    void* object;          // HostWork or CpuEvent
-    void* const* buffers;  // of work
-    uint64_t record;       // of record and wait
+    uint8_t detail;       // fill: the byte. free: log2 of the alignment
+    void* object;         // HostWork or CpuEvent; else the memory that is written or given back
+    const void* operand;  // of work: its buffers. copy: the source
+    uint64_t number;      // of record and wait: the record. Else: bytes
   };
 
   void push(const Command& command);
   void serve();                 // the thread
   bool next(Command& command);  // false: the stream ends
   void execute(const Command& command);
-  void await(CpuEvent& event, uint64_t record);
-  void on_fault(const Status& cause) override;
+  void await(const CpuEvent& event, uint64_t record);
+  void on_fault() noexcept override;
 
   Fault& fault_;
+  const std::shared_ptr<HostAllocator> allocator_;
+  CpuEvent synchronized_{EventOptions{}};
   std::vector<Command> ring_;  // its size is a power of two
   uint64_t mask_;
 
@@ -81,7 +68,7 @@ class CpuStream final : public Stream, private Fault::Listener {
   std::condition_variable more_, room_;
 
   std::mutex waiting_mutex_;
-  CpuEvent* waiting_on_ = nullptr;  // what the thread sleeps on, for on_fault
+  const CpuEvent* waiting_on_ = nullptr;  // what the thread sleeps on, for on_fault
 
   std::thread thread_;
 };

@@ -289,7 +289,7 @@ Result<Pieces> execute(const OpPlan& op, const OpCase& c, uint64_t seed) {
       SHW_ASSIGN_OR_RETURN(
           BufferRef buffer,
           runtime::Buffer::allocate(
-              std::shared_ptr<runtime::Device>(&ranks->device(r), [](auto*) {}), local.bytes()));
+              std::shared_ptr<runtime::Device>(&ranks->device(r), [](auto*) {}), {local.bytes()}));
       const Block own = local_block(port.global.shape, port.layout, ranks->mesh(), r);
       // Padding is what harms most: no numbers, and indices that are none.
       std::memset(buffer->data(), 0xff, static_cast<size_t>(local.bytes()));

@@ -53,7 +53,9 @@ class BodyKernel final : public runtime::HostKernel {
 
 runtime::RegionBody region(const char* name, Body body) {
   return {
-      name, [body](const KernelArgs& args) -> Result<std::unique_ptr<runtime::PreparedKernel>> {
+      name,
+      [body](runtime::Device&,
+             const KernelArgs& args) -> Result<std::unique_ptr<runtime::PreparedKernel>> {
         return std::unique_ptr<runtime::PreparedKernel>(std::make_unique<BodyKernel>(body, args));
       }};
 }

@@ -1,9 +1,13 @@
-// The steady state allocates nothing, on any thread: operator new of this program is counted.
+// The steady state allocates nothing, on any thread; and threads of the runtime get along without
+// memory when something goes wrong. operator new of this program is counted, and can be told to
+// fail.
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <new>
+#include <thread>
 
 #include "runtime/virtual_ranks.h"
 #include "unit/runtime/program_builder.h"
@@ -13,8 +17,11 @@ namespace {
 
 std::atomic<bool> g_counting{false};
 std::atomic<int64_t> g_allocations{0};
+std::atomic<bool> g_failing{false};  // on all threads but those that are spared
+thread_local bool t_spared = false;
 
 void* counted(size_t bytes, size_t alignment) {
+  if (g_failing.load(std::memory_order_relaxed) && !t_spared) return nullptr;
   if (g_counting.load(std::memory_order_relaxed)) ++g_allocations;
   const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
   return std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
@@ -98,6 +105,54 @@ TEST(Allocation, AThousandRunsAllocateNothing) {
   run_steps(1000);
   g_counting = false;
   EXPECT_EQ(g_allocations, 0);
+}
+
+// While there is no memory on any of its threads, a failing step ends the run on every rank: with
+// its error, or with one that says what was missing. Afterwards all is well again.
+TEST(Allocation, AnErrorOnAStreamNeedsNoMemory) {
+  ProgramBuilder b({{"a", 2}});
+  const ValueId table = b.input("table", Dtype::kF32, {4, 2}, *parse_layout("R", 1));
+  const ValueId indices = b.input("indices", Dtype::kI64, {2}, *parse_layout("S(0)", 1));
+  const ValueId rows = b.compute("embedding", {table, indices}, row_major(Dtype::kF32, {1, 2}));
+  const ValueId all = b.collective(CollectiveKind::kAllReduce, {0}, rows, {1, 2});
+  b.output("y", all, {1, 2}, *parse_layout("R", 1));
+  auto made = VirtualRanks::create(b.finish());
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  VirtualRanks& job = **made;
+  float values[8] = {}, y[2][2];
+  int64_t index[2] = {1, 2};
+  std::vector<BufferRef> in[2], out[2];
+  for (int r = 0; r < 2; ++r) {
+    in[r] = {Buffer::borrow(values, sizeof values, {}), Buffer::borrow(&index[r], 8, {})};
+    out[r] = {Buffer::borrow(y[r], sizeof y[r], {})};
+  }
+  t_spared = true;
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    for (const bool good : {false, true}) {
+      index[repeat % 2] = good ? 3 : 4;
+      g_failing = !good;
+      std::vector<Completion> done;
+      for (int r = 0; r < 2; ++r) {
+        auto run = job.executor(r).enqueue(job.program().entries[0], in[r], out[r]);
+        if (run.ok()) done.push_back(*run);  // the other rank may have stopped this one already
+      }
+      for (const Completion& c : done) (void)c.wait_for(std::chrono::milliseconds(5));
+      g_failing = false;
+      for (const Completion& c : done) {
+        const Code code = c.wait().code();
+        EXPECT_TRUE(good ? code == Code::kOk
+                         : code == Code::kOutOfRange || code == Code::kAborted ||
+                               code == Code::kResourceExhausted)
+            << static_cast<int>(code);
+      }
+      if (!good) {
+        job.executor(0).abort();
+        job.executor(1).abort();
+        job.reset();
+      }
+    }
+  }
+  t_spared = false;
 }
 
 TEST(Allocation, IsCounted) {

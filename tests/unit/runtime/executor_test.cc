@@ -156,25 +156,28 @@ TEST(VirtualRanks, RefuseWrongInputs) {
   EXPECT_TRUE((*job)->run("step", good).ok()) << "a refused call must leave nothing behind";
 }
 
-// A device whose kernel "gate" waits until the test opens it, or the stream's fault is raised.
+// A device whose kernel "gate" waits until the test opens it.
 class GateDevice final : public Device {
  public:
-  Result<void*> allocate(int64_t bytes, int64_t alignment) override {
-    return cpu_.allocate(bytes, alignment);
+  const DeviceClass& device_class() const override { return cpu_.device_class(); }
+  Result<void*> allocate(const MemorySpec& spec) override { return cpu_.allocate(spec); }
+  void free(void* memory, const MemorySpec& spec) override { cpu_.free(memory, spec); }
+  Status copy(void* to, const void* from, int64_t bytes, CopyKind kind) override {
+    return cpu_.copy(to, from, bytes, kind);
   }
-  void free(void* p, int64_t bytes, int64_t alignment) override { cpu_.free(p, bytes, alignment); }
-  Status copy_from_host(void* to, const void* from, int64_t bytes) override {
-    return cpu_.copy_from_host(to, from, bytes);
+  Result<std::unique_ptr<Stream>> create_stream(const StreamOptions& options) override {
+    return cpu_.create_stream(options);
   }
-  Status copy_to_host(void* to, const void* from, int64_t bytes) override {
-    return cpu_.copy_to_host(to, from, bytes);
+  Result<std::unique_ptr<Event>> create_event(const EventOptions& options) override {
+    return cpu_.create_event(options);
   }
-  Result<std::unique_ptr<Stream>> create_stream(Fault& fault, int64_t capacity) override {
-    return cpu_.create_stream(fault, capacity);
+  bool has_kernel(std::string_view name) const override {
+    return name == "gate" || cpu_.has_kernel(name);
   }
-  Result<std::unique_ptr<Event>> create_event() override { return cpu_.create_event(); }
-  const Kernel* find_kernel(std::string_view name) const override {
-    return name == "gate" ? &kGate : cpu_.find_kernel(name);
+  Result<std::unique_ptr<PreparedKernel>> prepare(std::string_view name,
+                                                  const KernelArgs& args) override {
+    if (name != "gate") return cpu_.prepare(name, args);
+    return std::unique_ptr<PreparedKernel>(std::make_unique<GateKernel>());
   }
 
   struct Gate {
@@ -207,17 +210,13 @@ class GateDevice final : public Device {
       return {};
     }
   };
-  static Result<std::unique_ptr<PreparedKernel>> prepare(const KernelArgs&) {
-    return std::unique_ptr<PreparedKernel>(std::make_unique<GateKernel>());
-  }
-  static constexpr Kernel kGate = {"gate", prepare};
   cpu::CpuDevice cpu_;
 };
 
 BufferRef buffer_of(const std::shared_ptr<Device>& device, std::vector<float> values) {
   const auto bytes = static_cast<int64_t>(values.size() * sizeof(float));
-  BufferRef b = *Buffer::allocate(device, bytes);
-  EXPECT_TRUE(device->copy_from_host(b->data(), values.data(), bytes).ok());
+  BufferRef b = *Buffer::allocate(device, {bytes});
+  EXPECT_TRUE(device->copy(b->data(), values.data(), bytes, CopyKind::kHostToDevice).ok());
   return b;
 }
 

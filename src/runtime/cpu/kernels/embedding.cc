@@ -19,7 +19,7 @@ class Embedding final : public HostKernel {
                             Dims{table.strides[1]});
     zero_row_ = StridedFill({Dims{table.shape[1]}, Dims{out.strides.back()}, out.dtype});
   }
-  Status compute(void* const* buffers) noexcept override {
+  Status compute(void* const* buffers) override {
     const auto* table = static_cast<const std::byte*>(buffers[0]);
     return walk_.for_each(buffers[1], buffers[output_],
                           [&](int64_t index, std::byte* to) -> Status {

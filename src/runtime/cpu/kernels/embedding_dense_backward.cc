@@ -46,7 +46,7 @@ class EmbeddingDenseBackward final : public HostKernel {
     return (rows_ + 1 + count_) * static_cast<int64_t>(sizeof(int64_t));
   }
 
-  Status compute(void* const* buffers) noexcept override {
+  Status compute(void* const* buffers) override {
     auto* first = static_cast<int64_t*>(buffers[output_ + 1]);
     SHW_RETURN_IF_ERROR(list_by_row(buffers, first));
     const int64_t* lists = first + rows_ + 1;

@@ -33,7 +33,7 @@ class GroupedMm final : public HostKernel {
     return (numel(a_shape_) + numel(b_shape_) + numel(out_type_.shape)) *
            static_cast<int64_t>(sizeof(T));
   }
-  Status compute(void* const* buffers) noexcept override {
+  Status compute(void* const* buffers) override {
     T* a = static_cast<T*>(buffers[output_ + 1]);
     T* b = a + numel(a_shape_);
     T* c = b + numel(b_shape_);

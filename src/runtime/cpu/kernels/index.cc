@@ -12,7 +12,7 @@ class Index final : public HostKernel {
  public:
   Index(const MultiIndex& indices, int64_t item, size_t output)
       : indices_(indices), item_(static_cast<size_t>(item)), output_(output) {}
-  Status compute(void* const* buffers) noexcept override {
+  Status compute(void* const* buffers) override {
     const auto* self = static_cast<const std::byte*>(buffers[0]);
     auto* out = static_cast<std::byte*>(buffers[output_]);
     return indices_.for_each(buffers, [&](int64_t from, int64_t to) {

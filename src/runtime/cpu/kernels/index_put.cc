@@ -19,7 +19,7 @@ class IndexPut final : public HostKernel {
         load_(load_row<T>(args.outputs[0]->dtype)),
         store_(store_row<T>(args.outputs[0]->dtype)),
         output_(args.inputs.size()) {}
-  Status compute(void* const* buffers) noexcept override {
+  Status compute(void* const* buffers) override {
     const auto* values = static_cast<const std::byte*>(buffers[1]);
     auto* out = static_cast<std::byte*>(buffers[output_]);
     ground_.run(out, buffers[0]);

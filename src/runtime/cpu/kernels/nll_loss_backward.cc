@@ -16,7 +16,7 @@ class NllLossBackward final : public HostKernel {
         store_(store_row<double>(args.outputs[0]->dtype)) {
     if (args.inputs[3]) load_weight_ = load_row<double>(args.inputs[3]->dtype);
   }
-  Status compute(void* const* buffers) noexcept override {
+  Status compute(void* const* buffers) override {
     auto* out = static_cast<std::byte*>(buffers[5]);
     zero_.run(out);
     double total = 1;

@@ -18,7 +18,7 @@ class NllLoss final : public HostKernel {
     }
     if (args.outputs[1]) store_total_ = store_row<double>(args.outputs[1]->dtype);
   }
-  Status compute(void* const* buffers) noexcept override {
+  Status compute(void* const* buffers) override {
     const auto* x = static_cast<const std::byte*>(buffers[0]);
     auto* out = static_cast<std::byte*>(buffers[output_]);
     const bool each = walk_.reduction == LossReduction::kNone;

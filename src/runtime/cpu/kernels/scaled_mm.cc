@@ -44,7 +44,7 @@ Prepared prepare(const KernelArgs& args) {
   if (bias == nullptr) {
     SHW_RETURN_IF_ERROR(chain->add(prepare_pointwise(with(scales, args.outputs), all, Multiply{}),
                                    {product, 2, 3, result}));
-    return std::unique_ptr<PreparedKernel>(std::move(chain));
+    return std::unique_ptr<HostKernel>(std::move(chain));
   }
   SHW_RETURN_IF_ERROR(chain->add(prepare_pointwise(with(scales, to_wide), all, Multiply{}),
                                  {product, 2, 3, scaled}));
@@ -52,7 +52,7 @@ Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(
       chain->add(prepare_pointwise(with(both, args.outputs), std::array<size_t, 2>{0, 1}, Add{}),
                  {scaled, 4, result}));
-  return std::unique_ptr<PreparedKernel>(std::move(chain));
+  return std::unique_ptr<HostKernel>(std::move(chain));
 }
 
 }  // namespace

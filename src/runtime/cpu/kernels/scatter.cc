@@ -20,7 +20,7 @@ class Scatter final : public HostKernel {
     if (!has_src)
       number_ = element_of(args.outputs[0]->dtype, scalar_attr(args.attrs, AttrKey::kSrc, 0));
   }
-  Status compute(void* const* buffers) noexcept override {
+  Status compute(void* const* buffers) override {
     auto* out = static_cast<std::byte*>(buffers[output_]);
     ground_.run(out, buffers[0]);
     return lookup_.for_each(buffers[1], [&](int64_t to, int64_t from) {

@@ -15,7 +15,7 @@ class ScatterAdd final : public HostKernel {
         load_(load_row<T>(args.outputs[0]->dtype)),
         store_(store_row<T>(args.outputs[0]->dtype)),
         output_(args.inputs.size()) {}
-  Status compute(void* const* buffers) noexcept override {
+  Status compute(void* const* buffers) override {
     auto* out = static_cast<std::byte*>(buffers[output_]);
     ground_.run(out, buffers[0]);
     return lookup_.for_each(buffers[1], [&](int64_t to, int64_t from) {

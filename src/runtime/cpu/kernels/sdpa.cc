@@ -143,7 +143,7 @@ Prepared prepare_in(const KernelArgs& args) {
     }
   auto kernel = std::make_unique<Sdpa<T>>(std::move(parts));
   kernel->num_outputs_ = args.outputs.size();
-  return std::unique_ptr<PreparedKernel>(std::move(kernel));
+  return std::unique_ptr<HostKernel>(std::move(kernel));
 }
 
 Prepared prepare(const KernelArgs& args) {

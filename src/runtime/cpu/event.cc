@@ -1,0 +1,74 @@
+#include "runtime/cpu/event.h"
+
+#include <algorithm>
+
+#include "runtime/cpu/device.h"
+
+namespace shw::runtime::cpu {
+
+// Sleeping and waking follow one pattern throughout this backend: the sleeper announces itself and
+// then looks again, the waker changes the word and then looks for sleepers, all sequentially
+// consistent. So one of the two always sees the other, and a waker without sleepers takes no lock.
+
+CpuEvent::CpuEvent(const EventOptions& options)
+    : Event(cpu_device_class()), timing_(options.timing) {}
+
+const CpuEvent* CpuEvent::cast(const Event& event) {
+  return &event.device_class() == &cpu_device_class() ? static_cast<const CpuEvent*>(&event)
+                                                      : nullptr;
+}
+
+void CpuEvent::complete(uint64_t record) {
+  if (timing_)
+    reached_at_ns_.store(
+        std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1),
+        std::memory_order_relaxed);
+  completed_.store(record, std::memory_order_seq_cst);
+  if (sleepers_.load(std::memory_order_seq_cst) > 0) wake();
+}
+
+void CpuEvent::wake() const {
+  { std::lock_guard lock(mutex_); }
+  changed_.notify_all();
+}
+
+void CpuEvent::await(uint64_t record) const {
+  if (done(record)) return;
+  std::unique_lock lock(mutex_);
+  sleepers_.fetch_add(1, std::memory_order_seq_cst);
+  changed_.wait(lock, [&] { return done(record); });
+  sleepers_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void CpuEvent::await(uint64_t record, const Fault& stop) const {
+  std::unique_lock lock(mutex_);
+  sleepers_.fetch_add(1, std::memory_order_seq_cst);
+  changed_.wait(lock, [&] { return done(record) || stop.raised(); });
+  sleepers_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+bool CpuEvent::wait_for(std::chrono::nanoseconds limit) const {
+  const uint64_t record = last_record();
+  if (done(record)) return true;
+  // A limit beyond a century would overflow the clock.
+  constexpr std::chrono::nanoseconds kForever = std::chrono::hours(24 * 365 * 100);
+  std::unique_lock lock(mutex_);
+  sleepers_.fetch_add(1, std::memory_order_seq_cst);
+  const bool reached =
+      changed_.wait_for(lock, std::min(limit, kForever), [&] { return done(record); });
+  sleepers_.fetch_sub(1, std::memory_order_relaxed);
+  return reached;
+}
+
+Result<std::chrono::nanoseconds> CpuEvent::time_since(const Event& earlier) const {
+  const CpuEvent* start = cast(earlier);
+  if (start == nullptr || !start->timing_ || !timing_)
+    return invalid_argument("time is measured between two events of one backend made with timing");
+  const auto was_reached = [](const CpuEvent& e) { return e.last_record() > 0 && e.query(); };
+  if (!was_reached(*start) || !was_reached(*this))
+    return failed_precondition("one of the events has not been reached yet");
+  return std::chrono::nanoseconds(reached_at_ns_.load(std::memory_order_relaxed) -
+                                  start->reached_at_ns_.load(std::memory_order_relaxed));
+}
+
+}  // namespace shw::runtime::cpu

@@ -1,0 +1,43 @@
+// Events of the CPU backend: a counter of records, and whoever sleeps until it moves.
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+
+#include "runtime/hal.h"
+
+namespace shw::runtime::cpu {
+
+class CpuEvent final : public Event {
+ public:
+  explicit CpuEvent(const EventOptions& options);
+
+  bool query() const override { return done(last_record()); }
+  bool wait_for(std::chrono::nanoseconds limit) const override;
+  Result<std::chrono::nanoseconds> time_since(const Event& earlier) const override;
+
+  // By the thread that enqueues: the number of the record that a wait from now on is for.
+  uint64_t next_record() { return recorded_.fetch_add(1, std::memory_order_relaxed) + 1; }
+  uint64_t last_record() const { return recorded_.load(std::memory_order_relaxed); }
+
+  // By streams.
+  bool done(uint64_t record) const { return completed_.load(std::memory_order_seq_cst) >= record; }
+  void complete(uint64_t record);
+  void await(uint64_t record, const Fault& stop) const;  // or until `stop` is raised, and wake()
+  void await(uint64_t record) const;
+  void wake() const;
+
+ private:
+  // Null when the event is of another backend.
+  static const CpuEvent* cast(const Event& event);
+  friend class CpuStream;
+
+  const bool timing_;
+  std::atomic<uint64_t> recorded_{0}, completed_{0};
+  std::atomic<int64_t> reached_at_ns_{0};  // of the latest complete()
+  mutable std::atomic<int> sleepers_{0};
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+};
+
+}  // namespace shw::runtime::cpu

@@ -1,0 +1,134 @@
+#include "runtime/entry_commands.h"
+
+#include <algorithm>
+
+#include "runtime/program_layout.h"
+
+namespace shw::runtime {
+namespace {
+
+using Command = EntryCommands::Command;
+
+// Writes the pointers of one operand after another.
+class PointerWriter {
+ public:
+  PointerWriter(const Program& program, const ProgramMemory& memory, EntryCommands& out)
+      : program_(program), memory_(memory), out_(out) {}
+
+  void add(ValueId v) {
+    const auto index = static_cast<uint32_t>(out_.pointers.size());
+    out_.pointers.push_back(nullptr);
+    if (!v.valid()) return;
+    const ProgramValue& value = program_.values[v];
+    const StorageBase base = memory_.base_of(program_.storages[value.storage]);
+    if (base.kind == StorageBase::Kind::kFixed)
+      out_.pointers[index] = base.address + value.offset_bytes;
+    else
+      out_.changing.push_back({index, base.port, base.offset_bytes + value.offset_bytes});
+  }
+
+ private:
+  const Program& program_;
+  const ProgramMemory& memory_;
+  EntryCommands& out_;
+};
+
+}  // namespace
+
+EntryCommands write_commands(const Program& program, const ProgramEntry& entry,
+                             const ProgramMemory& memory) {
+  EntryCommands out;
+  PointerWriter pointers(program, memory, out);
+  // A stream need not wait for what it did itself.
+  std::vector<int> recorded_by(program.num_events, -1);
+  for (const ProgramStep& step : program.steps)
+    if (step.records != kNoEvent) recorded_by[step.records] = static_cast<int>(step.stream);
+  for (uint32_t s = entry.first_step; s < entry.first_step + entry.num_steps; ++s) {
+    const ProgramStep& step = program.steps[s];
+    const auto stream = static_cast<uint8_t>(step.stream);
+    if (stream != 0 && std::ranges::find(out.other_streams, stream) == out.other_streams.end())
+      out.other_streams.push_back(stream);
+    for (uint32_t event : step.waits)
+      if (recorded_by[event] != stream)
+        out.commands.push_back({Command::Kind::kWait, stream, event, 0});
+    out.commands.push_back(
+        {Command::Kind::kLaunch, stream, s, static_cast<uint32_t>(out.pointers.size())});
+    for (ValueId v : step.inputs) pointers.add(v);
+    for (ValueId v : step.outputs) pointers.add(v);
+    out.pointers.push_back(memory.workspace(stream));
+    if (step.records != kNoEvent)
+      out.commands.push_back({Command::Kind::kRecord, stream, step.records, 0});
+  }
+  return out;
+}
+
+void bind(const EntryCommands& commands, const RunMemory& memory, std::vector<void*>& pointers) {
+  for (const EntryCommands::RunPointer& p : commands.changing)
+    pointers[p.pointer] =
+        (p.port.valid() ? memory.ports[p.port] : memory.session) + p.offset_bytes;
+}
+
+Result<RunStreams> create_streams(Device& device, Fault& fault, const Program& program,
+                                  std::span<const EntryCommands> entries, int64_t runs_in_flight,
+                                  void* native) {
+  RunStreams made;
+  for (uint32_t i = 0; i < program.num_events; ++i) {
+    SHW_ASSIGN_OR_RETURN(auto event, device.create_event());
+    made.events.push_back(std::move(event));
+  }
+  SHW_ASSIGN_OR_RETURN(made.begin, device.create_event());
+  size_t most_commands = 0;
+  std::vector<bool> used(num_streams(program));
+  used[0] = true;
+  for (const EntryCommands& entry : entries) {
+    most_commands = std::max(most_commands, entry.commands.size());
+    for (uint8_t stream : entry.other_streams) used[stream] = true;
+  }
+  constexpr size_t kFraming = 16;  // commands around the steps of a run, and some dependencies
+  const auto capacity = static_cast<int64_t>(most_commands + kFraming) * runs_in_flight;
+  made.streams.resize(used.size());
+  for (size_t s = 0; s < used.size(); ++s) {
+    if (!used[s]) continue;
+    // What communicates goes first: other ranks wait for it.
+    SHW_ASSIGN_OR_RETURN(made.streams[s],
+                         device.create_stream({.fault = &fault,
+                                               .capacity = capacity,
+                                               .priority = s == 0 ? 0 : 1,
+                                               .native = s == 0 ? native : nullptr}));
+  }
+  return made;
+}
+
+void replay(const EntryCommands& entry, const RunStreams& on, const StepKernels& kernels,
+            void* const* pointers, std::span<const std::unique_ptr<Event>> ended) {
+  if (!entry.other_streams.empty()) {  // not before the runs before this one: they share the arena
+    on.main().record(*on.begin);
+    for (uint8_t s : entry.other_streams) on.streams[s]->wait(*on.begin);
+  }
+  constexpr uint32_t kStride = 64;  // commands after which the streams may as well begin
+  uint32_t held = 0;
+  for (const Command& c : entry.commands) {
+    Stream& stream = *on.streams[c.stream];
+    switch (c.kind) {
+      case Command::Kind::kWait:
+        stream.wait(*on.events[c.index]);
+        break;
+      case Command::Kind::kLaunch:
+        kernels.of_step(c.index).launch(stream, pointers + c.first_pointer);
+        break;
+      case Command::Kind::kRecord:
+        stream.record(*on.events[c.index]);
+        break;
+    }
+    if (++held % kStride == 0)
+      for (const auto& s : on.streams)
+        if (s != nullptr) s->flush();
+  }
+  for (uint8_t s : entry.other_streams) {
+    on.streams[s]->record(*ended[s]);
+    on.streams[s]->flush();
+    on.main().wait(*ended[s]);
+  }
+}
+
+}  // namespace shw::runtime

@@ -1,0 +1,66 @@
+// The commands of one entry of a program, written down once and replayed by every run.
+#pragma once
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "plan/program.h"
+#include "runtime/buffer.h"
+#include "runtime/hal.h"
+#include "runtime/program_memory.h"
+#include "runtime/step_kernels.h"
+
+namespace shw::runtime {
+
+struct EntryCommands {
+  struct Command {
+    enum class Kind : uint8_t { kWait, kLaunch, kRecord } kind;
+    uint8_t stream;
+    uint32_t index;          // wait, record: the event. Launch: the step
+    uint32_t first_pointer;  // launch: its buffers begin here in the run's pointers
+  };
+  // A pointer that changes from run to run.
+  struct RunPointer {
+    uint32_t pointer;
+    PortId port;  // invalid: into the session
+    int64_t offset_bytes;
+  };
+
+  std::vector<Command> commands;
+  std::vector<void*> pointers;  // those that change are null
+  std::vector<RunPointer> changing;
+  std::vector<uint8_t> other_streams;  // that the entry uses, beside stream 0
+};
+
+EntryCommands write_commands(const Program& program, const ProgramEntry& entry,
+                             const ProgramMemory& memory);
+
+// What a run is given: the memory of each port that its entry lists, and its session.
+struct RunMemory {
+  IndexVec<PortId, std::byte*> ports;
+  std::byte* session = nullptr;
+};
+
+// Fills in the pointers that change from run to run.
+void bind(const EntryCommands& commands, const RunMemory& memory, std::vector<void*>& pointers);
+
+// What commands are replayed on.
+struct RunStreams {
+  std::vector<std::unique_ptr<Stream>> streams;  // by number; null: no entry uses it
+  std::vector<std::unique_ptr<Event>> events;    // of the program
+  std::unique_ptr<Event> begin;                  // of a run, on stream 0
+
+  Stream& main() const { return *streams[0]; }
+};
+
+// Streams and events for a program's entries. `native`: the caller's stream to use as stream 0.
+Result<RunStreams> create_streams(Device& device, Fault& fault, const Program& program,
+                                  std::span<const EntryCommands> entries, int64_t runs_in_flight,
+                                  void* native);
+
+// Puts one run of the entry on the streams. It begins and ends on stream 0; the other streams
+// record `ended[stream]` where they end.
+void replay(const EntryCommands& entry, const RunStreams& on, const StepKernels& kernels,
+            void* const* pointers, std::span<const std::unique_ptr<Event>> ended);
+
+}  // namespace shw::runtime

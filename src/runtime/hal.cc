@@ -1,0 +1,11 @@
+#include "runtime/hal.h"
+
+namespace shw::runtime {
+
+Status Stream::begin_capture() { return unimplemented("this backend captures no graphs"); }
+
+Result<std::unique_ptr<Graph>> Stream::end_capture() {
+  return unimplemented("this backend captures no graphs");
+}
+
+}  // namespace shw::runtime

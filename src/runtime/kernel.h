@@ -1,0 +1,48 @@
+// Kernels, as a program's steps see them: types and attributes are fixed when a plan is loaded, and
+// a launch only puts work on a stream. What kernels run on is in hal.h.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "sharding/layout.h"
+#include "support/status.h"
+#include "tensor/attrs.h"
+#include "tensor/tensor_type.h"
+
+namespace shw::runtime {
+
+class Stream;
+
+// The step that a prepared kernel serves, for error messages.
+struct StepOrigin {
+  int64_t node = -1;
+  std::string kernel;
+};
+
+// Workspaces begin at a multiple of this.
+inline constexpr int64_t kWorkspaceAlignment = 64;
+
+// A kernel with types and attributes fixed. Launches from several streams do not overlap.
+class PreparedKernel {
+ public:
+  virtual ~PreparedKernel() = default;
+  virtual int64_t workspace_bytes() const { return 0; }
+  // `buffers`: element 0 of each input, then of each output (null: absent), then a workspace of
+  // workspace_bytes(). Inputs may overlap each other, never an output. The array must stay as it is
+  // until the work is done, or, in a capture, as long as the graph may be launched.
+  virtual void launch(Stream& stream, void* const* buffers) = 0;
+  StepOrigin origin;
+};
+
+// What is known of a step when it is prepared.
+struct KernelArgs {
+  std::span<const TensorType* const> inputs;   // null: absent
+  std::span<const TensorType* const> outputs;  // null: nobody wants it
+  const Attrs& attrs;
+  const Mesh& mesh;
+  int64_t rank;
+};
+
+}  // namespace shw::runtime

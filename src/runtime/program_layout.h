@@ -1,0 +1,16 @@
+// What the runtime takes for granted about a program's streams and its arena, in one place.
+#pragma once
+#include "plan/program.h"
+
+namespace shw::runtime {
+
+// Streams are numbered from 0, and a run begins and ends on stream 0.
+inline size_t num_streams(const Program&) { return static_cast<size_t>(kNumStreams); }
+
+// What offsets in the arena, and ports' memory that the executor allocates, are a multiple of.
+inline int64_t arena_alignment(const Program& program) { return program.alignment; }
+
+// Bytes that the buffer of a port must have. 0 for a port without a value.
+int64_t port_bytes(const Program& program, const Port& port);
+
+}  // namespace shw::runtime

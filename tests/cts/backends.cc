@@ -1,0 +1,86 @@
+#include "cts/backends.h"
+
+#include "runtime/cpu/device.h"
+#include "runtime/null/channel.h"
+#include "strict/device.h"
+
+namespace shw::cts {
+namespace {
+
+using runtime::ChannelProvider;
+using runtime::Device;
+
+std::unique_ptr<ChannelProvider> as_they_are(std::unique_ptr<ChannelProvider> channels, Device&) {
+  return channels;
+}
+
+const std::vector<Exemption> kNull = {
+    {"ContractionTest.*", "computes nothing, and takes any operands"},
+    {"EmbeddingTest.*", "computes nothing, and takes any operands"},
+    {"AttentionTest.*", "computes nothing, and takes any operands"},
+    {"MoveTest.*", "computes nothing"},
+    {"PointwiseTest.*", "computes nothing, and takes any operands"},
+    {"ReductionTest.*", "computes nothing, and takes any operands"},
+    {"StreamTest.EnqueueingDoesNotWaitForWork", "host work is done by the thread that enqueues"},
+    {"StreamTest.AnEventOrdersTwoStreams", "host work is done by the thread that enqueues"},
+    {"StreamTest.RaisingTheFaultLetsItsStreamsDrain", "there is nothing to wait for"},
+    {"EventTest.TellsWhenItIsReached", "every event is reached at once"},
+    {"EventTest.MeasuresTime", "everything takes no time"},
+    {"CopyTest.*", "device memory holds nothing"},
+    {"MemoryTest.IsCopiedThereAndBack", "device memory holds nothing"},
+    {"ChannelTest.*", "computes nothing, and waits for no other rank"},
+    {"ExecutorTest.AFailingKernel*", "nothing fails in a dry run"},
+    {"ExecutorTest.AnAbort*", "a run is over when enqueue returns"},
+    {"ExecutorTest.Destruction*", "a run is over when enqueue returns"},
+    {"ExecutorTest.ATimeLimit*", "a run is over when enqueue returns"},
+    {"ChainTest.ARunFailsWithTheRunItWaitsFor", "nothing fails in a dry run"},
+};
+
+const std::vector<Exemption> kStrict = {
+    {"ExecutorTest.AFailingKernelIsForgottenByReset",
+     "a failing kernel loses the device, as on CUDA"},
+};
+
+}  // namespace
+
+const std::vector<Backend>& backends() {
+  static const std::vector<Backend> all = {
+      {"cpu",
+       []() -> std::shared_ptr<Device> { return std::make_shared<runtime::cpu::CpuDevice>(); },
+       as_they_are},
+      {"null",
+       []() -> std::shared_ptr<Device> { return std::make_shared<runtime::null::NullDevice>(); },
+       [](std::unique_ptr<ChannelProvider> channels, Device& device) {
+         return runtime::null::make_channels(dynamic_cast<runtime::null::NullDevice&>(device),
+                                             channels->mesh(), channels->rank());
+       },
+       kNull},
+      {"strict",
+       []() -> std::shared_ptr<Device> { return std::make_shared<strict::StrictDevice>(); },
+       [](std::unique_ptr<ChannelProvider> channels, Device& device) {
+         return strict::make_strict_channels(dynamic_cast<strict::StrictDevice&>(device).context(),
+                                             std::move(channels));
+       },
+       kStrict},
+  };
+  return all;
+}
+
+std::string exemption_of(const Backend& backend) {
+  const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+  const auto plain = [](std::string name, char from, bool after) {  // "Backends/Suite", "Case/cpu"
+    const size_t slash = name.find(from);
+    if (slash == std::string::npos) return name;
+    return after ? name.substr(slash + 1) : name.substr(0, slash);
+  };
+  const std::string test =
+      plain(info->test_suite_name(), '/', true) + "." + plain(info->name(), '/', false);
+  for (const Exemption& e : backend.exemptions) {
+    const bool prefix = e.test.back() == '*';
+    const std::string want = prefix ? e.test.substr(0, e.test.size() - 1) : e.test;
+    if (prefix ? test.starts_with(want) : test == want) return e.reason;
+  }
+  return {};
+}
+
+}  // namespace shw::cts

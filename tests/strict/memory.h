@@ -1,0 +1,45 @@
+// Memory that the host cannot touch at the addresses that it is given.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "runtime/hal.h"
+
+namespace shw::strict {
+
+class Memory {
+ public:
+  explicit Memory(int64_t bytes);
+  ~Memory();
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  // An address that becomes usable with make_live().
+  Result<void*> reserve(const runtime::MemorySpec& spec);
+  void make_live(void* memory);
+  // INVALID_ARGUMENT: there is no such memory, or it was allocated otherwise.
+  Status release(void* memory, const runtime::MemorySpec& spec);
+  // Where kernels find what a device address stands for. OUT_OF_RANGE: it lies in no live memory.
+  Result<void*> for_kernels(const void* address) const;
+
+  int64_t bytes_in_use() const;
+
+ private:
+  struct Block {
+    runtime::MemorySpec spec;
+    uintptr_t end;  // of what it takes up
+    bool live = false;
+  };
+  bool is_host_kind(const Block& block) const {
+    return block.spec.kind == runtime::MemoryKind::kHost;
+  }
+
+  const int64_t capacity_;
+  std::byte* handed_out_ = nullptr;  // no access
+  std::byte* pages_ = nullptr;       // the same pages, with access
+  mutable std::mutex mutex_;
+  std::map<uintptr_t, Block> blocks_;  // by address; those of the host lie elsewhere
+};
+
+}  // namespace shw::strict
