@@ -19,6 +19,7 @@
 
 #include "plan/plan.h"
 #include "runtime/buffer.h"
+#include "runtime/channel.h"
 #include "runtime/hal.h"
 #include "runtime/timeline.h"
 

@@ -3,7 +3,7 @@
 // and compare the plan with the job that it is to run in.
 #pragma once
 #include "plan/program.h"
-#include "runtime/hal.h"
+#include "runtime/channel.h"
 
 namespace shw::runtime {
 

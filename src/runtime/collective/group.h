@@ -5,8 +5,8 @@
 #include <mutex>
 #include <vector>
 
+#include "runtime/channel.h"
 #include "runtime/collective/reduce.h"
-#include "runtime/hal.h"
 
 namespace shw::runtime {
 

@@ -6,7 +6,7 @@
 #pragma once
 #include <memory>
 
-#include "runtime/hal.h"
+#include "runtime/channel.h"
 
 namespace shw::runtime {
 

@@ -1,0 +1,49 @@
+// Channels between ranks: what a transport provides for the collectives of a program.
+//
+// Shaped by NCCL. A collective is a prepared kernel (hal.h): it is launched on a stream, and what
+// goes wrong is raised in the stream's fault.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "runtime/hal.h"
+
+namespace shw::runtime {
+
+struct CollectiveSpec {
+  CollectiveKind kind = CollectiveKind::kNone;
+  ReduceOp op = ReduceOp::kSum;
+  Dtype dtype = Dtype::kF32;
+  int64_t count = 0;  // elements of the *smaller* of input and output: what one member contributes
+                      // to all_gather and all_reduce, gets from reduce_scatter, sends to each of
+                      // the others in all_to_all
+};
+
+// One rank's end of a group of ranks (program.h: Collective). Every member must launch the same
+// collectives in the same order.
+class Channel {
+ public:
+  virtual ~Channel() = default;
+  virtual int64_t member() const = 0;  // this rank's number in the group
+  virtual int64_t size() const = 0;
+  // Buffers at launch: input, output, workspace. all_reduce may be in place.
+  virtual Result<std::unique_ptr<PreparedKernel>> prepare(const CollectiveSpec& spec) = 0;
+};
+
+// Where a rank gets its channels. abort() and a rank's death reach every rank of the job.
+class ChannelProvider {
+ public:
+  virtual ~ChannelProvider() = default;
+  virtual int64_t rank() const = 0;
+  virtual const Mesh& mesh() const = 0;
+  // A collective call in spirit: all members of the group make it, in the same order.
+  virtual Result<std::unique_ptr<Channel>> channel(std::span<const uint8_t> axes) = 0;
+  // Ends collectives that run or come, on every rank of the job, with ABORTED. Any thread.
+  virtual void abort(const Status& cause) = 0;
+  // After an abort, and after this rank's streams have drained: the rank's channels work again, as
+  // soon as the other ranks have called it too.
+  virtual void reset() = 0;
+};
+
+}  // namespace shw::runtime
