@@ -44,6 +44,8 @@ class ChannelProvider {
   // After an abort, and after this rank's streams have drained: the rank's channels work again, as
   // soon as the other ranks have called it too.
   virtual void reset() = 0;
+  // OK, or why the collectives of this job have ended. Any thread; waits for nothing.
+  virtual Status async_status() const { return {}; }
 };
 
 }  // namespace shw::runtime
