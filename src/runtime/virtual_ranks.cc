@@ -1,12 +1,10 @@
 #include "runtime/virtual_ranks.h"
 
-#include <algorithm>
-#include <cstring>
 #include <string>
 
 #include "runtime/collective/local.h"
 #include "runtime/cpu/device.h"
-#include "runtime/strided.h"
+#include "runtime/whole_outputs.h"
 
 namespace shw::runtime {
 
@@ -44,42 +42,6 @@ Result<VirtualRanks::RankBuffers> VirtualRanks::shard_inputs(
   return buffers;
 }
 
-Result<std::vector<HostTensor>> VirtualRanks::gather_outputs(const ProgramEntry& entry,
-                                                             const RankBuffers& outputs) {
-  std::vector<HostTensor> whole(entry.outputs.size());
-  for (size_t i = 0; i < whole.size(); ++i) {
-    const Port& port = entry.outputs[i];
-    if (!port.value.valid()) continue;
-    const ProgramValue& value = program().values[port.value];
-    const auto piece = [&](int64_t r) {
-      return static_cast<const std::byte*>(outputs[static_cast<size_t>(r)][i]->data()) +
-             value.offset_bytes;
-    };
-    whole[i].type = port.global;
-    whole[i].data.resize(static_cast<size_t>(port.global.bytes()));
-    for (int64_t r = 0; r < num_ranks(); ++r)
-      if (is_first_replica(port.layout, mesh_, r))
-        SHW_RETURN_IF_ERROR(gather(port, mesh_, r, value.type, piece(r), whole[i].data.data()));
-    // What the other replicas hold must be the same: cut it out of the whole and compare.
-    const TensorType dense = row_major(value.type.dtype, value.type.shape);
-    std::vector<std::byte> expected(static_cast<size_t>(dense.bytes())), actual(expected.size());
-    const HostTensorView view{port.global, whole[i].data.data()};
-    for (int64_t r = 0; r < num_ranks(); ++r) {
-      if (is_first_replica(port.layout, mesh_, r)) continue;
-      const Dims own = local_block(port.global.shape, port.layout, mesh_, r).size;
-      if (std::find(own.begin(), own.end(), 0) != own.end()) continue;
-      SHW_RETURN_IF_ERROR(shard(port, mesh_, r, view, dense, expected.data()));
-      std::fill(actual.begin(), actual.end(), std::byte{});  // padding: zeros there, anything here
-      StridedCopy(own, dtype_size(dense.dtype), dense.strides, value.type.strides)
-          .run(actual.data(), piece(r));
-      if (std::memcmp(expected.data(), actual.data(), actual.size()) != 0)
-        return internal_error("'" + port.name + "' on rank " + std::to_string(r) +
-                              " is not what its replicas on other ranks hold");
-    }
-  }
-  return whole;
-}
-
 Result<std::vector<HostTensor>> VirtualRanks::run(std::string_view entry_name,
                                                   std::span<const HostTensorView> inputs) {
   const ProgramEntry* entry = executors_[0]->find_entry(entry_name);
@@ -112,7 +74,9 @@ Result<std::vector<HostTensor>> VirtualRanks::run(std::string_view entry_name,
     if (Status s = completion.wait(); !s.ok() && (first.ok() || first.code() == Code::kAborted))
       if (first.ok() || s.code() != Code::kAborted) first = std::move(s);
   if (!first.ok()) return first;
-  return gather_outputs(*entry, out);
+  return whole_outputs(program(), *entry, mesh_, [&](int64_t rank, size_t output) {
+    return static_cast<const std::byte*>(out[static_cast<size_t>(rank)][output]->data());
+  });
 }
 
 void VirtualRanks::reset() {

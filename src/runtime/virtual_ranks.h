@@ -38,8 +38,6 @@ class VirtualRanks {
       : plan_(std::move(plan)), mesh_(std::move(mesh)) {}
   Result<RankBuffers> shard_inputs(const ProgramEntry& entry,
                                    std::span<const HostTensorView> inputs);
-  Result<std::vector<HostTensor>> gather_outputs(const ProgramEntry& entry,
-                                                 const RankBuffers& outputs);
 
   std::shared_ptr<const Plan> plan_;
   Mesh mesh_;
