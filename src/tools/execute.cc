@@ -11,16 +11,12 @@ using import::TensorFile;
 using runtime::HostTensor;
 using runtime::HostTensorView;
 
-namespace {
-
-const ProgramEntry* find_entry(const Program& program, const std::string& name) {
+Result<const ProgramEntry*> find_entry(const Program& program, const std::string& name) {
   for (const ProgramEntry& e : program.entries)
     if (e.name == name) return &e;
-  return nullptr;
+  return Status(Code::kNotFound, "the plan has no entry '" + name + "'");
 }
 
-// The file's tensor for every input port: by name, else (inputs and tangents that the graph knows
-// only by position) the next one of that prefix in the file's order of names.
 Result<std::vector<HostTensorView>> bind_inputs(const ProgramEntry& entry, const TensorFile& file) {
   std::vector<HostTensorView> views;
   std::map<std::string, TensorFile::const_iterator> next;
@@ -54,21 +50,21 @@ Result<std::vector<HostTensorView>> bind_inputs(const ProgramEntry& entry, const
   return views;
 }
 
-}  // namespace
-
 Result<TensorFile> execute(std::shared_ptr<const Plan> plan, const std::string& entry_name,
                            const TensorFile& inputs) {
-  const ProgramEntry* entry = find_entry(plan->program, entry_name);
-  if (entry == nullptr)
-    return Status(Code::kNotFound, "the plan has no entry '" + entry_name + "'");
+  SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, find_entry(plan->program, entry_name));
   SHW_ASSIGN_OR_RETURN(const std::vector<HostTensorView> views, bind_inputs(*entry, inputs));
   SHW_ASSIGN_OR_RETURN(const auto ranks, runtime::VirtualRanks::create(plan));
   SHW_ASSIGN_OR_RETURN(const std::vector<HostTensor> outputs, ranks->run(entry_name, views));
+  return named_outputs(*entry, outputs);
+}
+
+TensorFile named_outputs(const ProgramEntry& entry, const std::vector<HostTensor>& outputs) {
   TensorFile file;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (!entry->outputs[i].value.valid()) continue;
+    if (!entry.outputs[i].value.valid()) continue;
     const auto* bytes = reinterpret_cast<const uint8_t*>(outputs[i].data.data());
-    file.emplace(entry->outputs[i].name,
+    file.emplace(entry.outputs[i].name,
                  StoredTensor{outputs[i].type, {bytes, bytes + outputs[i].data.size()}});
   }
   return file;

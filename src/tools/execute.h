@@ -2,17 +2,30 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "import/safetensors.h"
 #include "plan/plan.h"
+#include "runtime/host_tensor.h"
 
 namespace shw::tools {
 
-// Inputs are found by the names of the entry's ports. Inputs and tangents that the graph knows only
-// by position take the file's `input.*` and `tangent.*` in order of name; a complex tensor may come
-// as real pairs. NOT_FOUND, INVALID_ARGUMENT: the tensor at fault and what the plan wants. Outputs
-// are whole tensors; what does not exist is left out.
+// NOT_FOUND: no entry of that name.
+Result<const ProgramEntry*> find_entry(const Program& program, const std::string& name);
+
+// The file's tensor for every input port. Inputs are found by the names of the ports. Inputs and
+// tangents that the graph knows only by position take the file's `input.*` and `tangent.*` in order
+// of name; a complex tensor may come as real pairs. NOT_FOUND, INVALID_ARGUMENT: the tensor at
+// fault and what the plan wants.
+Result<std::vector<runtime::HostTensorView>> bind_inputs(const ProgramEntry& entry,
+                                                         const import::TensorFile& file);
+
+// Runs the entry on the file's tensors. Outputs are whole tensors; what does not exist is left out.
 Result<import::TensorFile> execute(std::shared_ptr<const Plan> plan, const std::string& entry,
                                    const import::TensorFile& inputs);
+
+// Whole outputs of an entry under their ports' names; what does not exist is left out.
+import::TensorFile named_outputs(const ProgramEntry& entry,
+                                 const std::vector<runtime::HostTensor>& outputs);
 
 }  // namespace shw::tools
