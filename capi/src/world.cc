@@ -92,7 +92,8 @@ shw_status* shw_world_create_mpi(shw_context* context, const shw_world_options* 
   return make_handle(out_world, "out_world", [&]() -> Result<std::unique_ptr<shw_world>> {
     SHW_WANT(context);
     SHW_ASSIGN_OR_RETURN(const Options ours, read_options(options));
-    SHW_ASSIGN_OR_RETURN(auto transport, runtime::open_mpi_transport(ours.mpi_plugin));
+    SHW_ASSIGN_OR_RETURN(auto transport,
+                         runtime::open_mpi_transport(ours.mpi_plugin, ours.world.timeout));
     SHW_ASSIGN_OR_RETURN(std::shared_ptr<runtime::World> world,
                          runtime::create_message_world(std::move(transport), ours.world));
     return std::make_unique<shw_world>(shw_world{context->ref, std::move(world)});

@@ -14,9 +14,9 @@
 namespace shw::tools {
 
 Result<std::shared_ptr<runtime::ProcessWorld>> join_mpi(const MpiOptions& options) {
-  SHW_ASSIGN_OR_RETURN(auto transport, runtime::open_mpi_transport(options.plugin));
   runtime::WorldOptions world;
   world.timeout = std::chrono::nanoseconds(static_cast<int64_t>(options.timeout_s * 1e9));
+  SHW_ASSIGN_OR_RETURN(auto transport, runtime::open_mpi_transport(options.plugin, world.timeout));
   return runtime::create_message_world(std::move(transport), world);
 }
 

@@ -2,6 +2,7 @@
 //   ranks PLUGIN conformance         every collective of the cases, against virtual ranks
 //   ranks PLUGIN programs            one rank has another program than the others
 //   ranks PLUGIN endless SECONDS     steps until an error, which is reported
+//   ranks PLUGIN absent SECONDS      rank 1 does not join; the others say so
 // Exit code 0: all is as it should be; 3: endless has reported an error.
 #include <unistd.h>
 
@@ -19,10 +20,12 @@ namespace {
 
 using World = std::shared_ptr<ProcessWorld>;
 
-Result<World> join(const std::string& plugin, double timeout_s) {
-  SHW_ASSIGN_OR_RETURN(auto transport, open_mpi_transport(plugin));
+// `start_s`: for MPI to start, which takes longer on a busy machine than any step.
+Result<World> join(const std::string& plugin, double start_s, double timeout_s) {
   WorldOptions options;
   options.timeout = std::chrono::milliseconds(static_cast<int64_t>(1000 * timeout_s));
+  const auto start = std::chrono::milliseconds(static_cast<int64_t>(1000 * start_s));
+  SHW_ASSIGN_OR_RETURN(auto transport, open_mpi_transport(plugin, start));
   return create_message_world(std::move(transport), options);
 }
 
@@ -93,10 +96,17 @@ int endless(const World& world) {
 
 int run(int argc, char** argv) {
   const std::string mode = argc > 2 ? argv[2] : "";
-  const auto world = join(argv[1], argc > 3 ? std::atof(argv[3]) : 60);
+  const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
+  if (mode == "absent" && rank != nullptr && std::string(rank) == "1") {
+    sleep(4);
+    _exit(0);
+  }
+  const double timeout_s = argc > 3 ? std::atof(argv[3]) : 60;
+  const auto world = join(argv[1], mode == "absent" ? timeout_s : 60, timeout_s);
   if (!world.ok()) {
     std::printf("%s\n", world.status().message().c_str());
-    return 1;
+    std::fflush(stdout);
+    _exit(world.status().code() == Code::kDeadlineExceeded ? 3 : 1);  // MPI may hang for ever
   }
   if (mode == "conformance") return conformance(*world);
   if (mode == "programs") return programs(*world);

@@ -254,8 +254,9 @@ SHW_API shw_status* shw_world_create_from_id(shw_context* context, const shw_wor
  * process that makes several such worlds one after another initialises MPI itself.
  * @param options    lent for the call; NULL: defaults
  * @param out_world  receives a handle that the caller destroys; NULL on failure
- * @retval SHW_UNAVAILABLE       there is no MPI here, or it does not start
- * @retval SHW_INVALID_ARGUMENT  the options make no sense
+ * @retval SHW_UNAVAILABLE        there is no MPI here, or it does not start
+ * @retval SHW_DEADLINE_EXCEEDED  not every process of the job has made its world in time
+ * @retval SHW_INVALID_ARGUMENT   the options make no sense
  * @thread any
  * @since 0.2
  */

@@ -2,7 +2,10 @@
 
 #include <dlfcn.h>
 
+#include <condition_variable>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "runtime/mpi/plugin.h"
@@ -56,10 +59,75 @@ Result<const shw_mpi_plugin*> open_plugin(const std::string& path) {
                      ", which is built where MPI is installed, cannot be opened" + tried);
 }
 
+// A thread that opens and closes the connection: MPI wants to be finalised by the thread that
+// initialised it, and both wait for other processes without a time-out. A thread that is stuck in
+// one of them is left behind.
+class Keeper {
+ public:
+  explicit Keeper(const shw_mpi_plugin& mpi) : mpi_(mpi) {}
+
+  // DEADLINE_EXCEEDED; UNAVAILABLE: why MPI does not start.
+  static Result<shw_mpi_connection*> open(const std::shared_ptr<Keeper>& keeper, Timeout timeout) {
+    std::thread([keeper] { keeper->serve(); }).detach();
+    std::unique_lock lock(keeper->mutex_);
+    if (!keeper->wait(lock, timeout, [&] { return keeper->state_ != State::kOpening; })) {
+      keeper->state_ = State::kGivenUp;
+      return Status(Code::kDeadlineExceeded, "MPI did not start within " + seconds_text(timeout) +
+                                                 ": not every process of the job has joined");
+    }
+    if (keeper->connection_ == nullptr)
+      return unavailable("MPI does not start: " + std::string(keeper->why_));
+    return keeper->connection_;
+  }
+  void close(bool orderly, Timeout timeout) {
+    std::unique_lock lock(mutex_);
+    orderly_ = orderly;
+    state_ = State::kClosing;
+    changed_.notify_all();
+    (void)wait(lock, timeout, [&] { return state_ == State::kClosed; });
+  }
+
+ private:
+  enum class State { kOpening, kOpen, kGivenUp, kClosing, kClosed };
+
+  template <class Predicate>
+  bool wait(std::unique_lock<std::mutex>& lock, Timeout timeout, Predicate done) {
+    if (timeout > Timeout::zero()) return changed_.wait_for(lock, timeout, done);
+    changed_.wait(lock, done);
+    return true;
+  }
+
+  void serve() {
+    shw_mpi_connection* connection = nullptr;
+    if (mpi_.open(&connection, why_, sizeof why_) != 0) connection = nullptr;
+    std::unique_lock lock(mutex_);
+    connection_ = connection;
+    if (state_ == State::kOpening) state_ = State::kOpen;
+    changed_.notify_all();
+    if (connection == nullptr) return;
+    changed_.wait(lock, [&] { return state_ == State::kClosing || state_ == State::kGivenUp; });
+    const bool orderly = orderly_ && state_ == State::kClosing;
+    lock.unlock();
+    mpi_.close(connection, orderly ? 1 : 0);
+    lock.lock();
+    state_ = State::kClosed;
+    changed_.notify_all();
+  }
+
+  const shw_mpi_plugin& mpi_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  State state_ = State::kOpening;
+  shw_mpi_connection* connection_ = nullptr;
+  bool orderly_ = false;
+  char why_[512] = "";
+};
+
 class MpiTransport final : public Transport {
  public:
-  MpiTransport(const shw_mpi_plugin& mpi, shw_mpi_connection* connection)
-      : mpi_(mpi), connection_(connection) {}
+  MpiTransport(const shw_mpi_plugin& mpi, std::shared_ptr<Keeper> keeper,
+               shw_mpi_connection* connection, Timeout timeout)
+      : mpi_(mpi), keeper_(std::move(keeper)), connection_(connection), timeout_(timeout) {}
   ~MpiTransport() override { close(false); }
   int64_t rank() const override { return mpi_.rank(connection_); }
   int64_t size() const override { return mpi_.size_of_world(connection_); }
@@ -86,7 +154,7 @@ class MpiTransport final : public Transport {
     return found != 0;
   }
   void close(bool orderly) override {
-    if (connection_ != nullptr) mpi_.close(connection_, orderly ? 1 : 0);
+    if (connection_ != nullptr) keeper_->close(orderly, timeout_);
     connection_ = nullptr;
   }
 
@@ -100,18 +168,19 @@ class MpiTransport final : public Transport {
   }
 
   const shw_mpi_plugin& mpi_;
+  const std::shared_ptr<Keeper> keeper_;
   shw_mpi_connection* connection_;
+  const Timeout timeout_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Transport>> open_mpi_transport(const std::string& path) {
+Result<std::unique_ptr<Transport>> open_mpi_transport(const std::string& path, Timeout timeout) {
   SHW_ASSIGN_OR_RETURN(const shw_mpi_plugin* mpi, open_plugin(path));
-  char why[512] = "";
-  shw_mpi_connection* connection = nullptr;
-  if (mpi->open(&connection, why, sizeof why) != 0)
-    return unavailable("MPI does not start: " + std::string(why));
-  return std::unique_ptr<Transport>(std::make_unique<MpiTransport>(*mpi, connection));
+  const auto keeper = std::make_shared<Keeper>(*mpi);
+  SHW_ASSIGN_OR_RETURN(shw_mpi_connection * connection, Keeper::open(keeper, timeout));
+  return std::unique_ptr<Transport>(
+      std::make_unique<MpiTransport>(*mpi, keeper, connection, timeout));
 }
 
 }  // namespace shw::runtime

@@ -25,7 +25,11 @@ constexpr std::chrono::milliseconds kIdlePause{10}, kHurriedPause{1};
 }  // namespace
 
 Control::Control(Transport& transport, Handler handler)
-    : transport_(transport), handler_(std::move(handler)), thread_([this] { serve(); }) {}
+    : transport_(transport), handler_(std::move(handler)) {}
+
+void Control::start() {
+  thread_ = std::thread([this] { serve(); });
+}
 
 Control::~Control() {
   {
@@ -33,7 +37,7 @@ Control::~Control() {
     ending_ = true;
   }
   wake_.notify_one();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
   // The transport may still read what a rank that hangs has not taken: that memory is not freed.
   if (!under_way_.empty()) new std::list<Parcel>(std::move(under_way_));
 }

@@ -26,11 +26,11 @@ struct ControlMessage {
     kAbortJob,    // ends collectives of `job` up to `epoch`; the body is the cause
     kAbortWorld,  // ends everything; the body is the cause
     kAsk,         // what did you dispatch last in `job`?
-    kTell,        // the answer
+    kTell,        // the answer, as text
     kBye,         // destroys its world
   };
   uint32_t kind = 0;
-  uint32_t epoch = 0;
+  uint32_t epoch = 0;  // of kAsk and kTell: the question's number
   uint64_t job = 0;
   std::string body;  // cut off after kMaxBody bytes
 };
@@ -49,6 +49,7 @@ class Control {
   Control(const Control&) = delete;
   Control& operator=(const Control&) = delete;
 
+  void start();  // from now on messages come and go
   // Any thread, also the handler; returns at once.
   void send(int64_t to, const ControlMessage& message);
   void send_to_others(const ControlMessage& message);

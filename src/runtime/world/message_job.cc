@@ -8,6 +8,7 @@
 #include "runtime/collective/members.h"
 #include "runtime/host_kernel.h"
 #include "runtime/world/message_collective.h"
+#include "runtime/world/patience.h"
 
 namespace shw::runtime {
 
@@ -67,7 +68,8 @@ class Lane final : private RoundWatcher {
         ranks_(std::move(ranks)),
         me_(std::ranges::find(ranks_, job_->rank()) - ranks_.begin()),
         number_(number),
-        sources_(ranks_.size()) {
+        sources_(ranks_.size()),
+        patience_(*world_, job_->number()) {
     renew();
   }
 
@@ -95,7 +97,7 @@ class Lane final : private RoundWatcher {
     const CollectiveRecord record = job_->log().dispatch(spec, node);
     if (job_->stopped()) return job_->cause();
     record_ = &record;
-    began_ = Clock::now();
+    patience_.begin();
     left_since_ = {};
     MessageCollective collective(record, reduce, *rounds_, *this, sources_);
     Status status = collective.run(input, output);
@@ -112,10 +114,8 @@ class Lane final : private RoundWatcher {
 
   Status still_waiting(const std::vector<bool>& missing) override {
     if (job_->stopped()) return job_->cause();
-    const auto now = Clock::now();
-    SHW_RETURN_IF_ERROR(check_left(missing, now));
-    if (world_->timeout() <= Timeout::zero() || now - began_ < world_->timeout()) return {};
-    return late(missing);
+    SHW_RETURN_IF_ERROR(check_left(missing, Clock::now()));
+    return patience_.is_over() ? late(missing) : Status();
   }
 
   // A rank that left may have sent what is waited for just before: it gets a moment to arrive.
@@ -132,17 +132,14 @@ class Lane final : private RoundWatcher {
     return {};
   }
 
-  // Asks all ranks, not only the missing ones: those may wait for a third that is dead.
+  // Of all ranks, not only the missing ones: those may wait for a third that is dead.
   Status late(const std::vector<bool>& missing) {
-    std::vector<int64_t> others;
-    for (int64_t r = 0; r < world_->transport().size(); ++r)
-      if (r != job_->rank()) others.push_back(r);
-    const auto answers = world_->ask(job_->number(), others);
-    if (job_->stopped()) return job_->cause();  // meanwhile
+    const auto answers = patience_.answers();
     std::string text = "rank " + std::to_string(job_->rank()) + " waited " +
                        seconds_text(world_->timeout()) + " in " + to_string(*record_);
     const char* separator = ": ";
-    for (int64_t rank : others) {
+    for (int64_t rank = 0; rank < world_->transport().size(); ++rank) {
+      if (rank == job_->rank()) continue;
       const auto answer = answers.find(rank);
       const auto member = std::ranges::find(ranks_, rank);
       const bool awaited =
@@ -158,7 +155,8 @@ class Lane final : private RoundWatcher {
 
   Status diverged(int64_t member, const CollectiveRecord& theirs) override {
     const int64_t rank = ranks_[static_cast<size_t>(member)];
-    const auto answers = world_->ask(job_->number(), {rank});
+    constexpr std::chrono::seconds kMoment{1};
+    const auto answers = world_->answers(world_->ask(job_->number()), kMoment);
     const auto answer = answers.find(rank);
     return failed_precondition("the ranks diverged: " + i_dispatched() + "; rank " +
                                std::to_string(rank) + " dispatched " +
@@ -175,7 +173,8 @@ class Lane final : private RoundWatcher {
   std::vector<const void*> sources_;
   // Of the collective that runs.
   const CollectiveRecord* record_ = nullptr;
-  Clock::time_point began_, left_since_;
+  Patience patience_;
+  Clock::time_point left_since_;
 };
 
 class MessageKernel final : public HostKernel {

@@ -19,8 +19,10 @@ struct MessageWorldLinks {
   virtual ~MessageWorldLinks() = default;
   virtual Transport& transport() = 0;
   virtual Timeout timeout() const = 0;
-  // What these ranks dispatched last in `job`, as text; asks them, and waits a moment for answers.
-  virtual std::map<int64_t, std::string> ask(uint64_t job, const std::vector<int64_t>& ranks) = 0;
+  // Asks all other ranks what they dispatched last in `job`; returns the question's number.
+  virtual uint32_t ask(uint64_t job) = 0;
+  // What came, by rank, until everybody has answered or `wait` is over. Forgets the question.
+  virtual std::map<int64_t, std::string> answers(uint32_t question, Timeout wait) = 0;
   virtual void tell_abort(uint64_t job, uint32_t epoch, const std::string& cause) = 0;
   virtual void tell_left(uint64_t job) = 0;
 };

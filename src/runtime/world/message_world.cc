@@ -10,6 +10,7 @@
 
 #include "runtime/world/control.h"
 #include "runtime/world/message_job.h"
+#include "runtime/world/patience.h"
 
 namespace shw::runtime {
 namespace {
@@ -25,6 +26,7 @@ class MessageWorld final : public ProcessWorld,
       : options_(options), transport_(std::move(transport)), rank_(transport_->rank()) {
     control_ = std::make_unique<Control>(
         *transport_, [this](int64_t from, const ControlMessage& m) { handle(from, m); });
+    control_->start();
   }
   ~MessageWorld() override;
 
@@ -44,7 +46,8 @@ class MessageWorld final : public ProcessWorld,
 
   Transport& transport() override { return *transport_; }
   Timeout timeout() const override { return options_.timeout; }
-  std::map<int64_t, std::string> ask(uint64_t job, const std::vector<int64_t>& ranks) override;
+  uint32_t ask(uint64_t job) override;
+  std::map<int64_t, std::string> answers(uint32_t question, Timeout wait) override;
   void tell_abort(uint64_t job, uint32_t epoch, const std::string& cause) override {
     control_->send_to_others({ControlMessage::kAbortJob, epoch, job, cause});
   }
@@ -76,9 +79,9 @@ class MessageWorld final : public ProcessWorld,
       changed_.wait_for(lock, limit, enough);
     return done();
   }
-  Status compare(uint64_t job, const std::map<int64_t, ProgramIdentity>& hellos) const;
+  Status compare(const std::map<int64_t, ProgramIdentity>& hellos) const;
   std::string missing_text(const std::set<int64_t>& here) const;
-  std::string silent_text();
+  std::string silent_text(const std::map<int64_t, std::string>& answers) const;
   Status transfer(Transport::Request request, int64_t peer);
 
   const WorldOptions options_;
@@ -88,8 +91,9 @@ class MessageWorld final : public ProcessWorld,
   std::condition_variable changed_;
   Status cause_;
   uint64_t next_job_ = 0;
-  std::map<uint64_t, Job> jobs_;            // that this rank joins, is in, or will join
-  std::map<int64_t, std::string> answers_;  // to the last question, by rank
+  std::map<uint64_t, Job> jobs_;  // that this rank joins, is in, or will join
+  uint32_t last_question_ = 0;
+  std::map<uint32_t, std::map<int64_t, std::string>> answers_;  // by question and rank
   std::set<int64_t> byes_;
   std::unique_ptr<Control> control_;
 };
@@ -134,11 +138,12 @@ void MessageWorld::handle(int64_t from, const ControlMessage& m) {
       return;
     case ControlMessage::kAsk:
       control_->send(
-          from, {ControlMessage::kTell, 0, m.job,
+          from, {ControlMessage::kTell, m.epoch, m.job,
                  job == nullptr ? "nothing: it is not in this job" : job->log().to_string(kShown)});
       return;
     case ControlMessage::kTell:
-      answers_[from] = m.body;
+      if (const auto asked = answers_.find(m.epoch); asked != answers_.end())
+        asked->second[from] = m.body;
       break;
     case ControlMessage::kBye:
       byes_.insert(from);
@@ -167,7 +172,7 @@ void MessageWorld::abort(const Status& cause) {
   fail(cause);
 }
 
-Status MessageWorld::compare(uint64_t, const std::map<int64_t, ProgramIdentity>& hellos) const {
+Status MessageWorld::compare(const std::map<int64_t, ProgramIdentity>& hellos) const {
   const ProgramIdentity& mine = hellos.at(rank_);
   for (const auto& [rank, other] : hellos)
     SHW_RETURN_IF_ERROR(check_same_program(rank_, mine, rank, other));
@@ -211,7 +216,7 @@ Result<std::unique_ptr<ChannelProvider>> MessageWorld::begin_join(int64_t rank, 
                  "rank " + std::to_string(rank_) + " waited " + seconds_text(options_.timeout) +
                      " for all ranks to make an executor; there is none of " + missing_text(here));
     } else {
-      status = compare(number, hellos);
+      status = compare(hellos);
     }
   }
   if (!status.ok()) {
@@ -223,24 +228,31 @@ Result<std::unique_ptr<ChannelProvider>> MessageWorld::begin_join(int64_t rank, 
   return message_provider(shared_from_this(), job, mesh);
 }
 
-std::map<int64_t, std::string> MessageWorld::ask(uint64_t job, const std::vector<int64_t>& ranks) {
-  constexpr std::chrono::milliseconds kMoment{300};
+uint32_t MessageWorld::ask(uint64_t job) {
   std::unique_lock lock(mutex_);
-  answers_.clear();
-  for (int64_t rank : ranks) control_->send(rank, {ControlMessage::kAsk, 0, job, {}});
-  wait(lock, kMoment, [&] { return answers_.size() >= ranks.size(); });
-  return answers_;
+  const uint32_t question = ++last_question_;
+  answers_[question];
+  lock.unlock();
+  control_->send_to_others({ControlMessage::kAsk, question, job, {}});
+  return question;
+}
+
+std::map<int64_t, std::string> MessageWorld::answers(uint32_t question, Timeout limit) {
+  std::unique_lock lock(mutex_);
+  const auto all = [&] {
+    return answers_[question].size() + 1 >= static_cast<size_t>(num_ranks());
+  };
+  if (limit > Timeout::zero()) (void)wait(lock, limit, all);
+  auto found = std::move(answers_[question]);
+  answers_.erase(question);
+  return found;
 }
 
 // "; rank 3 does not answer: …" of every such rank.
-std::string MessageWorld::silent_text() {
-  std::vector<int64_t> others;
-  for (int64_t r = 0; r < num_ranks(); ++r)
-    if (r != rank_) others.push_back(r);
-  const auto answers = ask(0, others);
+std::string MessageWorld::silent_text(const std::map<int64_t, std::string>& answers) const {
   std::string text;
-  for (int64_t r : others)
-    if (!answers.contains(r))
+  for (int64_t r = 0; r < num_ranks(); ++r)
+    if (r != rank_ && !answers.contains(r))
       text +=
           "; rank " + std::to_string(r) + " does not answer: it is dead, stopped or unreachable";
   return text;
@@ -248,17 +260,17 @@ std::string MessageWorld::silent_text() {
 
 // Waits for one message of gather_at_root().
 Status MessageWorld::transfer(Transport::Request request, int64_t peer) {
-  const auto began = Clock::now();
+  Patience patience(*this, 0);
   int64_t bytes = 0;
   while (request != 0) {
     SHW_RETURN_IF_ERROR(transport_->test(&request, &bytes));
     if (request == 0) break;
     Status stop = status();
-    if (stop.ok() && options_.timeout > Timeout::zero() && Clock::now() - began > options_.timeout)
-      stop = Status(Code::kDeadlineExceeded, "rank " + std::to_string(rank_) + " waited " +
-                                                 seconds_text(options_.timeout) + " for rank " +
-                                                 std::to_string(peer) +
-                                                 " to gather bytes at rank 0" + silent_text());
+    if (stop.ok() && patience.is_over())
+      stop = Status(Code::kDeadlineExceeded,
+                    "rank " + std::to_string(rank_) + " waited " + seconds_text(options_.timeout) +
+                        " for rank " + std::to_string(peer) + " to gather bytes at rank 0" +
+                        silent_text(patience.answers()));
     if (!stop.ok()) return stop;
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }

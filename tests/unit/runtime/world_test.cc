@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <barrier>
 #include <functional>
+#include <latch>
 #include <thread>
 
 #include "cts/collective_cases.h"
@@ -39,6 +41,7 @@ void on_ranks(const std::shared_ptr<Fabric>& fabric, milliseconds timeout, const
 }
 
 constexpr milliseconds kLong{60000}, kShort{400};
+constexpr milliseconds kAnswered{2000};  // so long that even on a busy machine all answer in time
 
 cts::CollectiveCase gather_case(int64_t ranks, int64_t count = 3) {
   return {{{"a", ranks}}, {0}, CollectiveKind::kAllGather, ReduceOp::kSum, Dtype::kF32, count};
@@ -97,21 +100,20 @@ TEST(MessageWorld, TellsWhoIsDead) {
 
 TEST(MessageWorld, TellsWhoDoesNotCome) {
   const auto fabric = std::make_shared<Fabric>(2);
-  on_ranks(fabric, kShort, [&](const auto& world) {
+  std::latch told(2);
+  on_ranks(fabric, kAnswered, [&](const auto& world) {
     const auto c = gather_case(2);
     auto rank = ProcessRank::create(cts::plan_of(c), world);
     ASSERT_TRUE(rank.ok()) << rank.status().message();
-    if (world->rank() == 1) {
-      std::this_thread::sleep_for(3 * kShort);
-      return;
-    }
+    if (world->rank() == 1) return told.arrive_and_wait();
     const HostTensor x = cts::input_of(c, 1);
     const HostTensorView in[] = {{x.type, x.data.data()}};
     const Status s = (*rank)->run("step", in).status();
     EXPECT_EQ(s.code(), Code::kDeadlineExceeded);
     expect_contains(s.message(),
-                    "rank 0 waited 0.4 s in all_gather #1 of f32[3] for node 0: rank 1 "
+                    "rank 0 waited 2 s in all_gather #1 of f32[3] for node 0: rank 1 "
                     "has not come, it dispatched no collective yet");
+    told.count_down();
   });
 }
 
@@ -160,9 +162,11 @@ TEST(MessageWorld, RefusesDifferentPrograms) {
 
 TEST(MessageWorld, ARankThatMakesNoExecutorIsNamed) {
   const auto fabric = std::make_shared<Fabric>(3);
-  on_ranks(fabric, kShort, [&](const auto& world) {
-    if (world->rank() == 1) return std::this_thread::sleep_for(3 * kShort);
+  std::latch told(3);
+  on_ranks(fabric, kAnswered, [&](const auto& world) {
+    if (world->rank() == 1) return told.arrive_and_wait();
     const Status s = run_case(world, gather_case(3));
+    told.count_down();
     EXPECT_EQ(s.code(), Code::kDeadlineExceeded);
     expect_contains(s.message(), "for all ranks to make an executor; there is none of rank 1");
   });
@@ -170,6 +174,7 @@ TEST(MessageWorld, ARankThatMakesNoExecutorIsNamed) {
 
 TEST(MessageWorld, AnAbortStopsTheOthersAndAResetBeginsAnew) {
   const auto fabric = std::make_shared<Fabric>(2);
+  std::barrier together(2);
   on_ranks(fabric, kLong, [&](const auto& world) {
     const auto c = gather_case(2);
     const HostTensor x = cts::input_of(c, 1);
@@ -188,6 +193,7 @@ TEST(MessageWorld, AnAbortStopsTheOthersAndAResetBeginsAnew) {
       (*rank)->executor().reset();
       const auto out = (*rank)->run("step", in);
       EXPECT_TRUE(out.ok()) << out.status().message();
+      together.arrive_and_wait();  // the next abort is of the next run
     }
   });
   EXPECT_EQ(fabric->closed, std::vector<bool>(2, true));
@@ -195,10 +201,12 @@ TEST(MessageWorld, AnAbortStopsTheOthersAndAResetBeginsAnew) {
 
 TEST(MessageWorld, AbortingTheWorldStopsEverythingForGood) {
   const auto fabric = std::make_shared<Fabric>(3);
+  std::latch joined(3);
   on_ranks(fabric, kLong, [&](const auto& world) {
     const auto c = gather_case(3);
     auto rank = ProcessRank::create(cts::plan_of(c), world);
     ASSERT_TRUE(rank.ok()) << rank.status().message();
+    joined.arrive_and_wait();
     if (world->rank() == 2) {
       std::this_thread::sleep_for(milliseconds(20));
       world->abort(Status(Code::kCancelled, "enough"));
