@@ -31,4 +31,13 @@ EOF
 chmod +x "$agent"
 ip netns exec "$a" unshare --uts bash -c 'hostname host-a; exec "$@"' _ \
   "$mpirun" --host "10.77.0.1:$slots,10.77.0.2:$slots" --mca plm_rsh_agent "$agent" --mca btl_tcp_if_include eth0 \
-  --mca oob_tcp_if_include eth0 --mca pml ob1 --mca btl self,vader,tcp "$@"
+  --mca oob_tcp_if_include eth0 --mca pml ob1 --mca btl self,vader,tcp "$@" &
+child=$!  # mpirun itself: nothing before it forks
+trap 'kill -TERM "$child" 2>/dev/null' TERM INT
+wait "$child"
+code=$?
+while kill -0 "$child" 2>/dev/null; do  # a signal has interrupted the wait
+  wait "$child"
+  code=$?
+done
+exit "$code"
