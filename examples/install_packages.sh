@@ -3,9 +3,9 @@
 # usage: install_packages.sh [build|test]      build: compile and run; test: also the test suite's tools
 set -euo pipefail
 packages="g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev liblpsolve55-dev libsuitesparse-dev libdnnl-dev
-          libxxhash-dev libcli11-dev nlohmann-json3-dev zlib1g-dev"
+          libxxhash-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libopenmpi-dev openmpi-bin"
 if [ "${1:-build}" = test ]; then
-  packages="$packages libgtest-dev libbenchmark-dev clang libclang-rt-14-dev abigail-tools python3 binutils ccache"
+  packages="$packages libgtest-dev libbenchmark-dev clang libclang-rt-14-dev abigail-tools python3 binutils ccache iproute2"
 fi
 missing=""
 for p in $packages; do

@@ -1,12 +1,17 @@
 // shw_context, and the version of the library.
 #include "context.h"
 
+#include "runtime/world/registry.h"
+
 #include <cstddef>
 
 #define SHW_TEXT_(x) #x
 #define SHW_TEXT(x) SHW_TEXT_(x)
 
 namespace shw::capi {
+
+Context::Context(const shw_context_options& options)
+    : options_(options), worlds_(std::make_shared<runtime::WorldRegistry>()) {}
 
 void* Context::allocate(size_t size, size_t alignment) const {
   if (size == 0) size = 1;

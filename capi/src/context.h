@@ -7,11 +7,15 @@
 
 #include "boundary.h"
 
+namespace shw::runtime {
+class WorldRegistry;
+}
+
 namespace shw::capi {
 
 class Context {
  public:
-  explicit Context(const shw_context_options& options) : options_(options) {}
+  explicit Context(const shw_context_options& options);
 
   // The caller's allocator, or the C++ heap. Throws std::bad_alloc.
   void* allocate(size_t size, size_t alignment) const;
@@ -23,9 +27,13 @@ class Context {
   void log(shw_log_level level, const std::string& message,
            SourceLoc loc = SourceLoc::current()) const;
 
+  // Where parts of worlds meet; has a lock of its own.
+  runtime::WorldRegistry& worlds() const { return *worlds_; }
+
  private:
   shw_context_options options_;
   mutable std::mutex log_mutex_;
+  std::shared_ptr<runtime::WorldRegistry> worlds_;
 };
 using ContextRef = std::shared_ptr<const Context>;
 

@@ -5,6 +5,7 @@
 #include "buffer.h"
 #include "event.h"
 #include "host_device.h"
+#include "plan.h"
 #include "region.h"
 #include "runtime/executor.h"
 #include "world.h"
@@ -14,7 +15,8 @@ using namespace shw::capi;
 
 struct shw_executor {
   PlanRef plan;
-  std::shared_ptr<World> world;
+  ContextRef context;  // of the world
+  std::shared_ptr<runtime::World> world;
   std::unique_ptr<runtime::Executor> runtime;
   // Of one enqueue; kept to save allocations.
   std::vector<runtime::BufferRef> inputs, outputs;
@@ -116,26 +118,11 @@ Result<std::vector<std::unique_ptr<shw_buffer>>> make_outputs(const shw_executor
       buffers.back() = std::make_unique<shw_buffer>(*inputs[at]);
       continue;
     }
-    buffers.back() = allocate_buffer(executor.world->context(), value.type,
+    buffers.back() = allocate_buffer(executor.context, value.type,
                                      runtime::port_bytes(program, port), value.offset_bytes);
   }
   return buffers;
 }
-
-// Ends what begin_join() began, however the making of an executor goes on.
-class Joining {
- public:
-  Joining(World& world, int32_t rank) : world_(world), rank_(rank) {}
-  ~Joining() { world_.end_join(rank_, has_joined_); }
-  Joining(const Joining&) = delete;
-  Joining& operator=(const Joining&) = delete;
-  void succeeded() { has_joined_ = true; }
-
- private:
-  World& world_;
-  int32_t rank_;
-  bool has_joined_ = false;
-};
 
 // Gives up what one enqueue took from the caller, however it ends: a run keeps references of its
 // own.
@@ -179,12 +166,14 @@ shw_status* shw_executor_create(const shw_plan* plan, shw_world* world, int32_t 
     SHW_ASSIGN_OR_RETURN(const runtime::ExecutorOptions ours, read_options(options));
     auto executor = std::make_unique<shw_executor>();
     executor->plan = plan->ref;
+    executor->context = world->context;
     executor->world = world->ref;
-    SHW_ASSIGN_OR_RETURN(auto provider, world->ref->begin_join(*plan->ref, rank));
-    Joining joining(*world->ref, rank);
     const std::shared_ptr<const Plan> shared(plan->ref, &plan->ref->plan);
+    runtime::Joining joining(*world->ref, rank);
+    SHW_ASSIGN_OR_RETURN(auto provider,
+                         joining.begin(plan->ref->mesh, runtime::identity_of(*shared)));
     SHW_ASSIGN_OR_RETURN(executor->runtime,
-                         runtime::Executor::create(shared, make_host_device(world->ref->context()),
+                         runtime::Executor::create(shared, make_host_device(world->context),
                                                    std::move(provider), ours));
     joining.succeeded();
     return executor;

@@ -1,82 +1,131 @@
 // shw_world.
 #include "world.h"
 
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "runtime/mpi/mpi_transport.h"
+#include "runtime/world/message_world.h"
+#include "runtime/world/registry.h"
+
+using namespace shw;
+using namespace shw::capi;
+
 namespace shw::capi {
 namespace {
 
 constexpr int32_t kMaxRanks = 1 << 20;  // as of a mesh
+constexpr size_t kWorldOptionsSize_0_2 = offsetof(shw_world_options, mpi_plugin) + sizeof(void*);
 
-std::string ranks_text(int64_t count) {
-  return std::to_string(count) + (count == 1 ? " rank" : " ranks");
+struct Options {
+  runtime::WorldOptions world;
+  std::string mpi_plugin;
+};
+
+Result<Options> read_options(const shw_world_options* in) {
+  SHW_ASSIGN_OR_RETURN(const shw_world_options options, copy_in(in, kWorldOptionsSize_0_2));
+  SHW_RETURN_IF_ERROR(check_flags(options.flags, 0));
+  Options ours;
+  if (options.timeout_ns != 0) ours.world.timeout = std::chrono::nanoseconds(options.timeout_ns);
+  if (options.mpi_plugin != nullptr) ours.mpi_plugin = options.mpi_plugin;
+  return ours;
+}
+
+Status check_num_ranks(int32_t num_ranks) {
+  if (num_ranks >= 1 && num_ranks <= kMaxRanks) return {};
+  return invalid_argument("num_ranks is " + std::to_string(num_ranks) + ", expected 1 to " +
+                          std::to_string(kMaxRanks));
 }
 
 }  // namespace
-
-Status World::check_same_plan(const Job& job, const PlanSummary& s, int32_t rank) {
-  if (job.graph_hash == s.graph_hash && job.options_hash == s.options_hash &&
-      job.mesh_hash == s.mesh_hash)
-    return {};
-  return failed_precondition(
-      "rank " + std::to_string(rank) + " and rank " + std::to_string(job.first_rank) +
-      " would run different plans together: graph hashes " + std::to_string(s.graph_hash) +
-      " and " + std::to_string(job.graph_hash) + ", options hashes " +
-      std::to_string(s.options_hash) + " and " + std::to_string(job.options_hash));
-}
-
-Result<std::unique_ptr<runtime::ChannelProvider>> World::begin_join(const LoadedPlan& plan,
-                                                                    int32_t rank) {
-  if (plan.mesh.num_ranks() != num_ranks())
-    return failed_precondition("the plan is for " + ranks_text(plan.mesh.num_ranks()) + " (" +
-                               plan.mesh.to_string() + "), the world has " +
-                               ranks_text(num_ranks()));
-  if (rank < 0 || rank >= num_ranks())
-    return Status(Code::kOutOfRange, "there is no rank " + std::to_string(rank) + ": there are " +
-                                         std::to_string(num_ranks()));
-  const PlanSummary& s = plan.plan.summary;
-  const std::scoped_lock lock(mutex_);
-  const uint64_t number = next_job_[static_cast<size_t>(rank)];
-  auto it = jobs_.find(number);
-  if (it != jobs_.end()) SHW_RETURN_IF_ERROR(check_same_plan(it->second, s, rank));
-  auto hub = it != jobs_.end() ? it->second.hub : runtime::LocalHub::create(plan.mesh);
-  auto provider = hub->provider(rank);
-  if (it == jobs_.end())
-    it = jobs_.emplace(number, Job{std::move(hub), s.graph_hash, s.options_hash, s.mesh_hash, rank})
-             .first;
-  ++it->second.num_joining;
-  return provider;
-}
-
-void World::end_join(int32_t rank, bool has_joined) {
-  const std::scoped_lock lock(mutex_);
-  uint64_t& next = next_job_[static_cast<size_t>(rank)];
-  const auto it = jobs_.find(next);
-  Job& job = it->second;
-  --job.num_joining;
-  if (has_joined) {
-    ++job.num_joined;
-    ++next;
-  }
-  // All have come, and their executors keep the hub; or nobody has, and the place is free again.
-  if (job.num_joining == 0 && (job.num_joined == num_ranks() || job.num_joined == 0))
-    jobs_.erase(it);
-}
-
 }  // namespace shw::capi
 
-using namespace shw;
-using namespace shw::capi;
+void shw_world_options_init(shw_world_options* options, size_t size) { init_struct(options, size); }
 
 shw_status* shw_world_create_virtual(shw_context* context, int32_t num_ranks,
                                      shw_world** out_world) {
   return make_handle(out_world, "out_world", [&]() -> Result<std::unique_ptr<shw_world>> {
     SHW_WANT(context);
-    if (num_ranks < 1 || num_ranks > kMaxRanks)
-      return invalid_argument("num_ranks is " + std::to_string(num_ranks) + ", expected 1 to " +
-                              std::to_string(kMaxRanks));
-    return std::make_unique<shw_world>(shw_world{std::make_shared<World>(context->ref, num_ranks)});
+    SHW_RETURN_IF_ERROR(check_num_ranks(num_ranks));
+    return std::make_unique<shw_world>(
+        shw_world{context->ref, runtime::create_local_world(num_ranks, {})});
   });
 }
 
-int32_t shw_world_num_ranks(const shw_world* world) { return world ? world->ref->num_ranks() : 0; }
+shw_status* shw_world_make_id(shw_context* context, shw_world_id* out_id) {
+  return fill_value(out_id, "out_id", [&](shw_world_id& id) -> Status {
+    SHW_WANT(context);
+    const runtime::WorldId made = context->ref->worlds().make_id();
+    static_assert(sizeof id.bytes == sizeof made);
+    std::copy(made.begin(), made.end(), id.bytes);
+    return {};
+  });
+}
+
+shw_status* shw_world_create_from_id(shw_context* context, const shw_world_id* id,
+                                     int32_t num_ranks, const int32_t* local_ranks,
+                                     size_t num_local_ranks, const shw_world_options* options,
+                                     shw_world** out_world) {
+  return make_handle(out_world, "out_world", [&]() -> Result<std::unique_ptr<shw_world>> {
+    SHW_WANT(context);
+    SHW_WANT(id);
+    SHW_WANT(local_ranks);
+    SHW_RETURN_IF_ERROR(check_num_ranks(num_ranks));
+    if (num_local_ranks < 1 || num_local_ranks > static_cast<size_t>(num_ranks))
+      return invalid_argument("num_local_ranks is " + std::to_string(num_local_ranks) +
+                              ", expected 1 to " + std::to_string(num_ranks));
+    SHW_ASSIGN_OR_RETURN(const Options ours, read_options(options));
+    runtime::WorldId wanted;
+    std::copy(std::begin(id->bytes), std::end(id->bytes), wanted.begin());
+    const std::vector<int64_t> ranks(local_ranks, local_ranks + num_local_ranks);
+    SHW_ASSIGN_OR_RETURN(auto world,
+                         context->ref->worlds().join(wanted, num_ranks, ranks, ours.world));
+    return std::make_unique<shw_world>(shw_world{context->ref, std::move(world)});
+  });
+}
+
+shw_status* shw_world_create_mpi(shw_context* context, const shw_world_options* options,
+                                 shw_world** out_world) {
+  return make_handle(out_world, "out_world", [&]() -> Result<std::unique_ptr<shw_world>> {
+    SHW_WANT(context);
+    SHW_ASSIGN_OR_RETURN(const Options ours, read_options(options));
+    SHW_ASSIGN_OR_RETURN(auto transport,
+                         runtime::open_mpi_transport(ours.mpi_plugin, ours.world.timeout));
+    SHW_ASSIGN_OR_RETURN(std::shared_ptr<runtime::World> world,
+                         runtime::create_message_world(std::move(transport), ours.world));
+    return std::make_unique<shw_world>(shw_world{context->ref, std::move(world)});
+  });
+}
+
+int32_t shw_world_num_ranks(const shw_world* world) {
+  return world == nullptr ? 0 : static_cast<int32_t>(world->ref->num_ranks());
+}
+
+int32_t shw_world_num_local_ranks(const shw_world* world) {
+  return world == nullptr ? 0 : static_cast<int32_t>(world->ref->local_ranks().size());
+}
+
+int32_t shw_world_local_rank(const shw_world* world, int32_t index) {
+  if (world == nullptr || index < 0 || index >= shw_world_num_local_ranks(world)) return -1;
+  return static_cast<int32_t>(world->ref->local_ranks()[static_cast<size_t>(index)]);
+}
+
+shw_status* shw_world_status(const shw_world* world) {
+  return guard([&]() -> Status {
+    SHW_WANT(world);
+    return world->ref->status();
+  });
+}
+
+void shw_world_abort(shw_world* world) {
+  if (world == nullptr) return;
+  shw_status_destroy(guard([&]() -> Status {
+    world->ref->abort(Status(Code::kCancelled, "the world was aborted by the caller"));
+    return {};
+  }));
+}
 
 void shw_world_destroy(shw_world* world) { delete world; }

@@ -51,6 +51,7 @@ struct Plan {
   Program program;
   std::vector<uint8_t> source_graph;  // bytes of the graph it was made from (SWGR), to verify and
                                       // explain; may be empty
+  uint64_t checksum = 0;  // of the bytes that it was read from: ranks compare it. 0: of no bytes
 };
 
 // Bytes of schemas/plan.fbs. The same plan gives the same bytes.

@@ -282,8 +282,13 @@ Result<Plan> read_content(const uint8_t* content, size_t size) {
 Result<Plan> read_plan(std::span<const uint8_t> bytes) {
   SHW_RETURN_IF_ERROR(check_envelope(bytes));
   const size_t size = bytes.size() - kTrailerBytes;
+  const auto read = [&](const uint8_t* content) -> Result<Plan> {
+    SHW_ASSIGN_OR_RETURN(Plan plan, read_content(content, size));
+    plan.checksum = flatbuffers::ReadScalar<uint64_t>(bytes.data() + bytes.size() - 8);
+    return plan;
+  };
   if (reinterpret_cast<uintptr_t>(bytes.data()) % plan_format::kBaseAlignment == 0)
-    return read_content(bytes.data(), size);
+    return read(bytes.data());
   // FlatBuffers' verifier checks offsets, not the base address: a copy makes them mean what they
   // say.
   struct Free {
@@ -294,7 +299,7 @@ Result<Plan> read_plan(std::span<const uint8_t> bytes) {
   const std::unique_ptr<uint8_t, Free> aligned(
       static_cast<uint8_t*>(::operator new(size, std::align_val_t(plan_format::kBaseAlignment))));
   std::memcpy(aligned.get(), bytes.data(), size);
-  return read_content(aligned.get(), size);
+  return read(aligned.get());
 }
 
 }  // namespace shw

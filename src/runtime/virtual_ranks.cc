@@ -1,12 +1,10 @@
 #include "runtime/virtual_ranks.h"
 
-#include <algorithm>
-#include <cstring>
 #include <string>
 
 #include "runtime/collective/local.h"
 #include "runtime/cpu/device.h"
-#include "runtime/strided.h"
+#include "runtime/whole_outputs.h"
 
 namespace shw::runtime {
 
@@ -69,34 +67,6 @@ Result<VirtualRanks::RankBuffers> VirtualRanks::shard_inputs(
   return buffers;
 }
 
-Result<HostTensor> VirtualRanks::gather_pieces(const Port& port,
-                                               std::span<const std::byte* const> pieces) const {
-  const ProgramValue& value = program().values[port.value];
-  const auto piece = [&](int64_t r) { return pieces[static_cast<size_t>(r)] + value.offset_bytes; };
-  HostTensor whole{port.global, {}};
-  whole.data.resize(static_cast<size_t>(port.global.bytes()));
-  for (int64_t r = 0; r < num_ranks(); ++r)
-    if (is_first_replica(port.layout, mesh_, r))
-      SHW_RETURN_IF_ERROR(gather(port, mesh_, r, value.type, piece(r), whole.data.data()));
-  // What the other replicas hold must be the same: cut it out of the whole and compare.
-  const TensorType dense = row_major(value.type.dtype, value.type.shape);
-  std::vector<std::byte> expected(static_cast<size_t>(dense.bytes())), actual(expected.size());
-  const HostTensorView view{port.global, whole.data.data()};
-  for (int64_t r = 0; r < num_ranks(); ++r) {
-    if (is_first_replica(port.layout, mesh_, r)) continue;
-    const Dims own = local_block(port.global.shape, port.layout, mesh_, r).size;
-    if (std::find(own.begin(), own.end(), 0) != own.end()) continue;
-    SHW_RETURN_IF_ERROR(shard(port, mesh_, r, view, dense, expected.data()));
-    std::fill(actual.begin(), actual.end(), std::byte{});  // padding: zeros there, anything here
-    StridedCopy(own, dtype_size(dense.dtype), dense.strides, value.type.strides)
-        .run(actual.data(), piece(r));
-    if (std::memcmp(expected.data(), actual.data(), actual.size()) != 0)
-      return internal_error("'" + port.name + "' on rank " + std::to_string(r) +
-                            " is not what its replicas on other ranks hold");
-  }
-  return whole;
-}
-
 // The whole tensor of a port from the ranks' buffers.
 Result<HostTensor> VirtualRanks::gather_port(const Port& port,
                                              std::span<const BufferRef> buffers) const {
@@ -111,7 +81,8 @@ Result<HostTensor> VirtualRanks::gather_port(const Port& port,
     SHW_RETURN_IF_ERROR(devices_[r]->copy(staged.back().data(), buffer.data(), buffer.bytes(),
                                           CopyKind::kDeviceToHost));
   }
-  return gather_pieces(port, pieces);
+  return whole_tensor(program(), port, mesh_,
+                      [&](int64_t rank) { return pieces[static_cast<size_t>(rank)]; });
 }
 
 Result<std::vector<HostTensor>> VirtualRanks::gather_outputs(const ProgramEntry& entry,

@@ -59,8 +59,6 @@ class VirtualRanks {
   Result<BufferRef> shard_input(const Port& port, int64_t rank, const HostTensorView& whole);
   Status write_piece(const Port& port, int64_t rank, const HostTensorView& whole,
                      const Buffer& buffer);
-  Result<HostTensor> gather_pieces(const Port& port,
-                                   std::span<const std::byte* const> pieces) const;
   Result<HostTensor> gather_port(const Port& port, std::span<const BufferRef> buffers) const;
   Result<const Port*> find_state(std::string_view name, std::vector<BufferRef>& buffers) const;
   Result<std::vector<HostTensor>> gather_outputs(const ProgramEntry& entry,

@@ -1,5 +1,5 @@
-// shardwise run: executes a plan on virtual ranks in this process, with tensors from and to
-// safetensors files.
+// shardwise run: executes a plan on virtual ranks in this process, or on the ranks of an MPI job,
+// with tensors from and to safetensors files.
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -10,6 +10,7 @@
 #include "plan/plan.h"
 #include "tools/commands.h"
 #include "tools/execute.h"
+#include "tools/run_mpi.h"
 #include "verify/verify_run.h"
 
 namespace shw::tools {
@@ -20,7 +21,8 @@ using runtime::HostTensorView;
 
 struct Options {
   std::string plan, inputs, outputs, entry = "step";
-  bool virtual_ranks = false, verify = false, json = false;
+  bool virtual_ranks = false, verify = false, json = false, mpi = false;
+  MpiOptions mpi_options;
 };
 
 // The file's tensors under the names of the entry's outputs: the run's own, or what another program
@@ -83,20 +85,28 @@ Status verdict_of(const VerifyReport& report) {
   return Status(Code::kInternal, message);
 }
 
-Status run(const Options& o) {
-  if (!o.virtual_ranks)
-    return unimplemented("running on devices: pass --virtual-ranks to run every rank on this CPU");
+// Whole outputs; of an MPI job on rank 0 only.
+Result<TensorFile> run_on(const Options& o, std::shared_ptr<const Plan> plan,
+                          const TensorFile& inputs,
+                          const std::shared_ptr<runtime::ProcessWorld>& world) {
+  return world == nullptr ? execute(std::move(plan), o.entry, inputs)
+                          : execute_on_mpi(std::move(plan), o.entry, inputs, world);
+}
+
+Status run(const Options& o, const std::shared_ptr<runtime::ProcessWorld>& world) {
   SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, import::read_file(o.plan));
   SHW_ASSIGN_OR_RETURN(Plan read, read_plan(bytes));
   const auto plan = std::make_shared<const Plan>(std::move(read));
   SHW_ASSIGN_OR_RETURN(const TensorFile inputs, import::read_safetensors(o.inputs));
-  SHW_ASSIGN_OR_RETURN(const TensorFile outputs, execute(plan, o.entry, inputs));
+  SHW_ASSIGN_OR_RETURN(const TensorFile outputs, run_on(o, plan, inputs, world));
+  if (world != nullptr && world->rank() != 0) return {};
   SHW_RETURN_IF_ERROR(import::write_safetensors(o.outputs, outputs));
   int64_t ranks = 1;
   for (const Mesh::Axis& a : plan->program.mesh) ranks *= a.size;
   if (!o.json)
-    std::printf("ran '%s' on %lld virtual ranks; %zu tensors written to %s\n", o.entry.c_str(),
-                static_cast<long long>(ranks), outputs.size(), o.outputs.c_str());
+    std::printf("ran '%s' on %lld %s ranks; %zu tensors written to %s\n", o.entry.c_str(),
+                static_cast<long long>(ranks), world == nullptr ? "virtual" : "MPI",
+                outputs.size(), o.outputs.c_str());
   JsonWriter json;
   json.begin_object().member("entry", std::string_view(o.entry)).member("ranks", ranks);
   json.member("tensors", outputs.size());
@@ -111,6 +121,18 @@ Status run(const Options& o) {
   return status;
 }
 
+Status run(const Options& o) {
+  if (o.virtual_ranks == o.mpi)
+    return o.mpi ? invalid_argument("pass --virtual-ranks or --mpi, not both")
+                 : unimplemented(
+                       "running on devices: pass --virtual-ranks to run every rank on this CPU, or "
+                       "--mpi under mpirun to run a rank in every process");
+  if (!o.mpi) return run(o, nullptr);
+  SHW_ASSIGN_OR_RETURN(const auto world, join_mpi(o.mpi_options));
+  if (const Status status = run(o, world); !status.ok()) give_up(status, world);
+  return {};
+}
+
 }  // namespace
 
 void add_run(CLI::App& app, int& exit_code) {
@@ -118,6 +140,15 @@ void add_run(CLI::App& app, int& exit_code) {
   CLI::App* verb = app.add_subcommand("run", "Execute a plan");
   verb->add_option("PLAN", o->plan, "Plan file (.swplan; made by `shardwise plan`)")->required();
   verb->add_flag("--virtual-ranks", o->virtual_ranks, "Run all ranks in this process, on the CPU");
+  verb->add_flag("--mpi", o->mpi,
+                 "Run this process's rank of the MPI job that mpirun started; rank 0 writes the "
+                 "outputs");
+  verb->add_option("--timeout", o->mpi_options.timeout_s,
+                   "With --mpi: seconds that a rank waits for another one before the run fails; 0: "
+                   "no limit")
+      ->capture_default_str();
+  verb->add_option("--mpi-plugin", o->mpi_options.plugin,
+                   "With --mpi: path of libshardwise_mpi.so, where it is not beside the tool");
   verb->add_option("--inputs", o->inputs,
                    "safetensors file with whole tensors: param.<name>, buffer.<name>, "
                    "input.<name>, tangent.<name>")

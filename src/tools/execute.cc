@@ -59,9 +59,14 @@ Result<TensorFile> execute(std::shared_ptr<const Plan> plan, const std::string& 
                        bind_inputs(plan->program, *entry, inputs));
   SHW_ASSIGN_OR_RETURN(const auto ranks, runtime::VirtualRanks::create(plan));
   SHW_ASSIGN_OR_RETURN(const std::vector<HostTensor> outputs, ranks->run(entry_name, views));
+  return named_outputs(plan->program, *entry, outputs);
+}
+
+TensorFile named_outputs(const Program& program, const ProgramEntry& entry,
+                         const std::vector<HostTensor>& outputs) {
   TensorFile file;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const Port& port = plan->program.ports[entry->outputs[i]];
+    const Port& port = program.output(entry, i);
     if (!port.value.valid()) continue;
     const auto* bytes = reinterpret_cast<const uint8_t*>(outputs[i].data.data());
     file.emplace(port.name,

@@ -25,4 +25,8 @@ Result<std::vector<runtime::HostTensorView>> bind_inputs(const Program& program,
 Result<import::TensorFile> execute(std::shared_ptr<const Plan> plan, const std::string& entry,
                                    const import::TensorFile& inputs);
 
+// Whole outputs of an entry under their ports' names; what does not exist is left out.
+import::TensorFile named_outputs(const Program& program, const ProgramEntry& entry,
+                                 const std::vector<runtime::HostTensor>& outputs);
+
 }  // namespace shw::tools

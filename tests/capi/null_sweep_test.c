@@ -141,6 +141,8 @@ static void buffers(shw_context* context) {
 }
 
 static void running(shw_context* context, const shw_plan* plan) {
+  const int32_t ranks[2] = {0, 1};
+  shw_world_id id;
   mlp_job job;
   shw_tensor whole;
   shw_buffer* outputs[MLP_NUM_OUTPUTS];
@@ -151,7 +153,22 @@ static void running(shw_context* context, const shw_plan* plan) {
   memset(&whole, 0, sizeof whole);
   REFUSED_HANDLE(shw_world, shw_world_create_virtual(NULL, 8, &out));
   REFUSED(shw_world_create_virtual(context, 8, NULL));
+  memset(&id, 0x5a, sizeof id);
+  REFUSED(shw_world_make_id(NULL, &id));
+  EXPECT(id.bytes[0] == 0 && id.bytes[127] == 0);
+  REFUSED(shw_world_make_id(context, NULL));
+  REFUSED_HANDLE(shw_world, shw_world_create_from_id(NULL, &id, 2, ranks, 2, NULL, &out));
+  REFUSED_HANDLE(shw_world, shw_world_create_from_id(context, NULL, 2, ranks, 2, NULL, &out));
+  REFUSED_HANDLE(shw_world, shw_world_create_from_id(context, &id, 2, NULL, 2, NULL, &out));
+  REFUSED(shw_world_create_from_id(context, &id, 2, ranks, 2, NULL, NULL));
+  REFUSED_HANDLE(shw_world, shw_world_create_mpi(NULL, NULL, &out));
+  REFUSED(shw_world_create_mpi(context, NULL, NULL));
+  shw_world_options_init(NULL, sizeof(shw_world_options));
   EXPECT(shw_world_num_ranks(NULL) == 0);
+  EXPECT(shw_world_num_local_ranks(NULL) == 0);
+  EXPECT(shw_world_local_rank(NULL, 0) == -1);
+  REFUSED(shw_world_status(NULL));
+  shw_world_abort(NULL);
   if (!mlp_job_create(context, plan, &job)) return;
   inputs = (const shw_buffer* const*)job.inputs[0];
   shw_executor_options_init(NULL, sizeof(shw_executor_options));

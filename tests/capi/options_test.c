@@ -93,6 +93,7 @@ static void init_functions_are_the_macros(void) {
   EXPECT_INIT(shw_plan_port, shw_plan_port_init, SHW_PLAN_PORT_INIT);
   EXPECT_INIT(shw_plan_node, shw_plan_node_init, SHW_PLAN_NODE_INIT);
   EXPECT_INIT(shw_executor_options, shw_executor_options_init, SHW_EXECUTOR_OPTIONS_INIT);
+  EXPECT_INIT(shw_world_options, shw_world_options_init, SHW_WORLD_OPTIONS_INIT);
   EXPECT_INIT(shw_node_options, shw_node_options_init, SHW_NODE_OPTIONS_INIT);
   EXPECT_INIT(shw_result_type, shw_result_type_init, SHW_RESULT_TYPE_INIT);
 }

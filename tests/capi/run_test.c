@@ -36,7 +36,7 @@ static void plans_of_ranks_are_compared(shw_context* context, const shw_plan* pl
   EXPECT_OK(shw_world_create_virtual(context, 4, &world));
   EXPECT_OK(shw_executor_create(plan, world, 2, NULL, &first));
   EXPECT_REFUSED(shw_executor_create(other, world, 1, NULL, &second), SHW_FAILED_PRECONDITION,
-                 "rank 1 and rank 2 would run different plans");
+                 "rank 1 and rank 2 would run different programs together: options hashes");
   EXPECT_OK(shw_executor_create(plan, world, 1, NULL, &second)); /* its place is still free */
   shw_executor_destroy(second);
   /* A place that nobody has taken is free for another plan, also after a failure. */
@@ -48,6 +48,83 @@ static void plans_of_ranks_are_compared(shw_context* context, const shw_plan* pl
   shw_world_destroy(world);
   shw_plan_destroy(other);
   shw_blob_destroy(graph);
+}
+
+/* Of the same graph, options and mesh, but another file: as of another library, or of a search that
+ * a time limit ended elsewhere. */
+static void checksums_of_plans_are_compared(shw_context* context, const shw_plan* plan) {
+  shw_mesh_axis axes[2];
+  shw_compile_options options = mlp_options(axes, 2, 2);
+  shw_blob* graph = mlp_graph(context);
+  shw_plan* other = NULL;
+  shw_world* world = NULL;
+  shw_executor *first = NULL, *second = NULL;
+  options.flags = SHW_COMPILE_NO_GRAPH;
+  EXPECT_OK(shw_plan_compile(context, bytes_of(graph), &options, &other));
+  EXPECT_OK(shw_world_create_virtual(context, 4, &world));
+  EXPECT_OK(shw_executor_create(plan, world, 0, NULL, &first));
+  EXPECT_REFUSED(shw_executor_create(other, world, 3, NULL, &second), SHW_FAILED_PRECONDITION,
+                 "rank 3 and rank 0 would run different programs together");
+  shw_executor_destroy(first);
+  shw_world_destroy(world);
+  shw_plan_destroy(other);
+  shw_blob_destroy(graph);
+}
+
+static void worlds_know_their_ranks(shw_context* context) {
+  shw_world_options options = SHW_WORLD_OPTIONS_INIT;
+  shw_world* world = NULL;
+  EXPECT_OK(shw_world_create_virtual(context, 3, &world));
+  EXPECT(shw_world_num_local_ranks(world) == 3);
+  EXPECT(shw_world_local_rank(world, 0) == 0 && shw_world_local_rank(world, 2) == 2);
+  EXPECT(shw_world_local_rank(world, 3) == -1 && shw_world_local_rank(world, -1) == -1);
+  shw_world_destroy(world);
+  options.mpi_plugin = "/nowhere/libshardwise_mpi.so";
+  EXPECT_REFUSED(shw_world_create_mpi(context, &options, &world), SHW_UNAVAILABLE,
+                 "/nowhere/libshardwise_mpi.so");
+  EXPECT(world == NULL);
+  options.flags = 1;
+  EXPECT_REFUSED(shw_world_create_mpi(context, &options, &world), SHW_INVALID_ARGUMENT, "flags");
+}
+
+/* Two parts of a world, which know of each other by the id alone, run together. */
+static void parts_of_a_world_meet_by_its_id(shw_context* context, const shw_plan* plan) {
+  const int32_t mine[2] = {2, 0}, theirs[2] = {1, 3}, beyond[1] = {4};
+  shw_world_options options = SHW_WORLD_OPTIONS_INIT;
+  shw_world *first = NULL, *second = NULL, *none = NULL, *own;
+  shw_executor* executor = NULL;
+  shw_world_id id, other;
+  mlp_job job;
+  int32_t rank;
+  if (!mlp_job_create(context, plan, &job)) return;
+  EXPECT_OK(shw_world_make_id(context, &id));
+  EXPECT_OK(shw_world_make_id(context, &other));
+  EXPECT(memcmp(&id, &other, sizeof id) != 0);
+  EXPECT_OK(shw_world_create_from_id(context, &id, 4, mine, 2, &options, &first));
+  EXPECT(shw_world_num_ranks(first) == 4 && shw_world_num_local_ranks(first) == 2);
+  EXPECT(shw_world_local_rank(first, 0) == 0 && shw_world_local_rank(first, 1) == 2);
+  EXPECT_REFUSED(shw_world_create_from_id(context, &id, 4, mine, 2, NULL, &none),
+                 SHW_ALREADY_EXISTS, "rank 0 belongs to another part");
+  EXPECT_REFUSED(shw_world_create_from_id(context, &id, 5, theirs, 2, NULL, &none),
+                 SHW_FAILED_PRECONDITION, "4 ranks, not 5");
+  EXPECT_CODE(shw_world_create_from_id(context, &id, 4, beyond, 1, NULL, &none), SHW_OUT_OF_RANGE);
+  memset(&other, 7, sizeof other);
+  EXPECT_REFUSED(shw_world_create_from_id(context, &other, 4, theirs, 2, NULL, &none),
+                 SHW_FAILED_PRECONDITION, "another context or process");
+  EXPECT_OK(shw_world_create_from_id(context, &id, 4, theirs, 2, NULL, &second));
+  EXPECT_REFUSED(shw_executor_create(plan, first, 1, NULL, &executor), SHW_OUT_OF_RANGE,
+                 "rank 1 belongs to another part");
+  own = job.world;
+  for (rank = 0; rank < job.num_ranks; ++rank) {
+    shw_executor_destroy(job.executors[rank]);
+    EXPECT_OK(shw_executor_create(plan, rank % 2 == 0 ? first : second, rank, NULL,
+                                  &job.executors[rank]));
+  }
+  shw_world_destroy(own);
+  job.world = first;
+  shw_world_destroy(second);
+  EXPECT(mlp_job_run_and_check(plan, &job));
+  mlp_job_destroy(&job);
 }
 
 static void jobs_of_one_world_do_not_meet(shw_context* context, const shw_plan* plan) {
@@ -131,6 +208,69 @@ static void an_abort_wakes_who_waits_for_a_missing_rank(shw_context* context,
   }
   for (rank = 0; rank < job.num_ranks; ++rank) shw_executor_reset(job.executors[rank]);
   EXPECT(mlp_job_run_and_check(plan, &job));
+  mlp_job_destroy(&job);
+}
+
+/* A rank that never comes is named, with what the ranks dispatched last. */
+static void a_wait_has_a_time_out(shw_context* context, const shw_plan* plan) {
+  const int32_t all[4] = {0, 1, 2, 3};
+  shw_world_options options = SHW_WORLD_OPTIONS_INIT;
+  shw_buffer* outputs[8][MLP_NUM_OUTPUTS];
+  shw_status* status;
+  shw_event* done[8];
+  shw_world_id id;
+  mlp_job job;
+  int32_t rank;
+  int late = 0;
+  options.timeout_ns = 200000000;
+  if (!mlp_job_create(context, plan, &job)) return;
+  for (rank = 0; rank < 4; ++rank) shw_executor_destroy(job.executors[rank]);
+  shw_world_destroy(job.world);
+  EXPECT_OK(shw_world_make_id(context, &id));
+  EXPECT_OK(shw_world_create_from_id(context, &id, 4, all, 4, &options, &job.world));
+  for (rank = 0; rank < 4; ++rank)
+    EXPECT_OK(shw_executor_create(plan, job.world, rank, NULL, &job.executors[rank]));
+  for (rank = 0; rank < 3; ++rank) done[rank] = enqueue(&job, rank, outputs[rank]);
+  for (rank = 0; rank < 3; ++rank) {
+    status = shw_event_wait(done[rank], -1);
+    EXPECT(shw_status_code(status) == SHW_DEADLINE_EXCEEDED ||
+           shw_status_code(status) == SHW_ABORTED);
+    EXPECT(strstr(shw_status_message(status), "waited 0.2 s in ") != NULL);
+    late += strstr(shw_status_message(status), "rank 3 has not come") != NULL;
+    shw_status_destroy(status);
+    shw_event_destroy(done[rank]);
+    destroy_outputs(outputs[rank]);
+  }
+  EXPECT(late > 0);
+  for (rank = 0; rank < 4; ++rank) shw_executor_reset(job.executors[rank]);
+  EXPECT(mlp_job_run_and_check(plan, &job));
+  mlp_job_destroy(&job);
+}
+
+/* The same for a whole world, for good. */
+static void an_aborted_world_runs_nothing(shw_context* context, const shw_plan* plan) {
+  shw_buffer *outputs[MLP_NUM_OUTPUTS], *more[MLP_NUM_OUTPUTS];
+  shw_event *done, *event = NULL;
+  shw_executor* late = NULL;
+  shw_status* status;
+  mlp_job job;
+  if (!mlp_job_create(context, plan, &job)) return;
+  EXPECT_OK(shw_world_status(job.world));
+  done = enqueue(&job, 2, outputs);
+  shw_world_abort(job.world);
+  EXPECT_CODE(shw_event_wait(done, -1), SHW_ABORTED);
+  EXPECT_CODE(shw_world_status(job.world), SHW_CANCELLED);
+  EXPECT_CODE(shw_executor_create(plan, job.world, 0, NULL, &late), SHW_CANCELLED);
+  shw_executor_reset(job.executors[2]);
+  shw_event_destroy(done);
+  status = shw_executor_enqueue(job.executors[2], 0, (const shw_buffer* const*)job.inputs[2],
+                                MLP_NUM_INPUTS, more, MLP_NUM_OUTPUTS, NULL, 0, &event);
+  if (status == NULL) status = shw_event_wait(event, -1);
+  EXPECT(shw_status_code(status) == SHW_ABORTED);
+  shw_status_destroy(status);
+  shw_event_destroy(event);
+  destroy_outputs(outputs);
+  destroy_outputs(more);
   mlp_job_destroy(&job);
 }
 
@@ -266,9 +406,14 @@ int main(void) {
   shw_plan* plan = mlp_plan(context, 2, 2);
   ranks_are_checked(context, plan);
   plans_of_ranks_are_compared(context, plan);
+  checksums_of_plans_are_compared(context, plan);
+  worlds_know_their_ranks(context);
+  parts_of_a_world_meet_by_its_id(context, plan);
   jobs_of_one_world_do_not_meet(context, plan);
   wrong_buffers_are_refused(context, plan);
   an_abort_wakes_who_waits_for_a_missing_rank(context, plan);
+  a_wait_has_a_time_out(context, plan);
+  an_aborted_world_runs_nothing(context, plan);
   events_outlive_their_executor(context, plan);
   runs_into_the_callers_buffers(context, plan);
   a_run_fails_if_one_that_it_waits_for_did(context, plan);

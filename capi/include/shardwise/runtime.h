@@ -46,6 +46,11 @@ typedef struct shw_tensor {
   int32_t device_index;        /* 0 on the CPU */
 } shw_tensor;
 
+/* Names a world while it is made. The bytes mean nothing. Frozen. */
+typedef struct shw_world_id {
+  uint8_t bytes[128];
+} shw_world_id;
+
 /* ---- Callbacks ------------------------------------------------------------------------------- */
 
 /* Called once, from any thread, when the library no longer uses the memory. Must not call the
@@ -104,6 +109,18 @@ typedef struct shw_executor_options {
 } shw_executor_options;
 #define SHW_EXECUTOR_OPTIONS_INIT \
   { sizeof(shw_executor_options), 0, 0, 0, NULL, 0, 0 }
+
+/* Options of shw_world_create_from_id() and shw_world_create_mpi(). */
+typedef struct shw_world_options {
+  size_t struct_size; /* set by SHW_WORLD_OPTIONS_INIT */
+  uint64_t flags;     /* 0: none is defined yet */
+  int64_t timeout_ns; /* of each wait for another rank; 0: 10 minutes; negative: no limit */
+  const char*
+      mpi_plugin; /* MPI only: path of libshardwise_mpi.so; NULL: beside this library, in ../lib
+                   * from there, or where the system looks for libraries; lent for the call */
+} shw_world_options;
+#define SHW_WORLD_OPTIONS_INIT \
+  { sizeof(shw_world_options), 0, 0, NULL }
 
 /* ---- Buffer ---------------------------------------------------------------------------------- */
 
@@ -174,11 +191,26 @@ SHW_API shw_status* shw_buffer_write(shw_buffer* buffer, const void* data,
  */
 SHW_API void shw_buffer_destroy(shw_buffer* buffer);
 
-/* ---- World ----------------------------------------------------------------------------------- */
+/* ---- World -----------------------------------------------------------------------------------
+ *
+ * A world is the ranks that communicate with each other. Some of them, the local ranks, belong to
+ * the holder of the handle, who makes their executors; in a world of one handle all are local.
+ *
+ * Every wait for another rank has a time-out. A run that waits longer fails with
+ * SHW_DEADLINE_EXCEEDED on the rank that waited and with SHW_ABORTED on the others; the message
+ * says which rank did not come, and which collectives the ranks dispatched last. */
+
+/**
+ * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * @param size  of the struct as the caller knows it
+ * @thread any
+ * @since 0.2
+ */
+SHW_API void shw_world_options_init(shw_world_options* options, size_t size);
 
 /**
  * A world whose ranks are all in this process, on the CPU: threads that exchange data through
- * memory. Results do not depend on the number of cores.
+ * memory. Results do not depend on the number of cores. The time-out is 10 minutes.
  * @param num_ranks  at least 1
  * @param out_world  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_INVALID_ARGUMENT  num_ranks makes no sense
@@ -189,6 +221,57 @@ SHW_API shw_status* shw_world_create_virtual(shw_context* context, int32_t num_r
                                              shw_world** out_world) SHW_MUST_USE;
 
 /**
+ * A new id, for shw_world_create_from_id().
+ * @param out_id  written in any case; zeros on failure
+ * @retval SHW_INVALID_ARGUMENT  an argument is NULL
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_world_make_id(shw_context* context, shw_world_id* out_id) SHW_MUST_USE;
+
+/**
+ * One part of a virtual world: that of a caller who brings some of its ranks. The callers, such as
+ * threads that share no handle, agree on an id, and each makes the world with ranks of its own. No
+ * caller waits for another one here; a rank that never comes shows as a time-out of the first run.
+ * @param id           of shw_world_make_id() in the same context; lent for the call
+ * @param num_ranks    of the whole world, the same in every part
+ * @param local_ranks  this caller's, distinct, and no other part's; lent for the call
+ * @param options      lent for the call; NULL: defaults. Those of the first part count
+ * @param out_world    receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_INVALID_ARGUMENT     the ranks or options make no sense
+ * @retval SHW_OUT_OF_RANGE         there is no such rank
+ * @retval SHW_ALREADY_EXISTS       another part has one of the ranks
+ * @retval SHW_FAILED_PRECONDITION  the id is of another context or process, or another part says
+ *                                  another num_ranks
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_world_create_from_id(shw_context* context, const shw_world_id* id,
+                                             int32_t num_ranks, const int32_t* local_ranks,
+                                             size_t num_local_ranks,
+                                             const shw_world_options* options,
+                                             shw_world** out_world) SHW_MUST_USE;
+
+/**
+ * A world of the processes of MPI_COMM_WORLD, one rank each, on the CPU. Collectives give the same
+ * bits as in a virtual world. Every process makes it, and its communicator is private to it.
+ *
+ * MPI is initialised unless the process has done so, with MPI_THREAD_MULTIPLE, which is needed. If
+ * the library initialised it, destroying the world finalises it, provided that all ranks do so
+ * within the time-out and the world was not aborted. MPI can be initialised once in a process: a
+ * process that makes several such worlds one after another initialises MPI itself.
+ * @param options    lent for the call; NULL: defaults
+ * @param out_world  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_UNAVAILABLE        there is no MPI here, or it does not start
+ * @retval SHW_DEADLINE_EXCEEDED  not every process of the job has made its world in time
+ * @retval SHW_INVALID_ARGUMENT   the options make no sense
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_world_create_mpi(shw_context* context, const shw_world_options* options,
+                                         shw_world** out_world) SHW_MUST_USE;
+
+/**
  * Number of ranks, in this process or not; 0 for NULL.
  * @thread any
  * @since 0.1
@@ -196,7 +279,40 @@ SHW_API shw_status* shw_world_create_virtual(shw_context* context, int32_t num_r
 SHW_API int32_t shw_world_num_ranks(const shw_world* world);
 
 /**
- * Drops the caller's reference; executors keep their world. NULL is allowed.
+ * Number of local ranks; 0 for NULL.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API int32_t shw_world_num_local_ranks(const shw_world* world);
+
+/**
+ * Local rank number `index`, ascending; -1 if there is none.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API int32_t shw_world_local_rank(const shw_world* world, int32_t index);
+
+/**
+ * Whether the world still works: NULL, or why all its runs fail. Waits for nothing.
+ * @retval SHW_CANCELLED         shw_world_abort() was called
+ * @retval SHW_ABORTED           another process aborted the world
+ * @retval SHW_INVALID_ARGUMENT  the world is NULL
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_world_status(const shw_world* world) SHW_MUST_USE;
+
+/**
+ * Stops what runs and what is queued on all ranks of the world, in all processes, for good, and
+ * returns at once. Executors of this world can then only be destroyed. NULL is allowed.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API void shw_world_abort(shw_world* world);
+
+/**
+ * Drops the caller's reference; executors keep their world. A world of several processes waits here
+ * for the others, up to the time-out, unless it was aborted. NULL is allowed.
  * @thread any
  * @since 0.1
  */
@@ -217,13 +333,19 @@ SHW_API void shw_executor_options_init(shw_executor_options* options, size_t siz
  * others.
  *
  * The n-th executor that a rank makes in a world communicates with the n-th that the other ranks
- * make; they must be of the same plan. No rank waits for another here.
+ * make. They must be of the same program: checksums of the plans, their hashes and the versions of
+ * the libraries are compared. No local rank waits for another one here, so one thread may make the
+ * executors of all local ranks in a loop. In a world of several processes a process waits, up to
+ * the time-out, until the others make theirs.
  * @param world         of as many ranks as the plan
  * @param options       lent for the call; NULL: defaults
  * @param out_executor  receives a handle that the caller destroys; NULL on failure
- * @retval SHW_FAILED_PRECONDITION  the plan is for another number of ranks, or another rank has
- *                                  made an executor of another plan in this place
- * @retval SHW_OUT_OF_RANGE         there is no such rank
+ * @retval SHW_FAILED_PRECONDITION  the plan is for another number of ranks, or another rank makes
+ *                                  an executor of another program in this place
+ * @retval SHW_OUT_OF_RANGE         there is no such local rank
+ * @retval SHW_DEADLINE_EXCEEDED    another process did not make its executor in time
+ * @retval SHW_ABORTED              the world was aborted by another process
+ * @retval SHW_CANCELLED            the world was aborted by this process
  * @retval SHW_INVALID_ARGUMENT     the options make no sense
  * @retval SHW_UNIMPLEMENTED        a step of the plan has no kernel, or a manual region no body
  * @retval SHW_RESOURCE_EXHAUSTED   out of memory
@@ -288,7 +410,7 @@ SHW_API void shw_executor_abort(shw_executor* executor);
 
 /**
  * Waits until everything has ended, then forgets the error. After a failure or an abort every rank
- * must do it before any of them runs again. NULL is allowed.
+ * must do it, and equally often, before any of them runs again. NULL is allowed.
  * @thread external: one thread at a time for each executor
  * @since 0.1
  */

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <new>
 #include <string>
-#include <string_view>
 #include <thread>
 
 namespace shw::runtime {
@@ -15,28 +14,7 @@ constexpr int64_t kPieceBytes = 128 << 10;  // fits a second-level cache togethe
 // this far. [Empirical] 2-core virtual machine, tests/bench.
 constexpr int64_t kAloneBytes = 256 << 10;
 
-std::string_view kind_name(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::kNone:
-      return "nothing";
-    case CollectiveKind::kAllGather:
-      return "all_gather";
-    case CollectiveKind::kReduceScatter:
-      return "reduce_scatter";
-    case CollectiveKind::kAllReduce:
-      return "all_reduce";
-    case CollectiveKind::kAllToAll:
-      return "all_to_all";
-  }
-  return "?";
-}
-
-std::string describe(const CollectiveSpec& s) {
-  std::string text(kind_name(s.kind));
-  if (s.kind == CollectiveKind::kAllReduce || s.kind == CollectiveKind::kReduceScatter)
-    text += "(" + std::string(reduce_op_name(s.op)) + ")";
-  return text + " of " + std::to_string(s.count) + " " + std::string(dtype_name(s.dtype));
-}
+constexpr size_t kShown = 4;  // collectives of a rank in a message
 
 const std::byte* at(const void* p, int64_t bytes) {
   return static_cast<const std::byte*>(p) + bytes;
@@ -45,10 +23,13 @@ std::byte* at(void* p, int64_t bytes) { return static_cast<std::byte*>(p) + byte
 
 }  // namespace
 
-Group::Group(int64_t size)
-    : members_(static_cast<size_t>(size)),
-      inputs_(static_cast<size_t>(size)),
-      outputs_(static_cast<size_t>(size)) {}
+Group::Group(std::vector<GroupMember> who, Timeout timeout)
+    : who_(std::move(who)),
+      timeout_(timeout),
+      members_(who_.size()),
+      came_to_(who_.size()),
+      inputs_(who_.size()),
+      outputs_(who_.size()) {}
 
 Status Group::meet(int64_t member, const Contribution& contribution) {
   std::unique_lock lock(mutex_);
@@ -58,12 +39,23 @@ Status Group::meet(int64_t member, const Contribution& contribution) {
   inputs_[m] = contribution.input;
   outputs_[m] = contribution.output;
   const uint64_t meeting = finished_ + 1;  // nobody arrives for the next one before this one ends
+  came_to_[m] = meeting;
   if (++arrived_ == size()) {
     arrived_ = 0;
     open();
   }
-  changed_.wait(lock,
-                [&] { return opened_ == meeting || finished_ >= meeting || !abort_cause_.ok(); });
+  const auto met = [&] { return opened_ == meeting || finished_ >= meeting || !abort_cause_.ok(); };
+  if (timeout_ <= Timeout::zero()) {
+    changed_.wait(lock, met);
+  } else if (!changed_.wait_for(lock, timeout_, met)) {
+    Status late(Code::kDeadlineExceeded, "a rank is late");  // short: not on the heap
+    try {
+      late = nobody_came(member);
+    } catch (const std::bad_alloc&) {  // told in fewer words
+    }
+    abort_locked(late);
+    return late;
+  }
   if (opened_ < meeting) return abort_cause_;
   if (finished_ < meeting) {
     lock.unlock();
@@ -75,41 +67,58 @@ Status Group::meet(int64_t member, const Contribution& contribution) {
 }
 
 void Group::abort(const Status& cause) {
-  {
-    std::lock_guard lock(mutex_);
-    if (abort_cause_.ok()) {
-      try {
-        abort_cause_ = Status(Code::kAborted, "stopped with the other ranks: " + cause.message());
-      } catch (const std::bad_alloc&) {                           // who waits is woken all the same
-        abort_cause_ = Status(Code::kAborted, "a rank is gone");  // short: not on the heap
-      }
+  std::lock_guard lock(mutex_);
+  abort_locked(cause);
+}
+
+void Group::abort_locked(const Status& cause) {
+  if (abort_cause_.ok()) {
+    try {
+      abort_cause_ = Status(Code::kAborted, "stopped with the other ranks: " + cause.message());
+    } catch (const std::bad_alloc&) {                           // who waits is woken all the same
+      abort_cause_ = Status(Code::kAborted, "a rank is gone");  // short: not on the heap
     }
   }
   changed_.notify_all();
 }
 
-Status Group::check_agreement() const {
-  const CollectiveSpec& first = *members_[0].spec;
-  for (size_t m = 1; m < members_.size(); ++m) {
-    const CollectiveSpec& other = *members_[m].spec;
-    if (other.kind != first.kind || other.op != first.op || other.dtype != first.dtype ||
-        other.count != first.count)
-      return failed_precondition("the ranks disagree on what to do: member 0 of the group wants " +
-                                 describe(first) + ", member " + std::to_string(m) + " wants " +
-                                 describe(other));
+Status Group::nobody_came(int64_t member) const {
+  const auto me = static_cast<size_t>(member);
+  std::string text = "rank " + std::to_string(who_[me].rank) + " waited " + seconds_text(timeout_) +
+                     " in " + to_string(members_[me].record);
+  const char* separator = ": ";
+  for (size_t m = 0; m < who_.size(); ++m) {
+    if (came_to_[m] == came_to_[me]) continue;
+    text += separator + ("rank " + std::to_string(who_[m].rank)) + " has not come, it dispatched " +
+            who_[m].log->to_string(kShown);
+    separator = "; ";
   }
+  return Status(Code::kDeadlineExceeded, text);
+}
+
+Status Group::check_agreement() const {
+  for (size_t m = 1; m < members_.size(); ++m)
+    if (!same_collective(members_[m].record.spec, members_[0].record.spec))
+      return failed_precondition("the ranks diverged: rank " + std::to_string(who_[0].rank) +
+                                 " dispatched " + who_[0].log->to_string(kShown) + "; rank " +
+                                 std::to_string(who_[m].rank) + " dispatched " +
+                                 who_[m].log->to_string(kShown));
   return {};
 }
 
 void Group::open() {
   ++opened_;
-  verdict_ = check_agreement();
+  try {
+    verdict_ = check_agreement();
+  } catch (const std::bad_alloc&) {
+    verdict_ = Status(Code::kFailedPrecondition, "ranks diverged");  // short: not on the heap
+  }
   if (!verdict_.ok()) {
     finished_ = opened_;
     changed_.notify_all();
     return;
   }
-  const CollectiveSpec& spec = *members_[0].spec;
+  const CollectiveSpec& spec = members_[0].record.spec;
   const int64_t size_bytes = dtype_size(spec.dtype);
   pieces_.elements = std::max<int64_t>(1, kPieceBytes / size_bytes / size());
   pieces_.blocks = spec.kind == CollectiveKind::kAllReduce ? 1 : size();
@@ -145,7 +154,7 @@ void Group::work() {
 }
 
 void Group::do_piece(int64_t piece) {
-  const CollectiveSpec& spec = *members_[0].spec;
+  const CollectiveSpec& spec = members_[0].record.spec;
   const int64_t block = piece / pieces_.per_block;
   const int64_t first = piece % pieces_.per_block * pieces_.elements;
   const int64_t count = std::min(pieces_.elements, spec.count - first);

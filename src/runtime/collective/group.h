@@ -2,20 +2,28 @@
 #pragma once
 #include <atomic>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <vector>
 
 #include "runtime/channel.h"
+#include "runtime/collective/log.h"
 #include "runtime/collective/reduce.h"
 
 namespace shw::runtime {
 
 // What a member brings to a meeting.
 struct Contribution {
-  const CollectiveSpec* spec = nullptr;
+  CollectiveRecord record;
   ReduceFn reduce = nullptr;
   const void* input = nullptr;
   void* output = nullptr;
+};
+
+// Who a member is, for messages.
+struct GroupMember {
+  int64_t rank;
+  std::shared_ptr<const CollectiveLog> log;
 };
 
 // Members arrive and sleep; the last one opens the work, which is cut into pieces that whoever is
@@ -23,11 +31,12 @@ struct Contribution {
 // so that each member sleeps once. Cores, not ranks, bound how many are woken to help.
 class Group {
  public:
-  explicit Group(int64_t size);
+  Group(std::vector<GroupMember> who, Timeout timeout);
   int64_t size() const { return static_cast<int64_t>(members_.size()); }
 
   // Blocks until all members have met and the work is done, or until abort(). Once all have met the
-  // work is finished even after an abort: others read this member's memory.
+  // work is finished even after an abort: others read this member's memory. When a member has not
+  // come in time, DEADLINE_EXCEEDED says who, and the group is aborted.
   Status meet(int64_t member, const Contribution& contribution);
   void abort(const Status& cause);
 
@@ -40,13 +49,18 @@ class Group {
   };
 
   Status check_agreement() const;
+  Status nobody_came(int64_t member) const;  // under mutex_
+  void abort_locked(const Status& cause);
   void open();  // under mutex_
   void work();
   void do_piece(int64_t piece);
 
   std::mutex mutex_;
   std::condition_variable changed_;
+  const std::vector<GroupMember> who_;
+  const Timeout timeout_;
   std::vector<Contribution> members_;
+  std::vector<uint64_t> came_to_;    // by member: the last meeting that it came to
   std::vector<const void*> inputs_;  // of members_, as ReduceBlock wants them
   std::vector<void*> outputs_;
   int64_t arrived_ = 0;

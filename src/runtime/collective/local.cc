@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/collective/group.h"
+#include "runtime/collective/members.h"
 #include "runtime/host_kernel.h"
 
 namespace shw::runtime {
@@ -19,15 +20,22 @@ struct Seat {
   std::string axes;        // mesh dims, outermost first, as bytes
   int64_t first_rank = 0;  // smallest rank of the group: names it
   uint32_t ordinal = 0;    // the rank's how-many-th channel along these axes
-  int64_t member = 0, size = 1;
+  int64_t member = 0;
+  std::vector<int64_t> ranks;  // by member
   std::shared_ptr<Group> group;
 };
 
 class Hub final : public LocalHub, public std::enable_shared_from_this<Hub> {
  public:
-  explicit Hub(Mesh mesh) : mesh_(std::move(mesh)) {}
+  Hub(Mesh mesh, Timeout timeout) : mesh_(std::move(mesh)), timeout_(timeout) {
+    for (int64_t r = 0; r < mesh_.num_ranks(); ++r)
+      logs_.push_back(std::make_shared<CollectiveLog>());
+  }
   std::unique_ptr<ChannelProvider> provider(int64_t rank) override;
   const Mesh& mesh() const { return mesh_; }
+  const std::shared_ptr<CollectiveLog>& log(int64_t rank) const {
+    return logs_[static_cast<size_t>(rank)];
+  }
 
   std::shared_ptr<Group> group(const Seat& seat, uint64_t epoch) {
     std::lock_guard lock(mutex_);
@@ -35,8 +43,10 @@ class Hub final : public LocalHub, public std::enable_shared_from_this<Hub> {
     std::weak_ptr<Group>& known = groups_[{epoch, seat.axes, seat.first_rank, seat.ordinal}];
     std::shared_ptr<Group> group = known.lock();
     if (group == nullptr) {
-      group = std::make_shared<Group>(seat.size);
-      if (epoch < live_epoch_) group->abort(abort_cause_);
+      std::vector<GroupMember> who;
+      for (int64_t rank : seat.ranks) who.push_back({rank, log(rank)});
+      group = std::make_shared<Group>(std::move(who), timeout_);
+      if (epoch < live_epoch_ || closed_) group->abort(abort_cause_);
       known = group;
     }
     return group;
@@ -57,6 +67,21 @@ class Hub final : public LocalHub, public std::enable_shared_from_this<Hub> {
     for (const auto& group : doomed) group->abort(cause);
   }
 
+  void close(const Status& cause) override {
+    {
+      std::lock_guard lock(mutex_);
+      if (closed_) return;
+      closed_ = true;
+    }
+    abort(live_epoch(), cause);
+  }
+
+  // What ended the collectives of `epoch`; OK: nothing.
+  Status status(uint64_t epoch) const {
+    std::lock_guard lock(mutex_);
+    return epoch < live_epoch_ || closed_ ? abort_cause_ : Status();
+  }
+
   uint64_t live_epoch() const {
     std::lock_guard lock(mutex_);
     return live_epoch_;
@@ -64,7 +89,10 @@ class Hub final : public LocalHub, public std::enable_shared_from_this<Hub> {
 
  private:
   const Mesh mesh_;
+  const Timeout timeout_;
+  std::vector<std::shared_ptr<CollectiveLog>> logs_;  // by rank
   mutable std::mutex mutex_;
+  bool closed_ = false;
   uint64_t live_epoch_ = 0;  // what is older has been aborted
   Status abort_cause_;
   std::map<std::tuple<uint64_t, std::string, int64_t, uint32_t>, std::weak_ptr<Group>> groups_;
@@ -72,33 +100,41 @@ class Hub final : public LocalHub, public std::enable_shared_from_this<Hub> {
 
 class LocalCollective final : public HostKernel {
  public:
-  LocalCollective(std::shared_ptr<const Seat> seat, const CollectiveSpec& spec, ReduceFn reduce)
-      : seat_(std::move(seat)), spec_(spec), reduce_(reduce) {}
+  LocalCollective(std::shared_ptr<const Seat> seat, std::shared_ptr<CollectiveLog> log,
+                  const CollectiveSpec& spec, ReduceFn reduce)
+      : seat_(std::move(seat)), log_(std::move(log)), spec_(spec), reduce_(reduce) {}
   Status compute(void* const* buffers) override {
-    return seat_->group->meet(seat_->member, {&spec_, reduce_, buffers[0], buffers[1]});
+    const CollectiveRecord record = log_->dispatch(spec_, origin.node);
+    Status status = seat_->group->meet(seat_->member, {record, reduce_, buffers[0], buffers[1]});
+    if (status.ok()) log_->finish(record.number);
+    return status;
   }
 
  private:
   std::shared_ptr<const Seat> seat_;
+  std::shared_ptr<CollectiveLog> log_;
   CollectiveSpec spec_;
   ReduceFn reduce_;
 };
 
 class LocalChannel final : public Channel {
  public:
-  explicit LocalChannel(std::shared_ptr<const Seat> seat) : seat_(std::move(seat)) {}
+  LocalChannel(std::shared_ptr<const Seat> seat, std::shared_ptr<CollectiveLog> log)
+      : seat_(std::move(seat)), log_(std::move(log)) {}
   int64_t member() const override { return seat_->member; }
-  int64_t size() const override { return seat_->size; }
+  int64_t size() const override { return static_cast<int64_t>(seat_->ranks.size()); }
   Result<std::unique_ptr<PreparedKernel>> prepare(const CollectiveSpec& spec) override {
     ReduceFn reduce = nullptr;
     if (spec.kind == CollectiveKind::kAllReduce || spec.kind == CollectiveKind::kReduceScatter) {
       SHW_ASSIGN_OR_RETURN(reduce, reduce_function(spec.op, spec.dtype));
     }
-    return std::unique_ptr<PreparedKernel>(std::make_unique<LocalCollective>(seat_, spec, reduce));
+    return std::unique_ptr<PreparedKernel>(
+        std::make_unique<LocalCollective>(seat_, log_, spec, reduce));
   }
 
  private:
   std::shared_ptr<const Seat> seat_;
+  std::shared_ptr<CollectiveLog> log_;
 };
 
 class LocalProvider final : public ChannelProvider {
@@ -117,19 +153,9 @@ class LocalProvider final : public ChannelProvider {
   Result<std::unique_ptr<Channel>> channel(std::span<const uint8_t> axes) override {
     auto seat = std::make_shared<Seat>();
     seat->axes.assign(axes.begin(), axes.end());
-    seat->first_rank = rank_;
-    for (size_t i = 0; i < axes.size(); ++i) {
-      const int axis = axes[i];
-      if (axis >= mesh().rank() || std::count(axes.begin(), axes.end(), axes[i]) != 1)
-        return invalid_argument("the axes of a group are distinct dims of the mesh " +
-                                mesh().to_string());
-      int64_t step = 1;  // between neighbours along `axis`
-      for (int d = axis + 1; d < mesh().rank(); ++d) step *= mesh().size(d);
-      const int64_t coordinate = mesh().coordinate(rank_, axis);
-      seat->first_rank -= coordinate * step;
-      seat->member = seat->member * mesh().size(axis) + coordinate;
-      seat->size *= mesh().size(axis);
-    }
+    SHW_ASSIGN_OR_RETURN(seat->ranks, group_ranks(mesh(), axes, rank_));
+    seat->member = std::ranges::find(seat->ranks, rank_) - seat->ranks.begin();
+    seat->first_rank = std::ranges::min(seat->ranks);
     std::lock_guard lock(mutex_);
     seat->ordinal =
         static_cast<uint32_t>(std::count_if(seats_.begin(), seats_.end(), [&](const auto& other) {
@@ -137,7 +163,13 @@ class LocalProvider final : public ChannelProvider {
         }));
     seat->group = hub_->group(*seat, epoch_);
     seats_.push_back(seat);
-    return std::unique_ptr<Channel>(std::make_unique<LocalChannel>(std::move(seat)));
+    return std::unique_ptr<Channel>(
+        std::make_unique<LocalChannel>(std::move(seat), hub_->log(rank_)));
+  }
+
+  Status async_status() const override {
+    std::lock_guard lock(mutex_);
+    return hub_->status(epoch_);
   }
 
   void abort(const Status& cause) override {
@@ -155,6 +187,7 @@ class LocalProvider final : public ChannelProvider {
     const uint64_t live = hub_->live_epoch();
     if (epoch_ == live) return;
     epoch_ = live;
+    hub_->log(rank_)->clear();
     for (const auto& seat : seats_) seat->group = hub_->group(*seat, epoch_);
   }
 
@@ -162,7 +195,7 @@ class LocalProvider final : public ChannelProvider {
   std::shared_ptr<Hub> hub_;
   int64_t rank_;
   const Status gone_;  // made in time: the destructor must not run out of memory
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   uint64_t epoch_ = 0;
   std::vector<std::shared_ptr<Seat>> seats_;  // of all channels ever made: ordinals count on it
 };
@@ -173,8 +206,8 @@ std::unique_ptr<ChannelProvider> Hub::provider(int64_t rank) {
 
 }  // namespace
 
-std::shared_ptr<LocalHub> LocalHub::create(Mesh mesh) {
-  return std::make_shared<Hub>(std::move(mesh));
+std::shared_ptr<LocalHub> LocalHub::create(Mesh mesh, Timeout timeout) {
+  return std::make_shared<Hub>(std::move(mesh), timeout);
 }
 
 }  // namespace shw::runtime

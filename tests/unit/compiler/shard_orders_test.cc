@@ -36,19 +36,21 @@ TEST_P(ShardOrders, ThatAreReportedAreLowered) {
   ASSERT_TRUE(compiled.ok()) << compiled.status().message();
   const Graph& g = (*planner)->graph();
   const auto& decisions = compiled->plan.summary.decisions;
-  const ProgramEntry& entry = compiled->plan.program.entries.front();
+  const Program& program = compiled->plan.program;
+  const ProgramEntry& entry = program.entries.front();
   const int rank = (*planner)->mesh().rank();
   uint32_t ordered = 0;
   for (size_t i = 0; i < g.inputs().size(); ++i) {
     const std::string told = decisions[g.inputs()[i].node.v].result_layout;
-    EXPECT_EQ(told, to_string(entry.inputs[i].layout, rank)) << entry.inputs[i].name;
+    const Port& port = program.input(entry, i);
+    EXPECT_EQ(told, to_string(port.layout, rank)) << port.name;
     ordered += told.find('|') != told.npos;
   }
   for (size_t i = 0; i < g.outputs().size(); ++i)
     if (g.outputs()[i].node.valid())
       EXPECT_EQ(decisions[g.outputs()[i].node.v].result_layout,
-                to_string(entry.outputs[i].layout, rank))
-          << entry.outputs[i].name;
+                to_string(program.output(entry, i).layout, rank))
+          << program.output(entry, i).name;
   EXPECT_GT(ordered, 0u) << "no order differs from the default: the test sees nothing";
 }
 
@@ -84,8 +86,8 @@ TEST(PinnedShardOrder, IsLowered) {
     const auto compiled = compile(graph, options, monitor);
     ASSERT_TRUE(compiled.ok()) << compiled.status().message();
     uint32_t seen = 0;
-    for (const Port& port : compiled->plan.program.entries.front().inputs) {
-      if (port.name.find(".w1.weight") == port.name.npos) continue;
+    for (const Port& port : compiled->plan.program.ports) {
+      if (!is_input(port.role) || port.name.find(".w1.weight") == port.name.npos) continue;
       ++seen;
       EXPECT_EQ(to_string(port.layout, 2), layout) << port.name;
     }

@@ -1,0 +1,25 @@
+#include "runtime/collective/members.h"
+
+#include <algorithm>
+
+namespace shw::runtime {
+
+Result<std::vector<int64_t>> group_ranks(const Mesh& mesh, std::span<const uint8_t> axes,
+                                         int64_t rank) {
+  std::vector<int64_t> ranks{rank};
+  for (uint8_t axis : axes) {
+    if (axis >= mesh.rank() || std::count(axes.begin(), axes.end(), axis) != 1)
+      return invalid_argument("the axes of a group are distinct dims of the mesh " +
+                              mesh.to_string());
+    int64_t step = 1;  // between neighbours along `axis`
+    for (int d = axis + 1; d < mesh.rank(); ++d) step *= mesh.size(d);
+    const int64_t first = -mesh.coordinate(rank, axis) * step;
+    std::vector<int64_t> more;
+    for (int64_t r : ranks)
+      for (int64_t i = 0; i < mesh.size(axis); ++i) more.push_back(r + first + i * step);
+    ranks = std::move(more);
+  }
+  return ranks;
+}
+
+}  // namespace shw::runtime

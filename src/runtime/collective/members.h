@@ -1,0 +1,16 @@
+// The members of a group (plan/program.h: Collective).
+#pragma once
+#include <span>
+#include <vector>
+
+#include "sharding/layout.h"
+#include "support/status.h"
+
+namespace shw::runtime {
+
+// The ranks of the group along `axes` that `rank` is in, by member number. INVALID_ARGUMENT: an
+// axis is no dim of the mesh, or stands twice.
+Result<std::vector<int64_t>> group_ranks(const Mesh& mesh, std::span<const uint8_t> axes,
+                                         int64_t rank);
+
+}  // namespace shw::runtime

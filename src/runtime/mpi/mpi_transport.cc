@@ -1,0 +1,186 @@
+#include "runtime/mpi/mpi_transport.h"
+
+#include <dlfcn.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "runtime/mpi/plugin.h"
+
+namespace shw::runtime {
+namespace {
+
+constexpr char kLibrary[] = "libshardwise_mpi.so";
+
+Status unavailable(std::string message, SourceLoc loc = SourceLoc::current()) {
+  return {Code::kUnavailable, std::move(message), loc};
+}
+
+std::vector<std::string> places_of_plugin(const std::string& path) {
+  if (!path.empty()) return {path};
+  std::vector<std::string> places;
+  Dl_info info;
+  if (dladdr(reinterpret_cast<const void*>(&open_mpi_transport), &info) != 0 &&
+      info.dli_fname != nullptr) {
+    const std::string file(info.dli_fname);
+    const size_t slash = file.rfind('/');
+    const std::string folder = slash == std::string::npos ? "." : file.substr(0, slash);
+    places = {folder + "/" + kLibrary, folder + "/../lib/" + kLibrary};
+  }
+  places.push_back(kLibrary);
+  return places;
+}
+
+Result<const shw_mpi_plugin*> open_plugin(const std::string& path) {
+  std::string tried;
+  for (const std::string& place : places_of_plugin(path)) {
+    // Never closed: an MPI library cannot be unloaded.
+    void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      const char* why = dlerror();
+      tried += "; " + std::string(why == nullptr ? place.c_str() : why);
+      continue;
+    }
+    const auto table = reinterpret_cast<shw_mpi_plugin_fn>(dlsym(library, SHW_MPI_PLUGIN_SYMBOL));
+    if (table == nullptr) return unavailable(place + " is no MPI plug-in of this library");
+    const shw_mpi_plugin* plugin = table();
+    if (plugin->version != SHW_MPI_PLUGIN_VERSION || plugin->size != sizeof(shw_mpi_plugin))
+      return unavailable(place +
+                         " is the MPI plug-in of another version of this library: it has "
+                         "interface " +
+                         std::to_string(plugin->version) + ", expected " +
+                         std::to_string(SHW_MPI_PLUGIN_VERSION));
+    return plugin;
+  }
+  return unavailable("MPI is not available: the plug-in " + std::string(kLibrary) +
+                     ", which is built where MPI is installed, cannot be opened" + tried);
+}
+
+// A thread that opens and closes the connection: MPI wants to be finalised by the thread that
+// initialised it, and both wait for other processes without a time-out. A thread that is stuck in
+// one of them is left behind.
+class Keeper {
+ public:
+  explicit Keeper(const shw_mpi_plugin& mpi) : mpi_(mpi) {}
+
+  // DEADLINE_EXCEEDED; UNAVAILABLE: why MPI does not start.
+  static Result<shw_mpi_connection*> open(const std::shared_ptr<Keeper>& keeper, Timeout timeout) {
+    std::thread([keeper] { keeper->serve(); }).detach();
+    std::unique_lock lock(keeper->mutex_);
+    if (!keeper->wait(lock, timeout, [&] { return keeper->state_ != State::kOpening; })) {
+      keeper->state_ = State::kGivenUp;
+      return Status(Code::kDeadlineExceeded, "MPI did not start within " + seconds_text(timeout) +
+                                                 ": not every process of the job has joined");
+    }
+    if (keeper->connection_ == nullptr)
+      return unavailable("MPI does not start: " + std::string(keeper->why_));
+    return keeper->connection_;
+  }
+  void close(bool orderly, Timeout timeout) {
+    std::unique_lock lock(mutex_);
+    orderly_ = orderly;
+    state_ = State::kClosing;
+    changed_.notify_all();
+    (void)wait(lock, timeout, [&] { return state_ == State::kClosed; });
+  }
+
+ private:
+  enum class State { kOpening, kOpen, kGivenUp, kClosing, kClosed };
+
+  template <class Predicate>
+  bool wait(std::unique_lock<std::mutex>& lock, Timeout timeout, Predicate done) {
+    if (timeout > Timeout::zero()) return changed_.wait_for(lock, timeout, done);
+    changed_.wait(lock, done);
+    return true;
+  }
+
+  void serve() {
+    shw_mpi_connection* connection = nullptr;
+    if (mpi_.open(&connection, why_, sizeof why_) != 0) connection = nullptr;
+    std::unique_lock lock(mutex_);
+    connection_ = connection;
+    if (state_ == State::kOpening) state_ = State::kOpen;
+    changed_.notify_all();
+    if (connection == nullptr) return;
+    changed_.wait(lock, [&] { return state_ == State::kClosing || state_ == State::kGivenUp; });
+    const bool orderly = orderly_ && state_ == State::kClosing;
+    lock.unlock();
+    mpi_.close(connection, orderly ? 1 : 0);
+    lock.lock();
+    state_ = State::kClosed;
+    changed_.notify_all();
+  }
+
+  const shw_mpi_plugin& mpi_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  State state_ = State::kOpening;
+  shw_mpi_connection* connection_ = nullptr;
+  bool orderly_ = false;
+  char why_[512] = "";
+};
+
+class MpiTransport final : public Transport {
+ public:
+  MpiTransport(const shw_mpi_plugin& mpi, std::shared_ptr<Keeper> keeper,
+               shw_mpi_connection* connection, Timeout timeout)
+      : mpi_(mpi), keeper_(std::move(keeper)), connection_(connection), timeout_(timeout) {}
+  ~MpiTransport() override { close(false); }
+  int64_t rank() const override { return mpi_.rank(connection_); }
+  int64_t size() const override { return mpi_.size_of_world(connection_); }
+  int32_t max_tag() const override { return mpi_.max_tag(connection_); }
+
+  Status send(int64_t to, int32_t tag, const void* data, int64_t bytes, Request* request) override {
+    return check("sending to", to,
+                 mpi_.send(connection_, static_cast<int32_t>(to), tag, data, bytes, request));
+  }
+  Status receive(int64_t from, int32_t tag, void* data, int64_t bytes, Request* request) override {
+    return check("receiving from", from,
+                 mpi_.receive(connection_, static_cast<int32_t>(from), tag, data, bytes, request));
+  }
+  Status test(Request* request, int64_t* bytes) override {
+    return check("exchanging messages", -1, mpi_.test(connection_, request, bytes));
+  }
+  void cancel(Request* request) override { mpi_.cancel(connection_, request); }
+  Result<bool> probe(int32_t tag, int64_t* from, int64_t* bytes) override {
+    int found = 0;
+    int32_t sender = 0;
+    SHW_RETURN_IF_ERROR(
+        check("looking for messages", -1, mpi_.probe(connection_, tag, &found, &sender, bytes)));
+    *from = sender;
+    return found != 0;
+  }
+  void close(bool orderly) override {
+    if (connection_ != nullptr) keeper_->close(orderly, timeout_);
+    connection_ = nullptr;
+  }
+
+ private:
+  Status check(const char* what, int64_t peer, int code) const {
+    if (code == 0) return {};
+    char text[512] = "";
+    mpi_.error_text(code, text, sizeof text);
+    return unavailable("MPI failed in " + std::string(what) +
+                       (peer < 0 ? "" : " rank " + std::to_string(peer)) + ": " + text);
+  }
+
+  const shw_mpi_plugin& mpi_;
+  const std::shared_ptr<Keeper> keeper_;
+  shw_mpi_connection* connection_;
+  const Timeout timeout_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Transport>> open_mpi_transport(const std::string& path, Timeout timeout) {
+  SHW_ASSIGN_OR_RETURN(const shw_mpi_plugin* mpi, open_plugin(path));
+  const auto keeper = std::make_shared<Keeper>(*mpi);
+  SHW_ASSIGN_OR_RETURN(shw_mpi_connection * connection, Keeper::open(keeper, timeout));
+  return std::unique_ptr<Transport>(
+      std::make_unique<MpiTransport>(*mpi, keeper, connection, timeout));
+}
+
+}  // namespace shw::runtime

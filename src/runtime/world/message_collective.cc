@@ -1,0 +1,132 @@
+#include "runtime/world/message_collective.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace shw::runtime {
+namespace {
+
+// An all-reduce of less than this sends everything to everybody: one wait instead of two.
+constexpr int64_t kOneRoundBytes = 8 << 10;
+
+}  // namespace
+
+MessageCollective::MessageCollective(const CollectiveRecord& record, ReduceFn reduce,
+                                     Rounds& rounds, RoundWatcher& watcher,
+                                     std::vector<const void*>& sources)
+    : record_(record),
+      reduce_(reduce),
+      rounds_(rounds),
+      watcher_(watcher),
+      sources_(sources),
+      count_(record.spec.count),
+      size_(dtype_size(record.spec.dtype)),
+      members_(rounds.size()),
+      me_(rounds.me()) {}
+
+int64_t MessageCollective::payload_bytes(const CollectiveSpec& spec) {
+  return spec.count * dtype_size(spec.dtype);
+}
+
+Status MessageCollective::run(const void* input, void* output) {
+  input_ = static_cast<const std::byte*>(input);
+  output_ = static_cast<std::byte*>(output);
+  switch (record_.spec.kind) {
+    case CollectiveKind::kAllGather:
+      return all_gather();
+    case CollectiveKind::kAllToAll:
+      return all_to_all();
+    case CollectiveKind::kReduceScatter:
+      return reduce_scatter();
+    case CollectiveKind::kAllReduce:
+      return members_ <= 2 || count_ * size_ <= kOneRoundBytes ? all_reduce_by_all()
+                                                               : all_reduce_by_parts();
+    case CollectiveKind::kNone:
+      break;
+  }
+  return {};
+}
+
+void MessageCollective::copy(int64_t to, const void* from, int64_t elements) const {
+  if (elements > 0) std::memcpy(out(to), from, static_cast<size_t>(elements * size_));
+}
+
+void MessageCollective::reduce_into(int64_t to, const void* own, int64_t elements) {
+  if (elements <= 0) return;
+  for (int64_t m = 0; m < members_; ++m)
+    sources_[static_cast<size_t>(m)] = m == me_ ? own : rounds_.got(m);
+  void* result = out(to);
+  reduce_({sources_.data(), members_, 0, &result, 1, 0, elements});
+}
+
+Status MessageCollective::all_gather() {
+  int64_t first = 0;
+  do {
+    const int64_t n = std::min(piece(), count_ - first);
+    rounds_.put_for_all(in(first), n * size_);
+    SHW_RETURN_IF_ERROR(round());
+    for (int64_t m = 0; m < members_; ++m)
+      copy(m * count_ + first, m == me_ ? in(first) : rounds_.got(m), n);
+    first += n;
+  } while (first < count_);
+  return {};
+}
+
+Status MessageCollective::all_to_all() {
+  int64_t first = 0;
+  do {
+    const int64_t n = std::min(piece(), count_ - first);
+    for (int64_t m = 0; m < members_; ++m) rounds_.put(m, in(m * count_ + first), n * size_);
+    SHW_RETURN_IF_ERROR(round());
+    for (int64_t m = 0; m < members_; ++m)
+      copy(m * count_ + first, m == me_ ? in(m * count_ + first) : rounds_.got(m), n);
+    first += n;
+  } while (first < count_);
+  return {};
+}
+
+Status MessageCollective::reduce_scatter() {
+  int64_t first = 0;
+  do {
+    const int64_t n = std::min(piece(), count_ - first);
+    for (int64_t m = 0; m < members_; ++m) rounds_.put(m, in(m * count_ + first), n * size_);
+    SHW_RETURN_IF_ERROR(round());
+    reduce_into(first, in(me_ * count_ + first), n);
+    first += n;
+  } while (first < count_);
+  return {};
+}
+
+Status MessageCollective::all_reduce_by_all() {
+  int64_t first = 0;
+  do {
+    const int64_t n = std::min(piece(), count_ - first);
+    rounds_.put_for_all(in(first), n * size_);
+    SHW_RETURN_IF_ERROR(round());
+    reduce_into(first, in(first), n);
+    first += n;
+  } while (first < count_);
+  return {};
+}
+
+// Every member reduces one part and sends it to the others. The output may be the input: a part of
+// it is only written once what was to be sent of it lies in staging memory.
+Status MessageCollective::all_reduce_by_parts() {
+  for (int64_t first = 0; first < count_;) {
+    const int64_t most = std::min(piece() * members_, count_ - first);
+    const int64_t part = (most + members_ - 1) / members_;
+    const auto begin = [&](int64_t m) { return first + std::min(m * part, most); };
+    const auto length = [&](int64_t m) { return begin(m + 1) - begin(m); };
+    for (int64_t m = 0; m < members_; ++m) rounds_.put(m, in(begin(m)), length(m) * size_);
+    SHW_RETURN_IF_ERROR(round());
+    reduce_into(begin(me_), in(begin(me_)), length(me_));
+    rounds_.put_for_all(out(begin(me_)), length(me_) * size_);
+    SHW_RETURN_IF_ERROR(round());
+    for (int64_t m = 0; m < members_; ++m)
+      if (m != me_) copy(begin(m), rounds_.got(m), length(m));
+    first += most;
+  }
+  return {};
+}
+
+}  // namespace shw::runtime

@@ -1,0 +1,47 @@
+// Collectives between processes, made of rounds of messages.
+//
+// The same bits as in one process: members' blocks are reduced in the order of their numbers
+// (collective/reduce.h), whoever's messages come first.
+#pragma once
+#include "runtime/collective/reduce.h"
+#include "runtime/world/rounds.h"
+
+namespace shw::runtime {
+
+// One collective over what `rounds` connects. `sources`: scratch, one a member.
+class MessageCollective {
+ public:
+  MessageCollective(const CollectiveRecord& record, ReduceFn reduce, Rounds& rounds,
+                    RoundWatcher& watcher, std::vector<const void*>& sources);
+  Status run(const void* input, void* output);
+
+  // Bytes of the largest message that it sends.
+  static int64_t payload_bytes(const CollectiveSpec& spec);
+
+ private:
+  Status all_gather();
+  Status all_to_all();
+  Status reduce_scatter();
+  Status all_reduce_by_all();
+  Status all_reduce_by_parts();
+
+  const std::byte* in(int64_t element) const { return input_ + element * size_; }
+  std::byte* out(int64_t element) const { return output_ + element * size_; }
+  void copy(int64_t to, const void* from, int64_t elements) const;
+  // Reduces what came with `own`, this member's part, into the output from `to` on.
+  void reduce_into(int64_t to, const void* own, int64_t elements);
+  // Elements that go in one message: the tensor is cut where it is larger.
+  int64_t piece() const { return std::max<int64_t>(1, rounds_.capacity() / size_); }
+  Status round() { return rounds_.run(record_, watcher_); }
+
+  const CollectiveRecord& record_;
+  ReduceFn reduce_;
+  Rounds& rounds_;
+  RoundWatcher& watcher_;
+  std::vector<const void*>& sources_;
+  const int64_t count_, size_, members_, me_;
+  const std::byte* input_ = nullptr;
+  std::byte* output_ = nullptr;
+};
+
+}  // namespace shw::runtime

@@ -1,0 +1,129 @@
+// Cases that collectives of every kind of world must pass: the same programs are run there and on
+// virtual ranks, whose results are tested against the definitions (tests/unit/runtime), and
+// compared bit by bit. Values are any floats, not only exact ones: the order of reductions counts,
+// too.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "runtime/collective/members.h"
+#include "runtime/collective/reduce.h"
+#include "runtime/host_tensor.h"
+#include "runtime/virtual_ranks.h"
+#include "unit/runtime/program_builder.h"
+#include "unit/runtime/tensors.h"
+
+namespace shw::cts {
+
+struct CollectiveCase {
+  std::vector<Mesh::Axis> mesh;
+  std::vector<uint8_t> axes;
+  CollectiveKind kind;
+  ReduceOp op = ReduceOp::kSum;
+  Dtype dtype = Dtype::kF32;
+  int64_t count = 0;  // elements that a rank brings
+};
+
+inline std::string to_string(const CollectiveCase& c) {
+  std::string text = "mesh";
+  for (const Mesh::Axis& a : c.mesh) text += " " + std::to_string(a.size);
+  text += ", axes";
+  for (uint8_t a : c.axes) text += " " + std::to_string(a);
+  return text + ", kind " + std::to_string(static_cast<int>(c.kind)) + ", " +
+         std::string(reduce_op_name(c.op)) + " of " + std::string(dtype_name(c.dtype)) + "[" +
+         std::to_string(c.count) + "]";
+}
+
+inline constexpr CollectiveKind kCollectiveKinds[] = {
+    CollectiveKind::kAllGather, CollectiveKind::kReduceScatter, CollectiveKind::kAllReduce,
+    CollectiveKind::kAllToAll};
+
+// For four ranks.
+inline std::vector<CollectiveCase> collective_cases() {
+  const std::vector<Mesh::Axis> line = {{"a", 4}}, square = {{"a", 2}, {"b", 2}};
+  std::vector<CollectiveCase> cases;
+  for (CollectiveKind kind : kCollectiveKinds) {
+    const bool in_blocks =
+        kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kAllToAll;
+    const int64_t block = in_blocks ? 4 : 1;  // counts are of whole blocks
+    for (const auto& axes : {std::vector<uint8_t>{0}, {1}, {0, 1}, {1, 0}})
+      cases.push_back({square, axes, kind, ReduceOp::kSum, Dtype::kF32, 24});
+    // Nothing, one, odd counts, and what does not fit in one message or divide into several.
+    for (int64_t count : {0, 1, 7, 1023, 2049, 70001, 300007})
+      cases.push_back({line, {0}, kind, ReduceOp::kSum, Dtype::kF32, count * block});
+    cases.push_back({square, {1, 0}, kind, ReduceOp::kSum, Dtype::kBF16, 150001 * block});
+  }
+  for (int number = 1; number <= 11; ++number) {
+    const Dtype dtype = *dtype_from_number(number);
+    for (CollectiveKind kind : {CollectiveKind::kAllGather, CollectiveKind::kAllToAll})
+      cases.push_back({line, {0}, kind, ReduceOp::kSum, dtype, 12});
+    for (ReduceOp op :
+         {ReduceOp::kSum, ReduceOp::kAvg, ReduceOp::kMax, ReduceOp::kMin, ReduceOp::kProduct}) {
+      if (!runtime::reduce_function(op, dtype).ok()) continue;
+      cases.push_back({line, {0}, CollectiveKind::kReduceScatter, op, dtype, 4 * 37});
+      for (int64_t count : {37, 5000})  // in one round, and in two
+        cases.push_back({line, {0}, CollectiveKind::kAllReduce, op, dtype, count});
+    }
+  }
+  return cases;
+}
+
+// A program of this one collective: rank r brings row r of "x" and gets row r of "y".
+inline std::shared_ptr<const Plan> plan_of(const CollectiveCase& c) {
+  testing::ProgramBuilder b(c.mesh);
+  const Mesh mesh = b.mesh();
+  const int64_t ranks = mesh.num_ranks();
+  const auto n = static_cast<int64_t>(runtime::group_ranks(mesh, c.axes, 0)->size());
+  Layout rows;
+  for (int d = 0; d < mesh.rank(); ++d) rows[d] = Placement::shard(0);
+  const int64_t result = c.kind == CollectiveKind::kAllGather       ? c.count * n
+                         : c.kind == CollectiveKind::kReduceScatter ? c.count / n
+                                                                    : c.count;
+  const ValueId x = b.input("x", c.dtype, {ranks, c.count}, rows);
+  b.output("y", b.collective(c.kind, c.axes, x, {1, result}, c.op), {ranks, result}, rows);
+  return b.finish();
+}
+
+// Numbers of one sign and a few orders of magnitude: sums depend on their order, none overflows.
+inline runtime::HostTensor input_of(const CollectiveCase& c, uint32_t seed) {
+  int64_t ranks = 1;
+  for (const Mesh::Axis& a : c.mesh) ranks *= a.size;
+  runtime::HostTensor x;
+  x.type = row_major(c.dtype, {ranks, c.count});
+  x.data.resize(static_cast<size_t>(x.type.bytes()));
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> real(0.01, 9);
+  const int64_t elements = ranks * c.count;
+  for (int64_t i = 0; i < elements; ++i) {
+    if (c.dtype != Dtype::kC64) {
+      testing::set(x.data.data(), c.dtype, i, real(random));
+      continue;
+    }
+    testing::set(x.data.data(), Dtype::kF32, 2 * i, real(random));
+    testing::set(x.data.data(), Dtype::kF32, 2 * i + 1, real(random));
+  }
+  return x;
+}
+
+// Runs a plan with whole tensors; nothing on ranks that do not have the outputs.
+using RunPlan = std::function<Result<std::vector<runtime::HostTensor>>(
+    std::shared_ptr<const Plan>, const std::vector<runtime::HostTensorView>&)>;
+
+// INTERNAL: the results differ. `compares`: this rank has the outputs.
+inline Status check_collective(const CollectiveCase& c, bool compares, const RunPlan& run) {
+  const auto plan = plan_of(c);
+  const runtime::HostTensor x = input_of(c, static_cast<uint32_t>(c.count + 1));
+  const std::vector<runtime::HostTensorView> in{{x.type, x.data.data()}};
+  SHW_ASSIGN_OR_RETURN(const auto got, run(plan, in));
+  if (!compares) return {};
+  SHW_ASSIGN_OR_RETURN(const auto job, runtime::VirtualRanks::create(plan));
+  SHW_ASSIGN_OR_RETURN(const auto want, job->run("step", in));
+  if (got.size() != want.size() || got[0].data != want[0].data)
+    return internal_error(to_string(c) + ": not the bits of virtual ranks");
+  return {};
+}
+
+}  // namespace shw::cts

@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Worlds of several processes, as mpirun starts them: collectives, a model, ranks that die or stop, two hosts.
+
+usage: mpi_test.py --mpirun MPIRUN --ranks BINARY --plugin LIBRARY --shardwise BINARY --project DIR [--kills N] [TEST…]
+  --kills N   how many ranks are killed, and how many are stopped (default 2 each)
+"""
+import argparse
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+parser = argparse.ArgumentParser()
+for option in ("mpirun", "ranks", "plugin", "shardwise", "project"):
+    parser.add_argument("--" + option, required=True)
+parser.add_argument("--kills", type=int, default=2)
+A, REST = parser.parse_known_args()
+HERE = pathlib.Path(__file__).resolve().parent
+PROJECT = pathlib.Path(A.project)
+TMP = pathlib.Path(tempfile.mkdtemp())
+TENSORS = PROJECT / "examples/data/llama_tiny_f32.safetensors"
+# More ranks than cores; no binding, as other tests run on the same cores. Survivors of a killed rank report by themselves: mpirun
+# must not end them (orte_enable_recovery).
+COMMON = ["--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1", "--mca", "btl_base_warn_component_unused", "0"]
+if os.geteuid() == 0:
+    COMMON.append("--allow-run-as-root")
+RECOVER = ["--mca", "orte_enable_recovery", "1", "--mca", "orte_abort_on_non_zero_status", "0"]
+ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.startswith("OMPI_")}
+
+
+def mpirun(n, *command, options=(), timeout=120):
+    return subprocess.run([A.mpirun, "-n", str(n), *COMMON, *options, *map(str, command)], text=True, capture_output=True, timeout=timeout,
+                          env=ENVIRONMENT)
+
+
+def left_behind():
+    """What MPI keeps outside of processes: shared memory and session folders."""
+    return {str(p) for folder, pattern in (("/dev/shm", "*"), ("/tmp", "ompi.*"), ("/tmp", "openmpi-sessions*"))
+            for p in pathlib.Path(folder).glob(pattern)
+            if p.stat().st_uid == os.getuid() and re.search("vader|ompi|pmix|psm|osc_|sm_segment", p.name)}
+
+
+def settled_left_behind(before):
+    for _ in range(50):  # mpirun's daemons clean up when they end
+        if left_behind() <= before:
+            return set()
+        time.sleep(0.1)
+    return {p + ": " + " ".join(str(q.relative_to(p)) for q in pathlib.Path(p).rglob("*")) for p in left_behind() - before}
+
+
+def is_alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+class Mpi(unittest.TestCase):
+    def ok(self, result):
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        return result.stdout
+
+    def test_collectives_give_the_bits_of_virtual_ranks(self):
+        out = self.ok(mpirun(4, A.ranks, A.plugin, "conformance"))
+        self.assertRegex(out, r"\d+ cases, the bits of virtual ranks")
+
+    def test_different_programs_are_refused(self):
+        out = self.ok(mpirun(3, A.ranks, A.plugin, "programs"))
+        for rank in range(3):
+            self.assertRegex(out, rf"rank {rank}: rank \d and rank \d would run different programs together: checksums of the plans")
+
+    def test_a_process_that_never_joins_is_a_time_out(self):
+        r = mpirun(3, A.ranks, A.plugin, "absent", "2", options=RECOVER)
+        self.assertEqual(r.stdout.count("MPI did not start within 2 s: not every process of the job has joined"), 2, r.stdout + r.stderr)
+
+    def test_no_plugin_is_unavailable(self):
+        plan = self.llama()
+        r = subprocess.run([A.shardwise, "run", plan, "--mpi", "--mpi-plugin", TMP / "none.so", "--inputs", TENSORS, "--outputs", TMP / "o"],
+                           text=True, capture_output=True, env=ENVIRONMENT)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("error: UNAVAILABLE: MPI is not available: the plug-in libshardwise_mpi.so", r.stderr)
+
+    def llama(self):
+        graph, plan = TMP / "tiny.swgraph", TMP / "tiny.swplan"
+        if not plan.exists():
+            for args in (["import", "--from", "fx-json", PROJECT / "examples/data/llama_tiny_2x4.graph.pre.json.gz", "-o", graph],
+                         ["plan", graph, "--mesh", "dp=2,tp=4", "--hardware", "h100", "-o", plan]):
+                subprocess.run([A.shardwise, *map(str, args)], check=True, capture_output=True)
+        return plan
+
+    def virtual_llama(self):
+        out = TMP / "virtual.safetensors"
+        subprocess.run([A.shardwise, "run", self.llama(), "--virtual-ranks", "--inputs", TENSORS, "--outputs", out], check=True, capture_output=True)
+        return out.read_bytes()
+
+    def run_llama(self, out):
+        return [A.shardwise, "run", self.llama(), "--mpi", "--inputs", TENSORS, "--outputs", out, "--verify", "--timeout", "60"]
+
+    def test_llama_gives_the_bits_of_virtual_ranks(self):
+        out = TMP / "mpi.safetensors"
+        text = self.ok(mpirun(8, *self.run_llama(out)))
+        self.assertIn("ran 'step' on 8 MPI ranks", text)
+        self.assertEqual(out.read_bytes(), self.virtual_llama())
+
+    def test_a_plan_of_other_ranks_is_refused(self):
+        r = mpirun(2, *self.run_llama(TMP / "o"), options=RECOVER)
+        self.assertIn("the plan is for 8 ranks (dp=2,tp=4), the world has 2 ranks", r.stderr)
+
+    def need_two_hosts(self):
+        if os.geteuid() != 0 or not shutil.which("ip") or subprocess.run([HERE / "two_hosts.sh", "1", "true"]).returncode != 0:
+            self.skipTest("two hosts: network namespaces cannot be made here")
+
+    def test_a_rank_lost_on_one_of_two_hosts_is_an_error_on_both(self):
+        self.need_two_hosts()
+        for how in signal.SIGKILL, signal.SIGSTOP:
+            self.lose_a_rank(how, 2000, launch=(HERE / "two_hosts.sh", "2", A.mpirun))
+
+    def test_two_hosts(self):
+        self.need_two_hosts()
+        out = TMP / "hosts.safetensors"
+        r = subprocess.run([HERE / "two_hosts.sh", "4", A.mpirun, "-n", "8", *COMMON, *map(str, self.run_llama(out))],
+                           text=True, capture_output=True, timeout=120, env=ENVIRONMENT)
+        self.assertIn("ran 'step' on 8 MPI ranks", self.ok(r))
+        self.assertEqual(out.read_bytes(), self.virtual_llama())
+
+    def lose_a_rank(self, how, seed, timeout_s=2.0, launch=(A.mpirun,)):
+        """Kills or stops one of four ranks in the middle of their work; the others report, end by themselves and leave nothing."""
+        chance = random.Random(seed)
+        before = left_behind()
+        log = TMP / f"lost{how}{seed}.txt"
+        with open(log, "w") as sink:
+            job = subprocess.Popen([*launch, "-n", "4", *COMMON, *RECOVER, A.ranks, A.plugin, "endless", str(timeout_s)],
+                                   stdout=sink, stderr=subprocess.STDOUT, env=ENVIRONMENT)
+        try:
+            pids, end = {}, time.time() + 90
+            while len(pids) < 4 and time.time() < end:
+                pids = {int(r): int(p) for r, p in re.findall(r"^rank (\d) pid (\d+) runs$", log.read_text(), re.M)}
+                time.sleep(0.02)
+            self.assertEqual(len(pids), 4, log.read_text())
+            time.sleep(chance.uniform(0, 0.3))
+            victim = chance.choice(sorted(pids))
+            os.kill(pids[victim], how)
+            lost_at = time.time()
+            survivors = {r: p for r, p in pids.items() if r != victim}
+            # The time-out, the moment in which the others are asked, and what a busy machine takes.
+            while any(is_alive(p) for p in survivors.values()) and time.time() < lost_at + timeout_s + 15:
+                time.sleep(0.02)
+            alive = [r for r, p in survivors.items() if is_alive(p)]
+            self.assertEqual(alive, [], f"ranks that hang, of a job that lost {victim}: {log.read_text()}")
+        finally:
+            for pid in pids.values():
+                if is_alive(pid):
+                    os.kill(pid, signal.SIGKILL)
+            if len(launch) > 1:  # OpenMPI 4.1's mpirun does not notice that its last ranks have ended on another host
+                time.sleep(0.5)
+                job.terminate()
+            try:
+                job.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                job.kill()
+                job.wait()
+                raise
+        text = log.read_text()
+        reports = {int(r): (float(s), int(c), m) for r, s, c, m in
+                   re.findall(r"^rank (\d) reports after ([\d.]+) s: code (\d+): (.*)$", text, re.M)}
+        self.assertEqual(set(reports), set(survivors), text)
+        for rank, (seconds, code, message) in reports.items():
+            self.assertIn(code, (4, 10), message)  # DEADLINE_EXCEEDED, ABORTED
+            self.assertIn(f"rank {victim}", message)
+            self.assertLess(seconds, timeout_s + 10, message)
+        self.assertEqual(settled_left_behind(before), set())
+        return max(seconds for seconds, _, _ in reports.values())
+
+    def test_a_killed_rank_is_an_error_on_the_others(self):
+        for seed in range(A.kills):
+            slowest = self.lose_a_rank(signal.SIGKILL, seed)
+            print(f"killed {seed}: the last report came after {slowest:.2f} s, time-out 2 s", flush=True)
+
+    def test_a_stopped_rank_is_an_error_on_the_others(self):
+        for seed in range(A.kills):
+            slowest = self.lose_a_rank(signal.SIGSTOP, seed + 1000)
+            print(f"stopped {seed}: the last report came after {slowest:.2f} s, time-out 2 s", flush=True)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *REST], verbosity=2)
