@@ -146,8 +146,12 @@ class Lane final : private RoundWatcher {
           member != ranks_.end() && missing[static_cast<size_t>(member - ranks_.begin())];
       if (answer != answers.end() && !awaited) continue;
       text += separator + ("rank " + std::to_string(rank));
-      text += answer == answers.end() ? " does not answer: it is dead, stopped or unreachable"
-                                      : " has not come, it dispatched " + answer->second;
+      if (answer == answers.end())
+        text += " does not answer: it is dead, stopped or unreachable";
+      else if (answer->second.empty())
+        text += " has left the job";
+      else
+        text += " has not come, it dispatched " + answer->second;
       separator = "; ";
     }
     return Status(Code::kDeadlineExceeded, text);
@@ -158,9 +162,10 @@ class Lane final : private RoundWatcher {
     constexpr std::chrono::seconds kMoment{1};
     const auto answers = world_->answers(world_->ask(job_->number()), kMoment);
     const auto answer = answers.find(rank);
-    return failed_precondition("the ranks diverged: " + i_dispatched() + "; rank " +
-                               std::to_string(rank) + " dispatched " +
-                               (answer == answers.end() ? to_string(theirs) : answer->second));
+    return failed_precondition(
+        "the ranks diverged: " + i_dispatched() + "; rank " + std::to_string(rank) +
+        " dispatched " +
+        (answer == answers.end() || answer->second.empty() ? to_string(theirs) : answer->second));
   }
 
   const std::shared_ptr<MessageWorldLinks> world_;

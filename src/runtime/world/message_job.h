@@ -21,7 +21,8 @@ struct MessageWorldLinks {
   virtual Timeout timeout() const = 0;
   // Asks all other ranks what they dispatched last in `job`; returns the question's number.
   virtual uint32_t ask(uint64_t job) = 0;
-  // What came, by rank, until everybody has answered or `wait` is over. Forgets the question.
+  // What came, by rank, until everybody has answered or `wait` is over; empty of a rank that is not
+  // in the job any more. Forgets the question.
   virtual std::map<int64_t, std::string> answers(uint32_t question, Timeout wait) = 0;
   virtual void tell_abort(uint64_t job, uint32_t epoch, const std::string& cause) = 0;
   virtual void tell_left(uint64_t job) = 0;

@@ -137,9 +137,8 @@ void MessageWorld::handle(int64_t from, const ControlMessage& m) {
       fail(stopped_with_others(m.body));
       return;
     case ControlMessage::kAsk:
-      control_->send(
-          from, {ControlMessage::kTell, m.epoch, m.job,
-                 job == nullptr ? "nothing: it is not in this job" : job->log().to_string(kShown)});
+      control_->send(from, {ControlMessage::kTell, m.epoch, m.job,
+                            job == nullptr ? std::string() : job->log().to_string(kShown)});
       return;
     case ControlMessage::kTell:
       if (const auto asked = answers_.find(m.epoch); asked != answers_.end())

@@ -89,11 +89,13 @@ TEST(MessageWorld, TellsWhoIsDead) {
     EXPECT_TRUE(statuses[r].code() == Code::kDeadlineExceeded ||
                 statuses[r].code() == Code::kAborted)
         << statuses[r].message();
+    expect_contains(statuses[r].message(), "waited 0.4 s in all_gather #1 of f32[3] for node 0: ");
     expect_contains(statuses[r].message(),
-                    "in all_gather #1 of f32[3] for node 0: rank 1 does not "
-                    "answer: it is dead, stopped or unreachable");
-    EXPECT_GE(took[r], kShort);
-    EXPECT_LT(took[r], kShort + milliseconds(5000));
+                    "rank 1 does not answer: it is dead, stopped or unreachable");
+    if (statuses[r].code() == Code::kDeadlineExceeded) {
+      EXPECT_GE(took[r], kShort);
+    }
+    EXPECT_LT(took[r], kLong / 2);
   }
   EXPECT_EQ(fabric->closed, std::vector<bool>(3, false)) << "nobody waits for the dead at the end";
 }
