@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "runtime/entry_commands.h"
-#include "runtime/monitor.h"
+#include "runtime/run_monitor.h"
 #include "runtime/validate.h"
 
 namespace shw::runtime {
@@ -101,7 +101,7 @@ struct Executor::Impl {
   RunStreams on;
   std::shared_ptr<Timeline> timeline;
   std::vector<RunSlot> slots;
-  std::unique_ptr<Monitor> monitor;
+  std::unique_ptr<RunMonitor> monitor;
   uint64_t last_run = 0;
 };
 
@@ -153,8 +153,8 @@ Status Executor::Impl::start_monitor(const ExecutorOptions& options) {
   for (const auto& stream : on.streams)
     if (stream != nullptr) streams.push_back(stream.get());
   SHW_ASSIGN_OR_RETURN(monitor,
-                       Monitor::create({fault, *provider, *timeline, slots, std::move(streams),
-                                        device->can().prompt_errors, options.time_limit}));
+                       RunMonitor::create({fault, *provider, *timeline, slots, std::move(streams),
+                                           device->can().prompt_errors, options.time_limit}));
   for (RunSlot& slot : slots) slot.signal.monitor = monitor.get();
   return {};
 }

@@ -6,7 +6,7 @@
 //   enqueue   fills in the pointers of this run's inputs and outputs and replays the commands, or
 //             launches them as a graph where the device captures them: no allocation (when the
 //             caller brings the outputs), no look-up, no waiting
-//   later     a thread of the executor sees runs end (monitor.h)
+//   later     a thread of the executor sees runs end (run_monitor.h)
 //
 // Errors that happen while a run is under way are late and sticky: that run's Completion and all
 // following ones report the first cause, and so does enqueue, until reset(). A rank that fails, or

@@ -2,7 +2,7 @@
 //
 // Raising it is also the way to stop: whoever may block registers as a listener and is woken.
 // Nothing slow happens in the raising thread; aborting the channels is the monitor's work
-// (monitor.h).
+// (run_monitor.h).
 #pragma once
 #include <atomic>
 #include <mutex>

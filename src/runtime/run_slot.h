@@ -9,13 +9,13 @@
 
 namespace shw::runtime {
 
-class Monitor;
+class RunMonitor;
 
 // Tells the monitor that a run has come to its end: all that a stream's callback may do.
 class RunSignal final : public HostWork {
  public:
   Status run(void* const*) noexcept override;
-  Monitor* monitor = nullptr;
+  RunMonitor* monitor = nullptr;
   uint64_t number = 0;
 };
 

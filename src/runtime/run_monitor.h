@@ -16,7 +16,7 @@
 
 namespace shw::runtime {
 
-class Monitor final : private Fault::Listener {
+class RunMonitor final : private Fault::Listener {
  public:
   struct Watched {  // all of it outlives the monitor
     Fault& fault;
@@ -27,10 +27,10 @@ class Monitor final : private Fault::Listener {
     bool prompt_errors;                      // Capabilities
     std::chrono::nanoseconds time_limit{0};  // of a run; 0: none
   };
-  static Result<std::unique_ptr<Monitor>> create(Watched watched);
-  ~Monitor();
-  Monitor(const Monitor&) = delete;
-  Monitor& operator=(const Monitor&) = delete;
+  static Result<std::unique_ptr<RunMonitor>> create(Watched watched);
+  ~RunMonitor();
+  RunMonitor(const RunMonitor&) = delete;
+  RunMonitor& operator=(const RunMonitor&) = delete;
 
   // All commands of the run are on their streams. Runs are submitted in the order of their numbers.
   void submitted(uint64_t run);
@@ -46,7 +46,7 @@ class Monitor final : private Fault::Listener {
 
  private:
   using Clock = std::chrono::steady_clock;
-  explicit Monitor(Watched watched) : watch_(std::move(watched)) {}
+  explicit RunMonitor(Watched watched) : watch_(std::move(watched)) {}
   void serve();                                                           // the thread
   bool has_run() const { return submitted_ > finished_; }                 // under mutex_
   bool must_abort() const { return watch_.fault.raised() && !aborted_; }  // under mutex_

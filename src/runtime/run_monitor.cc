@@ -1,4 +1,4 @@
-#include "runtime/monitor.h"
+#include "runtime/run_monitor.h"
 
 #include <algorithm>
 #include <new>
@@ -29,8 +29,8 @@ Status RunSignal::run(void* const*) noexcept {
   return {};
 }
 
-Result<std::unique_ptr<Monitor>> Monitor::create(Watched watched) {
-  std::unique_ptr<Monitor> monitor(new Monitor(std::move(watched)));
+Result<std::unique_ptr<RunMonitor>> RunMonitor::create(Watched watched) {
+  std::unique_ptr<RunMonitor> monitor(new RunMonitor(std::move(watched)));
   monitor->watch_.fault.add_listener(monitor.get());
   try {
     monitor->thread_ = std::thread([m = monitor.get()] { m->serve(); });
@@ -40,12 +40,12 @@ Result<std::unique_ptr<Monitor>> Monitor::create(Watched watched) {
   return monitor;
 }
 
-Monitor::~Monitor() {
+RunMonitor::~RunMonitor() {
   stop();
   watch_.fault.remove_listener(this);
 }
 
-void Monitor::stop() {
+void RunMonitor::stop() {
   if (!thread_.joinable()) return;
   {
     std::lock_guard lock(mutex_);
@@ -55,7 +55,7 @@ void Monitor::stop() {
   thread_.join();
 }
 
-void Monitor::submitted(uint64_t run) {
+void RunMonitor::submitted(uint64_t run) {
   {
     std::lock_guard lock(mutex_);
     if (!has_run()) began_ = Clock::now();
@@ -65,7 +65,7 @@ void Monitor::submitted(uint64_t run) {
   changed_.notify_one();
 }
 
-void Monitor::reached_end(uint64_t run) noexcept {
+void RunMonitor::reached_end(uint64_t run) noexcept {
   if (watch_.fault.raised()) return;  // what the run has written is lost
   {
     std::lock_guard lock(mutex_);
@@ -74,17 +74,17 @@ void Monitor::reached_end(uint64_t run) noexcept {
   changed_.notify_one();
 }
 
-void Monitor::on_fault() noexcept {
+void RunMonitor::on_fault() noexcept {
   { std::lock_guard lock(mutex_); }
   changed_.notify_one();
 }
 
-void Monitor::wait_until_idle() {
+void RunMonitor::wait_until_idle() {
   std::unique_lock lock(mutex_);
   idle_.wait(lock, [&] { return !has_run() && !must_abort(); });
 }
 
-void Monitor::forget_fault() {
+void RunMonitor::forget_fault() {
   {
     std::lock_guard lock(mutex_);
     aborted_ = false;
@@ -92,7 +92,7 @@ void Monitor::forget_fault() {
   changed_.notify_one();  // a new fault may have been raised already
 }
 
-void Monitor::serve() {
+void RunMonitor::serve() {
   std::unique_lock lock(mutex_);
   while (true) {
     wait_for_work(lock);
@@ -121,7 +121,7 @@ void Monitor::serve() {
   }
 }
 
-void Monitor::wait_for_work(std::unique_lock<std::mutex>& lock) {
+void RunMonitor::wait_for_work(std::unique_lock<std::mutex>& lock) {
   const auto has_work = [&] { return must_abort() || must_finish() || (stopping_ && !has_run()); };
   if (has_run())
     changed_.wait_for(lock, kLookAgain, has_work);
@@ -129,7 +129,7 @@ void Monitor::wait_for_work(std::unique_lock<std::mutex>& lock) {
     changed_.wait(lock, [&] { return has_work() || has_run(); });
 }
 
-bool Monitor::abort_channels() noexcept {
+bool RunMonitor::abort_channels() noexcept {
   try {
     watch_.provider.abort(watch_.fault.status());
     return true;
@@ -139,7 +139,7 @@ bool Monitor::abort_channels() noexcept {
   }
 }
 
-void Monitor::finish(uint64_t run) {
+void RunMonitor::finish(uint64_t run) {
   RunSlot& slot = watch_.slots[run % watch_.slots.size()];
   Status result = result_of(run, slot);
   slot.dependencies.clear();
@@ -147,7 +147,7 @@ void Monitor::finish(uint64_t run) {
   watch_.timeline.finish(run, std::move(result));
 }
 
-Status Monitor::result_of(uint64_t run, const RunSlot& slot) {
+Status RunMonitor::result_of(uint64_t run, const RunSlot& slot) {
   const auto has_reached = [&] {
     std::lock_guard lock(mutex_);
     return reached_ >= run;
@@ -175,7 +175,7 @@ Status Monitor::result_of(uint64_t run, const RunSlot& slot) {
   return without_throwing([&] { return watch_.fault.status(); });
 }
 
-void Monitor::look_for_errors() {
+void RunMonitor::look_for_errors() {
   for (const Stream* stream : watch_.streams)
     if (Status s = without_throwing([&] { return stream->status(); }); !s.ok())
       watch_.fault.raise(std::move(s));
@@ -184,7 +184,7 @@ void Monitor::look_for_errors() {
     watch_.fault.raise(without_throwing([&] { return Status(Code::kAborted, job.message()); }));
 }
 
-void Monitor::look_at_the_clock() {
+void RunMonitor::look_at_the_clock() {
   if (watch_.time_limit.count() <= 0 || Clock::now() - began_ < watch_.time_limit) return;
   watch_.fault.raise(without_throwing([&] {
     const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(watch_.time_limit);
