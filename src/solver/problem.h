@@ -177,9 +177,7 @@ double peak_load(const PlacementProblem& problem, uint32_t budget,
 Result<Solution> solve(const PlacementProblem& problem, const SolveOptions& options,
                        Monitor& monitor);
 
-// Test oracles: every labelling in turn; the whole problem as one MILP (lp_solve). For small
-// problems only.
-Result<Solution> solve_brute_force(const PlacementProblem& problem);
+// Test oracle: the whole problem as one MILP (lp_solve). For small problems only.
 Result<Solution> solve_with_lp_solve(const PlacementProblem& problem, double time_limit_s);
 
 }  // namespace shw::solver

@@ -9,6 +9,7 @@
 
 #include "import/problem_json.h"
 #include "solver/problem.h"
+#include "unit/solver/brute_force.h"
 #include "unit/solver/cancelling.h"
 #include "unit/solver/random_problems.h"
 

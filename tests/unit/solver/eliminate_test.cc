@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "solver/decode.h"
+#include "unit/solver/brute_force.h"
 #include "unit/solver/random_problems.h"
 
 namespace shw::solver {

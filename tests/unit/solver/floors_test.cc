@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "unit/solver/brute_force.h"
 #include "unit/solver/checked_bound.h"
 #include "unit/solver/random_problems.h"
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/solver/brute_force.h"
 #include "unit/solver/random_problems.h"
 
 namespace shw::solver {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "solver/problem.h"
+#include "unit/solver/brute_force.h"
 
 namespace shw::solver::testing {
 

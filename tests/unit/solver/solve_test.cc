@@ -5,6 +5,7 @@
 #include <string>
 
 #include "solver/problem.h"
+#include "unit/solver/brute_force.h"
 #include "unit/solver/cancelling.h"
 #include "unit/solver/random_problems.h"
 

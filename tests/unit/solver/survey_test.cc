@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "random_problems.h"
+#include "unit/solver/brute_force.h"
 
 namespace shw::solver {
 namespace {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "solver/presolve.h"
+#include "unit/solver/brute_force.h"
 #include "unit/solver/random_problems.h"
 
 namespace shw::solver {

@@ -1,9 +1,12 @@
-// The oracle that cannot be wrong: every labelling in turn. For tests.
+// The oracle that cannot be wrong: every labelling in turn. For small problems.
+#pragma once
+#include <vector>
+
 #include "solver/problem.h"
 
 namespace shw::solver {
 
-Result<Solution> solve_brute_force(const PlacementProblem& problem) {
+inline Result<Solution> solve_brute_force(const PlacementProblem& problem) {
   SHW_RETURN_IF_ERROR(problem.validate());
   constexpr double kMaxLabellings = 1 << 26;
   double labellings = 1;
