@@ -68,6 +68,7 @@ void print_text(const import::ImportedProblem& imported, const solver::Solution&
       s.variables, static_cast<unsigned long long>(s.labels), s.edges, s.variables_after_presolve,
       static_cast<unsigned long long>(s.labels_after_presolve));
   std::printf("work       %u sweeps, %u branch nodes\n", s.sweeps, s.branch_nodes);
+  if (s.lp_solve_missing) std::printf("lp_solve   not installed: it might have proven more\n");
 }
 
 Status solve_file(const Options& options) {
@@ -103,7 +104,8 @@ void add_solve(CLI::App& app, int& exit_code) {
                  "Give tied nodes one common strategy; without it each has its own");
   verb->add_option("--format", options->format, "Of the file: ap-problem-1 or iopddl")
       ->check(CLI::IsMember({"ap-problem-1", "iopddl"}));
-  verb->add_option("--threads", options->threads, "At most so many, where budgets make it hard; 0: as many as cores");
+  verb->add_option("--threads", options->threads,
+                   "At most so many, where budgets make it hard; 0: as many as cores");
   verb->add_option("--time-limit", options->time_limit_s,
                    "Seconds after which to print the best so far")
       ->check(CLI::NonNegativeNumber);
