@@ -2,10 +2,11 @@
 # Installs what building, testing and running need and this machine lacks (Debian 12). Quiet when there is nothing to do.
 # usage: install_packages.sh [build|test]      build: compile and run; test: also the test suite's tools
 set -euo pipefail
-packages="g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev liblpsolve55-dev libsuitesparse-dev libdnnl-dev
+packages="g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev liblpsolve55-dev lp-solve libdnnl-dev
           libxxhash-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libopenmpi-dev openmpi-bin"
 if [ "${1:-build}" = test ]; then
-  packages="$packages libgtest-dev libbenchmark-dev clang libclang-rt-14-dev abigail-tools python3 binutils ccache iproute2"
+  packages="$packages libgtest-dev libbenchmark-dev clang libclang-rt-14-dev abigail-tools python3 binutils ccache lld pkg-config
+            clang-format clang-tidy iproute2"
 fi
 missing=""
 for p in $packages; do

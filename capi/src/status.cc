@@ -12,6 +12,7 @@ struct HeapStatus : shw_status {
   std::string message_text, node_text;
 };
 
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): its address is a shw_status*
 constinit shw_status g_out_of_memory = {SHW_RESOURCE_EXHAUSTED, "out of memory", -1, "", "", 0};
 
 struct NamedCode {

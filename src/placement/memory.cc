@@ -261,8 +261,7 @@ std::vector<double> MemoryModel::bytes_at_points(std::span<const uint32_t> choic
                        : tables_[use.table][choice[use.node.v]]);
   if (!choice.empty())
     for (const Copy& c : copies_) {
-      if (is_copied(c, choice))
-        add(c.first, c.end, copied_bytes(c, choice));
+      if (is_copied(c, choice)) add(c.first, c.end, copied_bytes(c, choice));
     }
   for (size_t i = 1; i < bytes.size(); ++i) bytes[i] += bytes[i - 1];
   bytes.pop_back();

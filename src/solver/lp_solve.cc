@@ -1,14 +1,13 @@
 // The problem as a 0-1 program for lp_solve: a column per label and per allowed pair, rows that tie
 // pairs to labels (the local polytope). The last resort for a core that branch and bound does not
-// settle (without budgets), and a test oracle that shares nothing with the rest. lp_solve
-// (LGPL-2.1) prints nothing at verbosity 0.
-#include <lpsolve/lp_lib.h>
-
+// settle (without budgets), and a test oracle that shares nothing with the rest. lp_solve prints
+// nothing at verbosity 0.
 #include <algorithm>
 #include <iterator>
 #include <memory>
 #include <set>
 
+#include "solver/lp_solve_library.h"
 #include "solver/problem.h"
 #include "solver/search.h"
 #include "solver/watch.h"
@@ -22,7 +21,8 @@ constexpr uint64_t kMaxQuestions =
 constexpr uint64_t kCellsPerQuestion = 50'000;  // one is asked at least every iteration
 
 struct DeleteLp {
-  void operator()(lprec* lp) const { delete_lp(lp); }
+  const LpSolveLibrary* api;
+  void operator()(lprec* lp) const { api->delete_lp(lp); }
 };
 using Lp = std::unique_ptr<lprec, DeleteLp>;
 
@@ -60,7 +60,7 @@ std::vector<BudgetRow> budget_rows(const PlacementProblem& problem) {
 
 // Row numbers begin at 1; row 0 is the objective. Variables first: Σ labels = 1. Then per edge Σ_t
 // y_st = x_s for each s, and Σ_s y_st = x_t for each t. Then those of the budgets.
-Lp build(const PlacementProblem& problem) {
+Lp build(const LpSolveLibrary& api, const PlacementProblem& problem) {
   const uint32_t n = problem.num_variables();
   const uint64_t labels = problem.first_label(n);
   uint64_t rows = n, columns = labels;
@@ -73,20 +73,21 @@ Lp build(const PlacementProblem& problem) {
   const std::vector<BudgetRow> budgets = budget_rows(problem);
   const uint64_t first_budget_row = rows + 1;
   rows += budgets.size();
-  if (columns > kMaxColumns) return nullptr;
-  Lp lp(make_lp(static_cast<int>(rows), 0));
-  if (lp == nullptr) return nullptr;
-  set_verbose(lp.get(), NEUTRAL);
-  set_minim(lp.get());
-  if (!resize_lp(lp.get(), static_cast<int>(rows), static_cast<int>(columns))) return nullptr;
+  if (columns > kMaxColumns) return {nullptr, {&api}};
+  Lp lp(api.make_lp(static_cast<int>(rows), 0), DeleteLp{&api});
+  if (lp == nullptr) return {nullptr, {&api}};
+  api.set_verbose(lp.get(), NEUTRAL);
+  api.set_minim(lp.get());
+  if (!api.resize_lp(lp.get(), static_cast<int>(rows), static_cast<int>(columns)))
+    return {nullptr, {&api}};
   for (int r = 1; r <= static_cast<int>(rows); ++r) {
-    set_constr_type(lp.get(), r, EQ);
-    set_rh(lp.get(), r, r <= static_cast<int>(n) ? 1 : 0);
+    api.set_constr_type(lp.get(), r, EQ);
+    api.set_rh(lp.get(), r, r <= static_cast<int>(n) ? 1 : 0);
   }
   for (size_t b = 0; b < budgets.size(); ++b) {
     const auto row = static_cast<int>(first_budget_row + b);
-    set_constr_type(lp.get(), row, LE);
-    set_rh(lp.get(), row, problem.budget_limits()[budgets[b].budget]);
+    api.set_constr_type(lp.get(), row, LE);
+    api.set_rh(lp.get(), row, problem.budget_limits()[budgets[b].budget]);
   }
 
   std::vector<std::vector<std::pair<size_t, bool>>> touches(n);  // (edge, v is its a)
@@ -97,7 +98,7 @@ Lp build(const PlacementProblem& problem) {
   std::vector<double> values;
   std::vector<int> at;
   const auto add_column = [&] {
-    return add_columnex(lp.get(), static_cast<int>(values.size()), values.data(), at.data());
+    return api.add_columnex(lp.get(), static_cast<int>(values.size()), values.data(), at.data());
   };
   for (uint32_t v = 0; v < n; ++v)
     for (uint32_t s = 0; s < problem.num_labels(v); ++s) {
@@ -119,10 +120,10 @@ Lp build(const PlacementProblem& problem) {
         values.push_back(usage);
         at.push_back(static_cast<int>(first_budget_row + b));
       }
-      if (!add_column()) return nullptr;
+      if (!add_column()) return {nullptr, {&api}};
       const auto column = static_cast<int>(problem.first_label(v) + s + 1);
-      set_int(lp.get(), column, TRUE);
-      set_upbo(lp.get(), column, cost == kForbidden ? 0 : 1);
+      api.set_int(lp.get(), column, TRUE);
+      api.set_upbo(lp.get(), column, cost == kForbidden ? 0 : 1);
     }
   for (size_t i = 0; i < problem.edges().size(); ++i) {
     const auto& e = problem.edges()[i];
@@ -133,20 +134,20 @@ Lp build(const PlacementProblem& problem) {
         values = {cost, 1, 1};
         at = {0, edge_row[i] + static_cast<int>(s),
               edge_row[i] + static_cast<int>(problem.num_labels(e.a) + t)};
-        if (!add_column()) return nullptr;
+        if (!add_column()) return {nullptr, {&api}};
       }
   }
   return lp;
 }
 
 // The answer of lp_solve in `choice`, when it has one.
-int run(lprec* lp, const PlacementProblem& problem, Overseer& overseer,
+int run(const LpSolveLibrary& api, lprec* lp, const PlacementProblem& problem, Overseer& overseer,
         std::vector<uint32_t>& choice) {
-  put_abortfunc(lp, &Overseer::should_stop, &overseer);
-  const int outcome = ::solve(lp);
+  api.put_abortfunc(lp, &Overseer::should_stop, &overseer);
+  const int outcome = api.solve(lp);
   if (outcome != OPTIMAL && outcome != SUBOPTIMAL) return outcome;
-  std::vector<double> x(static_cast<size_t>(get_Ncolumns(lp)));
-  get_variables(lp, x.data());
+  std::vector<double> x(static_cast<size_t>(api.get_Ncolumns(lp)));
+  api.get_variables(lp, x.data());
   for (uint32_t v = 0; v < problem.num_variables(); ++v) {
     const auto first = x.begin() + static_cast<ptrdiff_t>(problem.first_label(v));
     choice.push_back(
@@ -160,12 +161,17 @@ int run(lprec* lp, const PlacementProblem& problem, Overseer& overseer,
 Result<bool> close_with_lp_solve(Search& search, const Stage& core, uint64_t max_binaries) {
   const PlacementProblem& p = core.problem;
   if (p.first_label(p.num_variables()) > max_binaries) return false;
-  const Lp lp = build(p);
+  const auto api = search.options().use_lp_solve
+                       ? LpSolveLibrary::open()
+                       : Result<LpSolveLibrary>(Status(Code::kNotFound, ""));
+  search.stats().lp_solve_missing = !api.ok();
+  if (!api.ok()) return false;
+  const Lp lp = build(*api, p);
   if (lp == nullptr) return false;
-  if (search.cost() != kForbidden) set_obj_bound(lp.get(), search.cost() - core.constant);
+  if (search.cost() != kForbidden) api->set_obj_bound(lp.get(), search.cost() - core.constant);
   Overseer overseer{&search.watch(), {}};
   std::vector<uint32_t> choice;
-  const int outcome = run(lp.get(), p, overseer, choice);
+  const int outcome = run(*api, lp.get(), p, overseer, choice);
   SHW_RETURN_IF_ERROR(overseer.status);
   if (!choice.empty()) search.offer(core, choice);
   return outcome == OPTIMAL || outcome == INFEASIBLE;
@@ -173,14 +179,15 @@ Result<bool> close_with_lp_solve(Search& search, const Stage& core, uint64_t max
 
 Result<Solution> solve_with_lp_solve(const PlacementProblem& problem, double time_limit_s) {
   SHW_RETURN_IF_ERROR(problem.validate());
-  const Lp lp = build(problem);
+  SHW_ASSIGN_OR_RETURN(const LpSolveLibrary api, LpSolveLibrary::open());
+  const Lp lp = build(api, problem);
   if (lp == nullptr)
     return Status(Code::kResourceExhausted, "the problem is too large for lp_solve");
   Monitor monitor;
   Watch watch(monitor, Deadline::in(time_limit_s));
   Overseer overseer{&watch, {}};
   Solution solution;
-  const int outcome = run(lp.get(), problem, overseer, solution.choice);
+  const int outcome = run(api, lp.get(), problem, overseer, solution.choice);
   if (outcome == INFEASIBLE) return failed_precondition("no labelling has finite cost");
   if (solution.choice.empty() && problem.num_variables() > 0)
     return Status(Code::kDeadlineExceeded, "lp_solve found no labelling in time");

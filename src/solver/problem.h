@@ -130,6 +130,7 @@ struct SolveOptions {
   // change nothing but the time that it takes.
   uint32_t threads = 1;
   Deadline deadline = {};      // then the incumbent is returned, proven = false
+  bool use_lp_solve = true;    // false: work as where lp_solve is not installed
   double relative_gap = 1e-9;  // proven when cost − bound ≤ relative_gap · |cost|
   // What an earlier solve of nearly this problem left: the same variables and labels, at other
   // costs or limits. Saves work, and proves as much; what does not fit is ignored. May be null.
@@ -142,6 +143,8 @@ struct SolveStats {
   uint64_t labels = 0, labels_after_presolve = 0;
   uint32_t variables_after_presolve = 0;
   uint32_t sweeps = 0, core_variables = 0, branch_nodes = 0;
+  // lp_solve, the last resort, would have been asked to close the gap, but cannot be opened.
+  bool lp_solve_missing = false;
   double presolve_s = 0, search_s = 0;  // search: sweeps and all that follows
 };
 
@@ -177,7 +180,8 @@ double peak_load(const PlacementProblem& problem, uint32_t budget,
 Result<Solution> solve(const PlacementProblem& problem, const SolveOptions& options,
                        Monitor& monitor);
 
-// Test oracle: the whole problem as one MILP (lp_solve). For small problems only.
+// Test oracle: the whole problem as one MILP (lp_solve; NOT_FOUND where it is not installed). For
+// small problems only.
 Result<Solution> solve_with_lp_solve(const PlacementProblem& problem, double time_limit_s);
 
 }  // namespace shw::solver

@@ -155,7 +155,8 @@ Status close_gap(Search& search, std::shared_ptr<const Stage> root);
 Status close_gap_within_budgets(Search& search, const PlacementProblem& root);
 
 // The MILP (lp_solve.cc) of a core of at most `max_binaries` labels; adds its answer to the search.
-// True: the core's optimum was found, or it has nothing below the cutoff.
+// True: the core's optimum was found, or it has nothing below the cutoff. Where lp_solve is not
+// installed: false, and the statistics say so.
 Result<bool> close_with_lp_solve(Search& search, const Stage& core, uint64_t max_binaries);
 
 }  // namespace shw::solver

@@ -33,7 +33,7 @@ std::vector<std::string> most_similar(std::string_view name, std::vector<std::st
     if (std::max(name.size(), other.size()) > kLongest) continue;
     const bool contains = !name.empty() && other.find(name) != std::string::npos;
     const uint32_t distance = edit_distance(name, other);
-    if (contains || 2 * distance <= std::max(name.size(), other.size()))
+    if (contains || size_t{2} * distance <= std::max(name.size(), other.size()))
       near.emplace_back(distance, std::move(other));
   }
   std::sort(near.begin(), near.end());

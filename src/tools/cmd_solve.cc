@@ -68,6 +68,7 @@ void print_text(const import::ImportedProblem& imported, const solver::Solution&
       s.variables, static_cast<unsigned long long>(s.labels), s.edges, s.variables_after_presolve,
       static_cast<unsigned long long>(s.labels_after_presolve));
   std::printf("work       %u sweeps, %u branch nodes\n", s.sweeps, s.branch_nodes);
+  if (s.lp_solve_missing) std::printf("lp_solve   not installed: it might have proven more\n");
 }
 
 Status solve_file(const Options& options) {

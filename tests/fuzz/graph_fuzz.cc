@@ -1,5 +1,5 @@
-// load_graph on any bytes: a status, or a graph that survives its bytes and its text, and that every
-// rewrite turns into a graph that verifies.
+// load_graph on any bytes: a status, or a graph that survives its bytes and its text, and that
+// every rewrite turns into a graph that verifies.
 #include <cstdint>
 #include <cstdlib>
 

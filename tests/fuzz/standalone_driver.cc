@@ -1,6 +1,7 @@
 // Replays a corpus through a fuzz target without libFuzzer: each argument is a file or a folder of
-// files. ctest runs it, so that every input that was ever worth keeping is tried with every compiler
-// and sanitizer. Each input is also tried cut short, with its bytes in a block of exactly its size.
+// files. ctest runs it, so that every input that was ever worth keeping is tried with every
+// compiler and sanitizer. Each input is also tried cut short, with its bytes in a block of exactly
+// its size.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

@@ -767,8 +767,8 @@ SHW_API shw_status* shw_plan_get_phase(const shw_plan* plan, size_t index,
  *   nodes, strategies, mesh, ranks, hardware, rules, overlap
  *   collectives          by kind: `count`, `wire_bytes_per_rank`
  *   memory_per_rank      of the program: `parameters`, `gradients`, `arena`, `live_peak`
- *   memory               as planned: `limit_bytes`, `peak_bytes`, `at` (a node), `price_us_per_gib`,
- *                        `points`, `program_bytes` (what the program takes); the peak `by_kind`, and
+ *   memory               as planned: `limit_bytes`, `peak_bytes`, `at` (a node),
+ * `price_us_per_gib`, `points`, `program_bytes` (what the program takes); the peak `by_kind`, and
  *                        `by_module`: `module` (numbers as *), `count` of such, `bytes`, `by_kind`
  *   program              `us` of its steps one after another, of that `collectives`; and `steps`
  *   entries              by name: `inputs` and `outputs` with `name`, `type`, `layout`, `present`

@@ -28,7 +28,7 @@ struct Compare {
     if constexpr (std::is_same_v<T, Int>)
       return Int{Test{}(a.v, b.v)};
     else
-      return static_cast<T>(Test{}(a, b));
+      return Test{}(a, b) ? T{1} : T{0};  // a selection vectorises, a conversion of bool does not
   }
 };
 

@@ -24,8 +24,7 @@ ProgramIdentity identity_of(const Plan& plan) {
   program.graph_hash = plan.summary.graph_hash;
   program.options_hash = plan.summary.options_hash;
   program.mesh_hash = plan.summary.mesh_hash;
-  static_assert(sizeof plan_format::kLibraryVersion <= sizeof program.library);
-  std::memcpy(program.library, plan_format::kLibraryVersion, sizeof plan_format::kLibraryVersion);
+  std::strncpy(program.library, plan_format::kLibraryVersion, sizeof program.library - 1);
   return program;
 }
 

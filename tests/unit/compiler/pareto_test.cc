@@ -71,7 +71,7 @@ TEST_P(ParetoFront, FallsFromTheOptimumToTheLowestPeak) {
 INSTANTIATE_TEST_SUITE_P(Graphs, ParetoFront,
                          ::testing::Values(std::pair("block_1d8", "dp=8,tp=8"),
                                            std::pair("llama8b_L2_8x8_einsum", "dp=8,tp=8")),
-                         [](const auto& t) { return std::string(t.param.first); });
+                         [](const auto& graph) { return std::string(graph.param.first); });
 
 }  // namespace
 }  // namespace shw

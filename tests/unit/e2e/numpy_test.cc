@@ -65,9 +65,9 @@ INSTANTIATE_TEST_SUITE_P(
     Models, NumPy,
     ::testing::Combine(::testing::Values("ops", "vit", "bert", "experts", "loss"),
                        ::testing::Values("one=1", "a=4", "a=2,b=2", "a=3", "a=2,b=2,c=2")),
-    [](const auto& info) {
-      return testing::test_name(std::get<0>(info.param)) + "_on_" +
-             testing::test_name(std::get<1>(info.param));
+    [](const auto& made) {
+      return testing::test_name(std::get<0>(made.param)) + "_on_" +
+             testing::test_name(std::get<1>(made.param));
     });
 
 std::map<CollectiveKind, int> collectives(const Compiled& c) {

@@ -20,8 +20,8 @@ class ReferenceProblem {
   std::string mesh;
   double objective = 0;
   std::vector<uint32_t> chosen;  // strategy by node
-  // The settings behind it as its exporter stated them: layouts of inputs and outputs, dtype in which
-  // gradients are reduced.
+  // The settings behind it as its exporter stated them: layouts of inputs and outputs, dtype in
+  // which gradients are reduced.
   PlacementConstraints constraints;
 
   uint32_t num_nodes() const { return graph.num_nodes(); }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "solver/lp_solve_library.h"
 #include "solver/problem.h"
 #include "unit/solver/brute_force.h"
 #include "unit/solver/cancelling.h"
@@ -127,6 +128,45 @@ TEST(Solve, MatchesBruteForceByLpSolveAlone) {
     SCOPED_TRACE(seed);
     expect_equal_to_brute_force(random_problem(seed, dense), options);
   }
+}
+
+TEST(Solve, KeepsItsBestAnswerAndItsBoundWithoutLpSolve) {
+  const RandomShape dense{.min_variables = 6,
+                          .max_variables = 8,
+                          .max_labels = 3,
+                          .edges_per_variable = 3.5,
+                          .forbidden = 0.02};
+  SolveOptions options;
+  options.table_budget_bytes = 0;
+  options.max_branch_nodes = 0;
+  options.max_sweeps = 3;
+  options.use_lp_solve = false;
+  int missed = 0;
+  for (uint32_t seed = 30000; seed < 30100; ++seed) {
+    SCOPED_TRACE(seed);
+    const PlacementProblem problem = random_problem(seed, dense);
+    const auto want = solve_brute_force(problem);
+    const auto got = solve_quietly(problem, options);
+    if (!got.ok()) continue;
+    ASSERT_TRUE(want.ok());
+    EXPECT_EQ(got->cost, evaluate(problem, got->choice));
+    EXPECT_LE(got->bound, want->cost + 1e-9 * std::abs(want->cost));
+    EXPECT_GE(got->cost, want->cost);
+    if (got->stats.lp_solve_missing) ++missed;
+    EXPECT_TRUE(got->proven || got->stats.lp_solve_missing);
+  }
+  EXPECT_GT(missed, 0);
+}
+
+TEST(LpSolveLibrary, SaysWhatItTriedWhereThereIsNone) {
+  const char* const files[] = {"libnone55.so", "/nowhere/liblpsolve55.so"};
+  const auto lp = LpSolveLibrary::open(files);
+  ASSERT_FALSE(lp.ok());
+  EXPECT_EQ(lp.status().code(), Code::kNotFound);
+  for (const char* file : files)
+    EXPECT_NE(std::string(lp.status().message()).find(file), std::string::npos);
+  const char* const other[] = {"libc.so.6"};
+  EXPECT_EQ(LpSolveLibrary::open(other).status().code(), Code::kFailedPrecondition);
 }
 
 TEST(Solve, MatchesLpSolveOnMediumProblems) {

@@ -1,21 +1,21 @@
 // logical_not: whether x is zero.
+#include <concepts>
+
 #include "runtime/cpu/comparison.h"
 
 namespace shw::runtime::cpu {
 namespace {
 
-struct IsZero {
-  template <class T>
-  bool operator()(T a, T b) const {
-    return a == b;
+struct LogicalNot {
+  Int operator()(Int x) const { return {x.v == 0}; }
+  template <std::floating_point T>
+  T operator()(T x) const {
+    return x == 0 ? T{1} : T{0};
   }
 };
 
 Prepared prepare(const KernelArgs& args) {
-  const KernelArgs& step = args;
-  SHW_RETURN_IF_ERROR(expect_operands(step, 1));
-  return prepare_pointwise(step, std::array<size_t, 1>{0}, WithRight<Compare<IsZero>>{{}, {}},
-                           comparison_type(step));
+  return prepare_unary(args, LogicalNot{}, comparison_type(args));
 }
 
 }  // namespace
