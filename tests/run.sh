@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs every test. The last line is "N passed, N failed".
-# usage: tests/run.sh [--quick]      --quick: the release build's tests only, without sanitizers, fuzzing and clang-tidy
+# usage: tests/run.sh [--quick]      --quick: the release build's tests only, without sanitizers and fuzzing
 set -uo pipefail
 cd "$(dirname "$0")/.."
 quick=${1:-}
@@ -40,7 +40,6 @@ if [ "$quick" != --quick ]; then
   GTEST_FILTER="-$long" suite asan
   # Of unit_e2e the models: single ops and moves, thousands of runs of one step, add no thread that a model has not.
   GTEST_FILTER="-Ops/*:Uneven.*:$long" suite tsan $threaded
-  tests/lint/tidy.sh && passed=$((passed + 1)) || failed=$((failed + 1))
   tests/fuzz/run.sh 60 && passed=$((passed + 1)) || failed=$((failed + 1))
 fi
 echo "$passed passed, $failed failed"

@@ -244,7 +244,8 @@ Status Planner::price_overlap(const std::vector<bool>& no_comm) {
 bool Planner::serves(const CompileOptions& o) const {
   return o.mesh == options_.mesh && o.hardware == options_.hardware && o.rules == options_.rules &&
          o.strided == options_.strided && o.einsum == options_.einsum &&
-         o.keep_graph == options_.keep_graph && o.entries == options_.entries && o.optimizer_factor == options_.optimizer_factor &&
+         o.keep_graph == options_.keep_graph && o.entries == options_.entries &&
+         o.optimizer_factor == options_.optimizer_factor &&
          o.grad_reduce_dtype == options_.grad_reduce_dtype && o.overlap == options_.overlap &&
          (o.overlap.kind == Overlap::kNone || o.without == options_.without);
 }

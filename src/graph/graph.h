@@ -97,8 +97,8 @@ struct EntryInfo {
   double weight = 1;              // how often it is called, compared with the others; > 0
   std::vector<uint32_t> inputs;   // indices into Graph::inputs(), ascending; no constants, no state
   std::vector<uint32_t> outputs;  // indices into Graph::outputs(), ascending
-  std::vector<uint32_t> after;    // entries before this one, that ran in the same session: what they
-                                  // computed is not computed again
+  std::vector<uint32_t> after;  // entries before this one, that ran in the same session: what they
+                                // computed is not computed again
   bool operator==(const EntryInfo&) const = default;
 };
 

@@ -163,8 +163,8 @@ class Reader {
     if (next_input_ >= count(inputs) || inputs->Get(next_input_)->node() != index)
       return invalid_argument("the input has no entry among the inputs, or it is out of order");
     const swgr::Input& in = *inputs->Get(next_input_++);
-    InputInfo info{NodeId{index}, static_cast<InputRole>(in.role()), text(in.name()),
-                   in.position(), static_cast<InputStorage>(in.storage())};
+    InputInfo info{NodeId{index}, static_cast<InputRole>(in.role()), text(in.name()), in.position(),
+                   static_cast<InputStorage>(in.storage())};
     if (info.role == InputRole::kConstant)
       info.data = std::make_shared<const std::vector<uint8_t>>(wire::copy(in.data()));
     graph_.add_input(text(node.name()), *results_[0], std::move(info), std::move(meta));
@@ -272,8 +272,8 @@ class Reader {
     std::vector<EntryInfo> entries;
     for (const swgr::EntryPoint* e : *file_.entry_points()) {
       SHW_RETURN_IF_ERROR(spend_text(e->name()));
-      SHW_RETURN_IF_ERROR(spend_items(size_t{count(e->inputs())} + count(e->outputs()) +
-                                      count(e->after())));
+      SHW_RETURN_IF_ERROR(
+          spend_items(size_t{count(e->inputs())} + count(e->outputs()) + count(e->after())));
       entries.push_back({text(e->name()), e->weight(), wire::copy(e->inputs()),
                          wire::copy(e->outputs()), wire::copy(e->after())});
     }

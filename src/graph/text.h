@@ -10,8 +10,8 @@
 //   entry prefill inputs=[0,1] outputs=[0]
 //   entry decode weight=100 inputs=[0,2] outputs=[1,2] after=[0]
 //
-// An input of state has {storage=state}, a constant {data="0000803f"}, its bytes. Entries name inputs,
-// outputs and entries by their numbers; without any there is one, `step`, with all of them.
+// An input of state has {storage=state}, a constant {data="0000803f"}, its bytes. Entries name
+// inputs, outputs and entries by their numbers; without any there is one, `step`, with all of them.
 //
 // A type is dtype[sizes], followed by {strides} where they are not row-major; a tuple is a list of
 // types in parentheses, `none` for a place that holds nothing. `none` as an operand is an absent

@@ -105,9 +105,9 @@ class Parser {
   }
 
   static bool role(std::string_view word, InputRole* out) {
-    for (InputRole r : {InputRole::kParameter, InputRole::kBuffer, InputRole::kInput,
-                        InputRole::kTangent, InputRole::kSeed, InputRole::kOptimizerState,
-                        InputRole::kConstant})
+    for (InputRole r :
+         {InputRole::kParameter, InputRole::kBuffer, InputRole::kInput, InputRole::kTangent,
+          InputRole::kSeed, InputRole::kOptimizerState, InputRole::kConstant})
       if (input_role_prefix(r) == word) return *out = r, true;
     return false;
   }

@@ -99,8 +99,8 @@ class Writer {
     for (const OutputInfo& out : graph_.outputs()) {
       const auto name = text(out.name);
       list.push_back(swgr::CreateOutput(b_, static_cast<int32_t>(out.node.v),
-                                        static_cast<swgr::OutputRole>(out.role), name,
-                                        out.of_input, out.in_place));
+                                        static_cast<swgr::OutputRole>(out.role), name, out.of_input,
+                                        out.in_place));
     }
     return b_.CreateVector(list);
   }

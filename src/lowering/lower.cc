@@ -246,7 +246,7 @@ class Lowering {
             "a view of uneven blocks is none: " + to_string(a_.operands(n)[0], mesh_.rank()) +
             " of " + to_string(global) + "; rules full do not offer it");
       versions().define(slot, *results[r], layout,
-                       builder_.window(window->type, window->storage, window->offset_bytes));
+                        builder_.window(window->type, window->storage, window->offset_bytes));
     }
     return {};
   }

@@ -58,9 +58,9 @@ Status Ports::create_output(uint32_t output) {
     if (out.in_place) {
       const Port& input = p_.ports[of_input(static_cast<uint32_t>(out.of_input))];
       if (input.layout != port.layout)
-        return invalid_argument("the update of '" + input.name + "' lies " +
-                                to_string(port.layout, mesh_.rank()) + ", and not where it is to be, " +
-                                to_string(input.layout, mesh_.rank()));
+        return invalid_argument(
+            "the update of '" + input.name + "' lies " + to_string(port.layout, mesh_.rank()) +
+            ", and not where it is to be, " + to_string(input.layout, mesh_.rank()));
       port.value = input.value;
     }
   }

@@ -1,5 +1,5 @@
-// Where a program meets its caller: ports for the graph's inputs and outputs, what becomes of a value
-// that is handed over, and what entries leave to one another.
+// Where a program meets its caller: ports for the graph's inputs and outputs, what becomes of a
+// value that is handed over, and what entries leave to one another.
 #pragma once
 #include <optional>
 #include <vector>
@@ -17,8 +17,8 @@ class Ports {
         ProgramBuilder& builder, const MovePrices& prices)
       : g_(graph), mesh_(mesh), a_(assignment), p_(program), builder_(builder), prices_(prices) {}
 
-  // INVALID_ARGUMENT: an input lies partial (unless that is allowed; then its port says replicated),
-  // or an update that is made in place lies otherwise than its input.
+  // INVALID_ARGUMENT: an input lies partial (unless that is allowed; then its port says
+  // replicated), or an update that is made in place lies otherwise than its input.
   Status create(bool allow_partial_inputs);
   static PortId of_input(uint32_t input) { return PortId{input}; }
   PortId of_output(uint32_t output) const {

@@ -66,8 +66,7 @@ class OrderProblem {
   }
 
   bool of_parameter(const OutputInfo& out) const {
-    return out.of_input >= 0 &&
-           is_trained(graph_.inputs()[static_cast<size_t>(out.of_input)].role);
+    return out.of_input >= 0 && is_trained(graph_.inputs()[static_cast<size_t>(out.of_input)].role);
   }
 
   // Nodes that only name a value have no layout of their own, unless they are returned.

@@ -156,7 +156,8 @@ Result<std::vector<EntryInfo>> training_entries(const Graph& graph,
     if (!all && !results && name != "backward")
       return invalid_argument("there is no entry '" + name +
                               "' to be made: want step, forward, backward or infer");
-    EntryInfo e{.name = name};
+    EntryInfo e;
+    e.name = name;
     for (uint32_t o = 0; o < graph.outputs().size(); ++o)
       if (all || (graph.outputs()[o].role == OutputRole::kResult) == results)
         e.outputs.push_back(o);
@@ -170,8 +171,7 @@ Result<std::vector<EntryInfo>> training_entries(const Graph& graph,
   for (size_t e = 0; e < entries.size(); ++e)
     for (uint32_t i = 0; i < graph.inputs().size(); ++i) {
       const InputInfo& in = graph.inputs()[i];
-      const bool is_port =
-          in.role != InputRole::kConstant && in.storage == InputStorage::kPort;
+      const bool is_port = in.role != InputRole::kConstant && in.storage == InputStorage::kPort;
       if (is_port && (nodes[e][in.node.v] || entries[e].name == "step"))
         entries[e].inputs.push_back(i);
     }

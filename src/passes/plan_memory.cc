@@ -7,8 +7,9 @@
 // Large ones are placed first, each at the lowest offset where it fits between those placed before
 // whose lives it meets (greedy by size, as in Pisarchyk and Lee 2020). That is quadratic, so only
 // the largest kBySize are placed that way; the small rest is placed on top, in order of time, with
-// a free list. What entries leave to one another has memory of its own, a session's. Where that leaves gaps at the fullest step, those that are there at fuller steps are
-// placed first instead: the fullest step is then filled without a gap. The better of both stays.
+// a free list. What entries leave to one another has memory of its own, a session's. Where that
+// leaves gaps at the fullest step, those that are there at fuller steps are placed first instead:
+// the fullest step is then filled without a gap. The better of both stays.
 #include <algorithm>
 #include <bit>
 #include <functional>

@@ -146,7 +146,7 @@ uint32_t Pricer::edge_matrix(NodeId consumer, size_t operand, bool no_comm,
   const EdgeDiscount discount = discounts_.of(consumer, operand);
   const EdgeKey key{
       from.v,           to.v,    value.bytes, has_routes_ ? hash_span(type.shape.span()) : 0,
-      value.contiguous, no_comm, discount, weight(consumer)};
+      value.contiguous, no_comm, discount,    weight(consumer)};
   if (const auto it = matrices_.find(key); it != matrices_.end()) return it->second;
 
   const DistinctLayouts rows(strategies_.pool(), from), columns(strategies_.pool(), to);

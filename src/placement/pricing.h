@@ -96,7 +96,8 @@ class Pricer {
   RouteTables routes_;
   EdgeDiscounts discounts_;
   std::vector<double> weights_;  // by node
-  std::map<std::pair<uint32_t, double>, std::vector<double>> node_costs_;  // by StrategySetId, weight
+  std::map<std::pair<uint32_t, double>, std::vector<double>>
+      node_costs_;  // by StrategySetId, weight
   std::unordered_map<EdgeKey, uint32_t, EdgeKeyHash> matrices_;
   std::vector<double> pair_us_;  // scratch without routes: megabytes, a hundred times
 };

@@ -32,16 +32,16 @@ Module& descend(Module& root, const std::vector<std::string>& names) {
 void add_parameters(const Plan& plan, Module& root) {
   const auto mesh_rank = static_cast<int>(plan.program.mesh.size());
   for (const Port& port : plan.program.ports) {
-      if (port.role != PortRole::kParameter && port.role != PortRole::kBuffer) continue;
-      std::vector<std::string> names = module_names(port.name.substr(port.name.find('.') + 1));
-      if (names.empty()) continue;
-      const std::string name = names.back();
-      names.pop_back();
-      auto& list = descend(root, names).parameters;
-      const int64_t bytes =
-          port.value.valid() ? plan.program.values[port.value].type.bytes() : int64_t{0};
-      list.push_back({name, to_string(port.global), to_string(port.layout, mesh_rank), bytes});
-    }
+    if (port.role != PortRole::kParameter && port.role != PortRole::kBuffer) continue;
+    std::vector<std::string> names = module_names(port.name.substr(port.name.find('.') + 1));
+    if (names.empty()) continue;
+    const std::string name = names.back();
+    names.pop_back();
+    auto& list = descend(root, names).parameters;
+    const int64_t bytes =
+        port.value.valid() ? plan.program.values[port.value].type.bytes() : int64_t{0};
+    list.push_back({name, to_string(port.global), to_string(port.layout, mesh_rank), bytes});
+  }
 }
 
 void add_costs(const NodeDecision& d, Module& module) {

@@ -198,8 +198,9 @@ class ProgramReader {
     if (length(f_.streams()) != kNumStreams ||
         f_.streams()->Get(0)->kind() != fb::PlanStreamKind::Compute ||
         f_.streams()->Get(1)->kind() != fb::PlanStreamKind::Communication)
-      return unimplemented("the plan's program has other streams than one that computes and one "
-                           "that communicates");
+      return unimplemented(
+          "the plan's program has other streams than one that computes and one "
+          "that communicates");
     return {};
   }
 

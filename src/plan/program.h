@@ -116,9 +116,9 @@ constexpr bool is_input(PortRole role) { return role < PortRole::kResult; }
 struct Port {
   std::string name;  // "param.<fqn>", "input.0", "output", "grad.<fqn>"
   PortRole role = PortRole::kInput;
-  TensorType global;  // the whole tensor; strides row-major
-  Layout layout;      // how the ranks hold it
-  ValueId value;      // invalid: an output that is not there (no gradient)
+  TensorType global;               // the whole tensor; strides row-major
+  Layout layout;                   // how the ranks hold it
+  ValueId value;                   // invalid: an output that is not there (no gradient)
   std::vector<uint8_t> data = {};  // constant: elements of the whole tensor, row-major
 };
 

@@ -194,8 +194,7 @@ class Verifier {
 
   Status port(PortId id, const Mesh& mesh) const {
     const Port& port = p_.ports[id];
-    const bool is_input =
-        port.role >= PortRole::kParameter && port.role <= PortRole::kConstant;
+    const bool is_input = port.role >= PortRole::kParameter && port.role <= PortRole::kConstant;
     const bool is_output = port.role >= PortRole::kResult && port.role <= PortRole::kUpdate;
     if (!is_input && !is_output) return invalid_argument("unfit role");
     if (!port.value.valid())
@@ -230,7 +229,8 @@ class Verifier {
         return own && !is_input(port.role) ? Status() : refuse();
       case StorageKind::kState:
       case StorageKind::kInput: {
-        if (own) return is_input(port.role) && port.role != PortRole::kConstant ? Status() : refuse();
+        if (own)
+          return is_input(port.role) && port.role != PortRole::kConstant ? Status() : refuse();
         if (port.role != PortRole::kUpdate || s.port >= p_.ports.size()) return refuse();
         const Port& updated = p_.ports[PortId{s.port}];
         return updated.global == port.global && updated.layout == port.layout
@@ -289,7 +289,8 @@ class Verifier {
           if (!v.valid()) continue;
           const ProgramStorage& s = p_.storages[p_.values[v].storage];
           if ((s.kind == StorageKind::kInput || s.kind == StorageKind::kOutput) && !listed[s.port])
-            return invalid_argument(where(p_, i) + "it uses port '" + p_.ports[PortId{s.port}].name +
+            return invalid_argument(where(p_, i) + "it uses port '" +
+                                    p_.ports[PortId{s.port}].name +
                                     "', which the entry does not have");
         }
     return {};

@@ -39,7 +39,9 @@ constexpr uint32_t kNoStep = UINT32_MAX;  // a reader that is no step: who recei
 class Dataflow {
  public:
   Dataflow(const Program& program, const HappensBefore& order)
-      : p_(program), order_(order), session_writes_(program.storages.size()),
+      : p_(program),
+        order_(order),
+        session_writes_(program.storages.size()),
         session_writer_(program.storages.size(), UINT32_MAX) {}
 
   Status run() {
@@ -54,9 +56,8 @@ class Dataflow {
         const Port& port = p_.ports[id];
         if (!port.value.valid()) continue;
         const std::string who = "output '" + port.name + "': ";
-        SHW_RETURN_IF_ERROR(p_.lies_in(port, StorageKind::kInput)
-                                ? updated(port.value, who)
-                                : read(port.value, kNoStep, who));
+        SHW_RETURN_IF_ERROR(p_.lies_in(port, StorageKind::kInput) ? updated(port.value, who)
+                                                                  : read(port.value, kNoStep, who));
       }
       SHW_RETURN_IF_ERROR(keep_session());
     }
@@ -208,10 +209,10 @@ class Dataflow {
   const Program& p_;
   const HappensBefore& order_;
   uint32_t entry_ = 0;
-  std::vector<uint8_t> before_;             // by entry: the current one, and those before it
-  Writes writes_, reads_;                   // of the current entry
-  Writes session_writes_;                   // of earlier entries
-  std::vector<uint32_t> session_writer_;    // by storage: the entry
+  std::vector<uint8_t> before_;           // by entry: the current one, and those before it
+  Writes writes_, reads_;                 // of the current entry
+  Writes session_writes_;                 // of earlier entries
+  std::vector<uint32_t> session_writer_;  // by storage: the entry
 };
 
 // Steps are walked in order; `owner` maps the arena's byte ranges to the storage that used them
@@ -219,7 +220,9 @@ class Dataflow {
 class ArenaCheck {
  public:
   ArenaCheck(const Program& program, const HappensBefore& order)
-      : p_(program), order_(order), accesses_(program.storages.size()),
+      : p_(program),
+        order_(order),
+        accesses_(program.storages.size()),
         lost_(program.storages.size(), 0) {}
 
   Status run() {

@@ -252,8 +252,7 @@ class Verifier {
       return out.in_place ? invalid_argument(where + " is made in place, but is no update")
                           : Status();
     const InputInfo& input = graph_.inputs()[static_cast<size_t>(out.of_input)];
-    if (input.role == InputRole::kConstant)
-      return invalid_argument(where + " updates a constant");
+    if (input.role == InputRole::kConstant) return invalid_argument(where + " updates a constant");
     if (input.storage == InputStorage::kState && !out.in_place)
       return invalid_argument(where + " updates state, which is always done in place");
     if (out.in_place && graph_.type(out.node).dtype != graph_.type(input.node).dtype)

@@ -62,10 +62,10 @@ EntryCommands write_commands(const Program& program, const ProgramEntry& entry,
   return out;
 }
 
-void bind(const EntryCommands& commands, const RunMemory& memory, std::vector<void*>& pointers) {
+void point_run_at(const EntryCommands& commands, const RunMemory& memory,
+                  std::vector<void*>& pointers) {
   for (const EntryCommands::RunPointer& p : commands.changing)
-    pointers[p.pointer] =
-        (p.port.valid() ? memory.ports[p.port] : memory.session) + p.offset_bytes;
+    pointers[p.pointer] = (p.port.valid() ? memory.ports[p.port] : memory.session) + p.offset_bytes;
 }
 
 Result<RunStreams> create_streams(Device& device, Fault& fault, const Program& program,

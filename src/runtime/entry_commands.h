@@ -42,7 +42,8 @@ struct RunMemory {
 };
 
 // Fills in the pointers that change from run to run.
-void bind(const EntryCommands& commands, const RunMemory& memory, std::vector<void*>& pointers);
+void point_run_at(const EntryCommands& commands, const RunMemory& memory,
+                  std::vector<void*>& pointers);
 
 // What commands are replayed on.
 struct RunStreams {

@@ -108,9 +108,9 @@ struct Executor::Impl {
 Status Executor::Impl::prepare(const ExecutorOptions& options) {
   SHW_ASSIGN_OR_RETURN(kernels,
                        StepKernels::create(program(), *device, *provider, options.regions));
-  SHW_ASSIGN_OR_RETURN(
-      memory, ProgramMemory::create(device, program(), provider->mesh(), provider->rank(),
-                                    kernels.workspace_bytes(program())));
+  SHW_ASSIGN_OR_RETURN(memory,
+                       ProgramMemory::create(device, program(), provider->mesh(), provider->rank(),
+                                             kernels.workspace_bytes(program())));
   run_memory.ports = IndexVec<PortId, std::byte*>(program().ports.size(), nullptr);
   if (program().session_bytes > 0) {
     SHW_ASSIGN_OR_RETURN(session, Session::create(device, program()));
@@ -293,7 +293,7 @@ Result<Completion> Executor::enqueue(const ProgramEntry& entry, std::span<const 
     e.run_memory.session = session->data();
     session->has_run(index);
   }
-  bind(e.entries[index], e.run_memory, slot.pointers[index]);
+  point_run_at(e.entries[index], e.run_memory, slot.pointers[index]);
   e.last_run = run;
   e.launch(slot, index, run);
   return Completion(e.timeline, run);

@@ -36,8 +36,8 @@ Result<BufferRef> keep(const std::shared_ptr<Device>& device, const Program& pro
   SHW_ASSIGN_OR_RETURN(auto buffer, Buffer::allocate(device, {bytes, arena_alignment(program)}));
   std::vector<std::byte> piece(static_cast<size_t>(bytes));
   if (port.role == PortRole::kConstant)
-    SHW_RETURN_IF_ERROR(shard(port, mesh, rank, {port.global, port.data.data()}, value.type,
-                              piece.data()));
+    SHW_RETURN_IF_ERROR(
+        shard(port, mesh, rank, {port.global, port.data.data()}, value.type, piece.data()));
   SHW_RETURN_IF_ERROR(device->copy(buffer->data(), piece.data(), bytes, CopyKind::kHostToDevice));
   return buffer;
 }
@@ -58,8 +58,8 @@ Result<ProgramMemory> ProgramMemory::create(const std::shared_ptr<Device>& devic
   memory.kept_ = IndexVec<PortId, BufferRef>(program.ports.size());
   for (uint32_t i = 0; i < program.ports.size(); ++i) {
     const Port& port = program.ports[PortId{i}];
-    const bool kept = program.lies_in(port, StorageKind::kState) ||
-                      program.lies_in(port, StorageKind::kConstant);
+    const bool kept =
+        program.lies_in(port, StorageKind::kState) || program.lies_in(port, StorageKind::kConstant);
     if (kept && is_input(port.role)) {
       SHW_ASSIGN_OR_RETURN(memory.kept_[PortId{i}], keep(device, program, port, mesh, rank));
     }

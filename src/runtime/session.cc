@@ -8,9 +8,9 @@ namespace shw::runtime {
 
 Result<std::shared_ptr<Session>> Session::create(std::shared_ptr<Device> device,
                                                  const Program& program) {
-  SHW_ASSIGN_OR_RETURN(BufferRef memory,
-                       Buffer::allocate(std::move(device),
-                                        {program.session_bytes, arena_alignment(program)}));
+  SHW_ASSIGN_OR_RETURN(
+      BufferRef memory,
+      Buffer::allocate(std::move(device), {program.session_bytes, arena_alignment(program)}));
   return std::shared_ptr<Session>(new Session(std::move(memory), program.entries.size()));
 }
 

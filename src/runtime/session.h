@@ -1,6 +1,6 @@
 // What entries leave to those that run after them, such as a forward pass its backward pass. Each
-// session has its own memory, so several may be under way. Calls are the executor's; one thread at a
-// time.
+// session has its own memory, so several may be under way. Calls are the executor's; one thread at
+// a time.
 #pragma once
 #include <memory>
 #include <vector>

@@ -30,9 +30,9 @@ Result<std::unique_ptr<VirtualRanks>> VirtualRanks::create(std::shared_ptr<const
 
 Result<BufferRef> VirtualRanks::shard_input(const Port& port, int64_t rank,
                                             const HostTensorView& whole) {
-  SHW_ASSIGN_OR_RETURN(
-      auto buffer, Buffer::allocate(devices_[static_cast<size_t>(rank)],
-                                    {port_bytes(program(), port), arena_alignment(program())}));
+  SHW_ASSIGN_OR_RETURN(auto buffer,
+                       Buffer::allocate(devices_[static_cast<size_t>(rank)],
+                                        {port_bytes(program(), port), arena_alignment(program())}));
   SHW_RETURN_IF_ERROR(write_piece(port, rank, whole, *buffer));
   return buffer;
 }

@@ -39,8 +39,8 @@ Result<HostTensor> whole_tensor(const Program& program, const Port& port, const 
                                  whole.data.data()));
   for (int64_t r = 0; r < mesh.num_ranks(); ++r)
     if (!is_first_replica(port.layout, mesh, r))
-      SHW_RETURN_IF_ERROR(check_replica(port, mesh, r, whole, value.type,
-                                        port_memory(r) + value.offset_bytes));
+      SHW_RETURN_IF_ERROR(
+          check_replica(port, mesh, r, whole, value.type, port_memory(r) + value.offset_bytes));
   return whole;
 }
 
@@ -51,9 +51,9 @@ Result<std::vector<HostTensor>> whole_outputs(
   for (size_t i = 0; i < whole.size(); ++i) {
     const Port& port = program.output(entry, i);
     if (!port.value.valid()) continue;
-    SHW_ASSIGN_OR_RETURN(whole[i],
-                         whole_tensor(program, port, mesh,
-                                      [&](int64_t rank) { return port_memory(rank, i); }));
+    SHW_ASSIGN_OR_RETURN(whole[i], whole_tensor(program, port, mesh, [&](int64_t rank) {
+                           return port_memory(rank, i);
+                         }));
   }
   return whole;
 }

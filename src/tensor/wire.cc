@@ -33,38 +33,45 @@ Result<shw::TensorType> read_type(const TensorType& in) {
   shw::TensorType type;
   type.dtype = *dtype;
   type.shape = Dims(copy(in.shape()));
-  type.strides =
-      in.strides() != nullptr ? Dims(copy(in.strides())) : row_major_strides(type.shape);
+  type.strides = in.strides() != nullptr ? Dims(copy(in.strides())) : row_major_strides(type.shape);
   SHW_RETURN_IF_ERROR(check_tensor_type(type));
   return type;
 }
 
 Result<shw::AttrValue> read_value(const Attr& attr) {
+  shw::AttrValue value;
   switch (attr.value_type()) {
     case AttrValue::IntValue:
-      return shw::AttrValue(int64_t{attr.value_as_IntValue()->value()});
+      value = int64_t{attr.value_as_IntValue()->value()};
+      break;
     case AttrValue::FloatValue:
-      return shw::AttrValue(attr.value_as_FloatValue()->value());
+      value = attr.value_as_FloatValue()->value();
+      break;
     case AttrValue::BoolValue:
-      return shw::AttrValue(attr.value_as_BoolValue()->value());
+      value = attr.value_as_BoolValue()->value();
+      break;
     case AttrValue::DtypeValue: {
       const auto number = static_cast<int64_t>(attr.value_as_DtypeValue()->value());
-      if (const auto dtype = dtype_from_number(number)) return shw::AttrValue(*dtype);
-      return invalid_argument("unknown dtype number " + std::to_string(number));
+      const auto dtype = dtype_from_number(number);
+      if (!dtype) return invalid_argument("unknown dtype number " + std::to_string(number));
+      value = *dtype;
+      break;
     }
     case AttrValue::IntsValue:
-      return shw::AttrValue(copy(attr.value_as_IntsValue()->value()));
+      value.emplace<std::vector<int64_t>>(copy(attr.value_as_IntsValue()->value()));
+      break;
     case AttrValue::StringValue: {
       const fb::String* s = attr.value_as_StringValue()->value();
-      return shw::AttrValue(s == nullptr ? std::string() : s->str());
+      value.emplace<std::string>(s == nullptr ? std::string() : s->str());
+      break;
     }
     case AttrValue::ExprsValue:
       return unimplemented("its value depends on symbols; only numbers are supported");
-    case AttrValue::NONE:
-      break;
+    default:
+      return invalid_argument("a value of unknown kind " +
+                              std::to_string(static_cast<int>(attr.value_type())));
   }
-  return invalid_argument("a value of unknown kind " +
-                          std::to_string(static_cast<int>(attr.value_type())));
+  return value;
 }
 
 fb::Offset<TensorType> write_type(fb::FlatBufferBuilder& b, const shw::TensorType& type) {

@@ -41,7 +41,8 @@ std::vector<ExpectedTensor> outputs_in(const Program& program, const ProgramEntr
 Result<VerifyReport> verify(const Plan& plan, const std::string& entry_name,
                             const TensorFile& inputs, const TensorFile& outputs) {
   SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, find_entry(plan.program, entry_name));
-  SHW_ASSIGN_OR_RETURN(const std::vector<HostTensorView> in, bind_inputs(plan.program, *entry, inputs));
+  SHW_ASSIGN_OR_RETURN(const std::vector<HostTensorView> in,
+                       bind_inputs(plan.program, *entry, inputs));
   std::vector<HostTensorView> out(entry->outputs.size());
   for (size_t i = 0; i < out.size(); ++i)
     if (const auto it = outputs.find(plan.program.output(*entry, i).name); it != outputs.end())
@@ -105,8 +106,8 @@ Status run(const Options& o, const std::shared_ptr<runtime::ProcessWorld>& world
   for (const Mesh::Axis& a : plan->program.mesh) ranks *= a.size;
   if (!o.json)
     std::printf("ran '%s' on %lld %s ranks; %zu tensors written to %s\n", o.entry.c_str(),
-                static_cast<long long>(ranks), world == nullptr ? "virtual" : "MPI",
-                outputs.size(), o.outputs.c_str());
+                static_cast<long long>(ranks), world == nullptr ? "virtual" : "MPI", outputs.size(),
+                o.outputs.c_str());
   JsonWriter json;
   json.begin_object().member("entry", std::string_view(o.entry)).member("ranks", ranks);
   json.member("tensors", outputs.size());

@@ -69,8 +69,7 @@ TensorFile named_outputs(const Program& program, const ProgramEntry& entry,
     const Port& port = program.output(entry, i);
     if (!port.value.valid()) continue;
     const auto* bytes = reinterpret_cast<const uint8_t*>(outputs[i].data.data());
-    file.emplace(port.name,
-                 StoredTensor{outputs[i].type, {bytes, bytes + outputs[i].data.size()}});
+    file.emplace(port.name, StoredTensor{outputs[i].type, {bytes, bytes + outputs[i].data.size()}});
   }
   return file;
 }

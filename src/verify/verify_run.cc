@@ -173,7 +173,8 @@ Status check_can_verify(const Program& program, const ProgramEntry& entry) {
                        std::string(has_state ? "changes state" : "runs after another one"));
 }
 
-Status check_tensors(const Program& program, const ProgramEntry& entry, std::span<const HostTensorView> inputs,
+Status check_tensors(const Program& program, const ProgramEntry& entry,
+                     std::span<const HostTensorView> inputs,
                      std::span<const HostTensorView> outputs,
                      std::span<const ExpectedTensor> expected) {
   if (inputs.size() != entry.inputs.size() || outputs.size() != entry.outputs.size())

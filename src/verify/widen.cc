@@ -52,8 +52,7 @@ class Retyping {
       v.type = changed(v.type, change_);
     }
     for (Port& port : to_.ports) {
-      if (!port.data.empty())
-        return unimplemented("a program with constants in other types");
+      if (!port.data.empty()) return unimplemented("a program with constants in other types");
       port.global = changed(port.global, change_);
     }
     if (change_ == Change::kWiden)

@@ -31,10 +31,10 @@ typedef struct shw_planner_changes {
   int64_t memory_limit_bytes;    /* 0: as in the options */
   shw_bytes placements;          /* JSON of shw_plan_to_placements(): the nodes that it names are
                                     given exactly these; size 0: none; lent for the call */
-  double time_limit_s;           /* wall clock, from the start of the call, all solves together; then
-                                    the best answer so far is taken, unproven; 0: as in the options */
-  const shw_cancel* cancel;      /* lent for the call; NULL: none, also if the options have one */
-  shw_progress_fn progress;      /* NULL: none */
+  double time_limit_s;      /* wall clock, from the start of the call, all solves together; then
+                               the best answer so far is taken, unproven; 0: as in the options */
+  const shw_cancel* cancel; /* lent for the call; NULL: none, also if the options have one */
+  shw_progress_fn progress; /* NULL: none */
   void* progress_user;
   const char* const* without; /* constraints to leave out, those of the options or what always
                                  holds, by the names that reports of conflicts give them; * and ?

@@ -137,8 +137,8 @@ enum {
   SHW_ROLE_PARAMETER = 1,
   SHW_ROLE_BUFFER = 2,
   SHW_ROLE_INPUT = 3,
-  SHW_ROLE_TANGENT = 4, /* gradient of a result, given by the caller */
-  SHW_ROLE_SEED = 5,    /* of a random generator */
+  SHW_ROLE_TANGENT = 4,         /* gradient of a result, given by the caller */
+  SHW_ROLE_SEED = 5,            /* of a random generator */
   SHW_ROLE_OPTIMIZER_STATE = 6, /* what an optimizer keeps beside a parameter */
   SHW_ROLE_CONSTANT = 7,        /* a small tensor that the graph carries with it */
   SHW_ROLE_RESULT = 11,

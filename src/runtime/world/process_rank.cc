@@ -45,7 +45,8 @@ Result<std::vector<HostTensor>> ProcessRank::gather_outputs(const ProgramEntry& 
   std::vector<std::byte> mine;
   for (size_t i = 0; i < outputs.size(); ++i) {
     at[i] = mine.size();
-    const auto bytes = static_cast<size_t>(port_bytes(plan_->program, plan_->program.output(entry, i)));
+    const auto bytes =
+        static_cast<size_t>(port_bytes(plan_->program, plan_->program.output(entry, i)));
     if (bytes == 0) continue;
     const auto* data = static_cast<const std::byte*>(outputs[i]->data());
     mine.insert(mine.end(), data, data + bytes);

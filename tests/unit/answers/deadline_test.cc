@@ -45,7 +45,9 @@ class Timed : public ::testing::TestWithParam<double> {
   }
   // On a machine that does much else there may have been no time to find anything.
   static bool answered(const Status& status) {
-    if (!status.ok()) EXPECT_EQ(status.code(), Code::kDeadlineExceeded) << status.message();
+    if (!status.ok()) {
+      EXPECT_EQ(status.code(), Code::kDeadlineExceeded) << status.message();
+    }
     return status.ok();
   }
   static void expect_bounded(double objective, double bound) {

@@ -24,10 +24,11 @@ TEST_P(Origins, OfRewrittenNodesAreThoseOfTheGivenGraph) {
     EXPECT_EQ(rewritten->origin_name(n), given.name(origin));
     const OpKind is = rewritten->op(n), was = given.op(origin);
     if (is == was && rewritten->name(n) == given.name(origin)) ++same;
-    if (is == OpKind::kEinsum)
+    if (is == OpKind::kEinsum) {
       EXPECT_TRUE(was == OpKind::kMm || was == OpKind::kAddmm || was == OpKind::kEinsum);
-    else if (is != OpKind::kAlias && is != OpKind::kAdd && is != OpKind::kView)
+    } else if (is != OpKind::kAlias && is != OpKind::kAdd && is != OpKind::kView) {
       EXPECT_EQ(is, was);
+    }
   }
   EXPECT_GT(2 * same, rewritten->num_nodes());
 }
@@ -55,7 +56,7 @@ TEST_P(Origins, AreWhatTheProgramsStepsName) {
 
 INSTANTIATE_TEST_SUITE_P(Graphs, Origins,
                          ::testing::Values("llama_tiny_2x4", "examples/gpt2_tiny_2x4"),
-                         [](const auto& t) { return t.index == 0 ? "llama" : "gpt2"; });
+                         [](const auto& c) { return c.index == 0 ? "llama" : "gpt2"; });
 
 }  // namespace
 }  // namespace shw

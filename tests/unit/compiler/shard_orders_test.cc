@@ -47,10 +47,11 @@ TEST_P(ShardOrders, ThatAreReportedAreLowered) {
     ordered += told.find('|') != told.npos;
   }
   for (size_t i = 0; i < g.outputs().size(); ++i)
-    if (g.outputs()[i].node.valid())
+    if (g.outputs()[i].node.valid()) {
       EXPECT_EQ(decisions[g.outputs()[i].node.v].result_layout,
                 to_string(program.output(entry, i).layout, rank))
           << program.output(entry, i).name;
+    }
   EXPECT_GT(ordered, 0u) << "no order differs from the default: the test sees nothing";
 }
 

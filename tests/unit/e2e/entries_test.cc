@@ -246,24 +246,27 @@ std::string attention_text(int64_t length) {
   return "input buffer.cache: %cache : f32[" + n + ",8] {storage=state}\n" +
          "input input.x: %x : f32[1,8]\n"
          "input input.position: %p : i64[1]\n"
-         "input input.mask: %m : f32[1," + n + "]\n"
-         "input input.all: %all : f32[" + n + ",8]\n"
-         "input input.causal: %causal : f32[" + nn + "]\n"
+         "input input.mask: %m : f32[1," +
+         n +
+         "]\n"
+         "input input.all: %all : f32[" +
+         n +
+         ",8]\n"
+         "input input.causal: %causal : f32[" +
+         nn +
+         "]\n"
          "input constant.bias: %bias : f32[1,8] {data=\"" +
          std::string("0000803f0000004000004040000080400000a0400000c0400000e04000000041") + "\"}\n" +
          "%new = index_put(%cache, %x, %p, dims=[0]) : f32[" + n + ",8]\n" +
-         "%kt = t(%new) : f32[8," + n + "]{1,8}\n" +
-         "%s = mm(%x, %kt) : f32[1," + n + "]\n" +
-         "%sm = add(%s, %m) : f32[1," + n + "]\n" +
-         "%w = softmax(%sm, dim=1) : f32[1," + n + "]\n" +
+         "%kt = t(%new) : f32[8," + n + "]{1,8}\n" + "%s = mm(%x, %kt) : f32[1," + n + "]\n" +
+         "%sm = add(%s, %m) : f32[1," + n + "]\n" + "%w = softmax(%sm, dim=1) : f32[1," + n +
+         "]\n" +
          "%y = mm(%w, %new) : f32[1,8]\n"
          "%out = add(%y, %bias) : f32[1,8]\n" +
-         "%akt = t(%all) : f32[8," + n + "]{1,8}\n" +
-         "%as = mm(%all, %akt) : f32[" + nn + "]\n" +
-         "%asm = add(%as, %causal) : f32[" + nn + "]\n" +
-         "%aw = softmax(%asm, dim=1) : f32[" + nn + "]\n" +
-         "%ay = mm(%aw, %all) : f32[" + n + ",8]\n" +
-         "%aout = add(%ay, %bias) : f32[" + n + ",8]\n" +
+         "%akt = t(%all) : f32[8," + n + "]{1,8}\n" + "%as = mm(%all, %akt) : f32[" + nn + "]\n" +
+         "%asm = add(%as, %causal) : f32[" + nn + "]\n" + "%aw = softmax(%asm, dim=1) : f32[" + nn +
+         "]\n" + "%ay = mm(%aw, %all) : f32[" + n + ",8]\n" + "%aout = add(%ay, %bias) : f32[" + n +
+         ",8]\n" +
          "return output.0 = %out, update.buffer.cache = %new in_place, output.1 = %aout\n"
          "entry decode weight=100 inputs=[1,2,3] outputs=[0,1]\n"
          "entry full inputs=[4,5] outputs=[2]\n";
@@ -317,12 +320,13 @@ return output.0 = %y, output.1 = %z
   const double once = objective("");
   EXPECT_GT(once, 0);
   EXPECT_NEAR(objective("entry a weight=3 inputs=[0,1] outputs=[0,1]"), 3 * once, 1e-9 * once);
-  const double both = objective(
-      "entry a inputs=[0,1] outputs=[0,1]\nentry b weight=2 inputs=[0,1] outputs=[0,1]");
+  const double both =
+      objective("entry a inputs=[0,1] outputs=[0,1]\nentry b weight=2 inputs=[0,1] outputs=[0,1]");
   EXPECT_NEAR(both, 3 * once, 1e-9 * once);
   // What `b` finds in its session it does not pay for again.
-  EXPECT_NEAR(objective("entry a inputs=[0,1] outputs=[0]\nentry b inputs=[] outputs=[1] after=[0]"),
-              once, 1e-9 * once);
+  EXPECT_NEAR(
+      objective("entry a inputs=[0,1] outputs=[0]\nentry b inputs=[] outputs=[1] after=[0]"), once,
+      1e-9 * once);
 }
 
 }  // namespace

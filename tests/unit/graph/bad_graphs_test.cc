@@ -168,7 +168,8 @@ std::map<std::string, Bytes> cases_of_ops() {
 
 std::map<std::string, Bytes> all_cases() {
   std::map<std::string, Bytes> all;
-  for (auto cases : {cases_of_bytes(), cases_of_structure(), cases_of_entries(), cases_of_types(), cases_of_ops()})
+  for (auto cases : {cases_of_bytes(), cases_of_structure(), cases_of_entries(), cases_of_types(),
+                     cases_of_ops()})
     all.merge(cases);
   return all;
 }

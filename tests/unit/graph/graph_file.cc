@@ -94,8 +94,8 @@ std::vector<uint8_t> GraphFile::bytes() const {
   const auto fb_nodes = write_all(b, nodes);
   const auto fb_inputs = write_all(b, inputs);
   const auto fb_outputs = write_all(b, outputs);
-  const auto fb_entries =
-      write_all(b, entries.empty() ? std::vector<EntrySpec>(num_entry_points, whole(*this)) : entries);
+  const auto fb_entries = write_all(
+      b, entries.empty() ? std::vector<EntrySpec>(num_entry_points, whole(*this)) : entries);
   b.Finish(swgr::CreateGraph(b, format_version, 0, fb_types, fb_nodes, fb_inputs, fb_outputs,
                              fb_entries),
            swgr::GraphIdentifier());

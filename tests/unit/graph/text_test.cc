@@ -109,7 +109,8 @@ TEST(GraphText, NamesLineAndColumnOfAnError) {
   EXPECT_EQ(refusal(x + "%y = relu(%x) : f32[4] {position=1}\nreturn"),
             "line 2, column 25: unknown metadata 'position'");
   EXPECT_EQ(refusal(x + "return grad.y = %x"), "line 2, column 8: no input is called 'y'");
-  EXPECT_EQ(refusal(x + "return output = %x\n%y"), "line 3, column 1: only entries may follow 'return'");
+  EXPECT_EQ(refusal(x + "return output = %x\n%y"),
+            "line 3, column 1: only entries may follow 'return'");
   EXPECT_EQ(refusal("input inputs.0: %x : f32[4]"), "line 1, column 7: unknown role 'inputs'");
   EXPECT_EQ(refusal(x + "%#7 \"y\" = relu(%x) : f32[4]\nreturn"),
             "line 2, column 1: this is node #1");

@@ -165,7 +165,8 @@ TEST(ShardOrder, MakesAParametersUseAndItsGradientOneCollectiveEach) {
   EXPECT_EQ(p->steps[3].collective.axes, std::vector<uint8_t>{0});
   const ProgramEntry& e = p->entries[0];
   EXPECT_EQ(to_string(p->ports[e.inputs[0]].layout, 2), "S(0)S(0)|1,0");
-  EXPECT_EQ(p->ports[e.inputs[0]].layout, p->ports[e.outputs[1]].layout) << "a parameter and its gradient lie alike";
+  EXPECT_EQ(p->ports[e.inputs[0]].layout, p->ports[e.outputs[1]].layout)
+      << "a parameter and its gradient lie alike";
 }
 
 TEST(ShardOrder, CostsMoreCollectivesWhenLeftAsItIs) {
@@ -197,8 +198,7 @@ TEST(Lower, CopiesOutputsThatWouldShareStorage) {
   ASSERT_TRUE(p.ok()) << p.status().message();
   EXPECT_EQ(kernels(*p), (Names{"relu", "clone", "clone"}));
   std::set<uint32_t> storages;
-  for (PortId id : p->entries[0].outputs)
-    storages.insert(p->values[p->ports[id].value].storage.v);
+  for (PortId id : p->entries[0].outputs) storages.insert(p->values[p->ports[id].value].storage.v);
   EXPECT_EQ(storages.size(), 3u);
   EXPECT_EQ(p->ports[p->entries[0].outputs[0]].name, "output");
 }

@@ -44,7 +44,8 @@ class Boundary : public ::testing::Test {
     std::map<std::string, std::string> layouts;
     if (!compiled.ok()) return layouts;
     objective_us_ = compiled->plan.summary.objective_us;
-    for (const Port& port : compiled->plan.program.ports) layouts[port.name] = to_string(port.layout, 2);
+    for (const Port& port : compiled->plan.program.ports)
+      layouts[port.name] = to_string(port.layout, 2);
     return layouts;
   }
 

@@ -37,8 +37,8 @@ class Recount {
     double fixed = 0;
     for (const Port& port : p_.ports)
       if (port.value.valid())
-          fixed += static_cast<double>(p_.values[port.value].type.bytes()) *
-                   (port.role == PortRole::kParameter ? 1 + optimizer_factor : 1);
+        fixed += static_cast<double>(p_.values[port.value].type.bytes()) *
+                 (port.role == PortRole::kParameter ? 1 + optimizer_factor : 1);
     for (uint32_t i = 0; i < p_.steps.size(); ++i) {
       double bytes = fixed;
       for (uint32_t s = 0; s < first.size(); ++s)

@@ -16,7 +16,8 @@ inline Program sample_program() {
   const StorageId w = storage(128, StorageKind::kInput, 1, -1);
   const StorageId gathered = storage(256, StorageKind::kArena, UINT32_MAX, 0);
   const StorageId positive = storage(256, StorageKind::kArena, UINT32_MAX, 256);
-  const StorageId product = storage(128, StorageKind::kArena, UINT32_MAX, 0);  // where `gathered` was
+  const StorageId product =
+      storage(128, StorageKind::kArena, UINT32_MAX, 0);  // where `gathered` was
   const StorageId y = storage(128, StorageKind::kOutput, 2, -1);
   const ValueId vx = value(row_major(Dtype::kF32, {2, 8}), x);
   const ValueId vw = value(row_major(Dtype::kF32, {8, 4}), w);
@@ -62,8 +63,7 @@ inline Program sample_program() {
   p.ports.push_back({"input.0", PortRole::kInput, row_major(Dtype::kF32, {8, 8}), s0_tp, vx});
   p.ports.push_back(
       {"param.w", PortRole::kParameter, row_major(Dtype::kF32, {8, 4}), replicated, vw});
-  p.ports.push_back(
-      {"output", PortRole::kResult, row_major(Dtype::kF32, {8, 4}), replicated, vy});
+  p.ports.push_back({"output", PortRole::kResult, row_major(Dtype::kF32, {8, 4}), replicated, vy});
   p.ports.push_back({"grad.w", PortRole::kGradient, {}, {}, {}});
   ProgramEntry e;
   e.name = "step";

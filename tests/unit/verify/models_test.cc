@@ -56,8 +56,8 @@ SmallRun run_of(const Model& model, const std::string& mesh) {
   const auto compiled = compile(model.graph, options, monitor);
   EXPECT_TRUE(compiled.ok()) << compiled.status().message();
   std::vector<runtime::HostTensor> inputs;
-  const auto views = tools::bind_inputs(
-      compiled->plan.program, compiled->plan.program.entries[0], model.tensors);
+  const auto views =
+      tools::bind_inputs(compiled->plan.program, compiled->plan.program.entries[0], model.tensors);
   EXPECT_TRUE(views.ok()) << views.status().message();
   for (const runtime::HostTensorView& v : *views)
     inputs.push_back({row_major(v.type.dtype, v.type.shape), dense_bytes(v)});
