@@ -126,8 +126,10 @@ TEST_P(ChannelTest, AnAbortEndsTheWaitForARankThatDoesNotCome) {
   lonely.fault.clear();
   for (auto& rank : ranks_) rank->provider->reset();
   EXPECT_TRUE(lonely.provider->async_status().ok());
-  lonely.specs.erase(lonely.specs.begin(), lonely.specs.end());
-  std::exchange(lonely.buffers, {});
+  for (size_t i = 0; i < lonely.buffers.size(); ++i)
+    lonely.device->free(lonely.buffers[i], lonely.specs[i]);
+  lonely.specs.clear();
+  lonely.buffers.clear();
   EXPECT_EQ(run(spec, 1, 1), (Values{{10}, {10}}));
 }
 
