@@ -121,8 +121,10 @@ void Ports::hand_over(uint32_t output, ValueId value, bool read_later) {
 void Ports::update_in_place(uint32_t first_step) {
   // First those that may take the place, since a copy reads what it copies at the end.
   std::vector<Update> copies;
+  const std::vector<Accesses> of =
+      updates_.empty() ? std::vector<Accesses>() : accesses(first_step);
   for (const Update& u : updates_) {
-    if (takes_the_place(u, first_step))
+    if (takes_the_place(u, of))
       move_storage(p_.values[u.value].storage, p_.values[input_value(u.input)].storage);
     else
       copies.push_back(u);
@@ -138,23 +140,31 @@ void Ports::update_in_place(uint32_t first_step) {
   updates_.clear();
 }
 
+// By storage, which steps from `first_step` on write and read it.
+std::vector<Ports::Accesses> Ports::accesses(uint32_t first_step) const {
+  std::vector<Accesses> of(p_.storages.size());
+  for (uint32_t i = first_step; i < p_.steps.size(); ++i) {
+    for (ValueId v : p_.steps[i].outputs)
+      if (v.valid()) {
+        Accesses& a = of[p_.values[v].storage.v];
+        a.written_twice |= a.maker.has_value();
+        a.maker = i;
+      }
+    for (ValueId v : p_.steps[i].inputs)
+      if (v.valid()) of[p_.values[v].storage.v].last_reader = i;
+  }
+  return of;
+}
+
 // The step that makes the new value is the only one that does, and the last that reads the old one;
 // if it reads it itself, then as an operand that its kernel may overwrite.
-bool Ports::takes_the_place(const Update& update, uint32_t first_step) {
+bool Ports::takes_the_place(const Update& update, const std::vector<Accesses>& of) {
   if (!is_whole_storage(update.value)) return false;
   const StorageId from = p_.values[update.value].storage;
   const StorageId to = p_.values[input_value(update.input)].storage;
   if (p_.values[update.value].type != p_.values[input_value(update.input)].type) return false;
-  std::optional<uint32_t> maker, last_reader;
-  for (uint32_t i = first_step; i < p_.steps.size(); ++i) {
-    for (ValueId v : p_.steps[i].outputs)
-      if (v.valid() && p_.values[v].storage == from) {
-        if (maker) return false;
-        maker = i;
-      }
-    for (ValueId v : p_.steps[i].inputs)
-      if (v.valid() && p_.values[v].storage == to) last_reader = i;
-  }
+  if (of[from.v].written_twice) return false;
+  const std::optional<uint32_t> maker = of[from.v].maker, last_reader = of[to.v].last_reader;
   if (!maker || p_.steps[*maker].collective.kind != CollectiveKind::kNone) return false;
   if (!last_reader || *last_reader < *maker) return true;
   if (*last_reader > *maker) return false;

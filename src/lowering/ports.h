@@ -44,7 +44,12 @@ class Ports {
   Status create_output(uint32_t output);
   bool is_whole_storage(ValueId value) const;
   std::optional<uint32_t> overwritable_operand(const ProgramStep& step, StorageId in) const;
-  bool takes_the_place(const Update& update, uint32_t first_step);
+  struct Accesses {  // to a storage, in one entry
+    std::optional<uint32_t> maker, last_reader;
+    bool written_twice = false;
+  };
+  std::vector<Accesses> accesses(uint32_t first_step) const;
+  bool takes_the_place(const Update& update, const std::vector<Accesses>& of);
   void move_storage(StorageId from, StorageId to);
 
   const Graph& g_;

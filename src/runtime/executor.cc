@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/entry.h"
 #include "runtime/entry_commands.h"
 #include "runtime/run_monitor.h"
 #include "runtime/validate.h"
@@ -250,7 +251,7 @@ Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const Plan> p
                                                    const ExecutorOptions& options) {
   if (plan == nullptr || device == nullptr || provider == nullptr)
     return invalid_argument("an executor needs a plan, a device and a place in a job");
-  SHW_RETURN_IF_ERROR(validate(plan->program, provider->mesh()));
+  SHW_RETURN_IF_ERROR(check_mesh(plan->program, provider->mesh()));
   auto impl = std::make_unique<Impl>(std::move(plan), std::move(device), std::move(provider));
   SHW_RETURN_IF_ERROR(impl->prepare(options));
   return std::unique_ptr<Executor>(new Executor(std::move(impl)));
@@ -260,9 +261,8 @@ const Program& Executor::program() const { return impl_->program(); }
 int64_t Executor::rank() const { return impl_->provider->rank(); }
 
 const ProgramEntry* Executor::find_entry(std::string_view name) const {
-  for (const ProgramEntry& entry : program().entries)
-    if (entry.name == name) return &entry;
-  return nullptr;
+  const auto entry = runtime::find_entry(program(), name);
+  return entry.ok() ? *entry : nullptr;
 }
 
 Result<Completion> Executor::enqueue(const ProgramEntry& entry, std::span<const BufferRef> inputs,

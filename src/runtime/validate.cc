@@ -1,12 +1,8 @@
 #include "runtime/validate.h"
 
-#include <algorithm>
 #include <string>
 
 namespace shw::runtime {
-namespace {
-
-std::string number(int64_t v) { return std::to_string(v); }
 
 Status check_mesh(const Program& program, const Mesh& mesh) {
   bool same = program.mesh.size() == static_cast<size_t>(mesh.rank());
@@ -15,14 +11,10 @@ Status check_mesh(const Program& program, const Mesh& mesh) {
   if (same) return {};
   std::string planned;
   for (const Mesh::Axis& axis : program.mesh)
-    planned += (planned.empty() ? "" : ",") + axis.name + "=" + number(axis.size);
+    planned += (planned.empty() ? "" : ",") + axis.name + "=" + std::to_string(axis.size);
   return failed_precondition("the plan is for the mesh " + planned + ", the job has " +
                              mesh.to_string());
 }
-
-}  // namespace
-
-Status validate(const Program& program, const Mesh& mesh) { return check_mesh(program, mesh); }
 
 Result<CollectiveSpec> collective_spec(const Program& program, const ProgramStep& step,
                                        int64_t size) {

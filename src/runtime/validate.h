@@ -7,7 +7,7 @@
 namespace shw::runtime {
 
 // FAILED_PRECONDITION: the plan is for another mesh than `mesh`.
-Status validate(const Program& program, const Mesh& mesh);
+Status check_mesh(const Program& program, const Mesh& mesh);
 
 // What addresses of elements are a multiple of: two f32 make a complex number.
 constexpr int64_t element_alignment(Dtype dtype) {

@@ -4,6 +4,7 @@
 
 #include "runtime/collective/local.h"
 #include "runtime/cpu/device.h"
+#include "runtime/entry.h"
 #include "runtime/whole_outputs.h"
 
 namespace shw::runtime {
@@ -135,16 +136,8 @@ Result<VirtualRanks::Sessions> VirtualRanks::create_sessions() {
 Result<std::vector<HostTensor>> VirtualRanks::run(std::string_view entry_name,
                                                   std::span<const HostTensorView> inputs,
                                                   const Sessions& sessions) {
-  const ProgramEntry* entry = executors_[0]->find_entry(entry_name);
-  if (entry == nullptr)
-    return Status(Code::kNotFound, "the plan has no entry '" + std::string(entry_name) + "'");
-  if (inputs.size() != entry->inputs.size())
-    return invalid_argument("entry '" + entry->name + "' has " +
-                            std::to_string(entry->inputs.size()) + " inputs, not " +
-                            std::to_string(inputs.size()));
-  for (PortId id : entry->outputs)
-    if (const Port& port = program().ports[id]; port.value.valid())
-      SHW_RETURN_IF_ERROR(check_can_shard(port, mesh_));
+  SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry,
+                       entry_to_run(program(), mesh_, entry_name, inputs.size()));
   SHW_ASSIGN_OR_RETURN(const RankBuffers in, shard_inputs(*entry, inputs));
   RankBuffers out(executors_.size());
   std::vector<Completion> done;

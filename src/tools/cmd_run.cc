@@ -8,6 +8,7 @@
 #include "import/file.h"
 #include "import/safetensors.h"
 #include "plan/plan.h"
+#include "runtime/entry.h"
 #include "tools/commands.h"
 #include "tools/execute.h"
 #include "tools/run_mpi.h"
@@ -40,7 +41,7 @@ std::vector<ExpectedTensor> outputs_in(const Program& program, const ProgramEntr
 
 Result<VerifyReport> verify(const Plan& plan, const std::string& entry_name,
                             const TensorFile& inputs, const TensorFile& outputs) {
-  SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, find_entry(plan.program, entry_name));
+  SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, runtime::find_entry(plan.program, entry_name));
   SHW_ASSIGN_OR_RETURN(const std::vector<HostTensorView> in,
                        bind_inputs(plan.program, *entry, inputs));
   std::vector<HostTensorView> out(entry->outputs.size());

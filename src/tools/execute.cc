@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "runtime/entry.h"
 #include "runtime/virtual_ranks.h"
 
 namespace shw::tools {
@@ -10,12 +11,6 @@ using import::StoredTensor;
 using import::TensorFile;
 using runtime::HostTensor;
 using runtime::HostTensorView;
-
-Result<const ProgramEntry*> find_entry(const Program& program, const std::string& name) {
-  for (const ProgramEntry& e : program.entries)
-    if (e.name == name) return &e;
-  return Status(Code::kNotFound, "the plan has no entry '" + name + "'");
-}
 
 Result<std::vector<HostTensorView>> bind_inputs(const Program& program, const ProgramEntry& entry,
                                                 const TensorFile& file) {
@@ -54,7 +49,7 @@ Result<std::vector<HostTensorView>> bind_inputs(const Program& program, const Pr
 
 Result<TensorFile> execute(std::shared_ptr<const Plan> plan, const std::string& entry_name,
                            const TensorFile& inputs) {
-  SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, find_entry(plan->program, entry_name));
+  SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, runtime::find_entry(plan->program, entry_name));
   SHW_ASSIGN_OR_RETURN(const std::vector<HostTensorView> views,
                        bind_inputs(plan->program, *entry, inputs));
   SHW_ASSIGN_OR_RETURN(const auto ranks, runtime::VirtualRanks::create(plan));

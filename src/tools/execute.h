@@ -10,9 +10,6 @@
 
 namespace shw::tools {
 
-// NOT_FOUND: no entry of that name.
-Result<const ProgramEntry*> find_entry(const Program& program, const std::string& name);
-
 // The file's tensor for every input port. Inputs are found by the names of the ports. Inputs and
 // tangents that the graph knows only by position take the file's `input.*` and `tangent.*` in order
 // of name; a complex tensor may come as real pairs. NOT_FOUND, INVALID_ARGUMENT: the tensor at

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "runtime/entry.h"
 #include "runtime/mpi/mpi_transport.h"
 #include "runtime/world/process_rank.h"
 #include "tools/commands.h"
@@ -24,7 +25,7 @@ Result<import::TensorFile> execute_on_mpi(std::shared_ptr<const Plan> plan,
                                           const std::string& entry_name,
                                           const import::TensorFile& inputs,
                                           std::shared_ptr<runtime::ProcessWorld> world) {
-  SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, find_entry(plan->program, entry_name));
+  SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, runtime::find_entry(plan->program, entry_name));
   SHW_ASSIGN_OR_RETURN(const auto views, bind_inputs(plan->program, *entry, inputs));
   SHW_ASSIGN_OR_RETURN(const auto rank, runtime::ProcessRank::create(plan, std::move(world)));
   SHW_ASSIGN_OR_RETURN(const auto outputs, rank->run(entry_name, views));

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "compiler/pipeline.h"
+#include "runtime/entry.h"
 #include "runtime/virtual_ranks.h"
 #include "verify/judge.h"
 #include "verify/numbers.h"
@@ -17,12 +18,6 @@ using runtime::HostTensor;
 using runtime::HostTensorView;
 using runtime::VirtualRanks;
 using Tensors = std::vector<HostTensor>;
-
-Result<const ProgramEntry*> entry_of(const Program& program, const std::string& name) {
-  for (const ProgramEntry& e : program.entries)
-    if (e.name == name) return &e;
-  return Status(Code::kNotFound, "the plan has no entry '" + name + "'");
-}
 
 Status check_tensor(const Port& port, const HostTensorView& tensor) {
   if (tensor.type.shape == port.global.shape && tensor.type.dtype == port.global.dtype) return {};
@@ -79,7 +74,7 @@ class Witnesses {
                                                    const VerifyOptions& options, Monitor& monitor) {
     std::unique_ptr<Witnesses> w(new Witnesses(inputs, options.entry));
     SHW_ASSIGN_OR_RETURN(Program unsharded, unsharded_program(plan, monitor));
-    SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, entry_of(unsharded, options.entry));
+    SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, runtime::find_entry(unsharded, options.entry));
     if (entry->inputs.size() != inputs.size())
       return internal_error("the unsharded program has other inputs than the plan");
     SHW_ASSIGN_OR_RETURN(Program exact, widen(unsharded, monitor));
@@ -200,7 +195,7 @@ Result<VerifyReport> verify_run(const Plan& plan, std::span<const HostTensorView
                                 std::span<const HostTensorView> outputs,
                                 std::span<const ExpectedTensor> expected,
                                 const VerifyOptions& options, Monitor& monitor) {
-  SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, entry_of(plan.program, options.entry));
+  SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, runtime::find_entry(plan.program, options.entry));
   SHW_RETURN_IF_ERROR(check_can_verify(plan.program, *entry));
   SHW_RETURN_IF_ERROR(check_tensors(plan.program, *entry, inputs, outputs, expected));
   SHW_ASSIGN_OR_RETURN(const auto witnesses, Witnesses::create(plan, inputs, options, monitor));

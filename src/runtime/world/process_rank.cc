@@ -4,6 +4,7 @@
 #include <string>
 
 #include "runtime/cpu/device.h"
+#include "runtime/entry.h"
 #include "runtime/whole_outputs.h"
 
 namespace shw::runtime {
@@ -65,16 +66,8 @@ Result<std::vector<HostTensor>> ProcessRank::gather_outputs(const ProgramEntry& 
 
 Result<std::vector<HostTensor>> ProcessRank::run(std::string_view entry_name,
                                                  std::span<const HostTensorView> inputs) {
-  const ProgramEntry* entry = executor_->find_entry(entry_name);
-  if (entry == nullptr)
-    return Status(Code::kNotFound, "the plan has no entry '" + std::string(entry_name) + "'");
-  if (inputs.size() != entry->inputs.size())
-    return invalid_argument("entry '" + entry->name + "' has " +
-                            std::to_string(entry->inputs.size()) + " inputs, not " +
-                            std::to_string(inputs.size()));
-  for (PortId id : entry->outputs)
-    if (const Port& port = plan_->program.ports[id]; port.value.valid())
-      SHW_RETURN_IF_ERROR(check_can_shard(port, mesh_));
+  SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry,
+                       entry_to_run(plan_->program, mesh_, entry_name, inputs.size()));
   SHW_ASSIGN_OR_RETURN(const std::vector<BufferRef> in, shard_inputs(*entry, inputs));
   std::vector<BufferRef> out(entry->outputs.size());
   SHW_ASSIGN_OR_RETURN(const Completion done, executor_->enqueue(*entry, in, out));
