@@ -96,7 +96,7 @@ void Ports::move_storage(StorageId from, StorageId to) {
 
 void Ports::hand_over(uint32_t output, ValueId value, bool read_later) {
   if (g_.outputs()[output].in_place) {
-    updates_.push_back({static_cast<uint32_t>(g_.outputs()[output].of_input), value});
+    updates_.push_back({static_cast<uint32_t>(g_.outputs()[output].of_input), value, read_later});
     return;
   }
   const PortId id = of_output(output);
@@ -159,7 +159,7 @@ std::vector<Ports::Accesses> Ports::accesses(uint32_t first_step) const {
 // The step that makes the new value is the only one that does, and the last that reads the old one;
 // if it reads it itself, then as an operand that its kernel may overwrite.
 bool Ports::takes_the_place(const Update& update, const std::vector<Accesses>& of) {
-  if (!is_whole_storage(update.value)) return false;
+  if (update.read_later || !is_whole_storage(update.value)) return false;
   const StorageId from = p_.values[update.value].storage;
   const StorageId to = p_.values[input_value(update.input)].storage;
   if (p_.values[update.value].type != p_.values[input_value(update.input)].type) return false;

@@ -39,6 +39,7 @@ class Ports {
   struct Update {
     uint32_t input;
     ValueId value;
+    bool read_later;  // by a later entry, from the session
   };
   Status create_input(uint32_t input, bool allow_partial);
   Status create_output(uint32_t output);

@@ -236,6 +236,32 @@ TEST_P(OnMesh, TwoStatesChangePlaces) {
   EXPECT_EQ(floats(*ranks->read_state("buffer.b")), a);
 }
 
+// What a later entry of the session reads is the session's: the input may have changed by then.
+constexpr char kReadLater[] = R"(
+input buffer.w: %w : f32[16,8]
+input input.g: %g : f32[16,8]
+%new = add(%w, %g) : f32[16,8]
+%y = relu(%new) : f32[16,8]
+return update.buffer.w = %new in_place, output = %y
+entry first inputs=[0,1] outputs=[0]
+entry second inputs=[] outputs=[1] after=[0]
+)";
+
+TEST_P(OnMesh, AnUpdateThatALaterEntryReadsIsKeptInTheSession) {
+  const auto plan = planned_text(kReadLater, GetParam());
+  ASSERT_NE(plan, nullptr);
+  const auto ranks = ranks_of(plan);
+  ASSERT_NE(ranks, nullptr);
+  const std::vector<float> w = ramp(128, 0.25f), g = ramp(128, 0.5f);
+  const HostTensorView in[] = {f32(w, {16, 8}), f32(g, {16, 8})};
+  ASSERT_TRUE(ranks->run("first", in).ok());
+  const auto out = ranks->run("second", {});
+  ASSERT_TRUE(out.ok()) << out.status().message();
+  std::vector<float> y(w.size());
+  for (size_t i = 0; i < w.size(); ++i) y[i] = std::max(w[i] + g[i], 0.0f);
+  EXPECT_EQ(floats((*out)[0]), y);
+}
+
 // ---- a cache that one entry fills and another reads, and a constant
 
 // `decode` puts row `position` of the cache and attends to all rows up to it; `full` does the whole
