@@ -5,6 +5,7 @@
 // or, when it makes a handle, make_handle(out, "out_plan", [&]() -> Result<unique_ptr<…>> { … }).
 #pragma once
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -13,15 +14,17 @@
 #include <type_traits>
 #include <utility>
 
-#include "shardwise/shardwise.h"
+#include "shardwise/base.h"
 #include "support/status.h"
 
 // Trivially destructible, so that the one for exhausted memory can be a constant.
 struct shw_status {
   shw_code code;
   const char* message;
-  int64_t node_index;
+  size_t node_index;
   const char* node_name;
+  const char* const* conflicts;
+  size_t num_conflicts;
   const char* file;
   int32_t line;
 };
@@ -79,6 +82,10 @@ inline Status check_struct_size(size_t size, size_t min_size) {
   return {};
 }
 
+// The size of a struct up to and with its last field of the release that introduced it: what every
+// caller's struct_size is at least.
+#define SHW_SIZE_TO(type, field) (offsetof(type, field) + sizeof(type::field))
+
 // Reads a struct of the caller. Shorter than ours (an older caller): the tail is zero. Longer (a
 // newer caller): fine while the part that we do not know is all zero. `min_size` is the struct's
 // size in the first release that had it. NULL: all defaults.
@@ -131,13 +138,13 @@ shw_status* fill_struct(T* out, const char* out_name, size_t min_size, F&& body)
   });
 }
 
-// A frozen struct or a number as an out-parameter.
+// A frozen struct or a number as an out-parameter; `unset` on failure.
 template <class T, class F>
-shw_status* fill_value(T* out, const char* out_name, F&& body) noexcept {
-  if (out != nullptr) *out = T{};
+shw_status* fill_value(T* out, const char* out_name, F&& body, T unset = T{}) noexcept {
+  if (out != nullptr) *out = unset;
   return guard([&]() -> Status {
     if (out == nullptr) return null_argument(out_name);
-    T value{};
+    T value = unset;
     SHW_RETURN_IF_ERROR(std::forward<F>(body)(value));
     *out = value;
     return {};

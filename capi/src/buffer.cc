@@ -1,7 +1,6 @@
 // shw_buffer.
 #include "buffer.h"
 
-#include "host_device.h"
 #include "runtime/strided.h"
 
 namespace shw::capi {
@@ -30,20 +29,27 @@ void copy_window(const TensorType& to_type, void* to, const TensorType& from_typ
       .run(to, from);
 }
 
-Result<std::unique_ptr<shw_buffer>> import_copy(const ContextRef& context, const shw_tensor& tensor,
+Result<std::unique_ptr<shw_buffer>> import_copy(const DeviceRef& device, const shw_tensor& tensor,
                                                 const TensorType& type) {
   const TensorType dense = row_major(type.dtype, type.shape);
-  auto buffer = allocate_buffer(context, dense, dense.bytes());
-  copy_window(dense, buffer->data(), type, tensor.data);
+  SHW_ASSIGN_OR_RETURN(auto buffer, allocate_buffer(device, dense, dense.bytes()));
+  SHW_ASSIGN_OR_RETURN(HostWindow window, HostWindow::of(*buffer));
+  copy_window(dense, window.data(), type, tensor.data);
+  SHW_RETURN_IF_ERROR(window.write_back());
   return buffer;
 }
 
-Result<std::unique_ptr<shw_buffer>> import_in_place(const shw_tensor& tensor,
+Result<std::unique_ptr<shw_buffer>> import_in_place(const DeviceRef& device,
+                                                    const shw_tensor& tensor,
                                                     const TensorType& type, shw_release_fn release,
                                                     void* release_user) {
+  if (!device->can().host_access)
+    return unimplemented("host memory cannot be used in place by device '" +
+                         std::string(device->device_class().name) + "'");
   SHW_ASSIGN_OR_RETURN(const int64_t bytes, window_bytes(type));
   auto buffer = std::make_unique<shw_buffer>();
   buffer->type = type;
+  buffer->device = device;
   std::function<void()> on_release;
   if (release != nullptr)
     on_release = [release, release_user, data = tensor.data] { release(release_user, data); };
@@ -89,15 +95,34 @@ Result<TensorType> type_of(const shw_tensor& tensor) {
   return type;
 }
 
-std::unique_ptr<shw_buffer> allocate_buffer(const ContextRef& context, const TensorType& type,
-                                            int64_t bytes, int64_t offset_bytes) {
+Result<std::unique_ptr<shw_buffer>> allocate_buffer(const DeviceRef& device, const TensorType& type,
+                                                    int64_t bytes, int64_t offset_bytes) {
   auto buffer = std::make_unique<shw_buffer>();
-  auto memory = runtime::Buffer::allocate(make_host_device(context), {bytes});
-  if (!memory.ok()) throw std::bad_alloc();  // the host refuses for no other reason
   buffer->type = type;
-  buffer->memory = std::move(*memory);
+  buffer->device = device;
+  SHW_ASSIGN_OR_RETURN(buffer->memory, runtime::Buffer::allocate(device, {bytes}));
   buffer->offset_bytes = offset_bytes;
   return buffer;
+}
+
+Result<HostWindow> HostWindow::of(const shw_buffer& buffer) {
+  HostWindow window;
+  window.buffer_ = &buffer;
+  if (buffer.device->can().host_access) {
+    window.in_place_ = buffer.data();
+    return window;
+  }
+  SHW_ASSIGN_OR_RETURN(const int64_t bytes, window_bytes(buffer.type));
+  window.copy_.resize(static_cast<size_t>(bytes));
+  SHW_RETURN_IF_ERROR(buffer.device->copy(window.copy_.data(), buffer.data(), bytes,
+                                          runtime::CopyKind::kDeviceToHost));
+  return window;
+}
+
+Status HostWindow::write_back() {
+  if (in_place_ != nullptr) return {};
+  return buffer_->device->copy(buffer_->data(), copy_.data(), static_cast<int64_t>(copy_.size()),
+                               runtime::CopyKind::kHostToDevice);
 }
 
 bool same_window(const TensorType& a, const TensorType& b) {
@@ -112,30 +137,32 @@ bool same_window(const TensorType& a, const TensorType& b) {
 using namespace shw;
 using namespace shw::capi;
 
-shw_status* shw_buffer_create(shw_context* context, shw_dtype dtype, const int64_t* dims,
+shw_status* shw_buffer_create(shw_device* device, shw_dtype dtype, const int64_t* dims,
                               int32_t rank, shw_buffer** out_buffer) {
   return make_handle(out_buffer, "out_buffer", [&]() -> Result<std::unique_ptr<shw_buffer>> {
-    SHW_WANT(context);
+    SHW_WANT(device);
     SHW_ASSIGN_OR_RETURN(const TensorType type, make_type(dtype, dims, nullptr, rank));
-    auto buffer = allocate_buffer(context->ref, type, type.bytes());
-    std::memset(buffer->data(), 0, static_cast<size_t>(type.bytes()));
+    SHW_ASSIGN_OR_RETURN(auto buffer, allocate_buffer(device->ref, type, type.bytes()));
+    SHW_ASSIGN_OR_RETURN(HostWindow window, HostWindow::of(*buffer));
+    if (type.bytes() > 0) std::memset(window.data(), 0, static_cast<size_t>(type.bytes()));
+    SHW_RETURN_IF_ERROR(window.write_back());
     return buffer;
   });
 }
 
-shw_status* shw_buffer_import(shw_context* context, const shw_tensor* tensor, shw_borrow borrow,
+shw_status* shw_buffer_import(shw_device* device, const shw_tensor* tensor, shw_borrow borrow,
                               shw_release_fn release, void* release_user, shw_buffer** out_buffer) {
   return make_handle(out_buffer, "out_buffer", [&]() -> Result<std::unique_ptr<shw_buffer>> {
-    SHW_WANT(context);
+    SHW_WANT(device);
     SHW_WANT(tensor);
     SHW_ASSIGN_OR_RETURN(const TensorType type, type_of(*tensor));
     switch (borrow) {
       case SHW_BORROW_COPY:
         if (release != nullptr)
           return invalid_argument("memory that is copied is not released: release must be NULL");
-        return import_copy(context->ref, *tensor, type);
+        return import_copy(device->ref, *tensor, type);
       case SHW_BORROW_UNTIL_RELEASE:
-        return import_in_place(*tensor, type, release, release_user);
+        return import_in_place(device->ref, *tensor, type, release, release_user);
       default:
         return invalid_argument("borrow " + std::to_string(borrow) + " is unknown");
     }
@@ -151,7 +178,7 @@ shw_status* shw_buffer_get_tensor(const shw_buffer* buffer, shw_tensor* out_tens
            type.strides.begin(),
            type.rank(),
            static_cast<shw_dtype>(type.dtype),
-           SHW_DEVICE_CPU,
+           kind_of(*buffer->device),
            0};
     return {};
   });
@@ -163,8 +190,9 @@ shw_status* shw_buffer_read(const shw_buffer* buffer, void* data, size_t size) {
     SHW_RETURN_IF_ERROR(check_size(*buffer, size));
     if (size == 0) return {};
     SHW_WANT(data);
+    SHW_ASSIGN_OR_RETURN(const HostWindow window, HostWindow::of(*buffer));
     const TensorType dense = row_major(buffer->type.dtype, buffer->type.shape);
-    copy_window(dense, data, buffer->type, buffer->data());
+    copy_window(dense, data, buffer->type, window.data());
     return {};
   });
 }
@@ -175,9 +203,10 @@ shw_status* shw_buffer_write(shw_buffer* buffer, const void* data, size_t size) 
     SHW_RETURN_IF_ERROR(check_size(*buffer, size));
     if (size == 0) return {};
     SHW_WANT(data);
+    SHW_ASSIGN_OR_RETURN(HostWindow window, HostWindow::of(*buffer));
     const TensorType dense = row_major(buffer->type.dtype, buffer->type.shape);
-    copy_window(buffer->type, buffer->data(), dense, data);
-    return {};
+    copy_window(buffer->type, window.data(), dense, data);
+    return window.write_back();
   });
 }
 

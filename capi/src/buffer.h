@@ -1,12 +1,14 @@
 // What a buffer is behind its handle: a tensor's type and a window into memory that runs may share.
 #pragma once
-#include "context.h"
+#include <vector>
+
+#include "device.h"
 #include "runtime/buffer.h"
-#include "shardwise/runtime.h"
 #include "tensor/tensor_type.h"
 
 struct shw_buffer {
   shw::TensorType type;
+  shw::capi::DeviceRef device;  // whose memory it is
   shw::runtime::BufferRef memory;
   int64_t offset_bytes = 0;  // of element 0
 
@@ -22,11 +24,26 @@ Result<TensorType> make_type(shw_dtype dtype, const int64_t* dims, const int64_t
 // Checked: a sound type, the CPU's memory.
 Result<TensorType> type_of(const shw_tensor& tensor);
 
-// In the context's memory, not filled. `bytes`: at least what the window needs.
-std::unique_ptr<shw_buffer> allocate_buffer(const ContextRef& context, const TensorType& type,
-                                            int64_t bytes, int64_t offset_bytes = 0);
+// Not filled. `bytes`: of the memory, at least what the window needs.
+Result<std::unique_ptr<shw_buffer>> allocate_buffer(const DeviceRef& device, const TensorType& type,
+                                                    int64_t bytes, int64_t offset_bytes = 0);
 
 // The same elements at the same places: strides of dims of size 1 say nothing.
 bool same_window(const TensorType& a, const TensorType& b);
+
+// A buffer's window where the host can read and write it: the memory itself, or a copy of it.
+class HostWindow {
+ public:
+  static Result<HostWindow> of(const shw_buffer& buffer);
+  void* data() { return in_place_ != nullptr ? in_place_ : copy_.data(); }
+  const void* data() const { return in_place_ != nullptr ? in_place_ : copy_.data(); }
+  // Brings what was written to the buffer.
+  Status write_back();
+
+ private:
+  const shw_buffer* buffer_ = nullptr;
+  void* in_place_ = nullptr;
+  std::vector<std::byte> copy_;
+};
 
 }  // namespace shw::capi

@@ -1,14 +1,17 @@
 // shw_builder: a graph by calls.
 #include "shardwise/builder.h"
 
-#include <cstddef>
+#include <algorithm>
 #include <vector>
 
 #include "blob.h"
 #include "buffer.h"
 #include "graph/graph.h"
+#include "graph/reader.h"
 #include "graph/writer.h"
+#include "ops/entries.h"
 #include "rewrite/verify.h"
+#include "runtime/strided.h"
 
 using namespace shw;
 using namespace shw::capi;
@@ -23,8 +26,11 @@ struct shw_builder {
 namespace shw::capi {
 namespace {
 
-constexpr size_t kNodeOptionsSize_0_1 = offsetof(shw_node_options, reserved) + sizeof(int32_t);
-constexpr size_t kResultTypeSize_0_1 = offsetof(shw_result_type, dims) + 8 * sizeof(int64_t);
+constexpr size_t kNodeOptionsSize_0_2 = SHW_SIZE_TO(shw_node_options, reserved);
+constexpr size_t kResultTypeSize_0_2 = SHW_SIZE_TO(shw_result_type, dims);
+constexpr size_t kInputSize_0_2 = SHW_SIZE_TO(shw_builder_input, dims);
+constexpr size_t kOutputSize_0_2 = SHW_SIZE_TO(shw_builder_output, of_input);
+constexpr size_t kEntrySize_0_2 = SHW_SIZE_TO(shw_builder_entry, num_after);
 constexpr uint32_t kMaxNodes = 1u << 20;  // as graph/reader.h
 
 static_assert(kMaxRank == 8, "shw_result_type has as many dims");
@@ -46,7 +52,7 @@ struct NodeTexts {
 std::string text_or_empty(const char* text) { return text == nullptr ? std::string() : text; }
 
 Result<NodeTexts> read_options(const shw_node_options* in) {
-  SHW_ASSIGN_OR_RETURN(const shw_node_options o, copy_in(in, kNodeOptionsSize_0_1));
+  SHW_ASSIGN_OR_RETURN(const shw_node_options o, copy_in(in, kNodeOptionsSize_0_2));
   SHW_RETURN_IF_ERROR(check_flags(o.flags, SHW_NODE_HAS_SEQUENCE_NR | SHW_NODE_HAS_REGION));
   SHW_RETURN_IF_ERROR(check_reserved(o.reserved));
   if (o.phase < 0 || o.phase > SHW_PHASE_BACKWARD)
@@ -116,11 +122,10 @@ Result<Attrs> read_attrs(const shw_attr* attrs, size_t count) {
   return out;
 }
 
-// SHW_NO_NODE where `may_be_absent`, else a node of the graph.
-Result<NodeId> node_of(const Graph& graph, int32_t node, const char* what) {
-  if (node == SHW_NO_NODE) return kNoNode;
-  if (node >= 0 && static_cast<uint32_t>(node) < graph.num_nodes())
-    return NodeId{static_cast<uint32_t>(node)};
+// SHW_NONE, or a node of the graph.
+Result<NodeId> node_of(const Graph& graph, size_t node, const char* what) {
+  if (node == SHW_NONE) return kNoNode;
+  if (node < graph.num_nodes()) return NodeId{static_cast<uint32_t>(node)};
   return invalid_argument(std::string(what) + " is node " + std::to_string(node) +
                           ": the graph has " + std::to_string(graph.num_nodes()) + " nodes");
 }
@@ -131,52 +136,130 @@ Status check_room(const Graph& graph) {
                 "a graph has at most " + std::to_string(kMaxNodes) + " nodes");
 }
 
-Result<InputInfo> input_info(const Graph& graph, shw_role role, const char* name,
-                             int32_t position) {
-  if (role < SHW_ROLE_PARAMETER || role > SHW_ROLE_SEED)
-    return invalid_argument("role " + std::to_string(role) + " is none of an input");
-  InputInfo info{.node = NodeId{graph.num_nodes()},
-                 .role = static_cast<InputRole>(role),
-                 .name = text_or_empty(name),
-                 .position = position};
-  const bool named = role == SHW_ROLE_PARAMETER || role == SHW_ROLE_BUFFER;
-  if (named && info.name.empty()) return invalid_argument("a parameter or buffer needs a name");
-  if (named ? position != -1 : position < -1)
-    return invalid_argument("position is " + std::to_string(position));
+Result<InputStorage> storage_of(shw_storage storage) {
+  switch (storage) {
+    case 0:
+    case SHW_STORAGE_PORT:
+      return InputStorage::kPort;
+    case SHW_STORAGE_STATE:
+      return InputStorage::kState;
+    case SHW_STORAGE_CONSTANT:
+      return invalid_argument("constants are added by shw_builder_add_constant");
+    default:
+      return invalid_argument("storage " + std::to_string(storage) + " is unknown");
+  }
+}
+
+Status check_name_is_new(const Graph& graph, const InputInfo& info) {
   for (const InputInfo& other : graph.inputs())
     if (other.role == info.role && !info.name.empty() && other.name == info.name)
       return invalid_argument("there is an input '" + graph.full_name(other) + "' already");
-  if (info.name.empty() && position >= 0) info.name = std::to_string(position);
+  return {};
+}
+
+Result<InputInfo> input_info(const Graph& graph, const shw_builder_input& in) {
+  if (in.role < SHW_ROLE_PARAMETER || in.role > SHW_ROLE_OPTIMIZER_STATE)
+    return invalid_argument("role " + std::to_string(in.role) + " is not one of an input");
+  InputInfo info{.node = NodeId{graph.num_nodes()},
+                 .role = static_cast<InputRole>(in.role),
+                 .name = text_or_empty(in.name)};
+  SHW_ASSIGN_OR_RETURN(info.storage, storage_of(in.storage));
+  const bool has_position = in.role == SHW_ROLE_INPUT || in.role == SHW_ROLE_TANGENT;
+  if (has_position) {
+    if (in.position > kMaxNodes)
+      return invalid_argument("position is " + std::to_string(in.position));
+    info.position = static_cast<int32_t>(in.position);
+    if (info.name.empty()) info.name = std::to_string(in.position);
+  }
+  if (info.name.empty()) return invalid_argument("an input of this role needs a name");
+  SHW_RETURN_IF_ERROR(check_name_is_new(graph, info));
   return info;
 }
 
-Result<OutputInfo> output_info(const Graph& graph, shw_role role, int32_t node, const char* name,
-                               int32_t of_input) {
-  if (role < SHW_ROLE_RESULT || role > SHW_ROLE_UPDATE)
-    return invalid_argument("role " + std::to_string(role) + " is none of an output");
+Result<InputInfo> constant_info(const Graph& graph, const char* name, const TensorType& type,
+                                const shw_tensor& tensor) {
+  InputInfo info{
+      .node = NodeId{graph.num_nodes()}, .role = InputRole::kConstant, .name = text_or_empty(name)};
+  if (info.name.empty()) return invalid_argument("a constant needs a name");
+  SHW_RETURN_IF_ERROR(check_name_is_new(graph, info));
+  const size_t most = GraphLimits().max_constant_bytes;
+  const auto bytes = static_cast<size_t>(type.bytes());
+  if (bytes > most)
+    return invalid_argument("the constant has " + std::to_string(bytes) + " bytes; at most " +
+                            std::to_string(most) + " are allowed");
+  auto data = std::make_shared<std::vector<uint8_t>>(bytes);
+  runtime::StridedCopy(type.shape, dtype_size(type.dtype), row_major_strides(type.shape),
+                       type.strides)
+      .run(data->data(), tensor.data);
+  info.data = std::move(data);
+  return info;
+}
+
+// The name of a result where the caller gives none: its place among the results.
+std::string next_result_name(const Graph& graph) {
+  const auto outputs = graph.outputs();
+  return std::to_string(std::ranges::count_if(
+      outputs, [](const OutputInfo& o) { return o.role == OutputRole::kResult; }));
+}
+
+Result<OutputInfo> output_info(const Graph& graph, const shw_builder_output& out) {
+  if (out.role < SHW_ROLE_RESULT || out.role > SHW_ROLE_UPDATE)
+    return invalid_argument("role " + std::to_string(out.role) + " is not one of an output");
   OutputInfo info{.node = kNoNode,
-                  .role = static_cast<OutputRole>(role - SHW_ROLE_RESULT + 1),
-                  .name = text_or_empty(name)};
-  SHW_ASSIGN_OR_RETURN(info.node, node_of(graph, node, "the output"));
+                  .role = static_cast<OutputRole>(out.role - SHW_ROLE_RESULT + 1),
+                  .name = text_or_empty(out.name)};
+  SHW_ASSIGN_OR_RETURN(info.node, node_of(graph, out.node, "the output"));
   if (info.node.valid() && graph.is_tuple(info.node))
-    return invalid_argument("an output is one tensor, and node " + std::to_string(node) +
+    return invalid_argument("an output is one tensor, and node " + std::to_string(out.node) +
                             " is a tuple");
-  SHW_ASSIGN_OR_RETURN(const NodeId input, node_of(graph, of_input, "of_input"));
-  if (role == SHW_ROLE_RESULT) {
-    if (input.valid()) return invalid_argument("a result belongs to no input");
-    if (info.name.empty()) {
-      size_t place = 0;
-      for (const OutputInfo& other : graph.outputs()) place += other.role == OutputRole::kResult;
-      info.name = std::to_string(place);
-    }
+  if (out.in_place != 0 && (out.in_place != 1 || out.role != SHW_ROLE_UPDATE))
+    return invalid_argument("in_place is 1 for updates only, and otherwise 0");
+  info.in_place = out.in_place != 0;
+  if (out.role == SHW_ROLE_RESULT) {
+    if (info.name.empty()) info.name = next_result_name(graph);
     return info;
   }
   if (!info.name.empty()) return invalid_argument("a gradient or update has the name of its input");
+  SHW_ASSIGN_OR_RETURN(const NodeId input, node_of(graph, out.of_input, "of_input"));
   if (!input.valid() || graph.input_index(input) < 0)
-    return invalid_argument("of_input is no input of the graph");
+    return invalid_argument("of_input is not an input of the graph");
   info.of_input = graph.input_index(input);
+  const bool is_state =
+      graph.inputs()[static_cast<size_t>(info.of_input)].storage == InputStorage::kState;
+  if (is_state && out.role == SHW_ROLE_UPDATE) info.in_place = true;
   return info;
 }
+
+// Indices below `count`, ascending.
+Result<std::vector<uint32_t>> indices_of(const size_t* given, size_t size, size_t count,
+                                         const char* what) {
+  std::vector<uint32_t> ours;
+  if (size != 0 && given == nullptr) return null_argument(what);
+  for (size_t i = 0; i < size; ++i) {
+    if (given[i] >= count || (i > 0 && given[i] <= given[i - 1]))
+      return invalid_argument(std::string(what) + "[" + std::to_string(i) + "] is " +
+                              std::to_string(given[i]) + ": they must ascend, below " +
+                              std::to_string(count));
+    ours.push_back(static_cast<uint32_t>(given[i]));
+  }
+  return ours;
+}
+
+Result<EntryInfo> entry_info(const Graph& graph, const shw_builder_entry& in) {
+  EntryInfo info;
+  info.name = text_or_empty(in.name);
+  const std::vector<EntryInfo>& given = graph.given_entries();
+  if (info.name.empty()) return invalid_argument("an entry needs a name");
+  if (std::ranges::any_of(given, [&](const EntryInfo& e) { return e.name == info.name; }))
+    return invalid_argument("there is an entry '" + info.name + "' already");
+  if (!(in.weight >= 0)) return invalid_argument("weight is " + std::to_string(in.weight));
+  if (in.weight != 0) info.weight = in.weight;
+  SHW_ASSIGN_OR_RETURN(info.outputs,
+                       indices_of(in.outputs, in.num_outputs, graph.outputs().size(), "outputs"));
+  SHW_ASSIGN_OR_RETURN(info.after, indices_of(in.after, in.num_after, given.size(), "after"));
+  return info;
+}
+
 static_assert(static_cast<int>(OutputRole::kResult) == 1 &&
               static_cast<int>(OutputRole::kGradient) == SHW_ROLE_GRADIENT - SHW_ROLE_RESULT + 1 &&
               static_cast<int>(OutputRole::kUpdate) == SHW_ROLE_UPDATE - SHW_ROLE_RESULT + 1);
@@ -191,22 +274,36 @@ void change(shw_builder& builder, F&& f) {
 
 // What every function that adds a node has in common: `*out_node` is written in any case.
 template <class F>
-shw_status* add(shw_builder* builder, int32_t* out_node, F&& f) {
-  if (out_node != nullptr) *out_node = SHW_NO_NODE;
-  return guard([&]() -> Status {
-    SHW_WANT(out_node);
-    SHW_WANT(builder);
-    SHW_RETURN_IF_ERROR(check_usable(*builder));
-    SHW_RETURN_IF_ERROR(check_room(builder->graph));
-    SHW_RETURN_IF_ERROR(std::forward<F>(f)());
-    *out_node = static_cast<int32_t>(builder->graph.num_nodes()) - 1;
-    return {};
+shw_status* add(shw_builder* builder, size_t* out_node, F&& f) {
+  return fill_value(
+      out_node, "out_node",
+      [&](size_t& node) -> Status {
+        SHW_WANT(builder);
+        SHW_RETURN_IF_ERROR(check_usable(*builder));
+        SHW_RETURN_IF_ERROR(check_room(builder->graph));
+        SHW_RETURN_IF_ERROR(std::forward<F>(f)());
+        node = builder->graph.num_nodes() - 1;
+        return {};
+      },
+      SHW_NONE);
+}
+
+Status add_input(shw_builder& builder, const TensorType& type, InputInfo info,
+                 const shw_node_options* options) {
+  SHW_ASSIGN_OR_RETURN(NodeTexts texts, read_options(options));
+  change(builder, [&](Graph& graph) {
+    if (texts.name.empty()) texts.name = graph.full_name(info);
+    graph.add_input(std::move(texts.name), type, std::move(info), std::move(texts.meta));
   });
+  return {};
 }
 
 }  // namespace
 }  // namespace shw::capi
 
+void shw_builder_input_init(shw_builder_input* input, size_t size) { init_struct(input, size); }
+void shw_builder_output_init(shw_builder_output* output, size_t size) { init_struct(output, size); }
+void shw_builder_entry_init(shw_builder_entry* entry, size_t size) { init_struct(entry, size); }
 void shw_node_options_init(shw_node_options* options, size_t size) { init_struct(options, size); }
 void shw_result_type_init(shw_result_type* type, size_t size) { init_struct(type, size); }
 
@@ -219,25 +316,31 @@ shw_status* shw_builder_create(shw_context* context, shw_builder** out_builder) 
   });
 }
 
-shw_status* shw_builder_add_input(shw_builder* builder, shw_role role, const char* name,
-                                  int32_t position, shw_dtype dtype, const int64_t* dims,
-                                  int32_t rank, const shw_node_options* options,
-                                  int32_t* out_node) {
+shw_status* shw_builder_add_input(shw_builder* builder, const shw_builder_input* input,
+                                  const shw_node_options* options, size_t* out_node) {
   return add(builder, out_node, [&]() -> Status {
-    SHW_ASSIGN_OR_RETURN(const TensorType type, make_type(dtype, dims, nullptr, rank));
-    SHW_ASSIGN_OR_RETURN(InputInfo info, input_info(builder->graph, role, name, position));
-    SHW_ASSIGN_OR_RETURN(NodeTexts texts, read_options(options));
-    change(*builder, [&](Graph& graph) {
-      if (texts.name.empty()) texts.name = graph.full_name(info);
-      graph.add_input(std::move(texts.name), type, std::move(info), std::move(texts.meta));
-    });
-    return {};
+    SHW_WANT(input);
+    SHW_ASSIGN_OR_RETURN(const shw_builder_input in, copy_in(input, kInputSize_0_2));
+    SHW_ASSIGN_OR_RETURN(const TensorType type, make_type(in.dtype, in.dims, nullptr, in.rank));
+    SHW_ASSIGN_OR_RETURN(InputInfo info, input_info(builder->graph, in));
+    return add_input(*builder, type, std::move(info), options);
   });
 }
 
-shw_status* shw_builder_add_node(shw_builder* builder, const char* op, const int32_t* operands,
+shw_status* shw_builder_add_constant(shw_builder* builder, const char* name,
+                                     const shw_tensor* tensor, const shw_node_options* options,
+                                     size_t* out_node) {
+  return add(builder, out_node, [&]() -> Status {
+    SHW_WANT(tensor);
+    SHW_ASSIGN_OR_RETURN(const TensorType type, type_of(*tensor));
+    SHW_ASSIGN_OR_RETURN(InputInfo info, constant_info(builder->graph, name, type, *tensor));
+    return add_input(*builder, row_major(type.dtype, type.shape), std::move(info), options);
+  });
+}
+
+shw_status* shw_builder_add_node(shw_builder* builder, const char* op, const size_t* operands,
                                  size_t num_operands, const shw_attr* attrs, size_t num_attrs,
-                                 const shw_node_options* options, int32_t* out_node) {
+                                 const shw_node_options* options, size_t* out_node) {
   return add(builder, out_node, [&]() -> Status {
     SHW_WANT(op);
     const std::optional<OpKind> kind = op_from_name(op);
@@ -251,6 +354,7 @@ shw_status* shw_builder_add_node(shw_builder* builder, const char* op, const int
                            node_of(builder->graph, operands[i], "an operand"));
     }
     SHW_ASSIGN_OR_RETURN(Attrs ours, read_attrs(attrs, num_attrs));
+    add_absent_operands(*kind, ours, nodes);
     SHW_ASSIGN_OR_RETURN(NodeTexts texts, read_options(options));
     auto inferred = infer_results(builder->graph, *kind, nodes, ours);
     if (!inferred.ok()) {
@@ -266,28 +370,55 @@ shw_status* shw_builder_add_node(shw_builder* builder, const char* op, const int
   });
 }
 
-shw_status* shw_builder_add_output(shw_builder* builder, shw_role role, int32_t node,
-                                   const char* name, int32_t of_input) {
-  return guard([&]() -> Status {
-    SHW_WANT(builder);
-    SHW_RETURN_IF_ERROR(check_usable(*builder));
-    SHW_ASSIGN_OR_RETURN(OutputInfo info, output_info(builder->graph, role, node, name, of_input));
-    change(*builder, [&](Graph& graph) { graph.add_output(std::move(info)); });
-    return {};
-  });
+shw_status* shw_builder_add_output(shw_builder* builder, const shw_builder_output* output,
+                                   size_t* out_output) {
+  return fill_value(
+      out_output, "out_output",
+      [&](size_t& index) -> Status {
+        SHW_WANT(builder);
+        SHW_WANT(output);
+        SHW_RETURN_IF_ERROR(check_usable(*builder));
+        SHW_ASSIGN_OR_RETURN(const shw_builder_output out, copy_in(output, kOutputSize_0_2));
+        SHW_ASSIGN_OR_RETURN(OutputInfo info, output_info(builder->graph, out));
+        change(*builder, [&](Graph& graph) { graph.add_output(std::move(info)); });
+        index = builder->graph.outputs().size() - 1;
+        return {};
+      },
+      SHW_NONE);
 }
 
-shw_status* shw_builder_get_type(const shw_builder* builder, int32_t node, size_t result,
+shw_status* shw_builder_add_entry(shw_builder* builder, const shw_builder_entry* entry,
+                                  size_t* out_entry) {
+  return fill_value(
+      out_entry, "out_entry",
+      [&](size_t& index) -> Status {
+        SHW_WANT(builder);
+        SHW_WANT(entry);
+        SHW_RETURN_IF_ERROR(check_usable(*builder));
+        SHW_ASSIGN_OR_RETURN(const shw_builder_entry in, copy_in(entry, kEntrySize_0_2));
+        SHW_ASSIGN_OR_RETURN(EntryInfo info, entry_info(builder->graph, in));
+        change(*builder, [&](Graph& graph) {
+          std::vector<EntryInfo> entries = graph.given_entries();
+          entries.push_back(std::move(info));
+          list_needed_inputs(graph, entries);
+          graph.set_entries(std::move(entries));
+        });
+        index = builder->graph.given_entries().size() - 1;
+        return {};
+      },
+      SHW_NONE);
+}
+
+shw_status* shw_builder_get_type(const shw_builder* builder, size_t node, size_t result,
                                  shw_result_type* out_type) {
-  return fill_struct(out_type, "out_type", kResultTypeSize_0_1, [&](auto& out) -> Status {
+  return fill_struct(out_type, "out_type", kResultTypeSize_0_2, [&](auto& out) -> Status {
     SHW_WANT(builder);
     SHW_RETURN_IF_ERROR(check_usable(*builder));
     const Graph& graph = builder->graph;
-    const size_t index = node < 0 ? SIZE_MAX : static_cast<size_t>(node);
-    SHW_RETURN_IF_ERROR(check_index(index, graph.num_nodes(), "node"));
+    SHW_RETURN_IF_ERROR(check_index(node, graph.num_nodes(), "node"));
     const auto results = graph.results(NodeId{static_cast<uint32_t>(node)});
     SHW_RETURN_IF_ERROR(check_index(result, results.size(), "result"));
-    out.num_results = static_cast<int32_t>(results.size());
+    out.num_results = results.size();
     if (!results[result]) return {};
     const TensorType& type = *results[result];
     out.present = 1;

@@ -3,8 +3,6 @@
 
 #include "runtime/world/registry.h"
 
-#include <cstddef>
-
 #define SHW_TEXT_(x) #x
 #define SHW_TEXT(x) SHW_TEXT_(x)
 
@@ -37,11 +35,10 @@ void Context::log(shw_log_level level, const std::string& message, SourceLoc loc
 
 namespace {
 
-constexpr size_t kContextOptionsSize_0_1 =
-    offsetof(shw_context_options, reserved) + sizeof(int32_t);
+constexpr size_t kContextOptionsSize_0_2 = SHW_SIZE_TO(shw_context_options, reserved);
 
 Result<shw_context_options> read_options(const shw_context_options* in) {
-  SHW_ASSIGN_OR_RETURN(shw_context_options options, copy_in(in, kContextOptionsSize_0_1));
+  SHW_ASSIGN_OR_RETURN(shw_context_options options, copy_in(in, kContextOptionsSize_0_2));
   SHW_RETURN_IF_ERROR(check_flags(options.flags, 0));
   SHW_RETURN_IF_ERROR(check_reserved(options.reserved));
   if ((options.alloc == nullptr) != (options.free == nullptr))

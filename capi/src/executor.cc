@@ -1,58 +1,49 @@
 // shw_executor.
-#include <cstddef>
+#include "executor.h"
+
 #include <vector>
 
 #include "buffer.h"
 #include "event.h"
-#include "host_device.h"
-#include "plan.h"
 #include "region.h"
-#include "runtime/executor.h"
-#include "world.h"
+#include "runtime/null/channel.h"
 
 using namespace shw;
 using namespace shw::capi;
 
-struct shw_executor {
-  PlanRef plan;
-  ContextRef context;  // of the world
-  std::shared_ptr<runtime::World> world;
-  std::unique_ptr<runtime::Executor> runtime;
-  // Of one enqueue; kept to save allocations.
-  std::vector<runtime::BufferRef> inputs, outputs;
-  std::vector<runtime::Completion> wait_for;
-
-  const Program& program() const { return plan->plan.program; }
-};
-
 namespace shw::capi {
 namespace {
 
-constexpr size_t kExecutorOptionsSize_0_1 =
-    offsetof(shw_executor_options, reserved) + sizeof(int32_t);
+constexpr size_t kExecutorOptionsSize_0_2 = SHW_SIZE_TO(shw_executor_options, reserved);
+constexpr size_t kRunSize_0_2 = SHW_SIZE_TO(shw_run, session);
 
-Result<runtime::ExecutorOptions> read_options(const shw_executor_options* in) {
-  SHW_ASSIGN_OR_RETURN(const shw_executor_options options, copy_in(in, kExecutorOptionsSize_0_1));
+struct Options {
+  runtime::ExecutorOptions runtime;
+  DeviceRef device;
+};
+
+Result<Options> read_options(const shw_executor_options* in, const ContextRef& context) {
+  SHW_ASSIGN_OR_RETURN(const shw_executor_options options, copy_in(in, kExecutorOptionsSize_0_2));
   SHW_RETURN_IF_ERROR(check_flags(options.flags, 0));
   SHW_RETURN_IF_ERROR(check_reserved(options.reserved));
-  runtime::ExecutorOptions ours;
+  Options ours;
+  ours.device = options.device ? options.device->ref : make_host_device(context);
+  if (options.native_stream != nullptr && !ours.device->can().native_streams)
+    return unimplemented("device '" + std::string(ours.device->device_class().name) +
+                         "' cannot run on a stream of the caller");
+  ours.runtime.native_stream = options.native_stream;
   constexpr int32_t kMost = 1024;
   if (options.max_in_flight < 0 || options.max_in_flight > kMost)
     return invalid_argument("max_in_flight is " + std::to_string(options.max_in_flight) +
                             ", expected 0 to " + std::to_string(kMost));
-  if (options.max_in_flight != 0) ours.max_in_flight = options.max_in_flight;
-  SHW_ASSIGN_OR_RETURN(ours.regions, read_regions(options.regions, options.num_regions));
+  if (options.max_in_flight != 0) ours.runtime.max_in_flight = options.max_in_flight;
+  SHW_ASSIGN_OR_RETURN(ours.runtime.regions, read_regions(options.regions, options.num_regions));
   if (options.time_limit_ns < 0)
     return invalid_argument("time_limit_ns is " + std::to_string(options.time_limit_ns) +
                             ", expected 0 (no limit) or more");
-  ours.time_limit = std::chrono::nanoseconds(options.time_limit_ns);
+  ours.runtime.time_limit = std::chrono::nanoseconds(options.time_limit_ns);
   return ours;
 }
-
-struct Array {  // of buffers, as the caller gave it
-  const shw_buffer* const* data;
-  size_t size;
-};
 
 Status check_array(const char* what, const void* data, size_t size, size_t want) {
   if (size != want)
@@ -62,24 +53,33 @@ Status check_array(const char* what, const void* data, size_t size, size_t want)
   return {};
 }
 
-// Takes the buffers of `ports` from the caller's array.
-Status take(const char* what, const Program& program, const std::vector<PortId>& ports, Array given,
+// Why a buffer cannot be a port's piece; empty: it can.
+std::string mismatch(const shw_executor& executor, const Port& port, const shw_buffer& buffer) {
+  const ProgramValue& value = executor.program().values[port.value];
+  if (&buffer.device->device_class() != &executor.device->device_class())
+    return "is in memory of device '" + std::string(buffer.device->device_class().name) +
+           "'; the executor runs on '" + std::string(executor.device->device_class().name) + "'";
+  if (!same_window(buffer.type, value.type) || buffer.offset_bytes != value.offset_bytes)
+    return "is " + to_string(buffer.type) + "; a rank's piece is " + to_string(value.type);
+  return {};
+}
+
+// Takes the buffers of `ports` from the caller's array; `required`: none may be NULL.
+template <class Pointer>
+Status take(const char* what, const shw_executor& executor, const std::vector<PortId>& ports,
+            const Pointer* given, size_t size, bool required,
             std::vector<runtime::BufferRef>& refs) {
-  const auto refuse = [&](size_t i, const std::string& why) {
-    return invalid_argument(std::string(what) + " " + std::to_string(i) + ", '" +
-                            program.ports[ports[i]].name + "', " + why);
-  };
-  SHW_RETURN_IF_ERROR(check_array(what, given.data, given.size, ports.size()));
-  for (size_t i = 0; i < given.size; ++i) {
+  SHW_RETURN_IF_ERROR(check_array(what, given, size, ports.size()));
+  for (size_t i = 0; i < size; ++i) {
     refs.emplace_back();
-    const ValueId v = program.ports[ports[i]].value;
-    if (!v.valid()) continue;
-    const shw_buffer* buffer = given.data[i];
-    if (buffer == nullptr) return refuse(i, "is missing");
-    const ProgramValue& value = program.values[v];
-    if (!same_window(buffer->type, value.type) || buffer->offset_bytes != value.offset_bytes)
-      return refuse(
-          i, "is " + to_string(buffer->type) + "; a rank's piece is " + to_string(value.type));
+    const Port& port = executor.program().ports[ports[i]];
+    if (!port.value.valid()) continue;
+    const shw_buffer* buffer = given[i];
+    if (buffer == nullptr && !required) continue;
+    const std::string why = buffer == nullptr ? "is missing" : mismatch(executor, port, *buffer);
+    if (!why.empty())
+      return invalid_argument(std::string(what) + " " + std::to_string(i) + ", '" + port.name +
+                              "', " + why);
     refs.back() = buffer->memory;
   }
   return {};
@@ -101,27 +101,39 @@ Result<const ProgramEntry*> entry_of(const shw_executor& executor, size_t entry)
   return &entries[entry];
 }
 
-// New buffers for the outputs of an entry; what updates an input in place is that input. The
-// caller's array is written last.
-Result<std::vector<std::unique_ptr<shw_buffer>>> make_outputs(const shw_executor& executor,
-                                                              const ProgramEntry& entry,
-                                                              const shw_buffer* const* inputs) {
+// A new handle for an output: of its own memory; of the input that it overwrites; or of state.
+Result<std::unique_ptr<shw_buffer>> make_output(const shw_executor& executor,
+                                                const ProgramEntry& entry, PortId id,
+                                                const shw_buffer* const* inputs) {
   const Program& program = executor.program();
-  std::vector<std::unique_ptr<shw_buffer>> buffers;
-  for (PortId id : entry.outputs) {
-    buffers.emplace_back();
-    const Port& port = program.ports[id];
-    if (!port.value.valid()) continue;
-    const ProgramValue& value = program.values[port.value];
-    if (const PortId lies_in{program.storages[value.storage].port}; lies_in != id) {
-      const auto at = std::ranges::find(entry.inputs, lies_in) - entry.inputs.begin();
-      buffers.back() = std::make_unique<shw_buffer>(*inputs[at]);
-      continue;
-    }
-    buffers.back() = allocate_buffer(executor.context, value.type,
-                                     runtime::port_bytes(program, port), value.offset_bytes);
+  const Port& port = program.ports[id];
+  const ProgramValue& value = program.values[port.value];
+  const ProgramStorage& storage = program.storages[value.storage];
+  const auto window_into = [&](runtime::BufferRef memory) {
+    return std::make_unique<shw_buffer>(
+        shw_buffer{value.type, executor.device, std::move(memory), value.offset_bytes});
+  };
+  if (storage.kind == StorageKind::kState)
+    return window_into(executor.runtime->state(PortId{storage.port}));
+  if (storage.port == id.v)
+    return allocate_buffer(executor.device, value.type, runtime::port_bytes(program, port),
+                           value.offset_bytes);
+  const auto at = std::ranges::find(entry.inputs, PortId{storage.port}) - entry.inputs.begin();
+  return window_into(inputs[at]->memory);
+}
+
+// New buffers where the caller has none. The caller's array is written last.
+Result<std::vector<std::unique_ptr<shw_buffer>>> make_outputs(shw_executor& executor,
+                                                              const ProgramEntry& entry,
+                                                              const shw_run& run) {
+  std::vector<std::unique_ptr<shw_buffer>> made(entry.outputs.size());
+  for (size_t i = 0; i < made.size(); ++i) {
+    const Port& port = executor.program().ports[entry.outputs[i]];
+    if (run.outputs[i] != nullptr || !port.value.valid()) continue;
+    SHW_ASSIGN_OR_RETURN(made[i], make_output(executor, entry, entry.outputs[i], run.inputs));
+    executor.outputs[i] = made[i]->memory;
   }
-  return buffers;
+  return made;
 }
 
 // Gives up what one enqueue took from the caller, however it ends: a run keeps references of its
@@ -141,14 +153,15 @@ class Scratch {
   shw_executor& executor_;
 };
 
-// The common end: `executor.inputs`, `.outputs` and `.wait_for` are filled. The event is made
-// first, so that nothing fails once the run is under way.
-Result<std::unique_ptr<shw_event>> start(shw_executor& executor, const ProgramEntry& entry) {
-  auto event = std::make_unique<shw_event>();
-  SHW_ASSIGN_OR_RETURN(
-      event->completion,
-      executor.runtime->enqueue(entry, executor.inputs, executor.outputs, executor.wait_for));
-  return event;
+// A rank's way to the others; a device that computes nothing has none to meet.
+Result<std::unique_ptr<runtime::ChannelProvider>> provider_of(runtime::Joining& joining,
+                                                              const LoadedPlan& plan,
+                                                              runtime::Device& device,
+                                                              int32_t rank) {
+  SHW_ASSIGN_OR_RETURN(auto provider, joining.begin(plan.mesh, runtime::identity_of(plan.plan)));
+  if (device.can().computes) return provider;
+  return runtime::null::make_channels(static_cast<runtime::null::NullDevice&>(device), plan.mesh,
+                                      rank);
 }
 
 }  // namespace
@@ -157,67 +170,67 @@ Result<std::unique_ptr<shw_event>> start(shw_executor& executor, const ProgramEn
 void shw_executor_options_init(shw_executor_options* options, size_t size) {
   init_struct(options, size);
 }
+void shw_run_init(shw_run* run, size_t size) { init_struct(run, size); }
 
 shw_status* shw_executor_create(const shw_plan* plan, shw_world* world, int32_t rank,
                                 const shw_executor_options* options, shw_executor** out_executor) {
   return make_handle(out_executor, "out_executor", [&]() -> Result<std::unique_ptr<shw_executor>> {
     SHW_WANT(plan);
     SHW_WANT(world);
-    SHW_ASSIGN_OR_RETURN(const runtime::ExecutorOptions ours, read_options(options));
+    SHW_ASSIGN_OR_RETURN(Options ours, read_options(options, world->context));
     auto executor = std::make_unique<shw_executor>();
     executor->plan = plan->ref;
-    executor->context = world->context;
+    executor->device = ours.device;
     executor->world = world->ref;
     const std::shared_ptr<const Plan> shared(plan->ref, &plan->ref->plan);
     runtime::Joining joining(*world->ref, rank);
-    SHW_ASSIGN_OR_RETURN(auto provider,
-                         joining.begin(plan->ref->mesh, runtime::identity_of(*shared)));
-    SHW_ASSIGN_OR_RETURN(executor->runtime,
-                         runtime::Executor::create(shared, make_host_device(world->context),
-                                                   std::move(provider), ours));
+    SHW_ASSIGN_OR_RETURN(auto provider, provider_of(joining, *plan->ref, *ours.device, rank));
+    SHW_ASSIGN_OR_RETURN(
+        executor->runtime,
+        runtime::Executor::create(shared, ours.device, std::move(provider), ours.runtime));
     joining.succeeded();
     return executor;
   });
 }
 
-shw_status* shw_executor_enqueue(shw_executor* executor, size_t entry,
-                                 const shw_buffer* const* inputs, size_t num_inputs,
-                                 shw_buffer** outputs, size_t num_outputs,
-                                 const shw_event* const* wait_for, size_t num_wait_for,
-                                 shw_event** out_done) {
-  if (outputs != nullptr) std::fill_n(outputs, num_outputs, nullptr);
+// The event is made before the run is started, so that nothing fails once it is under way.
+shw_status* shw_executor_enqueue(shw_executor* executor, const shw_run* run, shw_event** out_done) {
   return make_handle(out_done, "out_done", [&]() -> Result<std::unique_ptr<shw_event>> {
     SHW_WANT(executor);
+    SHW_WANT(run);
+    SHW_ASSIGN_OR_RETURN(const shw_run ours, copy_in(run, kRunSize_0_2));
+    SHW_RETURN_IF_ERROR(check_flags(ours.flags, 0));
     const Scratch scratch(*executor);
-    SHW_ASSIGN_OR_RETURN(const ProgramEntry* e, entry_of(*executor, entry));
-    SHW_RETURN_IF_ERROR(
-        take("input", executor->program(), e->inputs, {inputs, num_inputs}, executor->inputs));
-    SHW_RETURN_IF_ERROR(check_array("output", outputs, num_outputs, e->outputs.size()));
-    SHW_RETURN_IF_ERROR(take_events(wait_for, num_wait_for, executor->wait_for));
-    SHW_ASSIGN_OR_RETURN(auto made, make_outputs(*executor, *e, inputs));
-    for (const auto& buffer : made)
-      executor->outputs.push_back(buffer == nullptr ? nullptr : buffer->memory);
-    SHW_ASSIGN_OR_RETURN(auto event, start(*executor, *e));
-    for (size_t i = 0; i < made.size(); ++i) outputs[i] = made[i].release();
+    SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, entry_of(*executor, ours.entry));
+    SHW_RETURN_IF_ERROR(take("input", *executor, entry->inputs, ours.inputs, ours.num_inputs, true,
+                             executor->inputs));
+    SHW_RETURN_IF_ERROR(take("output", *executor, entry->outputs, ours.outputs, ours.num_outputs,
+                             false, executor->outputs));
+    SHW_RETURN_IF_ERROR(take_events(ours.wait_for, ours.num_wait_for, executor->wait_for));
+    SHW_ASSIGN_OR_RETURN(auto made, make_outputs(*executor, *entry, ours));
+    auto event = std::make_unique<shw_event>();
+    SHW_ASSIGN_OR_RETURN(
+        event->completion,
+        executor->runtime->enqueue(*entry, executor->inputs, executor->outputs, executor->wait_for,
+                                   ours.session ? ours.session->ref.get() : nullptr));
+    for (size_t i = 0; i < made.size(); ++i)
+      if (made[i] != nullptr) ours.outputs[i] = made[i].release();
     return event;
   });
 }
 
-shw_status* shw_executor_enqueue_into(shw_executor* executor, size_t entry,
-                                      const shw_buffer* const* inputs, size_t num_inputs,
-                                      const shw_buffer* const* outputs, size_t num_outputs,
-                                      const shw_event* const* wait_for, size_t num_wait_for,
-                                      shw_event** out_done) {
-  return make_handle(out_done, "out_done", [&]() -> Result<std::unique_ptr<shw_event>> {
+shw_status* shw_executor_get_state(shw_executor* executor, size_t port, shw_buffer** out_buffer) {
+  return make_handle(out_buffer, "out_buffer", [&]() -> Result<std::unique_ptr<shw_buffer>> {
     SHW_WANT(executor);
-    const Scratch scratch(*executor);
-    SHW_ASSIGN_OR_RETURN(const ProgramEntry* e, entry_of(*executor, entry));
-    SHW_RETURN_IF_ERROR(
-        take("input", executor->program(), e->inputs, {inputs, num_inputs}, executor->inputs));
-    SHW_RETURN_IF_ERROR(
-        take("output", executor->program(), e->outputs, {outputs, num_outputs}, executor->outputs));
-    SHW_RETURN_IF_ERROR(take_events(wait_for, num_wait_for, executor->wait_for));
-    return start(*executor, *e);
+    SHW_ASSIGN_OR_RETURN(const PortId id, port_of(*executor->plan, port));
+    const Program& program = executor->program();
+    if (!program.lies_in(program.ports[id], StorageKind::kState))
+      return invalid_argument("port '" + program.ports[id].name +
+                              "' is not state: the caller has its memory");
+    const ProgramValue& value = program.values[program.ports[id].value];
+    const PortId home{program.storages[value.storage].port};
+    return std::make_unique<shw_buffer>(shw_buffer{
+        value.type, executor->device, executor->runtime->state(home), value.offset_bytes});
   });
 }
 

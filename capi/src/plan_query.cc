@@ -1,16 +1,19 @@
-// shw_plan: what it says. The getters lend from the plan, which never changes.
-#include <cstddef>
-
-#include "blob.h"
+// shw_plan: costs, mesh, ports, entries, reports. The getters lend from the plan, which never
+// changes.
 #include "plan.h"
+
+#include "answers/plan_diff.h"
+#include "blob.h"
+#include "plan/module_tree.h"
+#include "plan/placements.h"
+#include "support/similar.h"
 
 namespace shw::capi {
 namespace {
 
-constexpr size_t kSummarySize_0_1 = offsetof(shw_plan_summary, mesh_hash) + sizeof(uint64_t);
-constexpr size_t kEntrySize_0_1 = offsetof(shw_plan_entry, output_bytes) + sizeof(int64_t);
-constexpr size_t kPortSize_0_1 = offsetof(shw_plan_port, layout) + sizeof(const char*);
-constexpr size_t kNodeSize_0_1 = offsetof(shw_plan_node, transition_us) + sizeof(double);
+constexpr size_t kSummarySize_0_2 = SHW_SIZE_TO(shw_plan_summary, memory_binding_points);
+constexpr size_t kPortSize_0_2 = SHW_SIZE_TO(shw_plan_port, layout);
+constexpr size_t kEntrySize_0_2 = SHW_SIZE_TO(shw_plan_entry, output_bytes);
 
 shw_plan_summary to_c(const LoadedPlan& loaded) {
   const PlanSummary& s = loaded.plan.summary;
@@ -27,14 +30,17 @@ shw_plan_summary to_c(const LoadedPlan& loaded) {
   c.num_strategies = s.num_strategies;
   c.num_steps = p.steps.size();
   c.arena_bytes = p.arena_bytes;
+  c.session_bytes = p.session_bytes;
   c.live_peak_bytes = p.live_peak_bytes;
   c.hardware = s.hardware.c_str();
   c.rules = s.rules.c_str();
+  c.overlap = s.overlap.c_str();
   c.graph_hash = s.graph_hash;
   c.options_hash = s.options_hash;
   c.mesh_hash = s.mesh_hash;
   c.memory_limit_bytes = s.memory_limit_bytes;
   c.memory_peak_bytes = s.memory_peak_bytes;
+  c.memory_program_bytes = s.memory_program_bytes;
   c.memory_peak_node = s.memory_peak_node.c_str();
   c.memory_price_us_per_gib = s.memory_price_per_gib;
   c.memory_binding_points = s.memory_binding_points;
@@ -45,19 +51,17 @@ int64_t local_bytes(const Program& program, const Port& port) {
   return port.value.valid() ? program.values[port.value].type.bytes() : 0;
 }
 
-shw_plan_entry to_c(const Program& program, const ProgramEntry& entry) {
-  shw_plan_entry c{};
-  c.name = entry.name.c_str();
-  c.num_inputs = entry.inputs.size();
-  c.num_outputs = entry.outputs.size();
-  c.num_steps = entry.num_steps;
-  for (PortId id : entry.inputs) {
-    const Port& port = program.ports[id];
-    c.input_bytes += local_bytes(program, port);
-    if (port.role == PortRole::kParameter) c.parameter_bytes += local_bytes(program, port);
-  }
-  for (PortId id : entry.outputs) c.output_bytes += local_bytes(program, program.ports[id]);
-  return c;
+// The port in whose storage this one lies; itself, unless it overwrites an input.
+PortId home_of(const Program& program, PortId id) {
+  const Port& port = program.ports[id];
+  if (!port.value.valid()) return id;
+  return PortId{program.storages[program.values[port.value].storage].port};
+}
+
+shw_storage storage_of(const Program& program, const Port& port) {
+  if (program.lies_in(port, StorageKind::kState)) return SHW_STORAGE_STATE;
+  if (program.lies_in(port, StorageKind::kConstant)) return SHW_STORAGE_CONSTANT;
+  return SHW_STORAGE_PORT;
 }
 
 shw_plan_port to_c(const LoadedPlan& plan, PortId id) {
@@ -66,8 +70,11 @@ shw_plan_port to_c(const LoadedPlan& plan, PortId id) {
   shw_plan_port c{};
   c.name = port.name.c_str();
   c.role = static_cast<shw_role>(port.role);
+  c.storage = storage_of(program, port);
   c.dtype = static_cast<shw_dtype>(port.global.dtype);
   c.present = port.value.valid();
+  const PortId home = home_of(program, id);
+  c.updates = home == id ? SHW_NONE : home.v;
   c.rank = port.global.rank();
   c.dims = port.global.shape.begin();
   if (port.value.valid()) {
@@ -89,27 +96,46 @@ static_assert(SHW_ROLE_PARAMETER == static_cast<int>(PortRole::kParameter) &&
               SHW_ROLE_GRADIENT == static_cast<int>(PortRole::kGradient) &&
               SHW_ROLE_UPDATE == static_cast<int>(PortRole::kUpdate));
 
-shw_plan_node to_c(const NodeDecision& node) {
-  shw_plan_node c{};
-  c.name = node.name.c_str();
-  c.op = node.op.c_str();
-  c.module_path = node.module_path.c_str();
-  c.phase = node.phase == 0 ? SHW_PHASE_FORWARD : SHW_PHASE_BACKWARD;
-  c.operand_layouts = node.operand_layouts.c_str();
-  c.result_layout = node.result_layout.c_str();
-  c.compute_us = node.compute_us;
-  c.communication_us = node.comm_us;
-  c.transition_us = node.transition_us;
+shw_plan_entry to_c(const LoadedPlan& plan, size_t index) {
+  const Program& program = plan.plan.program;
+  const ProgramEntry& entry = program.entries[index];
+  const LoadedPlan::Entry& lent = plan.entries[index];
+  shw_plan_entry c{};
+  c.name = entry.name.c_str();
+  c.weight = entry.weight;
+  c.inputs = lent.inputs.data();
+  c.num_inputs = lent.inputs.size();
+  c.outputs = lent.outputs.data();
+  c.num_outputs = lent.outputs.size();
+  c.after = lent.after.data();
+  c.num_after = lent.after.size();
+  c.num_steps = entry.num_steps;
+  for (PortId id : entry.inputs) {
+    const Port& port = program.ports[id];
+    c.input_bytes += local_bytes(program, port);
+    if (port.role == PortRole::kParameter) c.parameter_bytes += local_bytes(program, port);
+  }
+  for (PortId id : entry.outputs)
+    if (home_of(program, id) == id) c.output_bytes += local_bytes(program, program.ports[id]);
   return c;
 }
 
-Result<size_t> find_entry(const Program& program, const std::string& name) {
-  std::string known;
-  for (size_t i = 0; i < program.entries.size(); ++i) {
-    if (program.entries[i].name == name) return i;
-    known += (i == 0 ? "" : ", ") + program.entries[i].name;
+// The place of the item of that name; `what`: what the items are.
+template <class Items>
+Result<size_t> find_named(const Items& items, const std::string& name, const char* what) {
+  std::vector<std::string> names;
+  for (const auto& item : items) {
+    if (item.name == name) return names.size();
+    names.push_back(item.name);
   }
-  return Status(Code::kNotFound, "there is no entry '" + name + "'; there are: " + known);
+  std::string known;
+  constexpr size_t kFew = 8;
+  if (names.size() <= kFew) {
+    for (const std::string& n : names) known += (known.empty() ? "; there are: " : ", ") + n;
+  } else {
+    known = did_you_mean(name, std::move(names));
+  }
+  return Status(Code::kNotFound, std::string("there is no ") + what + " '" + name + "'" + known);
 }
 
 }  // namespace
@@ -119,12 +145,11 @@ using namespace shw;
 using namespace shw::capi;
 
 void shw_plan_summary_init(shw_plan_summary* summary, size_t size) { init_struct(summary, size); }
-void shw_plan_entry_init(shw_plan_entry* entry, size_t size) { init_struct(entry, size); }
 void shw_plan_port_init(shw_plan_port* port, size_t size) { init_struct(port, size); }
-void shw_plan_node_init(shw_plan_node* node, size_t size) { init_struct(node, size); }
+void shw_plan_entry_init(shw_plan_entry* entry, size_t size) { init_struct(entry, size); }
 
 shw_status* shw_plan_get_summary(const shw_plan* plan, shw_plan_summary* out_summary) {
-  return fill_struct(out_summary, "out_summary", kSummarySize_0_1, [&](auto& out) -> Status {
+  return fill_struct(out_summary, "out_summary", kSummarySize_0_2, [&](auto& out) -> Status {
     SHW_WANT(plan);
     out = to_c(*plan->ref);
     return {};
@@ -149,111 +174,52 @@ shw_status* shw_plan_get_mesh_axis(const shw_plan* plan, size_t index, shw_mesh_
   });
 }
 
-size_t shw_plan_num_entries(const shw_plan* plan) {
-  return plan ? plan->ref->plan.program.entries.size() : 0;
+size_t shw_plan_num_ports(const shw_plan* plan) {
+  return plan ? plan->ref->plan.program.ports.size() : 0;
 }
 
-shw_status* shw_plan_get_entry(const shw_plan* plan, size_t index, shw_plan_entry* out_entry) {
-  return fill_struct(out_entry, "out_entry", kEntrySize_0_1, [&](auto& out) -> Status {
+shw_status* shw_plan_get_port(const shw_plan* plan, size_t index, shw_plan_port* out_port) {
+  return fill_struct(out_port, "out_port", kPortSize_0_2, [&](auto& out) -> Status {
     SHW_WANT(plan);
-    const Program& program = plan->ref->plan.program;
-    SHW_RETURN_IF_ERROR(check_index(index, program.entries.size(), "entry"));
-    out = to_c(program, program.entries[index]);
+    SHW_ASSIGN_OR_RETURN(const PortId port, port_of(*plan->ref, index));
+    out = to_c(*plan->ref, port);
+    return {};
+  });
+}
+
+shw_status* shw_plan_find_port(const shw_plan* plan, const char* name, size_t* out_index) {
+  return fill_value(
+      out_index, "out_index",
+      [&](size_t& out) -> Status {
+        SHW_WANT(plan);
+        SHW_WANT(name);
+        SHW_ASSIGN_OR_RETURN(out, find_named(plan->ref->plan.program.ports, name, "port"));
+        return {};
+      },
+      SHW_NONE);
+}
+
+size_t shw_plan_num_entries(const shw_plan* plan) { return plan ? plan->ref->entries.size() : 0; }
+
+shw_status* shw_plan_get_entry(const shw_plan* plan, size_t index, shw_plan_entry* out_entry) {
+  return fill_struct(out_entry, "out_entry", kEntrySize_0_2, [&](auto& out) -> Status {
+    SHW_WANT(plan);
+    SHW_RETURN_IF_ERROR(check_index(index, plan->ref->entries.size(), "entry"));
+    out = to_c(*plan->ref, index);
     return {};
   });
 }
 
 shw_status* shw_plan_find_entry(const shw_plan* plan, const char* name, size_t* out_index) {
-  return fill_value(out_index, "out_index", [&](auto& out) -> Status {
-    SHW_WANT(plan);
-    SHW_WANT(name);
-    SHW_ASSIGN_OR_RETURN(out, find_entry(plan->ref->plan.program, name));
-    return {};
-  });
-}
-
-shw_status* shw_plan_get_input(const shw_plan* plan, size_t entry, size_t index,
-                               shw_plan_port* out_port) {
-  return fill_struct(out_port, "out_port", kPortSize_0_1, [&](auto& out) -> Status {
-    SHW_WANT(plan);
-    const Program& program = plan->ref->plan.program;
-    SHW_RETURN_IF_ERROR(check_index(entry, program.entries.size(), "entry"));
-    const std::vector<PortId>& ports = program.entries[entry].inputs;
-    SHW_RETURN_IF_ERROR(check_index(index, ports.size(), "input"));
-    out = to_c(*plan->ref, ports[index]);
-    return {};
-  });
-}
-
-shw_status* shw_plan_get_output(const shw_plan* plan, size_t entry, size_t index,
-                                shw_plan_port* out_port) {
-  return fill_struct(out_port, "out_port", kPortSize_0_1, [&](auto& out) -> Status {
-    SHW_WANT(plan);
-    const Program& program = plan->ref->plan.program;
-    SHW_RETURN_IF_ERROR(check_index(entry, program.entries.size(), "entry"));
-    const std::vector<PortId>& ports = program.entries[entry].outputs;
-    SHW_RETURN_IF_ERROR(check_index(index, ports.size(), "output"));
-    out = to_c(*plan->ref, ports[index]);
-    return {};
-  });
-}
-
-size_t shw_plan_num_nodes(const shw_plan* plan) {
-  return plan ? plan->ref->plan.summary.decisions.size() : 0;
-}
-
-shw_status* shw_plan_get_node(const shw_plan* plan, size_t index, shw_plan_node* out_node) {
-  return fill_struct(out_node, "out_node", kNodeSize_0_1, [&](auto& out) -> Status {
-    SHW_WANT(plan);
-    const std::vector<NodeDecision>& nodes = plan->ref->plan.summary.decisions;
-    SHW_RETURN_IF_ERROR(check_index(index, nodes.size(), "node"));
-    out = to_c(nodes[index]);
-    return {};
-  });
-}
-
-size_t shw_plan_num_collectives(const shw_plan* plan) {
-  return plan ? plan->ref->collectives.size() : 0;
-}
-
-shw_status* shw_plan_get_collective(const shw_plan* plan, size_t index,
-                                    shw_plan_collective* out_collective) {
-  return fill_value(out_collective, "out_collective", [&](auto& out) -> Status {
-    SHW_WANT(plan);
-    const auto& all = plan->ref->collectives;
-    SHW_RETURN_IF_ERROR(check_index(index, all.size(), "kind of collective"));
-    const auto& [kind, total] = all[index];
-    out = {kind.c_str(), total.count, total.wire_bytes};
-    return {};
-  });
-}
-
-size_t shw_plan_num_memory_shares(const shw_plan* plan) {
-  return plan ? plan->ref->plan.summary.memory_shares.size() : 0;
-}
-
-shw_status* shw_plan_get_memory_share(const shw_plan* plan, size_t index,
-                                      shw_plan_memory_share* out_share) {
-  return fill_value(out_share, "out_share", [&](auto& out) -> Status {
-    SHW_WANT(plan);
-    const auto& shares = plan->ref->plan.summary.memory_shares;
-    SHW_RETURN_IF_ERROR(check_index(index, shares.size(), "share of memory"));
-    const MemoryShare& share = shares[index];
-    out = {share.kind.c_str(), share.module_path.c_str(), share.bytes};
-    return {};
-  });
-}
-
-size_t shw_plan_num_phases(const shw_plan* plan) { return plan ? plan->ref->phases.size() : 0; }
-
-shw_status* shw_plan_get_phase(const shw_plan* plan, size_t index, shw_plan_phase* out_phase) {
-  return fill_value(out_phase, "out_phase", [&](auto& out) -> Status {
-    SHW_WANT(plan);
-    const auto& phases = plan->ref->phases;
-    SHW_RETURN_IF_ERROR(check_index(index, phases.size(), "phase"));
-    out = {phases[index].name.data(), phases[index].seconds};  // names are literals
-    return {};
-  });
+  return fill_value(
+      out_index, "out_index",
+      [&](size_t& out) -> Status {
+        SHW_WANT(plan);
+        SHW_WANT(name);
+        SHW_ASSIGN_OR_RETURN(out, find_named(plan->ref->plan.program.entries, name, "entry"));
+        return {};
+      },
+      SHW_NONE);
 }
 
 shw_status* shw_plan_to_json(const shw_plan* plan, shw_blob** out_blob) {
@@ -267,5 +233,28 @@ shw_status* shw_plan_to_text(const shw_plan* plan, shw_blob** out_blob) {
   return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
     SHW_WANT(plan);
     return make_blob(plan->ref->context, plan_text(plan->ref->plan));
+  });
+}
+
+shw_status* shw_plan_to_module_tree(const shw_plan* plan, shw_blob** out_blob) {
+  return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
+    SHW_WANT(plan);
+    return make_blob(plan->ref->context, module_tree_json(module_tree(plan->ref->plan)));
+  });
+}
+
+shw_status* shw_plan_to_placements(const shw_plan* plan, shw_blob** out_blob) {
+  return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
+    SHW_WANT(plan);
+    return make_blob(plan->ref->context, placements_json(plan->ref->plan));
+  });
+}
+
+shw_status* shw_plan_compare(const shw_plan* before, const shw_plan* after, shw_blob** out_blob) {
+  return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
+    SHW_WANT(before);
+    SHW_WANT(after);
+    const answers::PlanDiff diff = answers::plan_diff(before->ref->plan, after->ref->plan);
+    return make_blob(before->ref->context, answers::to_json(diff));
   });
 }

@@ -1,5 +1,6 @@
 // shw_status, and what must hold of numbers that C and C++ share.
 #include <string_view>
+#include <vector>
 
 #include "boundary.h"
 #include "tensor/dtype.h"
@@ -10,10 +11,13 @@ namespace {
 // What a status that is not the constant one really is.
 struct HeapStatus : shw_status {
   std::string message_text, node_text;
+  std::vector<std::string> conflict_texts;
+  std::vector<const char*> conflict_names;
 };
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): its address is a shw_status*
-constinit shw_status g_out_of_memory = {SHW_RESOURCE_EXHAUSTED, "out of memory", -1, "", "", 0};
+constinit shw_status g_out_of_memory = {
+    SHW_RESOURCE_EXHAUSTED, "out of memory", SHW_NONE, "", nullptr, 0, "", 0};
 
 struct NamedCode {
   shw_code c;
@@ -82,8 +86,14 @@ shw_status* to_c(const Status& status) noexcept {
           " (node " + std::to_string(status.node_index()) + ", '" + heap->node_text + "')";
     heap->code = static_cast<shw_code>(status.code());
     heap->message = heap->message_text.c_str();
-    heap->node_index = status.node_index();
+    heap->node_index =
+        status.node_index() >= 0 ? static_cast<size_t>(status.node_index()) : SHW_NONE;
     heap->node_name = heap->node_text.c_str();
+    heap->conflict_texts.assign(status.conflicts().begin(), status.conflicts().end());
+    for (const std::string& name : heap->conflict_texts)
+      heap->conflict_names.push_back(name.c_str());
+    heap->conflicts = heap->conflict_names.data();
+    heap->num_conflicts = heap->conflict_names.size();
     heap->file = short_path(status.loc().file);
     heap->line = status.loc().line;
     return heap.release();
@@ -106,10 +116,20 @@ const char* shw_status_code_name(shw_code code) {
 
 const char* shw_status_message(const shw_status* status) { return status ? status->message : ""; }
 
-int64_t shw_status_node_index(const shw_status* status) { return status ? status->node_index : -1; }
+size_t shw_status_node_index(const shw_status* status) {
+  return status ? status->node_index : SHW_NONE;
+}
 
 const char* shw_status_node_name(const shw_status* status) {
   return status ? status->node_name : "";
+}
+
+size_t shw_status_num_conflicts(const shw_status* status) {
+  return status ? status->num_conflicts : 0;
+}
+
+const char* shw_status_conflict(const shw_status* status, size_t index) {
+  return index < shw_status_num_conflicts(status) ? status->conflicts[index] : "";
 }
 
 const char* shw_status_source_file(const shw_status* status) { return status ? status->file : ""; }

@@ -1,36 +1,31 @@
-// Whole tensors to pieces and back: shw_plan_shard_input and shw_plan_gather_output.
+// Whole tensors to pieces and back: shw_plan_shard, shw_plan_shard_into, shw_plan_gather.
 #include "buffer.h"
 #include "plan.h"
 #include "runtime/executor.h"
 #include "runtime/host_tensor.h"
+#include "shardwise/runtime.h"
 
 namespace shw::capi {
 namespace {
 
-Result<const ProgramEntry*> entry_of(const shw_plan& plan, size_t entry) {
-  const std::vector<ProgramEntry>& entries = plan.ref->plan.program.entries;
-  SHW_RETURN_IF_ERROR(check_index(entry, entries.size(), "entry"));
-  return &entries[entry];
-}
-
-Result<std::unique_ptr<shw_buffer>> shard_input(const LoadedPlan& plan, const Port& port,
-                                                int32_t rank, const shw_tensor& whole) {
-  SHW_ASSIGN_OR_RETURN(const TensorType type, type_of(whole));
+// A port that is present, and what a rank holds of it.
+Result<const Port*> present_port(const LoadedPlan& plan, size_t index) {
+  SHW_ASSIGN_OR_RETURN(const PortId id, port_of(plan, index));
+  const Port& port = plan.plan.program.ports[id];
   if (!port.value.valid())
-    return failed_precondition("input '" + port.name + "' is not used by the plan");
-  const Program& program = plan.plan.program;
-  const ProgramValue& value = program.values[port.value];
-  auto buffer = allocate_buffer(plan.context, value.type, runtime::port_bytes(program, port),
-                                value.offset_bytes);
-  SHW_RETURN_IF_ERROR(
-      runtime::shard(port, plan.mesh, rank, {type, whole.data}, value.type, buffer->data()));
-  return buffer;
+    return failed_precondition("port '" + port.name + "' is not present in the plan");
+  return &port;
 }
 
-Status check_piece(const Port& port, size_t rank, const shw_buffer* piece, const TensorType& want) {
+Status check_rank(const LoadedPlan& plan, int32_t rank) {
+  return check_index(rank < 0 ? SIZE_MAX : static_cast<size_t>(rank),
+                     static_cast<size_t>(plan.mesh.num_ranks()), "rank");
+}
+
+Status check_piece(const Port& port, const std::string& of_rank, const shw_buffer* piece,
+                   const TensorType& want) {
   const auto refuse = [&](const std::string& why) {
-    return invalid_argument("the piece of output '" + port.name + "' of rank " +
-                            std::to_string(rank) + " " + why);
+    return invalid_argument("the piece of port '" + port.name + "'" + of_rank + " " + why);
   };
   if (piece == nullptr) return refuse("is missing");
   if (piece->type.dtype != want.dtype || piece->type.shape != want.shape)
@@ -38,19 +33,28 @@ Status check_piece(const Port& port, size_t rank, const shw_buffer* piece, const
   return {};
 }
 
-Result<std::unique_ptr<shw_buffer>> gather_output(const LoadedPlan& plan, const Port& port,
-                                                  const shw_buffer* const* pieces) {
-  if (!port.value.valid())
-    return failed_precondition("output '" + port.name + "' is never made by the plan");
+Status shard_to(const LoadedPlan& plan, const Port& port, int32_t rank, const shw_tensor& whole,
+                shw_buffer& piece) {
+  SHW_ASSIGN_OR_RETURN(const TensorType type, type_of(whole));
+  SHW_ASSIGN_OR_RETURN(HostWindow window, HostWindow::of(piece));
+  SHW_RETURN_IF_ERROR(
+      runtime::shard(port, plan.mesh, rank, {type, whole.data}, piece.type, window.data()));
+  return window.write_back();
+}
+
+Result<std::unique_ptr<shw_buffer>> gather(const LoadedPlan& plan, const Port& port,
+                                           const shw_buffer* const* pieces) {
   SHW_RETURN_IF_ERROR(runtime::check_can_shard(port, plan.mesh));
   const TensorType& local = plan.plan.program.values[port.value].type;
-  auto whole = allocate_buffer(plan.context, port.global, port.global.bytes());
+  SHW_ASSIGN_OR_RETURN(auto whole, allocate_buffer(make_host_device(plan.context), port.global,
+                                                   port.global.bytes()));
   for (int64_t rank = 0; rank < plan.mesh.num_ranks(); ++rank) {
     const shw_buffer* piece = pieces[rank];
-    SHW_RETURN_IF_ERROR(check_piece(port, static_cast<size_t>(rank), piece, local));
-    if (runtime::is_first_replica(port.layout, plan.mesh, rank))
-      SHW_RETURN_IF_ERROR(
-          runtime::gather(port, plan.mesh, rank, piece->type, piece->data(), whole->data()));
+    SHW_RETURN_IF_ERROR(check_piece(port, " of rank " + std::to_string(rank), piece, local));
+    if (!runtime::is_first_replica(port.layout, plan.mesh, rank)) continue;
+    SHW_ASSIGN_OR_RETURN(const HostWindow window, HostWindow::of(*piece));
+    SHW_RETURN_IF_ERROR(
+        runtime::gather(port, plan.mesh, rank, piece->type, window.data(), whole->data()));
   }
   return whole;
 }
@@ -61,32 +65,47 @@ Result<std::unique_ptr<shw_buffer>> gather_output(const LoadedPlan& plan, const 
 using namespace shw;
 using namespace shw::capi;
 
-shw_status* shw_plan_shard_input(const shw_plan* plan, size_t entry, size_t input, int32_t rank,
-                                 const shw_tensor* whole, shw_buffer** out_buffer) {
+shw_status* shw_plan_shard(const shw_plan* plan, size_t port, int32_t rank, const shw_tensor* whole,
+                           shw_device* device, shw_buffer** out_buffer) {
   return make_handle(out_buffer, "out_buffer", [&]() -> Result<std::unique_ptr<shw_buffer>> {
     SHW_WANT(plan);
     SHW_WANT(whole);
-    SHW_ASSIGN_OR_RETURN(const ProgramEntry* e, entry_of(*plan, entry));
-    SHW_RETURN_IF_ERROR(check_index(input, e->inputs.size(), "input"));
-    const auto num_ranks = static_cast<size_t>(plan->ref->mesh.num_ranks());
-    SHW_RETURN_IF_ERROR(
-        check_index(rank < 0 ? SIZE_MAX : static_cast<size_t>(rank), num_ranks, "rank"));
-    return shard_input(*plan->ref, plan->ref->plan.program.ports[e->inputs[input]], rank, *whole);
+    const LoadedPlan& ours = *plan->ref;
+    SHW_ASSIGN_OR_RETURN(const Port* p, present_port(ours, port));
+    SHW_RETURN_IF_ERROR(check_rank(ours, rank));
+    const ProgramValue& value = ours.plan.program.values[p->value];
+    SHW_ASSIGN_OR_RETURN(
+        auto piece,
+        allocate_buffer(device ? device->ref : make_host_device(ours.context), value.type,
+                        runtime::port_bytes(ours.plan.program, *p), value.offset_bytes));
+    SHW_RETURN_IF_ERROR(shard_to(ours, *p, rank, *whole, *piece));
+    return piece;
   });
 }
 
-shw_status* shw_plan_gather_output(const shw_plan* plan, size_t entry, size_t output,
-                                   const shw_buffer* const* pieces, size_t num_pieces,
-                                   shw_buffer** out_buffer) {
+shw_status* shw_plan_shard_into(const shw_plan* plan, size_t port, int32_t rank,
+                                const shw_tensor* whole, shw_buffer* buffer) {
+  return guard([&]() -> Status {
+    SHW_WANT(plan);
+    SHW_WANT(whole);
+    SHW_WANT(buffer);
+    SHW_ASSIGN_OR_RETURN(const Port* p, present_port(*plan->ref, port));
+    SHW_RETURN_IF_ERROR(check_rank(*plan->ref, rank));
+    SHW_RETURN_IF_ERROR(check_piece(*p, "", buffer, plan->ref->plan.program.values[p->value].type));
+    return shard_to(*plan->ref, *p, rank, *whole, *buffer);
+  });
+}
+
+shw_status* shw_plan_gather(const shw_plan* plan, size_t port, const shw_buffer* const* pieces,
+                            size_t num_pieces, shw_buffer** out_buffer) {
   return make_handle(out_buffer, "out_buffer", [&]() -> Result<std::unique_ptr<shw_buffer>> {
     SHW_WANT(plan);
     SHW_WANT(pieces);
-    SHW_ASSIGN_OR_RETURN(const ProgramEntry* e, entry_of(*plan, entry));
-    SHW_RETURN_IF_ERROR(check_index(output, e->outputs.size(), "output"));
+    SHW_ASSIGN_OR_RETURN(const Port* p, present_port(*plan->ref, port));
     const int64_t num_ranks = plan->ref->mesh.num_ranks();
     if (num_pieces != static_cast<size_t>(num_ranks))
       return invalid_argument("there are " + std::to_string(num_pieces) + " pieces, but " +
                               std::to_string(num_ranks) + " ranks");
-    return gather_output(*plan->ref, plan->ref->plan.program.ports[e->outputs[output]], pieces);
+    return gather(*plan->ref, *p, pieces);
   });
 }

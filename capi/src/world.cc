@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -18,7 +17,7 @@ namespace shw::capi {
 namespace {
 
 constexpr int32_t kMaxRanks = 1 << 20;  // as of a mesh
-constexpr size_t kWorldOptionsSize_0_2 = offsetof(shw_world_options, mpi_plugin) + sizeof(void*);
+constexpr size_t kWorldOptionsSize_0_2 = SHW_SIZE_TO(shw_world_options, mpi_plugin);
 
 struct Options {
   runtime::WorldOptions world;
@@ -104,13 +103,13 @@ int32_t shw_world_num_ranks(const shw_world* world) {
   return world == nullptr ? 0 : static_cast<int32_t>(world->ref->num_ranks());
 }
 
-int32_t shw_world_num_local_ranks(const shw_world* world) {
-  return world == nullptr ? 0 : static_cast<int32_t>(world->ref->local_ranks().size());
+size_t shw_world_num_local_ranks(const shw_world* world) {
+  return world == nullptr ? 0 : world->ref->local_ranks().size();
 }
 
-int32_t shw_world_local_rank(const shw_world* world, int32_t index) {
-  if (world == nullptr || index < 0 || index >= shw_world_num_local_ranks(world)) return -1;
-  return static_cast<int32_t>(world->ref->local_ranks()[static_cast<size_t>(index)]);
+int32_t shw_world_local_rank(const shw_world* world, size_t index) {
+  if (index >= shw_world_num_local_ranks(world)) return -1;
+  return static_cast<int32_t>(world->ref->local_ranks()[index]);
 }
 
 shw_status* shw_world_status(const shw_world* world) {

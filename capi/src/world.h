@@ -4,7 +4,7 @@
 
 #include "context.h"
 #include "runtime/world/world.h"
-#include "shardwise/runtime.h"
+#include "shardwise/world.h"
 
 struct shw_world {
   shw::capi::ContextRef context;

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shardwise/builder.h"
-#include "shardwise/runtime.h"
 #include "shardwise/shardwise.h"
 
 enum { MAX_RANKS = 8 };
@@ -35,23 +33,38 @@ static void* allocate(size_t count, size_t size) {
 
 /* ---- The graph: y = relu(x w1) w2, and the gradients of w1 and w2 ---------------------------- */
 
-static int32_t add_input(shw_builder* builder, shw_role role, const char* name, int32_t position,
-                         int64_t rows, int64_t columns) {
+static size_t add_input(shw_builder* builder, shw_role role, const char* name, int64_t rows,
+                        int64_t columns) {
   const int64_t dims[2] = {rows, columns};
-  int32_t node;
-  check(shw_builder_add_input(builder, role, name, position, SHW_DTYPE_F32, dims, 2, NULL, &node));
+  shw_builder_input input = SHW_BUILDER_INPUT_INIT;
+  size_t node;
+  input.role = role;
+  input.name = name;
+  input.dtype = SHW_DTYPE_F32;
+  input.dims = dims;
+  input.rank = 2;
+  check(shw_builder_add_input(builder, &input, NULL, &node));
   return node;
 }
 
-static int32_t add_node(shw_builder* builder, shw_phase phase, const char* op, int32_t a, int32_t b,
-                        const shw_attr* attr) {
+static size_t add_node(shw_builder* builder, shw_phase phase, const char* op, size_t a, size_t b,
+                       const shw_attr* attr) {
   shw_node_options options = SHW_NODE_OPTIONS_INIT;
-  const int32_t operands[2] = {a, b};
-  int32_t node;
+  const size_t operands[2] = {a, b};
+  size_t node;
   options.phase = phase;
-  check(shw_builder_add_node(builder, op, operands, b == SHW_NO_NODE ? 1 : 2, attr,
+  check(shw_builder_add_node(builder, op, operands, b == SHW_NONE ? 1 : 2, attr,
                              attr == NULL ? 0 : 1, &options, &node));
   return node;
+}
+
+static void add_output(shw_builder* builder, shw_role role, size_t node, size_t of_input) {
+  shw_builder_output output = SHW_BUILDER_OUTPUT_INIT;
+  size_t index;
+  output.role = role;
+  output.node = node;
+  output.of_input = of_input;
+  check(shw_builder_add_output(builder, &output, &index));
 }
 
 static shw_blob* build_graph(shw_context* context) {
@@ -61,26 +74,26 @@ static shw_blob* build_graph(shw_context* context) {
   shw_builder* b;
   shw_blob* graph;
   check(shw_builder_create(context, &b));
-  const int32_t w1 = add_input(b, SHW_ROLE_PARAMETER, "w1", -1, width, hidden);
-  const int32_t w2 = add_input(b, SHW_ROLE_PARAMETER, "w2", -1, hidden, width);
-  const int32_t x = add_input(b, SHW_ROLE_INPUT, "x", 0, batch, width);
-  const int32_t dy = add_input(b, SHW_ROLE_TANGENT, NULL, 0, batch, width);
+  const size_t w1 = add_input(b, SHW_ROLE_PARAMETER, "w1", width, hidden);
+  const size_t w2 = add_input(b, SHW_ROLE_PARAMETER, "w2", hidden, width);
+  const size_t x = add_input(b, SHW_ROLE_INPUT, "x", batch, width);
+  const size_t dy = add_input(b, SHW_ROLE_TANGENT, NULL, batch, width);
 
-  const int32_t h = add_node(b, forward, "mm", x, w1, NULL);
-  const int32_t a = add_node(b, forward, "relu", h, SHW_NO_NODE, NULL);
-  const int32_t y = add_node(b, forward, "mm", a, w2, NULL);
+  const size_t h = add_node(b, forward, "mm", x, w1, NULL);
+  const size_t a = add_node(b, forward, "relu", h, SHW_NONE, NULL);
+  const size_t y = add_node(b, forward, "mm", a, w2, NULL);
 
-  const int32_t a_t = add_node(b, backward, "permute", a, SHW_NO_NODE, &transpose);
-  const int32_t dw2 = add_node(b, backward, "mm", a_t, dy, NULL);
-  const int32_t w2_t = add_node(b, backward, "permute", w2, SHW_NO_NODE, &transpose);
-  const int32_t da = add_node(b, backward, "mm", dy, w2_t, NULL);
-  const int32_t dh = add_node(b, backward, "threshold_backward", da, a, &zero);
-  const int32_t x_t = add_node(b, backward, "permute", x, SHW_NO_NODE, &transpose);
-  const int32_t dw1 = add_node(b, backward, "mm", x_t, dh, NULL);
+  const size_t a_t = add_node(b, backward, "permute", a, SHW_NONE, &transpose);
+  const size_t dw2 = add_node(b, backward, "mm", a_t, dy, NULL);
+  const size_t w2_t = add_node(b, backward, "permute", w2, SHW_NONE, &transpose);
+  const size_t da = add_node(b, backward, "mm", dy, w2_t, NULL);
+  const size_t dh = add_node(b, backward, "threshold_backward", da, a, &zero);
+  const size_t x_t = add_node(b, backward, "permute", x, SHW_NONE, &transpose);
+  const size_t dw1 = add_node(b, backward, "mm", x_t, dh, NULL);
 
-  check(shw_builder_add_output(b, SHW_ROLE_RESULT, y, NULL, SHW_NO_NODE));
-  check(shw_builder_add_output(b, SHW_ROLE_GRADIENT, dw1, NULL, w1));
-  check(shw_builder_add_output(b, SHW_ROLE_GRADIENT, dw2, NULL, w2));
+  add_output(b, SHW_ROLE_RESULT, y, SHW_NONE);
+  add_output(b, SHW_ROLE_GRADIENT, dw1, w1);
+  add_output(b, SHW_ROLE_GRADIENT, dw2, w2);
   check(shw_builder_finish(b, &graph));
   shw_builder_destroy(b);
   return graph;
@@ -168,14 +181,15 @@ static void fill(void* data, const shw_plan_port* port, uint32_t seed) {
 }
 
 /* Cuts every rank's piece of input `i` out of the whole tensor. */
-static void shard_input(const shw_plan* plan, size_t entry, size_t i, shw_buffer** pieces[]) {
+static void shard_input(const shw_plan* plan, const shw_plan_entry* step, size_t i,
+                        shw_buffer** pieces[]) {
   shw_plan_port port = SHW_PLAN_PORT_INIT;
-  check(shw_plan_get_input(plan, entry, i, &port));
+  check(shw_plan_get_port(plan, step->inputs[i], &port));
   void* data = allocate(count_elements(&port), size_of_element(port.dtype));
   fill(data, &port, (uint32_t)i);
   const shw_tensor whole = {data, port.dims, NULL, port.rank, port.dtype, SHW_DEVICE_CPU, 0};
   for (int32_t rank = 0; rank < shw_plan_num_ranks(plan); ++rank)
-    check(shw_plan_shard_input(plan, entry, i, rank, &whole, &pieces[rank][i]));
+    check(shw_plan_shard(plan, step->inputs[i], rank, &whole, NULL, &pieces[rank][i]));
   free(data);
 }
 
@@ -187,21 +201,24 @@ static shw_buffer** run_step(shw_context* context, const shw_plan* plan, size_t*
   shw_executor* executors[MAX_RANKS];
   shw_event* done[MAX_RANKS];
   shw_world* world;
-  size_t entry;
-  check(shw_plan_find_entry(plan, "step", &entry));
-  check(shw_plan_get_entry(plan, entry, &step));
+  shw_run run = SHW_RUN_INIT;
+  check(shw_plan_find_entry(plan, "step", &run.entry));
+  check(shw_plan_get_entry(plan, run.entry, &step));
   check(shw_world_create_virtual(context, num_ranks, &world));
   for (int32_t rank = 0; rank < num_ranks; ++rank) {
     check(shw_executor_create(plan, world, rank, NULL, &executors[rank]));
     inputs[rank] = allocate(step.num_inputs, sizeof(shw_buffer*));
-    outputs[rank] = allocate(step.num_outputs, sizeof(shw_buffer*));
+    outputs[rank] = allocate(step.num_outputs, sizeof(shw_buffer*)); /* NULL: to be made */
   }
-  for (size_t i = 0; i < step.num_inputs; ++i) shard_input(plan, entry, i, inputs);
+  for (size_t i = 0; i < step.num_inputs; ++i) shard_input(plan, &step, i, inputs);
 
-  for (int32_t rank = 0; rank < num_ranks; ++rank)
-    check(shw_executor_enqueue(executors[rank], entry, (const shw_buffer* const*)inputs[rank],
-                               step.num_inputs, outputs[rank], step.num_outputs, NULL, 0,
-                               &done[rank]));
+  run.num_inputs = step.num_inputs;
+  run.num_outputs = step.num_outputs;
+  for (int32_t rank = 0; rank < num_ranks; ++rank) {
+    run.inputs = (const shw_buffer* const*)inputs[rank];
+    run.outputs = outputs[rank];
+    check(shw_executor_enqueue(executors[rank], &run, &done[rank]));
+  }
   for (int32_t rank = 0; rank < num_ranks; ++rank) {
     check(shw_event_wait(done[rank], -1));
     shw_event_destroy(done[rank]);
@@ -212,7 +229,7 @@ static shw_buffer** run_step(shw_context* context, const shw_plan* plan, size_t*
     const shw_buffer* pieces[MAX_RANKS];
     for (int32_t rank = 0; rank < num_ranks; ++rank) pieces[rank] = outputs[rank][i];
     if (pieces[0] != NULL)
-      check(shw_plan_gather_output(plan, entry, i, pieces, (size_t)num_ranks, &whole[i]));
+      check(shw_plan_gather(plan, step.outputs[i], pieces, (size_t)num_ranks, &whole[i]));
   }
   for (int32_t rank = 0; rank < num_ranks; ++rank) {
     for (size_t i = 0; i < step.num_inputs; ++i) shw_buffer_destroy(inputs[rank][i]);
@@ -222,7 +239,7 @@ static shw_buffer** run_step(shw_context* context, const shw_plan* plan, size_t*
     shw_executor_destroy(executors[rank]);
   }
   shw_world_destroy(world);
-  *out_num_outputs = (size_t)step.num_outputs;
+  *out_num_outputs = step.num_outputs;
   return whole;
 }
 
@@ -264,10 +281,12 @@ int main(int argc, char** argv) {
   size_t num_outputs;
   shw_buffer** on_eight = run_step(context, sharded, &num_outputs);
   shw_buffer** on_one = run_step(context, single, &num_outputs);
+  shw_plan_entry step = SHW_PLAN_ENTRY_INIT;
+  check(shw_plan_get_entry(sharded, 0, &step));
   double worst = 0;
   for (size_t i = 0; i < num_outputs; ++i) {
     shw_plan_port port = SHW_PLAN_PORT_INIT;
-    check(shw_plan_get_output(sharded, 0, i, &port));
+    check(shw_plan_get_port(sharded, step.outputs[i], &port));
     if (on_eight[i] == NULL) continue;
     const double error = relative_error(on_eight[i], on_one[i]);
     if (i < 8) printf("%-24s %-12s relative error %.2g\n", port.name, port.layout, error);

@@ -91,14 +91,18 @@ Status Planner::conflict(const PlacementConstraints& constraints, const Deadline
   std::vector<uint32_t>& set = *found;
   if (set.empty()) return {};
   std::sort(set.begin(), set.end());
-  std::string names;
-  for (uint32_t i : set) names += (names.empty() ? "" : "; ") + conditions.sources[i];
-  return failed_precondition(
-      set.size() == 1
-          ? "no placement satisfies this constraint: " + names
-          : "no placement satisfies these constraints together, though any one of them less would "
-            "do: " +
-                names);
+  std::string list;
+  std::vector<std::string> names;
+  for (uint32_t i : set) {
+    names.push_back(conditions.sources[i]);
+    list += (list.empty() ? "" : "; ") + names.back();
+  }
+  Status conflict = failed_precondition(
+      set.size() == 1 ? "no placement satisfies this constraint: " + list
+                      : "no placement satisfies these constraints together, though leaving out any "
+                        "one of them helps: " +
+                            list);
+  return std::move(conflict.with_conflicts(std::move(names)));
 }
 
 }  // namespace shw

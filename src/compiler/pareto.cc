@@ -133,4 +133,12 @@ Result<Pareto> pareto(Planner& planner, const PlacementConstraints& constraints,
   return Front(planner, constraints, options, monitor).run(std::max(points, 2u));
 }
 
+solver::SolveOptions pareto_options(const Planner& planner, const solver::SolveOptions& options) {
+  constexpr uint64_t kLabelVisits = 2'000'000, kFewest = 5, kMost = 1000;
+  solver::SolveOptions counted = options;
+  counted.max_branch_nodes =
+      std::clamp(kLabelVisits / (planner.strategies().total() + 1), kFewest, kMost);
+  return counted;
+}
+
 }  // namespace shw

@@ -26,6 +26,10 @@ struct Pareto {
 Result<Pareto> pareto(Planner& planner, const PlacementConstraints& constraints, uint32_t points,
                       const solver::SolveOptions& options, Monitor& monitor);
 
+// The planner's options with a limit on the work of a solve, by the size of the graph: work is
+// counted, so every machine finds the same points.
+solver::SolveOptions pareto_options(const Planner& planner, const solver::SolveOptions& options);
+
 std::string pareto_text(const Planner& planner, const Pareto& pareto);  // a table
 std::string pareto_json(const Planner& planner, const Pareto& pareto);
 std::string pareto_svg(const Planner& planner, const Pareto& pareto);

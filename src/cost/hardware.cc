@@ -182,6 +182,10 @@ Status check_measured(const std::vector<MeasuredCollective>& measured) {
 
 int default_num_channels(Architecture arch) { return arch == Architecture::kAmpere ? 12 : 16; }
 
+std::string_view hardware_name(size_t index) {
+  return index < std::size(kDevices) ? std::string_view(kDevices[index].name) : std::string_view();
+}
+
 std::vector<std::string_view> hardware_names() {
   std::vector<std::string_view> names;
   for (const DeviceRow& d : kDevices) names.push_back(d.name);

@@ -69,6 +69,8 @@ struct Hardware {
 // `name` in any case: a name of tables/devices.inc ("h100"), or what a driver reports ("NVIDIA H100
 // 80GB HBM3"), in which that name is a whole word. INVALID_ARGUMENT lists the known names.
 Result<Hardware> hardware_by_name(std::string_view name);
+// The known names, in the order of the tables; empty beyond the last.
+std::string_view hardware_name(size_t index);
 std::vector<std::string_view> hardware_names();
 
 // INVALID_ARGUMENT names the figure that no model can work with: of all, or of what joins devices.

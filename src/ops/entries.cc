@@ -106,6 +106,10 @@ class EntryCheck {
   const std::vector<EntryInfo> entries_;
 };
 
+bool is_port(const InputInfo& in) {
+  return in.role != InputRole::kConstant && in.storage == InputStorage::kPort;
+}
+
 }  // namespace
 
 std::vector<std::vector<uint32_t>> entries_before(const std::vector<EntryInfo>& entries) {
@@ -165,17 +169,33 @@ Result<std::vector<EntryInfo>> training_entries(const Graph& graph,
     if (name == "forward") forward = static_cast<uint32_t>(entries.size());
     entries.push_back(std::move(e));
   }
-  Graph probe = graph;  // what each needs, before it is said
-  probe.set_entries(entries);
-  const auto nodes = nodes_of_entries(probe);
-  for (size_t e = 0; e < entries.size(); ++e)
-    for (uint32_t i = 0; i < graph.inputs().size(); ++i) {
-      const InputInfo& in = graph.inputs()[i];
-      const bool is_port = in.role != InputRole::kConstant && in.storage == InputStorage::kPort;
-      if (is_port && (nodes[e][in.node.v] || entries[e].name == "step"))
-        entries[e].inputs.push_back(i);
+  list_needed_inputs(graph, entries);
+  for (EntryInfo& e : entries)
+    if (e.name == "step") {  // called with everything, as the model is
+      e.inputs.clear();
+      for (uint32_t i = 0; i < graph.inputs().size(); ++i)
+        if (is_port(graph.inputs()[i])) e.inputs.push_back(i);
     }
   return entries;
+}
+
+void list_needed_inputs(const Graph& graph, std::vector<EntryInfo>& entries) {
+  Graph probe = graph;
+  probe.set_entries(entries);
+  const auto nodes = nodes_of_entries(probe);
+  for (size_t e = 0; e < entries.size(); ++e) {
+    std::set<uint32_t> inputs;
+    for (uint32_t i = 0; i < graph.inputs().size(); ++i)
+      if (is_port(graph.inputs()[i]) && nodes[e][graph.inputs()[i].node.v]) inputs.insert(i);
+    for (uint32_t o :
+         entries[e].outputs) {  // what is updated in place is handed over to be written
+      const OutputInfo& out = graph.outputs()[o];
+      if (!out.in_place) continue;
+      const auto of = static_cast<uint32_t>(out.of_input);
+      if (is_port(graph.inputs()[of])) inputs.insert(of);
+    }
+    entries[e].inputs.assign(inputs.begin(), inputs.end());
+  }
 }
 
 std::vector<double> node_weights(const Graph& graph) {

@@ -27,6 +27,10 @@ std::vector<double> node_weights(const Graph& graph);
 Result<std::vector<EntryInfo>> training_entries(const Graph& graph,
                                                 std::span<const std::string> names);
 
+// Lists in each entry the inputs that its outputs need, in place of those that were listed. State
+// and constants are not listed.
+void list_needed_inputs(const Graph& graph, std::vector<EntryInfo>& entries);
+
 // INVALID_ARGUMENT: an entry that cannot be run as it is described.
 Status verify_entries(const Graph& graph);
 

@@ -58,21 +58,26 @@ std::string human_bytes(int64_t bytes) {
   return unit == 0 ? std::to_string(bytes) + " B" : format("%.2f %s", v, kUnits[unit]);
 }
 
+int64_t wire_bytes(const Program& program, const ProgramStep& step) {
+  if (step.collective.kind == CollectiveKind::kNone) return 0;
+  int64_t n = 1;
+  for (uint8_t axis : step.collective.axes) n *= program.mesh[axis].size;
+  const int64_t in = program.values[step.inputs[0]].type.bytes();
+  const int64_t out = program.values[step.outputs[0]].type.bytes();
+  int64_t whole = in;
+  if (step.collective.kind == CollectiveKind::kAllGather) whole = out;
+  if (step.collective.kind == CollectiveKind::kAllReduce) whole = 2 * in;
+  return static_cast<int64_t>(static_cast<double>(whole) * static_cast<double>(n - 1) /
+                              static_cast<double>(n));
+}
+
 std::map<std::string, CollectiveTotal> collective_totals(const Program& program) {
   std::map<std::string, CollectiveTotal> totals;
   for (const ProgramStep& step : program.steps) {
     if (step.collective.kind == CollectiveKind::kNone) continue;
-    int64_t n = 1;
-    for (uint8_t axis : step.collective.axes) n *= program.mesh[axis].size;
-    const int64_t in = program.values[step.inputs[0]].type.bytes();
-    const int64_t out = program.values[step.outputs[0]].type.bytes();
-    int64_t whole = in;
-    if (step.collective.kind == CollectiveKind::kAllGather) whole = out;
-    if (step.collective.kind == CollectiveKind::kAllReduce) whole = 2 * in;
     CollectiveTotal& t = totals[step.kernel];
     ++t.count;
-    t.wire_bytes += static_cast<uint64_t>(static_cast<double>(whole) * static_cast<double>(n - 1) /
-                                          static_cast<double>(n));
+    t.wire_bytes += static_cast<uint64_t>(wire_bytes(program, step));
   }
   return totals;
 }

@@ -9,9 +9,12 @@
 
 namespace shw {
 
-// What a program sends, by kind of collective: how many steps, and how many bytes one rank puts on
-// the wire. Ring counts: all-gather and reduce-scatter (n−1)/n of the whole, all-reduce twice that,
-// all-to-all (n−1)/n of what a rank holds.
+// Bytes that one rank sends in a step, counted for a ring of n members: all-gather and
+// reduce-scatter (n−1)/n of the whole tensor, all-reduce twice that, all-to-all (n−1)/n of what a
+// rank holds. 0: the step is not a collective.
+int64_t wire_bytes(const Program& program, const ProgramStep& step);
+
+// All steps of one kind of collective.
 struct CollectiveTotal {
   uint64_t count = 0, wire_bytes = 0;
 };

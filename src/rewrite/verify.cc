@@ -271,6 +271,19 @@ class Verifier {
 
 Status verify_graph(const Graph& graph) { return Verifier(graph).run(); }
 
+void add_absent_operands(OpKind kind, const Attrs& attrs, std::vector<NodeId>& operands) {
+  size_t count = 0;
+  for (const Param& p : op_def(kind).params) {
+    if (is_list(p.kind)) return;
+    if (!is_operand(p.kind) || count++ < operands.size()) continue;
+    const std::optional<AttrKey> key = attr_key_from_name(p.name);
+    const bool is_number =
+        p.kind == ParamKind::kTensorOrScalar && key.has_value() && attrs.has(*key);
+    if (!is_number && p.kind != ParamKind::kOptionalTensor) return;
+    operands.push_back(kNoNode);
+  }
+}
+
 Result<std::vector<std::optional<TensorType>>> infer_results(const Graph& graph, OpKind op,
                                                              std::span<const NodeId> operands,
                                                              const Attrs& attrs) {

@@ -26,4 +26,8 @@ Result<std::vector<std::optional<TensorType>>> infer_results(const Graph& graph,
 // read_graph and verify_graph: what every caller with bytes from outside uses.
 Result<Graph> load_graph(std::span<const uint8_t> bytes, const GraphLimits& limits = {});
 
+// Appends the operands that were left out at the end and may be absent: optional ones, and those
+// that are numbers among the attributes.
+void add_absent_operands(OpKind op, const Attrs& attrs, std::vector<NodeId>& operands);
+
 }  // namespace shw

@@ -97,6 +97,7 @@ struct Executor::Impl {
   StepKernels kernels;
   ProgramMemory memory;
   std::vector<EntryCommands> entries;
+  const Session::Owner owner = std::make_shared<const char>();  // of its sessions
   std::shared_ptr<Session> session;  // of runs that name none; null: no entry leaves anything
   RunMemory run_memory;              // of the run that is being enqueued
   RunStreams on;
@@ -114,7 +115,7 @@ Status Executor::Impl::prepare(const ExecutorOptions& options) {
                                              kernels.workspace_bytes(program())));
   run_memory.ports = IndexVec<PortId, std::byte*>(program().ports.size(), nullptr);
   if (program().session_bytes > 0) {
-    SHW_ASSIGN_OR_RETURN(session, Session::create(device, program()));
+    SHW_ASSIGN_OR_RETURN(session, Session::create(owner, device, program()));
   }
   for (const ProgramEntry& entry : program().entries)
     entries.push_back(write_commands(program(), entry, memory));
@@ -278,7 +279,7 @@ Result<Completion> Executor::enqueue(const ProgramEntry& entry, std::span<const 
   SHW_RETURN_IF_ERROR(check_updates(e.program(), entry, inputs, outputs));
   SHW_RETURN_IF_ERROR(e.check_dependencies(wait_for));
   if (session == nullptr) session = e.session.get();
-  if (session != nullptr) SHW_RETURN_IF_ERROR(session->check(e.program(), index));
+  if (session != nullptr) SHW_RETURN_IF_ERROR(session->check(e.owner, e.program(), index));
   SHW_RETURN_IF_ERROR(e.make_outputs(entry, inputs, outputs));
   const uint64_t run = e.last_run + 1;
   RunSlot& slot = e.take_slot(run);
@@ -300,7 +301,7 @@ Result<Completion> Executor::enqueue(const ProgramEntry& entry, std::span<const 
 }
 
 Result<std::shared_ptr<Session>> Executor::create_session() {
-  return Session::create(impl_->device, impl_->program());
+  return Session::create(impl_->owner, impl_->device, impl_->program());
 }
 
 BufferRef Executor::state(PortId port) const {

@@ -56,8 +56,8 @@ class Executor {
   // null is allocated and returned in its place (ports without a value stay null). Outputs must not
   // overlap inputs, but for an output that updates an input in place: it is that buffer (or null,
   // and is returned as that). `session`: where entries leave what others need; null: the executor's
-  // own. FAILED_PRECONDITION: an entry that must run before has not run in it. One thread at a
-  // time.
+  // own. FAILED_PRECONDITION: an entry that must run before has not run in it. INVALID_ARGUMENT:
+  // the session is another executor's. One thread at a time.
   Result<Completion> enqueue(const ProgramEntry& entry, std::span<const BufferRef> inputs,
                              std::span<BufferRef> outputs,
                              std::span<const Completion> wait_for = {}, Session* session = nullptr);

@@ -12,18 +12,22 @@ namespace shw::runtime {
 
 class Session {
  public:
-  static Result<std::shared_ptr<Session>> create(std::shared_ptr<Device> device,
+  // What sessions of one executor have in common, and no others.
+  using Owner = std::shared_ptr<const char>;
+  static Result<std::shared_ptr<Session>> create(Owner owner, std::shared_ptr<Device> device,
                                                  const Program& program);
 
-  // FAILED_PRECONDITION: an entry that must run before this one has not.
-  Status check(const Program& program, size_t entry) const;
+  // INVALID_ARGUMENT: the session belongs to another executor. FAILED_PRECONDITION: an entry that
+  // must run before this one has not.
+  Status check(const Owner& owner, const Program& program, size_t entry) const;
   void has_run(size_t entry) { has_run_[entry] = true; }
   std::byte* data() const { return static_cast<std::byte*>(memory_->data()); }
   const BufferRef& memory() const { return memory_; }  // runs hold it until they have ended
 
  private:
-  Session(BufferRef memory, size_t num_entries)
-      : memory_(std::move(memory)), has_run_(num_entries, false) {}
+  Session(Owner owner, BufferRef memory, size_t num_entries)
+      : owner_(std::move(owner)), memory_(std::move(memory)), has_run_(num_entries, false) {}
+  Owner owner_;
   BufferRef memory_;
   std::vector<bool> has_run_;  // by entry
 };

@@ -1,12 +1,15 @@
 // Status and Result: how every function that can fail says so. Codes are gRPC's, the numbers are
-// those of the C API (capi/include/shardwise/shardwise.h). A status may carry the place in the
+// those of the C API (capi/include/shardwise/base.h). A status may carry the place in the
 // graph that caused it.
 #pragma once
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace shw {
 
@@ -55,12 +58,22 @@ class [[nodiscard]] Status {
   int64_t node_index() const { return node_index_; }  // -1: none
   const std::string& node_name() const { return node_name_; }
 
+  // The constraints that cannot hold together, where that is the error.
+  Status& with_conflicts(std::vector<std::string> names) {
+    conflicts_ = std::make_shared<const std::vector<std::string>>(std::move(names));
+    return *this;
+  }
+  std::span<const std::string> conflicts() const {
+    return conflicts_ == nullptr ? std::span<const std::string>() : *conflicts_;
+  }
+
  private:
   Code code_ = Code::kOk;
   std::string message_;
   SourceLoc loc_;
   int64_t node_index_ = -1;
   std::string node_name_;
+  std::shared_ptr<const std::vector<std::string>> conflicts_;  // null: none
 };
 
 inline Status invalid_argument(std::string m, SourceLoc l = SourceLoc::current()) {

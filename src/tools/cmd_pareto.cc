@@ -1,5 +1,4 @@
 // shardwise pareto: what a step takes, under one memory limit after another.
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <span>
@@ -22,14 +21,9 @@ struct Options {
   bool json = false;
 };
 
-// Work is counted, so that every machine draws the same curve.
 solver::SolveOptions solve_options(const Options& o, const Planner& planner) {
-  constexpr uint64_t kLabelVisits = 2'000'000, kFewest = 5, kMost = 1000;
-  solver::SolveOptions options = planner.options().solver;
-  options.max_branch_nodes = o.branch_nodes;
-  if (o.branch_nodes == 0)
-    options.max_branch_nodes =
-        std::clamp(kLabelVisits / (planner.strategies().total() + 1), kFewest, kMost);
+  solver::SolveOptions options = pareto_options(planner, planner.options().solver);
+  if (o.branch_nodes != 0) options.max_branch_nodes = o.branch_nodes;
   return options;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls.h"
 #include "mlp.h"
 #include "testing.h"
 
@@ -92,14 +93,16 @@ static void refusal_is_told(void) {
   shw_executor* executor = (shw_executor*)&h;
   const int64_t dims[1] = {64};
   size_t before;
+  shw_device* cpu = new_cpu(context);
   EXPECT_OK(shw_world_create_virtual(context, 2, &world));
   before = h.in_use;
   h.fail_above = 100;
   EXPECT_CODE(shw_plan_save(plan, &blob), SHW_RESOURCE_EXHAUSTED);
-  EXPECT_CODE(shw_buffer_create(context, SHW_DTYPE_F32, dims, 1, &buffer), SHW_RESOURCE_EXHAUSTED);
+  EXPECT_CODE(shw_buffer_create(cpu, SHW_DTYPE_F32, dims, 1, &buffer), SHW_RESOURCE_EXHAUSTED);
   EXPECT_CODE(shw_executor_create(plan, world, 0, NULL, &executor), SHW_RESOURCE_EXHAUSTED);
   EXPECT(blob == NULL && buffer == NULL && executor == NULL);
   EXPECT(h.in_use == before);
+  shw_device_destroy(cpu);
   shw_world_destroy(world);
   shw_plan_destroy(plan);
   shw_context_destroy(context);

@@ -1,17 +1,17 @@
 /* Graphs by calls. */
-#include "shardwise/builder.h"
 
 #include <string.h>
 
+#include "calls.h"
 #include "mlp.h"
 #include "testing.h"
 
 static const int64_t kDims[2] = {4, 8};
 
-static int32_t input(shw_builder* builder, const char* name, int32_t position) {
-  int32_t node = SHW_NO_NODE;
-  EXPECT_OK(shw_builder_add_input(builder, SHW_ROLE_INPUT, name, position, SHW_DTYPE_F32, kDims, 2,
-                                  NULL, &node));
+static size_t input(shw_builder* builder, const char* name, size_t position) {
+  size_t node = SHW_NONE;
+  EXPECT_OK(
+      add_input(builder, SHW_ROLE_INPUT, name, position, SHW_DTYPE_F32, kDims, 2, NULL, &node));
   return node;
 }
 
@@ -31,12 +31,12 @@ static void infers_types(shw_context* context) {
   const shw_attr second = SHW_ATTR_INT("index", 1), outside = SHW_ATTR_INT("index", 9);
   shw_builder* b = NULL;
   shw_result_type type = SHW_RESULT_TYPE_INIT;
-  int32_t q = SHW_NO_NODE, attention = SHW_NO_NODE, lse = SHW_NO_NODE, node = SHW_NO_NODE;
-  int32_t operands[4];
+  size_t q = SHW_NONE, attention = SHW_NONE, lse = SHW_NONE, node = SHW_NONE;
+  size_t operands[4];
   EXPECT_OK(shw_builder_create(context, &b));
-  EXPECT_OK(shw_builder_add_input(b, SHW_ROLE_INPUT, "q", 0, SHW_DTYPE_BF16, heads, 4, NULL, &q));
+  EXPECT_OK(add_input(b, SHW_ROLE_INPUT, "q", 0, SHW_DTYPE_BF16, heads, 4, NULL, &q));
   operands[0] = operands[1] = operands[2] = q;
-  operands[3] = SHW_NO_NODE; /* no bias */
+  operands[3] = SHW_NONE; /* no bias */
   EXPECT_OK(shw_builder_add_node(b, "sdpa", operands, 4, NULL, 0, NULL, &attention));
   EXPECT_OK(shw_builder_get_type(b, attention, 0, &type));
   EXPECT(type.num_results == 4 && type.present && type.dtype == SHW_DTYPE_BF16);
@@ -51,44 +51,45 @@ static void infers_types(shw_context* context) {
   EXPECT_REFUSED(shw_builder_get_type(b, attention, 4, &type), SHW_OUT_OF_RANGE, "there are 4");
   EXPECT(type.rank == 0 && type.struct_size == sizeof type);
   EXPECT_REFUSED(shw_builder_get_type(b, 99, 0, &type), SHW_OUT_OF_RANGE, "number 99");
-  EXPECT_CODE(shw_builder_get_type(b, -1, 0, &type), SHW_OUT_OF_RANGE);
+  EXPECT_CODE(shw_builder_get_type(b, SHW_NONE, 0, &type), SHW_OUT_OF_RANGE);
   shw_builder_destroy(b);
 }
 
-static void expect_input_refused(shw_builder* b, shw_role role, const char* name, int32_t position,
+static void expect_input_refused(shw_builder* b, shw_role role, const char* name, size_t position,
                                  shw_dtype dtype, const int64_t* dims, int32_t rank,
                                  const char* text) {
-  int32_t node = 0;
-  EXPECT_REFUSED(shw_builder_add_input(b, role, name, position, dtype, dims, rank, NULL, &node),
+  size_t node = 0;
+  EXPECT_REFUSED(add_input(b, role, name, position, dtype, dims, rank, NULL, &node),
                  SHW_INVALID_ARGUMENT, text);
-  EXPECT(node == SHW_NO_NODE);
+  EXPECT(node == SHW_NONE);
 }
 
 static void refuses_senseless_inputs(shw_context* context) {
   const int64_t negative[2] = {4, -1}, huge[2] = {(int64_t)1 << 40, (int64_t)1 << 40};
   shw_builder* b = NULL;
   EXPECT_OK(shw_builder_create(context, &b));
-  expect_input_refused(b, SHW_ROLE_RESULT, "x", -1, SHW_DTYPE_F32, kDims, 2, "role 11");
-  expect_input_refused(b, 0, "x", -1, SHW_DTYPE_F32, kDims, 2, "role 0");
-  expect_input_refused(b, SHW_ROLE_INPUT, "x", -2, SHW_DTYPE_F32, kDims, 2, "position is -2");
-  expect_input_refused(b, SHW_ROLE_PARAMETER, "w", 0, SHW_DTYPE_F32, kDims, 2, "position is 0");
-  expect_input_refused(b, SHW_ROLE_INPUT, "x", -1, 12, kDims, 2, "dtype 12");
-  expect_input_refused(b, SHW_ROLE_INPUT, "x", -1, SHW_DTYPE_F32, kDims, 9, "rank is 9");
-  expect_input_refused(b, SHW_ROLE_INPUT, "x", -1, SHW_DTYPE_F32, kDims, -1, "rank is -1");
-  expect_input_refused(b, SHW_ROLE_INPUT, "x", -1, SHW_DTYPE_F32, negative, 2, "negative");
-  expect_input_refused(b, SHW_ROLE_INPUT, "x", -1, SHW_DTYPE_F32, huge, 2, "2^60");
+  expect_input_refused(b, SHW_ROLE_RESULT, "x", 0, SHW_DTYPE_F32, kDims, 2, "role 11");
+  expect_input_refused(b, 0, "x", 0, SHW_DTYPE_F32, kDims, 2, "role 0");
+  expect_input_refused(b, SHW_ROLE_CONSTANT, "x", 0, SHW_DTYPE_F32, kDims, 2, "role 7");
+  expect_input_refused(b, SHW_ROLE_INPUT, "x", SHW_NONE, SHW_DTYPE_F32, kDims, 2, "position is");
+  expect_input_refused(b, SHW_ROLE_PARAMETER, NULL, 0, SHW_DTYPE_F32, kDims, 2, "needs a name");
+  expect_input_refused(b, SHW_ROLE_INPUT, "x", 0, 12, kDims, 2, "dtype 12");
+  expect_input_refused(b, SHW_ROLE_INPUT, "x", 0, SHW_DTYPE_F32, kDims, 9, "rank is 9");
+  expect_input_refused(b, SHW_ROLE_INPUT, "x", 0, SHW_DTYPE_F32, kDims, -1, "rank is -1");
+  expect_input_refused(b, SHW_ROLE_INPUT, "x", 0, SHW_DTYPE_F32, negative, 2, "negative");
+  expect_input_refused(b, SHW_ROLE_INPUT, "x", 0, SHW_DTYPE_F32, huge, 2, "2^60");
   input(b, "x", 0);
   expect_input_refused(b, SHW_ROLE_INPUT, "x", 1, SHW_DTYPE_F32, kDims, 2, "input.x");
   shw_builder_destroy(b);
 }
 
-static void expect_node_refused(shw_builder* b, const char* op, int32_t operand,
+static void expect_node_refused(shw_builder* b, const char* op, size_t operand,
                                 const shw_attr* attrs, size_t num_attrs, shw_code code,
                                 const char* text) {
-  int32_t node = 0;
+  size_t node = 0;
   EXPECT_REFUSED(shw_builder_add_node(b, op, &operand, 1, attrs, num_attrs, NULL, &node), code,
                  text);
-  EXPECT(node == SHW_NO_NODE);
+  EXPECT(node == SHW_NONE);
 }
 
 static void refuses_senseless_nodes(shw_context* context) {
@@ -99,14 +100,13 @@ static void refuses_senseless_nodes(shw_context* context) {
   const shw_code invalid = SHW_INVALID_ARGUMENT;
   shw_node_options options = SHW_NODE_OPTIONS_INIT;
   shw_builder* b = NULL;
-  int32_t x, node = 0;
+  size_t x, node = 0;
   EXPECT_OK(shw_builder_create(context, &b));
   x = input(b, "x", 0);
   expect_node_refused(b, "multiply", x, NULL, 0, SHW_NOT_FOUND, "'multiply'");
   expect_node_refused(b, "input", x, NULL, 0, invalid, "shw_builder_add_input");
   expect_node_refused(b, "relu", 1, NULL, 0, invalid, "node 1: the graph has 1");
-  expect_node_refused(b, "relu", -2, NULL, 0, invalid, "node -2");
-  expect_node_refused(b, "relu", SHW_NO_NODE, NULL, 0, invalid, "absent");
+  expect_node_refused(b, "relu", SHW_NONE, NULL, 0, invalid, "absent");
   expect_node_refused(b, "relu", x, &unknown, 1, SHW_NOT_FOUND, "'colour'");
   expect_node_refused(b, "relu", x, &misplaced, 1, invalid, "'index'");
   expect_node_refused(b, "sum", x, &half, 1, invalid, "0 or 1, not 2");
@@ -127,25 +127,24 @@ static void refuses_senseless_nodes(shw_context* context) {
 
 static void refuses_senseless_outputs(shw_context* context) {
   const shw_code invalid = SHW_INVALID_ARGUMENT;
-  const int32_t none = SHW_NO_NODE;
+  const size_t none = SHW_NONE;
   shw_builder* b = NULL;
   shw_blob* blob = NULL;
-  int32_t x, y = SHW_NO_NODE, sum = SHW_NO_NODE;
+  size_t x, y = SHW_NONE, sum = SHW_NONE;
   EXPECT_OK(shw_builder_create(context, &b));
   x = input(b, "x", 0);
   EXPECT_OK(shw_builder_add_node(b, "relu", &x, 1, NULL, 0, NULL, &y));
   EXPECT_OK(shw_builder_add_node(b, "sum", &x, 1, NULL, 0, NULL, &sum));
-  EXPECT_REFUSED(shw_builder_add_output(b, SHW_ROLE_INPUT, y, NULL, none), invalid, "role 3");
-  EXPECT_REFUSED(shw_builder_add_output(b, SHW_ROLE_RESULT, 9, NULL, none), invalid, "node 9");
-  EXPECT_REFUSED(shw_builder_add_output(b, SHW_ROLE_RESULT, y, NULL, x), invalid, "no input");
-  EXPECT_REFUSED(shw_builder_add_output(b, SHW_ROLE_GRADIENT, y, NULL, none), invalid, "of_input");
-  EXPECT_REFUSED(shw_builder_add_output(b, SHW_ROLE_GRADIENT, y, NULL, y), invalid, "of_input");
-  EXPECT_REFUSED(shw_builder_add_output(b, SHW_ROLE_GRADIENT, y, "dx", x), invalid, "name");
-  EXPECT_OK(shw_builder_add_output(b, SHW_ROLE_RESULT, y, "y", none));
+  EXPECT_REFUSED(add_output(b, SHW_ROLE_INPUT, y, NULL, none), invalid, "role 3");
+  EXPECT_REFUSED(add_output(b, SHW_ROLE_RESULT, 9, NULL, none), invalid, "node 9");
+  EXPECT_REFUSED(add_output(b, SHW_ROLE_GRADIENT, y, NULL, none), invalid, "of_input");
+  EXPECT_REFUSED(add_output(b, SHW_ROLE_GRADIENT, y, NULL, y), invalid, "of_input");
+  EXPECT_REFUSED(add_output(b, SHW_ROLE_GRADIENT, y, "dx", x), invalid, "name");
+  EXPECT_OK(add_output(b, SHW_ROLE_RESULT, y, "y", none));
   EXPECT_OK(shw_builder_finish(b, &blob));
   shw_blob_destroy(blob);
   /* A gradient of another shape shows only in the graph as a whole. */
-  EXPECT_OK(shw_builder_add_output(b, SHW_ROLE_GRADIENT, sum, NULL, x));
+  EXPECT_OK(add_output(b, SHW_ROLE_GRADIENT, sum, NULL, x));
   EXPECT_REFUSED(shw_builder_finish(b, &blob), invalid, "f32[4,8]");
   EXPECT(blob == NULL);
   shw_builder_destroy(b);
@@ -154,15 +153,87 @@ static void refuses_senseless_outputs(shw_context* context) {
 static void refuses_a_tangent_of_nothing(shw_context* context) {
   shw_builder* b = NULL;
   shw_blob* blob = (shw_blob*)&b;
-  int32_t x, tangent = SHW_NO_NODE;
+  size_t x, tangent = SHW_NONE;
   EXPECT_OK(shw_builder_create(context, &b));
   x = input(b, "x", 0);
-  EXPECT_OK(
-      shw_builder_add_input(b, SHW_ROLE_TANGENT, NULL, 1, SHW_DTYPE_F32, kDims, 2, NULL, &tangent));
-  EXPECT_OK(shw_builder_add_output(b, SHW_ROLE_RESULT, x, NULL, SHW_NO_NODE));
+  EXPECT_OK(add_input(b, SHW_ROLE_TANGENT, NULL, 1, SHW_DTYPE_F32, kDims, 2, NULL, &tangent));
+  EXPECT_OK(add_output(b, SHW_ROLE_RESULT, x, NULL, SHW_NONE));
   EXPECT_REFUSED(shw_builder_finish(b, &blob), SHW_INVALID_ARGUMENT,
                  "the tangent belongs to output 1; the graph has 1 (node 1, 'tangent.1')");
   EXPECT(blob == NULL);
+  shw_builder_destroy(b);
+}
+
+/* y = x * table, w' = w + y in place: what each of the structs may and may not say. */
+static void describes_constants_updates_and_entries(shw_context* context) {
+  const float values[32] = {1, 2, 3};
+  const shw_code invalid = SHW_INVALID_ARGUMENT;
+  shw_tensor table;
+  shw_builder_input state = SHW_BUILDER_INPUT_INIT;
+  shw_builder_output update = SHW_BUILDER_OUTPUT_INIT;
+  shw_builder_entry entry = SHW_BUILDER_ENTRY_INIT;
+  shw_builder* b = NULL;
+  shw_blob* blob = NULL;
+  size_t x, operands[2], w = SHW_NONE, c = SHW_NONE, y = SHW_NONE, sum = SHW_NONE, number = 9;
+  const size_t both[2] = {0, 1}, twice[2] = {0, 0}, beyond[1] = {2};
+  EXPECT_OK(shw_builder_create(context, &b));
+  x = input(b, "x", 0);
+  memset(&table, 0, sizeof table);
+  table.data = (void*)values;
+  table.dims = kDims;
+  table.rank = 2;
+  table.dtype = SHW_DTYPE_F32;
+  EXPECT_REFUSED(shw_builder_add_constant(b, NULL, &table, NULL, &c), invalid, "needs a name");
+  EXPECT(c == SHW_NONE);
+  EXPECT_OK(shw_builder_add_constant(b, "table", &table, NULL, &c));
+  EXPECT_REFUSED(shw_builder_add_constant(b, "table", &table, NULL, &number), invalid, "already");
+  state.role = SHW_ROLE_BUFFER;
+  state.storage = 4;
+  state.name = "total";
+  state.dtype = SHW_DTYPE_F32;
+  state.dims = kDims;
+  state.rank = 2;
+  EXPECT_REFUSED(shw_builder_add_input(b, &state, NULL, &w), invalid, "storage 4");
+  state.storage = SHW_STORAGE_CONSTANT;
+  EXPECT_REFUSED(shw_builder_add_input(b, &state, NULL, &w), invalid, "add_constant");
+  state.storage = SHW_STORAGE_STATE;
+  EXPECT_OK(shw_builder_add_input(b, &state, NULL, &w));
+  operands[0] = x, operands[1] = c;
+  EXPECT_OK(shw_builder_add_node(b, "mul", operands, 2, NULL, 0, NULL, &y));
+  operands[0] = w, operands[1] = y;
+  EXPECT_OK(shw_builder_add_node(b, "add", operands, 2, NULL, 0, NULL, &sum));
+  EXPECT_OK(add_output(b, SHW_ROLE_RESULT, y, NULL, SHW_NONE));
+  update.role = SHW_ROLE_UPDATE;
+  update.node = sum;
+  update.of_input = w;
+  update.in_place = 2;
+  EXPECT_REFUSED(shw_builder_add_output(b, &update, &number), invalid, "in_place");
+  update.in_place = 0; /* an update of state is in place all the same */
+  EXPECT_OK(shw_builder_add_output(b, &update, &number));
+  EXPECT(number == 1);
+  EXPECT_REFUSED(shw_builder_add_entry(b, &entry, &number), invalid, "needs a name");
+  EXPECT(number == SHW_NONE);
+  entry.name = "accumulate";
+  entry.outputs = twice;
+  entry.num_outputs = 2;
+  EXPECT_REFUSED(shw_builder_add_entry(b, &entry, &number), invalid, "outputs[1] is 0");
+  entry.outputs = beyond;
+  entry.num_outputs = 1;
+  EXPECT_REFUSED(shw_builder_add_entry(b, &entry, &number), invalid, "below 2");
+  entry.outputs = both;
+  entry.num_outputs = 2;
+  entry.weight = -1;
+  EXPECT_REFUSED(shw_builder_add_entry(b, &entry, &number), invalid, "weight");
+  entry.weight = 0;
+  entry.after = both;
+  entry.num_after = 1;
+  EXPECT_REFUSED(shw_builder_add_entry(b, &entry, &number), invalid, "after[0] is 0");
+  entry.num_after = 0;
+  EXPECT_OK(shw_builder_add_entry(b, &entry, &number));
+  EXPECT(number == 0);
+  EXPECT_REFUSED(shw_builder_add_entry(b, &entry, &number), invalid, "already");
+  EXPECT_OK(shw_builder_finish(b, &blob));
+  shw_blob_destroy(blob);
   shw_builder_destroy(b);
 }
 
@@ -174,6 +245,7 @@ int main(void) {
   refuses_senseless_nodes(context);
   refuses_senseless_outputs(context);
   refuses_a_tangent_of_nothing(context);
+  describes_constants_updates_and_entries(context);
   shw_context_destroy(context);
   return test_result();
 }

@@ -1,6 +1,7 @@
 /* A compilation is cancelled at each of its progress calls in turn, and by a flag. */
 #include <string.h>
 
+#include "calls.h"
 #include "mlp.h"
 #include "testing.h"
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls.h"
 #include "mlp.h"
 #include "testing.h"
 
@@ -24,9 +25,9 @@ static int create(everything* all) {
   all->plan = mlp_plan(all->context, 2, 2);
   worked = mlp_job_create(all->context, all->plan, &all->job);
   for (rank = 0; rank < all->job.num_ranks && worked; ++rank)
-    worked &= EXPECT_OK(shw_executor_enqueue(
-        all->job.executors[rank], 0, (const shw_buffer* const*)all->job.inputs[rank],
-        MLP_NUM_INPUTS, all->outputs[rank], MLP_NUM_OUTPUTS, NULL, 0, &all->done[rank]));
+    worked &= EXPECT_OK(enqueue(all->job.executors[rank], 0,
+                                (const shw_buffer* const*)all->job.inputs[rank], MLP_NUM_INPUTS,
+                                all->outputs[rank], MLP_NUM_OUTPUTS, NULL, 0, &all->done[rank]));
   return worked;
 }
 
@@ -92,6 +93,7 @@ static void lent_memory_is_released_once(void) {
   const int64_t dims[2] = {2, 3}, strides[2] = {4, 1};
   float memory[8] = {1, 2, 3, -1, 4, 5, 6, -1}, packed[6];
   int released = 0;
+  shw_device* cpu = new_cpu(context);
   shw_buffer* buffer = NULL;
   shw_tensor tensor;
   memset(&tensor, 0, sizeof tensor);
@@ -100,8 +102,8 @@ static void lent_memory_is_released_once(void) {
   tensor.strides = strides;
   tensor.rank = 2;
   tensor.dtype = SHW_DTYPE_F32;
-  EXPECT_OK(shw_buffer_import(context, &tensor, SHW_BORROW_UNTIL_RELEASE, count_release, &released,
-                              &buffer));
+  EXPECT_OK(
+      shw_buffer_import(cpu, &tensor, SHW_BORROW_UNTIL_RELEASE, count_release, &released, &buffer));
   EXPECT_OK(shw_buffer_read(buffer, packed, sizeof packed));
   EXPECT(packed[2] == 3 && packed[3] == 4 && packed[5] == 6);
   packed[4] = 50;
@@ -112,10 +114,11 @@ static void lent_memory_is_released_once(void) {
   EXPECT(released == 1);
   /* A refused import keeps nothing. */
   tensor.dtype = 0;
-  EXPECT_CODE(shw_buffer_import(context, &tensor, SHW_BORROW_UNTIL_RELEASE, count_release,
-                                &released, &buffer),
-              SHW_INVALID_ARGUMENT);
+  EXPECT_CODE(
+      shw_buffer_import(cpu, &tensor, SHW_BORROW_UNTIL_RELEASE, count_release, &released, &buffer),
+      SHW_INVALID_ARGUMENT);
   EXPECT(released == 1);
+  shw_device_destroy(cpu);
   shw_context_destroy(context);
 }
 
@@ -124,6 +127,7 @@ static void copied_memory_may_go_at_once(void) {
   const int64_t dims[1] = {4};
   double* memory = (double*)malloc(4 * sizeof(double));
   double back[4];
+  shw_device* cpu = new_cpu(context);
   shw_buffer* buffer = NULL;
   shw_tensor tensor;
   memset(&tensor, 0, sizeof tensor);
@@ -132,9 +136,10 @@ static void copied_memory_may_go_at_once(void) {
   tensor.rank = 1;
   tensor.dtype = SHW_DTYPE_F64;
   memory[0] = 1, memory[1] = 2, memory[2] = 3, memory[3] = 4;
-  EXPECT_OK(shw_buffer_import(context, &tensor, SHW_BORROW_COPY, NULL, NULL, &buffer));
+  EXPECT_OK(shw_buffer_import(cpu, &tensor, SHW_BORROW_COPY, NULL, NULL, &buffer));
   memset(memory, 0x7f, 4 * sizeof(double));
   free(memory);
+  shw_device_destroy(cpu); /* the buffer keeps it */
   shw_context_destroy(context);
   EXPECT_OK(shw_buffer_read(buffer, back, sizeof back));
   EXPECT(back[0] == 1 && back[3] == 4);

@@ -1,30 +1,29 @@
 #include "mlp.h"
+#include "calls.h"
 
 #include <string.h>
 
-#include "shardwise/builder.h"
 #include "testing.h"
 
-static int32_t add_input(shw_builder* builder, shw_role role, const char* name, int32_t position,
-                         int64_t rows, int64_t columns) {
+static size_t matrix(shw_builder* builder, shw_role role, const char* name, int64_t rows,
+                     int64_t columns) {
   int64_t dims[2];
-  int32_t node = SHW_NO_NODE;
+  size_t node = SHW_NONE;
   dims[0] = rows;
   dims[1] = columns;
-  EXPECT_OK(
-      shw_builder_add_input(builder, role, name, position, SHW_DTYPE_F32, dims, 2, NULL, &node));
+  EXPECT_OK(add_input(builder, role, name, 0, SHW_DTYPE_F32, dims, 2, NULL, &node));
   return node;
 }
 
-static int32_t add_node(shw_builder* builder, const char* op, int32_t a, int32_t b,
-                        const shw_attr* attr, shw_phase phase) {
+static size_t add_node(shw_builder* builder, const char* op, size_t a, size_t b,
+                       const shw_attr* attr, shw_phase phase) {
   shw_node_options options = SHW_NODE_OPTIONS_INIT;
-  int32_t operands[2];
-  int32_t node = SHW_NO_NODE;
+  size_t operands[2];
+  size_t node = SHW_NONE;
   operands[0] = a;
   operands[1] = b;
   options.phase = phase;
-  EXPECT_OK(shw_builder_add_node(builder, op, operands, b == SHW_NO_NODE ? 1 : 2, attr,
+  EXPECT_OK(shw_builder_add_node(builder, op, operands, b == SHW_NONE ? 1 : 2, attr,
                                  attr != NULL ? 1 : 0, &options, &node));
   return node;
 }
@@ -35,24 +34,24 @@ shw_blob* mlp_graph(shw_context* context) {
   const shw_phase forward = SHW_PHASE_FORWARD, backward = SHW_PHASE_BACKWARD;
   shw_builder* b = NULL;
   shw_blob* blob = NULL;
-  int32_t x, w1, w2, t, a, y, w2t, da, dh, xt, dw1, at, dw2;
+  size_t x, w1, w2, t, a, y, w2t, da, dh, xt, dw1, at, dw2;
   if (!EXPECT_OK(shw_builder_create(context, &b))) return NULL;
-  w1 = add_input(b, SHW_ROLE_PARAMETER, "w1", -1, MLP_IN, MLP_HIDDEN);
-  w2 = add_input(b, SHW_ROLE_PARAMETER, "w2", -1, MLP_HIDDEN, MLP_OUT);
-  x = add_input(b, SHW_ROLE_INPUT, NULL, 0, MLP_BATCH, MLP_IN);
-  t = add_input(b, SHW_ROLE_TANGENT, NULL, 0, MLP_BATCH, MLP_OUT);
-  a = add_node(b, "relu", add_node(b, "mm", x, w1, NULL, forward), SHW_NO_NODE, NULL, forward);
+  w1 = matrix(b, SHW_ROLE_PARAMETER, "w1", MLP_IN, MLP_HIDDEN);
+  w2 = matrix(b, SHW_ROLE_PARAMETER, "w2", MLP_HIDDEN, MLP_OUT);
+  x = matrix(b, SHW_ROLE_INPUT, NULL, MLP_BATCH, MLP_IN);
+  t = matrix(b, SHW_ROLE_TANGENT, NULL, MLP_BATCH, MLP_OUT);
+  a = add_node(b, "relu", add_node(b, "mm", x, w1, NULL, forward), SHW_NONE, NULL, forward);
   y = add_node(b, "mm", a, w2, NULL, forward);
-  at = add_node(b, "permute", a, SHW_NO_NODE, &swap, backward);
+  at = add_node(b, "permute", a, SHW_NONE, &swap, backward);
   dw2 = add_node(b, "mm", at, t, NULL, backward);
-  w2t = add_node(b, "permute", w2, SHW_NO_NODE, &swap, backward);
+  w2t = add_node(b, "permute", w2, SHW_NONE, &swap, backward);
   da = add_node(b, "mm", t, w2t, NULL, backward);
   dh = add_node(b, "threshold_backward", da, a, &zero, backward);
-  xt = add_node(b, "permute", x, SHW_NO_NODE, &swap, backward);
+  xt = add_node(b, "permute", x, SHW_NONE, &swap, backward);
   dw1 = add_node(b, "mm", xt, dh, NULL, backward);
-  EXPECT_OK(shw_builder_add_output(b, SHW_ROLE_RESULT, y, NULL, SHW_NO_NODE));
-  EXPECT_OK(shw_builder_add_output(b, SHW_ROLE_GRADIENT, dw1, NULL, w1));
-  EXPECT_OK(shw_builder_add_output(b, SHW_ROLE_GRADIENT, dw2, NULL, w2));
+  EXPECT_OK(add_output(b, SHW_ROLE_RESULT, y, NULL, SHW_NONE));
+  EXPECT_OK(add_output(b, SHW_ROLE_GRADIENT, dw1, NULL, w1));
+  EXPECT_OK(add_output(b, SHW_ROLE_GRADIENT, dw2, NULL, w2));
   EXPECT_OK(shw_builder_finish(b, &blob));
   shw_builder_destroy(b);
   return blob;
@@ -138,20 +137,19 @@ const float* mlp_expected(const char* port) {
   return NULL;
 }
 
-static int shard_inputs(const shw_plan* plan, mlp_job* job, int32_t rank) {
+static int shard_all(const shw_plan* plan, mlp_job* job, int32_t rank) {
   int worked = 1;
   size_t i;
   for (i = 0; i < MLP_NUM_INPUTS; ++i) {
     shw_plan_port port = SHW_PLAN_PORT_INIT;
     shw_tensor whole;
-    if (!EXPECT_OK(shw_plan_get_input(plan, job->entry, i, &port))) return 0;
+    if (!EXPECT_OK(get_input(plan, job->entry, i, &port))) return 0;
     memset(&whole, 0, sizeof whole);
     whole.data = (void*)mlp_input(port.name);
     whole.dims = port.dims;
     whole.rank = port.rank;
     whole.dtype = port.dtype;
-    worked &=
-        EXPECT_OK(shw_plan_shard_input(plan, job->entry, i, rank, &whole, &job->inputs[rank][i]));
+    worked &= EXPECT_OK(shard_input(plan, job->entry, i, rank, &whole, &job->inputs[rank][i]));
   }
   return worked;
 }
@@ -166,7 +164,7 @@ int mlp_job_create(shw_context* context, const shw_plan* plan, mlp_job* job) {
   worked &= EXPECT_OK(shw_world_create_virtual(context, job->num_ranks, &job->world));
   for (rank = 0; rank < job->num_ranks && worked; ++rank) {
     worked &= EXPECT_OK(shw_executor_create(plan, job->world, rank, NULL, &job->executors[rank]));
-    worked &= shard_inputs(plan, job, rank);
+    worked &= shard_all(plan, job, rank);
   }
   return worked;
 }
@@ -186,9 +184,9 @@ static int check_output(const shw_plan* plan, const mlp_job* job, size_t output,
   shw_plan_port port = SHW_PLAN_PORT_INIT;
   shw_buffer* whole = NULL;
   size_t size;
-  int holds = EXPECT_OK(shw_plan_get_output(plan, job->entry, output, &port));
-  holds &= EXPECT_OK(
-      shw_plan_gather_output(plan, job->entry, output, pieces, (size_t)job->num_ranks, &whole));
+  int holds = EXPECT_OK(get_output(plan, job->entry, output, &port));
+  holds &=
+      EXPECT_OK(gather_output(plan, job->entry, output, pieces, (size_t)job->num_ranks, &whole));
   if (!holds || !EXPECT(port.rank == 2)) return 0;
   size = (size_t)(port.dims[0] * port.dims[1]) * sizeof(float);
   holds &= EXPECT_OK(shw_buffer_read(whole, values, size));
@@ -205,9 +203,9 @@ int mlp_job_run_and_check(const shw_plan* plan, mlp_job* job) {
   int32_t rank;
   size_t i;
   for (rank = 0; rank < job->num_ranks; ++rank)
-    holds &= EXPECT_OK(shw_executor_enqueue(
-        job->executors[rank], job->entry, (const shw_buffer* const*)job->inputs[rank],
-        MLP_NUM_INPUTS, outputs[rank], MLP_NUM_OUTPUTS, NULL, 0, &done[rank]));
+    holds &= EXPECT_OK(enqueue(job->executors[rank], job->entry,
+                               (const shw_buffer* const*)job->inputs[rank], MLP_NUM_INPUTS,
+                               outputs[rank], MLP_NUM_OUTPUTS, NULL, 0, &done[rank]));
   for (rank = 0; rank < job->num_ranks; ++rank) {
     if (done[rank] != NULL) holds &= EXPECT_OK(shw_event_wait(done[rank], -1));
     shw_event_destroy(done[rank]);

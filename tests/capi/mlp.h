@@ -3,7 +3,6 @@
 #ifndef SHARDWISE_TESTS_CAPI_MLP_H_
 #define SHARDWISE_TESTS_CAPI_MLP_H_
 
-#include "shardwise/runtime.h"
 #include "shardwise/shardwise.h"
 
 enum { MLP_BATCH = 8, MLP_IN = 16, MLP_HIDDEN = 32, MLP_OUT = 16 };

@@ -3,9 +3,8 @@
  * that no function is missing. */
 #include <string.h>
 
+#include "calls.h"
 #include "mlp.h"
-#include "shardwise/builder.h"
-#include "shardwise/planner.h"
 #include "testing.h"
 
 #define GARBAGE(type) ((type)&g_somewhere)
@@ -38,11 +37,23 @@ static char g_somewhere[64];
     EXPECT(memcmp(&out, &zero, sizeof out) == 0); \
   } while (0)
 
+/* An index must be SHW_NONE. */
+#define REFUSED_INDEX(call)  \
+  do {                       \
+    size_t out = 0x5a;       \
+    REFUSED(call);           \
+    EXPECT(out == SHW_NONE); \
+  } while (0)
+
 static void status_context_cancel_blob(shw_context* context) {
   EXPECT(shw_api_version() != 0 && shw_version_string() != NULL);
   EXPECT(shw_status_code(NULL) == SHW_OK && shw_status_code_name(0) != NULL);
   EXPECT(shw_status_message(NULL) != NULL && shw_status_node_name(NULL) != NULL);
-  EXPECT(shw_status_node_index(NULL) == -1 && shw_status_source_file(NULL) != NULL);
+  EXPECT(shw_status_num_conflicts(NULL) == 0 && shw_status_conflict(NULL, 0)[0] == 0);
+  EXPECT(shw_hardware_count() > 3 && shw_hardware_name(0)[0] != 0);
+  EXPECT(shw_hardware_name(shw_hardware_count())[0] == 0);
+  EXPECT(shw_op_count() > 100 && shw_op_name(0)[0] != 0 && shw_op_name(SHW_NONE)[0] == 0);
+  EXPECT(shw_status_node_index(NULL) == SHW_NONE && shw_status_source_file(NULL) != NULL);
   EXPECT(shw_status_source_line(NULL) == 0);
   shw_status_destroy(NULL);
   REFUSED(shw_context_create(SHW_API_VERSION, NULL, NULL));
@@ -80,30 +91,38 @@ static void plan_queries(const shw_plan* plan) {
   EXPECT(shw_plan_num_entries(NULL) == 0 && shw_plan_num_nodes(NULL) == 0);
   EXPECT(shw_plan_num_collectives(NULL) == 0 && shw_plan_num_phases(NULL) == 0);
   EXPECT(shw_plan_num_memory_shares(NULL) == 0);
+  EXPECT(shw_plan_num_ports(NULL) == 0 && shw_plan_num_steps(NULL) == 0);
   shw_plan_summary_init(NULL, sizeof(shw_plan_summary));
   shw_plan_entry_init(NULL, sizeof(shw_plan_entry));
   shw_plan_port_init(NULL, sizeof(shw_plan_port));
   shw_plan_node_init(NULL, sizeof(shw_plan_node));
+  shw_plan_step_init(NULL, sizeof(shw_plan_step));
+  shw_plan_collective_init(NULL, sizeof(shw_plan_collective));
+  shw_plan_memory_share_init(NULL, sizeof(shw_plan_memory_share));
+  shw_plan_phase_init(NULL, sizeof(shw_plan_phase));
   REFUSED_STRUCT(shw_plan_summary, shw_plan_get_summary(NULL, &out));
   REFUSED(shw_plan_get_summary(plan, NULL));
   REFUSED_VALUE(shw_mesh_axis, shw_plan_get_mesh_axis(NULL, 0, &out));
   REFUSED(shw_plan_get_mesh_axis(plan, 0, NULL));
   REFUSED_STRUCT(shw_plan_entry, shw_plan_get_entry(NULL, 0, &out));
   REFUSED(shw_plan_get_entry(plan, 0, NULL));
-  REFUSED_VALUE(size_t, shw_plan_find_entry(NULL, "step", &out));
-  REFUSED_VALUE(size_t, shw_plan_find_entry(plan, NULL, &out));
+  REFUSED_INDEX(shw_plan_find_entry(NULL, "step", &out));
+  REFUSED_INDEX(shw_plan_find_entry(plan, NULL, &out));
+  REFUSED_INDEX(shw_plan_find_port(NULL, "output", &out));
+  REFUSED_INDEX(shw_plan_find_port(plan, NULL, &out));
+  REFUSED(shw_plan_find_port(plan, "output", NULL));
   REFUSED(shw_plan_find_entry(plan, "step", NULL));
-  REFUSED_STRUCT(shw_plan_port, shw_plan_get_input(NULL, 0, 0, &out));
-  REFUSED(shw_plan_get_input(plan, 0, 0, NULL));
-  REFUSED_STRUCT(shw_plan_port, shw_plan_get_output(NULL, 0, 0, &out));
-  REFUSED(shw_plan_get_output(plan, 0, 0, NULL));
+  REFUSED_STRUCT(shw_plan_port, shw_plan_get_port(NULL, 0, &out));
+  REFUSED(shw_plan_get_port(plan, 0, NULL));
   REFUSED_STRUCT(shw_plan_node, shw_plan_get_node(NULL, 0, &out));
   REFUSED(shw_plan_get_node(plan, 0, NULL));
-  REFUSED_VALUE(shw_plan_collective, shw_plan_get_collective(NULL, 0, &out));
+  REFUSED_STRUCT(shw_plan_step, shw_plan_get_step(NULL, 0, &out));
+  REFUSED(shw_plan_get_step(plan, 0, NULL));
+  REFUSED_STRUCT(shw_plan_collective, shw_plan_get_collective(NULL, 0, &out));
   REFUSED(shw_plan_get_collective(plan, 0, NULL));
-  REFUSED_VALUE(shw_plan_memory_share, shw_plan_get_memory_share(NULL, 0, &out));
+  REFUSED_STRUCT(shw_plan_memory_share, shw_plan_get_memory_share(NULL, 0, &out));
   REFUSED(shw_plan_get_memory_share(plan, 0, NULL));
-  REFUSED_VALUE(shw_plan_phase, shw_plan_get_phase(NULL, 0, &out));
+  REFUSED_STRUCT(shw_plan_phase, shw_plan_get_phase(NULL, 0, &out));
   REFUSED(shw_plan_get_phase(plan, 0, NULL));
 }
 
@@ -112,6 +131,13 @@ static void buffers(shw_context* context) {
   const int64_t dims[1] = {1};
   shw_tensor tensor, empty;
   shw_buffer* buffer = NULL;
+  shw_device* device = new_cpu(context);
+  REFUSED_HANDLE(shw_device, shw_device_create(NULL, SHW_DEVICE_CPU, 0, &out));
+  REFUSED_HANDLE(shw_device, shw_device_create(context, 0, 0, &out));
+  REFUSED(shw_device_create(context, SHW_DEVICE_CPU, 0, NULL));
+  shw_device_info_init(NULL, sizeof(shw_device_info));
+  REFUSED_STRUCT(shw_device_info, shw_device_get_info(NULL, &out));
+  REFUSED(shw_device_get_info(device, NULL));
   memset(&empty, 0, sizeof empty);
   tensor = empty;
   tensor.data = &value;
@@ -119,17 +145,16 @@ static void buffers(shw_context* context) {
   tensor.rank = 1;
   tensor.dtype = SHW_DTYPE_F32;
   REFUSED_HANDLE(shw_buffer, shw_buffer_create(NULL, SHW_DTYPE_F32, dims, 1, &out));
-  REFUSED_HANDLE(shw_buffer, shw_buffer_create(context, SHW_DTYPE_F32, NULL, 1, &out));
-  REFUSED(shw_buffer_create(context, SHW_DTYPE_F32, dims, 1, NULL));
+  REFUSED_HANDLE(shw_buffer, shw_buffer_create(device, SHW_DTYPE_F32, NULL, 1, &out));
+  REFUSED(shw_buffer_create(device, SHW_DTYPE_F32, dims, 1, NULL));
   REFUSED_HANDLE(shw_buffer, shw_buffer_import(NULL, &tensor, SHW_BORROW_COPY, NULL, NULL, &out));
-  REFUSED_HANDLE(shw_buffer, shw_buffer_import(context, NULL, SHW_BORROW_COPY, NULL, NULL, &out));
-  REFUSED_HANDLE(shw_buffer, shw_buffer_import(context, &empty, SHW_BORROW_COPY, NULL, NULL, &out));
-  REFUSED_HANDLE(shw_buffer, shw_buffer_import(context, &tensor, 0, NULL, NULL, &out));
-  REFUSED(shw_buffer_import(context, &tensor, SHW_BORROW_COPY, NULL, NULL, NULL));
+  REFUSED_HANDLE(shw_buffer, shw_buffer_import(device, NULL, SHW_BORROW_COPY, NULL, NULL, &out));
+  REFUSED_HANDLE(shw_buffer, shw_buffer_import(device, &empty, SHW_BORROW_COPY, NULL, NULL, &out));
+  REFUSED_HANDLE(shw_buffer, shw_buffer_import(device, &tensor, 0, NULL, NULL, &out));
+  REFUSED(shw_buffer_import(device, &tensor, SHW_BORROW_COPY, NULL, NULL, NULL));
   tensor.data = NULL;
-  REFUSED_HANDLE(shw_buffer,
-                 shw_buffer_import(context, &tensor, SHW_BORROW_COPY, NULL, NULL, &out));
-  EXPECT_OK(shw_buffer_create(context, SHW_DTYPE_F32, dims, 1, &buffer));
+  REFUSED_HANDLE(shw_buffer, shw_buffer_import(device, &tensor, SHW_BORROW_COPY, NULL, NULL, &out));
+  EXPECT_OK(shw_buffer_create(device, SHW_DTYPE_F32, dims, 1, &buffer));
   REFUSED_VALUE(shw_tensor, shw_buffer_get_tensor(NULL, &out));
   REFUSED(shw_buffer_get_tensor(buffer, NULL));
   REFUSED(shw_buffer_read(NULL, &value, sizeof value));
@@ -138,6 +163,8 @@ static void buffers(shw_context* context) {
   REFUSED(shw_buffer_write(buffer, NULL, sizeof value));
   shw_buffer_destroy(buffer);
   shw_buffer_destroy(NULL);
+  shw_device_destroy(device);
+  shw_device_destroy(NULL);
 }
 
 static void running(shw_context* context, const shw_plan* plan) {
@@ -175,36 +202,31 @@ static void running(shw_context* context, const shw_plan* plan) {
   REFUSED_HANDLE(shw_executor, shw_executor_create(NULL, job.world, 0, NULL, &out));
   REFUSED_HANDLE(shw_executor, shw_executor_create(plan, NULL, 0, NULL, &out));
   REFUSED(shw_executor_create(plan, job.world, 0, NULL, NULL));
-#define ENQUEUE(executor, in, num_in, outs, num_out, wait, num_wait, done)                       \
-  do {                                                                                           \
-    for (i = 0; i < MLP_NUM_OUTPUTS; ++i) outputs[i] = GARBAGE(shw_buffer*);                     \
-    REFUSED(shw_executor_enqueue(executor, 0, in, num_in, outs, num_out, wait, num_wait, done)); \
-    for (i = 0; i < MLP_NUM_OUTPUTS; ++i)                                                        \
-      EXPECT((outs) == NULL || (num_out) <= i || outputs[i] == NULL);                            \
+#define ENQUEUE(executor, in, num_in, outs, num_out, wait, num_wait)                       \
+  do {                                                                                     \
+    for (i = 0; i < MLP_NUM_OUTPUTS; ++i) outputs[i] = NULL;                               \
+    REFUSED_HANDLE(shw_event,                                                              \
+                   enqueue(executor, 0, in, num_in, outs, num_out, wait, num_wait, &out)); \
+    for (i = 0; i < MLP_NUM_OUTPUTS; ++i) EXPECT(outputs[i] == NULL);                      \
   } while (0)
-#define ENQUEUE_ALL(executor, in, num_in, outs, num_out, wait, num_wait)  \
-  do {                                                                    \
-    shw_event* event = GARBAGE(shw_event*);                               \
-    ENQUEUE(executor, in, num_in, outs, num_out, wait, num_wait, &event); \
-    EXPECT(event == NULL);                                                \
-  } while (0)
-  ENQUEUE_ALL(NULL, inputs, MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, NULL, 0);
-  ENQUEUE_ALL(job.executors[0], NULL, MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, NULL, 0);
-  ENQUEUE_ALL(job.executors[0], none, MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, NULL, 0);
-  ENQUEUE_ALL(job.executors[0], inputs, MLP_NUM_INPUTS - 1, outputs, MLP_NUM_OUTPUTS, NULL, 0);
-  ENQUEUE_ALL(job.executors[0], inputs, MLP_NUM_INPUTS, NULL, MLP_NUM_OUTPUTS, NULL, 0);
-  ENQUEUE_ALL(job.executors[0], inputs, MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS - 1, NULL, 0);
-  ENQUEUE_ALL(job.executors[0], inputs, MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, NULL, 1);
-  ENQUEUE_ALL(job.executors[0], inputs, MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, no_event, 1);
-  ENQUEUE(job.executors[0], inputs, MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, NULL, 0, NULL);
-  REFUSED_HANDLE(shw_event, shw_executor_enqueue_into(NULL, 0, inputs, MLP_NUM_INPUTS, none,
-                                                      MLP_NUM_OUTPUTS, NULL, 0, &out));
-  REFUSED_HANDLE(shw_event, shw_executor_enqueue_into(job.executors[0], 0, inputs, MLP_NUM_INPUTS,
-                                                      none, MLP_NUM_OUTPUTS, NULL, 0, &out));
-  REFUSED_HANDLE(shw_event, shw_executor_enqueue_into(job.executors[0], 0, inputs, MLP_NUM_INPUTS,
-                                                      NULL, MLP_NUM_OUTPUTS, NULL, 0, &out));
-  REFUSED(shw_executor_enqueue_into(job.executors[0], 0, inputs, MLP_NUM_INPUTS, none,
-                                    MLP_NUM_OUTPUTS, NULL, 0, NULL));
+  ENQUEUE(NULL, inputs, MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, NULL, 0);
+  ENQUEUE(job.executors[0], NULL, MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, NULL, 0);
+  ENQUEUE(job.executors[0], none, MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, NULL, 0);
+  ENQUEUE(job.executors[0], inputs, MLP_NUM_INPUTS - 1, outputs, MLP_NUM_OUTPUTS, NULL, 0);
+  ENQUEUE(job.executors[0], inputs, MLP_NUM_INPUTS, NULL, MLP_NUM_OUTPUTS, NULL, 0);
+  ENQUEUE(job.executors[0], inputs, MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS - 1, NULL, 0);
+  ENQUEUE(job.executors[0], inputs, MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, NULL, 1);
+  ENQUEUE(job.executors[0], inputs, MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, no_event, 1);
+  REFUSED(enqueue(job.executors[0], 0, inputs, MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, NULL, 0,
+                  NULL));
+  REFUSED_HANDLE(shw_event, shw_executor_enqueue(job.executors[0], NULL, &out));
+  shw_run_init(NULL, sizeof(shw_run));
+  REFUSED_HANDLE(shw_buffer, shw_executor_get_state(NULL, 0, &out));
+  REFUSED_HANDLE(shw_buffer, shw_executor_get_state(job.executors[0], 0, &out));
+  REFUSED(shw_executor_get_state(job.executors[0], 0, NULL));
+  REFUSED_HANDLE(shw_session, shw_session_create(NULL, &out));
+  REFUSED(shw_session_create(job.executors[0], NULL));
+  shw_session_destroy(NULL);
   shw_executor_abort(NULL);
   shw_executor_reset(NULL);
   shw_executor_destroy(NULL);
@@ -212,56 +234,68 @@ static void running(shw_context* context, const shw_plan* plan) {
   REFUSED(shw_event_notify(NULL, NULL, NULL));
   EXPECT(shw_event_query(NULL) == 1);
   shw_event_destroy(NULL);
-  REFUSED_HANDLE(shw_buffer, shw_plan_shard_input(NULL, 0, 0, 0, &whole, &out));
-  REFUSED_HANDLE(shw_buffer, shw_plan_shard_input(plan, 0, 0, 0, NULL, &out));
-  REFUSED_HANDLE(shw_buffer, shw_plan_shard_input(plan, 0, 0, 0, &whole, &out));
-  REFUSED(shw_plan_shard_input(plan, 0, 0, 0, &whole, NULL));
-  REFUSED_HANDLE(shw_buffer, shw_plan_gather_output(NULL, 0, 0, none, 8, &out));
-  REFUSED_HANDLE(shw_buffer, shw_plan_gather_output(plan, 0, 0, NULL, 8, &out));
-  REFUSED_HANDLE(shw_buffer, shw_plan_gather_output(plan, 0, 0, none, 8, &out));
-  REFUSED(shw_plan_gather_output(plan, 0, 0, none, 8, NULL));
+  REFUSED_HANDLE(shw_buffer, shw_plan_shard(NULL, 0, 0, &whole, NULL, &out));
+  REFUSED_HANDLE(shw_buffer, shw_plan_shard(plan, 0, 0, NULL, NULL, &out));
+  REFUSED_HANDLE(shw_buffer, shw_plan_shard(plan, 0, 0, &whole, NULL, &out));
+  REFUSED(shw_plan_shard(plan, 0, 0, &whole, NULL, NULL));
+  REFUSED(shw_plan_shard_into(NULL, 0, 0, &whole, job.inputs[0][0]));
+  REFUSED(shw_plan_shard_into(plan, 0, 0, NULL, job.inputs[0][0]));
+  REFUSED(shw_plan_shard_into(plan, 0, 0, &whole, NULL));
+  REFUSED_HANDLE(shw_buffer, shw_plan_gather(NULL, 0, none, 8, &out));
+  REFUSED_HANDLE(shw_buffer, shw_plan_gather(plan, 0, NULL, 8, &out));
+  REFUSED_HANDLE(shw_buffer, shw_plan_gather(plan, 0, none, 8, &out));
+  REFUSED(shw_plan_gather(plan, 0, none, 8, NULL));
   mlp_job_run_and_check(plan, &job); /* all that was refused left no trace */
   mlp_job_destroy(&job);
   shw_world_destroy(NULL);
 }
 
-#define REFUSED_NODE(call)      \
-  do {                          \
-    int32_t out = 0x5a;         \
-    REFUSED(call);              \
-    EXPECT(out == SHW_NO_NODE); \
-  } while (0)
-
 static void builders(shw_context* context) {
   const int64_t dims[1] = {1};
-  const int32_t operands[2] = {0, 0};
+  const size_t operands[2] = {0, 0};
   const shw_attr unnamed = SHW_ATTR_INT(NULL, 1), no_ints = SHW_ATTR_INTS("dims", NULL, 1),
                  no_string = SHW_ATTR_STRING("equation", NULL);
+  const shw_builder_output output = SHW_BUILDER_OUTPUT_INIT;
+  const shw_builder_entry entry = SHW_BUILDER_ENTRY_INIT;
+  shw_tensor tensor;
   shw_builder* builder = NULL;
-  int32_t node = SHW_NO_NODE;
+  size_t node = SHW_NONE;
+  memset(&tensor, 0, sizeof tensor);
   REFUSED_HANDLE(shw_builder, shw_builder_create(NULL, &out));
   REFUSED(shw_builder_create(context, NULL));
   EXPECT_OK(shw_builder_create(context, &builder));
   shw_node_options_init(NULL, sizeof(shw_node_options));
   shw_result_type_init(NULL, sizeof(shw_result_type));
 #define INPUT(b, role, name, dims, out) \
-  shw_builder_add_input(b, role, name, -1, SHW_DTYPE_F32, dims, 1, NULL, out)
-  REFUSED_NODE(INPUT(NULL, SHW_ROLE_INPUT, "x", dims, &out));
-  REFUSED_NODE(INPUT(builder, SHW_ROLE_PARAMETER, NULL, dims, &out));
-  REFUSED_NODE(INPUT(builder, SHW_ROLE_INPUT, "x", NULL, &out));
+  add_input(b, role, name, 0, SHW_DTYPE_F32, dims, 1, NULL, out)
+  REFUSED_INDEX(INPUT(NULL, SHW_ROLE_INPUT, "x", dims, &out));
+  REFUSED_INDEX(INPUT(builder, SHW_ROLE_PARAMETER, NULL, dims, &out));
+  REFUSED_INDEX(INPUT(builder, SHW_ROLE_INPUT, "x", NULL, &out));
   REFUSED(INPUT(builder, SHW_ROLE_INPUT, "x", dims, NULL));
   EXPECT_OK(INPUT(builder, SHW_ROLE_INPUT, "x", dims, &node));
 #define NODE(b, op, operands, attrs, num_attrs, out) \
   shw_builder_add_node(b, op, operands, 2, attrs, num_attrs, NULL, out)
-  REFUSED_NODE(NODE(NULL, "add", operands, NULL, 0, &out));
-  REFUSED_NODE(NODE(builder, NULL, operands, NULL, 0, &out));
-  REFUSED_NODE(NODE(builder, "add", NULL, NULL, 0, &out));
-  REFUSED_NODE(NODE(builder, "add", operands, NULL, 1, &out));
-  REFUSED_NODE(NODE(builder, "add", operands, &unnamed, 1, &out));
-  REFUSED_NODE(NODE(builder, "add", operands, &no_ints, 1, &out));
-  REFUSED_NODE(NODE(builder, "add", operands, &no_string, 1, &out));
+  REFUSED_INDEX(NODE(NULL, "add", operands, NULL, 0, &out));
+  REFUSED_INDEX(NODE(builder, NULL, operands, NULL, 0, &out));
+  REFUSED_INDEX(NODE(builder, "add", NULL, NULL, 0, &out));
+  REFUSED_INDEX(NODE(builder, "add", operands, NULL, 1, &out));
+  REFUSED_INDEX(NODE(builder, "add", operands, &unnamed, 1, &out));
+  REFUSED_INDEX(NODE(builder, "add", operands, &no_ints, 1, &out));
+  REFUSED_INDEX(NODE(builder, "add", operands, &no_string, 1, &out));
   REFUSED(NODE(builder, "add", operands, NULL, 0, NULL));
-  REFUSED(shw_builder_add_output(NULL, SHW_ROLE_RESULT, SHW_NO_NODE, NULL, SHW_NO_NODE));
+  shw_builder_input_init(NULL, sizeof(shw_builder_input));
+  shw_builder_output_init(NULL, sizeof(shw_builder_output));
+  shw_builder_entry_init(NULL, sizeof(shw_builder_entry));
+  REFUSED_INDEX(shw_builder_add_input(builder, NULL, NULL, &out));
+  REFUSED_INDEX(shw_builder_add_constant(NULL, "c", &tensor, NULL, &out));
+  REFUSED_INDEX(shw_builder_add_constant(builder, "c", NULL, NULL, &out));
+  REFUSED(shw_builder_add_constant(builder, "c", &tensor, NULL, NULL));
+  REFUSED_INDEX(shw_builder_add_output(NULL, &output, &out));
+  REFUSED_INDEX(shw_builder_add_output(builder, NULL, &out));
+  REFUSED(shw_builder_add_output(builder, &output, NULL));
+  REFUSED_INDEX(shw_builder_add_entry(NULL, &entry, &out));
+  REFUSED_INDEX(shw_builder_add_entry(builder, NULL, &out));
+  REFUSED(shw_builder_add_entry(builder, &entry, NULL));
   REFUSED_STRUCT(shw_result_type, shw_builder_get_type(NULL, 0, 0, &out));
   REFUSED(shw_builder_get_type(builder, 0, 0, NULL));
   REFUSED_HANDLE(shw_blob, shw_builder_finish(NULL, &out));
@@ -290,9 +324,9 @@ static void planners(shw_context* context, const shw_plan* plan) {
   REFUSED_HANDLE(shw_plan, shw_planner_compile(planner, &no_pins, &out));
   REFUSED_HANDLE(shw_plan, shw_planner_compile(planner, &no_name, &out));
   REFUSED(shw_planner_compile(planner, NULL, NULL));
-  REFUSED_HANDLE(shw_blob, shw_planner_explain(NULL, "output", NULL, NULL, &out));
-  REFUSED_HANDLE(shw_blob, shw_planner_explain(planner, NULL, NULL, NULL, &out));
-  REFUSED_HANDLE(shw_blob, shw_planner_explain(planner, "output", NULL, &no_pins, &out));
+  REFUSED_HANDLE(shw_explanation, shw_planner_explain(NULL, "output", NULL, NULL, &out));
+  REFUSED_HANDLE(shw_explanation, shw_planner_explain(planner, NULL, NULL, NULL, &out));
+  REFUSED_HANDLE(shw_explanation, shw_planner_explain(planner, "output", NULL, &no_pins, &out));
   REFUSED(shw_planner_explain(planner, "output", NULL, NULL, NULL));
   REFUSED_HANDLE(shw_blob, shw_planner_explain_plan(NULL, NULL, &out));
   REFUSED_HANDLE(shw_blob, shw_planner_explain_plan(planner, &no_pins, &out));
@@ -301,10 +335,33 @@ static void planners(shw_context* context, const shw_plan* plan) {
   REFUSED_HANDLE(shw_blob, shw_plan_compare(plan, NULL, &out));
   REFUSED(shw_plan_compare(plan, plan, NULL));
   shw_search_options_init(NULL, 0);
-  REFUSED_HANDLE(shw_blob, shw_mesh_search(NULL, none, NULL, &search, &out));
-  REFUSED_HANDLE(shw_blob, shw_mesh_search(context, none, NULL, NULL, &out));
-  REFUSED_HANDLE(shw_blob, shw_mesh_search(context, none, NULL, &search, &out));
-  REFUSED(shw_mesh_search(context, none, NULL, &search, NULL));
+  shw_search_candidate_init(NULL, sizeof(shw_search_candidate));
+  REFUSED_HANDLE(shw_search, shw_search_create(NULL, none, NULL, &search, &out));
+  REFUSED_HANDLE(shw_search, shw_search_create(context, none, NULL, NULL, &out));
+  REFUSED_HANDLE(shw_search, shw_search_create(context, none, NULL, &search, &out));
+  REFUSED(shw_search_create(context, none, NULL, &search, NULL));
+  EXPECT(shw_search_num_candidates(NULL) == 0);
+  REFUSED_STRUCT(shw_search_candidate, shw_search_get_candidate(NULL, 0, &out));
+  REFUSED_HANDLE(shw_blob, shw_search_to_json(NULL, &out));
+  shw_search_destroy(NULL);
+  shw_pareto_point_init(NULL, sizeof(shw_pareto_point));
+  REFUSED_HANDLE(shw_pareto, shw_planner_pareto(NULL, 2, NULL, &out));
+  REFUSED_HANDLE(shw_pareto, shw_planner_pareto(planner, 1, NULL, &out));
+  REFUSED(shw_planner_pareto(planner, 2, NULL, NULL));
+  EXPECT(shw_pareto_num_points(NULL) == 0);
+  REFUSED_STRUCT(shw_pareto_point, shw_pareto_get_point(NULL, 0, &out));
+  REFUSED_HANDLE(shw_blob, shw_pareto_to_json(NULL, &out));
+  shw_pareto_destroy(NULL);
+  shw_explanation_summary_init(NULL, sizeof(shw_explanation_summary));
+  shw_explanation_alternative_init(NULL, sizeof(shw_explanation_alternative));
+  shw_explanation_edge_init(NULL, sizeof(shw_explanation_edge));
+  REFUSED_STRUCT(shw_explanation_summary, shw_explanation_get_summary(NULL, &out));
+  EXPECT(shw_explanation_num_alternatives(NULL) == 0 && shw_explanation_num_edges(NULL) == 0);
+  REFUSED_STRUCT(shw_explanation_alternative, shw_explanation_get_alternative(NULL, 0, &out));
+  REFUSED_STRUCT(shw_explanation_edge, shw_explanation_get_edge(NULL, 0, &out));
+  REFUSED_HANDLE(shw_blob, shw_explanation_to_json(NULL, &out));
+  REFUSED_HANDLE(shw_blob, shw_explanation_to_text(NULL, &out));
+  shw_explanation_destroy(NULL);
   REFUSED_HANDLE(shw_blob, shw_planner_export(NULL, NULL, &out));
   REFUSED(shw_planner_export(planner, NULL, NULL));
   REFUSED_HANDLE(shw_blob, shw_plan_to_module_tree(NULL, &out));

@@ -1,8 +1,7 @@
 /* Callers of another age: shorter, longer and wrong structs; another version of the header. */
 #include <string.h>
 
-#include "shardwise/builder.h"
-#include "shardwise/runtime.h"
+#include "calls.h"
 #include "shardwise/shardwise.h"
 #include "testing.h"
 
@@ -56,11 +55,11 @@ static void refuses_what_it_does_not_know(void) {
 static void compares_versions(void) {
   const uint32_t now = SHW_API_VERSION;
   EXPECT(shw_api_version() == now);
-  EXPECT(strcmp(shw_version_string(), "0.1.0") == 0);
-  expect_context(now + 1, NULL, SHW_FAILED_PRECONDITION, "0.2");
+  EXPECT(strcmp(shw_version_string(), "0.2.0") == 0);
+  expect_context(now + 1, NULL, SHW_FAILED_PRECONDITION, "0.3");
   expect_context(now, NULL, SHW_OK, "");
   expect_context(SHW_MAKE_VERSION(SHW_VERSION_MAJOR + 1, 0), NULL, SHW_FAILED_PRECONDITION,
-                 "version 1.0 of shardwise.h, the library has version 0.1");
+                 "version 1.0 of shardwise.h, the library has version 0.2");
 }
 
 /* Every _init function gives what the INIT macro gives, and nothing beyond `size`. */
@@ -88,14 +87,31 @@ static void compares_versions(void) {
 static void init_functions_are_the_macros(void) {
   EXPECT_INIT(shw_context_options, shw_context_options_init, SHW_CONTEXT_OPTIONS_INIT);
   EXPECT_INIT(shw_compile_options, shw_compile_options_init, SHW_COMPILE_OPTIONS_INIT);
+  EXPECT_INIT(shw_planner_changes, shw_planner_changes_init, SHW_PLANNER_CHANGES_INIT);
+  EXPECT_INIT(shw_search_options, shw_search_options_init, SHW_SEARCH_OPTIONS_INIT);
+  EXPECT_INIT(shw_search_candidate, shw_search_candidate_init, SHW_SEARCH_CANDIDATE_INIT);
+  EXPECT_INIT(shw_explanation_summary, shw_explanation_summary_init, SHW_EXPLANATION_SUMMARY_INIT);
+  EXPECT_INIT(shw_explanation_alternative, shw_explanation_alternative_init,
+              SHW_EXPLANATION_ALTERNATIVE_INIT);
+  EXPECT_INIT(shw_explanation_edge, shw_explanation_edge_init, SHW_EXPLANATION_EDGE_INIT);
+  EXPECT_INIT(shw_pareto_point, shw_pareto_point_init, SHW_PARETO_POINT_INIT);
   EXPECT_INIT(shw_plan_summary, shw_plan_summary_init, SHW_PLAN_SUMMARY_INIT);
   EXPECT_INIT(shw_plan_entry, shw_plan_entry_init, SHW_PLAN_ENTRY_INIT);
   EXPECT_INIT(shw_plan_port, shw_plan_port_init, SHW_PLAN_PORT_INIT);
   EXPECT_INIT(shw_plan_node, shw_plan_node_init, SHW_PLAN_NODE_INIT);
+  EXPECT_INIT(shw_plan_step, shw_plan_step_init, SHW_PLAN_STEP_INIT);
+  EXPECT_INIT(shw_plan_collective, shw_plan_collective_init, SHW_PLAN_COLLECTIVE_INIT);
+  EXPECT_INIT(shw_plan_memory_share, shw_plan_memory_share_init, SHW_PLAN_MEMORY_SHARE_INIT);
+  EXPECT_INIT(shw_plan_phase, shw_plan_phase_init, SHW_PLAN_PHASE_INIT);
   EXPECT_INIT(shw_executor_options, shw_executor_options_init, SHW_EXECUTOR_OPTIONS_INIT);
+  EXPECT_INIT(shw_run, shw_run_init, SHW_RUN_INIT);
   EXPECT_INIT(shw_world_options, shw_world_options_init, SHW_WORLD_OPTIONS_INIT);
+  EXPECT_INIT(shw_device_info, shw_device_info_init, SHW_DEVICE_INFO_INIT);
   EXPECT_INIT(shw_node_options, shw_node_options_init, SHW_NODE_OPTIONS_INIT);
   EXPECT_INIT(shw_result_type, shw_result_type_init, SHW_RESULT_TYPE_INIT);
+  EXPECT_INIT(shw_builder_input, shw_builder_input_init, SHW_BUILDER_INPUT_INIT);
+  EXPECT_INIT(shw_builder_output, shw_builder_output_init, SHW_BUILDER_OUTPUT_INIT);
+  EXPECT_INIT(shw_builder_entry, shw_builder_entry_init, SHW_BUILDER_ENTRY_INIT);
 }
 
 static void expect_compile_refused(const shw_compile_options* options, const char* text) {
@@ -114,6 +130,7 @@ static void compile_options_are_checked(void) {
   const shw_mesh_axis seven[] = {{"a", 1}, {"b", 1}, {"c", 1}, {"d", 1},
                                  {"e", 1}, {"f", 1}, {"g", 1}};
   const shw_pin half = {NULL, "RR"};
+  const shw_port_layout nameless = {NULL, "RR"};
   const char* const no_name[] = {"casts*", NULL};
   shw_compile_options o = start;
   o.flags = (uint64_t)1 << 40, expect_compile_refused(&o, "flags");
@@ -124,7 +141,7 @@ static void compile_options_are_checked(void) {
   o = start, o.mesh_axes = sneaky, o.num_mesh_axes = 1, expect_compile_refused(&o, "dp=2,tp");
   o = start, o.mesh_axes = seven, o.num_mesh_axes = 7, expect_compile_refused(&o, "at most 6");
   o = start, o.num_pins = 1, expect_compile_refused(&o, "pins is NULL");
-  o = start, o.pins = &half, o.num_pins = 1, expect_compile_refused(&o, "pin 0 has no pattern");
+  o = start, o.pins = &half, o.num_pins = 1, expect_compile_refused(&o, "pins[0]");
   o = start, o.rules = 3, expect_compile_refused(&o, "rules 3");
   o = start, o.rules = -1, expect_compile_refused(&o, "rules -1");
   o = start, o.rules = SHW_RULES_COMPAT, o.flags = SHW_COMPILE_STRIDED;
@@ -140,16 +157,18 @@ static void compile_options_are_checked(void) {
   o = start, o.optimizer_factor = -1, expect_compile_refused(&o, "optimizer_factor");
   o = start, o.overlap = 4, expect_compile_refused(&o, "overlap 4 is unknown");
   o = start, o.overlap = -1, expect_compile_refused(&o, "overlap -1 is unknown");
-  o = start, o.overlap_scale = 0.5, expect_compile_refused(&o, "goes with overlap prefetch");
-  o = start, o.overlap = SHW_OVERLAP_BOUNDED, o.overlap_scale = 1.5;
+  o = start, o.prefetch_scale = 0.5, expect_compile_refused(&o, "SHW_OVERLAP_PREFETCH only");
+  o = start, o.bounded_share = 0.5, expect_compile_refused(&o, "SHW_OVERLAP_BOUNDED only");
+  o = start, o.num_entries = 1, expect_compile_refused(&o, "entries is NULL");
+  o = start, o.overlap = SHW_OVERLAP_BOUNDED, o.bounded_share = 1.5;
   expect_compile_refused(&o, "want 0 to 1");
   o = start, o.reserved = 1, expect_compile_refused(&o, "reserved");
   o = start, o.num_without = 1, expect_compile_refused(&o, "without is NULL");
   o = start, o.without = no_name, o.num_without = 2;
   expect_compile_refused(&o, "without[1] is NULL");
   o = start, o.num_input_layouts = 1, expect_compile_refused(&o, "input_layouts is NULL");
-  o = start, o.output_layouts = &half, o.num_output_layouts = 1;
-  expect_compile_refused(&o, "output_layout 0 has no pattern");
+  o = start, o.output_layouts = &nameless, o.num_output_layouts = 1;
+  expect_compile_refused(&o, "output_layouts[0]");
   o = start, o.struct_size = 7, expect_compile_refused(&o, "struct_size is 7");
 }
 

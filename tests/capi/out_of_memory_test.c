@@ -2,10 +2,9 @@
  * is told as RESOURCE_EXHAUSTED, leaks nothing, and leaves what it worked on usable. */
 #include <stdio.h>
 
+#include "calls.h"
 #include "failing_new.h"
 #include "mlp.h"
-#include "shardwise/builder.h"
-#include "shardwise/planner.h"
 #include "testing.h"
 
 enum { MOST_ALLOCATIONS = 200000 };
@@ -89,10 +88,10 @@ static shw_status* compile_placements(state* s) {
 }
 
 static shw_status* explain(state* s) {
-  shw_blob* blob = (shw_blob*)s;
-  shw_status* status = shw_planner_explain(s->planner, "param.w1", "RS(1)", NULL, &blob);
-  EXPECT((blob != NULL) == (status == NULL));
-  shw_blob_destroy(blob);
+  shw_explanation* explanation = (shw_explanation*)s;
+  shw_status* status = shw_planner_explain(s->planner, "param.w1", "RS(1)", NULL, &explanation);
+  EXPECT((explanation != NULL) == (status == NULL));
+  shw_explanation_destroy(explanation);
   return status;
 }
 
@@ -117,9 +116,9 @@ static shw_status* run(state* s) {
   int32_t rank, count = 0;
   size_t i;
   while (status == NULL && count < s->job.num_ranks) {
-    status = shw_executor_enqueue(s->job.executors[count], s->job.entry,
-                                  (const shw_buffer* const*)s->job.inputs[count], MLP_NUM_INPUTS,
-                                  outputs[count], MLP_NUM_OUTPUTS, NULL, 0, &done[count]);
+    status = enqueue(s->job.executors[count], s->job.entry,
+                     (const shw_buffer* const*)s->job.inputs[count], MLP_NUM_INPUTS, outputs[count],
+                     MLP_NUM_OUTPUTS, NULL, 0, &done[count]);
     ++count;
   }
   fail_none();
@@ -139,14 +138,14 @@ static shw_status* build(state* s) {
   static const int64_t kDims[2] = {4, 4};
   shw_builder* b = NULL;
   shw_blob* blob = NULL;
-  int32_t x[2] = {0, 0}, y = 0;
+  size_t x[2] = {0, 0}, y = 0;
   shw_status* status = shw_builder_create(s->context, &b);
   if (status == NULL)
-    status = shw_builder_add_input(b, SHW_ROLE_INPUT, "a name that is not short", 0, SHW_DTYPE_F32,
-                                   kDims, 2, NULL, &x[0]);
+    status = add_input(b, SHW_ROLE_INPUT, "a name that is not short", 0, SHW_DTYPE_F32, kDims, 2,
+                       NULL, &x[0]);
   x[1] = x[0];
   if (status == NULL) status = shw_builder_add_node(b, "mm", x, 2, NULL, 0, NULL, &y);
-  if (status == NULL) status = shw_builder_add_output(b, SHW_ROLE_RESULT, y, NULL, SHW_NO_NODE);
+  if (status == NULL) status = add_output(b, SHW_ROLE_RESULT, y, NULL, SHW_NONE);
   if (status == NULL) status = shw_builder_finish(b, &blob);
   shw_blob_destroy(blob);
   shw_builder_destroy(b);

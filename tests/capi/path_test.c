@@ -1,6 +1,7 @@
 /* The whole path: build, compile, save, load, run on virtual ranks, compare with plain loops. */
 #include <string.h>
 
+#include "calls.h"
 #include "mlp.h"
 #include "testing.h"
 

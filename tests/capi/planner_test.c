@@ -1,10 +1,10 @@
 /* A planner answers many questions of one graph, and each as if it were asked alone. */
-#include "shardwise/planner.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls.h"
 #include "mlp.h"
 #include "testing.h"
 
@@ -80,7 +80,6 @@ static void plans_are_those_of_one_compilation(shw_context* context, shw_planner
   shw_plan_destroy(changed);
 }
 
-/* What stands behind `"objective": ` of the alternative with that layout. */
 static double forced_objective(const shw_blob* json, const char* layout) {
   char key[64];
   const char* at;
@@ -92,23 +91,101 @@ static double forced_objective(const shw_blob* json, const char* layout) {
   return at == NULL ? 0 : atof(at + strlen("\"objective\": "));
 }
 
+/* The structs say what the JSON says, and what solving with the layout pinned says. */
+static void alternatives_are_what_pins_give(const shw_explanation* explanation, const char* layout,
+                                            double pinned) {
+  shw_explanation_summary summary = SHW_EXPLANATION_SUMMARY_INIT;
+  shw_explanation_alternative a = SHW_EXPLANATION_ALTERNATIVE_INIT;
+  double last = 0;
+  size_t i, chosen = 0, found = 0;
+  EXPECT_OK(shw_explanation_get_summary(explanation, &summary));
+  EXPECT(strcmp(summary.node, "param.w2") == 0 && strcmp(summary.op, "input") == 0);
+  EXPECT(summary.proven == 1 && summary.objective_us > 0 && summary.second_best != SHW_NONE);
+  for (i = 0; i < shw_explanation_num_alternatives(explanation); ++i) {
+    EXPECT_OK(shw_explanation_get_alternative(explanation, i, &a));
+    EXPECT(a.floor_us >= last && a.num_strategies > 0);
+    EXPECT(!a.forced || !a.possible || a.objective_us >= a.floor_us * (1 - 1e-9));
+    last = a.floor_us;
+    chosen += a.chosen != 0;
+    if (strcmp(a.layout, layout) != 0) continue;
+    found += 1;
+    EXPECT(a.forced == 1 && a.possible == 1 && a.objective_us == pinned);
+  }
+  EXPECT(chosen == 1 && found == 1);
+  EXPECT_CODE(shw_explanation_get_alternative(explanation, i, &a), SHW_OUT_OF_RANGE);
+}
+
+static void edges_are_those_at_the_node(const shw_explanation* explanation) {
+  shw_explanation_edge edge = SHW_EXPLANATION_EDGE_INIT;
+  size_t i;
+  EXPECT(shw_explanation_num_edges(explanation) == 1); /* the planner's alias of the parameter */
+  for (i = 0; i < shw_explanation_num_edges(explanation); ++i) {
+    EXPECT_OK(shw_explanation_get_edge(explanation, i, &edge));
+    EXPECT(strcmp(edge.producer, "param.w2") == 0 && edge.from[0] != 0 && edge.to[0] != 0);
+  }
+  EXPECT_CODE(shw_explanation_get_edge(explanation, i, &edge), SHW_OUT_OF_RANGE);
+}
+
 static void explains(shw_context* context, shw_planner* planner) {
   static const shw_pin kPin = {"param.w2", "RS(1)"};
   shw_plan* pinned = plan_with(context, &kPin, 1);
-  shw_blob* json = NULL;
-  EXPECT_OK(shw_planner_explain(planner, kPin.pattern, kPin.layout, NULL, &json));
+  shw_explanation* explanation = NULL;
+  shw_blob *json = NULL, *text = NULL;
+  EXPECT_OK(shw_planner_explain(planner, kPin.pattern, kPin.layout, NULL, &explanation));
+  alternatives_are_what_pins_give(explanation, kPin.layout, objective_of(pinned));
+  edges_are_those_at_the_node(explanation);
+  EXPECT_OK(shw_explanation_to_json(explanation, &json));
   EXPECT(forced_objective(json, kPin.layout) == objective_of(pinned));
+  EXPECT_OK(shw_explanation_to_text(explanation, &text));
+  EXPECT(strstr((const char*)shw_blob_data(text), "param.w2") != NULL);
+  shw_blob_destroy(text);
   shw_blob_destroy(json);
+  shw_explanation_destroy(explanation);
   EXPECT_OK(shw_planner_explain_plan(planner, NULL, &json));
   EXPECT(strstr((const char*)shw_blob_data(json), "\"communication_factor\"") != NULL);
   EXPECT(strstr((const char*)shw_blob_data(json), "\"dearest_edges\"") != NULL);
   shw_blob_destroy(json);
-  EXPECT_REFUSED(shw_planner_explain(planner, "param.w", NULL, NULL, &json), SHW_NOT_FOUND,
+  EXPECT_REFUSED(shw_planner_explain(planner, "param.w", NULL, NULL, &explanation), SHW_NOT_FOUND,
                  "param.w1");
-  EXPECT(json == NULL);
-  EXPECT_REFUSED(shw_planner_explain(planner, "param.w2", "S(3)R", NULL, &json),
+  EXPECT(explanation == NULL);
+  EXPECT_REFUSED(shw_planner_explain(planner, "param.w2", "S(3)R", NULL, &explanation),
                  SHW_INVALID_ARGUMENT, "S(3)R");
   shw_plan_destroy(pinned);
+}
+
+/* Ever less memory, ever slower; the ends are the plan without a limit and the lowest peak. */
+static void trades_time_for_memory(shw_planner* planner) {
+  shw_planner_changes changes = SHW_PLANNER_CHANGES_INIT;
+  shw_pareto_point point = SHW_PARETO_POINT_INIT, last = SHW_PARETO_POINT_INIT;
+  shw_pareto* pareto = NULL;
+  shw_plan *plan = NULL, *within = NULL;
+  shw_blob* json = NULL;
+  size_t i, count;
+  EXPECT_OK(shw_planner_pareto(planner, 4, NULL, &pareto));
+  EXPECT_OK(shw_planner_compile(planner, NULL, &plan));
+  count = shw_pareto_num_points(pareto);
+  EXPECT(count >= 1);
+  for (i = 0; i < count; ++i) {
+    EXPECT_OK(shw_pareto_get_point(pareto, i, &point));
+    EXPECT(point.bound_us <= point.objective_us && point.peak_bytes > 0);
+    if (i == 0) EXPECT(point.limit_bytes == 0 && point.objective_us == objective_of(plan));
+    if (i > 0) EXPECT(point.objective_us > last.objective_us && point.peak_bytes < last.peak_bytes);
+    last = point;
+  }
+  EXPECT_CODE(shw_pareto_get_point(pareto, i, &point), SHW_OUT_OF_RANGE);
+  changes.memory_limit_bytes =
+      last.peak_bytes > last.program_bytes ? last.peak_bytes : last.program_bytes;
+  EXPECT_OK(shw_planner_compile(planner, &changes, &within));
+  EXPECT(objective_of(within) <= last.objective_us);
+  EXPECT_OK(shw_pareto_to_json(pareto, &json));
+  EXPECT(strstr((const char*)shw_blob_data(json), "\"lowest_peak\"") != NULL);
+  shw_blob_destroy(json);
+  shw_pareto_destroy(pareto);
+  EXPECT_REFUSED(shw_planner_pareto(planner, 4, &changes, &pareto), SHW_INVALID_ARGUMENT,
+                 "memory limit");
+  EXPECT(pareto == NULL);
+  shw_plan_destroy(plan);
+  shw_plan_destroy(within);
 }
 
 static void placements_make_the_same_plan_again(shw_context* context, shw_planner* planner) {
@@ -169,8 +246,7 @@ static const char* port_layout(const shw_plan* plan, int is_output, const char* 
   shw_plan_port port = SHW_PLAN_PORT_INIT;
   size_t i;
   for (i = 0;; ++i) {
-    shw_status* status =
-        is_output ? shw_plan_get_output(plan, 0, i, &port) : shw_plan_get_input(plan, 0, i, &port);
+    shw_status* status = is_output ? get_output(plan, 0, i, &port) : get_input(plan, 0, i, &port);
     if (status != NULL) {
       shw_status_destroy(status);
       return "";
@@ -181,10 +257,10 @@ static const char* port_layout(const shw_plan* plan, int is_output, const char* 
 
 /* One layout for all plain inputs and results, and others for single ones; the last one counts. */
 static void inputs_and_outputs_lie_as_each_is_told(shw_context* context, shw_planner* planner) {
-  static const shw_pin kInputs[] = {{"input.*", "S(0)S(1)"}, {"input.0", "RS(0)"}};
-  static const shw_pin kFree[] = {{"input.0", "free"}};
-  static const shw_pin kOutputs[] = {{"grad.w1", "S(1)S(1)"}, {"output", "S(0)R"}};
-  static const shw_pin kUnknown[] = {{"outptu", "RR"}};
+  static const shw_port_layout kInputs[] = {{"input.*", "S(0)S(1)"}, {"input.0", "RS(0)"}};
+  static const shw_port_layout kFree[] = {{"input.0", "free"}};
+  static const shw_port_layout kOutputs[] = {{"grad.w1", "S(1)S(1)"}, {"output", "S(0)R"}};
+  static const shw_port_layout kUnknown[] = {{"outptu", "RR"}};
   shw_mesh_axis axes[2];
   shw_compile_options options = mlp_options(axes, 2, 4);
   shw_planner_changes changes = SHW_PLANNER_CHANGES_INIT;
@@ -221,10 +297,12 @@ static void inputs_and_outputs_lie_as_each_is_told(shw_context* context, shw_pla
   shw_blob_destroy(graph);
 }
 
-/* A report of a conflict names what can be left out; a planner that was made so keeps to it. */
+/* A conflict lists what can be left out; a planner that was made so keeps to it. */
 static void options_leave_constraints_out(shw_context* context) {
   static const shw_pin kPin = {"output", "RR"};
-  static const char* const kNames[] = {"pin 'output=RR'"};
+  const char* names[1];
+  shw_status* conflict;
+  size_t i;
   shw_mesh_axis axes[2];
   shw_compile_options options = mlp_options(axes, 2, 4);
   shw_blob* graph = mlp_graph(context);
@@ -234,15 +312,24 @@ static void options_leave_constraints_out(shw_context* context) {
   EXPECT_OK(shw_plan_compile(context, bytes_of(graph), &options, &free));
   options.pins = &kPin;
   options.num_pins = 1;
-  EXPECT_REFUSED(shw_plan_compile(context, bytes_of(graph), &options, &plan),
-                 SHW_FAILED_PRECONDITION, "pin 'output=RR'");
-  options.without = kNames;
+  conflict = shw_plan_compile(context, bytes_of(graph), &options, &plan);
+  EXPECT(shw_status_code(conflict) == SHW_FAILED_PRECONDITION);
+  EXPECT(shw_status_num_conflicts(conflict) == 2 && shw_status_conflict(conflict, 2)[0] == 0);
+  names[0] = "";
+  for (i = 0; i < 2; ++i) {
+    EXPECT(strstr(shw_status_message(conflict), shw_status_conflict(conflict, i)) != NULL);
+    if (strncmp(shw_status_conflict(conflict, i), "pin", 3) == 0)
+      names[0] = shw_status_conflict(conflict, i);
+  }
+  EXPECT(strcmp(names[0], "pin 'output=RR'") == 0);
+  options.without = names;
   options.num_without = 1;
   EXPECT_OK(shw_plan_compile(context, bytes_of(graph), &options, &plan));
   EXPECT(objective_of(plan) == objective_of(free));
   EXPECT_OK(shw_planner_create(context, bytes_of(graph), &options, &planner));
   EXPECT_OK(shw_planner_compile(planner, NULL, &planned));
   EXPECT(same_bytes(plan, planned));
+  shw_status_destroy(conflict);
   shw_planner_destroy(planner);
   shw_plan_destroy(planned);
   shw_plan_destroy(plan);
@@ -302,7 +389,7 @@ static void changes_are_checked_and_cancel(shw_planner* planner) {
   static const shw_pin kPin = {"nothing.of.that.name", "RR"};
   shw_planner_changes changes = SHW_PLANNER_CHANGES_INIT;
   shw_plan* plan = NULL;
-  shw_blob* json = NULL;
+  shw_explanation* explanation = NULL;
   int calls = 0;
   changes.pins = &kPin;
   changes.num_pins = 1;
@@ -319,7 +406,7 @@ static void changes_are_checked_and_cancel(shw_planner* planner) {
   changes.progress = stop;
   changes.progress_user = &calls;
   EXPECT_CODE(shw_planner_compile(planner, &changes, &plan), SHW_CANCELLED);
-  EXPECT_CODE(shw_planner_explain(planner, "output", NULL, &changes, &json), SHW_CANCELLED);
+  EXPECT_CODE(shw_planner_explain(planner, "output", NULL, &changes, &explanation), SHW_CANCELLED);
   EXPECT(calls == 2);
   changes.progress = NULL;
   EXPECT_OK(shw_cancel_create((shw_cancel**)&changes.cancel));
@@ -343,35 +430,42 @@ static void searches(shw_context* context) {
   shw_compile_options options = SHW_COMPILE_OPTIONS_INIT;
   shw_search_options search = SHW_SEARCH_OPTIONS_INIT;
   shw_mesh_axis axes[2];
+  shw_search_candidate candidate = SHW_SEARCH_CANDIDATE_INIT;
+  shw_search* found = NULL;
   shw_blob *graph = mlp_graph(context), *json = NULL;
-  const char *best, *worst;
-  double cheapest;
+  double cheapest = 0, last = 0;
+  size_t i, planned = 0;
   search.num_devices = 8;
   search.max_mesh_dims = 2;
   search.num_threads = 2;
-  EXPECT_OK(shw_mesh_search(context, bytes_of(graph), &options, &search, &json));
-  best = strstr((const char*)shw_blob_data(json), "\"objective\": ");
+  EXPECT_OK(shw_search_create(context, bytes_of(graph), &options, &search, &found));
+  EXPECT(shw_search_num_candidates(found) == 3);
+  for (i = 0; i < shw_search_num_candidates(found); ++i) {
+    EXPECT_OK(shw_search_get_candidate(found, i, &candidate));
+    EXPECT(candidate.code == SHW_OK && candidate.error[0] == 0 && !candidate.given_up);
+    EXPECT(candidate.proven == 1 && candidate.objective_us >= last);
+    last = candidate.objective_us;
+    if (i == 0) cheapest = last;
+    planned += strcmp(candidate.mesh, "d0=2,d1=4") == 0;
+  }
+  EXPECT(planned == 1);
+  EXPECT_CODE(shw_search_get_candidate(found, i, &candidate), SHW_OUT_OF_RANGE);
+  EXPECT_OK(shw_search_to_json(found, &json));
   EXPECT(strstr((const char*)shw_blob_data(json), "\"mesh\": \"d0=2,d1=4\"") != NULL);
-  for (worst = best; best != NULL && strstr(worst + 1, "\"objective\": ") != NULL;)
-    worst = strstr(worst + 1, "\"objective\": ");
-  EXPECT(best != NULL && worst != best && atof(best + 13) <= atof(worst + 13));
-  cheapest = best == NULL ? 0 : atof(best + 13);
   shw_blob_destroy(json);
+  shw_search_destroy(found);
   search.num_best = 1; /* the same one, whatever is given up */
-  EXPECT_OK(shw_mesh_search(context, bytes_of(graph), &options, &search, &json));
-  best = strstr((const char*)shw_blob_data(json), "\"objective\": ");
-  EXPECT(best != NULL && atof(best + 13) == cheapest);
-  shw_blob_destroy(json);
-  search.num_best = -1;
-  EXPECT_REFUSED(shw_mesh_search(context, bytes_of(graph), &options, &search, &json),
-                 SHW_INVALID_ARGUMENT, "the best -1 meshes");
+  EXPECT_OK(shw_search_create(context, bytes_of(graph), &options, &search, &found));
+  EXPECT_OK(shw_search_get_candidate(found, 0, &candidate));
+  EXPECT(candidate.objective_us == cheapest);
+  shw_search_destroy(found);
   search.num_best = 0;
   search.reserved = 1;
-  EXPECT_REFUSED(shw_mesh_search(context, bytes_of(graph), &options, &search, &json),
+  EXPECT_REFUSED(shw_search_create(context, bytes_of(graph), &options, &search, &found),
                  SHW_INVALID_ARGUMENT, "reserved");
   search.reserved = 0;
   options = mlp_options(axes, 2, 4);
-  EXPECT_REFUSED(shw_mesh_search(context, bytes_of(graph), &options, &search, &json),
+  EXPECT_REFUSED(shw_search_create(context, bytes_of(graph), &options, &search, &found),
                  SHW_INVALID_ARGUMENT, "its own meshes");
   shw_blob_destroy(graph);
 }
@@ -382,6 +476,7 @@ int main(void) {
   plans_are_those_of_one_compilation(context, planner);
   placements_make_the_same_plan_again(context, planner);
   explains(context, planner);
+  trades_time_for_memory(planner);
   every_constraint_can_change(context, planner);
   a_constraint_is_left_out_by_its_name(planner);
   options_leave_constraints_out(context);

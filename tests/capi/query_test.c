@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "calls.h"
 #include "mlp.h"
 #include "testing.h"
 
@@ -51,27 +52,39 @@ static void tells_mesh_and_entries(const shw_plan* plan) {
   EXPECT(entry.parameter_bytes > 0 && entry.parameter_bytes < entry.input_bytes);
   EXPECT(entry.output_bytes > 0 && entry.num_steps > 0);
   EXPECT_CODE(shw_plan_get_entry(plan, 1, &entry), SHW_OUT_OF_RANGE);
-  EXPECT(entry.name == NULL);
+  EXPECT(entry.name == NULL && entry.inputs == NULL);
+  EXPECT(index == 0);
   EXPECT_REFUSED(shw_plan_find_entry(plan, "infer", &index), SHW_NOT_FOUND, "there are: step");
+  EXPECT(index == SHW_NONE);
 }
 
 static void tells_ports(const shw_plan* plan) {
   shw_plan_port port = SHW_PLAN_PORT_INIT;
   int32_t d;
-  size_t i;
-  EXPECT_OK(shw_plan_get_input(plan, 0, 2, &port));
+  size_t i, index = 0;
+  EXPECT(shw_plan_num_ports(plan) == MLP_NUM_INPUTS + MLP_NUM_OUTPUTS);
+  for (i = 0; i < shw_plan_num_ports(plan); ++i) {
+    EXPECT_OK(shw_plan_get_port(plan, i, &port));
+    EXPECT(port.storage == SHW_STORAGE_PORT && port.updates == SHW_NONE);
+    EXPECT_OK(shw_plan_find_port(plan, port.name, &index));
+    EXPECT(index == i);
+  }
+  EXPECT_CODE(shw_plan_get_port(plan, i, &port), SHW_OUT_OF_RANGE);
+  EXPECT_REFUSED(shw_plan_find_port(plan, "param.w3", &index), SHW_NOT_FOUND, "param.w1");
+  EXPECT(index == SHW_NONE);
+  EXPECT_OK(get_input(plan, 0, 2, &port));
   EXPECT(strcmp(port.name, "input.0") == 0 && port.role == SHW_ROLE_INPUT);
   EXPECT(strcmp(port.layout, "S(0)R") == 0); /* as the options asked for */
   EXPECT(port.rank == 2 && port.dims[0] == MLP_BATCH && port.local_dims[0] == MLP_BATCH / 2);
   EXPECT(port.present == 1 && port.dtype == SHW_DTYPE_F32);
   for (i = 0; i < MLP_NUM_OUTPUTS; ++i) {
-    EXPECT_OK(shw_plan_get_output(plan, 0, i, &port));
+    EXPECT_OK(get_output(plan, 0, i, &port));
     EXPECT(port.role == (i == 0 ? SHW_ROLE_RESULT : SHW_ROLE_GRADIENT));
     for (d = 0; d < port.rank; ++d)
       EXPECT(port.local_dims[d] > 0 && port.dims[d] % port.local_dims[d] == 0);
   }
-  EXPECT_CODE(shw_plan_get_input(plan, 0, MLP_NUM_INPUTS, &port), SHW_OUT_OF_RANGE);
-  EXPECT_CODE(shw_plan_get_output(plan, 1, 0, &port), SHW_OUT_OF_RANGE);
+  EXPECT_CODE(get_input(plan, 0, MLP_NUM_INPUTS, &port), SHW_OUT_OF_RANGE);
+  EXPECT_CODE(get_output(plan, 1, 0, &port), SHW_OUT_OF_RANGE);
   EXPECT(port.name == NULL && port.local_dims == NULL);
 }
 
@@ -101,8 +114,8 @@ static void costs_of_nodes_add_up(const shw_plan* plan) {
 static void tells_collectives_and_phases(const shw_plan* plan, int was_compiled) {
   static const char* const kPhases[] = {"load",  "rewrite", "strategies", "price", "solve",
                                         "lower", "passes",  "write",      "read"};
-  shw_plan_collective collective;
-  shw_plan_phase phase;
+  shw_plan_collective collective = SHW_PLAN_COLLECTIVE_INIT;
+  shw_plan_phase phase = SHW_PLAN_PHASE_INIT;
   size_t i;
   EXPECT(shw_plan_num_collectives(plan) > 0);
   for (i = 0; i < shw_plan_num_collectives(plan); ++i) {
@@ -119,9 +132,38 @@ static void tells_collectives_and_phases(const shw_plan* plan, int was_compiled)
   EXPECT_CODE(shw_plan_get_phase(plan, i, &phase), SHW_OUT_OF_RANGE);
 }
 
+/* The steps are those that the totals of collectives and the report count. */
+static void tells_steps(const shw_plan* plan) {
+  shw_plan_summary summary = SHW_PLAN_SUMMARY_INIT;
+  shw_plan_collective collective = SHW_PLAN_COLLECTIVE_INIT;
+  shw_plan_step step = SHW_PLAN_STEP_INIT;
+  int64_t sent = 0, sent_in_total = 0;
+  size_t i, collectives = 0, counted = 0, backward = 0;
+  EXPECT_OK(shw_plan_get_summary(plan, &summary));
+  EXPECT(shw_plan_num_steps(plan) == summary.num_steps);
+  for (i = 0; i < shw_plan_num_steps(plan); ++i) {
+    EXPECT_OK(shw_plan_get_step(plan, i, &step));
+    EXPECT(step.entry == 0 && step.kernel[0] != 0 && step.cost_us >= 0);
+    EXPECT(step.node_index == SHW_NONE || step.node_index < 14);
+    EXPECT((step.axes != NULL) == (step.num_axes > 0));
+    EXPECT((step.wire_bytes > 0) == (step.num_axes > 0));
+    EXPECT((step.stream != 0) == (step.num_axes > 0));
+    collectives += step.num_axes > 0;
+    sent += step.wire_bytes;
+    backward += step.phase == SHW_PHASE_BACKWARD;
+  }
+  EXPECT_CODE(shw_plan_get_step(plan, i, &step), SHW_OUT_OF_RANGE);
+  for (i = 0; i < shw_plan_num_collectives(plan); ++i) {
+    EXPECT_OK(shw_plan_get_collective(plan, i, &collective));
+    counted += collective.count;
+    sent_in_total += collective.wire_bytes;
+  }
+  EXPECT(collectives > 0 && collectives == counted && sent == sent_in_total && backward >= 3);
+}
+
 static void tells_what_the_peak_is_made_of(const shw_plan* plan) {
   shw_plan_summary summary = SHW_PLAN_SUMMARY_INIT;
-  shw_plan_memory_share share;
+  shw_plan_memory_share share = SHW_PLAN_MEMORY_SHARE_INIT;
   int64_t bytes = 0, parameters = 0, last = INT64_MAX;
   size_t i;
   EXPECT_OK(shw_plan_get_summary(plan, &summary));
@@ -160,14 +202,21 @@ static void pins_hold(shw_context* context) {
   options.pins = pins;
   options.num_pins = 2;
   EXPECT_OK(shw_plan_compile(context, bytes_of(graph), &options, &plan));
-  EXPECT_OK(shw_plan_get_input(plan, 0, 0, &port));
+  EXPECT_OK(get_input(plan, 0, 0, &port));
   EXPECT(strcmp(port.layout, "RS(1)") == 0);
-  EXPECT_OK(shw_plan_get_input(plan, 0, 1, &port));
+  EXPECT_OK(get_input(plan, 0, 1, &port));
   EXPECT(strcmp(port.layout, "RS(1)") == 0);
-  EXPECT_OK(shw_plan_get_output(plan, 0, 0, &port));
+  EXPECT_OK(get_output(plan, 0, 0, &port));
   EXPECT(strcmp(port.layout, "RR") == 0);
   shw_plan_destroy(plan);
   shw_blob_destroy(graph);
+}
+
+static shw_bytes text(const char* t) {
+  shw_bytes bytes;
+  bytes.data = t;
+  bytes.size = strlen(t);
+  return bytes;
 }
 
 static void takes_hardware_as_text(shw_context* context) {
@@ -179,16 +228,27 @@ static void takes_hardware_as_text(shw_context* context) {
   options.hardware = "a100";
   EXPECT_OK(shw_plan_compile(context, bytes_of(graph), &options, &plan));
   EXPECT_OK(shw_plan_get_summary(plan, &named));
-  options.hardware = "{\"base\": \"a100\", \"name\": \"ours\", \"device\": {\"launch_us\": 14}}";
+  options.hardware_description =
+      text("{\"base\": \"a100\", \"name\": \"ours\", \"device\": {\"launch_us\": 14}}");
+  EXPECT_REFUSED(shw_plan_compile(context, bytes_of(graph), &options, &other), SHW_INVALID_ARGUMENT,
+                 "only one");
+  options.hardware = NULL;
   EXPECT_OK(shw_plan_compile(context, bytes_of(graph), &options, &other));
   EXPECT_OK(shw_plan_get_summary(other, &described));
   EXPECT(strcmp(described.hardware, "ours") == 0);
   EXPECT(fabs(described.compute_us - 2 * named.compute_us) < 1e-9 * described.compute_us);
   shw_plan_destroy(plan);
   shw_plan_destroy(other);
-  options.hardware = "{\"base\": \"a100\", \"device\": {\"launch\": 14}}";
+  options.hardware_description = text("{\"base\": \"a100\", \"device\": {\"launch\": 14}}");
   EXPECT_REFUSED(shw_plan_compile(context, bytes_of(graph), &options, &plan), SHW_INVALID_ARGUMENT,
                  "device.launch is not known here: known are memory_bytes_per_s");
+  options.hardware_description = text("h100");
+  EXPECT_REFUSED(shw_plan_compile(context, bytes_of(graph), &options, &plan), SHW_INVALID_ARGUMENT,
+                 "not a JSON object");
+  options.hardware_description = text("");
+  options.hardware = "{\"base\": \"a100\"}";
+  EXPECT_REFUSED(shw_plan_compile(context, bytes_of(graph), &options, &plan), SHW_INVALID_ARGUMENT,
+                 "hardware is a name");
   shw_blob_destroy(graph);
 }
 
@@ -209,6 +269,7 @@ int main(void) {
     tells_ports(plans[i]);
     costs_of_nodes_add_up(plans[i]);
     tells_collectives_and_phases(plans[i], i == 0);
+    tells_steps(plans[i]);
     tells_what_the_peak_is_made_of(plans[i]);
     speaks_to_people_and_machines(plans[i]);
   }

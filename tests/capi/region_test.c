@@ -2,8 +2,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "calls.h"
 #include "mlp.h"
-#include "shardwise/builder.h"
 #include "testing.h"
 
 enum { ROWS = 8, COLUMNS = 6, RANKS = 4 };
@@ -46,13 +46,13 @@ static shw_plan* region_plan(shw_context* context) {
   shw_builder* b = NULL;
   shw_blob* graph = NULL;
   shw_plan* plan = NULL;
-  int32_t x = SHW_NO_NODE, y = SHW_NO_NODE;
+  size_t x = SHW_NONE, y = SHW_NONE;
   EXPECT_OK(shw_builder_create(context, &b));
-  EXPECT_OK(shw_builder_add_input(b, SHW_ROLE_INPUT, NULL, 0, SHW_DTYPE_F32, dims, 2, NULL, &x));
+  EXPECT_OK(add_input(b, SHW_ROLE_INPUT, NULL, 0, SHW_DTYPE_F32, dims, 2, NULL, &x));
   EXPECT_REFUSED(shw_builder_add_node(b, "local_map", &x, 1, attrs, 3, NULL, &y),
                  SHW_INVALID_ARGUMENT, "result_types names no tensor");
   EXPECT_OK(shw_builder_add_node(b, "local_map", &x, 1, attrs, 4, NULL, &y));
-  EXPECT_OK(shw_builder_add_output(b, SHW_ROLE_RESULT, y, NULL, SHW_NO_NODE));
+  EXPECT_OK(add_output(b, SHW_ROLE_RESULT, y, NULL, SHW_NONE));
   EXPECT_OK(shw_builder_finish(b, &graph));
   EXPECT_OK(shw_plan_compile(context, bytes_of(graph), &options, &plan));
   shw_blob_destroy(graph);
@@ -87,7 +87,7 @@ static void refuses_bodies_that_are_none(shw_context* context, const shw_plan* p
   EXPECT_REFUSED(shw_executor_create(plan, world, 0, &options, &executor), SHW_INVALID_ARGUMENT,
                  "two regions 'twice'");
   options.num_regions = 1;
-  options.struct_size = offsetof(shw_executor_options, regions); /* a caller of before */
+  options.num_regions = 0;
   EXPECT_REFUSED(shw_executor_create(plan, world, 0, &options, &executor), SHW_UNIMPLEMENTED,
                  "region 'twice' has no body");
   EXPECT(executor == NULL);
@@ -119,13 +119,12 @@ static void start(shw_context* context, const shw_plan* plan, const float* x, to
   EXPECT_OK(shw_world_create_virtual(context, RANKS, &j->world));
   for (rank = 0; rank < RANKS; ++rank) {
     EXPECT_OK(shw_executor_create(plan, j->world, rank, &options, &j->executors[rank]));
-    EXPECT_OK(shw_plan_shard_input(plan, 0, 0, rank, &whole, &j->inputs[rank]));
+    EXPECT_OK(shard_input(plan, 0, 0, rank, &whole, &j->inputs[rank]));
   }
   region.run = NULL; /* it was lent for the call */
   for (rank = 0; rank < RANKS; ++rank)
-    EXPECT_OK(shw_executor_enqueue(j->executors[rank], 0,
-                                   (const shw_buffer* const*)&j->inputs[rank], 1, &j->outputs[rank],
-                                   1, NULL, 0, &j->done[rank]));
+    EXPECT_OK(enqueue(j->executors[rank], 0, (const shw_buffer* const*)&j->inputs[rank], 1,
+                      &j->outputs[rank], 1, NULL, 0, &j->done[rank]));
 }
 
 static void end(job* j) {
@@ -150,7 +149,7 @@ static void runs_the_body_on_every_piece(shw_context* context, const shw_plan* p
   for (i = 0; i < ROWS * COLUMNS; ++i) x[i] = (float)i - 20;
   start(context, plan, x, &t, &j);
   for (rank = 0; rank < RANKS; ++rank) EXPECT_OK(shw_event_wait(j.done[rank], -1));
-  EXPECT_OK(shw_plan_gather_output(plan, 0, 0, (const shw_buffer* const*)j.outputs, RANKS, &whole));
+  EXPECT_OK(gather_output(plan, 0, 0, (const shw_buffer* const*)j.outputs, RANKS, &whole));
   EXPECT_OK(shw_buffer_read(whole, y, sizeof y));
   for (i = 0; i < ROWS * COLUMNS; ++i) EXPECT(y[i] == 2 * x[i]);
   for (rank = 0; rank < RANKS; ++rank) EXPECT(t.calls[rank] == 1 && t.sound[rank]);

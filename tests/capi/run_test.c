@@ -1,6 +1,7 @@
 /* Running: worlds, wrong buffers, events, abort and reset, runs into the caller's buffers. */
 #include <string.h>
 
+#include "calls.h"
 #include "mlp.h"
 #include "testing.h"
 
@@ -150,29 +151,30 @@ static void wrong_buffers_are_refused(shw_context* context, const shw_plan* plan
   const int64_t dims[2] = {3, 3};
   const shw_buffer* inputs[MLP_NUM_INPUTS];
   shw_buffer *wrong = NULL, *outputs[MLP_NUM_OUTPUTS];
+  shw_device* cpu = new_cpu(context);
   shw_event* done = NULL;
   mlp_job job;
   if (!mlp_job_create(context, plan, &job)) return;
-  EXPECT_OK(shw_buffer_create(context, SHW_DTYPE_F32, dims, 2, &wrong));
+  EXPECT_OK(shw_buffer_create(cpu, SHW_DTYPE_F32, dims, 2, &wrong));
   memcpy(inputs, job.inputs[0], sizeof inputs);
   inputs[1] = wrong;
-  EXPECT_REFUSED(shw_executor_enqueue(job.executors[0], 0, inputs, MLP_NUM_INPUTS, outputs,
-                                      MLP_NUM_OUTPUTS, NULL, 0, &done),
+  EXPECT_REFUSED(enqueue(job.executors[0], 0, inputs, MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS,
+                         NULL, 0, &done),
                  SHW_INVALID_ARGUMENT, "input 1, 'param.w2', is f32[3,3]");
   EXPECT(done == NULL && outputs[0] == NULL);
-  EXPECT_REFUSED(shw_executor_enqueue(job.executors[0], 7, (const shw_buffer* const*)job.inputs[0],
-                                      MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, NULL, 0, &done),
+  EXPECT_REFUSED(enqueue(job.executors[0], 7, (const shw_buffer* const*)job.inputs[0],
+                         MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, NULL, 0, &done),
                  SHW_OUT_OF_RANGE, "entry number 7");
   EXPECT(mlp_job_run_and_check(plan, &job));
   shw_buffer_destroy(wrong);
+  shw_device_destroy(cpu);
   mlp_job_destroy(&job);
 }
 
-static shw_event* enqueue(mlp_job* job, int32_t rank, shw_buffer** outputs) {
+static shw_event* start_run(mlp_job* job, int32_t rank, shw_buffer** outputs) {
   shw_event* done = NULL;
-  EXPECT_OK(shw_executor_enqueue(job->executors[rank], job->entry,
-                                 (const shw_buffer* const*)job->inputs[rank], MLP_NUM_INPUTS,
-                                 outputs, MLP_NUM_OUTPUTS, NULL, 0, &done));
+  EXPECT_OK(enqueue(job->executors[rank], job->entry, (const shw_buffer* const*)job->inputs[rank],
+                    MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, NULL, 0, &done));
   return done;
 }
 
@@ -189,7 +191,7 @@ static void an_abort_wakes_who_waits_for_a_missing_rank(shw_context* context,
   mlp_job job;
   int32_t rank;
   if (!mlp_job_create(context, plan, &job)) return;
-  for (rank = 1; rank < job.num_ranks; ++rank) done[rank] = enqueue(&job, rank, outputs[rank]);
+  for (rank = 1; rank < job.num_ranks; ++rank) done[rank] = start_run(&job, rank, outputs[rank]);
   EXPECT_CODE(shw_event_wait(done[1], 0), SHW_DEADLINE_EXCEEDED);
   EXPECT_CODE(shw_event_wait(done[1], 1000000), SHW_DEADLINE_EXCEEDED);
   shw_executor_abort(job.executors[1]);
@@ -198,8 +200,8 @@ static void an_abort_wakes_who_waits_for_a_missing_rank(shw_context* context,
     EXPECT_CODE(shw_event_wait(done[rank], -1), SHW_ABORTED);
   /* The error stays until the reset, also for the events that are waited for again. */
   EXPECT_CODE(shw_event_wait(done[1], -1), SHW_CANCELLED);
-  EXPECT_CODE(shw_executor_enqueue(job.executors[1], 0, (const shw_buffer* const*)job.inputs[1],
-                                   MLP_NUM_INPUTS, late, MLP_NUM_OUTPUTS, NULL, 0, &event),
+  EXPECT_CODE(enqueue(job.executors[1], 0, (const shw_buffer* const*)job.inputs[1], MLP_NUM_INPUTS,
+                      late, MLP_NUM_OUTPUTS, NULL, 0, &event),
               SHW_CANCELLED);
   EXPECT(event == NULL && late[0] == NULL);
   for (rank = 1; rank < job.num_ranks; ++rank) {
@@ -230,7 +232,7 @@ static void a_wait_has_a_time_out(shw_context* context, const shw_plan* plan) {
   EXPECT_OK(shw_world_create_from_id(context, &id, 4, all, 4, &options, &job.world));
   for (rank = 0; rank < 4; ++rank)
     EXPECT_OK(shw_executor_create(plan, job.world, rank, NULL, &job.executors[rank]));
-  for (rank = 0; rank < 3; ++rank) done[rank] = enqueue(&job, rank, outputs[rank]);
+  for (rank = 0; rank < 3; ++rank) done[rank] = start_run(&job, rank, outputs[rank]);
   for (rank = 0; rank < 3; ++rank) {
     status = shw_event_wait(done[rank], -1);
     EXPECT(shw_status_code(status) == SHW_DEADLINE_EXCEEDED ||
@@ -256,15 +258,15 @@ static void an_aborted_world_runs_nothing(shw_context* context, const shw_plan* 
   mlp_job job;
   if (!mlp_job_create(context, plan, &job)) return;
   EXPECT_OK(shw_world_status(job.world));
-  done = enqueue(&job, 2, outputs);
+  done = start_run(&job, 2, outputs);
   shw_world_abort(job.world);
   EXPECT_CODE(shw_event_wait(done, -1), SHW_ABORTED);
   EXPECT_CODE(shw_world_status(job.world), SHW_CANCELLED);
   EXPECT_CODE(shw_executor_create(plan, job.world, 0, NULL, &late), SHW_CANCELLED);
   shw_executor_reset(job.executors[2]);
   shw_event_destroy(done);
-  status = shw_executor_enqueue(job.executors[2], 0, (const shw_buffer* const*)job.inputs[2],
-                                MLP_NUM_INPUTS, more, MLP_NUM_OUTPUTS, NULL, 0, &event);
+  status = enqueue(job.executors[2], 0, (const shw_buffer* const*)job.inputs[2], MLP_NUM_INPUTS,
+                   more, MLP_NUM_OUTPUTS, NULL, 0, &event);
   if (status == NULL) status = shw_event_wait(event, -1);
   EXPECT(shw_status_code(status) == SHW_ABORTED);
   shw_status_destroy(status);
@@ -279,7 +281,7 @@ static void events_outlive_their_executor(shw_context* context, const shw_plan* 
   shw_event* done;
   mlp_job job;
   if (!mlp_job_create(context, plan, &job)) return;
-  done = enqueue(&job, 0, outputs);
+  done = start_run(&job, 0, outputs);
   mlp_job_destroy(&job); /* the other ranks never ran */
   EXPECT_CODE(shw_event_wait(done, -1), SHW_CANCELLED);
   shw_event_destroy(done);
@@ -294,13 +296,12 @@ static void runs_into_the_callers_buffers(shw_context* context, const shw_plan* 
   int32_t rank;
   int step;
   if (!mlp_job_create(context, plan, &job)) return;
-  for (rank = 0; rank < job.num_ranks; ++rank) done[rank] = enqueue(&job, rank, outputs[rank]);
+  for (rank = 0; rank < job.num_ranks; ++rank) done[rank] = start_run(&job, rank, outputs[rank]);
   for (step = 0; step < 20; ++step) {
     for (rank = 0; rank < job.num_ranks; ++rank)
-      EXPECT_OK(shw_executor_enqueue_into(
-          job.executors[rank], 0, (const shw_buffer* const*)job.inputs[rank], MLP_NUM_INPUTS,
-          (const shw_buffer* const*)outputs[rank], MLP_NUM_OUTPUTS, (const shw_event* const*)done,
-          (size_t)job.num_ranks, &next[rank]));
+      EXPECT_OK(enqueue_into(job.executors[rank], 0, (const shw_buffer* const*)job.inputs[rank],
+                             MLP_NUM_INPUTS, outputs[rank], MLP_NUM_OUTPUTS,
+                             (const shw_event* const*)done, (size_t)job.num_ranks, &next[rank]));
     for (rank = 0; rank < job.num_ranks; ++rank) {
       shw_event_destroy(done[rank]);
       done[rank] = next[rank];
@@ -322,13 +323,13 @@ static void a_run_fails_if_one_that_it_waits_for_did(shw_context* context, const
   mlp_job job, other;
   int32_t rank;
   if (!mlp_job_create(context, plan, &job) || !mlp_job_create(context, plan, &other)) return;
-  failed = enqueue(&other, 0, outputs);
+  failed = start_run(&other, 0, outputs);
   shw_executor_abort(other.executors[0]);
   EXPECT_CODE(shw_event_wait(failed, -1), SHW_CANCELLED);
   for (rank = 0; rank < job.num_ranks; ++rank)
-    EXPECT_OK(shw_executor_enqueue(
-        job.executors[rank], 0, (const shw_buffer* const*)job.inputs[rank], MLP_NUM_INPUTS,
-        more[rank], MLP_NUM_OUTPUTS, (const shw_event* const*)&failed, 1, &done[rank]));
+    EXPECT_OK(enqueue(job.executors[rank], 0, (const shw_buffer* const*)job.inputs[rank],
+                      MLP_NUM_INPUTS, more[rank], MLP_NUM_OUTPUTS, (const shw_event* const*)&failed,
+                      1, &done[rank]));
   for (rank = 0; rank < job.num_ranks; ++rank) {
     EXPECT_CODE(shw_event_wait(done[rank], -1), SHW_ABORTED);
     shw_event_destroy(done[rank]);
@@ -353,7 +354,7 @@ static void ends_of_runs_are_told(shw_context* context, const shw_plan* plan) {
   int32_t rank;
   if (!mlp_job_create(context, plan, &job)) return;
   for (rank = 0; rank < job.num_ranks; ++rank) {
-    done[rank] = enqueue(&job, rank, outputs[rank]);
+    done[rank] = start_run(&job, rank, outputs[rank]);
     EXPECT_OK(shw_event_notify(done[rank], remember, &told[rank]));
     if (rank + 1 < job.num_ranks) EXPECT(shw_event_query(done[rank]) == 0);
   }
@@ -366,7 +367,7 @@ static void ends_of_runs_are_told(shw_context* context, const shw_plan* plan) {
   EXPECT(late == ENDED_WELL); /* within the call */
   for (rank = 0; rank < job.num_ranks; ++rank) shw_event_destroy(done[rank]);
 
-  done[0] = enqueue(&job, 0, outputs[0]);
+  done[0] = start_run(&job, 0, outputs[0]);
   EXPECT_OK(shw_event_notify(done[0], remember, &aborted));
   shw_executor_abort(job.executors[0]);
   EXPECT_CODE(shw_event_wait(done[0], -1), SHW_CANCELLED);
@@ -391,8 +392,8 @@ static void a_time_limit_ends_a_run_whose_peers_do_not_come(shw_context* context
   EXPECT_CODE(shw_executor_create(plan, world, 0, &options, &executor), SHW_INVALID_ARGUMENT);
   options.time_limit_ns = 20000000;
   EXPECT_OK(shw_executor_create(plan, world, 0, &options, &executor));
-  EXPECT_OK(shw_executor_enqueue(executor, job.entry, (const shw_buffer* const*)job.inputs[0],
-                                 MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, NULL, 0, &done));
+  EXPECT_OK(enqueue(executor, job.entry, (const shw_buffer* const*)job.inputs[0], MLP_NUM_INPUTS,
+                    outputs, MLP_NUM_OUTPUTS, NULL, 0, &done));
   EXPECT_CODE(shw_event_wait(done, -1), SHW_DEADLINE_EXCEEDED);
   shw_event_destroy(done);
   destroy_outputs(outputs);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "calls.h"
 #include "mlp.h"
 #include "testing.h"
 

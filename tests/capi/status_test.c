@@ -1,13 +1,13 @@
 /* What a status says. */
 #include <string.h>
 
-#include "shardwise/builder.h"
+#include "calls.h"
 #include "testing.h"
 
 static void null_is_success(void) {
   EXPECT(shw_status_code(NULL) == SHW_OK);
   EXPECT(strcmp(shw_status_message(NULL), "") == 0);
-  EXPECT(shw_status_node_index(NULL) == -1);
+  EXPECT(shw_status_node_index(NULL) == SHW_NONE);
   EXPECT(strcmp(shw_status_node_name(NULL), "") == 0);
   EXPECT(strcmp(shw_status_source_file(NULL), "") == 0);
   EXPECT(shw_status_source_line(NULL) == 0);
@@ -20,7 +20,7 @@ static void says_who_refused(void) {
   EXPECT(strcmp(shw_status_message(status), "out_cancel is NULL") == 0);
   EXPECT(strncmp(shw_status_source_file(status), "capi/src/", 9) == 0);
   EXPECT(shw_status_source_line(status) > 0);
-  EXPECT(shw_status_node_index(status) == -1);
+  EXPECT(shw_status_node_index(status) == SHW_NONE);
   shw_status_destroy(status);
 }
 
@@ -29,11 +29,10 @@ static void says_which_node(void) {
   shw_builder* builder = NULL;
   shw_node_options options = SHW_NODE_OPTIONS_INIT;
   const int64_t dims[2] = {4, 8};
-  int32_t operands[2] = {0, 0}, node = 7;
+  size_t operands[2] = {0, 0}, node = 7;
   shw_status* status;
   EXPECT_OK(shw_builder_create(context, &builder));
-  EXPECT_OK(shw_builder_add_input(builder, SHW_ROLE_INPUT, "x", 0, SHW_DTYPE_F32, dims, 2, NULL,
-                                  &operands[0]));
+  EXPECT_OK(add_input(builder, SHW_ROLE_INPUT, "x", 0, SHW_DTYPE_F32, dims, 2, NULL, &operands[0]));
   options.name = "product";
   status = shw_builder_add_node(builder, "mm", operands, 2, NULL, 0, &options, &node);
   EXPECT(shw_status_code(status) == SHW_INVALID_ARGUMENT);
@@ -41,7 +40,7 @@ static void says_which_node(void) {
   EXPECT(strcmp(shw_status_node_name(status), "product") == 0);
   EXPECT(strstr(shw_status_message(status), "(node 1, 'product')") != NULL);
   EXPECT(strstr(shw_status_message(status), "[4,8]") != NULL);
-  EXPECT(node == SHW_NO_NODE);
+  EXPECT(node == SHW_NONE);
   shw_status_destroy(status);
   shw_builder_destroy(builder);
   shw_context_destroy(context);
@@ -53,16 +52,15 @@ static shw_blob* graph_with_a_copy(shw_context* context) {
   shw_blob* graph = NULL;
   shw_node_options options = SHW_NODE_OPTIONS_INIT;
   const int64_t dims[2] = {4, 8};
-  int32_t x = 0, copy = 0, node = 0;
+  size_t x = 0, copy = 0, node = 0;
   EXPECT_OK(shw_builder_create(context, &builder));
-  EXPECT_OK(
-      shw_builder_add_input(builder, SHW_ROLE_INPUT, "x", 0, SHW_DTYPE_F32, dims, 2, NULL, &x));
+  EXPECT_OK(add_input(builder, SHW_ROLE_INPUT, "x", 0, SHW_DTYPE_F32, dims, 2, NULL, &x));
   options.name = "copy";
   EXPECT_OK(shw_builder_add_node(builder, "clone", &x, 1, NULL, 0, &options, &copy));
   options.name = "r";
   EXPECT_OK(shw_builder_add_node(builder, "relu", &copy, 1, NULL, 0, &options, &node));
   EXPECT(node == 2);
-  EXPECT_OK(shw_builder_add_output(builder, SHW_ROLE_RESULT, node, NULL, SHW_NO_NODE));
+  EXPECT_OK(add_output(builder, SHW_ROLE_RESULT, node, NULL, SHW_NONE));
   EXPECT_OK(shw_builder_finish(builder, &graph));
   shw_builder_destroy(builder);
   return graph;

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "calls.h"
 #include "mlp.h"
 #include "testing.h"
 

@@ -357,7 +357,7 @@ class Cli(unittest.TestCase):
         self.refused(*plan, *MESH, "--pin", "nobody=RR", code=1, says="pin 'nobody=RR' matches no node")
         self.refused(*plan, *MESH, "--pin", "module:layers.0&op:view=!*P", "--pin", "param.norm.weight=RR",
                      "--pin", "param.norm.weight=!*R", code=1,
-                     says="any one of them less would do: pin 'param.norm.weight=RR'; pin 'param.norm.weight=!*R'")
+                     says="leaving out any one of them helps: pin 'param.norm.weight=RR'; pin 'param.norm.weight=!*R'")
         self.refused(*plan, "--mesh", "dp=9", "--input-layout", "S(0)", code=1, says="cannot have layout S(0) on mesh dp=9")
 
     def test_search_ranks_all_meshes(self):

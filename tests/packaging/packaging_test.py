@@ -29,7 +29,7 @@ def check(condition, what):
 
 def version():
     numbers = {}
-    for line in open(f"{source}/capi/include/shardwise/shardwise.h"):
+    for line in open(f"{source}/capi/include/shardwise/base.h"):
         words = line.split()
         if len(words) == 3 and words[1].startswith("SHW_VERSION_"):
             numbers[words[1][len("SHW_VERSION_"):]] = words[2]

@@ -1,21 +1,21 @@
 /*
- * Builds a graph by calls, for languages without a FlatBuffers writer: inputs, nodes by the name of
- * their operation, outputs; then shw_builder_finish() gives the bytes that shw_plan_compile()
- * takes. Result types are inferred. Operations, their operands and attributes: src/ops.
+ * Builds a graph by calls, for languages without a FlatBuffers writer. Add inputs, operations and
+ * outputs, then entries if there is to be more than one way to run the graph. shw_builder_finish()
+ * returns the bytes that shw_plan_compile() takes.
+ *
+ * Nodes, outputs and entries are numbered in the order in which they are added. Result types are
+ * inferred. src/ops documents the operations, their operands and attributes.
  */
 #ifndef SHARDWISE_BUILDER_H_
 #define SHARDWISE_BUILDER_H_
 
-#include "shardwise/shardwise.h"
+#include "shardwise/base.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef struct shw_builder shw_builder; /* a graph in the making */
-
-/* A node is known by its number, in the order in which nodes are added. */
-#define SHW_NO_NODE ((int32_t)-1)
+typedef struct shw_builder shw_builder; /* a graph under construction */
 
 typedef int32_t shw_attr_kind;
 enum {
@@ -27,7 +27,7 @@ enum {
   SHW_ATTR_KIND_STRING = 6
 };
 
-/* What activation checkpointing wants of a node's result. */
+/* What activation checkpointing asked of a node's result. 0: nothing. */
 typedef int32_t shw_recompute;
 enum {
   SHW_RECOMPUTE_MUST_SAVE = 1,
@@ -36,10 +36,10 @@ enum {
   SHW_RECOMPUTE_MUST_RECOMPUTE = 4
 };
 
-/* An argument of an operation that is no tensor. Frozen. Made with one of the macros below. */
+/* An argument of an operation that is not a tensor. Frozen. Use the macros below. */
 typedef struct shw_attr {
   const char* name;
-  shw_attr_kind kind;  /* says which of the following holds the value */
+  shw_attr_kind kind;  /* which of the following fields holds the value */
   int32_t reserved;    /* 0 */
   int64_t int_value;   /* INT; BOOL: 0 or 1; DTYPE: SHW_DTYPE_* */
   double float_value;  /* FLOAT */
@@ -60,11 +60,11 @@ typedef struct shw_attr {
 #define SHW_ATTR_STRING(name, value) \
   { (name), SHW_ATTR_KIND_STRING, 0, 0, 0.0, NULL, 0, (value) }
 
-/* Flags of shw_node_options: the field is given, and may be 0. */
+/* Flags of shw_node_options: the field is set, and may be 0. */
 #define SHW_NODE_HAS_SEQUENCE_NR ((uint64_t)1)
 #define SHW_NODE_HAS_REGION ((uint64_t)2)
 
-/* What planning wants to know of a node beside what it computes. */
+/* What the planner and its reports use of a node beside its operation. */
 typedef struct shw_node_options {
   size_t struct_size; /* set by SHW_NODE_OPTIONS_INIT */
   uint64_t flags;     /* SHW_NODE_* */
@@ -72,9 +72,9 @@ typedef struct shw_node_options {
   shw_phase phase;    /* 0: forward */
   shw_recompute recompute;
   const char* module_path; /* "layers.0.attention.wq"; NULL: none */
-  const char* source;      /* where the node comes from, for people; NULL: not known */
-  int64_t sequence_nr;     /* joins a backward node to its forward node */
-  int32_t region;          /* of activation checkpointing */
+  const char* source;      /* file and line, for people; NULL: not known */
+  int64_t sequence_nr;     /* of autograd: joins a backward node to its forward node */
+  int32_t region;          /* of activation checkpointing, which number */
   int32_t reserved;        /* 0 */
 } shw_node_options;
 #define SHW_NODE_OPTIONS_INIT \
@@ -83,23 +83,67 @@ typedef struct shw_node_options {
 /* Type of one result of a node. */
 typedef struct shw_result_type {
   size_t struct_size; /* set by SHW_RESULT_TYPE_INIT */
-  int32_t present;    /* 0: a place of a tuple that holds nothing */
+  int32_t present;    /* 0: an element of a tuple that is absent */
   shw_dtype dtype;
   int32_t rank;
-  int32_t num_results; /* of the node; more than one: take them apart with "get_item" */
-  int64_t dims[8];     /* the first `rank` */
+  int32_t reserved;   /* 0 */
+  size_t num_results; /* of the node; more than one: operation "get_item" extracts one */
+  int64_t dims[8];    /* the first `rank` */
 } shw_result_type;
-#define SHW_RESULT_TYPE_INIT                                        \
-  {                                                                 \
-    sizeof(shw_result_type), 0, 0, 0, 0, { 0, 0, 0, 0, 0, 0, 0, 0 } \
+#define SHW_RESULT_TYPE_INIT                                           \
+  {                                                                    \
+    sizeof(shw_result_type), 0, 0, 0, 0, 0, { 0, 0, 0, 0, 0, 0, 0, 0 } \
   }
+
+/* An input of the graph: a tensor from outside. */
+typedef struct shw_builder_input {
+  size_t struct_size;  /* set by SHW_BUILDER_INPUT_INIT */
+  shw_role role;       /* SHW_ROLE_PARAMETER to SHW_ROLE_OPTIMIZER_STATE */
+  shw_storage storage; /* 0: the caller hands the tensor over for every run */
+  const char* name;    /* required for parameters, buffers, optimizer state and everything that is
+                          SHW_STORAGE_STATE; for others NULL: the position */
+  size_t position;     /* SHW_ROLE_INPUT: which argument of the model; SHW_ROLE_TANGENT: the number
+                          of the output that it belongs to; others: not used */
+  shw_dtype dtype;
+  int32_t rank;
+  const int64_t* dims; /* `rank` sizes of the whole tensor; lent for the call */
+} shw_builder_input;
+#define SHW_BUILDER_INPUT_INIT \
+  { sizeof(shw_builder_input), 0, 0, NULL, 0, 0, 0, NULL }
+
+/* An output of the graph. */
+typedef struct shw_builder_output {
+  size_t struct_size; /* set by SHW_BUILDER_OUTPUT_INIT */
+  shw_role role;      /* SHW_ROLE_RESULT to SHW_ROLE_UPDATE */
+  int32_t in_place;   /* update: 1 if it overwrites the memory of the input; always so for state */
+  size_t node;        /* with one result; SHW_NONE: an absent output, such as a missing gradient */
+  const char* name;   /* of a result; NULL: its position. NULL for gradients and updates */
+  size_t of_input;    /* gradient, update: the node of the input; not used for results */
+} shw_builder_output;
+#define SHW_BUILDER_OUTPUT_INIT \
+  { sizeof(shw_builder_output), 0, 0, 0, NULL, 0 }
+
+/* One way to run the graph: it computes its outputs, from the inputs that they need. */
+typedef struct shw_builder_entry {
+  size_t struct_size;    /* set by SHW_BUILDER_ENTRY_INIT */
+  const char* name;      /* "step", "decode" */
+  double weight;         /* in the objective: how often it is called, compared with other entries;
+                            0: 1 */
+  const size_t* outputs; /* numbers of outputs, ascending */
+  size_t num_outputs;
+  const size_t* after; /* numbers of entries that run before it in the same session. What they have
+                          computed is not computed again */
+  size_t num_after;
+} shw_builder_entry;
+#define SHW_BUILDER_ENTRY_INIT \
+  { sizeof(shw_builder_entry), NULL, 0.0, NULL, 0, NULL, 0 }
 
 /**
  * Starts an empty graph.
  * @param out_builder  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_RESOURCE_EXHAUSTED  out of memory
  * @thread any
- * @since 0.1
+ * @since 0.2
  */
 SHW_API shw_status* shw_builder_create(shw_context* context,
                                        shw_builder** out_builder) SHW_MUST_USE;
@@ -108,86 +152,135 @@ SHW_API shw_status* shw_builder_create(shw_context* context,
  * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
  * @param size  of the struct as the caller knows it
  * @thread any
- * @since 0.1
+ * @since 0.2
  */
 SHW_API void shw_node_options_init(shw_node_options* options, size_t size);
-
-/**
- * Adds a tensor that the caller gives when the plan runs.
- * @param role      SHW_ROLE_PARAMETER to SHW_ROLE_SEED
- * @param name      parameter and buffer: the name by which outputs call it; others: NULL is allowed
- * @param position  plain input: its place among the plain inputs; tangent: the number of the output
- *                  that it belongs to; -1: not known
- * @param dims      `rank` sizes of the whole tensor; lent for the call
- * @param options   lent for the call; NULL: defaults
- * @param out_node  the node's number; SHW_NO_NODE on failure
- * @retval SHW_INVALID_ARGUMENT  something makes no sense; the graph is as before
- * @thread external: one thread at a time for each builder
- * @since 0.1
- */
-SHW_API shw_status* shw_builder_add_input(shw_builder* builder, shw_role role, const char* name,
-                                          int32_t position, shw_dtype dtype, const int64_t* dims,
-                                          int32_t rank, const shw_node_options* options,
-                                          int32_t* out_node) SHW_MUST_USE;
-
-/**
- * Adds an operation.
- * @param op        "mm", "einsum", "sdpa", ...
- * @param operands  numbers of nodes, in the order of the op's tensor parameters; SHW_NO_NODE where
- *                  an optional one is not given; lent for the call
- * @param attrs     lent for the call
- * @param options   lent for the call; NULL: defaults
- * @param out_node  the node's number; SHW_NO_NODE on failure
- * @retval SHW_NOT_FOUND         there is no such operation or attribute
- * @retval SHW_INVALID_ARGUMENT  the operands or attributes do not fit; the graph is as before
- * @thread external: one thread at a time for each builder
- * @since 0.1
- */
-SHW_API shw_status* shw_builder_add_node(shw_builder* builder, const char* op,
-                                         const int32_t* operands, size_t num_operands,
-                                         const shw_attr* attrs, size_t num_attrs,
-                                         const shw_node_options* options,
-                                         int32_t* out_node) SHW_MUST_USE;
-
-/**
- * Adds an output. Their order is the plan's.
- * @param role      SHW_ROLE_RESULT to SHW_ROLE_UPDATE
- * @param node      a node with one result; SHW_NO_NODE: nothing is returned in this place
- * @param name      of a result; NULL: its place. NULL for gradients and updates
- * @param of_input  gradient, update: the number of the input's node; else SHW_NO_NODE
- * @retval SHW_INVALID_ARGUMENT  something makes no sense; the graph is as before
- * @thread external: one thread at a time for each builder
- * @since 0.1
- */
-SHW_API shw_status* shw_builder_add_output(shw_builder* builder, shw_role role, int32_t node,
-                                           const char* name, int32_t of_input) SHW_MUST_USE;
 
 /**
  * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
  * @param size  of the struct as the caller knows it
  * @thread any
- * @since 0.1
+ * @since 0.2
+ */
+SHW_API void shw_builder_input_init(shw_builder_input* input, size_t size);
+
+/**
+ * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * @param size  of the struct as the caller knows it
+ * @thread any
+ * @since 0.2
+ */
+SHW_API void shw_builder_output_init(shw_builder_output* output, size_t size);
+
+/**
+ * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * @param size  of the struct as the caller knows it
+ * @thread any
+ * @since 0.2
+ */
+SHW_API void shw_builder_entry_init(shw_builder_entry* entry, size_t size);
+
+/**
+ * Adds an input.
+ * @param input     lent for the call
+ * @param options   lent for the call; NULL: defaults
+ * @param out_node  the node's number; SHW_NONE on failure
+ * @retval SHW_INVALID_ARGUMENT  the input or an option is malformed; the graph is as before
+ * @thread external: one thread at a time for each builder
+ * @since 0.2
+ */
+SHW_API shw_status* shw_builder_add_input(shw_builder* builder, const shw_builder_input* input,
+                                          const shw_node_options* options,
+                                          size_t* out_node) SHW_MUST_USE;
+
+/**
+ * Adds a small tensor that is known now, such as a mask or a table. The graph and its plans hold
+ * its values.
+ * @param name      unique among the constants
+ * @param tensor    in host memory, at most 1 MiB; copied
+ * @param options   lent for the call; NULL: defaults
+ * @param out_node  the node's number; SHW_NONE on failure
+ * @retval SHW_INVALID_ARGUMENT    the tensor or an option is malformed, or the tensor is too large;
+ *                                 the graph is as before
+ * @retval SHW_RESOURCE_EXHAUSTED  out of memory
+ * @thread external: one thread at a time for each builder
+ * @since 0.2
+ */
+SHW_API shw_status* shw_builder_add_constant(shw_builder* builder, const char* name,
+                                             const shw_tensor* tensor,
+                                             const shw_node_options* options,
+                                             size_t* out_node) SHW_MUST_USE;
+
+/**
+ * Adds an operation.
+ * @param op        "mm", "einsum", "sdpa": shw_op_name()
+ * @param operands  numbers of nodes, in the order of the op's tensor parameters; SHW_NONE where one
+ *                  is absent, or is a number among the attributes; those at the end may be left
+ *                  out; lent for the call
+ * @param attrs     lent for the call
+ * @param options   lent for the call; NULL: defaults
+ * @param out_node  the node's number; SHW_NONE on failure
+ * @retval SHW_NOT_FOUND         there is no such operation or attribute
+ * @retval SHW_INVALID_ARGUMENT  the operands or attributes do not fit the operation; the graph is
+ *                               as before
+ * @thread external: one thread at a time for each builder
+ * @since 0.2
+ */
+SHW_API shw_status* shw_builder_add_node(shw_builder* builder, const char* op,
+                                         const size_t* operands, size_t num_operands,
+                                         const shw_attr* attrs, size_t num_attrs,
+                                         const shw_node_options* options,
+                                         size_t* out_node) SHW_MUST_USE;
+
+/**
+ * Adds an output. The plan has them in the same order.
+ * @param output      lent for the call
+ * @param out_output  the output's number; SHW_NONE on failure
+ * @retval SHW_INVALID_ARGUMENT  the output is malformed; the graph is as before
+ * @thread external: one thread at a time for each builder
+ * @since 0.2
+ */
+SHW_API shw_status* shw_builder_add_output(shw_builder* builder, const shw_builder_output* output,
+                                           size_t* out_output) SHW_MUST_USE;
+
+/**
+ * Adds an entry. Its inputs are those that its outputs need, in the order of the graph's. A graph
+ * without entries gets one, "step", with all inputs and outputs.
+ * @param entry      lent for the call
+ * @param out_entry  the entry's number; SHW_NONE on failure
+ * @retval SHW_INVALID_ARGUMENT  the entry is malformed; the graph is as before
+ * @thread external: one thread at a time for each builder
+ * @since 0.2
+ */
+SHW_API shw_status* shw_builder_add_entry(shw_builder* builder, const shw_builder_entry* entry,
+                                          size_t* out_entry) SHW_MUST_USE;
+
+/**
+ * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * @param size  of the struct as the caller knows it
+ * @thread any
+ * @since 0.2
  */
 SHW_API void shw_result_type_init(shw_result_type* type, size_t size);
 
 /**
- * The type that was inferred for a node's result.
+ * The inferred type of a node's result.
  * @param out_type  its struct_size is read; all other fields are written, 0 on failure
  * @retval SHW_OUT_OF_RANGE      there is no such node or result
  * @retval SHW_INVALID_ARGUMENT  struct_size was not set (then nothing is written)
  * @thread external: one thread at a time for each builder
- * @since 0.1
+ * @since 0.2
  */
-SHW_API shw_status* shw_builder_get_type(const shw_builder* builder, int32_t node, size_t result,
+SHW_API shw_status* shw_builder_get_type(const shw_builder* builder, size_t node, size_t result,
                                          shw_result_type* out_type) SHW_MUST_USE;
 
 /**
  * The graph so far, as bytes of schemas/graph.fbs.
  * @param out_blob  receives a handle that the caller destroys; NULL on failure
- * @retval SHW_INVALID_ARGUMENT    the graph makes no sense as a whole
+ * @retval SHW_INVALID_ARGUMENT    the graph as a whole is malformed
  * @retval SHW_RESOURCE_EXHAUSTED  out of memory
  * @thread external: one thread at a time for each builder
- * @since 0.1
+ * @since 0.2
  */
 SHW_API shw_status* shw_builder_finish(const shw_builder* builder,
                                        shw_blob** out_blob) SHW_MUST_USE;
@@ -195,7 +288,7 @@ SHW_API shw_status* shw_builder_finish(const shw_builder* builder,
 /**
  * Frees the builder; bytes that it gave stay. NULL is allowed.
  * @thread external: one thread at a time for each builder
- * @since 0.1
+ * @since 0.2
  */
 SHW_API void shw_builder_destroy(shw_builder* builder);
 

@@ -1,0 +1,348 @@
+/*
+ * What every part of the interface uses: status, context, cancel flag, blob, tensors in memory.
+ *
+ * The rules of the whole interface (ownership, zero as default, threads) are in capi/ABI.md. In
+ * short:
+ *   - A call that can fail returns a status. NULL is success. The caller destroys the status.
+ *   - Every `out_*` parameter is written, also on failure: then with NULL or 0.
+ *   - `create`, `compile`, `load` and `to_…` give a handle that the caller destroys. What a getter
+ *     returns is lent: it stays valid as long as its owner.
+ *   - Strings are NUL-terminated UTF-8.
+ *   - Indices and counts are size_t, and SHW_NONE stands for no index. Numbers of ranks and devices
+ *     are int32_t, as in MPI and NCCL. Sizes of tensors, and bytes of device memory, are int64_t.
+ *   - Units are in names: `_us` is modelled microseconds, `_s` seconds of wall clock, `_ns`
+ *     nanoseconds, `_bytes`.
+ */
+#ifndef SHARDWISE_BASE_H_
+#define SHARDWISE_BASE_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SHW_VERSION_MAJOR 0
+#define SHW_VERSION_MINOR 2
+#define SHW_VERSION_PATCH 0
+#define SHW_MAKE_VERSION(major, minor) (((uint32_t)(major) << 16) | (uint32_t)(minor))
+#define SHW_API_VERSION SHW_MAKE_VERSION(SHW_VERSION_MAJOR, SHW_VERSION_MINOR)
+
+#if defined(__GNUC__) && !defined(SWIG)
+#define SHW_API __attribute__((visibility("default")))
+#define SHW_MUST_USE __attribute__((warn_unused_result))
+#else
+#define SHW_API
+#define SHW_MUST_USE
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* No index. */
+#define SHW_NONE ((size_t)-1)
+
+/* ---- Handles --------------------------------------------------------------------------------- */
+
+typedef struct shw_status shw_status;   /* an error; NULL: none */
+typedef struct shw_context shw_context; /* allocator and log sink; immutable */
+typedef struct shw_cancel shw_cancel;   /* a flag that any thread may raise */
+typedef struct shw_blob shw_blob;       /* bytes that the library owns; immutable */
+
+/* ---- Enumerations: fixed width; 0 is "unset"; an unknown number is refused ------------------- */
+
+/* gRPC's numbers. Callers must expect codes that are not listed here. */
+typedef int32_t shw_code;
+enum {
+  SHW_OK = 0,
+  SHW_CANCELLED = 1,
+  SHW_UNKNOWN = 2,
+  SHW_INVALID_ARGUMENT = 3,
+  SHW_DEADLINE_EXCEEDED = 4,
+  SHW_NOT_FOUND = 5,
+  SHW_ALREADY_EXISTS = 6,
+  SHW_PERMISSION_DENIED = 7,
+  SHW_RESOURCE_EXHAUSTED = 8,
+  SHW_FAILED_PRECONDITION = 9,
+  SHW_ABORTED = 10,
+  SHW_OUT_OF_RANGE = 11,
+  SHW_UNIMPLEMENTED = 12,
+  SHW_INTERNAL = 13,
+  SHW_UNAVAILABLE = 14,
+  SHW_DATA_LOSS = 15
+};
+
+typedef int32_t shw_dtype;
+enum {
+  SHW_DTYPE_F32 = 1,
+  SHW_DTYPE_F64 = 2,
+  SHW_DTYPE_F16 = 3,
+  SHW_DTYPE_BF16 = 4,
+  SHW_DTYPE_I8 = 5,
+  SHW_DTYPE_I16 = 6,
+  SHW_DTYPE_I32 = 7,
+  SHW_DTYPE_I64 = 8,
+  SHW_DTYPE_U8 = 9,
+  SHW_DTYPE_BOOL = 10, /* one byte, 0 or 1 */
+  SHW_DTYPE_C64 = 11   /* two f32: real, imaginary */
+};
+
+/* What an input or an output of a graph is for. */
+typedef int32_t shw_role;
+enum {
+  SHW_ROLE_PARAMETER = 1,
+  SHW_ROLE_BUFFER = 2, /* a tensor of the model that is not trained */
+  SHW_ROLE_INPUT = 3,
+  SHW_ROLE_TANGENT = 4,         /* gradient of a result, given by the caller */
+  SHW_ROLE_SEED = 5,            /* of a random generator */
+  SHW_ROLE_OPTIMIZER_STATE = 6, /* what an optimizer keeps beside a parameter */
+  SHW_ROLE_CONSTANT = 7,        /* a small tensor that the graph carries with it */
+  SHW_ROLE_RESULT = 11,
+  SHW_ROLE_GRADIENT = 12, /* of an input */
+  SHW_ROLE_UPDATE = 13    /* new value of an input */
+};
+
+/* Who holds the memory of an input between runs. 0: the caller. */
+typedef int32_t shw_storage;
+enum {
+  SHW_STORAGE_PORT = 1,    /* the caller, who hands the tensor over for every run */
+  SHW_STORAGE_STATE = 2,   /* the executor, as long as it lives */
+  SHW_STORAGE_CONSTANT = 3 /* the plan; read only */
+};
+
+typedef int32_t shw_phase;
+enum { SHW_PHASE_FORWARD = 1, SHW_PHASE_BACKWARD = 2 };
+
+typedef int32_t shw_device_kind;
+enum {
+  SHW_DEVICE_CPU = 1,
+  SHW_DEVICE_CUDA = 2, /* UNIMPLEMENTED in this version */
+  SHW_DEVICE_NULL = 3  /* computes nothing: for dry runs */
+};
+
+typedef int32_t shw_log_level;
+enum { SHW_LOG_DEBUG = 1, SHW_LOG_INFO = 2, SHW_LOG_WARNING = 3, SHW_LOG_ERROR = 4 };
+
+/* ---- Frozen structs: their layout never changes, so arrays of them are allowed --------------- */
+
+typedef struct shw_bytes {
+  const void* data;
+  size_t size;
+} shw_bytes;
+
+/* A tensor in somebody's memory. */
+typedef struct shw_tensor {
+  void* data;             /* element 0 */
+  const int64_t* dims;    /* `rank` sizes */
+  const int64_t* strides; /* `rank` distances in elements; NULL: row-major */
+  int32_t rank;           /* at most 8; 0: a scalar */
+  shw_dtype dtype;
+  shw_device_kind device_kind; /* 0: SHW_DEVICE_CPU */
+  int32_t device_index;        /* 0 on the CPU */
+} shw_tensor;
+
+/* ---- Callbacks: none may throw, longjmp, or call the library --------------------------------- */
+
+/* Returns `size` bytes at a multiple of `alignment` (a power of two), or NULL. Any thread. */
+typedef void* (*shw_alloc_fn)(void* user, size_t size, size_t alignment);
+/* Takes back what shw_alloc_fn gave, with the same size and alignment. Any thread. */
+typedef void (*shw_free_fn)(void* user, void* memory, size_t size, size_t alignment);
+
+/* Calls of one context never overlap. They may come from any thread. `message` and `file` are lent
+ * for the call. */
+typedef void (*shw_log_fn)(void* user, shw_log_level level, const char* message, const char* file,
+                           int32_t line);
+
+/* ---- Extensible structs: struct_size first, zero is the default, fields are only appended ---- */
+
+/* Options of shw_context_create(). */
+typedef struct shw_context_options {
+  size_t struct_size;      /* set by SHW_CONTEXT_OPTIONS_INIT or shw_context_options_init() */
+  uint64_t flags;          /* 0: none is defined yet */
+  shw_alloc_fn alloc;      /* for tensors, executors' memory and blobs; NULL: the C++ heap */
+  shw_free_fn free;        /* NULL if and only if alloc is */
+  void* alloc_user;        /* must stay valid until the last object made in the context is gone */
+  shw_log_fn log;          /* NULL: nothing is logged */
+  void* log_user;          /* as alloc_user */
+  shw_log_level log_level; /* the lowest that is passed on; 0: SHW_LOG_INFO */
+  int32_t reserved;        /* 0 */
+} shw_context_options;
+#define SHW_CONTEXT_OPTIONS_INIT \
+  { sizeof(shw_context_options), 0, NULL, NULL, NULL, NULL, NULL, 0, 0 }
+
+/* ---- Versions -------------------------------------------------------------------------------- */
+
+/**
+ * Version of the library that is loaded, as SHW_MAKE_VERSION packs it.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API uint32_t shw_api_version(void);
+
+/**
+ * The same with the patch number, "0.2.0".
+ * @return a string that lives as long as the library
+ * @thread any
+ * @since 0.2
+ */
+SHW_API const char* shw_version_string(void);
+
+/* ---- Status ---------------------------------------------------------------------------------- */
+
+/**
+ * Code of a status; SHW_OK for NULL.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_code shw_status_code(const shw_status* status);
+
+/**
+ * Name of a code, "INVALID_ARGUMENT"; "UNRECOGNISED" for a number that is not a code.
+ * @return a string that lives as long as the library
+ * @thread any
+ * @since 0.2
+ */
+SHW_API const char* shw_status_code_name(shw_code code);
+
+/**
+ * What went wrong, for a person: the cause, then the node of the graph if there is one.
+ * @return lent by `status`; "" for NULL
+ * @thread any
+ * @since 0.2
+ */
+SHW_API const char* shw_status_message(const shw_status* status);
+
+/**
+ * Index of the node at fault in the graph that the caller gave; SHW_NONE: no node is at fault.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API size_t shw_status_node_index(const shw_status* status);
+
+/**
+ * Name of that node. For an error of a run: the kernel.
+ * @return lent by `status`; "": none
+ * @thread any
+ * @since 0.2
+ */
+SHW_API const char* shw_status_node_name(const shw_status* status);
+
+/**
+ * Number of constraints in a conflict: where no placement satisfies all options, the smallest set
+ * of them that cannot hold together. 0 for every other status.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API size_t shw_status_num_conflicts(const shw_status* status);
+
+/**
+ * Name of constraint number `index` of the conflict, as shw_compile_options::without takes it.
+ * @return lent by `status`; "" if there is no such constraint
+ * @thread any
+ * @since 0.2
+ */
+SHW_API const char* shw_status_conflict(const shw_status* status, size_t index);
+
+/**
+ * The library's source file that returned the error, for bug reports.
+ * @return lent by `status`; "" for NULL
+ * @thread any
+ * @since 0.2
+ */
+SHW_API const char* shw_status_source_file(const shw_status* status);
+
+/**
+ * The line in that file; 0 for NULL.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API int32_t shw_status_source_line(const shw_status* status);
+
+/**
+ * Frees a status. NULL is allowed.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API void shw_status_destroy(shw_status* status);
+
+/* ---- Context --------------------------------------------------------------------------------- */
+
+/**
+ * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * @param size  of the struct as the caller knows it
+ * @thread any
+ * @since 0.2
+ */
+SHW_API void shw_context_options_init(shw_context_options* options, size_t size);
+
+/**
+ * Creates a context.
+ * @param api_version  SHW_API_VERSION
+ * @param options      lent for the call; NULL: defaults
+ * @param out_context  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_FAILED_PRECONDITION  the caller was built for another major version, or a newer minor
+ * @retval SHW_INVALID_ARGUMENT     an option is unknown or out of range
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_context_create(uint32_t api_version, const shw_context_options* options,
+                                       shw_context** out_context) SHW_MUST_USE;
+
+/**
+ * Drops the caller's reference. Objects made in the context stay valid. NULL is allowed.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API void shw_context_destroy(shw_context* context);
+
+/* ---- Cancel ---------------------------------------------------------------------------------- */
+
+/**
+ * Creates a flag that is not raised.
+ * @param out_cancel  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_INVALID_ARGUMENT  out_cancel is NULL
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_cancel_create(shw_cancel** out_cancel) SHW_MUST_USE;
+
+/**
+ * Raises the flag, for good: one atomic store. Calls that were given the flag end within 10 ms.
+ * @thread any, also callbacks and signal handlers
+ * @since 0.2
+ */
+SHW_API void shw_cancel_raise(shw_cancel* cancel);
+
+/**
+ * Frees the flag. No call that was given the flag may still run. NULL is allowed.
+ * @thread external: one thread at a time for each flag
+ * @since 0.2
+ */
+SHW_API void shw_cancel_destroy(shw_cancel* cancel);
+
+/* ---- Blob ------------------------------------------------------------------------------------ */
+
+/**
+ * The bytes, aligned to 64. A zero byte, not counted, follows them, so that text is a C string.
+ * @return lent by `blob`; NULL for NULL
+ * @thread any
+ * @since 0.2
+ */
+SHW_API const void* shw_blob_data(const shw_blob* blob);
+
+/**
+ * Number of bytes; 0 for NULL.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API size_t shw_blob_size(const shw_blob* blob);
+
+/**
+ * Frees the bytes. NULL is allowed.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API void shw_blob_destroy(shw_blob* blob);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif /* SHARDWISE_BASE_H_ */

@@ -1,0 +1,255 @@
+/*
+ * From a graph to a plan. A plan is the program that every rank runs, with the cheapest placement
+ * of every tensor on the mesh under the library's cost model, and the proof of it.
+ */
+#ifndef SHARDWISE_COMPILE_H_
+#define SHARDWISE_COMPILE_H_
+
+#include "shardwise/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct shw_plan shw_plan; /* the compiled program; immutable */
+
+/* ---- Frozen structs -------------------------------------------------------------------------- */
+
+/* One dim of the device mesh, outermost first: ranks are numbered row-major. */
+typedef struct shw_mesh_axis {
+  const char* name; /* "dp" */
+  int64_t size;
+} shw_mesh_axis;
+
+/* Constrains the layouts of the nodes that match.
+ *
+ * Pattern: terms joined by &, all of which must match. NAME matches the name of a node, of an input
+ * or of an output ("param.<name>", "input.0", "output"); * and ? are wildcards. "module:PATH"
+ * matches the nodes of a module and of the modules in it; "op:NAME" the nodes of an operation.
+ * Layout, one placement for each mesh axis: "S(0)R"; "S(0)*", any placement on the second axis;
+ * "S(0)R;RR", one of these; "!P*;*P", none of these; "same": the same layout for all nodes that
+ * match.
+ * If pins cannot hold together, the call fails with SHW_FAILED_PRECONDITION, and the status lists
+ * them: shw_status_conflict(). */
+typedef struct shw_pin {
+  const char* pattern; /* "param.layers.*.w1" */
+  const char* layout;
+} shw_pin;
+
+/* Fixes the layout of the inputs or outputs that match. */
+typedef struct shw_port_layout {
+  const char* port; /* name, with * and ? as wildcards: "input.0", "param.*.wq.weight", "grad.*" */
+  const char* layout; /* one placement for each mesh axis, "S(0)R"; or "free": for the planner */
+} shw_port_layout;
+
+/* ---- Enumerations ---------------------------------------------------------------------------- */
+
+/* Which strategies the planner chooses from. 0: full. */
+typedef int32_t shw_rules;
+enum {
+  SHW_RULES_FULL = 1,  /* all strategies that are correct */
+  SHW_RULES_COMPAT = 2 /* those of the reference planner, at its prices */
+};
+
+/* How much of the parameters a rank may hold. 0: smallest. */
+typedef int32_t shw_param_budget;
+enum {
+  SHW_PARAM_BUDGET_SMALLEST = 1, /* the smallest shard of every parameter */
+  SHW_PARAM_BUDGET_NONE = 2,     /* no limit; the choice beside memory_limit_bytes */
+  SHW_PARAM_BUDGET_FACTOR = 3    /* on average at most the share param_budget_factor */
+};
+
+/* Which communication counts in the objective. 0: none is hidden. */
+typedef int32_t shw_overlap;
+enum {
+  SHW_OVERLAP_NONE = 1, /* all communication counts in full */
+  /* Communication that depends on parameters alone, or that only gradients depend on, counts with
+   * the factor prefetch_scale: the reference planner's discount. */
+  SHW_OVERLAP_PREFETCH = 2,
+  /* Gathers of parameters and reductions of gradients run beside the compute next to them. Only
+   * what exceeds that compute counts. */
+  SHW_OVERLAP_BOUNDED = 3
+};
+
+/* ---- Callbacks ------------------------------------------------------------------------------- */
+
+/* Argument of shw_progress_fn. */
+typedef struct shw_progress {
+  size_t struct_size; /* bytes that this library filled in */
+  const char* phase;  /* "load", "rewrite", "strategies", "price", "solve", "lower", ... */
+  double best_us;     /* cost of the best placement so far; infinity: none yet */
+  double bound_us;    /* proven lower bound of all placements; -infinity: none yet */
+  double elapsed_s;
+} shw_progress;
+
+/* Called by the thread that compiles. Returns non-zero to cancel. Must not throw, longjmp, or call
+ * the library. */
+typedef int32_t (*shw_progress_fn)(void* user, const shw_progress* progress);
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+/* Flags of shw_compile_options. */
+#define SHW_COMPILE_NO_EINSUM ((uint64_t)1) /* do not turn view-mm-view into einsum */
+#define SHW_COMPILE_NO_GRAPH ((uint64_t)2)  /* do not store the graph in the plan */
+#define SHW_COMPILE_STRIDED ((uint64_t)4)   /* offer strided shards; SHW_RULES_FULL only */
+
+/* Options of shw_plan_compile(). All pointers are lent for the call. */
+typedef struct shw_compile_options {
+  size_t struct_size; /* set by SHW_COMPILE_OPTIONS_INIT */
+  uint64_t flags;     /* SHW_COMPILE_* */
+
+  /* The machine. */
+  const shw_mesh_axis* mesh_axes; /* at most 6 */
+  size_t num_mesh_axes;           /* 0: one device */
+  const char* hardware;           /* a name of shw_hardware_name(): "h100"; NULL: "h100" */
+  shw_bytes
+      hardware_description; /* JSON (src/cost/README.md), in place of `hardware`; empty: none */
+
+  /* What to plan. */
+  const char* const* entries; /* entries to make of a training graph: "step", "forward",
+                                 "backward" (after "forward", if that is listed), "infer" */
+  size_t num_entries;         /* 0: the entries of the graph */
+
+  /* Constraints. */
+  const char* input_layout;  /* of every input that is not a parameter, buffer or state, one
+                                placement for each mesh axis: "S(0)R"; NULL, "free": for the
+                                planner */
+  const char* output_layout; /* of every result, likewise */
+  const shw_port_layout* input_layouts; /* of single inputs, in place of input_layout; of several
+                                           that match the last counts */
+  size_t num_input_layouts;
+  const shw_port_layout* output_layouts; /* of single outputs, likewise */
+  size_t num_output_layouts;
+  const shw_pin* pins;
+  size_t num_pins;
+  const char* const* without; /* constraints to leave out, by their names in conflicts, those of
+                                 these options or built-in ones; * and ? are wildcards */
+  size_t num_without;
+  shw_rules rules;
+  shw_dtype grad_reduce_dtype; /* gradients are cast to it before they are reduced; 0: no cast */
+
+  /* Memory. */
+  int64_t memory_limit_bytes; /* of a rank at every point of a step; 0: none */
+  double optimizer_factor;    /* bytes of optimizer state for each byte of a parameter; they count
+                                 in the limit */
+  double param_budget_factor; /* for SHW_PARAM_BUDGET_FACTOR; in (0, 1] */
+  shw_param_budget param_budget;
+
+  /* The objective. */
+  shw_overlap overlap;
+  double prefetch_scale; /* for SHW_OVERLAP_PREFETCH: 0, communication is free, to 1, none is
+                            hidden */
+  double bounded_share;  /* for SHW_OVERLAP_BOUNDED: the share of compute time beside which
+                            communication can run, in (0, 1]; 0: all of it */
+
+  /* The call. */
+  double time_limit_s; /* from the start of the call. Then the plan has the best placement found so
+                          far, unproven, with its bound. Lowering and writing the plan are not cut
+                          short. 0: no limit */
+  const shw_cancel* cancel; /* NULL: none */
+  shw_progress_fn progress; /* NULL: none */
+  void* progress_user;
+  int32_t num_threads; /* at most; 0: as many as cores. The plan does not depend on it, unless
+                          time_limit_s ends the search */
+  int32_t reserved;    /* 0 */
+} shw_compile_options;
+#define SHW_COMPILE_OPTIONS_INIT                                                                  \
+  {                                                                                               \
+    sizeof(shw_compile_options), 0, NULL, 0, NULL, {NULL, 0}, NULL, 0, NULL, NULL, NULL, 0, NULL, \
+        0, NULL, 0, NULL, 0, 0, 0, 0, 0.0, 0.0, 0, 0, 0.0, 0.0, 0.0, NULL, NULL, NULL, 0, 0       \
+  }
+
+/**
+ * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * @param size  of the struct as the caller knows it
+ * @thread any
+ * @since 0.2
+ */
+SHW_API void shw_compile_options_init(shw_compile_options* options, size_t size);
+
+/**
+ * Verifies a graph, rewrites it, chooses the cheapest placement of every tensor on the mesh, and
+ * lowers the graph to the program that one rank runs.
+ * @param graph     FlatBuffer of schemas/graph.fbs; lent for the call; any alignment, any content
+ * @param options   lent for the call; NULL: defaults
+ * @param out_plan  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_INVALID_ARGUMENT     the graph is malformed, or an option is out of range
+ * @retval SHW_FAILED_PRECONDITION  no placement satisfies the options
+ * @retval SHW_UNIMPLEMENTED        the graph or an option needs what the library does not have yet
+ * @retval SHW_CANCELLED            `cancel` was raised, or `progress` returned non-zero
+ * @retval SHW_DEADLINE_EXCEEDED    time_limit_s passed before any placement was found; never
+ *                                  without a time limit
+ * @retval SHW_RESOURCE_EXHAUSTED   out of memory; or the search reached its limit of work before it
+ *                                  found a placement within memory_limit_bytes
+ * @thread any; calls in one context run in parallel
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_compile(shw_context* context, shw_bytes graph,
+                                     const shw_compile_options* options,
+                                     shw_plan** out_plan) SHW_MUST_USE;
+
+/**
+ * Reads a plan that shw_plan_save() made.
+ * @param bytes     lent for the call; any alignment, any content
+ * @param out_plan  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_DATA_LOSS            the bytes are damaged
+ * @retval SHW_FAILED_PRECONDITION  they have another version of the format
+ * @retval SHW_RESOURCE_EXHAUSTED   out of memory
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_load(shw_context* context, shw_bytes bytes,
+                                  shw_plan** out_plan) SHW_MUST_USE;
+
+/**
+ * The plan as bytes. Equal graphs, options and library versions give equal bytes.
+ * @param out_blob  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_RESOURCE_EXHAUSTED  out of memory
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_save(const shw_plan* plan, shw_blob** out_blob) SHW_MUST_USE;
+
+/**
+ * Drops the caller's reference; executors keep their plan. NULL is allowed.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API void shw_plan_destroy(shw_plan* plan);
+
+/* ---- What this library knows ----------------------------------------------------------------- */
+
+/**
+ * Number of machines that the library has cost tables for.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API size_t shw_hardware_count(void);
+
+/**
+ * Name of machine number `index`, as shw_compile_options::hardware takes it; "" if there is none.
+ * @return a string that lives as long as the library
+ * @thread any
+ * @since 0.2
+ */
+SHW_API const char* shw_hardware_name(size_t index);
+
+/**
+ * Number of operations that graphs may have.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API size_t shw_op_count(void);
+
+/**
+ * Name of operation number `index`, as shw_builder_add_node() takes it; "" if there is none.
+ * @return a string that lives as long as the library
+ * @thread any
+ * @since 0.2
+ */
+SHW_API const char* shw_op_name(size_t index);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif /* SHARDWISE_COMPILE_H_ */

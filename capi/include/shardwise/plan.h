@@ -1,0 +1,485 @@
+/*
+ * What a plan says: its costs and proof, ports, entries, the placement of every node, the steps of
+ * the program, memory. All strings and arrays are lent by the plan.
+ */
+#ifndef SHARDWISE_PLAN_H_
+#define SHARDWISE_PLAN_H_
+
+#include "shardwise/compile.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- The plan as a whole --------------------------------------------------------------------- */
+
+typedef struct shw_plan_summary {
+  size_t struct_size;  /* set by SHW_PLAN_SUMMARY_INIT */
+  double objective_us; /* modelled cost of a step: the sum of the next three */
+  double compute_us;
+  double communication_us; /* of redistributing operands: collectives and the copies around them */
+  double transition_us;    /* 1 for each operand whose layout changes: breaks ties */
+  double bound_us;         /* proven lower bound of all placements */
+  int32_t proven;          /* 1: the objective equals the bound */
+  int32_t num_ranks;
+  size_t num_nodes;      /* that were placed */
+  size_t num_strategies; /* summed over the nodes */
+  size_t num_steps;      /* of the program, collectives included */
+  const char* hardware;
+  const char* rules;   /* "full", "compat" */
+  const char* overlap; /* "bounded", "prefetch 0.25"; "": none */
+  uint64_t graph_hash;
+  uint64_t options_hash;
+  uint64_t mesh_hash;
+  int64_t arena_bytes;            /* scratch memory of one rank */
+  int64_t session_bytes;          /* of one session of one rank */
+  int64_t live_peak_bytes;        /* lower bound of arena_bytes: the largest sum of live buffers */
+  int64_t memory_limit_bytes;     /* of the options; 0: none */
+  int64_t memory_peak_bytes;      /* of one rank at the fullest point of a step, as the planner
+                                     counts it */
+  int64_t memory_program_bytes;   /* that one rank needs to run the program: ports, optimizer state,
+                                     arena */
+  const char* memory_peak_node;   /* where the peak is; of what: shw_plan_get_memory_share() */
+  double memory_price_us_per_gib; /* saved if the limit were one GiB higher, at the margin */
+  size_t memory_binding_points;   /* nodes at which the limit has a price */
+} shw_plan_summary;
+#define SHW_PLAN_SUMMARY_INIT                                                                    \
+  {                                                                                              \
+    sizeof(shw_plan_summary), 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, \
+        0, 0, 0, 0, 0, 0, NULL, 0.0, 0                                                           \
+  }
+
+/**
+ * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * @param size  of the struct as the caller knows it
+ * @thread any
+ * @since 0.2
+ */
+SHW_API void shw_plan_summary_init(shw_plan_summary* summary, size_t size);
+
+/**
+ * Costs, proof, size and memory of the plan.
+ * @param out_summary  its struct_size is read; all other fields are written, 0 on failure
+ * @retval SHW_INVALID_ARGUMENT  struct_size was not set (then nothing is written)
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_get_summary(const shw_plan* plan,
+                                         shw_plan_summary* out_summary) SHW_MUST_USE;
+
+/**
+ * Number of ranks that the plan runs on; 0 for NULL.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API int32_t shw_plan_num_ranks(const shw_plan* plan);
+
+/**
+ * Number of axes of the plan's mesh; 0 for NULL.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API size_t shw_plan_num_mesh_axes(const shw_plan* plan);
+
+/**
+ * One axis of the mesh; the outermost has number 0.
+ * @param out_axis  zeros on failure
+ * @retval SHW_OUT_OF_RANGE  there is no such axis
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_get_mesh_axis(const shw_plan* plan, size_t index,
+                                           shw_mesh_axis* out_axis) SHW_MUST_USE;
+
+/* ---- Ports: the tensors that go in, come out, or stay ------------------------------------------
+ *
+ * A port is a tensor in memory of its own: an input, an output, state that the executor holds, or a
+ * constant of the plan. Entries share ports, and so layouts. */
+
+typedef struct shw_plan_port {
+  size_t struct_size; /* set by SHW_PLAN_PORT_INIT */
+  const char* name;   /* "param.<name>", "buffer.<name>", "input.<name>", "tangent.<name>",
+                         "output", "grad.<name>", "update.param.<name>" */
+  shw_role role;
+  shw_storage storage;
+  shw_dtype dtype;
+  int32_t present;              /* 0: an output that is never computed (no gradient) */
+  size_t updates;               /* the input whose memory this output overwrites; SHW_NONE: none */
+  int32_t rank;                 /* number of dims */
+  int32_t reserved;             /* 0 */
+  const int64_t* dims;          /* of the whole tensor */
+  const int64_t* local_dims;    /* of one rank's piece; NULL if not present */
+  const int64_t* local_strides; /* in elements; NULL if not present */
+  const char* layout;           /* one placement for each mesh axis: "S(0)R" */
+} shw_plan_port;
+#define SHW_PLAN_PORT_INIT \
+  { sizeof(shw_plan_port), NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL }
+
+/**
+ * Number of ports; 0 for NULL.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API size_t shw_plan_num_ports(const shw_plan* plan);
+
+/**
+ * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * @param size  of the struct as the caller knows it
+ * @thread any
+ * @since 0.2
+ */
+SHW_API void shw_plan_port_init(shw_plan_port* port, size_t size);
+
+/**
+ * One port.
+ * @param out_port  its struct_size is read; all other fields are written, 0 on failure
+ * @retval SHW_OUT_OF_RANGE      there is no such port
+ * @retval SHW_INVALID_ARGUMENT  struct_size was not set (then nothing is written)
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_get_port(const shw_plan* plan, size_t index,
+                                      shw_plan_port* out_port) SHW_MUST_USE;
+
+/**
+ * The number of a port, from its name.
+ * @param out_index  SHW_NONE on failure
+ * @retval SHW_NOT_FOUND  there is none; the message offers names like it
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_find_port(const shw_plan* plan, const char* name,
+                                       size_t* out_index) SHW_MUST_USE;
+
+/* ---- Entries: the ways to run the plan ------------------------------------------------------- */
+
+typedef struct shw_plan_entry {
+  size_t struct_size;   /* set by SHW_PLAN_ENTRY_INIT */
+  const char* name;     /* "step": forward and backward */
+  double weight;        /* in the objective: how often it is called, compared with the others */
+  const size_t* inputs; /* ports, in the order of shw_run::inputs; state and constants are not
+                           among them */
+  size_t num_inputs;
+  const size_t* outputs; /* ports, in the order of shw_run::outputs */
+  size_t num_outputs;
+  const size_t* after; /* entries that must have run before it in the same session */
+  size_t num_after;
+  size_t num_steps;
+  int64_t parameter_bytes; /* of one rank; a part of input_bytes */
+  int64_t input_bytes;     /* of one rank */
+  int64_t output_bytes;    /* of one rank; outputs that overwrite inputs do not count */
+} shw_plan_entry;
+#define SHW_PLAN_ENTRY_INIT \
+  { sizeof(shw_plan_entry), NULL, 0.0, NULL, 0, NULL, 0, NULL, 0, 0, 0, 0, 0 }
+
+/**
+ * Number of entries; 0 for NULL.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API size_t shw_plan_num_entries(const shw_plan* plan);
+
+/**
+ * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * @param size  of the struct as the caller knows it
+ * @thread any
+ * @since 0.2
+ */
+SHW_API void shw_plan_entry_init(shw_plan_entry* entry, size_t size);
+
+/**
+ * One entry.
+ * @param out_entry  its struct_size is read; all other fields are written, 0 on failure
+ * @retval SHW_OUT_OF_RANGE      there is no such entry
+ * @retval SHW_INVALID_ARGUMENT  struct_size was not set (then nothing is written)
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_get_entry(const shw_plan* plan, size_t index,
+                                       shw_plan_entry* out_entry) SHW_MUST_USE;
+
+/**
+ * The number of an entry, from its name.
+ * @param out_index  SHW_NONE on failure
+ * @retval SHW_NOT_FOUND  there is none; the message lists those that there are
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_find_entry(const shw_plan* plan, const char* name,
+                                        size_t* out_index) SHW_MUST_USE;
+
+/* ---- Nodes: the decisions -------------------------------------------------------------------- */
+
+/* The placement of one node of the graph. */
+typedef struct shw_plan_node {
+  size_t struct_size; /* set by SHW_PLAN_NODE_INIT */
+  const char* name;
+  const char* op;
+  const char* module_path; /* "layers.0.attention.wq"; "": none */
+  shw_phase phase;
+  int32_t reserved;            /* 0 */
+  const char* operand_layouts; /* "S(0)R, RS(1)" */
+  const char* result_layout;   /* "S(0)S(2)"; of several results in parentheses */
+  double compute_us;
+  double communication_us;
+  double transition_us; /* of the layout changes of its operands */
+} shw_plan_node;
+#define SHW_PLAN_NODE_INIT \
+  { sizeof(shw_plan_node), NULL, NULL, NULL, 0, 0, NULL, NULL, 0.0, 0.0, 0.0 }
+
+/**
+ * Number of nodes whose placement is known; 0 for NULL.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API size_t shw_plan_num_nodes(const shw_plan* plan);
+
+/**
+ * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * @param size  of the struct as the caller knows it
+ * @thread any
+ * @since 0.2
+ */
+SHW_API void shw_plan_node_init(shw_plan_node* node, size_t size);
+
+/**
+ * The placement of one node, in the order of the rewritten graph.
+ * @param out_node  its struct_size is read; all other fields are written, 0 on failure
+ * @retval SHW_OUT_OF_RANGE      there is no such node
+ * @retval SHW_INVALID_ARGUMENT  struct_size was not set (then nothing is written)
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_get_node(const shw_plan* plan, size_t index,
+                                      shw_plan_node* out_node) SHW_MUST_USE;
+
+/* ---- Steps: the program of a rank ------------------------------------------------------------ */
+
+/* One step: a kernel, or a collective. */
+typedef struct shw_plan_step {
+  size_t struct_size; /* set by SHW_PLAN_STEP_INIT */
+  const char* kernel; /* "mm", "local_slice", "all_gather" */
+  size_t entry;
+  shw_phase phase;
+  int32_t stream;      /* 0: the compute stream; others communicate */
+  size_t node_index;   /* node of the caller's graph that it serves; SHW_NONE: none */
+  const uint8_t* axes; /* collective: mesh axes of the group, outermost first; NULL: none */
+  size_t num_axes;
+  const char* reduce; /* reduce-scatter, all-reduce: "sum", "avg", "max", "min", "product"; "" */
+  int64_t wire_bytes; /* that one rank sends, counted for a ring */
+  double cost_us;     /* modelled */
+} shw_plan_step;
+#define SHW_PLAN_STEP_INIT \
+  { sizeof(shw_plan_step), NULL, 0, 0, 0, 0, NULL, 0, NULL, 0, 0.0 }
+
+/**
+ * Number of steps; 0 for NULL.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API size_t shw_plan_num_steps(const shw_plan* plan);
+
+/**
+ * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * @param size  of the struct as the caller knows it
+ * @thread any
+ * @since 0.2
+ */
+SHW_API void shw_plan_step_init(shw_plan_step* step, size_t size);
+
+/**
+ * One step, in the order of the program.
+ * @param out_step  its struct_size is read; all other fields are written, 0 on failure
+ * @retval SHW_OUT_OF_RANGE      there is no such step
+ * @retval SHW_INVALID_ARGUMENT  struct_size was not set (then nothing is written)
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_get_step(const shw_plan* plan, size_t index,
+                                      shw_plan_step* out_step) SHW_MUST_USE;
+
+/* All steps of one kind of collective. */
+typedef struct shw_plan_collective {
+  size_t struct_size; /* set by SHW_PLAN_COLLECTIVE_INIT */
+  const char* kind;   /* "all_gather", "reduce_scatter", "all_reduce", "all_to_all" */
+  size_t count;       /* steps of the program */
+  int64_t wire_bytes; /* that one rank sends, counted for rings */
+} shw_plan_collective;
+#define SHW_PLAN_COLLECTIVE_INIT \
+  { sizeof(shw_plan_collective), NULL, 0, 0 }
+
+/**
+ * Number of kinds of collectives in the program; 0 for NULL.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API size_t shw_plan_num_collectives(const shw_plan* plan);
+
+/**
+ * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * @param size  of the struct as the caller knows it
+ * @thread any
+ * @since 0.2
+ */
+SHW_API void shw_plan_collective_init(shw_plan_collective* collective, size_t size);
+
+/**
+ * How often one kind of collective runs, and what it sends.
+ * @param out_collective  its struct_size is read; all other fields are written, 0 on failure
+ * @retval SHW_OUT_OF_RANGE      there is no such kind
+ * @retval SHW_INVALID_ARGUMENT  struct_size was not set (then nothing is written)
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_get_collective(const shw_plan* plan, size_t index,
+                                            shw_plan_collective* out_collective) SHW_MUST_USE;
+
+/* ---- Memory and time ------------------------------------------------------------------------- */
+
+/* What one module holds of one kind of memory at the fullest point of a step. */
+typedef struct shw_plan_memory_share {
+  size_t struct_size;      /* set by SHW_PLAN_MEMORY_SHARE_INIT */
+  const char* kind;        /* "parameters", "optimizer_state", "gradients", "inputs" (also buffers),
+                              "results", "activations" (kept from forward to backward),
+                              "temporaries" */
+  const char* module_path; /* "layers.0.attention.wq"; "": none */
+  int64_t bytes;           /* of one rank */
+} shw_plan_memory_share;
+#define SHW_PLAN_MEMORY_SHARE_INIT \
+  { sizeof(shw_plan_memory_share), NULL, NULL, 0 }
+
+/**
+ * Number of shares of the memory peak; 0 for NULL, and where no peak is known.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API size_t shw_plan_num_memory_shares(const shw_plan* plan);
+
+/**
+ * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * @param size  of the struct as the caller knows it
+ * @thread any
+ * @since 0.2
+ */
+SHW_API void shw_plan_memory_share_init(shw_plan_memory_share* share, size_t size);
+
+/**
+ * One share of the peak; the largest has number 0. They add up to memory_peak_bytes of the summary.
+ * @param out_share  its struct_size is read; all other fields are written, 0 on failure
+ * @retval SHW_OUT_OF_RANGE      there is no such share
+ * @retval SHW_INVALID_ARGUMENT  struct_size was not set (then nothing is written)
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_get_memory_share(const shw_plan* plan, size_t index,
+                                              shw_plan_memory_share* out_share) SHW_MUST_USE;
+
+/* Wall clock of one part of a compilation. */
+typedef struct shw_plan_phase {
+  size_t struct_size; /* set by SHW_PLAN_PHASE_INIT */
+  const char* name;   /* "load", "rewrite", "strategies", "price", "solve", "lower", "passes",
+                         "write", "read" */
+  double duration_s;
+} shw_plan_phase;
+#define SHW_PLAN_PHASE_INIT \
+  { sizeof(shw_plan_phase), NULL, 0.0 }
+
+/**
+ * Number of phases of the compilation; 0 for NULL, and for a plan that was loaded.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API size_t shw_plan_num_phases(const shw_plan* plan);
+
+/**
+ * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * @param size  of the struct as the caller knows it
+ * @thread any
+ * @since 0.2
+ */
+SHW_API void shw_plan_phase_init(shw_plan_phase* phase, size_t size);
+
+/**
+ * How long one phase of the compilation took.
+ * @param out_phase  its struct_size is read; all other fields are written, 0 on failure
+ * @retval SHW_OUT_OF_RANGE      there is no such phase
+ * @retval SHW_INVALID_ARGUMENT  struct_size was not set (then nothing is written)
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_get_phase(const shw_plan* plan, size_t index,
+                                       shw_plan_phase* out_phase) SHW_MUST_USE;
+
+/* ---- Reports --------------------------------------------------------------------------------- */
+
+/**
+ * Everything above as one JSON object. Costs are in us, memory in bytes of one rank.
+ *
+ *   objective, bound, proven, compute, comm, transition   of the summary
+ *   nodes, strategies, mesh, ranks, hardware, rules, overlap
+ *   collectives          by kind: `count`, `wire_bytes_per_rank`
+ *   memory_per_rank      of the program: `parameters`, `gradients`, `arena`, `live_peak`
+ *   memory               as planned: `limit_bytes`, `peak_bytes`, `at` (a node),
+ *                        `price_us_per_gib`, `points`, `program_bytes` (what the program needs);
+ *                        the peak `by_kind` and `by_module`: `module` (numbers as *), `count` of
+ *                        such modules, `bytes`, `by_kind`
+ *   program              `us` of its steps one after another, of that `collectives`; and `steps`
+ *   entries              by name: `inputs` and `outputs` with `name`, `type`, `layout`, `present`
+ *   decisions            of each node `name`, `op`, `phase`, `module_path`, `operands`, `result`,
+ *                        `compute`, `comm`, `transition`
+ * @param out_blob  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_RESOURCE_EXHAUSTED  out of memory
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_to_json(const shw_plan* plan, shw_blob** out_blob) SHW_MUST_USE;
+
+/**
+ * A table for a person: costs and proof, layouts of parameters, collectives, memory.
+ * @param out_blob  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_RESOURCE_EXHAUSTED  out of memory
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_to_text(const shw_plan* plan, shw_blob** out_blob) SHW_MUST_USE;
+
+/**
+ * The modules that the graph was traced from as a tree, in JSON: each with its `parameters` and
+ * their layouts, and its cost and its share of the memory peak, submodules included. Numbered
+ * modules that are alike appear once, with their `count`.
+ * @param out_blob  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_RESOURCE_EXHAUSTED  out of memory
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_to_module_tree(const shw_plan* plan, shw_blob** out_blob) SHW_MUST_USE;
+
+/**
+ * The placement of every node, as JSON that shw_planner_changes::placements takes: mesh (`shape`,
+ * `dim_names`), and `nodes` with `name`, `output` and `inputs`. A node that is deleted from it is
+ * left to the planner.
+ * @param out_blob  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_RESOURCE_EXHAUSTED  out of memory
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_to_placements(const shw_plan* plan, shw_blob** out_blob) SHW_MUST_USE;
+
+/**
+ * The differences between two plans, as one JSON object: `before` and `after` (costs, memory of one
+ * rank with the planned peak by kind, collectives) with `delta`; `changes`: the nodes whose result
+ * went `from` one layout `to` another, the largest group first; `operands_only`: nodes with the
+ * same result from other operands; the number of nodes `unchanged`; and the nodes of one plan
+ * alone, by name. The plans may have different meshes, options and hardware.
+ * @param out_blob  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_RESOURCE_EXHAUSTED  out of memory
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_compare(const shw_plan* before, const shw_plan* after,
+                                     shw_blob** out_blob) SHW_MUST_USE;
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif /* SHARDWISE_PLAN_H_ */

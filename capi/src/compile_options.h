@@ -1,0 +1,31 @@
+// What a caller asks the compiler for, read from C.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "boundary.h"
+#include "compiler/pipeline.h"
+#include "shardwise/compile.h"
+
+namespace shw::capi {
+
+// The options, and how the caller is told of progress and cancels.
+struct CompileRequest {
+  CompileOptions options;
+  Monitor monitor;
+};
+Result<CompileRequest> read_options(const shw_compile_options* options);
+
+// `what`: the field's name, for messages.
+Result<std::span<const uint8_t>> bytes_of(shw_bytes bytes, const char* what);
+using Layouts = std::vector<std::pair<std::string, std::string>>;  // of what, and which
+Result<Layouts> layouts_of(const shw_pin* pins, size_t count, const char* what);
+Result<Layouts> layouts_of(const shw_port_layout* ports, size_t count, const char* what);
+Result<std::vector<std::string>> names_of(const char* const* names, size_t count, const char* what);
+Result<ParameterBudget> budget_of(shw_param_budget kind, double factor);
+Result<int64_t> memory_limit_of(int64_t bytes);
+Result<double> time_limit_of(double seconds);
+Monitor monitor_of(const shw_cancel* cancel, shw_progress_fn progress, void* progress_user);
+
+}  // namespace shw::capi

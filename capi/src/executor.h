@@ -1,0 +1,26 @@
+// What an executor and a session are behind their handles.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "device.h"
+#include "plan.h"
+#include "runtime/executor.h"
+#include "shardwise/runtime.h"
+#include "world.h"
+
+struct shw_executor {
+  shw::capi::PlanRef plan;
+  shw::capi::DeviceRef device;
+  std::shared_ptr<shw::runtime::World> world;
+  std::unique_ptr<shw::runtime::Executor> runtime;
+  // Of one enqueue; kept to save allocations.
+  std::vector<shw::runtime::BufferRef> inputs, outputs;
+  std::vector<shw::runtime::Completion> wait_for;
+
+  const shw::Program& program() const { return plan->plan.program; }
+};
+
+struct shw_session {
+  std::shared_ptr<shw::runtime::Session> ref;
+};

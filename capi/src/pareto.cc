@@ -1,0 +1,84 @@
+// shw_pareto: step time against memory.
+#include "compiler/pareto.h"
+
+#include "blob.h"
+#include "planner.h"
+
+using namespace shw;
+using namespace shw::capi;
+
+struct shw_pareto {
+  ContextRef context;
+  std::vector<shw_pareto_point> points;
+  std::string json;
+};
+
+namespace shw::capi {
+namespace {
+
+constexpr size_t kPointSize_0_2 = SHW_SIZE_TO(shw_pareto_point, price_us_per_gib);
+constexpr size_t kMostPoints = 1000;
+
+shw_pareto_point to_c(const ParetoPoint& point) {
+  const Placed& placed = point.placed;
+  shw_pareto_point c{};
+  c.limit_bytes = static_cast<int64_t>(point.limit_bytes);
+  c.peak_bytes = static_cast<int64_t>(placed.memory.peak_bytes);
+  c.program_bytes = static_cast<int64_t>(placed.memory.program_bytes);
+  c.objective_us = placed.objective_us;
+  c.bound_us = placed.bound_us;
+  c.proven = placed.proven;
+  c.price_us_per_gib = placed.memory.price_per_gib;
+  return c;
+}
+
+}  // namespace
+}  // namespace shw::capi
+
+void shw_pareto_point_init(shw_pareto_point* point, size_t size) { init_struct(point, size); }
+
+shw_status* shw_planner_pareto(shw_planner* planner, size_t num_points,
+                               const shw_planner_changes* changes, shw_pareto** out_pareto) {
+  return make_handle(out_pareto, "out_pareto", [&]() -> Result<std::unique_ptr<shw_pareto>> {
+    SHW_WANT(planner);
+    if (num_points < 2 || num_points > kMostPoints)
+      return invalid_argument("num_points is " + std::to_string(num_points) + ", expected 2 to " +
+                              std::to_string(kMostPoints));
+    Planner& ours = *planner->planner;
+    SHW_ASSIGN_OR_RETURN(Question asked, question_of(ours, changes));
+    if (asked.constraints.memory_limit_bytes != 0)
+      return invalid_argument("there is a memory limit; points are of every limit");
+    SHW_ASSIGN_OR_RETURN(
+        const Pareto found,
+        pareto(ours, asked.constraints, static_cast<uint32_t>(num_points),
+               pareto_options(ours, asked.request.options.solver), asked.request.monitor));
+    auto made = std::make_unique<shw_pareto>();
+    made->context = planner->context;
+    for (const ParetoPoint& point : found.points) made->points.push_back(to_c(point));
+    made->json = pareto_json(ours, found);
+    return made;
+  });
+}
+
+size_t shw_pareto_num_points(const shw_pareto* pareto) {
+  return pareto ? pareto->points.size() : 0;
+}
+
+shw_status* shw_pareto_get_point(const shw_pareto* pareto, size_t index,
+                                 shw_pareto_point* out_point) {
+  return fill_struct(out_point, "out_point", kPointSize_0_2, [&](auto& out) -> Status {
+    SHW_WANT(pareto);
+    SHW_RETURN_IF_ERROR(check_index(index, pareto->points.size(), "point"));
+    out = pareto->points[index];
+    return {};
+  });
+}
+
+shw_status* shw_pareto_to_json(const shw_pareto* pareto, shw_blob** out_blob) {
+  return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
+    SHW_WANT(pareto);
+    return make_blob(pareto->context, pareto->json);
+  });
+}
+
+void shw_pareto_destroy(shw_pareto* pareto) { delete pareto; }
