@@ -1,19 +1,78 @@
 // shw_op: the operations that graphs may have.
-#include "graph/op_kind.h"
-#include "shardwise/compile.h"
+#include <string>
+
+#include "boundary.h"
+#include "ops/signature.h"
+#include "shardwise/builder.h"
+#include "support/similar.h"
 
 using namespace shw;
+using namespace shw::capi;
 
+namespace shw::capi {
 namespace {
 
+constexpr size_t kParamSize_0_2 = SHW_SIZE_TO(shw_op_param, reserved);
 constexpr size_t kFirst = 1;  // inputs are no operation
 static_assert(static_cast<size_t>(OpKind::kInput) == 0);
 
+static_assert(SHW_PARAM_TENSOR == static_cast<int>(ParamKind::kTensor) + 1 &&
+              SHW_PARAM_OPTIONAL_TENSOR == static_cast<int>(ParamKind::kOptionalTensor) + 1 &&
+              SHW_PARAM_TENSOR_OR_NUMBER == static_cast<int>(ParamKind::kTensorOrScalar) + 1 &&
+              SHW_PARAM_TENSORS == static_cast<int>(ParamKind::kTensorList) + 1 &&
+              SHW_PARAM_OPTIONAL_TENSORS == static_cast<int>(ParamKind::kOptionalTensorList) + 1 &&
+              SHW_PARAM_INT == static_cast<int>(ParamKind::kInt) + 1 &&
+              SHW_PARAM_FLOAT == static_cast<int>(ParamKind::kFloat) + 1 &&
+              SHW_PARAM_NUMBER == static_cast<int>(ParamKind::kNumber) + 1 &&
+              SHW_PARAM_BOOL == static_cast<int>(ParamKind::kBool) + 1 &&
+              SHW_PARAM_INTS == static_cast<int>(ParamKind::kInts) + 1 &&
+              SHW_PARAM_DTYPE == static_cast<int>(ParamKind::kDtype) + 1 &&
+              SHW_PARAM_STRING == static_cast<int>(ParamKind::kString) + 1);
+
+OpKind kind_of(size_t op) { return static_cast<OpKind>(op + kFirst); }
+
 }  // namespace
+}  // namespace shw::capi
 
 size_t shw_op_count(void) { return static_cast<size_t>(OpKind::kCount) - kFirst; }
 
-const char* shw_op_name(size_t index) {
-  if (index >= shw_op_count()) return "";
-  return op_name(static_cast<OpKind>(index + kFirst)).data();  // a literal
+const char* shw_op_name(size_t op) {
+  return op < shw_op_count() ? op_name(kind_of(op)).data() : "";  // a literal
+}
+
+shw_status* shw_op_find(const char* name, size_t* out_op) {
+  return fill_value(
+      out_op, "out_op",
+      [&](size_t& op) -> Status {
+        SHW_WANT(name);
+        std::vector<std::string> names;
+        for (size_t i = 0; i < shw_op_count(); ++i) names.emplace_back(shw_op_name(i));
+        const auto found = std::ranges::find(names, name);
+        if (found == names.end())
+          return Status(Code::kNotFound, "there is no operation '" + std::string(name) + "'" +
+                                             did_you_mean(name, std::move(names)));
+        op = static_cast<size_t>(found - names.begin());
+        return {};
+      },
+      SHW_NONE);
+}
+
+size_t shw_op_num_params(size_t op) {
+  if (op >= shw_op_count()) return 0;
+  const auto params = op_def(kind_of(op)).params;
+  return static_cast<size_t>(
+      std::ranges::count_if(params, [](const Param& p) { return p.kind != ParamKind::kIgnored; }));
+}
+
+void shw_op_param_init(shw_op_param* param, size_t size) { init_struct(param, size); }
+
+shw_status* shw_op_get_param(size_t op, size_t index, shw_op_param* out_param) {
+  return fill_struct(out_param, "out_param", kParamSize_0_2, [&](auto& out) -> Status {
+    SHW_RETURN_IF_ERROR(check_index(op, shw_op_count(), "operation"));
+    const std::vector<Param> params = visible_params(kind_of(op));
+    SHW_RETURN_IF_ERROR(check_index(index, params.size(), "parameter"));
+    out.name = params[index].name.data();  // a literal
+    out.kind = static_cast<shw_param_kind>(params[index].kind) + 1;
+    return {};
+  });
 }

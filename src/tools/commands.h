@@ -16,6 +16,7 @@ void add_explain(CLI::App& app, int& exit_code);
 void add_calibrate(CLI::App& app, int& exit_code);
 void add_hardware(CLI::App& app, int& exit_code);
 void add_import(CLI::App& app, int& exit_code);
+void add_ops(CLI::App& app, int& exit_code);
 void add_pareto(CLI::App& app, int& exit_code);
 void add_plan(CLI::App& app, int& exit_code);
 void add_run(CLI::App& app, int& exit_code);

@@ -83,7 +83,7 @@ int run(int argc, char** argv) {
   // In the order in which they are wanted.
   for (const auto add :
        {add_import, add_plan, add_show, add_run, add_explain, add_diff, add_what_if, add_search,
-        add_pareto, add_hardware, add_calibrate, add_solve})
+        add_pareto, add_ops, add_hardware, add_calibrate, add_solve})
     add(app, exit_code);
   try {
     app.parse(argc, argv);

@@ -237,8 +237,33 @@ static void describes_constants_updates_and_entries(shw_context* context) {
   shw_builder_destroy(b);
 }
 
+/* Every operation can be found by its name, and tells its parameters: operands, then attributes. */
+static void knows_the_operations(void) {
+  shw_op_param param = SHW_OP_PARAM_INIT;
+  size_t op, found = 0, i, mul = 0;
+  for (op = 0; op < shw_op_count(); ++op) {
+    int seen_attribute = 0;
+    EXPECT_OK(shw_op_find(shw_op_name(op), &found));
+    EXPECT(found == op);
+    for (i = 0; i < shw_op_num_params(op); ++i) {
+      EXPECT_OK(shw_op_get_param(op, i, &param));
+      EXPECT(param.name[0] != 0 && param.kind >= 1 && param.kind <= SHW_PARAM_STRING);
+      EXPECT(!seen_attribute || param.kind >= SHW_PARAM_INT);
+      seen_attribute |= param.kind >= SHW_PARAM_INT;
+    }
+    EXPECT_CODE(shw_op_get_param(op, i, &param), SHW_OUT_OF_RANGE);
+  }
+  EXPECT_CODE(shw_op_get_param(op, 0, &param), SHW_OUT_OF_RANGE);
+  EXPECT_REFUSED(shw_op_find("multiply", &found), SHW_NOT_FOUND, "'multiply'");
+  EXPECT(found == SHW_NONE);
+  EXPECT_OK(shw_op_find("mul", &mul));
+  EXPECT_OK(shw_op_get_param(mul, 1, &param));
+  EXPECT(strcmp(param.name, "other") == 0 && param.kind == SHW_PARAM_TENSOR_OR_NUMBER);
+}
+
 int main(void) {
   shw_context* context = new_context();
+  knows_the_operations();
   same_calls_give_same_bytes(context);
   infers_types(context);
   refuses_senseless_inputs(context);

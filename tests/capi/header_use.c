@@ -34,7 +34,8 @@ size_t use_headers(void) {
   const shw_builder_input builder_input = SHW_BUILDER_INPUT_INIT;
   const shw_builder_output builder_output = SHW_BUILDER_OUTPUT_INIT;
   const shw_builder_entry builder_entry = SHW_BUILDER_ENTRY_INIT;
-  return sizeof attrs / sizeof attrs[0] + context_options.struct_size +
+  const shw_op_param op_param = SHW_OP_PARAM_INIT;
+  return op_param.struct_size + sizeof attrs / sizeof attrs[0] + context_options.struct_size +
          compile_options.struct_size + planner_changes.struct_size + search_options.struct_size +
          search_candidate.struct_size + explanation_summary.struct_size +
          explanation_alternative.struct_size + explanation_edge.struct_size +

@@ -53,6 +53,11 @@ static void status_context_cancel_blob(shw_context* context) {
   EXPECT(shw_hardware_count() > 3 && shw_hardware_name(0)[0] != 0);
   EXPECT(shw_hardware_name(shw_hardware_count())[0] == 0);
   EXPECT(shw_op_count() > 100 && shw_op_name(0)[0] != 0 && shw_op_name(SHW_NONE)[0] == 0);
+  REFUSED_INDEX(shw_op_find(NULL, &out));
+  REFUSED(shw_op_find("mm", NULL));
+  EXPECT(shw_op_num_params(SHW_NONE) == 0);
+  shw_op_param_init(NULL, sizeof(shw_op_param));
+  REFUSED(shw_op_get_param(0, 0, NULL));
   EXPECT(shw_status_node_index(NULL) == SHW_NONE && shw_status_source_file(NULL) != NULL);
   EXPECT(shw_status_source_line(NULL) == 0);
   shw_status_destroy(NULL);

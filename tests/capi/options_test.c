@@ -111,6 +111,7 @@ static void init_functions_are_the_macros(void) {
   EXPECT_INIT(shw_result_type, shw_result_type_init, SHW_RESULT_TYPE_INIT);
   EXPECT_INIT(shw_builder_input, shw_builder_input_init, SHW_BUILDER_INPUT_INIT);
   EXPECT_INIT(shw_builder_output, shw_builder_output_init, SHW_BUILDER_OUTPUT_INIT);
+  EXPECT_INIT(shw_op_param, shw_op_param_init, SHW_OP_PARAM_INIT);
   EXPECT_INIT(shw_builder_entry, shw_builder_entry_init, SHW_BUILDER_ENTRY_INIT);
 }
 

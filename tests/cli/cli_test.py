@@ -43,7 +43,7 @@ class Cli(unittest.TestCase):
             assert shardwise(*args).returncode == 0, args
 
     def test_help_everywhere(self):
-        for verb in ([], ["import"], ["plan"], ["explain"], ["diff"], ["what-if"], ["pareto"], ["show"], ["run"], ["solve"], ["hardware"], ["calibrate"]):
+        for verb in ([], ["import"], ["plan"], ["explain"], ["diff"], ["what-if"], ["pareto"], ["show"], ["run"], ["solve"], ["ops"], ["hardware"], ["calibrate"]):
             self.assertIn("--help", self.ok(*verb, "--help"))
 
     def test_wrong_usage_is_2(self):
@@ -93,6 +93,10 @@ class Cli(unittest.TestCase):
             # CPU time: the machine may do other things too, and one thread cannot take more of it than passes.
             took = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
             self.assertLessEqual(took, 1.1 * 0.5 + 0.2 * SLOWER, verb)
+
+    def test_operations_are_listed_with_their_parameters(self):
+        self.assertIn("mm(self, mat2)\n", self.ok("ops"))
+        self.assertEqual(self.ok("ops", "threshold"), "threshold_backward(grad_output, self, threshold: number)\n")
 
     def test_hardware_is_listed_and_described_in_files(self):
         listed = json.loads(self.ok("hardware", "--json"))

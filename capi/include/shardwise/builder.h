@@ -4,7 +4,7 @@
  * returns the bytes that shw_plan_compile() takes.
  *
  * Nodes, outputs and entries are numbered in the order in which they are added. Result types are
- * inferred. src/ops documents the operations, their operands and attributes.
+ * inferred. shw_op_get_param() tells the operands and attributes of every operation.
  */
 #ifndef SHARDWISE_BUILDER_H_
 #define SHARDWISE_BUILDER_H_
@@ -291,6 +291,87 @@ SHW_API shw_status* shw_builder_finish(const shw_builder* builder,
  * @since 0.2
  */
 SHW_API void shw_builder_destroy(shw_builder* builder);
+
+/* ---- Operations ------------------------------------------------------------------------------
+ *
+ * Names, parameters and meaning are those of PyTorch's ATen core operators. `shardwise ops` prints
+ * them all. */
+
+/* What a parameter of an operation takes. */
+typedef int32_t shw_param_kind;
+enum {
+  SHW_PARAM_TENSOR = 1,           /* an operand */
+  SHW_PARAM_OPTIONAL_TENSOR = 2,  /* an operand that may be absent */
+  SHW_PARAM_TENSOR_OR_NUMBER = 3, /* an operand; or absent, and an attribute of this name */
+  SHW_PARAM_TENSORS = 4,          /* all further operands */
+  SHW_PARAM_OPTIONAL_TENSORS = 5, /* all further operands, some of which may be absent */
+  SHW_PARAM_INT = 6,              /* from here on: attributes, which may be absent */
+  SHW_PARAM_FLOAT = 7,
+  SHW_PARAM_NUMBER = 8, /* int or float */
+  SHW_PARAM_BOOL = 9,
+  SHW_PARAM_INTS = 10,
+  SHW_PARAM_DTYPE = 11,
+  SHW_PARAM_STRING = 12
+};
+
+/* A parameter of an operation. */
+typedef struct shw_op_param {
+  size_t struct_size; /* set by SHW_OP_PARAM_INIT */
+  const char* name;   /* of the attribute, if it is one; lives as long as the library */
+  shw_param_kind kind;
+  int32_t reserved; /* 0 */
+} shw_op_param;
+#define SHW_OP_PARAM_INIT \
+  { sizeof(shw_op_param), NULL, 0, 0 }
+
+/**
+ * Number of operations that graphs may have.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API size_t shw_op_count(void);
+
+/**
+ * Name of operation number `op`, as shw_builder_add_node() takes it; "" if there is none.
+ * @return a string that lives as long as the library
+ * @thread any
+ * @since 0.2
+ */
+SHW_API const char* shw_op_name(size_t op);
+
+/**
+ * The number of an operation, from its name.
+ * @param out_op  SHW_NONE on failure
+ * @retval SHW_NOT_FOUND  there is none; the message offers names like it
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_op_find(const char* name, size_t* out_op) SHW_MUST_USE;
+
+/**
+ * Number of parameters of an operation; 0 if there is no such operation.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API size_t shw_op_num_params(size_t op);
+
+/**
+ * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * @param size  of the struct as the caller knows it
+ * @thread any
+ * @since 0.2
+ */
+SHW_API void shw_op_param_init(shw_op_param* param, size_t size);
+
+/**
+ * One parameter of an operation. Operands come first, in the order of shw_builder_add_node().
+ * @param out_param  its struct_size is read; all other fields are written, 0 on failure
+ * @retval SHW_OUT_OF_RANGE      there is no such operation or parameter
+ * @retval SHW_INVALID_ARGUMENT  struct_size was not set (then nothing is written)
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_op_get_param(size_t op, size_t index, shw_op_param* out_param) SHW_MUST_USE;
 
 #ifdef __cplusplus
 } /* extern "C" */

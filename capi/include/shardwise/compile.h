@@ -217,7 +217,7 @@ SHW_API shw_status* shw_plan_save(const shw_plan* plan, shw_blob** out_blob) SHW
  */
 SHW_API void shw_plan_destroy(shw_plan* plan);
 
-/* ---- What this library knows ----------------------------------------------------------------- */
+/* ---- Hardware -------------------------------------------------------------------------------- */
 
 /**
  * Number of machines that the library has cost tables for.
@@ -233,21 +233,6 @@ SHW_API size_t shw_hardware_count(void);
  * @since 0.2
  */
 SHW_API const char* shw_hardware_name(size_t index);
-
-/**
- * Number of operations that graphs may have.
- * @thread any
- * @since 0.2
- */
-SHW_API size_t shw_op_count(void);
-
-/**
- * Name of operation number `index`, as shw_builder_add_node() takes it; "" if there is none.
- * @return a string that lives as long as the library
- * @thread any
- * @since 0.2
- */
-SHW_API const char* shw_op_name(size_t index);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -1,0 +1,29 @@
+// shardwise ops: the operations that graphs may have, with their operands and attributes.
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "ops/signature.h"
+#include "tools/commands.h"
+
+namespace shw::tools {
+namespace {
+
+void print(const std::string& part) {
+  for (size_t i = 1; i < static_cast<size_t>(OpKind::kCount); ++i) {  // 0: input
+    const auto op = static_cast<OpKind>(i);
+    if (op_name(op).find(part) != std::string_view::npos)
+      std::printf("%s\n", signature(op).c_str());
+  }
+}
+
+}  // namespace
+
+void add_ops(CLI::App& app, int&) {
+  auto part = std::make_shared<std::string>();
+  CLI::App* verb = app.add_subcommand("ops", "Operations that graphs may have, by PyTorch's names");
+  verb->add_option("PART", *part, "Only those with this in their names");
+  verb->callback([part] { print(*part); });
+}
+
+}  // namespace shw::tools
