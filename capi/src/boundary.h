@@ -7,9 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <exception>
 #include <memory>
-#include <new>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -40,22 +38,19 @@ const char* short_path(const char* file);
 // NULL for OK.
 shw_status* to_c(const Status& status) noexcept;
 
+// What the exception that is being handled says. Only in a catch block.
+shw_status* caught() noexcept;
+
 template <class F>
 shw_status* guard(F&& body) noexcept {
   try {
     return to_c(std::forward<F>(body)());
-  } catch (const std::bad_alloc&) {
-    return out_of_memory();
-  } catch (const std::exception& e) {
-    return to_c(Status(Code::kInternal, e.what()));
   } catch (...) {
-    return to_c(Status(Code::kInternal, "an exception of unknown type"));
+    return caught();
   }
 }
 
-inline Status null_argument(const char* name, SourceLoc loc = SourceLoc::current()) {
-  return {Code::kInvalidArgument, std::string(name) + " is NULL", loc};
-}
+Status null_argument(const char* name, SourceLoc loc = SourceLoc::current());
 #define SHW_WANT(pointer) \
   if ((pointer) == nullptr) return ::shw::capi::null_argument(#pointer)
 
@@ -74,13 +69,9 @@ shw_status* make_handle(T** out, const char* out_name, F&& body) noexcept {
 // No struct of this interface is near this size: a larger struct_size is a wild value.
 inline constexpr size_t kMaxStructSize = 4096;
 
-inline Status check_struct_size(size_t size, size_t min_size) {
-  if (size < min_size || size > kMaxStructSize)
-    return invalid_argument("struct_size is " + std::to_string(size) + ", expected at least " +
-                            std::to_string(min_size) +
-                            ": was it set by the INIT macro or the _init function?");
-  return {};
-}
+Status check_struct_size(size_t size, size_t min_size);
+// A field is set that this library does not know.
+Status too_new();
 
 // The size of a struct up to and with its last field of the release that introduced it: what every
 // caller's struct_size is at least.
@@ -99,8 +90,7 @@ Result<T> copy_in(const T* in, size_t min_size) {
     const auto* bytes = reinterpret_cast<const unsigned char*>(in);
     if (size > sizeof(T) &&
         std::any_of(bytes + sizeof(T), bytes + size, [](unsigned char b) { return b != 0; }))
-      return invalid_argument("a field is set that this library, version " +
-                              std::string(shw_version_string()) + ", is too old to know");
+      return too_new();
     std::memcpy(&ours, in, std::min(size, sizeof(T)));
   }
   ours.struct_size = sizeof(T);
@@ -159,23 +149,9 @@ void init_struct(T* out, size_t size) noexcept {
   out->struct_size = size;
 }
 
-inline Status check_index(size_t index, size_t count, const char* what,
-                          SourceLoc loc = SourceLoc::current()) {
-  if (index < count) return {};
-  return {Code::kOutOfRange,
-          std::string("there is no ") + what + " number " + std::to_string(index) + ": there are " +
-              std::to_string(count),
-          loc};
-}
-
-inline Status check_flags(uint64_t flags, uint64_t known, SourceLoc loc = SourceLoc::current()) {
-  if ((flags & ~known) == 0) return {};
-  return {Code::kInvalidArgument, "unknown flags: " + std::to_string(flags & ~known), loc};
-}
-
-inline Status check_reserved(int64_t value, SourceLoc loc = SourceLoc::current()) {
-  if (value == 0) return {};
-  return {Code::kInvalidArgument, "a reserved field is not 0", loc};
-}
+Status check_index(size_t index, size_t count, const char* what,
+                   SourceLoc loc = SourceLoc::current());
+Status check_flags(uint64_t flags, uint64_t known, SourceLoc loc = SourceLoc::current());
+Status check_reserved(int64_t value, SourceLoc loc = SourceLoc::current());
 
 }  // namespace shw::capi

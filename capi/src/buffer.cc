@@ -105,7 +105,14 @@ Result<std::unique_ptr<shw_buffer>> allocate_buffer(const DeviceRef& device, con
   return buffer;
 }
 
+Status check_is_written(const shw_buffer& buffer) {
+  if (buffer.written_by->ready()) return {};
+  return failed_precondition(
+      "a run that writes this buffer has not ended: wait for its event first");
+}
+
 Result<HostWindow> HostWindow::of(const shw_buffer& buffer) {
+  SHW_RETURN_IF_ERROR(check_is_written(buffer));
   HostWindow window;
   window.buffer_ = &buffer;
   if (buffer.device->can().host_access) {

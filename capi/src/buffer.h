@@ -4,6 +4,7 @@
 
 #include "device.h"
 #include "runtime/buffer.h"
+#include "runtime/timeline.h"
 #include "tensor/tensor_type.h"
 
 struct shw_buffer {
@@ -11,6 +12,9 @@ struct shw_buffer {
   shw::capi::DeviceRef device;  // whose memory it is
   shw::runtime::BufferRef memory;
   int64_t offset_bytes = 0;  // of element 0
+  // The last run that writes the memory; shared by all handles of it.
+  std::shared_ptr<shw::runtime::Completion> written_by =
+      std::make_shared<shw::runtime::Completion>();
 
   void* data() const { return static_cast<std::byte*>(memory->data()) + offset_bytes; }
 };
@@ -30,6 +34,9 @@ Result<std::unique_ptr<shw_buffer>> allocate_buffer(const DeviceRef& device, con
 
 // The same elements at the same places: strides of dims of size 1 say nothing.
 bool same_window(const TensorType& a, const TensorType& b);
+
+// FAILED_PRECONDITION: a run that writes the buffer has not ended.
+Status check_is_written(const shw_buffer& buffer);
 
 // A buffer's window where the host can read and write it: the memory itself, or a copy of it.
 class HostWindow {

@@ -10,6 +10,7 @@
 #include "graph/reader.h"
 #include "graph/writer.h"
 #include "ops/entries.h"
+#include "ops/signature.h"
 #include "rewrite/verify.h"
 #include "runtime/strided.h"
 
@@ -103,7 +104,7 @@ Result<AttrValue> value_of(const shw_attr& attr) {
   }
 }
 
-Result<Attrs> read_attrs(const shw_attr* attrs, size_t count) {
+Result<Attrs> read_attrs(OpKind op, const shw_attr* attrs, size_t count) {
   Attrs out;
   if (count != 0) SHW_WANT(attrs);
   for (size_t i = 0; i < count; ++i) {
@@ -111,7 +112,9 @@ Result<Attrs> read_attrs(const shw_attr* attrs, size_t count) {
       return invalid_argument("attrs[" + std::to_string(i) + "].name is NULL");
     const std::string name = attrs[i].name;
     const std::optional<AttrKey> key = attr_key_from_name(name);
-    if (!key) return Status(Code::kNotFound, "there is no attribute '" + name + "'");
+    if (!key)
+      return invalid_argument(std::string(op_name(op)) + " has no attribute '" + name + "'" +
+                              known_attributes(op));
     if (out.has(*key)) return invalid_argument("attribute '" + name + "' is given twice");
     SHW_RETURN_IF_ERROR(check_reserved(attrs[i].reserved));
     Result<AttrValue> value = value_of(attrs[i]);
@@ -159,7 +162,7 @@ Status check_name_is_new(const Graph& graph, const InputInfo& info) {
 
 Result<InputInfo> input_info(const Graph& graph, const shw_builder_input& in) {
   if (in.role < SHW_ROLE_PARAMETER || in.role > SHW_ROLE_OPTIMIZER_STATE)
-    return invalid_argument("role " + std::to_string(in.role) + " is not one of an input");
+    return invalid_argument("role " + std::to_string(in.role) + " is not a role of inputs");
   InputInfo info{.node = NodeId{graph.num_nodes()},
                  .role = static_cast<InputRole>(in.role),
                  .name = text_or_empty(in.name)};
@@ -202,28 +205,45 @@ std::string next_result_name(const Graph& graph) {
       outputs, [](const OutputInfo& o) { return o.role == OutputRole::kResult; }));
 }
 
+// A gradient or update has the type of its input.
+Status check_type(const Graph& graph, const OutputInfo& info) {
+  if (!info.node.valid()) return {};
+  const InputInfo& input = graph.inputs()[static_cast<size_t>(info.of_input)];
+  const TensorType &ours = graph.type(info.node), &its = graph.type(input.node);
+  if (ours.shape == its.shape && (ours.dtype == its.dtype || info.role == OutputRole::kGradient))
+    return {};
+  return invalid_argument("the output of '" + graph.full_name(input) + "' is " + to_string(ours) +
+                          ", but the input is " + to_string(its))
+      .at_node(info.node.v, graph.name(info.node));
+}
+
 Result<OutputInfo> output_info(const Graph& graph, const shw_builder_output& out) {
   if (out.role < SHW_ROLE_RESULT || out.role > SHW_ROLE_UPDATE)
-    return invalid_argument("role " + std::to_string(out.role) + " is not one of an output");
+    return invalid_argument("role " + std::to_string(out.role) + " is not a role of outputs");
   OutputInfo info{.node = kNoNode,
                   .role = static_cast<OutputRole>(out.role - SHW_ROLE_RESULT + 1),
                   .name = text_or_empty(out.name)};
   SHW_ASSIGN_OR_RETURN(info.node, node_of(graph, out.node, "the output"));
+  if (!info.node.valid() && out.role != SHW_ROLE_GRADIENT)
+    return invalid_argument("the output has no node; only a gradient may be absent");
   if (info.node.valid() && graph.is_tuple(info.node))
     return invalid_argument("an output is one tensor, and node " + std::to_string(out.node) +
                             " is a tuple");
   if (out.in_place != 0 && (out.in_place != 1 || out.role != SHW_ROLE_UPDATE))
-    return invalid_argument("in_place is 1 for updates only, and otherwise 0");
+    return invalid_argument("in_place may be 1 for updates only");
   info.in_place = out.in_place != 0;
   if (out.role == SHW_ROLE_RESULT) {
     if (info.name.empty()) info.name = next_result_name(graph);
     return info;
   }
-  if (!info.name.empty()) return invalid_argument("a gradient or update has the name of its input");
+  if (!info.name.empty())
+    return invalid_argument(
+        "name must be NULL: gradients and updates take the name of their input");
   SHW_ASSIGN_OR_RETURN(const NodeId input, node_of(graph, out.of_input, "of_input"));
   if (!input.valid() || graph.input_index(input) < 0)
     return invalid_argument("of_input is not an input of the graph");
   info.of_input = graph.input_index(input);
+  SHW_RETURN_IF_ERROR(check_type(graph, info));
   const bool is_state =
       graph.inputs()[static_cast<size_t>(info.of_input)].storage == InputStorage::kState;
   if (is_state && out.role == SHW_ROLE_UPDATE) info.in_place = true;
@@ -238,7 +258,7 @@ Result<std::vector<uint32_t>> indices_of(const size_t* given, size_t size, size_
   for (size_t i = 0; i < size; ++i) {
     if (given[i] >= count || (i > 0 && given[i] <= given[i - 1]))
       return invalid_argument(std::string(what) + "[" + std::to_string(i) + "] is " +
-                              std::to_string(given[i]) + ": they must ascend, below " +
+                              std::to_string(given[i]) + ": the numbers must ascend and be below " +
                               std::to_string(count));
     ours.push_back(static_cast<uint32_t>(given[i]));
   }
@@ -250,6 +270,7 @@ Result<EntryInfo> entry_info(const Graph& graph, const shw_builder_entry& in) {
   info.name = text_or_empty(in.name);
   const std::vector<EntryInfo>& given = graph.given_entries();
   if (info.name.empty()) return invalid_argument("an entry needs a name");
+  if (in.num_outputs == 0) return invalid_argument("an entry needs an output");
   if (std::ranges::any_of(given, [&](const EntryInfo& e) { return e.name == info.name; }))
     return invalid_argument("there is an entry '" + info.name + "' already");
   if (!(in.weight >= 0)) return invalid_argument("weight is " + std::to_string(in.weight));
@@ -302,7 +323,11 @@ Status add_input(shw_builder& builder, const TensorType& type, InputInfo info,
 }  // namespace shw::capi
 
 void shw_builder_input_init(shw_builder_input* input, size_t size) { init_struct(input, size); }
-void shw_builder_output_init(shw_builder_output* output, size_t size) { init_struct(output, size); }
+void shw_builder_output_init(shw_builder_output* output, size_t size) {
+  init_struct(output, size);
+  if (output == nullptr || size < kOutputSize_0_2) return;
+  output->node = output->of_input = SHW_NONE;
+}
 void shw_builder_entry_init(shw_builder_entry* entry, size_t size) { init_struct(entry, size); }
 void shw_node_options_init(shw_node_options* options, size_t size) { init_struct(options, size); }
 void shw_result_type_init(shw_result_type* type, size_t size) { init_struct(type, size); }
@@ -344,7 +369,7 @@ shw_status* shw_builder_add_node(shw_builder* builder, const char* op, const siz
   return add(builder, out_node, [&]() -> Status {
     SHW_WANT(op);
     const std::optional<OpKind> kind = op_from_name(op);
-    if (!kind) return Status(Code::kNotFound, "there is no operation '" + std::string(op) + "'");
+    if (!kind) return unknown_op(op);
     if (*kind == OpKind::kInput)
       return invalid_argument("inputs are added by shw_builder_add_input");
     if (num_operands != 0) SHW_WANT(operands);
@@ -353,7 +378,7 @@ shw_status* shw_builder_add_node(shw_builder* builder, const char* op, const siz
       SHW_ASSIGN_OR_RETURN(nodes.emplace_back(),
                            node_of(builder->graph, operands[i], "an operand"));
     }
-    SHW_ASSIGN_OR_RETURN(Attrs ours, read_attrs(attrs, num_attrs));
+    SHW_ASSIGN_OR_RETURN(Attrs ours, read_attrs(*kind, attrs, num_attrs));
     add_absent_operands(*kind, ours, nodes);
     SHW_ASSIGN_OR_RETURN(NodeTexts texts, read_options(options));
     auto inferred = infer_results(builder->graph, *kind, nodes, ours);
@@ -433,6 +458,7 @@ shw_status* shw_builder_finish(const shw_builder* builder, shw_blob** out_blob) 
   return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
     SHW_WANT(builder);
     SHW_RETURN_IF_ERROR(check_usable(*builder));
+    if (builder->graph.outputs().empty()) return invalid_argument("the graph has no outputs");
     SHW_RETURN_IF_ERROR(verify_graph(builder->graph));
     return make_blob(builder->context, write_graph(builder->graph));
   });

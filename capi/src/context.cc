@@ -54,7 +54,7 @@ std::string version_text(uint32_t version) {
 }
 
 Status check_version(uint32_t version) {
-  if (version >> 16 == SHW_VERSION_MAJOR && version <= SHW_API_VERSION) return {};
+  if (version >> 16 == SHW_VERSION_MAJOR && version <= SHW_API_VERSION && version != 0) return {};
   return failed_precondition("the caller was built with version " + version_text(version) +
                              " of shardwise.h, the library has version " +
                              version_text(SHW_API_VERSION));

@@ -11,7 +11,8 @@ shw_status* shw_event_wait(const shw_event* event, int64_t timeout_ns) {
     SHW_WANT(event);
     if (timeout_ns >= 0 && !event->completion.wait_for(std::chrono::nanoseconds(timeout_ns)))
       return Status(Code::kDeadlineExceeded,
-                    "the run has not ended after " + std::to_string(timeout_ns) + " ns");
+                    "the run has not ended after " +
+                        std::to_string(static_cast<double>(timeout_ns) / 1e9) + " s");
     return event->completion.wait();
   });
 }

@@ -101,7 +101,7 @@ Result<const ProgramEntry*> entry_of(const shw_executor& executor, size_t entry)
   return &entries[entry];
 }
 
-// A new handle for an output: of its own memory; of the input that it overwrites; or of state.
+// A new handle for an output: of memory of its own, or of the input that it overwrites.
 Result<std::unique_ptr<shw_buffer>> make_output(const shw_executor& executor,
                                                 const ProgramEntry& entry, PortId id,
                                                 const shw_buffer* const* inputs) {
@@ -109,17 +109,14 @@ Result<std::unique_ptr<shw_buffer>> make_output(const shw_executor& executor,
   const Port& port = program.ports[id];
   const ProgramValue& value = program.values[port.value];
   const ProgramStorage& storage = program.storages[value.storage];
-  const auto window_into = [&](runtime::BufferRef memory) {
-    return std::make_unique<shw_buffer>(
-        shw_buffer{value.type, executor.device, std::move(memory), value.offset_bytes});
-  };
-  if (storage.kind == StorageKind::kState)
-    return window_into(executor.runtime->state(PortId{storage.port}));
   if (storage.port == id.v)
     return allocate_buffer(executor.device, value.type, runtime::port_bytes(program, port),
                            value.offset_bytes);
   const auto at = std::ranges::find(entry.inputs, PortId{storage.port}) - entry.inputs.begin();
-  return window_into(inputs[at]->memory);
+  auto buffer = std::make_unique<shw_buffer>(*inputs[at]);
+  buffer->type = value.type;
+  buffer->offset_bytes = value.offset_bytes;
+  return buffer;
 }
 
 // New buffers where the caller has none. The caller's array is written last.
@@ -134,6 +131,23 @@ Result<std::vector<std::unique_ptr<shw_buffer>>> make_outputs(shw_executor& exec
     executor.outputs[i] = made[i]->memory;
   }
   return made;
+}
+
+// Notes in the buffers that the run writes, and for state, that it has not ended.
+void note_writes(shw_executor& executor, const ProgramEntry& entry, const shw_run& run,
+                 const runtime::Completion& completion) {
+  for (size_t i = 0; i < entry.outputs.size(); ++i)
+    if (run.outputs[i] != nullptr) *run.outputs[i]->written_by = completion;
+  for (PortId output : entry.outputs) {
+    const Port& port = executor.program().ports[output];
+    if (!port.value.valid()) continue;
+    const PortId home{
+        executor.program().storages[executor.program().values[port.value].storage].port};
+    if (home == output) continue;
+    const auto at = std::ranges::find(entry.inputs, home) - entry.inputs.begin();
+    *run.inputs[at]->written_by = completion;
+  }
+  *executor.state_written_by = completion;
 }
 
 // Gives up what one enqueue took from the caller, however it ends: a run keeps references of its
@@ -215,6 +229,7 @@ shw_status* shw_executor_enqueue(shw_executor* executor, const shw_run* run, shw
                                    ours.session ? ours.session->ref.get() : nullptr));
     for (size_t i = 0; i < made.size(); ++i)
       if (made[i] != nullptr) ours.outputs[i] = made[i].release();
+    note_writes(*executor, *entry, ours, event->completion);
     return event;
   });
 }
@@ -229,8 +244,9 @@ shw_status* shw_executor_get_state(shw_executor* executor, size_t port, shw_buff
                               "' is not state: the caller has its memory");
     const ProgramValue& value = program.values[program.ports[id].value];
     const PortId home{program.storages[value.storage].port};
-    return std::make_unique<shw_buffer>(shw_buffer{
-        value.type, executor->device, executor->runtime->state(home), value.offset_bytes});
+    return std::make_unique<shw_buffer>(shw_buffer{value.type, executor->device,
+                                                   executor->runtime->state(home),
+                                                   value.offset_bytes, executor->state_written_by});
   });
 }
 

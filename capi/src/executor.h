@@ -14,6 +14,8 @@ struct shw_executor {
   shw::capi::DeviceRef device;
   std::shared_ptr<shw::runtime::World> world;
   std::unique_ptr<shw::runtime::Executor> runtime;
+  std::shared_ptr<shw::runtime::Completion> state_written_by =
+      std::make_shared<shw::runtime::Completion>();  // the last run, which may write any state
   // Of one enqueue; kept to save allocations.
   std::vector<shw::runtime::BufferRef> inputs, outputs;
   std::vector<shw::runtime::Completion> wait_for;

@@ -4,7 +4,6 @@
 #include "boundary.h"
 #include "ops/signature.h"
 #include "shardwise/builder.h"
-#include "support/similar.h"
 
 using namespace shw;
 using namespace shw::capi;
@@ -45,13 +44,9 @@ shw_status* shw_op_find(const char* name, size_t* out_op) {
       out_op, "out_op",
       [&](size_t& op) -> Status {
         SHW_WANT(name);
-        std::vector<std::string> names;
-        for (size_t i = 0; i < shw_op_count(); ++i) names.emplace_back(shw_op_name(i));
-        const auto found = std::ranges::find(names, name);
-        if (found == names.end())
-          return Status(Code::kNotFound, "there is no operation '" + std::string(name) + "'" +
-                                             did_you_mean(name, std::move(names)));
-        op = static_cast<size_t>(found - names.begin());
+        const std::optional<OpKind> kind = op_from_name(name);
+        if (!kind || *kind == OpKind::kInput) return unknown_op(name);
+        op = static_cast<size_t>(*kind) - kFirst;
         return {};
       },
       SHW_NONE);

@@ -45,12 +45,13 @@ Status check_num_ranks(int32_t num_ranks) {
 void shw_world_options_init(shw_world_options* options, size_t size) { init_struct(options, size); }
 
 shw_status* shw_world_create_virtual(shw_context* context, int32_t num_ranks,
-                                     shw_world** out_world) {
+                                     const shw_world_options* options, shw_world** out_world) {
   return make_handle(out_world, "out_world", [&]() -> Result<std::unique_ptr<shw_world>> {
     SHW_WANT(context);
     SHW_RETURN_IF_ERROR(check_num_ranks(num_ranks));
+    SHW_ASSIGN_OR_RETURN(const Options ours, read_options(options));
     return std::make_unique<shw_world>(
-        shw_world{context->ref, runtime::create_local_world(num_ranks, {})});
+        shw_world{context->ref, runtime::create_local_world(num_ranks, ours.world)});
   });
 }
 

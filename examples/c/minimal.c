@@ -204,7 +204,7 @@ static shw_buffer** run_step(shw_context* context, const shw_plan* plan, size_t*
   shw_run run = SHW_RUN_INIT;
   check(shw_plan_find_entry(plan, "step", &run.entry));
   check(shw_plan_get_entry(plan, run.entry, &step));
-  check(shw_world_create_virtual(context, num_ranks, &world));
+  check(shw_world_create_virtual(context, num_ranks, NULL, &world));
   for (int32_t rank = 0; rank < num_ranks; ++rank) {
     check(shw_executor_create(plan, world, rank, NULL, &executors[rank]));
     inputs[rank] = allocate(step.num_inputs, sizeof(shw_buffer*));

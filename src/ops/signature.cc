@@ -1,6 +1,9 @@
 #include "ops/signature.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "support/similar.h"
 
 namespace shw {
 namespace {
@@ -55,6 +58,45 @@ std::string signature(OpKind op) {
   text += '(';
   for (const Param& p : visible_params(op)) text += (text.back() == '(' ? "" : ", ") + text_of(p);
   return text + ')';
+}
+
+std::string known_attributes(OpKind op) {
+  std::string text;
+  for (const Param& p : visible_params(op))
+    if (is_attribute(p) || p.kind == ParamKind::kTensorOrScalar)
+      text += (text.empty() ? "; it has: " : ", ") + std::string(p.name);
+  return text.empty() ? "; it has none" : text;
+}
+
+Status unknown_op(std::string_view name) {
+  // What people call them elsewhere.
+  static constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
+      {"matmul", "mm, or bmm for batches"},
+      {"dot", "mm, or einsum"},
+      {"linear", "mm or addmm, or einsum"},
+      {"multiply", "mul"},
+      {"subtract", "sub"},
+      {"divide", "div"},
+      {"reshape", "view"},
+      {"mse_loss", "sub, mul and mean"},
+      {"attention", "sdpa"},
+      {"scaled_dot_product_attention", "sdpa"},
+      {"layer_norm", "native_layer_norm"},
+      {"dropout", "native_dropout"},
+      {"arange", "iota"},
+      {"cast", "convert_element_type"},
+  };
+  std::string message = "there is no operation '" + std::string(name) + "'";
+  const auto* known = std::ranges::find(kElsewhere, name, [](const auto& e) { return e.first; });
+  if (known != std::end(kElsewhere)) {
+    message += "; use " + std::string(known->second);
+  } else {
+    std::vector<std::string> names;
+    for (size_t i = 1; i < static_cast<size_t>(OpKind::kCount); ++i)  // 0: input
+      names.emplace_back(op_name(static_cast<OpKind>(i)));
+    message += did_you_mean(name, std::move(names));
+  }
+  return {Code::kNotFound, std::move(message)};
 }
 
 }  // namespace shw

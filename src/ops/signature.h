@@ -10,6 +10,12 @@ namespace shw {
 
 std::vector<Param> visible_params(OpKind op);
 
+// "; it has: dims, keepdim": for messages about attributes that an operation does not have.
+std::string known_attributes(OpKind op);
+
+// NOT_FOUND, with what to use in its place, or names like it.
+Status unknown_op(std::string_view name);
+
 // "clamp(self, min: number, max: number)"; an attribute may be absent unless the operation needs
 // it.
 std::string signature(OpKind op);

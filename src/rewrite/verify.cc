@@ -5,6 +5,7 @@
 
 #include "ops/entries.h"
 #include "ops/op_def.h"
+#include "ops/signature.h"
 
 namespace shw {
 namespace {
@@ -92,7 +93,8 @@ class NodeCheck {
       }
       if (k == operands_.size())
         return invalid_argument(std::string(op_name(def_.kind)) + " has " + std::to_string(k) +
-                                " operands; " + quoted(p.name) + " is missing");
+                                (k == 1 ? " operand; " : " operands; ") + quoted(p.name) +
+                                " is missing");
       SHW_RETURN_IF_ERROR(check_operand(p.kind, p.name, operands_[k++]));
     }
     if (k != operands_.size())
@@ -128,7 +130,7 @@ class NodeCheck {
         if (p.name == name) param = &p;
       if (param == nullptr)
         return invalid_argument(std::string(op_name(def_.kind)) + " has no attribute " +
-                                quoted(name));
+                                quoted(name) + known_attributes(def_.kind));
       if (!fits(param->kind, value))
         return invalid_argument("attribute " + quoted(name) +
                                 " has a value of the wrong kind: " + to_string(value));

@@ -3,7 +3,6 @@
 // graph that caused it.
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,57 +39,49 @@ struct SourceLoc {  // std::source_location is missing under clang 14
   }
 };
 
+// One pointer, null for OK, so that passing success on costs a test; copies share what went wrong.
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(Code code, std::string message, SourceLoc loc = SourceLoc::current())
-      : code_(code), message_(std::move(message)), loc_(loc) {}
-  bool ok() const { return code_ == Code::kOk; }
-  Code code() const { return code_; }
-  const std::string& message() const { return message_; }
-  SourceLoc loc() const { return loc_; }
+  // `code` is not kOk.
+  Status(Code code, std::string message, SourceLoc loc = SourceLoc::current());
+  Status(const Status& other) noexcept : error_(other.error_) { share(); }
+  Status(Status&& other) noexcept : error_(std::exchange(other.error_, nullptr)) {}
+  Status& operator=(Status other) noexcept {
+    std::swap(error_, other.error_);
+    return *this;
+  }
+  ~Status() {
+    if (error_ != nullptr) release();
+  }
+
+  bool ok() const { return error_ == nullptr; }
+  Code code() const;
+  const std::string& message() const;
+  SourceLoc loc() const;
 
   // The node of the caller's graph that is at fault; the first one to be set stays.
-  Status& at_node(int64_t index, std::string_view name) {
-    if (!ok() && node_index_ < 0) node_index_ = index, node_name_ = name;
-    return *this;
-  }
-  int64_t node_index() const { return node_index_; }  // -1: none
-  const std::string& node_name() const { return node_name_; }
+  Status& at_node(int64_t index, std::string_view name);
+  int64_t node_index() const;  // -1: none
+  const std::string& node_name() const;
 
   // The constraints that cannot hold together, where that is the error.
-  Status& with_conflicts(std::vector<std::string> names) {
-    conflicts_ = std::make_shared<const std::vector<std::string>>(std::move(names));
-    return *this;
-  }
-  std::span<const std::string> conflicts() const {
-    return conflicts_ == nullptr ? std::span<const std::string>() : *conflicts_;
-  }
+  Status& with_conflicts(std::vector<std::string> names);
+  std::span<const std::string> conflicts() const;
 
  private:
-  Code code_ = Code::kOk;
-  std::string message_;
-  SourceLoc loc_;
-  int64_t node_index_ = -1;
-  std::string node_name_;
-  std::shared_ptr<const std::vector<std::string>> conflicts_;  // null: none
+  struct Error;
+  void share() noexcept;
+  void release() noexcept;
+  Error& own();  // not shared with copies
+  Error* error_ = nullptr;
 };
 
-inline Status invalid_argument(std::string m, SourceLoc l = SourceLoc::current()) {
-  return {Code::kInvalidArgument, std::move(m), l};
-}
-inline Status unimplemented(std::string m, SourceLoc l = SourceLoc::current()) {
-  return {Code::kUnimplemented, std::move(m), l};
-}
-inline Status internal_error(std::string m, SourceLoc l = SourceLoc::current()) {
-  return {Code::kInternal, std::move(m), l};
-}
-inline Status failed_precondition(std::string m, SourceLoc l = SourceLoc::current()) {
-  return {Code::kFailedPrecondition, std::move(m), l};
-}
-inline Status data_loss(std::string m, SourceLoc l = SourceLoc::current()) {
-  return {Code::kDataLoss, std::move(m), l};
-}
+Status invalid_argument(std::string m, SourceLoc l = SourceLoc::current());
+Status unimplemented(std::string m, SourceLoc l = SourceLoc::current());
+Status internal_error(std::string m, SourceLoc l = SourceLoc::current());
+Status failed_precondition(std::string m, SourceLoc l = SourceLoc::current());
+Status data_loss(std::string m, SourceLoc l = SourceLoc::current());
 
 template <class T>
 class [[nodiscard]] Result {

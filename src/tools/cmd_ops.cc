@@ -9,21 +9,26 @@
 namespace shw::tools {
 namespace {
 
-void print(const std::string& part) {
+Status print(const std::string& part) {
+  bool found = false;
   for (size_t i = 1; i < static_cast<size_t>(OpKind::kCount); ++i) {  // 0: input
     const auto op = static_cast<OpKind>(i);
-    if (op_name(op).find(part) != std::string_view::npos)
-      std::printf("%s\n", signature(op).c_str());
+    if (op_name(op).find(part) == std::string_view::npos) continue;
+    std::printf("%s\n", signature(op).c_str());
+    found = true;
   }
+  return found ? Status() : unknown_op(part);
 }
 
 }  // namespace
 
-void add_ops(CLI::App& app, int&) {
+void add_ops(CLI::App& app, int& exit_code) {
   auto part = std::make_shared<std::string>();
   CLI::App* verb = app.add_subcommand("ops", "Operations that graphs may have, by PyTorch's names");
   verb->add_option("PART", *part, "Only those with this in their names");
-  verb->callback([part] { print(*part); });
+  verb->callback([part, &exit_code] {
+    if (const Status status = print(*part); !status.ok()) exit_code = print_error(status);
+  });
 }
 
 }  // namespace shw::tools

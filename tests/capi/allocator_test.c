@@ -94,7 +94,7 @@ static void refusal_is_told(void) {
   const int64_t dims[1] = {64};
   size_t before;
   shw_device* cpu = new_cpu(context);
-  EXPECT_OK(shw_world_create_virtual(context, 2, &world));
+  EXPECT_OK(shw_world_create_virtual(context, 2, NULL, &world));
   before = h.in_use;
   h.fail_above = 100;
   EXPECT_CODE(shw_plan_save(plan, &blob), SHW_RESOURCE_EXHAUSTED);

@@ -186,7 +186,7 @@ static void start(shw_context* context, const shw_plan* plan, job* j) {
   memset(j, 0, sizeof *j);
   j->plan = plan;
   EXPECT(shw_plan_num_ports(plan) <= 2 * MAX_PORTS);
-  EXPECT_OK(shw_world_create_virtual(context, RANKS, &j->world));
+  EXPECT_OK(shw_world_create_virtual(context, RANKS, NULL, &j->world));
   for (rank = 0; rank < RANKS; ++rank)
     EXPECT_OK(shw_executor_create(plan, j->world, rank, NULL, &j->executors[rank]));
 }
@@ -407,7 +407,7 @@ static void runs_dry(shw_context* context, const shw_plan* plan) {
   cpu = new_cpu(context);
   EXPECT_OK(shw_device_get_info(cpu, &info));
   EXPECT(strcmp(info.name, "cpu") == 0 && info.computes && info.host_access);
-  EXPECT_OK(shw_world_create_virtual(context, RANKS, &world));
+  EXPECT_OK(shw_world_create_virtual(context, RANKS, NULL, &world));
   options.device = cpu;
   options.native_stream = &options;
   EXPECT_REFUSED(shw_executor_create(plan, world, 0, &options, &executor), SHW_UNIMPLEMENTED,

@@ -161,7 +161,7 @@ int mlp_job_create(shw_context* context, const shw_plan* plan, mlp_job* job) {
   job->num_ranks = shw_plan_num_ranks(plan);
   if (!EXPECT(job->num_ranks >= 1 && job->num_ranks <= 8)) return 0;
   worked &= EXPECT_OK(shw_plan_find_entry(plan, "step", &job->entry));
-  worked &= EXPECT_OK(shw_world_create_virtual(context, job->num_ranks, &job->world));
+  worked &= EXPECT_OK(shw_world_create_virtual(context, job->num_ranks, NULL, &job->world));
   for (rank = 0; rank < job->num_ranks && worked; ++rank) {
     worked &= EXPECT_OK(shw_executor_create(plan, job->world, rank, NULL, &job->executors[rank]));
     worked &= shard_all(plan, job, rank);

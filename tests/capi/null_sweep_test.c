@@ -183,8 +183,8 @@ static void running(shw_context* context, const shw_plan* plan) {
   const shw_buffer* const* inputs;
   size_t i;
   memset(&whole, 0, sizeof whole);
-  REFUSED_HANDLE(shw_world, shw_world_create_virtual(NULL, 8, &out));
-  REFUSED(shw_world_create_virtual(context, 8, NULL));
+  REFUSED_HANDLE(shw_world, shw_world_create_virtual(NULL, 8, NULL, &out));
+  REFUSED(shw_world_create_virtual(context, 8, NULL, NULL));
   memset(&id, 0x5a, sizeof id);
   REFUSED(shw_world_make_id(NULL, &id));
   EXPECT(id.bytes[0] == 0 && id.bytes[127] == 0);

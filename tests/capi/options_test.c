@@ -58,6 +58,7 @@ static void compares_versions(void) {
   EXPECT(strcmp(shw_version_string(), "0.2.0") == 0);
   expect_context(now + 1, NULL, SHW_FAILED_PRECONDITION, "0.3");
   expect_context(now, NULL, SHW_OK, "");
+  expect_context(0, NULL, SHW_FAILED_PRECONDITION, "version 0.0");
   expect_context(SHW_MAKE_VERSION(SHW_VERSION_MAJOR + 1, 0), NULL, SHW_FAILED_PRECONDITION,
                  "version 1.0 of shardwise.h, the library has version 0.2");
 }

@@ -1,6 +1,7 @@
 /* Allocation number N fails, and all after it, for N = 1, 2, … until the call works: every failure
  * is told as RESOURCE_EXHAUSTED, leaks nothing, and leaves what it worked on usable. */
 #include <stdio.h>
+#include <string.h>
 
 #include "calls.h"
 #include "failing_new.h"
@@ -20,12 +21,15 @@ typedef struct state {
 /* Does the thing once; what it makes goes again at once. */
 typedef shw_status* (*operation)(state* s);
 
+static const char kHardware[] = "{\"base\": \"h100\", \"nccl\": {\"net_latency_us\": 0}}";
+
 static shw_status* compile_for(state* s, int64_t dp, int64_t tp) {
   shw_mesh_axis axes[2];
   shw_compile_options options = mlp_options(axes, dp, tp);
   shw_plan* plan = (shw_plan*)s;
   shw_status* status;
-  options.hardware = "{\"base\": \"h100\", \"nccl\": {\"net_latency_us\": 0}}";
+  options.hardware_description.data = kHardware;
+  options.hardware_description.size = strlen(kHardware);
   status = shw_plan_compile(s->context, bytes_of(s->graph), &options, &plan);
   EXPECT((plan != NULL) == (status == NULL));
   shw_plan_destroy(plan);
@@ -98,7 +102,7 @@ static shw_status* explain(state* s) {
 static shw_status* create_executor(state* s) {
   shw_executor* executor = (shw_executor*)s;
   shw_world* world = NULL;
-  shw_status* status = shw_world_create_virtual(s->context, 4, &world);
+  shw_status* status = shw_world_create_virtual(s->context, 4, NULL, &world);
   if (status == NULL) {
     status = shw_executor_create(s->plan, world, 0, NULL, &executor);
     EXPECT((executor != NULL) == (status == NULL));

@@ -41,7 +41,7 @@ static void tells_mesh_and_entries(const shw_plan* plan) {
   EXPECT(shw_plan_num_ranks(plan) == 8 && shw_plan_num_mesh_axes(plan) == 2);
   EXPECT_OK(shw_plan_get_mesh_axis(plan, 1, &axis));
   EXPECT(strcmp(axis.name, "tp") == 0 && axis.size == 4);
-  EXPECT_REFUSED(shw_plan_get_mesh_axis(plan, 2, &axis), SHW_OUT_OF_RANGE, "there are 2");
+  EXPECT_REFUSED(shw_plan_get_mesh_axis(plan, 2, &axis), SHW_OUT_OF_RANGE, "expected 0 to 1");
   EXPECT(axis.name == NULL && axis.size == 0);
   EXPECT(shw_plan_num_entries(plan) == 1);
   EXPECT_OK(shw_plan_find_entry(plan, "step", &index));

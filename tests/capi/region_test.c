@@ -65,7 +65,7 @@ static void refuses_bodies_that_are_none(shw_context* context, const shw_plan* p
   shw_executor_options options = SHW_EXECUTOR_OPTIONS_INIT;
   shw_world* world = NULL;
   shw_executor* executor = NULL;
-  EXPECT_OK(shw_world_create_virtual(context, RANKS, &world));
+  EXPECT_OK(shw_world_create_virtual(context, RANKS, NULL, &world));
   EXPECT_REFUSED(shw_executor_create(plan, world, 0, NULL, &executor), SHW_UNIMPLEMENTED,
                  "region 'twice' has no body");
   options.num_regions = 1;
@@ -116,7 +116,7 @@ static void start(shw_context* context, const shw_plan* plan, const float* x, to
   region.user = t;
   options.regions = &region;
   options.num_regions = 1;
-  EXPECT_OK(shw_world_create_virtual(context, RANKS, &j->world));
+  EXPECT_OK(shw_world_create_virtual(context, RANKS, NULL, &j->world));
   for (rank = 0; rank < RANKS; ++rank) {
     EXPECT_OK(shw_executor_create(plan, j->world, rank, &options, &j->executors[rank]));
     EXPECT_OK(shard_input(plan, 0, 0, rank, &whole, &j->inputs[rank]));

@@ -8,14 +8,14 @@
 static void ranks_are_checked(shw_context* context, const shw_plan* plan) {
   shw_world *small = NULL, *world = NULL;
   shw_executor* executor = (shw_executor*)&small;
-  EXPECT_REFUSED(shw_world_create_virtual(context, 0, &world), SHW_INVALID_ARGUMENT, "0");
+  EXPECT_REFUSED(shw_world_create_virtual(context, 0, NULL, &world), SHW_INVALID_ARGUMENT, "0");
   EXPECT(world == NULL);
-  EXPECT_OK(shw_world_create_virtual(context, 2, &small));
+  EXPECT_OK(shw_world_create_virtual(context, 2, NULL, &small));
   EXPECT(shw_world_num_ranks(small) == 2);
   EXPECT_REFUSED(shw_executor_create(plan, small, 0, NULL, &executor), SHW_FAILED_PRECONDITION,
                  "the plan is for 4 ranks (dp=2,tp=2), the world has 2 ranks");
   EXPECT(executor == NULL);
-  EXPECT_OK(shw_world_create_virtual(context, 4, &world));
+  EXPECT_OK(shw_world_create_virtual(context, 4, NULL, &world));
   EXPECT_REFUSED(shw_executor_create(plan, world, 4, NULL, &executor), SHW_OUT_OF_RANGE, "rank 4");
   EXPECT_CODE(shw_executor_create(plan, world, -1, NULL, &executor), SHW_OUT_OF_RANGE);
   shw_world_destroy(small);
@@ -34,7 +34,7 @@ static void plans_of_ranks_are_compared(shw_context* context, const shw_plan* pl
   senseless.max_in_flight = -1;
   options.input_layout = NULL;
   EXPECT_OK(shw_plan_compile(context, bytes_of(graph), &options, &other));
-  EXPECT_OK(shw_world_create_virtual(context, 4, &world));
+  EXPECT_OK(shw_world_create_virtual(context, 4, NULL, &world));
   EXPECT_OK(shw_executor_create(plan, world, 2, NULL, &first));
   EXPECT_REFUSED(shw_executor_create(other, world, 1, NULL, &second), SHW_FAILED_PRECONDITION,
                  "rank 1 and rank 2 would run different programs together: options hashes");
@@ -62,7 +62,7 @@ static void checksums_of_plans_are_compared(shw_context* context, const shw_plan
   shw_executor *first = NULL, *second = NULL;
   options.flags = SHW_COMPILE_NO_GRAPH;
   EXPECT_OK(shw_plan_compile(context, bytes_of(graph), &options, &other));
-  EXPECT_OK(shw_world_create_virtual(context, 4, &world));
+  EXPECT_OK(shw_world_create_virtual(context, 4, NULL, &world));
   EXPECT_OK(shw_executor_create(plan, world, 0, NULL, &first));
   EXPECT_REFUSED(shw_executor_create(other, world, 3, NULL, &second), SHW_FAILED_PRECONDITION,
                  "rank 3 and rank 0 would run different programs together");
@@ -75,7 +75,7 @@ static void checksums_of_plans_are_compared(shw_context* context, const shw_plan
 static void worlds_know_their_ranks(shw_context* context) {
   shw_world_options options = SHW_WORLD_OPTIONS_INIT;
   shw_world* world = NULL;
-  EXPECT_OK(shw_world_create_virtual(context, 3, &world));
+  EXPECT_OK(shw_world_create_virtual(context, 3, NULL, &world));
   EXPECT(shw_world_num_local_ranks(world) == 3);
   EXPECT(shw_world_local_rank(world, 0) == 0 && shw_world_local_rank(world, 2) == 2);
   EXPECT(shw_world_local_rank(world, 3) == -1 && shw_world_local_rank(world, -1) == -1);
@@ -164,7 +164,7 @@ static void wrong_buffers_are_refused(shw_context* context, const shw_plan* plan
   EXPECT(done == NULL && outputs[0] == NULL);
   EXPECT_REFUSED(enqueue(job.executors[0], 7, (const shw_buffer* const*)job.inputs[0],
                          MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, NULL, 0, &done),
-                 SHW_OUT_OF_RANGE, "entry number 7");
+                 SHW_OUT_OF_RANGE, "entry 7");
   EXPECT(mlp_job_run_and_check(plan, &job));
   shw_buffer_destroy(wrong);
   shw_device_destroy(cpu);
@@ -317,6 +317,32 @@ static void runs_into_the_callers_buffers(shw_context* context, const shw_plan* 
   mlp_job_destroy(&job);
 }
 
+/* Rank 0 waits for the others: until they run, its outputs are not there. */
+static void outputs_are_read_after_the_run(shw_context* context, const shw_plan* plan) {
+  static float values[MLP_IN * MLP_HIDDEN];
+  shw_buffer* outputs[8][MLP_NUM_OUTPUTS];
+  shw_event* done[8];
+  shw_tensor tensor;
+  mlp_job job;
+  int32_t rank;
+  size_t size;
+  if (!mlp_job_create(context, plan, &job)) return;
+  done[0] = start_run(&job, 0, outputs[0]);
+  EXPECT_OK(shw_buffer_get_tensor(outputs[0][1], &tensor));
+  size = (size_t)(tensor.dims[0] * tensor.dims[1]) * sizeof(float);
+  EXPECT_REFUSED(shw_buffer_read(outputs[0][1], values, size), SHW_FAILED_PRECONDITION,
+                 "wait for its event first");
+  EXPECT_CODE(shw_buffer_write(outputs[0][1], values, size), SHW_FAILED_PRECONDITION);
+  for (rank = 1; rank < job.num_ranks; ++rank) done[rank] = start_run(&job, rank, outputs[rank]);
+  for (rank = 0; rank < job.num_ranks; ++rank) {
+    EXPECT_OK(shw_event_wait(done[rank], -1));
+    shw_event_destroy(done[rank]);
+  }
+  EXPECT_OK(shw_buffer_read(outputs[0][1], values, size));
+  for (rank = 0; rank < job.num_ranks; ++rank) destroy_outputs(outputs[rank]);
+  mlp_job_destroy(&job);
+}
+
 static void a_run_fails_if_one_that_it_waits_for_did(shw_context* context, const shw_plan* plan) {
   shw_buffer *outputs[MLP_NUM_OUTPUTS], *more[8][MLP_NUM_OUTPUTS];
   shw_event *failed, *done[8];
@@ -387,7 +413,7 @@ static void a_time_limit_ends_a_run_whose_peers_do_not_come(shw_context* context
   shw_event* done = NULL;
   mlp_job job;
   if (!mlp_job_create(context, plan, &job)) return;
-  EXPECT_OK(shw_world_create_virtual(context, job.num_ranks, &world));
+  EXPECT_OK(shw_world_create_virtual(context, job.num_ranks, NULL, &world));
   options.time_limit_ns = -1;
   EXPECT_CODE(shw_executor_create(plan, world, 0, &options, &executor), SHW_INVALID_ARGUMENT);
   options.time_limit_ns = 20000000;
@@ -416,6 +442,7 @@ int main(void) {
   a_wait_has_a_time_out(context, plan);
   an_aborted_world_runs_nothing(context, plan);
   events_outlive_their_executor(context, plan);
+  outputs_are_read_after_the_run(context, plan);
   runs_into_the_callers_buffers(context, plan);
   a_run_fails_if_one_that_it_waits_for_did(context, plan);
   ends_of_runs_are_told(context, plan);

@@ -21,7 +21,7 @@ MAY = {
     "runtime": "support tensor sharding plan",
     "verify": "support tensor sharding graph plan passes compiler runtime",
     "import": "support tensor sharding graph ops solver",
-    "capi": "support tensor sharding graph rewrite strategy placement plan compiler answers runtime verify",
+    "capi": "support tensor sharding graph ops rewrite strategy cost placement plan compiler answers runtime verify",
     "tools": "support tensor sharding graph ops rewrite strategy cost solver placement plan lowering passes compiler answers runtime verify import",
 }
 root = pathlib.Path(__file__).resolve().parents[2]

@@ -1,7 +1,8 @@
 /*
  * Builds a graph by calls, for languages without a FlatBuffers writer. Add inputs, operations and
  * outputs, then entries if there is to be more than one way to run the graph. shw_builder_finish()
- * returns the bytes that shw_plan_compile() takes.
+ * returns the bytes that shw_plan_compile() takes. In a file they are a .swgraph, which the tool
+ * shows (`shardwise show`) and plans.
  *
  * Nodes, outputs and entries are numbered in the order in which they are added. Result types are
  * inferred. shw_op_get_param() tells the operands and attributes of every operation.
@@ -111,17 +112,17 @@ typedef struct shw_builder_input {
 #define SHW_BUILDER_INPUT_INIT \
   { sizeof(shw_builder_input), 0, 0, NULL, 0, 0, 0, NULL }
 
-/* An output of the graph. */
+/* An output of the graph. SHW_BUILDER_OUTPUT_INIT sets `node` and `of_input` to SHW_NONE. */
 typedef struct shw_builder_output {
   size_t struct_size; /* set by SHW_BUILDER_OUTPUT_INIT */
   shw_role role;      /* SHW_ROLE_RESULT to SHW_ROLE_UPDATE */
   int32_t in_place;   /* update: 1 if it overwrites the memory of the input; always so for state */
-  size_t node;        /* with one result; SHW_NONE: an absent output, such as a missing gradient */
+  size_t node;        /* with one result; SHW_NONE: a gradient that is absent */
   const char* name;   /* of a result; NULL: its position. NULL for gradients and updates */
   size_t of_input;    /* gradient, update: the node of the input; not used for results */
 } shw_builder_output;
 #define SHW_BUILDER_OUTPUT_INIT \
-  { sizeof(shw_builder_output), 0, 0, 0, NULL, 0 }
+  { sizeof(shw_builder_output), 0, 0, SHW_NONE, NULL, SHW_NONE }
 
 /* One way to run the graph: it computes its outputs, from the inputs that they need. */
 typedef struct shw_builder_entry {
@@ -220,7 +221,7 @@ SHW_API shw_status* shw_builder_add_constant(shw_builder* builder, const char* n
  * @param attrs     lent for the call
  * @param options   lent for the call; NULL: defaults
  * @param out_node  the node's number; SHW_NONE on failure
- * @retval SHW_NOT_FOUND         there is no such operation or attribute
+ * @retval SHW_NOT_FOUND         there is no such operation; the message says what to use instead
  * @retval SHW_INVALID_ARGUMENT  the operands or attributes do not fit the operation; the graph is
  *                               as before
  * @thread external: one thread at a time for each builder
@@ -294,8 +295,9 @@ SHW_API void shw_builder_destroy(shw_builder* builder);
 
 /* ---- Operations ------------------------------------------------------------------------------
  *
- * Names, parameters and meaning are those of PyTorch's ATen core operators. `shardwise ops` prints
- * them all. */
+ * Most have the name, the operands and the meaning of the ATen core operator of PyTorch; reductions
+ * take `dims` for its `dim`. The others are described in src/ops, a file for each. `shardwise ops`
+ * prints all of them. */
 
 /* What a parameter of an operation takes. */
 typedef int32_t shw_param_kind;

@@ -13,6 +13,20 @@ extern "C" {
 
 typedef struct shw_plan shw_plan; /* the compiled program; immutable */
 
+/* ---- Layouts -----------------------------------------------------------------------------------
+ *
+ * A layout says how the ranks of a mesh hold a tensor. It is a text with one placement for each
+ * mesh axis, the outermost axis first:
+ *
+ *   R         replicated: every rank along the axis holds the same
+ *   S(d)      sharded: dim d of the tensor is divided along the axis
+ *   P         partial: the ranks along the axis hold values whose sum is the tensor; "P(avg)",
+ *             "P(max)", ... for other reductions
+ *
+ * On the mesh dp=2,tp=4, "S(0)R" divides dim 0 in two along dp, and each half is on the four ranks
+ * along tp. "S(0)S(0)" divides dim 0 in eight. Where a dim is not divided evenly, the last pieces
+ * are padded. */
+
 /* ---- Frozen structs -------------------------------------------------------------------------- */
 
 /* One dim of the device mesh, outermost first: ranks are numbered row-major. */
@@ -106,8 +120,9 @@ typedef struct shw_compile_options {
       hardware_description; /* JSON (src/cost/README.md), in place of `hardware`; empty: none */
 
   /* What to plan. */
-  const char* const* entries; /* entries to make of a training graph: "step", "forward",
-                                 "backward" (after "forward", if that is listed), "infer" */
+  const char* const* entries; /* entries to make in place of those of the graph: "step" gives all
+                                 outputs; "forward" and "infer" the results; "backward" gradients
+                                 and updates, after "forward" if that is listed */
   size_t num_entries;         /* 0: the entries of the graph */
 
   /* Constraints. */

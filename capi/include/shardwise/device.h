@@ -124,10 +124,10 @@ SHW_API shw_status* shw_buffer_get_tensor(const shw_buffer* buffer,
                                           shw_tensor* out_tensor) SHW_MUST_USE;
 
 /**
- * Copies the buffer to the host, row-major. Does not wait for runs: wait for the event of the run
- * that writes the buffer first.
+ * Copies the buffer to the host, row-major. Does not wait for runs.
  * @param size  bytes at `data`: exactly those of the tensor
- * @retval SHW_INVALID_ARGUMENT  the size is another one
+ * @retval SHW_INVALID_ARGUMENT     the size is another one
+ * @retval SHW_FAILED_PRECONDITION  a run that writes the buffer has not ended: wait for its event
  * @thread any, while no run writes the buffer
  * @since 0.2
  */
@@ -136,7 +136,8 @@ SHW_API shw_status* shw_buffer_read(const shw_buffer* buffer, void* data, size_t
 /**
  * Copies row-major data from the host to the buffer. Does not wait for runs.
  * @param size  bytes at `data`: exactly those of the tensor
- * @retval SHW_INVALID_ARGUMENT  the size is another one
+ * @retval SHW_INVALID_ARGUMENT     the size is another one
+ * @retval SHW_FAILED_PRECONDITION  a run that writes the buffer has not ended: wait for its event
  * @thread external: one thread at a time for each buffer, while no run uses it
  * @since 0.2
  */

@@ -98,8 +98,10 @@ SHW_API shw_status* shw_plan_get_mesh_axis(const shw_plan* plan, size_t index,
 
 typedef struct shw_plan_port {
   size_t struct_size; /* set by SHW_PLAN_PORT_INIT */
-  const char* name;   /* "param.<name>", "buffer.<name>", "input.<name>", "tangent.<name>",
-                         "output", "grad.<name>", "update.param.<name>" */
+  /* "param.<name>", "buffer.<name>", "constant.<name>", "input.<name or position>",
+     "tangent.<output>"; "output" or "output.<name or position>" of a result; "grad.<name>" and
+     "update.<name>" of a parameter, "grad.input.<name>", "update.buffer.<name>" of other inputs */
+  const char* name;
   shw_role role;
   shw_storage storage;
   shw_dtype dtype;
@@ -160,7 +162,8 @@ typedef struct shw_plan_entry {
   const size_t* inputs; /* ports, in the order of shw_run::inputs; state and constants are not
                            among them */
   size_t num_inputs;
-  const size_t* outputs; /* ports, in the order of shw_run::outputs */
+  const size_t* outputs; /* ports, in the order of shw_run::outputs; updates of state are not among
+                            them */
   size_t num_outputs;
   const size_t* after; /* entries that must have run before it in the same session */
   size_t num_after;

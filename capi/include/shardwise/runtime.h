@@ -1,7 +1,8 @@
 /*
  * Running plans. Create a world of ranks, an executor for each local rank, and input buffers
  * (shw_plan_shard() cuts one rank's piece out of a whole tensor). Then call shw_executor_enqueue()
- * on every rank, and shw_event_wait().
+ * on every rank, and after that shw_event_wait(): ranks wait for each other, so enqueue on all
+ * local ranks before you wait for any of them.
  *
  * Enqueueing returns at once. An error during a run is reported by its event and by every later
  * enqueue on that executor, until shw_executor_reset().
@@ -88,7 +89,8 @@ SHW_API shw_status* shw_plan_shard(const shw_plan* plan, size_t port, int32_t ra
  * @param buffer  a piece of the port
  * @retval SHW_INVALID_ARGUMENT     the tensor or the buffer does not have the port's type
  * @retval SHW_OUT_OF_RANGE         there is no such port or rank
- * @retval SHW_FAILED_PRECONDITION  the port is not present
+ * @retval SHW_FAILED_PRECONDITION  the port is not present, or a run that writes the buffer has not
+ *                                  ended
  * @thread external: one thread at a time for each buffer, while no run uses it
  * @since 0.2
  */
@@ -103,7 +105,8 @@ SHW_API shw_status* shw_plan_shard_into(const shw_plan* plan, size_t port, int32
  * @param out_buffer  receives a handle that the caller destroys, row-major, in the CPU's memory;
  *                    NULL on failure
  * @retval SHW_INVALID_ARGUMENT     a piece is missing or does not have the port's type
- * @retval SHW_FAILED_PRECONDITION  the port is not present
+ * @retval SHW_FAILED_PRECONDITION  the port is not present, or a run that writes a piece has not
+ *                                  ended: wait for its event
  * @retval SHW_OUT_OF_RANGE         there is no such port
  * @retval SHW_RESOURCE_EXHAUSTED   out of memory
  * @thread any, while no run writes the pieces
@@ -271,7 +274,7 @@ SHW_API void shw_executor_destroy(shw_executor* executor);
  * summary), so several may be under way at once: forward, forward, backward, backward. */
 
 /**
- * A session beside the executor's own.
+ * An additional session. An executor has one of its own, for runs that name none.
  * @param out_session  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_RESOURCE_EXHAUSTED  out of memory
  * @thread external: one thread at a time for each executor

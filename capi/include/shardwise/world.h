@@ -17,7 +17,7 @@ typedef struct shw_world_id {
   uint8_t bytes[128];
 } shw_world_id;
 
-/* Options of shw_world_create_from_id() and shw_world_create_mpi(). */
+/* Options of all functions that create worlds. */
 typedef struct shw_world_options {
   size_t struct_size;     /* set by SHW_WORLD_OPTIONS_INIT */
   uint64_t flags;         /* 0: none is defined yet */
@@ -46,14 +46,16 @@ SHW_API void shw_world_options_init(shw_world_options* options, size_t size);
 
 /**
  * A world whose ranks are all in this process, on the CPU: threads that exchange data through
- * memory. Results do not depend on the number of cores. The time-out is 10 minutes.
+ * memory. Results do not depend on the number of cores.
  * @param num_ranks  at least 1
+ * @param options    lent for the call; NULL: defaults
  * @param out_world  receives a handle that the caller destroys; NULL on failure
- * @retval SHW_INVALID_ARGUMENT  num_ranks is less than 1
+ * @retval SHW_INVALID_ARGUMENT  num_ranks is less than 1, or an option is out of range
  * @thread any
  * @since 0.2
  */
 SHW_API shw_status* shw_world_create_virtual(shw_context* context, int32_t num_ranks,
+                                             const shw_world_options* options,
                                              shw_world** out_world) SHW_MUST_USE;
 
 /**

@@ -132,7 +132,8 @@ TEST_F(Boundary, ConflictsNameTheEntryAndGoWithIt) {
   EXPECT_EQ(refused.status().code(), Code::kFailedPrecondition);
   EXPECT_EQ(refused.status().message(),
             "no placement satisfies these constraints together, though leaving out any "
-            "one of them helps: input 'param.w=S(0)R'; output 'grad.w=RS(0)'; gradients lie as what they are the "
+            "one of them helps: input 'param.w=S(0)R'; output 'grad.w=RS(0)'; gradients lie as "
+            "what they are the "
             "gradients of");
   CompileOptions fewer = options_;
   fewer.without = {"output 'grad.w=RS(0)'"};
