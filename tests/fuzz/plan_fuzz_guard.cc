@@ -24,8 +24,8 @@ class Guarding final : public runtime::cpu::HostAllocator {
  public:
   explicit Guarding(Guards guards) : guards_(std::move(guards)) {}
   void* allocate(size_t bytes, size_t alignment) noexcept override {
-    auto* memory = static_cast<std::byte*>(
-        ::operator new(bytes, std::align_val_t(alignment), std::nothrow));
+    auto* memory =
+        static_cast<std::byte*>(::operator new(bytes, std::align_val_t(alignment), std::nothrow));
     if (memory == nullptr) return nullptr;
     std::memset(memory, guards_.empty() ? 0x11 : 0x22, bytes);
     for (const Guarded& g : guards_) {
