@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Worlds of several processes, as mpirun starts them: collectives, a model, ranks that die or stop, two hosts.
 
-usage: mpi_test.py --mpirun MPIRUN --ranks BINARY --plugin LIBRARY --shardwise BINARY --project DIR [--kills N] [TEST…]
+usage: mpi_test.py --mpirun MPIRUN --ranks BINARY --cts BINARY --plugin LIBRARY --shardwise BINARY --project DIR [--kills N] [TEST…]
   --kills N   how many ranks are killed, and how many are stopped (default 2 each)
 """
 import argparse
@@ -16,9 +16,10 @@ import sys
 import tempfile
 import time
 import unittest
+import xml.etree.ElementTree
 
 parser = argparse.ArgumentParser()
-for option in ("mpirun", "ranks", "plugin", "shardwise", "project"):
+for option in ("mpirun", "ranks", "cts", "plugin", "shardwise", "project"):
     parser.add_argument("--" + option, required=True)
 parser.add_argument("--kills", type=int, default=2)
 A, REST = parser.parse_known_args()
@@ -93,6 +94,29 @@ class Mpi(unittest.TestCase):
     def test_collectives_give_the_bits_of_virtual_ranks(self):
         out = self.ok(mpirun(4, A.ranks, A.plugin, "conformance"))
         self.assertRegex(out, r"\d+ cases, the bits of virtual ranks")
+
+    def test_the_conformance_suite(self):
+        """The cases that cpu, null and strict pass, in jobs of every size that one of them asks for."""
+        passed, exempt = set(), {}
+        for ranks in 1, 2, 3, 4, 8:
+            report = TMP / f"cts{ranks}"
+            program = f'exec "$0" --gtest_filter="*/mpi" --gtest_output=xml:{report}.$OMPI_COMM_WORLD_RANK'
+            self.ok(mpirun(ranks, "sh", "-c", program, A.cts, options=["-x", "SHW_CTS_MPI_PLUGIN=" + A.plugin]))
+            for case in xml.etree.ElementTree.parse(f"{report}.0").iter("testcase"):
+                test = case.get("classname").split("/")[1] + "." + case.get("name").split("/")[0]
+                skipped = case.find("skipped")
+                if skipped is None:
+                    passed.add(test)
+                else:
+                    exempt[test] = skipped.get("message").splitlines()[-1]
+        exempt = {test: reason for test, reason in exempt.items() if test not in passed}
+        for reason in sorted(set(exempt.values())):
+            tests = sorted(test for test, r in exempt.items() if r == reason)
+            print(f"exempt, {reason}: {len(tests)}: {' '.join(tests)}", flush=True)
+        print(f"{len(passed)} cases pass on MPI ranks, {len(exempt)} are exempt", flush=True)
+        self.assertGreaterEqual(len([test for test in passed if test.startswith("ChannelTest.")]), 5, passed)
+        self.assertGreaterEqual(len([test for test in passed if test.startswith("ExecutorTest.")]), 4, passed)
+        self.assertNotIn("this MPI job has another number of ranks", exempt.values())
 
     def test_different_programs_are_refused(self):
         out = self.ok(mpirun(3, A.ranks, A.plugin, "programs"))
