@@ -273,8 +273,7 @@ Result<Plan> read_content(const uint8_t* content, size_t size) {
     return unimplemented("the plan has " + std::to_string(f.programs()->size()) +
                          " programs; only one, which all ranks run, is supported");
   SHW_RETURN_IF_ERROR(ProgramReader(*f.programs()->Get(0), plan.program).read());
-  const bool planned = plan.program.arena_bytes > 0 || plan.program.session_bytes > 0;
-  if (Status s = verify(plan.program, planned); !s.ok()) return damaged(s.message());
+  if (Status s = verify(plan.program, /*planned=*/true); !s.ok()) return damaged(s.message());
   return plan;
 }
 

@@ -3,6 +3,7 @@
 // written when: verify_dataflow.cc.
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <set>
 
 #include "plan/happens_before.h"
@@ -35,6 +36,7 @@ class Verifier {
     SHW_RETURN_IF_ERROR(entries());
     SHW_RETURN_IF_ERROR(events());
     const HappensBefore order(p_);
+    SHW_RETURN_IF_ERROR(groups(order));
     SHW_RETURN_IF_ERROR(verify_dataflow(p_, order));
     return planned_ ? verify_memory(p_, order) : Status();
   }
@@ -172,6 +174,21 @@ class Verifier {
     if (!sound)
       return invalid_argument(where(p_, i) + to_string(in) + " -> " + to_string(out) +
                               " is not what it does among " + std::to_string(members) + " ranks");
+    return {};
+  }
+
+  // A group does one collective at a time, in the same order on every rank.
+  Status groups(const HappensBefore& order) const {
+    std::map<std::vector<uint8_t>, uint32_t> last;  // by axes: the latest step
+    for (uint32_t i = 0; i < p_.steps.size(); ++i) {
+      const Collective& c = p_.steps[i].collective;
+      if (c.kind == CollectiveKind::kNone) continue;
+      const auto [at, is_first] = last.try_emplace(c.axes, i);
+      if (!is_first && !order.before(at->second, i))
+        return invalid_argument(where(p_, i) + "it may run beside step " +
+                                std::to_string(at->second) + ", a collective of the same group");
+      at->second = i;
+    }
     return {};
   }
 

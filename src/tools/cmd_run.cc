@@ -23,6 +23,7 @@ using runtime::HostTensorView;
 struct Options {
   std::string plan, inputs, outputs, entry = "step";
   bool virtual_ranks = false, verify = false, json = false, mpi = false;
+  int64_t repeat = 1;
   MpiOptions mpi_options;
 };
 
@@ -91,8 +92,8 @@ Status verdict_of(const VerifyReport& report) {
 Result<TensorFile> run_on(const Options& o, std::shared_ptr<const Plan> plan,
                           const TensorFile& inputs,
                           const std::shared_ptr<runtime::ProcessWorld>& world) {
-  return world == nullptr ? execute(std::move(plan), o.entry, inputs)
-                          : execute_on_mpi(std::move(plan), o.entry, inputs, world);
+  return world == nullptr ? execute(std::move(plan), o.entry, inputs, o.repeat)
+                          : execute_on_mpi(std::move(plan), o.entry, inputs, o.repeat, world);
 }
 
 Status run(const Options& o, const std::shared_ptr<runtime::ProcessWorld>& world) {
@@ -158,6 +159,11 @@ void add_run(CLI::App& app, int& exit_code) {
   verb->add_option("--outputs", o->outputs, "safetensors file to write: output, grad.<name>")
       ->required();
   verb->add_option("--entry", o->entry, "Entry point of the plan")->capture_default_str();
+  verb->add_option("--repeat", o->repeat,
+                   "Run the entry so many times on the same inputs; the outputs are those of the "
+                   "last run")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   verb->add_flag("--verify", o->verify,
                  "Check the outputs, and those that the inputs file expects (`output`, `grad.*`): "
                  "no further from a run in f64 than rounding explains");

@@ -48,12 +48,15 @@ Result<std::vector<HostTensorView>> bind_inputs(const Program& program, const Pr
 }
 
 Result<TensorFile> execute(std::shared_ptr<const Plan> plan, const std::string& entry_name,
-                           const TensorFile& inputs) {
+                           const TensorFile& inputs, int64_t repeat) {
   SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, runtime::find_entry(plan->program, entry_name));
   SHW_ASSIGN_OR_RETURN(const std::vector<HostTensorView> views,
                        bind_inputs(plan->program, *entry, inputs));
   SHW_ASSIGN_OR_RETURN(const auto ranks, runtime::VirtualRanks::create(plan));
-  SHW_ASSIGN_OR_RETURN(const std::vector<HostTensor> outputs, ranks->run(entry_name, views));
+  std::vector<HostTensor> outputs;
+  for (int64_t i = 0; i < repeat; ++i) {
+    SHW_ASSIGN_OR_RETURN(outputs, ranks->run(entry_name, views));
+  }
   return named_outputs(plan->program, *entry, outputs);
 }
 

@@ -18,9 +18,10 @@ Result<std::vector<runtime::HostTensorView>> bind_inputs(const Program& program,
                                                          const ProgramEntry& entry,
                                                          const import::TensorFile& file);
 
-// Runs the entry on the file's tensors. Outputs are whole tensors; what does not exist is left out.
+// Runs the entry `repeat` times on the file's tensors. Outputs are whole tensors, of the last run;
+// what does not exist is left out.
 Result<import::TensorFile> execute(std::shared_ptr<const Plan> plan, const std::string& entry,
-                                   const import::TensorFile& inputs);
+                                   const import::TensorFile& inputs, int64_t repeat = 1);
 
 // Whole outputs of an entry under their ports' names; what does not exist is left out.
 import::TensorFile named_outputs(const Program& program, const ProgramEntry& entry,

@@ -23,12 +23,15 @@ Result<std::shared_ptr<runtime::ProcessWorld>> join_mpi(const MpiOptions& option
 
 Result<import::TensorFile> execute_on_mpi(std::shared_ptr<const Plan> plan,
                                           const std::string& entry_name,
-                                          const import::TensorFile& inputs,
+                                          const import::TensorFile& inputs, int64_t repeat,
                                           std::shared_ptr<runtime::ProcessWorld> world) {
   SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, runtime::find_entry(plan->program, entry_name));
   SHW_ASSIGN_OR_RETURN(const auto views, bind_inputs(plan->program, *entry, inputs));
   SHW_ASSIGN_OR_RETURN(const auto rank, runtime::ProcessRank::create(plan, std::move(world)));
-  SHW_ASSIGN_OR_RETURN(const auto outputs, rank->run(entry_name, views));
+  std::vector<runtime::HostTensor> outputs;
+  for (int64_t i = 0; i < repeat; ++i) {
+    SHW_ASSIGN_OR_RETURN(outputs, rank->run(entry_name, views));
+  }
   return named_outputs(plan->program, *entry, outputs);
 }
 

@@ -16,11 +16,11 @@ struct MpiOptions {
 
 Result<std::shared_ptr<runtime::ProcessWorld>> join_mpi(const MpiOptions& options);
 
-// Runs the entry with the other processes, which call it with the same arguments. Whole outputs on
-// rank 0, none on the others.
+// Runs the entry `repeat` times with the other processes, which call it with the same arguments.
+// Whole outputs of the last run on rank 0, none on the others.
 Result<import::TensorFile> execute_on_mpi(std::shared_ptr<const Plan> plan,
                                           const std::string& entry,
-                                          const import::TensorFile& inputs,
+                                          const import::TensorFile& inputs, int64_t repeat,
                                           std::shared_ptr<runtime::ProcessWorld> world);
 
 // Ends the process after a failed run. Other ranks may be dead or stopped: MPI's own end, which

@@ -1,5 +1,6 @@
 #include "cts/backends.h"
 
+#include "cts/mpi_world.h"
 #include "runtime/cpu/device.h"
 #include "runtime/null/channel.h"
 #include "strict/device.h"
@@ -44,6 +45,11 @@ const std::vector<Exemption> kStrict = {
 }  // namespace
 
 const std::vector<Backend>& backends() {
+  static const std::vector<Backend> mpi = {
+      {"mpi",
+       []() -> std::shared_ptr<Device> { return std::make_shared<runtime::cpu::CpuDevice>(); },
+       as_they_are, mpi_exemptions()}};
+  if (mpi_world() != nullptr) return mpi;
   static const std::vector<Backend> all = {
       {"cpu",
        []() -> std::shared_ptr<Device> { return std::make_shared<runtime::cpu::CpuDevice>(); },

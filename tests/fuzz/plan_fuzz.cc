@@ -1,12 +1,13 @@
-// read_plan on any bytes: a status or a sound plan, never anything else. The trailer is made good
-// first, so that what the fuzzer changes gets past the checksum; the seeds of the corpus are whole
-// plans.
+// read_plan on any bytes: a status or a sound plan, never anything else; and what it accepts, runs
+// (plan_fuzz_run.h). The trailer is made good first, so that what the fuzzer changes gets past the
+// checksum; the seeds of the corpus are whole plans.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
 
 #include "plan/plan.h"
+#include "plan_fuzz_run.h"
 #include "support/hash.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -25,5 +26,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::vector<uint8_t> written = shw::write_plan(*plan);
   const shw::Result<Plan> again = shw::read_plan(written);
   if (!again.ok() || shw::write_plan(*again) != written) std::abort();
+  constexpr uint64_t kThreadsEvery = 16;  // threads take longer than all the rest
+  if (shw::fuzz::is_small(plan->program))
+    shw::fuzz::run_plan(*plan, plan->checksum % kThreadsEvery == 0);
   return 0;
 }

@@ -13,8 +13,13 @@ mkdir -p build
 fuzz() {  # one target; its report is a line, or the end of its log
   local name=$1 found=build/asan/found/$1 log=build/asan/$1.log
   mkdir -p "$found"
+  local corpus=("$found" "tests/fuzz/corpus/$name")
+  if [ "$name" = plan_fuzz ]; then  # plans of this version of the format, with every kernel
+    build/asan/bin/plan_seeds build/asan/found/plan_seeds || return 1
+    corpus+=(build/asan/found/plan_seeds)
+  fi
   if build/asan/bin/"$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1 \
-    -artifact_prefix="$found/failed-" "$found" "tests/fuzz/corpus/$name" >"$log" 2>&1; then
+    -artifact_prefix="$found/failed-" "${corpus[@]}" >"$log" 2>&1; then
     echo "$name: clean, $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs in $seconds s"
   else
     tail -n 40 "$log"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Worlds of several processes, as mpirun starts them: collectives, a model, ranks that die or stop, two hosts.
 
-usage: mpi_test.py --mpirun MPIRUN --ranks BINARY --plugin LIBRARY --shardwise BINARY --project DIR [--kills N] [TEST…]
+usage: mpi_test.py --mpirun MPIRUN --ranks BINARY --cts BINARY --plugin LIBRARY --shardwise BINARY --project DIR [--kills N] [TEST…]
   --kills N   how many ranks are killed, and how many are stopped (default 2 each)
 """
 import argparse
@@ -16,9 +16,10 @@ import sys
 import tempfile
 import time
 import unittest
+import xml.etree.ElementTree
 
 parser = argparse.ArgumentParser()
-for option in ("mpirun", "ranks", "plugin", "shardwise", "project"):
+for option in ("mpirun", "ranks", "cts", "plugin", "shardwise", "project"):
     parser.add_argument("--" + option, required=True)
 parser.add_argument("--kills", type=int, default=2)
 A, REST = parser.parse_known_args()
@@ -62,6 +63,29 @@ def is_alive(pid):
         return False
 
 
+def ranks_of(mpirun_pid):
+    """The processes that mpirun has started, by rank."""
+    found = {}
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1]) != mpirun_pid:
+                continue
+            rank = re.search(rb"\0OMPI_COMM_WORLD_RANK=(\d+)\0", (folder / "environ").read_bytes())
+        except (FileNotFoundError, ProcessLookupError, PermissionError):
+            continue
+        if rank:
+            found[int(rank[1])] = int(folder.name)
+    return found
+
+
+def seconds_used(pid):
+    try:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class Mpi(unittest.TestCase):
     def ok(self, result):
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
@@ -70,6 +94,29 @@ class Mpi(unittest.TestCase):
     def test_collectives_give_the_bits_of_virtual_ranks(self):
         out = self.ok(mpirun(4, A.ranks, A.plugin, "conformance"))
         self.assertRegex(out, r"\d+ cases, the bits of virtual ranks")
+
+    def test_the_conformance_suite(self):
+        """The cases that cpu, null and strict pass, in jobs of every size that one of them asks for."""
+        passed, exempt = set(), {}
+        for ranks in 1, 2, 3, 4, 8:
+            report = TMP / f"cts{ranks}"
+            program = f'exec "$0" --gtest_filter="*/mpi" --gtest_output=xml:{report}.$OMPI_COMM_WORLD_RANK'
+            self.ok(mpirun(ranks, "sh", "-c", program, A.cts, options=["-x", "SHW_CTS_MPI_PLUGIN=" + A.plugin]))
+            for case in xml.etree.ElementTree.parse(f"{report}.0").iter("testcase"):
+                test = case.get("classname").split("/")[1] + "." + case.get("name").split("/")[0]
+                skipped = case.find("skipped")
+                if skipped is None:
+                    passed.add(test)
+                else:
+                    exempt[test] = skipped.get("message").splitlines()[-1]
+        exempt = {test: reason for test, reason in exempt.items() if test not in passed}
+        for reason in sorted(set(exempt.values())):
+            tests = sorted(test for test, r in exempt.items() if r == reason)
+            print(f"exempt, {reason}: {len(tests)}: {' '.join(tests)}", flush=True)
+        print(f"{len(passed)} cases pass on MPI ranks, {len(exempt)} are exempt", flush=True)
+        self.assertGreaterEqual(len([test for test in passed if test.startswith("ChannelTest.")]), 5, passed)
+        self.assertGreaterEqual(len([test for test in passed if test.startswith("ExecutorTest.")]), 4, passed)
+        self.assertNotIn("this MPI job has another number of ranks", exempt.values())
 
     def test_different_programs_are_refused(self):
         out = self.ok(mpirun(3, A.ranks, A.plugin, "programs"))
@@ -100,8 +147,8 @@ class Mpi(unittest.TestCase):
         subprocess.run([A.shardwise, "run", self.llama(), "--virtual-ranks", "--inputs", TENSORS, "--outputs", out], check=True, capture_output=True)
         return out.read_bytes()
 
-    def run_llama(self, out):
-        return [A.shardwise, "run", self.llama(), "--mpi", "--inputs", TENSORS, "--outputs", out, "--verify", "--timeout", "60"]
+    def run_llama(self, out, *options, timeout_s=60):
+        return [A.shardwise, "run", self.llama(), "--mpi", "--inputs", TENSORS, "--outputs", out, "--verify", "--timeout", str(timeout_s), *options]
 
     def test_llama_gives_the_bits_of_virtual_ranks(self):
         out = TMP / "mpi.safetensors"
@@ -130,21 +177,9 @@ class Mpi(unittest.TestCase):
         self.assertIn("ran 'step' on 8 MPI ranks", self.ok(r))
         self.assertEqual(out.read_bytes(), self.virtual_llama())
 
-    def lose_a_rank(self, how, seed, timeout_s=2.0, launch=(A.mpirun,)):
-        """Kills or stops one of four ranks in the middle of their work; the others report, end by themselves and leave nothing."""
-        chance = random.Random(seed)
-        before = left_behind()
-        log = TMP / f"lost{how}{seed}.txt"
-        with open(log, "w") as sink:
-            job = subprocess.Popen([*launch, "-n", "4", *COMMON, *RECOVER, A.ranks, A.plugin, "endless", str(timeout_s)],
-                                   stdout=sink, stderr=subprocess.STDOUT, env=ENVIRONMENT)
+    def take_away(self, job, log, pids, how, chance, timeout_s, quick_end=True):
+        """Kills or stops one of the ranks; every other one must end by itself in time. Its number, and who is left."""
         try:
-            pids, end = {}, time.time() + 90
-            while len(pids) < 4 and time.time() < end:
-                pids = {int(r): int(p) for r, p in re.findall(r"^rank (\d) pid (\d+) runs$", log.read_text(), re.M)}
-                time.sleep(0.02)
-            self.assertEqual(len(pids), 4, log.read_text())
-            time.sleep(chance.uniform(0, 0.3))
             victim = chance.choice(sorted(pids))
             os.kill(pids[victim], how)
             lost_at = time.time()
@@ -152,13 +187,15 @@ class Mpi(unittest.TestCase):
             # The time-out, the moment in which the others are asked, and what a busy machine takes.
             while any(is_alive(p) for p in survivors.values()) and time.time() < lost_at + timeout_s + 15:
                 time.sleep(0.02)
+            took = time.time() - lost_at
             alive = [r for r, p in survivors.items() if is_alive(p)]
             self.assertEqual(alive, [], f"ranks that hang, of a job that lost {victim}: {log.read_text()}")
+            return victim, survivors, took
         finally:
             for pid in pids.values():
                 if is_alive(pid):
                     os.kill(pid, signal.SIGKILL)
-            if len(launch) > 1:  # OpenMPI 4.1's mpirun does not notice that its last ranks have ended on another host
+            if not quick_end:  # OpenMPI 4.1's mpirun does not notice that its last ranks have ended on another host
                 time.sleep(0.5)
                 job.terminate()
             try:
@@ -167,6 +204,24 @@ class Mpi(unittest.TestCase):
                 job.kill()
                 job.wait()
                 raise
+
+    def lose_a_rank(self, how, seed, timeout_s=2.0, launch=(A.mpirun,)):
+        """Kills or stops one of four ranks in the middle of their work; the others report, end by themselves and leave nothing."""
+        chance = random.Random(seed)
+        before = left_behind()
+        log = TMP / f"lost{how}{seed}.txt"
+        with open(log, "w") as sink:
+            job = subprocess.Popen([*launch, "-n", "4", *COMMON, *RECOVER, A.ranks, A.plugin, "endless", str(timeout_s)],
+                                   stdout=sink, stderr=subprocess.STDOUT, env=ENVIRONMENT)
+        pids, end = {}, time.time() + 90
+        while len(pids) < 4 and time.time() < end:
+            pids = {int(r): int(p) for r, p in re.findall(r"^rank (\d) pid (\d+) runs$", log.read_text(), re.M)}
+            time.sleep(0.02)
+        if len(pids) < 4:
+            job.kill()
+        self.assertEqual(len(pids), 4, log.read_text())
+        time.sleep(chance.uniform(0, 0.3))
+        victim, survivors, _ = self.take_away(job, log, pids, how, chance, timeout_s, quick_end=len(launch) == 1)
         text = log.read_text()
         reports = {int(r): (float(s), int(c), m) for r, s, c, m in
                    re.findall(r"^rank (\d) reports after ([\d.]+) s: code (\d+): (.*)$", text, re.M)}
@@ -178,6 +233,35 @@ class Mpi(unittest.TestCase):
         self.assertEqual(settled_left_behind(before), set())
         return max(seconds for seconds, _, _ in reports.values())
 
+    def lose_a_rank_of_the_tool(self, how, seed, timeout_s=4.0, ranks=8):
+        """The same of `mpirun -n 8 shardwise run`: LLaMA, step after step."""
+        chance = random.Random(seed)
+        before = left_behind()
+        log = TMP / f"tool{how}{seed}.txt"
+        command = [*self.run_llama(TMP / "never.safetensors", "--repeat", "1000000000", timeout_s=timeout_s)]
+        with open(log, "w") as sink:
+            job = subprocess.Popen([A.mpirun, "-n", str(ranks), *COMMON, *RECOVER, *map(str, command)],
+                                   stdout=sink, stderr=subprocess.STDOUT, env=ENVIRONMENT)
+        pids, end = {}, time.time() + 60
+        while len(pids) < ranks and job.poll() is None and time.time() < end:
+            pids = ranks_of(job.pid)
+            time.sleep(0.02)
+        # All have begun to compute: a rank's time on the processor shows it.
+        while not all(seconds_used(p) > 0.5 for p in pids.values()) and job.poll() is None and time.time() < end:
+            time.sleep(0.02)
+        if len(pids) < ranks or job.poll() is not None:
+            job.kill()
+        self.assertEqual(len(pids), ranks, log.read_text())
+        time.sleep(chance.uniform(0, 0.5))
+        victim, survivors, took = self.take_away(job, log, pids, how, chance, timeout_s)
+        text = log.read_text()
+        reports = dict(re.findall(r"^rank (\d): error: ((?:DEADLINE_EXCEEDED|ABORTED): .*)$", text, re.M))
+        self.assertEqual(set(map(int, reports)), set(survivors), text)
+        for message in reports.values():
+            self.assertIn(f"rank {victim}", message)
+        self.assertEqual(settled_left_behind(before), set())
+        return took
+
     def test_a_killed_rank_is_an_error_on_the_others(self):
         for seed in range(A.kills):
             slowest = self.lose_a_rank(signal.SIGKILL, seed)
@@ -187,6 +271,16 @@ class Mpi(unittest.TestCase):
         for seed in range(A.kills):
             slowest = self.lose_a_rank(signal.SIGSTOP, seed + 1000)
             print(f"stopped {seed}: the last report came after {slowest:.2f} s, time-out 2 s", flush=True)
+
+    def test_a_killed_rank_of_the_tool_is_an_error_on_the_others(self):
+        for seed in range(A.kills):
+            took = self.lose_a_rank_of_the_tool(signal.SIGKILL, seed)
+            print(f"killed {seed}: the last of 7 ranks ended after {took:.2f} s, time-out 4 s", flush=True)
+
+    def test_a_stopped_rank_of_the_tool_is_an_error_on_the_others(self):
+        for seed in range(A.kills):
+            took = self.lose_a_rank_of_the_tool(signal.SIGSTOP, seed + 1000)
+            print(f"stopped {seed}: the last of 7 ranks ended after {took:.2f} s, time-out 4 s", flush=True)
 
 
 if __name__ == "__main__":

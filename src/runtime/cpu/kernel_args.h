@@ -28,14 +28,15 @@ Prepared make_kernel(A&&... a) {
   return std::unique_ptr<HostKernel>(std::make_unique<K>(std::forward<A>(a)...));
 }
 
-// At least `inputs` inputs and `outputs` outputs, of which these are all there.
+// At least `inputs` inputs, of which these are all there, and exactly `outputs` outputs: the
+// workspace lies behind them. 0: the kernel counts its outputs itself, as they may be absent.
 inline Status expect_operands(const KernelArgs& args, size_t inputs, size_t outputs = 1) {
-  bool good = args.inputs.size() >= inputs && args.outputs.size() >= outputs;
+  bool good = args.inputs.size() >= inputs && (outputs == 0 || args.outputs.size() == outputs);
   for (size_t i = 0; good && i < inputs; ++i) good = args.inputs[i] != nullptr;
   for (size_t i = 0; good && i < outputs; ++i) good = args.outputs[i] != nullptr;
   if (good) return {};
-  return invalid_argument("the step lacks an operand: the kernel takes " + std::to_string(inputs) +
-                          " and makes " + std::to_string(outputs));
+  return invalid_argument("the step has other operands than its kernel, which takes " +
+                          std::to_string(inputs) + " or more and makes " + std::to_string(outputs));
 }
 
 // Sizes that a workspace is computed from. Windows with stride 0 can be far larger than any memory;

@@ -6,8 +6,9 @@ Result<size_t> check_norm(const KernelArgs& args, const TensorType& x,
                           std::initializer_list<const TensorType*> stats,
                           std::initializer_list<const TensorType*> parameters) {
   const Dims& shape = x.shape;
-  const Dims normalised(args.attrs.get_ints(AttrKey::kNormalizedShape));
-  bool fits = !normalised.empty() && normalised.size() <= shape.size() && is_floating(x.dtype);
+  const std::vector<int64_t>& given = args.attrs.get_ints(AttrKey::kNormalizedShape);
+  bool fits = !given.empty() && given.size() <= shape.size() && is_floating(x.dtype);
+  const Dims normalised = fits ? Dims(given) : Dims();
   const size_t from = fits ? shape.size() - normalised.size() : 0;
   Dims stat = shape;
   for (size_t d = from; fits && d < shape.size(); ++d) {

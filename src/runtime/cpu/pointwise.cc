@@ -152,8 +152,7 @@ template Prepared make_pointwise(const KernelArgs&, const std::array<size_t, 3>&
 Prepared make_binary(const KernelArgs& args, const PointwiseOp<2>& op,
                      std::optional<Dtype> compute) {
   const auto there = [&](size_t i) { return i < args.inputs.size() && args.inputs[i] != nullptr; };
-  if (args.outputs.empty() || args.outputs[0] == nullptr)
-    return invalid_argument("the step has no result");
+  SHW_RETURN_IF_ERROR(expect_operands(args, 0));
   if (there(0) && there(1)) return make_pointwise(args, std::array<size_t, 2>{0, 1}, op, compute);
   const size_t tensor = there(0) ? 0 : 1;
   if (!there(tensor)) return invalid_argument("the step has no tensor operand");

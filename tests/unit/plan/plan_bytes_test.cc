@@ -74,6 +74,19 @@ TEST(PlanBytes, AnotherFormatVersionSaysBothSides) {
   EXPECT_NE(plan.status().message().find("reads version 1"), std::string::npos);
 }
 
+// Before the memory pass a storage has no place: such a program is not for the executor.
+TEST(PlanBytes, AProgramWithoutItsMemoryPlanIsRefused) {
+  Plan plan = sample_plan();
+  for (ProgramStorage& s : plan.program.storages) s.offset_bytes = -1;
+  plan.program.arena_bytes = plan.program.live_peak_bytes = 0;
+  ASSERT_TRUE(verify(plan.program, false).ok());
+  const auto read = read_plan(write_plan(plan));
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.status().code(), Code::kDataLoss);
+  EXPECT_NE(read.status().message().find("offset -1 is not a multiple"), std::string::npos)
+      << read.status().message();
+}
+
 TEST(PlanBytes, AGraphIsNoPlan) {
   Bytes bytes = write_plan(sample_plan());
   std::memcpy(bytes.data() + 4, "SWGR", 4);

@@ -138,6 +138,36 @@ TEST(Verify, SeesAcrossStreams) {
   EXPECT_TRUE(verify(p, true).ok());
 }
 
+// The members of a group meet in the order of their steps: two that may run at once could meet
+// crosswise, each rank in another one.
+TEST(Verify, OrdersTheCollectivesOfAGroup) {
+  Program p = sample_program();
+  p.steps[3].collective.axes = {1};
+  EXPECT_TRUE(verify(p, true).ok()) << "steps 0 and 3: in order on their stream";
+  p.steps.insert(p.steps.begin() + 1, p.steps[0]);  // gathers again, on the other stream
+  ProgramStep& twin = p.steps[1];
+  const StorageId storage =
+      p.storages.push_back({256, StorageKind::kArena, UINT32_MAX, p.arena_bytes});
+  ProgramValue result = p.values[twin.outputs[0]];
+  result.storage = storage;
+  twin.outputs = {p.values.push_back(result)};
+  twin.stream = Stream::kCompute;
+  twin.records = kNoEvent;
+  ++p.entries[0].num_steps;
+  p.arena_bytes += 256;
+  const Status s = verify(p, true);
+  EXPECT_NE(s.message().find("step 1 (all_gather): it may run beside step 0"), std::string::npos)
+      << s.message();
+  twin.waits = {0};
+  EXPECT_TRUE(verify(p, true).ok()) << verify(p, true).message();
+  twin.waits = {};
+  twin.collective.axes = {1, 0};  // another group
+  p.values[twin.outputs[0]].type = row_major(Dtype::kF32, {8, 2, 8});
+  p.storages[storage].bytes = 512;
+  p.arena_bytes += 256;
+  EXPECT_TRUE(verify(p, true).ok()) << verify(p, true).message();
+}
+
 TEST(HappensBefore, KnowsStreamsAndEvents) {
   const HappensBefore order(sample_program());
   EXPECT_TRUE(order.before(0, 1));  // by its event

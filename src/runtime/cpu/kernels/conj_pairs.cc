@@ -34,8 +34,8 @@ class ConjPairs final : public HostKernel {
 Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
-  if (in.shape != out.shape || in.dtype != Dtype::kF64 || out.dtype != Dtype::kF64 ||
-      in.rank() == 0 || in.shape.back() != 2)
+  if (args.inputs.size() != 1 || in.shape != out.shape || in.dtype != Dtype::kF64 ||
+      out.dtype != Dtype::kF64 || in.rank() == 0 || in.shape.back() != 2)
     return bad_types(to_string(in) + " has no pairs of f64 for " + to_string(out));
   return make_kernel<ConjPairs>(args);
 }

@@ -39,6 +39,7 @@ class MulPairs final : public HostKernel {
 Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 2));
   const TensorType& out = *args.outputs[0];
+  if (args.inputs.size() != 2) return bad_types("a product of pairs has two factors");
   for (const TensorType* t : {args.inputs[0], args.inputs[1], &out})
     if (t->dtype != Dtype::kF64 || t->rank() == 0 || t->shape.back() != 2 ||
         !broadcasts_to(t->shape, out.shape))
