@@ -283,8 +283,9 @@ class Lowering {
         of_result ? result_layout(n, 0) : redistributor_.canonical(a_.operands(n)[0]);
     if (def.is_random || local_shape(shape, layout, mesh_) != shape)
       set_place(attrs, shape, layout);
-    // Each random node draws its own numbers, in every run the same.
-    if (def.is_random && !attrs.has(AttrKey::kSeed)) attrs.set(AttrKey::kSeed, int64_t{n.v});
+    // Each random node of the caller's graph draws its own numbers, whatever rewrites make of it.
+    if (def.is_random && !attrs.has(AttrKey::kSeed))
+      attrs.set(AttrKey::kSeed, int64_t{g_.origin(n).v});
   }
   double cost_of(NodeId n) const {
     return options_.compute_us.empty() ? 0 : options_.compute_us[n.v];

@@ -32,6 +32,7 @@ Result<Graph> run_rewrites(Graph graph, const RewriteOptions& options,
                            std::vector<PassStats>* stats, const Monitor* monitor) {
   const std::pair<const GraphPass*, bool> passes[] = {
       {&kCleanUp, true},
+      {&kRunTimeSeed, true},
       {&kViewMmToEinsum, options.einsum},
       {&kBiasedLinearToEinsum, options.einsum && options.biased_einsum},
       {&kChoicePoints, true}};

@@ -15,7 +15,7 @@ bool is_list(ParamKind kind) {
 
 bool is_operand(ParamKind kind) {
   return kind == ParamKind::kTensor || kind == ParamKind::kOptionalTensor || is_list(kind) ||
-         kind == ParamKind::kTensorOrScalar;
+         kind == ParamKind::kTensorOrScalar || kind == ParamKind::kTrailingTensor;
 }
 
 bool fits(ParamKind kind, const AttrValue& value) {
@@ -41,6 +41,7 @@ bool fits(ParamKind kind, const AttrValue& value) {
     case ParamKind::kOptionalTensor:
     case ParamKind::kTensorList:
     case ParamKind::kOptionalTensorList:
+    case ParamKind::kTrailingTensor:
     case ParamKind::kIgnored:
       break;
   }
@@ -90,6 +91,7 @@ class NodeCheck {
           SHW_RETURN_IF_ERROR(check_operand(element, p.name, operands_[k]));
         continue;
       }
+      if (k == operands_.size() && p.kind == ParamKind::kTrailingTensor) continue;
       if (k == operands_.size())
         return invalid_argument(std::string(op_name(def_.kind)) + " has " + std::to_string(k) +
                                 " operands; " + quoted(p.name) + " is missing");
@@ -104,7 +106,7 @@ class NodeCheck {
 
   Status check_operand(ParamKind kind, std::string_view name, NodeId operand) const {
     if (!operand.valid()) {
-      if (kind == ParamKind::kOptionalTensor) return {};
+      if (kind == ParamKind::kOptionalTensor || kind == ParamKind::kTrailingTensor) return {};
       const auto key = attr_key_from_name(name);
       if (kind == ParamKind::kTensorOrScalar && key && attrs_.has(*key)) return {};
       return invalid_argument("operand " + quoted(name) + " is absent");

@@ -22,6 +22,7 @@ using runtime::HostTensorView;
 
 struct Options {
   std::string plan, inputs, outputs, entry = "step";
+  int64_t seed = 0, offset = 0;
   bool virtual_ranks = false, verify = false, json = false, mpi = false;
   MpiOptions mpi_options;
 };
@@ -99,7 +100,8 @@ Status run(const Options& o, const std::shared_ptr<runtime::ProcessWorld>& world
   SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, import::read_file(o.plan));
   SHW_ASSIGN_OR_RETURN(Plan read, read_plan(bytes));
   const auto plan = std::make_shared<const Plan>(std::move(read));
-  SHW_ASSIGN_OR_RETURN(const TensorFile inputs, import::read_safetensors(o.inputs));
+  SHW_ASSIGN_OR_RETURN(TensorFile inputs, import::read_safetensors(o.inputs));
+  add_seeds(plan->program, o.seed, o.offset, inputs);
   SHW_ASSIGN_OR_RETURN(const TensorFile outputs, run_on(o, plan, inputs, world));
   if (world != nullptr && world->rank() != 0) return {};
   SHW_RETURN_IF_ERROR(import::write_safetensors(o.outputs, outputs));
@@ -158,6 +160,13 @@ void add_run(CLI::App& app, int& exit_code) {
   verb->add_option("--outputs", o->outputs, "safetensors file to write: output, grad.<name>")
       ->required();
   verb->add_option("--entry", o->entry, "Entry point of the plan")->capture_default_str();
+  verb->add_option("--seed", o->seed,
+                   "Seed of the random numbers, where the inputs file has none (seed.random)")
+      ->capture_default_str();
+  verb->add_option(
+          "--seed-offset", o->offset,
+          "With --seed: another number draws other numbers, such as the number of the step")
+      ->capture_default_str();
   verb->add_flag("--verify", o->verify,
                  "Check the outputs, and those that the inputs file expects (`output`, `grad.*`): "
                  "no further from a run in f64 than rounding explains");
