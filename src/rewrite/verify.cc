@@ -161,6 +161,7 @@ class Verifier {
   explicit Verifier(const Graph& graph) : graph_(graph) {}
 
   Status run() {
+    SHW_RETURN_IF_ERROR(check_symbols(graph_));
     for (uint32_t i = 0; i < graph_.num_nodes(); ++i) {
       Status status = check_node(NodeId{i});
       if (!status.ok()) return at_origin(std::move(status), graph_, NodeId{i});

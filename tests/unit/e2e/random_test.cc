@@ -59,7 +59,7 @@ std::shared_ptr<const Plan> plan_on(const std::string& mesh, const std::string& 
 }
 
 struct Seed {
-  int64_t seed, offset;
+  int64_t seed = 0, offset = 0;
 };
 
 class Model {
@@ -182,6 +182,35 @@ TEST(RandomNumbers, DoNotDependOnRulesAndAreVerified) {
     const auto report = verify_run(model->plan(), in, views, {}, {}, monitor);
     ASSERT_TRUE(report.ok()) << report.status().message();
     EXPECT_EQ(report->num_wrong, 0);
+  }
+}
+
+// The executor keeps the seed, and every run counts the offset up.
+constexpr char kKept[] = R"(
+input seed.kept: %seed : i64[2] {storage=state}
+input constant.one: %one : i64[2] {data="00000000000000000100000000000000"}
+%next = add(%seed, %one) : i64[2]
+%r = rand(size=[16,32], dtype=f32) : f32[16,32]
+return output.r = %r, update.seed.kept = %next in_place
+)";
+
+TEST(RandomNumbers, OfASeedThatTheExecutorKeepsChangeByThemselves) {
+  for (const char* mesh : {"a=1", "a=2,b=2"}) {
+    Model model(plan_on(mesh, kKept));
+    EXPECT_TRUE(model.plan().program.entries[0].inputs.empty());
+    const Seed seed{7, 3};
+    const HostTensorView kept{row_major(Dtype::kI64, {2}), &seed};
+    ASSERT_TRUE(model.ranks().write_state("seed.kept", kept).ok());
+    const Tensors first = model.run({}), second = model.run({});
+    EXPECT_NE(first, second);
+    const auto now = model.ranks().read_state("seed.kept");
+    ASSERT_TRUE(now.ok()) << now.status().message();
+    Seed counted;
+    std::memcpy(&counted, now->data.data(), sizeof counted);
+    EXPECT_EQ(counted.seed, 7);
+    EXPECT_EQ(counted.offset, 5);
+    ASSERT_TRUE(model.ranks().write_state("seed.kept", kept).ok());
+    EXPECT_EQ(model.run({}), first);
   }
 }
 
