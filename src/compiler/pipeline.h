@@ -12,6 +12,7 @@
 #include "placement/constraints.h"
 #include "placement/overlap.h"
 #include "plan/plan.h"
+#include "rewrite/expand_symbols.h"
 #include "sharding/layout.h"
 #include "solver/problem.h"
 #include "strategy/strategies.h"
@@ -27,6 +28,8 @@ struct CompileOptions {
   Rules rules = Rules::kFull;
   // Entries to make of a training graph (ops/entries.h: training_entries); empty: the graph's own.
   std::vector<std::string> entries{};
+  // Sizes to plan for, of symbols in the graph: rewrite/expand_symbols.h.
+  std::vector<BucketSizes> buckets{};
   bool strided = false;        // offer strided shards (strategy/strided_rules.h)
   std::string input_layout{};  // "S(0)R"; empty, "free": free
   std::string output_layout{};

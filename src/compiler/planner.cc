@@ -72,6 +72,9 @@ uint64_t hash_of(const CompileOptions& o) {
     for (const auto& [name, layout] : *ports)
       h = hash_bytes(layout, hash_bytes(name, hash_combine(h, ports == &o.inputs ? 5 : 6)));
   for (const std::string& name : o.entries) h = hash_bytes(name, hash_combine(h, 7));
+  for (const BucketSizes& b : o.buckets)
+    h = hash_span(std::span<const int64_t>(b.sizes),
+                  hash_bytes(b.symbol, hash_bytes(b.entry, hash_combine(h, 8))));
   for (const std::string& name : o.without) h = hash_bytes(name, hash_combine(h, 4));
   return o.strided ? hash_combine(h, 2) : h;  // plans without it keep their hash
 }
@@ -193,6 +196,9 @@ Status Planner::prepare(std::span<const uint8_t> graph_bytes, Monitor& monitor) 
   if (options_.keep_graph) source_.assign(graph_bytes.begin(), graph_bytes.end());
 
   SHW_RETURN_IF_ERROR(watch.next("rewrite"));
+  if (!graph_.symbols().table.empty() || !options_.buckets.empty()) {
+    SHW_ASSIGN_OR_RETURN(graph_, expand_symbols(graph_, options_.buckets));
+  }
   SHW_ASSIGN_OR_RETURN(graph_, run_rewrites(std::move(graph_),
                                             {.einsum = options_.einsum,
                                              .biased_einsum = options_.rules == Rules::kFull},
@@ -245,7 +251,7 @@ bool Planner::serves(const CompileOptions& o) const {
   return o.mesh == options_.mesh && o.hardware == options_.hardware && o.rules == options_.rules &&
          o.strided == options_.strided && o.einsum == options_.einsum &&
          o.keep_graph == options_.keep_graph && o.entries == options_.entries &&
-         o.optimizer_factor == options_.optimizer_factor &&
+         o.buckets == options_.buckets && o.optimizer_factor == options_.optimizer_factor &&
          o.grad_reduce_dtype == options_.grad_reduce_dtype && o.overlap == options_.overlap &&
          (o.overlap.kind == Overlap::kNone || o.without == options_.without);
 }

@@ -91,8 +91,11 @@ std::string first_difference(const Graph& a, const Graph& b, const DiffOptions& 
   }
   if (a.num_nodes() != b.num_nodes())
     return std::to_string(a.num_nodes()) + " nodes against " + std::to_string(b.num_nodes());
-  const std::string d = list_difference("input", a.inputs(), b.inputs());
-  return d.empty() ? list_difference("output", a.outputs(), b.outputs()) : d;
+  std::string d = list_difference("input", a.inputs(), b.inputs());
+  if (d.empty()) d = list_difference("output", a.outputs(), b.outputs());
+  const std::vector<EntryInfo> entries_a = a.entries(), entries_b = b.entries();
+  if (d.empty() && a.symbols() != b.symbols()) d = "symbols, or expressions of them, differ";
+  return d.empty() ? list_difference("entry point", std::span(entries_a), std::span(entries_b)) : d;
 }
 
 }  // namespace shw

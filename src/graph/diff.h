@@ -12,7 +12,7 @@ struct DiffOptions {
 };
 
 // Empty when the graphs are equal: nodes in the same order with the same names, ops, operands,
-// attributes, types and metadata, and the same inputs and outputs.
+// attributes, types and metadata, and the same inputs, outputs and entries.
 std::string first_difference(const Graph& a, const Graph& b, const DiffOptions& options = {});
 
 }  // namespace shw

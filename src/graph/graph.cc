@@ -72,7 +72,7 @@ bool InputInfo::operator==(const InputInfo& o) const {
   const bool same_data =
       data == o.data || (data != nullptr && o.data != nullptr && *data == *o.data);
   return node == o.node && role == o.role && name == o.name && position == o.position &&
-         storage == o.storage && same_data;
+         storage == o.storage && same_data && sizes == o.sizes;
 }
 
 std::vector<EntryInfo> Graph::entries() const {
@@ -98,6 +98,7 @@ void Graph::derive_from(const Graph& source) {
   origin_names_ = source.origin_names_ != nullptr
                       ? source.origin_names_
                       : std::make_shared<const IndexVec<NodeId, std::string>>(source.names_);
+  symbols_.table = source.symbols_.table;
 }
 
 void Graph::set_origin(NodeId n, NodeId origin) {
@@ -141,6 +142,67 @@ UserTable::UserTable(const Graph& graph) : first_(graph.num_nodes() + 1, 0) {
       if (o.valid()) users_[next[o.v]++] = NodeId{i};
 }
 
+namespace {
+
+// At the hints the expressions are the numbers.
+Status check_exprs(std::span<const Expr> exprs, std::span<const int64_t> numbers,
+                   const GraphSymbols& symbols, std::span<const int64_t> hints) {
+  if (exprs.size() != numbers.size())
+    return invalid_argument(std::to_string(exprs.size()) + " expressions stand for " +
+                            std::to_string(numbers.size()) + " numbers");
+  for (size_t i = 0; i < exprs.size(); ++i) {
+    SHW_RETURN_IF_ERROR(check_expr(exprs[i], symbols.table.size()));
+    const auto value = value_of(exprs[i], hints);
+    if (value != numbers[i])
+      return invalid_argument("at the hints " + to_string(exprs[i], symbols.table) + " is " +
+                              (value ? std::to_string(*value) : "too large") + ", not " +
+                              std::to_string(numbers[i]));
+  }
+  return {};
+}
+
+Status check_attr_exprs(const Attrs& attrs, AttrKey key, const AttrExprs& exprs,
+                        const GraphSymbols& symbols, std::span<const int64_t> hints) {
+  const AttrValue* value = attrs.find(key);
+  const auto* number = value == nullptr ? nullptr : std::get_if<int64_t>(value);
+  const auto* list = value == nullptr ? nullptr : std::get_if<std::vector<int64_t>>(value);
+  if (exprs.is_list ? list == nullptr : number == nullptr)
+    return invalid_argument("it has no such integers");
+  return check_exprs(
+      exprs.exprs,
+      exprs.is_list ? std::span<const int64_t>(*list) : std::span<const int64_t>(number, 1),
+      symbols, hints);
+}
+
+}  // namespace
+
+Status check_symbols(const Graph& graph) {
+  const GraphSymbols& symbols = graph.symbols();
+  SHW_RETURN_IF_ERROR(check_symbols(symbols.table));
+  const std::vector<int64_t> hints = hints_of(symbols.table);
+  for (const auto& [at, exprs] : symbols.shapes) {
+    const NodeId n{at.first};
+    SHW_CHECK(n.v < graph.num_nodes());
+    const auto results = graph.results(n);
+    Status s = at.second < results.size() && results[at.second]
+                   ? check_exprs(exprs, results[at.second]->shape.span(), symbols, hints)
+                   : invalid_argument("there is no such result");
+    if (!s.ok())
+      return at_origin(
+          {s.code(), "sizes of result " + std::to_string(at.second) + ": " + s.message()}, graph,
+          n);
+  }
+  for (const auto& [at, value] : symbols.attributes) {
+    const NodeId n{at.first};
+    SHW_CHECK(n.v < graph.num_nodes());
+    if (Status s = check_attr_exprs(graph.attrs(n), at.second, value, symbols, hints); !s.ok())
+      return at_origin(
+          {s.code(), "attribute '" + std::string(attr_key_name(at.second)) + "': " + s.message()},
+          graph, n);
+  }
+  return {};
+}
+
 uint64_t fingerprint(const Graph& graph) {
   uint64_t h = graph.num_nodes();
   for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
@@ -170,6 +232,13 @@ uint64_t fingerprint(const Graph& graph) {
     for (const auto* list : {&e.inputs, &e.outputs, &e.after})
       h = hash_span(std::span<const uint32_t>(*list), hash_combine(h, list->size()));
   }
+  const GraphSymbols& symbols = graph.symbols();
+  for (const Symbol& s : symbols.table) h = hash_combine(h, hash_of(s));
+  for (const auto& [at, exprs] : symbols.shapes)
+    h = hash_combine(hash_combine(hash_combine(h, at.first), at.second), hash_of(exprs));
+  for (const auto& [at, value] : symbols.attributes)
+    h = hash_bytes(attr_key_name(at.second),
+                   hash_combine(hash_combine(h, at.first), hash_of(value.exprs)));
   return h;
 }
 

@@ -9,6 +9,7 @@
 // A graph is built once and then read: a rewrite reads one graph and builds the next (rewrite/).
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -21,6 +22,7 @@
 #include "support/index.h"
 #include "support/status.h"
 #include "tensor/attrs.h"
+#include "tensor/symbols.h"
 #include "tensor/tensor_type.h"
 
 namespace shw {
@@ -79,6 +81,7 @@ struct InputInfo {
   InputStorage storage = InputStorage::kPort;
   // Constant: its elements, row-major. Shared between graphs that are made of one another.
   std::shared_ptr<const std::vector<uint8_t>> data = {};
+  Exprs sizes = {};  // of an input of a bucket: what its sizes were made of; empty: of numbers
   bool operator==(const InputInfo& o) const;
 };
 
@@ -88,6 +91,7 @@ struct OutputInfo {
   std::string name = {};  // result: its name, or its position "0", "1", …; else empty
   int32_t of_input = -1;  // gradient, update: index into inputs()
   bool in_place = false;  // update: it takes the place of the input, in its memory
+  Exprs sizes = {};       // as InputInfo::sizes
   bool operator==(const OutputInfo&) const = default;
 };
 
@@ -99,7 +103,21 @@ struct EntryInfo {
   std::vector<uint32_t> outputs;  // indices into Graph::outputs(), ascending
   std::vector<uint32_t> after;  // entries before this one, that ran in the same session: what they
                                 // computed is not computed again
+  // Of a bucket (rewrite/expand_symbols.h): the entry that it is one of, and the size of each
+  // symbol; -1: the entry does not depend on it.
+  std::string bucket_of = {};
+  std::vector<int64_t> bucket = {};
   bool operator==(const EntryInfo&) const = default;
+};
+
+// Sizes that are known only at run time. Types and attributes hold numbers, those at the hints of
+// the symbols; what they are made of stands here.
+struct GraphSymbols {
+  std::vector<Symbol> table;
+  std::map<std::pair<uint32_t, uint32_t>, Exprs> shapes;         // by node and result: one a dim
+  std::map<std::pair<uint32_t, AttrKey>, AttrExprs> attributes;  // by node and key
+  bool has_exprs() const { return !shapes.empty() || !attributes.empty(); }
+  bool operator==(const GraphSymbols&) const = default;
 };
 
 struct Node {
@@ -123,6 +141,9 @@ class Graph {
   void add_output(OutputInfo info) { outputs_.push_back(std::move(info)); }
 
   void set_entries(std::vector<EntryInfo> entries) { entries_ = std::move(entries); }
+
+  const GraphSymbols& symbols() const { return symbols_; }
+  GraphSymbols& symbols() { return symbols_; }
 
   uint32_t num_nodes() const { return static_cast<uint32_t>(nodes_.size()); }
   const Node& node(NodeId n) const { return nodes_[n]; }
@@ -173,6 +194,7 @@ class Graph {
   std::vector<InputInfo> inputs_;
   std::vector<OutputInfo> outputs_;
   std::vector<EntryInfo> entries_;
+  GraphSymbols symbols_;
   std::shared_ptr<const IndexVec<NodeId, std::string>> origin_names_;  // null: no rewrite built it
   std::vector<NodeId> origins_;
 };
@@ -195,6 +217,10 @@ class UserTable {
   std::vector<uint32_t> first_;
   std::vector<NodeId> users_;
 };
+
+// INVALID_ARGUMENT: symbols, or expressions of them, that contradict each other or the numbers,
+// which are their values at the hints.
+Status check_symbols(const Graph& graph);
 
 uint64_t fingerprint(const Graph& graph);  // of everything that can change a plan
 

@@ -32,6 +32,8 @@ class Reader {
   Result<Graph> run() {
     SHW_RETURN_IF_ERROR(check_header());
     SHW_RETURN_IF_ERROR(check_ops());
+    SHW_ASSIGN_OR_RETURN(graph_.symbols().table, wire::read_symbols(file_.symbols()));
+    hints_ = hints_of(graph_.symbols().table);
     SHW_RETURN_IF_ERROR(read_types());
     SHW_RETURN_IF_ERROR(check_inputs());
     const fb::uoffset_t num_nodes = count(file_.nodes());
@@ -48,6 +50,7 @@ class Reader {
     for (fb::uoffset_t i = 0; i < count(file_.outputs()); ++i)
       SHW_RETURN_IF_ERROR(read_output(*file_.outputs()->Get(i), i));
     SHW_RETURN_IF_ERROR(read_entries());
+    SHW_RETURN_IF_ERROR(check_symbols(graph_));
     return std::move(graph_);
   }
 
@@ -62,10 +65,6 @@ class Reader {
       return invalid_argument("the graph has " + std::to_string(count(file_.entry_points())) +
                               " entry points, more than the limit of " +
                               std::to_string(limits_.max_entries));
-    if (count(file_.symbols()) > 0)
-      return unimplemented("the graph has symbolic sizes ('" +
-                           text(file_.symbols()->Get(0)->name()).substr(0, 80) +
-                           "'); only sizes that are numbers are supported");
     if (count(file_.nodes()) > limits_.max_nodes)
       return invalid_argument("the graph has " + std::to_string(count(file_.nodes())) +
                               " nodes, more than the limit of " +
@@ -97,7 +96,7 @@ class Reader {
 
   Status read_types() {
     for (fb::uoffset_t i = 0; i < count(file_.types()); ++i) {
-      auto type = wire::read_type(*file_.types()->Get(i));
+      auto type = wire::read_type(*file_.types()->Get(i), &sizes_.emplace_back());
       if (!type.ok()) return type_error(type.status(), i);
       types_.push_back(*type);
     }
@@ -145,9 +144,10 @@ class Reader {
     SHW_RETURN_IF_ERROR(read_operands(node, index));
     SHW_RETURN_IF_ERROR(read_results(node));
     Attrs attrs;
-    SHW_RETURN_IF_ERROR(read_attrs(node, &attrs));
+    SHW_RETURN_IF_ERROR(read_attrs(node, index, &attrs));
     NodeMeta meta;
     SHW_RETURN_IF_ERROR(read_meta(m, &meta));
+    SHW_RETURN_IF_ERROR(read_sizes(node, index));
     if (ops_[index] != OpKind::kInput) {
       graph_.add_node(ops_[index], text(node.name()), operands_, std::move(attrs), results_,
                       node.is_tuple(), std::move(meta));
@@ -200,7 +200,18 @@ class Reader {
     return {};
   }
 
-  Status read_attrs(const swgr::Node& node, Attrs* out) {
+  Status read_sizes(const swgr::Node& node, fb::uoffset_t index) {
+    for (fb::uoffset_t k = 0; k < count(node.results()); ++k) {
+      const int32_t t = node.results()->Get(k);
+      if (t < 0 || sizes_[static_cast<size_t>(t)].empty()) continue;
+      const Exprs& sizes = sizes_[static_cast<size_t>(t)];
+      for (const Expr& e : sizes) SHW_RETURN_IF_ERROR(spend_items(1 + e.terms.size()));
+      graph_.symbols().shapes.emplace(std::pair(index, k), sizes);
+    }
+    return {};
+  }
+
+  Status read_attrs(const swgr::Node& node, fb::uoffset_t index, Attrs* out) {
     for (fb::uoffset_t k = 0; k < count(node.attrs()); ++k) {
       const wire::Attr& attr = *node.attrs()->Get(k);
       SHW_RETURN_IF_ERROR(spend_text(attr.name()));
@@ -209,11 +220,14 @@ class Reader {
       if (out->has(*key))
         return invalid_argument("attribute '" + attr.name()->str() + "' stands twice");
       SHW_RETURN_IF_ERROR(spend_value(attr));
-      auto value = wire::read_value(attr);
+      AttrExprs exprs;
+      auto value = wire::read_value(attr, hints_, &exprs);
       if (!value.ok())
         return {value.status().code(),
                 "attribute '" + attr.name()->str() + "': " + value.status().message()};
       out->set(*key, *std::move(value));
+      if (has_symbols(exprs.exprs))
+        graph_.symbols().attributes.emplace(std::pair(index, *key), std::move(exprs));
     }
     return {};
   }
@@ -221,6 +235,9 @@ class Reader {
   Status spend_value(const wire::Attr& attr) {
     if (const auto* ints = attr.value_as_IntsValue()) return spend_items(count(ints->value()));
     if (const auto* string = attr.value_as_StringValue()) return spend_text(string->value());
+    if (const auto* exprs = attr.value_as_ExprsValue())
+      for (fb::uoffset_t i = 0; i < count(exprs->value()); ++i)
+        SHW_RETURN_IF_ERROR(spend_items(size_t{1} + count(exprs->value()->Get(i)->symbols())));
     return {};
   }
 
@@ -317,6 +334,8 @@ class Reader {
   Graph graph_;
   std::vector<OpKind> ops_;
   std::vector<TensorType> types_;
+  std::vector<Exprs> sizes_;    // of the types; empty: numbers
+  std::vector<int64_t> hints_;  // of the symbols
   fb::uoffset_t next_input_ = 0;
   size_t items_ = 0, text_bytes_ = 0, data_bytes_ = 0;
   std::vector<NodeId> operands_;                    // of the node that is read

@@ -23,19 +23,51 @@ class Parser {
         continue;
       }
       const std::string_view keyword = lex_.word();
-      if (keyword == "input") {
+      if (keyword == "symbol") {
+        SHW_RETURN_IF_ERROR(symbol());
+      } else if (keyword == "input") {
         SHW_RETURN_IF_ERROR(input());
       } else if (keyword == "return") {
         SHW_RETURN_IF_ERROR(outputs());
         SHW_RETURN_IF_ERROR(entries());
         return std::move(graph_);
       } else {
-        return lex_.fail("expected 'input', a node or 'return'");
+        return lex_.fail("expected 'symbol', 'input', a node or 'return'");
       }
     }
   }
 
  private:
+  // symbol NAME min=1 max=64 divisor=8 hint=16
+  Status symbol() {
+    std::vector<Symbol>& table = graph_.symbols().table;
+    if (graph_.num_nodes() > 0) return lex_.fail("symbols stand before nodes");
+    Symbol s;
+    s.name = lex_.word();
+    bool has_max = false, has_hint = false;
+    const auto is_item = [](std::string_view w) {
+      return w == "min" || w == "max" || w == "divisor" || w == "hint";
+    };
+    while (!lex_.at_end() && is_item(lex_.peek_word())) {
+      const std::string_view key = lex_.word();
+      SHW_RETURN_IF_ERROR(lex_.expect('='));
+      int64_t& value = key == "min"    ? s.min
+                       : key == "max"  ? s.max
+                       : key == "hint" ? s.hint
+                                       : s.divisor;
+      if (!parse_number(lex_.word(), &value)) return lex_.fail("expected an integer");
+      has_max |= key == "max";
+      has_hint |= key == "hint";
+    }
+    if (!has_max) return lex_.fail("a symbol has a largest value, 'max'");
+    if (!has_hint) s.hint = s.max;
+    table.push_back(std::move(s));
+    if (const Status status = check_symbols(table); !status.ok())
+      return lex_.fail(status.message());
+    hints_ = hints_of(table);
+    return {};
+  }
+
   // %name, %7, or %#7 "name": the name of the node that comes next.
   Status definition(std::string* name) {
     SHW_RETURN_IF_ERROR(lex_.expect('%'));
@@ -96,7 +128,7 @@ class Parser {
     SHW_RETURN_IF_ERROR(definition(&name));
     SHW_RETURN_IF_ERROR(lex_.expect(':'));
     std::optional<TensorType> type;
-    SHW_RETURN_IF_ERROR(tensor_type(&type));
+    SHW_RETURN_IF_ERROR(tensor_type(0, &type));
     if (!type) return lex_.fail("an input has a type");
     NodeMeta meta;
     SHW_RETURN_IF_ERROR(metadata(&meta, &info));
@@ -155,12 +187,12 @@ class Parser {
     if (attrs->has(*key)) return lex_.fail("'" + std::string(word) + "' stands twice");
     SHW_RETURN_IF_ERROR(lex_.expect('='));
     AttrValue value;
-    SHW_RETURN_IF_ERROR(attribute_value(&value));
+    SHW_RETURN_IF_ERROR(attribute_value(*key, &value));
     attrs->set(*key, std::move(value));
     return {};
   }
 
-  Status attribute_value(AttrValue* out) {
+  Status attribute_value(AttrKey key, AttrValue* out) {
     if (lex_.accept('"')) {
       std::string s;
       SHW_RETURN_IF_ERROR(lex_.quoted_rest(&s));
@@ -169,11 +201,13 @@ class Parser {
     }
     if (lex_.accept('[')) {
       std::vector<int64_t> ints;
-      SHW_RETURN_IF_ERROR(integers(']', &ints));
+      AttrExprs exprs{{}, true};
+      SHW_RETURN_IF_ERROR(integers(']', &ints, &exprs.exprs));
+      keep(key, std::move(exprs));
       *out = std::move(ints);
       return {};
     }
-    const std::string_view word = lex_.word();
+    const std::string word = expression();
     int64_t integer = 0;
     double real = 0;
     if (word == "true" || word == "false") {
@@ -184,19 +218,42 @@ class Parser {
       *out = integer;
     } else if (parse_number(word, &real)) {
       *out = real;
+    } else if (const auto expr = parse_expr(word, graph_.symbols().table)) {
+      const auto value = value_of(*expr, hints_);
+      if (!value) return lex_.fail("at the hints the value is too large");
+      *out = *value;
+      keep(key, {{*expr}, false});
     } else {
       return lex_.fail("expected a number, true, false, a dtype, [integers] or \"text\"");
     }
     return {};
   }
 
-  // After the opening bracket.
-  Status integers(char close, std::vector<int64_t>* out) {
+  // A word, or an expression such as 2*cache+1, in which * stands between words.
+  std::string expression() {
+    std::string text(lex_.word());
+    while (lex_.accept_here('*')) text += "*" + std::string(lex_.word_here());
+    return text;
+  }
+
+  // What an attribute of the next node is made of.
+  void keep(AttrKey key, AttrExprs exprs) {
+    if (has_symbols(exprs.exprs))
+      graph_.symbols().attributes.emplace(std::pair(graph_.num_nodes(), key), std::move(exprs));
+  }
+
+  // After the opening bracket. Expressions of symbols only where `exprs` is given.
+  Status integers(char close, std::vector<int64_t>* out, Exprs* exprs) {
+    const std::span<const Symbol> symbols = graph_.symbols().table;
     while (!lex_.accept(close)) {
       if (!out->empty()) SHW_RETURN_IF_ERROR(lex_.expect(','));
-      int64_t value = 0;
-      if (!parse_number(lex_.word(), &value)) return lex_.fail("expected an integer");
-      out->push_back(value);
+      const auto expr =
+          parse_expr(expression(), exprs == nullptr ? std::span<const Symbol>() : symbols);
+      if (!expr) return lex_.fail("expected an integer");
+      const auto value = value_of(*expr, hints_);
+      if (!value) return lex_.fail("at the hints the value is too large");
+      out->push_back(*value);
+      if (exprs != nullptr) exprs->push_back(*expr);
     }
     return {};
   }
@@ -205,28 +262,28 @@ class Parser {
     *is_tuple = lex_.accept('(');
     if (!*is_tuple) {
       out->emplace_back();
-      SHW_RETURN_IF_ERROR(tensor_type(&out->back()));
+      SHW_RETURN_IF_ERROR(tensor_type(0, &out->back()));
       return out->back() ? Status() : lex_.fail("only a place of a tuple may hold nothing");
     }
     while (!lex_.accept(')')) {
       if (!out->empty()) SHW_RETURN_IF_ERROR(lex_.expect(','));
       out->emplace_back();
-      SHW_RETURN_IF_ERROR(tensor_type(&out->back()));
+      SHW_RETURN_IF_ERROR(tensor_type(static_cast<uint32_t>(out->size() - 1), &out->back()));
     }
     return {};
   }
 
-  Status dims(char close, Dims* out) {
+  Status dims(char close, Dims* out, Exprs* exprs) {
     std::vector<int64_t> ints;
-    SHW_RETURN_IF_ERROR(integers(close, &ints));
+    SHW_RETURN_IF_ERROR(integers(close, &ints, exprs));
     if (ints.size() > static_cast<size_t>(kMaxRank))
       return lex_.fail("a tensor has at most " + std::to_string(kMaxRank) + " dims");
     *out = Dims(std::span<const int64_t>(ints));
     return {};
   }
 
-  // f32[4,8]{1,4} or none.
-  Status tensor_type(std::optional<TensorType>* out) {
+  // f32[4,8]{1,4}, f32[2*cache,8] or none; of this result of the next node.
+  Status tensor_type(uint32_t result, std::optional<TensorType>* out) {
     const std::string_view word = lex_.word();
     if (word == "none") return {};
     const auto dtype = dtype_from_name(word);
@@ -234,11 +291,14 @@ class Parser {
     TensorType type;
     type.dtype = *dtype;
     SHW_RETURN_IF_ERROR(lex_.expect('['));
-    SHW_RETURN_IF_ERROR(dims(']', &type.shape));
+    Exprs sizes;
+    SHW_RETURN_IF_ERROR(dims(']', &type.shape, &sizes));
     type.strides = row_major_strides(type.shape);
-    if (lex_.accept_here('{')) SHW_RETURN_IF_ERROR(dims('}', &type.strides));
+    if (lex_.accept_here('{')) SHW_RETURN_IF_ERROR(dims('}', &type.strides, nullptr));
     const Status status = check_tensor_type(type);
     if (!status.ok()) return lex_.fail(status.message());
+    if (has_symbols(sizes))
+      graph_.symbols().shapes.emplace(std::pair(graph_.num_nodes(), result), std::move(sizes));
     *out = type;
     return {};
   }
@@ -399,6 +459,7 @@ class Parser {
 
   Lexer lex_;
   Graph graph_;
+  std::vector<int64_t> hints_;  // of the symbols
   std::unordered_map<std::string_view, NodeId> labels_;
 };
 

@@ -71,6 +71,7 @@ class Printer {
   explicit Printer(const Graph& graph) : graph_(graph) { name_nodes(); }
 
   std::string run() {
+    for (const Symbol& s : graph_.symbols().table) print_symbol(s);
     for (uint32_t i = 0; i < graph_.num_nodes(); ++i) {
       const NodeId n{i};
       if (graph_.op(n) == OpKind::kInput)
@@ -108,13 +109,43 @@ class Printer {
   }
   std::string use(NodeId n) const { return n.valid() ? labels_[n.v] : "none"; }
 
+  void print_symbol(const Symbol& s) {
+    out_ += "symbol " + s.name + " min=" + std::to_string(s.min) + " max=" + std::to_string(s.max);
+    if (s.divisor != 1) out_ += " divisor=" + std::to_string(s.divisor);
+    out_ += " hint=" + std::to_string(s.hint) + "\n";
+  }
+
+  std::string list(std::span<const Expr> exprs) const {
+    std::string text = "[";
+    for (const Expr& e : exprs)
+      text += (text.size() > 1 ? "," : "") + to_string(e, graph_.symbols().table);
+    return text + "]";
+  }
+
+  std::string type(NodeId n, uint32_t result) const {
+    const std::string numbers = to_string(*graph_.results(n)[result]);
+    const auto it = graph_.symbols().shapes.find({n.v, result});
+    if (it == graph_.symbols().shapes.end()) return numbers;
+    return numbers.substr(0, numbers.find('[')) + list(it->second) +
+           numbers.substr(numbers.find(']') + 1);
+  }
+
+  std::string attribute(NodeId n, AttrKey key, const AttrValue& value) const {
+    const auto it = graph_.symbols().attributes.find({n.v, key});
+    if (it != graph_.symbols().attributes.end())
+      return it->second.is_list ? list(it->second.exprs)
+                                : to_string(it->second.exprs[0], graph_.symbols().table);
+    const auto* string = std::get_if<std::string>(&value);
+    return string != nullptr ? text::quote(*string) : to_string(value);
+  }
+
   void print_input(NodeId n) {
     const InputInfo& in = graph_.inputs()[static_cast<size_t>(graph_.input_index(n))];
     out_ += "input ";
     out_ += input_role_prefix(in.role);
     out_ += '.';
     out_ += text::is_word(in.name) ? in.name : text::quote(in.name);
-    out_ += ": " + definition(n) + " : " + to_string(graph_.type(n));
+    out_ += ": " + definition(n) + " : " + type(n, 0);
     print_meta(graph_.meta(n), in.position, in.storage == InputStorage::kState, in.data.get());
     out_ += '\n';
   }
@@ -129,8 +160,7 @@ class Printer {
       out_ += separator;
       out_ += attr_key_name(key);
       out_ += '=';
-      const auto* string = std::get_if<std::string>(&value);
-      out_ += string != nullptr ? text::quote(*string) : to_string(value);
+      out_ += attribute(n, key, value);
       separator = ", ";
     }
     out_ += ") : ";
@@ -141,13 +171,13 @@ class Printer {
 
   void print_types(NodeId n) {
     if (!graph_.is_tuple(n)) {
-      out_ += to_string(graph_.type(n));
+      out_ += type(n, 0);
       return;
     }
     out_ += '(';
     const char* separator = "";
-    for (const auto& r : graph_.results(n))
-      out_ += separator + (r ? to_string(*r) : "none"), separator = ", ";
+    for (uint32_t r = 0; r < graph_.results(n).size(); ++r)
+      out_ += separator + (graph_.results(n)[r] ? type(n, r) : "none"), separator = ", ";
     out_ += ')';
   }
 

@@ -1,5 +1,6 @@
 #include "graph/writer.h"
 
+#include <algorithm>
 #include <string>
 #include <unordered_map>
 
@@ -28,9 +29,10 @@ class Writer {
     std::vector<fb::Offset<swgr::EntryPoint>> entries;
     for (const EntryInfo& e : graph_.entries()) entries.push_back(entry_point(e));
     const auto fb_entries = b_.CreateVector(entries);
+    const auto symbols = wire::write_symbols(b_, graph_.symbols().table);
     const auto producer = b_.CreateSharedString("shardwise");
     b_.Finish(swgr::CreateGraph(b_, kGraphFormatVersion, producer, fb_types, fb_nodes, fb_inputs,
-                                fb_outputs, fb_entries),
+                                fb_outputs, fb_entries, symbols),
               swgr::GraphIdentifier());
     return {b_.GetBufferPointer(), b_.GetBufferPointer() + b_.GetSize()};
   }
@@ -46,13 +48,27 @@ class Writer {
     return v.empty() ? Stored() : b_.CreateVector(v);
   }
 
-  int32_t type_index(const TensorType& type) {
-    std::vector<int32_t>& same_hash = type_indices_[hash_of(type)];
+  struct SizedType {
+    const TensorType* type;
+    std::span<const Expr> sizes;
+  };
+  std::span<const Expr> sizes_of(NodeId n, uint32_t result) const {
+    const auto& shapes = graph_.symbols().shapes;
+    const auto it = shapes.find({n.v, result});
+    return it == shapes.end() ? std::span<const Expr>() : it->second;
+  }
+
+  int32_t type_index(NodeId n, uint32_t result) {
+    const SizedType type{&*graph_.results(n)[result], sizes_of(n, result)};
+    std::vector<int32_t>& same_hash =
+        type_indices_[hash_combine(hash_of(*type.type), hash_of(type.sizes))];
     for (int32_t i : same_hash)
-      if (*type_values_[static_cast<size_t>(i)] == type) return i;
+      if (*type_values_[static_cast<size_t>(i)].type == *type.type &&
+          std::ranges::equal(type_values_[static_cast<size_t>(i)].sizes, type.sizes))
+        return i;
     const auto index = static_cast<int32_t>(types_.size());
-    types_.push_back(wire::write_type(b_, type));
-    type_values_.push_back(&type);
+    types_.push_back(wire::write_type(b_, *type.type, type.sizes));
+    type_values_.push_back(type);
     same_hash.push_back(index);
     return index;
   }
@@ -65,15 +81,22 @@ class Writer {
                             path, source);
   }
 
+  fb::Offset<wire::Attr> attr(NodeId n, AttrKey key, const AttrValue& value) {
+    const auto& exprs = graph_.symbols().attributes;
+    const auto it = exprs.find({n.v, key});
+    return it == exprs.end() ? wire::write_attr(b_, key, value)
+                             : wire::write_attr(b_, key, it->second);
+  }
+
   fb::Offset<swgr::Node> node(NodeId n) {
     const auto op = b_.CreateSharedString(std::string(op_name(graph_.op(n))));
     const auto name = text(graph_.name(n));
     std::vector<int32_t> operands, results;
     for (NodeId o : graph_.operands(n)) operands.push_back(static_cast<int32_t>(o.v));
-    for (const auto& r : graph_.results(n)) results.push_back(r ? type_index(*r) : -1);
+    for (uint32_t r = 0; r < graph_.results(n).size(); ++r)
+      results.push_back(graph_.results(n)[r] ? type_index(n, r) : -1);
     std::vector<fb::Offset<wire::Attr>> attrs;
-    for (const auto& [key, value] : graph_.attrs(n).items())
-      attrs.push_back(wire::write_attr(b_, key, value));
+    for (const auto& [key, value] : graph_.attrs(n).items()) attrs.push_back(attr(n, key, value));
     const auto fb_operands = vector_or_absent(operands), fb_results = vector_or_absent(results);
     const auto fb_attrs = vector_or_absent(attrs);
     const auto fb_meta = meta(graph_.meta(n));
@@ -114,7 +137,7 @@ class Writer {
   const Graph& graph_;
   fb::FlatBufferBuilder b_{1 << 16};
   std::vector<fb::Offset<wire::TensorType>> types_;
-  std::vector<const TensorType*> type_values_;
+  std::vector<SizedType> type_values_;
   std::unordered_map<uint64_t, std::vector<int32_t>> type_indices_;  // by hash; never iterated
 };
 

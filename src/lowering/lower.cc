@@ -42,6 +42,7 @@ class Lowering {
     for (uint32_t i = 0; i < g_.num_nodes(); ++i)
       if (Status s = check_layouts(NodeId{i}); !s.ok())
         return at_origin(std::move(s), g_, NodeId{i});
+    program_.symbols = g_.symbols().table;
     SHW_RETURN_IF_ERROR(ports_.create(options_.allow_partial_inputs));
     for (entry_ = 0; entry_ < entries_.size(); ++entry_) SHW_RETURN_IF_ERROR(lower_entry());
     ports_.finish();
@@ -72,6 +73,8 @@ class Lowering {
     entry.name = info.name;
     entry.weight = info.weight;
     entry.after = info.after;
+    entry.bucket_of = info.bucket_of;
+    entry.bucket = info.bucket;
     entry.first_step = first_step;
     entry.num_steps = static_cast<uint32_t>(program_.steps.size()) - first_step;
     for (uint32_t i : info.inputs) entry.inputs.push_back(Ports::of_input(i));
@@ -283,8 +286,9 @@ class Lowering {
         of_result ? result_layout(n, 0) : redistributor_.canonical(a_.operands(n)[0]);
     if (def.is_random || local_shape(shape, layout, mesh_) != shape)
       set_place(attrs, shape, layout);
-    // Each random node draws its own numbers, in every run the same.
-    if (def.is_random && !attrs.has(AttrKey::kSeed)) attrs.set(AttrKey::kSeed, int64_t{n.v});
+    // Each random node of the caller's graph draws its own numbers, whatever rewrites make of it.
+    if (def.is_random && !attrs.has(AttrKey::kSeed))
+      attrs.set(AttrKey::kSeed, int64_t{g_.origin(n).v});
   }
   double cost_of(NodeId n) const {
     return options_.compute_us.empty() ? 0 : options_.compute_us[n.v];

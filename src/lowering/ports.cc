@@ -44,6 +44,7 @@ Status Ports::create_input(uint32_t input, bool allow_partial) {
   const ValueId value = builder_.fresh(local, storage_kind(info), input);
   Port port{g_.full_name(info), static_cast<PortRole>(info.role), global, layout, value};
   if (info.data != nullptr) port.data = *info.data;
+  port.sizes = info.sizes;
   p_.ports.push_back(std::move(port));
   return {};
 }
@@ -55,6 +56,7 @@ Status Ports::create_output(uint32_t output) {
   if (out.node.valid()) {
     port.global = row_major(g_.type(out.node).dtype, g_.type(out.node).shape);
     port.layout = without_partials(a_.results(out.node)[0]);
+    port.sizes = out.sizes;
     if (out.in_place) {
       const Port& input = p_.ports[of_input(static_cast<uint32_t>(out.of_input))];
       if (input.layout != port.layout)

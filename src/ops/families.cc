@@ -196,8 +196,36 @@ Results of_reals(Results results) {
 
 }  // namespace
 
-Results infer_random(const OpArgs& args) { return of_reals(infer_factory(args, Dtype::kF32)); }
-Results infer_random_like(const OpArgs& args) { return of_reals(infer_like(args)); }
+Status want_run_seed(const OpArgs& args, size_t operand) {
+  if (!args.has(operand) ||
+      (args.in(operand).dtype == Dtype::kI64 && args.in(operand).shape == Dims{2}))
+    return {};
+  return invalid_argument("the seed of the run is " + to_string(args.in(operand)) +
+                          ", want i64[2]: seed and offset");
+}
+
+Results infer_random(const OpArgs& args) {
+  SHW_RETURN_IF_ERROR(want_run_seed(args, 0));
+  return of_reals(infer_factory(args, Dtype::kF32));
+}
+Results infer_random_like(const OpArgs& args) {
+  SHW_RETURN_IF_ERROR(want_run_seed(args, 1));
+  return of_reals(infer_like(args));
+}
+
+void random_rules(const OpArgs&, std::span<const OptionalType> results, RuleSet& rules) {
+  rules.put_replicate_last();
+  const std::vector<Placement> operands(rules.num_operands(), kR);
+  for (size_t d = 0; d < results[0]->shape.size(); ++d) rules.add(std::array{shard(d)}, operands);
+}
+
+void random_like_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules) {
+  if (rules.num_operands() == 1) return like_rules(args, results, rules);
+  RuleSet like(1, 1);
+  like_rules({args.operands.first(1), args.attrs}, results, like);
+  for (size_t i = 0; i < like.size(); ++i)
+    rules.add(std::array{like.rule(i)[0]}, std::array{like.rule(i)[1], kR});
+}
 
 void made_from_partials(RuleSet& rules) {
   for (Placement p : {kPSum, kPAvg, kPMin, kPMax, Placement::partial(ReduceOp::kProduct)})

@@ -76,10 +76,15 @@ void factory_rules(const OpArgs& args, std::span<const OptionalType> results, Ru
 
 // Of operand 0's shape, and its dtype where none is given; shards alike, of partial operands whole.
 Results infer_like(const OpArgs& args);
-Results infer_random(const OpArgs& args);       // as infer_factory; only reals are random
-Results infer_random_like(const OpArgs& args);  // as infer_like; only reals are random
 void like_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules);
 void made_from_partials(RuleSet& rules);  // of any partial operand, whose values do not count
+
+// ---- random numbers: as factories or like operand 0, and the seed of the run behind it
+Results infer_random(const OpArgs& args);
+Results infer_random_like(const OpArgs& args);
+Status want_run_seed(const OpArgs& args, size_t operand);  // i64[2], or absent
+void random_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules);
+void random_like_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules);
 
 // ---- following: the shard of operand dim d goes to dim map(d) of the result, all else stays;
 // nullopt when map says no.

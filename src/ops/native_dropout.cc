@@ -9,10 +9,12 @@ namespace {
 constexpr Param kParams[] = {{"input", ParamKind::kTensor},
                              {"p", ParamKind::kNumber},
                              {"train", ParamKind::kBool},
-                             {"seed", ParamKind::kInt}};
+                             {"seed", ParamKind::kInt},
+                             {"run_seed", ParamKind::kTrailingTensor}};
 
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 1));
+  SHW_RETURN_IF_ERROR(want_run_seed(args, 1));
   const TensorType& in = args.in(0);
   const double p = args.attrs->get_number(AttrKey::kP, 0);
   if (!is_floating(in.dtype) || !(p >= 0 && p <= 1))
@@ -23,7 +25,12 @@ Results infer(const OpArgs& args) {
 }
 
 void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
-  for (size_t d = 0; d < args.in(0).shape.size(); ++d) rules.add({shard(d), shard(d)}, {shard(d)});
+  std::vector<Placement> operands(rules.num_operands(),
+                                  kR);  // the run's seed is the same everywhere
+  for (size_t d = 0; d < args.in(0).shape.size(); ++d) {
+    operands[0] = shard(d);
+    rules.add(std::array{shard(d), shard(d)}, operands);
+  }
 }
 
 }  // namespace

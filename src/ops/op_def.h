@@ -24,6 +24,7 @@ enum class ParamKind : uint8_t {
   kTensorOrScalar,      // an operand, or a number: then an attribute of this name
   kTensorList,          // the rest of the operands
   kOptionalTensorList,  // the rest of the operands, of which some may be absent
+  kTrailingTensor,      // the last operand: it may be absent, and need not be listed then
   kInt,
   kFloat,
   kNumber,
@@ -142,7 +143,9 @@ struct OpDef {
   // The kernel must know where its piece of this tensor lies in the whole; lowering then gives the
   // step the global shape as attribute `size` and the layout as `cuts` (plan/program.h).
   Place wants_place = Place::kNone;
-  // Draws numbers by attribute `seed`; lowering gives a node that has none a seed of its own.
+  // Draws numbers. Attribute `seed` tells the node from others; lowering gives a node that has none
+  // its own. The last operand, `run_seed`, i64[2]: seed and offset of the run, without which every
+  // run draws the same (rewrite/run_time_seed.cc).
   bool is_random = false;
   InPlace in_place = InPlace::kNever;
   // True: the result is the operand's storage under another shape and strides; the runtime never

@@ -5,9 +5,13 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"size", ParamKind::kInts},          {"dtype", ParamKind::kDtype},
-                             {"layout", ParamKind::kIgnored},     {"device", ParamKind::kIgnored},
-                             {"pin_memory", ParamKind::kIgnored}, {"seed", ParamKind::kInt}};
+constexpr Param kParams[] = {{"size", ParamKind::kInts},
+                             {"dtype", ParamKind::kDtype},
+                             {"layout", ParamKind::kIgnored},
+                             {"device", ParamKind::kIgnored},
+                             {"pin_memory", ParamKind::kIgnored},
+                             {"seed", ParamKind::kInt},
+                             {"run_seed", ParamKind::kTrailingTensor}};
 
 }  // namespace
 
@@ -16,7 +20,7 @@ constinit const OpDef kRand = {
     .kind = OpKind::kRand,
     .params = kParams,
     .infer = infer_random,
-    .rules = factory_rules,
+    .rules = random_rules,
     .wants_place = Place::kOfResult,
     .is_random = true,
 };

@@ -4,13 +4,11 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"self", ParamKind::kTensor},
-                             {"dtype", ParamKind::kDtype},
-                             {"layout", ParamKind::kIgnored},
-                             {"device", ParamKind::kIgnored},
-                             {"pin_memory", ParamKind::kIgnored},
-                             {"memory_format", ParamKind::kString},
-                             {"seed", ParamKind::kInt}};
+constexpr Param kParams[] = {
+    {"self", ParamKind::kTensor},        {"dtype", ParamKind::kDtype},
+    {"layout", ParamKind::kIgnored},     {"device", ParamKind::kIgnored},
+    {"pin_memory", ParamKind::kIgnored}, {"memory_format", ParamKind::kString},
+    {"seed", ParamKind::kInt},           {"run_seed", ParamKind::kTrailingTensor}};
 
 }  // namespace
 
@@ -19,7 +17,7 @@ constinit const OpDef kRandLike = {
     .kind = OpKind::kRandLike,
     .params = kParams,
     .infer = infer_random_like,
-    .rules = like_rules,
+    .rules = random_like_rules,
     .wants_place = Place::kOfResult,
     .is_random = true,
 };

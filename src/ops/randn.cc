@@ -6,9 +6,13 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"size", ParamKind::kInts},          {"dtype", ParamKind::kDtype},
-                             {"layout", ParamKind::kIgnored},     {"device", ParamKind::kIgnored},
-                             {"pin_memory", ParamKind::kIgnored}, {"seed", ParamKind::kInt}};
+constexpr Param kParams[] = {{"size", ParamKind::kInts},
+                             {"dtype", ParamKind::kDtype},
+                             {"layout", ParamKind::kIgnored},
+                             {"device", ParamKind::kIgnored},
+                             {"pin_memory", ParamKind::kIgnored},
+                             {"seed", ParamKind::kInt},
+                             {"run_seed", ParamKind::kTrailingTensor}};
 
 }  // namespace
 
@@ -17,7 +21,7 @@ constinit const OpDef kRandn = {
     .kind = OpKind::kRandn,
     .params = kParams,
     .infer = infer_random,
-    .rules = factory_rules,
+    .rules = random_rules,
     .wants_place = Place::kOfResult,
     .is_random = true,
 };

@@ -5,13 +5,11 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"self", ParamKind::kTensor},
-                             {"dtype", ParamKind::kDtype},
-                             {"layout", ParamKind::kIgnored},
-                             {"device", ParamKind::kIgnored},
-                             {"pin_memory", ParamKind::kIgnored},
-                             {"memory_format", ParamKind::kString},
-                             {"seed", ParamKind::kInt}};
+constexpr Param kParams[] = {
+    {"self", ParamKind::kTensor},        {"dtype", ParamKind::kDtype},
+    {"layout", ParamKind::kIgnored},     {"device", ParamKind::kIgnored},
+    {"pin_memory", ParamKind::kIgnored}, {"memory_format", ParamKind::kString},
+    {"seed", ParamKind::kInt},           {"run_seed", ParamKind::kTrailingTensor}};
 
 }  // namespace
 
@@ -20,7 +18,7 @@ constinit const OpDef kRandnLike = {
     .kind = OpKind::kRandnLike,
     .params = kParams,
     .infer = infer_random_like,
-    .rules = like_rules,
+    .rules = random_like_rules,
     .wants_place = Place::kOfResult,
     .is_random = true,
 };

@@ -55,8 +55,8 @@ std::vector<I> ids(const flatbuffers::Vector<uint32_t>* v) {
   return list;
 }
 
-Result<TensorType> read_plan_type(const wire::TensorType& t) {
-  auto type = wire::read_type(t);
+Result<TensorType> read_plan_type(const wire::TensorType& t, Exprs* sizes = nullptr) {
+  auto type = wire::read_type(t, sizes);
   return type.ok() ? std::move(type) : damaged(type.status().message());
 }
 
@@ -171,7 +171,7 @@ class ProgramReader {
     Port port;
     port.name = f.name()->str();
     port.role = static_cast<PortRole>(f.role());
-    SHW_ASSIGN_OR_RETURN(port.global, read_plan_type(*f.global()));
+    SHW_ASSIGN_OR_RETURN(port.global, read_plan_type(*f.global(), &port.sizes));
     SHW_ASSIGN_OR_RETURN(port.layout, read_layout(*f.layout(), p_.mesh.size()));
     port.value = ValueId{f.value()};
     port.data = copy(f.data());
@@ -272,6 +272,9 @@ Result<Plan> read_content(const uint8_t* content, size_t size) {
   if (f.programs()->size() != 1 || length(f.rank_program()) != 0)
     return unimplemented("the plan has " + std::to_string(f.programs()->size()) +
                          " programs; only one, which all ranks run, is supported");
+  auto symbols = wire::read_symbols(f.symbols());
+  if (!symbols.ok()) return damaged(symbols.status().message());
+  plan.program.symbols = *std::move(symbols);
   SHW_RETURN_IF_ERROR(ProgramReader(*f.programs()->Get(0), plan.program).read());
   if (Status s = verify(plan.program, /*planned=*/true); !s.ok()) return damaged(s.message());
   return plan;

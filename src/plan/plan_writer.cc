@@ -58,6 +58,7 @@ class Writer {
     const auto rules = fbb_.CreateString(s.rules);
     const auto all = fbb_.CreateVector(decisions);
     const auto programs = fbb_.CreateVector(&program, 1);
+    const auto symbols = wire::write_symbols(fbb_, plan.program.symbols);
     Offset<flatbuffers::Vector<uint8_t>> graph;
     if (!plan.source_graph.empty()) graph = fbb_.CreateVector(plan.source_graph);
     Offset<flatbuffers::String> peak_node;
@@ -68,13 +69,13 @@ class Writer {
     for (const MemoryShare& share : s.memory_shares) shares.push_back(memory_share(share));
     Offset<flatbuffers::Vector<Offset<fb::PlanMemoryShare>>> all_shares;
     if (!shares.empty()) all_shares = fbb_.CreateVector(shares);
-    fbb_.Finish(
-        fb::CreatePlan(fbb_, version, s.graph_hash, s.options_hash, s.mesh_hash, axes, hardware,
-                       rules, s.objective_us, s.bound_us, s.proven, s.compute_us, s.comm_us,
-                       s.transition_us, s.num_nodes, s.num_strategies, all, 0, programs, 0, graph,
-                       s.memory_limit_bytes, s.memory_peak_bytes, peak_node, s.memory_price_per_gib,
-                       s.memory_binding_points, overlap, s.memory_program_bytes, all_shares),
-        fb::PlanIdentifier());
+    fbb_.Finish(fb::CreatePlan(
+                    fbb_, version, s.graph_hash, s.options_hash, s.mesh_hash, axes, hardware, rules,
+                    s.objective_us, s.bound_us, s.proven, s.compute_us, s.comm_us, s.transition_us,
+                    s.num_nodes, s.num_strategies, all, symbols, programs, 0, graph,
+                    s.memory_limit_bytes, s.memory_peak_bytes, peak_node, s.memory_price_per_gib,
+                    s.memory_binding_points, overlap, s.memory_program_bytes, all_shares),
+                fb::PlanIdentifier());
     return with_trailer();
   }
 
@@ -154,7 +155,7 @@ class Writer {
 
   Offset<fb::PlanPort> port(const Port& p, size_t mesh_rank) {
     const auto name = fbb_.CreateString(p.name);
-    const auto global = wire::write_type(fbb_, p.global);
+    const auto global = wire::write_type(fbb_, p.global, p.sizes);
     const auto where = layout(p.layout, mesh_rank);
     return fb::CreatePlanPort(fbb_, name, static_cast<fb::PlanRole>(p.role), global, where,
                               p.value.v, numbers(p.data));

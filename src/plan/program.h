@@ -16,6 +16,7 @@
 #include "sharding/layout.h"
 #include "support/index.h"
 #include "tensor/attrs.h"
+#include "tensor/symbols.h"
 #include "tensor/tensor_type.h"
 
 namespace shw {
@@ -120,6 +121,8 @@ struct Port {
   Layout layout;                   // how the ranks hold it
   ValueId value;                   // invalid: an output that is not there (no gradient)
   std::vector<uint8_t> data = {};  // constant: elements of the whole tensor, row-major
+  // What the sizes of `global` are made of, one expression a dim; empty: they are fixed.
+  Exprs sizes = {};
 };
 
 // A way to run the program.
@@ -142,6 +145,7 @@ struct Program {
   IndexVec<PortId, Port> ports;
   std::vector<ProgramStep> steps;
   std::vector<ProgramEntry> entries;
+  std::vector<Symbol> symbols;  // of the graph: what the buckets are sizes of
   uint32_t num_events = 0;
   int64_t alignment = kArenaAlignment;
   // Of scratch: passes spend none beyond it to save time. Not part of the bytes.

@@ -40,6 +40,20 @@ std::string with_stars(const std::string& name) {
   return s;
 }
 
+// "buckets  decode: cache=16; cache=64", a line an entry of the graph.
+std::string buckets_text(const Program& p) {
+  std::string text;
+  std::string_view last;
+  for (const ProgramEntry& e : p.entries) {
+    if (e.bucket_of.empty()) continue;
+    text += e.bucket_of == last ? "; "
+                                : (text.empty() ? "buckets  " : "\n         ") + e.bucket_of + ": ";
+    text += sizes_text(e.bucket, p.symbols);
+    last = e.bucket_of;
+  }
+  return text.empty() ? text : text + "\n";
+}
+
 std::string ports_table(const Program& program, PortRole role) {
   std::string s = format("  %-22s %6s %12s  %s\n", "layout", "count", "bytes/rank", "which");
   for (const PortGroup& g : group_ports(program, role))
@@ -123,6 +137,7 @@ std::string plan_text(const Plan& plan) {
              s.overlap.empty() ? "" : ", overlap ", s.overlap.c_str());
   t += format("graph    %u nodes, %llu strategies\n", s.num_nodes,
               static_cast<unsigned long long>(s.num_strategies));
+  t += buckets_text(p);
   t += format("cost     %.3f µs: compute %.3f, communication %.3f, transitions %.0f\n",
               s.objective_us, s.compute_us, s.comm_us, s.transition_us);
   t += format("bound    %.3f µs, %s\n", s.bound_us,
@@ -186,11 +201,36 @@ void write_ports(JsonWriter& j, const Program& p) {
   j.member("arena", p.arena_bytes).member("live_peak", p.live_peak_bytes).end_object();
 }
 
+void write_symbols(JsonWriter& j, const Program& p) {
+  if (p.symbols.empty()) return;
+  j.key("symbols").begin_object();
+  for (const Symbol& s : p.symbols) {
+    j.key(s.name).begin_object().member("min", s.min).member("max", s.max);
+    j.member("divisor", s.divisor).member("hint", s.hint).end_object();
+  }
+  j.end_object();
+}
+
+void write_bucket(JsonWriter& j, const Program& p, const ProgramEntry& entry) {
+  j.member("bucket_of", entry.bucket_of).key("bucket").begin_object();
+  for (size_t s = 0; s < entry.bucket.size(); ++s)
+    if (entry.bucket[s] >= 0) j.member(p.symbols[s].name, entry.bucket[s]);
+  j.end_object();
+}
+
+// "[1,2*cache]"
+std::string exprs_text(const Port& port, const Program& p) {
+  std::string text;
+  for (const Expr& e : port.sizes) text += (text.empty() ? "[" : ",") + to_string(e, p.symbols);
+  return text + "]";
+}
+
 void write_entries(JsonWriter& j, const Program& p) {
   const auto mesh_rank = static_cast<int>(p.mesh.size());
   j.key("entries").begin_object();
   for (const ProgramEntry& entry : p.entries) {
     j.key(entry.name).begin_object();
+    if (!entry.bucket_of.empty()) write_bucket(j, p, entry);
     for (const auto& [key, ports] :
          {std::pair("inputs", &entry.inputs), std::pair("outputs", &entry.outputs)}) {
       j.key(key).begin_array();
@@ -198,6 +238,7 @@ void write_entries(JsonWriter& j, const Program& p) {
         const Port& port = p.ports[id];
         j.begin_object().member("name", port.name).member("type", to_string(port.global));
         j.member("layout", to_string(port.layout, mesh_rank));
+        if (!port.sizes.empty()) j.member("sizes", exprs_text(port, p));
         j.member("present", port.value.valid()).end_object();
       }
       j.end_array();
@@ -232,6 +273,7 @@ std::string plan_json(const Plan& plan, bool with_decisions) {
   j.key("program").begin_object().member("us", lowered.us);
   j.member("collectives", lowered.collectives_us).end_object();
   j.member("steps", plan.program.steps.size());
+  write_symbols(j, plan.program);
   write_entries(j, plan.program);
   if (with_decisions) write_decisions(j, plan.summary);
   return j.end_object().take();

@@ -218,6 +218,9 @@ class Verifier {
       return is_output ? Status() : invalid_argument("an input without a value");
     if (port.value.v >= p_.values.size()) return invalid_argument("no such value");
     SHW_RETURN_IF_ERROR(check_tensor_type(port.global));
+    if (!port.sizes.empty() && port.sizes.size() != port.global.shape.size())
+      return invalid_argument("expressions of another number of sizes");
+    for (const Expr& e : port.sizes) SHW_RETURN_IF_ERROR(check_expr(e, p_.symbols.size()));
     SHW_RETURN_IF_ERROR(sound(port.layout, mesh));
     if (port.layout.has_partial()) return invalid_argument("a partial value cannot be handed over");
     if (!is_shardable(port.global.shape, port.layout, mesh))
@@ -276,8 +279,33 @@ class Verifier {
       for (uint32_t before : e.after)
         if (before >= i) return refuse("it runs after an entry that does not stand before it");
       if (Status s = lists(e); !s.ok()) return refuse(s.message());
+      if (Status s = bucket(e); !s.ok()) return refuse(s.message());
     }
     return next == p_.steps.size() ? Status() : invalid_argument("steps that no entry owns");
+  }
+
+  // Its sizes are those of a bucket, and its ports have them.
+  Status bucket(const ProgramEntry& e) const {
+    const bool is_bucket = !e.bucket_of.empty();
+    if (e.bucket.size() != (is_bucket ? p_.symbols.size() : 0))
+      return invalid_argument("its bucket is not one of " + std::to_string(p_.symbols.size()) +
+                              " symbols");
+    for (size_t s = 0; s < e.bucket.size(); ++s)
+      if (e.bucket[s] != -1) SHW_RETURN_IF_ERROR(check_size(p_.symbols[s], e.bucket[s]));
+    for (const auto* list : {&e.inputs, &e.outputs})
+      for (PortId id : *list)
+        if (const Port& port = p_.ports[id]; port.value.valid() && !port.sizes.empty())
+          SHW_RETURN_IF_ERROR(has_sizes(port, e));
+    return {};
+  }
+  static Status has_sizes(const Port& port, const ProgramEntry& e) {
+    bool same = !e.bucket.empty();
+    for (size_t d = 0; same && d < port.sizes.size(); ++d) {
+      for (const auto& [symbol, factor] : port.sizes[d].terms) same &= e.bucket[symbol] >= 0;
+      same = same && value_of(port.sizes[d], e.bucket) == port.global.shape[d];
+    }
+    return same ? Status()
+                : invalid_argument("port '" + port.name + "' has other sizes than the bucket");
   }
 
   // The ports of an entry, and that its steps use no others.

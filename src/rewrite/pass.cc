@@ -30,8 +30,11 @@ Result<Graph> run_pass(const GraphPass& pass, Graph graph, std::vector<PassStats
 
 Result<Graph> run_rewrites(Graph graph, const RewriteOptions& options,
                            std::vector<PassStats>* stats, const Monitor* monitor) {
+  if (graph.symbols().has_exprs())
+    return internal_error("a graph with symbols is expanded before it is rewritten");
   const std::pair<const GraphPass*, bool> passes[] = {
       {&kCleanUp, true},
+      {&kRunTimeSeed, true},
       {&kViewMmToEinsum, options.einsum},
       {&kBiasedLinearToEinsum, options.einsum && options.biased_einsum},
       {&kChoicePoints, true}};

@@ -23,6 +23,7 @@ struct GraphPass {
 };
 
 extern const GraphPass kCleanUp;               // clean_up.cc
+extern const GraphPass kRunTimeSeed;           // run_time_seed.cc
 extern const GraphPass kViewMmToEinsum;        // view_mm_to_einsum.cc
 extern const GraphPass kBiasedLinearToEinsum;  // biased_linear_to_einsum.cc
 extern const GraphPass kChoicePoints;          // choice_points.cc

@@ -12,12 +12,28 @@ NodeId Rebuilder::copy(NodeId old) {
     to_.set_origin(map_[old], from_.origin(old));
     return map_[old];
   }
-  std::vector<NodeId> operands;
-  for (NodeId o : from_.operands(old)) operands.push_back(mapped(o));
+  return copy(old, mapped(from_.operands(old)));
+}
+
+NodeId Rebuilder::copy(NodeId old, std::span<const NodeId> operands) {
   map_[old] = to_.add_node(from_.op(old), from_.name(old), operands, from_.attrs(old),
                            from_.results(old), from_.is_tuple(old), from_.meta(old));
   to_.set_origin(map_[old], from_.origin(old));
   return map_[old];
+}
+
+std::vector<NodeId> Rebuilder::mapped(std::span<const NodeId> old) const {
+  std::vector<NodeId> list;
+  list.reserve(old.size());
+  for (NodeId n : old) list.push_back(mapped(n));
+  return list;
+}
+
+NodeId Rebuilder::add_input(NodeId origin, std::string name, const TensorType& type,
+                            InputInfo info) {
+  const NodeId added = to_.add_input(std::move(name), type, std::move(info));
+  to_.set_origin(added, from_.origin(origin));
+  return added;
 }
 
 NodeId Rebuilder::add(NodeId origin, OpKind op, std::string name,

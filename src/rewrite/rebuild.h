@@ -20,13 +20,18 @@ class Rebuilder {
 
   // Copies a node (with its entry among the inputs) and maps its value to the copy.
   NodeId copy(NodeId old);
+  // The same with other operands, which are nodes of the new graph.
+  NodeId copy(NodeId old, std::span<const NodeId> operands);
   // Adds a node that stands for the old node `origin`: its place is what errors at the new one
   // name.
   NodeId add(NodeId origin, OpKind op, std::string name, std::initializer_list<NodeId> operands,
              Attrs attrs, const TensorType& result, NodeMeta meta);
+  // Adds an input, which is needed for the old node `origin`.
+  NodeId add_input(NodeId origin, std::string name, const TensorType& type, InputInfo info);
   // The new value that stands for an old one from here on.
   void map(NodeId old, NodeId to) { map_[old] = to; }
   NodeId mapped(NodeId old) const { return old.valid() ? map_[old] : kNoNode; }
+  std::vector<NodeId> mapped(std::span<const NodeId> old) const;
 
   // Copies the outputs and gives the graph away.
   Graph finish();

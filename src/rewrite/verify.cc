@@ -16,7 +16,7 @@ bool is_list(ParamKind kind) {
 
 bool is_operand(ParamKind kind) {
   return kind == ParamKind::kTensor || kind == ParamKind::kOptionalTensor || is_list(kind) ||
-         kind == ParamKind::kTensorOrScalar;
+         kind == ParamKind::kTensorOrScalar || kind == ParamKind::kTrailingTensor;
 }
 
 bool fits(ParamKind kind, const AttrValue& value) {
@@ -42,6 +42,7 @@ bool fits(ParamKind kind, const AttrValue& value) {
     case ParamKind::kOptionalTensor:
     case ParamKind::kTensorList:
     case ParamKind::kOptionalTensorList:
+    case ParamKind::kTrailingTensor:
     case ParamKind::kIgnored:
       break;
   }
@@ -91,6 +92,7 @@ class NodeCheck {
           SHW_RETURN_IF_ERROR(check_operand(element, p.name, operands_[k]));
         continue;
       }
+      if (k == operands_.size() && p.kind == ParamKind::kTrailingTensor) continue;
       if (k == operands_.size())
         return invalid_argument(std::string(op_name(def_.kind)) + " has " + std::to_string(k) +
                                 (k == 1 ? " operand; " : " operands; ") + quoted(p.name) +
@@ -106,7 +108,7 @@ class NodeCheck {
 
   Status check_operand(ParamKind kind, std::string_view name, NodeId operand) const {
     if (!operand.valid()) {
-      if (kind == ParamKind::kOptionalTensor) return {};
+      if (kind == ParamKind::kOptionalTensor || kind == ParamKind::kTrailingTensor) return {};
       const auto key = attr_key_from_name(name);
       if (kind == ParamKind::kTensorOrScalar && key && attrs_.has(*key)) return {};
       return invalid_argument("operand " + quoted(name) + " is absent");
@@ -161,6 +163,7 @@ class Verifier {
   explicit Verifier(const Graph& graph) : graph_(graph) {}
 
   Status run() {
+    SHW_RETURN_IF_ERROR(check_symbols(graph_));
     for (uint32_t i = 0; i < graph_.num_nodes(); ++i) {
       Status status = check_node(NodeId{i});
       if (!status.ok()) return at_origin(std::move(status), graph_, NodeId{i});

@@ -1,6 +1,8 @@
 // The entry that a caller means.
 #pragma once
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "plan/program.h"
@@ -9,6 +11,20 @@ namespace shw::runtime {
 
 // NOT_FOUND: the program has none of that name.
 Result<const ProgramEntry*> find_entry(const Program& program, std::string_view name);
+
+struct SymbolSize {
+  std::string_view symbol;
+  int64_t size = 0;
+};
+
+// The smallest bucket of the entry of that name that these sizes fit into; of an entry that has no
+// buckets, itself. A run that is smaller than its bucket pads its inputs to the sizes of the
+// bucket: masks and positions, which are inputs too, must make the padding harmless. NOT_FOUND: no
+// such entry. INVALID_ARGUMENT: a size is missing, of a symbol that the entry does not depend on,
+// or one that the symbol cannot have. FAILED_PRECONDITION: the plan has no bucket that is large
+// enough; the message names symbols, sizes and the buckets that there are.
+Result<const ProgramEntry*> choose_bucket(const Program& program, std::string_view name,
+                                          std::span<const SymbolSize> sizes);
 
 // An entry to be run with so many whole inputs, and for whole outputs. INVALID_ARGUMENT: it has
 // another number of inputs. FAILED_PRECONDITION: an output cannot be put together from its pieces.

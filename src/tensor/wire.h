@@ -6,6 +6,7 @@
 
 #include "support/status.h"
 #include "tensor/attrs.h"
+#include "tensor/symbols.h"
 #include "tensor/tensor_type.h"
 #include "types_generated.h"
 
@@ -25,14 +26,26 @@ std::vector<T> copy(const flatbuffers::Vector<T>* v) {
   return list;
 }
 
-// INVALID_ARGUMENT: no tensor has that type. UNIMPLEMENTED: it depends on symbols.
-Result<shw::TensorType> read_type(const TensorType& type);
-// INVALID_ARGUMENT: a value of unknown kind. UNIMPLEMENTED: it depends on symbols.
-Result<shw::AttrValue> read_value(const Attr& attr);
+// INVALID_ARGUMENT: no tensor has that type. Its expressions go to `sizes`, which stays empty where
+// all sizes are numbers; where it is null, they are refused.
+Result<shw::TensorType> read_type(const TensorType& type, Exprs* sizes = nullptr);
+// INVALID_ARGUMENT: a value of unknown kind. Of a value that depends on symbols, the numbers at
+// `hints`, and its expressions in `exprs`; where that is null, it is refused.
+Result<shw::AttrValue> read_value(const Attr& attr, std::span<const int64_t> hints = {},
+                                  AttrExprs* exprs = nullptr);
+// INVALID_ARGUMENT: what check_symbols() says. A hint of 0 where 0 is no size stands for `max`.
+Result<std::vector<shw::Symbol>> read_symbols(
+    const flatbuffers::Vector<flatbuffers::Offset<Symbol>>* symbols);
 
 flatbuffers::Offset<TensorType> write_type(flatbuffers::FlatBufferBuilder& b,
-                                           const shw::TensorType& type);
+                                           const shw::TensorType& type,
+                                           std::span<const shw::Expr> sizes = {});
 flatbuffers::Offset<Attr> write_attr(flatbuffers::FlatBufferBuilder& b, AttrKey key,
                                      const shw::AttrValue& value);
+flatbuffers::Offset<Attr> write_attr(flatbuffers::FlatBufferBuilder& b, AttrKey key,
+                                     const AttrExprs& value);
+// Absent where there are none.
+flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Symbol>>> write_symbols(
+    flatbuffers::FlatBufferBuilder& b, std::span<const shw::Symbol> symbols);
 
 }  // namespace shw::wire

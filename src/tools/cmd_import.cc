@@ -39,9 +39,17 @@ void print_summary(const Graph& graph, const Options& options, size_t file_bytes
   std::printf("written     %s, %zu bytes\n", options.out.c_str(), file_bytes);
 }
 
-Status import_file(const Options& options) {
+Result<Graph> read_graph_from(const Options& options) {
+  if (options.format == "text") {
+    SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, import::read_file(options.in));
+    return parse_graph({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }
   SHW_ASSIGN_OR_RETURN(const nlohmann::json file, import::read_json_file(options.in));
-  SHW_ASSIGN_OR_RETURN(const Graph graph, import::import_fx_json(file));
+  return import::import_fx_json(file);
+}
+
+Status import_file(const Options& options) {
+  SHW_ASSIGN_OR_RETURN(const Graph graph, read_graph_from(options));
   // What is written is what others can load: the limits of the format and the verifier hold here.
   std::vector<uint8_t> bytes = write_graph(graph);
   SHW_RETURN_IF_ERROR(load_graph(bytes).status());
@@ -59,9 +67,11 @@ Status import_file(const Options& options) {
 void add_import(CLI::App& app, int& exit_code) {
   auto* verb = app.add_subcommand("import", "Turn a framework's graph into a .swgraph file");
   auto options = std::make_shared<Options>();
-  verb->add_option("--from", options->format,
-                   "Format of IN: fx-json (PyTorch's joint graph as JSON, plain or gzip)")
-      ->check(CLI::IsMember({"fx-json"}))
+  verb->add_option(
+          "--from", options->format,
+          "Format of IN: fx-json (PyTorch's joint graph as JSON, plain or gzip), or text (.swt, "
+          "as --text writes it)")
+      ->check(CLI::IsMember({"fx-json", "text"}))
       ->capture_default_str();
   verb->add_option("IN", options->in, "The file to read")->required();
   verb->add_option("-o,--output", options->out, "The file to write")->required();

@@ -1,7 +1,7 @@
 // shardwise plan: a graph and a mesh in, a plan out.
-#include <sys/resource.h>
-
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -25,11 +25,13 @@ struct Options {
   bool json = false, strip_graph = false;
 };
 
-// Largest resident set so far, in bytes (ru_maxrss is in KiB on Linux).
+// Largest resident set of this program so far, in bytes; 0: not known. ru_maxrss does not tell: it
+// counts what the process held before exec, when it was a copy of the one that started it.
 int64_t peak_rss_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return int64_t{usage.ru_maxrss} * 1024;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmHWM:")) return 1024 * std::strtoll(line.c_str() + 6, nullptr, 10);
+  return 0;
 }
 
 void print_phases(const std::vector<PhaseTime>& phases) {

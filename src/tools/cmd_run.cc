@@ -1,6 +1,8 @@
 // shardwise run: executes a plan on virtual ranks in this process, or on the ranks of an MPI job,
 // with tensors from and to safetensors files.
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,6 +24,8 @@ using runtime::HostTensorView;
 
 struct Options {
   std::string plan, inputs, outputs, entry = "step";
+  std::vector<std::string> sizes;
+  int64_t seed = 0, offset = 0;
   bool virtual_ranks = false, verify = false, json = false, mpi = false;
   int64_t repeat = 1;
   MpiOptions mpi_options;
@@ -96,11 +100,31 @@ Result<TensorFile> run_on(const Options& o, std::shared_ptr<const Plan> plan,
                           : execute_on_mpi(std::move(plan), o.entry, inputs, o.repeat, world);
 }
 
-Status run(const Options& o, const std::shared_ptr<runtime::ProcessWorld>& world) {
+// The bucket that `--size` asks for, in the place of the entry.
+Status choose_entry(const Program& program, Options& o) {
+  std::vector<runtime::SymbolSize> sizes;
+  for (const std::string& text : o.sizes) {
+    const size_t equals = text.find('=');
+    const char* number = text.c_str() + std::min(equals, text.size() - 1) + 1;
+    char* end = nullptr;
+    const int64_t size = std::strtoll(number, &end, 10);
+    if (equals == std::string::npos || end == number || *end != '\0')
+      return invalid_argument("--size '" + text + "': want SYMBOL=SIZE");
+    sizes.push_back({std::string_view(text).substr(0, equals), size});
+  }
+  if (sizes.empty()) return {};
+  SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, runtime::choose_bucket(program, o.entry, sizes));
+  o.entry = entry->name;
+  return {};
+}
+
+Status run(Options o, const std::shared_ptr<runtime::ProcessWorld>& world) {
   SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, import::read_file(o.plan));
   SHW_ASSIGN_OR_RETURN(Plan read, read_plan(bytes));
   const auto plan = std::make_shared<const Plan>(std::move(read));
-  SHW_ASSIGN_OR_RETURN(const TensorFile inputs, import::read_safetensors(o.inputs));
+  SHW_RETURN_IF_ERROR(choose_entry(plan->program, o));
+  SHW_ASSIGN_OR_RETURN(TensorFile inputs, import::read_safetensors(o.inputs));
+  add_seeds(plan->program, o.seed, o.offset, inputs);
   SHW_ASSIGN_OR_RETURN(const TensorFile outputs, run_on(o, plan, inputs, world));
   if (world != nullptr && world->rank() != 0) return {};
   SHW_RETURN_IF_ERROR(import::write_safetensors(o.outputs, outputs));
@@ -163,6 +187,17 @@ void add_run(CLI::App& app, int& exit_code) {
                    "Run the entry so many times on the same inputs; the outputs are those of the "
                    "last run")
       ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  verb->add_option("--size", o->sizes,
+                   "SYMBOL=SIZE: takes the smallest bucket of the entry that this fits into; the "
+                   "inputs have the sizes of the bucket")
+      ->allow_extra_args(false);
+  verb->add_option("--seed", o->seed,
+                   "Seed of the random numbers, where the inputs file has none (seed.random)")
+      ->capture_default_str();
+  verb->add_option(
+          "--seed-offset", o->offset,
+          "With --seed: another number draws other numbers, such as the number of the step")
       ->capture_default_str();
   verb->add_flag("--verify", o->verify,
                  "Check the outputs, and those that the inputs file expects (`output`, `grad.*`): "

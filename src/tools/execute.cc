@@ -47,6 +47,15 @@ Result<std::vector<HostTensorView>> bind_inputs(const Program& program, const Pr
   return views;
 }
 
+void add_seeds(const Program& program, int64_t seed, int64_t offset, TensorFile& file) {
+  const TensorType type = row_major(Dtype::kI64, {2});
+  const int64_t values[] = {seed, offset};
+  const auto* bytes = reinterpret_cast<const uint8_t*>(values);
+  for (const Port& port : program.ports)
+    if (port.role == PortRole::kSeed && port.global == type)
+      file.try_emplace(port.name, StoredTensor{type, {bytes, bytes + sizeof values}});
+}
+
 Result<TensorFile> execute(std::shared_ptr<const Plan> plan, const std::string& entry_name,
                            const TensorFile& inputs, int64_t repeat) {
   SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, runtime::find_entry(plan->program, entry_name));

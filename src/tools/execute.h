@@ -18,6 +18,9 @@ Result<std::vector<runtime::HostTensorView>> bind_inputs(const Program& program,
                                                          const ProgramEntry& entry,
                                                          const import::TensorFile& file);
 
+// Gives every input of role seed that the file lacks and that is i64[2] this seed and offset.
+void add_seeds(const Program& program, int64_t seed, int64_t offset, import::TensorFile& file);
+
 // Runs the entry `repeat` times on the file's tensors. Outputs are whole tensors, of the last run;
 // what does not exist is left out.
 Result<import::TensorFile> execute(std::shared_ptr<const Plan> plan, const std::string& entry,

@@ -84,6 +84,11 @@ Result<CompileOptions> PlanOptions::options() const {
     SHW_ASSIGN_OR_RETURN(auto pin, parse_pin("--pin", text));
     c.pins.push_back(std::move(pin));
   }
+  for (const std::string& text : buckets) {
+    auto sizes = parse_bucket_sizes(text);
+    if (!sizes.ok()) return invalid_argument("--buckets " + sizes.status().message());
+    c.buckets.push_back(*std::move(sizes));
+  }
   SHW_RETURN_IF_ERROR(parse_layouts("--input-layout", inputs, c.input_layout, c.inputs));
   SHW_RETURN_IF_ERROR(parse_layouts("--output-layout", outputs, c.output_layout, c.outputs));
   return c;
@@ -136,6 +141,10 @@ void PlanOptions::add_to(CLI::App& verb, bool with_mesh) {
                   "Entries to make of a training graph, with commas between them: step, forward, "
                   "backward, infer (default: those of the graph)")
       ->delimiter(',');
+  verb.add_option("--buckets", buckets,
+                  "ENTRY:SYMBOL=SIZE,SIZE or SYMBOL=SIZE,SIZE: sizes to plan for, where the graph "
+                  "has symbols, such as decode:cache=16,64; may be repeated. Default: the hint")
+      ->allow_extra_args(false);
   verb.add_flag("--strided", compile.strided,
                 "Offer strided shards, which views bring about (with --no-einsum they keep the "
                 "sequence sharded through linear layers)");

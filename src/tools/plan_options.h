@@ -12,7 +12,7 @@ namespace shw::tools {
 struct PlanOptions {
   std::string graph, mesh, hardware = "h100", rules = "full", budget = "default", grad_reduce_dtype,
                            memory, placements, overlap = "none";
-  std::vector<std::string> pins, inputs, outputs;
+  std::vector<std::string> pins, inputs, outputs, buckets;
   CompileOptions compile;  // what the command line can fill by itself
   bool no_einsum = false;
 

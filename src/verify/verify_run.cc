@@ -54,7 +54,14 @@ Result<Program> unsharded_program(const Plan& plan, Monitor& monitor) {
   CompileOptions options;
   options.mesh = "one=1";
   options.keep_graph = false;
-  for (const ProgramEntry& e : plan.program.entries) options.entries.push_back(e.name);
+  for (const ProgramEntry& e : plan.program.entries) {
+    const std::string& name = e.bucket_of.empty() ? e.name : e.bucket_of;
+    if (std::ranges::find(options.entries, name) == options.entries.end())
+      options.entries.push_back(name);
+    for (size_t s = 0; s < e.bucket.size(); ++s)
+      if (e.bucket[s] >= 0)
+        options.buckets.push_back({name, plan.program.symbols[s].name, {e.bucket[s]}});
+  }
   auto made = compile(plan.source_graph, options, monitor);
   if (!made.ok()) {  // its entries are the graph's own
     options.entries.clear();

@@ -53,7 +53,9 @@ class Retyping {
     }
     for (Port& port : to_.ports) {
       if (!port.data.empty()) return unimplemented("a program with constants in other types");
-      port.global = changed(port.global, change_);
+      const TensorType global = changed(port.global, change_);
+      if (!port.sizes.empty() && global.rank() > port.global.rank()) port.sizes.push_back({2, {}});
+      port.global = global;
     }
     if (change_ == Change::kWiden)
       for (ProgramStep& step : to_.steps)

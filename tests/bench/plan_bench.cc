@@ -1,5 +1,6 @@
 // Graph bytes → plan bytes, as `shardwise plan` does it: the best and the median of several runs,
-// phase by phase, as JSON. usage: bench_plan GRAPH.swgraph MESH [RUNS=10]
+// phase by phase, as JSON; and CPU time, which other programs on the machine change less.
+// usage: bench_plan GRAPH.swgraph MESH [RUNS=10] [ENTRY,ENTRY…]
 //   bench_plan build/quickstart/llama8b_L32.swgraph dp=8,tp=8
 // The reference takes about 130 CPU s and 4.7 GB for LLaMA-3 8B with 32 layers on 8×8 (autoparallel
 // a54c252, two cores of such a machine).
@@ -8,7 +9,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -17,7 +20,7 @@
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::fprintf(stderr, "usage: %s GRAPH.swgraph MESH [RUNS]\n", argv[0]);
+    std::fprintf(stderr, "usage: %s GRAPH.swgraph MESH [RUNS] [ENTRY,ENTRY...]\n", argv[0]);
     return 2;
   }
   const auto graph = shw::import::read_file(argv[1]);
@@ -31,15 +34,19 @@ int main(int argc, char** argv) {
   options.input_layout = "S(0)R";
   options.output_layout = "S(0)S(2)";
   options.grad_reduce_dtype = shw::Dtype::kF32;
+  std::istringstream entries(argc > 4 ? argv[4] : "");
+  for (std::string name; std::getline(entries, name, ',');) options.entries.push_back(name);
   const int runs = argc > 3 ? std::max(1, std::atoi(argv[3])) : 10;
   std::map<std::string, std::vector<double>> ms;
   for (int i = 0; i < runs; ++i) {
     shw::Monitor monitor;
+    const std::clock_t start = std::clock();
     const auto compiled = shw::compile(*graph, options, monitor);
     if (!compiled.ok()) {
       std::fprintf(stderr, "%s\n", compiled.status().message().c_str());
       return 1;
     }
+    ms["cpu"].push_back(1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
     double total = 0;
     for (const auto& p : compiled->phases) {
       ms[std::string(p.name)].push_back(p.seconds * 1e3);

@@ -25,6 +25,15 @@ def shardwise(*args):
     return subprocess.run([EXE, *map(str, args)], text=True, capture_output=True, timeout=120)
 
 
+def write_safetensors(path, tensors):
+    head, data = {}, b""
+    for name, (dtype, shape, content) in tensors.items():
+        head[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(content)]}
+        data += content
+    head = json.dumps(head).encode()
+    path.write_bytes(struct.pack("<Q", len(head)) + head + data)
+
+
 class Cli(unittest.TestCase):
     def ok(self, *args):
         r = shardwise(*args)
@@ -64,6 +73,53 @@ class Cli(unittest.TestCase):
         self.assertEqual({k: v["count"] for k, v in j["collectives"].items()}, {"all_gather": 17, "all_reduce": 9})
         self.assertGreater(j["peak_rss_bytes"], 1 << 20)
         self.assertEqual(set(j["seconds"]), {"load", "rewrite", "strategies", "price", "solve", "lower", "passes", "write", "total"})
+
+    def test_buckets_of_symbolic_sizes(self):
+        graph, plan = TMP / "decode.swgraph", TMP / "decode.swplan"
+        self.ok("import", "--from", "text", TESTS / "symbolic/decode.swt", "-o", graph)
+        text = self.ok("plan", graph, "--mesh", "a=2,b=2", "--buckets", "decode:cache=16,64", "-o", plan)
+        self.assertIn("buckets  decode: cache=16; cache=64\n", text)
+        self.assertIn("buckets  decode: cache=16; cache=64\n", self.ok("show", plan))
+        j = json.loads(self.ok("show", plan, "--json"))
+        self.assertEqual(j["symbols"], {"cache": {"min": 1, "max": 64, "divisor": 1, "hint": 16}})
+        self.assertEqual(list(j["entries"]), ["decode@cache=16", "decode@cache=64", "full"])
+        entry = j["entries"]["decode@cache=64"]
+        self.assertEqual((entry["bucket_of"], entry["bucket"]), ("decode", {"cache": 64}))
+        mask = [i for i in entry["inputs"] if i["name"] == "input.mask"][0]
+        self.assertEqual((mask["type"], mask["sizes"]), ("f32[1,64]", "[1,cache]"))
+        self.assertIn("f32[1,cache]", self.ok("show", graph))
+        self.refused("plan", graph, "--mesh", "a=2", "--buckets", "cache=65", "-o", TMP / "x", code=1, says="symbol 'cache': 65 is not from 1 to 64")
+        self.refused("plan", graph, "--mesh", "a=2", "--buckets", "cache", "-o", TMP / "x", code=1, says="want ENTRY:SYMBOL=SIZE,SIZE")
+        tensors = TMP / "decode.safetensors"
+        run = ["run", plan, "--virtual-ranks", "--inputs", tensors, "--outputs", TMP / "o", "--entry", "decode"]
+        write_safetensors(tensors, {"input.x": ("F32", [1, 8], struct.pack("<8f", *range(8))), "input.position": ("I64", [1], struct.pack("<q", 0)),
+                                    "input.mask": ("F32", [1, 64], struct.pack("<64f", *[-1e30 * (i > 0) for i in range(64)]))})
+        self.assertIn("ran 'decode@cache=64'", self.ok(*run, "--size", "cache=17"))
+        self.assertEqual((TMP / "o").read_bytes()[-32:], struct.pack("<8f", *range(8)))  # a row that sees itself alone
+        self.refused(*run, "--size", "cache=16", code=1, says="'input.mask' is f32[1,64], but the plan's 'input.mask' is f32[1,16]")
+        self.refused(*run, code=1, says="it has the buckets decode@cache=16, decode@cache=64")
+        self.refused(*run, "--size", "cache=65", code=1, says="65 is not from 1 to 64")
+        self.refused(*run, "--size", "cache", code=1, says="want SYMBOL=SIZE")
+
+    def test_random_numbers_by_seed_and_offset(self):
+        graph, plan, tensors = TMP / "noise.swgraph", TMP / "noise.swplan", TMP / "none.safetensors"
+        (TMP / "noise.swt").write_text("%r = rand(size=[64], dtype=f32) : f32[64]\nreturn output.0 = %r\n")
+        write_safetensors(tensors, {})
+        self.ok("import", "--from", "text", TMP / "noise.swt", "-o", graph)
+        drawn = {}
+        for mesh in ("a=1", "a=4"):
+            self.ok("plan", graph, "--mesh", mesh, "-o", plan)
+            for seed, offset in ((0, 0), (0, 1), (1, 0)):
+                self.ok("run", plan, "--virtual-ranks", "--inputs", tensors, "--outputs", TMP / "o", "--seed", seed, "--seed-offset", offset, "--verify")
+                drawn[mesh, seed, offset] = (TMP / "o").read_bytes()
+        self.assertEqual(len(set(drawn.values())), 3)
+        for (mesh, seed, offset), numbers in drawn.items():
+            self.assertEqual(numbers, drawn["a=1", seed, offset])
+
+    def test_peak_memory_is_that_of_the_tool(self):
+        ballast = bytearray(b"x") * (300 << 20)  # of the process that starts it
+        j = json.loads(self.ok("plan", GRAPH, *MESH, "-o", TMP / "p", "--json"))
+        self.assertLess(j["peak_rss_bytes"], len(ballast) * (4 if SLOWER > 1 else 0.5))
 
     def test_figures_at_the_top_of_the_readme(self):
         graph = TMP / "l32.swgraph"

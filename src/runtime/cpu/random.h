@@ -18,6 +18,11 @@ inline uint64_t random_bits(uint64_t seed, uint64_t counter) {
   return mixed(mixed(seed + 0x9e3779b97f4a7c15u) + (counter + 1) * 0x9e3779b97f4a7c15u);
 }
 
+// The seed that a step draws with in one run: of the run's seed and offset, and the step's own.
+inline uint64_t seed_of_run(uint64_t seed, uint64_t offset, uint64_t step) {
+  return random_bits(random_bits(seed, offset), step);
+}
+
 // In [0, 1), a multiple of 2⁻²⁴: exact in f32.
 inline float random_unit(uint64_t seed, uint64_t counter) {
   return static_cast<float>(random_bits(seed, counter) >> 40) * 0x1p-24f;

@@ -52,6 +52,31 @@ void random(std::vector<OpCase>& list) {
                   {f32({8, 16})},
                   attrs({{AttrKey::kP, 0.5}, {AttrKey::kTrain, false}}),
                   kBits});
+  list.push_back({"rand by the seed of the run",
+                  OpKind::kRand,
+                  {index({2}, 1000)},
+                  attrs({{AttrKey::kSize, ints({8, 16})}}),
+                  kBits});
+  list.push_back({"randn by the seed of the run",
+                  OpKind::kRandn,
+                  {index({2}, 1000)},
+                  attrs({{AttrKey::kSize, ints({8, 16})}}),
+                  kBits});
+  list.push_back({"rand_like by the seed of the run",
+                  OpKind::kRandLike,
+                  {f32({8, 2}), index({2}, 1000)},
+                  {},
+                  kBits});
+  list.push_back({"randn_like by the seed of the run",
+                  OpKind::kRandnLike,
+                  {f32({8, 16}), index({2}, 1000)},
+                  {},
+                  kBits});
+  list.push_back({"native_dropout by the seed of the run",
+                  OpKind::kDropout,
+                  {f32({8, 4, 2}), index({2}, 1000)},
+                  attrs({{AttrKey::kP, 0.25}}),
+                  kBits});
   list.push_back({"native_dropout_backward",
                   OpKind::kDropoutBackward,
                   {f32({8, 16}), truth({8, 16})},

@@ -123,7 +123,6 @@ std::map<std::string, Bytes> cases_of_types() {
   c["one_stride_missing"] = changed([](GraphFile& f) { f.types[0].strides = {1}; });
   c["dtype_unset"] = changed([](GraphFile& f) { f.types[0].dtype = 0; });
   c["dtype_unknown"] = changed([](GraphFile& f) { f.types[0].dtype = 99; });
-  c["symbolic_dim"] = changed([](GraphFile& f) { f.types[0].symbolic = true; });
   c["unused_bad_type"] = changed([](GraphFile& f) { f.types.push_back({{-1}}); });
   return c;
 }
@@ -166,10 +165,51 @@ std::map<std::string, Bytes> cases_of_ops() {
   return c;
 }
 
+// x is [n,8].
+std::map<std::string, Bytes> cases_of_symbols() {
+  using Kind = wire::AttrValue;
+  const auto symbolic = [](const std::function<void(GraphFile&)>& change) {
+    return changed([&](GraphFile& f) {
+      f.symbols = {{"n", 1, 64, 1, 4}};
+      f.types[0].sizes = {{0, {0}, {1}}, {8}};
+      change(f);
+    });
+  };
+  std::map<std::string, Bytes> c;
+  c["no_symbols"] = symbolic([](GraphFile& f) { f.symbols.clear(); });
+  c["symbol_named_as_a_dtype"] = symbolic([](GraphFile& f) { f.symbols[0].name = "f32"; });
+  c["symbol_name_is_no_word"] = symbolic([](GraphFile& f) { f.symbols[0].name = "a b"; });
+  c["symbol_twice"] = symbolic([](GraphFile& f) { f.symbols.push_back(f.symbols[0]); });
+  c["symbol_limits_contradict"] = symbolic([](GraphFile& f) { f.symbols[0].max = 0; });
+  c["symbol_divisor_zero"] = symbolic([](GraphFile& f) { f.symbols[0].divisor = 0; });
+  c["symbol_hint_too_large"] = symbolic([](GraphFile& f) { f.symbols[0].hint = 65; });
+  c["symbol_hint_not_divided"] = symbolic([](GraphFile& f) { f.symbols[0].divisor = 3; });
+  c["too_many_symbols"] = symbolic([](GraphFile& f) { f.symbols.resize(65, f.symbols[0]); });
+  c["size_is_not_that_at_the_hint"] = symbolic([](GraphFile& f) { f.symbols[0].hint = 5; });
+  c["size_of_another_symbol"] = symbolic([](GraphFile& f) { f.types[0].sizes[0].symbols = {1}; });
+  c["size_with_factor_zero"] = symbolic([](GraphFile& f) { f.types[0].sizes[0].factors = {0}; });
+  c["size_without_factor"] = symbolic([](GraphFile& f) { f.types[0].sizes[0].factors = {}; });
+  c["size_overflows"] = symbolic([](GraphFile& f) { f.types[0].sizes[0].factors = {INT64_MAX}; });
+  c["size_missing"] = symbolic([](GraphFile& f) { f.types[0].sizes.pop_back(); });
+  const auto permute = [&](const AttrSpec& attr) {
+    return symbolic([&](GraphFile& f) {
+      f.types.push_back({{8, 4}});
+      f.nodes.push_back({"permute", "p", {0}, {3}, {attr}});
+    });
+  };
+  c["attribute_of_another_symbol"] =
+      permute({"dims", Kind::ExprsValue, 1, {}, {{0, {7}, {1}}, {0}}});
+  c["attribute_of_one_expression"] = permute({"dims", Kind::ExprsValue, 0, {}, {{0, {0}, {1}}}});
+  c["attribute_of_no_expression"] = permute({"dims", Kind::ExprsValue, 0, {}, {}});
+  c["attribute_value_wrong_at_the_hints"] =
+      permute({"dims", Kind::ExprsValue, 1, {}, {{0, {0}, {1}}, {0}}});
+  return c;
+}
+
 std::map<std::string, Bytes> all_cases() {
   std::map<std::string, Bytes> all;
   for (auto cases : {cases_of_bytes(), cases_of_structure(), cases_of_entries(), cases_of_types(),
-                     cases_of_ops()})
+                     cases_of_symbols(), cases_of_ops()})
     all.merge(cases);
   return all;
 }

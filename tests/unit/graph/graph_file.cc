@@ -5,6 +5,23 @@ namespace {
 
 namespace fb = flatbuffers;
 
+fb::Offset<wire::Expr> write(fb::FlatBufferBuilder& b, const ExprSpec& e) {
+  const auto symbols = b.CreateVector(e.symbols);
+  const auto factors = b.CreateVector(e.factors);
+  return wire::CreateExpr(b, e.constant, symbols, factors);
+}
+
+fb::Offset<fb::Vector<fb::Offset<wire::Expr>>> write_exprs(fb::FlatBufferBuilder& b,
+                                                           const std::vector<ExprSpec>& specs) {
+  std::vector<fb::Offset<wire::Expr>> list;
+  for (const ExprSpec& e : specs) list.push_back(write(b, e));
+  return b.CreateVector(list);
+}
+
+fb::Offset<wire::Symbol> write(fb::FlatBufferBuilder& b, const SymbolSpec& s) {
+  return wire::CreateSymbol(b, b.CreateString(s.name), s.min, s.max, s.divisor, s.hint);
+}
+
 fb::Offset<wire::Attr> write(fb::FlatBufferBuilder& b, const AttrSpec& a) {
   const auto name = b.CreateString(a.name);
   fb::Offset<void> value;
@@ -14,6 +31,9 @@ fb::Offset<wire::Attr> write(fb::FlatBufferBuilder& b, const AttrSpec& a) {
       break;
     case wire::AttrValue::DtypeValue:
       value = wire::CreateDtypeValue(b, static_cast<wire::Dtype>(a.value)).Union();
+      break;
+    case wire::AttrValue::ExprsValue:
+      value = wire::CreateExprsValue(b, write_exprs(b, a.exprs), a.value != 0).Union();
       break;
     default:
       value = wire::CreateIntValue(b, a.value).Union();
@@ -37,15 +57,7 @@ fb::Offset<wire::TensorType> write(fb::FlatBufferBuilder& b, const TypeSpec& t) 
   fb::Offset<fb::Vector<int64_t>> strides;
   if (!t.strides.empty()) strides = b.CreateVector(t.strides);
   fb::Offset<fb::Vector<fb::Offset<wire::Expr>>> exprs;
-  if (t.symbolic) {
-    const std::vector<uint32_t> symbols{0};
-    const std::vector<int64_t> factors{1};
-    const auto fb_symbols = b.CreateVector(symbols);
-    const auto fb_factors = b.CreateVector(factors);
-    std::vector<fb::Offset<wire::Expr>> list{wire::CreateExpr(b, 0, fb_symbols, fb_factors)};
-    for (size_t d = 1; d < t.dims.size(); ++d) list.push_back(wire::CreateExpr(b, t.dims[d]));
-    exprs = b.CreateVector(list);
-  }
+  if (!t.sizes.empty()) exprs = write_exprs(b, t.sizes);
   return wire::CreateTensorType(b, dims, strides, static_cast<wire::Dtype>(t.dtype), exprs);
 }
 
@@ -96,8 +108,10 @@ std::vector<uint8_t> GraphFile::bytes() const {
   const auto fb_outputs = write_all(b, outputs);
   const auto fb_entries = write_all(
       b, entries.empty() ? std::vector<EntrySpec>(num_entry_points, whole(*this)) : entries);
+  fb::Offset<fb::Vector<fb::Offset<wire::Symbol>>> fb_symbols;
+  if (!symbols.empty()) fb_symbols = write_all(b, symbols);
   b.Finish(swgr::CreateGraph(b, format_version, 0, fb_types, fb_nodes, fb_inputs, fb_outputs,
-                             fb_entries),
+                             fb_entries, fb_symbols),
            swgr::GraphIdentifier());
   return {b.GetBufferPointer(), b.GetBufferPointer() + b.GetSize()};
 }

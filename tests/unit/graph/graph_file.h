@@ -9,17 +9,27 @@
 
 namespace shw::testing {
 
+struct SymbolSpec {
+  std::string name;
+  int64_t min = 1, max = 64, divisor = 1, hint = 0;
+};
+struct ExprSpec {
+  int64_t constant = 0;
+  std::vector<uint32_t> symbols = {};
+  std::vector<int64_t> factors = {};
+};
 struct TypeSpec {
   std::vector<int64_t> dims;
   std::vector<int64_t> strides = {};  // empty: absent
   uint8_t dtype = 1;
-  bool symbolic = false;  // its first size
+  std::vector<ExprSpec> sizes = {};  // empty: absent
 };
 struct AttrSpec {
   std::string name;
   wire::AttrValue kind = wire::AttrValue::IntValue;
   int64_t value = 0;  // for the kinds that are one number
   std::vector<int64_t> list = {};
+  std::vector<ExprSpec> exprs = {};
 };
 struct NodeSpec {
   std::string op, name;
@@ -56,6 +66,7 @@ struct GraphFile {
   std::vector<NodeSpec> nodes;
   std::vector<InputSpec> inputs;
   std::vector<OutputSpec> outputs;
+  std::vector<SymbolSpec> symbols = {};
   std::vector<EntrySpec> entries = {};  // empty: num_entry_points times all of everything
 
   std::vector<uint8_t> bytes() const;

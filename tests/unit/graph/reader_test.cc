@@ -33,6 +33,10 @@ Graph graph_with_everything() {
              {Phase::kBackward, Recompute::kMustRecompute, 3, int64_t{1} << 40, "layer", "s.py"});
   const std::optional<TensorType> places[] = {t, std::nullopt, row_major(Dtype::kI64, {})};
   g.add_node(OpKind::kSdpa, "q", std::vector<NodeId>{NodeId{3}}, {}, places, true, {});
+  g.symbols().table = {{"batch", 1, 64, 4, 4}, {"n", 0, INT64_MAX, 1, 8}};
+  g.symbols().shapes[{0, 0}] = {{0, {{0, 1}}}, {-8, {{0, 2}, {1, 1}}}};
+  g.symbols().attributes[{3, AttrKey::kDims}] = {{{-4, {{0, 1}}}, {-9, {{1, 1}}}}, true};
+  g.symbols().attributes[{3, AttrKey::kDim}] = {{{INT64_MIN, {{0, 2}, {1, -1}}}}, false};
   g.add_output({NodeId{3}, OutputRole::kResult, "0", -1});
   g.add_output({kNoNode, OutputRole::kGradient, "", 0});
   g.add_output({NodeId{1}, OutputRole::kUpdate, "", 1});

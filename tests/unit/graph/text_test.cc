@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "graph/diff.h"
+#include "graph/reader.h"
+#include "graph/writer.h"
 
 namespace shw {
 namespace {
@@ -83,6 +85,45 @@ TEST(GraphText, RoundTripsEveryFloat) {
     g.add_node(OpKind::kMul, "", {NodeId{0}, kNoNode}, std::move(attrs), t);
   }
   EXPECT_EQ(first_difference(parsed(print_graph(g)), g), "");
+}
+
+constexpr char kSymbolic[] = R"(symbol batch min=1 max=64 divisor=4 hint=8
+symbol n min=0 max=4096 hint=16
+input input.0: %x : f32[batch,n]
+%p = permute(%x, dims=[1,0]) : f32[n,batch]{1,16}
+%v = view(%p, size=[batch*n,1]) : f32[2*batch+-1*n+128,1]
+%s = slice(%x, dim=1, start=0, end=n+-1, step=1) : f32[batch,n+-1]{16,1}
+return output.0 = %p
+)";
+
+TEST(GraphText, KeepsSymbolsAndTheirExpressions) {
+  const std::string text = std::string(kSymbolic).replace(
+      std::string(kSymbolic).find("batch*n"), 7, "8*n");  // products of symbols are not affine
+  EXPECT_NE(refusal(kSymbolic), "");
+  const Graph g = parsed(text);
+  EXPECT_EQ(print_graph(g), text);
+  ASSERT_EQ(g.symbols().table.size(), 2u);
+  EXPECT_EQ(g.symbols().table[0], (Symbol{"batch", 1, 64, 4, 8}));
+  EXPECT_EQ(g.type(NodeId{0}).shape, (Dims{8, 16}));
+  EXPECT_EQ(g.type(NodeId{2}).shape, (Dims{128, 1}));
+  EXPECT_EQ(g.attrs(NodeId{3}).get_int(AttrKey::kEnd, 0), 15);
+  EXPECT_EQ(g.symbols().attributes.at({3, AttrKey::kEnd}), (AttrExprs{{{-1, {{1, 1}}}}, false}));
+  EXPECT_EQ(first_difference(*read_graph(write_graph(g)), g), "");
+}
+
+TEST(GraphText, RefusesSymbolsThatAreNone) {
+  EXPECT_EQ(refusal("symbol n min=1 hint=2\nreturn"),
+            "line 2, column 1: a symbol has a largest value, 'max'");
+  EXPECT_EQ(refusal("symbol n max=4 hint=5\nreturn"),
+            "line 2, column 1: the hint of symbol 'n': 5 is not from 1 to 4");
+  EXPECT_EQ(refusal("input input.0: %x : f32[n]\nreturn"),
+            "line 1, column 25: expected an integer");
+  EXPECT_EQ(refusal("symbol n max=4\ninput input.0: %x : f32[n*n]\nreturn"),
+            "line 2, column 25: expected an integer");
+  EXPECT_EQ(refusal("symbol n max=4\ninput input.0: %x : f32[n-5]\nreturn"),
+            "line 2, column 25: expected an integer");
+  EXPECT_EQ(refusal("symbol n max=4\ninput input.0: %x : f32[n+-5]\nreturn"),
+            "line 2, column 29: dim 0 is negative: -1");
 }
 
 TEST(GraphText, SkipsCommentsAndLineBreaks) {

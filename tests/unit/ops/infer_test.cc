@@ -138,7 +138,7 @@ TEST(OpDefs, EveryParameterNameIsAnAttributeOrAnOperand) {
       const bool operand = p.kind == ParamKind::kTensor || p.kind == ParamKind::kOptionalTensor ||
                            p.kind == ParamKind::kTensorList ||
                            p.kind == ParamKind::kOptionalTensorList ||
-                           p.kind == ParamKind::kIgnored;
+                           p.kind == ParamKind::kTrailingTensor || p.kind == ParamKind::kIgnored;
       EXPECT_TRUE(operand || attr_key_from_name(p.name).has_value()) << p.name;
     }
     EXPECT_TRUE(def.sharding != Sharding::kFollow || def.follow)

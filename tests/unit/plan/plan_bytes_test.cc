@@ -39,6 +39,22 @@ TEST(PlanBytes, RoundTripIsTheIdentity) {
   EXPECT_EQ(a.outputs, b.outputs);
 }
 
+TEST(PlanBytes, KeepSymbolsAndBuckets) {
+  Plan plan = sample_plan();
+  plan.program.symbols = {{"n", 0, INT64_MAX, 4, 0}};
+  plan.program.entries[0].bucket_of = "all";
+  plan.program.entries[0].bucket = {8};
+  plan.program.ports[PortId{0}].sizes = {{0, {{0, 1}}}, {8, {}}};
+  const Bytes bytes = write_plan(plan);
+  const auto read = read_plan(bytes);
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read->program.symbols, plan.program.symbols);
+  EXPECT_EQ(read->program.entries[0].bucket_of, "all");
+  EXPECT_EQ(read->program.entries[0].bucket, plan.program.entries[0].bucket);
+  EXPECT_EQ(read->program.ports[PortId{0}].sizes, plan.program.ports[PortId{0}].sizes);
+  EXPECT_EQ(write_plan(*read), bytes);
+}
+
 TEST(PlanBytes, AreTheSameEveryTime) {
   EXPECT_EQ(write_plan(sample_plan()), write_plan(sample_plan()));
 }

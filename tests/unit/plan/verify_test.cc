@@ -115,6 +115,53 @@ TEST(Verify, RefusesWhatIsNotSound) {
   }
 }
 
+// The sample as the bucket n=8 of an entry; input.0 is [n,2*n-8].
+Program sample_bucket() {
+  Program p = sample_program();
+  p.symbols = {{"n", 4, 64, 4, 4}, {"other", 1, 2, 1, 1}};
+  p.entries[0].bucket_of = "all";
+  p.entries[0].bucket = {8, -1};
+  p.ports[PortId{0}].sizes = {{0, {{0, 1}}}, {-8, {{0, 2}}}};
+  return p;
+}
+
+TEST(Verify, RefusesBucketsThatAreNotSound) {
+  EXPECT_TRUE(verify(sample_bucket(), true).ok()) << verify(sample_bucket(), true).message();
+  const Damage damages[] = {
+      {"a size missing", [](Program& p) { p.entries[0].bucket = {8}; }, "not one of 2 symbols"},
+      {"a bucket of nothing", [](Program& p) { p.entries[0].bucket_of.clear(); },
+       "not one of 2 symbols"},
+      {"no bucket",
+       [](Program& p) {
+         p.entries[0].bucket_of.clear();
+         p.entries[0].bucket.clear();
+       },
+       "'input.0' has other sizes"},
+      {"a size beyond the limit", [](Program& p) { p.entries[0].bucket[1] = 3; },
+       "3 is not from 1 to 2"},
+      {"a size that is not divided", [](Program& p) { p.entries[0].bucket[0] = 6; },
+       "6 is not a multiple of 4"},
+      {"another size", [](Program& p) { p.entries[0].bucket[0] = 12; },
+       "'input.0' has other sizes"},
+      {"a size that is not said", [](Program& p) { p.entries[0].bucket[0] = -1; },
+       "'input.0' has other sizes"},
+      {"an expression missing", [](Program& p) { p.ports[PortId{0}].sizes.pop_back(); },
+       "another number of sizes"},
+      {"an unknown symbol", [](Program& p) { p.ports[PortId{0}].sizes[0].terms[0].first = 2; },
+       "depends on symbol 2"},
+      {"an overflow", [](Program& p) { p.ports[PortId{0}].sizes[0].terms[0].second = INT64_MAX; },
+       "'input.0' has other sizes"},
+  };
+  for (const Damage& d : damages) {
+    SCOPED_TRACE(d.name);
+    Program p = sample_bucket();
+    d.doing(p);
+    const Status s = verify(p, true);
+    ASSERT_FALSE(s.ok());
+    EXPECT_NE(s.message().find(d.says), std::string::npos) << s.message();
+  }
+}
+
 // Bytes go to another storage while the communication stream may still be reading them.
 TEST(Verify, SeesAcrossStreams) {
   Program p = sample_program();

@@ -65,8 +65,8 @@ TEST_P(TextCases, AreRewrittenAsWritten) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Passes, TextCases,
-                         ::testing::Values(&kCleanUp, &kViewMmToEinsum, &kBiasedLinearToEinsum,
-                                           &kChoicePoints),
+                         ::testing::Values(&kCleanUp, &kRunTimeSeed, &kViewMmToEinsum,
+                                           &kBiasedLinearToEinsum, &kChoicePoints),
                          [](const auto& param) { return std::string(param.param->name); });
 
 }  // namespace

@@ -1,5 +1,6 @@
-// native_dropout(x) → zeros for a share attrs.p of the elements, the others times 1/(1 − p); and
-// which stayed. Which these are depends on attrs.seed and an element's place in the whole tensor.
+// native_dropout(x, run_seed?) → zeros for a share attrs.p of the elements, the others times 1/(1 −
+// p); and which stayed. Which these are depends on attrs.seed, the seed of the run and an element's
+// place in the whole tensor.
 #include "runtime/cpu/draw.h"
 #include "runtime/cpu/odometer.h"
 #include "runtime/cpu/pointwise.h"
@@ -11,9 +12,10 @@ namespace {
 template <class T>
 class Dropout final : public HostKernel {
  public:
-  Dropout(const KernelArgs& args, const Numbering& numbers, double p)
+  Dropout(const KernelArgs& args, const Numbering& numbers, const StepSeed& seed, double p)
       : shape_(args.inputs[0]->shape),
-        seed_(static_cast<uint64_t>(args.attrs.get_int(AttrKey::kSeed, 0))),
+        seed_(seed),
+        num_inputs_(args.inputs.size()),
         first_(numbers.first),
         p_(p),
         scale_(p < 1 ? static_cast<T>(1 / (1 - p)) : T{0}),
@@ -27,10 +29,12 @@ class Dropout final : public HostKernel {
   }
   Status compute(void* const* buffers) noexcept override {
     const auto* in = static_cast<const std::byte*>(buffers[0]);
-    auto *out = static_cast<std::byte*>(buffers[1]), *mask = static_cast<std::byte*>(buffers[2]);
+    auto* out = static_cast<std::byte*>(buffers[num_inputs_]);
+    auto* mask = static_cast<std::byte*>(buffers[num_inputs_ + 1]);
+    const uint64_t seed = seed_.in_run(buffers);
     for_each_offset(shape_, strides_, [&](const std::array<int64_t, 4>& at) {
       const bool stays =
-          static_cast<double>(random_unit(seed_, static_cast<uint64_t>(first_ + at[1]))) >= p_;
+          static_cast<double>(random_unit(seed, static_cast<uint64_t>(first_ + at[1]))) >= p_;
       T x;
       load_(in + at[0], 0, 1, &x);
       x = stays ? x * scale_ : T{0};
@@ -42,7 +46,8 @@ class Dropout final : public HostKernel {
 
  private:
   Dims shape_;
-  uint64_t seed_;
+  StepSeed seed_;
+  size_t num_inputs_;
   int64_t first_;
   double p_;
   T scale_;
@@ -54,7 +59,7 @@ class Dropout final : public HostKernel {
 Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1, 0));
   const TensorType& in = *args.inputs[0];
-  bool fits = args.inputs.size() == 1 && args.outputs.size() == 2 && is_floating(in.dtype);
+  bool fits = args.outputs.size() == 2 && is_floating(in.dtype);
   for (size_t o = 0; fits && o < 2; ++o) {
     const TensorType* t = args.outputs[o];
     fits = t == nullptr || (t->shape == in.shape && t->dtype == (o == 0 ? in.dtype : Dtype::kBool));
@@ -64,8 +69,9 @@ Prepared prepare(const KernelArgs& args) {
                        : 0;
   if (!fits || !(p >= 0 && p <= 1)) return bad_types("no dropout of " + to_string(in));
   SHW_ASSIGN_OR_RETURN(const Numbering numbers, numbering_of(args, in));
-  if (in.dtype == Dtype::kF64) return make_kernel<Dropout<double>>(args, numbers, p);
-  return make_kernel<Dropout<float>>(args, numbers, p);
+  SHW_ASSIGN_OR_RETURN(const StepSeed seed, StepSeed::of(args, 1));
+  if (in.dtype == Dtype::kF64) return make_kernel<Dropout<double>>(args, numbers, seed, p);
+  return make_kernel<Dropout<float>>(args, numbers, seed, p);
 }
 
 }  // namespace

@@ -1,11 +1,12 @@
-// rand_like: numbers in [0, 1), by attrs.seed and an element's place in the whole tensor.
+// rand_like(like, run_seed?): numbers in [0, 1), by attrs.seed, the seed of the run and an
+// element's place in the whole tensor.
 #include "runtime/cpu/draw.h"
 #include "runtime/cpu/random.h"
 
 namespace shw::runtime::cpu {
 namespace {
 
-Prepared prepare(const KernelArgs& args) { return prepare_draw(args, random_unit); }
+Prepared prepare(const KernelArgs& args) { return prepare_draw(args, random_unit, 1); }
 
 }  // namespace
 

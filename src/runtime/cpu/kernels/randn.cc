@@ -1,12 +1,12 @@
-// randn: numbers of the standard normal distribution, by attrs.seed and an element's place in the
-// whole tensor.
+// randn(run_seed?): numbers of the standard normal distribution, by attrs.seed, the seed of the run
+// and an element's place in the whole tensor.
 #include "runtime/cpu/draw.h"
 #include "runtime/cpu/random.h"
 
 namespace shw::runtime::cpu {
 namespace {
 
-Prepared prepare(const KernelArgs& args) { return prepare_draw(args, random_normal); }
+Prepared prepare(const KernelArgs& args) { return prepare_draw(args, random_normal, 0); }
 
 }  // namespace
 
