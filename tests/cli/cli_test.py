@@ -6,6 +6,7 @@ usage: cli_test.py SHARDWISE_BINARY PROJECT_DIR
 import json, struct
 import pathlib
 import resource
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -78,6 +79,23 @@ class Cli(unittest.TestCase):
         readme = (ROOT / "README.md").read_text()
         self.assertIn(objective, readme)
         self.assertIn(row, readme)
+
+    def test_picture_in_the_readme_is_what_the_tool_plans(self):
+        drawn = TMP / "layer.svg"
+        done = subprocess.run([sys.executable, ROOT / "examples/draw_layer.py", EXE, drawn], text=True, capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(drawn.read_text(), (ROOT / "examples/llama_layer.svg").read_text(),
+                         "draw it again: examples/draw_layer.py build/release/bin/shardwise examples/llama_layer.svg")
+
+    def test_plan_quoted_in_the_readme_is_what_the_tool_prints(self):
+        quoted = (ROOT / "README.md").read_text().partition("```\n$ shardwise ")[2].partition("\n```")[0].splitlines()
+        graph = TMP / "quoted.swgraph"
+        self.ok("import", "--from", "fx-json", DATA / "llama8b_L2_8x8_einsum.graph.pre.json.gz", "-o", graph)
+        named = {"llama8b_L2.swgraph": graph, "llama8b_L2.swplan": TMP / "quoted.swplan"}
+        printed = iter(self.ok(*(named.get(word, word) for word in shlex.split(quoted[0]))).splitlines())
+        self.assertGreater(len(quoted), 5)
+        for line in quoted[1:]:  # in this order; "…" stands for lines left out
+            self.assertTrue(line == "…" or line in printed, line)
 
     def test_time_limit_is_of_the_whole_command(self):
         graph = TMP / "l2.swgraph"
