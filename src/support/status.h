@@ -1,6 +1,6 @@
-// Status and Result: how every function that can fail says so. Codes are gRPC's, the numbers are
-// those of the C API (capi/include/shardwise/shardwise.h). A status may carry the place in the
-// graph that caused it.
+// Status and Result, returned by every function that can fail. Codes are gRPC's, with the numbers
+// of the C API (capi/include/shardwise/shardwise.h). A status may name the node of the graph that
+// caused it.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -47,7 +47,7 @@ class [[nodiscard]] Status {
   const std::string& message() const { return message_; }
   SourceLoc loc() const { return loc_; }
 
-  // The node of the caller's graph that is at fault; the first one to be set stays.
+  // The node of the caller's graph at fault; the first one set is kept.
   Status& at_node(int64_t index, std::string_view name) {
     if (!ok() && node_index_ < 0) node_index_ = index, node_name_ = name;
     return *this;
@@ -113,7 +113,7 @@ class [[nodiscard]] Result {
   lhs = std::move(*tmp)
 #define SHW_ASSIGN_OR_RETURN(lhs, expr) \
   SHW_ASSIGN_OR_RETURN_(SHW_CONCAT(shw_r_, __LINE__), lhs, expr)
-// An invariant of our own, in code that returns a Status or Result: never for a caller's data.
+// An internal invariant, in code that returns a Status or Result. Never for a caller's data.
 #define SHW_CHECK(cond)                                                    \
   do {                                                                     \
     if (!(cond)) return ::shw::internal_error("invariant broken: " #cond); \
