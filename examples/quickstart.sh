@@ -4,7 +4,7 @@
 #   2. plans the real LLaMA-3 8B graph (forward and backward, 2 and 32 layers) for an 8×8 mesh;
 #   3. plans a small LLaMA for 2×4, runs it on 8 virtual ranks in one process with PyTorch's own parameters and inputs, and
 #      compares logits and every gradient with PyTorch's and with the unsharded run.
-# Everything that it reads lies in examples/data. Its output goes to build/quickstart.
+# It reads only examples/data; its output goes to build/quickstart.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 start=$SECONDS

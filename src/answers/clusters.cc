@@ -48,8 +48,8 @@ std::vector<NodeId> cluster_roots(const Graph& graph) {
   };
   std::vector<Cluster> clusters;
   std::vector<uint32_t> of(graph.num_nodes(), UINT32_MAX);
-  std::unordered_map<std::string, uint32_t> place;   // of the next such node in its module
-  std::unordered_map<std::string, uint32_t> by_key;  // kind, form of the module, place
+  std::unordered_map<std::string, uint32_t> place;   // index of the next such node in its module
+  std::unordered_map<std::string, uint32_t> by_key;  // kind, form of the module, index
   for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
     const NodeId n{i};
     const std::string& module = graph.meta(n).module_path;

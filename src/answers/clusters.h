@@ -1,5 +1,6 @@
-// Which nodes do the same in numbered modules that are alike: "layers.3.attention.wq" and
-// "layers.0.attention.wq". The solver places each on its own; tools that draw a plan fold them.
+// Groups nodes that do the same in numbered modules with the same structure, such as
+// "layers.3.attention.wq" and "layers.0.attention.wq". The solver places each one independently;
+// tools that draw a plan fold them.
 #pragma once
 #include <vector>
 
@@ -7,10 +8,9 @@
 
 namespace shw::answers {
 
-// By node: the one that does the same in the module of the lowest numbers; no node where it is
-// alone. Alike
-// are results of one op, phase and type that come in the same place in modules whose paths differ
-// in their numbers alone. Inputs are not told apart from one another, and are alone.
+// For each node, its counterpart in the module with the lowest numbers; no node if it has no
+// counterpart. Counterparts have the same op, phase and type and occur at the same position in
+// modules whose paths differ only in numbers. Inputs are never grouped.
 std::vector<NodeId> cluster_roots(const Graph& graph);
 
 }  // namespace shw::answers

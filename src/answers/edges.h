@@ -1,4 +1,4 @@
-// An edge of the graph under a choice of strategies, and what it pays.
+// An edge of the graph under a choice of strategies, and its price.
 #pragma once
 #include <string>
 #include <string_view>

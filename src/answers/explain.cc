@@ -11,8 +11,8 @@ namespace shw::answers {
 namespace {
 
 constexpr uint32_t kCertificateSweeps = 512;
-constexpr double kShareOfPlan = 0.5;    // of the time: for the plan itself
-constexpr double kShareOfForced = 0.5;  // of what is left: for each layout that is forced
+constexpr double kShareOfPlan = 0.5;    // of the time, for the plan itself
+constexpr double kShareOfForced = 0.5;  // of the remaining time, for each forced layout
 
 bool same(double a, double b) { return std::abs(a - b) <= 1e-9 * std::abs(b); }
 
@@ -29,9 +29,9 @@ class Explainer {
     if (!request.layout.empty()) {
       SHW_ASSIGN_OR_RETURN(asked, parse_layout(request.layout, mesh_rank()));
       if (count_if(*asked) == 0)
-        return at_origin(invalid_argument("no strategy of " + out_.node + " leaves it in layout " +
-                                          request.layout),
-                         graph(), node_);
+        return at_origin(
+            invalid_argument("no strategy of " + out_.node + " produces layout " + request.layout),
+            graph(), node_);
     }
     solver::SolveOptions first = options_;
     first.keep_warm = true;
@@ -56,7 +56,7 @@ class Explainer {
   std::string text_of(NodeId n, uint32_t strategy) const {
     return strategy_text(strategies(), n, strategy, mesh_rank());
   }
-  // A layout without its shard order, which a pin does not speak of.
+  // The layout without its shard order, which pins do not constrain.
   std::string name_of(Layout layout) const {
     layout.order = Layout{}.order;
     return to_string(layout, mesh_rank());
@@ -72,7 +72,7 @@ class Explainer {
     const auto& results = strategies().of(node_).results;
     while (result_ < results.size() && !results[result_].valid()) ++result_;
     if (result_ < results.size()) return {};
-    return at_origin(invalid_argument(out_.node + " has no tensor as its result"), graph(), node_);
+    return at_origin(invalid_argument(out_.node + " has no tensor result"), graph(), node_);
   }
 
   void describe() {
@@ -98,7 +98,7 @@ class Explainer {
     return edge_price(planner_, plan_.choice, consumer, k);
   }
 
-  // With the node left these strategies, as a pin would leave them.
+  // Restricts the node to these strategies, as a pin would.
   PlacementConstraints constraints_with(std::vector<bool> allowed) const {
     PlacementConstraints constraints = constraints_;
     constraints.choices.push_back({node_, std::move(allowed), "layout of " + out_.node});
@@ -109,7 +109,7 @@ class Explainer {
     SHW_ASSIGN_OR_RETURN(
         const solver::PlacementProblem problem,
         planner_.problem(constraints_with(std::vector<bool>(count(), true)), monitor_));
-    // What budgets are worth to the plan: a good guess where they are not quite the same.
+    // Initial prices: those of the plan, a good guess even if the budgets differ slightly.
     std::vector<solver::BudgetPrice> prices = plan_.prices;
     std::erase_if(prices,
                   [&](const auto& p) { return p.budget >= problem.budget_limits().size(); });
@@ -134,7 +134,7 @@ class Explainer {
     return {};
   }
 
-  // Made if it is not there yet.
+  // Created on first use.
   Alternative& alternative_of(const Layout& layout) {
     const std::string name = name_of(layout);
     for (Alternative& a : out_.alternatives)
@@ -150,25 +150,24 @@ class Explainer {
       allowed.push_back(name_of(result(s)) == alternative.layout);
     solver::SolveOptions options = options_;
     options.deadline = options_.deadline.after_share(kShareOfForced);
-    const auto placed =
-        planner_.place_if_any(constraints_with(std::move(allowed)), options, monitor_);
+    const auto placed = planner_.try_place(constraints_with(std::move(allowed)), options, monitor_);
     const Code code = placed.status().code();
     if (code == Code::kDeadlineExceeded || code == Code::kResourceExhausted)
-      return {};  // what it costs is not known; its floor is
+      return {};  // its cost is unknown, but its floor is known
     Forced& forced = alternative.forced.emplace();
     if (placed.status().code() == Code::kFailedPrecondition) return {};
     SHW_RETURN_IF_ERROR(placed.status());
     forced = {true, placed->objective_us, placed->bound_us, placed->proven,
               text_of(node_, placed->choice[node_.v])};
     const bool is_plan = alternative.chosen && same(placed->objective_us, plan_.objective_us);
-    if (is_plan) forced.strategy = out_.strategy;  // ties may fall another way
+    if (is_plan) forced.strategy = out_.strategy;  // ties may be broken differently
     for (uint32_t i = 0; i < plan_.choice.size() && !is_plan; ++i)
       forced.changed_nodes += placed->choice[i] != plan_.choice[i];
     return {};
   }
 
-  // The cheapest floors first, until as many are known as were asked for, and the second best among
-  // them: no floor that is left is below it.
+  // Forces layouts by increasing floor, until enough are known and no remaining floor is below the
+  // second best.
   Status force_cheapest(uint32_t at_least) {
     double second = solver::kForbidden;
     for (size_t i = 0; i < out_.alternatives.size(); ++i) {
@@ -176,7 +175,7 @@ class Explainer {
       if (a.floor_us == solver::kForbidden) break;
       if (i >= at_least && a.floor_us >= second && !a.forced) continue;
       if (!options_.deadline.passed()) SHW_RETURN_IF_ERROR(force(a));
-      if (!a.forced) {  // which one is second is not known
+      if (!a.forced) {  // which one is second best is unknown
         out_.second_best.reset();
         break;
       }
@@ -192,7 +191,7 @@ class Explainer {
   solver::SolveOptions options_;
   Monitor& monitor_;
   NodeId node_;
-  size_t result_ = 0;  // the one whose layout is spoken of
+  size_t result_ = 0;  // the result in question
   Placed plan_;
   Explanation out_;
 };

@@ -1,11 +1,10 @@
-// Why a node lies as it does: what its strategy costs and which edges pay, and what every other
-// layout of its result would cost – a floor at once, the exact price after solving again with the
-// layout forced.
+// Explains a node's layout: the cost of its strategy, the edges that communicate, and what every
+// other layout of its result would cost. For the latter there is a floor, which is immediate, and
+// an exact price, from solving again with the layout forced.
 //
-// To force a layout is what a pin does (placement/constraints.h), with the same effects: a pinned
-// parameter does not count in the parameter budget, so forcing one may even cost less than the
-// plan. Floors are of the problem in which the node is free of the budget in that way; no forced
-// plan is cheaper than its floor.
+// Forcing a layout has the same effect as a pin (placement/constraints.h): a pinned parameter does
+// not count against the parameter budget, so forcing one may even cost less than the plan. Floors
+// refer to the problem without that node in the budget; no forced plan is cheaper than its floor.
 #pragma once
 #include <optional>
 #include <string>
@@ -18,33 +17,33 @@
 namespace shw::answers {
 
 struct ExplainRequest {
-  std::string node;             // as nodes.h takes it
-  std::string layout = {};      // to be forced whatever its floor; empty: none
-  uint32_t forced_layouts = 3;  // at least so many are forced, the cheapest floors first
+  std::string node;             // see nodes.h
+  std::string layout = {};      // to be forced regardless of its floor; empty: none
+  uint32_t forced_layouts = 3;  // at least this many are forced, by increasing floor
 };
 
 // The optimum with one layout forced.
 struct Forced {
-  bool possible = false;  // else no plan has it
+  bool possible = false;  // false: no plan has it
   double objective_us = 0, bound_us = 0;
   bool proven = false;
   std::string strategy;        // of the node
-  uint32_t changed_nodes = 0;  // whose strategy is not the plan's
+  uint32_t changed_nodes = 0;  // nodes with another strategy than in the plan
 };
 
-// A layout of the node's result (of a tuple: of its first tensor), in any shard order.
+// A layout of the node's result (of its first tensor, for a tuple), in any shard order.
 struct Alternative {
   std::string layout;
   bool chosen = false;
   uint32_t num_strategies = 0;
-  double floor_us = 0;  // no plan that has it is cheaper; infinite: none has it
+  double floor_us = 0;  // no plan with this layout is cheaper; infinite: none exists
   std::optional<Forced> forced;
 };
 
-// What the reference planner calls an alternative, from the objectives of both plans (planner.md
-// 3.9): CHOSEN, TIE (within 0.01 µs), TARGET CHEAPER (a pinned parameter is free of the budget),
-// CHOSEN CHEAPER, or UNAVAILABLE (no plan has it). Where it was not forced, its floor decides, if
-// it can; else empty.
+// The reference planner's classification of an alternative, from the objectives of both plans
+// (planner.md 3.9): CHOSEN, TIE (within 0.01 µs), TARGET CHEAPER (a pinned parameter leaves the
+// budget), CHOSEN CHEAPER, or UNAVAILABLE (no plan has it). If it was not forced, its floor
+// decides; empty if that is not conclusive.
 std::string_view status_of(const Alternative& alternative, double plan_us);
 
 struct StrategyFloor {
@@ -60,16 +59,16 @@ struct Explanation {
   std::vector<EdgePrice> operands, users;
   double objective_us = 0, bound_us = 0;  // of the plan
   bool proven = false;
-  double certified_us = 0;                // the bound of the certificate that the floors come from
-  std::vector<Alternative> alternatives;  // the cheapest floor first
-  std::vector<StrategyFloor> strategies;  // the same
-  // Index of the cheapest alternative that was not chosen; exact: every other floor is above it.
-  // None: there is no other, or it was not found in time.
+  double certified_us = 0;  // the bound of the certificate that the floors are derived from
+  std::vector<Alternative> alternatives;  // by increasing floor
+  std::vector<StrategyFloor> strategies;  // likewise
+  // Index of the cheapest alternative that was not chosen. Exact: all other floors are higher.
+  // nullopt: there is none, or time ran out.
   std::optional<size_t> second_best;
 };
 
-// Solves the planner's problem under these constraints, and again for every layout that is forced,
-// as long as there is time.
+// Solves the planner's problem under these constraints, then once for every forced layout while
+// time permits.
 Result<Explanation> explain(Planner& planner, const PlacementConstraints& constraints,
                             const ExplainRequest& request, const solver::SolveOptions& options,
                             Monitor& monitor);

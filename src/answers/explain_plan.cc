@@ -11,7 +11,7 @@
 namespace shw::answers {
 namespace {
 
-constexpr size_t kMostEdges = 20;
+constexpr size_t kMaxEdges = 20;
 
 class Edges {
  public:
@@ -42,7 +42,7 @@ class Edges {
     std::ranges::stable_sort(out.groups, dearer);
     std::ranges::stable_sort(edges_, dearer);
     out.paying_edges = edges_.size();
-    edges_.resize(std::min(edges_.size(), kMostEdges));
+    edges_.resize(std::min(edges_.size(), kMaxEdges));
     out.dearest = std::move(edges_);
   }
 
@@ -68,14 +68,14 @@ std::string rival_text(const char* where, const std::optional<Rival>& rival) {
 
 std::string ranges_text(const PlanExplanation& e) {
   const CommunicationRange& c = e.communication;
-  std::string t = "\nthis plan stays a cheapest one";
-  t += format(", were communication as a whole from %.6g to %s%.6g times as dear%s\n", c.from,
-              c.to == kMostFactor ? "at least " : "", c.to, c.exact ? "" : " (not proven)");
+  std::string t = "\nthis plan stays optimal";
+  t += format(" if all communication costs %.6g to %s%.6g times as much%s\n", c.from,
+              c.to == kMaxFactor ? "at least " : "", c.to, c.exact ? "" : " (not proven)");
   t += rival_text("below", c.below) + rival_text("above", c.above);
   const auto bytes = [](double b) { return human_bytes(static_cast<int64_t>(b)); };
-  t += "  and under any limit of memory from " + bytes(e.memory.from_bytes) + " up";
+  t += "  and under any memory limit from " + bytes(e.memory.from_bytes) + " upwards";
   if (e.memory.to_below_bytes < solver::kForbidden)
-    t += " to " + bytes(e.memory.to_at_least_bytes) + "; a cheaper one fits in " +
+    t += " to " + bytes(e.memory.to_at_least_bytes) + "; a cheaper plan fits in " +
          bytes(e.memory.to_below_bytes);
   return t + (e.memory.exact ? "\n" : " (not proven)\n");
 }
@@ -143,7 +143,7 @@ std::string to_text(const PlanExplanation& e) {
   double others_us = 0;
   uint32_t others = 0;
   for (const EdgeGroup& g : e.groups) {
-    if (&g - e.groups.data() < static_cast<ptrdiff_t>(kMostEdges)) {
+    if (&g - e.groups.data() < static_cast<ptrdiff_t>(kMaxEdges)) {
       t += format("%12.3f %6u  %s: %s → %s, %s → %s\n", g.comm_us, g.count,
                   g.module.empty() ? "(no module)" : g.module.c_str(), g.producer.c_str(),
                   g.consumer.c_str(), g.from.c_str(), g.to.c_str());

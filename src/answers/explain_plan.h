@@ -1,5 +1,5 @@
-// A plan as a whole: what it costs, which edges pay most, and how far the world may change before
-// another plan is better.
+// Explains a whole plan: its cost, its most expensive edges, and how far prices and limits may
+// change before another plan is better.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,7 +10,8 @@
 
 namespace shw::answers {
 
-// Edges alike: into one module, or its like of other layers; between the same ops and layouts.
+// Edges that are alike: same ops and layouts, into the same module or its counterpart in other
+// layers.
 struct EdgeGroup {
   std::string module;              // of the consumers: "layers.*.attention.wq"; empty: none
   std::string producer, consumer;  // ops
@@ -23,9 +24,9 @@ struct PlanExplanation {
   NodeCost total;
   double objective_us = 0, bound_us = 0;
   bool proven = false;
-  size_t paying_edges = 0;         // those that communicate
-  std::vector<EdgePrice> dearest;  // the dearest of them
-  std::vector<EdgeGroup> groups;   // of all of them, the dearest first
+  size_t paying_edges = 0;         // number of edges that communicate
+  std::vector<EdgePrice> dearest;  // the most expensive of them
+  std::vector<EdgeGroup> groups;   // all of them in groups, most expensive first
   CommunicationRange communication;
   MemoryRange memory;
 };

@@ -1,4 +1,4 @@
-// An explanation as a person or a program wants to read it.
+// Explanations as text and JSON.
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +9,7 @@
 namespace shw::answers {
 namespace {
 
-constexpr size_t kMostRows = 12;
+constexpr size_t kMaxRows = 12;
 
 void write_alternative(JsonWriter& j, const Alternative& a, double plan_us) {
   j.begin_object().member("status", status_of(a, plan_us));
@@ -47,12 +47,12 @@ std::string edges_table(const char* title, const std::vector<EdgePrice>& edges, 
 
 std::string alternatives_table(const Explanation& e) {
   std::string t =
-      "\nresult layout                    floor µs        forced µs    dearer by  changes  "
+      "\nresult layout                    floor µs        forced µs   extra cost  changes  "
       "status\n";
   size_t left_out = 0;
   for (size_t i = 0; i < e.alternatives.size(); ++i) {
     const Alternative& a = e.alternatives[i];
-    if (i >= kMostRows && !a.forced && !a.chosen) {
+    if (i >= kMaxRows && !a.forced && !a.chosen) {
       ++left_out;
       continue;
     }
@@ -68,7 +68,8 @@ std::string alternatives_table(const Explanation& e) {
   if (std::any_of(e.alternatives.begin(), e.alternatives.end(), [&](const Alternative& a) {
         return a.forced && a.forced->possible && a.forced->objective_us < e.objective_us - 1e-6;
       }))
-    t += "  cheaper than the plan: a pinned parameter does not count in the parameter budget\n";
+    t +=
+        "  cheaper than the plan: a pinned parameter does not count against the parameter budget\n";
   return t;
 }
 
@@ -76,7 +77,7 @@ std::string strategies_table(const Explanation& e) {
   std::string t = "\n        floor µs   compute µs  strategy\n";
   size_t shown = 0;
   for (const StrategyFloor& s : e.strategies)
-    if (s.chosen || shown < kMostRows) {
+    if (s.chosen || shown < kMaxRows) {
       ++shown;
       t += format("%16s %12.3f  %s%s\n", floor_text(s.floor_us).c_str(), s.compute_us,
                   s.strategy.c_str(), s.chosen ? "  chosen" : "");
@@ -127,8 +128,8 @@ std::string to_text(const Explanation& e) {
   t += format("chosen    %s\n", e.strategy.c_str());
   t += format("cost      compute %.3f µs, communication %.3f of its operands, transitions %.0f\n",
               e.cost.compute_us, e.cost.comm_us, e.cost.transition_us);
-  t += format("plan      %.3f µs, %s; floors come from a certificate of %.3f\n", e.objective_us,
-              e.proven ? "proven optimal" : "not proven", e.certified_us);
+  t += format("plan      %.3f µs, %s; floors are based on a certified bound of %.3f\n",
+              e.objective_us, e.proven ? "proven optimal" : "not proven", e.certified_us);
   t += edges_table("operands", e.operands, true);
   t += edges_table("users", e.users, false);
   return t + alternatives_table(e) + strategies_table(e);

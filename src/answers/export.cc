@@ -41,7 +41,7 @@ struct SourceLine {
   std::string_view file, line, function, code;
 };
 
-// "FILE:LINE in FUNCTION: CODE", of which FUNCTION and CODE may be missing.
+// "FILE:LINE in FUNCTION: CODE"; FUNCTION and CODE are optional.
 std::optional<SourceLine> source_line(std::string_view text) {
   SourceLine s;
   const size_t in = text.find(" in ");
@@ -120,7 +120,7 @@ class Exporter {
     return graph().is_tuple(n) ? "(" + s + ")" : s;
   }
 
-  // Of the first result that has one.
+  // Of the first result with one.
   void write_shard_order(NodeId n) {
     const auto& results = strategies().of(n).results;
     for (size_t k = 0; k < results.size(); ++k) {
@@ -189,7 +189,7 @@ class Exporter {
     j_.member("func", s->function).member("code", s->code).end_object();
   }
 
-  // Clusters are numbered in the order of their first nodes.
+  // Clusters are numbered by their first node.
   void write_cluster(NodeId n) {
     const NodeId root = roots_[n.v];
     if (!root.valid()) return;

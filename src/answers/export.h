@@ -1,12 +1,11 @@
-// A choice as the reference planner exports its own (planner.md 3.10): the mesh, every node with
-// the layouts and the costs of its operands, and their sums, so that tools made for its files read
-// ours.
+// Exports a choice in the reference planner's JSON format (planner.md 3.10): the mesh, every node
+// with its layouts and the costs of its operands, and their sums. Tools written for its files can
+// read ours.
 //
-// Names of layouts are the reference's ("P(sum)"); where a shard order is not the default,
-// `shard_order` says it. Operations have the names that the caller gives them, or else ours. Its
-// clusters are what it ties; ours are nodes that do the same in modules that are alike
-// (clusters.h), each placed on its own. Source lines are there if the graph has them ("FILE:LINE in
-// FUNCTION: CODE").
+// Layout names are the reference planner's ("P(sum)"); `shard_order` states an order other than the
+// default. Op names are supplied by the caller, or ours. Its clusters are nodes tied to one
+// strategy; ours are counterparts in repeated modules (clusters.h), each placed independently.
+// Source lines are included if the graph has them ("FILE:LINE in FUNCTION: CODE").
 #pragma once
 #include <functional>
 #include <string>

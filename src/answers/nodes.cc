@@ -8,7 +8,7 @@
 namespace shw::answers {
 namespace {
 
-constexpr size_t kMostOffers = 5;
+constexpr size_t kMaxOffers = 5;
 
 // Calls f(name, node) for every name of every node.
 template <class F>
@@ -19,15 +19,14 @@ void for_names(const Graph& graph, F f) {
   for (uint32_t i = 0; i < graph.num_nodes(); ++i) f(graph.name(NodeId{i}), NodeId{i});
 }
 
-// Some of the names that contain what was asked for, or as much of its end as one of them has, or
-// that are spelt nearly so.
+// Names that contain the requested one or a suffix of it, or that are spelled similarly.
 std::string offers(const Graph& graph, std::string_view name) {
   const std::string_view asked = name;
   std::string text;
   size_t count = 0;
   for (;;) {
     for_names(graph, [&](const std::string& other, NodeId) {
-      if (other.find(name) != std::string::npos && ++count <= kMostOffers)
+      if (other.find(name) != std::string::npos && ++count <= kMaxOffers)
         text += (text.empty() ? "" : ", ") + other;
     });
     const size_t dot = name.find('.');
@@ -41,7 +40,7 @@ std::string offers(const Graph& graph, std::string_view name) {
     if (!near.empty()) return near;
     return "; names are those after the rewrites (`show PLAN --nodes` lists them)";
   }
-  return "; did you mean " + text + (count > kMostOffers ? ", …" : "") + "?";
+  return "; did you mean " + text + (count > kMaxOffers ? ", …" : "") + "?";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Nodes of a planner's graph by the names that people use.
+// Looks up nodes of a planner's graph by name.
 #pragma once
 #include <string_view>
 
@@ -6,9 +6,8 @@
 
 namespace shw::answers {
 
-// The node of that name, or with that name as an input or output ("param.<fqn>", "output").
-// NOT_FOUND: there is none (the message offers some that are like it); INVALID_ARGUMENT: there are
-// several.
+// The node with that name, or whose input or output has that name ("param.<fqn>", "output").
+// NOT_FOUND: none (the message suggests similar names). INVALID_ARGUMENT: the name is ambiguous.
 Result<NodeId> node_named(const Graph& graph, std::string_view name);
 
 }  // namespace shw::answers

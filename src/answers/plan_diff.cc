@@ -29,7 +29,7 @@ PlanFigures figures_of(const Plan& plan) {
   return f;
 }
 
-// Hands out decisions by name. Names need not be unique: those that are alike go in order.
+// Looks up decisions by name. Names need not be unique: equal ones are matched in order.
 class ByName {
  public:
   explicit ByName(const std::vector<NodeDecision>& decisions) {

@@ -1,6 +1,6 @@
-// How two plans differ: what they cost, hold and send, and which nodes lie otherwise. Everything
-// comes from the plans alone, so they may be of other meshes, rules or hardware; nodes go by their
-// names.
+// Compares two plans: cost, memory, communication, and nodes whose layouts differ. Uses only the
+// plans themselves, so they may have different meshes, rules or hardware; nodes are matched by
+// name.
 #pragma once
 #include <map>
 #include <string>
@@ -16,12 +16,13 @@ struct PlanFigures {
   double objective_us = 0, compute_us = 0, comm_us = 0, transition_us = 0;
   bool proven = false;
   int64_t parameter_bytes = 0, gradient_bytes = 0, arena_bytes = 0;  // of one rank
-  int64_t memory_peak_bytes = 0;                // as the planner counts it; 0: not known
-  std::map<std::string, int64_t> peak_by_kind;  // "activations" → of these; empty: not known
+  int64_t memory_peak_bytes = 0;  // as modelled by the planner; 0: unknown
+  std::map<std::string, int64_t>
+      peak_by_kind;  // kind ("activations") → bytes at the peak; empty: unknown
   std::map<std::string, CollectiveTotal> collectives;
 };
 
-// Nodes whose result went from one layout to another.
+// Nodes whose result changed from one layout to another.
 struct LayoutChange {
   std::string from, to;
   std::vector<std::string> nodes;
@@ -29,16 +30,17 @@ struct LayoutChange {
 
 struct PlanDiff {
   PlanFigures before, after;
-  std::vector<LayoutChange> changes;       // those of most nodes first
-  std::vector<std::string> operands_only;  // nodes with the same result from other operands
+  std::vector<LayoutChange> changes;  // by decreasing number of nodes
+  std::vector<std::string>
+      operands_only;  // nodes with the same result layout but other operand layouts
   uint32_t unchanged = 0;
-  std::vector<std::string> only_before, only_after;  // nodes of one plan
+  std::vector<std::string> only_before, only_after;  // nodes of one plan only
 };
 
 PlanDiff plan_diff(const Plan& before, const Plan& after);
 
 std::string to_json(const PlanDiff& diff);
-// With the names of all nodes that changed, or without.
+// `with_nodes`: lists the names of all nodes that changed.
 std::string to_text(const PlanDiff& diff, bool with_nodes);
 
 }  // namespace shw::answers

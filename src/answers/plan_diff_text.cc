@@ -1,4 +1,4 @@
-// A difference of plans as a person or a program wants to read it.
+// Plan differences as text and JSON.
 #include <algorithm>
 #include <cstdlib>
 #include <set>
@@ -70,7 +70,7 @@ std::string collective_rows(const PlanFigures& before, const PlanFigures& after)
   return t;
 }
 
-// What the peaks are of, where both are known.
+// The breakdown of both peaks, if both are known.
 std::string peak_rows(const PlanFigures& before, const PlanFigures& after) {
   if (before.memory_peak_bytes == 0 || after.memory_peak_bytes == 0) return "";
   std::string t = bytes_row("planned peak", before.memory_peak_bytes, after.memory_peak_bytes);
@@ -129,10 +129,10 @@ std::string to_text(const PlanDiff& diff, bool with_nodes) {
        us_row("compute", a.compute_us, b.compute_us) +
        us_row("communication", a.comm_us, b.comm_us) +
        us_row("transitions", a.transition_us, b.transition_us);
-  t += "\none rank holds\n" + bytes_row("parameters", a.parameter_bytes, b.parameter_bytes) +
+  t += "\nmemory per rank\n" + bytes_row("parameters", a.parameter_bytes, b.parameter_bytes) +
        bytes_row("gradients", a.gradient_bytes, b.gradient_bytes) +
        bytes_row("arena", a.arena_bytes, b.arena_bytes) + peak_rows(a, b);
-  t += "\ncollectives, and what one rank sends\n" + collective_rows(a, b) + "\nnodes\n";
+  t += "\ncollectives: count, bytes sent per rank\n" + collective_rows(a, b) + "\nnodes\n";
   for (const LayoutChange& c : diff.changes) {
     t += format("%8zu  %s → %s\n", c.nodes.size(), c.from.c_str(), c.to.c_str());
     if (with_nodes) t += names_text(c.nodes);
@@ -142,7 +142,7 @@ std::string to_text(const PlanDiff& diff, bool with_nodes) {
     t += format("%8zu  %s\n", names.size(), what);
     if (with_nodes) t += names_text(names);
   };
-  group(diff.operands_only, "same result from other operands");
+  group(diff.operands_only, "same result layout, other operand layouts");
   group(diff.only_before, "gone");
   group(diff.only_after, "new");
   return t + format("%8u  unchanged\n", diff.unchanged);

@@ -8,16 +8,16 @@
 namespace shw::answers {
 namespace {
 
-constexpr double kSame = 1e-9;        // relative; what the solver's proofs promise
-constexpr double kMemoryStep = 1e-3;  // of the limit: how closely the end of a range is told
-constexpr double kStride = 4;         // from factor to factor, until a rival is found
-constexpr int kMostSteps = 64;
-constexpr uint64_t kMostBranchNodes = 200;  // far off, budgets can make problems hard
+constexpr double kSame = 1e-9;        // relative; the precision of the solver's proofs
+constexpr double kMemoryStep = 1e-3;  // of the limit: the precision of the range's end
+constexpr double kStride = 4;         // between factors, until a better plan is found
+constexpr int kMaxSteps = 64;
+constexpr uint64_t kMaxBranchNodes = 200;  // budgets can make distant problems hard
 
 bool cheaper(double a, double b) { return a < b - kSame * std::abs(b); }
 
-// A price on an edge is communication and a transition of 1, or nothing; what is forbidden stays
-// so.
+// The price of an edge is either zero or communication plus a transition of 1; forbidden prices
+// stay forbidden.
 double scaled(double price, double factor) {
   if (price == 0 || price == solver::kForbidden) return price;
   return (price - 1) * factor + 1;
@@ -42,11 +42,11 @@ solver::PlacementProblem with_communication(const solver::PlacementProblem& p, d
 }
 
 solver::SolveOptions few_branches(solver::SolveOptions options) {
-  options.max_branch_nodes = std::min(options.max_branch_nodes, kMostBranchNodes);
+  options.max_branch_nodes = std::min(options.max_branch_nodes, kMaxBranchNodes);
   return options;
 }
 
-// What a choice costs as a function of the factor.
+// The cost of a choice as a function of the factor.
 struct Line {
   double at_zero, slope;
   double at(double factor) const { return at_zero + factor * slope; }
@@ -63,16 +63,16 @@ class Search {
         options_(few_branches(options)),
         monitor_(monitor) {}
 
-  // The end of the range in the direction of `step`, at `last` at most; the rival there, if the end
-  // is nearer.
+  // The end of the range in the direction of `step`, up to `last`; sets `rival` if the end is
+  // nearer.
   Result<double> end_towards(double step, double last, std::optional<Rival>& rival, bool& exact) {
     const Line mine = line_of(choice_);
     double factor = step;
-    for (int i = 0; i < kMostSteps; ++i) {
+    for (int i = 0; i < kMaxSteps; ++i) {
       SHW_RETURN_IF_ERROR(monitor_.report({.phase = "solve"}));
-      Monitor apart = quiet(monitor_);
+      Monitor muted = quiet(monitor_);
       if (options_.deadline.passed()) break;
-      auto solved = solver::solve(with_communication(problem_, factor), options_, apart);
+      auto solved = solver::solve(with_communication(problem_, factor), options_, muted);
       if (solved.status().code() == Code::kDeadlineExceeded) break;
       SHW_RETURN_IF_ERROR(solved.status());
       const solver::Solution& best = *solved;
@@ -80,14 +80,14 @@ class Search {
         SHW_ASSIGN_OR_RETURN(rival, rival_of(best.choice));
         const Line other = line_of(best.choice);
         const double meet = (other.at_zero - mine.at_zero) / (mine.slope - other.slope);
-        // Between the plan's own factor and this one, but for rounding.
+        // Lies between the plan's own factor and this one, up to rounding.
         factor = std::clamp(meet, std::min(factor, 1.0), std::max(factor, 1.0));
         continue;
       }
       exact &= best.proven || !cheaper(best.bound, mine.at(factor));
       if (rival || factor == last) return factor;
       factor *= step;
-      if (step < 1 ? factor < 1 / kMostFactor : factor > last) factor = last;
+      if (step < 1 ? factor < 1 / kMaxFactor : factor > last) factor = last;
     }
     exact = false;
     return factor;
@@ -109,7 +109,7 @@ class Search {
 
   Planner& planner_;
   const solver::PlacementProblem& problem_;
-  const solver::PlacementProblem free_;  // communication costs nothing
+  const solver::PlacementProblem free_;  // the problem with free communication
   std::span<const uint32_t> choice_;
   const solver::SolveOptions options_;
   Monitor& monitor_;
@@ -125,8 +125,7 @@ Result<CommunicationRange> communication_range(Planner& planner,
   CommunicationRange range;
   Search search(planner, problem, choice, options, monitor);
   SHW_ASSIGN_OR_RETURN(range.from, search.end_towards(1 / kStride, 0, range.below, range.exact));
-  SHW_ASSIGN_OR_RETURN(range.to,
-                       search.end_towards(kStride, kMostFactor, range.above, range.exact));
+  SHW_ASSIGN_OR_RETURN(range.to, search.end_towards(kStride, kMaxFactor, range.above, range.exact));
   return range;
 }
 
@@ -139,13 +138,13 @@ Result<MemoryRange> memory_range(Planner& planner, const PlacementConstraints& c
   if (constraints.memory_limit_bytes == 0) return range;
   PlacementConstraints asked = constraints;
   asked.memory_limit_bytes = 0;
-  Monitor apart = quiet(monitor);
+  Monitor muted = quiet(monitor);
   double low = static_cast<double>(constraints.memory_limit_bytes);
   double high = HUGE_VAL;
-  for (int step = 0; step < kMostSteps; ++step) {
+  for (int step = 0; step < kMaxSteps; ++step) {
     auto placed = options.deadline.passed()
                       ? Result<Placed>(Status(Code::kDeadlineExceeded, ""))
-                      : planner.place_if_any(asked, few_branches(options), apart);
+                      : planner.try_place(asked, few_branches(options), muted);
     if (placed.status().code() == Code::kDeadlineExceeded) {
       range.exact = false;
       break;

@@ -40,7 +40,7 @@ int mesh_rank(const std::string& mesh) {
   return 1 + static_cast<int>(std::count(mesh.begin(), mesh.end(), ','));
 }
 
-// "S(0)" on a mesh of three dims: "S(0)RR".
+// Extends a layout by replication: "S(0)" on a mesh of three dims becomes "S(0)RR".
 std::string filled_up(const std::string& layout, int rank) {
   if (layout.empty() || layout == kFreeLayout) return layout;
   for (int given = 1; given < rank; ++given)
@@ -49,14 +49,15 @@ std::string filled_up(const std::string& layout, int rank) {
   return layout;
 }
 
-// One candidate after another, from several threads.
+// Plans the candidates on several threads.
 class Searcher {
  public:
   Searcher(std::span<const uint8_t> graph, const CompileOptions& options, size_t best,
            Monitor& monitor, std::vector<std::vector<MeshCandidate>>& meshes)
       : graph_(graph), options_(options), best_(best), monitor_(monitor), meshes_(meshes) {
-    // Those of most dims first: they take longest. If few are wanted, last: what the others cost,
-    // soon known, lets them be given up. Large outer dims first: these are often good.
+    // Meshes with the most dims first, since they take longest; last if few plans are wanted,
+    // because cheap plans found early allow others to be abandoned. Large outer dims first: these
+    // are often good.
     order_.resize(meshes.size());
     std::iota(order_.rbegin(), order_.rend(), size_t{0});
     if (best > 0)
@@ -71,7 +72,7 @@ class Searcher {
     try {
       for (size_t i = 1; i < others.capacity(); ++i) others.emplace_back([this] { work(); });
     } catch (const std::exception&) {
-      // Fewer threads then: this one is enough.
+      // Continue with fewer threads: this one suffices.
     }
     work();
     for (std::thread& t : others) t.join();
@@ -96,13 +97,13 @@ class Searcher {
     stop_ = true;
   }
 
-  // Of the time that is left when this one is begun: so that those after it have as much.
+  // A share of the remaining time that leaves as much for each later candidate.
   double share_of(size_t i) const {
     const size_t left = order_.size() - i;
     return std::min(1.0, static_cast<double>(threads_) / static_cast<double>(left));
   }
 
-  // A mesh, under each of its input layouts.
+  // Plans a mesh under each of its input layouts.
   void plan(std::vector<MeshCandidate>& candidates, const Deadline& deadline) {
     Monitor monitor;
     monitor.cancel = monitor_.cancel;
@@ -110,7 +111,7 @@ class Searcher {
     CompileOptions options = options_;
     options.mesh = candidates.front().mesh;
     options.keep_graph = false;
-    options.solver.threads = 1;  // the others plan other meshes
+    options.solver.threads = 1;  // the other threads plan other meshes
     options.solver.deadline = deadline;
     const int rank = mesh_rank(options.mesh);
     options.input_layout = candidates.front().input_layout;
@@ -132,7 +133,7 @@ class Searcher {
   }
 
   Status fill(Planner& planner, const CompileOptions& options, MeshCandidate& c, Monitor& monitor) {
-    Monitor watched;  // stays stopped where it was stopped
+    Monitor watched;  // remembers that it was stopped
     watched.cancel = monitor_.cancel;
     watched.on_progress = [this, &c](const Progress& p) {
       c.given_up = std::isfinite(p.lower_bound_us) && p.lower_bound_us > give_up_at_;
@@ -185,20 +186,20 @@ class Searcher {
 
   std::span<const uint8_t> graph_;
   const CompileOptions& options_;
-  const size_t best_;  // so many are wanted; 0: all
-  Monitor& monitor_;   // of the caller, who is told under the lock
+  const size_t best_;  // number of plans wanted; 0: all
+  Monitor& monitor_;   // the caller's; used under the lock
   std::vector<std::vector<MeshCandidate>>& meshes_;
-  std::vector<size_t> order_;  // in which they are planned
+  std::vector<size_t> order_;  // the order of planning
   size_t threads_ = 1;
   std::atomic<size_t> next_ = 0;
   std::atomic<bool> stop_ = false;
   std::mutex mutex_;
   Status failure_;
-  std::vector<double> objectives_us_;  // of the plans so far, in order
+  std::vector<double> objectives_us_;  // of the plans so far, ascending
   std::atomic<double> give_up_at_ = std::numeric_limits<double>::infinity();
 };
 
-// The input layouts to plan a mesh with.
+// The input layouts to try on a mesh.
 std::vector<std::string> input_layouts(const CompileOptions& options, const SearchOptions& search,
                                        int rank) {
   if (!search.each_batch) return {filled_up(options.input_layout, rank)};
@@ -224,15 +225,15 @@ std::vector<std::string> mesh_factorisations(int64_t devices, int max_dims) {
 Result<std::vector<MeshCandidate>> search_meshes(std::span<const uint8_t> graph_bytes,
                                                  const CompileOptions& options,
                                                  const SearchOptions& search, Monitor& monitor) {
-  constexpr int64_t kMostDevices = 1 << 20;  // what a mesh can have
-  if (search.devices < 1 || search.devices > kMostDevices)
-    return invalid_argument(std::to_string(search.devices) + " devices: want 1 to " +
-                            std::to_string(kMostDevices));
+  constexpr int64_t kMaxDevices = 1 << 20;  // the maximum of a mesh
+  if (search.devices < 1 || search.devices > kMaxDevices)
+    return invalid_argument(std::to_string(search.devices) + " devices: expected 1 to " +
+                            std::to_string(kMaxDevices));
   if (search.max_mesh_dims < 1 || search.max_mesh_dims > kMaxMeshRank)
     return invalid_argument("up to " + std::to_string(search.max_mesh_dims) +
-                            " mesh dims: want 1 to " + std::to_string(kMaxMeshRank));
+                            " mesh dims: expected 1 to " + std::to_string(kMaxMeshRank));
   if (search.threads < 0)
-    return invalid_argument(std::to_string(search.threads) + " threads: want 0 or more");
+    return invalid_argument(std::to_string(search.threads) + " threads: expected 0 or more");
   std::vector<std::vector<MeshCandidate>> meshes;
   for (const std::string& mesh : mesh_factorisations(search.devices, search.max_mesh_dims)) {
     meshes.emplace_back();
@@ -241,7 +242,7 @@ Result<std::vector<MeshCandidate>> search_meshes(std::span<const uint8_t> graph_
   }
   if (search.best < 0)
     return invalid_argument("the best " + std::to_string(search.best) +
-                            " meshes: want 1 or more, or 0 for all");
+                            " meshes: expected 1 or more, or 0 for all");
   const size_t threads = search.threads > 0 ? static_cast<size_t>(search.threads)
                                             : std::max(1u, std::thread::hardware_concurrency());
   SHW_RETURN_IF_ERROR(
@@ -255,7 +256,7 @@ Result<std::vector<MeshCandidate>> search_meshes(std::span<const uint8_t> graph_
                           : std::pair(c.given_up ? 1 : 0, c.given_up ? c.bound_us : c.objective_us);
   };
   std::ranges::stable_sort(all, std::ranges::less(), rank);
-  // What no mesh can change is said as the error that it is.
+  // An error that concerns every mesh is returned as such.
   if (!all.front().status.ok() && all.size() == 1) return all.front().status;
   return all;
 }

@@ -1,4 +1,4 @@
-// The answer of a search as a person or a program wants to read it.
+// Search results as text and JSON.
 #include "answers/search.h"
 #include "plan/report.h"
 #include "support/format.h"
@@ -40,7 +40,7 @@ std::string to_text(const std::vector<MeshCandidate>& candidates) {
     if (!c.status.ok())
       text += "no plan: " + c.status.message() + "\n";
     else if (c.given_up)
-      text += format("%-10s ≥ %11.1f %9.3f×  given up: not among the best\n", "", c.bound_us,
+      text += format("%-10s ≥ %11.1f %9.3f×  abandoned: not among the best\n", "", c.bound_us,
                      c.bound_us / candidates.front().objective_us);
     else
       text += format("%-10s %13.1f %9.3f× %13.1f %13.1f %12s  %s\n",

@@ -10,11 +10,11 @@ Result<WhatIf> what_if(std::span<const uint8_t> graph_bytes, const CompileOption
   out.shared = planner->serves(after);
   solver::SolveOptions first = before.solver, second = after.solver;
   first.keep_warm = out.shared;
-  first.deadline = first.deadline.after_share(0.5);  // the other half is for the other plan
+  first.deadline = first.deadline.after_share(0.5);  // half of the time for each plan
   SHW_ASSIGN_OR_RETURN(const Placed placed, planner->place(planner->constraints(), first, monitor));
   SHW_ASSIGN_OR_RETURN(out.before, planner->finish(before, placed, monitor));
   if (out.shared) {
-    second.warm = placed.warm.get();  // among equals, what need not change stays as it is
+    second.warm = placed.warm.get();  // prefer the same choices among equals
   } else {
     SHW_ASSIGN_OR_RETURN(planner, Planner::create(graph_bytes, after, monitor));
   }

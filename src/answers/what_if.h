@@ -1,4 +1,4 @@
-// Two plans of one graph under different options, and how they differ.
+// Plans one graph under two sets of options and compares the results.
 #pragma once
 #include <span>
 
@@ -13,7 +13,7 @@ struct WhatIf {
   PlanDiff diff;
 };
 
-// Where only constraints differ, what does not depend on them is made once.
+// If only constraints differ, one planner serves both.
 Result<WhatIf> what_if(std::span<const uint8_t> graph_bytes, const CompileOptions& before,
                        const CompileOptions& after, Monitor& monitor);
 

@@ -1,8 +1,9 @@
-// Which constraints cannot hold together: a set of them of which each is needed for the conflict.
+// Finds a minimal set of constraints that cannot hold together: dropping any of them resolves the
+// conflict.
 //
 // QuickXplain (U. Junker, AAAI 2004): candidates are halved, and a half is searched only if the
-// rest does not conflict without it. With k of n in conflict it asks O(k · log(n / k)) times
-// whether some can hold together; a question is a solve that ends with the first placement.
+// rest alone does not conflict. With k of n constraints in conflict it needs O(k · log(n / k))
+// feasibility tests; each is a solve that stops at the first placement.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -16,11 +17,12 @@ namespace {
 
 class QuickXplain {
  public:
-  // holds(active) says whether the constraints that are active can hold together.
+  // holds(active): whether the active constraints can hold together.
   using Holds = std::function<Result<bool>(const std::vector<uint8_t>& active)>;
   QuickXplain(size_t count, Holds holds) : active_(count, 0), holds_(std::move(holds)) {}
 
-  // A smallest part of all, none of which can be left out. Empty: they hold, or nothing ever does.
+  // A minimal conflicting subset. Empty: there is no conflict, or there is one without any
+  // constraint.
   Result<std::vector<uint32_t>> run() {
     SHW_ASSIGN_OR_RETURN(const bool base, holds_(active_));
     std::vector<uint32_t> all(active_.size());
@@ -37,8 +39,8 @@ class QuickXplain {
     for (uint32_t i : of) active_[i] = value;
   }
 
-  // The part of `candidates` that conflicts with what is active. `news`: something became active
-  // since it was last asked whether that holds.
+  // The subset of `candidates` that conflicts with the active constraints. `news`: constraints were
+  // activated since the last test.
   Result<std::vector<uint32_t>> among(std::span<const uint32_t> candidates, bool news) {
     if (news) {
       SHW_ASSIGN_OR_RETURN(const bool holds, holds_(active_));
@@ -79,8 +81,8 @@ Status Planner::conflict(const PlacementConstraints& constraints, const Deadline
     SHW_ASSIGN_OR_RETURN(solver::PlacementProblem problem,
                          priced(as_casts_want ? conditions.no_comm : all_may_communicate, monitor));
     add_conditions(conditions, problem, active);
-    Monitor apart = quiet(monitor);
-    const auto solution = solver::solve(problem, any, apart);
+    Monitor muted = quiet(monitor);
+    const auto solution = solver::solve(problem, any, muted);
     if (!solution.ok() && solution.status().code() != Code::kFailedPrecondition)
       return solution.status();
     return solution.ok();

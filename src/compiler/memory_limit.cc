@@ -1,5 +1,5 @@
-// The planner under a memory limit: placements with what they hold, the lowest limit that can be
-// kept, and what to say when a limit cannot.
+// Planning under a memory limit: placements that fit, the lowest achievable peak, and the message
+// if a limit cannot be met.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -12,7 +12,7 @@ namespace shw {
 namespace {
 
 constexpr double kGiB = 0x1p30;
-constexpr int kHalvings = 10;     // of the range in which the lowest peak lies
+constexpr int kHalvings = 10;     // of the interval that contains the lowest peak
 constexpr double kAnyGap = 1e12;  // the first labelling ends the solve
 constexpr uint64_t kProbeBranchNodes = 100;
 
@@ -23,7 +23,7 @@ double price_per_gib(std::span<const solver::BudgetPrice> prices, uint32_t budge
   return sum * kGiB;
 }
 
-// Neither found nor refuted.
+// Neither found nor proven impossible.
 bool is_unanswered(const Status& status) {
   return status.code() == Code::kDeadlineExceeded || status.code() == Code::kResourceExhausted;
 }
@@ -42,18 +42,19 @@ Status Planner::complete(Placed& placed, double limit_bytes, Monitor& monitor) c
   return {};
 }
 
-// The first problem leaves copies out: its optimum is a bound, and the answer if it fits. If it
-// does not, the next has the copies that are there where it does not fit, which is a closer bound;
-// until what is planned fits. What the program takes beyond it – buffers of collectives, small
-// copies, gaps in the arena – is kept free in the rounds after. All that is done roughly, until
-// something fits, and then as well as was asked, from the whole limit on.
-class Planner::WithinLimit {
+// Solves a sequence of problems. The first ignores copies: its optimum is a lower bound, and the
+// answer if it fits. If it does not fit, the next problem counts the copies that are live where the
+// limit was exceeded, which gives a tighter bound; this repeats until the planned peak fits. What
+// the program needs in addition (buffers of collectives, small copies, gaps in the arena) is
+// reserved in later rounds. All rounds are approximate until something fits; then the problem is
+// solved again, with the requested precision and the full limit.
+class Planner::MemoryLimitedSearch {
  public:
-  WithinLimit(Planner& planner, double limit_bytes, const PlacementConstraints& constraints,
-              const solver::SolveOptions& options, Monitor& monitor)
+  MemoryLimitedSearch(Planner& planner, double limit_bytes, const PlacementConstraints& constraints,
+                      const solver::SolveOptions& options, Monitor& monitor)
       : planner_(planner),
         limit_(limit_bytes),
-        room_(limit_bytes),
+        planned_limit_(limit_bytes),
         constraints_(constraints),
         options_(options),
         rough_deadline_(options.deadline.after_share(kRoughShareOfTime)),
@@ -63,14 +64,14 @@ class Planner::WithinLimit {
   }
 
   Result<Placed> run() {
-    SHW_RETURN_IF_ERROR(descend(kRoughRounds, true));
+    SHW_RETURN_IF_ERROR(run_rounds(kRoughRounds, true));
     if (!is_late() && !(best_ && proven())) {
-      room_ = limit_;
-      SHW_RETURN_IF_ERROR(descend(kFineRounds, false));
+      planned_limit_ = limit_;
+      SHW_RETURN_IF_ERROR(run_rounds(kFineRounds, false));
     }
     if (!best_)
       return Status(out_of_time_ || is_late() ? Code::kDeadlineExceeded : Code::kResourceExhausted,
-                    "no placement was found whose lowered program fits the limit");
+                    "found no placement whose lowered program fits the limit");
     best_->bound_us = std::min(bound_, best_->objective_us);
     best_->proven = proven();
     best_->seconds = seconds();
@@ -81,58 +82,59 @@ class Planner::WithinLimit {
 
  private:
   static constexpr uint32_t kRoughRounds = 12, kFineRounds = 3;
-  static constexpr double kLeastStep = 2e-3;   // of the limit
-  static constexpr double kNegligible = 1e-3;  // of the limit: smaller copies are not counted
+  static constexpr double kMinStep = 2e-3;     // of the limit
+  static constexpr double kNegligible = 1e-3;  // of the limit: smaller copies are ignored
   static constexpr double kShareOfTime = 0.05;
-  // As long as nothing fits, the rest is kept for the lowest peak, which says what would.
+  // Until something fits, the remaining time is reserved for finding the lowest peak, which tells
+  // what limit would suffice.
   static constexpr double kRoughShareOfTime = 0.6;
   static constexpr double kRoughGap = 2e-3;
   static constexpr uint64_t kRoughBranchNodes = 20, kBranchNodesWithCopies = 100;
 
-  // Rounds until something fits, each with more room for what did not.
-  Status descend(uint32_t most_rounds, bool rough) {
-    for (uint32_t left = most_rounds; left > 0; --left) {
+  // Repeats until something fits; each round reserves more for what did not.
+  Status run_rounds(uint32_t max_rounds, bool rough) {
+    for (uint32_t left = max_rounds; left > 0; --left) {
       const auto next = solve(rough, left);
       if (!next.ok()) {
         const Code code = next.status().code();
         const bool none = code == Code::kFailedPrecondition;
         out_of_time_ = out_of_time_ || code == Code::kDeadlineExceeded;
-        const bool go_on = none ? best_ || room_ != limit_ : is_unanswered(next.status());
+        const bool go_on = none ? best_ || planned_limit_ != limit_ : is_unanswered(next.status());
         return go_on ? Status() : next.status();
       }
-      if (over(*next) <= 0) {
+      if (excess_bytes(*next) <= 0) {
         if (!best_ || next->objective_us < best_->objective_us) best_ = *next;
         return {};
       }
       if (is_late()) return {};
-      if (!count_copies(*next)) room_ -= std::max(over(*next), kLeastStep * limit_);
+      if (!count_copies(*next)) planned_limit_ -= std::max(excess_bytes(*next), kMinStep * limit_);
     }
     return {};
   }
 
-  double over(const Placed& p) const { return p.memory.held_bytes() - limit_; }
+  double excess_bytes(const Placed& p) const { return p.memory.held_bytes() - limit_; }
   bool proven() const {
     return best_->objective_us - bound_ <= options_.relative_gap * best_->objective_us;
   }
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   }
-  // When the solver has to stop, so that what it found can still be lowered in time: once to be
-  // measured, and once more for the plan.
+  // When the solver must stop so that its result can still be lowered in time: once to measure its
+  // memory, and once more for the plan.
   Deadline deadline() const {
     return (best_ ? options_.deadline : rough_deadline_).sooner_by(2 * lowering_s_);
   }
   bool is_late() const { return deadline().passed(); }
 
-  // From now on, those that are there where this does not fit. False: they are counted already, or
-  // there is no time for so large a problem.
+  // From now on, counts the copies that are live at points where `placed` exceeds the limit. False:
+  // they are counted already, or there is no time for such a large problem.
   bool count_copies(const Placed& placed) {
     if (first_round_s_ > kShareOfTime * time_s_) return false;
     const std::vector<double> held = planner_.memory_.bytes_at_points(placed.choice);
     copies_.at.resize(held.size(), 0);
     bool more = false;
     for (size_t i = 0; i < held.size(); ++i)
-      if (held[i] > room_ && copies_.at[i] == 0) copies_.at[i] = more = true;
+      if (held[i] > planned_limit_ && copies_.at[i] == 0) copies_.at[i] = more = true;
     if (more) copies_.from_bytes = kNegligible * limit_;
     return more;
   }
@@ -150,15 +152,16 @@ class Planner::WithinLimit {
 
   Result<Placed> solve(bool rough, uint32_t rounds_left) {
     ++rounds_;
-    constraints_.memory_limit_bytes = static_cast<int64_t>(room_);
+    constraints_.memory_limit_bytes = static_cast<int64_t>(planned_limit_);
     SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem,
                          planner_.problem(constraints_, monitor_, copies_));
-    Monitor apart = quiet(monitor_);  // with less room, what is proven is not for the limit
-    SHW_ASSIGN_OR_RETURN(Placed placed, planner_.solve(problem, options(rough, rounds_left),
-                                                       room_ == limit_ ? monitor_ : apart));
+    Monitor muted = quiet(monitor_);  // a bound under a reduced limit is not one for the full limit
+    SHW_ASSIGN_OR_RETURN(Placed placed,
+                         planner_.solve(problem, options(rough, rounds_left),
+                                        planned_limit_ == limit_ ? monitor_ : muted));
     if (rounds_ == 1) first_round_s_ = placed.seconds;
     warm_ = placed.warm;
-    if (room_ == limit_) bound_ = std::max(bound_, placed.bound_us);
+    if (planned_limit_ == limit_) bound_ = std::max(bound_, placed.bound_us);
     const auto budget = static_cast<uint32_t>(problem.budget_limits().size() - 1);
     placed.memory.price_per_gib = price_per_gib(placed.prices, budget);
     placed.memory.binding = static_cast<uint32_t>(
@@ -171,27 +174,28 @@ class Planner::WithinLimit {
 
   Planner& planner_;
   const double limit_;
-  double room_;  // what is left to what is planned
+  double planned_limit_;  // the limit minus what is reserved for the lowered program
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   PlacementConstraints constraints_;
   solver::SolveOptions options_;
   const Deadline rough_deadline_;
-  const double time_s_;  // until the deadline; infinity: there is none
+  const double time_s_;  // until the deadline; infinity: none
   Monitor& monitor_;
   CountedCopies copies_;
-  std::shared_ptr<const solver::WarmStart> warm_;  // the last round's
-  std::optional<Placed> best_;                     // of what fits
+  std::shared_ptr<const solver::WarmStart> warm_;  // of the last round
+  std::optional<Placed> best_;                     // the best placement that fits
   double bound_ = -HUGE_VAL;
   double first_round_s_ = 0, lowering_s_ = 0;
   bool out_of_time_ = false;
   uint32_t rounds_ = 0;
 };
 
-Result<Placed> Planner::place_within(double limit_bytes, const PlacementConstraints& constraints,
-                                     const solver::SolveOptions& options, Monitor& monitor,
-                                     double* bound_us) {
+Result<Placed> Planner::solve_within_limit(double limit_bytes,
+                                           const PlacementConstraints& constraints,
+                                           const solver::SolveOptions& options, Monitor& monitor,
+                                           double* bound_us) {
   if (limit_bytes > 0) {
-    WithinLimit rounds(*this, limit_bytes, constraints, options, monitor);
+    MemoryLimitedSearch rounds(*this, limit_bytes, constraints, options, monitor);
     Result<Placed> placed = rounds.run();
     if (bound_us != nullptr) *bound_us = std::max(*bound_us, rounds.bound_us());
     return placed;
@@ -204,35 +208,35 @@ Result<Placed> Planner::place_within(double limit_bytes, const PlacementConstrai
   return placed;
 }
 
-Result<Placed> Planner::place_if_any(const PlacementConstraints& constraints,
-                                     const solver::SolveOptions& options, Monitor& monitor) {
-  return place(constraints, options, false, monitor);
+Result<Placed> Planner::try_place(const PlacementConstraints& constraints,
+                                  const solver::SolveOptions& options, Monitor& monitor) {
+  return place_or_explain(constraints, options, false, monitor);
 }
 
 Result<Placed> Planner::place(const PlacementConstraints& constraints,
                               const solver::SolveOptions& options, Monitor& monitor) {
-  return place(constraints, options, true, monitor);
+  return place_or_explain(constraints, options, true, monitor);
 }
 
-// What was not found may yet be, on the way to the lowest peak.
-Result<Placed> Planner::place(const PlacementConstraints& constraints,
-                              const solver::SolveOptions& options, bool says_why,
-                              Monitor& monitor) {
+// If nothing was found, the search for the lowest peak may still find a placement that fits.
+Result<Placed> Planner::place_or_explain(const PlacementConstraints& constraints,
+                                         const solver::SolveOptions& options, bool explain_failure,
+                                         Monitor& monitor) {
   const auto limit = static_cast<double>(constraints.memory_limit_bytes);
   double bound_us = -HUGE_VAL;
-  Result<Placed> placed = place_within(limit, constraints, options, monitor, &bound_us);
+  Result<Placed> placed = solve_within_limit(limit, constraints, options, monitor, &bound_us);
   const bool refused = !placed.ok() && placed.status().code() == Code::kFailedPrecondition;
   const bool unanswered = !placed.ok() && limit > 0 && is_unanswered(placed.status());
-  if (!unanswered && !(refused && says_why)) return placed;
+  if (!unanswered && !(refused && explain_failure)) return placed;
   if (refused)
     SHW_RETURN_IF_ERROR(conflict(constraints, options.deadline.after_share(0.5), monitor));
   if (limit == 0) return placed;
   const Result<LowestPeak> searched = lowest_peak(constraints, options, monitor);
-  if (is_unanswered(searched.status())) return placed;  // and what would do is not known
+  if (is_unanswered(searched.status())) return placed;  // no sufficient limit is known
   SHW_RETURN_IF_ERROR(searched.status());
   const LowestPeak& lowest = *searched;
   if (lowest.reached_bytes <= limit)
-    return within(lowest, limit, bound_us, placed.status(), monitor);
+    return place_at_lowest_peak(lowest, limit, bound_us, placed.status(), monitor);
   const std::string asked = human_bytes(constraints.memory_limit_bytes) + " per rank";
   const std::string reached = human_bytes(static_cast<int64_t>(lowest.reached_bytes));
   const std::string least = human_bytes(static_cast<int64_t>(lowest.least_bytes));
@@ -241,16 +245,16 @@ Result<Placed> Planner::place(const PlacementConstraints& constraints,
   Status status = impossible ? failed_precondition("no placement stays within a memory limit of " +
                                                    asked + ": the lowest peak is " + range)
                              : Status(placed.status().code(),
-                                      "no placement within a memory limit of " + asked +
-                                          " was found in the time and work allowed: the lowest "
-                                          "peak is " +
-                                          range + "; allow more of these, or more memory");
+                                      "found no placement within a memory limit of " + asked +
+                                          " in the time and work allowed; the lowest peak is " +
+                                          range + ". Allow more time, more work or more memory");
   return at_origin(std::move(status), graph_, lowest.at);
 }
 
-// What fits where nothing better was found.
-Result<Placed> Planner::within(const LowestPeak& lowest, double limit_bytes, double bound_us,
-                               const Status& otherwise, Monitor& monitor) {
+// The placement with the lowest peak, if it fits the limit and nothing better was found.
+Result<Placed> Planner::place_at_lowest_peak(const LowestPeak& lowest, double limit_bytes,
+                                             double bound_us, const Status& otherwise,
+                                             Monitor& monitor) {
   SHW_ASSIGN_OR_RETURN(Placed placed, price_choice(graph_, strategies_, pricer_, lowest.choice));
   SHW_RETURN_IF_ERROR(complete(placed, limit_bytes, monitor));
   if (placed.memory.held_bytes() > limit_bytes) return otherwise;
@@ -258,16 +262,16 @@ Result<Placed> Planner::within(const LowestPeak& lowest, double limit_bytes, dou
   return placed;
 }
 
-// Any placement within a limit will do, so each limit is asked for with the widest of gaps. What
-// takes long to find or to refute is given up, and the range stays wider.
+// Any placement within a limit will do, so each probe has a huge gap tolerance. Probes that take
+// long are given up, which leaves a wider interval.
 Result<LowestPeak> Planner::lowest_peak(const PlacementConstraints& constraints,
                                         const solver::SolveOptions& options, Monitor& monitor) {
   solver::SolveOptions any = options;
   any.relative_gap = kAnyGap;
   any.max_branch_nodes = std::min(any.max_branch_nodes, kProbeBranchNodes);
   any.deadline = options.deadline.after_share(0.5);
-  Monitor apart = quiet(monitor);
-  SHW_ASSIGN_OR_RETURN(Placed placed, place_within(0, constraints, any, apart));
+  Monitor muted = quiet(monitor);
+  SHW_ASSIGN_OR_RETURN(Placed placed, solve_within_limit(0, constraints, any, muted));
   LowestPeak lowest{
       memory_.floor().bytes, placed.memory.peak_bytes, {}, placed.memory.at, placed.bound_us};
   const auto start = std::chrono::steady_clock::now();
@@ -279,13 +283,13 @@ Result<LowestPeak> Planner::lowest_peak(const PlacementConstraints& constraints,
   double from = lowest.least_bytes, next = from;
   for (int i = 0; i < kHalvings && from < lowest.reached_bytes && !deadline.passed(); ++i) {
     any.deadline = deadline.after_share(1.0 / std::min(kHalvings - i, 3));
-    auto within = place_within(next, constraints, any, apart);
+    auto within = solve_within_limit(next, constraints, any, muted);
     if (within.ok()) {
       lowest.reached_bytes = within->memory.held_bytes();
       lowest.at = within->memory.at;
       lowest.choice = std::move(within->choice);
     } else if (within.status().code() == Code::kFailedPrecondition) {
-      from = next + 1;  // bytes are whole
+      from = next + 1;  // bytes are integers
       lowest.least_bytes = from;
     } else if (is_unanswered(within.status())) {
       from = next + 1;

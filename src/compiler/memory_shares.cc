@@ -10,7 +10,7 @@
 namespace shw {
 namespace {
 
-// Of a parameter or buffer, that which its name says; none for what no module made.
+// The module of a node; for a parameter or buffer, from its name; empty if there is none.
 std::string module_of(const Graph& graph, NodeId n) {
   const int32_t input = graph.input_index(n);
   std::vector<std::string> names;
@@ -40,7 +40,7 @@ std::vector<MemoryShare> memory_shares(const Graph& graph, std::span<const Memor
     left -= whole;
   }
   std::ranges::stable_sort(shares, std::ranges::greater(), &MemoryShare::bytes);
-  if (!shares.empty()) shares[0].bytes += left;  // fractions, of optimizer state
+  if (!shares.empty()) shares[0].bytes += left;  // the fractional bytes of optimizer state
   return shares;
 }
 

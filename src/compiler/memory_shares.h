@@ -1,4 +1,4 @@
-// What the highest point of a plan holds memory for, by kind and module.
+// The breakdown of a plan's memory peak, by kind and module.
 #pragma once
 #include <span>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace shw {
 
-// The largest first. In whole bytes, that add up to `peak_bytes`: what all parts come to, rounded.
+// The largest first. In whole bytes that add up to `peak_bytes`, the rounded sum of all parts.
 std::vector<MemoryShare> memory_shares(const Graph& graph, std::span<const MemoryPart> parts,
                                        int64_t peak_bytes);
 

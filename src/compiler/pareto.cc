@@ -1,6 +1,6 @@
-// Which limits to ask for: a placement that is the cheapest under one limit is so under every limit
-// down to its own peak. Between that and the next point below, nothing is known; the largest such
-// rectangle of bytes and microseconds is halved next.
+// Chooses the limits to try. A placement that is cheapest under one limit is cheapest under every
+// limit down to its own peak. Between that peak and the next lower point nothing is known; the
+// largest such rectangle of bytes and microseconds is bisected next.
 #include "compiler/pareto.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace shw {
 namespace {
 
-constexpr uint32_t kMostSolvesPerPoint = 3;
+constexpr uint32_t kMaxSolvesPerPoint = 3;
 
 class Front {
  public:
@@ -24,12 +24,12 @@ class Front {
     const auto start = std::chrono::steady_clock::now();
     SHW_RETURN_IF_ERROR(ask(0, in_share(options_, kShareOfEnds)));
     SHW_RETURN_IF_ERROR(find_lowest());
-    // The ends are what plans under these limits are.
+    // Solved with the planner's own options, so that the end equals the plan under that limit.
     if (!is_late())
       SHW_RETURN_IF_ERROR(
           ask(result_.lowest.reached_bytes, in_share(planner_.options().solver, kShareOfEnds)));
     for (size_t have = kept().size();
-         have < points && result_.solves < kMostSolvesPerPoint * points && !is_late();
+         have < points && result_.solves < kMaxSolvesPerPoint * points && !is_late();
          have = kept().size()) {
       const double limit = next_limit();
       if (limit == 0) break;
@@ -44,10 +44,10 @@ class Front {
   }
 
  private:
-  static constexpr double kShareOfEnds = 0.25;  // of the time that is left, for each
+  static constexpr double kShareOfEnds = 0.25;  // of the remaining time, for each
 
   bool is_late() const { return options_.deadline.passed(); }
-  // With part of the time that is left.
+  // With a share of the remaining time.
   solver::SolveOptions in_share(solver::SolveOptions options, double share) const {
     options.deadline = options_.deadline.after_share(share);
     return options;
@@ -55,7 +55,8 @@ class Front {
 
   Status find_lowest() {
     auto lowest = planner_.lowest_peak(constraints_, in_share(options_, kShareOfEnds), monitor_);
-    if (lowest.status().code() == Code::kDeadlineExceeded) {  // no lower one than the optimum's
+    if (lowest.status().code() ==
+        Code::kDeadlineExceeded) {  // nothing below the optimum's peak was found
       const MemoryUse& use = asked_.front().placed.memory;
       result_.lowest = {planner_.memory().floor().bytes, use.peak_bytes, {}, use.at};
       return {};
@@ -65,7 +66,7 @@ class Front {
     return {};
   }
 
-  // Solves under a limit; `asked_` stays in falling order of limits, none first.
+  // Solves under a limit. `asked_` is ordered by decreasing limit, starting with none.
   Status ask(double limit, const solver::SolveOptions& options) {
     constraints_.memory_limit_bytes = static_cast<int64_t>(limit);
     auto placed = planner_.place(constraints_, options, monitor_);
@@ -87,7 +88,8 @@ class Front {
     return {};
   }
 
-  // Points that no other beats in both: a search cut short may find more for less.
+  // The points that are not dominated; an interrupted search may find a cheaper placement under a
+  // lower limit.
   std::vector<ParetoPoint> kept() const {
     std::vector<ParetoPoint> list;
     for (auto it = asked_.rbegin(); it != asked_.rend(); ++it) {  // from the least memory
@@ -101,7 +103,7 @@ class Front {
     return list;
   }
 
-  // 0: no limit is left that could give another point.
+  // 0: no remaining limit could yield another point.
   double next_limit() const {
     double best_area = 0, limit = 0;
     for (size_t i = 0; i + 1 < asked_.size(); ++i) {

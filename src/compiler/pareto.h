@@ -1,4 +1,4 @@
-// Time against memory: the cheapest placements under one memory limit after another.
+// Time against memory: the cheapest placement for each of a series of memory limits.
 #pragma once
 #include <vector>
 
@@ -7,22 +7,21 @@
 namespace shw {
 
 struct ParetoPoint {
-  double limit_bytes = 0;  // under which it was found; 0: under none
+  double limit_bytes = 0;  // the limit it was found under; 0: none
   Placed placed;
 };
 
-// From the most memory to the least: objectives rise and peaks fall, strictly. The first is the
-// unconstrained optimum; the last the cheapest placement at the lowest peak that was reached.
+// By decreasing memory: objectives strictly rise and peaks strictly fall. The first point is the
+// unconstrained optimum, the last the cheapest placement at the lowest peak reached.
 struct Pareto {
   std::vector<ParetoPoint> points;
   LowestPeak lowest;
   double seconds = 0;
-  uint32_t solves = 0;  // of placements, beside those that looked for the lowest peak
+  uint32_t solves = 0;  // of placements, excluding the search for the lowest peak
 };
 
-// At least `points` points where there are so many, 2 at least; fewer once the options' deadline
-// has passed. Each solve works under `options`; a bound found under one limit serves all lower
-// ones.
+// At least `points` points (minimum 2) if that many exist; fewer once the options' deadline has
+// passed. `options` apply to each solve; a bound found under one limit is valid for all lower ones.
 Result<Pareto> pareto(Planner& planner, const PlacementConstraints& constraints, uint32_t points,
                       const solver::SolveOptions& options, Monitor& monitor);
 

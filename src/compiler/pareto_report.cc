@@ -1,4 +1,4 @@
-// Time against memory as a table, as JSON, and as a drawing.
+// Time against memory as a table, as JSON and as a chart.
 #include <algorithm>
 
 #include "compiler/pareto.h"
@@ -83,7 +83,8 @@ std::string pareto_svg(const Planner& planner, const Pareto& pareto) {
        .y_axis = "step time, ms"},
       {from_the_least.front().first, from_the_least.back().first},
       {ms(pareto.points[0].placed.bound_us), ms(most)});
-  // With so much memory, the cheapest known placement is that of the next point to the left.
+  // With a given amount of memory, the cheapest known placement is that of the next point to the
+  // left.
   chart.stairs(from_the_least);
   for (const ParetoPoint& point : pareto.points) {
     const Placed& p = point.placed;

@@ -1,5 +1,5 @@
-// The compiler: graph bytes and options in, plan out. What it does between, step by step and more
-// than once if wanted: planner.h.
+// The compiler in one call: graph bytes and options in, plan out. planner.h offers the individual
+// steps, for repeated solves.
 #pragma once
 #include <optional>
 #include <span>
@@ -20,39 +20,41 @@
 
 namespace shw {
 
-inline constexpr std::string_view kFreeLayout = "free";  // of an input or output: not given
+inline constexpr std::string_view kFreeLayout =
+    "free";  // of an input or output: chosen by the planner
 
 struct CompileOptions {
   std::string mesh{};             // "dp=8,tp=8"
   std::string hardware = "h100";  // a name or a description: cost/hardware_description.h
   Rules rules = Rules::kFull;
-  // Entries to make of a training graph (ops/entries.h: training_entries); empty: the graph's own.
+  // Entries to derive from a training graph (ops/entries.h: training_entries); empty: the graph's
+  // own.
   std::vector<std::string> entries{};
   // Sizes to plan for, of symbols in the graph: rewrite/expand_symbols.h.
   std::vector<BucketSizes> buckets{};
   bool strided = false;        // offer strided shards (strategy/strided_rules.h)
   std::string input_layout{};  // "S(0)R"; empty, "free": free
   std::string output_layout{};
-  // Of single inputs and outputs, in the place of those: name and layout, or "free"; see
+  // Individual inputs and outputs, overriding the two above: name, and layout or "free"; see
   // BoundaryLayout in placement/constraints.h.
   std::vector<std::pair<std::string, std::string>> inputs{}, outputs{};
-  // Pattern and layout: see Pin in placement/constraints.h.
+  // Pattern and layouts: see Pin in placement/constraints.h.
   std::vector<std::pair<std::string, std::string>> pins{};
   std::string placements{};  // JSON of placement/saved_placements.h; empty: none
   ParameterBudget parameter_budget{};
-  std::vector<std::string> without{};  // constraints left out: PlacementConstraints::without
+  std::vector<std::string> without{};  // constraints to drop: PlacementConstraints::without
   std::optional<Dtype> grad_reduce_dtype{};
   bool einsum = true;      // rewrite view-mm-view
   bool keep_graph = true;  // store the graph in the plan, to verify and explain it later
-  // Wall clock, from start_clock() on: then the best placement so far is taken. What comes after
-  // the placement is found – lowering, passes, writing – is not cut short.
+  // Wall clock from start_clock(); when it expires, the best placement so far is taken. Later steps
+  // (lowering, passes, writing) always run to completion.
   double time_limit_s = 0;  // 0: none
   solver::SolveOptions solver{};
-  int64_t memory_limit_bytes = 0;  // of what a rank holds at any point of a step; 0: none
+  int64_t memory_limit_bytes = 0;  // for what a rank holds at any point of a step; 0: none
   double optimizer_factor = 0;     // see MemoryModel::of
   OverlapOptions overlap{};        // how much communication is charged: placement/overlap.h
 
-  // To be called when the call begins that the time limit is of.
+  // Call it at the start of the operation that the time limit applies to.
   void start_clock() { solver.deadline = Deadline::in(time_limit_s); }
 };
 
@@ -64,8 +66,9 @@ struct PhaseTime {
 
 struct Compiled {
   Plan plan;
-  std::vector<uint8_t> bytes;     // write_plan(plan)
-  std::vector<PhaseTime> phases;  // wall clock; not part of the plan: equal inputs give equal plans
+  std::vector<uint8_t> bytes;  // write_plan(plan)
+  std::vector<PhaseTime>
+      phases;  // wall clock; not part of the plan, so equal inputs give equal plans
   solver::SolveStats solve_stats;
 };
 

@@ -19,7 +19,7 @@
 namespace shw {
 namespace {
 
-// Names and times the phases as they follow one another.
+// Names and times consecutive phases.
 class Stopwatch {
  public:
   Stopwatch(std::vector<PhaseTime>& phases, Monitor& monitor)
@@ -61,7 +61,7 @@ uint64_t hash_of(const CompileOptions& o) {
   h = hash_bytes(numbers, sizeof numbers, h);
   if (o.memory_limit_bytes > 0 || o.optimizer_factor > 0) {
     const double memory[] = {static_cast<double>(o.memory_limit_bytes), o.optimizer_factor};
-    h = hash_bytes(memory, sizeof memory, h);  // plans without keep their hash
+    h = hash_bytes(memory, sizeof memory, h);  // plans without a limit keep their hash
   }
   if (!o.placements.empty()) h = hash_bytes(o.placements, hash_combine(h, 3));
   if (o.overlap.kind != Overlap::kNone) {
@@ -101,7 +101,7 @@ Status boundary_layouts(const std::vector<std::pair<std::string, std::string>>& 
     b.name = name;
     b.text = name + "=" + text;
     if (text.empty())
-      return invalid_argument("'" + b.text + "': want a layout such as S(0)R, or free");
+      return invalid_argument("'" + b.text + "': expected a layout such as S(0)R, or free");
     SHW_ASSIGN_OR_RETURN(b.layout, boundary_layout(text, mesh_rank));
   }
   return {};
@@ -136,7 +136,7 @@ std::vector<NodeDecision> decisions(const Graph& graph, const Strategies& strate
 
 }  // namespace
 
-// Where prices of all routes are not to be had, orders are chosen after the solve.
+// Without route prices, shard orders are chosen after the solve.
 bool Planner::plans_orders() const {
   return options_.rules == Rules::kFull && num_dims_larger_than_one(mesh()) >= 2 &&
          Redistributor::has_graphs(mesh());
@@ -227,7 +227,7 @@ Result<solver::PlacementProblem> Planner::priced(const std::vector<bool>& no_com
                                                  Monitor& monitor) {
   if (no_comm == no_comm_) return priced_.share();
   if (other_no_comm_ != no_comm) {
-    Pricer pricer = make_pricer();  // one remembers the tables of one problem
+    Pricer pricer = make_pricer();  // a pricer caches the tables of one problem
     pricer.set_weights(node_weights(graph_));
     SHW_ASSIGN_OR_RETURN(other_, priced_problem(graph_, no_comm, pricer, monitor));
     other_no_comm_ = no_comm;
@@ -286,7 +286,7 @@ Result<solver::PlacementProblem> Planner::problem(const PlacementConstraints& co
                        side_conditions(graph_, mesh(), strategies_, constraints));
   if (conditions.no_comm != no_comm_ && options_.overlap.kind != Overlap::kNone)
     return unimplemented("with overlap, '" + std::string(kCastsFirst) +
-                         "' can be left out from the start only");
+                         "' can be dropped only when the planner is created");
   SHW_ASSIGN_OR_RETURN(solver::PlacementProblem problem, priced(conditions.no_comm, monitor));
   add_conditions(conditions, problem);
   if (constraints.memory_limit_bytes > 0)
@@ -299,14 +299,15 @@ Result<Placed> Planner::solve(const solver::PlacementProblem& problem,
   SHW_RETURN_IF_ERROR(monitor.report({.phase = "solve"}));
   const auto start = std::chrono::steady_clock::now();
   SHW_ASSIGN_OR_RETURN(Placed placed,
-                       shw::place(graph_, strategies_, problem, pricer_, options, monitor));
+                       solve_placement(graph_, strategies_, problem, pricer_, options, monitor));
   placed.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return placed;
 }
 
 Result<Compiled> Planner::compile(const CompileOptions& options, Monitor& monitor) {
   if (!serves(options))
-    return invalid_argument("these options differ from the planner's in more than constraints");
+    return invalid_argument(
+        "these options differ from the planner's in more than constraints and time limit");
   SHW_ASSIGN_OR_RETURN(const PlacementConstraints constraints, constraints_of(options));
   SHW_ASSIGN_OR_RETURN(const Placed placed, place(constraints, options.solver, monitor));
   return finish(options, placed, monitor);
@@ -368,27 +369,27 @@ Status Planner::decide_orders(Placed& placed, Monitor& monitor) const {
   return {};
 }
 
-// Copies are shared between all that use them as long as that fits; else they are held as planned,
-// and shared where there is room.
+// Shares copies between all their users if the result fits the limit. Otherwise copies live as
+// planned and are shared only where memory permits.
 Result<Program> Planner::program_of(const Placed& placed, Monitor& monitor,
                                     double* seconds_of_passes) const {
   std::vector<double> compute_us;
-  for (uint32_t i = 0; i < placed.costs.size(); ++i)  // of one run
+  for (uint32_t i = 0; i < placed.costs.size(); ++i)  // in one run
     compute_us.push_back(placed.costs[i].compute_us / pricer_.weight(NodeId{i}));
   const auto limit = static_cast<int64_t>(placed.memory.limit_bytes);
   LowerOptions options{.compute_us = compute_us};
-  struct Way {
+  struct CopyPolicy {
     Copies copies;
-    bool shares;  // more copies than planned, and collectives early, where there is room
+    bool shares;  // shares more than planned, and gathers early, where memory permits
   };
-  constexpr Way kWays[] = {
+  constexpr CopyPolicy kPolicies[] = {
       {Copies::kShared, true}, {Copies::kAsPlanned, true}, {Copies::kAsPlanned, false}};
   Program program;
-  for (const Way& way : kWays) {
-    options.copies = way.copies;
+  for (const CopyPolicy& policy : kPolicies) {
+    options.copies = policy.copies;
     SHW_ASSIGN_OR_RETURN(program,
                          lower(graph_, mesh(), *placed.assignment, moves_, options, monitor));
-    if (limit > 0) program.arena_limit_bytes = way.shares ? limit - bytes_of(program) : 0;
+    if (limit > 0) program.arena_limit_bytes = policy.shares ? limit - bytes_of(program) : 0;
     SHW_ASSIGN_OR_RETURN(const auto reports, run_passes(program, default_passes(), monitor));
     if (seconds_of_passes != nullptr)
       for (const PassReport& r : reports) *seconds_of_passes += r.seconds;
@@ -397,7 +398,7 @@ Result<Program> Planner::program_of(const Placed& placed, Monitor& monitor,
   return program;
 }
 
-// Ports, optimizer state, and the arena.
+// Ports, optimizer state and the arena.
 int64_t Planner::bytes_of(const Program& program) const {
   int64_t bytes = program.arena_bytes;
   for (const PortRole role :

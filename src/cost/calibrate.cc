@@ -14,22 +14,22 @@ using Sample = Measurement::Sample;
 using Line = MeasuredCollective::Line;
 
 constexpr size_t kMaxLines = 3;
-constexpr size_t kMaxCuts = 48;  // that are tried, of measurements with more sizes
+constexpr size_t kMaxCuts = 48;  // candidates, if there are more measured sizes
 constexpr size_t kMaxSamples = 4096;
-constexpr double kLineMustSave = 0.8;  // a line more must bring the mean error below that share
+constexpr double kLineMustSave = 0.8;  // another line must reduce the mean error below this share
 
-// The mesh on which the group lies on whole nodes, and the group's dims in it.
-struct Place {
+// A mesh on which the group occupies whole nodes, and the mask of the group's dims.
+struct MeasuredGroup {
   Mesh mesh;
   uint32_t group;
 };
 
-Result<Place> place_of(const Measurement& m, const Hardware& hardware) {
+Result<MeasuredGroup> group_of(const Measurement& m, const Hardware& hardware) {
   const int64_t per_node = hardware.devices_per_node();
   const std::string shape = std::to_string(m.nodes) + " × " + std::to_string(m.devices_per_node);
   if (m.nodes < 1 || m.devices_per_node < 1 || m.nodes * m.devices_per_node < 2)
     return invalid_argument("calibrate: a group of " + shape + " devices");
-  // One node without NCCL's model: what else is on it plays no part, and may be a great deal.
+  // A single node without NCCL's model: the other devices of the node are irrelevant.
   const bool alone = m.nodes == 1 && !hardware.nccl;
   if (m.devices_per_node > per_node || (!alone && per_node % m.devices_per_node != 0))
     return invalid_argument("calibrate: measured " + shape + " devices, but nodes of '" +
@@ -39,15 +39,16 @@ Result<Place> place_of(const Measurement& m, const Hardware& hardware) {
   SHW_ASSIGN_OR_RETURN(Mesh mesh, Mesh::parse("nodes=" + std::to_string(m.nodes) +
                                               ",others=" + std::to_string(others) +
                                               ",group=" + std::to_string(m.devices_per_node)));
-  return Place{std::move(mesh), 0b101};
+  return MeasuredGroup{std::move(mesh), 0b101};
 }
 
 Result<std::vector<double>> prices(const Hardware& hardware, const Measurement& m,
-                                   const Place& place) {
-  SHW_ASSIGN_OR_RETURN(const CollectiveModel model, CollectiveModel::create(hardware, place.mesh));
+                                   const MeasuredGroup& measured) {
+  SHW_ASSIGN_OR_RETURN(const CollectiveModel model,
+                       CollectiveModel::create(hardware, measured.mesh));
   std::vector<double> us;
   for (const Sample& s : m.samples)
-    us.push_back(model.us_combined(m.collective, place.group, s.bytes));
+    us.push_back(model.us_combined(m.collective, measured.group, s.bytes));
   return us;
 }
 
@@ -62,12 +63,12 @@ FitError error_of(const std::vector<Sample>& samples, const std::vector<double>&
   return {std::expm1(sum / static_cast<double>(samples.size())), std::expm1(most)};
 }
 
-// --- figures of the model ---
+// --- model parameters ---
 
 struct Figure {
   const char* name;
   double* value;
-  bool is_rate;  // searched in factors; times are searched from 0 on
+  bool is_rate;  // searched on a logarithmic scale; times on a linear scale from 0
 };
 
 std::vector<Figure> figures_of(Hardware& h) {
@@ -83,17 +84,19 @@ std::vector<Figure> figures_of(Hardware& h) {
           {"ring.all_to_all_factor", &h.ring.all_to_all_factor, true}};
 }
 
-// Coordinate descent: each figure in turn is searched over its range, coarsely and then finely.
+// Coordinate descent: searches the range of one parameter after another, first coarsely, then
+// finely.
 class FigureFit {
  public:
-  FigureFit(Hardware hardware, std::span<const Measurement> measurements, std::vector<Place> places)
+  FigureFit(Hardware hardware, std::span<const Measurement> measurements,
+            std::vector<MeasuredGroup> groups)
       : hardware_(std::move(hardware)),
         measurements_(measurements),
-        places_(std::move(places)),
+        groups_(std::move(groups)),
         figures_(figures_of(hardware_)) {}
   FigureFit(const FigureFit&) = delete;
 
-  // What figures were, are, and whether they matter.
+  // The parameters before and after, and whether they matter.
   Result<std::vector<CalibratedFigure>> run() {
     std::vector<CalibratedFigure> out;
     for (const Figure& f : figures_) out.push_back({f.name, *f.value, *f.value, false});
@@ -115,25 +118,24 @@ class FigureFit {
   static constexpr int kRounds = 100, kCoarse = 48, kFine = 40;
   static constexpr double kRound = 0.05;
 
-  // What FitError::mean is made of, rounded off at its bottom, where a search along one figure at a
-  // time would get stuck on the edge. Not squares: an outlier shall not count for many sizes.
+  // The terms of FitError::mean, smoothed at zero, where a search along one coordinate would get
+  // stuck at the kink. Not squared, so that one outlier does not outweigh many sizes.
   Result<double> loss() const {
     double sum = 0, count = 0;
     for (size_t i = 0; i < measurements_.size(); ++i) {
       SHW_ASSIGN_OR_RETURN(const std::vector<double> us,
-                           prices(hardware_, measurements_[i], places_[i]));
+                           prices(hardware_, measurements_[i], groups_[i]));
       for (size_t s = 0; s < us.size(); ++s)
         sum += std::hypot(distance(us[s], measurements_[i].samples[s]), kRound), ++count;
     }
     return sum / count;
   }
-  static double at(const Figure& f, double position) {  // of 0 to 1
+  static double at(const Figure& f, double position) {  // position from 0 to 1
     return f.is_rate ? std::exp(std::lerp(std::log(1e-3), std::log(1e5), position))
                      : std::expm1(std::lerp(0.0, std::log1p(1e5), position));
   }
 
-  // Whether the loss depends on the figure at all. `best` is the loss at its value, kept up to
-  // date.
+  // Whether the loss depends on this parameter. Updates `best`, the loss at the current value.
   Result<bool> search(const Figure& f, double& best) {
     const double was = *f.value;
     double value = was, low = best, high = best;
@@ -150,7 +152,7 @@ class FigureFit {
       SHW_ASSIGN_OR_RETURN(const double l, attempt(position));
       if (l < coarse_loss) coarse_loss = l, coarse = position;
     }
-    // Golden section between the neighbours of the best.
+    // Golden-section search between the neighbours of the best value.
     constexpr double kGolden = 0.6180339887498949;
     double from = std::max(0.0, coarse - 1.0 / kCoarse), to = std::min(1.0, coarse + 1.0 / kCoarse);
     for (int i = 0; i < kFine; ++i) {
@@ -165,13 +167,13 @@ class FigureFit {
 
   Hardware hardware_;
   const std::span<const Measurement> measurements_;
-  const std::vector<Place> places_;
+  const std::vector<MeasuredGroup> groups_;
   std::vector<Figure> figures_;  // into hardware_
 };
 
 // --- straight lines ---
 
-// Least squares of relative errors; neither figure negative.
+// Least squares of relative errors; both parameters ≥ 0.
 Line fit_line(std::span<const Sample> samples) {
   double w = 0, wx = 0, wxx = 0, wy = 0, wxy = 0;
   for (const Sample& s : samples) {
@@ -198,8 +200,8 @@ std::vector<double> prices(const std::vector<Line>& lines, const std::vector<Sam
   return us;
 }
 
-// The best way to cut the samples, sorted by size, into that many runs with a line each; a price is
-// the cheapest line's, whatever run it came from.
+// Finds the best partition of the samples, sorted by size, into that many runs with one line each.
+// A price is the minimum over all lines.
 void try_cuts(const std::vector<Sample>& samples, size_t first, size_t lines_left,
               std::vector<Line>& lines, double& best, std::vector<Line>& best_lines) {
   const auto run = [&](size_t from, size_t to) {
@@ -237,7 +239,7 @@ Status check(std::span<const Measurement> measurements) {
   for (size_t i = 0; i < measurements.size(); ++i) {
     const Measurement& m = measurements[i];
     if (m.samples.size() < 2)
-      return invalid_argument("calibrate: one size tells no latency from a bandwidth");
+      return invalid_argument("calibrate: one size cannot separate latency from bandwidth");
     if (m.samples.size() > kMaxSamples)
       return invalid_argument("calibrate: " + std::to_string(m.samples.size()) +
                               " sizes of one collective: at most " + std::to_string(kMaxSamples));
@@ -263,14 +265,14 @@ Result<Calibration> calibrate(const Hardware& base, std::span<const Measurement>
   if (measurements.empty()) return invalid_argument("calibrate: nothing was measured");
   SHW_RETURN_IF_ERROR(check(measurements));
   std::vector<Measurement> sorted(measurements.begin(), measurements.end());
-  std::vector<Place> places;
+  std::vector<MeasuredGroup> groups;
   for (Measurement& m : sorted) {
     std::stable_sort(m.samples.begin(), m.samples.end(),
                      [](const Sample& a, const Sample& b) { return a.bytes < b.bytes; });
-    SHW_ASSIGN_OR_RETURN(Place place, place_of(m, base));
-    places.push_back(std::move(place));
+    SHW_ASSIGN_OR_RETURN(MeasuredGroup group, group_of(m, base));
+    groups.push_back(std::move(group));
   }
-  Hardware modelled = base;  // what the base measured of these groups is measured anew
+  Hardware modelled = base;  // the base's own measurements of these groups are replaced
   std::erase_if(modelled.measured, [&](const MeasuredCollective& old) {
     return std::any_of(sorted.begin(), sorted.end(), [&](const Measurement& m) {
       return m.collective == old.collective && m.nodes == old.nodes &&
@@ -279,13 +281,13 @@ Result<Calibration> calibrate(const Hardware& base, std::span<const Measurement>
   });
 
   Calibration out;
-  FigureFit fit(modelled, sorted, places);
+  FigureFit fit(modelled, sorted, groups);
   SHW_ASSIGN_OR_RETURN(out.figures, fit.run());
   out.hardware = fit.hardware();
   for (size_t i = 0; i < sorted.size(); ++i) {
     const Measurement& m = sorted[i];
-    SHW_ASSIGN_OR_RETURN(const auto before, prices(base, m, places[i]));
-    SHW_ASSIGN_OR_RETURN(const auto after, prices(fit.hardware(), m, places[i]));
+    SHW_ASSIGN_OR_RETURN(const auto before, prices(base, m, groups[i]));
+    SHW_ASSIGN_OR_RETURN(const auto after, prices(fit.hardware(), m, groups[i]));
     MeasuredCollective measured{m.collective, m.nodes, m.devices_per_node, fit_lines(m.samples)};
     out.collectives.push_back({.base = error_of(m.samples, before),
                                .model = error_of(m.samples, after),

@@ -1,4 +1,4 @@
-// Building the price terms of every group of mesh dims, and the one loop that answers questions.
+// Builds the price terms of every group of mesh dims, and answers queries.
 #include "cost/collective.h"
 
 #include <algorithm>
@@ -14,10 +14,10 @@
 namespace shw::cost {
 namespace {
 
-// Where a size lies among the entries of a ramp.
+// The position of a size in a ramp.
 struct RampPosition {
   uint32_t by_message, by_rank;
-  double fraction;  // of the way from by_rank to the next entry; 0 from the last entry on
+  double fraction;  // towards the next entry; 0 at the last one
 
   RampPosition(uint64_t bytes, uint64_t ranks) : by_message(step(bytes >> 6)), fraction(0) {
     const uint64_t units = (bytes / ranks) >> 6;
@@ -38,13 +38,13 @@ double ramp_at(const Ramp& ramp, RampKind kind, const RampPosition& at) {
   return value + (ramp[at.by_rank + 1] - value) * at.fraction;
 }
 
-constexpr double kPlateauFactor = 1.4;  // NCCL: rings that leave the latency-bound range, SIMPLE
+constexpr double kPlateauFactor = 1.4;  // NCCL: SIMPLE rings that leave the latency-bound range
 
 double latency_at(const PriceTerm& term, int64_t bytes) {
   return bytes >= term.plateau_bytes ? term.latency_us * kPlateauFactor : term.latency_us;
 }
 
-// What was measured of just that group, if anything.
+// The measurements of exactly this group, if any.
 const MeasuredCollective* measurement_of(const Hardware& hardware, const GroupTopology& group,
                                          Collective collective) {
   const auto at = std::find_if(hardware.measured.begin(), hardware.measured.end(),
@@ -83,9 +83,9 @@ CollectiveModel::CollectiveModel(Hardware hardware, Mesh mesh, bool uses_nccl)
   }
 }
 
-// A run of adjacent mesh dims is like one mesh dim of their product. Of such a run, whose members
-// lie `inner` ranks apart, gpus_per_node / inner fit on a node (rounded down, as the reference has
-// it); runs multiply.
+// A run of adjacent mesh dims acts as one mesh dim of their product. If its members are `inner`
+// ranks apart, gpus_per_node / inner of them fit on a node (rounded down, as in the reference
+// planner); runs multiply.
 GroupTopology CollectiveModel::derive_topology(uint32_t mask) const {
   const int64_t per_node = hardware_.devices_per_node();
   GroupTopology group;
@@ -119,7 +119,7 @@ CollectiveModel::TermRange CollectiveModel::add_terms(Collective collective, uin
   } else if (uses_nccl_) {
     add_nccl_terms(*hardware_.nccl, group, collective, prices_);
   } else {
-    int64_t extent = 1;  // ranks from one end of the group to the other
+    int64_t extent = 1;  // ranks between the ends of the group
     for (int d = std::countr_zero(mask); d < mesh_.rank(); ++d) extent *= mesh_.size(d);
     prices_.terms.push_back(default_model_term(hardware_.ring, group.ranks,
                                                extent > hardware_.devices_per_node(), collective));

@@ -1,7 +1,7 @@
 // The price of a collective on one mesh of one machine.
 //
-// create() brings everything that depends on the mesh into a few numbers per group of mesh dims;
-// us() then costs tens of nanoseconds, allocates nothing, and may be called from any thread.
+// create() reduces everything that depends on the mesh to a few numbers per group of mesh dims.
+// us() then takes tens of nanoseconds, allocates nothing and is thread-safe.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace shw::cost {
 
 class CollectiveModel {
  public:
-  // NCCL's model where the hardware has one and its nodes divide the mesh's ranks, else the default
-  // model. INVALID_ARGUMENT if a figure of the configuration is not positive.
+  // Uses NCCL's model if the hardware has one and the mesh fills whole nodes, otherwise the default
+  // model. INVALID_ARGUMENT: a parameter is not positive.
   static Result<CollectiveModel> create(const Hardware& hardware, const Mesh& mesh);
 
   // Ranks are placed row-major: rank r is on node r / gpus_per_node.
@@ -27,13 +27,13 @@ class CollectiveModel {
     return groups_[mesh_dim_mask].topology;
   }
 
-  // `bytes`: all-gather after the gather, reduce-scatter before the scatter, all-reduce and
-  // all-to-all of one rank. A group of one rank costs nothing.
+  // `bytes`: per rank; for all-gather after the gather, for reduce-scatter before the scatter. A
+  // group of one rank costs nothing.
   double us(Collective collective, int mesh_dim, int64_t bytes) const {
     return us_combined(collective, 1u << mesh_dim, bytes);
   }
   double us_combined(Collective collective, uint32_t mesh_dim_mask, int64_t bytes) const;
-  // Whether these two groups cost the same, whatever they do.
+  // Whether both groups have the same price for every collective.
   bool cost_the_same(uint32_t mask_a, uint32_t mask_b) const;
 
   const Mesh& mesh() const { return mesh_; }

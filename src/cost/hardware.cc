@@ -1,5 +1,4 @@
-// The devices that are known by name: the table of their rates, and how clusters of them are
-// joined.
+// The devices known by name: their rates, and how clusters of them are connected.
 #include "cost/hardware.h"
 
 #include <algorithm>
@@ -33,7 +32,7 @@ std::string lower(std::string_view text) {
 
 bool is_word_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-// Whether `word` stands in `text` with no letter or digit on either side: "a100" is in "nvidia
+// Whether `word` occurs in `text` without an adjacent letter or digit: "a100" is in "nvidia
 // a100-sxm4-80gb", but "t4" is not in "mt400".
 bool contains_word(std::string_view text, std::string_view word) {
   for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
@@ -45,7 +44,7 @@ bool contains_word(std::string_view text, std::string_view word) {
   return false;
 }
 
-// Bandwidths: meta-pytorch/autoparallel (a54c252), whose A100 figures are PyTorch's; an NVL72 rack
+// Bandwidths: meta-pytorch/autoparallel (a54c252), whose A100 figures are PyTorch's. An NVL72 rack
 // of B200 counts as one node.
 std::optional<NcclConfig> nccl_of(std::string_view device) {
   const auto config = [](Architecture arch, int64_t gpus, double intra, double inter,
@@ -65,26 +64,26 @@ std::optional<NcclConfig> nccl_of(std::string_view device) {
   return std::nullopt;
 }
 
-// Links that NCCL's model does not know. Data sheets say what a link could carry one way; as with
-// the devices' rates, 70 % of that is taken to be reached. `shardwise calibrate` measures instead.
+// Links that NCCL's model does not cover. Data sheets state the one-way peak; as with device rates,
+// 70 % of it is assumed to be reached. Use `shardwise calibrate` to measure instead.
 RingConfig ring_of(std::string_view device) {
   constexpr double kReached = 0.70;
   RingConfig ring;
   if (device == "mi300x") {
-    // AMD Instinct MI300X data sheet: 7 Infinity Fabric links of 128 GB/s both ways, one to every
-    // other device of the 8. Between nodes one 400 Gb/s card a device, as AMD's cluster reference
-    // design has it.
+    // AMD Instinct MI300X data sheet: 7 Infinity Fabric links of 128 GB/s (both directions), one to
+    // each of the other 7 devices. Between nodes: one 400 Gb/s card per device, as in AMD's cluster
+    // reference design.
     ring.bw_intra_gbps = kReached * 7 * 64;
     ring.bw_inter_gbps = kReached * 50;
   } else if (device == "l4") {
-    // NVIDIA L4 data sheet: PCIe 4.0 ×16, 64 GB/s both ways, no NVLink. Between nodes: Google
-    // Cloud's g2-standard-96, 8 devices on 100 Gb/s.
+    // NVIDIA L4 data sheet: PCIe 4.0 ×16, 64 GB/s (both directions), no NVLink. Between nodes:
+    // Google Cloud's g2-standard-96, 8 devices on 100 Gb/s.
     ring.bw_intra_gbps = kReached * 32;
     ring.bw_inter_gbps = kReached * 12.5 / 8;
   } else if (device == "cpu") {
-    // Measured by tests/bench (bench_runtime, 2026-11-21, two cores of a Xeon at 2.3 GHz) through
-    // shared memory: 4 KiB all-reduces of 4, 8 and 64 virtual ranks take 43, 59 and 516 µs, 16 MiB
-    // and 4 MiB pieces move at 1.4 to 1.7 GB/s a rank. All virtual ranks are on one node.
+    // Measured by tests/bench (bench_runtime, 2026-11-21, two cores of a Xeon at 2.3 GHz) in shared
+    // memory: 4 KiB all-reduces of 4, 8 and 64 virtual ranks take 43, 59 and 516 µs; 16 MiB and 4
+    // MiB pieces move at 1.4 to 1.7 GB/s per rank. All virtual ranks are on one node.
     ring = {.devices_per_node = 1 << 20,
             .start_us = 15,
             .intra_hop_us = 4,
@@ -97,11 +96,11 @@ RingConfig ring_of(std::string_view device) {
 }
 
 void set_cpu_rates(DeviceSpec& device) {
-  device.efficiency = 1;    // the rates are measured ones
-  device.launch_us = 0.05;  // bench_runtime: a step costs 44 ns
+  device.efficiency = 1;    // the rates are measured
+  device.launch_us = 0.05;  // bench_runtime: a step takes 44 ns
 }
 
-// Prices stay finite with figures in this range, whatever the sizes of tensors.
+// Within this range prices stay finite for all tensor sizes.
 bool is_figure(double x) { return x >= 1e-6 && x <= 1e24; }
 bool is_rate(double x) { return x == 0 || is_figure(x); }
 bool is_time(double x) { return x >= 0 && x <= 1e12; }

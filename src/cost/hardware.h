@@ -1,6 +1,5 @@
-// What the cost models know of a machine: one device's rates, and how devices are joined.
-//
-// All of it can be said in a file (README.md): hardware_description.h reads and writes that.
+// A machine as the cost models see it: the rates of one device, and how devices are connected. It
+// can be described in a file (README.md), which hardware_description.h reads and writes.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,10 +15,11 @@ namespace shw::cost {
 struct DeviceSpec {
   std::string name;
   double memory_bytes_per_s = 0;
-  // A second; 0: unknown.
+  // Per second; 0: unknown.
   double flops_f64 = 0, flops_f32 = 0, flops_f16 = 0, flops_bf16 = 0, flops_i8 = 0;
-  double efficiency = 0.70;  // of these rates, in practice (meta-pytorch/autoparallel)
-  double launch_us = 7.0;    // no kernel takes less
+  double efficiency =
+      0.70;  // share of these rates that is reached in practice (meta-pytorch/autoparallel)
+  double launch_us = 7.0;  // lower bound of any kernel
 };
 
 enum class Architecture : uint8_t { kAmpere = 0, kHopper = 1, kBlackwell = 2 };
@@ -31,22 +31,22 @@ struct NcclConfig {
   bool nvswitch = true;
   int num_channels = 16;
   bool has_collnet = false;
-  double net_latency_us = 0;  // of the network, on top of NCCL's own figure
+  double net_latency_us = 0;  // of the network, in addition to NCCL's own figure
 };
 
-// One bandwidth and one latency per hop inside a node, one of each between nodes. The figures here
-// are PyTorch's (torch/distributed/tensor/_collective_utils.py), whose "GB/s" it applies to GiB.
+// One bandwidth and one latency per hop within a node, and one of each between nodes. The defaults
+// are PyTorch's (torch/distributed/tensor/_collective_utils.py), which applies "GB/s" to GiB.
 struct RingConfig {
   int64_t devices_per_node = 8;
   double start_us = 6.6;  // NCCL's ring, protocol LL
   double intra_hop_us = 0.6, inter_hop_us = 2.7;
   double bw_intra_gbps = 87.7 * kGiB / 1e9, bw_inter_gbps = 87.7 * 0.22 * kGiB / 1e9;
-  double all_to_all_factor = 5;  // against an all-gather: so that the planner avoids it
+  double all_to_all_factor = 5;  // relative to an all-gather; discourages the planner from using it
 
   static constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 };
 
-// A collective as it was measured among that many devices: the fastest of some straight lines.
+// Measurements of a collective in groups of one shape: the fastest of several straight lines.
 struct MeasuredCollective {
   struct Line {
     double latency_us, bw_gbps;  // algorithm bandwidth
@@ -60,24 +60,25 @@ struct Hardware {
   std::string name;
   DeviceSpec device;
   std::optional<NcclConfig> nccl;            // nullopt: `ring` prices every collective
-  RingConfig ring;                           // of meshes that are not whole nodes, too
-  std::vector<MeasuredCollective> measured;  // comes before both, for groups of just that shape
+  RingConfig ring;                           // also prices meshes that do not fill whole nodes
+  std::vector<MeasuredCollective> measured;  // override both for groups of exactly that shape
 
   int64_t devices_per_node() const { return nccl ? nccl->gpus_per_node : ring.devices_per_node; }
 };
 
-// `name` in any case: a name of tables/devices.inc ("h100"), or what a driver reports ("NVIDIA H100
-// 80GB HBM3"), in which that name is a whole word. INVALID_ARGUMENT lists the known names.
+// `name`, case-insensitive: a name in tables/devices.inc ("h100"), or what a driver reports
+// ("NVIDIA H100 80GB HBM3"), if it contains that name as a whole word. INVALID_ARGUMENT lists the
+// known names.
 Result<Hardware> hardware_by_name(std::string_view name);
 // The known names, in the order of the tables; empty beyond the last.
 std::string_view hardware_name(size_t index);
 std::vector<std::string_view> hardware_names();
 
-// INVALID_ARGUMENT names the figure that no model can work with: of all, or of what joins devices.
+// INVALID_ARGUMENT names a parameter with an impossible value.
 Status check(const Hardware& hardware);
 Status check_links(const Hardware& hardware);
 
-// The channels NCCL opens by default on that architecture.
+// The number of channels that NCCL opens by default on that architecture.
 int default_num_channels(Architecture arch);
 
 }  // namespace shw::cost

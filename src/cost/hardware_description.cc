@@ -1,5 +1,5 @@
-// Reads and writes descriptions of hardware. A reader of each object takes the keys it knows,
-// leaves what is absent as it was (the base's), and refuses the rest by name.
+// Reads and writes hardware descriptions. The reader of each object accepts the keys it knows,
+// keeps the base's values for absent ones, and refuses all other keys by name.
 #include "cost/hardware_description.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ enum class Absent : uint8_t { kKeep, kRefuse };
 
 class ObjectReader {
  public:
-  // `value` is an object; `place` says which in messages ("nccl").
+  // `value` is an object; `place` is its path in messages ("nccl").
   ObjectReader(const JsonValue& value, std::string place, Absent absent)
       : value_(value), place_(std::move(place)), absent_(absent) {}
 
@@ -50,7 +50,7 @@ class ObjectReader {
     if (v != nullptr) out = v->string;
     return {};
   }
-  // One of `words`, by its place among them.
+  // The index of one of `words`.
   Status choice(std::string_view key, std::span<const std::string_view> words, auto& out) {
     SHW_ASSIGN_OR_RETURN(const JsonValue* v, get(key, JsonValue::Kind::kString, "a string"));
     if (v == nullptr) return {};
@@ -74,7 +74,7 @@ class ObjectReader {
   }
   bool has(std::string_view key) const { return value_.find(key) != nullptr; }
 
-  // Every key was asked for.
+  // Checks that every key was consumed.
   Status finish() const {
     for (const std::string& key : value_.keys)
       if (std::find(known_.begin(), known_.end(), key) == known_.end())
@@ -109,7 +109,7 @@ class ObjectReader {
   std::vector<std::string_view> known_;
 
  public:
-  // From here on, what is absent keeps its value.
+  // From here on, absent keys keep their value.
   void the_rest_may_be_absent() { absent_ = Absent::kKeep; }
 };
 
@@ -161,7 +161,7 @@ Status read_ring(const JsonValue& value, RingConfig& ring) {
   return in.finish();
 }
 
-// The objects of an array, each with the place it has in messages.
+// The objects of an array, each with its path in messages.
 template <class Read>
 Status read_objects(const JsonValue& array, const std::string& place, Read&& read) {
   for (size_t i = 0; i < array.items.size(); ++i) {
@@ -174,7 +174,7 @@ Status read_objects(const JsonValue& array, const std::string& place, Read&& rea
 }
 
 Status read_measured(const JsonValue& array, std::vector<MeasuredCollective>& out) {
-  out.clear();  // the base's would be of other machines
+  out.clear();  // the base's measurements are of other machines
   return read_objects(array, "measured", [&](const JsonValue& value, const std::string& place) {
     MeasuredCollective m;
     ObjectReader in(value, place, Absent::kRefuse);

@@ -1,5 +1,5 @@
-// Hardware as text: a JSON object that says what one machine is, alone or as changes to a built-in
-// one ("base"). README.md of this folder documents every key.
+// Hardware as text: a JSON object that describes one machine, completely or as changes to a
+// built-in one ("base"). This folder's README.md documents every key.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,14 +8,14 @@
 
 namespace shw::cost {
 
-// INVALID_ARGUMENT names the key that is unknown, missing, of the wrong type or out of range, or
-// where the text stops being JSON; RESOURCE_EXHAUSTED: no description is that long or deep.
+// INVALID_ARGUMENT names the key that is unknown, missing, mistyped or out of range, or the
+// position of a syntax error. RESOURCE_EXHAUSTED: too long or nested too deeply.
 Result<Hardware> parse_hardware(std::string_view json);
 
-// Says every figure, so that it needs no base; reads back equal, bit for bit.
+// States every parameter, so it needs no base; parsing it restores equal bits.
 std::string hardware_json(const Hardware& hardware);
 
-// What users give where a hardware is wanted: a name, or a description (it starts with '{').
+// Resolves a hardware argument: a name, or a description (starts with '{').
 Result<Hardware> find_hardware(std::string_view name_or_description);
 
 }  // namespace shw::cost

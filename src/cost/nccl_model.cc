@@ -1,5 +1,5 @@
-// The tuner: links → algorithms → protocols → a price term each. The dispatch between measured
-// tables and this generic path is add_nccl_terms(), at the end.
+// The tuner: links → algorithms → protocols → one price term each. add_nccl_terms(), at the end,
+// selects between measured tables and this generic path.
 #include "cost/nccl_model.h"
 
 #include <algorithm>
@@ -40,11 +40,13 @@ constexpr Protocol kProtocols[] = {Protocol::kLL, Protocol::kLL128, Protocol::kS
 constexpr const RampTable* kTreeRamps[] = {&kTreeLL, &kTreeLL128, &kTreeSimple};
 
 constexpr double kNetworkOverheadUs = 4.7;          // of rings, per node
-constexpr double kOneNodeAllToAllUs = 50;           // start-up inside an NVSwitch node
-constexpr double kAllToAllGbps[3] = {0, 380, 675};  // the same: by architecture
-constexpr double kSmAllToAllEfficiency = 0.7;       // of all-to-all as sends and receives by SMs
-constexpr double kNicContention = 0.44;  // share of a card's rate lost, divided by the nodes
-constexpr int64_t kPlateauBytes = 64;    // per channel and rank: slow start of SIMPLE rings
+constexpr double kOneNodeAllToAllUs = 50;           // start-up within an NVSwitch node
+constexpr double kAllToAllGbps[3] = {0, 380, 675};  // bandwidth there, by architecture
+constexpr double kSmAllToAllEfficiency =
+    0.7;  // all-to-all implemented by SMs as sends and receives
+constexpr double kNicContention =
+    0.44;                              // share of a card's rate that is lost, divided by the nodes
+constexpr int64_t kPlateauBytes = 64;  // per channel and rank: slow start of SIMPLE rings
 
 int index(Algorithm a) { return static_cast<int>(a); }
 int index(Protocol p) { return static_cast<int>(p); }
@@ -82,18 +84,18 @@ bool is_eligible(const NcclConfig& c, const GroupTopology& g, Collective collect
   return false;
 }
 
-// Bus bandwidth that the links give to an algorithm, before the protocol takes its share.
+// The bus bandwidth that the links give to an algorithm, before protocol overhead.
 double link_bandwidth(const NcclConfig& c, const GroupTopology& g, Collective collective,
                       Algorithm a) {
   const double channels = c.num_channels;
   const double ppn = static_cast<double>(g.ranks_per_node);
   const double intra = c.bw_intra_gbps / channels, inter = c.bw_inter_gbps / channels;
-  // With a switch any GPU reaches every network card of its node.
+  // With a switch, every GPU reaches every network card of its node.
   const double node_inter = c.nvswitch && g.nodes > 1 ? std::min(intra, inter * ppn) : inter;
   const double base = g.nodes <= 2 ? intra : node_inter;
   const bool all_reduce = collective == Collective::kAllReduce;
   const double nvls =
-      intra * kNvlsEfficiency[index(c.arch)] * (channels - 1) / channels;  // of one direction
+      intra * kNvlsEfficiency[index(c.arch)] * (channels - 1) / channels;  // one direction
   switch (a) {
     case Algorithm::kRing:
     case Algorithm::kTree:
@@ -116,7 +118,7 @@ double link_bandwidth(const NcclConfig& c, const GroupTopology& g, Collective co
   return 0;
 }
 
-// What the protocol leaves of it.
+// The bandwidth after protocol overhead.
 double protocol_bandwidth(const NcclConfig& c, const GroupTopology& g, Algorithm a, Protocol p,
                           double bus) {
   const int arch = index(c.arch), size = bucket(g.nodes);
@@ -138,7 +140,7 @@ PriceTerm linear_term(double latency_us, double bandwidth_gbps) {
   return {.latency_us = latency_us, .us_per_byte = 1 / (1000 * bandwidth_gbps)};
 }
 
-// A ramp of one of the tables; `beyond` holds past its end.
+// A ramp from one of the tables; `beyond` applies past its end.
 Ramp ramp_of(const RampTable& table, double beyond) {
   Ramp ramp;
   std::copy(table.begin(), table.end(), ramp.begin());
@@ -146,7 +148,7 @@ Ramp ramp_of(const RampTable& table, double beyond) {
   return ramp;
 }
 
-// NCCL's correction of trees ends one entry before the table does.
+// NCCL's correction for trees ends one entry earlier than the table.
 Ramp tree_ramp(Protocol p) {
   Ramp ramp = ramp_of(*kTreeRamps[index(p)], 1.0);
   ramp[kRampSizes - 1] = 1.0;
@@ -275,7 +277,8 @@ std::optional<double> nccl_bandwidth_gbps(const NcclConfig& config, const GroupT
   if (!is_eligible(config, group, collective, algorithm, protocol)) return std::nullopt;
   double bandwidth = protocol_bandwidth(config, group, algorithm, protocol,
                                         link_bandwidth(config, group, collective, algorithm));
-  // From the bus to the caller's bytes; what is not a ring needs no such step in a gather.
+  // Converts bus bandwidth to algorithm bandwidth; algorithms other than ring need no conversion in
+  // a gather.
   const double steps = static_cast<double>(ring_steps(group, collective));
   if (algorithm == Algorithm::kRing)
     bandwidth *= static_cast<double>(group.ranks) / steps;
@@ -296,7 +299,7 @@ double nccl_latency_us(const NcclConfig& config, const GroupTopology& group, Col
   const int network = group.ranks_per_node == 1 ? index(Algorithm::kTree) : a;
   const double inter =
       kNetworkLatency[network][p] + config.net_latency_us * (protocol == Protocol::kSimple ? 2 : 1);
-  const int64_t chain = group.ranks / group.nodes - 1;  // hops of a tree inside a node
+  const int64_t chain = group.ranks / group.nodes - 1;  // hops of a tree within a node
   switch (algorithm) {
     case Algorithm::kRing: {
       const double steps = static_cast<double>(ring_steps(group, collective));
@@ -327,7 +330,8 @@ Ramp nccl_ring_ramp(int64_t nodes) {
   const double exponent = 1 + 0.2 * (floor_log2(nodes) - 2);
   for (size_t i = 0; i < ramp.size(); ++i) {
     if (ramp[i] < 1) ramp[i] = std::pow(ramp[i], exponent);
-    // A climb steeper than the message grows would make a larger message cheaper than a smaller.
+    // If the ramp rose faster than the message size, a larger message would be cheaper than a
+    // smaller one.
     if (i > 0) ramp[i] = std::min(ramp[i], 2 * ramp[i - 1]);
   }
   return ramp;

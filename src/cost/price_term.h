@@ -1,9 +1,9 @@
-// A price of a collective as a list of terms, one for each way to run it; the cheapest counts.
+// The price of a collective as the minimum over several terms, one for each way to run it.
 //
 //   µs(bytes) = latency · (bytes ≥ plateau_bytes ? 1.4 : 1)  +  bytes · us_per_byte / ramp(bytes)
 //
-// Every model of this folder is brought into this form once, when a mesh is known. What remains for
-// the solver's hundred thousand questions is arithmetic on a few numbers that lie in a row.
+// All models of this folder are converted to this form once the mesh is known. The hundred thousand
+// queries of a solve are then arithmetic on a few adjacent numbers.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -19,7 +19,8 @@ enum class Collective : uint8_t {
   kAllToAll = 3
 };
 
-// The ranks of one collective, and how they lie on the nodes (machines that share a fast fabric).
+// The ranks of one collective and their distribution over nodes (machines with a fast
+// interconnect).
 struct GroupTopology {
   int64_t ranks = 1;
   int64_t nodes = 1;
@@ -27,15 +28,15 @@ struct GroupTopology {
   bool operator==(const GroupTopology&) const = default;
 };
 
-// Efficiency by size: entry i < 24 stands at 64 · 2^i bytes, entry 24 for all larger sizes.
+// Efficiency by size: entry i < 24 applies at 64 · 2^i bytes, entry 24 to all larger sizes.
 inline constexpr int kRampSizes = 24;
 using Ramp = std::array<double, kRampSizes + 1>;
 
 enum class RampKind : uint8_t {
   kNone,
   kStepByMessage,     // entry floor(log2(bytes / 64))
-  kStepByRank,        // the same, of bytes per rank
-  kInterpolateByRank  // of bytes per rank; linear in log2 between entries 0 to 23
+  kStepByRank,        // the same for bytes per rank
+  kInterpolateByRank  // by bytes per rank; linear in log2 between entries 0 and 23
 };
 
 struct PriceTerm {
@@ -47,7 +48,7 @@ struct PriceTerm {
   bool operator==(const PriceTerm&) const = default;
 };
 
-// What the models fill.
+// Filled by the models.
 struct PriceTerms {
   std::vector<PriceTerm> terms;
   std::vector<Ramp> ramps;

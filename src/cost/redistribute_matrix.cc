@@ -12,15 +12,16 @@ namespace {
 
 using namespace redistribution;
 
-// The different layouts of a list as a tree: one level a mesh dim, in the order in which they are
-// visited, one branch a placement. Pairs of layouts that begin alike share the price of what they
-// have in common, so a matrix costs little more than its last level.
+// The distinct layouts of a list as a tree: one level per mesh dim in walking order, one branch per
+// placement. Layouts with a common prefix share its price, so a matrix costs little more than its
+// last level.
 class LayoutTree {
  public:
   static constexpr uint32_t kNoKind = UINT32_MAX;
   struct Branch {
-    uint32_t kind = 0;            // its placement, in kinds()
-    uint32_t first = 0, end = 0;  // below it, on the next level; at the last: its place in the list
+    uint32_t kind = 0;  // index of its placement in kinds()
+    uint32_t first = 0,
+             end = 0;  // children on the next level; on the last level, the position in the list
   };
 
   LayoutTree(std::span<const Layout> layouts, int mesh_rank)
@@ -36,7 +37,7 @@ class LayoutTree {
     }
   }
 
-  // The different placements of all levels.
+  // The distinct placements of all levels.
   std::span<const Placement> kinds() const { return kinds_; }
   uint32_t kind_of(Placement p) const {
     const auto at = std::find(kinds_.begin(), kinds_.end(), p);
@@ -48,18 +49,18 @@ class LayoutTree {
     return std::span(levels_[static_cast<size_t>(level) + 1]).subspan(b.first, b.end - b.first);
   }
 
-  std::vector<uint32_t> places;  // of the different layouts, in the list
-  std::vector<uint32_t> number;  // for each of the list, which of them it is
+  std::vector<uint32_t> places;  // positions of the distinct layouts in the list
+  std::vector<uint32_t> number;  // for each layout of the list, the index of its distinct layout
   bool any_strided() const { return any_strided_; }
 
  private:
-  // Indices, so that layouts which begin alike follow one another, mesh dim 0 first.
+  // A permutation that makes layouts with a common prefix adjacent, mesh dim 0 first.
   std::vector<uint32_t> in_order_of_placements(std::span<const Layout> layouts) {
     for (const Layout& l : layouts) any_strided_ |= l.has_strided();
     if (any_strided_) return sorted_by<WideKey>(layouts);
     return sorted_by<NarrowKey>(layouts);
   }
-  struct NarrowKey {  // a byte says all of a placement that is not strided
+  struct NarrowKey {  // one byte represents any placement that is not strided
     uint64_t bits = 0;
     explicit NarrowKey(const Layout& layout) {
       static_assert(kMaxMeshRank * 8 <= 64 && kMaxRank <= 64);
@@ -89,7 +90,7 @@ class LayoutTree {
     return order;
   }
 
-  // New branches from the level on which the layout leaves the path of the one before it.
+  // Adds branches from the level at which the layout differs from the previous one.
   void add(const Layout& layout, const Layout* previous) {
     size_t parting = 0;
     while (previous != nullptr && layout.placement[parting] == previous->placement[parting])
@@ -115,9 +116,9 @@ class LayoutTree {
   bool any_strided_ = false;
 };
 
-// Prices of all pairs of a list of layouts and a tree of them. A step's price depends on the mesh
-// dim, the piece, and the two placements: it is looked up in a row of prices, one for each kind of
-// placement that the tree has.
+// Prices all pairs of a list of layouts and a tree. The price of a step depends on the mesh dim,
+// the piece and the two placements; it is looked up in a row with one entry per kind of placement
+// in the tree.
 class PairWalk {
  public:
   PairWalk(const CollectiveModel& model, const Roofline& roofline, PriceRules rules,
@@ -130,7 +131,7 @@ class PairWalk {
         out_(out) {}
 
   MemoPrices& prices() { return prices_; }
-  // One source layout: its price to every target.
+  // The prices from one source layout to all targets.
   void run(const Layout& from, uint32_t row, MemoPrices::State piece, bool contiguous) {
     for (int d = 0; d < mesh_rank_; ++d) from_[static_cast<size_t>(d)] = from_kind(from[d]);
     cell_ = out_.data() + row * columns_;
@@ -144,8 +145,8 @@ class PairWalk {
   };
   struct FromKind {
     Placement placement;
-    uint32_t same;                  // the kind of the tree that is equal; none: LayoutTree::kNoKind
-    std::vector<const Step*> rows;  // of steps_, by piece and mesh dim; null: not asked yet
+    uint32_t same;                  // the equal kind in the tree, or LayoutTree::kNoKind
+    std::vector<const Step*> rows;  // into steps_, by piece and mesh dim; null: not computed yet
   };
 
   uint32_t from_kind(Placement p) {
@@ -193,7 +194,7 @@ class PairWalk {
   const size_t columns_;
   const std::span<double> out_;
   std::vector<FromKind> from_kinds_;
-  std::vector<std::vector<Step>> steps_;       // rows stay where they are
+  std::vector<std::vector<Step>> steps_;       // rows are stable
   std::array<uint32_t, kMaxMeshRank> from_{};  // kinds of the source layout
   double* cell_ = nullptr;
 };
@@ -215,7 +216,7 @@ void redistribute_matrix(const CollectiveModel& model, const Roofline& roofline,
     if (rows.any_strided() || columns.any_strided())
       for (const uint32_t j : columns.places)
         if (!unfold_together(model.mesh(), from[i], to[j])) row[j] = kInfinity;
-    if (from[i].all_replicate() || mesh_rank == 2)  // the two exceptions of the rules
+    if (from[i].all_replicate() || mesh_rank == 2)  // the two exceptions in the rules
       for (const uint32_t j : columns.places) {
         if (from[i].all_replicate())
           row[j] = from_all_replicate_us(to[j]);

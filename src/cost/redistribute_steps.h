@@ -1,5 +1,5 @@
-// The walk over the mesh dims from one layout to another, written once for a single price and for
-// whole matrices. Internal to the two files that price redistributions.
+// The walk over the mesh dims from one layout to another, shared by single prices and matrices.
+// Internal to the two files that price redistributions.
 #pragma once
 #include <array>
 #include <limits>
@@ -11,13 +11,13 @@ namespace shw::cost::redistribution {
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// How the size of the local piece is kept on the way, and what one step of a given size costs.
-// DirectPrices asks the models each time; MemoPrices numbers the few sizes that a value can have on
-// one mesh and asks once for each. A State stands for a size; walk() below is written once for
-// both.
+// How the size of the local piece is tracked, and what one step at a given size costs. DirectPrices
+// queries the models every time; MemoPrices numbers the few sizes that a value can have on a mesh
+// and queries once for each. A State represents a size; walk() below serves both.
 class DirectPrices {
  public:
-  using State = double;  // bytes: a real number, as in the reference; cut only for a collective
+  using State =
+      double;  // bytes: a real number, as in the reference planner; truncated only for a collective
   DirectPrices(const CollectiveModel& model, const Roofline& roofline)
       : model_(model), roofline_(roofline) {}
 
@@ -78,14 +78,14 @@ class MemoPrices {
   struct Size {
     double bytes = 0, copy_us = 0;
     std::array<State, kMaxMeshRank> times{}, over{};
-    std::array<std::array<double, 4>, kMaxMeshRank> collective_us{};  // negative: not asked yet
+    std::array<std::array<double, 4>, kMaxMeshRank> collective_us{};  // negative: not computed yet
   };
   DirectPrices direct_;
   std::vector<Size> sizes_;
 };
 
-// The one exception from "outermost mesh dim first": P(sum)P(sum) to shards on a 2-D mesh scatters
-// the inner dim first, so that less crosses the outer.
+// The exception to "outermost mesh dim first": P(sum)P(sum) to shards on a 2-D mesh scatters the
+// inner dim first, so that less data crosses the outer one.
 inline bool visits_inner_first(int mesh_rank, const Layout& from, const Layout& to) {
   return mesh_rank == 2 && from[0] == Placement::partial() && from[1] == Placement::partial() &&
          to[0].is_shard_like() && to[1].is_shard_like();
@@ -98,13 +98,13 @@ inline double bytes_of_piece(const Mesh& mesh, double global_bytes, const Layout
   return global_bytes / pieces;
 }
 
-// One mesh dim's change; `piece` becomes the state after it.
+// The change on one mesh dim; `piece` becomes the state after it.
 template <class Prices>
 double step_us(Prices& prices, typename Prices::State& piece, int d, Placement from, Placement to,
                PriceRules rules) {
   const auto off_first_dim = [](Placement p) { return p.is_strided() || p.dim() != 0; };
   if (to.is_partial()) return from.is_partial() && rules == PriceRules::kCompat ? 0.0 : kInfinity;
-  if (from.is_replicate()) return 0;  // the reference leaves the size as it is
+  if (from.is_replicate()) return 0;  // the reference planner leaves the size unchanged
   if (from.is_shard_like() && to.is_replicate()) {
     piece = prices.times(piece, d);
     const double us = prices.collective_us(Collective::kAllGather, d, piece);
@@ -136,8 +136,8 @@ double walk(Prices& prices, typename Prices::State piece, bool contiguous, int m
   return total;
 }
 
-// Whether all shards of `p`'s tensor dim, which `p` cuts with a factor, are plain shards of one
-// unfolded tensor (sharding/unfolding.h): then the way between the layouts is one of blocks.
+// Whether all shards of the tensor dim that `p` cuts with a factor are plain shards of one unfolded
+// tensor (sharding/unfolding.h): the redistribution then moves whole blocks.
 inline bool unfolds_with(const Mesh& mesh, const Layout& layout, Placement p) {
   int64_t plain = 1;
   for (int d = 0; d < mesh.rank(); ++d) {

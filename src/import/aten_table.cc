@@ -8,9 +8,8 @@ namespace shw::import {
 namespace {
 
 // Sorted by target. Signatures: aten/src/ATen/native/native_functions.yaml of PyTorch. The
-// attention kernels differ in the order of arguments and in what they return beside output and
-// log-sum-exp (sequence lengths, debug masks); of those we keep the two halves of the generator's
-// state.
+// attention kernels differ in argument order and in what they return besides output and log-sum-exp
+// (sequence lengths, debug masks); of these, only the two halves of the generator's state are kept.
 constexpr AtenOp kTable[] = {
     {"<built-in function getitem>", OpKind::kGetItem},
     {"aten._conj.default", OpKind::kConj},

@@ -1,4 +1,4 @@
-// Whole files in and out, with errors that name the file.
+// Reads and writes whole files; errors name the file.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -11,7 +11,7 @@ namespace shw::import {
 
 Result<std::vector<uint8_t>> read_file(const std::string& path);
 Status write_file(const std::string& path, std::span<const uint8_t> bytes);
-// Whether a file could be there, to ask before long work. "" can.
+// Checks that the file's folder exists, before long work. "" passes.
 Status check_folder_of(const std::string& path);
 
 }  // namespace shw::import

@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-// ---- JSON without exceptions: every look-up may fail.
+// ---- JSON without exceptions: every look-up may fail
 
 const json* member(const json& object, const char* key) {
   if (!object.is_object()) return nullptr;
@@ -46,10 +46,10 @@ int64_t int_member(const json& object, const char* key, int64_t otherwise) {
   return v != nullptr && to_int(*v, &i) ? i : otherwise;
 }
 
-// A key that is equal exactly for equal values.
+// A key for each value; equal if and only if the values are equal.
 std::string key_of(const json& v) { return v.dump(-1, ' ', false, json::error_handler_t::replace); }
 
-// What JSON has no literal for: {"float": "-inf"}.
+// Numbers without a JSON literal: {"float": "-inf"}.
 std::optional<double> special_number(std::string_view name) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (name == "inf") return kInfinity;
@@ -64,7 +64,7 @@ std::string shortened(const json& v) {
   return s;
 }
 
-// Word number `index` of a list separated by spaces; empty behind the end.
+// The `index`-th word of a space-separated list; empty past the end.
 std::string_view word(std::string_view list, size_t index) {
   for (;; --index) {
     const size_t end = std::min(list.find(' '), list.size());
@@ -116,7 +116,7 @@ Status read_type(const json& value, TensorType* out) {
   return check_tensor_type(*out);
 }
 
-// Of Python's stack trace the innermost frame, as "FILE:LINE in FUNCTION: CODE".
+// The innermost frame of Python's stack trace, as "FILE:LINE in FUNCTION: CODE".
 std::string last_frame(std::string_view trace) {
   constexpr std::string_view kFile = "File \"", kLine = "\", line ", kIn = ", in ";
   size_t at = trace.rfind(kFile);
@@ -148,7 +148,7 @@ NodeMeta read_meta(const json& node) {
     if (text_member(node, "recompute") == name) meta.recompute = tag;
   meta.ac_graph_id = static_cast<int32_t>(int_member(node, "ac_graph_id", -1));
   meta.sequence_nr = int_member(node, "seq_nr", -1);
-  constexpr std::string_view kRoot = "L['self']";  // Dynamo's name of the module that was captured
+  constexpr std::string_view kRoot = "L['self']";  // Dynamo's name of the captured module
   std::string_view path = text_member(node, "module_path");
   if (path == kRoot) path = {};
   if (path.substr(0, kRoot.size()) == kRoot && path[kRoot.size()] == '.')
@@ -232,7 +232,8 @@ class Call {
     }
   }
 
-  // Tensors; of index and index_put, null for a dim that is taken whole: the others are then named.
+  // Tensors; for index and index_put, null for a dim that is not indexed: the indexed dims are then
+  // named.
   Status list(const Param& p, const json& value) {
     if (!value.is_array()) return wrong(p, value);
     const bool takes_null = aten_.op == OpKind::kIndex || aten_.op == OpKind::kIndexPut;
@@ -373,7 +374,7 @@ class Importer {
     return {};
   }
 
-  // All unknown operations at once: who ports a model wants the whole list.
+  // Collects all unknown operations: porting a model requires the whole list.
   Status check_ops() const {
     std::map<std::string_view, int64_t> unknown;
     for (const json& node : *nodes_) {
@@ -412,14 +413,14 @@ class Importer {
     if (const json* desc = member(node, "desc"); desc != nullptr && !desc->is_null())
       inputs_by_desc_.emplace(key_of(*desc), static_cast<int32_t>(graph_.inputs().size()));
     NodeMeta meta = read_meta(node);
-    meta.module_path.clear();  // of a placeholder it is the parameter's name
+    meta.module_path.clear();  // for a placeholder it is the parameter's name
     graph_.add_input(std::string(name), type, std::move(info), std::move(meta));
     aten_.push_back(nullptr);
     return {};
   }
 
   Status read_role(const json* desc, std::string_view node_name, InputInfo* info) {
-    if (desc == nullptr || desc->is_null()) {  // not said: an input, by the node's name
+    if (desc == nullptr || desc->is_null()) {  // unspecified: an input, with the node's name
       info->name = node_name;
       info->position = num_plain_inputs_++;
       return {};
@@ -441,7 +442,7 @@ class Importer {
     return unimplemented("input descriptor " + shortened(*desc) + " is not supported");
   }
 
-  // Of which output: by equality of descriptors.
+  // Finds its output by comparing descriptors.
   Status read_tangent(const json& desc, InputInfo* info) const {
     info->role = InputRole::kTangent;
     const json* output = member(desc, "output");
@@ -471,7 +472,7 @@ class Importer {
     return {};
   }
 
-  // get_item counts in the overload's tuple; we count in ours.
+  // Translates the index of get_item from the overload's tuple to ours.
   Status map_index(Call* call) const {
     const NodeId tuple = call->operands[0];
     if (!tuple.valid()) return invalid_argument("get_item has no operand");
@@ -507,12 +508,12 @@ class Importer {
       const std::string_view place = word(aten.results, i);
       if (place.empty()) return {};
       size_t at = value->size();
-      std::from_chars(place.data(), place.data() + place.size(), at);  // "-" leaves it
+      std::from_chars(place.data(), place.data() + place.size(), at);  // "-" leaves it unchanged
       SHW_RETURN_IF_ERROR(read_element(at < value->size() ? (*value)[at] : kAbsent, out));
     }
   }
 
-  // A tensor, or null or a Python number: absent.
+  // A tensor, or absent if null or a Python number.
   static Status read_element(const json& value, std::vector<std::optional<TensorType>>* out) {
     out->emplace_back();
     if (member(value, "shape") == nullptr) return {};
@@ -565,8 +566,8 @@ class Importer {
     return {};
   }
 
-  // An output without value and descriptor is the place of a gradient that does not exist: AOT
-  // export returns the results, then one place for each input that is not a tangent, in order.
+  // An output without value and descriptor stands for a gradient that does not exist: AOT export
+  // returns the results, then one slot for each input that is not a tangent, in order.
   int32_t input_of_slot(size_t num_values, size_t index) const {
     size_t num_primals = 0;
     for (const InputInfo& in : graph_.inputs()) num_primals += in.role != InputRole::kTangent;

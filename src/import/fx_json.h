@@ -1,6 +1,7 @@
-// Reads the joint forward and backward graph of PyTorch (AOT export), dumped as JSON: format
-// "ap-graph-1". Nodes in topological order, each {name, op, target, args, kwargs, val, …}; `desc`
-// says which parameter, buffer, input or tangent a placeholder is, and what each output is.
+// Imports the joint forward and backward graph of PyTorch (AOT export) from JSON, format
+// "ap-graph-1". Nodes are in topological order, each {name, op, target, args, kwargs, val, …};
+// `desc` states which parameter, buffer, input or tangent a placeholder is, and what each output
+// is.
 #pragma once
 #include <nlohmann/json.hpp>
 
@@ -9,9 +10,8 @@
 
 namespace shw::import {
 
-// UNIMPLEMENTED that lists every operation we do not know, with its number of uses;
-// INVALID_ARGUMENT, with the node at fault, for what is no such graph. The result has not gone
-// through verify_graph.
+// UNIMPLEMENTED lists every unknown operation with its number of uses. INVALID_ARGUMENT names the
+// node at fault in a malformed graph. The result has not been verified (verify_graph).
 Result<Graph> import_fx_json(const nlohmann::json& file);
 
 }  // namespace shw::import

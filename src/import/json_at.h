@@ -1,4 +1,4 @@
-// A JSON value and the place where it stands, which every complaint names.
+// A JSON value together with its path, for error messages.
 #pragma once
 #include <cmath>
 #include <cstdint>

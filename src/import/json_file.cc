@@ -17,7 +17,7 @@ struct CloseGzip {
 Result<std::string> read_text(const std::string& path, uint64_t max_bytes) {
   errno = 0;
   const std::unique_ptr<gzFile_s, CloseGzip> file(
-      gzopen(path.c_str(), "rb"));  // reads plain files as they are
+      gzopen(path.c_str(), "rb"));  // also reads plain files
   if (file == nullptr)
     return Status(Code::kNotFound,
                   "cannot open " + path + ": " + std::strerror(errno != 0 ? errno : ENOMEM));
@@ -50,7 +50,7 @@ Result<nlohmann::json> read_json_file(const std::string& path, uint64_t max_byte
   try {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::parse_error& e) {
-    return invalid_argument(path + " is not JSON: " + e.what());  // says line and column
+    return invalid_argument(path + " is not JSON: " + e.what());  // states line and column
   }
 }
 

@@ -1,4 +1,4 @@
-// Reads a JSON file, plain or compressed with gzip.
+// Reads a JSON file, plain or gzipped.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 
 namespace shw::import {
 
-inline constexpr uint64_t kMaxJsonBytes = 2ull << 30;  // of text, uncompressed
+inline constexpr uint64_t kMaxJsonBytes = 2ull << 30;  // uncompressed
 
 // NOT_FOUND: cannot be opened; DATA_LOSS: damaged or truncated gzip; RESOURCE_EXHAUSTED: more than
 // `max_bytes` of text; INVALID_ARGUMENT: not JSON, with the position.

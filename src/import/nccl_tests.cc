@@ -1,5 +1,5 @@
-// Line by line: "#" lines say who ran and what the columns are, lines that begin with two whole
-// numbers are results, everything else is other programs' output.
+// Parsed line by line: "#" lines describe the run and the columns, lines that begin with two
+// integers are results, everything else is output of other programs.
 #include "import/nccl_tests.h"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ std::optional<T> number(std::string_view word) {
   return value;
 }
 
-// mpirun --tag-output writes "[1,0]<stdout>:" before every line.
+// mpirun --tag-output prefixes every line with "[1,0]<stdout>:".
 std::string_view without_tag(std::string_view line) {
   constexpr std::string_view kTag = "<stdout>:";
   const size_t at = line.find(kTag);
@@ -95,7 +95,7 @@ class Parser {
     if (words[0] == "#") return read_comment(words);
     if (number<int64_t>(words[0]) && (words.size() == 1 || number<int64_t>(words[1])))
       return read_row(words);
-    // A shell's prompt, or a job's own log: it names the program that comes next.
+    // A shell prompt or a job log: it may name the program that runs next.
     return note_program(line);
   }
 
@@ -182,8 +182,8 @@ class Parser {
     return {};
   }
 
-  // Which collective ran: what was printed, what the caller says, or what the columns leave open
-  // only in one way. An all-gather and an all-to-all look alike.
+  // The collective: as printed, as given by the caller, or, if unique, as implied by the columns.
+  // An all-gather and an all-to-all look alike.
   Result<std::string> collective(int64_t ranks) const {
     for (const Name& name : kPrograms)
       if (program_.starts_with(name.program)) return std::string(name.collective);

@@ -1,5 +1,6 @@
-// What nccl-tests (and rccl-tests) print: all_gather_perf, reduce_scatter_perf, all_reduce_perf,
-// alltoall_perf. Of every version since 2020: columns are found by their names in the header.
+// Parses the output of nccl-tests and rccl-tests (all_gather_perf, reduce_scatter_perf,
+// all_reduce_perf, alltoall_perf), of every version since 2020: columns are identified by their
+// header.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,20 +12,20 @@
 namespace shw::import {
 
 struct NcclTestRow {
-  int64_t bytes;  // as printed: gathered, before the scatter, or of one rank
-  double us;      // out of place; in place where only that was run
+  int64_t bytes;  // as printed: gathered, before the scatter, or per rank
+  double us;      // out of place, or in place if only that was run
 };
 
 struct NcclTestRun {
   std::string collective;  // "all_gather", "reduce_scatter", "all_reduce", "all_to_all"
   int64_t nodes = 1, devices_per_node = 1;
-  std::vector<NcclTestRow> rows;  // by rising size; none empty
+  std::vector<NcclTestRow> rows;  // by increasing size; at least one
   int line = 0;                   // where the run begins
 };
 
-// Runs may follow one another, between other output (of mpirun, NCCL's own log). Old versions do
-// not print which collective they ran: it is told from the columns, or by `collective` where those
-// leave it open. INVALID_ARGUMENT says the line.
+// Several runs, and other output in between (of mpirun, or NCCL's log), are accepted. Old versions
+// do not print the collective; it is inferred from the columns, or taken from `collective` if they
+// are ambiguous. INVALID_ARGUMENT states the line.
 Result<std::vector<NcclTestRun>> parse_nccl_tests(std::string_view text,
                                                   std::string_view collective = {});
 

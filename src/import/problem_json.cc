@@ -252,7 +252,7 @@ Status Reader::add_memory(const At& memory) {
     SHW_ASSIGN_OR_RETURN(low, low_at.number());
   }
   double smallest_total = 0;
-  double next_step = kForbidden;  // what leaving the minimum costs at least, over all nodes
+  double next_step = kForbidden;  // lower bound on the cost of leaving the minimum, over all nodes
   Ratios ratios;
   for (size_t n = 0; n < coeffs.size(); ++n) {
     const At entry = coeffs.item(n);
@@ -286,7 +286,7 @@ Status Reader::add_memory(const At& memory) {
   return {};
 }
 
-// A budget that leaves no choice but the smallest ratio of every node.
+// A budget that permits only the smallest ratio of every node.
 void Reader::force_smallest(const Ratios& ratios) {
   for (const auto& [node, own] : ratios) {
     const double least = *std::ranges::min_element(own);

@@ -1,16 +1,16 @@
-// Reads a placement problem that another planner exported: format "ap-problem-1" (JSON, plain or
-// gzip).
+// Reads a placement problem exported by another planner, format "ap-problem-1" (JSON, plain or
+// gzipped).
 //
 //   nodes[i]      op, name, inputs (producer per argument slot), n_strats, root, and on roots
-//   compute[strategy] and
+//                 compute[strategy] and
 //                 arg_cost[slot] = {comm, trans, forbid_comm_gt0?}: indices into `matrices` (rows:
 //                 own strategy, columns: the producer's; null = infinite; with forbid_comm_gt0 a
 //                 pair whose comm is > 0 is forbidden)
-//   constraints   node: allowed strategies; paired: allowed pairs; memory: low ≤ Σ ratio(strategy)
-//   ≤ high
+//   constraints   node: allowed strategies; paired: allowed pairs;
+//                 memory: low ≤ Σ ratio(strategy) ≤ high
 //
-// A memory budget that forces every parameter to its smallest ratio is a restriction of single
-// nodes and becomes forbidden labels; one with slack becomes budgets of the problem.
+// A memory budget that forces every parameter to its smallest ratio restricts single nodes and
+// becomes forbidden labels; one with slack becomes budgets of the problem.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -29,7 +29,7 @@ struct ImportedProblem {
 };
 
 // tied: nodes with the same root become one variable, which pays for all of them. INVALID_ARGUMENT
-// names the place of what is missing, of the wrong type, out of range, or of shapes that disagree.
+// gives the path of what is missing, mistyped, out of range, or of inconsistent shape.
 Result<ImportedProblem> read_problem(const std::string& path, bool tied);
 
 }  // namespace shw::import

@@ -1,5 +1,4 @@
-// Files of named tensors in the safetensors format: 8 bytes of header length, a JSON header, the
-// data.
+// Named tensors in the safetensors format: 8 bytes of header length, a JSON header, the data.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -18,8 +17,8 @@ struct StoredTensor {
 };
 using TensorFile = std::map<std::string, StoredTensor>;
 
-// NOT_FOUND: cannot be opened. INVALID_ARGUMENT: not safetensors, an unknown dtype, ranges that do
-// not fit the shapes or the file; the message names the tensor.
+// NOT_FOUND: cannot be opened. INVALID_ARGUMENT: not safetensors, an unknown dtype, or ranges that
+// do not fit the shapes or the file; the message names the tensor.
 Result<TensorFile> read_safetensors(const std::string& path);
 Result<TensorFile> parse_safetensors(std::span<const uint8_t> bytes);
 Status write_safetensors(const std::string& path, const TensorFile& tensors);

@@ -1,6 +1,5 @@
-// alias: the operand itself. Rewrites put one behind every value with several uses and before every
-// output: a point at which the planner may choose the layout once for all that follows. Never
-// partial.
+// alias: the operand itself. Rewrites insert one after every value with several uses and before
+// every output. There the planner may choose one layout for all later uses. Never partial.
 #include "ops/families.h"
 
 namespace shw::ops {

@@ -1,4 +1,4 @@
-// all: whether no element over `dims` is zero.
+// all: whether all elements over `dims` are nonzero.
 #include "ops/reduction.h"
 
 namespace shw::ops {

@@ -1,4 +1,4 @@
-// any: whether one element over `dims` is not zero.
+// any: whether some element over `dims` is nonzero.
 #include "ops/reduction.h"
 
 namespace shw::ops {

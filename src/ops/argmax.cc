@@ -1,5 +1,5 @@
-// argmax: where the first of the largest values stands along `dim`; without it, in the whole
-// tensor, read row by row.
+// argmax: the index of the first maximum along `dim`; without `dim`, in the whole tensor in
+// row-major order.
 #include "ops/extreme.h"
 
 namespace shw::ops {

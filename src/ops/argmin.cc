@@ -1,5 +1,5 @@
-// argmin: where the first of the smallest values stands along `dim`; without it, in the whole
-// tensor, read row by row.
+// argmin: the index of the first minimum along `dim`; without `dim`, in the whole tensor in
+// row-major order.
 #include "ops/extreme.h"
 
 namespace shw::ops {

@@ -1,4 +1,4 @@
-// cat: tensors one after another along `dim`.
+// cat: concatenates tensors along `dim`.
 #include <algorithm>
 
 #include "ops/families.h"

@@ -1,4 +1,4 @@
-// ceil: the smallest whole number ≥ x. Does not fall with x, so maxima and minima pass.
+// ceil: the smallest whole number ≥ x. Monotone, so maxima and minima pass.
 #include "ops/families.h"
 
 namespace shw::ops {

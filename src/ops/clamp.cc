@@ -1,4 +1,4 @@
-// clamp: no less than `min`, no more than `max`; either may be missing.
+// clamp: at least `min` and at most `max`; either may be absent.
 #include "ops/families.h"
 
 namespace shw::ops {

@@ -1,6 +1,6 @@
-// constant_pad_nd: `pad` lists, from the last dim on, how many elements of `value` go in front of
-// and behind a dim; negative ones cut elements off. Other dims may be sharded; a sum of parts only
-// where what is added is zero.
+// constant_pad_nd: `pad` lists, from the last dim on, how many elements of `value` are added before
+// and after a dim; negative numbers remove elements. Other dims may be sharded; partial sums pass
+// only if `value` is zero.
 #include "ops/families.h"
 #include "ops/pad.h"
 

@@ -1,5 +1,5 @@
-// convert_element_type: the operand with another dtype (`dtype`). Partial values pass, lossy casts
-// included, as in the reference.
+// convert_element_type: the operand converted to `dtype`. Partial values pass, even through lossy
+// casts, as in the reference planner.
 #include "ops/families.h"
 
 namespace shw::ops {

@@ -1,9 +1,9 @@
 // convolution: the sum over channels and kernel positions of input · weight, + bias.
 //
-// Samples may be sharded; so may a spatial dim where the kernel cuts it into patches, as a vision
-// transformer's first layer does: even blocks of it, or blocks of patches would not fit blocks of
-// the input. Channels are rows and columns of a matrix product, and may be sharded as those are.
-// The reference has samples and the last spatial dim.
+// Samples may be sharded. A spatial dim may be sharded evenly if the kernel cuts it into patches,
+// as in the first layer of a vision transformer; uneven blocks of patches would not match blocks of
+// the input. Channels are the rows and columns of a matrix product and may be sharded as such. The
+// reference planner shards samples and the last spatial dim.
 #include "ops/convolution.h"
 
 namespace shw::ops {
@@ -43,7 +43,7 @@ void full_rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rule
       rules.add({shard(d + 2)}, {shard(d + 2), kR, kR}, Blocks::kEven);
   if (c->groups > 1) return;  // a block of channels would be some of the groups
   rules.add({shard(1)}, {kR, shard(0), args.has(2) ? shard(0) : kR});
-  // A bias would be added once a rank.
+  // A bias would be added once per rank.
   if (!args.has(2)) rules.add({kPSum}, {shard(1), shard(1), kR});
 }
 

@@ -1,4 +1,4 @@
-// What convolution and its backward share: the numbers that say which inputs meet in an output.
+// Shared by convolution and its backward: which inputs contribute to an output.
 #pragma once
 #include "ops/families.h"
 
@@ -10,11 +10,11 @@ struct Convolution {
   Dims shape;  // of the result
 };
 // input [N,C,…], weight [O,C/groups,…], one to three spatial dims; attributes stride, padding,
-// dilation (one number, or one a spatial dim), groups. UNIMPLEMENTED: transposed ones.
+// dilation (one number, or one per spatial dim), groups. UNIMPLEMENTED: transposed convolutions.
 Result<Convolution> convolution_of(const Attrs& attrs, const TensorType& input,
                                    const TensorType& weight);
-// Patches that neither overlap nor leave anything out along that spatial dim: then an even block of
-// the input makes an even block of the result.
+// Whether the patches along that spatial dim neither overlap nor leave gaps: then an even block of
+// the input yields an even block of the result.
 bool cuts_into_patches(const Convolution& c, const Dims& input, const Dims& weight, size_t dim);
 double convolution_flops(const Convolution& c, const Dims& weight);
 

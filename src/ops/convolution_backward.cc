@@ -1,5 +1,5 @@
-// convolution_backward: gradients of input, weight and bias; `output_mask` says which are wanted.
-// Those of weight and bias are sums over samples and places.
+// convolution_backward: gradients of input, weight and bias; `output_mask` selects them. Those of
+// weight and bias are sums over samples and positions.
 #include <array>
 
 #include "ops/convolution.h"
@@ -30,7 +30,7 @@ Results infer(const OpArgs& args) {
   return results;
 }
 
-// Gradients that nobody wants have no layout.
+// Gradients that are not requested have no layout.
 class GradientRules {
  public:
   GradientRules(std::span<const OptionalType> results, RuleSet& rules)

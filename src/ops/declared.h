@@ -1,22 +1,22 @@
-// What the ops that state their own layouts share.
+// Shared by the ops that state their own layouts.
 #pragma once
 #include "ops/families.h"
 
 namespace shw::ops {
 
-// The parts of a list separated by ';', without spaces around them; none of an empty list.
+// The parts of a list separated by ';', trimmed; empty for an empty list.
 std::vector<std::string_view> parts_of(std::string_view list);
 
-// A layout in its text form, before a mesh is known: `mesh_rank` is the number of its placements.
-// What a stated layout may be: replicate, plain shards in mesh order, and partial.
+// A layout in text form, before a mesh is known: `mesh_rank` is its number of placements. A stated
+// layout may contain replicate, plain shards in mesh order, and partial.
 struct StatedLayout {
   Layout layout;
   int mesh_rank;
 };
 Result<StatedLayout> parse_stated(std::string_view text, const TensorType& type);
 
-// INVALID_ARGUMENT: the mesh has not as many dims, or the layout does not cut the tensor there.
-// `even`: into equal pieces.
+// INVALID_ARGUMENT: the mesh has another number of dims, or the layout cannot shard the tensor
+// there. `even`: requires equal pieces.
 Status check_on_mesh(const StatedLayout& stated, const TensorType& type, const Mesh& mesh,
                      bool even);
 

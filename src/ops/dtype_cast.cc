@@ -1,6 +1,6 @@
-// dtype_cast: the cast of a mixed-precision policy at a parameter or a gradient; computes as
-// convert_element_type. Kept apart because the direction of the cast decides where a parameter may
-// be gathered (placement/).
+// dtype_cast: a cast of the mixed-precision policy, at a parameter or a gradient; computes the same
+// as convert_element_type. A separate op because the direction of the cast determines where a
+// parameter may be gathered (placement/).
 #include "ops/families.h"
 
 namespace shw::ops {

@@ -1,6 +1,6 @@
-// einsum: two operands, `equation` such as "abk,kn->abn". The view-mm-view rewrite makes them, so
-// that batch and sequence can be sharded apart. No rule takes a partial operand: the reference
-// drops those.
+// einsum: two operands, `equation` such as "abk,kn->abn". Created by the view-mm-view rewrite, so
+// that batch and sequence can be sharded independently. No rule accepts a partial operand: the
+// reference planner drops those.
 #include <algorithm>
 #include <array>
 
@@ -12,7 +12,7 @@ namespace {
 constexpr Param kParams[] = {{"equation", ParamKind::kString},
                              {"operands", ParamKind::kTensorList}};
 
-// Sizes by letter; what an operand says against an earlier one is an error.
+// Sizes by letter; conflicting sizes are an error.
 Result<std::array<int64_t, 128>> sizes(const OpArgs& args, const Equation& e) {
   std::array<int64_t, 128> size;
   size.fill(-1);

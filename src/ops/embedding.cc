@@ -1,8 +1,8 @@
-// embedding: rows of `weight` [rows, D] picked by integer `indices`.
+// embedding: selects rows of `weight` [rows, D] by integer `indices`.
 //
-// Where the rows are cut, a rank looks up what lies in its own block and has zeros for the rest, so
-// the result is a sum of parts (`full`). The reference has that as a masked partial of the indices,
-// which no layout turns into for a finite price.
+// If the rows are sharded, a rank looks up the indices in its own block and produces zeros for the
+// others, so the result is a partial sum (`full`). The reference planner models this as a masked
+// partial of the indices, which no layout can reach at a finite price.
 #include "ops/lookup.h"
 
 namespace shw::ops {

@@ -1,5 +1,5 @@
-// embedding_dense_backward: for each of `num_weights` rows, the sum of the gradients whose index
-// names it.
+// embedding_dense_backward: for each of `num_weights` rows, the sum of the gradients with its
+// index.
 #include <algorithm>
 #include <array>
 
@@ -33,7 +33,7 @@ void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
   rules.add({kPSum}, {kPSum, kR});
 }
 
-// Each rank sums what belongs to its own rows.
+// Each rank sums over its own rows.
 void full_rules(const OpArgs&, std::span<const OptionalType>, RuleSet& rules) {
   rules.add({shard(0)}, {kR, kR});
 }

@@ -73,7 +73,7 @@ class EntryCheck {
     return {};
   }
 
-  // What is updated in place is an input of the entry, once.
+  // Each updated value is an input of the entry, and updated once.
   Status updates(const EntryInfo& e) const {
     std::set<int32_t> updated;
     for (uint32_t k : e.outputs) {
@@ -134,7 +134,7 @@ std::vector<std::vector<uint8_t>> nodes_of_entries(const Graph& graph) {
     for (uint32_t b : before[e])
       for (uint32_t i = 0; i < graph.num_nodes(); ++i)
         known[i] |= nodes[b][i] && graph.op(NodeId{i}) != OpKind::kInput;
-    // What is known is there already; but a window into an input needs the input.
+    // Saved values are available already; but a window into an input needs the input.
     const auto want = [&](NodeId n) {
       if (!n.valid()) return;
       if (known[n.v])
@@ -159,7 +159,7 @@ Result<std::vector<EntryInfo>> training_entries(const Graph& graph,
     const bool all = name == "step", results = name == "forward" || name == "infer";
     if (!all && !results && name != "backward")
       return invalid_argument("there is no entry '" + name +
-                              "' to be made: want step, forward, backward or infer");
+                              "' to derive: expected step, forward, backward or infer");
     EntryInfo e;
     e.name = name;
     for (uint32_t o = 0; o < graph.outputs().size(); ++o)

@@ -1,4 +1,4 @@
-// erf: the error function. Grows with x, so maxima and minima pass.
+// erf: the error function. Monotone, so maxima and minima pass.
 #include "ops/families.h"
 
 namespace shw::ops {

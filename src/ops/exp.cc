@@ -1,4 +1,4 @@
-// exp: eˣ. Grows with x, so maxima and minima pass.
+// exp: eˣ. Monotone, so maxima and minima pass.
 #include "ops/families.h"
 
 namespace shw::ops {

@@ -1,4 +1,4 @@
-// expm1: eˣ − 1. Grows with x, so maxima and minima pass.
+// expm1: eˣ − 1. Monotone, so maxima and minima pass.
 #include "ops/families.h"
 
 namespace shw::ops {

@@ -1,4 +1,4 @@
-// What max, min, argmax and argmin share: the largest or smallest along `dim`, and its place there.
+// Shared by max, min, argmax and argmin: the extreme value along `dim`, and its index.
 #pragma once
 #include "ops/families.h"
 

@@ -11,7 +11,7 @@ int category(Dtype d) {
   return d == Dtype::kBool ? 0 : 1;
 }
 
-// The attribute that stands for operand 0 or 1 of a binary op, if it is a float.
+// The attribute that replaces operand 0 or 1 of a binary op, if it is a float.
 bool has_float_scalar(const Attrs& attrs) {
   for (AttrKey key : {AttrKey::kSelf, AttrKey::kOther})
     if (const AttrValue* v = attrs.find(key); v && std::holds_alternative<double>(*v)) return true;
@@ -245,7 +245,7 @@ void monotone_rules(const OpArgs& args, std::span<const OptionalType> results, R
 void additive_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules) {
   pointwise_shards(args, results, rules);
   if (!args.has(0) || !args.has(1))
-    return;  // x + number: partial x would add the number once a rank
+    return;  // x + number: with a partial x, every rank would add the number
   for (Placement p : {kPSum, kPAvg}) rules.add({p}, {p, p});
   for (Placement p : {kPAvg, kPMax, kPMin}) rules.add({p}, {p, kR});
   rules.add({kPAvg}, {kR, kPAvg});
@@ -279,7 +279,7 @@ Result<Equation> Equation::parse(std::string_view text) {
   return e;
 }
 
-// DTensor's einsum generator: letters in alphabetical order within each group; batch, contracting,
+// DTensor's einsum generator: letters in alphabetical order within each group: batch, contracting,
 // lhs-only, rhs-only; then linearity, op by op: left operand partial, right operand partial
 // (planner.md 2.5, 9 E2).
 void contraction_rules(const Equation& e, bool partial_operands, RuleSet& rules) {

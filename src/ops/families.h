@@ -1,6 +1,6 @@
-// What families of ops share: type inference, and single-mesh-dim rules of pointwise ops,
-// reductions and contractions (planner.md 2.5). Rules are added in the reference's order, which
-// fixes strategy indices.
+// Shared by families of ops: type inference, and rules for one mesh dim of pointwise ops,
+// reductions and contractions (planner.md 2.5). Rules are added in the reference planner's order,
+// which fixes strategy indices.
 #pragma once
 #include <array>
 #include <initializer_list>
@@ -26,16 +26,16 @@ inline constexpr Param kSelf[] = {
     {"self", ParamKind::kTensor}};  // of ops with one operand and no attributes
 inline constexpr Param kCast[] = {{"self", ParamKind::kTensor}, {"dtype", ParamKind::kDtype}};
 
-// Results of one tensor.
+// A single tensor result.
 inline Results one(TensorType type) { return std::vector<OptionalType>{std::move(type)}; }
 
-// A dim or position that may count from the end; nullopt where it is out of range for `rank`.
+// A dim or position that may count from the end; nullopt if out of range for `rank`.
 std::optional<size_t> wrap_dim(int64_t dim, int rank);
 
 // ---- types
 Dtype promote(Dtype a, Dtype b);
-// The broadcast shape of the operands that are tensors, of their promoted dtype; a scalar attribute
-// (`self`, `other`) that is a float makes an integer result f32.
+// The broadcast shape of the tensor operands, with their promoted dtype; a float scalar attribute
+// (`self`, `other`) turns an integer result into f32.
 Results infer_pointwise(const OpArgs& args);
 Results infer_pointwise_float(const OpArgs& args);  // integers become f32: exp, rsqrt, div…
 Results infer_real(const OpArgs& args);             // as infer_pointwise; not of complex numbers
@@ -47,23 +47,23 @@ Results infer_identity(const OpArgs& args);  // operand 0's very type, strides t
 Results infer_cast(const OpArgs& args);      // operand 0's shape, dtype of attribute `dtype`
 
 // ---- rules
-// For each dim of the result, all operands that have it sharded there. Operands that lack the dim,
-// or have size 1, replicate.
+// For each dim of the result: all operands sharded on that dim. Operands that lack the dim, or have
+// size 1 there, are replicated.
 void pointwise_shards(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules);
 void pointwise_rules(const OpArgs& args, std::span<const OptionalType> results,
                      RuleSet& rules);  // only these
 void replicated_only(const OpArgs& args, std::span<const OptionalType> results,
                      RuleSet& rules);  // none
-// Of functions that never fall: maxima and minima pass.
+// For monotone functions: maxima and minima pass.
 void monotone_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules);
-// Of a ± b: a sum of sums is a sum; an average, maximum or minimum shifted by a replicated value
-// stays one.
+// For a ± b: a sum of sums is a sum; an average, maximum or minimum shifted by a replicated value
+// remains one.
 void additive_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules);
 // The same partial placement in and out, for every operand and result.
 void pass_partials(std::initializer_list<Placement> which, RuleSet& rules);
 
-// Of ops that only pick elements: every dim of the result but those `barred` (one flag a dim) stays
-// sharded, in all operands and results alike; partials pass.
+// For ops that only select elements: every dim of the result except those `barred` (a flag per dim)
+// stays sharded, in all operands and results alike; partials pass.
 void positionwise_rules(const std::vector<bool>& barred, RuleSet& rules);
 
 // ---- comparisons: what eq, ne, lt, le, gt and ge share
@@ -74,7 +74,8 @@ Results infer_comparison(const OpArgs& args);  // booleans of the broadcast shap
 Results infer_factory(const OpArgs& args, Dtype otherwise);
 void factory_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules);
 
-// Of operand 0's shape, and its dtype where none is given; shards alike, of partial operands whole.
+// The shape of operand 0, and its dtype by default; the same shards; partial operands are reduced
+// first.
 Results infer_like(const OpArgs& args);
 void like_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules);
 void made_from_partials(RuleSet& rules);  // of any partial operand, whose values do not count
@@ -86,8 +87,8 @@ Status want_run_seed(const OpArgs& args, size_t operand);  // i64[2], or absent
 void random_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules);
 void random_like_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules);
 
-// ---- following: the shard of operand dim d goes to dim map(d) of the result, all else stays;
-// nullopt when map says no.
+// ---- following: the shard of operand dim d moves to dim map(d) of the result, others stay;
+// nullopt if map returns none.
 template <class Map>
 std::optional<Followed> follow_dims(const Layout& operand, Map map) {
   Followed f{operand, operand};
@@ -103,7 +104,7 @@ std::optional<Followed> follow_dims(const Layout& operand, Map map) {
 std::optional<Followed> follow_same(const OpArgs&, const TensorType&, const Layout& operand,
                                     const Mesh&);
 
-// "abk,kn->abn" taken apart. Letters a–z and A–Z, each at most once an operand, two operands, no
+// "abk,kn->abn", parsed. Letters a–z and A–Z, each at most once per operand, two operands, no
 // ellipsis.
 struct Equation {
   std::string lhs, rhs, out;

@@ -1,4 +1,4 @@
-// flip: the elements of `dims` in the opposite order. The other dims may be sharded.
+// flip: reverses the elements along `dims`. The other dims may be sharded.
 #include "ops/reduction.h"
 
 namespace shw::ops {

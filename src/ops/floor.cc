@@ -1,4 +1,4 @@
-// floor: the largest whole number ≤ x. Does not fall with x, so maxima and minima pass.
+// floor: the largest whole number ≤ x. Monotone, so maxima and minima pass.
 #include "ops/families.h"
 
 namespace shw::ops {

@@ -1,4 +1,4 @@
-// full: `fill_value` in a new tensor of `size`. May be made sharded.
+// full: a new tensor of `size` filled with `fill_value`. May be created sharded.
 #include "ops/families.h"
 
 namespace shw::ops {

@@ -1,4 +1,4 @@
-// full_like: `fill_value` in a new tensor of self's shape.
+// full_like: a new tensor of self's shape filled with `fill_value`.
 #include "ops/families.h"
 
 namespace shw::ops {

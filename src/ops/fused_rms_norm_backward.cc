@@ -1,5 +1,5 @@
-// fused_rms_norm_backward: gradients of input and weight; `output_mask` says which are wanted. That
-// of the weight is a sum over the rows.
+// fused_rms_norm_backward: gradients of input and weight; `output_mask` selects them. That of the
+// weight is a sum over the rows.
 #include "ops/layer_norm.h"
 
 namespace shw::ops {

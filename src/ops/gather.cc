@@ -1,8 +1,9 @@
-// gather: along `dim`, the elements of `self` that `index` names; the other dims go side by side.
+// gather: selects elements of `self` along `dim` by `index`; elementwise in the other dims.
 //
-// Where `dim` of self is cut, a rank picks what lies in its own block and has zeros for the rest,
-// so the result is a sum of parts (`full`): what a loss over a cut vocabulary needs. The reference
-// has that as a masked partial of the indices, which no layout turns into for a finite price.
+// If `dim` of self is sharded, a rank selects from its own block and produces zeros for the rest,
+// so the result is a partial sum (`full`), as a loss over a sharded vocabulary requires. The
+// reference planner models this as a masked partial of the indices, which no layout can reach at a
+// finite price.
 #include "ops/lookup.h"
 
 namespace shw::ops {

@@ -1,5 +1,4 @@
-// get_item: tensor number `index` of a tuple. The operand that inference sees is that tensor
-// itself, not the tuple.
+// get_item: tensor `index` of a tuple. Inference sees that tensor as the operand, not the tuple.
 #include "ops/families.h"
 
 namespace shw::ops {

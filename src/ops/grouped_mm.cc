@@ -1,9 +1,8 @@
-// grouped_mm: a product for each of G groups, as experts need them. `offsets` – where each group
-// ends – cuts the dim that a 2-D operand has in place of a group dim:
-//   [M,K] × [G,K,N] → [M,N], rows cut        [G,M,K] × [K,N] → [M,N], columns cut
-//   [M,K] × [K,N] → [G,M,N], the sums cut    [G,M,K] × [G,K,N] → [G,M,N], no offsets
-// What lies behind the last offset is zero. Offsets count in the whole dim, so that dim stays
-// whole.
+// grouped_mm: one product for each of G groups, for mixtures of experts. `offsets`, the end of each
+// group, divides the dim that a 2-D operand has instead of a group dim:
+//   [M,K] × [G,K,N] → [M,N], rows           [G,M,K] × [K,N] → [M,N], columns
+//   [M,K] × [K,N] → [G,M,N], summed dim     [G,M,K] × [G,K,N] → [G,M,N], no offsets
+// Everything after the last offset is zero. Offsets refer to the whole dim, so it is not sharded.
 #include "ops/families.h"
 
 namespace shw::ops {

@@ -1,6 +1,6 @@
-// index: elements of `self` picked by integer tensors, one for each of its first dims, or for each
-// of `dims`; they broadcast. Their shape takes the place of the dims that they index: of the first
-// one where these are neighbours, else in front (as in NumPy).
+// index: elements of `self` selected by integer tensors, one for each of its first dims, or for
+// each of `dims`; they broadcast. Their common shape replaces the indexed dims: at the first of
+// them if they are adjacent, otherwise in front (as in NumPy).
 #include "ops/index.h"
 
 #include "ops/families.h"
@@ -43,7 +43,7 @@ void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
   }
 }
 
-// Where an indexed dim is cut, each element is found on one rank, and is zero on the others.
+// If an indexed dim is sharded, each element is found on one rank and is zero on the others.
 void full_rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
   const auto shape = index_shape(args);
   if (!shape.ok()) return;

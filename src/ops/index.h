@@ -1,4 +1,4 @@
-// Where the dims of index and index_put go: for inference and rules.
+// The dims of index and index_put, for inference and rules.
 #pragma once
 #include "ops/op_def.h"
 

@@ -1,5 +1,5 @@
-// index_put: self, but with `values` – broadcast – where integer tensors point, as index reads
-// there; with `accumulate`, values are added. Of several for one place the last one stays.
+// index_put: self with `values` (broadcast) written where index would read; with `accumulate`,
+// values are added. If several values have the same position, the last one is kept.
 #include <algorithm>
 
 #include "ops/families.h"
@@ -47,7 +47,7 @@ void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
   rules.add(std::vector<Placement>{kPSum}, operands);
 }
 
-// Each rank changes what lies in its own block.
+// Each rank updates its own block.
 void full_rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
   const auto shape = index_shape(args, 2);
   if (!shape.ok()) return;

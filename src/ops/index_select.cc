@@ -1,5 +1,5 @@
-// index_select: the slices of `self` along `dim` that a row of indices names. Where `dim` is cut, a
-// rank has zeros for the slices of others, so the result is a sum of parts (`full`).
+// index_select: slices of `self` along `dim`, selected by a 1-D index. If `dim` is sharded, a rank
+// has zeros for the slices of others, so the result is a partial sum (`full`).
 #include "ops/along_dim.h"
 #include "ops/lookup.h"
 

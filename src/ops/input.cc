@@ -1,5 +1,5 @@
-// input: a tensor that the caller gives: parameter, buffer, input, tangent or seed. Its type is the
-// recorded one.
+// input: a tensor supplied by the caller: parameter, buffer, input, tangent or seed. Its type is
+// the recorded one.
 #include "ops/families.h"
 
 namespace shw::ops {

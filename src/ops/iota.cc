@@ -1,4 +1,4 @@
-// iota: start, start + step, …: `length` numbers. Made whole on every rank.
+// iota: `length` numbers start, start + step, …. Computed unsharded on every rank.
 #include "ops/families.h"
 
 namespace shw::ops {

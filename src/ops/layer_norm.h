@@ -1,11 +1,11 @@
-// What layer norm, RMS norm and their backwards share.
+// Shared by layer norm, RMS norm and their backwards.
 #pragma once
 #include "ops/families.h"
 
 namespace shw::ops {
 
-// The first dim of operand `x` that is normalised: the dims from there on are attribute
-// `normalized_shape`, and the shape of the operands `parameters` that are there.
+// The first normalised dim of operand `x`: the dims from there on are attribute `normalized_shape`,
+// and the shape of the `parameters` present.
 inline Result<size_t> normalised_from(const OpArgs& args, size_t x,
                                       std::initializer_list<size_t> parameters) {
   const Dims& shape = args.in(x).shape;
@@ -20,18 +20,18 @@ inline Result<size_t> normalised_from(const OpArgs& args, size_t x,
   return from;
 }
 
-// Of a statistic of each row: `shape` with size 1 in the dims from `from` on.
+// The type of a per-row statistic: `shape` with size 1 in the dims from `from` on.
 inline TensorType statistic(Dims shape, size_t from) {
   for (size_t d = from; d < shape.size(); ++d) shape[d] = 1;
   return row_major(Dtype::kF32, shape);
 }
 
-// How many dims of operand `x`, as it is in the graph, come before the normalised ones.
+// The number of dims of operand `x`, as in the graph, before the normalised ones.
 inline size_t kept_dims(const OpArgs& args, size_t x) {
   return args.in(x).shape.size() - args.attrs->get_ints(AttrKey::kNormalizedShape).size();
 }
 
-// Whether `output_mask` asks for that gradient.
+// Whether `output_mask` requests that gradient.
 inline bool wants_gradient(const OpArgs& args, size_t result) {
   const std::vector<int64_t>& mask = args.attrs->get_ints(AttrKey::kOutputMask);
   return mask.empty() || (result < mask.size() && mask[result] != 0);

@@ -1,6 +1,6 @@
-// local_map: a manual region. What goes in and comes out lies as the region states; between is the
-// body, which the embedding program brings when it runs the plan (runtime/executor.h). The planner
-// asks nothing of it: a function of its operands, without side effects.
+// local_map: a manual region. Its operands and results have the stated layouts; its body is
+// supplied by the embedding program when it runs the plan (runtime/executor.h). To the planner it
+// is a function of its operands without side effects.
 //
 //   region          its name: regions of one name have one body
 //   in_placements   layouts of the last operands, one each, separated by ';', "-" where the operand

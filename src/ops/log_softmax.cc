@@ -1,4 +1,4 @@
-// log_softmax: x less the logarithm of the sum of eˣ along `dim`.
+// log_softmax: x minus the logarithm of the sum of eˣ along `dim`.
 #include "ops/along_dim.h"
 
 namespace shw::ops {

@@ -1,5 +1,4 @@
-// max: the largest values along `dim`, and where the first of them stands. Over several dims, or
-// all: amax.
+// max: the maxima along `dim`, and the index of the first of each. Over several dims, or all: amax.
 #include "ops/extreme.h"
 
 namespace shw::ops {

@@ -1,5 +1,5 @@
-// mean: over `dims`. A shard of a reduced dim leaves an average of averages: right only for even
-// shards, which the `full` rule set asks for (strategy/).
+// mean: over `dims`. A shard of a reduced dim yields an average of averages, which is correct only
+// for even shards; the `full` rule set requires these (strategy/).
 #include "ops/reduction.h"
 
 namespace shw::ops {

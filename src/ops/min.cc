@@ -1,5 +1,4 @@
-// min: the smallest values along `dim`, and where the first of them stands. Over several dims, or
-// all: amin.
+// min: the minima along `dim`, and the index of the first of each. Over several dims, or all: amin.
 #include "ops/extreme.h"
 
 namespace shw::ops {

@@ -1,6 +1,6 @@
-// native_dropout: zeros for a share `p` of the elements, the others times 1 / (1 − p), and which
-// stayed. Which these are depends on `seed` and on an element's place in the whole tensor alone, so
-// every sharding drops the same. Without `train` all stay.
+// native_dropout: zeros a share `p` of the elements, multiplies the others by 1 / (1 − p), and
+// returns the mask. The mask depends only on `seed` and on an element's position in the whole
+// tensor, so it is the same under every sharding. Without `train`, all elements are kept.
 #include "ops/families.h"
 
 namespace shw::ops {

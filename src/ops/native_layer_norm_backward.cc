@@ -1,5 +1,5 @@
-// native_layer_norm_backward: gradients of input, weight and bias; `output_mask` says which are
-// wanted. Those of weight and bias are sums over the rows.
+// native_layer_norm_backward: gradients of input, weight and bias; `output_mask` selects them.
+// Those of weight and bias are sums over the rows.
 #include "ops/layer_norm.h"
 
 namespace shw::ops {

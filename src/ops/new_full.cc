@@ -1,5 +1,5 @@
-// new_full: `fill_value` in a new tensor of `size`, of self's dtype if no other is given. Nothing
-// of self's values is read.
+// new_full: a new tensor of `size` filled with `fill_value`, of self's dtype by default. Self's
+// values are not read.
 #include "ops/families.h"
 
 namespace shw::ops {

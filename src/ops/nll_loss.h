@@ -1,4 +1,4 @@
-// What nll_loss_forward and its backward share.
+// Shared by nll_loss_forward and its backward.
 #pragma once
 #include "ops/families.h"
 
@@ -6,8 +6,8 @@ namespace shw::ops {
 
 enum class LossReduction : uint8_t { kNone = 0, kMean = 1, kSum = 2 };
 
-// Scores [C], [N,C] or [N,C,…], in operand `self`, and the target behind it: integers of that shape
-// without the class dim. The operand behind that, if there, is a weight per class.
+// Scores [C], [N,C] or [N,C,…] in operand `self`, followed by the target: integers of that shape
+// without the class dim. An optional operand after that is a weight per class.
 struct Loss {
   size_t classes;  // the class dim
   Dims target;

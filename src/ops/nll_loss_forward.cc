@@ -1,6 +1,6 @@
-// nll_loss_forward: −weight[target] · self[target] for every target but `ignore_index`: each, their
-// sum
-// (`reduction` 2), or that over the second result, the total weight (`reduction` 1).
+// nll_loss_forward: −weight[target] · self[target] for every target except `ignore_index`:
+// individually, summed (`reduction` 2), or summed and divided by the second result, the total
+// weight (`reduction` 1).
 #include "ops/nll_loss.h"
 
 namespace shw::ops {

@@ -1,4 +1,4 @@
-// What constant_pad_nd adds to each dim.
+// The amounts that constant_pad_nd adds to each dim.
 #pragma once
 #include "ops/op_def.h"
 

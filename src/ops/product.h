@@ -1,21 +1,21 @@
-// What the matrix products share.
+// Shared by the matrix products.
 #pragma once
 #include "ops/families.h"
 
 namespace shw::ops {
 
-// Of operands `a` and `a` + 1: matrices, or with rank 3 batches of them.
+// Of operands `a` and `a` + 1: matrices, or batches of them with rank 3.
 Results infer_product(const OpArgs& args, size_t a, int rank);
 double product_flops(const OpArgs& args, size_t a);
 
-// beta · operand 0 + alpha · the product of operands 1 and 2, all of one dtype.
+// beta · operand 0 + alpha · product of operands 1 and 2, all of one dtype.
 Results infer_biased_product(const OpArgs& args, int rank);
 
-// Operand `bias` broadcasts to the product.
+// Checks that operand `bias` broadcasts to the product.
 Status want_bias(const OpArgs& args, size_t bias, const TensorType& product);
-// Where the product lies so, the bias does: parts of a sum each have a part of the bias.
+// The bias has the placement of the product; if the product is partial, so is the bias.
 Placement bias_placement(const OpArgs& args, size_t bias, const TensorType& product, Placement p);
-// Those of the product of operands 1 and 2, and of the bias, operand 0, with it.
+// The rules of the product of operands 1 and 2, extended to the bias, operand 0.
 void biased_rules(const Equation& equation, const OpArgs& args, const TensorType& product,
                   RuleSet& rules);
 

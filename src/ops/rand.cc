@@ -1,5 +1,5 @@
-// rand: uniform numbers in [0, 1) in a new tensor of `size`. Each element depends on `seed` and on
-// its place in the whole tensor alone, so every sharding draws the same numbers.
+// rand: uniform numbers in [0, 1) in a new tensor of `size`. Each element depends only on `seed`
+// and its position in the whole tensor, so every sharding draws the same numbers.
 #include "ops/families.h"
 
 namespace shw::ops {

@@ -1,6 +1,5 @@
-// randn: numbers of the standard normal distribution in a new tensor of `size`. Each element
-// depends on `seed` and on its place in the whole tensor alone, so every sharding draws the same
-// numbers.
+// randn: standard normal numbers in a new tensor of `size`. Each element depends only on `seed` and
+// its position in the whole tensor, so every sharding draws the same numbers.
 #include "ops/families.h"
 
 namespace shw::ops {

@@ -32,10 +32,10 @@ Results infer_reduction(const OpArgs& args, Dtype dtype) {
 
 namespace {
 
-// With a null `partial`, reduced dims have no rule.
+// If `partial` is null, reduced dims have no rule.
 void add_rules(const OpArgs& args, const Placement* partial, RuleSet& rules) {
   const auto reduced = reduced_dims(args);
-  if (!reduced.ok()) return;  // inference has refused the node before
+  if (!reduced.ok()) return;  // inference has already refused the node
   const bool keep = args.attrs->get_bool(AttrKey::kKeepDim, false);
   size_t to = 0;
   for (size_t d = 0; d < reduced->size(); ++d) {

@@ -1,4 +1,4 @@
-// What the reductions share: dims, result type, rules.
+// Shared by the reductions: dims, result type, rules.
 #pragma once
 #include "ops/families.h"
 
@@ -11,16 +11,15 @@ inline constexpr Param kTypedReduction[] = {{"self", ParamKind::kTensor},
                                             {"keepdim", ParamKind::kBool},
                                             {"dtype", ParamKind::kDtype}};
 
-// Which dims of operand 0 the node reduces: attribute `dims`, all of them when it is absent or
-// empty.
+// The reduced dims of operand 0: attribute `dims`, or all if it is absent or empty.
 Result<std::vector<bool>> reduced_dims(const OpArgs& args);
 Results infer_reduction(const OpArgs& args, Dtype dtype);
-// One rule per dim in ascending order: kept dims stay sharded, reduced dims leave a partial; then
+// One rule per dim in ascending order: kept dims stay sharded, reduced dims yield a partial; then
 // partials pass.
 void reduction_rules(const OpArgs& args, Placement partial, RuleSet& rules);
-// Of reductions that parts do not add up to: kept dims stay sharded.
+// For reductions that cannot be computed from partial results: only kept dims stay sharded.
 void kept_dims_rules(const OpArgs& args, RuleSet& rules);
-// Refuses a reduction of nothing: there is no largest of no elements.
+// Refuses a reduction over no elements: it has no maximum.
 Status want_some_elements(const OpArgs& args);
 
 }  // namespace shw::ops

@@ -1,5 +1,5 @@
-// The list of all ops: one line each in graph/op_kind.h, one constant each in the files beside this
-// one.
+// The list of all ops: one line each in graph/op_kind.h, one constant each in the files of this
+// folder.
 #include <array>
 
 #include "ops/op_def.h"

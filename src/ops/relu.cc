@@ -1,4 +1,4 @@
-// relu: max(x, 0). Does not fall with x, so maxima and minima pass.
+// relu: max(x, 0). Monotone, so maxima and minima pass.
 #include "ops/families.h"
 
 namespace shw::ops {

@@ -1,5 +1,5 @@
-// repeat: the tensor laid side by side `repeats` times in each dim; new dims come in front. Only a
-// dim that is not repeated can be sharded.
+// repeat: tiles the tensor `repeats` times in each dim; new dims come first. Only dims that are not
+// repeated can be sharded.
 #include "ops/families.h"
 
 namespace shw::ops {

@@ -1,5 +1,4 @@
-// round: the nearest whole number, of two the even one. Does not fall with x, so maxima and minima
-// pass.
+// round: the nearest integer; ties to even. Monotone, so maxima and minima pass.
 #include "ops/families.h"
 
 namespace shw::ops {

@@ -1,6 +1,6 @@
-// scaled_mm: (self × mat2) · scale_a · scale_b + bias. A scale is one number, or one for each row
-// of self, [m,1], or column of mat2, [1,n]; the sum is taken in f32. Parts of a sum do not pass:
-// what is scaled is quantised.
+// scaled_mm: (self × mat2) · scale_a · scale_b + bias. A scale is one number, or one per row of
+// self, [m,1], or column of mat2, [1,n]; sums are in f32. Partial sums do not pass, because the
+// operands are quantised.
 #include "ops/product.h"
 
 namespace shw::ops {

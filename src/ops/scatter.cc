@@ -1,5 +1,5 @@
-// scatter: self, but with the elements of `src` – or one number – at the places along `dim` that
-// `index` names; the other dims go side by side. Of several for one place, the last one stays.
+// scatter: self with the elements of `src`, or one number, written at positions `index` along
+// `dim`; elementwise in the other dims. If several have the same position, the last one is kept.
 #include "ops/lookup.h"
 
 namespace shw::ops {

@@ -1,5 +1,5 @@
-// scatter_add: self, to which the elements of `src` are added at the places along `dim` that
-// `index` names; the other dims go side by side. Linear in self and src together.
+// scatter_add: self with the elements of `src` added at positions `index` along `dim`; elementwise
+// in the other dims. Linear in self and src together.
 #include "ops/lookup.h"
 
 namespace shw::ops {

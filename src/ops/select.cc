@@ -1,4 +1,4 @@
-// select: element `index` of dim `dim`, which goes; a view.
+// select: element `index` of dim `dim`, which is removed; a view.
 #include "ops/families.h"
 #include "ops/slice.h"
 

@@ -1,6 +1,5 @@
-// sharding_constraint: the operand, where it lies as `placements` says, "S(0)R". Costs nothing, and
-// pins the layout of its operand as that of its result; its gradient is a constraint of the same
-// placements.
+// sharding_constraint: the operand in the layout `placements`, "S(0)R". Free; it pins the layouts
+// of its operand and result, and its gradient is a constraint with the same placements.
 #include "ops/declared.h"
 
 namespace shw::ops {

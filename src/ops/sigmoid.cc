@@ -1,4 +1,4 @@
-// sigmoid: 1 / (1 + e⁻ˣ). Grows with x, so maxima and minima pass.
+// sigmoid: 1 / (1 + e⁻ˣ). Monotone, so maxima and minima pass.
 #include "ops/families.h"
 
 namespace shw::ops {

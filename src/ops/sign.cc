@@ -1,4 +1,4 @@
-// sign: −1, 0 or 1. Does not fall with x, so maxima and minima pass.
+// sign: −1, 0 or 1. Monotone, so maxima and minima pass.
 #include "ops/families.h"
 
 namespace shw::ops {

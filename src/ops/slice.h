@@ -1,4 +1,4 @@
-// Which elements of one dim slice, split, select and their relatives take: for inference, and for
+// The elements of one dim that slice, split, select and related ops take; for inference, and for
 // lowering them to windows.
 #pragma once
 #include "ops/op_def.h"
@@ -12,8 +12,8 @@ struct SliceRange {
 // From attributes dim, start, end, step, for a tensor of that shape.
 Result<SliceRange> slice_range(const Attrs& attrs, const Dims& shape);
 
-// Sizes along `dim` of the pieces of a split: all `split_size` but the last, or as `split_sizes`
-// says.
+// The sizes of the pieces of a split along `dim`: `split_size` for all but the last, or as in
+// `split_sizes`.
 struct SplitPieces {
   size_t dim;
   std::vector<int64_t> sizes;
@@ -23,20 +23,20 @@ Result<SplitPieces> split_pieces(const Attrs& attrs, const Dims& shape);
 // Results and rules of both splits, which are views.
 Result<std::vector<OptionalType>> infer_split(const OpArgs& args);
 
-// Element `index` of dim `dim`, which goes.
+// Element `index` of dim `dim`, which is removed.
 struct SelectAt {
   size_t dim;
   int64_t index;
 };
 Result<SelectAt> select_at(const Attrs& attrs, const Dims& shape);
 
-// The tensor of which operand 0 is the gradient of a part: operand 0's shape, but with the size
-// that attribute `input_sizes` has in dim `dim`, which is new if `inserted`. (The other sizes may
+// The shape of the tensor that operand 0 is the gradient of a part of: operand 0's shape, with the
+// size from attribute `input_sizes` in dim `dim`, which is new if `inserted`. (The other sizes may
 // be those of one rank's piece.)
 Result<Dims> shape_before(const OpArgs& args, bool inserted);
 
-// Every dim but `along` may be sharded. Operand `part` of several, or the result if it is none,
-// lacks that dim.
+// Every dim except `along` may be sharded. Operand `part` of several, or the result if there is
+// none, lacks that dim.
 void select_rules(size_t rank, size_t along, size_t part, RuleSet& rules);
 
 }  // namespace shw::ops

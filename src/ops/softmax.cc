@@ -1,4 +1,4 @@
-// softmax: eˣ over its sum along `dim`.
+// softmax: eˣ divided by its sum along `dim`.
 #include "ops/along_dim.h"
 
 namespace shw::ops {

@@ -1,4 +1,5 @@
-// softmax_backward_data: the gradient before a softmax, from the one behind it and the output.
+// softmax_backward_data: the gradient of the operand of a softmax, from that of its output and the
+// output.
 #include "ops/along_dim.h"
 
 namespace shw::ops {

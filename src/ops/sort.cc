@@ -1,4 +1,4 @@
-// sort: values in order along `dim`, and where they stood. Equal ones keep their order.
+// sort: sorted values along `dim`, and their original indices. Stable.
 #include "ops/along_dim.h"
 
 namespace shw::ops {

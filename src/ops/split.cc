@@ -1,4 +1,4 @@
-// split: views of `split_size` elements each along `dim`, the last one of what is left.
+// split: views of `split_size` elements each along `dim`; the last one has the rest.
 #include "ops/slice.h"
 
 #include "ops/families.h"

@@ -1,4 +1,4 @@
-// squeeze: without the dims of size 1 that `dim` or `dims` names, or all such; a larger dim stays.
+// squeeze: removes the dims of size 1 named by `dim` or `dims`, or all such; larger dims stay.
 #include "ops/squeeze.h"
 
 #include "ops/families.h"
@@ -21,7 +21,7 @@ Results infer(const OpArgs& args) {
   return one(type);
 }
 
-// The reference refuses a shard of a dim that goes.
+// The reference planner refuses a shard of a removed dim.
 std::optional<Followed> follow(const OpArgs& args, const TensorType&, const Layout& operand,
                                const Mesh&) {
   const auto gone = squeezed_dims(*args.attrs, args.in(0).shape);

@@ -1,10 +1,10 @@
-// Which dims a squeeze takes away: for inference, and for lowering it to a window.
+// The dims that a squeeze removes; for inference, and for lowering it to a window.
 #pragma once
 #include "ops/op_def.h"
 
 namespace shw::ops {
 
-// By dim, of a tensor of that shape: those of size 1 that attribute `dim` or `dims` names; without
+// By dim, for a tensor of that shape: those of size 1 named by attribute `dim` or `dims`; without
 // either, all of size 1.
 Result<std::vector<bool>> squeezed_dims(const Attrs& attrs, const Dims& shape);
 

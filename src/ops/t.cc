@@ -1,4 +1,4 @@
-// t: a matrix with its dims exchanged; what has fewer dims stays as it is. A view.
+// t: a transposed matrix; tensors with fewer dims stay unchanged. A view.
 #include <utility>
 
 #include "ops/families.h"

@@ -1,4 +1,4 @@
-// tanh: grows with x, so maxima and minima pass.
+// tanh: monotone, so maxima and minima pass.
 #include "ops/families.h"
 
 namespace shw::ops {

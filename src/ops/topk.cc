@@ -1,4 +1,4 @@
-// topk: the `k` largest (or smallest) values along `dim`, in order, and where they stood.
+// topk: the `k` largest (or smallest) values along `dim`, in order, and their indices.
 #include "ops/along_dim.h"
 
 namespace shw::ops {

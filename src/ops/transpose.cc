@@ -1,4 +1,4 @@
-// transpose: dims `dim0` and `dim1` change places; a view.
+// transpose: swaps dims `dim0` and `dim1`; a view.
 #include <utility>
 
 #include "ops/families.h"

@@ -1,5 +1,5 @@
-// What tril and triu share. A rank that knows where its piece lies can do its part (`full`); the
-// reference wants the matrix whole.
+// Shared by tril and triu. A rank that knows the position of its piece can compute it (`full`); the
+// reference planner requires the whole matrix.
 #pragma once
 #include "ops/families.h"
 

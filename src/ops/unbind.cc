@@ -1,4 +1,4 @@
-// unbind: a view of every element of dim `dim`, which goes.
+// unbind: a view of every element of dim `dim`, which is removed.
 #include "ops/along_dim.h"
 #include "ops/slice.h"
 

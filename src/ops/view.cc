@@ -1,15 +1,15 @@
-// view: the same elements in the same order under another shape, `size`; one entry may be −1.
+// view: the same elements in the same order with another shape, `size`; one entry may be −1.
 //
-// Sharding follows the dims that match: reading both shapes from the left, dims with equal products
-// form groups. In a group that flattens, only the first operand dim may stay sharded, and only if
-// the mesh dim divides it; in one that splits, the shard lands on the first result dim, if the mesh
-// dim divides that. All other shards are undone on the operand (the node then asks for an
-// all-gather). Replicated and partial entries pass. (planner.md 2.5, "view propagation".)
+// Sharding follows matching dims: reading both shapes from the left, dims with equal products form
+// groups. In a group that flattens, only the first operand dim may stay sharded, and only if the
+// mesh dim divides it. In a group that splits, the shard moves to the first result dim, if the mesh
+// dim divides that. All other shards are undone on the operand (the node then requests an
+// all-gather). Replicated and partial entries pass (planner.md 2.5, "view propagation").
 //
-// Where strided shards are on offer no shard is lost for not being first: what a mesh dim cuts is
-// told by how many elements of the group's dims lie before the cut (the head: 1 for the first dim,
-// f more for SS(d,f)). The result dim that has the same head takes the shard as a plain one, the
-// one within which the head ends as a strided one.
+// With strided shards enabled, no shard is lost for not being first. A cut is identified by its
+// head, the number of elements of the group's dims before it: 1 for the first dim, f more for
+// SS(d,f). The result dim with the same head takes the shard as a plain one; the one within which
+// the head ends takes it as a strided one.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -46,7 +46,7 @@ Result<Dims> target_shape(const OpArgs& args) {
   return shape;
 }
 
-// The strides that make `shape` a view without a copy, as ATen computes them; row-major where there
+// The strides that make `shape` a view without a copy, as ATen computes them; row-major if there
 // are none (a reshape).
 Dims view_strides(const TensorType& in, const Dims& shape) {
   Dims strides(shape.size(), 1);
@@ -75,10 +75,10 @@ Results infer(const OpArgs& args) {
 }
 
 // For each operand dim, the result dim that its shard moves to and the size that mesh dims must
-// divide; no entry: cannot stay sharded.
+// divide; none: it cannot stay sharded.
 struct Landing {
   int to = -1;
-  int64_t must_divide = 0;  // 0: nothing to divide (the dim passes unchanged)
+  int64_t must_divide = 0;  // 0: no condition (the dim passes unchanged)
 };
 
 std::array<Landing, kMaxRank> landings(const Dims& from, const Dims& to) {
@@ -88,7 +88,7 @@ std::array<Landing, kMaxRank> landings(const Dims& from, const Dims& to) {
     if (i < from.size() && from[i] == 1) {
       ++i;
       continue;
-    }  // size-1 dims take no part
+    }  // ignores dims of size 1
     if (j < to.size() && to[j] == 1) {
       ++j;
       continue;
@@ -119,8 +119,7 @@ struct GroupDim {
   int64_t head, size;
 };
 
-// Groups of dims with equal products, those of size 1 left out; a group that does not close is not
-// listed.
+// Groups of dims with equal products, without dims of size 1; incomplete groups are omitted.
 struct Group {
   std::vector<GroupDim> from, to;
 };
@@ -146,7 +145,7 @@ std::vector<Group> groups_of(const Dims& from, const Dims& to) {
   return groups;
 }
 
-// Where `mesh_size` cuts of operand dim `p.dim()` land; nullopt: nowhere.
+// The placement that `mesh_size` cuts of operand dim `p.dim()` become; nullopt: none.
 std::optional<Placement> strided_landing(const std::vector<Group>& groups, Placement p,
                                          int64_t mesh_size) {
   for (const Group& g : groups)

@@ -1,14 +1,13 @@
-// common-subexpressions: a step that repeats an earlier one – same kernel, attributes and
-// collective on the same windows – is removed, and its readers read the earlier result.
+// common-subexpressions: removes a step that repeats an earlier one (same kernel, attributes and
+// collective on the same windows); its readers use the earlier result.
 //
 //   %3 = permute-copy(%0); %4 = permute-copy(%0); mm(%3, %4)   ⇒   %3 = …(%0); mm(%3, %3)
 //
-// Kernels have no effects but their results, so equal steps have equal results. A result that is
-// returned to the caller keeps its own step: each output is a storage of its own. What is
-// overwritten in place has two values, so who reads it keeps its step too. Entries share nothing:
-// one may run without the other. And where holding
-// the first result until the second is due would take more scratch than the program may, the step
-// is repeated.
+// Kernels have no side effects, so equal steps have equal results. A step is kept if its result is
+// returned to the caller, since each output is a storage of its own; if its storage is overwritten
+// in place, and so has two values; or if it is in another entry, because either entry may run
+// alone. It is also kept if holding the first result until the second is due would exceed the
+// scratch limit.
 #include <algorithm>
 #include <unordered_map>
 
@@ -57,7 +56,7 @@ class Merger {
           overwritten_[p_.values[v].storage.v] = 1;
   }
 
-  // Each result is all that its storage ever holds, and stays within the entry.
+  // Each result is the only value that its storage holds and does not leave the entry.
   bool removable(const ProgramStep& s) const {
     for (ValueId v : s.inputs)
       if (v.valid() && overwritten_[p_.values[v].storage.v]) return false;
@@ -86,7 +85,7 @@ class Merger {
     return false;
   }
 
-  // The results of `first` from their last uses to `step`, which is `again`, if there is room.
+  // Extends the lifetime of `first`'s results to `step`, which repeats it, if memory permits.
   bool hold(const ProgramStep& first, const ProgramStep& again, uint32_t step) {
     for (const bool really : {false, true})
       for (size_t k = 0; k < again.outputs.size(); ++k) {
@@ -141,10 +140,10 @@ class Merger {
   }
 
   Program& p_;
-  std::vector<uint8_t> overwritten_;                     // by storage
-  std::vector<uint32_t> storage_;                        // by storage: the one that holds the same
-  std::vector<Touched> touched_;                         // by storage
-  LiveBytes live_;                                       // by step, with what is held longer
+  std::vector<uint8_t> overwritten_;  // by storage
+  std::vector<uint32_t> storage_;     // by storage: the storage that holds the same value
+  std::vector<Touched> touched_;      // by storage
+  LiveBytes live_;                    // by step, including extended lifetimes
   std::unordered_multimap<uint64_t, uint32_t> by_hash_;  // look-up only
 };
 

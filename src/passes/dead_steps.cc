@@ -1,10 +1,9 @@
-// dead-steps: removes steps whose results nobody reads and that write no output, and the values and
-// storages that nothing refers to.
+// dead-steps: removes steps whose results are never read and that write no output, and unreferenced
+// values and storages.
 //
 //   %3 = mm(%0, %1); %4 = exp(%3); return %3      ⇒      %3 = mm(%0, %1); return %3
 //
-// A collective may go like any other step: the program is the same on all ranks, so it goes
-// everywhere.
+// Collectives may be removed like any other step: all ranks run the same program, so all remove it.
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 
@@ -12,7 +11,7 @@ namespace shw {
 namespace {
 
 Result<uint32_t> run(Program& p, Monitor& monitor) {
-  // Backwards: a storage is wanted if a step that stays reads it.
+  // Backwards: a storage is live if a remaining step reads it.
   std::vector<uint8_t> keep(p.steps.size(), 0), wanted(p.storages.size(), 0);
   for (uint32_t i = 0; i < p.storages.size(); ++i)
     wanted[i] = p.storages[StorageId{i}].kind != StorageKind::kArena &&

@@ -1,4 +1,4 @@
-// How much scratch is live while a program runs in its order, one step after another.
+// The scratch memory that is live at each step when a program runs its steps in order.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace shw {
 
-// The first and the last step that touch a storage; first > last: none does.
+// The first and last step that touch a storage; first > last: none does.
 struct Touched {
   uint32_t first = UINT32_MAX, last = 0;
 };
@@ -22,7 +22,7 @@ class LiveBytes {
   void add(uint32_t first, uint32_t end, int64_t bytes) {
     for (uint32_t i = first; i < end; ++i) bytes_[i] += bytes;
   }
-  // The smallest point from which on, up to `end`, so many bytes more stay within the limit.
+  // The first point from which `bytes` more fit within the limit at every point up to `end`.
   uint32_t room_from(uint32_t first, uint32_t end, int64_t bytes, int64_t limit) const {
     while (end > first && bytes_[end - 1] <= limit - bytes) --end;
     return end;

@@ -1,7 +1,7 @@
-// A pass improves a Program in place. Each is a file of this folder with one PassDef; the runner
-// gives every one the same treatment: a check of the result, a timer, a change count, cancellation.
+// A pass improves a Program in place. Each pass is one file with one PassDef. The runner verifies
+// the result, measures the time, counts changes and handles cancellation.
 //
-// A pass that runs again on its own result changes nothing.
+// Passes are idempotent: running one on its own result changes nothing.
 #pragma once
 #include <span>
 #include <string_view>
@@ -14,13 +14,13 @@ namespace shw {
 
 struct PassDef {
   std::string_view name, summary;
-  // Returns how many things it changed.
+  // Returns the number of changes.
   Result<uint32_t> (*run)(Program&, Monitor&);
 };
 
 extern const PassDef kCommonSubexpressions, kDeadSteps, kScheduleCollectives, kPlanMemory;
 
-// In the order in which the pipeline runs them.
+// In pipeline order.
 std::span<const PassDef* const> default_passes();
 
 struct PassReport {
@@ -29,8 +29,8 @@ struct PassReport {
   double seconds = 0;
 };
 
-// Runs the passes one after another; verifies the program after each. INTERNAL names the pass whose
-// result is not sound.
+// Runs the passes in order and verifies the program after each. INTERNAL names a pass whose result
+// is invalid.
 Result<std::vector<PassReport>> run_passes(Program& program, std::span<const PassDef* const> passes,
                                            Monitor& monitor);
 

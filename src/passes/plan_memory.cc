@@ -1,15 +1,15 @@
-// plan-memory: gives every scratch storage its place in the one arena.
+// plan-memory: assigns every scratch storage an offset in a single arena.
 //
-// A storage lives from the first step that touches it until every step that touches it is known to
-// be over by all that comes later, on either stream: what the communication stream reads lives
-// until the compute stream has waited for it. Storages whose lives do not meet may share bytes.
+// A storage is live from the first step that touches it until all steps that touch it are known to
+// be complete, on both streams. What the communication stream reads is thus live until the compute
+// stream has waited for that stream. Storages with disjoint lifetimes may share bytes.
 //
-// Large ones are placed first, each at the lowest offset where it fits between those placed before
-// whose lives it meets (greedy by size, as in Pisarchyk and Lee 2020). That is quadratic, so only
-// the largest kBySize are placed that way; the small rest is placed on top, in order of time, with
-// a free list. What entries leave to one another has memory of its own, a session's. Where that
-// leaves gaps at the fullest step, those that are there at fuller steps are placed first instead:
-// the fullest step is then filled without a gap. The better of both stays.
+// Large storages are placed first, each at the lowest offset that does not conflict with those
+// placed before (greedy by size: Pisarchyk and Lee 2020). This is quadratic, so only the largest
+// kBySize storages are placed this way; the others go on top, in order of time, with a free list.
+// If that leaves gaps at the peak step, a second attempt places buffers that are live at fuller
+// steps first, which fills the peak step without gaps; the better result is kept. Storages that
+// entries leave for later entries lie in a separate session arena.
 #include <algorithm>
 #include <bit>
 #include <functional>
@@ -28,8 +28,8 @@ constexpr size_t kBySize = 8192;
 
 struct Life {
   uint32_t storage = 0;
-  uint32_t begin = UINT32_MAX, end = 0;  // steps [begin, end)
-  int64_t bytes = 0;                     // with padding
+  uint32_t begin = UINT32_MAX, end = 0;  // half-open: [begin, end)
+  int64_t bytes = 0;                     // including padding
   int64_t offset = 0;
   bool meets(const Life& o) const { return begin < o.end && o.begin < end; }
 };
@@ -74,7 +74,8 @@ std::vector<int64_t> live_bytes(const std::vector<Life>& lives, size_t num_steps
   return live;
 }
 
-// By life, the most that is live at a step of it. Rows of maxima over 1, 2, 4, … steps.
+// For each lifetime, the maximum number of live bytes at any of its steps. Uses maxima over 1, 2,
+// 4, … steps.
 std::vector<int64_t> fullest_steps(const std::vector<Life>& lives,
                                    const std::vector<int64_t>& live) {
   std::vector<std::vector<int64_t>> most{live};
@@ -93,7 +94,7 @@ std::vector<int64_t> fullest_steps(const std::vector<Life>& lives,
   return fullest;
 }
 
-// Lives that have their place, in order of offset; in runs, so that one more moves few others.
+// Placed lifetimes in order of offset, stored in runs so that an insertion moves few of them.
 class Placed {
  public:
   Placed() : runs_(1) {}
@@ -112,7 +113,7 @@ class Placed {
     runs_.insert(next, std::move(upper));
   }
 
-  // The lowest offset where this one fits.
+  // The lowest offset at which `life` fits.
   int64_t lowest_gap(const Life& life) const {
     int64_t free_from = 0;
     for (const std::vector<Life>& run : runs_)
@@ -126,7 +127,7 @@ class Placed {
 
  private:
   static constexpr size_t kRun = 128;
-  std::vector<std::vector<Life>> runs_;  // none but the first is empty
+  std::vector<std::vector<Life>> runs_;  // only the first may be empty
 };
 
 Result<int64_t> place_low(std::span<Life> lives, Monitor& monitor) {
@@ -142,7 +143,7 @@ Result<int64_t> place_low(std::span<Life> lives, Monitor& monitor) {
   return top;
 }
 
-// Bytes that are free now, as disjoint ranges that do not touch.
+// The free bytes, as disjoint, non-adjacent ranges.
 class FreeList {
  public:
   explicit FreeList(int64_t bottom) : top_(bottom) {}
@@ -210,14 +211,14 @@ int64_t place_by_time(std::span<Life> lives, int64_t bottom) {
   return free.top();
 }
 
-// In their order, from the first.
-Result<int64_t> place(std::span<Life> lives, Monitor& monitor) {
+// Places the lifetimes in the given order.
+Result<int64_t> assign_offsets(std::span<Life> lives, Monitor& monitor) {
   const size_t large = std::min(lives.size(), kBySize);
   SHW_ASSIGN_OR_RETURN(const int64_t bottom, place_low(lives.first(large), monitor));
   return place_by_time(lives.subspan(large), bottom);
 }
 
-// Those of one fullest step stay in their order; that of the largest comes first.
+// Orders lifetimes by their peak step, fullest first; within a step the order is kept.
 std::vector<Life> fullest_first(const std::vector<Life>& lives, const std::vector<int64_t>& live) {
   const std::vector<int64_t> fullest = fullest_steps(lives, live);
   std::vector<uint32_t> order(lives.size());
@@ -228,7 +229,7 @@ std::vector<Life> fullest_first(const std::vector<Life>& lives, const std::vecto
   return sorted;
 }
 
-// One behind the other: all of them are there when the entry that writes them ends.
+// Places them one after another: all are live when the entry that writes them ends.
 uint32_t place_session(Program& p) {
   uint32_t changed = 0;
   int64_t top = 0;
@@ -248,10 +249,10 @@ Result<uint32_t> run(Program& p, Monitor& monitor) {
   const std::vector<int64_t> live = live_bytes(lives, p.steps.size());
   const int64_t peak = *std::ranges::max_element(live);
   std::ranges::stable_sort(lives, std::greater(), &Life::bytes);
-  SHW_ASSIGN_OR_RETURN(int64_t top, place(lives, monitor));
+  SHW_ASSIGN_OR_RETURN(int64_t top, assign_offsets(lives, monitor));
   if (top > peak) {
     std::vector<Life> others = fullest_first(lives, live);
-    SHW_ASSIGN_OR_RETURN(const int64_t other_top, place(others, monitor));
+    SHW_ASSIGN_OR_RETURN(const int64_t other_top, assign_offsets(others, monitor));
     if (other_top < top) lives = std::move(others), top = other_top;
   }
 

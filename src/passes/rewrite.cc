@@ -5,7 +5,7 @@ namespace {
 
 constexpr uint32_t kGone = UINT32_MAX;
 
-// Turns flags into new numbers; returns how many are left.
+// Replaces flags by new numbers; returns how many are kept.
 uint32_t number(std::vector<uint32_t>& used) {
   uint32_t next = 0;
   for (uint32_t& u : used) u = u != 0 ? next++ : kGone;

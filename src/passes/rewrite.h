@@ -1,4 +1,4 @@
-// What passes that remove steps have in common.
+// Shared by the passes that remove steps.
 #pragma once
 #include <vector>
 
@@ -6,8 +6,8 @@
 
 namespace shw {
 
-// Removes the steps whose flag is 0, then the values, storages and events that nothing refers to,
-// and numbers what is left in its old order. Memory is unplanned afterwards if a storage went.
+// Removes the steps whose flag is 0, then all unreferenced values, storages and events, and
+// renumbers the rest in order. If a storage was removed, the memory plan is discarded.
 void keep_steps(Program& program, const std::vector<uint8_t>& keep);
 
 }  // namespace shw

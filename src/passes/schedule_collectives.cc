@@ -1,22 +1,22 @@
 // schedule-collectives: moves collectives to the communication stream and decides when each starts.
 //
-// A collective starts as soon as its operand is ready. One whose result is larger than its operand
-// – an all-gather – starts at most as much modelled time before its first use as it takes: earlier
-// would only hold memory. It is awaited at the first use.
+// A collective starts as soon as its operand is ready. If its result is larger than its operand (an
+// all-gather), it starts no earlier before its first use than its own modelled duration, since an
+// earlier start would only hold memory. The first use waits for it.
 //
-//   …; g = all_gather(w); y = mm(x, g)
-//     ⇒   a [records e0]; g = all_gather(w) on=comm after=e0 records=e1; b; c; y = mm(x, g)
-//     after=e1
+//   a; b; c; g = all_gather(w); y = mm(x, g)
+//     ⇒   compute:  a records=e0;  b;  c;  y = mm(x, g) after=e1
+//         comm:     g = all_gather(w) after=e0 records=e1
 //
-// Time is that of the compute steps in their order, which stays. The copies that only prepare or
-// unpack a collective's buffer move with it. A collective also waits for the compute step in front
-// of it, even where its operand was ready long before: that is what keeps it from starting too
-// early, and what lets the memory pass reuse bytes early. After the idea of overlap scheduling in
+// Time is the modelled time of the compute steps, whose order does not change. Copies that only
+// prepare or unpack a collective's buffer move with it. A collective also waits for the compute
+// step in front of it, even if its operand was ready long before; this keeps it from starting too
+// early and lets the memory pass reuse bytes early. The idea is that of overlap scheduling in
 // passes.md 3, without its search.
 //
-// What a collective has read is free once the compute stream has waited for it: it waits at the
-// first step that begins after the collective is over, by modelled time. Where the program would
-// need more scratch than it may, collectives start later, and are awaited earlier.
+// A collective's operand is free once the compute stream has waited for the collective. It waits at
+// the first step that, by modelled time, begins after the collective is complete. If the program
+// would exceed its scratch limit, collectives start later and are awaited earlier.
 #include <algorithm>
 #include <limits>
 
@@ -31,7 +31,7 @@ class Scheduler {
   Scheduler(Program& program, ProgramEntry& entry)
       : p_(program), first_(entry.first_step), count_(entry.num_steps), live_(0) {}
 
-  // Returns whether anything changed place.
+  // Returns whether any step moved.
   bool run() {
     find_writers_and_readers();
     find_movable();
@@ -59,7 +59,7 @@ class Scheduler {
       for (ValueId v : step(i).outputs) {
         if (!v.valid()) continue;
         const uint32_t s = p_.values[v].storage.v;
-        std::ranges::for_each(old_readers[s], comes_after);  // what it overwrites
+        std::ranges::for_each(old_readers[s], comes_after);  // the writes that it overwrites
         writers[s].push_back(i);
       }
       for (ValueId v : step(i).inputs)
@@ -67,7 +67,7 @@ class Scheduler {
     }
   }
 
-  // Collectives, and the copies that exist for their sake only.
+  // Collectives, and the copies that exist only for them.
   void find_movable() {
     movable_.assign(count_, 0);
     for (uint32_t i = 0; i < count_; ++i) {
@@ -85,9 +85,9 @@ class Scheduler {
                        [&](uint32_t j) { return communicates(p_.steps[first_ + j]); });
   }
 
-  // A movable step's place is the number of the compute step that it stands in front of.
+  // The position of a movable step is the index of the compute step in front of which it stands.
   void place_steps() {
-    anchor_.assign(count_, 0);   // compute steps: their number among compute steps
+    anchor_.assign(count_, 0);   // for compute steps: their own index
     std::vector<double> begins;  // of compute step k, µs
     double now = 0;
     for (uint32_t i = 0; i < count_; ++i) {
@@ -115,7 +115,7 @@ class Scheduler {
       early[i] = communicates(step(i)) ? !grows(step(i)) : unpacks(i) || readers_early;
     }
     count_live(num_compute);
-    // Forwards: not before the operands are there, nor before there is room.
+    // Forwards: not before its operands are ready, nor before there is memory for its result.
     std::vector<double> ends(count_, 0);
     for (uint32_t i = 0; i < count_; ++i) {
       if (!movable_[i]) {
@@ -135,7 +135,7 @@ class Scheduler {
     }
   }
 
-  // Scratch that is live at each compute step, were nothing moved.
+  // The live scratch at each compute step if nothing moved.
   void count_live(uint32_t num_compute) {
     if (p_.arena_limit_bytes == INT64_MAX) return;
     stands_at_.assign(count_ + 1, 0);
@@ -150,7 +150,7 @@ class Scheduler {
                 p_.storages[StorageId{s}].bytes);
     }
   }
-  // The anchor of a movable step, or a later one from which on its result can be held.
+  // The anchor of a movable step, or the next later one from which its result fits in memory.
   uint32_t with_room(uint32_t i) {
     if (p_.arena_limit_bytes == INT64_MAX || stands_at_[i] <= anchor_[i]) return anchor_[i];
     int64_t bytes = 0;
@@ -162,8 +162,8 @@ class Scheduler {
     return from;
   }
 
-  // The compute step in front of which something that starts then belongs. A collective may wait in
-  // its stream for the time to come; a copy would hold up the compute stream, so it comes after.
+  // The compute step in front of which something with this start time belongs. A collective may
+  // wait in its own stream; a copy would stall the compute stream, so it goes after.
   static uint32_t compute_step_at(const std::vector<double>& begins, double start, bool may_wait) {
     const auto it = may_wait ? std::upper_bound(begins.begin(), begins.end(), start)
                              : std::lower_bound(begins.begin(), begins.end(), start);
@@ -178,7 +178,8 @@ class Scheduler {
     return p_.values[s.outputs[0]].type.bytes() > p_.values[s.inputs[0]].type.bytes();
   }
 
-  // Movable steps in front of the compute step that they are anchored to, else in their old order.
+  // Puts movable steps in front of the compute steps they are anchored to; otherwise keeps the
+  // order.
   bool reorder() {
     std::vector<uint32_t> order(count_);
     for (uint32_t i = 0; i < count_; ++i) order[i] = i;
@@ -199,14 +200,15 @@ class Scheduler {
   Program& p_;
   const uint32_t first_, count_;
   std::vector<std::vector<uint32_t>> reads_,
-      readers_;  // by step: whose results it reads; who reads
+      readers_;  // by step: the steps whose results it reads; the steps that read its results
   std::vector<uint8_t> movable_;
   std::vector<uint32_t> anchor_;
-  std::vector<uint32_t> stands_at_;  // by step, before any moves: compute steps in front of it
-  LiveBytes live_;                   // by compute step
+  std::vector<uint32_t>
+      stands_at_;   // by step, before any moves: number of compute steps in front of it
+  LiveBytes live_;  // by compute step
 };
 
-// Streams, and the events that the dependences between them need and no more.
+// Assigns streams, and the minimal events that the dependences between them require.
 class Synchroniser {
  public:
   explicit Synchroniser(Program& program) : p_(program) {}
@@ -240,7 +242,7 @@ class Synchroniser {
   }
 
  private:
-  void begin_entry() {  // everything before it is over
+  void begin_entry() {  // everything before it is complete
     known_to_comm_ = known_to_compute_ = last_compute_ = -1;
     for (auto& w : writers_) w.clear();
     std::ranges::fill(collective_reads_, -1);
@@ -250,7 +252,7 @@ class Synchroniser {
     compute_free_us_ = comm_free_us_ = 0;
   }
 
-  // A collective that was the last to read scratch: over at `end_us`, and the scratch with it.
+  // The last collective that reads some scratch, which is free once it completes at `end_us`.
   struct LastRead {
     uint32_t step;
     double end_us;
@@ -264,8 +266,8 @@ class Synchroniser {
     wait(i, other, known_to_compute_);
     if (other >= 0) compute_free_us_ = std::max(compute_free_us_, end_us_[other]);
   }
-  // The collective that compute step `i` should wait for, so that what it read is free: it is over
-  // by then, or there is no room. `known` is awaited already.
+  // The collective that compute step `i` should wait for to free what it read: because it is
+  // complete by then, or because memory is short. `known` has been awaited already.
   int64_t last_to_free(uint32_t i, int64_t known) {
     int64_t grown = held_bytes_;
     for (ValueId v : p_.steps[i].outputs) grown += begins_with(i, v);
@@ -299,7 +301,7 @@ class Synchroniser {
     return bytes;
   }
 
-  // Modelled time, and what is live.
+  // Advances modelled time and the live bytes.
   void run_step(uint32_t i) {
     const ProgramStep& s = p_.steps[i];
     for (ValueId v : s.outputs) held_bytes_ += begins_with(i, v);
@@ -321,17 +323,17 @@ class Synchroniser {
         for (uint32_t w : writers_[p_.values[v].storage.v])
           if (p_.steps[w].stream == Stream::kCommunication)
             last = std::max(last, static_cast<int64_t>(w));
-    for (ValueId v : s.outputs)  // what it overwrites
+    for (ValueId v : s.outputs)  // the writes that it overwrites
       if (v.valid()) last = std::max(last, collective_reads_[p_.values[v].storage.v]);
     return last;
   }
 
-  // `step` waits for `other`, unless its stream already knows `other` or a later one to be over.
+  // Makes `step` wait for `other`, unless its stream already knows that `other` or a later step is
+  // complete.
   void wait(uint32_t step, int64_t other, int64_t& known) {
     if (other <= known) return;
     known = other;
-    p_.steps[step].waits.push_back(
-        static_cast<uint32_t>(other));  // becomes an event's number below
+    p_.steps[step].waits.push_back(static_cast<uint32_t>(other));  // becomes an event number below
   }
 
   void number_events() {
@@ -348,13 +350,14 @@ class Synchroniser {
   std::vector<std::vector<uint32_t>> writers_;  // by storage, in the current entry
   std::vector<int64_t> collective_reads_;       // by storage: the last collective that reads it
   std::vector<Touched> touched_;                // by storage
-  std::vector<LastRead> reading_;               // in order; from next_reading_ on not yet free
+  std::vector<LastRead> reading_;               // in order; from next_reading_ on not yet freed
   size_t next_reading_ = 0;
   std::vector<double> end_us_;  // of collectives, modelled
   double compute_free_us_ = 0, comm_free_us_ = 0;
   int64_t held_bytes_ = 0;  // of scratch
   int64_t last_compute_ = -1;
-  int64_t known_to_comm_ = -1, known_to_compute_ = -1;  // last step of the other stream
+  int64_t known_to_comm_ = -1,
+          known_to_compute_ = -1;  // last step of the other stream known to be complete
 };
 
 Result<uint32_t> run(Program& p, Monitor& monitor) {
@@ -369,7 +372,7 @@ Result<uint32_t> run(Program& p, Monitor& monitor) {
   for (size_t i = 0; i < p.steps.size(); ++i)
     changed += p.steps[i].outputs != before[i].outputs || p.steps[i].stream != before[i].stream ||
                p.steps[i].waits != before[i].waits || p.steps[i].records != before[i].records;
-  if (moved || changed > 0)  // lifetimes are others now
+  if (moved || changed > 0)  // lifetimes have changed
     for (ProgramStorage& s : p.storages) s.offset_bytes = -1;
   if (moved || changed > 0) p.arena_bytes = p.session_bytes = p.live_peak_bytes = 0;
   return changed;

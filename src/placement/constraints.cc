@@ -9,7 +9,7 @@
 namespace shw {
 namespace {
 
-constexpr double kShareRounding = 1e-9;  // shares are quotients of small integers
+constexpr double kShareRounding = 1e-9;  // shares are ratios of small integers
 
 class Builder {
  public:
@@ -43,7 +43,7 @@ class Builder {
   }
 
  private:
-  // What follows is on behalf of this; false: it was left out.
+  // Sets the source of the constraints that follow; false: it was dropped by name.
   bool begin(std::string source) {
     names_ += (names_.empty() ? "" : "; ") + source;
     out_.sources.push_back(std::move(source));
@@ -62,7 +62,7 @@ class Builder {
     for (size_t i = 0; i < wanted_.without.size(); ++i) {
       if (!left_out_[i])
         return invalid_argument("there is no constraint '" + wanted_.without[i] +
-                                "' to leave out; there are: " + names_);
+                                "'; the constraints are: " + names_);
     }
     return {};
   }
@@ -70,7 +70,7 @@ class Builder {
   struct Port {
     std::string name;
     NodeId node;
-    bool is_plain;  // an input or a result: what one layout for all means
+    bool is_plain;  // an input or a result, to which the general layout applies
   };
 
   Status pin_boundary() {
@@ -84,7 +84,7 @@ class Builder {
     return pin_ports("output", outputs, wanted_.output_layout, wanted_.outputs);
   }
 
-  // One layout for all plain ones but those that are named.
+  // Pins all plain ports to the general layout, except those named individually.
   Status pin_ports(const std::string& kind, std::span<const Port> ports,
                    const std::optional<Layout>& of_all, std::span<const BoundaryLayout> named) {
     std::vector<const BoundaryLayout*> says(ports.size(), nullptr);
@@ -122,7 +122,7 @@ class Builder {
                             wanted.name + "'" + did_you_mean(wanted.name, std::move(names)));
   }
 
-  // These are left out by not giving them.
+  // Dropped by not adding them.
   Status give_choices() {
     if (!wanted_.choices.empty()) out_.sources.push_back("the placements given");
     for (AllowedLabels c : wanted_.choices) {
@@ -142,13 +142,13 @@ class Builder {
       return at_origin(
           invalid_argument(name + " of type " + to_string(graph_.type(n)) + " cannot have layout " +
                            rule.text(mesh_.rank()) + " on mesh " + mesh_.to_string() + " (" +
-                           out_.sources.back() + "): it can lie as " + layouts_text(n)),
+                           out_.sources.back() + "): possible layouts are " + layouts_text(n)),
           graph_, n);
     out_.labels.push_back(std::move(a));
     return {};
   }
 
-  // The layouts that a node's strategies offer; many are cut short.
+  // The layouts that a node's strategies offer; long lists are truncated.
   std::string layouts_text(NodeId n) const {
     constexpr size_t kMost = 12;
     std::vector<std::string> texts;
@@ -188,7 +188,7 @@ class Builder {
     return names;
   }
 
-  // Which of `layouts` is the result of each strategy of `n`; new ones are added.
+  // For each strategy of `n`, the index of its result layout in `layouts`; appends new ones.
   std::vector<uint32_t> classes(NodeId n, std::vector<Layout>& layouts) const {
     std::vector<uint32_t> of;
     for (uint32_t s = 0; s < strategies_.of(n).count; ++s) {
@@ -200,17 +200,17 @@ class Builder {
     return of;
   }
 
-  // Results in the same layout.
+  // Requires the two results to have the same layout.
   void tie(NodeId a, NodeId b) {
     std::vector<Layout> layouts;
     AllowedPairs p{a, b, classes(a, layouts), {}, "", source()};
     p.class_b = classes(b, layouts);
-    p.why = graph_.name(a) + " and " + graph_.name(b) + " alike";
+    p.why = graph_.name(a) + " and " + graph_.name(b) + " in the same layout";
     out_.pairs.push_back(std::move(p));
   }
 
-  // Each strategy of `a` with the first one of `b` that leaves the same layout; none: `a` may not
-  // use it.
+  // Pairs each strategy of `a` with the first one of `b` that produces the same layout; without
+  // one, `a` may not use it.
   void pair(NodeId a, NodeId b, std::string why) {
     std::vector<Layout> layouts;
     AllowedPairs p{a, b, classes(a, layouts), {}, std::move(why), source()};
@@ -251,7 +251,7 @@ class Builder {
     return ratio;
   }
 
-  // Shares of all parameters that no pin settles, by strategy.
+  // The shares of all parameters that are not pinned, by strategy.
   LinearBudget parameter_shares() const {
     LinearBudget budget{0, {}, "parameter budget"};
     for (const InputInfo& in : graph_.inputs()) {
@@ -264,8 +264,8 @@ class Builder {
     return budget;
   }
 
-  // A factor allows Σ max(smallest share, factor) together. Where that leaves only one choice, or
-  // every choice, there is nothing to add up.
+  // A factor allows Σ max(smallest share, factor) in total. No budget is added if that permits
+  // either exactly one choice or every choice.
   void budget_parameters() {
     const ParameterBudget& wanted = wanted_.parameter_budget;
     if (wanted.kind == ParameterBudget::Kind::kNone) return;
@@ -276,7 +276,8 @@ class Builder {
     LinearBudget budget = parameter_shares();
     budget.source = source();
     double smallest_total = 0, largest_total = 0;
-    double next_step = std::numeric_limits<double>::infinity();  // above the smallest, over all
+    double next_step =
+        std::numeric_limits<double>::infinity();  // above the smallest, over all parameters
     for (const auto& [node, shares] : budget.terms) {
       const double smallest = *std::min_element(shares.begin(), shares.end());
       for (double r : shares)
@@ -303,7 +304,7 @@ class Builder {
     }
   }
 
-  // The only operand of a node with one operand, else no node.
+  // The only operand of a node with one operand, otherwise no node.
   NodeId only_operand(NodeId n) const {
     NodeId only;
     for (NodeId o : graph_.operands(n)) {
@@ -315,9 +316,8 @@ class Builder {
   }
   int64_t item_size(NodeId n) const { return dtype_size(graph_.type(n).dtype); }
 
-  // Mixed precision: a parameter is gathered after its down-cast, a gradient is reduced after its
-  // up-cast, so that the wire carries the smaller, respectively the more exact, type
-  // (planner.md 3.3 item 6).
+  // Mixed precision: parameters are gathered after their down-cast, so that less is sent; gradients
+  // are reduced after their up-cast, for accuracy (planner.md 3.3 item 6).
   void keep_gathers_after_down_casts() {
     for (const InputInfo& in : graph_.inputs()) {
       if (in.role != InputRole::kParameter) continue;
@@ -355,7 +355,7 @@ class Builder {
   UserTable users_;
   std::set<NodeId> pinned_;
   std::vector<bool> left_out_;  // by wanted_.without
-  std::string names_;           // of what could be left out
+  std::string names_;           // names that can be dropped
   SideConditions out_;
 };
 

@@ -1,6 +1,5 @@
-// Side conditions of the placement, brought into the four forms that the solver knows: labels that
-// are allowed, pairs that are allowed, edges that may not communicate, and linear budgets
-// (planner.md 3.3, 3.4).
+// Constraints of the placement, translated into the four forms that the solver knows: allowed
+// labels, allowed pairs, edges that may not communicate, and linear budgets (planner.md 3.3, 3.4).
 #pragma once
 #include <optional>
 #include <string>
@@ -15,49 +14,50 @@ namespace shw {
 
 struct ParameterBudget {
   enum class Kind : uint8_t { kSmallest = 0, kNone = 1, kFactor = 2 };
-  Kind kind = Kind::kSmallest;  // every parameter at its smallest share: what the reference's
-                                // default comes to
-  double factor = 0;            // kFactor: mean share of a parameter that a rank may hold
+  // Every parameter at its smallest share; equivalent to the reference planner's default.
+  Kind kind = Kind::kSmallest;
+  double factor = 0;  // kFactor: the mean share of a parameter that a rank may hold
 };
 
 struct AllowedLabels {
   NodeId node;
   std::vector<bool> allowed;  // by strategy
   std::string why;
-  uint32_t source = 0;  // of SideConditions::sources
+  uint32_t source = 0;  // index into SideConditions::sources
 };
 
-// Of the inputs or outputs that a name matches, in which * and ? stand for anything: "input.0",
-// "grad.*".
+// The layout of the inputs or outputs whose name matches a pattern ("input.0", "grad.*"); * and ?
+// match as in file names.
 struct BoundaryLayout {
   std::string name;
   std::optional<Layout> layout;  // nullopt: free
-  std::string text;              // as it was written: "input.0=S(0)R"
+  std::string text;              // as the user wrote it: "input.0=S(0)R"
 };
 
 struct PlacementConstraints {
   std::optional<Layout> input_layout;   // of every input of role kInput; nullopt: free
   std::optional<Layout> output_layout;  // of every result; nullopt: free
-  // Of single ones, in the place of those. Of several that match, the last counts. Parameters whose
-  // layout is given here do not count in the budget.
+  // Layouts of individual ports; these override the two above. If several match, the last one
+  // applies. A parameter whose layout is given here does not count against the budget.
   std::vector<BoundaryLayout> inputs, outputs;
-  std::vector<Pin> pins;  // parameters with one layout given do not count in the budget
-  std::vector<AllowedLabels> choices;  // strategies left to single nodes: pins of another kind
+  std::vector<Pin> pins;  // parameters pinned to one layout do not count against the budget
+  std::vector<AllowedLabels>
+      choices;  // the allowed strategies of individual nodes, from sources other than pins
   ParameterBudget parameter_budget;
   std::optional<Dtype>
-      grad_reduce_dtype;  // larger than the parameters': reduce gradients after the up-cast
-  int64_t memory_limit_bytes = 0;  // of what a rank holds at any point (memory.h); 0: none
-  // Of all these, and of what always holds, left out: by the names of SideConditions::sources, in
-  // which * and ? stand for anything.
+      grad_reduce_dtype;  // larger than the parameters' dtype: reduce gradients after the up-cast
+  int64_t memory_limit_bytes = 0;  // for what a rank holds at any point (memory.h); 0: none
+  // Names of constraints to drop, user-defined and built-in: the names in SideConditions::sources,
+  // with * and ? as wildcards.
   std::vector<std::string> without;
 };
 
-// What holds unless it is left out; named as in reports of conflicts.
+// Constraints that hold unless dropped, by their names in conflict reports.
 inline constexpr std::string_view kGradientsAlike =
-    "gradients lie as what they are the gradients of";
+    "gradients have the layouts of their parameters";
 inline constexpr std::string_view kCastsFirst = "casts come before gathers and reductions";
 
-// Strategies of two nodes go together where their classes are equal and not kNoClass.
+// Strategies of two nodes are compatible if their classes are equal and not kNoClass.
 struct AllowedPairs {
   static constexpr uint32_t kNoClass = UINT32_MAX;
   NodeId a, b;
@@ -66,7 +66,7 @@ struct AllowedPairs {
   uint32_t source = 0;
 };
 
-// What the strategies of these nodes use adds up to `limit` at most.
+// The total usage of the nodes' strategies is at most `limit`.
 struct LinearBudget {
   struct Term {
     NodeId node;
@@ -79,12 +79,12 @@ struct LinearBudget {
 };
 
 struct SideConditions {
-  std::vector<std::string> sources;  // what was asked for, as users know it: "pin 'x=S(0)R'"
+  std::vector<std::string> sources;  // what was requested, in the user's words: "pin 'x=S(0)R'"
   std::vector<AllowedLabels> labels;
   std::vector<AllowedPairs> pairs;
   std::vector<LinearBudget> budgets;
   std::vector<bool> no_comm;  // by node: its operands may not be redistributed by communication
-  uint32_t no_comm_source = UINT32_MAX;  // UINT32_MAX: left out
+  uint32_t no_comm_source = UINT32_MAX;  // UINT32_MAX: dropped
 };
 
 Result<SideConditions> side_conditions(const Graph& graph, const Mesh& mesh,

@@ -12,8 +12,8 @@ namespace {
 
 bool is_view(OpKind op) { return op != OpKind::kInput && op_def(op).is_view; }
 
-// Views that show all of what they are of, once.
-bool keeps_all(OpKind op) {
+// Views that show their whole operand exactly once.
+bool shows_whole_operand(OpKind op) {
   return op == OpKind::kAlias || op == OpKind::kView || op == OpKind::kPermute ||
          op == OpKind::kT || op == OpKind::kTranspose || op == OpKind::kSqueeze ||
          op == OpKind::kUnsqueeze || op == OpKind::kShardingConstraint;
@@ -21,7 +21,7 @@ bool keeps_all(OpKind op) {
 
 }  // namespace
 
-// Finds who may lie in one storage, then how they divide its time.
+// Groups results that can share a storage, then charges each group's lifetime.
 class MemoryModel::Builder {
  public:
   Builder(const Graph& graph, const Mesh& mesh, const Strategies& strategies,
@@ -39,23 +39,22 @@ class MemoryModel::Builder {
           m.end = std::max(m.end, i + 1);
         }
     for (const OutputInfo& out : graph_.outputs())
-      if (out.node.valid()) hand_over(out.node);
-    for (const auto& [root, group] : groups_) divide(group);
+      if (out.node.valid()) add_returned(out.node);
+    for (const auto& [root, group] : groups_) charge_group(group);
     for (uint32_t i = 0; i < graph_.num_nodes(); ++i) add_operand_copies(NodeId{i});
     return std::move(model_);
   }
 
  private:
-  // A result that may have a storage of its own. Of one group are those that share one if all of
-  // their layouts are equal.
+  // A result that may own a storage. Members of one group share a storage if all their layouts are
+  // equal.
   struct Member {
     NodeId node;
     uint32_t result;
-    uint32_t root;  // member
-    uint32_t of;    // the member that it is a view of; itself if it is the root
-    uint32_t end;   // after the last node that reads it
-    bool returned =
-        false;  // lies in the caller's memory, as does what it is a view of if laid alike
+    uint32_t root;          // member
+    uint32_t of;            // the member it is a view of; itself if it is the root
+    uint32_t end;           // one past the last node that reads it
+    bool returned = false;  // in the caller's memory, as is its operand if their layouts are equal
   };
 
   uint32_t slot_of(NodeId n, size_t result) const {
@@ -65,7 +64,8 @@ class MemoryModel::Builder {
     return static_cast<size_t>(graph_.attrs(get_item).get_int(AttrKey::kIndex, 0));
   }
 
-  // Parts of a storage, and repetitions, are held by what they are of: their reading is its.
+  // Views of a part, and broadcasts, do not become members: reading them counts as reading their
+  // operand.
   void add_members(NodeId n) {
     const OpKind op = graph_.op(n);
     for (size_t r = 0; r < graph_.results(n).size(); ++r) {
@@ -75,7 +75,7 @@ class MemoryModel::Builder {
         const NodeId from = graph_.operands(n)[0];
         of = member_[slot_of(from, op == OpKind::kGetItem ? element(n) : 0)];
         root = members_[of].root;
-        if (!keeps_all(op)) {
+        if (!shows_whole_operand(op)) {
           member_.push_back(of);
           continue;
         }
@@ -90,8 +90,8 @@ class MemoryModel::Builder {
     return graph_.op(members_[member].node) == OpKind::kInput;
   }
 
-  // An input, what is returned already, and a part of something are returned as copies.
-  void hand_over(NodeId n) {
+  // Inputs, values that are already returned, and parts of a value are returned as copies.
+  void add_returned(NodeId n) {
     const uint32_t m = member_[slot_of(n, 0)];
     const auto& group = groups_.at(members_[m].root);
     const bool again = is_input(members_[m].root) || members_[m].node != n ||
@@ -100,44 +100,44 @@ class MemoryModel::Builder {
     model_.uses_.push_back({n, 0, model_.num_points_, table(n, 0, 1), true});
   }
 
-  // A member pays for its group at the points first, …, end − 1.
-  struct Claim {
+  // A member is charged for its group at the points first, …, end − 1.
+  struct Charge {
     uint32_t member, first, end;
   };
 
-  // Who pays when, as memory.h says: parents stand before their views, so there are no gaps.
-  void divide(const std::vector<uint32_t>& group) {
+  // Charges consecutive intervals (memory.h). Operands precede their views, so there are no gaps.
+  void charge_group(const std::vector<uint32_t>& group) {
     const uint32_t root = group.front(), all = model_.num_points_;
-    std::vector<Claim> claims;
+    std::vector<Charge> charges;
     const auto returned =
         std::ranges::find_if(group, [&](uint32_t g) { return members_[g].returned; });
     if (is_input(root)) {
       const NodeId n = members_[root].node;
       model_.uses_.push_back({n, 0, all, table(n, 0, copies_of_input(n))});
-      claims.push_back({root, 0, all});
+      charges.push_back({root, 0, all});
     } else if (returned != group.end()) {
-      claims.push_back({*returned, 0, all});  // what it takes is counted by hand_over()
+      charges.push_back({*returned, 0, all});  // add_returned() counts its bytes
     } else {
-      uint32_t paid_to = members_[root].node.v;
+      uint32_t charged_to = members_[root].node.v;
       for (uint32_t g : group) {
         const Member& m = members_[g];
-        if (lives_to(g) <= paid_to) continue;
-        claims.push_back({g, paid_to, lives_to(g)});
-        model_.uses_.push_back({m.node, paid_to, lives_to(g), table(m.node, m.result, 1)});
-        paid_to = lives_to(g);
+        if (live_end(g) <= charged_to) continue;
+        charges.push_back({g, charged_to, live_end(g)});
+        model_.uses_.push_back({m.node, charged_to, live_end(g), table(m.node, m.result, 1)});
+        charged_to = live_end(g);
       }
     }
     for (uint32_t g : group) {
-      if (g != root) pay_apart(group, g, claims);
+      if (g != root) charge_view_copy(group, g, charges);
     }
   }
 
-  // What is to be paid on top if `view` asks for another layout than it is given: while it, and
-  // what is seen through it, is there as well as the others, those who do not pay already.
-  void pay_apart(const std::vector<uint32_t>& group, uint32_t view,
-                 const std::vector<Claim>& claims) {
+  // The additional charge if `view` has another layout than its operand: while the view (or a view
+  // of it) is live together with the rest of the group, for the side that is not charged already.
+  void charge_view_copy(const std::vector<uint32_t>& group, uint32_t view,
+                        const std::vector<Charge>& charges) {
     std::vector<uint32_t> through{view};
-    uint32_t end = lives_to(view), others_end = 0;
+    uint32_t end = live_end(view), others_end = 0;
     bool is_returned = members_[view].returned;
     for (uint32_t g : group) {
       if (g == view) continue;
@@ -146,23 +146,24 @@ class MemoryModel::Builder {
       if (seen) through.push_back(g);
       is_returned |= seen && members_[g].returned;
       uint32_t& to = seen ? end : others_end;
-      to = std::max(to, members_[g].returned || is_input(g) ? model_.num_points_ : lives_to(g));
+      to = std::max(to, members_[g].returned || is_input(g) ? model_.num_points_ : live_end(g));
     }
     const Member &reader = members_[view], &of = members_[reader.of];
     const uint32_t from = is_returned ? members_[of.root].node.v : reader.node.v;
     const uint32_t to = is_returned ? others_end : std::min(end, others_end);
-    for (const Claim& c : claims) {
+    for (const Charge& c : charges) {
       const uint32_t first = std::max(from, c.first), last = std::min(to, c.end);
       if (first >= last) continue;
-      const bool paid_through = std::ranges::find(through, c.member) != through.end();
-      const Member& payer = paid_through ? of : reader;
-      model_.copies_.push_back({reader.node, of.node, 0, of.result, !paid_through, first, last,
-                                table(payer.node, payer.result, 1)});
+      const bool charged_through_view = std::ranges::find(through, c.member) != through.end();
+      const Member& payer = charged_through_view ? of : reader;
+      model_.copies_.push_back({reader.node, of.node, 0, of.result, !charged_through_view, first,
+                                last, table(payer.node, payer.result, 1)});
     }
   }
 
-  // What is made is there while it is made, unless it is a result that nobody takes.
-  uint32_t lives_to(uint32_t member) const {
+  // The end of a member's lifetime. A result is live at the node that makes it, unless nothing
+  // reads it and it is an element of a tuple.
+  uint32_t live_end(uint32_t member) const {
     const Member& m = members_[member];
     if (m.end == 0 && graph_.is_tuple(m.node)) return 0;
     return member == m.root ? std::max(m.end, m.node.v + 1) : m.end;
@@ -173,7 +174,7 @@ class MemoryModel::Builder {
     return graph_.inputs()[input].role == InputRole::kParameter ? 1 + optimizer_factor_ : 1;
   }
 
-  // For equal operands one copy does, most often.
+  // Equal operands usually share one copy.
   void add_operand_copies(NodeId n) {
     if (is_view(graph_.op(n))) return;
     const auto operands = graph_.operands(n);
@@ -184,7 +185,7 @@ class MemoryModel::Builder {
       model_.copies_.push_back({n, from, k, 0, true, n.v, n.v + 1, operand_table(n, k)});
     }
   }
-  // Bytes by strategy; nodes of one class share them.
+  // Bytes by strategy; nodes of one class share a table.
   uint32_t table(NodeId n, size_t result, double copies) {
     const auto [it, is_new] = table_of_.try_emplace({strategies_.set_of(n).v, result, copies},
                                                     static_cast<uint32_t>(model_.tables_.size()));

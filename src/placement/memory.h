@@ -1,24 +1,22 @@
 // What one rank holds at every point of a step, as a budget of the placement problem.
 //
-// A point is a node of the rewritten graph, in its order: forward, then backward. For the whole
-// step count inputs – parameters, buffers, batches, tangents –, with parameters the declared
-// optimizer state, and what is returned, which is written into memory that the caller holds. Of all
-// else a storage counts from the node that makes it to the last one that reads it, with the bytes
-// of the piece that its layout leaves on a rank (of rank 0: the others' pieces are padded to that
-// size).
+// A point is a node of the rewritten graph, in graph order: forward, then backward. Live for the
+// whole step are inputs (parameters, buffers, batches, tangents), the declared optimizer state, and
+// results, which are written into memory of the caller. Every other storage is live from the node
+// that makes it to the last node that reads it. It is charged with the bytes of rank 0's piece; the
+// other pieces are padded to that size.
 //
-// A view or an alias may ask for another layout than its operand has. Then it is a copy, with a
-// life of its own; else it lies where its operand lies. So a storage and its views divide the time
-// in which any of them is read: each pays, with the bytes of its own layout, from where those end
-// that end before. That is exact where their layouts are equal, and too little where they are not,
-// by the copies: what stays to be paid on top is known for a pair of layouts, of the two ends of an
-// edge. An op whose operand lies otherwise than it asks holds a copy while it runs, paid likewise.
+// A view or alias whose layout differs from its operand's is a copy with its own lifetime;
+// otherwise both share a storage. A storage and its views are therefore charged consecutively: each
+// covers the interval after the previous one's last use, with the bytes of its own layout. This is
+// exact if their layouts are equal. Otherwise it underestimates by the size of the copies; how much
+// is missing depends on the layouts at the two ends of one edge. An operand that an op requires in
+// another layout is copied while the op runs, and charged the same way.
 //
-// A budget adds up what labels of variables take, and a copy is made by a pair. So in a problem
-// each copy that is worth it becomes a variable of its own beside the edge that makes it: which
-// layout is copied, and whether it is. It costs nothing, agrees with both ends, and takes the
-// copy's bytes. With all of them, the budget holds what peak() counts; without the small ones,
-// less.
+// A budget adds up usages of single variables, but a copy depends on a pair. So each copy that is
+// large enough becomes an additional variable beside its edge, whose labels say which layout is
+// copied, if any. Such a variable costs nothing, must agree with both ends, and uses the copy's
+// bytes. With all of them the budget equals peak(); if small ones are omitted, it is a lower bound.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -33,62 +31,62 @@
 
 namespace shw {
 
-// Which copies a budget counts: those that may take so many bytes, and are there at one of the
-// points.
+// Which copies a budget counts: copies of at least `from_bytes` that are live at one of the points
+// `at`.
 struct CountedCopies {
   double from_bytes = HUGE_VAL;  // none
-  std::vector<uint8_t> at;       // by point; empty: at any
+  std::vector<uint8_t> at;       // by point; empty: all points
 };
 
 struct MemoryPeak {
   double bytes = 0;
-  NodeId at;  // the first node where it is reached
+  NodeId at;  // the first node with the peak
 };
 
-// What a rank holds memory for.
+// What a rank uses memory for.
 enum class MemoryKind : uint8_t {
   kParameter,
-  kOptimizer,   // state of it
-  kGradient,    // that is returned
+  kOptimizer,   // its state
+  kGradient,    // returned to the caller
   kInput,       // buffers, batches, tangents, seeds
-  kResult,      // what else is returned
-  kActivation,  // made by the forward half, read by the backward half
-  kTemporary    // all else: made and read within a half
+  kResult,      // other returned values
+  kActivation,  // made by the forward pass, read by the backward pass
+  kTemporary    // made and read within one pass
 };
 std::string_view to_string(MemoryKind kind);  // "parameters", "optimizer_state", "gradients", …
 
 struct MemoryPart {
   MemoryKind kind;
-  NodeId of;  // the node that makes it; of a gradient or an update, the input that it is for
+  NodeId of;  // the node that makes it; for a gradient or an update, the input that it belongs to
   double bytes;
 };
 
 class MemoryModel {
  public:
   // Graph and strategies must outlive it. `optimizer_factor`: bytes of optimizer state per byte of
-  // parameter, there for the whole step. Adam: 2 where parameters are f32; 6 where they are bf16
-  // and the optimizer keeps f32 copies beside its moments.
+  // parameter, live for the whole step. Adam: 2 for f32 parameters, 6 for bf16 parameters if the
+  // optimizer keeps f32 copies beside its moments.
   static MemoryModel of(const Graph& graph, const Mesh& mesh, const Strategies& strategies,
                         double optimizer_factor);
 
   struct Use {
-    NodeId node;            // whose strategy decides
+    NodeId node;            // its strategy determines the bytes
     uint32_t first, end;    // at the nodes first, …, end − 1
-    uint32_t table;         // of bytes(): by strategy
-    bool returned = false;  // written into memory that the caller holds
+    uint32_t table;         // index of bytes(), by strategy
+    bool returned = false;  // written into memory of the caller
   };
-  // Adds a budget with these uses, and with copies as variables behind those of the nodes. Returns
-  // its index.
+  // Adds a budget with these uses; copies become variables after those of the nodes. Returns its
+  // index.
   uint32_t add_budget(double limit_bytes, const CountedCopies& copies,
                       solver::PlacementProblem& problem) const;
 
-  // Of a choice of one strategy per node.
+  // For a choice of one strategy per node.
   MemoryPeak peak(std::span<const uint32_t> choice) const;
   std::vector<double> bytes_at_points(std::span<const uint32_t> choice) const;
-  // What the bytes at a point are of: they add up to bytes_at_points() there.
+  // The breakdown of bytes_at_points() at one point.
   std::vector<MemoryPart> parts(const Graph& graph, std::span<const uint32_t> choice,
                                 NodeId at) const;
-  // What no choice goes below: every storage at its smallest, at every point; without copies.
+  // A lower bound for every choice: each storage at its smallest, without copies.
   MemoryPeak floor() const;
 
   uint32_t num_points() const { return num_points_; }
@@ -97,13 +95,14 @@ class MemoryModel {
 
  private:
   class Builder;
-  // If `reader` asks for its operand in another layout than `of` has, one of them takes more.
+  // Extra memory if `reader` requires its operand in another layout than `of` has.
   struct Copy {
     NodeId reader, of;
-    uint32_t operand, result;  // of the reader; of what is read
-    bool reader_pays;          // for its copy; else `of` does, for what is copied
+    uint32_t operand, result;  // of the reader; of the node read
+    bool charged_to_reader;    // charged with the reader's copy; otherwise `of` is, with what is
+                               // copied
     uint32_t first, end;
-    uint32_t table;  // by the payer's strategy
+    uint32_t table;  // by strategy of the node that is charged
   };
   class CopyVariables;
   void add_copies(uint32_t budget, const CountedCopies& counted,
@@ -113,7 +112,7 @@ class MemoryModel {
            strategies_->result_layout(c.of, c.result, choice[c.of.v]);
   }
   double copied_bytes(const Copy& c, std::span<const uint32_t> choice) const {
-    return tables_[c.table][choice[c.reader_pays ? c.reader.v : c.of.v]];
+    return tables_[c.table][choice[c.charged_to_reader ? c.reader.v : c.of.v]];
   }
 
   const Strategies* strategies_ = nullptr;

@@ -1,4 +1,4 @@
-// Copies as variables of a placement problem: memory.h says why.
+// Copies as variables of the placement problem (see memory.h).
 #include <algorithm>
 
 #include "placement/memory.h"
@@ -7,9 +7,9 @@ namespace shw {
 namespace {
 
 constexpr uint32_t kSmall = UINT32_MAX;
-constexpr uint32_t kLong = 20;  // one part in so many of the program
+constexpr uint32_t kLong = 20;  // "long-lived": at least a twentieth of the program
 
-// The layouts of a list that take many bytes, numbered; of each entry its number, or kSmall.
+// Numbers the large layouts of a list; each entry has its number, or kSmall.
 struct LargeLayouts {
   LargeLayouts(std::span<const LayoutId> list, std::span<const double> bytes, double from) {
     for (size_t s = 0; s < list.size(); ++s) {
@@ -26,13 +26,13 @@ struct LargeLayouts {
   }
   std::vector<LayoutId> ids;
   std::vector<double> takes;
-  std::vector<uint32_t> number;  // by strategy of the payer
+  std::vector<uint32_t> number;  // by strategy of the node that is charged
 };
 
 }  // namespace
 
-// The labels of one copy: of each large layout of the payer's "the other end lies so too" and "it
-// does not", and one for all small ones.
+// The labels of one copy: for each large layout of the charged node, "the other end has the same
+// layout" and "it has another"; and one label for all small layouts.
 class MemoryModel::CopyVariables {
  public:
   CopyVariables(const MemoryModel& model, uint32_t budget, double from,
@@ -44,11 +44,12 @@ class MemoryModel::CopyVariables {
     const LayoutPool& pool = strategies.pool();
     const auto wanted = pool.list(strategies.of(c.reader).operands[c.operand]);
     const auto held = pool.list(strategies.of(c.of).results[c.result]);
-    const LargeLayouts large(c.reader_pays ? wanted : held, model_.tables_[c.table], from_of(c));
+    const LargeLayouts large(c.charged_to_reader ? wanted : held, model_.tables_[c.table],
+                             from_of(c));
     if (large.ids.empty()) return;
     if (is_same_edge(c)) return use(c, large);
     last_ = c;
-    const auto others = c.reader_pays ? held : wanted;
+    const auto others = c.charged_to_reader ? held : wanted;
     const size_t labels = 2 * large.ids.size() + 1;
     variable_ = problem_.add_variable(std::vector<double>(labels, 0.0));
 
@@ -64,19 +65,19 @@ class MemoryModel::CopyVariables {
     for (size_t s = 0; s < others.size(); ++s)
       for (size_t t = 0; t < large.ids.size(); ++t)
         other[s * labels + 2 * t + (others[s] != large.ids[t])] = solver::kForbidden;
-    join(c.reader_pays ? c.reader : c.of, large.number.size(), labels, payer);
-    join(c.reader_pays ? c.of : c.reader, others.size(), labels, other);
+    join(c.charged_to_reader ? c.reader : c.of, large.number.size(), labels, payer);
+    join(c.charged_to_reader ? c.of : c.reader, others.size(), labels, other);
     use(c, large);
   }
 
  private:
-  // Many that live long may be there at once.
+  // Long-lived copies have a lower threshold, because many may be live at once.
   double from_of(const Copy& c) const {
     return (c.end - c.first) * kLong > model_.num_points_ ? from_ / kLong : from_;
   }
   bool is_same_edge(const Copy& c) const {
     return last_ && last_->reader == c.reader && last_->operand == c.operand &&
-           last_->reader_pays == c.reader_pays;
+           last_->charged_to_reader == c.charged_to_reader;
   }
   void join(NodeId node, size_t rows, size_t labels, std::span<const double> costs) {
     problem_.add_edge(

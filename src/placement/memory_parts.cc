@@ -1,4 +1,4 @@
-// What the bytes at one point of a step are of.
+// The breakdown of the bytes at one point of a step.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +8,7 @@
 namespace shw {
 namespace {
 
-// What the graph says of a node's storage; the uses say how much it is, and when.
+// Classifies a node's storage by the graph; the uses say how large it is and when it is live.
 class Kinds {
  public:
   explicit Kinds(const Graph& graph)
@@ -45,7 +45,7 @@ class Kinds {
     return graph_.op(n) != OpKind::kInput && op_def(graph_.op(n)).is_view;
   }
 
-  // Read by the backward half, itself or what shows it.
+  // Marks what the backward pass reads, directly or through views.
   void find_saved(NodeId reader) {
     const bool backward = graph_.meta(reader).phase == Phase::kBackward;
     for (NodeId operand : graph_.operands(reader)) {
@@ -54,7 +54,7 @@ class Kinds {
     }
   }
 
-  // An output, and what it shows; of several, the first has it.
+  // Marks an output and what it views; the first of several outputs owns it.
   void find_returned(size_t output) {
     NodeId n = graph_.outputs()[output].node;
     while (n.valid() && output_[n.v] < 0) {
@@ -111,7 +111,7 @@ std::vector<MemoryPart> MemoryModel::parts(const Graph& graph, std::span<const u
   }
   for (const Copy& c : copies_) {
     if (at.v < c.first || at.v >= c.end || !is_copied(c, choice)) continue;
-    const Kinds::Kind what = kinds.of_other(c.reader_pays ? c.reader : c.of);
+    const Kinds::Kind what = kinds.of_other(c.charged_to_reader ? c.reader : c.of);
     add(what.kind, what.of, copied_bytes(c, choice));
   }
   return parts;

@@ -14,7 +14,7 @@ struct Edge {
   size_t operand = 0;
 };
 
-// The place of the only operand that is given; -1: there is none, or there are several.
+// The index of the only operand; -1: there is none, or there are several.
 int only_operand(const Graph& graph, NodeId n) {
   int only = -1;
   const auto operands = graph.operands(n);
@@ -26,11 +26,11 @@ int only_operand(const Graph& graph, NodeId n) {
   return only;
 }
 
-// A collective that runs beside compute: the edge that is discounted, when it may run, and the size
-// of its value, by which it shares compute with another.
+// A collective that overlaps compute: the discounted edge, when it may run, and the size of its
+// value, which determines its share of the compute.
 struct Transfer {
   Edge edge;
-  uint32_t position;  // gather: of its use; reduction: of the node that makes the gradient
+  uint32_t position;  // gather: of its use; reduction: of the node that computes the gradient
   double bytes, hidden_us = 0;
 };
 
@@ -48,8 +48,9 @@ class Bounded {
   }
 
   EdgeDiscounts run(std::span<const double> least_compute_us, double share) {
-    // Every node's compute goes to the next gather and the last reduction, by their sizes.
-    size_t gather = 0, reduction = 0;  // the first at or behind i
+    // The compute of every node is shared by the next gather and the last reduction, in proportion
+    // to their sizes.
+    size_t gather = 0, reduction = 0;  // the first at or after i
     for (uint32_t i = 0; i < graph_.num_nodes(); ++i) {
       while (gather < gathers_.size() && gathers_[gather].position <= i) ++gather;
       while (reduction < reductions_.size() && reductions_[reduction].position < i) ++reduction;
@@ -72,8 +73,8 @@ class Bounded {
  private:
   cost::ValueMeta value(const Edge& e) const { return edge_value(graph_, e.consumer, e.operand); }
 
-  // One edge a use: were all edges between a parameter and its use discounted, two collectives on
-  // the way could hide behind the same compute.
+  // One edge per use: if all edges between a parameter and its use were discounted, two collectives
+  // could hide behind the same compute.
   void find_gathers() {
     for (uint32_t i = 0; i < graph_.num_nodes(); ++i) {
       if (from_parameters_[i]) {
@@ -89,8 +90,8 @@ class Bounded {
     }
   }
 
-  // Where a value that has another order in memory (a transpose) is of this use only, the edge
-  // before it: there a gather needs no copies.
+  // If a view with another memory order (a transpose) serves only this use, the edge above it: a
+  // gather needs no copies there.
   Edge above_views(Edge e) const {
     for (;;) {
       const NodeId from = graph_.operands(e.consumer)[e.operand];
@@ -101,8 +102,8 @@ class Bounded {
     }
   }
 
-  // One edge a gradient: between the node of several operands that makes it and the result, where
-  // it is smallest, may communicate, and has the order in memory that needs no copies.
+  // One edge per gradient, between the node that computes it and the result: the smallest value
+  // that may be communicated and whose memory order needs no copies.
   void find_reductions() {
     for (const OutputInfo& out : graph_.outputs()) {
       if (!is_parameter_gradient(graph_, out)) continue;
@@ -110,7 +111,7 @@ class Bounded {
       for (NodeId n = out.node; to_gradients_[n.v];) {
         const int k = only_operand(graph_, n);
         if (k < 0) break;
-        counts_[n.v] = false;  // it may be what waits for the reduction
+        counts_[n.v] = false;  // it may itself wait for the reduction
         chain.push_back({n, static_cast<size_t>(k)});
         n = graph_.operands(n)[static_cast<size_t>(k)];
       }
@@ -138,7 +139,7 @@ class Bounded {
   const std::vector<bool>& no_comm_;
   const UserTable users_;
   const std::vector<bool> from_parameters_, to_gradients_;
-  std::vector<bool> counts_;                    // whether a collective can run beside the node
+  std::vector<bool> counts_;                    // whether a collective can overlap the node
   std::vector<Transfer> gathers_, reductions_;  // by position
 };
 
@@ -159,7 +160,8 @@ Result<Overlap> overlap_from_name(std::string_view name) {
   if (name == "none") return Overlap::kNone;
   if (name == "prefetch") return Overlap::kPrefetch;
   if (name == "bounded") return Overlap::kBounded;
-  return invalid_argument("overlap '" + std::string(name) + "': want none, prefetch or bounded");
+  return invalid_argument("overlap '" + std::string(name) +
+                          "': expected none, prefetch or bounded");
 }
 
 std::string to_string(const OverlapOptions& options) {

@@ -1,7 +1,7 @@
-// Communication that hides behind compute: how much of an edge's price is charged.
+// Communication hidden behind compute: how much of an edge's price is charged.
 //
-// The problem stays one of unary and pairwise costs, so that its optimum stays exact: what may hide
-// behind an edge depends on the graph alone, never on what is chosen elsewhere.
+// The problem keeps its unary and pairwise form, so its optimum stays exact: how much an edge can
+// hide depends on the graph alone, never on other choices.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -18,19 +18,20 @@ namespace shw {
 
 enum class Overlap : uint8_t {
   kNone = 0,
-  // The reference's discount: communication of what is computed from parameters alone, and of what
-  // nothing but gradients is computed from, costs `scale` of its price (0: nothing), however long
-  // it takes.
+  // The reference planner's discount: communication of values that depend on parameters only, or
+  // that only gradients depend on, costs `scale` times its price (0: nothing), regardless of its
+  // duration.
   kPrefetch = 1,
-  // A parameter is gathered while the compute between its use and the use before runs, a gradient
-  // reduced while the compute up to the next gradient runs: that much is hidden, the rest charged.
+  // A parameter is gathered while the compute between the previous use of a parameter and its own
+  // use runs; a gradient is reduced while the compute up to the next gradient runs. That much is
+  // hidden, the rest is charged.
   kBounded = 2
 };
 
 struct OverlapOptions {
   Overlap kind = Overlap::kNone;
-  // kPrefetch: the share of prices that stays; kBounded: the share of compute that communication
-  // can run beside, 0: all of it.
+  // kPrefetch: the share of the price that remains; kBounded: the share of compute that can hide
+  // communication (0: all of it).
   double scale = 0;
   bool operator==(const OverlapOptions&) const = default;
 };
@@ -42,13 +43,14 @@ Status check(const OverlapOptions& options);
 struct EdgeDiscount {
   double scale = 1, hidden_us = 0;
   double charged(double us) const {
-    if (!(us > 0) || us == std::numeric_limits<double>::infinity()) return us;  // stays forbidden
+    if (!(us > 0) || us == std::numeric_limits<double>::infinity())
+      return us;  // forbidden stays forbidden
     return us * scale > hidden_us ? us * scale - hidden_us : 0;
   }
   bool operator==(const EdgeDiscount&) const = default;
 };
 
-// Discounts of edges, by consumer and operand; none for the edges that are not in it.
+// Discounts of edges by consumer and operand; other edges have none.
 class EdgeDiscounts {
  public:
   EdgeDiscount of(NodeId consumer, size_t operand) const {
@@ -64,16 +66,16 @@ class EdgeDiscounts {
   static uint64_t key(NodeId consumer, size_t operand) {
     return uint64_t{consumer.v} << 32 | static_cast<uint32_t>(operand);
   }
-  std::unordered_map<uint64_t, EdgeDiscount> discounts_;  // look-up only, never iterated
+  std::unordered_map<uint64_t, EdgeDiscount> discounts_;  // never iterated
 };
 
-// `least_compute_us`, by node: what it costs at least, whatever is chosen. `no_comm`, by node:
-// edges into it do not communicate. Both are asked for kBounded only.
+// `least_compute_us`, by node: a lower bound on its cost under any strategy. `no_comm`, by node:
+// edges into it do not communicate. Both are used by kBounded only.
 EdgeDiscounts edge_discounts(const Graph& graph, const OverlapOptions& options,
                              std::span<const double> least_compute_us,
                              const std::vector<bool>& no_comm);
 
-// Computed from parameters alone; needed by nothing but gradients of parameters.
+// Nodes that depend on parameters only, or that only gradients of parameters depend on.
 std::vector<bool> parameter_derived(const Graph& graph);
 std::vector<bool> gradient_only(const Graph& graph);
 

@@ -28,7 +28,7 @@ bool take_prefix(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-// The names of every node: its own, and those of the inputs and outputs that it is.
+// The names of every node: its own, and those of the inputs and outputs it represents.
 std::vector<std::vector<std::string>> names_of(const Graph& graph) {
   std::vector<std::vector<std::string>> names(graph.num_nodes());
   for (uint32_t i = 0; i < graph.num_nodes(); ++i) names[i].push_back(graph.name(NodeId{i}));
@@ -83,8 +83,8 @@ std::vector<NodeId> NodePattern::nodes(const Graph& graph) const {
   return nodes;
 }
 
-// A * reads as R and is remembered: a placement begins with its letter, the second S of SS with
-// none of its own.
+// A * is parsed as R and its mesh dim recorded. Each placement starts with its letter; the second S
+// of SS does not start one.
 Result<LayoutRule::Form> LayoutRule::parse_form(std::string_view text, int mesh_rank) {
   Form form;
   std::string plain(text);

@@ -1,14 +1,16 @@
-// What users say about where results lie, in two short texts: which nodes, and which layouts.
+// User constraints on layouts, as two short texts: a pattern that selects nodes, and a rule for
+// their layouts.
 //
-//   which      terms, joined by &, that must all hold:
+//   pattern    terms joined by &, all of which must match:
 //     NAME         a node, or an input or output by its full name ("param.wq", "input.0",
-//                  "output"); * and ? stand for anything, as in file names
-//     module:PATH  a node of a module with that path, or of a module inside it
-//     op:NAME      a node of that op
-//   layouts    one layout, or several separated by ; of which any will do. * is anything along that
-//              mesh dim: "S(0)*". An order is asked for where one is written: "S(0)S(0)|1,0"
+//                  "output"); * and ? match as in file names
+//     module:PATH  a node of the module with that path, or of a module inside it
+//     op:NAME      a node with that op
+//   layouts    one layout, or several alternatives separated by ; where * matches any placement on
+//              that mesh dim: "S(0)*". A shard order is required only if it is written:
+//              "S(0)S(0)|1,0"
 //     !LAYOUTS     none of these
-//     same         whatever it is, all nodes that match lie alike
+//     same         any layout, but the same for all matching nodes
 #pragma once
 #include <optional>
 #include <string>
@@ -20,14 +22,14 @@
 
 namespace shw {
 
-// * and ? stand for anything, as in file names.
+// * and ? match as in file names.
 bool glob_matches(const std::string& glob, const std::string& text);
 
 class NodePattern {
  public:
-  // INVALID_ARGUMENT: an empty term, an op that does not exist.
+  // INVALID_ARGUMENT: an empty term, or an unknown op.
   static Result<NodePattern> parse(std::string_view text);
-  // Nodes with one result that match, in the order of the graph.
+  // The matching nodes with one result, in graph order.
   std::vector<NodeId> nodes(const Graph& graph) const;
 
  private:
@@ -46,15 +48,15 @@ class LayoutRule {
   static LayoutRule exactly(const Layout& layout);
 
   bool is_same() const { return same_; }
-  // One layout is asked for, whole: the node is pinned.
+  // Requires exactly one layout: the node is pinned.
   bool is_exact() const;
-  bool allows(const Layout& layout) const;  // of `same`: all
+  bool allows(const Layout& layout) const;  // `same`: true for all
   std::string text(int mesh_rank) const;
 
  private:
   struct Form {
     Layout layout;
-    uint32_t anything = 0;  // mesh dims written *
+    uint32_t anything = 0;  // mesh dims written as *
     bool ordered = false;
     std::string written{};
     bool matches(const Layout& l) const;
@@ -64,7 +66,7 @@ class LayoutRule {
   bool forbids_ = false, same_ = false;
 };
 
-// One such statement; `text` is how users know it: "PATTERN=LAYOUTS".
+// One such constraint; `text` is what the user wrote: "PATTERN=LAYOUTS".
 struct Pin {
   std::string text;
   NodePattern nodes;

@@ -13,13 +13,14 @@ namespace {
 
 double tensor_bytes(const TensorType& t) { return static_cast<double>(t.bytes()); }
 
-// A price from the tables: slices, and what breaks ties among routes, are nothing to the planner.
+// A price from the route tables, without slices and tie-breaking terms, which are free to the
+// planner.
 double by_route(double us, double copy_us) {
   constexpr double kNothingUs = 1e-6;
   return us < kNothingUs ? 0 : us + copy_us;
 }
 
-// The different layouts of a list, and which of them each of the list is.
+// The distinct layouts of a list, and the index of each entry among them.
 struct DistinctLayouts {
   DistinctLayouts(const LayoutPool& pool, LayoutListId list) {
     std::unordered_map<uint32_t, uint32_t> seen;
@@ -32,8 +33,8 @@ struct DistinctLayouts {
       of.push_back(it->second);
     }
   }
-  // Of a layout among those of the list; none: their number.
-  size_t place(LayoutId id) const {
+  // The index of a layout among the distinct ones; their number if it is not in the list.
+  size_t position_of(LayoutId id) const {
     return static_cast<size_t>(std::find(ids.begin(), ids.end(), id) - ids.begin());
   }
   std::vector<LayoutId> ids;
@@ -87,7 +88,7 @@ Result<double> Pricer::opaque_cost(NodeId n, uint32_t strategy) const {
   const double flops = op_def(graph_.op(n)).flops(args, results);
   if (flops == 0 || rules_ == cost::PriceRules::kCompat) return 0.0;
   double bytes = 0;
-  std::optional<Dtype> arithmetic;  // of the first tensor that is not of integers
+  std::optional<Dtype> arithmetic;  // of the first non-integer tensor
   const auto add = [&](const OptionalType& t, const Layout& layout) {
     bytes += tensor_bytes(row_major(t->dtype, local_shape(t->shape, layout, mesh)));
     if (!arithmetic && is_floating(t->dtype)) arithmetic = t->dtype;
@@ -156,13 +157,13 @@ uint32_t Pricer::edge_matrix(NodeId consumer, size_t operand, bool no_comm,
     prices(i, row);
     if (discount != EdgeDiscount{})
       for (double& c : row) c = discount.charged(c);
-    const size_t same = columns.place(rows.ids[i]);
+    const size_t same = columns.position_of(rows.ids[i]);
     const double stays = same < row.size() ? row[same] : 0;
     for (double& c : row)
       c = no_comm && c > 0 ? solver::kForbidden : times * (c + cost::kTransitionUs);
     if (same < row.size()) row[same] = no_comm && stays > 0 ? solver::kForbidden : times * stays;
   };
-  // A row is worked out once, and written for each strategy that has it.
+  // A row is computed once and written for every strategy with that layout.
   const Groups strategies(rows.of, rows.layouts.size());
   const size_t width = columns.of.size();
   const std::span<double> out =
@@ -172,7 +173,7 @@ uint32_t Pricer::edge_matrix(NodeId consumer, size_t operand, bool no_comm,
     return [&, row = std::vector<double>(columns.layouts.size())](size_t i) mutable {
       const std::span<const uint32_t> same = strategies.of(i);
       double* const first = out.data() + same[0] * width;
-      if (row.size() == width) {  // every strategy has a layout of its own
+      if (row.size() == width) {  // every strategy has its own layout
         charge(i, {first, width});
       } else {
         charge(i, row);
@@ -197,7 +198,8 @@ double Pricer::redistribution_us(NodeId consumer, size_t operand, const Layout& 
   return weight(consumer) * discounts_.of(consumer, operand).charged(us);
 }
 
-// Of all pairs of two lists, row by row, without what a change costs as such. Until the next call.
+// Prices of all pairs of two lists, row by row, without the fixed cost of a change. Valid until the
+// next call.
 Pricer::RowPrices Pricer::row_prices(const TensorType& type, const cost::ValueMeta& value,
                                      std::span<const Layout> from, std::span<const Layout> to) {
   if (!has_routes_) {
@@ -224,7 +226,7 @@ Pricer::RowPrices Pricer::row_prices(const TensorType& type, const cost::ValueMe
   };
 }
 
-// What a move costs more where the value does not lie row-major: it is copied before.
+// The additional price of a move if the value is not row-major and must be copied first.
 double Pricer::copy_us(const TensorType& type, const cost::ValueMeta& value,
                        const Layout& from) const {
   return value.contiguous ? 0 : roofline_.rw_us(2 * tensor_bytes(type) / num_pieces(from));

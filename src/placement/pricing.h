@@ -1,9 +1,8 @@
-// What strategies and layout changes cost, in µs; everything is priced once per distinct question.
+// The costs of strategies and layout changes in µs; each distinct question is computed once.
 //
-// A node: the roofline of one rank's work, from the local types of its operands (planner.md 4.1).
-// An edge: the redistribution from the layout in which the producer leaves a value to the one in
-// which the consumer wants it, less what hides behind compute (overlap.h), plus 1 if they differ
-// (planner.md 3.2, 4.3).
+// A node costs the roofline of one rank's work, given the local types of its operands (planner.md
+// 4.1). An edge costs the redistribution from the producer's layout to the consumer's, minus what
+// compute hides (overlap.h), plus 1 if the two differ (planner.md 3.2, 4.3).
 #pragma once
 #include <functional>
 #include <map>
@@ -23,16 +22,16 @@
 
 namespace shw {
 
-// What is redistributed on an edge: bytes of the whole value, and whether its strides are
-// row-major. The result of an einsum counts as row-major whatever the graph recorded (planner.md 9
+// What is redistributed on an edge: the bytes of the whole value, and whether its strides are
+// row-major. The result of an einsum counts as row-major whatever the graph records (planner.md 9
 // E1).
 cost::ValueMeta edge_value(const Graph& graph, NodeId consumer, size_t operand);
 
 class Pricer {
  public:
-  // With `routes`, changes of layout cost what lowering makes of them (lowering/redistribute.h);
-  // without, what the reference's prices say, which go mesh dim by mesh dim and know no shard
-  // order. Large matrices are written by as many threads at most.
+  // With `routes`, layout changes cost what lowering generates for them (lowering/redistribute.h).
+  // Without, they have the reference planner's prices, which treat mesh dims one by one and ignore
+  // shard orders. At most `threads` threads fill large matrices.
   Pricer(const Graph& graph, const Strategies& strategies, const cost::CollectiveModel& collectives,
          cost::PriceRules rules, RoutePrices routes = {}, uint32_t threads = 1)
       : graph_(graph),
@@ -44,23 +43,23 @@ class Pricer {
         has_routes_(routes.of_pairs != nullptr),
         routes_(graph, strategies, std::move(routes)) {}
 
-  // How often each node runs (ops/entries.h): costs of it, and of the edges that it consumes, are
-  // so much higher. Before anything is priced; without, everything runs once.
+  // How often each node runs (ops/entries.h): scales its cost and the cost of its incoming edges.
+  // Call it before anything is priced; by default everything runs once.
   void set_weights(std::vector<double> weights) { weights_ = std::move(weights); }
   double weight(NodeId n) const { return weights_.empty() ? 1 : weights_[n.v]; }
 
   // Compute cost of every strategy of `n`.
   Result<std::span<const double>> node_costs(NodeId n);
-  // The matrix of an operand's edge in `problem`: rows the producer's strategies, columns
-  // `consumer`'s. With `no_comm`, entries that communicate are forbidden.
+  // The matrix of an operand's edge in `problem`: a row per strategy of the producer, a column per
+  // strategy of `consumer`. With `no_comm`, entries that communicate are forbidden.
   uint32_t edge_matrix(NodeId consumer, size_t operand, bool no_comm,
                        solver::PlacementProblem& problem);
   double redistribution_us(NodeId consumer, size_t operand, const Layout& from, const Layout& to);
-  // What a change of layout costs as such.
+  // The fixed cost of any layout change.
   double transition_us(NodeId consumer, const Layout& from, const Layout& to) const {
     return weight(consumer) * cost::transition_us(from, to);
   }
-  // From here on, edges are charged less by these; before any edge is priced.
+  // From now on, edges are discounted by these; call it before any edge is priced.
   void set_discounts(EdgeDiscounts discounts) { discounts_ = std::move(discounts); }
 
   cost::PriceRules rules() const { return rules_; }
@@ -69,7 +68,7 @@ class Pricer {
   struct EdgeKey {
     uint32_t from, to;
     double bytes;
-    uint64_t shape;  // 0 where it plays no part
+    uint64_t shape;  // 0 if irrelevant
     bool contiguous, no_comm;
     EdgeDiscount discount;
     double weight;
@@ -99,7 +98,8 @@ class Pricer {
   std::map<std::pair<uint32_t, double>, std::vector<double>>
       node_costs_;  // by StrategySetId, weight
   std::unordered_map<EdgeKey, uint32_t, EdgeKeyHash> matrices_;
-  std::vector<double> pair_us_;  // scratch without routes: megabytes, a hundred times
+  std::vector<double>
+      pair_us_;  // scratch when there are no routes: megabytes, reused a hundred times
 };
 
 }  // namespace shw

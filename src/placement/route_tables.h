@@ -1,8 +1,8 @@
-// The prices of the moves by which lowering changes layouts, for all pairs that a graph's edges can
+// Prices of the routes by which lowering changes layouts, for all pairs that edges of the graph can
 // ask for.
 //
-// One table serves all edges of one type of value: it is large, and kept until another type is
-// asked about. So ask type by type.
+// One table serves all edges of one type of value. It is large and is kept until another type is
+// requested, so price the edges type by type.
 #pragma once
 #include <functional>
 #include <memory>
@@ -17,14 +17,14 @@
 
 namespace shw {
 
-// Asked of lowering, which comes after.
+// Supplied by the compiler from lowering, which this layer may not include.
 struct RoutePrices {
-  // µs of the moves from each layout to each other one, shard orders included:
-  // out[i · to.size() + j] is from[i] → to[j]. Infinite where lowering knows no way.
+  // µs of the moves from each layout to each other, including shard orders: out[i · to.size() + j]
+  // is the price of from[i] → to[j]. Infinite: lowering has no route.
   std::function<void(const Dims& shape, int64_t element_bytes, std::span<const Layout> from,
                      std::span<const Layout> to, std::span<double> out)>
       of_pairs;
-  // What of_pairs() will be asked about, before it is.
+  // Announces what of_pairs() will be asked for.
   std::function<void(std::span<const ValueLayouts>)> prepare;
 };
 
@@ -33,15 +33,14 @@ class RouteTables {
   // Graph and strategies must outlive it.
   RouteTables(const Graph& graph, const Strategies& strategies, RoutePrices prices);
 
-  // Makes the table of a type, if it is not the one at hand.
+  // Builds the table of a type, unless it is the current one.
   void turn_to(const TensorType& type);
-  // In that table: where a layout stands among those asked for, and the prices from one to each of
-  // them.
+  // In the current table: the column of a layout, and the prices from one layout to all columns.
   uint32_t column(const Layout& to) const { return columns_.at(to); }
   const double* row(const Layout& from) const {
     return us_.get() + size_t{rows_.at(from)} * columns_.size();
   }
-  // One pair, whether or not the graph asks for it.
+  // The price of one pair, even if the graph does not ask for it.
   double price(const TensorType& type, const Layout& from, const Layout& to) const;
 
  private:
@@ -56,9 +55,9 @@ class RouteTables {
   struct TypeKeyHash {
     size_t operator()(const TypeKey& k) const;
   };
-  // Look-up only, as all maps here.
+  // Maps here are for look-up only.
   using Places = std::unordered_map<Layout, uint32_t, LayoutHash>;
-  struct Lists {  // in which the values of a type are made, and asked for
+  struct Lists {  // in which the values of a type are produced and requested
     std::vector<LayoutListId> from, to;
   };
   void find_types();
@@ -68,7 +67,7 @@ class RouteTables {
   const Strategies& strategies_;
   RoutePrices prices_;
   std::unordered_map<TypeKey, Lists, TypeKeyHash> types_;
-  // The table of the type that was asked about last.
+  // The table of the current type.
   std::optional<TypeKey> key_;
   Places rows_, columns_;
   std::unique_ptr<double[]> us_;

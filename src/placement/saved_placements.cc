@@ -11,14 +11,14 @@ namespace shw {
 namespace {
 
 using Kind = JsonValue::Kind;
-using Layouts = std::vector<std::optional<Layout>>;  // nullopt: no tensor there
+using Layouts = std::vector<std::optional<Layout>>;  // nullopt: no tensor
 
-// The member of an object, which must be of that kind.
+// The member of an object, which must have that type.
 Result<const JsonValue*> member(const JsonValue& object, std::string_view key, Kind kind,
                                 const std::string& where) {
   const JsonValue* value = object.find(key);
   if (value == nullptr || value->kind != kind)
-    return invalid_argument("placements: " + where + " wants \"" + std::string(key) + "\", " +
+    return invalid_argument("placements: " + where + " needs \"" + std::string(key) + "\", " +
                             (kind == Kind::kString   ? "a string"
                              : kind == Kind::kNumber ? "a number"
                              : kind == Kind::kArray  ? "an array"
@@ -37,7 +37,7 @@ Status check_mesh(const JsonValue& root, const Mesh& mesh) {
            shape->items[m].number == static_cast<double>(mesh.size(static_cast<int>(m))) &&
            names->items[m].string == mesh.name(static_cast<int>(m));
   if (same) return {};
-  return invalid_argument("placements: they are of another mesh than " + mesh.to_string());
+  return invalid_argument("placements: the file is for another mesh than " + mesh.to_string());
 }
 
 class Reader {
@@ -77,7 +77,8 @@ class Reader {
       return invalid_argument("placements: there is no node '" + name +
                               "' (names are those after the rewrites)");
     if (it->second.empty())
-      return invalid_argument("placements: node '" + name + "' stands there once too often");
+      return invalid_argument("placements: node '" + name +
+                              "' occurs more often in the file than in the graph");
     const NodeId n = it->second.back();
     it->second.pop_back();
     return n;
@@ -120,17 +121,18 @@ class Reader {
     for (uint32_t s = 0; s < set.count; ++s)
       out.allowed.push_back(has(set.results, s, results) && has(set.operands, s, operands));
     if (std::find(out.allowed.begin(), out.allowed.end(), true) != out.allowed.end()) return out;
-    return at_origin(invalid_argument("placements: " + graph_.name(n) +
-                                      " has no strategy with these layouts; one that it has is " +
-                                      strategy_text(strategies_, n, 0, mesh_.rank())),
-                     graph_, n);
+    return at_origin(
+        invalid_argument("placements: " + graph_.name(n) +
+                         " has no strategy with these layouts; one of its strategies is " +
+                         strategy_text(strategies_, n, 0, mesh_.rank())),
+        graph_, n);
   }
 
   const Graph& graph_;
   const Mesh& mesh_;
   const Strategies& strategies_;
   const bool any_order_;
-  std::unordered_map<std::string, std::vector<NodeId>> by_name_;  // the last first
+  std::unordered_map<std::string, std::vector<NodeId>> by_name_;  // in reverse order
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Placements from a file (plan/placements.h says how it looks): each node that the file names is
-// left the strategy with exactly these layouts, the others are free.
+// Placements from a file (format: plan/placements.h): each node in the file may use only the
+// strategy with exactly these layouts; other nodes are free.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -10,10 +10,10 @@ namespace shw {
 
 inline constexpr size_t kMaxPlacementsText = 64 << 20;
 
-// INVALID_ARGUMENT: not such a file; of another mesh; a node that is not there; layouts that no
-// strategy of the node has. FAILED_PRECONDITION: of another version. Nodes with the same name are
-// meant in the order in which they stand. `any_order`: shard orders are none of the strategies' and
-// chosen after the solve, so those in the file do not count.
+// INVALID_ARGUMENT: not such a file, for another mesh, an unknown node, or layouts that no strategy
+// of the node has. FAILED_PRECONDITION: another version. Nodes of equal name correspond in order.
+// `any_order`: strategies have no shard orders, which are chosen after the solve; those in the file
+// are ignored.
 Result<std::vector<AllowedLabels>> read_placements(std::string_view json, const Graph& graph,
                                                    const Mesh& mesh, const Strategies& strategies,
                                                    bool any_order = false);

@@ -1,6 +1,6 @@
-// biased_linear_to_einsum: what view_mm_to_einsum leaves of linear layers with a bias, and of
-// layers that store their weight the other way round, so that batch and sequence can be sharded
-// apart there too. The reference has no such pass: this one runs under `full` rules alone.
+// biased_linear_to_einsum: handles the linear layers that view_mm_to_einsum leaves, namely those
+// with a bias or a transposed weight, so that batch and sequence can be sharded independently there
+// too. The reference planner has no such pass; it runs under `full` rules only.
 //
 //   %v = view(%x, size=[b·s, k])                           (x: [b, s, k], w: [k, n])
 //   %m = mm(%v, %w)                            ⇒   %einsum = einsum(%x, %w, "abk,kn->abn")
@@ -49,14 +49,14 @@ class Rewriter {
                      std::move(meta));
   }
 
-  // The one node that uses `n`, which is no output.
+  // The only node that uses `n`, unless it is an output.
   NodeId only_user(NodeId n) const {
     return uses_[n] == 1 && !uses_.is_output(n) ? users_.users(n)[0] : kNoNode;
   }
 
   static bool is_one(const Attrs& attrs, AttrKey key) { return attrs.get_number(key, 1) == 1; }
 
-  // A sum of a bias and a product: which operands they are.
+  // A sum of a bias and a product, and which operand is which.
   struct Biased {
     NodeId bias, x, weight, product;
   };
@@ -83,7 +83,8 @@ class Rewriter {
     if (out.size() < 3 || out.back() != g_.type(b->weight).shape[1] ||
         !std::ranges::equal(batch_of(out), batch_of(in)))
       return false;
-    if (bias.size() > 1 && (bias.size() > 2 || bias[0] != 1)) return false;  // not one a column
+    if (bias.size() > 1 && (bias.size() > 2 || bias[0] != 1))
+      return false;  // not one value per column
     const std::string batch = batch_letters(in.size() - 1);
     const NodeId product =
         add_einsum(b->product, b->x, b->weight, batch + "k,kn->" + batch + "n",
@@ -109,7 +110,7 @@ class Rewriter {
     return true;
   }
 
-  // With keepdim, a view brings the dim of size 1 back.
+  // With keepdim, a view restores the dim of size 1.
   bool bias_gradient(NodeId n) {
     if (g_.op(n) != OpKind::kSum) return false;
     const NodeId x = unflattened(g_, g_.operands(n)[0]);

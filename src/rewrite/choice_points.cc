@@ -1,4 +1,4 @@
-// choice_points: one alias behind each value that several nodes use, and one before each output.
+// choice_points: inserts an alias after each value with several users, and before each output.
 //
 //   %a = mm(%x, %w)                  %a = mm(%x, %w)
 //   %b = relu(%a)                    %alias_default = alias(%a)
@@ -7,11 +7,12 @@
 //                                    %alias_default_1 = alias(%c)
 //                                    return output.0 = %alias_default_1
 //
-// An alias is where the planner chooses one layout for all that follows; it is never partial, so
-// values with several uses and outputs are reduced once. Exactly the reference's insertion: first
-// the values with two users or more (all outputs count as one user), numbered in graph order, each
-// alias right before the first user; then the outputs, numbered in output order, each alias right
-// behind the value, or behind the alias that the first step gave it. Tuples get none.
+// At an alias the planner chooses one layout for all users. An alias is never partial, so values
+// with several users and outputs are reduced only once. The insertion equals the reference
+// planner's: first the values with at least two users (all outputs count as one user), numbered in
+// graph order, each alias directly before the first user; then the outputs, numbered in output
+// order, each alias directly after the value or after its alias from the first step. Tuples get
+// none.
 #include "rewrite/pass.h"
 #include "rewrite/rebuild.h"
 

@@ -1,13 +1,12 @@
-// clean_up: dead code goes, then nodes that change nothing, then what that left dead.
+// clean_up: removes dead code, then no-op nodes, then what became dead.
 //
 //   %a = clone(%x) : f32[4]
 //   %b = add(%a, %x) : f32[4]      ⇒      %b = add(%x, %x) : f32[4]
 //
-// A node changes nothing when its type (strides included) is its operand's and it is an alias, a
-// clone, a view, a cast of convert_element_type or a power of one. It stays where the program's
-// output would then share memory with an input or with another output, which the caller could see.
-// The rule is the reference's (no-op removal of its compiler); dtype_cast is opaque to it and
-// stays.
+// A node is a no-op if it is an alias, a clone, a view, a convert_element_type or a power of one,
+// and its type (including strides) equals its operand's. It is kept if an output would otherwise
+// share memory with an input or with another output, which callers could observe. The rule is the
+// reference planner's (its compiler's no-op removal); dtype_cast is opaque to that and is kept.
 #include "ops/op_def.h"
 #include "rewrite/pass.h"
 #include "rewrite/rebuild.h"
@@ -15,8 +14,8 @@
 namespace shw {
 namespace {
 
-// For each value the node whose memory it shares in the framework (views share their operand's),
-// and whether a conjugation is still to be carried out on it.
+// For each value, the node whose memory it shares in the framework (views share their operand's),
+// and whether it is lazily conjugated.
 class Storage {
  public:
   explicit Storage(const Graph& g)

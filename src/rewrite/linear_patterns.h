@@ -1,5 +1,5 @@
-// Pieces of the patterns that matrix products make in graphs of linear layers: what the passes that
-// look for them share.
+// Building blocks of the patterns that linear layers form in a graph, shared by the passes that
+// match them.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -20,8 +20,7 @@ inline std::string batch_letters(size_t count) {
   return s;
 }
 
-// [*batch, last] flattened to [prod(batch), last]: the value before; kNoNode if `view` is no such
-// view.
+// If `view` flattens [*batch, last] to [prod(batch), last], the value before it; otherwise kNoNode.
 inline NodeId unflattened(const Graph& g, NodeId view) {
   if (!view.valid() || g.op(view) != OpKind::kView) return kNoNode;
   const NodeId x = g.operands(view)[0];
@@ -37,8 +36,8 @@ inline bool is_transpose(const Graph& g, NodeId n) {
          g.attrs(n).get_ints(AttrKey::kDims) == std::vector<int64_t>{1, 0};
 }
 
-// The metadata of the last node of a pattern, but sequence number, recompute tag and checkpoint
-// region of its product, so that forward and backward stay paired.
+// The metadata of the pattern's last node, but with the sequence number, recompute tag and
+// checkpoint region of its product, so that forward and backward stay paired.
 inline NodeMeta joined_meta(const Graph& g, NodeId product, NodeId last) {
   NodeMeta meta = g.meta(last);
   meta.sequence_nr = g.meta(product).sequence_nr;

@@ -16,7 +16,7 @@ Result<Graph> run_pass(const GraphPass& pass, Graph graph, std::vector<PassStats
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (stats != nullptr)
     stats->push_back({pass.name, next.changes, graph.num_nodes(), next.graph.num_nodes(), seconds});
-  if (next.changes == 0) return graph;  // which was verified before
+  if (next.changes == 0) return graph;  // it was verified before
   for (uint32_t i = 0; i < next.graph.num_nodes(); ++i)
     SHW_CHECK(next.graph.origin(NodeId{i}).valid());
   if (const Status status = verify_graph(next.graph); !status.ok())

@@ -1,5 +1,5 @@
-// What a rewrite is, and the list that runs before the solve. A pass reads one graph and builds the
-// next; it is a function of the graph alone. One pass, one file.
+// Graph passes, and the list that runs before the solve. A pass reads one graph and builds the
+// next; it depends on nothing but that graph. One pass per file.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -17,7 +17,7 @@ struct Rewritten {
 };
 
 struct GraphPass {
-  std::string_view name;  // also of its text test
+  std::string_view name;  // also names its text test
   std::string_view summary;
   Result<Rewritten> (*run)(const Graph&);
 };
@@ -37,12 +37,12 @@ struct PassStats {
 
 struct RewriteOptions {
   bool einsum = true;          // view_mm_to_einsum
-  bool biased_einsum = false;  // biased_linear_to_einsum behind it
+  bool biased_einsum = false;  // biased_linear_to_einsum, after it
 };
 
-// All passes in their order, the verifier after each that changes something. INTERNAL when a pass
-// made a graph that does not verify (the fault is ours, not the caller's); CANCELLED when `monitor`
-// says so.
+// Runs all passes in order and verifies after each that changes something. INTERNAL: a pass
+// produced an invalid graph (a bug of ours, not the caller's). CANCELLED: requested through
+// `monitor`.
 Result<Graph> run_rewrites(Graph graph, const RewriteOptions& options = {},
                            std::vector<PassStats>* stats = nullptr,
                            const Monitor* monitor = nullptr);

@@ -1,4 +1,4 @@
-// Building the next graph from the last: a copy of nodes in which every use is looked up in a map
+// Builds the next graph from the previous one: copies nodes, replacing each use by way of a map
 // from old to new values.
 #pragma once
 #include <string>
@@ -18,22 +18,22 @@ class Rebuilder {
     to_.derive_from(from);
   }
 
-  // Copies a node (with its entry among the inputs) and maps its value to the copy.
+  // Copies a node, and its entry if it is an input, and maps its value to the copy.
   NodeId copy(NodeId old);
   // The same with other operands, which are nodes of the new graph.
   NodeId copy(NodeId old, std::span<const NodeId> operands);
-  // Adds a node that stands for the old node `origin`: its place is what errors at the new one
-  // name.
+  // Adds a node that replaces the old node `origin`. Errors at the new node are reported at its
+  // origin.
   NodeId add(NodeId origin, OpKind op, std::string name, std::initializer_list<NodeId> operands,
              Attrs attrs, const TensorType& result, NodeMeta meta);
   // Adds an input, which is needed for the old node `origin`.
   NodeId add_input(NodeId origin, std::string name, const TensorType& type, InputInfo info);
-  // The new value that stands for an old one from here on.
+  // From now on, `to` replaces the old value.
   void map(NodeId old, NodeId to) { map_[old] = to; }
   NodeId mapped(NodeId old) const { return old.valid() ? map_[old] : kNoNode; }
   std::vector<NodeId> mapped(std::span<const NodeId> old) const;
 
-  // Copies the outputs and gives the graph away.
+  // Copies the outputs and returns the graph.
   Graph finish();
 
  private:
@@ -42,8 +42,8 @@ class Rebuilder {
   IndexVec<NodeId, NodeId> map_;
 };
 
-// Names for new nodes as FX gives them: "einsum_default", "einsum_default_1", …, skipping those
-// that the graph has already.
+// Names for new nodes in FX style: "einsum_default", "einsum_default_1", …, skipping names that
+// exist.
 class Namer {
  public:
   explicit Namer(const Graph& graph);
@@ -54,11 +54,10 @@ class Namer {
   std::unordered_map<std::string, int> next_;
 };
 
-// The graph without the nodes that neither an output nor another live node uses; inputs stay. All
-// ops are pure.
+// Removes nodes that neither an output nor another live node uses; inputs remain. All ops are pure.
 Graph without_dead_code(Graph graph);
 
-// How many different nodes use a value; all outputs together count as one more user.
+// The number of distinct nodes that use a value; all outputs together count as one more user.
 class UseCounts {
  public:
   explicit UseCounts(const Graph& graph);

@@ -51,7 +51,7 @@ bool fits(ParamKind kind, const AttrValue& value) {
 
 std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
 
-// One node, in the graph or about to be.
+// A node of the graph, or one to be added.
 class NodeCheck {
  public:
   NodeCheck(const Graph& graph, OpKind op, std::span<const NodeId> operands, const Attrs& attrs)
@@ -140,7 +140,7 @@ class NodeCheck {
     return {};
   }
 
-  // What inference of get_item sees is the tensor itself.
+  // For get_item, inference sees the tensor itself.
   Status add_element(NodeId tuple) {
     const auto elements = graph_.results(tuple);
     const int64_t index = attrs_.get_int(AttrKey::kIndex, -1);

@@ -1,7 +1,6 @@
-// Does a graph make sense? What the bytes or the text cannot show without knowledge of the
-// operations: each node has the operands and attributes that its op asks for, and its recorded
-// shapes and dtypes are those that the op's inference gives. Strides are recorded facts: they may
-// differ.
+// Verifies a graph beyond what its bytes or text can show: each node has the operands and
+// attributes that its op requires, and its recorded shapes and dtypes equal the inferred ones.
+// Recorded strides are facts about the source and may differ.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -17,13 +16,13 @@ namespace shw {
 // INVALID_ARGUMENT with the node at fault. Safe on any Graph, however it was built.
 Status verify_graph(const Graph& graph);
 
-// Types of the results of a node that is to be added: checks operands and attributes as
-// verify_graph does. Operands must be nodes of the graph, or kNoNode.
+// Infers the result types of a node to be added; checks operands and attributes as verify_graph
+// does. Operands must be nodes of the graph, or kNoNode.
 Result<std::vector<std::optional<TensorType>>> infer_results(const Graph& graph, OpKind op,
                                                              std::span<const NodeId> operands,
                                                              const Attrs& attrs);
 
-// read_graph and verify_graph: what every caller with bytes from outside uses.
+// read_graph, then verify_graph: for bytes from outside.
 Result<Graph> load_graph(std::span<const uint8_t> bytes, const GraphLimits& limits = {});
 
 // Appends the operands that were left out at the end and may be absent: optional ones, and those

@@ -1,5 +1,5 @@
-// view_mm_to_einsum: a matrix product between two views becomes one einsum on the unflattened
-// tensors, so that batch and sequence can be sharded apart.
+// view_mm_to_einsum: turns a matrix product between two views into one einsum on the unflattened
+// tensors, so that batch and sequence can be sharded independently.
 //
 //   %v = view(%x, size=[b·s, k])                           (x: [b, s, k], w: [k, n])
 //   %m = mm(%v, %w)                      ⇒   %einsum_default = einsum(%x, %w, "abk,kn->abn")
@@ -10,10 +10,10 @@
 //   %m = mm(%p, %u)                      ⇒   %einsum_default = einsum(%g, %a, "abn,abk->kn")
 //   %y = permute(%m, dims=[1,0])
 //
-// The conditions are the reference's, no more and no less; at each mm the first form is tried
-// first. The einsum stands where the mm stood. It takes the metadata and type of the last node of
-// the pattern, but sequence number, recompute tag and checkpoint region of the mm, so that forward
-// and backward stay paired.
+// The conditions are exactly the reference planner's; at each mm the first form is tried first. The
+// einsum takes the position of the mm. It has the metadata and type of the pattern's last node, but
+// the sequence number, recompute tag and checkpoint region of the mm, so that forward and backward
+// stay paired.
 #include <algorithm>
 #include <optional>
 
@@ -26,7 +26,7 @@ namespace {
 
 struct Match {
   NodeId lhs, rhs;  // operands of the einsum
-  NodeId last;      // the node whose value the einsum takes over
+  NodeId last;      // the node whose value the einsum replaces
   std::string equation;
 };
 

@@ -22,7 +22,7 @@ std::optional<int64_t> parse_int(std::string_view s) {
   return v;
 }
 
-// One placement at the front of `s`, which is shortened by it.
+// Parses one placement and removes it from the front of `s`.
 std::optional<Placement> parse_placement(std::string_view& s) {
   if (s.empty()) return std::nullopt;
   const char letter = s.front();
@@ -135,8 +135,8 @@ std::vector<int> Layout::shards_of(int dim) const {
 void normalise(Layout& layout) {
   constexpr std::array<uint8_t, kMaxMeshRank> kAscending{0, 1, 2, 3, 4, 5};
   if (layout.order == kAscending) return;
-  // Mesh dims with the same shard keep their relative order, but take the places that ascending
-  // order would give them.
+  // Mesh dims with the same shard keep their relative order, but occupy the positions that
+  // ascending order would give them.
   uint32_t shards = 0;
   for (int m = 0; m < kMaxMeshRank; ++m) shards |= uint32_t{layout[m].is_shard_like()} << m;
   std::array<uint8_t, kMaxMeshRank> order = kAscending;
@@ -151,7 +151,7 @@ void normalise(Layout& layout) {
   layout.order = order;
 }
 
-// Hashed and compared millions of times: small, and without padding.
+// Hashed and compared millions of times: keep it small and free of padding.
 static_assert(sizeof(Placement) == 4 && std::has_unique_object_representations_v<Layout>);
 uint64_t hash_of(const Layout& layout) { return hash_bytes(&layout, sizeof layout); }
 
@@ -263,7 +263,8 @@ Dims local_offset(const Dims& shape, const Layout& layout, const Mesh& mesh, int
 
 Block local_block(const Dims& shape, const Layout& layout, const Mesh& mesh, int64_t rank) {
   Block b{Dims(shape.size(), 0), shape};
-  Dims common = shape;  // of every rank's piece, padding included: that is what the next cut cuts
+  Dims common =
+      shape;  // the shape of every rank's piece including padding, which the next cut divides
   for (uint8_t m : layout.order) {
     if (m >= mesh.rank() || !layout[m].is_shard()) continue;
     const auto d = static_cast<size_t>(layout[m].dim());

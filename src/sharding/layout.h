@@ -1,22 +1,21 @@
-// Mesh, placement, layout: how one tensor lies on the devices.
+// Mesh, placement, layout: how a tensor is distributed over devices.
 //
-// A mesh is an n-dimensional grid of ranks, row-major, outermost dim first. A layout gives one
+// A mesh is an n-dimensional grid of ranks, row-major, outermost dim first. A layout has one
 // placement per mesh dim:
 //   R        replicate: every rank along that mesh dim holds the same data
 //   S(d)     shard: tensor dim d is cut into equal blocks along that mesh dim
-//   SS(d,f)  strided shard: tensor dim d, of size D, is seen as [f, D/f] and the second part is cut
-//   into equal blocks; a rank holds its block of each of the f groups
+//   SS(d,f)  strided shard: tensor dim d, of size D, is viewed as [f, D/f] and the second part is
+//            cut into equal blocks; a rank holds its block of each of the f groups
 //   P(op)    partial: the value is the reduction, by op, of what the ranks along that mesh dim hold
-//   M        masked partial: like P(sum), of a look-up whose table is cut by rows (embedding,
-//   gather)
-// Where several mesh dims shard one tensor dim, `order` says which cuts first: by default the
-// outermost mesh dim, so with S(0)S(0) on 2×4, rank (i,j) owns block 4i+j of 8. With the order
-// reversed it owns block 2j+i.
+//   M        masked partial: P(sum) of a look-up whose table is cut by rows (embedding, gather)
+// If several mesh dims shard one tensor dim, `order` states which cuts first. The default is the
+// outermost: with S(0)S(0) on 2×4, rank (i,j) owns block 4i+j of 8. In reversed order it owns block
+// 2j+i.
 //
-// A strided shard is what a shard of S becomes when a view flattens [B, S] into one dim: SS(d,B). A
-// shard of B stays S(d) there. So where a tensor dim has both kinds, the plain ones cut the first
-// part, [f], and the strided ones the second; f is the same for all of them and is that of the
-// whole tensor. Strided shards are always even.
+// A strided shard arises from a shard of S when a view flattens [B, S] into one dim: SS(d,B). A
+// shard of B remains S(d). So if a tensor dim has both kinds, plain shards cut the first part, [f],
+// and strided shards the second; f is the same for all of them and refers to the whole tensor.
+// Strided shards are always even.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -31,7 +30,7 @@
 namespace shw {
 
 inline constexpr int kMaxMeshRank = 6;
-inline constexpr int64_t kMaxSplitFactor = UINT16_MAX;  // placements stay four bytes
+inline constexpr int64_t kMaxSplitFactor = UINT16_MAX;  // keeps placements at four bytes
 
 class Mesh {
  public:
@@ -62,7 +61,7 @@ struct Placement {
   enum class Kind : uint8_t { kReplicate = 0, kShard = 1, kPartial = 2, kMasked = 3, kStrided = 4 };
   Kind kind = Kind::kReplicate;
   uint8_t arg = 0;            // shards: the tensor dim; partial: the ReduceOp
-  uint16_t split_factor = 0;  // strided shard: f, at least 2; else 0
+  uint16_t split_factor = 0;  // strided shard: f, at least 2; otherwise 0
 
   static constexpr Placement replicate() { return {}; }
   static constexpr Placement shard(int dim) { return {Kind::kShard, static_cast<uint8_t>(dim)}; }
@@ -78,7 +77,8 @@ struct Placement {
   constexpr bool is_shard() const { return kind == Kind::kShard; }
   constexpr bool is_shard(int dim) const { return is_shard() && arg == dim; }
   constexpr bool is_strided() const { return kind == Kind::kStrided; }
-  // Whether a tensor dim is cut, in whichever way: what nearly every question about shards means.
+  // Whether a tensor dim is cut in either way. This is what nearly every question about shards
+  // means.
   constexpr bool is_shard_like() const { return is_shard() || is_strided(); }
   constexpr bool is_shard_like(int dim) const { return is_shard_like() && arg == dim; }
   constexpr bool is_partial() const { return kind == Kind::kPartial || kind == Kind::kMasked; }
@@ -102,12 +102,12 @@ struct Layout {
   bool has_partial() const;
   bool all_replicate() const;
   bool has_strided() const;
-  // Mesh dims that cut tensor dim `dim` into plain shards, in the order in which they do.
+  // The mesh dims with plain shards of tensor dim `dim`, in cutting order.
   std::vector<int> shards_of(int dim) const;
 };
 
-// Brings `order` into its one normal form: only the relative order of mesh dims with the same shard
-// (tensor dim, kind and factor) means anything; all else is ascending.
+// Normalises `order`: only the relative order of mesh dims with the same shard (tensor dim, kind
+// and factor) is significant; all others are ascending.
 void normalise(Layout& layout);
 inline Layout normalised(Layout layout) {
   normalise(layout);
@@ -115,33 +115,33 @@ inline Layout normalised(Layout layout) {
 }
 uint64_t hash_of(const Layout& layout);
 
-// "S(0)R", "S(1)P(avg)", "S(0)SS(0,16)", "P" is P(sum), "M" masked; a shard order that is not the
-// default follows: "S(0)S(0)|1,0".
+// "S(0)R", "S(1)P(avg)", "S(0)SS(0,16)"; "P" is P(sum), "M" masked. A non-default shard order
+// follows: "S(0)S(0)|1,0".
 std::string to_string(const Layout& layout, int mesh_rank);
 Result<Layout> parse_layout(std::string_view text, int mesh_rank);
 
-// The reference's rule of which shards exist at all (planner.md 2.1): walking the mesh dims in
+// Whether the shards can exist, by the reference planner's rule (planner.md 2.1): in mesh dim
 // order, the remaining size must be ≥ the mesh dim; it then becomes the ceiling of the quotient.
-// Strided shards, which the reference does not plan with, must be even, and so must plain ones of
-// the same dim.
+// Strided shards, which the reference planner lacks, must be even, and so must plain shards of the
+// same dim.
 bool is_shardable(const Dims& shape, const Layout& layout, const Mesh& mesh);
 bool is_evenly_sharded(const Dims& shape, const Layout& layout, const Mesh& mesh);
 
 // Shape of the piece on rank 0: ceiling division, mesh dim by mesh dim.
 Dims local_shape(const Dims& shape, const Layout& layout, const Mesh& mesh);
 
-// Where rank `rank`'s piece of an evenly sharded tensor begins, per tensor dim. With strided shards
-// the piece is no box: ask of the unfolded tensor (unfolding.h).
+// The offset of rank `rank`'s piece of an evenly sharded tensor, per tensor dim. With strided
+// shards the piece is not a box: use the unfolded tensor (unfolding.h).
 Dims local_offset(const Dims& shape, const Layout& layout, const Mesh& mesh, int64_t rank);
 
-// What a rank owns of a tensor: blocks are as large as the ceiling of the quotient, cut by cut, so
-// the last ranks may own less than local_shape() says, or nothing. The rest of their piece is
-// padding, at its end, and means nothing.
+// What a rank owns of a tensor. Block sizes are the ceiling of the quotient at each cut, so the
+// last ranks may own less than local_shape(), or nothing. The rest of their piece is padding at its
+// end, with undefined contents.
 struct Block {
   Dims offset, size;
 };
 Block local_block(const Dims& shape, const Layout& layout, const Mesh& mesh, int64_t rank);
-// Whether the mesh dims that shard tensor dim `dim` leave no rank with padding there.
+// Whether the mesh dims that shard tensor dim `dim` leave no padding on any rank.
 bool cuts_evenly(const Dims& shape, const Layout& layout, const Mesh& mesh, size_t dim);
 
 }  // namespace shw

@@ -1,4 +1,4 @@
-// A type of value, as far as moving it goes, and layouts that values of it have.
+// The properties of a value that matter for moving it, and the layouts that such values have.
 #pragma once
 #include <vector>
 

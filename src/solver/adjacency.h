@@ -1,4 +1,4 @@
-// Which edges touch a variable, in one array.
+// The edges incident to each variable, in one array.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -1,10 +1,9 @@
-// From the problem with budgets to a proof: branch and bound over the priced relaxation.
+// Branch and bound for problems with budgets, over the priced relaxation.
 //
-// A part of the problem is relaxed (relaxation.h) and packed (pack.h). Labels that cost more than
-// the incumbent even at the best prices go, so do those that fit no longer; what is left is
-// presolved, and looked at again. A part in which no budget can be broken any more is a problem
-// without budgets, which close.cc settles. What resists is split in two at one variable: see
-// budget_split.cc.
+// Each part is relaxed (relaxation.h) and packed (pack.h). Labels that cannot be in a labelling
+// cheaper than the incumbent, or that no longer fit, are dropped; the rest is presolved and
+// processed again. A part whose budgets cannot be violated any more is a problem without budgets
+// (close.cc). A part that stalls is split in two at one variable (budget_split.cc).
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -16,26 +15,26 @@
 namespace shw::solver {
 namespace {
 
-constexpr uint32_t kWarmSweeps = 8;   // at prices of zero, before the first step
-constexpr uint32_t kRootSteps = 150;  // of prices
-// After so many, a bundle of labellings moves them, if the gap is narrow: that is exact where
-// averages only circle, but knows nothing of how far sweeps are from their end.
+constexpr uint32_t kWarmSweeps = 8;   // at the initial prices, before the first step
+constexpr uint32_t kRootSteps = 150;  // price updates
+// After this many steps, and if the gap is narrow, the bundle moves the prices. It makes progress
+// where averages cycle, but cannot tell how far the sweeps are from convergence.
 constexpr uint32_t kAverageSteps = 16;
 constexpr double kNarrowGap = 0.02;
-constexpr uint32_t kMostSilent = 6;     // times in a row that it may have nothing to say
-constexpr double kWorthDropping = 0.5;  // labels, of a large part, when so much is left without
-// Branching does not come to an end on so many pairs of labels; what can be done there is a good
-// bound, and a good labelling by the way.
+constexpr uint32_t kMaxIdleBundleSteps = 6;  // in a row, before the bundle is given up
+constexpr double kWorthDropping =
+    0.5;  // drop labels of a large part if at most this share of its cells remains
+// Branching does not finish on a part with more label pairs than this. The aim there is a good
+// bound and, along the way, a good labelling.
 constexpr uint64_t kLargeCells = 2'000'000;
-constexpr uint32_t kLargeRootSteps = 400;  // and again, as long as that helps
+constexpr uint32_t kLargeRootSteps = 400;  // repeated as long as they help
 constexpr uint32_t kNodeSteps = 20;
-constexpr double kMostRise = 0.2;  // of the bound, that a step aims for
+constexpr double kMaxRise = 0.2;  // share of the bound that one step aims for
 constexpr double kStallShare = 0.01,
-                 kLargeStallShare = 0.0005;  // of the way to the goal, that 30 steps must have made
-
-constexpr double kLargeRiseShare = 0.01;  // of the gap, that such a round must have closed
-// What takes no more parts than these is solved part by part; beyond, several are open at a time.
-constexpr uint32_t kPartsAlone = 200;
+                 kLargeStallShare = 0.0005;  // of the gap to the goal, to be gained in 30 steps
+constexpr double kLargeRiseShare = 0.01;     // share of the gap that such a round must close
+// A problem that needs at most this many parts is processed sequentially; beyond, in rounds.
+constexpr uint32_t kSequentialParts = 200;
 
 uint64_t edge_cells(const PlacementProblem& problem) {
   uint64_t cells = 0;
@@ -58,16 +57,16 @@ Status BudgetCloser::run() {
   begin_warm(keep);
   Result<Part> part = root_part(all, keep);
   if (part.status().code() == Code::kFailedPrecondition && search_.found())
-    return search_.raise_bound(open_.bound());  // nothing but the answer that it began with
+    return search_.raise_bound(open_.bound());  // the warm start's answer is optimal
   SHW_RETURN_IF_ERROR(part.status());
   SHW_RETURN_IF_ERROR(visit(std::move(*part), true));
   while (!open_.empty() && !stopped()) {
-    if (search_.stats().branch_nodes >= kPartsAlone) {
+    if (search_.stats().branch_nodes >= kSequentialParts) {
       SHW_RETURN_IF_ERROR(branch_in_rounds());
       continue;
     }
     const OpenPart next = take_next();
-    if (open_.give_up(next.bound)) continue;
+    if (open_.prune(next.bound)) continue;
     ++search_.stats().branch_nodes;
     SHW_RETURN_IF_ERROR(enter(next));
     SHW_RETURN_IF_ERROR(search_.raise_bound(open_.bound()));
@@ -77,13 +76,13 @@ Status BudgetCloser::run() {
   return {};
 }
 
-// Straight down after a split; after a part that was settled, where the bound is lowest.
+// Depth first after a split; best bound first after a part was closed.
 OpenPart BudgetCloser::take_next() {
   const bool roomy = 2 * search_.stage_bytes() < search_.options().branch_bytes;
   return std::exchange(descending_, false) || !roomy ? open_.take_last() : open_.take_lowest();
 }
 
-// Drops what an earlier solve knows to be too dear.
+// Drops labels that the warm start proves too expensive.
 void BudgetCloser::begin_warm(std::span<uint8_t> keep) {
   const WarmStart* warm = search_.options().warm;
   if (search_.options().keep_warm) search_.keep_floors();
@@ -91,10 +90,10 @@ void BudgetCloser::begin_warm(std::span<uint8_t> keep) {
   const std::vector<double> floors = search_.begin_warm(*warm);
   if (floors.empty() || !search_.found()) return;
   for (size_t i = 0; i < keep.size(); ++i) keep[i] = keep[i] != 0 && floors[i] < search_.cutoff();
-  open_.leave(search_.cutoff());
+  open_.abandon(search_.cutoff());
 }
 
-// By row of the root; those of an earlier solve, each at the row that has its point.
+// The warm start's prices, by row of the root: each price goes to the row that covers its point.
 std::vector<double> BudgetCloser::first_prices() const {
   std::vector<double> prices(points_.size(), 0);
   const WarmStart* warm = search_.options().warm;
@@ -137,7 +136,7 @@ Status BudgetCloser::enter(const OpenPart& open) {
   return part ? visit(std::move(*part), false) : Status();
 }
 
-// Nothing: no labelling is left.
+// nullopt: no labelling is left.
 Result<std::optional<Part>> BudgetCloser::restrict(const Part& parent,
                                                    std::shared_ptr<const RestrictedProblem> source,
                                                    std::span<const uint8_t> keep) {
@@ -147,7 +146,7 @@ Result<std::optional<Part>> BudgetCloser::restrict(const Part& parent,
     if (stage.status().code() == Code::kFailedPrecondition) return {std::nullopt};
     return stage.status();
   }
-  Part part{*stage, nullptr, parent.prices, parent.bound, parent.reach, parent.bundles};
+  Part part{*stage, nullptr, parent.prices, parent.bound, parent.step_fraction, parent.use_bundle};
   part.rows = std::make_shared<BudgetRows>(parent.rows->restricted(
       source->problem, source->label, part.stage->problem, part.stage->undo));
   if (part.rows->broken()) return {std::nullopt};
@@ -158,54 +157,54 @@ Status BudgetCloser::settle_without_budgets(const Part& part) {
   const PlacementProblem& p = part.stage->problem;
   const Watch::Part quiet(search_.watch());
   Search inner(p, search_.options(), search_.watch());
-  if (search_.cost() != kForbidden) inner.look_below(search_.cost() - part.stage->constant);
+  if (search_.cost() != kForbidden) inner.require_cost_below(search_.cost() - part.stage->constant);
   auto stage = inner.root_stage({});
   if (!stage.ok())
     return stage.status().code() == Code::kFailedPrecondition ? Status() : stage.status();
   SHW_RETURN_IF_ERROR(close_gap(inner, *stage));
-  open_.leave(std::max(part.bound, part.stage->constant + inner.bound()));
+  open_.abandon(std::max(part.bound, part.stage->constant + inner.bound()));
   if (inner.found()) search_.offer(*part.stage, inner.take_choice());
   return {};
 }
 
 Status BudgetCloser::pack(const Part& part, Packer& packer, Relaxation& relaxation) {
-  for (const bool forth : {true, false}) {
+  for (const bool forward : {true, false}) {
     if (search_.found() && search_.watch().expired()) return {};
-    if (!packer.pack(relaxation.trws(), forth)) continue;
+    if (!packer.pack(relaxation.trws(), forward)) continue;
     SHW_RETURN_IF_ERROR(packer.improve(search_.watch()));
     if (packer.keep()) search_.offer(*part.stage, packer.choice());
   }
   return combine(part, packer, relaxation);
 }
 
-// What steps aim at: a poor incumbent says little of how far the bound may rise.
+// The target of a step. A poor incumbent is no guide to how far the bound can rise.
 double BudgetCloser::goal(const Part& part, const Relaxation& relaxation) const {
   return std::min(search_.cost() - part.stage->constant,
-                  relaxation.bound() + kMostRise * (std::abs(relaxation.bound()) + 1));
+                  relaxation.bound() + kMaxRise * (std::abs(relaxation.bound()) + 1));
 }
 
-// The best packing of this part with what the relaxation would like.
+// Combines this part's best packing with the relaxation's labelling.
 Status BudgetCloser::combine(const Part& part, Packer& packer, Relaxation& relaxation) {
-  const auto liked = relaxation.trws().choice();
+  const auto proposed = relaxation.trws().choice();
   if (!packer.back()) return {};
-  if (!liked.empty())
-    SHW_RETURN_IF_ERROR(packer.combine(liked, relaxation.label_prices(), search_.watch()));
+  if (!proposed.empty())
+    SHW_RETURN_IF_ERROR(packer.combine(proposed, relaxation.label_prices(), search_.watch()));
   if (packer.keep()) search_.offer(*part.stage, packer.choice());
   return {};
 }
 
-// False: prices will not raise the bound any more.
+// False: moving prices does not raise the bound any more.
 Result<bool> BudgetCloser::move_prices(Part& part, Packer& packer, Relaxation& relaxation,
                                        bool by_bundle) {
   const double gap = search_.cost() - part.bound, constant = part.stage->constant;
-  part.bundles = part.bundles && relaxation.silent() <= kMostSilent;
-  if (by_bundle && part.bundles && gap < kNarrowGap * std::abs(part.bound)) {
-    std::vector<uint32_t> liked(relaxation.trws().choice().begin(),
-                                relaxation.trws().choice().end());
-    if (!liked.empty() && packer.back()) {
-      const double cost = packer.blend(liked, relaxation.label_prices());
-      relaxation.show(packer.choice(), packer.best_cost());
-      relaxation.show(liked, cost);
+  part.use_bundle = part.use_bundle && relaxation.idle_bundle_steps() <= kMaxIdleBundleSteps;
+  if (by_bundle && part.use_bundle && gap < kNarrowGap * std::abs(part.bound)) {
+    std::vector<uint32_t> proposed(relaxation.trws().choice().begin(),
+                                   relaxation.trws().choice().end());
+    if (!proposed.empty() && packer.back()) {
+      const double cost = packer.blend(proposed, relaxation.label_prices());
+      relaxation.add_cut(packer.choice(), packer.best_cost());
+      relaxation.add_cut(proposed, cost);
     }
     return relaxation.bundle_step(search_.cost() - constant);
   }
@@ -237,7 +236,7 @@ Result<Verdict> BudgetCloser::tighten(Part& part, Relaxation& relaxation, bool i
     if (part.bound >= search_.cutoff()) return Verdict::kClosed;
     if (search_.watch().expired()) return Verdict::kExpired;
     if (is_root) SHW_RETURN_IF_ERROR(search_.watch().report(search_.cost(), part.bound));
-    if (part.bundles && large && step > bundle_from && step % 4 == 0 &&
+    if (part.use_bundle && large && step > bundle_from && step % 4 == 0 &&
         relaxation.trws().cells_below(search_.cutoff() - constant + relaxation.offset()) <
             kWorthDropping * static_cast<double>(relaxation.trws().cells()))
       break;
@@ -253,7 +252,7 @@ Result<Verdict> BudgetCloser::tighten(Part& part, Relaxation& relaxation, bool i
   return Verdict::kStalled;
 }
 
-// Settles the part, or leaves its two halves in open_.
+// Closes the part, or adds its two halves to open_.
 Status BudgetCloser::visit(Part part, bool is_root) {
   for (;;) {
     const PlacementProblem& p = part.stage->problem;
@@ -263,16 +262,16 @@ Status BudgetCloser::visit(Part part, bool is_root) {
     for (size_t r = 0; r < part.rows->size(); ++r)
       prices.push_back(part.prices[part.rows->origin(r)]);
     Relaxation relaxation(p, *part.rows, std::move(prices), search_.watch());
-    relaxation.set_reach(part.reach);
+    relaxation.set_step_fraction(part.step_fraction);
     const double bound_before = part.bound;
     SHW_ASSIGN_OR_RETURN(const Verdict verdict, tighten(part, relaxation, is_root));
-    search_.note_floors(*part.stage, relaxation.trws(), relaxation.offset());
+    search_.record_floors(*part.stage, relaxation.trws(), relaxation.offset());
     is_root = is_root && edge_cells(p) > kLargeCells;
-    if (is_root) part.reach = relaxation.reach();
+    if (is_root) part.step_fraction = relaxation.step_fraction();
     if (part.stage->parent == nullptr || is_root) keep_prices(part, relaxation);
-    if (open_.give_up(part.bound)) return {};
+    if (open_.prune(part.bound)) return {};
     if (verdict == Verdict::kExpired) {
-      open_.leave(part.bound);
+      open_.abandon(part.bound);
       return {};
     }
     for (size_t r = 0; r < part.rows->size(); ++r)
@@ -281,7 +280,7 @@ Status BudgetCloser::visit(Part part, bool is_root) {
     const double limit = search_.cutoff() - part.stage->constant + relaxation.offset();
     SHW_ASSIGN_OR_RETURN(RestrictedProblem kept, relaxation.restricted(limit));
     const auto source = std::make_shared<const RestrictedProblem>(std::move(kept));
-    open_.leave(search_.cutoff());  // the labels that it lacks
+    open_.abandon(search_.cutoff());  // for the labels it lacks
     const std::vector<uint8_t> fitting = part.rows->fitting(p);
     std::vector<uint8_t> keep;
     for (uint32_t v = 0; v < p.num_variables(); ++v)

@@ -1,6 +1,6 @@
-// Branch and bound under budgets: what its source files share. budget_close.cc settles one part
-// after the other, budget_split.cc says in which two a part is split, budget_rounds.cc works on
-// several open parts at a time.
+// Branch and bound for problems with budgets: what its source files share. budget_close.cc
+// processes one part after another, budget_split.cc chooses the branching, budget_rounds.cc
+// processes several open parts in parallel. The README has the algorithm as pseudo-code.
 #pragma once
 #include <array>
 #include <memory>
@@ -17,24 +17,25 @@
 
 namespace shw::solver {
 
-// A part of the problem, and what is known of it.
+// A node of the branch-and-bound tree: a part of the problem and what is known about it.
 struct Part {
   std::shared_ptr<const Stage> stage;
   std::shared_ptr<const BudgetRows> rows;
-  std::vector<double> prices;  // of the root's rows
+  std::vector<double> prices;  // by row of the root
   double bound = -kForbidden;
-  double reach = 0.3;   // of Relaxation
-  bool bundles = true;  // move prices, as far as is known
+  double step_fraction = 0.3;  // see Relaxation
+  bool use_bundle = true;      // the bundle still improves the prices
 };
 
 struct OpenPart {
   Part parent;
-  std::shared_ptr<const RestrictedProblem> source;  // labels of the parent's stage
-  std::vector<uint8_t> keep;                        // of the labels of `source`
-  double bound;                                     // of the parent
+  std::shared_ptr<const RestrictedProblem> source;  // a subset of the parent's labels
+  std::vector<uint8_t> keep;                        // by label of `source`
+  double bound;                                     // the parent's
 };
 
-// In which two a part is split: the labels of `source` to keep in each, the likely one last.
+// The branching rule: the labels of `source` to keep in each of the two halves, the more promising
+// half last.
 std::array<std::vector<uint8_t>, 2> split_labels(const Part& part, const Relaxation& relaxation,
                                                  const RestrictedProblem& source);
 
@@ -80,9 +81,9 @@ class BudgetCloser {
 
   Search& search_;
   const PlacementProblem& root_;
-  std::vector<BudgetRows::Point> points_;  // of the root's rows
+  std::vector<BudgetRows::Point> points_;  // the points of the root's rows
   OpenParts<OpenPart> open_;
-  bool descending_ = false;  // the last of open_ is next
+  bool descending_ = false;  // take the last of open_ next
 };
 
 }  // namespace shw::solver

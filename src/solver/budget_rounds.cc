@@ -1,9 +1,9 @@
-// Branch and bound under budgets on several open parts at a time, in rounds.
+// Branch and bound with budgets on several open parts at a time, in rounds.
 //
-// In a round each lane has one part. It settles that with the incumbent that the round began with,
-// and goes on down the likely halves until it has done a fixed amount of work; then the lanes'
-// findings are put together, lane by lane. Threads take the lanes of a round as they come. So the
-// number of threads decides how long a round takes, and nothing else.
+// In a round each lane has one part. It processes that part with the incumbent from the start of
+// the round and continues depth first until it has done a fixed amount of work. Then the lanes'
+// results are merged in lane order. Threads take lanes as they become free, so the number of
+// threads affects the time of a round and nothing else.
 #include <atomic>
 #include <mutex>
 #include <thread>
@@ -15,41 +15,41 @@ namespace shw::solver {
 namespace {
 
 constexpr size_t kParts = 16;
-constexpr uint64_t kCellsPerRound = 1 << 24;  // of a lane; some 10 ms
+constexpr uint64_t kCellsPerRound = 1 << 24;  // per lane; about 10 ms
 
 }  // namespace
 
 struct BudgetCloser::Lane {
-  std::optional<OpenPart> part;  // to go on with
-  // For one round.
-  uint64_t most_nodes = 0;
+  std::optional<OpenPart> part;  // the part to continue with
+  // Valid for one round.
+  uint64_t max_nodes = 0;
   Monitor monitor;
   std::optional<Watch> watch;
   std::optional<Search> own;
   std::optional<BudgetCloser> closer;
 };
 
-// Half of the lanes take the parts of the lowest bounds, which hold back the bound of the whole;
-// the others begin where those would come last, and so are not in their way.
+// Half of the lanes take the parts with the lowest bounds, which determine the overall bound. The
+// others start at the opposite end, to avoid duplicated work.
 void BudgetCloser::assign(std::span<Lane> lanes) {
   const uint64_t left = search_.options().max_branch_nodes - search_.stats().branch_nodes;
   for (size_t i = 0; i < lanes.size(); ++i) {
     Lane& lane = lanes[i];
-    if (lane.part && open_.give_up(lane.part->bound)) lane.part.reset();
+    if (lane.part && open_.prune(lane.part->bound)) lane.part.reset();
     while (!lane.part && !open_.empty()) {
       OpenPart next = i % 2 == 0 ? take_next() : open_.take_highest();
-      if (!open_.give_up(next.bound)) lane.part = std::move(next);
+      if (!open_.prune(next.bound)) lane.part = std::move(next);
     }
-    lane.most_nodes = left / lanes.size() + (i < left % lanes.size() ? 1 : 0);
+    lane.max_nodes = left / lanes.size() + (i < left % lanes.size() ? 1 : 0);
   }
 }
 
 Status BudgetCloser::descend(Lane& lane) {
   BudgetCloser& closer = *lane.closer;
   while (lane.part && lane.watch->cells() < kCellsPerRound && !lane.watch->expired() &&
-         lane.own->stats().branch_nodes < lane.most_nodes) {
+         lane.own->stats().branch_nodes < lane.max_nodes) {
     const OpenPart next = *std::exchange(lane.part, std::nullopt);
-    if (closer.open_.give_up(next.bound)) return {};
+    if (closer.open_.prune(next.bound)) return {};
     ++lane.own->stats().branch_nodes;
     SHW_RETURN_IF_ERROR(closer.enter(next));
     if (std::exchange(closer.descending_, false)) lane.part = closer.open_.take_last();

@@ -8,15 +8,15 @@
 namespace shw::solver {
 namespace {
 
-constexpr double kRounding = 5e-13;  // of the limit; half of what evaluate() allows
+constexpr double kRounding = 5e-13;  // of the limit; half of what evaluate() tolerates
 
-// A stretch of points with the same live variables.
+// A maximal interval of points with the same live variables.
 struct Stretch {
   uint32_t first;
   bool kept;
 };
 
-// The stretches of a budget between its first event and its last.
+// The intervals of a budget between its first and its last event.
 std::vector<Stretch> stretches(std::span<const PlacementProblem::Usage> usages, bool any_negative) {
   struct Event {
     uint32_t point;
@@ -42,7 +42,7 @@ std::vector<Stretch> stretches(std::span<const PlacementProblem::Usage> usages, 
   return result;
 }
 
-// From every value the sum of the differences up to there.
+// Subtracts prefix sums of `differences` from `values`.
 void subtract_sums(std::span<const double> differences, std::span<double> values) {
   double sum = 0;
   for (size_t r = 0; r < values.size(); ++r) {
@@ -114,13 +114,13 @@ BudgetRows BudgetRows::restricted(const PlacementProblem& source, std::span<cons
   return left;
 }
 
-// Brings the least excess of every use to zero, and drops rows and uses that say nothing.
+// Shifts the minimum excess of every use to zero and drops redundant rows and uses.
 void BudgetRows::normalise(const PlacementProblem& problem) {
-  // Differences of the rows' largest loads, and of what all labels use.
+  // Differences of the rows' maximum loads, and of the common minimum usage.
   std::vector<double> most(slack_.size() + 1), base_load(slack_.size() + 1);
   std::vector<Use> varying;
   for (const Use& use : uses_) {
-    double* own = excess_.data() + use.place;
+    double* own = excess_.data() + use.offset;
     const uint32_t k = problem.num_labels(use.variable);
     const double base = *std::min_element(own, own + k);
     for (uint32_t i = 0; i < k; ++i) own[i] -= base;
@@ -154,7 +154,7 @@ void BudgetRows::normalise(const PlacementProblem& problem) {
   uses_.clear();
   for (const Use& use : varying)
     if (row[use.first_row] < row[use.end_row])
-      uses_.push_back({use.variable, row[use.first_row], row[use.end_row], use.place});
+      uses_.push_back({use.variable, row[use.first_row], row[use.end_row], use.offset});
   first_use_.assign(problem.num_variables() + 1, 0);
   for (const Use& use : uses_) ++first_use_[use.variable + 1];
   for (size_t v = 1; v < first_use_.size(); ++v) first_use_[v] += first_use_[v - 1];

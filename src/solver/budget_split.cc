@@ -1,5 +1,6 @@
-// In which two a part is split that budgets keep open: at one variable, by what its labels pay for
-// what they use, where the labellings of the sweeps cannot agree on that, else at a label.
+// The branching rule for parts with budgets. Prefers the variable on whose priced usage the recent
+// labellings disagree most and separates its labels at their mean price; if prices do not
+// distinguish any labels, separates the most frequent label of the least decided variable.
 #include <algorithm>
 #include <cmath>
 

@@ -9,8 +9,8 @@
 namespace shw::solver {
 namespace {
 
-constexpr double kStallShare = 1e-12;  // of the bound, that eight sweeps must have added
-constexpr double kRounding = 1e-13;    // of what is paid for the limits
+constexpr double kStallShare = 1e-12;  // of the bound, to be gained in eight sweeps
+constexpr double kRounding = 1e-13;    // of the priced limits
 
 // The labels that are allowed and fit, by variable.
 std::vector<std::vector<uint32_t>> candidates(const PlacementProblem& problem) {
@@ -30,7 +30,7 @@ std::vector<double> priced_usages(const PlacementProblem& problem,
   std::vector<double> by_label(problem.first_label(problem.num_variables()));
   std::vector<std::vector<BudgetPrice>> by_budget(problem.budget_limits().size());
   for (const BudgetPrice& p : prices) by_budget[p.budget].push_back(p);
-  std::vector<std::vector<double>> before(by_budget.size());  // sums of prices
+  std::vector<std::vector<double>> before(by_budget.size());  // prefix sums of the prices
   for (size_t b = 0; b < by_budget.size(); ++b) {
     std::ranges::sort(by_budget[b], {}, &BudgetPrice::point);
     before[b].push_back(0);

@@ -1,9 +1,9 @@
 // From the presolved problem to a proof.
 //
-// A part of the problem is tightened by sweeps until they stall. Then the labels that cost more
-// than the incumbent go, and the rest is presolved afresh, with the messages worked in. What
-// becomes narrow enough is eliminated exactly; what resists is split in two at one label of one
-// variable: that label, or any other. Depth first, the likely half first.
+// Sweeps tighten a part of the problem until they stall. Labels that cannot improve on the
+// incumbent are dropped, and the rest is presolved again with the messages applied. Parts of small
+// width are solved by exact elimination. The others are split in two at one label of one variable:
+// that label, or any other. Depth first, the more promising half first.
 #include <algorithm>
 #include <optional>
 
@@ -15,13 +15,13 @@
 namespace shw::solver {
 namespace {
 
-constexpr uint32_t kNodeSweeps = 60;  // of a part; the whole problem has options().max_sweeps
+constexpr uint32_t kNodeSweeps = 60;  // for a part; the whole problem has options().max_sweeps
 constexpr uint64_t kMaxEliminationCells = 1ull << 31;  // a few seconds
-constexpr uint64_t kMaxMilpBinaries = 2000;            // beyond that lp_solve does not come back
-// Before any sweep, elimination is tried where it is sure to be the cheaper way.
+constexpr uint64_t kMaxMilpBinaries = 2000;            // lp_solve does not finish beyond that
+// Elimination is tried before any sweep if it is certain to be faster.
 constexpr uint64_t kEasyLabelsPerVariable = 8;
 constexpr uint64_t kEasyCells = 1 << 18;
-// A root with so many cells has its likely part, of so many, solved between sweeps.
+// A root with this many cells solves its most promising part, of that many, between sweeps.
 constexpr uint64_t kLargeCells = 1 << 20, kLikelyCells = 1 << 19;
 constexpr uint32_t kFirstSweeps = 24;
 constexpr int kLikelyRounds = 4;
@@ -29,15 +29,15 @@ constexpr uint64_t kLikelyBranchNodes = 4;
 
 struct Open {
   std::shared_ptr<const Stage> parent;
-  std::shared_ptr<const RestrictedProblem> source;  // labels of the parent
+  std::shared_ptr<const RestrictedProblem> source;  // a subset of the parent's labels
   uint32_t variable, label;
   bool equal;    // x_variable = label, or ≠
-  double bound;  // of the parent
+  double bound;  // the parent's
 };
 
-// A label of a variable, both of `rest` (what may improve on the incumbent, of what `trws` swept).
-// Undecided variables first (the second-best label is nearly as good), where the labelling pays
-// more than the relaxation thinks necessary, and which touch much: that is what makes the gap.
+// Chooses a variable and a label, both of `rest` (the labels that may improve on the incumbent).
+// Prefers undecided variables (the second-best label is nearly as good) whose label costs more than
+// the relaxation requires and that have many neighbours: these cause the gap.
 std::pair<uint32_t, uint32_t> choose_split(const RestrictedProblem& rest, const Trws& trws) {
   const PlacementProblem& problem = rest.problem;
   std::vector<uint32_t> degree(problem.num_variables(), 0);
@@ -76,7 +76,7 @@ class Closer {
     if (!open_.empty()) core_ = open_.last().parent;
     while (!open_.empty() && !stopped()) {
       const Open next = open_.take_last();
-      if (open_.give_up(next.bound)) continue;
+      if (open_.prune(next.bound)) continue;
       ++search_.stats().branch_nodes;
       SHW_RETURN_IF_ERROR(enter(next));
       SHW_RETURN_IF_ERROR(search_.raise_bound(open_.bound()));
@@ -84,7 +84,7 @@ class Closer {
     if (!open_.empty() && !search_.watch().expired()) {
       SHW_ASSIGN_OR_RETURN(const bool settled,
                            close_with_lp_solve(search_, *core_, kMaxMilpBinaries));
-      if (settled) open_.settle(std::min(core_left_, search_.cutoff()));
+      if (settled) open_.settle(std::min(abandoned_core_bound_, search_.cutoff()));
     }
     return search_.raise_bound(open_.bound());
   }
@@ -111,12 +111,12 @@ class Closer {
   Status solve_likely_part(const Stage& stage, Trws& trws);
 
   Search& search_;
-  std::shared_ptr<const Stage> core_;  // what branching began with
-  double core_left_ = kForbidden;      // what was left at that time
-  OpenParts<Open> open_;               // the last is next
+  std::shared_ptr<const Stage> core_;         // the stage that branching started with
+  double abandoned_core_bound_ = kForbidden;  // the abandoned bound at that time
+  OpenParts<Open> open_;                      // the last is next
 };
 
-// True: the stage is done with.
+// True: the stage is finished.
 Result<bool> Closer::try_elimination(const Stage& stage, double bound, uint64_t max_cells) {
   const PlacementProblem& p = stage.problem;
   SHW_ASSIGN_OR_RETURN(
@@ -127,13 +127,14 @@ Result<bool> Closer::try_elimination(const Stage& stage, double bound, uint64_t 
   if (choice.size() == p.num_variables()) {
     search_.offer(stage, choice);
   } else {
-    open_.leave(bound);  // the time limit struck
+    open_.abandon(bound);  // the time limit expired
   }
   return true;
 }
 
 Status Closer::solve_likely_part(const Stage& stage, Trws& trws) {
-  SHW_RETURN_IF_ERROR(trws.sweep());  // marginals are none if labels were dropped since the last
+  SHW_RETURN_IF_ERROR(
+      trws.sweep());  // there are no marginals if labels were dropped after the last sweep
   const PlacementProblem& p = stage.problem;
   std::vector<double> marginals(p.first_label(p.num_variables()), kForbidden);
   for (uint32_t v = 0; v < p.num_variables(); ++v)
@@ -147,7 +148,7 @@ Status Closer::solve_likely_part(const Stage& stage, Trws& trws) {
   return {};
 }
 
-// A large root is swept to the end under the cutoff that its likely part gives.
+// Sweeps a large root to convergence, with the cutoff that its most promising part yields.
 Result<Verdict> Closer::sweep_root(const Stage& stage, Trws& trws) {
   const uint32_t most = search_.options().max_sweeps;
   if (trws.cells() < kLargeCells) return search_.tighten(stage, trws, most, true);
@@ -164,7 +165,7 @@ Result<Verdict> Closer::sweep_root(const Stage& stage, Trws& trws) {
   return verdict;
 }
 
-// Settles the stage, or leaves its two halves in open_.
+// Closes the stage, or adds its two halves to open_.
 Status Closer::visit(std::shared_ptr<const Stage> stage, double bound, uint32_t max_sweeps) {
   const bool is_root = bound == -kForbidden;
   for (;;) {
@@ -179,15 +180,15 @@ Status Closer::visit(std::shared_ptr<const Stage> stage, double bound, uint32_t 
         const Verdict verdict,
         is_root ? sweep_root(*stage, trws) : search_.tighten(*stage, trws, max_sweeps, false));
     bound = std::max(bound, stage->constant + trws.bound());
-    if (open_.give_up(bound)) return {};
+    if (open_.prune(bound)) return {};
     if (verdict == Verdict::kExpired) {
-      open_.leave(bound);
+      open_.abandon(bound);
       return {};
     }
     SHW_ASSIGN_OR_RETURN(RestrictedProblem kept,
                          trws.restricted(search_.cutoff() - stage->constant));
     const auto source = std::make_shared<const RestrictedProblem>(std::move(kept));
-    open_.leave(search_.cutoff());  // the labels that it lacks
+    open_.abandon(search_.cutoff());  // for the labels it lacks
     auto rest = search_.restrict(stage, source, {});
     if (!rest.ok())
       return rest.status().code() == Code::kFailedPrecondition ? Status() : rest.status();
@@ -197,7 +198,7 @@ Status Closer::visit(std::shared_ptr<const Stage> stage, double bound, uint32_t 
       SHW_ASSIGN_OR_RETURN(const bool done, try_elimination(**rest, bound, kMaxEliminationCells));
       if (done) return {};
       if (10 * q.first_label(q.num_variables()) > 9 * labels) {
-        if (is_root) core_left_ = open_.left();
+        if (is_root) abandoned_core_bound_ = open_.abandoned_bound();
         const auto [v, label] = choose_split(*source, trws);
         open_.add({stage, source, v, label, false, bound});
         open_.add({stage, source, v, label, true, bound});

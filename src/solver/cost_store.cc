@@ -1,5 +1,5 @@
-// Tables and their operations, each done once. A memo slot is filled after its value is known,
-// because computing the value may itself fill other slots.
+// Tables and their memoised operations. A memo slot is written after its value is known, because
+// computing the value may write other slots.
 #include "solver/cost_store.h"
 
 #include <algorithm>
@@ -159,7 +159,7 @@ CostStore::MaskId CostStore::supported(Handle h, MaskId rows, MaskId cols) {
     const uint32_t size = masks_[rows].size;
     const uint64_t* partners = masks_[cols].words;
     scratch_words_.assign(words_for(size), 0);
-    if (h & 1) {  // our rows are the matrix's columns: what any partner reaches
+    if (h & 1) {  // our rows are the matrix's columns: the columns that any partner supports
       for_each_bit(partners, words_for(masks_[cols].size), [&](uint32_t j) {
         for (size_t w = 0; w < words; ++w) scratch_words_[w] |= bits[j * words + w];
       });

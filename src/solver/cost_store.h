@@ -1,9 +1,9 @@
 // Hash-consed cost vectors and matrices, with memoised operations on them.
 //
-// A network of repeated blocks has thousands of variables and edges but a few hundred different
-// cost tables. Every table here is identified by a number; equal tables have equal numbers, and
-// each operation is done once per combination of numbers, whichever variables it is for. So
-// presolve costs what its distinct steps cost: equal regions share work, and keep their freedom.
+// A network of repeated blocks has thousands of variables and edges but only a few hundred distinct
+// cost tables. Each distinct table has a number, and each operation runs once per combination of
+// numbers. The cost of presolve is therefore the cost of its distinct steps: identical regions
+// share work but remain free to choose different labels.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -18,15 +18,15 @@ namespace shw::solver {
 class CostStore {
  public:
   using VectorId = uint32_t;
-  using MaskId = uint32_t;  // a set of positions: the labels that stay
-  using LabelsId =
-      uint32_t;  // an ascending list: which labels of the original variable the positions stand for
+  using MaskId = uint32_t;  // a set of label positions
+  // An ascending list: the labels of the original variable that the positions stand for.
+  using LabelsId = uint32_t;
   using Handle = uint32_t;  // matrix << 1 | transposed
   static constexpr Handle flip(Handle h) { return h ^ 1; }
 
   VectorId vector(std::span<const double> values);
   std::span<const double> values(VectorId v) const { return {vectors_[v].data, vectors_[v].size}; }
-  // Takes a matrix as it lies, under a new number; the caller keeps it alive.
+  // Registers a matrix without copying it; the caller keeps it alive.
   Handle borrow(uint32_t rows, uint32_t cols, const double* row_major);
   uint32_t rows(Handle h) const { return h & 1 ? matrices_[h >> 1].cols : matrices_[h >> 1].rows; }
   uint32_t cols(Handle h) const { return rows(flip(h)); }
@@ -40,7 +40,7 @@ class CostStore {
   uint32_t count(MaskId m) const { return masks_[m].count; }
   bool is_full(MaskId m) const { return masks_[m].count == masks_[m].size; }
   bool contains(MaskId m, uint32_t i) const { return masks_[m].words[i / 64] >> (i % 64) & 1; }
-  // The rows among `rows` that have a finite entry in one of `cols`.
+  // The rows among `rows` with a finite entry in some column of `cols`.
   MaskId supported(Handle h, MaskId rows, MaskId cols);
   MaskId intersection(MaskId a, MaskId b);
 
@@ -67,8 +67,8 @@ class CostStore {
   };
   struct Matrix {
     uint32_t rows, cols;
-    const double* data[2];   // as it is; transposed (null until asked for)
-    const uint64_t* finite;  // a bit per cell, rows padded to words (null until asked for)
+    const double* data[2];   // as stored; transposed (null until requested)
+    const uint64_t* finite;  // a bit per cell, rows padded to words (null until requested)
     bool all_finite;
   };
   struct Mask {

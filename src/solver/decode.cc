@@ -25,8 +25,8 @@ class Decoder {
         choice_(problem.num_variables(), kOpen) {
     const uint32_t n = problem.num_variables();
     allowed_.assign(problem.first_label(n), 1);
-    left_.resize(n);
-    for (uint32_t v = 0; v < n; ++v) left_[v] = problem.num_labels(v);
+    labels_left_.resize(n);
+    for (uint32_t v = 0; v < n; ++v) labels_left_[v] = problem.num_labels(v);
     for (uint32_t m = 0; m < problem.matrices().size(); ++m) {
       const auto& shape = problem.matrices()[m];
       const double* c = problem.costs(m);
@@ -40,7 +40,7 @@ class Decoder {
       for (uint32_t x = 0; x < problem_.num_labels(v); ++x)
         if (problem_.unary(v)[x] == kForbidden) drop(v, x);
     for (uint32_t v = 0; v < problem_.num_variables(); ++v) {
-      if (left_[v] == 0) return std::vector<uint32_t>{};
+      if (labels_left_[v] == 0) return std::vector<uint32_t>{};
       while (choice_[v] == kOpen) {
         const uint32_t x = best_label(v);
         const size_t mark = trail_.size();
@@ -53,7 +53,7 @@ class Decoder {
         }
         undo(mark);
         drop(v, x);
-        if (left_[v] == 0) return std::vector<uint32_t>{};
+        if (labels_left_[v] == 0) return std::vector<uint32_t>{};
         SHW_ASSIGN_OR_RETURN(const bool still, propagate(v));
         if (!still) return std::vector<uint32_t>{};
       }
@@ -68,14 +68,14 @@ class Decoder {
     uint8_t& flag = allowed_[problem_.first_label(v) + x];
     if (flag == 0) return;
     flag = 0;
-    --left_[v];
+    --labels_left_[v];
     trail_.emplace_back(v, x);
   }
   void undo(size_t mark) {
     for (; trail_.size() > mark; trail_.pop_back()) {
       const auto [v, x] = trail_.back();
       allowed_[problem_.first_label(v) + x] = 1;
-      ++left_[v];
+      ++labels_left_[v];
     }
   }
   bool is_allowed(uint32_t v, uint32_t x) const {
@@ -109,12 +109,12 @@ class Decoder {
       queue_.pop_back();
       for (const Arc& arc : adjacency_.of(u)) {
         if (!forbids_[problem_.edges()[arc.edge].matrix]) continue;
-        const uint32_t v = arc.other, before = left_[v];
+        const uint32_t v = arc.other, before = labels_left_[v];
         for (uint32_t x = 0; x < problem_.num_labels(v); ++x)
           if (is_allowed(v, x) && !supported({u, arc.edge}, v, x)) drop(v, x);
         SHW_RETURN_IF_ERROR(watch_.poll(uint64_t{4} * before * problem_.num_labels(u)));
-        if (left_[v] == 0) return false;
-        if (left_[v] != before) queue_.push_back(v);
+        if (labels_left_[v] == 0) return false;
+        if (labels_left_[v] != before) queue_.push_back(v);
       }
     }
     return true;
@@ -123,7 +123,7 @@ class Decoder {
   const PlacementProblem& problem_;
   Watch& watch_;
   Adjacency adjacency_;
-  std::vector<uint32_t> choice_, left_, queue_;
+  std::vector<uint32_t> choice_, labels_left_, queue_;
   std::vector<uint8_t> allowed_;  // per label
   std::vector<bool> forbids_;     // per matrix: has an infinite entry
   std::vector<std::pair<uint32_t, uint32_t>> trail_;

@@ -11,8 +11,8 @@ struct Factor {
   std::vector<double> table;
 };
 
-// Steps through all labellings of `scope`, and keeps the position of each of several factors in
-// step with it.
+// Steps through all labellings of `scope` and maintains the corresponding position in each of
+// several factors.
 class Odometer {
  public:
   Odometer(const PlacementProblem& problem, const std::vector<uint32_t>& scope,
@@ -52,7 +52,7 @@ class Odometer {
   std::vector<size_t> strides_, position_;
 };
 
-// The factors that are not yet summed up in another, found by variable.
+// The remaining factors, found by variable.
 class Factors {
  public:
   explicit Factors(uint32_t num_variables) : by_variable_(num_variables) {}
@@ -60,11 +60,11 @@ class Factors {
     for (const uint32_t v : factor.scope) by_variable_[v].push_back(factors_.size());
     factors_.push_back(std::move(factor));
   }
-  // Those that mention v, in the order in which they came; they are then gone.
+  // Removes and returns the factors that mention v, in order of insertion.
   std::vector<Factor> take(uint32_t v) {
     std::vector<Factor> bucket;
     for (const size_t f : by_variable_[v]) {
-      if (factors_[f].table.empty()) continue;  // taken for another variable
+      if (factors_[f].table.empty()) continue;  // already taken for another variable
       bucket.push_back(std::move(factors_[f]));
       factors_[f].table.clear();
     }

@@ -1,5 +1,5 @@
-// The cost of a labelling, straight from the problem. Every answer of the solver passes through
-// here, so nothing in this file may come from the rest of the folder.
+// The cost of a labelling, computed from the problem alone. Every answer of the solver is checked
+// here, so this file must not use anything else of the folder.
 #include <algorithm>
 #include <vector>
 
@@ -8,7 +8,7 @@
 namespace shw::solver {
 namespace {
 
-// Neumaier's compensated sum: ten thousand terms, and the result is compared at 1e-9.
+// Neumaier's compensated summation: ten thousand terms, compared at 1e-9.
 class Sum {
  public:
   void add(double x) {
@@ -22,13 +22,13 @@ class Sum {
   double sum_ = 0, lost_ = 0;
 };
 
-// A variable begins or ends to count.
+// A variable becomes live or dead.
 struct Event {
   uint32_t budget, point;
   double change;
 };
 
-// The largest load of every budget.
+// The maximum load of every budget.
 std::vector<double> peaks(const PlacementProblem& problem, std::span<const uint32_t> choice) {
   std::vector<Event> events;
   for (const PlacementProblem::Usage& u : problem.usages()) {
@@ -46,7 +46,7 @@ std::vector<double> peaks(const PlacementProblem& problem, std::span<const uint3
     load.add(events[i].change);
     const bool last = i + 1 == events.size() || events[i + 1].budget != events[i].budget;
     if (last)
-      load = {};  // nothing is live any more
+      load = {};  // nothing is live any more: discard rounding
     else if (events[i + 1].point != events[i].point)
       peak[events[i].budget] = std::max(peak[events[i].budget], load.value());
   }

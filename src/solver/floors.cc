@@ -8,7 +8,7 @@
 namespace shw::solver {
 namespace {
 
-constexpr double kRounding = 1e-12;  // of a floor: some ten thousand additions
+constexpr double kRounding = 1e-12;  // of a floor: about ten thousand additions
 constexpr uint32_t kNone = UINT32_MAX;
 
 class Floors {
@@ -56,8 +56,8 @@ class Floors {
   double* theta(uint32_t v) { return theta_.data() + problem_.first_label(v); }
   const std::vector<uint32_t>& labels(uint32_t v) const { return certificate_.labels[v]; }
 
-  // Breadth first: the nearer a variable is to the held one, the more of its edges are in the tree.
-  // What is not joined to it becomes a tree of its own.
+  // Breadth first: more edges near the root are then in the tree. Variables not connected to it
+  // form trees of their own.
   void span_from(uint32_t held) {
     std::vector<bool> seen(problem_.num_variables());
     const auto visit = [&](uint32_t v) {
@@ -90,8 +90,7 @@ class Floors {
     return least;
   }
 
-  // Adds to the parent what v, and with it all that hangs from it, costs at least beside each of
-  // the parent's labels.
+  // Adds to each label of the parent the minimum cost of v and its subtree.
   void fold(uint32_t v) {
     const uint32_t parent = parent_[v];
     if (parent == kNone) {
@@ -114,11 +113,11 @@ class Floors {
 
   const PlacementProblem& problem_;
   const Certificate& certificate_;
-  std::vector<double> theta_;  // of all labels in a row; grows towards the root
+  std::vector<double> theta_;  // by label, concatenated; grows towards the root
   Adjacency adjacent_;
   std::vector<const double*> messages_;  // by edge, of a and of b
   std::vector<uint32_t> parent_, order_;
-  double sum_ = 0;  // of all that does not depend on the held label
+  double sum_ = 0;  // the part that does not depend on the root's label
 };
 
 }  // namespace

@@ -1,11 +1,10 @@
-// What a labelling costs at least if one variable has a given label: a certificate, read with that
-// variable held.
+// Lower bounds on the cost of a labelling, given the label of one variable.
 //
-// Worked into the problem, the messages of a certificate leave tables that are at no label and no
-// pair below what the bound counts for them. So any part of them may be solved exactly, and the
-// rest counted at its minima, and the sum is a bound still. Here the part is a tree that spans the
-// problem from the held variable: for each of its labels the floor is what the tree costs at least
-// with it, and the minima of the edges outside the tree.
+// The messages of a certificate reparametrise the problem so that every label and pair costs at
+// least what the bound charges for it. Any sub-problem may therefore be solved exactly while the
+// rest is charged at its minima; the sum is still a bound. Here the sub-problem is a spanning tree
+// rooted at the given variable. The floor of a label is the exact cost of the tree with that label,
+// plus the minima of the edges outside the tree.
 #pragma once
 #include <vector>
 
@@ -15,7 +14,7 @@
 namespace shw::solver {
 
 // By label of `variable`; kForbidden: no labelling within the budgets has it. The certificate must
-// be the problem's.
+// belong to the problem.
 Result<std::vector<double>> label_floors(const PlacementProblem& problem,
                                          const Certificate& certificate, uint32_t variable,
                                          const Monitor& monitor);

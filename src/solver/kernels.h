@@ -1,6 +1,6 @@
-// The inner loops of the solver, compiled for several instruction sets and chosen at load time.
-// They add, compare and select, which every instruction set does alike (no fused multiply-add: the
-// folder is built with -ffp-contract=off), so the result does not depend on the machine.
+// The solver's inner loops, compiled for several instruction sets and dispatched at load time. They
+// only add, compare and select, and the folder is built with -ffp-contract=off (no fused
+// multiply-add), so the results do not depend on the machine.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,8 +13,9 @@ namespace shw::solver {
 // out[j] = min over s of w[s] + m[s][j]; m is row-major, rows × cols.
 void min_plus(const double* w, size_t rows, const double* m, size_t cols, double* out);
 
-// The same on tables that lie as they lie: out[j] = min(out[j], w[b] + row[b][j]) for four rows;
-// and out[i] = min over j of w[j] + m[i][j] for each row whose skip[i] is finite, 0 for the others.
+// The same on tables in their original layout: out[j] = min(out[j], w[b] + row[b][j]) for four
+// rows; and out[i] = min over j of w[j] + m[i][j] for each row whose skip[i] is finite, 0 for the
+// others.
 void lower_by_rows(const double* const row[4], const double w[4], size_t cols, double* out);
 void min_plus_rows(const double* m, size_t rows, size_t cols, const double* w, const double* skip,
                    double* out);
@@ -23,11 +24,11 @@ void min_plus_rows(const double* m, size_t rows, size_t cols, const double* w, c
 void transpose(const double* m, size_t rows, size_t cols, size_t stride, double* out,
                size_t out_stride);
 
-// Whether all are numbers above −∞; whether all are below +∞.
+// Whether all values are numbers above −∞; whether all are below +∞.
 bool all_costs(const double* values, size_t n);
 bool all_finite(const double* values, size_t n);
 
-// Parts of a problem may have variables without labels: tables of nothing, at no address.
+// Variables of a sub-problem may have no labels: their tables are empty and have no address.
 inline bool same_bytes(const void* a, const void* b, size_t bytes) {
   return bytes == 0 || std::memcmp(a, b, bytes) == 0;
 }

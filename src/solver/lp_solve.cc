@@ -1,7 +1,7 @@
-// The problem as a 0-1 program for lp_solve: a column per label and per allowed pair, rows that tie
-// pairs to labels (the local polytope). The last resort for a core that branch and bound does not
-// settle (without budgets), and a test oracle that shares nothing with the rest. lp_solve prints
-// nothing at verbosity 0.
+// The problem as a 0-1 program for lp_solve: a column per label and per allowed pair, and rows that
+// tie pairs to labels (the local polytope). The last resort for a core that branch and bound does
+// not close (without budgets), and a test oracle that shares no code with the rest. At verbosity 0
+// lp_solve prints nothing.
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -17,8 +17,8 @@ namespace {
 
 constexpr uint64_t kMaxColumns = 1 << 20;
 constexpr uint64_t kMaxQuestions =
-    20'000'000;  // by lp_solve, whether to go on; so the work is counted, not timed
-constexpr uint64_t kCellsPerQuestion = 50'000;  // one is asked at least every iteration
+    20'000'000;  // of lp_solve's abort callback; so the work is counted, not timed
+constexpr uint64_t kCellsPerQuestion = 50'000;  // the callback runs at least once per iteration
 
 struct DeleteLp {
   const LpSolveLibrary* api;
@@ -50,7 +50,7 @@ std::vector<BudgetRow> budget_rows(const PlacementProblem& problem) {
     for (const auto& u : problem.usages())
       if (u.budget == b && u.first < u.end) points.insert({u.first, u.end});
     if (points.empty())
-      points.insert(0);  // the load is nothing
+      points.insert(0);  // the load is zero there
     else
       points.erase(std::prev(points.end()));  // nothing is live any more
     for (const uint32_t point : points) rows.push_back({b, point});
@@ -58,8 +58,8 @@ std::vector<BudgetRow> budget_rows(const PlacementProblem& problem) {
   return rows;
 }
 
-// Row numbers begin at 1; row 0 is the objective. Variables first: Σ labels = 1. Then per edge Σ_t
-// y_st = x_s for each s, and Σ_s y_st = x_t for each t. Then those of the budgets.
+// Row numbers start at 1; row 0 is the objective. First a row per variable: Σ labels = 1. Then per
+// edge Σ_t y_st = x_s for each s, and Σ_s y_st = x_t for each t. Then the budget rows.
 Lp build(const LpSolveLibrary& api, const PlacementProblem& problem) {
   const uint32_t n = problem.num_variables();
   const uint64_t labels = problem.first_label(n);
@@ -140,7 +140,7 @@ Lp build(const LpSolveLibrary& api, const PlacementProblem& problem) {
   return lp;
 }
 
-// The answer of lp_solve in `choice`, when it has one.
+// Stores lp_solve's answer in `choice` if it has one.
 int run(const LpSolveLibrary& api, lprec* lp, const PlacementProblem& problem, Overseer& overseer,
         std::vector<uint32_t>& choice) {
   api.put_abortfunc(lp, &Overseer::should_stop, &overseer);

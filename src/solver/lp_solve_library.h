@@ -1,8 +1,8 @@
 // lp_solve's shared library, opened at run time.
 //
-// lp_solve is under the LGPL: opening it on demand lets users replace it with their own build, and
-// lets the solver work where it is not installed. Each object opens the library anew; the loader
-// counts the references and shares the code.
+// lp_solve is under the LGPL. Opening it on demand lets users substitute their own build and lets
+// the solver work without it. Each object opens the library anew; the loader counts references and
+// shares the code.
 #pragma once
 #include <lpsolve/lp_lib.h>
 
@@ -23,10 +23,10 @@ namespace shw::solver {
 
 class LpSolveLibrary {
  public:
-  // The first that the loader finds. NOT_FOUND, with what was tried: there is none. Version 5.5
-  // only: FAILED_PRECONDITION otherwise.
+  // Opens the first file that the loader finds. NOT_FOUND: none was found (the message lists them).
+  // FAILED_PRECONDITION: not version 5.5.
   static Result<LpSolveLibrary> open(std::span<const char* const> files);
-  // As the loader finds it (LD_LIBRARY_PATH, ld.so.conf), then where Debian installs it.
+  // Searches as the loader does (LD_LIBRARY_PATH, ld.so.conf), then in Debian's location.
   static Result<LpSolveLibrary> open();
 
 #define X(name) decltype(&::name) name = nullptr;

@@ -1,5 +1,5 @@
-// Two small open-addressing tables for the presolve, where a look-up stands in the innermost loop:
-// results by up to three 32-bit keys, and candidates by a 64-bit hash. Insert and find only.
+// Two small open-addressing hash tables for presolve's innermost loop: results by up to three
+// 32-bit keys, and candidates by a 64-bit hash. Insert and find only.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -51,8 +51,8 @@ class Memo {
 
 class HashIndex {
  public:
-  // The first value stored under this hash for which same(value) holds; else stores and returns
-  // make().
+  // Returns the first value stored under this hash for which same(value) holds. If there is none,
+  // stores and returns make().
   template <class Same, class Make>
   uint32_t find_or_add(uint64_t hash, Same same, Make make) {
     if (2 * (used_ + 1) > slots_.size()) grow();

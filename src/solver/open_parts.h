@@ -1,5 +1,5 @@
-// The book of a branch and bound: the parts of the problem that are still open, and the smallest
-// bound of those that were left. What is in neither costs what the incumbent costs, or more.
+// Bookkeeping of a branch and bound: the open parts, and the smallest bound of the abandoned ones.
+// Every labelling in neither costs at least as much as the incumbent.
 #pragma once
 #include <algorithm>
 #include <iterator>
@@ -22,29 +22,30 @@ class OpenParts {
   Open take_lowest() { return take(std::ranges::min_element(parts_, {}, &Open::bound)); }
   Open take_highest() { return take(std::ranges::max_element(parts_, {}, &Open::bound)); }
 
-  // A part whose labellings are not looked for, or no further.
-  void leave(double bound) { left_ = std::min(left_, bound); }
-  // The same if such a bound says that nothing in it is worth finding.
-  bool give_up(double bound) {
+  // Gives up a part that is not, or not completely, searched.
+  void abandon(double bound) { abandoned_bound_ = std::min(abandoned_bound_, bound); }
+  // Abandons a part if its bound shows that it holds nothing worth finding.
+  bool prune(double bound) {
     if (bound < search_.cutoff()) return false;
-    leave(bound);
+    abandon(bound);
     return true;
   }
-  double left() const { return left_; }
-  // All is settled, but for what has this bound.
-  void settle(double left) {
+  double abandoned_bound() const { return abandoned_bound_; }
+  // Closes all parts; what remains has this bound.
+  void settle(double bound) {
     parts_.clear();
-    left_ = left;
+    abandoned_bound_ = bound;
   }
-  // Takes over what another book, of a part of this one, has open.
+  // Adopts the open parts of another list, which belongs to a sub-problem of this one.
   void take_over(OpenParts& other) {
-    leave(other.left_);
+    abandon(other.abandoned_bound_);
     std::ranges::move(other.parts_, std::back_inserter(parts_));
     other.parts_.clear();
   }
-  // Every labelling is the incumbent or dearer, or lies in a part that is open or was left.
+  // A lower bound on every labelling better than the incumbent: it lies in an open or abandoned
+  // part.
   double bound() const {
-    double bound = std::min(search_.cost(), left_);
+    double bound = std::min(search_.cost(), abandoned_bound_);
     for (const Open& o : parts_) bound = std::min(bound, o.bound);
     return bound;
   }
@@ -58,7 +59,7 @@ class OpenParts {
 
   Search& search_;
   std::vector<Open> parts_;
-  double left_ = kForbidden;
+  double abandoned_bound_ = kForbidden;
 };
 
 }  // namespace shw::solver

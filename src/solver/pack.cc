@@ -38,11 +38,11 @@ void Packer::move(uint32_t v, uint32_t from, uint32_t to) {
   }
 }
 
-bool Packer::pack(Trws& trws, bool forth) {
+bool Packer::pack(Trws& trws, bool forward) {
   reset();
   bool possible = true;
   trws.decode(
-      forth,
+      forward,
       [&](uint32_t v, std::span<const double> costs) {
         uint32_t best = kNone;
         for (uint32_t i = 0; i < costs.size(); ++i)
@@ -115,7 +115,7 @@ bool Packer::back() {
   return true;
 }
 
-// What variable v, and its edges to variables after it or that agree, cost more in the other.
+// The extra cost of v, and of its edges to later or unchanged variables, under the other labelling.
 double Packer::difference(uint32_t v, std::span<const uint32_t> other) const {
   double cost = problem_.unary(v)[other[v]] - problem_.unary(v)[choice_[v]];
   for (const Adjacency::Arc& arc : adjacency_.of(v)) {
@@ -164,7 +164,7 @@ double Packer::blend(std::span<uint32_t> other, std::span<const double> prices) 
   return cost(other);
 }
 
-// Swaps the labels of these variables, if that fits.
+// Swaps the labels of these variables, if the result fits.
 bool Packer::take(std::span<const uint32_t> variables, std::span<uint32_t> other) {
   bool fit = true;
   for (const uint32_t v : variables) move(v, choice_[v], other[v]);
@@ -200,7 +200,7 @@ Status Packer::combine(std::span<const uint32_t> wanted, std::span<const double>
   for (Part& p : all)
     if (p.taken ? p.cost > 0 : p.cost < 0) flip(p);
   if (cost <= 0) return {};
-  for (Part& p : all)  // all of it back: that may need several at once
+  for (Part& p : all)  // undo all of them: improving may need several at once
     if (p.taken)
       for (const uint32_t v : members(p)) {
         move(v, choice_[v], other[v]);

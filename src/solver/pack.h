@@ -1,4 +1,4 @@
-// Labellings within the budgets, from a relaxation whose prices guide them.
+// Finds labellings within the budgets, guided by the prices of a relaxation.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -15,28 +15,30 @@ class Packer {
   // Both must outlive this.
   Packer(const PlacementProblem& problem, const BudgetRows& rows);
 
-  // Labels the variables in the order of a sweep, each the cheapest that fits what those before it
-  // left over. False: a forbidden pair was in the way, which proves nothing.
-  bool pack(Trws& trws, bool forth);
-  // Moves single variables to a cheaper label that fits, until nothing improves.
+  // Labels the variables in sweep order, each with the cheapest label that fits the slack left by
+  // those before it. False: hit a forbidden pair, which proves nothing.
+  bool pack(Trws& trws, bool forward);
+  // Moves single variables to cheaper labels that fit, until nothing improves.
   Status improve(Watch& watch);
-  // Takes over from another labelling, which may break budgets, what pays and fits. Where the two
-  // disagree falls apart into parts with no edge between them, so each can be had alone at a cost
-  // known in advance; `prices`, by label, say which are worth their room. Never gets worse.
+  // Adopts the parts of another labelling that pay off and fit; the other may violate budgets. The
+  // variables on which the two differ form connected components, each of which can be adopted alone
+  // at a cost known in advance. `prices`, by label, rank them by the budget that they consume.
+  // Never gets worse.
   Status combine(std::span<const uint32_t> other, std::span<const double> prices, Watch& watch);
-  // Part by part whichever is cheaper at these prices, of the other labelling and of this one;
-  // budgets may break. Returns its cost, without prices.
+  // Replaces `other` by the cheaper of both labellings at these prices, component by component;
+  // budgets may be violated. Returns its cost without prices.
   double blend(std::span<uint32_t> other, std::span<const double> prices) const;
-  // The labelling so far; keep() remembers the cheapest, and back() returns to it.
+  // The current labelling. keep() remembers it if it is the cheapest so far, and back() returns to
+  // the remembered one.
   const std::vector<uint32_t>& choice() const { return choice_; }
-  bool keep();  // whether it is cheaper than what was kept before
+  bool keep();  // true: cheaper than the one kept before
   bool back();
-  double best_cost() const { return best_cost_; }  // kForbidden: nothing was kept
+  double best_cost() const { return best_cost_; }  // kForbidden: none was kept
 
  private:
   struct Part {
-    uint32_t first, end;   // of the variables
-    double cost, reduced;  // of taking it over; with what it adds to budgets, priced
+    uint32_t first, end;   // into the variables
+    double cost, reduced;  // of adopting it; the same plus the priced change in usage
     bool taken = false;
   };
   std::vector<Part> parts(std::span<const uint32_t> other, std::span<const double> prices,
@@ -46,7 +48,7 @@ class Packer {
   double difference(uint32_t v, std::span<const uint32_t> other) const;
   bool take(std::span<const uint32_t> variables, std::span<uint32_t> other);
   void reset();
-  bool fits(uint32_t v, uint32_t from, uint32_t to) const;  // kNone: from the least excess
+  bool fits(uint32_t v, uint32_t from, uint32_t to) const;  // from == kNone: from the minimum usage
   void move(uint32_t v, uint32_t from, uint32_t to);
 
   static constexpr uint32_t kNone = UINT32_MAX;

@@ -14,20 +14,19 @@ using MaskId = CostStore::MaskId;
 using VectorId = CostStore::VectorId;
 
 constexpr uint32_t kNobody = UINT32_MAX;
-constexpr int kMaxRounds = 8;  // of consistency → dominance → reductions; two are usual
-// R2 pays when the matrix it makes is not larger than the two it replaces, as that is what a sweep
-// then reads; and it must not itself take longer than sweeps would.
+constexpr int kMaxRounds = 8;  // of consistency → dominance → reductions; two are typical
+// R2 pays off if the resulting matrix is not larger than the two it replaces, since sweeps read it
+// afterwards, and if computing it is not slower than the sweeps saved.
 constexpr uint64_t kMaxEliminationCells = 1 << 22;
 
-// min over k of a[k] − b[k], where a[k] is allowed; or any value below `enough` when that minimum
-// is below it, too.
+// min over k of a[k] − b[k] where a[k] is allowed; if that is below `enough`, any value below
+// `enough`.
 double least_difference(const double* a, const double* b, uint32_t n, double enough) {
   constexpr uint32_t kStep = 16;
   double least = kForbidden;
   for (uint32_t k = 0; k < n && least >= enough; k += kStep)
     for (uint32_t l = k; l < std::min(n, k + kStep); ++l) {
-      const double d =
-          a[l] - b[l];  // not a number when both are forbidden, which no comparison takes
+      const double d = a[l] - b[l];  // NaN if both are forbidden; comparisons then ignore it
       least = d < least ? d : least;
     }
   return least;
@@ -35,14 +34,14 @@ double least_difference(const double* a, const double* b, uint32_t n, double eno
 
 struct Arc {
   uint32_t other;
-  Handle matrix;  // rows: labels of the variable that has this arc
+  Handle matrix;  // rows: labels of the variable that owns this arc
 };
 
 struct Variable {
   VectorId unary;
   LabelsId labels;
   MaskId keep;         // among `labels`
-  uint32_t first_arc;  // no step raises a degree, so the arcs of the start leave room enough
+  uint32_t first_arc;  // no step raises a degree, so the initial arcs leave enough room
   uint32_t degree;
   bool alive;
 };
@@ -167,7 +166,7 @@ Status Presolver::drop_unsupported_labels() {
   const uint32_t n = problem_.num_variables();
   queue_.clear();
   queued_.assign(n, 0);
-  std::vector<std::pair<uint32_t, uint32_t>> trail;  // (who lost labels, because of whom)
+  std::vector<std::pair<uint32_t, uint32_t>> trail;  // (variable that lost labels, cause)
   for (uint32_t v = 0; v < n; ++v) {
     Variable& x = variables_[v];
     if (!x.alive) continue;
@@ -194,7 +193,7 @@ Status Presolver::drop_unsupported_labels() {
   return {};
 }
 
-// Follows the losses back to where they began.
+// Follows the trail of lost labels back to its origin.
 Status Presolver::infeasible(uint32_t emptied,
                              const std::vector<std::pair<uint32_t, uint32_t>>& trail) const {
   constexpr size_t kMaxNamed = 8;
@@ -213,9 +212,9 @@ Status Presolver::infeasible(uint32_t emptied,
       (names.empty() ? std::string() : ", given what is allowed for variables " + names));
 }
 
-// The answer depends on the tables around a variable alone, so it is found once for all variables
-// that have the same. Labels may go at many variables at once: a label that is dominated stays so
-// when its neighbours have fewer labels.
+// The result depends only on the tables around a variable, so it is computed once per distinct
+// combination. Labels of many variables may be dropped at once: a dominated label stays dominated
+// when its neighbours lose labels.
 Status Presolver::drop_dominated_labels() {
   HashIndex known;
   std::vector<std::vector<uint32_t>> signatures;
@@ -242,7 +241,7 @@ Status Presolver::drop_dominated_labels() {
   return {};
 }
 
-// The labels of v that stay. Of labels that are as good as each other, the first.
+// The labels of v that remain. Among equal labels, the first.
 MaskId Presolver::undominated(uint32_t v) {
   const auto unary = store_->values(variables_[v].unary);
   const auto k = static_cast<uint32_t>(unary.size());
@@ -250,9 +249,9 @@ MaskId Presolver::undominated(uint32_t v) {
   if (k % 64 != 0) kept.back() >>= 64 - k % 64;
   std::vector<double> margin(k);
   std::vector<uint32_t> best;
-  for (uint32_t i = k; i-- > 0;) {  // from the last, as of equal labels the first stays
-    // What i costs more than j, for each j, if each neighbour takes the label that suits i best: if
-    // that is less than nothing, j does not dominate i. Few j pass.
+  for (uint32_t i = k; i-- > 0;) {  // from the last, so that the first of equal labels remains
+    // For each j, the extra cost of i over j if every neighbour takes the label that suits i best.
+    // If it is negative, j does not dominate i. Few j pass this test.
     for (uint32_t j = 0; j < k; ++j) margin[j] = unary[i] - unary[j];
     best.clear();
     for (const Arc& arc : arcs(v)) {
@@ -272,8 +271,8 @@ MaskId Presolver::undominated(uint32_t v) {
   return store_->mask(kept, k);
 }
 
-// Whether j is at least as good as i whatever the neighbours do. `margin` is what i costs more when
-// all do what suits i best, at `best[arc]`; each arc can only lower it.
+// Whether j is at least as good as i whatever the neighbours choose. `margin` is the extra cost of
+// i if every neighbour takes `best[arc]`; each arc can only lower it.
 bool Presolver::dominates(uint32_t v, uint32_t j, uint32_t i, double margin,
                           std::span<const uint32_t> best) {
   const auto around = arcs(v);
@@ -348,7 +347,7 @@ void Presolver::record(uint32_t v) {
   undo_.removed_.push_back(r);
 }
 
-// Takes v out of its neighbours' lists; v's own list stays, for the caller to look at.
+// Removes v from its neighbours' lists; v's own list remains available to the caller.
 void Presolver::detach(uint32_t v) {
   for (const Arc& arc : arcs(v)) {
     *arc_to(arc.other, v) = arcs(arc.other).back();

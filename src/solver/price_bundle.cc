@@ -1,4 +1,4 @@
-// The projection by its dual, which has one variable for each labelling, by Newton steps.
+// The projection is solved in its dual, which has one variable per cut, by Newton steps.
 #include "solver/price_bundle.h"
 
 #include <algorithm>
@@ -10,18 +10,18 @@
 namespace shw::solver {
 namespace {
 
-constexpr size_t kMostCuts = 24;
-constexpr int kMostSteps = 25;
-// The dual passes half of this squared, in sums of the centre's prices, only where there is
-// nothing.
+constexpr size_t kMaxCuts = 24;
+constexpr int kMaxSteps = 25;
+// The dual exceeds half of this squared, in units of the sum of the centre's prices, only if no
+// prices reach the level.
 constexpr double kFarthest = 7;
-constexpr double kLeastLength = 1e-3;  // of a Newton step
-constexpr double kShareKept = 1e-4;    // of what a step promises
-// What is added to the diagonal, of the sum of squares: the more, the less steps are worth.
-constexpr double kLeastRidge = 1e-11, kMostRidge = 1, kRidgeFalls = 10, kRidgeGrows = 1000;
+constexpr double kMinLength = 1e-3;  // of a Newton step
+constexpr double kShareKept = 1e-4;  // of the decrease that a step predicts (Armijo)
+// The regularisation of the diagonal, relative to the sum of squares; grows when steps fail.
+constexpr double kMinRidge = 1e-11, kMaxRidge = 1, kRidgeFalls = 10, kRidgeGrows = 1000;
 
 double dot(std::span<const double> a, std::span<const double> b) {
-  double sum[4] = {};  // apart, so that they need not wait for each other
+  double sum[4] = {};  // independent partial sums, for instruction-level parallelism
   size_t i = 0;
   for (; i + 4 <= a.size(); i += 4)
     for (size_t j = 0; j < 4; ++j) sum[j] += a[i + j] * b[i + j];
@@ -29,7 +29,7 @@ double dot(std::span<const double> a, std::span<const double> b) {
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-// Solves A x = b in place of b; A, n × n, row by row, is positive definite.
+// Solves A x = b in place of b; A is n × n, row-major and positive definite.
 void solve_in_place(std::vector<double>& a, std::span<double> b) {
   const size_t n = b.size();
   for (size_t j = 0; j < n; ++j) {  // Cholesky
@@ -50,7 +50,7 @@ void solve_in_place(std::vector<double>& a, std::span<double> b) {
 
 }  // namespace
 
-// Weights μ of the cuts, and what they come to: the dual of the projection.
+// Weights μ of the cuts and the resulting dual value.
 struct PriceBundle::Point {
   std::vector<double> prices;    // max(0, centre + Σ μ g)
   std::vector<double> gradient;  // by cut: level − its cost there
@@ -58,13 +58,13 @@ struct PriceBundle::Point {
 };
 
 void PriceBundle::make_room() {
-  if (cuts_.size() < kMostCuts) return;
+  if (cuts_.size() < kMaxCuts) return;
   const auto oldest = std::ranges::max_element(cuts_, {}, &Cut::idle);
   if (oldest->idle > 0) {
     cuts_.erase(oldest);
     return;
   }
-  // All count: the two that count least become one.
+  // All have weight: the two smallest are merged.
   std::ranges::stable_sort(cuts_, {}, [](const Cut& c) { return -c.weight; });
   const Cut last = std::move(cuts_.back());
   cuts_.pop_back();
@@ -110,8 +110,8 @@ PriceBundle::Point PriceBundle::at(std::span<const double> weights, std::span<co
   return point;
 }
 
-// Of the weights; those at zero that want to fall stay, and so do prices at zero, unless the step
-// raises them.
+// A step for the weights. Weights at zero with a negative gradient stay there, and so do prices at
+// zero unless the step raises them.
 std::vector<double> PriceBundle::newton_step(const Point& point, std::span<const double> weights,
                                              double ridge) const {
   std::vector<uint8_t> pays;
@@ -154,11 +154,11 @@ std::vector<double> PriceBundle::newton_step(const Point& point, std::span<const
   return step;
 }
 
-// The line search of a step; false: it leads nowhere.
+// Line search along a step; false: no decrease.
 bool PriceBundle::advance(std::span<const double> step, std::span<const double> centre,
                           double level, std::vector<double>& weights, Point& point) const {
   std::vector<double> next(weights.size());
-  for (double length = 1; length > kLeastLength; length /= 2) {
+  for (double length = 1; length > kMinLength; length /= 2) {
     double promised = 0;
     for (size_t k = 0; k < next.size(); ++k) {
       next[k] = std::max(0.0, weights[k] + length * step[k]);
@@ -188,14 +188,14 @@ Result<Projection> PriceBundle::project(std::span<const double> centre, double l
       most = std::max(most, weights[k] > 0 ? std::abs(point.gradient[k]) : point.gradient[k]);
     return most;
   };
-  double ridge = kLeastRidge;
-  for (int i = 0; i < kMostSteps && ridge < kMostRidge && wrong() > tolerance; ++i) {
+  double ridge = kMinRidge;
+  for (int i = 0; i < kMaxSteps && ridge < kMaxRidge && wrong() > tolerance; ++i) {
     if (point.value > farthest) break;
     SHW_RETURN_IF_ERROR(watch.poll(cuts_.size() * cuts_.size() * centre.size()));
     const bool better = advance(newton_step(point, weights, ridge), centre, level, weights, point);
-    ridge = better ? std::max(kLeastRidge, ridge / kRidgeFalls) : kRidgeGrows * ridge;
+    ridge = better ? std::max(kMinRidge, ridge / kRidgeFalls) : kRidgeGrows * ridge;
   }
-  // Good enough if dear enough, be there something nearer.
+  // Any prices that reach the level will do, even if nearer ones exist.
   const bool found = std::ranges::max(point.gradient) <= tolerance;
   for (size_t k = 0; k < cuts_.size(); ++k) {
     cuts_[k].weight = found ? weights[k] : 0;

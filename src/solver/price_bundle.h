@@ -1,8 +1,8 @@
-// What labellings say of prices: a labelling that costs c and overloads the rows by g costs
-// c + λ · g at prices λ, so the relaxation L(λ) can nowhere be higher than the least of these.
-// Where all of them are high is where to look next (a level bundle: Lemaréchal, Nemirovskii &
-// Nesterov 1995). Unlike an average of labellings it sees which rows pay and which have room to
-// spare.
+// A cutting-plane model of the relaxation as a function of the prices. A labelling that costs c and
+// overloads the rows by g costs c + λ · g at prices λ, so L(λ) is at most the minimum of these
+// cuts. Good prices lie where all cuts are high (level bundle method: Lemaréchal, Nemirovskii &
+// Nesterov 1995). Unlike an average of overloads, the model knows which rows are full and which
+// have slack.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,20 +16,20 @@ namespace shw::solver {
 
 enum class Projection {
   kFound,
-  kNone,     // there is nothing within any sensible distance
-  kUnknown,  // the search came to no end
+  kNone,     // no such prices within a sensible distance
+  kUnknown,  // the search did not converge
 };
 
 class PriceBundle {
  public:
-  // A labelling: its cost, and load − slack by row. One that is known already changes nothing; of
-  // many, those go that no longer count.
+  // Adds the cut of a labelling: its cost, and load − slack by row. Duplicates are ignored; when
+  // there are too many, cuts without recent weight are dropped.
   void add(double cost, std::span<const double> overload);
-  // What the cheapest of the labellings costs at these prices.
+  // The model's value at these prices: the cost of the cheapest labelling.
   double least(std::span<const double> prices) const;
 
-  // The prices nearest to `centre` at which no labelling that was added costs less than `level`, up
-  // to `tolerance`. At least one was added. Quick where the last one had this centre too.
+  // Projects `centre` onto the prices at which every cut is at least `level`, up to `tolerance`.
+  // Needs at least one cut. Fast if the previous call had the same centre.
   Result<Projection> project(std::span<const double> centre, double level, double tolerance,
                              std::vector<double>& prices, Watch& watch);
 
@@ -37,8 +37,8 @@ class PriceBundle {
   struct Cut {
     double cost;  // at prices of zero
     std::vector<double> overload;
-    double weight = 0;  // of the last projection
-    uint32_t idle = 0;  // projections since it had one
+    double weight = 0;  // in the last projection
+    uint32_t idle = 0;  // projections since it last had weight
   };
   struct Point;
   void make_room();

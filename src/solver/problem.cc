@@ -19,7 +19,7 @@ void PlacementProblem::reserve(size_t variables, size_t labels, size_t edges) {
 
 PlacementProblem PlacementProblem::share() const {
   PlacementProblem copy(*this);
-  copy.free_ = nullptr;  // what is left of the last chunk stays the original's
+  copy.free_ = nullptr;  // the rest of the last chunk stays with the original
   copy.free_cells_ = 0;
   return copy;
 }
@@ -49,12 +49,12 @@ uint32_t PlacementProblem::add_matrix(uint32_t rows, uint32_t cols,
 }
 
 std::span<double> PlacementProblem::room_for_matrix(uint32_t rows, uint32_t cols) {
-  // Chunks double, so that their number stays small and what is left over in them a part.
-  constexpr size_t kLeastCells = 1 << 15, kMostCells = 1 << 22;
+  // Chunks double in size: their number stays small, and so does the unused share.
+  constexpr size_t kMinCells = 1 << 15, kMaxCells = 1 << 22;
   const size_t cells = size_t{rows} * cols;
   if (cells > free_cells_) {
     const size_t chunk =
-        std::max(cells, std::clamp<size_t>(pool_bytes_ / sizeof(double), kLeastCells, kMostCells));
+        std::max(cells, std::clamp<size_t>(pool_bytes_ / sizeof(double), kMinCells, kMaxCells));
     pool_.push_back(std::shared_ptr<double[]>(new double[chunk]));
     pool_bytes_ += chunk * sizeof(double);
     free_ = pool_.back().get();
@@ -65,8 +65,8 @@ std::span<double> PlacementProblem::room_for_matrix(uint32_t rows, uint32_t cols
 }
 
 uint32_t PlacementProblem::add_filled_matrix() {
-  // Of a large table the hash takes the beginning: those that differ at all differ there, and what
-  // has the same hash is compared.
+  // Of a large table only the beginning is hashed. Different tables usually differ there; equal
+  // hashes are compared in full.
   constexpr size_t kHashedBytes = 1 << 16;
   const size_t cells = size_t{filling_.rows} * filling_.cols, bytes = cells * sizeof(double);
   const uint64_t hash = hash_combine(hash_bytes(filling_.costs, std::min(bytes, kHashedBytes)),
@@ -115,7 +115,7 @@ void PlacementProblem::add_usage(uint32_t budget, uint32_t variable, uint32_t fi
 }
 
 Status PlacementProblem::validate() const {
-  // The number of labels bounds every index and every position in a table of labels.
+  // The number of labels bounds every index and every offset in a table of labels.
   if (unary_.size() > UINT32_MAX || first_label_.size() > UINT32_MAX)
     return invalid_argument("the problem has more than 2^32 labels");
   if (malformed_)

@@ -1,18 +1,17 @@
-// The placement problem as flat arrays: no graph, no layouts, only numbers (solver/ includes only
-// support/).
+// The placement problem as flat arrays. It has numbers only, no graph and no layouts; solver/
+// includes nothing but support/.
 //
 //   minimise   Σ_v unary[v][x_v]  +  Σ_e matrix[e][x_a, x_b]      over one label x_v per variable v
 //
-// A variable is a planner node, a label is one of its strategies, an edge joins a producer and a
-// consumer. Costs are in µs, ≥ 0, and infinite where the label or the pair is forbidden: pins,
-// "same layout" pairs and cast-direction rules are all written that way. Several edges may join the
-// same two variables; their costs add up. An edge from a variable to itself is a unary cost (its
-// diagonal); add_edge folds it.
+// A variable is a planner node, a label one of its strategies, an edge joins a producer and a
+// consumer. Costs are in µs, ≥ 0, and infinite if the label or pair is forbidden; pins, "same
+// layout" pairs and rules for casts are all expressed this way. Parallel edges add up. An edge from
+// a variable to itself is a unary cost (its diagonal); add_edge folds it.
 //
-// What there is only so much of, such as memory, is a budget: every variable that counts against it
-// is live over an interval of its points, and at every point the usages of the labels chosen for
-// the live variables may add up to the limit at most. A plain linear row is a budget of one point;
-// a row bounded from below is one with all signs turned.
+// A budget limits a scarce resource such as memory. Each variable that uses it is live over an
+// interval of the budget's points; at every point, the usages of the live variables' labels may add
+// up to at most the limit. A linear constraint is a budget with one point; a lower limit is one
+// with all signs reversed.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -32,9 +31,9 @@ inline constexpr double kForbidden = std::numeric_limits<double>::infinity();
 class PlacementProblem {
  public:
   struct Edge {
-    uint32_t a, b;        // variables; the matrix has num_labels(a) rows and num_labels(b) columns,
-    uint32_t matrix;      // or the other way round when
-    uint32_t transposed;  // 1
+    uint32_t a, b;        // variables
+    uint32_t matrix;      // num_labels(a) × num_labels(b), or the transpose if
+    uint32_t transposed;  // is 1
   };
   struct Matrix {
     uint32_t rows, cols;
@@ -42,27 +41,28 @@ class PlacementProblem {
   };
   struct Usage {
     uint32_t budget, variable;
-    uint32_t first, end;  // live at the points first, …, end − 1; nowhere if there are none
-    uint64_t place;       // of usage_of()
+    uint32_t first, end;  // live at the points first, …, end − 1; nowhere if first = end
+    uint64_t offset;      // into the pool; see usage_of()
   };
 
   PlacementProblem() = default;
   PlacementProblem(PlacementProblem&&) noexcept = default;
   PlacementProblem& operator=(PlacementProblem&&) noexcept = default;
-  // The same problem once more, to be added to: it shares the tables, which can be large.
+  // A copy to extend; it shares the tables, which can be large.
   PlacementProblem share() const;
 
   // Returns the variable's index. Costs may be kForbidden; an empty span is refused by validate().
   uint32_t add_variable(std::span<const double> unary);
-  void add_unary(uint32_t variable, std::span<const double> costs);  // adds to what is there
-  // Equal matrices (same bits) share one entry.
+  void add_unary(uint32_t variable, std::span<const double> costs);  // adds to the existing costs
+  // Bitwise equal matrices share one entry.
   uint32_t add_matrix(uint32_t rows, uint32_t cols, std::span<const double> row_major);
-  // The same without a copy: room for the matrix, to be filled by the caller and then added before
-  // room for another is asked for.
+  // The same without a copy: the caller fills the returned memory and then adds it, before asking
+  // for more.
   std::span<double> room_for_matrix(uint32_t rows, uint32_t cols);
   uint32_t add_filled_matrix();
   void add_edge(uint32_t a, uint32_t b, uint32_t matrix, bool transposed = false);
-  // Returns the budget's index. Sums may pass the limit by 1e-12 of it, which is rounding.
+  // Returns the budget's index. A sum may exceed the limit by a relative 1e-12, to allow for
+  // rounding.
   uint32_t add_budget(double limit);
   void add_usage(uint32_t budget, uint32_t variable, uint32_t first, uint32_t end,
                  std::span<const double> per_label);
@@ -75,7 +75,7 @@ class PlacementProblem {
   }
   uint64_t first_label(uint32_t v) const {
     return first_label_[v];
-  }  // offset of v's labels when all are laid in a row
+  }  // offset of v's labels in a concatenation of all labels
   std::span<const double> unary(uint32_t v) const {
     return {unary_.data() + first_label_[v], num_labels(v)};
   }
@@ -91,9 +91,10 @@ class PlacementProblem {
   std::span<const double> budget_limits() const { return budget_limits_; }
   std::span<const Usage> usages() const { return usages_; }
   std::span<const double> usage_of(const Usage& u) const {
-    return {usage_pool_.data() + u.place, num_labels(u.variable)};
+    return {usage_pool_.data() + u.offset, num_labels(u.variable)};
   }
-  // Shapes agree, no NaN, no −∞, every variable has a label; limits and usages are finite.
+  // Checks that shapes agree, costs are neither NaN nor −∞, every variable has a label, limits and
+  // usages are finite.
   Status validate() const;
 
  private:
@@ -104,38 +105,37 @@ class PlacementProblem {
   std::vector<Matrix> matrices_;
   std::vector<double> budget_limits_, usage_pool_;
   std::vector<Usage> usages_;
-  // Chunks never move; what follows is the matrix that has room, and what is left of the last
-  // chunk.
+  // Chunks never move. Then the matrix being filled, and the free rest of the last chunk.
   std::vector<std::shared_ptr<double[]>> pool_;
   Matrix filling_{0, 0, nullptr};
   double* free_ = nullptr;
   size_t free_cells_ = 0;
   uint64_t pool_bytes_ = 0;
-  std::unordered_multimap<uint64_t, uint32_t> matrix_by_hash_;  // look-up only, never iterated
-  bool malformed_ = false;  // sizes or indices that do not fit were given; validate() says so
+  std::unordered_multimap<uint64_t, uint32_t> matrix_by_hash_;  // never iterated: order undefined
+  bool malformed_ = false;  // invalid sizes or indices were passed; validate() reports it
 };
 
 struct WarmStart;  // warm.h
 
 struct SolveOptions {
-  // Sweeps over the whole problem. Counted, so the result does not depend on the clock.
+  // Sweeps over the whole problem. A count, so that the result does not depend on the clock.
   uint32_t max_sweeps = 2000;
-  // Cells of all different tables from which on a problem is wide (survey.h). A deep network of
-  // narrow tables has as many pairs of labels, but few tables, and presolve is good at that.
+  // A problem with at least this many cells in distinct tables is wide (survey.h). A deep network
+  // of small tables has as many label pairs but few distinct tables, which presolve handles well.
   uint64_t wide_cells = 1 << 22;
-  uint64_t table_budget_bytes = 64ull << 20;  // of exact elimination
+  uint64_t table_budget_bytes = 64ull << 20;  // for exact elimination
   uint64_t max_branch_nodes = 100000;
-  uint64_t branch_bytes = 3ull << 30;  // of what branching keeps, with budgets
-  // At most, 0: as many as cores. They share the work on budgets once it turns out to be hard, and
-  // change nothing but the time that it takes.
+  uint64_t branch_bytes = 3ull << 30;  // for the branch-and-bound tree, with budgets
+  // Upper limit; 0: the number of cores. Threads share problems with budgets once these prove hard.
+  // They affect only the time taken.
   uint32_t threads = 1;
-  Deadline deadline = {};      // then the incumbent is returned, proven = false
-  bool use_lp_solve = true;    // false: work as where lp_solve is not installed
-  double relative_gap = 1e-9;  // proven when cost − bound ≤ relative_gap · |cost|
-  // What an earlier solve of nearly this problem left: the same variables and labels, at other
-  // costs or limits. Saves work, and proves as much; what does not fit is ignored. May be null.
+  Deadline deadline = {};      // when it expires, the incumbent is returned with proven = false
+  bool use_lp_solve = true;    // false: as if it were not installed
+  double relative_gap = 1e-9;  // proven if cost − bound ≤ relative_gap · |cost|
+  // The result of solving a nearly identical problem: same variables and labels, different costs or
+  // limits. Saves work without weakening the proof; ignored if it does not fit. May be null.
   const WarmStart* warm = nullptr;
-  bool keep_warm = false;  // leave Solution::warm, which takes some work and memory
+  bool keep_warm = false;  // return Solution::warm, at some cost in time and memory
 };
 
 struct SolveStats {
@@ -143,13 +143,13 @@ struct SolveStats {
   uint64_t labels = 0, labels_after_presolve = 0;
   uint32_t variables_after_presolve = 0;
   uint32_t sweeps = 0, core_variables = 0, branch_nodes = 0;
-  // lp_solve, the last resort, would have been asked to close the gap, but cannot be opened.
+  // lp_solve, the last resort, was needed to close the gap but could not be opened.
   bool lp_solve_missing = false;
-  double presolve_s = 0, search_s = 0;  // search: sweeps and all that follows
+  double presolve_s = 0, search_s = 0;  // search: sweeps and everything after them
 };
 
-// What one unit of a budget costs at one of its points: so much less the optimum would cost if the
-// limit were a unit higher there, as the relaxation sees it.
+// The shadow price of a budget at one point: by how much the optimum of the relaxation would fall
+// if the limit there were one unit higher.
 struct BudgetPrice {
   uint32_t budget, point;
   double price;
@@ -157,31 +157,31 @@ struct BudgetPrice {
 
 struct Solution {
   std::vector<uint32_t> choice;  // one label per variable
-  double cost = kForbidden;      // of `choice`, by the independent evaluator
-  double bound = 0;              // no labelling is cheaper
+  double cost = kForbidden;      // of `choice`, by evaluate()
+  double bound = 0;              // no labelling costs less
   bool proven = false;
-  std::vector<BudgetPrice> prices;        // those above zero; certify() makes a proof of them
-  std::shared_ptr<const WarmStart> warm;  // for the next solve, if it was asked for
+  std::vector<BudgetPrice> prices;        // those above zero; certify() turns them into a proof
+  std::shared_ptr<const WarmStart> warm;  // for the next solve, if requested
   SolveStats stats;
 };
 
 // Recomputes the cost of a labelling from the problem alone; shares no code with the solver.
-// kForbidden if not allowed, or if a budget is broken.
+// kForbidden: not allowed, or violates a budget.
 double evaluate(const PlacementProblem& problem, std::span<const uint32_t> choice);
-// The largest load of a budget at any of its points; of what no variable uses, 0. As independent.
+// The maximum load of a budget over its points; 0 if no variable uses it. Equally independent.
 double peak_load(const PlacementProblem& problem, uint32_t budget,
                  std::span<const uint32_t> choice);
 
-// The optimum with its proof. INVALID_ARGUMENT: not a valid problem; FAILED_PRECONDITION: no
-// labelling has finite cost (the message names variables); DEADLINE_EXCEEDED: none was found before
-// the deadline; RESOURCE_EXHAUSTED: none within the sweeps, branch nodes and bytes of the options;
-// CANCELLED: within 10 ms of the monitor's flag. Unless the deadline ended it, the same problem and
-// options give the same solution, on every machine and with any number of threads.
+// Finds the optimum and proves it. INVALID_ARGUMENT: not a valid problem. FAILED_PRECONDITION: no
+// labelling has finite cost (the message names variables). DEADLINE_EXCEEDED: found none before the
+// deadline. RESOURCE_EXHAUSTED: found none within the sweeps, branch nodes and bytes of the
+// options. CANCELLED: within 10 ms of raising the monitor's flag. Unless the deadline expires, the
+// same problem and options give the same solution on every machine and with any number of threads.
 Result<Solution> solve(const PlacementProblem& problem, const SolveOptions& options,
                        Monitor& monitor);
 
-// Test oracle: the whole problem as one MILP (lp_solve; NOT_FOUND where it is not installed). For
-// small problems only.
+// Test oracle: the whole problem as one MILP (lp_solve; NOT_FOUND if not installed). Small problems
+// only.
 Result<Solution> solve_with_lp_solve(const PlacementProblem& problem, double time_limit_s);
 
 }  // namespace shw::solver

@@ -1,5 +1,5 @@
-// What is left in every row of a budget: the least over a range of rows, and a change of all of a
-// range. In blocks, so that a range of any length costs two partial blocks and a look at the rest.
+// The slack of every row of a budget, with range minimum and range addition. Rows are grouped in
+// blocks, so an operation touches two partial blocks and one entry for each block in between.
 #pragma once
 #include <algorithm>
 #include <cstddef>

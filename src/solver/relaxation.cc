@@ -6,17 +6,17 @@
 namespace shw::solver {
 namespace {
 
-constexpr double kShareOfNew = 0.3;      // of the last labelling in the direction
-constexpr float kFrequencyShare = 0.1f;  // of the last labelling in the frequencies
-constexpr double kMostReach = 1.5, kLeastReach = 1e-3;
-constexpr uint32_t kPatience = 6;  // steps without a better bound before they become shorter
-// A direction that happens to be short is no reason for a long step: what steps are measured by
-// falls by so much at a time.
+constexpr double kShareOfNew = 0.3;      // weight of the last labelling in the direction
+constexpr float kFrequencyShare = 0.1f;  // weight of the last labelling in the frequencies
+constexpr double kMaxStepFraction = 1.5, kMinStepFraction = 1e-3;
+constexpr uint32_t kPatience = 6;  // steps without a better bound before they are shortened
+// A direction that happens to be short must not cause a long step: the norm that steps are divided
+// by decays by this factor at most.
 constexpr double kScaleKept = 0.6;
-// Of the bundle: how far a step aims, of the way from the bound to where it might be, and how
-// exactly; what is too little to go on; what another sweep must bring; where halving an aim ends.
+// For bundle steps: the target level between bound and ceiling, its tolerance; the minimum
+// worthwhile rise, what another sweep must gain, and where halving of the level ends.
 constexpr double kLevel = 0.5, kAimTolerance = 0.01;
-constexpr double kWorthRising = 0.01, kWorthSweeping = 0.03, kLeastAim = 0.01;
+constexpr double kWorthRising = 0.01, kWorthSweeping = 0.03, kMinAim = 0.01;
 constexpr double kRounding = 1e-13;
 
 }  // namespace
@@ -57,7 +57,7 @@ Result<double> Relaxation::sweep() {
   return last_;
 }
 
-// Takes the labelling of the last sweep into the averages.
+// Updates the running averages with the labelling of the last sweep.
 void Relaxation::observe() {
   if (trws_.choice().empty()) return;
   rows_.overload(trws_.choice(), overload_);
@@ -79,7 +79,7 @@ Status Relaxation::step(double cost) {
   }
   const double wanted = std::max(cost - bound_, 1e-12 * std::abs(cost));
   scale_ = std::max(norm, kScaleKept * scale_);
-  const double length = norm > 0 ? reach_ * wanted / scale_ : 0;
+  const double length = norm > 0 ? step_fraction_ * wanted / scale_ : 0;
   std::vector<double> next(rows_.size());
   for (size_t r = 0; r < rows_.size(); ++r)
     next[r] = std::max(0.0, best_prices_[r] + length * direction_[r]);
@@ -89,15 +89,15 @@ Status Relaxation::step(double cost) {
   if (now > before) {
     failures_ = 0;
     risen_ = true;
-    reach_ = std::min(kMostReach, 1.1 * reach_);
+    step_fraction_ = std::min(kMaxStepFraction, 1.1 * step_fraction_);
   } else if (++failures_ >= (risen_ ? kPatience : 1)) {
     failures_ = 0;
-    reach_ = std::max(kLeastReach, 0.66 * reach_);
+    step_fraction_ = std::max(kMinStepFraction, 0.66 * step_fraction_);
   }
   return {};
 }
 
-void Relaxation::show(std::span<const uint32_t> choice, double cost) {
+void Relaxation::add_cut(std::span<const uint32_t> choice, double cost) {
   rows_.overload(choice, overload_);
   bundle_.add(cost, overload_);
 }
@@ -107,15 +107,15 @@ Result<bool> Relaxation::bundle_step(double cost) {
   if (ceiling_ - bound_ <= kWorthRising * (cost - bound_)) return false;
   const double level = bound_ + kLevel * (ceiling_ - bound_);
   if (bundle_.least(prices_) >= level) {
-    ++silent_;
+    ++idle_bundle_steps_;
     SHW_RETURN_IF_ERROR(sweep_or_step(cost, level));
     return true;
   }
-  silent_ = 0;
+  idle_bundle_steps_ = 0;
   observe();
   if (centre_.empty()) centre_ = best_prices_;
   std::vector<double> next;
-  for (double aim = level; aim - bound_ > kLeastAim * (level - bound_);
+  for (double aim = level; aim - bound_ > kMinAim * (level - bound_);
        aim = bound_ + kLevel * (aim - bound_)) {
     SHW_ASSIGN_OR_RETURN(
         const Projection found,
@@ -134,8 +134,8 @@ Result<bool> Relaxation::bundle_step(double cost) {
   return true;
 }
 
-// Labellings that are all dear at the prices that were swept say that these are good, or that
-// sweeps are far from their end there: another one, while that helps, then a step of averages.
+// If all cuts are high at the current prices, either the prices are good or the sweeps have not
+// converged there. Sweeps again while that helps, then takes a step along the average.
 Status Relaxation::sweep_or_step(double cost, double level) {
   if (!sweeps_again_) {
     sweeps_again_ = true;

@@ -1,13 +1,14 @@
-// Budgets priced instead of kept: a bound for a problem with budget rows.
+// Lagrangian relaxation of the budgets: rows are priced instead of enforced, which gives a lower
+// bound.
 //
-// For any prices λ ≥ 0 of the rows, no labelling within the budgets is cheaper than
-//   L(λ) = min_x  cost(x) + Σ_v λ · excess_v(x_v)  −  λ · slack,
-// and what is minimised there is a problem without budgets, which sweeps of TRW-S bound from below.
-// A step moves the prices (up where the labelling of the last sweep overloads a row, down where it
-// leaves room) and sweeps once; messages stay when prices move, so both converge together. The
-// direction is an average over the last labellings, as in the volume algorithm (Barahona & Anbil
-// 2000). An average circles where labellings differ much and agree on where rows are full: there
-// a bundle (price_bundle.h) goes straight on.
+// For any prices λ ≥ 0 of the rows, no labelling within the budgets costs less than
+//   L(λ) = min_x  cost(x) + Σ_v λ · excess_v(x_v)  −  λ · slack.
+// The minimum is over a problem without budgets, which TRW-S sweeps bound from below. A step moves
+// the prices (up if the last sweep's labelling overloads a row, down if it leaves slack) and sweeps
+// once. Messages are kept when prices move, so both converge together. The direction is a running
+// average over labellings, as in the volume algorithm (Barahona & Anbil 2000). Averages cycle when
+// the labellings differ much but agree on which rows are full; a bundle (price_bundle.h) makes
+// progress there.
 #pragma once
 #include <span>
 #include <vector>
@@ -21,39 +22,39 @@ namespace shw::solver {
 
 class Relaxation {
  public:
-  // All must outlive this. `prices`: of the rows, to begin with.
+  // All must outlive this. `prices`: initial prices of the rows.
   Relaxation(const PlacementProblem& problem, const BudgetRows& rows, std::vector<double> prices,
              Watch& watch);
 
-  // One sweep at the prices as they are; no labelling within the budgets is cheaper than the
-  // result.
+  // One sweep at the current prices. No labelling within the budgets costs less than the result.
   Result<double> sweep();
-  // Moves the prices and sweeps. `cost`: of the incumbent, or what it might be.
+  // Moves the prices and sweeps. `cost`: of the incumbent, or an estimate of the optimum.
   Status step(double cost);
-  // The same, to where every labelling shown costs part of the way from the bound up to `cost`.
-  // False: there are no such prices, and the bound will not rise by much.
+  // The same with the bundle: moves to prices where every cut reaches a level between the bound and
+  // `cost`. False: no such prices exist, and the bound will not rise much further.
   Result<bool> bundle_step(double cost);
-  // How often in a row it knew of no labelling that is cheap where it stood.
-  uint32_t silent() const { return silent_; }
-  // A labelling and what it costs without prices, for bundle_step().
-  void show(std::span<const uint32_t> choice, double cost);
-  // Goes back to the best prices, so that trws() shows them.
+  // Consecutive bundle steps in which no cut was below the level at the current prices.
+  uint32_t idle_bundle_steps() const { return idle_bundle_steps_; }
+  // Adds a labelling and its cost without prices as a cut for bundle_step().
+  void add_cut(std::span<const uint32_t> choice, double cost);
+  // Returns to the best prices, so that trws() reflects them.
   Status settle();
 
   double bound() const { return bound_; }
   std::span<const double> best_prices() const { return best_prices_; }
   bool has_prices() const { return risen_; }
   Trws& trws() { return trws_; }
-  // What a labelling costs in trws() less what the bound counts: λ · slack.
+  // The difference between costs in trws() and the bound: λ · slack.
   double offset() const { return offset_; }
-  // What is left of the problem when only labels stay that trws() says may be in a labelling
-  // cheaper than `limit`: messages worked in (Trws::restricted), prices not.
+  // The sub-problem of the labels that, according to trws(), may be in a labelling cheaper than
+  // `limit`. It includes the messages (Trws::restricted) but not the prices.
   Result<RestrictedProblem> restricted(double limit) const;
   std::span<const double> label_prices() const { return label_prices_; }
-  // How far steps aim, of the way to the incumbent's cost; steps learn it, and may begin with it.
-  double reach() const { return reach_; }
-  void set_reach(double reach) { reach_ = reach; }
-  // How often, lately, each label was in the labelling of a sweep; for all labels in a row.
+  // The length of a step as a fraction of the gap to the incumbent. Adapted by every step; a
+  // sub-problem starts with its parent's.
+  double step_fraction() const { return step_fraction_; }
+  void set_step_fraction(double step_fraction) { step_fraction_ = step_fraction; }
+  // How often each label occurred in recent labellings; concatenated by variable.
   std::span<const float> frequency() const { return frequency_; }
 
  private:
@@ -67,14 +68,15 @@ class Relaxation {
   std::vector<double> best_prices_, prices_, label_prices_, overload_, direction_;
   std::vector<float> frequency_;
   PriceBundle bundle_;
-  std::vector<double> centre_;  // of its projections
-  uint32_t silent_ = 0;
-  bool sweeps_again_ = true;     // at the same prices, if all labellings are dear there
-  double ceiling_ = kForbidden;  // the bound will stay below, as far as the bundle knows
+  std::vector<double> centre_;  // of the projections
+  uint32_t idle_bundle_steps_ = 0;
+  bool sweeps_again_ = true;     // sweep at the same prices once more if all cuts are high there
+  double ceiling_ = kForbidden;  // upper bound of L(λ), according to the bundle
   double bound_ = -kForbidden, last_ = -kForbidden, offset_ = 0;
-  double reach_ = 0.3, scale_ = 0;
+  double step_fraction_ = 0.3, scale_ = 0;
   uint32_t failures_ = 0, observed_ = 0;
-  bool risen_ = false;  // from prices of zero: till then, each step that fails shortens the next
+  bool risen_ =
+      false;  // the bound has risen since the start; until then every failed step shortens the next
 };
 
 }  // namespace shw::solver

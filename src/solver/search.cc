@@ -10,19 +10,20 @@
 namespace shw::solver {
 namespace {
 
-// Sweeps have stalled when, over this many, the bound rose by less than this part of the gap.
+// Sweeps have stalled if the bound rose by less than this share of the gap over this many sweeps.
 constexpr uint32_t kStallSweeps = 12;
 constexpr double kStallShare = 0.02;
-// What dropping labels takes, in cells that could be swept in that time (measured): per cell that
-// is left, and per edge.
+// The cost of dropping labels, in cells that could be swept in the same time (measured): per
+// remaining cell, and per edge.
 constexpr double kDropPerCell = 10, kDropPerEdge = 400;
-// Floors are true up to where labels were dropped; this share of the cost above it, for the next.
+// Floors are valid up to the cutoff at which labels were dropped; keep this share of the cost above
+// it, for the next solve.
 constexpr double kFloorReach = 0.02;
-constexpr double kLookAgain = 0.95;  // look whenever the gap has fallen to this part of what it was
+constexpr double kLookAgain = 0.95;  // check again once the gap has shrunk to this share
 
-// Whether laying out the tables of the labels that can still improve on the incumbent pays within
-// the sweeps that are to be expected: a third of those done, and no more than closing the gap at
-// the last sweep's pace would take.
+// Whether rebuilding the tables without labels that cannot improve on the incumbent pays off within
+// the expected number of sweeps: a third of those done, but no more than closing the gap at the
+// last sweep's pace would take.
 bool dropping_pays(const Trws& trws, double limit, size_t edges, uint32_t sweeps,
                    double sweeps_to_close) {
   const auto cells = static_cast<double>(trws.cells());
@@ -80,18 +81,19 @@ Result<std::vector<uint32_t>> best_of(const RestrictedProblem& part, const Solve
   return choice;
 }
 
-Result<std::vector<uint8_t>> Search::thin_out() {
+Result<std::vector<uint8_t>> Search::prefilter_labels() {
   std::vector<uint8_t> keep;
   if (table_cells(root_) <= options_.wide_cells) return keep;
   SHW_ASSIGN_OR_RETURN(Survey found, survey(root_, watch_));
   stats_.sweeps += found.sweeps;
-  if (found.bound == kForbidden) return keep;  // presolve says why
+  if (found.bound == kForbidden) return keep;  // presolve reports why
   take(std::move(found.choice));
   const RestrictedProblem core = likely_part(root_, found.marginals, options_.wide_cells);
   SHW_ASSIGN_OR_RETURN(std::vector<uint32_t> choice, best_of(core, options_, watch_));
   take(std::move(choice));
   SHW_RETURN_IF_ERROR(raise_bound(found.bound));
-  if (std::exchange(keeps_floors_, false))  // what is left does not know of the others
+  if (std::exchange(keeps_floors_,
+                    false))  // the remaining problem does not know the dropped labels
     for (const double m : found.marginals) floors_.push_back(found.bound + m);
   if (cost_ == kForbidden) return keep;
   for (const double m : found.marginals) keep.push_back(found.bound + m < cutoff());
@@ -114,7 +116,7 @@ Result<std::shared_ptr<const Stage>> Search::restrict(
   auto stage = make_stage(std::move(presolved), parent->constant, options_.threads);
   stage->parent = std::move(parent);
   stage->source = std::move(source);
-  // The tables of the source, of the problem, and those that lead from the one to the other.
+  // The tables of the source, of the problem, and those that map between the two.
   stage->bytes = ByteCount(stage_bytes_,
                            2 * stage->problem.pool_bytes() + stage->source->problem.pool_bytes());
   return std::shared_ptr<const Stage>(std::move(stage));
@@ -138,10 +140,10 @@ void Search::take(std::vector<uint32_t> choice) {
   cost_ = cost;
   choice_ = std::move(choice);
   found_ = true;
-  bound_ = std::min(bound_, cost_);  // they can differ by rounding
+  bound_ = std::min(bound_, cost_);  // they may differ by rounding
 }
 
-void Search::note_floors(const Stage& stage, const Trws& trws, double offset) {
+void Search::record_floors(const Stage& stage, const Trws& trws, double offset) {
   if (!keeps_floors_ || stage.parent != nullptr || stage.source != nullptr) return;
   const double shift = stage.constant - offset, dropped = shift + trws.dropped_bound();
   floors_.resize(root_.first_label(root_.num_variables()), -kForbidden);
@@ -161,7 +163,7 @@ void Search::note_floors(const Stage& stage, const Trws& trws, double offset) {
 }
 
 Status Search::decode(const Stage& stage, Trws& trws) {
-  // With all labels that are left.
+  // With all remaining labels.
   SHW_ASSIGN_OR_RETURN(const RestrictedProblem look_ahead, trws.restricted(kForbidden));
   SHW_ASSIGN_OR_RETURN(std::vector<uint32_t> found,
                        decode_with_propagation(look_ahead.problem, watch_));
@@ -208,8 +210,8 @@ Result<Verdict> Search::tighten(const Stage& stage, Trws& trws, uint32_t max_swe
   for (uint32_t sweep = 1; !verdict && sweep <= max_sweeps; ++sweep) {
     SHW_ASSIGN_OR_RETURN(verdict, sweep_on(sweep));
   }
-  note_floors(stage, trws, 0);
-  // What the sweeps found is taken to the root problem, and judged, now that they are over.
+  record_floors(stage, trws, 0);
+  // The sweeps' best labelling is mapped to the root problem and evaluated once, at the end.
   if (stage.constant + trws.cost() < cost_) offer(stage, trws.choice());
   return verdict.value_or(Verdict::kStalled);
 }

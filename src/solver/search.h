@@ -1,5 +1,5 @@
-// What the phases of a solve share: the best labelling so far, and the chain of presolves that
-// leads from a sub-problem back to the problem that was asked.
+// State shared by the phases of a solve: the incumbent, and the chain of presolved stages that
+// leads from a sub-problem back to the input.
 #pragma once
 #include <atomic>
 #include <cmath>
@@ -13,7 +13,7 @@
 
 namespace shw::solver {
 
-// Counts towards a sum as long as it lives, which may end in another thread.
+// Adds to a shared counter while it lives. May be destroyed on another thread.
 class ByteCount {
  public:
   ByteCount() = default;
@@ -39,8 +39,8 @@ class ByteCount {
   uint64_t bytes_ = 0;
 };
 
-// A presolved problem and where it came from: either the root problem, or some labels of another
-// stage's. Its labellings, plus `constant`, cost what they cost in the root problem.
+// A presolved problem and its origin: the root problem, or a subset of another stage's labels. A
+// labelling costs `constant` more in the root problem.
 struct Stage {
   std::shared_ptr<const Stage> parent;
   std::shared_ptr<const RestrictedProblem> source;  // what was presolved; null: the root problem
@@ -50,11 +50,11 @@ struct Stage {
   ByteCount bytes;
 };
 
-// Why sweeps ended.
+// Why the sweeps ended.
 enum class Verdict {
-  kClosed,   // the stage has nothing below the cutoff
-  kStalled,  // the bound moves no more, or the sweeps are used up
-  kExpired,  // the time limit
+  kClosed,   // the stage holds nothing below the cutoff
+  kStalled,  // the bound has stalled or the sweeps are used up
+  kExpired,  // the time limit expired
 };
 
 class Search {
@@ -62,9 +62,9 @@ class Search {
   Search(const PlacementProblem& root, const SolveOptions& options, Watch& watch)
       : root_(root), options_(options), watch_(watch) {}
 
-  // For a thread that works on stages of this search: it has its own watch and incumbent.
+  // A copy for another thread, with its own watch and incumbent.
   Search fork(Watch& watch) const;
-  // Takes the other's incumbent, if it is cheaper.
+  // Adopts the other's incumbent if it is cheaper.
   void adopt(const Search& other);
 
   const SolveOptions& options() const { return options_; }
@@ -75,52 +75,52 @@ class Search {
   std::vector<uint32_t> take_choice() { return std::move(choice_); }
   std::vector<BudgetPrice>& prices() { return prices_; }
 
-  // Nothing that costs this or more is worth looking for: the incumbent less the gap that counts as
-  // proven.
+  // Labellings that cost this much or more are irrelevant: the incumbent's cost minus the tolerated
+  // gap.
   double cutoff() const { return cutoff(cost_); }
   bool proven() const { return bound_ >= cutoff() && cost_ != kForbidden; }
-  // The bound of the whole problem; it never falls, and never passes the incumbent.
+  // Raises the bound of the whole problem. It never falls and never exceeds the incumbent's cost.
   Status raise_bound(double bound);
 
-  // Takes the answer to another problem, which fits(); its floors for this one, if they hold, and
-  // then keeps these.
+  // Adopts the answer of a warm start that fits(). Returns its floors if they hold for this
+  // problem, and keeps them.
   std::vector<double> begin_warm(const WarmStart& warm);
-  // The same, and solves among the labels of low floors (warm.cc).
-  // False: that is no cheaper than to begin afresh.
+  // The same, then solves among the labels of low floors (warm.cc). False: not expected to be
+  // faster than a cold start.
   Result<bool> close_warm(const WarmStart& warm);
-  // Of a wide problem, a flag per label: 0 where no labelling below cutoff() has it. Empty: not
-  // wide. May leave the whole problem proven().
-  Result<std::vector<uint8_t>> thin_out();
-  // `keep`: as thin_out() gives it. `budgeted`: see PresolveOptions.
+  // For a wide problem, a flag per label: 0 if no labelling below cutoff() has it. Empty: not wide.
+  // May solve the whole problem; then it is proven().
+  Result<std::vector<uint8_t>> prefilter_labels();
+  // `keep`: from prefilter_labels(). `budgeted`: see PresolveOptions.
   Result<std::shared_ptr<const Stage>> root_stage(std::span<const uint8_t> keep,
                                                   std::span<const uint8_t> budgeted = {});
-  // `source` holds labels of `parent`; those with keep[label] == 0 go too. FAILED_PRECONDITION:
-  // nothing is left.
+  // `source` holds labels of `parent`; those with keep[label] == 0 are dropped as well.
+  // FAILED_PRECONDITION: no labelling is left.
   Result<std::shared_ptr<const Stage>> restrict(std::shared_ptr<const Stage> parent,
                                                 std::shared_ptr<const RestrictedProblem> source,
                                                 std::span<const uint8_t> keep,
                                                 std::span<const uint8_t> budgeted = {});
 
-  // What the stages that live hold, about.
+  // Approximate memory of the live stages.
   uint64_t stage_bytes() const { return *stage_bytes_; }
-  // Only labellings cheaper than this are worth finding.
-  void look_below(double cost) { cost_ = std::min(cost_, cost); }
+  // Ignores labellings that cost this much or more.
+  void require_cost_below(double cost) { cost_ = std::min(cost_, cost); }
   bool found() const { return found_; }
-  // Takes a labelling of the stage's problem; keeps it if it is the cheapest.
+  // Offers a labelling of the stage's problem as incumbent.
   void offer(const Stage& stage, std::span<const uint32_t> choice);
 
-  // Takes a labelling of the root problem.
+  // Offers a labelling of the root problem as incumbent.
   void take(std::vector<uint32_t> choice);
-  // From here on, what the first sweeps say that labellings with each label cost at least is kept;
-  // labels not much dearer than the optimum are swept to the end, for that.
+  // From now on, records lower bounds per label from the first sweeps. Labels close to the optimum
+  // are then not dropped early.
   void keep_floors() { keeps_floors_ = true; }
-  // Of the root problem's labels; −∞: not known. Empty: none are.
+  // By label of the root problem; −∞: unknown. Empty: none are known.
   std::vector<double> take_floors() { return std::move(floors_); }
-  // `trws` swept the root stage, at costs higher by `offset`.
-  void note_floors(const Stage& stage, const Trws& trws, double offset);
+  // `trws` has swept the root stage, with costs shifted by `offset`.
+  void record_floors(const Stage& stage, const Trws& trws, double offset);
 
-  // Sweeps at most max_sweeps times. `is_root`: the stage's bound is that of the whole problem, and
-  // is reported.
+  // Sweeps at most max_sweeps times. `is_root`: the stage's bound is the whole problem's, and is
+  // reported.
   Result<Verdict> tighten(const Stage& stage, Trws& trws, uint32_t max_sweeps, bool is_root);
 
  private:
@@ -138,25 +138,25 @@ class Search {
   std::vector<double> floors_;
   bool keeps_floors_ = false;
   std::shared_ptr<std::atomic<uint64_t>> stage_bytes_ = std::make_shared<std::atomic<uint64_t>>(0);
-  bool found_ = false;  // choice_ is a labelling: of no variables, too
+  bool found_ = false;  // choice_ is valid, even if it is empty
   double cost_ = kForbidden;
   double bound_ = -kForbidden;
 };
 
-// The best labelling found of a part of some problem, as labels of that one; empty: none.
+// The best labelling found of a sub-problem, as labels of that problem; empty: none.
 Result<std::vector<uint32_t>> best_of(const RestrictedProblem& part, const SolveOptions& options,
                                       Watch& watch);
 
-// Brings the incumbent and the bound of the search together, unless a limit is met (close.cc).
+// Closes the gap between incumbent and bound, unless a limit is reached (close.cc).
 Status close_gap(Search& search, std::shared_ptr<const Stage> root);
 
-// The same under budgets, and with the presolve at the root (budget_close.cc). FAILED_PRECONDITION:
-// nothing is within the budgets.
+// The same for problems with budgets, including the presolve of the root (budget_close.cc).
+// FAILED_PRECONDITION: no labelling is within the budgets.
 Status close_gap_within_budgets(Search& search, const PlacementProblem& root);
 
-// The MILP (lp_solve.cc) of a core of at most `max_binaries` labels; adds its answer to the search.
-// True: the core's optimum was found, or it has nothing below the cutoff. Where lp_solve is not
-// installed: false, and the statistics say so.
+// Solves a core of at most `max_binaries` labels as a MILP (lp_solve.cc) and offers its answer to
+// the search. True: found the optimum, or nothing is below the cutoff. False: otherwise, or
+// lp_solve is not installed, which the statistics report.
 Result<bool> close_with_lp_solve(Search& search, const Stage& core, uint64_t max_binaries);
 
 }  // namespace shw::solver

@@ -1,5 +1,5 @@
-// The order of the phases. Each makes the problem smaller, the bound higher or the answer cheaper;
-// the first to bring bound and cost together ends the solve.
+// The order of the phases. Each shrinks the problem, raises the bound or improves the incumbent;
+// the solve ends when bound and cost meet.
 #include <chrono>
 #include <string>
 #include <utility>
@@ -31,11 +31,11 @@ SolveStats size_of(const PlacementProblem& problem) {
   return stats;
 }
 
-// None is known to be forbidden, and none was found.
+// Found no labelling, without proof that none exists.
 Status gave_up(const Watch& watch, const std::string& what) {
   return watch.expired() ? Status(Code::kDeadlineExceeded, what + " was found in time")
                          : Status(Code::kResourceExhausted,
-                                  what + " was found in the work that a solve may take");
+                                  what + " was found within the work limit of the solve");
 }
 
 Status no_labelling_found(const Search& search, const Watch& watch, const Stage& stage) {
@@ -46,8 +46,8 @@ Status no_labelling_found(const Search& search, const Watch& watch, const Stage&
       names += v == kMaxNamed
                    ? ", …"
                    : (v > 0 ? ", " : "") + std::to_string(stage.undo.original_variable(v));
-    return failed_precondition("no labelling has finite cost: what is forbidden among variables " +
-                               names + " leaves no choice for all of them");
+    return failed_precondition("no labelling has finite cost: the constraints among variables " +
+                               names + " cannot all be satisfied");
   }
   return gave_up(watch, "no labelling of finite cost");
 }
@@ -90,7 +90,7 @@ Result<Solution> solve(const PlacementProblem& problem, const SolveOptions& opti
     if (closed) return answer(search, problem);
   }
   if (options.keep_warm) search.keep_floors();
-  SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> keep, search.thin_out());
+  SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> keep, search.prefilter_labels());
   SHW_ASSIGN_OR_RETURN(const std::shared_ptr<const Stage> small, search.root_stage(keep));
   stats.variables_after_presolve = small->problem.num_variables();
   stats.labels_after_presolve = small->problem.first_label(small->problem.num_variables());

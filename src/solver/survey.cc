@@ -9,10 +9,10 @@ namespace shw::solver {
 namespace {
 
 constexpr uint32_t kMaxSweeps = 40;
-constexpr double kStallShare = 3e-4;  // of the bound, that the last sweep must have added to it
+constexpr double kStallShare = 3e-4;  // of the bound, to be gained by a sweep
 constexpr double kRounding = 1e-13;   // of the bound: plain sums of some thousand terms
 
-// What a sweep sees of an edge from one of its ends.
+// An edge as seen from one of its ends.
 struct Side {
   const double* table;  // row-major, rows × cols
   uint32_t rows, cols;
@@ -24,14 +24,14 @@ struct Side {
 class Surveyor {
  public:
   Surveyor(const PlacementProblem& problem, Watch& watch) : problem_(problem), watch_(watch) {
-    lay_out();
+    build();
   }
 
   Result<Survey> run() {
     double stall_bound = -kForbidden;
     for (uint32_t sweep = 1; sweep <= kMaxSweeps; ++sweep) {
-      SHW_ASSIGN_OR_RETURN(found_.bound, pass(/*forth=*/true));
-      SHW_ASSIGN_OR_RETURN(const double back, pass(/*forth=*/false));
+      SHW_ASSIGN_OR_RETURN(found_.bound, pass(/*forward=*/true));
+      SHW_ASSIGN_OR_RETURN(const double back, pass(/*forward=*/false));
       found_.sweeps = sweep;
       SHW_RETURN_IF_ERROR(watch_.report(best_cost_, found_.bound));
       if (found_.bound == kForbidden || back == kForbidden || watch_.expired()) break;
@@ -44,7 +44,7 @@ class Surveyor {
  private:
   uint64_t at(uint32_t v) const { return problem_.first_label(v); }
 
-  void lay_out() {
+  void build() {
     const uint32_t n = problem_.num_variables();
     const uint64_t labels = problem_.first_label(n);
     uint32_t widest = 1;
@@ -70,21 +70,21 @@ class Surveyor {
     }
   }
 
-  // One sweep over all variables; the bound, kForbidden if nothing is allowed.
-  Result<double> pass(bool forth) {
+  // One sweep over all variables; returns the bound, kForbidden if nothing is allowed.
+  Result<double> pass(bool forward) {
     const uint32_t n = problem_.num_variables();
     double bound = 0, cost = 0;
     for (uint32_t q = 0; q < n; ++q) {
-      const uint32_t v = forth ? q : n - 1 - q;
-      cost += decode(v, forth);
+      const uint32_t v = forward ? q : n - 1 - q;
+      cost += decode(v, forward);
       const double least = gather(v);
       if (least == kForbidden) return kForbidden;
       bound += least;
       const uint32_t k = problem_.num_labels(v);
       for (uint32_t i = 0; i < k; ++i) theta_[i] -= least;
-      if (!forth)
+      if (!forward)
         std::copy_n(theta_.begin(), k, found_.marginals.begin() + static_cast<ptrdiff_t>(at(v)));
-      SHW_ASSIGN_OR_RETURN(const double moved, send(v, forth));
+      SHW_ASSIGN_OR_RETURN(const double moved, send(v, forward));
       if (moved == kForbidden) return kForbidden;
       bound += moved;
     }
@@ -95,13 +95,13 @@ class Surveyor {
     return bound - kRounding * std::abs(bound);
   }
 
-  // The label of v that is cheapest given those of the variables before it; what it pays.
-  double decode(uint32_t v, bool forth) {
+  // Chooses the cheapest label of v given those of the variables before it; returns its cost.
+  double decode(uint32_t v, bool forward) {
     const uint32_t k = problem_.num_labels(v);
     std::copy_n(problem_.unary(v).begin(), k, theta_.begin());
-    std::copy_n(theta_.begin(), k, weighted_.begin());  // what is paid, without messages
+    std::copy_n(theta_.begin(), k, weighted_.begin());  // costs without messages
     for (const Side& s : sides_[v]) {
-      if ((s.other < v) != forth) {
+      if ((s.other < v) != forward) {
         for (uint32_t i = 0; i < k; ++i) theta_[i] += s.in[i];
         continue;
       }
@@ -118,7 +118,7 @@ class Surveyor {
     return weighted_[static_cast<size_t>(best)];
   }
 
-  // θ of v, and its least.
+  // Computes θ of v and its minimum.
   double gather(uint32_t v) {
     const uint32_t k = problem_.num_labels(v);
     std::copy_n(problem_.unary(v).begin(), k, theta_.begin());
@@ -127,14 +127,14 @@ class Surveyor {
     return *std::min_element(theta_.begin(), theta_.begin() + k);
   }
 
-  Result<double> send(uint32_t v, bool forth) {
+  Result<double> send(uint32_t v, bool forward) {
     const uint32_t k = problem_.num_labels(v);
     uint32_t before = 0, after = 0;
     for (const Side& s : sides_[v]) ++(s.other < v ? before : after);
     const double weight = 1.0 / std::max({before, after, 1u});
     double total = 0;
     for (const Side& s : sides_[v]) {
-      if ((s.other < v) == forth) continue;
+      if ((s.other < v) == forward) continue;
       for (uint32_t i = 0; i < k; ++i)
         weighted_[i] = theta_[i] == kForbidden ? kForbidden : weight * theta_[i] - s.in[i];
       const double* dead = problem_.unary(s.other).data();
@@ -154,8 +154,8 @@ class Surveyor {
     return total;
   }
 
-  // Rows in the order of what they start from: tables are ≥ 0, so once that is no less than what
-  // every column has, the other rows change nothing.
+  // Rows are visited in order of their start value. Tables are ≥ 0, so once that value reaches the
+  // current minimum of every column, the remaining rows change nothing.
   void push_rows(const Side& s, uint32_t k) {
     constexpr size_t kBatch = 4;
     rows_.clear();

@@ -1,11 +1,11 @@
-// Thins out a wide problem before anything is copied.
+// Eliminates labels of a wide problem before any table is copied.
 //
-// On a mesh of four dims a node has hundreds of labels and an edge some hundred thousand pairs:
-// presolve and the sweeps of trws.h, which rearrange tables to be fast, would copy gigabytes. Here
-// the same message passing (trws.h says what it is) runs on the problem's own tables, slower a
-// cell but with nothing beside them but messages. That gives a bound, often the optimum itself, and
-// a price for every label; the few labels that cost next to nothing make a small problem, whose
-// optimum is then a labelling that lets nearly all other labels go.
+// On a mesh of four dims a node has hundreds of labels and an edge some hundred thousand pairs.
+// Presolve and the sweeps of trws.h rearrange tables for speed, which would copy gigabytes here. A
+// survey runs the same message passing (see trws.h) on the original tables; it is slower per cell
+// but stores nothing except messages. It yields a bound, often the optimum itself, and a
+// min-marginal for every label. The few labels with small marginals form a small problem; its
+// optimum is an incumbent that eliminates nearly all other labels.
 #pragma once
 #include <span>
 #include <vector>
@@ -17,22 +17,22 @@
 namespace shw::solver {
 
 struct Survey {
-  // How much dearer than `bound` a labelling with this label is, at least; at
+  // A lower bound on the extra cost, above `bound`, of any labelling with this label; at
   // problem.first_label(v) + label.
   std::vector<double> marginals;
-  double bound = -kForbidden;    // no labelling is cheaper; kForbidden: there is none
+  double bound = -kForbidden;    // no labelling costs less; kForbidden: none exists
   std::vector<uint32_t> choice;  // the best labelling found; empty: none
   uint32_t sweeps = 0;
 };
 
-// Cells of all different tables.
+// The number of cells in all distinct tables.
 uint64_t table_cells(const PlacementProblem& problem);
 
 // Sweeps until the bound stalls.
 Result<Survey> survey(const PlacementProblem& problem, Watch& watch);
 
-// The labels whose marginal is at most some limit, the largest that leaves no more than `max_cells`
-// cells; always those of zero. Costs are the problem's own.
+// The labels whose marginal is at most the largest limit that leaves no more than `max_cells`
+// cells; those with marginal zero in any case. Costs are the original ones.
 RestrictedProblem likely_part(const PlacementProblem& problem, std::span<const double> marginals,
                               uint64_t max_cells);
 

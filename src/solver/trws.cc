@@ -12,8 +12,8 @@ namespace shw::solver {
 namespace {
 
 constexpr std::align_val_t kAlignment{64};
-constexpr uint64_t kCellsPerBatch = 1 << 17;  // between two looks at the caller's flag
-// Terms are summed with compensation, so a bound can be too high by a few roundings of each term.
+constexpr uint64_t kCellsPerBatch = 1 << 17;  // between two polls
+// Sums are compensated, so a bound can be too high by a few roundings per term.
 constexpr double kRounding = 1e-14;
 
 uint32_t padded(size_t labels) {
@@ -37,7 +37,7 @@ Trws::Trws(const PlacementProblem& problem, Watch& watch) : problem_(problem), w
     all[v].resize(problem.num_labels(v));
     std::iota(all[v].begin(), all[v].end(), 0u);
   }
-  laid_out_ = lay_out(all);
+  build_status_ = build(all);
 }
 
 Trws::Trws(const PlacementProblem& problem, std::vector<std::vector<uint32_t>> labels, Watch& watch)
@@ -45,14 +45,14 @@ Trws::Trws(const PlacementProblem& problem, std::vector<std::vector<uint32_t>> l
 
 Result<bool> Trws::drop_unsupported() {
   SHW_ASSIGN_OR_RETURN(const bool possible, drop_unsupported(given_));
-  if (possible) laid_out_ = lay_out(given_);
+  if (possible) build_status_ = build(given_);
   given_.clear();
-  SHW_RETURN_IF_ERROR(laid_out_);
+  SHW_RETURN_IF_ERROR(build_status_);
   return possible;
 }
 
-// Tables for the labels that are left, and messages of zero.
-Status Trws::lay_out(const std::vector<std::vector<uint32_t>>& left) {
+// Builds tables for the remaining labels, with messages of zero.
+Status Trws::build(const std::vector<std::vector<uint32_t>>& left) {
   const uint32_t n = problem_.num_variables();
   nodes_.assign(n, {});
   label_.clear();
@@ -77,9 +77,9 @@ Status Trws::lay_out(const std::vector<std::vector<uint32_t>>& left) {
     for (uint32_t i = 0; i < nodes_[v].labels; ++i) unary[i] = problem_.unary(v)[left[v][i]];
     unary += nodes_[v].stride;
   }
-  lay_out_nodes();
+  build_nodes();
 
-  SHW_ASSIGN_OR_RETURN(const std::vector<size_t> table, lay_out_tables(left));
+  SHW_ASSIGN_OR_RETURN(const std::vector<size_t> table, build_tables(left));
   const auto edges = problem_.edges();
   std::vector<uint32_t> earlier(n), later(n);  // the next free arc
   for (uint32_t v = 0; v < n; ++v)
@@ -102,8 +102,8 @@ Status Trws::lay_out(const std::vector<std::vector<uint32_t>>& left) {
   return {};
 }
 
-// Counts arcs, and gives out their places and messages.
-void Trws::lay_out_nodes() {
+// Counts arcs and assigns their offsets and messages.
+void Trws::build_nodes() {
   std::vector<uint32_t> before(nodes_.size()), after(nodes_.size());
   for (const auto& e : problem_.edges()) ++after[std::min(e.a, e.b)], ++before[std::max(e.a, e.b)];
   uint32_t arcs = 0;
@@ -125,9 +125,9 @@ void Trws::lay_out_nodes() {
   }
 }
 
-// Each matrix, for each pair of label lists that it is used with: as it is, and transposed behind
-// that. Returns the place of each edge's.
-Result<std::vector<size_t>> Trws::lay_out_tables(const std::vector<std::vector<uint32_t>>& left) {
+// Builds each matrix for each pair of label lists that it is used with, followed by its transpose.
+// Returns the offset of each edge's.
+Result<std::vector<size_t>> Trws::build_tables(const std::vector<std::vector<uint32_t>>& left) {
   HashIndex lists;
   std::vector<uint32_t> list(left.size());
   for (uint32_t v = 0; v < left.size(); ++v)
@@ -136,8 +136,8 @@ Result<std::vector<size_t>> Trws::lay_out_tables(const std::vector<std::vector<u
         [&](uint32_t other) { return left[other] == left[v]; }, [&] { return v; });
 
   struct Table {
-    uint32_t matrix, rows, cols;  // rows and cols: a variable that has these labels
-    size_t place;
+    uint32_t matrix, rows, cols;  // rows and cols: a variable with that label list
+    size_t offset;
   };
   std::vector<Table> tables;
   Memo known;
@@ -157,7 +157,7 @@ Result<std::vector<size_t>> Trws::lay_out_tables(const std::vector<std::vector<u
   tables_ = make_rows(size, kForbidden);
   for (const Table& t : tables) {
     const size_t rows = left[t.rows].size(), cols = left[t.cols].size();
-    double* straight = tables_.get() + t.place;
+    double* straight = tables_.get() + t.offset;
     const double* costs = problem_.costs(t.matrix);
     const size_t width = problem_.matrices()[t.matrix].cols;
     for (size_t i = 0; i < rows; ++i) {
@@ -172,10 +172,10 @@ Result<std::vector<size_t>> Trws::lay_out_tables(const std::vector<std::vector<u
     transpose(straight, rows, cols, padded(cols), straight + rows * padded(cols), padded(rows));
     SHW_RETURN_IF_ERROR(watch_.poll(4 * rows * cols));
   }
-  std::vector<size_t> places;
-  places.reserve(used.size());
-  for (const uint32_t index : used) places.push_back(tables[index].place);
-  return places;
+  std::vector<size_t> offsets;
+  offsets.reserve(used.size());
+  for (const uint32_t index : used) offsets.push_back(tables[index].offset);
+  return offsets;
 }
 
 Result<double> Trws::run(int64_t step) {
@@ -212,18 +212,19 @@ Result<double> Trws::run(int64_t step) {
 }
 
 Status Trws::sweep() {
-  SHW_RETURN_IF_ERROR(laid_out_);
+  SHW_RETURN_IF_ERROR(build_status_);
   SHW_ASSIGN_OR_RETURN(marginal_bound_, run(1));
   SHW_ASSIGN_OR_RETURN(const double back, run(-1));
   bound_ = std::max({bound_, marginal_bound_, back});
   return {};
 }
 
-// When the sweep is at v, it takes θ_v less its minimum, in equal shares, into the edges to later
-// variables, and out of each edge's table what its messages hold. So at the later end of an edge
-// the message is as the sweep leaves it, and at the earlier end it is what came in less that share.
+// When the sweep is at v, it moves θ_v minus its minimum, in equal shares, into the edges to later
+// variables, and moves the messages out of the edge tables. So at the later end of an edge the
+// message is the one that the sweep left, and at the earlier end it is the incoming one minus that
+// share.
 Result<double> Trws::proof(std::vector<double>& messages) {
-  SHW_RETURN_IF_ERROR(laid_out_);
+  SHW_RETURN_IF_ERROR(build_status_);
   SHW_ASSIGN_OR_RETURN(const double bound, run(1));
   std::vector<uint64_t> first;
   uint64_t size = 0;
@@ -304,8 +305,8 @@ Result<bool> Trws::drop_labels(double limit) {
   const std::vector<uint32_t> old_label = label_;
   const std::vector<size_t> old_first = first_label_;
   const Rows old_messages = std::move(messages_);
-  laid_out_ = lay_out(left);
-  SHW_RETURN_IF_ERROR(laid_out_);
+  build_status_ = build(left);
+  SHW_RETURN_IF_ERROR(build_status_);
   for (uint32_t v = 0; v < nodes_.size(); ++v) {
     const TrwsNode &was = old_nodes[v], &is = nodes_[v];
     const uint32_t* was_label = old_label.data() + old_first[v];
@@ -350,7 +351,7 @@ Result<bool> Trws::drop_unsupported(std::vector<std::vector<uint32_t>>& left) {
 
 Result<RestrictedProblem> Trws::restricted(double limit) const {
   RestrictedProblem result;
-  std::vector<uint32_t> position;  // of the labels that stay, in the tables here
+  std::vector<uint32_t> position;  // of the remaining labels, in the current tables
   std::vector<double> table;
   for (uint32_t v = 0; v < nodes_.size(); ++v) {
     const TrwsNode& node = nodes_[v];

@@ -1,13 +1,12 @@
-// Sequential tree-reweighted message passing (Kolmogorov 2006): a lower bound that grows from sweep
-// to sweep, and a labelling read off each sweep.
+// Sequential tree-reweighted message passing (TRW-S, Kolmogorov 2006): each sweep raises a lower
+// bound and yields a labelling.
 //
-// A message m[a→b] is a vector over the labels of b. Together they are another way to write the
-// same problem:
+// A message m[a→b] is a vector over the labels of b. The messages reparametrise the problem:
 //   θ_v = unary_v + Σ messages into v,    θ_ab = matrix_ab − m[b→a] − m[a→b].
-// A sweep visits the variables in order. At v it takes out min θ_v (the bound grows by it), gives
-// each neighbour still to come its share of what is left, and sets the message so that the edge's
-// table has minimum zero again. All tables are then ≥ 0, so what was taken out bounds the optimum
-// from below. In exact arithmetic the bound never falls.
+// A sweep visits the variables in order. At v it moves min θ_v into the bound, distributes the rest
+// of θ_v over the edges to later variables, and sets their messages so that each edge's table has
+// minimum zero again. All tables are then ≥ 0, so the amount moved is a lower bound on the optimum.
+// In exact arithmetic the bound never falls.
 #pragma once
 #include <algorithm>
 #include <memory>
@@ -20,72 +19,72 @@
 
 namespace shw::solver {
 
-// A problem whose labels are some of another's.
+// A problem restricted to a subset of another problem's labels.
 struct RestrictedProblem {
   PlacementProblem problem;
-  std::vector<uint32_t> label;  // in the other, at problem.first_label(v) + label
+  std::vector<uint32_t> label;  // in the other problem, at problem.first_label(v) + label
 };
 
 class Trws {
  public:
-  // Every label must be finite and have a finite pair with every neighbour, as presolve() leaves
-  // it; otherwise infinite messages would meet. Both must outlive this.
+  // Every label must be finite and have a finite pair with every neighbour, as after presolve();
+  // otherwise messages would be infinite. Both must outlive this.
   Trws(const PlacementProblem& problem, Watch& watch);
-  // With some of the labels, ascending; drop_unsupported() must be called then.
+  // With a subset of the labels, ascending; call drop_unsupported() next.
   Trws(const PlacementProblem& problem, std::vector<std::vector<uint32_t>> labels, Watch& watch);
-  // Drops what has no finite pair with some neighbour. False: some variable has no label left.
+  // Drops labels without a finite pair with some neighbour. False: some variable has no label left.
   Result<bool> drop_unsupported();
 
   Watch& watch() { return watch_; }
-  // One sweep forth and one back.
+  // One forward and one backward sweep.
   Status sweep();
 
-  // One sweep forth, and the messages with which its bound is a sum of minima, as certificate.h
-  // says. Returns that bound.
+  // One forward sweep, and the messages for which its bound is a sum of minima (certificate.h).
+  // Returns that bound.
   Result<double> proof(std::vector<double>& messages);
 
   double bound() const { return std::min(bound_, dropped_bound_); }  // no labelling is cheaper
   double cost() const { return cost_; }  // of choice(); kForbidden while none was found
   std::span<const uint32_t> choice() const { return choice_; }
-  // No labelling with any of the labels that were dropped is cheaper than this.
+  // No labelling with a dropped label costs less than this.
   double dropped_bound() const { return dropped_bound_; }
-  // Takes a labelling found elsewhere, if it is better.
+  // Offers a labelling found elsewhere.
   void offer(std::span<const uint32_t> choice, double cost);
 
-  // Adds to the costs of the labels (all of the problem's in a row), in the place of what was added
-  // before; messages stay. Bounds, labellings and marginals count from here on.
+  // Replaces the previous addition to the costs of the labels (concatenated by variable) by this
+  // one; messages are kept. Bounds, labellings and marginals refer to the new costs.
   void reprice(std::span<const double> by_label);
-  // A labelling in the order of a sweep: pick(v, costs) is asked for every variable, with the costs
-  // of the labels left to it when what is labelled already has its labels and the messages stand
-  // for the rest. Labels are positions among those left; must be called between sweeps.
+  // Builds a labelling in sweep order. pick(v, costs) chooses for each variable; the costs of its
+  // remaining labels combine the labels of earlier variables with the messages from later ones.
+  // Labels are positions among the remaining ones. Call it between sweeps only.
   template <class Pick>
-  void decode(bool forth, Pick pick, std::vector<uint32_t>& choice);
+  void decode(bool forward, Pick pick, std::vector<uint32_t>& choice);
 
-  // How much dearer than marginal_bound() a labelling is, at least, that has at v the i-th of the
-  // labels left to it: from the last sweep back. The chains of tables through v then have equal
-  // minima for each of its labels, whose sum is θ_v; the others add up to no less than the bound
-  // had when the sweep began.
+  // The min-marginal of each remaining label of v, after the last backward sweep: a lower bound on
+  // the extra cost, above marginal_bound(), of any labelling with that label. At that time the
+  // chains of tables through v have equal minima for each of its labels, which sum to θ_v; the
+  // other chains sum to at least the bound at the start of the sweep.
   std::span<const double> marginals(uint32_t v) const {
     return {marginals_.get() + (nodes_[v].unary - unary_.get()), nodes_[v].labels};
   }
   double marginal_bound() const { return marginal_bound_; }
-  // The labels left to v, ascending.
+  // The remaining labels of v, ascending.
   std::span<const uint32_t> labels(uint32_t v) const {
     return {label_.data() + first_label_[v], nodes_[v].labels};
   }
 
-  // Cells of all edge tables: now, and if only labels were left that may be in a labelling cheaper
-  // than `limit`.
+  // The number of cells of all edge tables: now, and if only labels remained that may be in a
+  // labelling cheaper than `limit`.
   uint64_t cells() const { return cells_; }
   uint64_t cells_below(double limit) const;
-  // Drops the others, so that sweeps get cheaper and bound() cannot pass `limit` any more. False:
-  // nothing is cheaper than `limit`, and there is nothing left to sweep. marginals() are zero until
-  // the next sweep.
+  // Drops the other labels, which makes sweeps cheaper; bound() cannot exceed `limit` any more.
+  // False: no labelling is cheaper than `limit`, and nothing is left to sweep. marginals() are zero
+  // until the next sweep.
   Result<bool> drop_labels(double limit);
-  // The problem of the labels that cells_below() counts, with the messages worked in: each
-  // labelling costs what it costs here, up to rounding, but a sweep begins at this bound. Parts of
-  // it stay as tight, which is how sub-problems start warm. Some variable may have no label if
-  // nothing is cheaper than `limit`.
+  // The sub-problem of the labels counted by cells_below(), with the messages applied. A labelling
+  // costs the same, up to rounding, but sweeps start at the current bound. This also holds for
+  // parts of it, which is how sub-problems start warm. If no labelling is cheaper than `limit`, a
+  // variable may have no label.
   Result<RestrictedProblem> restricted(double limit) const;
 
  private:
@@ -99,40 +98,40 @@ class Trws {
     return marginal_bound_ + marginals(v)[i] < limit;
   }
   Result<bool> drop_unsupported(std::vector<std::vector<uint32_t>>& left);
-  Status lay_out(const std::vector<std::vector<uint32_t>>& left);
-  void lay_out_nodes();
-  Result<std::vector<size_t>> lay_out_tables(const std::vector<std::vector<uint32_t>>& left);
+  Status build(const std::vector<std::vector<uint32_t>>& left);
+  void build_nodes();
+  Result<std::vector<size_t>> build_tables(const std::vector<std::vector<uint32_t>>& left);
   Result<double> run(int64_t step);
 
   const PlacementProblem& problem_;
   Watch& watch_;
-  std::vector<uint32_t> label_;  // what is left to each variable, one after another
+  std::vector<uint32_t> label_;  // remaining labels, concatenated by variable
   std::vector<size_t> first_label_;
   std::vector<TrwsNode> nodes_;
   std::vector<TrwsArc> arcs_;
   Rows unary_, marginals_, messages_, tables_, scratch_;
   uint64_t cells_ = 0;
-  std::vector<std::vector<uint32_t>> given_;  // labels, until they are laid out
+  std::vector<std::vector<uint32_t>> given_;  // the labels, until the tables are built
   std::vector<uint32_t> decoded_, choice_;
-  Status laid_out_;  // not OK: cancelled while at it, and unfit for sweeps
+  Status build_status_;  // not OK: building was cancelled, so no sweep is possible
   double cost_ = kForbidden;
   double bound_ = -kForbidden;
   double marginal_bound_ = -kForbidden;
-  double dropped_bound_ = kForbidden;  // of the labels that were dropped
+  double dropped_bound_ = kForbidden;  // of the dropped labels
 };
 
 template <class Pick>
-void Trws::decode(bool forth, Pick pick, std::vector<uint32_t>& choice) {
+void Trws::decode(bool forward, Pick pick, std::vector<uint32_t>& choice) {
   const auto n = static_cast<uint32_t>(nodes_.size());
   choice.resize(n);
   std::vector<double> costs;
   for (uint32_t q = 0; q < n; ++q) {
-    const uint32_t v = forth ? q : n - 1 - q;
+    const uint32_t v = forward ? q : n - 1 - q;
     const TrwsNode& node = nodes_[v];
     costs.assign(node.unary, node.unary + node.labels);
     for (uint32_t a = node.first_arc; a < node.end_arc; ++a) {
       const TrwsArc& arc = arcs_[a];
-      const bool done = (a < node.first_later_arc) == forth;
+      const bool done = (a < node.first_later_arc) == forward;
       const double* row = done ? arc.reverse + size_t{choice[arc.other]} * node.stride : arc.in;
       for (uint32_t i = 0; i < node.labels; ++i) costs[i] += row[i];
     }

@@ -1,6 +1,5 @@
-// The hot loop of the solver. Written with the compiler's vector types so that every clone
-// (kernels.h) keeps a row of accumulators in registers; a row is a whole number of vectors, so
-// there are no tails.
+// The solver's hot loop. Compiler vector types make every clone (kernels.h) keep a row of
+// accumulators in registers; rows are a whole number of vectors, so there are no remainder loops.
 #include "solver/trws_kernel.h"
 
 #include "solver/kernels.h"
@@ -10,7 +9,7 @@ namespace {
 
 #define SHW_INLINE inline __attribute__((always_inline))
 
-typedef double Vec __attribute__((vector_size(8 * kLanes)));  // rows are aligned to it
+typedef double Vec __attribute__((vector_size(8 * kLanes)));  // rows are aligned to this
 
 SHW_INLINE Vec& at(double* p) { return *reinterpret_cast<Vec*>(p); }
 SHW_INLINE const Vec& at(const double* p) { return *reinterpret_cast<const Vec*>(p); }
@@ -21,8 +20,8 @@ SHW_INLINE double smallest(const Vec& v) {
   return m;
 }
 
-// out = min over s of w[s] + m[s], for kBlocks vectors of columns. Even and odd rows go to separate
-// accumulators: the chain of minima is what limits a narrow matrix.
+// out = min over s of w[s] + m[s], for kBlocks vectors of columns. Even and odd rows use separate
+// accumulators, because the chain of minima limits a narrow matrix.
 template <size_t kBlocks>
 SHW_INLINE void min_plus_columns(const double* w, uint32_t rows, const double* m, size_t stride,
                                  double* out) {
@@ -77,7 +76,7 @@ SHW_INLINE void add_row(double* sum, const double* row, uint32_t stride) {
   for (size_t j = 0; j < stride; j += kLanes) at(sum + j) += at(row + j);
 }
 
-// Neumaier's compensated sum.
+// Neumaier's compensated summation.
 SHW_INLINE void accumulate(double& sum, double& low, double x) {
   const double t = sum + x;
   low += (sum < 0 ? -sum : sum) >= (x < 0 ? -x : x) ? (sum - t) + x : (x - t) + sum;
@@ -91,14 +90,14 @@ SHW_MULTIVERSION void trws_run(TrwsSweep& sweep, int64_t first, int64_t last, in
   for (int64_t q = first; q != last; q += step) {
     const TrwsNode& node = sweep.nodes[q];
     const uint32_t k = node.labels, stride = node.stride;
-    // Arcs to nodes that this sweep has done, and to those it has yet to do.
+    // Arcs to nodes that this sweep has visited, and to those still to come.
     const uint32_t done_first = step > 0 ? node.first_arc : node.first_later_arc;
     const uint32_t done_end = step > 0 ? node.first_later_arc : node.end_arc;
     const uint32_t todo_first = step > 0 ? node.first_later_arc : node.first_arc;
     const uint32_t todo_end = step > 0 ? node.end_arc : node.first_later_arc;
 
     double* theta = sweep.scratch;
-    double* given = theta + stride;  // costs once the done neighbours have their labels
+    double* given = theta + stride;  // costs given the labels of the visited neighbours
     double* w = given + stride;
     for (size_t j = 0; j < stride; j += kLanes) at(theta + j) = at(node.unary + j);
     for (uint32_t a = todo_first; a < todo_end; ++a) add_row(theta, sweep.arcs[a].in, stride);

@@ -1,4 +1,4 @@
-// The sweep of TRW-S over flat tables: what trws.cc prepares and trws_kernel.cc runs.
+// The TRW-S sweep over flat tables, prepared by trws.cc and run by trws_kernel.cc.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,20 +7,19 @@ namespace shw::solver {
 
 inline constexpr size_t kLanes = 8;  // rows of labels are padded to whole 64-byte lines
 
-// One direction of an edge, as its variable v sees it. All rows are padded: entries beyond the last
-// label are +∞.
+// One direction of an edge, seen from variable v. All rows are padded with +∞ after the last label.
 struct TrwsArc {
-  const double* matrix;   // rows: labels of v, columns: labels of the other, padded
-  const double* reverse;  // rows: labels of the other, columns: labels of v, padded
-  double* in;             // message from the other, over labels of v
-  double* out;            // message to the other, over its labels
+  const double* matrix;   // rows: labels of v, columns: labels of the other end, padded
+  const double* reverse;  // rows: labels of the other end, columns: labels of v, padded
+  double* in;             // message from the other end, over labels of v
+  double* out;            // message to the other end, over its labels
   uint32_t other;
   uint32_t other_stride;
 };
 
 struct TrwsNode {
   const double* unary;  // padded
-  double* in;           // messages of its arcs, in their order, one padded row each
+  double* in;           // messages of its arcs in order, one padded row each
   uint32_t labels, stride;
   uint32_t first_arc, first_later_arc,
       end_arc;    // arcs to variables before it, then to those after it
@@ -30,16 +29,16 @@ struct TrwsNode {
 struct TrwsSweep {
   const TrwsNode* nodes;
   const TrwsArc* arcs;
-  uint32_t* choice;   // decoded on the way
+  uint32_t* choice;   // labels decoded during the sweep
   double* scratch;    // three padded rows of the largest variable
-  double* marginals;  // when not null: θ − min θ of every label, node by node, padded rows
-  // Sums of this sweep, added to.
-  double bound;  // Σ of what was moved out of the tables: a lower bound once all nodes are done
-  double bound_low;  // the part that rounding would lose
+  double* marginals;  // unless null: θ − min θ of every label, node by node, padded rows
+  // Accumulated by this sweep.
+  double bound;  // Σ of the minima moved out of the tables: a lower bound once all nodes are done
+  double bound_low;  // compensation term of `bound`
   double cost;       // of the decoded labelling
 };
 
-// Handles the nodes first, first + step, … up to but without `last`; step is 1 or −1.
+// Processes the nodes first, first + step, … up to but excluding `last`; step is 1 or −1.
 void trws_run(TrwsSweep& sweep, int64_t first, int64_t last, int64_t step);
 
 }  // namespace shw::solver

@@ -9,9 +9,9 @@
 namespace shw::solver {
 namespace {
 
-// Of the labels of known floors: those that are looked at first, and at most. With more, looking is
-// no cheaper than solving.
-constexpr double kFirstShare = 0.2, kMostShare = 0.6;
+// Shares of the labels with known floors: searched first, and at most. Beyond that a warm start is
+// no faster than a cold one.
+constexpr double kFirstShare = 0.2, kMaxShare = 0.6;
 
 double quantile(std::vector<double>& values, double share) {
   if (values.empty()) return kForbidden;
@@ -42,8 +42,8 @@ bool keeps_edges(const PlacementProblem& before, const PlacementProblem& now) {
   return true;
 }
 
-// Whether what is within the budgets of `now` is within those of `before`, as far as is easily
-// seen.
+// Whether everything within the budgets of `now` is also within those of `before`, by a simple
+// sufficient test.
 bool keeps_budgets(const PlacementProblem& before, const PlacementProblem& now) {
   const auto was = before.budget_limits(), is = now.budget_limits();
   if (is.size() < was.size() || now.usages().size() < before.usages().size()) return false;
@@ -63,7 +63,7 @@ bool keeps_budgets(const PlacementProblem& before, const PlacementProblem& now) 
   return true;
 }
 
-// No labelling is cheaper.
+// No labelling costs less.
 double least_floor(const PlacementProblem& problem, std::span<const double> floors) {
   double least = -kForbidden;
   for (uint32_t v = 0; v < problem.num_variables(); ++v) {
@@ -135,7 +135,7 @@ Result<bool> Search::close_warm(const WarmStart& warm) {
   for (;;) {
     for (size_t i = 0; i < floors.size(); ++i) keep[i] = floors[i] < limit;
     Search inner(root_, options_, watch_);
-    inner.look_below(cost_);
+    inner.require_cost_below(cost_);
     const auto stage = inner.root_stage(keep);
     if (stage.ok()) {
       SHW_RETURN_IF_ERROR(close_gap(inner, *stage));
@@ -150,7 +150,7 @@ Result<bool> Search::close_warm(const WarmStart& warm) {
     SHW_RETURN_IF_ERROR(raise_bound(bound));
     if (proven()) return true;
     if (watch_.expired()) return found_;
-    const double most = quantile(known, kMostShare);
+    const double most = quantile(known, kMaxShare);
     if (limit >= most) return false;
     limit = found && cost_ < most ? cost_ : most;
   }

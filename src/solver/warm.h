@@ -1,11 +1,11 @@
-// From one solve to the next of nearly the same problem: pins come and go, a budget moves, and most
-// of what the first solve proved holds for the second.
+// Warm start: reuses the result of a nearly identical problem, for instance when a pin is added or
+// a budget moves.
 //
-// A sweep gives every label a floor: what a labelling with it costs at least. As long as labels are
-// only forbidden, dearer, or held in by more edges and tighter budgets, floors stay true; where
-// labels have become cheaper, they are true less the sum of that. So the next solve looks among the
-// labels of low floors only, a few thousand of a hundred thousand, and what it finds is the optimum
-// if it is cheaper than all other floors.
+// A sweep gives every label a floor: a lower bound on the cost of any labelling with it. Floors
+// remain valid if labels are forbidden or become dearer, edges are added or budgets are tightened.
+// If labels became cheaper, floors minus the sum of the decreases are valid. The next solve
+// therefore searches only labels with low floors, a few thousand out of a hundred thousand; its
+// result is optimal if it costs less than the floors of all other labels.
 #pragma once
 #include <vector>
 
@@ -14,18 +14,18 @@
 namespace shw::solver {
 
 struct WarmStart {
-  PlacementProblem problem;      // that was solved; its tables are shared
+  PlacementProblem problem;      // the problem that was solved; shares its tables
   std::vector<uint32_t> choice;  // the answer
-  // By label, all of the problem's in a row: no labelling with it is cheaper; −∞: not known. Empty:
-  // none is known.
+  // By label, concatenated by variable: no labelling with it costs less; −∞: unknown. Empty: none
+  // are known.
   std::vector<double> floors;
   std::vector<BudgetPrice> prices;
 };
 
-// Whether it is of a problem with the same numbers of variables and labels, and of one piece; if
-// not, it says nothing.
+// Whether it belongs to a problem with the same numbers of variables and labels and is consistent.
+// Does not compare costs.
 bool fits(const WarmStart& warm, const PlacementProblem& problem);
-// The floors as they hold for this problem, which it fits; empty: they do not.
+// The floors as they hold for this problem, which it must fit; empty: they do not hold.
 std::vector<double> floors_for(const WarmStart& warm, const PlacementProblem& problem);
 
 }  // namespace shw::solver

@@ -1,8 +1,8 @@
-// What every long loop of the solver asks: was the solve cancelled, is its time up?
+// Cancellation and time limit, polled by every long loop of the solver.
 //
-// Loops report the work they did, in table cells (about a nanosecond each); the caller's flag and
-// the clock are read once enough has gathered, so poll() may stand in inner loops. A raised flag is
-// an error that travels up; a deadline that has passed is not: the phases return what they have.
+// Loops report their work in table cells (about a nanosecond each). The cancel flag and the clock
+// are read once enough work has accumulated, so poll() is cheap enough for inner loops. A raised
+// flag is an error and propagates; an expired deadline is not: phases return what they have.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -18,8 +18,8 @@ class Watch {
  public:
   Watch(Monitor& monitor, const Deadline& deadline) : monitor_(monitor), deadline_(deadline) {}
 
-  // For work on another thread, with a monitor of its own: the same deadline and cancel flag. Once
-  // `stop` is raised, that work is CANCELLED.
+  // For work on another thread, with its own monitor but the same deadline and cancel flag. Raising
+  // `stop` cancels that work.
   Watch(Monitor& monitor, const Watch& other, const std::atomic<bool>& stop)
       : monitor_(monitor), deadline_(other.deadline_), stop_(&stop) {
     monitor_.cancel = other.monitor_.cancel;
@@ -39,7 +39,8 @@ class Watch {
     if (parts_ == 0) told_ = {"solve", best_cost, bound, 0};
     return monitor_.report(told_);
   }
-  // While one lives, a part of the problem is solved: its bound is none of the whole, and not told.
+  // While one exists, a sub-problem is being solved, whose bound is not the whole problem's and is
+  // not reported.
   class Part {
    public:
     explicit Part(Watch& watch) : watch_(watch) { ++watch_.parts_; }
@@ -51,9 +52,7 @@ class Watch {
     Watch& watch_;
   };
   bool expired() const { return expired_; }
-  uint64_t cells() const {
-    return done_ + gathered_;
-  }  // of all work so far; the clock plays no part
+  uint64_t cells() const { return done_ + gathered_; }  // all work so far, independent of the clock
 
  private:
   static constexpr uint64_t kCellsPerLook = 1 << 19;  // well under a millisecond

@@ -1,5 +1,5 @@
-// The answer of the planner, per node: the layout of every result and the layout in which every
-// operand is wanted.
+// The planner's answer: for each node, the layout of every result and the required layout of every
+// operand.
 #pragma once
 #include <span>
 #include <vector>

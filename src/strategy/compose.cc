@@ -5,7 +5,7 @@
 namespace shw {
 namespace {
 
-// sum and avg may stand in one layout; any other two partials must be equal.
+// sum and avg may mix in one layout; any other two partials must be equal.
 bool partials_mix(Placement a, Placement b) {
   if (a == b) return true;
   const auto additive = [](Placement p) {
@@ -21,10 +21,10 @@ uint8_t bit_of(Placement p) {
 
 struct Rule {
   std::vector<Placement> placement;
-  bool even = false;  // only blocks of one size
+  bool even = false;  // blocks of equal size only
 };
 
-// The rules that differ: equal ones would give equal strategies.
+// Removes duplicates: equal rules would yield equal strategies.
 std::vector<Rule> distinct_rules(const RuleSet& rules, Rules mode) {
   std::vector<Rule> distinct;
   const Rule replicate{std::vector<Placement>(rules.width(), Placement::replicate())};
@@ -32,7 +32,7 @@ std::vector<Rule> distinct_rules(const RuleSet& rules, Rules mode) {
   for (size_t i = 0; i < rules.size(); ++i) {
     const auto rule = rules.rule(i);
     const auto results = rule.first(rules.num_results());
-    // An average of averages is the average only over equal blocks.
+    // An average of averages is the average only if the blocks have equal size.
     const bool even = mode == Rules::kFull &&
                       (rules.blocks(i) == Blocks::kEven ||
                        std::ranges::count(results, Placement::partial(ReduceOp::kAvg)) > 0);
@@ -47,8 +47,9 @@ std::vector<Rule> distinct_rules(const RuleSet& rules, Rules mode) {
   return distinct;
 }
 
-// Depth-first over the mesh dims, so that a combination is given up at the first mesh dim that
-// breaks it: the order of what remains is that of the full product with mesh dim 0 slowest.
+// Depth-first over the mesh dims, so that a combination is dropped at the first mesh dim that
+// violates a condition. The remaining order is that of the full product with mesh dim 0 varying
+// slowest.
 class Composer {
  public:
   using RuleList = std::vector<const Rule*>;

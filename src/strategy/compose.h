@@ -1,4 +1,4 @@
-// From the rules of one mesh dim to strategies on the whole mesh.
+// From the rules for one mesh dim to strategies for the whole mesh.
 #pragma once
 #include <array>
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace shw {
 
-// Strategies as rows: layouts of the results, then of the operands.
+// One strategy per row: layouts of the results, then of the operands.
 struct StrategyTable {
   size_t num_results = 0, num_operands = 0;
   std::vector<Layout> rows;
@@ -18,7 +18,7 @@ struct StrategyTable {
   size_t count() const { return width() == 0 ? 0 : rows.size() / width(); }
 };
 
-// Which partial placements a value can lie in, mesh dim by mesh dim: a bit per Placement::arg, the
+// The partial placements that a value can have on each mesh dim: a bit per Placement::arg, the
 // highest for a masked partial.
 struct PartialKinds {
   std::array<uint8_t, kMaxMeshRank> on{};
@@ -28,16 +28,16 @@ struct PartialKinds {
   bool operator==(const PartialKinds&) const = default;
 };
 
-// Shapes of results then operands; nullptr where the tensor is absent (its layout is not looked
-// at). `produced`, if not empty, says for each operand which partials its producer can leave it in:
-// rules that want another one are left out mesh dim by mesh dim, before they multiply. (Under
-// `compat`, where partials turn into one another for nothing: rules that want one where there is
-// none.)
+// Shapes of results, then operands; nullptr if the tensor is absent (its layout is ignored).
+// `produced`, unless empty, states the partial placements in which each operand can be produced.
+// Rules that require another one are dropped per mesh dim, before the product. (Under `compat`,
+// which converts partials into each other for free, rules that require a partial of a value that
+// never is one.)
 StrategyTable compose(const RuleSet& rules, std::span<const Dims* const> shapes, const Mesh& mesh,
                       Rules mode, std::span<const PartialKinds> produced = {});
 
-// A layout that may exist: enough elements (even ones, under `full`), partials of one kind (sum and
-// avg may mix).
+// Whether a layout can exist: enough elements (even shards under `full`), partials of one kind (sum
+// and avg may mix).
 bool is_legal(const Layout& layout, const Dims& shape, const Mesh& mesh, Rules mode);
 
 }  // namespace shw

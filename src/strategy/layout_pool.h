@@ -1,5 +1,5 @@
-// Layouts and lists of layouts, each stored once and named by a 32-bit id. Nodes of equal regions
-// share them, so that pricing can tell by two integers that a cost matrix is known already.
+// Layouts and lists of layouts, each stored once and identified by a 32-bit id. Nodes of repeated
+// regions share them, so pricing recognises a known cost matrix by two integers.
 #pragma once
 #include <deque>
 #include <span>
@@ -12,7 +12,7 @@
 namespace shw {
 
 using LayoutId = Id<struct LayoutTag>;
-using LayoutListId = Id<struct LayoutListTag>;  // one layout a strategy
+using LayoutListId = Id<struct LayoutListTag>;  // one layout per strategy
 
 class LayoutPool {
  public:

@@ -5,9 +5,9 @@
 namespace shw {
 namespace {
 
-constexpr size_t kMostAxesOfAllNodes = 3;
+constexpr size_t kMaxAxesOfAllNodes = 3;
 
-// The node's one operand, else none.
+// The node's only operand, otherwise none.
 NodeId only_operand(const Graph& graph, NodeId n) {
   NodeId only;
   for (NodeId o : graph.operands(n)) {
@@ -20,7 +20,8 @@ NodeId only_operand(const Graph& graph, NodeId n) {
 
 bool is_parameter(const InputInfo& in) { return is_trained(in.role); }
 
-// Parameters and gradients, with what is made of a parameter alone, and what becomes a gradient.
+// Parameters and gradients, values derived from one parameter alone, and values on the way to a
+// gradient.
 std::vector<bool> chains_of_parameters(const Graph& graph) {
   std::vector<bool> in_chain(graph.num_nodes(), false);
   for (const InputInfo& in : graph.inputs())
@@ -47,8 +48,8 @@ ShardOrders::ShardOrders(const Graph& graph, const Mesh& mesh) : mesh_(mesh) {
     for (size_t i = 0; i < axes.size(); ++i) order[places[i]] = axes[i];
     orders_.push_back(order);
   } while (std::next_permutation(axes.begin(), axes.end()));
-  offered_ = axes.size() <= kMostAxesOfAllNodes ? std::vector<bool>(graph.num_nodes(), true)
-                                                : chains_of_parameters(graph);
+  offered_ = axes.size() <= kMaxAxesOfAllNodes ? std::vector<bool>(graph.num_nodes(), true)
+                                               : chains_of_parameters(graph);
   for (const InputInfo& in : graph.inputs())
     if (!is_parameter(in)) offered_[in.node.v] = false;
   for (const OutputInfo& out : graph.outputs())
@@ -61,7 +62,7 @@ bool ShardOrders::cut_twice(const StrategyTable& table, size_t row) const {
   const Order& first = orders_.front();
   for (size_t c = 0; c < table.width(); ++c) {
     Layout l = table.rows[row * table.width() + c];
-    l.order = orders_.back();  // turned around
+    l.order = orders_.back();  // reversed
     if (normalised(l).order != first) return true;
   }
   return false;
@@ -70,7 +71,7 @@ bool ShardOrders::cut_twice(const StrategyTable& table, size_t row) const {
 void ShardOrders::add(std::span<const OptionalType> results, std::span<const OptionalType> operands,
                       StrategyTable& table) const {
   const size_t count = table.count(), width = table.width();
-  std::vector<Layout> variants;  // of one strategy, row after row
+  std::vector<Layout> variants;  // of one strategy, row by row
   for (size_t i = 0; i < count; ++i) {
     const auto row = [&](size_t c) { return table.rows[i * width + c]; };
     if (!cut_twice(table, i)) continue;

@@ -1,7 +1,7 @@
-// Which mesh dim cuts first where several cut one tensor dim: strategies for every order.
+// Strategies for every shard order: the order in which several mesh dims cut one tensor dim.
 //
-// The order decides what can be gathered alone and what is one collective: a parameter that the
-// inner mesh dim cuts first, S(0)S(0)|1,0, becomes RS(0) by one all-gather. The reference plans in
+// The order determines what can be gathered by a single collective: a parameter that the inner mesh
+// dim cuts first, S(0)S(0)|1,0, becomes RS(0) by one all-gather. The reference planner plans with
 // the default order only and hard-codes that case in lowering (planner.md 5.3).
 #pragma once
 #include <array>
@@ -15,18 +15,18 @@ namespace shw {
 
 class ShardOrders {
  public:
-  // What is lent must outlive it.
+  // The arguments must outlive it.
   ShardOrders(const Graph& graph, const Mesh& mesh);
 
-  // Whether the node's strategies are to be offered in all orders. Inputs and outputs that are no
-  // parameters keep the default one, which callers expect. On up to three mesh dims every other
-  // node is free; on more, parameters and gradients are, with what is made of them alone: for
-  // everything else there would be twice the strategies, of use to next to none.
+  // Whether the node's strategies are offered in all orders. Inputs and outputs other than
+  // parameters keep the default order, which callers expect. On up to three mesh dims all other
+  // nodes are offered in all orders. On more, only parameters, gradients and values derived from
+  // them alone are; elsewhere this would double the strategies to almost no benefit.
   bool offered(NodeId n) const { return offered_[n.v]; }
 
-  // Adds each strategy once for every order in which its mesh dims can cut. One order serves
-  // operands and results alike. Even shards only: blocks of uneven blocks end with padding
-  // elsewhere in another order.
+  // Adds each strategy once for every order in which its mesh dims can cut, with the same order for
+  // operands and results. Even shards only: with uneven ones, another order puts the padding
+  // elsewhere.
   void add(std::span<const OptionalType> results, std::span<const OptionalType> operands,
            StrategyTable& table) const;
 
@@ -36,7 +36,7 @@ class ShardOrders {
                  size_t row) const;  // some tensor dim, by two mesh dims
 
   const Mesh& mesh_;
-  std::vector<Order> orders_;  // of the mesh dims larger than one; the default one is first
+  std::vector<Order> orders_;  // of the mesh dims larger than one; the default order is first
   std::vector<bool> offered_;  // by node
 };
 

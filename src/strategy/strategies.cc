@@ -11,7 +11,7 @@
 namespace shw {
 namespace {
 
-// Removes rows that say the same as an earlier one (planner.md 2.1, "dedup").
+// Removes rows equal to an earlier one (planner.md 2.1, "dedup").
 void drop_duplicates(StrategyTable& table) {
   const size_t width = table.width();
   std::unordered_multimap<uint64_t, size_t> seen;
@@ -33,8 +33,8 @@ void drop_duplicates(StrategyTable& table) {
   table.rows.resize(kept * width);
 }
 
-// A cast keeps a partial value partial: sums and averages only where it is (nearly) linear, nothing
-// where it is to bool.
+// Whether a cast preserves a partial value: sums and averages only if it is (nearly) linear,
+// nothing if it is to bool.
 bool cast_keeps(const Layout& layout, Dtype from, Dtype to) {
   for (Placement p : layout.placement) {
     if (!p.is_partial()) continue;
@@ -46,8 +46,8 @@ bool cast_keeps(const Layout& layout, Dtype from, Dtype to) {
   return true;
 }
 
-// A dim that changes its size – one of several that a view joins or splits – must be cut evenly on
-// both sides: only then is one rank's piece of the one its piece of the other.
+// A dim that changes its size, because a view joins or splits it, must be cut evenly on both sides.
+// Only then does a rank's piece of one correspond to its piece of the other.
 bool keeps_blocks(const Followed& f, const Dims& operand, const Dims& result, const Mesh& mesh) {
   for (int m = 0; m < mesh.rank(); ++m) {
     if (!f.operand[m].is_shard() || !f.result[m].is_shard()) continue;
@@ -60,8 +60,8 @@ bool keeps_blocks(const Followed& f, const Dims& operand, const Dims& result, co
   return true;
 }
 
-// Without the rules in which parts of a truth value would add up to it: cumsum takes truth values,
-// and its rule for partial operands is meant for numbers.
+// Removes rules that would sum partial truth values: cumsum accepts truth values, but its rule for
+// partial operands is valid for numbers only.
 RuleSet without_sums_of_truth(const RuleSet& rules, std::span<const OptionalType> results,
                               std::span<const OptionalType> operands) {
   const auto is_truth = [&](size_t k) {
@@ -120,8 +120,8 @@ class Enumerator {
     return orders_ && orders_->offered(n) && def.sharding != Sharding::kDeclared;
   }
 
-  // Nodes with equal keys have equal strategies. 64 bits of XXH3 over a few thousand classes: a
-  // collision is not a concern.
+  // Nodes with equal keys have equal strategies. XXH3-64 over a few thousand classes: collisions
+  // are negligible.
   uint64_t class_key(NodeId n, const OpDef& def, std::span<const OptionalType> operands) {
     uint64_t h = hash_combine(static_cast<uint64_t>(def.kind), hash_of(graph_.attrs(n)));
     for (const OptionalType& t : operands) h = hash_combine(h, t ? hash_of(*t) : 1);
@@ -138,8 +138,7 @@ class Enumerator {
     return hash_combine(h, is_output_[n.v]);
   }
 
-  // The strided shards that the producers of the operands offer; none where the op has no use for
-  // them.
+  // The strided shards that the producers of the operands offer; none if the op cannot use them.
   SeenFactors factors_seen(NodeId n, const OpDef& def) {
     const auto operands = graph_.operands(n);
     SeenFactors seen(operands.size());
@@ -149,7 +148,7 @@ class Enumerator {
     return seen;
   }
 
-  // What callers see is plain.
+  // Callers see plain shards only.
   static void drop_strided_results(StrategyTable& table) {
     size_t kept = 0;
     for (size_t i = 0; i < table.count(); ++i) {
@@ -163,7 +162,7 @@ class Enumerator {
     table.rows.resize(kept * table.width());
   }
 
-  // Of each operand; nothing said of operands that are absent.
+  // By operand; absent operands impose nothing.
   std::vector<PartialKinds> produced_partials(NodeId n) const {
     const auto operands = graph_.operands(n);
     std::vector<PartialKinds> kinds(operands.size());
@@ -178,7 +177,7 @@ class Enumerator {
     return kinds;
   }
 
-  // That the one strategy of a node that states it can exist.
+  // Checks that the single strategy of a node with declared layouts is possible.
   Status check_declared(NodeId n, std::span<const Layout> row,
                         std::span<const Dims* const> shapes) const {
     const auto kinds = produced_partials(n);
@@ -191,11 +190,10 @@ class Enumerator {
       for (int m = 0; m < mesh_.rank(); ++m)
         if (row[k][m].is_partial() &&
             !(mode_ == Rules::kFull ? kinds[operand].has(m, row[k][m]) : kinds[operand].any(m)))
-          return invalid_argument("operand " + std::to_string(operand) + " is to be " +
-                                  to_string(row[k], mesh_.rank()) + ", and '" +
-                                  graph_.name(graph_.operands(n)[operand]) +
-                                  "' never leaves it partial so on mesh dim '" + mesh_.name(m) +
-                                  "'");
+          return invalid_argument(
+              "operand " + std::to_string(operand) + " must be " + to_string(row[k], mesh_.rank()) +
+              ", but '" + graph_.name(graph_.operands(n)[operand]) +
+              "' never produces this partial on mesh dim '" + mesh_.name(m) + "'");
     }
     return {};
   }
@@ -212,7 +210,8 @@ class Enumerator {
         RuleSet rules(results.size(), operands.size());
         if (def.rules) def.rules(args, results, rules);
         if (strided_) add_strided_rules(factors_seen(n, def), shapes, rules);
-        // After those: what depends on the place of a piece in the whole holds for plain shards.
+        // After those, because rules that depend on the position of a piece hold for plain shards
+        // only.
         if (mode_ == Rules::kFull && def.full_rules) def.full_rules(args, results, rules);
         if (mode_ == Rules::kFull) rules = without_sums_of_truth(rules, results, operands);
         if (!reachable_only_) return compose(rules, shapes, mesh_, mode_);
@@ -242,7 +241,7 @@ class Enumerator {
                                                        def.kind == OpKind::kDtypeCast);
     for (LayoutId id : pool_.list(out_.produced(graph_, n, 0))) {
       Layout from = pool_.layout(id);
-      from.order = Layout{}.order;  // the others are added to all strategies alike
+      from.order = Layout{}.order;  // orders are added to all strategies uniformly
       if (checks_cast && !cast_keeps(from, operands[0]->dtype, results[0]->dtype)) continue;
       const auto f = def.sharding == Sharding::kElement
                          ? std::optional(Followed{from, from})

@@ -6,8 +6,8 @@
 namespace shw {
 namespace {
 
-// The size that every shard of the rule cuts; nullopt: none is cut, they differ, or the rule is
-// that of a masked look-up, where it does matter which indices a rank has.
+// The size of the dim that every shard of the rule cuts. nullopt: none is cut, sizes differ, or the
+// rule is a masked look-up, for which positions matter.
 std::optional<int64_t> sharded_size(std::span<const Placement> rule,
                                     std::span<const Dims* const> shapes) {
   std::optional<int64_t> size;

@@ -1,5 +1,5 @@
-// When work that may take long has to end: a point in time that the edge of a call sets once and
-// hands down, so that whatever the call does on the way shares one limit.
+// A point in time at which long work must end. The entry point of a call sets it once and passes it
+// down, so that all parts of the call share one limit.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -17,11 +17,11 @@ class Deadline {
 
   bool is_set() const { return at_ != Clock::time_point::max(); }
   bool passed() const { return is_set() && Clock::now() >= at_; }
-  double left_s() const {  // infinity: never; not below 0
+  double left_s() const {  // infinity: never; at least 0
     if (!is_set()) return std::numeric_limits<double>::infinity();
     return std::max(0.0, std::chrono::duration<double>(at_ - Clock::now()).count());
   }
-  // The earlier of this one and so many seconds from now.
+  // The earlier of this deadline and one that many seconds from now.
   Deadline or_in(double seconds) const {
     constexpr double kForever = 1e9;
     if (!(seconds < kForever)) return *this;
@@ -29,7 +29,7 @@ class Deadline {
     sooner.at_ = std::min(at_, Clock::now() + duration(std::max(0.0, seconds)));
     return sooner;
   }
-  // When this part of the time that is left has gone by; never, if this is never.
+  // The point at which this share of the remaining time has passed; never, if there is no deadline.
   Deadline after_share(double share) const { return is_set() ? or_in(share * left_s()) : *this; }
   Deadline sooner_by(double seconds) const {
     Deadline sooner = *this;

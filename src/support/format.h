@@ -1,11 +1,11 @@
-// Formatted text, for tables and drawings.
+// Formatted text for tables and charts.
 #pragma once
 #include <cstdio>
 #include <string>
 
 namespace shw {
 
-// As printf; of any length.
+// Like printf, of any length.
 template <class... Args>
 std::string format(const char* pattern, Args... args) {
   std::string text(static_cast<size_t>(std::snprintf(nullptr, 0, pattern, args...)), '\0');

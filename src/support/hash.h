@@ -1,6 +1,5 @@
-// 64-bit hashing of bytes (XXH3, from libxxhash): keys of memo tables, and fingerprints in plan
-// bytes, where the value is part of the format. The same bytes give the same value on every
-// machine.
+// 64-bit hashing of bytes (XXH3, from libxxhash), for keys of memo tables and for fingerprints in
+// plans, where the value is part of the format. Equal on every machine.
 #pragma once
 #include <cstdint>
 #include <span>

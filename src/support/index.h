@@ -1,4 +1,4 @@
-// Typed 32-bit indices into flat tables: an index of one table does not mix with those of another.
+// Typed 32-bit indices into flat tables; indices of different tables have different types.
 #pragma once
 #include <compare>
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The tree is built from the events of nlohmann's parser, not taken from its value type: that one's
-// destructor allocates, and would abort the process when memory runs out.
+// Builds the tree from the events of nlohmann's parser instead of its value type, whose destructor
+// allocates and would abort the process when memory runs out.
 #include "support/json_value.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     add(Kind::kString)->string = std::move(value);
     return true;
   }
-  bool binary(binary_t&) override { return false; }  // not of JSON text
+  bool binary(binary_t&) override { return false; }  // cannot occur in JSON text
 
   bool start_object(size_t) override { return open(Kind::kObject); }
   bool key(std::string& name) override {

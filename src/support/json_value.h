@@ -1,6 +1,6 @@
-// A small JSON document as a tree: what people write by hand for the library, such as descriptions
-// of hardware. Text is not trusted: size and depth are limited, keys that stand twice are refused,
-// nothing recurses with the input. Large files of tools are read elsewhere (src/import).
+// A small JSON document as a tree, for hand-written input of the library such as hardware
+// descriptions. Input is not trusted: size and depth are limited, duplicate keys are refused, and
+// nothing recurses on the input. Large files are read by the tool (src/import).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -25,7 +25,8 @@ struct JsonValue {
 inline constexpr size_t kMaxJsonText = 1 << 20;
 inline constexpr size_t kMaxJsonDepth = 16;
 
-// INVALID_ARGUMENT says where the text stops being JSON; RESOURCE_EXHAUSTED: too long or too deep.
+// INVALID_ARGUMENT states the position of a syntax error. RESOURCE_EXHAUSTED: too long or nested
+// too deeply.
 Result<JsonValue> parse_json(std::string_view text, size_t max_bytes = kMaxJsonText);
 
 }  // namespace shw

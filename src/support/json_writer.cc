@@ -6,8 +6,8 @@
 namespace shw {
 namespace {
 
-// Length of the UTF-8 sequence at the start of `s`; 0 if it is none (RFC 3629: no overlong forms,
-// no surrogates, at most U+10FFFF).
+// Length of the UTF-8 sequence at the start of `s`; 0 if invalid (RFC 3629: no overlong forms, no
+// surrogates, at most U+10FFFF).
 size_t sequence_length(std::string_view s) {
   const auto byte = [&](size_t i) { return i < s.size() ? static_cast<uint8_t>(s[i]) : 0u; };
   const auto follows = [&](size_t i) { return (byte(i) & 0xc0) == 0x80; };

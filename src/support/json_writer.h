@@ -1,5 +1,5 @@
-// Writes JSON as text, piece by piece. It holds nothing but the text: running out of memory is an
-// exception like any other, which a tree of values, whose destruction may allocate, cannot promise.
+// Writes JSON incrementally. It holds nothing but the text, so running out of memory is an ordinary
+// exception; a tree of values cannot promise that, because its destructor may allocate.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -16,7 +16,7 @@ class JsonWriter {
   JsonWriter& end_array() { return close(']'); }
   JsonWriter& key(std::string_view name);
 
-  // Bytes that are not UTF-8 become U+FFFD.
+  // Invalid UTF-8 becomes U+FFFD.
   JsonWriter& value(std::string_view text);
   JsonWriter& value(const char* text) { return value(std::string_view(text)); }
   JsonWriter& value(bool b) { return word(b ? "true" : "false"); }
@@ -43,7 +43,7 @@ class JsonWriter {
 
   std::string text_;
   size_t depth_ = 0;
-  bool is_first_ = true;  // of the object or array that is open
+  bool is_first_ = true;  // of the current object or array
   bool has_key_ = false;  // a value must follow on this line
 };
 

@@ -1,9 +1,7 @@
-// Progress and cancellation of long work, in one object that is handed down to whatever may take
-// long.
+// Progress and cancellation of long work, in one object that is passed down.
 //
-// The owner sets `on_progress`, `cancel` and `deadline`; the worker calls poll() at least every 10
-// ms of work, and report() when there is something new to tell. Neither is called by two threads at
-// once.
+// The owner sets `on_progress`, `cancel` and `deadline`. The worker calls poll() at least every 10
+// ms, and report() when there is progress. Neither may be called by two threads at once.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -29,9 +27,9 @@ class Monitor {
  public:
   std::function<bool(const Progress&)> on_progress;  // returns true to cancel; may be empty
   const std::atomic<bool>* cancel = nullptr;         // may be null
-  Deadline deadline;  // of work that has nothing to show for itself before it is done
+  Deadline deadline;                                 // of work without a partial result
 
-  // CANCELLED once the flag is raised or a progress call asked for it; DEADLINE_EXCEEDED.
+  // CANCELLED if the flag is raised or a progress callback requested it; DEADLINE_EXCEEDED.
   Status poll() const {
     if (stop_ || (cancel != nullptr && cancel->load(std::memory_order_relaxed)))
       return Status(Code::kCancelled, "cancelled by the caller");

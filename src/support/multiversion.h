@@ -1,11 +1,11 @@
-// Inner loops compiled for several instruction sets, of which one is chosen at load time. What they
-// do must come out alike in each: adding, comparing and selecting does, a fused multiply-add would
-// not (their folders are built with -ffp-contract=off).
+// Inner loops compiled for several instruction sets and dispatched at load time. All versions must
+// give equal results: additions, comparisons and selections do, a fused multiply-add would not
+// (these folders are built with -ffp-contract=off).
 #pragma once
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-// Sanitizers instrument the resolver, which runs before they are ready.
+// Sanitizers instrument the resolver, which runs before they are initialised.
 #define SHW_MULTIVERSION __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define SHW_MULTIVERSION

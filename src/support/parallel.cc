@@ -29,7 +29,7 @@ void run_on_threads(uint32_t threads, const std::function<void()>& body) {
   try {
     while (others.size() + 1 < threads) others.emplace_back(guarded);
   } catch (const std::exception&) {
-    // Those that could be started do the work.
+    // The threads that could be started do the work.
   }
   guarded();
   for (std::thread& t : others) t.join();

@@ -1,4 +1,4 @@
-// Independent pieces of one call's work, on threads that end before it returns.
+// Distributes the independent pieces of one call over threads that end before it returns.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -8,15 +8,15 @@
 
 namespace shw {
 
-// How many threads `wanted` stands for; 0: as many as there are cores.
+// The number of threads for `wanted`; 0: one per core.
 uint32_t num_threads(uint32_t wanted);
 
-// Runs `body` on `threads` threads, the caller's among them, and waits for all; on fewer where the
-// system has no more. What one of them throws is thrown here once all have ended.
+// Runs `body` on `threads` threads, including the caller's, and waits for all of them; on fewer if
+// the system has no more. If one of them throws, the exception is rethrown after all have ended.
 void run_on_threads(uint32_t threads, const std::function<void()>& body);
 
-// Does the pieces 0, …, n − 1, each once, in any order. `make_worker` is called once on each thread
-// and returns what is then called with the pieces that fall to it: it holds what they share.
+// Processes the pieces 0, …, n − 1, each once, in any order. `make_worker` is called once on each
+// thread and returns a function that processes one piece; it holds what the thread's pieces share.
 template <class MakeWorker>
 void parallel_for(uint32_t threads, size_t n, MakeWorker&& make_worker) {
   std::atomic<size_t> next{0};
@@ -25,7 +25,7 @@ void parallel_for(uint32_t threads, size_t n, MakeWorker&& make_worker) {
       auto work = make_worker();
       for (size_t i = next++; i < n; i = next++) work(i);
     } catch (...) {
-      next = n;  // the others need not go on
+      next = n;  // the other threads need not continue
       throw;
     }
   };

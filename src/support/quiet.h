@@ -1,5 +1,5 @@
-// A monitor for a problem that is solved on the way to another's answer: the owner hears that work
-// goes on, and can cancel it, but not a cost or a bound, which would be taken for the answer's.
+// A monitor for a sub-problem: it forwards progress and cancellation, but not costs and bounds,
+// which the owner would mistake for those of the whole problem.
 #pragma once
 #include <string_view>
 

@@ -7,9 +7,9 @@
 namespace shw {
 namespace {
 
-constexpr size_t kLongest = 256;  // of names that are compared: the time is their product
+constexpr size_t kLongest = 256;  // of compared names: the time is the product of lengths
 
-// Single characters inserted, deleted or replaced.
+// Counts single-character insertions, deletions and substitutions.
 uint32_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<uint32_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<uint32_t>(j);

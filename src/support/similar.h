@@ -1,4 +1,4 @@
-// Names like one that there is not, for messages: "did you mean …?".
+// Suggests names similar to an unknown one: "did you mean …?".
 #pragma once
 #include <string>
 #include <string_view>
@@ -6,12 +6,12 @@
 
 namespace shw {
 
-// Those at the smallest edit distance from `name`, the nearest first; none that has little in
-// common with it.
+// The names at the smallest edit distance from `name`, the nearest first; names with little in
+// common are excluded.
 std::vector<std::string> most_similar(std::string_view name, std::vector<std::string> names,
                                       size_t most = 3);
 
-// "; did you mean a, b?", or "" where nothing is near.
+// "; did you mean a, b?", or "" if no name is similar.
 std::string did_you_mean(std::string_view name, std::vector<std::string> names);
 
 }  // namespace shw

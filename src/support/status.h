@@ -1,6 +1,6 @@
-// Status and Result: how every function that can fail says so. Codes are gRPC's, the numbers are
-// those of the C API (capi/include/shardwise/base.h). A status may carry the place in the
-// graph that caused it.
+// Status and Result, returned by every function that can fail. Codes are gRPC's, with the numbers
+// of the C API (capi/include/shardwise/base.h). A status may name the node of the graph that
+// caused it.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -117,7 +117,7 @@ class [[nodiscard]] Result {
   lhs = std::move(*tmp)
 #define SHW_ASSIGN_OR_RETURN(lhs, expr) \
   SHW_ASSIGN_OR_RETURN_(SHW_CONCAT(shw_r_, __LINE__), lhs, expr)
-// An invariant of our own, in code that returns a Status or Result: never for a caller's data.
+// An internal invariant, in code that returns a Status or Result. Never for a caller's data.
 #define SHW_CHECK(cond)                                                    \
   do {                                                                     \
     if (!(cond)) return ::shw::internal_error("invariant broken: " #cond); \

@@ -9,7 +9,7 @@ namespace shw {
 namespace {
 
 constexpr double kWidth = 760, kHeight = 480;
-constexpr double kLeft = 80, kRight = 30, kTop = 64, kBottom = 60;  // margins
+constexpr double kLeft = 80, kRight = 30, kTop = 64, kBottom = 60;  // margins in pixels
 constexpr double kLineHeight = 13;
 constexpr const char* kDark = "#333";
 constexpr const char* kPale = "#e4e4e4";

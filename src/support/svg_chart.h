@@ -1,4 +1,4 @@
-// Values over values, drawn as SVG: two linear axes with round ticks, curves, and marks.
+// An x-y chart as SVG: two linear axes with round ticks, curves and marks.
 #pragma once
 #include <span>
 #include <string>
@@ -10,24 +10,24 @@ namespace shw {
 class SvgChart {
  public:
   struct Text {
-    std::string title, subtitle, note;  // the note stands at the right, over the drawing
+    std::string title, subtitle, note;  // the note is at the right, above the chart
     std::string x_axis, y_axis;
   };
   struct Range {
-    double low, high;  // the axis may end a little further out, on round numbers
+    double low, high;  // an axis may extend further, to a round number
   };
   using Point = std::pair<double, double>;
 
   SvgChart(const Text& text, Range x, Range y);
 
   static constexpr const char* kInk = "#2563a8";
-  // Straight from point to point; `label` at the last, below the labels that are there already.
+  // Line segments; `label` is placed at the last point, below existing labels.
   void curve(std::span<const Point> points, const char* colour, const std::string& label,
              bool dashed = false);
-  // From each point to the right at its height until the next one; the last as far as the axis.
+  // A step curve: each point's height extends to the next point, the last one's to the axis end.
   void stairs(std::span<const Point> points);
-  void whisker(Point from, double to_y);  // cut off where the axis ends
-  // `title` is shown when pointed at.
+  void whisker(Point from, double to_y);  // clipped at the axis end
+  // `title` is shown as a tooltip.
   void mark(Point at, bool filled, const std::string& title, const char* colour = kInk);
 
   std::string take() { return std::move(text_) + "</svg>\n"; }
@@ -40,7 +40,7 @@ class SvgChart {
     int ticks() const;
     double value(int tick) const { return low + tick * step; }
     double pixel(double value) const { return from + (value - low) / (high - low) * (to - from); }
-    int digits() const;  // after the point, that tell ticks apart
+    int digits() const;  // after the decimal point, to distinguish ticks
   };
   void label(double x, double y, const char* anchor, const std::string& what,
              const std::string& more = "");

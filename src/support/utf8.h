@@ -1,11 +1,11 @@
-// Texts from outside: names that end up in messages, in JSON and in the caller's terminal.
+// Text from outside: names that appear in messages, in JSON and on the caller's terminal.
 #pragma once
 #include <cstdint>
 #include <string_view>
 
 namespace shw {
 
-// Well-formed UTF-8 (Unicode 15, table 3-7) without zero bytes, which would end a C string.
+// Well-formed UTF-8 (Unicode 15, table 3-7) without zero bytes, which would terminate a C string.
 inline bool is_text(std::string_view s) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(s[i]); };
   for (size_t i = 0; i < s.size();) {

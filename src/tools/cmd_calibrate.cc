@@ -1,4 +1,4 @@
-// shardwise calibrate: a description of the links from what nccl-tests measured on them.
+// shardwise calibrate: fits a hardware description to output of nccl-tests.
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
@@ -31,7 +31,7 @@ struct Source {
   int line;
 };
 
-// "FILE", or "all_gather=FILE" where the file does not say what was run.
+// "FILE", or "all_gather=FILE" if the file does not name the collective.
 Status read_runs(const std::string& argument, std::vector<cost::Measurement>& measurements,
                  std::vector<Source>& sources) {
   std::string file = argument, collective;
@@ -58,8 +58,8 @@ Status read_runs(const std::string& argument, std::vector<cost::Measurement>& me
 
 void print_text(const cost::Calibration& c, const std::vector<cost::Measurement>& measurements,
                 const Options& o) {
-  std::printf("%-15s %-9s %6s  %15s %15s %15s   mean and largest error of a price\n", "collective",
-              "devices", "sizes", o.base.c_str(), "figures fitted", "lines");
+  std::printf("%-15s %-9s %6s  %15s %15s %15s   mean and maximum error\n", "collective", "devices",
+              "sizes", o.base.c_str(), "fitted model", "lines");
   const auto percent = [](const cost::FitError& e) {
     char text[32];
     std::snprintf(text, sizeof text, "%5.1f %% %5.0f %%", e.mean * 100, e.max * 100);
@@ -140,16 +140,17 @@ Status run(const Options& o) {
 
 void add_calibrate(CLI::App& app, int& exit_code) {
   auto o = std::make_shared<Options>();
-  CLI::App* verb = app.add_subcommand(
-      "calibrate", "Fit the links of a machine to what nccl-tests measured, and describe it");
+  CLI::App* verb =
+      app.add_subcommand("calibrate", "Fit a hardware description to output of nccl-tests");
   verb->add_option("FILES", o->files,
                    "Output of all_gather_perf, reduce_scatter_perf, all_reduce_perf, alltoall_perf "
-                   "(or of rccl-tests); all_gather=FILE where the file does not say which")
+                   "(or rccl-tests); all_gather=FILE if the file does not name the collective")
       ->required();
-  verb->add_option("--base", o->base, "The machine to start from: a name or a description (.json)")
+  verb->add_option("--base", o->base, "The hardware to start from: a name or a description (.json)")
       ->capture_default_str();
-  verb->add_option("--name", o->name, "Its name; default: that of the base and '-calibrated'");
-  verb->add_option("-o,--output", o->output, "Description to write (.json)")->required();
+  verb->add_option("--name", o->name,
+                   "Name of the result; default: the base's name and '-calibrated'");
+  verb->add_option("-o,--output", o->output, "Description file to write (.json)")->required();
   verb->add_flag("--json", o->json, "Report the fit as JSON");
   verb->callback([o, &exit_code] {
     if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);

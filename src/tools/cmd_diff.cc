@@ -1,4 +1,4 @@
-// shardwise diff: how two plans differ.
+// shardwise diff: compares two plans.
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -35,12 +35,12 @@ Status run(const Options& o) {
 void add_diff(CLI::App& app, int& exit_code) {
   auto o = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand(
-      "diff", "How two plans differ: what they cost, hold and send, and which nodes lie otherwise");
+      "diff", "Compare two plans: cost, memory, communication, and nodes with other layouts");
   verb->add_option("BEFORE", o->before, "A plan (.swplan)")->required();
-  verb->add_option("AFTER", o->after, "Another; of the same graph, or nodes have other names")
+  verb->add_option("AFTER", o->after, "Another plan of the same graph (nodes are matched by name)")
       ->required();
-  verb->add_flag("--nodes", o->nodes, "Name every node that changed");
-  verb->add_flag("--json", o->json, "Print JSON for machines");
+  verb->add_flag("--nodes", o->nodes, "List every node that changed");
+  verb->add_flag("--json", o->json, "Print JSON");
   verb->callback([o, &exit_code] {
     if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
   });

@@ -1,4 +1,4 @@
-// shardwise explain: why a node lies as it does, and what else it could do at what price.
+// shardwise explain: explains a plan, or the layout of one node and the cost of alternatives.
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -51,19 +51,20 @@ Status run(const Options& o) {
 
 void add_explain(CLI::App& app, int& exit_code) {
   auto o = std::make_shared<Options>();
-  CLI::App* verb = app.add_subcommand(
-      "explain",
-      "Why a node lies as it does: which edges pay, and what every other layout would cost");
+  CLI::App* verb = app.add_subcommand("explain",
+                                      "Explain a plan, or the layout of one node: where it "
+                                      "communicates, and what other layouts cost");
   o->plan.add_to(*verb);
-  verb->add_option("NODE", o->request.node,
-                   "Its name after the rewrites, or as an input or output: param.NAME, output; "
-                   "none: the plan as a whole, and how far it stays the best");
+  verb->add_option(
+      "NODE", o->request.node,
+      "Name of a node after the rewrites, or of an input or output (param.NAME, output). "
+      "Without it: the whole plan, and how far prices may change before another plan is better");
   verb->add_option("--layout", o->request.layout,
-                   "A layout of its result whose price is wanted exactly, such as S(0)R");
+                   "A layout of the node's result to price exactly, such as S(0)R");
   verb->add_option("--forced", o->request.forced_layouts,
-                   "Layouts to price exactly, those with the cheapest floors")
+                   "Number of layouts to price exactly, those with the lowest floors first")
       ->capture_default_str();
-  verb->add_flag("--json", o->json, "Print JSON for machines");
+  verb->add_flag("--json", o->json, "Print JSON");
   verb->callback([o, &exit_code] {
     if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
   });

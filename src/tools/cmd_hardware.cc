@@ -63,10 +63,11 @@ Status run(const Options& o) {
 
 void add_hardware(CLI::App& app, int& exit_code) {
   auto o = std::make_shared<Options>();
-  CLI::App* verb = app.add_subcommand(
-      "hardware", "List the machines that are known, or describe one as a file to start from");
-  verb->add_option("NAME", o->name, "A name or a description (.json); default: all that are known");
-  verb->add_flag("--json", o->json, "In the format that --hardware reads");
+  CLI::App* verb =
+      app.add_subcommand("hardware", "List known hardware, or print a description to start from");
+  verb->add_option("NAME", o->name,
+                   "A name or a description (.json); default: list all known names");
+  verb->add_flag("--json", o->json, "Print JSON, in the format that --hardware reads");
   verb->callback([o, &exit_code] {
     if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
   });

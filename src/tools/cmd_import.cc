@@ -65,17 +65,17 @@ Status import_file(const Options& options) {
 }  // namespace
 
 void add_import(CLI::App& app, int& exit_code) {
-  auto* verb = app.add_subcommand("import", "Turn a framework's graph into a .swgraph file");
+  auto* verb = app.add_subcommand("import", "Convert a framework's graph to a .swgraph file");
   auto options = std::make_shared<Options>();
   verb->add_option(
           "--from", options->format,
-          "Format of IN: fx-json (PyTorch's joint graph as JSON, plain or gzip), or text (.swt, "
-          "as --text writes it)")
+          "Input format: fx-json (PyTorch's joint graph as JSON, optionally gzipped) or text "
+          "(.swt, as --text writes it)")
       ->check(CLI::IsMember({"fx-json", "text"}))
       ->capture_default_str();
-  verb->add_option("IN", options->in, "The file to read")->required();
-  verb->add_option("-o,--output", options->out, "The file to write")->required();
-  verb->add_flag("--text", options->text, "Write the text form (.swt) instead of bytes");
+  verb->add_option("IN", options->in, "Input file")->required();
+  verb->add_option("-o,--output", options->out, "Output file")->required();
+  verb->add_flag("--text", options->text, "Write the text form (.swt) instead of the binary form");
   verb->callback([options, &exit_code] {
     const Status status = import_file(*options);
     exit_code = status.ok() ? 0 : print_error(status);

@@ -1,4 +1,4 @@
-// shardwise pareto: what a step takes, under one memory limit after another.
+// shardwise pareto: step time against memory, under a series of memory limits.
 #include <cstdio>
 #include <memory>
 #include <span>
@@ -30,7 +30,7 @@ solver::SolveOptions solve_options(const Options& o, const Planner& planner) {
 Status run(const Options& o) {
   SHW_ASSIGN_OR_RETURN(CompileOptions options, o.plan.options());
   if (options.memory_limit_bytes != 0)
-    return invalid_argument("--memory: pareto asks for every limit; leave it out");
+    return invalid_argument("--memory: pareto tries many limits itself; omit this option");
   SHW_RETURN_IF_ERROR(import::check_folder_of(o.svg));
   options.keep_graph = false;
   SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> graph, import::read_file(o.plan.graph));
@@ -58,16 +58,17 @@ Status run(const Options& o) {
 void add_pareto(CLI::App& app, int& exit_code) {
   auto o = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand(
-      "pareto", "Time against memory: the cheapest placements under one limit after another");
+      "pareto", "Trade step time for memory: the cheapest plans under a series of memory limits");
   o->plan.add_to(*verb);
-  verb->add_option("--points", o->points, "Placements to find, where there are so many")
+  verb->add_option("--points", o->points, "Number of points to find, if that many exist")
       ->check(CLI::Range(2, 1000))
       ->capture_default_str();
-  verb->add_option("--branch-nodes", o->branch_nodes,
-                   "Work per limit, after which the best so far stands, with its gap; default: by "
-                   "the size of the graph");
-  verb->add_option("--svg", o->svg, "File to draw the curve to");
-  verb->add_flag("--json", o->json, "Print JSON for machines");
+  verb->add_option(
+      "--branch-nodes", o->branch_nodes,
+      "Branch-and-bound nodes per limit; then the best so far is reported with its gap. "
+      "Default: by the size of the graph");
+  verb->add_option("--svg", o->svg, "Write a chart of the curve to this file");
+  verb->add_flag("--json", o->json, "Print JSON");
   verb->callback([o, &exit_code] {
     if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
   });

@@ -100,16 +100,16 @@ Status run(const Options& o) {
 void add_plan(CLI::App& app, int& exit_code) {
   auto o = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand(
-      "plan", "Place every tensor of a graph on a mesh, optimally, and write the plan");
+      "plan", "Find the optimal layout of every tensor of a graph on a mesh, and write the plan");
   o->plan.add_to(*verb);
   verb->add_flag("--strip-graph", o->strip_graph,
-                 "Do not store the graph in the plan (run --verify needs it)");
+                 "Do not store the graph in the plan (`run --verify` needs it)");
   verb->add_option("--save-placements", o->placements,
                    "Write the placement of every node to this file (JSON), for --placements");
   verb->add_option("--export-json", o->exported,
-                   "Write the solution to this file as the reference planner exports its own");
+                   "Write the solution to this file in AutoParallel's JSON export format");
   verb->add_option("-o,--output", o->output, "Plan file to write")->required();
-  verb->add_flag("--json", o->json, "Print JSON for machines");
+  verb->add_flag("--json", o->json, "Print JSON");
   verb->callback([o, &exit_code] {
     if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
   });

@@ -1,5 +1,5 @@
-// shardwise run: executes a plan on virtual ranks in this process, or on the ranks of an MPI job,
-// with tensors from and to safetensors files.
+// shardwise run: executes a plan on virtual ranks in this process or on the ranks of an MPI job;
+// reads and writes safetensors files.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -31,8 +31,7 @@ struct Options {
   MpiOptions mpi_options;
 };
 
-// The file's tensors under the names of the entry's outputs: the run's own, or what another program
-// expects.
+// The file's tensors with the names of the entry's outputs: results of a run, or expected values.
 std::vector<ExpectedTensor> outputs_in(const Program& program, const ProgramEntry& entry,
                                        const TensorFile& file) {
   std::vector<ExpectedTensor> found;
@@ -65,34 +64,35 @@ std::string percent(double x) {
   return text;
 }
 
-// The worst tensor, and by how much, where one is wrong.
+// If a tensor is wrong: the worst one, and its error.
 Status verdict_of(const VerifyReport& report) {
   if (report.num_wrong + report.num_expected_wrong == 0) return {};
   const bool own = report.num_wrong > 0;
   const VerifiedTensor& t =
       report.tensors[static_cast<size_t>(own ? report.worst : report.worst_expected)];
   const Judged& j = own ? t.sharded : *t.expected;
-  std::string message = own ? "the run is wrong" : "the run is not what the inputs file expects";
+  std::string message =
+      own ? "the results are wrong" : "the results are not what the inputs file expects";
   message += ": worst is '" + t.name + "': ";
   switch (j.verdict) {
     case Verdict::kTooFar:
       message +=
-          percent(j.error) + " from the run in f64, of which rounding explains " + percent(j.limit);
+          percent(j.error) + " from the run in f64, but rounding explains only " + percent(j.limit);
       break;
     case Verdict::kScaled:
       message +=
-          "scaled by " + percent(j.gain) + ", of which rounding explains " + percent(j.gain_limit);
+          "scaled by " + percent(j.gain) + ", but rounding explains only " + percent(j.gain_limit);
       break;
     case Verdict::kWrongPlan:
       message += "the plan, run in f64, is " + percent(t.plan) + " from the unsharded run in f64";
       break;
     default:
-      message += std::to_string(j.different) + " elements are not those of the unsharded run";
+      message += std::to_string(j.different) + " elements differ from the unsharded run";
   }
   return Status(Code::kInternal, message);
 }
 
-// Whole outputs; of an MPI job on rank 0 only.
+// Unsharded outputs; in an MPI job on rank 0 only.
 Result<TensorFile> run_on(const Options& o, std::shared_ptr<const Plan> plan,
                           const TensorFile& inputs,
                           const std::shared_ptr<runtime::ProcessWorld>& world) {
@@ -165,19 +165,20 @@ Status run(const Options& o) {
 void add_run(CLI::App& app, int& exit_code) {
   auto o = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("run", "Execute a plan");
-  verb->add_option("PLAN", o->plan, "Plan file (.swplan; made by `shardwise plan`)")->required();
+  verb->add_option("PLAN", o->plan, "Plan file (.swplan), as written by `shardwise plan`")
+      ->required();
   verb->add_flag("--virtual-ranks", o->virtual_ranks, "Run all ranks in this process, on the CPU");
   verb->add_flag("--mpi", o->mpi,
-                 "Run this process's rank of the MPI job that mpirun started; rank 0 writes the "
+                 "Run one rank of an MPI job started by mpirun; rank 0 writes the "
                  "outputs");
   verb->add_option("--timeout", o->mpi_options.timeout_s,
-                   "With --mpi: seconds that a rank waits for another one before the run fails; 0: "
+                   "With --mpi: seconds to wait for another rank before the run fails; 0: "
                    "no limit")
       ->capture_default_str();
   verb->add_option("--mpi-plugin", o->mpi_options.plugin,
-                   "With --mpi: path of libshardwise_mpi.so, where it is not beside the tool");
+                   "With --mpi: path of libshardwise_mpi.so, if it is not beside the tool");
   verb->add_option("--inputs", o->inputs,
-                   "safetensors file with whole tensors: param.<name>, buffer.<name>, "
+                   "safetensors file with unsharded tensors: param.<name>, buffer.<name>, "
                    "input.<name>, tangent.<name>")
       ->required();
   verb->add_option("--outputs", o->outputs, "safetensors file to write: output, grad.<name>")
@@ -199,10 +200,11 @@ void add_run(CLI::App& app, int& exit_code) {
           "--seed-offset", o->offset,
           "With --seed: another number draws other numbers, such as the number of the step")
       ->capture_default_str();
-  verb->add_flag("--verify", o->verify,
-                 "Check the outputs, and those that the inputs file expects (`output`, `grad.*`): "
-                 "no further from a run in f64 than rounding explains");
-  verb->add_flag("--json", o->json, "Print what was run, and the verification, as JSON");
+  verb->add_flag(
+      "--verify", o->verify,
+      "Check the outputs, and any expected ones in the inputs file (`output`, `grad.*`): "
+      "their distance from a run in f64 must be explained by rounding");
+  verb->add_flag("--json", o->json, "Print a summary and the verification as JSON");
   verb->callback([o, &exit_code] {
     if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
   });

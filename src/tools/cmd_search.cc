@@ -1,4 +1,4 @@
-// shardwise search: every mesh that a number of devices can be laid out as, best first.
+// shardwise search: plans a graph on every mesh that a number of devices can form.
 #include <cstdio>
 #include <memory>
 
@@ -34,21 +34,22 @@ Status run(const Options& o) {
 void add_search(CLI::App& app, int& exit_code) {
   auto o = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand(
-      "search", "Plan a graph on every mesh that a number of devices can be laid out as");
+      "search", "Plan a graph on every mesh that a number of devices can form, best first");
   o->plan.add_to(*verb, /*with_mesh=*/false);
-  verb->add_option("--devices", o->search.devices, "How many there are")->required();
-  verb->add_option("--max-mesh-dims", o->search.max_mesh_dims, "Up to so many mesh dims")
+  verb->add_option("--devices", o->search.devices, "Number of devices")->required();
+  verb->add_option("--max-mesh-dims", o->search.max_mesh_dims, "Maximum number of mesh dims")
       ->capture_default_str();
-  verb->add_option("--best", o->search.best,
-                   "Plan to the end only what can be among so many best; of the others a bound is "
-                   "told; 0: all")
+  verb->add_option(
+          "--best", o->search.best,
+          "Find only this many best plans; other meshes are abandoned with a bound. 0: plan all")
       ->check(CLI::NonNegativeNumber);
-  verb->add_flag("--each-batch", o->search.each_batch,
-                 "Plan each mesh for every set of mesh dims that could cut the first dim of the "
-                 "inputs, instead of once for the best of them");
-  verb->add_option("--threads", o->search.threads, "At most so many; 0: as many as cores")
+  verb->add_flag(
+      "--each-batch", o->search.each_batch,
+      "Plan each mesh once per set of mesh dims that can shard the batch (the first dim of "
+      "the inputs), instead of once for the best set");
+  verb->add_option("--threads", o->search.threads, "Maximum number of threads; 0: one per core")
       ->check(CLI::NonNegativeNumber);
-  verb->add_flag("--json", o->json, "Print JSON for machines");
+  verb->add_flag("--json", o->json, "Print JSON");
   verb->callback([o, &exit_code] {
     if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
   });

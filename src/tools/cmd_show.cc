@@ -1,4 +1,4 @@
-// shardwise show: what is in a plan or a graph.
+// shardwise show: prints a plan or a graph.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -64,11 +64,10 @@ void add_show(CLI::App& app, int& exit_code) {
   auto o = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("show", "Print a plan as tables or JSON, or a graph as text");
   verb->add_option("FILE", o->file, "A plan (.swplan) or a graph (.swgraph)")->required();
-  verb->add_flag("--json", o->json, "The plan as JSON, with the decision for every node");
-  verb->add_flag("--nodes", o->nodes, "The decision for every node");
-  verb->add_flag("--tree", o->tree,
-                 "The modules as a tree, with the layouts of their parameters and their costs");
-  verb->add_flag("--program", o->program, "Every step of the per-rank program");
+  verb->add_flag("--json", o->json, "Print JSON, with the decision for every node");
+  verb->add_flag("--nodes", o->nodes, "Print the decision for every node");
+  verb->add_flag("--tree", o->tree, "Print the tree of modules with costs and parameter layouts");
+  verb->add_flag("--program", o->program, "Print every step of the per-rank program");
   verb->callback([o, &exit_code] {
     if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
   });

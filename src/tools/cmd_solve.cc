@@ -1,4 +1,4 @@
-// shardwise solve: the placement problem of another planner, solved exactly.
+// shardwise solve: solves an exported placement problem exactly.
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -68,7 +68,8 @@ void print_text(const import::ImportedProblem& imported, const solver::Solution&
       s.variables, static_cast<unsigned long long>(s.labels), s.edges, s.variables_after_presolve,
       static_cast<unsigned long long>(s.labels_after_presolve));
   std::printf("work       %u sweeps, %u branch nodes\n", s.sweeps, s.branch_nodes);
-  if (s.lp_solve_missing) std::printf("lp_solve   not installed: it might have proven more\n");
+  if (s.lp_solve_missing)
+    std::printf("lp_solve   not installed; it might have proven optimality\n");
 }
 
 Status solve_file(const Options& options) {
@@ -96,18 +97,19 @@ void add_solve(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand(
       "solve",
-      "Solve a placement problem, of another planner or of a contest (JSON, plain or gzip)");
-  verb->add_option("PROBLEM", options->path, "The problem file")->required();
+      "Solve an exported placement problem or an IOPDDL instance (JSON, optionally gzipped)");
+  verb->add_option("PROBLEM", options->path, "Problem file")->required();
   verb->add_flag("--json", options->json,
-                 "Print JSON, with `chosen`: one strategy per node of the file, null for outputs");
+                 "Print JSON; `chosen` has one strategy per node of the file, null for outputs");
   verb->add_flag("--tied", options->tied,
-                 "Give tied nodes one common strategy; without it each has its own");
-  verb->add_option("--format", options->format, "Of the file: ap-problem-1 or iopddl")
+                 "Constrain tied nodes to one common strategy; default: each has its own");
+  verb->add_option("--format", options->format, "File format")
       ->check(CLI::IsMember({"ap-problem-1", "iopddl"}));
-  verb->add_option("--threads", options->threads,
-                   "At most so many, where budgets make it hard; 0: as many as cores");
+  verb->add_option(
+      "--threads", options->threads,
+      "Maximum number of threads, used for hard problems with budgets; 0: one per core");
   verb->add_option("--time-limit", options->time_limit_s,
-                   "Seconds after which to print the best so far")
+                   "Seconds after which to print the best solution so far")
       ->check(CLI::NonNegativeNumber);
   verb->callback([options, &exit_code] {
     if (const Status status = solve_file(*options); !status.ok()) exit_code = print_error(status);

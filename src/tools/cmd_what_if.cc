@@ -1,4 +1,4 @@
-// shardwise what-if: a plan under other options, beside the plan under these.
+// shardwise what-if: plans again under other options and compares the plans.
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -14,13 +14,13 @@ namespace {
 
 struct Options {
   PlanOptions plan;
-  // Empty: as it was.
+  // Empty: unchanged.
   std::string mesh, hardware, rules, budget, memory, overlap, placements, output;
   std::vector<std::string> inputs, outputs, pins, without;
   bool json = false, nodes = false;
 };
 
-// The same options, but for what is said to be new.
+// The same options with the changes applied.
 PlanOptions changed(const Options& o) {
   PlanOptions p = o.plan;
   for (const auto& [is, was] : {std::pair(&o.mesh, &p.mesh), std::pair(&o.hardware, &p.hardware),
@@ -55,31 +55,30 @@ Status run(const Options& o) {
 
 void add_what_if(CLI::App& app, int& exit_code) {
   auto o = std::make_shared<Options>();
-  CLI::App* verb = app.add_subcommand(
-      "what-if",
-      "What would change under other options: the plan with them, held against this one");
+  CLI::App* verb =
+      app.add_subcommand("what-if", "Plan again under other options, and compare the two plans");
   o->plan.add_to(*verb);
   const char* const kGroup = "What changes";
   const auto add_list = [&](const char* name, std::vector<std::string>& list, const char* help) {
     verb->add_option(name, list, help)->allow_extra_args(false)->group(kGroup);
   };
-  add_list("--new-pin", o->pins, "A pin more: NAME=LAYOUT; may be repeated");
+  add_list("--new-pin", o->pins, "Additional pin: NODES=LAYOUTS. Repeatable");
   add_list("--new-without", o->without,
-           "A constraint less, by its name in reports of conflicts: \"pin 'norm=RR'\"; may be "
-           "repeated");
-  add_list("--new-input-layout", o->inputs, "[NAME=]LAYOUT of inputs; free: left to the planner");
+           "Constraint to drop, by its name in conflict reports: \"pin 'norm=RR'\". "
+           "Repeatable");
+  add_list("--new-input-layout", o->inputs, "[NAME=]LAYOUT of inputs; free: chosen by the planner");
   add_list("--new-output-layout", o->outputs, "[NAME=]LAYOUT of outputs");
   verb->add_option("--new-mesh", o->mesh, "Another mesh")->group(kGroup);
-  verb->add_option("--new-hardware", o->hardware, "Another device and its links")->group(kGroup);
+  verb->add_option("--new-hardware", o->hardware, "Other hardware")->group(kGroup);
   verb->add_option("--new-rules", o->rules, "full or compat")->group(kGroup);
   verb->add_option("--new-param-budget", o->budget, "default, none, or a mean share")
       ->group(kGroup);
-  verb->add_option("--new-placements", o->placements, "Placements of a file")->group(kGroup);
-  verb->add_option("--new-memory", o->memory, "What a rank may hold")->group(kGroup);
+  verb->add_option("--new-placements", o->placements, "Placements from a file")->group(kGroup);
+  verb->add_option("--new-memory", o->memory, "Memory limit of a rank")->group(kGroup);
   verb->add_option("--new-overlap", o->overlap, "none, prefetch or bounded")->group(kGroup);
   verb->add_option("-o,--output", o->output, "Write the new plan to this file");
-  verb->add_flag("--nodes", o->nodes, "Name every node that changes");
-  verb->add_flag("--json", o->json, "Print JSON for machines");
+  verb->add_flag("--nodes", o->nodes, "List every node that changes");
+  verb->add_flag("--json", o->json, "Print JSON");
   verb->callback([o, &exit_code] {
     if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
   });

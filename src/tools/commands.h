@@ -1,6 +1,6 @@
-// The verbs of the command-line tool, one file each. A verb adds its subcommand and, when it was
-// chosen, sets the exit code: 0 done, 1 the operation failed (print_error says why); 2, wrong
-// usage, is main's.
+// The verbs of the command-line tool, one file each. A verb adds its subcommand and, if selected,
+// sets the exit code: 0 success, 1 the operation failed (print_error reports why). main sets 2,
+// wrong usage.
 #pragma once
 #include <CLI/CLI.hpp>
 
@@ -8,7 +8,7 @@
 
 namespace shw::tools {
 
-// "error: CODE: message" on stderr, with the node of the graph where one is known. Returns 1.
+// Prints "error: CODE: message" to stderr, with the node of the graph if known. Returns 1.
 int print_error(const Status& status);
 
 void add_diff(CLI::App& app, int& exit_code);

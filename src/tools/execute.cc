@@ -30,7 +30,7 @@ Result<std::vector<HostTensorView>> bind_inputs(const Program& program, const Pr
     }
     if (it == file.end())
       return Status(Code::kNotFound, "the inputs file has no tensor '" + port.name +
-                                         "', which the plan needs: " + to_string(port.global));
+                                         "' that the plan needs: " + to_string(port.global));
     TensorType type = it->second.type;
     if (port.global.dtype == Dtype::kC64 && type.dtype == Dtype::kF32 && type.rank() > 0 &&
         type.shape.back() == 2) {

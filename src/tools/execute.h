@@ -1,4 +1,4 @@
-// Runs an entry of a plan on virtual ranks, with tensors by name in and out.
+// Runs an entry of a plan on virtual ranks; tensors are passed by name.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace shw::tools {
 
-// The file's tensor for every input port. Inputs are found by the names of the ports. Inputs and
-// tangents that the graph knows only by position take the file's `input.*` and `tangent.*` in order
-// of name; a complex tensor may come as real pairs. NOT_FOUND, INVALID_ARGUMENT: the tensor at
-// fault and what the plan wants.
+// Finds the file's tensor for every input port, by the ports' names. Inputs and tangents that the
+// graph knows only by position take the file's `input.*` and `tangent.*` in name order; a complex
+// tensor may be stored as real pairs. NOT_FOUND, INVALID_ARGUMENT: names the tensor and the type
+// that the plan requires.
 Result<std::vector<runtime::HostTensorView>> bind_inputs(const Program& program,
                                                          const ProgramEntry& entry,
                                                          const import::TensorFile& file);
@@ -21,12 +21,12 @@ Result<std::vector<runtime::HostTensorView>> bind_inputs(const Program& program,
 // Gives every input of role seed that the file lacks and that is i64[2] this seed and offset.
 void add_seeds(const Program& program, int64_t seed, int64_t offset, import::TensorFile& file);
 
-// Runs the entry `repeat` times on the file's tensors. Outputs are whole tensors, of the last run;
-// what does not exist is left out.
+// Runs the entry `repeat` times on the file's tensors. Returns unsharded outputs of the last run;
+// absent outputs are omitted.
 Result<import::TensorFile> execute(std::shared_ptr<const Plan> plan, const std::string& entry,
                                    const import::TensorFile& inputs, int64_t repeat = 1);
 
-// Whole outputs of an entry under their ports' names; what does not exist is left out.
+// The unsharded outputs of an entry, by port name; absent outputs are omitted.
 import::TensorFile named_outputs(const Program& program, const ProgramEntry& entry,
                                  const std::vector<runtime::HostTensor>& outputs);
 

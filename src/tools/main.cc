@@ -50,7 +50,7 @@ const char* code_name(Code code) {
   return "UNKNOWN";
 }
 
-// After a usage error: what a word was perhaps meant to be.
+// A suggestion after a usage error.
 std::string hint(const CLI::App& app, std::span<const char* const> words) {
   if (words.size() < 2 || words[1][0] == '-') return "";
   const CLI::App* verb = nullptr;
@@ -75,12 +75,13 @@ std::string hint(const CLI::App& app, std::span<const char* const> words) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"Places the tensors of a graph on a mesh of devices, and runs the result."};
+  CLI::App app{
+      "Shardwise distributes a tensor graph over a mesh of devices, and runs the resulting plan."};
   app.name("shardwise");
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("shardwise ") + plan_format::kLibraryVersion);
   int exit_code = 0;
-  // In the order in which they are wanted.
+  // In the order of the help text.
   for (const auto add :
        {add_import, add_plan, add_show, add_run, add_explain, add_diff, add_what_if, add_search,
         add_pareto, add_ops, add_hardware, add_calibrate, add_solve})
@@ -112,7 +113,7 @@ int print_error(const Status& status) {
 int main(int argc, char** argv) {
   try {
     return shw::tools::run(argc, argv);
-  } catch (const std::exception& e) {  // out of memory, above all
+  } catch (const std::exception& e) {  // typically out of memory
     return shw::tools::print_error(shw::internal_error(e.what()));
   }
 }

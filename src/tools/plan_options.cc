@@ -13,11 +13,11 @@ Result<std::pair<std::string, std::string>> parse_pin(const std::string& option,
                                                       const std::string& text) {
   const size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-    return invalid_argument(option + " '" + text + "': want NAME=LAYOUT");
+    return invalid_argument(option + " '" + text + "': expected NAME=LAYOUT");
   return std::pair(text.substr(0, equals), text.substr(equals + 1));
 }
 
-// LAYOUT: of all. NAME=LAYOUT: of those.
+// LAYOUT applies to all, NAME=LAYOUT to those that match.
 static Status parse_layouts(const std::string& option, const std::vector<std::string>& texts,
                             std::string& of_all,
                             std::vector<std::pair<std::string, std::string>>& named) {
@@ -39,7 +39,7 @@ Result<ParameterBudget> parse_budget(const std::string& text) {
   const double factor = std::strtod(text.c_str(), &end);
   if (text.empty() || *end != '\0' || !(factor > 0))
     return invalid_argument("--param-budget '" + text +
-                            "': want default, none, or a factor greater than 0");
+                            "': expected default, none, or a factor greater than 0");
   return ParameterBudget{ParameterBudget::Kind::kFactor, factor};
 }
 
@@ -55,7 +55,7 @@ Result<int64_t> parse_bytes(const std::string& text) {
     if (end != text.c_str() && unit == std::string_view(end) && number * bytes >= 1 &&
         number * bytes < 0x1p62)
       return static_cast<int64_t>(number * bytes);
-  return invalid_argument("'" + text + "': want a number of bytes, such as 80GB or 74.5GiB");
+  return invalid_argument("'" + text + "': expected a number of bytes, such as 80GB or 74.5GiB");
 }
 
 Result<CompileOptions> PlanOptions::options() const {
@@ -78,7 +78,7 @@ Result<CompileOptions> PlanOptions::options() const {
     c.grad_reduce_dtype = dtype_from_name(grad_reduce_dtype);
     if (!c.grad_reduce_dtype)
       return invalid_argument("--grad-reduce-dtype: unknown dtype '" + grad_reduce_dtype +
-                              "': want f32, bf16, f16 or f64");
+                              "': expected f32, bf16, f16 or f64");
   }
   for (const std::string& text : pins) {
     SHW_ASSIGN_OR_RETURN(auto pin, parse_pin("--pin", text));
@@ -95,75 +95,80 @@ Result<CompileOptions> PlanOptions::options() const {
 }
 
 void PlanOptions::add_to(CLI::App& verb, bool with_mesh) {
-  verb.add_option("GRAPH", graph, "Graph file (.swgraph; made by `shardwise import`)")->required();
+  verb.add_option("GRAPH", graph, "Graph file (.swgraph), as written by `shardwise import`")
+      ->required();
   if (with_mesh) {
     verb.add_option("--mesh", mesh, "Mesh dims, outermost first: dp=8,tp=8")->required();
     compile.solver.threads = 0;
     verb.add_option("--threads", compile.solver.threads,
-                    "At most so many; 0: as many as cores. Never changes the plan");
+                    "Maximum number of threads; 0: one per core. Does not affect the plan");
   }
   verb.add_option("--hardware", hardware, kHardwareHelp)->capture_default_str();
   verb.add_option("--rules", rules,
-                  "full: every strategy that is right; compat: those of the reference planner")
+                  "Sharding rules: full (all valid strategies) or compat (those of AutoParallel)")
       ->capture_default_str();
   verb.add_option(
           "--input-layout", inputs,
-          "LAYOUT of every plain input, such as S(0)R, or NAME=LAYOUT of one input (* in "
-          "NAME matches anything; the last that matches counts); free: left to the planner, "
-          "the default; may be repeated")
+          "LAYOUT for all plain inputs, such as S(0)R, or NAME=LAYOUT for matching inputs (* is a "
+          "wildcard; the last match applies). free: chosen by the planner, the default. "
+          "Repeatable")
       ->allow_extra_args(false);
   verb.add_option("--output-layout", outputs,
-                  "The same for results, and by name for other outputs: 'output.1=free', "
+                  "The same for results and, by name, for other outputs: 'output.1=free', "
                   "'grad.*.wq.weight=S(0)R'")
       ->allow_extra_args(false);
   verb.add_option(
           "--pin", pins,
-          "NODES=LAYOUTS, such as 'param.*.wq.weight=RS(0)'; may be repeated. NODES: a name "
-          "of nodes, inputs or outputs (* matches anything), module:PATH, op:NAME, or "
-          "several joined by &. LAYOUTS: one, or several separated by ; (* for anything "
-          "along a mesh dim); !LAYOUTS: none of these; same: all alike")
+          "Constrain layouts: NODES=LAYOUTS, such as 'param.*.wq.weight=RS(0)'. NODES: the name of "
+          "a node, input or output (* is a wildcard), module:PATH, op:NAME, or several of these "
+          "joined by &. LAYOUTS: one layout or alternatives separated by ; (* matches any "
+          "placement on a mesh dim), !LAYOUTS for none of these, or `same` for equal layouts. "
+          "Repeatable")
       ->allow_extra_args(false);
   verb.add_option(
           "--without", compile.without,
-          "Leave out a constraint, by its name in reports of conflicts; * matches anything: "
-          "'gradients*', 'casts*', \"pin 'norm=S(0)R'\"")
+          "Drop a constraint by its name in conflict reports (* is a wildcard): 'gradients*', "
+          "'casts*', \"pin 'norm=S(0)R'\"")
       ->allow_extra_args(false);
   verb.add_option("--placements", placements,
-                  "Give the nodes in this file (of --save-placements) exactly their placements");
-  verb.add_option("--param-budget", budget,
-                  "default: every parameter at its smallest share; none; or the mean share that a "
-                  "rank may hold")
-      ->capture_default_str();
+                  "Use exactly the placements in this file, written by --save-placements");
   verb.add_option(
-      "--grad-reduce-dtype", grad_reduce_dtype,
-      "Reduce gradients in this dtype (f32), after the cast up from the parameters' dtype");
-  verb.add_option("--entries", compile.entries,
-                  "Entries to make of a training graph, with commas between them: step, forward, "
-                  "backward, infer (default: those of the graph)")
+          "--param-budget", budget,
+          "default: shard every parameter as much as possible; none: no budget; or the mean share "
+          "of a parameter that a rank may hold")
+      ->capture_default_str();
+  verb.add_option("--grad-reduce-dtype", grad_reduce_dtype,
+                  "Reduce gradients in this wider dtype (f32), after the up-cast");
+  verb.add_option(
+          "--entries", compile.entries,
+          "Comma-separated entries to derive from a training graph: step, forward, backward, "
+          "infer (default: the graph's own)")
       ->delimiter(',');
   verb.add_option("--buckets", buckets,
                   "ENTRY:SYMBOL=SIZE,SIZE or SYMBOL=SIZE,SIZE: sizes to plan for, where the graph "
                   "has symbols, such as decode:cache=16,64; may be repeated. Default: the hint")
       ->allow_extra_args(false);
   verb.add_flag("--strided", compile.strided,
-                "Offer strided shards, which views bring about (with --no-einsum they keep the "
+                "Also use strided shards, which views create (with --no-einsum they keep the "
                 "sequence sharded through linear layers)");
-  verb.add_flag("--no-einsum", no_einsum, "Leave view-mm-view as it is");
+  verb.add_flag("--no-einsum", no_einsum, "Do not rewrite view-mm-view into einsum");
   verb.add_option("--time-limit", compile.time_limit_s,
-                  "Seconds after which the best answer so far is taken; default: none")
+                  "Seconds after which to take the best answer so far; default: no limit")
       ->check(CLI::NonNegativeNumber);
-  verb.add_option("--overlap", overlap,
-                  "none: all communication is charged; prefetch: that of parameters and gradients "
-                  "is not (as the reference planner has it); bounded: it may hide behind the "
-                  "compute next to it")
+  verb.add_option(
+          "--overlap", overlap,
+          "Communication that the objective treats as hidden. none; prefetch: that of parameters "
+          "and gradients, as in AutoParallel; bounded: as much of it as adjacent compute "
+          "can hide")
       ->capture_default_str();
-  verb.add_option("--overlap-scale", compile.overlap.scale,
-                  "prefetch: the share that is charged all the same; bounded: the share of compute "
-                  "that hides communication, 0: all");
+  verb.add_option(
+      "--overlap-scale", compile.overlap.scale,
+      "prefetch: the share of hidden communication that is charged anyway; bounded: the share "
+      "of compute that can hide communication (0: all)");
   verb.add_option("--memory", memory,
-                  "What a rank may hold at any point of a step, such as 80GB or 74.5GiB");
+                  "Memory limit of a rank at any point of a step, such as 80GB or 74.5GiB");
   verb.add_option("--optimizer-factor", compile.optimizer_factor,
-                  "Bytes of optimizer state per byte of parameter; Adam on f32 parameters: 2")
+                  "Bytes of optimizer state per byte of parameter (Adam on f32 parameters: 2)")
       ->check(CLI::NonNegativeNumber);
 }
 

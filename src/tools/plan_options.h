@@ -1,4 +1,4 @@
-// What the verbs that plan have in common: the graph and the options of `compile`, from the command
+// Options shared by the verbs that plan: the graph and the options of `compile`, from the command
 // line.
 #pragma once
 #include <CLI/CLI.hpp>
@@ -13,15 +13,15 @@ struct PlanOptions {
   std::string graph, mesh, hardware = "h100", rules = "full", budget = "default", grad_reduce_dtype,
                            memory, placements, overlap = "none";
   std::vector<std::string> pins, inputs, outputs, buckets;
-  CompileOptions compile;  // what the command line can fill by itself
+  CompileOptions compile;  // options that the command line sets directly
   bool no_einsum = false;
 
   void add_to(CLI::App& verb, bool with_mesh = true);
-  // All of them, checked.
+  // All options, validated.
   Result<CompileOptions> options() const;
 };
 
-// NAME=LAYOUT, given to `option`.
+// Parses NAME=LAYOUT, the value of `option`.
 Result<std::pair<std::string, std::string>> parse_pin(const std::string& option,
                                                       const std::string& text);
 Result<ParameterBudget> parse_budget(const std::string& text);

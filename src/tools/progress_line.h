@@ -1,4 +1,4 @@
-// One line of progress on a terminal, rewritten in place; nothing for what is done within a second.
+// One line of progress on a terminal, rewritten in place; silent for the first second.
 #pragma once
 #include "support/monitor.h"
 
@@ -6,7 +6,7 @@ namespace shw::tools {
 
 class ProgressLine {
  public:
-  explicit ProgressLine(Monitor& monitor);  // installs itself when stderr is a terminal
+  explicit ProgressLine(Monitor& monitor);  // active only if stderr is a terminal
   ~ProgressLine() { end(); }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;

@@ -40,7 +40,7 @@ void give_up(const Status& status, const std::shared_ptr<runtime::ProcessWorld>&
   const int code = print_error(status);
   std::fflush(nullptr);
   world->abort(status);
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the others hear of it
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // give other ranks time to notice
   _exit(code);
 }
 

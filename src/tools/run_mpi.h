@@ -1,4 +1,4 @@
-// `run --mpi`: this process's rank of a plan, in a job started by mpirun.
+// `run --mpi`: runs this process's rank of a plan in a job started by mpirun.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,21 +10,21 @@
 namespace shw::tools {
 
 struct MpiOptions {
-  double timeout_s = 600;  // of each wait for another rank
-  std::string plugin;      // path of libshardwise_mpi.so; empty: searched
+  double timeout_s = 600;  // for each wait for another rank
+  std::string plugin;      // path of libshardwise_mpi.so; empty: search for it
 };
 
 Result<std::shared_ptr<runtime::ProcessWorld>> join_mpi(const MpiOptions& options);
 
-// Runs the entry `repeat` times with the other processes, which call it with the same arguments.
-// Whole outputs of the last run on rank 0, none on the others.
+// Runs the entry `repeat` times together with the other processes, which call it with the same
+// arguments. Returns unsharded outputs of the last run on rank 0, nothing on the others.
 Result<import::TensorFile> execute_on_mpi(std::shared_ptr<const Plan> plan,
                                           const std::string& entry,
                                           const import::TensorFile& inputs, int64_t repeat,
                                           std::shared_ptr<runtime::ProcessWorld> world);
 
-// Ends the process after a failed run. Other ranks may be dead or stopped: MPI's own end, which
-// would wait for them, is left out. Prints the error with this rank's number.
+// Ends the process after a failed run and prints the error with this rank's number. Skips
+// MPI_Finalize, which would wait for ranks that may be dead or stopped.
 [[noreturn]] void give_up(const Status& status,
                           const std::shared_ptr<runtime::ProcessWorld>& world);
 

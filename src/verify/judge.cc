@@ -13,44 +13,44 @@ using runtime::HostTensorView;
 
 HostTensorView view(const HostTensor& t) { return {t.type, t.data.data()}; }
 
-// How many times its noise a result may be away. The noise of many elements is their common size,
-// which another order of summation hardly changes; that of a few is a matter of chance. Measured
-// over the tensors of a bf16 transformer on 3 to 16 ranks: 0.95 to 1.05 times, up to 1.23 times
-// where every product is summed over the ranks in bf16, PyTorch's results up to 1.0 times; up to
-// 1.6 times for tensors of 32 elements.
+// The limits, as multiples of the noise. With many elements, another order of summation hardly
+// changes the size of the noise; with few, it varies by chance. Measured over the tensors of a bf16
+// transformer on 3 to 16 ranks: 0.95 to 1.05 times, up to 1.23 times where every product is summed
+// over the ranks in bf16, PyTorch's results up to 1.0 times; up to 1.6 times for tensors of 32
+// elements.
 struct Multiples {
-  double tight;      // of the typical noise, where more would hide an error of 1 % of the norm
-  double loose;      // of the largest, where nothing is lost by it
-  double by_chance;  // added to the tight one for a single element; 4 times that to the loose one
+  double tight;  // of the typical noise, if a larger limit would hide an error of 1 % of the norm
+  double loose;  // of the largest noise, otherwise
+  double by_chance;  // added to `tight` for a single element; 4 times that to `loose`
 };
 constexpr Multiples kOwn{1.3, 4, 3};
-// Another program's kernels may round more often than ours, or in another order; nothing is added
-// up over ranks.
+// Another program's kernels may round more often or in another order; nothing is summed over ranks.
 constexpr Multiples kOther{1.2, 16, 3};
-// The same of the part of an error that scales the tensor.
+// The limit for the component of an error that scales the tensor.
 constexpr double kGain = 4;
 
-// The share of its norm that a result may always be away: half of what must be found.
+// A relative error that is always allowed: half of what must be detected.
 constexpr double kHarmless = 0.005;
-// Of the limit: what the plan in f64 may be away. Rounding to f64 is 2^29 times finer than to f32.
+// The allowed error of the plan in f64, relative to the limit. f64 rounds 2^29 times finer than
+// f32.
 constexpr double kPlanShare = 1e-3;
 
-// Rounding to f64 against rounding to f32. The run in f64 is its own reference: what rounding does
-// to both, one as far from the other, is what it does to the run in f32 times this.
+// The ratio of rounding to f64 and to f32. The f64 run is its own reference: both results of the
+// comparison have independent rounding errors, hence the factor √2.
 constexpr double kF64ToF32 = 0x1p-29 * 1.4142135623730951;
-// Of a tensor: where rounding is this much of it, there is no telling what scales it.
+// If the noise exceeds this share of a tensor, scaling errors cannot be distinguished from it.
 constexpr double kTooNoisyForGain = 0.05;
 
-// What rounding did to a tensor, as Frobenius norms.
+// The rounding errors of a tensor, as Frobenius norms.
 struct Noise {
-  double largest = 0, typical = 0;  // of the errors of all runs; typical: root mean square
-  double along = 0;                 // typical, of what is a multiple of the tensor in them
+  double largest = 0, typical = 0;  // over all runs; typical: root mean square
+  double along = 0;                 // typical norm of the component parallel to the tensor
   double norm = 0;                  // of the tensor
   double count = 1;                 // elements
   double unit_roundoff = 0;
 };
 
-// The share of noise in a tensor: 1 where nothing else is certain, as of a gradient that is zero in
+// The share of noise in a tensor: 1 if it consists of noise, such as a gradient that is zero in
 // exact arithmetic.
 double share_of(const Noise& noise) {
   const double certain = noise.norm - noise.largest;
@@ -61,14 +61,14 @@ double limit_of(const Noise& noise, const Multiples& k) {
   const double chance = k.by_chance / std::sqrt(noise.count), share = share_of(noise);
   const double tight = (k.tight + chance) * noise.typical,
                loose = (k.loose + 4 * chance) * noise.largest;
-  // What is all noise has no 1 % to be found.
+  // If all is noise, an error of 1 % is not detectable.
   const double sharp = tight + (loose - tight) * share * share;
   return std::max(
       {sharp, std::min(loose, kHarmless * noise.norm), noise.unit_roundoff * noise.norm});
 }
 
-// An error that scales the whole tensor shows where errors that differ by element do not: these
-// cancel in the product with the tensor.
+// An error that scales the tensor is detectable below the noise, because errors that vary by
+// element mostly cancel in the product with the tensor.
 double gain_limit_of(const Noise& noise, double limit) {
   if (share_of(noise) > kTooNoisyForGain) return limit;
   const double by_chance = noise.typical / std::sqrt(noise.count);
@@ -135,7 +135,7 @@ void judge_numbers(const Evidence& e, VerifiedTensor& t) {
     t.expected = judge_by(noise, kOther, numbers_of(*e.expected), reference, run);
 }
 
-// Elements are compared where all unsharded runs agree on them: elsewhere rounding decides.
+// Only elements on which all unsharded runs agree are compared; rounding decides the others.
 void judge_integers(const Evidence& e, VerifiedTensor& t) {
   const std::vector<int64_t> run = integers_of(view(*e.run[0]));
   std::vector<bool> decided(run.size(), true);

@@ -1,4 +1,4 @@
-// One output of a run, judged by what rounding did to the same output elsewhere.
+// Judges one output of a run by the rounding errors of other runs.
 #pragma once
 #include <vector>
 
@@ -8,12 +8,12 @@ namespace shw {
 
 // The same output of several runs.
 struct Evidence {
-  runtime::HostTensorView sharded;                 // what is judged
+  runtime::HostTensorView sharded;                 // the result to judge
   std::vector<const runtime::HostTensor*> run;     // unsharded, in the plan's types, by sample
   std::vector<const runtime::HostTensor*> exact;   // unsharded, in f64, by sample
-  std::vector<const runtime::HostTensor*> coarse;  // in f32 what is in f64, by sample; may be empty
+  std::vector<const runtime::HostTensor*> coarse;  // f64 replaced by f32, by sample; may be empty
   const runtime::HostTensor* plan = nullptr;       // sharded, in f64
-  const runtime::HostTensorView* expected = nullptr;  // another program's; null: none
+  const runtime::HostTensorView* expected = nullptr;  // from another program; null: none
 };
 
 VerifiedTensor judge(const Port& port, const Evidence& evidence);

@@ -30,8 +30,8 @@ uint64_t mixed(uint64_t x) {  // SplitMix64's finaliser
   return x ^ (x >> 31);
 }
 
-// Bits of a floating number, of the next one in magnitude up or down, or the same. 0, subnormal and
-// extreme numbers, infinities and NaN stay.
+// The bits of a floating-point number, of its next neighbour up or down in magnitude, or unchanged.
+// Zeros, subnormal and extreme numbers, infinities and NaN stay.
 template <class U>
 void perturb(std::vector<std::byte>& bytes, int mantissa_bits, uint64_t seed) {
   const U exponent = static_cast<U>((static_cast<U>(~U{0}) >> 1) >> mantissa_bits << mantissa_bits);

@@ -14,7 +14,7 @@ std::string number(double x) {
   return text;
 }
 
-// At least `width` wide: to the left, or to the right where `width` is negative.
+// Pads to `width`; left-aligned, or right-aligned if `width` is negative.
 std::string padded(std::string text, int width) {
   const auto wanted = static_cast<size_t>(std::abs(width));
   if (text.size() < wanted) text.insert(width < 0 ? 0 : text.size(), wanted - text.size(), ' ');

@@ -44,8 +44,7 @@ std::shared_ptr<const Plan> plan_of(Program program) {
   return plan;
 }
 
-// The same graph on a mesh of one rank: nothing is sharded, nothing is sent, and so no price
-// matters.
+// The same graph on a mesh of one rank. Nothing is sharded or sent, so prices do not matter.
 Result<Program> unsharded_program(const Plan& plan, Monitor& monitor) {
   if (plan.source_graph.empty())
     return failed_precondition(
@@ -72,8 +71,7 @@ Result<Program> unsharded_program(const Plan& plan, Monitor& monitor) {
   return std::move(read.program);
 }
 
-// What the sharded run is judged by, gathered sample by sample. Sample 0 is at the inputs
-// themselves.
+// The runs that results are judged by, collected sample by sample. Sample 0 uses the given inputs.
 class Witnesses {
  public:
   static Result<std::unique_ptr<Witnesses>> create(const Plan& plan,
@@ -143,7 +141,7 @@ class Witnesses {
   Tensors plan_;
 };
 
-// How far over its limits; below 1 where it is right.
+// The error relative to its limits; below 1 if right.
 double excess(const Judged& j) {
   if (j.verdict == Verdict::kDifferent || j.verdict == Verdict::kWrongPlan) return INFINITY;
   const auto share = [](double error, double limit) {
@@ -207,7 +205,7 @@ Result<VerifyReport> verify_run(const Plan& plan, std::span<const HostTensorView
   SHW_RETURN_IF_ERROR(check_tensors(plan.program, *entry, inputs, outputs, expected));
   SHW_ASSIGN_OR_RETURN(const auto witnesses, Witnesses::create(plan, inputs, options, monitor));
   VerifyReport report;
-  // A result that is over its limit may be where the unsharded runs were lucky: more of them.
+  // If a result exceeds its limit, the unsharded runs may have been lucky: take more samples.
   for (int wanted = 1 + options.samples;; wanted = 1 + options.most_samples) {
     while (witnesses->samples() < wanted) {
       SHW_RETURN_IF_ERROR(monitor.poll());

@@ -1,25 +1,23 @@
-// Are the results of a sharded run right? They are where they are as near to exact as rounding
-// lets them be.
+// Verifies the results of a sharded run: are they as close to the exact result as rounding permits?
 //
-// Four runs of the same entry say how near that is:
-//   the sharded run                 what is judged; the caller made it
+// Four runs of the same entry determine how close that is:
+//   the sharded run                 to be judged; made by the caller
 //   the unsharded run               the same graph on one rank, in the plan's types
 //   the unsharded run in f64        the reference
 //   the plan in f64                 the sharded program without its rounding
-// A tensor's noise is the distance (Frobenius norm) of the unsharded run from the reference: what
-// rounding does to this computation. One run may be lucky. So it is measured again at inputs that
-// differ by one unit in the last place, against f64 at those same inputs.
+// A tensor's noise is the distance (Frobenius norm) of the unsharded run from the reference: the
+// effect of rounding on this computation. A single run may be lucky, so the noise is also measured
+// at inputs that differ by one unit in the last place, against f64 at those same inputs. The noise
+// of f64 is that of f32, divided by 2^29.
 //
-// The noise of f64 is that of f32, 2^29 times smaller.
+// A result is right if its distance from the reference is at most a small multiple of its noise
+// (judge.cc), and if the plan in f64, where rounding cannot hide errors, is a thousand times
+// closer. An error of 1 % of a tensor's norm is detected if the noise is below about 1 %; one that
+// scales the whole tensor, also above that.
 //
-// A result is right if it is no further from the reference than a small multiple of its noise
-// (judge.cc), and if the plan in f64, where no error hides behind rounding, is a thousand times
-// nearer than that. An error of 1 % of a tensor's norm is found where the noise is below about 1 %,
-// one that scales the whole tensor also above that.
-//
-// Integers and truth values must be those of the unsharded run. Where rounding decides them, as it
-// does which of two nearly equal numbers is the largest, the unsharded runs at neighbouring inputs
-// and in f64 differ among themselves; those elements are not compared.
+// Integers and truth values must equal those of the unsharded run. If rounding decides them, as in
+// selecting the largest of nearly equal numbers, the unsharded runs at perturbed inputs and in f64
+// differ among themselves; such elements are not compared.
 #pragma once
 #include <optional>
 #include <span>
@@ -36,12 +34,12 @@ namespace shw {
 
 struct VerifyOptions {
   std::string entry = "step";
-  int samples = 4;        // runs at neighbouring inputs, beside the one at the inputs themselves
-  int most_samples = 16;  // as many where a result is over its limit
+  int samples = 4;        // runs at perturbed inputs, in addition to one at the inputs
+  int most_samples = 16;  // the same if a result exceeds its limit
   runtime::ExecutorOptions executor = {};
 };
 
-struct ExpectedTensor {  // another program's result
+struct ExpectedTensor {  // from another program
   std::string name;      // of an output
   runtime::HostTensorView tensor;
 };
@@ -49,16 +47,16 @@ struct ExpectedTensor {  // another program's result
 enum class Verdict : uint8_t {
   kRight,
   kTooFar,     // further from the reference than rounding explains
-  kScaled,     // as near as noise, but all of it in one direction: the tensor is scaled
-  kDifferent,  // integers, truth values, infinities or NaN that are not those of the unsharded run
-  kWrongPlan,  // the plan computes something else, whatever the types
+  kScaled,     // within the noise, but parallel to the tensor: it is scaled
+  kDifferent,  // integers, truth values, infinities or NaN differ from the unsharded run
+  kWrongPlan,  // the plan computes something else, in any type
 };
 std::string_view verdict_name(Verdict verdict);  // "right", "too far", "scaled", …
 
 // Distances from the reference, relative to VerifiedTensor::scale.
 struct Judged {
   double error = 0, limit = 0;
-  double gain = 0, gain_limit = 0;  // the part of the error that is a multiple of the reference
+  double gain = 0, gain_limit = 0;  // component of the error parallel to the reference
   uint64_t different = 0;           // elements: see kDifferent
   Verdict verdict = Verdict::kRight;
 };
@@ -66,27 +64,27 @@ struct Judged {
 struct VerifiedTensor {
   std::string name;  // of the output
   TensorType type;
-  double scale = 0;        // norm of the reference, or its noise if that is larger
+  double scale = 0;        // norm of the reference, or the noise if larger
   double unsharded = 0;    // distance of the unsharded run
   double noise = 0;        // the largest of the unsharded runs
   double plan = 0;         // of the plan in f64
-  uint64_t undecided = 0;  // elements that are not compared because rounding decides them
+  uint64_t undecided = 0;  // elements not compared because rounding decides them
   Judged sharded;
-  std::optional<Judged> expected = {};  // of the expected tensor, where there is one
+  std::optional<Judged> expected = {};  // of the expected tensor, if any
 };
 
 struct VerifyReport {
   std::vector<VerifiedTensor> tensors;  // in the order of the entry's outputs
-  int samples = 0;                      // that were made
+  int samples = 0;                      // number of samples used
   size_t num_wrong = 0, num_expected_wrong = 0;
-  // The tensor that is furthest over its limit, or nearest to it. -1: none was judged.
+  // The tensor with the largest error relative to its limit. -1: none was judged.
   int worst = -1, worst_expected = -1;
 };
 
-// `inputs` and `outputs`: whole tensors, one for each port of the entry, of a run of `plan`;
-// outputs without a value are not looked at. NOT_FOUND: no such entry. FAILED_PRECONDITION: the
-// plan has no graph, from which the unsharded program is made. INVALID_ARGUMENT: tensors that are
-// not those of the ports.
+// `inputs` and `outputs`: unsharded tensors, one per port of the entry, of a run of `plan`; outputs
+// without a value are ignored. NOT_FOUND: no such entry. FAILED_PRECONDITION: the plan does not
+// contain its graph, from which the unsharded program is derived. INVALID_ARGUMENT: tensors that do
+// not match the ports.
 Result<VerifyReport> verify_run(const Plan& plan, std::span<const runtime::HostTensorView> inputs,
                                 std::span<const runtime::HostTensorView> outputs,
                                 std::span<const ExpectedTensor> expected,

@@ -33,7 +33,7 @@ TensorType changed(TensorType type, Change change) {
   return type;
 }
 
-// How many bytes take the place of 8.
+// The number of bytes that replace 8.
 int64_t eighths(Dtype d, Change change) {
   if (change == Change::kNarrow) return d == Dtype::kF64 ? 4 : 8;
   if (is_complex(d)) return 16;
@@ -79,7 +79,7 @@ class Retyping {
     for (uint32_t i = 0; i < factor.size(); ++i) {
       ProgramStorage& s = to_.storages[StorageId{i}];
       if (factor[i] != 0) s.bytes = (s.bytes * factor[i] + 7) / 8;
-      if (s.kind == StorageKind::kArena) s.offset_bytes = -1;  // planned again
+      if (s.kind == StorageKind::kArena) s.offset_bytes = -1;  // to be planned again
     }
     to_.arena_bytes = 0;
     to_.arena_limit_bytes = INT64_MAX;
@@ -101,7 +101,7 @@ class Retyping {
     return complex ? convert_complex(step) : Status();
   }
 
-  // Pairs are added and moved as what they are, two numbers each. Products are not.
+  // Pairs are added and moved elementwise, as two numbers each; products are not.
   Status convert_complex(ProgramStep& step) {
     const auto moves =
         std::to_array<std::string_view>({"clone", "to_copy", "convert_element_type", "dtype_cast",
@@ -135,7 +135,7 @@ class Retyping {
     return unimplemented("verification in f64 knows no '" + step.kernel + "' of complex numbers");
   }
 
-  // A real operand, seen as one that both numbers of a pair share.
+  // Broadcasts a real operand to both numbers of a pair.
   ValueId for_both(ValueId real) {
     ProgramValue v = to_.values[real];
     v.type.shape.push_back(1);

@@ -1,5 +1,5 @@
-// A program in other floating types. Steps, layouts and collectives stay what they are, so that it
-// computes the same with another rounding.
+// Converts a program to other floating-point types. Steps, layouts and collectives do not change,
+// so it computes the same with different rounding.
 #pragma once
 #include "plan/program.h"
 #include "runtime/host_tensor.h"
@@ -7,20 +7,20 @@
 
 namespace shw {
 
-// In f64: every floating type is replaced by f64, every complex number by a pair of f64 in a last
-// dim of size 2. Casts to narrower types become copies. Integers and truth values stay. Random
-// numbers are those of the original, rounded to the type that it draws them in. UNIMPLEMENTED: the
-// program computes with complex numbers in a way that pairs do not cover, or reads the bytes of one
-// type as another.
+// To f64: replaces every floating-point type by f64, and every complex number by a pair of f64 in a
+// last dim of size 2. Casts to narrower types become copies. Integers and truth values stay. Random
+// numbers equal the original's, rounded to the dtype in which it draws them. UNIMPLEMENTED: the
+// program uses complex numbers in a way that pairs do not support, or reinterprets bytes as another
+// type.
 Result<Program> widen(const Program& program, Monitor& monitor);
 
-// In f32 where it is in f64: what rounds 2^29 times as coarsely, and so shows where f64 rounds.
+// From f64 to f32, whose rounding is 2^29 times coarser; shows where f64 rounds.
 Result<Program> narrow(const Program& program, Monitor& monitor);
 bool has_f64(const Program& program);
 
-// The same numbers, as an input of the program in f64.
+// Exact conversion, as an input of the f64 program.
 runtime::HostTensor widen(const runtime::HostTensorView& tensor);
-// The nearest numbers, as an input of the program in f32.
+// Conversion to the nearest numbers, as an input of the f32 program.
 runtime::HostTensor narrow(const runtime::HostTensorView& tensor);
 
 }  // namespace shw

@@ -6,6 +6,7 @@ usage: cli_test.py SHARDWISE_BINARY PROJECT_DIR
 import json, struct
 import pathlib
 import resource
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -135,6 +136,23 @@ class Cli(unittest.TestCase):
         self.assertIn(objective, readme)
         self.assertIn(row, readme)
 
+    def test_picture_in_the_readme_is_what_the_tool_plans(self):
+        drawn = TMP / "layer.svg"
+        done = subprocess.run([sys.executable, ROOT / "examples/draw_layer.py", EXE, drawn], text=True, capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(drawn.read_text(), (ROOT / "examples/llama_layer.svg").read_text(),
+                         "draw it again: examples/draw_layer.py build/release/bin/shardwise examples/llama_layer.svg")
+
+    def test_plan_quoted_in_the_readme_is_what_the_tool_prints(self):
+        quoted = (ROOT / "README.md").read_text().partition("```\n$ shardwise ")[2].partition("\n```")[0].splitlines()
+        graph = TMP / "quoted.swgraph"
+        self.ok("import", "--from", "fx-json", DATA / "llama8b_L2_8x8_einsum.graph.pre.json.gz", "-o", graph)
+        named = {"llama8b_L2.swgraph": graph, "llama8b_L2.swplan": TMP / "quoted.swplan"}
+        printed = iter(self.ok(*(named.get(word, word) for word in shlex.split(quoted[0]))).splitlines())
+        self.assertGreater(len(quoted), 5)
+        for line in quoted[1:]:  # in this order; "…" stands for lines left out
+            self.assertTrue(line == "…" or line in printed, line)
+
     def test_time_limit_is_of_the_whole_command(self):
         graph = TMP / "l2.swgraph"
         self.ok("import", "--from", "fx-json", TESTS / "graphs/llama8b_L2_8x8_einsum.graph.pre.json.gz", "-o", graph)
@@ -190,7 +208,7 @@ class Cli(unittest.TestCase):
         self.assertEqual(bounded, json.loads(self.ok("what-if", GRAPH, *MESH, "--new-overlap", "bounded", "--json"))["after"]["objective"])
         self.assertEqual(none, planned("--overlap", "prefetch", "--overlap-scale", "1"))
         plan = ["plan", GRAPH, *MESH, "-o", TMP / "x"]
-        self.refused(*plan, "--overlap", "much", code=1, says="want none, prefetch or bounded")
+        self.refused(*plan, "--overlap", "much", code=1, says="expected none, prefetch or bounded")
         self.refused(*plan, "--overlap-scale", "0.5", code=1, says="goes with overlap prefetch or bounded")
 
     def test_calibrate_describes_the_links_that_were_measured(self):
@@ -289,7 +307,7 @@ class Cli(unittest.TestCase):
         self.assertIn("planned: peak", self.ok("show", TMP / "p"))
         self.refused(*plan, "--memory", "1kB", code=1, says="the lowest peak is")
         for wrong in ("lots", "-1GB", "0", "80 parsecs", "1e99"):
-            self.refused(*plan, f"--memory={wrong}", code=1, says="want a number of bytes")
+            self.refused(*plan, f"--memory={wrong}", code=1, says="expected a number of bytes")
 
     def test_the_memory_peak_is_told_by_kind_and_module(self):
         j = json.loads(self.ok("plan", GRAPH, *MESH, "--optimizer-factor", "2", "-o", TMP / "p", "--json"))["memory"]
@@ -320,10 +338,10 @@ class Cli(unittest.TestCase):
         self.assertGreater(cost, free)
         self.assertEqual((layouts["input.0"], layouts[name], layouts[grad], layouts["output"]), ("S(0)R", "RS(0)", "RS(0)", "S(0)R"))
         self.refused(*plan, "--input-layout", "inptu.0=RR", code=1, says="there is no input 'inptu.0'; did you mean input.0")
-        self.refused(*plan, "--input-layout", "input.0=", code=1, says="want NAME=LAYOUT")
-        self.refused(*plan, "--output-layout", "output=S(7)R", code=1, says="(output 'output=S(7)R'): it can lie as")
+        self.refused(*plan, "--input-layout", "input.0=", code=1, says="expected NAME=LAYOUT")
+        self.refused(*plan, "--output-layout", "output=S(7)R", code=1, says="(output 'output=S(7)R'): possible layouts are")
         clash = [*MESH, "--input-layout", f"{name}=RS(0)", "--output-layout", f"{grad}=S(0)R"]
-        says = f"input '{name}=RS(0)'; output '{grad}=S(0)R'; gradients lie as"
+        says = f"input '{name}=RS(0)'; output '{grad}=S(0)R'; gradients have the layouts"
         self.refused("plan", GRAPH, *clash, "-o", TMP / "p", code=1, says=says)
         self.ok("plan", GRAPH, *clash, "--without", f"output '{grad}=S(0)R'", "-o", TMP / "p")
         asked = json.loads(self.ok("what-if", GRAPH, *clash, "--without", "gradients*", "--new-output-layout", f"{grad}=free", "--json"))
@@ -347,7 +365,7 @@ class Cli(unittest.TestCase):
         self.assertEqual(whole["objective"], j["objective"])
         factor = whole["optimal_while"]["communication_factor"]
         self.assertTrue(factor["from"] <= 1 <= factor["to"] and factor["exact"])
-        self.assertIn("times as dear", self.ok("explain", GRAPH, *MESH))
+        self.assertIn("times as much", self.ok("explain", GRAPH, *MESH))
         self.refused("explain", GRAPH, "attention.wq", *MESH, code=1, says="did you mean param.layers.0.attention.wq.weight")
         self.refused("explain", GRAPH, name, *MESH, "--layout", "S(7)R", code=1, says="S(7)R")
 
@@ -394,7 +412,7 @@ class Cli(unittest.TestCase):
         again = ["plan", GRAPH, *MESH, "-o", TMP / "y", "--placements", some]
         for change, says in (({"nodes": [{"name": "nobody", "output": "RR", "inputs": []}]}, "there is no node 'nobody'"),
                              ({"nodes": [dict(j["nodes"][0], output="S(7)R")]}, "primals_1 has no strategy with these layouts"),
-                             ({"mesh": {"shape": [4, 2], "dim_names": ["dp", "tp"]}}, "of another mesh than dp=2,tp=4"),
+                             ({"mesh": {"shape": [4, 2], "dim_names": ["dp", "tp"]}}, "for another mesh than dp=2,tp=4"),
                              ({"version": 2}, "another version")):
             some.write_text(json.dumps({**j, **change}))
             self.refused(*again, code=1, says=says)
@@ -426,7 +444,7 @@ class Cli(unittest.TestCase):
         self.assertEqual([m["objective"] for m in found], sorted(m["objective"] for m in found))
         self.assertTrue(set(found[0]["batch"].split(",")) <= {"d0", "d1", ""}, found[0])
         self.assertIn("of best", self.ok("search", GRAPH, "--devices", "4", "--each-batch"))
-        self.refused("search", GRAPH, "--devices", "0", code=1, says="0 devices: want 1 to 1048576")
+        self.refused("search", GRAPH, "--devices", "0", code=1, says="0 devices: expected 1 to 1048576")
 
     def test_search_for_the_best_gives_up_the_others(self):
         search = ["search", GRAPH, "--devices", "16", "--json"]

@@ -69,13 +69,13 @@ TEST_P(Ranges, EndWhereAnotherPlanIsCheaper) {
   EXPECT_NEAR(advantage(1), 0, 1e-9);
   for (const double end : {range->from, range->to}) {
     SCOPED_TRACE(end);
-    if (end == 0 || end == kMostFactor) continue;
+    if (end == 0 || end == kMaxFactor) continue;
     EXPECT_NEAR(advantage(end), 0, 2e-9);
     EXPECT_NEAR(advantage((1 + end) / 2), 0, 1e-9);  // linear costs: so everywhere between
     EXPECT_GT(advantage(end < 1 ? end * 0.9 : end * 1.1), 1e-9);
   }
   EXPECT_EQ(range->below.has_value(), range->from > 0);
-  EXPECT_EQ(range->above.has_value(), range->to < kMostFactor);
+  EXPECT_EQ(range->above.has_value(), range->to < kMaxFactor);
   // The rivals are as good as the plan where they take over.
   for (const auto& [rival, at] : {std::pair(range->below, range->from), {range->above, range->to}})
     if (rival) {

@@ -121,7 +121,7 @@ TEST(Calibrate, RefusesWhatTellsNothing) {
     EXPECT_NE(message.find(what), std::string::npos) << message;
   };
   expect_says(calibrate(machine("h100"), {}).status().message(), "nothing was measured");
-  expect_says(refusal([](Measurement& m) { m.samples.pop_back(); }), "one size tells");
+  expect_says(refusal([](Measurement& m) { m.samples.pop_back(); }), "one size cannot");
   expect_says(refusal([](Measurement& m) { m.samples[1].us = 11; }), "measure larger ones");
   expect_says(refusal([](Measurement& m) { m.samples.resize(5000, {1 << 20, 50}); }), "5000 sizes");
   expect_says(refusal([](Measurement& m) { m.devices_per_node = 16; }), "nodes of 'h100' have 8");

@@ -136,7 +136,7 @@ TEST(LocalMap, RefusesDeclarationsThatTheMeshDoesNotBear) {
   EXPECT_EQ(refusal(experts(ins, outs), "dp=5,ep=2"),
             "m: in_placements[0]: 'S(0)R' does not cut f32[32,16,64] evenly on the mesh dp=5,ep=2");
   EXPECT_EQ(refusal(experts("PR; RS(0)", outs), "dp=2,ep=4"),
-            "m: operand 0 is to be PR, and 'r' never leaves it partial so on mesh dim 'dp'");
+            "m: operand 0 must be PR, but 'r' never produces this partial on mesh dim 'dp'");
 }
 
 TEST(LocalMap, TakesAPartialOperandFromWhoLeavesOne) {

@@ -113,14 +113,14 @@ TEST_F(Boundary, ANameThatIsNoneIsRefusedWithTheNearest) {
   options_.outputs = {{"grad.v", "free"}};
   expect_refused(Code::kInvalidArgument, "there is no output 'grad.v'; did you mean grad.w?");
   options_.outputs = {{"output", ""}};
-  expect_refused(Code::kInvalidArgument, "want a layout such as S(0)R, or free");
+  expect_refused(Code::kInvalidArgument, "expected a layout such as S(0)R, or free");
   options_.outputs = {{"output", "P(sum)R"}};
   expect_refused(Code::kInvalidArgument, "cannot be partial");
 }
 
 TEST_F(Boundary, WhatATensorCannotBeIsRefused) {
   options_.inputs = {{"param.w", "S(2)R"}};
-  expect_refused(Code::kInvalidArgument, "(input 'param.w=S(2)R'): it can lie as");
+  expect_refused(Code::kInvalidArgument, "(input 'param.w=S(2)R'): possible layouts are");
 }
 
 TEST_F(Boundary, ConflictsNameTheEntryAndGoWithIt) {
@@ -130,11 +130,11 @@ TEST_F(Boundary, ConflictsNameTheEntryAndGoWithIt) {
   ASSERT_TRUE(planner.ok()) << planner.status().message();
   const auto refused = (*planner)->compile(options_, monitor_);
   EXPECT_EQ(refused.status().code(), Code::kFailedPrecondition);
-  EXPECT_EQ(refused.status().message(),
-            "no placement satisfies these constraints together, though leaving out any "
-            "one of them helps: input 'param.w=S(0)R'; output 'grad.w=RS(0)'; gradients lie as "
-            "what they are the "
-            "gradients of");
+  EXPECT_EQ(
+      refused.status().message(),
+      "no placement satisfies these constraints together, though leaving out any one of them "
+      "helps: input 'param.w=S(0)R'; output 'grad.w=RS(0)'; gradients have the layouts of their "
+      "parameters");
   CompileOptions fewer = options_;
   fewer.without = {"output 'grad.w=RS(0)'"};
   const auto left_out = (*planner)->compile(fewer, monitor_);

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "placement/place.h"
+#include "placement/solve_placement.h"
 #include "reference_problem.h"
 
 namespace shw {
@@ -108,7 +108,7 @@ TEST_P(Compat, OptimumIsTheReferences) {
   auto problem = priced_problem(want.graph, conditions->no_comm, pricer, monitor);
   ASSERT_TRUE(problem.ok()) << problem.status().message();
   add_conditions(*conditions, *problem);
-  const auto placed = place(want.graph, *strategies, *problem, pricer, {}, monitor);
+  const auto placed = solve_placement(want.graph, *strategies, *problem, pricer, {}, monitor);
   ASSERT_TRUE(placed.ok()) << placed.status().message();
   EXPECT_TRUE(placed->proven);
   EXPECT_LE(placed->bound_us, placed->objective_us * (1 + 1e-12));

@@ -75,7 +75,7 @@ TEST(SavedPlacementsText, IsRefusedWhereItDoesNotFit) {
       {head + R"j("nodes": [{"name": "primals_1", "output": "S(", "inputs": []}]})j", "'S('"},
       {head + R"j("nodes": [{"name": "primals_1", "output": "R", "inputs": ["R"]}]})j",
        "no strategy"},
-      {head + "\"nodes\": [" + input + ", " + input + "]}", "once too often"}};
+      {head + "\"nodes\": [" + input + ", " + input + "]}", "more often in the file"}};
   for (const auto& [text, says] : bad) {
     const Status status = read(text);
     EXPECT_EQ(status.code(), Code::kInvalidArgument) << text;

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "placement/place.h"
+#include "placement/solve_placement.h"
 #include "strategy/strategies.h"
 
 namespace shw {
@@ -70,7 +70,7 @@ TEST(Reachable, ChangesNoOptimum) {
       auto problem = priced_problem(g, conditions->no_comm, pricer, monitor);
       ASSERT_TRUE(problem.ok()) << problem.status().message();
       add_conditions(*conditions, *problem);
-      const auto placed = place(g, *s, *problem, pricer, {}, monitor);
+      const auto placed = solve_placement(g, *s, *problem, pricer, {}, monitor);
       ASSERT_TRUE(placed.ok()) << placed.status().message();
       EXPECT_TRUE(placed->proven);
       objective[reachable_only] = placed->objective_us;

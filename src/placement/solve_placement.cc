@@ -1,4 +1,4 @@
-#include "placement/place.h"
+#include "placement/solve_placement.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 namespace shw {
 namespace {
 
-// An operand of a node, and the number of its type among those of the graph.
+// An operand of a node, with the index of its type.
 struct Use {
   NodeId node;
   size_t operand;
@@ -19,7 +19,7 @@ struct Use {
 
 std::vector<Use> uses_of(const Graph& graph) {
   std::vector<Use> uses;
-  std::unordered_map<uint64_t, uint32_t> types;  // by hash of shape and dtype; look-up only
+  std::unordered_map<uint64_t, uint32_t> types;  // by hash of shape and dtype; never iterated
   for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
     const auto operands = graph.operands(NodeId{i});
     for (size_t k = 0; k < operands.size(); ++k) {
@@ -44,20 +44,20 @@ Result<solver::PlacementProblem> priced_problem(const Graph& graph,
     problem.add_variable(costs);
   }
   const std::vector<Use> edges = uses_of(graph);
-  // Prices are worked out type by type, and edges added in the order of the graph.
+  // Prices are computed type by type; edges are added in graph order.
   std::vector<uint32_t> by_type(edges.size());
   std::iota(by_type.begin(), by_type.end(), 0u);
   std::stable_sort(by_type.begin(), by_type.end(),
                    [&](uint32_t a, uint32_t b) { return edges[a].type < edges[b].type; });
-  // Tables beyond that would not be swept in any useful time either.
-  constexpr uint64_t kMostBytes = uint64_t{4} << 30;
+  // Larger tables could not be swept in useful time either.
+  constexpr uint64_t kMaxBytes = uint64_t{4} << 30;
   std::vector<uint32_t> matrices(edges.size());
   for (size_t n = 0; n < edges.size(); ++n) {
-    if (problem.pool_bytes() > kMostBytes)
+    if (problem.pool_bytes() > kMaxBytes)
       return Status(Code::kResourceExhausted,
                     "the prices of all pairs of layouts need more than 4 GiB: use fewer mesh dims" +
                         std::string(pricer.rules() == cost::PriceRules::kCompat
-                                        ? ", or rules full, which leave out what nothing reaches"
+                                        ? ", or --rules full, which omit unreachable strategies"
                                         : ""));
     if (n % 64 == 0) SHW_RETURN_IF_ERROR(monitor.poll());
     const Use& use = edges[by_type[n]];
@@ -125,17 +125,16 @@ Result<Placed> price_choice(const Graph& graph, const Strategies& strategies, Pr
   return placed;
 }
 
-Result<Placed> place(const Graph& graph, const Strategies& strategies,
-                     const solver::PlacementProblem& problem, Pricer& pricer,
-                     const solver::SolveOptions& options, Monitor& monitor) {
+Result<Placed> solve_placement(const Graph& graph, const Strategies& strategies,
+                               const solver::PlacementProblem& problem, Pricer& pricer,
+                               const solver::SolveOptions& options, Monitor& monitor) {
   SHW_ASSIGN_OR_RETURN(solver::Solution solution, solver::solve(problem, options, monitor));
-  solution.choice.resize(graph.num_nodes());  // behind them: what only budgets need
+  solution.choice.resize(graph.num_nodes());  // drop the variables that serve budgets only
   SHW_ASSIGN_OR_RETURN(Placed placed,
                        price_choice(graph, strategies, pricer, std::move(solution.choice)));
-  // Two sums of the same costs in another order: more than rounding apart means that one of them is
-  // wrong.
+  // Both are sums of the same costs in a different order: a difference beyond rounding is a bug.
   SHW_CHECK(std::abs(placed.objective_us - solution.cost) <= 1e-9 * std::abs(solution.cost));
-  placed.objective_us = solution.cost;  // to the last bit what bounds are held against
+  placed.objective_us = solution.cost;  // bit-identical to what bounds are compared with
   placed.bound_us = solution.bound;
   placed.proven = solution.proven;
   placed.stats = solution.stats;

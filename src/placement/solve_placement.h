@@ -1,4 +1,4 @@
-// Placement: the cheapest legal choice of one strategy per node, with its proof.
+// Finds the cheapest legal choice of one strategy per node, with its proof.
 #pragma once
 #include <algorithm>
 #include <memory>
@@ -18,49 +18,50 @@ struct NodeCost {
   double compute_us = 0, comm_us = 0, transition_us = 0;  // of the node and the edges into it
 };
 
-// What the choice holds at its highest point, and what the limit costs; zeros where it was not
-// asked.
+// The memory of a choice at its peak, and the price of the limit; zero if not requested.
 struct MemoryUse {
   double limit_bytes = 0;    // 0: none
   double peak_bytes = 0;     // by MemoryModel
-  double program_bytes = 0;  // of the choice lowered; under a limit only
-  uint32_t rounds = 0;       // problems that were solved until both were within the limit
-  NodeId at;                 // the first point of the peak
-  double price_per_gib = 0;  // µs that the optimum would be cheaper, were the limit one GiB higher
-  uint32_t binding = 0;      // points of which the limit has a price
+  double program_bytes = 0;  // of the lowered program; under a limit only
+  uint32_t rounds = 0;       // problems solved until both were within the limit
+  NodeId at;                 // the first node with the peak
+  double price_per_gib = 0;  // µs by which the optimum would fall if the limit were one GiB higher
+  uint32_t binding = 0;      // number of points at which the limit has a price
 
-  double held_bytes() const { return std::max(peak_bytes, program_bytes); }  // to be in the limit
+  double held_bytes() const {
+    return std::max(peak_bytes, program_bytes);
+  }  // compared with the limit
 };
 
 struct Placed {
   std::vector<uint32_t> choice;  // strategy by node
-  // Its layouts, with the shard orders that are lowered; null until the planner has decided those.
+  // Its layouts, with final shard orders; null until the planner has chosen those.
   std::shared_ptr<const Assignment> assignment;
   double objective_us = 0, bound_us = 0;
   bool proven = false;
   std::vector<NodeCost> costs;  // by node
   NodeCost total;
-  double seconds = 0;  // wall clock of the solve, where it was measured
+  double seconds = 0;  // wall clock of the solve, if measured
   solver::SolveStats stats;
   std::vector<solver::BudgetPrice> prices;  // of the problem's budgets
   MemoryUse memory;
-  std::shared_ptr<const solver::WarmStart> warm;  // for the next solve, if it was asked for
+  std::shared_ptr<const solver::WarmStart> warm;  // for the next solve, if requested
 };
 
-// The problem of a graph: one variable a node, one edge an operand; what it costs, and nothing that
-// is forbidden but the communication of the nodes in `no_comm`.
+// The placement problem of a graph: one variable per node, one edge per operand. It has all costs
+// but no constraints, except that nodes in `no_comm` may not communicate.
 Result<solver::PlacementProblem> priced_problem(const Graph& graph,
                                                 const std::vector<bool>& no_comm, Pricer& pricer,
                                                 Monitor& monitor);
-// Adds labels and pairs that are not allowed, and budgets.
+// Adds allowed labels, allowed pairs and budgets.
 void add_conditions(const SideConditions& conditions, solver::PlacementProblem& problem,
                     std::span<const uint8_t> active = {});
 
-Result<Placed> place(const Graph& graph, const Strategies& strategies,
-                     const solver::PlacementProblem& problem, Pricer& pricer,
-                     const solver::SolveOptions& options, Monitor& monitor);
+Result<Placed> solve_placement(const Graph& graph, const Strategies& strategies,
+                               const solver::PlacementProblem& problem, Pricer& pricer,
+                               const solver::SolveOptions& options, Monitor& monitor);
 
-// What a given choice costs: for explanations, and to hold the solver's figure against.
+// The cost of a given choice: for explanations, and to check the solver's result.
 Result<Placed> price_choice(const Graph& graph, const Strategies& strategies, Pricer& pricer,
                             std::vector<uint32_t> choice);
 
