@@ -15,18 +15,38 @@ constexpr size_t kParamSize_0_2 = SHW_SIZE_TO(shw_op_param, reserved);
 constexpr size_t kFirst = 1;  // inputs are no operation
 static_assert(static_cast<size_t>(OpKind::kInput) == 0);
 
-static_assert(SHW_PARAM_TENSOR == static_cast<int>(ParamKind::kTensor) + 1 &&
-              SHW_PARAM_OPTIONAL_TENSOR == static_cast<int>(ParamKind::kOptionalTensor) + 1 &&
-              SHW_PARAM_TENSOR_OR_NUMBER == static_cast<int>(ParamKind::kTensorOrScalar) + 1 &&
-              SHW_PARAM_TENSORS == static_cast<int>(ParamKind::kTensorList) + 1 &&
-              SHW_PARAM_OPTIONAL_TENSORS == static_cast<int>(ParamKind::kOptionalTensorList) + 1 &&
-              SHW_PARAM_INT == static_cast<int>(ParamKind::kInt) + 1 &&
-              SHW_PARAM_FLOAT == static_cast<int>(ParamKind::kFloat) + 1 &&
-              SHW_PARAM_NUMBER == static_cast<int>(ParamKind::kNumber) + 1 &&
-              SHW_PARAM_BOOL == static_cast<int>(ParamKind::kBool) + 1 &&
-              SHW_PARAM_INTS == static_cast<int>(ParamKind::kInts) + 1 &&
-              SHW_PARAM_DTYPE == static_cast<int>(ParamKind::kDtype) + 1 &&
-              SHW_PARAM_STRING == static_cast<int>(ParamKind::kString) + 1);
+shw_param_kind param_kind(ParamKind kind) {
+  switch (kind) {
+    case ParamKind::kTensor:
+      return SHW_PARAM_TENSOR;
+    case ParamKind::kOptionalTensor:
+    case ParamKind::kTrailingTensor:
+      return SHW_PARAM_OPTIONAL_TENSOR;
+    case ParamKind::kTensorOrScalar:
+      return SHW_PARAM_TENSOR_OR_NUMBER;
+    case ParamKind::kTensorList:
+      return SHW_PARAM_TENSORS;
+    case ParamKind::kOptionalTensorList:
+      return SHW_PARAM_OPTIONAL_TENSORS;
+    case ParamKind::kInt:
+      return SHW_PARAM_INT;
+    case ParamKind::kFloat:
+      return SHW_PARAM_FLOAT;
+    case ParamKind::kNumber:
+      return SHW_PARAM_NUMBER;
+    case ParamKind::kBool:
+      return SHW_PARAM_BOOL;
+    case ParamKind::kInts:
+      return SHW_PARAM_INTS;
+    case ParamKind::kDtype:
+      return SHW_PARAM_DTYPE;
+    case ParamKind::kString:
+      return SHW_PARAM_STRING;
+    case ParamKind::kIgnored:  // not visible
+      break;
+  }
+  return 0;
+}
 
 OpKind kind_of(size_t op) { return static_cast<OpKind>(op + kFirst); }
 
@@ -67,7 +87,7 @@ shw_status* shw_op_get_param(size_t op, size_t index, shw_op_param* out_param) {
     const std::vector<Param> params = visible_params(kind_of(op));
     SHW_RETURN_IF_ERROR(check_index(index, params.size(), "parameter"));
     out.name = params[index].name.data();  // a literal
-    out.kind = static_cast<shw_param_kind>(params[index].kind) + 1;
+    out.kind = param_kind(params[index].kind);
     return {};
   });
 }

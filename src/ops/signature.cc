@@ -16,6 +16,7 @@ std::string text_of(const Param& p) {
     case ParamKind::kTensor:
       return name;
     case ParamKind::kOptionalTensor:
+    case ParamKind::kTrailingTensor:
       return name + "?";
     case ParamKind::kTensorOrScalar:
       return name + ": tensor or number";
