@@ -127,7 +127,7 @@ class Choice {
     }
     if (sizes.empty()) sizes = {symbols_[symbol].hint};
     std::ranges::sort(sizes);
-    sizes.erase(std::ranges::unique(sizes).begin(), sizes.end());
+    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
     return sizes;
   }
 
