@@ -25,7 +25,7 @@ suite() {
   rm -f "build/$preset.log"
   echo "== $preset: test"
   local log="build/$preset/ctest.log"
-  ctest --test-dir "build/$preset" --output-on-failure -j"$jobs" ${only:+-R "^($only)$"} | tee "$log" | grep -E "Test +#|\*\*\*|tests passed|^\[  FAILED" || true
+  ctest --test-dir "build/$preset" --output-on-failure -j"$jobs" ${only:+-R "^($only)(\\.[0-9])?$"} | tee "$log" | grep -E "Test +#|\*\*\*|tests passed|^\[  FAILED" || true
   local p f
   p=$(grep -cE "^ *[0-9]+/[0-9]+ Test +#.* Passed" "$log")
   f=$(grep -cE "^ *[0-9]+/[0-9]+ Test +#.*(\*\*\*Failed|\*\*\*Timeout|\*\*\*Exception|\*\*\*Not Run|Subprocess aborted)" "$log")
@@ -38,6 +38,7 @@ if [ "$quick" != --quick ]; then
   # What takes minutes to plan there, and is planned by the same code on smaller meshes, is left to the release build.
   long='*strided*tp_2_cp_2:*pp_2:Graphs/PlannedOrders.*/6'
   GTEST_FILTER="-$long" suite asan
+  tests/lint/tidy.py && passed=$((passed + 1)) || failed=$((failed + 1))
   # Of unit_e2e the models: single ops and moves, thousands of runs of one step, add no thread that a model has not.
   GTEST_FILTER="-Ops/*:Uneven.*:$long" suite tsan $threaded
   tests/fuzz/run.sh 60 && passed=$((passed + 1)) || failed=$((failed + 1))
