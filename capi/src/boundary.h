@@ -100,9 +100,10 @@ Result<T> copy_in(const T* in, size_t min_size) {
 // Zeroes what the caller's struct has beyond its struct_size, which must be sound.
 template <class T>
 Status clear_out(T* out, size_t min_size) {
-  const size_t size = out->struct_size;
-  SHW_RETURN_IF_ERROR(check_struct_size(size, min_size));
-  std::memset(reinterpret_cast<unsigned char*>(out) + sizeof(size_t), 0, size - sizeof(size_t));
+  SHW_RETURN_IF_ERROR(check_struct_size(out->struct_size, min_size));
+  const size_t size = std::min(out->struct_size, kMaxStructSize);  // it is: said for the compiler
+  if (size > sizeof(size_t))
+    std::memset(reinterpret_cast<unsigned char*>(out) + sizeof(size_t), 0, size - sizeof(size_t));
   return {};
 }
 

@@ -132,7 +132,8 @@ Result<std::unique_ptr<InlineRank>> InlineRank::create(const Plan& plan, int64_t
   SHW_ASSIGN_OR_RETURN(r->memory_, runtime::ProgramMemory::create(r->device_, p, mesh, rank,
                                                                   r->kernels_.workspace_bytes(p)));
   if (p.session_bytes > 0) {
-    SHW_ASSIGN_OR_RETURN(r->session_, runtime::Session::create(r->device_, p));
+    SHW_ASSIGN_OR_RETURN(r->session_,
+                         runtime::Session::create(std::make_shared<const char>(), r->device_, p));
   }
   for (const ProgramEntry& e : p.entries)
     r->entries_.push_back(runtime::write_commands(p, e, r->memory_));
