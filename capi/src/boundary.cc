@@ -28,6 +28,12 @@ Status check_struct_size(size_t size, size_t min_size) {
                           ": was it set by the INIT macro or the _init function?");
 }
 
+Status clear_out(void* out, size_t size, size_t min_size) {
+  SHW_RETURN_IF_ERROR(check_struct_size(size, min_size));
+  std::memset(static_cast<unsigned char*>(out) + sizeof(size_t), 0, size - sizeof(size_t));
+  return {};
+}
+
 Status too_new() {
   return invalid_argument("a field is set that this library, version " +
                           std::string(shw_version_string()) + ", is too old to know");

@@ -97,15 +97,8 @@ Result<T> copy_in(const T* in, size_t min_size) {
   return ours;
 }
 
-// Zeroes what the caller's struct has beyond its struct_size, which must be sound.
-template <class T>
-Status clear_out(T* out, size_t min_size) {
-  SHW_RETURN_IF_ERROR(check_struct_size(out->struct_size, min_size));
-  const size_t size = std::min(out->struct_size, kMaxStructSize);  // it is: said for the compiler
-  if (size > sizeof(size_t))
-    std::memset(reinterpret_cast<unsigned char*>(out) + sizeof(size_t), 0, size - sizeof(size_t));
-  return {};
-}
+// Zeroes what a caller's struct of so many bytes has beyond its struct_size, which must be sound.
+Status clear_out(void* out, size_t size, size_t min_size);
 
 // Writes a struct of the caller as far as it knows it; struct_size stays.
 template <class T>
@@ -121,7 +114,7 @@ template <class T, class F>
 shw_status* fill_struct(T* out, const char* out_name, size_t min_size, F&& body) noexcept {
   return guard([&]() -> Status {
     if (out == nullptr) return null_argument(out_name);
-    SHW_RETURN_IF_ERROR(clear_out(out, min_size));
+    SHW_RETURN_IF_ERROR(clear_out(out, out->struct_size, min_size));
     T value{};
     SHW_RETURN_IF_ERROR(std::forward<F>(body)(value));
     copy_out(out, value);

@@ -163,7 +163,7 @@ struct Program {
 };
 
 // Everything that the executor takes for granted: indices in range, storages large enough for
-// every window, operands defined before use, collectives' shapes and axes sound, events recorded
+// every window, operands defined before use, collectives' shapes, axes and order, events recorded
 // before they are waited for, one writer per storage byte range that is live, inputs and state
 // overwritten only by updates. With `planned`: arena and session windows inside
 // their memory, and no two live ones overlap.

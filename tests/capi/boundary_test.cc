@@ -59,7 +59,7 @@ TEST(CopyIn, RefusesAnySetByteOfAnUnknownTail) {
 
 TEST(CopyOut, WritesNothingBeyondAnOlderCallersStruct) {
   Options older{kFirstRelease, 1, 0xbad};
-  ASSERT_TRUE(clear_out(&older, kFirstRelease).ok());
+  ASSERT_TRUE(clear_out(&older, older.struct_size, kFirstRelease).ok());
   EXPECT_EQ(older.first, 0u);
   copy_out(&older, Options{sizeof(Options), 5, 6});
   EXPECT_EQ(older.struct_size, kFirstRelease);
@@ -69,7 +69,7 @@ TEST(CopyOut, WritesNothingBeyondAnOlderCallersStruct) {
 
 TEST(CopyOut, ZeroesWhatANewerCallerKnowsMore) {
   NewerOptions newer{{sizeof(NewerOptions), 1, 2}, 3};
-  ASSERT_TRUE(clear_out(&newer.known, kFirstRelease).ok());
+  ASSERT_TRUE(clear_out(&newer.known, newer.known.struct_size, kFirstRelease).ok());
   copy_out(&newer.known, Options{sizeof(Options), 5, 6});
   EXPECT_EQ(newer.known.struct_size, sizeof(NewerOptions));
   EXPECT_EQ(newer.known.added_later, 6u);
@@ -78,7 +78,7 @@ TEST(CopyOut, ZeroesWhatANewerCallerKnowsMore) {
 
 TEST(ClearOut, RefusesAWildSize) {
   Options wild{SIZE_MAX, 1, 2};
-  EXPECT_EQ(clear_out(&wild, kFirstRelease).code(), Code::kInvalidArgument);
+  EXPECT_EQ(clear_out(&wild, wild.struct_size, kFirstRelease).code(), Code::kInvalidArgument);
   EXPECT_EQ(wild.first, 1u);
 }
 

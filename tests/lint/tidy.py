@@ -54,11 +54,24 @@ def group_source(files):
     for i, f in enumerate(files):
         for name in (n for n, who in owners.items() if i in who and len(who) > 1):
             texts[i] = re.sub(rf"(?<![\w.>:]){name}\b", f"{name}_{i}", texts[i])  # members keep their names
-    return "".join(f'#line 1 "{f}"\n{text}' for f, text in zip(files, texts))
+    return "".join(texts)
+
+
+def real_places(text, source, files):
+    """Lines of a group's source as those of the files that it is made of."""
+    def place(match):
+        line = int(match[1])
+        for f in files:
+            count = f.read_text().count("\n")
+            if line <= count:
+                return f"{f.relative_to(ROOT)}:{line}"
+            line -= count
+        return match[0]
+    return re.sub(re.escape(str(source)) + r":(\d+)", place, text)
 
 
 def jobs(folder):
-    """(name, source, compiler's options)"""
+    """(name, source, the files that it is made of, compiler's options)"""
     commands = {}
     for c in json.loads((ROOT / "build/asan/compile_commands.json").read_text()):
         options = []
@@ -80,26 +93,25 @@ def jobs(folder):
         if home in grouped and not A.files:
             grouped[home].append(f)
         else:
-            yield str(f.relative_to(ROOT)), f, commands[f]
+            yield str(f.relative_to(ROOT)), f, [], commands[f]
     for home, files in grouped.items():
         for first in range(0, len(files), GROUP):
             part = files[first:first + GROUP]
             source = pathlib.Path(folder) / (home.replace("/", "_") + f"_{first}.cc")
             source.write_text(group_source(part))
-            yield f"{home}: {len(part)} files from {part[0].name} on", source, commands[part[0]]
+            yield f"{home}: {len(part)} files from {part[0].name} on", source, part, commands[part[0]]
 
 
 def check(job):
-    name, source, options = job
+    name, source, parts, options = job
     checks = [] if A.full else ["--checks=-*," + ",".join(CHECKS)]
     r = subprocess.run(["clang-tidy", "--quiet", f"--config-file={ROOT / '.clang-tidy'}", *checks, str(source), "--", *options, "-Wno-everything"],
                        cwd=ROOT, text=True, capture_output=True)
-    found = r.stdout.strip() if r.returncode else ""
-    return name, r.returncode, found or r.stderr[-2000:]
+    return name, r.returncode, real_places(r.stdout.strip() or r.stderr[-2000:], source, parts)
 
 
 with tempfile.TemporaryDirectory() as folder:
-    todo = list(jobs(folder))
+    todo = sorted(jobs(folder), key=lambda job: job[1].is_relative_to(ROOT))  # groups first: they take longest
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for name, code, text in pool.map(check, todo):
