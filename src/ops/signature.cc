@@ -50,7 +50,8 @@ std::vector<Param> visible_params(OpKind op) {
   std::vector<Param> params;
   for (const Param& p : op_def(op).params)
     if (p.kind != ParamKind::kIgnored) params.push_back(p);
-  std::ranges::stable_partition(params, [](const Param& p) { return !is_attribute(p); });
+  std::stable_partition(params.begin(), params.end(),
+                        [](const Param& p) { return !is_attribute(p); });
   return params;
 }
 

@@ -1,6 +1,7 @@
 #include "support/status.h"
 
 #include <atomic>
+#include <new>
 
 namespace shw {
 
@@ -23,8 +24,41 @@ const std::string& none() {
 
 }  // namespace
 
-Status::Status(Code code, std::string message, SourceLoc loc)
-    : error_(new Error{code, std::move(message), loc}) {}
+// Where there is no memory for an error, one that is made without any stands for it: an error must
+// be told where nothing may throw, such as on a stream's thread.
+Status::Error* Status::spare(Code code) noexcept {
+  static Error spares[] = {
+#define SHW_SPARE(code)             \
+  {                                 \
+    Code::code, "out of memory", {} \
+  }
+      SHW_SPARE(kOk),
+      SHW_SPARE(kCancelled),
+      SHW_SPARE(kUnknown),
+      SHW_SPARE(kInvalidArgument),
+      SHW_SPARE(kDeadlineExceeded),
+      SHW_SPARE(kNotFound),
+      SHW_SPARE(kAlreadyExists),
+      SHW_SPARE(kPermissionDenied),
+      SHW_SPARE(kResourceExhausted),
+      SHW_SPARE(kFailedPrecondition),
+      SHW_SPARE(kAborted),
+      SHW_SPARE(kOutOfRange),
+      SHW_SPARE(kUnimplemented),
+      SHW_SPARE(kInternal),
+      SHW_SPARE(kUnavailable),
+      SHW_SPARE(kDataLoss),
+#undef SHW_SPARE
+  };
+  Error* error = &spares[static_cast<size_t>(code)];
+  error->owners.fetch_add(1, std::memory_order_relaxed);  // never the last
+  return error;
+}
+
+Status::Status(Code code, std::string message, SourceLoc loc) noexcept
+    : error_(new (std::nothrow) Error{code, std::move(message), loc}) {
+  if (error_ == nullptr) error_ = spare(code);
+}
 
 Code Status::code() const { return ok() ? Code::kOk : error_->code; }
 const std::string& Status::message() const { return ok() ? none() : error_->message; }

@@ -44,7 +44,7 @@ class [[nodiscard]] Status {
  public:
   Status() = default;
   // `code` is not kOk.
-  Status(Code code, std::string message, SourceLoc loc = SourceLoc::current());
+  Status(Code code, std::string message, SourceLoc loc = SourceLoc::current()) noexcept;
   Status(const Status& other) noexcept : error_(other.error_) { share(); }
   Status(Status&& other) noexcept : error_(std::exchange(other.error_, nullptr)) {}
   Status& operator=(Status other) noexcept {
@@ -71,6 +71,7 @@ class [[nodiscard]] Status {
 
  private:
   struct Error;
+  static Error* spare(Code code) noexcept;
   void share() noexcept;
   void release() noexcept;
   Error& own();  // not shared with copies
