@@ -394,7 +394,7 @@ static void runs_dry(shw_context* context, const shw_plan* plan) {
   shw_plan_summary summary = SHW_PLAN_SUMMARY_INIT;
   shw_plan_step s = SHW_PLAN_STEP_INIT;
   shw_run r = SHW_RUN_INIT;
-  shw_device *null = NULL, *cpu = new_cpu(context);
+  shw_device *null = NULL, *cpu = NULL;
   shw_world* world = NULL;
   shw_executor* executor = NULL;
   shw_event* done = NULL;
