@@ -9,7 +9,7 @@
 namespace shw::tools {
 
 // Prints "error: CODE: message" to stderr, with the node of the graph if known. Returns 1.
-int print_error(const Status& status);
+int print_error(const Status& status, const std::string& prefix = "");
 
 void add_diff(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);

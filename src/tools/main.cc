@@ -99,12 +99,12 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-int print_error(const Status& status) {
-  std::fprintf(stderr, "error: %s: %s", code_name(status.code()), status.message().c_str());
+int print_error(const Status& status, const std::string& prefix) {
+  std::string line = prefix + "error: " + code_name(status.code()) + ": " + status.message();
   if (status.node_index() >= 0)
-    std::fprintf(stderr, " (node %lld, %s)", static_cast<long long>(status.node_index()),
-                 status.node_name().c_str());
-  std::fputc('\n', stderr);
+    line += " (node " + std::to_string(status.node_index()) + ", " + status.node_name() + ")";
+  line += '\n';
+  std::fwrite(line.data(), 1, line.size(), stderr);  // one write: mpirun merges the ranks' output
   return 1;
 }
 

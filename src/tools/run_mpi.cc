@@ -36,8 +36,7 @@ Result<import::TensorFile> execute_on_mpi(std::shared_ptr<const Plan> plan,
 }
 
 void give_up(const Status& status, const std::shared_ptr<runtime::ProcessWorld>& world) {
-  std::fprintf(stderr, "rank %lld: ", static_cast<long long>(world->rank()));
-  const int code = print_error(status);
+  const int code = print_error(status, "rank " + std::to_string(world->rank()) + ": ");
   std::fflush(nullptr);
   world->abort(status);
   std::this_thread::sleep_for(std::chrono::milliseconds(200));  // give other ranks time to notice
