@@ -122,7 +122,7 @@ class InlineProvider final : public runtime::ChannelProvider {
 
 Result<std::unique_ptr<InlineRank>> InlineRank::create(const Plan& plan, int64_t rank,
                                                        const Guards& guards) {
-  std::unique_ptr<InlineRank> r(new InlineRank(plan.program));
+  std::unique_ptr<InlineRank> r(new InlineRank());
   const Program& p = plan.program;
   SHW_ASSIGN_OR_RETURN(const Mesh mesh, Mesh::create(p.mesh));
   r->device_ = std::make_shared<InlineDevice>(guards);

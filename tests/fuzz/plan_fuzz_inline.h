@@ -22,9 +22,8 @@ class InlineRank {
   Status run(size_t entry, const IndexVec<PortId, std::byte*>& ports);
 
  private:
-  explicit InlineRank(const Program& program) : p_(program) {}
+  InlineRank() = default;
 
-  const Program& p_;
   runtime::Fault fault_;
   std::shared_ptr<runtime::Device> device_;
   std::unique_ptr<runtime::ChannelProvider> provider_;
