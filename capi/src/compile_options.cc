@@ -101,10 +101,10 @@ Status read_constraints(const shw_compile_options& in, CompileOptions& out) {
 }
 
 Status read_memory(const shw_compile_options& in, CompileOptions& out) {
-  constexpr double kMostOptimizerFactor = 1e6;
+  constexpr double kMaxOptimizerFactor = 1e6;
   SHW_ASSIGN_OR_RETURN(out.parameter_budget, budget_of(in.param_budget, in.param_budget_factor));
   SHW_ASSIGN_OR_RETURN(out.memory_limit_bytes, memory_limit_of(in.memory_limit_bytes));
-  if (!(in.optimizer_factor >= 0 && in.optimizer_factor <= kMostOptimizerFactor))
+  if (!(in.optimizer_factor >= 0 && in.optimizer_factor <= kMaxOptimizerFactor))
     return out_of_range("optimizer_factor", in.optimizer_factor);
   out.optimizer_factor = in.optimizer_factor;
   return {};

@@ -17,7 +17,7 @@ namespace shw::capi {
 namespace {
 
 constexpr size_t kPointSize_0_2 = SHW_SIZE_TO(shw_pareto_point, price_us_per_gib);
-constexpr size_t kMostPoints = 1000;
+constexpr size_t kMaxPoints = 1000;
 
 shw_pareto_point to_c(const ParetoPoint& point) {
   const Placed& placed = point.placed;
@@ -41,9 +41,9 @@ shw_status* shw_planner_pareto(shw_planner* planner, size_t num_points,
                                const shw_planner_changes* changes, shw_pareto** out_pareto) {
   return make_handle(out_pareto, "out_pareto", [&]() -> Result<std::unique_ptr<shw_pareto>> {
     SHW_WANT(planner);
-    if (num_points < 2 || num_points > kMostPoints)
+    if (num_points < 2 || num_points > kMaxPoints)
       return invalid_argument("num_points is " + std::to_string(num_points) + ", expected 2 to " +
-                              std::to_string(kMostPoints));
+                              std::to_string(kMaxPoints));
     Planner& ours = *planner->planner;
     SHW_ASSIGN_OR_RETURN(Question asked, question_of(ours, changes));
     if (asked.constraints.memory_limit_bytes != 0)

@@ -1,10 +1,10 @@
 // The tensor graph: flat tables, SSA, functional, global shapes, one device, no collectives.
 //
 // A node defines one value: a tensor, or a tuple of tensors of which some may be absent (a gradient
-// that is not wanted); get_item takes one tensor out of a tuple. Nodes stand in topological order.
+// that is not wanted); get_item takes one tensor out of a tuple. Nodes are in topological order.
 // Operands are in the order of the op's tensor parameters (OpDef::params); an optional operand that
 // is not given, or is a scalar (then it is an attribute of the parameter's name), is an invalid
-// NodeId in its place.
+// NodeId.
 //
 // A graph is built once and then read: a rewrite reads one graph and builds the next (rewrite/).
 #pragma once
@@ -59,7 +59,7 @@ enum class Recompute : uint8_t {
   kMustRecompute = 4
 };
 
-// What planning needs to know of where a node comes from. Rewrites carry it along.
+// Where a node comes from, as far as planning needs it. Rewrites preserve it.
 struct NodeMeta {
   Phase phase = Phase::kForward;
   Recompute recompute = Recompute::kUnset;
@@ -76,21 +76,21 @@ struct InputInfo {
   InputRole role = InputRole::kInput;
   std::string name = {};  // parameter and buffer: the qualified name; input: its name, or its
                           // position "0", "1", …
-  int32_t position = -1;  // input: place among the caller's inputs; tangent: index into outputs()
-                          // of what it is the tangent of
+  int32_t position = -1;  // input: index among the caller's inputs; tangent: index into outputs()
+                          // of the output that it belongs to
   InputStorage storage = InputStorage::kPort;
-  // Constant: its elements, row-major. Shared between graphs that are made of one another.
+  // Constant: its elements, row-major. Shared with the graphs that rewrites derive from this one.
   std::shared_ptr<const std::vector<uint8_t>> data = {};
-  Exprs sizes = {};  // of an input of a bucket: what its sizes were made of; empty: of numbers
+  Exprs sizes = {};  // input of a bucket: the expressions of its sizes; empty: constants
   bool operator==(const InputInfo& o) const;
 };
 
 struct OutputInfo {
-  NodeId node = {};  // invalid: nothing is returned in this place
+  NodeId node = {};  // invalid: no value is returned here
   OutputRole role = OutputRole::kResult;
   std::string name = {};  // result: its name, or its position "0", "1", …; else empty
   int32_t of_input = -1;  // gradient, update: index into inputs()
-  bool in_place = false;  // update: it takes the place of the input, in its memory
+  bool in_place = false;  // update: it overwrites the input's memory
   Exprs sizes = {};       // as InputInfo::sizes
   bool operator==(const OutputInfo&) const = default;
 };
@@ -101,9 +101,9 @@ struct EntryInfo {
   double weight = 1;              // how often it is called, compared with the others; > 0
   std::vector<uint32_t> inputs;   // indices into Graph::inputs(), ascending; no constants, no state
   std::vector<uint32_t> outputs;  // indices into Graph::outputs(), ascending
-  std::vector<uint32_t> after;  // entries before this one, that ran in the same session: what they
-                                // computed is not computed again
-  // Of a bucket (rewrite/expand_symbols.h): the entry that it is one of, and the size of each
+  std::vector<uint32_t> after;    // entries that ran earlier in the same session: their results are
+                                  // reused
+  // Of a bucket (rewrite/expand_symbols.h): the entry that it belongs to, and the size of each
   // symbol; -1: the entry does not depend on it.
   std::string bucket_of = {};
   std::vector<int64_t> bucket = {};
@@ -111,10 +111,10 @@ struct EntryInfo {
 };
 
 // Sizes that are known only at run time. Types and attributes hold numbers, those at the hints of
-// the symbols; what they are made of stands here.
+// the symbols; their expressions are kept here.
 struct GraphSymbols {
   std::vector<Symbol> table;
-  std::map<std::pair<uint32_t, uint32_t>, Exprs> shapes;         // by node and result: one a dim
+  std::map<std::pair<uint32_t, uint32_t>, Exprs> shapes;         // by node and result: one per dim
   std::map<std::pair<uint32_t, AttrKey>, AttrExprs> attributes;  // by node and key
   bool has_exprs() const { return !shapes.empty() || !attributes.empty(); }
   bool operator==(const GraphSymbols&) const = default;
@@ -130,7 +130,7 @@ struct Node {
 class Graph {
  public:
   // Appends a node; operands must already be there (or be kNoNode). Names need not be unique; empty
-  // is made "%index".
+  // becomes "%index".
   NodeId add_node(OpKind op, std::string name, std::span<const NodeId> operands, Attrs attrs,
                   std::span<const std::optional<TensorType>> results, bool is_tuple, NodeMeta meta);
   NodeId add_node(OpKind op, std::string name, std::initializer_list<NodeId> operands, Attrs attrs,
@@ -164,18 +164,17 @@ class Graph {
 
   std::span<const InputInfo> inputs() const { return inputs_; }
   std::span<const OutputInfo> outputs() const { return outputs_; }
-  // At least one: a graph to which none were given has "step", with all inputs and all outputs.
+  // At least one: a graph without declared entries has "step", with all inputs and all outputs.
   std::vector<EntryInfo> entries() const;
-  // Those that were given; empty: none.
+  // The declared entries; may be empty.
   const std::vector<EntryInfo>& given_entries() const { return entries_; }
   // Index into inputs() of an input node; -1 for other nodes.
   int32_t input_index(NodeId n) const;
   std::string full_name(const InputInfo& input) const;    // "param.<fqn>", "input.0", "tangent.0"
   std::string full_name(const OutputInfo& output) const;  // "output", "output.1", "grad.<fqn>"
 
-  // The node of the graph that the caller gave, before all rewrites, which this node stands for,
-  // and its name there: what errors and programs speak of. Of a graph that no rewrite built:
-  // itself.
+  // The node of the caller's graph, before all rewrites, that this node comes from, and its name:
+  // errors and programs refer to it. In a graph that no rewrite built: the node itself.
   NodeId origin(NodeId n) const;
   const std::string& origin_name(NodeId n) const;
   // This graph is being built from `source` by a rewrite: every node needs set_origin().
@@ -204,8 +203,8 @@ inline Status at_origin(Status status, const Graph& graph, NodeId n) {
   return std::move(status.at_node(graph.origin(n).v, graph.origin_name(n)));
 }
 
-// For each node the nodes that use it, in graph order; a node that uses a value twice stands twice.
-// Outputs are not users.
+// For each node the nodes that use it, in graph order; a node that uses a value twice is listed
+// twice. Outputs are not users.
 class UserTable {
  public:
   explicit UserTable(const Graph& graph);

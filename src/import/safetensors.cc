@@ -20,7 +20,7 @@ Result<StoredTensor> parse_tensor(const json& entry, std::span<const uint8_t> da
   if (!entry.is_object() || !entry.contains("dtype") || !entry["dtype"].is_string() ||
       !entry.contains("shape") || !entry["shape"].is_array() || !entry.contains("data_offsets") ||
       !entry["data_offsets"].is_array() || entry["data_offsets"].size() != 2)
-    return invalid_argument("want dtype, shape and two data_offsets");
+    return invalid_argument("expected dtype, shape and two data_offsets");
   const auto& name = entry["dtype"].get_ref<const std::string&>();
   const auto* known = std::find_if(std::begin(kNames), std::end(kNames),
                                    [&](const auto& n) { return n.first == name; });

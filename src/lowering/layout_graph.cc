@@ -55,19 +55,19 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 // States times targets from which on threads are worth their start.
 constexpr size_t kWorthThreads = 1 << 16;
 
-struct Way {
+struct RelaxEdge {
   const RouteLanes* via;
   double us;
 };
 
-// A row takes what is cheaper by way of other rows. Returns whether anything was.
-SHW_MULTIVERSION bool relax(const Way* first, const Way* end, RouteLanes& row) {
+// Lowers the prices of a row that are cheaper through other rows. Returns whether any is.
+SHW_MULTIVERSION bool relax(const RelaxEdge* first, const RelaxEdge* end, RouteLanes& row) {
   // Vectors of the compiler, of whatever the machine has: four of eight lanes stay in registers.
   using Lanes = double __attribute__((vector_size(8 * sizeof(double)), may_alias));
   static_assert(kLanes == 4 * 8);
   Lanes* const own = reinterpret_cast<Lanes*>(row.us);
   Lanes a = own[0], b = own[1], c = own[2], d = own[3];
-  for (const Way* w = first; w != end; ++w) {
+  for (const RelaxEdge* w = first; w != end; ++w) {
     const Lanes* const via = reinterpret_cast<const Lanes*>(w->via->us);
     const Lanes e = via[0] + w->us, f = via[1] + w->us, g = via[2] + w->us, h = via[3] + w->us;
     a = e < a ? e : a;
@@ -84,7 +84,7 @@ SHW_MULTIVERSION bool relax(const Way* first, const Way* end, RouteLanes& row) {
 
 // Rounds over the states of one level, level by level (no move makes a value partial, so that those
 // with fewer partial placements never ask those with more), until no row gets better. A row is
-// looked at again only by way of rows that changed since.
+// looked at again only through rows that changed since.
 template <class Levels, class ForEachEdge>
 void relax_until_done(const Levels& levels, size_t states, ForEachEdge&& for_each_edge) {
   std::vector<uint32_t> changed(states, 1), looked(states, 0);
@@ -246,7 +246,7 @@ void LayoutGraph::distances(std::span<const uint32_t> from, std::span<const uint
   });
 }
 
-// Those that a block serves by way of one symmetry: all from the same row.
+// Those that a block serves through one symmetry: all from the same row.
 void LayoutGraph::write_columns(uint32_t symmetry, std::span<const uint32_t> block,
                                 std::span<const std::vector<RouteColumn>> columns,
                                 std::span<const RouteLanes> rows, std::span<const uint32_t> from,
@@ -275,12 +275,12 @@ void LayoutGraph::relax_block(std::span<const uint32_t> to, std::vector<RouteLan
   for (size_t l = 0; l < levels.size(); ++l)
     for (uint32_t s : levels_[l])
       if ((partial_[s] & partial) == partial) levels[l].push_back(s);
-  std::vector<Way> ways;
+  std::vector<RelaxEdge> edges;
   relax_until_done(levels, num_states(), [&](uint32_t s, auto&& is_new) {
-    ways.clear();
+    edges.clear();
     for (uint32_t i = first_shortcut_[s]; i < first_shortcut_[s + 1]; ++i)
-      if (const Shortcut& e = shortcuts_[i]; is_new(e.to)) ways.push_back({&rows[e.to], e.us});
-    return !ways.empty() && relax(ways.data(), ways.data() + ways.size(), rows[s]);
+      if (const Shortcut& e = shortcuts_[i]; is_new(e.to)) edges.push_back({&rows[e.to], e.us});
+    return !edges.empty() && relax(edges.data(), edges.data() + edges.size(), rows[s]);
   });
 }
 

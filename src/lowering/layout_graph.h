@@ -3,10 +3,11 @@
 //
 // Nodes are the layouts that moves lead to from those that were asked for. Distances to a set of
 // targets are found by relaxing whole rows, one column a target, until nothing changes
-// (Bellman-Ford); routes are a handful of moves long, so a few rounds do. Nothing is pruned by what
-// a particular pair needs: mesh dims that end as they began may move too, as where a reduction is
-// cheaper in slices that are gathered afterwards. Where mesh dims can stand for each other, as
-// three of two ranks within a node, one of the targets that differ in them only is worked out.
+// (Bellman-Ford); routes are a handful of moves long, so a few rounds suffice. Nothing is pruned by
+// what a particular pair needs: mesh dims that end as they began may change in between, as where a
+// reduction is cheaper in slices that are gathered afterwards. Where mesh dims can stand for each
+// other, as three of two ranks within a node, only one of the targets that differ in them is
+// computed.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -31,7 +32,7 @@ class LayoutGraph {
     double us;            // slices are next to free to the planner, and so here
   };
 
-  // All that is lent must outlive it.
+  // All references must outlive it.
   LayoutGraph(const Mesh& mesh, const MovePrices& prices, const Dims& shape, int64_t element_bytes);
 
   // The state of a layout, which is added with all that can be reached from it.
@@ -76,7 +77,7 @@ class LayoutGraph {
   std::vector<Layout> layouts_;
   std::vector<uint32_t> first_edge_{0};
   std::vector<Edge> edges_;
-  // Of the edges those that no two others undercut: they have the same shortest ways.
+  // The edges that no path of two others undercuts: shortest paths need only these.
   std::vector<uint32_t> first_shortcut_;
   std::vector<Shortcut> shortcuts_;
   std::vector<uint32_t> partial_;  // by state: a bit for each mesh dim along which it is partial

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "lowering/padding.h"
-#include "lowering/place.h"
+#include "lowering/piece_attrs.h"
 #include "lowering/ports.h"
 #include "lowering/slots.h"
 #include "lowering/versions.h"
@@ -275,17 +275,17 @@ class Lowering {
     step.attrs = g_.attrs(n);
     if (const Dims& order = written_order_[n.v]; !order.empty())
       step.attrs.set(AttrKey::kDims, std::vector<int64_t>(order.begin(), order.end()));
-    if (op_def(g_.op(n)).wants_place != Place::kNone) say_place(n, step.attrs);
+    if (op_def(g_.op(n)).piece_position != PiecePosition::kUnused) say_place(n, step.attrs);
     return {};
   }
   void say_place(NodeId n, Attrs& attrs) const {
     const OpDef& def = op_def(g_.op(n));
-    const bool of_result = def.wants_place == Place::kOfResult;
+    const bool of_result = def.piece_position == PiecePosition::kOfResult;
     const Dims& shape = of_result ? g_.type(n).shape : g_.type(g_.operands(n)[0]).shape;
     const Layout layout =
         of_result ? result_layout(n, 0) : redistributor_.canonical(a_.operands(n)[0]);
     if (def.is_random || local_shape(shape, layout, mesh_) != shape)
-      set_place(attrs, shape, layout);
+      set_piece(attrs, shape, layout);
     // Each random node of the caller's graph draws its own numbers, whatever rewrites make of it.
     if (def.is_random && !attrs.has(AttrKey::kSeed))
       attrs.set(AttrKey::kSeed, int64_t{g_.origin(n).v});
@@ -351,7 +351,7 @@ class Lowering {
     const Layout& layout = program_.ports[ports_.of_output(output)].layout;
     auto value = versions().get(slots_[n.v].index, redistributor_.canonical(layout));
     if (!value.ok()) return at_origin(value.status(), g_, n);
-    ports_.hand_over(output, *value, read_later_[n.v]);
+    ports_.export_output(output, *value, read_later_[n.v]);
     return {};
   }
 

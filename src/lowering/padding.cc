@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "lowering/place.h"
+#include "lowering/piece_attrs.h"
 #include "ops/op_def.h"
 
 namespace shw {
@@ -52,7 +52,7 @@ std::optional<double> Padding::wanted(NodeId n, size_t k, const Layout& layout) 
   const TensorType& type = g_.type(g_.operands(n)[k]);
   if (is_evenly_sharded(type.shape, layout, mesh_)) return std::nullopt;
   // A kernel that knows where its piece lies leaves out what is not its own.
-  const bool knows = k == 0 && op_def(g_.op(n)).wants_place == Place::kOfOperand;
+  const bool knows = k == 0 && op_def(g_.op(n)).piece_position == PiecePosition::kOfOperand;
   if (const auto op = reduces(n); op && !knows) return neutral(*op);
   if (type.dtype == Dtype::kI32 || type.dtype == Dtype::kI64) return 0;
   return std::nullopt;
@@ -66,7 +66,7 @@ ValueId Padding::filled(const Dims& shape, const Layout& layout, ValueId piece, 
   const ValueId out = builder_.fresh(row_major(type.dtype, type.shape));
   ProgramStep& step = builder_.step("fill_padding", {piece}, {out}, prices_.copy_us(type.bytes()));
   step.attrs.set(AttrKey::kFillValue, with);
-  set_place(step.attrs, shape, layout);
+  set_piece(step.attrs, shape, layout);
   known.push_back({with, out});
   return out;
 }

@@ -77,7 +77,8 @@ std::optional<uint32_t> Ports::overwritable_operand(const ProgramStep& step, Sto
   for (uint32_t k = 0; k < step.inputs.size(); ++k) {
     if (!step.inputs[k].valid() || p_.values[step.inputs[k]].storage != in) continue;
     const InPlace allowed = op_def(*op).in_place;
-    const bool may = allowed == InPlace::kAlike || (allowed == InPlace::kSelf && k == 0);
+    const bool may =
+        allowed == InPlace::kAnyOperand || (allowed == InPlace::kFirstOperand && k == 0);
     return may ? std::optional(k) : std::nullopt;
   }
   return std::nullopt;
@@ -96,7 +97,7 @@ void Ports::move_storage(StorageId from, StorageId to) {
   p_.storages[from].bytes = 0;
 }
 
-void Ports::hand_over(uint32_t output, ValueId value, bool read_later) {
+void Ports::export_output(uint32_t output, ValueId value, bool read_later) {
   if (g_.outputs()[output].in_place) {
     updates_.push_back({static_cast<uint32_t>(g_.outputs()[output].of_input), value, read_later});
     return;
@@ -126,7 +127,7 @@ void Ports::update_in_place(uint32_t first_step) {
   const std::vector<Accesses> of =
       updates_.empty() ? std::vector<Accesses>() : accesses(first_step);
   for (const Update& u : updates_) {
-    if (takes_the_place(u, of))
+    if (can_overwrite(u, of))
       move_storage(p_.values[u.value].storage, p_.values[input_value(u.input)].storage);
     else
       copies.push_back(u);
@@ -160,7 +161,7 @@ std::vector<Ports::Accesses> Ports::accesses(uint32_t first_step) const {
 
 // The step that makes the new value is the only one that does, and the last that reads the old one;
 // if it reads it itself, then as an operand that its kernel may overwrite.
-bool Ports::takes_the_place(const Update& update, const std::vector<Accesses>& of) {
+bool Ports::can_overwrite(const Update& update, const std::vector<Accesses>& of) {
   if (update.read_later || !is_whole_storage(update.value)) return false;
   const StorageId from = p_.values[update.value].storage;
   const StorageId to = p_.values[input_value(update.input)].storage;

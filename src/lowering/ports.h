@@ -26,11 +26,11 @@ class Ports {
   }
   ValueId input_value(uint32_t input) const { return p_.ports[of_input(input)].value; }
 
-  // Gives the caller a value, as an output. It is handed over as it lies where nothing else is in
-  // its storage, and no later entry reads it; else copied.
-  void hand_over(uint32_t output, ValueId value, bool read_later);
+  // Returns a value to the caller as an output: without a copy if nothing else is in its storage
+  // and no later entry reads it.
+  void export_output(uint32_t output, ValueId value, bool read_later);
   // Overwrites the inputs that are updated in place, at the end of the entry whose first step this
-  // is. A result takes the place at once where all who read the old value did so before.
+  // is. A result is written there at once if all readers of the old value come before it.
   void update_in_place(uint32_t first_step);
   // After the last entry: arena storages that one entry writes and another reads are the session's.
   void finish();
@@ -50,7 +50,7 @@ class Ports {
     bool written_twice = false;
   };
   std::vector<Accesses> accesses(uint32_t first_step) const;
-  bool takes_the_place(const Update& update, const std::vector<Accesses>& of);
+  bool can_overwrite(const Update& update, const std::vector<Accesses>& of);
   void move_storage(StorageId from, StorageId to);
 
   const Graph& g_;

@@ -251,10 +251,10 @@ Layout Redistributor::canonical(Layout layout) const {
 
 bool Redistributor::has_graphs(const Mesh& mesh) {
   // All layouts of a tensor of three dims on four mesh dims are some 1500, on five ten thousand.
-  constexpr int kMostAxes = 4;
+  constexpr int kMaxAxes = 4;
   int axes = 0;
   for (int m = 0; m < mesh.rank(); ++m) axes += mesh.size(m) > 1;
-  return axes <= kMostAxes;
+  return axes <= kMaxAxes;
 }
 
 Redistributor::Type& Redistributor::type(const Dims& shape, int64_t element_bytes) {

@@ -10,7 +10,7 @@ constinit const OpDef kAbs = {
     .infer = infer_real,
     .rules = pointwise_rules,
     .takes_strided = true,
-    .in_place = InPlace::kAlike,
+    .in_place = InPlace::kAnyOperand,
 };
 
 }  // namespace shw::ops

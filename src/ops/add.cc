@@ -20,7 +20,7 @@ constinit const OpDef kAdd = {
     .infer = infer_pointwise,
     .rules = additive_rules,
     .takes_strided = true,
-    .in_place = InPlace::kAlike,
+    .in_place = InPlace::kAnyOperand,
 };
 
 }  // namespace shw::ops

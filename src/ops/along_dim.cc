@@ -34,7 +34,8 @@ void softmax_rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& r
 Results infer_softmax(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(along(args).status());
   const TensorType& in = args.in(0);
-  if (!is_floating(in.dtype)) return invalid_argument("want reals, not " + to_string(in));
+  if (!is_floating(in.dtype))
+    return invalid_argument("expected a floating-point tensor, got " + to_string(in));
   const bool widen = args.attrs->get_bool(AttrKey::kHalfToFloat, false);
   return one(row_major(widen && in.dtype != Dtype::kF64 ? Dtype::kF32 : in.dtype, in.shape));
 }

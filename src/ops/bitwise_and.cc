@@ -10,7 +10,7 @@ constinit const OpDef kBitwiseAnd = {
     .infer = infer_bits,
     .rules = pointwise_rules,
     .takes_strided = true,
-    .in_place = InPlace::kAlike,
+    .in_place = InPlace::kAnyOperand,
 };
 
 }  // namespace shw::ops

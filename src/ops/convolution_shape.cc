@@ -15,7 +15,7 @@ Result<Dims> per_dim(const Attrs& attrs, AttrKey key, size_t dims, int64_t other
     fits = values[d] >= least && values[d] < kMost;
   }
   if (!fits)
-    return invalid_argument(std::string(attr_key_name(key)) + ": want one or " +
+    return invalid_argument(std::string(attr_key_name(key)) + ": expected one or " +
                             std::to_string(dims) + " numbers, " + std::to_string(least) +
                             " or more");
   return values;
@@ -31,9 +31,9 @@ Result<Convolution> convolution_of(const Attrs& attrs, const TensorType& input,
                             ": " + why);
   };
   if (input.rank() < 3 || input.rank() > 5 || weight.rank() != input.rank())
-    return refuse("want [N,C,…] and [O,C,…] with one to three spatial dims");
+    return refuse("expected [N,C,…] and [O,C,…] with one to three spatial dims");
   if (input.dtype != weight.dtype || !is_floating(input.dtype))
-    return refuse("want reals of one dtype");
+    return refuse("expected floating-point operands of one dtype");
   const size_t dims = input.shape.size() - 2;
   Convolution c;
   SHW_ASSIGN_OR_RETURN(c.stride, per_dim(attrs, AttrKey::kStride, dims, 1, 1));

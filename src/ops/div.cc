@@ -22,7 +22,7 @@ constinit const OpDef kDiv = {
     .infer = infer_pointwise_float,
     .rules = rules,
     .takes_strided = true,
-    .in_place = InPlace::kAlike,
+    .in_place = InPlace::kAnyOperand,
 };
 
 }  // namespace shw::ops

@@ -35,7 +35,7 @@ Result<std::array<int64_t, 128>> sizes(const OpArgs& args, const Equation& e) {
 }
 
 Results infer(const OpArgs& args) {
-  if (args.operands.size() != 2) return invalid_argument("want two operands");
+  if (args.operands.size() != 2) return invalid_argument("expected two operands");
   SHW_RETURN_IF_ERROR(want_operands(args, 2));
   SHW_ASSIGN_OR_RETURN(const Equation e,
                        Equation::parse(args.attrs->get_string(AttrKey::kEquation)));

@@ -18,7 +18,7 @@ Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 2));
   const TensorType &weight = args.in(0), &indices = args.in(1);
   if (weight.rank() != 2)
-    return invalid_argument("weight is " + to_string(weight) + ", want two dims");
+    return invalid_argument("weight is " + to_string(weight) + ", expected two dims");
   SHW_RETURN_IF_ERROR(want_index_dtype(indices));
   if (indices.rank() == kMaxRank) return invalid_argument("the result has more than 8 dims");
   Dims shape = indices.shape;
@@ -46,7 +46,7 @@ constinit const OpDef kEmbedding = {
     .rules = rules,
     .full_rules = full_rules,
     .takes_strided = true,
-    .wants_place = Place::kOfOperand,
+    .piece_position = PiecePosition::kOfOperand,
 };
 
 }  // namespace shw::ops

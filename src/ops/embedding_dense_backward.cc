@@ -48,7 +48,7 @@ constinit const OpDef kEmbeddingDenseBackward = {
     .rules = rules,
     .full_rules = full_rules,
     .takes_strided = true,
-    .wants_place = Place::kOfResult,
+    .piece_position = PiecePosition::kOfResult,
 };
 
 }  // namespace shw::ops

@@ -36,7 +36,7 @@ class EntryCheck {
 
   Status lists(uint32_t i) const {
     const EntryInfo& e = entries_[i];
-    if (!(e.weight > 0 && e.weight <= kMostWeight))
+    if (!(e.weight > 0 && e.weight <= kMaxWeight))
       return invalid_argument("its weight is not a positive number");
     const auto ascending = [](const std::vector<uint32_t>& list, size_t count) {
       for (size_t k = 0; k < list.size(); ++k)
@@ -101,7 +101,7 @@ class EntryCheck {
                             " belongs to no entry");
   }
 
-  static constexpr double kMostWeight = 1e12;
+  static constexpr double kMaxWeight = 1e12;
   const Graph& graph_;
   const std::vector<EntryInfo> entries_;
 };

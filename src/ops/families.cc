@@ -47,7 +47,7 @@ Status want_operands(const OpArgs& args, size_t count) {
 Status want_gelu(const OpArgs& args) {
   const std::string_view by = args.attrs->get_string(AttrKey::kApproximate);
   if (by.empty() || by == "none" || by == "tanh") return {};
-  return invalid_argument("approximate is '" + std::string(by) + "', want 'none' or 'tanh'");
+  return invalid_argument("approximate is '" + std::string(by) + "', expected 'none' or 'tanh'");
 }
 
 std::optional<size_t> wrap_dim(int64_t dim, int rank) {
@@ -84,14 +84,14 @@ Results infer_pointwise_float(const OpArgs& args) {
 Results infer_real(const OpArgs& args) {
   for (const OptionalType& t : args.operands)
     if (t && is_complex(t->dtype))
-      return invalid_argument("want real numbers, not " + to_string(*t));
+      return invalid_argument("expected real numbers, got " + to_string(*t));
   return infer_pointwise(args);
 }
 
 Results infer_bits(const OpArgs& args) {
   for (const OptionalType& t : args.operands)
     if (t && category(t->dtype) > 1)
-      return invalid_argument("want integers or truth values, not " + to_string(*t));
+      return invalid_argument("expected integers or truth values, got " + to_string(*t));
   return infer_pointwise(args);
 }
 
@@ -201,7 +201,7 @@ Status want_run_seed(const OpArgs& args, size_t operand) {
       (args.in(operand).dtype == Dtype::kI64 && args.in(operand).shape == Dims{2}))
     return {};
   return invalid_argument("the seed of the run is " + to_string(args.in(operand)) +
-                          ", want i64[2]: seed and offset");
+                          ", expected i64[2]: seed and offset");
 }
 
 Results infer_random(const OpArgs& args) {
@@ -262,7 +262,7 @@ Result<Equation> Equation::parse(std::string_view text) {
   };
   const size_t comma = text.find(','), arrow = text.find("->");
   if (comma == std::string_view::npos || arrow == std::string_view::npos || comma > arrow)
-    return refuse("want 'lhs,rhs->out' with two operands");
+    return refuse("expected 'lhs,rhs->out' with two operands");
   Equation e{std::string(text.substr(0, comma)),
              std::string(text.substr(comma + 1, arrow - comma - 1)),
              std::string(text.substr(arrow + 2))};

@@ -46,7 +46,7 @@ constinit const OpDef kGather = {
     .rules = rules,
     .full_rules = full_rules,
     .takes_strided = true,
-    .wants_place = Place::kOfOperand,
+    .piece_position = PiecePosition::kOfOperand,
 };
 
 }  // namespace shw::ops

@@ -21,8 +21,9 @@ Results infer(const OpArgs& args) {
     return invalid_argument(to_string(a) + " × " + to_string(b) + " by groups: " + why);
   };
   if (a.rank() < 2 || a.rank() > 3 || b.rank() < 2 || b.rank() > 3)
-    return refuse("want matrices or batches of them");
-  if (a.dtype != b.dtype || !is_floating(a.dtype)) return refuse("want reals of one dtype");
+    return refuse("expected matrices or batches of them");
+  if (a.dtype != b.dtype || !is_floating(a.dtype))
+    return refuse("expected floating-point operands of one dtype");
   if (a.shape.back() != b.shape[b.shape.size() - 2]) return refuse("the inner dims differ");
   const bool batches = a.rank() == 3 && b.rank() == 3;
   if (batches && a.shape[0] != b.shape[0]) return refuse("the numbers of groups differ");

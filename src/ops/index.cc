@@ -63,7 +63,7 @@ constinit const OpDef kIndex = {
     .infer = infer,
     .rules = rules,
     .full_rules = full_rules,
-    .wants_place = Place::kOfOperand,
+    .piece_position = PiecePosition::kOfOperand,
 };
 
 }  // namespace shw::ops

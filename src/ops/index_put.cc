@@ -67,8 +67,8 @@ constinit const OpDef kIndexPut = {
     .infer = infer,
     .rules = rules,
     .full_rules = full_rules,
-    .wants_place = Place::kOfOperand,
-    .in_place = InPlace::kSelf,
+    .piece_position = PiecePosition::kOfOperand,
+    .in_place = InPlace::kFirstOperand,
 };
 
 }  // namespace shw::ops

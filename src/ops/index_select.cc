@@ -14,7 +14,7 @@ Results infer(const OpArgs& args) {
   SHW_ASSIGN_OR_RETURN(const size_t dim, along(args, 0));
   SHW_RETURN_IF_ERROR(want_index_dtype(args.in(1)));
   if (args.in(1).rank() != 1)
-    return invalid_argument("indices are " + to_string(args.in(1)) + ", want one dim");
+    return invalid_argument("indices are " + to_string(args.in(1)) + ", expected one dim");
   Dims shape = args.in(0).shape;
   shape[dim] = args.in(1).shape[0];
   return one(row_major(args.in(0).dtype, shape));
@@ -43,7 +43,7 @@ constinit const OpDef kIndexSelect = {
     .rules = rules,
     .full_rules = full_rules,
     .takes_strided = true,
-    .wants_place = Place::kOfOperand,
+    .piece_position = PiecePosition::kOfOperand,
 };
 
 }  // namespace shw::ops

@@ -10,7 +10,7 @@ constinit const OpDef kLog1p = {
     .infer = infer_pointwise_float,
     .rules = pointwise_rules,
     .takes_strided = true,
-    .in_place = InPlace::kAlike,
+    .in_place = InPlace::kAnyOperand,
 };
 
 }  // namespace shw::ops

@@ -6,7 +6,7 @@ namespace shw::ops {
 
 Status want_index_dtype(const TensorType& index) {
   if (index.dtype == Dtype::kI64 || index.dtype == Dtype::kI32) return {};
-  return invalid_argument("indices are " + to_string(index) + ", want i64 or i32");
+  return invalid_argument("indices are " + to_string(index) + ", expected i64 or i32");
 }
 
 Result<size_t> lookup_dim(const OpArgs& args, size_t index) {

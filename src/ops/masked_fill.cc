@@ -11,7 +11,7 @@ constexpr Param kParams[] = {{"self", ParamKind::kTensor},
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 2));
   if (args.in(1).dtype != Dtype::kBool)
-    return invalid_argument("the mask is " + to_string(args.in(1)) + ", want bool");
+    return invalid_argument("the mask is " + to_string(args.in(1)) + ", expected bool");
   if (!args.has(2) && !args.attrs->has(AttrKey::kValue))
     return invalid_argument("there is no value to fill in");
   SHW_ASSIGN_OR_RETURN(std::vector<OptionalType> results, infer_pointwise(args));
@@ -28,7 +28,7 @@ constinit const OpDef kMaskedFill = {
     .infer = infer,
     .rules = pointwise_rules,
     .takes_strided = true,
-    .in_place = InPlace::kAlike,
+    .in_place = InPlace::kAnyOperand,
 };
 
 }  // namespace shw::ops

@@ -21,7 +21,7 @@ constinit const OpDef kMinimum = {
     .infer = infer_real,
     .rules = rules,
     .takes_strided = true,
-    .in_place = InPlace::kAlike,
+    .in_place = InPlace::kAnyOperand,
 };
 
 }  // namespace shw::ops

@@ -33,7 +33,7 @@ constinit const OpDef kMul = {
     .infer = infer_pointwise,
     .rules = rules,
     .takes_strided = true,
-    .in_place = InPlace::kAlike,
+    .in_place = InPlace::kAnyOperand,
 };
 
 }  // namespace shw::ops

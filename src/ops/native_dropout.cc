@@ -41,7 +41,7 @@ constinit const OpDef kDropout = {
     .params = kParams,
     .infer = infer,
     .rules = rules,
-    .wants_place = Place::kOfOperand,
+    .piece_position = PiecePosition::kOfOperand,
     .is_random = true,
 };
 

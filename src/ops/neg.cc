@@ -20,7 +20,7 @@ constinit const OpDef kNeg = {
     .infer = infer_pointwise,
     .rules = rules,
     .takes_strided = true,
-    .in_place = InPlace::kAlike,
+    .in_place = InPlace::kAnyOperand,
 };
 
 }  // namespace shw::ops

@@ -1,7 +1,7 @@
 // Everything that the compiler knows of one operation, in one constant: src/ops/<file>.cc defines
 // it, registry.cc lists it.
 //
-// How an op may be sharded is said for one mesh dim at a time: a *rule* gives one placement for
+// How an op may be sharded is defined for one mesh dim at a time: a *rule* gives one placement for
 // every result and every operand. strategy/ composes rules over the mesh dims and filters what does
 // not exist. Ops that only move data (view, permute, casts) instead *follow*: each layout of their
 // operand gives one strategy.
@@ -41,22 +41,22 @@ struct Param {
 
 using OptionalType = std::optional<TensorType>;
 
-// What an op function sees of a node. Types are global ones, or those of one rank's pieces: the
-// functions must not care.
+// A node as op functions see it. Types are those of whole tensors or of one rank's pieces: the
+// functions work for both.
 struct OpArgs {
   std::span<const OptionalType> operands;  // nullopt: absent
   const Attrs* attrs;
-  bool strided = false;  // strided shards are on offer: asked by `follow` of view
+  bool strided = false;  // strided shards are allowed; read by `follow` of view
   const TensorType& in(size_t i) const { return *operands[i]; }
   bool has(size_t i) const { return i < operands.size() && operands[i].has_value(); }
 };
 
-// The blocks that a rule holds for, asked under `full`: kEven, only where every shard that it makes
-// is as large as every other.
+// The shard sizes that a rule is valid for, under `full`: kEven, only if all shards that it makes
+// have the same size.
 enum class Blocks : uint8_t { kAny, kEven };
 
 // Single-mesh-dim rules of one node, in the reference's order. The rule "everything replicated" is
-// always there and is not listed. Absent operands and results still have a place (replicate).
+// always there and is not listed. Absent operands and results are included (replicate).
 class RuleSet {
  public:
   RuleSet(size_t num_results, size_t num_operands)
@@ -76,8 +76,7 @@ class RuleSet {
   size_t width() const { return results_ + operands_; }
   size_t num_results() const { return results_; }
   size_t num_operands() const { return operands_; }
-  // Where the rule "everything replicated" stands: in front, or, for ops without operands, behind
-  // all others.
+  // Position of the rule "everything replicated": first, or, for ops without operands, last.
   void put_replicate_last() { replicate_last_ = true; }
   bool replicate_last() const { return replicate_last_; }
   std::span<const Placement> rule(size_t i) const {
@@ -105,12 +104,12 @@ enum class Sharding : uint8_t {
   kDeclared,  // exactly one strategy: the layouts that the node itself states (`declared`)
 };
 
-enum class Place : uint8_t { kNone, kOfResult, kOfOperand };  // number 0
+enum class PiecePosition : uint8_t { kUnused, kOfResult, kOfOperand };  // of operand or result 0
 
-// Which operand the result may overwrite, if it is exactly of the result's type: none, number 0, or
-// any one, since each element of the result depends on that place of the operands alone. The kernel
-// of every backend must be able to do it.
-enum class InPlace : uint8_t { kNever, kSelf, kAlike };
+// Which operand the result may overwrite, if it is exactly of the result's type: none, the first,
+// or any one, since each element of the result depends only on the same element of the operands.
+// The kernel of every backend must be able to do it.
+enum class InPlace : uint8_t { kNever, kFirstOperand, kAnyOperand };
 
 struct OpDef {
   OpKind kind;
@@ -128,24 +127,24 @@ struct OpDef {
   // this mesh.
   Result<std::vector<Layout>> (*declared)(const OpArgs&, std::span<const OptionalType> results,
                                           const Mesh&) = nullptr;
-  // Of one execution; null: none worth counting. Bytes are those of operands and results
+  // Of one execution; null: negligible. Bytes are those of operands and results
   // (placement/pricing.cc).
   double (*flops)(const OpArgs&, std::span<const OptionalType> results) = nullptr;
   bool free = false;  // costs nothing in the model: a view, or no work at all
-  // What the op does is not known here. Its results are those of the whole tensors, whatever
+  // What the op computes is unknown. Its results are those of the whole tensors, whatever
   // `infer` is given; `flops` are of all ranks together, and where it knows none the op is free
   // (under `compat` always, as in the reference).
   bool opaque = false;
   // The rules hold for any set of indices of a sharded dim, the same for all that the rule shards:
-  // nothing depends on the place of a piece in the whole. Then strided shards may stand for plain
+  // nothing depends on where a piece lies in the whole. Then strided shards may stand for plain
   // ones.
   bool takes_strided = false;
   // The kernel must know where its piece of this tensor lies in the whole; lowering then gives the
   // step the global shape as attribute `size` and the layout as `cuts` (plan/program.h).
-  Place wants_place = Place::kNone;
-  // Draws numbers. Attribute `seed` tells the node from others; lowering gives a node that has none
-  // its own. The last operand, `run_seed`, i64[2]: seed and offset of the run, without which every
-  // run draws the same (rewrite/run_time_seed.cc).
+  PiecePosition piece_position = PiecePosition::kUnused;
+  // Draws random numbers. Attribute `seed` tells the node from others; lowering gives a node that
+  // has none its own. The last operand, `run_seed`, i64[2]: seed and offset of the run, without
+  // which every run draws the same (rewrite/run_time_seed.cc).
   bool is_random = false;
   InPlace in_place = InPlace::kNever;
   // True: the result is the operand's storage under another shape and strides; the runtime never

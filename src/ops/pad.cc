@@ -6,8 +6,8 @@ Result<Padding> padding_of(const Attrs& attrs, const Dims& shape) {
   const std::vector<int64_t>& pad = attrs.get_ints(AttrKey::kPad);
   if (pad.size() % 2 != 0 || pad.size() / 2 > shape.size())
     return invalid_argument("pad has " + std::to_string(pad.size()) +
-                            " entries, want two for each of up to " + std::to_string(shape.size()) +
-                            " dims");
+                            " entries, expected two for each of up to " +
+                            std::to_string(shape.size()) + " dims");
   Padding p{Dims(shape.size(), 0), Dims(shape.size(), 0), shape};
   for (size_t i = 0; i < pad.size() / 2; ++i) {
     const size_t d = shape.size() - 1 - i;

@@ -7,7 +7,8 @@ namespace {
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 1));
   const Dtype in = args.in(0).dtype;
-  if (is_complex(in)) return invalid_argument("want reals, not " + to_string(args.in(0)));
+  if (is_complex(in))
+    return invalid_argument("expected real numbers, got " + to_string(args.in(0)));
   return infer_reduction(args, is_floating(in) ? in : Dtype::kI64);
 }
 

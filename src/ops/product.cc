@@ -8,7 +8,7 @@ Results infer_product(const OpArgs& args, size_t a, int rank) {
   const auto r = static_cast<size_t>(rank);
   if (x.rank() != rank || y.rank() != rank || x.shape[r - 1] != y.shape[r - 2] ||
       (rank == 3 && x.shape[0] != y.shape[0]))
-    return invalid_argument(std::string("want ") +
+    return invalid_argument(std::string("expected ") +
                             (rank == 3 ? "[b,m,k] × [b,k,n]" : "[m,k] × [k,n]") + ", got " +
                             to_string(x) + " × " + to_string(y));
   if (x.dtype != y.dtype)

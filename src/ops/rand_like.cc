@@ -18,7 +18,7 @@ constinit const OpDef kRandLike = {
     .params = kParams,
     .infer = infer_random_like,
     .rules = random_like_rules,
-    .wants_place = Place::kOfResult,
+    .piece_position = PiecePosition::kOfResult,
     .is_random = true,
 };
 

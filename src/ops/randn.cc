@@ -21,7 +21,7 @@ constinit const OpDef kRandn = {
     .params = kParams,
     .infer = infer_random,
     .rules = random_rules,
-    .wants_place = Place::kOfResult,
+    .piece_position = PiecePosition::kOfResult,
     .is_random = true,
 };
 

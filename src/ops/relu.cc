@@ -10,7 +10,7 @@ constinit const OpDef kRelu = {
     .infer = infer_pointwise,
     .rules = monotone_rules,
     .takes_strided = true,
-    .in_place = InPlace::kAlike,
+    .in_place = InPlace::kAnyOperand,
 };
 
 }  // namespace shw::ops

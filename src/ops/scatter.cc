@@ -31,8 +31,8 @@ constinit const OpDef kScatter = {
     .rules = scatter_rules,
     .full_rules = scatter_full_rules,
     .takes_strided = true,
-    .wants_place = Place::kOfOperand,
-    .in_place = InPlace::kSelf,
+    .piece_position = PiecePosition::kOfOperand,
+    .in_place = InPlace::kFirstOperand,
 };
 
 }  // namespace shw::ops

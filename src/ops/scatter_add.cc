@@ -35,8 +35,8 @@ constinit const OpDef kScatterAdd = {
     .rules = scatter_rules,
     .full_rules = full_rules,
     .takes_strided = true,
-    .wants_place = Place::kOfOperand,
-    .in_place = InPlace::kSelf,
+    .piece_position = PiecePosition::kOfOperand,
+    .in_place = InPlace::kFirstOperand,
 };
 
 }  // namespace shw::ops

@@ -30,7 +30,7 @@ Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 3));
   const TensorType &q = args.in(0), &k = args.in(1), &v = args.in(2);
   if (q.rank() != 4 || k.rank() != 4 || v.rank() != 4)
-    return invalid_argument("want query, key and value of four dims");
+    return invalid_argument("expected query, key and value of four dims");
   if (q.shape[0] != k.shape[0] || k.shape[0] != v.shape[0] || q.shape[3] != k.shape[3] ||
       k.shape[2] != v.shape[2] || k.shape[1] != v.shape[1] || k.shape[1] == 0 ||
       q.shape[1] % k.shape[1] != 0)

@@ -36,7 +36,7 @@ constinit const OpDef kSelectScatter = {
     .infer = infer,
     .rules = rules,
     .takes_strided = true,
-    .in_place = InPlace::kSelf,
+    .in_place = InPlace::kFirstOperand,
 };
 
 }  // namespace shw::ops

@@ -10,7 +10,7 @@ constinit const OpDef kSign = {
     .infer = infer_real,
     .rules = monotone_rules,
     .takes_strided = true,
-    .in_place = InPlace::kAlike,
+    .in_place = InPlace::kAnyOperand,
 };
 
 }  // namespace shw::ops

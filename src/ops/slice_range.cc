@@ -10,7 +10,8 @@ Result<SliceRange> slice_range(const Attrs& attrs, const Dims& shape) {
   const auto dim = wrap_dim(given, static_cast<int>(shape.size()));
   if (!dim) return invalid_argument("there is no dim " + std::to_string(given) + " to slice");
   const int64_t n = shape[*dim], step = attrs.get_int(AttrKey::kStep, 1);
-  if (step < 1) return invalid_argument("step is " + std::to_string(step) + ", want at least 1");
+  if (step < 1)
+    return invalid_argument("step is " + std::to_string(step) + ", expected at least 1");
   // Beyond the dim's size it changes nothing, but could overflow a stride.
   const int64_t stride = std::min(step, std::max<int64_t>(n, 1));
   const auto bound = [n](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + n : at, 0, n); };
@@ -35,9 +36,9 @@ Result<SplitPieces> split_pieces(const Attrs& attrs, const Dims& shape) {
                               " elements of dim " + std::to_string(*dim));
     return pieces;
   }
-  constexpr int64_t kMostPieces = 1 << 16;
+  constexpr int64_t kMaxPieces = 1 << 16;
   const int64_t size = attrs.get_int(AttrKey::kSplitSize, n);
-  if (size < 1 || n / size >= kMostPieces)
+  if (size < 1 || n / size >= kMaxPieces)
     return invalid_argument("split_size is " + std::to_string(size) + " for " + std::to_string(n) +
                             " elements");
   for (int64_t at = 0; at < n || at == 0; at += size)

@@ -37,7 +37,7 @@ constinit const OpDef kSliceScatter = {
     .infer = infer,
     .rules = rules,
     .takes_strided = true,
-    .in_place = InPlace::kSelf,
+    .in_place = InPlace::kFirstOperand,
 };
 
 }  // namespace shw::ops

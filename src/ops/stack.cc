@@ -8,14 +8,14 @@ namespace {
 
 constexpr Param kParams[] = {{"tensors", ParamKind::kTensorList}, {"dim", ParamKind::kInt}};
 
-std::optional<size_t> place(const OpArgs& args) {
+std::optional<size_t> new_dim(const OpArgs& args) {
   return wrap_dim(args.attrs->get_int(AttrKey::kDim, 0), args.in(0).rank() + 1);
 }
 
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, std::max<size_t>(1, args.operands.size())));
   const TensorType& first = args.in(0);
-  const auto dim = place(args);
+  const auto dim = new_dim(args);
   if (!dim || first.rank() == kMaxRank)
     return invalid_argument("there is no place for such a dim in " + to_string(first));
   Dtype dtype = first.dtype;
@@ -31,7 +31,7 @@ Results infer(const OpArgs& args) {
 }
 
 void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
-  const auto dim = place(args);
+  const auto dim = new_dim(args);
   for (size_t d = 0; dim && d < args.in(0).shape.size(); ++d)
     rules.add(std::vector<Placement>{shard(d < *dim ? d : d + 1)},
               std::vector<Placement>(args.operands.size(), shard(d)));

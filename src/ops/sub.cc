@@ -17,7 +17,7 @@ constinit const OpDef kSub = {
     .infer = infer_pointwise,
     .rules = additive_rules,
     .takes_strided = true,
-    .in_place = InPlace::kAlike,
+    .in_place = InPlace::kAnyOperand,
 };
 
 }  // namespace shw::ops

@@ -11,7 +11,7 @@ constexpr Param kParams[] = {{"self", ParamKind::kTensor}};
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 1));
   TensorType type = args.in(0);
-  if (type.rank() > 2) return invalid_argument("want a matrix, not " + to_string(type));
+  if (type.rank() > 2) return invalid_argument("expected a matrix, got " + to_string(type));
   if (type.rank() == 2) {
     std::swap(type.shape[0], type.shape[1]);
     std::swap(type.strides[0], type.strides[1]);

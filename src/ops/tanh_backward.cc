@@ -15,7 +15,7 @@ constinit const OpDef kTanhBackward = {
     .infer = infer_gradient,
     .rules = pointwise_rules,
     .takes_strided = true,
-    .in_place = InPlace::kAlike,
+    .in_place = InPlace::kAnyOperand,
 };
 
 }  // namespace shw::ops

@@ -17,7 +17,7 @@ constinit const OpDef kThresholdBackward = {
     .infer = infer_pointwise,
     .rules = pointwise_rules,
     .takes_strided = true,
-    .in_place = InPlace::kAlike,
+    .in_place = InPlace::kAnyOperand,
 };
 
 }  // namespace shw::ops

@@ -5,7 +5,7 @@ namespace shw::ops {
 Results infer_triangle(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 1));
   if (args.in(0).rank() < 2)
-    return invalid_argument("want two dims or more, not " + to_string(args.in(0)));
+    return invalid_argument("expected two dims or more, got " + to_string(args.in(0)));
   return infer_same(args);
 }
 

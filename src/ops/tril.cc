@@ -10,7 +10,7 @@ constinit const OpDef kTril = {
     .infer = infer_triangle,
     .rules = replicated_only,
     .full_rules = triangle_rules,
-    .wants_place = Place::kOfOperand,
+    .piece_position = PiecePosition::kOfOperand,
 };
 
 }  // namespace shw::ops

@@ -11,10 +11,10 @@ Results infer(const OpArgs& args) {
   SHW_ASSIGN_OR_RETURN(const size_t dim, along(args, 0));
   TensorType type = args.in(0);
   const int64_t count = type.shape[dim];
-  constexpr int64_t kMostPieces = 1 << 16;
-  if (count < 1 || count > kMostPieces)
+  constexpr int64_t kMaxPieces = 1 << 16;
+  if (count < 1 || count > kMaxPieces)
     return invalid_argument("dim " + std::to_string(dim) + " has " + std::to_string(count) +
-                            " elements, want 1 to " + std::to_string(kMostPieces));
+                            " elements, expected 1 to " + std::to_string(kMaxPieces));
   type.shape.erase(dim);
   type.strides.erase(dim);
   return std::vector<OptionalType>(static_cast<size_t>(count), type);

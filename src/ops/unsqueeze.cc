@@ -6,13 +6,13 @@ namespace {
 
 constexpr Param kParams[] = {{"self", ParamKind::kTensor}, {"dim", ParamKind::kInt}};
 
-std::optional<size_t> place(const OpArgs& args) {
+std::optional<size_t> new_dim(const OpArgs& args) {
   return wrap_dim(args.attrs->get_int(AttrKey::kDim, 0), args.in(0).rank() + 1);
 }
 
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 1));
-  const auto at = place(args);
+  const auto at = new_dim(args);
   if (!at)
     return invalid_argument("dim " + std::to_string(args.attrs->get_int(AttrKey::kDim, 0)) +
                             " is out of range");
@@ -26,7 +26,7 @@ Results infer(const OpArgs& args) {
 
 std::optional<Followed> follow(const OpArgs& args, const TensorType&, const Layout& operand,
                                const Mesh&) {
-  const size_t at = *place(args);
+  const size_t at = *new_dim(args);
   return follow_dims(operand,
                      [at](size_t d) -> std::optional<size_t> { return d < at ? d : d + 1; });
 }

@@ -13,7 +13,7 @@ constexpr Param kParams[] = {{"self", ParamKind::kTensor},
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 1));
   if (!is_floating(args.in(0).dtype))
-    return invalid_argument("want reals, not " + to_string(args.in(0)));
+    return invalid_argument("expected a floating-point tensor, got " + to_string(args.in(0)));
   return infer_reduction(args, args.in(0).dtype);
 }
 

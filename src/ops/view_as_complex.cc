@@ -9,7 +9,8 @@ Results infer(const OpArgs& args) {
   TensorType type = args.in(0);
   if (type.dtype != Dtype::kF32 || type.rank() == 0 || type.shape.back() != 2 ||
       type.strides.back() != 1)
-    return invalid_argument("want f32 with a last dim of 2 and stride 1, got " + to_string(type));
+    return invalid_argument("expected f32 with a last dim of 2 and stride 1, got " +
+                            to_string(type));
   type.dtype = Dtype::kC64;
   type.shape.erase(type.shape.size() - 1);
   type.strides.erase(type.strides.size() - 1);

@@ -10,7 +10,7 @@ constexpr Param kParams[] = {
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 3));
   if (args.in(0).dtype != Dtype::kBool)
-    return invalid_argument("the condition is " + to_string(args.in(0)) + ", want bool");
+    return invalid_argument("the condition is " + to_string(args.in(0)) + ", expected bool");
   SHW_ASSIGN_OR_RETURN(std::vector<OptionalType> results, infer_pointwise(args));
   results[0]->dtype = promote(args.in(1).dtype, args.in(2).dtype);
   return results;

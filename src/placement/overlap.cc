@@ -175,7 +175,7 @@ std::string to_string(const OverlapOptions& options) {
 
 Status check(const OverlapOptions& options) {
   if (!(options.scale >= 0 && options.scale <= 1))
-    return invalid_argument("overlap scale " + std::to_string(options.scale) + ": want 0 to 1");
+    return invalid_argument("overlap scale " + std::to_string(options.scale) + ": expected 0 to 1");
   if (options.kind == Overlap::kNone && options.scale != 0)
     return invalid_argument("an overlap scale goes with overlap prefetch or bounded");
   return {};

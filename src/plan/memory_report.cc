@@ -11,7 +11,7 @@
 namespace shw {
 namespace {
 
-constexpr size_t kMostModules = 10;  // in text
+constexpr size_t kMaxModules = 10;  // in text
 
 // "optimizer_state 12.00 GiB, parameters 2.00 GiB".
 std::string kinds_text(const std::map<std::string, int64_t>& by_kind) {
@@ -36,10 +36,10 @@ std::string modules_table(const PlanSummary& s) {
   const auto all = static_cast<double>(s.memory_peak_bytes);
   const std::vector<ModuleMemory> modules = memory_by_module(s);
   std::string text = format("  %12s %7s %6s  module\n", "bytes/rank", "of all", "count");
-  for (size_t i = 0; i < std::min(modules.size(), kMostModules); ++i)
+  for (size_t i = 0; i < std::min(modules.size(), kMaxModules); ++i)
     text += row(modules[i].module.empty() ? "(none)" : modules[i].module, modules[i], all);
   ModuleMemory others;
-  for (size_t i = kMostModules; i < modules.size(); ++i) {
+  for (size_t i = kMaxModules; i < modules.size(); ++i) {
     others.count += modules[i].count;
     others.bytes += modules[i].bytes;
     for (const auto& [kind, bytes] : modules[i].by_kind) others.by_kind[kind] += bytes;

@@ -9,7 +9,7 @@
 namespace shw {
 namespace {
 
-constexpr size_t kMostDepth = 64;  // of modules in modules: plans are not trusted
+constexpr size_t kMaxDepth = 64;  // of modules in modules: plans are not trusted
 
 bool is_number(const std::string& name) {
   return !name.empty() &&
@@ -140,7 +140,7 @@ void write(const Module& m, JsonWriter& j) {
 std::vector<std::string> module_names(std::string_view path) {
   std::vector<std::string> names;
   const auto add = [&](std::string_view name) {
-    if (names.size() < kMostDepth && !name.empty() && name != "_export_root" && name != "L" &&
+    if (names.size() < kMaxDepth && !name.empty() && name != "_export_root" && name != "L" &&
         name != "self" && name != "__dict__" && name != "_modules")
       names.emplace_back(name);
   };

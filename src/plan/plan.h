@@ -1,4 +1,4 @@
-// A plan: the compiled program of one graph on one mesh, with what the planner knows of it.
+// A plan: the compiled program of one graph on one mesh, with what the planner knows about it.
 // Immutable.
 #pragma once
 #include <memory>
@@ -19,7 +19,7 @@ struct NodeDecision {  // one planner node
   double compute_us = 0, comm_us = 0, transition_us = 0;
 };
 
-struct MemoryShare {  // of the highest point of a step
+struct MemoryShare {  // at the peak of a step
   std::string kind;   // "parameters", "activations", …: see MemoryKind in placement/memory.h
   std::string module_path;  // "layers.0.attention.wq"; empty: none
   int64_t bytes = 0;        // of one rank
@@ -34,8 +34,7 @@ struct PlanSummary {
   std::string hardware, rules;  // "h100", "compat" or "full"
   uint64_t graph_hash = 0, options_hash = 0, mesh_hash = 0;
   std::vector<NodeDecision> decisions;
-  // What a rank holds at the highest point of a step, as the planner counts it; what the limit
-  // costs.
+  // A rank's memory at the peak of a step, as the planner counts it, and what the limit costs.
   int64_t memory_limit_bytes = 0;  // 0: none
   int64_t memory_peak_bytes = 0;
   std::string memory_peak_node;
@@ -51,14 +50,15 @@ struct Plan {
   Program program;
   std::vector<uint8_t> source_graph;  // bytes of the graph it was made from (SWGR), to verify and
                                       // explain; may be empty
-  uint64_t checksum = 0;  // of the bytes that it was read from: ranks compare it. 0: of no bytes
+  uint64_t checksum =
+      0;  // of the bytes that it was read from: ranks compare it. 0: not read from bytes
 };
 
 // Bytes of schemas/plan.fbs. The same plan gives the same bytes.
 std::vector<uint8_t> write_plan(const Plan& plan);
 
 // Refuses with DATA_LOSS what is damaged (size, identifier, checksum, verifier, semantics) and with
-// FAILED_PRECONDITION what another format version wrote, saying both sides. `bytes` may have any
+// FAILED_PRECONDITION what another format version wrote, naming both. `bytes` may have any
 // alignment and content.
 Result<Plan> read_plan(std::span<const uint8_t> bytes);
 

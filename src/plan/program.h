@@ -2,11 +2,11 @@
 // runs.
 //
 // One program serves all ranks (SPMD): what differs between them – which block a rank owns, whom it
-// talks to – is said by mesh dims and resolved from the rank's coordinates when the program is
-// loaded. A piece is as large as rank 0's on every rank; what others lack is padding at its end.
+// talks to – is given by mesh dims and resolved from the rank's coordinates when the program is
+// loaded. Every rank's piece has the size of rank 0's; a smaller one is padded at its end.
 //
 // A value is a strided window into a storage; views are values that share a storage, not steps.
-// Steps stand in an order that is valid to run one after another. Each runs on a stream, after the
+// Steps are in an order in which they can run one after another. Each runs on a stream, after the
 // events it waits for, and may record one.
 #pragma once
 #include <cstdint>
@@ -31,7 +31,7 @@ struct ProgramValue {
   int64_t offset_bytes = 0;  // of element 0 within the storage
 };
 
-// How long the bytes of a storage are there, and whose they are.
+// The lifetime and the owner of a storage's bytes.
 enum class StorageKind : uint8_t {
   kArena = 1,     // scratch of one run, inside the one arena
   kInput = 2,     // the caller's, for one run; written only where an update is made in place
@@ -44,10 +44,10 @@ struct ProgramStorage {
   int64_t bytes = 0;
   StorageKind kind = StorageKind::kArena;
   uint32_t port = UINT32_MAX;  // input, output, state, constant: index into Program::ports
-  int64_t offset_bytes = -1;   // arena, session: place within it, a multiple of Program::alignment;
+  int64_t offset_bytes = -1;   // arena, session: offset in it, a multiple of Program::alignment;
                                // -1 before the memory pass
 };
-// Of the arena, of a session's memory, and of the storages in them: what GPUs load in one go.
+// Of the arena, of a session's memory, and of the storages in them: the widest load of a GPU.
 inline constexpr int64_t kArenaAlignment = 256;
 
 enum class CollectiveKind : uint8_t {
@@ -76,13 +76,13 @@ struct ProgramStep {
   std::string kernel;  // of the runtime: an op's name, "local_slice", or the collective's name; see
                        // runtime/cpu/README.md
   std::vector<ValueId> inputs;   // invalid: an optional operand that is absent
-  std::vector<ValueId> outputs;  // invalid: a result that nobody wants
+  std::vector<ValueId> outputs;  // invalid: a result that is not used
   Attrs attrs;
   Collective collective;  // kind kNone: a compute step
   Stream stream = Stream::kCompute;
   std::vector<uint32_t> waits;  // events that must have been recorded
   uint32_t records = kNoEvent;  // event that becomes ready when the step is done
-  uint32_t node = UINT32_MAX;   // of the graph as it was given, before rewrites: what it serves
+  uint32_t node = UINT32_MAX;   // of the caller's graph, before rewrites, that it computes
   uint8_t phase = 0;            // Phase
   double cost_us = 0;           // modelled
   // The input that result 0 overwrites: both are the same window. Only in the memory of an input
@@ -90,7 +90,7 @@ struct ProgramStep {
   uint32_t in_place = kNotInPlace;
 };
 // local_slice: in: a tensor that is replicated along attrs.dims' mesh dims; attrs: dim = tensor
-// dim, dims = mesh dims, the first cuts first; out: this rank's block (a contiguous copy).
+// dim, dims = mesh dims, outermost first; out: this rank's block (a contiguous copy).
 
 // Steps whose kernel must know where its piece lies in a whole tensor have, beside the op's own
 // attributes, `size`: the whole tensor's shape, and `cuts`: mesh dim, tensor dim, mesh dim, tensor
@@ -111,7 +111,7 @@ enum class PortRole : uint8_t {
 };
 constexpr bool is_input(PortRole role) { return role < PortRole::kResult; }
 
-// A tensor in a storage of its own: the caller hands it over or receives it, or the executor keeps
+// A tensor in a storage of its own: the caller passes it in or receives it, or the executor keeps
 // it. Entries share ports, and so the layout. An update that is made in place lies in the storage
 // of the input that it updates.
 struct Port {
@@ -119,9 +119,9 @@ struct Port {
   PortRole role = PortRole::kInput;
   TensorType global;               // the whole tensor; strides row-major
   Layout layout;                   // how the ranks hold it
-  ValueId value;                   // invalid: an output that is not there (no gradient)
+  ValueId value;                   // invalid: an absent output (no gradient)
   std::vector<uint8_t> data = {};  // constant: elements of the whole tensor, row-major
-  // What the sizes of `global` are made of, one expression a dim; empty: they are fixed.
+  // The expressions of the sizes of `global`, one per dim; empty: they are fixed.
   Exprs sizes = {};
 };
 

@@ -28,7 +28,7 @@ class Verifier {
     SHW_RETURN_IF_ERROR(values());
     for (uint32_t i = 0; i < p_.steps.size(); ++i) {
       SHW_RETURN_IF_ERROR(step(i));
-      if (p_.steps[i].attrs.has(AttrKey::kCuts)) SHW_RETURN_IF_ERROR(place(i, mesh));
+      if (p_.steps[i].attrs.has(AttrKey::kCuts)) SHW_RETURN_IF_ERROR(piece(i, mesh));
       if (p_.steps[i].collective.kind != CollectiveKind::kNone)
         SHW_RETURN_IF_ERROR(collective(i, mesh));
     }
@@ -123,7 +123,7 @@ class Verifier {
   }
 
   // Attributes that say where the piece lies in a whole tensor (program.h).
-  Status place(uint32_t i, const Mesh& mesh) const {
+  Status piece(uint32_t i, const Mesh& mesh) const {
     const Attrs& attrs = p_.steps[i].attrs;
     const std::vector<int64_t>&size = attrs.get_ints(AttrKey::kSize),
           &cuts = attrs.get_ints(AttrKey::kCuts);

@@ -14,7 +14,7 @@ namespace shw {
 namespace {
 
 using Mask = uint64_t;  // of symbols
-static_assert(kMostSymbols <= 64);
+static_assert(kMaxSymbols <= 64);
 using Sizes = std::vector<int64_t>;  // one a symbol
 
 Mask symbols_of(std::span<const Expr> exprs) {
@@ -441,7 +441,7 @@ class Expansion {
 Result<BucketSizes> parse_bucket_sizes(std::string_view text) {
   const auto refuse = [&] {
     return invalid_argument("'" + std::string(text) +
-                            "': want ENTRY:SYMBOL=SIZE,SIZE or SYMBOL=SIZE,SIZE, such as "
+                            "': expected ENTRY:SYMBOL=SIZE,SIZE or SYMBOL=SIZE,SIZE, such as "
                             "decode:cache=16,64");
   };
   BucketSizes b;

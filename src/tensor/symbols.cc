@@ -59,9 +59,9 @@ bool is_symbol_name(std::string_view name) {
 }
 
 Status check_symbols(std::span<const Symbol> symbols) {
-  if (symbols.size() > kMostSymbols)
+  if (symbols.size() > kMaxSymbols)
     return invalid_argument("there are " + std::to_string(symbols.size()) +
-                            " symbols, more than the limit of " + std::to_string(kMostSymbols));
+                            " symbols, more than the limit of " + std::to_string(kMaxSymbols));
   std::set<std::string_view> names;
   for (const Symbol& s : symbols) {
     if (!is_symbol_name(s.name))

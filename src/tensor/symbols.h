@@ -38,7 +38,7 @@ struct AttrExprs {
 };
 
 // Limits that keep a table readable, and expressions cheap.
-inline constexpr size_t kMostSymbols = 64;
+inline constexpr size_t kMaxSymbols = 64;
 inline constexpr size_t kLongestSymbolName = 64;
 
 // A letter or _, then letters, digits and _; no word that stands for a value: true, none, f32.

@@ -12,7 +12,7 @@ namespace {
 Result<shw::Expr> read_expr(const Expr& in) {
   const std::vector<uint32_t> symbols = copy(in.symbols());
   const std::vector<int64_t> factors = copy(in.factors());
-  if (symbols.size() != factors.size() || symbols.size() > kMostSymbols)
+  if (symbols.size() != factors.size() || symbols.size() > kMaxSymbols)
     return invalid_argument("an expression of " + std::to_string(symbols.size()) +
                             " symbols with " + std::to_string(factors.size()) + " factors");
   shw::Expr expr{in.constant(), {}};
@@ -92,9 +92,9 @@ Result<shw::TensorType> read_type(const TensorType& in, Exprs* sizes) {
 }
 
 Result<std::vector<shw::Symbol>> read_symbols(const fb::Vector<fb::Offset<Symbol>>* in) {
-  if (count(in) > kMostSymbols)
+  if (count(in) > kMaxSymbols)
     return invalid_argument("there are " + std::to_string(count(in)) +
-                            " symbols, more than the limit of " + std::to_string(kMostSymbols));
+                            " symbols, more than the limit of " + std::to_string(kMaxSymbols));
   std::vector<shw::Symbol> symbols;
   for (fb::uoffset_t i = 0; i < count(in); ++i) {
     const Symbol& s = *in->Get(i);

@@ -109,7 +109,7 @@ Status choose_entry(const Program& program, Options& o) {
     char* end = nullptr;
     const int64_t size = std::strtoll(number, &end, 10);
     if (equals == std::string::npos || end == number || *end != '\0')
-      return invalid_argument("--size '" + text + "': want SYMBOL=SIZE");
+      return invalid_argument("--size '" + text + "': expected SYMBOL=SIZE");
     sizes.push_back({std::string_view(text).substr(0, equals), size});
   }
   if (sizes.empty()) return {};

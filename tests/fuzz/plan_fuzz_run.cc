@@ -149,27 +149,27 @@ void run_ranks(const Plan& apart, const Guards& guards) {
       run_entry(**ranks, apart, entry, pattern);
 }
 
-constexpr int64_t kMostRanks = 8, kMostElements = 1024, kMostBytes = 1 << 20;
-constexpr size_t kMostSteps = 48, kMostValues = 256, kMostPorts = 64, kMostEntries = 6;
+constexpr int64_t kMaxRanks = 8, kMaxElements = 1024, kMaxBytes = 1 << 20;
+constexpr size_t kMaxSteps = 48, kMaxValues = 256, kMaxPorts = 64, kMaxEntries = 6;
 
 }  // namespace
 
 bool is_small(const Program& p) {
   int64_t ranks = 1, bytes = p.arena_bytes + p.session_bytes;
   for (const Mesh::Axis& a : p.mesh)
-    if (a.size > kMostRanks || (ranks *= a.size) > kMostRanks) return false;
-  if (p.steps.size() > kMostSteps || p.values.size() > kMostValues || p.ports.size() > kMostPorts ||
-      p.entries.size() > kMostEntries || bytes > kMostBytes)
+    if (a.size > kMaxRanks || (ranks *= a.size) > kMaxRanks) return false;
+  if (p.steps.size() > kMaxSteps || p.values.size() > kMaxValues || p.ports.size() > kMaxPorts ||
+      p.entries.size() > kMaxEntries || bytes > kMaxBytes)
     return false;
   for (const ProgramStorage& s : p.storages)
-    if (s.bytes > kMostBytes || (bytes += s.bytes) > kMostBytes) return false;
+    if (s.bytes > kMaxBytes || (bytes += s.bytes) > kMaxBytes) return false;
   for (const ProgramValue& v : p.values) {
     int64_t elements = 1;
     for (int64_t d : v.type.shape)
-      if (d > kMostElements || (elements *= std::max<int64_t>(d, 1)) > kMostElements) return false;
+      if (d > kMaxElements || (elements *= std::max<int64_t>(d, 1)) > kMaxElements) return false;
   }
   return std::ranges::all_of(p.ports,
-                             [](const Port& port) { return port.global.bytes() <= kMostBytes; });
+                             [](const Port& port) { return port.global.bytes() <= kMaxBytes; });
 }
 
 void run_plan(const Plan& plan, bool with_threads) {

@@ -14,7 +14,7 @@ size_t Chain::temporary(int64_t bytes) {
 
 Status Chain::add(Prepared kernel, const std::vector<size_t>& buffers) {
   SHW_RETURN_IF_ERROR(kernel.status());
-  SHW_CHECK(buffers.size() < kMostBuffers);
+  SHW_CHECK(buffers.size() < kMaxBuffers);
   scratch_bytes_ = std::max(scratch_bytes_, (*kernel)->workspace_bytes());
   links_.push_back({std::move(*kernel), buffers});
   return {};
@@ -23,7 +23,7 @@ Status Chain::add(Prepared kernel, const std::vector<size_t>& buffers) {
 Status Chain::compute(void* const* buffers) {
   auto* workspace = static_cast<std::byte*>(buffers[workspace_]);
   for (const Link& link : links_) {
-    void* own[kMostBuffers];
+    void* own[kMaxBuffers];
     size_t n = 0;
     for (size_t b : link.buffers)
       own[n++] = b < workspace_ ? buffers[b] : workspace + temporaries_[b - workspace_];

@@ -22,7 +22,7 @@ class Chain final : public HostKernel {
   Status compute(void* const* buffers) override;
 
  private:
-  static constexpr size_t kMostBuffers = 8;
+  static constexpr size_t kMaxBuffers = 8;
   struct Link {
     std::unique_ptr<HostKernel> kernel;
     std::vector<size_t> buffers;

@@ -168,12 +168,12 @@ class ContractionKernel final : public HostKernel {
 
   Status compute(void* const* buffers) noexcept override {
     auto* workspace = static_cast<std::byte*>(buffers[output_ + 1]);
-    const auto place = [&](Access& access, void* buffer) -> std::byte* {
+    const auto address = [&](Access& access, void* buffer) -> std::byte* {
       return access.packed ? workspace + access.workspace_offset : static_cast<std::byte*>(buffer);
     };
-    std::byte* a = place(a_, buffers[left_]);
-    std::byte* b = place(b_, buffers[right_]);
-    std::byte* c = place(c_, buffers[output_]);
+    std::byte* a = address(a_, buffers[left_]);
+    std::byte* b = address(b_, buffers[right_]);
+    std::byte* c = address(c_, buffers[output_]);
     if (a_.packed) a_.pack.run(a, buffers[left_]);
     if (b_.packed) b_.pack.run(b, buffers[right_]);
     for_each_row(batch_, std::array{c, a, b}, [&](const std::array<std::byte*, 3>& p) {

@@ -68,7 +68,7 @@ Result<StepSeed> StepSeed::of(const KernelArgs& args, size_t operand) {
   if (args.inputs.size() <= operand || args.inputs[operand] == nullptr) return seed;
   const TensorType& run = *args.inputs[operand];
   if (run.dtype != Dtype::kI64 || run.shape != Dims{2})
-    return bad_types("the seed of the run is " + to_string(run) + ", want i64[2]");
+    return bad_types("the seed of the run is " + to_string(run) + ", expected i64[2]");
   seed.has_run_ = true;
   seed.operand_ = operand;
   seed.stride_ = run.strides[0];

@@ -114,7 +114,7 @@ Prepared prepare_extreme(const KernelArgs& args, Extreme extreme) {
     return bad_types("one tensor gives a value and a place, along a dim");
   return prepare(args, extreme, 0, 1);
 }
-Prepared prepare_extreme_place(const KernelArgs& args, Extreme extreme) {
+Prepared prepare_extreme_index(const KernelArgs& args, Extreme extreme) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   if (args.inputs.size() != 1) return bad_types("one tensor gives a place");
   return prepare(args, extreme, -1, 0);

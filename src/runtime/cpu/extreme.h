@@ -9,6 +9,6 @@ enum class Extreme : uint8_t { kLargest, kSmallest };
 // Attributes dim, keepdim. x → values, places.
 Prepared prepare_extreme(const KernelArgs& args, Extreme extreme);
 // x → places; without attribute dim in the whole tensor, read row by row.
-Prepared prepare_extreme_place(const KernelArgs& args, Extreme extreme);
+Prepared prepare_extreme_index(const KernelArgs& args, Extreme extreme);
 
 }  // namespace shw::runtime::cpu

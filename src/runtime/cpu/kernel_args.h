@@ -41,11 +41,11 @@ inline Status expect_operands(const KernelArgs& args, size_t inputs, size_t outp
 
 // Sizes that a workspace is computed from. Windows with stride 0 can be far larger than any memory;
 // below this limit no size computed from a few of them overflows, and allocation says the rest.
-inline constexpr int64_t kMostElements = int64_t{1} << 40;
+inline constexpr int64_t kMaxElements = int64_t{1} << 40;
 inline Status check_size(std::initializer_list<int64_t> factors) {
   int64_t product = 1;
   for (int64_t f : factors)
-    if (__builtin_mul_overflow(product, f, &product) || product > kMostElements)
+    if (__builtin_mul_overflow(product, f, &product) || product > kMaxElements)
       return Status(Code::kResourceExhausted,
                     "the step needs a workspace of more than 2^40 elements");
   return {};

@@ -50,7 +50,7 @@ Result<MultiIndex> MultiIndex::create(const KernelArgs& args, const TensorType& 
   }
   if (exact ? other.shape != m.shape_ : !broadcasts_to(other.shape, m.shape_)) return refuse();
   m.strides_[0] = broadcast_strides_bytes(other, m.shape_);
-  for (size_t k = 0; k < kMostIndices; ++k) {
+  for (size_t k = 0; k < kMaxIndices; ++k) {
     Dims& strides = m.strides_[k + 2];
     strides = Dims(m.shape_.size(), 0);
     if (k >= count) continue;

@@ -47,11 +47,11 @@ class MultiIndex {
     int64_t stride_bytes = 0;  // of that dim
     LoadRow<Int> load = nullptr;
   };
-  static constexpr size_t kMostIndices = kMaxRank;
+  static constexpr size_t kMaxIndices = kMaxRank;
 
-  Dims shape_;                                  // of what is walked
-  std::array<Dims, kMostIndices + 2> strides_;  // along it: the other operand, the table, indices
-  std::array<Indexed, kMostIndices> indexed_;
+  Dims shape_;                                 // of what is walked
+  std::array<Dims, kMaxIndices + 2> strides_;  // along it: the other operand, the table, indices
+  std::array<Indexed, kMaxIndices> indexed_;
   size_t count_ = 0, first_input_ = 0;
 };
 

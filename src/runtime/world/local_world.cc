@@ -24,7 +24,7 @@ class LocalWorld final : public World {
 
   Result<std::unique_ptr<ChannelProvider>> begin_join(int64_t rank, const Mesh& mesh,
                                                       const ProgramIdentity& program) override {
-    SHW_RETURN_IF_ERROR(check_place(rank, num_ranks(), mesh));
+    SHW_RETURN_IF_ERROR(check_rank(rank, num_ranks(), mesh));
     const std::scoped_lock lock(mutex_);
     if (!cause_.ok()) return cause_;
     const uint64_t number = next_job_[static_cast<size_t>(rank)];

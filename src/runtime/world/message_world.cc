@@ -200,7 +200,7 @@ Result<std::unique_ptr<ChannelProvider>> MessageWorld::begin_join(int64_t rank, 
   // Also where this rank cannot take part: the others see that programs differ, instead of waiting.
   control_->send_to_others({ControlMessage::kHello, 0, number,
                             std::string(reinterpret_cast<const char*>(&program), sizeof program)});
-  Status status = check_place(rank, num_ranks(), mesh);
+  Status status = check_rank(rank, num_ranks(), mesh);
   if (status.ok()) {
     const auto& hellos = jobs_[number].hellos;
     const bool all = wait(lock, options_.timeout,

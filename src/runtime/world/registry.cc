@@ -34,7 +34,7 @@ class Part final : public World {
 
   Result<std::unique_ptr<ChannelProvider>> begin_join(int64_t rank, const Mesh& mesh,
                                                       const ProgramIdentity& program) override {
-    SHW_RETURN_IF_ERROR(check_place(rank, num_ranks(), mesh));
+    SHW_RETURN_IF_ERROR(check_rank(rank, num_ranks(), mesh));
     if (!std::ranges::binary_search(local_ranks_, rank))
       return Status(Code::kOutOfRange,
                     "rank " + std::to_string(rank) + " belongs to another part of the world");

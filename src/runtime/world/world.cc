@@ -55,7 +55,7 @@ Status check_same_program(int64_t rank, const ProgramIdentity& mine, int64_t oth
   return failed_precondition(text);
 }
 
-Status check_place(int64_t rank, int64_t num_ranks, const Mesh& mesh) {
+Status check_rank(int64_t rank, int64_t num_ranks, const Mesh& mesh) {
   if (mesh.num_ranks() != num_ranks)
     return failed_precondition("the plan is for " + ranks_text(mesh.num_ranks()) + " (" +
                                mesh.to_string() + "), the world has " + ranks_text(num_ranks));

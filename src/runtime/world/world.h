@@ -80,7 +80,7 @@ class Joining {
 };
 
 // Refuses what no world of `num_ranks` can run: FAILED_PRECONDITION, OUT_OF_RANGE.
-Status check_place(int64_t rank, int64_t num_ranks, const Mesh& mesh);
+Status check_rank(int64_t rank, int64_t num_ranks, const Mesh& mesh);
 
 // A world whose ranks are all in this process, and exchange data through its memory.
 std::shared_ptr<World> create_local_world(int64_t num_ranks, const WorldOptions& options);

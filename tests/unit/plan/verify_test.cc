@@ -15,7 +15,7 @@ TEST(Verify, AcceptsASoundProgram) {
   EXPECT_TRUE(s.ok()) << s.message();
 }
 
-void set_place(ProgramStep& step, std::vector<int64_t> cuts) {
+void set_piece(ProgramStep& step, std::vector<int64_t> cuts) {
   step.attrs.set(AttrKey::kSize, std::vector<int64_t>{8, 8});
   step.attrs.set(AttrKey::kCuts, std::move(cuts));
 }
@@ -53,20 +53,20 @@ TEST(Verify, RefusesWhatIsNotSound) {
        "where it lies"},
       {"place of mesh dim",
        [](Program& p) {
-         set_place(p.steps[1], {2, 0});
+         set_piece(p.steps[1], {2, 0});
        },
        "where it lies"},
       {"place of tensor dim",
        [](Program& p) {
-         set_place(p.steps[1], {0, 2});
+         set_piece(p.steps[1], {0, 2});
        },
        "where it lies"},
       {"place cut twice",
        [](Program& p) {
-         set_place(p.steps[1], {1, 0, 1, 1});
+         set_piece(p.steps[1], {1, 0, 1, 1});
        },
        "where it lies"},
-      {"place of half a cut", [](Program& p) { set_place(p.steps[1], {1}); }, "where it lies"},
+      {"place of half a cut", [](Program& p) { set_piece(p.steps[1], {1}); }, "where it lies"},
       {"stream", [](Program& p) { p.steps[1].stream = Stream(2); }, "no such stream"},
       {"collective", [](Program& p) { p.steps[0].collective.kind = CollectiveKind(7); },
        "no such collective"},

@@ -5,7 +5,7 @@
 namespace shw::runtime::cpu {
 namespace {
 
-Prepared prepare(const KernelArgs& args) { return prepare_extreme_place(args, Extreme::kLargest); }
+Prepared prepare(const KernelArgs& args) { return prepare_extreme_index(args, Extreme::kLargest); }
 
 }  // namespace
 

@@ -1,11 +1,11 @@
-// Where a rank's piece lies, as attributes of a step (plan/program.h).
+// Where a rank's piece lies in the whole tensor, as attributes of a step (plan/program.h).
 #pragma once
 #include "sharding/layout.h"
 #include "tensor/attrs.h"
 
 namespace shw {
 
-inline void set_place(Attrs& attrs, const Dims& shape, const Layout& layout) {
+inline void set_piece(Attrs& attrs, const Dims& shape, const Layout& layout) {
   std::vector<int64_t> cuts;
   for (size_t d = 0; d < shape.size(); ++d)
     for (int m : layout.shards_of(static_cast<int>(d)))
