@@ -62,25 +62,6 @@ Result<OverlapOptions> overlap_of(const shw_compile_options& in) {
   return out;
 }
 
-Result<std::string> hardware_of(const shw_compile_options& in) {
-  SHW_ASSIGN_OR_RETURN(const auto description,
-                       bytes_of(in.hardware_description, "hardware_description"));
-  if (in.hardware != nullptr && !description.empty())
-    return invalid_argument("hardware and hardware_description: only one can be given");
-  if (description.empty() && in.hardware == nullptr) return CompileOptions().hardware;
-  const std::string text = description.empty()
-                               ? std::string(in.hardware)
-                               : std::string(description.begin(), description.end());
-  // The compiler takes both in one text, and tells them apart by the first character.
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  const bool is_object = first != std::string::npos && text[first] == '{';
-  if (is_object == description.empty())
-    return invalid_argument(description.empty()
-                                ? "hardware is a name; a description goes in hardware_description"
-                                : "hardware_description is not a JSON object");
-  return text;
-}
-
 // The caller's layouts, pins and constraints to leave out.
 Status read_constraints(const shw_compile_options& in, CompileOptions& out) {
   if (in.input_layout != nullptr) out.input_layout = in.input_layout;
@@ -119,7 +100,8 @@ Result<CompileOptions> convert(const shw_compile_options& in) {
   out.strided = (in.flags & SHW_COMPILE_STRIDED) != 0;
   out.keep_graph = (in.flags & SHW_COMPILE_NO_GRAPH) == 0;
   SHW_ASSIGN_OR_RETURN(out.mesh, mesh_text(in.mesh_axes, in.num_mesh_axes));
-  SHW_ASSIGN_OR_RETURN(out.hardware, hardware_of(in));
+  SHW_ASSIGN_OR_RETURN(out.hardware,
+                       hardware_of(in.hardware, in.hardware_description, "hardware_description"));
   SHW_ASSIGN_OR_RETURN(out.entries, names_of(in.entries, in.num_entries, "entries"));
   SHW_RETURN_IF_ERROR(read_constraints(in, out));
   SHW_RETURN_IF_ERROR(read_memory(in, out));
@@ -153,6 +135,23 @@ Result<std::span<const uint8_t>> bytes_of(shw_bytes bytes, const char* what) {
   if (bytes.data == nullptr && bytes.size != 0)
     return invalid_argument(std::string(what) + ".data is NULL and its size is not 0");
   return std::span(static_cast<const uint8_t*>(bytes.data), bytes.size);
+}
+
+Result<std::string> hardware_of(const char* name, shw_bytes description, const char* what) {
+  SHW_ASSIGN_OR_RETURN(const auto bytes, bytes_of(description, what));
+  if (name != nullptr && !bytes.empty())
+    return invalid_argument("hardware and " + std::string(what) + ": only one can be given");
+  if (bytes.empty() && name == nullptr) return CompileOptions().hardware;
+  const std::string text =
+      bytes.empty() ? std::string(name) : std::string(bytes.begin(), bytes.end());
+  // The compiler takes both in one text, and tells them apart by the first character.
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  const bool is_object = first != std::string::npos && text[first] == '{';
+  if (is_object == bytes.empty())
+    return invalid_argument(bytes.empty()
+                                ? "hardware is a name; a description goes in " + std::string(what)
+                                : std::string(what) + " is not a JSON object");
+  return text;
 }
 
 Result<Layouts> layouts_of(const shw_pin* pins, size_t count, const char* what) {
@@ -219,9 +218,10 @@ Monitor monitor_of(const shw_cancel* cancel, shw_progress_fn progress, void* pro
   return monitor;
 }
 
-Result<CompileRequest> read_options(const shw_compile_options* options) {
+Result<CompileRequest> read_options(const shw_compile_options* options, const TaskExecutor& tasks) {
   SHW_ASSIGN_OR_RETURN(const shw_compile_options ours, copy_in(options, kCompileOptionsSize_0_2));
   SHW_ASSIGN_OR_RETURN(CompileOptions converted, convert(ours));
+  converted.solver.tasks = tasks;
   Monitor monitor = monitor_of(ours.cancel, ours.progress, ours.progress_user);
   SHW_RETURN_IF_ERROR(monitor.poll());
   return CompileRequest{std::move(converted), std::move(monitor)};

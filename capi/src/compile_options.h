@@ -15,10 +15,13 @@ struct CompileRequest {
   CompileOptions options;
   Monitor monitor;
 };
-Result<CompileRequest> read_options(const shw_compile_options* options);
+// `tasks`: the host's threads.
+Result<CompileRequest> read_options(const shw_compile_options* options, const TaskExecutor& tasks);
 
 // `what`: the field's name, for messages.
 Result<std::span<const uint8_t>> bytes_of(shw_bytes bytes, const char* what);
+// A name or a description, as the compiler takes both; NULL and empty: the default.
+Result<std::string> hardware_of(const char* name, shw_bytes description, const char* what);
 using Layouts = std::vector<std::pair<std::string, std::string>>;  // of what, and which
 Result<Layouts> layouts_of(const shw_pin* pins, size_t count, const char* what);
 Result<Layouts> layouts_of(const shw_port_layout* ports, size_t count, const char* what);

@@ -35,7 +35,7 @@ void Context::log(shw_log_level level, const std::string& message, SourceLoc loc
 
 namespace {
 
-constexpr size_t kContextOptionsSize_0_2 = SHW_SIZE_TO(shw_context_options, reserved);
+constexpr size_t kContextOptionsSize_0_2 = SHW_SIZE_TO(shw_context_options, submit_user);
 
 Result<shw_context_options> read_options(const shw_context_options* in) {
   SHW_ASSIGN_OR_RETURN(shw_context_options options, copy_in(in, kContextOptionsSize_0_2));

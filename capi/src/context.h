@@ -6,6 +6,7 @@
 #include <string>
 
 #include "boundary.h"
+#include "support/parallel.h"
 
 namespace shw::runtime {
 class WorldRegistry;
@@ -26,6 +27,9 @@ class Context {
   }
   void log(shw_log_level level, const std::string& message,
            SourceLoc loc = SourceLoc::current()) const;
+
+  // The host's threads, if it gave any.
+  TaskExecutor tasks() const { return {options_.submit, options_.submit_user}; }
 
   // Where parts of worlds meet; has a lock of its own.
   runtime::WorldRegistry& worlds() const { return *worlds_; }

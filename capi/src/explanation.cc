@@ -1,4 +1,5 @@
 // shw_explanation: why a node has its placement.
+#include "explanation.h"
 #include "answers/explain.h"
 #include "blob.h"
 #include "planner.h"
@@ -14,9 +15,10 @@ struct shw_explanation {
 namespace shw::capi {
 namespace {
 
+constexpr size_t kOptionsSize_0_2 = SHW_SIZE_TO(shw_explanation_options, num_forced);
+constexpr size_t kStrategySize_0_2 = SHW_SIZE_TO(shw_explanation_strategy, floor_us);
 constexpr size_t kSummarySize_0_2 = SHW_SIZE_TO(shw_explanation_summary, second_best);
 constexpr size_t kAlternativeSize_0_2 = SHW_SIZE_TO(shw_explanation_alternative, changed_nodes);
-constexpr size_t kEdgeSize_0_2 = SHW_SIZE_TO(shw_explanation_edge, transition_us);
 
 shw_explanation_summary to_c(const answers::Explanation& e) {
   shw_explanation_summary c{};
@@ -53,6 +55,29 @@ shw_explanation_alternative to_c(const answers::Alternative& a) {
   return c;
 }
 
+shw_explanation_strategy to_c(const answers::StrategyFloor& s) {
+  shw_explanation_strategy c{};
+  c.name = s.strategy.c_str();
+  c.chosen = s.chosen;
+  c.compute_us = s.compute_us;
+  c.floor_us = s.floor_us;
+  return c;
+}
+
+Result<answers::ExplainRequest> request_of(const char* node,
+                                           const shw_explanation_options* options) {
+  SHW_ASSIGN_OR_RETURN(const shw_explanation_options in, copy_in(options, kOptionsSize_0_2));
+  SHW_RETURN_IF_ERROR(check_flags(in.flags, 0));
+  answers::ExplainRequest request{.node = node};
+  if (in.layout != nullptr) request.layout = in.layout;
+  if (in.num_forced > 0)
+    request.forced_layouts = static_cast<uint32_t>(
+        std::min<size_t>(in.num_forced, std::numeric_limits<uint32_t>::max()));
+  return request;
+}
+
+}  // namespace
+
 shw_explanation_edge to_c(const answers::EdgePrice& edge) {
   shw_explanation_edge c{};
   c.producer = edge.producer.c_str();
@@ -65,9 +90,14 @@ shw_explanation_edge to_c(const answers::EdgePrice& edge) {
   return c;
 }
 
-}  // namespace
 }  // namespace shw::capi
 
+void shw_explanation_options_init(shw_explanation_options* options, size_t size) {
+  init_struct(options, size);
+}
+void shw_explanation_strategy_init(shw_explanation_strategy* strategy, size_t size) {
+  init_struct(strategy, size);
+}
 void shw_explanation_summary_init(shw_explanation_summary* summary, size_t size) {
   init_struct(summary, size);
 }
@@ -76,17 +106,18 @@ void shw_explanation_alternative_init(shw_explanation_alternative* alternative, 
 }
 void shw_explanation_edge_init(shw_explanation_edge* edge, size_t size) { init_struct(edge, size); }
 
-shw_status* shw_planner_explain(shw_planner* planner, const char* node, const char* layout,
+shw_status* shw_planner_explain(shw_planner* planner, const char* node,
+                                const shw_explanation_options* options,
                                 const shw_planner_changes* changes,
                                 shw_explanation** out_explanation) {
   return make_handle(
       out_explanation, "out_explanation", [&]() -> Result<std::unique_ptr<shw_explanation>> {
         SHW_WANT(planner);
         SHW_WANT(node);
+        SHW_ASSIGN_OR_RETURN(const answers::ExplainRequest request, request_of(node, options));
         SHW_ASSIGN_OR_RETURN(Question asked, question_of(*planner->planner, changes));
         SHW_ASSIGN_OR_RETURN(answers::Explanation explanation,
-                             answers::explain(*planner->planner, asked.constraints,
-                                              {.node = node, .layout = layout ? layout : ""},
+                             answers::explain(*planner->planner, asked.constraints, request,
                                               asked.request.options.solver, asked.request.monitor));
         return std::make_unique<shw_explanation>(
             shw_explanation{planner->context, std::move(explanation)});
@@ -116,6 +147,21 @@ shw_status* shw_explanation_get_alternative(const shw_explanation* explanation, 
                        out = to_c(all[index]);
                        return {};
                      });
+}
+
+size_t shw_explanation_num_strategies(const shw_explanation* explanation) {
+  return explanation ? explanation->ours.strategies.size() : 0;
+}
+
+shw_status* shw_explanation_get_strategy(const shw_explanation* explanation, size_t index,
+                                         shw_explanation_strategy* out_strategy) {
+  return fill_struct(out_strategy, "out_strategy", kStrategySize_0_2, [&](auto& out) -> Status {
+    SHW_WANT(explanation);
+    const auto& all = explanation->ours.strategies;
+    SHW_RETURN_IF_ERROR(check_index(index, all.size(), "strategy"));
+    out = to_c(all[index]);
+    return {};
+  });
 }
 
 size_t shw_explanation_num_edges(const shw_explanation* explanation) {

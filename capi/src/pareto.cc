@@ -10,14 +10,15 @@ using namespace shw::capi;
 struct shw_pareto {
   ContextRef context;
   std::vector<shw_pareto_point> points;
-  std::string json;
+  std::string json, text, svg;
 };
 
 namespace shw::capi {
 namespace {
 
 constexpr size_t kPointSize_0_2 = SHW_SIZE_TO(shw_pareto_point, price_us_per_gib);
-constexpr size_t kMaxPoints = 1000;
+constexpr size_t kOptionsSize_0_2 = SHW_SIZE_TO(shw_pareto_options, max_branch_nodes);
+constexpr size_t kPoints = 12, kMaxPoints = 1000;
 
 shw_pareto_point to_c(const ParetoPoint& point) {
   const Placed& placed = point.placed;
@@ -37,10 +38,17 @@ shw_pareto_point to_c(const ParetoPoint& point) {
 
 void shw_pareto_point_init(shw_pareto_point* point, size_t size) { init_struct(point, size); }
 
-shw_status* shw_planner_pareto(shw_planner* planner, size_t num_points,
+void shw_pareto_options_init(shw_pareto_options* options, size_t size) {
+  init_struct(options, size);
+}
+
+shw_status* shw_planner_pareto(shw_planner* planner, const shw_pareto_options* options,
                                const shw_planner_changes* changes, shw_pareto** out_pareto) {
   return make_handle(out_pareto, "out_pareto", [&]() -> Result<std::unique_ptr<shw_pareto>> {
     SHW_WANT(planner);
+    SHW_ASSIGN_OR_RETURN(const shw_pareto_options in, copy_in(options, kOptionsSize_0_2));
+    SHW_RETURN_IF_ERROR(check_flags(in.flags, 0));
+    const size_t num_points = in.num_points > 0 ? in.num_points : kPoints;
     if (num_points < 2 || num_points > kMaxPoints)
       return invalid_argument("num_points is " + std::to_string(num_points) + ", expected 2 to " +
                               std::to_string(kMaxPoints));
@@ -48,14 +56,17 @@ shw_status* shw_planner_pareto(shw_planner* planner, size_t num_points,
     SHW_ASSIGN_OR_RETURN(Question asked, question_of(ours, changes));
     if (asked.constraints.memory_limit_bytes != 0)
       return invalid_argument("there is a memory limit; points are of every limit");
-    SHW_ASSIGN_OR_RETURN(
-        const Pareto found,
-        pareto(ours, asked.constraints, static_cast<uint32_t>(num_points),
-               pareto_options(ours, asked.request.options.solver), asked.request.monitor));
+    solver::SolveOptions solve = pareto_options(ours, asked.request.options.solver);
+    if (in.max_branch_nodes > 0) solve.max_branch_nodes = in.max_branch_nodes;
+    SHW_ASSIGN_OR_RETURN(const Pareto found,
+                         pareto(ours, asked.constraints, static_cast<uint32_t>(num_points), solve,
+                                asked.request.monitor));
     auto made = std::make_unique<shw_pareto>();
     made->context = planner->context;
     for (const ParetoPoint& point : found.points) made->points.push_back(to_c(point));
     made->json = pareto_json(ours, found);
+    made->text = pareto_text(ours, found);
+    made->svg = pareto_svg(ours, found);
     return made;
   });
 }
@@ -74,11 +85,24 @@ shw_status* shw_pareto_get_point(const shw_pareto* pareto, size_t index,
   });
 }
 
-shw_status* shw_pareto_to_json(const shw_pareto* pareto, shw_blob** out_blob) {
+static shw_status* text_of(const shw_pareto* pareto, shw_blob** out_blob,
+                           std::string shw_pareto::*text) {
   return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
     SHW_WANT(pareto);
-    return make_blob(pareto->context, pareto->json);
+    return make_blob(pareto->context, pareto->*text);
   });
+}
+
+shw_status* shw_pareto_to_json(const shw_pareto* pareto, shw_blob** out_blob) {
+  return text_of(pareto, out_blob, &shw_pareto::json);
+}
+
+shw_status* shw_pareto_to_text(const shw_pareto* pareto, shw_blob** out_blob) {
+  return text_of(pareto, out_blob, &shw_pareto::text);
+}
+
+shw_status* shw_pareto_to_svg(const shw_pareto* pareto, shw_blob** out_blob) {
+  return text_of(pareto, out_blob, &shw_pareto::svg);
 }
 
 void shw_pareto_destroy(shw_pareto* pareto) { delete pareto; }

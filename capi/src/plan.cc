@@ -50,16 +50,18 @@ Result<PortId> port_of(const LoadedPlan& plan, size_t index) {
 Result<PlanRef> plan_of(const ContextRef& context, Compiled compiled) {
   SHW_ASSIGN_OR_RETURN(Plan plan, read_back(compiled.bytes, compiled.phases));
   SHW_ASSIGN_OR_RETURN(PlanRef loaded,
-                       LoadedPlan::create(context, std::move(plan), std::move(compiled.phases)));
+                       LoadedPlan::create(context, std::move(plan), std::move(compiled.phases),
+                                          compiled.solve_stats));
   log_compiled(*loaded);
   return loaded;
 }
 
-Result<PlanRef> LoadedPlan::create(ContextRef context, Plan plan, std::vector<PhaseTime> phases) {
+Result<PlanRef> LoadedPlan::create(ContextRef context, Plan plan, std::vector<PhaseTime> phases,
+                                   const solver::SolveStats& effort) {
   SHW_ASSIGN_OR_RETURN(Mesh mesh, Mesh::create(plan.program.mesh));
   const int mesh_rank = mesh.rank();
   auto loaded = std::make_shared<LoadedPlan>(LoadedPlan{
-      std::move(context), std::move(plan), std::move(mesh), std::move(phases), {}, {}, {}});
+      std::move(context), std::move(plan), std::move(mesh), std::move(phases), effort, {}, {}, {}});
   for (auto& total : collective_totals(loaded->plan.program)) loaded->collectives.push_back(total);
   for (const Port& port : loaded->plan.program.ports)
     loaded->port_layouts.push_back(to_string(port.layout, mesh_rank));
@@ -78,7 +80,7 @@ shw_status* shw_plan_compile(shw_context* context, shw_bytes graph,
                              const shw_compile_options* options, shw_plan** out_plan) {
   return make_handle(out_plan, "out_plan", [&]() -> Result<std::unique_ptr<shw_plan>> {
     SHW_WANT(context);
-    SHW_ASSIGN_OR_RETURN(CompileRequest request, read_options(options));
+    SHW_ASSIGN_OR_RETURN(CompileRequest request, read_options(options, context->ref->tasks()));
     SHW_ASSIGN_OR_RETURN(const std::span<const uint8_t> bytes, bytes_of(graph, "graph"));
     SHW_ASSIGN_OR_RETURN(Compiled compiled, compile(bytes, request.options, request.monitor));
     SHW_ASSIGN_OR_RETURN(PlanRef plan, plan_of(context->ref, std::move(compiled)));

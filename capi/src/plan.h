@@ -18,7 +18,8 @@ namespace shw::capi {
 // A plan, and the texts and arrays that its getters lend.
 struct LoadedPlan {
   static Result<std::shared_ptr<const LoadedPlan>> create(ContextRef context, Plan plan,
-                                                          std::vector<PhaseTime> phases);
+                                                          std::vector<PhaseTime> phases,
+                                                          const solver::SolveStats& effort = {});
   struct Entry {
     std::vector<size_t> inputs, outputs, after;
   };
@@ -27,6 +28,7 @@ struct LoadedPlan {
   Plan plan;
   Mesh mesh;
   std::vector<PhaseTime> phases;  // of the compilation; empty for a plan that was read
+  solver::SolveStats effort;      // likewise
   std::vector<std::pair<std::string, CollectiveTotal>> collectives;
   IndexVec<PortId, std::string> port_layouts;
   std::vector<Entry> entries;

@@ -2,7 +2,6 @@
 // changes.
 #include "plan.h"
 
-#include "answers/plan_diff.h"
 #include "blob.h"
 #include "plan/module_tree.h"
 #include "plan/placements.h"
@@ -11,6 +10,7 @@
 namespace shw::capi {
 namespace {
 
+constexpr size_t kEffortSize_0_2 = SHW_SIZE_TO(shw_plan_effort, num_branch_nodes);
 constexpr size_t kSummarySize_0_2 = SHW_SIZE_TO(shw_plan_summary, memory_binding_points);
 constexpr size_t kPortSize_0_2 = SHW_SIZE_TO(shw_plan_port, layout);
 constexpr size_t kEntrySize_0_2 = SHW_SIZE_TO(shw_plan_entry, output_bytes);
@@ -250,11 +250,31 @@ shw_status* shw_plan_to_placements(const shw_plan* plan, shw_blob** out_blob) {
   });
 }
 
-shw_status* shw_plan_compare(const shw_plan* before, const shw_plan* after, shw_blob** out_blob) {
+shw_status* shw_plan_to_module_tree_text(const shw_plan* plan, shw_blob** out_blob) {
   return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
-    SHW_WANT(before);
-    SHW_WANT(after);
-    const answers::PlanDiff diff = answers::plan_diff(before->ref->plan, after->ref->plan);
-    return make_blob(before->ref->context, answers::to_json(diff));
+    SHW_WANT(plan);
+    return make_blob(plan->ref->context, module_tree_text(module_tree(plan->ref->plan)));
+  });
+}
+
+shw_status* shw_plan_to_program_text(const shw_plan* plan, shw_blob** out_blob) {
+  return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
+    SHW_WANT(plan);
+    return make_blob(plan->ref->context, to_text(plan->ref->plan.program));
+  });
+}
+
+void shw_plan_effort_init(shw_plan_effort* effort, size_t size) { init_struct(effort, size); }
+
+shw_status* shw_plan_get_effort(const shw_plan* plan, shw_plan_effort* out_effort) {
+  return fill_struct(out_effort, "out_effort", kEffortSize_0_2, [&](auto& out) -> Status {
+    SHW_WANT(plan);
+    const solver::SolveStats& stats = plan->ref->effort;
+    out.num_variables = stats.variables;
+    out.num_edges = stats.edges;
+    out.num_strategies = stats.labels;
+    out.num_sweeps = stats.sweeps;
+    out.num_branch_nodes = stats.branch_nodes;
+    return {};
   });
 }

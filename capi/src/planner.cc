@@ -1,9 +1,9 @@
 // shw_planner: one graph, many questions.
 #include "planner.h"
 
-#include "answers/explain_plan.h"
 #include "answers/export.h"
 #include "blob.h"
+#include "import/aten_table.h"
 #include "plan.h"
 
 using namespace shw;
@@ -77,7 +77,7 @@ shw_status* shw_planner_create(shw_context* context, shw_bytes graph,
                                const shw_compile_options* options, shw_planner** out_planner) {
   return make_handle(out_planner, "out_planner", [&]() -> Result<std::unique_ptr<shw_planner>> {
     SHW_WANT(context);
-    SHW_ASSIGN_OR_RETURN(CompileRequest request, read_options(options));
+    SHW_ASSIGN_OR_RETURN(CompileRequest request, read_options(options, context->ref->tasks()));
     SHW_ASSIGN_OR_RETURN(const std::span<const uint8_t> bytes, bytes_of(graph, "graph"));
     SHW_ASSIGN_OR_RETURN(std::unique_ptr<Planner> planner,
                          Planner::create(bytes, request.options, request.monitor));
@@ -99,19 +99,6 @@ shw_status* shw_planner_compile(shw_planner* planner, const shw_planner_changes*
   });
 }
 
-shw_status* shw_planner_explain_plan(shw_planner* planner, const shw_planner_changes* changes,
-                                     shw_blob** out_blob) {
-  return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
-    SHW_WANT(planner);
-    SHW_ASSIGN_OR_RETURN(Question asked, question_of(*planner->planner, changes));
-    SHW_ASSIGN_OR_RETURN(
-        const answers::PlanExplanation explanation,
-        answers::explain_plan(*planner->planner, asked.constraints, asked.request.options.solver,
-                              asked.request.monitor));
-    return make_blob(planner->context, answers::to_json(explanation));
-  });
-}
-
 shw_status* shw_planner_export(shw_planner* planner, const shw_planner_changes* changes,
                                shw_blob** out_blob) {
   return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
@@ -121,6 +108,6 @@ shw_status* shw_planner_export(shw_planner* planner, const shw_planner_changes* 
     SHW_ASSIGN_OR_RETURN(
         const Placed placed,
         ours.place(asked.constraints, asked.request.options.solver, asked.request.monitor));
-    return make_blob(planner->context, answers::export_json(ours, placed));
+    return make_blob(planner->context, answers::export_json(ours, placed, import::aten_target));
   });
 }

@@ -73,7 +73,7 @@ shw_status* shw_search_create(shw_context* context, shw_bytes graph,
   return make_handle(out_search, "out_search", [&]() -> Result<std::unique_ptr<shw_search>> {
     SHW_WANT(context);
     SHW_ASSIGN_OR_RETURN(const answers::SearchOptions wanted, convert(search));
-    SHW_ASSIGN_OR_RETURN(CompileRequest request, read_options(options));
+    SHW_ASSIGN_OR_RETURN(CompileRequest request, read_options(options, context->ref->tasks()));
     if (request.options.mesh != kNoAxes)
       return invalid_argument("a search makes its own meshes: num_mesh_axes must be 0");
     SHW_ASSIGN_OR_RETURN(const std::span<const uint8_t> bytes, bytes_of(graph, "graph"));
@@ -101,6 +101,13 @@ shw_status* shw_search_to_json(const shw_search* search, shw_blob** out_blob) {
   return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
     SHW_WANT(search);
     return make_blob(search->context, answers::to_json(search->candidates));
+  });
+}
+
+shw_status* shw_search_to_text(const shw_search* search, shw_blob** out_blob) {
+  return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
+    SHW_WANT(search);
+    return make_blob(search->context, answers::to_text(search->candidates));
   });
 }
 

@@ -9,10 +9,10 @@
 #include <mutex>
 #include <new>
 #include <numeric>
-#include <thread>
 
 #include "compiler/planner.h"
 #include "plan/report.h"
+#include "support/parallel.h"
 
 namespace shw::answers {
 namespace {
@@ -65,17 +65,9 @@ class Searcher {
                                [&](size_t i) { return mesh_rank(meshes_[i].front().mesh); });
   }
 
-  Status run(size_t threads) {
-    threads_ = std::min(threads, meshes_.size());
-    std::vector<std::thread> others;
-    others.reserve(threads_);
-    try {
-      for (size_t i = 1; i < others.capacity(); ++i) others.emplace_back([this] { work(); });
-    } catch (const std::exception&) {
-      // Continue with fewer threads: this one suffices.
-    }
-    work();
-    for (std::thread& t : others) t.join();
+  Status run(const Threads& threads) {
+    threads_ = std::min<size_t>(threads.count(), meshes_.size());
+    run_on_threads({static_cast<uint32_t>(threads_), threads.executor}, [this] { work(); });
     return failure_;
   }
 
@@ -243,11 +235,9 @@ Result<std::vector<MeshCandidate>> search_meshes(std::span<const uint8_t> graph_
   if (search.best < 0)
     return invalid_argument("the best " + std::to_string(search.best) +
                             " meshes: expected 1 or more, or 0 for all");
-  const size_t threads = search.threads > 0 ? static_cast<size_t>(search.threads)
-                                            : std::max(1u, std::thread::hardware_concurrency());
   SHW_RETURN_IF_ERROR(
       Searcher(graph_bytes, options, static_cast<size_t>(search.best), monitor, meshes)
-          .run(threads));
+          .run({static_cast<uint32_t>(search.threads), options.solver.tasks}));
   std::vector<MeshCandidate> all;
   for (auto& of_mesh : meshes)
     for (MeshCandidate& c : of_mesh) all.push_back(std::move(c));

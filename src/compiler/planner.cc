@@ -146,7 +146,7 @@ Planner::Planner(const CompileOptions& options, cost::CollectiveModel collective
     : options_(options),
       collectives_(std::move(collectives)),
       moves_(move_prices(collectives_)),
-      redistributor_(collectives_.mesh(), moves_, options.solver.threads),
+      redistributor_(collectives_.mesh(), moves_, {options.solver.threads, options.solver.tasks}),
       pricer_(make_pricer()) {}
 
 RoutePrices Planner::route_prices() {
@@ -161,7 +161,8 @@ Pricer Planner::make_pricer() {
   return Pricer(
       graph_, strategies_, collectives_,
       options_.rules == Rules::kCompat ? cost::PriceRules::kCompat : cost::PriceRules::kFull,
-      plans_orders() ? route_prices() : RoutePrices(), options_.solver.threads);
+      plans_orders() ? route_prices() : RoutePrices(),
+      {options_.solver.threads, options_.solver.tasks});
 }
 
 Result<std::unique_ptr<Planner>> Planner::create(std::span<const uint8_t> graph_bytes,

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <limits>
 #include <map>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -525,8 +526,9 @@ class Importer {
     const json* args = member(node, "args");
     if (args == nullptr || !args->is_array() || args->size() != 1)
       return invalid_argument("the output's 'args' is not a list of one list");
-    const json single = json::array({args->front()});
-    const json& values = args->front().is_array() ? args->front() : single;
+    const json& front = args->front();
+    const auto* list = front.get_ptr<const json::array_t*>();
+    const auto values = list != nullptr ? std::span<const json>(*list) : std::span(&front, 1);
     if (output_descs_ != nullptr && output_descs_->size() != values.size())
       return invalid_argument("the output has " + std::to_string(values.size()) + " values and " +
                               std::to_string(output_descs_->size()) + " descriptors");
@@ -534,7 +536,7 @@ class Importer {
     return {};
   }
 
-  Status read_output(const json& values, size_t index) {
+  Status read_output(std::span<const json> values, size_t index) {
     OutputInfo info;
     const std::string where = "output " + std::to_string(index);
     if (!values[index].is_null()) {

@@ -2,8 +2,9 @@
 
 #include <vector>
 
+#include "import/file.h"
 #include "import/json_at.h"
-#include "import/json_file.h"
+#include "import/json_bytes.h"
 
 namespace shw::import {
 namespace {
@@ -80,9 +81,9 @@ Status add_edges(const At& edges, PlacementProblem& problem) {
 
 }  // namespace
 
-Result<PlacementProblem> read_iopddl(const std::string& path) {
-  SHW_ASSIGN_OR_RETURN(const nlohmann::json json, read_json_file(path));
-  SHW_ASSIGN_OR_RETURN(const At file, (At{&json, "file"}).get("problem"));
+Result<PlacementProblem> parse_iopddl(std::span<const uint8_t> bytes, const std::string& what) {
+  SHW_ASSIGN_OR_RETURN(const JsonTree json, parse_json_bytes(bytes, what));
+  SHW_ASSIGN_OR_RETURN(const At file, (At{&json.root, "file"}).get("problem"));
   SHW_ASSIGN_OR_RETURN(const At nodes, file.get("nodes"));
   SHW_ASSIGN_OR_RETURN(const At edges, file.get("edges"));
   SHW_ASSIGN_OR_RETURN(const At limit, file.get("usage_limit"));
@@ -91,6 +92,11 @@ Result<PlacementProblem> read_iopddl(const std::string& path) {
   SHW_RETURN_IF_ERROR(add_edges(edges, problem));
   SHW_RETURN_IF_ERROR(problem.validate());
   return problem;
+}
+
+Result<PlacementProblem> read_iopddl(const std::string& path) {
+  SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, read_file(path));
+  return parse_iopddl(bytes, path);
 }
 
 }  // namespace shw::import

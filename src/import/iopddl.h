@@ -9,6 +9,8 @@
 // A cost of 1e18 or more is forbidden. Nodes become variables with the same index, the limit
 // becomes budget 0.
 #pragma once
+#include <cstdint>
+#include <span>
 #include <string>
 
 #include "solver/problem.h"
@@ -17,6 +19,8 @@
 namespace shw::import {
 
 // INVALID_ARGUMENT gives the path of what is missing, mistyped or out of range.
+Result<solver::PlacementProblem> parse_iopddl(std::span<const uint8_t> bytes,
+                                              const std::string& what);
 Result<solver::PlacementProblem> read_iopddl(const std::string& path);
 
 }  // namespace shw::import

@@ -1,17 +1,13 @@
-// Reads a JSON file, plain or gzipped.
+// Reads a JSON file, plain or gzipped. For tests and benchmarks: its document is destroyed as
+// nlohmann does it.
 #pragma once
-#include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 
-#include "support/status.h"
+#include "import/json_bytes.h"
 
 namespace shw::import {
 
-inline constexpr uint64_t kMaxJsonBytes = 2ull << 30;  // uncompressed
-
-// NOT_FOUND: cannot be opened; DATA_LOSS: damaged or truncated gzip; RESOURCE_EXHAUSTED: more than
-// `max_bytes` of text; INVALID_ARGUMENT: not JSON, with the position.
+// NOT_FOUND: cannot be opened; otherwise as parse_json_bytes().
 Result<nlohmann::json> read_json_file(const std::string& path, uint64_t max_bytes = kMaxJsonBytes);
 
 }  // namespace shw::import

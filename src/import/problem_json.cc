@@ -5,8 +5,9 @@
 #include <map>
 #include <tuple>
 
+#include "import/file.h"
 #include "import/json_at.h"
-#include "import/json_file.h"
+#include "import/json_bytes.h"
 
 namespace shw::import {
 namespace {
@@ -308,9 +309,15 @@ void Reader::add_ratio_budget(double limit, double sign, const Ratios& ratios) {
 
 }  // namespace
 
+Result<ImportedProblem> parse_problem(std::span<const uint8_t> bytes, const std::string& what,
+                                      bool tied) {
+  SHW_ASSIGN_OR_RETURN(const JsonTree file, parse_json_bytes(bytes, what));
+  return Reader(tied).read(file.root);
+}
+
 Result<ImportedProblem> read_problem(const std::string& path, bool tied) {
-  SHW_ASSIGN_OR_RETURN(const nlohmann::json file, read_json_file(path));
-  return Reader(tied).read(file);
+  SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, read_file(path));
+  return parse_problem(bytes, path, tied);
 }
 
 }  // namespace shw::import

@@ -13,6 +13,7 @@
 // becomes forbidden labels; one with slack becomes budgets of the problem.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,11 @@ struct ImportedProblem {
   std::vector<std::string> node_name;  // of each node of the file
 };
 
-// tied: nodes with the same root become one variable, which pays for all of them. INVALID_ARGUMENT
-// gives the path of what is missing, mistyped, out of range, or of inconsistent shape.
+// `what`: what the bytes are, for messages. tied: nodes with the same root become one variable,
+// which pays for all of them. INVALID_ARGUMENT gives the path of what is missing, mistyped, out of
+// range, or of inconsistent shape.
+Result<ImportedProblem> parse_problem(std::span<const uint8_t> bytes, const std::string& what,
+                                      bool tied);
 Result<ImportedProblem> read_problem(const std::string& path, bool tied);
 
 }  // namespace shw::import

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "support/multiversion.h"
-#include "support/parallel.h"
 
 namespace shw {
 
@@ -223,7 +222,7 @@ std::vector<std::vector<RouteColumn>> LayoutGraph::columns_of(std::span<const ui
 }
 
 void LayoutGraph::distances(std::span<const uint32_t> from, std::span<const uint32_t> to,
-                            uint32_t threads, std::span<double> out) {
+                            const Threads& threads, std::span<double> out) {
   derive();
   const std::vector<std::vector<RouteColumn>> columns = columns_of(to);
   // What is partial in a target must have been so all the way: one set of such mesh dims at a time.
@@ -236,7 +235,7 @@ void LayoutGraph::distances(std::span<const uint32_t> from, std::span<const uint
       blocks.push_back(std::span(t).subspan(first, std::min(kLanes, t.size() - first)));
 
   const bool is_much = to.size() * num_states() > kWorthThreads;
-  parallel_for(is_much ? threads : 1, blocks.size(), [&] {
+  parallel_for(is_much ? threads : Threads(), blocks.size(), [&] {
     return [&, rows = std::vector<RouteLanes>(num_states())](size_t b) mutable {
       relax_block(blocks[b], rows);
       for (uint32_t s = 0; s <= images_.size(); ++s)

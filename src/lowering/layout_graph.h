@@ -17,6 +17,7 @@
 
 #include "lowering/moves.h"
 #include "lowering/prices.h"
+#include "support/parallel.h"
 
 namespace shw {
 
@@ -50,8 +51,8 @@ class LayoutGraph {
   // What distances() needs of all states, once; it does so itself where it has to.
   void derive();
   // The same for all pairs, out[i · to.size() + j] is from[i] → to[j]; on as many threads at most.
-  void distances(std::span<const uint32_t> from, std::span<const uint32_t> to, uint32_t threads,
-                 std::span<double> out);
+  void distances(std::span<const uint32_t> from, std::span<const uint32_t> to,
+                 const Threads& threads, std::span<double> out);
 
  private:
   using Levels = std::array<std::vector<uint32_t>, kMaxMeshRank + 1>;  // by partial placements

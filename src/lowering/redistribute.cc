@@ -7,7 +7,6 @@
 
 #include "sharding/unfolding.h"
 #include "support/hash.h"
-#include "support/parallel.h"
 
 namespace shw {
 namespace {

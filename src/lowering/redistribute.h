@@ -25,6 +25,7 @@
 #include "lowering/prices.h"
 #include "sharding/layout.h"
 #include "sharding/value_layouts.h"
+#include "support/parallel.h"
 #include "support/status.h"
 
 namespace shw {
@@ -48,7 +49,7 @@ struct Route {
 class Redistributor {
  public:
   // `prices` must outlive it, and may be asked by as many threads at once.
-  Redistributor(const Mesh& mesh, const MovePrices& prices, uint32_t threads = 1)
+  Redistributor(const Mesh& mesh, const MovePrices& prices, Threads threads = {})
       : mesh_(mesh), prices_(prices), threads_(threads), collectives_(mesh_, prices_) {}
   Redistributor(const Redistributor&) = delete;  // parts refer to each other
   Redistributor& operator=(const Redistributor&) = delete;
@@ -106,7 +107,7 @@ class Redistributor {
 
   const Mesh mesh_;
   const MovePrices& prices_;
-  const uint32_t threads_;
+  const Threads threads_;
   CollectivePrices collectives_;
   std::unordered_map<Key, Route, KeyHash> routes_;  // look-up only, like all maps here
   std::unordered_map<TypeKey, Type, TypeKeyHash> types_;

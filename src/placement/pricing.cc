@@ -6,7 +6,6 @@
 
 #include "ops/op_def.h"
 #include "support/hash.h"
-#include "support/parallel.h"
 
 namespace shw {
 namespace {
@@ -169,7 +168,7 @@ uint32_t Pricer::edge_matrix(NodeId consumer, size_t operand, bool no_comm,
   const std::span<double> out =
       problem.room_for_matrix(static_cast<uint32_t>(rows.of.size()), static_cast<uint32_t>(width));
   constexpr size_t kWorthThreads = 1 << 17;
-  parallel_for(out.size() > kWorthThreads ? threads_ : 1, rows.layouts.size(), [&] {
+  parallel_for(out.size() > kWorthThreads ? threads_ : Threads(), rows.layouts.size(), [&] {
     return [&, row = std::vector<double>(columns.layouts.size())](size_t i) mutable {
       const std::span<const uint32_t> same = strategies.of(i);
       double* const first = out.data() + same[0] * width;

@@ -19,6 +19,7 @@
 #include "placement/route_tables.h"
 #include "solver/problem.h"
 #include "strategy/strategies.h"
+#include "support/parallel.h"
 
 namespace shw {
 
@@ -33,7 +34,7 @@ class Pricer {
   // Without, they have the reference planner's prices, which treat mesh dims one by one and ignore
   // shard orders. At most `threads` threads fill large matrices.
   Pricer(const Graph& graph, const Strategies& strategies, const cost::CollectiveModel& collectives,
-         cost::PriceRules rules, RoutePrices routes = {}, uint32_t threads = 1)
+         cost::PriceRules rules, RoutePrices routes = {}, Threads threads = {})
       : graph_(graph),
         strategies_(strategies),
         collectives_(collectives),
@@ -90,7 +91,7 @@ class Pricer {
   const cost::CollectiveModel& collectives_;
   cost::Roofline roofline_;
   cost::PriceRules rules_;
-  uint32_t threads_;
+  Threads threads_;
   bool has_routes_;
   RouteTables routes_;
   EdgeDiscounts discounts_;

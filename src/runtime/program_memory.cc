@@ -34,6 +34,7 @@ Result<BufferRef> keep(const std::shared_ptr<Device>& device, const Program& pro
   const ProgramValue& value = program.values[port.value];
   const int64_t bytes = program.storages[value.storage].bytes;
   SHW_ASSIGN_OR_RETURN(auto buffer, Buffer::allocate(device, {bytes, arena_alignment(program)}));
+  if (!device->can().computes) return buffer;  // has no contents: nothing to stage in host memory
   std::vector<std::byte> piece(static_cast<size_t>(bytes));
   if (port.role == PortRole::kConstant)
     SHW_RETURN_IF_ERROR(

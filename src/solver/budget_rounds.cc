@@ -62,7 +62,8 @@ Status BudgetCloser::run_round(std::span<Lane> lanes) {
   std::mutex mutex;
   Status failure;  // the first
   const auto caller = std::this_thread::get_id();
-  parallel_for(search_.options().threads, lanes.size(), [&] {
+  const SolveOptions& options = search_.options();
+  parallel_for({options.threads, options.tasks}, lanes.size(), [&] {
     return [&](size_t i) {
       Lane& lane = lanes[i];
       if (!lane.part || stop) return;

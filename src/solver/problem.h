@@ -22,6 +22,7 @@
 
 #include "support/deadline.h"
 #include "support/monitor.h"
+#include "support/parallel.h"
 #include "support/status.h"
 
 namespace shw::solver {
@@ -129,6 +130,7 @@ struct SolveOptions {
   // Upper limit; 0: the number of cores. Threads share problems with budgets once these prove hard.
   // They affect only the time taken.
   uint32_t threads = 1;
+  TaskExecutor tasks = {};     // runs what other threads do; none: threads are started
   Deadline deadline = {};      // when it expires, the incumbent is returned with proven = false
   bool use_lp_solve = true;    // false: as if it were not installed
   double relative_gap = 1e-9;  // proven if cost − bound ≤ relative_gap · |cost|

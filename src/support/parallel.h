@@ -1,4 +1,5 @@
-// Distributes the independent pieces of one call over threads that end before it returns.
+// Distributes the independent pieces of one call over threads that end before it returns, or over
+// the threads of a host.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -8,17 +9,33 @@
 
 namespace shw {
 
-// The number of threads for `wanted`; 0: one per core.
-uint32_t num_threads(uint32_t wanted);
+// Hands tasks to the threads of a host. The host runs each task that it accepts once: now, within
+// submit(), or at any later time, on any thread. No call waits for a task that has not begun: the
+// calling thread does the work of tasks that come late, and these then return at once.
+struct TaskExecutor {
+  // 0: accepted. Otherwise the caller does without the task. Null: no host; threads are started.
+  int32_t (*submit)(void* user, void (*run)(void* task), void* task) = nullptr;
+  void* user = nullptr;
+};
 
-// Runs `body` on `threads` threads, including the caller's, and waits for all of them; on fewer if
-// the system has no more. If one of them throws, the exception is rethrown after all have ended.
-void run_on_threads(uint32_t threads, const std::function<void()>& body);
+// The threads that a call may use, the caller's included.
+struct Threads {
+  Threads(uint32_t most = 1, TaskExecutor host = {}) : limit(most), executor(host) {}
+  uint32_t count() const;  // the limit, or the number of cores
+
+  uint32_t limit;  // 0: one per core
+  TaskExecutor executor;
+};
+
+// Runs `body` on so many threads, including the caller's, and waits for all that have begun; on
+// fewer if there are no more. If one of them throws, the exception is rethrown after all have
+// ended.
+void run_on_threads(const Threads& threads, const std::function<void()>& body);
 
 // Processes the pieces 0, …, n − 1, each once, in any order. `make_worker` is called once on each
 // thread and returns a function that processes one piece; it holds what the thread's pieces share.
 template <class MakeWorker>
-void parallel_for(uint32_t threads, size_t n, MakeWorker&& make_worker) {
+void parallel_for(const Threads& threads, size_t n, MakeWorker&& make_worker) {
   std::atomic<size_t> next{0};
   const auto body = [&] {
     try {
@@ -29,7 +46,8 @@ void parallel_for(uint32_t threads, size_t n, MakeWorker&& make_worker) {
       throw;
     }
   };
-  if (n > 0) run_on_threads(static_cast<uint32_t>(std::min<size_t>(num_threads(threads), n)), body);
+  const auto most = static_cast<uint32_t>(std::min<size_t>(threads.count(), n));
+  if (n > 0) run_on_threads({most, threads.executor}, body);
 }
 
 }  // namespace shw

@@ -4,11 +4,8 @@
 #include <string>
 
 #include "graph/text.h"
-#include "graph/writer.h"
 #include "import/file.h"
-#include "import/fx_json.h"
-#include "import/json_file.h"
-#include "rewrite/verify.h"
+#include "import/graph_import.h"
 #include "tools/commands.h"
 
 namespace shw::tools {
@@ -21,44 +18,27 @@ struct Options {
 };
 
 void print_summary(const Graph& graph, const Options& options, size_t file_bytes) {
-  size_t inputs = 0, parameters = 0, buffers = 0, tangents = 0, gradients = 0, results = 0;
-  int64_t parameter_bytes = 0;
-  for (const InputInfo& in : graph.inputs()) {
-    if (in.role == InputRole::kParameter) parameter_bytes += graph.type(in.node).bytes();
-    ++(in.role == InputRole::kParameter ? parameters
-       : in.role == InputRole::kBuffer  ? buffers
-       : in.role == InputRole::kTangent ? tangents
-                                        : inputs);
-  }
-  for (const OutputInfo& out : graph.outputs())
-    if (out.node.valid()) ++(out.role == OutputRole::kGradient ? gradients : results);
-  std::printf("nodes       %u\n", graph.num_nodes());
-  std::printf("parameters  %zu, %.6g MB\n", parameters, static_cast<double>(parameter_bytes) / 1e6);
-  std::printf("inputs      %zu, buffers %zu, tangents %zu\n", inputs, buffers, tangents);
-  std::printf("outputs     %zu, gradients %zu\n", results, gradients);
+  const import::GraphSummary s = import::summary_of(graph);
+  std::printf("nodes       %zu\n", s.nodes);
+  std::printf("parameters  %zu, %.6g MB\n", s.parameters,
+              static_cast<double>(s.parameter_bytes) / 1e6);
+  std::printf("inputs      %zu, buffers %zu, tangents %zu\n", s.inputs, s.buffers, s.tangents);
+  std::printf("outputs     %zu, gradients %zu\n", s.results, s.gradients);
   std::printf("written     %s, %zu bytes\n", options.out.c_str(), file_bytes);
 }
 
-Result<Graph> read_graph_from(const Options& options) {
-  if (options.format == "text") {
-    SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, import::read_file(options.in));
-    return parse_graph({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  }
-  SHW_ASSIGN_OR_RETURN(const nlohmann::json file, import::read_json_file(options.in));
-  return import::import_fx_json(file);
-}
-
 Status import_file(const Options& options) {
-  SHW_ASSIGN_OR_RETURN(const Graph graph, read_graph_from(options));
-  // What is written is what others can load: the limits of the format and the verifier hold here.
-  std::vector<uint8_t> bytes = write_graph(graph);
-  SHW_RETURN_IF_ERROR(load_graph(bytes).status());
+  SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> file, import::read_file(options.in));
+  const auto format =
+      options.format == "text" ? import::GraphFormat::kText : import::GraphFormat::kFxJson;
+  SHW_ASSIGN_OR_RETURN(import::ImportedGraph imported,
+                       import::import_graph(format, file, options.in));
   if (options.text) {
-    const std::string text = print_graph(graph);
-    bytes.assign(text.begin(), text.end());
+    const std::string text = print_graph(imported.graph);
+    imported.bytes.assign(text.begin(), text.end());
   }
-  SHW_RETURN_IF_ERROR(import::write_file(options.out, bytes));
-  print_summary(graph, options, bytes.size());
+  SHW_RETURN_IF_ERROR(import::write_file(options.out, imported.bytes));
+  print_summary(imported.graph, options, imported.bytes.size());
   return {};
 }
 

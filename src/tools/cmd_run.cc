@@ -12,6 +12,7 @@
 #include "plan/plan.h"
 #include "runtime/entry.h"
 #include "tools/commands.h"
+#include "tools/dry_run.h"
 #include "tools/execute.h"
 #include "tools/run_mpi.h"
 #include "verify/verify_run.h"
@@ -26,7 +27,7 @@ struct Options {
   std::string plan, inputs, outputs, entry = "step";
   std::vector<std::string> sizes;
   int64_t seed = 0, offset = 0;
-  bool virtual_ranks = false, verify = false, json = false, mpi = false;
+  bool virtual_ranks = false, dry_run = false, verify = false, json = false, mpi = false;
   int64_t repeat = 1;
   MpiOptions mpi_options;
 };
@@ -118,10 +119,23 @@ Status choose_entry(const Program& program, Options& o) {
   return {};
 }
 
+Result<std::shared_ptr<const Plan>> load(const std::string& path) {
+  SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, import::read_file(path));
+  SHW_ASSIGN_OR_RETURN(Plan plan, read_plan(bytes));
+  return std::make_shared<const Plan>(std::move(plan));
+}
+
+Status run_dry(Options o) {
+  SHW_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, load(o.plan));
+  SHW_RETURN_IF_ERROR(choose_entry(plan->program, o));
+  SHW_ASSIGN_OR_RETURN(const DryRun counted, dry_run(plan, o.entry, o.repeat));
+  std::printf("%s", o.json ? (to_json(counted, o.entry) + "\n").c_str()
+                           : to_text(counted, o.entry).c_str());
+  return {};
+}
+
 Status run(Options o, const std::shared_ptr<runtime::ProcessWorld>& world) {
-  SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, import::read_file(o.plan));
-  SHW_ASSIGN_OR_RETURN(Plan read, read_plan(bytes));
-  const auto plan = std::make_shared<const Plan>(std::move(read));
+  SHW_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, load(o.plan));
   SHW_RETURN_IF_ERROR(choose_entry(plan->program, o));
   SHW_ASSIGN_OR_RETURN(TensorFile inputs, import::read_safetensors(o.inputs));
   add_seeds(plan->program, o.seed, o.offset, inputs);
@@ -149,11 +163,19 @@ Status run(Options o, const std::shared_ptr<runtime::ProcessWorld>& world) {
 }
 
 Status run(const Options& o) {
+  if (o.dry_run) {
+    if (o.virtual_ranks || o.mpi || o.verify || !o.inputs.empty() || !o.outputs.empty())
+      return invalid_argument(
+          "--dry-run computes nothing: omit --virtual-ranks, --mpi, --inputs, --outputs, --verify");
+    return run_dry(o);
+  }
   if (o.virtual_ranks == o.mpi)
     return o.mpi ? invalid_argument("pass --virtual-ranks or --mpi, not both")
                  : unimplemented(
                        "running on devices: pass --virtual-ranks to run every rank on this CPU, or "
                        "--mpi under mpirun to run a rank in every process");
+  if (o.inputs.empty() || o.outputs.empty())
+    return invalid_argument("pass --inputs and --outputs, or --dry-run");
   if (!o.mpi) return run(o, nullptr);
   SHW_ASSIGN_OR_RETURN(const auto world, join_mpi(o.mpi_options));
   if (const Status status = run(o, world); !status.ok()) give_up(status, world);
@@ -179,10 +201,11 @@ void add_run(CLI::App& app, int& exit_code) {
                    "With --mpi: path of libshardwise_mpi.so, if it is not beside the tool");
   verb->add_option("--inputs", o->inputs,
                    "safetensors file with unsharded tensors: param.<name>, buffer.<name>, "
-                   "input.<name>, tangent.<name>")
-      ->required();
-  verb->add_option("--outputs", o->outputs, "safetensors file to write: output, grad.<name>")
-      ->required();
+                   "input.<name>, tangent.<name>");
+  verb->add_option("--outputs", o->outputs, "safetensors file to write: output, grad.<name>");
+  verb->add_flag("--dry-run", o->dry_run,
+                 "Compute nothing: count what one rank launches, sends and allocates. Needs no "
+                 "inputs");
   verb->add_option("--entry", o->entry, "Entry point of the plan")->capture_default_str();
   verb->add_option("--repeat", o->repeat,
                    "Run the entry so many times on the same inputs; the outputs are those of the "

@@ -309,16 +309,131 @@ static void builders(shw_context* context) {
   shw_builder_destroy(NULL);
 }
 
+static void plan_explanations(void) {
+  REFUSED_STRUCT(shw_plan_explanation_summary, shw_plan_explanation_get_summary(NULL, &out));
+  REFUSED_STRUCT(shw_plan_explanation_rival, shw_plan_explanation_get_rival(NULL, 0, &out));
+  REFUSED_STRUCT(shw_plan_explanation_group, shw_plan_explanation_get_group(NULL, 0, &out));
+  REFUSED_STRUCT(shw_explanation_edge, shw_plan_explanation_get_edge(NULL, 0, &out));
+  EXPECT(shw_plan_explanation_num_rivals(NULL) == 0 && shw_plan_explanation_num_edges(NULL) == 0);
+  EXPECT(shw_plan_explanation_num_groups(NULL) == 0);
+  shw_plan_explanation_summary_init(NULL, sizeof(shw_plan_explanation_summary));
+  shw_plan_explanation_rival_init(NULL, sizeof(shw_plan_explanation_rival));
+  shw_plan_explanation_group_init(NULL, sizeof(shw_plan_explanation_group));
+  REFUSED_HANDLE(shw_blob, shw_plan_explanation_to_json(NULL, &out));
+  REFUSED_HANDLE(shw_blob, shw_plan_explanation_to_text(NULL, &out));
+  shw_plan_explanation_destroy(NULL);
+}
+
+static void comparisons(const shw_plan* plan) {
+  REFUSED_HANDLE(shw_comparison, shw_plan_compare(NULL, plan, &out));
+  REFUSED_HANDLE(shw_comparison, shw_plan_compare(plan, NULL, &out));
+  REFUSED(shw_plan_compare(plan, plan, NULL));
+  EXPECT(shw_comparison_num_nodes(NULL) == 0 && shw_comparison_num_unchanged(NULL) == 0);
+  shw_comparison_node_init(NULL, sizeof(shw_comparison_node));
+  REFUSED_STRUCT(shw_comparison_node, shw_comparison_get_node(NULL, 0, &out));
+  REFUSED_HANDLE(shw_blob, shw_comparison_to_json(NULL, &out));
+  REFUSED_HANDLE(shw_blob, shw_comparison_to_text(NULL, &out));
+  shw_comparison_destroy(NULL);
+  shw_plan_effort_init(NULL, sizeof(shw_plan_effort));
+  REFUSED_STRUCT(shw_plan_effort, shw_plan_get_effort(NULL, &out));
+  REFUSED(shw_plan_get_effort(plan, NULL));
+}
+
+static void graphs(shw_context* context) {
+  const shw_bytes none = {NULL, 0}, broken = {NULL, 8};
+  shw_blob* graph = mlp_graph(context);
+  REFUSED_HANDLE(shw_blob, shw_graph_import(NULL, SHW_GRAPH_FORMAT_TEXT, none, &out));
+  REFUSED_HANDLE(shw_blob, shw_graph_import(context, 0, none, &out));
+  REFUSED_HANDLE(shw_blob, shw_graph_import(context, SHW_GRAPH_FORMAT_FX_JSON, none, &out));
+  REFUSED_HANDLE(shw_blob, shw_graph_import(context, SHW_GRAPH_FORMAT_TEXT, broken, &out));
+  REFUSED(shw_graph_import(context, SHW_GRAPH_FORMAT_TEXT, none, NULL));
+  shw_graph_summary_init(NULL, sizeof(shw_graph_summary));
+  REFUSED_STRUCT(shw_graph_summary, shw_graph_get_summary(broken, &out));
+  REFUSED(shw_graph_get_summary(bytes_of(graph), NULL));
+  REFUSED_HANDLE(shw_blob, shw_graph_to_text(NULL, bytes_of(graph), &out));
+  REFUSED_HANDLE(shw_blob, shw_graph_to_text(context, broken, &out));
+  REFUSED(shw_graph_to_text(context, bytes_of(graph), NULL));
+  shw_blob_destroy(graph);
+}
+
+static void solutions(shw_context* context) {
+  const shw_bytes none = {NULL, 0}, broken = {NULL, 8};
+  shw_solution_options_init(NULL, sizeof(shw_solution_options));
+  shw_solution_summary_init(NULL, sizeof(shw_solution_summary));
+  shw_solution_budget_init(NULL, sizeof(shw_solution_budget));
+  shw_solution_price_init(NULL, sizeof(shw_solution_price));
+  REFUSED_HANDLE(shw_solution, shw_solution_create(NULL, none, NULL, &out));
+  REFUSED_HANDLE(shw_solution, shw_solution_create(context, none, NULL, &out));
+  REFUSED_HANDLE(shw_solution, shw_solution_create(context, broken, NULL, &out));
+  REFUSED(shw_solution_create(context, none, NULL, NULL));
+  REFUSED_STRUCT(shw_solution_summary, shw_solution_get_summary(NULL, &out));
+  REFUSED_STRUCT(shw_solution_budget, shw_solution_get_budget(NULL, 0, &out));
+  REFUSED_STRUCT(shw_solution_price, shw_solution_get_price(NULL, 0, &out));
+  EXPECT(shw_solution_num_nodes(NULL) == 0 && shw_solution_num_budgets(NULL) == 0);
+  EXPECT(shw_solution_num_prices(NULL) == 0 && shw_solution_strategy(NULL, 0) == SHW_NONE);
+  REFUSED_HANDLE(shw_blob, shw_solution_to_json(NULL, &out));
+  REFUSED_HANDLE(shw_blob, shw_solution_to_text(NULL, &out));
+  shw_solution_destroy(NULL);
+}
+
+static void hardware(shw_context* context) {
+  const shw_bytes none = {NULL, 0}, broken = {NULL, 8};
+  const shw_calibration_file file = {NULL, {NULL, 0}, NULL}, broken_file = {NULL, {NULL, 8}, NULL};
+  shw_hardware_info_init(NULL, sizeof(shw_hardware_info));
+  REFUSED_STRUCT(shw_hardware_info, shw_hardware_get_info(NULL, broken, &out));
+  REFUSED(shw_hardware_get_info("h100", none, NULL));
+  REFUSED_HANDLE(shw_blob, shw_hardware_to_json(NULL, "h100", none, &out));
+  REFUSED_HANDLE(shw_blob, shw_hardware_to_json(context, NULL, broken, &out));
+  REFUSED(shw_hardware_to_json(context, "h100", none, NULL));
+  shw_calibration_options_init(NULL, sizeof(shw_calibration_options));
+  shw_calibration_collective_init(NULL, sizeof(shw_calibration_collective));
+  shw_calibration_figure_init(NULL, sizeof(shw_calibration_figure));
+  REFUSED_HANDLE(shw_calibration, shw_calibration_create(NULL, &file, 1, NULL, &out));
+  REFUSED_HANDLE(shw_calibration, shw_calibration_create(context, NULL, 1, NULL, &out));
+  REFUSED_HANDLE(shw_calibration, shw_calibration_create(context, &file, 1, NULL, &out));
+  REFUSED_HANDLE(shw_calibration, shw_calibration_create(context, &broken_file, 1, NULL, &out));
+  REFUSED(shw_calibration_create(context, &file, 1, NULL, NULL));
+  EXPECT(shw_calibration_num_collectives(NULL) == 0 && shw_calibration_num_figures(NULL) == 0);
+  REFUSED_STRUCT(shw_calibration_collective, shw_calibration_get_collective(NULL, 0, &out));
+  REFUSED_STRUCT(shw_calibration_figure, shw_calibration_get_figure(NULL, 0, &out));
+  REFUSED_HANDLE(shw_blob, shw_calibration_to_description(NULL, &out));
+  REFUSED_HANDLE(shw_blob, shw_calibration_to_json(NULL, &out));
+  REFUSED_HANDLE(shw_blob, shw_calibration_to_text(NULL, &out));
+  shw_calibration_destroy(NULL);
+}
+
+static void verifications(const shw_plan* plan) {
+  shw_verification_options options = SHW_VERIFICATION_OPTIONS_INIT;
+  shw_verification_options_init(NULL, sizeof(shw_verification_options));
+  shw_verification_summary_init(NULL, sizeof(shw_verification_summary));
+  shw_verification_tensor_init(NULL, sizeof(shw_verification_tensor));
+  REFUSED_HANDLE(shw_verification, shw_verification_create(NULL, &options, &out));
+  REFUSED_HANDLE(shw_verification, shw_verification_create(plan, NULL, &out));
+  REFUSED_HANDLE(shw_verification, shw_verification_create(plan, &options, &out));
+  options.num_inputs = MLP_NUM_INPUTS;
+  options.num_outputs = MLP_NUM_OUTPUTS;
+  REFUSED_HANDLE(shw_verification, shw_verification_create(plan, &options, &out));
+  REFUSED(shw_verification_create(plan, &options, NULL));
+  EXPECT(shw_verification_num_tensors(NULL) == 0);
+  REFUSED_STRUCT(shw_verification_summary, shw_verification_get_summary(NULL, &out));
+  REFUSED_STRUCT(shw_verification_tensor, shw_verification_get_tensor(NULL, 0, &out));
+  REFUSED_HANDLE(shw_blob, shw_verification_to_json(NULL, &out));
+  REFUSED_HANDLE(shw_blob, shw_verification_to_text(NULL, &out));
+  shw_verification_destroy(NULL);
+}
+
 static void planners(shw_context* context, const shw_plan* plan) {
   const shw_bytes none = {NULL, 0};
   const shw_pin unnamed = {NULL, "RR"};
   const shw_search_options search = SHW_SEARCH_OPTIONS_INIT;
+  shw_pareto_options one_point = SHW_PARETO_OPTIONS_INIT;
   shw_planner_changes no_pins = SHW_PLANNER_CHANGES_INIT, no_name = SHW_PLANNER_CHANGES_INIT;
   shw_mesh_axis axes[2];
   const shw_compile_options options = mlp_options(axes, 2, 2);
   shw_blob* graph = mlp_graph(context);
   shw_planner* planner = NULL;
   no_pins.num_pins = no_name.num_pins = 1;
+  one_point.num_points = 1;
   no_name.pins = &unnamed;
   shw_planner_changes_init(NULL, sizeof(shw_planner_changes));
   REFUSED_HANDLE(shw_planner, shw_planner_create(NULL, bytes_of(graph), &options, &out));
@@ -333,12 +448,11 @@ static void planners(shw_context* context, const shw_plan* plan) {
   REFUSED_HANDLE(shw_explanation, shw_planner_explain(planner, NULL, NULL, NULL, &out));
   REFUSED_HANDLE(shw_explanation, shw_planner_explain(planner, "output", NULL, &no_pins, &out));
   REFUSED(shw_planner_explain(planner, "output", NULL, NULL, NULL));
-  REFUSED_HANDLE(shw_blob, shw_planner_explain_plan(NULL, NULL, &out));
-  REFUSED_HANDLE(shw_blob, shw_planner_explain_plan(planner, &no_pins, &out));
+  REFUSED_HANDLE(shw_plan_explanation, shw_planner_explain_plan(NULL, NULL, &out));
+  REFUSED_HANDLE(shw_plan_explanation, shw_planner_explain_plan(planner, &no_pins, &out));
   REFUSED(shw_planner_explain_plan(planner, NULL, NULL));
-  REFUSED_HANDLE(shw_blob, shw_plan_compare(NULL, plan, &out));
-  REFUSED_HANDLE(shw_blob, shw_plan_compare(plan, NULL, &out));
-  REFUSED(shw_plan_compare(plan, plan, NULL));
+  plan_explanations();
+  comparisons(plan);
   shw_search_options_init(NULL, 0);
   shw_search_candidate_init(NULL, sizeof(shw_search_candidate));
   REFUSED_HANDLE(shw_search, shw_search_create(NULL, none, NULL, &search, &out));
@@ -348,11 +462,15 @@ static void planners(shw_context* context, const shw_plan* plan) {
   EXPECT(shw_search_num_candidates(NULL) == 0);
   REFUSED_STRUCT(shw_search_candidate, shw_search_get_candidate(NULL, 0, &out));
   REFUSED_HANDLE(shw_blob, shw_search_to_json(NULL, &out));
+  REFUSED_HANDLE(shw_blob, shw_search_to_text(NULL, &out));
   shw_search_destroy(NULL);
   shw_pareto_point_init(NULL, sizeof(shw_pareto_point));
-  REFUSED_HANDLE(shw_pareto, shw_planner_pareto(NULL, 2, NULL, &out));
-  REFUSED_HANDLE(shw_pareto, shw_planner_pareto(planner, 1, NULL, &out));
-  REFUSED(shw_planner_pareto(planner, 2, NULL, NULL));
+  REFUSED_HANDLE(shw_pareto, shw_planner_pareto(NULL, NULL, NULL, &out));
+  REFUSED_HANDLE(shw_pareto, shw_planner_pareto(planner, &one_point, NULL, &out));
+  REFUSED(shw_planner_pareto(planner, NULL, NULL, NULL));
+  shw_pareto_options_init(NULL, sizeof(shw_pareto_options));
+  REFUSED_HANDLE(shw_blob, shw_pareto_to_text(NULL, &out));
+  REFUSED_HANDLE(shw_blob, shw_pareto_to_svg(NULL, &out));
   EXPECT(shw_pareto_num_points(NULL) == 0);
   REFUSED_STRUCT(shw_pareto_point, shw_pareto_get_point(NULL, 0, &out));
   REFUSED_HANDLE(shw_blob, shw_pareto_to_json(NULL, &out));
@@ -360,6 +478,10 @@ static void planners(shw_context* context, const shw_plan* plan) {
   shw_explanation_summary_init(NULL, sizeof(shw_explanation_summary));
   shw_explanation_alternative_init(NULL, sizeof(shw_explanation_alternative));
   shw_explanation_edge_init(NULL, sizeof(shw_explanation_edge));
+  shw_explanation_options_init(NULL, sizeof(shw_explanation_options));
+  shw_explanation_strategy_init(NULL, sizeof(shw_explanation_strategy));
+  EXPECT(shw_explanation_num_strategies(NULL) == 0);
+  REFUSED_STRUCT(shw_explanation_strategy, shw_explanation_get_strategy(NULL, 0, &out));
   REFUSED_STRUCT(shw_explanation_summary, shw_explanation_get_summary(NULL, &out));
   EXPECT(shw_explanation_num_alternatives(NULL) == 0 && shw_explanation_num_edges(NULL) == 0);
   REFUSED_STRUCT(shw_explanation_alternative, shw_explanation_get_alternative(NULL, 0, &out));
@@ -371,6 +493,10 @@ static void planners(shw_context* context, const shw_plan* plan) {
   REFUSED(shw_planner_export(planner, NULL, NULL));
   REFUSED_HANDLE(shw_blob, shw_plan_to_module_tree(NULL, &out));
   REFUSED(shw_plan_to_module_tree(plan, NULL));
+  REFUSED_HANDLE(shw_blob, shw_plan_to_module_tree_text(NULL, &out));
+  REFUSED(shw_plan_to_module_tree_text(plan, NULL));
+  REFUSED_HANDLE(shw_blob, shw_plan_to_program_text(NULL, &out));
+  REFUSED(shw_plan_to_program_text(plan, NULL));
   REFUSED_HANDLE(shw_blob, shw_plan_to_placements(NULL, &out));
   REFUSED(shw_plan_to_placements(plan, NULL));
   no_pins.num_pins = 0;
@@ -391,6 +517,10 @@ int main(void) {
   running(context, plan);
   builders(context);
   planners(context, plan);
+  graphs(context);
+  solutions(context);
+  hardware(context);
+  verifications(plan);
   shw_plan_destroy(plan);
   shw_context_destroy(context);
   return test_result();

@@ -66,8 +66,13 @@ static shw_status* describe(state* s) {
   status = shw_plan_to_module_tree(s->plan, &blob);
   shw_blob_destroy(blob);
   if (status != NULL) return status;
-  status = shw_plan_compare(s->plan, s->plan, &blob);
-  shw_blob_destroy(blob);
+  {
+    shw_comparison* comparison = NULL;
+    status = shw_plan_compare(s->plan, s->plan, &comparison);
+    if (status == NULL) status = shw_comparison_to_text(comparison, &blob);
+    shw_blob_destroy(blob);
+    shw_comparison_destroy(comparison);
+  }
   return status;
 }
 
@@ -93,9 +98,54 @@ static shw_status* compile_placements(state* s) {
 
 static shw_status* explain(state* s) {
   shw_explanation* explanation = (shw_explanation*)s;
-  shw_status* status = shw_planner_explain(s->planner, "param.w1", "RS(1)", NULL, &explanation);
+  shw_explanation_options options = SHW_EXPLANATION_OPTIONS_INIT;
+  shw_status* status;
+  options.layout = "RS(1)";
+  status = shw_planner_explain(s->planner, "param.w1", &options, NULL, &explanation);
   EXPECT((explanation != NULL) == (status == NULL));
   shw_explanation_destroy(explanation);
+  return status;
+}
+
+/* Trees of JSON that are full of lists and objects when memory runs out. */
+static shw_status* import_graph(state* s) {
+  static const char kGraph[] =
+      "{\"format\": \"ap-graph-1\", \"nodes\": [{\"name\": \"a name that is not short\", \"op\": "
+      "\"placeholder\", \"target\": \"a\", \"args\": [], \"kwargs\": {}, \"val\": {\"shape\": [4, "
+      "4], "
+      "\"stride\": [4, 1], \"dtype\": \"torch.float32\"}, \"desc\": {\"cls\": \"PlainAOTInput\", "
+      "\"idx\": 0}}, {\"name\": \"y\", \"op\": \"call_function\", \"target\": \"aten.mm.default\", "
+      "\"args\": [{\"n\": \"a name that is not short\"}, {\"n\": \"a name that is not short\"}], "
+      "\"kwargs\": {}, \"val\": {\"shape\": [4, 4], \"stride\": [4, 1], \"dtype\": "
+      "\"torch.float32\"}}, {\"name\": \"output\", \"op\": \"output\", \"target\": \"output\", "
+      "\"args\": [[{\"n\": \"y\"}]], \"kwargs\": {}}]}";
+  const shw_bytes bytes = {kGraph, sizeof kGraph - 1};
+  shw_blob* graph = (shw_blob*)s;
+  shw_status* status = shw_graph_import(s->context, SHW_GRAPH_FORMAT_FX_JSON, bytes, &graph);
+  EXPECT((graph != NULL) == (status == NULL));
+  shw_blob_destroy(graph);
+  return status;
+}
+
+static shw_status* solve(state* s) {
+  static const char kProblem[] =
+      "{\"problem\": {\"nodes\": {\"intervals\": [[0, 2], [1, 3]], \"costs\": [[1, 2], [3, 4]], "
+      "\"usages\": [[5, 1], [5, 1]]}, \"edges\": {\"nodes\": [[0, 1]], \"costs\": [[0, 1, 1, "
+      "0]]}, \"usage_limit\": 6}}";
+  const shw_bytes bytes = {kProblem, sizeof kProblem - 1};
+  shw_solution_options options = SHW_SOLUTION_OPTIONS_INIT;
+  shw_solution* solution = (shw_solution*)s;
+  shw_status* status;
+  options.format = SHW_PROBLEM_FORMAT_IOPDDL;
+  options.num_threads = 1;
+  status = shw_solution_create(s->context, bytes, &options, &solution);
+  EXPECT((solution != NULL) == (status == NULL));
+  if (status == NULL) {
+    shw_blob* json = NULL;
+    status = shw_solution_to_json(solution, &json);
+    shw_blob_destroy(json);
+  }
+  shw_solution_destroy(solution);
   return status;
 }
 
@@ -215,6 +265,8 @@ int main(void) {
   fails_at_every_allocation("load", load, &s, 1, 1);
   fails_at_every_allocation("save", save, &s, 1, 1);
   fails_at_every_allocation("describe", describe, &s, 1, 1);
+  fails_at_every_allocation("import", import_graph, &s, 1, 1);
+  fails_at_every_allocation("solve", solve, &s, 1, 1);
   fails_at_every_allocation("create executor", create_executor, &s, 1, 1);
   fails_at_every_allocation("run", run, &s, 0, 1);
   threads_of_the_library_allocate_nothing(&s);

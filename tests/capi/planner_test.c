@@ -50,13 +50,29 @@ static shw_plan* plan_with(shw_context* context, const shw_pin* pins, size_t num
 
 static void differ(const shw_plan* before, const shw_plan* after) {
   char unchanged[64];
+  shw_comparison *comparison = NULL, *same = NULL;
+  shw_comparison_node node = SHW_COMPARISON_NODE_INIT;
   shw_blob *changes = NULL, *none = NULL;
-  EXPECT_OK(shw_plan_compare(before, after, &changes));
+  size_t i, num_results = 0;
+  EXPECT_OK(shw_plan_compare(before, after, &comparison));
+  for (i = 0; i < shw_comparison_num_nodes(comparison); ++i) {
+    EXPECT_OK(shw_comparison_get_node(comparison, i, &node));
+    EXPECT(node.difference != SHW_DIFFERENCE_RESULT || strcmp(node.from, node.to) != 0);
+    num_results += node.difference == SHW_DIFFERENCE_RESULT;
+  }
+  EXPECT(num_results > 0 && shw_comparison_num_unchanged(comparison) + i ==
+                                shw_plan_num_nodes(before)); /* the same graph */
+  EXPECT_CODE(shw_comparison_get_node(comparison, i, &node), SHW_OUT_OF_RANGE);
+  EXPECT_OK(shw_comparison_to_json(comparison, &changes));
   EXPECT(strstr((const char*)shw_blob_data(changes), "\"to\": \"RS(1)\"") != NULL);
-  EXPECT_OK(shw_plan_compare(before, before, &none));
+  EXPECT_OK(shw_plan_compare(before, before, &same));
+  EXPECT(shw_comparison_num_nodes(same) == 0);
+  EXPECT_OK(shw_comparison_to_json(same, &none));
   snprintf(unchanged, sizeof unchanged, "\"unchanged\": %u", (unsigned)shw_plan_num_nodes(before));
   EXPECT(strstr((const char*)shw_blob_data(none), unchanged) != NULL);
   EXPECT(strstr((const char*)shw_blob_data(changes), unchanged) == NULL);
+  shw_comparison_destroy(comparison);
+  shw_comparison_destroy(same);
   shw_blob_destroy(changes);
   shw_blob_destroy(none);
 }
@@ -126,12 +142,70 @@ static void edges_are_those_at_the_node(const shw_explanation* explanation) {
   EXPECT_CODE(shw_explanation_get_edge(explanation, i, &edge), SHW_OUT_OF_RANGE);
 }
 
+static void strategies_have_floors(const shw_explanation* explanation) {
+  shw_explanation_strategy strategy = SHW_EXPLANATION_STRATEGY_INIT;
+  shw_explanation_summary summary = SHW_EXPLANATION_SUMMARY_INIT;
+  double last = 0;
+  size_t i, chosen = 0;
+  EXPECT_OK(shw_explanation_get_summary(explanation, &summary));
+  for (i = 0; i < shw_explanation_num_strategies(explanation); ++i) {
+    EXPECT_OK(shw_explanation_get_strategy(explanation, i, &strategy));
+    EXPECT(strategy.floor_us >= last);
+    last = strategy.floor_us;
+    if (!strategy.chosen) continue;
+    ++chosen;
+    EXPECT(strcmp(strategy.name, summary.strategy) == 0);
+  }
+  EXPECT(chosen == 1 && i > 1);
+}
+
+static void explains_the_plan(shw_planner* planner) {
+  shw_plan_explanation_summary summary = SHW_PLAN_EXPLANATION_SUMMARY_INIT;
+  shw_plan_explanation_rival rival = SHW_PLAN_EXPLANATION_RIVAL_INIT;
+  shw_plan_explanation_group group = SHW_PLAN_EXPLANATION_GROUP_INIT;
+  shw_explanation_edge edge = SHW_EXPLANATION_EDGE_INIT;
+  shw_plan_explanation* explanation = NULL;
+  shw_blob *json = NULL, *text = NULL;
+  double paid = 0;
+  size_t i, edges = 0;
+  EXPECT_OK(shw_planner_explain_plan(planner, NULL, &explanation));
+  EXPECT_OK(shw_plan_explanation_get_summary(explanation, &summary));
+  EXPECT(summary.proven && summary.factor_from <= 1 && summary.factor_to >= 1);
+  EXPECT(summary.memory_from_bytes == 0 && summary.memory_to_below_bytes > 1e300); /* no limit */
+  for (i = 0; i < shw_plan_explanation_num_rivals(explanation); ++i) {
+    EXPECT_OK(shw_plan_explanation_get_rival(explanation, i, &rival));
+    EXPECT(rival.factor == summary.factor_from || rival.factor == summary.factor_to);
+    EXPECT(rival.compute_us + rival.communication_us + rival.transition_us >=
+           summary.objective_us * (1 - 1e-9)); /* ours is the cheapest today */
+  }
+  for (i = 0; i < shw_plan_explanation_num_groups(explanation); ++i) {
+    EXPECT_OK(shw_plan_explanation_get_group(explanation, i, &group));
+    paid += group.communication_us;
+    edges += group.count;
+  }
+  EXPECT(edges == summary.num_paying_edges && edges > 0);
+  EXPECT(paid > 0 && paid <= summary.communication_us * (1 + 1e-9));
+  EXPECT_OK(shw_plan_explanation_get_edge(explanation, 0, &edge));
+  EXPECT(edge.communication_us > 0 && edge.producer[0] != 0 && strcmp(edge.from, edge.to) != 0);
+  EXPECT_OK(shw_plan_explanation_to_json(explanation, &json));
+  EXPECT(strstr((const char*)shw_blob_data(json), "\"communication_factor\"") != NULL);
+  EXPECT(strstr((const char*)shw_blob_data(json), "\"dearest_edges\"") != NULL);
+  EXPECT_OK(shw_plan_explanation_to_text(explanation, &text));
+  EXPECT(shw_blob_size(text) > 100);
+  shw_blob_destroy(text);
+  shw_blob_destroy(json);
+  shw_plan_explanation_destroy(explanation);
+}
+
 static void explains(shw_context* context, shw_planner* planner) {
   static const shw_pin kPin = {"param.w2", "RS(1)"};
   shw_plan* pinned = plan_with(context, &kPin, 1);
   shw_explanation* explanation = NULL;
+  shw_explanation_options options = SHW_EXPLANATION_OPTIONS_INIT;
   shw_blob *json = NULL, *text = NULL;
-  EXPECT_OK(shw_planner_explain(planner, kPin.pattern, kPin.layout, NULL, &explanation));
+  options.layout = kPin.layout;
+  EXPECT_OK(shw_planner_explain(planner, kPin.pattern, &options, NULL, &explanation));
+  strategies_have_floors(explanation);
   alternatives_are_what_pins_give(explanation, kPin.layout, objective_of(pinned));
   edges_are_those_at_the_node(explanation);
   EXPECT_OK(shw_explanation_to_json(explanation, &json));
@@ -141,14 +215,12 @@ static void explains(shw_context* context, shw_planner* planner) {
   shw_blob_destroy(text);
   shw_blob_destroy(json);
   shw_explanation_destroy(explanation);
-  EXPECT_OK(shw_planner_explain_plan(planner, NULL, &json));
-  EXPECT(strstr((const char*)shw_blob_data(json), "\"communication_factor\"") != NULL);
-  EXPECT(strstr((const char*)shw_blob_data(json), "\"dearest_edges\"") != NULL);
-  shw_blob_destroy(json);
+  explains_the_plan(planner);
   EXPECT_REFUSED(shw_planner_explain(planner, "param.w", NULL, NULL, &explanation), SHW_NOT_FOUND,
                  "param.w1");
   EXPECT(explanation == NULL);
-  EXPECT_REFUSED(shw_planner_explain(planner, "param.w2", "S(3)R", NULL, &explanation),
+  options.layout = "S(3)R";
+  EXPECT_REFUSED(shw_planner_explain(planner, "param.w2", &options, NULL, &explanation),
                  SHW_INVALID_ARGUMENT, "S(3)R");
   shw_plan_destroy(pinned);
 }
@@ -156,12 +228,14 @@ static void explains(shw_context* context, shw_planner* planner) {
 /* Ever less memory, ever slower; the ends are the plan without a limit and the lowest peak. */
 static void trades_time_for_memory(shw_planner* planner) {
   shw_planner_changes changes = SHW_PLANNER_CHANGES_INIT;
+  shw_pareto_options options = SHW_PARETO_OPTIONS_INIT;
   shw_pareto_point point = SHW_PARETO_POINT_INIT, last = SHW_PARETO_POINT_INIT;
   shw_pareto* pareto = NULL;
   shw_plan *plan = NULL, *within = NULL;
   shw_blob* json = NULL;
   size_t i, count;
-  EXPECT_OK(shw_planner_pareto(planner, 4, NULL, &pareto));
+  options.num_points = 4;
+  EXPECT_OK(shw_planner_pareto(planner, &options, NULL, &pareto));
   EXPECT_OK(shw_planner_compile(planner, NULL, &plan));
   count = shw_pareto_num_points(pareto);
   EXPECT(count >= 1);
@@ -180,8 +254,14 @@ static void trades_time_for_memory(shw_planner* planner) {
   EXPECT_OK(shw_pareto_to_json(pareto, &json));
   EXPECT(strstr((const char*)shw_blob_data(json), "\"lowest_peak\"") != NULL);
   shw_blob_destroy(json);
+  EXPECT_OK(shw_pareto_to_text(pareto, &json));
+  EXPECT(shw_blob_size(json) > 100);
+  shw_blob_destroy(json);
+  EXPECT_OK(shw_pareto_to_svg(pareto, &json));
+  EXPECT(strstr((const char*)shw_blob_data(json), "</svg>") != NULL);
+  shw_blob_destroy(json);
   shw_pareto_destroy(pareto);
-  EXPECT_REFUSED(shw_planner_pareto(planner, 4, &changes, &pareto), SHW_INVALID_ARGUMENT,
+  EXPECT_REFUSED(shw_planner_pareto(planner, &options, &changes, &pareto), SHW_INVALID_ARGUMENT,
                  "memory limit");
   EXPECT(pareto == NULL);
   shw_plan_destroy(plan);

@@ -19,6 +19,14 @@ static void sums_up(const shw_plan* plan) {
   EXPECT(s.graph_hash != 0 && s.options_hash != 0 && s.mesh_hash != 0);
 }
 
+static void tells_what_the_solver_did(const shw_plan* plan, const shw_plan* loaded) {
+  shw_plan_effort effort = SHW_PLAN_EFFORT_INIT;
+  EXPECT_OK(shw_plan_get_effort(plan, &effort));
+  EXPECT(effort.num_variables > 0 && effort.num_strategies > effort.num_variables);
+  EXPECT_OK(shw_plan_get_effort(loaded, &effort));
+  EXPECT(effort.num_variables == 0 && effort.num_strategies == 0);
+}
+
 static void writes_no_more_than_the_caller_knows(const shw_plan* plan) {
   struct {
     shw_plan_summary known;
@@ -273,6 +281,7 @@ int main(void) {
     tells_what_the_peak_is_made_of(plans[i]);
     speaks_to_people_and_machines(plans[i]);
   }
+  tells_what_the_solver_did(compiled, loaded);
   pins_hold(context);
   takes_hardware_as_text(context);
   shw_blob_destroy(bytes);

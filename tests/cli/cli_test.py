@@ -276,6 +276,21 @@ class Cli(unittest.TestCase):
             self.refused("run", PLAN, "--virtual-ranks", "--inputs", TMP / "wrong.safetensors", "--outputs", TMP / "o", "--verify",
                          code=1, says=f"not what the inputs file expects: worst is '{name}': 1 % from the run in f64")
 
+    def test_dry_run_counts_and_needs_no_inputs(self):
+        plan = json.loads(self.ok("show", PLAN, "--json"))
+        j = json.loads(self.ok("run", PLAN, "--dry-run", "--json"))
+        once, arena = j["dry_run"], plan["memory_per_rank"]["arena"]
+        self.assertEqual((j["entry"], j["ranks"]), ("step", 8))
+        self.assertEqual(once["collectives"], sum(c["count"] for c in plan["collectives"].values()))
+        self.assertGreater(once["launches"], once["collectives"])
+        self.assertGreater(once["peak_memory_bytes"], arena)
+        twice = json.loads(self.ok("run", PLAN, "--dry-run", "--json", "--repeat", 2))["dry_run"]
+        self.assertEqual(twice["launches"], 2 * once["launches"])
+        self.assertEqual(twice["peak_memory_bytes"] // 2, once["peak_memory_bytes"] // 2, "outputs are freed between runs")
+        self.assertIn("collectives", self.ok("run", PLAN, "--dry-run"))
+        self.refused("run", PLAN, "--dry-run", "--verify", code=1, says="--dry-run computes nothing")
+        self.refused("run", PLAN, "--virtual-ranks", code=1, says="--inputs")
+
     def test_solve(self):
         j = json.loads(self.ok("solve", TESTS / "problems/block_2d8x8.problem.json.gz", "--json"))
         self.assertAlmostEqual(j["objective"], 12587.02492699609, delta=1e-9 * 12587)

@@ -19,7 +19,7 @@ for f in sorted((root / "capi/src").glob("*.cc")):
         if re.search(r"\boptions->", line):
             complain(f"{f.name}:{number}: a caller's struct is read outside copy_in")
     for m in re.finditer(r"^shw_status\* (shw_\w+)\([^{;]*\) {\n(.*?)^}", text, re.S | re.M):
-        if not re.search(r"return (guard|make_handle|fill_struct|fill_value|add)\(", m.group(2)):
+        if not re.search(r"return (guard|make_handle|fill_struct|fill_value|add|text_of)\(", m.group(2)):
             complain(f"{f.name}: {m.group(1)} is not guarded")
 sweep = (root / "tests/capi/null_sweep_test.c").read_text()
 for name in (root / "tests/abi/symbols.txt").read_text().split():

@@ -17,11 +17,11 @@ MAY = {
     "lowering": "support tensor sharding graph ops strategy cost solver plan",
     "passes": "support tensor sharding cost plan",
     "compiler": "support tensor sharding graph ops rewrite strategy cost solver placement plan lowering passes",
-    "answers": "support tensor sharding graph ops strategy cost solver placement plan compiler",
+    "import": "support tensor sharding graph ops rewrite solver",
+    "answers": "support tensor sharding graph ops strategy cost solver placement plan compiler import",
     "runtime": "support tensor sharding plan",
     "verify": "support tensor sharding graph plan passes compiler runtime",
-    "import": "support tensor sharding graph ops solver",
-    "capi": "support tensor sharding graph ops rewrite strategy cost placement plan compiler answers runtime verify",
+    "capi": "support tensor sharding graph ops rewrite strategy cost solver placement plan compiler import answers runtime verify",
     "tools": "support tensor sharding graph ops rewrite strategy cost solver placement plan lowering passes compiler answers runtime verify import",
 }
 root = pathlib.Path(__file__).resolve().parents[2]

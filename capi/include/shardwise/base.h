@@ -151,6 +151,20 @@ typedef void (*shw_free_fn)(void* user, void* memory, size_t size, size_t alignm
 typedef void (*shw_log_fn)(void* user, shw_log_level level, const char* message, const char* file,
                            int32_t line);
 
+/* A piece of work of the library, to be called once with the `task` that came with it. It returns
+ * when the piece is done, and throws nothing. */
+typedef void (*shw_task_fn)(void* task);
+/* Takes a task, to be run on any thread at any time: at once, within this call, or later, in any
+ * order, even when the call that the task is part of has returned. Any thread calls it, several at
+ * once. Returns 0 if the host will run the task; otherwise it must not, and the library does
+ * without it.
+ *
+ * No call waits for a task that has not begun: the calling thread does its work instead, and the
+ * task, when it is run, returns at once. So an executor of one thread, or one that is busy with
+ * other things, never blocks a call. A task that is accepted and never run leaks some hundred
+ * bytes. */
+typedef int32_t (*shw_submit_fn)(void* user, shw_task_fn run, void* task);
+
 /* ---- Extensible structs: struct_size first, zero is the default, fields are only appended ---- */
 
 /* Options of shw_context_create(). */
@@ -164,9 +178,16 @@ typedef struct shw_context_options {
   void* log_user;          /* as alloc_user */
   shw_log_level log_level; /* the lowest that is passed on; 0: SHW_LOG_INFO */
   int32_t reserved;        /* 0 */
+  /* The host's threads, for what planning does in parallel: pricing, searches under memory limits,
+   * shw_search_create(). How many tasks a call submits follows from its num_threads; results do not
+   * depend on them. NULL: such calls start threads and join them before they return.
+   * Ranks have threads of their own in any case, one for each stream of a local rank, and an
+   * executor is never asked for these: collectives block until all ranks have come. */
+  shw_submit_fn submit;
+  void* submit_user; /* as alloc_user, and until the last task has been run */
 } shw_context_options;
 #define SHW_CONTEXT_OPTIONS_INIT \
-  { sizeof(shw_context_options), 0, NULL, NULL, NULL, NULL, NULL, 0, 0 }
+  { sizeof(shw_context_options), 0, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL }
 
 /* ---- Versions -------------------------------------------------------------------------------- */
 

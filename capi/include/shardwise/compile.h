@@ -65,7 +65,8 @@ enum {
   SHW_RULES_COMPAT = 2 /* those of the reference planner, at its prices */
 };
 
-/* How much of the parameters a rank may hold. 0: smallest. */
+/* How much of the parameters a rank may hold. 0: SHW_PARAM_BUDGET_SMALLEST, so that parameters are
+ * divided over all ranks wherever their dims allow it, and gathered before use. */
 typedef int32_t shw_param_budget;
 enum {
   SHW_PARAM_BUDGET_SMALLEST = 1, /* the smallest shard of every parameter */
@@ -148,7 +149,7 @@ typedef struct shw_compile_options {
   double optimizer_factor;    /* bytes of optimizer state for each byte of a parameter; they count
                                  in the limit */
   double param_budget_factor; /* for SHW_PARAM_BUDGET_FACTOR; in (0, 1] */
-  shw_param_budget param_budget;
+  shw_param_budget param_budget; /* 0: SHW_PARAM_BUDGET_SMALLEST */
 
   /* The objective. */
   shw_overlap overlap;

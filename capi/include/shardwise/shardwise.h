@@ -4,12 +4,16 @@
  *
  *   base.h      status, context, cancel flag, blob                        ABI.md has the rules
  *   builder.h   a graph by calls; or bytes of schemas/graph.fbs
+ *   graph.h     a graph from other formats; its text
  *   compile.h   graph to plan; load and save
- *   plan.h      what a plan says
+ *   plan.h      what a plan says, and how two plans differ
  *   planner.h   more questions of one graph: what if, why, which mesh, time against memory
+ *   hardware.h  machines, and fitting their description to measurements
+ *   solution.h  placement problems without a graph
  *   device.h    devices and buffers
  *   world.h     the ranks that communicate
  *   runtime.h   executors, sessions, events: running a plan
+ *   verification.h  are the results of a run right
  *
  * This header includes all of them.
  */
@@ -20,9 +24,13 @@
 #include "shardwise/builder.h"
 #include "shardwise/compile.h"
 #include "shardwise/device.h"
+#include "shardwise/graph.h"
+#include "shardwise/hardware.h"
 #include "shardwise/plan.h"
 #include "shardwise/planner.h"
 #include "shardwise/runtime.h"
+#include "shardwise/solution.h"
+#include "shardwise/verification.h"
 #include "shardwise/world.h"
 
 #endif /* SHARDWISE_SHARDWISE_H_ */

@@ -19,9 +19,9 @@ struct Case {
   friend void PrintTo(const Case& c, std::ostream* out) { *out << c.graph << " " << c.mesh; }
 };
 
-class Threads : public ::testing::TestWithParam<Case> {};
+class PlanThreads : public ::testing::TestWithParam<Case> {};
 
-TEST_P(Threads, NeverChangeThePlan) {
+TEST_P(PlanThreads, NeverChangeThePlan) {
   const Case& c = GetParam();
   const std::vector<uint8_t> graph = testing::test_graph(c.graph);
   CompileOptions options;
@@ -53,7 +53,7 @@ TEST_P(Threads, NeverChangeThePlan) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Small, Threads,
+    Small, PlanThreads,
     ::testing::Values(Case{"ffn_1d8", "dp=8"}, Case{"ffn_1d8", "dp=2,tp=4", Rules::kFull, 0.8},
                       Case{"block_1d8", "dp=2,tp=4"},
                       Case{"block_1d8", "dp=8,tp=8", Rules::kFull, 0.7},
@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"examples/gpt2_tiny_2x4", "dp=2,tp=4", Rules::kFull, 0, 0.3, {2}, 240}));
 
 INSTANTIATE_TEST_SUITE_P(
-    Large, Threads,
+    Large, PlanThreads,
     ::testing::Values(
         Case{"llama8b_L2_8x8_einsum", "dp=8,tp=8", Rules::kFull, 0, 0.05, {4}},
         Case{"llama8b_L2_8x8_einsum", "dp=8,tp=8", Rules::kFull, 0.8, 0, {4}},

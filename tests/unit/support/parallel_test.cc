@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdint>
+#include <mutex>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -51,9 +53,88 @@ TEST(ParallelFor, ThrowsWhatAPieceThrewAfterAllHaveEnded) {
   }
 }
 
-TEST(NumThreads, IsAtLeastOne) {
-  EXPECT_EQ(num_threads(3), 3u);
-  EXPECT_GE(num_threads(0), 1u);
+TEST(Threads, AreAtLeastOne) {
+  EXPECT_EQ(Threads(3).count(), 3u);
+  EXPECT_GE(Threads(0).count(), 1u);
+}
+
+// A host that collects tasks, and runs them when it is told to.
+struct Host {
+  struct Task {
+    void (*run)(void*);
+    void* task;
+  };
+  std::mutex mutex;
+  std::vector<Task> tasks;
+  size_t room = SIZE_MAX;  // tasks that it takes
+  bool inline_ = false;
+
+  ~Host() { run_all(); }
+  static int32_t submit(void* user, void (*run)(void*), void* task) {
+    auto& self = *static_cast<Host*>(user);
+    if (self.inline_) return run(task), 0;
+    const std::lock_guard lock(self.mutex);
+    if (self.tasks.size() >= self.room) return 1;
+    self.tasks.push_back({run, task});
+    return 0;
+  }
+  void run_all() {  // the last one first
+    for (; !tasks.empty(); tasks.pop_back()) tasks.back().run(tasks.back().task);
+  }
+  TaskExecutor executor() { return {submit, this}; }
+};
+
+int64_t sum_to(int64_t n, const Threads& threads) {
+  std::atomic<int64_t> sum{0};
+  parallel_for(threads, static_cast<size_t>(n),
+               [&] { return [&](size_t i) { sum += static_cast<int64_t>(i); }; });
+  return sum;
+}
+
+TEST(HostTasks, AreNotWaitedForBeforeTheyBegin) {
+  Host host;
+  EXPECT_EQ(sum_to(1000, {4, host.executor()}), 499500);  // no task has run
+  EXPECT_EQ(host.tasks.size(), 3u);
+  host.run_all();  // the call is gone: they do nothing
+}
+
+TEST(HostTasks, MayRunWithinSubmitAndBeRefused) {
+  Host host;
+  host.inline_ = true;
+  EXPECT_EQ(sum_to(1000, {4, host.executor()}), 499500);
+  Host full;
+  full.room = 1;
+  EXPECT_EQ(sum_to(1000, {4, full.executor()}), 499500);
+  EXPECT_EQ(full.tasks.size(), 1u);
+}
+
+TEST(HostTasks, ThatHaveBegunAreWaitedFor) {
+  std::vector<std::thread> pool;
+  const auto submit = [](void* user, void (*run)(void*), void* task) -> int32_t {
+    static_cast<std::vector<std::thread>*>(user)->emplace_back(run, task);
+    return 0;
+  };
+  for (int round = 0; round < 200; ++round) {
+    int64_t pieces = 0;  // of this frame: a late task must not touch it
+    std::mutex mutex;
+    parallel_for({4, {submit, &pool}}, 64, [&] {
+      return [&](size_t) {
+        const std::lock_guard lock(mutex);
+        ++pieces;
+      };
+    });
+    EXPECT_EQ(pieces, 64);
+  }
+  for (std::thread& t : pool) t.join();
+}
+
+TEST(HostTasks, ThrowToTheCaller) {
+  Host host;
+  host.inline_ = true;
+  const auto work = [](size_t i) {
+    if (i == 5) throw std::runtime_error("piece 5");
+  };
+  EXPECT_THROW(parallel_for({4, host.executor()}, 100, [&] { return work; }), std::runtime_error);
 }
 
 }  // namespace

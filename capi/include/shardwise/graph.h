@@ -1,0 +1,87 @@
+/*
+ * Graphs of other programs, and what a graph consists of.
+ */
+#ifndef SHARDWISE_GRAPH_H_
+#define SHARDWISE_GRAPH_H_
+
+#include "shardwise/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The format of a graph that is imported. */
+typedef int32_t shw_graph_format;
+enum {
+  SHW_GRAPH_FORMAT_FX_JSON = 1, /* PyTorch's joint graph of forward and backward, as AutoParallel
+                                   exports it ("ap-graph-1"): JSON, plain or gzipped */
+  SHW_GRAPH_FORMAT_TEXT = 2     /* the text of shw_graph_to_text() */
+};
+
+/* What a graph consists of. */
+typedef struct shw_graph_summary {
+  size_t struct_size; /* set by SHW_GRAPH_SUMMARY_INIT */
+  size_t num_nodes;
+  size_t num_parameters;
+  size_t num_buffers;
+  size_t num_tangents;
+  size_t num_inputs; /* all others */
+  size_t num_gradients;
+  size_t num_results;      /* all other outputs */
+  int64_t parameter_bytes; /* of whole tensors */
+} shw_graph_summary;
+#define SHW_GRAPH_SUMMARY_INIT \
+  { sizeof(shw_graph_summary), 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/**
+ * Converts a graph to bytes of schemas/graph.fbs, and verifies it.
+ * @param bytes     lent for the call; any content
+ * @param out_blob  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_INVALID_ARGUMENT    the graph is malformed: the message names the node, or the line
+ * @retval SHW_UNIMPLEMENTED       it has operations that the library does not know: all are listed
+ * @retval SHW_DATA_LOSS           the gzipped bytes are damaged
+ * @retval SHW_RESOURCE_EXHAUSTED  out of memory, or the text is larger than 2 GiB
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_graph_import(shw_context* context, shw_graph_format format, shw_bytes bytes,
+                                     shw_blob** out_blob) SHW_MUST_USE;
+
+/**
+ * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * @param size  of the struct as the caller knows it
+ * @thread any
+ * @since 0.2
+ */
+SHW_API void shw_graph_summary_init(shw_graph_summary* summary, size_t size);
+
+/**
+ * What a graph consists of.
+ * @param graph        FlatBuffer of schemas/graph.fbs; lent for the call; any content
+ * @param out_summary  its struct_size is read; all other fields are written, 0 on failure
+ * @retval SHW_INVALID_ARGUMENT    the graph is malformed, or struct_size was not set (then nothing
+ *                                 is written)
+ * @retval SHW_RESOURCE_EXHAUSTED  out of memory
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_graph_get_summary(shw_bytes graph,
+                                          shw_graph_summary* out_summary) SHW_MUST_USE;
+
+/**
+ * The graph for a person: a line for each input, node and output. Complete:
+ * SHW_GRAPH_FORMAT_TEXT gives the graph again.
+ * @param graph     FlatBuffer of schemas/graph.fbs; lent for the call; any content
+ * @param out_blob  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_INVALID_ARGUMENT    the graph is malformed
+ * @retval SHW_RESOURCE_EXHAUSTED  out of memory
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_graph_to_text(shw_context* context, shw_bytes graph,
+                                      shw_blob** out_blob) SHW_MUST_USE;
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif /* SHARDWISE_GRAPH_H_ */

@@ -1,0 +1,43 @@
+// Fits a hardware description to what nccl-tests measured, and reports the fit.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cost/calibrate.h"
+
+namespace shw::answers {
+
+// Output of a program of nccl-tests or rccl-tests.
+struct MeasuredFile {
+  std::string name;  // for messages and the report
+  std::span<const uint8_t> bytes;
+  std::string collective;  // "all_gather", …; empty: the file names it (import/nccl_tests.h)
+};
+
+struct CalibrationReport {
+  struct Source {
+    std::string file;
+    int line;
+  };
+  std::vector<cost::Measurement> measurements;
+  std::vector<Source> sources;  // of each measurement
+  cost::Calibration calibration;
+  std::string base;         // name of the hardware that it started from
+  std::string description;  // of the result: JSON that parse_hardware() reads
+};
+
+bool is_collective(std::string_view name);
+std::string_view collective_name(cost::Collective collective);
+
+// `name`: of the result; empty: the base's with "-calibrated". INVALID_ARGUMENT: a file that is not
+// such output, with its line, or runs that do not fit the base: cost/calibrate.h.
+Result<CalibrationReport> calibrate(const cost::Hardware& base, std::span<const MeasuredFile> files,
+                                    const std::string& name);
+
+std::string to_json(const CalibrationReport& report);
+std::string to_text(const CalibrationReport& report);  // a table
+
+}  // namespace shw::answers

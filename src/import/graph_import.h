@@ -1,0 +1,38 @@
+// A graph in a foreign format, from bytes to the bytes of ours (schemas/graph.fbs).
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "support/status.h"
+
+namespace shw::import {
+
+enum class GraphFormat : uint8_t {
+  kFxJson = 1,  // fx_json.h; plain or gzipped
+  kText = 2,    // graph/text.h
+};
+
+struct ImportedGraph {
+  Graph graph;
+  std::vector<uint8_t> bytes;  // that load_graph() accepts
+};
+
+// `what`: what the bytes are, for messages. Errors as import_fx_json(), parse_json_bytes() and
+// load_graph() report them.
+Result<ImportedGraph> import_graph(GraphFormat format, std::span<const uint8_t> bytes,
+                                   const std::string& what);
+
+// What a graph consists of.
+struct GraphSummary {
+  size_t nodes = 0, parameters = 0, buffers = 0, tangents = 0;
+  size_t inputs = 0;  // all others
+  size_t gradients = 0;
+  size_t results = 0;  // all other outputs
+  int64_t parameter_bytes = 0;
+};
+GraphSummary summary_of(const Graph& graph);
+
+}  // namespace shw::import

@@ -1,0 +1,39 @@
+// Parses JSON from bytes, plain or gzipped.
+#pragma once
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "support/status.h"
+
+namespace shw::import {
+
+inline constexpr uint64_t kMaxJsonBytes = 2ull << 30;  // uncompressed
+
+inline constexpr size_t kMaxJsonNesting = 256;
+
+// A document that can be destroyed when memory has run out: nlohmann's own destructor allocates.
+class JsonTree {
+ public:
+  JsonTree() = default;
+  explicit JsonTree(nlohmann::json document) : root(std::move(document)) {}
+  ~JsonTree() { dismantle(root); }
+  JsonTree(JsonTree&&) = default;
+  JsonTree(const JsonTree&) = delete;
+  JsonTree& operator=(const JsonTree&) = delete;
+
+  nlohmann::json root;
+
+ private:
+  static void dismantle(nlohmann::json& value);
+};
+
+// `what`: what the bytes are, for messages. DATA_LOSS: damaged or truncated gzip;
+// RESOURCE_EXHAUSTED: more than `max_bytes` of text, or nested too deeply; INVALID_ARGUMENT: not
+// JSON, with the position.
+Result<JsonTree> parse_json_bytes(std::span<const uint8_t> bytes, const std::string& what,
+                                  uint64_t max_bytes = kMaxJsonBytes);
+
+}  // namespace shw::import

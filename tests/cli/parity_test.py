@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""What the tool does, the library does: every verb and option of shardwise stands in parity.txt with names of the C interface that
+exist. usage: parity_test.py SHARDWISE PROJECT_ROOT"""
+import pathlib, re, subprocess, sys
+
+exe, root = sys.argv[1], pathlib.Path(sys.argv[2])
+PLANS = {"plan", "explain", "what-if", "search", "pareto"}
+bad = 0
+
+
+def complain(what):
+    global bad
+    print(what)
+    bad = 1
+
+
+def help_of(*verb):
+    return subprocess.run([exe, *verb, "--help"], capture_output=True, text=True, check=True).stdout
+
+
+# The table, and what the interface has.
+table = {}
+for number, line in enumerate((root / "tests/cli/parity.txt").read_text().splitlines(), 1):
+    if not line or line.startswith("#"): continue
+    key, _, names = line.partition(": ")
+    if key in table or not names: complain(f"parity.txt:{number}: twice, or without names: {line}")
+    table[key] = names
+symbols = set((root / "tests/abi/symbols.txt").read_text().split())
+headers = "\n".join(f.read_text() for f in sorted((root / "capi/include/shardwise").glob("*.h")))
+headers = re.sub(r"/\*.*?\*/", "", headers, flags=re.S)
+fields = {m.group(2): set(re.findall(r"(\w+)(?:\[\w+\])?;", m.group(1))) for m in re.finditer(r"typedef struct \w+ {(.*?)}\s*(shw_\w+);", headers, re.S)}
+
+
+def exists(name):
+    if "::" in name:
+        struct, field = name.split("::")
+        return field in fields.get(struct, ())
+    if name.startswith("SHW_"): return bool(re.search(rf"(#define {name}\b|\b{name} =)", headers))
+    return name in symbols
+
+
+for key, names in table.items():
+    if names.split()[0] in ("host", "gap"): continue
+    for name in names.split():
+        if not exists(name): complain(f"{key}: the interface has no {name}")
+
+# What the tool has.
+used = set()
+
+
+def want(*keys):
+    found = next((k for k in keys if k in table), None)
+    if found is None: complain(f"parity.txt has no line for '{keys[0]}': which functions of capi/include do the same?")
+    used.add(found)
+
+
+listing = help_of()
+verbs = re.findall(r"^  ([\w-]+) {2,}", listing[listing.index("Subcommands:"):], re.M)
+for verb in verbs:
+    want(verb)
+    for option in re.findall(r"^ +(?:-\w,)?(--[\w-]+)", help_of(verb), re.M):
+        if option != "--help": want(f"{verb} {option}", *([f"plans {option}"] if verb in PLANS else []))
+for key in table.keys() - used: complain(f"{key}: the tool has no such verb or option")
+gaps = [key for key, names in table.items() if names.startswith("gap")]
+print(f"{len(verbs)} verbs, {len(used)} lines, {len(gaps)} gaps" + "".join(f"\n  {key}: {table[key]}" for key in gaps))
+if len(verbs) < 13: complain("the list of verbs cannot be read")
+sys.exit(bad)
