@@ -14,15 +14,16 @@ MAY = {
     "solver": "support",
     "placement": "support tensor sharding graph ops strategy cost solver",
     "plan": "support tensor sharding",
+    "simulate": "support tensor sharding plan",
     "lowering": "support tensor sharding graph ops strategy cost solver plan",
-    "passes": "support tensor sharding cost plan",
-    "compiler": "support tensor sharding graph ops rewrite strategy cost solver placement plan lowering passes",
-    "answers": "support tensor sharding graph ops strategy cost solver placement plan compiler",
+    "passes": "support tensor sharding cost plan simulate",
+    "compiler": "support tensor sharding graph ops rewrite strategy cost solver placement plan simulate lowering passes",
+    "answers": "support tensor sharding graph ops strategy cost solver placement plan simulate compiler",
     "runtime": "support tensor sharding plan",
     "verify": "support tensor sharding graph plan passes compiler runtime",
     "import": "support tensor sharding graph ops solver",
-    "capi": "support tensor sharding graph ops rewrite strategy cost placement plan compiler answers runtime verify",
-    "tools": "support tensor sharding graph ops rewrite strategy cost solver placement plan lowering passes compiler answers runtime verify import",
+    "capi": "support tensor sharding graph ops rewrite strategy cost placement plan simulate compiler answers runtime verify",
+    "tools": "support tensor sharding graph ops rewrite strategy cost solver placement plan simulate lowering passes compiler answers runtime verify import",
 }
 root = pathlib.Path(__file__).resolve().parents[2]
 bad = 0
