@@ -371,6 +371,8 @@ static void planners(shw_context* context, const shw_plan* plan) {
   REFUSED(shw_planner_export(planner, NULL, NULL));
   REFUSED_HANDLE(shw_blob, shw_plan_to_module_tree(NULL, &out));
   REFUSED(shw_plan_to_module_tree(plan, NULL));
+  REFUSED_HANDLE(shw_blob, shw_plan_to_trace(NULL, "step", &out));
+  REFUSED(shw_plan_to_trace(plan, NULL, NULL));
   REFUSED_HANDLE(shw_blob, shw_plan_to_placements(NULL, &out));
   REFUSED(shw_plan_to_placements(plan, NULL));
   no_pins.num_pins = 0;
