@@ -2,9 +2,11 @@
 // changes.
 #include "plan.h"
 
+#include "answers/plan_trace.h"
 #include "blob.h"
 #include "plan/module_tree.h"
 #include "plan/placements.h"
+#include "simulate/entry_times.h"
 #include "support/similar.h"
 
 namespace shw::capi {
@@ -225,14 +227,25 @@ shw_status* shw_plan_find_entry(const shw_plan* plan, const char* name, size_t* 
 shw_status* shw_plan_to_json(const shw_plan* plan, shw_blob** out_blob) {
   return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
     SHW_WANT(plan);
-    return make_blob(plan->ref->context, plan_json(plan->ref->plan, true));
+    return make_blob(plan->ref->context,
+                     plan_json(plan->ref->plan, entry_times(plan->ref->plan.program), true));
   });
 }
 
 shw_status* shw_plan_to_text(const shw_plan* plan, shw_blob** out_blob) {
   return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
     SHW_WANT(plan);
-    return make_blob(plan->ref->context, plan_text(plan->ref->plan));
+    return make_blob(plan->ref->context,
+                     plan_text(plan->ref->plan, entry_times(plan->ref->plan.program)));
+  });
+}
+
+shw_status* shw_plan_to_trace(const shw_plan* plan, const char* entry, shw_blob** out_blob) {
+  return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
+    SHW_WANT(plan);
+    SHW_ASSIGN_OR_RETURN(std::string text,
+                         answers::plan_trace(plan->ref->plan, entry == nullptr ? "" : entry));
+    return make_blob(plan->ref->context, std::move(text));
   });
 }
 

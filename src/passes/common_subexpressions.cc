@@ -11,9 +11,9 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "passes/live_bytes.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
+#include "simulate/live_bytes.h"
 #include "support/hash.h"
 
 namespace shw {

@@ -20,8 +20,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "passes/live_bytes.h"
 #include "passes/pass.h"
+#include "simulate/live_bytes.h"
 
 namespace shw {
 namespace {

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,8 +42,21 @@ struct PortGroup {
 };
 std::vector<PortGroup> group_ports(const Program& program, PortRole role);
 
-std::string plan_text(const Plan& plan);  // tables
-std::string plan_json(const Plan& plan, bool with_decisions);
+// What a simulation says of an entry: simulate/entry_times.h.
+struct QueueTime {
+  std::string name;  // "compute"; a communicator's mesh dims, outermost first: "dp", "tp+dp"
+  uint32_t num_steps = 0;
+  double busy_us = 0, exposed_us = 0;
+};
+struct EntryTime {
+  double us = 0, exposed_us = 0, lower_bound_us = 0, longest_chain_us = 0;
+  int64_t device_peak_bytes = 0;  // ports, state, session and live scratch
+  std::vector<QueueTime> queues;  // compute first
+};
+
+// `times`: by entry of the program.
+std::string plan_text(const Plan& plan, std::span<const EntryTime> times);  // tables
+std::string plan_json(const Plan& plan, std::span<const EntryTime> times, bool with_decisions);
 
 std::string human_bytes(int64_t bytes);  // "1.50 GiB"
 

@@ -12,6 +12,7 @@
 #include "import/file.h"
 #include "plan/placements.h"
 #include "plan/report.h"
+#include "simulate/entry_times.h"
 #include "tools/commands.h"
 #include "tools/plan_options.h"
 #include "tools/progress_line.h"
@@ -45,7 +46,8 @@ void print_phases(const std::vector<PhaseTime>& phases) {
 }
 
 void print_json(const Compiled& compiled) {
-  auto j = nlohmann::ordered_json::parse(plan_json(compiled.plan, /*with_decisions=*/false));
+  auto j = nlohmann::ordered_json::parse(
+      plan_json(compiled.plan, entry_times(compiled.plan.program), /*with_decisions=*/false));
   double total = 0;
   for (const PhaseTime& p : compiled.phases) {
     j["seconds"][std::string(p.name)] = p.seconds;
@@ -88,7 +90,7 @@ Status run(const Options& o) {
     print_json(compiled);
     return {};
   }
-  std::printf("%s", plan_text(compiled.plan).c_str());
+  std::printf("%s", plan_text(compiled.plan, entry_times(compiled.plan.program)).c_str());
   print_phases(compiled.phases);
   std::printf("written  %s, %s\n", o.output.c_str(),
               human_bytes(static_cast<int64_t>(compiled.bytes.size())).c_str());

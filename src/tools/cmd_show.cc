@@ -9,6 +9,7 @@
 #include "plan/module_tree.h"
 #include "plan/report.h"
 #include "rewrite/verify.h"
+#include "simulate/entry_times.h"
 #include "tools/commands.h"
 
 namespace shw::tools {
@@ -41,10 +42,11 @@ Status show_plan(std::span<const uint8_t> bytes, const Options& o) {
     return {};
   }
   if (o.json) {
-    std::printf("%s\n", plan_json(plan, /*with_decisions=*/true).c_str());
+    std::printf("%s\n",
+                plan_json(plan, entry_times(plan.program), /*with_decisions=*/true).c_str());
     return {};
   }
-  std::printf("%s", plan_text(plan).c_str());
+  std::printf("%s", plan_text(plan, entry_times(plan.program)).c_str());
   if (o.nodes) print_nodes(plan);
   if (o.program) std::printf("%s", to_text(plan.program).c_str());
   return {};

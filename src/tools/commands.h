@@ -23,6 +23,7 @@ void add_run(CLI::App& app, int& exit_code);
 void add_show(CLI::App& app, int& exit_code);
 void add_solve(CLI::App& app, int& exit_code);
 void add_search(CLI::App& app, int& exit_code);
+void add_trace(CLI::App& app, int& exit_code);
 void add_what_if(CLI::App& app, int& exit_code);
 
 }  // namespace shw::tools

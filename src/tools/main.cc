@@ -83,8 +83,8 @@ int run(int argc, char** argv) {
   int exit_code = 0;
   // In the order of the help text.
   for (const auto add :
-       {add_import, add_plan, add_show, add_run, add_explain, add_diff, add_what_if, add_search,
-        add_pareto, add_ops, add_hardware, add_calibrate, add_solve})
+       {add_import, add_plan, add_show, add_trace, add_run, add_explain, add_diff, add_what_if,
+        add_search, add_pareto, add_ops, add_hardware, add_calibrate, add_solve})
     add(app, exit_code);
   try {
     app.parse(argc, argv);

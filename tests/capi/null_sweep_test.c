@@ -497,6 +497,8 @@ static void planners(shw_context* context, const shw_plan* plan) {
   REFUSED(shw_plan_to_module_tree_text(plan, NULL));
   REFUSED_HANDLE(shw_blob, shw_plan_to_program_text(NULL, &out));
   REFUSED(shw_plan_to_program_text(plan, NULL));
+  REFUSED_HANDLE(shw_blob, shw_plan_to_trace(NULL, "step", &out));
+  REFUSED(shw_plan_to_trace(plan, NULL, NULL));
   REFUSED_HANDLE(shw_blob, shw_plan_to_placements(NULL, &out));
   REFUSED(shw_plan_to_placements(plan, NULL));
   no_pins.num_pins = 0;

@@ -66,6 +66,9 @@ static shw_status* describe(state* s) {
   status = shw_plan_to_module_tree(s->plan, &blob);
   shw_blob_destroy(blob);
   if (status != NULL) return status;
+  status = shw_plan_to_trace(s->plan, NULL, &blob);
+  shw_blob_destroy(blob);
+  if (status != NULL) return status;
   {
     shw_comparison* comparison = NULL;
     status = shw_plan_compare(s->plan, s->plan, &comparison);

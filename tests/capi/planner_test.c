@@ -446,7 +446,7 @@ static void a_constraint_is_left_out_by_its_name(shw_planner* planner) {
 
 static void exports(shw_context* context, shw_planner* planner) {
   shw_plan* plan = plan_with(context, NULL, 0);
-  shw_blob *json = NULL, *tree = NULL;
+  shw_blob *json = NULL, *tree = NULL, *trace = NULL;
   char total[64];
   EXPECT_OK(shw_planner_export(planner, NULL, &json));
   EXPECT(strstr((const char*)shw_blob_data(json), "\"placeholder_kind\": \"param\"") != NULL);
@@ -454,6 +454,12 @@ static void exports(shw_context* context, shw_planner* planner) {
   EXPECT(strstr((const char*)shw_blob_data(json), total) != NULL);
   EXPECT_OK(shw_plan_to_module_tree(plan, &tree));
   EXPECT(strstr((const char*)shw_blob_data(tree), "\"name\": \"w1\"") != NULL);
+  EXPECT_OK(shw_plan_to_trace(plan, NULL, &trace));
+  EXPECT(strstr((const char*)shw_blob_data(trace), "\"traceEvents\"") != NULL);
+  shw_blob_destroy(trace);
+  EXPECT_REFUSED(shw_plan_to_trace(plan, "nowhere", &trace), SHW_NOT_FOUND,
+                 "there is no entry 'nowhere'; there are: step");
+  EXPECT(trace == NULL);
   shw_plan_destroy(plan);
   shw_blob_destroy(json);
   shw_blob_destroy(tree);

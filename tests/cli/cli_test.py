@@ -53,7 +53,7 @@ class Cli(unittest.TestCase):
             assert shardwise(*args).returncode == 0, args
 
     def test_help_everywhere(self):
-        for verb in ([], ["import"], ["plan"], ["explain"], ["diff"], ["what-if"], ["pareto"], ["show"], ["run"], ["solve"], ["ops"], ["hardware"], ["calibrate"]):
+        for verb in ([], ["import"], ["plan"], ["explain"], ["diff"], ["what-if"], ["pareto"], ["show"], ["trace"], ["run"], ["solve"], ["ops"], ["hardware"], ["calibrate"]):
             self.assertIn("--help", self.ok(*verb, "--help"))
 
     def test_wrong_usage_is_2(self):
@@ -239,6 +239,69 @@ class Cli(unittest.TestCase):
         self.assertIn("layers.0.attention.wq", self.ok("show", GRAPH))
         self.assertEqual(len(json.loads(self.ok("show", PLAN, "--json"))["decisions"]), 477)
         self.assertIn("all_gather", self.ok("show", PLAN, "--program"))
+
+    def test_show_tells_the_simulated_time_of_every_entry(self):
+        plan = TMP / "timed.swplan"
+        self.ok("plan", GRAPH, *MESH, "--entries", "forward,backward", "-o", plan)
+        program = json.loads(self.ok("show", plan, "--json"))["program"]
+        times = program["simulated"]
+        self.assertEqual(list(times), ["forward", "backward"])
+        self.assertAlmostEqual(program["us"], sum(q["busy"] for t in times.values() for q in t["queues"]), places=6)
+        text = self.ok("show", plan)
+        for name, t in times.items():
+            self.assertLessEqual(t["lower_bound"], t["us"])
+            self.assertLess(t["us"], program["us"])
+            self.assertEqual(t["lower_bound"], max([t["longest_chain"]] + [q["busy"] for q in t["queues"]]))
+            self.assertAlmostEqual(t["us"], t["queues"][0]["busy"] + t["exposed"], places=6)
+            self.assertIn(f"run      {name}: simulated {t['us']:.3f} µs, exposed collectives {t['exposed']:.3f} µs, "
+                          f"lower bound {t['lower_bound']:.3f} µs\n", text)
+
+    def test_trace_has_every_step_once_and_the_sums_of_the_report(self):
+        plan, trace = TMP / "traced.swplan", TMP / "trace.json"
+        self.ok("plan", GRAPH, *MESH, "--entries", "forward,backward", "-o", plan)
+        report = json.loads(self.ok("show", plan, "--json"))
+        self.ok("trace", plan, "-o", trace)
+        events = json.loads(trace.read_text())["traceEvents"]
+        slices = [e for e in events if e["ph"] == "X"]
+        self.assertEqual(sorted(e["args"]["step"] for e in slices), list(range(report["steps"])))
+
+        tracks = {e["tid"]: e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
+        simulated = report["program"]["simulated"]
+        for name, times in simulated.items():
+            of_entry = [e for e in slices if e["args"]["entry"] == name]
+            begin = min(e["ts"] for e in of_entry)
+            self.assertAlmostEqual(max(e["ts"] + e["dur"] for e in of_entry) - begin, times["us"], places=6)
+            for queue in times["queues"]:
+                on_track = [e for e in of_entry if tracks[e["tid"]] == queue["name"]]
+                self.assertEqual(len(on_track), queue["steps"])
+                self.assertAlmostEqual(sum(e["dur"] for e in on_track), queue["busy"], places=6)
+            critical = [e for e in of_entry if e["args"]["on_critical_path"]]
+            self.assertAlmostEqual(sum(e["dur"] for e in critical), times["us"], places=6)
+        for tid in tracks:  # no two at a time
+            on_track = sorted((e["ts"], e["dur"]) for e in slices if e["tid"] == tid)
+            for (ts, dur), (following, _) in zip(on_track, on_track[1:]):
+                self.assertLessEqual(ts + dur, following + 1e-6)
+        self.assertTrue(any(e["name"] == "einsum layers.0.attention.wq" and e["args"]["module"] == "layers.0.attention.wq" for e in slices))
+
+        live = [e for e in events if e["ph"] == "C"]
+        self.assertEqual([e["ts"] for e in live], sorted(e["ts"] for e in live))
+        self.assertLessEqual(max(e["args"]["scratch"] for e in live), report["memory_per_rank"]["live_peak"])
+        flows = {}
+        for e in events:
+            if e["ph"] in "stf":
+                flows.setdefault(e["id"], {})[e["ph"]] = e["ts"]
+        self.assertGreater(len(flows), 20)
+        for flow in flows.values():
+            self.assertLessEqual(flow["s"], flow.get("t", flow["f"]))
+            self.assertLessEqual(flow.get("t", flow["s"]), flow["f"])
+
+        self.ok("trace", plan, "--entry", "backward", "-o", trace)
+        events = json.loads(trace.read_text())["traceEvents"]
+        self.assertEqual({e["args"]["entry"] for e in events if e["ph"] == "X"}, {"backward"})
+        self.assertEqual(min(e["ts"] for e in events if e["ph"] == "X"), 0)
+        self.refused("trace", plan, "--entry", "nowhere", "-o", trace, code=1, says="there are: forward, backward")
+        self.ok("plan", GRAPH, *MESH, "--strip-graph", "-o", plan)  # no names, but a trace
+        self.ok("trace", plan, "-o", trace)
 
     def test_run_verifies_against_pytorch_and_the_unsharded_run(self):
         out = self.ok("run", PLAN, "--virtual-ranks", "--inputs", TENSORS, "--outputs", TMP / "o.safetensors", "--verify")

@@ -14,15 +14,16 @@ MAY = {
     "solver": "support",
     "placement": "support tensor sharding graph ops strategy cost solver",
     "plan": "support tensor sharding",
+    "simulate": "support tensor sharding plan",
     "lowering": "support tensor sharding graph ops strategy cost solver plan",
-    "passes": "support tensor sharding cost plan",
-    "compiler": "support tensor sharding graph ops rewrite strategy cost solver placement plan lowering passes",
+    "passes": "support tensor sharding cost plan simulate",
+    "compiler": "support tensor sharding graph ops rewrite strategy cost solver placement plan simulate lowering passes",
     "import": "support tensor sharding graph ops rewrite solver",
-    "answers": "support tensor sharding graph ops strategy cost solver placement plan compiler import",
+    "answers": "support tensor sharding graph ops strategy cost solver placement plan simulate compiler import",
     "runtime": "support tensor sharding plan",
     "verify": "support tensor sharding graph plan passes compiler runtime",
-    "capi": "support tensor sharding graph ops rewrite strategy cost solver placement plan compiler import answers runtime verify",
-    "tools": "support tensor sharding graph ops rewrite strategy cost solver placement plan lowering passes compiler answers runtime verify import",
+    "capi": "support tensor sharding graph ops rewrite strategy cost solver placement plan simulate compiler import answers runtime verify",
+    "tools": "support tensor sharding graph ops rewrite strategy cost solver placement plan simulate lowering passes compiler answers runtime verify import",
 }
 root = pathlib.Path(__file__).resolve().parents[2]
 bad = 0

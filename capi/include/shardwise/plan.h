@@ -456,7 +456,10 @@ SHW_API shw_status* shw_plan_get_effort(const shw_plan* plan,
  *                        `price_us_per_gib`, `points`, `program_bytes` (what the program needs);
  *                        the peak `by_kind` and `by_module`: `module` (numbers as *), `count` of
  *                        such modules, `bytes`, `by_kind`
- *   program              `us` of its steps one after another, of that `collectives`; and `steps`
+ *   program              `us` of its steps one after another, of that `collectives`; and `steps`.
+ *                        `simulated`, by entry: `us` with overlap, `exposed` collectives,
+ *                        `lower_bound`, `longest_chain`, `device_peak_bytes`, and of each of its
+ *                        `queues` the `name`, `steps`, `busy`, `exposed`
  *   entries              by name: `inputs` and `outputs` with `name`, `type`, `layout`, `present`
  *   decisions            of each node `name`, `op`, `phase`, `module_path`, `operands`, `result`,
  *                        `compute`, `comm`, `transition`
@@ -468,13 +471,28 @@ SHW_API shw_status* shw_plan_get_effort(const shw_plan* plan,
 SHW_API shw_status* shw_plan_to_json(const shw_plan* plan, shw_blob** out_blob) SHW_MUST_USE;
 
 /**
- * A table for a person: costs and proof, layouts of parameters, collectives, memory.
+ * A table for a person: costs and proof, layouts of parameters, collectives, memory, simulated
+ * time.
  * @param out_blob  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_RESOURCE_EXHAUSTED  out of memory
  * @thread any
  * @since 0.2
  */
 SHW_API shw_status* shw_plan_to_text(const shw_plan* plan, shw_blob** out_blob) SHW_MUST_USE;
+
+/**
+ * When each step would run on a rank, as Chrome trace events in JSON, which ui.perfetto.dev opens:
+ * a track for each stream, a counter of live bytes, and arrows from the step that makes a
+ * collective's operand to the step that reads its result.
+ * @param entry     its name; NULL: all entries, one after another
+ * @param out_blob  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_NOT_FOUND           there is no such entry
+ * @retval SHW_RESOURCE_EXHAUSTED  out of memory
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_to_trace(const shw_plan* plan, const char* entry,
+                                      shw_blob** out_blob) SHW_MUST_USE;
 
 /**
  * The modules that the graph was traced from as a tree, in JSON: each with its `parameters` and

@@ -171,7 +171,7 @@ TEST_P(Buckets, ShareOneStateAndItsLayout) {
   EXPECT_EQ(masks, 2);
   ASSERT_EQ(p.symbols.size(), 1u);
   EXPECT_EQ(p.symbols[0], (Symbol{"cache", 1, 64, 1, 16}));
-  EXPECT_NE(plan_text(*plan).find("buckets  decode: cache=16; cache=64\n"), std::string::npos);
+  EXPECT_NE(plan_text(*plan, {}).find("buckets  decode: cache=16; cache=64\n"), std::string::npos);
 }
 
 TEST(ChooseBucket, TakesTheSmallestThatFits) {

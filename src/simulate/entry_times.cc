@@ -1,0 +1,37 @@
+#include "simulate/entry_times.h"
+
+namespace shw {
+
+std::string queue_name(const Program& program, const SimulatedQueue& queue) {
+  switch (queue.kind) {
+    case QueueKind::kCompute:
+      return "compute";
+    case QueueKind::kToHost:
+      return "to_host";
+    case QueueKind::kFromHost:
+      return "from_host";
+    case QueueKind::kCommunicator:
+      break;
+  }
+  std::string name;
+  for (uint8_t axis : queue.axes) name += (name.empty() ? "" : "+") + program.mesh[axis].name;
+  return name.empty() ? "communication" : name;
+}
+
+std::vector<EntryTime> entry_times(const Program& program) {
+  std::vector<EntryTime> times;
+  for (const ProgramEntry& entry : program.entries) {
+    const Simulation s = simulate(program, entry);
+    EntryTime& t = times.emplace_back();
+    t.us = s.total_us;
+    t.exposed_us = s.exposed_us;
+    t.lower_bound_us = s.lower_bound_us;
+    t.longest_chain_us = s.longest_chain_us;
+    t.device_peak_bytes = s.live.device_peak;
+    for (const SimulatedQueue& q : s.queues)
+      t.queues.push_back({queue_name(program, q), q.num_steps, q.busy_us, q.exposed_us});
+  }
+  return times;
+}
+
+}  // namespace shw

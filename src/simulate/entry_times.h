@@ -1,0 +1,17 @@
+// What a simulation of each entry says, for the reports of plan/report.h.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "plan/report.h"
+#include "simulate/simulate.h"
+
+namespace shw {
+
+// "compute", "to_host", "from_host"; of a communicator its mesh dims, outermost first: "dp",
+// "tp+dp".
+std::string queue_name(const Program& program, const SimulatedQueue& queue);
+
+std::vector<EntryTime> entry_times(const Program& program);  // by entry
+
+}  // namespace shw

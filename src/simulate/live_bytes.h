@@ -1,0 +1,59 @@
+// The memory that is live at each step when a program runs its steps in order: the one definition
+// that passes, reports and the trace share. Storages are counted, not values, so views and results
+// that overwrite an operand cost nothing. Bytes are the storages' own, without padding.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plan/program.h"
+
+namespace shw {
+
+// The first and last step that touch a storage; first > last: none does.
+struct Touched {
+  uint32_t first = UINT32_MAX, last = 0;
+};
+std::vector<Touched> touched_storages(const Program& program);
+
+class LiveBytes {
+ public:
+  LiveBytes(size_t num_points) : bytes_(num_points, 0) {}
+  // Of arena storages, by step.
+  static LiveBytes of(const Program& program, const std::vector<Touched>& touched);
+
+  void add(uint32_t first, uint32_t end, int64_t bytes) {
+    for (uint32_t i = first; i < end; ++i) bytes_[i] += bytes;
+  }
+  // The first point from which `bytes` more fit within the limit at every point up to `end`.
+  uint32_t room_from(uint32_t first, uint32_t end, int64_t bytes, int64_t limit) const {
+    while (end > first && bytes_[end - 1] <= limit - bytes) --end;
+    return end;
+  }
+  const std::vector<int64_t>& bytes() const { return bytes_; }
+
+ private:
+  std::vector<int64_t> bytes_;
+};
+
+inline constexpr size_t kNumStorageKinds = 7;  // StorageKind; 0 is no kind
+
+// What one entry holds while each of its steps runs, by whose memory it is.
+//   arena    from the first step that touches a storage to the last
+//   session  from the first step that writes a storage to the end of the entry; what the entry only
+//            reads was there before, and is there throughout
+//   host     storages that a caller has put into host memory: as those of the arena
+//   others   the ports of the entry, and all state and constants: throughout
+struct LiveCurves {
+  std::vector<int64_t> arena, session, host;     // by step of the entry
+  std::array<int64_t, kNumStorageKinds> peak{};  // by StorageKind, without host memory
+  int64_t host_peak = 0;
+  int64_t device_peak = 0;        // of all kinds together, without host memory
+  uint32_t device_peak_step = 0;  // of the program: the first at which it is reached
+};
+// `in_host`: by storage, 1: in host memory; empty: none is.
+LiveCurves live_curves(const Program& program, const ProgramEntry& entry,
+                       std::span<const uint8_t> in_host = {});
+
+}  // namespace shw

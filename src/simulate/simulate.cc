@@ -1,0 +1,189 @@
+#include "simulate/simulate.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace shw {
+namespace {
+
+// A point in time, and the step that ends there.
+struct Moment {
+  double us = 0;
+  uint32_t step = kNoStep;
+  // Of equally late moments the first stays, so the order of calls decides, not the machine.
+  void not_before(const Moment& other) {
+    if (other.us > us) *this = other;
+  }
+};
+
+// What has happened to a storage so far: the last of its writes and reads to end.
+struct StorageTimes {
+  Moment written, read;
+  Moment chain_written, chain_read;  // ends of the longest chains to a write, to a read
+};
+
+class Run {
+ public:
+  Run(const Program& program, const ProgramEntry& entry, const SimulationOptions& options)
+      : p_(program), entry_(entry), o_(options), storages_(program.storages.size()) {
+    events_.resize(program.num_events);
+    result_.first_step = entry.first_step;
+    result_.steps.resize(entry.num_steps);
+    chain_before_.assign(entry.num_steps, kNoStep);
+    result_.queues.emplace_back();
+    free_.emplace_back();
+  }
+
+  Simulation run() {
+    for (uint32_t i = 0; i < entry_.num_steps; ++i) {
+      run_step(entry_.first_step + i);
+      extend_chain(entry_.first_step + i);
+    }
+    expose(last_.step, free_[0].us, last_.us);
+    result_.total_us = last_.us;
+    result_.critical_path = path_to(last_.step, [&](uint32_t s) { return result_.at(s).cause; });
+    result_.longest_chain_us = chain_.us;
+    result_.longest_chain =
+        path_to(chain_.step, [&](uint32_t s) { return chain_before_[local(s)]; });
+    result_.lower_bound_us = chain_.us;
+    for (const SimulatedQueue& q : result_.queues) {
+      result_.lower_bound_us = std::max(result_.lower_bound_us, q.busy_us);
+      if (q.kind == QueueKind::kCommunicator) result_.exposed_us += q.exposed_us;
+    }
+    result_.live = live_curves(p_, entry_, o_.in_host);
+    return std::move(result_);
+  }
+
+ private:
+  uint32_t local(uint32_t step) const { return step - entry_.first_step; }
+  double duration(uint32_t i) const {
+    const double us = o_.step_us.empty() ? p_.steps[i].cost_us : o_.step_us[i];
+    return us > 0 ? us : 0;
+  }
+
+  void run_step(uint32_t i) {
+    const ProgramStep& step = p_.steps[i];
+    const auto stream = static_cast<size_t>(step.stream);
+    const uint32_t q = queue_of(step);
+    const bool on_link = is_link(result_.queues[q].kind);
+    const bool blocks_compute = q == 0 || (step.stream == Stream::kCompute && !on_link);
+
+    Moment start = free_[q];
+    if (blocks_compute || on_link) start.not_before(free_[0]);
+    for (uint32_t e : step.waits) known_[stream].not_before(events_[e]);
+    start.not_before(known_[stream]);
+    for (ValueId v : step.inputs)
+      if (v.valid()) start.not_before(storages_[p_.values[v].storage.v].written);
+    for (ValueId v : step.outputs)
+      if (v.valid()) start.not_before(storages_[p_.values[v].storage.v].read);
+    launched_us_ += o_.launch_us;
+    start.not_before({launched_us_, kNoStep});
+
+    const Moment end{start.us + duration(i), i};
+    result_.steps[local(i)] = {start.us, end.us, q, start.step};
+    SimulatedQueue& queue = result_.queues[q];
+    ++queue.num_steps;
+    queue.busy_us += duration(i);
+    result_.one_after_another_us += duration(i);
+    if (step.collective.kind != CollectiveKind::kNone) result_.collectives_us += duration(i);
+
+    // The stall in front of a step of the compute stream; a collective there is one itself.
+    if (blocks_compute) expose(q == 0 ? start.step : i, free_[0].us, q == 0 ? start.us : end.us);
+    free_[q] = end;
+    if (blocks_compute) free_[0] = end;
+    if (!on_link) done_[stream].not_before(end);
+    if (step.records != kNoEvent) events_[step.records] = on_link ? end : done_[stream];
+    for (ValueId v : step.inputs)
+      if (v.valid()) storages_[p_.values[v].storage.v].read.not_before(end);
+    for (ValueId v : step.outputs)
+      if (v.valid()) storages_[p_.values[v].storage.v].written.not_before(end);
+    last_.not_before(end);
+  }
+
+  void extend_chain(uint32_t i) {
+    const ProgramStep& step = p_.steps[i];
+    Moment before;
+    for (ValueId v : step.inputs)
+      if (v.valid()) before.not_before(storages_[p_.values[v].storage.v].chain_written);
+    for (ValueId v : step.outputs)
+      if (v.valid()) before.not_before(storages_[p_.values[v].storage.v].chain_read);
+    chain_before_[local(i)] = before.step;
+    const Moment end{before.us + duration(i), i};
+    for (ValueId v : step.inputs)
+      if (v.valid()) storages_[p_.values[v].storage.v].chain_read.not_before(end);
+    for (ValueId v : step.outputs)
+      if (v.valid()) storages_[p_.values[v].storage.v].chain_written.not_before(end);
+    chain_.not_before(end);
+  }
+
+  static bool is_link(QueueKind kind) {
+    return kind == QueueKind::kToHost || kind == QueueKind::kFromHost;
+  }
+  bool in_host(const std::vector<ValueId>& values) const {
+    return std::ranges::any_of(
+        values, [&](ValueId v) { return v.valid() && o_.in_host[p_.values[v].storage.v] != 0; });
+  }
+
+  uint32_t queue_of(const ProgramStep& step) {
+    if (!o_.in_host.empty()) {
+      if (in_host(step.outputs)) return queue(QueueKind::kToHost, {});
+      if (in_host(step.inputs)) return queue(QueueKind::kFromHost, {});
+    }
+    if (step.collective.kind == CollectiveKind::kNone) return 0;
+    if (!o_.queue_per_communicator) return queue(QueueKind::kCommunicator, {});
+    return queue(QueueKind::kCommunicator, step.collective.axes);
+  }
+  uint32_t queue(QueueKind kind, std::span<const uint8_t> axes) {
+    uint64_t key = static_cast<uint64_t>(kind);  // mesh dims are below kMaxMeshRank
+    for (uint8_t axis : axes) key = key << 8 | (axis + 1u);
+    const auto [it, added] =
+        queue_numbers_.try_emplace(key, static_cast<uint32_t>(result_.queues.size()));
+    if (added) {
+      result_.queues.push_back({kind, {axes.begin(), axes.end()}});
+      free_.emplace_back();
+    }
+    return it->second;
+  }
+
+  // Compute stands still in (from, to], until `step` ends, or a step begins that it caused.
+  void expose(uint32_t step, double from, double to) {
+    while (step != kNoStep && to > from) {
+      const SimulatedStep& s = result_.at(step);
+      const double begin = std::max(s.start_us, from);
+      if (to > begin) result_.queues[s.queue].exposed_us += to - begin;
+      to = std::min(to, begin);
+      step = s.cause;
+    }
+  }
+
+  template <class Before>
+  static std::vector<uint32_t> path_to(uint32_t step, Before before) {
+    std::vector<uint32_t> path;
+    for (; step != kNoStep; step = before(step)) path.push_back(step);
+    std::ranges::reverse(path);
+    return path;
+  }
+
+  const Program& p_;
+  const ProgramEntry& entry_;
+  const SimulationOptions& o_;
+  Simulation result_;
+  std::vector<StorageTimes> storages_;
+  std::vector<Moment> events_;                    // ready; of an earlier entry: from the start
+  std::vector<Moment> free_;                      // by queue: its last step has ended
+  std::array<Moment, kNumStreams> known_, done_;  // by stream: waited for so far; ended so far
+  std::map<uint64_t, uint32_t> queue_numbers_;
+  std::vector<uint32_t> chain_before_;
+  Moment last_, chain_;
+  double launched_us_ = 0;
+};
+
+}  // namespace
+
+Simulation simulate(const Program& program, const ProgramEntry& entry,
+                    const SimulationOptions& options) {
+  return Run(program, entry, options).run();
+}
+
+}  // namespace shw

@@ -1,0 +1,91 @@
+// When each step of an entry would begin and end on one rank, by the prices that the program holds.
+// Every rank runs the same program at the same prices, so one rank stands for all.
+//
+// Queues. A queue runs one step at a time, in the order of the program. There is one for compute,
+// one for each communicator (the mesh dims of a group, in order), and one for each direction of the
+// link to host memory. A step belongs to
+//   a link         if it writes to or reads from a storage that the caller has put into host
+//   memory; a communicator if it is a collective. One that stands on the compute stream blocks
+//   that, too; compute        otherwise.
+//
+// Beginning. A step begins at the earliest time that satisfies all of these:
+//   - the step in front of it in its queue has ended;
+//   - the events that it waits for, or that an earlier step of its stream waited for, are ready;
+//   - the steps that wrote what it reads, and that read what it overwrites, have ended;
+//   - the host has launched it: `launch_us` for each step, in the order of the program;
+//   - on a link: the compute step in front of it in the program has ended. Its place in the program
+//     is where it is issued.
+// An event is ready when the step that records it and all earlier steps of its stream have ended;
+// HappensBefore promises the same. When an entry begins, everything before it is over. So times
+// follow from one walk over the steps: nothing is searched, and equal programs give equal bits.
+//
+// A duration is the price of the step; a price that is not positive is 0. The prices of kernels
+// include their launch as a lower bound (cost/roofline.h), which is why `launch_us` is 0 unless the
+// caller asks for a slow host.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plan/program.h"
+#include "simulate/live_bytes.h"
+
+namespace shw {
+
+struct SimulationOptions {
+  // False: all collectives of a stream share one queue, as on a backend with one channel.
+  bool queue_per_communicator = true;
+  double launch_us = 0;
+  std::span<const double> step_us{};   // by step of the program; empty: ProgramStep::cost_us
+  std::span<const uint8_t> in_host{};  // by storage, 1: in host memory; empty: none is
+};
+
+enum class QueueKind : uint8_t { kCompute = 0, kCommunicator = 1, kToHost = 2, kFromHost = 3 };
+
+struct SimulatedQueue {
+  QueueKind kind = QueueKind::kCompute;
+  std::vector<uint8_t> axes{};  // of a communicator, outermost first; empty: all share this queue
+  uint32_t num_steps = 0;
+  double busy_us = 0;
+  // Compute stands still because of this queue. Each moment of a stall counts for the step whose
+  // end it leads to, or for what that step waited for in its turn.
+  double exposed_us = 0;
+};
+
+inline constexpr uint32_t kNoStep = UINT32_MAX;
+
+struct SimulatedStep {
+  double start_us = 0, end_us = 0;
+  uint32_t queue = 0;
+  // The step of the program whose end is this one's start; kNoStep: it could begin with the entry,
+  // or began when the host launched it.
+  uint32_t cause = kNoStep;
+};
+
+struct Simulation {
+  uint32_t first_step = 0;             // of the entry
+  std::vector<SimulatedStep> steps;    // of the entry, in order
+  std::vector<SimulatedQueue> queues;  // compute first, then in order of their first steps
+  double total_us = 0;                 // until the last step has ended
+  double one_after_another_us = 0;     // all durations
+  double collectives_us = 0;           // of those, of collectives
+  double exposed_us = 0;               // of communicators
+  // Each step begins when the one in front of it ends; the last ends with the entry.
+  std::vector<uint32_t> critical_path;
+  // The longest chain of steps of which each reads what the one in front of it wrote, or overwrites
+  // what that read: no number of queues makes the entry shorter.
+  std::vector<uint32_t> longest_chain;
+  double longest_chain_us = 0;
+  // The largest of: longest chain, busy time of each queue. No order of the steps takes less.
+  double lower_bound_us = 0;
+  LiveCurves live;
+
+  const SimulatedStep& at(uint32_t step) const { return steps[step - first_step]; }
+};
+
+// The program must be sound (verify()), except that it need not be planned, or have streams and
+// events yet. Takes time and memory in proportion to its size.
+Simulation simulate(const Program& program, const ProgramEntry& entry,
+                    const SimulationOptions& options = {});
+
+}  // namespace shw

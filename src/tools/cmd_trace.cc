@@ -1,0 +1,42 @@
+// shardwise trace: when each step of a plan would run, as a file for ui.perfetto.dev.
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "answers/plan_trace.h"
+#include "import/file.h"
+#include "tools/commands.h"
+
+namespace shw::tools {
+namespace {
+
+struct Options {
+  std::string plan, output, entry;
+};
+
+Status run(const Options& o) {
+  SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, import::read_file(o.plan));
+  SHW_ASSIGN_OR_RETURN(const Plan plan, read_plan(bytes));
+  SHW_ASSIGN_OR_RETURN(const std::string text, answers::plan_trace(plan, o.entry));
+  SHW_RETURN_IF_ERROR(import::write_file(
+      o.output, std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size())));
+  std::printf("written  %s, %zu bytes: open it at ui.perfetto.dev\n", o.output.c_str(),
+              text.size());
+  return {};
+}
+
+}  // namespace
+
+void add_trace(CLI::App& app, int& exit_code) {
+  auto o = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand(
+      "trace", "Write when each step of a plan would run on a rank, for ui.perfetto.dev");
+  verb->add_option("PLAN", o->plan, "A plan (.swplan)")->required();
+  verb->add_option("-o,--output", o->output, "Where to write the trace (.json)")->required();
+  verb->add_option("--entry", o->entry, "Trace this entry alone; otherwise all, one after another");
+  verb->callback([o, &exit_code] {
+    if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
+  });
+}
+
+}  // namespace shw::tools

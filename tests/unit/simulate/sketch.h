@@ -1,0 +1,64 @@
+// A program under construction: every step makes one tensor of its own.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plan/program.h"
+
+namespace shw::testing {
+
+class Sketch {
+ public:
+  Sketch() {
+    p.mesh = {{"dp", 2}, {"tp", 4}};
+    p.entries.emplace_back().name = "step";
+  }
+  // A value in a new storage; ports are left out, as the simulator needs none of arena storages.
+  ValueId value(int64_t bytes, StorageKind kind = StorageKind::kArena) {
+    const TensorType type = row_major(Dtype::kI8, {bytes});
+    return p.values.push_back({type, p.storages.push_back({bytes, kind, UINT32_MAX, -1}), 0});
+  }
+  ValueId input(int64_t bytes) {
+    const ValueId v = value(bytes, StorageKind::kInput);
+    p.entries[0].inputs.push_back(
+        p.ports.push_back({"input", PortRole::kInput, p.values[v].type, Layout{}, v}));
+    return v;
+  }
+  // A compute step that writes `out`.
+  ProgramStep& step(double us, std::vector<ValueId> in, std::vector<ValueId> out) {
+    ProgramStep s;
+    s.kernel = "kernel";
+    s.inputs = std::move(in);
+    s.outputs = std::move(out);
+    s.cost_us = us;
+    p.steps.push_back(std::move(s));
+    p.entries.back().num_steps =
+        static_cast<uint32_t>(p.steps.size()) - p.entries.back().first_step;
+    return p.steps.back();
+  }
+  // A collective on the communication stream, over `axes`.
+  ProgramStep& collective(double us, std::vector<uint8_t> axes, std::vector<ValueId> in,
+                          std::vector<ValueId> out) {
+    ProgramStep& s = step(us, std::move(in), std::move(out));
+    s.kernel = "all_reduce";
+    s.collective = {CollectiveKind::kAllReduce, ReduceOp::kSum, std::move(axes)};
+    s.stream = Stream::kCommunication;
+    return s;
+  }
+  // Step `second` waits until step `first` is over.
+  void order(uint32_t first, uint32_t second) {
+    ProgramStep& s = p.steps[first];
+    if (s.records == kNoEvent) s.records = p.num_events++;
+    p.steps[second].waits.push_back(s.records);
+  }
+  void next_entry() {
+    ProgramEntry& e = p.entries.emplace_back();
+    e.name = "next";
+    e.first_step = static_cast<uint32_t>(p.steps.size());
+  }
+
+  Program p;
+};
+
+}  // namespace shw::testing
