@@ -213,6 +213,7 @@ shw_status* shw_buffer_write(shw_buffer* buffer, const void* data, size_t size) 
     SHW_ASSIGN_OR_RETURN(HostWindow window, HostWindow::of(*buffer));
     const TensorType dense = row_major(buffer->type.dtype, buffer->type.shape);
     copy_window(buffer->type, window.data(), dense, data);
+    buffer->piece = {};
     return window.write_back();
   });
 }

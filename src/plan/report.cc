@@ -218,13 +218,6 @@ void write_bucket(JsonWriter& j, const Program& p, const ProgramEntry& entry) {
   j.end_object();
 }
 
-// "[1,2*cache]"
-std::string exprs_text(const Port& port, const Program& p) {
-  std::string text;
-  for (const Expr& e : port.sizes) text += (text.empty() ? "[" : ",") + to_string(e, p.symbols);
-  return text + "]";
-}
-
 void write_entries(JsonWriter& j, const Program& p) {
   const auto mesh_rank = static_cast<int>(p.mesh.size());
   j.key("entries").begin_object();
@@ -238,7 +231,7 @@ void write_entries(JsonWriter& j, const Program& p) {
         const Port& port = p.ports[id];
         j.begin_object().member("name", port.name).member("type", to_string(port.global));
         j.member("layout", to_string(port.layout, mesh_rank));
-        if (!port.sizes.empty()) j.member("sizes", exprs_text(port, p));
+        if (!port.sizes.empty()) j.member("sizes", exprs_text(port.sizes, p.symbols));
         j.member("present", port.value.valid()).end_object();
       }
       j.end_array();

@@ -99,7 +99,7 @@ class Cli(unittest.TestCase):
         self.assertEqual((TMP / "o").read_bytes()[-32:], struct.pack("<8f", *range(8)))  # a row that sees itself alone
         self.refused(*run, "--size", "cache=16", code=1, says="'input.mask' is f32[1,64], but the plan's 'input.mask' is f32[1,16]")
         self.refused(*run, code=1, says="it has the buckets decode@cache=16, decode@cache=64")
-        self.refused(*run, "--size", "cache=65", code=1, says="65 is not from 1 to 64")
+        self.refused(*run, "--size", "cache=65", code=1, says="large enough for cache=65; the largest has cache=64")
         self.refused(*run, "--size", "cache", code=1, says="want SYMBOL=SIZE")
 
     def test_random_numbers_by_seed_and_offset(self):
