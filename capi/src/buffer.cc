@@ -83,6 +83,7 @@ Result<TensorType> make_type(shw_dtype dtype, const int64_t* dims, const int64_t
 }
 
 Result<TensorType> type_of(const shw_tensor& tensor) {
+  if (tensor.dtype == 0) return invalid_argument("shw_tensor::dtype is not set");
   SHW_ASSIGN_OR_RETURN(const TensorType type,
                        make_type(tensor.dtype, tensor.dims, tensor.strides, tensor.rank));
   if (tensor.data == nullptr && type.numel() > 0) return invalid_argument("tensor.data is NULL");

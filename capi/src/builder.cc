@@ -498,9 +498,15 @@ shw_status* shw_builder_add_constant(shw_builder* builder, const char* name,
                                      size_t* out_node) {
   return add(builder, out_node, [&]() -> Status {
     SHW_WANT(tensor);
-    SHW_ASSIGN_OR_RETURN(const TensorType type, type_of(*tensor));
-    SHW_ASSIGN_OR_RETURN(InputInfo info, constant_info(builder->graph, name, type, *tensor));
-    return add_input(*builder, {row_major(type.dtype, type.shape), {}}, std::move(info), options);
+    const Graph& graph = builder->graph;
+    const auto body = [&]() -> Status {
+      SHW_ASSIGN_OR_RETURN(const TensorType type, type_of(*tensor));
+      SHW_ASSIGN_OR_RETURN(InputInfo info, constant_info(graph, name, type, *tensor));
+      return add_input(*builder, {row_major(type.dtype, type.shape), {}}, std::move(info), options);
+    };
+    Status status = body();
+    return status.ok() ? status
+                       : at_next(graph, std::move(status), text_or_empty(name), "constant");
   });
 }
 

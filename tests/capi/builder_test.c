@@ -236,6 +236,8 @@ static void describes_constants_updates_and_entries(shw_context* context) {
   table.data = (void*)values;
   table.dims = kDims;
   table.rank = 2;
+  EXPECT_REFUSED(shw_builder_add_constant(b, "table", &table, NULL, &c), invalid,
+                 "shw_tensor::dtype is not set (node 1, 'table')");
   table.dtype = SHW_DTYPE_F32;
   EXPECT_REFUSED(shw_builder_add_constant(b, NULL, &table, NULL, &c), invalid, "needs a name");
   EXPECT(c == SHW_NONE);

@@ -171,6 +171,7 @@ class Cli(unittest.TestCase):
     def test_operations_are_listed_with_their_parameters(self):
         self.assertIn("mm(self, mat2)\n", self.ok("ops"))
         self.assertEqual(self.ok("ops", "threshold"), "threshold_backward(grad_output, self, threshold: number)\n")
+        self.assertIn("\nslice(self, dim: int = 0, start: int = 0, end: int?, step: int = 1)\n", self.ok("ops"))
 
     def test_hardware_is_listed_and_described_in_files(self):
         listed = json.loads(self.ok("hardware", "--json"))

@@ -37,8 +37,8 @@ typedef struct shw_plan_summary {
   int64_t memory_limit_bytes;     /* of the options; 0: none */
   int64_t memory_peak_bytes;      /* of one rank at the fullest point of a step, as the planner
                                      counts it */
-  int64_t memory_program_bytes;   /* that one rank needs to run the program: ports, optimizer state,
-                                     arena */
+  int64_t memory_program_bytes;   /* that one rank needs to run the program: ports, of each entry in
+                                     its largest bucket; optimizer state; the arena; one session */
   const char* memory_peak_node;   /* where the peak is; of what: shw_plan_get_memory_share() */
   double memory_price_us_per_gib; /* saved if the limit were one GiB higher, at the margin */
   size_t memory_binding_points;   /* nodes at which the limit has a price */

@@ -186,6 +186,17 @@ TEST_P(Buckets, AreNotHeldAllAtOnce) {
             large->summary.memory_program_bytes - large->program.arena_bytes);
 }
 
+// The cache is updated in place: it is held once, and so is what entries share.
+TEST(Memory, OfThePlanIsWhatARankHolds) {
+  const auto plan = planned("decode.swt", "a=1", {"decode:cache=16,64"});
+  ASSERT_NE(plan, nullptr);
+  constexpr int64_t kCache = 64 * 8 * 4, kRow = 8 * 4, kPosition = 8, kMask = 64 * 4,
+                    kAll = 64 * 8 * 4, kCausal = 64 * 64 * 4;
+  EXPECT_EQ(plan->summary.memory_program_bytes,
+            plan->program.arena_bytes + plan->program.session_bytes + kCache + kRow + kPosition +
+                kMask + kRow + kAll + kCausal + kAll);
+}
+
 TEST(ChooseBucket, TakesTheSmallestThatFits) {
   const auto plan = planned("two_sizes.swt", "a=2", {"batch=8,16,64", "prefix=4,16"});
   ASSERT_NE(plan, nullptr);
