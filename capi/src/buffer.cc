@@ -83,6 +83,7 @@ Result<TensorType> make_type(shw_dtype dtype, const int64_t* dims, const int64_t
 }
 
 Result<TensorType> type_of(const shw_tensor& tensor) {
+  if (tensor.dtype == 0) return invalid_argument("shw_tensor::dtype is not set");
   SHW_ASSIGN_OR_RETURN(const TensorType type,
                        make_type(tensor.dtype, tensor.dims, tensor.strides, tensor.rank));
   if (tensor.data == nullptr && type.numel() > 0) return invalid_argument("tensor.data is NULL");
@@ -213,6 +214,7 @@ shw_status* shw_buffer_write(shw_buffer* buffer, const void* data, size_t size) 
     SHW_ASSIGN_OR_RETURN(HostWindow window, HostWindow::of(*buffer));
     const TensorType dense = row_major(buffer->type.dtype, buffer->type.shape);
     copy_window(buffer->type, window.data(), dense, data);
+    buffer->piece = {};
     return window.write_back();
   });
 }

@@ -1,11 +1,24 @@
 // What a buffer is behind its handle: a tensor's type and a window into memory that runs may share.
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "device.h"
 #include "runtime/buffer.h"
 #include "runtime/timeline.h"
 #include "tensor/tensor_type.h"
+
+namespace shw::capi {
+
+struct LoadedPlan;
+
+// Which rank's piece of which plan's ports a buffer is; no rank's where the caller filled it.
+struct PieceOf {
+  std::weak_ptr<const LoadedPlan> plan = {};
+  int32_t rank = -1;
+};
+
+}  // namespace shw::capi
 
 struct shw_buffer {
   shw::TensorType type;
@@ -15,6 +28,7 @@ struct shw_buffer {
   // The last run that writes the memory; shared by all handles of it.
   std::shared_ptr<shw::runtime::Completion> written_by =
       std::make_shared<shw::runtime::Completion>();
+  shw::capi::PieceOf piece = {};
 
   void* data() const { return static_cast<std::byte*>(memory->data()) + offset_bytes; }
 };

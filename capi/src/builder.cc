@@ -11,6 +11,8 @@
 #include "graph/writer.h"
 #include "ops/entries.h"
 #include "ops/signature.h"
+#include "rewrite/at_sizes.h"
+#include "rewrite/infer_sizes.h"
 #include "rewrite/verify.h"
 #include "runtime/strided.h"
 
@@ -29,8 +31,9 @@ namespace {
 
 constexpr size_t kNodeOptionsSize_0_2 = SHW_SIZE_TO(shw_node_options, reserved);
 constexpr size_t kResultTypeSize_0_2 = SHW_SIZE_TO(shw_result_type, dims);
-constexpr size_t kInputSize_0_2 = SHW_SIZE_TO(shw_builder_input, dims);
+constexpr size_t kInputSize_0_2 = SHW_SIZE_TO(shw_builder_input, symbolic_dims);
 constexpr size_t kOutputSize_0_2 = SHW_SIZE_TO(shw_builder_output, of_input);
+constexpr size_t kSymbolSize_0_2 = SHW_SIZE_TO(shw_symbol, hint);
 constexpr size_t kEntrySize_0_2 = SHW_SIZE_TO(shw_builder_entry, num_after);
 constexpr uint32_t kMaxNodes = 1u << 20;  // as graph/reader.h
 
@@ -104,8 +107,48 @@ Result<AttrValue> value_of(const shw_attr& attr) {
   }
 }
 
-Result<Attrs> read_attrs(OpKind op, const shw_attr* attrs, size_t count) {
-  Attrs out;
+// "; it has: batch, cache"
+std::string known_symbols(const Graph& graph) {
+  std::string text;
+  for (const Symbol& s : graph.symbols().table)
+    text += (text.empty() ? "; it has: " : ", ") + s.name;
+  return text.empty() ? "; it has none" : text;
+}
+
+Status no_expression(const Graph& graph, const char* text, const char* want) {
+  return invalid_argument("'" + std::string(text) + "' is no " + want + " of the graph's symbols" +
+                          known_symbols(graph));
+}
+
+// "cache", an integer; "[1,2*cache]", a list of them.
+Result<AttrExprs> exprs_of(const Graph& graph, const shw_attr& attr) {
+  SHW_WANT(attr.string);
+  const std::vector<Symbol>& symbols = graph.symbols().table;
+  if (auto list = parse_exprs(attr.string, symbols)) return AttrExprs{*std::move(list), true};
+  if (auto expr = parse_expr(attr.string, symbols)) return AttrExprs{{*std::move(expr)}, false};
+  return no_expression(graph, attr.string, "expression such as 2*n+1 or [1,n]");
+}
+
+// What the caller says of a node beside its operands. Attributes hold numbers, at the hints.
+struct NodeAttrs {
+  Attrs attrs;
+  SymbolicAttrs symbolic;
+};
+
+Status set_attr(const Graph& graph, AttrKey key, const shw_attr& attr, NodeAttrs& out) {
+  if (attr.kind != SHW_ATTR_KIND_EXPR) {
+    SHW_ASSIGN_OR_RETURN(AttrValue value, value_of(attr));
+    out.attrs.set(key, std::move(value));
+    return {};
+  }
+  SHW_ASSIGN_OR_RETURN(AttrExprs exprs, exprs_of(graph, attr));
+  SHW_RETURN_IF_ERROR(set_at(key, exprs, hints_of(graph.symbols().table), out.attrs));
+  if (has_symbols(exprs.exprs)) out.symbolic.emplace_back(key, std::move(exprs));
+  return {};
+}
+
+Result<NodeAttrs> read_attrs(const Graph& graph, OpKind op, const shw_attr* attrs, size_t count) {
+  NodeAttrs out;
   if (count != 0) SHW_WANT(attrs);
   for (size_t i = 0; i < count; ++i) {
     if (attrs[i].name == nullptr)
@@ -115,12 +158,10 @@ Result<Attrs> read_attrs(OpKind op, const shw_attr* attrs, size_t count) {
     if (!key)
       return invalid_argument(std::string(op_name(op)) + " has no attribute '" + name + "'" +
                               known_attributes(op));
-    if (out.has(*key)) return invalid_argument("attribute '" + name + "' is given twice");
+    if (out.attrs.has(*key)) return invalid_argument("attribute '" + name + "' is given twice");
     SHW_RETURN_IF_ERROR(check_reserved(attrs[i].reserved));
-    Result<AttrValue> value = value_of(attrs[i]);
-    if (!value.ok())
-      return Status(value.status().code(), "attribute '" + name + "': " + value.status().message());
-    out.set(*key, *std::move(value));
+    if (const Status s = set_attr(graph, *key, attrs[i], out); !s.ok())
+      return Status(s.code(), "attribute '" + name + "': " + s.message());
   }
   return out;
 }
@@ -153,6 +194,42 @@ Result<InputStorage> storage_of(shw_storage storage) {
   }
 }
 
+struct InputType {
+  TensorType type;  // at the hints
+  Exprs sizes;      // empty: they are numbers
+};
+
+Result<InputType> input_type(const Graph& graph, const shw_builder_input& in) {
+  if (in.dtype == 0) return invalid_argument("shw_builder_input::dtype is not set");
+  if (in.symbolic_dims == nullptr) {
+    SHW_ASSIGN_OR_RETURN(const TensorType type, make_type(in.dtype, in.dims, nullptr, in.rank));
+    return InputType{type, {}};
+  }
+  if (in.rank != 0 || in.dims != nullptr)
+    return invalid_argument("symbolic_dims stands in place of rank and dims: only one is given");
+  const std::vector<Symbol>& symbols = graph.symbols().table;
+  auto exprs = parse_exprs(in.symbolic_dims, symbols);
+  if (!exprs) return no_expression(graph, in.symbolic_dims, "list of expressions such as [1,2*n]");
+  std::vector<int64_t> dims;
+  for (const Expr& e : *exprs) {
+    const auto value = value_of(e, hints_of(symbols));
+    if (!value) return invalid_argument("size " + to_string(e, symbols) + " is too large");
+    dims.push_back(*value);
+  }
+  SHW_ASSIGN_OR_RETURN(const TensorType type, make_type(in.dtype, dims.data(), nullptr,
+                                                        static_cast<int32_t>(dims.size())));
+  const bool is_symbolic = has_symbols(*exprs);
+  return InputType{type, is_symbolic ? *std::move(exprs) : Exprs{}};
+}
+
+// Buckets share what lasts longer than a run.
+Status check_is_not_shared(const InputInfo& info, const Exprs& sizes) {
+  if (sizes.empty() || (info.storage != InputStorage::kState && !is_trained(info.role))) return {};
+  return invalid_argument("'" + info.name +
+                          "' is shared by all buckets, so its sizes are numbers: the largest "
+                          "ones, of which each bucket takes a slice");
+}
+
 Status check_name_is_new(const Graph& graph, const InputInfo& info) {
   for (const InputInfo& other : graph.inputs())
     if (other.role == info.role && !info.name.empty() && other.name == info.name)
@@ -161,8 +238,11 @@ Status check_name_is_new(const Graph& graph, const InputInfo& info) {
 }
 
 Result<InputInfo> input_info(const Graph& graph, const shw_builder_input& in) {
+  if (in.role == 0) return invalid_argument("shw_builder_input::role is not set");
   if (in.role < SHW_ROLE_PARAMETER || in.role > SHW_ROLE_OPTIMIZER_STATE)
-    return invalid_argument("role " + std::to_string(in.role) + " is not a role of inputs");
+    return invalid_argument(
+        "role " + std::to_string(in.role) +
+        " is not a role of inputs: SHW_ROLE_PARAMETER to SHW_ROLE_OPTIMIZER_STATE");
   InputInfo info{.node = NodeId{graph.num_nodes()},
                  .role = static_cast<InputRole>(in.role),
                  .name = text_or_empty(in.name)};
@@ -218,8 +298,15 @@ Status check_type(const Graph& graph, const OutputInfo& info) {
 }
 
 Result<OutputInfo> output_info(const Graph& graph, const shw_builder_output& out) {
+  if (out.role == 0) {
+    Status status = invalid_argument("shw_builder_output::role is not set");
+    if (out.node >= graph.num_nodes()) return status;
+    const NodeId node{static_cast<uint32_t>(out.node)};
+    return std::move(status.at_node(node.v, graph.name(node)));
+  }
   if (out.role < SHW_ROLE_RESULT || out.role > SHW_ROLE_UPDATE)
-    return invalid_argument("role " + std::to_string(out.role) + " is not a role of outputs");
+    return invalid_argument("role " + std::to_string(out.role) +
+                            " is not a role of outputs: SHW_ROLE_RESULT to SHW_ROLE_UPDATE");
   OutputInfo info{.node = kNoNode,
                   .role = static_cast<OutputRole>(out.role - SHW_ROLE_RESULT + 1),
                   .name = text_or_empty(out.name)};
@@ -309,12 +396,40 @@ shw_status* add(shw_builder* builder, size_t* out_node, F&& f) {
       SHW_NONE);
 }
 
-Status add_input(shw_builder& builder, const TensorType& type, InputInfo info,
+Status add_input(shw_builder& builder, InputType type, InputInfo info,
                  const shw_node_options* options) {
   SHW_ASSIGN_OR_RETURN(NodeTexts texts, read_options(options));
+  SHW_RETURN_IF_ERROR(check_is_not_shared(info, type.sizes));
   change(builder, [&](Graph& graph) {
     if (texts.name.empty()) texts.name = graph.full_name(info);
-    graph.add_input(std::move(texts.name), type, std::move(info), std::move(texts.meta));
+    const NodeId node =
+        graph.add_input(std::move(texts.name), type.type, std::move(info), std::move(texts.meta));
+    if (!type.sizes.empty())
+      graph.symbols().shapes.emplace(std::pair(node.v, 0u), std::move(type.sizes));
+  });
+  return {};
+}
+
+// An error of a node that is being added, or was to be: it has the next number.
+Status at_next(const Graph& graph, Status status, const std::string& name, const char* otherwise) {
+  return std::move(status.at_node(graph.num_nodes(), name.empty() ? otherwise : name));
+}
+
+Status add_node(shw_builder& builder, OpKind op, std::vector<NodeId> operands, NodeAttrs given,
+                NodeTexts texts) {
+  const Graph& so_far = builder.graph;
+  add_absent_operands(op, given.attrs, operands);
+  SHW_ASSIGN_OR_RETURN(const auto results, infer_results(so_far, op, operands, given.attrs));
+  SHW_ASSIGN_OR_RETURN(auto sizes,
+                       infer_sizes(so_far, op, operands, given.attrs, given.symbolic, results));
+  change(builder, [&](Graph& graph) {
+    const NodeId node = graph.add_node(op, std::move(texts.name), operands, std::move(given.attrs),
+                                       results, results.size() != 1, std::move(texts.meta));
+    for (uint32_t r = 0; r < sizes.size(); ++r)
+      if (!sizes[r].empty())
+        graph.symbols().shapes.emplace(std::pair(node.v, r), std::move(sizes[r]));
+    for (auto& [key, value] : given.symbolic)
+      graph.symbols().attributes.emplace(std::pair(node.v, key), std::move(value));
   });
   return {};
 }
@@ -341,14 +456,40 @@ shw_status* shw_builder_create(shw_context* context, shw_builder** out_builder) 
   });
 }
 
+shw_status* shw_builder_add_symbol(shw_builder* builder, const shw_symbol* symbol,
+                                   size_t* out_symbol) {
+  return fill_value(
+      out_symbol, "out_symbol",
+      [&](size_t& index) -> Status {
+        SHW_WANT(builder);
+        SHW_WANT(symbol);
+        SHW_RETURN_IF_ERROR(check_usable(*builder));
+        SHW_ASSIGN_OR_RETURN(const shw_symbol in, copy_in(symbol, kSymbolSize_0_2));
+        std::vector<Symbol> table = builder->graph.symbols().table;
+        table.push_back({text_or_empty(in.name), in.minimum, in.maximum,
+                         in.divisor == 0 ? 1 : in.divisor, in.hint == 0 ? in.maximum : in.hint});
+        SHW_RETURN_IF_ERROR(check_symbols(table));
+        builder->graph.symbols().table = std::move(table);
+        index = builder->graph.symbols().table.size() - 1;
+        return {};
+      },
+      SHW_NONE);
+}
+
 shw_status* shw_builder_add_input(shw_builder* builder, const shw_builder_input* input,
                                   const shw_node_options* options, size_t* out_node) {
   return add(builder, out_node, [&]() -> Status {
     SHW_WANT(input);
     SHW_ASSIGN_OR_RETURN(const shw_builder_input in, copy_in(input, kInputSize_0_2));
-    SHW_ASSIGN_OR_RETURN(const TensorType type, make_type(in.dtype, in.dims, nullptr, in.rank));
-    SHW_ASSIGN_OR_RETURN(InputInfo info, input_info(builder->graph, in));
-    return add_input(*builder, type, std::move(info), options);
+    const Graph& graph = builder->graph;
+    const auto body = [&]() -> Status {
+      SHW_ASSIGN_OR_RETURN(InputInfo info, input_info(graph, in));
+      SHW_ASSIGN_OR_RETURN(InputType type, input_type(graph, in));
+      return add_input(*builder, std::move(type), std::move(info), options);
+    };
+    Status status = body();
+    return status.ok() ? status
+                       : at_next(graph, std::move(status), text_or_empty(in.name), "input");
   });
 }
 
@@ -357,9 +498,15 @@ shw_status* shw_builder_add_constant(shw_builder* builder, const char* name,
                                      size_t* out_node) {
   return add(builder, out_node, [&]() -> Status {
     SHW_WANT(tensor);
-    SHW_ASSIGN_OR_RETURN(const TensorType type, type_of(*tensor));
-    SHW_ASSIGN_OR_RETURN(InputInfo info, constant_info(builder->graph, name, type, *tensor));
-    return add_input(*builder, row_major(type.dtype, type.shape), std::move(info), options);
+    const Graph& graph = builder->graph;
+    const auto body = [&]() -> Status {
+      SHW_ASSIGN_OR_RETURN(const TensorType type, type_of(*tensor));
+      SHW_ASSIGN_OR_RETURN(InputInfo info, constant_info(graph, name, type, *tensor));
+      return add_input(*builder, {row_major(type.dtype, type.shape), {}}, std::move(info), options);
+    };
+    Status status = body();
+    return status.ok() ? status
+                       : at_next(graph, std::move(status), text_or_empty(name), "constant");
   });
 }
 
@@ -373,25 +520,19 @@ shw_status* shw_builder_add_node(shw_builder* builder, const char* op, const siz
     if (*kind == OpKind::kInput)
       return invalid_argument("inputs are added by shw_builder_add_input");
     if (num_operands != 0) SHW_WANT(operands);
-    std::vector<NodeId> nodes;
-    for (size_t i = 0; i < num_operands; ++i) {
-      SHW_ASSIGN_OR_RETURN(nodes.emplace_back(),
-                           node_of(builder->graph, operands[i], "an operand"));
-    }
-    SHW_ASSIGN_OR_RETURN(Attrs ours, read_attrs(*kind, attrs, num_attrs));
-    add_absent_operands(*kind, ours, nodes);
+    const Graph& graph = builder->graph;
     SHW_ASSIGN_OR_RETURN(NodeTexts texts, read_options(options));
-    auto inferred = infer_results(builder->graph, *kind, nodes, ours);
-    if (!inferred.ok()) {
-      Status status = inferred.status();
-      return status.at_node(builder->graph.num_nodes(), texts.name.empty() ? op : texts.name);
-    }
-    const bool is_tuple = inferred->size() != 1;
-    change(*builder, [&](Graph& graph) {
-      graph.add_node(*kind, std::move(texts.name), nodes, std::move(ours), *inferred, is_tuple,
-                     std::move(texts.meta));
-    });
-    return {};
+    const std::string name = texts.name;
+    const auto body = [&]() -> Status {
+      std::vector<NodeId> nodes;
+      for (size_t i = 0; i < num_operands; ++i) {
+        SHW_ASSIGN_OR_RETURN(nodes.emplace_back(), node_of(graph, operands[i], "an operand"));
+      }
+      SHW_ASSIGN_OR_RETURN(NodeAttrs given, read_attrs(graph, *kind, attrs, num_attrs));
+      return add_node(*builder, *kind, std::move(nodes), std::move(given), std::move(texts));
+    };
+    Status status = body();
+    return status.ok() ? status : at_next(graph, std::move(status), name, op);
   });
 }
 

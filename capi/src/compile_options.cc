@@ -91,6 +91,19 @@ Status read_memory(const shw_compile_options& in, CompileOptions& out) {
   return {};
 }
 
+Result<std::vector<BucketSizes>> buckets_of(const shw_bucket_sizes* buckets, size_t count) {
+  std::vector<BucketSizes> ours;
+  if (count != 0) SHW_WANT(buckets);
+  for (size_t i = 0; i < count; ++i) {
+    const shw_bucket_sizes& b = buckets[i];
+    const std::string what = "buckets[" + std::to_string(i) + "]";
+    if (b.symbol == nullptr) return invalid_argument(what + ".symbol is NULL");
+    if (b.sizes == nullptr && b.num_sizes != 0) return invalid_argument(what + ".sizes is NULL");
+    ours.push_back({b.entry == nullptr ? "" : b.entry, b.symbol, {b.sizes, b.sizes + b.num_sizes}});
+  }
+  return ours;
+}
+
 Result<CompileOptions> convert(const shw_compile_options& in) {
   SHW_RETURN_IF_ERROR(
       check_flags(in.flags, SHW_COMPILE_NO_EINSUM | SHW_COMPILE_NO_GRAPH | SHW_COMPILE_STRIDED));
@@ -103,6 +116,7 @@ Result<CompileOptions> convert(const shw_compile_options& in) {
   SHW_ASSIGN_OR_RETURN(out.hardware,
                        hardware_of(in.hardware, in.hardware_description, "hardware_description"));
   SHW_ASSIGN_OR_RETURN(out.entries, names_of(in.entries, in.num_entries, "entries"));
+  SHW_ASSIGN_OR_RETURN(out.buckets, buckets_of(in.buckets, in.num_buckets));
   SHW_RETURN_IF_ERROR(read_constraints(in, out));
   SHW_RETURN_IF_ERROR(read_memory(in, out));
   SHW_ASSIGN_OR_RETURN(out.overlap, overlap_of(in));

@@ -64,6 +64,13 @@ std::string mismatch(const shw_executor& executor, const Port& port, const shw_b
   return {};
 }
 
+// The same for what it holds.
+std::string wrong_piece(const shw_executor& executor, const Port& port, const shw_buffer& buffer) {
+  if (!is_of_other_rank(buffer.piece, executor.plan, port, executor.rank)) return {};
+  return "is the piece of rank " + std::to_string(buffer.piece.rank) +
+         "; the executor is that of rank " + std::to_string(executor.rank);
+}
+
 // Takes the buffers of `ports` from the caller's array; `required`: none may be NULL.
 template <class Pointer>
 Status take(const char* what, const shw_executor& executor, const std::vector<PortId>& ports,
@@ -76,7 +83,8 @@ Status take(const char* what, const shw_executor& executor, const std::vector<Po
     if (!port.value.valid()) continue;
     const shw_buffer* buffer = given[i];
     if (buffer == nullptr && !required) continue;
-    const std::string why = buffer == nullptr ? "is missing" : mismatch(executor, port, *buffer);
+    std::string why = buffer == nullptr ? "is missing" : mismatch(executor, port, *buffer);
+    if (why.empty() && required) why = wrong_piece(executor, port, *buffer);
     if (!why.empty())
       return invalid_argument(std::string(what) + " " + std::to_string(i) + ", '" + port.name +
                               "', " + why);
@@ -136,8 +144,11 @@ Result<std::vector<std::unique_ptr<shw_buffer>>> make_outputs(shw_executor& exec
 // Notes in the buffers that the run writes, and for state, that it has not ended.
 void note_writes(shw_executor& executor, const ProgramEntry& entry, const shw_run& run,
                  const runtime::Completion& completion) {
-  for (size_t i = 0; i < entry.outputs.size(); ++i)
-    if (run.outputs[i] != nullptr) *run.outputs[i]->written_by = completion;
+  for (size_t i = 0; i < entry.outputs.size(); ++i) {
+    if (run.outputs[i] == nullptr) continue;
+    *run.outputs[i]->written_by = completion;
+    run.outputs[i]->piece = {executor.plan, executor.rank};
+  }
   for (PortId output : entry.outputs) {
     const Port& port = executor.program().ports[output];
     if (!port.value.valid()) continue;
@@ -194,6 +205,7 @@ shw_status* shw_executor_create(const shw_plan* plan, shw_world* world, int32_t 
     SHW_ASSIGN_OR_RETURN(Options ours, read_options(options, world->context));
     auto executor = std::make_unique<shw_executor>();
     executor->plan = plan->ref;
+    executor->rank = rank;
     executor->device = ours.device;
     executor->world = world->ref;
     const std::shared_ptr<const Plan> shared(plan->ref, &plan->ref->plan);
@@ -244,9 +256,9 @@ shw_status* shw_executor_get_state(shw_executor* executor, size_t port, shw_buff
                               "' is not state: the caller has its memory");
     const ProgramValue& value = program.values[program.ports[id].value];
     const PortId home{program.storages[value.storage].port};
-    return std::make_unique<shw_buffer>(shw_buffer{value.type, executor->device,
-                                                   executor->runtime->state(home),
-                                                   value.offset_bytes, executor->state_written_by});
+    return std::make_unique<shw_buffer>(
+        shw_buffer{value.type, executor->device, executor->runtime->state(home), value.offset_bytes,
+                   executor->state_written_by, PieceOf{executor->plan, executor->rank}});
   });
 }
 

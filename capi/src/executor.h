@@ -11,6 +11,7 @@
 
 struct shw_executor {
   shw::capi::PlanRef plan;
+  int32_t rank = 0;
   shw::capi::DeviceRef device;
   std::shared_ptr<shw::runtime::World> world;
   std::unique_ptr<shw::runtime::Executor> runtime;

@@ -11,7 +11,7 @@ using namespace shw::capi;
 namespace shw::capi {
 namespace {
 
-constexpr size_t kParamSize_0_2 = SHW_SIZE_TO(shw_op_param, reserved);
+constexpr size_t kParamSize_0_2 = SHW_SIZE_TO(shw_op_param, default_value);
 constexpr size_t kFirst = 1;  // inputs are no operation
 static_assert(static_cast<size_t>(OpKind::kInput) == 0);
 
@@ -46,6 +46,10 @@ shw_param_kind param_kind(ParamKind kind) {
       break;
   }
   return 0;
+}
+
+int32_t is_required(const Param& p) {
+  return p.required() || p.kind == ParamKind::kTensor || p.kind == ParamKind::kTensorOrScalar;
 }
 
 OpKind kind_of(size_t op) { return static_cast<OpKind>(op + kFirst); }
@@ -88,6 +92,9 @@ shw_status* shw_op_get_param(size_t op, size_t index, shw_op_param* out_param) {
     SHW_RETURN_IF_ERROR(check_index(index, params.size(), "parameter"));
     out.name = params[index].name.data();  // a literal
     out.kind = param_kind(params[index].kind);
+    out.required = is_required(params[index]);
+    if (!params[index].required() && !params[index].otherwise.empty())
+      out.default_value = params[index].otherwise.data();  // a literal
     return {};
   });
 }

@@ -47,6 +47,15 @@ Result<PortId> port_of(const LoadedPlan& plan, size_t index) {
   return PortId{static_cast<uint32_t>(index)};
 }
 
+bool is_of_other_rank(const PieceOf& piece, const PlanRef& plan, const Port& port, int64_t rank) {
+  if (piece.rank < 0 || piece.rank == rank || piece.plan.lock() != plan) return false;
+  for (int m = 0; m < plan->mesh.rank(); ++m)
+    if (!port.layout[m].is_replicate() &&
+        plan->mesh.coordinate(piece.rank, m) != plan->mesh.coordinate(rank, m))
+      return true;
+  return false;
+}
+
 Result<PlanRef> plan_of(const ContextRef& context, Compiled compiled) {
   SHW_ASSIGN_OR_RETURN(Plan plan, read_back(compiled.bytes, compiled.phases));
   SHW_ASSIGN_OR_RETURN(PlanRef loaded,
@@ -60,11 +69,21 @@ Result<PlanRef> LoadedPlan::create(ContextRef context, Plan plan, std::vector<Ph
                                    const solver::SolveStats& effort) {
   SHW_ASSIGN_OR_RETURN(Mesh mesh, Mesh::create(plan.program.mesh));
   const int mesh_rank = mesh.rank();
-  auto loaded = std::make_shared<LoadedPlan>(LoadedPlan{
-      std::move(context), std::move(plan), std::move(mesh), std::move(phases), effort, {}, {}, {}});
+  auto loaded = std::make_shared<LoadedPlan>(LoadedPlan{std::move(context),
+                                                        std::move(plan),
+                                                        std::move(mesh),
+                                                        std::move(phases),
+                                                        effort,
+                                                        {},
+                                                        {},
+                                                        {},
+                                                        {}});
   for (auto& total : collective_totals(loaded->plan.program)) loaded->collectives.push_back(total);
-  for (const Port& port : loaded->plan.program.ports)
+  const Program& program = loaded->plan.program;
+  for (const Port& port : program.ports) {
     loaded->port_layouts.push_back(to_string(port.layout, mesh_rank));
+    loaded->port_dims.push_back(port.sizes.empty() ? "" : exprs_text(port.sizes, program.symbols));
+  }
   for (const ProgramEntry& entry : loaded->plan.program.entries)
     loaded->entries.push_back(
         {numbers(entry.inputs), numbers(entry.outputs), numbers(entry.after)});

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "buffer.h"
 #include "compiler/pipeline.h"
 #include "context.h"
 #include "plan/plan.h"
@@ -31,6 +32,7 @@ struct LoadedPlan {
   solver::SolveStats effort;      // likewise
   std::vector<std::pair<std::string, CollectiveTotal>> collectives;
   IndexVec<PortId, std::string> port_layouts;
+  IndexVec<PortId, std::string> port_dims;  // expressions of symbols; empty: numbers
   std::vector<Entry> entries;
 };
 using PlanRef = std::shared_ptr<const LoadedPlan>;
@@ -40,6 +42,10 @@ Result<PlanRef> plan_of(const ContextRef& context, Compiled compiled);
 
 // OUT_OF_RANGE: there is no such port.
 Result<PortId> port_of(const LoadedPlan& plan, size_t index);
+
+// True where it is known that the ranks hold different parts of the port: ranks that hold the same
+// may share a buffer.
+bool is_of_other_rank(const PieceOf& piece, const PlanRef& plan, const Port& port, int64_t rank);
 
 }  // namespace shw::capi
 

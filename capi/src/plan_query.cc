@@ -14,8 +14,8 @@ namespace {
 
 constexpr size_t kEffortSize_0_2 = SHW_SIZE_TO(shw_plan_effort, num_branch_nodes);
 constexpr size_t kSummarySize_0_2 = SHW_SIZE_TO(shw_plan_summary, memory_binding_points);
-constexpr size_t kPortSize_0_2 = SHW_SIZE_TO(shw_plan_port, layout);
-constexpr size_t kEntrySize_0_2 = SHW_SIZE_TO(shw_plan_entry, output_bytes);
+constexpr size_t kPortSize_0_2 = SHW_SIZE_TO(shw_plan_port, symbolic_dims);
+constexpr size_t kEntrySize_0_2 = SHW_SIZE_TO(shw_plan_entry, symbol_sizes);
 
 shw_plan_summary to_c(const LoadedPlan& loaded) {
   const PlanSummary& s = loaded.plan.summary;
@@ -85,6 +85,7 @@ shw_plan_port to_c(const LoadedPlan& plan, PortId id) {
     c.local_strides = local.strides.begin();
   }
   c.layout = plan.port_layouts[id].c_str();
+  if (!port.sizes.empty()) c.symbolic_dims = plan.port_dims[id].c_str();
   return c;
 }
 static_assert(SHW_ROLE_PARAMETER == static_cast<int>(PortRole::kParameter) &&
@@ -119,17 +120,12 @@ shw_plan_entry to_c(const LoadedPlan& plan, size_t index) {
   }
   for (PortId id : entry.outputs)
     if (home_of(program, id) == id) c.output_bytes += local_bytes(program, program.ports[id]);
+  c.bucket_of = entry.bucket_of.c_str();
+  if (!entry.bucket_of.empty()) c.symbol_sizes = entry.bucket.data();
   return c;
 }
 
-// The place of the item of that name; `what`: what the items are.
-template <class Items>
-Result<size_t> find_named(const Items& items, const std::string& name, const char* what) {
-  std::vector<std::string> names;
-  for (const auto& item : items) {
-    if (item.name == name) return names.size();
-    names.push_back(item.name);
-  }
+Status no_such(const char* what, const std::string& name, std::vector<std::string> names) {
   std::string known;
   constexpr size_t kFew = 8;
   if (names.size() <= kFew) {
@@ -138,6 +134,46 @@ Result<size_t> find_named(const Items& items, const std::string& name, const cha
     known = did_you_mean(name, std::move(names));
   }
   return Status(Code::kNotFound, std::string("there is no ") + what + " '" + name + "'" + known);
+}
+
+// By port: whether it is an input or output of the entry, or of every entry if there is none such.
+std::vector<bool> ports_of(const Program& program, size_t entry) {
+  std::vector<bool> is_listed(program.ports.size(), false), is_ours(program.ports.size(), false);
+  for (size_t e = 0; e < program.entries.size(); ++e)
+    for (const auto* list : {&program.entries[e].inputs, &program.entries[e].outputs})
+      for (PortId id : *list) {
+        is_listed[id.v] = true;
+        if (e == entry || entry == SHW_NONE) is_ours[id.v] = true;
+      }
+  for (size_t p = 0; p < is_ours.size(); ++p) is_ours[p] = is_ours[p] || !is_listed[p];
+  return is_ours;
+}
+
+Result<size_t> find_port(const Program& program, size_t entry, const std::string& name) {
+  const std::vector<bool> is_ours = ports_of(program, entry);
+  std::vector<std::string> names;
+  size_t found = SHW_NONE, count = 0;
+  for (size_t p = 0; p < is_ours.size(); ++p) {
+    const Port& port = program.ports[PortId{static_cast<uint32_t>(p)}];
+    if (!is_ours[p]) continue;
+    names.push_back(port.name);
+    if (port.name != name) continue;
+    if (count++ == 0) found = p;
+  }
+  if (count == 0) return no_such("port", name, std::move(names));
+  if (count > 1 && entry == SHW_NONE)
+    return failed_precondition("there are " + std::to_string(count) + " ports '" + name +
+                               "', of different entries: say of which");
+  return found;
+}
+
+Result<size_t> find_entry(const Program& program, const std::string& name) {
+  std::vector<std::string> names;
+  for (const ProgramEntry& entry : program.entries) {
+    if (entry.name == name) return names.size();
+    names.push_back(entry.name);
+  }
+  return no_such("entry", name, std::move(names));
 }
 
 }  // namespace
@@ -189,13 +225,16 @@ shw_status* shw_plan_get_port(const shw_plan* plan, size_t index, shw_plan_port*
   });
 }
 
-shw_status* shw_plan_find_port(const shw_plan* plan, const char* name, size_t* out_index) {
+shw_status* shw_plan_find_port(const shw_plan* plan, size_t entry, const char* name,
+                               size_t* out_index) {
   return fill_value(
       out_index, "out_index",
       [&](size_t& out) -> Status {
         SHW_WANT(plan);
         SHW_WANT(name);
-        SHW_ASSIGN_OR_RETURN(out, find_named(plan->ref->plan.program.ports, name, "port"));
+        if (entry != SHW_NONE)
+          SHW_RETURN_IF_ERROR(check_index(entry, plan->ref->entries.size(), "entry"));
+        SHW_ASSIGN_OR_RETURN(out, find_port(plan->ref->plan.program, entry, name));
         return {};
       },
       SHW_NONE);
@@ -218,7 +257,7 @@ shw_status* shw_plan_find_entry(const shw_plan* plan, const char* name, size_t* 
       [&](size_t& out) -> Status {
         SHW_WANT(plan);
         SHW_WANT(name);
-        SHW_ASSIGN_OR_RETURN(out, find_named(plan->ref->plan.program.entries, name, "entry"));
+        SHW_ASSIGN_OR_RETURN(out, find_entry(plan->ref->plan.program, name));
         return {};
       },
       SHW_NONE);

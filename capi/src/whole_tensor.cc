@@ -42,8 +42,9 @@ Status shard_to(const LoadedPlan& plan, const Port& port, int32_t rank, const sh
   return window.write_back();
 }
 
-Result<std::unique_ptr<shw_buffer>> gather(const LoadedPlan& plan, const Port& port,
+Result<std::unique_ptr<shw_buffer>> gather(const PlanRef& ref, const Port& port,
                                            const shw_buffer* const* pieces) {
+  const LoadedPlan& plan = *ref;
   SHW_RETURN_IF_ERROR(runtime::check_can_shard(port, plan.mesh));
   const TensorType& local = plan.plan.program.values[port.value].type;
   SHW_ASSIGN_OR_RETURN(auto whole, allocate_buffer(make_host_device(plan.context), port.global,
@@ -51,6 +52,10 @@ Result<std::unique_ptr<shw_buffer>> gather(const LoadedPlan& plan, const Port& p
   for (int64_t rank = 0; rank < plan.mesh.num_ranks(); ++rank) {
     const shw_buffer* piece = pieces[rank];
     SHW_RETURN_IF_ERROR(check_piece(port, " of rank " + std::to_string(rank), piece, local));
+    if (is_of_other_rank(piece->piece, ref, port, rank))
+      return invalid_argument("the piece of port '" + port.name + "' in place " +
+                              std::to_string(rank) + " is that of rank " +
+                              std::to_string(piece->piece.rank));
     if (!runtime::is_first_replica(port.layout, plan.mesh, rank)) continue;
     SHW_ASSIGN_OR_RETURN(const HostWindow window, HostWindow::of(*piece));
     SHW_RETURN_IF_ERROR(
@@ -79,6 +84,7 @@ shw_status* shw_plan_shard(const shw_plan* plan, size_t port, int32_t rank, cons
         allocate_buffer(device ? device->ref : make_host_device(ours.context), value.type,
                         runtime::port_bytes(ours.plan.program, *p), value.offset_bytes));
     SHW_RETURN_IF_ERROR(shard_to(ours, *p, rank, *whole, *piece));
+    piece->piece = {plan->ref, rank};
     return piece;
   });
 }
@@ -92,7 +98,9 @@ shw_status* shw_plan_shard_into(const shw_plan* plan, size_t port, int32_t rank,
     SHW_ASSIGN_OR_RETURN(const Port* p, present_port(*plan->ref, port));
     SHW_RETURN_IF_ERROR(check_rank(*plan->ref, rank));
     SHW_RETURN_IF_ERROR(check_piece(*p, "", buffer, plan->ref->plan.program.values[p->value].type));
-    return shard_to(*plan->ref, *p, rank, *whole, *buffer);
+    SHW_RETURN_IF_ERROR(shard_to(*plan->ref, *p, rank, *whole, *buffer));
+    buffer->piece = {plan->ref, rank};
+    return {};
   });
 }
 
@@ -106,6 +114,6 @@ shw_status* shw_plan_gather(const shw_plan* plan, size_t port, const shw_buffer*
     if (num_pieces != static_cast<size_t>(num_ranks))
       return invalid_argument("there are " + std::to_string(num_pieces) + " pieces, but " +
                               std::to_string(num_ranks) + " ranks");
-    return gather(*plan->ref, *p, pieces);
+    return gather(plan->ref, *p, pieces);
   });
 }

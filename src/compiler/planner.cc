@@ -399,16 +399,11 @@ Result<Program> Planner::program_of(const Placed& placed, Monitor& monitor,
   return program;
 }
 
-// Ports, optimizer state and the arena.
+// Ports, the optimizer state that the graph does not have, the arena and one session.
 int64_t Planner::bytes_of(const Program& program) const {
-  int64_t bytes = program.arena_bytes;
-  for (const PortRole role :
-       {PortRole::kParameter, PortRole::kBuffer, PortRole::kInput, PortRole::kTangent,
-        PortRole::kSeed, PortRole::kResult, PortRole::kGradient, PortRole::kUpdate})
-    bytes += port_bytes(program, role);
-  return bytes +
-         static_cast<int64_t>(options_.optimizer_factor *
-                              static_cast<double>(port_bytes(program, PortRole::kParameter)));
+  const auto parameters = static_cast<double>(port_bytes(program, PortRole::kParameter));
+  return program.arena_bytes + program.session_bytes + port_bytes(program) +
+         static_cast<int64_t>(options_.optimizer_factor * parameters);
 }
 
 }  // namespace shw

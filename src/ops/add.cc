@@ -9,7 +9,7 @@ namespace {
 
 constexpr Param kParams[] = {{"self", ParamKind::kTensorOrScalar},
                              {"other", ParamKind::kTensorOrScalar},
-                             {"alpha", ParamKind::kNumber}};
+                             {"alpha", ParamKind::kNumber, "1"}};
 
 }  // namespace
 

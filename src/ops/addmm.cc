@@ -7,8 +7,8 @@ namespace {
 constexpr Param kParams[] = {{"self", ParamKind::kTensor},
                              {"mat1", ParamKind::kTensor},
                              {"mat2", ParamKind::kTensor},
-                             {"beta", ParamKind::kNumber},
-                             {"alpha", ParamKind::kNumber}};
+                             {"beta", ParamKind::kNumber, "1"},
+                             {"alpha", ParamKind::kNumber, "1"}};
 
 Results infer(const OpArgs& args) { return infer_biased_product(args, 2); }
 

@@ -11,8 +11,9 @@ Result<size_t> along(const OpArgs& args, int64_t otherwise = -1);
 void along_dim_rules(const OpArgs& args, size_t along, RuleSet& rules);
 
 // Shared by cumsum and cumprod: integers and booleans run as i64.
-inline constexpr Param kRunning[] = {
-    {"self", ParamKind::kTensor}, {"dim", ParamKind::kInt}, {"dtype", ParamKind::kDtype}};
+inline constexpr Param kRunning[] = {{"self", ParamKind::kTensor},
+                                     {"dim", ParamKind::kInt, kRequired},
+                                     {"dtype", ParamKind::kDtype}};
 Results infer_running(const OpArgs& args);
 
 // Shared by the softmax family.

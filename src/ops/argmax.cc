@@ -6,7 +6,7 @@ namespace shw::ops {
 namespace {
 
 constexpr Param kParams[] = {
-    {"self", ParamKind::kTensor}, {"dim", ParamKind::kInt}, {"keepdim", ParamKind::kBool}};
+    {"self", ParamKind::kTensor}, {"dim", ParamKind::kInt}, {"keepdim", ParamKind::kBool, "false"}};
 
 }  // namespace
 

@@ -7,8 +7,8 @@ namespace {
 constexpr Param kParams[] = {{"self", ParamKind::kTensor},
                              {"batch1", ParamKind::kTensor},
                              {"batch2", ParamKind::kTensor},
-                             {"beta", ParamKind::kNumber},
-                             {"alpha", ParamKind::kNumber}};
+                             {"beta", ParamKind::kNumber, "1"},
+                             {"alpha", ParamKind::kNumber, "1"}};
 
 Results infer(const OpArgs& args) { return infer_biased_product(args, 3); }
 

@@ -6,7 +6,7 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"tensors", ParamKind::kTensorList}, {"dim", ParamKind::kInt}};
+constexpr Param kParams[] = {{"tensors", ParamKind::kTensorList}, {"dim", ParamKind::kInt, "0"}};
 
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, std::max<size_t>(1, args.operands.size())));

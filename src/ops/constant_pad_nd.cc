@@ -7,8 +7,9 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {
-    {"self", ParamKind::kTensor}, {"pad", ParamKind::kInts}, {"value", ParamKind::kNumber}};
+constexpr Param kParams[] = {{"self", ParamKind::kTensor},
+                             {"pad", ParamKind::kInts, kRequired},
+                             {"value", ParamKind::kNumber, "0"}};
 
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 1));

@@ -9,12 +9,15 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {
-    {"input", ParamKind::kTensor},        {"weight", ParamKind::kTensor},
-    {"bias", ParamKind::kOptionalTensor}, {"stride", ParamKind::kInts},
-    {"padding", ParamKind::kInts},        {"dilation", ParamKind::kInts},
-    {"transposed", ParamKind::kBool},     {"output_padding", ParamKind::kInts},
-    {"groups", ParamKind::kInt}};
+constexpr Param kParams[] = {{"input", ParamKind::kTensor},
+                             {"weight", ParamKind::kTensor},
+                             {"bias", ParamKind::kOptionalTensor},
+                             {"stride", ParamKind::kInts, "[1]"},
+                             {"padding", ParamKind::kInts, "[0]"},
+                             {"dilation", ParamKind::kInts, "[1]"},
+                             {"transposed", ParamKind::kBool, "false"},
+                             {"output_padding", ParamKind::kInts, "[0]"},
+                             {"groups", ParamKind::kInt, "1"}};
 
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 2));

@@ -7,11 +7,16 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"grad_output", ParamKind::kTensor},  {"input", ParamKind::kTensor},
-                             {"weight", ParamKind::kTensor},       {"bias_sizes", ParamKind::kInts},
-                             {"stride", ParamKind::kInts},         {"padding", ParamKind::kInts},
-                             {"dilation", ParamKind::kInts},       {"transposed", ParamKind::kBool},
-                             {"output_padding", ParamKind::kInts}, {"groups", ParamKind::kInt},
+constexpr Param kParams[] = {{"grad_output", ParamKind::kTensor},
+                             {"input", ParamKind::kTensor},
+                             {"weight", ParamKind::kTensor},
+                             {"bias_sizes", ParamKind::kInts},
+                             {"stride", ParamKind::kInts, "[1]"},
+                             {"padding", ParamKind::kInts, "[0]"},
+                             {"dilation", ParamKind::kInts, "[1]"},
+                             {"transposed", ParamKind::kBool, "false"},
+                             {"output_padding", ParamKind::kInts, "[0]"},
+                             {"groups", ParamKind::kInt, "1"},
                              {"output_mask", ParamKind::kInts}};
 
 Results infer(const OpArgs& args) {

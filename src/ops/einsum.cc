@@ -9,7 +9,7 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"equation", ParamKind::kString},
+constexpr Param kParams[] = {{"equation", ParamKind::kString, kRequired},
                              {"operands", ParamKind::kTensorList}};
 
 // Sizes by letter; conflicting sizes are an error.

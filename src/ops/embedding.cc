@@ -10,9 +10,9 @@ namespace {
 
 constexpr Param kParams[] = {{"weight", ParamKind::kTensor},
                              {"indices", ParamKind::kTensor},
-                             {"padding_idx", ParamKind::kInt},
-                             {"scale_grad_by_freq", ParamKind::kBool},
-                             {"sparse", ParamKind::kBool}};
+                             {"padding_idx", ParamKind::kInt, "-1"},
+                             {"scale_grad_by_freq", ParamKind::kBool, "false"},
+                             {"sparse", ParamKind::kBool, "false"}};
 
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 2));

@@ -10,9 +10,9 @@ namespace {
 
 constexpr Param kParams[] = {{"grad_output", ParamKind::kTensor},
                              {"indices", ParamKind::kTensor},
-                             {"num_weights", ParamKind::kInt},
-                             {"padding_idx", ParamKind::kInt},
-                             {"scale_grad_by_freq", ParamKind::kBool}};
+                             {"num_weights", ParamKind::kInt, kRequired},
+                             {"padding_idx", ParamKind::kInt, "-1"},
+                             {"scale_grad_by_freq", ParamKind::kBool, "false"}};
 
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 2));

@@ -5,7 +5,7 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"self", ParamKind::kTensor}, {"size", ParamKind::kInts}};
+constexpr Param kParams[] = {{"self", ParamKind::kTensor}, {"size", ParamKind::kInts, kRequired}};
 
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 1));

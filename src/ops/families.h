@@ -24,7 +24,8 @@ inline Placement shard(size_t dim) { return Placement::shard(static_cast<int>(di
 
 inline constexpr Param kSelf[] = {
     {"self", ParamKind::kTensor}};  // of ops with one operand and no attributes
-inline constexpr Param kCast[] = {{"self", ParamKind::kTensor}, {"dtype", ParamKind::kDtype}};
+inline constexpr Param kCast[] = {{"self", ParamKind::kTensor},
+                                  {"dtype", ParamKind::kDtype, kRequired}};
 
 // A single tensor result.
 inline Results one(TensorType type) { return std::vector<OptionalType>{std::move(type)}; }

@@ -4,7 +4,7 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"self", ParamKind::kTensor}, {"dims", ParamKind::kInts}};
+constexpr Param kParams[] = {{"self", ParamKind::kTensor}, {"dims", ParamKind::kInts, kRequired}};
 
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 1));

@@ -4,9 +4,10 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"size", ParamKind::kInts},      {"fill_value", ParamKind::kNumber},
-                             {"dtype", ParamKind::kDtype},    {"layout", ParamKind::kIgnored},
-                             {"device", ParamKind::kIgnored}, {"pin_memory", ParamKind::kIgnored}};
+constexpr Param kParams[] = {
+    {"size", ParamKind::kInts, kRequired}, {"fill_value", ParamKind::kNumber, kRequired},
+    {"dtype", ParamKind::kDtype},          {"layout", ParamKind::kIgnored},
+    {"device", ParamKind::kIgnored},       {"pin_memory", ParamKind::kIgnored}};
 
 Results infer(const OpArgs& args) {
   const AttrValue* value = args.attrs->find(AttrKey::kFillValue);

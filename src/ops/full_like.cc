@@ -5,7 +5,7 @@ namespace shw::ops {
 namespace {
 
 constexpr Param kParams[] = {
-    {"self", ParamKind::kTensor},         {"fill_value", ParamKind::kNumber},
+    {"self", ParamKind::kTensor},         {"fill_value", ParamKind::kNumber, kRequired},
     {"dtype", ParamKind::kDtype},         {"layout", ParamKind::kIgnored},
     {"device", ParamKind::kIgnored},      {"pin_memory", ParamKind::kIgnored},
     {"memory_format", ParamKind::kString}};

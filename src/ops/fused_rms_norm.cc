@@ -7,7 +7,7 @@ namespace shw::ops {
 namespace {
 
 constexpr Param kParams[] = {{"input", ParamKind::kTensor},
-                             {"normalized_shape", ParamKind::kInts},
+                             {"normalized_shape", ParamKind::kInts, kRequired},
                              {"weight", ParamKind::kOptionalTensor},
                              {"eps", ParamKind::kNumber}};
 

@@ -5,10 +5,12 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {
-    {"grad_out", ParamKind::kTensor},       {"input", ParamKind::kTensor},
-    {"normalized_shape", ParamKind::kInts}, {"rstd", ParamKind::kTensor},
-    {"weight", ParamKind::kOptionalTensor}, {"output_mask", ParamKind::kInts}};
+constexpr Param kParams[] = {{"grad_out", ParamKind::kTensor},
+                             {"input", ParamKind::kTensor},
+                             {"normalized_shape", ParamKind::kInts, kRequired},
+                             {"rstd", ParamKind::kTensor},
+                             {"weight", ParamKind::kOptionalTensor},
+                             {"output_mask", ParamKind::kInts}};
 
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 3));

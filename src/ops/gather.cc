@@ -10,9 +10,9 @@ namespace shw::ops {
 namespace {
 
 constexpr Param kParams[] = {{"self", ParamKind::kTensor},
-                             {"dim", ParamKind::kInt},
+                             {"dim", ParamKind::kInt, kRequired},
                              {"index", ParamKind::kTensor},
-                             {"sparse_grad", ParamKind::kBool}};
+                             {"sparse_grad", ParamKind::kBool, "false"}};
 
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(lookup_dim(args, 1).status());

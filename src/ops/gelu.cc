@@ -4,7 +4,8 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"self", ParamKind::kTensor}, {"approximate", ParamKind::kString}};
+constexpr Param kParams[] = {{"self", ParamKind::kTensor},
+                             {"approximate", ParamKind::kString, "none"}};
 
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_gelu(args));

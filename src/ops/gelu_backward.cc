@@ -6,7 +6,7 @@ namespace {
 
 constexpr Param kParams[] = {{"grad_output", ParamKind::kTensor},
                              {"self", ParamKind::kTensor},
-                             {"approximate", ParamKind::kString}};
+                             {"approximate", ParamKind::kString, "none"}};
 
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 2));

@@ -4,7 +4,7 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"self", ParamKind::kTensor}, {"index", ParamKind::kInt}};
+constexpr Param kParams[] = {{"self", ParamKind::kTensor}, {"index", ParamKind::kInt, kRequired}};
 
 }  // namespace
 

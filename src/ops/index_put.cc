@@ -13,7 +13,7 @@ constexpr Param kParams[] = {{"self", ParamKind::kTensor},
                              {"values", ParamKind::kTensor},
                              {"indices", ParamKind::kTensorList},
                              {"dims", ParamKind::kInts},
-                             {"accumulate", ParamKind::kBool}};
+                             {"accumulate", ParamKind::kBool, "false"}};
 
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, std::max<size_t>(3, args.operands.size())));

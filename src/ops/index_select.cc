@@ -6,8 +6,9 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {
-    {"self", ParamKind::kTensor}, {"dim", ParamKind::kInt}, {"index", ParamKind::kTensor}};
+constexpr Param kParams[] = {{"self", ParamKind::kTensor},
+                             {"dim", ParamKind::kInt, kRequired},
+                             {"index", ParamKind::kTensor}};
 
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 2));

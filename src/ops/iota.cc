@@ -5,9 +5,9 @@ namespace shw::ops {
 namespace {
 
 constexpr Param kParams[] = {
-    {"length", ParamKind::kInt},     {"start", ParamKind::kInt},
-    {"step", ParamKind::kInt},       {"dtype", ParamKind::kDtype},
-    {"device", ParamKind::kIgnored}, {"requires_grad", ParamKind::kIgnored}};
+    {"length", ParamKind::kInt, kRequired}, {"start", ParamKind::kInt, "0"},
+    {"step", ParamKind::kInt, "1"},         {"dtype", ParamKind::kDtype, "i64"},
+    {"device", ParamKind::kIgnored},        {"requires_grad", ParamKind::kIgnored}};
 
 Results infer(const OpArgs& args) {
   const int64_t length = args.attrs->get_int(AttrKey::kLength, -1);

@@ -19,10 +19,12 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {
-    {"operands", ParamKind::kOptionalTensorList}, {"region", ParamKind::kString},
-    {"in_placements", ParamKind::kString},        {"out_placements", ParamKind::kString},
-    {"result_types", ParamKind::kString},         {"flops", ParamKind::kNumber}};
+constexpr Param kParams[] = {{"operands", ParamKind::kOptionalTensorList},
+                             {"region", ParamKind::kString, kRequired},
+                             {"in_placements", ParamKind::kString},
+                             {"out_placements", ParamKind::kString, kRequired},
+                             {"result_types", ParamKind::kString, kRequired},
+                             {"flops", ParamKind::kNumber, "0"}};
 
 // The layouts of one side: those of the leading or trailing tensors that are not stated replicate.
 class Side {

@@ -7,7 +7,7 @@ namespace {
 
 constexpr Param kParams[] = {{"grad_output", ParamKind::kTensor},
                              {"output", ParamKind::kTensor},
-                             {"dim", ParamKind::kInt},
+                             {"dim", ParamKind::kInt, kRequired},
                              {"input_dtype", ParamKind::kDtype}};
 
 }  // namespace

@@ -4,8 +4,9 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {
-    {"self", ParamKind::kTensor}, {"dim", ParamKind::kInt}, {"keepdim", ParamKind::kBool}};
+constexpr Param kParams[] = {{"self", ParamKind::kTensor},
+                             {"dim", ParamKind::kInt, kRequired},
+                             {"keepdim", ParamKind::kBool, "false"}};
 
 }  // namespace
 

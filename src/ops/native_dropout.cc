@@ -7,8 +7,8 @@ namespace shw::ops {
 namespace {
 
 constexpr Param kParams[] = {{"input", ParamKind::kTensor},
-                             {"p", ParamKind::kNumber},
-                             {"train", ParamKind::kBool},
+                             {"p", ParamKind::kNumber, kRequired},
+                             {"train", ParamKind::kBool, "true"},
                              {"seed", ParamKind::kInt},
                              {"run_seed", ParamKind::kTrailingTensor}};
 

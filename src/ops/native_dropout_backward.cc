@@ -6,7 +6,7 @@ namespace {
 
 constexpr Param kParams[] = {{"grad_output", ParamKind::kTensor},
                              {"mask", ParamKind::kTensor},
-                             {"scale", ParamKind::kNumber}};
+                             {"scale", ParamKind::kNumber, kRequired}};
 
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 2));

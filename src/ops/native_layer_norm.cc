@@ -9,10 +9,10 @@ namespace shw::ops {
 namespace {
 
 constexpr Param kParams[] = {{"input", ParamKind::kTensor},
-                             {"normalized_shape", ParamKind::kInts},
+                             {"normalized_shape", ParamKind::kInts, kRequired},
                              {"weight", ParamKind::kOptionalTensor},
                              {"bias", ParamKind::kOptionalTensor},
-                             {"eps", ParamKind::kNumber}};
+                             {"eps", ParamKind::kNumber, kRequired}};
 
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 1));

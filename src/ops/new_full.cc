@@ -5,9 +5,12 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"self", ParamKind::kTensor},       {"size", ParamKind::kInts},
-                             {"fill_value", ParamKind::kNumber}, {"dtype", ParamKind::kDtype},
-                             {"layout", ParamKind::kIgnored},    {"device", ParamKind::kIgnored},
+constexpr Param kParams[] = {{"self", ParamKind::kTensor},
+                             {"size", ParamKind::kInts, kRequired},
+                             {"fill_value", ParamKind::kNumber, kRequired},
+                             {"dtype", ParamKind::kDtype},
+                             {"layout", ParamKind::kIgnored},
+                             {"device", ParamKind::kIgnored},
                              {"pin_memory", ParamKind::kIgnored}};
 
 Results infer(const OpArgs& args) {

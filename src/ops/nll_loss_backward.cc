@@ -7,7 +7,7 @@ namespace {
 constexpr Param kParams[] = {
     {"grad_output", ParamKind::kTensor}, {"self", ParamKind::kTensor},
     {"target", ParamKind::kTensor},      {"weight", ParamKind::kOptionalTensor},
-    {"reduction", ParamKind::kInt},      {"ignore_index", ParamKind::kInt},
+    {"reduction", ParamKind::kInt, "1"}, {"ignore_index", ParamKind::kInt, "-100"},
     {"total_weight", ParamKind::kTensor}};
 
 Results infer(const OpArgs& args) {

@@ -9,8 +9,8 @@ namespace {
 constexpr Param kParams[] = {{"self", ParamKind::kTensor},
                              {"target", ParamKind::kTensor},
                              {"weight", ParamKind::kOptionalTensor},
-                             {"reduction", ParamKind::kInt},
-                             {"ignore_index", ParamKind::kInt}};
+                             {"reduction", ParamKind::kInt, "1"},
+                             {"ignore_index", ParamKind::kInt, "-100"}};
 
 Results infer(const OpArgs& args) {
   SHW_ASSIGN_OR_RETURN(const Loss loss, loss_of(args, 0));

@@ -25,18 +25,23 @@ enum class ParamKind : uint8_t {
   kTensorList,          // the rest of the operands
   kOptionalTensorList,  // the rest of the operands, of which some may be absent
   kTrailingTensor,      // the last operand: it may be absent, and need not be listed then
-  kInt,
+  kInt,                 // attributes from here on
   kFloat,
   kNumber,
   kBool,
   kInts,
   kDtype,
-  kString,   // attributes, may be absent
+  kString,
   kIgnored,  // an argument that changes nothing here (layout, device, pin_memory)
 };
+inline constexpr std::string_view kRequired = "required";
 struct Param {
   std::string_view name;  // an attribute's name is that of its AttrKey
   ParamKind kind;
+  // Of an attribute: the value where it is absent, as text ("-1", "false"); kRequired: it must be
+  // given; empty: absence has a meaning that no value has, which the op's file tells.
+  std::string_view otherwise = {};
+  bool required() const { return otherwise == kRequired; }
 };
 
 using OptionalType = std::optional<TensorType>;

@@ -4,7 +4,7 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"self", ParamKind::kTensor}, {"dims", ParamKind::kInts}};
+constexpr Param kParams[] = {{"self", ParamKind::kTensor}, {"dims", ParamKind::kInts, kRequired}};
 
 // Operand dim of each result dim, or an error.
 Result<Dims> order(const OpArgs& args) {

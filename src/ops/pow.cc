@@ -4,7 +4,8 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"self", ParamKind::kTensor}, {"exponent", ParamKind::kNumber}};
+constexpr Param kParams[] = {{"self", ParamKind::kTensor},
+                             {"exponent", ParamKind::kNumber, kRequired}};
 
 Results infer(const OpArgs& args) {
   const AttrValue* exponent = args.attrs->find(AttrKey::kExponent);

@@ -5,13 +5,11 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"size", ParamKind::kInts},
-                             {"dtype", ParamKind::kDtype},
-                             {"layout", ParamKind::kIgnored},
-                             {"device", ParamKind::kIgnored},
-                             {"pin_memory", ParamKind::kIgnored},
-                             {"seed", ParamKind::kInt},
-                             {"run_seed", ParamKind::kTrailingTensor}};
+constexpr Param kParams[] = {
+    {"size", ParamKind::kInts, kRequired},   {"dtype", ParamKind::kDtype, "f32"},
+    {"layout", ParamKind::kIgnored},         {"device", ParamKind::kIgnored},
+    {"pin_memory", ParamKind::kIgnored},     {"seed", ParamKind::kInt},
+    {"run_seed", ParamKind::kTrailingTensor}};
 
 }  // namespace
 

@@ -4,11 +4,12 @@
 
 namespace shw::ops {
 
-inline constexpr Param kReduction[] = {
-    {"self", ParamKind::kTensor}, {"dims", ParamKind::kInts}, {"keepdim", ParamKind::kBool}};
+inline constexpr Param kReduction[] = {{"self", ParamKind::kTensor},
+                                       {"dims", ParamKind::kInts, "[]"},
+                                       {"keepdim", ParamKind::kBool, "false"}};
 inline constexpr Param kTypedReduction[] = {{"self", ParamKind::kTensor},
-                                            {"dims", ParamKind::kInts},
-                                            {"keepdim", ParamKind::kBool},
+                                            {"dims", ParamKind::kInts, "[]"},
+                                            {"keepdim", ParamKind::kBool, "false"},
                                             {"dtype", ParamKind::kDtype}};
 
 // The reduced dims of operand 0: attribute `dims`, or all if it is absent or empty.

@@ -4,8 +4,8 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"fill_value", ParamKind::kNumber},
-                             {"dtype", ParamKind::kDtype},
+constexpr Param kParams[] = {{"fill_value", ParamKind::kNumber, kRequired},
+                             {"dtype", ParamKind::kDtype, "f32"},
                              {"layout", ParamKind::kIgnored},
                              {"device", ParamKind::kIgnored},
                              {"pin_memory", ParamKind::kIgnored}};

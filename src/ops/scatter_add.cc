@@ -6,7 +6,7 @@ namespace shw::ops {
 namespace {
 
 constexpr Param kParams[] = {{"self", ParamKind::kTensor},
-                             {"dim", ParamKind::kInt},
+                             {"dim", ParamKind::kInt, kRequired},
                              {"index", ParamKind::kTensor},
                              {"src", ParamKind::kTensor}};
 

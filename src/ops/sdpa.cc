@@ -10,12 +10,15 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {
-    {"query", ParamKind::kTensor},     {"key", ParamKind::kTensor},
-    {"value", ParamKind::kTensor},     {"bias", ParamKind::kOptionalTensor},
-    {"compute_lse", ParamKind::kBool}, {"dropout_p", ParamKind::kNumber},
-    {"is_causal", ParamKind::kBool},   {"scale", ParamKind::kNumber},
-    {"kernel", ParamKind::kString}};
+constexpr Param kParams[] = {{"query", ParamKind::kTensor},
+                             {"key", ParamKind::kTensor},
+                             {"value", ParamKind::kTensor},
+                             {"bias", ParamKind::kOptionalTensor},
+                             {"compute_lse", ParamKind::kBool, "false"},
+                             {"dropout_p", ParamKind::kNumber, "0"},
+                             {"is_causal", ParamKind::kBool, "false"},
+                             {"scale", ParamKind::kNumber},
+                             {"kernel", ParamKind::kString}};
 
 Dims lse_shape(const OpArgs& args) {
   const Dims& q = args.in(0).shape;

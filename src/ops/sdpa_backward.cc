@@ -13,9 +13,9 @@ constexpr Param kParams[] = {{"grad_output", ParamKind::kTensor},
                              {"logsumexp", ParamKind::kTensor},
                              {"seed", ParamKind::kOptionalTensor},
                              {"offset", ParamKind::kOptionalTensor},
-                             {"dropout_p", ParamKind::kNumber},
+                             {"dropout_p", ParamKind::kNumber, "0"},
                              {"output_mask", ParamKind::kInts},
-                             {"is_causal", ParamKind::kBool},
+                             {"is_causal", ParamKind::kBool, "false"},
                              {"scale", ParamKind::kNumber},
                              {"kernel", ParamKind::kString}};
 

@@ -5,8 +5,9 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {
-    {"self", ParamKind::kTensor}, {"dim", ParamKind::kInt}, {"index", ParamKind::kInt}};
+constexpr Param kParams[] = {{"self", ParamKind::kTensor},
+                             {"dim", ParamKind::kInt, kRequired},
+                             {"index", ParamKind::kInt, kRequired}};
 
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 1));

@@ -6,9 +6,9 @@ namespace shw::ops {
 namespace {
 
 constexpr Param kParams[] = {{"grad_output", ParamKind::kTensor},
-                             {"input_sizes", ParamKind::kInts},
-                             {"dim", ParamKind::kInt},
-                             {"index", ParamKind::kInt}};
+                             {"input_sizes", ParamKind::kInts, kRequired},
+                             {"dim", ParamKind::kInt, kRequired},
+                             {"index", ParamKind::kInt, kRequired}};
 
 Results infer(const OpArgs& args) {
   SHW_ASSIGN_OR_RETURN(const Dims shape, shape_before(args, /*inserted=*/true));

@@ -7,8 +7,8 @@ namespace {
 
 constexpr Param kParams[] = {{"self", ParamKind::kTensor},
                              {"src", ParamKind::kTensor},
-                             {"dim", ParamKind::kInt},
-                             {"index", ParamKind::kInt}};
+                             {"dim", ParamKind::kInt, kRequired},
+                             {"index", ParamKind::kInt, kRequired}};
 
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 2));

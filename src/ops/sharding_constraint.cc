@@ -5,7 +5,8 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"self", ParamKind::kTensor}, {"placements", ParamKind::kString}};
+constexpr Param kParams[] = {{"self", ParamKind::kTensor},
+                             {"placements", ParamKind::kString, kRequired}};
 
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(

@@ -10,6 +10,13 @@ namespace {
 
 bool is_attribute(const Param& p) { return p.kind >= ParamKind::kInt; }
 
+// An attribute: "dim: int", "dim: int = -1", or "max: number?" where absence is a meaning.
+std::string attribute_text(const Param& p, const char* kind) {
+  std::string text = std::string(p.name) + ": " + kind;
+  if (p.required()) return text;
+  return p.otherwise.empty() ? text + "?" : text + " = " + std::string(p.otherwise);
+}
+
 std::string text_of(const Param& p) {
   const std::string name(p.name);
   switch (p.kind) {
@@ -25,19 +32,19 @@ std::string text_of(const Param& p) {
     case ParamKind::kOptionalTensorList:
       return name + "?...";
     case ParamKind::kInt:
-      return name + ": int";
+      return attribute_text(p, "int");
     case ParamKind::kFloat:
-      return name + ": float";
+      return attribute_text(p, "float");
     case ParamKind::kNumber:
-      return name + ": number";
+      return attribute_text(p, "number");
     case ParamKind::kBool:
-      return name + ": bool";
+      return attribute_text(p, "bool");
     case ParamKind::kInts:
-      return name + ": ints";
+      return attribute_text(p, "ints");
     case ParamKind::kDtype:
-      return name + ": dtype";
+      return attribute_text(p, "dtype");
     case ParamKind::kString:
-      return name + ": string";
+      return attribute_text(p, "string");
     case ParamKind::kIgnored:
       break;
   }

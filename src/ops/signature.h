@@ -16,8 +16,9 @@ std::string known_attributes(OpKind op);
 // NOT_FOUND, with what to use in its place, or names like it.
 Status unknown_op(std::string_view name);
 
-// "clamp(self, min: number, max: number)"; an attribute may be absent unless the operation needs
-// it.
+// "slice(self, dim: int = 0, start: int = 0, end: int?, step: int = 1)": an attribute with = has
+// that value where it is absent; one with ? may be absent, and no value says the same; every other
+// one must be given.
 std::string signature(OpKind op);
 
 }  // namespace shw

@@ -8,10 +8,10 @@ namespace shw::ops {
 namespace {
 
 constexpr Param kParams[] = {{"self", ParamKind::kTensor},
-                             {"dim", ParamKind::kInt},
-                             {"start", ParamKind::kInt},
+                             {"dim", ParamKind::kInt, "0"},
+                             {"start", ParamKind::kInt, "0"},
                              {"end", ParamKind::kInt},
-                             {"step", ParamKind::kInt}};
+                             {"step", ParamKind::kInt, "1"}};
 
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 1));

@@ -7,11 +7,11 @@ namespace shw::ops {
 namespace {
 
 constexpr Param kParams[] = {{"grad_output", ParamKind::kTensor},
-                             {"input_sizes", ParamKind::kInts},
-                             {"dim", ParamKind::kInt},
-                             {"start", ParamKind::kInt},
+                             {"input_sizes", ParamKind::kInts, kRequired},
+                             {"dim", ParamKind::kInt, "0"},
+                             {"start", ParamKind::kInt, "0"},
                              {"end", ParamKind::kInt},
-                             {"step", ParamKind::kInt}};
+                             {"step", ParamKind::kInt, "1"}};
 
 Results infer(const OpArgs& args) {
   SHW_ASSIGN_OR_RETURN(const Dims shape, shape_before(args, /*inserted=*/false));

@@ -5,9 +5,9 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"self", ParamKind::kTensor}, {"src", ParamKind::kTensor},
-                             {"dim", ParamKind::kInt},     {"start", ParamKind::kInt},
-                             {"end", ParamKind::kInt},     {"step", ParamKind::kInt}};
+constexpr Param kParams[] = {{"self", ParamKind::kTensor},  {"src", ParamKind::kTensor},
+                             {"dim", ParamKind::kInt, "0"}, {"start", ParamKind::kInt, "0"},
+                             {"end", ParamKind::kInt},      {"step", ParamKind::kInt, "1"}};
 
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 2));

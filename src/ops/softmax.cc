@@ -4,8 +4,9 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {
-    {"self", ParamKind::kTensor}, {"dim", ParamKind::kInt}, {"half_to_float", ParamKind::kBool}};
+constexpr Param kParams[] = {{"self", ParamKind::kTensor},
+                             {"dim", ParamKind::kInt, kRequired},
+                             {"half_to_float", ParamKind::kBool, "false"}};
 
 }  // namespace
 

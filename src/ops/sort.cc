@@ -5,9 +5,9 @@ namespace shw::ops {
 namespace {
 
 constexpr Param kParams[] = {{"self", ParamKind::kTensor},
-                             {"dim", ParamKind::kInt},
-                             {"descending", ParamKind::kBool},
-                             {"stable", ParamKind::kBool}};
+                             {"dim", ParamKind::kInt, "-1"},
+                             {"descending", ParamKind::kBool, "false"},
+                             {"stable", ParamKind::kBool, "false"}};
 
 Results infer(const OpArgs& args) {
   SHW_ASSIGN_OR_RETURN(const size_t dim, along(args));

@@ -7,8 +7,9 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {
-    {"self", ParamKind::kTensor}, {"split_sizes", ParamKind::kInts}, {"dim", ParamKind::kInt}};
+constexpr Param kParams[] = {{"self", ParamKind::kTensor},
+                             {"split_sizes", ParamKind::kInts, kRequired},
+                             {"dim", ParamKind::kInt, "0"}};
 
 void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
   const auto pieces = split_pieces(*args.attrs, args.in(0).shape);

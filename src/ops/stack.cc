@@ -6,7 +6,7 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"tensors", ParamKind::kTensorList}, {"dim", ParamKind::kInt}};
+constexpr Param kParams[] = {{"tensors", ParamKind::kTensorList}, {"dim", ParamKind::kInt, "0"}};
 
 std::optional<size_t> new_dim(const OpArgs& args) {
   return wrap_dim(args.attrs->get_int(AttrKey::kDim, 0), args.in(0).rank() + 1);

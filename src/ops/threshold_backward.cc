@@ -6,7 +6,7 @@ namespace {
 
 constexpr Param kParams[] = {{"grad_output", ParamKind::kTensor},
                              {"self", ParamKind::kTensor},
-                             {"threshold", ParamKind::kNumber}};
+                             {"threshold", ParamKind::kNumber, kRequired}};
 
 }  // namespace
 

@@ -5,10 +5,10 @@ namespace shw::ops {
 namespace {
 
 constexpr Param kParams[] = {{"self", ParamKind::kTensor},
-                             {"k", ParamKind::kInt},
-                             {"dim", ParamKind::kInt},
-                             {"largest", ParamKind::kBool},
-                             {"sorted", ParamKind::kBool}};
+                             {"k", ParamKind::kInt, kRequired},
+                             {"dim", ParamKind::kInt, "-1"},
+                             {"largest", ParamKind::kBool, "true"},
+                             {"sorted", ParamKind::kBool, "true"}};
 
 Results infer(const OpArgs& args) {
   SHW_ASSIGN_OR_RETURN(const size_t dim, along(args));

@@ -6,8 +6,9 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {
-    {"self", ParamKind::kTensor}, {"dim0", ParamKind::kInt}, {"dim1", ParamKind::kInt}};
+constexpr Param kParams[] = {{"self", ParamKind::kTensor},
+                             {"dim0", ParamKind::kInt, kRequired},
+                             {"dim1", ParamKind::kInt, kRequired}};
 
 Result<std::pair<size_t, size_t>> both(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 1));

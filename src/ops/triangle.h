@@ -5,7 +5,8 @@
 
 namespace shw::ops {
 
-inline constexpr Param kTriangle[] = {{"self", ParamKind::kTensor}, {"diagonal", ParamKind::kInt}};
+inline constexpr Param kTriangle[] = {{"self", ParamKind::kTensor},
+                                      {"diagonal", ParamKind::kInt, "0"}};
 Results infer_triangle(const OpArgs& args);
 void triangle_rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& rules);
 

@@ -5,7 +5,7 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"self", ParamKind::kTensor}, {"dim", ParamKind::kInt}};
+constexpr Param kParams[] = {{"self", ParamKind::kTensor}, {"dim", ParamKind::kInt, "0"}};
 
 Results infer(const OpArgs& args) {
   SHW_ASSIGN_OR_RETURN(const size_t dim, along(args, 0));

@@ -4,7 +4,7 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"self", ParamKind::kTensor}, {"dim", ParamKind::kInt}};
+constexpr Param kParams[] = {{"self", ParamKind::kTensor}, {"dim", ParamKind::kInt, kRequired}};
 
 std::optional<size_t> new_dim(const OpArgs& args) {
   return wrap_dim(args.attrs->get_int(AttrKey::kDim, 0), args.in(0).rank() + 1);

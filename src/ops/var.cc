@@ -6,9 +6,9 @@ namespace shw::ops {
 namespace {
 
 constexpr Param kParams[] = {{"self", ParamKind::kTensor},
-                             {"dims", ParamKind::kInts},
-                             {"correction", ParamKind::kNumber},
-                             {"keepdim", ParamKind::kBool}};
+                             {"dims", ParamKind::kInts, "[]"},
+                             {"correction", ParamKind::kNumber, "1"},
+                             {"keepdim", ParamKind::kBool, "false"}};
 
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 1));

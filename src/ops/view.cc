@@ -20,7 +20,7 @@
 namespace shw::ops {
 namespace {
 
-constexpr Param kParams[] = {{"self", ParamKind::kTensor}, {"size", ParamKind::kInts}};
+constexpr Param kParams[] = {{"self", ParamKind::kTensor}, {"size", ParamKind::kInts, kRequired}};
 
 Result<Dims> target_shape(const OpArgs& args) {
   const std::vector<int64_t>& size = args.attrs->get_ints(AttrKey::kSize);

@@ -38,9 +38,9 @@ struct PlanSummary {
   int64_t memory_limit_bytes = 0;  // 0: none
   int64_t memory_peak_bytes = 0;
   std::string memory_peak_node;
-  double memory_price_per_gib = 0;   // µs saved if the limit were one GiB higher, at the margin
-  int64_t memory_program_bytes = 0;  // of the program: ports, optimizer state, arena at its fullest
-  uint32_t memory_binding_points = 0;      // of the program, at which the limit has a price
+  double memory_price_per_gib = 0;     // µs saved if the limit were one GiB higher, at the margin
+  int64_t memory_program_bytes = 0;    // of the program: ports, optimizer state, arena and session
+  uint32_t memory_binding_points = 0;  // of the program, at which the limit has a price
   std::vector<MemoryShare> memory_shares;  // the largest first; they add up to the peak
   std::string overlap;  // which communication the costs leave out: "bounded"; empty: none
 };

@@ -28,6 +28,53 @@ void for_ports(const Program& program, PortRole role, F f) {
     if (p.role == role && p.value.valid()) f(p);
 }
 
+// Its bytes on one rank.
+int64_t bytes_of(const Program& program, PortId id) {
+  const Port& port = program.ports[id];
+  return port.value.valid() ? program.values[port.value].type.bytes() : 0;
+}
+
+// By name of an entry with buckets: the one whose inputs and outputs are the most bytes.
+std::map<std::string, const ProgramEntry*> largest_buckets(const Program& program) {
+  const auto size = [&](const ProgramEntry& entry) {
+    int64_t bytes = 0;
+    for (const auto* list : {&entry.inputs, &entry.outputs})
+      for (PortId id : *list) bytes += bytes_of(program, id);
+    return bytes;
+  };
+  std::map<std::string, const ProgramEntry*> largest;
+  for (const ProgramEntry& entry : program.entries) {
+    if (entry.bucket_of.empty()) continue;
+    const ProgramEntry*& best = largest[entry.bucket_of];
+    if (best == nullptr || size(entry) > size(*best)) best = &entry;
+  }
+  return largest;
+}
+
+// By port: whether a rank holds it in memory of its own, with each entry in its largest bucket. An
+// output that overwrites an input has none.
+std::vector<bool> held_ports(const Program& program) {
+  const auto largest = largest_buckets(program);
+  std::vector<bool> held(program.ports.size(), true);
+  const auto mark = [&](const ProgramEntry& entry, bool is_held) {
+    for (const auto* list : {&entry.inputs, &entry.outputs})
+      for (PortId id : *list) held[id.v] = is_held;
+  };
+  const auto runs = [&](const ProgramEntry& entry) {
+    return entry.bucket_of.empty() || largest.at(entry.bucket_of) == &entry;
+  };
+  for (const ProgramEntry& entry : program.entries)
+    if (!runs(entry)) mark(entry, false);
+  for (const ProgramEntry& entry : program.entries)
+    if (runs(entry)) mark(entry, true);
+  for (uint32_t i = 0; i < held.size(); ++i) {
+    const Port& port = program.ports[PortId{i}];
+    if (!port.value.valid() || program.storages[program.values[port.value].storage].port != i)
+      held[i] = false;
+  }
+  return held;
+}
+
 std::string with_stars(const std::string& name) {
   std::string s;
   for (char c : name) {
@@ -105,9 +152,12 @@ ProgramCost program_cost(const Program& program) {
   return cost;
 }
 
-int64_t port_bytes(const Program& program, PortRole role) {
+int64_t port_bytes(const Program& program, std::optional<PortRole> role) {
+  const std::vector<bool> held = held_ports(program);
   int64_t bytes = 0;
-  for_ports(program, role, [&](const Port& p) { bytes += program.values[p.value].type.bytes(); });
+  for (uint32_t i = 0; i < held.size(); ++i)
+    if (const PortId id{i}; held[i] && (!role || program.ports[id].role == *role))
+      bytes += bytes_of(program, id);
   return bytes;
 }
 
@@ -257,13 +307,6 @@ void write_bucket(JsonWriter& j, const Program& p, const ProgramEntry& entry) {
   j.end_object();
 }
 
-// "[1,2*cache]"
-std::string exprs_text(const Port& port, const Program& p) {
-  std::string text;
-  for (const Expr& e : port.sizes) text += (text.empty() ? "[" : ",") + to_string(e, p.symbols);
-  return text + "]";
-}
-
 void write_entries(JsonWriter& j, const Program& p) {
   const auto mesh_rank = static_cast<int>(p.mesh.size());
   j.key("entries").begin_object();
@@ -277,7 +320,7 @@ void write_entries(JsonWriter& j, const Program& p) {
         const Port& port = p.ports[id];
         j.begin_object().member("name", port.name).member("type", to_string(port.global));
         j.member("layout", to_string(port.layout, mesh_rank));
-        if (!port.sizes.empty()) j.member("sizes", exprs_text(port, p));
+        if (!port.sizes.empty()) j.member("sizes", exprs_text(port.sizes, p.symbols));
         j.member("present", port.value.valid()).end_object();
       }
       j.end_array();

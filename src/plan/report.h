@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,8 +31,9 @@ struct ProgramCost {
 };
 ProgramCost program_cost(const Program& program);
 
-// Bytes that one rank holds of the ports of one role.
-int64_t port_bytes(const Program& program, PortRole role);
+// Bytes that one rank holds of the ports of one role, or of all. Only one bucket of an entry runs
+// at a time, so the largest counts; an output that overwrites an input does not.
+int64_t port_bytes(const Program& program, std::optional<PortRole> role = std::nullopt);
 
 // Ports of a role by layout. Names that differ only in numbers stand together:
 // "param.layers.*.attention.wq.weight".

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <numeric>
 #include <optional>
 
 #include "graph/reader.h"
 #include "ops/entries.h"
+#include "rewrite/at_sizes.h"
 #include "rewrite/verify.h"
 
 namespace shw {
@@ -156,20 +156,6 @@ class Choice {
   std::vector<Mask> used_;  // by entry
 };
 
-// The same order of dims in memory, without gaps.
-Dims strides_like(const TensorType& old, const Dims& shape) {
-  std::vector<size_t> order(shape.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order,
-                           [&](size_t a, size_t b) { return old.strides[a] > old.strides[b]; });
-  Dims in_memory;
-  for (size_t d : order) in_memory.push_back(shape[d]);
-  const Dims dense = row_major_strides(in_memory);
-  Dims strides(shape.size(), 0);
-  for (size_t i = 0; i < order.size(); ++i) strides[order[i]] = dense[i];
-  return strides;
-}
-
 class Expansion {
  public:
   Expansion(const Graph& graph, std::vector<Mask> masks, std::vector<std::vector<Sizes>> buckets)
@@ -256,41 +242,19 @@ class Expansion {
   }
 
   // The recorded sizes, as numbers.
-  Result<TensorType> type_at(NodeId n, uint32_t result, const Sizes& sizes) const {
-    TensorType type = *from_.results(n)[result];
+  Result<TensorType> recorded_at(NodeId n, uint32_t result, const Sizes& sizes) const {
+    const TensorType& type = *from_.results(n)[result];
     const Exprs* exprs = exprs_of(n, result);
     if (exprs == nullptr) return type;
-    for (size_t d = 0; d < exprs->size(); ++d) {
-      const auto value = value_of((*exprs)[d], sizes);
-      if (!value || *value < 0)
-        return invalid_argument("size " + to_string((*exprs)[d], from_.symbols().table) +
-                                " of dim " + std::to_string(d) + " is " +
-                                (value ? "negative" : "too large"));
-      type.shape[d] = *value;
-    }
-    type.strides = strides_like(*from_.results(n)[result], type.shape);
-    SHW_RETURN_IF_ERROR(check_tensor_type(type));
-    return type;
+    return type_at(type, *exprs, sizes, from_.symbols().table);
   }
 
   Result<Attrs> attrs_at(NodeId n, const Sizes& sizes) const {
     Attrs attrs = from_.attrs(n);
     const auto& all = from_.symbols().attributes;
     for (auto it = all.lower_bound({n.v, AttrKey{}}); it != all.end() && it->first.first == n.v;
-         ++it) {
-      std::vector<int64_t> numbers;
-      for (const Expr& e : it->second.exprs) {
-        const auto value = value_of(e, sizes);
-        if (!value)
-          return invalid_argument("attribute '" + std::string(attr_key_name(it->first.second)) +
-                                  "' is too large");
-        numbers.push_back(*value);
-      }
-      if (it->second.is_list)
-        attrs.set(it->first.second, std::move(numbers));
-      else
-        attrs.set(it->first.second, numbers[0]);
-    }
+         ++it)
+      SHW_RETURN_IF_ERROR(set_at(it->first.second, it->second, sizes, attrs));
     return attrs;
   }
 
@@ -323,7 +287,7 @@ class Expansion {
       return invalid_argument("'" + from_.full_name(info) +
                               "' is shared by all buckets, so its sizes are numbers: the largest "
                               "ones, of which each bucket takes a slice");
-    SHW_ASSIGN_OR_RETURN(const TensorType type, type_at(n, 0, sizes));
+    SHW_ASSIGN_OR_RETURN(const TensorType type, recorded_at(n, 0, sizes));
     if (const Exprs* exprs = exprs_of(n, 0)) info.sizes = *exprs;
     if (info.role == InputRole::kTangent && info.position >= 0)
       info.position = tangent_of(info, sizes);
@@ -352,7 +316,7 @@ class Expansion {
     SHW_ASSIGN_OR_RETURN(const auto inferred, infer_results(to_, from_.op(n), operands, attrs));
     for (uint32_t r = 0; r < results.size(); ++r) {
       if (!results[r]) continue;
-      SHW_ASSIGN_OR_RETURN(const TensorType said, type_at(n, r, sizes));
+      SHW_ASSIGN_OR_RETURN(const TensorType said, recorded_at(n, r, sizes));
       if (r >= inferred.size() || !inferred[r] || inferred[r]->shape != said.shape)
         return invalid_argument(
             "result " + std::to_string(r) + " is recorded as " + to_string(said) + " but is " +

@@ -1,5 +1,6 @@
 #include "rewrite/verify.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -137,7 +138,16 @@ class NodeCheck {
         return invalid_argument("attribute " + quoted(name) +
                                 " has a value of the wrong kind: " + to_string(value));
     }
+    for (const Param& p : def_.params)
+      if (p.required() && !has_attr(p.name))
+        return invalid_argument(std::string(op_name(def_.kind)) + ": attribute " + quoted(p.name) +
+                                " is missing");
     return {};
+  }
+
+  bool has_attr(std::string_view name) const {
+    return std::ranges::any_of(attrs_.items(),
+                               [&](const auto& a) { return attr_key_name(a.first) == name; });
   }
 
   // For get_item, inference sees the tensor itself.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "runtime/host_tensor.h"
 
@@ -20,63 +21,99 @@ Result<const ProgramEntry*> find_entry(const Program& program, std::string_view 
 
 namespace {
 
-// One size a symbol, -1 for those that the entry does not depend on.
-Result<std::vector<int64_t>> sizes_for(const Program& program, const ProgramEntry& entry,
-                                       std::span<const SymbolSize> sizes) {
-  std::vector<int64_t> wanted(program.symbols.size(), -1);
-  for (const SymbolSize& size : sizes) {
-    const auto symbol = std::ranges::find(program.symbols, size.symbol, &Symbol::name);
-    const auto s = static_cast<size_t>(symbol - program.symbols.begin());
-    if (s >= entry.bucket.size() || entry.bucket[s] < 0)
-      return invalid_argument("entry '" + entry.bucket_of + "' does not depend on '" +
-                              std::string(size.symbol) + "'");
-    SHW_RETURN_IF_ERROR(check_size(*symbol, size.size));
-    wanted[s] = size.size;
+Status no_dependence(std::string_view entry, std::string_view symbol) {
+  return invalid_argument("entry '" + std::string(entry) + "' does not depend on '" +
+                          std::string(symbol) + "'");
+}
+
+// The buckets of an entry of the graph.
+class Buckets {
+ public:
+  Buckets(const Program& program, std::string_view name) : symbols_(program.symbols), name_(name) {
+    for (const ProgramEntry& entry : program.entries)
+      if (!entry.bucket_of.empty() && entry.bucket_of == name) buckets_.push_back(&entry);
   }
-  for (size_t s = 0; s < entry.bucket.size(); ++s)
-    if (entry.bucket[s] >= 0 && wanted[s] < 0)
-      return invalid_argument("entry '" + entry.bucket_of + "' depends on '" +
-                              program.symbols[s].name + "', whose size is not given");
-  return wanted;
-}
+  bool empty() const { return buckets_.empty(); }
 
-bool fits(std::span<const int64_t> sizes, std::span<const int64_t> bucket) {
-  for (size_t s = 0; s < sizes.size(); ++s)
-    if (sizes[s] > bucket[s]) return false;
-  return true;
-}
+  Result<const ProgramEntry*> choose(std::span<const SymbolSize> sizes) const {
+    SHW_ASSIGN_OR_RETURN(const std::vector<int64_t> wanted, sizes_for(sizes));
+    const ProgramEntry* best = nullptr;
+    for (const ProgramEntry* b : buckets_)
+      if (fits(wanted, *b) && (best == nullptr || volume(*b) < volume(*best))) best = b;
+    if (best == nullptr) return none_fits(wanted);
+    return best;
+  }
 
-double volume(const ProgramEntry& entry) {
-  double product = 1;
-  for (int64_t size : entry.bucket) product *= static_cast<double>(std::max<int64_t>(size, 1));
-  return product;
-}
+ private:
+  // One size a symbol, -1 for those that the entry does not depend on.
+  Result<std::vector<int64_t>> sizes_for(std::span<const SymbolSize> sizes) const {
+    const std::vector<int64_t>& used = buckets_[0]->bucket;
+    std::vector<int64_t> wanted(symbols_.size(), -1);
+    for (const SymbolSize& size : sizes) {
+      const auto symbol = std::ranges::find(symbols_, size.symbol, &Symbol::name);
+      const auto s = static_cast<size_t>(symbol - symbols_.begin());
+      if (s >= used.size() || used[s] < 0) return no_dependence(name_, size.symbol);
+      if (wanted[s] >= 0)
+        return invalid_argument("the size of symbol '" + symbol->name + "' is given twice");
+      SHW_RETURN_IF_ERROR(check(*symbol, s, size.size));
+      wanted[s] = size.size;
+    }
+    for (size_t s = 0; s < used.size(); ++s)
+      if (used[s] >= 0 && wanted[s] < 0)
+        return invalid_argument("entry '" + std::string(name_) + "' depends on '" +
+                                symbols_[s].name + "', whose size is not given");
+    return wanted;
+  }
+
+  Status check(const Symbol& symbol, size_t s, int64_t size) const {
+    int64_t largest = 0;
+    for (const ProgramEntry* b : buckets_) largest = std::max(largest, b->bucket[s]);
+    if (size > largest)
+      return {Code::kOutOfRange, "no bucket of entry '" + std::string(name_) +
+                                     "' is large enough for " + symbol.name + "=" +
+                                     std::to_string(size) + "; the largest has " + symbol.name +
+                                     "=" + std::to_string(largest)};
+    const Status status = check_size(symbol, size);
+    if (size < symbol.min) return {Code::kOutOfRange, status.message()};
+    return status;
+  }
+
+  static bool fits(std::span<const int64_t> sizes, const ProgramEntry& bucket) {
+    for (size_t s = 0; s < sizes.size(); ++s)
+      if (sizes[s] > bucket.bucket[s]) return false;
+    return true;
+  }
+
+  static double volume(const ProgramEntry& bucket) {
+    double product = 1;
+    for (int64_t size : bucket.bucket) product *= static_cast<double>(std::max<int64_t>(size, 1));
+    return product;
+  }
+
+  // Each size is small enough for some bucket, but not all for one: the plan has not all
+  // combinations.
+  Status none_fits(std::span<const int64_t> wanted) const {
+    std::string known;
+    for (const ProgramEntry* b : buckets_)
+      known += (known.empty() ? "" : "; ") + sizes_text(b->bucket, symbols_);
+    return {Code::kOutOfRange, "no bucket of entry '" + std::string(name_) +
+                                   "' is large enough for " + sizes_text(wanted, symbols_) +
+                                   "; there are " + known};
+  }
+
+  std::span<const Symbol> symbols_;
+  std::string_view name_;
+  std::vector<const ProgramEntry*> buckets_;
+};
 
 }  // namespace
 
 Result<const ProgramEntry*> choose_bucket(const Program& program, std::string_view name,
                                           std::span<const SymbolSize> sizes) {
-  const ProgramEntry* best = nullptr;
-  std::vector<int64_t> wanted;
-  std::string known;
-  for (const ProgramEntry& entry : program.entries) {
-    if (entry.bucket_of.empty() || entry.bucket_of != name) continue;
-    if (known.empty()) {
-      SHW_ASSIGN_OR_RETURN(wanted, sizes_for(program, entry, sizes));
-    }
-    known += (known.empty() ? "" : "; ") + sizes_text(entry.bucket, program.symbols);
-    if (fits(wanted, entry.bucket) && (best == nullptr || volume(entry) < volume(*best)))
-      best = &entry;
-  }
-  if (best != nullptr) return best;
-  if (!known.empty())
-    return failed_precondition("no bucket of entry '" + std::string(name) +
-                               "' is large enough for " + sizes_text(wanted, program.symbols) +
-                               "; there are " + known);
+  const Buckets buckets(program, name);
+  if (!buckets.empty()) return buckets.choose(sizes);
   SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, find_entry(program, name));
-  if (!sizes.empty())
-    return invalid_argument("entry '" + entry->name + "' does not depend on '" +
-                            std::string(sizes[0].symbol) + "'");
+  if (!sizes.empty()) return no_dependence(name, sizes[0].symbol);
   return entry;
 }
 

@@ -20,9 +20,9 @@ struct SymbolSize {
 // The smallest bucket of the entry of that name that these sizes fit into; of an entry that has no
 // buckets, itself. A run that is smaller than its bucket pads its inputs to the sizes of the
 // bucket: masks and positions, which are inputs too, must make the padding harmless. NOT_FOUND: no
-// such entry. INVALID_ARGUMENT: a size is missing, of a symbol that the entry does not depend on,
-// or one that the symbol cannot have. FAILED_PRECONDITION: the plan has no bucket that is large
-// enough; the message names symbols, sizes and the buckets that there are.
+// such entry. OUT_OF_RANGE: a size below the symbol's smallest, or larger than the largest bucket,
+// which the message names. INVALID_ARGUMENT: a size is no multiple of the symbol's divisor, is
+// missing, stands twice, or is of a symbol that the entry does not depend on.
 Result<const ProgramEntry*> choose_bucket(const Program& program, std::string_view name,
                                           std::span<const SymbolSize> sizes);
 

@@ -21,6 +21,12 @@ std::optional<uint32_t> symbol_of(std::string_view name, std::span<const Symbol>
   return std::nullopt;
 }
 
+std::string_view trimmed(std::string_view text) {
+  const size_t first = text.find_first_not_of(' ');
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
 // INT, NAME or INT*NAME, added to `expr`.
 bool add_term(std::string_view text, std::span<const Symbol> symbols, Expr& expr) {
   int64_t number = 1;
@@ -136,6 +142,27 @@ std::optional<Expr> parse_expr(std::string_view text, std::span<const Symbol> sy
     if (!add_term(text.substr(from, plus - from), symbols, expr)) return std::nullopt;
     if (plus == std::string_view::npos) return expr;
     from = plus + 1;
+  }
+}
+
+std::string exprs_text(std::span<const Expr> exprs, std::span<const Symbol> symbols) {
+  std::string text = "[";
+  for (const Expr& e : exprs) text += (text.size() == 1 ? "" : ",") + to_string(e, symbols);
+  return text + "]";
+}
+
+std::optional<Exprs> parse_exprs(std::string_view text, std::span<const Symbol> symbols) {
+  if (text.size() < 2 || text.front() != '[' || text.back() != ']') return std::nullopt;
+  text = text.substr(1, text.size() - 2);
+  Exprs exprs;
+  if (text.find_first_not_of(' ') == std::string_view::npos) return exprs;
+  for (;;) {
+    const size_t comma = text.find(',');
+    const auto expr = parse_expr(trimmed(text.substr(0, comma)), symbols);
+    if (!expr) return std::nullopt;
+    exprs.push_back(*expr);
+    if (comma == std::string_view::npos) return exprs;
+    text = text.substr(comma + 1);
   }
 }
 

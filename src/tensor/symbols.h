@@ -60,6 +60,9 @@ std::vector<int64_t> hints_of(std::span<const Symbol> symbols);
 std::string to_string(const Expr& expr, std::span<const Symbol> symbols);
 // nullopt: it is no such expression of these symbols.
 std::optional<Expr> parse_expr(std::string_view text, std::span<const Symbol> symbols);
+// "[1,2*cache]", and back; spaces may stand around an expression.
+std::string exprs_text(std::span<const Expr> exprs, std::span<const Symbol> symbols);
+std::optional<Exprs> parse_exprs(std::string_view text, std::span<const Symbol> symbols);
 
 // "batch=2,cache=16": the sizes of the symbols, without those that are -1.
 std::string sizes_text(std::span<const int64_t> sizes, std::span<const Symbol> symbols);

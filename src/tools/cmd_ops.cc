@@ -25,6 +25,11 @@ Status print(const std::string& part) {
 void add_ops(CLI::App& app, int& exit_code) {
   auto part = std::make_shared<std::string>();
   CLI::App* verb = app.add_subcommand("ops", "Operations that graphs may have, by PyTorch's names");
+  verb->footer(
+      "slice(self, dim: int = 0, start: int = 0, end: int?, step: int = 1)\n"
+      "An attribute with = has that value where it is absent. One with ? may be absent. Every "
+      "other "
+      "one must be given.");
   verb->add_option("PART", *part, "Only those with this in their names");
   verb->callback([part, &exit_code] {
     if (const Status status = print(*part); !status.ok()) exit_code = print_error(status);

@@ -1,5 +1,6 @@
 /* Graphs by calls. */
 
+#include <stdio.h>
 #include <string.h>
 
 #include "calls.h"
@@ -69,7 +70,10 @@ static void refuses_senseless_inputs(shw_context* context) {
   shw_builder* b = NULL;
   EXPECT_OK(shw_builder_create(context, &b));
   expect_input_refused(b, SHW_ROLE_RESULT, "x", 0, SHW_DTYPE_F32, kDims, 2, "role 11");
-  expect_input_refused(b, 0, "x", 0, SHW_DTYPE_F32, kDims, 2, "role 0");
+  expect_input_refused(b, 0, "x", 0, SHW_DTYPE_F32, kDims, 2,
+                       "shw_builder_input::role is not set (node 0, 'x')");
+  expect_input_refused(b, SHW_ROLE_INPUT, "x", 0, 0, kDims, 2,
+                       "shw_builder_input::dtype is not set (node 0, 'x')");
   expect_input_refused(b, SHW_ROLE_CONSTANT, "x", 0, SHW_DTYPE_F32, kDims, 2, "role 7");
   expect_input_refused(b, SHW_ROLE_INPUT, "x", SHW_NONE, SHW_DTYPE_F32, kDims, 2, "position is");
   expect_input_refused(b, SHW_ROLE_PARAMETER, NULL, 0, SHW_DTYPE_F32, kDims, 2, "needs a name");
@@ -95,7 +99,7 @@ static void expect_node_refused(shw_builder* b, const char* op, size_t operand,
 static void refuses_senseless_nodes(shw_context* context) {
   const shw_attr unknown = SHW_ATTR_INT("colour", 1), misplaced = SHW_ATTR_INT("index", 1),
                  half = SHW_ATTR_BOOL("keepdim", 2), dtype = SHW_ATTR_DTYPE("dtype", 0),
-                 kind = {"dim", 7, 0, 0, 0.0, NULL, 0, NULL},
+                 kind = {"dim", 8, 0, 0, 0.0, NULL, 0, NULL},
                  twice[2] = {SHW_ATTR_INT("dim", 0), SHW_ATTR_INT("dim", 0)};
   const shw_code invalid = SHW_INVALID_ARGUMENT;
   shw_node_options options = SHW_NODE_OPTIONS_INIT;
@@ -113,7 +117,7 @@ static void refuses_senseless_nodes(shw_context* context) {
   expect_node_refused(b, "relu", x, &misplaced, 1, invalid, "'index'");
   expect_node_refused(b, "sum", x, &half, 1, invalid, "0 or 1, not 2");
   expect_node_refused(b, "sum", x, &dtype, 1, invalid, "dtype 0");
-  expect_node_refused(b, "sum", x, &kind, 1, invalid, "kind 7");
+  expect_node_refused(b, "sum", x, &kind, 1, invalid, "kind 8");
   expect_node_refused(b, "sum", x, twice, 2, invalid, "twice");
   options.sequence_nr = 3;
   EXPECT_REFUSED(shw_builder_add_node(b, "relu", &x, 1, NULL, 0, &options, &node), invalid,
@@ -124,6 +128,52 @@ static void refuses_senseless_nodes(shw_context* context) {
   options.phase = 3;
   EXPECT_REFUSED(shw_builder_add_node(b, "relu", &x, 1, NULL, 0, &options, &node), invalid,
                  "phase 3");
+  shw_builder_destroy(b);
+}
+
+/* What cannot be left out is refused by its name, and the operations tell so. */
+static void wants_required_attributes(shw_context* context) {
+  static const struct {
+    const char *op, *attribute;
+  } kRequired[] = {{"softmax", "dim"},
+                   {"view", "size"},
+                   {"transpose", "dim0"},
+                   {"permute", "dims"},
+                   {"unsqueeze", "dim"},
+                   {"topk", "k"},
+                   {"pow", "exponent"},
+                   {"full_like", "fill_value"},
+                   {"cumsum", "dim"},
+                   {"select", "dim"},
+                   {"convert_element_type", "dtype"}};
+  shw_op_param param = SHW_OP_PARAM_INIT;
+  shw_builder* b = NULL;
+  size_t x, i, k, op = 0, node = 0;
+  EXPECT_OK(shw_builder_create(context, &b));
+  x = input(b, "x", 0);
+  for (i = 0; i < sizeof kRequired / sizeof kRequired[0]; ++i) {
+    char text[96];
+    int told = 0;
+    sprintf(text, "%s: attribute '%s' is missing (node 1, '%s')", kRequired[i].op,
+            kRequired[i].attribute, kRequired[i].op);
+    expect_node_refused(b, kRequired[i].op, x, NULL, 0, SHW_INVALID_ARGUMENT, text);
+    EXPECT_OK(shw_op_find(kRequired[i].op, &op));
+    for (k = 0; k < shw_op_num_params(op); ++k) {
+      EXPECT_OK(shw_op_get_param(op, k, &param));
+      if (strcmp(param.name, kRequired[i].attribute) == 0)
+        told = param.required == 1 && param.default_value == NULL;
+    }
+    EXPECT(told);
+  }
+  EXPECT_REFUSED(shw_builder_add_node(b, "iota", NULL, 0, NULL, 0, NULL, &node),
+                 SHW_INVALID_ARGUMENT, "iota: attribute 'length' is missing");
+  EXPECT_OK(shw_op_find("slice", &op)); /* self, dim, start, end, step */
+  EXPECT_OK(shw_op_get_param(op, 0, &param));
+  EXPECT(param.required == 1 && param.default_value == NULL);
+  EXPECT_OK(shw_op_get_param(op, 1, &param));
+  EXPECT(param.required == 0 && strcmp(param.default_value, "0") == 0);
+  EXPECT_OK(shw_op_get_param(op, 3, &param));
+  EXPECT(param.required == 0 && param.default_value == NULL);
   shw_builder_destroy(b);
 }
 
@@ -139,6 +189,8 @@ static void refuses_senseless_outputs(shw_context* context) {
   EXPECT_OK(shw_builder_add_node(b, "relu", &x, 1, NULL, 0, NULL, &y));
   EXPECT_OK(shw_builder_add_node(b, "sum", &x, 1, NULL, 0, NULL, &sum));
   EXPECT_REFUSED(add_output(b, SHW_ROLE_INPUT, y, NULL, none), invalid, "role 3");
+  EXPECT_REFUSED(add_output(b, 0, y, NULL, none), invalid,
+                 "shw_builder_output::role is not set (node 1, '%1')");
   EXPECT_REFUSED(add_output(b, SHW_ROLE_RESULT, 9, NULL, none), invalid, "node 9");
   EXPECT_REFUSED(add_output(b, SHW_ROLE_GRADIENT, y, NULL, none), invalid, "of_input");
   EXPECT_REFUSED(add_output(b, SHW_ROLE_GRADIENT, y, NULL, y), invalid, "of_input");
@@ -184,6 +236,8 @@ static void describes_constants_updates_and_entries(shw_context* context) {
   table.data = (void*)values;
   table.dims = kDims;
   table.rank = 2;
+  EXPECT_REFUSED(shw_builder_add_constant(b, "table", &table, NULL, &c), invalid,
+                 "shw_tensor::dtype is not set (node 1, 'table')");
   table.dtype = SHW_DTYPE_F32;
   EXPECT_REFUSED(shw_builder_add_constant(b, NULL, &table, NULL, &c), invalid, "needs a name");
   EXPECT(c == SHW_NONE);
@@ -270,6 +324,7 @@ int main(void) {
   infers_types(context);
   refuses_senseless_inputs(context);
   refuses_senseless_nodes(context);
+  wants_required_attributes(context);
   refuses_senseless_outputs(context);
   refuses_a_tangent_of_nothing(context);
   describes_constants_updates_and_entries(context);

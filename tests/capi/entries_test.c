@@ -203,7 +203,7 @@ static void end(job* j) {
 
 static size_t port_named(const shw_plan* plan, const char* name) {
   size_t port = 0;
-  EXPECT_OK(shw_plan_find_port(plan, name, &port));
+  EXPECT_OK(shw_plan_find_port(plan, SHW_NONE, name, &port));
   return port;
 }
 

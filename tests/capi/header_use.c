@@ -7,7 +7,8 @@ size_t use_headers(void) {
   static const int64_t kDims[2] = {1, 0};
   const shw_attr attrs[] = {SHW_ATTR_INT("dim", 1),          SHW_ATTR_FLOAT("scale", 0.5),
                             SHW_ATTR_BOOL("keepdim", 1),     SHW_ATTR_DTYPE("dtype", SHW_DTYPE_F32),
-                            SHW_ATTR_INTS("dims", kDims, 2), SHW_ATTR_STRING("equation", "ab->ba")};
+                            SHW_ATTR_INTS("dims", kDims, 2), SHW_ATTR_STRING("equation", "ab->ba"),
+                            SHW_ATTR_EXPR("end", "2*cache")};
   const shw_context_options context_options = SHW_CONTEXT_OPTIONS_INIT;
   const shw_compile_options compile_options = SHW_COMPILE_OPTIONS_INIT;
   const shw_planner_changes planner_changes = SHW_PLANNER_CHANGES_INIT;
@@ -35,14 +36,16 @@ size_t use_headers(void) {
   const shw_builder_output builder_output = SHW_BUILDER_OUTPUT_INIT;
   const shw_builder_entry builder_entry = SHW_BUILDER_ENTRY_INIT;
   const shw_op_param op_param = SHW_OP_PARAM_INIT;
-  return op_param.struct_size + sizeof attrs / sizeof attrs[0] + context_options.struct_size +
-         compile_options.struct_size + planner_changes.struct_size + search_options.struct_size +
-         search_candidate.struct_size + explanation_summary.struct_size +
-         explanation_alternative.struct_size + explanation_edge.struct_size +
-         pareto_point.struct_size + plan_summary.struct_size + plan_entry.struct_size +
-         plan_port.struct_size + plan_node.struct_size + plan_step.struct_size +
-         plan_collective.struct_size + plan_memory_share.struct_size + plan_phase.struct_size +
-         executor_options.struct_size + run.struct_size + world_options.struct_size +
-         device_info.struct_size + node_options.struct_size + result_type.struct_size +
-         builder_input.struct_size + builder_output.struct_size + builder_entry.struct_size;
+  const shw_symbol symbol = SHW_SYMBOL_INIT;
+  return op_param.struct_size + symbol.struct_size + sizeof attrs / sizeof attrs[0] +
+         context_options.struct_size + compile_options.struct_size + planner_changes.struct_size +
+         search_options.struct_size + search_candidate.struct_size +
+         explanation_summary.struct_size + explanation_alternative.struct_size +
+         explanation_edge.struct_size + pareto_point.struct_size + plan_summary.struct_size +
+         plan_entry.struct_size + plan_port.struct_size + plan_node.struct_size +
+         plan_step.struct_size + plan_collective.struct_size + plan_memory_share.struct_size +
+         plan_phase.struct_size + executor_options.struct_size + run.struct_size +
+         world_options.struct_size + device_info.struct_size + node_options.struct_size +
+         result_type.struct_size + builder_input.struct_size + builder_output.struct_size +
+         builder_entry.struct_size;
 }

@@ -113,9 +113,17 @@ static void plan_queries(const shw_plan* plan) {
   REFUSED(shw_plan_get_entry(plan, 0, NULL));
   REFUSED_INDEX(shw_plan_find_entry(NULL, "step", &out));
   REFUSED_INDEX(shw_plan_find_entry(plan, NULL, &out));
-  REFUSED_INDEX(shw_plan_find_port(NULL, "output", &out));
-  REFUSED_INDEX(shw_plan_find_port(plan, NULL, &out));
-  REFUSED(shw_plan_find_port(plan, "output", NULL));
+  REFUSED_INDEX(shw_plan_find_port(NULL, 0, "output", &out));
+  REFUSED_INDEX(shw_plan_find_port(plan, 0, NULL, &out));
+  REFUSED(shw_plan_find_port(plan, 0, "output", NULL));
+  EXPECT(shw_plan_num_symbols(NULL) == 0);
+  shw_symbol_init(NULL, sizeof(shw_symbol));
+  REFUSED_STRUCT(shw_symbol, shw_plan_get_symbol(NULL, 0, &out));
+  REFUSED(shw_plan_get_symbol(plan, 0, NULL));
+  REFUSED_INDEX(shw_plan_choose_bucket(NULL, "step", NULL, 0, &out));
+  REFUSED_INDEX(shw_plan_choose_bucket(plan, NULL, NULL, 0, &out));
+  REFUSED_INDEX(shw_plan_choose_bucket(plan, "step", NULL, 1, &out));
+  REFUSED(shw_plan_choose_bucket(plan, "step", NULL, 0, NULL));
   REFUSED(shw_plan_find_entry(plan, "step", NULL));
   REFUSED_STRUCT(shw_plan_port, shw_plan_get_port(NULL, 0, &out));
   REFUSED(shw_plan_get_port(plan, 0, NULL));
@@ -262,6 +270,7 @@ static void builders(shw_context* context) {
                  no_string = SHW_ATTR_STRING("equation", NULL);
   const shw_builder_output output = SHW_BUILDER_OUTPUT_INIT;
   const shw_builder_entry entry = SHW_BUILDER_ENTRY_INIT;
+  const shw_symbol symbol = SHW_SYMBOL_INIT;
   shw_tensor tensor;
   shw_builder* builder = NULL;
   size_t node = SHW_NONE;
@@ -292,6 +301,10 @@ static void builders(shw_context* context) {
   shw_builder_output_init(NULL, sizeof(shw_builder_output));
   shw_builder_entry_init(NULL, sizeof(shw_builder_entry));
   REFUSED_INDEX(shw_builder_add_input(builder, NULL, NULL, &out));
+  REFUSED_INDEX(shw_builder_add_symbol(NULL, &symbol, &out));
+  REFUSED_INDEX(shw_builder_add_symbol(builder, NULL, &out));
+  REFUSED_INDEX(shw_builder_add_symbol(builder, &symbol, &out)); /* without a name */
+  REFUSED(shw_builder_add_symbol(builder, &symbol, NULL));
   REFUSED_INDEX(shw_builder_add_constant(NULL, "c", &tensor, NULL, &out));
   REFUSED_INDEX(shw_builder_add_constant(builder, "c", NULL, NULL, &out));
   REFUSED(shw_builder_add_constant(builder, "c", &tensor, NULL, NULL));

@@ -114,6 +114,7 @@ static void init_functions_are_the_macros(void) {
   EXPECT_INIT(shw_builder_output, shw_builder_output_init, SHW_BUILDER_OUTPUT_INIT);
   EXPECT_INIT(shw_op_param, shw_op_param_init, SHW_OP_PARAM_INIT);
   EXPECT_INIT(shw_builder_entry, shw_builder_entry_init, SHW_BUILDER_ENTRY_INIT);
+  EXPECT_INIT(shw_symbol, shw_symbol_init, SHW_SYMBOL_INIT);
 }
 
 static void expect_compile_refused(const shw_compile_options* options, const char* text) {

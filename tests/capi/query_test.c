@@ -74,11 +74,15 @@ static void tells_ports(const shw_plan* plan) {
   for (i = 0; i < shw_plan_num_ports(plan); ++i) {
     EXPECT_OK(shw_plan_get_port(plan, i, &port));
     EXPECT(port.storage == SHW_STORAGE_PORT && port.updates == SHW_NONE);
-    EXPECT_OK(shw_plan_find_port(plan, port.name, &index));
+    EXPECT_OK(shw_plan_find_port(plan, 0, port.name, &index));
+    EXPECT(index == i);
+    EXPECT_OK(shw_plan_find_port(plan, SHW_NONE, port.name, &index));
     EXPECT(index == i);
   }
   EXPECT_CODE(shw_plan_get_port(plan, i, &port), SHW_OUT_OF_RANGE);
-  EXPECT_REFUSED(shw_plan_find_port(plan, "param.w3", &index), SHW_NOT_FOUND, "param.w1");
+  EXPECT_REFUSED(shw_plan_find_port(plan, 0, "param.w3", &index), SHW_NOT_FOUND, "param.w1");
+  EXPECT(index == SHW_NONE);
+  EXPECT_CODE(shw_plan_find_port(plan, 7, "param.w1", &index), SHW_OUT_OF_RANGE);
   EXPECT(index == SHW_NONE);
   EXPECT_OK(get_input(plan, 0, 2, &port));
   EXPECT(strcmp(port.name, "input.0") == 0 && port.role == SHW_ROLE_INPUT);

@@ -128,6 +128,28 @@ static void parts_of_a_world_meet_by_its_id(shw_context* context, const shw_plan
   mlp_job_destroy(&job);
 }
 
+/* A tensor is put together of each rank's own piece; ranks that hold the same may swap. */
+static void pieces_of_other_ranks_are_refused(shw_context* context, const shw_plan* plan) {
+  const shw_buffer* pieces[4];
+  shw_plan_entry step = SHW_PLAN_ENTRY_INIT;
+  shw_buffer* whole = NULL;
+  mlp_job job;
+  size_t port;
+  if (!mlp_job_create(context, plan, &job)) return;
+  EXPECT_OK(shw_plan_get_entry(plan, 0, &step));
+  port = step.inputs[2];
+  pieces[0] = pieces[1] = job.inputs[0][2];
+  pieces[2] = job.inputs[3][2];
+  pieces[3] = job.inputs[2][2];
+  EXPECT_OK(shw_plan_gather(plan, port, pieces, 4, &whole));
+  shw_buffer_destroy(whole);
+  pieces[2] = pieces[3] = job.inputs[1][2];
+  EXPECT_REFUSED(shw_plan_gather(plan, port, pieces, 4, &whole), SHW_INVALID_ARGUMENT,
+                 "the piece of port 'input.0' in place 2 is that of rank 1");
+  EXPECT(whole == NULL);
+  mlp_job_destroy(&job);
+}
+
 static void jobs_of_one_world_do_not_meet(shw_context* context, const shw_plan* plan) {
   mlp_job first, second;
   shw_world* own;
@@ -165,6 +187,14 @@ static void wrong_buffers_are_refused(shw_context* context, const shw_plan* plan
   EXPECT_REFUSED(enqueue(job.executors[0], 7, (const shw_buffer* const*)job.inputs[0],
                          MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, NULL, 0, &done),
                  SHW_OUT_OF_RANGE, "entry 7");
+  /* Of the right type, but another rank's part: "input.0" is S(0)R, the same on ranks 0 and 1. */
+  memcpy(inputs, job.inputs[0], sizeof inputs);
+  inputs[2] = job.inputs[2][2];
+  EXPECT_REFUSED(enqueue(job.executors[0], 0, inputs, MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS,
+                         NULL, 0, &done),
+                 SHW_INVALID_ARGUMENT,
+                 "input 2, 'input.0', is the piece of rank 2; the executor is that of rank 0");
+  EXPECT(done == NULL && outputs[0] == NULL);
   EXPECT(mlp_job_run_and_check(plan, &job));
   shw_buffer_destroy(wrong);
   shw_device_destroy(cpu);
@@ -438,6 +468,7 @@ int main(void) {
   parts_of_a_world_meet_by_its_id(context, plan);
   jobs_of_one_world_do_not_meet(context, plan);
   wrong_buffers_are_refused(context, plan);
+  pieces_of_other_ranks_are_refused(context, plan);
   an_abort_wakes_who_waits_for_a_missing_rank(context, plan);
   a_wait_has_a_time_out(context, plan);
   an_aborted_world_runs_nothing(context, plan);

@@ -99,7 +99,7 @@ class Cli(unittest.TestCase):
         self.assertEqual((TMP / "o").read_bytes()[-32:], struct.pack("<8f", *range(8)))  # a row that sees itself alone
         self.refused(*run, "--size", "cache=16", code=1, says="'input.mask' is f32[1,64], but the plan's 'input.mask' is f32[1,16]")
         self.refused(*run, code=1, says="it has the buckets decode@cache=16, decode@cache=64")
-        self.refused(*run, "--size", "cache=65", code=1, says="65 is not from 1 to 64")
+        self.refused(*run, "--size", "cache=65", code=1, says="large enough for cache=65; the largest has cache=64")
         self.refused(*run, "--size", "cache", code=1, says="want SYMBOL=SIZE")
 
     def test_random_numbers_by_seed_and_offset(self):
@@ -171,6 +171,7 @@ class Cli(unittest.TestCase):
     def test_operations_are_listed_with_their_parameters(self):
         self.assertIn("mm(self, mat2)\n", self.ok("ops"))
         self.assertEqual(self.ok("ops", "threshold"), "threshold_backward(grad_output, self, threshold: number)\n")
+        self.assertIn("\nslice(self, dim: int = 0, start: int = 0, end: int?, step: int = 1)\n", self.ok("ops"))
 
     def test_hardware_is_listed_and_described_in_files(self):
         listed = json.loads(self.ok("hardware", "--json"))

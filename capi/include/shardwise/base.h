@@ -189,6 +189,27 @@ typedef struct shw_context_options {
 #define SHW_CONTEXT_OPTIONS_INIT \
   { sizeof(shw_context_options), 0, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL }
 
+/* A size of a graph that is known only at run time, such as the length of a sequence. */
+typedef struct shw_symbol {
+  size_t struct_size; /* set by SHW_SYMBOL_INIT */
+  const char* name;   /* "cache": a letter or _, then letters, digits or _; at most 64 */
+  int64_t minimum;    /* smallest size at run time, 0 or more */
+  int64_t maximum;    /* largest size */
+  int64_t divisor;    /* every size is a multiple of it; 0: 1 */
+  int64_t hint;       /* a typical size, at which the graph is planned if no bucket is asked for; 0:
+                         `maximum` */
+} shw_symbol;
+#define SHW_SYMBOL_INIT \
+  { sizeof(shw_symbol), NULL, 0, 0, 0, 0 }
+
+/**
+ * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * @param size  of the struct as the caller knows it
+ * @thread any
+ * @since 0.2
+ */
+SHW_API void shw_symbol_init(shw_symbol* symbol, size_t size);
+
 /* ---- Versions -------------------------------------------------------------------------------- */
 
 /**

@@ -6,6 +6,12 @@
  *
  * Nodes, outputs and entries are numbered in the order in which they are added. Result types are
  * inferred. shw_op_get_param() tells the operands and attributes of every operation.
+ *
+ * A size that is known only at run time is a symbol: shw_builder_add_symbol(). Sizes of inputs and
+ * integer attributes can be expressions of symbols: sums of integers, symbols and integers times
+ * symbols, such as "cache", "2*cache+-1", "batch+prefix". A list of them stands in brackets:
+ * "[1,2*cache]". Sizes of results follow. A plan has such an entry at chosen sizes of its symbols,
+ * its buckets: shw_compile_options::buckets, shw_plan_choose_bucket().
  */
 #ifndef SHARDWISE_BUILDER_H_
 #define SHARDWISE_BUILDER_H_
@@ -25,7 +31,8 @@ enum {
   SHW_ATTR_KIND_BOOL = 3,
   SHW_ATTR_KIND_DTYPE = 4,
   SHW_ATTR_KIND_INTS = 5,
-  SHW_ATTR_KIND_STRING = 6
+  SHW_ATTR_KIND_STRING = 6,
+  SHW_ATTR_KIND_EXPR = 7
 };
 
 /* What activation checkpointing asked of a node's result. 0: nothing. */
@@ -46,7 +53,7 @@ typedef struct shw_attr {
   double float_value;  /* FLOAT */
   const int64_t* ints; /* INTS: num_ints numbers */
   size_t num_ints;
-  const char* string; /* STRING */
+  const char* string; /* STRING; EXPR: sizes of symbols, "cache" or "[1,2*cache]" */
 } shw_attr;
 #define SHW_ATTR_INT(name, value) \
   { (name), SHW_ATTR_KIND_INT, 0, (value), 0.0, NULL, 0, NULL }
@@ -60,6 +67,8 @@ typedef struct shw_attr {
   { (name), SHW_ATTR_KIND_INTS, 0, 0, 0.0, (values), (count), NULL }
 #define SHW_ATTR_STRING(name, value) \
   { (name), SHW_ATTR_KIND_STRING, 0, 0, 0.0, NULL, 0, (value) }
+#define SHW_ATTR_EXPR(name, value) \
+  { (name), SHW_ATTR_KIND_EXPR, 0, 0, 0.0, NULL, 0, (value) }
 
 /* Flags of shw_node_options: the field is set, and may be 0. */
 #define SHW_NODE_HAS_SEQUENCE_NR ((uint64_t)1)
@@ -89,7 +98,7 @@ typedef struct shw_result_type {
   int32_t rank;
   int32_t reserved;   /* 0 */
   size_t num_results; /* of the node; more than one: operation "get_item" extracts one */
-  int64_t dims[8];    /* the first `rank` */
+  int64_t dims[8];    /* the first `rank`; those that depend on symbols at the hints */
 } shw_result_type;
 #define SHW_RESULT_TYPE_INIT                                           \
   {                                                                    \
@@ -107,10 +116,14 @@ typedef struct shw_builder_input {
                           of the output that it belongs to; others: not used */
   shw_dtype dtype;
   int32_t rank;
-  const int64_t* dims; /* `rank` sizes of the whole tensor; lent for the call */
+  const int64_t* dims;       /* `rank` sizes of the whole tensor; lent for the call */
+  const char* symbolic_dims; /* where a size is an expression of symbols, all sizes as one text,
+                                "[1,2*cache]", in place of `rank` and `dims`; NULL: none is. Not
+                                for parameters, optimizer state and SHW_STORAGE_STATE, which
+                                buckets share: give them the largest size, and take a slice */
 } shw_builder_input;
 #define SHW_BUILDER_INPUT_INIT \
-  { sizeof(shw_builder_input), 0, 0, NULL, 0, 0, 0, NULL }
+  { sizeof(shw_builder_input), 0, 0, NULL, 0, 0, 0, NULL, NULL }
 
 /* An output of the graph. SHW_BUILDER_OUTPUT_INIT sets `node` and `of_input` to SHW_NONE. */
 typedef struct shw_builder_output {
@@ -148,6 +161,18 @@ typedef struct shw_builder_entry {
  */
 SHW_API shw_status* shw_builder_create(shw_context* context,
                                        shw_builder** out_builder) SHW_MUST_USE;
+
+/**
+ * Adds a symbol: a size that is known only at run time. Expressions can name it from now on.
+ * @param symbol      lent for the call
+ * @param out_symbol  the symbol's number; SHW_NONE on failure
+ * @retval SHW_INVALID_ARGUMENT  the name is taken or no name, no size is possible, or the hint is
+ *                               not one; or there are 64 symbols already; the graph is as before
+ * @thread external: one thread at a time for each builder
+ * @since 0.2
+ */
+SHW_API shw_status* shw_builder_add_symbol(shw_builder* builder, const shw_symbol* symbol,
+                                           size_t* out_symbol) SHW_MUST_USE;
 
 /**
  * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
@@ -218,12 +243,14 @@ SHW_API shw_status* shw_builder_add_constant(shw_builder* builder, const char* n
  * @param operands  numbers of nodes, in the order of the op's tensor parameters; SHW_NONE where one
  *                  is absent, or is a number among the attributes; those at the end may be left
  *                  out; lent for the call
- * @param attrs     lent for the call
+ * @param attrs     in any order; required ones must be there, others have the default that
+ *                  shw_op_get_param() tells; lent for the call
  * @param options   lent for the call; NULL: defaults
  * @param out_node  the node's number; SHW_NONE on failure
  * @retval SHW_NOT_FOUND         there is no such operation; the message says what to use instead
- * @retval SHW_INVALID_ARGUMENT  the operands or attributes do not fit the operation; the graph is
- *                               as before
+ * @retval SHW_INVALID_ARGUMENT  the operands or attributes do not fit the operation, a required
+ *                               attribute is missing, or a size of a result is no expression of the
+ *                               symbols; the graph is as before
  * @thread external: one thread at a time for each builder
  * @since 0.2
  */
@@ -297,7 +324,11 @@ SHW_API void shw_builder_destroy(shw_builder* builder);
  *
  * Most have the name, the operands and the meaning of the ATen core operator of PyTorch; reductions
  * take `dims` for its `dim`. The others are described in src/ops, a file for each. `shardwise ops`
- * prints all of them. */
+ * prints all of them with their attributes and defaults:
+ *
+ *   slice(self, dim: int = 0, start: int = 0, end: int?, step: int = 1)
+ *
+ * An attribute without = and ? must be given. */
 
 /* What a parameter of an operation takes. */
 typedef int32_t shw_param_kind;
@@ -307,7 +338,7 @@ enum {
   SHW_PARAM_TENSOR_OR_NUMBER = 3, /* an operand; or absent, and an attribute of this name */
   SHW_PARAM_TENSORS = 4,          /* all further operands */
   SHW_PARAM_OPTIONAL_TENSORS = 5, /* all further operands, some of which may be absent */
-  SHW_PARAM_INT = 6,              /* from here on: attributes, which may be absent */
+  SHW_PARAM_INT = 6,              /* from here on: attributes */
   SHW_PARAM_FLOAT = 7,
   SHW_PARAM_NUMBER = 8, /* int or float */
   SHW_PARAM_BOOL = 9,
@@ -321,10 +352,14 @@ typedef struct shw_op_param {
   size_t struct_size; /* set by SHW_OP_PARAM_INIT */
   const char* name;   /* of the attribute, if it is one; lives as long as the library */
   shw_param_kind kind;
-  int32_t reserved; /* 0 */
+  int32_t required;          /* 1: it must be given; a node without it is refused */
+  const char* default_value; /* of an attribute: the value where it is absent, as text: "-1",
+                                "false", "[]", "none"; lives as long as the library. NULL: it is
+                                required, or to be absent means what no value says, such as no
+                                bound for clamp's `max` */
 } shw_op_param;
 #define SHW_OP_PARAM_INIT \
-  { sizeof(shw_op_param), NULL, 0, 0 }
+  { sizeof(shw_op_param), NULL, 0, 0, NULL }
 
 /**
  * Number of operations that graphs may have.

@@ -56,6 +56,15 @@ typedef struct shw_port_layout {
   const char* layout; /* one placement for each mesh axis, "S(0)R"; or "free": for the planner */
 } shw_port_layout;
 
+/* Sizes of a symbol at which an entry is planned. Each is a bucket: the entry with tensors of that
+ * size. An entry that depends on several symbols has a bucket for each combination. Frozen. */
+typedef struct shw_bucket_sizes {
+  const char* entry; /* "decode"; NULL: every entry that depends on the symbol */
+  const char* symbol;
+  const int64_t* sizes; /* `num_sizes` of them, in any order */
+  size_t num_sizes;
+} shw_bucket_sizes;
+
 /* ---- Enumerations ---------------------------------------------------------------------------- */
 
 /* Which strategies the planner chooses from. 0: full. */
@@ -125,6 +134,11 @@ typedef struct shw_compile_options {
                                  outputs; "forward" and "infer" the results; "backward" gradients
                                  and updates, after "forward" if that is listed */
   size_t num_entries;         /* 0: the entries of the graph */
+  const shw_bucket_sizes*
+      buckets; /* for graphs with symbols. Buckets share parameters, state and
+                  their layouts, and divide the weight of their entry. Where
+                  nothing is said of a symbol there is one bucket, at its hint */
+  size_t num_buckets;
 
   /* Constraints. */
   const char* input_layout;  /* of every input that is not a parameter, buffer or state, one
@@ -169,10 +183,11 @@ typedef struct shw_compile_options {
                           time_limit_s ends the search */
   int32_t reserved;    /* 0 */
 } shw_compile_options;
-#define SHW_COMPILE_OPTIONS_INIT                                                                  \
-  {                                                                                               \
-    sizeof(shw_compile_options), 0, NULL, 0, NULL, {NULL, 0}, NULL, 0, NULL, NULL, NULL, 0, NULL, \
-        0, NULL, 0, NULL, 0, 0, 0, 0, 0.0, 0.0, 0, 0, 0.0, 0.0, 0.0, NULL, NULL, NULL, 0, 0       \
+#define SHW_COMPILE_OPTIONS_INIT                                                                   \
+  {                                                                                                \
+    sizeof(shw_compile_options), 0, NULL, 0, NULL, {NULL, 0}, NULL, 0, NULL, 0, NULL, NULL, NULL,  \
+        0, NULL, 0, NULL, 0, NULL, 0, 0, 0, 0, 0.0, 0.0, 0, 0, 0.0, 0.0, 0.0, NULL, NULL, NULL, 0, \
+        0                                                                                          \
   }
 
 /**

@@ -37,8 +37,8 @@ typedef struct shw_plan_summary {
   int64_t memory_limit_bytes;     /* of the options; 0: none */
   int64_t memory_peak_bytes;      /* of one rank at the fullest point of a step, as the planner
                                      counts it */
-  int64_t memory_program_bytes;   /* that one rank needs to run the program: ports, optimizer state,
-                                     arena */
+  int64_t memory_program_bytes;   /* that one rank needs to run the program: ports, of each entry in
+                                     its largest bucket; optimizer state; the arena; one session */
   const char* memory_peak_node;   /* where the peak is; of what: shw_plan_get_memory_share() */
   double memory_price_us_per_gib; /* saved if the limit were one GiB higher, at the margin */
   size_t memory_binding_points;   /* nodes at which the limit has a price */
@@ -109,13 +109,15 @@ typedef struct shw_plan_port {
   size_t updates;               /* the input whose memory this output overwrites; SHW_NONE: none */
   int32_t rank;                 /* number of dims */
   int32_t reserved;             /* 0 */
-  const int64_t* dims;          /* of the whole tensor */
+  const int64_t* dims;          /* of the whole tensor; of a bucket: at its sizes */
   const int64_t* local_dims;    /* of one rank's piece; NULL if not present */
   const int64_t* local_strides; /* in elements; NULL if not present */
   const char* layout;           /* one placement for each mesh axis: "S(0)R" */
+  const char* symbolic_dims;    /* of a bucket: what `dims` are made of, "[1,2*cache]"; NULL: they
+                                   depend on no symbol */
 } shw_plan_port;
 #define SHW_PLAN_PORT_INIT \
-  { sizeof(shw_plan_port), NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL }
+  { sizeof(shw_plan_port), NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL }
 
 /**
  * Number of ports; 0 for NULL.
@@ -144,20 +146,26 @@ SHW_API shw_status* shw_plan_get_port(const shw_plan* plan, size_t index,
                                       shw_plan_port* out_port) SHW_MUST_USE;
 
 /**
- * The number of a port, from its name.
+ * The number of a port, from its name. Ports of different buckets can have the same name; within an
+ * entry names are unique.
+ * @param entry      of which the port is an input or output; state, constants and updates of state
+ *                   are found from every entry. SHW_NONE: of any entry
  * @param out_index  SHW_NONE on failure
- * @retval SHW_NOT_FOUND  there is none; the message offers names like it
+ * @retval SHW_NOT_FOUND            there is none; the message offers names like it
+ * @retval SHW_FAILED_PRECONDITION  `entry` is SHW_NONE, and several ports have this name
+ * @retval SHW_OUT_OF_RANGE         there is no such entry
  * @thread any
  * @since 0.2
  */
-SHW_API shw_status* shw_plan_find_port(const shw_plan* plan, const char* name,
+SHW_API shw_status* shw_plan_find_port(const shw_plan* plan, size_t entry, const char* name,
                                        size_t* out_index) SHW_MUST_USE;
 
 /* ---- Entries: the ways to run the plan ------------------------------------------------------- */
 
 typedef struct shw_plan_entry {
   size_t struct_size;   /* set by SHW_PLAN_ENTRY_INIT */
-  const char* name;     /* "step": forward and backward */
+  const char* name;     /* "step": forward and backward; where an entry has several buckets, with
+                           the sizes of each: "decode@cache=16" */
   double weight;        /* in the objective: how often it is called, compared with the others */
   const size_t* inputs; /* ports, in the order of shw_run::inputs; state and constants are not
                            among them */
@@ -168,12 +176,15 @@ typedef struct shw_plan_entry {
   const size_t* after; /* entries that must have run before it in the same session */
   size_t num_after;
   size_t num_steps;
-  int64_t parameter_bytes; /* of one rank; a part of input_bytes */
-  int64_t input_bytes;     /* of one rank */
-  int64_t output_bytes;    /* of one rank; outputs that overwrite inputs do not count */
+  int64_t parameter_bytes;     /* of one rank; a part of input_bytes */
+  int64_t input_bytes;         /* of one rank */
+  int64_t output_bytes;        /* of one rank; outputs that overwrite inputs do not count */
+  const char* bucket_of;       /* the entry of the graph that this is a bucket of; "": none */
+  const int64_t* symbol_sizes; /* of a bucket: the size of each symbol of the plan, in their order;
+                                  -1: the entry does not depend on it. NULL: no bucket */
 } shw_plan_entry;
 #define SHW_PLAN_ENTRY_INIT \
-  { sizeof(shw_plan_entry), NULL, 0.0, NULL, 0, NULL, 0, NULL, 0, 0, 0, 0, 0 }
+  { sizeof(shw_plan_entry), NULL, 0.0, NULL, 0, NULL, 0, NULL, 0, 0, 0, 0, 0, NULL, NULL }
 
 /**
  * Number of entries; 0 for NULL.
@@ -210,6 +221,54 @@ SHW_API shw_status* shw_plan_get_entry(const shw_plan* plan, size_t index,
  */
 SHW_API shw_status* shw_plan_find_entry(const shw_plan* plan, const char* name,
                                         size_t* out_index) SHW_MUST_USE;
+
+/* ---- Symbols: sizes that are known at run time ------------------------------------------------
+ *
+ * A plan has entries at chosen sizes of the symbols that they depend on: buckets. All that ranks
+ * run has these sizes. A run that is smaller takes the smallest bucket that it fits into, and pads
+ * its inputs; masks and positions, which are inputs too, must make the padding harmless. */
+
+/* A size of a symbol. Frozen. */
+typedef struct shw_symbol_size {
+  const char* symbol; /* its name */
+  int64_t size;
+} shw_symbol_size;
+
+/**
+ * Number of symbols of the graph that the plan was made of; 0 for NULL.
+ * @thread any
+ * @since 0.2
+ */
+SHW_API size_t shw_plan_num_symbols(const shw_plan* plan);
+
+/**
+ * One symbol.
+ * @param out_symbol  its struct_size is read; all other fields are written, 0 on failure
+ * @retval SHW_OUT_OF_RANGE      there is no such symbol
+ * @retval SHW_INVALID_ARGUMENT  struct_size was not set (then nothing is written)
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_get_symbol(const shw_plan* plan, size_t index,
+                                        shw_symbol* out_symbol) SHW_MUST_USE;
+
+/**
+ * The smallest bucket of an entry of the graph that a run of these sizes fits into. An entry that
+ * depends on no symbol is its own only bucket.
+ * @param entry      its name in the graph: "decode"; shw_plan_entry::bucket_of
+ * @param sizes      one for each symbol that the entry depends on, in any order; lent for the call
+ * @param out_entry  number of the bucket among the entries; SHW_NONE on failure
+ * @retval SHW_NOT_FOUND         there is no such entry
+ * @retval SHW_OUT_OF_RANGE      a size is below the symbol's minimum, or larger than the largest
+ *                               bucket; the message names the symbol, its size and that bucket
+ * @retval SHW_INVALID_ARGUMENT  a size is no multiple of the symbol's divisor, is missing, is given
+ *                               twice, or is of a symbol that the entry does not depend on
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_choose_bucket(const shw_plan* plan, const char* entry,
+                                           const shw_symbol_size* sizes, size_t num_sizes,
+                                           size_t* out_entry) SHW_MUST_USE;
 
 /* ---- Nodes: the decisions -------------------------------------------------------------------- */
 
@@ -460,7 +519,10 @@ SHW_API shw_status* shw_plan_get_effort(const shw_plan* plan,
  *                        `simulated`, by entry: `us` with overlap, `exposed` collectives,
  *                        `lower_bound`, `longest_chain`, `device_peak_bytes`, and of each of its
  *                        `queues` the `name`, `steps`, `busy`, `exposed`
+ *   symbols              by name: `min`, `max`, `divisor`, `hint`; absent if there are none
  *   entries              by name: `inputs` and `outputs` with `name`, `type`, `layout`, `present`
+ *                        and, where dims depend on symbols, `sizes`, "[1,2*cache]"; of a bucket
+ *                        `bucket_of`, an entry of the graph, and `bucket`: sizes by symbol
  *   decisions            of each node `name`, `op`, `phase`, `module_path`, `operands`, `result`,
  *                        `compute`, `comm`, `transition`
  * @param out_blob  receives a handle that the caller destroys; NULL on failure

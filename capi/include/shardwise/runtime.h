@@ -104,7 +104,8 @@ SHW_API shw_status* shw_plan_shard_into(const shw_plan* plan, size_t port, int32
  * @param num_pieces  number of ranks
  * @param out_buffer  receives a handle that the caller destroys, row-major, in the CPU's memory;
  *                    NULL on failure
- * @retval SHW_INVALID_ARGUMENT     a piece is missing or does not have the port's type
+ * @retval SHW_INVALID_ARGUMENT     a piece is missing, does not have the port's type, or is known
+ * to be another rank's
  * @retval SHW_FAILED_PRECONDITION  the port is not present, or a run that writes a piece has not
  *                                  ended: wait for its event
  * @retval SHW_OUT_OF_RANGE         there is no such port
@@ -218,8 +219,9 @@ SHW_API shw_status* shw_executor_create(const shw_plan* plan, shw_world* world, 
  * @param run       lent for the call. The library keeps references to the buffers until the run has
  *                  ended
  * @param out_done  receives an event that the caller destroys; NULL on failure
- * @retval SHW_INVALID_ARGUMENT     a buffer is missing or does not have its port's type, or the
- *                                  session is of another executor
+ * @retval SHW_INVALID_ARGUMENT     a buffer is missing, does not have its port's type, or is known
+ * to hold another rank's piece (shw_plan_shard(), or the output of a run); or the session is of
+ * another executor
  * @retval SHW_OUT_OF_RANGE         there is no such entry
  * @retval SHW_FAILED_PRECONDITION  an entry that must run before this one has not run in the
  * session

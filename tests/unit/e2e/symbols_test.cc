@@ -174,6 +174,29 @@ TEST_P(Buckets, ShareOneStateAndItsLayout) {
   EXPECT_NE(plan_text(*plan, {}).find("buckets  decode: cache=16; cache=64\n"), std::string::npos);
 }
 
+// Only one bucket of an entry runs at a time: a rank holds the ports of the largest.
+TEST_P(Buckets, AreNotHeldAllAtOnce) {
+  const auto both = planned("decode.swt", GetParam(), {"decode:cache=16,64"}),
+             large = planned("decode.swt", GetParam(), {"decode:cache=64"});
+  ASSERT_TRUE(both != nullptr && large != nullptr);
+  for (const PortRole role : {PortRole::kInput, PortRole::kBuffer, PortRole::kResult})
+    EXPECT_EQ(port_bytes(both->program, role), port_bytes(large->program, role));
+  EXPECT_GT(port_bytes(both->program, PortRole::kInput), 0);
+  EXPECT_EQ(both->summary.memory_program_bytes - both->program.arena_bytes,
+            large->summary.memory_program_bytes - large->program.arena_bytes);
+}
+
+// The cache is updated in place: it is held once, and so is what entries share.
+TEST(Memory, OfThePlanIsWhatARankHolds) {
+  const auto plan = planned("decode.swt", "a=1", {"decode:cache=16,64"});
+  ASSERT_NE(plan, nullptr);
+  constexpr int64_t kCache = 64 * 8 * 4, kRow = 8 * 4, kPosition = 8, kMask = 64 * 4,
+                    kAll = 64 * 8 * 4, kCausal = 64 * 64 * 4;
+  EXPECT_EQ(plan->summary.memory_program_bytes,
+            plan->program.arena_bytes + plan->program.session_bytes + kCache + kRow + kPosition +
+                kMask + kRow + kAll + kCausal + kAll);
+}
+
 TEST(ChooseBucket, TakesTheSmallestThatFits) {
   const auto plan = planned("two_sizes.swt", "a=2", {"batch=8,16,64", "prefix=4,16"});
   ASSERT_NE(plan, nullptr);
@@ -187,7 +210,9 @@ TEST(ChooseBucket, TakesTheSmallestThatFits) {
   EXPECT_EQ(chosen(12, 4), "forward@batch=16,prefix=4");
   EXPECT_EQ(chosen(64, 16), "forward@batch=64,prefix=16");
   EXPECT_EQ(chosen(6, 4), "symbol 'batch': 6 is not a multiple of 4");
-  EXPECT_EQ(chosen(68, 4), "symbol 'batch': 68 is not from 4 to 64");
+  EXPECT_EQ(chosen(0, 4), "symbol 'batch': 0 is not from 4 to 64");
+  EXPECT_EQ(chosen(68, 4),
+            "no bucket of entry 'forward' is large enough for batch=68; the largest has batch=64");
 }
 
 TEST(ChooseBucket, SaysWhatItLacks) {
@@ -197,9 +222,12 @@ TEST(ChooseBucket, SaysWhatItLacks) {
     const auto chosen = choose_bucket(plan->program, entry, sizes);
     return chosen.ok() ? (*chosen)->name : chosen.status().message();
   };
-  EXPECT_EQ(
-      words("decode", {{"cache", 17}}),
-      "no bucket of entry 'decode' is large enough for cache=17; there are cache=8; cache=16");
+  EXPECT_EQ(words("decode", {{"cache", 17}}),
+            "no bucket of entry 'decode' is large enough for cache=17; the largest has cache=16");
+  const SymbolSize too_large[] = {{"cache", 17}};
+  EXPECT_EQ(choose_bucket(plan->program, "decode", too_large).status().code(), Code::kOutOfRange);
+  EXPECT_EQ(words("decode", {{"cache", 3}, {"cache", 3}}),
+            "the size of symbol 'cache' is given twice");
   EXPECT_EQ(words("decode", {}), "entry 'decode' depends on 'cache', whose size is not given");
   EXPECT_EQ(words("decode", {{"batch", 1}}), "entry 'decode' does not depend on 'batch'");
   EXPECT_EQ(words("full", {}), "full");

@@ -1,0 +1,21 @@
+// Types and attributes that depend on symbols, where the symbols have given sizes.
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "support/status.h"
+#include "tensor/attrs.h"
+#include "tensor/symbols.h"
+#include "tensor/tensor_type.h"
+
+namespace shw {
+
+// `at_hints` with the sizes of `exprs`, in the same order of dims in memory. `sizes`: one a symbol.
+// INVALID_ARGUMENT: a size is negative or too large.
+Result<TensorType> type_at(const TensorType& at_hints, const Exprs& exprs,
+                           std::span<const int64_t> sizes, std::span<const Symbol> symbols);
+
+// Gives the attribute the value of its expressions. INVALID_ARGUMENT: it is too large.
+Status set_at(AttrKey key, const AttrExprs& value, std::span<const int64_t> sizes, Attrs& attrs);
+
+}  // namespace shw
