@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 quick=${1:-}
 passed=0 failed=0
 jobs=$(nproc)
-threaded="unit_support unit_runtime unit_runtime_cpu unit_solver unit_e2e cts capi_threads capi_run capi_cancel capi_lifetime"  # what has threads, for the thread sanitizer
+threaded="unit_support unit_runtime unit_runtime_cpu unit_solver unit_e2e cts capi_threads capi_tasks capi_run capi_cancel capi_lifetime"  # what has threads, for the thread sanitizer
 mkdir -p build
 
 examples/install_packages.sh test || { echo "0 passed, 1 failed"; exit 1; }

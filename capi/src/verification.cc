@@ -21,7 +21,7 @@ struct shw_verification {
 namespace shw::capi {
 namespace {
 
-constexpr size_t kOptionsSize_0_2 = SHW_SIZE_TO(shw_verification_options, cancel);
+constexpr size_t kOptionsSize_0_2 = SHW_SIZE_TO(shw_verification_options, num_state);
 constexpr size_t kSummarySize_0_2 = SHW_SIZE_TO(shw_verification_summary, num_samples);
 constexpr size_t kTensorSize_0_2 = SHW_SIZE_TO(shw_verification_tensor, num_expected_different);
 
@@ -65,6 +65,21 @@ Result<std::vector<ExpectedTensor>> expected_of(const shw_verification_options& 
   return expected;
 }
 
+Result<std::vector<VerifiedState>> state_of(const LoadedPlan& plan,
+                                            const shw_verification_state* state, size_t count) {
+  if (count > 0 && state == nullptr) return invalid_argument("state is NULL");
+  std::vector<VerifiedState> ours;
+  for (size_t i = 0; i < count; ++i) {
+    SHW_ASSIGN_OR_RETURN(const PortId id, port_of(plan, state[i].port));
+    SHW_ASSIGN_OR_RETURN(const TensorType before, type_of(state[i].before));
+    SHW_ASSIGN_OR_RETURN(const TensorType after, type_of(state[i].after));
+    ours.push_back({plan.plan.program.ports[id].name,
+                    {before, state[i].before.data},
+                    {after, state[i].after.data}});
+  }
+  return ours;
+}
+
 Result<VerifyReport> verify(const LoadedPlan& plan, const shw_verification_options& in) {
   const Program& program = plan.plan.program;
   SHW_RETURN_IF_ERROR(check_index(in.entry, program.entries.size(), "entry"));
@@ -78,6 +93,7 @@ Result<VerifyReport> verify(const LoadedPlan& plan, const shw_verification_optio
   VerifyOptions options;
   options.entry = entry.name;
   SHW_ASSIGN_OR_RETURN(options.executor.regions, read_regions(in.regions, in.num_regions));
+  SHW_ASSIGN_OR_RETURN(options.state, state_of(plan, in.state, in.num_state));
   Monitor monitor = monitor_of(in.cancel, nullptr, nullptr);
   SHW_RETURN_IF_ERROR(monitor.poll());
   return verify_run(plan.plan, inputs, outputs, expected, options, monitor);

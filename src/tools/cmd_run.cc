@@ -45,16 +45,22 @@ std::vector<ExpectedTensor> outputs_in(const Program& program, const ProgramEntr
 }
 
 Result<VerifyReport> verify(const Plan& plan, const std::string& entry_name,
-                            const TensorFile& inputs, const TensorFile& outputs) {
+                            const TensorFile& inputs, const Executed& run) {
   SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, runtime::find_entry(plan.program, entry_name));
   SHW_ASSIGN_OR_RETURN(const std::vector<HostTensorView> in,
                        bind_inputs(plan.program, *entry, inputs));
   std::vector<HostTensorView> out(entry->outputs.size());
   for (size_t i = 0; i < out.size(); ++i)
-    if (const auto it = outputs.find(plan.program.output(*entry, i).name); it != outputs.end())
+    if (const auto it = run.outputs.find(plan.program.output(*entry, i).name);
+        it != run.outputs.end())
       out[i] = {it->second.type, it->second.bytes.data()};
   VerifyOptions options;
   options.entry = entry_name;
+  for (const auto& [name, before] : run.before) {
+    const import::StoredTensor& after = run.after.at(name);
+    options.state.push_back(
+        {name, {before.type, before.bytes.data()}, {after.type, after.bytes.data()}});
+  }
   Monitor monitor;
   return verify_run(plan, in, out, outputs_in(plan.program, *entry, inputs), options, monitor);
 }
@@ -93,12 +99,15 @@ Status verdict_of(const VerifyReport& report) {
   return Status(Code::kInternal, message);
 }
 
-// Unsharded outputs; in an MPI job on rank 0 only.
-Result<TensorFile> run_on(const Options& o, std::shared_ptr<const Plan> plan,
-                          const TensorFile& inputs,
-                          const std::shared_ptr<runtime::ProcessWorld>& world) {
-  return world == nullptr ? execute(std::move(plan), o.entry, inputs, o.repeat)
-                          : execute_on_mpi(std::move(plan), o.entry, inputs, o.repeat, world);
+// Unsharded outputs; in an MPI job on rank 0 only, and without the state.
+Result<Executed> run_on(const Options& o, std::shared_ptr<const Plan> plan,
+                        const TensorFile& inputs,
+                        const std::shared_ptr<runtime::ProcessWorld>& world) {
+  if (world == nullptr) return execute_with_state(std::move(plan), o.entry, inputs, o.repeat);
+  Executed done;
+  SHW_ASSIGN_OR_RETURN(done.outputs,
+                       execute_on_mpi(std::move(plan), o.entry, inputs, o.repeat, world));
+  return done;
 }
 
 // The bucket that `--size` asks for, in the place of the entry.
@@ -139,8 +148,10 @@ Status run(Options o, const std::shared_ptr<runtime::ProcessWorld>& world) {
   SHW_RETURN_IF_ERROR(choose_entry(plan->program, o));
   SHW_ASSIGN_OR_RETURN(TensorFile inputs, import::read_safetensors(o.inputs));
   add_seeds(plan->program, o.seed, o.offset, inputs);
-  SHW_ASSIGN_OR_RETURN(const TensorFile outputs, run_on(o, plan, inputs, world));
+  SHW_ASSIGN_OR_RETURN(const Executed done, run_on(o, plan, inputs, world));
   if (world != nullptr && world->rank() != 0) return {};
+  TensorFile outputs = done.outputs;
+  outputs.insert(done.after.begin(), done.after.end());
   SHW_RETURN_IF_ERROR(import::write_safetensors(o.outputs, outputs));
   int64_t ranks = 1;
   for (const Mesh::Axis& a : plan->program.mesh) ranks *= a.size;
@@ -153,7 +164,7 @@ Status run(Options o, const std::shared_ptr<runtime::ProcessWorld>& world) {
   json.member("tensors", outputs.size());
   Status status;
   if (o.verify) {
-    SHW_ASSIGN_OR_RETURN(const VerifyReport report, verify(*plan, o.entry, inputs, outputs));
+    SHW_ASSIGN_OR_RETURN(const VerifyReport report, verify(*plan, o.entry, inputs, done));
     write_json(report, json.key("verify"));
     if (!o.json) std::printf("%s", to_text(report).c_str());
     status = verdict_of(report);
@@ -201,8 +212,9 @@ void add_run(CLI::App& app, int& exit_code) {
                    "With --mpi: path of libshardwise_mpi.so, if it is not beside the tool");
   verb->add_option("--inputs", o->inputs,
                    "safetensors file with unsharded tensors: param.<name>, buffer.<name>, "
-                   "input.<name>, tangent.<name>");
-  verb->add_option("--outputs", o->outputs, "safetensors file to write: output, grad.<name>");
+                   "input.<name>, tangent.<name>. State begins with what the file holds, or zeros");
+  verb->add_option("--outputs", o->outputs,
+                   "safetensors file to write: output, grad.<name>, and state after the run");
   verb->add_flag("--dry-run", o->dry_run,
                  "Compute nothing: count what one rank launches, sends and allocates. Needs no "
                  "inputs");

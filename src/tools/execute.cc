@@ -56,17 +56,60 @@ void add_seeds(const Program& program, int64_t seed, int64_t offset, TensorFile&
       file.try_emplace(port.name, StoredTensor{type, {bytes, bytes + sizeof values}});
 }
 
-Result<TensorFile> execute(std::shared_ptr<const Plan> plan, const std::string& entry_name,
-                           const TensorFile& inputs, int64_t repeat) {
+static StoredTensor stored(const HostTensor& tensor) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(tensor.data.data());
+  return {tensor.type, {bytes, bytes + tensor.data.size()}};
+}
+
+static Status write_state(runtime::VirtualRanks& ranks, const TensorFile& file) {
+  const Program& program = ranks.program();
+  for (const Port& port : program.ports) {
+    if (!is_input(port.role) || !program.lies_in(port, StorageKind::kState)) continue;
+    const auto it = file.find(port.name);
+    if (it == file.end()) continue;
+    if (it->second.type != row_major(port.global.dtype, port.global.shape))
+      return invalid_argument("state '" + port.name + "' is " + to_string(it->second.type) +
+                              ", but the plan's is " + to_string(port.global));
+    SHW_RETURN_IF_ERROR(ranks.write_state(port.name, {it->second.type, it->second.bytes.data()}));
+  }
+  return {};
+}
+
+static Result<TensorFile> read_state(const runtime::VirtualRanks& ranks) {
+  TensorFile file;
+  const Program& program = ranks.program();
+  for (const Port& port : program.ports) {
+    if (!is_input(port.role) || !program.lies_in(port, StorageKind::kState)) continue;
+    SHW_ASSIGN_OR_RETURN(const HostTensor whole, ranks.read_state(port.name));
+    file.emplace(port.name, stored(whole));
+  }
+  return file;
+}
+
+Result<Executed> execute_with_state(std::shared_ptr<const Plan> plan, const std::string& entry_name,
+                                    const TensorFile& inputs, int64_t repeat) {
   SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, runtime::find_entry(plan->program, entry_name));
   SHW_ASSIGN_OR_RETURN(const std::vector<HostTensorView> views,
                        bind_inputs(plan->program, *entry, inputs));
   SHW_ASSIGN_OR_RETURN(const auto ranks, runtime::VirtualRanks::create(plan));
+  SHW_RETURN_IF_ERROR(write_state(*ranks, inputs));
+  Executed done;
   std::vector<HostTensor> outputs;
   for (int64_t i = 0; i < repeat; ++i) {
+    if (i + 1 == repeat) {
+      SHW_ASSIGN_OR_RETURN(done.before, read_state(*ranks));
+    }
     SHW_ASSIGN_OR_RETURN(outputs, ranks->run(entry_name, views));
   }
-  return named_outputs(plan->program, *entry, outputs);
+  done.outputs = named_outputs(plan->program, *entry, outputs);
+  SHW_ASSIGN_OR_RETURN(done.after, read_state(*ranks));
+  return done;
+}
+
+Result<TensorFile> execute(std::shared_ptr<const Plan> plan, const std::string& entry,
+                           const TensorFile& inputs, int64_t repeat) {
+  SHW_ASSIGN_OR_RETURN(Executed done, execute_with_state(std::move(plan), entry, inputs, repeat));
+  return std::move(done.outputs);
 }
 
 TensorFile named_outputs(const Program& program, const ProgramEntry& entry,
@@ -75,8 +118,7 @@ TensorFile named_outputs(const Program& program, const ProgramEntry& entry,
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Port& port = program.output(entry, i);
     if (!port.value.valid()) continue;
-    const auto* bytes = reinterpret_cast<const uint8_t*>(outputs[i].data.data());
-    file.emplace(port.name, StoredTensor{outputs[i].type, {bytes, bytes + outputs[i].data.size()}});
+    file.emplace(port.name, stored(outputs[i]));
   }
   return file;
 }

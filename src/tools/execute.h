@@ -21,8 +21,17 @@ Result<std::vector<runtime::HostTensorView>> bind_inputs(const Program& program,
 // Gives every input of role seed that the file lacks and that is i64[2] this seed and offset.
 void add_seeds(const Program& program, int64_t seed, int64_t offset, import::TensorFile& file);
 
-// Runs the entry `repeat` times on the file's tensors. Returns unsharded outputs of the last run;
-// absent outputs are omitted.
+struct Executed {
+  import::TensorFile outputs;  // of the last run, unsharded; absent ones are omitted
+  import::TensorFile before;   // the state before the last run, by the names of its input ports
+  import::TensorFile after;    // and after it
+};
+
+// Runs the entry `repeat` times on the file's tensors. State that the file holds begins with that,
+// other state with zeros.
+Result<Executed> execute_with_state(std::shared_ptr<const Plan> plan, const std::string& entry,
+                                    const import::TensorFile& inputs, int64_t repeat = 1);
+// The same; returns the outputs.
 Result<import::TensorFile> execute(std::shared_ptr<const Plan> plan, const std::string& entry,
                                    const import::TensorFile& inputs, int64_t repeat = 1);
 

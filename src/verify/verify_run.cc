@@ -31,6 +31,26 @@ std::vector<HostTensorView> views_of(const Tensors& tensors) {
   return views;
 }
 
+// The tensors of one sample: the entry's inputs, then what the state is before the run.
+struct Given {
+  std::span<const HostTensorView> inputs, state;
+};
+Given split(std::span<const HostTensorView> all, size_t num_inputs) {
+  return {all.first(num_inputs), all.subspan(num_inputs)};
+}
+
+// The outputs, then what the state is after the run.
+Result<Tensors> run_with_state(VirtualRanks& ranks, const std::string& entry, const Given& given,
+                               const std::vector<std::string>& names) {
+  for (size_t i = 0; i < names.size(); ++i)
+    SHW_RETURN_IF_ERROR(ranks.write_state(names[i], given.state[i]));
+  SHW_ASSIGN_OR_RETURN(Tensors results, ranks.run(entry, given.inputs));
+  for (const std::string& name : names) {
+    SHW_ASSIGN_OR_RETURN(results.emplace_back(), ranks.read_state(name));
+  }
+  return results;
+}
+
 Tensors changed(std::span<const HostTensorView> tensors,
                 HostTensor (*change)(const HostTensorView&)) {
   Tensors others;
@@ -77,7 +97,7 @@ class Witnesses {
   static Result<std::unique_ptr<Witnesses>> create(const Plan& plan,
                                                    std::span<const HostTensorView> inputs,
                                                    const VerifyOptions& options, Monitor& monitor) {
-    std::unique_ptr<Witnesses> w(new Witnesses(inputs, options.entry));
+    std::unique_ptr<Witnesses> w(new Witnesses(inputs, options));
     SHW_ASSIGN_OR_RETURN(Program unsharded, unsharded_program(plan, monitor));
     SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, runtime::find_entry(unsharded, options.entry));
     if (entry->inputs.size() != inputs.size())
@@ -95,7 +115,7 @@ class Witnesses {
                          VirtualRanks::create(plan_of(std::move(exact)), options.executor));
     SHW_ASSIGN_OR_RETURN(const auto ranks,
                          VirtualRanks::create(plan_of(std::move(sharded)), options.executor));
-    SHW_ASSIGN_OR_RETURN(w->plan_, ranks->run(options.entry, views_of(changed(inputs, widen))));
+    SHW_ASSIGN_OR_RETURN(w->plan_, w->run(*ranks, views_of(changed(w->given_, widen))));
     return w;
   }
 
@@ -104,19 +124,19 @@ class Witnesses {
   Status add_sample() {
     const size_t sample = runs_.size();
     Tensors moved;
-    std::vector<HostTensorView> at(inputs_.begin(), inputs_.end());
+    std::vector<HostTensorView> at = given_;
     if (sample > 0) {
-      for (size_t i = 0; i < inputs_.size(); ++i)
-        moved.push_back(perturbed(inputs_[i], sample << 32 | i));
+      for (size_t i = 0; i < given_.size(); ++i)
+        moved.push_back(perturbed(given_[i], sample << 32 | i));
       at = views_of(moved);
     }
-    SHW_ASSIGN_OR_RETURN(Tensors run, run_->run(entry_, at));
-    SHW_ASSIGN_OR_RETURN(Tensors exact, exact_->run(entry_, views_of(changed(at, widen))));
+    SHW_ASSIGN_OR_RETURN(Tensors as_typed, run(*run_, at));
+    SHW_ASSIGN_OR_RETURN(Tensors exact, run(*exact_, views_of(changed(at, widen))));
     if (coarse_ != nullptr) {
-      SHW_ASSIGN_OR_RETURN(Tensors coarse, coarse_->run(entry_, views_of(changed(at, narrow))));
+      SHW_ASSIGN_OR_RETURN(Tensors coarse, run(*coarse_, views_of(changed(at, narrow))));
       coarses_.push_back(std::move(coarse));
     }
-    runs_.push_back(std::move(run));
+    runs_.push_back(std::move(as_typed));
     exacts_.push_back(std::move(exact));
     return {};
   }
@@ -131,10 +151,18 @@ class Witnesses {
   }
 
  private:
-  Witnesses(std::span<const HostTensorView> inputs, std::string entry)
-      : inputs_(inputs), entry_(std::move(entry)) {}
+  Witnesses(std::span<const HostTensorView> inputs, const VerifyOptions& options)
+      : given_(inputs.begin(), inputs.end()), num_inputs_(inputs.size()), entry_(options.entry) {
+    for (const VerifiedState& s : options.state)
+      given_.push_back(s.before), state_.push_back(s.name);
+  }
+  Result<Tensors> run(VirtualRanks& ranks, std::span<const HostTensorView> given) {
+    return run_with_state(ranks, entry_, split(given, num_inputs_), state_);
+  }
 
-  std::span<const HostTensorView> inputs_;
+  std::vector<HostTensorView> given_;  // inputs, then the state before the run
+  size_t num_inputs_;
+  std::vector<std::string> state_;  // names
   std::string entry_;
   std::unique_ptr<VirtualRanks> run_, exact_, coarse_;
   std::vector<Tensors> runs_, exacts_, coarses_;  // by sample
@@ -165,12 +193,24 @@ void summarise(VerifyReport& report) {
   }
 }
 
-Status check_can_verify(const Program& program, const ProgramEntry& entry) {
-  bool has_state = false;
-  for (const Port& port : program.ports) has_state |= program.lies_in(port, StorageKind::kState);
-  if (entry.after.empty() && !has_state) return {};
-  return unimplemented("verification of an entry that " +
-                       std::string(has_state ? "changes state" : "runs after another one"));
+// The ports of the state that the options list; all must be there, once.
+Result<std::vector<const Port*>> state_ports(const Program& program,
+                                             const std::vector<VerifiedState>& state) {
+  std::vector<const Port*> ports(state.size());
+  size_t wanted = 0;
+  for (const Port& port : program.ports) {
+    if (!is_input(port.role) || !program.lies_in(port, StorageKind::kState)) continue;
+    ++wanted;
+    const auto found = std::ranges::find(state, port.name, &VerifiedState::name);
+    if (found == state.end())
+      return invalid_argument("verification needs the state '" + port.name +
+                              "', before and after the run");
+    SHW_RETURN_IF_ERROR(check_tensor(port, found->before));
+    SHW_RETURN_IF_ERROR(check_tensor(port, found->after));
+    ports[static_cast<size_t>(found - state.begin())] = &port;
+  }
+  if (wanted != state.size()) return invalid_argument("the plan does not keep all of this state");
+  return ports;
 }
 
 Status check_tensors(const Program& program, const ProgramEntry& entry,
@@ -201,7 +241,10 @@ Result<VerifyReport> verify_run(const Plan& plan, std::span<const HostTensorView
                                 std::span<const ExpectedTensor> expected,
                                 const VerifyOptions& options, Monitor& monitor) {
   SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, runtime::find_entry(plan.program, options.entry));
-  SHW_RETURN_IF_ERROR(check_can_verify(plan.program, *entry));
+  if (!entry->after.empty())
+    return unimplemented("verification of an entry that runs after another one");
+  SHW_ASSIGN_OR_RETURN(const std::vector<const Port*> state,
+                       state_ports(plan.program, options.state));
   SHW_RETURN_IF_ERROR(check_tensors(plan.program, *entry, inputs, outputs, expected));
   SHW_ASSIGN_OR_RETURN(const auto witnesses, Witnesses::create(plan, inputs, options, monitor));
   VerifyReport report;
@@ -221,6 +264,11 @@ Result<VerifyReport> verify_run(const Plan& plan, std::span<const HostTensorView
       for (const ExpectedTensor& e : expected)
         if (e.name == port.name) evidence.expected = &e.tensor;
       report.tensors.push_back(judge(port, evidence));
+    }
+    for (size_t i = 0; i < state.size(); ++i) {
+      Evidence evidence = witnesses->of_output(outputs.size() + i);
+      evidence.sharded = options.state[i].after;
+      report.tensors.push_back(judge(*state[i], evidence));
     }
     summarise(report);
     if (report.num_wrong + report.num_expected_wrong == 0 || wanted > options.most_samples ||

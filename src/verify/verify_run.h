@@ -32,11 +32,18 @@
 
 namespace shw {
 
+// What an executor keeps: before the run that is judged, and after it. Whole.
+struct VerifiedState {
+  std::string name;  // of its input port
+  runtime::HostTensorView before, after;
+};
+
 struct VerifyOptions {
   std::string entry = "step";
   int samples = 4;        // runs at perturbed inputs, in addition to one at the inputs
   int most_samples = 16;  // the same if a result exceeds its limit
   runtime::ExecutorOptions executor = {};
+  std::vector<VerifiedState> state = {};  // all of the plan's
 };
 
 struct ExpectedTensor {  // from another program
@@ -74,7 +81,7 @@ struct VerifiedTensor {
 };
 
 struct VerifyReport {
-  std::vector<VerifiedTensor> tensors;  // in the order of the entry's outputs
+  std::vector<VerifiedTensor> tensors;  // in the order of the entry's outputs, then the state
   int samples = 0;                      // number of samples used
   size_t num_wrong = 0, num_expected_wrong = 0;
   // The tensor with the largest error relative to its limit. -1: none was judged.

@@ -71,9 +71,10 @@ static shw_status* describe(state* s) {
   if (status != NULL) return status;
   {
     shw_comparison* comparison = NULL;
+    shw_blob* text = NULL;
     status = shw_plan_compare(s->plan, s->plan, &comparison);
-    if (status == NULL) status = shw_comparison_to_text(comparison, &blob);
-    shw_blob_destroy(blob);
+    if (status == NULL) status = shw_comparison_to_text(comparison, &text);
+    shw_blob_destroy(text);
     shw_comparison_destroy(comparison);
   }
   return status;
@@ -116,11 +117,11 @@ static shw_status* import_graph(state* s) {
       "{\"format\": \"ap-graph-1\", \"nodes\": [{\"name\": \"a name that is not short\", \"op\": "
       "\"placeholder\", \"target\": \"a\", \"args\": [], \"kwargs\": {}, \"val\": {\"shape\": [4, "
       "4], "
-      "\"stride\": [4, 1], \"dtype\": \"torch.float32\"}, \"desc\": {\"cls\": \"PlainAOTInput\", "
+      "\"stride\": [4, 1], \"dtype\": \"float32\"}, \"desc\": {\"cls\": \"PlainAOTInput\", "
       "\"idx\": 0}}, {\"name\": \"y\", \"op\": \"call_function\", \"target\": \"aten.mm.default\", "
       "\"args\": [{\"n\": \"a name that is not short\"}, {\"n\": \"a name that is not short\"}], "
       "\"kwargs\": {}, \"val\": {\"shape\": [4, 4], \"stride\": [4, 1], \"dtype\": "
-      "\"torch.float32\"}}, {\"name\": \"output\", \"op\": \"output\", \"target\": \"output\", "
+      "\"float32\"}}, {\"name\": \"output\", \"op\": \"output\", \"target\": \"output\", "
       "\"args\": [[{\"n\": \"y\"}]], \"kwargs\": {}}]}";
   const shw_bytes bytes = {kGraph, sizeof kGraph - 1};
   shw_blob* graph = (shw_blob*)s;

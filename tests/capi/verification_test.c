@@ -134,12 +134,96 @@ static void refuses_other_tensors(shw_context* context, const shw_plan* plan) {
   shw_blob_destroy(graph);
 }
 
+enum { ROWS = 4, SIZE = 8 };
+
+/* y = x w, and w becomes w + w: of state that the executor keeps. */
+static shw_plan* plan_with_state(shw_context* context) {
+  static const char kText[] =
+      "input param.w: %w : f32[8,8] {storage=state}\n"
+      "input input.0: %x : f32[4,8] {position=0}\n"
+      "%y = mm(%x, %w) : f32[4,8]\n"
+      "%n = add(%w, %w) : f32[8,8]\n"
+      "return output.0 = %y, update.w = %n in_place\n";
+  const shw_bytes text = {kText, sizeof kText - 1};
+  const shw_mesh_axis mesh[1] = {{"dp", 2}};
+  shw_compile_options options = SHW_COMPILE_OPTIONS_INIT;
+  shw_blob* graph = NULL;
+  shw_plan* plan = NULL;
+  options.mesh_axes = mesh;
+  options.num_mesh_axes = 1;
+  EXPECT_OK(shw_graph_import(context, SHW_GRAPH_FORMAT_TEXT, text, &graph));
+  EXPECT_OK(shw_plan_compile(context, bytes_of(graph), &options, &plan));
+  shw_blob_destroy(graph);
+  return plan;
+}
+
+static shw_tensor matrix(float* data, const int64_t* dims) {
+  shw_tensor t;
+  memset(&t, 0, sizeof t);
+  t.data = data;
+  t.dims = dims;
+  t.rank = 2;
+  t.dtype = SHW_DTYPE_F32;
+  return t;
+}
+
+static size_t count_wrong(const shw_plan* plan, const shw_verification_options* options,
+                          size_t* worst) {
+  shw_verification_summary summary = SHW_VERIFICATION_SUMMARY_INIT;
+  shw_verification* verification = NULL;
+  EXPECT_OK(shw_verification_create(plan, options, &verification));
+  EXPECT_OK(shw_verification_get_summary(verification, &summary));
+  EXPECT(shw_verification_num_tensors(verification) == 2);
+  shw_verification_destroy(verification);
+  *worst = summary.worst;
+  return summary.num_wrong;
+}
+
+static void judges_state(shw_context* context) {
+  static const int64_t kX[2] = {ROWS, SIZE}, kW[2] = {SIZE, SIZE};
+  float x[ROWS * SIZE], w[SIZE * SIZE], twice[SIZE * SIZE], y[ROWS * SIZE];
+  shw_plan* plan = plan_with_state(context);
+  shw_verification_options options = SHW_VERIFICATION_OPTIONS_INIT;
+  shw_verification_state state;
+  shw_verification* verification = NULL;
+  shw_tensor input, output;
+  size_t i, j, k, worst = 0;
+  for (i = 0; i < ROWS * SIZE; ++i) x[i] = (float)(int)(i % 7) - 3;
+  for (i = 0; i < SIZE * SIZE; ++i) twice[i] = 2 * (w[i] = (float)(int)(i % 5) - 1);
+  for (i = 0; i < ROWS; ++i)
+    for (j = 0; j < SIZE; ++j)
+      for (y[i * SIZE + j] = 0, k = 0; k < SIZE; ++k)
+        y[i * SIZE + j] += x[i * SIZE + k] * w[k * SIZE + j];
+  input = matrix(x, kX);
+  output = matrix(y, kX);
+  options.inputs = &input;
+  options.outputs = &output;
+  options.num_inputs = options.num_outputs = 1;
+  EXPECT_REFUSED(shw_verification_create(plan, &options, &verification), SHW_INVALID_ARGUMENT,
+                 "needs the state 'param.w'");
+  state.before = matrix(w, kW);
+  state.after = matrix(twice, kW);
+  EXPECT_OK(shw_plan_find_port(plan, "param.w", &state.port));
+  options.state = &state;
+  options.num_state = 1;
+  EXPECT(count_wrong(plan, &options, &worst) == 0);
+  for (i = 0; i < SIZE * SIZE; ++i) twice[i] *= 1.01f;
+  EXPECT(count_wrong(plan, &options, &worst) == 1 && worst == 1);
+  state.before = state.after; /* not what the run began with: nothing fits */
+  EXPECT(count_wrong(plan, &options, &worst) == 2);
+  options.num_state = 2;
+  options.state = NULL;
+  EXPECT_CODE(shw_verification_create(plan, &options, &verification), SHW_INVALID_ARGUMENT);
+  shw_plan_destroy(plan);
+}
+
 int main(void) {
   shw_context* context = new_context();
   shw_plan* plan = mlp_plan(context, 2, 2);
   finds_right_what_is_right(plan);
   finds_wrong_what_is_wrong(plan);
   refuses_other_tensors(context, plan);
+  judges_state(context);
   shw_plan_destroy(plan);
   shw_context_destroy(context);
   return test_result();

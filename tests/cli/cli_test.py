@@ -355,6 +355,21 @@ class Cli(unittest.TestCase):
         self.refused("run", PLAN, "--dry-run", "--verify", code=1, says="--dry-run computes nothing")
         self.refused("run", PLAN, "--virtual-ranks", code=1, says="--inputs")
 
+    def test_state_begins_with_the_inputs_file_and_is_verified(self):
+        graph, plan, tensors = TMP / "state.swgraph", TMP / "state.swplan", TMP / "state.safetensors"
+        (TMP / "state.swt").write_text("input param.w: %w : f32[4,4] {storage=state}\ninput input.0: %x : f32[2,4] {position=0}\n%y = mm(%x, %w) : f32[2,4]\n"
+                                       "%n = add(%w, %w) : f32[4,4]\nreturn output.0 = %y, update.w = %n in_place\n")
+        self.ok("import", "--from", "text", TMP / "state.swt", "-o", graph)
+        self.ok("plan", graph, "--mesh", "a=2", "-o", plan)
+        write_safetensors(tensors, {"input.0": ("F32", [2, 4], struct.pack("<8f", *range(8))), "param.w": ("F32", [4, 4], struct.pack("<16f", *range(16)))})
+        run = ["run", plan, "--virtual-ranks", "--inputs", tensors, "--outputs", TMP / "o", "--repeat", 3, "--verify"]
+        out = self.ok(*run)
+        self.assertRegex(out, r"param.w .* right")
+        self.assertIn("2 tensors, 0 wrong", out)
+        self.assertEqual((TMP / "o").read_bytes()[-64:], struct.pack("<16f", *[8 * i for i in range(16)]))
+        write_safetensors(tensors, {"input.0": ("F32", [2, 4], struct.pack("<8f", *range(8))), "param.w": ("F32", [2, 4], struct.pack("<8f", *range(8)))})
+        self.refused(*run, code=1, says="state 'param.w' is f32[2,4], but the plan's is f32[4,4]")
+
     def test_solve(self):
         j = json.loads(self.ok("solve", TESTS / "problems/block_2d8x8.problem.json.gz", "--json"))
         self.assertAlmostEqual(j["objective"], 12587.02492699609, delta=1e-9 * 12587)

@@ -27,6 +27,13 @@ enum {
   SHW_VERDICT_WRONG_PLAN = 5 /* the plan computes something else, in any dtype */
 };
 
+/* What executors keep: before the run and after it. Whole tensors, in host memory. Frozen. */
+typedef struct shw_verification_state {
+  size_t port; /* its number: shw_plan_find_port(); an input of SHW_STORAGE_STATE */
+  shw_tensor before;
+  shw_tensor after;
+} shw_verification_state;
+
 /* Options of shw_verification_create(). All pointers are lent for the call, with all that they
  * point to. Tensors are whole, in host memory, with the dims and dtypes of their ports. */
 typedef struct shw_verification_options {
@@ -43,10 +50,12 @@ typedef struct shw_verification_options {
   size_t num_expected;        /* 0, or as many as outputs */
   const shw_region* regions;  /* bodies of manual regions, for f64 and for whole tensors too */
   size_t num_regions;
-  const shw_cancel* cancel; /* NULL: none */
+  const shw_cancel* cancel;            /* NULL: none */
+  const shw_verification_state* state; /* all state of the plan, in any order */
+  size_t num_state;
 } shw_verification_options;
 #define SHW_VERIFICATION_OPTIONS_INIT \
-  { sizeof(shw_verification_options), 0, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL }
+  { sizeof(shw_verification_options), 0, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, NULL, 0 }
 
 typedef struct shw_verification_summary {
   size_t struct_size;        /* set by SHW_VERIFICATION_SUMMARY_INIT */
@@ -104,10 +113,10 @@ SHW_API void shw_verification_options_init(shw_verification_options* options, si
  * @param options           lent for the call
  * @param out_verification  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_INVALID_ARGUMENT     a tensor is missing or does not have its port's type
- * @retval SHW_OUT_OF_RANGE         there is no such entry
+ * @retval SHW_OUT_OF_RANGE         there is no such entry or port
  * @retval SHW_FAILED_PRECONDITION  the plan was made with SHW_COMPILE_NO_GRAPH
- * @retval SHW_UNIMPLEMENTED        the plan has state, the entry runs after another one, or an
- *                                  operation has no form in f64
+ * @retval SHW_UNIMPLEMENTED        the entry runs after another one, or an operation has no form in
+ *                                  f64
  * @retval SHW_CANCELLED            `cancel` was raised
  * @retval SHW_RESOURCE_EXHAUSTED   out of memory
  * @thread any
@@ -136,7 +145,7 @@ SHW_API shw_status* shw_verification_get_summary(
     const shw_verification* verification, shw_verification_summary* out_summary) SHW_MUST_USE;
 
 /**
- * Number of results that were judged: the outputs that are present; 0 for NULL.
+ * Number of results that were judged: the outputs that are present, then the state; 0 for NULL.
  * @thread any
  * @since 0.2
  */
@@ -151,7 +160,7 @@ SHW_API size_t shw_verification_num_tensors(const shw_verification* verification
 SHW_API void shw_verification_tensor_init(shw_verification_tensor* tensor, size_t size);
 
 /**
- * One result, in the order of the outputs.
+ * One result, in the order of the outputs, then of the state.
  * @param out_tensor  its struct_size is read; all other fields are written, 0 on failure
  * @retval SHW_OUT_OF_RANGE      there is no such tensor
  * @retval SHW_INVALID_ARGUMENT  struct_size was not set (then nothing is written)
