@@ -210,6 +210,32 @@ static shw_status* build(state* s) {
   return status;
 }
 
+/* Sizes as expressions: of inputs, of attributes, and those that follow. */
+static shw_status* build_with_symbols(state* s) {
+  const shw_attr half = SHW_ATTR_EXPR("end", "length+-4");
+  shw_symbol symbol = SHW_SYMBOL_INIT;
+  shw_builder_input input = SHW_BUILDER_INPUT_INIT;
+  shw_builder* b = NULL;
+  shw_blob* blob = NULL;
+  size_t x = 0, y = 0, number = 0;
+  shw_status* status = shw_builder_create(s->context, &b);
+  symbol.name = "length";
+  symbol.minimum = symbol.divisor = 8;
+  symbol.maximum = 64;
+  input.role = SHW_ROLE_INPUT;
+  input.name = "a name that is not short";
+  input.dtype = SHW_DTYPE_F32;
+  input.symbolic_dims = "[2*length,length,4]";
+  if (status == NULL) status = shw_builder_add_symbol(b, &symbol, &number);
+  if (status == NULL) status = shw_builder_add_input(b, &input, NULL, &x);
+  if (status == NULL) status = shw_builder_add_node(b, "slice", &x, 1, &half, 1, NULL, &y);
+  if (status == NULL) status = add_output(b, SHW_ROLE_RESULT, y, NULL, SHW_NONE);
+  if (status == NULL) status = shw_builder_finish(b, &blob);
+  shw_blob_destroy(blob);
+  shw_builder_destroy(b);
+  return status;
+}
+
 /* Every `step`-th one. `keeps_nothing`: a failure leaves nothing behind. Executors remember theirs,
  * for their events. */
 static void fails_at_every_allocation(const char* name, operation f, state* s, int keeps_nothing,
@@ -266,6 +292,7 @@ int main(void) {
   EXPECT_OK(shw_plan_save(s.plan, &s.bytes));
   if (!mlp_job_create(s.context, s.plan, &s.job)) return test_result();
   fails_at_every_allocation("build", build, &s, 1, 1);
+  fails_at_every_allocation("build with symbols", build_with_symbols, &s, 1, 1);
   fails_at_every_allocation("load", load, &s, 1, 1);
   fails_at_every_allocation("save", save, &s, 1, 1);
   fails_at_every_allocation("describe", describe, &s, 1, 1);
