@@ -203,7 +203,7 @@ static void judges_state(shw_context* context) {
                  "needs the state 'param.w'");
   state.before = matrix(w, kW);
   state.after = matrix(twice, kW);
-  EXPECT_OK(shw_plan_find_port(plan, "param.w", &state.port));
+  EXPECT_OK(shw_plan_find_port(plan, SHW_NONE, "param.w", &state.port));
   options.state = &state;
   options.num_state = 1;
   EXPECT(count_wrong(plan, &options, &worst) == 0);
