@@ -45,6 +45,18 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_;
 };
 
+// What the price of each step rests on: kernels and copies are priced by the roofline model.
+void set_bases(Program& program, const cost::CollectiveModel& model) {
+  for (ProgramStep& step : program.steps) {
+    step.basis = PriceBasis::kAnalytical;
+    if (step.collective.kind == CollectiveKind::kNone) continue;
+    uint32_t mask = 0;
+    for (uint8_t axis : step.collective.axes) mask |= 1u << axis;
+    const auto kind = static_cast<cost::Collective>(static_cast<int>(step.collective.kind) - 1);
+    step.basis = static_cast<PriceBasis>(model.basis(kind, mask));
+  }
+}
+
 uint64_t hash_of(const CompileOptions& o) {
   uint64_t h = hash_bytes(o.hardware, static_cast<uint64_t>(o.rules));
   h = hash_bytes(o.input_layout, h);
@@ -390,6 +402,7 @@ Result<Program> Planner::program_of(const Placed& placed, Monitor& monitor,
     options.copies = policy.copies;
     SHW_ASSIGN_OR_RETURN(program,
                          lower(graph_, mesh(), *placed.assignment, moves_, options, monitor));
+    set_bases(program, collectives_);
     if (limit > 0) program.arena_limit_bytes = policy.shares ? limit - bytes_of(program) : 0;
     SHW_ASSIGN_OR_RETURN(const auto reports, run_passes(program, default_passes(), monitor));
     if (seconds_of_passes != nullptr)

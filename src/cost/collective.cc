@@ -78,8 +78,11 @@ CollectiveModel::CollectiveModel(Hardware hardware, Mesh mesh, bool uses_nccl)
   groups_.resize(size_t{1} << mesh_.rank());
   for (uint32_t mask = 1; mask < groups_.size(); ++mask) {
     groups_[mask].topology = derive_topology(mask);
-    for (int c = 0; c < 4; ++c)
-      groups_[mask].terms[static_cast<size_t>(c)] = add_terms(static_cast<Collective>(c), mask);
+    for (int c = 0; c < 4; ++c) {
+      const auto collective = static_cast<Collective>(c);
+      groups_[mask].terms[static_cast<size_t>(c)] = add_terms(collective, mask);
+      groups_[mask].basis[static_cast<size_t>(c)] = basis_of(collective, groups_[mask].topology);
+    }
   }
 }
 
@@ -128,6 +131,12 @@ CollectiveModel::TermRange CollectiveModel::add_terms(Collective collective, uin
   for (uint32_t i = range.first; i < range.first + range.count; ++i)
     range.has_ramps |= prices_.terms[i].ramp_kind != RampKind::kNone;
   return range;
+}
+
+Basis CollectiveModel::basis_of(Collective collective, const GroupTopology& group) const {
+  if (group.ranks == 1) return Basis::kAnalytical;
+  if (measurement_of(hardware_, group, collective) != nullptr) return Basis::kMeasured;
+  return uses_nccl_ ? nccl_basis(*hardware_.nccl, group, collective) : Basis::kFallback;
 }
 
 bool CollectiveModel::cost_the_same(uint32_t mask_a, uint32_t mask_b) const {

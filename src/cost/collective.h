@@ -33,6 +33,10 @@ class CollectiveModel {
     return us_combined(collective, 1u << mesh_dim, bytes);
   }
   double us_combined(Collective collective, uint32_t mesh_dim_mask, int64_t bytes) const;
+  // What that price rests on, whatever the size.
+  Basis basis(Collective collective, uint32_t mesh_dim_mask) const {
+    return groups_[mesh_dim_mask].basis[static_cast<size_t>(collective)];
+  }
   // Whether both groups have the same price for every collective.
   bool cost_the_same(uint32_t mask_a, uint32_t mask_b) const;
 
@@ -48,11 +52,13 @@ class CollectiveModel {
   struct Group {
     GroupTopology topology;
     std::array<TermRange, 4> terms;  // by Collective
+    std::array<Basis, 4> basis{};
   };
 
   CollectiveModel(Hardware hardware, Mesh mesh, bool uses_nccl);
   GroupTopology derive_topology(uint32_t mask) const;
   TermRange add_terms(Collective collective, uint32_t mask);
+  Basis basis_of(Collective collective, const GroupTopology& group) const;
 
   Hardware hardware_;
   Mesh mesh_;

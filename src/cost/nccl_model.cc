@@ -341,6 +341,19 @@ bool nccl_has_multi_node_table(const NcclConfig& config, const GroupTopology& gr
   return multi_node_row(config, group) != nullptr;
 }
 
+Basis nccl_basis(const NcclConfig& config, const GroupTopology& group, Collective collective) {
+  const bool one_node = group.nodes == 1;
+  if (collective == Collective::kAllToAll)  // between nodes: latencies by number of nodes
+    return config.nvswitch && !one_node ? Basis::kInterpolated : Basis::kAnalytical;
+  if (is_hopper_or_later_with_switch(config) && one_node) {
+    const bool in_table = std::ranges::any_of(
+        kOneNode, [&](const OneNodeRow& row) { return row.ranks == group.ranks; });
+    return in_table && config.arch == Architecture::kHopper ? Basis::kMeasured
+                                                            : Basis::kInterpolated;
+  }
+  return multi_node_row(config, group) != nullptr ? Basis::kMeasured : Basis::kAnalytical;
+}
+
 void add_nccl_terms(const NcclConfig& config, const GroupTopology& group, Collective collective,
                     PriceTerms& out) {
   if (collective == Collective::kAllToAll) return add_all_to_all(config, group, out);

@@ -19,6 +19,14 @@ enum class Collective : uint8_t {
   kAllToAll = 3
 };
 
+// What a price rests on.
+enum class Basis : uint8_t {
+  kMeasured = 1,      // measurements of groups of that very shape
+  kInterpolated = 2,  // measurements of groups of other shapes
+  kAnalytical = 3,    // a formula and the figures of the hardware
+  kFallback = 4,      // a simpler formula, where the proper one does not apply
+};
+
 // The ranks of one collective and their distribution over nodes (machines with a fast
 // interconnect).
 struct GroupTopology {

@@ -163,6 +163,7 @@ class ProgramReader {
     step.phase = s.phase();
     step.cost_us = s.cost_us();
     step.in_place = s.in_place();
+    step.basis = static_cast<PriceBasis>(s.basis());
     p_.steps.push_back(std::move(step));
     return {};
   }

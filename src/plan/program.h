@@ -67,6 +67,16 @@ struct Collective {
   std::vector<uint8_t> axes;
 };
 
+// What a price rests on: as cost::Basis (cost/price_term.h).
+enum class PriceBasis : uint8_t {
+  kUnknown = 0,
+  kMeasured = 1,
+  kInterpolated = 2,
+  kAnalytical = 3,
+  kFallback = 4,
+};
+inline constexpr size_t kNumPriceBases = 5;
+
 enum class Stream : uint8_t { kCompute = 0, kCommunication = 1 };
 inline constexpr int kNumStreams = 2;
 inline constexpr uint32_t kNoEvent = UINT32_MAX;
@@ -88,6 +98,7 @@ struct ProgramStep {
   // The input that result 0 overwrites: both are the same window. Only in the memory of an input
   // that is updated, or of state; only where the kernel can do it (runtime: Kernel::in_place).
   uint32_t in_place = kNotInPlace;
+  PriceBasis basis = PriceBasis::kUnknown;  // of cost_us
 };
 // local_slice: in: a tensor that is replicated along attrs.dims' mesh dims; attrs: dim = tensor
 // dim, dims = mesh dims, outermost first; out: this rank's block (a contiguous copy).

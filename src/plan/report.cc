@@ -143,10 +143,17 @@ std::map<std::string, CollectiveTotal> collective_totals(const Program& program)
   return totals;
 }
 
+std::string_view basis_name(PriceBasis basis) {
+  static constexpr std::string_view kNames[kNumPriceBases] = {"unknown", "measured", "interpolated",
+                                                              "analytical", "fallback"};
+  return kNames[static_cast<size_t>(basis)];
+}
+
 ProgramCost program_cost(const Program& program) {
   ProgramCost cost;
   for (const ProgramStep& step : program.steps) {
     cost.us += step.cost_us;
+    cost.by_basis_us[static_cast<size_t>(step.basis)] += step.cost_us;
     if (step.collective.kind != CollectiveKind::kNone) cost.collectives_us += step.cost_us;
   }
   return cost;
@@ -179,6 +186,17 @@ std::vector<PortGroup> group_ports(const Program& program, PortRole role) {
 }
 
 namespace {
+
+// "prices   measured 30.0 %, analytical 70.0 %", of the steps one after another.
+std::string bases_text(const ProgramCost& cost) {
+  std::string text;
+  for (size_t b = 0; b < kNumPriceBases; ++b)
+    if (cost.by_basis_us[b] > 0)
+      text += format("%s%s %.1f %%", text.empty() ? "prices   " : ", ",
+                     std::string(basis_name(static_cast<PriceBasis>(b))).c_str(),
+                     100 * cost.by_basis_us[b] / cost.us);
+  return text.empty() ? text : text + "\n";
+}
 
 // "run      step: simulated 40.000 µs, exposed collectives 5.000 µs, lower bound 38.000 µs", and
 // below it what the bound is made of.
@@ -243,7 +261,7 @@ std::string plan_text(const Plan& plan, std::span<const EntryTime> times) {
   const ProgramCost lowered = program_cost(p);
   t += format("program  %zu steps, %u events; one after another %.3f µs, collectives %.3f\n",
               p.steps.size(), p.num_events, lowered.us, lowered.collectives_us);
-  return t + times_text(p, times);
+  return t + bases_text(lowered) + times_text(p, times);
 }
 
 namespace {
@@ -354,6 +372,11 @@ std::string plan_json(const Plan& plan, std::span<const EntryTime> times, bool w
   const ProgramCost lowered = program_cost(plan.program);
   j.key("program").begin_object().member("us", lowered.us);
   j.member("collectives", lowered.collectives_us);
+  j.key("by_basis").begin_object();
+  for (size_t b = 0; b < kNumPriceBases; ++b)
+    if (lowered.by_basis_us[b] > 0)
+      j.member(basis_name(static_cast<PriceBasis>(b)), lowered.by_basis_us[b]);
+  j.end_object();
   write_times(j, plan.program, times);
   j.end_object();
   j.member("steps", plan.program.steps.size());

@@ -1,10 +1,12 @@
 // A plan as a person or a program wants to read it. Everything here comes from the plan alone.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "plan/plan.h"
@@ -28,7 +30,9 @@ std::map<std::string, CollectiveTotal> collective_totals(const Program& program)
 // collective wants a contiguous block.
 struct ProgramCost {
   double us = 0, collectives_us = 0;
+  std::array<double, kNumPriceBases> by_basis_us{};  // of `us`, by PriceBasis
 };
+std::string_view basis_name(PriceBasis basis);  // "measured"
 ProgramCost program_cost(const Program& program);
 
 // Bytes that one rank holds of the ports of one role, or of all. Only one bucket of an entry runs

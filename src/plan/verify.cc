@@ -115,6 +115,8 @@ class Verifier {
       return invalid_argument(where(p_, i) + "no such collective");
     if (s.collective.op > ReduceOp::kProduct)
       return invalid_argument(where(p_, i) + "no such reduction");
+    if (static_cast<size_t>(s.basis) >= kNumPriceBases)
+      return invalid_argument(where(p_, i) + "no such basis of a price");
     if (s.in_place != kNotInPlace &&
         (s.in_place >= s.inputs.size() || !s.inputs[s.in_place].valid() || s.outputs.empty() ||
          !s.outputs[0].valid() || s.collective.kind != CollectiveKind::kNone))

@@ -76,6 +76,7 @@ class Trace {
     if (node != nullptr) j_.member("node", node->name).member("module", node->module);
     if (!step.outputs.empty() && step.outputs[0].valid())
       j_.member("result", to_string(p_.values[step.outputs[0]].type));
+    j_.member("price_basis", basis_name(step.basis));
     if (communicates) j_.member("wire_bytes", wire_bytes(p_, step));
     j_.member("on_critical_path", critical).end_object().end_object();
   }

@@ -245,6 +245,8 @@ class Cli(unittest.TestCase):
         plan = TMP / "timed.swplan"
         self.ok("plan", GRAPH, *MESH, "--entries", "forward,backward", "-o", plan)
         program = json.loads(self.ok("show", plan, "--json"))["program"]
+        self.assertAlmostEqual(program["us"], sum(program["by_basis"].values()), places=6)
+        self.assertEqual(set(program["by_basis"]), {"analytical", "measured"})  # a node of 8: a row of the table
         times = program["simulated"]
         self.assertEqual(list(times), ["forward", "backward"])
         self.assertAlmostEqual(program["us"], sum(q["busy"] for t in times.values() for q in t["queues"]), places=6)
@@ -256,6 +258,8 @@ class Cli(unittest.TestCase):
             self.assertAlmostEqual(t["us"], t["queues"][0]["busy"] + t["exposed"], places=6)
             self.assertIn(f"run      {name}: simulated {t['us']:.3f} µs, exposed collectives {t['exposed']:.3f} µs, "
                           f"lower bound {t['lower_bound']:.3f} µs\n", text)
+        half_a_node = self.ok("plan", GRAPH, "--mesh", "dp=2,tp=2", "-o", plan)
+        self.assertRegex(half_a_node, r"(?m)^prices   analytical [\d.]+ %, fallback [\d.]+ %$")
 
     def test_trace_has_every_step_once_and_the_sums_of_the_report(self):
         plan, trace = TMP / "traced.swplan", TMP / "trace.json"

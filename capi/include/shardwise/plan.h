@@ -515,7 +515,9 @@ SHW_API shw_status* shw_plan_get_effort(const shw_plan* plan,
  *                        `price_us_per_gib`, `points`, `program_bytes` (what the program needs);
  *                        the peak `by_kind` and `by_module`: `module` (numbers as *), `count` of
  *                        such modules, `bytes`, `by_kind`
- *   program              `us` of its steps one after another, of that `collectives`; and `steps`.
+ *   program              `us` of its steps one after another, of that `collectives`, and
+ *                        `by_basis`: what these prices rest on (`measured`, `interpolated`,
+ *                        `analytical`, `fallback`); and `steps`.
  *                        `simulated`, by entry: `us` with overlap, `exposed` collectives,
  *                        `lower_bound`, `longest_chain`, `device_peak_bytes`, and of each of its
  *                        `queues` the `name`, `steps`, `busy`, `exposed`

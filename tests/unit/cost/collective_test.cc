@@ -119,6 +119,20 @@ TEST(CollectiveModel, GroupOfOneRankIsFree) {
   for (const Collective c : {kAG, kRS, kAR, kA2A}) EXPECT_EQ(model.us(c, 0, kMiB), 0);
 }
 
+// One node of H100: a table with rows of 2, 4 and 8 ranks. A description may hold measurements of
+// its own, and a mesh that does not fill nodes is priced by the ring model.
+TEST(CollectiveModel, SaysWhatAPriceRestsOn) {
+  const CollectiveModel h100 = model_of(machine("h100"), "8x8");
+  EXPECT_EQ(h100.basis(kAG, 0b10), Basis::kMeasured);
+  EXPECT_EQ(h100.basis(kAR, 0b11), Basis::kMeasured);  // 8 nodes of 8: a row of the other table
+  EXPECT_EQ(h100.basis(kA2A, 0b10), Basis::kAnalytical);
+  EXPECT_EQ(h100.basis(kA2A, 0b01), Basis::kInterpolated);
+  EXPECT_EQ(model_of(machine("h100"), "1x8").basis(kAG, 0b01), Basis::kAnalytical);
+  EXPECT_EQ(model_of(without_nvswitch(machine("h100")), "8").basis(kAG, 1), Basis::kAnalytical);
+  EXPECT_EQ(model_of(machine("h100"), "2x2").basis(kAG, 0b01), Basis::kFallback);
+  EXPECT_EQ(model_of(machine("v100"), "8").basis(kAR, 1), Basis::kFallback);
+}
+
 TEST(CollectiveModel, FallsBackWhenNodesDoNotDivideTheRanks) {
   EXPECT_TRUE(model_of(machine("h100"), "8").uses_nccl_model());
   EXPECT_FALSE(model_of(machine("h100"), "2x2").uses_nccl_model());

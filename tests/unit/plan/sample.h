@@ -42,6 +42,7 @@ inline Program sample_program() {
   s->records = 0;
   s->node = 3;
   s->cost_us = 12.5;
+  s->basis = PriceBasis::kInterpolated;
   s = step("relu", {vg2}, {vr});
   s->waits = {0};
   s = step("einsum", {vr, vw_t, {}}, {vp, {}});

@@ -70,6 +70,7 @@ TEST(Verify, RefusesWhatIsNotSound) {
       {"stream", [](Program& p) { p.steps[1].stream = Stream(2); }, "no such stream"},
       {"collective", [](Program& p) { p.steps[0].collective.kind = CollectiveKind(7); },
        "no such collective"},
+      {"basis", [](Program& p) { p.steps[0].basis = PriceBasis(5); }, "no such basis"},
       {"reduction", [](Program& p) { p.steps[3].collective.op = ReduceOp(9); },
        "no such reduction"},
       {"axes twice",
