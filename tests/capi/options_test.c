@@ -164,7 +164,7 @@ static void compile_options_are_checked(void) {
   o = start, o.bounded_share = 0.5, expect_compile_refused(&o, "SHW_OVERLAP_BOUNDED only");
   o = start, o.num_entries = 1, expect_compile_refused(&o, "entries is NULL");
   o = start, o.overlap = SHW_OVERLAP_BOUNDED, o.bounded_share = 1.5;
-  expect_compile_refused(&o, "want 0 to 1");
+  expect_compile_refused(&o, "expected 0 to 1");
   o = start, o.reserved = 1, expect_compile_refused(&o, "reserved");
   o = start, o.num_without = 1, expect_compile_refused(&o, "without is NULL");
   o = start, o.without = no_name, o.num_without = 2;

@@ -50,7 +50,7 @@ static shw_plan* region_plan(shw_context* context) {
   EXPECT_OK(shw_builder_create(context, &b));
   EXPECT_OK(add_input(b, SHW_ROLE_INPUT, NULL, 0, SHW_DTYPE_F32, dims, 2, NULL, &x));
   EXPECT_REFUSED(shw_builder_add_node(b, "local_map", &x, 1, attrs, 3, NULL, &y),
-                 SHW_INVALID_ARGUMENT, "result_types names no tensor");
+                 SHW_INVALID_ARGUMENT, "attribute 'result_types' is missing");
   EXPECT_OK(shw_builder_add_node(b, "local_map", &x, 1, attrs, 4, NULL, &y));
   EXPECT_OK(add_output(b, SHW_ROLE_RESULT, y, NULL, SHW_NONE));
   EXPECT_OK(shw_builder_finish(b, &graph));

@@ -90,7 +90,7 @@ class Cli(unittest.TestCase):
         self.assertEqual((mask["type"], mask["sizes"]), ("f32[1,64]", "[1,cache]"))
         self.assertIn("f32[1,cache]", self.ok("show", graph))
         self.refused("plan", graph, "--mesh", "a=2", "--buckets", "cache=65", "-o", TMP / "x", code=1, says="symbol 'cache': 65 is not from 1 to 64")
-        self.refused("plan", graph, "--mesh", "a=2", "--buckets", "cache", "-o", TMP / "x", code=1, says="want ENTRY:SYMBOL=SIZE,SIZE")
+        self.refused("plan", graph, "--mesh", "a=2", "--buckets", "cache", "-o", TMP / "x", code=1, says="expected ENTRY:SYMBOL=SIZE,SIZE")
         tensors = TMP / "decode.safetensors"
         run = ["run", plan, "--virtual-ranks", "--inputs", tensors, "--outputs", TMP / "o", "--entry", "decode"]
         write_safetensors(tensors, {"input.x": ("F32", [1, 8], struct.pack("<8f", *range(8))), "input.position": ("I64", [1], struct.pack("<q", 0)),
@@ -100,7 +100,7 @@ class Cli(unittest.TestCase):
         self.refused(*run, "--size", "cache=16", code=1, says="'input.mask' is f32[1,64], but the plan's 'input.mask' is f32[1,16]")
         self.refused(*run, code=1, says="it has the buckets decode@cache=16, decode@cache=64")
         self.refused(*run, "--size", "cache=65", code=1, says="large enough for cache=65; the largest has cache=64")
-        self.refused(*run, "--size", "cache", code=1, says="want SYMBOL=SIZE")
+        self.refused(*run, "--size", "cache", code=1, says="expected SYMBOL=SIZE")
 
     def test_random_numbers_by_seed_and_offset(self):
         graph, plan, tensors = TMP / "noise.swgraph", TMP / "noise.swplan", TMP / "none.safetensors"

@@ -47,7 +47,7 @@ TEST(Infer, PointwiseBroadcastsAndPromotes) {
 TEST(Infer, Contractions) {
   EXPECT_EQ(infer(OpKind::kMm, {f32({4, 8}), f32({8, 3})}), "f32[4,3]");
   EXPECT_EQ(infer(OpKind::kMm, {f32({4, 8}), f32({7, 3})}),
-            "!want [m,k] × [k,n], got f32[4,8] × f32[7,3]");
+            "!expected [m,k] × [k,n], got f32[4,8] × f32[7,3]");
   const auto einsum = [](std::string e, std::vector<OptionalType> o) {
     return infer(OpKind::kEinsum, std::move(o), attrs({{AttrKey::kEquation, std::move(e)}}));
   };
@@ -119,7 +119,7 @@ TEST(Infer, AttentionAndLookups) {
             "f32[2,8,40,16], f32[2,4,40,16], f32[2,4,40,16], none");
   EXPECT_EQ(infer(OpKind::kEmbedding, {f32({100, 16}), of(Dtype::kI64, {2, 3})}), "f32[2,3,16]");
   EXPECT_EQ(infer(OpKind::kEmbedding, {f32({100, 16}), f32({2, 3})}),
-            "!indices are f32[2,3], want i64 or i32");
+            "!indices are f32[2,3], expected i64 or i32");
   EXPECT_EQ(infer(OpKind::kEmbeddingDenseBackward, {f32({2, 3, 16}), of(Dtype::kI64, {2, 3})},
                   attrs({{AttrKey::kNumWeights, int64_t{100}}})),
             "f32[100,16]");
