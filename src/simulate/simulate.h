@@ -4,17 +4,16 @@
 // Queues. A queue runs one step at a time, in the order of the program. There is one for compute,
 // one for each communicator (the mesh dims of a group, in order), and one for each direction of the
 // link to host memory. A step belongs to
-//   a link         if it writes to or reads from a storage that the caller has put into host
-//   memory; a communicator if it is a collective. One that stands on the compute stream blocks
-//   that, too; compute        otherwise.
+//   - a link, if it writes to or reads from a storage that the caller has put into host memory;
+//   - a communicator, if it is a collective. One on the compute stream blocks that, too;
+//   - compute otherwise.
 //
 // Beginning. A step begins at the earliest time that satisfies all of these:
-//   - the step in front of it in its queue has ended;
+//   - the previous step of its queue has ended;
 //   - the events that it waits for, or that an earlier step of its stream waited for, are ready;
 //   - the steps that wrote what it reads, and that read what it overwrites, have ended;
 //   - the host has launched it: `launch_us` for each step, in the order of the program;
-//   - on a link: the compute step in front of it in the program has ended. Its place in the program
-//     is where it is issued.
+//   - on a link: the compute step before it in the program has ended, since that issues it.
 // An event is ready when the step that records it and all earlier steps of its stream have ended;
 // HappensBefore promises the same. When an entry begins, everything before it is over. So times
 // follow from one walk over the steps: nothing is searched, and equal programs give equal bits.
@@ -70,10 +69,10 @@ struct Simulation {
   double one_after_another_us = 0;     // all durations
   double collectives_us = 0;           // of those, of collectives
   double exposed_us = 0;               // of communicators
-  // Each step begins when the one in front of it ends; the last ends with the entry.
+  // Each step begins when the previous one ends; the last ends with the entry.
   std::vector<uint32_t> critical_path;
-  // The longest chain of steps of which each reads what the one in front of it wrote, or overwrites
-  // what that read: no number of queues makes the entry shorter.
+  // The longest chain of steps of which each reads what the previous one wrote, or overwrites what
+  // that one read: no number of queues makes the entry shorter.
   std::vector<uint32_t> longest_chain;
   double longest_chain_us = 0;
   // The largest of: longest chain, busy time of each queue. No order of the steps takes less.
