@@ -282,9 +282,9 @@ shw_status* shw_plan_to_text(const shw_plan* plan, shw_blob** out_blob) {
 shw_status* shw_plan_to_trace(const shw_plan* plan, const char* entry, shw_blob** out_blob) {
   return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
     SHW_WANT(plan);
-    SHW_ASSIGN_OR_RETURN(std::string text,
+    SHW_ASSIGN_OR_RETURN(const std::string text,
                          answers::plan_trace(plan->ref->plan, entry == nullptr ? "" : entry));
-    return make_blob(plan->ref->context, std::move(text));
+    return make_blob(plan->ref->context, text);
   });
 }
 
