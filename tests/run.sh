@@ -35,8 +35,8 @@ suite() {
 
 suite release
 if [ "$quick" != --quick ]; then
-  # What takes minutes to plan there, and is planned by the same code on smaller meshes, is left to the release build.
-  long='*strided*tp_2_cp_2:*pp_2:Graphs/PlannedOrders.*/6'
+  # What takes minutes there, and runs the same code as smaller meshes or models, is left to the release build.
+  long='*strided*tp_2_cp_2:*pp_2:Graphs/PlannedOrders.*/6:*Model.OnePercentIsFound:*ZooModel.IsRight/1:*ZooModel.IsRight/2'
   GTEST_FILTER="-$long" suite asan
   tests/lint/tidy.py && passed=$((passed + 1)) || failed=$((failed + 1))
   # Of unit_e2e the models: single ops and moves, thousands of runs of one step, add no thread that a model has not.
