@@ -210,8 +210,9 @@ class Mpi(unittest.TestCase):
         chance = random.Random(seed)
         before = left_behind()
         log = TMP / f"lost{how}{seed}.txt"
+        folder = pathlib.Path(tempfile.mkdtemp(dir=TMP))
         with open(log, "w") as sink:
-            job = subprocess.Popen([*launch, "-n", "4", *COMMON, *RECOVER, A.ranks, A.plugin, "endless", str(timeout_s)],
+            job = subprocess.Popen([*launch, "-n", "4", *COMMON, *RECOVER, A.ranks, A.plugin, "endless", str(timeout_s), folder],
                                    stdout=sink, stderr=subprocess.STDOUT, env=ENVIRONMENT)
         pids, end = {}, time.time() + 90
         while len(pids) < 4 and time.time() < end:
@@ -222,7 +223,7 @@ class Mpi(unittest.TestCase):
         self.assertEqual(len(pids), 4, log.read_text())
         time.sleep(chance.uniform(0, 0.3))
         victim, survivors, _ = self.take_away(job, log, pids, how, chance, timeout_s, quick_end=len(launch) == 1)
-        text = log.read_text()
+        text = "".join(report.read_text() for report in folder.iterdir()) + log.read_text()
         reports = {int(r): (float(s), int(c), m) for r, s, c, m in
                    re.findall(r"^rank (\d) reports after ([\d.]+) s: code (\d+): (.*)$", text, re.M)}
         self.assertEqual(set(reports), set(survivors), text)

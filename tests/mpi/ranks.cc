@@ -1,7 +1,7 @@
 // One rank of an MPI job, for mpi_test.py:
 //   ranks PLUGIN conformance         every collective of the cases, against virtual ranks
 //   ranks PLUGIN programs            one rank has another program than the others
-//   ranks PLUGIN endless SECONDS     steps until an error, which is reported
+//   ranks PLUGIN endless SECONDS DIR steps until an error, which each rank reports in DIR/RANK
 //   ranks PLUGIN absent SECONDS      rank 1 does not join; the others say so
 // Exit code 0: all is as it should be; 3: endless has reported an error.
 #include <unistd.h>
@@ -71,7 +71,8 @@ std::shared_ptr<const Plan> endless_plan() {
   return b.finish();
 }
 
-int endless(const World& world) {
+// The report is a file: what is printed at the end of a broken job mpirun may lose.
+int endless(const World& world, const std::string& folder) {
   using Clock = std::chrono::steady_clock;
   const int me = static_cast<int>(world->rank());
   const auto rank = ProcessRank::create(endless_plan(), world);
@@ -86,10 +87,12 @@ int endless(const World& world) {
     if (step == 0) std::printf("rank %d pid %d runs\n", me, static_cast<int>(getpid()));
     std::fflush(stdout);
   }
-  std::printf("rank %d reports after %.2f s: code %d: %s\n", me,
-              std::chrono::duration<double>(Clock::now() - last_good).count(),
-              static_cast<int>(status.code()), status.message().c_str());
-  std::fflush(stdout);
+  const double seconds = std::chrono::duration<double>(Clock::now() - last_good).count();
+  std::FILE* report = std::fopen((folder + "/" + std::to_string(me)).c_str(), "w");
+  if (report == nullptr) return 1;
+  std::fprintf(report, "rank %d reports after %.2f s: code %d: %s\n", me, seconds,
+               static_cast<int>(status.code()), status.message().c_str());
+  std::fclose(report);
   world->abort(status);
   return 3;
 }
@@ -110,7 +113,7 @@ int run(int argc, char** argv) {
   }
   if (mode == "conformance") return conformance(*world);
   if (mode == "programs") return programs(*world);
-  if (mode == "endless") return endless(*world);
+  if (mode == "endless") return endless(*world, argc > 4 ? argv[4] : ".");
   return 2;
 }
 
