@@ -6,12 +6,11 @@
 #include <cstring>
 #include <map>
 
-#include "compiler/pipeline.h"
 #include "graph/text.h"
 #include "graph/writer.h"
 #include "plan/plan.h"
 #include "plan/report.h"
-#include "runtime/virtual_ranks.h"
+#include "run_plan.h"
 #include "tiny_model.h"
 #include "tools/execute.h"
 
@@ -21,18 +20,10 @@ namespace {
 using runtime::HostTensor;
 using runtime::HostTensorView;
 using runtime::VirtualRanks;
-
-std::shared_ptr<const Plan> planned(std::span<const uint8_t> graph, const CompileOptions& options) {
-  Monitor monitor;
-  const auto compiled = compile(graph, options, monitor);
-  EXPECT_TRUE(compiled.ok()) << compiled.status().message() << " at "
-                             << compiled.status().node_name();
-  if (!compiled.ok()) return nullptr;
-  EXPECT_TRUE(compiled->plan.summary.proven);
-  auto plan = read_plan(compiled->bytes);
-  EXPECT_TRUE(plan.ok()) << plan.status().message();
-  return plan.ok() ? std::make_shared<const Plan>(std::move(*plan)) : nullptr;
-}
+using testing::f32;
+using testing::floats;
+using testing::planned;
+using testing::ranks_of;
 
 std::shared_ptr<const Plan> planned_text(const std::string& text, const std::string& mesh) {
   const auto graph = parse_graph(text);
@@ -42,20 +33,6 @@ std::shared_ptr<const Plan> planned_text(const std::string& text, const std::str
   return graph.ok() ? planned(write_graph(*graph), options) : nullptr;
 }
 
-std::unique_ptr<VirtualRanks> ranks_of(const std::shared_ptr<const Plan>& plan) {
-  auto ranks = VirtualRanks::create(plan);
-  EXPECT_TRUE(ranks.ok()) << ranks.status().message();
-  return ranks.ok() ? std::move(*ranks) : nullptr;
-}
-
-HostTensorView f32(const std::vector<float>& v, Dims shape) {
-  return {row_major(Dtype::kF32, shape), v.data()};
-}
-std::vector<float> floats(const HostTensor& t) {
-  std::vector<float> v(t.data.size() / sizeof(float));
-  std::memcpy(v.data(), t.data.data(), t.data.size());
-  return v;
-}
 std::vector<float> ramp(size_t n, float scale) {
   std::vector<float> v(n);
   for (size_t i = 0; i < n; ++i) v[i] = scale * static_cast<float>((i * 37) % 101) - 1;

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <fstream>
 #include <sstream>
 
@@ -12,8 +11,8 @@
 #include "graph/writer.h"
 #include "plan/plan.h"
 #include "plan/report.h"
+#include "run_plan.h"
 #include "runtime/entry.h"
-#include "runtime/virtual_ranks.h"
 #include "tiny_model.h"
 #include "verify/verify_run.h"
 
@@ -25,6 +24,9 @@ using runtime::HostTensor;
 using runtime::HostTensorView;
 using runtime::SymbolSize;
 using runtime::VirtualRanks;
+using testing::f32;
+using testing::floats;
+using testing::ranks_of;
 
 std::shared_ptr<const Plan> planned(const std::string& name, const std::string& mesh,
                                     const std::vector<std::string>& buckets,
@@ -40,33 +42,9 @@ std::shared_ptr<const Plan> planned(const std::string& name, const std::string& 
   options.mesh = mesh;
   for (const std::string& b : buckets) options.buckets.push_back(*parse_bucket_sizes(b));
   if (!cache_layout.empty()) options.pins = {{"buffer.cache", cache_layout}};
-  Monitor monitor;
-  const auto compiled = compile(write_graph(*graph), options, monitor);
-  EXPECT_TRUE(compiled.ok()) << compiled.status().message() << " at "
-                             << compiled.status().node_name();
-  if (!compiled.ok()) return nullptr;
-  EXPECT_TRUE(compiled->plan.summary.proven);
-  auto plan = read_plan(compiled->bytes);
-  EXPECT_TRUE(plan.ok()) << plan.status().message();
-  if (!plan.ok()) return nullptr;
-  EXPECT_EQ(write_plan(*plan), compiled->bytes);
-  return std::make_shared<const Plan>(std::move(*plan));
+  return testing::planned(write_graph(*graph), options);
 }
 
-std::unique_ptr<VirtualRanks> ranks_of(const std::shared_ptr<const Plan>& plan) {
-  auto ranks = VirtualRanks::create(plan);
-  EXPECT_TRUE(ranks.ok()) << ranks.status().message();
-  return ranks.ok() ? std::move(*ranks) : nullptr;
-}
-
-HostTensorView f32(const std::vector<float>& v, Dims shape) {
-  return {row_major(Dtype::kF32, shape), v.data()};
-}
-std::vector<float> floats(const HostTensor& t) {
-  std::vector<float> v(t.data.size() / sizeof(float));
-  std::memcpy(v.data(), t.data.data(), t.data.size());
-  return v;
-}
 std::vector<float> waves(size_t n, float step) {
   std::vector<float> v(n);
   for (size_t i = 0; i < n; ++i) v[i] = std::sin(step * static_cast<float>(i)) * 0.7f;

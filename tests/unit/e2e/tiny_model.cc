@@ -7,6 +7,7 @@
 #include "import/fx_json.h"
 #include "import/json_file.h"
 #include "import/safetensors.h"
+#include "run_plan.h"
 #include "tools/execute.h"
 
 namespace shw::testing {
@@ -47,16 +48,7 @@ std::vector<std::string> TinyModel::nodes(OpKind op, Phase phase,
 }
 
 std::shared_ptr<const Plan> TinyModel::plan_of(const CompileOptions& options) const {
-  Monitor monitor;
-  const auto compiled = compile(graph_bytes(), options, monitor);
-  EXPECT_TRUE(compiled.ok()) << compiled.status().message() << " at "
-                             << compiled.status().node_name();
-  if (!compiled.ok()) return nullptr;
-  auto plan = read_plan(compiled->bytes);
-  EXPECT_TRUE(plan.ok()) << plan.status().message();
-  EXPECT_EQ(write_plan(*plan), compiled->bytes) << "save(load(p)) differs from p";
-  EXPECT_TRUE(plan->summary.proven);
-  return std::make_shared<const Plan>(std::move(*plan));
+  return planned(graph_bytes(), options);
 }
 
 const import::TensorFile& TinyModel::tensors() const {

@@ -1,0 +1,44 @@
+#include "run_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace shw::testing {
+
+using runtime::HostTensor;
+using runtime::HostTensorView;
+using runtime::VirtualRanks;
+
+std::shared_ptr<const Plan> planned(std::span<const uint8_t> graph, const CompileOptions& options) {
+  Monitor monitor;
+  const auto compiled = compile(graph, options, monitor);
+  EXPECT_TRUE(compiled.ok()) << compiled.status().message() << " at "
+                             << compiled.status().node_name();
+  if (!compiled.ok()) return nullptr;
+  EXPECT_TRUE(compiled->plan.summary.proven);
+  auto plan = read_plan(compiled->bytes);
+  EXPECT_TRUE(plan.ok()) << plan.status().message();
+  if (!plan.ok()) return nullptr;
+  EXPECT_EQ(write_plan(*plan), compiled->bytes) << "save(load(p)) differs from p";
+  EXPECT_TRUE(plan->summary.proven);
+  return std::make_shared<const Plan>(std::move(*plan));
+}
+
+std::unique_ptr<VirtualRanks> ranks_of(const std::shared_ptr<const Plan>& plan) {
+  auto ranks = VirtualRanks::create(plan);
+  EXPECT_TRUE(ranks.ok()) << ranks.status().message();
+  return ranks.ok() ? std::move(*ranks) : nullptr;
+}
+
+HostTensorView f32(const std::vector<float>& v, Dims shape) {
+  return {row_major(Dtype::kF32, shape), v.data()};
+}
+
+std::vector<float> floats(const HostTensor& t) {
+  std::vector<float> v(t.data.size() / sizeof(float));
+  std::memcpy(v.data(), t.data.data(), t.data.size());
+  return v;
+}
+
+}  // namespace shw::testing
