@@ -117,7 +117,6 @@ Results infer_identity(const OpArgs& args) {
 
 Results infer_cast(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 1));
-  if (!args.attrs->has(AttrKey::kDtype)) return invalid_argument("attribute 'dtype' is missing");
   return one(row_major(args.attrs->get_dtype(AttrKey::kDtype, Dtype::kF32), args.in(0).shape));
 }
 

@@ -10,11 +10,10 @@ constexpr Param kParams[] = {
     {"device", ParamKind::kIgnored},       {"pin_memory", ParamKind::kIgnored}};
 
 Results infer(const OpArgs& args) {
-  const AttrValue* value = args.attrs->find(AttrKey::kFillValue);
-  if (value == nullptr) return invalid_argument("attribute 'fill_value' is missing");
-  return infer_factory(args, std::holds_alternative<bool>(*value)      ? Dtype::kBool
-                             : std::holds_alternative<int64_t>(*value) ? Dtype::kI64
-                                                                       : Dtype::kF32);
+  const AttrValue& value = *args.attrs->find(AttrKey::kFillValue);
+  return infer_factory(args, std::holds_alternative<bool>(value)      ? Dtype::kBool
+                             : std::holds_alternative<int64_t>(value) ? Dtype::kI64
+                                                                      : Dtype::kF32);
 }
 
 }  // namespace

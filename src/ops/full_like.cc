@@ -12,8 +12,6 @@ constexpr Param kParams[] = {
 
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 1));
-  if (!args.attrs->has(AttrKey::kFillValue))
-    return invalid_argument("attribute 'fill_value' is missing");
   return infer_like(args);
 }
 

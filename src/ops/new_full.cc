@@ -15,8 +15,6 @@ constexpr Param kParams[] = {{"self", ParamKind::kTensor},
 
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 1));
-  if (!args.attrs->has(AttrKey::kFillValue))
-    return invalid_argument("attribute 'fill_value' is missing");
   return infer_factory(args, args.in(0).dtype);
 }
 

@@ -8,10 +8,9 @@ constexpr Param kParams[] = {{"self", ParamKind::kTensor},
                              {"exponent", ParamKind::kNumber, kRequired}};
 
 Results infer(const OpArgs& args) {
-  const AttrValue* exponent = args.attrs->find(AttrKey::kExponent);
-  if (exponent == nullptr) return invalid_argument("attribute 'exponent' is missing");
-  return std::holds_alternative<double>(*exponent) ? infer_pointwise_float(args)
-                                                   : infer_pointwise(args);
+  const AttrValue& exponent = *args.attrs->find(AttrKey::kExponent);
+  return std::holds_alternative<double>(exponent) ? infer_pointwise_float(args)
+                                                  : infer_pointwise(args);
 }
 
 }  // namespace

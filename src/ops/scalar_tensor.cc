@@ -11,8 +11,6 @@ constexpr Param kParams[] = {{"fill_value", ParamKind::kNumber, kRequired},
                              {"pin_memory", ParamKind::kIgnored}};
 
 Results infer(const OpArgs& args) {
-  if (!args.attrs->has(AttrKey::kFillValue))
-    return invalid_argument("attribute 'fill_value' is missing");
   return one(row_major(args.attrs->get_dtype(AttrKey::kDtype, Dtype::kF32), Dims{}));
 }
 
