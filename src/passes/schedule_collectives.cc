@@ -1,4 +1,5 @@
-// schedule-collectives: moves collectives to the communication stream and decides when each starts.
+// schedule-collectives: moves collectives to streams of their communicators and decides when each
+// starts.
 //
 // A collective starts as soon as its operand is ready. If its result is larger than its operand (an
 // all-gather), it starts no earlier before its first use than its own modelled duration, since an
@@ -6,21 +7,16 @@
 //
 //   a; b; c; g = all_gather(w); y = mm(x, g)
 //     ⇒   compute:  a records=e0;  b;  c;  y = mm(x, g) after=e1
-//         comm:     g = all_gather(w) after=e0 records=e1
+//         comm1:    g = all_gather(w) after=e0 records=e1
 //
 // Time is the modelled time of the compute steps, whose order does not change. Copies that only
-// prepare or unpack a collective's buffer move with it. A collective also waits for the compute
-// step in front of it, even if its operand was ready long before; this keeps it from starting too
-// early and lets the memory pass reuse bytes early. The idea is that of overlap scheduling in
-// passes.md 3, without its search.
+// prepare or unpack a collective's buffer move with it. Streams and events: streams.h.
 //
-// A collective's operand is free once the compute stream has waited for the collective. It waits at
-// the first step that, by modelled time, begins after the collective is complete. If the program
-// would exceed its scratch limit, collectives start later and are awaited earlier.
+// If the program would exceed its scratch limit, collectives start later and are awaited earlier.
 #include <algorithm>
-#include <limits>
 
 #include "passes/pass.h"
+#include "passes/streams.h"
 #include "simulate/live_bytes.h"
 
 namespace shw {
@@ -208,158 +204,6 @@ class Scheduler {
   LiveBytes live_;  // by compute step
 };
 
-// Assigns streams, and the minimal events that the dependences between them require.
-class Synchroniser {
- public:
-  explicit Synchroniser(Program& program) : p_(program) {}
-
-  void run() {
-    writers_.resize(p_.storages.size());
-    collective_reads_.assign(p_.storages.size(), -1);
-    touched_ = touched_storages(p_);
-    end_us_.assign(p_.steps.size(), 0);
-    for (uint32_t i = 0; i < p_.steps.size(); ++i) {
-      for (const ProgramEntry& e : p_.entries)
-        if (e.first_step == i) begin_entry();
-      ProgramStep& s = p_.steps[i];
-      s.waits.clear();
-      s.records = kNoEvent;
-      s.stream =
-          s.collective.kind == CollectiveKind::kNone ? Stream::kCompute : Stream::kCommunication;
-      if (s.stream == Stream::kCommunication)
-        wait(i, last_compute_, known_to_comm_);
-      else
-        wait_to_compute(i);
-      run_step(i);
-      if (s.stream == Stream::kCompute) last_compute_ = i;
-      for (ValueId v : s.outputs)
-        if (v.valid()) writers_[p_.values[v].storage.v].push_back(i);
-      if (s.stream == Stream::kCommunication)
-        for (ValueId v : s.inputs)
-          if (v.valid()) collective_reads_[p_.values[v].storage.v] = i;
-    }
-    number_events();
-  }
-
- private:
-  void begin_entry() {  // everything before it is complete
-    known_to_comm_ = known_to_compute_ = last_compute_ = -1;
-    for (auto& w : writers_) w.clear();
-    std::ranges::fill(collective_reads_, -1);
-    reading_.clear();
-    next_reading_ = 0;
-    held_bytes_ = 0;
-    compute_free_us_ = comm_free_us_ = 0;
-  }
-
-  // The last collective that reads some scratch, which is free once it completes at `end_us`.
-  struct LastRead {
-    uint32_t step;
-    double end_us;
-    int64_t bytes;
-  };
-
-  void wait_to_compute(uint32_t i) {
-    int64_t other = std::max(known_to_compute_, last_collective_read(p_.steps[i]));
-    if (other >= 0) compute_free_us_ = std::max(compute_free_us_, end_us_[other]);
-    other = std::max(other, last_to_free(i, other));
-    wait(i, other, known_to_compute_);
-    if (other >= 0) compute_free_us_ = std::max(compute_free_us_, end_us_[other]);
-  }
-  // The collective that compute step `i` should wait for to free what it read: because it is
-  // complete by then, or because memory is short. `known` has been awaited already.
-  int64_t last_to_free(uint32_t i, int64_t known) {
-    int64_t grown = held_bytes_;
-    for (ValueId v : p_.steps[i].outputs) grown += begins_with(i, v);
-    int64_t last = -1;
-    for (; next_reading_ < reading_.size(); ++next_reading_) {
-      const LastRead& r = reading_[next_reading_];
-      if (r.step > known && r.end_us > compute_free_us_ && grown <= p_.arena_limit_bytes) break;
-      last = r.step;
-      grown -= r.bytes;
-      held_bytes_ -= r.bytes;
-    }
-    return last;
-  }
-  int64_t begins_with(uint32_t i, ValueId v) const {
-    if (!v.valid() || touched_[p_.values[v].storage.v].first != i) return 0;
-    const ProgramStorage& s = p_.storages[p_.values[v].storage];
-    return s.kind == StorageKind::kArena ? s.bytes : 0;
-  }
-  int64_t ends_with(uint32_t i) const {
-    int64_t bytes = 0;
-    std::vector<StorageId> seen;
-    for (const auto* list : {&p_.steps[i].inputs, &p_.steps[i].outputs})
-      for (ValueId v : *list) {
-        if (!v.valid() || touched_[p_.values[v].storage.v].last != i) continue;
-        const StorageId s = p_.values[v].storage;
-        if (p_.storages[s].kind != StorageKind::kArena) continue;
-        if (std::find(seen.begin(), seen.end(), s) != seen.end()) continue;
-        seen.push_back(s);
-        bytes += p_.storages[s].bytes;
-      }
-    return bytes;
-  }
-
-  // Advances modelled time and the live bytes.
-  void run_step(uint32_t i) {
-    const ProgramStep& s = p_.steps[i];
-    for (ValueId v : s.outputs) held_bytes_ += begins_with(i, v);
-    const int64_t ends = ends_with(i);
-    if (s.stream == Stream::kCompute) {
-      compute_free_us_ += s.cost_us;
-      held_bytes_ -= ends;
-      return;
-    }
-    comm_free_us_ = std::max(comm_free_us_, compute_free_us_) + s.cost_us;
-    end_us_[i] = comm_free_us_;
-    if (ends > 0) reading_.push_back({i, comm_free_us_, ends});
-  }
-
-  int64_t last_collective_read(const ProgramStep& s) const {
-    int64_t last = -1;
-    for (ValueId v : s.inputs)
-      if (v.valid())
-        for (uint32_t w : writers_[p_.values[v].storage.v])
-          if (p_.steps[w].stream == Stream::kCommunication)
-            last = std::max(last, static_cast<int64_t>(w));
-    for (ValueId v : s.outputs)  // the writes that it overwrites
-      if (v.valid()) last = std::max(last, collective_reads_[p_.values[v].storage.v]);
-    return last;
-  }
-
-  // Makes `step` wait for `other`, unless its stream already knows that `other` or a later step is
-  // complete.
-  void wait(uint32_t step, int64_t other, int64_t& known) {
-    if (other <= known) return;
-    known = other;
-    p_.steps[step].waits.push_back(static_cast<uint32_t>(other));  // becomes an event number below
-  }
-
-  void number_events() {
-    p_.num_events = 0;
-    for (ProgramStep& s : p_.steps)
-      for (uint32_t w : s.waits) p_.steps[w].records = 0;
-    for (ProgramStep& s : p_.steps)
-      if (s.records != kNoEvent) s.records = p_.num_events++;
-    for (ProgramStep& s : p_.steps)
-      for (uint32_t& w : s.waits) w = p_.steps[w].records;
-  }
-
-  Program& p_;
-  std::vector<std::vector<uint32_t>> writers_;  // by storage, in the current entry
-  std::vector<int64_t> collective_reads_;       // by storage: the last collective that reads it
-  std::vector<Touched> touched_;                // by storage
-  std::vector<LastRead> reading_;               // in order; from next_reading_ on not yet freed
-  size_t next_reading_ = 0;
-  std::vector<double> end_us_;  // of collectives, modelled
-  double compute_free_us_ = 0, comm_free_us_ = 0;
-  int64_t held_bytes_ = 0;  // of scratch
-  int64_t last_compute_ = -1;
-  int64_t known_to_comm_ = -1,
-          known_to_compute_ = -1;  // last step of the other stream known to be complete
-};
-
 Result<uint32_t> run(Program& p, Monitor& monitor) {
   const std::vector<ProgramStep> before = p.steps;
   bool moved = false;
@@ -367,7 +211,7 @@ Result<uint32_t> run(Program& p, Monitor& monitor) {
     SHW_RETURN_IF_ERROR(monitor.poll());
     moved |= Scheduler(p, e).run();
   }
-  Synchroniser(p).run();
+  assign_streams(p);
   uint32_t changed = 0;
   for (size_t i = 0; i < p.steps.size(); ++i)
     changed += p.steps[i].outputs != before[i].outputs || p.steps[i].stream != before[i].stream ||

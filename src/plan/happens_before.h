@@ -5,7 +5,6 @@
 // that records it, and so after everything which that one knew to be over. When an entry point
 // begins, everything before it is over. (Vector clocks, with one counter for each stream.)
 #pragma once
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -16,26 +15,23 @@ namespace shw {
 class HappensBefore {
  public:
   // Streams and events must be in range, and an event recorded before it is waited for: verify()
-  // holds that.
+  // holds that. Takes memory in proportion to steps × streams.
   explicit HappensBefore(const Program& program);
 
   // Step `first` is over before step `second` begins; both are indices into Program::steps.
   bool before(uint32_t first, uint32_t second) const {
-    const Clock& c = clock_[second];
-    return ordinal_[first] < c.over[stream_[first]];
+    return ordinal_[first] < over_[second * num_streams_ + stream_[first]];
   }
   // The smallest index from which on every step, whatever its stream, begins after `step` is over.
   // At most the number of steps.
   uint32_t first_index_after(uint32_t step) const;
 
  private:
-  struct Clock {
-    std::array<uint32_t, kNumStreams> over{};  // so many steps of that stream are over
-  };
-  std::vector<Clock> clock_;
+  const size_t num_streams_;
+  std::vector<uint32_t> over_;     // [step][stream]: so many steps of that stream are over
   std::vector<uint32_t> ordinal_;  // of a step on its stream
-  std::vector<uint8_t> stream_;
-  std::array<std::vector<uint32_t>, kNumStreams> steps_of_;  // indices of its steps, ascending
+  std::vector<StreamNumber> stream_;
+  std::vector<std::vector<uint32_t>> steps_of_;  // by stream: indices of its steps, ascending
 };
 
 }  // namespace shw

@@ -101,7 +101,7 @@ class ProgramReader {
     for (uint32_t i = 0; i < length(f_.ports()); ++i)
       SHW_RETURN_IF_ERROR(port(*f_.ports()->Get(i)));
     for (uint32_t i = 0; i < length(f_.entries()); ++i) entry(*f_.entries()->Get(i));
-    SHW_RETURN_IF_ERROR(streams());
+    streams();
     p_.num_events = f_.num_events();
     p_.alignment = f_.alignment();
     p_.arena_bytes = f_.arena_bytes();
@@ -156,7 +156,7 @@ class ProgramReader {
     }
     step.collective = {static_cast<CollectiveKind>(s.collective()),
                        static_cast<ReduceOp>(s.reduce()), copy(s.axes())};
-    step.stream = static_cast<Stream>(s.stream());
+    step.stream = s.stream();
     step.waits = copy(s.waits());
     step.records = s.records();
     step.node = s.node();
@@ -194,15 +194,12 @@ class ProgramReader {
     p_.entries.push_back(std::move(entry));
   }
 
-  // One stream computes and one communicates, so far.
-  Status streams() const {
-    if (length(f_.streams()) != kNumStreams ||
-        f_.streams()->Get(0)->kind() != fb::PlanStreamKind::Compute ||
-        f_.streams()->Get(1)->kind() != fb::PlanStreamKind::Communication)
-      return unimplemented(
-          "the plan's program has other streams than one that computes and one "
-          "that communicates");
-    return {};
+  void streams() {
+    p_.streams.clear();
+    for (uint32_t i = 0; i < length(f_.streams()); ++i) {
+      const fb::PlanStream& s = *f_.streams()->Get(i);
+      p_.streams.push_back({static_cast<StreamKind>(s.kind()), copy(s.axes())});
+    }
   }
 
   const fb::PlanProgram& f_;

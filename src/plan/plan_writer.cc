@@ -149,8 +149,8 @@ class Writer {
     const auto waits = numbers(s.waits);
     return fb::CreatePlanStep(
         fbb_, kernel, inputs, outputs, attrs, static_cast<fb::PlanCollective>(s.collective.kind),
-        static_cast<fb::PlanReduce>(s.collective.op), axes, static_cast<uint8_t>(s.stream), waits,
-        s.records, s.node, s.phase, s.cost_us, s.in_place, static_cast<fb::PlanBasis>(s.basis));
+        static_cast<fb::PlanReduce>(s.collective.op), axes, s.stream, waits, s.records, s.node,
+        s.phase, s.cost_us, s.in_place, static_cast<fb::PlanBasis>(s.basis));
   }
 
   Offset<fb::PlanPort> port(const Port& p, size_t mesh_rank) {
@@ -173,11 +173,12 @@ class Writer {
                                after, bucket_of, bucket);
   }
 
-  Offset<flatbuffers::Vector<Offset<fb::PlanStream>>> streams() {
-    const Offset<fb::PlanStream> list[kNumStreams] = {
-        fb::CreatePlanStream(fbb_, fb::PlanStreamKind::Compute),
-        fb::CreatePlanStream(fbb_, fb::PlanStreamKind::Communication)};
-    return fbb_.CreateVector(list, kNumStreams);
+  Offset<flatbuffers::Vector<Offset<fb::PlanStream>>> streams(const Program& p) {
+    std::vector<Offset<fb::PlanStream>> list;
+    for (const ProgramStream& s : p.streams)
+      list.push_back(fb::CreatePlanStream(fbb_, static_cast<fb::PlanStreamKind>(s.kind),
+                                          s.axes.empty() ? 0 : fbb_.CreateVector(s.axes)));
+    return fbb_.CreateVector(list);
   }
 
   Offset<fb::PlanProgram> write_program(const Program& p) {
@@ -223,7 +224,7 @@ class Writer {
     const auto list = fbb_.CreateVector(steps);
     const auto ways = fbb_.CreateVector(entries);
     const auto all_ports = fbb_.CreateVector(ports);
-    const auto all_streams = streams();
+    const auto all_streams = streams(p);
     return fb::CreatePlanProgram(fbb_, v_type, v_storage, v_offset, pool, s_bytes, s_kind, s_port,
                                  s_offset, names, arguments, list, ways, all_ports, all_streams,
                                  p.num_events, static_cast<uint32_t>(p.alignment), p.arena_bytes,

@@ -1,5 +1,7 @@
-// The text of a program: one line a step. For people, and for golden tests.
+// The streams of a program; and its text, one line a step, for people and for golden tests.
 #include "plan/program.h"
+
+#include <algorithm>
 
 namespace shw {
 namespace {
@@ -37,7 +39,7 @@ std::string step_text(const Program& p, const ProgramStep& s) {
   for (const auto& [key, value] : s.attrs.items())
     text += " " + std::string(attr_key_name(key)) + "=" + to_string(value);
   if (s.in_place != kNotInPlace) text += " in_place=" + std::to_string(s.in_place);
-  if (s.stream == Stream::kCommunication) text += " on=comm";
+  if (s.stream != kComputeStream) text += " on=comm" + std::to_string(s.stream);
   for (size_t i = 0; i < s.waits.size(); ++i)
     text += (i ? ",e" : " after=e") + std::to_string(s.waits[i]);
   if (s.records != kNoEvent) text += " records=e" + std::to_string(s.records);
@@ -51,6 +53,15 @@ std::string port_text(const Program& p, const Port& port) {
 }
 
 }  // namespace
+
+StreamNumber communication_stream(Program& p, const std::vector<uint8_t>& axes) {
+  const auto first = p.streams.begin() + 1;
+  auto at = std::find_if(first, p.streams.end(), [&](const auto& s) { return s.axes == axes; });
+  if (at == p.streams.end() && p.streams.size() < kMaxStreams)
+    at = p.streams.insert(at, {StreamKind::kCommunication, axes});
+  if (at == p.streams.end()) (--at)->axes.clear();  // shared from now on
+  return static_cast<StreamNumber>(at - p.streams.begin());
+}
 
 std::string to_text(const Program& p) {
   std::string text = "program mesh";

@@ -77,8 +77,19 @@ enum class PriceBasis : uint8_t {
 };
 inline constexpr size_t kNumPriceBases = 5;
 
-enum class Stream : uint8_t { kCompute = 0, kCommunication = 1 };
-inline constexpr int kNumStreams = 2;
+// A queue of steps that run in order, beside those of other streams. Stream 0 computes. Each of the
+// others does the collectives of one communicator, so that links of different mesh dims are busy at
+// the same time.
+enum class StreamKind : uint8_t { kCompute = 1, kCommunication = 2 };
+struct ProgramStream {
+  StreamKind kind = StreamKind::kCompute;
+  // Communication: as Collective::axes of its collectives; empty: communicators that share it.
+  std::vector<uint8_t> axes = {};
+};
+using StreamNumber = uint8_t;  // index into Program::streams
+inline constexpr StreamNumber kComputeStream = 0;
+inline constexpr size_t kMaxStreams = 32;  // each is a thread or a queue of the hardware
+
 inline constexpr uint32_t kNoEvent = UINT32_MAX;
 inline constexpr uint32_t kNotInPlace = UINT32_MAX;
 
@@ -89,7 +100,7 @@ struct ProgramStep {
   std::vector<ValueId> outputs;  // invalid: a result that is not used
   Attrs attrs;
   Collective collective;  // kind kNone: a compute step
-  Stream stream = Stream::kCompute;
+  StreamNumber stream = kComputeStream;
   std::vector<uint32_t> waits;  // events that must have been recorded
   uint32_t records = kNoEvent;  // event that becomes ready when the step is done
   uint32_t node = UINT32_MAX;   // of the caller's graph, before rewrites, that it computes
@@ -157,6 +168,7 @@ struct Program {
   std::vector<ProgramStep> steps;
   std::vector<ProgramEntry> entries;
   std::vector<Symbol> symbols;  // of the graph: what the buckets are sizes of
+  std::vector<ProgramStream> streams = {ProgramStream{}};
   uint32_t num_events = 0;
   int64_t alignment = kArenaAlignment;
   // Of scratch: passes spend none beyond it to save time. Not part of the bytes.
@@ -172,6 +184,10 @@ struct Program {
   }
   bool lies_in(const Port& port, StorageKind kind) const { return lies_in(port.value, kind); }
 };
+
+// The stream for collectives of a communicator; adds it if there is none. Once there are
+// kMaxStreams, communicators share the last one.
+StreamNumber communication_stream(Program& program, const std::vector<uint8_t>& axes);
 
 // Everything that the executor takes for granted: indices in range, storages large enough for
 // every window, operands defined before use, collectives' shapes, axes and order, events recorded

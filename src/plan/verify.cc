@@ -24,6 +24,7 @@ class Verifier {
   Verifier(const Program& program, bool planned) : p_(program), planned_(planned) {}
   Status run() {
     SHW_ASSIGN_OR_RETURN(const Mesh mesh, Mesh::create(p_.mesh));
+    SHW_RETURN_IF_ERROR(streams(mesh));
     SHW_RETURN_IF_ERROR(storages());
     SHW_RETURN_IF_ERROR(values());
     for (uint32_t i = 0; i < p_.steps.size(); ++i) {
@@ -42,6 +43,35 @@ class Verifier {
   }
 
  private:
+  Status streams(const Mesh& mesh) const {
+    const size_t n = p_.streams.size();
+    if (n == 0 || n > kMaxStreams)
+      return invalid_argument(std::to_string(n) + " streams: expected 1 to " +
+                              std::to_string(kMaxStreams));
+    std::set<std::vector<uint8_t>> seen;
+    for (size_t i = 0; i < n; ++i) {
+      const ProgramStream& s = p_.streams[i];
+      const std::string me = "stream " + std::to_string(i) + ": ";
+      if ((i == kComputeStream) != (s.kind == StreamKind::kCompute) ||
+          s.kind > StreamKind::kCommunication)
+        return invalid_argument(me + "the first stream computes, the others communicate");
+      if (s.axes.empty()) continue;
+      if (i == kComputeStream || !are_distinct_dims(s.axes, mesh))
+        return invalid_argument(me + "its axes are not distinct mesh dims of a communicator");
+      if (!seen.insert(s.axes).second)
+        return invalid_argument(me + "an earlier stream has the same communicator");
+    }
+    return {};
+  }
+  static bool are_distinct_dims(const std::vector<uint8_t>& axes, const Mesh& mesh) {
+    uint32_t seen = 0;
+    for (uint8_t axis : axes) {
+      if (axis >= mesh.rank() || (seen >> axis & 1)) return false;
+      seen |= 1u << axis;
+    }
+    return true;
+  }
+
   Status storages() const {
     if (p_.alignment < 64 || p_.alignment > kMaxAlignment ||
         !std::has_single_bit(static_cast<uint64_t>(p_.alignment)))
@@ -109,8 +139,7 @@ class Verifier {
       for (ValueId v : *list)
         if (v.valid() && v.v >= p_.values.size())
           return invalid_argument(where(p_, i) + "no such value");
-    if (static_cast<int>(s.stream) >= kNumStreams)
-      return invalid_argument(where(p_, i) + "no such stream");
+    if (s.stream >= p_.streams.size()) return invalid_argument(where(p_, i) + "no such stream");
     if (s.collective.kind > CollectiveKind::kAllToAll)
       return invalid_argument(where(p_, i) + "no such collective");
     if (s.collective.op > ReduceOp::kProduct)
@@ -147,15 +176,15 @@ class Verifier {
     if (s.inputs.size() != 1 || s.outputs.size() != 1 || !s.inputs[0].valid() ||
         !s.outputs[0].valid())
       return invalid_argument(where(p_, i) + "a collective has one operand and one result");
+    if (!are_distinct_dims(s.collective.axes, mesh))
+      return invalid_argument(where(p_, i) + "its axes are not distinct mesh dims");
+    if (s.collective.axes.empty()) return invalid_argument(where(p_, i) + "it has no axes");
     int64_t members = 1;
-    uint32_t seen = 0;
-    for (uint8_t axis : s.collective.axes) {
-      if (axis >= mesh.rank() || (seen >> axis & 1))
-        return invalid_argument(where(p_, i) + "its axes are not distinct mesh dims");
-      seen |= 1u << axis;
-      members *= mesh.size(axis);
-    }
-    if (seen == 0) return invalid_argument(where(p_, i) + "it has no axes");
+    for (uint8_t axis : s.collective.axes) members *= mesh.size(axis);
+    const std::vector<uint8_t>& of_stream = p_.streams[s.stream].axes;
+    if (!of_stream.empty() && of_stream != s.collective.axes)
+      return invalid_argument(where(p_, i) + "stream " + std::to_string(s.stream) +
+                              " is another communicator's");
     const TensorType& in = p_.values[s.inputs[0]].type;
     const TensorType& out = p_.values[s.outputs[0]].type;
     const auto leads = [&](const TensorType& t) { return t.rank() > 0 && t.shape[0] == members; };

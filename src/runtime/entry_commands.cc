@@ -77,24 +77,25 @@ Result<RunStreams> create_streams(Device& device, Fault& fault, const Program& p
     made.events.push_back(std::move(event));
   }
   SHW_ASSIGN_OR_RETURN(made.begin, device.create_event());
-  size_t most_commands = 0;
-  std::vector<bool> used(num_streams(program));
-  used[0] = true;
+  std::vector<int64_t> most_commands(num_streams(program));  // of one run; 0: not used
   for (const EntryCommands& entry : entries) {
-    most_commands = std::max(most_commands, entry.commands.size());
-    for (uint8_t stream : entry.other_streams) used[stream] = true;
+    std::vector<int64_t> commands(num_streams(program));
+    for (const Command& c : entry.commands) ++commands[c.stream];
+    for (size_t s = 0; s < commands.size(); ++s)
+      most_commands[s] = std::max(most_commands[s], commands[s]);
   }
-  constexpr size_t kFraming = 16;  // commands around the steps of a run, and some dependencies
-  const auto capacity = static_cast<int64_t>(most_commands + kFraming) * runs_in_flight;
-  made.streams.resize(used.size());
-  for (size_t s = 0; s < used.size(); ++s) {
-    if (!used[s]) continue;
+  // Commands around the steps of a run: it begins and ends on stream 0, which waits for the others.
+  const auto framing = static_cast<int64_t>(16 + num_streams(program));
+  made.streams.resize(num_streams(program));
+  for (size_t s = 0; s < made.streams.size(); ++s) {
+    if (s != 0 && most_commands[s] == 0) continue;
     // What communicates goes first: other ranks wait for it.
-    SHW_ASSIGN_OR_RETURN(made.streams[s],
-                         device.create_stream({.fault = &fault,
-                                               .capacity = capacity,
-                                               .priority = s == 0 ? 0 : 1,
-                                               .native = s == 0 ? native : nullptr}));
+    SHW_ASSIGN_OR_RETURN(
+        made.streams[s],
+        device.create_stream({.fault = &fault,
+                              .capacity = (most_commands[s] + framing) * runs_in_flight,
+                              .priority = s == 0 ? 0 : 1,
+                              .native = s == 0 ? native : nullptr}));
   }
   return made;
 }

@@ -5,7 +5,7 @@
 namespace shw::runtime {
 
 // Streams are numbered from 0, and a run begins and ends on stream 0.
-inline size_t num_streams(const Program&) { return static_cast<size_t>(kNumStreams); }
+inline size_t num_streams(const Program& program) { return program.streams.size(); }
 
 // What offsets in the arena, and ports' memory that the executor allocates, are a multiple of.
 inline int64_t arena_alignment(const Program& program) { return program.alignment; }

@@ -1,7 +1,6 @@
 #include "simulate/simulate.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 namespace shw {
@@ -28,6 +27,8 @@ class Run {
   Run(const Program& program, const ProgramEntry& entry, const SimulationOptions& options)
       : p_(program), entry_(entry), o_(options), storages_(program.storages.size()) {
     events_.resize(program.num_events);
+    known_.resize(program.streams.size());
+    done_.resize(program.streams.size());
     result_.first_step = entry.first_step;
     result_.steps.resize(entry.num_steps);
     chain_before_.assign(entry.num_steps, kNoStep);
@@ -64,10 +65,10 @@ class Run {
 
   void run_step(uint32_t i) {
     const ProgramStep& step = p_.steps[i];
-    const auto stream = static_cast<size_t>(step.stream);
+    const StreamNumber stream = step.stream;
     const uint32_t q = queue_of(step);
     const bool on_link = is_link(result_.queues[q].kind);
-    const bool blocks_compute = q == 0 || (step.stream == Stream::kCompute && !on_link);
+    const bool blocks_compute = q == 0 || (stream == kComputeStream && !on_link);
 
     Moment start = free_[q];
     if (blocks_compute || on_link) start.not_before(free_[0]);
@@ -170,9 +171,9 @@ class Run {
   const SimulationOptions& o_;
   Simulation result_;
   std::vector<StorageTimes> storages_;
-  std::vector<Moment> events_;                    // ready; of an earlier entry: from the start
-  std::vector<Moment> free_;                      // by queue: its last step has ended
-  std::array<Moment, kNumStreams> known_, done_;  // by stream: waited for so far; ended so far
+  std::vector<Moment> events_;        // ready; of an earlier entry: from the start
+  std::vector<Moment> free_;          // by queue: its last step has ended
+  std::vector<Moment> known_, done_;  // by stream: waited for so far; ended so far
   std::map<uint64_t, uint32_t> queue_numbers_;
   std::vector<uint32_t> chain_before_;
   Moment last_, chain_;

@@ -3,6 +3,7 @@
 // compared bit by bit. Values are any floats, not only exact ones: the order of reductions counts,
 // too.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <random>
@@ -108,22 +109,50 @@ inline runtime::HostTensor input_of(const CollectiveCase& c, uint32_t seed) {
   return x;
 }
 
+// Three chains of collectives, each of its own groups, with nothing that orders one chain with
+// respect to another: ranks dispatch them in whatever order their threads come to them.
+inline std::shared_ptr<const Plan> plan_of_groups_side_by_side(const CollectiveCase& c) {
+  testing::ProgramBuilder b(c.mesh);
+  Layout rows;
+  for (int d = 0; d < b.mesh().rank(); ++d) rows[d] = Placement::shard(0);
+  const int64_t ranks = b.mesh().num_ranks();
+  const ValueId x = b.input("x", c.dtype, {ranks, c.count}, rows);
+  std::vector<ValueId> ends;
+  for (const auto& axes : {std::vector<uint8_t>{0}, {1}, {0, 1}}) {
+    ValueId y = x;
+    for (int i = 0; i < 16; ++i) y = b.collective(c.kind, axes, y, {1, c.count}, c.op);
+    ends.push_back(y);
+  }
+  for (size_t i = 0; i < ends.size(); ++i)
+    b.output("y" + std::to_string(i), ends[i], {ranks, c.count}, rows);
+  return b.finish();
+}
+
 // Runs a plan with whole tensors; nothing on ranks that do not have the outputs.
 using RunPlan = std::function<Result<std::vector<runtime::HostTensor>>(
     std::shared_ptr<const Plan>, const std::vector<runtime::HostTensorView>&)>;
 
 // INTERNAL: the results differ. `compares`: this rank has the outputs.
-inline Status check_collective(const CollectiveCase& c, bool compares, const RunPlan& run) {
-  const auto plan = plan_of(c);
+inline Status check_plan(const CollectiveCase& c, const std::shared_ptr<const Plan>& plan,
+                         bool compares, const RunPlan& run) {
   const runtime::HostTensor x = input_of(c, static_cast<uint32_t>(c.count + 1));
   const std::vector<runtime::HostTensorView> in{{x.type, x.data.data()}};
   SHW_ASSIGN_OR_RETURN(const auto got, run(plan, in));
   if (!compares) return {};
   SHW_ASSIGN_OR_RETURN(const auto job, runtime::VirtualRanks::create(plan));
   SHW_ASSIGN_OR_RETURN(const auto want, job->run("step", in));
-  if (got.size() != want.size() || got[0].data != want[0].data)
+  const auto same = [](const auto& a, const auto& b) { return a.data == b.data; };
+  if (!std::ranges::equal(got, want, same))
     return internal_error(to_string(c) + ": not the bits of virtual ranks");
   return {};
+}
+inline Status check_collective(const CollectiveCase& c, bool compares, const RunPlan& run) {
+  return check_plan(c, plan_of(c), compares, run);
+}
+inline Status check_groups_side_by_side(bool compares, const RunPlan& run) {
+  const CollectiveCase c{{{"a", 2}, {"b", 2}}, {},          CollectiveKind::kAllReduce,
+                         ReduceOp::kAvg,       Dtype::kF32, 2049};
+  return check_plan(c, plan_of_groups_side_by_side(c), compares, run);
 }
 
 }  // namespace shw::cts

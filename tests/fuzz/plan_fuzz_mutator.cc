@@ -368,7 +368,7 @@ class Mutator {
   // Everything on one stream: then nothing need wait.
   void run_in_order() {
     for (ProgramStep& s : p_.steps) {
-      s.stream = Stream::kCompute;
+      s.stream = kComputeStream;
       s.waits.clear();
       s.records = kNoEvent;
     }

@@ -323,7 +323,7 @@ typedef struct shw_plan_step {
   const char* kernel; /* "mm", "local_slice", "all_gather" */
   size_t entry;
   shw_phase phase;
-  int32_t stream;      /* 0: the compute stream; others communicate */
+  int32_t stream;      /* 0: computes; each other stream: the collectives of one communicator */
   size_t node_index;   /* node of the caller's graph that it serves; SHW_NONE: none */
   const uint8_t* axes; /* collective: mesh axes of the group, outermost first; NULL: none */
   size_t num_axes;

@@ -17,12 +17,14 @@ namespace {
 // A rank's place in a group. After an abort the rank gets a place in a new group of the same ranks:
 // the old one stays aborted for whoever has not noticed yet.
 struct Seat {
-  std::string axes;        // mesh dims, outermost first, as bytes
+  std::string axes;  // mesh dims, outermost first, as bytes
+  GroupName name{};
   int64_t first_rank = 0;  // smallest rank of the group: names it
   uint32_t ordinal = 0;    // the rank's how-many-th channel along these axes
   int64_t member = 0;
   std::vector<int64_t> ranks;  // by member
   std::shared_ptr<Group> group;
+  uint64_t num_collectives = 0;  // dispatched in this group; they come one after another
 };
 
 class Hub final : public LocalHub, public std::enable_shared_from_this<Hub> {
@@ -100,18 +102,19 @@ class Hub final : public LocalHub, public std::enable_shared_from_this<Hub> {
 
 class LocalCollective final : public HostKernel {
  public:
-  LocalCollective(std::shared_ptr<const Seat> seat, std::shared_ptr<CollectiveLog> log,
+  LocalCollective(std::shared_ptr<Seat> seat, std::shared_ptr<CollectiveLog> log,
                   const CollectiveSpec& spec, ReduceFn reduce)
       : seat_(std::move(seat)), log_(std::move(log)), spec_(spec), reduce_(reduce) {}
   Status compute(void* const* buffers) override {
-    const CollectiveRecord record = log_->dispatch(spec_, origin.node);
+    const CollectiveRecord record{++seat_->num_collectives, spec_, origin.node, seat_->name};
+    const uint64_t dispatched = log_->dispatch(record);
     Status status = seat_->group->meet(seat_->member, {record, reduce_, buffers[0], buffers[1]});
-    if (status.ok()) log_->finish(record.number);
+    if (status.ok()) log_->finish(dispatched);
     return status;
   }
 
  private:
-  std::shared_ptr<const Seat> seat_;
+  std::shared_ptr<Seat> seat_;
   std::shared_ptr<CollectiveLog> log_;
   CollectiveSpec spec_;
   ReduceFn reduce_;
@@ -119,7 +122,7 @@ class LocalCollective final : public HostKernel {
 
 class LocalChannel final : public Channel {
  public:
-  LocalChannel(std::shared_ptr<const Seat> seat, std::shared_ptr<CollectiveLog> log)
+  LocalChannel(std::shared_ptr<Seat> seat, std::shared_ptr<CollectiveLog> log)
       : seat_(std::move(seat)), log_(std::move(log)) {}
   int64_t member() const override { return seat_->member; }
   int64_t size() const override { return static_cast<int64_t>(seat_->ranks.size()); }
@@ -133,7 +136,7 @@ class LocalChannel final : public Channel {
   }
 
  private:
-  std::shared_ptr<const Seat> seat_;
+  std::shared_ptr<Seat> seat_;
   std::shared_ptr<CollectiveLog> log_;
 };
 
@@ -153,6 +156,7 @@ class LocalProvider final : public ChannelProvider {
   Result<std::unique_ptr<Channel>> channel(std::span<const uint8_t> axes) override {
     auto seat = std::make_shared<Seat>();
     seat->axes.assign(axes.begin(), axes.end());
+    seat->name = group_name(mesh(), axes);
     SHW_ASSIGN_OR_RETURN(seat->ranks, group_ranks(mesh(), axes, rank_));
     seat->member = std::ranges::find(seat->ranks, rank_) - seat->ranks.begin();
     seat->first_rank = std::ranges::min(seat->ranks);
@@ -188,7 +192,10 @@ class LocalProvider final : public ChannelProvider {
     if (epoch_ == live) return;
     epoch_ = live;
     hub_->log(rank_)->clear();
-    for (const auto& seat : seats_) seat->group = hub_->group(*seat, epoch_);
+    for (const auto& seat : seats_) {
+      seat->group = hub_->group(*seat, epoch_);
+      seat->num_collectives = 0;
+    }
   }
 
  private:

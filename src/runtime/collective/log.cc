@@ -25,13 +25,21 @@ std::string_view kind_name(CollectiveKind kind) {
 
 }  // namespace
 
+GroupName group_name(const Mesh& mesh, std::span<const uint8_t> axes) {
+  std::string text;
+  for (uint8_t axis : axes) text += (text.empty() ? "" : ",") + mesh.name(axis);
+  GroupName name{};
+  text.copy(name.data(), name.size() - 1);
+  return name;
+}
+
 std::string to_string(const CollectiveRecord& record) {
   const CollectiveSpec& s = record.spec;
   std::string text(kind_name(s.kind));
   if (s.kind == CollectiveKind::kAllReduce || s.kind == CollectiveKind::kReduceScatter)
     text += "(" + std::string(reduce_op_name(s.op)) + ")";
-  text += " #" + std::to_string(record.number) + " of " + std::string(dtype_name(s.dtype)) + "[" +
-          std::to_string(s.count) + "]";
+  text += "[" + std::string(record.group.data()) + "] #" + std::to_string(record.number) + " of " +
+          std::string(dtype_name(s.dtype)) + "[" + std::to_string(s.count) + "]";
   if (record.node >= 0) text += " for node " + std::to_string(record.node);
   return text;
 }
@@ -43,16 +51,17 @@ std::string seconds_text(Timeout timeout) {
   return text;
 }
 
-CollectiveRecord CollectiveLog::dispatch(const CollectiveSpec& spec, int64_t node) {
+uint64_t CollectiveLog::dispatch(const CollectiveRecord& record) {
   std::lock_guard lock(mutex_);
   const uint64_t number = ++last_;
-  return ring_[number % kKept] = {number, spec, node, false};
+  ring_[number % kKept] = {number, record, false};
+  return number;
 }
 
-void CollectiveLog::finish(uint64_t number) {
+void CollectiveLog::finish(uint64_t dispatched) {
   std::lock_guard lock(mutex_);
-  CollectiveRecord& record = ring_[number % kKept];
-  if (record.number == number) record.finished = true;
+  Dispatched& d = ring_[dispatched % kKept];
+  if (d.number == dispatched) d.finished = true;
 }
 
 void CollectiveLog::clear() {
@@ -66,10 +75,10 @@ std::string CollectiveLog::to_string(size_t most) const {
   if (last_ == 0) return "no collective yet";
   std::string text;
   for (uint64_t i = 0; i < std::min<uint64_t>({most, kKept, last_}); ++i) {
-    const CollectiveRecord& record = ring_[(last_ - i) % kKept];
+    const Dispatched& d = ring_[(last_ - i) % kKept];
     if (i > 0) text += ", ";
-    text += runtime::to_string(record);
-    if (!record.finished) text += " (not finished)";
+    text += runtime::to_string(d.record);
+    if (!d.finished) text += " (not finished)";
   }
   return text;
 }

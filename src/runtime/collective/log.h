@@ -5,21 +5,28 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <string>
 
 #include "runtime/channel.h"
 
 namespace shw::runtime {
 
-// One dispatched collective. Ranks that run the same program number their collectives alike.
+// The mesh dims of a group, outermost first: "tp", "dp,tp". Ends with a zero; long names are cut
+// off.
+using GroupName = std::array<char, 32>;
+GroupName group_name(const Mesh& mesh, std::span<const uint8_t> axes);
+
+// One dispatched collective. Groups of different mesh dims work side by side, so each numbers its
+// own collectives: all members give one collective the same number.
 struct CollectiveRecord {
-  uint64_t number = 0;  // 1 for the first one of the rank in its job
+  uint64_t number = 0;  // 1 for the first one of the group
   CollectiveSpec spec;
   int64_t node = -1;  // of the graph, that the step serves
-  bool finished = false;
+  GroupName group{};
 };
 
-// "all_reduce(sum) #17 of f32[1024] for node 12"
+// "all_reduce(sum)[tp] #17 of f32[1024] for node 12"
 std::string to_string(const CollectiveRecord& record);
 
 // How long a wait for other ranks may take; zero or less: for ever.
@@ -33,16 +40,23 @@ inline bool same_collective(const CollectiveSpec& a, const CollectiveSpec& b) {
 // A ring of fixed size: dispatching allocates nothing. Any thread.
 class CollectiveLog {
  public:
-  CollectiveRecord dispatch(const CollectiveSpec& spec, int64_t node);
-  void finish(uint64_t number);
-  void clear();  // numbers begin anew
-  // The newest first: "all_reduce(sum) #17 of f32[4] for node 3 (not finished), all_gather #16 …".
+  // A number for finish().
+  uint64_t dispatch(const CollectiveRecord& record);
+  void finish(uint64_t dispatched);
+  void clear();
+  // The newest first: "all_reduce(sum)[tp] #17 of f32[4] for node 3 (not finished), all_gather[dp]
+  // #9 …".
   std::string to_string(size_t most) const;
 
  private:
   static constexpr size_t kKept = 16;
   mutable std::mutex mutex_;
-  std::array<CollectiveRecord, kKept> ring_;  // number n is at n % kKept
+  struct Dispatched {
+    uint64_t number = 0;  // 1 for the first one of the rank in its job
+    CollectiveRecord record;
+    bool finished = false;
+  };
+  std::array<Dispatched, kKept> ring_;  // number n is at n % kKept
   uint64_t last_ = 0;
 };
 

@@ -62,11 +62,12 @@ constexpr size_t kShown = 4;  // collectives of a rank in a message
 class Lane final : private RoundWatcher {
  public:
   Lane(std::shared_ptr<MessageWorldLinks> world, std::shared_ptr<MessageJob> job,
-       std::vector<int64_t> ranks, uint64_t number)
+       std::vector<int64_t> ranks, const GroupName& name, uint64_t number)
       : world_(std::move(world)),
         job_(std::move(job)),
         ranks_(std::move(ranks)),
         me_(std::ranges::find(ranks_, job_->rank()) - ranks_.begin()),
+        name_(name),
         number_(number),
         sources_(ranks_.size()),
         patience_(*world_, job_->number()) {
@@ -90,18 +91,20 @@ class Lane final : private RoundWatcher {
     const auto range = static_cast<uint64_t>(world_->transport().max_tag()) - kFirst;
     rounds_.emplace(world_->transport(), ranks_, me_, static_cast<int32_t>(kFirst + tag % range));
     rounds_->reserve(payload_bytes_);
+    num_collectives_ = 0;
   }
 
   Status run(const CollectiveSpec& spec, ReduceFn reduce, int64_t node, const void* input,
              void* output) {
-    const CollectiveRecord record = job_->log().dispatch(spec, node);
+    const CollectiveRecord record{++num_collectives_, spec, node, name_};
+    const uint64_t dispatched = job_->log().dispatch(record);
     if (job_->stopped()) return job_->cause();
     record_ = &record;
     patience_.begin();
     left_since_ = {};
     MessageCollective collective(record, reduce, *rounds_, *this, sources_);
     Status status = collective.run(input, output);
-    if (status.ok()) job_->log().finish(record.number);
+    if (status.ok()) job_->log().finish(dispatched);
     return status;
   }
 
@@ -172,7 +175,9 @@ class Lane final : private RoundWatcher {
   const std::shared_ptr<MessageJob> job_;
   const std::vector<int64_t> ranks_;  // by member
   const int64_t me_;
-  const uint64_t number_;  // of the group in the job
+  const GroupName name_;
+  const uint64_t number_;         // of the group in the job
+  uint64_t num_collectives_ = 0;  // dispatched in this epoch
   int64_t payload_bytes_ = 0;
   std::optional<Rounds> rounds_;
   std::vector<const void*> sources_;
@@ -238,7 +243,8 @@ class MessageProvider final : public ChannelProvider {
     if (lanes_.size() == kMost)
       return Status(Code::kResourceExhausted,
                     "a program between processes has at most 64 groups of ranks");
-    lanes_.push_back(std::make_shared<Lane>(world_, job_, std::move(ranks), lanes_.size()));
+    lanes_.push_back(std::make_shared<Lane>(world_, job_, std::move(ranks), group_name(mesh_, axes),
+                                            lanes_.size()));
     return std::unique_ptr<Channel>(std::make_unique<MessageChannel>(lanes_.back()));
   }
 

@@ -120,7 +120,7 @@ Status Rounds::check(int64_t member, const CollectiveRecord& record, RoundWatche
   if (theirs.number == record.number && theirs.round == round_ &&
       same_collective(spec, record.spec))
     return {};
-  return watcher.diverged(member, {theirs.number, spec, theirs.node, false});
+  return watcher.diverged(member, {theirs.number, spec, theirs.node, record.group});
 }
 
 Result<bool> Rounds::progress(const CollectiveRecord& record, RoundWatcher& watcher) {

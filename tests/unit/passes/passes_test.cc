@@ -138,7 +138,7 @@ TEST(ScheduleCollectives, StartsAGatherJustEarlyEnough) {
   EXPECT_EQ(s.kernels(),
             (Names{"relu", "relu", "all_gather", "relu", "relu", "relu", "add", "relu", "relu"}));
   const ProgramStep& gather = s.p.steps[2];
-  EXPECT_EQ(gather.stream, Stream::kCommunication);
+  EXPECT_EQ(gather.stream, 1);
   EXPECT_EQ(gather.waits, std::vector<uint32_t>{s.p.steps[1].records}) << "or it starts too early";
   EXPECT_EQ(s.p.steps[6].waits, std::vector<uint32_t>{gather.records});
   EXPECT_EQ(s.p.num_events, 2u);

@@ -38,7 +38,7 @@ inline Program sample_program() {
   };
   ProgramStep* s = step("all_gather", {vx}, {vg});
   s->collective = {CollectiveKind::kAllGather, ReduceOp::kSum, {1}};
-  s->stream = Stream::kCommunication;
+  s->stream = communication_stream(p, s->collective.axes);
   s->records = 0;
   s->node = 3;
   s->cost_us = 12.5;
@@ -56,7 +56,7 @@ inline Program sample_program() {
   s->phase = 1;
   s = step("all_reduce", {vp}, {vy});
   s->collective = {CollectiveKind::kAllReduce, ReduceOp::kAvg, {1, 0}};
-  s->stream = Stream::kCommunication;
+  s->stream = communication_stream(p, s->collective.axes);
   s->waits = {1};
   p.num_events = 2;
 

@@ -67,7 +67,23 @@ TEST(Verify, RefusesWhatIsNotSound) {
        },
        "where it lies"},
       {"place of half a cut", [](Program& p) { set_piece(p.steps[1], {1}); }, "where it lies"},
-      {"stream", [](Program& p) { p.steps[1].stream = Stream(2); }, "no such stream"},
+      {"stream", [](Program& p) { p.steps[1].stream = 3; }, "no such stream"},
+      {"no streams", [](Program& p) { p.streams.clear(); }, "0 streams: expected 1 to 32"},
+      {"many streams",
+       [](Program& p) { p.streams.resize(kMaxStreams + 1, {StreamKind::kCommunication}); },
+       "33 streams: expected 1 to 32"},
+      {"kind of stream", [](Program& p) { p.streams[2].kind = StreamKind(3); },
+       "stream 2: the first stream computes, the others communicate"},
+      {"two that compute", [](Program& p) { p.streams[1].kind = StreamKind::kCompute; },
+       "stream 1: the first stream computes"},
+      {"axes of stream", [](Program& p) { p.streams[1].axes = {2}; },
+       "stream 1: its axes are not distinct mesh dims"},
+      {"axes of compute", [](Program& p) { p.streams[0].axes = {0}; },
+       "stream 0: its axes are not distinct mesh dims"},
+      {"communicator twice", [](Program& p) { p.streams[2].axes = {1}; },
+       "stream 2: an earlier stream has the same communicator"},
+      {"wrong communicator", [](Program& p) { p.steps[0].stream = 2; },
+       "stream 2 is another communicator's"},
       {"collective", [](Program& p) { p.steps[0].collective.kind = CollectiveKind(7); },
        "no such collective"},
       {"basis", [](Program& p) { p.steps[0].basis = PriceBasis(5); }, "no such basis"},
@@ -80,7 +96,8 @@ TEST(Verify, RefusesWhatIsNotSound) {
        "distinct"},
       {"axis", [](Program& p) { p.steps[3].collective.axes = {2}; }, "distinct"},
       {"no axes", [](Program& p) { p.steps[3].collective.axes = {}; }, "no axes"},
-      {"group size", [](Program& p) { p.steps[0].collective.axes = {0}; }, "among 2 ranks"},
+      {"group size", [](Program& p) { p.streams[1].axes = p.steps[0].collective.axes = {0}; },
+       "among 2 ranks"},
       {"collective operands", [](Program& p) { p.steps[0].inputs.push_back(ValueId{0}); },
        "one operand"},
       {"read before written", [](Program& p) { p.steps[1].inputs[0] = ValueId{5}; },
@@ -191,6 +208,7 @@ TEST(Verify, SeesAcrossStreams) {
 TEST(Verify, OrdersTheCollectivesOfAGroup) {
   Program p = sample_program();
   p.steps[3].collective.axes = {1};
+  p.steps[3].stream = 1;
   EXPECT_TRUE(verify(p, true).ok()) << "steps 0 and 3: in order on their stream";
   p.steps.insert(p.steps.begin() + 1, p.steps[0]);  // gathers again, on the other stream
   ProgramStep& twin = p.steps[1];
@@ -199,7 +217,7 @@ TEST(Verify, OrdersTheCollectivesOfAGroup) {
   ProgramValue result = p.values[twin.outputs[0]];
   result.storage = storage;
   twin.outputs = {p.values.push_back(result)};
-  twin.stream = Stream::kCompute;
+  twin.stream = kComputeStream;
   twin.records = kNoEvent;
   ++p.entries[0].num_steps;
   p.arena_bytes += 256;
@@ -227,6 +245,19 @@ TEST(HappensBefore, KnowsStreamsAndEvents) {
   EXPECT_EQ(order.first_index_after(3), 4u);
 }
 
+TEST(Program, CommunicatorsShareTheLastStreamOnceThereAreMany) {
+  Program p;
+  const std::vector<uint8_t> first = {0}, late = {200};
+  EXPECT_EQ(communication_stream(p, first), 1);
+  for (size_t a = 1; a + 1 < kMaxStreams; ++a)
+    EXPECT_EQ(communication_stream(p, {static_cast<uint8_t>(a)}), a + 1);
+  EXPECT_EQ(p.streams.back().axes.size(), 1u);
+  EXPECT_EQ(communication_stream(p, late), kMaxStreams - 1);
+  EXPECT_EQ(communication_stream(p, first), 1);
+  EXPECT_EQ(p.streams.size(), kMaxStreams);
+  EXPECT_TRUE(p.streams.back().axes.empty());
+}
+
 TEST(ProgramText, HasOneLineAStep) {
   EXPECT_EQ(to_text(sample_program()),
             "program mesh dp=2 tp=4, arena 512 bytes\n"
@@ -238,11 +269,11 @@ TEST(ProgramText, HasOneLineAStep) {
             "  output: f32[8,4] as RR = %7: f32[8,4]@out2\n"
             "  grad.w: f32[] as RR = _\n"
             " steps\n"
-            "  %3: f32[4,2,8]@s2 = all_gather[tp](%0: f32[2,8]@in0) on=comm records=e0\n"
+            "  %3: f32[4,2,8]@s2 = all_gather[tp](%0: f32[2,8]@in0) on=comm1 records=e0\n"
             "  %5: f32[8,8]@s3 = relu(%4: f32[8,8]@s2) after=e0\n"
             "  %6: f32[8,4]@s4, _ = einsum(%5: f32[8,8]@s3, %2: f32[4,8]{1,4}@in1, _) dim=-1 "
             "dims=[1,-2] keepdim=true dtype=bf16 equation=\"ab,cb->ac\" scale=0.125 records=e1\n"
-            "  %7: f32[8,4]@out2 = all_reduce.avg[tp,dp](%6: f32[8,4]@s4) on=comm after=e1\n");
+            "  %7: f32[8,4]@out2 = all_reduce.avg[tp,dp](%6: f32[8,4]@s4) on=comm2 after=e1\n");
 }
 
 }  // namespace

@@ -46,7 +46,6 @@ class ProgramBuilder {
     step.kernel = kernel;
     step.inputs = std::move(inputs);
     step.attrs = std::move(attrs);
-    step.stream = Stream::kCompute;
     return add_step(std::move(step), add_value(result, StorageKind::kArena, 0));
   }
 
@@ -56,7 +55,7 @@ class ProgramBuilder {
     step.kernel = "collective";
     step.inputs = {input};
     step.collective = {kind, op, std::move(axes)};
-    step.stream = Stream::kCommunication;
+    step.stream = communication_stream(program(), step.collective.axes);
     const TensorType type = row_major(program().values[input].type.dtype, result);
     return add_step(std::move(step), add_value(type, StorageKind::kArena, 0));
   }

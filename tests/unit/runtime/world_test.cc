@@ -58,13 +58,16 @@ Status run_case(const std::shared_ptr<ProcessWorld>& world, const cts::Collectiv
 TEST(MessageWorld, CollectivesGiveTheBitsOfVirtualRanks) {
   const auto fabric = std::make_shared<Fabric>(4);
   on_ranks(fabric, kLong, [](const auto& world) {
+    const auto run = [&](auto plan, const auto& in) {
+      auto rank = ProcessRank::create(plan, world);
+      return rank.ok() ? (*rank)->run("step", in) : rank.status();
+    };
     for (const cts::CollectiveCase& c : cts::collective_cases()) {
-      const Status s = cts::check_collective(c, world->rank() == 0, [&](auto plan, const auto& in) {
-        auto rank = ProcessRank::create(plan, world);
-        return rank.ok() ? (*rank)->run("step", in) : rank.status();
-      });
+      const Status s = cts::check_collective(c, world->rank() == 0, run);
       EXPECT_TRUE(s.ok()) << s.message();
     }
+    const Status s = cts::check_groups_side_by_side(world->rank() == 0, run);
+    EXPECT_TRUE(s.ok()) << s.message();
   });
   EXPECT_EQ(fabric->closed, std::vector<bool>(4, true));
 }
@@ -89,7 +92,8 @@ TEST(MessageWorld, TellsWhoIsDead) {
     EXPECT_TRUE(statuses[r].code() == Code::kDeadlineExceeded ||
                 statuses[r].code() == Code::kAborted)
         << statuses[r].message();
-    expect_contains(statuses[r].message(), "waited 0.4 s in all_gather #1 of f32[3] for node 0: ");
+    expect_contains(statuses[r].message(),
+                    "waited 0.4 s in all_gather[a] #1 of f32[3] for node 0: ");
     expect_contains(statuses[r].message(),
                     "rank 1 does not answer: it is dead, stopped or unreachable");
     if (statuses[r].code() == Code::kDeadlineExceeded) {
@@ -113,7 +117,7 @@ TEST(MessageWorld, TellsWhoDoesNotCome) {
     const Status s = (*rank)->run("step", in).status();
     EXPECT_EQ(s.code(), Code::kDeadlineExceeded);
     expect_contains(s.message(),
-                    "rank 0 waited 2 s in all_gather #1 of f32[3] for node 0: rank 1 "
+                    "rank 0 waited 2 s in all_gather[a] #1 of f32[3] for node 0: rank 1 "
                     "has not come, it dispatched no collective yet");
     told.count_down();
   });
@@ -141,9 +145,9 @@ TEST(MessageWorld, RanksThatDivergeAreToldWhatEachDispatched) {
   for (const Status& s : statuses) {
     EXPECT_TRUE(s.code() == Code::kFailedPrecondition || s.code() == Code::kAborted);
     expect_contains(s.message(), "the ranks diverged: rank ");
-    expect_contains(s.message(), "all_to_all #2 of f32[3] for node 1");
-    expect_contains(s.message(), "all_reduce(max) #2 of f32[6] for node 1");
-    expect_contains(s.message(), "all_reduce(sum) #1 of f32[6] for node 0");
+    expect_contains(s.message(), "all_to_all[a] #2 of f32[3] for node 1");
+    expect_contains(s.message(), "all_reduce(max)[a] #2 of f32[6] for node 1");
+    expect_contains(s.message(), "all_reduce(sum)[a] #1 of f32[6] for node 0");
   }
 }
 
@@ -294,7 +298,7 @@ TEST(LocalWorld, TellsWhoDoesNotCome) {
     const Status s = completion.wait();
     EXPECT_TRUE(s.code() == Code::kDeadlineExceeded || s.code() == Code::kAborted) << s.message();
     expect_contains(s.message(),
-                    "in all_gather #1 of f32[3] for node 0: rank 1 has not come, it "
+                    "in all_gather[a] #1 of f32[3] for node 0: rank 1 has not come, it "
                     "dispatched no collective yet");
   }
 }

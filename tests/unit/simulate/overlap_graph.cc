@@ -103,7 +103,7 @@ class Reader {
     for (const Tensor& t : in_) step.inputs.push_back(t.value);
     step.outputs = made_;
     if (op_.starts_with("_c10d_functional.")) communicate(step);
-    if (step.stream == Stream::kCompute) step.cost_us = compute_us();
+    if (step.stream == kComputeStream) step.cost_us = compute_us();
     out_.program.steps.push_back(std::move(step));
     values_[node["name"].get<std::string>()] = std::move(results);
   }
@@ -123,13 +123,13 @@ class Reader {
                       : name == "reduce_scatter_tensor" ? CollectiveKind::kReduceScatter
                                                         : CollectiveKind::kAllGather;
     step.collective = {kind, ReduceOp::kSum, {groups_.at(group)}};
-    step.stream = Stream::kCommunication;
+    step.stream = communication_stream(p, step.collective.axes);
     step.cost_us = collective_us(name, group);
     step.records = p.num_events++;
     ready_[p.values[made_[0]].storage.v] = step.records;
     for (size_t i = p.steps.size(); i-- > 0;) {
       ProgramStep& before = p.steps[i];
-      if (before.stream != Stream::kCompute) continue;
+      if (before.stream != kComputeStream) continue;
       if (before.records == kNoEvent) before.records = p.num_events++;
       step.waits = {before.records};
       break;

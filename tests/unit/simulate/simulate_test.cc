@@ -99,6 +99,8 @@ TEST(Simulate, AnEventCoversAllEarlierStepsOfItsStream) {
   s.collective(2, {1}, {}, {s.value(8)});
   s.step(1, {}, {s.value(8)});
   s.order(1, 2);
+  EXPECT_EQ(run(s).steps[2].start_us, 2) << "a stream of its own";
+  s.share_a_stream();
   const Simulation r = run(s);
   EXPECT_EQ(r.steps[2].start_us, 10);
   EXPECT_EQ(r.steps[2].cause, 0u);
@@ -113,6 +115,8 @@ TEST(Simulate, AWaitHoldsForTheRestOfTheStream) {
   s.collective(1, {0}, {}, {s.value(8)});
   s.collective(1, {1}, {}, {s.value(8)});
   s.order(0, 1);
+  EXPECT_EQ(run(s).steps[2].start_us, 0) << "a stream of its own";
+  s.share_a_stream();
   EXPECT_EQ(run(s).steps[2].start_us, 7);
 }
 
@@ -146,7 +150,7 @@ TEST(Simulate, ACollectiveOnTheComputeStreamBlocksIt) {
   Sketch s;
   const ValueId x = s.value(8);
   s.step(4, {}, {x});
-  s.collective(9, {0}, {x}, {s.value(8)}).stream = Stream::kCompute;
+  s.collective(9, {0}, {x}, {s.value(8)}).stream = kComputeStream;
   s.step(5, {x}, {s.value(8)});
   const Simulation r = run(s);
   EXPECT_EQ(r.total_us, 18);
@@ -305,13 +309,11 @@ class RandomProgram {
  private:
   void add(uint32_t i) {
     std::vector<ValueId> in;
-    Steps across;
+    Steps from;
     const bool communicates = below(3) == 0;
     for (uint32_t k = i == 0 ? 0 : below(3); k > 0; --k) {
-      const uint32_t from = below(i);
-      in.push_back(s.p.steps[from].outputs[0]);
-      if ((s.p.steps[from].stream == Stream::kCommunication) != communicates)
-        across.push_back(from);
+      from.push_back(below(i));
+      in.push_back(s.p.steps[from.back()].outputs[0]);
     }
     const ValueId out = s.value(1 + below(100));
     const double us = 0.1 * below(200);
@@ -319,7 +321,8 @@ class RandomProgram {
       s.collective(us, {static_cast<uint8_t>(below(2))}, in, {out});
     else
       s.step(us, in, {out});
-    for (uint32_t from : across) s.order(from, i);
+    for (uint32_t f : from)
+      if (s.p.steps[f].stream != s.p.steps[i].stream) s.order(f, i);
   }
   std::mt19937 random_;
 };

@@ -37,14 +37,19 @@ class Sketch {
         static_cast<uint32_t>(p.steps.size()) - p.entries.back().first_step;
     return p.steps.back();
   }
-  // A collective on the communication stream, over `axes`.
+  // A collective over `axes`, on its communicator's stream.
   ProgramStep& collective(double us, std::vector<uint8_t> axes, std::vector<ValueId> in,
                           std::vector<ValueId> out) {
     ProgramStep& s = step(us, std::move(in), std::move(out));
     s.kernel = "all_reduce";
     s.collective = {CollectiveKind::kAllReduce, ReduceOp::kSum, std::move(axes)};
-    s.stream = Stream::kCommunication;
+    s.stream = communication_stream(p, s.collective.axes);
     return s;
+  }
+  // All collectives share one stream, as where there are more communicators than streams.
+  void share_a_stream() {
+    p.streams = {ProgramStream{}, {StreamKind::kCommunication}};
+    for (ProgramStep& s : p.steps) s.stream = s.stream == kComputeStream ? kComputeStream : 1;
   }
   // Step `second` waits until step `first` is over.
   void order(uint32_t first, uint32_t second) {

@@ -1,0 +1,217 @@
+#include "passes/streams.h"
+
+#include <algorithm>
+
+#include "simulate/live_bytes.h"
+
+namespace shw {
+namespace {
+
+void number_streams(Program& p) {
+  p.streams.resize(1);
+  for (ProgramStep& s : p.steps)
+    s.stream = s.collective.kind == CollectiveKind::kNone
+                   ? kComputeStream
+                   : communication_stream(p, s.collective.axes);
+}
+
+constexpr int64_t kNone = -1;  // no step
+
+class Synchroniser {
+ public:
+  explicit Synchroniser(Program& program)
+      : p_(program),
+        n_(program.streams.size()),
+        writers_(program.storages.size()),
+        readers_(program.storages.size()),
+        touched_(touched_storages(program)),
+        known_(n_, Clock(n_)),
+        at_end_(program.steps.size()),
+        reading_(n_),
+        end_us_(program.steps.size()),
+        free_us_(n_) {}
+
+  void run() {
+    for (uint32_t i = 0; i < p_.steps.size(); ++i) {
+      if (std::ranges::any_of(p_.entries, [&](const auto& e) { return e.first_step == i; }))
+        begin_entry();
+      p_.steps[i].waits.clear();
+      p_.steps[i].records = kNoEvent;
+      if (p_.steps[i].stream == kComputeStream)
+        compute(i);
+      else
+        communicate(i);
+    }
+    number_events();
+  }
+
+ private:
+  using Clock = std::vector<int64_t>;  // by stream: its last step that is known to be over
+
+  // A collective that is the last to read some scratch, which is free when it ends.
+  struct LastRead {
+    uint32_t step;
+    int64_t bytes;
+  };
+  struct Reading {  // of one stream
+    std::vector<LastRead> all;
+    size_t next = 0;  // from here on not yet freed
+  };
+
+  void begin_entry() {  // everything before it is over
+    for (Clock& c : known_) c.assign(n_, kNone);
+    for (auto& w : writers_) w.clear();
+    for (auto& r : readers_) r.clear();
+    for (Reading& r : reading_) r = {};
+    std::ranges::fill(free_us_, 0);
+    last_compute_ = kNone;
+    held_bytes_ = 0;
+  }
+
+  void compute(uint32_t i) {
+    Clock last = needed_by(i);
+    const auto await = [&] {
+      for (size_t t = 0; t < n_; ++t)
+        if (last[t] != kNone) free_us_[kComputeStream] = std::max(now(), end_us_[last[t]]);
+    };
+    await();
+    release(i, last);
+    await();
+    for (size_t t = 0; t < n_; ++t) wait(i, last[t]);
+    const double end = now() + p_.steps[i].cost_us;
+    held_bytes_ += begins_with(i) - ends_with(i);
+    finish(i, end);
+    last_compute_ = i;
+  }
+  double now() const { return free_us_[kComputeStream]; }
+
+  void communicate(uint32_t i) {
+    const StreamNumber stream = p_.steps[i].stream;
+    double start = std::max(free_us_[stream], now());
+    wait(i, last_compute_);
+    for (int64_t other : needed_by(i)) {
+      if (other != kNone) start = std::max(start, end_us_[other]);
+      wait(i, other);
+    }
+    held_bytes_ += begins_with(i);
+    if (const int64_t bytes = ends_with(i); bytes > 0) reading_[stream].all.push_back({i, bytes});
+    finish(i, start + p_.steps[i].cost_us);
+    for (ValueId v : p_.steps[i].outputs)
+      if (v.valid()) writers_[p_.values[v].storage.v].push_back(i);
+    for (ValueId v : p_.steps[i].inputs)
+      if (v.valid()) readers_[p_.values[v].storage.v].push_back(i);
+  }
+
+  // By stream: the last collective on it that step `i`, of another stream, must come after.
+  Clock needed_by(uint32_t i) const {
+    Clock last(n_, kNone);
+    const auto after = [&](const std::vector<uint32_t>& steps) {
+      for (uint32_t s : steps)
+        if (p_.steps[s].stream != p_.steps[i].stream)
+          last[p_.steps[s].stream] = std::max<int64_t>(last[p_.steps[s].stream], s);
+    };
+    for (ValueId v : p_.steps[i].inputs)
+      if (v.valid()) after(writers_[p_.values[v].storage.v]);
+    for (ValueId v : p_.steps[i].outputs)
+      if (v.valid()) after(readers_[p_.values[v].storage.v]);
+    return last;
+  }
+
+  // Adds to `last` the collectives that compute step `i` should wait for to free what they read:
+  // because they are over by then, or because memory is short.
+  void release(uint32_t i, Clock& last) {
+    int64_t grown = held_bytes_ + begins_with(i);
+    const auto free_next = [&](size_t t) {
+      const LastRead& r = reading_[t].all[reading_[t].next++];
+      last[t] = std::max<int64_t>(last[t], r.step);
+      held_bytes_ -= r.bytes;
+      grown -= r.bytes;
+    };
+    for (size_t t = 0; t < n_; ++t)
+      while (const LastRead* r = next_read(t)) {
+        const bool awaited = r->step <= std::max(last[t], known_[kComputeStream][t]);
+        if (!awaited && end_us_[r->step] > now()) break;
+        free_next(t);
+      }
+    while (grown > p_.arena_limit_bytes) {
+      size_t first = n_;  // the stream whose next collective ends first
+      for (size_t t = 0; t < n_; ++t)
+        if (next_read(t) &&
+            (first == n_ || end_us_[next_read(t)->step] < end_us_[next_read(first)->step]))
+          first = t;
+      if (first == n_) return;
+      free_next(first);
+    }
+  }
+  const LastRead* next_read(size_t stream) const {
+    const Reading& r = reading_[stream];
+    return r.next < r.all.size() ? &r.all[r.next] : nullptr;
+  }
+
+  // Scratch whose first, or last, step is `i`.
+  int64_t begins_with(uint32_t i) const {
+    return scratch(i, [&](const Touched& t) { return t.first == i; });
+  }
+  int64_t ends_with(uint32_t i) const {
+    return scratch(i, [&](const Touched& t) { return t.last == i; });
+  }
+  template <class Counts>
+  int64_t scratch(uint32_t i, Counts counts) const {
+    int64_t bytes = 0;
+    std::vector<StorageId> seen;
+    for (const auto* list : {&p_.steps[i].inputs, &p_.steps[i].outputs})
+      for (ValueId v : *list) {
+        if (!p_.lies_in(v, StorageKind::kArena)) continue;
+        const StorageId s = p_.values[v].storage;
+        if (!counts(touched_[s.v]) || std::ranges::find(seen, s) != seen.end()) continue;
+        seen.push_back(s);
+        bytes += p_.storages[s].bytes;
+      }
+    return bytes;
+  }
+
+  // Makes step `i` wait for `other`, unless its stream knows already that this one is over.
+  void wait(uint32_t i, int64_t other) {
+    Clock& known = known_[p_.steps[i].stream];
+    if (other == kNone || other <= known[p_.steps[other].stream]) return;
+    p_.steps[i].waits.push_back(static_cast<uint32_t>(other));  // becomes an event number below
+    for (size_t t = 0; t < n_; ++t) known[t] = std::max(known[t], at_end_[other][t]);
+  }
+  void finish(uint32_t i, double end_us) {
+    const StreamNumber stream = p_.steps[i].stream;
+    free_us_[stream] = end_us_[i] = end_us;
+    known_[stream][stream] = i;
+    at_end_[i] = known_[stream];
+  }
+
+  void number_events() {
+    p_.num_events = 0;
+    for (ProgramStep& s : p_.steps)
+      for (uint32_t w : s.waits) p_.steps[w].records = 0;
+    for (ProgramStep& s : p_.steps)
+      if (s.records != kNoEvent) s.records = p_.num_events++;
+    for (ProgramStep& s : p_.steps)
+      for (uint32_t& w : s.waits) w = p_.steps[w].records;
+  }
+
+  Program& p_;
+  const size_t n_;                                        // streams
+  std::vector<std::vector<uint32_t>> writers_, readers_;  // by storage: collectives of this entry
+  std::vector<Touched> touched_;                          // by storage
+  std::vector<Clock> known_;                              // by stream
+  std::vector<Clock> at_end_;                             // by step: what its stream knows then
+  std::vector<Reading> reading_;                          // by stream
+  std::vector<double> end_us_;                            // by step, modelled
+  std::vector<double> free_us_;                           // by stream: its last step has ended
+  int64_t last_compute_ = kNone;
+  int64_t held_bytes_ = 0;  // of scratch
+};
+
+}  // namespace
+
+void assign_streams(Program& program) {
+  number_streams(program);
+  Synchroniser(program).run();
+}
+
+}  // namespace shw

@@ -1,0 +1,23 @@
+// Puts each step on a stream, and orders the streams by the fewest events that its operands, and
+// the memory, require. The order of the steps stays.
+//
+// Collectives of one communicator share a stream; everything else is on the compute stream. Where
+// there are more communicators than streams (kMaxStreams), the last ones share one.
+//
+//   * A collective waits for the compute step in front of it, even if its operand was ready long
+//     before: it starts no earlier than its place says, and the memory pass can reuse bytes early.
+//   * A step waits for the collectives of other streams that wrote what it reads, or read what it
+//     overwrites.
+//   * What a collective reads is free once the compute stream has waited for that collective. It
+//     waits at the first step that, by modelled time, begins after the collective is over; and
+//     earlier, the collective that ends first before the others, while the live scratch exceeds
+//     Program::arena_limit_bytes.
+#pragma once
+#include "plan/program.h"
+
+namespace shw {
+
+// Sets Program::streams and num_events, and of each step the stream, waits and records.
+void assign_streams(Program& program);
+
+}  // namespace shw
