@@ -37,10 +37,12 @@ suite release
 if [ "$quick" != --quick ]; then
   # What takes minutes there, and runs the same code as smaller meshes or models, is left to the release build.
   long='*strided*tp_2_cp_2:*pp_2:Graphs/PlannedOrders.*/6:*Model.OnePercentIsFound:*ZooModel.IsRight/1:*ZooModel.IsRight/2'
+  long+=':Graphs/ParetoFront*llama8b*:Graphs/Explain*llama8b*:Large/PlanThreads.*:WideProblem.*/1'
   GTEST_FILTER="-$long" suite asan
   tests/lint/tidy.py && passed=$((passed + 1)) || failed=$((failed + 1))
-  # Of unit_e2e the models: single ops and moves, thousands of runs of one step, add no thread that a model has not.
-  GTEST_FILTER="-Ops/*:Uneven.*:$long" suite tsan $threaded
+  # Of unit_e2e the models: single ops and moves, thousands of runs of one step, add no thread that a model has not. Of
+  # unit_solver what has threads.
+  GTEST_FILTER="-Ops/*:Uneven.*:*MatchLpSolve*:*MatchesLpSolve*:WarmStart.*:Certificate.*:$long" suite tsan $threaded
   tests/fuzz/run.sh 60 && passed=$((passed + 1)) || failed=$((failed + 1))
 fi
 echo "$passed passed, $failed failed"

@@ -336,7 +336,8 @@ class Cli(unittest.TestCase):
         whole = TENSORS.read_bytes()
         size = int.from_bytes(whole[:8], "little")
         header = json.loads(whole[8:8 + size])
-        for name in "output", "grad.layers.0.attention.wq.weight":
+        names = "output", "grad.layers.0.attention.wq.weight"
+        for name in names[:1] if SLOWER > 1 else names:
             begin, end = (8 + size + at for at in header[name]["data_offsets"])
             values = struct.unpack(f"<{(end - begin) // 4}f", whole[begin:end])
             wrong = struct.pack(f"<{len(values)}f", *(1.01 * v for v in values))
