@@ -21,7 +21,7 @@ struct LowerOptions {
 
 // Layouts are taken as they are, shard orders too (shard_order.h chooses them where the solve did
 // not). One entry, "step", with all the graph's inputs and outputs; steps in the graph's order,
-// none of them on the communication stream yet. Errors name the node. UNIMPLEMENTED: an average
+// all of them on the compute stream. Errors name the node. UNIMPLEMENTED: an average
 // over uneven shards. INVALID_ARGUMENT: a layout that does not cut its tensor; a consumer requires
 // a partial layout that its producer cannot supply.
 Result<Program> lower(const Graph& graph, const Mesh& mesh, const Assignment& assignment,

@@ -1,8 +1,8 @@
 // plan-memory: assigns every scratch storage an offset in a single arena.
 //
 // A storage is live from the first step that touches it until all steps that touch it are known to
-// be complete, on both streams. What the communication stream reads is thus live until the compute
-// stream has waited for that stream. Storages with disjoint lifetimes may share bytes.
+// be complete, on every stream. What a collective reads is thus live until the compute stream has
+// waited for it. Storages with disjoint lifetimes may share bytes.
 //
 // Large storages are placed first, each at the lowest offset that does not conflict with those
 // placed before (greedy by size: Pisarchyk and Lee 2020). This is quadratic, so only the largest

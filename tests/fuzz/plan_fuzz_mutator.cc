@@ -275,7 +275,7 @@ class Mutator {
     if (s == nullptr) return;
     switch (below(5)) {
       case 0:
-        s->stream = static_cast<Stream>(below(2));
+        s->stream = static_cast<StreamNumber>(below(p_.streams.size() + 1));
         break;
       case 1:
         s->waits.clear();
@@ -334,7 +334,10 @@ class Mutator {
   }
 
   void change_frame() {
-    switch (below(6)) {
+    switch (below(7)) {
+      case 6:
+        change_streams();
+        break;
       case 0:
         if (!p_.mesh.empty()) p_.mesh[below(p_.mesh.size())].size = 1 + below(4);
         break;
@@ -363,6 +366,18 @@ class Mutator {
         }
         break;
     }
+  }
+
+  void change_streams() {
+    if (p_.streams.empty() || one_in(3)) {
+      p_.streams.push_back({StreamKind::kCommunication});
+      return;
+    }
+    ProgramStream& s = p_.streams[below(p_.streams.size())];
+    if (one_in(3))
+      s.axes.clear();
+    else
+      s.axes.push_back(static_cast<uint8_t>(below(p_.mesh.size() + 1)));
   }
 
   // Everything on one stream: then nothing need wait.
