@@ -12,7 +12,14 @@ use std::path::{Path, PathBuf};
 use std::process::{exit, Command};
 
 fn main() {
-    for name in ["SHARDWISE_LIB_DIR", "SHARDWISE_DIR", "SHARDWISE_BUILD", "SHARDWISE_STATIC", "PKG_CONFIG_PATH", "PKG_CONFIG"] {
+    for name in [
+        "SHARDWISE_LIB_DIR",
+        "SHARDWISE_DIR",
+        "SHARDWISE_BUILD",
+        "SHARDWISE_STATIC",
+        "PKG_CONFIG_PATH",
+        "PKG_CONFIG",
+    ] {
         println!("cargo:rerun-if-env-changed={name}");
     }
     println!("cargo:rerun-if-changed=build.rs");
@@ -126,7 +133,8 @@ fn link_static(folders: &[PathBuf]) {
     println!("cargo:rustc-link-lib=static=shardwise");
     let mut needed = vec!["stdc++", "z", "dl", "m"];
     let says_dnnl = |folder: &PathBuf| {
-        std::fs::read_to_string(folder.join("pkgconfig/shardwise.pc")).map_or(false, |text| text.contains("-ldnnl"))
+        std::fs::read_to_string(folder.join("pkgconfig/shardwise.pc"))
+            .map_or(false, |text| text.contains("-ldnnl"))
     };
     if folders.iter().any(says_dnnl) {
         needed.extend(["dnnl", "gomp"]);
