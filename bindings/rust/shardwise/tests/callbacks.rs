@@ -1,4 +1,5 @@
 //! What the library calls: closures that panic, allocators, logs, threads of the host.
+#![deny(unsafe_op_in_unsafe_fn)]
 
 mod common;
 

@@ -148,7 +148,7 @@ fn runs_that_cannot_be_are_refused() {
     let refused = |result: shardwise::Result<(Event, Vec<Option<Buffer>>)>| result.err().unwrap().code();
     assert_eq!(refused(executors[0].enqueue(Run::new(0))), Code::InvalidArgument);
     assert_eq!(refused(executors[0].enqueue(Run::new(7).inputs(&[&xs[0]]))), Code::OutOfRange);
-    assert_eq!(refused(executors[0].enqueue(Run::new(0).inputs(&[&xs[1]]))), Code::InvalidArgument);
+    assert_eq!(refused(executors[0].enqueue(Run::new(0).inputs(&[&xs[2]]))), Code::InvalidArgument);
     let state = executors[0].state(plan.find_port(None, "param.w").unwrap()).unwrap();
     assert_eq!(refused(executors[0].enqueue(Run::new(0).inputs(&[&state]))), Code::InvalidArgument);
     // An input as output, though the plan does not overwrite it.
