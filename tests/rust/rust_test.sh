@@ -23,6 +23,9 @@ done
 
 cd "$source/bindings/rust"
 cargo test -q --offline
+# The library opened when a program first uses it, and not linked.
+if has clippy; then cargo clippy -q --offline --features shardwise/runtime -- -D warnings; fi
+(unset SHARDWISE_LIB_DIR; LD_LIBRARY_PATH="$library" cargo test -q --offline --features shardwise/runtime --test graphs --test no_library)
 RUSTDOCFLAGS="-D warnings" cargo doc -q --offline --no-deps
 
 cd "$source/examples/rust"

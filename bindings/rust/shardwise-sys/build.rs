@@ -5,6 +5,8 @@
 //! 3. `SHARDWISE_BUILD=1`: built by CMake from the repository that this crate lies in;
 //! 4. pkg-config.
 //!
+//! With the feature `runtime` nothing is linked and nothing looked for.
+//!
 //! `SHARDWISE_STATIC=1` links the static library of 1 to 3 and what that needs.
 
 use std::env;
@@ -23,8 +25,8 @@ fn main() {
         println!("cargo:rerun-if-env-changed={name}");
     }
     println!("cargo:rerun-if-changed=build.rs");
-    if env::var_os("DOCS_RS").is_some() {
-        return; // documentation links nothing
+    if env::var_os("DOCS_RS").is_some() || env::var_os("CARGO_FEATURE_RUNTIME").is_some() {
+        return; // documentation links nothing, and nor does what is opened at run time
     }
     let folders = match find() {
         Ok(folders) => folders,

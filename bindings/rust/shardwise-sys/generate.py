@@ -188,7 +188,7 @@ def declarations(ast):
             out += opaque(name)
         elif kind == "FunctionDecl":
             functions += function(node)
-    return out + 'extern "C" {\n' + functions.rstrip("\n") + "\n}\n"
+    return out + "functions! {\n" + functions.rstrip("\n") + "\n}\n"
 
 
 def layout(dump):

@@ -1659,7 +1659,7 @@ pub struct shw_verification_tensor {
     pub num_expected_different: u64,
 }
 
-extern "C" {
+functions! {
     /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
     ///
     /// * `size`: of the struct as the caller knows it

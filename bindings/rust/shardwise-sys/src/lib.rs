@@ -6,7 +6,21 @@
 //! `struct_size`: zero them with their `_init` function, as C's `_INIT` macros are not here.
 #![allow(non_camel_case_types)]
 
+#[cfg(not(feature = "runtime"))]
+macro_rules! functions {
+    ($($(#[$note:meta])* pub fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
+        extern "C" {
+            $($(#[$note])* pub fn $name($($argument: $type),*) $(-> $result)?;)*
+        }
+    };
+}
+#[cfg(feature = "runtime")]
+#[macro_use]
+mod runtime;
+
 #[rustfmt::skip]
 mod declarations;
 
 pub use declarations::*;
+#[cfg(feature = "runtime")]
+pub use runtime::open;

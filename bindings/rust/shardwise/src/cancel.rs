@@ -19,6 +19,7 @@ pub struct Cancel(Arc<Flag>);
 impl Cancel {
     /// A flag that is not raised.
     pub fn new() -> Result<Self> {
+        crate::library::ready()?;
         // SAFETY: the out-parameter is valid.
         Ok(Self(Arc::new(Flag::create(&None, |out| unsafe { sys::shw_cancel_create(out) })?)))
     }

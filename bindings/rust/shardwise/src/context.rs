@@ -86,6 +86,7 @@ impl ContextOptions {
 
     /// Creates the context.
     pub fn create(self) -> Result<Context> {
+        crate::library::ready()?;
         let hooks = Arc::new(self.hooks);
         let user = Arc::as_ptr(&hooks) as *mut c_void;
         let mut options = init(sys::shw_context_options_init);
@@ -119,6 +120,7 @@ handle! {
 impl Context {
     /// A context with the defaults. Refused where the library that is loaded is older than this crate.
     pub fn new() -> Result<Self> {
+        crate::library::ready()?;
         // SAFETY: NULL are the defaults.
         Self::create(&None, |out| unsafe {
             sys::shw_context_create(sys::SHW_API_VERSION, std::ptr::null(), out)

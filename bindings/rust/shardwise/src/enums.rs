@@ -41,8 +41,25 @@ c_enum! {
 impl Code {
     /// Its name in C: "INVALID_ARGUMENT".
     pub fn name(self) -> &'static str {
-        // SAFETY: takes any number; the string lives as long as the library.
-        unsafe { text(shardwise_sys::shw_status_code_name(self.raw())) }
+        match self {
+            Self::Cancelled => "CANCELLED",
+            Self::Unknown => "UNKNOWN",
+            Self::InvalidArgument => "INVALID_ARGUMENT",
+            Self::DeadlineExceeded => "DEADLINE_EXCEEDED",
+            Self::NotFound => "NOT_FOUND",
+            Self::AlreadyExists => "ALREADY_EXISTS",
+            Self::PermissionDenied => "PERMISSION_DENIED",
+            Self::ResourceExhausted => "RESOURCE_EXHAUSTED",
+            Self::FailedPrecondition => "FAILED_PRECONDITION",
+            Self::Aborted => "ABORTED",
+            Self::OutOfRange => "OUT_OF_RANGE",
+            Self::Unimplemented => "UNIMPLEMENTED",
+            Self::Internal => "INTERNAL",
+            Self::Unavailable => "UNAVAILABLE", // of an error that says why there is no library to ask
+            Self::DataLoss => "DATA_LOSS",
+            // SAFETY: takes any number; the string lives as long as the library.
+            Self::Other(number) => unsafe { text(shardwise_sys::shw_status_code_name(number)) },
+        }
     }
 }
 

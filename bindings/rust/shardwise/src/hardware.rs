@@ -11,6 +11,7 @@ use crate::{Blob, Context, Result};
 
 /// Names of the machines that the library has cost tables for.
 pub fn hardware_names() -> Vec<&'static str> {
+    crate::library::must_be_ready();
     // SAFETY: the strings live as long as the library.
     unsafe { (0..sys::shw_hardware_count()).map(|index| text(sys::shw_hardware_name(index))).collect() }
 }
@@ -58,6 +59,7 @@ record! {
 
 impl Hardware<'_> {
     fn with<T>(self, call: impl FnOnce(*const c_char, sys::shw_bytes) -> Result<T>) -> Result<T> {
+        crate::library::ready()?;
         match self {
             Self::Named(name) => call(c_string(name)?.as_ptr(), bytes(&[])),
             Self::Described(json) => call(null(), bytes(json.as_bytes())),

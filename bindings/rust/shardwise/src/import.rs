@@ -39,6 +39,7 @@ record! {
 impl GraphSummary {
     /// Of a graph in bytes of schemas/graph.fbs.
     pub fn of(graph: &[u8]) -> Result<Self> {
+        crate::library::ready()?;
         // SAFETY: the bytes are valid for the call.
         let raw = filled(sys::shw_graph_summary_init, |out| unsafe {
             sys::shw_graph_get_summary(bytes(graph), out)

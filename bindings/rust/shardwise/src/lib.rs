@@ -61,6 +61,7 @@ mod graph;
 mod handle;
 mod hardware;
 mod import;
+mod library;
 mod node;
 mod ops;
 mod plan;
@@ -100,6 +101,8 @@ pub use hardware::{
     CalibrationOptions, Hardware, HardwareInfo,
 };
 pub use import::{import_graph, GraphSummary};
+#[cfg(feature = "runtime")]
+pub use library::open_library;
 pub use node::{Attr, NodeOptions, Value, ValueType};
 pub use ops::{Op, OpParam};
 pub use plan::{
@@ -119,6 +122,7 @@ pub use world::{World, WorldId, WorldOptions};
 
 /// Version of the library that is loaded, such as "0.2.0".
 pub fn version() -> &'static str {
+    library::must_be_ready();
     // SAFETY: the string lives as long as the library.
     unsafe { convert::text(shardwise_sys::shw_version_string()) }
 }

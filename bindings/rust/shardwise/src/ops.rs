@@ -27,12 +27,14 @@ pub struct OpParam {
 impl Op {
     /// All operations.
     pub fn all() -> impl Iterator<Item = Op> {
+        crate::library::must_be_ready();
         // SAFETY: takes nothing.
         (0..unsafe { sys::shw_op_count() }).map(Op)
     }
 
     /// The operation of a name; the error offers names like it.
     pub fn find(name: &str) -> Result<Op> {
+        crate::library::ready()?;
         let name = c_string(name)?;
         // SAFETY: the string is valid for the call.
         Ok(Op(number(|out| unsafe { sys::shw_op_find(name.as_ptr(), out) })?))

@@ -105,6 +105,17 @@ fn symbols_entries_and_what_is_known_of_nodes() {
 }
 
 #[test]
+fn codes_have_the_names_of_c() {
+    for number in 1..40 {
+        // SAFETY: takes any number; the string lives as long as the library.
+        let in_c = unsafe { std::ffi::CStr::from_ptr(shardwise_sys::shw_status_code_name(number)) };
+        assert_eq!(Code::from_raw(number).name(), in_c.to_str().unwrap());
+        assert_eq!(Code::from_raw(number).raw(), number);
+    }
+    assert_eq!(Code::Other(99).name(), "UNRECOGNISED");
+}
+
+#[test]
 fn bytes_that_are_no_graph_are_refused() {
     let context = Context::new().unwrap();
     for bad in [&b""[..], b"SWGR", &[0; 64]] {
