@@ -22,7 +22,7 @@ pub struct Buffer {
     raw: NonNull<sys::shw_buffer>,
     usage: Arc<Usage>,
     state: bool,
-    _keep: Keep,
+    keep: Keep,
 }
 
 // SAFETY: C wants one thread at a time for each buffer when the host reads or writes it, and no run
@@ -41,12 +41,12 @@ impl Drop for Buffer {
 impl Buffer {
     /// A handle of memory that no other handle has.
     pub(crate) fn own(raw: NonNull<sys::shw_buffer>, keep: &Keep) -> Self {
-        Self { raw, usage: Arc::default(), state: false, _keep: keep.clone() }
+        Self { raw, usage: Arc::default(), state: false, keep: keep.clone() }
     }
 
     /// Another handle of the same memory.
     pub(crate) fn share(raw: NonNull<sys::shw_buffer>, usage: &Arc<Usage>, state: bool, keep: &Keep) -> Self {
-        Self { raw, usage: usage.clone(), state, _keep: keep.clone() }
+        Self { raw, usage: usage.clone(), state, keep: keep.clone() }
     }
 
     /// A new buffer, row-major, filled with zeros.
@@ -129,6 +129,10 @@ impl Buffer {
 
     pub(crate) fn usage(&self) -> &Arc<Usage> {
         &self.usage
+    }
+
+    pub(crate) fn keep(&self) -> &Keep {
+        &self.keep
     }
 
     pub(crate) fn is_state(&self) -> bool {

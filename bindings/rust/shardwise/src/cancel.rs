@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use shardwise_sys as sys;
 
+use crate::handle::Keep;
 use crate::Result;
 
 handle! {
@@ -21,7 +22,7 @@ impl Cancel {
     pub fn new() -> Result<Self> {
         crate::library::ready()?;
         // SAFETY: the out-parameter is valid.
-        Ok(Self(Arc::new(Flag::create(&None, |out| unsafe { sys::shw_cancel_create(out) })?)))
+        Ok(Self(Arc::new(Flag::create(&Keep::default(), |out| unsafe { sys::shw_cancel_create(out) })?)))
     }
 
     /// Raises the flag: one atomic store.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use shardwise_sys as sys;
 
 use crate::convert::text;
-use crate::handle::init;
+use crate::handle::{init, Keep};
 use crate::{LogLevel, Result};
 
 /// Memory for tensors, executors and blobs.
@@ -106,7 +106,7 @@ impl ContextOptions {
         }
         // SAFETY: the options are valid for the call; the hooks live as long as every object that is
         // made in the context, because each holds them.
-        Context::create(&Some(hooks), |out| unsafe {
+        Context::create(&Keep::of(hooks), |out| unsafe {
             sys::shw_context_create(sys::SHW_API_VERSION, &options, out)
         })
     }
@@ -122,7 +122,7 @@ impl Context {
     pub fn new() -> Result<Self> {
         crate::library::ready()?;
         // SAFETY: NULL are the defaults.
-        Self::create(&None, |out| unsafe {
+        Self::create(&Keep::default(), |out| unsafe {
             sys::shw_context_create(sys::SHW_API_VERSION, std::ptr::null(), out)
         })
     }

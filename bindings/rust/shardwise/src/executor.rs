@@ -1,7 +1,7 @@
 //! Running a plan, rank by rank.
 
 use std::ptr::{null_mut, NonNull};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use shardwise_sys as sys;
@@ -43,6 +43,8 @@ struct Inner {
     _regions: Box<[RegionBody]>,
     device: Option<Device>,
     keep: Keep,
+    /// Of buffers that runs were given: a run may be the last to hold one.
+    lent: Mutex<Keep>,
 }
 
 // SAFETY: `Executor` lets one thread at a time in; abort may come from any thread.
@@ -144,7 +146,10 @@ impl Executor {
         // SAFETY: the options live for the call, and the bodies as long as the executor.
         let raw =
             make(|out| unsafe { sys::shw_executor_create(plan.as_ptr(), world.as_ptr(), rank, &raw, out) })?;
-        let keep = world.keep.clone().or_else(|| plan.keep.clone());
+        let mut keep = world.keep.and(&plan.keep);
+        if let Some(device) = &options.device {
+            keep.add(device.keep());
+        }
         Ok(Self(Arc::new(Inner {
             raw,
             state: Arc::default(),
@@ -153,6 +158,7 @@ impl Executor {
             _regions: bodies,
             device: options.device,
             keep,
+            lent: Mutex::default(),
         })))
     }
 
@@ -182,6 +188,9 @@ impl Executor {
         (raw.outputs, raw.num_outputs) = (raw_outputs.as_mut_ptr(), raw_outputs.len());
         (raw.wait_for, raw.num_wait_for) = (events.as_ptr(), events.len());
         raw.session = run.session.map_or(null_mut(), Session::as_ptr);
+        let mut lent = inner.lent.lock().unwrap_or_else(PoisonError::into_inner);
+        run.inputs.iter().chain(&outputs).flatten().for_each(|buffer| lent.add(buffer.keep()));
+        drop(lent);
         // SAFETY: all arrays live for the call; the library keeps the buffers until the run has ended.
         let done = Done::create(&inner.keep, |out| unsafe {
             sys::shw_executor_enqueue(inner.raw.as_ptr(), &raw, out)

@@ -10,8 +10,30 @@ use crate::context::Hooks;
 use crate::error::check;
 use crate::Result;
 
-/// What a context was given: allocator, log function, threads. None: nothing.
-pub(crate) type Keep = Option<Arc<Hooks>>;
+/// What the contexts of an object were given: allocators, log functions, threads. The library may call
+/// them as long as the object lives.
+#[derive(Clone, Default)]
+pub(crate) struct Keep(Vec<Arc<Hooks>>);
+
+impl Keep {
+    pub(crate) fn of(hooks: Arc<Hooks>) -> Self {
+        Self(vec![hooks])
+    }
+
+    pub(crate) fn add(&mut self, other: &Keep) {
+        for hooks in &other.0 {
+            if !self.0.iter().any(|mine| Arc::ptr_eq(mine, hooks)) {
+                self.0.push(hooks.clone());
+            }
+        }
+    }
+
+    pub(crate) fn and(&self, other: &Keep) -> Self {
+        let mut both = self.clone();
+        both.add(other);
+        both
+    }
+}
 
 /// Calls what gives a handle.
 #[track_caller]

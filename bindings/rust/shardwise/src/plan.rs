@@ -452,12 +452,13 @@ impl Plan {
         device: Option<&Device>,
     ) -> Result<Buffer> {
         let (rank, tensor) = (int32("rank", rank)?, whole.raw());
+        let keep = device.map_or_else(|| self.keep.clone(), |device| self.keep.and(device.keep()));
         let device = device.map_or(std::ptr::null_mut(), Device::as_ptr);
         // SAFETY: the tensor lives for the call.
         let raw = crate::handle::make(|out| unsafe {
             sys::shw_plan_shard(self.as_ptr(), port, rank, &tensor, device, out)
         })?;
-        Ok(Buffer::own(raw, &self.keep))
+        Ok(Buffer::own(raw, &keep))
     }
 
     /// The same into a buffer that exists. Refused while a run uses it.

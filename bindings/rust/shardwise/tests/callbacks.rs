@@ -12,7 +12,7 @@ use std::task::{Poll, Wake};
 
 use common::{expected, numbers, view, W, X};
 use shardwise::{
-    Allocator, Attr, Changes, Code, CompileOptions, Context, ContextOptions, Dtype, Executor,
+    Allocator, Attr, Changes, Code, CompileOptions, Context, ContextOptions, Device, Dtype, Executor,
     ExecutorOptions, Flow, Graph, LogLevel, Plan, Planner, Region, Run, Runner, Search, SearchOptions, Task,
     World, WorldOptions,
 };
@@ -157,6 +157,37 @@ fn memory_log_and_threads_of_the_host() {
     assert_eq!(live.load(Ordering::SeqCst), 0, "what was allocated was freed");
     worker.join().unwrap();
     println!("{:?}", lines.lock().unwrap());
+}
+
+/// Allocators live as long as anything that uses them, whatever is dropped first.
+#[test]
+fn contexts_of_their_own_for_plan_world_and_tensors() {
+    let counts: Vec<_> = (0..3).map(|_| Arc::new(AtomicIsize::new(0))).collect();
+    let contexts: Vec<_> = counts
+        .iter()
+        .map(|count| ContextOptions::new().allocator(Counting(count.clone())).create().unwrap())
+        .collect();
+    let plan = common::plan(&contexts[0], true);
+    let world = World::virtual_ranks(&contexts[1], 4, &WorldOptions::default()).unwrap();
+    let device = Device::cpu(&contexts[2]).unwrap();
+    let (x, port) = (numbers(&X, 1), plan.find_port(None, "input.x").unwrap());
+    let mut pieces: Vec<_> =
+        (0..4).map(|rank| plan.shard(port, rank, view(&x, &X), Some(&device)).unwrap()).collect();
+    let mut executors: Vec<_> =
+        (0..4).map(|rank| Executor::new(&plan, &world, rank, ExecutorOptions::default()).unwrap()).collect();
+    drop((contexts, device, plan, world));
+    let runs: Vec<_> = executors
+        .iter_mut()
+        .map(|executor| executor.enqueue(Run::new(0).inputs(&[&pieces.remove(0)])).unwrap()) // dropped under the run
+        .collect();
+    runs.iter().for_each(|(event, _)| event.wait().unwrap());
+    drop(executors);
+    let output = runs.into_iter().flat_map(|(_, made)| made).flatten().next().unwrap();
+    assert_eq!(output.read::<f32>().unwrap().len(), output.dims().unwrap().iter().product::<i64>() as usize);
+    drop(output);
+    for count in counts {
+        assert_eq!(count.load(Ordering::SeqCst), 0);
+    }
 }
 
 struct Unpark(std::thread::Thread);
