@@ -18,6 +18,8 @@
 
 namespace sw = shardwise;
 
+shw_code code_of_a_wrong_plan();  // of cpp_layer_modes.cc
+
 namespace {
 
 int g_failures = 0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
@@ -202,6 +204,7 @@ void plans(const sw::Context& context) {
   std::string damaged(saved.text());
   damaged[damaged.size() / 2] ^= 1;
   EXPECT(CODE_OF(sw::Plan::load(context, sw::bytes(damaged))) == SHW_DATA_LOSS);
+  EXPECT(code_of_a_wrong_plan() == SHW_DATA_LOSS);
 
   const shw_plan_summary summary = MUST(plan.summary());
   EXPECT(summary.proven == 1 && plan.num_ranks() == 4 && plan.num_mesh_axes() == 2);
