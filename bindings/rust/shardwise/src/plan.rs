@@ -389,6 +389,18 @@ impl Plan {
         }
     }
 
+    /// Of an entry that is a bucket: the size of each symbol of the plan, in their order; none: it does
+    /// not depend on it. Empty for other entries.
+    pub fn symbol_sizes(&self, entry: usize) -> Result<Vec<Option<i64>>> {
+        // SAFETY: the array has a size for each symbol, and the plan lends it.
+        unsafe {
+            let get = |out: *mut _| sys::shw_plan_get_entry(self.as_ptr(), entry, out);
+            let raw = filled(sys::shw_plan_entry_init, get)?;
+            let sizes = slice(raw.symbol_sizes, sys::shw_plan_num_symbols(self.as_ptr()));
+            Ok(sizes.iter().map(|&size| (size >= 0).then_some(size)).collect())
+        }
+    }
+
     /// The number of a port, from its name; of this entry, or of any.
     pub fn find_port(&self, entry: Option<usize>, name: &str) -> Result<usize> {
         let (entry, name) = (entry.unwrap_or(sys::SHW_NONE), c_string(name)?);

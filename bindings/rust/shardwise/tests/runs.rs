@@ -4,8 +4,9 @@ mod common;
 
 use common::{expected, numbers, view, W, X};
 use shardwise::{
-    Buffer, Code, Context, Device, DeviceKind, Dtype, Event, Executor, ExecutorOptions, Plan, Run, Runner,
-    Session, TensorView, Verdict, Verification, VerificationOptions, World, WorldOptions,
+    Buffer, Code, CompileOptions, Context, Device, DeviceKind, Dtype, Event, Executor, ExecutorOptions,
+    Graph, Input, Plan, Role, Run, Runner, Session, Symbol, TensorView, Verdict, Verification,
+    VerificationOptions, World, WorldOptions,
 };
 
 fn executors(context: &Context, plan: &Plan) -> Vec<Executor> {
@@ -271,6 +272,29 @@ fn results_can_be_judged() {
         1
     );
     assert!(verdict.to_json().unwrap().contains("wrong") && !verdict.to_text().unwrap().is_empty());
+}
+
+#[test]
+fn a_run_takes_the_smallest_bucket_that_it_fits_into() {
+    let context = Context::new().unwrap();
+    let graph = Graph::new(&context).unwrap();
+    graph.symbol(&Symbol { name: "n", minimum: 1, maximum: 16, divisor: 1, hint: 16 }).unwrap();
+    let x = Input { symbolic_dims: Some("[n,4]"), ..Input::new(Role::Input, "x", Dtype::F32, &[]) };
+    let x = graph.add_input(&x).unwrap();
+    graph.result("y", (x * 2.0).unwrap()).unwrap();
+    let options = CompileOptions::new().mesh(&[("dp", 2)]).buckets(None, "n", &[4, 16]);
+    let plan = Plan::compile(&context, &graph.finish().unwrap(), &options).unwrap();
+    assert_eq!((plan.symbols().unwrap()[0].name, plan.symbols().unwrap()[0].maximum), ("n", 16));
+    let chosen = plan.choose_bucket("step", &[("n", 3)]).unwrap();
+    assert_eq!(plan.symbol_sizes(chosen).unwrap(), [Some(4)]);
+    assert_eq!(plan.entry(chosen).unwrap().bucket_of, "step");
+    assert_eq!(plan.choose_bucket("step", &[("n", 17)]).unwrap_err().code(), Code::OutOfRange);
+    assert_eq!(plan.choose_bucket("step", &[("m", 3)]).unwrap_err().code(), Code::InvalidArgument);
+    let mut runner = Runner::new(&context, &plan).unwrap();
+    let padded = numbers(&[4, 4], 1);
+    let outputs = runner.run_entry(chosen, &[("input.x", view(&padded, &[4, 4]))]).unwrap();
+    let doubled: Vec<_> = padded.iter().map(|x| 2.0 * x).collect();
+    assert_eq!(outputs.read::<f32>("output.y").unwrap(), doubled);
 }
 
 /// The way of a large tensor: what the executor gets is the program's memory.
