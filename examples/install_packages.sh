@@ -7,6 +7,7 @@ packages="g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev liblpsol
 if [ "${1:-build}" = test ]; then
   packages="$packages libgtest-dev libbenchmark-dev clang libclang-rt-14-dev abigail-tools python3 binutils lld pkg-config
             clang-format clang-tidy iproute2"
+  command -v cargo >/dev/null || [ -x "${HOME:-}/.cargo/bin/cargo" ] || packages="$packages cargo rustc"  # or rustup's
 fi
 missing=""
 for p in $packages; do

@@ -71,7 +71,7 @@ def as_subproject(work):
 
 
 def installed_files(prefix):
-    for file in (f"{LIBRARIES}/libshardwise.so", f"{LIBRARIES}/libshardwise.a", "bin/shardwise", "include/shardwise/shardwise.h",
+    for file in (f"{LIBRARIES}/libshardwise.so", f"{LIBRARIES}/libshardwise.a", "bin/shardwise", "include/shardwise/shardwise.h", "include/shardwise/shardwise.hpp",
                  "share/doc/shardwise/LICENSE", "share/doc/shardwise/THIRD_PARTY.md",
                  "share/doc/shardwise/ABI.md", "share/doc/shardwise/examples/minimal.c", "share/doc/shardwise/examples/train.c"):
         check((prefix / file).exists(), f"{file} is not installed")

@@ -1,0 +1,138 @@
+//! The end of a run.
+
+use std::any::Any;
+use std::future::Future;
+use std::os::raw::c_void;
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use shardwise_sys as sys;
+
+use crate::error::check;
+use crate::world::nanoseconds;
+use crate::{Code, Error, Result};
+
+handle! {
+    /// The event of C, which buffers keep until the run has ended.
+    Done, shw_event, shw_event_destroy, { Send, Sync }
+}
+
+impl Done {
+    pub(crate) fn is_done(&self) -> bool {
+        // SAFETY: the event is valid.
+        unsafe { sys::shw_event_query(self.as_ptr()) != 0 }
+    }
+
+    fn wait(&self, timeout_ns: i64) -> Result<()> {
+        // SAFETY: the event is valid.
+        check(unsafe { sys::shw_event_wait(self.as_ptr(), timeout_ns) })
+    }
+}
+
+/// The first panic of a callback, until somebody takes it.
+#[derive(Default)]
+pub(crate) struct PanicSlot(Mutex<Option<Box<dyn Any + Send>>>);
+
+impl PanicSlot {
+    pub(crate) fn put(&self, panic: Box<dyn Any + Send>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(panic);
+    }
+
+    pub(crate) fn take(&self) -> Option<Box<dyn Any + Send>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// The end of a run on one rank: success, an error, or cancelled. It is a future, too.
+///
+/// Where the body of a manual region panicked, the run fails, and the first wait for one of its
+/// executor's events resumes the panic.
+pub struct Event {
+    pub(crate) done: Arc<Done>,
+    pub(crate) panics: Arc<PanicSlot>,
+}
+
+impl Event {
+    /// Waits until the run has ended. Ranks wait for each other, so enqueue on all of this process
+    /// before waiting for any.
+    pub fn wait(&self) -> Result<()> {
+        self.result(self.done.wait(-1))
+    }
+
+    /// The same for at most this time: Ok(false) where it has not ended then.
+    pub fn wait_timeout(&self, limit: Duration) -> Result<bool> {
+        match self.done.wait(nanoseconds(limit)) {
+            Err(why) if why.code() == Code::DeadlineExceeded && !self.is_done() => Ok(false),
+            result => self.result(result).map(|()| true),
+        }
+    }
+
+    fn result(&self, result: Result<()>) -> Result<()> {
+        if result.is_err() {
+            if let Some(panic) = self.panics.take() {
+                resume_unwind(panic)
+            }
+        }
+        result
+    }
+
+    /// Whether the run has ended, with success or not.
+    pub fn is_done(&self) -> bool {
+        self.done.is_done()
+    }
+
+    /// Calls `done` once when the run has ended, with the code of its error: from a thread of the
+    /// library, which must not be blocked, or at once. It must not use this crate: it wakes a thread or
+    /// a task of the program. A panic in it is dropped.
+    pub fn on_done(&self, done: impl FnOnce(Option<Code>) + Send + 'static) -> Result<()> {
+        let call: Box<DoneFn> = Box::new(done);
+        let user = Box::into_raw(Box::new(call));
+        // SAFETY: the library calls `on_done` once, where this call succeeds.
+        let status = check(unsafe { sys::shw_event_notify(self.done.as_ptr(), Some(on_done), user.cast()) });
+        if status.is_err() {
+            // SAFETY: where the call fails, nobody calls `on_done`.
+            drop(unsafe { Box::from_raw(user) });
+        }
+        status
+    }
+}
+
+type DoneFn = dyn FnOnce(Option<Code>) + Send;
+
+unsafe extern "C" fn on_done(user: *mut c_void, code: sys::shw_code) {
+    // SAFETY: `user` is the box of `Event::on_done`, and this is called once.
+    let call = unsafe { Box::from_raw(user.cast::<Box<DoneFn>>()) };
+    let code = (code != sys::SHW_OK).then_some(Code::from_raw(code));
+    let _ = catch_unwind(AssertUnwindSafe(|| call(code)));
+}
+
+impl Future for Event {
+    type Output = Result<()>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
+        if !self.is_done() {
+            let waker = context.waker().clone();
+            match self.on_done(move |_| waker.wake()) {
+                Ok(()) => return Poll::Pending,
+                Err(why) => return Poll::Ready(Err(why)),
+            }
+        }
+        Poll::Ready(self.wait())
+    }
+}
+
+impl std::fmt::Debug for Event {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Event(done: {})", self.is_done())
+    }
+}
+
+/// The error of several ranks that tells most: not that another one failed.
+pub(crate) fn cause(errors: Vec<Error>) -> Option<Error> {
+    let aborted = |error: &Error| matches!(error.code(), Code::Aborted | Code::Cancelled);
+    let best = errors.iter().position(|error| !aborted(error)).unwrap_or(0);
+    errors.into_iter().nth(best)
+}

@@ -1,0 +1,525 @@
+//! Plans, and what they say.
+
+use std::ptr::null;
+
+use shardwise_sys as sys;
+
+use crate::convert::{bytes, c_string, int32, slice, text};
+use crate::handle::{filled, number};
+use crate::progress::Hook;
+use crate::{
+    Blob, Buffer, Code, CompileOptions, Context, Device, Dtype, Error, Flow, Phase, Progress, Result, Role,
+    Storage, TensorView,
+};
+
+handle! {
+    /// A compiled program: immutable, and shared freely between threads.
+    Plan, shw_plan, shw_plan_destroy, { Send, Sync }
+}
+
+record! {
+    /// Costs, proof, size and memory of a plan. Costs are modelled microseconds.
+    PlanSummary<'a>, shw_plan_summary(raw) {
+        /// Modelled cost of a step: the sum of the next three.
+        objective_us: f64,
+        /// Of kernels.
+        compute_us: f64,
+        /// Of redistributing operands.
+        communication_us: f64,
+        /// 1 for each operand whose layout changes: breaks ties.
+        transition_us: f64,
+        /// Proven lower bound of all placements.
+        bound_us: f64,
+        /// The objective equals the bound.
+        proven: bool,
+        /// That the plan runs on.
+        num_ranks: i32,
+        /// That were placed.
+        num_nodes: usize,
+        /// Summed over the nodes.
+        num_strategies: usize,
+        /// Of the program, collectives included.
+        num_steps: usize,
+        /// "h100"
+        hardware: &'a str,
+        /// "full", "compat"
+        rules: &'a str,
+        /// "bounded", "prefetch 0.25"; "": none
+        overlap: &'a str,
+        /// Of the graph.
+        graph_hash: u64,
+        /// Of the options.
+        options_hash: u64,
+        /// Of the mesh.
+        mesh_hash: u64,
+        /// Scratch memory of one rank.
+        arena_bytes: i64,
+        /// Of one session of one rank.
+        session_bytes: i64,
+        /// Lower bound of `arena_bytes`.
+        live_peak_bytes: i64,
+        /// Of the options; 0: none.
+        memory_limit_bytes: i64,
+        /// Of one rank at the fullest point of a step, as the planner counts it.
+        memory_peak_bytes: i64,
+        /// That one rank needs to run the program.
+        memory_program_bytes: i64,
+        /// Where the peak is.
+        memory_peak_node: &'a str,
+        /// Saved if the limit were one GiB higher, at the margin.
+        memory_price_us_per_gib: f64,
+        /// Nodes at which the limit has a price.
+        memory_binding_points: usize,
+    }
+}
+
+/// One axis of a mesh.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct MeshAxis<'a> {
+    /// "dp"
+    pub name: &'a str,
+    /// Number of ranks along it.
+    pub size: i64,
+}
+
+record! {
+    /// A tensor in memory of its own: an input, an output, state, or a constant.
+    PlanPort<'a>, shw_plan_port(raw) {
+        /// "param.NAME", "input.NAME", "output.NAME", "grad.NAME", "update.NAME", …
+        name: &'a str,
+        /// What it is for.
+        role: Role,
+        /// Who holds its memory.
+        storage: Storage,
+        /// Of its elements.
+        dtype: Dtype,
+        /// False: an output that is never computed.
+        present: bool,
+        /// The input whose memory this output overwrites.
+        updates: Option<usize>,
+        /// Of the whole tensor.
+        dims: &'a [i64] = slice(raw.dims, raw.rank as usize),
+        /// Of one rank's piece; empty if not present.
+        local_dims: &'a [i64] = slice(raw.local_dims, raw.rank as usize),
+        /// Of one rank's piece, in elements; empty if not present.
+        local_strides: &'a [i64] = slice(raw.local_strides, raw.rank as usize),
+        /// One placement for each mesh axis: "S(0)R".
+        layout: &'a str,
+        /// Of a bucket: what `dims` are made of.
+        symbolic_dims: Option<&'a str>,
+    }
+}
+
+record! {
+    /// One way to run a plan.
+    PlanEntry<'a>, shw_plan_entry(raw) {
+        /// "step"; where an entry has several buckets, with their sizes: "decode@cache=16".
+        name: &'a str,
+        /// In the objective.
+        weight: f64,
+        /// Ports that a run takes, in this order.
+        inputs: &'a [usize] = slice(raw.inputs, raw.num_inputs),
+        /// Ports that a run gives, in this order.
+        outputs: &'a [usize] = slice(raw.outputs, raw.num_outputs),
+        /// Entries that must have run before it in the same session.
+        after: &'a [usize] = slice(raw.after, raw.num_after),
+        /// Of its program.
+        num_steps: usize,
+        /// Of one rank; a part of `input_bytes`.
+        parameter_bytes: i64,
+        /// Of one rank.
+        input_bytes: i64,
+        /// Of one rank; outputs that overwrite inputs do not count.
+        output_bytes: i64,
+        /// The entry of the graph that this is a bucket of; "": none.
+        bucket_of: &'a str,
+    }
+}
+
+record! {
+    /// A size that is known at run time.
+    PlanSymbol<'a>, shw_symbol(raw) {
+        /// "cache"
+        name: &'a str,
+        /// Smallest size.
+        minimum: i64,
+        /// Largest size.
+        maximum: i64,
+        /// Every size is a multiple of it.
+        divisor: i64,
+        /// A typical size.
+        hint: i64,
+    }
+}
+
+record! {
+    /// The placement of one node.
+    PlanNode<'a>, shw_plan_node(raw) {
+        /// In the rewritten graph.
+        name: &'a str,
+        /// Its operation.
+        op: &'a str,
+        /// "layers.0.attention.wq"; "": none
+        module_path: &'a str,
+        /// Forward or backward.
+        phase: Phase,
+        /// "S(0)R, RS(1)"
+        operand_layouts: &'a str,
+        /// "S(0)S(2)"; of several results in parentheses.
+        result_layout: &'a str,
+        /// Of its kernel.
+        compute_us: f64,
+        /// Of the layout changes of its operands.
+        communication_us: f64,
+        /// Likewise.
+        transition_us: f64,
+    }
+}
+
+record! {
+    /// One step of the program: a kernel, or a collective.
+    PlanStep<'a>, shw_plan_step(raw) {
+        /// "mm", "local_slice", "all_gather"
+        kernel: &'a str,
+        /// Which entry.
+        entry: usize,
+        /// Forward or backward.
+        phase: Phase,
+        /// 0: the compute stream; others communicate.
+        stream: i32,
+        /// Node of the graph that it serves.
+        node_index: Option<usize>,
+        /// Of a collective: mesh axes of the group.
+        axes: &'a [u8] = slice(raw.axes, raw.num_axes),
+        /// Of a reduction: "sum", "avg", …
+        reduce: &'a str,
+        /// That one rank sends.
+        wire_bytes: i64,
+        /// Modelled.
+        cost_us: f64,
+    }
+}
+
+record! {
+    /// All steps of one kind of collective.
+    PlanCollective<'a>, shw_plan_collective(raw) {
+        /// "all_gather", "reduce_scatter", "all_reduce", "all_to_all"
+        kind: &'a str,
+        /// Steps of the program.
+        count: usize,
+        /// That one rank sends.
+        wire_bytes: i64,
+    }
+}
+
+record! {
+    /// What one module holds of one kind of memory at the fullest point of a step.
+    PlanMemoryShare<'a>, shw_plan_memory_share(raw) {
+        /// "parameters", "gradients", "activations", …
+        kind: &'a str,
+        /// "layers.0.attention.wq"; "": none
+        module_path: &'a str,
+        /// Of one rank.
+        bytes: i64,
+    }
+}
+
+record! {
+    /// Wall clock of one part of a compilation.
+    PlanPhase<'a>, shw_plan_phase(raw) {
+        /// "load", "rewrite", "solve", …
+        name: &'a str,
+        /// How long it took.
+        duration_s: f64,
+    }
+}
+
+record! {
+    /// What the solver had to do.
+    PlanEffort, shw_plan_effort(raw) {
+        /// Of the placement problem.
+        num_variables: u32,
+        /// Likewise.
+        num_edges: u32,
+        /// Summed over the variables.
+        num_strategies: u64,
+        /// Of the solver.
+        num_sweeps: u32,
+        /// Likewise.
+        num_branch_nodes: u32,
+    }
+}
+
+impl Plan {
+    /// Chooses the cheapest placement of every tensor on the mesh, and lowers the graph to the program
+    /// that one rank runs.
+    pub fn compile(context: &Context, graph: &[u8], options: &CompileOptions) -> Result<Self> {
+        Self::compile_hooked(context, graph, options, Hook::none())
+    }
+
+    /// The same, and tells how far it is, on this thread. A panic of `progress` ends the call and goes
+    /// on from it.
+    ///
+    /// ```
+    /// # use shardwise::{Code, CompileOptions, Context, Dtype, Flow, Graph, Plan};
+    /// # fn main() -> shardwise::Result<()> {
+    /// # let context = Context::new()?;
+    /// # let graph = Graph::new(&context)?;
+    /// # graph.result("y", graph.input("x", Dtype::F32, &[4, 2])?.relu()?)?;
+    /// let mut told = 0;
+    /// Plan::compile_with_progress(&context, &graph.finish()?, &CompileOptions::new(), |progress| {
+    ///     println!("{}: {} µs so far", progress.phase, progress.best_us);
+    ///     told += 1;
+    ///     Flow::Continue
+    /// })?;
+    /// assert!(told > 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn compile_with_progress(
+        context: &Context,
+        graph: &[u8],
+        options: &CompileOptions,
+        mut progress: impl FnMut(&Progress<'_>) -> Flow,
+    ) -> Result<Self> {
+        Self::compile_hooked(context, graph, options, Hook::new(&mut progress))
+    }
+
+    fn compile_hooked(
+        context: &Context,
+        graph: &[u8],
+        options: &CompileOptions,
+        hook: Hook<'_>,
+    ) -> Result<Self> {
+        options.lend(hook, |raw| {
+            // SAFETY: the bytes and all that the options point to live for the call.
+            Self::create(&context.keep, |out| unsafe {
+                sys::shw_plan_compile(context.as_ptr(), bytes(graph), raw, out)
+            })
+        })
+    }
+
+    /// Reads a plan that [`Plan::save`] made.
+    pub fn load(context: &Context, plan: &[u8]) -> Result<Self> {
+        // SAFETY: the bytes live for the call.
+        Self::create(&context.keep, |out| unsafe { sys::shw_plan_load(context.as_ptr(), bytes(plan), out) })
+    }
+
+    /// The plan as bytes. Equal graphs, options and library versions give equal bytes.
+    pub fn save(&self) -> Result<Blob> {
+        // SAFETY: the plan is valid.
+        Blob::create(&self.keep, |out| unsafe { sys::shw_plan_save(self.as_ptr(), out) })
+    }
+
+    /// Costs, proof, size and memory.
+    pub fn summary(&self) -> Result<PlanSummary<'_>> {
+        // SAFETY: what the plan lends lives as long as the plan.
+        unsafe {
+            let get = |out: *mut _| sys::shw_plan_get_summary(self.as_ptr(), out);
+            Ok(PlanSummary::from_raw(filled(sys::shw_plan_summary_init, get)?))
+        }
+    }
+
+    /// The size of the placement problem, and the work of its solve. Zeros for a plan that was loaded.
+    pub fn effort(&self) -> Result<PlanEffort> {
+        // SAFETY: the plan is valid.
+        unsafe {
+            let get = |out: *mut _| sys::shw_plan_get_effort(self.as_ptr(), out);
+            Ok(PlanEffort::from_raw(filled(sys::shw_plan_effort_init, get)?))
+        }
+    }
+
+    /// Number of ranks that it runs on.
+    pub fn num_ranks(&self) -> usize {
+        // SAFETY: the plan is valid.
+        unsafe { sys::shw_plan_num_ranks(self.as_ptr()) as usize }
+    }
+
+    /// The mesh, outermost axis first.
+    pub fn mesh(&self) -> Result<Vec<MeshAxis<'_>>> {
+        // SAFETY: what the plan lends lives as long as the plan.
+        unsafe {
+            (0..sys::shw_plan_num_mesh_axes(self.as_ptr()))
+                .map(|index| {
+                    let mut axis = sys::shw_mesh_axis { name: null(), size: 0 };
+                    crate::error::check(sys::shw_plan_get_mesh_axis(self.as_ptr(), index, &mut axis))?;
+                    Ok(MeshAxis { name: text(axis.name), size: axis.size })
+                })
+                .collect()
+        }
+    }
+
+    rows! {
+        /// All ports.
+        ports: PlanPort<'_> = shw_plan_num_ports, shw_plan_get_port, shw_plan_port_init;
+        /// All entries.
+        entries: PlanEntry<'_> = shw_plan_num_entries, shw_plan_get_entry, shw_plan_entry_init;
+        /// The symbols of the graph.
+        symbols: PlanSymbol<'_> = shw_plan_num_symbols, shw_plan_get_symbol, shw_symbol_init;
+        /// The placement of every node, in the order of the rewritten graph.
+        nodes: PlanNode<'_> = shw_plan_num_nodes, shw_plan_get_node, shw_plan_node_init;
+        /// The program of a rank.
+        steps: PlanStep<'_> = shw_plan_num_steps, shw_plan_get_step, shw_plan_step_init;
+        /// Collectives by kind.
+        collectives: PlanCollective<'_> =
+            shw_plan_num_collectives, shw_plan_get_collective, shw_plan_collective_init;
+        /// What the memory peak consists of, the largest share first.
+        memory_shares: PlanMemoryShare<'_> =
+            shw_plan_num_memory_shares, shw_plan_get_memory_share, shw_plan_memory_share_init;
+        /// How long the parts of the compilation took. None for a plan that was loaded.
+        phases: PlanPhase<'_> = shw_plan_num_phases, shw_plan_get_phase, shw_plan_phase_init;
+    }
+
+    /// One port.
+    pub fn port(&self, index: usize) -> Result<PlanPort<'_>> {
+        // SAFETY: what the plan lends lives as long as the plan.
+        unsafe {
+            let get = |out: *mut _| sys::shw_plan_get_port(self.as_ptr(), index, out);
+            Ok(PlanPort::from_raw(filled(sys::shw_plan_port_init, get)?))
+        }
+    }
+
+    /// One entry.
+    pub fn entry(&self, index: usize) -> Result<PlanEntry<'_>> {
+        // SAFETY: what the plan lends lives as long as the plan.
+        unsafe {
+            let get = |out: *mut _| sys::shw_plan_get_entry(self.as_ptr(), index, out);
+            Ok(PlanEntry::from_raw(filled(sys::shw_plan_entry_init, get)?))
+        }
+    }
+
+    /// Of an entry that is a bucket: the size of each symbol of the plan, in their order; none: it does
+    /// not depend on it. Empty for other entries.
+    pub fn symbol_sizes(&self, entry: usize) -> Result<Vec<Option<i64>>> {
+        // SAFETY: the array has a size for each symbol, and the plan lends it.
+        unsafe {
+            let get = |out: *mut _| sys::shw_plan_get_entry(self.as_ptr(), entry, out);
+            let raw = filled(sys::shw_plan_entry_init, get)?;
+            let sizes = slice(raw.symbol_sizes, sys::shw_plan_num_symbols(self.as_ptr()));
+            Ok(sizes.iter().map(|&size| (size >= 0).then_some(size)).collect())
+        }
+    }
+
+    /// The number of a port, from its name; of this entry, or of any.
+    pub fn find_port(&self, entry: Option<usize>, name: &str) -> Result<usize> {
+        let (entry, name) = (entry.unwrap_or(sys::SHW_NONE), c_string(name)?);
+        // SAFETY: the string lives for the call.
+        number(|out| unsafe { sys::shw_plan_find_port(self.as_ptr(), entry, name.as_ptr(), out) })
+    }
+
+    /// The number of an entry, from its name.
+    pub fn find_entry(&self, name: &str) -> Result<usize> {
+        let name = c_string(name)?;
+        // SAFETY: the string lives for the call.
+        number(|out| unsafe { sys::shw_plan_find_entry(self.as_ptr(), name.as_ptr(), out) })
+    }
+
+    /// The smallest bucket of an entry of the graph that a run of these sizes fits into: its number
+    /// among the entries. One size for each symbol that the entry depends on.
+    pub fn choose_bucket(&self, entry: &str, sizes: &[(&str, i64)]) -> Result<usize> {
+        let mut strings = crate::convert::Strings::default();
+        let entry = strings.add(entry)?;
+        let mut lent = Vec::with_capacity(sizes.len());
+        for &(symbol, size) in sizes {
+            lent.push(sys::shw_symbol_size { symbol: strings.add(symbol)?, size });
+        }
+        // SAFETY: the strings and the array live for the call.
+        number(|out| unsafe {
+            sys::shw_plan_choose_bucket(self.as_ptr(), entry, lent.as_ptr(), lent.len(), out)
+        })
+    }
+
+    texts! {
+        /// Everything as one JSON object.
+        to_json = shw_plan_to_json;
+        /// A table for a person.
+        to_text = shw_plan_to_text;
+        /// The modules that the graph was traced from as a tree, in JSON.
+        to_module_tree = shw_plan_to_module_tree;
+        /// The same tree for a person.
+        to_module_tree_text = shw_plan_to_module_tree_text;
+        /// The program of a rank for a person.
+        to_program_text = shw_plan_to_program_text;
+        /// The placement of every node, as JSON that [`Changes::placements`](crate::Changes::placements) takes.
+        to_placements = shw_plan_to_placements;
+    }
+
+    /// When each step would run on a rank, as Chrome trace events in JSON; of one entry or of all.
+    pub fn to_trace(&self, entry: Option<&str>) -> Result<String> {
+        let mut strings = crate::convert::Strings::default();
+        let entry = strings.optional(entry)?;
+        // SAFETY: the string lives for the call.
+        let blob =
+            Blob::create(&self.keep, |out| unsafe { sys::shw_plan_to_trace(self.as_ptr(), entry, out) })?;
+        Ok(blob.to_text())
+    }
+
+    /// Cuts one rank's piece of a port out of the whole tensor, into new memory.
+    pub fn shard(
+        &self,
+        port: usize,
+        rank: usize,
+        whole: TensorView<'_>,
+        device: Option<&Device>,
+    ) -> Result<Buffer> {
+        let (rank, tensor) = (int32("rank", rank)?, whole.raw());
+        let keep = device.map_or_else(|| self.keep.clone(), |device| self.keep.and(device.keep()));
+        let device = device.map_or(std::ptr::null_mut(), Device::as_ptr);
+        // SAFETY: the tensor lives for the call.
+        let raw = crate::handle::make(|out| unsafe {
+            sys::shw_plan_shard(self.as_ptr(), port, rank, &tensor, device, out)
+        })?;
+        Ok(Buffer::own(raw, &keep))
+    }
+
+    /// The same into a buffer that exists. Refused while a run uses it.
+    pub fn shard_into(&self, port: usize, rank: usize, whole: TensorView<'_>, buffer: &Buffer) -> Result<()> {
+        let (rank, tensor) = (int32("rank", rank)?, whole.raw());
+        buffer.while_idle(|raw| {
+            // SAFETY: the tensor lives for the call, and nobody uses the buffer meanwhile.
+            unsafe { sys::shw_plan_shard_into(self.as_ptr(), port, rank, &tensor, raw) }
+        })
+    }
+
+    /// Puts the whole tensor of a port together, from the pieces of all ranks in their order.
+    pub fn gather(&self, port: usize, pieces: &[&Buffer]) -> Result<Buffer> {
+        let raw: Vec<*const sys::shw_buffer> =
+            pieces.iter().map(|piece| piece.as_ptr() as *const _).collect();
+        Buffer::all_read(pieces, || {
+            // SAFETY: the array lives for the call, and no host writes the pieces meanwhile.
+            let whole = crate::handle::make(|out| unsafe {
+                sys::shw_plan_gather(self.as_ptr(), port, raw.as_ptr(), raw.len(), out)
+            })?;
+            Ok(Buffer::own(whole, &self.keep))
+        })
+    }
+
+    /// Compares this plan with one that came after, node by node; nodes are matched by name.
+    pub fn compare(&self, after: &Plan) -> Result<crate::Comparison> {
+        // SAFETY: both plans are valid.
+        crate::Comparison::create(&self.keep, |out| unsafe {
+            sys::shw_plan_compare(self.as_ptr(), after.as_ptr(), out)
+        })
+    }
+
+    pub(crate) fn check_ranks(&self, ranks: usize) -> Result<()> {
+        if self.num_ranks() == ranks {
+            return Ok(());
+        }
+        let why = format!("the plan runs on {} ranks, and the world has {ranks}", self.num_ranks());
+        Err(Error::new(Code::FailedPrecondition, why))
+    }
+}
+
+impl std::fmt::Debug for Plan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Plan({} ranks)", self.num_ranks())
+    }
+}
+
+impl std::fmt::Display for Plan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.to_text().map_err(|_| std::fmt::Error)?)
+    }
+}

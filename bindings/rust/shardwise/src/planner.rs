@@ -1,0 +1,237 @@
+//! Several questions of one graph.
+
+use std::ptr::null;
+use std::time::Duration;
+
+use shardwise_sys as sys;
+
+use crate::compile::{names, pins, port_layouts, Lent};
+use crate::convert::{bytes, Strings};
+use crate::handle::init;
+use crate::progress::Hook;
+use crate::{
+    Blob, Budget, Cancel, CompileOptions, Context, Explanation, Flow, Pareto, Plan, PlanExplanation,
+    Progress, Result,
+};
+
+handle! {
+    /// A graph prepared for a mesh: rewritten, with the strategies of every node and their prices. Each
+    /// question costs one or more solves.
+    Planner, shw_planner, shw_planner_destroy, { Send }
+}
+
+type ProgressBox<'a> = Box<dyn FnMut(&Progress<'_>) -> Flow + 'a>;
+
+/// What one question changes in the planner's options. The default changes nothing.
+#[derive(Default)]
+pub struct Changes<'a> {
+    input_layout: Option<String>,
+    output_layout: Option<String>,
+    input_layouts: Vec<(String, String)>,
+    output_layouts: Vec<(String, String)>,
+    pins: Vec<(String, String)>,
+    without: Vec<String>,
+    placements: String,
+    memory_limit_bytes: i64,
+    param_budget: Option<Budget>,
+    time_limit: Option<Duration>,
+    cancel: Option<Cancel>,
+    progress: Option<ProgressBox<'a>>,
+}
+
+impl<'a> Changes<'a> {
+    /// No changes.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// As [`CompileOptions::input_layout`].
+    #[must_use]
+    pub fn input_layout(mut self, layout: &str) -> Self {
+        self.input_layout = Some(layout.to_owned());
+        self
+    }
+
+    /// As [`CompileOptions::output_layout`].
+    #[must_use]
+    pub fn output_layout(mut self, layout: &str) -> Self {
+        self.output_layout = Some(layout.to_owned());
+        self
+    }
+
+    /// As [`CompileOptions::input_layout_of`]; takes precedence over those of the options.
+    #[must_use]
+    pub fn input_layout_of(mut self, port: &str, layout: &str) -> Self {
+        self.input_layouts.push((port.to_owned(), layout.to_owned()));
+        self
+    }
+
+    /// As [`CompileOptions::output_layout_of`]; likewise.
+    #[must_use]
+    pub fn output_layout_of(mut self, port: &str, layout: &str) -> Self {
+        self.output_layouts.push((port.to_owned(), layout.to_owned()));
+        self
+    }
+
+    /// As [`CompileOptions::pin`]; added to those of the options.
+    #[must_use]
+    pub fn pin(mut self, pattern: &str, layout: &str) -> Self {
+        self.pins.push((pattern.to_owned(), layout.to_owned()));
+        self
+    }
+
+    /// As [`CompileOptions::without`]; added to those of the options.
+    #[must_use]
+    pub fn without(mut self, names: &[&str]) -> Self {
+        self.without.extend(names.iter().map(|&name| name.to_owned()));
+        self
+    }
+
+    /// JSON of [`Plan::to_placements`]: the nodes that it names get these placements.
+    #[must_use]
+    pub fn placements(mut self, json: &str) -> Self {
+        self.placements = json.to_owned();
+        self
+    }
+
+    /// As [`CompileOptions::memory_limit_bytes`].
+    #[must_use]
+    pub fn memory_limit_bytes(mut self, bytes: i64) -> Self {
+        self.memory_limit_bytes = bytes;
+        self
+    }
+
+    /// As [`CompileOptions::param_budget`].
+    #[must_use]
+    pub fn param_budget(mut self, budget: Budget) -> Self {
+        self.param_budget = Some(budget);
+        self
+    }
+
+    /// For all solves of the question; then the best answer so far is returned, unproven.
+    #[must_use]
+    pub fn time_limit(mut self, limit: Duration) -> Self {
+        self.time_limit = Some(limit);
+        self
+    }
+
+    /// Ends the question when the flag is raised.
+    #[must_use]
+    pub fn cancel(mut self, flag: &Cancel) -> Self {
+        self.cancel = Some(flag.clone());
+        self
+    }
+
+    /// Tells how far it is, on the asking thread.
+    #[must_use]
+    pub fn progress(mut self, progress: impl FnMut(&Progress<'_>) -> Flow + 'a) -> Self {
+        self.progress = Some(Box::new(progress));
+        self
+    }
+
+    fn lend<T>(mut self, call: impl FnOnce(&sys::shw_planner_changes) -> Result<T>) -> Result<T> {
+        let mut progress = self.progress.take();
+        let mut hook = match &mut progress {
+            Some(progress) => Hook::new(&mut **progress),
+            None => Hook::none(),
+        };
+        let mut lent = Lent::default();
+        let mut raw = self.raw(&mut lent)?;
+        (raw.progress, raw.progress_user) = hook.raw();
+        let result = call(&raw);
+        hook.finish();
+        result
+    }
+
+    fn raw(&self, lent: &mut Lent) -> Result<sys::shw_planner_changes> {
+        let mut raw = init(sys::shw_planner_changes_init);
+        raw.input_layout = lent.strings.optional(self.input_layout.as_deref())?;
+        raw.output_layout = lent.strings.optional(self.output_layout.as_deref())?;
+        (raw.input_layouts, raw.num_input_layouts) =
+            port_layouts(&self.input_layouts, &mut lent.strings, &mut lent.input_layouts)?;
+        (raw.output_layouts, raw.num_output_layouts) =
+            port_layouts(&self.output_layouts, &mut lent.strings, &mut lent.output_layouts)?;
+        (raw.pins, raw.num_pins) = pins(&self.pins, &mut lent.strings, &mut lent.pins)?;
+        (raw.without, raw.num_without) = names(&self.without, &mut lent.strings, &mut lent.without)?;
+        raw.placements = bytes(self.placements.as_bytes());
+        raw.memory_limit_bytes = self.memory_limit_bytes;
+        (raw.param_budget, raw.param_budget_factor) = self.param_budget.map_or((0, 0.0), Budget::raw);
+        raw.time_limit_s = self.time_limit.map_or(0.0, |limit| limit.as_secs_f64());
+        raw.cancel = self.cancel.as_ref().map_or(null(), Cancel::as_ptr);
+        Ok(raw)
+    }
+}
+
+impl Planner {
+    /// Verifies and rewrites a graph, and prices every strategy of every node on the mesh.
+    pub fn new(context: &Context, graph: &[u8], options: &CompileOptions) -> Result<Self> {
+        options.lend(Hook::none(), |raw| {
+            // SAFETY: the bytes and all that the options point to live for the call.
+            Self::create(&context.keep, |out| unsafe {
+                sys::shw_planner_create(context.as_ptr(), bytes(graph), raw, out)
+            })
+        })
+    }
+
+    /// The cheapest plan: the one of [`Plan::compile`] with the planner's options and the changes.
+    pub fn compile(&mut self, changes: Changes<'_>) -> Result<Plan> {
+        changes.lend(|raw| {
+            // SAFETY: all that the changes point to lives for the call.
+            Plan::create(&self.keep, |out| unsafe { sys::shw_planner_compile(self.as_ptr(), raw, out) })
+        })
+    }
+
+    /// The cheapest placement in the export format of AutoParallel, as JSON.
+    pub fn export(&mut self, changes: Changes<'_>) -> Result<String> {
+        changes.lend(|raw| {
+            // SAFETY: as above.
+            let blob =
+                Blob::create(&self.keep, |out| unsafe { sys::shw_planner_export(self.as_ptr(), raw, out) })?;
+            Ok(blob.to_text())
+        })
+    }
+
+    /// Why a node has its placement, and what every other layout of its result would cost. `layout` is
+    /// solved in any case; beside it the `num_forced` with the lowest bounds (0: 3).
+    pub fn explain(
+        &mut self,
+        node: &str,
+        layout: Option<&str>,
+        num_forced: usize,
+        changes: Changes<'_>,
+    ) -> Result<Explanation> {
+        let mut strings = Strings::default();
+        let mut options = init(sys::shw_explanation_options_init);
+        options.layout = strings.optional(layout)?;
+        options.num_forced = num_forced;
+        let node = strings.add(node)?;
+        changes.lend(|raw| {
+            // SAFETY: the strings and all that the changes point to live for the call.
+            Explanation::create(&self.keep, |out| unsafe {
+                sys::shw_planner_explain(self.as_ptr(), node, &options, raw, out)
+            })
+        })
+    }
+
+    /// What the cheapest plan pays for, and how far prices may change before another one is better.
+    pub fn explain_plan(&mut self, changes: Changes<'_>) -> Result<PlanExplanation> {
+        changes.lend(|raw| {
+            // SAFETY: all that the changes point to lives for the call.
+            PlanExplanation::create(&self.keep, |out| unsafe {
+                sys::shw_planner_explain_plan(self.as_ptr(), raw, out)
+            })
+        })
+    }
+
+    /// The cheapest placements under one memory limit after another: `num_points` of them (0: 12).
+    pub fn pareto(&mut self, num_points: usize, changes: Changes<'_>) -> Result<Pareto> {
+        let mut options = init(sys::shw_pareto_options_init);
+        options.num_points = num_points;
+        changes.lend(|raw| {
+            // SAFETY: all that the changes point to lives for the call.
+            Pareto::create(&self.keep, |out| unsafe {
+                sys::shw_planner_pareto(self.as_ptr(), &options, raw, out)
+            })
+        })
+    }
+}
