@@ -82,9 +82,7 @@ class Buckets {
                                      "' is large enough for " + symbol.name + "=" +
                                      std::to_string(size) + "; the largest has " + symbol.name +
                                      "=" + std::to_string(largest)};
-    const Status status = check_size(symbol, size);
-    if (size < symbol.min) return {Code::kOutOfRange, status.message()};
-    return status;
+    return check_size(symbol, size);
   }
 
   static bool fits(std::span<const int64_t> sizes, const ProgramEntry& bucket) {
