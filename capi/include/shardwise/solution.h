@@ -99,8 +99,9 @@ SHW_API void shw_solution_options_init(shw_solution_options* options, size_t siz
  * @retval SHW_DATA_LOSS            the gzipped bytes are damaged
  * @retval SHW_CANCELLED            `cancel` was raised, or `progress` returned non-zero
  * @retval SHW_DEADLINE_EXCEEDED    time_limit_s passed before any solution was found
- * @retval SHW_RESOURCE_EXHAUSTED   out of memory; or the search reached its limit of work before it
- *                                  found a solution
+ * @retval SHW_RESOURCE_EXHAUSTED   out of memory; the text exceeds
+ *                                  shw_context_options::max_text_bytes; or the search reached its
+ *                                  limit of work before it found a solution
  * @thread any; calls in one context run in parallel
  * @since 0.2
  */
