@@ -17,7 +17,7 @@ namespace shw::capi {
 namespace {
 
 constexpr size_t kOptionsSize_0_2 = SHW_SIZE_TO(shw_solution_options, progress_user);
-constexpr size_t kSummarySize_0_2 = SHW_SIZE_TO(shw_solution_summary, lp_solve_missing);
+constexpr size_t kSummarySize_0_2 = SHW_SIZE_TO(shw_solution_summary, num_branch_nodes);
 constexpr size_t kBudgetSize_0_2 = SHW_SIZE_TO(shw_solution_budget, peak);
 constexpr size_t kPriceSize_0_2 = SHW_SIZE_TO(shw_solution_price, price);
 

@@ -216,11 +216,11 @@ SHW_API shw_status* shw_plan_get_phase(const shw_plan* plan, size_t index,
 /* What the solver had to do. */
 typedef struct shw_plan_effort {
   size_t struct_size; /* set by SHW_PLAN_EFFORT_INIT */
-  uint32_t num_variables;
-  uint32_t num_edges;
-  uint64_t num_strategies; /* summed over the variables */
-  uint32_t num_sweeps;
-  uint32_t num_branch_nodes;
+  size_t num_variables;
+  size_t num_edges;
+  size_t num_strategies; /* summed over the variables */
+  size_t num_sweeps;
+  size_t num_branch_nodes;
 } shw_plan_effort;
 #define SHW_PLAN_EFFORT_INIT \
   { sizeof(shw_plan_effort), 0, 0, 0, 0, 0 }

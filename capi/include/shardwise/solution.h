@@ -42,23 +42,22 @@ typedef struct shw_solution_options {
 
 /* Costs have the unit of the problem: modelled microseconds, where AutoParallel exported it. */
 typedef struct shw_solution_summary {
-  size_t struct_size; /* set by SHW_SOLUTION_SUMMARY_INIT */
-  double objective;   /* cost of the chosen strategies */
-  double bound;       /* proven lower bound of all choices */
-  double duration_s;  /* of the solve */
-  int32_t proven;     /* 1: the objective equals the bound */
-  int32_t reserved;   /* 0 */
-  uint32_t num_variables;
-  uint32_t num_edges;
-  uint64_t num_strategies; /* summed over the variables */
-  uint32_t num_variables_after_presolve;
-  uint32_t num_sweeps;
-  uint64_t num_strategies_after_presolve;
-  uint32_t num_branch_nodes;
+  size_t struct_size;       /* set by SHW_SOLUTION_SUMMARY_INIT */
+  double objective;         /* cost of the chosen strategies */
+  double bound;             /* proven lower bound of all choices */
+  double duration_s;        /* of the solve */
+  int32_t proven;           /* 1: the objective equals the bound */
   int32_t lp_solve_missing; /* 1: lp_solve is not installed; it might have closed the gap */
+  size_t num_variables;
+  size_t num_edges;
+  size_t num_strategies; /* summed over the variables */
+  size_t num_variables_after_presolve;
+  size_t num_sweeps;
+  size_t num_strategies_after_presolve;
+  size_t num_branch_nodes;
 } shw_solution_summary;
 #define SHW_SOLUTION_SUMMARY_INIT \
-  { sizeof(shw_solution_summary), 0.0, 0.0, 0.0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(shw_solution_summary), 0.0, 0.0, 0.0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* A limit on what the chosen strategies use together, such as memory. */
 typedef struct shw_solution_budget {
