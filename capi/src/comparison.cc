@@ -1,4 +1,6 @@
 // shw_comparison: how two plans differ.
+#include "shardwise/comparison.h"
+
 #include "answers/plan_diff.h"
 #include "blob.h"
 #include "plan.h"

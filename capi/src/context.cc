@@ -1,6 +1,7 @@
 // shw_context, and the version of the library.
 #include "context.h"
 
+#include "import/text_limit.h"
 #include "runtime/world/registry.h"
 
 #define SHW_TEXT_(x) #x
@@ -35,7 +36,7 @@ void Context::log(shw_log_level level, const std::string& message, SourceLoc loc
 
 namespace {
 
-constexpr size_t kContextOptionsSize_0_2 = SHW_SIZE_TO(shw_context_options, submit_user);
+constexpr size_t kContextOptionsSize_0_2 = SHW_SIZE_TO(shw_context_options, max_text_bytes);
 
 Result<shw_context_options> read_options(const shw_context_options* in) {
   SHW_ASSIGN_OR_RETURN(shw_context_options options, copy_in(in, kContextOptionsSize_0_2));
@@ -46,6 +47,7 @@ Result<shw_context_options> read_options(const shw_context_options* in) {
   if (options.log_level < 0 || options.log_level > SHW_LOG_ERROR)
     return invalid_argument("log_level " + std::to_string(options.log_level) + " is unknown");
   if (options.log_level == 0) options.log_level = SHW_LOG_INFO;
+  if (options.max_text_bytes == 0) options.max_text_bytes = import::kDefaultMaxTextBytes;
   return options;
 }
 

@@ -31,6 +31,8 @@ class Context {
   // The host's threads, if it gave any.
   TaskExecutor tasks() const { return {options_.submit, options_.submit_user}; }
 
+  uint64_t max_text_bytes() const { return options_.max_text_bytes; }
+
   // Where parts of worlds meet; has a lock of its own.
   runtime::WorldRegistry& worlds() const { return *worlds_; }
 

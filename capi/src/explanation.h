@@ -2,7 +2,7 @@
 #pragma once
 #include "answers/edges.h"
 #include "boundary.h"
-#include "shardwise/planner.h"
+#include "shardwise/explanation.h"
 
 namespace shw::capi {
 

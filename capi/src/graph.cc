@@ -40,8 +40,9 @@ shw_status* shw_graph_import(shw_context* context, shw_graph_format format, shw_
     SHW_WANT(context);
     SHW_ASSIGN_OR_RETURN(const import::GraphFormat ours, format_of(format));
     SHW_ASSIGN_OR_RETURN(const std::span<const uint8_t> span, bytes_of(bytes, "bytes"));
-    SHW_ASSIGN_OR_RETURN(const import::ImportedGraph imported,
-                         import::import_graph(ours, span, "the graph"));
+    SHW_ASSIGN_OR_RETURN(
+        const import::ImportedGraph imported,
+        import::import_graph(ours, span, "the graph", context->ref->max_text_bytes()));
     return make_blob(context->ref, imported.bytes);
   });
 }

@@ -1,4 +1,6 @@
 // shw_pareto: step time against memory.
+#include "shardwise/pareto.h"
+
 #include "compiler/pareto.h"
 
 #include "blob.h"

@@ -2,6 +2,7 @@
 // the plan, which never changes.
 #include "plan.h"
 #include "sharding/layout.h"
+#include "shardwise/program.h"
 
 namespace shw::capi {
 namespace {

@@ -6,6 +6,7 @@
 #include "blob.h"
 #include "plan/module_tree.h"
 #include "plan/placements.h"
+#include "shardwise/program.h"
 #include "simulate/entry_times.h"
 #include "support/similar.h"
 

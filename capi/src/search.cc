@@ -1,10 +1,11 @@
 // shw_search: every mesh that devices can form.
+#include "shardwise/search.h"
+
 #include "answers/search.h"
 
 #include "blob.h"
 #include "compile_options.h"
 #include "context.h"
-#include "shardwise/planner.h"
 
 using namespace shw;
 using namespace shw::capi;

@@ -17,7 +17,7 @@ namespace shw::capi {
 namespace {
 
 constexpr size_t kOptionsSize_0_2 = SHW_SIZE_TO(shw_solution_options, progress_user);
-constexpr size_t kSummarySize_0_2 = SHW_SIZE_TO(shw_solution_summary, lp_solve_missing);
+constexpr size_t kSummarySize_0_2 = SHW_SIZE_TO(shw_solution_summary, num_branch_nodes);
 constexpr size_t kBudgetSize_0_2 = SHW_SIZE_TO(shw_solution_budget, peak);
 constexpr size_t kPriceSize_0_2 = SHW_SIZE_TO(shw_solution_price, price);
 
@@ -85,9 +85,10 @@ shw_status* shw_solution_create(shw_context* context, shw_bytes problem,
     SHW_WANT(context);
     SHW_ASSIGN_OR_RETURN(SolveRequest request, read_options(options, context->ref->tasks()));
     SHW_ASSIGN_OR_RETURN(const std::span<const uint8_t> bytes, bytes_of(problem, "problem"));
-    SHW_ASSIGN_OR_RETURN(answers::SolvedProblem solved,
-                         answers::solve_problem(request.format, bytes, "the problem", request.tied,
-                                                request.options, request.monitor));
+    SHW_ASSIGN_OR_RETURN(
+        answers::SolvedProblem solved,
+        answers::solve_problem(request.format, bytes, "the problem", request.tied, request.options,
+                               request.monitor, context->ref->max_text_bytes()));
     return std::make_unique<shw_solution>(shw_solution{context->ref, std::move(solved)});
   });
 }

@@ -14,11 +14,12 @@ using import::ImportedProblem;
 static_assert(SolvedProblem::kNoStrategy == ImportedProblem::kNoVariable);
 
 Result<ImportedProblem> parse(ProblemFormat format, std::span<const uint8_t> bytes,
-                              const std::string& what, bool tied) {
-  if (format == ProblemFormat::kApProblem) return import::parse_problem(bytes, what, tied);
+                              const std::string& what, bool tied, uint64_t max_text_bytes) {
+  if (format == ProblemFormat::kApProblem)
+    return import::parse_problem(bytes, what, tied, max_text_bytes);
   if (tied) return invalid_argument("nodes of this format have no roots to tie them by");
   ImportedProblem imported;
-  SHW_ASSIGN_OR_RETURN(imported.problem, import::parse_iopddl(bytes, what));
+  SHW_ASSIGN_OR_RETURN(imported.problem, import::parse_iopddl(bytes, what, max_text_bytes));
   for (uint32_t v = 0; v < imported.problem.num_variables(); ++v) imported.variable.push_back(v);
   return imported;
 }
@@ -27,8 +28,10 @@ Result<ImportedProblem> parse(ProblemFormat format, std::span<const uint8_t> byt
 
 Result<SolvedProblem> solve_problem(ProblemFormat format, std::span<const uint8_t> bytes,
                                     const std::string& what, bool tied,
-                                    const solver::SolveOptions& options, Monitor& monitor) {
-  SHW_ASSIGN_OR_RETURN(const ImportedProblem imported, parse(format, bytes, what, tied));
+                                    const solver::SolveOptions& options, Monitor& monitor,
+                                    uint64_t max_text_bytes) {
+  SHW_ASSIGN_OR_RETURN(const ImportedProblem imported,
+                       parse(format, bytes, what, tied, max_text_bytes));
   SolvedProblem solved;
   const auto start = std::chrono::steady_clock::now();
   SHW_ASSIGN_OR_RETURN(solved.solution, solver::solve(imported.problem, options, monitor));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "import/text_limit.h"
 #include "solver/problem.h"
 #include "support/monitor.h"
 
@@ -32,7 +33,8 @@ struct SolvedProblem {
 // them.
 Result<SolvedProblem> solve_problem(ProblemFormat format, std::span<const uint8_t> bytes,
                                     const std::string& what, bool tied,
-                                    const solver::SolveOptions& options, Monitor& monitor);
+                                    const solver::SolveOptions& options, Monitor& monitor,
+                                    uint64_t max_text_bytes = import::kDefaultMaxTextBytes);
 
 std::string to_json(const SolvedProblem& solved);
 std::string to_text(const SolvedProblem& solved);

@@ -204,6 +204,7 @@ Status Planner::prepare(std::span<const uint8_t> graph_bytes, Monitor& monitor) 
     SHW_ASSIGN_OR_RETURN(std::vector<EntryInfo> entries,
                          training_entries(graph_, options_.entries));
     graph_.set_entries(std::move(entries));
+    graph_.remove_unlisted_outputs();
   }
   source_fingerprint_ = fingerprint(graph_);
   if (options_.keep_graph) source_.assign(graph_bytes.begin(), graph_bytes.end());

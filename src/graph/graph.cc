@@ -57,6 +57,25 @@ NodeId Graph::add_input(std::string node_name, const TensorType& type, InputInfo
   return id;
 }
 
+void Graph::remove_unlisted_outputs() {
+  constexpr int32_t kRemoved = -1;
+  std::vector<int32_t> moved(outputs_.size(), kRemoved);
+  for (const EntryInfo& e : entries_)
+    for (uint32_t o : e.outputs) moved[o] = 0;
+  std::vector<OutputInfo> listed;
+  for (size_t o = 0; o < outputs_.size(); ++o) {
+    if (moved[o] == kRemoved) continue;
+    moved[o] = static_cast<int32_t>(listed.size());
+    listed.push_back(std::move(outputs_[o]));
+  }
+  outputs_ = std::move(listed);
+  for (EntryInfo& e : entries_)
+    for (uint32_t& o : e.outputs) o = static_cast<uint32_t>(moved[o]);
+  for (InputInfo& in : inputs_)
+    if (in.role == InputRole::kTangent && in.position >= 0)
+      in.position = moved[static_cast<size_t>(in.position)];
+}
+
 int32_t Graph::input_index(NodeId n) const {
   if (op(n) != OpKind::kInput) return -1;
   // Inputs are appended in node order.

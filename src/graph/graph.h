@@ -141,6 +141,8 @@ class Graph {
   void add_output(OutputInfo info) { outputs_.push_back(std::move(info)); }
 
   void set_entries(std::vector<EntryInfo> entries) { entries_ = std::move(entries); }
+  // Removes the outputs that no declared entry lists.
+  void remove_unlisted_outputs();
 
   const GraphSymbols& symbols() const { return symbols_; }
   GraphSymbols& symbols() { return symbols_; }

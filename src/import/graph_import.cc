@@ -9,18 +9,24 @@
 namespace shw::import {
 namespace {
 
-Result<Graph> parse(GraphFormat format, std::span<const uint8_t> bytes, const std::string& what) {
-  if (format == GraphFormat::kText)
+Result<Graph> parse(GraphFormat format, std::span<const uint8_t> bytes, const std::string& what,
+                    uint64_t max_text_bytes) {
+  if (format == GraphFormat::kText) {
+    if (bytes.size() > max_text_bytes)
+      return Status(Code::kResourceExhausted, what + " is " + std::to_string(bytes.size()) +
+                                                  " bytes of text, more than the limit of " +
+                                                  std::to_string(max_text_bytes));
     return parse_graph({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  SHW_ASSIGN_OR_RETURN(const JsonTree file, parse_json_bytes(bytes, what));
+  }
+  SHW_ASSIGN_OR_RETURN(const JsonTree file, parse_json_bytes(bytes, what, max_text_bytes));
   return import_fx_json(file.root);
 }
 
 }  // namespace
 
 Result<ImportedGraph> import_graph(GraphFormat format, std::span<const uint8_t> bytes,
-                                   const std::string& what) {
-  SHW_ASSIGN_OR_RETURN(Graph graph, parse(format, bytes, what));
+                                   const std::string& what, uint64_t max_text_bytes) {
+  SHW_ASSIGN_OR_RETURN(Graph graph, parse(format, bytes, what, max_text_bytes));
   // What is written is what others can load: the limits of the format and the verifier hold here.
   std::vector<uint8_t> written = write_graph(graph);
   SHW_RETURN_IF_ERROR(load_graph(written).status());

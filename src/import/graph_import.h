@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "import/text_limit.h"
 #include "support/status.h"
 
 namespace shw::import {
@@ -20,10 +21,12 @@ struct ImportedGraph {
   std::vector<uint8_t> bytes;  // that load_graph() accepts
 };
 
-// `what`: what the bytes are, for messages. Errors as import_fx_json(), parse_json_bytes() and
+// `what`: what the bytes are, for messages. RESOURCE_EXHAUSTED: more than `max_text_bytes` of text
+// after inflation. Other errors as import_fx_json(), parse_json_bytes() and
 // load_graph() report them.
 Result<ImportedGraph> import_graph(GraphFormat format, std::span<const uint8_t> bytes,
-                                   const std::string& what);
+                                   const std::string& what,
+                                   uint64_t max_text_bytes = kDefaultMaxTextBytes);
 
 // What a graph consists of.
 struct GraphSummary {

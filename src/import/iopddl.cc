@@ -81,8 +81,9 @@ Status add_edges(const At& edges, PlacementProblem& problem) {
 
 }  // namespace
 
-Result<PlacementProblem> parse_iopddl(std::span<const uint8_t> bytes, const std::string& what) {
-  SHW_ASSIGN_OR_RETURN(const JsonTree json, parse_json_bytes(bytes, what));
+Result<PlacementProblem> parse_iopddl(std::span<const uint8_t> bytes, const std::string& what,
+                                      uint64_t max_text_bytes) {
+  SHW_ASSIGN_OR_RETURN(const JsonTree json, parse_json_bytes(bytes, what, max_text_bytes));
   SHW_ASSIGN_OR_RETURN(const At file, (At{&json.root, "file"}).get("problem"));
   SHW_ASSIGN_OR_RETURN(const At nodes, file.get("nodes"));
   SHW_ASSIGN_OR_RETURN(const At edges, file.get("edges"));

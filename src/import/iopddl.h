@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 
+#include "import/text_limit.h"
 #include "solver/problem.h"
 #include "support/status.h"
 
@@ -20,7 +21,8 @@ namespace shw::import {
 
 // INVALID_ARGUMENT gives the path of what is missing, mistyped or out of range.
 Result<solver::PlacementProblem> parse_iopddl(std::span<const uint8_t> bytes,
-                                              const std::string& what);
+                                              const std::string& what,
+                                              uint64_t max_text_bytes = kDefaultMaxTextBytes);
 Result<solver::PlacementProblem> read_iopddl(const std::string& path);
 
 }  // namespace shw::import

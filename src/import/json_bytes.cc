@@ -12,14 +12,26 @@ bool is_gzip(std::span<const uint8_t> bytes) {
   return bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
 }
 
-Status too_much(const std::string& what, uint64_t max_bytes) {
+// The last four bytes of a gzip file state how much its last member holds, modulo 2^32.
+uint32_t stated_size(std::span<const uint8_t> gzip) {
+  uint32_t size = 0;
+  for (size_t i = 0; i < 4 && i < gzip.size(); ++i) size = size << 8 | gzip[gzip.size() - 1 - i];
+  return size;
+}
+
+Status too_much(const std::string& what, std::span<const uint8_t> bytes, uint64_t max_text_bytes) {
+  const std::string limit = std::to_string(max_text_bytes), given = std::to_string(bytes.size());
   return Status(Code::kResourceExhausted,
-                what + " holds more than " + std::to_string(max_bytes) + " bytes of text");
+                is_gzip(bytes)
+                    ? what + " inflates to more text than the limit of " + limit + " bytes: its " +
+                          given + " bytes state that they hold " +
+                          std::to_string(stated_size(bytes))
+                    : what + " is " + given + " bytes of text, more than the limit of " + limit);
 }
 
 class Inflater {
  public:
-  explicit Inflater(std::span<const uint8_t> bytes) : left_(bytes) {}
+  explicit Inflater(std::span<const uint8_t> bytes) : bytes_(bytes), left_(bytes) {}
   ~Inflater() {
     if (open_) inflateEnd(&stream_);
   }
@@ -27,14 +39,14 @@ class Inflater {
   Inflater& operator=(const Inflater&) = delete;
 
   // All members of the file, one after another; zero bytes may follow.
-  Result<std::string> all(const std::string& what, uint64_t max_bytes) {
+  Result<std::string> all(const std::string& what, uint64_t max_text_bytes) {
     constexpr int kGzip = 16;
     if (inflateInit2(&stream_, MAX_WBITS + kGzip) != Z_OK) throw std::bad_alloc();
     open_ = true;
     std::string text;
     for (;;) {
       const int result = step(text);
-      if (text.size() > max_bytes) return too_much(what, max_bytes);
+      if (text.size() > max_text_bytes) return too_much(what, bytes_, max_text_bytes);
       if (result == Z_MEM_ERROR) throw std::bad_alloc();
       if (result == Z_STREAM_END) {
         if (!is_gzip(left_)) return text;
@@ -64,7 +76,7 @@ class Inflater {
     return result;
   }
 
-  std::span<const uint8_t> left_;
+  std::span<const uint8_t> bytes_, left_;
   z_stream stream_ = {};
   bool open_ = false;
 };
@@ -112,12 +124,12 @@ void JsonTree::dismantle(nlohmann::json& value) {
 }
 
 Result<JsonTree> parse_json_bytes(std::span<const uint8_t> bytes, const std::string& what,
-                                  uint64_t max_bytes) {
+                                  uint64_t max_text_bytes) {
   if (!is_gzip(bytes)) {
-    if (bytes.size() > max_bytes) return too_much(what, max_bytes);
+    if (bytes.size() > max_text_bytes) return too_much(what, bytes, max_text_bytes);
     return parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, what);
   }
-  SHW_ASSIGN_OR_RETURN(const std::string text, Inflater(bytes).all(what, max_bytes));
+  SHW_ASSIGN_OR_RETURN(const std::string text, Inflater(bytes).all(what, max_text_bytes));
   return parse(text, what);
 }
 

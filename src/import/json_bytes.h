@@ -6,11 +6,10 @@
 #include <string>
 #include <utility>
 
+#include "import/text_limit.h"
 #include "support/status.h"
 
 namespace shw::import {
-
-inline constexpr uint64_t kMaxJsonBytes = 2ull << 30;  // uncompressed
 
 inline constexpr size_t kMaxJsonNesting = 256;
 
@@ -31,9 +30,9 @@ class JsonTree {
 };
 
 // `what`: what the bytes are, for messages. DATA_LOSS: damaged or truncated gzip;
-// RESOURCE_EXHAUSTED: more than `max_bytes` of text, or nested too deeply; INVALID_ARGUMENT: not
-// JSON, with the position.
+// RESOURCE_EXHAUSTED: more than `max_text_bytes` after inflation, or nested too deeply;
+// INVALID_ARGUMENT: not JSON, with the position.
 Result<JsonTree> parse_json_bytes(std::span<const uint8_t> bytes, const std::string& what,
-                                  uint64_t max_bytes = kMaxJsonBytes);
+                                  uint64_t max_text_bytes = kDefaultMaxTextBytes);
 
 }  // namespace shw::import

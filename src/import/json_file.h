@@ -8,6 +8,7 @@
 namespace shw::import {
 
 // NOT_FOUND: cannot be opened; otherwise as parse_json_bytes().
-Result<nlohmann::json> read_json_file(const std::string& path, uint64_t max_bytes = kMaxJsonBytes);
+Result<nlohmann::json> read_json_file(const std::string& path,
+                                      uint64_t max_text_bytes = kDefaultMaxTextBytes);
 
 }  // namespace shw::import

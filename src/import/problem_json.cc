@@ -310,8 +310,8 @@ void Reader::add_ratio_budget(double limit, double sign, const Ratios& ratios) {
 }  // namespace
 
 Result<ImportedProblem> parse_problem(std::span<const uint8_t> bytes, const std::string& what,
-                                      bool tied) {
-  SHW_ASSIGN_OR_RETURN(const JsonTree file, parse_json_bytes(bytes, what));
+                                      bool tied, uint64_t max_text_bytes) {
+  SHW_ASSIGN_OR_RETURN(const JsonTree file, parse_json_bytes(bytes, what, max_text_bytes));
   return Reader(tied).read(file.root);
 }
 

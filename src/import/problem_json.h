@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "import/text_limit.h"
 #include "solver/problem.h"
 #include "support/status.h"
 
@@ -33,7 +34,7 @@ struct ImportedProblem {
 // which pays for all of them. INVALID_ARGUMENT gives the path of what is missing, mistyped, out of
 // range, or of inconsistent shape.
 Result<ImportedProblem> parse_problem(std::span<const uint8_t> bytes, const std::string& what,
-                                      bool tied);
+                                      bool tied, uint64_t max_text_bytes = kDefaultMaxTextBytes);
 Result<ImportedProblem> read_problem(const std::string& path, bool tied);
 
 }  // namespace shw::import

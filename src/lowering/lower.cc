@@ -11,6 +11,7 @@
 #include "lowering/versions.h"
 #include "lowering/window.h"
 #include "lowering/written_order.h"
+#include "ops/defaults.h"
 #include "ops/entries.h"
 #include "ops/op_def.h"
 
@@ -272,7 +273,7 @@ class Lowering {
     }
     ProgramStep& step =
         builder_.step(op_name(g_.op(n)), std::move(inputs), std::move(outputs), cost_of(n));
-    step.attrs = g_.attrs(n);
+    step.attrs = without_defaults(g_.op(n), g_.attrs(n));
     if (const Dims& order = written_order_[n.v]; !order.empty())
       step.attrs.set(AttrKey::kDims, std::vector<int64_t>(order.begin(), order.end()));
     if (op_def(g_.op(n)).piece_position != PiecePosition::kUnused) say_place(n, step.attrs);
@@ -322,7 +323,7 @@ class Lowering {
     SHW_ASSIGN_OR_RETURN(ValueId b, operand(n, 1));
     const Dims& order = written_order_[n.v];
     const ValueId out = fresh_result(n, 0);
-    Attrs attrs = g_.attrs(n);
+    Attrs attrs = without_defaults(g_.op(n), g_.attrs(n));
     if (g_.op(n) == OpKind::kEinsum) {
       std::string equation(attrs.get_string(AttrKey::kEquation));
       const size_t result = equation.size() - order.size();

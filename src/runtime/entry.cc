@@ -19,6 +19,15 @@ Result<const ProgramEntry*> find_entry(const Program& program, std::string_view 
                     (buckets.empty() ? "" : " of one size; it has the buckets " + buckets));
 }
 
+Result<PortId> find_state_port(const Program& program, std::string_view name) {
+  for (uint32_t i = 0; i < program.ports.size(); ++i) {
+    const Port& port = program.ports[PortId{i}];
+    if (port.name == name && is_input(port.role) && program.lies_in(port, StorageKind::kState))
+      return PortId{i};
+  }
+  return Status(Code::kNotFound, "the plan keeps no '" + std::string(name) + "'");
+}
+
 namespace {
 
 Status no_dependence(std::string_view entry, std::string_view symbol) {
@@ -73,9 +82,7 @@ class Buckets {
                                      "' is large enough for " + symbol.name + "=" +
                                      std::to_string(size) + "; the largest has " + symbol.name +
                                      "=" + std::to_string(largest)};
-    const Status status = check_size(symbol, size);
-    if (size < symbol.min) return {Code::kOutOfRange, status.message()};
-    return status;
+    return check_size(symbol, size);
   }
 
   static bool fits(std::span<const int64_t> sizes, const ProgramEntry& bucket) {

@@ -12,6 +12,9 @@ namespace shw::runtime {
 // NOT_FOUND: the program has none of that name.
 Result<const ProgramEntry*> find_entry(const Program& program, std::string_view name);
 
+// The input port of that name that executors keep. NOT_FOUND: the plan keeps none.
+Result<PortId> find_state_port(const Program& program, std::string_view name);
+
 struct SymbolSize {
   std::string_view symbol;
   int64_t size = 0;

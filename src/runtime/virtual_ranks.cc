@@ -5,7 +5,7 @@
 #include "runtime/collective/local.h"
 #include "runtime/cpu/device.h"
 #include "runtime/entry.h"
-#include "runtime/whole_outputs.h"
+#include "runtime/whole_tensor.h"
 
 namespace shw::runtime {
 
@@ -99,30 +99,25 @@ Result<std::vector<HostTensor>> VirtualRanks::gather_outputs(const ProgramEntry&
   return whole;
 }
 
-Result<const Port*> VirtualRanks::find_state(std::string_view name,
-                                             std::vector<BufferRef>& buffers) const {
-  for (uint32_t i = 0; i < program().ports.size(); ++i) {
-    const Port& port = program().ports[PortId{i}];
-    if (port.name != name || !is_input(port.role)) continue;
-    for (const auto& executor : executors_) buffers.push_back(executor->state(PortId{i}));
-    if (buffers[0] != nullptr) return &port;
-  }
-  return Status(Code::kNotFound, "the plan keeps no '" + std::string(name) + "'");
+std::vector<BufferRef> VirtualRanks::state_buffers(PortId port) const {
+  std::vector<BufferRef> buffers;
+  for (const auto& executor : executors_) buffers.push_back(executor->state(port));
+  return buffers;
 }
 
 Status VirtualRanks::write_state(std::string_view name, const HostTensorView& whole) {
-  std::vector<BufferRef> buffers;
-  SHW_ASSIGN_OR_RETURN(const Port* port, find_state(name, buffers));
+  SHW_ASSIGN_OR_RETURN(const PortId port, find_state_port(program(), name));
+  const std::vector<BufferRef> buffers = state_buffers(port);
   for (int64_t r = 0; r < num_ranks(); ++r)
-    SHW_RETURN_IF_ERROR(write_piece(*port, r, whole, *buffers[static_cast<size_t>(r)]));
+    SHW_RETURN_IF_ERROR(
+        write_piece(program().ports[port], r, whole, *buffers[static_cast<size_t>(r)]));
   return {};
 }
 
 Result<HostTensor> VirtualRanks::read_state(std::string_view name) const {
-  std::vector<BufferRef> buffers;
-  SHW_ASSIGN_OR_RETURN(const Port* port, find_state(name, buffers));
-  SHW_RETURN_IF_ERROR(check_can_shard(*port, mesh_));
-  return gather_port(*port, buffers);
+  SHW_ASSIGN_OR_RETURN(const PortId port, find_state_port(program(), name));
+  SHW_RETURN_IF_ERROR(check_can_shard(program().ports[port], mesh_));
+  return gather_port(program().ports[port], state_buffers(port));
 }
 
 Result<VirtualRanks::Sessions> VirtualRanks::create_sessions() {
@@ -138,13 +133,28 @@ Result<std::vector<HostTensor>> VirtualRanks::run(std::string_view entry_name,
                                                   const Sessions& sessions) {
   SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry,
                        entry_to_run(program(), mesh_, entry_name, inputs.size()));
-  SHW_ASSIGN_OR_RETURN(const RankBuffers in, shard_inputs(*entry, inputs));
+  SHW_ASSIGN_OR_RETURN(const RankBuffers out, run_pieces(*entry, inputs, sessions));
+  return gather_outputs(*entry, out);
+}
+
+Status VirtualRanks::run_only(std::string_view entry_name, std::span<const HostTensorView> inputs,
+                              const Sessions& sessions) {
+  SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry,
+                       entry_to_run(program(), mesh_, entry_name, inputs.size()));
+  return run_pieces(*entry, inputs, sessions).status();
+}
+
+// The outputs of the ranks.
+Result<VirtualRanks::RankBuffers> VirtualRanks::run_pieces(const ProgramEntry& entry,
+                                                           std::span<const HostTensorView> inputs,
+                                                           const Sessions& sessions) {
+  SHW_ASSIGN_OR_RETURN(const RankBuffers in, shard_inputs(entry, inputs));
   RankBuffers out(executors_.size());
   std::vector<Completion> done;
   Status first;
   for (size_t r = 0; r < executors_.size(); ++r) {
-    out[r].resize(entry->outputs.size());
-    auto completion = executors_[r]->enqueue(*entry, in[r], out[r], {},
+    out[r].resize(entry.outputs.size());
+    auto completion = executors_[r]->enqueue(entry, in[r], out[r], {},
                                              sessions.empty() ? nullptr : sessions[r].get());
     if (completion.ok()) {
       done.push_back(*completion);
@@ -160,7 +170,7 @@ Result<std::vector<HostTensor>> VirtualRanks::run(std::string_view entry_name,
     if (Status s = completion.wait(); !s.ok() && (first.ok() || first.code() == Code::kAborted))
       if (first.ok() || s.code() != Code::kAborted) first = std::move(s);
   if (!first.ok()) return first;
-  return gather_outputs(*entry, out);
+  return out;
 }
 
 void VirtualRanks::reset() {

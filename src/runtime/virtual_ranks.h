@@ -41,6 +41,9 @@ class VirtualRanks {
   Result<std::vector<HostTensor>> run(std::string_view entry,
                                       std::span<const HostTensorView> inputs,
                                       const Sessions& sessions = {});
+  // The same, but the outputs are not put together.
+  Status run_only(std::string_view entry, std::span<const HostTensorView> inputs,
+                  const Sessions& sessions = {});
   Result<Sessions> create_sessions();
 
   // What the executors keep, whole, by the name of its port. NOT_FOUND: nothing of that name.
@@ -60,7 +63,9 @@ class VirtualRanks {
   Status write_piece(const Port& port, int64_t rank, const HostTensorView& whole,
                      const Buffer& buffer);
   Result<HostTensor> gather_port(const Port& port, std::span<const BufferRef> buffers) const;
-  Result<const Port*> find_state(std::string_view name, std::vector<BufferRef>& buffers) const;
+  Result<RankBuffers> run_pieces(const ProgramEntry& entry, std::span<const HostTensorView> inputs,
+                                 const Sessions& sessions);
+  std::vector<BufferRef> state_buffers(PortId port) const;  // by rank
   Result<std::vector<HostTensor>> gather_outputs(const ProgramEntry& entry,
                                                  const RankBuffers& outputs);
 

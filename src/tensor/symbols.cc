@@ -46,8 +46,8 @@ bool add_term(std::string_view text, std::span<const Symbol> symbols, Expr& expr
   return true;
 }
 
-Status refused(const Symbol& s, const std::string& why) {
-  return invalid_argument("symbol '" + s.name.substr(0, kLongestSymbolName) + "': " + why);
+Status refused(const Symbol& s, const std::string& why, Code code = Code::kInvalidArgument) {
+  return {code, "symbol '" + s.name.substr(0, kLongestSymbolName) + "': " + why};
 }
 
 }  // namespace
@@ -78,15 +78,17 @@ Status check_symbols(std::span<const Symbol> symbols) {
                             std::to_string(s.max) + " and a multiple of " +
                             std::to_string(s.divisor));
     if (Status status = check_size(s, s.hint); !status.ok())
-      return {status.code(), "the hint of " + status.message()};
+      return invalid_argument("the hint of " + status.message());
   }
   return {};
 }
 
 Status check_size(const Symbol& s, int64_t size) {
   if (size < s.min || size > s.max)
-    return refused(s, std::to_string(size) + " is not from " + std::to_string(s.min) + " to " +
-                          std::to_string(s.max));
+    return refused(s,
+                   std::to_string(size) + " is not from " + std::to_string(s.min) + " to " +
+                       std::to_string(s.max),
+                   Code::kOutOfRange);
   if (size % s.divisor != 0)
     return refused(s, std::to_string(size) + " is not a multiple of " + std::to_string(s.divisor));
   return {};

@@ -46,7 +46,8 @@ bool is_symbol_name(std::string_view name);
 // INVALID_ARGUMENT: a name that is none or stands twice, limits that contradict each other, or a
 // hint outside them.
 Status check_symbols(std::span<const Symbol> symbols);
-// INVALID_ARGUMENT: the symbol cannot have this size; the message says why.
+// OUT_OF_RANGE: not between the symbol's minimum and maximum. INVALID_ARGUMENT: no multiple of its
+// divisor.
 Status check_size(const Symbol& symbol, int64_t size);
 // INVALID_ARGUMENT: symbols that are not there or out of order, or a factor of 0.
 Status check_expr(const Expr& expr, size_t num_symbols);

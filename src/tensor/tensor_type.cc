@@ -17,6 +17,7 @@ int64_t TensorType::numel() const {
 }
 
 bool TensorType::contiguous() const {
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return true;  // no element, no gap
   int64_t want = 1;
   for (size_t i = shape.size(); i-- > 0;) {
     if (shape[i] == 1) continue;

@@ -7,6 +7,7 @@
 #include "import/file.h"
 #include "import/graph_import.h"
 #include "tools/commands.h"
+#include "tools/max_text_option.h"
 
 namespace shw::tools {
 namespace {
@@ -15,6 +16,7 @@ struct Options {
   std::string format = "fx-json";
   std::string in, out;
   bool text = false;
+  std::string max_text = kDefaultMaxText;
 };
 
 void print_summary(const Graph& graph, const Options& options, size_t file_bytes) {
@@ -28,11 +30,12 @@ void print_summary(const Graph& graph, const Options& options, size_t file_bytes
 }
 
 Status import_file(const Options& options) {
+  SHW_ASSIGN_OR_RETURN(const uint64_t max_text, parse_max_text(options.max_text));
   SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> file, import::read_file(options.in));
   const auto format =
       options.format == "text" ? import::GraphFormat::kText : import::GraphFormat::kFxJson;
   SHW_ASSIGN_OR_RETURN(import::ImportedGraph imported,
-                       import::import_graph(format, file, options.in));
+                       import::import_graph(format, file, options.in, max_text));
   if (options.text) {
     const std::string text = print_graph(imported.graph);
     imported.bytes.assign(text.begin(), text.end());
@@ -56,6 +59,7 @@ void add_import(CLI::App& app, int& exit_code) {
   verb->add_option("IN", options->in, "Input file")->required();
   verb->add_option("-o,--output", options->out, "Output file")->required();
   verb->add_flag("--text", options->text, "Write the text form (.swt) instead of the binary form");
+  add_max_text(*verb, options->max_text);
   verb->callback([options, &exit_code] {
     const Status status = import_file(*options);
     exit_code = status.ok() ? 0 : print_error(status);

@@ -32,6 +32,13 @@ struct Options {
   MpiOptions mpi_options;
 };
 
+struct Ran {
+  std::shared_ptr<const Plan> plan;
+  std::string entry;  // a bucket, where sizes are given
+  TensorFile inputs;
+  Executed done;
+};
+
 // The file's tensors with the names of the entry's outputs: results of a run, or expected values.
 std::vector<ExpectedTensor> outputs_in(const Program& program, const ProgramEntry& entry,
                                        const TensorFile& file) {
@@ -44,25 +51,25 @@ std::vector<ExpectedTensor> outputs_in(const Program& program, const ProgramEntr
   return found;
 }
 
-Result<VerifyReport> verify(const Plan& plan, const std::string& entry_name,
-                            const TensorFile& inputs, const Executed& run) {
-  SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, runtime::find_entry(plan.program, entry_name));
+Result<VerifyReport> verify(const Ran& ran) {
+  const Program& program = ran.plan->program;
+  SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, runtime::find_entry(program, ran.entry));
   SHW_ASSIGN_OR_RETURN(const std::vector<HostTensorView> in,
-                       bind_inputs(plan.program, *entry, inputs));
+                       bind_inputs(program, *entry, ran.inputs));
   std::vector<HostTensorView> out(entry->outputs.size());
   for (size_t i = 0; i < out.size(); ++i)
-    if (const auto it = run.outputs.find(plan.program.output(*entry, i).name);
-        it != run.outputs.end())
+    if (const auto it = ran.done.outputs.find(program.output(*entry, i).name);
+        it != ran.done.outputs.end())
       out[i] = {it->second.type, it->second.bytes.data()};
   VerifyOptions options;
-  options.entry = entry_name;
-  for (const auto& [name, before] : run.before) {
-    const import::StoredTensor& after = run.after.at(name);
+  options.entry = ran.entry;
+  for (const auto& [name, before] : ran.done.before) {
+    const import::StoredTensor& after = ran.done.after.at(name);
     options.state.push_back(
         {name, {before.type, before.bytes.data()}, {after.type, after.bytes.data()}});
   }
   Monitor monitor;
-  return verify_run(plan, in, out, outputs_in(plan.program, *entry, inputs), options, monitor);
+  return verify_run(*ran.plan, in, out, outputs_in(program, *entry, ran.inputs), options, monitor);
 }
 
 std::string percent(double x) {
@@ -99,15 +106,17 @@ Status verdict_of(const VerifyReport& report) {
   return Status(Code::kInternal, message);
 }
 
-// Unsharded outputs; in an MPI job on rank 0 only, and without the state.
+// Unsharded tensors; in an MPI job on rank 0 only.
 Result<Executed> run_on(const Options& o, std::shared_ptr<const Plan> plan,
-                        const TensorFile& inputs,
-                        const std::shared_ptr<runtime::ProcessWorld>& world) {
-  if (world == nullptr) return execute_with_state(std::move(plan), o.entry, inputs, o.repeat);
-  Executed done;
-  SHW_ASSIGN_OR_RETURN(done.outputs,
-                       execute_on_mpi(std::move(plan), o.entry, inputs, o.repeat, world));
-  return done;
+                        const TensorFile& inputs, std::shared_ptr<runtime::ProcessWorld> world) {
+  const Execution execution{o.entry, o.repeat, o.verify};
+  if (world == nullptr) {
+    SHW_ASSIGN_OR_RETURN(const auto ranks, runtime::VirtualRanks::create(std::move(plan)));
+    return execute_on(*ranks, execution, inputs);
+  }
+  SHW_ASSIGN_OR_RETURN(const auto rank,
+                       runtime::ProcessRank::create(std::move(plan), std::move(world)));
+  return execute_on(*rank, execution, inputs);
 }
 
 // The bucket that `--size` asks for, in the place of the entry.
@@ -143,34 +152,51 @@ Status run_dry(Options o) {
   return {};
 }
 
-Status run(Options o, const std::shared_ptr<runtime::ProcessWorld>& world) {
-  SHW_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, load(o.plan));
-  SHW_RETURN_IF_ERROR(choose_entry(plan->program, o));
-  SHW_ASSIGN_OR_RETURN(TensorFile inputs, import::read_safetensors(o.inputs));
-  add_seeds(plan->program, o.seed, o.offset, inputs);
-  SHW_ASSIGN_OR_RETURN(const Executed done, run_on(o, plan, inputs, world));
-  if (world != nullptr && world->rank() != 0) return {};
-  TensorFile outputs = done.outputs;
-  outputs.insert(done.after.begin(), done.after.end());
+Result<Ran> load_and_run(Options o, std::shared_ptr<runtime::ProcessWorld> world) {
+  Ran ran;
+  SHW_ASSIGN_OR_RETURN(ran.plan, load(o.plan));
+  SHW_RETURN_IF_ERROR(choose_entry(ran.plan->program, o));
+  ran.entry = o.entry;
+  SHW_ASSIGN_OR_RETURN(ran.inputs, import::read_safetensors(o.inputs));
+  add_seeds(ran.plan->program, o.seed, o.offset, ran.inputs);
+  SHW_ASSIGN_OR_RETURN(ran.done, run_on(o, ran.plan, ran.inputs, std::move(world)));
+  return ran;
+}
+
+// Writes the results, and verifies them if asked to.
+Status report(const Options& o, const Ran& ran) {
+  TensorFile outputs = ran.done.outputs;
+  outputs.insert(ran.done.after.begin(), ran.done.after.end());
   SHW_RETURN_IF_ERROR(import::write_safetensors(o.outputs, outputs));
   int64_t ranks = 1;
-  for (const Mesh::Axis& a : plan->program.mesh) ranks *= a.size;
+  for (const Mesh::Axis& a : ran.plan->program.mesh) ranks *= a.size;
   if (!o.json)
-    std::printf("ran '%s' on %lld %s ranks; %zu tensors written to %s\n", o.entry.c_str(),
-                static_cast<long long>(ranks), world == nullptr ? "virtual" : "MPI", outputs.size(),
+    std::printf("ran '%s' on %lld %s ranks; %zu tensors written to %s\n", ran.entry.c_str(),
+                static_cast<long long>(ranks), o.mpi ? "MPI" : "virtual", outputs.size(),
                 o.outputs.c_str());
   JsonWriter json;
-  json.begin_object().member("entry", std::string_view(o.entry)).member("ranks", ranks);
+  json.begin_object().member("entry", std::string_view(ran.entry)).member("ranks", ranks);
   json.member("tensors", outputs.size());
   Status status;
   if (o.verify) {
-    SHW_ASSIGN_OR_RETURN(const VerifyReport report, verify(*plan, o.entry, inputs, done));
-    write_json(report, json.key("verify"));
-    if (!o.json) std::printf("%s", to_text(report).c_str());
-    status = verdict_of(report);
+    SHW_ASSIGN_OR_RETURN(const VerifyReport verified, verify(ran));
+    write_json(verified, json.key("verify"));
+    if (!o.json) std::printf("%s", to_text(verified).c_str());
+    status = verdict_of(verified);
   }
   if (o.json) std::printf("%s\n", json.end_object().take().c_str());
   return status;
+}
+
+Status run_on_mpi(const Options& o) {
+  SHW_ASSIGN_OR_RETURN(auto world, join_mpi(o.mpi_options));
+  const int64_t rank = world->rank();
+  const Result<Ran> ran = load_and_run(o, world);
+  if (!ran.ok()) give_up(ran.status(), world);
+  // The ranks leave MPI together: none may wait while rank 0 writes and verifies, which can take
+  // longer than the time-out.
+  world.reset();
+  return rank == 0 ? report(o, *ran) : Status();
 }
 
 Status run(const Options& o) {
@@ -187,10 +213,9 @@ Status run(const Options& o) {
                        "--mpi under mpirun to run a rank in every process");
   if (o.inputs.empty() || o.outputs.empty())
     return invalid_argument("pass --inputs and --outputs, or --dry-run");
-  if (!o.mpi) return run(o, nullptr);
-  SHW_ASSIGN_OR_RETURN(const auto world, join_mpi(o.mpi_options));
-  if (const Status status = run(o, world); !status.ok()) give_up(status, world);
-  return {};
+  if (o.mpi) return run_on_mpi(o);
+  SHW_ASSIGN_OR_RETURN(const Ran ran, load_and_run(o, nullptr));
+  return report(o, ran);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "answers/solve_problem.h"
 #include "import/file.h"
 #include "tools/commands.h"
+#include "tools/max_text_option.h"
 #include "tools/progress_line.h"
 
 namespace shw::tools {
@@ -19,9 +20,11 @@ struct Options {
   std::string format = "ap-problem-1";
   double time_limit_s = 0;
   uint32_t threads = 0;
+  std::string max_text = kDefaultMaxText;
 };
 
 Status solve_file(const Options& options) {
+  SHW_ASSIGN_OR_RETURN(const uint64_t max_text, parse_max_text(options.max_text));
   SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, import::read_file(options.path));
   const auto format = options.format == "iopddl" ? answers::ProblemFormat::kIopddl
                                                  : answers::ProblemFormat::kApProblem;
@@ -32,7 +35,7 @@ Status solve_file(const Options& options) {
   ProgressLine line(monitor);
   SHW_ASSIGN_OR_RETURN(
       const answers::SolvedProblem solved,
-      answers::solve_problem(format, bytes, options.path, options.tied, how, monitor));
+      answers::solve_problem(format, bytes, options.path, options.tied, how, monitor, max_text));
   line.end();
   std::printf("%s", options.json ? (to_json(solved) + "\n").c_str() : to_text(solved).c_str());
   return {};
@@ -58,6 +61,7 @@ void add_solve(CLI::App& app, int& exit_code) {
   verb->add_option("--time-limit", options->time_limit_s,
                    "Seconds after which to print the best solution so far")
       ->check(CLI::NonNegativeNumber);
+  add_max_text(*verb, options->max_text);
   verb->callback([options, &exit_code] {
     if (const Status status = solve_file(*options); !status.ok()) exit_code = print_error(status);
   });

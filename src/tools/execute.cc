@@ -3,7 +3,6 @@
 #include <map>
 
 #include "runtime/entry.h"
-#include "runtime/virtual_ranks.h"
 
 namespace shw::tools {
 
@@ -56,71 +55,88 @@ void add_seeds(const Program& program, int64_t seed, int64_t offset, TensorFile&
       file.try_emplace(port.name, StoredTensor{type, {bytes, bytes + sizeof values}});
 }
 
-static StoredTensor stored(const HostTensor& tensor) {
+namespace {
+
+// The names of the ports in which executors keep state.
+std::vector<std::string> state_names(const Program& program) {
+  std::vector<std::string> names;
+  for (const Port& port : program.ports)
+    if (is_input(port.role) && program.lies_in(port, StorageKind::kState))
+      names.push_back(port.name);
+  return names;
+}
+
+// What a rank other than 0 of a job reads has no bytes of its type: it is left out.
+void add(const std::string& name, const HostTensor& tensor, TensorFile& file) {
+  if (tensor.data.size() != static_cast<size_t>(tensor.type.bytes())) return;
   const auto* bytes = reinterpret_cast<const uint8_t*>(tensor.data.data());
-  return {tensor.type, {bytes, bytes + tensor.data.size()}};
-}
-
-static Status write_state(runtime::VirtualRanks& ranks, const TensorFile& file) {
-  const Program& program = ranks.program();
-  for (const Port& port : program.ports) {
-    if (!is_input(port.role) || !program.lies_in(port, StorageKind::kState)) continue;
-    const auto it = file.find(port.name);
-    if (it == file.end()) continue;
-    if (it->second.type != row_major(port.global.dtype, port.global.shape))
-      return invalid_argument("state '" + port.name + "' is " + to_string(it->second.type) +
-                              ", but the plan's is " + to_string(port.global));
-    SHW_RETURN_IF_ERROR(ranks.write_state(port.name, {it->second.type, it->second.bytes.data()}));
-  }
-  return {};
-}
-
-static Result<TensorFile> read_state(const runtime::VirtualRanks& ranks) {
-  TensorFile file;
-  const Program& program = ranks.program();
-  for (const Port& port : program.ports) {
-    if (!is_input(port.role) || !program.lies_in(port, StorageKind::kState)) continue;
-    SHW_ASSIGN_OR_RETURN(const HostTensor whole, ranks.read_state(port.name));
-    file.emplace(port.name, stored(whole));
-  }
-  return file;
-}
-
-Result<Executed> execute_with_state(std::shared_ptr<const Plan> plan, const std::string& entry_name,
-                                    const TensorFile& inputs, int64_t repeat) {
-  SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, runtime::find_entry(plan->program, entry_name));
-  SHW_ASSIGN_OR_RETURN(const std::vector<HostTensorView> views,
-                       bind_inputs(plan->program, *entry, inputs));
-  SHW_ASSIGN_OR_RETURN(const auto ranks, runtime::VirtualRanks::create(plan));
-  SHW_RETURN_IF_ERROR(write_state(*ranks, inputs));
-  Executed done;
-  std::vector<HostTensor> outputs;
-  for (int64_t i = 0; i < repeat; ++i) {
-    if (i + 1 == repeat) {
-      SHW_ASSIGN_OR_RETURN(done.before, read_state(*ranks));
-    }
-    SHW_ASSIGN_OR_RETURN(outputs, ranks->run(entry_name, views));
-  }
-  done.outputs = named_outputs(plan->program, *entry, outputs);
-  SHW_ASSIGN_OR_RETURN(done.after, read_state(*ranks));
-  return done;
-}
-
-Result<TensorFile> execute(std::shared_ptr<const Plan> plan, const std::string& entry,
-                           const TensorFile& inputs, int64_t repeat) {
-  SHW_ASSIGN_OR_RETURN(Executed done, execute_with_state(std::move(plan), entry, inputs, repeat));
-  return std::move(done.outputs);
+  file.emplace(name, StoredTensor{tensor.type, {bytes, bytes + tensor.data.size()}});
 }
 
 TensorFile named_outputs(const Program& program, const ProgramEntry& entry,
                          const std::vector<HostTensor>& outputs) {
   TensorFile file;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const Port& port = program.output(entry, i);
-    if (!port.value.valid()) continue;
-    file.emplace(port.name, stored(outputs[i]));
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (const Port& port = program.output(entry, i); port.value.valid())
+      add(port.name, outputs[i], file);
+  return file;
+}
+
+template <class Ranks>
+Status write_state(Ranks& ranks, const TensorFile& file) {
+  for (const std::string& name : state_names(ranks.program())) {
+    const auto it = file.find(name);
+    if (it == file.end()) continue;
+    const StoredTensor& tensor = it->second;
+    SHW_ASSIGN_OR_RETURN(const PortId id, runtime::find_state_port(ranks.program(), name));
+    const TensorType& type = ranks.program().ports[id].global;
+    if (tensor.type != row_major(type.dtype, type.shape))
+      return invalid_argument("state '" + name + "' is " + to_string(tensor.type) +
+                              ", but the plan's is " + to_string(type));
+    SHW_RETURN_IF_ERROR(ranks.write_state(name, {tensor.type, tensor.bytes.data()}));
+  }
+  return {};
+}
+
+template <class Ranks>
+Result<TensorFile> read_state(Ranks& ranks) {
+  TensorFile file;
+  for (const std::string& name : state_names(ranks.program())) {
+    SHW_ASSIGN_OR_RETURN(const HostTensor whole, ranks.read_state(name));
+    add(name, whole, file);
   }
   return file;
+}
+
+}  // namespace
+
+template <class Ranks>
+Result<Executed> execute_on(Ranks& ranks, const Execution& execution, const TensorFile& inputs) {
+  const Program& program = ranks.program();
+  SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, runtime::find_entry(program, execution.entry));
+  SHW_ASSIGN_OR_RETURN(const std::vector<HostTensorView> views,
+                       bind_inputs(program, *entry, inputs));
+  SHW_RETURN_IF_ERROR(write_state(ranks, inputs));
+  for (int64_t i = 1; i < execution.repeat; ++i)
+    SHW_RETURN_IF_ERROR(ranks.run_only(execution.entry, views));
+  Executed done;
+  if (execution.state_before) {
+    SHW_ASSIGN_OR_RETURN(done.before, read_state(ranks));
+  }
+  SHW_ASSIGN_OR_RETURN(const auto outputs, ranks.run(execution.entry, views));
+  done.outputs = named_outputs(program, *entry, outputs);
+  SHW_ASSIGN_OR_RETURN(done.after, read_state(ranks));
+  return done;
+}
+
+template Result<Executed> execute_on(runtime::VirtualRanks&, const Execution&, const TensorFile&);
+template Result<Executed> execute_on(runtime::ProcessRank&, const Execution&, const TensorFile&);
+
+Result<TensorFile> execute(std::shared_ptr<const Plan> plan, const std::string& entry,
+                           const TensorFile& inputs) {
+  SHW_ASSIGN_OR_RETURN(const auto ranks, runtime::VirtualRanks::create(std::move(plan)));
+  SHW_ASSIGN_OR_RETURN(Executed done, execute_on(*ranks, {entry}, inputs));
+  return std::move(done.outputs);
 }
 
 }  // namespace shw::tools

@@ -1,4 +1,4 @@
-// Runs an entry of a plan on virtual ranks; tensors are passed by name.
+// Runs an entry of a plan on virtual ranks or on the ranks of a job; tensors are passed by name.
 #pragma once
 #include <memory>
 #include <string>
@@ -7,6 +7,8 @@
 #include "import/safetensors.h"
 #include "plan/plan.h"
 #include "runtime/host_tensor.h"
+#include "runtime/virtual_ranks.h"
+#include "runtime/world/process_rank.h"
 
 namespace shw::tools {
 
@@ -21,22 +23,32 @@ Result<std::vector<runtime::HostTensorView>> bind_inputs(const Program& program,
 // Gives every input of role seed that the file lacks and that is i64[2] this seed and offset.
 void add_seeds(const Program& program, int64_t seed, int64_t offset, import::TensorFile& file);
 
+struct Execution {
+  std::string entry;
+  int64_t repeat = 1;         // runs, on the same inputs
+  bool state_before = false;  // read the state before the last run, too
+};
+
 struct Executed {
   import::TensorFile outputs;  // of the last run, unsharded; absent ones are omitted
   import::TensorFile before;   // the state before the last run, by the names of its input ports
   import::TensorFile after;    // and after it
 };
 
-// Runs the entry `repeat` times on the file's tensors. State that the file holds begins with that,
-// other state with zeros.
-Result<Executed> execute_with_state(std::shared_ptr<const Plan> plan, const std::string& entry,
-                                    const import::TensorFile& inputs, int64_t repeat = 1);
-// The same; returns the outputs.
-Result<import::TensorFile> execute(std::shared_ptr<const Plan> plan, const std::string& entry,
-                                   const import::TensorFile& inputs, int64_t repeat = 1);
+// Runs an entry on the file's tensors. State that the file holds begins with that, other state with
+// zeros. Results are gathered once, after the last run. `Ranks`: runtime::VirtualRanks or
+// runtime::ProcessRank; of the latter every process makes the same call, and gets the tensors on
+// rank 0 and nothing on the others.
+template <class Ranks>
+Result<Executed> execute_on(Ranks& ranks, const Execution& execution,
+                            const import::TensorFile& inputs);
+extern template Result<Executed> execute_on(runtime::VirtualRanks&, const Execution&,
+                                            const import::TensorFile&);
+extern template Result<Executed> execute_on(runtime::ProcessRank&, const Execution&,
+                                            const import::TensorFile&);
 
-// The unsharded outputs of an entry, by port name; absent outputs are omitted.
-import::TensorFile named_outputs(const Program& program, const ProgramEntry& entry,
-                                 const std::vector<runtime::HostTensor>& outputs);
+// On virtual ranks; returns the outputs.
+Result<import::TensorFile> execute(std::shared_ptr<const Plan> plan, const std::string& entry,
+                                   const import::TensorFile& inputs);
 
 }  // namespace shw::tools

@@ -6,11 +6,8 @@
 #include <cstdio>
 #include <thread>
 
-#include "runtime/entry.h"
 #include "runtime/mpi/mpi_transport.h"
-#include "runtime/world/process_rank.h"
 #include "tools/commands.h"
-#include "tools/execute.h"
 
 namespace shw::tools {
 
@@ -19,20 +16,6 @@ Result<std::shared_ptr<runtime::ProcessWorld>> join_mpi(const MpiOptions& option
   world.timeout = std::chrono::nanoseconds(static_cast<int64_t>(options.timeout_s * 1e9));
   SHW_ASSIGN_OR_RETURN(auto transport, runtime::open_mpi_transport(options.plugin, world.timeout));
   return runtime::create_message_world(std::move(transport), world);
-}
-
-Result<import::TensorFile> execute_on_mpi(std::shared_ptr<const Plan> plan,
-                                          const std::string& entry_name,
-                                          const import::TensorFile& inputs, int64_t repeat,
-                                          std::shared_ptr<runtime::ProcessWorld> world) {
-  SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, runtime::find_entry(plan->program, entry_name));
-  SHW_ASSIGN_OR_RETURN(const auto views, bind_inputs(plan->program, *entry, inputs));
-  SHW_ASSIGN_OR_RETURN(const auto rank, runtime::ProcessRank::create(plan, std::move(world)));
-  std::vector<runtime::HostTensor> outputs;
-  for (int64_t i = 0; i < repeat; ++i) {
-    SHW_ASSIGN_OR_RETURN(outputs, rank->run(entry_name, views));
-  }
-  return named_outputs(plan->program, *entry, outputs);
 }
 
 void give_up(const Status& status, const std::shared_ptr<runtime::ProcessWorld>& world) {

@@ -3,8 +3,6 @@
 #include <memory>
 #include <string>
 
-#include "import/safetensors.h"
-#include "plan/plan.h"
 #include "runtime/world/message_world.h"
 
 namespace shw::tools {
@@ -15,13 +13,6 @@ struct MpiOptions {
 };
 
 Result<std::shared_ptr<runtime::ProcessWorld>> join_mpi(const MpiOptions& options);
-
-// Runs the entry `repeat` times together with the other processes, which call it with the same
-// arguments. Returns unsharded outputs of the last run on rank 0, nothing on the others.
-Result<import::TensorFile> execute_on_mpi(std::shared_ptr<const Plan> plan,
-                                          const std::string& entry,
-                                          const import::TensorFile& inputs, int64_t repeat,
-                                          std::shared_ptr<runtime::ProcessWorld> world);
 
 // Ends the process after a failed run and prints the error with this rank's number. Skips
 // MPI_Finalize, which would wait for ranks that may be dead or stopped.

@@ -1,5 +1,6 @@
 // Graph bytes → plan bytes, as `shardwise plan` does it: the best and the median of several runs,
-// phase by phase, as JSON; and CPU time, which other programs on the machine change less.
+// phase by phase, as JSON; and CPU time, which other programs on the machine change less. With
+// several entries also how many times as long the joint plan takes as that of the first alone.
 // usage: bench_plan GRAPH.swgraph MESH [RUNS=10] [ENTRY,ENTRY…]
 //   bench_plan build/quickstart/llama8b_L32.swgraph dp=8,tp=8
 // The reference takes about 130 CPU s and 4.7 GB for LLaMA-3 8B with 32 layers on 8×8 (autoparallel
@@ -17,6 +18,36 @@
 
 #include "compiler/pipeline.h"
 #include "import/file.h"
+
+namespace {
+
+using Times = std::map<std::string, std::vector<double>>;  // ms, by phase
+
+// One plan; false: it failed, and the cause is printed.
+bool measure(const std::vector<uint8_t>& graph, const shw::CompileOptions& options, Times& ms) {
+  shw::Monitor monitor;
+  const std::clock_t start = std::clock();
+  const auto compiled = shw::compile(graph, options, monitor);
+  if (!compiled.ok()) {
+    std::fprintf(stderr, "%s\n", compiled.status().message().c_str());
+    return false;
+  }
+  ms["cpu"].push_back(1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+  double total = 0;
+  for (const auto& p : compiled->phases) {
+    ms[std::string(p.name)].push_back(p.seconds * 1e3);
+    total += p.seconds * 1e3;
+  }
+  ms["total"].push_back(total);
+  return true;
+}
+
+double median(std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 3) {
@@ -37,23 +68,12 @@ int main(int argc, char** argv) {
   std::istringstream entries(argc > 4 ? argv[4] : "");
   for (std::string name; std::getline(entries, name, ',');) options.entries.push_back(name);
   const int runs = argc > 3 ? std::max(1, std::atoi(argv[3])) : 10;
-  std::map<std::string, std::vector<double>> ms;
-  for (int i = 0; i < runs; ++i) {
-    shw::Monitor monitor;
-    const std::clock_t start = std::clock();
-    const auto compiled = shw::compile(*graph, options, monitor);
-    if (!compiled.ok()) {
-      std::fprintf(stderr, "%s\n", compiled.status().message().c_str());
-      return 1;
-    }
-    ms["cpu"].push_back(1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
-    double total = 0;
-    for (const auto& p : compiled->phases) {
-      ms[std::string(p.name)].push_back(p.seconds * 1e3);
-      total += p.seconds * 1e3;
-    }
-    ms["total"].push_back(total);
-  }
+  shw::CompileOptions alone = options;  // the first entry, planned by itself
+  const bool joint = options.entries.size() > 1;
+  if (joint) alone.entries.resize(1);
+  Times ms, ms_alone;
+  for (int i = 0; i < runs; ++i)  // in turns, so that both meet the same machine
+    if (!measure(*graph, options, ms) || (joint && !measure(*graph, alone, ms_alone))) return 1;
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   std::printf("{\"runs\": %d, \"peak_rss_mib\": %.1f", runs,
@@ -63,6 +83,10 @@ int main(int argc, char** argv) {
     std::printf(", \"%s_ms\": {\"min\": %.2f, \"median\": %.2f}", phase.c_str(), times.front(),
                 times[times.size() / 2]);
   }
+  for (const char* time : {"cpu", "total"})
+    if (joint)
+      std::printf(", \"%s_times_that_of_%s\": %.2f", time, alone.entries[0].c_str(),
+                  median(ms[time]) / median(ms_alone[time]));
   std::printf("}\n");
   return 0;
 }

@@ -133,25 +133,32 @@ static shw_blob* decoder(shw_context* context) {
 static const int64_t kSizes[2] = {64, 16}; /* in any order */
 static const shw_bucket_sizes kBuckets[1] = {{"decode", "cache", kSizes, 2}};
 
-static shw_status* compile(shw_context* context, const shw_blob* graph, int64_t ranks,
+/* `columns`: 0 for a mesh of one dim, of `rows` ranks. */
+typedef struct mesh_size {
+  int64_t rows, columns;
+} mesh_size;
+static const mesh_size kMeshOf1 = {1, 0}, kMeshOf2 = {2, 0}, kMeshOf4 = {4, 0}, kMeshOf2x2 = {2, 2};
+
+static shw_status* compile(shw_context* context, const shw_blob* graph, mesh_size mesh,
                            const shw_bucket_sizes* buckets, size_t num_buckets, shw_plan** plan) {
-  shw_mesh_axis axis = {"tp", 0};
+  shw_mesh_axis axes[2] = {{"tp", 0}, {"dp", 0}};
   const shw_bytes bytes = {shw_blob_data(graph), shw_blob_size(graph)};
   shw_compile_options options = SHW_COMPILE_OPTIONS_INIT;
-  axis.size = ranks;
-  options.mesh_axes = &axis;
-  options.num_mesh_axes = 1;
+  axes[0].size = mesh.rows;
+  axes[1].size = mesh.columns;
+  options.mesh_axes = axes;
+  options.num_mesh_axes = mesh.columns == 0 ? 1 : 2;
   options.buckets = buckets;
   options.num_buckets = num_buckets;
   return shw_plan_compile(context, bytes, &options, plan);
 }
 
 /* By way of its bytes: what is told of buckets is in them. */
-static shw_plan* decoder_plan(shw_context* context, int64_t ranks) {
+static shw_plan* decoder_plan(shw_context* context, mesh_size mesh) {
   shw_blob *graph = decoder(context), *saved = NULL;
   shw_plan *plan = NULL, *loaded = NULL;
   shw_bytes bytes;
-  EXPECT_OK(compile(context, graph, ranks, kBuckets, 1, &plan));
+  EXPECT_OK(compile(context, graph, mesh, kBuckets, 1, &plan));
   EXPECT_OK(shw_plan_save(plan, &saved));
   bytes.data = shw_blob_data(saved);
   bytes.size = shw_blob_size(saved);
@@ -238,9 +245,9 @@ static void run(job* j, size_t number, const named* inputs, const char* output, 
 }
 
 /* Every position, each in the smallest bucket, against the whole sequence at once. */
-static void decoding_is_the_full_pass(shw_context* context, int64_t ranks) {
+static void decoding_is_the_full_pass(shw_context* context, mesh_size mesh) {
   static float x[COUNT], causal[LENGTH * LENGTH], expected[COUNT], mask[LENGTH];
-  shw_plan* plan = decoder_plan(context, ranks);
+  shw_plan* plan = decoder_plan(context, mesh);
   size_t full = 0, i, k, in_small = 0;
   int64_t position;
   named inputs[3];
@@ -299,7 +306,7 @@ static void expect_json(const shw_plan* plan, const char* text) {
 }
 
 static void the_plan_tells_of_buckets(shw_context* context) {
-  shw_plan* plan = decoder_plan(context, 4);
+  shw_plan* plan = decoder_plan(context, kMeshOf4);
   shw_symbol s = SHW_SYMBOL_INIT;
   shw_plan_entry e = SHW_PLAN_ENTRY_INIT;
   shw_plan_port port = SHW_PLAN_PORT_INIT;
@@ -376,7 +383,7 @@ static void the_smallest_bucket_that_fits(shw_context* context) {
   shw_plan_port port = SHW_PLAN_PORT_INIT;
   shw_plan* plan = NULL;
   size_t index = 0, output = 0;
-  EXPECT_OK(compile(context, graph, 2, buckets, 2, &plan));
+  EXPECT_OK(compile(context, graph, kMeshOf2, buckets, 2, &plan));
   EXPECT(shw_plan_num_entries(plan) == 6);
   EXPECT_OK(shw_plan_choose_bucket(plan, "step", sizes, 2, &index));
   EXPECT_OK(shw_plan_get_entry(plan, index, &e));
@@ -401,7 +408,7 @@ static void the_smallest_bucket_that_fits(shw_context* context) {
   expect_no_bucket(plan, "step", sizes, 2, SHW_INVALID_ARGUMENT, "sizes[1].symbol is NULL");
   shw_plan_destroy(plan);
   /* Nothing is asked for: one bucket, at the hints, under the entry's name. */
-  EXPECT_OK(compile(context, graph, 2, NULL, 0, &plan));
+  EXPECT_OK(compile(context, graph, kMeshOf2, NULL, 0, &plan));
   EXPECT(shw_plan_num_entries(plan) == 1);
   EXPECT_OK(shw_plan_get_entry(plan, 0, &e));
   EXPECT(strcmp(e.name, "step") == 0 && strcmp(e.bucket_of, "step") == 0);
@@ -417,23 +424,25 @@ static void refuses_senseless_buckets(shw_context* context) {
   static const struct {
     shw_bucket_sizes sizes;
     const char* text;
+    shw_code code; /* 0: SHW_INVALID_ARGUMENT */
   } kCases[] = {
-      {{"decode", "cache", kTooLarge, 1}, "65 is not from 1 to 64"},
-      {{"decode", "cash", kSmall, 1}, "'cash', which the graph does not have; it has cache"},
-      {{"full", "cache", kSmall, 1}, "'full' does not depend on"},
-      {{"encode", "cache", kSmall, 1}, "'encode'"},
-      {{NULL, "cache", kSmall, 0}, "no sizes"},
-      {{NULL, "cache", NULL, 1}, "buckets[0].sizes is NULL"},
-      {{NULL, NULL, kSmall, 1}, "buckets[0].symbol is NULL"}};
+      {{"decode", "cache", kTooLarge, 1}, "65 is not from 1 to 64", SHW_OUT_OF_RANGE},
+      {{"decode", "cash", kSmall, 1}, "'cash', which the graph does not have; it has cache", 0},
+      {{"full", "cache", kSmall, 1}, "'full' does not depend on", 0},
+      {{"encode", "cache", kSmall, 1}, "'encode'", 0},
+      {{NULL, "cache", kSmall, 0}, "no sizes", 0},
+      {{NULL, "cache", NULL, 1}, "buckets[0].sizes is NULL", 0},
+      {{NULL, NULL, kSmall, 1}, "buckets[0].symbol is NULL", 0}};
   shw_blob* graph = decoder(context);
   shw_plan* plan = NULL;
   size_t i;
   for (i = 0; i < sizeof kCases / sizeof kCases[0]; ++i) {
-    EXPECT_REFUSED(compile(context, graph, 1, &kCases[i].sizes, 1, &plan), SHW_INVALID_ARGUMENT,
-                   kCases[i].text);
+    EXPECT_REFUSED(compile(context, graph, kMeshOf1, &kCases[i].sizes, 1, &plan),
+                   kCases[i].code != 0 ? kCases[i].code : SHW_INVALID_ARGUMENT, kCases[i].text);
     EXPECT(plan == NULL);
   }
-  EXPECT_REFUSED(compile(context, graph, 1, NULL, 1, &plan), SHW_INVALID_ARGUMENT, "buckets is");
+  EXPECT_REFUSED(compile(context, graph, kMeshOf1, NULL, 1, &plan), SHW_INVALID_ARGUMENT,
+                 "buckets is");
   shw_blob_destroy(graph);
 }
 
@@ -554,8 +563,9 @@ static void refuses_senseless_expressions(shw_context* context) {
 
 int main(void) {
   shw_context* context = new_context();
-  decoding_is_the_full_pass(context, 1);
-  decoding_is_the_full_pass(context, 4);
+  decoding_is_the_full_pass(context, kMeshOf1);
+  decoding_is_the_full_pass(context, kMeshOf4);
+  decoding_is_the_full_pass(context, kMeshOf2x2);
   the_plan_tells_of_buckets(context);
   the_smallest_bucket_that_fits(context);
   refuses_senseless_buckets(context);

@@ -41,6 +41,37 @@ static void imports_fx_graphs(shw_context* context) {
   free_data(file);
 }
 
+/* The limit on text is the context's: of files as they are, and of what they inflate to. */
+static void keeps_to_the_limit_on_text(void) {
+  const shw_bytes file = read_data("examples/data/llama_tiny_2x4.graph.pre.json.gz");
+  const shw_bytes problem = read_data("tests/data/problems/block_2d8x8_mem0.05.problem.json.gz");
+  static const char kText[] = "input input.0: %x : f32[2]\nreturn output = %x\n";
+  const shw_bytes text = {kText, sizeof kText - 1};
+  shw_context_options options = SHW_CONTEXT_OPTIONS_INIT;
+  shw_context *small = NULL, *large = NULL;
+  shw_blob* graph = NULL;
+  shw_solution* solution = NULL;
+  options.max_text_bytes = 20;
+  EXPECT_OK(shw_context_create(SHW_API_VERSION, &options, &small));
+  options.max_text_bytes = 251245;
+  EXPECT_OK(shw_context_create(SHW_API_VERSION, &options, &large));
+  EXPECT_REFUSED(shw_graph_import(small, SHW_GRAPH_FORMAT_FX_JSON, file, &graph),
+                 SHW_RESOURCE_EXHAUSTED, "limit of 20 bytes");
+  EXPECT_REFUSED(shw_graph_import(small, SHW_GRAPH_FORMAT_FX_JSON, file, &graph),
+                 SHW_RESOURCE_EXHAUSTED, "state that they hold 251245");
+  EXPECT_REFUSED(shw_graph_import(small, SHW_GRAPH_FORMAT_TEXT, text, &graph),
+                 SHW_RESOURCE_EXHAUSTED, "is 46 bytes of text, more than the limit of 20");
+  EXPECT_REFUSED(shw_solution_create(small, problem, NULL, &solution), SHW_RESOURCE_EXHAUSTED,
+                 "limit of 20 bytes");
+  EXPECT(graph == NULL && solution == NULL);
+  EXPECT_OK(shw_graph_import(large, SHW_GRAPH_FORMAT_FX_JSON, file, &graph));
+  shw_blob_destroy(graph);
+  shw_context_destroy(small);
+  shw_context_destroy(large);
+  free_data(problem);
+  free_data(file);
+}
+
 static void refuses_what_is_no_graph(shw_context* context) {
   static const char kUnknown[] =
       "{\"format\": \"ap-graph-1\", \"nodes\": [{\"name\": \"x\", \"op\": \"call_function\", "
@@ -195,6 +226,7 @@ static void calibrates(shw_context* context) {
 int main(void) {
   shw_context* context = new_context();
   imports_fx_graphs(context);
+  keeps_to_the_limit_on_text();
   refuses_what_is_no_graph(context);
   solves_problems(context);
   tells_hardware(context);

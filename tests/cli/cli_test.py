@@ -3,7 +3,7 @@
 
 usage: cli_test.py SHARDWISE_BINARY PROJECT_DIR
 """
-import json, struct
+import gzip, json, struct
 import pathlib
 import resource
 import shlex
@@ -374,6 +374,14 @@ class Cli(unittest.TestCase):
         self.assertEqual((TMP / "o").read_bytes()[-64:], struct.pack("<16f", *[8 * i for i in range(16)]))
         write_safetensors(tensors, {"input.0": ("F32", [2, 4], struct.pack("<8f", *range(8))), "param.w": ("F32", [2, 4], struct.pack("<8f", *range(8)))})
         self.refused(*run, code=1, says="state 'param.w' is f32[2,4], but the plan's is f32[4,4]")
+
+    def test_files_that_inflate_beyond_the_limit_are_refused(self):
+        bomb = TMP / "bomb.json.gz"
+        bomb.write_bytes(gzip.compress(b"[" + b" " * (8 << 20) + b"]"))
+        says = f"{bomb} inflates to more text than the limit of 1048576 bytes: its {bomb.stat().st_size} bytes state that they hold 8388610"
+        self.refused("import", bomb, "-o", TMP / "x", "--max-text", "1MiB", code=1, says=says)
+        self.refused("solve", bomb, "--max-text", "1MiB", code=1, says=says)
+        self.refused("solve", bomb, "--max-text", "much", code=1, says="expected a number of bytes")
 
     def test_solve(self):
         j = json.loads(self.ok("solve", TESTS / "problems/block_2d8x8.problem.json.gz", "--json"))

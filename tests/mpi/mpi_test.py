@@ -5,12 +5,15 @@ usage: mpi_test.py --mpirun MPIRUN --ranks BINARY --cts BINARY --plugin LIBRARY 
   --kills N   how many ranks are killed, and how many are stopped (default 2 each)
 """
 import argparse
+import json
+import math
 import os
 import pathlib
 import random
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -86,6 +89,18 @@ def seconds_used(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def write_safetensors(path, shapes):
+    """Numbers of every shape, f32."""
+    header, body = {}, b""
+    for name, shape in shapes.items():
+        count = math.prod(shape)
+        data = struct.pack(f"<{count}f", *(((37 * i) % 101 - 50) / 50 for i in range(count)))
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(body), len(body) + len(data)]}
+        body += data
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + body)
+
+
 class Mpi(unittest.TestCase):
     def ok(self, result):
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
@@ -155,6 +170,51 @@ class Mpi(unittest.TestCase):
         text = self.ok(mpirun(8, *self.run_llama(out)))
         self.assertIn("ran 'step' on 8 MPI ranks", text)
         self.assertEqual(out.read_bytes(), self.virtual_llama())
+
+    def training_with_state(self):
+        """A matrix that the executors keep, updated in place from a reduced product: its plan on four ranks, and what it runs on."""
+        text, graph, plan, tensors = (TMP / ("state." + end) for end in ("swt", "swgraph", "swplan", "safetensors"))
+        text.write_text("input param.w: %w : f32[16,8] {storage=state}\ninput input.0: %x : f32[12,16] {position=0}\n"
+                        "%y = mm(%x, %w) : f32[12,8]\n%t = t(%x) : f32[16,12]{1,16}\n%g = mm(%t, %y) : f32[16,8]\n"
+                        "%n = sub(%w, %g, alpha=0.001) : f32[16,8]\nreturn output.0 = %y, update.w = %n in_place\n")
+        for args in (["import", "--from", "text", text, "-o", graph],
+                     ["plan", graph, "--mesh", "a=2,b=2", "--input-layout", "input.0=S(0)R", "--input-layout", "param.w=RS(1)", "-o", plan]):
+            subprocess.run([A.shardwise, *map(str, args)], check=True, capture_output=True)
+        write_safetensors(tensors, {"input.0": [12, 16], "param.w": [16, 8]})
+        return plan, tensors
+
+    def test_state_is_kept_by_the_ranks_written_and_verified(self):
+        plan, tensors = self.training_with_state()
+        run = lambda how, out: [A.shardwise, "run", plan, how, "--inputs", tensors, "--outputs", out, "--repeat", "3", "--verify"]
+        virtual, mpi = TMP / "state.virtual", TMP / "state.mpi"
+        subprocess.run(list(map(str, run("--virtual-ranks", virtual))), check=True, capture_output=True)
+        text = self.ok(mpirun(4, *run("--mpi", mpi)))
+        self.assertIn("ran 'step' on 4 MPI ranks", text)
+        self.assertRegex(text, r"param.w .* right")
+        self.assertIn("2 tensors, 0 wrong", text)
+        self.assertEqual(mpi.read_bytes(), virtual.read_bytes())
+
+    def test_state_of_a_wrong_type_is_refused(self):
+        plan, _ = self.training_with_state()
+        wrong = TMP / "wrong.safetensors"
+        write_safetensors(wrong, {"input.0": [12, 16], "param.w": [8, 8]})
+        r = mpirun(4, A.shardwise, "run", plan, "--mpi", "--inputs", wrong, "--outputs", TMP / "o", "--timeout", "20", options=RECOVER)
+        self.assertIn("state 'param.w' is f32[8,8], but the plan's is f32[16,8]", r.stderr)
+
+    def test_verification_keeps_no_rank_waiting(self):
+        """Rank 0 verifies alone, which takes longer than the time-out: products in f64. The other ranks have left in order before."""
+        text, graph, plan, tensors = (TMP / ("product." + end) for end in ("swt", "swgraph", "swplan", "safetensors"))
+        n = 1024
+        text.write_text(f"input input.0: %x : f32[{n},{n}] {{position=0}}\n%y = mm(%x, %x) : f32[{n},{n}]\nreturn output.0 = %y\n")
+        for args in (["import", "--from", "text", text, "-o", graph], ["plan", graph, "--mesh", "a=2", "-o", plan]):
+            subprocess.run([A.shardwise, *map(str, args)], check=True, capture_output=True)
+        write_safetensors(tensors, {"input.0": [n, n]})
+        began = time.time()
+        run = [A.shardwise, "run", plan, "--mpi", "--inputs", tensors, "--outputs", TMP / "product.out", "--timeout", "1.5"]
+        self.ok(mpirun(2, *run))
+        plain = time.time() - began
+        self.assertIn("1 tensors, 0 wrong", self.ok(mpirun(2, *run, "--verify")))
+        self.assertGreater(time.time() - began - 2 * plain, 1.5, "too fast to show anything: make the product larger")
 
     def test_a_plan_of_other_ranks_is_refused(self):
         r = mpirun(2, *self.run_llama(TMP / "o"), options=RECOVER)

@@ -185,9 +185,12 @@ typedef struct shw_context_options {
    * executor is never asked for these: collectives block until all ranks have come. */
   shw_submit_fn submit;
   void* submit_user; /* as alloc_user, and until the last task has been run */
+  /* The most bytes of text that shw_graph_import() and shw_solution_create() read, counted after
+   * inflation: a small gzipped file may hold any amount. 0: 512 MiB. */
+  uint64_t max_text_bytes;
 } shw_context_options;
 #define SHW_CONTEXT_OPTIONS_INIT \
-  { sizeof(shw_context_options), 0, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL }
+  { sizeof(shw_context_options), 0, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, 0 }
 
 /* A size of a graph that is known only at run time, such as the length of a sequence. */
 typedef struct shw_symbol {

@@ -205,6 +205,7 @@ SHW_API void shw_compile_options_init(shw_compile_options* options, size_t size)
  * @param options   lent for the call; NULL: defaults
  * @param out_plan  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_INVALID_ARGUMENT     the graph is malformed, or an option is out of range
+ * @retval SHW_OUT_OF_RANGE         a bucket's size is not between its symbol's minimum and maximum
  * @retval SHW_FAILED_PRECONDITION  no placement satisfies the options
  * @retval SHW_UNIMPLEMENTED        the graph or an option needs what the library does not have yet
  * @retval SHW_CANCELLED            `cancel` was raised, or `progress` returned non-zero

@@ -40,7 +40,8 @@ typedef struct shw_graph_summary {
  * @retval SHW_INVALID_ARGUMENT    the graph is malformed: the message names the node, or the line
  * @retval SHW_UNIMPLEMENTED       it has operations that the library does not know: all are listed
  * @retval SHW_DATA_LOSS           the gzipped bytes are damaged
- * @retval SHW_RESOURCE_EXHAUSTED  out of memory, or the text is larger than 2 GiB
+ * @retval SHW_RESOURCE_EXHAUSTED  out of memory, or the text exceeds
+ *                                 shw_context_options::max_text_bytes
  * @thread any
  * @since 0.2
  */

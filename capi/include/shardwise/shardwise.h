@@ -6,8 +6,13 @@
  *   builder.h   a graph by calls; or bytes of schemas/graph.fbs
  *   graph.h     a graph from other formats; its text
  *   compile.h   graph to plan; load and save
- *   plan.h      what a plan says, and how two plans differ
- *   planner.h   more questions of one graph: what if, why, which mesh, time against memory
+ *   plan.h      what a caller needs to run a plan; reports
+ *   program.h   what is inside a plan: placements of nodes, steps, memory
+ *   comparison.h  how two plans differ
+ *   planner.h   several questions of one graph: what if
+ *   explanation.h  why a node, or a plan, is placed as it is
+ *   pareto.h    step time against memory
+ *   search.h    which mesh
  *   hardware.h  machines, and fitting their description to measurements
  *   solution.h  placement problems without a graph
  *   device.h    devices and buffers
@@ -22,13 +27,18 @@
 
 #include "shardwise/base.h"
 #include "shardwise/builder.h"
+#include "shardwise/comparison.h"
 #include "shardwise/compile.h"
 #include "shardwise/device.h"
+#include "shardwise/explanation.h"
 #include "shardwise/graph.h"
 #include "shardwise/hardware.h"
+#include "shardwise/pareto.h"
 #include "shardwise/plan.h"
 #include "shardwise/planner.h"
+#include "shardwise/program.h"
 #include "shardwise/runtime.h"
+#include "shardwise/search.h"
 #include "shardwise/solution.h"
 #include "shardwise/verification.h"
 #include "shardwise/world.h"

@@ -42,23 +42,22 @@ typedef struct shw_solution_options {
 
 /* Costs have the unit of the problem: modelled microseconds, where AutoParallel exported it. */
 typedef struct shw_solution_summary {
-  size_t struct_size; /* set by SHW_SOLUTION_SUMMARY_INIT */
-  double objective;   /* cost of the chosen strategies */
-  double bound;       /* proven lower bound of all choices */
-  double duration_s;  /* of the solve */
-  int32_t proven;     /* 1: the objective equals the bound */
-  int32_t reserved;   /* 0 */
-  uint32_t num_variables;
-  uint32_t num_edges;
-  uint64_t num_strategies; /* summed over the variables */
-  uint32_t num_variables_after_presolve;
-  uint32_t num_sweeps;
-  uint64_t num_strategies_after_presolve;
-  uint32_t num_branch_nodes;
+  size_t struct_size;       /* set by SHW_SOLUTION_SUMMARY_INIT */
+  double objective;         /* cost of the chosen strategies */
+  double bound;             /* proven lower bound of all choices */
+  double duration_s;        /* of the solve */
+  int32_t proven;           /* 1: the objective equals the bound */
   int32_t lp_solve_missing; /* 1: lp_solve is not installed; it might have closed the gap */
+  size_t num_variables;
+  size_t num_edges;
+  size_t num_strategies; /* summed over the variables */
+  size_t num_variables_after_presolve;
+  size_t num_sweeps;
+  size_t num_strategies_after_presolve;
+  size_t num_branch_nodes;
 } shw_solution_summary;
 #define SHW_SOLUTION_SUMMARY_INIT \
-  { sizeof(shw_solution_summary), 0.0, 0.0, 0.0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(shw_solution_summary), 0.0, 0.0, 0.0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* A limit on what the chosen strategies use together, such as memory. */
 typedef struct shw_solution_budget {
@@ -99,8 +98,9 @@ SHW_API void shw_solution_options_init(shw_solution_options* options, size_t siz
  * @retval SHW_DATA_LOSS            the gzipped bytes are damaged
  * @retval SHW_CANCELLED            `cancel` was raised, or `progress` returned non-zero
  * @retval SHW_DEADLINE_EXCEEDED    time_limit_s passed before any solution was found
- * @retval SHW_RESOURCE_EXHAUSTED   out of memory; or the search reached its limit of work before it
- *                                  found a solution
+ * @retval SHW_RESOURCE_EXHAUSTED   out of memory; the text exceeds
+ *                                  shw_context_options::max_text_bytes; or the search reached its
+ *                                  limit of work before it found a solution
  * @thread any; calls in one context run in parallel
  * @since 0.2
  */

@@ -78,19 +78,19 @@ typedef struct shw_verification_tensor {
   double unsharded_error; /* distance of the unsharded run from that in f64 */
   double noise;           /* the largest such distance of all samples */
   double plan_error;      /* distance of the plan, run in f64 */
-  uint64_t num_undecided; /* elements that are not compared, because rounding decides them */
+  size_t num_undecided;   /* elements that are not compared, because rounding decides them */
   double error;           /* distance of the run */
   double limit;           /* what rounding explains */
   double gain;            /* by what the result is scaled as a whole */
   double gain_limit;
-  uint64_t num_different; /* elements: SHW_VERDICT_DIFFERENT */
+  size_t num_different; /* elements: SHW_VERDICT_DIFFERENT */
   shw_verdict verdict;
   shw_verdict expected_verdict; /* 0: no tensor was expected, and the rest is 0 */
   double expected_error;
   double expected_limit;
   double expected_gain;
   double expected_gain_limit;
-  uint64_t num_expected_different;
+  size_t num_expected_different;
 } shw_verification_tensor;
 #define SHW_VERIFICATION_TENSOR_INIT                                                           \
   {                                                                                            \

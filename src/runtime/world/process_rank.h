@@ -18,20 +18,37 @@ class ProcessRank {
   static Result<std::unique_ptr<ProcessRank>> create(std::shared_ptr<const Plan> plan,
                                                      std::shared_ptr<ProcessWorld> world,
                                                      const ExecutorOptions& options = {});
+  const Program& program() const { return plan_->program; }
   Executor& executor() { return *executor_; }
 
   // Runs an entry to its end. Inputs: one for each port of the entry, whole, the same on all ranks.
   // Outputs on rank 0 likewise, row-major; none on the others.
   Result<std::vector<HostTensor>> run(std::string_view entry,
                                       std::span<const HostTensorView> inputs);
+  // The same, but no rank sends its pieces of the outputs.
+  Status run_only(std::string_view entry, std::span<const HostTensorView> inputs);
+
+  // What the executors keep, whole, by the name of its port. All ranks call both, with the same
+  // arguments; what is read is on rank 0, and an empty tensor on the others. NOT_FOUND: nothing of
+  // that name.
+  Status write_state(std::string_view name, const HostTensorView& whole);
+  Result<HostTensor> read_state(std::string_view name);
 
  private:
   ProcessRank(std::shared_ptr<const Plan> plan, Mesh mesh, std::shared_ptr<ProcessWorld> world)
       : plan_(std::move(plan)), mesh_(std::move(mesh)), world_(std::move(world)) {}
+  // A port of the plan, and its memory on this rank; null for a port without a value.
+  struct Held {
+    const Port* port;
+    BufferRef memory;
+  };
+  Status write_piece(const Port& port, const HostTensorView& whole, const Buffer& memory);
   Result<std::vector<BufferRef>> shard_inputs(const ProgramEntry& entry,
                                               std::span<const HostTensorView> inputs);
-  Result<std::vector<HostTensor>> gather_outputs(const ProgramEntry& entry,
-                                                 const std::vector<BufferRef>& outputs);
+  Result<std::vector<Held>> run_pieces(std::string_view entry,
+                                       std::span<const HostTensorView> inputs);
+  Result<std::vector<HostTensor>> gather(std::span<const Held> held);
+  Result<Held> find_state(std::string_view name) const;
 
   std::shared_ptr<const Plan> plan_;
   Mesh mesh_;

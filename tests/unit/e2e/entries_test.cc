@@ -11,6 +11,7 @@
 #include "plan/plan.h"
 #include "plan/report.h"
 #include "run_plan.h"
+#include "simulate/live_bytes.h"
 #include "tiny_model.h"
 #include "tools/execute.h"
 
@@ -117,6 +118,65 @@ TEST_P(Training, TwoSessionsAreUnderWayAtOnce) {
   EXPECT_TRUE(same(first, outputs_of(*ranks_, "step", tensors_)));
   EXPECT_TRUE(same(second, outputs_of(*ranks_, "step", other)));
   EXPECT_FALSE(same(first, second));
+}
+
+// The session's storages that the steps of an entry write.
+size_t num_saved_by(const Program& program, const ProgramEntry& entry) {
+  size_t saved = 0;
+  for (uint32_t i = entry.first_step; i < entry.first_step + entry.num_steps; ++i)
+    for (const ValueId value : program.steps[i].outputs)
+      saved += program.lies_in(value, StorageKind::kSession);
+  return saved;
+}
+
+TEST_P(Training, InferHoldsNoSavedValue) {
+  const Program& p = plan_->program;
+  const ProgramEntry &forward = *ranks_->executor(0).find_entry("forward"),
+                     &infer = *ranks_->executor(0).find_entry("infer");
+  constexpr auto kSession = static_cast<size_t>(StorageKind::kSession);
+  EXPECT_GT(num_saved_by(p, forward), 20u);
+  EXPECT_EQ(num_saved_by(p, infer), 0u);
+  EXPECT_EQ(live_curves(p, infer).peak[kSession], 0);
+  EXPECT_GT(live_curves(p, forward).peak[kSession], 0);
+  EXPECT_LT(live_curves(p, infer).device_peak, live_curves(p, forward).device_peak);
+  // Planned alone it needs no session at all.
+  CompileOptions options;
+  options.mesh = GetParam();
+  options.entries = {"infer"};
+  const auto alone = planned(testing::llama_tiny().graph_bytes(), options);
+  ASSERT_NE(alone, nullptr);
+  EXPECT_EQ(alone->program.session_bytes, 0);
+}
+
+// What no entry returns is no part of the plan, and costs nothing.
+TEST_P(Training, EntriesAreAlsoPlannedAlone) {
+  for (const char* name : {"forward", "backward", "infer"}) {
+    SCOPED_TRACE(name);
+    CompileOptions options;
+    options.mesh = GetParam();
+    options.entries = {name};
+    const auto alone = planned(testing::llama_tiny().graph_bytes(), options);
+    ASSERT_NE(alone, nullptr);
+    ASSERT_EQ(alone->program.entries.size(), 1u);
+    EXPECT_LT(alone->summary.objective_us, plan_->summary.objective_us);
+    for (const Port& port : alone->program.ports)
+      if (!is_input(port.role)) {
+        EXPECT_EQ(port.role == PortRole::kGradient, std::string_view(name) == "backward");
+      }
+    const auto ranks = ranks_of(alone);
+    ASSERT_NE(ranks, nullptr);
+    auto step = outputs_of(*ranks_, "step", tensors_);
+    for (const auto& [output, tensor] : outputs_of(*ranks, name, tensors_)) {
+      ASSERT_TRUE(step.contains(output)) << output;
+      const std::vector<float> expected = floats(step.at(output)), got = floats(tensor);
+      double error = 0, norm = 0;
+      for (size_t i = 0; i < got.size(); ++i) {
+        error += std::pow(double{got[i]} - double{expected[i]}, 2);
+        norm += std::pow(double{expected[i]}, 2);
+      }
+      EXPECT_LE(error, 1e-10 * norm) << output;
+    }
+  }
 }
 
 TEST_P(Training, BackwardNeedsItsForward) {

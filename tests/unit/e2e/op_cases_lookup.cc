@@ -17,13 +17,20 @@ void lookup_and_attention(std::vector<OpCase>& list) {
        {f32({8, 4, 8}), index({8, 4}, 32)},
        attrs({{AttrKey::kNumWeights, int64_t{32}}, {AttrKey::kPaddingIdx, int64_t{21}}})});
   const Dims q{4, 8, 32, 8}, lse{4, 8, 32};
-  const auto causal = [](bool is_causal) {
-    return attrs({{AttrKey::kComputeLse, true},
-                  {AttrKey::kCausal, is_causal},
-                  {AttrKey::kKernel, text("efficient")}});
+  const auto backward_attrs = [](bool is_causal) {
+    return attrs({{AttrKey::kCausal, is_causal}, {AttrKey::kKernel, text("efficient")}});
+  };
+  const auto causal = [&](bool is_causal) {
+    Attrs a = backward_attrs(is_causal);
+    a.set(AttrKey::kComputeLse, true);
+    return a;
   };
   list.push_back({"sdpa", OpKind::kSdpa, {f32(q), f32(q), f32(q), absent()}, causal(false)});
   list.push_back({"sdpa causal", OpKind::kSdpa, {f32(q), f32(q), f32(q), absent()}, causal(true)});
+  list.push_back({"sdpa without log-sum-exp",  // a result without elements
+                  OpKind::kSdpa,
+                  {f32(q), f32(q), f32(q), absent()},
+                  {}});
   list.push_back({"sdpa with bias",
                   OpKind::kSdpa,
                   {f32(q), f32(q), f32(q), f32({4, 8, 32, 32})},
@@ -33,8 +40,8 @@ void lookup_and_attention(std::vector<OpCase>& list) {
   const std::vector<Operand> backward = {f32(q),          f32(q),       f32(q),
                                          f32(q),          absent(),     f32(q),
                                          f32(lse, 8, 12), index({}, 1), index({}, 1)};
-  list.push_back({"sdpa_backward", OpKind::kSdpaBackward, backward, causal(false)});
-  list.push_back({"sdpa_backward causal", OpKind::kSdpaBackward, backward, causal(true)});
+  list.push_back({"sdpa_backward", OpKind::kSdpaBackward, backward, backward_attrs(false)});
+  list.push_back({"sdpa_backward causal", OpKind::kSdpaBackward, backward, backward_attrs(true)});
   // A key head for two query heads; strided shards of batches only.
   const Dims many{8, 8, 32, 8}, shared{8, 4, 12, 8};
   list.push_back({"sdpa with shared key heads",
@@ -45,7 +52,7 @@ void lookup_and_attention(std::vector<OpCase>& list) {
                   OpKind::kSdpaBackward,
                   {f32(many), f32(many), f32(shared), f32(shared), absent(), f32(many),
                    f32({8, 8, 32}, 8, 12), index({}, 1), index({}, 1)},
-                  causal(true)});
+                  backward_attrs(true)});
 }
 
 void along_a_dim(std::vector<OpCase>& list) {

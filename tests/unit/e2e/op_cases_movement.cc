@@ -81,6 +81,12 @@ void picking(std::vector<OpCase>& list) {
                   {f32({8, 3, 16}), f32({8, 1, 16}), f32({8, 4, 16})},
                   attrs({{AttrKey::kDim, int64_t{1}}}),
                   kBits});
+  list.push_back({"cat of rows", OpKind::kCat, {f32({3, 16}), f32({5, 16})}, {}, kBits});
+  list.push_back({"split_with_sizes of rows",
+                  OpKind::kSplitWithSizes,
+                  {f32({12, 4})},
+                  attrs({{AttrKey::kSplitSizes, ints({4, 8})}}),
+                  kBits});
   list.push_back(
       {"cumsum", OpKind::kCumsum, {f32({8, 4, 16})}, attrs({{AttrKey::kDim, int64_t{-1}}})});
   list.push_back({"cumsum of truth",
@@ -131,6 +137,16 @@ void picking_parts(std::vector<OpCase>& list) {
                   OpKind::kSliceBackward,
                   {f32({8, 5, 16})},
                   with_sizes(slice(1, 3, -1, 2), {8, 14, 16}),
+                  kBits});
+  list.push_back({"slice_backward of first rows",
+                  OpKind::kSliceBackward,
+                  {f32({4, 16})},
+                  with_sizes(attrs({{AttrKey::kEnd, int64_t{4}}}), {8, 16}),
+                  kBits});
+  list.push_back({"slice_scatter of first rows",
+                  OpKind::kSliceScatter,
+                  {f32({8, 16}), f32({4, 16})},
+                  attrs({{AttrKey::kEnd, int64_t{4}}}),
                   kBits});
   list.push_back({"slice_scatter",
                   OpKind::kSliceScatter,

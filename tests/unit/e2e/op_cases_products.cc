@@ -70,6 +70,10 @@ void convolutions(std::vector<OpCase>& list) {
                   OpKind::kConvolutionBackward,
                   {f32({4, 6, 3, 3}), f32({4, 4, 6, 5}), f32({6, 2, 3, 3})},
                   numbers(2, 1, 2)});
+  list.push_back({"convolution_backward of a row",
+                  OpKind::kConvolutionBackward,
+                  {f32({4, 4, 7}), f32({4, 2, 9}), f32({4, 2, 3})},
+                  {}});
   list.push_back({"convolution_backward of channels",
                   OpKind::kConvolutionBackward,
                   {f32({4, 4, 4, 7}), f32({4, 4, 8, 7}), f32({4, 4, 2, 3})},

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -242,12 +243,31 @@ TEST_F(ProblemJson, ReadsGzipAndNoticesDamage) {
   }
 }
 
+// A file of a few KiB that inflates to 64 MiB: refused before it takes that memory, and told why.
+TEST_F(ProblemJson, InflatesNoFurtherThanTheLimit) {
+  gzFile file = gzopen(path_.c_str(), "wb9");
+  ASSERT_NE(file, nullptr);
+  const std::string spaces(1 << 20, ' ');
+  for (int i = 0; i < 64; ++i) ASSERT_EQ(gzwrite(file, spaces.data(), 1 << 20), 1 << 20);
+  gzclose(file);
+  const auto got = read_json_file(path_, 3 << 20);
+  ASSERT_FALSE(got.ok());
+  EXPECT_EQ(got.status().code(), Code::kResourceExhausted);
+  const std::string size = std::to_string(std::filesystem::file_size(path_));
+  EXPECT_EQ(got.status().message(),
+            path_ + " inflates to more text than the limit of 3145728 bytes: its " + size +
+                " bytes state that they hold 67108864");
+  EXPECT_EQ(read_json_file(path_, 64 << 20).status().code(), Code::kInvalidArgument) << "all read";
+}
+
 TEST_F(ProblemJson, KeepsToTheSizeLimit) {
   write("[" + std::string(5 << 20, ' ') + "]");
   EXPECT_TRUE(read_json_file(path_).ok());
   const auto got = read_json_file(path_, 3 << 20);
   ASSERT_FALSE(got.ok());
   EXPECT_EQ(got.status().code(), Code::kResourceExhausted);
+  EXPECT_EQ(got.status().message(),
+            path_ + " is 5242882 bytes of text, more than the limit of 3145728");
   EXPECT_EQ(read_json_file(path_ + ".none").status().code(), Code::kNotFound);
 }
 

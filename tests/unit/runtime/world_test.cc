@@ -11,6 +11,7 @@
 #include "cts/collective_cases.h"
 #include "runtime/cpu/device.h"
 #include "runtime/world/process_rank.h"
+#include "tools/execute.h"
 #include "unit/runtime/loop_transport.h"
 
 namespace shw::runtime {
@@ -70,6 +71,49 @@ TEST(MessageWorld, CollectivesGiveTheBitsOfVirtualRanks) {
     EXPECT_TRUE(s.ok()) << s.message();
   });
   EXPECT_EQ(fabric->closed, std::vector<bool>(4, true));
+}
+
+// A world that counts how often it gathers.
+class CountingWorld final : public ProcessWorld {
+ public:
+  explicit CountingWorld(std::shared_ptr<ProcessWorld> world) : world_(std::move(world)) {}
+  int gathers = 0;
+
+  int64_t rank() const override { return world_->rank(); }
+  int64_t num_ranks() const override { return world_->num_ranks(); }
+  std::span<const int64_t> local_ranks() const override { return world_->local_ranks(); }
+  Result<std::unique_ptr<ChannelProvider>> begin_join(int64_t rank, const Mesh& mesh,
+                                                      const ProgramIdentity& program) override {
+    return world_->begin_join(rank, mesh, program);
+  }
+  void end_join(int64_t rank, bool has_joined) override { world_->end_join(rank, has_joined); }
+  void abort(const Status& cause) override { world_->abort(cause); }
+  Status status() const override { return world_->status(); }
+  Result<std::vector<std::vector<std::byte>>> gather_at_root(
+      std::span<const std::byte> mine) override {
+    ++gathers;
+    return world_->gather_at_root(mine);
+  }
+
+ private:
+  const std::shared_ptr<ProcessWorld> world_;
+};
+
+TEST(MessageWorld, RepeatedRunsGatherTheirOutputsOnce) {
+  const auto fabric = std::make_shared<Fabric>(2);
+  on_ranks(fabric, kLong, [](const auto& world) {
+    const auto c = gather_case(2);
+    const HostTensor x = cts::input_of(c, 1);
+    const auto* bytes = reinterpret_cast<const uint8_t*>(x.data.data());
+    const auto counting = std::make_shared<CountingWorld>(world);
+    auto rank = ProcessRank::create(cts::plan_of(c), counting);
+    ASSERT_TRUE(rank.ok()) << rank.status().message();
+    const auto done =
+        tools::execute_on(**rank, {"step", 5}, {{"x", {x.type, {bytes, bytes + x.data.size()}}}});
+    ASSERT_TRUE(done.ok()) << done.status().message();
+    EXPECT_EQ(counting->gathers, 1);
+    EXPECT_EQ(done->outputs.size(), world->rank() == 0 ? 1u : 0u);
+  });
 }
 
 TEST(MessageWorld, TellsWhoIsDead) {

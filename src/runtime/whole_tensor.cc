@@ -1,4 +1,4 @@
-#include "runtime/whole_outputs.h"
+#include "runtime/whole_tensor.h"
 
 #include <algorithm>
 #include <cstring>
@@ -41,20 +41,6 @@ Result<HostTensor> whole_tensor(const Program& program, const Port& port, const 
     if (!is_first_replica(port.layout, mesh, r))
       SHW_RETURN_IF_ERROR(
           check_replica(port, mesh, r, whole, value.type, port_memory(r) + value.offset_bytes));
-  return whole;
-}
-
-Result<std::vector<HostTensor>> whole_outputs(
-    const Program& program, const ProgramEntry& entry, const Mesh& mesh,
-    const std::function<const std::byte*(int64_t rank, size_t output)>& port_memory) {
-  std::vector<HostTensor> whole(entry.outputs.size());
-  for (size_t i = 0; i < whole.size(); ++i) {
-    const Port& port = program.output(entry, i);
-    if (!port.value.valid()) continue;
-    SHW_ASSIGN_OR_RETURN(whole[i], whole_tensor(program, port, mesh, [&](int64_t rank) {
-                           return port_memory(rank, i);
-                         }));
-  }
   return whole;
 }
 
