@@ -19,6 +19,12 @@ enum class Collective : uint8_t {
   kAllToAll = 3
 };
 
+enum class PriceRules : uint8_t {
+  kCompat,  // exactly the reference planner's
+  kFull  // P(x) → P(y) with x ≠ y is forbidden, where the reference planner treats it as free;
+         // NCCL's model prices parts of a node too
+};
+
 // What a price rests on.
 enum class Basis : uint8_t {
   kMeasured = 1,      // measurements of groups of that very shape

@@ -268,8 +268,7 @@ bool Redistributor::find_in_graph(const Dims& shape, int64_t element_bytes, cons
   const LayoutGraph& graph = *t.graph;
   uint32_t at = t.graph->add(from);
   const uint32_t end = t.graph->add(to);
-  std::vector<double>& us = t.us_to[end];
-  if (us.size() < graph.num_states()) us = graph.distances_to(end);
+  const std::vector<double>& us = distances_to(t, end);
   if (us[at] == kInfinite) return false;
   while (at != end) {
     // The edge by which the distance came about: of equal ones the first.
@@ -307,6 +306,19 @@ Result<const Route*> Redistributor::route(const Dims& shape, int64_t element_byt
   return &routes_.emplace(key, std::move(route)).first->second;  // nodes of the map stay in place
 }
 
+double Redistributor::graph_us(const Dims& shape, int64_t element_bytes, const Layout& from,
+                               const Layout& to) {
+  Type& t = type(shape, element_bytes);
+  const uint32_t at = t.graph->add(canonical(from)), end = t.graph->add(canonical(to));
+  return distances_to(t, end)[at];
+}
+
+const std::vector<double>& Redistributor::distances_to(Type& type, uint32_t target) {
+  std::vector<double>& us = type.us_to[target];
+  if (us.size() < type.graph->num_states()) us = type.graph->distances_to(target);
+  return us;
+}
+
 double Redistributor::route_us(const Dims& shape, int64_t element_bytes, const Layout& from,
                                const Layout& to) {
   const Layout a = canonical(from), b = canonical(to);
@@ -337,19 +349,22 @@ void Redistributor::route_prices(const Dims& shape, int64_t element_bytes,
                                  std::span<const Layout> from, std::span<const Layout> to,
                                  std::span<double> out) {
   const auto strided = [](const Layout& l) { return l.has_strided(); };
-  if (!has_graphs(mesh_) || from.size() * to.size() == 1 ||
-      std::any_of(from.begin(), from.end(), strided) ||
+  if (!has_graphs(mesh_) || std::any_of(from.begin(), from.end(), strided) ||
       std::any_of(to.begin(), to.end(), strided)) {
     for (size_t i = 0; i < from.size(); ++i)
       for (size_t j = 0; j < to.size(); ++j)
         out[i * to.size() + j] = route_us(shape, element_bytes, from[i], to[j]);
     return;
   }
-  LayoutGraph& graph = *type(shape, element_bytes).graph;
-  std::vector<uint32_t> rows, columns;
-  for (const Layout& l : from) rows.push_back(graph.add(canonical(l)));
-  for (const Layout& l : to) columns.push_back(graph.add(canonical(l)));
-  graph.distances(rows, columns, threads_, out);
+  if (out.size() == 1) {
+    out[0] = graph_us(shape, element_bytes, from[0], to[0]);
+  } else {
+    LayoutGraph& graph = *type(shape, element_bytes).graph;
+    std::vector<uint32_t> rows, columns;
+    for (const Layout& l : from) rows.push_back(graph.add(canonical(l)));
+    for (const Layout& l : to) columns.push_back(graph.add(canonical(l)));
+    graph.distances(rows, columns, threads_, out);
+  }
   for (size_t i = 0; i < from.size(); ++i)
     for (size_t j = 0; mixes_reductions(from[i], mesh_) && j < to.size(); ++j)
       if (reduces(from[i], to[j], mesh_)) out[i * to.size() + j] = kInfinite;

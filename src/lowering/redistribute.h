@@ -102,6 +102,10 @@ class Redistributor {
     std::unordered_map<uint32_t, std::vector<double>> us_to;  // by target state
   };
   Type& type(const Dims& shape, int64_t element_bytes);
+  const std::vector<double>& distances_to(Type& type, uint32_t target);
+  // The price of one pair, as distances() has it for all pairs: a planner that checks its sums must
+  // find the same prices.
+  double graph_us(const Dims& shape, int64_t element_bytes, const Layout& from, const Layout& to);
   bool find_in_graph(const Dims& shape, int64_t element_bytes, const Layout& from, const Layout& to,
                      Route& route);
 

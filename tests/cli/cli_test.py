@@ -437,7 +437,7 @@ class Cli(unittest.TestCase):
         self.assertEqual((layouts["input.0"], layouts[name], layouts[grad], layouts["output"]), ("S(0)R", "RS(0)", "RS(0)", "S(0)R"))
         self.refused(*plan, "--input-layout", "inptu.0=RR", code=1, says="there is no input 'inptu.0'; did you mean input.0")
         self.refused(*plan, "--input-layout", "input.0=", code=1, says="expected NAME=LAYOUT")
-        self.refused(*plan, "--output-layout", "output=S(7)R", code=1, says="(output 'output=S(7)R'): possible layouts are")
+        self.refused(*plan, "--output-layout", "output=S(7)R", code=1, says="(output 'output=S(7)R'): there is no dim 7 in a tensor of 3 dims")
         clash = [*MESH, "--input-layout", f"{name}=RS(0)", "--output-layout", f"{grad}=S(0)R"]
         says = f"input '{name}=RS(0)'; output '{grad}=S(0)R'; gradients have the layouts"
         self.refused("plan", GRAPH, *clash, "-o", TMP / "p", code=1, says=says)

@@ -46,7 +46,7 @@ Program lowered(const std::string& problem) {
   const MovePrices prices = move_prices(*model);
   Assignment assignment = *choice->assignment;
   const Status ordered =
-      choose_shard_orders(choice->graph, choice->mesh, prices, assignment, monitor);
+      choose_shard_orders(choice->graph, choice->mesh, prices, {}, assignment, monitor);
   EXPECT_TRUE(ordered.ok()) << ordered.message();
   auto p = lower(choice->graph, choice->mesh, assignment, prices, options, monitor);
   EXPECT_TRUE(p.ok()) << p.status().message() << " at " << p.status().node_name();
