@@ -82,10 +82,10 @@ CollectiveModel::CollectiveModel(Hardware hardware, Mesh mesh, bool uses_nccl)
   groups_.resize(size_t{1} << mesh_.rank());
   for (uint32_t mask = 1; mask < groups_.size(); ++mask) {
     groups_[mask].topology = derive_topology(mask);
-    for (int c = 0; c < 4; ++c) {
+    for (size_t c = 0; c < kNumCollectives; ++c) {
       const auto collective = static_cast<Collective>(c);
-      groups_[mask].terms[static_cast<size_t>(c)] = add_terms(collective, mask);
-      groups_[mask].basis[static_cast<size_t>(c)] = basis_of(collective, groups_[mask].topology);
+      groups_[mask].terms[c] = add_terms(collective, mask);
+      groups_[mask].basis[c] = basis_of(collective, groups_[mask].topology);
     }
   }
 }

@@ -53,8 +53,8 @@ class CollectiveModel {
   };
   struct Group {
     GroupTopology topology;
-    std::array<TermRange, 4> terms;  // by Collective
-    std::array<Basis, 4> basis{};
+    std::array<TermRange, kNumCollectives> terms;  // by Collective
+    std::array<Basis, kNumCollectives> basis{};
   };
 
   CollectiveModel(Hardware hardware, Mesh mesh, bool uses_nccl);

@@ -16,8 +16,10 @@ enum class Collective : uint8_t {
   kAllGather = 0,
   kReduceScatter = 1,
   kAllReduce = 2,
-  kAllToAll = 3
+  kAllToAll = 3,
+  kPermute = 4,  // every rank sends its tensor to one rank
 };
+inline constexpr size_t kNumCollectives = 5;
 
 enum class PriceRules : uint8_t {
   kCompat,  // exactly the reference planner's

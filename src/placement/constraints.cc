@@ -127,7 +127,8 @@ class Builder {
       SHW_CHECK(c.allowed.size() == strategies_.of(c.node).count);
       pinned_.insert(c.node);
       c.source = source();
-      if (wanted_.orders_later) keep_orders(c);
+      const bool is_saved = !c.results.empty() || !c.operands.empty();
+      if (wanted_.orders_later && is_saved) keep_orders(c);
       out_.labels.push_back(std::move(c));
     }
     return {};

@@ -111,7 +111,7 @@ class Verifier {
           return invalid_argument(where(p_, i) + "no such value");
     if (static_cast<int>(s.stream) >= kNumStreams)
       return invalid_argument(where(p_, i) + "no such stream");
-    if (s.collective.kind > CollectiveKind::kAllToAll)
+    if (s.collective.kind > CollectiveKind::kPermute)
       return invalid_argument(where(p_, i) + "no such collective");
     if (s.collective.op > ReduceOp::kProduct)
       return invalid_argument(where(p_, i) + "no such reduction");
@@ -156,6 +156,10 @@ class Verifier {
       members *= mesh.size(axis);
     }
     if (seen == 0) return invalid_argument(where(p_, i) + "it has no axes");
+    const std::vector<uint8_t>& to = s.collective.to_axes;
+    const bool is_permute = s.collective.kind == CollectiveKind::kPermute;
+    if (is_permute ? !std::ranges::is_permutation(to, s.collective.axes) : !to.empty())
+      return invalid_argument(where(p_, i) + "the order of axes after it is not one of its axes");
     const TensorType& in = p_.values[s.inputs[0]].type;
     const TensorType& out = p_.values[s.outputs[0]].type;
     const auto leads = [&](const TensorType& t) { return t.rank() > 0 && t.shape[0] == members; };

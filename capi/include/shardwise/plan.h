@@ -330,9 +330,12 @@ typedef struct shw_plan_step {
   const char* reduce; /* reduce-scatter, all-reduce: "sum", "avg", "max", "min", "product"; "" */
   int64_t wire_bytes; /* that one rank sends, counted for a ring */
   double cost_us;     /* modelled */
+  /* collective_permute: the axes in another order, num_axes of them; NULL: none. The member that
+     has number i in this order gets what the member with number i in the order of `axes` has. */
+  const uint8_t* to_axes;
 } shw_plan_step;
 #define SHW_PLAN_STEP_INIT \
-  { sizeof(shw_plan_step), NULL, 0, 0, 0, 0, NULL, 0, NULL, 0, 0.0 }
+  { sizeof(shw_plan_step), NULL, 0, 0, 0, 0, NULL, 0, NULL, 0, 0.0, NULL }
 
 /**
  * Number of steps; 0 for NULL.
@@ -363,7 +366,8 @@ SHW_API shw_status* shw_plan_get_step(const shw_plan* plan, size_t index,
 /* All steps of one kind of collective. */
 typedef struct shw_plan_collective {
   size_t struct_size; /* set by SHW_PLAN_COLLECTIVE_INIT */
-  const char* kind;   /* "all_gather", "reduce_scatter", "all_reduce", "all_to_all" */
+  const char* kind;   /* "all_gather", "reduce_scatter", "all_reduce", "all_to_all",
+                         "collective_permute" */
   size_t count;       /* steps of the program */
   int64_t wire_bytes; /* that one rank sends, counted for rings */
 } shw_plan_collective;
@@ -588,6 +592,26 @@ SHW_API shw_status* shw_plan_to_module_tree_text(const shw_plan* plan,
  */
 SHW_API shw_status* shw_plan_to_program_text(const shw_plan* plan,
                                              shw_blob** out_blob) SHW_MUST_USE;
+
+/**
+ * The steps of a rank's program, as JSON: `steps`, each with `entry`, `kernel`, `inputs` and
+ * `outputs` (types of the pieces), of collectives `axes`, `to_axes` (names of mesh axes), `reduce`
+ * and `wire_bytes`, and `cost_us`, `basis`, `node`; `wire_bytes` and `cost_us` of all.
+ * @param out_blob  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_RESOURCE_EXHAUSTED  out of memory
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_to_steps(const shw_plan* plan, shw_blob** out_blob) SHW_MUST_USE;
+
+/**
+ * The same steps for a person: a line for each, and their sum.
+ * @param out_blob  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_RESOURCE_EXHAUSTED  out of memory
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_to_steps_text(const shw_plan* plan, shw_blob** out_blob) SHW_MUST_USE;
 
 /**
  * The placement of every node, as JSON that shw_planner_changes::placements takes: mesh (`shape`,

@@ -131,10 +131,10 @@ TEST(StatedLayout, IsRefusedWithTheCause) {
             std::string::npos);
 }
 
-// All pairs of the 15625 layouts would take 2 GiB.
+// All pairs of the 4096 layouts, on two edges, would take 256 MiB.
 TEST(StatedLayout, PrunesWhatIsPriced) {
-  constexpr char kAlias[] = R"(input input.0: %x : f32[64,64,64,64]
-%a = alias(%x) : f32[64,64,64,64]
+  constexpr char kAlias[] = R"(input input.0: %x : f32[64,64,64]
+%a = alias(%x) : f32[64,64,64]
 return output.0 = %a
 )";
   CompileOptions options = options_of("a=2,b=2,c=2,d=2,e=2,f=2");
@@ -142,7 +142,7 @@ return output.0 = %a
   options.output_layout = "S(2)S(0)S(1)S(2)S(0)S(1)";
   const auto plan = planned(options, kAlias);
   ASSERT_TRUE(plan.ok()) << plan.status().message();
-  EXPECT_EQ(plan->plan.summary.num_strategies, 15625u + 2u) << "those in between are free";
+  EXPECT_EQ(plan->plan.summary.num_strategies, 4096u + 2u) << "those in between are free";
   EXPECT_EQ(layout_of(plan->plan.program, "input.0"), options.input_layout);
   EXPECT_EQ(layout_of(plan->plan.program, "output"), options.output_layout);
   EXPECT_TRUE(plan->plan.summary.proven);
