@@ -15,7 +15,7 @@ import tempfile
 
 GRAPH = pathlib.Path(__file__).parent / "data/llama8b_L2_8x8_einsum.graph.pre.json.gz"
 LAYER = "layers.0."
-COLLECTIVES = ("all_gather", "all_to_all", "reduce_scatter", "all_reduce")
+COLLECTIVES = ("all_gather", "all_to_all", "collective_permute", "reduce_scatter", "all_reduce")
 MOVES = COLLECTIVES + ("clone", "local_slice", "dtype_cast", "convert_element_type")  # steps that compute nothing
 # What is drawn on one level: modules of the layer, and a caption.
 STAGES = [(["attention_norm"], ""), (["attention.wq", "attention.wk", "attention.wv"], "matmuls"),

@@ -5,6 +5,7 @@
 
 #include "blob.h"
 #include "compile_options.h"
+#include "compiler/reshard.h"
 
 namespace shw::capi {
 namespace {
@@ -102,6 +103,22 @@ shw_status* shw_plan_compile(shw_context* context, shw_bytes graph,
     SHW_ASSIGN_OR_RETURN(CompileRequest request, read_options(options, context->ref->tasks()));
     SHW_ASSIGN_OR_RETURN(const std::span<const uint8_t> bytes, bytes_of(graph, "graph"));
     SHW_ASSIGN_OR_RETURN(Compiled compiled, compile(bytes, request.options, request.monitor));
+    SHW_ASSIGN_OR_RETURN(PlanRef plan, plan_of(context->ref, std::move(compiled)));
+    return std::make_unique<shw_plan>(shw_plan{std::move(plan)});
+  });
+}
+
+shw_status* shw_plan_compile_reshard(shw_context* context, const char* type, const char* from,
+                                     const char* to, const shw_compile_options* options,
+                                     shw_plan** out_plan) {
+  return make_handle(out_plan, "out_plan", [&]() -> Result<std::unique_ptr<shw_plan>> {
+    SHW_WANT(context);
+    SHW_WANT(type);
+    SHW_WANT(from);
+    SHW_WANT(to);
+    SHW_ASSIGN_OR_RETURN(CompileRequest request, read_options(options, context->ref->tasks()));
+    SHW_ASSIGN_OR_RETURN(Compiled compiled,
+                         compile_reshard(type, from, to, request.options, request.monitor));
     SHW_ASSIGN_OR_RETURN(PlanRef plan, plan_of(context->ref, std::move(compiled)));
     return std::make_unique<shw_plan>(shw_plan{std::move(plan)});
   });

@@ -50,6 +50,7 @@ shw_plan_step to_c(const Program& program, size_t index) {
   if (collective.kind != CollectiveKind::kNone) {
     c.axes = collective.axes.data();
     c.num_axes = collective.axes.size();
+    c.to_axes = collective.to_axes.empty() ? nullptr : collective.to_axes.data();
   }
   if (collective.kind == CollectiveKind::kReduceScatter ||
       collective.kind == CollectiveKind::kAllReduce)

@@ -6,6 +6,7 @@
 #include "blob.h"
 #include "plan/module_tree.h"
 #include "plan/placements.h"
+#include "plan/steps.h"
 #include "shardwise/program.h"
 #include "simulate/entry_times.h"
 #include "support/similar.h"
@@ -314,6 +315,20 @@ shw_status* shw_plan_to_program_text(const shw_plan* plan, shw_blob** out_blob) 
   return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
     SHW_WANT(plan);
     return make_blob(plan->ref->context, to_text(plan->ref->plan.program));
+  });
+}
+
+shw_status* shw_plan_to_steps(const shw_plan* plan, shw_blob** out_blob) {
+  return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
+    SHW_WANT(plan);
+    return make_blob(plan->ref->context, steps_json(plan->ref->plan.program));
+  });
+}
+
+shw_status* shw_plan_to_steps_text(const shw_plan* plan, shw_blob** out_blob) {
+  return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
+    SHW_WANT(plan);
+    return make_blob(plan->ref->context, steps_text(plan->ref->plan.program));
   });
 }
 

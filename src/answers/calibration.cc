@@ -13,7 +13,7 @@ namespace {
 
 // By cost::Collective.
 constexpr std::string_view kCollectives[] = {"all_gather", "reduce_scatter", "all_reduce",
-                                             "all_to_all"};
+                                             "all_to_all", "collective_permute"};
 
 Status read_runs(const MeasuredFile& file, CalibrationReport& report) {
   const auto runs = import::parse_nccl_tests(

@@ -30,8 +30,9 @@ bool is_unanswered(const Status& status) {
 
 }  // namespace
 
-Status Planner::complete(Placed& placed, double limit_bytes, Monitor& monitor) const {
-  SHW_RETURN_IF_ERROR(decide_orders(placed, monitor));
+Status Planner::complete(Placed& placed, double limit_bytes,
+                         const PlacementConstraints& constraints, Monitor& monitor) const {
+  SHW_RETURN_IF_ERROR(decide_orders(placed, constraints, monitor));
   const MemoryPeak peak = memory_.peak(placed.choice);
   placed.memory.limit_bytes = limit_bytes;
   placed.memory.peak_bytes = peak.bytes;
@@ -167,7 +168,7 @@ class Planner::MemoryLimitedSearch {
     placed.memory.binding = static_cast<uint32_t>(
         std::ranges::count(placed.prices, budget, &solver::BudgetPrice::budget));
     const double solved_at = seconds();
-    SHW_RETURN_IF_ERROR(planner_.complete(placed, limit_, monitor_));
+    SHW_RETURN_IF_ERROR(planner_.complete(placed, limit_, constraints_, monitor_));
     lowering_s_ = seconds() - solved_at;
     return placed;
   }
@@ -204,7 +205,7 @@ Result<Placed> Planner::solve_within_limit(double limit_bytes,
   free.memory_limit_bytes = 0;
   SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem, this->problem(free, monitor));
   SHW_ASSIGN_OR_RETURN(Placed placed, solve(problem, options, monitor));
-  SHW_RETURN_IF_ERROR(complete(placed, 0, monitor));
+  SHW_RETURN_IF_ERROR(complete(placed, 0, constraints, monitor));
   return placed;
 }
 
@@ -236,7 +237,7 @@ Result<Placed> Planner::place_or_explain(const PlacementConstraints& constraints
   SHW_RETURN_IF_ERROR(searched.status());
   const LowestPeak& lowest = *searched;
   if (lowest.reached_bytes <= limit)
-    return place_at_lowest_peak(lowest, limit, bound_us, placed.status(), monitor);
+    return place_at_lowest_peak(lowest, limit, bound_us, constraints, placed.status(), monitor);
   const std::string asked = human_bytes(constraints.memory_limit_bytes) + " per rank";
   const std::string reached = human_bytes(static_cast<int64_t>(lowest.reached_bytes));
   const std::string least = human_bytes(static_cast<int64_t>(lowest.least_bytes));
@@ -253,10 +254,11 @@ Result<Placed> Planner::place_or_explain(const PlacementConstraints& constraints
 
 // The placement with the lowest peak, if it fits the limit and nothing better was found.
 Result<Placed> Planner::place_at_lowest_peak(const LowestPeak& lowest, double limit_bytes,
-                                             double bound_us, const Status& otherwise,
-                                             Monitor& monitor) {
+                                             double bound_us,
+                                             const PlacementConstraints& constraints,
+                                             const Status& otherwise, Monitor& monitor) {
   SHW_ASSIGN_OR_RETURN(Placed placed, price_choice(graph_, strategies_, pricer_, lowest.choice));
-  SHW_RETURN_IF_ERROR(complete(placed, limit_bytes, monitor));
+  SHW_RETURN_IF_ERROR(complete(placed, limit_bytes, constraints, monitor));
   if (placed.memory.held_bytes() > limit_bytes) return otherwise;
   placed.bound_us = std::clamp(bound_us, std::max(lowest.bound_us, 0.0), placed.objective_us);
   return placed;
@@ -275,7 +277,7 @@ Result<LowestPeak> Planner::lowest_peak(const PlacementConstraints& constraints,
   LowestPeak lowest{
       memory_.floor().bytes, placed.memory.peak_bytes, {}, placed.memory.at, placed.bound_us};
   const auto start = std::chrono::steady_clock::now();
-  SHW_RETURN_IF_ERROR(complete(placed, placed.memory.peak_bytes, monitor));
+  SHW_RETURN_IF_ERROR(complete(placed, placed.memory.peak_bytes, constraints, monitor));
   const std::chrono::duration<double> lowering = std::chrono::steady_clock::now() - start;
   const Deadline deadline = options.deadline.sooner_by(lowering.count());
   lowest.reached_bytes = placed.memory.held_bytes();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <set>
 
 #include "compiler/memory_shares.h"
 #include "cost/hardware_description.h"
@@ -91,19 +93,37 @@ uint64_t hash_of(const CompileOptions& o) {
   return o.strided ? hash_combine(h, 2) : h;  // plans without it keep their hash
 }
 
+cost::PriceRules price_rules(Rules rules) {
+  return rules == Rules::kCompat ? cost::PriceRules::kCompat : cost::PriceRules::kFull;
+}
+
 int num_dims_larger_than_one(const Mesh& mesh) {
   int count = 0;
   for (int m = 0; m < mesh.rank(); ++m) count += mesh.size(m) > 1;
   return count;
 }
 
-Result<std::optional<Layout>> boundary_layout(const std::string& text, int mesh_rank) {
-  if (text.empty() || text == kFreeLayout) return std::optional<Layout>();
-  SHW_ASSIGN_OR_RETURN(const Layout layout, parse_layout(text, mesh_rank));
-  if (layout.has_partial() || layout.has_strided())
+// Bytes of all matrices of edges that differ by the strategies at their ends.
+uint64_t pair_bytes(const Graph& graph, const Strategies& strategies) {
+  std::set<std::pair<uint32_t, uint32_t>> seen;
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < graph.num_nodes(); ++i)
+    for (NodeId from : graph.operands(NodeId{i})) {
+      if (!from.valid() ||
+          !seen.emplace(strategies.set_of(from).v, strategies.set_of(NodeId{i}).v).second)
+        continue;
+      bytes += sizeof(double) * strategies.of(from).count * strategies.of(NodeId{i}).count;
+    }
+  return bytes;
+}
+
+Result<std::optional<LayoutRule>> boundary_layout(const std::string& text, int mesh_rank) {
+  if (text.empty() || text == kFreeLayout) return std::optional<LayoutRule>();
+  SHW_ASSIGN_OR_RETURN(LayoutRule rule, LayoutRule::parse_exact(text, mesh_rank));
+  if (rule.layout().has_partial() || rule.layout().has_strided())
     return invalid_argument("layout '" + text +
                             "': an input or output cannot be partial, nor strided");
-  return std::optional<Layout>(layout);
+  return std::optional<LayoutRule>(std::move(rule));
 }
 
 Status boundary_layouts(const std::vector<std::pair<std::string, std::string>>& texts,
@@ -170,31 +190,51 @@ RoutePrices Planner::route_prices() {
 }
 
 Pricer Planner::make_pricer() {
-  return Pricer(
-      graph_, strategies_, collectives_,
-      options_.rules == Rules::kCompat ? cost::PriceRules::kCompat : cost::PriceRules::kFull,
-      plans_orders() ? route_prices() : RoutePrices(),
-      {options_.solver.threads, options_.solver.tasks});
+  return Pricer(graph_, strategies_, collectives_, price_rules(options_.rules),
+                plans_orders() ? route_prices() : RoutePrices(),
+                {options_.solver.threads, options_.solver.tasks});
 }
 
 Result<std::unique_ptr<Planner>> Planner::create(std::span<const uint8_t> graph_bytes,
-                                                 const CompileOptions& options, Monitor& monitor) {
+                                                 const CompileOptions& options, Monitor& monitor,
+                                                 Use use) {
   SHW_ASSIGN_OR_RETURN(const Mesh mesh, Mesh::parse(options.mesh));
   SHW_ASSIGN_OR_RETURN(const cost::Hardware hardware, cost::find_hardware(options.hardware));
   SHW_ASSIGN_OR_RETURN(cost::CollectiveModel collectives,
-                       cost::CollectiveModel::create(hardware, mesh));
+                       cost::CollectiveModel::create(hardware, mesh, price_rules(options.rules)));
   std::unique_ptr<Planner> planner(new Planner(options, std::move(collectives)));
   Monitor timed = monitor;
   timed.deadline = options.solver.deadline;
-  SHW_RETURN_IF_ERROR(planner->prepare(graph_bytes, timed));
+  SHW_RETURN_IF_ERROR(planner->prepare(graph_bytes, use, timed));
   return planner;
 }
 
-Status Planner::prepare(std::span<const uint8_t> graph_bytes, Monitor& monitor) {
-  const StrategyOptions strategy_options{.rules = options_.rules,
-                                         .reachable_only = true,
-                                         .shard_orders = plans_orders(),
-                                         .strided = options_.strided};
+// Leaves nodes the strategies that the constraints allow them. Where none is left, all stay, for
+// the conflict to be found.
+Status Planner::prune(Monitor& monitor) {
+  // Below it, pricing all takes a fraction of a second.
+  constexpr uint64_t kWorthPruning = uint64_t{256} << 20;
+  if (pair_bytes(graph_, strategies_) < kWorthPruning) return {};
+  SHW_RETURN_IF_ERROR(monitor.poll());
+  SHW_ASSIGN_OR_RETURN(const PlacementConstraints constraints, constraints_of(options_));
+  SHW_ASSIGN_OR_RETURN(const SideConditions conditions,
+                       side_conditions(graph_, mesh(), strategies_, constraints));
+  std::map<NodeId, std::vector<bool>> allowed;
+  for (const AllowedLabels& a : conditions.labels) {
+    std::vector<bool>& of_node = allowed.try_emplace(a.node, a.allowed).first->second;
+    for (size_t s = 0; s < of_node.size(); ++s) of_node[s] = of_node[s] && a.allowed[s];
+  }
+  for (const auto& [node, kept] : allowed)
+    if (std::ranges::find(kept, true) != kept.end() && std::ranges::find(kept, false) != kept.end())
+      strategies_.keep(node, kept), pruned_ = true;
+  return {};
+}
+
+Status Planner::prepare(std::span<const uint8_t> graph_bytes, Use use, Monitor& monitor) {
+  StrategyOptions strategy_options{.rules = options_.rules,
+                                   .reachable_only = true,
+                                   .shard_orders = plans_orders(),
+                                   .strided = options_.strided};
   SHW_RETURN_IF_ERROR(strategy_options.check());
 
   Stopwatch watch(phases_, monitor);
@@ -221,8 +261,11 @@ Status Planner::prepare(std::span<const uint8_t> graph_bytes, Monitor& monitor) 
   pricer_.set_weights(node_weights(graph_));
 
   SHW_RETURN_IF_ERROR(watch.next("strategies"));
+  SHW_ASSIGN_OR_RETURN(constraints_, layout_constraints_of(options_));
+  strategy_options.ordered = nodes_with_stated_orders(graph_, constraints_);
   SHW_ASSIGN_OR_RETURN(strategies_,
                        Strategies::enumerate(graph_, mesh(), strategy_options, monitor));
+  if (use == Use::kOnce) SHW_RETURN_IF_ERROR(prune(monitor));
   SHW_ASSIGN_OR_RETURN(constraints_, constraints_of(options_));
   SHW_ASSIGN_OR_RETURN(SideConditions conditions,
                        side_conditions(graph_, mesh(), strategies_, constraints_));
@@ -262,17 +305,19 @@ Status Planner::price_overlap(const std::vector<bool>& no_comm) {
 }
 
 bool Planner::serves(const CompileOptions& o) const {
-  return o.mesh == options_.mesh && o.hardware == options_.hardware && o.rules == options_.rules &&
-         o.strided == options_.strided && o.einsum == options_.einsum &&
-         o.keep_graph == options_.keep_graph && o.entries == options_.entries &&
-         o.buckets == options_.buckets && o.optimizer_factor == options_.optimizer_factor &&
+  return !pruned_ && o.mesh == options_.mesh && o.hardware == options_.hardware &&
+         o.rules == options_.rules && o.strided == options_.strided &&
+         o.einsum == options_.einsum && o.keep_graph == options_.keep_graph &&
+         o.entries == options_.entries && o.buckets == options_.buckets &&
+         o.optimizer_factor == options_.optimizer_factor &&
          o.grad_reduce_dtype == options_.grad_reduce_dtype && o.overlap == options_.overlap &&
          (o.overlap.kind == Overlap::kNone || o.without == options_.without);
 }
 
-Result<PlacementConstraints> Planner::constraints_of(const CompileOptions& options) const {
+Result<PlacementConstraints> Planner::layout_constraints_of(const CompileOptions& options) const {
   const int mesh_rank = mesh().rank();
   PlacementConstraints constraints;
+  constraints.orders_later = !plans_orders();
   constraints.parameter_budget = options.parameter_budget;
   constraints.grad_reduce_dtype = options.grad_reduce_dtype;
   constraints.memory_limit_bytes = options.memory_limit_bytes;
@@ -286,10 +331,15 @@ Result<PlacementConstraints> Planner::constraints_of(const CompileOptions& optio
     SHW_ASSIGN_OR_RETURN(Pin pin, Pin::parse(pattern, text, mesh_rank));
     constraints.pins.push_back(std::move(pin));
   }
+  return constraints;
+}
+
+Result<PlacementConstraints> Planner::constraints_of(const CompileOptions& options) const {
+  SHW_ASSIGN_OR_RETURN(PlacementConstraints constraints, layout_constraints_of(options));
   if (!options.placements.empty()) {
     SHW_ASSIGN_OR_RETURN(constraints.choices,
                          read_placements(options.placements, graph_, mesh(), strategies_,
-                                         /*any_order=*/!plans_orders()));
+                                         /*any_order=*/constraints.orders_later));
   }
   return constraints;
 }
@@ -375,10 +425,31 @@ Result<Compiled> Planner::finish(const CompileOptions& options, const Placed& pl
   return out;
 }
 
-Status Planner::decide_orders(Placed& placed, Monitor& monitor) const {
+Result<Solved> solve_once(std::span<const uint8_t> graph_bytes, const CompileOptions& options,
+                          Monitor& monitor) {
+  // What pruned strategies cannot tell is asked again without: which constraints contradict.
+  for (const Planner::Use use : {Planner::Use::kOnce, Planner::Use::kAnyNumber}) {
+    SHW_ASSIGN_OR_RETURN(std::unique_ptr<Planner> planner,
+                         Planner::create(graph_bytes, options, monitor, use));
+    auto placed = planner->is_pruned()
+                      ? planner->try_place(planner->constraints(), options.solver, monitor)
+                      : planner->place(planner->constraints(), options.solver, monitor);
+    if (placed.ok()) return Solved{std::move(planner), std::move(*placed)};
+    if (!planner->is_pruned() || placed.status().code() != Code::kFailedPrecondition)
+      return placed.status();
+  }
+  return internal_error("a planner for any number of uses was pruned");
+}
+
+Status Planner::decide_orders(Placed& placed, const PlacementConstraints& constraints,
+                              Monitor& monitor) const {
   auto assignment = std::make_shared<Assignment>(assignment_of(graph_, strategies_, placed.choice));
-  if (!plans_orders())
-    SHW_RETURN_IF_ERROR(choose_shard_orders(graph_, mesh(), moves_, *assignment, monitor));
+  if (!plans_orders()) {
+    SHW_ASSIGN_OR_RETURN(const SideConditions conditions,
+                         side_conditions(graph_, mesh(), strategies_, constraints));
+    SHW_RETURN_IF_ERROR(
+        choose_shard_orders(graph_, mesh(), moves_, conditions.orders, *assignment, monitor));
+  }
   placed.assignment = std::move(assignment);
   return {};
 }

@@ -36,9 +36,12 @@ struct LowestPeak {
 
 class Planner {
  public:
+  // kOnce: only the options' own constraints are asked for; see solve_once().
+  enum class Use : uint8_t { kAnyNumber, kOnce };
   // Also checks the options' constraints, which finish() uses by default.
   static Result<std::unique_ptr<Planner>> create(std::span<const uint8_t> graph_bytes,
-                                                 const CompileOptions& options, Monitor& monitor);
+                                                 const CompileOptions& options, Monitor& monitor,
+                                                 Use use = Use::kAnyNumber);
   Planner(const Planner&) = delete;  // parts refer to each other
   Planner& operator=(const Planner&) = delete;
 
@@ -50,6 +53,8 @@ class Planner {
   const Mesh& mesh() const { return collectives_.mesh(); }
   const Graph& graph() const { return graph_; }  // after the rewrites: its nodes are the decisions
   const Strategies& strategies() const { return strategies_; }
+  // Whether strategies that the constraints exclude were left out.
+  bool is_pruned() const { return pruned_; }
   const cost::CollectiveModel& collectives() const { return collectives_; }
   Pricer& pricer() { return pricer_; }
   const PlacementConstraints& constraints() const { return constraints_; }  // of its options
@@ -102,21 +107,27 @@ class Planner {
                                   const solver::SolveOptions& options, bool explain_failure,
                                   Monitor& monitor);
   Result<Placed> place_at_lowest_peak(const LowestPeak& lowest, double limit_bytes, double bound_us,
+                                      const PlacementConstraints& constraints,
                                       const Status& otherwise, Monitor& monitor);
   // Raises `*bound_us`, unless null, to a lower bound on all placements within the limit.
   Result<Placed> solve_within_limit(double limit_bytes, const PlacementConstraints& constraints,
                                     const solver::SolveOptions& options, Monitor& monitor,
                                     double* bound_us = nullptr);
   Pricer make_pricer();
-  Status prepare(std::span<const uint8_t> graph_bytes, Monitor& monitor);
+  Status prepare(std::span<const uint8_t> graph_bytes, Use use, Monitor& monitor);
+  Status prune(Monitor& monitor);
   Status price_overlap(const std::vector<bool>& no_comm);
   // The costs, with communication forbidden for the operands of these nodes; computed on first use.
   Result<solver::PlacementProblem> priced(const std::vector<bool>& no_comm, Monitor& monitor);
   bool plans_orders() const;
   RoutePrices route_prices();
   // Chooses the final shard orders and measures memory: planned, and under a limit also lowered.
-  Status complete(Placed& placed, double limit_bytes, Monitor& monitor) const;
-  Status decide_orders(Placed& placed, Monitor& monitor) const;
+  Status complete(Placed& placed, double limit_bytes, const PlacementConstraints& constraints,
+                  Monitor& monitor) const;
+  Status decide_orders(Placed& placed, const PlacementConstraints& constraints,
+                       Monitor& monitor) const;
+  // What constraints_of() knows before there are strategies: all but saved placements.
+  Result<PlacementConstraints> layout_constraints_of(const CompileOptions& options) const;
 
   const CompileOptions options_;
   const cost::CollectiveModel collectives_;
@@ -134,6 +145,16 @@ class Planner {
   solver::PlacementProblem other_;   // the same for one other set of such nodes
   std::optional<std::vector<bool>> other_no_comm_;
   std::vector<PhaseTime> phases_;  // of create()
+  bool pruned_ = false;
 };
+
+// A planner for one placement, and that placement. Constraints prune strategies before anything is
+// priced where all pairs of layouts would take much memory.
+struct Solved {
+  std::unique_ptr<Planner> planner;
+  Placed placed;
+};
+Result<Solved> solve_once(std::span<const uint8_t> graph_bytes, const CompileOptions& options,
+                          Monitor& monitor);
 
 }  // namespace shw

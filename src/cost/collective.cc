@@ -67,9 +67,13 @@ uint32_t PriceTerms::add_ramp(const Ramp& ramp) {
   return static_cast<uint32_t>(at - ramps.begin());
 }
 
-Result<CollectiveModel> CollectiveModel::create(const Hardware& hardware, const Mesh& mesh) {
+Result<CollectiveModel> CollectiveModel::create(const Hardware& hardware, const Mesh& mesh,
+                                                PriceRules rules) {
   SHW_RETURN_IF_ERROR(check_links(hardware));
-  const bool uses_nccl = hardware.nccl && mesh.num_ranks() % hardware.nccl->gpus_per_node == 0;
+  const int64_t per_node = hardware.nccl ? hardware.nccl->gpus_per_node : 0;
+  const bool fills_nodes = per_node > 0 && mesh.num_ranks() % per_node == 0;
+  const bool is_in_one = rules == PriceRules::kFull && mesh.num_ranks() < per_node;
+  const bool uses_nccl = fills_nodes || is_in_one;
   return CollectiveModel(hardware, mesh, uses_nccl);
 }
 
@@ -78,10 +82,10 @@ CollectiveModel::CollectiveModel(Hardware hardware, Mesh mesh, bool uses_nccl)
   groups_.resize(size_t{1} << mesh_.rank());
   for (uint32_t mask = 1; mask < groups_.size(); ++mask) {
     groups_[mask].topology = derive_topology(mask);
-    for (int c = 0; c < 4; ++c) {
+    for (size_t c = 0; c < kNumCollectives; ++c) {
       const auto collective = static_cast<Collective>(c);
-      groups_[mask].terms[static_cast<size_t>(c)] = add_terms(collective, mask);
-      groups_[mask].basis[static_cast<size_t>(c)] = basis_of(collective, groups_[mask].topology);
+      groups_[mask].terms[c] = add_terms(collective, mask);
+      groups_[mask].basis[c] = basis_of(collective, groups_[mask].topology);
     }
   }
 }

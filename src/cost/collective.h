@@ -17,8 +17,10 @@ namespace shw::cost {
 class CollectiveModel {
  public:
   // Uses NCCL's model if the hardware has one and the mesh fills whole nodes, otherwise the default
-  // model. INVALID_ARGUMENT: a parameter is not positive.
-  static Result<CollectiveModel> create(const Hardware& hardware, const Mesh& mesh);
+  // model. Under kFull also if the mesh is part of one node, for which NCCL's formulas hold as
+  // well. INVALID_ARGUMENT: a parameter is not positive.
+  static Result<CollectiveModel> create(const Hardware& hardware, const Mesh& mesh,
+                                        PriceRules rules = PriceRules::kCompat);
 
   // Ranks are placed row-major: rank r is on node r / gpus_per_node.
   GroupTopology topology(int mesh_dim) const { return topology_of(1u << mesh_dim); }
@@ -51,8 +53,8 @@ class CollectiveModel {
   };
   struct Group {
     GroupTopology topology;
-    std::array<TermRange, 4> terms;  // by Collective
-    std::array<Basis, 4> basis{};
+    std::array<TermRange, kNumCollectives> terms;  // by Collective
+    std::array<Basis, kNumCollectives> basis{};
   };
 
   CollectiveModel(Hardware hardware, Mesh mesh, bool uses_nccl);

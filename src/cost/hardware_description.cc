@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kArchitectures[] = {"ampere", "hopper", "blackwell"};
 constexpr std::string_view kCollectives[] = {"all_gather", "reduce_scatter", "all_reduce",
-                                             "all_to_all"};
+                                             "all_to_all", "collective_permute"};
 constexpr size_t kMaxNameBytes = 128;
 constexpr double kMaxCount = 1 << 20;  // of devices, nodes, channels
 

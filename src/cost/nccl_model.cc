@@ -269,6 +269,17 @@ void add_all_to_all(const NcclConfig& c, const GroupTopology& g, PriceTerms& out
   out.terms.push_back(linear_term(latency, channels * per_channel * kSmAllToAllEfficiency));
 }
 
+// NCCL has no tuner for single messages. It runs them as it runs an all-to-all, as grouped sends
+// and receives (NCCL user guide, "Point-to-point communication"). So the links and start-up times
+// are those of an all-to-all, but a rank talks to one peer: between nodes to one other node, and
+// all of its bytes may leave the node.
+void add_permute(const NcclConfig& c, const GroupTopology& g, PriceTerms& out) {
+  if (!c.nvswitch || g.nodes == 1) return add_all_to_all(c, g, out);
+  const double nic_gbps = c.bw_inter_gbps * (1 - kNicContention / 2);
+  PriceTerm term = linear_term(all_to_all_latency(2), nic_gbps);
+  add_with_ramp(term, RampKind::kStepByMessage, ramp_of(kAllToAllNic, 1.0), out);
+}
+
 }  // namespace
 
 std::optional<double> nccl_bandwidth_gbps(const NcclConfig& config, const GroupTopology& group,
@@ -343,6 +354,7 @@ bool nccl_has_multi_node_table(const NcclConfig& config, const GroupTopology& gr
 
 Basis nccl_basis(const NcclConfig& config, const GroupTopology& group, Collective collective) {
   const bool one_node = group.nodes == 1;
+  if (collective == Collective::kPermute) return Basis::kAnalytical;
   if (collective == Collective::kAllToAll)  // between nodes: latencies by number of nodes
     return config.nvswitch && !one_node ? Basis::kInterpolated : Basis::kAnalytical;
   if (is_hopper_or_later_with_switch(config) && one_node) {
@@ -357,6 +369,7 @@ Basis nccl_basis(const NcclConfig& config, const GroupTopology& group, Collectiv
 void add_nccl_terms(const NcclConfig& config, const GroupTopology& group, Collective collective,
                     PriceTerms& out) {
   if (collective == Collective::kAllToAll) return add_all_to_all(config, group, out);
+  if (collective == Collective::kPermute) return add_permute(config, group, out);
   if (is_hopper_or_later_with_switch(config) && group.nodes == 1) {
     out.terms.push_back(one_node_term(config, group, collective));
     return;

@@ -16,7 +16,15 @@ enum class Collective : uint8_t {
   kAllGather = 0,
   kReduceScatter = 1,
   kAllReduce = 2,
-  kAllToAll = 3
+  kAllToAll = 3,
+  kPermute = 4,  // every rank sends its tensor to one rank
+};
+inline constexpr size_t kNumCollectives = 5;
+
+enum class PriceRules : uint8_t {
+  kCompat,  // exactly the reference planner's
+  kFull  // P(x) → P(y) with x ≠ y is forbidden, where the reference planner treats it as free;
+         // NCCL's model prices parts of a node too
 };
 
 // What a price rests on.

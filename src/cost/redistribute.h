@@ -16,11 +16,6 @@
 
 namespace shw::cost {
 
-enum class PriceRules : uint8_t {
-  kCompat,  // exactly the reference planner's
-  kFull     // P(x) → P(y) with x ≠ y is forbidden; the reference planner treats it as free
-};
-
 // The properties of a global (unsharded) value that its price depends on.
 struct ValueMeta {
   double bytes = 0;

@@ -127,7 +127,7 @@ void LayoutGraph::expand(uint32_t state) {
   partial_.push_back(partial);
   levels_[static_cast<size_t>(std::popcount(partial))].push_back(state);
   uint16_t number = 0;
-  moves_.from(at, [&](const MoveEdge& m, auto&& after) {
+  for_each_move(at, [&](const MoveEdge& m, auto&& after) {
     const Layout next = after();
     const auto [it, is_new] =
         by_key_.try_emplace(key_of(next), static_cast<uint32_t>(layouts_.size()));
@@ -143,7 +143,7 @@ void LayoutGraph::expand(uint32_t state) {
 MoveEdge LayoutGraph::move(uint32_t state, const Edge& edge) const {
   MoveEdge wanted;
   uint16_t number = 0;
-  moves_.from(layouts_[state], [&](const MoveEdge& m, auto&&) {
+  for_each_move(layouts_[state], [&](const MoveEdge& m, auto&&) {
     if (number++ == edge.number) wanted = m;
   });
   return wanted;

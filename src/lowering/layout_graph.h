@@ -60,6 +60,11 @@ class LayoutGraph {
     uint32_t to;
     double us;
   };
+  template <class Visit>
+  void for_each_move(const Layout& at, Visit&& visit) const {
+    moves_.from(at, visit);
+    moves_.permutes(at, visit);
+  }
   void expand(uint32_t state);
   void find_shortcuts();
   void find_symmetries();

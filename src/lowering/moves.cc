@@ -52,6 +52,69 @@ bool MoveMaker::can_slice(int64_t size, const Axes& axes) const {
   return true;
 }
 
+MoveMaker::Cuts MoveMaker::cuts_of(const Layout& at) const {
+  Cuts cuts;
+  for (uint8_t d = 0; d < shape_.size(); ++d)
+    for (uint8_t m : at.order)
+      if (m < mesh_.rank() && mesh_.size(m) > 1 && at[m].is_shard(d))
+        cuts.axes.push_back(m), ++cuts.of_dim[d];
+  for (uint8_t m = 0; m < mesh_.rank(); ++m)
+    if (mesh_.size(m) > 1 && at[m].is_replicate()) cuts.axes.push_back(m);
+  return cuts;
+}
+
+std::optional<MoveMaker::Cuts> MoveMaker::cuts_by(const Axes& order, const Cuts& now) const {
+  Cuts cuts{order, {}};
+  size_t first = 0, next = 0;
+  for (size_t d = 0; d < shape_.size(); ++d) {
+    int64_t blocks = 1, made = 1;
+    bool same_sizes = true;
+    for (size_t i = 0; i < now.of_dim[d]; ++i) blocks *= mesh_.size(now.axes[first + i]);
+    for (; made < blocks && next < order.size(); ++next, ++cuts.of_dim[d]) {
+      made *= mesh_.size(order[next]);
+      same_sizes = same_sizes && cuts.of_dim[d] < now.of_dim[d] &&
+                   mesh_.size(order[next]) == mesh_.size(now.axes[first + cuts.of_dim[d]]);
+    }
+    if (made != blocks) return std::nullopt;
+    // Cut in other steps, an uneven dim has other blocks.
+    if (!same_sizes && shape_[d] % blocks != 0) return std::nullopt;
+    first += now.of_dim[d];
+  }
+  if (!std::is_sorted(order.begin() + next, order.end())) return std::nullopt;
+  return cuts;
+}
+
+uint32_t MoveMaker::moved_axes(const Axes& from, const Axes& to) const {
+  std::array<int64_t, kMaxMeshRank> counts{};  // blocks that one step along the mesh dim passes
+  int64_t step = 1;
+  for (size_t i = from.size(); i-- > 0; step *= mesh_.size(from[i])) counts[from[i]] = step;
+  uint32_t moved = 0;
+  step = 1;
+  for (size_t i = to.size(); i-- > 0; step *= mesh_.size(to[i]))
+    if (counts[to[i]] != step) moved |= 1u << to[i];
+  return moved;
+}
+
+Layout MoveMaker::with_cuts(const Layout& at, const Cuts& cuts) {
+  Layout next = at;
+  auto place = next.order.begin();
+  size_t i = 0;
+  for (size_t d = 0; d < cuts.of_dim.size(); ++d)
+    for (size_t k = 0; k < cuts.of_dim[d]; ++k, ++i) {
+      next[cuts.axes[i]] = Placement::shard(static_cast<int>(d));
+      *place++ = cuts.axes[i];
+    }
+  for (; i < cuts.axes.size(); ++i) {
+    next[cuts.axes[i]] = Placement::replicate();
+    *place++ = cuts.axes[i];
+  }
+  const uint32_t placed = cuts.axes.mask();
+  for (uint8_t m = 0; m < kMaxMeshRank; ++m)
+    if (!(placed >> m & 1)) *place++ = m;
+  normalise(next);
+  return next;
+}
+
 int64_t CollectivePrices::group_size(uint32_t mask) const {
   int64_t n = 1;
   for (int m = 0; m < mesh_.rank(); ++m)
@@ -66,6 +129,10 @@ double CollectivePrices::us(CollectiveKind kind, uint32_t mask, int64_t bytes) {
   const size_t slot = (key * 0x9E3779B97F4A7C15u) >> 54;
   if (memo_[slot].first == key) return memo_[slot].second;
   double best = prices_.collective_us(kind, mask, bytes);
+  if (kind == CollectiveKind::kPermute) {  // its parts are moves of their own
+    memo_[slot] = {key, best};
+    return best;
+  }
   for (uint32_t part = (mask - 1) & mask; part != 0; part = (part - 1) & mask) {
     const uint32_t rest = mask & ~part;
     const bool exchanges = kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kAllToAll;

@@ -5,6 +5,8 @@
 //   scatter     P → S(e)      any set of mesh dims at once, in any order
 //   reduce      P → R         any set of mesh dims at once
 //   slice       R → S(e)      any set of mesh dims at once: no communication
+//   permute                   mesh dims take over from each other what they cut, where blocks and
+//                             their number stay the same: S(0)S(1) → S(1)S(0), S(0)R → RS(0)
 //
 // A mesh dim that cuts a tensor dim can leave it only together with those that cut it after, so
 // that what a rank holds is one block at all times; the members of the group are numbered by the
@@ -14,6 +16,7 @@
 #include <array>
 #include <bit>
 #include <initializer_list>
+#include <optional>
 #include <vector>
 
 #include "lowering/prices.h"
@@ -66,6 +69,7 @@ struct MoveEdge {
   int from_dim = -1, to_dim = -1;
   Axes axes{};
   int64_t bytes = 0, copied = 0;
+  Axes to_axes{};  // permute
   bool is_slice() const { return kind == CollectiveKind::kNone && to_dim >= 0; }
 };
 
@@ -73,8 +77,6 @@ struct MoveEdge {
 class MoveMaker {
  public:
   struct Limits {
-    uint32_t axes = ~0u;             // mesh dims that may change
-    uint32_t sliced = ~0u;           // mesh dims that may cut a whole value
     std::vector<int> dims{};         // tensor dims that may be cut
     const Layout* toward = nullptr;  // of more than two mesh dims that come to cut one tensor dim:
                                      // the order to try beside the ascending one; null: all orders
@@ -85,13 +87,27 @@ class MoveMaker {
 
   int64_t piece_bytes(const Layout& at) const;
 
-  // visit(const MoveEdge&, after): `after()` makes the layout that the move leads to.
+  // All moves but permutes. visit(const MoveEdge&, after): `after()` makes the layout that the move
+  // leads to.
   template <class Visit>
   void from(const Layout& at, Visit&& visit) const {
     const Piece piece{at, local_shape(shape_, at, mesh_), piece_bytes(at)};
     for (int d : limits_.dims) leave(piece, d, visit);
     reduce(piece, visit);
     slice(piece, visit);
+  }
+
+  // The permutes: one for each other way in which the mesh dims that are not partial can cut the
+  // same blocks.
+  template <class Visit>
+  void permutes(const Layout& at, Visit&& visit) const {
+    const Piece piece{at, local_shape(shape_, at, mesh_), piece_bytes(at)};
+    const Cuts now = cuts_of(at);
+    Axes order = Axes::of_mask(now.axes.mask());
+    do {
+      if (const std::optional<Cuts> cuts = cuts_by(order, now))
+        offer_permute(piece, now, *cuts, visit);
+    } while (std::next_permutation(order.begin(), order.end()));
   }
 
  private:
@@ -101,6 +117,19 @@ class MoveMaker {
     int64_t bytes;
   };
 
+  // All mesh dims that are not partial, of more than one rank, by what they do: first those that
+  // cut tensor dim 0, in their order, and so on; the replicas last, ascending.
+  struct Cuts {
+    Axes axes{};
+    std::array<uint8_t, kMaxRank> of_dim{};  // how many cut each tensor dim
+  };
+  Cuts cuts_of(const Layout& at) const;
+  // These axes dealt out to the tensor dims so that each is cut into the same blocks as by `now`;
+  // none where that is not possible, or the replicas are not ascending.
+  std::optional<Cuts> cuts_by(const Axes& order, const Cuts& now) const;
+  uint32_t moved_axes(const Axes& from, const Axes& to) const;
+  static Layout with_cuts(const Layout& at, const Cuts& cuts);
+
   int64_t group_size(const Axes& axes) const;
   // Of tensor dim d, once the first k of `cut` have cut it.
   int64_t size_before(const Axes& cut, size_t k, int d) const;
@@ -108,7 +137,6 @@ class MoveMaker {
   bool can_cut(int64_t size, const Axes& axes) const;
   // In a copy, block of block: as long as there are elements for every step.
   bool can_slice(int64_t size, const Axes& axes) const;
-  bool may_change(uint8_t axis) const { return limits_.axes >> axis & 1; }
   static bool outermost(const Dims& local, int dim) {
     return std::all_of(local.begin(), local.begin() + dim, [](int64_t n) { return n == 1; });
   }
@@ -119,7 +147,7 @@ class MoveMaker {
     Axes cut;
     for (uint8_t m : p.at.order)
       if (p.at[m].is_shard(d)) cut.push_back(m);
-    for (size_t k = cut.size(); k-- > 0 && may_change(cut[k]);) {
+    for (size_t k = cut.size(); k-- > 0;) {
       Axes axes;
       for (size_t i = k; i < cut.size(); ++i) axes.push_back(cut[i]);
       const int64_t n = group_size(axes);
@@ -148,7 +176,7 @@ class MoveMaker {
       const auto op = static_cast<ReduceOp>(o);
       uint32_t partial = 0;
       for (uint8_t m = 0; m < mesh_.rank(); ++m)
-        if (p.at[m] == Placement::partial(op) && may_change(m)) partial |= 1u << m;
+        if (p.at[m] == Placement::partial(op)) partial |= 1u << m;
       for (uint32_t set = partial; set != 0; set = (set - 1) & partial) {
         const Axes axes = Axes::of_mask(set);
         visit(MoveEdge{CollectiveKind::kAllReduce, op, -1, -1, axes, p.bytes, 0},
@@ -167,8 +195,7 @@ class MoveMaker {
   void slice(const Piece& p, Visit& visit) const {
     uint32_t whole = 0;
     for (uint8_t m = 0; m < mesh_.rank(); ++m)
-      if (p.at[m].is_replicate() && mesh_.size(m) > 1 && may_change(m) && (limits_.sliced >> m & 1))
-        whole |= 1u << m;
+      if (p.at[m].is_replicate() && mesh_.size(m) > 1) whole |= 1u << m;
     const auto can = [&](int64_t size, const Axes& order) { return can_slice(size, order); };
     for (uint32_t set = whole; set != 0; set = (set - 1) & whole) {
       const Axes axes = Axes::of_mask(set);
@@ -178,6 +205,19 @@ class MoveMaker {
               [&] { return with_shards(p.at, e, order); });
       });
     }
+  }
+
+  template <class Visit>
+  void offer_permute(const Piece& p, const Cuts& from, const Cuts& to, Visit& visit) const {
+    MoveEdge move{CollectiveKind::kPermute, ReduceOp::kSum, -1, -1, {}, p.bytes, 0, {}};
+    // A mesh dim that counts the same blocks before and after takes no part.
+    const uint32_t moved = moved_axes(from.axes, to.axes);
+    if (moved == 0) return;
+    for (uint8_t a : from.axes)
+      if (moved >> a & 1) move.axes.push_back(a);
+    for (uint8_t a : to.axes)
+      if (moved >> a & 1) move.to_axes.push_back(a);
+    visit(move, [&] { return with_cuts(p.at, to); });
   }
 
   // Every tensor dim that the set of mesh dims can cut, with the orders worth trying: both of two;

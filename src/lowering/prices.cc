@@ -43,7 +43,9 @@ MovePrices move_prices(const cost::CollectiveModel& model) {
                 static_cast<int>(CollectiveKind::kAllReduce) - 1 ==
                     static_cast<int>(cost::Collective::kAllReduce) &&
                 static_cast<int>(CollectiveKind::kAllToAll) - 1 ==
-                    static_cast<int>(cost::Collective::kAllToAll));
+                    static_cast<int>(cost::Collective::kAllToAll) &&
+                static_cast<int>(CollectiveKind::kPermute) - 1 ==
+                    static_cast<int>(cost::Collective::kPermute));
   const cost::Roofline roofline(model.hardware().device);
   return {[&model](CollectiveKind kind, uint32_t mask, int64_t bytes) {
             return model.us_combined(static_cast<cost::Collective>(static_cast<int>(kind) - 1),

@@ -15,7 +15,7 @@ using MeshDimSwap = std::array<uint8_t, kMaxMeshRank>;
 
 struct MovePrices {
   // µs of one collective among the ranks that differ along the mesh dims of the mask. Bytes on one
-  // rank: all-gather after, reduce-scatter before, all-reduce and all-to-all either.
+  // rank: all-gather after, reduce-scatter before, all others either.
   std::function<double(CollectiveKind, uint32_t axes_mask, int64_t bytes)> collective_us;
   // µs of copying that many bytes within one rank (each is read once and written once).
   std::function<double(int64_t bytes)> copy_us;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <limits>
 #include <queue>
+#include <unordered_set>
 
 #include "sharding/unfolding.h"
 #include "support/hash.h"
@@ -27,6 +28,7 @@ void add_move(Route& route, const MoveEdge& m, const Layout& after, double colle
                          m.from_dim,
                          m.to_dim,
                          {m.axes.begin(), m.axes.end()},
+                         {m.to_axes.begin(), m.to_axes.end()},
                          after,
                          cost_us,
                          collective_us});
@@ -34,8 +36,8 @@ void add_move(Route& route, const MoveEdge& m, const Layout& after, double colle
 }
 
 // One search: the states met so far, and the edges out of each. For what a LayoutGraph would be too
-// large for, so it leaves out what rarely helps: mesh dims that end as they began do not move, and
-// of the orders in which many cut a tensor dim two are tried.
+// large for, so it leaves out what rarely helps: of the orders in which many mesh dims cut a tensor
+// dim two are tried, and of tensor dims that neither layout cuts two.
 class Search {
  public:
   Search(const Mesh& mesh, const MovePrices& prices, CollectivePrices& collectives,
@@ -43,12 +45,10 @@ class Search {
       : mesh_(mesh),
         prices_(prices),
         collectives_(collectives),
+        shape_(shape),
         from_(from),
         to_(to),
-        axes_(participants()),
-        moves_(
-            mesh, shape, element_bytes,
-            {.axes = axes_, .sliced = wanted_shards(), .dims = way_dims(shape), .toward = &to_}) {}
+        moves_(mesh, shape, element_bytes, {.dims = way_dims(shape), .toward = &to_}) {}
 
   bool run(Route& route) {
     visit(from_, 0, {}, 0);
@@ -82,27 +82,6 @@ class Search {
     MoveEdge edge;
     double collective_us = 0, cost_us = 0;
   };
-
-  // A mesh dim stays as it is if neither its placement nor anything about the tensor dim that it
-  // cuts changes.
-  uint32_t participants() const {
-    uint32_t axes = 0;
-    for (int m = 0; m < mesh_.rank(); ++m) {
-      if (mesh_.size(m) == 1) continue;
-      const bool same =
-          from_[m] == to_[m] &&
-          (!from_[m].is_shard() || from_.shards_of(from_[m].dim()) == to_.shards_of(to_[m].dim()));
-      if (!same) axes |= 1u << m;
-    }
-    return axes;
-  }
-
-  uint32_t wanted_shards() const {
-    uint32_t axes = 0;
-    for (int m = 0; m < mesh_.rank(); ++m)
-      if (to_[m].is_shard()) axes |= 1u << m;
-    return axes;
-  }
 
   // Tensor dims that may be cut on the way: those of the two layouts, and two others as way
   // stations (more are alike).
@@ -141,8 +120,19 @@ class Search {
 
   void expand(uint32_t index) {
     const Layout at = states_[index].layout;
-    moves_.from(at, [&](const MoveEdge& m, auto&& after) { take(index, m, after); });
+    const auto take_move = [&](const MoveEdge& m, auto&& after) { take(index, m, after); };
+    moves_.from(at, take_move);
+    if (is_first_of_its_blocks(at)) moves_.permutes(at, take_move);
     rescale(index, at);
+  }
+
+  // Of all layouts that cut the same blocks, the first one to be expanded was the cheapest to
+  // reach, and permutes lead from it to all others: those of the others are not needed.
+  bool is_first_of_its_blocks(const Layout& at) {
+    uint64_t partial = 0;
+    for (int m = 0; m < mesh_.rank(); ++m)
+      if (at[m].is_partial()) partial |= (uint64_t{at[m].arg} + 1) << (4 * m);
+    return blocks_.insert(hash_span(local_shape(shape_, at, mesh_).span(), partial)).second;
   }
 
   // `after` gives the layout that the edge leads to; asked only if the price is worth it.
@@ -177,12 +167,13 @@ class Search {
   const Mesh& mesh_;
   const MovePrices& prices_;
   CollectivePrices& collectives_;
+  const Dims shape_;
   const Layout from_, to_;
-  const uint32_t axes_;
   const MoveMaker moves_;
   double bound_ = std::numeric_limits<double>::infinity();  // of a way to `to`
   std::vector<State> states_;                               // number 0 is `from`
   std::unordered_map<Layout, uint32_t, LayoutHash> index_;  // look-up only
+  std::unordered_set<uint64_t> blocks_;  // hashes of blocks of which permutes were offered
   std::priority_queue<std::pair<double, uint32_t>, std::vector<std::pair<double, uint32_t>>,
                       std::greater<>>
       queue_;  // of equal costs the state that was met first
@@ -268,8 +259,7 @@ bool Redistributor::find_in_graph(const Dims& shape, int64_t element_bytes, cons
   const LayoutGraph& graph = *t.graph;
   uint32_t at = t.graph->add(from);
   const uint32_t end = t.graph->add(to);
-  std::vector<double>& us = t.us_to[end];
-  if (us.size() < graph.num_states()) us = graph.distances_to(end);
+  const std::vector<double>& us = distances_to(t, end);
   if (us[at] == kInfinite) return false;
   while (at != end) {
     // The edge by which the distance came about: of equal ones the first.
@@ -307,6 +297,19 @@ Result<const Route*> Redistributor::route(const Dims& shape, int64_t element_byt
   return &routes_.emplace(key, std::move(route)).first->second;  // nodes of the map stay in place
 }
 
+double Redistributor::graph_us(const Dims& shape, int64_t element_bytes, const Layout& from,
+                               const Layout& to) {
+  Type& t = type(shape, element_bytes);
+  const uint32_t at = t.graph->add(canonical(from)), end = t.graph->add(canonical(to));
+  return distances_to(t, end)[at];
+}
+
+const std::vector<double>& Redistributor::distances_to(Type& type, uint32_t target) {
+  std::vector<double>& us = type.us_to[target];
+  if (us.size() < type.graph->num_states()) us = type.graph->distances_to(target);
+  return us;
+}
+
 double Redistributor::route_us(const Dims& shape, int64_t element_bytes, const Layout& from,
                                const Layout& to) {
   const Layout a = canonical(from), b = canonical(to);
@@ -337,19 +340,22 @@ void Redistributor::route_prices(const Dims& shape, int64_t element_bytes,
                                  std::span<const Layout> from, std::span<const Layout> to,
                                  std::span<double> out) {
   const auto strided = [](const Layout& l) { return l.has_strided(); };
-  if (!has_graphs(mesh_) || from.size() * to.size() == 1 ||
-      std::any_of(from.begin(), from.end(), strided) ||
+  if (!has_graphs(mesh_) || std::any_of(from.begin(), from.end(), strided) ||
       std::any_of(to.begin(), to.end(), strided)) {
     for (size_t i = 0; i < from.size(); ++i)
       for (size_t j = 0; j < to.size(); ++j)
         out[i * to.size() + j] = route_us(shape, element_bytes, from[i], to[j]);
     return;
   }
-  LayoutGraph& graph = *type(shape, element_bytes).graph;
-  std::vector<uint32_t> rows, columns;
-  for (const Layout& l : from) rows.push_back(graph.add(canonical(l)));
-  for (const Layout& l : to) columns.push_back(graph.add(canonical(l)));
-  graph.distances(rows, columns, threads_, out);
+  if (out.size() == 1) {
+    out[0] = graph_us(shape, element_bytes, from[0], to[0]);
+  } else {
+    LayoutGraph& graph = *type(shape, element_bytes).graph;
+    std::vector<uint32_t> rows, columns;
+    for (const Layout& l : from) rows.push_back(graph.add(canonical(l)));
+    for (const Layout& l : to) columns.push_back(graph.add(canonical(l)));
+    graph.distances(rows, columns, threads_, out);
+  }
   for (size_t i = 0; i < from.size(); ++i)
     for (size_t j = 0; mixes_reductions(from[i], mesh_) && j < to.size(); ++j)
       if (reduces(from[i], to[j], mesh_)) out[i * to.size() + j] = kInfinite;

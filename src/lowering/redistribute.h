@@ -35,7 +35,8 @@ struct Move {
   ReduceOp op = ReduceOp::kSum;                 // of a reduction; rescale: what it becomes
   int from_dim = -1;  // gather, all-to-all: the tensor dim that is made whole
   int to_dim = -1;    // scatter, all-to-all, slice: the tensor dim that is cut; none: rescale
-  std::vector<uint8_t> axes;  // the group, outermost first
+  std::vector<uint8_t> axes;     // the group, outermost first
+  std::vector<uint8_t> to_axes;  // permute: plan/program.h, Collective
   Layout after;
   double cost_us = 0;        // all of it
   double collective_us = 0;  // without copies
@@ -102,6 +103,10 @@ class Redistributor {
     std::unordered_map<uint32_t, std::vector<double>> us_to;  // by target state
   };
   Type& type(const Dims& shape, int64_t element_bytes);
+  const std::vector<double>& distances_to(Type& type, uint32_t target);
+  // The price of one pair, as distances() has it for all pairs: a planner that checks its sums must
+  // find the same prices.
+  double graph_us(const Dims& shape, int64_t element_bytes, const Layout& from, const Layout& to);
   bool find_in_graph(const Dims& shape, int64_t element_bytes, const Layout& from, const Layout& to,
                      Route& route);
 

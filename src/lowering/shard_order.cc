@@ -29,16 +29,18 @@ Layout with_order(Layout layout, const Order& order) {
 class OrderProblem {
  public:
   OrderProblem(const Graph& graph, Copies copies, Redistributor& redistributor,
-               Assignment& assignment)
+               std::span<const OrderRule> rules, Assignment& assignment)
       : graph_(graph),
         copies_(copies),
         r_(redistributor),
         a_(assignment),
-        slots_(slots_of(graph, copies)) {}
+        slots_(slots_of(graph, copies)) {
+    for (const OrderRule& rule : rules) rules_.emplace(rule.node.v, &rule);
+  }
 
   Status run(Monitor& monitor) {
     find_outputs();
-    for (uint32_t i = 0; i < graph_.num_nodes(); ++i) add_variable(NodeId{i});
+    for (uint32_t i = 0; i < graph_.num_nodes(); ++i) SHW_RETURN_IF_ERROR(add_variable(NodeId{i}));
     if (problem_.num_variables() == 0) return {};
     for (uint32_t i = 0; i < graph_.num_nodes(); ++i) {
       if (i % 256 == 0) SHW_RETURN_IF_ERROR(monitor.poll());
@@ -89,30 +91,51 @@ class OrderProblem {
     return false;
   }
 
-  // The orders that differ for this node; the default one comes first.
-  void add_variable(NodeId n) {
+  // Whether rules, or the expectations of callers, permit this order for the node.
+  bool allowed(NodeId n, const Order& order) const {
+    bool stated = false;
+    const auto [first, end] = rules_.equal_range(n.v);
+    if (first != end) {
+      std::vector<Layout> results, operands;
+      for (const Layout& l : a_.results(n)) results.push_back(with_order(l, order));
+      for (const Layout& l : a_.operands(n))
+        operands.push_back(names(n) ? l : with_order(l, order));
+      for (auto rule = first; rule != end; ++rule) {
+        if (!rule->second->allows(results, operands)) return false;
+        stated |= rule->second->states_orders;
+      }
+    }
+    return stated || !keeps_order_[n.v] ||
+           with_order(a_.results(n)[0], order).order == Layout{}.order;
+  }
+
+  // The orders that differ for this node and are allowed, in ascending order.
+  Status add_variable(NodeId n) {
     variable_.push_back(kFixed);
-    if (!takes_part(n)) return;
-    if (op_def(graph_.op(n)).sharding == Sharding::kDeclared) return;  // in the order of the mesh
+    if (!takes_part(n)) return {};
+    if (op_def(graph_.op(n)).sharding == Sharding::kDeclared) return {};  // in the mesh's order
     bool any = false;
     for_each_layout(n, [&](const Layout& l) { any |= cut_twice(l); });
-    if (!any) return;
+    if (!any) return {};
     std::vector<Order> orders;
     std::vector<std::vector<Layout>> distinct;
-    std::vector<double> unary;
     Order order{0, 1, 2, 3, 4, 5};
     const auto end = order.begin() + r_.mesh().rank();
     do {
       std::vector<Layout> all;
       for_each_layout(n, [&](const Layout& l) { all.push_back(with_order(l, order)); });
       if (std::find(distinct.begin(), distinct.end(), all) != distinct.end()) continue;
-      const bool allowed = !keeps_order_[n.v] || all.front().order == Layout{}.order;
       distinct.push_back(std::move(all));
-      orders.push_back(order);
-      unary.push_back(allowed ? 0 : solver::kForbidden);
+      if (allowed(n, order)) orders.push_back(order);
     } while (std::next_permutation(order.begin(), end));
-    variable_.back() = problem_.add_variable(unary);
+    if (orders.empty())
+      return at_origin(invalid_argument("no shard order of " + graph_.name(n) + " as " +
+                                        to_string(a_.results(n)[0], r_.mesh().rank()) +
+                                        " is among those asked for"),
+                       graph_, n);
+    variable_.back() = problem_.add_variable(std::vector<double>(orders.size(), 0.0));
     orders_.push_back(std::move(orders));
+    return {};
   }
 
   size_t num_labels(NodeId n) const {
@@ -207,6 +230,7 @@ class OrderProblem {
   Redistributor& r_;
   Assignment& a_;
   const std::vector<Slot> slots_;
+  std::unordered_multimap<uint32_t, const OrderRule*> rules_;  // by node
   std::vector<uint8_t> is_output_, keeps_order_;
   std::vector<uint32_t> variable_;          // by node; kFixed: one order only
   std::vector<std::vector<Order>> orders_;  // labels of a variable
@@ -217,9 +241,10 @@ class OrderProblem {
 }  // namespace
 
 Status choose_shard_orders(const Graph& graph, const Mesh& mesh, const MovePrices& prices,
-                           Assignment& assignment, Monitor& monitor) {
+                           std::span<const OrderRule> rules, Assignment& assignment,
+                           Monitor& monitor) {
   Redistributor redistributor(mesh, prices);
-  return OrderProblem(graph, Copies::kShared, redistributor, assignment).run(monitor);
+  return OrderProblem(graph, Copies::kShared, redistributor, rules, assignment).run(monitor);
 }
 
 }  // namespace shw

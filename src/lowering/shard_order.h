@@ -10,19 +10,23 @@
 // solver.
 //
 // A parameter and its gradient get the same order. Every other input, and every other output, keeps
-// the default order, which callers expect.
+// the default order, which callers expect, unless a rule states another.
 #pragma once
 #include "graph/graph.h"
 #include "lowering/prices.h"
 #include "sharding/layout.h"
 #include "strategy/assignment.h"
+#include "strategy/order_rule.h"
 #include "support/monitor.h"
 
 namespace shw {
 
 // Sets the orders in `assignment`; placements stay. Without mesh dims that cut one tensor dim
 // together, nothing changes.
+// FAILED_PRECONDITION: the rules leave no orders that fit together; INVALID_ARGUMENT: none for a
+// node.
 Status choose_shard_orders(const Graph& graph, const Mesh& mesh, const MovePrices& prices,
-                           Assignment& assignment, Monitor& monitor);
+                           std::span<const OrderRule> rules, Assignment& assignment,
+                           Monitor& monitor);
 
 }  // namespace shw

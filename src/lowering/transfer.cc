@@ -27,6 +27,8 @@ class Emitter {
         return move_.to_dim < 0 ? rescale(piece) : slice(piece, row_major(type.dtype, shape));
       case CollectiveKind::kAllReduce:
         return communicate("all_reduce", piece, row_major(type.dtype, shape));
+      case CollectiveKind::kPermute:
+        return communicate("collective_permute", piece, row_major(type.dtype, shape));
       case CollectiveKind::kReduceScatter:
         return communicate("reduce_scatter", split(extended(piece, to), to),
                            row_major(type.dtype, shape));
@@ -94,7 +96,7 @@ class Emitter {
   ValueId communicate(std::string_view kernel, ValueId in, const TensorType& type) {
     const ValueId out = b_.fresh(type);
     ProgramStep& s = b_.step(kernel, {in}, {out}, move_.collective_us);
-    s.collective = {move_.kind, move_.op, move_.axes};
+    s.collective = {move_.kind, move_.op, move_.axes, move_.to_axes};
     return out;
   }
 

@@ -113,9 +113,7 @@ class Merger {
 
   bool same(const ProgramStep& a, const ProgramStep& b) const {
     if (a.kernel != b.kernel || a.inputs.size() != b.inputs.size() ||
-        a.outputs.size() != b.outputs.size() || a.attrs != b.attrs ||
-        a.collective.kind != b.collective.kind || a.collective.op != b.collective.op ||
-        a.collective.axes != b.collective.axes)
+        a.outputs.size() != b.outputs.size() || a.attrs != b.attrs || a.collective != b.collective)
       return false;
     for (size_t k = 0; k < a.inputs.size(); ++k)
       if (!same_window(a.inputs[k], b.inputs[k])) return false;

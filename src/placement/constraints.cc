@@ -86,21 +86,19 @@ class Builder {
 
   // Pins all plain ports to the general layout, except those named individually.
   Status pin_ports(const std::string& kind, std::span<const Port> ports,
-                   const std::optional<Layout>& of_all, std::span<const BoundaryLayout> named) {
+                   const std::optional<LayoutRule>& of_all, std::span<const BoundaryLayout> named) {
     std::vector<const BoundaryLayout*> says(ports.size(), nullptr);
     for (const BoundaryLayout& b : named) SHW_RETURN_IF_ERROR(match(kind, ports, b, says));
-    if (of_all && begin(kind + " layout " + to_string(*of_all, mesh_.rank()))) {
-      const LayoutRule rule = LayoutRule::exactly(*of_all);
+    if (of_all && begin(kind + " layout " + of_all->text(mesh_.rank()))) {
       for (size_t i = 0; i < ports.size(); ++i)
         if (ports[i].is_plain && says[i] == nullptr)
-          SHW_RETURN_IF_ERROR(pin(ports[i].node, rule, ports[i].name));
+          SHW_RETURN_IF_ERROR(pin(ports[i].node, *of_all, ports[i].name));
     }
     for (const BoundaryLayout& b : named) {
       if (!b.layout || !begin(kind + " '" + b.text + "'")) continue;
-      const LayoutRule rule = LayoutRule::exactly(*b.layout);
       for (size_t i = 0; i < ports.size(); ++i) {
         if (says[i] != &b) continue;
-        SHW_RETURN_IF_ERROR(pin(ports[i].node, rule, ports[i].name));
+        SHW_RETURN_IF_ERROR(pin(ports[i].node, *b.layout, ports[i].name));
         pinned_.insert(ports[i].node);
       }
     }
@@ -129,23 +127,62 @@ class Builder {
       SHW_CHECK(c.allowed.size() == strategies_.of(c.node).count);
       pinned_.insert(c.node);
       c.source = source();
+      const bool is_saved = !c.results.empty() || !c.operands.empty();
+      if (wanted_.orders_later && is_saved) keep_orders(c);
       out_.labels.push_back(std::move(c));
     }
     return {};
   }
 
+  void keep_orders(const AllowedLabels& saved) {
+    out_.orders.push_back({saved.node,
+                           [results = saved.results, operands = saved.operands](
+                               std::span<const Layout> r, std::span<const Layout> o) {
+                             return std::ranges::equal(r, results) &&
+                                    std::ranges::equal(o, operands);
+                           },
+                           /*states_orders=*/true});
+  }
+
   Status pin(NodeId n, const LayoutRule& rule, const std::string& name) {
     AllowedLabels a{n, {}, "layout of " + name, source()};
     for (uint32_t s = 0; s < strategies_.of(n).count; ++s)
-      a.allowed.push_back(rule.allows(strategies_.result_layout(n, 0, s)));
+      a.allowed.push_back(allows(rule, strategies_.result_layout(n, 0, s)));
     if (std::find(a.allowed.begin(), a.allowed.end(), true) == a.allowed.end())
       return at_origin(
           invalid_argument(name + " of type " + to_string(graph_.type(n)) + " cannot have layout " +
                            rule.text(mesh_.rank()) + " on mesh " + mesh_.to_string() + " (" +
-                           out_.sources.back() + "): possible layouts are " + layouts_text(n)),
+                           out_.sources.back() + "): " + why_not(n, rule)),
           graph_, n);
     out_.labels.push_back(std::move(a));
+    if (wanted_.orders_later && rule.has_orders())
+      out_.orders.push_back({n,
+                             [rule](std::span<const Layout> results, std::span<const Layout>) {
+                               return rule.allows(results[0]);
+                             },
+                             !rule.forbids()});
     return {};
+  }
+
+  bool allows(const LayoutRule& rule, const Layout& layout) const {
+    return wanted_.orders_later ? rule.allows_in_some_order(layout, mesh_.rank())
+                                : rule.allows(layout);
+  }
+
+  // The cause, where the tensor or the planner does not permit the layout; otherwise what the op
+  // offers.
+  std::string why_not(NodeId n, const LayoutRule& rule) const {
+    if (rule.is_exact()) {
+      const Layout& wanted = rule.layout();
+      if (std::string cause = why_not_shardable(graph_.type(n).shape, wanted, mesh_);
+          !cause.empty())
+        return cause;
+      for (uint32_t s = 0; s < strategies_.of(n).count; ++s)
+        if (strategies_.result_layout(n, 0, s).same_placements(wanted))
+          return "these placements are possible, but not in this shard order: it needs even "
+                 "shards, and the planner must be created with it";
+    }
+    return "possible layouts are " + layouts_text(n);
   }
 
   // The layouts that a node's strategies offer; long lists are truncated.
@@ -360,6 +397,33 @@ class Builder {
 };
 
 }  // namespace
+
+std::vector<NodeId> nodes_with_stated_orders(const Graph& graph,
+                                             const PlacementConstraints& constraints) {
+  std::set<NodeId> nodes;
+  const auto states = [](const std::optional<LayoutRule>& rule) {
+    return rule && rule->has_orders();
+  };
+  const auto add_ports = [&](const auto& ports, const std::optional<LayoutRule>& of_all,
+                             const std::vector<BoundaryLayout>& named, auto is_plain) {
+    for (const auto& port : ports) {
+      if (!port.node.valid()) continue;
+      if (states(of_all) && is_plain(port)) nodes.insert(port.node);
+      const std::string name = graph.full_name(port);
+      for (const BoundaryLayout& b : named)
+        if (states(b.layout) && (b.name == name || glob_matches(b.name, name)))
+          nodes.insert(port.node);
+    }
+  };
+  add_ports(graph.inputs(), constraints.input_layout, constraints.inputs,
+            [](const InputInfo& in) { return in.role == InputRole::kInput; });
+  add_ports(graph.outputs(), constraints.output_layout, constraints.outputs,
+            [](const OutputInfo& out) { return out.role == OutputRole::kResult; });
+  for (const Pin& pin : constraints.pins)
+    if (pin.rule.has_orders())
+      for (NodeId n : pin.nodes.nodes(graph)) nodes.insert(n);
+  return {nodes.begin(), nodes.end()};
+}
 
 Result<SideConditions> side_conditions(const Graph& graph, const Mesh& mesh,
                                        const Strategies& strategies,

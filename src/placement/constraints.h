@@ -8,6 +8,7 @@
 
 #include "graph/graph.h"
 #include "placement/pins.h"
+#include "strategy/order_rule.h"
 #include "strategy/strategies.h"
 
 namespace shw {
@@ -24,19 +25,21 @@ struct AllowedLabels {
   std::vector<bool> allowed;  // by strategy
   std::string why;
   uint32_t source = 0;  // index into SideConditions::sources
+  // Of saved placements: the layouts as saved, absent tensors replicated.
+  std::vector<Layout> results{}, operands{};
 };
 
 // The layout of the inputs or outputs whose name matches a pattern ("input.0", "grad.*"); * and ?
 // match as in file names.
 struct BoundaryLayout {
   std::string name;
-  std::optional<Layout> layout;  // nullopt: free
-  std::string text;              // as the user wrote it: "input.0=S(0)R"
+  std::optional<LayoutRule> layout;  // exact; nullopt: free
+  std::string text;                  // as the user wrote it: "input.0=S(0)R"
 };
 
 struct PlacementConstraints {
-  std::optional<Layout> input_layout;   // of every input of role kInput; nullopt: free
-  std::optional<Layout> output_layout;  // of every result; nullopt: free
+  // Exact rules: of every input of role kInput, and of every result; nullopt: free.
+  std::optional<LayoutRule> input_layout, output_layout;
   // Layouts of individual ports; these override the two above. If several match, the last one
   // applies. A parameter whose layout is given here does not count against the budget.
   std::vector<BoundaryLayout> inputs, outputs;
@@ -50,6 +53,9 @@ struct PlacementConstraints {
   // Names of constraints to drop, user-defined and built-in: the names in SideConditions::sources,
   // with * and ? as wildcards.
   std::vector<std::string> without;
+  // The strategies have default shard orders only; others are chosen after the solve, and
+  // SideConditions::orders restricts them.
+  bool orders_later = false;
 };
 
 // Constraints that hold unless dropped, by their names in conflict reports.
@@ -83,9 +89,14 @@ struct SideConditions {
   std::vector<AllowedLabels> labels;
   std::vector<AllowedPairs> pairs;
   std::vector<LinearBudget> budgets;
+  std::vector<OrderRule> orders;
   std::vector<bool> no_comm;  // by node: its operands may not be redistributed by communication
   uint32_t no_comm_source = UINT32_MAX;  // UINT32_MAX: dropped
 };
+
+// Nodes for which pins or layouts of ports state a shard order, ascending.
+std::vector<NodeId> nodes_with_stated_orders(const Graph& graph,
+                                             const PlacementConstraints& constraints);
 
 Result<SideConditions> side_conditions(const Graph& graph, const Mesh& mesh,
                                        const Strategies& strategies,

@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <array>
 
 namespace shw {
 
@@ -137,6 +138,15 @@ LayoutRule LayoutRule::exactly(const Layout& layout) {
   return rule;
 }
 
+Result<LayoutRule> LayoutRule::parse_exact(std::string_view text, int mesh_rank) {
+  // Checked first: the general form also accepts *.
+  SHW_RETURN_IF_ERROR(parse_layout(text, mesh_rank).status());
+  LayoutRule rule;
+  SHW_ASSIGN_OR_RETURN(Form form, parse_form(text, mesh_rank));
+  rule.forms_.push_back(std::move(form));
+  return rule;
+}
+
 std::string LayoutRule::text(int mesh_rank) const {
   if (same_) return "same";
   std::string text = forbids_ ? "!" : "";
@@ -154,6 +164,21 @@ bool LayoutRule::allows(const Layout& layout) const {
   if (same_) return true;
   return forbids_ != std::any_of(forms_.begin(), forms_.end(),
                                  [&](const Form& f) { return f.matches(layout); });
+}
+
+bool LayoutRule::has_orders() const {
+  return std::ranges::any_of(forms_, [](const Form& f) { return f.ordered; });
+}
+
+bool LayoutRule::allows_in_some_order(const Layout& layout, int mesh_rank) const {
+  if (!has_orders()) return allows(layout);
+  Layout reordered = layout;
+  std::array<uint8_t, kMaxMeshRank> order = Layout{}.order;
+  do {
+    reordered.order = order;
+    if (allows(normalised(reordered))) return true;
+  } while (std::next_permutation(order.begin(), order.begin() + mesh_rank));
+  return false;
 }
 
 Result<Pin> Pin::parse(std::string_view pattern, std::string_view layouts, int mesh_rank) {

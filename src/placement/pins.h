@@ -46,11 +46,20 @@ class LayoutRule {
  public:
   static Result<LayoutRule> parse(std::string_view text, int mesh_rank);
   static LayoutRule exactly(const Layout& layout);
+  // One layout without *, in text form. A shard order is required if it is written.
+  static Result<LayoutRule> parse_exact(std::string_view text, int mesh_rank);
 
   bool is_same() const { return same_; }
   // Requires exactly one layout: the node is pinned.
   bool is_exact() const;
   bool allows(const Layout& layout) const;  // `same`: true for all
+  // Whether it allows the placements in at least one shard order.
+  bool allows_in_some_order(const Layout& layout, int mesh_rank) const;
+  // Whether a shard order is written.
+  bool has_orders() const;
+  bool forbids() const { return forbids_; }
+  // Of an exact rule.
+  const Layout& layout() const { return forms_[0].layout; }
   std::string text(int mesh_rank) const;
 
  private:

@@ -120,6 +120,8 @@ class Reader {
     AllowedLabels out{n, {}, "placement of " + graph_.name(n)};
     for (uint32_t s = 0; s < set.count; ++s)
       out.allowed.push_back(has(set.results, s, results) && has(set.operands, s, operands));
+    for (const auto& layout : results) out.results.push_back(layout.value_or(Layout{}));
+    for (const auto& layout : operands) out.operands.push_back(layout.value_or(Layout{}));
     if (std::find(out.allowed.begin(), out.allowed.end(), true) != out.allowed.end()) return out;
     return at_origin(
         invalid_argument("placements: " + graph_.name(n) +

@@ -13,7 +13,7 @@ inline constexpr size_t kMaxPlacementsText = 64 << 20;
 // INVALID_ARGUMENT: not such a file, for another mesh, an unknown node, or layouts that no strategy
 // of the node has. FAILED_PRECONDITION: another version. Nodes of equal name correspond in order.
 // `any_order`: strategies have no shard orders, which are chosen after the solve; those in the file
-// are ignored.
+// are kept in AllowedLabels::results and operands.
 Result<std::vector<AllowedLabels>> read_placements(std::string_view json, const Graph& graph,
                                                    const Mesh& mesh, const Strategies& strategies,
                                                    bool any_order = false);

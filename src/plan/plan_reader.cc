@@ -155,7 +155,7 @@ class ProgramReader {
       step.attrs = attrs_[s.attrs()];
     }
     step.collective = {static_cast<CollectiveKind>(s.collective()),
-                       static_cast<ReduceOp>(s.reduce()), copy(s.axes())};
+                       static_cast<ReduceOp>(s.reduce()), copy(s.axes()), copy(s.to_axes())};
     step.stream = s.stream();
     step.waits = copy(s.waits());
     step.records = s.records();

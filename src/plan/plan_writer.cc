@@ -147,10 +147,11 @@ class Writer {
     const auto outputs = ids(s.outputs);
     const auto axes = numbers(s.collective.axes);
     const auto waits = numbers(s.waits);
+    const auto to_axes = numbers(s.collective.to_axes);
     return fb::CreatePlanStep(
         fbb_, kernel, inputs, outputs, attrs, static_cast<fb::PlanCollective>(s.collective.kind),
         static_cast<fb::PlanReduce>(s.collective.op), axes, s.stream, waits, s.records, s.node,
-        s.phase, s.cost_us, s.in_place, static_cast<fb::PlanBasis>(s.basis));
+        s.phase, s.cost_us, s.in_place, static_cast<fb::PlanBasis>(s.basis), to_axes);
   }
 
   Offset<fb::PlanPort> port(const Port& p, size_t mesh_rank) {

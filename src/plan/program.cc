@@ -33,6 +33,8 @@ std::string step_text(const Program& p, const ProgramStep& s) {
       text += "." + std::string(reduce_op_name(s.collective.op));
     for (size_t i = 0; i < s.collective.axes.size(); ++i)
       text += (i ? "," : "[") + p.mesh[s.collective.axes[i]].name;
+    for (size_t i = 0; i < s.collective.to_axes.size(); ++i)
+      text += (i ? "," : " -> ") + p.mesh[s.collective.to_axes[i]].name;
     text += "]";
   }
   text += "(" + list_text(p, s.inputs) + ")";

@@ -56,6 +56,7 @@ enum class CollectiveKind : uint8_t {
   kReduceScatter = 2,  // in: [n, …]. out: […]: member i gets the reduction of everyone's in[i]
   kAllReduce = 3,      // in: x. out: the reduction of everyone's x
   kAllToAll = 4,       // in: [n, …]. out: [n, …]: out[j] of member i is in[i] of member j
+  kPermute = 5,        // in: x. out: the x of one other member, or its own; see Collective::to_axes
 };
 
 // A group: the ranks that differ only along `axes`, numbered lexicographically by their coordinates
@@ -65,6 +66,11 @@ struct Collective {
   CollectiveKind kind = CollectiveKind::kNone;
   ReduceOp op = ReduceOp::kSum;
   std::vector<uint8_t> axes;
+  // kPermute: the same mesh dims in another order. The member that has number i in the order of
+  // `to_axes` gets what the member with number i in the order of `axes` has: a mesh dim takes over
+  // what another one cut.
+  std::vector<uint8_t> to_axes = {};
+  bool operator==(const Collective&) const = default;
 };
 
 // What a price rests on: as cost::Basis (cost/price_term.h).

@@ -128,6 +128,7 @@ int64_t wire_bytes(const Program& program, const ProgramStep& step) {
   int64_t whole = in;
   if (step.collective.kind == CollectiveKind::kAllGather) whole = out;
   if (step.collective.kind == CollectiveKind::kAllReduce) whole = 2 * in;
+  if (step.collective.kind == CollectiveKind::kPermute) return in;  // to one member
   return static_cast<int64_t>(static_cast<double>(whole) * static_cast<double>(n - 1) /
                               static_cast<double>(n));
 }

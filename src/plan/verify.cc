@@ -140,7 +140,7 @@ class Verifier {
         if (v.valid() && v.v >= p_.values.size())
           return invalid_argument(where(p_, i) + "no such value");
     if (s.stream >= p_.streams.size()) return invalid_argument(where(p_, i) + "no such stream");
-    if (s.collective.kind > CollectiveKind::kAllToAll)
+    if (s.collective.kind > CollectiveKind::kPermute)
       return invalid_argument(where(p_, i) + "no such collective");
     if (s.collective.op > ReduceOp::kProduct)
       return invalid_argument(where(p_, i) + "no such reduction");
@@ -181,6 +181,10 @@ class Verifier {
     if (s.collective.axes.empty()) return invalid_argument(where(p_, i) + "it has no axes");
     int64_t members = 1;
     for (uint8_t axis : s.collective.axes) members *= mesh.size(axis);
+    const std::vector<uint8_t>& to = s.collective.to_axes;
+    const bool is_permute = s.collective.kind == CollectiveKind::kPermute;
+    if (is_permute ? !std::ranges::is_permutation(to, s.collective.axes) : !to.empty())
+      return invalid_argument(where(p_, i) + "the order of axes after it is not one of its axes");
     const std::vector<uint8_t>& of_stream = p_.streams[s.stream].axes;
     if (!of_stream.empty() && of_stream != s.collective.axes)
       return invalid_argument(where(p_, i) + "stream " + std::to_string(s.stream) +

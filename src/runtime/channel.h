@@ -18,7 +18,8 @@ struct CollectiveSpec {
   Dtype dtype = Dtype::kF32;
   int64_t count = 0;  // elements of the *smaller* of input and output: what one member contributes
                       // to all_gather and all_reduce, gets from reduce_scatter, sends to each of
-                      // the others in all_to_all
+                      // the others in all_to_all, to one in a permute
+  int64_t source = 0, target = 0;  // permute: the members that it receives from and sends to
 };
 
 // One rank's end of a group of ranks (program.h: Collective). Every member must launch the same

@@ -1,4 +1,5 @@
 #include "runtime/step_kernels.h"
+#include "runtime/collective/members.h"
 
 #include <algorithm>
 
@@ -50,7 +51,13 @@ struct StepKernels::Prepare {
       known = out.channels_.emplace(out.channels_.end(), axes, std::move(made));
     }
     Channel& channel = *known->second;
-    SHW_ASSIGN_OR_RETURN(const CollectiveSpec spec, collective_spec(program, step, channel.size()));
+    SHW_ASSIGN_OR_RETURN(CollectiveSpec spec, collective_spec(program, step, channel.size()));
+    if (spec.kind == CollectiveKind::kPermute) {
+      const PermutePeers peers =
+          permute_peers(provider.mesh(), axes, step.collective.to_axes, provider.rank());
+      spec.source = peers.source;
+      spec.target = peers.target;
+    }
     return channel.prepare(spec);
   }
 };

@@ -33,6 +33,7 @@ Result<CollectiveSpec> collective_spec(const Program& program, const ProgramStep
       count = m * size == n ? m : -1;
       break;
     case CollectiveKind::kAllReduce:
+    case CollectiveKind::kPermute:
       count = n == m ? n : -1;
       break;
     case CollectiveKind::kAllToAll:

@@ -232,6 +232,29 @@ bool is_shardable(const Dims& shape, const Layout& layout, const Mesh& mesh) {
   return true;
 }
 
+std::string why_not_shardable(const Dims& shape, const Layout& layout, const Mesh& mesh) {
+  if (is_shardable(shape, layout, mesh)) return "";
+  std::vector<int64_t> blocks(shape.size(), 1);
+  for (int m = 0; m < mesh.rank(); ++m) {
+    if (!layout[m].is_shard_like()) continue;
+    const auto d = static_cast<size_t>(layout[m].dim());
+    if (d >= shape.size())
+      return "there is no dim " + std::to_string(d) + " in a tensor of " +
+             std::to_string(shape.size()) + (shape.size() == 1 ? " dim" : " dims");
+    blocks[d] *= mesh.size(m);
+  }
+  for (size_t d = 0; d < shape.size(); ++d) {
+    Layout alone = layout;
+    for (Placement& p : alone.placement)
+      if (!p.is_shard_like(static_cast<int>(d))) p = Placement::replicate();
+    if (is_shardable(shape, normalised(alone), mesh)) continue;
+    return std::to_string(shape[d]) + (shape[d] == 1 ? " element" : " elements") + " of dim " +
+           std::to_string(d) + " cannot be cut into " + std::to_string(blocks[d]) +
+           (alone.has_strided() ? " equal strided blocks" : " blocks");
+  }
+  return "its strided shards contradict each other";
+}
+
 bool is_evenly_sharded(const Dims& shape, const Layout& layout, const Mesh& mesh) {
   if (layout.has_strided()) {
     const auto unfolding = Unfolding::of(shape, mesh, {layout});

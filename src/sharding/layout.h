@@ -126,6 +126,8 @@ Result<Layout> parse_layout(std::string_view text, int mesh_rank);
 // same dim.
 bool is_shardable(const Dims& shape, const Layout& layout, const Mesh& mesh);
 bool is_evenly_sharded(const Dims& shape, const Layout& layout, const Mesh& mesh);
+// Why is_shardable() is false, as a clause; empty: it is true.
+std::string why_not_shardable(const Dims& shape, const Layout& layout, const Mesh& mesh);
 
 // Shape of the piece on rank 0: ceiling division, mesh dim by mesh dim.
 Dims local_shape(const Dims& shape, const Layout& layout, const Mesh& mesh);

@@ -38,7 +38,8 @@ std::vector<bool> chains_of_parameters(const Graph& graph) {
 
 }  // namespace
 
-ShardOrders::ShardOrders(const Graph& graph, const Mesh& mesh) : mesh_(mesh) {
+ShardOrders::ShardOrders(const Graph& graph, const Mesh& mesh, std::span<const NodeId> ordered)
+    : mesh_(mesh) {
   std::vector<uint8_t> axes;
   for (uint8_t m = 0; m < mesh.rank(); ++m)
     if (mesh.size(m) > 1) axes.push_back(m);
@@ -56,6 +57,7 @@ ShardOrders::ShardOrders(const Graph& graph, const Mesh& mesh) : mesh_(mesh) {
     if (out.node.valid() &&
         (out.of_input < 0 || !is_parameter(graph.inputs()[static_cast<size_t>(out.of_input)])))
       offered_[out.node.v] = false;
+  for (NodeId n : ordered) offered_[n.v] = true;
 }
 
 bool ShardOrders::cut_twice(const StrategyTable& table, size_t row) const {

@@ -16,12 +16,13 @@ namespace shw {
 class ShardOrders {
  public:
   // The arguments must outlive it.
-  ShardOrders(const Graph& graph, const Mesh& mesh);
+  ShardOrders(const Graph& graph, const Mesh& mesh, std::span<const NodeId> ordered);
 
   // Whether the node's strategies are offered in all orders. Inputs and outputs other than
   // parameters keep the default order, which callers expect. On up to three mesh dims all other
   // nodes are offered in all orders. On more, only parameters, gradients and values derived from
-  // them alone are; elsewhere this would double the strategies to almost no benefit.
+  // them alone are; elsewhere this would double the strategies to almost no benefit. `ordered`
+  // nodes, for which an order was asked, are offered in all orders wherever they stand.
   bool offered(NodeId n) const { return offered_[n.v]; }
 
   // Adds each strategy once for every order in which its mesh dims can cut, with the same order for

@@ -94,7 +94,7 @@ class Enumerator {
         out_(out),
         pool_(pool),
         sets_(sets) {
-    if (options.shard_orders) orders_.emplace(graph, mesh);
+    if (options.shard_orders) orders_.emplace(graph, mesh, options.ordered);
     for (const OutputInfo& o : graph.outputs())
       if (o.node.valid()) is_output_[o.node.v] = true;
   }
@@ -344,6 +344,22 @@ Result<Strategies> Strategies::enumerate(const Graph& graph, const Mesh& mesh,
     s.set_of_.push_back(*set);
   }
   return s;
+}
+
+void Strategies::keep(NodeId n, const std::vector<bool>& kept) {
+  const StrategySet& all = of(n);
+  const auto chosen = [&](LayoutListId id) {
+    if (!id.valid()) return id;
+    std::vector<LayoutId> list;
+    for (uint32_t s = 0; s < all.count; ++s)
+      if (kept[s]) list.push_back(pool_.list(id)[s]);
+    return pool_.add_list(list);
+  };
+  StrategySet set;
+  set.count = static_cast<uint32_t>(std::count(kept.begin(), kept.end(), true));
+  for (LayoutListId id : all.results) set.results.push_back(chosen(id));
+  for (LayoutListId id : all.operands) set.operands.push_back(chosen(id));
+  set_of_[n] = sets_.push_back(std::move(set));
 }
 
 uint64_t Strategies::total() const {

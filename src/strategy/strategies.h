@@ -35,6 +35,8 @@ struct StrategyOptions {
   bool reachable_only = false;
   // Offer all orders in which mesh dims can cut one tensor dim (shard_orders.h). `full` only.
   bool shard_orders = false;
+  // Nodes that are offered in all orders in any case, with `shard_orders`.
+  std::vector<NodeId> ordered{};
   // Offer strided shards where views create them (strided_rules.h). `full` only.
   bool strided = false;
   Status check() const;
@@ -58,6 +60,8 @@ class Strategies {
   StrategySetId set_of(NodeId n) const { return set_of_[n]; }
   size_t num_sets() const { return sets_.size(); }
   uint64_t total() const;  // sum over the nodes
+  // Leaves the node those of its strategies for which `kept` is true, at least one.
+  void keep(NodeId n, const std::vector<bool>& kept);
   const LayoutPool& pool() const { return pool_; }
   const Layout& result_layout(NodeId n, size_t result, uint32_t strategy) const {
     return pool_.layout(pool_.list(of(n).results[result])[strategy]);

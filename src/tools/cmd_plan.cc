@@ -75,17 +75,15 @@ Status run(const Options& o) {
   SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> graph, import::read_file(o.plan.graph));
   Monitor monitor;
   ProgressLine line(monitor);
-  SHW_ASSIGN_OR_RETURN(const std::unique_ptr<Planner> planner, Planner::create(graph, c, monitor));
-  SHW_ASSIGN_OR_RETURN(const Placed placed,
-                       planner->place(planner->constraints(), c.solver, monitor));
-  SHW_ASSIGN_OR_RETURN(const Compiled compiled, planner->finish(placed, monitor));
+  SHW_ASSIGN_OR_RETURN(const Solved solved, solve_once(graph, c, monitor));
+  SHW_ASSIGN_OR_RETURN(const Compiled compiled, solved.planner->finish(solved.placed, monitor));
   line.end();
   SHW_RETURN_IF_ERROR(import::write_file(o.output, compiled.bytes));
   if (!o.placements.empty())
     SHW_RETURN_IF_ERROR(write_text(o.placements, placements_json(compiled.plan)));
   if (!o.exported.empty())
-    SHW_RETURN_IF_ERROR(
-        write_text(o.exported, answers::export_json(*planner, placed, import::aten_target)));
+    SHW_RETURN_IF_ERROR(write_text(
+        o.exported, answers::export_json(*solved.planner, solved.placed, import::aten_target)));
   if (o.json) {
     print_json(compiled);
     return {};

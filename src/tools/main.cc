@@ -84,7 +84,7 @@ int run(int argc, char** argv) {
   // In the order of the help text.
   for (const auto add :
        {add_import, add_plan, add_show, add_trace, add_run, add_explain, add_diff, add_what_if,
-        add_search, add_pareto, add_ops, add_hardware, add_calibrate, add_solve})
+        add_search, add_pareto, add_reshard, add_ops, add_hardware, add_calibrate, add_solve})
     add(app, exit_code);
   try {
     app.parse(argc, argv);

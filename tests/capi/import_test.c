@@ -223,6 +223,39 @@ static void calibrates(shw_context* context) {
   free_data(reduce);
 }
 
+static void reshards(shw_context* context) {
+  const shw_mesh_axis axes[2] = {{"x", 8}, {"y", 8}};
+  shw_compile_options options = SHW_COMPILE_OPTIONS_INIT;
+  shw_plan_step step = SHW_PLAN_STEP_INIT;
+  shw_plan* plan = NULL;
+  shw_blob* blob = NULL;
+  size_t i, found = 0;
+  options.mesh_axes = axes;
+  options.num_mesh_axes = 2;
+  EXPECT_OK(
+      shw_plan_compile_reshard(context, "f32[8192,8192]", "S(0)S(1)", "S(1)S(0)", &options, &plan));
+  for (i = 0; i < shw_plan_num_steps(plan); ++i) {
+    EXPECT_OK(shw_plan_get_step(plan, i, &step));
+    if (step.to_axes == NULL) continue;
+    ++found;
+    EXPECT(strcmp(step.kernel, "collective_permute") == 0 && step.num_axes == 2);
+    EXPECT(step.axes[0] == 0 && step.axes[1] == 1 && step.to_axes[0] == 1 && step.to_axes[1] == 0);
+    EXPECT(step.wire_bytes == 4 << 20 && step.cost_us > 0);
+  }
+  EXPECT(found == 1);
+  EXPECT_OK(shw_plan_to_steps(plan, &blob));
+  EXPECT(blob_says(blob, "\"to_axes\""));
+  EXPECT_OK(shw_plan_to_steps_text(plan, &blob));
+  EXPECT(blob_says(blob, "collective_permute[x,y -> y,x]"));
+  shw_plan_destroy(plan);
+  EXPECT_REFUSED(shw_plan_compile_reshard(context, "f32[4]", "S(0)R", "RR", &options, &plan),
+                 SHW_INVALID_ARGUMENT, "4 elements of dim 0 cannot be cut into 8 blocks");
+  EXPECT(plan == NULL);
+  options.output_layout = "RR";
+  EXPECT_REFUSED(shw_plan_compile_reshard(context, "f32[8]", "S(0)R", "RR", &options, &plan),
+                 SHW_INVALID_ARGUMENT, "no layouts beside its two");
+}
+
 int main(void) {
   shw_context* context = new_context();
   imports_fx_graphs(context);
@@ -231,6 +264,7 @@ int main(void) {
   solves_problems(context);
   tells_hardware(context);
   calibrates(context);
+  reshards(context);
   shw_context_destroy(context);
   return test_result();
 }

@@ -79,6 +79,11 @@ static void plan_making(shw_context* context, const shw_plan* plan) {
   REFUSED_HANDLE(shw_plan, shw_plan_compile(context, none, NULL, &out));
   REFUSED_HANDLE(shw_plan, shw_plan_compile(context, broken, NULL, &out));
   REFUSED(shw_plan_compile(context, none, NULL, NULL));
+  REFUSED_HANDLE(shw_plan, shw_plan_compile_reshard(NULL, "f32[8]", "R", "R", NULL, &out));
+  REFUSED_HANDLE(shw_plan, shw_plan_compile_reshard(context, NULL, "R", "R", NULL, &out));
+  REFUSED_HANDLE(shw_plan, shw_plan_compile_reshard(context, "f32[8]", NULL, "R", NULL, &out));
+  REFUSED_HANDLE(shw_plan, shw_plan_compile_reshard(context, "f32[8]", "R", NULL, NULL, &out));
+  REFUSED(shw_plan_compile_reshard(context, "f32[8]", "R", "R", NULL, NULL));
   REFUSED_HANDLE(shw_plan, shw_plan_load(NULL, none, &out));
   REFUSED_HANDLE(shw_plan, shw_plan_load(context, broken, &out));
   REFUSED(shw_plan_load(context, none, NULL));
@@ -510,6 +515,10 @@ static void planners(shw_context* context, const shw_plan* plan) {
   REFUSED(shw_plan_to_module_tree_text(plan, NULL));
   REFUSED_HANDLE(shw_blob, shw_plan_to_program_text(NULL, &out));
   REFUSED(shw_plan_to_program_text(plan, NULL));
+  REFUSED_HANDLE(shw_blob, shw_plan_to_steps(NULL, &out));
+  REFUSED(shw_plan_to_steps(plan, NULL));
+  REFUSED_HANDLE(shw_blob, shw_plan_to_steps_text(NULL, &out));
+  REFUSED(shw_plan_to_steps_text(plan, NULL));
   REFUSED_HANDLE(shw_blob, shw_plan_to_trace(NULL, "step", &out));
   REFUSED(shw_plan_to_trace(plan, NULL, NULL));
   REFUSED_HANDLE(shw_blob, shw_plan_to_placements(NULL, &out));

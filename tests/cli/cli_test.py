@@ -53,8 +53,24 @@ class Cli(unittest.TestCase):
             assert shardwise(*args).returncode == 0, args
 
     def test_help_everywhere(self):
-        for verb in ([], ["import"], ["plan"], ["explain"], ["diff"], ["what-if"], ["pareto"], ["show"], ["trace"], ["run"], ["solve"], ["ops"], ["hardware"], ["calibrate"]):
+        for verb in ([], ["import"], ["plan"], ["explain"], ["diff"], ["what-if"], ["pareto"], ["show"], ["trace"], ["run"], ["solve"], ["reshard"], ["ops"], ["hardware"], ["calibrate"]):
             self.assertIn("--help", self.ok(*verb, "--help"))
+
+    def test_reshard(self):
+        ask = ["reshard", "f32[8192,8192]", "--mesh", "x=8,y=8", "S(0)S(1)", "S(1)S(0)"]
+        text = self.ok(*ask)
+        self.assertIn("collective_permute[x,y -> y,x]", text)
+        self.assertIn("4.00 MiB", text)
+        plan = TMP / "reshard.swplan"
+        answer = json.loads(self.ok(*ask, "--json", "-o", plan))
+        self.assertEqual(answer["wire_bytes"], 4 << 20)
+        step = next(s for s in answer["steps"] if s["kernel"] == "collective_permute")
+        self.assertEqual((step["axes"], step["to_axes"], step["inputs"]), (["x", "y"], ["y", "x"], ["f32[1024,1024]"]))
+        self.assertAlmostEqual(sum(s["cost_us"] for s in answer["steps"]), answer["cost_us"])
+        self.assertIn("collective_permute", self.ok("show", plan, "--program"))
+        self.refused("reshard", "f32[8]", "--mesh", "x=16", "S(0)", "R", code=1, says="8 elements of dim 0 cannot be cut into 16 blocks")
+        self.refused("reshard", "f32[8", "--mesh", "x=2", "S(0)", "R", code=1, says="f32[8")
+        self.refused("reshard", "f32[8]", "--mesh", "x=2", "P", "R", code=1, says="cannot be partial")
 
     def test_wrong_usage_is_2(self):
         self.refused(code=2, says="subcommand")
@@ -259,6 +275,8 @@ class Cli(unittest.TestCase):
             self.assertIn(f"run      {name}: simulated {t['us']:.3f} µs, exposed collectives {t['exposed']:.3f} µs, "
                           f"lower bound {t['lower_bound']:.3f} µs\n", text)
         half_a_node = self.ok("plan", GRAPH, "--mesh", "dp=2,tp=2", "-o", plan)
+        self.assertRegex(half_a_node, r"(?m)^prices   measured [\d.]+ %, analytical [\d.]+ %$")
+        half_a_node = self.ok("plan", GRAPH, "--mesh", "dp=2,tp=2", "--rules", "compat", "-o", plan)
         self.assertRegex(half_a_node, r"(?m)^prices   analytical [\d.]+ %, fallback [\d.]+ %$")
 
     def test_trace_has_every_step_once_and_the_sums_of_the_report(self):
@@ -446,7 +464,7 @@ class Cli(unittest.TestCase):
         self.assertEqual((layouts["input.0"], layouts[name], layouts[grad], layouts["output"]), ("S(0)R", "RS(0)", "RS(0)", "S(0)R"))
         self.refused(*plan, "--input-layout", "inptu.0=RR", code=1, says="there is no input 'inptu.0'; did you mean input.0")
         self.refused(*plan, "--input-layout", "input.0=", code=1, says="expected NAME=LAYOUT")
-        self.refused(*plan, "--output-layout", "output=S(7)R", code=1, says="(output 'output=S(7)R'): possible layouts are")
+        self.refused(*plan, "--output-layout", "output=S(7)R", code=1, says="(output 'output=S(7)R'): there is no dim 7 in a tensor of 3 dims")
         clash = [*MESH, "--input-layout", f"{name}=RS(0)", "--output-layout", f"{grad}=S(0)R"]
         says = f"input '{name}=RS(0)'; output '{grad}=S(0)R'; gradients have the layouts"
         self.refused("plan", GRAPH, *clash, "-o", TMP / "p", code=1, says=says)

@@ -1,4 +1,5 @@
 // Collectives on a backend's streams, and what ends them.
+#include <functional>
 #include <thread>
 
 #include "cts/hal_test.h"
@@ -62,9 +63,13 @@ class ChannelTest : public BackendTest {
   using Values = std::vector<std::vector<float>>;
   // What each rank has in the end; rank r brings 10 r, 10 r + 1, …
   void expect(const runtime::CollectiveSpec& spec, size_t in, const Values& want) {
+    expect_of_each([&](int64_t) { return spec; }, in, want);
+  }
+  void expect_of_each(const std::function<runtime::CollectiveSpec(int64_t rank)>& spec_of,
+                      size_t in, const Values& want) {
     const auto out = static_cast<int64_t>(want[0].size() * sizeof(float));
-    for (auto& rank : ranks_)
-      if (rank != nullptr) launch(*rank, spec, in, out);
+    for (size_t r = 0; r < ranks_.size(); ++r)
+      if (ranks_[r] != nullptr) launch(*ranks_[r], spec_of(static_cast<int64_t>(r)), in, out);
     for (size_t r = 0; r < ranks_.size(); ++r) {
       if (ranks_[r] == nullptr) continue;
       Rank& rank = *ranks_[r];
@@ -120,6 +125,18 @@ TEST_P(ChannelTest, AllToAllExchanges) {
   if (!make_ranks(2)) GTEST_SKIP() << kOtherSize;
   const CollectiveSpec spec{CollectiveKind::kAllToAll, ReduceOp::kSum, Dtype::kF32, 1};
   expect(spec, 2, {{0, 10}, {1, 11}});
+}
+
+TEST_P(ChannelTest, PermuteGoesRound) {
+  if (!make_ranks(3)) GTEST_SKIP() << kOtherSize;
+  CollectiveSpec spec{CollectiveKind::kPermute, ReduceOp::kSum, Dtype::kF32, 2};
+  expect_of_each(
+      [&](int64_t rank) {
+        spec.source = (rank + 1) % 3;
+        spec.target = (rank + 2) % 3;
+        return spec;
+      },
+      2, {{10, 11}, {20, 21}, {0, 1}});
 }
 
 TEST_P(ChannelTest, AnAbortEndsTheWaitForARankThatDoesNotCome) {

@@ -40,7 +40,7 @@ inline std::string to_string(const CollectiveCase& c) {
 
 inline constexpr CollectiveKind kCollectiveKinds[] = {
     CollectiveKind::kAllGather, CollectiveKind::kReduceScatter, CollectiveKind::kAllReduce,
-    CollectiveKind::kAllToAll};
+    CollectiveKind::kAllToAll, CollectiveKind::kPermute};
 
 // For four ranks.
 inline std::vector<CollectiveCase> collective_cases() {
@@ -57,10 +57,14 @@ inline std::vector<CollectiveCase> collective_cases() {
       cases.push_back({line, {0}, kind, ReduceOp::kSum, Dtype::kF32, count * block});
     cases.push_back({square, {1, 0}, kind, ReduceOp::kSum, Dtype::kBF16, 150001 * block});
   }
+  // Along one mesh dim a permute moves nothing: these send.
+  for (int64_t count : {0, 1, 1023, 70001, 300007})
+    cases.push_back({square, {0, 1}, CollectiveKind::kPermute, ReduceOp::kSum, Dtype::kF32, count});
   for (int number = 1; number <= 11; ++number) {
     const Dtype dtype = *dtype_from_number(number);
     for (CollectiveKind kind : {CollectiveKind::kAllGather, CollectiveKind::kAllToAll})
       cases.push_back({line, {0}, kind, ReduceOp::kSum, dtype, 12});
+    cases.push_back({square, {0, 1}, CollectiveKind::kPermute, ReduceOp::kSum, dtype, 12});
     for (ReduceOp op :
          {ReduceOp::kSum, ReduceOp::kAvg, ReduceOp::kMax, ReduceOp::kMin, ReduceOp::kProduct}) {
       if (!runtime::reduce_function(op, dtype).ok()) continue;

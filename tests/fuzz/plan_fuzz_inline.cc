@@ -1,5 +1,6 @@
 #include "plan_fuzz_inline.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/host_kernel.h"
@@ -69,11 +70,13 @@ class InlineCollective final : public runtime::HostKernel {
  public:
   InlineCollective(const CollectiveSpec& spec, int64_t members) {
     const int64_t bytes = spec.count * dtype_size(spec.dtype), all = bytes * members;
-    in_ = spec.kind == CollectiveKind::kAllGather || spec.kind == CollectiveKind::kAllReduce ? bytes
-                                                                                             : all;
-    out_ = spec.kind == CollectiveKind::kReduceScatter || spec.kind == CollectiveKind::kAllReduce
-               ? bytes
-               : all;
+    const auto is = [&](std::initializer_list<CollectiveKind> kinds) {
+      return std::ranges::find(kinds, spec.kind) != kinds.end();
+    };
+    const std::initializer_list<CollectiveKind> kSame = {CollectiveKind::kAllReduce,
+                                                         CollectiveKind::kPermute};
+    in_ = is(kSame) || is({CollectiveKind::kAllGather}) ? bytes : all;
+    out_ = is(kSame) || is({CollectiveKind::kReduceScatter}) ? bytes : all;
   }
   Status compute(void* const* buffers) override {
     auto* to = static_cast<std::byte*>(buffers[1]);

@@ -295,9 +295,9 @@ class Mutator {
   void change_collective() {
     ProgramStep* s = any_step();
     if (s == nullptr) return;
-    switch (below(4)) {
+    switch (below(5)) {
       case 0:
-        s->collective.kind = static_cast<CollectiveKind>(below(5));
+        s->collective.kind = static_cast<CollectiveKind>(below(7));
         break;
       case 1:
         s->collective.op = static_cast<ReduceOp>(below(6));
@@ -307,6 +307,10 @@ class Mutator {
         break;
       case 3:
         if (!s->collective.axes.empty()) s->collective.axes.pop_back();
+        break;
+      case 4:  // often a sound permute
+        s->collective.to_axes.assign(s->collective.axes.rbegin(), s->collective.axes.rend());
+        if (below(2) == 0) s->collective.kind = CollectiveKind::kPermute;
         break;
     }
   }

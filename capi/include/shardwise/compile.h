@@ -221,6 +221,28 @@ SHW_API shw_status* shw_plan_compile(shw_context* context, shw_bytes graph,
                                      shw_plan** out_plan) SHW_MUST_USE;
 
 /**
+ * Finds the cheapest way from one layout of a tensor to another, without a graph. The plan has one
+ * input, "input.0", and one output, "output"; its steps are what shw_plan_get_step() and
+ * shw_plan_to_steps() say, and executors run it.
+ * @param type      of the whole tensor: "f32[8192,8192]"
+ * @param from      layout of the input: "S(0)S(1)"
+ * @param to        layout of the output: "S(1)S(0)"
+ * @param options   lent for the call; of these, mesh and hardware count; layouts, pins, placements
+ *                  and SHW_RULES_COMPAT are refused
+ * @param out_plan  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_INVALID_ARGUMENT     type or layouts are malformed, the tensor cannot have a layout,
+ *                                  or an option is out of range
+ * @retval SHW_CANCELLED            `cancel` was raised, or `progress` returned non-zero
+ * @retval SHW_RESOURCE_EXHAUSTED   out of memory
+ * @thread any; calls in one context run in parallel
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_compile_reshard(shw_context* context, const char* type,
+                                             const char* from, const char* to,
+                                             const shw_compile_options* options,
+                                             shw_plan** out_plan) SHW_MUST_USE;
+
+/**
  * Reads a plan that shw_plan_save() made.
  * @param bytes     lent for the call; any alignment, any content
  * @param out_plan  receives a handle that the caller destroys; NULL on failure

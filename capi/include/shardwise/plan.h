@@ -358,6 +358,26 @@ SHW_API shw_status* shw_plan_to_program_text(const shw_plan* plan,
                                              shw_blob** out_blob) SHW_MUST_USE;
 
 /**
+ * The steps of a rank's program, as JSON: `steps`, each with `entry`, `kernel`, `inputs` and
+ * `outputs` (types of the pieces), of collectives `axes`, `to_axes` (names of mesh axes), `reduce`
+ * and `wire_bytes`, and `cost_us`, `basis`, `node`; `wire_bytes` and `cost_us` of all.
+ * @param out_blob  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_RESOURCE_EXHAUSTED  out of memory
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_to_steps(const shw_plan* plan, shw_blob** out_blob) SHW_MUST_USE;
+
+/**
+ * The same steps for a person: a line for each, and their sum.
+ * @param out_blob  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_RESOURCE_EXHAUSTED  out of memory
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_to_steps_text(const shw_plan* plan, shw_blob** out_blob) SHW_MUST_USE;
+
+/**
  * The placement of every node, as JSON that shw_planner_changes::placements takes: mesh (`shape`,
  * `dim_names`), and `nodes` with `name`, `output` and `inputs`. A node that is deleted from it is
  * left to the planner.

@@ -71,9 +71,12 @@ typedef struct shw_plan_step {
   const char* reduce; /* reduce-scatter, all-reduce: "sum", "avg", "max", "min", "product"; "" */
   int64_t wire_bytes; /* that one rank sends, counted for a ring */
   double cost_us;     /* modelled */
+  /* collective_permute: the axes in another order, num_axes of them; NULL: none. The member that
+     has number i in this order gets what the member with number i in the order of `axes` has. */
+  const uint8_t* to_axes;
 } shw_plan_step;
 #define SHW_PLAN_STEP_INIT \
-  { sizeof(shw_plan_step), NULL, 0, 0, 0, 0, NULL, 0, NULL, 0, 0.0 }
+  { sizeof(shw_plan_step), NULL, 0, 0, 0, 0, NULL, 0, NULL, 0, 0.0, NULL }
 
 /**
  * Number of steps; 0 for NULL.
@@ -104,7 +107,8 @@ SHW_API shw_status* shw_plan_get_step(const shw_plan* plan, size_t index,
 /* All steps of one kind of collective. */
 typedef struct shw_plan_collective {
   size_t struct_size; /* set by SHW_PLAN_COLLECTIVE_INIT */
-  const char* kind;   /* "all_gather", "reduce_scatter", "all_reduce", "all_to_all" */
+  const char* kind;   /* "all_gather", "reduce_scatter", "all_reduce", "all_to_all",
+                         "collective_permute" */
   size_t count;       /* steps of the program */
   int64_t wire_bytes; /* that one rank sends, counted for rings */
 } shw_plan_collective;

@@ -126,7 +126,8 @@ void Group::open() {
   next_piece_.store(0, std::memory_order_relaxed);
   pieces_left_.store(pieces_.count(), std::memory_order_relaxed);
 
-  const int64_t moved_bytes = pieces_.blocks * size() * spec.count * size_bytes;
+  const int64_t of_each = spec.kind == CollectiveKind::kPermute ? 1 : size();
+  const int64_t moved_bytes = pieces_.blocks * of_each * spec.count * size_bytes;
   if (moved_bytes <= kAloneBytes) {
     for (int64_t p = 0; p < pieces_.count(); ++p) do_piece(p);
     finished_ = opened_;
@@ -180,6 +181,13 @@ void Group::do_piece(int64_t piece) {
             at(outputs_[static_cast<size_t>(block)], (from * spec.count + first) * size_bytes),
             at(inputs_[static_cast<size_t>(from)], within), bytes);
       return;
+    case CollectiveKind::kPermute: {
+      const auto source =
+          static_cast<size_t>(members_[static_cast<size_t>(block)].record.spec.source);
+      std::memcpy(at(outputs_[static_cast<size_t>(block)], first * size_bytes),
+                  at(inputs_[source], first * size_bytes), bytes);
+      return;
+    }
     case CollectiveKind::kNone:
       return;
   }

@@ -19,6 +19,8 @@ std::string_view kind_name(CollectiveKind kind) {
       return "all_reduce";
     case CollectiveKind::kAllToAll:
       return "all_to_all";
+    case CollectiveKind::kPermute:
+      return "collective_permute";
   }
   return "?";
 }

@@ -13,4 +13,12 @@ namespace shw::runtime {
 Result<std::vector<int64_t>> group_ranks(const Mesh& mesh, std::span<const uint8_t> axes,
                                          int64_t rank);
 
+// Whom a member of a permute receives from and sends to, by their numbers in the order of `axes`.
+struct PermutePeers {
+  int64_t source, target;
+};
+// `to_axes` is a permutation of `axes`, which are distinct dims of the mesh (plan/verify.cc).
+PermutePeers permute_peers(const Mesh& mesh, std::span<const uint8_t> axes,
+                           std::span<const uint8_t> to_axes, int64_t rank);
+
 }  // namespace shw::runtime

@@ -36,6 +36,8 @@ Status MessageCollective::run(const void* input, void* output) {
       return all_gather();
     case CollectiveKind::kAllToAll:
       return all_to_all();
+    case CollectiveKind::kPermute:
+      return permute();
     case CollectiveKind::kReduceScatter:
       return reduce_scatter();
     case CollectiveKind::kAllReduce:
@@ -80,6 +82,19 @@ Status MessageCollective::all_to_all() {
     SHW_RETURN_IF_ERROR(round());
     for (int64_t m = 0; m < members_; ++m)
       copy(m * count_ + first, m == me_ ? in(m * count_ + first) : rounds_.got(m), n);
+    first += n;
+  } while (first < count_);
+  return {};
+}
+
+Status MessageCollective::permute() {
+  const int64_t source = record_.spec.source, target = record_.spec.target;
+  int64_t first = 0;
+  do {
+    const int64_t n = std::min(piece(), count_ - first);
+    rounds_.pass(target, in(first), n * size_, source);
+    SHW_RETURN_IF_ERROR(round());
+    copy(first, source == me_ ? in(first) : rounds_.got(source), n);
     first += n;
   } while (first < count_);
   return {};

@@ -21,6 +21,7 @@ class MessageCollective {
  private:
   Status all_gather();
   Status all_to_all();
+  Status permute();
   Status reduce_scatter();
   Status all_reduce_by_all();
   Status all_reduce_by_parts();

@@ -69,6 +69,7 @@ void Rounds::reserve(int64_t payload_bytes) {
 }
 
 void Rounds::put(int64_t member, const void* payload, int64_t bytes) {
+  passes_ = false;
   if (member == me_) return;
   same_for_all_ = false;
   links_[static_cast<size_t>(member)].bytes = bytes;
@@ -76,9 +77,18 @@ void Rounds::put(int64_t member, const void* payload, int64_t bytes) {
 }
 
 void Rounds::put_for_all(const void* payload, int64_t bytes) {
+  passes_ = false;
   same_for_all_ = true;
   for (Link& link : links_) link.bytes = bytes;
   if (bytes > 0) std::memcpy(outgoing(me_) + kHeaderBytes, payload, static_cast<size_t>(bytes));
+}
+
+void Rounds::pass(int64_t to, const void* payload, int64_t bytes, int64_t from) {
+  put(to, payload, bytes);
+  same_for_all_ = false;
+  passes_ = true;
+  passes_to_ = to;
+  passes_from_ = from;
 }
 
 Status Rounds::start(const CollectiveRecord& record) {
@@ -94,15 +104,17 @@ Status Rounds::start(const CollectiveRecord& record) {
                       static_cast<uint8_t>(spec.dtype),
                       0};
   for (int64_t m = 0; m < size(); ++m) {
-    if (m == me_) continue;
+    missing_[static_cast<size_t>(m)] = false;
+    if (m == me_ || (passes_ && m != passes_from_)) continue;
     Link& link = links_[static_cast<size_t>(m)];
     missing_[static_cast<size_t>(m)] = true;
     SHW_RETURN_IF_ERROR(transport_.receive(ranks_[static_cast<size_t>(m)], tag_, incoming(m), slot_,
                                            &link.receiving));
   }
   for (int64_t m = 0; m < size(); ++m) {
-    if (m == me_) continue;
+    if (m == me_ || (passes_ && m != passes_to_)) continue;
     Link& link = links_[static_cast<size_t>(m)];
+    missing_[static_cast<size_t>(m)] = true;
     std::byte* slot = outgoing(same_for_all_ ? me_ : m);
     std::memcpy(slot, &header, sizeof header);
     SHW_RETURN_IF_ERROR(transport_.send(ranks_[static_cast<size_t>(m)], tag_, slot,

@@ -1,5 +1,6 @@
 // A group's messages: in a round every member sends one message to every other and receives one
-// from each. All collectives are made of rounds (message_collective.cc).
+// from each; or each sends to one and receives from one. All collectives are made of rounds
+// (message_collective.cc).
 //
 // Messages go through staging memory of fixed size, not through the tensors: a rank that has given
 // up waiting may free its tensors while a message of a late rank is still being written.
@@ -47,6 +48,9 @@ class Rounds {
   // What the next round sends: to one member, or to all of them.
   void put(int64_t member, const void* payload, int64_t bytes);
   void put_for_all(const void* payload, int64_t bytes);
+  // The next round sends to `to` and receives from `from`, and nothing else. Either may be this
+  // member, which needs no message.
+  void pass(int64_t to, const void* payload, int64_t bytes, int64_t from);
   // Does the round. `record` says which collective it belongs to.
   Status run(const CollectiveRecord& record, RoundWatcher& watcher);
   // What came from `member` in the last round.
@@ -72,6 +76,8 @@ class Rounds {
   const int64_t me_;
   const int32_t tag_;
   bool same_for_all_ = false;
+  bool passes_ = false;  // the next round is one of pass()
+  int64_t passes_to_ = 0, passes_from_ = 0;
   int64_t capacity_ = 0, slot_ = kHeaderBytes;
   std::unique_ptr<std::byte[]> staging_;  // per member a slot to send from and one to receive into
   std::vector<Link> links_;

@@ -150,6 +150,18 @@ TEST(CollectiveModel, DefaultModelHasOneRateInsideAHostAndOneBetween) {
       agrees(model.us_combined(kAG, 0b11, kMiB), 6.6 + 63 * 2.7 + gib * 63 / 64 / 19.294 * 1e6));
 }
 
+// Start-up and a hop, then the bytes at the link's rate, however many ranks there are.
+TEST(CollectiveModel, DefaultModelPricesAPermuteAsOneMessage) {
+  Hardware alone = machine("h100");
+  alone.nccl.reset();
+  const RingConfig& ring = alone.ring;
+  for (const char* mesh : {"2", "8"})
+    EXPECT_DOUBLE_EQ(model_of(alone, mesh).us(Collective::kPermute, 0, 1 << 20),
+                     ring.start_us + ring.intra_hop_us + (1 << 20) / ring.bw_intra_gbps / 1e3);
+  EXPECT_DOUBLE_EQ(model_of(alone, "16").us(Collective::kPermute, 0, 1 << 20),
+                   ring.start_us + ring.inter_hop_us + (1 << 20) / ring.bw_inter_gbps / 1e3);
+}
+
 TEST(CollectiveModel, RefusesFiguresThatAreNotPositive) {
   for (const auto& spoil :
        {+[](NcclConfig& c) { c.gpus_per_node = 0; }, +[](NcclConfig& c) { c.num_channels = 0; },

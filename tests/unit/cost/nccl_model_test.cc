@@ -280,6 +280,19 @@ TEST(NcclAllToAll, GoesThroughTheCardsBehindASwitch) {
   EXPECT_LT(price(h100, 8, 8, kA2A, 0), 4 * price(h100, 2, 8, kA2A, 0)) << "latency is sublinear";
 }
 
+// Grouped sends and receives, as an all-to-all is, but with one peer: start-up of two nodes, and
+// all bytes through the card.
+TEST(NcclPermute, SendsAllBytesToOnePeer) {
+  constexpr auto kPermute = Collective::kPermute;
+  const NcclConfig h100 = config("h100");
+  const double nic = 50.0 * (1 - 0.44 / 2);
+  for (const int64_t nodes : {2, 4, 8})
+    EXPECT_TRUE(agrees(price(h100, nodes, 8, kPermute, kGiB), 37 + kGiB / (1000 * nic)));
+  EXPECT_TRUE(agrees(price(h100, 1, 8, kPermute, kGiB), price(h100, 1, 8, kA2A, kGiB)));
+  EXPECT_GT(price(h100, 2, 8, kPermute, kGiB), price(h100, 2, 8, kA2A, kGiB))
+      << "half the bytes of an all-to-all stay in the node";
+}
+
 TEST(NcclAllToAll, RampSlowsMiddleSizesLessWithMoreNodes) {
   const NcclConfig h100 = config("h100");
   // What the ramp makes of the bandwidth at 64 · 2^9 bytes for each pair of ranks.

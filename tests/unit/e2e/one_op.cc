@@ -261,7 +261,7 @@ Result<OpPlan> plan_for(const Job& job, const Mesh& mesh, const Strategies& stra
   Monitor monitor;
   Plan plan;
   const MovePrices prices = move_prices(model);
-  SHW_RETURN_IF_ERROR(choose_shard_orders(job.graph, mesh, prices, assignment, monitor));
+  SHW_RETURN_IF_ERROR(choose_shard_orders(job.graph, mesh, prices, {}, assignment, monitor));
   SHW_ASSIGN_OR_RETURN(plan.program,
                        lower(job.graph, mesh, assignment, prices,
                              {.compute_us = {}, .allow_partial_inputs = true}, monitor));

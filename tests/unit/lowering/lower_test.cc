@@ -76,7 +76,8 @@ class Sketch {
     }
     Monitor monitor;
     if (choose_orders)
-      SHW_RETURN_IF_ERROR(choose_shard_orders(graph, mesh_, simple_prices(), assignment, monitor));
+      SHW_RETURN_IF_ERROR(
+          choose_shard_orders(graph, mesh_, simple_prices(), {}, assignment, monitor));
     return shw::lower(graph, mesh_, assignment, simple_prices(), {}, monitor);
   }
 

@@ -31,12 +31,14 @@ Layout layout_of(const std::string& text, const Mesh& mesh) {
 }
 
 std::string route_text(const Route& route) {
-  static const char* const kNames[] = {"local", "gather", "scatter", "reduce", "exchange"};
+  static const char* const kNames[] = {"local",  "gather",   "scatter",
+                                       "reduce", "exchange", "permute"};
   std::string text;
   for (const Move& m : route.moves) {
     text += text.empty() ? "" : "; ";
     text += kNames[static_cast<int>(m.kind)];
     for (uint8_t a : m.axes) text += " " + std::to_string(a);
+    for (uint8_t a : m.to_axes) text += (a == m.to_axes[0] ? " as " : " ") + std::to_string(a);
     if (m.from_dim >= 0) text += " from " + std::to_string(m.from_dim);
     if (m.to_dim >= 0) text += " to " + std::to_string(m.to_dim);
   }
@@ -76,11 +78,32 @@ TEST(Redistribute, ReducesSeveralMeshDimsAtOnce) {
   EXPECT_EQ(plan(mesh_8x8(), {8, 8}, "PP", "RR"), "reduce 0 1");
 }
 
-TEST(Redistribute, MovesTheInnerShardAsideWhenTheOuterOneGoes) {
-  // As many collectives as the reference emits for the default order; which of the equally cheap
-  // ways it is depends on the copies.
+TEST(Redistribute, PermutesTheOuterShardInsideBeforeItGoes) {
   EXPECT_EQ(plan(mesh_8x8(), {4096, 4096}, "S(0)S(0)", "RS(0)"),
-            "exchange 0 1 from 0 to 1; exchange 1 from 1 to 0; gather 0 from 1");
+            "permute 0 1 as 1 0; gather 0 from 0");
+}
+
+// Mesh dims that only change places send every block once.
+TEST(Redistribute, PermutesMeshDimsInOneCollective) {
+  const auto expect = [](const char* mesh, const Dims& shape, const char* from, const char* to,
+                         const char* route) {
+    EXPECT_EQ(plan(*Mesh::parse(mesh), shape, from, to), route) << from << " -> " << to;
+  };
+  expect("x=8,y=8", {4096, 4096}, "S(0)S(1)", "S(1)S(0)", "permute 0 1 as 1 0");
+  expect("x=8,y=8", {4096, 4096}, "S(0)R", "RS(0)", "permute 0 1 as 1 0");
+  expect("x=2,y=4", {4096, 4096}, "S(0)S(0)", "S(0)S(0)|1,0", "permute 0 1 as 1 0");
+  // The third mesh dim counts the same blocks before and after.
+  expect("x=2,y=2,z=2", {64, 64}, "S(0)S(1)S(1)", "S(1)S(0)S(1)", "permute 0 1 as 1 0");
+  expect("x=2,y=2,z=2", {64, 64, 64}, "S(0)S(1)S(2)", "S(1)S(2)S(0)", "permute 0 1 2 as 2 0 1");
+  // Four blocks are four blocks, whether one mesh dim makes them or two.
+  expect("x=4,y=2,z=2", {64, 64}, "S(0)RR", "RS(0)S(0)", "permute 0 1 2 as 1 2 0");
+  // Beyond four mesh dims.
+  expect("a=2,b=2,c=2,d=2,e=2", {64, 64}, "S(0)S(1)S(0)S(1)R", "S(1)S(0)S(1)S(0)R",
+         "permute 0 2 1 3 as 1 3 0 2");
+  // Uneven blocks are the same blocks only if they are cut in the same steps.
+  expect("x=3,y=3", {8, 8}, "S(0)R", "RS(0)", "permute 0 1 as 1 0");
+  EXPECT_EQ(plan(*Mesh::parse("x=2,y=3"), {7, 8}, "S(0)S(0)", "S(0)S(0)|1,0").find("permute"),
+            std::string::npos);
 }
 
 TEST(Redistribute, SlicesBeforeItReduces) {

@@ -143,6 +143,14 @@ void VirtualRanks::run_collective(const ProgramStep& s) {
         case CollectiveKind::kReduceScatter:
           block(sum, i);
           break;
+        case CollectiveKind::kPermute: {
+          // The definition in program.h: by the coordinates of the two members.
+          int64_t number = 0;
+          for (uint8_t a : c.to_axes)
+            number = number * mesh_.size(a) + mesh_.coordinate(group[i], a);
+          out = in[static_cast<size_t>(number)];
+          break;
+        }
         case CollectiveKind::kAllToAll:
           for (size_t j = 0; j < n; ++j) block(in[j], i);
           break;

@@ -120,7 +120,8 @@ TEST_F(Boundary, ANameThatIsNoneIsRefusedWithTheNearest) {
 
 TEST_F(Boundary, WhatATensorCannotBeIsRefused) {
   options_.inputs = {{"param.w", "S(2)R"}};
-  expect_refused(Code::kInvalidArgument, "(input 'param.w=S(2)R'): possible layouts are");
+  expect_refused(Code::kInvalidArgument,
+                 "(input 'param.w=S(2)R'): there is no dim 2 in a tensor of 2 dims");
 }
 
 TEST_F(Boundary, ConflictsNameTheEntryAndGoWithIt) {

@@ -126,13 +126,13 @@ TEST(Pins, AllowForbidAndTie) {
   EXPECT_EQ(layout_of(*tied, "k"), "RS(1)");
 }
 
-TEST(Pins, SayWhatANodeCanDoInstead) {
+TEST(Pins, SayWhyANodeCannot) {
   const auto bad = planned({{"q", "S(0)S(2)"}});
   ASSERT_FALSE(bad.ok());
   EXPECT_EQ(bad.status().code(), Code::kInvalidArgument);
   EXPECT_EQ(bad.status().node_name(), "q");
   EXPECT_NE(bad.status().message().find("cannot have layout S(0)S(2) on mesh dp=2,tp=4 (pin "
-                                        "'q=S(0)S(2)'): possible layouts are RR, "),
+                                        "'q=S(0)S(2)'): there is no dim 2 in a tensor of 2 dims"),
             std::string::npos)
       << bad.status().message();
 }

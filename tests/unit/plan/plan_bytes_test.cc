@@ -168,5 +168,17 @@ TEST(PlanBytes, ReadsThePlansOfReleases) {
   EXPECT_GT(read, 0u);
 }
 
+TEST(PlanBytes, KeepAPermute) {
+  Plan plan = sample_plan();
+  ProgramStep& step = plan.program.steps[3];
+  step.kernel = "collective_permute";
+  step.collective = {CollectiveKind::kPermute, ReduceOp::kSum, {1, 0}, {0, 1}};
+  const auto back = read_plan(write_plan(plan));
+  ASSERT_TRUE(back.ok()) << back.status().message();
+  EXPECT_EQ(back->program.steps[3].collective, step.collective);
+  EXPECT_NE(to_text(back->program).find(" = collective_permute["), std::string::npos);
+  EXPECT_NE(to_text(back->program).find(" -> "), std::string::npos);
+}
+
 }  // namespace
 }  // namespace shw

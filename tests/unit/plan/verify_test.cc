@@ -46,6 +46,19 @@ TEST(Verify, RefusesWhatIsNotSound) {
       {"odd offset", [](Program& p) { p.values[ValueId{0}].offset_bytes = 1; }, "not aligned"},
       {"operand", [](Program& p) { p.steps[1].inputs[0] = ValueId{77}; }, "no such value"},
       {"kernel", [](Program& p) { p.steps[1].kernel.clear(); }, "no kernel"},
+      {"permute without an order",
+       [](Program& p) { p.steps[3].collective.kind = CollectiveKind::kPermute; },
+       "the order of axes after it"},
+      {"permute to other axes",
+       [](Program& p) {
+         p.steps[3].collective = {CollectiveKind::kPermute, ReduceOp::kSum, {1, 0}, {0, 0}};
+       },
+       "the order of axes after it"},
+      {"an order that is no permute's",
+       [](Program& p) {
+         p.steps[3].collective.to_axes = {0, 1};
+       },
+       "the order of axes after it"},
       {"place without size",
        [](Program& p) {
          p.steps[1].attrs.set(AttrKey::kCuts, std::vector<int64_t>{0, 0});

@@ -102,9 +102,22 @@ std::vector<double> expected(CollectiveKind kind, ReduceOp op, const std::vector
       for (int64_t r : group)
         for (int64_t i = me * block; i < (me + 1) * block; ++i) out.push_back(element(r, i));
       break;
+    case CollectiveKind::kPermute:  // ProgramBuilder permutes to the opposite order of axes
     case CollectiveKind::kNone:
       break;
   }
+  return out;
+}
+
+// What `rank` gets from a permute to the opposite order of axes, by the definition in program.h.
+std::vector<double> permuted(const Mesh& mesh, const std::vector<uint8_t>& axes, int64_t rank,
+                             int64_t count) {
+  const std::vector<int64_t> before = group_of(mesh, axes, rank);
+  const std::vector<int64_t> after = group_of(mesh, {axes.rbegin(), axes.rend()}, rank);
+  const int64_t from =
+      before[static_cast<size_t>(std::find(after.begin(), after.end(), rank) - after.begin())];
+  std::vector<double> out;
+  for (int64_t i = 0; i < count; ++i) out.push_back(element(from, i));
   return out;
 }
 
@@ -130,7 +143,9 @@ void check(const MeshCase& c, const std::vector<uint8_t>& axes, CollectiveKind k
   ASSERT_TRUE(out.ok()) << out.status().message();
   HostTensor want = make_tensor(dtype, {ranks, result}, [](int64_t) { return 0; });
   for (int64_t r = 0; r < ranks; ++r) {
-    const auto row = expected(kind, op, group_of(mesh, axes, r), r, count);
+    const auto row = kind == CollectiveKind::kPermute
+                         ? permuted(mesh, axes, r, count)
+                         : expected(kind, op, group_of(mesh, axes, r), r, count);
     ASSERT_EQ(static_cast<int64_t>(row.size()), result);
     for (int64_t i = 0; i < result; ++i)
       shw::testing::set(want.data.data(), dtype, r * result + i, row[static_cast<size_t>(i)]);
@@ -145,7 +160,8 @@ std::string text(const std::vector<uint8_t>& axes) {
 }
 
 constexpr CollectiveKind kKinds[] = {CollectiveKind::kAllGather, CollectiveKind::kReduceScatter,
-                                     CollectiveKind::kAllReduce, CollectiveKind::kAllToAll};
+                                     CollectiveKind::kAllReduce, CollectiveKind::kAllToAll,
+                                     CollectiveKind::kPermute};
 constexpr ReduceOp kOps[] = {ReduceOp::kSum, ReduceOp::kAvg, ReduceOp::kMax, ReduceOp::kMin,
                              ReduceOp::kProduct};
 
@@ -172,7 +188,8 @@ TEST(LocalCollective, EveryReductionOfEveryDtype) {
 TEST(LocalCollective, MovesEveryDtype) {
   const MeshCase c{{{"a", 2}, {"b", 2}}, {}};
   for (int number = 1; number <= 11; ++number)
-    for (CollectiveKind kind : {CollectiveKind::kAllGather, CollectiveKind::kAllToAll}) {
+    for (CollectiveKind kind :
+         {CollectiveKind::kAllGather, CollectiveKind::kAllToAll, CollectiveKind::kPermute}) {
       SCOPED_TRACE(number);
       check(c, {0, 1}, kind, ReduceOp::kSum, *dtype_from_number(number), 12);
     }

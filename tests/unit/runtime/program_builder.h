@@ -55,6 +55,8 @@ class ProgramBuilder {
     step.kernel = "collective";
     step.inputs = {input};
     step.collective = {kind, op, std::move(axes)};
+    if (kind == CollectiveKind::kPermute)  // in the opposite order: of one axis it is the identity
+      step.collective.to_axes.assign(step.collective.axes.rbegin(), step.collective.axes.rend());
     step.stream = communication_stream(program(), step.collective.axes);
     const TensorType type = row_major(program().values[input].type.dtype, result);
     return add_step(std::move(step), add_value(type, StorageKind::kArena, 0));

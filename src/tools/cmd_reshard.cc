@@ -1,0 +1,51 @@
+// shardwise reshard: one change of layout, without a graph.
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "compiler/reshard.h"
+#include "import/file.h"
+#include "plan/steps.h"
+#include "tools/commands.h"
+#include "tools/hardware_option.h"
+
+namespace shw::tools {
+namespace {
+
+struct Options {
+  std::string type, from, to, mesh, hardware = "h100", output;
+  bool json = false;
+};
+
+Status run(const Options& o) {
+  CompileOptions c;
+  c.mesh = o.mesh;
+  SHW_ASSIGN_OR_RETURN(c.hardware, hardware_text(o.hardware));
+  Monitor monitor;
+  SHW_ASSIGN_OR_RETURN(const Compiled compiled, compile_reshard(o.type, o.from, o.to, c, monitor));
+  if (!o.output.empty()) SHW_RETURN_IF_ERROR(import::write_file(o.output, compiled.bytes));
+  const Program& program = compiled.plan.program;
+  std::printf("%s", o.json ? (steps_json(program) + "\n").c_str() : steps_text(program).c_str());
+  return {};
+}
+
+}  // namespace
+
+void add_reshard(CLI::App& app, int& exit_code) {
+  auto o = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand(
+      "reshard",
+      "Find the cheapest way from one layout of a tensor to another: steps, bytes, time");
+  verb->add_option("TYPE", o->type, "Type of the whole tensor: f32[8192,8192]")->required();
+  verb->add_option("FROM", o->from, "Layout before: S(0)S(1)")->required();
+  verb->add_option("TO", o->to, "Layout after: S(1)S(0)")->required();
+  verb->add_option("--mesh", o->mesh, "Mesh dims, outermost first: x=8,y=8")->required();
+  verb->add_option("--hardware", o->hardware, kHardwareHelp)->capture_default_str();
+  verb->add_option("-o,--output", o->output, "Plan file to write: it can be shown and run");
+  verb->add_flag("--json", o->json, "Print JSON");
+  verb->callback([o, &exit_code] {
+    if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
+  });
+}
+
+}  // namespace shw::tools

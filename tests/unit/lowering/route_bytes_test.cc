@@ -1,0 +1,212 @@
+// Routes never send more than the best sequence of plain moves, found by a search that shares no
+// code with the planner's: Dijkstra by bytes over gathers, all-to-alls and slices of one mesh dim,
+// and permutes.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <queue>
+#include <random>
+
+#include "lowering/redistribute.h"
+
+namespace shw {
+namespace {
+
+// By tensor dim the mesh dims that cut it, the first one in front.
+using Cuts = std::vector<std::vector<int>>;
+
+struct Case {
+  std::vector<int64_t> mesh;
+  std::vector<int64_t> shape;
+};
+
+double elements(const Case& c, const Cuts& cuts) {
+  double n = 1;
+  for (int64_t d : c.shape) n *= static_cast<double>(d);
+  for (const auto& list : cuts)
+    for (int m : list) n /= static_cast<double>(c.mesh[static_cast<size_t>(m)]);
+  return n;
+}
+
+std::vector<int64_t> blocks(const Case& c, const Cuts& cuts) {
+  std::vector<int64_t> all;
+  for (const auto& list : cuts) {
+    all.push_back(1);
+    for (int m : list) all.back() *= c.mesh[static_cast<size_t>(m)];
+  }
+  return all;
+}
+
+bool is_even(const Case& c, const Cuts& cuts) {
+  const std::vector<int64_t> n = blocks(c, cuts);
+  for (size_t d = 0; d < n.size(); ++d)
+    if (c.shape[d] % n[d] != 0) return false;
+  return true;
+}
+
+// A state, or all states that cut the same blocks: a permute leads from one of them to any other.
+struct Node {
+  bool is_class = false;
+  Cuts cuts;
+  std::vector<int64_t> blocks;
+  auto operator<=>(const Node&) const = default;
+};
+
+class PlainSearch {
+ public:
+  explicit PlainSearch(const Case& c) : c_(c) {
+    deal(Cuts(c.shape.size()), 0);
+    for (const Cuts& cuts : all_) by_blocks_[blocks(c_, cuts)].push_back(cuts);
+  }
+  const std::vector<Cuts>& all() const { return all_; }
+
+  // Elements that a rank sends.
+  double least(const Cuts& from, const Cuts& to) const {
+    using Entry = std::pair<double, Node>;
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+    std::map<Node, double> best;
+    const auto reach = [&](Node node, double cost) {
+      const auto [it, is_new] = best.emplace(node, cost);
+      if (!is_new && it->second <= cost) return;
+      it->second = cost;
+      queue.emplace(cost, std::move(node));
+    };
+    reach({false, from, {}}, 0);
+    while (!queue.empty()) {
+      const auto [cost, node] = queue.top();
+      queue.pop();
+      if (best.at(node) < cost) continue;
+      if (!node.is_class && node.cuts == to) return cost;
+      expand(node, cost, reach);
+    }
+    return -1;
+  }
+
+ private:
+  // All ways to give mesh dims from `m` on to the tensor dims, in all orders.
+  void deal(const Cuts& cuts, int m) {
+    if (m == static_cast<int>(c_.mesh.size())) {
+      if (is_even(c_, cuts)) all_.push_back(cuts);
+      return;
+    }
+    deal(cuts, m + 1);
+    for (size_t d = 0; d < cuts.size(); ++d)
+      for (size_t at = 0; at <= cuts[d].size(); ++at) {
+        Cuts more = cuts;
+        more[d].insert(more[d].begin() + static_cast<std::ptrdiff_t>(at), m);
+        deal(more, m + 1);
+      }
+  }
+
+  template <class Reach>
+  void expand(const Node& node, double cost, Reach&& reach) const {
+    if (node.is_class) {
+      for (const Cuts& cuts : by_blocks_.at(node.blocks)) reach({false, cuts, {}}, cost);
+      return;
+    }
+    const double piece = elements(c_, node.cuts);
+    reach({true, {}, blocks(c_, node.cuts)}, cost + piece);
+    std::vector<bool> cuts_some(c_.mesh.size(), false);
+    for (size_t d = 0; d < node.cuts.size(); ++d) {
+      for (int m : node.cuts[d]) cuts_some[static_cast<size_t>(m)] = true;
+      if (node.cuts[d].empty()) continue;
+      Cuts open = node.cuts;
+      const int m = open[d].back();
+      const auto n = static_cast<double>(c_.mesh[static_cast<size_t>(m)]);
+      open[d].pop_back();
+      reach({false, open, {}}, cost + piece * (n - 1));
+      for (size_t e = 0; e < node.cuts.size(); ++e)
+        if (e != d) reach_even(with(open, e, m), cost + piece * (n - 1) / n, reach);
+    }
+    for (size_t m = 0; m < c_.mesh.size(); ++m)
+      for (size_t d = 0; !cuts_some[m] && d < node.cuts.size(); ++d)
+        reach_even(with(node.cuts, d, static_cast<int>(m)), cost, reach);
+  }
+  template <class Reach>
+  void reach_even(const Cuts& cuts, double cost, Reach&& reach) const {
+    if (is_even(c_, cuts)) reach(Node{false, cuts, {}}, cost);
+  }
+  static Cuts with(Cuts cuts, size_t d, int m) {
+    cuts[d].push_back(m);
+    return cuts;
+  }
+
+  const Case c_;
+  std::vector<Cuts> all_;
+  std::map<std::vector<int64_t>, std::vector<Cuts>> by_blocks_;
+};
+
+Mesh mesh_of(const Case& c) {
+  std::vector<Mesh::Axis> axes;
+  for (size_t m = 0; m < c.mesh.size(); ++m)
+    axes.push_back({std::string(1, static_cast<char>('a' + m)), c.mesh[m]});
+  return *Mesh::create(std::move(axes));
+}
+
+Layout layout_of(const Cuts& cuts) {
+  Layout layout;
+  size_t next = 0;
+  uint32_t placed = 0;
+  for (size_t d = 0; d < cuts.size(); ++d)
+    for (int m : cuts[d]) {
+      layout[m] = Placement::shard(static_cast<int>(d));
+      layout.order[next++] = static_cast<uint8_t>(m);
+      placed |= 1u << m;
+    }
+  for (uint8_t m = 0; m < kMaxMeshRank; ++m)
+    if (!(placed >> m & 1)) layout.order[next++] = m;
+  return normalised(layout);
+}
+
+// µs are bytes that a rank sends.
+MovePrices bytes_alone(const Mesh& mesh) {
+  return {[&mesh](CollectiveKind kind, uint32_t mask, int64_t bytes) {
+            double n = 1;
+            for (int m = 0; m < mesh.rank(); ++m)
+              if (mask >> m & 1) n *= static_cast<double>(mesh.size(m));
+            const double all = static_cast<double>(bytes);
+            return kind == CollectiveKind::kPermute ? all : all * (n - 1) / n;
+          },
+          [](int64_t) { return 0.0; }};
+}
+
+void compare(const Case& c, int pairs) {
+  const PlainSearch plain(c);
+  const Mesh mesh = mesh_of(c);
+  const MovePrices prices = bytes_alone(mesh);
+  Redistributor planner(mesh, prices);
+  Dims shape;
+  for (int64_t d : c.shape) shape.push_back(d);
+  std::mt19937 random(7);
+  std::uniform_int_distribution<size_t> any(0, plain.all().size() - 1);
+  for (int i = 0; i < pairs; ++i) {
+    const Cuts &from = plain.all()[any(random)], &to = plain.all()[any(random)];
+    const Layout a = layout_of(from), b = layout_of(to);
+    const auto route = planner.route(shape, 1, a, b);
+    ASSERT_TRUE(route.ok()) << route.status().message();
+    const double least = plain.least(from, to);
+    ASSERT_GE(least, 0);
+    double sent = 0;
+    for (const Move& move : (*route)->moves) sent += move.collective_us;
+    EXPECT_LE(sent, least + 1e-6) << mesh.to_string() << ": " << to_string(a, mesh.rank()) << " -> "
+                                  << to_string(b, mesh.rank());
+  }
+}
+
+TEST(RouteBytes, AreNeverMoreThanThoseOfPlainMoves) {
+  compare({{8}, {16, 16, 16}}, 40);
+  compare({{8, 8}, {64, 64}}, 60);
+  compare({{2, 4}, {16, 32, 8}}, 60);
+  compare({{2, 3, 2}, {12, 24}}, 60);
+  compare({{4, 2, 2}, {16, 16, 16}}, 60);
+  compare({{2, 2, 2, 2}, {16, 32}}, 60);
+}
+
+TEST(RouteBytes, AreNeverMoreOnFiveAndSixMeshDims) {
+  compare({{2, 2, 2, 2, 2}, {32, 32}}, 20);
+  compare({{2, 3, 2, 2, 2}, {48, 96}}, 10);
+  compare({{2, 2, 2, 2, 2, 2}, {64, 64}}, 8);
+}
+
+}  // namespace
+}  // namespace shw
