@@ -20,6 +20,7 @@ typedef struct runner {
   int32_t* ranks;
   size_t num_ranks; /* local */
   int all_local;
+  int in_place; /* the device uses host memory: pieces and results need no copy */
   entry_info* entries; /* read when an entry is run for the first time */
   size_t num_entries;
   PyThread_type_lock lock; /* an executor takes calls of one thread at a time */
@@ -60,9 +61,10 @@ static int check_usable(runner* self) {
 
 static PyObject* new_runner(PyTypeObject* type, PyObject* args, PyObject* keywords) {
   PyObject *plan, *executors, *ranks, *device;
+  int in_place;
   (void)keywords;
-  if (!PyArg_ParseTuple(args, "OO!O!O", &plan, &PyTuple_Type, &executors, &PyTuple_Type, &ranks,
-                        &device))
+  if (!PyArg_ParseTuple(args, "OO!O!Op", &plan, &PyTuple_Type, &executors, &PyTuple_Type, &ranks,
+                        &device, &in_place))
     return NULL;
   runner* self = (runner*)PyType_GenericAlloc(type, 0);
   if (self == NULL) return NULL;
@@ -83,6 +85,7 @@ static PyObject* new_runner(PyTypeObject* type, PyObject* args, PyObject* keywor
     Py_DECREF(self);
     return NULL;
   }
+  self->in_place = in_place;
   self->all_local = (int32_t)self->num_ranks == shw_plan_num_ranks(self->plan);
   self->plan_handle = Py_NewRef(plan);
   self->executor_handles = Py_NewRef(executors);
@@ -129,7 +132,7 @@ static int check_shape(const port_info* port, const shw_tensor* tensor) {
 static shw_status* make_piece(runner* self, const port_info* port, size_t r,
                               const shw_tensor* whole, shw_device* device, shw_buffer** piece) {
   const size_t alignment = dtype_size(port->dtype);
-  if (port->places != NULL && port->piece_bytes > 0 && tensor_is_dense(whole) &&
+  if (self->in_place && port->places != NULL && port->piece_bytes > 0 && tensor_is_dense(whole) &&
       (uintptr_t)whole->data % (alignment > 4 ? alignment : 4) == 0) {
     const shw_tensor part = {(char*)whole->data + port->places[r] * port->piece_bytes,
                              port->local_dims,
@@ -271,7 +274,7 @@ static PyObject* whole_output(runner* self, one_run* run, size_t o) {
   const port_info* port = &run->entry->outputs[o];
   const size_t count = run->entry->num_outputs;
   shw_buffer* whole = NULL;
-  if (port->whole_is_piece) {
+  if (self->in_place && port->whole_is_piece) {
     whole = run->outputs[o];
     run->outputs[o] = NULL; /* the tensor's from now on */
     return tensor_from_buffer(whole);

@@ -99,10 +99,13 @@ static void dealloc(PyObject* object) {
 
 /* ---- From the buffer protocol ---------------------------------------------------------------- */
 
-/* Describes an exported buffer. `wanted` 0: any type. 0, or -1 with an exception. */
-static int describe_buffer(const Py_buffer* from, shw_dtype wanted, const char* name,
+/* Describes an exported buffer. `wanted` 0: any type. `bits`: 16-bit unsigned integers are the bits
+ * of bf16 numbers. 0, or -1 with an exception. */
+static int describe_buffer(const Py_buffer* from, shw_dtype wanted, int bits, const char* name,
                            shw_tensor* tensor, int64_t* dims, int64_t* strides) {
-  const shw_dtype dtype = dtype_of_format(from->format, (size_t)from->itemsize);
+  const shw_dtype dtype = bits && from->format != NULL && strchr(from->format, 'H') != NULL
+                              ? SHW_DTYPE_BF16
+                              : dtype_of_format(from->format, (size_t)from->itemsize);
   if (dtype == 0) {
     PyErr_Format(PyExc_TypeError,
                  "%s: elements with the format '%s' of %zd bytes are no type of the library", name,
@@ -141,10 +144,10 @@ static int describe_buffer(const Py_buffer* from, shw_dtype wanted, const char* 
 
 static PyObject* from_buffer(PyObject* unused, PyObject* args) {
   PyObject* object;
-  int dtype;
+  int dtype, bits;
   const char* name;
   (void)unused;
-  if (!PyArg_ParseTuple(args, "Ois", &object, &dtype, &name)) return NULL;
+  if (!PyArg_ParseTuple(args, "Oisp", &object, &dtype, &name, &bits)) return NULL;
   tensor_object* self = make_empty();
   if (self == NULL) return NULL;
   if (PyObject_GetBuffer(object, &self->view, PyBUF_RECORDS_RO) != 0) {
@@ -153,7 +156,7 @@ static PyObject* from_buffer(PyObject* unused, PyObject* args) {
   }
   shw_tensor tensor;
   int64_t dims[TENSOR_MAX_RANK], strides[TENSOR_MAX_RANK];
-  if (describe_buffer(&self->view, dtype, name, &tensor, dims, strides) != 0) {
+  if (describe_buffer(&self->view, dtype, bits, name, &tensor, dims, strides) != 0) {
     Py_DECREF(self);
     return NULL;
   }
@@ -385,6 +388,29 @@ static PyObject* get_address(PyObject* self, void* unused) {
   return PyLong_FromVoidPtr(((const tensor_object*)self)->tensor.data);
 }
 
+/* Copies the elements from dim `d` on, row-major, and returns where the next ones go. */
+static char* copy_dense(const shw_tensor* tensor, int32_t d, const char* from, char* to) {
+  const int64_t size = (int64_t)dtype_size(tensor->dtype);
+  if (d == tensor->rank) {
+    memcpy(to, from, (size_t)size);
+    return to + size;
+  }
+  for (int64_t i = 0; i < tensor->dims[d]; ++i)
+    to = copy_dense(tensor, d + 1, from + i * tensor->strides[d] * size, to);
+  return to;
+}
+
+/* tobytes(): the elements, row-major; a copy. */
+static PyObject* to_bytes(PyObject* self, PyObject* unused) {
+  const shw_tensor* tensor = &((const tensor_object*)self)->tensor;
+  const Py_ssize_t size = (Py_ssize_t)(count_elements(tensor) * (int64_t)dtype_size(tensor->dtype));
+  (void)unused;
+  if (tensor_is_dense(tensor)) return PyBytes_FromStringAndSize(tensor->data, size);
+  PyObject* bytes = PyBytes_FromStringAndSize(NULL, size);
+  if (bytes != NULL) copy_dense(tensor, 0, tensor->data, PyBytes_AsString(bytes));
+  return bytes;
+}
+
 static PyObject* set_class(PyObject* unused, PyObject* args) {
   PyObject *class_of_results, *adapt;
   (void)unused;
@@ -410,6 +436,7 @@ static PyMethodDef methods[] = {
     {"_from_bytes", from_bytes, METH_VARARGS | METH_STATIC, NULL},
     {"_from_dlpack", from_dlpack, METH_O | METH_STATIC, NULL},
     {"_to_dlpack", to_dlpack, METH_O, NULL},
+    {"tobytes", to_bytes, METH_NOARGS, "The elements as bytes, row-major: a copy."},
     {"_set_class", set_class, METH_VARARGS | METH_STATIC, NULL},
     {NULL, NULL, 0, NULL},
 };
@@ -488,7 +515,7 @@ int tensor_view_open(PyObject* object, shw_dtype dtype, const char* name, tensor
   if (PyObject_TypeCheck(object, tensor_type)) return open_tensor(object, dtype, name, view);
   if (PyObject_CheckBuffer(object)) {
     if (PyObject_GetBuffer(object, &view->buffer, PyBUF_RECORDS_RO) == 0) {
-      if (describe_buffer(&view->buffer, dtype, name, &view->tensor, view->dims, view->strides) ==
+      if (describe_buffer(&view->buffer, dtype, 0, name, &view->tensor, view->dims, view->strides) ==
           0)
         return 0;
       PyBuffer_Release(&view->buffer);

@@ -1,8 +1,19 @@
 /*
  * Progress: a Python function of (phase, best_us, bound_us, elapsed_s) that returns True to cancel.
- * It must not raise: shardwise._progress keeps exceptions until the call has returned.
+ * No exception may pass through the library: it is kept as the attribute `error` of the function,
+ * an object of shardwise._progress, which raises it when the call has returned.
  */
 %{
+static void keep_exception(PyObject* function) {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  if (trace != NULL) PyException_SetTraceback(value, trace);
+  if (PyObject_SetAttrString(function, "error", value) != 0) PyErr_WriteUnraisable(function);
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(trace);
+}
 static int32_t on_progress(void* user, const shw_progress* progress) {
   const PyGILState_STATE gil = PyGILState_Ensure();
   PyObject* answer = PyObject_CallFunction((PyObject*)user, "sddd", progress->phase,
@@ -10,7 +21,7 @@ static int32_t on_progress(void* user, const shw_progress* progress) {
                                            progress->elapsed_s);
   int32_t cancel = 1;
   if (answer == NULL)
-    PyErr_WriteUnraisable((PyObject*)user);
+    keep_exception((PyObject*)user);
   else
     cancel = PyObject_IsTrue(answer) != 0;
   Py_XDECREF(answer);

@@ -24,6 +24,7 @@
 %include "records.i"
 %include "callbacks.i"
 %include "blocking.i"
+%include "constants.i"
 %include "omitted.i"
 
 %include "shardwise/base.h"

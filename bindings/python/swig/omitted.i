@@ -24,7 +24,3 @@
 %ignore shw_session_create;
 %ignore shw_buffer_create;
 %warnfilter(314); /* a member 'from' is '_from' in Python */
-
-/* Macros that SWIG does not take for constants, because they have casts. */
-%constant unsigned int SHW_API_VERSION = SHW_API_VERSION;
-%constant size_t SHW_NONE = (size_t)-1;

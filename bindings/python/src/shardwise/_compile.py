@@ -23,8 +23,8 @@ def compile(graph: GraphLike, mesh: Mapping[str, int] | None = None, *, hardware
             memory: Memory | None = None, progress: ProgressLike = None, **options: Any) -> Plan:
     """Chooses the cheapest placement of every tensor on the mesh, and lowers the graph to the program that one rank runs.
 
-    Ctrl-C gives the best plan that was found so far, unproven; a second one raises KeyboardInterrupt, as does the first if there is none
-    yet.
+    Ctrl-C gives the best plan that was found so far, unproven, after about as long again as the call has run; where there is none yet, the
+    first that is found. A second Ctrl-C raises KeyboardInterrupt.
 
     :param mesh: axes by name, the outermost first: ``{"dp": 8, "tp": 8}``; None: one device
     :param hardware: a name of :func:`shardwise.hardware_names` (default "h100"), or a description as a dict
@@ -65,16 +65,15 @@ def compile(graph: GraphLike, mesh: Mapping[str, int] | None = None, *, hardware
 
 
 def _best_so_far(data: bytes, wanted: dict[str, Any], hook: Hook) -> Any:
-    """The search is the same every time: as long as it took to find the best placement, and that is found again."""
-    if hook.best_at_s == float("inf"):
-        raise KeyboardInterrupt
-    LOG.warning("interrupted: taking the best placement found so far, which is not proven to be the cheapest")
-    limited = {**wanted, "time_limit": 1.25 * hook.best_at_s + 0.05}
-    again = Hook(None)
-    try:
-        return again.run(lambda: clib.shw_plan_compile(context(), data, compile_options(progress=again, **limited)))
-    except DeadlineExceeded:
-        raise KeyboardInterrupt from None
+    """The C library forgets what it has found when it is cancelled. But a search is the same every time, and finds it again."""
+    LOG.warning("interrupted: finding the best placement of the first %.1f s again; interrupt once more for none", hook.elapsed_s)
+    limit, again = max(hook.elapsed_s, 0.05), Hook(None)
+    while True:
+        limited = {**wanted, "time_limit": limit}
+        try:
+            return again.run(lambda: clib.shw_plan_compile(context(), data, compile_options(progress=again, **limited)))
+        except DeadlineExceeded:  # there was none yet
+            limit *= 2
 
 
 def search(graph: GraphLike, devices: int, *, max_mesh_dims: int = 3, best: int = 0, each_batch: bool = False,

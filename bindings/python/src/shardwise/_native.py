@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+from collections.abc import Hashable
 from typing import Any
 
 clib: Any = importlib.import_module("shardwise.clib")
@@ -38,8 +39,8 @@ def set_array(record: Any, field: str, values: Any) -> None:
         setattr(record, "num_" + field, len(values))
 
 
-@functools.cache
-def _fields(cls: type) -> tuple[tuple[str, str], ...]:
+@functools.lru_cache(None)
+def _fields(cls: Hashable) -> tuple[tuple[str, str], ...]:
     hidden = {"struct_size", "reserved", "thisown", "flags"}
     names = [name for name, value in vars(cls).items() if isinstance(value, property) and name not in hidden]
     return tuple((name.lstrip("_"), name) for name in names)
@@ -53,7 +54,8 @@ FLAGS = frozenset({"proven", "present", "chosen", "forced", "possible", "given_u
 def as_dict(record: Any) -> dict[str, Any]:
     """The fields of a record. "No index" is None."""
     values: dict[str, Any] = {}
-    for name, field in _fields(type(record)):
+    cls: Any = type(record)
+    for name, field in _fields(cls):
         value = getattr(record, field)
         if name.startswith("num_") and name[4:] in values:
             continue  # the length of a tuple that is there

@@ -11,7 +11,7 @@ from ._native import clib
 from .dtypes import DType, DTypeLike, dtype_of
 
 
-class Tensor(clib._clib.TensorBase):  # type: ignore[misc,name-defined]
+class Tensor(clib._clib.TensorBase):  # type: ignore[misc]
     """A tensor in host memory: a result of a run, or a view of another library's tensor.
 
     It has ``shape`` and ``strides`` (tuples of int, in elements), ``dtype``, ``nbytes`` and ``readonly``. It gives its memory without a
@@ -75,8 +75,7 @@ class Tensor(clib._clib.TensorBase):  # type: ignore[misc,name-defined]
             return numpy.asarray(memoryview(self))
         import ml_dtypes
 
-        flat = numpy.frombuffer(_Bits(self), dtype=numpy.uint16)
-        return flat.view(ml_dtypes.bfloat16).reshape(self.shape)
+        return numpy.asarray(_ArrayInterface(self)).view(ml_dtypes.bfloat16)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         made = self.numpy()
@@ -87,13 +86,12 @@ class Tensor(clib._clib.TensorBase):  # type: ignore[misc,name-defined]
     def tolist(self) -> Any:
         """The elements as nested lists; a single number for a tensor without dims."""
         if self.dtype is DType.bf16:
-            bits = memoryview(_Bits(self)).cast("B").cast("H")
-            flat = [struct.unpack("<f", struct.pack("<I", b << 16))[0] for b in bits]
+            flat = [struct.unpack("<f", struct.pack("<I", bits << 16))[0] for bits in memoryview(self.tobytes()).cast("H")]
         elif self.dtype is DType.c64:
-            pairs = memoryview(_Bits(self)).cast("B").cast("f")
+            pairs = memoryview(self.tobytes()).cast("f")
             flat = [complex(pairs[i], pairs[i + 1]) for i in range(0, len(pairs), 2)]
         elif self.dtype is DType.f16:
-            flat = list(struct.unpack(f"<{self.nbytes // 2}e", bytes(self)))
+            flat = list(struct.unpack(f"<{self.nbytes // 2}e", self.tobytes()))
         else:
             return memoryview(self).tolist()
         return _nest(flat, self.shape)
@@ -117,13 +115,13 @@ class Tensor(clib._clib.TensorBase):  # type: ignore[misc,name-defined]
         return int(self.item())
 
 
-def _Bits(tensor: Tensor) -> Any:
-    """The elements' memory without their format, row-major."""
-    import ctypes
+class _ArrayInterface:
+    """A bf16 tensor as NumPy takes it without a format: as unsigned integers on the same memory."""
 
-    holder = (ctypes.c_char * tensor.nbytes).from_address(tensor.address)
-    holder._tensor = tensor  # type: ignore[attr-defined]  # it keeps the memory
-    return holder
+    def __init__(self, owner: Tensor) -> None:
+        self.owner = owner
+        self.__array_interface__ = {"version": 3, "typestr": "<u2", "shape": owner.shape, "data": (owner.address, owner.readonly),
+                                    "strides": tuple(2 * step for step in owner.strides)}
 
 
 def _nest(flat: list[Any], shape: Sequence[int]) -> Any:
@@ -150,16 +148,16 @@ def tensor(source: Any, dtype: DTypeLike | None = None) -> Tensor:
     wanted = None if dtype is None else dtype_of(dtype)
     if isinstance(source, Tensor):
         return _checked(source, wanted, "tensor")
-    if wanted is DType.bf16:
-        bits = _bits_of(source)
-        if bits is not None:
-            return bits
+    if _is_ml_dtypes_bf16(source):
+        source, bits = source.view("uint16"), True
+    else:
+        bits = wanted is DType.bf16
     try:
         view = memoryview(source)
     except (TypeError, ValueError, BufferError):
         return _foreign(source, wanted, "tensor")
     del view
-    made: Tensor = Tensor._from_buffer(source, wanted or 0, "tensor")
+    made: Tensor = Tensor._from_buffer(source, wanted or 0, "tensor", bits)
     return made
 
 
@@ -189,9 +187,8 @@ def _foreign(source: Any, wanted: DType | None, name: str) -> Tensor:
     if _is_number_or_list(source):
         return _from_numbers(source, wanted, name)
     if _is_ml_dtypes_bf16(source):
-        bits = _bits_of(source.view("uint16"))
-        if bits is not None:
-            return _checked(bits, wanted, name)
+        made: Tensor = Tensor._from_buffer(source.view("uint16"), wanted or 0, name, True)
+        return made
     if hasattr(source, "__dlpack__"):
         if getattr(source, "requires_grad", False):
             source = source.detach()
@@ -207,22 +204,6 @@ def _checked(made: Tensor, wanted: DType | None, name: str) -> Tensor:
 
 def _is_ml_dtypes_bf16(source: Any) -> bool:
     return type(source).__module__ == "numpy" and getattr(getattr(source, "dtype", None), "name", "") == "bfloat16"
-
-
-def _bits_of(source: Any) -> Tensor | None:
-    """An array of unsigned 16-bit integers as the bf16 numbers that have these bits."""
-    if _is_ml_dtypes_bf16(source):
-        source = source.view("uint16")
-    try:
-        view = memoryview(source)
-    except (TypeError, ValueError, BufferError):
-        return None
-    if view.format not in ("H", "<H", "=H", "@H"):
-        return None
-    if not view.c_contiguous:
-        raise ValueError("bf16 numbers in an array with strides: make a contiguous copy")
-    made: Tensor = Tensor._from_bytes(view, DType.bf16, view.shape)
-    return made
 
 
 # ---- Numbers and lists ----

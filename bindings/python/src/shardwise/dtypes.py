@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from typing import Any
 
 from ._native import clib
 
@@ -67,6 +68,7 @@ def dtype_of(value: DTypeLike) -> DType:
     if isinstance(value, DType):
         return value
     try:
-        return DType(getattr(value, "__name__", value))
+        name: Any = value.__name__ if isinstance(value, type) else value
+        return DType(name)
     except ValueError:
         raise TypeError(f"{value!r} is no dtype; the dtypes are {', '.join(DType.__members__)}") from None

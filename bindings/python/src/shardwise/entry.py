@@ -129,20 +129,13 @@ def _resized(source: Tensor, want: tuple[int, ...], name: str) -> Tensor:
     if len(source.shape) != len(want):
         raise ValueError(f"{name}: expected {len(want)} dims, not the shape {source.shape}")
     size = source.dtype.itemsize
-    dense: Any = bytes(memoryview(source)) if source.dtype.format else _raw(source)
     count = size
     for dim in want:
         count *= dim
     target = bytearray(count)
-    _copy(dense, 0, source.shape, memoryview(target), 0, want, size)
+    _copy(source.tobytes(), 0, source.shape, memoryview(target), 0, want, size)
     made: Tensor = Tensor._from_bytes(target, source.dtype, want)
     return made
-
-
-def _raw(source: Tensor) -> bytes:
-    from ._tensor import _Bits
-
-    return bytes(_Bits(source))
 
 
 def _copy(source: bytes, at: int, have: Sequence[int], target: memoryview, to: int, want: Sequence[int], size: int) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
-from ._native import clib, context, new
+from ._native import clib, context, get, new
 from ._tensor import Tensor, adapt
 from .entry import Entry
 from .plan import Plan
@@ -41,7 +41,7 @@ class Executor:
         self._ranks = tuple(self.world.local_ranks)
         options = new("executor_options", device=self._device, time_limit_ns=None if time_limit is None else int(time_limit * 1e9))
         handles = tuple(clib.shw_executor_create(plan._handle, self.world._handle, rank, options) for rank in self._ranks)
-        self._runner = clib._clib.Runner(plan._handle, handles, self._ranks, self._device)
+        self._runner = clib._clib.Runner(plan._handle, handles, self._ranks, self._device, self.device_info["host_access"])
         self._entries = {row["name"]: Entry(plan, number) for number, row in enumerate(plan.entries)}
         self._first = next(iter(self._entries.values()))
         self._gathers = len(self._ranks) == plan.num_ranks
@@ -120,6 +120,11 @@ class Executor:
         self.state._handles = None
 
     @property
+    def device_info(self) -> dict[str, Any]:
+        """What the device is; of "null" also what runs launched: ``num_launches``, ``num_collectives``, ``peak_memory_bytes``."""
+        return get(self._device, "device", "device_info")
+
+    @property
     def closed(self) -> bool:
         """Whether ``close`` was called."""
         return bool(self._runner.closed)
@@ -138,7 +143,7 @@ class Executor:
 def adapt_any(value: Any, dtype: Any, name: str) -> Tensor:
     """Any input as a tensor of this dtype, without a copy where it exports its memory."""
     try:
-        made: Tensor = Tensor._from_buffer(value, int(dtype), name)
+        made: Tensor = Tensor._from_buffer(value, int(dtype), name, False)
         return made
     except (BufferError, TypeError):
         return adapt(value, dtype, name)

@@ -17,7 +17,7 @@ from .dtypes import dtype_of
 from .symbols import Dim, is_symbolic, write_sizes
 
 if TYPE_CHECKING:
-    from .graph import Node, Nodes
+    from .node import Node, Nodes
 
 TENSORS = (clib.SHW_PARAM_TENSORS, clib.SHW_PARAM_OPTIONAL_TENSORS)
 OPERANDS = (clib.SHW_PARAM_TENSOR, clib.SHW_PARAM_OPTIONAL_TENSOR, clib.SHW_PARAM_TENSOR_OR_NUMBER, *TENSORS)
@@ -60,7 +60,8 @@ class Op:
 
     def signature(self) -> inspect.Signature:
         """As Python writes it."""
-        made, optional = [], False
+        made: list[inspect.Parameter] = []
+        optional = False
         for p in self.params:
             optional = optional or not p.required
             kind = inspect.Parameter.KEYWORD_ONLY if optional and p.required else inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -214,7 +215,7 @@ def _attribute(op: Op, param: Param, value: Any) -> tuple[str, int, Any]:
 
 
 def _graph_of(values: Sequence[Any]) -> Any:
-    from .graph import Node
+    from .node import Node
 
     for value in values:
         if isinstance(value, Node):
