@@ -20,8 +20,9 @@ static void handle_dealloc(PyObject* self) {
   const int foreign = h->kind->threads && h->generation != generation;
   if (h->pointer != NULL && !foreign) {
     if (h->kind->blocks) {
-      Py_BEGIN_ALLOW_THREADS h->kind->destroy(h->pointer);
-      Py_END_ALLOW_THREADS
+      Py_BEGIN_ALLOW_THREADS;
+      h->kind->destroy(h->pointer);
+      Py_END_ALLOW_THREADS;
     } else {
       h->kind->destroy(h->pointer);
     }

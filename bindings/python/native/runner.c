@@ -19,8 +19,9 @@ typedef struct runner {
   shw_executor** executors;
   int32_t* ranks;
   size_t num_ranks; /* local */
+  int stopping;
   int all_local;
-  int in_place; /* the device uses host memory: pieces and results need no copy */
+  int in_place;        /* the device uses host memory: pieces and results need no copy */
   entry_info* entries; /* read when an entry is run for the first time */
   size_t num_entries;
   PyThread_type_lock lock; /* an executor takes calls of one thread at a time */
@@ -39,22 +40,33 @@ typedef struct one_run {
 
 /* ---- The lock -------------------------------------------------------------------------------- */
 
-static void lock(runner* self) {
-  if (PyThread_acquire_lock(self->lock, NOWAIT_LOCK)) return;
-  Py_BEGIN_ALLOW_THREADS PyThread_acquire_lock(self->lock, WAIT_LOCK);
-  Py_END_ALLOW_THREADS
-}
-static void unlock(runner* self) { PyThread_release_lock(self->lock); }
-
 /* Whether the executors can be used: not closed, not of a parent process. 0, or -1. */
 static int check_usable(runner* self) {
-  if (self->executor_handles == NULL) {
+  if (self->executor_handles == NULL || self->stopping) {
     PyErr_SetString(PyExc_RuntimeError, "the executor was closed");
     return -1;
   }
   for (Py_ssize_t r = 0; r < (Py_ssize_t)self->num_ranks; ++r)
     if (handle_get(PyTuple_GetItem(self->executor_handles, r), &kind_executor) == NULL) return -1;
   return 0;
+}
+
+static void lock(runner* self) {
+  if (PyThread_acquire_lock(self->lock, NOWAIT_LOCK)) return;
+  Py_BEGIN_ALLOW_THREADS;
+  PyThread_acquire_lock(self->lock, WAIT_LOCK);
+  Py_END_ALLOW_THREADS;
+}
+static void unlock(runner* self) { PyThread_release_lock(self->lock); }
+
+/* Locks executors that can be used. In a child process the lock may be held by a thread that is not
+ * there, so this is asked first. 0, or -1 with an exception: then nothing is locked. */
+static int enter(runner* self) {
+  if (check_usable(self) != 0) return -1;
+  lock(self);
+  if (check_usable(self) == 0) return 0;
+  unlock(self); /* another thread closed it meanwhile */
+  return -1;
 }
 
 /* ---- Making ---------------------------------------------------------------------------------- */
@@ -238,8 +250,10 @@ static shw_status* wait_for_all(runner* self, one_run* run) {
   for (size_t r = 0; r < self->num_ranks; ++r) {
     while (run->events[r] != NULL) {
       shw_status* status;
-      Py_BEGIN_ALLOW_THREADS status = shw_event_wait(run->events[r], slice_ns);
-      Py_END_ALLOW_THREADS if (status != NULL && !shw_event_query(run->events[r])) {
+      Py_BEGIN_ALLOW_THREADS;
+      status = shw_event_wait(run->events[r], slice_ns);
+      Py_END_ALLOW_THREADS;
+      if (status != NULL && !shw_event_query(run->events[r])) {
         shw_status_destroy(status);
         if (!interrupted && PyErr_CheckSignals() != 0) {
           interrupted = 1;
@@ -262,9 +276,9 @@ static shw_status* wait_for_all(runner* self, one_run* run) {
 
 static void reset_all(runner* self) {
   if (!self->all_local) return; /* the other processes must call it too: Executor.reset() */
-  Py_BEGIN_ALLOW_THREADS for (size_t r = 0; r < self->num_ranks; ++r)
-      shw_executor_reset(self->executors[r]);
-  Py_END_ALLOW_THREADS
+  Py_BEGIN_ALLOW_THREADS;
+  for (size_t r = 0; r < self->num_ranks; ++r) shw_executor_reset(self->executors[r]);
+  Py_END_ALLOW_THREADS;
 }
 
 /* ---- Outputs --------------------------------------------------------------------------------- */
@@ -283,9 +297,10 @@ static PyObject* whole_output(runner* self, one_run* run, size_t o) {
   if (pieces == NULL) return PyErr_NoMemory();
   for (size_t r = 0; r < self->num_ranks; ++r) pieces[r] = run->outputs[r * count + o];
   shw_status* status;
-  Py_BEGIN_ALLOW_THREADS status =
-      shw_plan_gather(self->plan, port->port, pieces, self->num_ranks, &whole);
-  Py_END_ALLOW_THREADS free(pieces);
+  Py_BEGIN_ALLOW_THREADS;
+  status = shw_plan_gather(self->plan, port->port, pieces, self->num_ranks, &whole);
+  Py_END_ALLOW_THREADS;
+  free(pieces);
   if (status == NULL) return tensor_from_buffer(whole);
   error_set(status);
   return NULL;
@@ -392,12 +407,14 @@ static PyObject* run_locked(runner* self, size_t number, entry_info* entry, shw_
   shw_status* status;
   if (open_inputs(self, &run, inputs) == 0) {
     int begun = 0;
-    Py_BEGIN_ALLOW_THREADS status = make_pieces(self, &run, device);
+    Py_BEGIN_ALLOW_THREADS;
+    status = make_pieces(self, &run, device);
     if (status == NULL) {
       begun = 1;
       status = enqueue(self, &run, number, sessions);
     }
-    Py_END_ALLOW_THREADS shw_status* late = begun ? wait_for_all(self, &run) : NULL;
+    Py_END_ALLOW_THREADS;
+    shw_status* late = begun ? wait_for_all(self, &run) : NULL;
     if (begun && (status != NULL || late != NULL || PyErr_Occurred())) {
       PyObject *type, *value, *trace;
       PyErr_Fetch(&type, &value, &trace);
@@ -429,12 +446,11 @@ static PyObject* run(PyObject* object, PyObject* const* args, Py_ssize_t count) 
   }
   const Py_ssize_t number = PyLong_AsSsize_t(args[0]);
   if (number == -1 && PyErr_Occurred()) return NULL;
-  lock(self);
+  if (enter(self) != 0) return NULL;
   PyObject* result = NULL;
   shw_session** sessions = NULL;
   entry_info* entry;
-  if (check_usable(self) == 0 && (entry = find_entry(self, number)) != NULL &&
-      find_sessions(self, args[2], &sessions) == 0)
+  if ((entry = find_entry(self, number)) != NULL && find_sessions(self, args[2], &sessions) == 0)
     result = run_locked(self, (size_t)number, entry, sessions, args[1], PyObject_IsTrue(args[3]));
   free(sessions);
   unlock(self);
@@ -458,9 +474,10 @@ static PyObject* gather(PyObject* object, PyObject* args) {
   shw_status* status = NULL;
   if (!PyErr_Occurred()) {
     lock(self);
-    Py_BEGIN_ALLOW_THREADS status =
-        shw_plan_gather(self->plan, (size_t)port, pieces, count, &whole);
-    Py_END_ALLOW_THREADS unlock(self);
+    Py_BEGIN_ALLOW_THREADS;
+    status = shw_plan_gather(self->plan, (size_t)port, pieces, count, &whole);
+    Py_END_ALLOW_THREADS;
+    unlock(self);
   }
   free(pieces);
   if (status != NULL) error_set(status);
@@ -471,8 +488,8 @@ static PyObject* gather(PyObject* object, PyObject* args) {
 static PyObject* session(PyObject* object, PyObject* unused) {
   runner* self = (runner*)object;
   (void)unused;
-  lock(self);
-  PyObject* tuple = check_usable(self) == 0 ? PyTuple_New((Py_ssize_t)self->num_ranks) : NULL;
+  if (enter(self) != 0) return NULL;
+  PyObject* tuple = PyTuple_New((Py_ssize_t)self->num_ranks);
   for (size_t r = 0; tuple != NULL && r < self->num_ranks; ++r) {
     shw_session* made = NULL;
     PyObject* handle = NULL;
@@ -502,9 +519,9 @@ static PyObject* reset(PyObject* object, PyObject* unused) {
   lock(self);
   const int usable = check_usable(self) == 0;
   if (usable) {
-    Py_BEGIN_ALLOW_THREADS for (size_t r = 0; r < self->num_ranks; ++r)
-        shw_executor_reset(self->executors[r]);
-    Py_END_ALLOW_THREADS
+    Py_BEGIN_ALLOW_THREADS;
+    for (size_t r = 0; r < self->num_ranks; ++r) shw_executor_reset(self->executors[r]);
+    Py_END_ALLOW_THREADS;
   }
   unlock(self);
   if (!usable) return NULL;
@@ -523,6 +540,16 @@ static PyObject* close_runner(PyObject* object, PyObject* unused) {
   Py_RETURN_NONE;
 }
 
+/* As close, at the end of the process: stops a run of another thread, and lets none begin. Threads
+ * of ranks must not compute while the process tears down the libraries that they use. */
+static PyObject* stop(PyObject* object, PyObject* unused) {
+  runner* self = (runner*)object;
+  self->stopping = 1;
+  for (size_t r = 0; self->executor_handles != NULL && r < self->num_ranks; ++r)
+    shw_executor_abort(self->executors[r]);
+  return close_runner(object, unused);
+}
+
 static PyObject* get_closed(PyObject* object, void* unused) {
   (void)unused;
   return PyBool_FromLong(((runner*)object)->executor_handles == NULL);
@@ -535,6 +562,7 @@ static PyMethodDef methods[] = {
     {"abort", abort_runs, METH_NOARGS, NULL},
     {"reset", reset, METH_NOARGS, NULL},
     {"close", close_runner, METH_NOARGS, NULL},
+    {"stop", stop, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef getters[] = {

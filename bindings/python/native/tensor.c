@@ -515,8 +515,8 @@ int tensor_view_open(PyObject* object, shw_dtype dtype, const char* name, tensor
   if (PyObject_TypeCheck(object, tensor_type)) return open_tensor(object, dtype, name, view);
   if (PyObject_CheckBuffer(object)) {
     if (PyObject_GetBuffer(object, &view->buffer, PyBUF_RECORDS_RO) == 0) {
-      if (describe_buffer(&view->buffer, dtype, 0, name, &view->tensor, view->dims, view->strides) ==
-          0)
+      if (describe_buffer(&view->buffer, dtype, 0, name, &view->tensor, view->dims,
+                          view->strides) == 0)
         return 0;
       PyBuffer_Release(&view->buffer);
       return -1;

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
+import os
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any
@@ -16,6 +19,16 @@ from .world import World
 DEVICES = {"cpu": clib.SHW_DEVICE_CPU, "cuda": clib.SHW_DEVICE_CUDA, "null": clib.SHW_DEVICE_NULL}
 Inputs = Mapping[str, Any] | Sequence[Any]
 """Tensors by name ("x" or "input.x"), or in the order of the entry's inputs."""
+
+
+LIVE: weakref.WeakSet[Executor] = weakref.WeakSet()
+
+
+@atexit.register
+def _stop_all() -> None:
+    """Threads of ranks must not compute while the process tears down the libraries that they use."""
+    for executor in list(LIVE):
+        executor._stop()
 
 
 class Executor:
@@ -46,6 +59,8 @@ class Executor:
         self._first = next(iter(self._entries.values()))
         self._gathers = len(self._ranks) == plan.num_ranks
         self.state = State(self, handles)
+        self._process = os.getpid()
+        LIVE.add(self)
 
     def run(self, inputs: Inputs = (), entry: str | None = None, *, sizes: Mapping[str, int] | None = None, gather: bool = True,
             session: Session | None = None) -> Results:
@@ -116,7 +131,8 @@ class Executor:
     def close(self) -> None:
         """Frees ranks, memory and state; waits for a run of another thread. Later calls raise RuntimeError. Using the executor in ``with``
         does the same."""
-        self._runner.close()
+        if os.getpid() == self._process:
+            self._runner.close()
         self.state._handles = None
 
     @property
@@ -128,6 +144,11 @@ class Executor:
     def closed(self) -> bool:
         """Whether ``close`` was called."""
         return bool(self._runner.closed)
+
+    def _stop(self) -> None:
+        if os.getpid() == self._process:  # a child has none of these threads
+            self.state._handles = None
+            self._runner.stop()
 
     def __enter__(self) -> Executor:
         return self
