@@ -17,7 +17,7 @@ from ._compile import compile, hardware, hardware_names, load, load_graph, load_
 from ._native import clib as _clib
 from ._progress import Progress
 from ._tensor import Tensor, from_dlpack, tensor
-from .answers import Comparison, Explanation, Pareto, PlanExplanation, Search
+from .answers import Comparison, Explanation, Pareto, PlanExplanation, Search, Verification
 from .dtypes import DType
 from .errors import (Aborted, Cancelled, DataLoss, DeadlineExceeded, Error, FailedPrecondition, Internal, InvalidArgument, NotFound, OutOfRange,
                      ResourceExhausted, Unavailable, Unimplemented)
@@ -27,6 +27,7 @@ from .node import Node, Nodes
 from .plan import Plan
 from .results import Results, Sharded
 from .symbols import Dim
+from .tensor_file import load_tensors
 from .world import World
 
 __version__: str = _clib.shw_version_string()
@@ -35,5 +36,5 @@ __all__ = [
     "Aborted", "Cancelled", "Comparison", "DType", "DataLoss", "DeadlineExceeded", "Dim", "Error", "Executor", "Explanation",
     "FailedPrecondition", "Graph", "Internal", "InvalidArgument", "Node", "Nodes", "NotFound", "OutOfRange", "Output", "Pareto", "Plan",
     "PlanExplanation", "Progress", "ResourceExhausted", "Results", "Search", "Session", "Sharded", "Tensor", "Unavailable", "Unimplemented",
-    "World", "compile", "errors", "from_dlpack", "hardware", "hardware_names", "load", "load_graph", "load_plan", "ops", "search", "tensor",
+    "Verification", "World", "compile", "errors", "from_dlpack", "hardware", "hardware_names", "load", "load_graph", "load_plan", "load_tensors", "ops", "search", "tensor",
 ]

@@ -115,6 +115,33 @@ class PlanExplanation(Answer):
         return table(self._handle, "plan_explanation", "plan_explanation_group")
 
 
+class Verification(Answer):
+    """Whether the results of a run are right, judged by the rounding error of their own computation, which is measured in f64."""
+
+    _noun = "verification"
+
+    @property
+    def num_wrong(self) -> int:
+        """Results of the run that are not right."""
+        count: int = get(self._handle, "verification", "verification_summary")["num_wrong"]
+        return count
+
+    @property
+    def num_expected_wrong(self) -> int:
+        """Expected tensors that are not right."""
+        count: int = get(self._handle, "verification", "verification_summary")["num_expected_wrong"]
+        return count
+
+    @property
+    def tensors(self) -> Table:
+        """Each result with its ``error``, the ``limit`` that rounding explains, both relative to ``scale``, and its ``verdict``; and the same of
+        the expected tensor."""
+        names = {value: name.removeprefix("SHW_VERDICT_").lower() for name, value in vars(clib).items() if name.startswith("SHW_VERDICT_")}
+        rows = table(self._handle, "verification", "verification_tensor")
+        return [{**row, "verdict": names.get(row["verdict"], ""), "expected_verdict": names.get(row["expected_verdict"], "")}
+                for row in rows]
+
+
 class Pareto(Answer):
     """Step time against memory."""
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .plan import Plan
 
 
-def _names(full: Sequence[str]) -> dict[str, int]:
+def names_of(full: Sequence[str]) -> dict[str, int]:
     """Positions by full name, then by what follows the first dot where that is unique."""
     names = {name: i for i, name in enumerate(full)}
     short = [name.partition(".")[2] for name in full]
@@ -35,8 +35,8 @@ class Entry:
         self.bucket_of: str = row["bucket_of"]
         self.inputs: Sequence[int] = row["inputs"]
         self.outputs: Sequence[int] = row["outputs"]
-        self.input_names = _names([plan.ports[i]["name"] for i in self.inputs])
-        self.output_names = _names([plan.ports[i]["name"] for i in self.outputs])
+        self.input_names = names_of([plan.ports[i]["name"] for i in self.inputs])
+        self.output_names = names_of([plan.ports[i]["name"] for i in self.outputs])
 
     def position(self, name: str) -> int:
         """Where an input stands.

@@ -11,7 +11,7 @@ from typing import Any
 
 from ._native import clib, context, get, new
 from ._tensor import Tensor, adapt
-from .entry import Entry
+from .entry import Entry, names_of
 from .plan import Plan
 from .results import Results, Sharded
 from .world import World
@@ -159,6 +159,17 @@ class Executor:
     def __repr__(self) -> str:
         what = "closed" if self.closed else f"{self.world!r}"
         return f"<shardwise.Executor, {what}>"
+
+
+def whole_tensors(plan: Plan, ports: Sequence[int], values: Mapping[str, Any]) -> list[Tensor | None]:
+    """Tensors of these ports, from values by name; None where there is none."""
+    positions = names_of([plan.ports[i]["name"] for i in ports])
+    found: list[Tensor | None] = [None] * len(ports)
+    for name, value in values.items():
+        if name in positions and value is not None:
+            row = plan.ports[ports[positions[name]]]
+            found[positions[name]] = value if isinstance(value, Tensor) else adapt_any(value, row["dtype"], row["name"])
+    return found
 
 
 def adapt_any(value: Any, dtype: Any, name: str) -> Tensor:

@@ -10,13 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _html
-from ._native import clib, context, get, new, table
+from ._native import clib, context, get, new, set_array, table
 from ._progress import Hook, ProgressLike
-from .answers import Comparison, Explanation, Pareto, PlanExplanation, Row, Search, Table
+from .answers import Comparison, Explanation, Pareto, PlanExplanation, Row, Search, Table, Verification
 from .dtypes import DType
 from .options import compile_options, planner_changes
+from .tensor_file import match
 
 if TYPE_CHECKING:
+    from ._tensor import Tensor
     from .executor import Executor
 
 ROLES = {value: name.removeprefix("SHW_ROLE_").lower() for name, value in vars(clib).items() if name.startswith("SHW_ROLE_")}
@@ -299,6 +301,48 @@ class Plan:
         from .executor import Executor
 
         return Executor(self, **options)
+
+    def inputs_of(self, tensors: Mapping[str, Tensor], entry: str | None = None) -> dict[str, Tensor]:
+        """Those of a file's tensors that an entry takes as inputs, by port: of :func:`shardwise.load_tensors`. A port that has no name in the
+        graph, ``input.0``, takes the file's ``input.*`` in the order of their names; complex numbers are pairs of f32 in the last dim."""
+        return match(self, self.entries[self._entry(entry)]["inputs"], tensors)
+
+    def outputs_of(self, tensors: Mapping[str, Tensor], entry: str | None = None) -> dict[str, Tensor]:
+        """Those of a file's tensors that have the names of an entry's outputs: expected values, for :meth:`verify`."""
+        numbers = self.entries[self._entry(entry)]["outputs"]
+        return {self.ports[i]["name"]: tensors[self.ports[i]["name"]] for i in numbers if self.ports[i]["name"] in tensors}
+
+    def verify(self, inputs: Mapping[str, Any], results: Mapping[str, Any], expected: Mapping[str, Any] | None = None, *,
+               entry: str | None = None, state: Mapping[str, tuple[Any, Any]] | None = None) -> Verification:
+        """Judges the results of a run by the rounding error of their own computation. It takes about a dozen runs on the CPU.
+
+        :param inputs: of the run, whole tensors by name
+        :param results: what it gave
+        :param expected: results of another program for the same inputs, by name; they are judged alike
+        :param state: of each port that the executor keeps its value before the run and after it
+        :raises FailedPrecondition: the plan was made with ``keep_graph=False``
+        :raises Unimplemented: the entry runs after another one, or an operation has no form in f64
+        """
+        from .executor import whole_tensors
+
+        number = self._entry(entry)
+        row = self.entries[number]
+        options = new("verification_options", entry=number)
+        set_array(options, "inputs", whole_tensors(self, row["inputs"], inputs))
+        set_array(options, "outputs", whole_tensors(self, row["outputs"], results))
+        if expected is not None:
+            set_array(options, "expected", whole_tensors(self, row["outputs"], expected))
+        pairs = []
+        for name, (before, after) in (state or {}).items():
+            port = next(i for i, p in enumerate(self.ports) if p["name"] == name)
+            first, second = (whole_tensors(self, [port], {name: value})[0] for value in (before, after))
+            pairs.append(new("verification_state", port=port, before=first, after=second))
+        set_array(options, "state", pairs)
+        return Verification(clib.shw_verification_create(self._handle, options))
+
+    def _entry(self, name: str | None) -> int:
+        number: int = 0 if name is None else clib.shw_plan_find_entry(self._handle, name)
+        return number
 
     def choose_bucket(self, entry: str, sizes: Mapping[str, int]) -> int:
         """The number of the smallest bucket of an entry that sizes of symbols fit into.
