@@ -274,10 +274,14 @@ class Plan:
     def pareto(self, points: int = 12, *, progress: ProgressLike = None, **changes: Any) -> Pareto:
         """Step time against memory.
 
+        The points are of every limit, from none to the lowest; this plan's own does not count.
+
         :param points: to find, if so many exist: 2 to 1000
-        :param changes: those of :meth:`what_if`; there must be no memory limit
+        :param changes: those of :meth:`what_if`, without a limit
         """
         asked = new("pareto_options", num_points=points)
+        if self._options is not None and self._options.get("memory") is not None:
+            return Plan(self._handle, graph=self._graph, options={**self._options, "memory": None}).pareto(points, progress=progress, **changes)
         return Pareto(self._ask(progress, lambda planner, hook: clib.shw_planner_pareto(
             planner, asked, planner_changes(progress=hook, **changes))))
 
