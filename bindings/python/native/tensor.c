@@ -400,15 +400,37 @@ static char* copy_dense(const shw_tensor* tensor, int32_t d, const char* from, c
   return to;
 }
 
-/* tobytes(): the elements, row-major; a copy. */
-static PyObject* to_bytes(PyObject* self, PyObject* unused) {
-  const shw_tensor* tensor = &((const tensor_object*)self)->tensor;
-  const Py_ssize_t size = (Py_ssize_t)(count_elements(tensor) * (int64_t)dtype_size(tensor->dtype));
-  (void)unused;
-  if (tensor_is_dense(tensor)) return PyBytes_FromStringAndSize(tensor->data, size);
-  PyObject* bytes = PyBytes_FromStringAndSize(NULL, size);
+Py_ssize_t tensor_size(const shw_tensor* tensor) {
+  return (Py_ssize_t)(count_elements(tensor) * (int64_t)dtype_size(tensor->dtype));
+}
+
+static PyObject* dense_bytes(const shw_tensor* tensor) {
+  if (tensor_is_dense(tensor)) return PyBytes_FromStringAndSize(tensor->data, tensor_size(tensor));
+  PyObject* bytes = PyBytes_FromStringAndSize(NULL, tensor_size(tensor));
   if (bytes != NULL) copy_dense(tensor, 0, tensor->data, PyBytes_AsString(bytes));
   return bytes;
+}
+
+/* tobytes(): the elements, row-major; a copy. */
+static PyObject* to_bytes(PyObject* self, PyObject* unused) {
+  (void)unused;
+  return dense_bytes(&((const tensor_object*)self)->tensor);
+}
+
+PyObject* tensor_copy(const shw_tensor* tensor) {
+  PyObject* bytes = dense_bytes(tensor);
+  tensor_object* self = bytes == NULL ? NULL : make_empty();
+  if (self != NULL && PyObject_GetBuffer(bytes, &self->view, PyBUF_SIMPLE) == 0) {
+    shw_tensor dense = *tensor;
+    dense.data = self->view.buf;
+    dense.strides = NULL;
+    describe(self, &dense);
+    self->read_only = 1; /* as bytes are */
+  } else {
+    Py_CLEAR(self);
+  }
+  Py_XDECREF(bytes);
+  return (PyObject*)self;
 }
 
 static PyObject* set_class(PyObject* unused, PyObject* args) {

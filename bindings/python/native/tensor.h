@@ -40,6 +40,12 @@ PyObject* tensor_pack(PyObject* sequence, size_t* count);
 int tensor_view_open(PyObject* object, shw_dtype dtype, const char* name, tensor_view* view);
 void tensor_view_close(tensor_view* view);
 
+/* A tensor of its own with the same elements. NULL with an exception. */
+PyObject* tensor_copy(const shw_tensor* tensor);
+
+/* Bytes of all elements. */
+Py_ssize_t tensor_size(const shw_tensor* tensor);
+
 /* 1 if the elements lie in row-major order without gaps. */
 int tensor_is_dense(const shw_tensor* tensor);
 

@@ -2,7 +2,7 @@
 %rename("$ignore", regextarget=1) "^shw_status_(code|message|node_index|node_name|num_conflicts|conflict|source_file|source_line|destroy)$";
 %rename("$ignore", regextarget=1) "^shw_blob_";
 %rename("$ignore", regextarget=1) "^shw_event_";
-%rename("$ignore", regextarget=1) "^shw_(run|region|region_call)(_init)?$";
+%rename("$ignore", regextarget=1) "^shw_(run|region_call)(_init)?$";
 %ignore shw_executor_enqueue;
 %ignore shw_executor_abort;
 %ignore shw_executor_reset;
@@ -14,8 +14,6 @@
 %ignore shw_world_make_id;
 %ignore shw_world_create_from_id;
 %ignore shw_executor_options::native_stream;
-%ignore shw_executor_options::regions;
-%ignore shw_verification_options::regions;
 %ignore shw_context_options;
 %ignore shw_context_options_init;
 %ignore shw_attr;

@@ -9,13 +9,14 @@ import pytest
 from conftest import ROOT
 
 README = ROOT / "bindings/python/README.md"
+FIRST = ROOT / "README.md"
 RUN_BY_THE_DRIVER = {"pip install ./bindings/python"}
 """What tests/python/run.py does before these tests."""
 
 
-def blocks(language: str) -> list[tuple[int, str]]:
+def blocks(language: str, document: Path = README) -> list[tuple[int, str]]:
     """Line and text of each block."""
-    text = README.read_text()
+    text = document.read_text()
     return [(text[:m.start()].count("\n") + 2, m[1]) for m in re.finditer(rf"^```{language}\n(.*?)^```$", text, re.M | re.S)]
 
 
@@ -33,6 +34,13 @@ def test_the_blocks_of_the_readme_run(tmp_path, monkeypatch, capsys):
             for part in re.split(" …, | …", quoted):
                 part = re.sub(r"^at model.py:\d+$", f"at {README}:", part)
                 assert part in printed, (quoted, printed)
+
+
+def test_the_block_of_the_first_readme_runs():
+    ((line, text),) = blocks("python", FIRST)
+    names: dict[str, object] = {}
+    exec(compile("\n" * (line - 1) + text, str(FIRST), "exec"), names)
+    assert names["y"].shape == (64, 512) and names["y"].tolist()[0][0] == 64  # type: ignore[attr-defined]
 
 
 def test_other_blocks_are_what_the_driver_runs():

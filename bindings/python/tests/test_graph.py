@@ -99,10 +99,10 @@ def test_an_error_of_the_compilation_names_the_line():
     (lambda g, x: x[0, 0, 0], IndexError, "3 indices"),
     (lambda g, x: g.input("x", (2,), "f33"), TypeError, "f33"),
     (lambda g, x: g.input("y", (2,), role="thing"), ValueError, "role 'thing'"),
-    (lambda g, x: g.parameter("", (2,)), sw.InvalidArgument, ""),
+    (lambda g, x: g.parameter("", (2,)), sw.InvalidArgument, "name"),
     (lambda g, x: g.constant("c", np.zeros(1 << 20, np.float32)), sw.InvalidArgument, "1 MiB|1048576"),
     (lambda g, x: sw.ops.full([2], 1.0), TypeError, "needs graph="),
-    (lambda g, x: sw.Graph.from_bytes(b"nothing"), sw.InvalidArgument, ""),
+    (lambda g, x: sw.Graph.from_bytes(b"nothing"), sw.InvalidArgument, "bytes"),
     (lambda g, x: sw.Graph.from_bytes(mlp().to_bytes()).input("x", (2,)), ValueError, "cannot be added to"),
 ])
 def test_what_does_not_fit_is_refused(call, error, message):

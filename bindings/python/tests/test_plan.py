@@ -122,7 +122,7 @@ def test_compare_pareto_and_search(plan):
     ({"mesh": {"a": 2}, "inputs": "S(0)R"}, sw.InvalidArgument, "S\\(0\\)R"),
     ({"mesh": {"a": 2}, "inputs": {"nothing": "R"}}, sw.Error, "nothing"),
     ({"entries": ["nothing"]}, sw.Error, "nothing"),
-    ({"mesh": {"a": 2}, "memory": 1000}, sw.Error, ""),
+    ({"mesh": {"a": 2}, "memory": 1000}, sw.Error, "memory limit"),
     ({"grad_reduce_dtype": "f33"}, TypeError, "f33"),
 ])
 def test_options_that_do_not_fit_are_refused(options, error, message):

@@ -25,6 +25,7 @@ from .executor import Executor, Session
 from .graph import Graph, Output
 from .node import Node, Nodes
 from .plan import Plan
+from .regions import RegionCall
 from .results import Results, Sharded
 from .symbols import Dim
 from .tensor_file import load_tensors
@@ -35,6 +36,6 @@ __version__: str = _clib.shw_version_string()
 __all__ = [
     "Aborted", "Cancelled", "Comparison", "DType", "DataLoss", "DeadlineExceeded", "Dim", "Error", "Executor", "Explanation",
     "FailedPrecondition", "Graph", "Internal", "InvalidArgument", "Node", "Nodes", "NotFound", "OutOfRange", "Output", "Pareto", "Plan",
-    "PlanExplanation", "Progress", "ResourceExhausted", "Results", "Search", "Session", "Sharded", "Tensor", "Unavailable", "Unimplemented",
+    "PlanExplanation", "Progress", "RegionCall", "ResourceExhausted", "Results", "Search", "Session", "Sharded", "Tensor", "Unavailable", "Unimplemented",
     "Verification", "World", "compile", "errors", "from_dlpack", "hardware", "hardware_names", "load", "load_graph", "load_plan", "load_tensors", "ops", "search", "tensor",
 ]

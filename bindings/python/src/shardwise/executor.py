@@ -9,10 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
-from ._native import clib, context, get, new
+from ._native import clib, context, get, new, set_array
 from ._tensor import Tensor, adapt
 from .entry import Entry, names_of
+from .errors import Error
 from .plan import Plan
+from .regions import Bodies, Body
 from .results import Results, Sharded
 from .world import World
 
@@ -41,11 +43,13 @@ class Executor:
     :param world: its ranks; None: virtual ranks in this process
     :param device: "cpu"; or "null", which computes nothing, for dry runs
     :param time_limit: of a run, in seconds; None: no limit
+    :param regions: bodies of manual regions (``local_map``), by name: functions of a :class:`RegionCall` and a rank's pieces
     :raises FailedPrecondition: the plan is for another number of ranks
     :raises Unimplemented: a step has no kernel, or a manual region has no body
     """
 
-    def __init__(self, plan: Plan, world: World | None = None, *, device: str = "cpu", time_limit: float | None = None) -> None:
+    def __init__(self, plan: Plan, world: World | None = None, *, device: str = "cpu", time_limit: float | None = None,
+                 regions: Mapping[str, Body] | None = None) -> None:
         if device not in DEVICES:
             raise ValueError(f"device {device!r} is none of {', '.join(DEVICES)}")
         self.plan = plan
@@ -53,6 +57,8 @@ class Executor:
         self._device = clib.shw_device_create(context(), DEVICES[device], 0)
         self._ranks = tuple(self.world.local_ranks)
         options = new("executor_options", device=self._device, time_limit_ns=None if time_limit is None else int(time_limit * 1e9))
+        self._bodies = Bodies(regions or {})
+        set_array(options, "regions", self._bodies.records())
         handles = tuple(clib.shw_executor_create(plan._handle, self.world._handle, rank, options) for rank in self._ranks)
         self._runner = clib._clib.Runner(plan._handle, handles, self._ranks, self._device, self.device_info["host_access"])
         self._entries = {row["name"]: Entry(plan, number) for number, row in enumerate(plan.entries)}
@@ -86,7 +92,13 @@ class Executor:
         if sizes is not None:
             return self._run_bucket(inputs, known.bucket_of or known.name, sizes, gather, session)
         values = known.in_order(inputs) if isinstance(inputs, Mapping) else list(inputs)
-        made = self._runner.run(known.number, values, None if session is None else session._handles, gather)
+        try:
+            made = self._runner.run(known.number, values, None if session is None else session._handles, gather)
+        except Error:
+            raised = self._bodies.take_error()
+            if raised is not None:
+                raise raised from None
+            raise
         if not gather:
             made = [None if pieces is None else Sharded(self, port, pieces) for port, pieces in zip(known.outputs, made, strict=True)]
         return Results(known.output_names, made)
