@@ -2,8 +2,9 @@
  * What the calls that one run of Python makes take in C: a piece of the caller's memory in place,
  * one run on one rank, its result.
  *
- *   overhead PLAN.swplan RUNS BATCHES     prints the microseconds of a run in the fastest batch: CPU time of
- *                                         this thread, and wall clock
+ *   overhead PLAN.swplan RUNS BATCHES
+ *
+ * Prints the microseconds of a run in the fastest batch: CPU time of this thread, and wall clock.
  */
 #include <stdio.h>
 #include <stdlib.h>
