@@ -130,6 +130,19 @@ def test_ctrl_c_gives_the_best_plan_so_far():
     assert "interrupted" in text, text
 
 
+def test_ctrl_c_ends_a_search_over_meshes():
+    process = script("""
+        print("searching", flush=True)
+        try:
+            sw.search(graph, 512, max_mesh_dims=3, param_budget="none")
+            print("not interrupted")
+        except KeyboardInterrupt:
+            print("KeyboardInterrupt")
+    """)
+    assert "KeyboardInterrupt" in interrupt(process, "searching", 0.1)
+    assert process.returncode == 0
+
+
 def test_a_second_ctrl_c_raises():
     process = script("""
         started = []

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 from collections.abc import Mapping
 from typing import Any
 
-from ._native import clib, context
-from ._progress import Hook, ProgressLike
+from ._native import clib, context, new
+from ._progress import Hook, ProgressLike, interruptibly
 from .answers import Search
 from .errors import DeadlineExceeded, Error
 from .graph import Graph
@@ -85,14 +86,17 @@ def search(graph: GraphLike, devices: int, *, max_mesh_dims: int = 3, best: int 
     :param each_batch: plans each mesh for every set of axes that could shard the first dim of the inputs
     :param options: those of :func:`compile`, without a mesh
     """
-    from ._native import new
-
     data = graph.to_bytes() if isinstance(graph, Graph) else graph
     hook = Hook(progress)
     wanted = compile_options(mesh=None, progress=hook, **options)
     asked = new("search_options", num_devices=devices, max_mesh_dims=max_mesh_dims, num_best=best, num_threads=threads)
     asked.flags = clib.SHW_SEARCH_EACH_BATCH if each_batch else 0
-    return Search(hook.run(lambda: clib.shw_search_create(context(), data, wanted, asked)))
+
+    def call(cancel: Any) -> Any:
+        wanted.cancel = cancel
+        return clib.shw_search_create(context(), data, wanted, asked)
+
+    return Search(hook.run(lambda: interruptibly(call)))
 
 
 # ---- Files -------------------------------------------------------------------------------------------------
@@ -150,7 +154,5 @@ def hardware(name: str = "h100") -> dict[str, Any]:
 
     :raises InvalidArgument: the machine is unknown
     """
-    import json
-
     described: dict[str, Any] = json.loads(clib.shw_hardware_to_json(context(), name, None))
     return described

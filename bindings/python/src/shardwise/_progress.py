@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import math
 import sys
+import threading
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
+from ._native import clib
 from .errors import Cancelled
 
 
@@ -54,6 +57,26 @@ class Hook:
             close = getattr(self.show, "close", None)
             if close is not None:
                 close()
+
+
+def interruptibly(call: Callable[[Any], T]) -> T:
+    """Makes a call that takes a cancel flag, in a thread of its own: Python handles Ctrl-C in the main thread alone, which the call would
+    keep busy without a word."""
+    cancel = clib.shw_cancel_create()
+    if threading.current_thread() is not threading.main_thread():
+        return call(cancel)
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        future = pool.submit(call, cancel)
+        try:
+            while True:
+                try:
+                    return future.result(0.05)
+                except concurrent.futures.TimeoutError:
+                    if future.done():
+                        raise
+        except KeyboardInterrupt:
+            clib.shw_cancel_raise(cancel)
+            raise
 
 
 class Line:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _html
-from ._native import clib, context, get, new, set_array, table
-from ._progress import Hook, ProgressLike
+from ._native import as_dict, clib, context, get, new, set_array, table
+from ._progress import Hook, ProgressLike, interruptibly
 from .answers import Comparison, Explanation, Pareto, PlanExplanation, Row, Search, Table, Verification
 from .dtypes import DType
 from .options import compile_options, planner_changes
@@ -98,8 +98,6 @@ class Plan:
         for i in range(clib.shw_plan_num_entries(self._handle)):
             record = new("plan_entry")
             clib.shw_plan_get_entry(self._handle, i, record)
-            from ._native import as_dict
-
             row = as_dict(record)
             sizes = clib.entry_symbol_sizes(record, len(symbols))
             row["symbol_sizes"] = {name: size for name, size in zip(symbols, sizes or (), strict=False) if size >= 0}
@@ -342,7 +340,12 @@ class Plan:
             first, second = (whole_tensors(self, [port], {name: value})[0] for value in (before, after))
             pairs.append(new("verification_state", port=port, before=first, after=second))
         set_array(options, "state", pairs)
-        return Verification(clib.shw_verification_create(self._handle, options))
+
+        def call(cancel: Any) -> Any:
+            options.cancel = cancel
+            return clib.shw_verification_create(self._handle, options)
+
+        return Verification(interruptibly(call))
 
     def _entry(self, name: str | None) -> int:
         number: int = 0 if name is None else clib.shw_plan_find_entry(self._handle, name)
