@@ -324,8 +324,11 @@ static PyObject* take_outputs(runner* self, one_run* run, int gather) {
     PyObject* output;
     if (!run->entry->outputs[o].present)
       output = Py_NewRef(Py_None);
+    else if (gather &&
+             (self->all_local || (self->in_place && run->entry->outputs[o].whole_is_piece)))
+      output = whole_output(self, run, o);
     else
-      output = gather ? whole_output(self, run, o) : output_pieces(self, run, o);
+      output = output_pieces(self, run, o);
     if (output == NULL || PyList_SetItem(list, (Py_ssize_t)o, output) != 0) Py_CLEAR(list);
   }
   return list;
@@ -484,6 +487,18 @@ static PyObject* gather(PyObject* object, PyObject* args) {
   return whole == NULL ? NULL : tensor_from_buffer(whole);
 }
 
+/* piece(handle) -> Tensor: a copy of one rank's piece. */
+static PyObject* piece(PyObject* object, PyObject* handle) {
+  shw_tensor tensor;
+  (void)object;
+  const shw_buffer* buffer = handle_get(handle, &kind_buffer);
+  if (buffer == NULL && PyErr_Occurred()) return NULL;
+  shw_status* status = shw_buffer_get_tensor(buffer, &tensor);
+  if (status == NULL) return tensor_copy(&tensor);
+  error_set(status);
+  return NULL;
+}
+
 /* session() -> tuple: a new session of every local rank. */
 static PyObject* session(PyObject* object, PyObject* unused) {
   runner* self = (runner*)object;
@@ -558,6 +573,7 @@ static PyObject* get_closed(PyObject* object, void* unused) {
 static PyMethodDef methods[] = {
     {"run", (PyCFunction)(void (*)(void))run, METH_FASTCALL, NULL},
     {"gather", gather, METH_VARARGS, NULL},
+    {"piece", piece, METH_O, NULL},
     {"session", session, METH_NOARGS, NULL},
     {"abort", abort_runs, METH_NOARGS, NULL},
     {"reset", reset, METH_NOARGS, NULL},

@@ -3,9 +3,11 @@
 import gc
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import time
@@ -149,6 +151,36 @@ def test_results_stay_on_their_ranks(executor):
     assert isinstance(results["grad.w1"], sw.Sharded) and len(results["grad.w1"]) == 8
     assert "grad.w1" in repr(results["grad.w1"])
     close_to({name: results[name].gather() for name in results})
+
+
+    assert [p.shape for p in results["grad.w1"].local()] == [executor.plan.ports[results["grad.w1"].port]["local_dims"]] * 8
+
+
+@pytest.mark.skipif(shutil.which("mpirun") is None, reason="no mpirun on this machine")
+def test_ranks_of_mpi():
+    text = textwrap.dedent("""
+        import numpy as np, shardwise as sw
+        graph = sw.Graph()
+        x = graph.input("x", (4, 4))
+        graph.result(x * 2.0, "y")
+        graph.result(x.sum(), "s")
+        plan = sw.compile(graph, {"a": 2}, inputs="S(0)", outputs={"output.y": "S(0)", "output.s": "R"})
+        world = sw.World.mpi(timeout=60)
+        executor = plan.executor(world=world)
+        value = np.arange(16, dtype=np.float32).reshape(4, 4)
+        results = executor.run({"x": value})
+        (rank,) = world.local_ranks
+        (piece,) = results["y"].local()
+        assert world.num_ranks == 2 and np.array_equal(piece.numpy(), 2 * value[2 * rank:2 * rank + 2])
+        assert results["s"].item() == 120
+        world.check()
+        executor.close()
+        open(f"rank{rank}", "w").close()  # mpirun may lose what is printed
+    """)
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(["mpirun", "-n", "2", "--allow-run-as-root", "--oversubscribe", sys.executable, "-c", text], cwd=folder,
+                              capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0 and sorted(os.listdir(folder)) == ["rank0", "rank1"], done.stdout + done.stderr
 
 
 # ---- State, sessions, entries, buckets ----

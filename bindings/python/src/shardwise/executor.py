@@ -63,7 +63,7 @@ class Executor:
         self._runner = clib._clib.Runner(plan._handle, handles, self._ranks, self._device, self.device_info["host_access"])
         self._entries = {row["name"]: Entry(plan, number) for number, row in enumerate(plan.entries)}
         self._first = next(iter(self._entries.values()))
-        self._gathers = len(self._ranks) == plan.num_ranks
+        self._all_local = len(self._ranks) == plan.num_ranks
         self.state = State(self, handles)
         self._process = os.getpid()
         LIVE.add(self)
@@ -77,7 +77,8 @@ class Executor:
         :param entry: its name; None: the plan's first. Of an entry with buckets the smallest is taken that the inputs fit into; they are
             padded with zeros, and results are cut to size
         :param sizes: of symbols, for entries with buckets; None: they follow from the inputs' shapes
-        :param gather: False: results stay on their ranks, as :class:`Sharded`
+        :param gather: False: results stay on their ranks, as :class:`Sharded`; as do those that are not whole on a rank where the world has
+            other processes
         :param session: what entries leave to each other; None: the executor's own
         :return: the outputs, by name or by position; None where a gradient does not exist
         :raises TypeError: an input has another dtype, or is no tensor
@@ -99,8 +100,8 @@ class Executor:
             if raised is not None:
                 raise raised from None
             raise
-        if not gather:
-            made = [None if pieces is None else Sharded(self, port, pieces) for port, pieces in zip(known.outputs, made, strict=True)]
+        if not gather or not self._all_local:
+            made = [Sharded(self, port, value) if isinstance(value, tuple) else value for port, value in zip(known.outputs, made, strict=True)]
         return Results(known.output_names, made)
 
     def _run_bucket(self, inputs: Inputs, entry: str, sizes: Mapping[str, int] | None, gather: bool, session: Session | None) -> Results:

@@ -58,6 +58,10 @@ class Sharded(tuple[Any, ...]):
         made.port = port
         return made
 
+    def local(self) -> list[Tensor]:
+        """The pieces of this process's ranks, as copies."""
+        return [self.executor._runner.piece(piece) for piece in self]
+
     def gather(self) -> Tensor:
         """The whole tensor, a copy.
 
