@@ -46,8 +46,11 @@ static int check_usable(runner* self) {
     PyErr_SetString(PyExc_RuntimeError, "the executor was closed");
     return -1;
   }
-  for (Py_ssize_t r = 0; r < (Py_ssize_t)self->num_ranks; ++r)
-    if (handle_get(PyTuple_GetItem(self->executor_handles, r), &kind_executor) == NULL) return -1;
+  for (Py_ssize_t r = 0; r < (Py_ssize_t)self->num_ranks; ++r) {
+    if (handle_get(PyTuple_GetItem(self->executor_handles, r), &kind_executor) != NULL) continue;
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "None is no executor");
+    return -1;
+  }
   return 0;
 }
 
@@ -93,7 +96,10 @@ static PyObject* new_runner(PyTypeObject* type, PyObject* args, PyObject* keywor
     self->executors[r] = handle_get(PyTuple_GetItem(executors, (Py_ssize_t)r), &kind_executor);
     self->ranks[r] = (int32_t)PyLong_AsLong(PyTuple_GetItem(ranks, (Py_ssize_t)r));
   }
-  if (PyErr_Occurred() || handle_get(device, &kind_device) == NULL) {
+  if (!PyErr_Occurred() && (self->plan == NULL || handle_get(device, &kind_device) == NULL) &&
+      !PyErr_Occurred())
+    PyErr_SetString(PyExc_TypeError, "a plan and a device are needed");
+  if (PyErr_Occurred()) {
     Py_DECREF(self);
     return NULL;
   }

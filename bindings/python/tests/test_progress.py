@@ -9,6 +9,7 @@ import sys
 import textwrap
 import threading
 import time
+import types
 
 import pytest
 from conftest import MESH, ROOT, mlp
@@ -87,6 +88,27 @@ def test_the_line_of_a_terminal(monkeypatch):
     monkeypatch.setattr(Line, "EVERY_S", 0.0)
     sw.compile(mlp(), MESH, progress=True)
     assert "\rsolve" in screen.getvalue() and screen.getvalue().endswith("\r")
+
+
+def test_the_line_of_a_notebook(monkeypatch):
+    shown: list[str] = []
+
+    class Handle:
+        def update(self, data, raw):
+            shown.append(data["text/plain"])
+
+    def display(data, raw, display_id):
+        shown.append(data["text/plain"])
+        return Handle()
+
+    ipython, parts = types.ModuleType("IPython"), types.ModuleType("IPython.display")
+    ipython.get_ipython = lambda: types.SimpleNamespace(kernel=object())  # type: ignore[attr-defined]
+    parts.display = display  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", parts)
+    monkeypatch.setattr(Line, "EVERY_S", 0.0)
+    sw.compile(mlp(), MESH, progress=True)
+    assert len(shown) > 3 and any(text.startswith("solve") for text in shown)
 
 
 def test_no_line_where_there_is_no_terminal(capfd):
