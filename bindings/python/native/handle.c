@@ -3,7 +3,8 @@
 #include <pthread.h>
 
 typedef struct handle {
-  PyObject_HEAD void* pointer;
+  PyObject head;
+  void* pointer;
   const handle_kind* kind;
   unsigned generation;
 } handle;

@@ -12,7 +12,8 @@
 #include "tensor.h"
 
 typedef struct runner {
-  PyObject_HEAD PyObject* plan_handle;
+  PyObject head;
+  PyObject* plan_handle;
   PyObject* executor_handles; /* tuple */
   PyObject* device_handle;    /* NULL: closed */
   const shw_plan* plan;

@@ -9,7 +9,8 @@
 #include "memory.h"
 
 typedef struct tensor_object {
-  PyObject_HEAD shw_tensor tensor;
+  PyObject head;
+  shw_tensor tensor;
   int64_t dims[TENSOR_MAX_RANK];
   int64_t strides[TENSOR_MAX_RANK];
   Py_ssize_t byte_dims[TENSOR_MAX_RANK]; /* for the buffer protocol */
