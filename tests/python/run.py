@@ -15,7 +15,7 @@ source, build, cmake, python = sys.argv[1:]
 package = pathlib.Path(source) / "bindings/python"
 work = pathlib.Path(build) / "python"
 prefix, venv, wheels = work / "prefix", work / "venv", work / "wheels"
-OFFLINE = ("Could not find a version", "NewConnectionError", "Temporary failure in name resolution", "Connection refused", "Network is unreachable")
+OFFLINE = ("NewConnectionError", "ConnectTimeoutError", "Temporary failure in name resolution", "Connection refused", "Network is unreachable")
 SKIPPED = 77
 began = time.monotonic()
 
