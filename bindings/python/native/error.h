@@ -1,0 +1,17 @@
+/* Statuses of the library as exceptions. */
+#ifndef SHARDWISE_PYTHON_ERROR_H_
+#define SHARDWISE_PYTHON_ERROR_H_
+
+#include <Python.h>
+
+#include "shardwise/shardwise.h"
+
+/* Sets the exception that `status` stands for, and destroys the status. Calls back what
+ * shardwise.errors registered to make it. */
+void error_set(shw_status* status);
+
+/* The function that makes an exception of (code, message, node_index, node_name, conflicts,
+ * source). */
+PyObject* error_set_factory(PyObject* factory);
+
+#endif /* SHARDWISE_PYTHON_ERROR_H_ */

@@ -1,0 +1,158 @@
+"""From a graph to a plan."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from ._native import clib, context, new
+from ._progress import Hook, ProgressLike, interruptibly
+from .answers import Search
+from .errors import DeadlineExceeded, Error
+from .graph import Graph
+from .options import Memory, compile_options
+from .plan import Plan
+
+LOG = logging.getLogger("shardwise")
+GraphLike = Graph | bytes
+
+
+def compile(graph: GraphLike, mesh: Mapping[str, int] | None = None, *, hardware: str | Mapping[str, Any] | None = None,
+            memory: Memory | None = None, progress: ProgressLike = None, **options: Any) -> Plan:
+    """Chooses the cheapest placement of every tensor on the mesh, and lowers the graph to the program that one rank runs.
+
+    Ctrl-C gives the best plan that was found so far, unproven, after about as long again as the call has run; where there is none yet, the
+    first that is found. A second Ctrl-C raises KeyboardInterrupt.
+
+    :param mesh: axes by name, the outermost first: ``{"dp": 8, "tp": 8}``; None: one device
+    :param hardware: a name of :func:`shardwise.hardware_names` (default "h100"), or a description as a dict
+    :param memory: limit of one rank, in bytes or as "60GiB"
+    :param progress: True: a line in a terminal or notebook; or a function that is called with a :class:`Progress`
+    :param options:
+        * ``inputs``, ``outputs``: layouts, "S(0)R" for all or a dict by port ("free": for the planner)
+        * ``pins``: layouts by pattern: ``{"param.layers.*.w1": "S(0)R", "op:softmax": "!P*"}``
+        * ``without``: constraints to leave out, by their names in conflicts
+        * ``entries``: such as ``["forward", "backward"]``, in place of those of the graph
+        * ``buckets``: sizes of symbols: ``{"cache": [16, 64]}``, or ``{"decode": {"cache": [16, 64]}}`` for one entry
+        * ``rules``: "full" or "compat"; ``strided=True`` offers strided shards
+        * ``param_budget``: "smallest" (default), "none", or a share in (0, 1]
+        * ``optimizer_factor``: bytes of optimizer state for each byte of a parameter
+        * ``grad_reduce_dtype``: gradients are cast to it before they are reduced
+        * ``overlap``: "none", "prefetch" with ``prefetch_scale`` or "bounded" with ``bounded_share``
+        * ``time_limit``: seconds; then the plan has the best placement found so far
+        * ``threads``: at most; 0: as many as cores
+        * ``einsum=False`` leaves view-mm-view as it is; ``keep_graph=False`` does not store the graph in the plan
+    :raises InvalidArgument: the graph is malformed, or an option out of range
+    :raises FailedPrecondition: no placement satisfies the options; ``conflicts`` names them
+    :raises Unimplemented: the graph or an option needs what the library does not have yet
+    :raises ResourceExhausted: the search reached its limit of work before it found a placement within `memory`
+    """
+    data = graph.to_bytes() if isinstance(graph, Graph) else graph
+    wanted: dict[str, Any] = {"mesh": dict(mesh or {}), "hardware": hardware, "memory": memory, **options}
+    hook = Hook(progress)
+    try:
+        handle = hook.run(lambda: clib.shw_plan_compile(context(), data, compile_options(progress=hook, **wanted)))
+    except KeyboardInterrupt:
+        handle = _best_so_far(data, wanted, hook)
+    except Error as error:
+        line = graph.line_of(error.node_index) if isinstance(graph, Graph) and error.node_index is not None else None
+        if line is not None:
+            error.message += f"\n  at {line}"
+        raise
+    return Plan(handle, graph=data, options=wanted)
+
+
+def _best_so_far(data: bytes, wanted: dict[str, Any], hook: Hook) -> Any:
+    """The C library forgets what it has found when it is cancelled. But a search is the same every time, and finds it again."""
+    LOG.warning("interrupted: finding the best placement of the first %.1f s again; interrupt once more for none", hook.elapsed_s)
+    limit, again = max(hook.elapsed_s, 0.05), Hook(None)
+    while True:
+        limited = {**wanted, "time_limit": limit}
+        try:
+            return again.run(lambda: clib.shw_plan_compile(context(), data, compile_options(progress=again, **limited)))
+        except DeadlineExceeded:  # there was none yet
+            limit *= 2
+
+
+def search(graph: GraphLike, devices: int, *, max_mesh_dims: int = 3, best: int = 0, each_batch: bool = False,
+           progress: ProgressLike = None, threads: int = 0, **options: Any) -> Search:
+    """Plans a graph on every mesh that a number of devices can form.
+
+    :param max_mesh_dims: 1 to 6
+    :param best: how many of the best are needed; others are given up early. 0: all
+    :param each_batch: plans each mesh for every set of axes that could shard the first dim of the inputs
+    :param options: those of :func:`compile`, without a mesh
+    """
+    data = graph.to_bytes() if isinstance(graph, Graph) else graph
+    hook = Hook(progress)
+    wanted = compile_options(mesh=None, progress=hook, **options)
+    asked = new("search_options", num_devices=devices, max_mesh_dims=max_mesh_dims, num_best=best, num_threads=threads)
+    asked.flags = clib.SHW_SEARCH_EACH_BATCH if each_batch else 0
+
+    def call(cancel: Any) -> Any:
+        wanted.cancel = cancel
+        return clib.shw_search_create(context(), data, wanted, asked)
+
+    return Search(hook.run(lambda: interruptibly(call)))
+
+
+# ---- Files -------------------------------------------------------------------------------------------------
+
+
+def load(source: str | os.PathLike[str] | bytes) -> Graph | Plan:
+    """A graph or a plan, from a file or from bytes.
+
+    It reads what ``Graph.save`` and ``Plan.save`` wrote; PyTorch's joint graph in JSON (plain or gzipped); and the text of
+    ``str(graph)``.
+
+    :raises InvalidArgument: it is none of these
+    :raises DataLoss: the bytes are damaged
+    :raises Unimplemented: the graph has operations that the library does not know; all are listed
+    """
+    if isinstance(source, bytes):
+        data = source
+    else:
+        with open(source, "rb") as file:
+            data = file.read()
+    kind = data[4:8]
+    if kind == b"SWPL":
+        return load_plan(data)
+    return load_graph(data)
+
+
+def load_plan(source: str | os.PathLike[str] | bytes) -> Plan:
+    """A plan that ``Plan.save`` wrote. Raises as :func:`load`."""
+    data = source if isinstance(source, bytes) else _read(source)
+    return Plan(clib.shw_plan_load(context(), data))
+
+
+def load_graph(source: str | os.PathLike[str] | bytes) -> Graph:
+    """A graph in any of the formats of :func:`load`. Raises as it."""
+    data = source if isinstance(source, bytes) else _read(source)
+    if data[4:8] == b"SWGR":
+        return Graph.from_bytes(data)
+    is_json = data[:2] == b"\x1f\x8b" or data.lstrip()[:1] == b"{"
+    form = clib.SHW_GRAPH_FORMAT_FX_JSON if is_json else clib.SHW_GRAPH_FORMAT_TEXT
+    return Graph.from_bytes(clib.shw_graph_import(context(), form, data))
+
+
+def _read(path: str | os.PathLike[str]) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def hardware_names() -> list[str]:
+    """Machines that the library has cost tables for."""
+    return [clib.shw_hardware_name(i) for i in range(clib.shw_hardware_count())]
+
+
+def hardware(name: str = "h100") -> dict[str, Any]:
+    """The complete description of a machine, to start another one from: :func:`compile` takes it as ``hardware=``.
+
+    :raises InvalidArgument: the machine is unknown
+    """
+    described: dict[str, Any] = json.loads(clib.shw_hardware_to_json(context(), name, None))
+    return described

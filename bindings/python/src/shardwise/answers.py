@@ -1,0 +1,183 @@
+"""Answers about plans: comparisons, explanations, step time against memory, searches over meshes.
+
+Each has its text (``print``), its JSON (``to_json()``) and its tables, lists of dicts that ``pandas.DataFrame`` takes. Times are in modelled
+µs, memory in bytes of one rank.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from . import _html
+from ._native import clib, get, table
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+Row = dict[str, Any]
+Table = list[Row]
+
+
+class Answer:
+    """What every answer can do."""
+
+    _noun = ""
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+
+    def to_json(self) -> dict[str, Any]:
+        """The whole answer as what ``json.loads`` gives."""
+        text: bytes = getattr(clib, f"shw_{self._noun}_to_json")(self._handle)
+        found: dict[str, Any] = json.loads(text)
+        return found
+
+    def __str__(self) -> str:
+        text: bytes = getattr(clib, f"shw_{self._noun}_to_text")(self._handle)
+        return text.decode()
+
+    def _repr_html_(self) -> str:
+        return _html.preformatted(str(self))
+
+
+class Comparison(Answer):
+    """How two plans differ, node by node."""
+
+    _noun = "comparison"
+
+    def __init__(self, handle: Any, before: Plan, after: Plan) -> None:
+        super().__init__(handle)
+        self.before = before
+        self.after = after
+
+    @property
+    def unchanged(self) -> int:
+        """Number of nodes with the same layouts in both plans."""
+        count: int = clib.shw_comparison_num_unchanged(self._handle)
+        return count
+
+    @property
+    def nodes(self) -> Table:
+        """The nodes that differ: ``name``, ``from``, ``to`` (layouts), ``difference`` ("result", "operands", "only_before",
+        "only_after")."""
+        names = {clib.SHW_DIFFERENCE_RESULT: "result", clib.SHW_DIFFERENCE_OPERANDS: "operands",
+                 clib.SHW_DIFFERENCE_ONLY_BEFORE: "only_before", clib.SHW_DIFFERENCE_ONLY_AFTER: "only_after"}
+        rows = table(self._handle, "comparison", "comparison_node")
+        return [{**row, "difference": names.get(row["difference"], "")} for row in rows]
+
+
+class Explanation(Answer):
+    """Why a node has its layout, and what every other one would cost."""
+
+    _noun = "explanation"
+
+    @property
+    def summary(self) -> Row:
+        """The node, its strategy and its costs."""
+        return get(self._handle, "explanation", "explanation_summary")
+
+    @property
+    def alternatives(self) -> Table:
+        """Layouts that the result could have, by their lower bounds: ``floor_us``; those that were ``forced`` have their plan's
+        ``objective_us``."""
+        return table(self._handle, "explanation", "explanation_alternative")
+
+    @property
+    def strategies(self) -> Table:
+        """All strategies of the node, by their lower bounds."""
+        return table(self._handle, "explanation", "explanation_strategy", "strategies")
+
+    @property
+    def edges(self) -> Table:
+        """The layout changes at the node, and their costs."""
+        return table(self._handle, "explanation", "explanation_edge")
+
+
+class PlanExplanation(Answer):
+    """What a plan pays for, and how far prices may change before another plan is better."""
+
+    _noun = "plan_explanation"
+
+    @property
+    def summary(self) -> Row:
+        """Costs, and the range of factors on communication prices in which the plan stays the cheapest."""
+        return get(self._handle, "plan_explanation", "plan_explanation_summary")
+
+    @property
+    def rivals(self) -> Table:
+        """Plans that are better outside that range."""
+        return table(self._handle, "plan_explanation", "plan_explanation_rival")
+
+    @property
+    def groups(self) -> Table:
+        """What communicates, alike edges together, the dearest first."""
+        return table(self._handle, "plan_explanation", "plan_explanation_group")
+
+
+class Verification(Answer):
+    """Whether the results of a run are right, judged by the rounding error of their own computation, which is measured in f64."""
+
+    _noun = "verification"
+
+    @property
+    def num_wrong(self) -> int:
+        """Results of the run that are not right."""
+        count: int = get(self._handle, "verification", "verification_summary")["num_wrong"]
+        return count
+
+    @property
+    def num_expected_wrong(self) -> int:
+        """Expected tensors that are not right."""
+        count: int = get(self._handle, "verification", "verification_summary")["num_expected_wrong"]
+        return count
+
+    @property
+    def tensors(self) -> Table:
+        """Each result with its ``error``, the ``limit`` that rounding explains, both relative to ``scale``, and its ``verdict``; and the same of
+        the expected tensor."""
+        names = {value: name.removeprefix("SHW_VERDICT_").lower() for name, value in vars(clib).items() if name.startswith("SHW_VERDICT_")}
+        rows = table(self._handle, "verification", "verification_tensor")
+        return [{**row, "verdict": names.get(row["verdict"], ""), "expected_verdict": names.get(row["expected_verdict"], "")}
+                for row in rows]
+
+
+class Pareto(Answer):
+    """Step time against memory."""
+
+    _noun = "pareto"
+
+    @property
+    def points(self) -> Table:
+        """The cheapest placements under one limit after another; the first has the most memory and is the fastest."""
+        return table(self._handle, "pareto", "pareto_point")
+
+    def to_svg(self) -> str:
+        """A chart, as an SVG document."""
+        text: bytes = clib.shw_pareto_to_svg(self._handle)
+        return text.decode()
+
+    def _repr_html_(self) -> str:
+        return self.to_svg()
+
+
+class Search(Answer):
+    """Meshes, the best first."""
+
+    _noun = "search"
+
+    @property
+    def candidates(self) -> Table:
+        """Each mesh with its costs; then those given up, with their bound; then those without a plan, with their ``error``."""
+        return table(self._handle, "search", "search_candidate")
+
+    @property
+    def best_mesh(self) -> dict[str, int]:
+        """The mesh of the cheapest plan, for :func:`shardwise.compile`.
+
+        :raises LookupError: no mesh has a plan
+        """
+        for row in self.candidates:
+            if not row["error"] and not row["given_up"]:
+                return {name: int(size) for name, size in (axis.split("=") for axis in row["mesh"].split(","))}
+        raise LookupError("no mesh has a plan: see candidates")

@@ -1,0 +1,254 @@
+"""Running plans."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+from ._native import clib, context, get, new, set_array
+from ._tensor import Tensor, adapt
+from .entry import Entry, names_of
+from .errors import Error
+from .plan import Plan
+from .regions import Bodies, Body
+from .results import Results, Sharded
+from .world import World
+
+DEVICES = {"cpu": clib.SHW_DEVICE_CPU, "cuda": clib.SHW_DEVICE_CUDA, "null": clib.SHW_DEVICE_NULL}
+Inputs = Mapping[str, Any] | Sequence[Any]
+"""Tensors by name ("x" or "input.x"), or in the order of the entry's inputs."""
+
+
+LIVE: weakref.WeakSet[Executor] = weakref.WeakSet()
+
+
+@atexit.register
+def _stop_all() -> None:
+    """Threads of ranks must not compute while the process tears down the libraries that they use."""
+    for executor in list(LIVE):
+        executor._stop()
+
+
+class Executor:
+    """A plan on ranks: their kernels, memory, streams and state.
+
+    Whole tensors go in and come out; ranks get their pieces without a copy where these lie in the tensor's memory as they are: on one rank,
+    replicated, or sharded along the first dim alone. Any thread may call; runs wait for each other.
+
+    :param plan: what to run
+    :param world: its ranks; None: virtual ranks in this process
+    :param device: "cpu"; or "null", which computes nothing, for dry runs
+    :param time_limit: of a run, in seconds; None: no limit
+    :param regions: bodies of manual regions (``local_map``), by name: functions of a :class:`RegionCall` and a rank's pieces
+    :raises FailedPrecondition: the plan is for another number of ranks
+    :raises Unimplemented: a step has no kernel, or a manual region has no body
+    """
+
+    def __init__(self, plan: Plan, world: World | None = None, *, device: str = "cpu", time_limit: float | None = None,
+                 regions: Mapping[str, Body] | None = None) -> None:
+        if device not in DEVICES:
+            raise ValueError(f"device {device!r} is none of {', '.join(DEVICES)}")
+        self.plan = plan
+        self.world = world or World.virtual(plan.num_ranks)
+        self._device = clib.shw_device_create(context(), DEVICES[device], 0)
+        self._ranks = tuple(self.world.local_ranks)
+        options = new("executor_options", device=self._device, time_limit_ns=None if time_limit is None else int(time_limit * 1e9))
+        self._bodies = Bodies(regions or {})
+        set_array(options, "regions", self._bodies.records())
+        handles = tuple(clib.shw_executor_create(plan._handle, self.world._handle, rank, options) for rank in self._ranks)
+        self._runner = clib._clib.Runner(plan._handle, handles, self._ranks, self._device, self.device_info["host_access"])
+        self._entries = {row["name"]: Entry(plan, number) for number, row in enumerate(plan.entries)}
+        self._first = next(iter(self._entries.values()))
+        self._all_local = len(self._ranks) == plan.num_ranks
+        self.state = State(self, handles)
+        self._process = os.getpid()
+        LIVE.add(self)
+
+    def run(self, inputs: Inputs = (), entry: str | None = None, *, sizes: Mapping[str, int] | None = None, gather: bool = True,
+            session: Session | None = None) -> Results:
+        """Runs an entry once on every local rank, and waits for its end.
+
+        :param inputs: whole tensors, by name or in order, with the shapes and dtypes of the plan's ports: anything that
+            :func:`shardwise.tensor` takes; or :class:`Sharded`, the pieces of ranks. They are not modified
+        :param entry: its name; None: the plan's first. Of an entry with buckets the smallest is taken that the inputs fit into; they are
+            padded with zeros, and results are cut to size
+        :param sizes: of symbols, for entries with buckets; None: they follow from the inputs' shapes
+        :param gather: False: results stay on their ranks, as :class:`Sharded`; as do those that are not whole on a rank where the world has
+            other processes
+        :param session: what entries leave to each other; None: the executor's own
+        :return: the outputs, by name or by position; None where a gradient does not exist
+        :raises TypeError: an input has another dtype, or is no tensor
+        :raises ValueError: an input has another shape, is missing or unknown
+        :raises DeadlineExceeded: the time limit, or a rank did not arrive
+        :raises FailedPrecondition: an entry that must run before has not run in the session
+        :raises KeyboardInterrupt: Ctrl-C; the run was stopped, and the executor can be used again
+        """
+        known = self._first if entry is None else self._entries.get(entry)
+        if known is None:
+            return self._run_bucket(inputs, entry or "", sizes, gather, session)
+        if sizes is not None:
+            return self._run_bucket(inputs, known.bucket_of or known.name, sizes, gather, session)
+        values = known.in_order(inputs) if isinstance(inputs, Mapping) else list(inputs)
+        try:
+            made = self._runner.run(known.number, values, None if session is None else session._handles, gather)
+        except Error:
+            raised = self._bodies.take_error()
+            if raised is not None:
+                raise raised from None
+            raise
+        if not gather or not self._all_local:
+            made = [Sharded(self, port, value) if isinstance(value, tuple) else value for port, value in zip(known.outputs, made, strict=True)]
+        return Results(known.output_names, made)
+
+    def _run_bucket(self, inputs: Inputs, entry: str, sizes: Mapping[str, int] | None, gather: bool, session: Session | None) -> Results:
+        """A run of an entry that was planned at several sizes."""
+        buckets = [e for e in self._entries.values() if e.bucket_of == entry]
+        if not buckets:
+            raise ValueError(f"there is no entry {entry!r}; the plan has {', '.join(self._entries)}")
+        values = buckets[0].in_order(inputs)
+        actual = dict(sizes) if sizes is not None else buckets[0].sizes_of(values)
+        number = self.plan.choose_bucket(entry, actual)
+        chosen = next(e for e in buckets if e.number == number)
+        results = self.run(chosen.padded(values), chosen.name, gather=gather, session=session)
+        return chosen.cut(results, actual) if gather else results
+
+    def shard(self, port: str, value: Any, entry: str | None = None) -> Sharded:
+        """A tensor as the pieces of the local ranks, for many runs.
+
+        :param port: its name: "x" or "input.x"
+        :param value: the whole tensor
+        """
+        known = self._first if entry is None else self._entries[entry]
+        number = known.inputs[known.position(port)]
+        row = self.plan.ports[number]
+        whole = value if isinstance(value, Tensor) else adapt_any(value, row["dtype"], row["name"])
+        return Sharded(self, number, tuple(clib.shw_plan_shard(self.plan._handle, number, rank, whole, self._device)
+                                           for rank in self._ranks))
+
+    def session(self) -> Session:
+        """A new session: entries that run in it share what they leave, apart from other sessions."""
+        return Session(self, self._runner.session())
+
+    def abort(self) -> None:
+        """Stops what runs, from any thread: the run raises :class:`Cancelled`."""
+        self._runner.abort()
+
+    def reset(self) -> None:
+        """After a failure, makes the executor usable again. Only processes of a larger world need it, all of them; others do it themselves."""
+        self._runner.reset()
+
+    def close(self) -> None:
+        """Frees ranks, memory and state; waits for a run of another thread. Later calls raise RuntimeError. Using the executor in ``with``
+        does the same."""
+        if os.getpid() == self._process:
+            self._runner.close()
+        self.state._handles = None
+
+    @property
+    def device_info(self) -> dict[str, Any]:
+        """What the device is; of "null" also what runs launched: ``num_launches``, ``num_collectives``, ``peak_memory_bytes``."""
+        return get(self._device, "device", "device_info")
+
+    @property
+    def closed(self) -> bool:
+        """Whether ``close`` was called."""
+        return bool(self._runner.closed)
+
+    def _stop(self) -> None:
+        if os.getpid() == self._process:  # a child has none of these threads
+            self.state._handles = None
+            self._runner.stop()
+
+    def __enter__(self) -> Executor:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        what = "closed" if self.closed else f"{self.world!r}"
+        return f"<shardwise.Executor, {what}>"
+
+
+def whole_tensors(plan: Plan, ports: Sequence[int], values: Mapping[str, Any]) -> list[Tensor | None]:
+    """Tensors of these ports, from values by name; None where there is none."""
+    positions = names_of([plan.ports[i]["name"] for i in ports])
+    found: list[Tensor | None] = [None] * len(ports)
+    for name, value in values.items():
+        if name in positions and value is not None:
+            row = plan.ports[ports[positions[name]]]
+            found[positions[name]] = value if isinstance(value, Tensor) else adapt_any(value, row["dtype"], row["name"])
+    return found
+
+
+def adapt_any(value: Any, dtype: Any, name: str) -> Tensor:
+    """Any input as a tensor of this dtype, without a copy where it exports its memory."""
+    try:
+        made: Tensor = Tensor._from_buffer(value, int(dtype), name, False)
+        return made
+    except (BufferError, TypeError):
+        return adapt(value, dtype, name)
+
+
+class Session:
+    """What entries leave to entries that run after them: forward, then backward."""
+
+    def __init__(self, executor: Executor, handles: tuple[Any, ...]) -> None:
+        self.executor = executor
+        self._handles = handles
+
+    def run(self, inputs: Inputs = (), entry: str | None = None, **options: Any) -> Results:
+        """As :meth:`Executor.run`, in this session."""
+        return self.executor.run(inputs, entry, session=self, **options)
+
+
+class State(Mapping[str, Tensor]):
+    """The tensors that an executor keeps: parameters, optimizer state, caches, by port name. They begin as zeros.
+
+    Reading one puts a copy of the whole tensor together; assigning one cuts it into pieces. Not while a run is under way.
+    """
+
+    def __init__(self, executor: Executor, handles: tuple[Any, ...]) -> None:
+        self._executor = executor
+        self._handles: tuple[Any, ...] | None = handles
+        ports = executor.plan.ports
+        self._numbers = {row["name"]: i for i, row in enumerate(ports)
+                         if row["storage"] == "state" and row["updates"] is None and not row["name"].startswith("update.")}
+
+    def _pieces(self, name: str) -> tuple[int, tuple[Any, ...]]:
+        number = self._numbers.get(name)
+        if number is None:
+            found = [n for full, n in self._numbers.items() if full.partition(".")[2] == name]
+            if len(found) != 1:
+                raise KeyError(f"the plan has no state {name!r}, but {', '.join(self._numbers) or 'none'}")
+            number = found[0]
+        if self._handles is None:
+            raise RuntimeError("the executor was closed")
+        return number, tuple(clib.shw_executor_get_state(handle, number) for handle in self._handles)
+
+    def __getitem__(self, name: str) -> Tensor:
+        number, pieces = self._pieces(name)
+        whole: Tensor = self._executor._runner.gather(number, pieces)
+        return whole
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        number, pieces = self._pieces(name)
+        executor, row = self._executor, self._executor.plan.ports[number]
+        whole = value if isinstance(value, Tensor) else adapt_any(value, row["dtype"], row["name"])
+        for rank, piece in zip(executor._ranks, pieces, strict=True):
+            clib.shw_plan_shard_into(executor.plan._handle, number, rank, whole, piece)
+
+    def update(self, values: Mapping[str, Any]) -> None:
+        """Assigns several."""
+        for name, value in values.items():
+            self[name] = value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)

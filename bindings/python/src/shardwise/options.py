@@ -1,0 +1,117 @@
+"""What a plan is made with: options of :func:`shardwise.compile`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ._native import clib, new, set_array
+from .dtypes import dtype_of
+
+RULES = {"full": clib.SHW_RULES_FULL, "compat": clib.SHW_RULES_COMPAT}
+OVERLAPS = {"none": clib.SHW_OVERLAP_NONE, "prefetch": clib.SHW_OVERLAP_PREFETCH, "bounded": clib.SHW_OVERLAP_BOUNDED}
+UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+
+Memory = int | str
+"""Bytes; or a text with a unit: "60GiB", "2700MB"."""
+Layouts = str | Mapping[str, str]
+"""A layout for all ports, "S(0)R"; or layouts by port, with ``*`` and ``?`` as wildcards."""
+
+
+def parse_bytes(memory: Memory) -> int:
+    """Bytes of a number with a unit.
+
+    :raises ValueError: it is no such text
+    """
+    if isinstance(memory, int):
+        return memory
+    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([A-Za-z]*)\s*", memory)
+    if match is None or match[2].upper() not in UNITS:
+        raise ValueError(f"{memory!r} is no size of memory, such as '60GiB' or '2700MB'")
+    return int(float(match[1]) * UNITS[match[2].upper()])
+
+
+def _choice(what: str, value: str | None, known: Mapping[str, int]) -> int | None:
+    if value is not None and value not in known:
+        raise ValueError(f"{what} is {value!r}, not one of {', '.join(known)}")
+    return None if value is None else known[value]
+
+
+def _set_layouts(record: Any, port: str, layouts: Layouts | None) -> None:
+    if isinstance(layouts, str):
+        setattr(record, f"{port}_layout", layouts)
+    elif layouts:
+        set_array(record, f"{port}_layouts", [new("port_layout", port=name, layout=text) for name, text in layouts.items()])
+
+
+def _set_param_budget(record: Any, budget: str | float | None) -> None:
+    if isinstance(budget, (int, float)):
+        record.param_budget, record.param_budget_factor = clib.SHW_PARAM_BUDGET_FACTOR, float(budget)
+    elif budget is not None:
+        known = {"smallest": clib.SHW_PARAM_BUDGET_SMALLEST, "none": clib.SHW_PARAM_BUDGET_NONE}
+        record.param_budget = _choice("param_budget", budget, known)
+
+
+def _set_common(record: Any, *, inputs: Layouts | None, outputs: Layouts | None, pins: Mapping[str, str] | None, without: Sequence[str],
+                memory: Memory | None, param_budget: str | float | None, time_limit: float | None, progress: Any) -> None:
+    """What options of a compilation and changes of a planner share."""
+    _set_layouts(record, "input", inputs)
+    _set_layouts(record, "output", outputs)
+    set_array(record, "pins", [new("pin", pattern=p, layout=text) for p, text in (pins or {}).items()])
+    set_array(record, "without", without)
+    if memory is not None:
+        record.memory_limit_bytes = parse_bytes(memory)
+    _set_param_budget(record, param_budget)
+    if time_limit is not None:
+        record.time_limit_s = time_limit
+    if progress is not None:
+        record.progress = progress
+
+
+def compile_options(*, mesh: Mapping[str, int] | None, progress: Any, hardware: str | Mapping[str, Any] | None = None,
+                    memory: Memory | None = None, entries: Sequence[str] = (), buckets: Mapping[str, Any] | None = None,
+                    inputs: Layouts | None = None, outputs: Layouts | None = None, pins: Mapping[str, str] | None = None,
+                    without: Sequence[str] = (), rules: str | None = None, grad_reduce_dtype: Any = None,
+                    optimizer_factor: float | None = None, param_budget: str | float | None = None, overlap: str | None = None,
+                    prefetch_scale: float | None = None, bounded_share: float | None = None, time_limit: float | None = None,
+                    threads: int | None = None, einsum: bool = True, keep_graph: bool = True, strided: bool = False) -> Any:
+    """A ``shw_compile_options`` of Python's arguments, which :func:`shardwise.compile` explains."""
+    record = new("compile_options", rules=_choice("rules", rules, RULES), overlap=_choice("overlap", overlap, OVERLAPS),
+                 optimizer_factor=optimizer_factor, prefetch_scale=prefetch_scale, bounded_share=bounded_share, num_threads=threads)
+    record.flags = ((0 if einsum else clib.SHW_COMPILE_NO_EINSUM) | (0 if keep_graph else clib.SHW_COMPILE_NO_GRAPH)
+                    | (clib.SHW_COMPILE_STRIDED if strided else 0))
+    set_array(record, "mesh_axes", [new("mesh_axis", name=name, size=size) for name, size in (mesh or {}).items()])
+    if isinstance(hardware, str):
+        record.hardware = hardware
+    elif hardware is not None:
+        record.hardware_description = json.dumps(dict(hardware)).encode()
+    if grad_reduce_dtype is not None:
+        record.grad_reduce_dtype = int(dtype_of(grad_reduce_dtype))
+    set_array(record, "entries", entries)
+    set_array(record, "buckets", list(_buckets(buckets or {})))
+    _set_common(record, inputs=inputs, outputs=outputs, pins=pins, without=without, memory=memory, param_budget=param_budget,
+                time_limit=time_limit, progress=progress)
+    return record
+
+
+def _buckets(buckets: Mapping[str, Any]) -> Any:
+    """``{"cache": [16, 64]}`` for every entry, or ``{"decode": {"cache": [16, 64]}}`` for one."""
+    for name, value in buckets.items():
+        for symbol, sizes in value.items() if isinstance(value, Mapping) else [(name, value)]:
+            made = new("bucket_sizes", entry=name if isinstance(value, Mapping) else None, symbol=symbol)
+            set_array(made, "sizes", sizes)
+            yield made
+
+
+def planner_changes(*, progress: Any, memory: Memory | None = None, inputs: Layouts | None = None, outputs: Layouts | None = None,
+                    pins: Mapping[str, str] | None = None, without: Sequence[str] = (), placements: Mapping[str, Any] | None = None,
+                    param_budget: str | float | None = None, time_limit: float | None = None) -> Any:
+    """A ``shw_planner_changes`` of Python's arguments, which :meth:`Plan.what_if` explains."""
+    record = new("planner_changes")
+    if placements is not None:
+        record.placements = json.dumps(placements).encode()
+    _set_common(record, inputs=inputs, outputs=outputs, pins=pins, without=without, memory=memory, param_budget=param_budget,
+                time_limit=time_limit, progress=progress)
+    return record

@@ -1,0 +1,74 @@
+"""Manual regions with bodies in Python."""
+
+import numpy as np
+import pytest
+
+import shardwise as sw
+
+X = np.arange(32, dtype=np.float32).reshape(8, 4)
+
+
+def region(mesh, **attributes):
+    graph = sw.Graph()
+    x = graph.input("x", (8, 4))
+    y = sw.ops.local_map(x, region="body", **{"in_placements": "S(0)", "out_placements": "S(0)", "result_types": "f32[8,4]", **attributes})
+    graph.result(y * 2.0, "y")
+    return sw.compile(graph, mesh)
+
+
+def test_each_rank_runs_the_body_on_its_piece():
+    calls = []
+
+    def body(call, piece):
+        calls.append((call.rank, call.coordinates, call.mesh, piece.shape, call.outputs))
+        return np.asarray(piece) + call.rank
+
+    executor = region({"a": 4}).executor(regions={"body": body})
+    y = executor.run([X])["y"].numpy()
+    assert np.array_equal(y, 2 * (X + np.arange(8)[:, None] // 2))
+    assert sorted(calls) == [(r, (r,), (4,), (2, 4), [((2, 4), sw.DType.f32)]) for r in range(4)]
+
+
+class Broken(Exception):
+    pass
+
+
+def test_what_a_body_raises_comes_back_as_itself():
+    fail = [True]
+
+    def body(call, piece):
+        if fail[0] and call.rank == 2:
+            raise Broken("rank 2")
+        return piece
+
+    executor = region({"a": 4}).executor(regions={"body": body})
+    for _ in range(3):
+        with pytest.raises(Broken, match="rank 2"):
+            executor.run([X])
+    fail[0] = False
+    assert np.array_equal(executor.run([X])["y"].numpy(), 2 * X)
+
+
+@pytest.mark.parametrize(("body", "error", "message"), [
+    (lambda call, piece: np.zeros((3, 4), np.float32), ValueError, r"shape \(3, 4\), not \(2, 4\)"),
+    (lambda call, piece: np.zeros((2, 4)), TypeError, "expected f32, not f64"),
+    (lambda call: None, TypeError, "positional argument"),
+    (lambda call, piece: None, TypeError, "NoneType"),
+])
+def test_results_that_do_not_fit_are_refused(body, error, message):
+    with pytest.raises(error, match=message):
+        region({"a": 4}).executor(regions={"body": body}).run([X])
+
+
+def test_a_region_needs_a_body():
+    with pytest.raises(sw.Unimplemented, match="body"):
+        region({"a": 4}).executor()
+
+
+def test_pieces_may_be_kept():
+    kept = []
+    executor = region({"a": 4}).executor(regions={"body": lambda call, piece: kept.append((call.rank, np.asarray(piece))) or piece})
+    executor.run([X])
+    executor.close()
+    for rank, piece in kept:
+        assert np.array_equal(piece, X[2 * rank:2 * rank + 2])
