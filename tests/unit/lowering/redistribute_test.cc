@@ -314,6 +314,33 @@ TEST(Redistribute, MovesDataBitExactlyInACube) {
   check_all_pairs(mesh, {4, 2, 2}, ReduceOp::kAvg, false);
 }
 
+// Random pairs: there are millions.
+TEST(Redistribute, MovesDataBitExactlyOnFiveAndSixMeshDims) {
+  std::mt19937 random(3);
+  for (const char* text :
+       {"a=2,b=2,c=2,d=2,e=2", "a=2,b=3,c=2,d=2,e=1", "a=2,b=2,c=2,d=2,e=2,f=2"}) {
+    const Mesh mesh = *Mesh::parse(text);
+    const Dims shape = {96, 64};
+    const auto any_layout = [&] {
+      Layout l;
+      do {
+        for (int m = 0; m < mesh.rank(); ++m) {
+          const auto choice = static_cast<int>(random() % 3);
+          l[m] = choice == 0 || mesh.size(m) == 1 ? Placement::replicate()
+                                                  : Placement::shard(choice - 1);
+        }
+        std::shuffle(l.order.begin(), l.order.begin() + mesh.rank(), random);
+      } while (!is_evenly_sharded(shape, l, mesh));
+      return normalised(l);
+    };
+    for (int i = 0; i < 40; ++i) {
+      const Layout from = any_layout(), to = any_layout();
+      check_pair(mesh, shape, from, to, {0, 1});
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
 // Whatever the factors, and whether or not the two layouts unfold together.
 TEST(Redistribute, MovesStridedShardsBitExactly) {
   const auto ss = [](int dim, int64_t factor) { return Placement::strided(dim, factor); };

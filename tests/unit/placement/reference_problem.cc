@@ -60,8 +60,8 @@ ReferenceProblem::ReferenceProblem(const std::string& path) {
              gpt2 = name.find("gpt2") != std::string::npos;
   Layout out = batch;
   if (llama && rank > 1) out[1] = Placement::shard(2);
-  constraints.input_layout = batch;
-  if (!gpt2) constraints.output_layout = out;
+  constraints.input_layout = LayoutRule::exactly(batch);
+  if (!gpt2) constraints.output_layout = LayoutRule::exactly(out);
   if (name.find("llama8b") != std::string::npos || name.find("gpt2_1d8") != std::string::npos)
     constraints.grad_reduce_dtype = Dtype::kF32;
   if (name.find("_mem0.05") != std::string::npos)
