@@ -84,7 +84,7 @@ void picking(std::vector<OpCase>& list) {
   list.push_back({"cat of rows", OpKind::kCat, {f32({3, 16}), f32({5, 16})}, {}, kBits});
   list.push_back({"split_with_sizes of rows",
                   OpKind::kSplitWithSizes,
-                  {f32({12, 4})},
+                  {f32({12, 16})},
                   attrs({{AttrKey::kSplitSizes, ints({4, 8})}}),
                   kBits});
   list.push_back(

@@ -192,6 +192,8 @@ pub struct shw_context_options {
     pub submit: shw_submit_fn,
     /// as alloc_user, and until the last task has been run
     pub submit_user: *mut c_void,
+    /// The most bytes of text that shw_graph_import() and shw_solution_create() read, counted after inflation: a small gzipped file may hold any amount. 0: 512 MiB.
+    pub max_text_bytes: u64,
 }
 
 /// A size of a graph that is known only at run time, such as the length of a sequence.
@@ -549,190 +551,6 @@ pub struct shw_compile_options {
     pub reserved: i32,
 }
 
-/// memory and streams of one accelerator; immutable.
-#[repr(C)]
-pub struct shw_device {
-    _data: [u8; 0],
-    _marker: PhantomData<(*mut u8, PhantomPinned)>,
-}
-
-/// a tensor, or one rank's piece of one, in device memory.
-#[repr(C)]
-pub struct shw_buffer {
-    _data: [u8; 0],
-    _marker: PhantomData<(*mut u8, PhantomPinned)>,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct shw_device_info {
-    /// set by SHW_DEVICE_INFO_INIT
-    pub struct_size: usize,
-    /// "cpu"; lives as long as the library
-    pub name: *const c_char,
-    pub kind: shw_device_kind,
-    pub index: i32,
-    /// 0: a dry run, whose outputs have any values
-    pub computes: i32,
-    /// 1: the host can read and write its memory
-    pub host_access: i32,
-    /// 1: shw_executor_options::native_stream can be given
-    pub native_streams: i32,
-    /// 0
-    pub reserved: i32,
-    /// of kernels
-    pub num_launches: i64,
-    /// of one rank
-    pub num_collectives: i64,
-    /// allocated now
-    pub memory_bytes: i64,
-    /// allocated at most
-    pub peak_memory_bytes: i64,
-}
-
-/// Called once, from any thread, when the library no longer uses the memory. Must not call the
-/// library.
-pub type shw_release_fn =
-    Option<unsafe extern "C" fn(*mut c_void, *mut c_void)>;
-
-pub type shw_borrow = i32;
-pub const SHW_BORROW_COPY: shw_borrow = 1;
-pub const SHW_BORROW_UNTIL_RELEASE: shw_borrow = 2;
-
-/// The format of a graph that is imported.
-pub type shw_graph_format = i32;
-pub const SHW_GRAPH_FORMAT_FX_JSON: shw_graph_format = 1;
-pub const SHW_GRAPH_FORMAT_TEXT: shw_graph_format = 2;
-
-/// What a graph consists of.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct shw_graph_summary {
-    /// set by SHW_GRAPH_SUMMARY_INIT
-    pub struct_size: usize,
-    pub num_nodes: usize,
-    pub num_parameters: usize,
-    pub num_buffers: usize,
-    pub num_tangents: usize,
-    /// all others
-    pub num_inputs: usize,
-    pub num_gradients: usize,
-    /// all other outputs
-    pub num_results: usize,
-    /// of whole tensors
-    pub parameter_bytes: i64,
-}
-
-/// a description fitted to measurements; immutable.
-#[repr(C)]
-pub struct shw_calibration {
-    _data: [u8; 0],
-    _marker: PhantomData<(*mut u8, PhantomPinned)>,
-}
-
-/// The main figures of a machine. All others: shw_hardware_to_json().
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct shw_hardware_info {
-    /// set by SHW_HARDWARE_INFO_INIT
-    pub struct_size: usize,
-    /// of one device, as are the next five
-    pub memory_bytes_per_s: f64,
-    /// per second; 0: unknown
-    pub flops_f64: f64,
-    pub flops_f32: f64,
-    pub flops_f16: f64,
-    pub flops_bf16: f64,
-    pub flops_i8: f64,
-    /// share of these rates that kernels reach
-    pub efficiency: f64,
-    /// least time of a kernel
-    pub launch_us: f64,
-    pub devices_per_node: i64,
-    /// of one device, to the others of its node
-    pub intra_bytes_per_s: f64,
-    /// of one device, to other nodes
-    pub inter_bytes_per_s: f64,
-    /// 1: NCCL's cost model; 0: a simple ring
-    pub nccl_model: i32,
-    /// 0
-    pub reserved: i32,
-    /// collectives whose price is measured, not modelled
-    pub num_measured: usize,
-}
-
-/// Output of a program of nccl-tests or rccl-tests: all_gather_perf, reduce_scatter_perf,
-/// all_reduce_perf, alltoall_perf. Other output in between, of mpirun or of NCCL, is skipped.
-/// Frozen.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct shw_calibration_file {
-    /// for messages
-    pub name: *const c_char,
-    pub output: shw_bytes,
-    /// "all_gather", "reduce_scatter", "all_reduce", "all_to_all"; NULL: the output names it
-    pub collective: *const c_char,
-}
-
-/// Options of shw_calibration_create(). All pointers are lent for the call.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct shw_calibration_options {
-    /// set by SHW_CALIBRATION_OPTIONS_INIT
-    pub struct_size: usize,
-    /// 0: none is defined yet
-    pub flags: u64,
-    /// to start from; NULL: "h100", or hardware_description
-    pub hardware: *const c_char,
-    /// in place of `hardware`; empty: none
-    pub hardware_description: shw_bytes,
-    /// of the result; NULL: that of the base with "-calibrated"
-    pub name: *const c_char,
-}
-
-/// One run of a file, and how far prices are from its times. An error is a factor minus 1: a price
-/// twice as high and one half as high both count as 1; means are geometric. Strings are lent by the
-/// calibration.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct shw_calibration_collective {
-    /// set by SHW_CALIBRATION_COLLECTIVE_INIT
-    pub struct_size: usize,
-    pub file: *const c_char,
-    /// of the file, where the run begins
-    pub line: usize,
-    pub collective: *const c_char,
-    pub num_nodes: i64,
-    pub devices_per_node: i64,
-    /// of messages
-    pub num_sizes: usize,
-    /// of the machine that it started from
-    pub base_error_mean: f64,
-    pub base_error_max: f64,
-    /// of the model with fitted figures
-    pub model_error_mean: f64,
-    pub model_error_max: f64,
-    /// of the result, which has lines for the groups that were measured
-    pub lines_error_mean: f64,
-    pub lines_error_max: f64,
-}
-
-/// A figure of the cost model. Strings are lent by the calibration.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct shw_calibration_figure {
-    /// set by SHW_CALIBRATION_FIGURE_INIT
-    pub struct_size: usize,
-    /// as in descriptions: "nccl.inter_gb_per_s"
-    pub name: *const c_char,
-    pub before: f64,
-    pub after: f64,
-    /// 0: no price of the runs depends on it; it is unchanged
-    pub determined: i32,
-    /// 0
-    pub reserved: i32,
-}
-
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct shw_plan_summary {
@@ -854,107 +672,6 @@ pub struct shw_symbol_size {
     pub size: i64,
 }
 
-/// The placement of one node of the graph.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct shw_plan_node {
-    /// set by SHW_PLAN_NODE_INIT
-    pub struct_size: usize,
-    pub name: *const c_char,
-    pub op: *const c_char,
-    /// "layers.0.attention.wq"; "": none
-    pub module_path: *const c_char,
-    pub phase: shw_phase,
-    /// 0
-    pub reserved: i32,
-    /// "S(0)R, RS(1)"
-    pub operand_layouts: *const c_char,
-    /// "S(0)S(2)"; of several results in parentheses
-    pub result_layout: *const c_char,
-    pub compute_us: f64,
-    pub communication_us: f64,
-    /// of the layout changes of its operands
-    pub transition_us: f64,
-}
-
-/// One step: a kernel, or a collective.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct shw_plan_step {
-    /// set by SHW_PLAN_STEP_INIT
-    pub struct_size: usize,
-    /// "mm", "local_slice", "all_gather"
-    pub kernel: *const c_char,
-    pub entry: usize,
-    pub phase: shw_phase,
-    /// 0: the compute stream; others communicate
-    pub stream: i32,
-    /// node of the caller's graph that it serves; SHW_NONE: none
-    pub node_index: usize,
-    /// collective: mesh axes of the group, outermost first; NULL: none
-    pub axes: *const u8,
-    pub num_axes: usize,
-    /// reduce-scatter, all-reduce: "sum", "avg", "max", "min", "product"; ""
-    pub reduce: *const c_char,
-    /// that one rank sends, counted for a ring
-    pub wire_bytes: i64,
-    /// modelled
-    pub cost_us: f64,
-}
-
-/// All steps of one kind of collective.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct shw_plan_collective {
-    /// set by SHW_PLAN_COLLECTIVE_INIT
-    pub struct_size: usize,
-    /// "all_gather", "reduce_scatter", "all_reduce", "all_to_all"
-    pub kind: *const c_char,
-    /// steps of the program
-    pub count: usize,
-    /// that one rank sends, counted for rings
-    pub wire_bytes: i64,
-}
-
-/// What one module holds of one kind of memory at the fullest point of a step.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct shw_plan_memory_share {
-    /// set by SHW_PLAN_MEMORY_SHARE_INIT
-    pub struct_size: usize,
-    /// "parameters", "optimizer_state", "gradients", "inputs" (also buffers), "results", "activations" (kept from forward to backward), "temporaries"
-    pub kind: *const c_char,
-    /// "layers.0.attention.wq"; "": none
-    pub module_path: *const c_char,
-    /// of one rank
-    pub bytes: i64,
-}
-
-/// Wall clock of one part of a compilation.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct shw_plan_phase {
-    /// set by SHW_PLAN_PHASE_INIT
-    pub struct_size: usize,
-    /// "load", "rewrite", "strategies", "price", "solve", "lower", "passes", "write", "read"
-    pub name: *const c_char,
-    pub duration_s: f64,
-}
-
-/// What the solver had to do.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct shw_plan_effort {
-    /// set by SHW_PLAN_EFFORT_INIT
-    pub struct_size: usize,
-    pub num_variables: u32,
-    pub num_edges: u32,
-    /// summed over the variables
-    pub num_strategies: u64,
-    pub num_sweeps: u32,
-    pub num_branch_nodes: u32,
-}
-
 /// of two plans; immutable.
 #[repr(C)]
 pub struct shw_comparison {
@@ -985,37 +702,59 @@ pub struct shw_comparison_node {
     pub reserved: i32,
 }
 
+/// memory and streams of one accelerator; immutable.
+#[repr(C)]
+pub struct shw_device {
+    _data: [u8; 0],
+    _marker: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+/// a tensor, or one rank's piece of one, in device memory.
+#[repr(C)]
+pub struct shw_buffer {
+    _data: [u8; 0],
+    _marker: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct shw_device_info {
+    /// set by SHW_DEVICE_INFO_INIT
+    pub struct_size: usize,
+    /// "cpu"; lives as long as the library
+    pub name: *const c_char,
+    pub kind: shw_device_kind,
+    pub index: i32,
+    /// 0: a dry run, whose outputs have any values
+    pub computes: i32,
+    /// 1: the host can read and write its memory
+    pub host_access: i32,
+    /// 1: shw_executor_options::native_stream can be given
+    pub native_streams: i32,
+    /// 0
+    pub reserved: i32,
+    /// of kernels
+    pub num_launches: i64,
+    /// of one rank
+    pub num_collectives: i64,
+    /// allocated now
+    pub memory_bytes: i64,
+    /// allocated at most
+    pub peak_memory_bytes: i64,
+}
+
+/// Called once, from any thread, when the library no longer uses the memory. Must not call the
+/// library.
+pub type shw_release_fn =
+    Option<unsafe extern "C" fn(*mut c_void, *mut c_void)>;
+
+pub type shw_borrow = i32;
+pub const SHW_BORROW_COPY: shw_borrow = 1;
+pub const SHW_BORROW_UNTIL_RELEASE: shw_borrow = 2;
+
 /// a graph prepared for a mesh.
 #[repr(C)]
 pub struct shw_planner {
-    _data: [u8; 0],
-    _marker: PhantomData<(*mut u8, PhantomPinned)>,
-}
-
-/// of a node's placement; immutable.
-#[repr(C)]
-pub struct shw_explanation {
-    _data: [u8; 0],
-    _marker: PhantomData<(*mut u8, PhantomPinned)>,
-}
-
-/// of a whole plan; immutable.
-#[repr(C)]
-pub struct shw_plan_explanation {
-    _data: [u8; 0],
-    _marker: PhantomData<(*mut u8, PhantomPinned)>,
-}
-
-/// step time against memory; immutable.
-#[repr(C)]
-pub struct shw_pareto {
-    _data: [u8; 0],
-    _marker: PhantomData<(*mut u8, PhantomPinned)>,
-}
-
-/// meshes, best first; immutable.
-#[repr(C)]
-pub struct shw_search {
     _data: [u8; 0],
     _marker: PhantomData<(*mut u8, PhantomPinned)>,
 }
@@ -1062,6 +801,20 @@ pub struct shw_planner_changes {
     /// NULL: none
     pub progress: shw_progress_fn,
     pub progress_user: *mut c_void,
+}
+
+/// of a node's placement; immutable.
+#[repr(C)]
+pub struct shw_explanation {
+    _data: [u8; 0],
+    _marker: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+/// of a whole plan; immutable.
+#[repr(C)]
+pub struct shw_plan_explanation {
+    _data: [u8; 0],
+    _marker: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
 /// Options of shw_planner_explain(). All pointers are lent for the call.
@@ -1234,6 +987,147 @@ pub struct shw_plan_explanation_group {
     pub communication_us: f64,
 }
 
+/// The format of a graph that is imported.
+pub type shw_graph_format = i32;
+pub const SHW_GRAPH_FORMAT_FX_JSON: shw_graph_format = 1;
+pub const SHW_GRAPH_FORMAT_TEXT: shw_graph_format = 2;
+
+/// What a graph consists of.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct shw_graph_summary {
+    /// set by SHW_GRAPH_SUMMARY_INIT
+    pub struct_size: usize,
+    pub num_nodes: usize,
+    pub num_parameters: usize,
+    pub num_buffers: usize,
+    pub num_tangents: usize,
+    /// all others
+    pub num_inputs: usize,
+    pub num_gradients: usize,
+    /// all other outputs
+    pub num_results: usize,
+    /// of whole tensors
+    pub parameter_bytes: i64,
+}
+
+/// a description fitted to measurements; immutable.
+#[repr(C)]
+pub struct shw_calibration {
+    _data: [u8; 0],
+    _marker: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+/// The main figures of a machine. All others: shw_hardware_to_json().
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct shw_hardware_info {
+    /// set by SHW_HARDWARE_INFO_INIT
+    pub struct_size: usize,
+    /// of one device, as are the next five
+    pub memory_bytes_per_s: f64,
+    /// per second; 0: unknown
+    pub flops_f64: f64,
+    pub flops_f32: f64,
+    pub flops_f16: f64,
+    pub flops_bf16: f64,
+    pub flops_i8: f64,
+    /// share of these rates that kernels reach
+    pub efficiency: f64,
+    /// least time of a kernel
+    pub launch_us: f64,
+    pub devices_per_node: i64,
+    /// of one device, to the others of its node
+    pub intra_bytes_per_s: f64,
+    /// of one device, to other nodes
+    pub inter_bytes_per_s: f64,
+    /// 1: NCCL's cost model; 0: a simple ring
+    pub nccl_model: i32,
+    /// 0
+    pub reserved: i32,
+    /// collectives whose price is measured, not modelled
+    pub num_measured: usize,
+}
+
+/// Output of a program of nccl-tests or rccl-tests: all_gather_perf, reduce_scatter_perf,
+/// all_reduce_perf, alltoall_perf. Other output in between, of mpirun or of NCCL, is skipped.
+/// Frozen.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct shw_calibration_file {
+    /// for messages
+    pub name: *const c_char,
+    pub output: shw_bytes,
+    /// "all_gather", "reduce_scatter", "all_reduce", "all_to_all"; NULL: the output names it
+    pub collective: *const c_char,
+}
+
+/// Options of shw_calibration_create(). All pointers are lent for the call.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct shw_calibration_options {
+    /// set by SHW_CALIBRATION_OPTIONS_INIT
+    pub struct_size: usize,
+    /// 0: none is defined yet
+    pub flags: u64,
+    /// to start from; NULL: "h100", or hardware_description
+    pub hardware: *const c_char,
+    /// in place of `hardware`; empty: none
+    pub hardware_description: shw_bytes,
+    /// of the result; NULL: that of the base with "-calibrated"
+    pub name: *const c_char,
+}
+
+/// One run of a file, and how far prices are from its times. An error is a factor minus 1: a price
+/// twice as high and one half as high both count as 1; means are geometric. Strings are lent by the
+/// calibration.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct shw_calibration_collective {
+    /// set by SHW_CALIBRATION_COLLECTIVE_INIT
+    pub struct_size: usize,
+    pub file: *const c_char,
+    /// of the file, where the run begins
+    pub line: usize,
+    pub collective: *const c_char,
+    pub num_nodes: i64,
+    pub devices_per_node: i64,
+    /// of messages
+    pub num_sizes: usize,
+    /// of the machine that it started from
+    pub base_error_mean: f64,
+    pub base_error_max: f64,
+    /// of the model with fitted figures
+    pub model_error_mean: f64,
+    pub model_error_max: f64,
+    /// of the result, which has lines for the groups that were measured
+    pub lines_error_mean: f64,
+    pub lines_error_max: f64,
+}
+
+/// A figure of the cost model. Strings are lent by the calibration.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct shw_calibration_figure {
+    /// set by SHW_CALIBRATION_FIGURE_INIT
+    pub struct_size: usize,
+    /// as in descriptions: "nccl.inter_gb_per_s"
+    pub name: *const c_char,
+    pub before: f64,
+    pub after: f64,
+    /// 0: no price of the runs depends on it; it is unchanged
+    pub determined: i32,
+    /// 0
+    pub reserved: i32,
+}
+
+/// immutable.
+#[repr(C)]
+pub struct shw_pareto {
+    _data: [u8; 0],
+    _marker: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
 /// Options of shw_planner_pareto().
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1270,56 +1164,107 @@ pub struct shw_pareto_point {
     pub price_us_per_gib: f64,
 }
 
-/// Options of shw_search_create().
+/// The placement of one node of the graph.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct shw_search_options {
-    /// set by SHW_SEARCH_OPTIONS_INIT
+pub struct shw_plan_node {
+    /// set by SHW_PLAN_NODE_INIT
     pub struct_size: usize,
-    /// SHW_SEARCH_\*
-    pub flags: u64,
-    /// 1 to 2^20
-    pub num_devices: i64,
-    /// 1 to 6; 0: 3
-    pub max_mesh_dims: usize,
-    /// how many of the best are needed. Others are given up as soon as their bound shows that they are not among them; how soon depends on threads. 0: all
-    pub num_best: usize,
-    /// at most; 0: as many as cores. Plans do not depend on it, unless time_limit_s ends their search
-    pub num_threads: i32,
+    pub name: *const c_char,
+    pub op: *const c_char,
+    /// "layers.0.attention.wq"; "": none
+    pub module_path: *const c_char,
+    pub phase: shw_phase,
     /// 0
     pub reserved: i32,
-}
-
-/// A mesh and its plan. Strings are lent by the search.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct shw_search_candidate {
-    /// set by SHW_SEARCH_CANDIDATE_INIT
-    pub struct_size: usize,
-    /// "d0=8,d1=8"
-    pub mesh: *const c_char,
-    /// that was asked for; "": free
-    pub input_layout: *const c_char,
-    /// mesh axes that shard the first dim of every input: "d0,d2"
-    pub batch: *const c_char,
-    /// why there is no plan; "": there is one
-    pub error: *const c_char,
-    /// of that error; SHW_OK: none
-    pub code: shw_code,
-    /// 1: it is not among the best; only bound_us is known
-    pub given_up: i32,
-    pub proven: i32,
-    /// 0
-    pub reserved: i32,
-    pub objective_us: f64,
-    pub bound_us: f64,
+    /// "S(0)R, RS(1)"
+    pub operand_layouts: *const c_char,
+    /// "S(0)S(2)"; of several results in parentheses
+    pub result_layout: *const c_char,
     pub compute_us: f64,
     pub communication_us: f64,
-    /// of the steps of the lowered program
-    pub program_us: f64,
-    /// of one rank, as the planner counts it
-    pub memory_peak_bytes: i64,
+    /// of the layout changes of its operands
+    pub transition_us: f64,
+}
+
+/// One step: a kernel, or a collective.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct shw_plan_step {
+    /// set by SHW_PLAN_STEP_INIT
+    pub struct_size: usize,
+    /// "mm", "local_slice", "all_gather"
+    pub kernel: *const c_char,
+    pub entry: usize,
+    pub phase: shw_phase,
+    /// 0: computes; each other stream: the collectives of one communicator
+    pub stream: i32,
+    /// node of the caller's graph that it serves; SHW_NONE: none
+    pub node_index: usize,
+    /// collective: mesh axes of the group, outermost first; NULL: none
+    pub axes: *const u8,
+    pub num_axes: usize,
+    /// reduce-scatter, all-reduce: "sum", "avg", "max", "min", "product"; ""
+    pub reduce: *const c_char,
+    /// that one rank sends, counted for a ring
+    pub wire_bytes: i64,
+    /// modelled
+    pub cost_us: f64,
+    /// collective_permute: the axes in another order, num_axes of them; NULL: none. The member that has number i in this order gets what the member with number i in the order of `axes` has.
+    pub to_axes: *const u8,
+}
+
+/// All steps of one kind of collective.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct shw_plan_collective {
+    /// set by SHW_PLAN_COLLECTIVE_INIT
+    pub struct_size: usize,
+    /// "all_gather", "reduce_scatter", "all_reduce", "all_to_all", "collective_permute"
+    pub kind: *const c_char,
+    /// steps of the program
+    pub count: usize,
+    /// that one rank sends, counted for rings
+    pub wire_bytes: i64,
+}
+
+/// What one module holds of one kind of memory at the fullest point of a step.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct shw_plan_memory_share {
+    /// set by SHW_PLAN_MEMORY_SHARE_INIT
+    pub struct_size: usize,
+    /// "parameters", "optimizer_state", "gradients", "inputs" (also buffers), "results", "activations" (kept from forward to backward), "temporaries"
+    pub kind: *const c_char,
+    /// "layers.0.attention.wq"; "": none
+    pub module_path: *const c_char,
+    /// of one rank
+    pub bytes: i64,
+}
+
+/// Wall clock of one part of a compilation.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct shw_plan_phase {
+    /// set by SHW_PLAN_PHASE_INIT
+    pub struct_size: usize,
+    /// "load", "rewrite", "strategies", "price", "solve", "lower", "passes", "write", "read"
+    pub name: *const c_char,
     pub duration_s: f64,
+}
+
+/// What the solver had to do.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct shw_plan_effort {
+    /// set by SHW_PLAN_EFFORT_INIT
+    pub struct_size: usize,
+    pub num_variables: usize,
+    pub num_edges: usize,
+    /// summed over the variables
+    pub num_strategies: usize,
+    pub num_sweeps: usize,
+    pub num_branch_nodes: usize,
 }
 
 /// the ranks that communicate with each other.
@@ -1465,6 +1410,65 @@ pub struct shw_run {
     pub session: *mut shw_session,
 }
 
+/// meshes, best first; immutable.
+#[repr(C)]
+pub struct shw_search {
+    _data: [u8; 0],
+    _marker: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+/// Options of shw_search_create().
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct shw_search_options {
+    /// set by SHW_SEARCH_OPTIONS_INIT
+    pub struct_size: usize,
+    /// SHW_SEARCH_\*
+    pub flags: u64,
+    /// 1 to 2^20
+    pub num_devices: i64,
+    /// 1 to 6; 0: 3
+    pub max_mesh_dims: usize,
+    /// how many of the best are needed. Others are given up as soon as their bound shows that they are not among them; how soon depends on threads. 0: all
+    pub num_best: usize,
+    /// at most; 0: as many as cores. Plans do not depend on it, unless time_limit_s ends their search
+    pub num_threads: i32,
+    /// 0
+    pub reserved: i32,
+}
+
+/// A mesh and its plan. Strings are lent by the search.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct shw_search_candidate {
+    /// set by SHW_SEARCH_CANDIDATE_INIT
+    pub struct_size: usize,
+    /// "d0=8,d1=8"
+    pub mesh: *const c_char,
+    /// that was asked for; "": free
+    pub input_layout: *const c_char,
+    /// mesh axes that shard the first dim of every input: "d0,d2"
+    pub batch: *const c_char,
+    /// why there is no plan; "": there is one
+    pub error: *const c_char,
+    /// of that error; SHW_OK: none
+    pub code: shw_code,
+    /// 1: it is not among the best; only bound_us is known
+    pub given_up: i32,
+    pub proven: i32,
+    /// 0
+    pub reserved: i32,
+    pub objective_us: f64,
+    pub bound_us: f64,
+    pub compute_us: f64,
+    pub communication_us: f64,
+    /// of the steps of the lowered program
+    pub program_us: f64,
+    /// of one rank, as the planner counts it
+    pub memory_peak_bytes: i64,
+    pub duration_s: f64,
+}
+
 /// of a placement problem; immutable.
 #[repr(C)]
 pub struct shw_solution {
@@ -1511,18 +1515,16 @@ pub struct shw_solution_summary {
     pub duration_s: f64,
     /// 1: the objective equals the bound
     pub proven: i32,
-    /// 0
-    pub reserved: i32,
-    pub num_variables: u32,
-    pub num_edges: u32,
-    /// summed over the variables
-    pub num_strategies: u64,
-    pub num_variables_after_presolve: u32,
-    pub num_sweeps: u32,
-    pub num_strategies_after_presolve: u64,
-    pub num_branch_nodes: u32,
     /// 1: lp_solve is not installed; it might have closed the gap
     pub lp_solve_missing: i32,
+    pub num_variables: usize,
+    pub num_edges: usize,
+    /// summed over the variables
+    pub num_strategies: usize,
+    pub num_variables_after_presolve: usize,
+    pub num_sweeps: usize,
+    pub num_strategies_after_presolve: usize,
+    pub num_branch_nodes: usize,
 }
 
 /// A limit on what the chosen strategies use together, such as memory.
@@ -1639,7 +1641,7 @@ pub struct shw_verification_tensor {
     /// distance of the plan, run in f64
     pub plan_error: f64,
     /// elements that are not compared, because rounding decides them
-    pub num_undecided: u64,
+    pub num_undecided: usize,
     /// distance of the run
     pub error: f64,
     /// what rounding explains
@@ -1648,7 +1650,7 @@ pub struct shw_verification_tensor {
     pub gain: f64,
     pub gain_limit: f64,
     /// elements: SHW_VERDICT_DIFFERENT
-    pub num_different: u64,
+    pub num_different: usize,
     pub verdict: shw_verdict,
     /// 0: no tensor was expected, and the rest is 0
     pub expected_verdict: shw_verdict,
@@ -1656,7 +1658,7 @@ pub struct shw_verification_tensor {
     pub expected_limit: f64,
     pub expected_gain: f64,
     pub expected_gain_limit: f64,
-    pub num_expected_different: u64,
+    pub num_expected_different: usize,
 }
 
 functions! {
@@ -2017,6 +2019,7 @@ functions! {
     /// * `options`: lent for the call; NULL: defaults
     /// * `out_plan`: receives a handle that the caller destroys; NULL on failure
     /// * `SHW_INVALID_ARGUMENT`: the graph is malformed, or an option is out of range
+    /// * `SHW_OUT_OF_RANGE`: a bucket's size is not between its symbol's minimum and maximum
     /// * `SHW_FAILED_PRECONDITION`: no placement satisfies the options
     /// * `SHW_UNIMPLEMENTED`: the graph or an option needs what the library does not have yet
     /// * `SHW_CANCELLED`: `cancel` was raised, or `progress` returned non-zero
@@ -2028,6 +2031,25 @@ functions! {
     /// * Since 0.2
     #[must_use]
     pub fn shw_plan_compile(context: *mut shw_context, graph: shw_bytes, options: *const shw_compile_options, out_plan: *mut *mut shw_plan) -> *mut shw_status;
+
+    /// Finds the cheapest way from one layout of a tensor to another, without a graph. The plan has one
+    /// input, "input.0", and one output, "output"; its steps are what shw_plan_get_step() and
+    /// shw_plan_to_steps() say, and executors run it.
+    ///
+    /// * `type`: of the whole tensor: "f32\[8192,8192\]"
+    /// * `from`: layout of the input: "S(0)S(1)"
+    /// * `to`: layout of the output: "S(1)S(0)"
+    /// * `options`: lent for the call; of these, mesh and hardware count; layouts, pins, placements
+    ///   and SHW_RULES_COMPAT are refused
+    /// * `out_plan`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_INVALID_ARGUMENT`: type or layouts are malformed, the tensor cannot have a layout,
+    ///   or an option is out of range
+    /// * `SHW_CANCELLED`: `cancel` was raised, or `progress` returned non-zero
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any; calls in one context run in parallel
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_plan_compile_reshard(context: *mut shw_context, r#type: *const c_char, from: *const c_char, to: *const c_char, options: *const shw_compile_options, out_plan: *mut *mut shw_plan) -> *mut shw_status;
 
     /// Reads a plan that shw_plan_save() made.
     ///
@@ -2068,280 +2090,6 @@ functions! {
     /// * Threads: any
     /// * Since 0.2
     pub fn shw_hardware_name(index: usize) -> *const c_char;
-
-    /// A device of this process. Its memory comes from the context's allocator where that is host
-    /// memory.
-    ///
-    /// * `index`: 0 for the CPU
-    /// * `out_device`: receives a handle that the caller destroys; NULL on failure
-    /// * `SHW_INVALID_ARGUMENT`: there is no such kind or index
-    /// * `SHW_UNIMPLEMENTED`: this library was built without devices of that kind
-    /// * Threads: any
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_device_create(context: *mut shw_context, kind: shw_device_kind, index: i32, out_device: *mut *mut shw_device) -> *mut shw_status;
-
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
-    ///
-    /// * `size`: of the struct as the caller knows it
-    /// * Threads: any
-    /// * Since 0.2
-    pub fn shw_device_info_init(info: *mut shw_device_info, size: usize);
-
-    /// What a device is and can do.
-    ///
-    /// * `out_info`: its struct_size is read; all other fields are written, 0 on failure
-    /// * `SHW_INVALID_ARGUMENT`: struct_size was not set (then nothing is written)
-    /// * Threads: any
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_device_get_info(device: *const shw_device, out_info: *mut shw_device_info) -> *mut shw_status;
-
-    /// Drops the caller's reference; buffers and executors keep their device. NULL is allowed.
-    ///
-    /// * Threads: any
-    /// * Since 0.2
-    pub fn shw_device_destroy(device: *mut shw_device);
-
-    /// A new buffer, row-major, filled with zeros.
-    ///
-    /// * `dims`: `rank` sizes; lent for the call; may be NULL if rank is 0
-    /// * `out_buffer`: receives a handle that the caller destroys; NULL on failure
-    /// * `SHW_INVALID_ARGUMENT`: the dtype is unknown, or the sizes are out of range
-    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
-    /// * Threads: any
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_buffer_create(device: *mut shw_device, dtype: shw_dtype, dims: *const i64, rank: i32, out_buffer: *mut *mut shw_buffer) -> *mut shw_status;
-
-    /// Makes a buffer of the caller's memory: a row-major copy, or that memory itself, as `borrow` says.
-    ///
-    /// * `tensor`: in memory that the device can use; lent for the call; what it points to is,
-    ///   too, unless borrowed
-    /// * `release`: called when borrowed memory is no longer used, but not if this call fails;
-    ///   NULL: no notification; must be NULL for SHW_BORROW_COPY
-    /// * `release_user`: handed to `release`
-    /// * `out_buffer`: receives a handle that the caller destroys; NULL on failure
-    /// * `SHW_INVALID_ARGUMENT`: the tensor's type is out of range, or its data is NULL
-    /// * `SHW_UNIMPLEMENTED`: its memory is not the CPU's
-    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
-    /// * Threads: any
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_buffer_import(device: *mut shw_device, tensor: *const shw_tensor, borrow: shw_borrow, release: shw_release_fn, release_user: *mut c_void, out_buffer: *mut *mut shw_buffer) -> *mut shw_status;
-
-    /// The buffer's memory and type.
-    ///
-    /// * `out_tensor`: all that it points to is lent by `buffer`; zeros on failure
-    /// * `SHW_INVALID_ARGUMENT`: an argument is NULL
-    /// * Threads: any
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_buffer_get_tensor(buffer: *const shw_buffer, out_tensor: *mut shw_tensor) -> *mut shw_status;
-
-    /// Copies the buffer to the host, row-major. Does not wait for runs.
-    ///
-    /// * `size`: bytes at `data`: exactly those of the tensor
-    /// * `SHW_INVALID_ARGUMENT`: the size is another one
-    /// * `SHW_FAILED_PRECONDITION`: a run that writes the buffer has not ended: wait for its event
-    /// * Threads: any, while no run writes the buffer
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_buffer_read(buffer: *const shw_buffer, data: *mut c_void, size: usize) -> *mut shw_status;
-
-    /// Copies row-major data from the host to the buffer. Does not wait for runs.
-    ///
-    /// * `size`: bytes at `data`: exactly those of the tensor
-    /// * `SHW_INVALID_ARGUMENT`: the size is another one
-    /// * `SHW_FAILED_PRECONDITION`: a run that writes the buffer has not ended: wait for its event
-    /// * Threads: external: one thread at a time for each buffer, while no run uses it
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_buffer_write(buffer: *mut shw_buffer, data: *const c_void, size: usize) -> *mut shw_status;
-
-    /// Drops the caller's reference; runs keep their buffers until they end. NULL is allowed.
-    ///
-    /// * Threads: any
-    /// * Since 0.2
-    pub fn shw_buffer_destroy(buffer: *mut shw_buffer);
-
-    /// Converts a graph to bytes of schemas/graph.fbs, and verifies it.
-    ///
-    /// * `bytes`: lent for the call; any content
-    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
-    /// * `SHW_INVALID_ARGUMENT`: the graph is malformed: the message names the node, or the line
-    /// * `SHW_UNIMPLEMENTED`: it has operations that the library does not know: all are listed
-    /// * `SHW_DATA_LOSS`: the gzipped bytes are damaged
-    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory, or the text is larger than 2 GiB
-    /// * Threads: any
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_graph_import(context: *mut shw_context, format: shw_graph_format, bytes: shw_bytes, out_blob: *mut *mut shw_blob) -> *mut shw_status;
-
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
-    ///
-    /// * `size`: of the struct as the caller knows it
-    /// * Threads: any
-    /// * Since 0.2
-    pub fn shw_graph_summary_init(summary: *mut shw_graph_summary, size: usize);
-
-    /// What a graph consists of.
-    ///
-    /// * `graph`: FlatBuffer of schemas/graph.fbs; lent for the call; any content
-    /// * `out_summary`: its struct_size is read; all other fields are written, 0 on failure
-    /// * `SHW_INVALID_ARGUMENT`: the graph is malformed, or struct_size was not set (then nothing
-    ///   is written)
-    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
-    /// * Threads: any
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_graph_get_summary(graph: shw_bytes, out_summary: *mut shw_graph_summary) -> *mut shw_status;
-
-    /// The graph for a person: a line for each input, node and output. Complete:
-    /// SHW_GRAPH_FORMAT_TEXT gives the graph again.
-    ///
-    /// * `graph`: FlatBuffer of schemas/graph.fbs; lent for the call; any content
-    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
-    /// * `SHW_INVALID_ARGUMENT`: the graph is malformed
-    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
-    /// * Threads: any
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_graph_to_text(context: *mut shw_context, graph: shw_bytes, out_blob: *mut *mut shw_blob) -> *mut shw_status;
-
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
-    ///
-    /// * `size`: of the struct as the caller knows it
-    /// * Threads: any
-    /// * Since 0.2
-    pub fn shw_hardware_info_init(info: *mut shw_hardware_info, size: usize);
-
-    /// The main figures of a machine.
-    ///
-    /// * `hardware`: its name; NULL: `description` is given
-    /// * `description`: JSON; lent for the call; empty: `hardware` is given. With neither: "h100"
-    /// * `out_info`: its struct_size is read; all other fields are written, 0 on failure
-    /// * `SHW_INVALID_ARGUMENT`: the machine is unknown, its description is malformed, or
-    ///   struct_size was not set (then nothing is written)
-    /// * Threads: any
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_hardware_get_info(hardware: *const c_char, description: shw_bytes, out_info: *mut shw_hardware_info) -> *mut shw_status;
-
-    /// The complete description of a machine, as JSON that shw_compile_options::hardware_description
-    /// takes: to start another description from.
-    ///
-    /// * `hardware`: its name; NULL: `description` is given
-    /// * `description`: JSON; lent for the call; empty: `hardware` is given. With neither: "h100"
-    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
-    /// * `SHW_INVALID_ARGUMENT`: the machine is unknown, or its description is malformed
-    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
-    /// * Threads: any
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_hardware_to_json(context: *mut shw_context, hardware: *const c_char, description: shw_bytes, out_blob: *mut *mut shw_blob) -> *mut shw_status;
-
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
-    ///
-    /// * `size`: of the struct as the caller knows it
-    /// * Threads: any
-    /// * Since 0.2
-    pub fn shw_calibration_options_init(options: *mut shw_calibration_options, size: usize);
-
-    /// Fits a machine's links to measured collectives.
-    ///
-    /// * `files`: lent for the call, as all that they point to
-    /// * `options`: lent for the call; NULL: defaults
-    /// * `out_calibration`: receives a handle that the caller destroys; NULL on failure
-    /// * `SHW_INVALID_ARGUMENT`: a file is not such output (the message names file and line), a
-    ///   group does not fit the machine, two runs are of the same group,
-    ///   or the sizes are too small to tell a bandwidth
-    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
-    /// * Threads: any
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_calibration_create(context: *mut shw_context, files: *const shw_calibration_file, num_files: usize, options: *const shw_calibration_options, out_calibration: *mut *mut shw_calibration) -> *mut shw_status;
-
-    /// Number of runs in the files; 0 for NULL.
-    ///
-    /// * Threads: any
-    /// * Since 0.2
-    pub fn shw_calibration_num_collectives(calibration: *const shw_calibration) -> usize;
-
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
-    ///
-    /// * `size`: of the struct as the caller knows it
-    /// * Threads: any
-    /// * Since 0.2
-    pub fn shw_calibration_collective_init(collective: *mut shw_calibration_collective, size: usize);
-
-    /// One run, in the order of the files.
-    ///
-    /// * `out_collective`: its struct_size is read; all other fields are written, 0 on failure
-    /// * `SHW_OUT_OF_RANGE`: there is no such run
-    /// * `SHW_INVALID_ARGUMENT`: struct_size was not set (then nothing is written)
-    /// * Threads: any
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_calibration_get_collective(calibration: *const shw_calibration, index: usize, out_collective: *mut shw_calibration_collective) -> *mut shw_status;
-
-    /// Number of figures of the cost model; 0 for NULL.
-    ///
-    /// * Threads: any
-    /// * Since 0.2
-    pub fn shw_calibration_num_figures(calibration: *const shw_calibration) -> usize;
-
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
-    ///
-    /// * `size`: of the struct as the caller knows it
-    /// * Threads: any
-    /// * Since 0.2
-    pub fn shw_calibration_figure_init(figure: *mut shw_calibration_figure, size: usize);
-
-    /// One figure before and after.
-    ///
-    /// * `out_figure`: its struct_size is read; all other fields are written, 0 on failure
-    /// * `SHW_OUT_OF_RANGE`: there is no such figure
-    /// * `SHW_INVALID_ARGUMENT`: struct_size was not set (then nothing is written)
-    /// * Threads: any
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_calibration_get_figure(calibration: *const shw_calibration, index: usize, out_figure: *mut shw_calibration_figure) -> *mut shw_status;
-
-    /// The machine that was fitted, as JSON that shw_compile_options::hardware_description takes.
-    ///
-    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
-    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
-    /// * Threads: any
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_calibration_to_description(calibration: *const shw_calibration, out_blob: *mut *mut shw_blob) -> *mut shw_status;
-
-    /// The fit as one JSON object: `collectives` (`file`, `line`, `collective`, `nodes`,
-    /// `devices_per_node`, `sizes`; `base_error`, `model_error`, `lines_error`, each with `mean` and
-    /// `max`) and `figures` (`name`, `before`, `after`, `told`: whether the runs determine it).
-    ///
-    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
-    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
-    /// * Threads: any
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_calibration_to_json(calibration: *const shw_calibration, out_blob: *mut *mut shw_blob) -> *mut shw_status;
-
-    /// The fit for a person.
-    ///
-    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
-    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
-    /// * Threads: any
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_calibration_to_text(calibration: *const shw_calibration, out_blob: *mut *mut shw_blob) -> *mut shw_status;
-
-    /// Frees the calibration. NULL is allowed.
-    ///
-    /// * Threads: any
-    /// * Since 0.2
-    pub fn shw_calibration_destroy(calibration: *mut shw_calibration);
 
     /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
     ///
@@ -2481,137 +2229,6 @@ functions! {
     #[must_use]
     pub fn shw_plan_choose_bucket(plan: *const shw_plan, entry: *const c_char, sizes: *const shw_symbol_size, num_sizes: usize, out_entry: *mut usize) -> *mut shw_status;
 
-    /// Number of nodes whose placement is known; 0 for NULL.
-    ///
-    /// * Threads: any
-    /// * Since 0.2
-    pub fn shw_plan_num_nodes(plan: *const shw_plan) -> usize;
-
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
-    ///
-    /// * `size`: of the struct as the caller knows it
-    /// * Threads: any
-    /// * Since 0.2
-    pub fn shw_plan_node_init(node: *mut shw_plan_node, size: usize);
-
-    /// The placement of one node, in the order of the rewritten graph.
-    ///
-    /// * `out_node`: its struct_size is read; all other fields are written, 0 on failure
-    /// * `SHW_OUT_OF_RANGE`: there is no such node
-    /// * `SHW_INVALID_ARGUMENT`: struct_size was not set (then nothing is written)
-    /// * Threads: any
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_plan_get_node(plan: *const shw_plan, index: usize, out_node: *mut shw_plan_node) -> *mut shw_status;
-
-    /// Number of steps; 0 for NULL.
-    ///
-    /// * Threads: any
-    /// * Since 0.2
-    pub fn shw_plan_num_steps(plan: *const shw_plan) -> usize;
-
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
-    ///
-    /// * `size`: of the struct as the caller knows it
-    /// * Threads: any
-    /// * Since 0.2
-    pub fn shw_plan_step_init(step: *mut shw_plan_step, size: usize);
-
-    /// One step, in the order of the program.
-    ///
-    /// * `out_step`: its struct_size is read; all other fields are written, 0 on failure
-    /// * `SHW_OUT_OF_RANGE`: there is no such step
-    /// * `SHW_INVALID_ARGUMENT`: struct_size was not set (then nothing is written)
-    /// * Threads: any
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_plan_get_step(plan: *const shw_plan, index: usize, out_step: *mut shw_plan_step) -> *mut shw_status;
-
-    /// Number of kinds of collectives in the program; 0 for NULL.
-    ///
-    /// * Threads: any
-    /// * Since 0.2
-    pub fn shw_plan_num_collectives(plan: *const shw_plan) -> usize;
-
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
-    ///
-    /// * `size`: of the struct as the caller knows it
-    /// * Threads: any
-    /// * Since 0.2
-    pub fn shw_plan_collective_init(collective: *mut shw_plan_collective, size: usize);
-
-    /// How often one kind of collective runs, and what it sends.
-    ///
-    /// * `out_collective`: its struct_size is read; all other fields are written, 0 on failure
-    /// * `SHW_OUT_OF_RANGE`: there is no such kind
-    /// * `SHW_INVALID_ARGUMENT`: struct_size was not set (then nothing is written)
-    /// * Threads: any
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_plan_get_collective(plan: *const shw_plan, index: usize, out_collective: *mut shw_plan_collective) -> *mut shw_status;
-
-    /// Number of shares of the memory peak; 0 for NULL, and where no peak is known.
-    ///
-    /// * Threads: any
-    /// * Since 0.2
-    pub fn shw_plan_num_memory_shares(plan: *const shw_plan) -> usize;
-
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
-    ///
-    /// * `size`: of the struct as the caller knows it
-    /// * Threads: any
-    /// * Since 0.2
-    pub fn shw_plan_memory_share_init(share: *mut shw_plan_memory_share, size: usize);
-
-    /// One share of the peak; the largest has number 0. They add up to memory_peak_bytes of the summary.
-    ///
-    /// * `out_share`: its struct_size is read; all other fields are written, 0 on failure
-    /// * `SHW_OUT_OF_RANGE`: there is no such share
-    /// * `SHW_INVALID_ARGUMENT`: struct_size was not set (then nothing is written)
-    /// * Threads: any
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_plan_get_memory_share(plan: *const shw_plan, index: usize, out_share: *mut shw_plan_memory_share) -> *mut shw_status;
-
-    /// Number of phases of the compilation; 0 for NULL, and for a plan that was loaded.
-    ///
-    /// * Threads: any
-    /// * Since 0.2
-    pub fn shw_plan_num_phases(plan: *const shw_plan) -> usize;
-
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
-    ///
-    /// * `size`: of the struct as the caller knows it
-    /// * Threads: any
-    /// * Since 0.2
-    pub fn shw_plan_phase_init(phase: *mut shw_plan_phase, size: usize);
-
-    /// How long one phase of the compilation took.
-    ///
-    /// * `out_phase`: its struct_size is read; all other fields are written, 0 on failure
-    /// * `SHW_OUT_OF_RANGE`: there is no such phase
-    /// * `SHW_INVALID_ARGUMENT`: struct_size was not set (then nothing is written)
-    /// * Threads: any
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_plan_get_phase(plan: *const shw_plan, index: usize, out_phase: *mut shw_plan_phase) -> *mut shw_status;
-
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
-    ///
-    /// * `size`: of the struct as the caller knows it
-    /// * Threads: any
-    /// * Since 0.2
-    pub fn shw_plan_effort_init(effort: *mut shw_plan_effort, size: usize);
-
-    /// The size of the placement problem, and the work of its solve. Zeros for a plan that was loaded.
-    ///
-    /// * `out_effort`: its struct_size is read; all other fields are written, 0 on failure
-    /// * `SHW_INVALID_ARGUMENT`: struct_size was not set (then nothing is written)
-    /// * Threads: any
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_plan_get_effort(plan: *const shw_plan, out_effort: *mut shw_plan_effort) -> *mut shw_status;
-
     /// Everything above as one JSON object. Costs are in us, memory in bytes of one rank.
     ///
     /// ```text
@@ -2696,6 +2313,26 @@ functions! {
     #[must_use]
     pub fn shw_plan_to_program_text(plan: *const shw_plan, out_blob: *mut *mut shw_blob) -> *mut shw_status;
 
+    /// The steps of a rank's program, as JSON: `steps`, each with `entry`, `kernel`, `inputs` and
+    /// `outputs` (types of the pieces), of collectives `axes`, `to_axes` (names of mesh axes), `reduce`
+    /// and `wire_bytes`, and `cost_us`, `basis`, `node`; `wire_bytes` and `cost_us` of all.
+    ///
+    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_plan_to_steps(plan: *const shw_plan, out_blob: *mut *mut shw_blob) -> *mut shw_status;
+
+    /// The same steps for a person: a line for each, and their sum.
+    ///
+    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_plan_to_steps_text(plan: *const shw_plan, out_blob: *mut *mut shw_blob) -> *mut shw_status;
+
     /// The placement of every node, as JSON that shw_planner_changes::placements takes: mesh (`shape`,
     /// `dim_names`), and `nodes` with `name`, `output` and `inputs`. A node that is deleted from it is
     /// left to the planner.
@@ -2774,6 +2411,102 @@ functions! {
     /// * Since 0.2
     pub fn shw_comparison_destroy(comparison: *mut shw_comparison);
 
+    /// A device of this process. Its memory comes from the context's allocator where that is host
+    /// memory.
+    ///
+    /// * `index`: 0 for the CPU
+    /// * `out_device`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_INVALID_ARGUMENT`: there is no such kind or index
+    /// * `SHW_UNIMPLEMENTED`: this library was built without devices of that kind
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_device_create(context: *mut shw_context, kind: shw_device_kind, index: i32, out_device: *mut *mut shw_device) -> *mut shw_status;
+
+    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    ///
+    /// * `size`: of the struct as the caller knows it
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_device_info_init(info: *mut shw_device_info, size: usize);
+
+    /// What a device is and can do.
+    ///
+    /// * `out_info`: its struct_size is read; all other fields are written, 0 on failure
+    /// * `SHW_INVALID_ARGUMENT`: struct_size was not set (then nothing is written)
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_device_get_info(device: *const shw_device, out_info: *mut shw_device_info) -> *mut shw_status;
+
+    /// Drops the caller's reference; buffers and executors keep their device. NULL is allowed.
+    ///
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_device_destroy(device: *mut shw_device);
+
+    /// A new buffer, row-major, filled with zeros.
+    ///
+    /// * `dims`: `rank` sizes; lent for the call; may be NULL if rank is 0
+    /// * `out_buffer`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_INVALID_ARGUMENT`: the dtype is unknown, or the sizes are out of range
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_buffer_create(device: *mut shw_device, dtype: shw_dtype, dims: *const i64, rank: i32, out_buffer: *mut *mut shw_buffer) -> *mut shw_status;
+
+    /// Makes a buffer of the caller's memory: a row-major copy, or that memory itself, as `borrow` says.
+    ///
+    /// * `tensor`: in memory that the device can use; lent for the call; what it points to is,
+    ///   too, unless borrowed
+    /// * `release`: called when borrowed memory is no longer used, but not if this call fails;
+    ///   NULL: no notification; must be NULL for SHW_BORROW_COPY
+    /// * `release_user`: handed to `release`
+    /// * `out_buffer`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_INVALID_ARGUMENT`: the tensor's type is out of range, or its data is NULL
+    /// * `SHW_UNIMPLEMENTED`: its memory is not the CPU's
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_buffer_import(device: *mut shw_device, tensor: *const shw_tensor, borrow: shw_borrow, release: shw_release_fn, release_user: *mut c_void, out_buffer: *mut *mut shw_buffer) -> *mut shw_status;
+
+    /// The buffer's memory and type.
+    ///
+    /// * `out_tensor`: all that it points to is lent by `buffer`; zeros on failure
+    /// * `SHW_INVALID_ARGUMENT`: an argument is NULL
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_buffer_get_tensor(buffer: *const shw_buffer, out_tensor: *mut shw_tensor) -> *mut shw_status;
+
+    /// Copies the buffer to the host, row-major. Does not wait for runs.
+    ///
+    /// * `size`: bytes at `data`: exactly those of the tensor
+    /// * `SHW_INVALID_ARGUMENT`: the size is another one
+    /// * `SHW_FAILED_PRECONDITION`: a run that writes the buffer has not ended: wait for its event
+    /// * Threads: any, while no run writes the buffer
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_buffer_read(buffer: *const shw_buffer, data: *mut c_void, size: usize) -> *mut shw_status;
+
+    /// Copies row-major data from the host to the buffer. Does not wait for runs.
+    ///
+    /// * `size`: bytes at `data`: exactly those of the tensor
+    /// * `SHW_INVALID_ARGUMENT`: the size is another one
+    /// * `SHW_FAILED_PRECONDITION`: a run that writes the buffer has not ended: wait for its event
+    /// * Threads: external: one thread at a time for each buffer, while no run uses it
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_buffer_write(buffer: *mut shw_buffer, data: *const c_void, size: usize) -> *mut shw_status;
+
+    /// Drops the caller's reference; runs keep their buffers until they end. NULL is allowed.
+    ///
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_buffer_destroy(buffer: *mut shw_buffer);
+
     /// Verifies and rewrites a graph, and prices every strategy of every node on the mesh: what
     /// shw_plan_compile() does before it solves.
     ///
@@ -2782,6 +2515,7 @@ functions! {
     /// * `options`: lent for the call; NULL: defaults
     /// * `out_planner`: receives a handle that the caller destroys; NULL on failure
     /// * `SHW_INVALID_ARGUMENT`: the graph is malformed, or an option is out of range
+    /// * `SHW_OUT_OF_RANGE`: a bucket's size is not between its symbol's minimum and maximum
     /// * `SHW_UNIMPLEMENTED`: the graph or an option needs what the library does not have yet
     /// * `SHW_CANCELLED`: `cancel` was raised, or `progress` returned non-zero
     /// * `SHW_DEADLINE_EXCEEDED`: time_limit_s passed
@@ -3098,6 +2832,185 @@ functions! {
     /// * Since 0.2
     pub fn shw_plan_explanation_destroy(explanation: *mut shw_plan_explanation);
 
+    /// Converts a graph to bytes of schemas/graph.fbs, and verifies it.
+    ///
+    /// * `bytes`: lent for the call; any content
+    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_INVALID_ARGUMENT`: the graph is malformed: the message names the node, or the line
+    /// * `SHW_UNIMPLEMENTED`: it has operations that the library does not know: all are listed
+    /// * `SHW_DATA_LOSS`: the gzipped bytes are damaged
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory, or the text exceeds
+    ///   shw_context_options::max_text_bytes
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_graph_import(context: *mut shw_context, format: shw_graph_format, bytes: shw_bytes, out_blob: *mut *mut shw_blob) -> *mut shw_status;
+
+    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    ///
+    /// * `size`: of the struct as the caller knows it
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_graph_summary_init(summary: *mut shw_graph_summary, size: usize);
+
+    /// What a graph consists of.
+    ///
+    /// * `graph`: FlatBuffer of schemas/graph.fbs; lent for the call; any content
+    /// * `out_summary`: its struct_size is read; all other fields are written, 0 on failure
+    /// * `SHW_INVALID_ARGUMENT`: the graph is malformed, or struct_size was not set (then nothing
+    ///   is written)
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_graph_get_summary(graph: shw_bytes, out_summary: *mut shw_graph_summary) -> *mut shw_status;
+
+    /// The graph for a person: a line for each input, node and output. Complete:
+    /// SHW_GRAPH_FORMAT_TEXT gives the graph again.
+    ///
+    /// * `graph`: FlatBuffer of schemas/graph.fbs; lent for the call; any content
+    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_INVALID_ARGUMENT`: the graph is malformed
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_graph_to_text(context: *mut shw_context, graph: shw_bytes, out_blob: *mut *mut shw_blob) -> *mut shw_status;
+
+    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    ///
+    /// * `size`: of the struct as the caller knows it
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_hardware_info_init(info: *mut shw_hardware_info, size: usize);
+
+    /// The main figures of a machine.
+    ///
+    /// * `hardware`: its name; NULL: `description` is given
+    /// * `description`: JSON; lent for the call; empty: `hardware` is given. With neither: "h100"
+    /// * `out_info`: its struct_size is read; all other fields are written, 0 on failure
+    /// * `SHW_INVALID_ARGUMENT`: the machine is unknown, its description is malformed, or
+    ///   struct_size was not set (then nothing is written)
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_hardware_get_info(hardware: *const c_char, description: shw_bytes, out_info: *mut shw_hardware_info) -> *mut shw_status;
+
+    /// The complete description of a machine, as JSON that shw_compile_options::hardware_description
+    /// takes: to start another description from.
+    ///
+    /// * `hardware`: its name; NULL: `description` is given
+    /// * `description`: JSON; lent for the call; empty: `hardware` is given. With neither: "h100"
+    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_INVALID_ARGUMENT`: the machine is unknown, or its description is malformed
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_hardware_to_json(context: *mut shw_context, hardware: *const c_char, description: shw_bytes, out_blob: *mut *mut shw_blob) -> *mut shw_status;
+
+    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    ///
+    /// * `size`: of the struct as the caller knows it
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_calibration_options_init(options: *mut shw_calibration_options, size: usize);
+
+    /// Fits a machine's links to measured collectives.
+    ///
+    /// * `files`: lent for the call, as all that they point to
+    /// * `options`: lent for the call; NULL: defaults
+    /// * `out_calibration`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_INVALID_ARGUMENT`: a file is not such output (the message names file and line), a
+    ///   group does not fit the machine, two runs are of the same group,
+    ///   or the sizes are too small to tell a bandwidth
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_calibration_create(context: *mut shw_context, files: *const shw_calibration_file, num_files: usize, options: *const shw_calibration_options, out_calibration: *mut *mut shw_calibration) -> *mut shw_status;
+
+    /// Number of runs in the files; 0 for NULL.
+    ///
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_calibration_num_collectives(calibration: *const shw_calibration) -> usize;
+
+    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    ///
+    /// * `size`: of the struct as the caller knows it
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_calibration_collective_init(collective: *mut shw_calibration_collective, size: usize);
+
+    /// One run, in the order of the files.
+    ///
+    /// * `out_collective`: its struct_size is read; all other fields are written, 0 on failure
+    /// * `SHW_OUT_OF_RANGE`: there is no such run
+    /// * `SHW_INVALID_ARGUMENT`: struct_size was not set (then nothing is written)
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_calibration_get_collective(calibration: *const shw_calibration, index: usize, out_collective: *mut shw_calibration_collective) -> *mut shw_status;
+
+    /// Number of figures of the cost model; 0 for NULL.
+    ///
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_calibration_num_figures(calibration: *const shw_calibration) -> usize;
+
+    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    ///
+    /// * `size`: of the struct as the caller knows it
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_calibration_figure_init(figure: *mut shw_calibration_figure, size: usize);
+
+    /// One figure before and after.
+    ///
+    /// * `out_figure`: its struct_size is read; all other fields are written, 0 on failure
+    /// * `SHW_OUT_OF_RANGE`: there is no such figure
+    /// * `SHW_INVALID_ARGUMENT`: struct_size was not set (then nothing is written)
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_calibration_get_figure(calibration: *const shw_calibration, index: usize, out_figure: *mut shw_calibration_figure) -> *mut shw_status;
+
+    /// The machine that was fitted, as JSON that shw_compile_options::hardware_description takes.
+    ///
+    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_calibration_to_description(calibration: *const shw_calibration, out_blob: *mut *mut shw_blob) -> *mut shw_status;
+
+    /// The fit as one JSON object: `collectives` (`file`, `line`, `collective`, `nodes`,
+    /// `devices_per_node`, `sizes`; `base_error`, `model_error`, `lines_error`, each with `mean` and
+    /// `max`) and `figures` (`name`, `before`, `after`, `told`: whether the runs determine it).
+    ///
+    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_calibration_to_json(calibration: *const shw_calibration, out_blob: *mut *mut shw_blob) -> *mut shw_status;
+
+    /// The fit for a person.
+    ///
+    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_calibration_to_text(calibration: *const shw_calibration, out_blob: *mut *mut shw_blob) -> *mut shw_status;
+
+    /// Frees the calibration. NULL is allowed.
+    ///
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_calibration_destroy(calibration: *mut shw_calibration);
+
     /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
     ///
     /// * `size`: of the struct as the caller knows it
@@ -3181,79 +3094,136 @@ functions! {
     /// * Since 0.2
     pub fn shw_pareto_destroy(pareto: *mut shw_pareto);
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
-    ///
-    /// * `size`: of the struct as the caller knows it
-    /// * Threads: any
-    /// * Since 0.2
-    pub fn shw_search_options_init(options: *mut shw_search_options, size: usize);
-
-    /// Plans a graph on every mesh that a number of devices can form.
-    ///
-    /// * `graph`: lent for the call, as for shw_plan_compile()
-    /// * `options`: lent for the call; NULL: defaults. It must have no mesh axes. A layout for
-    ///   fewer axes than a mesh has replicates on the others. `progress` is called from
-    ///   one thread at a time, once for each plan
-    /// * `search`: lent for the call; num_devices must be set
-    /// * `out_search`: receives a handle that the caller destroys; NULL on failure
-    /// * `SHW_INVALID_ARGUMENT`: an option is out of range
-    /// * `SHW_CANCELLED`: `cancel` was raised, or `progress` returned non-zero
-    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
-    /// * Threads: any; calls in one context run in parallel
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_search_create(context: *mut shw_context, graph: shw_bytes, options: *const shw_compile_options, search: *const shw_search_options, out_search: *mut *mut shw_search) -> *mut shw_status;
-
-    /// Number of candidates; 0 for NULL.
+    /// Number of nodes whose placement is known; 0 for NULL.
     ///
     /// * Threads: any
     /// * Since 0.2
-    pub fn shw_search_num_candidates(search: *const shw_search) -> usize;
+    pub fn shw_plan_num_nodes(plan: *const shw_plan) -> usize;
 
     /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
     /// * Since 0.2
-    pub fn shw_search_candidate_init(candidate: *mut shw_search_candidate, size: usize);
+    pub fn shw_plan_node_init(node: *mut shw_plan_node, size: usize);
 
-    /// One candidate: those with plans first, the best has number 0; then those given up; then those
-    /// without a plan.
+    /// The placement of one node, in the order of the rewritten graph.
     ///
-    /// * `out_candidate`: its struct_size is read; all other fields are written, 0 on failure
-    /// * `SHW_OUT_OF_RANGE`: there is no such candidate
+    /// * `out_node`: its struct_size is read; all other fields are written, 0 on failure
+    /// * `SHW_OUT_OF_RANGE`: there is no such node
     /// * `SHW_INVALID_ARGUMENT`: struct_size was not set (then nothing is written)
     /// * Threads: any
     /// * Since 0.2
     #[must_use]
-    pub fn shw_search_get_candidate(search: *const shw_search, index: usize, out_candidate: *mut shw_search_candidate) -> *mut shw_status;
+    pub fn shw_plan_get_node(plan: *const shw_plan, index: usize, out_node: *mut shw_plan_node) -> *mut shw_status;
 
-    /// The candidates as one JSON object, in the same order: {"meshes": \[{"mesh", "input_layout",
-    /// "batch", "objective", "bound", "proven", "compute", "comm", "program" (us),
-    /// "memory_peak_bytes", "seconds"}, …\]}; those given up have "given_up" and "bound", those without
-    /// a plan "why_not".
+    /// Number of steps; 0 for NULL.
     ///
-    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
-    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_plan_num_steps(plan: *const shw_plan) -> usize;
+
+    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    ///
+    /// * `size`: of the struct as the caller knows it
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_plan_step_init(step: *mut shw_plan_step, size: usize);
+
+    /// One step, in the order of the program.
+    ///
+    /// * `out_step`: its struct_size is read; all other fields are written, 0 on failure
+    /// * `SHW_OUT_OF_RANGE`: there is no such step
+    /// * `SHW_INVALID_ARGUMENT`: struct_size was not set (then nothing is written)
     /// * Threads: any
     /// * Since 0.2
     #[must_use]
-    pub fn shw_search_to_json(search: *const shw_search, out_blob: *mut *mut shw_blob) -> *mut shw_status;
+    pub fn shw_plan_get_step(plan: *const shw_plan, index: usize, out_step: *mut shw_plan_step) -> *mut shw_status;
 
-    /// The candidates for a person.
+    /// Number of kinds of collectives in the program; 0 for NULL.
     ///
-    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
-    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_plan_num_collectives(plan: *const shw_plan) -> usize;
+
+    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    ///
+    /// * `size`: of the struct as the caller knows it
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_plan_collective_init(collective: *mut shw_plan_collective, size: usize);
+
+    /// How often one kind of collective runs, and what it sends.
+    ///
+    /// * `out_collective`: its struct_size is read; all other fields are written, 0 on failure
+    /// * `SHW_OUT_OF_RANGE`: there is no such kind
+    /// * `SHW_INVALID_ARGUMENT`: struct_size was not set (then nothing is written)
     /// * Threads: any
     /// * Since 0.2
     #[must_use]
-    pub fn shw_search_to_text(search: *const shw_search, out_blob: *mut *mut shw_blob) -> *mut shw_status;
+    pub fn shw_plan_get_collective(plan: *const shw_plan, index: usize, out_collective: *mut shw_plan_collective) -> *mut shw_status;
 
-    /// Frees the candidates. NULL is allowed.
+    /// Number of shares of the memory peak; 0 for NULL, and where no peak is known.
     ///
     /// * Threads: any
     /// * Since 0.2
-    pub fn shw_search_destroy(search: *mut shw_search);
+    pub fn shw_plan_num_memory_shares(plan: *const shw_plan) -> usize;
+
+    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    ///
+    /// * `size`: of the struct as the caller knows it
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_plan_memory_share_init(share: *mut shw_plan_memory_share, size: usize);
+
+    /// One share of the peak; the largest has number 0. They add up to memory_peak_bytes of the summary.
+    ///
+    /// * `out_share`: its struct_size is read; all other fields are written, 0 on failure
+    /// * `SHW_OUT_OF_RANGE`: there is no such share
+    /// * `SHW_INVALID_ARGUMENT`: struct_size was not set (then nothing is written)
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_plan_get_memory_share(plan: *const shw_plan, index: usize, out_share: *mut shw_plan_memory_share) -> *mut shw_status;
+
+    /// Number of phases of the compilation; 0 for NULL, and for a plan that was loaded.
+    ///
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_plan_num_phases(plan: *const shw_plan) -> usize;
+
+    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    ///
+    /// * `size`: of the struct as the caller knows it
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_plan_phase_init(phase: *mut shw_plan_phase, size: usize);
+
+    /// How long one phase of the compilation took.
+    ///
+    /// * `out_phase`: its struct_size is read; all other fields are written, 0 on failure
+    /// * `SHW_OUT_OF_RANGE`: there is no such phase
+    /// * `SHW_INVALID_ARGUMENT`: struct_size was not set (then nothing is written)
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_plan_get_phase(plan: *const shw_plan, index: usize, out_phase: *mut shw_plan_phase) -> *mut shw_status;
+
+    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    ///
+    /// * `size`: of the struct as the caller knows it
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_plan_effort_init(effort: *mut shw_plan_effort, size: usize);
+
+    /// The size of the placement problem, and the work of its solve. Zeros for a plan that was loaded.
+    ///
+    /// * `out_effort`: its struct_size is read; all other fields are written, 0 on failure
+    /// * `SHW_INVALID_ARGUMENT`: struct_size was not set (then nothing is written)
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_plan_get_effort(plan: *const shw_plan, out_effort: *mut shw_plan_effort) -> *mut shw_status;
 
     /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
     ///
@@ -3557,6 +3527,80 @@ functions! {
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
     /// * Since 0.2
+    pub fn shw_search_options_init(options: *mut shw_search_options, size: usize);
+
+    /// Plans a graph on every mesh that a number of devices can form.
+    ///
+    /// * `graph`: lent for the call, as for shw_plan_compile()
+    /// * `options`: lent for the call; NULL: defaults. It must have no mesh axes. A layout for
+    ///   fewer axes than a mesh has replicates on the others. `progress` is called from
+    ///   one thread at a time, once for each plan
+    /// * `search`: lent for the call; num_devices must be set
+    /// * `out_search`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_INVALID_ARGUMENT`: an option is out of range
+    /// * `SHW_CANCELLED`: `cancel` was raised, or `progress` returned non-zero
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any; calls in one context run in parallel
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_search_create(context: *mut shw_context, graph: shw_bytes, options: *const shw_compile_options, search: *const shw_search_options, out_search: *mut *mut shw_search) -> *mut shw_status;
+
+    /// Number of candidates; 0 for NULL.
+    ///
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_search_num_candidates(search: *const shw_search) -> usize;
+
+    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    ///
+    /// * `size`: of the struct as the caller knows it
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_search_candidate_init(candidate: *mut shw_search_candidate, size: usize);
+
+    /// One candidate: those with plans first, the best has number 0; then those given up; then those
+    /// without a plan.
+    ///
+    /// * `out_candidate`: its struct_size is read; all other fields are written, 0 on failure
+    /// * `SHW_OUT_OF_RANGE`: there is no such candidate
+    /// * `SHW_INVALID_ARGUMENT`: struct_size was not set (then nothing is written)
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_search_get_candidate(search: *const shw_search, index: usize, out_candidate: *mut shw_search_candidate) -> *mut shw_status;
+
+    /// The candidates as one JSON object, in the same order: {"meshes": \[{"mesh", "input_layout",
+    /// "batch", "objective", "bound", "proven", "compute", "comm", "program" (us),
+    /// "memory_peak_bytes", "seconds"}, …\]}; those given up have "given_up" and "bound", those without
+    /// a plan "why_not".
+    ///
+    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_search_to_json(search: *const shw_search, out_blob: *mut *mut shw_blob) -> *mut shw_status;
+
+    /// The candidates for a person.
+    ///
+    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_search_to_text(search: *const shw_search, out_blob: *mut *mut shw_blob) -> *mut shw_status;
+
+    /// Frees the candidates. NULL is allowed.
+    ///
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_search_destroy(search: *mut shw_search);
+
+    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    ///
+    /// * `size`: of the struct as the caller knows it
+    /// * Threads: any
+    /// * Since 0.2
     pub fn shw_solution_options_init(options: *mut shw_solution_options, size: usize);
 
     /// Solves a problem exactly.
@@ -3570,8 +3614,9 @@ functions! {
     /// * `SHW_DATA_LOSS`: the gzipped bytes are damaged
     /// * `SHW_CANCELLED`: `cancel` was raised, or `progress` returned non-zero
     /// * `SHW_DEADLINE_EXCEEDED`: time_limit_s passed before any solution was found
-    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory; or the search reached its limit of work before it
-    ///   found a solution
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory; the text exceeds
+    ///   shw_context_options::max_text_bytes; or the search reached its
+    ///   limit of work before it found a solution
     /// * Threads: any; calls in one context run in parallel
     /// * Since 0.2
     #[must_use]

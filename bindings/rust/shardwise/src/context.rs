@@ -44,6 +44,7 @@ pub(crate) struct Hooks {
 pub struct ContextOptions {
     hooks: Hooks,
     log_level: Option<LogLevel>,
+    max_text_bytes: u64,
 }
 
 impl ContextOptions {
@@ -72,6 +73,13 @@ impl ContextOptions {
         self
     }
 
+    /// The most bytes of text that a graph or a problem may have, after inflation. Otherwise 512 MiB.
+    #[must_use]
+    pub fn max_text_bytes(mut self, bytes: u64) -> Self {
+        self.max_text_bytes = bytes;
+        self
+    }
+
     /// Hands what planning does in parallel to threads of the host: `submit` takes a [`Task`] and
     /// runs it at any time on any thread, or gives it back as `Err` if it will not. No call waits for a
     /// task that has not begun. A panic in `submit` drops its task, which then runs there.
@@ -90,6 +98,7 @@ impl ContextOptions {
         let hooks = Arc::new(self.hooks);
         let user = Arc::as_ptr(&hooks) as *mut c_void;
         let mut options = init(sys::shw_context_options_init);
+        options.max_text_bytes = self.max_text_bytes;
         if hooks.allocator.is_some() {
             options.alloc = Some(on_alloc);
             options.free = Some(on_free);

@@ -186,12 +186,15 @@ record! {
         entry: usize,
         /// Forward or backward.
         phase: Phase,
-        /// 0: the compute stream; others communicate.
+        /// 0: computes; each other stream: the collectives of one communicator.
         stream: i32,
         /// Node of the graph that it serves.
         node_index: Option<usize>,
         /// Of a collective: mesh axes of the group.
         axes: &'a [u8] = slice(raw.axes, raw.num_axes),
+        /// Of a permute: the axes in another order. The member that has number i in this order gets what
+        /// the member with number i in the order of `axes` has.
+        to_axes: &'a [u8] = slice(raw.to_axes, if raw.to_axes.is_null() { 0 } else { raw.num_axes }),
         /// Of a reduction: "sum", "avg", …
         reduce: &'a str,
         /// That one rank sends.
@@ -204,7 +207,7 @@ record! {
 record! {
     /// All steps of one kind of collective.
     PlanCollective<'a>, shw_plan_collective(raw) {
-        /// "all_gather", "reduce_scatter", "all_reduce", "all_to_all"
+        /// "all_gather", "reduce_scatter", "all_reduce", "all_to_all", "collective_permute"
         kind: &'a str,
         /// Steps of the program.
         count: usize,
@@ -239,15 +242,15 @@ record! {
     /// What the solver had to do.
     PlanEffort, shw_plan_effort(raw) {
         /// Of the placement problem.
-        num_variables: u32,
+        num_variables: usize,
         /// Likewise.
-        num_edges: u32,
+        num_edges: usize,
         /// Summed over the variables.
-        num_strategies: u64,
+        num_strategies: usize,
         /// Of the solver.
-        num_sweeps: u32,
+        num_sweeps: usize,
         /// Likewise.
-        num_branch_nodes: u32,
+        num_branch_nodes: usize,
     }
 }
 
@@ -296,6 +299,36 @@ impl Plan {
             // SAFETY: the bytes and all that the options point to live for the call.
             Self::create(&context.keep, |out| unsafe {
                 sys::shw_plan_compile(context.as_ptr(), bytes(graph), raw, out)
+            })
+        })
+    }
+
+    /// The cheapest way from one layout of a tensor to another, without a graph: a plan from "input.0" to
+    /// "output". Of the options, mesh and hardware count.
+    ///
+    /// ```
+    /// # use shardwise::{CompileOptions, Context, Plan};
+    /// # fn main() -> shardwise::Result<()> {
+    /// let options = CompileOptions::new().mesh(&[("x", 8), ("y", 8)]).hardware("h100");
+    /// let plan = Plan::reshard(&Context::new()?, "f32[8192,8192]", "S(0)S(1)", "S(1)S(0)", &options)?;
+    /// assert_eq!(plan.collectives()?[0].kind, "collective_permute");
+    /// println!("{}", plan.to_steps_text()?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn reshard(
+        context: &Context,
+        tensor: &str,
+        from: &str,
+        to: &str,
+        options: &CompileOptions,
+    ) -> Result<Self> {
+        let mut strings = crate::convert::Strings::default();
+        let (tensor, from, to) = (strings.add(tensor)?, strings.add(from)?, strings.add(to)?);
+        options.lend(Hook::none(), |raw| {
+            // SAFETY: the strings and all that the options point to live for the call.
+            Self::create(&context.keep, |out| unsafe {
+                sys::shw_plan_compile_reshard(context.as_ptr(), tensor, from, to, raw, out)
             })
         })
     }
@@ -441,6 +474,10 @@ impl Plan {
         to_module_tree_text = shw_plan_to_module_tree_text;
         /// The program of a rank for a person.
         to_program_text = shw_plan_to_program_text;
+        /// The steps of a rank's program, with wire bytes and modelled times, in JSON.
+        to_steps = shw_plan_to_steps;
+        /// The same steps for a person.
+        to_steps_text = shw_plan_to_steps_text;
         /// The placement of every node, as JSON that [`Changes::placements`](crate::Changes::placements) takes.
         to_placements = shw_plan_to_placements;
     }

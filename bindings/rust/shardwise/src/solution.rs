@@ -42,19 +42,19 @@ record! {
         /// The objective equals the bound.
         proven: bool,
         /// Of the problem.
-        num_variables: u32,
+        num_variables: usize,
         /// Likewise.
-        num_edges: u32,
+        num_edges: usize,
         /// Summed over the variables.
-        num_strategies: u64,
+        num_strategies: usize,
         /// What presolve left.
-        num_variables_after_presolve: u32,
+        num_variables_after_presolve: usize,
         /// Of the solver.
-        num_sweeps: u32,
+        num_sweeps: usize,
         /// What presolve left.
-        num_strategies_after_presolve: u64,
+        num_strategies_after_presolve: usize,
         /// Of the solver.
-        num_branch_nodes: u32,
+        num_branch_nodes: usize,
         /// lp_solve is not installed; it might have closed the gap.
         lp_solve_missing: bool,
     }

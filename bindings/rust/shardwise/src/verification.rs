@@ -64,7 +64,7 @@ record! {
         /// Distance of the plan, run in f64.
         plan_error: f64,
         /// Elements that are not compared, because rounding decides them.
-        num_undecided: u64,
+        num_undecided: usize,
         /// Distance of the run.
         error: f64,
         /// What rounding explains.
@@ -74,7 +74,7 @@ record! {
         /// What rounding explains of that.
         gain_limit: f64,
         /// Elements: [`Verdict::Different`].
-        num_different: u64,
+        num_different: usize,
         /// Of the run.
         verdict: Verdict,
         /// Of the expected tensor; none was expected: `Other(0)`.
@@ -88,7 +88,7 @@ record! {
         /// Likewise.
         expected_gain_limit: f64,
         /// Likewise.
-        num_expected_different: u64,
+        num_expected_different: usize,
     }
 }
 

@@ -137,6 +137,13 @@ class Plan : public Handle<shw_plan, shw_plan_destroy> {
       return hook.finish(shw_plan_compile(context.get(), bytes(graph), &hooked, out));
     });
   }
+  // The cheapest way from one layout of a tensor ("f32[8192,8192]") to another, without a graph.
+  static Returned<Plan> reshard(const Context& context, const char* tensor, const char* from,
+                                const char* to, const shw_compile_options& options) {
+    return detail::make<Plan>([&](shw_plan** out) {
+      return shw_plan_compile_reshard(context.get(), tensor, from, to, &options, out);
+    });
+  }
   static Returned<Plan> load(const Context& context, shw_bytes plan) {
     return detail::make<Plan>(
         [&](shw_plan** out) { return shw_plan_load(context.get(), plan, out); });
@@ -180,6 +187,8 @@ class Plan : public Handle<shw_plan, shw_plan_destroy> {
   SHARDWISE_DOCUMENT(plan, to_module_tree)
   SHARDWISE_DOCUMENT(plan, to_module_tree_text)
   SHARDWISE_DOCUMENT(plan, to_program_text)
+  SHARDWISE_DOCUMENT(plan, to_steps)
+  SHARDWISE_DOCUMENT(plan, to_steps_text)
   SHARDWISE_DOCUMENT(plan, to_placements)
   // Of one entry; nullptr: of all.
   Returned<Blob> to_trace(const char* entry = nullptr) const {
