@@ -140,10 +140,12 @@ def interrupt(process: "subprocess.Popen[str]", after: str, delay: float, wait: 
 
 def test_ctrl_c_gives_the_best_plan_so_far():
     process = script("""
+        import time
         seen = []
         def show(p):
-            if p.phase == "solve" and p.elapsed_s > 0.3 and not seen:
+            if p.phase == "solve" and not seen:
                 seen.append(p); print("solving", flush=True)
+                time.sleep(30)  # Ctrl-C comes here, however fast the machine is
         found = plan(show)
         print("plan of", found.num_ranks, "ranks, peak", found.summary["memory_peak_bytes"] <= 2.7e9, flush=True)
     """)
