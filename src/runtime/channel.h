@@ -44,7 +44,8 @@ class ChannelProvider {
   // Ends collectives that run or come, on every rank of the job, with ABORTED. Any thread.
   virtual void abort(const Status& cause) = 0;
   // After an abort, and after this rank's streams have drained: the rank's channels work again, as
-  // soon as the other ranks have called it too.
+  // soon as the other ranks have called it as often. An abort ends what ranks do that have reset as
+  // often as the one that aborts, and nothing later.
   virtual void reset() = 0;
   // OK, or why the collectives of this job have ended. Any thread; waits for nothing.
   virtual Status async_status() const { return {}; }

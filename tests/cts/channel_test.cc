@@ -174,6 +174,17 @@ TEST_P(ChannelTest, AnAbortEndsTheWaitForARankThatDoesNotCome) {
   expect(spec, 1, {{10}, {10}});
 }
 
+// A failure that one rank notices late is of a run that is over: the ranks that have reset go on.
+TEST_P(ChannelTest, ALateAbortDoesNotReachARankThatHasReset) {
+  if (!make_ranks(2)) GTEST_SKIP() << kOtherSize;
+  if (has_rank(0)) ranks_[0]->provider->reset();
+  if (has_rank(1)) {
+    ranks_[1]->provider->abort(Status(Code::kInternal, "broke"));
+    ranks_[1]->provider->reset();
+  }
+  expect({CollectiveKind::kAllReduce, ReduceOp::kSum, Dtype::kF32, 1}, 1, {{10}, {10}});
+}
+
 SHW_CTS(ChannelTest);
 
 }  // namespace

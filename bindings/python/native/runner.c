@@ -256,11 +256,13 @@ static shw_status* wait_for_all(runner* self, one_run* run) {
   int interrupted = 0;
   for (size_t r = 0; r < self->num_ranks; ++r) {
     while (run->events[r] != NULL) {
+      /* Asked before: a run that ends right after a wait timed out has another result than that. */
+      const int ended = shw_event_query(run->events[r]);
       shw_status* status;
       Py_BEGIN_ALLOW_THREADS;
       status = shw_event_wait(run->events[r], slice_ns);
       Py_END_ALLOW_THREADS;
-      if (status != NULL && !shw_event_query(run->events[r])) {
+      if (status != NULL && !ended) {
         shw_status_destroy(status);
         if (!interrupted && PyErr_CheckSignals() != 0) {
           interrupted = 1;

@@ -295,9 +295,10 @@ SHW_API void shw_session_destroy(shw_session* session);
 /* ---- Event ----------------------------------------------------------------------------------- */
 
 /**
- * Waits until the run has ended, and returns its result.
+ * Waits until the run has ended, and returns its result. A wait that begins after shw_event_query()
+ * has returned 1 returns the result in any case.
  * @param timeout_ns  negative: no limit
- * @retval SHW_DEADLINE_EXCEEDED  it has not ended yet
+ * @retval SHW_DEADLINE_EXCEEDED  it has not ended yet, or it ended because of its time limit
  * @retval SHW_CANCELLED          shw_executor_abort() stopped the run
  * @retval SHW_ABORTED            a rank that the run communicates with failed or was aborted
  * @thread any

@@ -48,55 +48,59 @@ class Hub final : public LocalHub, public std::enable_shared_from_this<Hub> {
       std::vector<GroupMember> who;
       for (int64_t rank : seat.ranks) who.push_back({rank, log(rank)});
       group = std::make_shared<Group>(std::move(who), timeout_);
-      if (epoch < live_epoch_ || closed_) group->abort(abort_cause_);
+      if (const Status cause = cause_of(epoch); !cause.ok()) group->abort(cause);
       known = group;
     }
     return group;
   }
 
-  // Ends epoch `epoch` for everybody.
+  // Ends epoch `epoch` for everybody, also for ranks that have yet to enter it.
   void abort(uint64_t epoch, const Status& cause) {
     std::vector<std::shared_ptr<Group>> doomed;
     {
       std::lock_guard lock(mutex_);
-      if (epoch < live_epoch_) return;
-      live_epoch_ = epoch + 1;
-      abort_cause_ = cause;
       for (auto& [key, weak] : groups_)
-        if (auto group = weak.lock(); group != nullptr && std::get<0>(key) <= epoch)
+        if (auto group = weak.lock(); group != nullptr && std::get<0>(key) == epoch)
           doomed.push_back(std::move(group));
+      if (!aborted_.try_emplace(epoch, cause).second) return;
+      if (aborted_.size() > kKept) aborted_.erase(aborted_.begin());
     }
     for (const auto& group : doomed) group->abort(cause);
   }
 
   void close(const Status& cause) override {
+    std::vector<std::shared_ptr<Group>> doomed;
     {
       std::lock_guard lock(mutex_);
-      if (closed_) return;
-      closed_ = true;
+      for (auto& [key, weak] : groups_)
+        if (auto group = weak.lock(); group != nullptr) doomed.push_back(std::move(group));
+      if (!closed_.ok()) return;
+      closed_ = cause;
     }
-    abort(live_epoch(), cause);
+    for (const auto& group : doomed) group->abort(cause);
   }
 
   // What ended the collectives of `epoch`; OK: nothing.
   Status status(uint64_t epoch) const {
     std::lock_guard lock(mutex_);
-    return epoch < live_epoch_ || closed_ ? abort_cause_ : Status();
-  }
-
-  uint64_t live_epoch() const {
-    std::lock_guard lock(mutex_);
-    return live_epoch_;
+    return cause_of(epoch);
   }
 
  private:
+  static constexpr size_t kKept = 64;  // ranks are at most one epoch apart
+
+  Status cause_of(uint64_t epoch) const {  // under mutex_
+    if (!closed_.ok()) return closed_;
+    const auto it = aborted_.find(epoch);
+    return it == aborted_.end() ? Status() : it->second;
+  }
+
   const Mesh mesh_;
   const Timeout timeout_;
   std::vector<std::shared_ptr<CollectiveLog>> logs_;  // by rank
   mutable std::mutex mutex_;
-  bool closed_ = false;
-  uint64_t live_epoch_ = 0;  // what is older has been aborted
-  Status abort_cause_;
+  Status closed_;                       // OK: it is open
+  std::map<uint64_t, Status> aborted_;  // by epoch
   std::map<std::tuple<uint64_t, std::string, int64_t, uint32_t>, std::weak_ptr<Group>> groups_;
 };
 
@@ -188,9 +192,7 @@ class LocalProvider final : public ChannelProvider {
 
   void reset() override {
     std::lock_guard lock(mutex_);
-    const uint64_t live = hub_->live_epoch();
-    if (epoch_ == live) return;
-    epoch_ = live;
+    ++epoch_;
     hub_->log(rank_)->clear();
     for (const auto& seat : seats_) {
       seat->group = hub_->group(*seat, epoch_);
@@ -203,6 +205,8 @@ class LocalProvider final : public ChannelProvider {
   int64_t rank_;
   const Status gone_;  // made in time: the destructor must not run out of memory
   mutable std::mutex mutex_;
+  // Ranks that have reset equally often are in the same epoch, and an abort is of one epoch: that
+  // of a rank that is late ends no run of those that have reset already.
   uint64_t epoch_ = 0;
   std::vector<std::shared_ptr<Seat>> seats_;  // of all channels ever made: ordinals count on it
 };

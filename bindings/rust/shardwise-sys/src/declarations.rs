@@ -3487,10 +3487,11 @@ functions! {
     /// * Since 0.2
     pub fn shw_session_destroy(session: *mut shw_session);
 
-    /// Waits until the run has ended, and returns its result.
+    /// Waits until the run has ended, and returns its result. A wait that begins after shw_event_query()
+    /// has returned 1 returns the result in any case.
     ///
     /// * `timeout_ns`: negative: no limit
-    /// * `SHW_DEADLINE_EXCEEDED`: it has not ended yet
+    /// * `SHW_DEADLINE_EXCEEDED`: it has not ended yet, or it ended because of its time limit
     /// * `SHW_CANCELLED`: shw_executor_abort() stopped the run
     /// * `SHW_ABORTED`: a rank that the run communicates with failed or was aborted
     /// * Threads: any

@@ -66,7 +66,9 @@ impl Event {
     pub fn wait_timeout(&self, limit: Duration) -> Result<bool> {
         match self.done.wait(nanoseconds(limit)) {
             Err(why) if why.code() == Code::DeadlineExceeded && !self.is_done() => Ok(false),
-            result => self.result(result).map(|()| true),
+            // It may have ended since, and otherwise.
+            Err(_) => self.wait().map(|()| true),
+            Ok(()) => Ok(true),
         }
     }
 
