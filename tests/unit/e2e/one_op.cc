@@ -292,7 +292,7 @@ Result<Pieces> execute(const OpPlan& op, const OpCase& c, uint64_t seed) {
               std::shared_ptr<runtime::Device>(&ranks->device(r), [](auto*) {}), {local.bytes()}));
       const Block own = local_block(port.global.shape, port.layout, ranks->mesh(), r);
       // Padding is what harms most: no numbers, and indices that are none.
-      std::memset(buffer->data(), 0xff, static_cast<size_t>(local.bytes()));
+      std::fill_n(static_cast<std::byte*>(buffer->data()), local.bytes(), std::byte{0xff});
       const auto at = partial_coordinates(op.inputs[k], ranks->mesh(), r);
       const Dtype dtype = local.dtype;
       const auto item = static_cast<size_t>(dtype_size(dtype)) / width(dtype);
@@ -317,8 +317,8 @@ Result<Pieces> execute(const OpPlan& op, const OpCase& c, uint64_t seed) {
   for (auto& rank : out)
     for (BufferRef& b : rank)
       if (b) {
-        auto* copy = new std::vector<std::byte>(static_cast<size_t>(b->bytes()));
-        std::memcpy(copy->data(), b->data(), copy->size());
+        const auto* data = static_cast<const std::byte*>(b->data());
+        auto* copy = new std::vector<std::byte>(data, data + b->bytes());
         b = runtime::Buffer::borrow(copy->data(), b->bytes(), [copy] { delete copy; });
       }
   return out;
