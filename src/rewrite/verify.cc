@@ -251,7 +251,9 @@ class Verifier {
     if (out.of_input < -1 || out.of_input >= num_inputs)
       return invalid_argument(where + " belongs to input " + std::to_string(out.of_input) +
                               "; the graph has " + std::to_string(num_inputs));
-    if (out.role == OutputRole::kResult || !out.node.valid()) return {};
+    if (out.role == OutputRole::kResult || !out.node.valid())
+      return out.in_place ? invalid_argument(where + " is made in place, but is no update")
+                          : Status();
     if (out.of_input < 0)
       return invalid_argument(where + " is a gradient or an update of no input");
     const TensorType& input = graph_.type(graph_.inputs()[static_cast<size_t>(out.of_input)].node);
