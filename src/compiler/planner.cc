@@ -261,8 +261,8 @@ Status Planner::prepare(std::span<const uint8_t> graph_bytes, Use use, Monitor& 
   pricer_.set_weights(node_weights(graph_));
 
   SHW_RETURN_IF_ERROR(watch.next("strategies"));
-  SHW_ASSIGN_OR_RETURN(constraints_, layout_constraints_of(options_));
-  strategy_options.ordered = nodes_with_stated_orders(graph_, constraints_);
+  SHW_ASSIGN_OR_RETURN(const PlacementConstraints layouts, layout_constraints_of(options_));
+  strategy_options.ordered = nodes_with_stated_orders(graph_, layouts);
   SHW_ASSIGN_OR_RETURN(strategies_,
                        Strategies::enumerate(graph_, mesh(), strategy_options, monitor));
   if (use == Use::kOnce) SHW_RETURN_IF_ERROR(prune(monitor));

@@ -12,10 +12,7 @@ namespace {
 Result<Graph> parse(GraphFormat format, std::span<const uint8_t> bytes, const std::string& what,
                     uint64_t max_text_bytes) {
   if (format == GraphFormat::kText) {
-    if (bytes.size() > max_text_bytes)
-      return Status(Code::kResourceExhausted, what + " is " + std::to_string(bytes.size()) +
-                                                  " bytes of text, more than the limit of " +
-                                                  std::to_string(max_text_bytes));
+    SHW_RETURN_IF_ERROR(check_text_size(what, bytes.size(), max_text_bytes));
     return parse_graph({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }
   SHW_ASSIGN_OR_RETURN(const JsonTree file, parse_json_bytes(bytes, what, max_text_bytes));

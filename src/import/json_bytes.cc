@@ -19,14 +19,12 @@ uint32_t stated_size(std::span<const uint8_t> gzip) {
   return size;
 }
 
-Status too_much(const std::string& what, std::span<const uint8_t> bytes, uint64_t max_text_bytes) {
-  const std::string limit = std::to_string(max_text_bytes), given = std::to_string(bytes.size());
+Status inflates_to_too_much(const std::string& what, std::span<const uint8_t> gzip,
+                            uint64_t max_text_bytes) {
   return Status(Code::kResourceExhausted,
-                is_gzip(bytes)
-                    ? what + " inflates to more text than the limit of " + limit + " bytes: its " +
-                          given + " bytes state that they hold " +
-                          std::to_string(stated_size(bytes))
-                    : what + " is " + given + " bytes of text, more than the limit of " + limit);
+                what + " inflates to more text than the limit of " +
+                    std::to_string(max_text_bytes) + " bytes: its " + std::to_string(gzip.size()) +
+                    " bytes state that they hold " + std::to_string(stated_size(gzip)));
 }
 
 class Inflater {
@@ -46,7 +44,7 @@ class Inflater {
     std::string text;
     for (;;) {
       const int result = step(text);
-      if (text.size() > max_text_bytes) return too_much(what, bytes_, max_text_bytes);
+      if (text.size() > max_text_bytes) return inflates_to_too_much(what, bytes_, max_text_bytes);
       if (result == Z_MEM_ERROR) throw std::bad_alloc();
       if (result == Z_STREAM_END) {
         if (!is_gzip(left_)) return text;
@@ -126,7 +124,7 @@ void JsonTree::dismantle(nlohmann::json& value) {
 Result<JsonTree> parse_json_bytes(std::span<const uint8_t> bytes, const std::string& what,
                                   uint64_t max_text_bytes) {
   if (!is_gzip(bytes)) {
-    if (bytes.size() > max_text_bytes) return too_much(what, bytes, max_text_bytes);
+    SHW_RETURN_IF_ERROR(check_text_size(what, bytes.size(), max_text_bytes));
     return parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, what);
   }
   SHW_ASSIGN_OR_RETURN(const std::string text, Inflater(bytes).all(what, max_text_bytes));

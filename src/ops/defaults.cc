@@ -70,8 +70,9 @@ Attrs without_defaults(OpKind op, const Attrs& attrs) {
   for (const Param& param : op_def(op).params) {
     const auto key = attr_key_from_name(param.name);
     const AttrValue* value = key ? kept.find(*key) : nullptr;
+    if (value == nullptr) continue;
     const std::optional<AttrValue> otherwise = default_of(param);
-    if (value != nullptr && otherwise && same(param, *value, *otherwise)) kept.erase(*key);
+    if (otherwise && same(param, *value, *otherwise)) kept.erase(*key);
   }
   return kept;
 }

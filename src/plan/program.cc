@@ -26,18 +26,8 @@ std::string list_text(const Program& p, const std::vector<ValueId>& values) {
 }
 
 std::string step_text(const Program& p, const ProgramStep& s) {
-  std::string text = "  " + list_text(p, s.outputs) + " = " + s.kernel;
-  if (s.collective.kind != CollectiveKind::kNone) {
-    if (s.collective.kind == CollectiveKind::kReduceScatter ||
-        s.collective.kind == CollectiveKind::kAllReduce)
-      text += "." + std::string(reduce_op_name(s.collective.op));
-    for (size_t i = 0; i < s.collective.axes.size(); ++i)
-      text += (i ? "," : "[") + p.mesh[s.collective.axes[i]].name;
-    for (size_t i = 0; i < s.collective.to_axes.size(); ++i)
-      text += (i ? "," : " -> ") + p.mesh[s.collective.to_axes[i]].name;
-    text += "]";
-  }
-  text += "(" + list_text(p, s.inputs) + ")";
+  std::string text = "  " + list_text(p, s.outputs) + " = " + kernel_text(p, s) + "(" +
+                     list_text(p, s.inputs) + ")";
   for (const auto& [key, value] : s.attrs.items())
     text += " " + std::string(attr_key_name(key)) + "=" + to_string(value);
   if (s.in_place != kNotInPlace) text += " in_place=" + std::to_string(s.in_place);
@@ -63,6 +53,22 @@ StreamNumber communication_stream(Program& p, const std::vector<uint8_t>& axes) 
     at = p.streams.insert(at, {StreamKind::kCommunication, axes});
   if (at == p.streams.end()) (--at)->axes.clear();  // shared from now on
   return static_cast<StreamNumber>(at - p.streams.begin());
+}
+
+std::string axes_text(const Program& p, const std::vector<uint8_t>& axes) {
+  std::string text;
+  for (uint8_t axis : axes) text += (text.empty() ? "" : ",") + p.mesh[axis].name;
+  return text;
+}
+
+std::string kernel_text(const Program& p, const ProgramStep& s) {
+  const Collective& c = s.collective;
+  if (c.kind == CollectiveKind::kNone) return s.kernel;
+  std::string text = s.kernel;
+  if (reduces(c.kind)) text += "." + std::string(reduce_op_name(c.op));
+  text += "[" + axes_text(p, c.axes);
+  if (!c.to_axes.empty()) text += " -> " + axes_text(p, c.to_axes);
+  return text + "]";
 }
 
 std::string to_text(const Program& p) {

@@ -59,6 +59,10 @@ enum class CollectiveKind : uint8_t {
   kPermute = 5,        // in: x. out: the x of one other member, or its own; see Collective::to_axes
 };
 
+constexpr bool reduces(CollectiveKind kind) {
+  return kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kAllReduce;
+}
+
 // A group: the ranks that differ only along `axes`, numbered lexicographically by their coordinates
 // in the order of `axes` (outermost first). [1,0] on a 2×4 mesh: member number of rank (i,j) is
 // 2j+i.
@@ -202,6 +206,11 @@ StreamNumber communication_stream(Program& program, const std::vector<uint8_t>& 
 // their memory, and no two live ones overlap.
 Status verify(const Program& program, bool planned);
 
-std::string to_text(const Program& program);  // one line a step; for people and golden tests
+// For people and golden tests.
+std::string axes_text(const Program& program, const std::vector<uint8_t>& axes);  // "dp,tp"
+// A step's kernel; of a collective with its operation and its group: "all_reduce.sum[dp,tp]",
+// "collective_permute[dp,tp -> tp,dp]".
+std::string kernel_text(const Program& program, const ProgramStep& step);
+std::string to_text(const Program& program);  // one line a step
 
 }  // namespace shw

@@ -7,26 +7,6 @@
 namespace shw {
 namespace {
 
-bool reduces(const Collective& c) {
-  return c.kind == CollectiveKind::kReduceScatter || c.kind == CollectiveKind::kAllReduce;
-}
-
-std::string names_text(const Program& p, const std::vector<uint8_t>& axes) {
-  std::string text;
-  for (uint8_t axis : axes) text += (text.empty() ? "" : ",") + p.mesh[axis].name;
-  return text;
-}
-
-std::string kernel_text(const Program& p, const ProgramStep& s) {
-  std::string text = s.kernel;
-  const Collective& c = s.collective;
-  if (c.kind == CollectiveKind::kNone) return text;
-  if (reduces(c)) text += "." + std::string(reduce_op_name(c.op));
-  text += "[" + names_text(p, c.axes);
-  if (!c.to_axes.empty()) text += " -> " + names_text(p, c.to_axes);
-  return text + "]";
-}
-
 void write_names(JsonWriter& j, const Program& p, std::string_view key,
                  const std::vector<uint8_t>& axes) {
   if (axes.empty()) return;
@@ -48,7 +28,7 @@ void write_step(JsonWriter& j, const Program& p, const ProgramEntry& entry, cons
   write_types(j, p, "outputs", s.outputs);
   write_names(j, p, "axes", s.collective.axes);
   write_names(j, p, "to_axes", s.collective.to_axes);
-  if (reduces(s.collective)) j.member("reduce", reduce_op_name(s.collective.op));
+  if (reduces(s.collective.kind)) j.member("reduce", reduce_op_name(s.collective.op));
   if (s.collective.kind != CollectiveKind::kNone) j.member("wire_bytes", wire_bytes(p, s));
   j.member("cost_us", s.cost_us).member("basis", basis_name(s.basis));
   if (s.node != UINT32_MAX) j.member("node", s.node);

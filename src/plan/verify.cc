@@ -159,11 +159,7 @@ class Verifier {
     const std::vector<int64_t>&size = attrs.get_ints(AttrKey::kSize),
           &cuts = attrs.get_ints(AttrKey::kCuts);
     bool sound = attrs.has(AttrKey::kSize) && size.size() <= kMaxRank && cuts.size() % 2 == 0;
-    int64_t room = kMaxBytes;  // elements that the dims so far leave for the others
-    for (int64_t d : size) {
-      sound = sound && d >= 0 && d <= room;
-      if (sound && d > 0) room /= d;
-    }
+    sound = sound && check_tensor_type(row_major(Dtype::kI8, Dims(size))).ok();
     uint32_t seen = 0;
     for (size_t c = 0; sound && c < cuts.size(); c += 2) {
       const int64_t m = cuts[c], d = cuts[c + 1];

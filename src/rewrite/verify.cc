@@ -251,9 +251,9 @@ class Verifier {
     if (out.of_input < -1 || out.of_input >= num_inputs)
       return invalid_argument(where + " belongs to input " + std::to_string(out.of_input) +
                               "; the graph has " + std::to_string(num_inputs));
-    if (out.role == OutputRole::kResult || !out.node.valid())
-      return out.in_place ? invalid_argument(where + " is made in place, but is no update")
-                          : Status();
+    if (out.in_place && (out.role != OutputRole::kUpdate || !out.node.valid()))
+      return invalid_argument(where + " is made in place, but is no update");
+    if (out.role == OutputRole::kResult || !out.node.valid()) return {};
     if (out.of_input < 0)
       return invalid_argument(where + " is a gradient or an update of no input");
     const TensorType& input = graph_.type(graph_.inputs()[static_cast<size_t>(out.of_input)].node);
@@ -261,13 +261,10 @@ class Verifier {
       return at_origin(invalid_argument(where + " is " + to_string(graph_.type(out.node)) +
                                         "; the input that it belongs to is " + to_string(input)),
                        graph_, out.node);
-    return check_in_place(out, where);
+    return out.role == OutputRole::kUpdate ? check_update(out, where) : Status();
   }
 
-  Status check_in_place(const OutputInfo& out, const std::string& where) const {
-    if (out.role != OutputRole::kUpdate)
-      return out.in_place ? invalid_argument(where + " is made in place, but is no update")
-                          : Status();
+  Status check_update(const OutputInfo& out, const std::string& where) const {
     const InputInfo& input = graph_.inputs()[static_cast<size_t>(out.of_input)];
     if (input.role == InputRole::kConstant) return invalid_argument(where + " updates a constant");
     if (input.storage == InputStorage::kState && !out.in_place)

@@ -38,8 +38,7 @@ GroupName group_name(const Mesh& mesh, std::span<const uint8_t> axes) {
 std::string to_string(const CollectiveRecord& record) {
   const CollectiveSpec& s = record.spec;
   std::string text(kind_name(s.kind));
-  if (s.kind == CollectiveKind::kAllReduce || s.kind == CollectiveKind::kReduceScatter)
-    text += "(" + std::string(reduce_op_name(s.op)) + ")";
+  if (reduces(s.kind)) text += "(" + std::string(reduce_op_name(s.op)) + ")";
   text += "[" + std::string(record.group.data()) + "] #" + std::to_string(record.number) + " of " +
           std::string(dtype_name(s.dtype)) + "[" + std::to_string(s.count) + "]";
   if (record.node >= 0) text += " for node " + std::to_string(record.node);

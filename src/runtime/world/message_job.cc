@@ -212,7 +212,7 @@ class MessageChannel final : public Channel {
   int64_t size() const override { return static_cast<int64_t>(lane_->ranks().size()); }
   Result<std::unique_ptr<PreparedKernel>> prepare(const CollectiveSpec& spec) override {
     ReduceFn reduce = nullptr;
-    if (spec.kind == CollectiveKind::kAllReduce || spec.kind == CollectiveKind::kReduceScatter) {
+    if (reduces(spec.kind)) {
       SHW_ASSIGN_OR_RETURN(reduce, reduce_function(spec.op, spec.dtype));
     }
     lane_->reserve(MessageCollective::payload_bytes(spec));
