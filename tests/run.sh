@@ -6,6 +6,7 @@ cd "$(dirname "$0")/.."
 quick=${1:-}
 passed=0 failed=0
 jobs=$(nproc)
+tests=$((jobs + (jobs + 1) / 2))  # at once: those that run ranks wait for one another much of their time
 threaded="unit_support unit_runtime unit_runtime_cpu unit_solver unit_e2e cts capi_threads capi_tasks capi_run capi_cancel capi_lifetime"  # what has threads, for the thread sanitizer
 mkdir -p build
 
@@ -25,7 +26,7 @@ suite() {
   rm -f "build/$preset.log"
   echo "== $preset: test"
   local log="build/$preset/ctest.log"
-  ctest --test-dir "build/$preset" --output-on-failure -j"$jobs" ${only:+-R "^($only)(\\.[0-9])?$"} | tee "$log" | grep -E "Test +#|\*\*\*|tests passed|^\[  FAILED" || true
+  ctest --test-dir "build/$preset" --output-on-failure -j"$tests" ${only:+-R "^($only)(\\.[0-9])?$"} | tee "$log" | grep -E "Test +#|\*\*\*|tests passed|^\[  FAILED" || true
   local p f
   p=$(grep -cE "^ *[0-9]+/[0-9]+ Test +#.* Passed" "$log")
   f=$(grep -cE "^ *[0-9]+/[0-9]+ Test +#.*(\*\*\*Failed|\*\*\*Timeout|\*\*\*Exception|\*\*\*Not Run|Subprocess aborted)" "$log")
@@ -37,12 +38,16 @@ suite release
 if [ "$quick" != --quick ]; then
   # What takes minutes there, and runs the same code as smaller meshes or models, is left to the release build.
   long='*strided*tp_2_cp_2:*pp_2:Graphs/PlannedOrders.*/6:*Model.OnePercentIsFound:*ZooModel.IsRight/1:*ZooModel.IsRight/2'
-  long+=':Graphs/ParetoFront*llama8b*:Graphs/Explain*llama8b*:Large/PlanThreads.*:WideProblem.*/1'
+  long+=':Graphs/ParetoFront.*:Graphs/Explain*llama8b*:Large/PlanThreads.*:WideProblem.*/1:StatedLayout.PrunesWhatIsPriced'
+  long+=':PyTorchModel.IsRight:*FindsOnePercentOfTheNorm/*16:*FindsOnePercentOfTheNorm/f64:Redistribute.MovesDataBitExactlyInACube:RouteBytes.*FiveAndSix*'
+  long+=':MemoryLimit.SaysNoOnlyWhereThatIsProven'
   GTEST_FILTER="-$long" suite asan
   tests/lint/tidy.py && passed=$((passed + 1)) || failed=$((failed + 1))
-  # Of unit_e2e the models: single ops and moves, thousands of runs of one step, add no thread that a model has not. Of
-  # unit_solver what has threads.
-  GTEST_FILTER="-Ops/*:Uneven.*:*MatchLpSolve*:*MatchesLpSolve*:WarmStart.*:Certificate.*:$long" suite tsan $threaded
+  # Of unit_e2e the models, in some layouts: single ops and moves, thousands of runs of one step, add no thread that a model
+  # has not. Of unit_solver and cts what has threads.
+  serial='Ops/*:Uneven.*:Layouts/*vocabulary*:Layouts/*uneven*:Layouts/*dp_?:Layouts/*dp_16:Layouts/*replicated*'
+  serial+=':*MatchLpSolve*:*MatchesLpSolve*:WarmStart.*:Certificate.*:*AttentionTest.*:*ContractionTest.*'
+  GTEST_FILTER="-$serial:$long" suite tsan $threaded
   tests/fuzz/run.sh 60 && passed=$((passed + 1)) || failed=$((failed + 1))
 fi
 echo "$passed passed, $failed failed"

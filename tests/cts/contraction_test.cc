@@ -114,6 +114,7 @@ TEST_P(ContractionTest, EveryDtype) {
 TEST_P(ContractionTest, MatricesLargerThanItsBlocks) {
   for (Dtype dtype : {Dtype::kF32, Dtype::kBF16, Dtype::kF64})
     for (Lie lie : {Lie::kDense, Lie::kReversed}) {
+      if (shw::testing::kSanitized && (lie == Lie::kDense || dtype == Dtype::kF64)) continue;
       Window a(dtype, {67, 150}, lie), b(dtype, {150, 131}, lie), out(dtype, {67, 131});
       // −1, 0, 1: sums of 150 products are exact in bf16 too.
       const auto small = [&](int salt) {

@@ -5,6 +5,7 @@
 #include "cts/backends.h"
 #include "cts/window.h"
 #include "runtime/hal.h"
+#include "sanitized.h"
 
 namespace shw::cts {
 

@@ -8,6 +8,7 @@
 #include "answers/search.h"
 #include "answers/what_if.h"
 #include "compiler/pareto.h"
+#include "sanitized.h"
 #include "unit/answers/planned.h"
 
 namespace shw::answers {
@@ -55,14 +56,7 @@ class Timed : public ::testing::TestWithParam<double> {
     EXPECT_LE(bound, objective);
   }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  static constexpr double kSlower = 10;
-#elif defined(__has_feature)
-  static constexpr double kSlower =
-      __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ? 10 : 1;
-#else
-  static constexpr double kSlower = 1;
-#endif
+  static constexpr double kSlower = shw::testing::kSanitized ? 10 : 1;
   Monitor monitor_;
   CompileOptions options_;
   std::vector<uint8_t> graph_;
