@@ -1,9 +1,18 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs every test. The last line is "N passed, N failed".
-# usage: tests/run.sh [--quick]      --quick: the release build's tests only, without sanitizers and fuzzing
+# usage: tests/run.sh [--quick] [--with-frameworks]
+#   --quick            the release build's tests only, without sanitizers and fuzzing
+#   --with-frameworks  also models of PyTorch, in a venv of gigabytes (tests/frameworks)
 set -uo pipefail
 cd "$(dirname "$0")/.."
-quick=${1:-}
+quick="" frameworks=""
+for option in "$@"; do
+  case $option in
+    --quick) quick=$option ;;
+    --with-frameworks) frameworks=$option ;;
+    *) echo "unknown option $option"; exit 2 ;;
+  esac
+done
 passed=0 failed=0
 jobs=$(nproc)
 threaded="unit_support unit_runtime unit_runtime_cpu unit_solver unit_e2e cts capi_threads capi_tasks capi_run capi_cancel capi_lifetime"  # what has threads, for the thread sanitizer
@@ -44,6 +53,11 @@ if [ "$quick" != --quick ]; then
   # unit_solver what has threads.
   GTEST_FILTER="-Ops/*:Uneven.*:*MatchLpSolve*:*MatchesLpSolve*:WarmStart.*:Certificate.*:$long" suite tsan $threaded
   tests/fuzz/run.sh 60 && passed=$((passed + 1)) || failed=$((failed + 1))
+fi
+if [ -n "$frameworks" ]; then
+  python3 tests/frameworks/run.py build/release && passed=$((passed + 1)) || failed=$((failed + 1))
+else
+  echo "not run: models of PyTorch, for which tests/run.sh --with-frameworks installs it; stored graphs of such models were run"
 fi
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
