@@ -2,7 +2,7 @@
 # Installs what is missing, builds, and runs every test. The last line is "N passed, N failed".
 # usage: tests/run.sh [--quick] [--with-frameworks]
 #   --quick            the release build's tests only, without sanitizers and fuzzing
-#   --with-frameworks  also models of PyTorch, in a venv of gigabytes (tests/frameworks)
+#   --with-frameworks  also models of PyTorch and JAX, in a venv of gigabytes (tests/frameworks)
 set -uo pipefail
 cd "$(dirname "$0")/.."
 quick="" frameworks=""
@@ -57,7 +57,7 @@ fi
 if [ -n "$frameworks" ]; then
   python3 tests/frameworks/run.py build/release && passed=$((passed + 1)) || failed=$((failed + 1))
 else
-  echo "not run: models of PyTorch, for which tests/run.sh --with-frameworks installs it; stored graphs of such models were run"
+  echo "not run: models of PyTorch and JAX, which tests/run.sh --with-frameworks installs; stored graphs of such models were run"
 fi
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
