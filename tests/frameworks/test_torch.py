@@ -221,7 +221,21 @@ def test_weights_are_read_where_they_are():
         close(compiled(x), module(x))
         module.narrow.weight = nn.Parameter(torch.randn(16, 32))
         close(compiled(x), module(x))
-    assert len(compiled._calls) == 1
+        assert len(compiled._calls) == 1
+        module.double()
+        close(compiled(x.double()), module(x.double()))
+
+
+def test_autocast_is_part_of_the_graph():
+    module = net(Block)
+    compiled = sw.torch.compile(module, mesh=MESH)
+    x = torch.randn(8, 16)
+    assert compiled(x).dtype is torch.float32
+    with torch.autocast("cpu", torch.bfloat16):
+        got, expected = compiled(x), module(x)
+    close(got.detach(), expected.detach(), 2e-2)  # three digits of bf16
+    got.float().sum().backward()
+    assert module.wide.weight.grad.dtype is torch.float32
 
 
 class Shaped(nn.Module):

@@ -34,14 +34,14 @@ def capture(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str,
 
     :raises Unimplemented: Dynamo cannot trace it as one graph
     """
-    for tensor in tensors_of(module, args, kwargs):
+    for tensor in tensors_of(module, args, dict(kwargs)):
         if tensor.device.type != "cpu":
             raise InvalidArgument(f"a tensor is on the device {tensor.device}: plans are made of tensors on the CPU")
     from torch._functorch.aot_autograd import aot_export_joint_with_descriptors
     from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
 
-    flat = _flat_module(module, args, kwargs)
     with contextlib.ExitStack() as stack, torch.set_grad_enabled(training):
+        flat = _flat_module(module, args, kwargs)
         try:
             exported = aot_export_joint_with_descriptors(stack, flat, args, dict(kwargs), decompositions=decompositions())
         except (DataDependentOutputException, DynamicOutputShapeException) as error:
@@ -86,11 +86,11 @@ def _separate_results(graph: torch.fx.GraphModule) -> None:
     graph.recompile()
 
 
-def tensors_of(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterator[torch.Tensor]:
-    """Parameters, buffers and arguments of a call."""
+def tensors_of(module: torch.nn.Module, *arguments: Any) -> Iterator[torch.Tensor]:
+    """Parameters, buffers, and tensors among the arguments."""
     yield from module.parameters()
     yield from module.buffers()
-    yield from (leaf for leaf in pytree.tree_leaves((args, dict(kwargs))) if isinstance(leaf, torch.Tensor))
+    yield from (leaf for leaf in pytree.tree_leaves(arguments) if isinstance(leaf, torch.Tensor))
 
 
 def decompositions() -> dict[Any, Any]:

@@ -52,7 +52,7 @@ class Writer:
         path = self._module_path(meta.get("nn_module_stack") or meta.get("fwd_nn_module_stack") or {})
         policy = getattr(meta.get("recompute"), "name", None)
         wanted = {"module_path": path, "recompute": policy, "ac_graph_id": meta.get("ac_graph_id"), "seq_nr": meta.get("seq_nr"),
-                  "stack_trace": meta.get("stack_trace")}
+                  "stack_trace": _last_frame(meta.get("stack_trace") or "")}
         return row | {key: value for key, value in wanted.items() if value is not None and value != ""}
 
     def _module_path(self, stack: dict[str, Any]) -> str:
@@ -99,6 +99,11 @@ class Writer:
             case torch.device() | torch.layout():
                 return {"device" if isinstance(value, torch.device) else "layout": str(value)}
         raise Unimplemented(f"an argument of the type {type(value).__name__} is not supported")
+
+
+def _last_frame(trace: str) -> str:
+    """The line of the program: the frames around it would be most of the bytes."""
+    return trace[max(trace.rfind('File "'), 0):]
 
 
 def results_of(output: torch.fx.Node) -> Sequence[Any]:

@@ -54,9 +54,10 @@ class CompiledModule(torch.nn.Module):
     def _call_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call:
         training = torch.is_grad_enabled() and any(t.requires_grad for t in tensors_of(self.module, args, kwargs))
         leaves, spec = pytree.tree_flatten((args, kwargs))
-        flags = tuple(part.training for part in self.module.modules())
-        frozen = tuple(p.requires_grad for p in self.module.parameters())
-        key = (training, spec, tuple(map(_kind, leaves)), flags, frozen)
+        modes = tuple(part.training for part in self.module.modules())
+        state = tuple(_kind(tensor) for tensor in tensors_of(self.module))
+        casts = torch.is_autocast_enabled("cpu") and torch.get_autocast_dtype("cpu")
+        key = (training, spec, tuple(map(_kind, leaves)), modes, state, casts)
         with self._lock:
             found = self._calls.get(key)
             if found is None:
