@@ -151,11 +151,11 @@ std::vector<std::vector<uint8_t>> nodes_of_entries(const Graph& graph) {
   return nodes;
 }
 
-// A buffer changes in the forward pass, as running statistics do; what is trained changes after the
-// backward pass.
+// What a model changes while it runs, such as running statistics, changes in the forward pass; what
+// is trained changes after the backward pass.
 bool is_made_by_forward(const Graph& graph, const OutputInfo& out) {
   if (out.role != OutputRole::kUpdate || out.of_input < 0) return out.role == OutputRole::kResult;
-  return graph.inputs()[static_cast<size_t>(out.of_input)].role == InputRole::kBuffer;
+  return !is_trained(graph.inputs()[static_cast<size_t>(out.of_input)].role);
 }
 
 Result<std::vector<EntryInfo>> training_entries(const Graph& graph,

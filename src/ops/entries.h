@@ -22,9 +22,9 @@ std::vector<std::vector<uint32_t>> entries_before(const std::vector<EntryInfo>& 
 std::vector<double> node_weights(const Graph& graph);
 
 // Derives entries from a training graph by name: "step" (all outputs), "forward" (results, and
-// updates of buffers), "backward" (gradients and other updates; after forward if that is included)
-// and "infer" (as forward, saving nothing). Each has the inputs that it needs; "step" has all.
-// INVALID_ARGUMENT: another name.
+// updates of what is not trained), "backward" (gradients and other updates; after forward if that
+// is included) and "infer" (as forward, saving nothing). Each has the inputs that it needs; "step"
+// has all. INVALID_ARGUMENT: another name.
 Result<std::vector<EntryInfo>> training_entries(const Graph& graph,
                                                 std::span<const std::string> names);
 

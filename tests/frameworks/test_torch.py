@@ -157,6 +157,38 @@ def test_training_goes_as_pytorch_goes():
     assert int(ours.norm.num_batches_tracked) == 5
 
 
+class Counts(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(16, 16)
+        self.register_buffer("mean", torch.zeros(16))
+        self.register_buffer("calls", torch.tensor(0))
+
+    def forward(self, x, seen):
+        y = self.linear(x)
+        self.mean.mul_(0.5).add_(y.detach().mean(0))
+        self.calls += 1
+        seen.add_(x.detach())
+        return y - self.mean
+
+
+def test_what_the_module_changes_is_changed():
+    """With gradients and without; buffers and arguments."""
+    ours, theirs = net(Counts), net(Counts)
+    compiled = sw.torch.compile(ours, mesh=MESH)
+    results = []
+    for module, state in ((compiled, ours), (theirs, theirs)):
+        seen, x = torch.zeros(8, 16), torch.linspace(-1, 1, 128).reshape(8, 16)
+        first = module(x, seen)
+        first.square().sum().backward()
+        with torch.no_grad():
+            second = module(x, seen)
+        results.append([first.detach(), second, seen, state.mean, state.linear.weight.grad])
+        assert int(state.calls) == 2
+    for got, expected in zip(*results, strict=True):
+        close(got, expected)
+
+
 def test_two_calls_can_wait_for_their_backward_passes():
     module = net(Block)
     compiled = sw.torch.compile(module, mesh=MESH)

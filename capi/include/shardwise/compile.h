@@ -132,8 +132,8 @@ typedef struct shw_compile_options {
   /* What to plan. */
   const char* const* entries; /* entries to make in place of those of the graph: "step" gives all
                                  outputs; "forward" and "infer" the results and updates of
-                                 buffers; "backward" gradients and other updates, after "forward"
-                                 if that is listed */
+                                 what is not trained; "backward" gradients and other updates,
+                                 after "forward" if that is listed */
   size_t num_entries;         /* 0: the entries of the graph */
   const shw_bucket_sizes*
       buckets; /* for graphs with symbols. Buckets share parameters, state and

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -37,13 +37,13 @@ def capture(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str,
     for tensor in tensors_of(module, args, dict(kwargs)):
         if tensor.device.type != "cpu":
             raise InvalidArgument(f"a tensor is on the device {tensor.device}: plans are made of tensors on the CPU")
-    from torch._functorch.aot_autograd import aot_export_joint_with_descriptors
     from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
 
+    trace, differentiate = _tracers()
     with contextlib.ExitStack() as stack, torch.set_grad_enabled(training):
-        flat = _flat_module(module, args, kwargs)
+        flat = _flat_module(trace, module, args, kwargs)
         try:
-            exported = aot_export_joint_with_descriptors(stack, flat, args, dict(kwargs), decompositions=decompositions())
+            exported = differentiate(stack, flat, args, dict(kwargs), decompositions=decompositions())
         except (DataDependentOutputException, DynamicOutputShapeException) as error:
             raise Unimplemented(f"{type(module).__name__} cannot be traced as one graph: a shape or a number depends on the values of "
                                 f"tensors, in {error}") from None
@@ -53,17 +53,23 @@ def capture(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str,
     return Capture(joint, pytree.tree_structure((args, dict(kwargs))), exported.out_spec, names)
 
 
-def _flat_module(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> torch.fx.GraphModule:
-    """The module as one graph of torch functions, whose nodes know their modules and checkpoints."""
+def _tracers() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """What traces a module, and what makes the joint graph of that."""
     try:
         from torch._dynamo.functional_export import dynamo_graph_capture_for_export
+        from torch._functorch.aot_autograd import aot_export_joint_with_descriptors
     except ImportError:
         raise FailedPrecondition(f"PyTorch {torch.__version__} is too old to export from: 2.9 is needed") from None
+    return dynamo_graph_capture_for_export, aot_export_joint_with_descriptors
+
+
+def _flat_module(trace: Callable[..., Any], module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> torch.fx.GraphModule:
+    """The module as one graph of torch functions, whose nodes know their modules and checkpoints."""
     # Sizes that differ between calls make other graphs, not symbols.
     with warnings.catch_warnings(), torch._dynamo.config.patch(automatic_dynamic_shapes=False, capture_scalar_outputs=False):
         warnings.filterwarnings("ignore", message=".*side effects")  # on Python's objects; the documentation says that they happen once
         try:
-            graph: torch.fx.GraphModule = dynamo_graph_capture_for_export(module)(*args, **kwargs)
+            graph: torch.fx.GraphModule = trace(module)(*args, **kwargs)
         except torch._dynamo.exc.TorchDynamoException as error:
             raise Unimplemented(f"{type(module).__name__} cannot be traced as one graph: {error}") from None
     _separate_results(graph)

@@ -70,13 +70,22 @@ class TorchGraph(Graph):
                 raise InvalidArgument(f"argument {i} is {leaf!r}; the graph was made with {wanted!r}")
         return found
 
-    def update_buffers(self, outputs: Mapping[str, Any]) -> None:
-        """Sets buffers of the module to what the outputs of a run have as their new values."""
+    def apply_updates(self, outputs: Mapping[str, Any], arguments: Mapping[str, torch.Tensor]) -> None:
+        """Sets what the module changes, running statistics for instance, to the new values that a run gives.
+
+        :param arguments: as :meth:`arguments` gives them: the module may change these, too
+        """
+        targets = self.state() | dict(arguments)
         with torch.no_grad():
-            for port, name in self._state_names:
-                new = outputs.get(f"update.{port}")
-                if new is not None:
-                    _attribute(self.module, name).copy_(as_torch(new))
+            for port, new in outputs.items():
+                if port.startswith("update.") and new is not None:
+                    targets[self._updated(port)].copy_(as_torch(new))
+
+    @staticmethod
+    def _updated(port: str) -> str:
+        """The port of what an update changes: parameters have no prefix in it."""
+        name = port.removeprefix("update.")
+        return name if name.startswith(("buffer.", "input.")) else f"param.{name}"
 
     def results(self, outputs: Mapping[str, Any], args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None) -> Any:
         """What the module would return, of the results of a run.

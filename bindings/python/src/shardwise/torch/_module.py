@@ -101,13 +101,14 @@ class _Call:
         self.tangents = set(graph.tangents)
 
     def run(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        values = self.graph.state() | self.graph.arguments(*args, **kwargs)
+        arguments = self.graph.arguments(*args, **kwargs)
+        values = self.graph.state() | arguments
         if self.training:
             made = _Function.apply(self, list(values), *values.values())
         else:
             made = self.forward(values, self.draw_seed(), None)
         outputs = dict(zip(self.outputs, made, strict=True))
-        self.graph.update_buffers(outputs)
+        self.graph.apply_updates(outputs, arguments)
         return self.graph.results(outputs, args, kwargs)
 
     def draw_seed(self) -> torch.Tensor:
