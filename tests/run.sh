@@ -1,9 +1,18 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs every test. The last line is "N passed, N failed".
-# usage: tests/run.sh [--quick]      --quick: the release build's tests only, without sanitizers and fuzzing
+# usage: tests/run.sh [--quick] [--with-frameworks]
+#   --quick            the release build's tests only, without sanitizers and fuzzing
+#   --with-frameworks  also models of PyTorch and JAX, in a venv of gigabytes (tests/frameworks)
 set -uo pipefail
 cd "$(dirname "$0")/.."
-quick=${1:-}
+quick="" frameworks=""
+for option in "$@"; do
+  case $option in
+    --quick) quick=$option ;;
+    --with-frameworks) frameworks=$option ;;
+    *) echo "unknown option $option"; exit 2 ;;
+  esac
+done
 passed=0 failed=0
 jobs=$(nproc)
 tests=$((jobs + (jobs + 1) / 2))  # at once: those that run ranks wait for one another much of their time
@@ -49,6 +58,11 @@ if [ "$quick" != --quick ]; then
   serial+=':*MatchLpSolve*:*MatchesLpSolve*:WarmStart.*:Certificate.*:*AttentionTest.*:*ContractionTest.*'
   GTEST_FILTER="-$serial:$long" suite tsan $threaded
   tests/fuzz/run.sh 60 && passed=$((passed + 1)) || failed=$((failed + 1))
+fi
+if [ -n "$frameworks" ]; then
+  python3 tests/frameworks/run.py build/release && passed=$((passed + 1)) || failed=$((failed + 1))
+else
+  echo "not run: models of PyTorch and JAX, which tests/run.sh --with-frameworks installs; stored graphs of such models were run"
 fi
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

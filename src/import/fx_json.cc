@@ -550,12 +550,13 @@ class Importer {
     const std::string_view kind = text_member(desc, "cls");
     if (kind == "PlainAOTOutput" || output_descs_ == nullptr) {
       info.name = std::to_string(int_member(desc, "idx", static_cast<int64_t>(index)));
-    } else if (kind == "GradAOTOutput") {
-      info.role = OutputRole::kGradient;
-      const json* of = member(desc, "grad_of");
+    } else if (kind == "GradAOTOutput" || kind == "InputMutationAOTOutput") {
+      const bool is_gradient = kind == "GradAOTOutput";
+      info.role = is_gradient ? OutputRole::kGradient : OutputRole::kUpdate;
+      const json* of = member(desc, is_gradient ? "grad_of" : "mutated_input");
       const auto it = inputs_by_desc_.find(of == nullptr ? std::string() : key_of(*of));
       if (it == inputs_by_desc_.end())
-        return invalid_argument(where + " is the gradient of no input: " + shortened(desc));
+        return invalid_argument(where + " belongs to no input: " + shortened(desc));
       info.of_input = it->second;
     } else if (desc.is_null() && !info.node.valid()) {
       info.role = OutputRole::kGradient;

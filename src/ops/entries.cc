@@ -151,6 +151,13 @@ std::vector<std::vector<uint8_t>> nodes_of_entries(const Graph& graph) {
   return nodes;
 }
 
+// What a model changes while it runs, such as running statistics, changes in the forward pass; what
+// is trained changes after the backward pass.
+bool is_made_by_forward(const Graph& graph, const OutputInfo& out) {
+  if (out.role != OutputRole::kUpdate || out.of_input < 0) return out.role == OutputRole::kResult;
+  return !is_trained(graph.inputs()[static_cast<size_t>(out.of_input)].role);
+}
+
 Result<std::vector<EntryInfo>> training_entries(const Graph& graph,
                                                 std::span<const std::string> names) {
   std::vector<EntryInfo> entries;
@@ -162,9 +169,10 @@ Result<std::vector<EntryInfo>> training_entries(const Graph& graph,
                               "' to derive: expected step, forward, backward or infer");
     EntryInfo e;
     e.name = name;
-    for (uint32_t o = 0; o < graph.outputs().size(); ++o)
-      if (all || (graph.outputs()[o].role == OutputRole::kResult) == results)
-        e.outputs.push_back(o);
+    for (uint32_t o = 0; o < graph.outputs().size(); ++o) {
+      const bool early = is_made_by_forward(graph, graph.outputs()[o]);
+      if (all || (early ? name != "backward" : !results)) e.outputs.push_back(o);
+    }
     if (name == "backward" && forward) e.after = {*forward};
     if (name == "forward") forward = static_cast<uint32_t>(entries.size());
     entries.push_back(std::move(e));

@@ -21,10 +21,10 @@ std::vector<std::vector<uint32_t>> entries_before(const std::vector<EntryInfo>& 
 // does, so that it has a price.
 std::vector<double> node_weights(const Graph& graph);
 
-// Derives entries from a training graph by name: "step" (all outputs), "forward" (results),
-// "backward" (gradients and updates; after forward if that is included) and "infer" (results,
-// saving nothing). Each has the inputs that it needs; "step" has all. INVALID_ARGUMENT: another
-// name.
+// Derives entries from a training graph by name: "step" (all outputs), "forward" (results, and
+// updates of what is not trained), "backward" (gradients and other updates; after forward if that
+// is included) and "infer" (as forward, saving nothing). Each has the inputs that it needs; "step"
+// has all. INVALID_ARGUMENT: another name.
 Result<std::vector<EntryInfo>> training_entries(const Graph& graph,
                                                 std::span<const std::string> names);
 

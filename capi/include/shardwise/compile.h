@@ -131,8 +131,9 @@ typedef struct shw_compile_options {
 
   /* What to plan. */
   const char* const* entries; /* entries to make in place of those of the graph: "step" gives all
-                                 outputs; "forward" and "infer" the results; "backward" gradients
-                                 and updates, after "forward" if that is listed */
+                                 outputs; "forward" and "infer" the results and updates of
+                                 what is not trained; "backward" gradients and other updates,
+                                 after "forward" if that is listed */
   size_t num_entries;         /* 0: the entries of the graph */
   const shw_bucket_sizes*
       buckets; /* for graphs with symbols. Buckets share parameters, state and

@@ -148,6 +148,33 @@ TEST_P(Training, InferHoldsNoSavedValue) {
   EXPECT_EQ(alone->program.session_bytes, 0);
 }
 
+// Running statistics change when the forward pass runs; parameters after the backward pass.
+TEST(DerivedEntries, WhatIsNotTrainedIsUpdatedByTheForwardPass) {
+  const auto graph = parse_graph(R"(
+input param.w: %w : f32[4]
+input buffer.mean: %mean : f32[4]
+input input.seen: %seen : f32[4]
+%y = mul(%w, %mean) : f32[4]
+%next = add(%mean, %y) : f32[4]
+%more = add(%seen, %y) : f32[4]
+%trained = sub(%w, %y) : f32[4]
+return output = %y, update.buffer.mean = %next, update.input.seen = %more, update.w = %trained
+)");
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  CompileOptions options;
+  options.mesh = "a=2";
+  options.entries = {"forward", "backward", "infer"};
+  const auto plan = planned(write_graph(*graph), options);
+  ASSERT_NE(plan, nullptr);
+  const std::vector<std::string> early = {"output", "update.buffer.mean", "update.input.seen"},
+                                 late = {"update.w"};
+  for (const ProgramEntry& e : plan->program.entries) {
+    std::vector<std::string> names;
+    for (const auto port : e.outputs) names.push_back(plan->program.ports[port].name);
+    EXPECT_EQ(names, e.name == "backward" ? late : early) << e.name;
+  }
+}
+
 // What no entry returns is no part of the plan, and costs nothing.
 TEST_P(Training, EntriesAreAlsoPlannedAlone) {
   for (const char* name : {"forward", "backward", "infer"}) {

@@ -139,6 +139,23 @@ TEST(FxJson, LeavesOutNoTensor) {
             "a tensor as argument 'bias' of aten._grouped_mm.default");
 }
 
+// Running statistics: the graph gives the new value of a buffer.
+TEST(FxJson, ImportsUpdatesOfBuffers) {
+  json file = small({call("new", "aten.add.Tensor", {ref("x"), 1}, tensor({2, 4}))}, ref("new"));
+  json& desc = file["nodes"].back()["desc"][0];
+  const json buffer = {{"cls", "BufferAOTInput"}, {"target", "bn.running_mean"}};
+  file["nodes"][0]["desc"] = buffer;
+  desc = {{"cls", "InputMutationAOTOutput"}, {"mutated_input", buffer}};
+  EXPECT_EQ(text_of(file),
+            "input buffer.bn.running_mean: %x : f32[2,4]\n"
+            "%new = add(%x, none, other=1) : f32[2,4]\n"
+            "return update.buffer.bn.running_mean = %new\n");
+  desc["mutated_input"]["target"] = "bn.running_var";
+  EXPECT_EQ(text_of(file),
+            "output 0 belongs to no input: "
+            "{\"cls\":\"InputMutationAOTOutput\",\"mutated_input\":{\"cls\":\"B...");
+}
+
 TEST(FxJson, TakesScalarsInPlaceOfTensors) {
   EXPECT_EQ(text_of(small({call("a", "aten.sub.Tensor", {1, ref("x")}, tensor({2, 4})),
                            call("b", "aten.add.Tensor", {ref("a"), 2.5}, tensor({2, 4}))},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from . import ops
 from ._native import NONE, as_dict, clib, context, new, set_array
@@ -57,7 +57,7 @@ class Graph:
         self._recompute = 0
 
     @classmethod
-    def from_bytes(cls, data: Any) -> Graph:
+    def from_bytes(cls, data: Any) -> Self:
         """A graph of the bytes of ``to_bytes()``, which can be planned and shown, not added to.
 
         :raises InvalidArgument: the bytes are no graph
@@ -65,7 +65,7 @@ class Graph:
         summary = new("graph_summary")
         clib.shw_graph_get_summary(data, summary)
         graph = cls.__new__(cls)
-        graph.__init__()  # type: ignore[misc]
+        Graph.__init__(graph)
         graph._builder = None
         graph._bytes = bytes(data)
         return graph

@@ -499,7 +499,7 @@ pub struct shw_compile_options {
     pub hardware: *const c_char,
     /// JSON (src/cost/README.md), in place of `hardware`; empty: none
     pub hardware_description: shw_bytes,
-    /// entries to make in place of those of the graph: "step" gives all outputs; "forward" and "infer" the results; "backward" gradients and updates, after "forward" if that is listed
+    /// entries to make in place of those of the graph: "step" gives all outputs; "forward" and "infer" the results and updates of what is not trained; "backward" gradients and other updates, after "forward" if that is listed
     pub entries: *const *const c_char,
     /// 0: the entries of the graph
     pub num_entries: usize,
