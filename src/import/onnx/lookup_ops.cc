@@ -7,23 +7,19 @@ namespace shw::import::onnx {
 namespace {
 
 // Input `i` as indices into `size` elements, counted from the front.
-NodeId indices(Node& n, size_t i, int64_t size) {
+NodeId indices(Node& n, size_t i, const Expr& size) {
   const Known* known = n.known(i);
   bool negative = known == nullptr;
   for (int64_t at = 0; known != nullptr && at < known->type.numel() && !negative; ++at)
     negative = integer_at(*known, static_cast<size_t>(at)) < 0;
   const NodeId index = n.in(i);
-  if (!n.ok() || !negative || size <= 0) return index;
+  if (!n.ok() || !negative) return index;
   // Not a remainder, which would make an index beyond the end one that exists.
   return n.where(n.binary(OpKind::kLt, index, 0), n.binary(OpKind::kAdd, index, size), index);
 }
 
-// The size of a dim, a number: models with a symbolic one are refused.
-int64_t size_of(Node& n, NodeId x, size_t axis) {
-  if (!n.ok()) return 1;
-  const Expr size = n.emit().sizes(x)[axis];
-  if (!size.is_number()) n.fail(unimplemented("indices into a size that holds symbols"));
-  return size.constant;
+Expr size_of(Node& n, NodeId x, size_t axis) {
+  return n.ok() ? n.emit().sizes(x)[axis] : Expr{1, {}};
 }
 
 void gather(Node& n) {
@@ -60,11 +56,15 @@ void scatter_elements(Node& n) {
 // The last dim of the indices names positions in the first dims of x: a tensor for each of them.
 std::vector<NodeId> split_indices(Node& n, NodeId x) {
   const NodeId all = n.in(1);
-  if (!n.ok() || n.rank(all) == 0 || n.emit().has_symbols(all)) {
-    n.fail(unimplemented("indices that are a scalar, or whose sizes hold symbols"));
+  if (!n.ok() || n.rank(all) == 0) {
+    n.fail(invalid_argument("the indices are a scalar"));
     return {};
   }
   const auto last = static_cast<size_t>(n.rank(all) - 1);
+  if (!size_of(n, all, last).is_number()) {
+    n.fail(unimplemented("indices for a number of dims that holds symbols"));
+    return {};
+  }
   const int64_t count = n.type(all).shape[last];
   if (count < 1 || count > n.rank(x)) {
     n.fail(invalid_argument("indices of " + std::to_string(count) + " dims into " +
@@ -75,7 +75,7 @@ std::vector<NodeId> split_indices(Node& n, NodeId x) {
   for (int64_t d = 0; d < count && n.ok(); ++d) {
     const NodeId index =
         n.add(OpKind::kSelect, {all}, {{AttrKey::kDim, last}, {AttrKey::kIndex, d}});
-    const int64_t size = size_of(n, x, static_cast<size_t>(d));
+    const Expr size = size_of(n, x, static_cast<size_t>(d));
     each.push_back(
         n.where(n.binary(OpKind::kLt, index, 0), n.binary(OpKind::kAdd, index, size), index));
   }

@@ -10,11 +10,10 @@ namespace {
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
-// What is computed rather than trained travels with the graph.
+// What is not trained travels with the graph.
 bool is_constant(const Known& known, size_t constants_so_far) {
   const auto bytes = static_cast<size_t>(known.type.bytes());
-  const bool is_weight = is_floating(known.type.dtype) && known.type.numel() > 1;
-  return !is_weight && bytes <= GraphLimits().max_constant_bytes &&
+  return !is_floating(known.type.dtype) && bytes <= GraphLimits().max_constant_bytes &&
          constants_so_far + bytes <= GraphLimits().max_data_bytes;
 }
 
@@ -25,16 +24,37 @@ std::string unique_name(Scope& scope, const std::string& name) {
   return unique;
 }
 
+// A single number, made where it is needed: a run in another type, such as verification makes, has
+// it in that type.
+NodeId full_of(Emitter& emit, const Known& known) {
+  const std::vector<int64_t> size(known.type.shape.begin(), known.type.shape.end());
+  return emit.add(OpKind::kFull, {},
+                  {{AttrKey::kSize, size},
+                   {AttrKey::kFillValue, number_at(known, 0)},
+                   {AttrKey::kDtype, known.type.dtype}});
+}
+
+// Sizes that hold symbols, as a tensor: a scalar each.
+NodeId tensor_of_sizes(Emitter& emit, const Sizes& sizes) {
+  std::vector<NodeId> each;
+  for (const Expr& e : sizes.items)
+    each.push_back(emit.add(OpKind::kScalarTensor, {},
+                            {{AttrKey::kFillValue, e}, {AttrKey::kDtype, sizes.dtype}}));
+  if (sizes.shape.empty() && each.size() == 1) return each[0];
+  const NodeId list = emit.add(OpKind::kStack, each, {{AttrKey::kDim, 0}});
+  if (sizes.shape.size() == 1) return list;
+  std::vector<int64_t> shape(sizes.shape.begin(), sizes.shape.end());
+  return emit.add(OpKind::kView, {list}, {{AttrKey::kSize, std::move(shape)}});
+}
+
 }  // namespace
 
 NodeId node_of(Scope& scope, Value& value) {
   Emitter& emit = scope.emit;
   if (value.node.valid() || !emit.status().ok()) return value.node;
-  if (!value.known) {
-    emit.fail(unimplemented("the values of " + quoted(value.name) +
-                            " are sizes that hold symbols, which can be used as sizes only"));
-    return kNoNode;
-  }
+  if (!value.known) return value.node = tensor_of_sizes(emit, *value.sizes);
+  if (is_floating(value.known->type.dtype) && value.known->type.numel() == 1)
+    return value.node = full_of(emit, *value.known);
   InputInfo info{.name = unique_name(scope, value.name)};
   if (is_constant(*value.known, scope.constant_bytes)) {
     scope.constant_bytes += value.known->bytes->size();

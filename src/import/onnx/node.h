@@ -22,10 +22,11 @@ using shardwise::onnx::NodeProto;
 struct Operand {
   NodeId node = {};
   std::optional<Arg> number = {};
-  Operand(NodeId n) : node(n) {}          // NOLINT(google-explicit-constructor)
-  Operand(double v) : number(v) {}        // NOLINT(google-explicit-constructor)
-  Operand(int64_t v) : number(v) {}       // NOLINT(google-explicit-constructor)
-  Operand(int v) : number(int64_t{v}) {}  // NOLINT(google-explicit-constructor)
+  Operand(NodeId n) : node(n) {}             // NOLINT(google-explicit-constructor)
+  Operand(Expr v) : number(std::move(v)) {}  // NOLINT(google-explicit-constructor)
+  Operand(double v) : number(v) {}           // NOLINT(google-explicit-constructor)
+  Operand(int64_t v) : number(v) {}          // NOLINT(google-explicit-constructor)
+  Operand(int v) : number(int64_t{v}) {}     // NOLINT(google-explicit-constructor)
 };
 
 // What is shared by all nodes of a model.
