@@ -97,7 +97,11 @@ Result<std::string> run_on_two(const Graph& graph, const TensorFile& inputs, con
       options.inputs.emplace_back(graph.full_name(in), "S(0)");
   sharded = !options.inputs.empty();
   auto wrong = run_on(graph, inputs, want, options);
-  if (wrong.ok() || !sharded) return wrong;
+  // What cannot be cut in this way is refused when it is planned.
+  const Code code = wrong.ok() ? Code::kOk : wrong.status().code();
+  if (!sharded || (code != Code::kInvalidArgument && code != Code::kFailedPrecondition &&
+                   code != Code::kUnimplemented))
+    return wrong;
   sharded = false;
   options.inputs.clear();
   return run_on(graph, inputs, want, options);

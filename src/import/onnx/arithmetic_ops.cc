@@ -4,9 +4,12 @@
 namespace shw::import::onnx {
 namespace {
 
+// Ours makes floats of integers where the function is one of real numbers; ONNX keeps the type.
 template <OpKind kOp>
 void unary(Node& n) {
-  n.out(n.add(kOp, {n.in()}));
+  const NodeId x = n.in(), y = n.add(kOp, {x});
+  n.refuse_if(n.type(y).dtype != n.type(x).dtype, "this function of integers");
+  n.out(y);
 }
 
 template <OpKind kOp>

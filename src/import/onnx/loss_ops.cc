@@ -15,23 +15,24 @@ NodeId negative_likelihood(Node& n, NodeId log_p) {
     return kNoNode;
   }
   const Dtype dtype = n.type(log_p).dtype;
-  NodeId classes = n.cast(target, Dtype::kI64), counts = kNoNode;
+  NodeId classes = n.cast(target, Dtype::kI64), kept = kNoNode, weight = kNoNode;
   if (n.has_attr("ignore_index")) {  // class 0 stands for what is ignored, with weight 0
-    counts = n.binary(OpKind::kNe, classes, n.attr("ignore_index", int64_t{0}));
-    classes = n.binary(OpKind::kMul, classes, n.cast(counts, Dtype::kI64));
-    counts = n.cast(counts, dtype);
+    kept = n.binary(OpKind::kNe, classes, n.attr("ignore_index", int64_t{0}));
+    classes = n.binary(OpKind::kMul, classes, n.cast(kept, Dtype::kI64));
+    weight = n.cast(kept, dtype);
   }
   const NodeId column = n.add(OpKind::kUnsqueeze, {classes}, {{AttrKey::kDim, 1}});
   const NodeId taken =
       n.add(OpKind::kSqueeze, {n.add(OpKind::kGather, {log_p, column}, {{AttrKey::kDim, 1}})},
             {{AttrKey::kDim, 1}});
-  NodeId weight = counts;
-  if (n.has(2)) {
-    weight = n.add(OpKind::kIndex, {n.in(2), classes}, {{AttrKey::kDims, std::vector<int64_t>{0}}});
-    if (counts.valid()) weight = n.binary(OpKind::kMul, weight, counts);
-  }
   NodeId loss = n.add(OpKind::kNeg, {taken});
-  if (weight.valid()) loss = n.binary(OpKind::kMul, loss, weight);
+  if (kept.valid()) loss = n.where(kept, loss, n.scalar(0, dtype));  // not ∞ · 0
+  if (n.has(2)) {
+    const NodeId given =
+        n.add(OpKind::kIndex, {n.in(2), classes}, {{AttrKey::kDims, std::vector<int64_t>{0}}});
+    loss = n.binary(OpKind::kMul, loss, given);
+    weight = kept.valid() ? n.binary(OpKind::kMul, given, weight) : given;
+  }
   if (reduction == "none") return loss;
   if (reduction == "sum") return n.add(OpKind::kSum, {loss});
   if (reduction != "mean") n.fail(invalid_argument("reduction '" + reduction + "' is unknown"));

@@ -124,7 +124,7 @@ void dropout(Node& n) {
 
 constexpr Mapper kMappers[] = {
     {"BatchNormalization", batch_norm, 9},
-    {"Dropout", dropout, 7},
+    {"Dropout", dropout, 10},
     {"GroupNormalization", group_norm, 18},
     {"InstanceNormalization", instance_norm, 6},
     {"LayerNormalization", layer_norm, 17},

@@ -23,8 +23,15 @@ void reduction(Node& n) {
   }
   if (axes.empty())  // all of them
     for (int64_t i = 0; i < n.rank(x); ++i) axes.push_back(i);
-  if (n.ok() && axes.empty()) return n.out(kReduce(n, x, {}));
-  n.out(kReduce(n, x, {{AttrKey::kDims, axes}, {AttrKey::kKeepDim, keep}}));
+  Args over;
+  if (!axes.empty()) {
+    over.emplace_back(AttrKey::kDims, axes);
+    over.emplace_back(AttrKey::kKeepDim, keep);
+  }
+  const NodeId y = kReduce(n, x, over);
+  // Ours makes floats of integers in means and roots; ONNX keeps the type.
+  n.refuse_if(n.type(y).dtype != n.type(x).dtype, "this reduction of integers");
+  n.out(y);
 }
 
 template <OpKind kOp>
