@@ -3,10 +3,11 @@
 # usage: install_packages.sh [build|test]      build: compile and run; test: also the test suite's tools
 set -euo pipefail
 packages="g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev liblpsolve55-dev lp-solve libdnnl-dev
-          libxxhash-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libopenmpi-dev openmpi-bin"
+          libxxhash-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libopenmpi-dev openmpi-bin
+          libprotobuf-dev protobuf-compiler"
 if [ "${1:-build}" = test ]; then
   packages="$packages libgtest-dev libbenchmark-dev clang libclang-rt-14-dev abigail-tools python3 python3-venv python3-dev binutils lld pkg-config
-            clang-format clang-tidy iproute2"
+            clang-format clang-tidy iproute2 libonnx-testdata"
   command -v cargo >/dev/null || [ -x "${HOME:-}/.cargo/bin/cargo" ] || packages="$packages cargo rustc"  # or rustup's
 fi
 missing=""

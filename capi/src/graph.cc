@@ -5,6 +5,7 @@
 #include "compile_options.h"
 #include "graph/text.h"
 #include "import/graph_import.h"
+#include "import/onnx_import.h"
 #include "rewrite/verify.h"
 
 using namespace shw;
@@ -13,6 +14,7 @@ using namespace shw::capi;
 namespace shw::capi {
 namespace {
 
+constexpr size_t kOnnxOptionsSize_0_2 = SHW_SIZE_TO(shw_onnx_options, plugin);
 constexpr size_t kSummarySize_0_2 = SHW_SIZE_TO(shw_graph_summary, parameter_bytes);
 
 Result<import::GraphFormat> format_of(shw_graph_format format) {
@@ -24,6 +26,17 @@ Result<import::GraphFormat> format_of(shw_graph_format format) {
     default:
       return invalid_argument("graph format " + std::to_string(format) + " is unknown");
   }
+}
+
+std::string text_or_empty(const char* text) { return text == nullptr ? std::string() : text; }
+
+Result<import::OnnxModel> import_onnx(shw_bytes model, const shw_onnx_options* options) {
+  SHW_ASSIGN_OR_RETURN(const shw_onnx_options in, copy_in(options, kOnnxOptionsSize_0_2));
+  SHW_ASSIGN_OR_RETURN(const std::span<const uint8_t> bytes, bytes_of(model, "model"));
+  const std::string sizes = text_or_empty(in.sizes);
+  import::OnnxOptions ours{.sizes = sizes, .plugin = text_or_empty(in.plugin)};
+  SHW_ASSIGN_OR_RETURN(ours.constants, bytes_of(in.constants, "shw_onnx_options::constants"));
+  return import::import_onnx(bytes, ours);
 }
 
 Result<Graph> graph_of(shw_bytes graph) {
@@ -44,6 +57,22 @@ shw_status* shw_graph_import(shw_context* context, shw_graph_format format, shw_
         const import::ImportedGraph imported,
         import::import_graph(ours, span, "the graph", context->ref->max_text_bytes()));
     return make_blob(context->ref, imported.bytes);
+  });
+}
+
+void shw_onnx_options_init(shw_onnx_options* options, size_t size) { init_struct(options, size); }
+
+shw_status* shw_graph_import_onnx(shw_context* context, shw_bytes model,
+                                  const shw_onnx_options* options, shw_blob** out_graph,
+                                  shw_blob** out_values) {
+  if (out_values != nullptr) *out_values = nullptr;
+  return make_handle(out_graph, "out_graph", [&]() -> Result<std::unique_ptr<shw_blob>> {
+    SHW_WANT(context);
+    SHW_WANT(out_values);
+    SHW_ASSIGN_OR_RETURN(const import::OnnxModel imported, import_onnx(model, options));
+    auto graph = make_blob(context->ref, imported.bytes);
+    *out_values = make_blob(context->ref, imported.values).release();
+    return graph;
   });
 }
 

@@ -85,27 +85,32 @@ Result<TensorFile> read_safetensors(const std::string& path) {
   return file;
 }
 
-Status write_safetensors(const std::string& path, const TensorFile& tensors) {
+std::vector<uint8_t> safetensors_bytes(const TensorFile& tensors) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   uint64_t offset = 0;
   for (const auto& [name, t] : tensors) {
     const auto* known =
         std::find_if(std::begin(kNames), std::end(kNames),
                      [dtype = t.type.dtype](const auto& n) { return n.second == dtype; });
-    if (known == std::end(kNames)) return internal_error("a dtype without a safetensors name");
     header[name] = {{"dtype", known->first},
                     {"shape", std::vector<int64_t>(t.type.shape.begin(), t.type.shape.end())},
                     {"data_offsets", {offset, offset + t.bytes.size()}}};
     offset += t.bytes.size();
   }
-  std::string text = header.dump();
+  std::string text = header.dump(-1, ' ', false, json::error_handler_t::replace);
   text.resize((text.size() + 7) / 8 * 8, ' ');  // data starts aligned
   const uint64_t size = text.size();
-  std::vector<uint8_t> bytes(sizeof size);
+  std::vector<uint8_t> bytes;
+  bytes.reserve(sizeof size + text.size() + offset);
+  bytes.resize(sizeof size);
   std::memcpy(bytes.data(), &size, sizeof size);
   bytes.insert(bytes.end(), text.begin(), text.end());
   for (const auto& [name, t] : tensors) bytes.insert(bytes.end(), t.bytes.begin(), t.bytes.end());
-  return write_file(path, bytes);
+  return bytes;
+}
+
+Status write_safetensors(const std::string& path, const TensorFile& tensors) {
+  return write_file(path, safetensors_bytes(tensors));
 }
 
 }  // namespace shw::import

@@ -21,6 +21,7 @@ using TensorFile = std::map<std::string, StoredTensor>;
 // do not fit the shapes or the file; the message names the tensor.
 Result<TensorFile> read_safetensors(const std::string& path);
 Result<TensorFile> parse_safetensors(std::span<const uint8_t> bytes);
+std::vector<uint8_t> safetensors_bytes(const TensorFile& tensors);
 Status write_safetensors(const std::string& path, const TensorFile& tensors);
 
 }  // namespace shw::import

@@ -1,11 +1,16 @@
 // shardwise import: a graph in a framework's format, checked and written in ours.
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "graph/text.h"
 #include "import/file.h"
 #include "import/graph_import.h"
+#include "import/onnx_import.h"
 #include "tools/commands.h"
 #include "tools/max_text_option.h"
 
@@ -15,6 +20,7 @@ namespace {
 struct Options {
   std::string format = "fx-json";
   std::string in, out;
+  std::string sizes, constants, values, plugin;  // of ONNX
   bool text = false;
   std::string max_text = kDefaultMaxText;
 };
@@ -29,13 +35,41 @@ void print_summary(const Graph& graph, const Options& options, size_t file_bytes
   std::printf("written     %s, %zu bytes\n", options.out.c_str(), file_bytes);
 }
 
-Status import_file(const Options& options) {
+// model.swgraph → model.safetensors
+std::string beside(const std::string& graph) {
+  return std::filesystem::path(graph).replace_extension(".safetensors");
+}
+
+Result<import::ImportedGraph> import_onnx_file(const Options& options,
+                                               std::span<const uint8_t> file) {
+  import::OnnxOptions onnx{.sizes = options.sizes, .plugin = options.plugin};
+  std::vector<uint8_t> constants;
+  if (!options.constants.empty()) {
+    SHW_ASSIGN_OR_RETURN(constants, import::read_file(options.constants));
+  }
+  onnx.constants = constants;
+  const std::string values = options.values.empty() ? beside(options.out) : options.values;
+  SHW_RETURN_IF_ERROR(import::check_folder_of(values));
+  SHW_ASSIGN_OR_RETURN(import::OnnxModel model, import::import_onnx(file, onnx));
+  SHW_RETURN_IF_ERROR(import::write_file(values, model.values));
+  std::printf("values      %s, %zu bytes\n", values.c_str(), model.values.size());
+  return import::ImportedGraph{std::move(model.graph), std::move(model.bytes)};
+}
+
+Result<import::ImportedGraph> imported_from(const Options& options) {
   SHW_ASSIGN_OR_RETURN(const uint64_t max_text, parse_max_text(options.max_text));
   SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> file, import::read_file(options.in));
+  if (options.format == "onnx") return import_onnx_file(options, file);
+  if (!options.sizes.empty() || !options.constants.empty() || !options.values.empty() ||
+      !options.plugin.empty())
+    return invalid_argument("--sizes, --constants, --values and --onnx-plugin go with --from onnx");
   const auto format =
       options.format == "text" ? import::GraphFormat::kText : import::GraphFormat::kFxJson;
-  SHW_ASSIGN_OR_RETURN(import::ImportedGraph imported,
-                       import::import_graph(format, file, options.in, max_text));
+  return import::import_graph(format, file, options.in, max_text);
+}
+
+Status import_file(const Options& options) {
+  SHW_ASSIGN_OR_RETURN(import::ImportedGraph imported, imported_from(options));
   if (options.text) {
     const std::string text = print_graph(imported.graph);
     imported.bytes.assign(text.begin(), text.end());
@@ -50,15 +84,24 @@ Status import_file(const Options& options) {
 void add_import(CLI::App& app, int& exit_code) {
   auto* verb = app.add_subcommand("import", "Convert a framework's graph to a .swgraph file");
   auto options = std::make_shared<Options>();
-  verb->add_option(
-          "--from", options->format,
-          "Input format: fx-json (PyTorch's joint graph as JSON, optionally gzipped) or text "
-          "(.swt, as --text writes it)")
-      ->check(CLI::IsMember({"fx-json", "text"}))
+  verb->add_option("--from", options->format,
+                   "Input format: fx-json (PyTorch's joint graph as JSON, optionally gzipped), "
+                   "onnx, or text "
+                   "(.swt, as --text writes it)")
+      ->check(CLI::IsMember({"fx-json", "onnx", "text"}))
       ->capture_default_str();
   verb->add_option("IN", options->in, "Input file")->required();
   verb->add_option("-o,--output", options->out, "Output file")->required();
   verb->add_flag("--text", options->text, "Write the text form (.swt) instead of the binary form");
+  verb->add_option("--sizes", options->sizes,
+                   "ONNX: the sizes that the model leaves open, such as batch=8,sequence=1..512; a "
+                   "range makes a symbol of the graph");
+  verb->add_option("--constants", options->constants,
+                   "ONNX: safetensors file of inputs that become constants, such as a shape");
+  verb->add_option("--values", options->values,
+                   "ONNX: safetensors file to write the weights to; default: beside the output");
+  verb->add_option("--onnx-plugin", options->plugin,
+                   "ONNX: path of libshardwise_onnx.so, if it is not beside the tool");
   add_max_text(*verb, options->max_text);
   verb->callback([options, &exit_code] {
     const Status status = import_file(*options);

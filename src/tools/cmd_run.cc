@@ -24,8 +24,8 @@ using import::TensorFile;
 using runtime::HostTensorView;
 
 struct Options {
-  std::string plan, inputs, outputs, entry = "step";
-  std::vector<std::string> sizes;
+  std::string plan, outputs, entry = "step";
+  std::vector<std::string> inputs, sizes;
   int64_t seed = 0, offset = 0;
   bool virtual_ranks = false, dry_run = false, verify = false, json = false, mpi = false;
   int64_t repeat = 1;
@@ -152,12 +152,25 @@ Status run_dry(Options o) {
   return {};
 }
 
+// The tensors of all files.
+Result<TensorFile> read_inputs(const std::vector<std::string>& paths) {
+  TensorFile all;
+  for (const std::string& path : paths) {
+    SHW_ASSIGN_OR_RETURN(TensorFile file, import::read_safetensors(path));
+    all.merge(file);
+    if (!file.empty())
+      return invalid_argument(path + ": tensor '" + file.begin()->first +
+                              "' is in another inputs file, too");
+  }
+  return all;
+}
+
 Result<Ran> load_and_run(Options o, std::shared_ptr<runtime::ProcessWorld> world) {
   Ran ran;
   SHW_ASSIGN_OR_RETURN(ran.plan, load(o.plan));
   SHW_RETURN_IF_ERROR(choose_entry(ran.plan->program, o));
   ran.entry = o.entry;
-  SHW_ASSIGN_OR_RETURN(ran.inputs, import::read_safetensors(o.inputs));
+  SHW_ASSIGN_OR_RETURN(ran.inputs, read_inputs(o.inputs));
   add_seeds(ran.plan->program, o.seed, o.offset, ran.inputs);
   SHW_ASSIGN_OR_RETURN(ran.done, run_on(o, ran.plan, ran.inputs, std::move(world)));
   return ran;
@@ -237,7 +250,9 @@ void add_run(CLI::App& app, int& exit_code) {
                    "With --mpi: path of libshardwise_mpi.so, if it is not beside the tool");
   verb->add_option("--inputs", o->inputs,
                    "safetensors file with unsharded tensors: param.<name>, buffer.<name>, "
-                   "input.<name>, tangent.<name>. State begins with what the file holds, or zeros");
+                   "input.<name>, tangent.<name>. State begins with what the file holds, or zeros. "
+                   "May be given several times")
+      ->allow_extra_args(false);
   verb->add_option("--outputs", o->outputs,
                    "safetensors file to write: output, grad.<name>, and state after the run");
   verb->add_flag("--dry-run", o->dry_run,

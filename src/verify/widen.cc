@@ -52,8 +52,9 @@ class Retyping {
       v.type = changed(v.type, change_);
     }
     for (Port& port : to_.ports) {
-      if (!port.data.empty()) return unimplemented("a program with constants in other types");
       const TensorType global = changed(port.global, change_);
+      if (!port.data.empty() && global != port.global)
+        return unimplemented("a program with constants in other types");
       if (!port.sizes.empty() && global.rank() > port.global.rank()) port.sizes.push_back({2, {}});
       port.global = global;
     }

@@ -102,6 +102,44 @@ static void refuses_what_is_no_graph(shw_context* context) {
   EXPECT(graph == NULL);
 }
 
+/* A model that calculates a shape from a shape: N stays open, or becomes a symbol. */
+static void imports_onnx_models(shw_context* context) {
+  const shw_bytes model = read_data("tests/data/onnx/shapes.onnx");
+  shw_bytes cut = model;
+  shw_onnx_options options = SHW_ONNX_OPTIONS_INIT;
+  shw_graph_summary summary = SHW_GRAPH_SUMMARY_INIT;
+  shw_blob *graph = NULL, *values = NULL, *text = NULL;
+  options.plugin = "/nowhere/libshardwise_onnx.so";
+  EXPECT_REFUSED(shw_graph_import_onnx(context, model, &options, &graph, &values), SHW_UNAVAILABLE,
+                 "which is built where protobuf");
+#ifdef SHW_ONNX_PLUGIN
+  options.plugin = SHW_ONNX_PLUGIN;
+  EXPECT_REFUSED(shw_graph_import_onnx(context, model, &options, &graph, &values),
+                 SHW_INVALID_ARGUMENT, "sizes open: 'N'");
+  options.sizes = "N=2..64";
+  EXPECT_OK(shw_graph_import_onnx(context, model, &options, &graph, &values));
+  EXPECT_OK(shw_graph_get_summary(bytes_of(graph), &summary));
+  EXPECT(summary.num_results == 1 && summary.num_parameters == 0 && shw_blob_size(values) >= 8);
+  EXPECT_OK(shw_graph_to_text(context, bytes_of(graph), &text));
+  EXPECT(blob_says(text, "symbol N"));
+  shw_blob_destroy(values);
+  shw_blob_destroy(graph);
+  cut.size /= 2;
+  EXPECT_REFUSED(shw_graph_import_onnx(context, cut, &options, &graph, &values),
+                 SHW_INVALID_ARGUMENT, "ONNX model");
+  options.constants.data = "no tensors";
+  options.constants.size = 10;
+  EXPECT_REFUSED(shw_graph_import_onnx(context, model, &options, &graph, &values),
+                 SHW_INVALID_ARGUMENT, "safetensors");
+#else
+  (void)text;
+  (void)summary;
+  (void)cut;
+#endif
+  EXPECT(graph == NULL && values == NULL);
+  free_data(model);
+}
+
 static void solves_problems(shw_context* context) {
   const shw_bytes file = read_data("tests/data/problems/block_2d8x8_mem0.05.problem.json.gz");
   const shw_bytes contest = read_data("tests/data/iopddl/B.json.gz");
@@ -261,6 +299,7 @@ int main(void) {
   imports_fx_graphs(context);
   keeps_to_the_limit_on_text();
   refuses_what_is_no_graph(context);
+  imports_onnx_models(context);
   solves_problems(context);
   tells_hardware(context);
   calibrates(context);

@@ -359,12 +359,18 @@ static void comparisons(const shw_plan* plan) {
 
 static void graphs(shw_context* context) {
   const shw_bytes none = {NULL, 0}, broken = {NULL, 8};
-  shw_blob* graph = mlp_graph(context);
+  shw_blob *graph = mlp_graph(context), *values = NULL;
   REFUSED_HANDLE(shw_blob, shw_graph_import(NULL, SHW_GRAPH_FORMAT_TEXT, none, &out));
   REFUSED_HANDLE(shw_blob, shw_graph_import(context, 0, none, &out));
   REFUSED_HANDLE(shw_blob, shw_graph_import(context, SHW_GRAPH_FORMAT_FX_JSON, none, &out));
   REFUSED_HANDLE(shw_blob, shw_graph_import(context, SHW_GRAPH_FORMAT_TEXT, broken, &out));
   REFUSED(shw_graph_import(context, SHW_GRAPH_FORMAT_TEXT, none, NULL));
+  shw_onnx_options_init(NULL, sizeof(shw_onnx_options));
+  REFUSED_HANDLE(shw_blob, shw_graph_import_onnx(NULL, none, NULL, &out, &values));
+  REFUSED_HANDLE(shw_blob, shw_graph_import_onnx(context, broken, NULL, &out, &values));
+  REFUSED_HANDLE(shw_blob, shw_graph_import_onnx(context, none, NULL, &out, NULL));
+  REFUSED(shw_graph_import_onnx(context, none, NULL, NULL, &values));
+  EXPECT(values == NULL);
   shw_graph_summary_init(NULL, sizeof(shw_graph_summary));
   REFUSED_STRUCT(shw_graph_summary, shw_graph_get_summary(broken, &out));
   REFUSED(shw_graph_get_summary(bytes_of(graph), NULL));

@@ -36,6 +36,8 @@ for f in sorted([*(root / "src").rglob("*"), *(root / "capi/src").rglob("*")]):
         other = m.group(1)
         if other in MAY and other != me and other not in MAY[me].split():
             print(f"{f.relative_to(root)}:{number}: {me} may not include {other}"); bad = 1
+        if '"import/onnx/' in text and f.parts[-2] != "onnx":
+            print(f"{f.relative_to(root)}:{number}: the ONNX plug-in is opened at run time (import/onnx_import.h)"); bad = 1
         if f.parts[-2] in ("cuda", "cpu", "null") and re.search(r'"runtime/(cpu|cuda|null)/', text) and f"runtime/{f.parts[-2]}/" not in text:
             print(f"{f.relative_to(root)}:{number}: one backend may not include another"); bad = 1
 print("layers:", "broken" if bad else "sound")

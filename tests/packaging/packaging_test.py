@@ -76,6 +76,9 @@ def installed_files(prefix):
                  "share/doc/shardwise/ABI.md", "share/doc/shardwise/examples/minimal.c", "share/doc/shardwise/examples/train.c"):
         check((prefix / file).exists(), f"{file} is not installed")
     check(version() in run(prefix / "bin/shardwise", "--version"), "the tool has another version")
+    if pathlib.Path(build, "lib/libshardwise_onnx.so").exists():  # the tool finds it from where both lie
+        run(prefix / "bin/shardwise", "import", "--from", "onnx", f"{source}/tests/data/onnx/shapes.onnx", "--sizes", "N=4", "-o",
+            prefix.parent / "shapes.swgraph")
     for file in (prefix / LIBRARIES).rglob("*"):
         if file.suffix in (".cmake", ".pc"):
             text = file.read_text()

@@ -3,6 +3,7 @@
  * shardwise._planner holds a lock, and calls on builders keep the GIL.
  */
 %thread shw_graph_import;
+%thread shw_graph_import_onnx;
 %thread shw_graph_get_summary;
 %thread shw_graph_to_text;
 %thread shw_plan_compile;

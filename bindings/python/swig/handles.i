@@ -54,6 +54,25 @@ const handle_kind kind_##NAME = {#NAME, destroy_##NAME, BLOCKS, THREADS};
   $result = bytes;
 }
 
+/* A model is two of them: a tuple. */
+%typemap(in, numinputs=0) (shw_blob** out_graph, shw_blob** out_values) (shw_blob* graph = NULL,
+                                                                         shw_blob* values = NULL) {
+  $1 = &graph;
+  $2 = &values;
+}
+%typemap(argout) (shw_blob** out_graph, shw_blob** out_values) {
+  PyObject* first = PyBytes_FromStringAndSize(shw_blob_data(*$1), (Py_ssize_t)shw_blob_size(*$1));
+  PyObject* second = PyBytes_FromStringAndSize(shw_blob_data(*$2), (Py_ssize_t)shw_blob_size(*$2));
+  PyObject* both = first != NULL && second != NULL ? PyTuple_Pack(2, first, second) : NULL;
+  Py_XDECREF(first);
+  Py_XDECREF(second);
+  shw_blob_destroy(*$1);
+  shw_blob_destroy(*$2);
+  if (both == NULL) SWIG_fail;
+  Py_DECREF($result);
+  $result = both;
+}
+
 /* A number that a function makes or finds. */
 %typemap(in, numinputs=0) size_t* (size_t number = 0) {
   $1 = &number;

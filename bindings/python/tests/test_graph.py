@@ -125,6 +125,20 @@ def test_modules_and_phases_are_stored():
     assert str(sw.load_graph(text.encode())) == text
 
 
+def test_onnx_models_are_imported():
+    model = ROOT / "tests/data/onnx/encoder_dynamo.onnx"
+    with pytest.raises(sw.Unavailable, match="libshardwise_onnx.so"):
+        sw.load_onnx(model, plugin="/nowhere.so")
+    try:
+        graph, values = sw.load_onnx(model, sizes={"batch": 4, "sequence": (2, 32)})
+    except sw.Unavailable:
+        pytest.skip("the library was built without protobuf")
+    assert sorted(values) == sorted(re.findall(r"^input (param\.[^:]+):", str(graph), re.M))
+    assert values["param.m.m.embeddings.word_embeddings.weight"].shape == (64, 16)
+    with pytest.raises(sw.InvalidArgument, match="'batch', 'sequence'"):
+        sw.load_onnx(model.read_bytes())
+
+
 def test_symbols_become_sizes():
     graph = sw.Graph()
     n = graph.symbol("n", minimum=1, maximum=64, hint=16)

@@ -48,6 +48,55 @@ typedef struct shw_graph_summary {
 SHW_API shw_status* shw_graph_import(shw_context* context, shw_graph_format format, shw_bytes bytes,
                                      shw_blob** out_blob) SHW_MUST_USE;
 
+/* What shw_graph_import_onnx() must know beside the model. */
+typedef struct shw_onnx_options {
+  size_t struct_size; /* set by SHW_ONNX_OPTIONS_INIT */
+  /* The sizes that the model leaves open, by their names in it: "batch=8,sequence=1..512". A range
+   * makes a symbol of the graph; behind it, "/8" says that all sizes are multiples of 8, and "@128"
+   * which one is typical (otherwise the largest). A size without a name is called by its input and
+   * dim: "x:0=8". NULL: none. Lent for the call. */
+  const char* sizes;
+  /* safetensors: inputs of the model, by their names, that become constants of the graph, such as
+   * a shape or axes. Empty: none. Lent for the call. */
+  shw_bytes constants;
+  /* Path of libshardwise_onnx.so; NULL: beside this library, in ../lib from there, or where the
+   * system looks for libraries. Lent for the call. */
+  const char* plugin;
+} shw_onnx_options;
+#define SHW_ONNX_OPTIONS_INIT \
+  { sizeof(shw_onnx_options), NULL, {NULL, 0}, NULL }
+
+/**
+ * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * @param size  of the struct as the caller knows it
+ * @thread any
+ * @since 0.2
+ */
+SHW_API void shw_onnx_options_init(shw_onnx_options* options, size_t size);
+
+/**
+ * Converts an ONNX model, opsets 13 to 21, to bytes of schemas/graph.fbs, and verifies it. Older
+ * models are read as far as their operators mean the same. Weights become parameters, and their
+ * values a file for safetensors, by the names of the graph's inputs ("param.encoder.weight").
+ * Integers and single numbers become constants of the graph.
+ * @param model       the bytes of a .onnx file; lent for the call; any content
+ * @param options     lent for the call; NULL: defaults
+ * @param out_graph   receives a handle that the caller destroys; NULL on failure
+ * @param out_values  receives a handle that the caller destroys; NULL on failure
+ * @retval SHW_UNAVAILABLE         there is no libshardwise_onnx.so, which is built where protobuf
+ * is: the message says where it was looked for
+ * @retval SHW_INVALID_ARGUMENT    the model is malformed (the message names the node), or leaves a
+ *                                 size open that the options do not give (all are listed)
+ * @retval SHW_UNIMPLEMENTED       it has operators that are not known (all are listed), or asks for
+ *                                 something else that the library cannot do
+ * @retval SHW_RESOURCE_EXHAUSTED  out of memory
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_graph_import_onnx(shw_context* context, shw_bytes model,
+                                          const shw_onnx_options* options, shw_blob** out_graph,
+                                          shw_blob** out_values) SHW_MUST_USE;
+
 /**
  * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
  * @param size  of the struct as the caller knows it

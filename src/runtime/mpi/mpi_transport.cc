@@ -1,63 +1,26 @@
 #include "runtime/mpi/mpi_transport.h"
 
-#include <dlfcn.h>
-
 #include <condition_variable>
 #include <mutex>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "runtime/mpi/plugin.h"
+#include "support/open_plugin.h"
 
 namespace shw::runtime {
 namespace {
-
-constexpr char kLibrary[] = "libshardwise_mpi.so";
 
 Status unavailable(std::string message, SourceLoc loc = SourceLoc::current()) {
   return {Code::kUnavailable, std::move(message), loc};
 }
 
-std::vector<std::string> places_of_plugin(const std::string& path) {
-  if (!path.empty()) return {path};
-  std::vector<std::string> places;
-  Dl_info info;
-  if (dladdr(reinterpret_cast<const void*>(&open_mpi_transport), &info) != 0 &&
-      info.dli_fname != nullptr) {
-    const std::string file(info.dli_fname);
-    const size_t slash = file.rfind('/');
-    const std::string folder = slash == std::string::npos ? "." : file.substr(0, slash);
-    places = {folder + "/" + kLibrary, folder + "/../lib/" + kLibrary};
-  }
-  places.push_back(kLibrary);
-  return places;
-}
-
-Result<const shw_mpi_plugin*> open_plugin(const std::string& path) {
-  std::string tried;
-  for (const std::string& place : places_of_plugin(path)) {
-    // Never closed: an MPI library cannot be unloaded.
-    void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-      const char* why = dlerror();
-      tried += "; " + std::string(why == nullptr ? place.c_str() : why);
-      continue;
-    }
-    const auto table = reinterpret_cast<shw_mpi_plugin_fn>(dlsym(library, SHW_MPI_PLUGIN_SYMBOL));
-    if (table == nullptr) return unavailable(place + " is no MPI plug-in of this library");
-    const shw_mpi_plugin* plugin = table();
-    if (plugin->version != SHW_MPI_PLUGIN_VERSION || plugin->size != sizeof(shw_mpi_plugin))
-      return unavailable(place +
-                         " is the MPI plug-in of another version of this library: it has "
-                         "interface " +
-                         std::to_string(plugin->version) + ", expected " +
-                         std::to_string(SHW_MPI_PLUGIN_VERSION));
-    return plugin;
-  }
-  return unavailable("MPI is not available: the plug-in " + std::string(kLibrary) +
-                     ", which is built where MPI is installed, cannot be opened" + tried);
-}
+constexpr PluginKind kPlugin = {"MPI",
+                                "libshardwise_mpi.so",
+                                SHW_MPI_PLUGIN_SYMBOL,
+                                "where MPI is installed",
+                                SHW_MPI_PLUGIN_VERSION,
+                                sizeof(shw_mpi_plugin)};
 
 // A thread that opens and closes the connection: MPI wants to be finalised by the thread that
 // initialised it, and both wait for other processes without a time-out. A thread that is stuck in
@@ -176,7 +139,8 @@ class MpiTransport final : public Transport {
 }  // namespace
 
 Result<std::unique_ptr<Transport>> open_mpi_transport(const std::string& path, Timeout timeout) {
-  SHW_ASSIGN_OR_RETURN(const shw_mpi_plugin* mpi, open_plugin(path));
+  SHW_ASSIGN_OR_RETURN(const void* table, open_plugin(kPlugin, path));
+  const auto* mpi = static_cast<const shw_mpi_plugin*>(table);
   const auto keeper = std::make_shared<Keeper>(*mpi);
   SHW_ASSIGN_OR_RETURN(shw_mpi_connection * connection, Keeper::open(keeper, timeout));
   return std::unique_ptr<Transport>(

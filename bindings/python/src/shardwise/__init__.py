@@ -13,7 +13,7 @@ A graph and a mesh become a plan: the cheapest placement of every tensor under a
 """
 
 from . import errors, ops
-from ._compile import compile, hardware, hardware_names, load, load_graph, load_plan, search
+from ._compile import compile, hardware, hardware_names, load, load_graph, load_onnx, load_plan, search
 from ._native import clib as _clib
 from ._progress import Progress
 from ._tensor import Tensor, from_dlpack, tensor
@@ -37,5 +37,5 @@ __all__ = [
     "Aborted", "Cancelled", "Comparison", "DType", "DataLoss", "DeadlineExceeded", "Dim", "Error", "Executor", "Explanation",
     "FailedPrecondition", "Graph", "Internal", "InvalidArgument", "Node", "Nodes", "NotFound", "OutOfRange", "Output", "Pareto", "Plan",
     "PlanExplanation", "Progress", "RegionCall", "ResourceExhausted", "Results", "Search", "Session", "Sharded", "Tensor", "Unavailable", "Unimplemented",
-    "Verification", "World", "compile", "errors", "from_dlpack", "hardware", "hardware_names", "load", "load_graph", "load_plan", "load_tensors", "ops", "search", "tensor",
+    "Verification", "World", "compile", "errors", "from_dlpack", "hardware", "hardware_names", "load", "load_graph", "load_onnx", "load_plan", "load_tensors", "ops", "search", "tensor",
 ]

@@ -6,7 +6,7 @@ import json
 import logging
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._native import clib, context, new
 from ._progress import Hook, ProgressLike, interruptibly
@@ -15,6 +15,10 @@ from .errors import DeadlineExceeded, Error
 from .graph import Graph
 from .options import Memory, compile_options
 from .plan import Plan
+from .tensor_file import parse_tensors
+
+if TYPE_CHECKING:
+    from ._tensor import Tensor
 
 LOG = logging.getLogger("shardwise")
 GraphLike = Graph | bytes
@@ -137,6 +141,24 @@ def load_graph(source: str | os.PathLike[str] | bytes) -> Graph:
     is_json = data[:2] == b"\x1f\x8b" or data.lstrip()[:1] == b"{"
     form = clib.SHW_GRAPH_FORMAT_FX_JSON if is_json else clib.SHW_GRAPH_FORMAT_TEXT
     return Graph.from_bytes(clib.shw_graph_import(context(), form, data))
+
+
+def load_onnx(source: str | os.PathLike[str] | bytes, *, sizes: Mapping[str, int | tuple[int, int]] | None = None,
+              constants: bytes | None = None, plugin: str | None = None) -> tuple[Graph, dict[str, Tensor]]:
+    """An ONNX model as a graph, and the values of its parameters by name, to be passed to ``Executor.run``.
+
+    :param sizes: what the model leaves open, by the names that it uses: a number, or ``(minimum, maximum)`` for a symbol
+    :param constants: the bytes of a safetensors file with inputs of the model that are to become constants, such as a shape
+    :param plugin: path of libshardwise_onnx.so; None: beside the library
+    :raises Unavailable: there is no libshardwise_onnx.so: the library was built without protobuf
+    :raises InvalidArgument: the model is malformed, or leaves a size open; all are listed
+    :raises Unimplemented: the model has operators that the library does not know; all are listed
+    """
+    data = source if isinstance(source, bytes) else _read(source)
+    texts = [f"{name}={size}" if isinstance(size, int) else f"{name}={size[0]}..{size[1]}" for name, size in (sizes or {}).items()]
+    options = new("onnx_options", sizes=",".join(texts), constants=constants, plugin=plugin)
+    graph, values = clib.shw_graph_import_onnx(context(), data, options)
+    return Graph.from_bytes(graph), parse_tensors(memoryview(values), "the values of the model")
 
 
 def _read(path: str | os.PathLike[str]) -> bytes:

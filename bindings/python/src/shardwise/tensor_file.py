@@ -25,20 +25,26 @@ def load_tensors(path: str | os.PathLike[str]) -> dict[str, Tensor]:
     :raises DataLoss: the file is damaged, or not of this format
     :raises Unimplemented: a tensor has a dtype that the library does not have
     """
-    from .errors import DataLoss
-
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
-        if size < 8:
-            raise DataLoss(f"{os.fspath(path)}: {size} bytes are no safetensors file")
-        data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size > 0 else b""
+    return parse_tensors(memoryview(data), os.fspath(path))
+
+
+def parse_tensors(data: memoryview, what: str) -> dict[str, Tensor]:
+    """The tensors in the bytes of a safetensors file, which they share."""
+    from .errors import DataLoss
+
+    size = len(data)
+    if size < 8:
+        raise DataLoss(f"{what}: {size} bytes are no safetensors file")
     (length,) = struct.unpack("<Q", data[:8])
     try:
         header = json.loads(bytes(data[8:8 + length])) if length <= size - 8 else None
         rows = {name: row for name, row in header.items() if name != "__metadata__"}  # type: ignore[union-attr]
         return {name: _tensor(name, row, data[8 + length:]) for name, row in rows.items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataLoss(f"{os.fspath(path)}: no safetensors file: {error}") from None
+        raise DataLoss(f"{what}: no safetensors file: {error}") from None
 
 
 def _tensor(name: str, row: Mapping[str, Any], data: memoryview) -> Tensor:

@@ -1011,6 +1011,20 @@ pub struct shw_graph_summary {
     pub parameter_bytes: i64,
 }
 
+/// What shw_graph_import_onnx() must know beside the model.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct shw_onnx_options {
+    /// set by SHW_ONNX_OPTIONS_INIT
+    pub struct_size: usize,
+    /// The sizes that the model leaves open, by their names in it: "batch=8,sequence=1..512". A range makes a symbol of the graph; behind it, "/8" says that all sizes are multiples of 8, and "@128" which one is typical (otherwise the largest). A size without a name is called by its input and dim: "x:0=8". NULL: none. Lent for the call.
+    pub sizes: *const c_char,
+    /// safetensors: inputs of the model, by their names, that become constants of the graph, such as a shape or axes. Empty: none. Lent for the call.
+    pub constants: shw_bytes,
+    /// Path of libshardwise_onnx.so; NULL: beside this library, in ../lib from there, or where the system looks for libraries. Lent for the call.
+    pub plugin: *const c_char,
+}
+
 /// a description fitted to measurements; immutable.
 #[repr(C)]
 pub struct shw_calibration {
@@ -2845,6 +2859,34 @@ functions! {
     /// * Since 0.2
     #[must_use]
     pub fn shw_graph_import(context: *mut shw_context, format: shw_graph_format, bytes: shw_bytes, out_blob: *mut *mut shw_blob) -> *mut shw_status;
+
+    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    ///
+    /// * `size`: of the struct as the caller knows it
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_onnx_options_init(options: *mut shw_onnx_options, size: usize);
+
+    /// Converts an ONNX model, opsets 13 to 21, to bytes of schemas/graph.fbs, and verifies it. Older
+    /// models are read as far as their operators mean the same. Weights become parameters, and their
+    /// values a file for safetensors, by the names of the graph's inputs ("param.encoder.weight").
+    /// Integers and single numbers become constants of the graph.
+    ///
+    /// * `model`: the bytes of a .onnx file; lent for the call; any content
+    /// * `options`: lent for the call; NULL: defaults
+    /// * `out_graph`: receives a handle that the caller destroys; NULL on failure
+    /// * `out_values`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_UNAVAILABLE`: there is no libshardwise_onnx.so, which is built where protobuf
+    ///   is: the message says where it was looked for
+    /// * `SHW_INVALID_ARGUMENT`: the model is malformed (the message names the node), or leaves a
+    ///   size open that the options do not give (all are listed)
+    /// * `SHW_UNIMPLEMENTED`: it has operators that are not known (all are listed), or asks for
+    ///   something else that the library cannot do
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_graph_import_onnx(context: *mut shw_context, model: shw_bytes, options: *const shw_onnx_options, out_graph: *mut *mut shw_blob, out_values: *mut *mut shw_blob) -> *mut shw_status;
 
     /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
     ///

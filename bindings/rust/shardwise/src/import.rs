@@ -1,9 +1,11 @@
 //! Graphs of other programs, and what a graph consists of.
 
+use std::ptr::null_mut;
+
 use shardwise_sys as sys;
 
-use crate::convert::bytes;
-use crate::handle::filled;
+use crate::convert::{bytes, Strings};
+use crate::handle::{filled, init};
 use crate::{Blob, Context, GraphFormat, Result};
 
 /// Converts a graph of another format to bytes of schemas/graph.fbs, and verifies it.
@@ -12,6 +14,46 @@ pub fn import_graph(context: &Context, format: GraphFormat, graph: &[u8]) -> Res
     Blob::create(&context.keep, |out| unsafe {
         sys::shw_graph_import(context.as_ptr(), format.raw(), bytes(graph), out)
     })
+}
+
+/// What [`import_onnx`] must know beside the model.
+#[derive(Clone, Debug, Default)]
+pub struct OnnxOptions<'a> {
+    /// The sizes that the model leaves open: "batch=8,sequence=1..512". A range makes a symbol of the graph.
+    pub sizes: Option<&'a str>,
+    /// safetensors: inputs of the model, by their names, that become constants of the graph.
+    pub constants: &'a [u8],
+    /// Path of libshardwise_onnx.so; none: found beside the library.
+    pub plugin: Option<&'a str>,
+}
+
+/// What an ONNX model becomes.
+#[derive(Debug)]
+pub struct OnnxModel {
+    /// Bytes of schemas/graph.fbs.
+    pub graph: Blob,
+    /// The values of its parameters: safetensors.
+    pub values: Blob,
+}
+
+/// Converts an ONNX model to a graph, and verifies it.
+pub fn import_onnx(context: &Context, model: &[u8], options: &OnnxOptions<'_>) -> Result<OnnxModel> {
+    let mut strings = Strings::default();
+    let mut raw = init(sys::shw_onnx_options_init);
+    raw.sizes = strings.optional(options.sizes)?;
+    raw.constants = bytes(options.constants);
+    raw.plugin = strings.optional(options.plugin)?;
+    let mut second = null_mut();
+    // SAFETY: the bytes and texts are valid for the call.
+    let graph = Blob::create(&context.keep, |out| unsafe {
+        sys::shw_graph_import_onnx(context.as_ptr(), bytes(model), &raw, out, &mut second)
+    })?;
+    let values = Blob::create(&context.keep, |out| {
+        // SAFETY: it is a local of `create`.
+        unsafe { *out = second };
+        null_mut()
+    })?;
+    Ok(OnnxModel { graph, values })
 }
 
 record! {

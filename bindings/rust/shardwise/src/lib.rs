@@ -29,7 +29,7 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | build a graph, or import one | [`Graph`], [`import_graph`] |
+//! | build a graph, or import one | [`Graph`], [`import_graph`], [`import_onnx`] |
 //! | plan it | [`Plan::compile`] with [`CompileOptions`]; [`Planner`] for several questions of one graph |
 //! | look at a plan | [`Plan::summary`], [`Plan::ports`], [`Plan::nodes`], [`Plan::to_text`], … |
 //! | run it, all ranks told as one | [`Runner`] |
@@ -100,7 +100,7 @@ pub use hardware::{
     hardware_names, Calibration, CalibrationCollective, CalibrationFigure, CalibrationFile,
     CalibrationOptions, Hardware, HardwareInfo,
 };
-pub use import::{import_graph, GraphSummary};
+pub use import::{import_graph, import_onnx, GraphSummary, OnnxModel, OnnxOptions};
 #[cfg(feature = "runtime")]
 pub use library::open_library;
 pub use node::{Attr, NodeOptions, Value, ValueType};

@@ -3,8 +3,8 @@
 mod common;
 
 use shardwise::{
-    import_graph, Attr, Code, Context, Dtype, Entry, Graph, GraphFormat, GraphSummary, Input, NodeOptions,
-    Op, ParamKind, Role, Storage, Symbol, TensorView,
+    import_graph, import_onnx, Attr, Code, Context, Dtype, Entry, Graph, GraphFormat, GraphSummary, Input,
+    NodeOptions, OnnxOptions, Op, ParamKind, Role, Storage, Symbol, TensorView,
 };
 
 #[test]
@@ -121,6 +121,8 @@ fn bytes_that_are_no_graph_are_refused() {
     for bad in [&b""[..], b"SWGR", &[0; 64]] {
         assert_eq!(GraphSummary::of(bad).unwrap_err().code(), Code::InvalidArgument);
     }
+    let absent = OnnxOptions { plugin: Some("/nowhere.so"), ..OnnxOptions::default() };
+    assert_eq!(import_onnx(&context, b"model", &absent).unwrap_err().code(), Code::Unavailable);
     let error = import_graph(&context, GraphFormat::FxJson, b"{").unwrap_err();
     assert_eq!(error.code(), Code::InvalidArgument);
     assert_eq!(

@@ -59,6 +59,19 @@ inline Returned<Blob> import_graph(const Context& context, shw_graph_format form
       [&](shw_blob** out) { return shw_graph_import(context.get(), format, graph, out); });
 }
 
+// What an ONNX model becomes: bytes of schemas/graph.fbs, and the values of its parameters as
+// safetensors.
+struct OnnxModel {
+  Blob graph, values;
+};
+
+inline Returned<OnnxModel> import_onnx(const Context& context, shw_bytes model,
+                                       const shw_onnx_options* options = nullptr) {
+  shw_blob *graph = nullptr, *values = nullptr;
+  shw_status* status = shw_graph_import_onnx(context.get(), model, options, &graph, &values);
+  return detail::give(status, OnnxModel{Blob(graph), Blob(values)});
+}
+
 inline Returned<shw_graph_summary> graph_summary(shw_bytes graph) {
   return detail::fill<shw_graph_summary>(shw_graph_summary_init, [&](shw_graph_summary* out) {
     return shw_graph_get_summary(graph, out);

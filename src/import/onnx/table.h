@@ -1,0 +1,45 @@
+// Which ONNX operators are known, by domain, name and opset, and what maps them.
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "import/onnx/node.h"
+
+namespace shw::import::onnx {
+
+inline constexpr int64_t kNewestOpset = 21;  // of the default domain
+
+struct Mapper {
+  std::string_view name;
+  void (*map)(Node&);
+  // The operator means this in the opsets from `since` to `until`.
+  int64_t since = 1, until = kNewestOpset;
+  std::string_view domain = {};
+};
+
+// Null: unknown in this opset. `domain`: "" for the default one.
+const Mapper* find_mapper(std::string_view domain, std::string_view name, int64_t opset);
+// The opsets of the default domain in which the operator is known: "13 to 21"; empty: none.
+std::string known_opsets(std::string_view name);
+
+// One file a group.
+std::span<const Mapper> activation_mappers();
+std::span<const Mapper> arithmetic_mappers();
+std::span<const Mapper> convolution_mappers();
+std::span<const Mapper> lookup_mappers();
+std::span<const Mapper> loss_mappers();
+std::span<const Mapper> making_mappers();
+std::span<const Mapper> movement_mappers();
+std::span<const Mapper> norm_mappers();
+std::span<const Mapper> product_mappers();
+std::span<const Mapper> quantize_mappers();
+std::span<const Mapper> reduction_mappers();
+std::span<const Mapper> shape_mappers();
+std::span<const Mapper> trigonometry_mappers();
+std::span<const Mapper> truth_mappers();
+
+// Computes the node's results at import, if its inputs are integers that are known; false: they are
+// not, or the operator is none that models compute shapes with.
+bool fold(Node& node);
+
+}  // namespace shw::import::onnx
