@@ -6,7 +6,7 @@ packages="g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev liblpsol
           libxxhash-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libopenmpi-dev openmpi-bin"
 if [ "${1:-build}" = test ]; then
   packages="$packages libgtest-dev libbenchmark-dev clang libclang-rt-14-dev abigail-tools python3 python3-venv python3-dev binutils lld pkg-config
-            clang-format clang-tidy iproute2"
+            clang-format clang-tidy iproute2 chromium-headless-shell"
   command -v cargo >/dev/null || [ -x "${HOME:-}/.cargo/bin/cargo" ] || packages="$packages cargo rustc"  # or rustup's
 fi
 missing=""
