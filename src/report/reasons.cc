@@ -12,7 +12,10 @@ namespace shw::report {
 namespace {
 
 constexpr uint32_t kCertificateSweeps = 512;
-constexpr size_t kMaxExact = 32;         // parameters
+constexpr size_t kMaxExact = 32;  // parameters
+// Labels that may be swept, by what the plan's own solve took, for each parameter that is solved:
+// counted, so that every machine writes the same report.
+constexpr uint64_t kMaxSwept = 32'000'000;
 constexpr double kSameObjective = 1e-9;  // relative
 
 class Finder {
@@ -86,14 +89,19 @@ class Finder {
   const Placed& placed_;
 };
 
+size_t exact_parameters(const solver::SolveStats& plan) {
+  if (plan.branch_nodes > 0) return 0;
+  return std::min<uint64_t>(kMaxExact, kMaxSwept / (1 + plan.sweeps * plan.labels));
+}
+
 // The first of the parameters that have the same name but for numbers, and the same layout.
-std::vector<std::string> parameters_of_each_kind(const Program& program) {
+std::vector<std::string> parameters_of_each_kind(const Program& program, size_t at_most) {
   std::vector<std::string> names, seen;
   for (const Port& port : program.ports) {
     if (port.role != PortRole::kParameter || !port.value.valid()) continue;
     const std::string kind = module_pattern(port.name) + ' ' +
                              to_string(port.layout, static_cast<int>(program.mesh.size()));
-    if (names.size() == kMaxExact || std::ranges::find(seen, kind) != seen.end()) continue;
+    if (names.size() == at_most || std::ranges::find(seen, kind) != seen.end()) continue;
     seen.push_back(kind);
     names.push_back(port.name);
   }
@@ -118,7 +126,8 @@ Result<Reasons> reasons(Planner& planner, const PlacementConstraints& constraint
   finder.find_operands(out);
   SHW_RETURN_IF_ERROR(finder.find_alternatives(out, constraints, options, monitor));
   if (constraints.memory_limit_bytes != 0) return out;
-  for (const std::string& name : parameters_of_each_kind(plan.program)) {
+  for (const std::string& name :
+       parameters_of_each_kind(plan.program, exact_parameters(placed.stats))) {
     SHW_ASSIGN_OR_RETURN(answers::Explanation explanation,
                          answers::explain(planner, constraints, {.node = name}, options, monitor));
     out.exact.push_back({name, std::move(explanation)});

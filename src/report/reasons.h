@@ -26,8 +26,8 @@ struct Reasons {
   double certified_us = 0;                             // the bound that the floors are derived from
   std::vector<std::vector<Operand>> operands;          // by node
   std::vector<std::vector<Alternative>> alternatives;  // by node, the lowest floor first
-  // Of one parameter of each kind, with the cheapest layouts solved; none under a memory limit,
-  // where each solve is a search of its own.
+  // Of one parameter of each kind, with the cheapest layouts solved; fewer where solving takes
+  // long, and none under a memory limit, where each solve is a search of its own.
   std::vector<Exact> exact;
 };
 

@@ -29,7 +29,7 @@ SHW_API shw_status* shw_plan_to_report(const shw_plan* plan, const shw_plan* oth
 /**
  * The same with the reasons: for each node what is paid for its operands, and a lower bound on the
  * cost of a plan with each other layout of its result; for one parameter of each kind the exact
- * price of the cheapest of those. Under a memory limit there are bounds only.
+ * price of the cheapest of those, unless solving takes long, or there is a memory limit.
  * @param changes   with which the planner made the plan; lent for the call; NULL: none
  * @param plan      of this planner
  * @param other     to compare with; NULL: none

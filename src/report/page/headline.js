@@ -7,7 +7,7 @@ function costTile() {
   const gap = plan.objective > 0 ? (plan.objective - plan.bound) / plan.objective : 0;
   return el("div", {class: "tile"}, el("h3", {}, "Modelled cost of a step"),
     el("p", {class: "big", "data-tip": `${plan.objective} µs`}, time(plan.objective)), bar(parts, plan.objective), legend(parts, plan.objective, time),
-    plan.proven ? el("p", {class: "proof yes"}, "✓ Proven optimal") : el("p", {class: "proof no"}, `Not proven: gap ${digits(100 * gap, 3)} %`),
+    plan.proven ? el("p", {class: "proof yes"}, "✓ Proven optimal") : el("p", {class: "proof no"}, `Not proven: gap ${gap < 1e-5 ? "below 0.001" : digits(100 * gap, 3)} %`),
     el("p", {class: "note"}, plan.proven ? "Under the cost model, no other choice of layouts is cheaper." :
       `No choice of layouts costs less than ${time(plan.bound)}.`));
 }
@@ -15,7 +15,7 @@ function costTile() {
 function simulatedTile(name, times) {
   const waiting = times.exposed, computing = times.queues.length > 0 ? times.queues[0].busy : 0;
   const parts = [["computing", computing, "var(--compute)"], ["waiting for communication", waiting, "var(--comm)"],
-    ["idle", Math.max(0, times.us - computing - waiting), "var(--other)"]];
+    ["idle", Math.max(0, times.us - computing - waiting - 1e-6 * times.us), "var(--other)"]];
   return el("div", {class: "tile"}, el("h3", {}, `Simulated run of ‘${name}’, with overlap`),
     el("p", {class: "big", "data-tip": `${times.us} µs`}, time(times.us)), bar(parts, times.us), legend(parts, times.us, time),
     el("p", {class: "note"}, `No order of its steps takes less than ${time(times.lower_bound)}.`));

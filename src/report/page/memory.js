@@ -12,6 +12,7 @@ function timesOf(entry) {
   let now = 0;
   return entry.start.map((start, i) => now = entry.queue[i] === 0 ? Math.max(now, start) : now);
 }
+const endOf = entry => entry.start.reduce((end, start, i) => Math.max(end, start + numberOf(entry.us[i])), 1e-9);
 const upTo = (value, ticks) => {
   const step = Math.pow(10, Math.floor(Math.log10(value / ticks))), nice = [1, 2, 5, 10].find(n => value / (n * step) <= ticks) * step;
   return Array.from({length: Math.floor(value / nice) + 1}, (_, i) => i * nice);
@@ -24,7 +25,7 @@ function memoryData(entry) {
   for (const curve of curves) curve.bytes.forEach((value, i) => { total[i] += value; });
   let peak = 0;
   total.forEach((value, i) => { if (value > total[peak]) peak = i; });
-  return {entry, steps, at, curves, total, peak, end: Math.max(1e-9, ...at.slice(-1), ...entry.start.slice(-1))};
+  return {entry, steps, at, curves, total, peak, end: endOf(entry)};
 }
 
 // For each pixel column the fullest step in it.

@@ -12,12 +12,21 @@ function portGroups() {
     group.bytes += ports.bytes[i];
     group.names.push(name);
   });
+  for (const group of groups.values()) if (group.count === 1) [group.name] = group.names;
   return [...groups.values()];
 }
 
-// The ranks as a grid: the last axis across, all others down.
+// How many axes of the mesh run across in its picture, the others down: one of two, of more as many as fit.
+function axesAcross() {
+  let axes = 1, across = mesh[mesh.length - 1].size;
+  while (mesh.length > 2 && axes + 1 < mesh.length && across * mesh[mesh.length - 1 - axes].size <= 16) across *= mesh[mesh.length - 1 - axes++].size;
+  return [axes, across];
+}
+const axisNames = axes => axes.map(axis => axis.name).join(" and ");
+
+// The ranks as a grid.
 function rankGrid(group, rank, choose) {
-  const across = mesh[mesh.length - 1].size, columns = Math.min(across, 16), rows = Math.min(numRanks / across, 16);
+  const [axes, across] = axesAcross(), columns = Math.min(across, 16), rows = Math.min(numRanks / across, 16);
   const cuts = cutsOf(parseLayout(group.layout), shapeOf(group.type).length), held = blocksOf(cuts, rank).join();
   const cells = [];
   for (let row = 0; row < rows; ++row)
@@ -37,8 +46,8 @@ function rankGrid(group, rank, choose) {
     if (to) { to.click(); }
   });
   const shown = columns * rows;
-  return el("div", {}, el("p", {class: "note"}, `Ranks: ${mesh[mesh.length - 1].name} runs across` +
-    (mesh.length > 1 ? `, ${mesh.slice(0, -1).map(axis => axis.name).join(" and ")} down` : "") + ". Choose one to see what it holds.",
+  return el("div", {}, el("p", {class: "note"}, `Ranks: across ${axisNames(mesh.slice(-axes))}` +
+    (mesh.length > axes ? `, down ${axisNames(mesh.slice(0, -axes))}` : "") + ". Choose one to see what it holds.",
   shown < numRanks ? ` The first ${shown} of ${numRanks} are drawn.` : ""), grid);
 }
 

@@ -7,7 +7,7 @@ class Timeline {
   constructor(entry, canvas, details) {
     Object.assign(this, {entry, canvas, details, chosen: -1});
     this.us = entry.us.map(i => Math.max(0, numberOf(i)));
-    this.end = entry.start.reduce((end, start, i) => Math.max(end, start + this.us[i]), 1e-9);
+    this.end = endOf(entry);
     this.critical = new Set(entry.critical);
     this.rows = entry.queues.map(() => []);
     entry.queue.forEach((queue, i) => this.rows[queue].push(i));

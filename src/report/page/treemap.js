@@ -78,7 +78,8 @@ sections.push({id: "treemap", title: "Where the cost is", draw(root) {
   const place = el("div", {class: "chart"}), crumbs = el("div", {class: "row crumbs"});
   function draw(focus) {
     const width = Math.max(300, place.clientWidth || 900), height = Math.max(300, Math.min(460, width * .55)), module = path[path.length - 1];
-    const parts = squarify(partsOf(module, measure), 0, 0, width, height);
+    const inside = partsOf(module, measure), whole = [{module, value: measure.value(module)}].filter(part => part.value > 0);
+    const parts = squarify(inside.length ? inside : whole, 0, 0, width, height);
     place.replaceChildren(svg("svg", {class: "treemap", viewBox: `0 0 ${width} ${height}`, height, role: "group",
       "aria-label": `Modules of ${titleOf(module)} by ${measure.title}`}, parts.map(part => treemapBox(part, measure, 3, open))));
     crumbs.replaceChildren(...path.flatMap((m, i) => [i > 0 ? "›" : "", i + 1 < path.length ?

@@ -3240,7 +3240,7 @@ functions! {
 
     /// The same with the reasons: for each node what is paid for its operands, and a lower bound on the
     /// cost of a plan with each other layout of its result; for one parameter of each kind the exact
-    /// price of the cheapest of those. Under a memory limit there are bounds only.
+    /// price of the cheapest of those, unless solving takes long, or there is a memory limit.
     ///
     /// * `changes`: with which the planner made the plan; lent for the call; NULL: none
     /// * `plan`: of this planner

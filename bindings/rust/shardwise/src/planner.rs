@@ -244,8 +244,8 @@ impl Planner {
         pareto: Option<&Pareto>,
         changes: Changes<'_>,
     ) -> Result<String> {
-        let other = other.map_or(std::ptr::null(), |plan| plan.as_ptr().cast_const());
-        let pareto = pareto.map_or(std::ptr::null(), |pareto| pareto.as_ptr().cast_const());
+        let other = other.map_or(std::ptr::null(), |plan| -> *const sys::shw_plan { plan.as_ptr() });
+        let pareto = pareto.map_or(std::ptr::null(), |pareto| -> *const sys::shw_pareto { pareto.as_ptr() });
         changes.lend(|raw| {
             // SAFETY: the handles and all that the changes point to live for the call.
             let blob = Blob::create(&self.keep, |out| unsafe {
