@@ -7,7 +7,7 @@ packages="g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev liblpsol
           libprotobuf-dev protobuf-compiler"
 if [ "${1:-build}" = test ]; then
   packages="$packages libgtest-dev libbenchmark-dev clang libclang-rt-14-dev abigail-tools python3 python3-venv python3-dev binutils lld pkg-config
-            clang-format clang-tidy iproute2 libonnx-testdata"
+            clang-format clang-tidy iproute2 libonnx-testdata chromium-headless-shell"
   command -v cargo >/dev/null || [ -x "${HOME:-}/.cargo/bin/cargo" ] || packages="$packages cargo rustc"  # or rustup's
 fi
 missing=""

@@ -1,5 +1,5 @@
 // shw_pareto: step time against memory.
-#include "shardwise/pareto.h"
+#include "pareto.h"
 
 #include "compiler/pareto.h"
 
@@ -8,12 +8,6 @@
 
 using namespace shw;
 using namespace shw::capi;
-
-struct shw_pareto {
-  ContextRef context;
-  std::vector<shw_pareto_point> points;
-  std::string json, text, svg;
-};
 
 namespace shw::capi {
 namespace {

@@ -2,7 +2,6 @@
 
 #include "graph/reader.h"
 #include "plan/module_tree.h"
-#include "simulate/trace.h"
 
 namespace shw::answers {
 namespace {
@@ -21,7 +20,9 @@ Result<std::vector<uint32_t>> entries_of(const Program& program, std::string_vie
   return found;
 }
 
-Result<std::vector<TraceNode>> nodes_of(const Plan& plan) {
+}  // namespace
+
+Result<std::vector<TraceNode>> source_nodes(const Plan& plan) {
   std::vector<TraceNode> nodes;
   if (plan.source_graph.empty()) return nodes;
   SHW_ASSIGN_OR_RETURN(const Graph graph, read_graph(plan.source_graph));
@@ -35,11 +36,9 @@ Result<std::vector<TraceNode>> nodes_of(const Plan& plan) {
   return nodes;
 }
 
-}  // namespace
-
 Result<std::string> plan_trace(const Plan& plan, std::string_view entry) {
   SHW_ASSIGN_OR_RETURN(const std::vector<uint32_t> entries, entries_of(plan.program, entry));
-  SHW_ASSIGN_OR_RETURN(const std::vector<TraceNode> nodes, nodes_of(plan));
+  SHW_ASSIGN_OR_RETURN(const std::vector<TraceNode> nodes, source_nodes(plan));
   return trace_json(plan.program, entries, nodes);
 }
 

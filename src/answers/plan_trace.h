@@ -5,11 +5,16 @@
 #include <string_view>
 
 #include "plan/plan.h"
+#include "simulate/trace.h"
 
 namespace shw::answers {
 
 // `entry`: its name; empty: all entries, one after another. A plan without its graph is traced
 // without names. NOT_FOUND: there is no such entry.
 Result<std::string> plan_trace(const Plan& plan, std::string_view entry);
+
+// Names and modules of the graph that the plan was made from, which ProgramStep::node counts;
+// empty: the plan does not store it.
+Result<std::vector<TraceNode>> source_nodes(const Plan& plan);
 
 }  // namespace shw::answers

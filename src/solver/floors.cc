@@ -35,6 +35,32 @@ class Floors {
   }
 
   Result<std::vector<double>> run(uint32_t held, const Monitor& monitor) {
+    SHW_RETURN_IF_ERROR(fold_all(held, monitor));
+    return floors_of(held, sum_);
+  }
+
+  // Once more through the tree, from the root: each variable then has the cost of the whole tree
+  // by label, as if it were the root.
+  Result<std::vector<double>> run_for_all(const Monitor& monitor) {
+    std::vector<double> floors;
+    if (problem_.num_variables() == 0) return floors;
+    SHW_RETURN_IF_ERROR(fold_all(0, monitor));
+    std::vector<double> least(problem_.num_variables());  // of the root of each variable's tree
+    sum_ += least_label(0);
+    for (const uint32_t v : order_) {
+      SHW_RETURN_IF_ERROR(monitor.poll());
+      if (parent_[v] != kNone) unfold(v);
+      least[v] = parent_[v] == kNone ? least_label(v) : least[parent_[v]];
+    }
+    for (uint32_t v = 0; v < problem_.num_variables(); ++v) {
+      const std::vector<double> own = floors_of(v, sum_ - least[v]);
+      floors.insert(floors.end(), own.begin(), own.end());
+    }
+    return floors;
+  }
+
+ private:
+  Status fold_all(uint32_t held, const Monitor& monitor) {
     span_from(held);
     for (uint32_t e = 0; e < problem_.edges().size(); ++e) {
       if (e % 64 == 0) SHW_RETURN_IF_ERROR(monitor.poll());
@@ -44,15 +70,18 @@ class Floors {
       SHW_RETURN_IF_ERROR(monitor.poll());
       fold(*v);
     }
-    std::vector<double> floors(problem_.num_labels(held), kForbidden);
-    for (const uint32_t i : labels(held)) {
-      const double floor = sum_ + theta(held)[i];
+    return {};
+  }
+
+  std::vector<double> floors_of(uint32_t v, double rest) {
+    std::vector<double> floors(problem_.num_labels(v), kForbidden);
+    for (const uint32_t i : labels(v)) {
+      const double floor = rest + theta(v)[i];
       floors[i] = floor == kForbidden ? floor : floor - kRounding * std::abs(floor);
     }
     return floors;
   }
 
- private:
   double* theta(uint32_t v) { return theta_.data() + problem_.first_label(v); }
   const std::vector<uint32_t>& labels(uint32_t v) const { return certificate_.labels[v]; }
 
@@ -90,24 +119,49 @@ class Floors {
     return least;
   }
 
+  double least_label(uint32_t v) {
+    double least = kForbidden;
+    for (const uint32_t i : labels(v)) least = std::min(least, theta(v)[i]);
+    return least;
+  }
+  // Of all edges between v, with label i, and its parent, with label j.
+  double between(uint32_t v, uint32_t i, uint32_t j) const {
+    double cost = 0;
+    for (const auto& [other, e] : adjacent_.of(v))
+      if (other == parent_[v]) cost += problem_.edges()[e].a == v ? left(e, i, j) : left(e, j, i);
+    return cost;
+  }
+  // The minimum cost of v and its subtree where its parent has label j.
+  double below(uint32_t v, uint32_t j) {
+    double best = kForbidden;
+    for (const uint32_t i : labels(v)) best = std::min(best, theta(v)[i] + between(v, i, j));
+    return best;
+  }
+
   // Adds to each label of the parent the minimum cost of v and its subtree.
   void fold(uint32_t v) {
     const uint32_t parent = parent_[v];
     if (parent == kNone) {
-      double least = kForbidden;
-      for (const uint32_t i : labels(v)) least = std::min(least, theta(v)[i]);
-      sum_ += least;
+      sum_ += least_label(v);
       return;
     }
+    for (const uint32_t j : labels(parent)) theta(parent)[j] += below(v, j);
+  }
+
+  // Adds to each label of v the minimum cost of the rest of its tree. The parent has the cost of
+  // all, so v's share is taken out of it.
+  void unfold(uint32_t v) {
+    const uint32_t parent = parent_[v];
+    std::vector<double> rest;
     for (const uint32_t j : labels(parent)) {
+      const double all = theta(parent)[j];
+      rest.push_back(all == kForbidden ? all : all - below(v, j));
+    }
+    for (const uint32_t i : labels(v)) {
       double best = kForbidden;
-      for (const uint32_t i : labels(v)) {
-        double cost = theta(v)[i];
-        for (const auto& [other, e] : adjacent_.of(v))
-          if (other == parent) cost += problem_.edges()[e].a == v ? left(e, i, j) : left(e, j, i);
-        best = std::min(best, cost);
-      }
-      theta(parent)[j] += best;
+      for (size_t k = 0; k < rest.size(); ++k)
+        best = std::min(best, rest[k] + between(v, i, labels(parent)[k]));
+      theta(v)[i] += best;
     }
   }
 
@@ -128,6 +182,13 @@ Result<std::vector<double>> label_floors(const PlacementProblem& problem,
   SHW_CHECK(variable < problem.num_variables() &&
             certificate.labels.size() == problem.num_variables());
   return Floors(problem, certificate).run(variable, monitor);
+}
+
+Result<std::vector<double>> all_label_floors(const PlacementProblem& problem,
+                                             const Certificate& certificate,
+                                             const Monitor& monitor) {
+  SHW_CHECK(certificate.labels.size() == problem.num_variables());
+  return Floors(problem, certificate).run_for_all(monitor);
 }
 
 }  // namespace shw::solver

@@ -19,4 +19,10 @@ Result<std::vector<double>> label_floors(const PlacementProblem& problem,
                                          const Certificate& certificate, uint32_t variable,
                                          const Monitor& monitor);
 
+// By label of all variables, concatenated, in the time of two. One tree serves all variables, so a
+// floor may be lower than label_floors() has it.
+Result<std::vector<double>> all_label_floors(const PlacementProblem& problem,
+                                             const Certificate& certificate,
+                                             const Monitor& monitor);
+
 }  // namespace shw::solver

@@ -7,11 +7,13 @@
 #include <string>
 
 #include "answers/export.h"
+#include "compiler/pareto.h"
 #include "compiler/planner.h"
 #include "import/aten_table.h"
 #include "import/file.h"
 #include "plan/placements.h"
 #include "plan/report.h"
+#include "report/document.h"
 #include "simulate/entry_times.h"
 #include "tools/commands.h"
 #include "tools/plan_options.h"
@@ -22,7 +24,8 @@ namespace {
 
 struct Options {
   PlanOptions plan;
-  std::string output, placements, exported;
+  std::string output, placements, exported, report;
+  uint32_t pareto_points = 0;
   bool json = false, strip_graph = false;
 };
 
@@ -67,8 +70,38 @@ Status write_text(const std::string& path, const std::string& text) {
   return import::write_file(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
 
+// The curve is over all memory limits, so its planner has none.
+Result<std::string> pareto_of(std::span<const uint8_t> graph, CompileOptions options,
+                              uint32_t points, Monitor& monitor) {
+  options.memory_limit_bytes = 0;
+  SHW_ASSIGN_OR_RETURN(const std::unique_ptr<Planner> planner,
+                       Planner::create(graph, options, monitor));
+  SHW_ASSIGN_OR_RETURN(const Pareto front,
+                       pareto(*planner, planner->constraints(), points,
+                              pareto_options(*planner, options.solver), monitor));
+  return pareto_json(*planner, front);
+}
+
+Status write_report(const Options& o, std::span<const uint8_t> graph, const Solved& solved,
+                    const Plan& plan, Monitor& monitor) {
+  Planner& planner = *solved.planner;
+  report::Extras extras;
+  SHW_ASSIGN_OR_RETURN(const report::Reasons reasons,
+                       report::reasons(planner, planner.constraints(), solved.placed, plan,
+                                       planner.options().solver, monitor));
+  extras.reasons = &reasons;
+  if (o.pareto_points > 0) {
+    SHW_ASSIGN_OR_RETURN(extras.pareto,
+                         pareto_of(graph, planner.options(), o.pareto_points, monitor));
+  }
+  SHW_ASSIGN_OR_RETURN(const std::string page, report::page(plan, extras));
+  return write_text(o.report, page);
+}
+
 Status run(const Options& o) {
-  for (const std::string* path : {&o.output, &o.placements, &o.exported})
+  if (o.pareto_points > 0 && o.report.empty())
+    return invalid_argument("--pareto adds a curve to a report: give --report, too");
+  for (const std::string* path : {&o.output, &o.placements, &o.exported, &o.report})
     SHW_RETURN_IF_ERROR(import::check_folder_of(*path));
   SHW_ASSIGN_OR_RETURN(CompileOptions c, o.plan.options());
   c.keep_graph = !o.strip_graph;
@@ -77,8 +110,10 @@ Status run(const Options& o) {
   ProgressLine line(monitor);
   SHW_ASSIGN_OR_RETURN(const Solved solved, solve_once(graph, c, monitor));
   SHW_ASSIGN_OR_RETURN(const Compiled compiled, solved.planner->finish(solved.placed, monitor));
-  line.end();
   SHW_RETURN_IF_ERROR(import::write_file(o.output, compiled.bytes));
+  if (!o.report.empty())
+    SHW_RETURN_IF_ERROR(write_report(o, graph, solved, compiled.plan, monitor));
+  line.end();
   if (!o.placements.empty())
     SHW_RETURN_IF_ERROR(write_text(o.placements, placements_json(compiled.plan)));
   if (!o.exported.empty())
@@ -108,6 +143,12 @@ void add_plan(CLI::App& app, int& exit_code) {
                    "Write the placement of every node to this file (JSON), for --placements");
   verb->add_option("--export-json", o->exported,
                    "Write the solution to this file in AutoParallel's JSON export format");
+  verb->add_option("--report", o->report,
+                   "Write a report to this file (HTML): as `report`, and why each tensor has its "
+                   "layout, with the price of every other one");
+  verb->add_option("--pareto", o->pareto_points,
+                   "With --report: show step time against memory, with this many points")
+      ->check(CLI::Range(2, 1000));
   verb->add_option("-o,--output", o->output, "Plan file to write")->required();
   verb->add_flag("--json", o->json, "Print JSON");
   verb->callback([o, &exit_code] {

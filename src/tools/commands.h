@@ -19,6 +19,7 @@ void add_import(CLI::App& app, int& exit_code);
 void add_ops(CLI::App& app, int& exit_code);
 void add_pareto(CLI::App& app, int& exit_code);
 void add_plan(CLI::App& app, int& exit_code);
+void add_report(CLI::App& app, int& exit_code);
 void add_reshard(CLI::App& app, int& exit_code);
 void add_run(CLI::App& app, int& exit_code);
 void add_show(CLI::App& app, int& exit_code);

@@ -82,9 +82,9 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", std::string("shardwise ") + plan_format::kLibraryVersion);
   int exit_code = 0;
   // In the order of the help text.
-  for (const auto add :
-       {add_import, add_plan, add_show, add_trace, add_run, add_explain, add_diff, add_what_if,
-        add_search, add_pareto, add_reshard, add_ops, add_hardware, add_calibrate, add_solve})
+  for (const auto add : {add_import, add_plan, add_show, add_report, add_trace, add_run,
+                         add_explain, add_diff, add_what_if, add_search, add_pareto, add_reshard,
+                         add_ops, add_hardware, add_calibrate, add_solve})
     add(app, exit_code);
   try {
     app.parse(argc, argv);

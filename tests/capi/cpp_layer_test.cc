@@ -261,7 +261,10 @@ void questions(const sw::Context& context) {
   EXPECT(why.num_alternatives() > 0 && MUST(why.alternative(0)).floor_us > 0);
   EXPECT(CODE_OF(planner.explain("nothing")) == SHW_NOT_FOUND);
   EXPECT(MUST(MUST(planner.explain_plan()).summary()).factor_to >= 1);
-  EXPECT(MUST(planner.pareto()).num_points() > 0);
+  const auto pareto = MUST(planner.pareto());
+  EXPECT(pareto.num_points() > 0);
+  EXPECT(MUST(planner.to_report(MUST(planner.compile()), nullptr, nullptr, &pareto)).size() >
+         MUST(MUST(planner.compile()).to_report()).size());
   sw::CompileOptions free;
   shw_search_options wanted = SHW_SEARCH_OPTIONS_INIT;
   wanted.num_devices = 4;

@@ -69,6 +69,9 @@ static shw_status* describe(state* s) {
   status = shw_plan_to_trace(s->plan, NULL, &blob);
   shw_blob_destroy(blob);
   if (status != NULL) return status;
+  status = shw_plan_to_report(s->plan, s->plan, NULL, &blob);
+  shw_blob_destroy(blob);
+  if (status != NULL) return status;
   {
     shw_comparison* comparison = NULL;
     shw_blob* text = NULL;

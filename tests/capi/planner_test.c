@@ -225,6 +225,26 @@ static void explains(shw_context* context, shw_planner* planner) {
   shw_plan_destroy(pinned);
 }
 
+static int blob_has(const shw_blob* blob, const char* text) {
+  return strstr((const char*)shw_blob_data(blob), text) != NULL;
+}
+
+/* With and without a planner; a planner whose answer is another plan is refused. */
+static void is_reported(shw_planner* planner, const shw_planner_changes* changes,
+                        const shw_plan* plan, const shw_plan* within, const shw_pareto* pareto) {
+  shw_blob* page = NULL;
+  EXPECT_OK(shw_plan_to_report(plan, within, pareto, &page));
+  EXPECT(blob_has(page, "<!doctype html>") && blob_has(page, "\"lowest_peak\""));
+  EXPECT(blob_has(page, "\"reasons\":null") && blob_has(page, "\"other\":{\"plan\""));
+  shw_blob_destroy(page);
+  EXPECT_OK(shw_planner_to_report(planner, changes, within, NULL, NULL, &page));
+  EXPECT(blob_has(page, "\"alternatives\":[") && blob_has(page, "\"other\":null"));
+  shw_blob_destroy(page);
+  if (objective_of(within) > objective_of(plan))
+    EXPECT_REFUSED(shw_planner_to_report(planner, NULL, within, NULL, NULL, &page),
+                   SHW_FAILED_PRECONDITION, "another plan");
+}
+
 /* Ever less memory, ever slower; the ends are the plan without a limit and the lowest peak. */
 static void trades_time_for_memory(shw_planner* planner) {
   shw_planner_changes changes = SHW_PLANNER_CHANGES_INIT;
@@ -260,6 +280,7 @@ static void trades_time_for_memory(shw_planner* planner) {
   EXPECT_OK(shw_pareto_to_svg(pareto, &json));
   EXPECT(strstr((const char*)shw_blob_data(json), "</svg>") != NULL);
   shw_blob_destroy(json);
+  is_reported(planner, &changes, plan, within, pareto);
   shw_pareto_destroy(pareto);
   EXPECT_REFUSED(shw_planner_pareto(planner, &options, &changes, &pareto), SHW_INVALID_ARGUMENT,
                  "memory limit");

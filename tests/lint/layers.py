@@ -20,10 +20,11 @@ MAY = {
     "compiler": "support tensor sharding graph ops rewrite strategy cost solver placement plan simulate lowering passes",
     "import": "support tensor sharding graph ops rewrite solver",
     "answers": "support tensor sharding graph ops strategy cost solver placement plan simulate compiler import",
+    "report": "support tensor sharding graph strategy solver placement plan simulate compiler answers",
     "runtime": "support tensor sharding plan",
     "verify": "support tensor sharding graph plan passes compiler runtime",
-    "capi": "support tensor sharding graph ops rewrite strategy cost solver placement plan simulate compiler import answers runtime verify",
-    "tools": "support tensor sharding graph ops rewrite strategy cost solver placement plan simulate lowering passes compiler answers runtime verify import",
+    "capi": "support tensor sharding graph ops rewrite strategy cost solver placement plan simulate compiler import answers report runtime verify",
+    "tools": "support tensor sharding graph ops rewrite strategy cost solver placement plan simulate lowering passes compiler answers report runtime verify import",
 }
 root = pathlib.Path(__file__).resolve().parents[2]
 bad = 0

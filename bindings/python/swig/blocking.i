@@ -25,6 +25,8 @@
 %thread shw_planner_explain;
 %thread shw_planner_explain_plan;
 %thread shw_planner_pareto;
+%thread shw_plan_to_report;
+%thread shw_planner_to_report;
 %thread shw_search_create;
 %thread shw_calibration_create;
 %thread shw_world_create_mpi;

@@ -38,6 +38,7 @@
 %include "shardwise/planner.h"
 %include "shardwise/explanation.h"
 %include "shardwise/pareto.h"
+%include "shardwise/report.h"
 %include "shardwise/search.h"
 %include "shardwise/device.h"
 %include "shardwise/world.h"

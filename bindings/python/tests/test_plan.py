@@ -42,8 +42,21 @@ def test_texts(plan, tmp_path):
     assert json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
     with pytest.raises(sw.NotFound):
         plan.trace(tmp_path / "trace.json", "nothing")
-    with pytest.raises(NotImplementedError, match="HTML report"):
-        plan.report(tmp_path / "report.html")
+
+
+def test_report(plan, tmp_path):
+    def document(told, **options):
+        told.report(tmp_path / "report.html", **options)
+        page = (tmp_path / "report.html").read_text(encoding="utf-8")
+        return json.loads(page.split('id="document">')[1].split("</script>")[0])
+
+    told = document(plan, other=plan, pareto=plan.pareto(2))
+    assert told["plan"]["objective"] == plan.objective_us and told["reasons"]["alternatives"] and told["pareto"]["points"]
+    assert told["other"]["diff"]["changes"] == []
+    loaded = sw.load(plan.to_bytes())
+    assert document(loaded)["reasons"] is None and document(loaded.with_graph(mlp()))["reasons"]["exact"]
+    with pytest.raises(sw.FailedPrecondition, match="another plan"):
+        loaded.with_graph(mlp(), hardware="a100").report(tmp_path / "report.html")
 
 
 def test_plans_are_saved_loaded_and_pickled(plan, tmp_path):

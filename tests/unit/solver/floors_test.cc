@@ -26,7 +26,7 @@ double forced_cost(const PlacementProblem& problem, uint32_t variable, uint32_t 
 }
 
 TEST(Floors, LieBetweenTheCertificateAndTheForcedOptimum) {
-  uint32_t checked = 0, tight = 0, above = 0;
+  uint32_t checked = 0, tight = 0, above = 0, tight_in_all = 0;
   for (uint32_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);
     PlacementProblem problem = testing::random_problem(seed);
@@ -36,10 +36,15 @@ TEST(Floors, LieBetweenTheCertificateAndTheForcedOptimum) {
     if (!got.ok()) continue;
     const auto certificate = certify(problem, got->prices, 50, monitor);
     ASSERT_TRUE(certificate.ok()) << certificate.status().message();
+    const auto all = all_label_floors(problem, *certificate, monitor);
+    ASSERT_TRUE(all.ok()) << all.status().message();
     for (uint32_t v = 0; v < problem.num_variables(); ++v) {
       const auto floors = label_floors(problem, *certificate, v, monitor);
       ASSERT_TRUE(floors.ok()) << floors.status().message();
       for (uint32_t i = 0; i < problem.num_labels(v); ++i) {
+        const double shared = (*all)[problem.first_label(v) + i];
+        ASSERT_LE(shared, forced_cost(problem, v, i)) << "variable " << v << ", label " << i;
+        tight_in_all += shared > (*floors)[i] - 1e-6;
         const double floor = (*floors)[i], forced = forced_cost(problem, v, i);
         const double held = checked_bound(problem, *certificate, {v, i});
         ASSERT_LE(floor, forced) << "variable " << v << ", label " << i;
@@ -54,6 +59,7 @@ TEST(Floors, LieBetweenTheCertificateAndTheForcedOptimum) {
   }
   EXPECT_GT(checked, 2000u);
   EXPECT_GT(tight, checked / 2);
+  EXPECT_GT(tight_in_all, checked / 2);
   EXPECT_GT(above, checked / 20);  // the tree is worth its while
 }
 
@@ -73,10 +79,15 @@ TEST(Floors, AreExactOnTrees) {
     Monitor monitor;
     const auto certificate = certify(problem, {}, 1, monitor);
     ASSERT_TRUE(certificate.ok());
+    const auto all = all_label_floors(problem, *certificate, monitor);
+    ASSERT_TRUE(all.ok());
     for (uint32_t v = 0; v < 6; ++v) {
       const auto floors = label_floors(problem, *certificate, v, monitor);
       ASSERT_TRUE(floors.ok());
-      for (uint32_t i = 0; i < 3; ++i) EXPECT_NEAR((*floors)[i], forced_cost(problem, v, i), 1e-9);
+      for (uint32_t i = 0; i < 3; ++i) {
+        EXPECT_NEAR((*floors)[i], forced_cost(problem, v, i), 1e-9);
+        EXPECT_NEAR((*all)[3 * v + i], (*floors)[i], 1e-9);
+      }
     }
   }
 }
@@ -86,6 +97,7 @@ TEST(Floors, RefuseACertificateOfAnotherProblem) {
   problem.add_variable(std::vector<double>{1, 2});
   Monitor monitor;
   EXPECT_EQ(label_floors(problem, {}, 0, monitor).status().code(), Code::kInternal);
+  EXPECT_EQ(all_label_floors(problem, {}, monitor).status().code(), Code::kInternal);
   const auto certificate = certify(problem, {}, 1, monitor);
   ASSERT_TRUE(certificate.ok());
   EXPECT_EQ(label_floors(problem, *certificate, 1, monitor).status().code(), Code::kInternal);

@@ -179,13 +179,24 @@ class Plan:
         with open(path, "wb") as file:
             file.write(clib.shw_plan_to_trace(self._handle, entry))
 
-    def report(self, path: str | os.PathLike[str], other: Plan | None = None) -> None:
-        """Would write an HTML report; the C library does not have it yet.
+    def report(self, path: str | os.PathLike[str], other: Plan | None = None, *, pareto: Pareto | None = None, progress: ProgressLike = None) -> None:
+        """Writes a report: an HTML file that needs no other and no network.
 
-        :raises NotImplementedError: always
+        Where the plan knows what it was made of, the report tells why each tensor has its layout, and what every other one would cost; a plan
+        that was loaded needs :meth:`with_graph` for that.
+
+        :param other: to compare with
+        :param pareto: to show: ``plan.pareto()``
+        :raises FailedPrecondition: the graph and the options give another plan than this one
         """
-        raise NotImplementedError("the C library has no HTML report yet: print(plan), plan.to_json(), plan.module_tree() and plan.trace() tell "
-                                  "what there is")
+        more = (None if other is None else other._handle, None if pareto is None else pareto._handle)
+        if self._graph is None or self._options is None:
+            page = clib.shw_plan_to_report(self._handle, *more)
+        else:
+            page = self._ask(progress, lambda planner, hook: clib.shw_planner_to_report(
+                planner, planner_changes(progress=hook), self._handle, *more))
+        with open(path, "wb") as file:
+            file.write(page)
 
     # ---- Bytes ----
 

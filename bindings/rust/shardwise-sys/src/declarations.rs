@@ -3267,6 +3267,38 @@ functions! {
     #[must_use]
     pub fn shw_plan_get_effort(plan: *const shw_plan, out_effort: *mut shw_plan_effort) -> *mut shw_status;
 
+    /// A report of a plan: one HTML file that needs no other and no network. It shows costs and proof,
+    /// the layouts of all tensors on the mesh, modules, communication, memory over time, a step in time
+    /// and the nodes. Why its layouts were chosen is not in a plan: shw_planner_to_report() adds that.
+    ///
+    /// * `other`: to compare with; NULL: none
+    /// * `pareto`: to show; NULL: none
+    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_plan_to_report(plan: *const shw_plan, other: *const shw_plan, pareto: *const shw_pareto, out_blob: *mut *mut shw_blob) -> *mut shw_status;
+
+    /// The same with the reasons: for each node what is paid for its operands, and a lower bound on the
+    /// cost of a plan with each other layout of its result; for one parameter of each kind the exact
+    /// price of the cheapest of those, unless solving takes long, or there is a memory limit.
+    ///
+    /// * `changes`: with which the planner made the plan; lent for the call; NULL: none
+    /// * `plan`: of this planner
+    /// * `other`: to compare with; NULL: none
+    /// * `pareto`: to show; NULL: none
+    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_INVALID_ARGUMENT`: a change is malformed
+    /// * `SHW_FAILED_PRECONDITION`: the planner's answer is not this plan, or there is none
+    /// * `SHW_CANCELLED`: `cancel` was raised, or `progress` returned non-zero
+    /// * `SHW_DEADLINE_EXCEEDED`: time_limit_s passed before any answer was found
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: external: one thread at a time for each planner
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_planner_to_report(planner: *mut shw_planner, changes: *const shw_planner_changes, plan: *const shw_plan, other: *const shw_plan, pareto: *const shw_pareto, out_blob: *mut *mut shw_blob) -> *mut shw_status;
+
     /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
     ///
     /// * `size`: of the struct as the caller knows it

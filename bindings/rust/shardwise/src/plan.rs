@@ -492,6 +492,18 @@ impl Plan {
         Ok(blob.to_text())
     }
 
+    /// A report: HTML that needs no other file. `other` and `pareto` are shown beside the plan.
+    /// [`Planner::to_report`](crate::Planner::to_report) adds why its layouts were chosen.
+    pub fn to_report(&self, other: Option<&Plan>, pareto: Option<&crate::Pareto>) -> Result<String> {
+        let other = other.map_or(null(), |plan| -> *const sys::shw_plan { plan.as_ptr() });
+        let pareto = pareto.map_or(null(), |pareto| -> *const sys::shw_pareto { pareto.as_ptr() });
+        // SAFETY: the handles live for the call.
+        let blob = Blob::create(&self.keep, |out| unsafe {
+            sys::shw_plan_to_report(self.as_ptr(), other, pareto, out)
+        })?;
+        Ok(blob.to_text())
+    }
+
     /// Cuts one rank's piece of a port out of the whole tensor, into new memory.
     pub fn shard(
         &self,

@@ -234,4 +234,24 @@ impl Planner {
             })
         })
     }
+
+    /// A report of a plan that this planner made with the changes: HTML that needs no other file, with
+    /// the price of every layout that was not chosen. `other` and `pareto` are shown beside it.
+    pub fn to_report(
+        &mut self,
+        plan: &Plan,
+        other: Option<&Plan>,
+        pareto: Option<&Pareto>,
+        changes: Changes<'_>,
+    ) -> Result<String> {
+        let other = other.map_or(std::ptr::null(), |plan| -> *const sys::shw_plan { plan.as_ptr() });
+        let pareto = pareto.map_or(std::ptr::null(), |pareto| -> *const sys::shw_pareto { pareto.as_ptr() });
+        changes.lend(|raw| {
+            // SAFETY: the handles and all that the changes point to live for the call.
+            let blob = Blob::create(&self.keep, |out| unsafe {
+                sys::shw_planner_to_report(self.as_ptr(), raw, plan.as_ptr(), other, pareto, out)
+            })?;
+            Ok(blob.to_text())
+        })
+    }
 }

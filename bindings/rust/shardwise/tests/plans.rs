@@ -173,6 +173,10 @@ fn a_planner_answers_several_questions() {
         pareto.to_svg().unwrap().contains("<svg") && pareto.to_json().is_ok() && pareto.to_text().is_ok()
     );
     assert!(asked > 0);
+    let plan = planner.compile(Changes::new()).unwrap();
+    let page = planner.to_report(&plan, Some(&plan), Some(&pareto), Changes::new()).unwrap();
+    assert!(page.contains("\"alternatives\":[") && page.contains("\"lowest_peak\""));
+    assert!(plan.to_report(None, None).unwrap().contains("\"reasons\":null"));
     assert!(planner.export(Changes::new()).unwrap().contains("nodes"));
 }
 

@@ -194,6 +194,13 @@ class Plan : public Handle<shw_plan, shw_plan_destroy> {
   Returned<Blob> to_trace(const char* entry = nullptr) const {
     return detail::make<Blob>([&](shw_blob** out) { return shw_plan_to_trace(get(), entry, out); });
   }
+  // As HTML, beside another plan and a curve; nullptr: none. Why its layouts were chosen:
+  // Planner::to_report().
+  Returned<Blob> to_report(const Plan* other = nullptr, const shw_pareto* pareto = nullptr) const {
+    return detail::make<Blob>([&](shw_blob** out) {
+      return shw_plan_to_report(get(), other != nullptr ? other->get() : nullptr, pareto, out);
+    });
+  }
   Returned<Comparison> compare(const Plan& after) const {
     return detail::make<Comparison>(
         [&](shw_comparison** out) { return shw_plan_compare(get(), after.get(), out); });

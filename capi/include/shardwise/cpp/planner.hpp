@@ -85,6 +85,15 @@ class Planner : public Handle<shw_planner, shw_planner_destroy> {
     return detail::make<Pareto>(
         [&](shw_pareto** out) { return shw_planner_pareto(get(), options, changes, out); });
   }
+  // Of a plan that this planner made with these changes, as HTML; nullptr: no other plan, no curve.
+  Returned<Blob> to_report(const Plan& plan, const shw_planner_changes* changes = nullptr,
+                           const Plan* other = nullptr, const Pareto* pareto = nullptr) {
+    return detail::make<Blob>([&](shw_blob** out) {
+      return shw_planner_to_report(get(), changes, plan.get(),
+                                   other != nullptr ? other->get() : nullptr,
+                                   pareto != nullptr ? pareto->get() : nullptr, out);
+    });
+  }
 };
 
 // Every mesh of a number of devices, best first.

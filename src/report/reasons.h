@@ -1,0 +1,40 @@
+// Why each node has its layout: what is paid for its operands, and what every other layout of its
+// result would cost at least. Needs a planner: a plan's bytes hold the layouts that were chosen,
+// not those that were not.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "answers/explain.h"
+
+namespace shw::report {
+
+struct Reasons {
+  struct Operand {
+    uint32_t producer;  // a node of the planner's graph
+    std::string from, to;
+    double comm_us;
+  };
+  struct Alternative {
+    std::string layout;  // in any shard order
+    double floor_us;     // no plan with this layout is cheaper; infinite: none exists
+  };
+  struct Exact {
+    std::string port;
+    answers::Explanation explanation;
+  };
+  double certified_us = 0;                             // the bound that the floors are derived from
+  std::vector<std::vector<Operand>> operands;          // by node
+  std::vector<std::vector<Alternative>> alternatives;  // by node, the lowest floor first
+  // Of one parameter of each kind, with the cheapest layouts solved; fewer where solving takes
+  // long, and none under a memory limit, where each solve is a search of its own.
+  std::vector<Exact> exact;
+};
+
+// `placed` is what the planner's problem under these constraints has as its answer, and `plan` was
+// made of it. FAILED_PRECONDITION: the plan is another one.
+Result<Reasons> reasons(Planner& planner, const PlacementConstraints& constraints,
+                        const Placed& placed, const Plan& plan, const solver::SolveOptions& options,
+                        Monitor& monitor);
+
+}  // namespace shw::report

@@ -1,0 +1,58 @@
+// shardwise report: a plan, or two, as a page for a browser.
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "import/file.h"
+#include "report/document.h"
+#include "tools/commands.h"
+
+namespace shw::tools {
+namespace {
+
+struct Options {
+  std::string plan, other, output;
+};
+
+Result<Plan> load(const std::string& path) {
+  SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, import::read_file(path));
+  auto plan = read_plan(bytes);
+  if (plan.ok()) return plan;
+  return Status(plan.status().code(), path + ": " + plan.status().message());
+}
+
+Status run(const Options& o) {
+  SHW_RETURN_IF_ERROR(import::check_folder_of(o.output));
+  SHW_ASSIGN_OR_RETURN(const Plan plan, load(o.plan));
+  Plan other;
+  report::Extras extras;
+  if (!o.other.empty()) {
+    SHW_ASSIGN_OR_RETURN(other, load(o.other));
+    extras.other = &other;
+  }
+  SHW_ASSIGN_OR_RETURN(const std::string page, report::page(plan, extras));
+  SHW_RETURN_IF_ERROR(import::write_file(
+      o.output, std::span(reinterpret_cast<const uint8_t*>(page.data()), page.size())));
+  std::printf("written  %s, %zu bytes: open it in a browser\n", o.output.c_str(), page.size());
+  return {};
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, int& exit_code) {
+  auto o = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand(
+      "report",
+      "Write a plan as a page for a browser: costs, layouts, memory, communication, time");
+  verb->add_option("PLAN", o->plan,
+                   "A plan (.swplan). Why its layouts were chosen is told by the "
+                   "report that `plan --report` writes")
+      ->required();
+  verb->add_option("OTHER", o->other, "Another plan of the same graph, to compare with");
+  verb->add_option("-o,--output", o->output, "Where to write the report (.html)")->required();
+  verb->callback([o, &exit_code] {
+    if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
+  });
+}
+
+}  // namespace shw::tools
