@@ -88,6 +88,9 @@ Status read_memory(const shw_compile_options& in, CompileOptions& out) {
   if (!(in.optimizer_factor >= 0 && in.optimizer_factor <= kMaxOptimizerFactor))
     return out_of_range("optimizer_factor", in.optimizer_factor);
   out.optimizer_factor = in.optimizer_factor;
+  if (in.recompute != nullptr) {
+    SHW_ASSIGN_OR_RETURN(out.recompute, recompute_policy(in.recompute));
+  }
   return {};
 }
 

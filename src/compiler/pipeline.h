@@ -12,6 +12,7 @@
 #include "placement/constraints.h"
 #include "placement/overlap.h"
 #include "plan/plan.h"
+#include "recompute/policy.h"
 #include "rewrite/expand_symbols.h"
 #include "sharding/layout.h"
 #include "solver/problem.h"
@@ -53,6 +54,7 @@ struct CompileOptions {
   int64_t memory_limit_bytes = 0;  // for what a rank holds at any point of a step; 0: none
   double optimizer_factor = 0;     // see MemoryModel::of
   OverlapOptions overlap{};        // how much communication is charged: placement/overlap.h
+  RecomputePolicy recompute{};     // what backward computes again: recompute/policy.h
 
   // Call it at the start of the operation that the time limit applies to.
   void start_clock() { solver.deadline = Deadline::in(time_limit_s); }

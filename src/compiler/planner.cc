@@ -14,6 +14,7 @@
 #include "passes/pass.h"
 #include "placement/saved_placements.h"
 #include "plan/report.h"
+#include "recompute/recompute.h"
 #include "rewrite/pass.h"
 #include "rewrite/verify.h"
 #include "support/hash.h"
@@ -90,6 +91,8 @@ uint64_t hash_of(const CompileOptions& o) {
     h = hash_span(std::span<const int64_t>(b.sizes),
                   hash_bytes(b.symbol, hash_bytes(b.entry, hash_combine(h, 8))));
   for (const std::string& name : o.without) h = hash_bytes(name, hash_combine(h, 4));
+  if (o.recompute.kind != RecomputePolicy::Kind::kNone)
+    h = hash_bytes(to_string(o.recompute), hash_combine(h, 9));
   return o.strided ? hash_combine(h, 2) : h;  // plans without it keep their hash
 }
 
@@ -311,6 +314,7 @@ bool Planner::serves(const CompileOptions& o) const {
          o.entries == options_.entries && o.buckets == options_.buckets &&
          o.optimizer_factor == options_.optimizer_factor &&
          o.grad_reduce_dtype == options_.grad_reduce_dtype && o.overlap == options_.overlap &&
+         o.recompute == options_.recompute &&
          (o.overlap.kind == Overlap::kNone || o.without == options_.without);
 }
 
@@ -454,6 +458,23 @@ Status Planner::decide_orders(Placed& placed, const PlacementConstraints& constr
   return {};
 }
 
+// Equal steps are merged first: what is computed again equals what it repeats.
+Status Planner::run_all_passes(Program& program, Monitor& monitor, double* seconds) const {
+  const auto start = std::chrono::steady_clock::now();
+  const auto passes = default_passes();
+  const bool repeats = options_.recompute.kind != RecomputePolicy::Kind::kNone;
+  if (repeats) {
+    static constexpr const PassDef* kBefore[] = {&kCommonSubexpressions, &kDeadSteps};
+    SHW_RETURN_IF_ERROR(run_passes(program, kBefore, monitor).status());
+    SHW_RETURN_IF_ERROR(recompute(program, graph_, options_.recompute, monitor));
+  }
+  // common-subexpressions stands first.
+  SHW_RETURN_IF_ERROR(run_passes(program, passes.subspan(repeats ? 1 : 0), monitor).status());
+  if (seconds != nullptr)
+    *seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return {};
+}
+
 // Shares copies between all their users if the result fits the limit. Otherwise copies live as
 // planned and are shared only where memory permits.
 Result<Program> Planner::program_of(const Placed& placed, Monitor& monitor,
@@ -476,9 +497,7 @@ Result<Program> Planner::program_of(const Placed& placed, Monitor& monitor,
                          lower(graph_, mesh(), *placed.assignment, moves_, options, monitor));
     set_bases(program, collectives_);
     if (limit > 0) program.arena_limit_bytes = policy.shares ? limit - bytes_of(program) : 0;
-    SHW_ASSIGN_OR_RETURN(const auto reports, run_passes(program, default_passes(), monitor));
-    if (seconds_of_passes != nullptr)
-      for (const PassReport& r : reports) *seconds_of_passes += r.seconds;
+    SHW_RETURN_IF_ERROR(run_all_passes(program, monitor, seconds_of_passes));
     if (limit == 0 || bytes_of(program) <= limit) break;
   }
   return program;

@@ -124,6 +124,7 @@ class Planner {
   // Chooses the final shard orders and measures memory: planned, and under a limit also lowered.
   Status complete(Placed& placed, double limit_bytes, const PlacementConstraints& constraints,
                   Monitor& monitor) const;
+  Status run_all_passes(Program& program, Monitor& monitor, double* seconds) const;
   Status decide_orders(Placed& placed, const PlacementConstraints& constraints,
                        Monitor& monitor) const;
   // What constraints_of() knows before there are strategies: all but saved placements.

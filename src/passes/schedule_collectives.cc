@@ -2,8 +2,9 @@
 // starts.
 //
 // A collective starts as soon as its operand is ready. If its result is larger than its operand (an
-// all-gather), it starts no earlier before its first use than its own modelled duration, since an
-// earlier start would only hold memory. The first use waits for it.
+// all-gather), or it repeats one of the forward pass, it starts no earlier before its first use
+// than its own modelled duration, since an earlier start would only hold memory. The first use
+// waits for it.
 //
 //   a; b; c; g = all_gather(w); y = mm(x, g)
 //     ⇒   compute:  a records=e0;  b;  c;  y = mm(x, g) after=e1
@@ -108,7 +109,7 @@ class Scheduler {
       }
       if (!movable_[i]) continue;
       latest[i] -= step(i).cost_us;
-      early[i] = communicates(step(i)) ? !grows(step(i)) : unpacks(i) || readers_early;
+      early[i] = communicates(step(i)) ? frees(step(i)) : unpacks(i) || readers_early;
     }
     count_live(num_compute);
     // Forwards: not before its operands are ready, nor before there is memory for its result.
@@ -170,8 +171,10 @@ class Scheduler {
   uint32_t anchor_limit(uint32_t reader, const std::vector<uint32_t>& at_most) const {
     return movable_[reader] ? at_most[reader] : anchor_[reader];
   }
-  bool grows(const ProgramStep& s) const {
-    return p_.values[s.outputs[0]].type.bytes() > p_.values[s.inputs[0]].type.bytes();
+  // Whether it holds no more memory once it is done. The operand of a repeated one is kept anyway.
+  bool frees(const ProgramStep& s) const {
+    return !s.recomputed &&
+           p_.values[s.outputs[0]].type.bytes() <= p_.values[s.inputs[0]].type.bytes();
   }
 
   // Puts movable steps in front of the compute steps they are anchored to; otherwise keeps the

@@ -164,6 +164,7 @@ class ProgramReader {
     step.cost_us = s.cost_us();
     step.in_place = s.in_place();
     step.basis = static_cast<PriceBasis>(s.basis());
+    step.recomputed = s.recomputed();
     p_.steps.push_back(std::move(step));
     return {};
   }

@@ -151,7 +151,7 @@ class Writer {
     return fb::CreatePlanStep(
         fbb_, kernel, inputs, outputs, attrs, static_cast<fb::PlanCollective>(s.collective.kind),
         static_cast<fb::PlanReduce>(s.collective.op), axes, s.stream, waits, s.records, s.node,
-        s.phase, s.cost_us, s.in_place, static_cast<fb::PlanBasis>(s.basis), to_axes);
+        s.phase, s.cost_us, s.in_place, static_cast<fb::PlanBasis>(s.basis), to_axes, s.recomputed);
   }
 
   Offset<fb::PlanPort> port(const Port& p, size_t mesh_rank) {

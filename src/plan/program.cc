@@ -35,6 +35,7 @@ std::string step_text(const Program& p, const ProgramStep& s) {
   for (size_t i = 0; i < s.waits.size(); ++i)
     text += (i ? ",e" : " after=e") + std::to_string(s.waits[i]);
   if (s.records != kNoEvent) text += " records=e" + std::to_string(s.records);
+  if (s.recomputed) text += " recomputed";
   return text + "\n";
 }
 

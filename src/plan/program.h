@@ -120,6 +120,8 @@ struct ProgramStep {
   // that is updated, or of state; only where the kernel can do it (runtime: Kernel::in_place).
   uint32_t in_place = kNotInPlace;
   PriceBasis basis = PriceBasis::kUnknown;  // of cost_us
+  // Does again, for the backward pass, what a step of the forward pass has done (recompute/).
+  bool recomputed = false;
 };
 // local_slice: in: a tensor that is replicated along attrs.dims' mesh dims; attrs: dim = tensor
 // dim, dims = mesh dims, outermost first; out: this rank's block (a contiguous copy).

@@ -160,6 +160,22 @@ ProgramCost program_cost(const Program& program) {
   return cost;
 }
 
+Recomputation recomputation(const Program& program) {
+  Recomputation r;
+  std::vector<uint8_t> written(program.storages.size(), 0);  // by a forward step, and not yet read
+  for (const ProgramStep& step : program.steps) {
+    const bool backward = step.phase != 0;
+    if (step.recomputed) ++r.steps, r.us += step.cost_us;
+    for (ValueId v : step.inputs)
+      if (v.valid() && backward && std::exchange(written[program.values[v].storage.v], 0) != 0)
+        r.kept_bytes += program.storages[program.values[v].storage].bytes;
+    for (ValueId v : step.outputs)
+      if (!backward && program.lies_in(v, StorageKind::kArena))
+        written[program.values[v].storage.v] = 1;
+  }
+  return r;
+}
+
 int64_t port_bytes(const Program& program, std::optional<PortRole> role) {
   const std::vector<bool> held = held_ports(program);
   int64_t bytes = 0;
@@ -187,6 +203,13 @@ std::vector<PortGroup> group_ports(const Program& program, PortRole role) {
 }
 
 namespace {
+
+std::string recomputation_text(const Program& p) {
+  const Recomputation r = recomputation(p);
+  if (r.steps == 0) return {};
+  return format("recompute  %u steps again, %.3f µs; kept for the backward pass: %s\n", r.steps,
+                r.us, human_bytes(r.kept_bytes).c_str());
+}
 
 // "prices   measured 30.0 %, analytical 70.0 %", of the steps one after another.
 std::string bases_text(const ProgramCost& cost) {
@@ -262,7 +285,7 @@ std::string plan_text(const Plan& plan, std::span<const EntryTime> times) {
   const ProgramCost lowered = program_cost(p);
   t += format("program  %zu steps, %u events; one after another %.3f µs, collectives %.3f\n",
               p.steps.size(), p.num_events, lowered.us, lowered.collectives_us);
-  return t + bases_text(lowered) + times_text(p, times);
+  return t + recomputation_text(p) + bases_text(lowered) + times_text(p, times);
 }
 
 namespace {
@@ -290,6 +313,9 @@ void write_ports(JsonWriter& j, const Program& p) {
   j.member("parameters", port_bytes(p, PortRole::kParameter));
   j.member("gradients", port_bytes(p, PortRole::kGradient));
   j.member("arena", p.arena_bytes).member("live_peak", p.live_peak_bytes).end_object();
+  const Recomputation r = recomputation(p);
+  j.key("recompute").begin_object().member("kept_bytes", r.kept_bytes);
+  j.member("steps", r.steps).member("us", r.us).end_object();
 }
 
 void write_times(JsonWriter& j, const Program& p, std::span<const EntryTime> times) {

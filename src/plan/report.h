@@ -35,6 +35,14 @@ struct ProgramCost {
 std::string_view basis_name(PriceBasis basis);  // "measured"
 ProgramCost program_cost(const Program& program);
 
+// Between the forward and the backward pass of one run: what is kept, and what is done again.
+struct Recomputation {
+  int64_t kept_bytes = 0;  // scratch that forward steps write and backward steps read
+  uint32_t steps = 0;      // that repeat forward steps
+  double us = 0;
+};
+Recomputation recomputation(const Program& program);
+
 // Bytes that one rank holds of the ports of one role, or of all. Only one bucket of an entry runs
 // at a time, so the largest counts; an output that overwrites an input does not.
 int64_t port_bytes(const Program& program, std::optional<PortRole> role = std::nullopt);

@@ -73,6 +73,7 @@ class Trace {
     j_.member("ts", begin_us_ + time.start_us).member("dur", time.end_us - time.start_us);
     j_.key("args").begin_object().member("step", i).member("entry", entry.name);
     j_.member("phase", step.phase == 0 ? "forward" : "backward");
+    if (step.recomputed) j_.member("recomputed", true);
     if (node != nullptr) j_.member("node", node->name).member("module", node->module);
     if (!step.outputs.empty() && step.outputs[0].valid())
       j_.member("result", to_string(p_.values[step.outputs[0]].type));

@@ -71,6 +71,7 @@ Result<CompileOptions> PlanOptions::options() const {
     c.placements.assign(bytes.begin(), bytes.end());
   }
   SHW_ASSIGN_OR_RETURN(c.overlap.kind, overlap_from_name(overlap));
+  SHW_ASSIGN_OR_RETURN(c.recompute, recompute_policy(recompute));
   if (!memory.empty()) {
     SHW_ASSIGN_OR_RETURN(c.memory_limit_bytes, parse_bytes(memory));
   }
@@ -165,6 +166,13 @@ void PlanOptions::add_to(CLI::App& verb, bool with_mesh) {
       "--overlap-scale", compile.overlap.scale,
       "prefetch: the share of hidden communication that is charged anyway; bounded: the share "
       "of compute that can hide communication (0: all)");
+  verb.add_option(
+          "--recompute", recompute,
+          "What the backward pass computes again in place of keeping it. none; cheap: what costs "
+          "little beside its memory, no products; selective: in each block all but every second "
+          "product, attention and reductions; full: all of each block; every:N: full in every N-th "
+          "block. Tags of the graph win")
+      ->capture_default_str();
   verb.add_option("--memory", memory,
                   "Memory limit of a rank at any point of a step, such as 80GB or 74.5GiB");
   verb.add_option("--optimizer-factor", compile.optimizer_factor,

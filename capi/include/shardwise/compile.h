@@ -164,6 +164,12 @@ typedef struct shw_compile_options {
   double optimizer_factor;    /* bytes of optimizer state for each byte of a parameter; they count
                                  in the limit */
   double param_budget_factor; /* for SHW_PARAM_BUDGET_FACTOR; in (0, 1] */
+  /* What the backward pass of an entry computes again in place of keeping it: "none"; "cheap",
+   * what costs little beside its memory, no matrix products; "selective", in each block all but
+   * every second product, attention and reductions; "full", all of each block; "every:2", the same
+   * in every second block. Blocks are the regions of the graph's tags, or else modules with a
+   * number. Tags of nodes win. Placements do not depend on it. NULL: "none" */
+  const char* recompute;
   shw_param_budget param_budget; /* 0: SHW_PARAM_BUDGET_SMALLEST */
 
   /* The objective. */
@@ -184,11 +190,11 @@ typedef struct shw_compile_options {
                           time_limit_s ends the search */
   int32_t reserved;    /* 0 */
 } shw_compile_options;
-#define SHW_COMPILE_OPTIONS_INIT                                                                   \
-  {                                                                                                \
-    sizeof(shw_compile_options), 0, NULL, 0, NULL, {NULL, 0}, NULL, 0, NULL, 0, NULL, NULL, NULL,  \
-        0, NULL, 0, NULL, 0, NULL, 0, 0, 0, 0, 0.0, 0.0, 0, 0, 0.0, 0.0, 0.0, NULL, NULL, NULL, 0, \
-        0                                                                                          \
+#define SHW_COMPILE_OPTIONS_INIT                                                                  \
+  {                                                                                               \
+    sizeof(shw_compile_options), 0, NULL, 0, NULL, {NULL, 0}, NULL, 0, NULL, 0, NULL, NULL, NULL, \
+        0, NULL, 0, NULL, 0, NULL, 0, 0, 0, 0, 0.0, 0.0, NULL, 0, 0, 0.0, 0.0, 0.0, NULL, NULL,   \
+        NULL, 0, 0                                                                                \
   }
 
 /**

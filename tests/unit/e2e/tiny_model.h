@@ -38,9 +38,9 @@ class TinyModel {
   // (relative, Frobenius) of PyTorch's and 5e-6 of the unsharded run, and to the bit the same each
   // time.
   void expect_pytorchs(const CompileOptions& options, size_t results) const;
+  const import::TensorFile& tensors() const;  // PyTorch's
 
  private:
-  const import::TensorFile& tensors() const;    // PyTorch's
   const import::TensorFile& unsharded() const;  // results of the run on one rank
 
   std::string graph_file_, tensors_file_;

@@ -162,6 +162,19 @@ TEST(ScheduleCollectives, StartsAtOnceWhatMakesTensorsSmaller) {
   EXPECT_EQ(s.kernels()[1], "reduce_scatter");
 }
 
+// What it reads is kept anyway: an early result would only take memory.
+TEST(ScheduleCollectives, StartsWhatIsRepeatedOnlyInTimeForItsReader) {
+  Sketch s;
+  const ValueId kept = s.input({4, 16});
+  ValueId x = s.input({16});
+  for (int i = 0; i < 4; ++i) x = s.step("relu", {x}, {16}, 10);
+  const ValueId again = s.step("reduce_scatter", {kept}, {16}, 5);
+  s.p.steps.back().recomputed = true;
+  s.output(s.step("add", {x, again}, {16}, 10));
+  s.run(kScheduleCollectives);
+  EXPECT_EQ(s.kernels(), (Names{"relu", "relu", "relu", "reduce_scatter", "relu", "add"}));
+}
+
 TEST(PlanMemory, ReusesBytesOfWhatIsOver) {
   Sketch s;
   ValueId x = s.input({64});

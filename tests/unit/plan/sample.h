@@ -43,6 +43,7 @@ inline Program sample_program() {
   s->node = 3;
   s->cost_us = 12.5;
   s->basis = PriceBasis::kInterpolated;
+  s->recomputed = true;
   s = step("relu", {vg2}, {vr});
   s->waits = {0};
   s = step("einsum", {vr, vw_t, {}}, {vp, {}});

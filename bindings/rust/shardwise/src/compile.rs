@@ -68,6 +68,7 @@ pub struct CompileOptions {
     memory_limit_bytes: i64,
     optimizer_factor: f64,
     param_budget: Option<Budget>,
+    recompute: Option<String>,
     overlap: Option<Overlap>,
     time_limit: Option<Duration>,
     cancel: Option<Cancel>,
@@ -193,6 +194,14 @@ impl CompileOptions {
         self
     }
 
+    /// What the backward pass computes again in place of keeping it: "none", "cheap", "selective",
+    /// "full" or "every:2".
+    #[must_use]
+    pub fn recompute(mut self, policy: &str) -> Self {
+        self.recompute = Some(policy.to_owned());
+        self
+    }
+
     /// Which communication is hidden.
     #[must_use]
     pub fn overlap(mut self, overlap: Overlap) -> Self {
@@ -298,6 +307,7 @@ impl CompileOptions {
         raw.grad_reduce_dtype = self.grad_reduce_dtype.map_or(0, Dtype::raw);
         raw.memory_limit_bytes = self.memory_limit_bytes;
         raw.optimizer_factor = self.optimizer_factor;
+        raw.recompute = lent.strings.optional(self.recompute.as_deref())?;
         (raw.param_budget, raw.param_budget_factor) = self.param_budget.map_or((0, 0.0), Budget::raw);
         match self.overlap {
             None => {}

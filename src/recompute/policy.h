@@ -1,0 +1,28 @@
+// Which values of the forward pass the backward pass computes again.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "support/status.h"
+
+namespace shw {
+
+struct RecomputePolicy {
+  enum class Kind : uint8_t {
+    kNone = 0,   // nothing, whatever the graph's tags say
+    kCheap = 1,  // what costs little beside the memory that it frees; no products, no collectives
+    kSelective = 2,  // in each block all but every second matrix product, attention and reductions
+    kFull = 3,       // in each block all; what enters a block is kept
+    kEvery = 4,      // as kFull in every n-th block, the first among them; as kCheap elsewhere
+  };
+  Kind kind = Kind::kNone;
+  uint32_t every = 1;  // kEvery: n
+  bool operator==(const RecomputePolicy&) const = default;
+};
+
+// "none", "cheap", "selective", "full", "every:2". INVALID_ARGUMENT: another text.
+Result<RecomputePolicy> recompute_policy(std::string_view text);
+std::string to_string(const RecomputePolicy& policy);  // the same texts
+
+}  // namespace shw

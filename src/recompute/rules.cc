@@ -1,0 +1,221 @@
+// Four rules, the strongest first:
+//
+//   1. What cannot give the same again is never repeated (Joint::can_repeat), nor is a region whose
+//      body is unknown.
+//   2. What depends on parameters alone, such as their casts and gathers, is never kept: a kept
+//      gathered parameter would undo the sharding that the planner chose.
+//   3. A tag of the graph counts for the step that computes the tagged node. Redistributions of its
+//      operands have none: keeping a product must not keep its gathered operand.
+//   4. The policy. Blocks are the regions of the graph's tags, or else the modules with a number in
+//      their path ("layers.3"). What leaves a block is kept, so that no repetition reaches into
+//      another block; a graph without blocks is one.
+#include "recompute/rules.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "ops/op_def.h"
+
+namespace shw {
+namespace {
+
+using Kind = RecomputePolicy::Kind;
+
+// What a microsecond is worth. Cheap: 80 GB held for 0.8 s of repetitions, so that a result is
+// kept unless it is large beside its cost. Wanted: only trifles are kept, such as a norm's factors.
+constexpr double kCheapBytesPerUs = 1e5, kWantedBytesPerUs = 1e3;
+constexpr int32_t kNoBlock = -1;
+
+bool is_port_of_parameters(const Program& p, StorageId s) {
+  const ProgramStorage& storage = p.storages[s];
+  if (storage.kind == StorageKind::kConstant) return true;
+  if (storage.kind != StorageKind::kInput && storage.kind != StorageKind::kState) return false;
+  const PortRole role = p.ports[PortId{storage.port}].role;
+  return role == PortRole::kParameter || role == PortRole::kBuffer ||
+         role == PortRole::kOptimizerState || role == PortRole::kConstant;
+}
+
+class Rules {
+ public:
+  Rules(const Joint& joint, const Graph& graph, const RecomputePolicy& policy)
+      : joint_(joint),
+        graph_(graph),
+        policy_(policy),
+        rules_(joint.num_steps()),
+        block_(joint.num_steps(), kNoBlock),
+        of_parameters_(joint.num_steps(), 0) {}
+
+  std::vector<StepRule> run() {
+    index_nodes();
+    find_blocks();
+    find_of_parameters();
+    for (uint32_t i = 0; i < joint_.num_steps(); ++i)
+      if (!joint_.is_backward(i)) rule(i);
+    return std::move(rules_);
+  }
+
+ private:
+  const ProgramStep& step(uint32_t i) const { return joint_.step(i); }
+
+  // Steps name nodes of the caller's graph; rewrites may have made several of one.
+  void index_nodes() {
+    for (uint32_t n = 0; n < graph_.num_nodes(); ++n) {
+      const uint32_t origin = graph_.origin(NodeId{n}).v;
+      if (origin >= nodes_.size()) nodes_.resize(origin + 1);
+      nodes_[origin].push_back(NodeId{n});
+    }
+  }
+  std::span<const NodeId> nodes_of(uint32_t i) const {
+    const uint32_t origin = step(i).node;
+    return origin < nodes_.size() ? std::span<const NodeId>(nodes_[origin])
+                                  : std::span<const NodeId>();
+  }
+
+  // "layers.3" of "layers.3.attention.wq"; empty: no number in the path.
+  static std::string numbered_module(const std::string& path) {
+    for (size_t begin = 0; begin < path.size();) {
+      const size_t end = std::min(path.find('.', begin), path.size());
+      if (std::all_of(path.begin() + static_cast<ptrdiff_t>(begin),
+                      path.begin() + static_cast<ptrdiff_t>(end),
+                      [](char c) { return c >= '0' && c <= '9'; }))
+        return path.substr(0, end);
+      begin = end + 1;
+    }
+    return {};
+  }
+
+  void find_blocks() {
+    std::map<std::string, int32_t> numbers;
+    for (uint32_t i = 0; i < joint_.num_steps(); ++i) {
+      const auto nodes = nodes_of(i);
+      if (joint_.is_backward(i) || nodes.empty()) continue;
+      const NodeMeta& meta = graph_.meta(nodes[0]);
+      const std::string name = meta.ac_graph_id >= 0 ? "#" + std::to_string(meta.ac_graph_id)
+                                                     : numbered_module(meta.module_path);
+      if (!name.empty())
+        block_[i] = numbers.emplace(name, static_cast<int32_t>(numbers.size())).first->second;
+    }
+    if (numbers.empty()) std::fill(block_.begin(), block_.end(), 0);
+  }
+
+  void find_of_parameters() {
+    for (uint32_t i = 0; i < joint_.num_steps(); ++i) {
+      if (joint_.is_backward(i)) continue;
+      bool all = true, any = false;
+      joint_.for_inputs(i, [&](StorageId s) {
+        any = true;
+        all &= joint_.is_forward(s) ? of_parameters_[joint_.writer(s)] != 0
+                                    : is_port_of_parameters(joint_.program(), s);
+      });
+      of_parameters_[i] = any && all;
+    }
+  }
+
+  bool leaves_block(uint32_t i) const {
+    bool leaves = false;
+    joint_.for_outputs(i, [&](StorageId s) {
+      if (joint_.is_forward(s))
+        for (uint32_t reader : joint_.forward_readers(s)) leaves |= block_[reader] != block_[i];
+    });
+    return leaves;
+  }
+
+  // The op that the step computes; nullptr: it moves data between layouts.
+  const OpDef* op_of(uint32_t i) const {
+    if (step(i).collective.kind != CollectiveKind::kNone) return nullptr;
+    const auto kind = op_from_name(step(i).kernel);
+    return kind ? &op_def(*kind) : nullptr;
+  }
+
+  Recompute tag_of(uint32_t i) const {
+    bool tagged = false;
+    for (NodeId n : nodes_of(i)) {
+      const Recompute tag = graph_.meta(n).recompute;
+      if (op_name(graph_.op(n)) == step(i).kernel) return tag;
+      tagged |= tag != Recompute::kUnset;
+    }
+    return tagged ? Recompute::kPreferRecompute : Recompute::kUnset;
+  }
+
+  void rule(uint32_t i) {
+    const OpDef* op = op_of(i);
+    const bool product = op != nullptr && op->flops != nullptr;
+    if (!joint_.can_repeat(i) || (op != nullptr && op->opaque)) return;
+    if (of_parameters_[i]) {
+      rules_[i] = {.may_repeat = true, .may_keep = false};
+      return;
+    }
+    switch (tag_of(i)) {
+      case Recompute::kMustRecompute:
+        rules_[i] = {.may_repeat = true, .may_keep = false};
+        break;
+      case Recompute::kPreferRecompute:
+        allow(i, kWantedBytesPerUs);
+        break;
+      case Recompute::kUnset:
+        by_policy(i, product);
+        break;
+      case Recompute::kMustSave:
+      case Recompute::kPreferSave:
+        break;
+    }
+  }
+
+  void allow(uint32_t i, double bytes_per_us) {
+    if (leaves_block(i)) return;
+    rules_[i].may_repeat = true;
+    rules_[i].price_bytes = std::llround(std::max(step(i).cost_us, 0.0) * bytes_per_us);
+  }
+
+  Kind policy_of_block(int32_t block) const {
+    if (policy_.kind != Kind::kEvery) return policy_.kind;
+    return static_cast<uint32_t>(block) % policy_.every == 0 ? Kind::kFull : Kind::kCheap;
+  }
+
+  void by_policy(uint32_t i, bool product) {
+    const bool communicates = step(i).collective.kind != CollectiveKind::kNone;
+    if (block_[i] == kNoBlock && policy_.kind != Kind::kCheap) {
+      if (!product) allow(i, kWantedBytesPerUs);
+      return;
+    }
+    switch (policy_of_block(block_[i])) {
+      case Kind::kSelective:
+        if (!is_kept_by_selective(i, product)) allow(i, kWantedBytesPerUs);
+        break;
+      case Kind::kFull:
+        allow(i, kWantedBytesPerUs);
+        rules_[i].may_keep = !rules_[i].may_repeat;
+        break;
+      default:
+        if (!product && !communicates) allow(i, kCheapBytesPerUs);
+    }
+  }
+
+  // Attention, reductions over ranks, and of the other products of a block the first, the third, ….
+  bool is_kept_by_selective(uint32_t i, bool product) {
+    if (step(i).collective.kind == CollectiveKind::kReduceScatter || step(i).kernel == "max")
+      return true;
+    if (!product) return false;
+    return step(i).kernel == op_name(OpKind::kSdpa) || products_[block_[i]]++ % 2 == 0;
+  }
+
+  const Joint& joint_;
+  const Graph& graph_;
+  const RecomputePolicy& policy_;
+  std::vector<StepRule> rules_;
+  std::vector<int32_t> block_;              // by step; kNoBlock: none
+  std::vector<uint8_t> of_parameters_;      // by step: its results depend on parameters alone
+  std::vector<std::vector<NodeId>> nodes_;  // by node of the caller's graph
+  std::map<int32_t, uint32_t> products_;    // by block: matrix products so far
+};
+
+}  // namespace
+
+std::vector<StepRule> step_rules(const Joint& joint, const Graph& graph,
+                                 const RecomputePolicy& policy) {
+  return Rules(joint, graph, policy).run();
+}
+
+}  // namespace shw

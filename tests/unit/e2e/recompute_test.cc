@@ -1,0 +1,198 @@
+// What the backward pass computes again: programs with and without give the same bits.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+#include "graph/text.h"
+#include "graph/writer.h"
+#include "plan/report.h"
+#include "run_plan.h"
+#include "tiny_model.h"
+#include "tools/execute.h"
+
+namespace shw {
+namespace {
+
+using runtime::HostTensorView;
+using testing::planned;
+using testing::ranks_of;
+
+constexpr const char* kPolicies[] = {"cheap", "selective", "full", "every:2"};
+
+CompileOptions with(CompileOptions options, const std::string& policy) {
+  options.recompute = *recompute_policy(policy);
+  return options;
+}
+
+// A random graph on f32[8,8]: products, pointwise ops, dropout, a parameter that a backward node
+// updates in place, tags, and blocks of three nodes.
+class RandomGraph {
+ public:
+  explicit RandomGraph(uint32_t seed) : random_(seed) {
+    text_ =
+        "input param.w: %w : f32[8,8]\ninput param.u: %u : f32[8,8]\ninput input.0: %x : f32[8,8]\n"
+        "input tangent.0: %g : f32[8,8] {position=0}\n";
+    forward_ = {"%w", "%u", "%x"};
+    tagged_ = random_() % 2 == 0;
+    blocks_ = random_() % 2 == 0;
+    for (block_ = 0; block_ < 4; ++block_)
+      for (int i = 0; i < 3; ++i) add(false);
+    backward_ = {"%g"};
+    const auto update_at = static_cast<uint32_t>(random_() % 24);  // half of them: none
+    for (uint32_t i = 0; i < 12; ++i) {
+      add(true);
+      if (i == update_at)
+        line("%new", "add(%w, " + backward_.back() + ") : f32[8,8] {phase=backward}");
+    }
+    text_ += "return output.0 = " + forward_.back() + ", grad.u = " + backward_.back() +
+             ", output.b = " + backward_[6] +
+             (update_at < 12 ? ", update.w = %new in_place\n" : "\n");
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  const std::string& any_of(const std::vector<std::string>& list) {
+    return list[list.size() - 1 - random_() % std::min<size_t>(list.size(), 6)];
+  }
+  void line(const std::string& name, const std::string& what) {
+    text_ += name + " = " + what + "\n";
+  }
+  std::string meta(bool backward) {
+    std::string text = backward ? "phase=backward" : "";
+    const auto item = [&](const std::string& s) { text += (text.empty() ? "" : ", ") + s; };
+    if (!backward && blocks_) item("module=\"layers." + std::to_string(block_) + ".a\"");
+    static constexpr const char* kTags[] = {"must_save", "prefer_recompute", "must_recompute"};
+    if (!backward && tagged_ && random_() % 3 == 0)
+      item(std::string("recompute=") + kTags[random_() % 3]);
+    return text.empty() ? "" : " {" + text + "}";
+  }
+
+  void add(bool backward) {
+    const std::string name = "%v" + std::to_string(number_++);
+    const std::string a = backward && random_() % 2 == 0 ? any_of(backward_) : any_of(forward_);
+    const std::string b = backward ? any_of(backward_) : any_of(forward_), end = " : f32[8,8]";
+    switch (random_() % (masks_.empty() || !backward ? 6 : 7)) {
+      case 0:
+        line(name + "t", "t(" + a + ") : f32[8,8]{1,8}" + meta(backward));
+        line(name, "mm(" + name + "t, " + b + ")" + end + meta(backward));
+        break;
+      case 1:
+        line(name, "mm(" + a + ", " + b + ")" + end + meta(backward));
+        break;
+      case 2:
+        line(name, "mul(" + a + ", " + b + ")" + end + meta(backward));
+        break;
+      case 3:
+        line(name, "softmax(" + b + ", dim=1, half_to_float=false)" + end + meta(backward));
+        break;
+      case 4:
+        line(name + "d", "native_dropout(" + b + ", p=0.5, train=true) : (f32[8,8], bool[8,8])" +
+                             meta(backward));
+        line(name, "get_item(" + name + "d, index=0)" + end + meta(backward));
+        line(name + "m", "get_item(" + name + "d, index=1) : bool[8,8]" + meta(backward));
+        if (!backward) masks_.push_back(name + "m");
+        break;
+      case 5:
+        line(name, "tanh(" + b + ")" + end + meta(backward));
+        break;
+      case 6:
+        line(name, "native_dropout_backward(" + b + ", " + any_of(masks_) + ", scale=2.0)" + end +
+                       meta(backward));
+    }
+    (backward ? backward_ : forward_).push_back(name);
+  }
+
+  std::mt19937 random_;
+  bool tagged_ = false, blocks_ = false;
+  int block_ = 0, number_ = 0;
+  std::string text_;
+  std::vector<std::string> forward_, backward_, masks_;
+};
+
+std::vector<std::vector<std::byte>> run(const std::shared_ptr<const Plan>& plan) {
+  std::vector<std::vector<std::byte>> results;
+  const auto ranks = ranks_of(plan);
+  if (ranks == nullptr) return results;
+  std::vector<float> data(64);
+  for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<float>((i * 37) % 29) / 29 - 0.5f;
+  const int64_t seed[2] = {7, 3};
+  std::vector<HostTensorView> in;
+  const ProgramEntry& entry = plan->program.entries[0];
+  for (PortId id : entry.inputs) {
+    const Port& port = plan->program.ports[id];
+    in.push_back({port.global, port.role == PortRole::kSeed
+                                   ? static_cast<const void*>(seed)
+                                   : static_cast<const void*>(data.data())});
+  }
+  const auto out = ranks->run(entry.name, in);
+  EXPECT_TRUE(out.ok()) << out.status().message();
+  if (out.ok())
+    for (const auto& tensor : *out) results.push_back(tensor.data);
+  return results;
+}
+
+TEST(Recompute, RandomGraphsGiveTheSameBits) {
+  uint32_t repeating = 0, updating = 0;
+  for (uint32_t seed = 0; seed < 16; ++seed) {
+    const std::string text = RandomGraph(seed).text();
+    SCOPED_TRACE(text);
+    const auto graph = parse_graph(text);
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    const std::vector<uint8_t> bytes = write_graph(*graph);
+    CompileOptions options;
+    options.mesh = seed % 3 == 0 ? "a=1" : seed % 3 == 1 ? "a=2,b=2" : "a=4";
+    const auto plain = planned(bytes, options);
+    ASSERT_NE(plain, nullptr);
+    EXPECT_EQ(recomputation(plain->program).steps, 0u);
+    const auto expected = run(plain);
+    ASSERT_FALSE(expected.empty());
+    for (const char* policy : kPolicies) {
+      SCOPED_TRACE(policy);
+      const auto plan = planned(bytes, with(options, policy));
+      ASSERT_NE(plan, nullptr);
+      EXPECT_EQ(run(plan), expected);
+      repeating += recomputation(plan->program).steps > 0;
+      for (const ProgramStep& s : plan->program.steps) updating += s.in_place != kNotInPlace;
+    }
+  }
+  EXPECT_GT(repeating, 32u) << "the graphs do not try what they are for";
+  EXPECT_GT(updating, 8u);
+}
+
+// PyTorch's results, and bit by bit those of the program without.
+class TinyModels : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Policies, TinyModels, ::testing::ValuesIn(kPolicies),
+                         [](const auto& c) { return testing::test_name(c.param); });
+
+TEST_P(TinyModels, GiveTheSameBitsFromLessMemory) {
+  for (const auto* model : {&testing::llama_tiny(), &testing::gpt2_tiny()}) {
+    const CompileOptions options{.mesh = "dp=2,tp=4"};
+    const auto plain = model->plan_of(options), plan = model->plan_of(with(options, GetParam()));
+    ASSERT_TRUE(plain && plan);
+    const auto expected = tools::execute(plain, "step", model->tensors());
+    const auto got = tools::execute(plan, "step", model->tensors());
+    ASSERT_TRUE(expected.ok() && got.ok());
+    for (const auto& [name, t] : *expected) EXPECT_EQ(t.bytes, got->at(name).bytes) << name;
+    EXPECT_GT(recomputation(plan->program).steps, 0u);
+    EXPECT_LT(recomputation(plan->program).kept_bytes, recomputation(plain->program).kept_bytes);
+    EXPECT_LT(plan->program.arena_bytes, plain->program.arena_bytes);
+  }
+}
+
+TEST(Recompute, OfEntriesApartIsNotThereYet) {
+  Monitor monitor;
+  CompileOptions options{.mesh = "dp=2,tp=4", .entries = {"forward", "backward"}};
+  const auto compiled =
+      compile(testing::llama_tiny().graph_bytes(), with(options, "full"), monitor);
+  ASSERT_FALSE(compiled.ok());
+  EXPECT_EQ(compiled.status().code(), Code::kUnimplemented);
+  EXPECT_NE(compiled.status().message().find("entry 'backward'"), std::string::npos);
+  options.entries = {"infer"};
+  const auto infer = compile(testing::llama_tiny().graph_bytes(), with(options, "full"), monitor);
+  ASSERT_TRUE(infer.ok()) << infer.status().message();
+  EXPECT_EQ(recomputation(infer->plan.program).steps, 0u);
+}
+
+}  // namespace
+}  // namespace shw
