@@ -86,6 +86,8 @@ class Data(unittest.TestCase):
 
         first = reasons["exact"][0]
         self.assertEqual(first["explanation"], explained(first["port"]))
+        for exact in reasons["exact"]:
+            self.assertAlmostEqual(exact["explanation"]["objective"], plan["objective"], delta=1e-9 * plan["objective"])
         compared = 0
         einsums = [i for i, op in enumerate(told["nodes"]["op"]) if texts[op] == "einsum"]
         for node in einsums[::8]:
