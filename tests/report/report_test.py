@@ -255,6 +255,9 @@ class Page(unittest.TestCase):
             self.browser.run("document.querySelector('#nodes tbody button').click()")
             text = self.browser.run("document.querySelector('#nodes .panel').textContent")
             self.assertIn("Why this layout", text)
+            if name == "two":
+                diff = json.loads(shardwise("diff", "small.swplan", "other.swplan", "--json"))
+                self.assertIn(f"{diff['unchanged']} lie alike", self.browser.run("document.querySelector('#difference').textContent"))
             self.assertIn(says, text)
             self.assertEqual(self.complaints(), [])
 
