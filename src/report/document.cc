@@ -155,8 +155,8 @@ class Document {
     std::vector<int64_t> runs;
     for (size_t i = 0, end = 0; i < curve.bytes.size(); i = end) {
       while (end < curve.bytes.size() && curve.bytes[end] == curve.bytes[i]) ++end;
-      for (const int64_t value : {curve.bytes[i], static_cast<int64_t>(end - i)})
-        runs.push_back(value);
+      runs.push_back(curve.bytes[i]);
+      runs.push_back(static_cast<int64_t>(end - i));
     }
     w_.open();
     w_.member("kind", quoted(curve.kind));

@@ -125,12 +125,14 @@ Result<Reasons> reasons(Planner& planner, const PlacementConstraints& constraint
   Finder finder(planner, placed);
   finder.find_operands(out);
   SHW_RETURN_IF_ERROR(finder.find_alternatives(out, constraints, options, monitor));
-  if (constraints.memory_limit_bytes != 0) return out;
+  if (!placed.proven || constraints.memory_limit_bytes != 0) return out;
   for (const std::string& name :
        parameters_of_each_kind(plan.program, exact_parameters(placed.stats))) {
-    SHW_ASSIGN_OR_RETURN(answers::Explanation explanation,
-                         answers::explain(planner, constraints, {.node = name}, options, monitor));
-    out.exact.push_back({name, std::move(explanation)});
+    auto explanation = answers::explain(planner, constraints, {.node = name}, options, monitor);
+    if (explanation.status().code() == Code::kDeadlineExceeded) break;
+    SHW_RETURN_IF_ERROR(explanation.status());
+    if (!explanation->proven) break;  // out of time: what it explains may be another plan
+    out.exact.push_back({name, std::move(*explanation)});
   }
   return out;
 }

@@ -27,7 +27,7 @@ struct Reasons {
   std::vector<std::vector<Operand>> operands;          // by node
   std::vector<std::vector<Alternative>> alternatives;  // by node, the lowest floor first
   // Of one parameter of each kind, with the cheapest layouts solved; fewer where solving takes
-  // long, and none under a memory limit, where each solve is a search of its own.
+  // long, and none without a proof or under a memory limit, where each solve is a search.
   std::vector<Exact> exact;
 };
 

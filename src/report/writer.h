@@ -28,9 +28,8 @@ class Writer {
   void close() { add("}"), is_first_ = false; }
   void key(const char* name);
   void member(const char* name, const std::string& json) { key(name), add(json); }
-  // "name":[item(0),item(1),…]
+  // "name":[item(0),item(1),…]; each item puts one value, by one of the functions below.
   void column(const char* name, size_t count, const Item& item);
-  // The same where item(i) puts the i-th value with one of these.
   void add(const std::string& json) { text_ += json; }
   void integer(int64_t value) { text_ += std::to_string(value); }
   void text(const std::string& value) { integer(tables_.text(value)); }

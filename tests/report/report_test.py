@@ -86,6 +86,8 @@ class Data(unittest.TestCase):
 
         first = reasons["exact"][0]
         self.assertEqual(first["explanation"], explained(first["port"]))
+        for exact in reasons["exact"]:
+            self.assertAlmostEqual(exact["explanation"]["objective"], plan["objective"], delta=1e-9 * plan["objective"])
         compared = 0
         einsums = [i for i, op in enumerate(told["nodes"]["op"]) if texts[op] == "einsum"]
         for node in einsums[::8]:
@@ -253,6 +255,9 @@ class Page(unittest.TestCase):
             self.browser.run("document.querySelector('#nodes tbody button').click()")
             text = self.browser.run("document.querySelector('#nodes .panel').textContent")
             self.assertIn("Why this layout", text)
+            if name == "two":
+                diff = json.loads(shardwise("diff", "small.swplan", "other.swplan", "--json"))
+                self.assertIn(f"{diff['unchanged']} lie alike", self.browser.run("document.querySelector('#difference').textContent"))
             self.assertIn(says, text)
             self.assertEqual(self.complaints(), [])
 

@@ -25,7 +25,9 @@ sections.push({id: "difference", title: "Another plan", draw(root) {
     {title: "Difference", number: true, sort: false, value: r => r.after - r.before, show: r => same(r) ? "–" : signed(r)},
     {title: "in %", number: true, sort: false, value: r => 0, show: r => r.before && !same(r) ? (r.after > r.before ? "+" : "−") + percent(Math.abs(r.after - r.before), r.before) : ""},
   ], figureRows(plan, other), {rows: 60}), el("h3", {}, "Layouts that differ"));
-  const changes = diff.changes || [];
+  const {changes} = diff, others = [[diff.unchanged, "lie alike"], [diff.operands_only.length, "read their operands in other layouts, and give the same result"],
+    [diff.only_before.length, "are in this plan only"], [diff.only_after.length, "are in the other only"]].filter(([nodes]) => nodes > 0);
+  if (others.length) root.append(el("p", {class: "note"}, `Of the nodes, ${others.map(([nodes, what]) => `${count(nodes)} ${what}`).join("; ")}.`));
   root.append(changes.length === 0 ? el("p", {}, "The result of every node that both have lies alike.") : sortedTable([
     {title: "This plan", value: c => c.from, show: c => layoutChip(c.from)}, {title: "The other", value: c => c.to, show: c => layoutChip(c.to)},
     {title: "Nodes", number: true, value: c => c.nodes.length, show: c => count(c.nodes.length)},
