@@ -134,20 +134,20 @@ def test_what_cannot_be_a_graph_says_why():
 
 
 def test_training_goes_as_pytorch_goes():
-    """Losses, weights and running statistics of five steps."""
+    """Losses, weights and running statistics of five steps. Adam would make steps of what rounding leaves of a zero gradient."""
     ours, theirs = net(), net()
     compiled = sw.torch.compile(ours, mesh=MESH)
     x, y = torch.randn(8, 16), torch.randn(8, 16)
     losses = []
     for module, state in ((compiled, ours), (theirs, theirs)):
-        optimizer = torch.optim.AdamW(module.parameters(), lr=1e-2)
+        optimizer = torch.optim.SGD(module.parameters(), lr=0.1, momentum=0.9)
         for _ in range(5):
             optimizer.zero_grad()
             loss = (module(x) - y).square().mean()
             loss.backward()
             optimizer.step()
             losses.append(loss.item())
-    assert losses[:5] == pytest.approx(losses[5:], rel=1e-4) and losses[4] < losses[0]
+    assert losses[:5] == pytest.approx(losses[5:], rel=2e-5) and losses[4] < losses[0]
     for name, value in theirs.state_dict().items():
         assert torch.allclose(ours.state_dict()[name], value, rtol=1e-3, atol=1e-5), name
     assert int(ours.norm.num_batches_tracked) == 5

@@ -59,7 +59,7 @@ def _tracers() -> tuple[Callable[..., Any], Callable[..., Any]]:
         from torch._dynamo.functional_export import dynamo_graph_capture_for_export
         from torch._functorch.aot_autograd import aot_export_joint_with_descriptors
     except ImportError:
-        raise FailedPrecondition(f"PyTorch {torch.__version__} is too old to export from: 2.9 is needed") from None
+        raise FailedPrecondition(f"PyTorch {torch.__version__} is too old to export from: 2.10 is needed") from None
     return dynamo_graph_capture_for_export, aot_export_joint_with_descriptors
 
 
