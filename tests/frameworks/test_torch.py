@@ -276,8 +276,9 @@ class Shaped(nn.Module):
         self.linear = nn.Linear(16, 16)
         self.register_buffer("scale", torch.tensor(2.0))
 
-    def forward(self, x, *, times=1.0, extra=None):
+    def forward(self, x, *, times=1.0, extra=None, kind="relu"):
         y = self.linear(x) * self.scale * times + torch.arange(16.0)
+        y = torch.relu(y) if kind == "relu" else y
         if extra is not None:
             y = y + extra["bias"]
         return {"y": y, "rest": (y[:, 0], None, 3, x, self.linear.weight), "best": y.argmax(-1)}
@@ -287,7 +288,7 @@ def test_arguments_and_results_of_any_structure():
     module = net(Shaped)
     compiled = sw.torch.compile(module, mesh=MESH)
     x, bias = torch.randn(8, 16), torch.randn(16, requires_grad=True)
-    for options in ({}, {"times": 2.0}, {"times": 2.0, "extra": {"bias": bias}}, {"times": 2.0}):
+    for options in ({}, {"times": 2.0}, {"times": 2.0, "extra": {"bias": bias}, "kind": "none"}, {"times": 2.0}):
         got, expected = compiled(x, **options), module(x, **options)
         assert got.keys() == expected.keys() and got["rest"][1:3] == (None, 3) and got["rest"][3] is x
         assert got["rest"][4] is module.linear.weight
