@@ -134,20 +134,20 @@ def test_what_cannot_be_a_graph_says_why():
 
 
 def test_training_goes_as_pytorch_goes():
-    """Losses, weights and running statistics of five steps."""
+    """Losses, weights and running statistics of five steps. Adam would make steps of what rounding leaves of a zero gradient."""
     ours, theirs = net(), net()
     compiled = sw.torch.compile(ours, mesh=MESH)
     x, y = torch.randn(8, 16), torch.randn(8, 16)
     losses = []
     for module, state in ((compiled, ours), (theirs, theirs)):
-        optimizer = torch.optim.AdamW(module.parameters(), lr=1e-2)
+        optimizer = torch.optim.SGD(module.parameters(), lr=0.1, momentum=0.9)
         for _ in range(5):
             optimizer.zero_grad()
             loss = (module(x) - y).square().mean()
             loss.backward()
             optimizer.step()
             losses.append(loss.item())
-    assert losses[:5] == pytest.approx(losses[5:], rel=1e-4) and losses[4] < losses[0]
+    assert losses[:5] == pytest.approx(losses[5:], rel=2e-5) and losses[4] < losses[0]
     for name, value in theirs.state_dict().items():
         assert torch.allclose(ours.state_dict()[name], value, rtol=1e-3, atol=1e-5), name
     assert int(ours.norm.num_batches_tracked) == 5
@@ -276,8 +276,9 @@ class Shaped(nn.Module):
         self.linear = nn.Linear(16, 16)
         self.register_buffer("scale", torch.tensor(2.0))
 
-    def forward(self, x, *, times=1.0, extra=None):
+    def forward(self, x, *, times=1.0, extra=None, kind="relu"):
         y = self.linear(x) * self.scale * times + torch.arange(16.0)
+        y = torch.relu(y) if kind == "relu" else y
         if extra is not None:
             y = y + extra["bias"]
         return {"y": y, "rest": (y[:, 0], None, 3, x, self.linear.weight), "best": y.argmax(-1)}
@@ -287,7 +288,7 @@ def test_arguments_and_results_of_any_structure():
     module = net(Shaped)
     compiled = sw.torch.compile(module, mesh=MESH)
     x, bias = torch.randn(8, 16), torch.randn(16, requires_grad=True)
-    for options in ({}, {"times": 2.0}, {"times": 2.0, "extra": {"bias": bias}}, {"times": 2.0}):
+    for options in ({}, {"times": 2.0}, {"times": 2.0, "extra": {"bias": bias}, "kind": "none"}, {"times": 2.0}):
         got, expected = compiled(x, **options), module(x, **options)
         assert got.keys() == expected.keys() and got["rest"][1:3] == (None, 3) and got["rest"][3] is x
         assert got["rest"][4] is module.linear.weight

@@ -1,6 +1,6 @@
 """Models of PyTorch: graphs of modules, and modules that run as plans.
 
-PyTorch 2.9 or newer must be installed; the rest of the package does not need it.
+PyTorch 2.10 or newer must be installed; the rest of the package does not need it.
 """
 
 from ._export import TorchGraph, export

@@ -23,6 +23,8 @@ class Capture:
     """A joint graph, and how its flat inputs and outputs belong to the module's arguments and results."""
 
     joint: torch.fx.GraphModule
+    leaves: list[Any]
+    """The arguments; tensors without their values."""
     in_spec: pytree.TreeSpec
     out_spec: pytree.TreeSpec
     module_names: dict[str, str]
@@ -50,7 +52,9 @@ def capture(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str,
         joint = exported.graph_module
         joint.graph.eliminate_dead_code()
     names = {str(id(part)): name for name, part in module.named_modules()}
-    return Capture(joint, pytree.tree_structure((args, dict(kwargs))), exported.out_spec, names)
+    leaves, spec = pytree.tree_flatten((args, dict(kwargs)))
+    leaves = [leaf.detach().to("meta") if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+    return Capture(joint, leaves, spec, exported.out_spec, names)
 
 
 def _tracers() -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -59,7 +63,7 @@ def _tracers() -> tuple[Callable[..., Any], Callable[..., Any]]:
         from torch._dynamo.functional_export import dynamo_graph_capture_for_export
         from torch._functorch.aot_autograd import aot_export_joint_with_descriptors
     except ImportError:
-        raise FailedPrecondition(f"PyTorch {torch.__version__} is too old to export from: 2.9 is needed") from None
+        raise FailedPrecondition(f"PyTorch {torch.__version__} is too old to export from: 2.10 is needed") from None
     return dynamo_graph_capture_for_export, aot_export_joint_with_descriptors
 
 

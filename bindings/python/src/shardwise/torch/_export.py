@@ -36,7 +36,7 @@ class TorchGraph(Graph):
         self._out_spec = captured.out_spec
         self._constants = writer.constants
         self._results = _results(captured)
-        self._argument_types = {n.meta["desc"].idx: n.meta["val"] for n in _placeholders(captured, "PlainAOTInput")}
+        self._arguments = captured.leaves
         self._state_names = [(f"param.{n.meta['desc'].target}", n.meta["desc"].target) for n in _placeholders(captured, "ParamAOTInput")]
         self._state_names += [(f"buffer.{n.meta['desc'].target}", n.meta["desc"].target) for n in _placeholders(captured, "BufferAOTInput")]
         self._tangents = [f"tangent.{n.meta['desc'].output.idx}" for n in _placeholders(captured, "TangentAOTInput")]
@@ -60,8 +60,7 @@ class TorchGraph(Graph):
         if spec != self._in_spec:
             raise InvalidArgument(f"the arguments are {spec}; the graph was made with {self._in_spec}")
         found = {}
-        for i, leaf in enumerate(leaves):
-            wanted = self._argument_types.get(i)
+        for i, (leaf, wanted) in enumerate(zip(leaves, self._arguments, strict=True)):
             if isinstance(wanted, torch.Tensor):
                 if not isinstance(leaf, torch.Tensor) or leaf.shape != wanted.shape or leaf.dtype != wanted.dtype:
                     raise InvalidArgument(f"argument {i} is {_kind(leaf)}; the graph was made with {_kind(wanted)}")
