@@ -134,7 +134,7 @@ def test_onnx_models_are_imported():
     except sw.Unavailable:
         pytest.skip("the library was built without protobuf")
     assert sorted(values) == sorted(re.findall(r"^input (param\.[^:]+):", str(graph), re.M))
-    assert values["param.m.m.embeddings.word_embeddings.weight"].shape == (64, 16)
+    assert values["param.m.embeddings.word_embeddings.weight"].shape == (64, 16)
     with pytest.raises(sw.InvalidArgument, match="'batch', 'sequence'"):
         sw.load_onnx(model.read_bytes())
 

@@ -1,6 +1,7 @@
 // Tensors that are made: constants, shapes of others, ranges.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "import/onnx/arithmetic.h"
 #include "import/onnx/table.h"
@@ -103,6 +104,8 @@ void range(Node& n) {
   std::optional<Expr> length = sum(to[0], from[0], -1);
   if (length && length->is_number()) {
     const int64_t span = length->constant, step = by[0];
+    if (span == std::numeric_limits<int64_t>::min())  // its quotient by −1 overflows
+      return n.fail(invalid_argument("a range of this length"));
     length->constant =
         std::max<int64_t>(0, span / step + (span % step != 0 && (span < 0) == (step < 0)));
   } else if (by[0] != 1) {
@@ -141,7 +144,7 @@ void eye_like(Node& n) {
 // values = [off, on]; an index outside −depth … depth − 1 makes no 1.
 void one_hot(Node& n) {
   NodeId index = n.in(0);
-  const auto depth = static_cast<int64_t>(n.number(1, "the depth"));
+  const int64_t depth = n.integer(1, "the depth");
   const NodeId values = n.in(2);
   if (!n.ok()) return;
   const int64_t rank = n.rank(index) + 1;

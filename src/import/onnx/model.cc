@@ -10,7 +10,6 @@
 namespace shw::import::onnx {
 namespace {
 
-using shardwise::onnx::GraphProto;
 using shardwise::onnx::ModelProto;
 using shardwise::onnx::TensorShapeProto;
 using shardwise::onnx::ValueInfoProto;

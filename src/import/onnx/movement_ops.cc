@@ -120,8 +120,8 @@ void pad(Node& n) {
   }
   Arg value = int64_t{0};
   if (n.has(2)) {
-    const double number = n.number(2, "the value");
-    value = is_floating(n.type(x).dtype) ? Arg(number) : Arg(static_cast<int64_t>(number));
+    value = is_floating(n.type(x).dtype) ? Arg(n.number(2, "the value"))
+                                         : Arg(n.integer(2, "the value"));
   }
   n.out(n.add(OpKind::kPad, {x}, {{AttrKey::kPad, last_first}, {AttrKey::kValue, value}}));
 }
@@ -136,7 +136,7 @@ void tile(Node& n) {
 
 void triangle(Node& n) {
   const bool upper = n.attr("upper", int64_t{1}) != 0;
-  const auto k = static_cast<int64_t>(n.has(1) ? n.number(1, "k") : 0);
+  const int64_t k = n.has(1) ? n.integer(1, "k") : 0;
   n.out(n.add(upper ? OpKind::kTriu : OpKind::kTril, {n.in(0)}, {{AttrKey::kDiagonal, k}}));
 }
 

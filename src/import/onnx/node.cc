@@ -123,6 +123,17 @@ double Node::number(size_t i, const char* what) {
   return 0;
 }
 
+int64_t Node::integer(size_t i, const char* what) {
+  constexpr double kMost = 9007199254740992;  // beyond 2^53 a float is no exact integer
+  const double x = number(i, what);
+  const Known* tensor = known(i);
+  if (!ok() || tensor == nullptr) return 0;
+  if (!is_floating(tensor->type.dtype)) return integer_at(*tensor, 0);
+  if (x >= -kMost && x <= kMost) return static_cast<int64_t>(x);
+  fail(invalid_argument(std::string(what) + " is no integer"));
+  return 0;
+}
+
 Operand Node::operand(size_t i, size_t other) {
   const Known* mine = known(i);
   if (mine == nullptr || mine->type.numel() != 1 || known(other) != nullptr ||

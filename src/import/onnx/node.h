@@ -68,6 +68,7 @@ class Node {
   std::vector<int64_t> ints(size_t i, const char* what);  // these must be known
   Exprs sizes(size_t i, const char* what);                // apart from symbols
   double number(size_t i, const char* what);              // one element
+  int64_t integer(size_t i, const char* what);            // one element, whole
   // The number that the input is, if its single element is known and leaves the shape of a result
   // with `other` as it is; otherwise its node.
   Operand operand(size_t i, size_t other);

@@ -101,8 +101,7 @@ void cumsum(Node& n) {
   const bool exclusive = n.attr("exclusive", int64_t{0}) != 0;
   const bool reverse = n.attr("reverse", int64_t{0}) != 0;
   NodeId x = n.in();
-  const auto dim =
-      static_cast<int64_t>(n.axis(static_cast<int64_t>(n.number(1, "the axis")), n.rank(x)));
+  const auto dim = static_cast<int64_t>(n.axis(n.integer(1, "the axis"), n.rank(x)));
   if (!n.ok()) return;
   const Dtype dtype = n.type(x).dtype;
   x = flipped(n, x, dim, reverse);
@@ -121,7 +120,7 @@ void topk(Node& n) {
   const bool sorted = n.attr("sorted", int64_t{1}) != 0;
   const NodeId x = n.in();
   const size_t axis = n.axis(n.attr("axis", int64_t{-1}), n.rank(x));
-  const auto k = static_cast<int64_t>(n.number(1, "k"));
+  const int64_t k = n.integer(1, "k");
   const NodeId both = n.add(OpKind::kTopk, {x},
                             {{AttrKey::kK, k},
                              {AttrKey::kDim, axis},
