@@ -109,7 +109,8 @@ class Scheduler {
       }
       if (!movable_[i]) continue;
       latest[i] -= step(i).cost_us;
-      early[i] = communicates(step(i)) ? frees(step(i)) : unpacks(i) || readers_early;
+      early[i] = !step(i).recomputed &&
+                 (communicates(step(i)) ? !grows(step(i)) : unpacks(i) || readers_early);
     }
     count_live(num_compute);
     // Forwards: not before its operands are ready, nor before there is memory for its result.
@@ -171,10 +172,8 @@ class Scheduler {
   uint32_t anchor_limit(uint32_t reader, const std::vector<uint32_t>& at_most) const {
     return movable_[reader] ? at_most[reader] : anchor_[reader];
   }
-  // Whether it holds no more memory once it is done. The operand of a repeated one is kept anyway.
-  bool frees(const ProgramStep& s) const {
-    return !s.recomputed &&
-           p_.values[s.outputs[0]].type.bytes() <= p_.values[s.inputs[0]].type.bytes();
+  bool grows(const ProgramStep& s) const {
+    return p_.values[s.outputs[0]].type.bytes() > p_.values[s.inputs[0]].type.bytes();
   }
 
   // Puts movable steps in front of the compute steps they are anchored to; otherwise keeps the

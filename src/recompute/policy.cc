@@ -3,35 +3,47 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
 
 namespace shw {
 namespace {
 
 constexpr std::array<std::string_view, 5> kNames = {"none", "cheap", "selective", "full", "every:"};
+constexpr std::string_view kKeepGathered = "+gathered";
+
+// The policy without its suffix; nothing: the text is none.
+std::optional<RecomputePolicy> read(std::string_view text) {
+  using Kind = RecomputePolicy::Kind;
+  RecomputePolicy policy;
+  const size_t colon = text.find(':');
+  const size_t length = colon == std::string_view::npos ? text.size() : colon + 1;
+  const auto it = std::find(kNames.begin(), kNames.end(), text.substr(0, length));
+  if (it == kNames.end()) return std::nullopt;
+  policy.kind = static_cast<Kind>(it - kNames.begin());
+  if (policy.kind != Kind::kEvery) return policy;
+  const char* const end = text.data() + text.size();
+  const auto number = std::from_chars(text.data() + length, end, policy.every);
+  if (number.ec != std::errc() || number.ptr != end || policy.every == 0) return std::nullopt;
+  return policy;
+}
 
 }  // namespace
 
 Result<RecomputePolicy> recompute_policy(std::string_view text) {
-  RecomputePolicy policy;
-  const std::string_view name =
-      text.substr(0, text.find(':') + 1 == 0 ? text.size() : text.find(':') + 1);
-  const auto it = std::find(kNames.begin(), kNames.end(), name);
-  policy.kind = static_cast<RecomputePolicy::Kind>(it - kNames.begin());
-  bool good = it != kNames.end();
-  if (good && policy.kind == RecomputePolicy::Kind::kEvery) {
-    const char* const end = text.data() + text.size();
-    const auto read = std::from_chars(text.data() + name.size(), end, policy.every);
-    good = read.ec == std::errc() && read.ptr == end && policy.every > 0;
-  }
-  if (good) return policy;
-  return invalid_argument("recompute '" + std::string(text) +
-                          "': expected none, cheap, selective, full, or every:N with N of at "
-                          "least 1");
+  const bool keep_gathered = text.ends_with(kKeepGathered);
+  auto policy = read(keep_gathered ? text.substr(0, text.size() - kKeepGathered.size()) : text);
+  if (!policy || (keep_gathered && policy->kind == RecomputePolicy::Kind::kNone))
+    return invalid_argument("recompute '" + std::string(text) +
+                            "': expected none, or cheap, selective, full or every:N with N of at "
+                            "least 1, and +gathered behind where parameters stay gathered");
+  policy->keep_gathered = keep_gathered;
+  return *policy;
 }
 
 std::string to_string(const RecomputePolicy& policy) {
-  const std::string name(kNames[static_cast<size_t>(policy.kind)]);
-  return policy.kind == RecomputePolicy::Kind::kEvery ? name + std::to_string(policy.every) : name;
+  std::string text(kNames[static_cast<size_t>(policy.kind)]);
+  if (policy.kind == RecomputePolicy::Kind::kEvery) text += std::to_string(policy.every);
+  return policy.keep_gathered ? text + std::string(kKeepGathered) : text;
 }
 
 }  // namespace shw

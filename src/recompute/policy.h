@@ -18,10 +18,14 @@ struct RecomputePolicy {
   };
   Kind kind = Kind::kNone;
   uint32_t every = 1;  // kEvery: n
+  // Parameters stay gathered from the forward to the backward pass; else they are gathered again.
+  // What follows a gather, such as a slice, is repeated or kept, whatever holds fewer bytes.
+  bool keep_gathered = false;
   bool operator==(const RecomputePolicy&) const = default;
 };
 
-// "none", "cheap", "selective", "full", "every:2". INVALID_ARGUMENT: another text.
+// "none", "cheap", "selective", "full", "every:2"; all but the first also with "+gathered" behind.
+// INVALID_ARGUMENT: another text.
 Result<RecomputePolicy> recompute_policy(std::string_view text);
 std::string to_string(const RecomputePolicy& policy);  // the same texts
 

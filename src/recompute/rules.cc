@@ -3,7 +3,8 @@
 //   1. What cannot give the same again is never repeated (Joint::can_repeat), nor is a region whose
 //      body is unknown.
 //   2. What depends on parameters alone, such as their casts and gathers, is never kept: a kept
-//      gathered parameter would undo the sharding that the planner chose.
+//      gathered parameter would undo the sharding that the planner chose. Unless the policy says
+//      that parameters stay gathered: then no gather is repeated.
 //   3. A tag of the graph counts for the step that computes the tagged node. Redistributions of its
 //      operands have none: keeping a product must not keep its gathered operand.
 //   4. The policy. Blocks are the regions of the graph's tags, or else the modules with a number in
@@ -143,10 +144,7 @@ class Rules {
     const OpDef* op = op_of(i);
     const bool product = op != nullptr && op->flops != nullptr;
     if (!joint_.can_repeat(i) || (op != nullptr && op->opaque)) return;
-    if (of_parameters_[i]) {
-      rules_[i] = {.may_repeat = true, .may_keep = false};
-      return;
-    }
+    if (of_parameters_[i]) return of_parameters(i);
     switch (tag_of(i)) {
       case Recompute::kMustRecompute:
         rules_[i] = {.may_repeat = true, .may_keep = false};
@@ -161,6 +159,13 @@ class Rules {
       case Recompute::kPreferSave:
         break;
     }
+  }
+
+  void of_parameters(uint32_t i) {
+    if (!policy_.keep_gathered)
+      rules_[i] = {.may_repeat = true, .may_keep = false};
+    else if (step(i).collective.kind == CollectiveKind::kNone)
+      allow(i, kCheapBytesPerUs);
   }
 
   void allow(uint32_t i, double bytes_per_us) {

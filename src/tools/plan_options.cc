@@ -171,7 +171,9 @@ void PlanOptions::add_to(CLI::App& verb, bool with_mesh) {
           "What the backward pass computes again in place of keeping it. none; cheap: what costs "
           "little beside its memory, no products; selective: in each block all but every second "
           "product, attention and reductions; full: all of each block; every:N: full in every N-th "
-          "block. Tags of the graph win")
+          "block; with +gathered behind, gathered parameters are kept, else they are gathered "
+          "again. "
+          "Tags of the graph win")
       ->capture_default_str();
   verb.add_option("--memory", memory,
                   "Memory limit of a rank at any point of a step, such as 80GB or 74.5GiB");

@@ -167,8 +167,9 @@ typedef struct shw_compile_options {
   /* What the backward pass of an entry computes again in place of keeping it: "none"; "cheap",
    * what costs little beside its memory, no matrix products; "selective", in each block all but
    * every second product, attention and reductions; "full", all of each block; "every:2", the same
-   * in every second block. Blocks are the regions of the graph's tags, or else modules with a
-   * number. Tags of nodes win. Placements do not depend on it. NULL: "none" */
+   * in every second block. Parameters are gathered again, unless "+gathered" stands behind all but
+   * "none": then they stay gathered. Blocks are the regions of the graph's tags, or else modules
+   * with a number. Tags of nodes win. Placements do not depend on it. NULL: "none" */
   const char* recompute;
   shw_param_budget param_budget; /* 0: SHW_PARAM_BUDGET_SMALLEST */
 

@@ -18,7 +18,7 @@ using runtime::HostTensorView;
 using testing::planned;
 using testing::ranks_of;
 
-constexpr const char* kPolicies[] = {"cheap", "selective", "full", "every:2"};
+constexpr const char* kPolicies[] = {"cheap", "selective", "full", "every:2", "full+gathered"};
 
 CompileOptions with(CompileOptions options, const std::string& policy) {
   options.recompute = *recompute_policy(policy);

@@ -6,7 +6,8 @@ namespace shw {
 namespace {
 
 TEST(RecomputePolicy, IsReadAndWritten) {
-  for (const char* text : {"none", "cheap", "selective", "full", "every:1", "every:12"}) {
+  for (const char* text : {"none", "cheap", "selective", "full", "every:1", "every:12",
+                           "cheap+gathered", "every:2+gathered"}) {
     const auto policy = recompute_policy(text);
     ASSERT_TRUE(policy.ok()) << text;
     EXPECT_EQ(to_string(*policy), text);
@@ -15,8 +16,9 @@ TEST(RecomputePolicy, IsReadAndWritten) {
 }
 
 TEST(RecomputePolicy, RefusesWhatItIsNot) {
-  for (const char* text : {"", "auto", "every", "every:", "every:0", "every:-1", "every:2x",
-                           "every:99999999999", "full:2", "None"}) {
+  for (const char* text :
+       {"", "auto", "every", "every:", "every:0", "every:-1", "every:2x", "every:99999999999",
+        "full:2", "None", "none+gathered", "+gathered", "full+", "full+gathered+gathered"}) {
     const auto policy = recompute_policy(text);
     ASSERT_FALSE(policy.ok()) << text;
     EXPECT_EQ(policy.status().code(), Code::kInvalidArgument);

@@ -195,7 +195,7 @@ impl CompileOptions {
     }
 
     /// What the backward pass computes again in place of keeping it: "none", "cheap", "selective",
-    /// "full" or "every:2".
+    /// "full" or "every:2"; "full+gathered" keeps gathered parameters.
     #[must_use]
     pub fn recompute(mut self, policy: &str) -> Self {
         self.recompute = Some(policy.to_owned());
