@@ -149,6 +149,9 @@ namespace shw {
   X(GroupedMm, "grouped_mm")                            \
   X(Convolution, "convolution")                         \
   X(ConvolutionBackward, "convolution_backward")        \
+  X(PowTensor, "pow_tensor")                            \
+  X(Atan2, "atan2")                                     \
+  X(ScatterReduce, "scatter_reduce")                    \
   X(LocalMap, "local_map")                              \
   X(ShardingConstraint, "sharding_constraint")
 

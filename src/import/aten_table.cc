@@ -1,232 +1,211 @@
 #include "import/aten_table.h"
 
-#include <algorithm>
-#include <iterator>
 #include <string>
+
+#include "import/name_lines.h"
 
 namespace shw::import {
 namespace {
 
-// Sorted by target. Signatures: aten/src/ATen/native/native_functions.yaml of PyTorch. The
+// Overloads, and the op that they are: name; then, where they differ, arguments, results, kernel
+// and fill value (AtenOp). Signatures: aten/src/ATen/native/native_functions.yaml of PyTorch. The
 // attention kernels differ in argument order and in what they return besides output and log-sum-exp
 // (sequence lengths, debug masks); of these, only the two halves of the generator's state are kept.
-constexpr AtenOp kTable[] = {
-    {"<built-in function getitem>", OpKind::kGetItem},
-    {"aten._conj.default", OpKind::kConj},
-    {"aten._fused_rms_norm.default", OpKind::kRmsNorm},
-    {"aten._fused_rms_norm_backward.default", OpKind::kRmsNormBackward},
-    {"aten._grouped_mm.default", OpKind::kGroupedMm},
-    {"aten._log_softmax.default", OpKind::kLogSoftmax},
-    {"aten._log_softmax_backward_data.default", OpKind::kLogSoftmaxBackward},
-    {"aten._scaled_dot_product_cudnn_attention.default", OpKind::kSdpa,
-     "query key value bias compute_lse dropout_p is_causal _ scale", "0 1 6 7", "cudnn"},
-    {"aten._scaled_dot_product_cudnn_attention_backward.default", OpKind::kSdpaBackward,
-     "grad_output query key value out logsumexp seed offset bias _ _ _ _ dropout_p is_causal scale",
-     "0 1 2 -", "cudnn"},
-    {"aten._scaled_dot_product_efficient_attention.default", OpKind::kSdpa,
-     "query key value bias compute_lse dropout_p is_causal scale", "", "efficient"},
-    {"aten._scaled_dot_product_efficient_attention_backward.default", OpKind::kSdpaBackward,
-     "grad_output query key value bias out logsumexp seed offset dropout_p output_mask is_causal "
-     "scale",
-     "", "efficient"},
-    {"aten._scaled_dot_product_flash_attention.default", OpKind::kSdpa,
-     "query key value dropout_p is_causal _ scale", "0 1 6 7", "flash"},
-    {"aten._scaled_dot_product_flash_attention_backward.default", OpKind::kSdpaBackward,
-     "grad_output query key value out logsumexp _ _ _ _ dropout_p is_causal seed offset scale",
-     "0 1 2 -", "flash"},
-    {"aten._scaled_mm.default", OpKind::kScaledMm,
-     "self mat2 scale_a scale_b bias _ dtype use_fast_accum"},
-    {"aten._softmax.default", OpKind::kSoftmax},
-    {"aten._softmax_backward_data.default", OpKind::kSoftmaxBackward},
-    {"aten._to_copy.default", OpKind::kToCopy},
-    {"aten._unsafe_index.Tensor", OpKind::kIndex, "self indices"},
-    {"aten._unsafe_index_put.default", OpKind::kIndexPut, "self indices values accumulate"},
-    {"aten._unsafe_view.default", OpKind::kView},
-    {"aten.abs.default", OpKind::kAbs},
-    {"aten.add.Scalar", OpKind::kAdd},
-    {"aten.add.Tensor", OpKind::kAdd},
-    {"aten.addmm.default", OpKind::kAddmm},
-    {"aten.alias.default", OpKind::kAlias},
-    {"aten.all.default", OpKind::kAll},
-    {"aten.all.dim", OpKind::kAll},
-    {"aten.all.dims", OpKind::kAll},
-    {"aten.amax.default", OpKind::kAmax},
-    {"aten.amin.default", OpKind::kAmin},
-    {"aten.any.default", OpKind::kAny},
-    {"aten.any.dim", OpKind::kAny},
-    {"aten.any.dims", OpKind::kAny},
-    {"aten.argmax.default", OpKind::kArgmax},
-    {"aten.argmin.default", OpKind::kArgmin},
-    {"aten.baddbmm.default", OpKind::kBaddbmm},
-    {"aten.bitwise_and.Scalar", OpKind::kBitwiseAnd},
-    {"aten.bitwise_and.Tensor", OpKind::kBitwiseAnd},
-    {"aten.bitwise_not.default", OpKind::kBitwiseNot},
-    {"aten.bitwise_or.Scalar", OpKind::kBitwiseOr},
-    {"aten.bitwise_or.Tensor", OpKind::kBitwiseOr},
-    {"aten.bmm.default", OpKind::kBmm},
-    {"aten.cat.default", OpKind::kCat},
-    {"aten.ceil.default", OpKind::kCeil},
-    {"aten.clamp.default", OpKind::kClamp},
-    {"aten.clamp_max.default", OpKind::kClamp, "self max"},
-    {"aten.clamp_min.default", OpKind::kClamp, "self min"},
-    {"aten.clone.default", OpKind::kClone},
-    {"aten.constant_pad_nd.default", OpKind::kPad},
-    {"aten.contiguous.default", OpKind::kClone},
-    {"aten.convolution.default", OpKind::kConvolution},
-    {"aten.convolution_backward.default", OpKind::kConvolutionBackward},
-    {"aten.cos.default", OpKind::kCos},
-    {"aten.cumprod.default", OpKind::kCumprod},
-    {"aten.cumsum.default", OpKind::kCumsum},
-    {"aten.detach.default", OpKind::kAlias},
-    {"aten.div.Scalar", OpKind::kDiv},
-    {"aten.div.Tensor", OpKind::kDiv},
-    {"aten.einsum.default", OpKind::kEinsum},
-    {"aten.embedding.default", OpKind::kEmbedding},
-    {"aten.embedding_dense_backward.default", OpKind::kEmbeddingDenseBackward},
-    {"aten.empty.memory_format", OpKind::kFull, "size dtype layout device pin_memory memory_format",
-     "", "", 0},
-    {"aten.empty_like.default", OpKind::kFullLike,
-     "self dtype layout device pin_memory memory_format", "", "", 0},
-    {"aten.eq.Scalar", OpKind::kEq},
-    {"aten.eq.Tensor", OpKind::kEq},
-    {"aten.erf.default", OpKind::kErf},
-    {"aten.exp.default", OpKind::kExp},
-    {"aten.expand.default", OpKind::kExpand},
-    {"aten.expm1.default", OpKind::kExpm1},
-    {"aten.flip.default", OpKind::kFlip},
-    {"aten.floor.default", OpKind::kFloor},
-    {"aten.floor_divide.Scalar", OpKind::kFloorDivide},
-    {"aten.floor_divide.default", OpKind::kFloorDivide},
-    {"aten.full.default", OpKind::kFull},
-    {"aten.full_like.default", OpKind::kFullLike},
-    {"aten.gather.default", OpKind::kGather},
-    {"aten.ge.Scalar", OpKind::kGe},
-    {"aten.ge.Tensor", OpKind::kGe},
-    {"aten.gelu.default", OpKind::kGelu},
-    {"aten.gelu_backward.default", OpKind::kGeluBackward},
-    {"aten.gt.Scalar", OpKind::kGt},
-    {"aten.gt.Tensor", OpKind::kGt},
-    {"aten.index.Tensor", OpKind::kIndex, "self indices"},
-    {"aten.index_put.default", OpKind::kIndexPut, "self indices values accumulate"},
-    {"aten.index_select.default", OpKind::kIndexSelect},
-    {"aten.le.Scalar", OpKind::kLe},
-    {"aten.le.Tensor", OpKind::kLe},
-    {"aten.log.default", OpKind::kLog},
-    {"aten.log1p.default", OpKind::kLog1p},
-    {"aten.logical_and.default", OpKind::kLogicalAnd},
-    {"aten.logical_not.default", OpKind::kLogicalNot},
-    {"aten.logical_or.default", OpKind::kLogicalOr},
-    {"aten.lt.Scalar", OpKind::kLt},
-    {"aten.lt.Tensor", OpKind::kLt},
-    {"aten.masked_fill.Scalar", OpKind::kMaskedFill},
-    {"aten.masked_fill.Tensor", OpKind::kMaskedFill},
-    {"aten.max.default", OpKind::kAmax, "self"},
-    {"aten.max.dim", OpKind::kMax},
-    {"aten.maximum.default", OpKind::kMaximum},
-    {"aten.mean.default", OpKind::kMean, "self dtype"},
-    {"aten.mean.dim", OpKind::kMean},
-    {"aten.min.default", OpKind::kAmin, "self"},
-    {"aten.min.dim", OpKind::kMin},
-    {"aten.minimum.default", OpKind::kMinimum},
-    {"aten.mm.default", OpKind::kMm},
-    {"aten.mul.Scalar", OpKind::kMul},
-    {"aten.mul.Tensor", OpKind::kMul},
-    {"aten.native_dropout.default", OpKind::kDropout},
-    {"aten.native_dropout_backward.default", OpKind::kDropoutBackward},
-    {"aten.native_layer_norm.default", OpKind::kLayerNorm},
-    {"aten.native_layer_norm_backward.default", OpKind::kLayerNormBackward},
-    {"aten.ne.Scalar", OpKind::kNe},
-    {"aten.ne.Tensor", OpKind::kNe},
-    {"aten.neg.default", OpKind::kNeg},
-    {"aten.new_empty.default", OpKind::kNewFull, "self size dtype layout device pin_memory", "", "",
-     0},
-    {"aten.new_full.default", OpKind::kNewFull},
-    {"aten.new_ones.default", OpKind::kNewFull, "self size dtype layout device pin_memory", "", "",
-     1},
-    {"aten.new_zeros.default", OpKind::kNewFull, "self size dtype layout device pin_memory", "", "",
-     0},
-    {"aten.nll_loss_backward.default", OpKind::kNllLossBackward},
-    {"aten.nll_loss_forward.default", OpKind::kNllLoss},
-    {"aten.ones.default", OpKind::kFull, "size dtype layout device pin_memory", "", "", 1},
-    {"aten.ones_like.default", OpKind::kFullLike,
-     "self dtype layout device pin_memory memory_format", "", "", 1},
-    {"aten.permute.default", OpKind::kPermute},
-    {"aten.pow.Tensor_Scalar", OpKind::kPow},
-    {"aten.prod.default", OpKind::kProd, "self dtype"},
-    {"aten.prod.dim_int", OpKind::kProd},
-    {"aten.rand.default", OpKind::kRand, "size"},
-    {"aten.rand_like.default", OpKind::kRandLike},
-    {"aten.randn.default", OpKind::kRandn, "size"},
-    {"aten.randn_like.default", OpKind::kRandnLike},
-    {"aten.reciprocal.default", OpKind::kReciprocal},
-    {"aten.relu.default", OpKind::kRelu},
-    {"aten.remainder.Scalar", OpKind::kRemainder},
-    {"aten.remainder.Tensor", OpKind::kRemainder},
-    {"aten.repeat.default", OpKind::kRepeat},
-    {"aten.reshape.default", OpKind::kView},
-    {"aten.round.default", OpKind::kRound},
-    {"aten.rsqrt.default", OpKind::kRsqrt},
-    {"aten.scalar_tensor.default", OpKind::kScalarTensor},
-    {"aten.scatter.src", OpKind::kScatter},
-    {"aten.scatter.value", OpKind::kScatter},
-    {"aten.scatter_add.default", OpKind::kScatterAdd},
-    {"aten.select.int", OpKind::kSelect},
-    {"aten.select_backward.default", OpKind::kSelectBackward},
-    {"aten.select_scatter.default", OpKind::kSelectScatter},
-    {"aten.sigmoid.default", OpKind::kSigmoid},
-    {"aten.sigmoid_backward.default", OpKind::kSigmoidBackward},
-    {"aten.sign.default", OpKind::kSign},
-    {"aten.silu.default", OpKind::kSilu},
-    {"aten.silu_backward.default", OpKind::kSiluBackward},
-    {"aten.sin.default", OpKind::kSin},
-    {"aten.slice.Tensor", OpKind::kSlice},
-    {"aten.slice_backward.default", OpKind::kSliceBackward},
-    {"aten.slice_scatter.default", OpKind::kSliceScatter},
-    {"aten.sort.default", OpKind::kSort},
-    {"aten.sort.stable", OpKind::kSort, "self stable dim descending"},
-    {"aten.split.Tensor", OpKind::kSplit},
-    {"aten.split_with_sizes.default", OpKind::kSplitWithSizes},
-    {"aten.sqrt.default", OpKind::kSqrt},
-    {"aten.squeeze.default", OpKind::kSqueeze, "self"},
-    {"aten.squeeze.dim", OpKind::kSqueeze},
-    {"aten.squeeze.dims", OpKind::kSqueeze, "self dims"},
-    {"aten.stack.default", OpKind::kStack},
-    {"aten.sub.Scalar", OpKind::kSub},
-    {"aten.sub.Tensor", OpKind::kSub},
-    {"aten.sum.default", OpKind::kSum, "self dtype"},
-    {"aten.sum.dim_IntList", OpKind::kSum},
-    {"aten.t.default", OpKind::kT},
-    {"aten.tanh.default", OpKind::kTanh},
-    {"aten.tanh_backward.default", OpKind::kTanhBackward},
-    {"aten.threshold_backward.default", OpKind::kThresholdBackward},
-    {"aten.topk.default", OpKind::kTopk},
-    {"aten.transpose.int", OpKind::kTranspose},
-    {"aten.tril.default", OpKind::kTril},
-    {"aten.triu.default", OpKind::kTriu},
-    {"aten.unbind.int", OpKind::kUnbind},
-    {"aten.unsqueeze.default", OpKind::kUnsqueeze},
-    {"aten.var.correction", OpKind::kVar},
-    {"aten.view.default", OpKind::kView},
-    {"aten.view_as_complex.default", OpKind::kViewAsComplex},
-    {"aten.view_as_real.default", OpKind::kViewAsReal},
-    {"aten.where.self", OpKind::kWhere},
-    {"aten.zeros.default", OpKind::kFull, "size dtype layout device pin_memory", "", "", 0},
-    {"aten.zeros_like.default", OpKind::kFullLike,
-     "self dtype layout device pin_memory memory_format", "", "", 0},
-    {"autoparallel.dtype_cast.default", OpKind::kDtypeCast},
-    {"prims.convert_element_type.default", OpKind::kConvertElementType},
-    {"prims.iota.default", OpKind::kIota, "length"},
-};
+constexpr std::string_view kOverloads = R"(
+<built-in function getitem>: get_item
+aten._conj.default: conj
+aten._fused_rms_norm.default: fused_rms_norm
+aten._fused_rms_norm_backward.default: fused_rms_norm_backward
+aten._grouped_mm.default: grouped_mm
+aten._log_softmax.default: log_softmax
+aten._log_softmax_backward_data.default: log_softmax_backward_data
+aten._scaled_dot_product_cudnn_attention.default: sdpa; query key value bias compute_lse dropout_p is_causal _ scale; 0 1 6 7; cudnn
+aten._scaled_dot_product_cudnn_attention_backward.default: sdpa_backward; grad_output query key value out logsumexp seed offset bias _ _ _ _ dropout_p is_causal scale; 0 1 2 -; cudnn
+aten._scaled_dot_product_efficient_attention.default: sdpa; query key value bias compute_lse dropout_p is_causal scale; ; efficient
+aten._scaled_dot_product_efficient_attention_backward.default: sdpa_backward; grad_output query key value bias out logsumexp seed offset dropout_p output_mask is_causal scale; ; efficient
+aten._scaled_dot_product_flash_attention.default: sdpa; query key value dropout_p is_causal _ scale; 0 1 6 7; flash
+aten._scaled_dot_product_flash_attention_backward.default: sdpa_backward; grad_output query key value out logsumexp _ _ _ _ dropout_p is_causal seed offset scale; 0 1 2 -; flash
+aten._scaled_dot_product_flash_attention_for_cpu.default: sdpa; query key value dropout_p is_causal; 0 1 - -; cpu
+aten._scaled_dot_product_flash_attention_for_cpu_backward.default: sdpa_backward; grad_output query key value out logsumexp dropout_p is_causal; 0 1 2 -; cpu
+aten._scaled_mm.default: scaled_mm; self mat2 scale_a scale_b bias _ dtype use_fast_accum
+aten._softmax.default: softmax
+aten._softmax_backward_data.default: softmax_backward_data
+aten._to_copy.default: to_copy
+aten._unsafe_index.Tensor|aten.index.Tensor: index; self indices
+aten._unsafe_index_put.default|aten.index_put.default: index_put; self indices values accumulate
+aten._unsafe_view.default|aten.reshape.default|aten.view.default: view
+aten.abs.default: abs
+aten.add.Scalar|aten.add.Tensor: add
+aten.addmm.default: addmm
+aten.alias.default|aten.detach.default: alias
+aten.all.default|aten.all.dim|aten.all.dims: all
+aten.amax.default: amax
+aten.amin.default: amin
+aten.any.default|aten.any.dim|aten.any.dims: any
+aten.argmax.default: argmax
+aten.argmin.default: argmin
+aten.atan2.default: atan2
+aten.baddbmm.default: baddbmm
+aten.bitwise_and.Scalar|aten.bitwise_and.Tensor: bitwise_and
+aten.bitwise_not.default: bitwise_not
+aten.bitwise_or.Scalar|aten.bitwise_or.Tensor: bitwise_or
+aten.bmm.default: bmm
+aten.cat.default: cat
+aten.ceil.default: ceil
+aten.clamp.default: clamp
+aten.clamp_max.default: clamp; self max
+aten.clamp_min.default: clamp; self min
+aten.clone.default|aten.contiguous.default: clone
+aten.constant_pad_nd.default: constant_pad_nd
+aten.convolution.default: convolution
+aten.convolution_backward.default: convolution_backward
+aten.cos.default: cos
+aten.cumprod.default: cumprod
+aten.cumsum.default: cumsum
+aten.div.Scalar|aten.div.Tensor: div
+aten.einsum.default: einsum
+aten.embedding.default: embedding
+aten.embedding_dense_backward.default: embedding_dense_backward
+aten.empty.memory_format: full; size dtype layout device pin_memory memory_format; ; ; 0
+aten.empty_like.default|aten.zeros_like.default: full_like; self dtype layout device pin_memory memory_format; ; ; 0
+aten.eq.Scalar|aten.eq.Tensor: eq
+aten.erf.default: erf
+aten.exp.default: exp
+aten.expand.default: expand
+aten.expm1.default: expm1
+aten.flip.default: flip
+aten.floor.default: floor
+aten.floor_divide.Scalar|aten.floor_divide.default: floor_divide
+aten.full.default: full
+aten.full_like.default: full_like
+aten.gather.default: gather
+aten.ge.Scalar|aten.ge.Tensor: ge
+aten.gelu.default: gelu
+aten.gelu_backward.default: gelu_backward
+aten.gt.Scalar|aten.gt.Tensor: gt
+aten.index_select.default: index_select
+aten.le.Scalar|aten.le.Tensor: le
+aten.log.default: log
+aten.log1p.default: log1p
+aten.logical_and.default: logical_and
+aten.logical_not.default: logical_not
+aten.logical_or.default: logical_or
+aten.lt.Scalar|aten.lt.Tensor: lt
+aten.masked_fill.Scalar|aten.masked_fill.Tensor: masked_fill
+aten.max.default: amax; self
+aten.max.dim: max
+aten.maximum.default: maximum
+aten.mean.default: mean; self dtype
+aten.mean.dim: mean
+aten.min.default: amin; self
+aten.min.dim: min
+aten.minimum.default: minimum
+aten.mm.default: mm
+aten.mul.Scalar|aten.mul.Tensor: mul
+aten.native_dropout.default: native_dropout
+aten.native_dropout_backward.default: native_dropout_backward
+aten.native_layer_norm.default: native_layer_norm
+aten.native_layer_norm_backward.default: native_layer_norm_backward
+aten.ne.Scalar|aten.ne.Tensor: ne
+aten.neg.default: neg
+aten.new_empty.default|aten.new_zeros.default: new_full; self size dtype layout device pin_memory; ; ; 0
+aten.new_full.default: new_full
+aten.new_ones.default: new_full; self size dtype layout device pin_memory; ; ; 1
+aten.nll_loss_backward.default: nll_loss_backward
+aten.nll_loss_forward.default: nll_loss_forward
+aten.ones.default: full; size dtype layout device pin_memory; ; ; 1
+aten.ones_like.default: full_like; self dtype layout device pin_memory memory_format; ; ; 1
+aten.permute.default: permute
+aten.pow.Tensor_Scalar: pow
+aten.prod.default: prod; self dtype
+aten.prod.dim_int: prod
+aten.rand.default: rand; size
+aten.rand_like.default: rand_like
+aten.randn.default: randn; size
+aten.randn_like.default: randn_like
+aten.reciprocal.default: reciprocal
+aten.relu.default: relu
+aten.remainder.Scalar|aten.remainder.Tensor: remainder
+aten.repeat.default: repeat
+aten.round.default: round
+aten.rsqrt.default: rsqrt
+aten.scalar_tensor.default: scalar_tensor
+aten.scatter.src|aten.scatter.value: scatter
+aten.scatter_add.default: scatter_add
+aten.select.int: select
+aten.select_backward.default: select_backward
+aten.select_scatter.default: select_scatter
+aten.sigmoid.default: sigmoid
+aten.sigmoid_backward.default: sigmoid_backward
+aten.sign.default: sign
+aten.silu.default: silu
+aten.silu_backward.default: silu_backward
+aten.sin.default: sin
+aten.slice.Tensor: slice
+aten.slice_backward.default: slice_backward
+aten.slice_scatter.default: slice_scatter
+aten.sort.default: sort
+aten.sort.stable: sort; self stable dim descending
+aten.split.Tensor: split
+aten.split_with_sizes.default: split_with_sizes
+aten.sqrt.default: sqrt
+aten.squeeze.default: squeeze; self
+aten.squeeze.dim: squeeze
+aten.squeeze.dims: squeeze; self dims
+aten.stack.default: stack
+aten.sub.Scalar|aten.sub.Tensor: sub
+aten.sum.default: sum; self dtype
+aten.sum.dim_IntList: sum
+aten.t.default: t
+aten.tanh.default: tanh
+aten.tanh_backward.default: tanh_backward
+aten.threshold_backward.default: threshold_backward
+aten.topk.default: topk
+aten.transpose.int: transpose
+aten.tril.default: tril
+aten.triu.default: triu
+aten.unbind.int: unbind
+aten.unsqueeze.default: unsqueeze
+aten.var.correction: var
+aten.view_as_complex.default: view_as_complex
+aten.view_as_real.default: view_as_real
+aten.where.self: where
+aten.zeros.default: full; size dtype layout device pin_memory; ; ; 0
+autoparallel.dtype_cast.default: dtype_cast
+prims.convert_element_type.default: convert_element_type
+prims.iota.default: iota; length
+)";
 
-constexpr bool before(const AtenOp& a, const AtenOp& b) { return a.target < b.target; }
-static_assert(std::is_sorted(std::begin(kTable), std::end(kTable), before));
+// "name: op; arguments; results; kernel; fill", without the name.
+AtenOp parse(std::string_view target, std::string_view line) {
+  const auto field = [&line] {
+    line.remove_prefix(std::min<size_t>(2, line.size()));  // ": ", "; "
+    const std::string_view f = line.substr(0, line.find(';'));
+    line.remove_prefix(f.size());
+    return f;
+  };
+  AtenOp op{.target = target, .op = op_from_name(field()).value_or(OpKind::kCount)};
+  op.arguments = field();
+  op.results = field();
+  op.kernel = field();
+  if (const std::string_view fill = field(); !fill.empty()) op.fill = fill[0] - '0';
+  return op;
+}
 
 }  // namespace
 
-const AtenOp* find_aten_op(std::string_view target) {
-  const auto* it =
-      std::lower_bound(std::begin(kTable), std::end(kTable), AtenOp{target, {}}, before);
-  return it != std::end(kTable) && it->target == target ? it : nullptr;
+std::optional<AtenOp> find_aten_op(std::string_view target) {
+  const std::string_view line = behind_name(kOverloads, target);
+  if (line.empty()) return std::nullopt;
+  return parse(target, line);
+}
+
+std::vector<AtenOp> aten_ops() {
+  std::vector<AtenOp> all;
+  for_each_name(kOverloads, [&all](std::string_view target, std::string_view line) {
+    all.push_back(parse(target, line));
+  });
+  return all;
 }
 
 std::string_view aten_target(const Graph& graph, NodeId node) {
@@ -237,10 +216,12 @@ std::string_view aten_target(const Graph& graph, NodeId node) {
   };
   const std::string_view kernel = graph.attrs(node).get_string(AttrKey::kKernel);
   std::string_view best;
-  for (const AtenOp& row : kTable)
+  for_each_name(kOverloads, [&](std::string_view target, std::string_view line) {
+    const AtenOp row = parse(target, line);
     if (row.op == graph.op(node) && row.kernel == kernel &&
-        (best.empty() || rank(row.target) > rank(best)))
-      best = row.target;
+        (best.empty() || rank(target) > rank(best)))
+      best = target;
+  });
   return best;
 }
 

@@ -1,7 +1,9 @@
 // Maps ATen overloads to our operations, with their arguments and results.
 #pragma once
 #include <limits>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "graph/graph.h"
 
@@ -20,7 +22,9 @@ struct AtenOp {
   double fill = std::numeric_limits<double>::quiet_NaN();
 };
 
-const AtenOp* find_aten_op(std::string_view target);  // null: unknown
+// `target` stays part of the answer. None: unknown.
+std::optional<AtenOp> find_aten_op(std::string_view target);
+std::vector<AtenOp> aten_ops();  // all, by op
 // The overload that FX most likely prints for a node: the tensor or default one, with the node's
 // kernel if it has one. Empty: none.
 std::string_view aten_target(const Graph& graph, NodeId node);

@@ -11,6 +11,9 @@
 #include <vector>
 
 #include "import/aten_table.h"
+#include "import/constant_data.h"
+#include "import/decompose.h"
+#include "import/decompositions.h"
 #include "ops/op_def.h"
 
 namespace shw::import {
@@ -164,7 +167,11 @@ NodeMeta read_meta(const json& node) {
 
 class Call {
  public:
-  using Names = std::unordered_map<std::string_view, NodeId>;
+  struct Named {
+    NodeId node;                  // none: an absent place of a tuple
+    const json* value = nullptr;  // its type, as recorded
+  };
+  using Names = std::unordered_map<std::string_view, Named>;
   Call(const AtenOp& aten, const Names& names) : aten_(aten), def_(op_def(aten.op)), names_(names) {
     size_t num_operands = 0;
     for (const Param& p : def_.params) num_operands += is_single_operand(p.kind);
@@ -184,88 +191,6 @@ class Call {
     }
     if (kwargs == nullptr || !kwargs->is_object()) return {};
     for (const auto& [key, value] : kwargs->items()) SHW_RETURN_IF_ERROR(argument(key, value));
-    return {};
-  }
-
-  std::vector<NodeId> operands;
-  Attrs attrs;
-
- private:
-  static bool is_single_operand(ParamKind kind) {
-    return kind == ParamKind::kTensor || kind == ParamKind::kOptionalTensor ||
-           kind == ParamKind::kTensorOrScalar;
-  }
-
-  std::string_view argument_name(size_t i) const {
-    if (!aten_.arguments.empty()) return word(aten_.arguments, i);
-    return i < def_.params.size() ? def_.params[i].name : std::string_view();
-  }
-
-  Status argument(std::string_view name, const json& value) {
-    if (name == "_" || value.is_null()) return {};
-    size_t operand = 0;
-    for (const Param& p : def_.params) {
-      const bool same = p.name == name || (p.name == "dims" && name == "dim");  // sum(dim=[0, 1])
-      if (same) return set(p, operand, value);
-      operand += is_single_operand(p.kind);
-    }
-    return invalid_argument("unknown argument '" + std::string(name) + "'");
-  }
-
-  Status set(const Param& p, size_t operand, const json& value) {
-    switch (p.kind) {
-      case ParamKind::kIgnored:
-        if (value.is_object() && member(value, "n") != nullptr)
-          return unimplemented("a tensor as argument '" + std::string(p.name) + "' of " +
-                               std::string(aten_.target));
-        return {};
-      case ParamKind::kTensorOrScalar:
-        if (!value.is_object() || member(value, "float") != nullptr) return set_attr(p, value);
-        [[fallthrough]];
-      case ParamKind::kTensor:
-      case ParamKind::kOptionalTensor:
-        return reference(p, value, &operands[operand]);
-      case ParamKind::kTensorList:
-      case ParamKind::kOptionalTensorList:
-        return list(p, value);
-      default:
-        return set_attr(p, value);
-    }
-  }
-
-  // Tensors; for index and index_put, null for a dim that is not indexed: the indexed dims are then
-  // named.
-  Status list(const Param& p, const json& value) {
-    if (!value.is_array()) return wrong(p, value);
-    const bool takes_null = aten_.op == OpKind::kIndex || aten_.op == OpKind::kIndexPut;
-    std::vector<int64_t> places;
-    for (size_t i = 0; i < value.size(); ++i) {
-      if (value[i].is_null() && takes_null) continue;
-      NodeId node;
-      SHW_RETURN_IF_ERROR(reference(p, value[i], &node));
-      operands.push_back(node);
-      places.push_back(static_cast<int64_t>(i));
-    }
-    if (places.size() < value.size()) attrs.set(AttrKey::kDims, std::move(places));
-    return {};
-  }
-
-  Status reference(const Param& p, const json& value, NodeId* out) const {
-    const std::string_view name = text_member(value, "n");
-    if (name.empty()) return wrong(p, value);
-    const auto it = names_.find(name);
-    if (it == names_.end())
-      return invalid_argument("argument '" + std::string(p.name) + "' is node '" +
-                              std::string(name) + "', which does not come before its use");
-    *out = it->second;
-    return {};
-  }
-
-  Status set_attr(const Param& p, const json& value) {
-    const auto key = attr_key_from_name(p.name);
-    AttrValue v;
-    if (!key || !convert(p.kind, value, &v)) return wrong(p, value);
-    attrs.set(*key, std::move(v));
     return {};
   }
 
@@ -330,6 +255,89 @@ class Call {
     return true;
   }
 
+  std::vector<NodeId> operands;
+  Attrs attrs;
+
+ private:
+  static bool is_single_operand(ParamKind kind) {
+    return kind == ParamKind::kTensor || kind == ParamKind::kOptionalTensor ||
+           kind == ParamKind::kTensorOrScalar;
+  }
+
+  std::string_view argument_name(size_t i) const {
+    if (!aten_.arguments.empty()) return word(aten_.arguments, i);
+    return i < def_.params.size() ? def_.params[i].name : std::string_view();
+  }
+
+  Status argument(std::string_view name, const json& value) {
+    if (name == "_" || value.is_null()) return {};
+    size_t operand = 0;
+    for (const Param& p : def_.params) {
+      const bool same = p.name == name || (p.name == "dims" && name == "dim") ||  // sum(dim=[0, 1])
+                        (p.name == "bias" && name == "attn_mask");
+      if (same) return set(p, operand, value);
+      operand += is_single_operand(p.kind);
+    }
+    return invalid_argument("unknown argument '" + std::string(name) + "'");
+  }
+
+  Status set(const Param& p, size_t operand, const json& value) {
+    switch (p.kind) {
+      case ParamKind::kIgnored:
+        if (value.is_object() && member(value, "n") != nullptr)
+          return unimplemented("a tensor as argument '" + std::string(p.name) + "' of " +
+                               std::string(aten_.target));
+        return {};
+      case ParamKind::kTensorOrScalar:
+        if (!value.is_object() || member(value, "float") != nullptr) return set_attr(p, value);
+        [[fallthrough]];
+      case ParamKind::kTensor:
+      case ParamKind::kOptionalTensor:
+        return reference(p, value, &operands[operand]);
+      case ParamKind::kTensorList:
+      case ParamKind::kOptionalTensorList:
+        return list(p, value);
+      default:
+        return set_attr(p, value);
+    }
+  }
+
+  // Tensors; for index and index_put, null for a dim that is not indexed: the indexed dims are then
+  // named.
+  Status list(const Param& p, const json& value) {
+    if (!value.is_array()) return wrong(p, value);
+    const bool takes_null = aten_.op == OpKind::kIndex || aten_.op == OpKind::kIndexPut;
+    std::vector<int64_t> places;
+    for (size_t i = 0; i < value.size(); ++i) {
+      if (value[i].is_null() && takes_null) continue;
+      NodeId node;
+      SHW_RETURN_IF_ERROR(reference(p, value[i], &node));
+      operands.push_back(node);
+      places.push_back(static_cast<int64_t>(i));
+    }
+    if (places.size() < value.size()) attrs.set(AttrKey::kDims, std::move(places));
+    return {};
+  }
+
+  Status reference(const Param& p, const json& value, NodeId* out) const {
+    const std::string_view name = text_member(value, "n");
+    if (name.empty()) return wrong(p, value);
+    const auto it = names_.find(name);
+    if (it == names_.end())
+      return invalid_argument("argument '" + std::string(p.name) + "' is node '" +
+                              std::string(name) + "', which does not come before its use");
+    *out = it->second.node;
+    return {};
+  }
+
+  Status set_attr(const Param& p, const json& value) {
+    const auto key = attr_key_from_name(p.name);
+    AttrValue v;
+    if (!key || !convert(p.kind, value, &v)) return wrong(p, value);
+    attrs.set(*key, std::move(v));
+    return {};
+  }
+
   static Status wrong(const Param& p, const json& value) {
     return invalid_argument("argument '" + std::string(p.name) + "' cannot be " + shortened(value));
   }
@@ -338,6 +346,95 @@ class Call {
   const OpDef& def_;
   const Names& names_;
 };
+
+// ---- One call that is expanded: arguments by name
+
+class ExpandedCall {
+ public:
+  using Tuples = std::unordered_map<std::string_view, std::vector<NodeId>>;
+  ExpandedCall(const Decomposition& how, const Call::Names& names, const Graph& graph)
+      : how_(how), names_(names), graph_(graph) {}
+
+  // Binds what the call gives, and the defaults of what it does not.
+  Status bind(const json& node, Expansion& e) const {
+    const json *args = member(node, "args"), *kwargs = member(node, "kwargs");
+    if (args == nullptr || !args->is_array()) return invalid_argument("'args' is not a list");
+    for (size_t i = 0;; ++i) {
+      const std::string_view argument = word(how_.arguments, i);
+      if (argument.empty() && i < args->size())
+        return invalid_argument("argument " + std::to_string(i) + " is one too many");
+      if (argument.empty()) break;
+      const size_t equals = std::min(argument.find('='), argument.size());
+      const std::string_view name = argument.substr(0, equals);
+      const json* given = i < args->size()    ? &(*args)[i]
+                          : kwargs != nullptr ? member(*kwargs, std::string(name).c_str())
+                                              : nullptr;
+      if (given != nullptr) {
+        SHW_RETURN_IF_ERROR(bind_value(name, *given, e));
+      } else if (equals < argument.size()) {
+        e.run(argument.substr(equals + 1));
+        e.bind(name, e.at("it"));
+      } else {
+        e.bind(name, {});
+      }
+    }
+    return kwargs != nullptr && kwargs->is_object() ? check_keywords(*kwargs) : Status();
+  }
+
+ private:
+  // A keyword that is none of the arguments changes nothing, or is unknown.
+  Status check_keywords(const json& kwargs) const {
+    constexpr std::string_view kIdle = " device layout pin_memory memory_format dtype generator ";
+    for (const auto& [key, value] : kwargs.items()) {
+      bool known = value.is_null() || kIdle.find(" " + key + " ") != kIdle.npos;
+      for (size_t i = 0; !known && !word(how_.arguments, i).empty(); ++i) {
+        const std::string_view argument = word(how_.arguments, i);
+        known = argument.substr(0, argument.find('=')) == key;
+      }
+      if (!known) return invalid_argument("unknown argument '" + key + "'");
+    }
+    return {};
+  }
+
+  Status bind_value(std::string_view name, const json& value, Expansion& e) const {
+    AttrValue attr;
+    if (value.is_null()) {
+      e.bind(name, {});
+    } else if (const std::string_view of = text_member(value, "n"); !of.empty()) {
+      const auto it = names_.find(of);
+      if (it == names_.end())
+        return invalid_argument("argument '" + std::string(name) + "' is node '" + std::string(of) +
+                                "', which does not come before its use");
+      if (it->second.node.valid() && graph_.is_tuple(it->second.node))
+        return invalid_argument("argument '" + std::string(name) + "' is a tuple");
+      e.bind(name, it->second.node.valid() ? ExpansionValue(it->second.node) : ExpansionValue());
+      TensorType type;
+      if (it->second.value != nullptr && read_type(*it->second.value, &type).ok())
+        e.record(name, type);
+    } else if (value.is_array() ? Call::convert(ParamKind::kInts, value, &attr)
+                                : Call::convert(ParamKind::kNumber, value, &attr) ||
+                                      Call::convert(ParamKind::kDtype, value, &attr) ||
+                                      Call::convert(ParamKind::kString, value, &attr)) {
+      e.bind(name, std::move(attr));
+    } else if (member(value, "device") == nullptr && member(value, "py") == nullptr) {
+      return invalid_argument("argument '" + std::string(name) + "' cannot be " + shortened(value));
+    }
+    return {};
+  }
+
+  const Decomposition& how_;
+  const Call::Names& names_;
+  const Graph& graph_;
+};
+
+// The function that a text names behind '@'; null: none.
+Decomposer decomposer(std::string_view name) {
+#define X(function) \
+  if (name == #function) return decompose::function;
+  SHW_DECOMPOSERS(X)
+#undef X
+  return nullptr;
+}
 
 // ---- The graph
 
@@ -351,7 +448,7 @@ class Importer {
     graph_.reserve(nodes_->size());
     for (size_t i = 0; i < nodes_->size(); ++i) {
       const json& node = (*nodes_)[i];
-      Status status = read_node(node, i);
+      Status status = read_node(node);
       if (!status.ok()) return status.at_node(static_cast<int64_t>(i), text_member(node, "name"));
     }
     return std::move(graph_);
@@ -377,33 +474,76 @@ class Importer {
 
   // Collects all unknown operations: porting a model requires the whole list.
   Status check_ops() const {
-    std::map<std::string_view, int64_t> unknown;
+    struct Unknown {
+      int64_t times = 0;
+      const json* first = nullptr;
+    };
+    std::map<std::string_view, Unknown> unknown;
     for (const json& node : *nodes_) {
       const std::string_view op = text_member(node, "op"), target = text_member(node, "target");
-      if (op == "call_function" && find_aten_op(target) == nullptr)
-        ++unknown[target];
-      else if (op != "call_function" && op != "placeholder" && op != "output")
-        ++unknown[op];
+      const bool is_call = op == "call_function";
+      if (is_call ? find_aten_op(target).has_value() || find_decomposition(target)
+                  : op == "placeholder" || op == "output" || op == "get_attr")
+        continue;
+      Unknown& u = unknown[is_call ? target : op];
+      if (u.times++ == 0) u.first = &node;
     }
     if (unknown.empty()) return {};
-    std::string list;
-    for (const auto& [name, times] : unknown)
-      list += (list.empty() ? "" : ", ") + std::string(name) + " (" + std::to_string(times) + ")";
+    std::string list, reasons;
+    for (const auto& [name, u] : unknown) {
+      const NodeMeta meta = read_meta(*u.first);
+      list += (list.empty() ? "" : ", ") + std::string(name) + " (" + std::to_string(u.times) +
+              ", first at node '" + std::string(text_member(*u.first, "name")) + "'" +
+              (meta.module_path.empty() ? "" : " of " + meta.module_path) + ")";
+      if (const std::string_view why = why_refused(name); !why.empty())
+        reasons += "; " + std::string(name) + ": " + std::string(why);
+    }
     return unimplemented("the graph has " + std::to_string(unknown.size()) +
-                         " ops that are not known: " + list);
+                         " ops that are not known: " + list + reasons +
+                         "; decompose them before the export (decomposition_table), or leave them "
+                         "out of the traced function");
   }
 
-  Status read_node(const json& node, size_t index) {
+  Status read_node(const json& node) {
     const std::string_view op = text_member(node, "op");
     if (op == "output") return read_outputs(node);
     const std::string_view name = text_member(node, "name");
     if (name.empty()) return invalid_argument("the node has no name");
-    if (!names_.emplace(name, NodeId{static_cast<uint32_t>(index)}).second)
-      return invalid_argument("an earlier node has this name already");
-    return op == "placeholder" ? read_input(node, name) : read_call(node, name);
+    if (names_.count(name) != 0) return invalid_argument("an earlier node has this name already");
+    NodeId value;
+    SHW_RETURN_IF_ERROR(op == "placeholder" ? read_input(node, name, &value)
+                        : op == "get_attr"  ? read_constant(node, name, &value)
+                                            : read_call(node, name, &value));
+    names_.emplace(name, Call::Named{value, member(node, "val")});
+    return {};
   }
 
-  Status read_input(const json& node, std::string_view name) {
+  // A tensor that tracing found in the code. Its values are the node's field "data", row-major;
+  // without it, it is a buffer of the attribute's name, for the caller to give.
+  Status read_constant(const json& node, std::string_view name, NodeId* out) {
+    const std::string_view target = text_member(node, "target");
+    if (const auto it = constants_.find(target); it != constants_.end()) {
+      *out = it->second;
+      return {};
+    }
+    const json *value = member(node, "val"), *data = member(node, "data");
+    if (value == nullptr || !value->is_object() || target.empty())
+      return unimplemented("attribute '" + std::string(target) +
+                           "' is no tensor: graphs inside of the graph are not supported");
+    TensorType type;
+    SHW_RETURN_IF_ERROR(read_type(*value, &type));
+    InputInfo info{.role = InputRole::kBuffer, .name = std::string(target)};
+    if (data != nullptr && !data->is_null()) {
+      info.role = InputRole::kConstant;
+      type = row_major(type.dtype, type.shape);
+      SHW_ASSIGN_OR_RETURN(info.data, constant_data(*data, type));
+    }
+    *out = graph_.add_input(std::string(name), type, std::move(info), read_meta(node));
+    constants_.emplace(target, *out);
+    return {};
+  }
+
+  Status read_input(const json& node, std::string_view name, NodeId* out) {
     const json* value = member(node, "val");
     if (value == nullptr || !value->is_object())
       return invalid_argument("the placeholder's 'val' is not one tensor");
@@ -415,8 +555,8 @@ class Importer {
       inputs_by_desc_.emplace(key_of(*desc), static_cast<int32_t>(graph_.inputs().size()));
     NodeMeta meta = read_meta(node);
     meta.module_path.clear();  // for a placeholder it is the parameter's name
-    graph_.add_input(std::string(name), type, std::move(info), std::move(meta));
-    aten_.push_back(nullptr);
+    placeholders_.push_back(static_cast<int32_t>(graph_.inputs().size()));
+    *out = graph_.add_input(std::string(name), type, std::move(info), std::move(meta));
     return {};
   }
 
@@ -459,17 +599,82 @@ class Importer {
                             " of this tangent");
   }
 
-  Status read_call(const json& node, std::string_view name) {
-    const AtenOp& aten = *find_aten_op(text_member(node, "target"));
-    Call call(aten, names_);
+  Status read_call(const json& node, std::string_view name, NodeId* out) {
+    const std::string_view target = text_member(node, "target");
+    const std::optional<AtenOp> aten = find_aten_op(target);
+    bool done = false;
+    if (aten && aten->op == OpKind::kGetItem)
+      SHW_RETURN_IF_ERROR(take_element(node, out, &done));
+    else if (!aten || aten->op == OpKind::kConvolution || aten->op == OpKind::kConvolutionBackward)
+      SHW_RETURN_IF_ERROR(expand(node, name, out, &done));
+    if (done) return {};
+    if (!aten) return internal_error("a decomposition is empty");
+    Call call(*aten, names_);
     SHW_RETURN_IF_ERROR(call.read(node));
-    if (aten.op == OpKind::kGetItem) SHW_RETURN_IF_ERROR(map_index(&call));
+    if (aten->op == OpKind::kGetItem) SHW_RETURN_IF_ERROR(map_index(&call));
+    SHW_RETURN_IF_ERROR(check_dropout(*aten, call));
     std::vector<std::optional<TensorType>> results;
     bool is_tuple = false;
-    SHW_RETURN_IF_ERROR(read_results(node, aten, &results, &is_tuple));
-    graph_.add_node(aten.op, std::string(name), call.operands, std::move(call.attrs), results,
-                    is_tuple, read_meta(node));
-    aten_.push_back(&aten);
+    SHW_RETURN_IF_ERROR(read_results(node, *aten, &results, &is_tuple));
+    NodeMeta meta = read_meta(node);
+    convert_scalars(graph_, aten->op, call.operands, std::string(name), meta);
+    *out = graph_.add_node(aten->op, std::string(name), call.operands, std::move(call.attrs),
+                           results, is_tuple, std::move(meta));
+    if (!aten->results.empty()) tuple_places_.emplace(out->v, aten->results);
+    return {};
+  }
+
+  // No kernel draws the mask that attention would; a plan for it could not run.
+  static Status check_dropout(const AtenOp& aten, const Call& call) {
+    if ((aten.op != OpKind::kSdpa && aten.op != OpKind::kSdpaBackward) ||
+        call.attrs.get_number(AttrKey::kDropoutP, 0) == 0)
+      return {};
+    return unimplemented("dropout inside of attention: set the model's attention dropout to 0");
+  }
+
+  // A place of a call that was expanded is one of its nodes.
+  Status take_element(const json& node, NodeId* out, bool* done) const {
+    const json* args = member(node, "args");
+    if (args == nullptr || !args->is_array() || args->size() != 2) return {};
+    const auto it = tuples_.find(text_member((*args)[0], "n"));
+    if (it == tuples_.end()) return {};
+    int64_t place = -1;
+    if (!to_int((*args)[1], &place) || place < 0 ||
+        place >= static_cast<int64_t>(it->second.size()))
+      return invalid_argument("the tuple has no place " + shortened((*args)[1]));
+    *out = it->second[static_cast<size_t>(place)];
+    *done = true;
+    return {};
+  }
+
+  // Adds the nodes of a call that has a decomposition. Not done: its own op computes it.
+  Status expand(const json& node, std::string_view name, NodeId* out, bool* done) {
+    const auto how = find_decomposition(text_member(node, "target"));
+    if (!how) return {};
+    const json* value = member(node, "val");
+    if (value == nullptr || value->is_null()) return invalid_argument("the node has no 'val'");
+    std::vector<std::optional<TensorType>> results;
+    const bool is_tuple = value->is_array();
+    if (is_tuple)
+      for (const json& v : *value) SHW_RETURN_IF_ERROR(read_element(v, &results));
+    else
+      SHW_RETURN_IF_ERROR(read_element(*value, &results));
+    Expansion e(graph_, std::string(name), read_meta(node), results);
+    SHW_RETURN_IF_ERROR(ExpandedCall(*how, names_, graph_).bind(node, e));
+    std::string_view text = how->text;
+    if (text.starts_with('@')) {
+      const Decomposer prepare = decomposer(text.substr(1));
+      text = {};
+      if (prepare == nullptr) return internal_error("there is no such decomposition");
+      text = prepare(e);
+      if (text.empty()) return e.status();
+    }
+    SHW_ASSIGN_OR_RETURN(std::vector<NodeId> values, e.finish(text));
+    *done = true;
+    if (is_tuple)
+      tuples_.emplace(name, std::move(values));
+    else if (!values.empty())
+      *out = values[0];
     return {};
   }
 
@@ -477,14 +682,14 @@ class Importer {
   Status map_index(Call* call) const {
     const NodeId tuple = call->operands[0];
     if (!tuple.valid()) return invalid_argument("get_item has no operand");
-    const AtenOp* producer = aten_[tuple.v];
-    if (producer == nullptr || producer->results.empty()) return {};
+    const auto producer = tuple_places_.find(tuple.v);
+    if (producer == tuple_places_.end()) return {};
     const int64_t wanted = call->attrs.get_int(AttrKey::kIndex, -1);
     for (size_t i = 0;; ++i) {
-      const std::string_view place = word(producer->results, i);
+      const std::string_view place = word(producer->second, i);
       if (place.empty())
         return unimplemented("place " + std::to_string(wanted) + " of the results of " +
-                             std::string(producer->target) + " is not supported");
+                             graph_.name(tuple) + " is not supported");
       if (place != std::to_string(wanted)) continue;
       call->attrs.set(AttrKey::kIndex, static_cast<int64_t>(i));
       return {};
@@ -543,7 +748,7 @@ class Importer {
       const auto it = names_.find(text_member(values[index], "n"));
       if (it == names_.end())
         return invalid_argument(where + " is not a node: " + shortened(values[index]));
-      info.node = it->second;
+      info.node = it->second.node;
     }
     static const json kNone;
     const json& desc = output_descs_ == nullptr ? kNone : (*output_descs_)[index];
@@ -572,11 +777,11 @@ class Importer {
   // An output without value and descriptor stands for a gradient that does not exist: AOT export
   // returns the results, then one slot for each input that is not a tangent, in order.
   int32_t input_of_slot(size_t num_values, size_t index) const {
-    size_t num_primals = 0;
-    for (const InputInfo& in : graph_.inputs()) num_primals += in.role != InputRole::kTangent;
-    if (num_values < num_primals || index < num_values - num_primals) return -1;
-    const size_t slot = index - (num_values - num_primals);
-    return graph_.inputs()[slot].role == InputRole::kTangent ? -1 : static_cast<int32_t>(slot);
+    std::vector<int32_t> primals;
+    for (int32_t i : placeholders_)
+      if (graph_.inputs()[static_cast<size_t>(i)].role != InputRole::kTangent) primals.push_back(i);
+    if (num_values < primals.size() || index < num_values - primals.size()) return -1;
+    return primals[index - (num_values - primals.size())];
   }
 
   const json& file_;
@@ -584,7 +789,10 @@ class Importer {
   const json* output_descs_ = nullptr;  // null: none given
   Graph graph_;
   Call::Names names_;
-  std::vector<const AtenOp*> aten_;  // of each node; null: an input
+  ExpandedCall::Tuples tuples_;  // the values of expanded calls that return several
+  std::unordered_map<std::string_view, NodeId> constants_;
+  std::unordered_map<uint32_t, std::string_view> tuple_places_;  // AtenOp::results, by node
+  std::vector<int32_t> placeholders_;                            // indices into inputs()
   std::unordered_map<std::string, int32_t> inputs_by_desc_;
   int32_t num_plain_inputs_ = 0;
 };

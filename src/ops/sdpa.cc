@@ -3,8 +3,8 @@
 //
 // Results: out, log-sum-exp (f32; f64 of f64 operands), and the seed and offset of the dropout
 // generator (i64 scalars). `kernel` names the ATen kernel that the framework chose ("efficient",
-// "flash", "cudnn"): it fixes the shape of log-sum-exp. Sharded over heads or batch; the sequence
-// is not sharded.
+// "flash", "cudnn", "cpu"): it fixes the shape of log-sum-exp; "cpu" has no generator. Sharded over
+// heads or batch; the sequence is not sharded.
 #include "ops/families.h"
 
 namespace shw::ops {
@@ -24,7 +24,7 @@ Dims lse_shape(const OpArgs& args) {
   const Dims& q = args.in(0).shape;
   const std::string_view kernel = args.attrs->get_string(AttrKey::kKernel);
   if (kernel == "cudnn") return Dims{q[0], q[1], q[2], 1};
-  if (kernel == "flash") return Dims{q[0], q[1], q[2]};
+  if (kernel == "flash" || kernel == "cpu") return Dims{q[0], q[1], q[2]};
   const bool wanted = args.attrs->get_bool(AttrKey::kComputeLse, false);
   return Dims{q[0], q[1], wanted ? (q[2] + 31) / 32 * 32 : 0};  // the efficient kernel pads to 32
 }
@@ -41,7 +41,8 @@ Results infer(const OpArgs& args) {
                             to_string(v));
   if (q.dtype != k.dtype || k.dtype != v.dtype || !is_floating(q.dtype))
     return invalid_argument("query, key and value must have one floating dtype");
-  const OptionalType scalar = row_major(Dtype::kI64, Dims{});
+  OptionalType scalar;
+  if (args.attrs->get_string(AttrKey::kKernel) != "cpu") scalar = row_major(Dtype::kI64, Dims{});
   return std::vector<OptionalType>{
       row_major(q.dtype, Dims{q.shape[0], q.shape[1], q.shape[2], v.shape[3]}),
       row_major(q.dtype == Dtype::kF64 ? Dtype::kF64 : Dtype::kF32, lse_shape(args)), scalar,

@@ -87,7 +87,8 @@ namespace shw {
   X(OutPlacements, "out_placements")       \
   X(ResultTypes, "result_types")           \
   X(Placements, "placements")              \
-  X(Flops, "flops")
+  X(Flops, "flops")                        \
+  X(Reduce, "reduce")
 
 enum class AttrKey : uint16_t {
 #define X(id, name) k##id,

@@ -607,7 +607,7 @@ class Cli(unittest.TestCase):
         graph = {"format": "ap-graph-1", "nodes": [dict(node, name=str(i), target=t) for i, t in enumerate(["aten.qr.a", "aten.svd.b", "aten.qr.a"])]}
         graph["nodes"].append({"op": "output", "name": "out", "args": [[]]})
         (TMP / "unknown.json").write_text(json.dumps(graph))
-        self.refused("import", "--from", "fx-json", TMP / "unknown.json", "-o", TMP / "x", code=1, says="aten.qr.a (2), aten.svd.b (1)")
+        self.refused("import", "--from", "fx-json", TMP / "unknown.json", "-o", TMP / "x", code=1, says="aten.qr.a (2, first at node '0'), aten.svd.b (1, first at node '1')")
 
 
 if __name__ == "__main__":

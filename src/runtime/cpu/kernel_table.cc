@@ -101,6 +101,9 @@
   X(Scatter)                \
   X(ScatterAdd)             \
   X(IndexSelect)            \
+  X(PowTensor)              \
+  X(Atan2)                  \
+  X(ScatterReduce)          \
   X(IndexPut)               \
   X(SelectBackward)         \
   X(SelectScatter)          \

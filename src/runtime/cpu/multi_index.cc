@@ -62,7 +62,29 @@ Result<MultiIndex> MultiIndex::create(const KernelArgs& args, const TensorType& 
     m.indexed_[k] = {part, table.strides[dims[k]] * dtype_size(table.dtype),
                      load_row<Int>(t.dtype)};
   }
+  m.split_off_row();
   return m;
+}
+
+// Trailing dims that no index tensor has, as far as both operands step through them evenly.
+void MultiIndex::split_off_row() {
+  const auto is_indexed = [&](size_t d) {
+    return std::any_of(strides_.begin() + 2, strides_.end(),
+                       [d](const Dims& s) { return s[d] != 0; });
+  };
+  while (!shape_.empty()) {
+    const size_t d = shape_.size() - 1;
+    const int64_t other = strides_[0][d], table = strides_[1][d];
+    const bool continues = row_.size == 1 || (table == row_.table_step * row_.size &&
+                                              other == row_.other_step * row_.size);
+    if (shape_[d] != 1) {
+      if (is_indexed(d) || !continues) return;
+      if (row_.size == 1) row_.table_step = table, row_.other_step = other;
+      row_.size *= shape_[d];
+    }
+    shape_.erase(d);
+    for (Dims& s : strides_) s.erase(d);
+  }
 }
 
 }  // namespace shw::runtime::cpu

@@ -15,9 +15,17 @@ class MultiIndex {
   static Result<MultiIndex> create(const KernelArgs& args, const TensorType& table,
                                    size_t first_input, const TensorType& other, bool exact);
 
-  // Calls f(place in the table in bytes, or −1 where it is not here; place in the other operand).
+  // Elements that the same indices point at: how many, and how many bytes from one to the next in
+  // the table and in the other operand.
+  struct Row {
+    int64_t size = 1, table_step = 0, other_step = 0;
+  };
+  const Row& row() const { return row_; }
+
+  // For each row calls f(place of its first element in the table in bytes, or −1 where it is not
+  // here; place in the other operand).
   template <class F>
-  Status for_each(void* const* buffers, F&& f) const {
+  Status for_each_row(void* const* buffers, F&& f) const {
     Status status;
     for_each_offset(shape_, strides_, [&](const auto& at) {
       if (!status.ok()) return;
@@ -49,7 +57,10 @@ class MultiIndex {
   };
   static constexpr size_t kMaxIndices = kMaxRank;
 
-  Dims shape_;                                 // of what is walked
+  void split_off_row();
+
+  Dims shape_;  // of the rows that are walked
+  Row row_;
   std::array<Dims, kMaxIndices + 2> strides_;  // along it: the other operand, the table, indices
   std::array<Indexed, kMaxIndices> indexed_;
   size_t count_ = 0, first_input_ = 0;

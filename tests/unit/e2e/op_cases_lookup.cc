@@ -76,6 +76,14 @@ void along_a_dim(std::vector<OpCase>& list) {
                   OpKind::kScatterAdd,
                   {f32({8, 16}), index({24, 16}, 8), f32({24, 16})},
                   along(0)});
+  for (const char* how : {"amax", "amin", "prod"}) {
+    Attrs a = along(0);
+    a.set(AttrKey::kReduce, text(how));
+    list.push_back({std::string("scatter_reduce ") + how,
+                    OpKind::kScatterReduce,
+                    {f32({8, 16}), index({24, 16}, 8), f32({24, 16})},
+                    a});
+  }
   list.push_back(
       {"index_select", OpKind::kIndexSelect, {f32({16, 8}), index({12}, 16)}, along(0), kBits});
   list.push_back({"index_select a middle dim",
@@ -91,6 +99,11 @@ void putting(std::vector<OpCase>& list) {
   list.push_back({"index_put adding",
                   OpKind::kIndexPut,
                   {f32({16, 8}), f32({4, 12, 8}), index({4, 12}, 16)},
+                  attrs({{AttrKey::kAccumulate, true}})});
+  // Rows that are longer than a chunk, and rows that are not dense.
+  list.push_back({"index_put adding long rows",
+                  OpKind::kIndexPut,
+                  {f32({16, 8, 40}), f32({12, 8, 40}), index({12}, 16)},
                   attrs({{AttrKey::kAccumulate, true}})});
   list.push_back({"index_put of one number at dims apart",
                   OpKind::kIndexPut,

@@ -143,6 +143,13 @@ void more_binary(std::vector<OpCase>& list) {
   for (const auto& [name, op] :
        {std::pair("logical_and", OpKind::kLogicalAnd), std::pair("logical_or", OpKind::kLogicalOr)})
     list.push_back({name, op, {index({8, 16}, 3), truth({8, 1})}, {}, kBits});
+  list.push_back({"pow_tensor", OpKind::kPowTensor, {f32({8, 16}, 0.5, 2), f32({16})}, {}});
+  list.push_back({"pow_tensor of a number",
+                  OpKind::kPowTensor,
+                  {absent(), index({8, 16}, 12)},
+                  attrs({{AttrKey::kSelf, int64_t{-3}}}),
+                  kBits});
+  list.push_back({"atan2", OpKind::kAtan2, {f32({8, 16}), f32({8, 1})}, {}});
   list.push_back({"bitwise_or", OpKind::kBitwiseOr, {truth({8, 16}), truth({8, 1})}, {}, kBits});
   for (const auto& [name, op] : {std::pair("remainder", OpKind::kRemainder),
                                  std::pair("floor_divide", OpKind::kFloorDivide)}) {

@@ -128,7 +128,9 @@ TEST(FxJson, ListsAllUnknownOpsAtOnce) {
   ASSERT_FALSE(g.ok());
   EXPECT_EQ(g.status().code(), Code::kUnimplemented);
   EXPECT_EQ(g.status().message(),
-            "the graph has 2 ops that are not known: aten.qr.default (2), aten.svd.default (1)");
+            "the graph has 2 ops that are not known: aten.qr.default (2, first at node 'a'), "
+            "aten.svd.default (1, first at node 'b'); decompose them before the export "
+            "(decomposition_table), or leave them out of the traced function");
 }
 
 // What changes nothing is left out, but no tensor is.

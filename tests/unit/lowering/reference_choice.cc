@@ -34,8 +34,8 @@ std::optional<Layout> layout_of(const json& text) {
 
 // Place in the reference's tuple of our result number `result`.
 size_t tuple_place(const std::string& target, size_t result) {
-  const import::AtenOp* op = import::find_aten_op(target);
-  std::istringstream words(std::string(op == nullptr ? "" : op->results));
+  const std::optional<import::AtenOp> op = import::find_aten_op(target);
+  std::istringstream words(std::string(op ? op->results : ""));
   std::string word;
   for (size_t i = 0; words >> word; ++i)
     if (i == result) return word == "-" ? SIZE_MAX : std::stoul(word);

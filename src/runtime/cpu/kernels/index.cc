@@ -11,21 +11,27 @@ namespace {
 class Index final : public HostKernel {
  public:
   Index(const MultiIndex& indices, int64_t item, size_t output)
-      : indices_(indices), item_(static_cast<size_t>(item)), output_(output) {}
+      : indices_(indices), item_(item), output_(output) {}
   Status compute(void* const* buffers) override {
     const auto* self = static_cast<const std::byte*>(buffers[0]);
     auto* out = static_cast<std::byte*>(buffers[output_]);
-    return indices_.for_each(buffers, [&](int64_t from, int64_t to) {
-      if (from >= 0)
-        std::memcpy(out + to, self + from, item_);
-      else
-        std::memset(out + to, 0, item_);
+    const MultiIndex::Row row = indices_.row();
+    const bool is_dense = row.table_step == item_ && row.other_step == item_;
+    const auto bytes = static_cast<size_t>(is_dense ? row.size * item_ : item_);
+    const int64_t pieces = is_dense ? 1 : row.size;
+    return indices_.for_each_row(buffers, [&](int64_t from, int64_t to) {
+      for (int64_t i = 0; i < pieces; ++i)
+        if (from >= 0)
+          std::memcpy(out + to + i * row.other_step, self + from + i * row.table_step, bytes);
+        else
+          std::memset(out + to + i * row.other_step, 0, bytes);
     });
   }
 
  private:
   MultiIndex indices_;
-  size_t item_, output_;
+  int64_t item_;
+  size_t output_;
 };
 
 Prepared prepare(const KernelArgs& args) {

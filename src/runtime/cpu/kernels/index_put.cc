@@ -4,43 +4,38 @@
 #include <algorithm>
 
 #include "runtime/cpu/cast.h"
+#include "runtime/cpu/combine.h"
 #include "runtime/cpu/multi_index.h"
 
 namespace shw::runtime::cpu {
 namespace {
 
-template <class T>
 class IndexPut final : public HostKernel {
  public:
-  IndexPut(const KernelArgs& args, const MultiIndex& indices)
+  IndexPut(const KernelArgs& args, const MultiIndex& indices, Combine how)
       : indices_(indices),
         ground_(*args.outputs[0], *args.inputs[0]),
-        adds_(args.attrs.get_bool(AttrKey::kAccumulate, false)),
-        load_(load_row<T>(args.outputs[0]->dtype)),
-        store_(store_row<T>(args.outputs[0]->dtype)),
+        how_(how),
+        dtype_(args.outputs[0]->dtype),
+        row_(combine_row(how, dtype_)),
         output_(args.inputs.size()) {}
   Status compute(void* const* buffers) override {
     const auto* values = static_cast<const std::byte*>(buffers[1]);
     auto* out = static_cast<std::byte*>(buffers[output_]);
     ground_.run(out, buffers[0]);
-    return indices_.for_each(buffers, [&](int64_t to, int64_t from) {
-      if (to < 0) return;
-      T value, before;
-      load_(values + from, 0, 1, &value);
-      if (adds_) {
-        load_(out + to, 0, 1, &before);
-        value = before + value;
-      }
-      store_(&value, 1, out + to, 0);
+    const MultiIndex::Row row = indices_.row();
+    return indices_.for_each_row(buffers, [&](int64_t to, int64_t from) {
+      if (to >= 0)
+        row_(how_, dtype_, values + from, row.other_step, row.size, out + to, row.table_step);
     });
   }
 
  private:
   MultiIndex indices_;
   StridedCast ground_;
-  bool adds_;
-  LoadRow<T> load_;
-  StoreRow<T> store_;
+  Combine how_;
+  Dtype dtype_;
+  CombineRow row_;
   size_t output_;
 };
 
@@ -52,9 +47,8 @@ Prepared prepare(const KernelArgs& args) {
                      to_string(out));
   SHW_ASSIGN_OR_RETURN(const MultiIndex indices,
                        MultiIndex::create(args, out, 2, values, /*exact=*/false));
-  return with_compute_type(out.dtype, [&](auto t) -> Prepared {
-    return make_kernel<IndexPut<decltype(t)>>(args, indices);
-  });
+  const bool adds = args.attrs.get_bool(AttrKey::kAccumulate, false);
+  return make_kernel<IndexPut>(args, indices, adds ? Combine::kAdd : Combine::kReplace);
 }
 
 }  // namespace

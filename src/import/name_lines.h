@@ -1,0 +1,23 @@
+// Tables as one text: a line for one name, or for several that share what stands behind them,
+// "add.Scalar|add.Tensor: …". A text needs no relocations, which would be larger than the rows.
+#pragma once
+#include <string_view>
+
+namespace shw::import {
+
+// Of the line that has `name` among its names: all behind them, from ':' or '(' on. Empty: there is
+// none. `lines` begins and ends with a line feed.
+std::string_view behind_name(std::string_view lines, std::string_view name);
+
+// Calls f(name, what is behind the names) for each name, in order.
+template <class F>
+void for_each_name(std::string_view lines, F&& f) {
+  for (lines.remove_prefix(1); !lines.empty(); lines.remove_prefix(lines.find('\n') + 1)) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    const size_t end = line.find_first_of("(:");
+    for (size_t at = 0; at < end; at = line.find_first_of("|(:", at) + 1)
+      f(line.substr(at, line.find_first_of("|(:", at) - at), line.substr(end));
+  }
+}
+
+}  // namespace shw::import

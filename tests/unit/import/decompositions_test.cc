@@ -1,0 +1,290 @@
+// Calls that become several nodes: the graphs are valid, and of the types that PyTorch recorded.
+// What they compute: unit/e2e/decompositions_test.cc.
+#include "import/decompositions.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "import/aten_table.h"
+#include "import/decompose.h"
+#include "import/fx_json.h"
+#include "rewrite/verify.h"
+
+namespace shw::import {
+namespace {
+
+using nlohmann::json;
+
+json tensor(std::vector<int64_t> shape, const char* dtype = "float32") {
+  std::vector<int64_t> stride(shape.size(), 1);
+  for (size_t i = shape.size(); i-- > 1;) stride[i - 1] = stride[i] * shape[i];
+  return {{"shape", shape}, {"stride", stride}, {"dtype", dtype}, {"device", "cpu"}};
+}
+
+json ref(const char* name) { return {{"n", name}}; }
+
+// One call with these operands, named "a", "b", …, and its first result.
+json graph_of(const char* target, const std::vector<json>& operands, const std::vector<json>& args,
+              const json& value, const json& kwargs = json::object()) {
+  json nodes = json::array();
+  for (size_t i = 0; i < operands.size(); ++i)
+    nodes.push_back({{"name", std::string(1, static_cast<char>('a' + i))},
+                     {"op", "placeholder"},
+                     {"val", operands[i]},
+                     {"desc", {{"cls", "PlainAOTInput"}, {"idx", i}}}});
+  nodes.push_back({{"name", "y"},
+                   {"op", "call_function"},
+                   {"target", target},
+                   {"args", args},
+                   {"kwargs", kwargs},
+                   {"val", value}});
+  const char* result = "y";
+  if (value.is_array()) {
+    nodes.push_back({{"name", "y0"},
+                     {"op", "call_function"},
+                     {"target", "<built-in function getitem>"},
+                     {"args", json::array({ref("y"), 0})},
+                     {"kwargs", json::object()},
+                     {"val", value[0]}});
+    result = "y0";
+  }
+  nodes.push_back({{"name", "output"},
+                   {"op", "output"},
+                   {"args", json::array({json::array({ref(result)})})},
+                   {"desc", json::array({{{"cls", "PlainAOTOutput"}, {"idx", 0}}})}});
+  return {{"format", "ap-graph-1"}, {"nodes", nodes}};
+}
+
+Result<Graph> imported(const json& file) {
+  Result<Graph> graph = import_fx_json(file);
+  if (!graph.ok()) return graph;
+  const Status status = verify_graph(*graph);
+  if (!status.ok()) return status;
+  return graph;
+}
+
+struct Case {
+  const char* target;
+  std::vector<json> operands, args;
+  json value;
+  json kwargs = json::object();
+};
+
+std::vector<Case> cases() {
+  const json a = ref("a"), b = ref("b"), c = ref("c"), d = ref("d"), e = ref("e"), null;
+  const json m = tensor({4, 6}), v = tensor({6}), image = tensor({2, 3, 8, 8});
+  const json long_ = tensor({8}, "int64");
+  std::vector<Case> list;
+  for (const char* op : {"acos",       "acosh",     "asin",     "asinh", "atan",
+                         "atanh",      "cosh",      "sinh",     "tan",   "exp2",
+                         "log2",       "log10",     "frac",     "trunc", "hardsigmoid",
+                         "hardswish",  "mish",      "square",   "sgn",   "elu",
+                         "leaky_relu", "softplus",  "hardtanh", "zero",  "lift_fresh_copy",
+                         "logit",      "nan_to_num"}) {
+    static std::set<std::string> names;
+    const std::string& name = *names.insert("aten." + std::string(op) + ".default").first;
+    list.push_back({name.c_str(), {m}, {a}, m});
+  }
+  for (const char* op : {"isinf", "isnan", "isfinite"}) {
+    static std::set<std::string> names;
+    const std::string& name = *names.insert("aten." + std::string(op) + ".default").first;
+    list.push_back({name.c_str(), {m}, {a}, tensor({4, 6}, "bool")});
+  }
+  list.push_back({"aten.addcmul.default", {m, v, m}, {a, b, c}, m, {{"value", 0.5}}});
+  list.push_back({"aten.addcdiv.default", {m, v, m}, {a, b, c}, m});
+  list.push_back({"aten.pow.Scalar", {m}, {2, a}, m});
+  list.push_back({"aten.rsub.Scalar", {m}, {a, 1}, m});
+  list.push_back({"aten.div.Tensor_mode", {long_}, {a, 3}, long_, {{"rounding_mode", "trunc"}}});
+  list.push_back({"aten.fmod.Scalar", {long_}, {a, -3}, long_});
+  list.push_back({"aten.clamp.Tensor", {m, v, v}, {a, b, c}, m});
+  list.push_back({"aten.clamp_min.Tensor", {m, v}, {a, b}, m});
+  list.push_back({"aten.copy.default", {m, v}, {a, b}, m});
+  list.push_back({"aten.glu.default", {m}, {a, 1}, tensor({4, 3})});
+  list.push_back({"aten.glu_backward.default", {tensor({4, 3}), m}, {a, b, 1}, m});
+  list.push_back({"aten.var_mean.correction",
+                  {m},
+                  {a, {1}},
+                  json::array({tensor({4}), tensor({4})}),
+                  {{"correction", 0}}});
+  list.push_back({"aten.logsumexp.default", {m}, {a, {1}}, tensor({4})});
+  list.push_back({"aten.linalg_vector_norm.default", {m}, {a, 3, {1}}, tensor({4})});
+  list.push_back({"aten.arange.start_step", {}, {1, 9, 2}, tensor({4}, "int64")});
+  list.push_back({"aten.linspace.default", {}, {0, 1, 5}, tensor({5})});
+  list.push_back({"aten.as_strided.default", {m}, {a, {3, 2}, {2, 5}, 1}, tensor({3, 2})});
+  list.push_back(
+      {"aten.as_strided_scatter.default", {m, tensor({3, 2})}, {a, b, {3, 2}, {2, 5}, 1}, m});
+  list.push_back({"aten.diagonal.default", {m}, {a, 1}, tensor({5})});
+  list.push_back({"aten.roll.default", {m}, {a, {2}, {1}}, m});
+  list.push_back({"aten.unfold.default", {m}, {a, 1, 3, 2}, tensor({4, 2, 3})});
+  list.push_back({"aten.unfold_backward.default", {tensor({4, 2, 3})}, {a, {4, 6}, 1, 3, 2}, m});
+  list.push_back({"aten.reflection_pad1d.default", {m}, {a, {2, 1}}, tensor({4, 9})});
+  list.push_back(
+      {"aten.replication_pad1d_backward.default", {tensor({4, 9}), m}, {a, b, {2, 1}}, m});
+  list.push_back({"aten.max_pool2d_with_indices.default",
+                  {image},
+                  {a, {3, 3}, {2, 2}, {1, 1}},
+                  json::array({tensor({2, 3, 4, 4}), tensor({2, 3, 4, 4}, "int64")})});
+  list.push_back({"aten.max_pool2d_with_indices_backward.default",
+                  {tensor({2, 3, 4, 4}), image, tensor({2, 3, 4, 4}, "int64")},
+                  {a, b, {3, 3}, {2, 2}, {1, 1}, {1, 1}, false, c},
+                  image});
+  list.push_back({"aten.avg_pool2d.default",
+                  {image},
+                  {a, {3, 3}, {2, 2}, {1, 1}, true, false},
+                  tensor({2, 3, 5, 5})});
+  list.push_back({"aten.avg_pool2d_backward.default",
+                  {tensor({2, 3, 4, 4}), image},
+                  {a, b, {3, 3}, {2, 2}, {1, 1}, false, true, null},
+                  image});
+  list.push_back({"aten._adaptive_avg_pool2d.default", {image}, {a, {1, 4}}, tensor({2, 3, 1, 4})});
+  list.push_back(
+      {"aten._adaptive_avg_pool2d_backward.default", {tensor({2, 3, 1, 4}), image}, {a, b}, image});
+  list.push_back({"aten.convolution.default",
+                  {image, tensor({3, 5, 2, 2}), tensor({5})},
+                  {a, b, c, {2, 2}, {0, 0}, {1, 1}, true, {0, 0}, 1},
+                  tensor({2, 5, 16, 16})});
+  list.push_back({"aten.native_group_norm.default",
+                  {tensor({2, 6, 4}), v, v},
+                  {a, b, c, 2, 6, 4, 3, 1e-5},
+                  json::array({tensor({2, 6, 4}), tensor({2, 3}), tensor({2, 3})})});
+  list.push_back({"aten.native_group_norm_backward.default",
+                  {tensor({2, 6, 4}), tensor({2, 6, 4}), tensor({2, 3}), tensor({2, 3}), v},
+                  {a, b, c, d, e, 2, 6, 4, 3, {true, true, true}},
+                  json::array({tensor({2, 6, 4}), v, v})});
+  list.push_back({"aten._weight_norm_interface.default",
+                  {m, tensor({4, 1})},
+                  {a, b, 0},
+                  json::array({m, tensor({4, 1})})});
+  list.push_back({"aten._weight_norm_interface_backward.default",
+                  {m, m, tensor({4, 1}), tensor({4, 1})},
+                  {a, b, c, d, 0},
+                  json::array({m, tensor({4, 1})})});
+  list.push_back({"aten._thnn_fused_gru_cell.default",
+                  {tensor({4, 9}), tensor({4, 9}), tensor({4, 3}), tensor({9}), tensor({9})},
+                  {a, b, c, d, e},
+                  json::array({tensor({4, 3}), tensor({4, 15})})});
+  list.push_back(
+      {"aten._thnn_fused_gru_cell_backward.default",
+       {tensor({4, 3}), tensor({4, 15})},
+       {a, b, true},
+       json::array({tensor({4, 9}), tensor({4, 9}), tensor({4, 3}), tensor({9}), tensor({9})})});
+  list.push_back({"aten._fft_r2c.default", {m}, {a, {1}, 0, true}, tensor({4, 4}, "complex64")});
+  list.push_back({"aten._fft_c2r.default", {tensor({4, 4}, "complex64")}, {a, {1}, 2, 6}, m});
+  list.push_back({"aten._fft_c2c.default",
+                  {tensor({4, 6}, "complex64")},
+                  {a, {0, 1}, 1, true},
+                  tensor({4, 6}, "complex64")});
+  list.push_back({"aten.histc.default", {v}, {a, 4, 0, 3}, tensor({4})});
+  list.push_back({"aten.bucketize.Tensor", {m, v}, {a, b}, tensor({4, 6}, "int64")});
+  list.push_back(
+      {"aten.scatter_reduce.two", {m, tensor({4, 6}, "int64"), m}, {a, 0, b, c, "mean", false}, m});
+  list.push_back({"aten.randint.low", {}, {2, 9, {4, 6}}, tensor({4, 6}, "int64")});
+  list.push_back({"aten.bernoulli.p", {m}, {a, 0.25}, m});
+  list.push_back({"aten.polar.default", {m, m}, {a, b}, tensor({4, 6}, "complex64")});
+  return list;
+}
+
+TEST(Decompositions, BecomeNodesOfTheRecordedType) {
+  for (const Case& c : cases()) {
+    const Result<Graph> g = imported(graph_of(c.target, c.operands, c.args, c.value, c.kwargs));
+    EXPECT_TRUE(g.ok()) << c.target << ": " << g.status().message();
+  }
+}
+
+TEST(Decompositions, HaveTextsThatNameFunctionsAndOps) {
+  std::set<std::string_view> functions;
+#define X(name) functions.insert(#name);
+  SHW_DECOMPOSERS(X)
+#undef X
+  for (std::string_view name : decomposed_targets()) {
+    const auto how = find_decomposition(name);
+    ASSERT_TRUE(how) << name;
+    if (how->text.starts_with('@')) {
+      EXPECT_EQ(functions.count(how->text.substr(1)), 1u) << name;
+    }
+    if (name != "convolution" && name != "convolution_backward") {
+      EXPECT_FALSE(find_aten_op("aten." + std::string(name) + ".default")) << name;
+    }
+  }
+  for (const AtenOp& op : aten_ops()) EXPECT_NE(op.op, OpKind::kCount) << op.target;
+}
+
+TEST(Decompositions, RefuseWithAReason) {
+  const json file = graph_of("aten.nonzero.default", {tensor({4})}, {ref("a")}, tensor({2, 1}));
+  EXPECT_NE(import_fx_json(file).status().message().find("depends on the values"),
+            std::string::npos);
+  const json sparse = graph_of("aten._adaptive_avg_pool2d.default", {tensor({2, 3, 8, 8})},
+                               {ref("a"), {3, 3}}, tensor({2, 3, 3, 3}));
+  EXPECT_EQ(import_fx_json(sparse).status().message(),
+            "adaptive pooling into sizes that do not divide is not supported");
+  EXPECT_EQ(import_fx_json(sparse).status().node_name(), "y");
+}
+
+// A tensor without dims does not decide the dtype of a product.
+TEST(Decompositions, ConvertScalarsAsPyTorchDoes) {
+  const json one = tensor({}, "float64"), m = tensor({4, 6});
+  EXPECT_TRUE(imported(graph_of("aten.mul.Tensor", {m, one}, {ref("a"), ref("b")}, m)).ok());
+  const json whole = tensor({4}, "int64"), real = tensor({4});
+  EXPECT_TRUE(
+      imported(graph_of("aten.mul.Tensor", {whole, tensor({})}, {ref("a"), ref("b")}, real)).ok());
+}
+
+TEST(Decompositions, TakeConstantsFromTheGraph) {
+  json file = graph_of("aten.lift_fresh_copy.default", {}, {ref("k")}, tensor({2}, "int64"));
+  const json constant = {{"name", "k"},
+                         {"op", "get_attr"},
+                         {"target", "_tensor_constant0"},
+                         {"args", json::array()},
+                         {"val", tensor({2}, "int64")},
+                         {"data", {3, -1}}};
+  file["nodes"].insert(file["nodes"].begin(), constant);
+  const Result<Graph> g = imported(file);
+  ASSERT_TRUE(g.ok()) << g.status().message();
+  ASSERT_EQ(g->inputs().size(), 1u);
+  EXPECT_EQ(g->inputs()[0].role, InputRole::kConstant);
+  EXPECT_EQ((*g->inputs()[0].data)[0], 3);
+  EXPECT_EQ((*g->inputs()[0].data)[8], 255);
+  file["nodes"][0].erase("data");
+  EXPECT_EQ(imported(file)->full_name(imported(file)->inputs()[0]), "buffer._tensor_constant0");
+  file["nodes"][0]["data"] = {3};
+  EXPECT_EQ(imported(file).status().message(), "'data' is not a list of the 2 elements of i64[2]");
+}
+
+// src/import/OPS.md lists what is known. With SHW_WRITE_OPS it is written anew.
+TEST(Decompositions, AreListedInTheDocument) {
+  std::map<std::string, std::string> rows;
+  for (const AtenOp& op : aten_ops())
+    rows[std::string(op.target)] = "direct | `" + std::string(op_name(op.op)) + "`";
+  for (std::string_view name : decomposed_targets()) {
+    std::string full = name.find("prims.") == 0 || name.find("transformers.") == 0
+                           ? std::string(name)
+                           : "aten." + std::string(name);
+    const size_t dot = full.find('.');
+    if (full.find('.', dot + 1) == full.npos) full += ".default";
+    if (rows.count(full) == 0)
+      rows[full] =
+          "decomposed | " +
+          std::string(find_decomposition(name)->text.starts_with('@') ? "by its sizes" : "");
+  }
+  std::ostringstream text;
+  text << "# Overloads that import knows\n\n`direct`: one op of ours. `decomposed`: several. What "
+          "is "
+          "not listed is refused by name, with its node and module.\nGenerated by "
+          "`SHW_WRITE_OPS=1 unit_import`.\n\n"
+          "| overload | how | op |\n|---|---|---|\n";
+  for (const auto& [target, how] : rows) text << "| `" << target << "` | " << how << " |\n";
+  const std::string path = SHW_TEST_DATA "/../../src/import/OPS.md";
+  if (std::getenv("SHW_WRITE_OPS") != nullptr) std::ofstream(path) << text.str();
+  std::ifstream file(path);
+  std::ostringstream there;
+  there << file.rdbuf();
+  EXPECT_EQ(there.str(), text.str());
+}
+
+}  // namespace
+}  // namespace shw::import
