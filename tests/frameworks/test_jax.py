@@ -6,10 +6,9 @@ import re
 import jax
 import jax.numpy as jnp
 import pytest
-from jax_models import models
-
 import shardwise as sw
 import shardwise.jax
+from jax_models import models
 
 MODELS = models()
 

@@ -8,12 +8,11 @@ import pickle
 import re
 
 import pytest
+import shardwise as sw
+import shardwise.torch
 import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
-
-import shardwise as sw
-import shardwise.torch
 
 MESH = {"dp": 2, "tp": 2}
 

@@ -229,7 +229,8 @@ timm_model("xcit_nano_12_p16_224", "vision", 32, img_size=32, patch_size=16, emb
 timm_model("swin_tiny_patch4_window7_224", "vision", 32, img_size=32, window_size=4, embed_dim=16, depths=(2, 2), num_heads=(2, 4))
 timm_model("eva02_tiny_patch14_224", "vision", 16, num_heads=4, **VIT)
 timm_model("resnet18", "convolution", 32, channels=(8, 16, 16, 32), layers=(1, 1, 1, 1))
-timm_model("resnext", "convolution", 32, "resnet.ResNet", block="Bottleneck", layers=(1, 1, 1, 1), channels=(16, 16, 32, 32), cardinality=4, base_width=16)
+timm_model("resnext", "convolution", 32, "resnet.ResNet", block="Bottleneck", layers=(1, 1, 1, 1),
+           channels=(16, 16, 32, 32), cardinality=4, base_width=16)
 timm_model("convnext_atto", "convolution", 32, dims=(8, 16, 16, 32), depths=(1, 1, 1, 1))
 timm_model("convmixer", "convolution", 16, "convmixer.ConvMixer", dim=16, depth=2, kernel_size=5, patch_size=4)
 timm_model("mobilenetv3_small_050", "convolution", 32)
