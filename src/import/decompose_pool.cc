@@ -8,6 +8,8 @@
 namespace shw::import::decompose {
 namespace {
 
+constexpr int64_t kMost = int64_t{1} << 20;  // of a dim: products of three do not overflow
+
 struct Windows {
   size_t lead = 0, dims = 0;  // dims before the spatial ones, and how many these are
   Dims kernel, stride, padding, dilation;
@@ -21,7 +23,7 @@ Dims numbers(Expansion& e, std::string_view name, size_t dims, const Dims& other
   if (list.empty()) list = otherwise;
   if (list.size() == 1) list = Dims(dims, list[0]);
   bool fits = list.size() == dims;
-  for (int64_t n : list) fits = fits && n >= least && n < int64_t{1} << 31;
+  for (int64_t n : list) fits = fits && n >= least && n < kMost;
   if (!fits) e.refuse("the window does not have one number for each dim");
   return fits ? list : Dims(dims, 1);
 }
@@ -42,6 +44,10 @@ Windows windows_of(Expansion& e, const Dims& input, const Dims& output) {
   w.padding = numbers(e, "padding", w.dims, Dims{0}, 0);
   w.dilation = numbers(e, "dilation", w.dims, Dims{1}, 1);
   for (size_t d = w.lead; d < input.size(); ++d) {
+    if (input[d] > kMost || output[d] > kMost) {
+      e.refuse("a pooled dim is too large");
+      return Windows();
+    }
     w.input.push_back(input[d]);
     w.output.push_back(output[d]);
   }

@@ -1,5 +1,6 @@
 #include "import/expansion.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <utility>
@@ -362,13 +363,19 @@ TensorType Expansion::recorded(std::string_view name) const {
 }
 
 namespace {
+// No tensor has more elements; sums and products of what is within do not overflow.
+int64_t bounded(int64_t i) {
+  constexpr int64_t kMost = int64_t{1} << 60;
+  return std::clamp(i, -kMost, kMost);
+}
+
 const AttrValue* attribute(const ExpansionValue& v) { return v.attr ? &*v.attr : nullptr; }
 }  // namespace
 
 int64_t Expansion::get_int(std::string_view name, int64_t otherwise) const {
   const AttrValue* v = attribute(at(name));
   const int64_t* i = v == nullptr ? nullptr : std::get_if<int64_t>(v);
-  return i == nullptr ? otherwise : *i;
+  return i == nullptr ? otherwise : bounded(*i);
 }
 
 double Expansion::get_number(std::string_view name, double otherwise) const {
@@ -387,9 +394,13 @@ Dims Expansion::get_ints(std::string_view name) const {
   const AttrValue* v = attribute(at(name));
   if (v == nullptr) return {};
   const auto* list = std::get_if<std::vector<int64_t>>(v);
-  if (list != nullptr) return list->size() <= kMaxRank ? Dims(*list) : Dims();
+  if (list != nullptr) {
+    Dims dims = list->size() <= kMaxRank ? Dims(*list) : Dims();
+    for (int64_t& d : dims) d = bounded(d);
+    return dims;
+  }
   const int64_t* i = std::get_if<int64_t>(v);
-  return i == nullptr ? Dims() : Dims{*i};
+  return i == nullptr ? Dims() : Dims{bounded(*i)};
 }
 
 std::string Expansion::get_string(std::string_view name) const {
