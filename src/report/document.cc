@@ -48,7 +48,7 @@ std::string joined(const std::vector<std::string>& parts) {
   return text;
 }
 
-std::string axes_text(const Program& program, const std::vector<uint8_t>& axes) {
+std::string group_name(const Program& program, const std::vector<uint8_t>& axes) {
   std::string text;
   for (uint8_t axis : axes) text += (text.empty() ? "" : "+") + program.mesh[axis].name;
   return text;
@@ -142,7 +142,7 @@ class Document {
     w_.column("start", n, [&](size_t i) { w_.add(in_nanoseconds(s.steps[i].start_us)); });
     w_.column("us", n, [&](size_t i) { w_.number(steps[i].cost_us); });
     w_.column("wire", n, [&](size_t i) { w_.integer(wire_bytes(p_, steps[i])); });
-    w_.column("axes", n, [&](size_t i) { w_.text(axes_text(p_, steps[i].collective.axes)); });
+    w_.column("axes", n, [&](size_t i) { w_.text(group_name(p_, steps[i].collective.axes)); });
     w_.column("critical", s.critical_path.size(),
               [&](size_t i) { w_.integer(s.critical_path[i] - entry.first_step); });
     const auto curves = memory_curves(p_, entry, s.live);
