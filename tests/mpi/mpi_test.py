@@ -204,7 +204,7 @@ class Mpi(unittest.TestCase):
     def test_verification_keeps_no_rank_waiting(self):
         """Rank 0 verifies alone, which takes longer than the time-out: products in f64. The other ranks have left in order before."""
         text, graph, plan, tensors = (TMP / ("product." + end) for end in ("swt", "swgraph", "swplan", "safetensors"))
-        n = 1024
+        n = 1280
         text.write_text(f"input input.0: %x : f32[{n},{n}] {{position=0}}\n%y = mm(%x, %x) : f32[{n},{n}]\nreturn output.0 = %y\n")
         for args in (["import", "--from", "text", text, "-o", graph], ["plan", graph, "--mesh", "a=2", "-o", plan]):
             subprocess.run([A.shardwise, *map(str, args)], check=True, capture_output=True)
