@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -42,6 +43,13 @@ void write_error(int code, char* text, size_t size) {
   std::snprintf(text, size, "%s", message);
 }
 
+// OpenMPI 4 reads large messages of ranks on the same host out of the sender's memory. Where the
+// sender dies during that, it ends the receiver too, without an error code. A setting of the user
+// stays.
+void copy_through_shared_memory() {
+  setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
+}
+
 // An empty text: done.
 const char* initialise(bool* finalizes) {
   int initialised = 0, finalised = 0, provided = 0;
@@ -49,6 +57,7 @@ const char* initialise(bool* finalizes) {
   MPI_Finalized(&finalised);
   if (finalised) return "MPI has been finalised in this process and cannot be initialised again";
   *finalizes = !initialised;
+  if (!initialised) copy_through_shared_memory();
   if (initialised)
     MPI_Query_thread(&provided);
   else if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS)
