@@ -1,0 +1,46 @@
+// A call of an overload that has an op of its own: its arguments as operands and attributes.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "graph/graph.h"
+#include "import/aten_table.h"
+#include "ops/op_def.h"
+#include "support/status.h"
+
+namespace shw::import::fx {
+
+// What a name stands for.
+struct Named {
+  NodeId node;                            // none: an absent place of a tuple
+  const nlohmann::json* value = nullptr;  // its type, as recorded
+};
+using Names = std::unordered_map<std::string_view, Named>;
+
+// An argument as an attribute; false: it is nothing of this kind.
+bool convert(ParamKind kind, const nlohmann::json& value, AttrValue* out);
+
+class Call {
+ public:
+  Call(const AtenOp& aten, const Names& names);  // both outlive the call
+  Status read(const nlohmann::json& node);
+
+  std::vector<NodeId> operands;
+  Attrs attrs;
+
+ private:
+  std::string_view argument_name(size_t i) const;
+  Status argument(std::string_view name, const nlohmann::json& value);
+  Status set(const Param& p, size_t operand, const nlohmann::json& value);
+  Status list(const Param& p, const nlohmann::json& value);
+  Status reference(const Param& p, const nlohmann::json& value, NodeId* out) const;
+  Status set_attr(const Param& p, const nlohmann::json& value);
+
+  const AtenOp& aten_;
+  const OpDef& def_;
+  const Names& names_;
+};
+
+}  // namespace shw::import::fx

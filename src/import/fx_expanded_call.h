@@ -1,0 +1,16 @@
+// A call of an overload that is expanded (decompositions.h): its arguments, by name.
+#pragma once
+#include <nlohmann/json.hpp>
+
+#include "graph/graph.h"
+#include "import/decompositions.h"
+#include "import/expansion.h"
+#include "import/fx_call.h"
+
+namespace shw::import::fx {
+
+// Binds what the call gives, and the defaults of what it does not.
+Status bind_arguments(const Decomposition& how, const Names& names, const Graph& graph,
+                      const nlohmann::json& node, Expansion& e);
+
+}  // namespace shw::import::fx
