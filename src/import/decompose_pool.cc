@@ -259,9 +259,10 @@ void split_evenly(Expansion& e, const Dims& large, const Dims& small) {
     if (small[d] == 0 || large[d] % small[d] != 0)
       return e.refuse_void("adaptive pooling into sizes that do not divide is not supported");
     inner.push_back(static_cast<int64_t>(split.size()));
-    split.push_back(large[d] / small[d]);
+    const int64_t window = large[d] / small[d];
+    split.push_back(window);
     blocks.push_back(1);
-    count *= static_cast<double>(large[d] / small[d]);
+    count *= static_cast<double>(window);
   }
   e.bind_ints("split", split);
   e.bind_ints("blocks", blocks);

@@ -41,8 +41,8 @@ typedef struct shw_onnx_plugin {
   int (*import)(const shw_onnx_request* request, const shw_onnx_sink* sink);
 } shw_onnx_plugin;
 
-/* The plug-in's one export. */
-typedef const shw_onnx_plugin* (*shw_onnx_plugin_fn)(void);
+/* The plug-in's one export: its table. */
+extern const shw_onnx_plugin shw_onnx_plugin_table;
 #define SHW_ONNX_PLUGIN_SYMBOL "shw_onnx_plugin_table"
 
 #ifdef __cplusplus

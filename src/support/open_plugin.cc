@@ -31,10 +31,9 @@ std::vector<std::string> places_of(const std::string& library, const std::string
 }
 
 Result<const void*> table_of(void* library, const PluginKind& kind, const std::string& place) {
-  const auto function = reinterpret_cast<const void* (*)()>(dlsym(library, kind.symbol));
-  if (function == nullptr)
+  const auto* table = static_cast<const TableHead*>(dlsym(library, kind.symbol));
+  if (table == nullptr)
     return unavailable(place + " is no " + kind.what + " plug-in of this library");
-  const auto* table = static_cast<const TableHead*>(function());
   if (table->version == kind.version && table->size == kind.size) return table;
   return unavailable(place + " is the " + kind.what +
                      " plug-in of another version of this library: it has interface " +

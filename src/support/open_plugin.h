@@ -1,6 +1,6 @@
 // Parts of the library that live in shared objects of their own, so that only they need what they
 // are built on (MPI, protobuf). They are opened when somebody asks for them, and hand over a table
-// of C functions, which starts with its version and its size.
+// of C functions as data, which starts with its version and its size.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@ namespace shw {
 struct PluginKind {
   const char* what;         // for messages: "MPI"
   const char* library;      // file name
-  const char* symbol;       // of the function that returns the table; takes nothing
+  const char* symbol;       // the table
   const char* built_where;  // "where MPI is installed"
   uint32_t version, size;   // of the table, as this library knows it
 };

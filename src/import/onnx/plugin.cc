@@ -36,7 +36,7 @@ Status import_to(const shw_onnx_request& request, const shw_onnx_sink& sink) {
 }
 
 // Nothing that a model can cause is thrown across the border.
-int import(const shw_onnx_request* request, const shw_onnx_sink* sink) noexcept {
+int import_model(const shw_onnx_request* request, const shw_onnx_sink* sink) noexcept {
   const auto refuse = [&](Code code, const char* message, int64_t node, const char* name) {
     sink->refuse(sink->user, static_cast<int32_t>(code), message, node, name);
     return 1;
@@ -53,11 +53,7 @@ int import(const shw_onnx_request* request, const shw_onnx_sink* sink) noexcept 
   }
 }
 
-constexpr shw_onnx_plugin kTable = {SHW_ONNX_PLUGIN_VERSION, sizeof(shw_onnx_plugin), import};
-
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const shw_onnx_plugin* shw_onnx_plugin_table(
-    void) {
-  return &kTable;
-}
+extern "C" __attribute__((visibility("default"))) const shw_onnx_plugin shw_onnx_plugin_table = {
+    SHW_ONNX_PLUGIN_VERSION, sizeof(shw_onnx_plugin), import_model};

@@ -46,8 +46,8 @@ typedef struct shw_mpi_plugin {
   void (*error_text)(int code, char* text, size_t size);
 } shw_mpi_plugin;
 
-/* The plug-in's one export. */
-typedef const shw_mpi_plugin* (*shw_mpi_plugin_fn)(void);
+/* The plug-in's one export: its table. */
+extern const shw_mpi_plugin shw_mpi_plugin_table;
 #define SHW_MPI_PLUGIN_SYMBOL "shw_mpi_plugin_table"
 
 #ifdef __cplusplus

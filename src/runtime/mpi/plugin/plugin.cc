@@ -46,9 +46,7 @@ void write_error(int code, char* text, size_t size) {
 // OpenMPI 4 reads large messages of ranks on the same host out of the sender's memory. Where the
 // sender dies during that, it ends the receiver too, without an error code. A setting of the user
 // stays.
-void copy_through_shared_memory() {
-  setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
-}
+void copy_through_shared_memory() { setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0); }
 
 // An empty text: done.
 const char* initialise(bool* finalizes) {
@@ -172,22 +170,19 @@ int probe(shw_mpi_connection* c, int32_t tag, int* found, int32_t* from, int64_t
   return code;
 }
 
-constexpr shw_mpi_plugin kTable = {SHW_MPI_PLUGIN_VERSION,
-                                   sizeof(shw_mpi_plugin),
-                                   open,
-                                   close,
-                                   rank,
-                                   size_of_world,
-                                   max_tag,
-                                   send,
-                                   receive,
-                                   test,
-                                   cancel,
-                                   probe,
-                                   write_error};
-
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const shw_mpi_plugin* shw_mpi_plugin_table(void) {
-  return &kTable;
-}
+extern "C" __attribute__((visibility("default")))
+const shw_mpi_plugin shw_mpi_plugin_table = {SHW_MPI_PLUGIN_VERSION,
+                                             sizeof(shw_mpi_plugin),
+                                             open,
+                                             close,
+                                             rank,
+                                             size_of_world,
+                                             max_tag,
+                                             send,
+                                             receive,
+                                             test,
+                                             cancel,
+                                             probe,
+                                             write_error};
