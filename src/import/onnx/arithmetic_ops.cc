@@ -92,7 +92,7 @@ void clip(Node& n) {
 }
 
 void identity(Node& n) {
-  if (const Value* v = n.value(0)) n.out(*v);
+  if (const Value* v = n.required(0)) n.out(*v);
 }
 
 constexpr Mapper kMappers[] = {

@@ -40,7 +40,7 @@ void constant(Node& n) {
 
 // The sizes of the value, without adding it to the graph if it is not there.
 Exprs sizes_of_input(Node& n) {
-  const Value* v = n.value(0);
+  const Value* v = n.required(0);
   if (v == nullptr) return {};
   if (v->node.valid()) return n.emit().sizes(v->node);
   Exprs sizes;

@@ -80,9 +80,13 @@ Value* Node::value(size_t i) {
   return nullptr;
 }
 
-NodeId Node::in(size_t i) {
+Value* Node::required(size_t i) {
   if (ok() && !has(i)) fail(invalid_argument("input " + std::to_string(i) + " is missing"));
-  Value* v = value(i);
+  return value(i);
+}
+
+NodeId Node::in(size_t i) {
+  Value* v = required(i);
   return v == nullptr ? kNoNode : node_of(scope_, *v);
 }
 
@@ -92,8 +96,7 @@ const Known* Node::known(size_t i) {
 }
 
 Exprs Node::sizes(size_t i, const char* what) {
-  if (ok() && !has(i)) fail(invalid_argument("input " + std::to_string(i) + " is missing"));
-  const Value* v = value(i);
+  const Value* v = required(i);
   if (v == nullptr) return {};
   if (auto sizes = sizes_of(*v)) return std::move(sizes->items);
   fail(unimplemented(std::string(what) + " must be known when the model is imported, but " +
@@ -113,7 +116,7 @@ std::vector<int64_t> Node::ints(size_t i, const char* what) {
 }
 
 double Node::number(size_t i, const char* what) {
-  const Value* v = value(i);
+  const Value* v = required(i);
   if (v == nullptr) return 0;
   if (v->known && v->known->type.numel() == 1) return number_at(*v->known, 0);
   if (v->known)

@@ -61,8 +61,9 @@ class Node {
   bool has(size_t i) const {
     return i < num_inputs() && !proto_.input(static_cast<int>(i)).empty();
   }
-  Value* value(size_t i);   // null where something has failed, or it is absent
-  NodeId in(size_t i = 0);  // fails if absent
+  Value* value(size_t i);     // null where something has failed, or it is absent
+  Value* required(size_t i);  // the same; fails if absent
+  NodeId in(size_t i = 0);    // fails if absent
   NodeId in_or_none(size_t i) { return has(i) ? in(i) : kNoNode; }
   const Known* known(size_t i);  // null: its elements are not known at import
   std::vector<int64_t> ints(size_t i, const char* what);  // these must be known
