@@ -3354,9 +3354,9 @@ functions! {
     /// Unless the process has initialised MPI, with MPI_THREAD_MULTIPLE, this call does. Then destroying
     /// the world finalises MPI, provided that all ranks destroy theirs within the time-out and the world
     /// was not aborted. MPI can be initialised only once in a process: a process that creates several
-    /// such worlds one after another must initialise MPI itself. Before it initialises OpenMPI, this call
-    /// sets OMPI_MCA_btl_vader_single_copy_mechanism to "none" in the environment, unless it is set:
-    /// otherwise OpenMPI 4 ends a rank that reads the memory of a dying one.
+    /// such worlds one after another must initialise MPI itself. Before it initialises OpenMPI, this
+    /// call sets OMPI_MCA_btl_vader_single_copy_mechanism to "none" in the environment, unless it is
+    /// set: otherwise OpenMPI 4 ends a rank that reads the memory of a dying one.
     ///
     /// * `options`: lent for the call; NULL: defaults
     /// * `out_world`: receives a handle that the caller destroys; NULL on failure
