@@ -1,7 +1,6 @@
 // Every strategy of every op, executed on virtual ranks against the unsharded op.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <set>
 
 #include "one_op.h"
@@ -13,7 +12,13 @@ namespace {
 using testing::kSanitized;
 using testing::OpCase;
 
-constexpr uint32_t kSample = 5;  // strategies of an op on a mesh that run under sanitizers
+// Of `count` strategies every n-th runs, so that about `most` of them do; under sanitizers about
+// five of those.
+uint32_t stride_of(uint32_t count, uint32_t most) {
+  const uint32_t stride = (count + most - 1) / most;
+  if (!kSanitized || count == 0) return stride;
+  return stride * (((count + stride - 1) / stride + 4) / 5);
+}
 
 TEST(OpCompleteness, EveryOpHasACase) {
   std::set<OpKind> covered = {OpKind::kInput, OpKind::kGetItem};  // part of every other case
@@ -42,8 +47,7 @@ TEST_P(EveryStrategy, IsTheUnshardedOp) {
         std::pair("a=3", 1000u), std::pair("a=2,b=3", 60u)}) {
     const Mesh m = *Mesh::parse(mesh);
     const auto count = testing::run_every_strategy(GetParam(), m, UINT32_MAX).strategies;
-    const uint32_t at_most = kSanitized ? std::min(most, kSample) : most;
-    const uint32_t stride = (count + at_most - 1) / at_most;
+    const uint32_t stride = stride_of(count, most);
     const auto outcome = testing::run_every_strategy(GetParam(), m, stride);
     EXPECT_EQ(outcome.executed, (count + stride - 1) / stride);
     const bool whole = only_whole(GetParam());
@@ -70,8 +74,7 @@ TEST_P(EveryStridedStrategy, IsTheUnshardedOp) {
   for (const char* mesh : {"a=4", "a=2,b=2"}) {
     const Mesh m = *Mesh::parse(mesh);
     const auto count = testing::run_every_strided_strategy(GetParam(), m, UINT32_MAX).strategies;
-    const uint32_t most = kSanitized ? kSample : 60;
-    const uint32_t stride = (count + most - 1) / most;
+    const uint32_t stride = stride_of(count, 60);
     if (count > 0) executed += testing::run_every_strided_strategy(GetParam(), m, stride).executed;
   }
   if (op_def(GetParam().op).takes_strided) {
