@@ -49,23 +49,19 @@ Status run(const Options& o) {
 
 }  // namespace
 
-void add_calibrate(CLI::App& app, int& exit_code) {
+void add_calibrate(CommandLine& command_line) {
   auto o = std::make_shared<Options>();
-  CLI::App* verb =
-      app.add_subcommand("calibrate", "Fit a hardware description to output of nccl-tests");
-  verb->add_option("FILES", o->files,
-                   "Output of all_gather_perf, reduce_scatter_perf, all_reduce_perf, alltoall_perf "
-                   "(or rccl-tests); all_gather=FILE if the file does not name the collective")
-      ->required();
-  verb->add_option("--base", o->base, "The hardware to start from: a name or a description (.json)")
-      ->capture_default_str();
-  verb->add_option("--name", o->name,
-                   "Name of the result; default: the base's name and '-calibrated'");
-  verb->add_option("-o,--output", o->output, "Description file to write (.json)")->required();
-  verb->add_flag("--json", o->json, "Report the fit as JSON");
-  verb->callback([o, &exit_code] {
-    if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
-  });
+  Verb verb = command_line.verb("calibrate", "Fit a hardware description to output of nccl-tests");
+  verb.option("FILES", o->files,
+              "Output of all_gather_perf, reduce_scatter_perf, all_reduce_perf, alltoall_perf "
+              "(or rccl-tests); all_gather=FILE if the file does not name the collective")
+      .required();
+  verb.option("--base", o->base, "The hardware to start from: a name or a description (.json)")
+      .shows_default();
+  verb.option("--name", o->name, "Name of the result; default: the base's name and '-calibrated'");
+  verb.option("-o,--output", o->output, "Description file to write (.json)").required();
+  verb.flag("--json", o->json, "Report the fit as JSON");
+  verb.runs([o] { return run(*o); });
 }
 
 }  // namespace shw::tools

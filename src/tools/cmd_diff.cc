@@ -32,18 +32,16 @@ Status run(const Options& o) {
 
 }  // namespace
 
-void add_diff(CLI::App& app, int& exit_code) {
+void add_diff(CommandLine& command_line) {
   auto o = std::make_shared<Options>();
-  CLI::App* verb = app.add_subcommand(
+  Verb verb = command_line.verb(
       "diff", "Compare two plans: cost, memory, communication, and nodes with other layouts");
-  verb->add_option("BEFORE", o->before, "A plan (.swplan)")->required();
-  verb->add_option("AFTER", o->after, "Another plan of the same graph (nodes are matched by name)")
-      ->required();
-  verb->add_flag("--nodes", o->nodes, "List every node that changed");
-  verb->add_flag("--json", o->json, "Print JSON");
-  verb->callback([o, &exit_code] {
-    if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
-  });
+  verb.option("BEFORE", o->before, "A plan (.swplan)").required();
+  verb.option("AFTER", o->after, "Another plan of the same graph (nodes are matched by name)")
+      .required();
+  verb.flag("--nodes", o->nodes, "List every node that changed");
+  verb.flag("--json", o->json, "Print JSON");
+  verb.runs([o] { return run(*o); });
 }
 
 }  // namespace shw::tools

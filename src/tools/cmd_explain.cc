@@ -49,25 +49,23 @@ Status run(const Options& o) {
 
 }  // namespace
 
-void add_explain(CLI::App& app, int& exit_code) {
+void add_explain(CommandLine& command_line) {
   auto o = std::make_shared<Options>();
-  CLI::App* verb = app.add_subcommand("explain",
-                                      "Explain a plan, or the layout of one node: where it "
-                                      "communicates, and what other layouts cost");
-  o->plan.add_to(*verb);
-  verb->add_option(
+  Verb verb = command_line.verb("explain",
+                                "Explain a plan, or the layout of one node: where it "
+                                "communicates, and what other layouts cost");
+  o->plan.add_to(verb);
+  verb.option(
       "NODE", o->request.node,
       "Name of a node after the rewrites, or of an input or output (param.NAME, output). "
       "Without it: the whole plan, and how far prices may change before another plan is better");
-  verb->add_option("--layout", o->request.layout,
-                   "A layout of the node's result to price exactly, such as S(0)R");
-  verb->add_option("--forced", o->request.forced_layouts,
-                   "Number of layouts to price exactly, those with the lowest floors first")
-      ->capture_default_str();
-  verb->add_flag("--json", o->json, "Print JSON");
-  verb->callback([o, &exit_code] {
-    if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
-  });
+  verb.option("--layout", o->request.layout,
+              "A layout of the node's result to price exactly, such as S(0)R");
+  verb.option("--forced", o->request.forced_layouts,
+              "Number of layouts to price exactly, those with the lowest floors first")
+      .shows_default();
+  verb.flag("--json", o->json, "Print JSON");
+  verb.runs([o] { return run(*o); });
 }
 
 }  // namespace shw::tools

@@ -61,16 +61,13 @@ Status run(const Options& o) {
 
 }  // namespace
 
-void add_hardware(CLI::App& app, int& exit_code) {
+void add_hardware(CommandLine& command_line) {
   auto o = std::make_shared<Options>();
-  CLI::App* verb =
-      app.add_subcommand("hardware", "List known hardware, or print a description to start from");
-  verb->add_option("NAME", o->name,
-                   "A name or a description (.json); default: list all known names");
-  verb->add_flag("--json", o->json, "Print JSON, in the format that --hardware reads");
-  verb->callback([o, &exit_code] {
-    if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
-  });
+  Verb verb =
+      command_line.verb("hardware", "List known hardware, or print a description to start from");
+  verb.option("NAME", o->name, "A name or a description (.json); default: list all known names");
+  verb.flag("--json", o->json, "Print JSON, in the format that --hardware reads");
+  verb.runs([o] { return run(*o); });
 }
 
 }  // namespace shw::tools

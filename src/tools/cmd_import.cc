@@ -81,32 +81,29 @@ Status import_file(const Options& options) {
 
 }  // namespace
 
-void add_import(CLI::App& app, int& exit_code) {
-  auto* verb = app.add_subcommand("import", "Convert a framework's graph to a .swgraph file");
+void add_import(CommandLine& command_line) {
+  Verb verb = command_line.verb("import", "Convert a framework's graph to a .swgraph file");
   auto options = std::make_shared<Options>();
-  verb->add_option("--from", options->format,
-                   "Input format: fx-json (PyTorch's joint graph as JSON, optionally gzipped), "
-                   "onnx, or text "
-                   "(.swt, as --text writes it)")
-      ->check(CLI::IsMember({"fx-json", "onnx", "text"}))
-      ->capture_default_str();
-  verb->add_option("IN", options->in, "Input file")->required();
-  verb->add_option("-o,--output", options->out, "Output file")->required();
-  verb->add_flag("--text", options->text, "Write the text form (.swt) instead of the binary form");
-  verb->add_option("--sizes", options->sizes,
-                   "ONNX: the sizes that the model leaves open, such as batch=8,sequence=1..512; a "
-                   "range makes a symbol of the graph");
-  verb->add_option("--constants", options->constants,
-                   "ONNX: safetensors file of inputs that become constants, such as a shape");
-  verb->add_option("--values", options->values,
-                   "ONNX: safetensors file to write the weights to; default: beside the output");
-  verb->add_option("--onnx-plugin", options->plugin,
-                   "ONNX: path of libshardwise_onnx.so, if it is not beside the tool");
-  add_max_text(*verb, options->max_text);
-  verb->callback([options, &exit_code] {
-    const Status status = import_file(*options);
-    exit_code = status.ok() ? 0 : print_error(status);
-  });
+  verb.option("--from", options->format,
+              "Input format: fx-json (PyTorch's joint graph as JSON, optionally gzipped), "
+              "onnx, or text "
+              "(.swt, as --text writes it)")
+      .one_of({"fx-json", "onnx", "text"})
+      .shows_default();
+  verb.option("IN", options->in, "Input file").required();
+  verb.option("-o,--output", options->out, "Output file").required();
+  verb.flag("--text", options->text, "Write the text form (.swt) instead of the binary form");
+  verb.option("--sizes", options->sizes,
+              "ONNX: the sizes that the model leaves open, such as batch=8,sequence=1..512; a "
+              "range makes a symbol of the graph");
+  verb.option("--constants", options->constants,
+              "ONNX: safetensors file of inputs that become constants, such as a shape");
+  verb.option("--values", options->values,
+              "ONNX: safetensors file to write the weights to; default: beside the output");
+  verb.option("--onnx-plugin", options->plugin,
+              "ONNX: path of libshardwise_onnx.so, if it is not beside the tool");
+  add_max_text(verb, options->max_text);
+  verb.runs([options] { return import_file(*options); });
 }
 
 }  // namespace shw::tools

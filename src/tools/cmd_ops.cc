@@ -22,18 +22,16 @@ Status print(const std::string& part) {
 
 }  // namespace
 
-void add_ops(CLI::App& app, int& exit_code) {
+void add_ops(CommandLine& command_line) {
   auto part = std::make_shared<std::string>();
-  CLI::App* verb = app.add_subcommand("ops", "Operations that graphs may have, by PyTorch's names");
-  verb->footer(
+  Verb verb = command_line.verb("ops", "Operations that graphs may have, by PyTorch's names");
+  verb.footer(
       "slice(self, dim: int = 0, start: int = 0, end: int?, step: int = 1)\n"
       "An attribute with = has that value where it is absent. One with ? may be absent. Every "
       "other "
       "one must be given.");
-  verb->add_option("PART", *part, "Only those with this in their names");
-  verb->callback([part, &exit_code] {
-    if (const Status status = print(*part); !status.ok()) exit_code = print_error(status);
-  });
+  verb.option("PART", *part, "Only those with this in their names");
+  verb.runs([part] { return print(*part); });
 }
 
 }  // namespace shw::tools

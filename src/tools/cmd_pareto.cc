@@ -55,23 +55,20 @@ Status run(const Options& o) {
 
 }  // namespace
 
-void add_pareto(CLI::App& app, int& exit_code) {
+void add_pareto(CommandLine& command_line) {
   auto o = std::make_shared<Options>();
-  CLI::App* verb = app.add_subcommand(
+  Verb verb = command_line.verb(
       "pareto", "Trade step time for memory: the cheapest plans under a series of memory limits");
-  o->plan.add_to(*verb);
-  verb->add_option("--points", o->points, "Number of points to find, if that many exist")
-      ->check(CLI::Range(2, 1000))
-      ->capture_default_str();
-  verb->add_option(
-      "--branch-nodes", o->branch_nodes,
-      "Branch-and-bound nodes per limit; then the best so far is reported with its gap. "
-      "Default: by the size of the graph");
-  verb->add_option("--svg", o->svg, "Write a chart of the curve to this file");
-  verb->add_flag("--json", o->json, "Print JSON");
-  verb->callback([o, &exit_code] {
-    if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
-  });
+  o->plan.add_to(verb);
+  verb.option("--points", o->points, "Number of points to find, if that many exist")
+      .between(2, 1000)
+      .shows_default();
+  verb.option("--branch-nodes", o->branch_nodes,
+              "Branch-and-bound nodes per limit; then the best so far is reported with its gap. "
+              "Default: by the size of the graph");
+  verb.option("--svg", o->svg, "Write a chart of the curve to this file");
+  verb.flag("--json", o->json, "Print JSON");
+  verb.runs([o] { return run(*o); });
 }
 
 }  // namespace shw::tools

@@ -132,28 +132,26 @@ Status run(const Options& o) {
 
 }  // namespace
 
-void add_plan(CLI::App& app, int& exit_code) {
+void add_plan(CommandLine& command_line) {
   auto o = std::make_shared<Options>();
-  CLI::App* verb = app.add_subcommand(
+  Verb verb = command_line.verb(
       "plan", "Find the optimal layout of every tensor of a graph on a mesh, and write the plan");
-  o->plan.add_to(*verb);
-  verb->add_flag("--strip-graph", o->strip_graph,
-                 "Do not store the graph in the plan (`run --verify` needs it)");
-  verb->add_option("--save-placements", o->placements,
-                   "Write the placement of every node to this file (JSON), for --placements");
-  verb->add_option("--export-json", o->exported,
-                   "Write the solution to this file in AutoParallel's JSON export format");
-  verb->add_option("--report", o->report,
-                   "Write a report to this file (HTML): as `report`, and why each tensor has its "
-                   "layout, with the price of every other one");
-  verb->add_option("--pareto", o->pareto_points,
-                   "With --report: show step time against memory, with this many points")
-      ->check(CLI::Range(2, 1000));
-  verb->add_option("-o,--output", o->output, "Plan file to write")->required();
-  verb->add_flag("--json", o->json, "Print JSON");
-  verb->callback([o, &exit_code] {
-    if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
-  });
+  o->plan.add_to(verb);
+  verb.flag("--strip-graph", o->strip_graph,
+            "Do not store the graph in the plan (`run --verify` needs it)");
+  verb.option("--save-placements", o->placements,
+              "Write the placement of every node to this file (JSON), for --placements");
+  verb.option("--export-json", o->exported,
+              "Write the solution to this file in AutoParallel's JSON export format");
+  verb.option("--report", o->report,
+              "Write a report to this file (HTML): as `report`, and why each tensor has its "
+              "layout, with the price of every other one");
+  verb.option("--pareto", o->pareto_points,
+              "With --report: show step time against memory, with this many points")
+      .between(2, 1000);
+  verb.option("-o,--output", o->output, "Plan file to write").required();
+  verb.flag("--json", o->json, "Print JSON");
+  verb.runs([o] { return run(*o); });
 }
 
 }  // namespace shw::tools

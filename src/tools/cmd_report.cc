@@ -39,20 +39,18 @@ Status run(const Options& o) {
 
 }  // namespace
 
-void add_report(CLI::App& app, int& exit_code) {
+void add_report(CommandLine& command_line) {
   auto o = std::make_shared<Options>();
-  CLI::App* verb = app.add_subcommand(
+  Verb verb = command_line.verb(
       "report",
       "Write a plan as a page for a browser: costs, layouts, memory, communication, time");
-  verb->add_option("PLAN", o->plan,
-                   "A plan (.swplan). Why its layouts were chosen is told by the "
-                   "report that `plan --report` writes")
-      ->required();
-  verb->add_option("OTHER", o->other, "Another plan of the same graph, to compare with");
-  verb->add_option("-o,--output", o->output, "Where to write the report (.html)")->required();
-  verb->callback([o, &exit_code] {
-    if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
-  });
+  verb.option("PLAN", o->plan,
+              "A plan (.swplan). Why its layouts were chosen is told by the "
+              "report that `plan --report` writes")
+      .required();
+  verb.option("OTHER", o->other, "Another plan of the same graph, to compare with");
+  verb.option("-o,--output", o->output, "Where to write the report (.html)").required();
+  verb.runs([o] { return run(*o); });
 }
 
 }  // namespace shw::tools

@@ -31,21 +31,19 @@ Status run(const Options& o) {
 
 }  // namespace
 
-void add_reshard(CLI::App& app, int& exit_code) {
+void add_reshard(CommandLine& command_line) {
   auto o = std::make_shared<Options>();
-  CLI::App* verb = app.add_subcommand(
+  Verb verb = command_line.verb(
       "reshard",
       "Find the cheapest way from one layout of a tensor to another: steps, bytes, time");
-  verb->add_option("TYPE", o->type, "Type of the whole tensor: f32[8192,8192]")->required();
-  verb->add_option("FROM", o->from, "Layout before: S(0)S(1)")->required();
-  verb->add_option("TO", o->to, "Layout after: S(1)S(0)")->required();
-  verb->add_option("--mesh", o->mesh, "Mesh dims, outermost first: x=8,y=8")->required();
-  verb->add_option("--hardware", o->hardware, kHardwareHelp)->capture_default_str();
-  verb->add_option("-o,--output", o->output, "Plan file to write: it can be shown and run");
-  verb->add_flag("--json", o->json, "Print JSON");
-  verb->callback([o, &exit_code] {
-    if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
-  });
+  verb.option("TYPE", o->type, "Type of the whole tensor: f32[8192,8192]").required();
+  verb.option("FROM", o->from, "Layout before: S(0)S(1)").required();
+  verb.option("TO", o->to, "Layout after: S(1)S(0)").required();
+  verb.option("--mesh", o->mesh, "Mesh dims, outermost first: x=8,y=8").required();
+  verb.option("--hardware", o->hardware, kHardwareHelp).shows_default();
+  verb.option("-o,--output", o->output, "Plan file to write: it can be shown and run");
+  verb.flag("--json", o->json, "Print JSON");
+  verb.runs([o] { return run(*o); });
 }
 
 }  // namespace shw::tools

@@ -233,56 +233,51 @@ Status run(const Options& o) {
 
 }  // namespace
 
-void add_run(CLI::App& app, int& exit_code) {
+void add_run(CommandLine& command_line) {
   auto o = std::make_shared<Options>();
-  CLI::App* verb = app.add_subcommand("run", "Execute a plan");
-  verb->add_option("PLAN", o->plan, "Plan file (.swplan), as written by `shardwise plan`")
-      ->required();
-  verb->add_flag("--virtual-ranks", o->virtual_ranks, "Run all ranks in this process, on the CPU");
-  verb->add_flag("--mpi", o->mpi,
-                 "Run one rank of an MPI job started by mpirun; rank 0 writes the "
-                 "outputs");
-  verb->add_option("--timeout", o->mpi_options.timeout_s,
-                   "With --mpi: seconds to wait for another rank before the run fails; 0: "
-                   "no limit")
-      ->capture_default_str();
-  verb->add_option("--mpi-plugin", o->mpi_options.plugin,
-                   "With --mpi: path of libshardwise_mpi.so, if it is not beside the tool");
-  verb->add_option("--inputs", o->inputs,
-                   "safetensors file with unsharded tensors: param.<name>, buffer.<name>, "
-                   "input.<name>, tangent.<name>. State begins with what the file holds, or zeros. "
-                   "May be given several times")
-      ->allow_extra_args(false);
-  verb->add_option("--outputs", o->outputs,
-                   "safetensors file to write: output, grad.<name>, and state after the run");
-  verb->add_flag("--dry-run", o->dry_run,
-                 "Compute nothing: count what one rank launches, sends and allocates. Needs no "
-                 "inputs");
-  verb->add_option("--entry", o->entry, "Entry point of the plan")->capture_default_str();
-  verb->add_option("--repeat", o->repeat,
-                   "Run the entry so many times on the same inputs; the outputs are those of the "
-                   "last run")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  verb->add_option("--size", o->sizes,
-                   "SYMBOL=SIZE: takes the smallest bucket of the entry that this fits into; the "
-                   "inputs have the sizes of the bucket")
-      ->allow_extra_args(false);
-  verb->add_option("--seed", o->seed,
-                   "Seed of the random numbers, where the inputs file has none (seed.random)")
-      ->capture_default_str();
-  verb->add_option(
-          "--seed-offset", o->offset,
-          "With --seed: another number draws other numbers, such as the number of the step")
-      ->capture_default_str();
-  verb->add_flag(
-      "--verify", o->verify,
-      "Check the outputs, and any expected ones in the inputs file (`output`, `grad.*`): "
-      "their distance from a run in f64 must be explained by rounding");
-  verb->add_flag("--json", o->json, "Print a summary and the verification as JSON");
-  verb->callback([o, &exit_code] {
-    if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
-  });
+  Verb verb = command_line.verb("run", "Execute a plan");
+  verb.option("PLAN", o->plan, "Plan file (.swplan), as written by `shardwise plan`").required();
+  verb.flag("--virtual-ranks", o->virtual_ranks, "Run all ranks in this process, on the CPU");
+  verb.flag("--mpi", o->mpi,
+            "Run one rank of an MPI job started by mpirun; rank 0 writes the "
+            "outputs");
+  verb.option("--timeout", o->mpi_options.timeout_s,
+              "With --mpi: seconds to wait for another rank before the run fails; 0: "
+              "no limit")
+      .shows_default();
+  verb.option("--mpi-plugin", o->mpi_options.plugin,
+              "With --mpi: path of libshardwise_mpi.so, if it is not beside the tool");
+  verb.option("--inputs", o->inputs,
+              "safetensors file with unsharded tensors: param.<name>, buffer.<name>, "
+              "input.<name>, tangent.<name>. State begins with what the file holds, or zeros. "
+              "May be given several times")
+      .repeatable();
+  verb.option("--outputs", o->outputs,
+              "safetensors file to write: output, grad.<name>, and state after the run");
+  verb.flag("--dry-run", o->dry_run,
+            "Compute nothing: count what one rank launches, sends and allocates. Needs no "
+            "inputs");
+  verb.option("--entry", o->entry, "Entry point of the plan").shows_default();
+  verb.option("--repeat", o->repeat,
+              "Run the entry so many times on the same inputs; the outputs are those of the "
+              "last run")
+      .positive()
+      .shows_default();
+  verb.option("--size", o->sizes,
+              "SYMBOL=SIZE: takes the smallest bucket of the entry that this fits into; the "
+              "inputs have the sizes of the bucket")
+      .repeatable();
+  verb.option("--seed", o->seed,
+              "Seed of the random numbers, where the inputs file has none (seed.random)")
+      .shows_default();
+  verb.option("--seed-offset", o->offset,
+              "With --seed: another number draws other numbers, such as the number of the step")
+      .shows_default();
+  verb.flag("--verify", o->verify,
+            "Check the outputs, and any expected ones in the inputs file (`output`, `grad.*`): "
+            "their distance from a run in f64 must be explained by rounding");
+  verb.flag("--json", o->json, "Print a summary and the verification as JSON");
+  verb.runs([o] { return run(*o); });
 }
 
 }  // namespace shw::tools

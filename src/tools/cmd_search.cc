@@ -31,28 +31,25 @@ Status run(const Options& o) {
 
 }  // namespace
 
-void add_search(CLI::App& app, int& exit_code) {
+void add_search(CommandLine& command_line) {
   auto o = std::make_shared<Options>();
-  CLI::App* verb = app.add_subcommand(
+  Verb verb = command_line.verb(
       "search", "Plan a graph on every mesh that a number of devices can form, best first");
-  o->plan.add_to(*verb, /*with_mesh=*/false);
-  verb->add_option("--devices", o->search.devices, "Number of devices")->required();
-  verb->add_option("--max-mesh-dims", o->search.max_mesh_dims, "Maximum number of mesh dims")
-      ->capture_default_str();
-  verb->add_option(
+  o->plan.add_to(verb, /*with_mesh=*/false);
+  verb.option("--devices", o->search.devices, "Number of devices").required();
+  verb.option("--max-mesh-dims", o->search.max_mesh_dims, "Maximum number of mesh dims")
+      .shows_default();
+  verb.option(
           "--best", o->search.best,
           "Find only this many best plans; other meshes are abandoned with a bound. 0: plan all")
-      ->check(CLI::NonNegativeNumber);
-  verb->add_flag(
-      "--each-batch", o->search.each_batch,
-      "Plan each mesh once per set of mesh dims that can shard the batch (the first dim of "
-      "the inputs), instead of once for the best set");
-  verb->add_option("--threads", o->search.threads, "Maximum number of threads; 0: one per core")
-      ->check(CLI::NonNegativeNumber);
-  verb->add_flag("--json", o->json, "Print JSON");
-  verb->callback([o, &exit_code] {
-    if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
-  });
+      .not_negative();
+  verb.flag("--each-batch", o->search.each_batch,
+            "Plan each mesh once per set of mesh dims that can shard the batch (the first dim of "
+            "the inputs), instead of once for the best set");
+  verb.option("--threads", o->search.threads, "Maximum number of threads; 0: one per core")
+      .not_negative();
+  verb.flag("--json", o->json, "Print JSON");
+  verb.runs([o] { return run(*o); });
 }
 
 }  // namespace shw::tools

@@ -62,17 +62,15 @@ Status run(const Options& o) {
 
 }  // namespace
 
-void add_show(CLI::App& app, int& exit_code) {
+void add_show(CommandLine& command_line) {
   auto o = std::make_shared<Options>();
-  CLI::App* verb = app.add_subcommand("show", "Print a plan as tables or JSON, or a graph as text");
-  verb->add_option("FILE", o->file, "A plan (.swplan) or a graph (.swgraph)")->required();
-  verb->add_flag("--json", o->json, "Print JSON, with the decision for every node");
-  verb->add_flag("--nodes", o->nodes, "Print the decision for every node");
-  verb->add_flag("--tree", o->tree, "Print the tree of modules with costs and parameter layouts");
-  verb->add_flag("--program", o->program, "Print every step of the per-rank program");
-  verb->callback([o, &exit_code] {
-    if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
-  });
+  Verb verb = command_line.verb("show", "Print a plan as tables or JSON, or a graph as text");
+  verb.option("FILE", o->file, "A plan (.swplan) or a graph (.swgraph)").required();
+  verb.flag("--json", o->json, "Print JSON, with the decision for every node");
+  verb.flag("--nodes", o->nodes, "Print the decision for every node");
+  verb.flag("--tree", o->tree, "Print the tree of modules with costs and parameter layouts");
+  verb.flag("--program", o->program, "Print every step of the per-rank program");
+  verb.runs([o] { return run(*o); });
 }
 
 }  // namespace shw::tools

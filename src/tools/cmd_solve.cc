@@ -43,28 +43,24 @@ Status solve_file(const Options& options) {
 
 }  // namespace
 
-void add_solve(CLI::App& app, int& exit_code) {
+void add_solve(CommandLine& command_line) {
   auto options = std::make_shared<Options>();
-  CLI::App* verb = app.add_subcommand(
+  Verb verb = command_line.verb(
       "solve",
       "Solve an exported placement problem or an IOPDDL instance (JSON, optionally gzipped)");
-  verb->add_option("PROBLEM", options->path, "Problem file")->required();
-  verb->add_flag("--json", options->json,
-                 "Print JSON; `chosen` has one strategy per node of the file, null for outputs");
-  verb->add_flag("--tied", options->tied,
-                 "Constrain tied nodes to one common strategy; default: each has its own");
-  verb->add_option("--format", options->format, "File format")
-      ->check(CLI::IsMember({"ap-problem-1", "iopddl"}));
-  verb->add_option(
-      "--threads", options->threads,
-      "Maximum number of threads, used for hard problems with budgets; 0: one per core");
-  verb->add_option("--time-limit", options->time_limit_s,
-                   "Seconds after which to print the best solution so far")
-      ->check(CLI::NonNegativeNumber);
-  add_max_text(*verb, options->max_text);
-  verb->callback([options, &exit_code] {
-    if (const Status status = solve_file(*options); !status.ok()) exit_code = print_error(status);
-  });
+  verb.option("PROBLEM", options->path, "Problem file").required();
+  verb.flag("--json", options->json,
+            "Print JSON; `chosen` has one strategy per node of the file, null for outputs");
+  verb.flag("--tied", options->tied,
+            "Constrain tied nodes to one common strategy; default: each has its own");
+  verb.option("--format", options->format, "File format").one_of({"ap-problem-1", "iopddl"});
+  verb.option("--threads", options->threads,
+              "Maximum number of threads, used for hard problems with budgets; 0: one per core");
+  verb.option("--time-limit", options->time_limit_s,
+              "Seconds after which to print the best solution so far")
+      .not_negative();
+  add_max_text(verb, options->max_text);
+  verb.runs([options] { return solve_file(*options); });
 }
 
 }  // namespace shw::tools

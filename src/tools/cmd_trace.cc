@@ -27,16 +27,14 @@ Status run(const Options& o) {
 
 }  // namespace
 
-void add_trace(CLI::App& app, int& exit_code) {
+void add_trace(CommandLine& command_line) {
   auto o = std::make_shared<Options>();
-  CLI::App* verb = app.add_subcommand(
+  Verb verb = command_line.verb(
       "trace", "Write when each step of a plan would run on a rank, for ui.perfetto.dev");
-  verb->add_option("PLAN", o->plan, "A plan (.swplan)")->required();
-  verb->add_option("-o,--output", o->output, "Where to write the trace (.json)")->required();
-  verb->add_option("--entry", o->entry, "Trace this entry alone; otherwise all, one after another");
-  verb->callback([o, &exit_code] {
-    if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
-  });
+  verb.option("PLAN", o->plan, "A plan (.swplan)").required();
+  verb.option("-o,--output", o->output, "Where to write the trace (.json)").required();
+  verb.option("--entry", o->entry, "Trace this entry alone; otherwise all, one after another");
+  verb.runs([o] { return run(*o); });
 }
 
 }  // namespace shw::tools

@@ -53,14 +53,14 @@ Status run(const Options& o) {
 
 }  // namespace
 
-void add_what_if(CLI::App& app, int& exit_code) {
+void add_what_if(CommandLine& command_line) {
   auto o = std::make_shared<Options>();
-  CLI::App* verb =
-      app.add_subcommand("what-if", "Plan again under other options, and compare the two plans");
-  o->plan.add_to(*verb);
+  Verb verb =
+      command_line.verb("what-if", "Plan again under other options, and compare the two plans");
+  o->plan.add_to(verb);
   const char* const kGroup = "What changes";
   const auto add_list = [&](const char* name, std::vector<std::string>& list, const char* help) {
-    verb->add_option(name, list, help)->allow_extra_args(false)->group(kGroup);
+    verb.option(name, list, help).repeatable().group(kGroup);
   };
   add_list("--new-pin", o->pins, "Additional pin: NODES=LAYOUTS. Repeatable");
   add_list("--new-without", o->without,
@@ -68,20 +68,17 @@ void add_what_if(CLI::App& app, int& exit_code) {
            "Repeatable");
   add_list("--new-input-layout", o->inputs, "[NAME=]LAYOUT of inputs; free: chosen by the planner");
   add_list("--new-output-layout", o->outputs, "[NAME=]LAYOUT of outputs");
-  verb->add_option("--new-mesh", o->mesh, "Another mesh")->group(kGroup);
-  verb->add_option("--new-hardware", o->hardware, "Other hardware")->group(kGroup);
-  verb->add_option("--new-rules", o->rules, "full or compat")->group(kGroup);
-  verb->add_option("--new-param-budget", o->budget, "default, none, or a mean share")
-      ->group(kGroup);
-  verb->add_option("--new-placements", o->placements, "Placements from a file")->group(kGroup);
-  verb->add_option("--new-memory", o->memory, "Memory limit of a rank")->group(kGroup);
-  verb->add_option("--new-overlap", o->overlap, "none, prefetch or bounded")->group(kGroup);
-  verb->add_option("-o,--output", o->output, "Write the new plan to this file");
-  verb->add_flag("--nodes", o->nodes, "List every node that changes");
-  verb->add_flag("--json", o->json, "Print JSON");
-  verb->callback([o, &exit_code] {
-    if (const Status status = run(*o); !status.ok()) exit_code = print_error(status);
-  });
+  verb.option("--new-mesh", o->mesh, "Another mesh").group(kGroup);
+  verb.option("--new-hardware", o->hardware, "Other hardware").group(kGroup);
+  verb.option("--new-rules", o->rules, "full or compat").group(kGroup);
+  verb.option("--new-param-budget", o->budget, "default, none, or a mean share").group(kGroup);
+  verb.option("--new-placements", o->placements, "Placements from a file").group(kGroup);
+  verb.option("--new-memory", o->memory, "Memory limit of a rank").group(kGroup);
+  verb.option("--new-overlap", o->overlap, "none, prefetch or bounded").group(kGroup);
+  verb.option("-o,--output", o->output, "Write the new plan to this file");
+  verb.flag("--nodes", o->nodes, "List every node that changes");
+  verb.flag("--json", o->json, "Print JSON");
+  verb.runs([o] { return run(*o); });
 }
 
 }  // namespace shw::tools

@@ -1,31 +1,30 @@
-// The verbs of the command-line tool, one file each. A verb adds its subcommand and, if selected,
-// sets the exit code: 0 success, 1 the operation failed (print_error reports why). main sets 2,
-// wrong usage.
+// The verbs of the command-line tool, one file each.
 #pragma once
-#include <CLI/CLI.hpp>
+#include <string>
 
 #include "support/status.h"
+#include "tools/command_line.h"
 
 namespace shw::tools {
 
 // Prints "error: CODE: message" to stderr, with the node of the graph if known. Returns 1.
 int print_error(const Status& status, const std::string& prefix = "");
 
-void add_diff(CLI::App& app, int& exit_code);
-void add_explain(CLI::App& app, int& exit_code);
-void add_calibrate(CLI::App& app, int& exit_code);
-void add_hardware(CLI::App& app, int& exit_code);
-void add_import(CLI::App& app, int& exit_code);
-void add_ops(CLI::App& app, int& exit_code);
-void add_pareto(CLI::App& app, int& exit_code);
-void add_plan(CLI::App& app, int& exit_code);
-void add_report(CLI::App& app, int& exit_code);
-void add_reshard(CLI::App& app, int& exit_code);
-void add_run(CLI::App& app, int& exit_code);
-void add_show(CLI::App& app, int& exit_code);
-void add_solve(CLI::App& app, int& exit_code);
-void add_search(CLI::App& app, int& exit_code);
-void add_trace(CLI::App& app, int& exit_code);
-void add_what_if(CLI::App& app, int& exit_code);
+void add_diff(CommandLine& command_line);
+void add_explain(CommandLine& command_line);
+void add_calibrate(CommandLine& command_line);
+void add_hardware(CommandLine& command_line);
+void add_import(CommandLine& command_line);
+void add_ops(CommandLine& command_line);
+void add_pareto(CommandLine& command_line);
+void add_plan(CommandLine& command_line);
+void add_report(CommandLine& command_line);
+void add_reshard(CommandLine& command_line);
+void add_run(CommandLine& command_line);
+void add_show(CommandLine& command_line);
+void add_solve(CommandLine& command_line);
+void add_search(CommandLine& command_line);
+void add_trace(CommandLine& command_line);
+void add_what_if(CommandLine& command_line);
 
 }  // namespace shw::tools

@@ -1,12 +1,8 @@
 // shardwise: the command-line tool.
-#include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <exception>
-#include <span>
 
 #include "plan/plan_format.h"
-#include "support/similar.h"
 #include "tools/commands.h"
 
 namespace shw::tools {
@@ -50,51 +46,16 @@ const char* code_name(Code code) {
   return "UNKNOWN";
 }
 
-// A suggestion after a usage error.
-std::string hint(const CLI::App& app, std::span<const char* const> words) {
-  if (words.size() < 2 || words[1][0] == '-') return "";
-  const CLI::App* verb = nullptr;
-  std::vector<std::string> names;
-  for (const CLI::App* other : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(other->get_name());
-    if (names.back() == words[1]) verb = other;
-  }
-  if (verb == nullptr)
-    return "There is no verb '" + std::string(words[1]) + "'" + did_you_mean(words[1], names) +
-           "\n";
-  names.clear();
-  for (const CLI::Option* option : verb->get_options())
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  std::string text;
-  for (const char* word : words.subspan(2)) {
-    const std::string name(word, std::strcspn(word, "="));
-    if (name.starts_with("--") && std::ranges::find(names, name) == names.end())
-      text += verb->get_name() + " has no option " + name + did_you_mean(name, names) + "\n";
-  }
-  return text;
-}
-
 int run(int argc, char** argv) {
-  CLI::App app{
-      "Shardwise distributes a tensor graph over a mesh of devices, and runs the resulting plan."};
-  app.name("shardwise");
-  app.require_subcommand(1);
-  app.set_version_flag("--version", std::string("shardwise ") + plan_format::kLibraryVersion);
-  int exit_code = 0;
+  CommandLine command_line(
+      "shardwise", plan_format::kLibraryVersion,
+      "Shardwise distributes a tensor graph over a mesh of devices, and runs the resulting plan.");
   // In the order of the help text.
   for (const auto add : {add_import, add_plan, add_show, add_report, add_trace, add_run,
                          add_explain, add_diff, add_what_if, add_search, add_pareto, add_reshard,
                          add_ops, add_hardware, add_calibrate, add_solve})
-    add(app, exit_code);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    if (app.exit(e) == 0) return 0;  // --help is an "error" of code 0
-    std::fputs(hint(app, std::span<const char* const>(argv, static_cast<size_t>(argc))).c_str(),
-               stderr);
-    return 2;
-  }
-  return exit_code;
+    add(command_line);
+  return command_line.run(argc, argv);
 }
 
 }  // namespace

@@ -7,10 +7,10 @@ namespace shw::tools {
 
 static_assert(import::kDefaultMaxTextBytes == 512ull << 20);
 
-void add_max_text(CLI::App& verb, std::string& value) {
-  verb.add_option("--max-text", value,
-                  "Refuse a file that holds more text, after inflation if it is gzipped")
-      ->capture_default_str();
+void add_max_text(Verb& verb, std::string& value) {
+  verb.option("--max-text", value,
+              "Refuse a file that holds more text, after inflation if it is gzipped")
+      .shows_default();
 }
 
 Result<uint64_t> parse_max_text(const std::string& value) {

@@ -95,78 +95,75 @@ Result<CompileOptions> PlanOptions::options() const {
   return c;
 }
 
-void PlanOptions::add_to(CLI::App& verb, bool with_mesh) {
-  verb.add_option("GRAPH", graph, "Graph file (.swgraph), as written by `shardwise import`")
-      ->required();
+void PlanOptions::add_to(Verb& verb, bool with_mesh) {
+  verb.option("GRAPH", graph, "Graph file (.swgraph), as written by `shardwise import`").required();
   if (with_mesh) {
-    verb.add_option("--mesh", mesh, "Mesh dims, outermost first: dp=8,tp=8")->required();
+    verb.option("--mesh", mesh, "Mesh dims, outermost first: dp=8,tp=8").required();
     compile.solver.threads = 0;
-    verb.add_option("--threads", compile.solver.threads,
-                    "Maximum number of threads; 0: one per core. Does not affect the plan");
+    verb.option("--threads", compile.solver.threads,
+                "Maximum number of threads; 0: one per core. Does not affect the plan");
   }
-  verb.add_option("--hardware", hardware, kHardwareHelp)->capture_default_str();
-  verb.add_option("--rules", rules,
-                  "Sharding rules: full (all valid strategies) or compat (those of AutoParallel)")
-      ->capture_default_str();
-  verb.add_option(
+  verb.option("--hardware", hardware, kHardwareHelp).shows_default();
+  verb.option("--rules", rules,
+              "Sharding rules: full (all valid strategies) or compat (those of AutoParallel)")
+      .shows_default();
+  verb.option(
           "--input-layout", inputs,
           "LAYOUT for all plain inputs, such as S(0)R, or NAME=LAYOUT for matching inputs (* is a "
           "wildcard; the last match applies). free: chosen by the planner, the default. "
           "Repeatable")
-      ->allow_extra_args(false);
-  verb.add_option("--output-layout", outputs,
-                  "The same for results and, by name, for other outputs: 'output.1=free', "
-                  "'grad.*.wq.weight=S(0)R'")
-      ->allow_extra_args(false);
-  verb.add_option(
+      .repeatable();
+  verb.option("--output-layout", outputs,
+              "The same for results and, by name, for other outputs: 'output.1=free', "
+              "'grad.*.wq.weight=S(0)R'")
+      .repeatable();
+  verb.option(
           "--pin", pins,
           "Constrain layouts: NODES=LAYOUTS, such as 'param.*.wq.weight=RS(0)'. NODES: the name of "
           "a node, input or output (* is a wildcard), module:PATH, op:NAME, or several of these "
           "joined by &. LAYOUTS: one layout or alternatives separated by ; (* matches any "
           "placement on a mesh dim), !LAYOUTS for none of these, or `same` for equal layouts. "
           "Repeatable")
-      ->allow_extra_args(false);
-  verb.add_option(
-          "--without", compile.without,
-          "Drop a constraint by its name in conflict reports (* is a wildcard): 'gradients*', "
-          "'casts*', \"pin 'norm=S(0)R'\"")
-      ->allow_extra_args(false);
-  verb.add_option("--placements", placements,
-                  "Use exactly the placements in this file, written by --save-placements");
-  verb.add_option(
+      .repeatable();
+  verb.option("--without", compile.without,
+              "Drop a constraint by its name in conflict reports (* is a wildcard): 'gradients*', "
+              "'casts*', \"pin 'norm=S(0)R'\"")
+      .repeatable();
+  verb.option("--placements", placements,
+              "Use exactly the placements in this file, written by --save-placements");
+  verb.option(
           "--param-budget", budget,
           "default: shard every parameter as much as possible; none: no budget; or the mean share "
           "of a parameter that a rank may hold")
-      ->capture_default_str();
-  verb.add_option("--grad-reduce-dtype", grad_reduce_dtype,
-                  "Reduce gradients in this wider dtype (f32), after the up-cast");
-  verb.add_option(
-          "--entries", compile.entries,
-          "Comma-separated entries to derive from a training graph: step, forward, backward, "
-          "infer (default: the graph's own)")
-      ->delimiter(',');
-  verb.add_option("--buckets", buckets,
-                  "ENTRY:SYMBOL=SIZE,SIZE or SYMBOL=SIZE,SIZE: sizes to plan for, where the graph "
-                  "has symbols, such as decode:cache=16,64; may be repeated. Default: the hint")
-      ->allow_extra_args(false);
-  verb.add_flag("--strided", compile.strided,
-                "Also use strided shards, which views create (with --no-einsum they keep the "
-                "sequence sharded through linear layers)");
-  verb.add_flag("--no-einsum", no_einsum, "Do not rewrite view-mm-view into einsum");
-  verb.add_option("--time-limit", compile.time_limit_s,
-                  "Seconds after which to take the best answer so far; default: no limit")
-      ->check(CLI::NonNegativeNumber);
-  verb.add_option(
+      .shows_default();
+  verb.option("--grad-reduce-dtype", grad_reduce_dtype,
+              "Reduce gradients in this wider dtype (f32), after the up-cast");
+  verb.option("--entries", compile.entries,
+              "Comma-separated entries to derive from a training graph: step, forward, backward, "
+              "infer (default: the graph's own)")
+      .separator(',');
+  verb.option("--buckets", buckets,
+              "ENTRY:SYMBOL=SIZE,SIZE or SYMBOL=SIZE,SIZE: sizes to plan for, where the graph "
+              "has symbols, such as decode:cache=16,64; may be repeated. Default: the hint")
+      .repeatable();
+  verb.flag("--strided", compile.strided,
+            "Also use strided shards, which views create (with --no-einsum they keep the "
+            "sequence sharded through linear layers)");
+  verb.flag("--no-einsum", no_einsum, "Do not rewrite view-mm-view into einsum");
+  verb.option("--time-limit", compile.time_limit_s,
+              "Seconds after which to take the best answer so far; default: no limit")
+      .not_negative();
+  verb.option(
           "--overlap", overlap,
           "Communication that the objective treats as hidden. none; prefetch: that of parameters "
           "and gradients, as in AutoParallel; bounded: as much of it as adjacent compute "
           "can hide")
-      ->capture_default_str();
-  verb.add_option(
+      .shows_default();
+  verb.option(
       "--overlap-scale", compile.overlap.scale,
       "prefetch: the share of hidden communication that is charged anyway; bounded: the share "
       "of compute that can hide communication (0: all)");
-  verb.add_option(
+  verb.option(
           "--recompute", recompute,
           "What the backward pass computes again in place of keeping it. none; cheap: what costs "
           "little beside its memory, no products; selective: in each block all but every second "
@@ -174,12 +171,12 @@ void PlanOptions::add_to(CLI::App& verb, bool with_mesh) {
           "block; with +gathered behind, gathered parameters are kept, else they are gathered "
           "again. "
           "Tags of the graph win")
-      ->capture_default_str();
-  verb.add_option("--memory", memory,
-                  "Memory limit of a rank at any point of a step, such as 80GB or 74.5GiB");
-  verb.add_option("--optimizer-factor", compile.optimizer_factor,
-                  "Bytes of optimizer state per byte of parameter (Adam on f32 parameters: 2)")
-      ->check(CLI::NonNegativeNumber);
+      .shows_default();
+  verb.option("--memory", memory,
+              "Memory limit of a rank at any point of a step, such as 80GB or 74.5GiB");
+  verb.option("--optimizer-factor", compile.optimizer_factor,
+              "Bytes of optimizer state per byte of parameter (Adam on f32 parameters: 2)")
+      .not_negative();
 }
 
 }  // namespace shw::tools

@@ -1,11 +1,11 @@
 // Options shared by the verbs that plan: the graph and the options of `compile`, from the command
 // line.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "compiler/pipeline.h"
+#include "tools/command_line.h"
 
 namespace shw::tools {
 
@@ -16,7 +16,7 @@ struct PlanOptions {
   CompileOptions compile;  // options that the command line sets directly
   bool no_einsum = false;
 
-  void add_to(CLI::App& verb, bool with_mesh = true);
+  void add_to(Verb& verb, bool with_mesh = true);
   // All options, validated.
   Result<CompileOptions> options() const;
 };

@@ -5,8 +5,9 @@ usage: tidy.py [--full] [FILE…]
   --full   all checks of .clang-tidy, for a quiet hour: they take five times as long as the compiler. Otherwise those below,
            which find mistakes and take less time than reading the headers does.
 
-Files of a folder of many small ones share their headers, which are read once: such files are checked in groups, as one source
-that holds them all. Where two of them give a name of their own to different things, each gets another name there.
+Files of one folder include the same headers, which take longer to read than the files. So they are checked in groups, as one
+source that holds several. Where two of them give a name of their own to different things, each gets another name there. A group
+that does not compile all the same is checked file by file.
 """
 import argparse
 import concurrent.futures
@@ -26,8 +27,7 @@ bugprone-string-constructor bugprone-suspicious-enum-usage bugprone-suspicious-m
 bugprone-terminating-continue bugprone-undefined-memory-manipulation bugprone-unhandled-self-assignment bugprone-use-after-move
 bugprone-virtual-near-miss cppcoreguidelines-slicing performance-for-range-copy performance-move-const-arg
 performance-noexcept-move-constructor performance-unnecessary-copy-initialization""".split()
-GROUPED = "src/ops", "src/runtime/cpu/kernels"
-GROUP = 40
+GROUP_LINES = 4000
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--full", action="store_true")
@@ -36,8 +36,9 @@ A = parser.parse_args()
 
 
 def own_names(text):
-    """What a file defines in its anonymous namespaces, at the beginning of a line."""
-    names = set()
+    """What a file defines for itself, at the beginning of a line: in its anonymous namespaces, or as static."""
+    names = set(re.findall(r"^static (?:[A-Za-z][\w:<>,&* \[\]]*?[\s&*>])(\w+)\(", text, re.M))
+    names |= set(re.findall(r"^static const(?:expr|init)? [^=({;]*?(\w+)(?:\[\])? ?[={(]", text, re.M))
     for body in re.findall(r"^namespace \{\n(.*?)^\}  // namespace$", text, re.M | re.S):
         names |= set(re.findall(r"^(?:class|struct|enum class|union|using) (\w+)", body, re.M))
         names |= set(re.findall(r"^(?:[A-Za-z][\w:<>,&* \[\]]*?[\s&*>])(\w+)\(", body, re.M))
@@ -87,27 +88,43 @@ def jobs(folder):
     missing = [f for f in wanted if f not in commands]
     if missing:
         sys.exit(f"build/asan does not compile {missing[0]}: build preset asan first")
-    grouped = {g: [] for g in GROUPED}
+    homes = {}
     for f in wanted:
-        home = str(f.parent.relative_to(ROOT))
-        if home in grouped and not A.files:
-            grouped[home].append(f)
-        else:
-            yield str(f.relative_to(ROOT)), f, [], commands[f]
-    for home, files in grouped.items():
-        for first in range(0, len(files), GROUP):
-            part = files[first:first + GROUP]
-            source = pathlib.Path(folder) / (home.replace("/", "_") + f"_{first}.cc")
-            source.write_text(group_source(part))
-            yield f"{home}: {len(part)} files from {part[0].name} on", source, part, commands[part[0]]
+        homes.setdefault(f if A.files else f.parent, []).append(f)
+    for files in homes.values():
+        for part in parts(files):
+            if len(part) == 1:
+                yield str(part[0].relative_to(ROOT)), part[0], [], commands[part[0]]
+            else:
+                name = f"{part[0].parent.relative_to(ROOT)}: {len(part)} files from {part[0].name} on"
+                source = pathlib.Path(folder) / (str(part[0].relative_to(ROOT)).replace("/", "_"))
+                source.write_text(group_source(part))
+                yield name, source, part, commands[part[0]]
+
+
+def parts(files):
+    """Consecutive files with as many lines as a group has."""
+    part, lines = [], 0
+    for f in files:
+        part.append(f)
+        lines += f.read_text().count("\n")
+        if lines >= GROUP_LINES:
+            yield part
+            part, lines = [], 0
+    if part:
+        yield part
 
 
 def check(job):
-    name, source, parts, options = job
+    name, source, files, options = job
     checks = [] if A.full else ["--checks=-*," + ",".join(CHECKS)]
     r = subprocess.run(["clang-tidy", "--quiet", f"--config-file={ROOT / '.clang-tidy'}", *checks, str(source), "--", *options, "-Wno-everything"],
                        cwd=ROOT, text=True, capture_output=True)
-    return name, r.returncode, real_places(r.stdout.strip() or r.stderr[-2000:], source, parts)
+    if files and "[clang-diagnostic-error" in r.stdout:
+        print(f"{name}: do not compile as one: {r.stdout.strip().splitlines()[0]}", flush=True)
+        results = [check((str(f.relative_to(ROOT)), f, [], options)) for f in files]
+        return name, max(code for _, code, _ in results), "\n".join(text for _, code, text in results if code)
+    return name, r.returncode, real_places(r.stdout.strip() or r.stderr[-2000:], source, files)
 
 
 with tempfile.TemporaryDirectory() as folder:
