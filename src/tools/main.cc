@@ -46,7 +46,7 @@ const char* code_name(Code code) {
   return "UNKNOWN";
 }
 
-int run(int argc, char** argv) {
+int run_tool(int argc, char** argv) {
   CommandLine command_line(
       "shardwise", plan_format::kLibraryVersion,
       "Shardwise distributes a tensor graph over a mesh of devices, and runs the resulting plan.");
@@ -73,7 +73,7 @@ int print_error(const Status& status, const std::string& prefix) {
 
 int main(int argc, char** argv) {
   try {
-    return shw::tools::run(argc, argv);
+    return shw::tools::run_tool(argc, argv);
   } catch (const std::exception& e) {  // typically out of memory
     return shw::tools::print_error(shw::internal_error(e.what()));
   }

@@ -36,25 +36,38 @@ A = parser.parse_args()
 
 
 def own_names(text):
-    """What a file defines for itself, at the beginning of a line: in its anonymous namespaces, or as static."""
-    names = set(re.findall(r"^static (?:[A-Za-z][\w:<>,&* \[\]]*?[\s&*>])(\w+)\(", text, re.M))
-    names |= set(re.findall(r"^static const(?:expr|init)? [^=({;]*?(\w+)(?:\[\])? ?[={(]", text, re.M))
+    """What a file defines for itself, at the beginning of a line: in its anonymous namespaces, or as static. Types and others."""
+    types, others = set(), set()
     for body in re.findall(r"^namespace \{\n(.*?)^\}  // namespace$", text, re.M | re.S):
-        names |= set(re.findall(r"^(?:class|struct|enum class|union|using) (\w+)", body, re.M))
-        names |= set(re.findall(r"^(?:[A-Za-z][\w:<>,&* \[\]]*?[\s&*>])(\w+)\(", body, re.M))
-        names |= set(re.findall(r"^(?:inline )?const(?:expr|init)? [^=({;]*?(\w+)(?:\[\])? ?[={(]", body, re.M))
-    return names - {"if", "for", "while", "switch", "return", "operator"}
+        types |= set(re.findall(r"^(?:class|struct|enum class|union|using(?= \w+ =)) (\w+)", body, re.M))
+        others |= set(re.findall(r"^(?:[A-Za-z][\w:<>,&* \[\]]*?[\s&*>])(\w+)\(", body, re.M))
+        others |= set(re.findall(r"^(?:inline )?const(?:expr|init)? [^={;]*?(\w+)(?:\[\w*\])* ?[={(]", body, re.M))
+    others |= set(re.findall(r"^static (?:[A-Za-z][\w:<>,&* \[\]]*?[\s&*>])(\w+)\(", text, re.M))
+    others |= set(re.findall(r"^static const(?:expr|init)? [^={;]*?(\w+)(?:\[\w*\])* ?[={(]", text, re.M))
+    return types, others - types - {"if", "for", "while", "switch", "return", "operator"}
+
+
+def rename(text, name, new, is_type):
+    """Members keep their names, and so do headers and namespaces."""
+    uses = re.compile(rf"(?<![\w.:\"/])(?<!->){name}\b" + ("" if is_type else r"(?!::)"))
+    member = re.compile(rf"\s+(?!return\b|else\b|throw\b|case\b)(?=[A-Za-z])(?:[\w:<>,&*]+ )*[\w:<>,&*]+[ &*]{name}\(")
+    return "".join(line if line.startswith("#include") or member.match(line) else uses.sub(new, line)
+                   for line in text.splitlines(keepends=True))
 
 
 def group_source(files):
     texts = [f.read_text() for f in files]
     owners = {}
     for i, text in enumerate(texts):
-        for name in own_names(text):
-            owners.setdefault(name, []).append(i)
-    for i, f in enumerate(files):
-        for name in (n for n, who in owners.items() if i in who and len(who) > 1):
-            texts[i] = re.sub(rf"(?<![\w.>:]){name}\b", f"{name}_{i}", texts[i])  # members keep their names
+        for names, is_type in zip(own_names(text), (True, False)):
+            for name in names:
+                owners.setdefault(name, []).append((i, is_type))
+    headers = "".join(h.read_text() for h in sorted(files[0].parent.glob("*.h")))
+    for name, where in sorted(owners.items()):
+        if len(where) < 2 or re.search(rf"\b{name}\(", headers):
+            continue  # a name of the folder's headers too: an overload
+        for i, is_type in where:
+            texts[i] = rename(texts[i], name, f"{name}_{i}", is_type)
     return "".join(texts)
 
 
@@ -72,7 +85,7 @@ def real_places(text, source, files):
 
 
 def jobs(folder):
-    """(name, source, the files that it is made of, compiler's options)"""
+    """(name, source, the files that it is made of, the compiler's options of every file)"""
     commands = {}
     for c in json.loads((ROOT / "build/asan/compile_commands.json").read_text()):
         options = []
@@ -94,12 +107,12 @@ def jobs(folder):
     for files in homes.values():
         for part in parts(files):
             if len(part) == 1:
-                yield str(part[0].relative_to(ROOT)), part[0], [], commands[part[0]]
+                yield str(part[0].relative_to(ROOT)), part[0], [], commands
             else:
                 name = f"{part[0].parent.relative_to(ROOT)}: {len(part)} files from {part[0].name} on"
                 source = pathlib.Path(folder) / (str(part[0].relative_to(ROOT)).replace("/", "_"))
                 source.write_text(group_source(part))
-                yield name, source, part, commands[part[0]]
+                yield name, source, part, commands
 
 
 def parts(files):
@@ -116,13 +129,16 @@ def parts(files):
 
 
 def check(job):
-    name, source, files, options = job
+    name, source, files, commands = job
+    options = [f"-I{files[0].parent}"] if files else []
+    for f in files or [source]:
+        options += [o for o in commands[f] if o not in options or not o.startswith(("-I", "-D"))]
     checks = [] if A.full else ["--checks=-*," + ",".join(CHECKS)]
     r = subprocess.run(["clang-tidy", "--quiet", f"--config-file={ROOT / '.clang-tidy'}", *checks, str(source), "--", *options, "-Wno-everything"],
                        cwd=ROOT, text=True, capture_output=True)
     if files and "[clang-diagnostic-error" in r.stdout:
         print(f"{name}: do not compile as one: {r.stdout.strip().splitlines()[0]}", flush=True)
-        results = [check((str(f.relative_to(ROOT)), f, [], options)) for f in files]
+        results = [check((str(f.relative_to(ROOT)), f, [], commands)) for f in files]
         return name, max(code for _, code, _ in results), "\n".join(text for _, code, text in results if code)
     return name, r.returncode, real_places(r.stdout.strip() or r.stderr[-2000:], source, files)
 

@@ -5,6 +5,7 @@ usage: mpi_test.py --mpirun MPIRUN --ranks BINARY --cts BINARY --plugin LIBRARY 
   --kills N   how many ranks are killed, and how many are stopped (default 2 each)
 """
 import argparse
+import atexit
 import json
 import math
 import os
@@ -36,7 +37,14 @@ COMMON = ["--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle"
 if os.geteuid() == 0:
     COMMON.append("--allow-run-as-root")
 RECOVER = ["--mca", "orte_enable_recovery", "1", "--mca", "orte_abort_on_non_zero_status", "0"]
-ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.startswith("OMPI_")}
+# Folders of this run alone for what MPI keeps outside of processes: session files and shared memory. So a job of somebody else on
+# this machine is not taken for something left behind.
+SESSIONS, SHARED = TMP / "mpi", pathlib.Path(tempfile.mkdtemp(dir="/dev/shm", prefix="shardwise_"))
+SESSIONS.mkdir()
+for folder in (TMP, SHARED):
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.startswith("OMPI_")} | {
+    "TMPDIR": str(SESSIONS), "OMPI_MCA_btl_vader_backing_directory": str(SHARED)}
 
 
 def mpirun(n, *command, options=(), timeout=120):
@@ -45,18 +53,16 @@ def mpirun(n, *command, options=(), timeout=120):
 
 
 def left_behind():
-    """What MPI keeps outside of processes: shared memory and session folders."""
-    return {str(p) for folder, pattern in (("/dev/shm", "*"), ("/tmp", "ompi.*"), ("/tmp", "openmpi-sessions*"))
-            for p in pathlib.Path(folder).glob(pattern)
-            if p.stat().st_uid == os.getuid() and re.search("vader|ompi|pmix|psm|osc_|sm_segment", p.name)}
+    """What MPI keeps outside of processes. The folder of all sessions of a user stays: it is OpenMPI's own."""
+    return {str(p) for folder in (SESSIONS, SHARED) for p in folder.rglob("*") if p.parent != SESSIONS}
 
 
-def settled_left_behind(before):
+def settled_left_behind():
     for _ in range(50):  # mpirun's daemons clean up when they end
-        if left_behind() <= before:
-            return set()
+        if not left_behind():
+            break
         time.sleep(0.1)
-    return {p + ": " + " ".join(str(q.relative_to(p)) for q in pathlib.Path(p).rglob("*")) for p in left_behind() - before}
+    return left_behind()
 
 
 def is_alive(pid):
@@ -268,7 +274,6 @@ class Mpi(unittest.TestCase):
     def lose_a_rank(self, how, seed, timeout_s=2.0, launch=(A.mpirun,)):
         """Kills or stops one of four ranks in the middle of their work; the others report, end by themselves and leave nothing."""
         chance = random.Random(seed)
-        before = left_behind()
         log = TMP / f"lost{how}{seed}.txt"
         folder = pathlib.Path(tempfile.mkdtemp(dir=TMP))
         with open(log, "w") as sink:
@@ -291,13 +296,12 @@ class Mpi(unittest.TestCase):
             self.assertIn(code, (4, 10), message)  # DEADLINE_EXCEEDED, ABORTED
             self.assertIn(f"rank {victim}", message)
             self.assertLess(seconds, timeout_s + 10, message)
-        self.assertEqual(settled_left_behind(before), set())
+        self.assertEqual(settled_left_behind(), set())
         return max(seconds for seconds, _, _ in reports.values())
 
     def lose_a_rank_of_the_tool(self, how, seed, timeout_s=4.0, ranks=8):
         """The same of `mpirun -n 8 shardwise run`: LLaMA, step after step."""
         chance = random.Random(seed)
-        before = left_behind()
         log = TMP / f"tool{how}{seed}.txt"
         command = [*self.run_llama(TMP / "never.safetensors", "--repeat", "1000000000", timeout_s=timeout_s)]
         with open(log, "w") as sink:
@@ -320,7 +324,7 @@ class Mpi(unittest.TestCase):
         self.assertEqual(set(map(int, reports)), set(survivors), text)
         for message in reports.values():
             self.assertIn(f"rank {victim}", message)
-        self.assertEqual(settled_left_behind(before), set())
+        self.assertEqual(settled_left_behind(), set())
         return took
 
     def test_a_killed_rank_is_an_error_on_the_others(self):
