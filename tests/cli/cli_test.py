@@ -20,6 +20,8 @@ PLAN = TMP / "tiny.swplan"
 TENSORS = DATA / "llama_tiny_f32.safetensors"
 MESH = ["--mesh", "dp=2,tp=4"]
 SLOWER = 20 if any(s in EXE.read_bytes() for s in (b"__asan_init", b"__tsan_init")) else 1
+# What plans again and again: sanitizers see the same code in the library's tests.
+RELEASE_ONLY = unittest.skipIf(SLOWER > 1, "of the release build")
 
 
 def shardwise(*args):
@@ -138,7 +140,7 @@ class Cli(unittest.TestCase):
         j = json.loads(self.ok("plan", GRAPH, *MESH, "-o", TMP / "p", "--json"))
         self.assertLess(j["peak_rss_bytes"], len(ballast) * (4 if SLOWER > 1 else 0.5))
 
-    @unittest.skipIf(SLOWER > 1, "of the release build")
+    @RELEASE_ONLY
     def test_figures_at_the_top_of_the_readme(self):
         graph = TMP / "l32.swgraph"
         self.ok("import", "--from", "fx-json", DATA / "llama8b_L32_8x8_einsum.graph.pre.json.gz", "-o", graph)
@@ -153,7 +155,7 @@ class Cli(unittest.TestCase):
         self.assertIn(objective, readme)
         self.assertIn(row, readme)
 
-    @unittest.skipIf(SLOWER > 1, "of the release build")
+    @RELEASE_ONLY
     def test_picture_in_the_readme_is_what_the_tool_plans(self):
         drawn = TMP / "layer.svg"
         done = subprocess.run([sys.executable, ROOT / "examples/draw_layer.py", EXE, drawn], text=True, capture_output=True)
@@ -161,7 +163,7 @@ class Cli(unittest.TestCase):
         self.assertEqual(drawn.read_text(), (ROOT / "examples/llama_layer.svg").read_text(),
                          "draw it again: examples/draw_layer.py build/release/bin/shardwise examples/llama_layer.svg")
 
-    @unittest.skipIf(SLOWER > 1, "of the release build")
+    @RELEASE_ONLY
     def test_plan_quoted_in_the_readme_is_what_the_tool_prints(self):
         quoted = (ROOT / "README.md").read_text().partition("```\n$ shardwise ")[2].partition("\n```")[0].splitlines()
         graph = TMP / "quoted.swgraph"
@@ -214,6 +216,7 @@ class Cli(unittest.TestCase):
         self.refused(*plan, ours, code=1, says="ours.json: hardware: nccl.inter is not known here")
         self.refused(*plan, '{"base": "h100"', code=1, says="not JSON at byte")
 
+    @RELEASE_ONLY
     def test_overlap_charges_less(self):
         def planned(*overlap):
             return json.loads(self.ok("plan", GRAPH, *MESH, *overlap, "-o", TMP / "x", "--json"))["objective"]
@@ -345,6 +348,7 @@ class Cli(unittest.TestCase):
             self.assertLess(t["sharded"]["limit"], 1e-4, "f32")
             self.assertLess(t["plan_error"], 1e-12)
 
+    @RELEASE_ONLY
     def test_strided_shards_are_planned_where_they_are_asked_for(self):
         pin = ["--pin", "mm=S(0)SS(0,8)"]
         self.refused("plan", GRAPH, *MESH, "--no-einsum", *pin, "-o", TMP / "x", code=1, says="cannot have layout S(0)SS(0,8)")
@@ -410,6 +414,7 @@ class Cli(unittest.TestCase):
         self.assertTrue(j["proven"])
         self.assertIsNone(j["chosen"][-1], "the output node has no strategy")
 
+    @RELEASE_ONLY
     def test_parameter_budget_with_slack_lies_between_its_ends(self):
         def objective(budget):
             j = json.loads(self.ok("plan", GRAPH, *MESH, "--param-budget", budget, "-o", TMP / "p", "--json"))
@@ -420,6 +425,7 @@ class Cli(unittest.TestCase):
         self.assertLess(slack, default)
         self.assertGreater(slack, none)
 
+    @RELEASE_ONLY
     def test_memory_limit_is_kept_and_priced(self):
         plan = ["plan", GRAPH, *MESH, "--param-budget", "none", "--optimizer-factor", "2", "-o", TMP / "p"]
         free = json.loads(self.ok(*plan, "--json"))
@@ -574,6 +580,7 @@ class Cli(unittest.TestCase):
         self.assertIn("of best", self.ok("search", GRAPH, "--devices", "4", "--each-batch"))
         self.refused("search", GRAPH, "--devices", "0", code=1, says="0 devices: expected 1 to 1048576")
 
+    @RELEASE_ONLY
     def test_search_for_the_best_gives_up_the_others(self):
         search = ["search", GRAPH, "--devices", "16", "--json"]
         every = json.loads(self.ok(*search))["meshes"]
