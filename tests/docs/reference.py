@@ -34,7 +34,7 @@ else:
 python = build / "python/venv/bin/python"
 if python.exists() and subprocess.run([python, "-c", "import pdoc"], capture_output=True).returncode == 0:
     # torch and jax need frameworks; clib is the C interface
-    modules = ["shardwise", *(f"!shardwise.{name}" for name in ("torch", "jax", "clib", "_clib"))]
+    modules = ["shardwise", *(f"!shardwise.{name}" for name in ("torch", "jax", "stablehlo", "clib", "_clib"))]
     run("python", python, "-B", "-W", "error", "-m", "pdoc", "--docformat", "restructuredtext", "-o", out / "python", *modules)
 else:
     print("skipped: python, the test `python` has not run, or pdoc is not installed")

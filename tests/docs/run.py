@@ -24,6 +24,7 @@ ELSEWHERE = {  # documents, and the tests that run their blocks
     "bindings/rust/README.md": ("bindings/rust/shardwise/src/lib.rs", "README.md"),  # as doc tests
     "bindings/python/TORCH.md": ("tests/frameworks/test_torch.py", "TORCH.md"),  # needs PyTorch
     "bindings/python/JAX.md": ("tests/frameworks/test_jax.py", "JAX.md"),  # needs JAX
+    "bindings/python/STABLEHLO.md": ("tests/frameworks/test_stablehlo.py", "STABLEHLO.md"),  # needs JAX
 }
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
 COMPILE = {"c": (cc, "-std=c11", "-Wstrict-prototypes", *WARNINGS), "cpp": (cxx, "-std=c++17", "-Wshadow", *WARNINGS)}
