@@ -1,51 +1,11 @@
-"""Every code block of the documents is run, and every example."""
+"""Every example is run, and every name is documented. The code in documents is run by tests/docs."""
 
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from conftest import ROOT
-
-README = ROOT / "bindings/python/README.md"
-FIRST = ROOT / "README.md"
-RUN_BY_THE_DRIVER = {"pip install ./bindings/python"}
-"""What tests/python/run.py does before these tests."""
-
-
-def blocks(language: str, document: Path = README) -> list[tuple[int, str]]:
-    """Line and text of each block."""
-    text = document.read_text()
-    return [(text[:m.start()].count("\n") + 2, m[1]) for m in re.finditer(rf"^```{language}\n(.*?)^```$", text, re.M | re.S)]
-
-
-def test_the_blocks_of_the_readme_run(tmp_path, monkeypatch, capsys):
-    """One after another, as one program; what a comment says of an error's text is what it prints."""
-    monkeypatch.chdir(tmp_path)
-    names = {"EXAMPLES": str(ROOT / "examples")}
-    found = blocks("python")
-    assert len(found) >= 6
-    for line, text in found:
-        capsys.readouterr()
-        exec(compile("\n" * (line - 1) + text, str(README), "exec"), names)
-        printed = capsys.readouterr().out
-        for quoted in re.findall(r"print\(error\)  # (.*)", text):
-            for part in re.split(" …, | …", quoted):
-                part = re.sub(r"^at model.py:\d+$", f"at {README}:", part)
-                assert part in printed, (quoted, printed)
-
-
-def test_the_block_of_the_first_readme_runs():
-    ((line, text),) = blocks("python", FIRST)
-    names: dict[str, object] = {}
-    exec(compile("\n" * (line - 1) + text, str(FIRST), "exec"), names)
-    assert names["y"].shape == (64, 512) and names["y"].tolist()[0][0] == 64  # type: ignore[attr-defined]
-
-
-def test_other_blocks_are_what_the_driver_runs():
-    assert {line for _, text in blocks("sh") for line in text.splitlines()} == RUN_BY_THE_DRIVER
-    assert len(re.findall("^```", README.read_text(), re.M)) == 2 * (len(blocks("python")) + len(blocks("sh")))
 
 
 @pytest.mark.parametrize("example", sorted((ROOT / "examples/python").glob("*.py")), ids=lambda path: path.stem)

@@ -11,12 +11,12 @@ from typing import Any
 import jax
 import jax.extend.core as core
 
+from .._value import Filled, Value, as_node
 from ..dtypes import dtype_of
 from ..errors import InvalidArgument, Unimplemented
 from ..graph import Graph
 from ..node import Node
 from ._primitives import INLINED, PRIMITIVES, inner_jaxpr
-from ._value import Filled, Value, as_node
 
 
 class JaxGraph(Graph):

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import jax.extend.core as core
 
+from .._lax import broadcast, contract, convert, cut, divide, extremum, gather, iota, is_finite, pad, reduce, reshape, scatter_add, select
+from .._value import Filled, Value, as_node, binary
 from ..dtypes import DType, dtype_of
 from ..errors import Unimplemented
 from ..graph import Graph
-from ..node import Node
-from ._value import Filled, Value, as_node, binary
 
 INLINED = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr", "custom_jvp_call": "call_jaxpr",
            "custom_vjp_call": "call_jaxpr", "checkpoint": "jaxpr", "remat2": "jaxpr"}
@@ -70,19 +69,12 @@ def _same(graph: Graph, eqn: Any, *values: Value) -> Any:
 
 @primitive("div")
 def _div(graph: Graph, eqn: Any, a: Value, b: Value) -> Any:
-    if type_of(eqn) not in (DType.f16, DType.bf16, DType.f32, DType.f64):
-        raise Unimplemented(f"div of {type_of(eqn)} is not supported: it rounds towards zero")
-    return binary(graph, "div", a, b)
+    return divide(graph, a, b, type_of(eqn))
 
 
 @primitive("max", "min")
 def _max(graph: Graph, eqn: Any, a: Value, b: Value) -> Any:
-    op = "maximum" if eqn.primitive.name == "max" else "minimum"
-    if isinstance(a, Filled) and isinstance(b, Node):
-        a, b = b, a
-    if isinstance(a, Node) and isinstance(b, Filled):
-        return graph.op("clamp", a, min=b.number) if op == "maximum" else graph.op("clamp", a, max=b.number)
-    return graph.op(op, as_node(graph, a), as_node(graph, b))
+    return extremum(graph, "maximum" if eqn.primitive.name == "max" else "minimum", a, b)
 
 
 @primitive("square")
@@ -104,23 +96,19 @@ def _pow(graph: Graph, eqn: Any, x: Value, y: Value) -> Any:
 
 @primitive("is_finite")
 def _is_finite(graph: Graph, eqn: Any, x: Value) -> Any:
-    return graph.op("lt", graph.op("abs", as_node(graph, x)), math.inf)
+    return is_finite(graph, x)
 
 
 @primitive("select_n")
 def _select_n(graph: Graph, eqn: Any, which: Value, *cases: Value) -> Any:
-    if len(cases) != 2 or not isinstance(which, Node) or which.dtype is not DType.bool:
-        raise Unimplemented("select_n of other than two cases by a truth value is not supported")
-    return graph.op("where", which, as_node(graph, cases[1]), as_node(graph, cases[0]))
+    if len(cases) != 2:
+        raise Unimplemented("select_n of other than two cases is not supported")
+    return select(graph, which, cases[1], cases[0])
 
 
 @primitive("convert_element_type")
 def _convert(graph: Graph, eqn: Any, x: Value) -> Any:
-    dtype = type_of(eqn)
-    if isinstance(x, Node):
-        return x if x.dtype is dtype else graph.op("convert_element_type", x, dtype=dtype)
-    is_whole = dtype in (DType.i8, DType.i16, DType.i32, DType.i64, DType.u8)
-    return Filled(int(x.number) if is_whole else bool(x.number) if dtype is DType.bool else float(x.number), x.shape, dtype)
+    return convert(graph, x, type_of(eqn))
 
 
 # ---- Shapes ------------------------------------------------------------------------------------------------
@@ -130,19 +118,12 @@ def _convert(graph: Graph, eqn: Any, x: Value) -> Any:
 def _reshape(graph: Graph, eqn: Any, x: Value) -> Any:
     if eqn.params.get("dimensions") is not None and eqn.primitive.name == "reshape":
         raise Unimplemented("reshape with a permutation is not supported")
-    return graph.op("view", x, shape_of(eqn)) if isinstance(x, Node) else Filled(x.number, tuple(shape_of(eqn)), x.dtype)
+    return reshape(graph, x, shape_of(eqn))
 
 
 @primitive("broadcast_in_dim")
 def _broadcast(graph: Graph, eqn: Any, x: Value, *sizes: Value) -> Any:
-    shape, places = shape_of(eqn), eqn.params["broadcast_dimensions"]
-    if isinstance(x, Filled):
-        return Filled(x.number, tuple(shape), x.dtype)
-    aligned = [1] * len(shape)
-    for place, size in zip(places, x.shape, strict=True):
-        aligned[place] = int(size)
-    made: Any = x if aligned == list(x.shape) else graph.op("view", x, aligned)
-    return made if aligned == shape else graph.op("expand", made, shape)
+    return broadcast(graph, x, shape_of(eqn), eqn.params["broadcast_dimensions"])
 
 
 @primitive("transpose")
@@ -152,12 +133,7 @@ def _transpose(graph: Graph, eqn: Any, x: Value) -> Any:
 
 @primitive("slice")
 def _slice(graph: Graph, eqn: Any, x: Value) -> Any:
-    made = as_node(graph, x)
-    steps = eqn.params["strides"] or [1] * len(shape_of(eqn))
-    for dim, (start, end, step) in enumerate(zip(eqn.params["start_indices"], eqn.params["limit_indices"], steps, strict=True)):
-        if (start, end, step) != (0, int(made.shape[dim]), 1):
-            made = graph.op("slice", made, dim, start, end, step)
-    return made
+    return cut(graph, x, eqn.params["start_indices"], eqn.params["limit_indices"], eqn.params["strides"] or [1] * len(shape_of(eqn)))
 
 
 @primitive("concatenate")
@@ -168,10 +144,7 @@ def _concatenate(graph: Graph, eqn: Any, *parts: Value) -> Any:
 @primitive("pad")
 def _pad(graph: Graph, eqn: Any, x: Value, fill: Value) -> Any:
     widths = eqn.params["padding_config"]
-    if not isinstance(fill, Filled) or any(low < 0 or high < 0 or inner for low, high, inner in widths):
-        raise Unimplemented("pad with negative widths, between elements or with a number that is computed is not supported")
-    flat = [width for low, high, _ in reversed(widths) for width in (low, high)]
-    return graph.op("constant_pad_nd", as_node(graph, x), flat, fill.number)
+    return pad(graph, x, fill, [low for low, _, _ in widths], [high for _, high, _ in widths], [inner for _, _, inner in widths])
 
 
 @primitive("rev")
@@ -181,10 +154,7 @@ def _rev(graph: Graph, eqn: Any, x: Value) -> Any:
 
 @primitive("iota")
 def _iota(graph: Graph, eqn: Any) -> Any:
-    shape, dim = shape_of(eqn), eqn.params["dimension"]
-    made = graph.op("iota", shape[dim], dtype=type_of(eqn))
-    aligned = [size if i == dim else 1 for i, size in enumerate(shape)]
-    return graph.op("expand", graph.op("view", made, aligned), shape) if len(shape) > 1 else made
+    return iota(graph, shape_of(eqn), eqn.params["dimension"], type_of(eqn))
 
 
 # ---- Reductions and products -------------------------------------------------------------------------------
@@ -193,10 +163,7 @@ def _iota(graph: Graph, eqn: Any) -> Any:
 @primitive("reduce_sum", "reduce_max", "reduce_min")
 def _reduce(graph: Graph, eqn: Any, x: Value) -> Any:
     op = {"reduce_sum": "sum", "reduce_max": "amax", "reduce_min": "amin"}[eqn.primitive.name]
-    if not eqn.params["axes"]:
-        return x
-    node, axes = as_node(graph, x), list(eqn.params["axes"])
-    return graph.op(op, node, axes, dtype=type_of(eqn)) if op == "sum" else graph.op(op, node, axes)
+    return reduce(graph, op, x, eqn.params["axes"], type_of(eqn))
 
 
 @primitive("cumsum")
@@ -208,57 +175,22 @@ def _cumsum(graph: Graph, eqn: Any, x: Value) -> Any:
 
 @primitive("dot_general")
 def _dot_general(graph: Graph, eqn: Any, a: Value, b: Value) -> Any:
-    left, right = as_node(graph, a), as_node(graph, b)
-    (contract_a, contract_b), (batch_a, batch_b) = eqn.params["dimension_numbers"]
-    letters = iter("abcdefghijklmnopqrstuvwxyz")
-    names_a = [next(letters) for _ in left.shape]
-    names_b = [next(letters) for _ in right.shape]
-    for i, j in zip((*contract_a, *batch_a), (*contract_b, *batch_b), strict=True):
-        names_b[j] = names_a[i]
-    made = [names_a[i] for i in batch_a]
-    made += [name for i, name in enumerate(names_a) if i not in (*contract_a, *batch_a)]
-    made += [name for j, name in enumerate(names_b) if j not in (*contract_b, *batch_b)]
-    return graph.op("einsum", [left, right], equation=f"{''.join(names_a)},{''.join(names_b)}->{''.join(made)}")
+    summed, batch = eqn.params["dimension_numbers"]
+    return contract(graph, a, b, summed, batch)
 
 
 # ---- Indices -----------------------------------------------------------------------------------------------
 
 
-def _pattern(numbers: Any, window: Sequence[int], dropped: Sequence[int], mapped: Sequence[int], rank: int, index_rank: int) -> str | None:
-    """Which of the two patterns that NumPy's indexing becomes: "rows" of a table, or elements "along" the last dim."""
-    batching = tuple(numbers.operand_batching_dims)
-    if (tuple(dropped), tuple(mapped), batching) == ((0,), (0,), ()) and tuple(window) == tuple(range(index_rank - 1, index_rank + rank - 2)):
-        return "rows"
-    if tuple(dropped) == tuple(mapped) == (rank - 1,) and batching == tuple(range(rank - 1)) and not window and index_rank == rank + 1:
-        return "along"
-    return None
-
-
-def _index_of(graph: Graph, indices: Value) -> Any:
-    """Without the last dim, which has one index for the one dim that is indexed."""
-    node = as_node(graph, indices)
-    return graph.op("convert_element_type", graph.op("view", node, [int(size) for size in node.shape[:-1]]), dtype=DType.i64)
-
-
 @primitive("gather")
 def _gather(graph: Graph, eqn: Any, x: Value, indices: Value) -> Any:
-    table, numbers, sizes = as_node(graph, x), eqn.params["dimension_numbers"], tuple(eqn.params["slice_sizes"])
-    pattern = _pattern(numbers, numbers.offset_dims, numbers.collapsed_slice_dims, numbers.start_index_map, len(table.shape), len(indices.shape))
-    if pattern == "rows" and sizes == (1, *table.shape[1:]) and len(sizes) == 2:
-        return graph.op("embedding", table, _index_of(graph, indices))
-    if pattern == "along":
-        return graph.op("gather", table, _index_of(graph, indices), len(table.shape) - 1)
-    raise Unimplemented(f"gather with {numbers} is not supported: only rows of a matrix, and elements along the last dim, are")
+    numbers = eqn.params["dimension_numbers"]
+    return gather(graph, x, indices, window=numbers.offset_dims, dropped=numbers.collapsed_slice_dims, mapped=numbers.start_index_map,
+                  batching=numbers.operand_batching_dims, sizes=eqn.params["slice_sizes"])
 
 
 @primitive("scatter-add")
 def _scatter_add(graph: Graph, eqn: Any, x: Value, indices: Value, updates: Value) -> Any:
-    numbers, rank = eqn.params["dimension_numbers"], len(x.shape)
-    pattern = _pattern(numbers, numbers.update_window_dims, numbers.inserted_window_dims, numbers.scatter_dims_to_operand_dims, rank,
-                       len(indices.shape))
-    if pattern == "rows" and rank == 2:
-        added = graph.op("embedding_dense_backward", as_node(graph, updates), _index_of(graph, indices), int(x.shape[0]))
-        return added if isinstance(x, Filled) and x.number == 0 else binary(graph, "add", x, added)  # type: ignore[arg-type]
-    if pattern == "along":
-        return graph.op("scatter_add", as_node(graph, x), _index_of(graph, indices), as_node(graph, updates), rank - 1)
-    raise Unimplemented(f"scatter-add with {numbers} is not supported: only to rows of a matrix, and to elements along the last dim, is")
+    numbers = eqn.params["dimension_numbers"]
+    return scatter_add(graph, x, indices, updates, window=numbers.update_window_dims, dropped=numbers.inserted_window_dims,
+                       mapped=numbers.scatter_dims_to_operand_dims, batching=numbers.operand_batching_dims)

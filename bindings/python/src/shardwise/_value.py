@@ -1,13 +1,13 @@
-"""Values while a jaxpr is read: nodes of the graph, or numbers that need none."""
+"""Values while a program of JAX or StableHLO is read: nodes of the graph, or numbers that need none."""
 
 from __future__ import annotations
 
 import dataclasses
 from typing import Any
 
-from ..dtypes import DType
-from ..graph import Graph
-from ..node import Node
+from .dtypes import DType
+from .graph import Graph
+from .node import Node
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,0 +1,99 @@
+"""shardwise.stablehlo with programs that the real JAX exports, as text and as bytecode."""
+
+import pathlib
+import re
+
+import jax
+import jax.numpy as jnp
+import pytest
+import shardwise as sw
+import shardwise.stablehlo
+from jax import export
+from jax_models import models
+from test_jax import FUNCTIONS, X
+
+MODELS = models()
+
+
+def exported(fn, *args, bytecode=True):
+    made = export.export(jax.jit(fn))(*args)
+    return made.mlir_module_serialized if bytecode else made.mlir_module()
+
+
+def run(graph, args, mesh=None):
+    """The results in the program's order."""
+    values = dict(zip(graph.argument_ports, map(jnp.asarray, jax.tree.leaves(args)), strict=True))
+    results = sw.compile(graph, mesh).executor().run(values)
+    return [jax.dlpack.from_dlpack(results[port]) for port in graph.result_ports]
+
+
+@pytest.mark.parametrize("bytecode", [False, True], ids=["text", "bytecode"])
+@pytest.mark.parametrize("name", MODELS)
+def test_losses_and_gradients_are_jaxs(name, bytecode):
+    loss, args = MODELS[name]
+    fn = jax.value_and_grad(loss)
+    graph = sw.stablehlo.load(exported(fn, *args, bytecode=bytecode), parameters="params", gradients="result[1]")
+    assert {port.partition(".")[0] for port in graph.result_ports[1:]} == {"grad"}
+    for ours, theirs in zip(run(graph, args, {"dp": 2, "tp": 4}), jax.tree.leaves(fn(*args)), strict=True):
+        assert ours.shape == theirs.shape and float(jnp.abs(ours - theirs).max()) <= 2e-5 * float(jnp.abs(theirs).max())
+
+
+# A cumulative sum is a reduction over windows there.
+OURS = {**FUNCTIONS, "reductions": lambda x: (x.sum(0), x.max(), x.min(1), x.mean(), x.astype(jnp.int32).max(0), (x > 0).all(1), (x > 1).any())}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_operations(name):
+    expected = jax.tree.leaves(OURS[name](X))
+    for i, (ours, theirs) in enumerate(zip(run(sw.stablehlo.load(exported(OURS[name], X)), X), expected, strict=True)):
+        theirs = jnp.asarray(theirs)
+        assert ours.shape == theirs.shape and ours.dtype == theirs.dtype, i
+        assert jnp.allclose(ours, theirs, rtol=1e-5, atol=1e-6), i
+
+
+def test_a_graph_has_roles_names_modules_and_the_backward_pass():
+    loss, args = MODELS["decoder"]
+    text = str(sw.stablehlo.load(exported(jax.value_and_grad(loss), *args, bytecode=False), parameters="params", gradients="result[1]"))
+    for part in ("input param.blocks.0.norm1.bias:", "input input.tokens:", "grad.blocks.1.down =", "phase=backward", 'module="attention"'):
+        assert part in text, part
+
+
+def test_parameters_by_position_and_programs_without_names():
+    program = """
+func.func @main(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>) -> tensor<4x2xf32> {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+  return %0 : tensor<4x2xf32>
+}"""
+    graph = sw.stablehlo.load(program, parameters=[1])
+    a, b = jnp.ones((4, 8)), jnp.ones((8, 2))
+    assert graph.argument_ports[1].startswith("param.") and graph.result_ports == ["output"]
+    assert run(graph, [a, b], {"tp": 2})[0].tolist() == (a @ b).tolist()
+
+
+@pytest.mark.parametrize(("source", "error", "message"), [
+    ("no program", sw.InvalidArgument, "this is no StableHLO"),
+    (b"ML\xefR\rStabl and no more", sw.InvalidArgument, "this is no StableHLO"),
+    ("func.func @other() { return }", sw.InvalidArgument, "no function 'main', but other"),
+    ("func.func @main(%a: tensor<?xf32>) -> tensor<?xf32> { return %a : tensor<?xf32> }", sw.Unimplemented, "only tensors of static shape"),
+    (exported(lambda x: jnp.sort(x) + jnp.linalg.cholesky(x @ x.T)[0, 0], X), sw.Unimplemented,
+     r"2 operations that are not known: stablehlo.custom_call \"lapack_\w+\" \(1\), stablehlo.sort \(1\)"),
+    (exported(lambda x: x.at[1].set(0.0), X), sw.Unimplemented, "scatter"),
+    (exported(lambda x: jnp.argmax(x, 1), X), sw.Unimplemented, "reduce by other than"),
+    (exported(lambda x: x.cumsum(1), X), sw.Unimplemented, "reduce_window"),
+])
+def test_what_is_not_there_says_so(source, error, message):
+    with pytest.raises(error, match=message):
+        sw.stablehlo.load(source)
+
+
+def test_gradients_of_no_parameter_are_refused():
+    loss, args = MODELS["mlp"]
+    with pytest.raises(sw.InvalidArgument, match=r"result result.1.0.0 would be the gradient of a parameter '0.0', which there is not"):
+        sw.stablehlo.load(exported(jax.value_and_grad(loss), *args), gradients="result[1]")
+
+
+def test_the_blocks_of_the_document_run():
+    document = pathlib.Path(__file__).resolve().parents[2] / "bindings/python/STABLEHLO.md"
+    found = re.findall(r"^```python\n(.*?)^```$", document.read_text(), re.M | re.S)
+    assert len(found) == 1
+    exec(compile(found[0], str(document), "exec"), {})
