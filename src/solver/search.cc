@@ -163,14 +163,9 @@ void Search::record_floors(const Stage& stage, const Trws& trws, double offset) 
 }
 
 Status Search::decode(const Stage& stage, Trws& trws) {
-  // With all remaining labels.
-  SHW_ASSIGN_OR_RETURN(const RestrictedProblem look_ahead, trws.restricted(kForbidden));
-  SHW_ASSIGN_OR_RETURN(std::vector<uint32_t> found,
-                       decode_with_propagation(look_ahead.problem, watch_));
+  SHW_ASSIGN_OR_RETURN(std::vector<uint32_t> found, decode_with_propagation(stage.problem, trws));
   if (found.empty()) return {};
-  improve_by_coordinates(look_ahead.problem, found);
-  for (uint32_t v = 0; v < found.size(); ++v)
-    found[v] = look_ahead.label[look_ahead.problem.first_label(v) + found[v]];
+  improve_by_coordinates(stage.problem, found);
   trws.offer(found, evaluate(stage.problem, found));
   return {};
 }

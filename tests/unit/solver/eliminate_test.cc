@@ -76,10 +76,18 @@ TEST(DecodeWithPropagation, FindsLabellingsAmongForbiddenPairs) {
     const PlacementProblem problem = random_problem(seed, {.min_variables = 5, .forbidden = 0.2});
     Monitor monitor;
     Watch watch(monitor, Deadline());
-    const auto choice = decode_with_propagation(problem, watch);
-    ASSERT_TRUE(choice.ok());
     const bool possible = solve_brute_force(problem).ok();
     feasible += possible;
+    std::vector<std::vector<uint32_t>> labels(problem.num_variables());
+    for (uint32_t v = 0; v < labels.size(); ++v)
+      for (uint32_t x = 0; x < problem.num_labels(v); ++x)
+        if (problem.unary(v)[x] != kForbidden) labels[v].push_back(x);
+    Trws trws(problem, std::move(labels), watch);
+    const auto consistent = trws.drop_unsupported();
+    ASSERT_TRUE(consistent.ok());
+    if (!*consistent) continue;
+    const auto choice = decode_with_propagation(problem, trws);
+    ASSERT_TRUE(choice.ok());
     if (choice->empty()) continue;
     EXPECT_TRUE(possible);
     EXPECT_NE(evaluate(problem, *choice), kForbidden);
