@@ -18,6 +18,9 @@ namespace {
 constexpr uint32_t kNodeSweeps = 60;  // for a part; the whole problem has options().max_sweeps
 constexpr uint64_t kMaxEliminationCells = 1ull << 31;  // a few seconds
 constexpr uint64_t kMaxMilpBinaries = 2000;            // lp_solve does not finish beyond that
+// With copies (eliminate.h), a table has at most so many cells; more cost more time than the higher
+// bound saves.
+constexpr uint64_t kMaxCopiedTableCells = 1 << 14;
 // Elimination is tried before any sweep if it is certain to be faster.
 constexpr uint64_t kEasyLabelsPerVariable = 8;
 constexpr uint64_t kEasyCells = 1 << 18;
@@ -26,6 +29,12 @@ constexpr uint64_t kLargeCells = 1 << 20, kLikelyCells = 1 << 19;
 constexpr uint32_t kFirstSweeps = 24;
 constexpr int kLikelyRounds = 4;
 constexpr uint64_t kLikelyBranchNodes = 4;
+
+// Sweeps stall where the bound rises by less than this share of the gap: at first early, since
+// elimination closes narrow parts at once where sweeps creep; later, where it does not help, late.
+constexpr double kEarly = 0.1, kLate = 0.02;
+// Elimination with copies goes on as long as it closes this share of the gap.
+constexpr double kWorthCopies = 0.2;
 
 struct Open {
   std::shared_ptr<const Stage> parent;
@@ -67,9 +76,17 @@ std::pair<uint32_t, uint32_t> choose_split(const RestrictedProblem& rest, const 
   return {best_variable, best_label};
 }
 
+std::shared_ptr<const RestrictedProblem> all_labels(const PlacementProblem& problem) {
+  RestrictedProblem all{problem.share(), {}};
+  for (uint32_t v = 0; v < problem.num_variables(); ++v)
+    for (uint32_t i = 0; i < problem.num_labels(v); ++i) all.label.push_back(i);
+  return std::make_shared<const RestrictedProblem>(std::move(all));
+}
+
 class Closer {
  public:
-  explicit Closer(Search& search) : search_(search), open_(search) {}
+  explicit Closer(Search& search)
+      : search_(search), copies_help_(search.options().table_budget_bytes > 0), open_(search) {}
 
   Status run(std::shared_ptr<const Stage> root) {
     SHW_RETURN_IF_ERROR(visit(std::move(root), -kForbidden, search_.options().max_sweeps));
@@ -107,10 +124,20 @@ class Closer {
 
   Status visit(std::shared_ptr<const Stage> stage, double bound, uint32_t max_sweeps);
   Result<bool> try_elimination(const Stage& stage, double bound, uint64_t max_cells);
+  Result<Eliminated> eliminate_with_copies(const Stage& stage);
+  void split(const std::shared_ptr<const Stage>& parent,
+             const std::shared_ptr<const RestrictedProblem>& source, uint32_t variable,
+             uint32_t label, double bound) {
+    for (const bool equal : {false, true})
+      open_.add({parent, source, variable, label, equal, bound});
+  }
   Result<Verdict> sweep_root(const Stage& stage, Trws& trws);
   Status solve_likely_part(const Stage& stage, Trws& trws);
 
+  double stall_share() const { return copies_help_ ? kEarly : kLate; }
+
   Search& search_;
+  bool copies_help_;
   std::shared_ptr<const Stage> core_;         // the stage that branching started with
   double abandoned_core_bound_ = kForbidden;  // the abandoned bound at that time
   OpenParts<Open> open_;                      // the last is next
@@ -123,13 +150,24 @@ Result<bool> Closer::try_elimination(const Stage& stage, double bound, uint64_t 
       const std::optional<EliminationPlan> plan,
       plan_elimination(p, search_.options().table_budget_bytes, max_cells, search_.watch()));
   if (!plan) return false;
-  SHW_ASSIGN_OR_RETURN(const std::vector<uint32_t> choice, eliminate(p, *plan, search_.watch()));
-  if (choice.size() == p.num_variables()) {
-    search_.offer(stage, choice);
+  SHW_ASSIGN_OR_RETURN(const Eliminated found, eliminate(p, *plan, kUnlimited, search_.watch()));
+  if (found.choice.size() == p.num_variables()) {
+    search_.offer(stage, found.choice);
   } else {
     open_.abandon(bound);  // the time limit expired
   }
   return true;
+}
+
+// Raises the bound of a stage that is too wide for exact elimination.
+Result<Eliminated> Closer::eliminate_with_copies(const Stage& stage) {
+  const PlacementProblem& p = stage.problem;
+  SHW_ASSIGN_OR_RETURN(const std::optional<EliminationPlan> plan,
+                       plan_elimination(p, kUnlimited, kUnlimited, search_.watch()));
+  SHW_ASSIGN_OR_RETURN(Eliminated found,
+                       eliminate(p, *plan, kMaxCopiedTableCells, search_.watch()));
+  if (!found.choice.empty()) search_.offer(stage, found.choice);
+  return found;
 }
 
 Status Closer::solve_likely_part(const Stage& stage, Trws& trws) {
@@ -151,16 +189,16 @@ Status Closer::solve_likely_part(const Stage& stage, Trws& trws) {
 // Sweeps a large root to convergence, with the cutoff that its most promising part yields.
 Result<Verdict> Closer::sweep_root(const Stage& stage, Trws& trws) {
   const uint32_t most = search_.options().max_sweeps;
-  if (trws.cells() < kLargeCells) return search_.tighten(stage, trws, most, true);
-  SHW_ASSIGN_OR_RETURN(Verdict verdict,
-                       search_.tighten(stage, trws, std::min(kFirstSweeps, most), true));
+  if (trws.cells() < kLargeCells) return search_.tighten(stage, trws, most, stall_share(), true);
+  SHW_ASSIGN_OR_RETURN(Verdict verdict, search_.tighten(stage, trws, std::min(kFirstSweeps, most),
+                                                        stall_share(), true));
   for (int round = 0; round < kLikelyRounds && verdict == Verdict::kStalled; ++round) {
     const double before = search_.cost();
     SHW_RETURN_IF_ERROR(solve_likely_part(stage, trws));
     if (round > 0 && search_.cost() == before) break;
     SHW_ASSIGN_OR_RETURN(const bool possible, trws.drop_labels(search_.cutoff() - stage.constant));
     if (!possible) return Verdict::kClosed;
-    SHW_ASSIGN_OR_RETURN(verdict, search_.tighten(stage, trws, most, true));
+    SHW_ASSIGN_OR_RETURN(verdict, search_.tighten(stage, trws, most, stall_share(), true));
   }
   return verdict;
 }
@@ -176,9 +214,9 @@ Status Closer::visit(std::shared_ptr<const Stage> stage, double bound, uint32_t 
       if (done) return {};
     }
     Trws trws(p, search_.watch());
-    SHW_ASSIGN_OR_RETURN(
-        const Verdict verdict,
-        is_root ? sweep_root(*stage, trws) : search_.tighten(*stage, trws, max_sweeps, false));
+    SHW_ASSIGN_OR_RETURN(const Verdict verdict,
+                         is_root ? sweep_root(*stage, trws)
+                                 : search_.tighten(*stage, trws, max_sweeps, stall_share(), false));
     bound = std::max(bound, stage->constant + trws.bound());
     if (open_.prune(bound)) return {};
     if (verdict == Verdict::kExpired) {
@@ -197,11 +235,20 @@ Status Closer::visit(std::shared_ptr<const Stage> stage, double bound, uint32_t 
       search_.stats().core_variables = std::max(search_.stats().core_variables, q.num_variables());
       SHW_ASSIGN_OR_RETURN(const bool done, try_elimination(**rest, bound, kMaxEliminationCells));
       if (done) return {};
-      if (10 * q.first_label(q.num_variables()) > 9 * labels) {
-        if (is_root) abandoned_core_bound_ = open_.abandoned_bound();
+      if (is_root) abandoned_core_bound_ = open_.abandoned_bound();
+      if (copies_help_) {
+        SHW_ASSIGN_OR_RETURN(const Eliminated found, eliminate_with_copies(**rest));
+        const double before = bound;
+        if (!found.choice.empty()) bound = std::max(bound, (*rest)->constant + found.bound);
+        if (open_.prune(bound)) return {};
+        copies_help_ = bound - before >= kWorthCopies * (search_.cost() - before);
+        if (copies_help_ && found.disputed) {
+          split(*rest, all_labels(q), *found.disputed, found.choice[*found.disputed], bound);
+          return {};
+        }
+      } else if (10 * q.first_label(q.num_variables()) > 9 * labels) {
         const auto [v, label] = choose_split(*source, trws);
-        open_.add({stage, source, v, label, false, bound});
-        open_.add({stage, source, v, label, true, bound});
+        split(stage, source, v, label, bound);
         return {};
       }
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "solver/adjacency.h"
+#include "solver/kernels.h"
 
 namespace shw::solver {
 namespace {
@@ -18,51 +19,43 @@ double cost(const PlacementProblem& problem, const Arc& arc, uint32_t v, uint32_
 
 class Decoder {
  public:
-  Decoder(const PlacementProblem& problem, Watch& watch)
-      : problem_(problem),
-        watch_(watch),
-        adjacency_(problem),
-        choice_(problem.num_variables(), kOpen) {
+  Decoder(const PlacementProblem& problem, Trws& trws)
+      : problem_(problem), trws_(trws), adjacency_(problem) {
     const uint32_t n = problem.num_variables();
-    allowed_.assign(problem.first_label(n), 1);
+    allowed_.assign(problem.first_label(n), 0);
     labels_left_.resize(n);
-    for (uint32_t v = 0; v < n; ++v) labels_left_[v] = problem.num_labels(v);
+    for (uint32_t v = 0; v < n; ++v) {
+      labels_left_[v] = static_cast<uint32_t>(trws.labels(v).size());
+      for (const uint32_t x : trws.labels(v)) allowed_[problem.first_label(v) + x] = 1;
+    }
     for (uint32_t m = 0; m < problem.matrices().size(); ++m) {
       const auto& shape = problem.matrices()[m];
-      const double* c = problem.costs(m);
-      forbids_.push_back(std::find(c, c + size_t{shape.rows} * shape.cols, kForbidden) !=
-                         c + size_t{shape.rows} * shape.cols);
+      forbids_.push_back(!all_finite(problem.costs(m), size_t{shape.rows} * shape.cols));
     }
   }
 
   Result<std::vector<uint32_t>> run() {
-    for (uint32_t v = 0; v < problem_.num_variables(); ++v)
-      for (uint32_t x = 0; x < problem_.num_labels(v); ++x)
-        if (problem_.unary(v)[x] == kForbidden) drop(v, x);
-    for (uint32_t v = 0; v < problem_.num_variables(); ++v) {
-      if (labels_left_[v] == 0) return std::vector<uint32_t>{};
-      while (choice_[v] == kOpen) {
-        const uint32_t x = best_label(v);
-        const size_t mark = trail_.size();
-        for (uint32_t y = 0; y < problem_.num_labels(v); ++y)
-          if (y != x) drop(v, y);
-        SHW_ASSIGN_OR_RETURN(const bool consistent, propagate(v));
-        if (consistent) {
-          choice_[v] = x;
-          break;
-        }
-        undo(mark);
-        drop(v, x);
-        if (labels_left_[v] == 0) return std::vector<uint32_t>{};
-        SHW_ASSIGN_OR_RETURN(const bool still, propagate(v));
-        if (!still) return std::vector<uint32_t>{};
-      }
-    }
-    return std::move(choice_);
+    Status failure;
+    bool stuck = false;
+    std::vector<uint32_t> choice;
+    trws_.decode(
+        /*forward=*/true,
+        [&](uint32_t v, std::span<const double> costs) {
+          if (stuck) return 0u;
+          const Result<uint32_t> picked = pick(v, costs);
+          if (!picked.ok()) failure = picked.status();
+          stuck = !picked.ok() || *picked == kNone;
+          return stuck ? 0u : *picked;
+        },
+        choice);
+    SHW_RETURN_IF_ERROR(failure);
+    if (stuck) return std::vector<uint32_t>{};
+    for (uint32_t v = 0; v < choice.size(); ++v) choice[v] = trws_.labels(v)[choice[v]];
+    return choice;
   }
 
  private:
-  static constexpr uint32_t kOpen = UINT32_MAX;
+  static constexpr uint32_t kNone = UINT32_MAX;
 
   void drop(uint32_t v, uint32_t x) {
     uint8_t& flag = allowed_[problem_.first_label(v) + x];
@@ -82,21 +75,28 @@ class Decoder {
     return allowed_[problem_.first_label(v) + x] != 0;
   }
 
-  uint32_t best_label(uint32_t v) const {
-    uint32_t best = kOpen;
-    double best_cost = kForbidden;
-    for (uint32_t x = 0; x < problem_.num_labels(v); ++x) {
-      if (!is_allowed(v, x)) continue;
-      double c = problem_.unary(v)[x];
-      for (const Arc& arc : adjacency_.of(v))
-        if (choice_[arc.other] != kOpen) c += cost(problem_, arc, v, x, choice_[arc.other]);
-      if (best == kOpen || c < best_cost) best = x, best_cost = c;
+  // The position of the cheapest label that leaves every variable one; kNone: there is none.
+  Result<uint32_t> pick(uint32_t v, std::span<const double> costs) {
+    const std::span<const uint32_t> labels = trws_.labels(v);
+    while (labels_left_[v] > 0) {
+      uint32_t best = kNone;
+      for (uint32_t i = 0; i < labels.size(); ++i)
+        if (is_allowed(v, labels[i]) && (best == kNone || costs[i] < costs[best])) best = i;
+      const size_t mark = trail_.size();
+      for (const uint32_t y : labels)
+        if (y != labels[best]) drop(v, y);
+      SHW_ASSIGN_OR_RETURN(const bool consistent, propagate(v));
+      if (consistent) return best;
+      undo(mark);
+      drop(v, labels[best]);
+      SHW_ASSIGN_OR_RETURN(const bool still, propagate(v));
+      if (!still) break;
     }
-    return best;
+    return kNone;
   }
 
   bool supported(const Arc& arc, uint32_t v, uint32_t x) const {  // arc of v
-    for (uint32_t y = 0; y < problem_.num_labels(arc.other); ++y)
+    for (const uint32_t y : trws_.labels(arc.other))
       if (is_allowed(arc.other, y) && cost(problem_, arc, v, x, y) != kForbidden) return true;
     return false;
   }
@@ -110,9 +110,9 @@ class Decoder {
       for (const Arc& arc : adjacency_.of(u)) {
         if (!forbids_[problem_.edges()[arc.edge].matrix]) continue;
         const uint32_t v = arc.other, before = labels_left_[v];
-        for (uint32_t x = 0; x < problem_.num_labels(v); ++x)
+        for (const uint32_t x : trws_.labels(v))
           if (is_allowed(v, x) && !supported({u, arc.edge}, v, x)) drop(v, x);
-        SHW_RETURN_IF_ERROR(watch_.poll(uint64_t{4} * before * problem_.num_labels(u)));
+        SHW_RETURN_IF_ERROR(trws_.watch().poll(uint64_t{4} * before * trws_.labels(u).size()));
         if (labels_left_[v] == 0) return false;
         if (labels_left_[v] != before) queue_.push_back(v);
       }
@@ -121,9 +121,9 @@ class Decoder {
   }
 
   const PlacementProblem& problem_;
-  Watch& watch_;
+  Trws& trws_;
   Adjacency adjacency_;
-  std::vector<uint32_t> choice_, labels_left_, queue_;
+  std::vector<uint32_t> labels_left_, queue_;
   std::vector<uint8_t> allowed_;  // per label
   std::vector<bool> forbids_;     // per matrix: has an infinite entry
   std::vector<std::pair<uint32_t, uint32_t>> trail_;
@@ -131,9 +131,8 @@ class Decoder {
 
 }  // namespace
 
-Result<std::vector<uint32_t>> decode_with_propagation(const PlacementProblem& problem,
-                                                      Watch& watch) {
-  return Decoder(problem, watch).run();
+Result<std::vector<uint32_t>> decode_with_propagation(const PlacementProblem& problem, Trws& trws) {
+  return Decoder(problem, trws).run();
 }
 
 void improve_by_coordinates(const PlacementProblem& problem, std::vector<uint32_t>& choice) {

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "solver/problem.h"
-#include "solver/watch.h"
+#include "solver/trws.h"
 
 namespace shw::solver {
 
-// Greedy on the costs of `problem`, which should be a reparametrisation (Trws::restricted) so that
-// local costs anticipate the rest. Empty: ran into a contradiction, which proves nothing.
-Result<std::vector<uint32_t>> decode_with_propagation(const PlacementProblem& problem,
-                                                      Watch& watch);
+// Greedy among the remaining labels of `trws`, which sweeps `problem`; costs combine the labels of
+// earlier variables with the messages from later ones. Tables are read where they are. Empty: ran
+// into a contradiction, which proves nothing.
+Result<std::vector<uint32_t>> decode_with_propagation(const PlacementProblem& problem, Trws& trws);
 
 // Coordinate descent: moves single variables to their best label until nothing improves.
 void improve_by_coordinates(const PlacementProblem& problem, std::vector<uint32_t>& choice);

@@ -1,13 +1,21 @@
 #include "solver/eliminate.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <set>
+
+#include "solver/kernels.h"
 
 namespace shw::solver {
 namespace {
 
+constexpr double kRounding = 1e-13;  // of the sum of all terms
+
 struct Factor {
-  std::vector<uint32_t> scope;  // variables; the last one varies fastest
+  // Variables; the last one varies fastest. It is eliminated first, so that its costs are
+  // neighbours.
+  std::vector<uint32_t> scope;
   std::vector<double> table;
 };
 
@@ -76,15 +84,6 @@ class Factors {
   std::vector<std::vector<size_t>> by_variable_;
 };
 
-std::vector<uint32_t> neighbours(uint32_t v, const std::vector<Factor>& bucket) {
-  std::vector<uint32_t> scope;
-  for (const Factor& f : bucket) scope.insert(scope.end(), f.scope.begin(), f.scope.end());
-  std::ranges::sort(scope);
-  scope.erase(std::unique(scope.begin(), scope.end()), scope.end());
-  std::erase(scope, v);
-  return scope;
-}
-
 }  // namespace
 
 Result<std::optional<EliminationPlan>> plan_elimination(const PlacementProblem& problem,
@@ -109,7 +108,8 @@ Result<std::optional<EliminationPlan>> plan_elimination(const PlacementProblem& 
     queue.erase(queue.begin());
     bytes += table * sizeof(double);
     cells += table * problem.num_labels(v) * static_cast<double>(adjacent[v].size() + 1);
-    if (bytes > static_cast<double>(max_table_bytes) || cells > static_cast<double>(max_cells))
+    if ((max_table_bytes != kUnlimited && bytes > static_cast<double>(max_table_bytes)) ||
+        (max_cells != kUnlimited && cells > static_cast<double>(max_cells)))
       return {std::nullopt};
     plan.order.push_back(v);
     SHW_RETURN_IF_ERROR(watch.poll(100 * (adjacent[v].size() + 1) * (adjacent[v].size() + 1)));
@@ -121,64 +121,196 @@ Result<std::optional<EliminationPlan>> plan_elimination(const PlacementProblem& 
     }
     for (const uint32_t u : adjacent[v]) enqueue(u);
   }
-  plan.table_bytes = static_cast<uint64_t>(bytes);
-  plan.cells = static_cast<uint64_t>(cells);
+  constexpr double kMost = 1e18;
+  plan.table_bytes = static_cast<uint64_t>(std::min(bytes, kMost));
+  plan.cells = static_cast<uint64_t>(std::min(cells, kMost));
   return {std::move(plan)};
 }
 
-Result<std::vector<uint32_t>> eliminate(const PlacementProblem& problem,
-                                        const EliminationPlan& plan, Watch& watch) {
+namespace {
+
+// Eliminates one variable: minimises over its labels, group by group.
+class Bucket {
+ public:
+  // The factors that mention v. Those of a group make one table over its scope without v.
+  // `rank`: when each variable is eliminated.
+  Bucket(const PlacementProblem& problem, std::span<const uint32_t> rank, uint32_t v,
+         std::vector<Factor> factors, uint64_t max_table_cells)
+      : problem_(problem), rank_(rank), v_(v), labels_(problem.num_labels(v)) {
+    std::ranges::stable_sort(factors, std::ranges::greater(),
+                             [](const Factor& f) { return f.table.size(); });
+    for (Factor& f : factors) group_for(f, max_table_cells).factors.push_back(std::move(f));
+  }
+
+  // Adds a factor for each group to `made`. False: the time limit expired.
+  Result<bool> minimise(std::vector<Factor>& made, Watch& watch) {
+    SHW_ASSIGN_OR_RETURN(bool in_time, share(watch));
+    for (const Group& g : groups_) {
+      if (!in_time) break;
+      Factor& factor = made.emplace_back(Factor{g.scope, {}});
+      SHW_ASSIGN_OR_RETURN(in_time, for_each_cell(g, watch, [&](std::span<const double> costs) {
+                             factor.table.push_back(*std::ranges::min_element(costs));
+                           }));
+    }
+    return in_time;
+  }
+
+  // The best label of v, given those of all variables eliminated later; and how much more the
+  // groups cost together than each with the label that suits it.
+  std::pair<uint32_t, double> best(std::span<const uint32_t> choice) const {
+    std::vector<double> total(labels_, 0), costs;
+    double least = 0;
+    for (const Group& g : groups_) {
+      costs.assign(labels_, 0);
+      for (size_t f = 0; f < g.factors.size(); ++f) {
+        size_t position = 0;
+        for (const uint32_t u : g.factors[f].scope)
+          if (u != v_) position += choice[u] * Odometer::stride(problem_, g.factors[f], u);
+        for (uint32_t x = 0; x < labels_; ++x) costs[x] += g.factors[f].table[position + x];
+      }
+      for (uint32_t x = 0; x < labels_; ++x) total[x] += costs[x];
+      for (uint32_t x = 0; x < g.shift.size(); ++x) costs[x] += g.shift[x];
+      least += *std::ranges::min_element(costs);
+    }
+    const auto label = std::ranges::min_element(total) - total.begin();
+    return {static_cast<uint32_t>(label), total[static_cast<size_t>(label)] - least};
+  }
+
+ private:
+  struct Group {
+    std::vector<uint32_t> scope;  // without v
+    std::vector<Factor> factors;
+    std::vector<double> shift;  // of costs between groups, by label; they sum to zero
+  };
+
+  // The group that grows least, among those with room for the factor.
+  Group& group_for(const Factor& factor, uint64_t max_table_cells) {
+    Group* best = nullptr;
+    double best_growth = kForbidden;
+    for (Group& g : groups_) {
+      const double cells = cells_of(united(g.scope, factor));
+      const double growth = cells / cells_of(g.scope);
+      if (cells <= static_cast<double>(max_table_cells) && growth < best_growth)
+        best = &g, best_growth = growth;
+    }
+    if (best == nullptr) best = &groups_.emplace_back();
+    best->scope = united(std::move(best->scope), factor);
+    return *best;
+  }
+  double cells_of(std::span<const uint32_t> scope) const {
+    double cells = 1;
+    for (const uint32_t u : scope) cells *= problem_.num_labels(u);
+    return cells;
+  }
+  std::vector<uint32_t> united(std::vector<uint32_t> scope, const Factor& factor) const {
+    scope.insert(scope.end(), factor.scope.begin(), factor.scope.end());
+    std::ranges::sort(scope, std::ranges::greater(), [&](uint32_t u) { return rank_[u]; });
+    scope.erase(std::unique(scope.begin(), scope.end()), scope.end());
+    std::erase(scope, v_);
+    return scope;
+  }
+
+  // Calls act(costs by label of v) for each labelling of a group's scope.
+  template <class Act>
+  Result<bool> for_each_cell(const Group& g, Watch& watch, Act act) const {
+    std::vector<double> costs;
+    Odometer at(problem_, g.scope, g.factors);
+    do {
+      costs.assign(labels_, 0);
+      for (size_t f = 0; f < g.factors.size(); ++f) {
+        const double* table = g.factors[f].table.data() + at.position(f);
+        for (uint32_t x = 0; x < labels_; ++x) costs[x] += table[x];
+      }
+      for (uint32_t x = 0; x < g.shift.size(); ++x) costs[x] += g.shift[x];
+      act(std::span<const double>(costs));
+      SHW_RETURN_IF_ERROR(watch.poll(labels_ * g.factors.size() + 8));
+      if (watch.expired()) return false;
+    } while (at.next());
+    return true;
+  }
+
+  // Each group may choose its own label. Moving costs between groups until each label costs all of
+  // them the same makes them agree where they can, and raises the bound.
+  Result<bool> share(Watch& watch) {
+    if (groups_.size() < 2) return true;
+    std::vector<double> mean(labels_, 0);
+    for (Group& g : groups_) {
+      std::vector<double> least(labels_, kForbidden);
+      SHW_ASSIGN_OR_RETURN(const bool in_time,
+                           for_each_cell(g, watch, [&](std::span<const double> costs) {
+                             for (uint32_t x = 0; x < labels_; ++x)
+                               least[x] = std::min(least[x], costs[x]);
+                           }));
+      if (!in_time) return false;
+      for (uint32_t x = 0; x < labels_; ++x)
+        mean[x] += least[x] / static_cast<double>(groups_.size());
+      g.shift = std::move(least);
+    }
+    for (Group& g : groups_)
+      for (uint32_t x = 0; x < labels_; ++x)
+        g.shift[x] = mean[x] == kForbidden ? kForbidden : mean[x] - g.shift[x];
+    return true;
+  }
+
+  const PlacementProblem& problem_;
+  const std::span<const uint32_t> rank_;
+  const uint32_t v_, labels_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace
+
+Result<Eliminated> eliminate(const PlacementProblem& problem, const EliminationPlan& plan,
+                             uint64_t max_table_cells, Watch& watch) {
   const uint32_t n = problem.num_variables();
   Factors factors(n);
   for (uint32_t v = 0; v < n; ++v) {
     const auto u = problem.unary(v);
     factors.add({{v}, {u.begin(), u.end()}});
   }
+  std::vector<uint32_t> rank(n);
+  for (uint32_t i = 0; i < n; ++i) rank[plan.order[i]] = i;
   for (const auto& e : problem.edges()) {
     const auto& m = problem.matrices()[e.matrix];
     const double* costs = problem.costs(e.matrix);
-    factors.add({e.transposed ? std::vector{e.b, e.a} : std::vector{e.a, e.b},
-                 {costs, costs + size_t{m.rows} * m.cols}});
+    const auto [row, col] = e.transposed ? std::pair(e.b, e.a) : std::pair(e.a, e.b);
+    Factor f{{row, col}, {costs, costs + size_t{m.rows} * m.cols}};
+    if (rank[row] < rank[col]) {
+      std::swap(f.scope[0], f.scope[1]);
+      transpose(costs, m.rows, m.cols, m.cols, f.table.data(), m.rows);
+    }
+    factors.add(std::move(f));
   }
 
-  std::vector<std::vector<Factor>> buckets;
-  std::vector<double> costs;
+  Eliminated result;
+  std::vector<Bucket> buckets;
+  std::vector<Factor> made;
+  double size = 0;
   for (const uint32_t v : plan.order) {
-    std::vector<Factor> bucket = factors.take(v);
-    Factor made{neighbours(v, bucket), {}};
-    Odometer at(problem, made.scope, bucket);
-    std::vector<size_t> stride;
-    stride.reserve(bucket.size());
-    for (const Factor& f : bucket) stride.push_back(Odometer::stride(problem, f, v));
-    const uint32_t k = problem.num_labels(v);
-    do {
-      costs.assign(k, 0);
-      for (size_t f = 0; f < bucket.size(); ++f) {
-        const double* table = bucket[f].table.data() + at.position(f);
-        for (uint32_t x = 0; x < k; ++x) costs[x] += table[x * stride[f]];
+    Bucket& bucket = buckets.emplace_back(problem, rank, v, factors.take(v), max_table_cells);
+    made.clear();
+    SHW_ASSIGN_OR_RETURN(const bool in_time, bucket.minimise(made, watch));
+    if (!in_time) return result;
+    for (Factor& f : made) {
+      if (f.scope.empty()) {
+        result.bound += f.table[0];
+        size += std::abs(f.table[0]);
+      } else {
+        factors.add(std::move(f));
       }
-      made.table.push_back(*std::ranges::min_element(costs));
-      SHW_RETURN_IF_ERROR(watch.poll(k * bucket.size() + 8));
-      if (watch.expired()) return std::vector<uint32_t>{};
-    } while (at.next());
-    factors.add(std::move(made));
-    buckets.push_back(std::move(bucket));
+    }
   }
+  result.bound -= kRounding * size;
 
-  std::vector<uint32_t> choice(n, 0);
+  result.choice.assign(n, 0);
+  double most = kRounding * size;
   for (size_t i = plan.order.size(); i-- > 0;) {
     const uint32_t v = plan.order[i];
-    costs.assign(problem.num_labels(v), 0);
-    for (const Factor& f : buckets[i]) {
-      size_t position = 0;
-      for (const uint32_t u : f.scope)
-        if (u != v) position += choice[u] * Odometer::stride(problem, f, u);
-      for (uint32_t x = 0; x < costs.size(); ++x)
-        costs[x] += f.table[position + x * Odometer::stride(problem, f, v)];
-    }
-    choice[v] = static_cast<uint32_t>(std::ranges::min_element(costs) - costs.begin());
+    const auto [label, loss] = buckets[i].best(result.choice);
+    result.choice[v] = label;
+    if (loss > most) most = loss, result.disputed = v;
   }
-  return choice;
+  return result;
 }
 
 }  // namespace shw::solver

@@ -11,6 +11,8 @@
 
 namespace shw::solver {
 
+inline constexpr uint64_t kUnlimited = UINT64_MAX;
+
 struct EliminationPlan {
   std::vector<uint32_t> order;
   uint64_t table_bytes = 0;  // of all tables together; they are kept until the labels are read off
@@ -22,8 +24,17 @@ Result<std::optional<EliminationPlan>> plan_elimination(const PlacementProblem& 
                                                         uint64_t max_table_bytes,
                                                         uint64_t max_cells, Watch& watch);
 
-// A labelling of minimum cost (infinite if none is allowed); empty if the time limit expired.
-Result<std::vector<uint32_t>> eliminate(const PlacementProblem& problem,
-                                        const EliminationPlan& plan, Watch& watch);
+struct Eliminated {
+  std::vector<uint32_t> choice;  // empty: the time limit expired
+  double bound = 0;              // no labelling costs less
+  // The variable whose copies disagree most in `choice`; none: the choice is optimal.
+  std::optional<uint32_t> disputed;
+};
+
+// Where a table would have more cells, the variable is copied: each copy takes some of the tables
+// (mini-buckets: Dechter & Rish 2003), so the minimum becomes a lower bound. Without such a limit
+// the choice is a labelling of minimum cost (infinite if none is allowed).
+Result<Eliminated> eliminate(const PlacementProblem& problem, const EliminationPlan& plan,
+                             uint64_t max_table_cells, Watch& watch);
 
 }  // namespace shw::solver

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "solver/memo.h"
 #include "support/hash.h"
 
 namespace shw::solver {
@@ -46,15 +47,26 @@ struct Variable {
   bool alive;
 };
 
+struct Neighbour {
+  uint32_t variable;
+  LabelsId labels;
+  Handle matrix;  // rows: the removed variable's labels
+};
+
+struct Removed {
+  uint32_t variable;
+  LabelsId labels;
+  VectorId unary;
+  uint32_t num_neighbours;
+  Neighbour neighbours[2];
+};
+
 }  // namespace
 
 class Presolver {
  public:
   Presolver(const PlacementProblem& problem, const PresolveOptions& options, Watch& watch)
-      : problem_(problem),
-        options_(options),
-        watch_(watch),
-        store_(std::make_shared<CostStore>()) {}
+      : problem_(problem), options_(options), watch_(watch) {}
 
   Result<Presolved> run(std::span<const uint8_t> keep) {
     SHW_RETURN_IF_ERROR(load(keep));
@@ -98,17 +110,18 @@ class Presolver {
   void detach(uint32_t v);
   void join(uint32_t a, uint32_t b, Handle matrix);
   Result<Presolved> finish();
+  void keep_what_expands(Postsolve& undo);
 
   const PlacementProblem& problem_;
   const PresolveOptions& options_;
   Watch& watch_;
-  std::shared_ptr<CostStore> store_;
+  CostStore store_;
   std::vector<Variable> variables_;
   std::vector<Arc> arcs_;
   std::vector<uint32_t> queue_;
   std::vector<uint8_t> queued_;
   double constant_ = 0;
-  Postsolve undo_;
+  std::vector<Removed> removed_;  // in order of removal
 };
 
 Status Presolver::load(std::span<const uint8_t> keep) {
@@ -120,14 +133,14 @@ Status Presolver::load(std::span<const uint8_t> keep) {
   for (uint32_t v = 0; v < n; ++v) {
     Variable& x = variables_[v];
     const uint32_t k = problem_.num_labels(v);
-    x.unary = store_->vector(problem_.unary(v));
-    x.labels = store_->all_labels(k);
-    x.keep = store_->finite(x.unary);
+    x.unary = store_.vector(problem_.unary(v));
+    x.labels = store_.all_labels(k);
+    x.keep = store_.finite(x.unary);
     if (!keep.empty()) {
       words.assign((k + 63) / 64, 0);
       for (uint32_t i = 0; i < k; ++i)
         words[i / 64] |= uint64_t{keep[problem_.first_label(v) + i] != 0} << (i % 64);
-      x.keep = store_->intersection(x.keep, store_->mask(words, k));
+      x.keep = store_.intersection(x.keep, store_.mask(words, k));
     }
     x.alive = true;
     x.first_arc = arcs;
@@ -139,7 +152,7 @@ Status Presolver::load(std::span<const uint8_t> keep) {
   std::vector<Handle> handles;
   for (const auto& m : problem_.matrices()) {
     handles.push_back(
-        store_->borrow(m.rows, m.cols, problem_.costs(static_cast<uint32_t>(handles.size()))));
+        store_.borrow(m.rows, m.cols, problem_.costs(static_cast<uint32_t>(handles.size()))));
     SHW_RETURN_IF_ERROR(watch_.poll(uint64_t{m.rows} * m.cols));
   }
   for (const auto& e : problem_.edges()) {
@@ -154,7 +167,7 @@ void Presolver::join(uint32_t a, uint32_t b, Handle matrix) {
   if (variables_[a].degree > variables_[b].degree)
     std::swap(a, b), matrix = CostStore::flip(matrix);
   if (Arc* arc = arc_to(a, b)) {
-    arc->matrix = store_->sum_matrices(arc->matrix, matrix);
+    arc->matrix = store_.sum_matrices(arc->matrix, matrix);
     arc_to(b, a)->matrix = CostStore::flip(arc->matrix);
     return;
   }
@@ -170,8 +183,8 @@ Status Presolver::drop_unsupported_labels() {
   for (uint32_t v = 0; v < n; ++v) {
     Variable& x = variables_[v];
     if (!x.alive) continue;
-    x.keep = store_->intersection(x.keep, store_->finite(x.unary));
-    if (store_->count(x.keep) == 0) return infeasible(v, trail);
+    x.keep = store_.intersection(x.keep, store_.finite(x.unary));
+    if (store_.count(x.keep) == 0) return infeasible(v, trail);
     queue_.push_back(v);
     queued_[v] = 1;
   }
@@ -180,13 +193,12 @@ Status Presolver::drop_unsupported_labels() {
     queued_[u] = 0;
     for (const Arc& arc : arcs(u)) {
       Variable& x = variables_[arc.other];
-      const MaskId left =
-          store_->supported(CostStore::flip(arc.matrix), x.keep, variables_[u].keep);
+      const MaskId left = store_.supported(CostStore::flip(arc.matrix), x.keep, variables_[u].keep);
       SHW_RETURN_IF_ERROR(watch_.poll(20));
       if (left == x.keep) continue;
       x.keep = left;
       trail.emplace_back(arc.other, u);
-      if (store_->count(left) == 0) return infeasible(arc.other, trail);
+      if (store_.count(left) == 0) return infeasible(arc.other, trail);
       if (!queued_[arc.other]) queue_.push_back(arc.other), queued_[arc.other] = 1;
     }
   }
@@ -222,7 +234,7 @@ Status Presolver::drop_dominated_labels() {
   std::vector<uint32_t> signature;
   for (uint32_t v = 0; v < variables_.size(); ++v) {
     Variable& x = variables_[v];
-    const size_t k = store_->values(x.unary).size();
+    const size_t k = store_.values(x.unary).size();
     if (!x.alive || k < 2 || is_budgeted(v)) continue;
     signature.assign(1, x.unary);
     for (const Arc& arc : arcs(v)) signature.push_back(arc.matrix);
@@ -243,7 +255,7 @@ Status Presolver::drop_dominated_labels() {
 
 // The labels of v that remain. Among equal labels, the first.
 MaskId Presolver::undominated(uint32_t v) {
-  const auto unary = store_->values(variables_[v].unary);
+  const auto unary = store_.values(variables_[v].unary);
   const auto k = static_cast<uint32_t>(unary.size());
   std::vector<uint64_t> kept((k + 63) / 64, ~uint64_t{0});
   if (k % 64 != 0) kept.back() >>= 64 - k % 64;
@@ -255,10 +267,10 @@ MaskId Presolver::undominated(uint32_t v) {
     for (uint32_t j = 0; j < k; ++j) margin[j] = unary[i] - unary[j];
     best.clear();
     for (const Arc& arc : arcs(v)) {
-      const uint32_t cols = store_->cols(arc.matrix);
-      const double* row = store_->data(arc.matrix) + size_t{i} * cols;
+      const uint32_t cols = store_.cols(arc.matrix);
+      const double* row = store_.data(arc.matrix) + size_t{i} * cols;
       best.push_back(static_cast<uint32_t>(std::min_element(row, row + cols) - row));
-      const double* column = store_->data(CostStore::flip(arc.matrix)) + size_t{best.back()} * k;
+      const double* column = store_.data(CostStore::flip(arc.matrix)) + size_t{best.back()} * k;
       for (uint32_t j = 0; j < k; ++j) margin[j] += row[best.back()] - column[j];
     }
     for (uint32_t j = 0; j < k; ++j) {
@@ -268,7 +280,7 @@ MaskId Presolver::undominated(uint32_t v) {
       break;
     }
   }
-  return store_->mask(kept, k);
+  return store_.mask(kept, k);
 }
 
 // Whether j is at least as good as i whatever the neighbours choose. `margin` is the extra cost of
@@ -277,9 +289,9 @@ bool Presolver::dominates(uint32_t v, uint32_t j, uint32_t i, double margin,
                           std::span<const uint32_t> best) {
   const auto around = arcs(v);
   for (size_t a = 0; a < around.size(); ++a) {
-    const uint32_t cols = store_->cols(around[a].matrix);
-    const double* m_i = store_->data(around[a].matrix) + size_t{i} * cols;
-    const double* m_j = store_->data(around[a].matrix) + size_t{j} * cols;
+    const uint32_t cols = store_.cols(around[a].matrix);
+    const double* m_i = store_.data(around[a].matrix) + size_t{i} * cols;
+    const double* m_j = store_.data(around[a].matrix) + size_t{j} * cols;
     const double rest = margin - (m_i[best[a]] - m_j[best[a]]);
     const double least = least_difference(m_i, m_j, cols, -rest);
     margin = rest + least;
@@ -293,22 +305,22 @@ Result<bool> Presolver::restrict_tables() {
   for (uint32_t v = 0; v < variables_.size(); ++v) {
     const Variable& x = variables_[v];
     if (!x.alive) continue;
-    changed |= !store_->is_full(x.keep);
+    changed |= !store_.is_full(x.keep);
     for (Arc& arc : arcs(v)) {
       if (arc.other < v) continue;
-      const Handle h = store_->restricted(arc.matrix, x.keep, variables_[arc.other].keep);
+      const Handle h = store_.restricted(arc.matrix, x.keep, variables_[arc.other].keep);
       if (h == arc.matrix) continue;
-      SHW_RETURN_IF_ERROR(watch_.poll(size_t{store_->rows(h)} * store_->cols(h)));
+      SHW_RETURN_IF_ERROR(watch_.poll(size_t{store_.rows(h)} * store_.cols(h)));
       arc.matrix = h;
       arc_to(arc.other, v)->matrix = CostStore::flip(h);
     }
   }
   if (!changed) return false;
   for (Variable& x : variables_) {
-    if (!x.alive || store_->is_full(x.keep)) continue;
-    x.unary = store_->restricted(x.unary, x.keep);
-    x.labels = store_->restricted_labels(x.labels, x.keep);
-    x.keep = store_->full(store_->count(x.keep));
+    if (!x.alive || store_.is_full(x.keep)) continue;
+    x.unary = store_.restricted(x.unary, x.keep);
+    x.labels = store_.restricted_labels(x.labels, x.keep);
+    x.keep = store_.full(store_.count(x.keep));
   }
   return true;
 }
@@ -319,7 +331,7 @@ Status Presolver::remove_small_variables() {
   const auto push = [&](uint32_t v) {
     const Variable& x = variables_[v];
     if (queued_[v] || !x.alive) return;
-    if ((x.degree > options_.max_degree || is_budgeted(v)) && store_->values(x.unary).size() > 1)
+    if ((x.degree > options_.max_degree || is_budgeted(v)) && store_.values(x.unary).size() > 1)
       return;
     queue_.push_back(v);
     queued_[v] = 1;
@@ -328,23 +340,23 @@ Status Presolver::remove_small_variables() {
   for (size_t next = 0; next < queue_.size(); ++next) {
     const uint32_t v = queue_[next];
     queued_[v] = 0;
-    const size_t tables = store_->num_matrices();
+    const size_t tables = store_.num_matrices();
     if (!try_remove(v)) continue;
     if (constant_ == kForbidden) return infeasible(v, {});
     for (const Arc& arc : arcs(v)) push(arc.other);
     SHW_RETURN_IF_ERROR(
-        watch_.poll(store_->num_matrices() == tables ? 50 : kMaxEliminationCells / 4));
+        watch_.poll(store_.num_matrices() == tables ? 50 : kMaxEliminationCells / 4));
   }
   return {};
 }
 
 void Presolver::record(uint32_t v) {
   const Variable& x = variables_[v];
-  Postsolve::Removed r{v, x.labels, x.unary, 0, {}};
-  if (store_->values(x.unary).size() > 1)
+  Removed r{v, x.labels, x.unary, 0, {}};
+  if (store_.values(x.unary).size() > 1)
     for (const Arc& arc : arcs(v))
       r.neighbours[r.num_neighbours++] = {arc.other, variables_[arc.other].labels, arc.matrix};
-  undo_.removed_.push_back(r);
+  removed_.push_back(r);
 }
 
 // Removes v from its neighbours' lists; v's own list remains available to the caller.
@@ -358,7 +370,7 @@ void Presolver::detach(uint32_t v) {
 
 bool Presolver::try_remove(uint32_t v) {
   Variable& x = variables_[v];
-  const auto costs = store_->values(x.unary);
+  const auto costs = store_.values(x.unary);
   const auto k = static_cast<uint32_t>(costs.size());
   const auto around = arcs(v);
   if (k == 1 || x.degree == 0) {
@@ -366,7 +378,7 @@ bool Presolver::try_remove(uint32_t v) {
     constant_ += *std::ranges::min_element(costs);
     for (const Arc& arc : around) {
       Variable& other = variables_[arc.other];
-      other.unary = store_->sum_vectors(other.unary, store_->row(arc.matrix, 0));
+      other.unary = store_.sum_vectors(other.unary, store_.row(arc.matrix, 0));
     }
     detach(v);
     return true;
@@ -374,17 +386,17 @@ bool Presolver::try_remove(uint32_t v) {
   if (x.degree == 1) {
     record(v);
     Variable& other = variables_[around[0].other];
-    other.unary = store_->sum_vectors(other.unary, store_->eliminate(x.unary, around[0].matrix));
+    other.unary = store_.sum_vectors(other.unary, store_.eliminate(x.unary, around[0].matrix));
     detach(v);
     return true;
   }
   const auto [a, ma] = around[0];
   const auto [b, mb] = around[1];
-  const uint64_t ka = store_->cols(ma), kb = store_->cols(mb);
+  const uint64_t ka = store_.cols(ma), kb = store_.cols(mb);
   const uint64_t made = arc_to(a, b) != nullptr ? 0 : ka * kb;
   if (made > k * (ka + kb) || k * ka * kb > kMaxEliminationCells) return false;
   record(v);
-  const Handle h = store_->eliminate(x.unary, ma, mb);
+  const Handle h = store_.eliminate(x.unary, ma, mb);
   detach(v);
   join(a, b, h);
   return true;
@@ -395,10 +407,9 @@ Result<Presolved> Presolver::finish() {
   std::vector<uint32_t> index(variables_.size(), kNobody);
   for (uint32_t v = 0; v < variables_.size(); ++v) {
     if (!variables_[v].alive) continue;
-    index[v] = result.problem.add_variable(store_->values(variables_[v].unary));
-    undo_.kept_.push_back({v, variables_[v].labels});
+    index[v] = result.problem.add_variable(store_.values(variables_[v].unary));
   }
-  std::vector<uint32_t> matrices(store_->num_matrices(), kNobody);
+  std::vector<uint32_t> matrices(store_.num_matrices(), kNobody);
   for (uint32_t v = 0; v < variables_.size(); ++v) {
     if (!variables_[v].alive) continue;
     for (const Arc& arc : arcs(v)) {
@@ -406,43 +417,79 @@ Result<Presolved> Presolver::finish() {
       uint32_t& m = matrices[arc.matrix >> 1];
       if (m == kNobody) {
         const Handle h = arc.matrix & ~1u;
-        const uint32_t rows = store_->rows(h), cols = store_->cols(h);
+        const uint32_t rows = store_.rows(h), cols = store_.cols(h);
         SHW_RETURN_IF_ERROR(watch_.poll(uint64_t{rows} * cols));
-        m = result.problem.add_matrix(rows, cols, {store_->data(h), size_t{rows} * cols});
+        m = result.problem.add_matrix(rows, cols, {store_.data(h), size_t{rows} * cols});
       }
       result.problem.add_edge(index[v], index[arc.other], m, (arc.matrix & 1) != 0);
     }
   }
-  undo_.store_ = store_;
   result.constant = constant_;
-  result.undo = std::move(undo_);
+  keep_what_expands(result.undo);
   return result;
 }
 
-void Postsolve::prepare() {
-  for (const Removed& r : removed_)
-    for (uint32_t n = 0; n < r.num_neighbours; ++n)
-      store_->data(CostStore::flip(r.neighbours[n].matrix));
+// Copies what Postsolve needs out of the store.
+void Presolver::keep_what_expands(Postsolve& undo) {
+  Memo lists, vectors, tables;
+  const auto keep_labels = [&](LabelsId id) {
+    uint32_t& known = lists.at(id);
+    if (known == Memo::kNone) {
+      known = static_cast<uint32_t>(undo.labels_.size());
+      const auto labels = store_.labels(id);
+      undo.labels_.emplace_back(labels.begin(), labels.end());
+    }
+    return known;
+  };
+  std::vector<size_t> offsets;
+  const auto keep_costs = [&](Memo& memo, uint32_t id, const double* costs, size_t size) {
+    uint32_t& known = memo.at(id);
+    if (known == Memo::kNone) {
+      known = static_cast<uint32_t>(offsets.size());
+      offsets.push_back(undo.costs_.size());
+      undo.costs_.insert(undo.costs_.end(), costs, costs + size);
+    }
+    return offsets[known];
+  };
+  for (uint32_t v = 0; v < variables_.size(); ++v)
+    if (variables_[v].alive) undo.kept_.push_back({v, keep_labels(variables_[v].labels)});
+  for (const Removed& r : removed_) {
+    const auto unary = store_.values(r.unary);
+    Postsolve::Removed& kept = undo.removed_.emplace_back(
+        Postsolve::Removed{r.variable,
+                           keep_labels(r.labels),
+                           keep_costs(vectors, r.unary, unary.data(), unary.size()),
+                           r.num_neighbours,
+                           {}});
+    for (uint32_t n = 0; n < r.num_neighbours; ++n) {
+      const Handle by_neighbour = CostStore::flip(r.neighbours[n].matrix);
+      kept.neighbours[n] = {
+          r.neighbours[n].variable, keep_labels(r.neighbours[n].labels),
+          keep_costs(tables, by_neighbour, store_.data(by_neighbour),
+                     size_t{store_.rows(by_neighbour)} * store_.cols(by_neighbour))};
+    }
+  }
+  undo.costs_.shrink_to_fit();
 }
 
 std::vector<uint32_t> Postsolve::expand(std::span<const uint32_t> reduced) const {
   std::vector<uint32_t> choice(kept_.size() + removed_.size());
   for (size_t i = 0; i < kept_.size(); ++i)
-    choice[kept_[i].variable] = store_->labels(kept_[i].labels)[reduced[i]];
+    choice[kept_[i].variable] = labels_[kept_[i].labels][reduced[i]];
   std::vector<double> costs;
   for (auto r = removed_.rbegin(); r != removed_.rend(); ++r) {
-    const auto unary = store_->values(r->unary);
-    costs.assign(unary.begin(), unary.end());
+    const size_t k = labels_[r->labels].size();
+    costs.assign(costs_.begin() + static_cast<ptrdiff_t>(r->unary),
+                 costs_.begin() + static_cast<ptrdiff_t>(r->unary + k));
     for (uint32_t n = 0; n < r->num_neighbours; ++n) {
-      const auto& [other, labels, matrix] = r->neighbours[n];
-      const auto list = store_->labels(labels);
+      const auto& [other, labels, table] = r->neighbours[n];
+      const auto& list = labels_[labels];
       const auto x = std::ranges::lower_bound(list, choice[other]) - list.begin();
-      const double* column =
-          store_->data(CostStore::flip(matrix)) + static_cast<size_t>(x) * store_->rows(matrix);
-      for (size_t s = 0; s < costs.size(); ++s) costs[s] += column[s];
+      const double* row = costs_.data() + table + static_cast<size_t>(x) * k;
+      for (size_t s = 0; s < k; ++s) costs[s] += row[s];
     }
     const auto best = std::ranges::min_element(costs) - costs.begin();
-    choice[r->variable] = store_->labels(r->labels)[static_cast<size_t>(best)];
+    choice[r->variable] = labels_[r->labels][static_cast<size_t>(best)];
   }
   return choice;
 }

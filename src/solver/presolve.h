@@ -19,47 +19,45 @@
 
 namespace shw::solver {
 
-// Maps a labelling of the presolved problem to one of the original problem.
+// Maps a labelling of the presolved problem to one of the original problem. Has its own copy of
+// what it needs: many stages of a branch and bound live at once.
 class Postsolve {
  public:
   std::vector<uint32_t> expand(std::span<const uint32_t> reduced) const;
-  // Builds the tables that expand() would otherwise build on first use; afterwards several threads
-  // may call expand().
-  void prepare();
   uint32_t original_variable(uint32_t reduced) const { return kept_[reduced].variable; }
   // The labels of the original variable that remain.
   std::span<const uint32_t> original_labels(uint32_t reduced) const {
-    return store_->labels(kept_[reduced].labels);
+    return labels_[kept_[reduced].labels];
   }
   // Calls settled(variable, label) for each variable that was removed because it had one label
   // left.
   template <class F>
   void for_each_settled(F settled) const {
     for (const Removed& r : removed_)
-      if (store_->labels(r.labels).size() == 1) settled(r.variable, store_->labels(r.labels)[0]);
+      if (labels_[r.labels].size() == 1) settled(r.variable, labels_[r.labels][0]);
   }
+
+  uint64_t bytes() const { return sizeof(double) * costs_.size(); }
 
  private:
   friend class Presolver;
   struct Kept {
-    uint32_t variable;
-    CostStore::LabelsId labels;
+    uint32_t variable, labels;
   };
   struct Neighbour {
-    uint32_t variable;
-    CostStore::LabelsId labels;
-    CostStore::Handle matrix;  // rows: the removed variable's labels
+    uint32_t variable, labels;
+    size_t costs;  // a row per label of the neighbour
   };
   struct Removed {
-    uint32_t variable;
-    CostStore::LabelsId labels;
-    CostStore::VectorId unary;
+    uint32_t variable, labels;
+    size_t unary;
     uint32_t num_neighbours;
     Neighbour neighbours[2];
   };
-  std::shared_ptr<CostStore> store_;
-  std::vector<Kept> kept_;        // by variable of the presolved problem
-  std::vector<Removed> removed_;  // in order of removal
+  std::vector<std::vector<uint32_t>> labels_;  // distinct lists
+  std::vector<double> costs_;                  // distinct vectors and tables, one after another
+  std::vector<Kept> kept_;                     // by variable of the presolved problem
+  std::vector<Removed> removed_;               // in order of removal
 };
 
 struct PresolveOptions {

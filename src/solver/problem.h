@@ -124,7 +124,7 @@ struct SolveOptions {
   // A problem with at least this many cells in distinct tables is wide (survey.h). A deep network
   // of small tables has as many label pairs but few distinct tables, which presolve handles well.
   uint64_t wide_cells = 1 << 22;
-  uint64_t table_budget_bytes = 64ull << 20;  // for exact elimination
+  uint64_t table_budget_bytes = 64ull << 20;  // for exact elimination; 0: no elimination at all
   uint64_t max_branch_nodes = 100000;
   uint64_t branch_bytes = 3ull << 30;  // for the branch-and-bound tree, with budgets
   // Upper limit; 0: the number of cores. Threads share problems with budgets once these prove hard.

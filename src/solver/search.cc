@@ -10,9 +10,8 @@
 namespace shw::solver {
 namespace {
 
-// Sweeps have stalled if the bound rose by less than this share of the gap over this many sweeps.
+// Sweeps have stalled if the bound rose too little over this many sweeps.
 constexpr uint32_t kStallSweeps = 12;
-constexpr double kStallShare = 0.02;
 // The cost of dropping labels, in cells that could be swept in the same time (measured): per
 // remaining cell, and per edge.
 constexpr double kDropPerCell = 10, kDropPerEdge = 400;
@@ -34,9 +33,8 @@ bool dropping_pays(const Trws& trws, double limit, size_t edges, uint32_t sweeps
          expected * (cells - left);
 }
 
-std::shared_ptr<Stage> make_stage(Presolved&& presolved, double constant, uint32_t threads) {
+std::shared_ptr<Stage> make_stage(Presolved&& presolved, double constant) {
   auto stage = std::make_shared<Stage>();
-  if (threads != 1) presolved.undo.prepare();
   stage->problem = std::move(presolved.problem);
   stage->constant = constant + presolved.constant;
   stage->undo = std::move(presolved.undo);
@@ -104,7 +102,7 @@ Result<std::vector<uint8_t>> Search::prefilter_labels() {
 Result<std::shared_ptr<const Stage>> Search::root_stage(std::span<const uint8_t> keep,
                                                         std::span<const uint8_t> budgeted) {
   SHW_ASSIGN_OR_RETURN(Presolved presolved, presolve(root_, keep, {.budgeted = budgeted}, watch_));
-  return std::shared_ptr<const Stage>(make_stage(std::move(presolved), 0, options_.threads));
+  return std::shared_ptr<const Stage>(make_stage(std::move(presolved), 0));
 }
 
 Result<std::shared_ptr<const Stage>> Search::restrict(
@@ -113,12 +111,12 @@ Result<std::shared_ptr<const Stage>> Search::restrict(
   SHW_ASSIGN_OR_RETURN(
       Presolved presolved,
       presolve(source->problem, keep, {.dominance = true, .budgeted = budgeted}, watch_));
-  auto stage = make_stage(std::move(presolved), parent->constant, options_.threads);
+  auto stage = make_stage(std::move(presolved), parent->constant);
   stage->parent = std::move(parent);
-  stage->source = std::move(source);
-  // The tables of the source, of the problem, and those that map between the two.
-  stage->bytes = ByteCount(stage_bytes_,
-                           2 * stage->problem.pool_bytes() + stage->source->problem.pool_bytes());
+  stage->label = source->label;
+  for (uint32_t v = 0; v < source->problem.num_variables(); ++v)
+    stage->first_label.push_back(source->problem.first_label(v));
+  stage->bytes = ByteCount(stage_bytes_, stage->problem.pool_bytes() + stage->undo.bytes());
   return std::shared_ptr<const Stage>(std::move(stage));
 }
 
@@ -126,9 +124,9 @@ void Search::offer(const Stage& stage, std::span<const uint32_t> choice) {
   std::vector<uint32_t> lifted(choice.begin(), choice.end());
   for (const Stage* s = &stage; s != nullptr; s = s->parent.get()) {
     lifted = s->undo.expand(lifted);
-    if (s->source == nullptr) continue;
+    if (s->parent == nullptr) continue;
     for (uint32_t v = 0; v < lifted.size(); ++v)
-      lifted[v] = s->source->label[s->source->problem.first_label(v) + lifted[v]];
+      lifted[v] = s->label[s->first_label[v] + lifted[v]];
   }
   take(std::move(lifted));
 }
@@ -144,7 +142,7 @@ void Search::take(std::vector<uint32_t> choice) {
 }
 
 void Search::record_floors(const Stage& stage, const Trws& trws, double offset) {
-  if (!keeps_floors_ || stage.parent != nullptr || stage.source != nullptr) return;
+  if (!keeps_floors_ || stage.parent != nullptr) return;
   const double shift = stage.constant - offset, dropped = shift + trws.dropped_bound();
   floors_.resize(root_.first_label(root_.num_variables()), -kForbidden);
   std::vector<double> own;
@@ -163,19 +161,15 @@ void Search::record_floors(const Stage& stage, const Trws& trws, double offset) 
 }
 
 Status Search::decode(const Stage& stage, Trws& trws) {
-  // With all remaining labels.
-  SHW_ASSIGN_OR_RETURN(const RestrictedProblem look_ahead, trws.restricted(kForbidden));
-  SHW_ASSIGN_OR_RETURN(std::vector<uint32_t> found,
-                       decode_with_propagation(look_ahead.problem, watch_));
+  SHW_ASSIGN_OR_RETURN(std::vector<uint32_t> found, decode_with_propagation(stage.problem, trws));
   if (found.empty()) return {};
-  improve_by_coordinates(look_ahead.problem, found);
-  for (uint32_t v = 0; v < found.size(); ++v)
-    found[v] = look_ahead.label[look_ahead.problem.first_label(v) + found[v]];
+  improve_by_coordinates(stage.problem, found);
   trws.offer(found, evaluate(stage.problem, found));
   return {};
 }
 
-Result<Verdict> Search::tighten(const Stage& stage, Trws& trws, uint32_t max_sweeps, bool is_root) {
+Result<Verdict> Search::tighten(const Stage& stage, Trws& trws, uint32_t max_sweeps,
+                                double stall_share, bool is_root) {
   double stall_bound = -kForbidden, last_bound = -kForbidden, looked_gap = kForbidden;
   const auto sweep_on = [&](uint32_t sweep) -> Result<std::optional<Verdict>> {
     SHW_RETURN_IF_ERROR(trws.sweep());
@@ -200,7 +194,7 @@ Result<Verdict> Search::tighten(const Stage& stage, Trws& trws, uint32_t max_swe
     }
     last_bound = bound;
     if (sweep % kStallSweeps == 0) {
-      if (bound - stall_bound < kStallShare * (cost == kForbidden ? std::abs(bound) : gap))
+      if (bound - stall_bound < stall_share * (cost == kForbidden ? std::abs(bound) : gap))
         return {Verdict::kStalled};
       stall_bound = bound;
     }

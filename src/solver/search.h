@@ -42,8 +42,11 @@ class ByteCount {
 // A presolved problem and its origin: the root problem, or a subset of another stage's labels. A
 // labelling costs `constant` more in the root problem.
 struct Stage {
-  std::shared_ptr<const Stage> parent;
-  std::shared_ptr<const RestrictedProblem> source;  // what was presolved; null: the root problem
+  std::shared_ptr<const Stage> parent;  // null: the root problem was presolved
+  // By label of what was presolved, concatenated by variable: the parent's label; and where the
+  // variables begin.
+  std::vector<uint32_t> label;
+  std::vector<uint64_t> first_label;
   PlacementProblem problem;
   double constant = 0;
   Postsolve undo;
@@ -119,9 +122,10 @@ class Search {
   // `trws` has swept the root stage, with costs shifted by `offset`.
   void record_floors(const Stage& stage, const Trws& trws, double offset);
 
-  // Sweeps at most max_sweeps times. `is_root`: the stage's bound is the whole problem's, and is
-  // reported.
-  Result<Verdict> tighten(const Stage& stage, Trws& trws, uint32_t max_sweeps, bool is_root);
+  // Sweeps at most max_sweeps times, and only while the bound rises by this share of the gap in a
+  // dozen sweeps. `is_root`: the stage's bound is the whole problem's, and is reported.
+  Result<Verdict> tighten(const Stage& stage, Trws& trws, uint32_t max_sweeps, double stall_share,
+                          bool is_root);
 
  private:
   double cutoff(double cost) const {

@@ -12,7 +12,7 @@ namespace shw::solver {
 namespace {
 
 using testing::random_problem;
-constexpr uint64_t kNoLimit = UINT64_MAX;
+constexpr uint64_t kNoLimit = kUnlimited;
 
 std::optional<EliminationPlan> plan(const PlacementProblem& problem, uint64_t max_table_bytes,
                                     uint64_t max_cells) {
@@ -31,10 +31,10 @@ TEST(Eliminate, FindsTheOptimum) {
     ASSERT_TRUE(found.has_value());
     Monitor monitor;
     Watch watch(monitor, Deadline());
-    const auto choice = eliminate(problem, *found, watch);
+    const auto choice = eliminate(problem, *found, kNoLimit, watch);
     ASSERT_TRUE(choice.ok());
     const auto best = solve_brute_force(problem);
-    EXPECT_EQ(evaluate(problem, *choice), best.ok() ? best->cost : kForbidden);
+    EXPECT_EQ(evaluate(problem, choice->choice), best.ok() ? best->cost : kForbidden);
     feasible += best.ok();
   }
   EXPECT_GT(feasible, 250);
@@ -55,6 +55,43 @@ TEST(Eliminate, KeepsToItsBudgets) {
   EXPECT_FALSE(plan(clique, kNoLimit, found->cells - 1).has_value());
 }
 
+// Small tables: variables are copied, and the minimum becomes a bound.
+TEST(Eliminate, BoundsTheOptimumWithCopies) {
+  int feasible = 0, disputed = 0;
+  for (uint32_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    const PlacementProblem problem =
+        random_problem(seed, {.min_variables = 6, .edges_per_variable = 3, .forbidden = 0.05});
+    const auto best = solve_brute_force(problem);
+    if (!best.ok()) continue;
+    ++feasible;
+    const auto order = plan(problem, kNoLimit, kNoLimit);
+    ASSERT_TRUE(order.has_value());
+    double last = -kForbidden;
+    for (const uint64_t max_cells : {uint64_t{4}, kNoLimit}) {
+      Monitor monitor;
+      Watch watch(monitor, Deadline());
+      const auto found = eliminate(problem, *order, max_cells, watch);
+      ASSERT_TRUE(found.ok());
+      const double cost = evaluate(problem, found->choice);
+      EXPECT_LE(found->bound, best->cost);
+      EXPECT_LE(last, found->bound + 1e-9);
+      EXPECT_LE(best->cost, cost);
+      if (found->disputed) {
+        EXPECT_LT(found->bound, cost);
+        EXPECT_NE(max_cells, kNoLimit);
+        ++disputed;
+      } else {
+        EXPECT_EQ(best->cost, cost);
+        EXPECT_NEAR(found->bound, cost, 1e-9 * cost);
+      }
+      last = found->bound;
+    }
+  }
+  EXPECT_GT(feasible, 150);
+  EXPECT_GT(disputed, 20);
+}
+
 TEST(Eliminate, StopsWhenCancelled) {
   const PlacementProblem problem = random_problem(
       1, {.min_variables = 12, .max_variables = 12, .max_labels = 8, .edges_per_variable = 5});
@@ -64,7 +101,7 @@ TEST(Eliminate, StopsWhenCancelled) {
   Monitor monitor;
   monitor.cancel = &cancel;
   Watch watch(monitor, Deadline());
-  const auto choice = eliminate(problem, *found, watch);
+  const auto choice = eliminate(problem, *found, kNoLimit, watch);
   ASSERT_FALSE(choice.ok());
   EXPECT_EQ(choice.status().code(), Code::kCancelled);
 }
@@ -76,10 +113,18 @@ TEST(DecodeWithPropagation, FindsLabellingsAmongForbiddenPairs) {
     const PlacementProblem problem = random_problem(seed, {.min_variables = 5, .forbidden = 0.2});
     Monitor monitor;
     Watch watch(monitor, Deadline());
-    const auto choice = decode_with_propagation(problem, watch);
-    ASSERT_TRUE(choice.ok());
     const bool possible = solve_brute_force(problem).ok();
     feasible += possible;
+    std::vector<std::vector<uint32_t>> labels(problem.num_variables());
+    for (uint32_t v = 0; v < labels.size(); ++v)
+      for (uint32_t x = 0; x < problem.num_labels(v); ++x)
+        if (problem.unary(v)[x] != kForbidden) labels[v].push_back(x);
+    Trws trws(problem, std::move(labels), watch);
+    const auto consistent = trws.drop_unsupported();
+    ASSERT_TRUE(consistent.ok());
+    if (!*consistent) continue;
+    const auto choice = decode_with_propagation(problem, trws);
+    ASSERT_TRUE(choice.ok());
     if (choice->empty()) continue;
     EXPECT_TRUE(possible);
     EXPECT_NE(evaluate(problem, *choice), kForbidden);
