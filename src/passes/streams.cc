@@ -1,35 +1,28 @@
 #include "passes/streams.h"
 
 #include <algorithm>
+#include <span>
 
-#include "simulate/live_bytes.h"
+#include "simulate/simulate.h"
 
 namespace shw {
 namespace {
-
-void number_streams(Program& p) {
-  p.streams.resize(1);
-  for (ProgramStep& s : p.steps)
-    s.stream = s.collective.kind == CollectiveKind::kNone
-                   ? kComputeStream
-                   : communication_stream(p, s.collective.axes);
-}
 
 constexpr int64_t kNone = -1;  // no step
 
 class Synchroniser {
  public:
-  explicit Synchroniser(Program& program)
+  // `times`: by step; empty: nothing is awaited but what must be.
+  Synchroniser(Program& program, std::span<const SimulatedStep> times)
       : p_(program),
+        times_(times),
         n_(program.streams.size()),
         writers_(program.storages.size()),
         readers_(program.storages.size()),
         touched_(touched_storages(program)),
         known_(n_, Clock(n_)),
         at_end_(program.steps.size()),
-        reading_(n_),
-        end_us_(program.steps.size()),
-        free_us_(n_) {}
+        reading_(n_) {}
 
   void run() {
     for (uint32_t i = 0; i < p_.steps.size(); ++i) {
@@ -63,39 +56,30 @@ class Synchroniser {
     for (auto& w : writers_) w.clear();
     for (auto& r : readers_) r.clear();
     for (Reading& r : reading_) r = {};
-    std::ranges::fill(free_us_, 0);
     last_compute_ = kNone;
     held_bytes_ = 0;
   }
 
   void compute(uint32_t i) {
     Clock last = needed_by(i);
-    const auto await = [&] {
-      for (size_t t = 0; t < n_; ++t)
-        if (last[t] != kNone) free_us_[kComputeStream] = std::max(now(), end_us_[last[t]]);
-    };
-    await();
-    release(i, last);
-    await();
-    for (size_t t = 0; t < n_; ++t) wait(i, last[t]);
-    const double end = now() + p_.steps[i].cost_us;
-    held_bytes_ += begins_with(i) - ends_with(i);
-    finish(i, end);
+    if (!times_.empty()) {
+      release(i, last);
+      held_bytes_ += begins_with(i) - ends_with(i);
+    }
+    for (int64_t other : last) wait(i, other);
+    finish(i);
     last_compute_ = i;
   }
-  double now() const { return free_us_[kComputeStream]; }
 
   void communicate(uint32_t i) {
-    const StreamNumber stream = p_.steps[i].stream;
-    double start = std::max(free_us_[stream], now());
     wait(i, last_compute_);
-    for (int64_t other : needed_by(i)) {
-      if (other != kNone) start = std::max(start, end_us_[other]);
-      wait(i, other);
+    for (int64_t other : needed_by(i)) wait(i, other);
+    if (!times_.empty()) {
+      held_bytes_ += begins_with(i);
+      if (const int64_t bytes = ends_with(i); bytes > 0)
+        reading_[p_.steps[i].stream].all.push_back({i, bytes});
     }
-    held_bytes_ += begins_with(i);
-    if (const int64_t bytes = ends_with(i); bytes > 0) reading_[stream].all.push_back({i, bytes});
-    finish(i, start + p_.steps[i].cost_us);
+    finish(i);
     for (ValueId v : p_.steps[i].outputs)
       if (v.valid()) writers_[p_.values[v].storage.v].push_back(i);
     for (ValueId v : p_.steps[i].inputs)
@@ -130,14 +114,14 @@ class Synchroniser {
     for (size_t t = 0; t < n_; ++t)
       while (const LastRead* r = next_read(t)) {
         const bool awaited = r->step <= std::max(last[t], known_[kComputeStream][t]);
-        if (!awaited && end_us_[r->step] > now()) break;
+        if (!awaited && times_[r->step].end_us > times_[i].start_us) break;
         free_next(t);
       }
     while (grown > p_.arena_limit_bytes) {
       size_t first = n_;  // the stream whose next collective ends first
       for (size_t t = 0; t < n_; ++t)
-        if (next_read(t) &&
-            (first == n_ || end_us_[next_read(t)->step] < end_us_[next_read(first)->step]))
+        if (next_read(t) && (first == n_ || times_[next_read(t)->step].end_us <
+                                                times_[next_read(first)->step].end_us))
           first = t;
       if (first == n_) return;
       free_next(first);
@@ -177,9 +161,8 @@ class Synchroniser {
     p_.steps[i].waits.push_back(static_cast<uint32_t>(other));  // becomes an event number below
     for (size_t t = 0; t < n_; ++t) known[t] = std::max(known[t], at_end_[other][t]);
   }
-  void finish(uint32_t i, double end_us) {
+  void finish(uint32_t i) {
     const StreamNumber stream = p_.steps[i].stream;
-    free_us_[stream] = end_us_[i] = end_us;
     known_[stream][stream] = i;
     at_end_[i] = known_[stream];
   }
@@ -195,23 +178,33 @@ class Synchroniser {
   }
 
   Program& p_;
+  const std::span<const SimulatedStep> times_;
   const size_t n_;                                        // streams
   std::vector<std::vector<uint32_t>> writers_, readers_;  // by storage: collectives of this entry
   std::vector<Touched> touched_;                          // by storage
   std::vector<Clock> known_;                              // by stream
   std::vector<Clock> at_end_;                             // by step: what its stream knows then
   std::vector<Reading> reading_;                          // by stream
-  std::vector<double> end_us_;                            // by step, modelled
-  std::vector<double> free_us_;                           // by stream: its last step has ended
   int64_t last_compute_ = kNone;
   int64_t held_bytes_ = 0;  // of scratch
 };
 
 }  // namespace
 
-void assign_streams(Program& program) {
-  number_streams(program);
-  Synchroniser(program).run();
+void number_streams(Program& p) {
+  p.streams.resize(1);
+  for (ProgramStep& s : p.steps)
+    s.stream = s.collective.kind == CollectiveKind::kNone
+                   ? kComputeStream
+                   : communication_stream(p, s.collective.axes);
+}
+
+void synchronise(Program& program) {
+  Synchroniser(program, {}).run();
+  std::vector<SimulatedStep> times(program.steps.size());
+  for (const ProgramEntry& entry : program.entries)
+    std::ranges::copy(simulate(program, entry).steps, times.begin() + entry.first_step);
+  if (!times.empty()) Synchroniser(program, times).run();
 }
 
 }  // namespace shw

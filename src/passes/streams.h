@@ -9,7 +9,7 @@
 //   * A step waits for the collectives of other streams that wrote what it reads, or read what it
 //     overwrites.
 //   * What a collective reads is free once the compute stream has waited for that collective. It
-//     waits at the first step that, by modelled time, begins after the collective is over; and
+//     waits at the first step that, as the simulator says, begins after the collective is over; and
 //     earlier, the collective that ends first before the others, while the live scratch exceeds
 //     Program::arena_limit_bytes.
 #pragma once
@@ -17,7 +17,9 @@
 
 namespace shw {
 
-// Sets Program::streams and num_events, and of each step the stream, waits and records.
-void assign_streams(Program& program);
+// Sets Program::streams and of each step the stream.
+void number_streams(Program& program);
+// Sets Program::num_events, and of each step waits and records, for the order as it stands.
+void synchronise(Program& program);
 
 }  // namespace shw

@@ -185,6 +185,11 @@ struct Program {
   int64_t alignment = kArenaAlignment;
   // Of scratch: passes spend none beyond it to save time. Not part of the bytes.
   int64_t arena_limit_bytes = INT64_MAX;
+  // What starting collectives early may cost: so much more scratch than if none started before its
+  // reader, and at most so many compute steps between a collective and its first reader. Not part
+  // of the bytes.
+  int64_t prefetch_bytes = int64_t{512} << 20;
+  uint32_t prefetch_depth = 256;
   int64_t arena_bytes = 0;      // after the memory pass
   int64_t session_bytes = 0;    // of one session, after the memory pass
   int64_t live_peak_bytes = 0;  // largest sum of live arena storages: what a perfect packing needs

@@ -231,6 +231,9 @@ std::string times_text(const Program& p, std::span<const EntryTime> times) {
     text +=
         format("run      %s: simulated %.3f µs, exposed collectives %.3f µs, lower bound %.3f µs\n",
                p.entries[e].name.c_str(), time.us, time.exposed_us, time.lower_bound_us);
+    text +=
+        format("         %.2f times the bound; unavoidable of the exposed: %.3f µs\n",
+               time.lower_bound_us > 0 ? time.us / time.lower_bound_us : 1.0, time.unavoidable_us);
     text += format("  %-22s %6s %15s %15s\n", "queue", "steps", "busy µs", "exposed µs");
     for (const QueueTime& q : time.queues)
       text += format("  %-22s %6u %14.3f %14.3f\n", q.name.c_str(), q.num_steps, q.busy_us,
@@ -324,6 +327,7 @@ void write_times(JsonWriter& j, const Program& p, std::span<const EntryTime> tim
     const EntryTime& time = times[e];
     j.key(p.entries[e].name).begin_object().member("us", time.us);
     j.member("exposed", time.exposed_us).member("lower_bound", time.lower_bound_us);
+    j.member("unavoidable", time.unavoidable_us);
     j.member("longest_chain", time.longest_chain_us);
     j.member("device_peak_bytes", time.device_peak_bytes).key("queues").begin_array();
     for (const QueueTime& q : time.queues) {

@@ -64,6 +64,7 @@ struct QueueTime {
 };
 struct EntryTime {
   double us = 0, exposed_us = 0, lower_bound_us = 0, longest_chain_us = 0;
+  double unavoidable_us = 0;      // of exposed_us: no order of the steps hides more
   int64_t device_peak_bytes = 0;  // ports, state, session and live scratch
   std::vector<QueueTime> queues;  // compute first
 };

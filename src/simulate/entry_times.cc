@@ -1,5 +1,9 @@
 #include "simulate/entry_times.h"
 
+#include <algorithm>
+
+#include "simulate/lower_bound.h"
+
 namespace shw {
 
 std::string queue_name(const Program& program, const SimulatedQueue& queue) {
@@ -25,7 +29,8 @@ std::vector<EntryTime> entry_times(const Program& program) {
     EntryTime& t = times.emplace_back();
     t.us = s.total_us;
     t.exposed_us = s.exposed_us;
-    t.lower_bound_us = s.lower_bound_us;
+    t.lower_bound_us = lower_bound_us(program, entry, s);
+    t.unavoidable_us = std::clamp(t.lower_bound_us - s.queues[0].busy_us, 0.0, t.exposed_us);
     t.longest_chain_us = s.longest_chain_us;
     t.device_peak_bytes = s.live.device_peak;
     for (const SimulatedQueue& q : s.queues)

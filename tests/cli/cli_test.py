@@ -280,6 +280,7 @@ class Cli(unittest.TestCase):
             self.assertAlmostEqual(t["us"], t["queues"][0]["busy"] + t["exposed"], places=6)
             self.assertIn(f"run      {name}: simulated {t['us']:.3f} µs, exposed collectives {t['exposed']:.3f} µs, "
                           f"lower bound {t['lower_bound']:.3f} µs\n", text)
+            self.assertIn(f"unavoidable of the exposed: {t['unavoidable']:.3f} µs\n", text)
         half_a_node = self.ok("plan", GRAPH, "--mesh", "dp=2,tp=2", "-o", plan)
         self.assertRegex(half_a_node, r"(?m)^prices   measured [\d.]+ %, analytical [\d.]+ %$")
         half_a_node = self.ok("plan", GRAPH, "--mesh", "dp=2,tp=2", "--rules", "compat", "-o", plan)

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <optional>
 #include <random>
 
 #include "graph/text.h"
 #include "graph/writer.h"
+#include "passes/pass.h"
 #include "plan/report.h"
 #include "run_plan.h"
 #include "tiny_model.h"
@@ -132,8 +134,33 @@ std::vector<std::vector<std::byte>> run(const std::shared_ptr<const Plan>& plan)
   return results;
 }
 
+// The plan's steps one after another on one stream, or with collectives started again, no more than
+// so many compute steps early.
+std::shared_ptr<const Plan> scheduled_anew(const Plan& plan, std::optional<uint32_t> depth) {
+  Plan other = plan;
+  Program& p = other.program;
+  p.streams.resize(1);
+  p.num_events = 0;
+  for (ProgramStep& step : p.steps) {
+    step.stream = kComputeStream;
+    step.waits.clear();
+    step.records = kNoEvent;
+  }
+  for (ProgramStorage& s : p.storages) s.offset_bytes = -1;
+  std::vector<const PassDef*> passes;
+  if (depth) passes.push_back(&kScheduleCollectives);
+  passes.push_back(&kPlanMemory);
+  p.prefetch_depth = depth.value_or(0);
+  Monitor monitor;
+  const auto reports = run_passes(p, passes, monitor);
+  EXPECT_TRUE(reports.ok()) << reports.status().message();
+  auto read = read_plan(write_plan(other));
+  EXPECT_TRUE(read.ok()) << read.status().message();
+  return read.ok() ? std::make_shared<const Plan>(std::move(*read)) : nullptr;
+}
+
 TEST(Recompute, RandomGraphsGiveTheSameBits) {
-  uint32_t repeating = 0, updating = 0;
+  uint32_t repeating = 0, updating = 0, communicating = 0;
   for (uint32_t seed = 0; seed < 16; ++seed) {
     const std::string text = RandomGraph(seed).text();
     SCOPED_TRACE(text);
@@ -147,6 +174,12 @@ TEST(Recompute, RandomGraphsGiveTheSameBits) {
     EXPECT_EQ(recomputation(plain->program).steps, 0u);
     const auto expected = run(plain);
     ASSERT_FALSE(expected.empty());
+    communicating += plain->program.streams.size() > 1;
+    for (const std::optional<uint32_t> depth : {std::optional<uint32_t>(), {0u}, {3u}}) {
+      const auto other = scheduled_anew(*plain, depth);
+      ASSERT_NE(other, nullptr);
+      EXPECT_EQ(run(other), expected);
+    }
     for (const char* policy : kPolicies) {
       SCOPED_TRACE(policy);
       const auto plan = planned(bytes, with(options, policy));
@@ -158,6 +191,7 @@ TEST(Recompute, RandomGraphsGiveTheSameBits) {
   }
   EXPECT_GT(repeating, 32u) << "the graphs do not try what they are for";
   EXPECT_GT(updating, 8u);
+  EXPECT_GT(communicating, 4u);
 }
 
 // PyTorch's results, and bit by bit those of the program without.

@@ -6,6 +6,8 @@
 #include <functional>
 #include <random>
 
+#include "simulate/simulate.h"
+
 namespace shw {
 namespace {
 
@@ -16,13 +18,14 @@ class Sketch {
     p.mesh = {{"x", 4}};
     p.entries.emplace_back().name = "step";
   }
-  ValueId input(Dims shape) {
+  ValueId input(Dims shape, PortRole role = PortRole::kInput) {
     const auto port = static_cast<uint32_t>(p.ports.size());
     const ValueId v = make(shape, StorageKind::kInput, port);
-    p.entries[0].inputs.push_back(p.ports.push_back(
-        {"input." + std::to_string(port), PortRole::kInput, p.values[v].type, Layout{}, v}));
+    p.entries[0].inputs.push_back(
+        p.ports.push_back({"input." + std::to_string(port), role, p.values[v].type, Layout{}, v}));
     return v;
   }
+  ValueId parameter(Dims shape) { return input(std::move(shape), PortRole::kParameter); }
   ValueId step(const std::string& kernel, std::vector<ValueId> in, Dims shape, double cost = 0) {
     const ValueId out = make(shape, StorageKind::kArena, 0);
     ProgramStep s;
@@ -149,6 +152,55 @@ TEST(ScheduleCollectives, WaitsForTheOperand) {
   Sketch s = with_gather(25, true);
   s.run(kScheduleCollectives);
   EXPECT_EQ(s.kernels()[5], "all_gather");
+}
+
+// Four gathered weights of one communicator, each with the cast that makes its operand.
+Sketch with_queue() {
+  Sketch s;
+  ValueId x = s.input({64});
+  for (int i = 0; i < 12; ++i) {
+    if (i < 8) {
+      x = s.step("relu", {x}, {64}, 10);
+      continue;
+    }
+    const ValueId cast = s.step("convert_element_type", {s.parameter({16})}, {16}, 0.5);
+    x = s.step("add", {x, s.step("all_gather", {cast}, {4, 16}, 20)}, {64}, 10);
+  }
+  s.output(x);
+  return s;
+}
+double simulated_us(const Sketch& s) { return simulate(s.p, s.p.entries[0]).total_us; }
+
+// The last reader begins at 110 µs and the gathers take 80, so the first starts at 30 or before.
+TEST(ScheduleCollectives, StartsEarlyWhatQueuesOnOneCommunicator) {
+  Sketch s = with_queue();
+  s.run(kScheduleCollectives);
+  EXPECT_EQ(simulated_us(s), 12 * 10 + 4 * 0.5);
+  EXPECT_EQ(s.run(kScheduleCollectives), 0u);
+}
+
+TEST(ScheduleCollectives, StartsNoEarlierThanItsBoundsAllow) {
+  Sketch deep = with_queue(), near = with_queue(), tight = with_queue(), at_use = with_queue();
+  deep.run(kScheduleCollectives);
+  near.p.prefetch_depth = 2;
+  near.run(kScheduleCollectives);
+  tight.p.prefetch_bytes = 1024;
+  tight.run(kScheduleCollectives);
+  at_use.p.prefetch_bytes = 0;
+  at_use.run(kScheduleCollectives);
+  for (Sketch* s : {&deep, &near, &tight, &at_use}) s->run(kPlanMemory);
+  const auto gap = [](const Sketch& s) {  // compute steps between the first gather and its reader
+    const Names names = s.kernels();
+    const auto gather = std::ranges::find(names, "all_gather"),
+               add = std::ranges::find(names, "add");
+    return std::count(gather, add, "relu");
+  };
+  EXPECT_GT(gap(deep), 2);
+  EXPECT_LE(gap(near), 2);
+  EXPECT_LT(simulated_us(deep), simulated_us(near));
+  EXPECT_LT(simulated_us(tight), simulated_us(at_use));
+  EXPECT_LE(tight.p.live_peak_bytes, at_use.p.live_peak_bytes + 1024);
+  EXPECT_LE(at_use.p.live_peak_bytes, deep.p.live_peak_bytes);
 }
 
 TEST(ScheduleCollectives, StartsAtOnceWhatMakesTensorsSmaller) {

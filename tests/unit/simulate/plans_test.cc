@@ -7,6 +7,7 @@
 #include "graph/writer.h"
 #include "import/fx_json.h"
 #include "import/json_file.h"
+#include "simulate/lower_bound.h"
 #include "simulate/simulate.h"
 
 namespace shw {
@@ -57,6 +58,25 @@ TEST_P(SimulatedPlans, LieBetweenTheirBoundAndOneStepAfterAnother) {
     EXPECT_NEAR(s.total_us, s.queues[0].busy_us + s.exposed_us, 1e-9 * s.total_us);
     EXPECT_LE(s.exposed_us, s.collectives_us * (1 + 1e-12));
     EXPECT_EQ(s.at(s.critical_path.back()).end_us, s.total_us);
+  }
+}
+
+// The sharper bound holds for any order, so also where every step blocks compute.
+TEST_P(SimulatedPlans, TakeNoLessThanTheBoundOfAllOrders) {
+  Program serial = program_;
+  for (ProgramStep& step : serial.steps) {
+    step.stream = kComputeStream;
+    step.waits.clear();
+    step.records = kNoEvent;
+  }
+  for (size_t e = 0; e < program_.entries.size(); ++e) {
+    const Simulation s = simulate(program_, program_.entries[e]);
+    const Simulation slow = simulate(serial, program_.entries[e]);
+    const double bound = lower_bound_us(program_, program_.entries[e], s);
+    EXPECT_GE(bound, s.lower_bound_us);
+    EXPECT_LE(bound, s.total_us);
+    EXPECT_LE(s.total_us, slow.total_us * (1 + 1e-12)) << "streams pay";
+    EXPECT_NEAR(lower_bound_us(serial, program_.entries[e], slow), bound, 1e-9 * bound);
   }
 }
 

@@ -2260,8 +2260,9 @@ functions! {
     ///                        `by_basis`: what these prices rest on (`measured`, `interpolated`,
     ///                        `analytical`, `fallback`); and `steps`.
     ///                        `simulated`, by entry: `us` with overlap, `exposed` collectives,
-    ///                        `lower_bound`, `longest_chain`, `device_peak_bytes`, and of each of its
-    ///                        `queues` the `name`, `steps`, `busy`, `exposed`
+    ///                        `unavoidable` of them, `lower_bound`, `longest_chain`,
+    ///                        `device_peak_bytes`, and of each of its `queues` the `name`, `steps`,
+    ///                        `busy`, `exposed`
     ///   symbols              by name: `min`, `max`, `divisor`, `hint`; absent if there are none
     ///   entries              by name: `inputs` and `outputs` with `name`, `type`, `layout`, `present`
     ///                        and, where dims depend on symbols, `sizes`, "[1,2*cache]"; of a bucket

@@ -1,0 +1,224 @@
+#include "passes/entry_schedule.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <queue>
+
+namespace shw {
+namespace {
+
+bool communicates(const ProgramStep& s) { return s.collective.kind != CollectiveKind::kNone; }
+
+int64_t bytes_of(const Program& p, const std::vector<ValueId>& values) {
+  int64_t bytes = 0;
+  for (ValueId v : values)
+    if (v.valid()) bytes += p.values[v].type.bytes();
+  return bytes;
+}
+
+bool is_parameter(const Program& p, ValueId v) {
+  if (!v.valid()) return true;
+  const ProgramStorage& s = p.storages[p.values[v].storage];
+  if (s.port >= p.ports.size()) return false;
+  const PortRole role = p.ports[PortId{s.port}].role;
+  return role == PortRole::kParameter || role == PortRole::kBuffer ||
+         role == PortRole::kOptimizerState || role == PortRole::kConstant;
+}
+
+// The compute step in front of which something with this start time belongs. A collective may wait
+// in its own stream; a copy would stall the compute stream, so it goes after.
+uint32_t compute_step_at(const std::vector<double>& begins, double start, bool may_wait) {
+  const auto it = may_wait ? std::upper_bound(begins.begin(), begins.end(), start)
+                           : std::lower_bound(begins.begin(), begins.end(), start);
+  const auto k = it - begins.begin() - (may_wait ? 1 : 0);
+  return static_cast<uint32_t>(std::max<std::ptrdiff_t>(k, 0));
+}
+
+}  // namespace
+
+struct EntrySchedule::Times {
+  std::vector<double> begins;  // of compute step k; behind the last its end
+  // By step.
+  std::vector<double> ready;      // no operand is there before
+  std::vector<double> latest;     // the start that delays no reader
+  std::vector<double> start;      // what it gets
+  std::vector<uint32_t> at_most;  // the first compute step that needs it
+  std::vector<uint32_t> anchor;   // the compute step in front of which it stands
+};
+
+EntrySchedule::EntrySchedule(const Program& program, const ProgramEntry& entry)
+    : count_(entry.num_steps),
+      needs_(program, entry),
+      limit_bytes_(program.arena_limit_bytes),
+      live_(0) {
+  std::map<std::vector<uint8_t>, uint32_t> queues;
+  compute_before_.assign(count_ + 1, 0);
+  const std::span<const ProgramStep> steps(program.steps.data() + entry.first_step, count_);
+  for (const ProgramStep& s : steps) {
+    us_.push_back(std::max(s.cost_us, 0.0));
+    queue_.push_back(communicates(s)
+                         ? queues.try_emplace(s.collective.axes, queues.size()).first->second
+                         : kNoQueue);
+    movable_.push_back(communicates(s) || s.kernel == "local_slice");
+    makes_bytes_.push_back(0);
+    for (ValueId v : s.outputs)
+      if (program.lies_in(v, StorageKind::kArena))
+        makes_bytes_.back() += program.storages[program.values[v].storage].bytes;
+  }
+  num_queues_ = static_cast<uint32_t>(queues.size());
+  find_movable(program, entry);
+  for (uint32_t i = 0; i < count_; ++i) compute_before_[i + 1] = compute_before_[i] + !movable_[i];
+  const auto collectives = std::ranges::count_if(queue_, [](uint32_t q) { return q != kNoQueue; });
+  for (uint32_t i = 0; i < count_; ++i)
+    if (queue_[i] != kNoQueue) mean_us_ += us_[i] / static_cast<double>(collectives);
+  if (limit_bytes_ != INT64_MAX) count_live(program, entry);
+}
+
+void EntrySchedule::find_movable(const Program& program, const ProgramEntry& entry) {
+  const std::span<const ProgramStep> steps(program.steps.data() + entry.first_step, count_);
+  const auto is_collective = [&](uint32_t i) { return queue_[i] != kNoQueue; };
+  const auto unpacks = [&](uint32_t i) {
+    return steps[i].kernel == "clone" && std::ranges::any_of(needs_.before(i), is_collective);
+  };
+  // Steps that depend on parameters alone, such as their casts.
+  std::vector<uint8_t> of_parameters(count_);
+  for (uint32_t i = 0; i < count_; ++i) {
+    of_parameters[i] = std::ranges::all_of(steps[i].inputs, [&](ValueId v) {
+      return program.lies_in(v, StorageKind::kArena) || is_parameter(program, v);
+    });
+    for (uint32_t w : needs_.before(i)) of_parameters[i] &= of_parameters[w];
+  }
+  early_.assign(count_, 0);
+  prefetchable_.assign(count_, 0);
+  for (uint32_t i = count_; i-- > 0;) {
+    const auto is_prepared = [&](uint32_t r) {
+      return is_collective(r) || (movable_[r] && of_parameters[r] && of_parameters[i]);
+    };
+    const bool prepares = (steps[i].kernel == "clone" || of_parameters[i]) &&
+                          !needs_.after(i).empty() &&
+                          std::ranges::all_of(needs_.after(i), is_prepared);
+    movable_[i] = movable_[i] || prepares || unpacks(i);
+    prefetchable_[i] = movable_[i] && of_parameters[i];
+    if (!movable_[i] || steps[i].recomputed) continue;
+    const auto is_early = [&](uint32_t r) { return movable_[r] && early_[r]; };
+    early_[i] = is_collective(i)
+                    ? bytes_of(program, steps[i].outputs) <= bytes_of(program, steps[i].inputs)
+                    : unpacks(i) || std::ranges::all_of(needs_.after(i), is_early);
+  }
+}
+
+// The live scratch at each compute step if nothing moved.
+void EntrySchedule::count_live(const Program& program, const ProgramEntry& entry) {
+  live_ = LiveBytes(compute_before_[count_] + 1);
+  const std::vector<Touched> touched = touched_storages(program);
+  for (uint32_t s = 0; s < touched.size(); ++s) {
+    const Touched& t = touched[s];
+    if (program.storages[StorageId{s}].kind != StorageKind::kArena || t.first > t.last) continue;
+    if (t.first < entry.first_step || t.last >= entry.first_step + count_) continue;
+    live_.add(compute_before_[t.first - entry.first_step],
+              compute_before_[t.last - entry.first_step] + 1, program.storages[StorageId{s}].bytes);
+  }
+}
+
+EntrySchedule::Order EntrySchedule::place(std::span<const double> starts, const Lead& lead) const {
+  Times t;
+  double end = 0;
+  for (uint32_t i = 0; i < count_; ++i) {
+    if (movable_[i]) continue;
+    t.begins.push_back(starts[i]);
+    end = std::max(end, starts[i] + us_[i]);
+  }
+  t.begins.push_back(end);
+  t.ready.assign(count_, 0);
+  for (uint32_t i = 0; i < count_; ++i)
+    for (uint32_t w : needs_.before(i))
+      t.ready[i] =
+          std::max(t.ready[i], (movable_[w] ? t.ready[w] : t.begins[compute_before_[w]]) + us_[w]);
+  find_latest(t, lead.slack * mean_us_);
+  find_anchors(t, lead.depth);
+  Order order(count_);
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) {
+    if (t.anchor[a] != t.anchor[b]) return t.anchor[a] < t.anchor[b];
+    if (movable_[a] != movable_[b]) return movable_[a] > movable_[b];
+    return t.start[a] < t.start[b];
+  });
+  return order;
+}
+
+// From the end: of all steps that move and whose readers' starts are known, the one that must be
+// over last takes the latest free time of its communicator.
+void EntrySchedule::find_latest(Times& t, double slack_us) const {
+  t.at_most.assign(count_, compute_before_[count_]);
+  t.latest.assign(count_, t.begins.back());  // the latest end, until it is the latest start
+  std::vector<uint32_t> open(count_, 0);     // readers that move and have no start yet
+  for (uint32_t i = 0; i < count_; ++i)
+    for (uint32_t w : needs_.before(i)) {
+      if (movable_[i]) {
+        ++open[w];
+        continue;
+      }
+      t.at_most[w] = std::min(t.at_most[w], compute_before_[i]);
+      t.latest[w] = std::min(t.latest[w], t.begins[compute_before_[i]]);
+    }
+  std::priority_queue<std::pair<double, uint32_t>> closed;
+  const auto close = [&](uint32_t i) {
+    if (prefetchable_[i] && queue_[i] != kNoQueue) t.latest[i] -= slack_us;
+    if (early_[i] && queue_[i] != kNoQueue)
+      t.latest[i] = std::min(t.latest[i], t.ready[i] + us_[i]);
+    closed.emplace(t.latest[i], i);
+  };
+  for (uint32_t i = 0; i < count_; ++i)
+    if (movable_[i] && open[i] == 0) close(i);
+  std::vector<double> free_until(num_queues_, t.begins.back());
+  for (; !closed.empty();) {
+    const uint32_t i = closed.top().second;
+    closed.pop();
+    if (queue_[i] != kNoQueue) t.latest[i] = std::min(t.latest[i], free_until[queue_[i]]);
+    t.latest[i] -= us_[i];
+    if (queue_[i] != kNoQueue) free_until[queue_[i]] = t.latest[i];
+    for (uint32_t w : needs_.before(i)) {
+      t.at_most[w] = std::min(t.at_most[w], t.at_most[i]);
+      t.latest[w] = std::min(t.latest[w], t.latest[i]);
+      if (--open[w] == 0 && movable_[w]) close(w);
+    }
+  }
+}
+
+// Forwards: not before its operands are ready, nor before there is memory for its result.
+void EntrySchedule::find_anchors(Times& t, uint32_t depth) const {
+  LiveBytes live = live_;
+  std::vector<double> ends(count_, 0);
+  t.anchor.assign(count_, 0);
+  t.start.assign(count_, 0);
+  for (uint32_t i = 0; i < count_; ++i) {
+    if (!movable_[i]) {
+      t.anchor[i] = compute_before_[i];
+      ends[i] = t.begins[t.anchor[i] + 1];
+      continue;
+    }
+    uint32_t at_least = early_[i] || t.at_most[i] < depth ? 0 : t.at_most[i] - depth;
+    double start = early_[i] ? 0 : t.latest[i];
+    for (uint32_t w : needs_.before(i)) {
+      at_least = std::max(at_least, t.anchor[w] + !movable_[w]);
+      start = std::max(start, ends[w]);
+    }
+    t.start[i] = start;
+    ends[i] = start + us_[i];
+    t.anchor[i] =
+        std::clamp(compute_step_at(t.begins, start, queue_[i] != kNoQueue), at_least, t.at_most[i]);
+    if (!early_[i]) t.anchor[i] = with_room(i, t.anchor[i], live);
+  }
+}
+
+// The anchor, or the next later one from which the result fits in memory.
+uint32_t EntrySchedule::with_room(uint32_t i, uint32_t anchor, LiveBytes& live) const {
+  const uint32_t stood_at = compute_before_[i];
+  if (limit_bytes_ == INT64_MAX || stood_at <= anchor) return anchor;
+  const uint32_t from = live.room_from(anchor, stood_at, makes_bytes_[i], limit_bytes_);
+  live.add(from, stood_at, makes_bytes_[i]);
+  return from;
+}
+
+}  // namespace shw

@@ -1,0 +1,68 @@
+// The order of one entry's steps in which each collective starts as late as it can without delaying
+// a reader, given when compute steps begin.
+//
+// The order of compute steps stays. A collective stands in front of one of them. Copies that only
+// prepare or unpack its buffer move with it, and so do steps that only cast a parameter for it.
+//   - What makes tensors smaller (a reduce-scatter), and was not done before, starts as soon as its
+//     operand is ready: that frees memory.
+//   - Everything else would only hold memory before its first reader. Its start is found from the
+//     end of the entry: each collective ends when its first reader begins, or when the next
+//     collective of its communicator starts, whichever is earlier. So collectives that queue on one
+//     communicator all start early enough.
+//   - Bounds on the lead: see Lead.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "passes/dependencies.h"
+#include "plan/program.h"
+#include "simulate/live_bytes.h"
+
+namespace shw {
+
+// How early a collective may start.
+struct Lead {
+  uint32_t depth = 0;  // compute steps between it and its first reader, at most
+  // For gathers of parameters: so many times the mean collective earlier than needed, because a
+  // collective that has begun on their communicator is not interrupted.
+  double slack = 0;
+};
+
+class EntrySchedule {
+ public:
+  // The steps of the entry as they stand.
+  EntrySchedule(const Program& program, const ProgramEntry& entry);
+
+  // Whether the step moves and depends on parameters alone, so that it can be over in time.
+  bool is_prefetchable(uint32_t step) const { return prefetchable_[step]; }
+
+  // An order: by place, the number that the step had at construction, from 0.
+  using Order = std::vector<uint32_t>;
+  // `starts`: when each step would begin; those of compute steps count.
+  Order place(std::span<const double> starts, const Lead& lead) const;
+
+ private:
+  struct Times;
+  void find_movable(const Program& program, const ProgramEntry& entry);
+  void count_live(const Program& program, const ProgramEntry& entry);
+  void find_latest(Times& times, double slack_us) const;
+  void find_anchors(Times& times, uint32_t depth) const;
+  uint32_t with_room(uint32_t step, uint32_t anchor, LiveBytes& live) const;
+
+  static constexpr uint32_t kNoQueue = UINT32_MAX;
+  const uint32_t count_;
+  const Dependencies needs_;
+  const int64_t limit_bytes_;
+  // By step.
+  std::vector<double> us_;
+  std::vector<uint32_t> queue_;  // of its communicator; kNoQueue: no collective
+  std::vector<uint8_t> movable_, early_, prefetchable_;
+  std::vector<uint32_t> compute_before_;  // of the steps in front of it: those that do not move
+  std::vector<int64_t> makes_bytes_;      // of scratch
+  uint32_t num_queues_ = 0;
+  double mean_us_ = 0;  // of collectives
+  LiveBytes live_;      // by compute step, if nothing moved
+};
+
+}  // namespace shw

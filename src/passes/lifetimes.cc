@@ -1,0 +1,45 @@
+#include "passes/lifetimes.h"
+
+#include <algorithm>
+
+#include "plan/happens_before.h"
+
+namespace shw {
+
+std::vector<Life> lives_of(const Program& p) {
+  const HappensBefore order(p);
+  std::vector<Life> by_storage(p.storages.size());
+  for (uint32_t i = 0; i < p.steps.size(); ++i) {
+    const uint32_t end = order.first_index_after(i);
+    for (const auto* list : {&p.steps[i].inputs, &p.steps[i].outputs})
+      for (ValueId v : *list) {
+        if (!v.valid()) continue;
+        Life& life = by_storage[p.values[v].storage.v];
+        life.begin = std::min(life.begin, i);
+        life.end = std::max(life.end, end);
+      }
+  }
+  std::vector<Life> lives;
+  for (uint32_t i = 0; i < by_storage.size(); ++i) {
+    const ProgramStorage& s = p.storages[StorageId{i}];
+    if (s.kind != StorageKind::kArena) continue;
+    Life life = by_storage[i];
+    life.storage = i;
+    life.bytes = (s.bytes + p.alignment - 1) / p.alignment * p.alignment;
+    if (life.begin == UINT32_MAX) life.begin = life.end = 0;  // never touched
+    lives.push_back(life);
+  }
+  return lives;
+}
+
+std::vector<int64_t> live_bytes(const std::vector<Life>& lives, size_t num_steps) {
+  std::vector<int64_t> live(num_steps + 2, 0);
+  for (const Life& l : lives) {
+    live[l.begin] += l.bytes;
+    live[l.end] -= l.bytes;
+  }
+  for (size_t i = 1; i < live.size(); ++i) live[i] += live[i - 1];
+  return live;
+}
+
+}  // namespace shw

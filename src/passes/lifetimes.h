@@ -1,0 +1,24 @@
+// From when to when each scratch storage must hold its bytes, on all streams together: from the
+// first step that touches it until all steps that touch it are known to be over.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "plan/program.h"
+
+namespace shw {
+
+struct Life {
+  uint32_t storage = 0;
+  uint32_t begin = UINT32_MAX, end = 0;  // half-open: [begin, end)
+  int64_t bytes = 0;                     // including padding
+  int64_t offset = 0;
+  bool meets(const Life& o) const { return begin < o.end && o.begin < end; }
+};
+
+std::vector<Life> lives_of(const Program& program);
+
+// By step: the bytes of all that live.
+std::vector<int64_t> live_bytes(const std::vector<Life>& lives, size_t num_steps);
+
+}  // namespace shw
