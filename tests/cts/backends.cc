@@ -4,8 +4,8 @@
 
 #include "cts/mpi_world.h"
 #include "runtime/cpu/device.h"
-#include "runtime/cuda/channel.h"
-#include "runtime/cuda/device.h"
+#include "runtime/cuda/plugin/channel.h"
+#include "runtime/cuda/plugin/device.h"
 #include "runtime/null/channel.h"
 #include "strict/device.h"
 

@@ -6,7 +6,7 @@
 
 #include "fakes/driver.h"
 #include "fakes/inject.h"
-#include "runtime/cuda/cublaslt.h"
+#include "runtime/cuda/plugin/cublaslt.h"
 #include "runtime/half.h"
 
 using namespace shw::fakes;

@@ -11,7 +11,7 @@
 #include "fakes/inject.h"
 #include "fakes/kernels.h"
 #include "fakes/nvrtc.h"
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/plugin/driver.h"
 
 namespace {
 
@@ -185,7 +185,8 @@ FAKE cuDevicePrimaryCtxRelease_v2(Ordinal ordinal) {
   Slot& primary = slot(ordinal);
   std::lock_guard lock(primary.mutex);
   if (--primary.retained > 0) return kDriverSuccess;
-  leaks += static_cast<int>(primary.device->allocated.size());
+  // What a lost device had cannot be given back.
+  if (!primary.device->context.lost()) leaks += static_cast<int>(primary.device->allocated.size());
   primary.device.reset();
   return kDriverSuccess;
 }
@@ -365,7 +366,10 @@ FAKE cuStreamDestroy_v2(StreamHandle stream) {
   return kDriverSuccess;
 }
 FAKE cuStreamSynchronize(StreamHandle stream) {
-  BEGIN("cuStreamSynchronize", true);
+  // What it reports is what went wrong before: an injected error is one of the device.
+  if (injected("cuStreamSynchronize") != 0)
+    stream->device->context.lose(shw::internal_error("lost, as it was told to be"));
+  BEGIN("", true);
   stream->queue->drain();
   return sticky(stream->device->context);
 }

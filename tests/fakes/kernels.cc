@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "fakes/shim.h"
-#include "runtime/cuda/kernels/kernels.cu"
-#include "runtime/cuda/kernels/names.h"
+#include "runtime/cuda/plugin/kernels/kernels.cu"
+#include "runtime/cuda/plugin/kernels/names.h"
 
 namespace shw::fakes {
 namespace {

@@ -13,7 +13,7 @@
 #include "fakes/driver.h"
 #include "fakes/inject.h"
 #include "runtime/collective/reduce.h"
-#include "runtime/cuda/nccl.h"
+#include "runtime/cuda/plugin/nccl.h"
 
 using namespace shw::fakes;
 using namespace shw::runtime::cuda;

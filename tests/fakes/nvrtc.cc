@@ -7,8 +7,8 @@
 
 #include "fakes/driver.h"
 #include "fakes/inject.h"
-#include "runtime/cuda/kernels/sources.h"
-#include "runtime/cuda/nvrtc.h"
+#include "runtime/cuda/plugin/kernels/sources.h"
+#include "runtime/cuda/plugin/nvrtc.h"
 
 using namespace shw::fakes;
 using namespace shw::runtime::cuda;

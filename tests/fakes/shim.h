@@ -1,5 +1,5 @@
 // The device language on the host: what CUDA C++ has beyond C++, as far as the kernels of
-// src/runtime/cuda/kernels use it. A block's threads are fibers of one thread of the host
+// src/runtime/cuda/plugin/kernels use it. A block's threads are fibers of one thread of the host
 // (block.h), so a block's shared memory is that thread's.
 #pragma once
 #include <atomic>

@@ -1,6 +1,7 @@
 // What libshardwise_cuda.so gives to libshardwise.so. Devices and channels cross the border as C++
 // objects, so both sides must be built alike: `info` says how (runtime/plugin.h).
 #pragma once
+#include <chrono>
 #include <memory>
 
 #include "runtime/channel.h"
@@ -14,10 +15,9 @@ struct shw_cuda_plugin {
   uint32_t size;     // of this struct
   shw::runtime::PluginInfo info;
 
-  // UNAVAILABLE: a library is missing or too old, or there is no such device; says what to do.
+  // What cuda.h says of its functions.
   shw::Result<std::shared_ptr<shw::runtime::Device>> (*open_device)(
       const shw::runtime::cuda::Options& options);
-  // A rank's channels over NCCL, on such a device; see channel.h.
   std::unique_ptr<shw::runtime::ChannelProvider> (*make_channels)(
       shw::runtime::Device& device, std::unique_ptr<shw::runtime::ChannelProvider> control,
       std::chrono::nanoseconds timeout);

@@ -1,8 +1,8 @@
 // libshardwise_cuda.so: the table of the plug-in.
 #include "runtime/cuda/plugin.h"
 
-#include "runtime/cuda/channel.h"
-#include "runtime/cuda/device.h"
+#include "runtime/cuda/plugin/channel.h"
+#include "runtime/cuda/plugin/device.h"
 
 namespace {
 
