@@ -2,6 +2,7 @@
 #include "device.h"
 
 #include "runtime/cpu/device.h"
+#include "runtime/cuda/cuda.h"
 #include "runtime/null/device.h"
 
 using namespace shw;
@@ -33,8 +34,7 @@ class ContextAllocator final : public runtime::cpu::HostAllocator {
 Result<DeviceRef> make_device(const ContextRef& context, shw_device_kind kind, int32_t index) {
   if (kind < SHW_DEVICE_CPU || kind > SHW_DEVICE_NULL)
     return invalid_argument("device kind " + std::to_string(kind) + " is unknown");
-  if (kind == SHW_DEVICE_CUDA)
-    return unimplemented("this version of the library has no CUDA devices");
+  if (kind == SHW_DEVICE_CUDA) return runtime::cuda::open_device({.index = index});
   if (index != 0)
     return invalid_argument("index is " + std::to_string(index) + "; there is only device 0");
   if (kind == SHW_DEVICE_NULL) return DeviceRef(std::make_shared<runtime::null::NullDevice>());
@@ -49,6 +49,7 @@ DeviceRef make_host_device(ContextRef context) {
 }
 
 shw_device_kind kind_of(const runtime::Device& device) {
+  if (runtime::cuda::is_cuda(device)) return SHW_DEVICE_CUDA;
   return &device.device_class() == &runtime::null::device_class() ? SHW_DEVICE_NULL
                                                                   : SHW_DEVICE_CPU;
 }

@@ -6,6 +6,7 @@
 #include "buffer.h"
 #include "event.h"
 #include "region.h"
+#include "runtime/cuda/cuda.h"
 #include "runtime/null/channel.h"
 
 using namespace shw;
@@ -16,6 +17,8 @@ namespace {
 
 constexpr size_t kExecutorOptionsSize_0_2 = SHW_SIZE_TO(shw_executor_options, reserved);
 constexpr size_t kRunSize_0_2 = SHW_SIZE_TO(shw_run, session);
+// Of a collective between devices, beside the time limit of the run: as worlds wait by default.
+constexpr std::chrono::minutes kCollectiveTimeout{10};
 
 struct Options {
   runtime::ExecutorOptions runtime;
@@ -184,6 +187,8 @@ Result<std::unique_ptr<runtime::ChannelProvider>> provider_of(runtime::Joining& 
                                                               runtime::Device& device,
                                                               int32_t rank) {
   SHW_ASSIGN_OR_RETURN(auto provider, joining.begin(plan.mesh, runtime::identity_of(plan.plan)));
+  if (runtime::cuda::is_cuda(device))
+    return runtime::cuda::make_channels(device, std::move(provider), kCollectiveTimeout);
   if (device.can().computes) return provider;
   return runtime::null::make_channels(static_cast<runtime::null::NullDevice&>(device), plan.mesh,
                                       rank);

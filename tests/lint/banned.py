@@ -16,7 +16,7 @@ root = pathlib.Path(__file__).resolve().parents[2]
 bad = 0
 for folder in ("src", "capi/src"):
     for f in sorted((root / folder).rglob("*")):
-        if f.suffix not in (".h", ".cc", ".cu", ".inc") or f.is_relative_to(root / "src/tools") or f.is_relative_to(root / "src/report/page"):  # programs
+        if f.suffix not in (".h", ".cc", ".cu", ".cuh", ".inc") or f.is_relative_to(root / "src/tools") or f.is_relative_to(root / "src/report/page"):  # programs
             continue
         for number, line in enumerate(f.read_text().splitlines(), 1):
             line = re.sub(r"//.*", "", re.sub(r'"(\\.|[^"\\])*"', '""', line))

@@ -30,7 +30,7 @@ MAY = {
 root = pathlib.Path(__file__).resolve().parents[2]
 bad = 0
 for f in sorted([*(root / "src").rglob("*"), *(root / "capi/src").rglob("*")]):
-    if f.suffix not in (".h", ".cc", ".cu"): continue
+    if f.suffix not in (".h", ".cc", ".cu", ".cuh"): continue
     me = "capi" if f.is_relative_to(root / "capi") else f.relative_to(root / "src").parts[0]
     for number, text in enumerate(f.read_text().splitlines(), 1):
         m = re.match(r'\s*#include "(\w+)/', text)
@@ -40,7 +40,11 @@ for f in sorted([*(root / "src").rglob("*"), *(root / "capi/src").rglob("*")]):
             print(f"{f.relative_to(root)}:{number}: {me} may not include {other}"); bad = 1
         if '"import/onnx/' in text and f.parts[-2] != "onnx":
             print(f"{f.relative_to(root)}:{number}: the ONNX plug-in is opened at run time (import/onnx_import.h)"); bad = 1
-        if f.parts[-2] in ("cuda", "cpu", "null") and re.search(r'"runtime/(cpu|cuda|null)/', text) and f"runtime/{f.parts[-2]}/" not in text:
+        if '"runtime/cuda/plugin/' in text and "runtime/cuda/plugin" not in str(f):
+            print(f"{f.relative_to(root)}:{number}: the CUDA plug-in is opened at run time (runtime/cuda/cuda.h)"); bad = 1
+        if f.is_relative_to(root / "src/runtime/cuda") and re.search(r'"runtime/(cpu|null)/', text):
+            print(f"{f.relative_to(root)}:{number}: one backend may not include another"); bad = 1
+        if f.parts[-2] in ("cpu", "null") and re.search(r'"runtime/(cpu|cuda|null)/', text) and f"runtime/{f.parts[-2]}/" not in text:
             print(f"{f.relative_to(root)}:{number}: one backend may not include another"); bad = 1
 print("layers:", "broken" if bad else "sound")
 sys.exit(bad)

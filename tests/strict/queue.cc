@@ -124,6 +124,11 @@ void Queue::drain() {
   idle_.wait(lock, [&] { return commands_.empty() && !busy_; });
 }
 
+bool Queue::idle() {
+  std::lock_guard lock(mutex_);
+  return commands_.empty() && !busy_;
+}
+
 void Queue::serve() {
   std::unique_lock lock(mutex_);
   while (true) {

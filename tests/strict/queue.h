@@ -65,6 +65,7 @@ class Queue : public std::enable_shared_from_this<Queue> {
   void record(const std::shared_ptr<EventState>& event);
   void wait(const std::shared_ptr<EventState>& event);
   void drain();
+  bool idle();  // nothing is queued or under way
 
   Status begin_capture();
   Result<std::shared_ptr<Capture>> end_capture();

@@ -36,10 +36,11 @@ typedef struct shw_device_info {
 /**
  * A device of this process. Its memory comes from the context's allocator where that is host
  * memory.
- * @param index       0 for the CPU
+ * @param index       0 for the CPU; of a CUDA device, as the driver counts
  * @param out_device  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_INVALID_ARGUMENT  there is no such kind or index
- * @retval SHW_UNIMPLEMENTED     this library was built without devices of that kind
+ * @retval SHW_UNAVAILABLE       CUDA: the plug-in, the driver or one of NVIDIA's libraries is
+ * missing or too old; the message says what to do
  * @thread any
  * @since 0.2
  */

@@ -6,108 +6,11 @@
 
 #include "runtime/cpu/cast.h"
 #include "runtime/cpu/gemm.h"
+#include "runtime/equation.h"
 #include "runtime/strided.h"
 
 namespace shw::runtime::cpu {
 namespace {
-
-enum Operand : size_t { kLeft = 0, kRight = 1, kResult = 2 };
-
-struct Letter {
-  char name;
-  int64_t size = 1;
-  std::array<int64_t, 3> stride{};  // in elements, by Operand
-  std::array<bool, 3> in{};
-};
-using Letters = std::vector<Letter>;
-
-struct Equation {
-  Letters batch, rows, columns, depth;
-};
-
-Status add_subscripts(std::string_view text, const TensorType& type, Operand which,
-                      Letters& letters) {
-  if (text.size() != type.shape.size())
-    return bad_types("'" + std::string(text) + "' does not name the dims of " + to_string(type));
-  for (size_t d = 0; d < text.size(); ++d) {
-    const char c = text[d];
-    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')))
-      return unimplemented("einsum with '" + std::string(1, c) + "' in its equation");
-    auto it =
-        std::find_if(letters.begin(), letters.end(), [&](const Letter& l) { return l.name == c; });
-    if (it == letters.end()) it = letters.insert(letters.end(), Letter{.name = c});
-    const int64_t size = type.shape[d];
-    if (it->size != 1 && size != 1 && size != it->size)
-      return bad_types("'" + std::string(1, c) + "' has the sizes " + std::to_string(it->size) +
-                       " and " + std::to_string(size));
-    if (which == kResult &&
-        (it->in[kResult] || (!it->in[kLeft] && !it->in[kRight]) || size != it->size))
-      return bad_types("dim '" + std::string(1, c) + "' of the result " + to_string(type) +
-                       " does not come from the operands");
-    it->size = std::max(it->size, size);
-    if (size == 0) it->size = 0;
-    it->in[which] = true;
-    if (size != 1) it->stride[which] += type.strides[d];  // size 1 is broadcast
-  }
-  return {};
-}
-
-Result<Equation> parse(std::string_view text, const TensorType& left, const TensorType& right,
-                       const TensorType& result) {
-  const size_t comma = text.find(','), arrow = text.find("->");
-  if (comma == std::string_view::npos || arrow == std::string_view::npos || arrow < comma ||
-      text.find(',', comma + 1) != std::string_view::npos)
-    return unimplemented("einsum '" + std::string(text) +
-                         "': only two operands and an explicit result");
-  Letters letters;
-  SHW_RETURN_IF_ERROR(add_subscripts(text.substr(0, comma), left, kLeft, letters));
-  SHW_RETURN_IF_ERROR(
-      add_subscripts(text.substr(comma + 1, arrow - comma - 1), right, kRight, letters));
-  SHW_RETURN_IF_ERROR(add_subscripts(text.substr(arrow + 2), result, kResult, letters));
-  Equation e;
-  for (const Letter& l : letters) {
-    // A letter of one operand only that is summed goes with stride 0 through the other.
-    Letters& home = !l.in[kResult]                ? e.depth
-                    : l.in[kLeft] && l.in[kRight] ? e.batch
-                    : l.in[kLeft]                 ? e.rows
-                                                  : e.columns;
-    home.push_back(l);
-  }
-  return e;
-}
-
-// Puts the letter with the largest stride in `guide` first.
-void sort_by(Letters& letters, Operand guide) {
-  std::stable_sort(letters.begin(), letters.end(), [&](const Letter& a, const Letter& b) {
-    return a.stride[guide] > b.stride[guide];
-  });
-}
-
-// Elements of the letters' dims together; saturates.
-int64_t extent(const Letters& letters) {
-  int64_t n = 1;
-  bool none = false;
-  for (const Letter& l : letters) {
-    none |= l.size == 0;
-    if (__builtin_mul_overflow(n, l.size, &n)) n = INT64_MAX;
-  }
-  return none ? 0 : n;
-}
-
-// The stride of `letters`, walked as one dim through an operand; -1 if they do not form one. 0 for
-// a single element.
-int64_t joint_stride(const Letters& letters, Operand which) {
-  int64_t stride = 0, next = -1;
-  for (auto it = letters.rbegin(); it != letters.rend(); ++it) {
-    if (it->size == 1) continue;
-    if (next < 0)
-      stride = it->stride[which];
-    else if (it->stride[which] != next)
-      return -1;
-    next = it->stride[which] * it->size;
-  }
-  return next == 0 ? -1 : stride;  // broadcast: a matrix that is not there
-}
 
 // How one operand enters the product.
 struct Access {
@@ -116,24 +19,6 @@ struct Access {
   int64_t workspace_offset = 0;               // packed
   StridedCast pack;                           // to (operands) or from (result) the workspace
 };
-
-TensorType letters_type(const std::array<const Letters*, 3>& groups, Operand which, Dtype dtype) {
-  TensorType type{{}, {}, dtype};
-  for (const Letters* group : groups)
-    for (const Letter& l : *group) {
-      if (l.size == 1) continue;
-      type.shape.push_back(l.size);
-      type.strides.push_back(l.stride[which]);
-    }
-  return type;
-}
-
-size_t num_wide(const Equation& e) {
-  size_t n = 0;
-  for (const Letters* group : {&e.batch, &e.rows, &e.columns, &e.depth})
-    for (const Letter& l : *group) n += l.size != 1;
-  return n;
-}
 
 template <class T>
 class ContractionKernel final : public HostKernel {
@@ -252,8 +137,8 @@ class ContractionKernel final : public HostKernel {
 
 Prepared prepare_contraction(const KernelArgs& args, std::string_view equation) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 2));
-  SHW_ASSIGN_OR_RETURN(Equation e,
-                       parse(equation, *args.inputs[0], *args.inputs[1], *args.outputs[0]));
+  SHW_ASSIGN_OR_RETURN(
+      Equation e, parse_equation(equation, *args.inputs[0], *args.inputs[1], *args.outputs[0]));
   if (num_wide(e) > static_cast<size_t>(kMaxRank))
     return unimplemented("einsum '" + std::string(equation) + "' has more than " +
                          std::to_string(kMaxRank) + " letters");

@@ -2431,10 +2431,11 @@ functions! {
     /// A device of this process. Its memory comes from the context's allocator where that is host
     /// memory.
     ///
-    /// * `index`: 0 for the CPU
+    /// * `index`: 0 for the CPU; of a CUDA device, as the driver counts
     /// * `out_device`: receives a handle that the caller destroys; NULL on failure
     /// * `SHW_INVALID_ARGUMENT`: there is no such kind or index
-    /// * `SHW_UNIMPLEMENTED`: this library was built without devices of that kind
+    /// * `SHW_UNAVAILABLE`: CUDA: the plug-in, the driver or one of NVIDIA's libraries is
+    ///   missing or too old; the message says what to do
     /// * Threads: any
     /// * Since 0.2
     #[must_use]

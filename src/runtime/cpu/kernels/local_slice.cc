@@ -1,10 +1,9 @@
-// local_slice: this rank's block of a tensor that the ranks along some mesh dims all hold: tensor
-// dim attrs.dim is cut along the mesh dims attrs.dims, the first one cuts first. Where that is not
-// even, the last ranks' blocks end in zeros.
+// local_slice: this rank's block of a tensor (local_block.h).
 #include <optional>
 
 #include "runtime/cpu/cast.h"
 #include "runtime/cpu/kernel_args.h"
+#include "runtime/local_block.h"
 #include "runtime/strided.h"
 
 namespace shw::runtime::cpu {
@@ -42,30 +41,10 @@ class LocalSlice final : public HostKernel {
 Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   const TensorType &from = *args.inputs[0], &to = *args.outputs[0];
-  const int64_t dim = args.attrs.get_int(AttrKey::kDim, -1);
-  if (dim < 0 || dim >= from.rank())
-    return invalid_argument("local_slice cuts dim " + std::to_string(dim) + " of " +
-                            to_string(from));
-  const auto at = static_cast<size_t>(dim);
-  int64_t offset = 0, own = from.shape[at], common = own;
-  for (int64_t m : args.attrs.get_ints(AttrKey::kDims)) {
-    if (m < 0 || m >= args.mesh.rank())
-      return invalid_argument("local_slice cuts along mesh dim " + std::to_string(m) + " of " +
-                              args.mesh.to_string());
-    const int64_t n = args.mesh.size(static_cast<int>(m)), block = (common + n - 1) / n;
-    const int64_t start =
-        std::min(own, args.mesh.coordinate(args.rank, static_cast<int>(m)) * block);
-    offset += start;
-    own = std::min(block, own - start);
-    common = block;
-  }
-  Dims shape = from.shape;
-  shape[at] = common;
-  if (shape != to.shape || from.dtype != to.dtype)
-    return bad_types(to_string(to) + " is no block of " + to_string(from) + " along dim " +
-                     std::to_string(dim));
-  const int64_t offset_bytes = own == 0 ? 0 : offset * from.strides[at] * dtype_size(from.dtype);
-  return make_kernel<LocalSlice>(from, to, at, own, offset_bytes, args.inputs.size());
+  SHW_ASSIGN_OR_RETURN(const LocalBlock block, local_block(args));
+  const int64_t offset_bytes =
+      block.own == 0 ? 0 : block.offset * from.strides[block.dim] * dtype_size(from.dtype);
+  return make_kernel<LocalSlice>(from, to, block.dim, block.own, offset_bytes, args.inputs.size());
 }
 
 }  // namespace

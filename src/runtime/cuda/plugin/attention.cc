@@ -1,0 +1,202 @@
+#include "runtime/cuda/plugin/attention.h"
+
+#include <vector>
+
+#include "runtime/attention_shape.h"
+#include "runtime/cuda/plugin/loops.h"
+
+namespace shw::runtime::cuda {
+namespace {
+
+bool is_there(std::span<const TensorType* const> types, size_t i) {
+  return i < types.size() && types[i] != nullptr;
+}
+void* pointer(void* const* buffers, size_t i, bool there) { return there ? buffers[i] : nullptr; }
+
+HeadWindow window(const TensorType& type) {
+  HeadWindow w{};
+  set_strides(strides_bytes(type), w.stride);
+  w.dtype = static_cast<int>(type.dtype);
+  return w;
+}
+
+Result<HeadWindow> bias_window(const TensorType& type, const AttentionShape& s) {
+  const Dims scores{s.batch, s.heads, s.queries, s.keys};
+  if (!broadcasts_to(type.shape, scores))
+    return bad_types("the bias " + to_string(type) + " does not broadcast to the scores");
+  if (!is_floating(type.dtype))
+    return unimplemented("an attention mask in " + std::string(dtype_name(type.dtype)));
+  HeadWindow w{};
+  set_strides(broadcast_strides_bytes(type, scores), w.stride);
+  w.dtype = static_cast<int>(type.dtype);
+  return w;
+}
+
+Dtype compute_dtype(const TensorType& q) {
+  return q.dtype == Dtype::kF64 ? Dtype::kF64 : Dtype::kF32;
+}
+
+// Operands q, k, v at `first` among the inputs; the bias, if there is one, behind them.
+Result<AttentionArguments> read_forward(const KernelArgs& args, size_t first,
+                                        const AttentionShape& s) {
+  AttentionArguments a{};
+  a.batch = s.batch;
+  a.heads = s.heads;
+  a.key_heads = std::max<int64_t>(1, s.key_heads);
+  a.queries = s.queries;
+  a.keys = s.keys;
+  a.width = s.width;
+  a.value_width = s.value_width;
+  a.scale = s.scale;
+  a.causal = s.causal;
+  a.q = window(*args.inputs[first]);
+  a.k = window(*args.inputs[first + 1]);
+  a.v = window(*args.inputs[first + 2]);
+  if (is_there(args.inputs, first + 3)) {
+    SHW_ASSIGN_OR_RETURN(a.bias, bias_window(*args.inputs[first + 3], s));
+    a.has_bias = 1;
+  }
+  return a;
+}
+
+void set_lse(const LogSumExp& lse, AttentionArguments& a) {
+  a.lse_batch = lse.batch_stride;
+  a.lse_head = lse.head_stride;
+  a.lse_row = lse.stride;
+  a.lse_length = lse.length;
+}
+
+class Sdpa final : public CudaKernel {
+ public:
+  AttentionArguments arguments{};
+  bool is_f64 = false, has_out = false, has_lse = false;
+  size_t output = 0;
+  std::vector<std::pair<size_t, int64_t>> zeros;  // results to clear, and their bytes
+
+ protected:
+  Status enqueue(CudaStream& stream, void* const* buffers) override {
+    for (const auto& [buffer, bytes] : zeros) stream.fill(buffers[buffer], std::byte{0}, bytes);
+    void* out = pointer(buffers, output, has_out);
+    void* lse = pointer(buffers, output + 1, has_lse);
+    void* bias = pointer(buffers, 3, arguments.has_bias != 0);
+    return launch_blocks(stream,
+                         is_f64 ? DeviceKernel::shw_attention_f64 : DeviceKernel::shw_attention_f32,
+                         arguments.batch * arguments.heads * arguments.queries, out, lse,
+                         buffers[0], buffers[1], buffers[2], bias, arguments);
+  }
+};
+
+enum In : size_t { kGrad, kQ, kK, kV, kBias, kOut, kLse, kNumIn };
+enum Res : size_t { kDq, kDk, kDv, kDbias, kNumRes };
+
+class SdpaBackward final : public CudaKernel {
+ public:
+  AttentionBackwardArguments arguments{};
+  bool is_f64 = false;
+  std::array<bool, kNumRes> wanted{};
+  size_t num_inputs = 0, num_outputs = 0;
+
+  // rowsum(grad ∘ out) of each query.
+  int64_t workspace_bytes() const override {
+    const AttentionArguments& a = arguments.forward;
+    return a.batch * a.heads * a.queries * (is_f64 ? 8 : 4);
+  }
+
+ protected:
+  Status enqueue(CudaStream& stream, void* const* buffers) override {
+    const AttentionArguments& a = arguments.forward;
+    const auto result = [&](Res r) { return pointer(buffers, num_inputs + r, wanted[r]); };
+    void* deltas = buffers[num_inputs + num_outputs];
+    void* bias = pointer(buffers, kBias, a.has_bias != 0);
+    SHW_RETURN_IF_ERROR(launch_blocks(
+        stream, is_f64 ? DeviceKernel::shw_attention_dq_f64 : DeviceKernel::shw_attention_dq_f32,
+        a.batch * a.heads * a.queries, result(kDq), result(kDbias), deltas, buffers[kGrad],
+        buffers[kQ], buffers[kK], buffers[kV], bias, buffers[kOut], buffers[kLse], arguments));
+    if (!wanted[kDk] && !wanted[kDv]) return {};
+    return launch_blocks(
+        stream, is_f64 ? DeviceKernel::shw_attention_dkv_f64 : DeviceKernel::shw_attention_dkv_f32,
+        a.batch * a.key_heads * a.keys, result(kDk), result(kDv), deltas, buffers[kGrad],
+        buffers[kQ], buffers[kK], buffers[kV], bias, buffers[kOut], buffers[kLse], arguments);
+  }
+};
+
+Status prepare_results(const KernelArgs& args, const AttentionShape& s, SdpaBackward& kernel) {
+  HeadWindow* const windows[] = {&kernel.arguments.dq, &kernel.arguments.dk, &kernel.arguments.dv};
+  for (size_t r = kDq; r <= kDv; ++r) {
+    kernel.wanted[r] = is_there(args.outputs, r);
+    if (!kernel.wanted[r]) continue;
+    const TensorType& of = *args.inputs[kQ + r];
+    SHW_ASSIGN_OR_RETURN(const TensorType type, as_heads(args, *args.outputs[r]));
+    if (type.shape != of.shape)
+      return bad_types(to_string(type) + " is not the gradient of " + to_string(of));
+    *windows[r] = window(type);
+  }
+  kernel.wanted[kDbias] = is_there(args.outputs, kDbias);
+  if (!kernel.wanted[kDbias]) return {};
+  const TensorType& type = *args.outputs[kDbias];
+  if (type.shape != Dims{s.batch, s.heads, s.queries, s.keys} || !is_floating(type.dtype))
+    return unimplemented("the gradient of an attention bias that is broadcast, " + to_string(type));
+  kernel.arguments.dbias = window(type);
+  return {};
+}
+
+}  // namespace
+
+Prepared prepare_sdpa(const Context&, const KernelArgs& args) {
+  SHW_RETURN_IF_ERROR(expect_operands(args, 3, 0));
+  const TensorType &q = *args.inputs[0], &v = *args.inputs[2];
+  SHW_ASSIGN_OR_RETURN(const AttentionShape shape, attention_shape(args, q, *args.inputs[1], v));
+  auto kernel = std::make_unique<Sdpa>();
+  SHW_ASSIGN_OR_RETURN(kernel->arguments, read_forward(args, 0, shape));
+  kernel->is_f64 = q.dtype == Dtype::kF64;
+  kernel->output = args.inputs.size();
+  kernel->has_out = is_there(args.outputs, 0);
+  if (kernel->has_out) {
+    SHW_ASSIGN_OR_RETURN(const TensorType out, as_heads(args, *args.outputs[0]));
+    if (out.shape != Dims{q.shape[0], q.shape[1], q.shape[2], v.shape[3]})
+      return bad_types(to_string(out) + " is not the result of this attention");
+    kernel->arguments.out = window(out);
+  }
+  kernel->has_lse = is_there(args.outputs, 1) && args.outputs[1]->numel() > 0;
+  if (kernel->has_lse) {
+    SHW_ASSIGN_OR_RETURN(const LogSumExp lse,
+                         LogSumExp::create(*args.outputs[1], shape, compute_dtype(q)));
+    set_lse(lse, kernel->arguments);
+  }
+  for (size_t i = 2; i < args.outputs.size(); ++i) {
+    if (!is_there(args.outputs, i)) continue;
+    if (!args.outputs[i]->contiguous())
+      return bad_types("the random state " + to_string(*args.outputs[i]) + " has gaps");
+    kernel->zeros.emplace_back(kernel->output + i, args.outputs[i]->bytes());
+  }
+  return std::unique_ptr<PreparedKernel>(std::move(kernel));
+}
+
+Prepared prepare_sdpa_backward(const Context&, const KernelArgs& args) {
+  for (size_t i : {kGrad, kQ, kK, kV, kOut, kLse})
+    if (!is_there(args.inputs, i))
+      return invalid_argument("sdpa_backward lacks operand " + std::to_string(i) +
+                              " of (grad, q, k, v, bias, out, lse)");
+  const TensorType &grad = *args.inputs[kGrad], &q = *args.inputs[kQ], &out = *args.inputs[kOut];
+  SHW_ASSIGN_OR_RETURN(const AttentionShape s,
+                       attention_shape(args, q, *args.inputs[kK], *args.inputs[kV]));
+  const Dims result{s.batch, s.heads, s.queries, s.value_width};
+  if (grad.shape != result || out.shape != result)
+    return bad_types("the gradient " + to_string(grad) + " and the result " + to_string(out) +
+                     " are not those of this attention");
+  auto kernel = std::make_unique<SdpaBackward>();
+  SHW_ASSIGN_OR_RETURN(kernel->arguments.forward, read_forward(args, kQ, s));
+  SHW_ASSIGN_OR_RETURN(const LogSumExp lse,
+                       LogSumExp::create(*args.inputs[kLse], s, compute_dtype(q)));
+  if (lse.length == 0 && s.queries > 0) return bad_types("the softmax denominators are missing");
+  set_lse(lse, kernel->arguments.forward);
+  kernel->arguments.forward.out = window(out);
+  kernel->arguments.grad = window(grad);
+  kernel->is_f64 = q.dtype == Dtype::kF64;
+  kernel->num_inputs = args.inputs.size();
+  kernel->num_outputs = args.outputs.size();
+  SHW_RETURN_IF_ERROR(prepare_results(args, s, *kernel));
+  return std::unique_ptr<PreparedKernel>(std::move(kernel));
+}
+
+}  // namespace shw::runtime::cuda

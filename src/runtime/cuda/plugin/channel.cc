@@ -1,0 +1,197 @@
+#include "runtime/cuda/plugin/channel.h"
+
+#include "runtime/cuda/plugin/communicators.h"
+#include "runtime/cuda/plugin/stream.h"
+
+namespace shw::runtime::cuda {
+namespace {
+
+// What a reduction is to NCCL. Complex numbers are sums of pairs.
+struct Reduction {
+  NcclType type;
+  NcclOperation operation;
+  int64_t per_element = 1;
+};
+
+Result<NcclType> nccl_type(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kF32:
+    case Dtype::kC64:
+      return kNcclF32;
+    case Dtype::kF64:
+      return kNcclF64;
+    case Dtype::kF16:
+      return kNcclF16;
+    case Dtype::kBF16:
+      return kNcclBF16;
+    case Dtype::kI8:
+      return kNcclI8;
+    case Dtype::kU8:
+      return kNcclU8;
+    case Dtype::kI32:
+      return kNcclI32;
+    case Dtype::kI64:
+      return kNcclI64;
+    default:
+      return unimplemented("NCCL does not reduce " + std::string(dtype_name(dtype)) +
+                           ": plan with another dtype, or run on the CPU");
+  }
+}
+
+Result<Reduction> reduction(const CollectiveSpec& spec) {
+  Reduction r{kNcclF32, kNcclSum, is_complex(spec.dtype) ? 2 : 1};
+  SHW_ASSIGN_OR_RETURN(r.type, nccl_type(spec.dtype));
+  const bool is_sum = spec.op == ReduceOp::kSum || spec.op == ReduceOp::kAvg;
+  if ((is_complex(spec.dtype) && !is_sum) ||
+      (spec.op == ReduceOp::kAvg && !is_floating(spec.dtype) && !is_complex(spec.dtype)))
+    return unimplemented("NCCL has no " + std::string(reduce_op_name(spec.op)) + " of " +
+                         std::string(dtype_name(spec.dtype)));
+  switch (spec.op) {
+    case ReduceOp::kSum:
+      break;
+    case ReduceOp::kAvg:
+      r.operation = kNcclAverage;
+      break;
+    case ReduceOp::kMax:
+      r.operation = kNcclMax;
+      break;
+    case ReduceOp::kMin:
+      r.operation = kNcclMin;
+      break;
+    default:
+      return unimplemented("NCCL has no " + std::string(reduce_op_name(spec.op)));
+  }
+  return r;
+}
+
+class NcclCollective final : public PreparedKernel {
+ public:
+  NcclCollective(std::shared_ptr<Communicators> job, std::shared_ptr<Seat> seat,
+                 const CollectiveSpec& spec, const Reduction& how)
+      : job_(std::move(job)), seat_(std::move(seat)), spec_(spec), how_(how) {}
+
+  void launch(Stream& stream, void* const* buffers) override {
+    auto& ours = static_cast<CudaStream&>(stream);
+    const auto handle = static_cast<StreamHandle>(ours.native());
+    const Current current(ours.context());
+    CollectiveRecord record;
+    record.spec = spec_;
+    record.node = origin.node;
+    ours.raise(
+        job_->dispatch(*seat_, record, handle,
+                       [&](NcclCommunicator c) { return put(c, buffers[0], buffers[1], handle); }),
+        origin);
+  }
+
+ private:
+  NcclError put(NcclCommunicator c, const void* in, void* out, StreamHandle stream) const {
+    const Nccl& nccl = job_->nccl();
+    const auto count = static_cast<size_t>(spec_.count * how_.per_element);
+    const auto bytes = static_cast<size_t>(spec_.count * dtype_size(spec_.dtype));
+    switch (spec_.kind) {
+      case CollectiveKind::kAllReduce:
+        return nccl.all_reduce(in, out, count, how_.type, how_.operation, c, stream);
+      case CollectiveKind::kReduceScatter:
+        return nccl.reduce_scatter(in, out, count, how_.type, how_.operation, c, stream);
+      case CollectiveKind::kAllGather:
+        return nccl.all_gather(in, out, bytes, kNcclU8, c, stream);
+      case CollectiveKind::kAllToAll:
+        return exchange(c, in, out, bytes, stream);
+      case CollectiveKind::kPermute:
+        return permute(c, in, out, bytes, stream);
+      case CollectiveKind::kNone:
+        break;
+    }
+    return kNcclInvalidUsage;
+  }
+  NcclError exchange(NcclCommunicator c, const void* in, void* out, size_t bytes,
+                     StreamHandle stream) const {
+    const Nccl& nccl = job_->nccl();
+    NcclError error = nccl.begin_group();
+    for (int64_t m = 0; m < seat_->size && error == kNcclSuccess; ++m) {
+      const size_t at = static_cast<size_t>(m) * bytes;
+      const int peer = static_cast<int>(m);
+      error = nccl.send(static_cast<const std::byte*>(in) + at, bytes, kNcclU8, peer, c, stream);
+      if (error == kNcclSuccess)
+        error = nccl.receive(static_cast<std::byte*>(out) + at, bytes, kNcclU8, peer, c, stream);
+    }
+    const NcclError end = nccl.end_group();
+    return error != kNcclSuccess ? error : end;
+  }
+  NcclError permute(NcclCommunicator c, const void* in, void* out, size_t bytes,
+                    StreamHandle stream) const {
+    const Nccl& nccl = job_->nccl();
+    NcclError error = nccl.begin_group();
+    if (error == kNcclSuccess)
+      error = nccl.send(in, bytes, kNcclU8, static_cast<int>(spec_.target), c, stream);
+    if (error == kNcclSuccess)
+      error = nccl.receive(out, bytes, kNcclU8, static_cast<int>(spec_.source), c, stream);
+    const NcclError end = nccl.end_group();
+    return error != kNcclSuccess ? error : end;
+  }
+
+  const std::shared_ptr<Communicators> job_;
+  const std::shared_ptr<Seat> seat_;
+  const CollectiveSpec spec_;
+  const Reduction how_;
+};
+
+class NcclChannel final : public Channel {
+ public:
+  NcclChannel(std::shared_ptr<Communicators> job, std::shared_ptr<Seat> seat)
+      : job_(std::move(job)), seat_(std::move(seat)) {}
+  int64_t member() const override { return seat_->member; }
+  int64_t size() const override { return seat_->size; }
+  Result<std::unique_ptr<PreparedKernel>> prepare(const CollectiveSpec& spec) override {
+    Reduction how{kNcclU8, kNcclSum};
+    if (reduces(spec.kind)) {
+      SHW_ASSIGN_OR_RETURN(how, reduction(spec));
+    }
+    return std::unique_ptr<PreparedKernel>(
+        std::make_unique<NcclCollective>(job_, seat_, spec, how));
+  }
+
+ private:
+  const std::shared_ptr<Communicators> job_;
+  const std::shared_ptr<Seat> seat_;
+};
+
+// Needs NCCL from the first channel on: a job of one rank has none.
+class NcclProvider final : public ChannelProvider {
+ public:
+  NcclProvider(std::shared_ptr<Context> context, std::unique_ptr<ChannelProvider> control,
+               Timeout timeout)
+      : context_(std::move(context)), control_(std::move(control)), timeout_(timeout) {}
+  int64_t rank() const override { return control_->rank(); }
+  const Mesh& mesh() const override { return control_->mesh(); }
+  Result<std::unique_ptr<Channel>> channel(std::span<const uint8_t> axes) override {
+    if (job_ == nullptr) {
+      SHW_ASSIGN_OR_RETURN(job_, Communicators::create(context_, control_, timeout_));
+    }
+    SHW_ASSIGN_OR_RETURN(auto seat, job_->add_seat(axes));
+    return std::unique_ptr<Channel>(std::make_unique<NcclChannel>(job_, std::move(seat)));
+  }
+  void abort(const Status& cause) override {
+    job_ != nullptr ? job_->abort(cause) : control_->abort(cause);
+  }
+  void reset() override { job_ != nullptr ? job_->reset() : control_->reset(); }
+  Status async_status() const override {
+    return job_ != nullptr ? job_->async_status() : control_->async_status();
+  }
+
+ private:
+  const std::shared_ptr<Context> context_;
+  const std::shared_ptr<ChannelProvider> control_;
+  const Timeout timeout_;
+  std::shared_ptr<Communicators> job_;  // null: no channel yet
+};
+
+}  // namespace
+
+std::unique_ptr<ChannelProvider> make_channels(std::shared_ptr<Context> context,
+                                               std::unique_ptr<ChannelProvider> control,
+                                               Timeout timeout) {
+  return std::make_unique<NcclProvider>(std::move(context), std::move(control), timeout);
+}
+
+}  // namespace shw::runtime::cuda

@@ -1,0 +1,106 @@
+// The NCCL communicators of one rank, and the thread that makes and watches them.
+#pragma once
+#include <array>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "runtime/channel.h"
+#include "runtime/collective/log.h"
+#include "runtime/cuda/plugin/context.h"
+#include "runtime/cuda/plugin/nccl.h"
+
+namespace shw::runtime::cuda {
+
+// A group of the rank's, and its communicator.
+struct Seat {
+  GroupName name{};
+  int64_t first_rank = 0;  // the smallest rank of the group: what NCCL calls its colour
+  int64_t member = 0, size = 1;
+  NcclCommunicator communicator = nullptr;  // null: not made yet, or aborted
+  uint64_t num_collectives = 0;             // dispatched
+};
+
+class Communicators {
+ public:
+  static Result<std::shared_ptr<Communicators>> create(std::shared_ptr<Context> context,
+                                                       std::shared_ptr<ChannelProvider> control,
+                                                       Timeout timeout);
+  ~Communicators();
+
+  int64_t rank() const { return control_->rank(); }
+  const Mesh& mesh() const { return control_->mesh(); }
+  const Nccl& nccl() const { return nccl_; }
+
+  // A seat in the group along `axes`; its communicator comes later.
+  Result<std::shared_ptr<Seat>> add_seat(std::span<const uint8_t> axes);
+
+  // Calls `put(communicator)`, which puts a collective on the stream, once the seat's communicator
+  // is there, and watches the collective from then on.
+  template <class F>
+  Status dispatch(Seat& seat, const CollectiveRecord& record, StreamHandle stream, F&& put) {
+    std::unique_lock lock(mutex_);
+    SHW_RETURN_IF_ERROR(wait_until_ready(lock, seat));
+    CollectiveRecord numbered = record;
+    numbered.number = ++seat.num_collectives;
+    numbered.group = seat.name;
+    SHW_RETURN_IF_ERROR(nccl_.check(put(seat.communicator), "a collective"));
+    SHW_RETURN_IF_ERROR(wait_until_put(lock, seat));
+    return watch(numbered, stream);
+  }
+
+  void abort(const Status& cause);
+  void reset();
+  Status async_status() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Watched {
+    EventHandle event = nullptr;
+    uint64_t dispatched = 0;  // in log_; 0: nothing to watch
+    Clock::time_point since;
+  };
+  static constexpr size_t kWatched = 16;  // collectives at a time; more are not watched
+
+  Communicators(std::shared_ptr<Context> context, std::shared_ptr<ChannelProvider> control,
+                Timeout timeout)
+      : context_(std::move(context)), control_(std::move(control)), timeout_(timeout) {}
+  Status start();
+  Status wait_until_ready(std::unique_lock<std::mutex>& lock, const Seat& seat);
+  Status wait_until_put(std::unique_lock<std::mutex>& lock, const Seat& seat);
+  Status watch(const CollectiveRecord& record, StreamHandle stream);
+
+  // Of the thread; `lock` is held at the begin and the end, and not while others are waited for.
+  void serve();
+  bool must_build() const;
+  Status build(std::unique_lock<std::mutex>& lock);
+  Status join_all(std::unique_lock<std::mutex>& lock);
+  Status split(std::unique_lock<std::mutex>& lock, Seat& seat);
+  Status finish_init(std::unique_lock<std::mutex>& lock, NcclCommunicator communicator);
+  Result<NcclId> exchange_id();
+  Status look_for_errors();
+  Status look_at_the_clock();
+  void end_all();  // aborts every communicator
+
+  const std::shared_ptr<Context> context_;
+  const std::shared_ptr<ChannelProvider> control_;
+  const Timeout timeout_;
+  Nccl nccl_;
+  std::unique_ptr<PreparedKernel> exchange_;  // of ids, in host memory
+  int64_t num_ranks_ = 1, member_ = 0;        // of the communicator of all
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  NcclCommunicator all_ = nullptr;
+  std::vector<std::shared_ptr<Seat>> seats_;
+  Status failure_;  // why there are no communicators
+  bool is_building_ = false, is_stopping_ = false;
+  bool must_look_ = false;  // this rank has aborted the job
+  std::array<Watched, kWatched> watched_;
+  CollectiveLog log_;
+  std::thread thread_;
+};
+
+}  // namespace shw::runtime::cuda

@@ -1,0 +1,79 @@
+// One CUDA device as this process uses it: the driver, the device's primary context, the compiled
+// kernels and cuBLASLt. What streams, events, kernels and channels of the device share.
+#pragma once
+#include <array>
+#include <memory>
+#include <string>
+
+#include "runtime/cuda/options.h"
+#include "runtime/cuda/plugin/cublaslt.h"
+#include "runtime/cuda/plugin/driver.h"
+#include "runtime/cuda/plugin/kernels/names.h"
+
+namespace shw::runtime::cuda {
+
+enum class DeviceKernel : int {
+#define X(name) name,
+  SHW_CUDA_KERNELS(X)
+#undef X
+      kCount
+};
+
+class Context {
+ public:
+  // UNAVAILABLE: a library is missing or too old, or there is no such device; says what to do.
+  static Result<std::shared_ptr<Context>> open(const Options& options);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  const Driver& driver() const { return driver_; }
+  const CublasLt& cublaslt() const { return cublaslt_; }
+  CublasLtHandle cublaslt_handle() const { return cublaslt_handle_; }
+  const Options& options() const { return options_; }
+  Ordinal ordinal() const { return ordinal_; }
+  FunctionHandle function(DeviceKernel kernel) const {
+    return functions_[static_cast<size_t>(kernel)];
+  }
+  // Threads of blocks whose threads work together: a power of two.
+  int block_threads() const { return block_threads_; }
+  // Blocks that a launch has at most; kernels loop over the rest.
+  int max_blocks() const { return max_blocks_; }
+
+ private:
+  friend class Current;
+  explicit Context(const Options& options) : options_(options) {}
+  Status open_device();
+  Status load_kernels();
+  Result<int> attribute(DeviceAttribute which) const;
+
+  const Options options_;
+  Driver driver_;
+  CublasLt cublaslt_;
+  CublasLtHandle cublaslt_handle_ = nullptr;
+  Ordinal ordinal_ = 0;
+  ContextHandle handle_ = nullptr;
+  ModuleHandle module_ = nullptr;
+  std::array<FunctionHandle, static_cast<size_t>(DeviceKernel::kCount)> functions_{};
+  int block_threads_ = 1, max_blocks_ = 1;
+};
+
+// Makes a context the calling thread's current one for a scope, and puts the caller's back.
+class Current {
+ public:
+  explicit Current(const Context& context) : driver_(context.driver_) {
+    pushed_ = driver_.push_context(context.handle_) == kDriverSuccess;
+  }
+  ~Current() {
+    ContextHandle ours;
+    if (pushed_) (void)driver_.pop_context(&ours);
+  }
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+
+ private:
+  const Driver& driver_;
+  bool pushed_;
+};
+
+}  // namespace shw::runtime::cuda

@@ -1,0 +1,40 @@
+// A CUDA device as the runtime sees it (hal.h).
+#pragma once
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "runtime/cuda/plugin/context.h"
+#include "runtime/cuda/plugin/event.h"
+
+namespace shw::runtime::cuda {
+
+class CudaDevice final : public Device {
+ public:
+  static Result<std::shared_ptr<CudaDevice>> open(const Options& options);
+  ~CudaDevice() override;
+
+  const DeviceClass& device_class() const override { return cuda::device_class(); }
+  Result<void*> allocate(const MemorySpec& spec) override;
+  void free(void* memory, const MemorySpec& spec) override;
+  Status copy(void* to, const void* from, int64_t bytes, CopyKind kind) override;
+  Result<std::unique_ptr<Stream>> create_stream(const StreamOptions& options) override;
+  Result<std::unique_ptr<Event>> create_event(const EventOptions& options = {}) override;
+  bool has_kernel(std::string_view name) const override;
+  Result<std::unique_ptr<PreparedKernel>> prepare(std::string_view kernel,
+                                                  const KernelArgs& args) override;
+
+  const std::shared_ptr<Context>& context() const { return context_; }
+
+ private:
+  CudaDevice(std::shared_ptr<Context> context, StreamHandle copies)
+      : context_(std::move(context)), copies_(copies) {}
+  Result<DevicePointer> allocate_aligned(size_t bytes, size_t alignment);
+
+  const std::shared_ptr<Context> context_;
+  const StreamHandle copies_;  // for copies that the host waits for
+  std::mutex mutex_;
+  std::map<void*, DevicePointer> larger_;  // what the driver gave, where that begins before
+};
+
+}  // namespace shw::runtime::cuda

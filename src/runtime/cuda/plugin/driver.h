@@ -1,0 +1,104 @@
+// The CUDA driver: what is called of libcuda, with declarations of our own. tests/cuda compares
+// them with the vendor's header where that is installed.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/cuda/plugin/library.h"
+
+// The tags of the driver's handles: its headers declare the same ones.
+struct CUctx_st;
+struct CUmod_st;
+struct CUfunc_st;
+struct CUstream_st;
+struct CUevent_st;
+
+namespace shw::runtime::cuda {
+
+using DriverError = int;  // CUresult
+using Ordinal = int;      // CUdevice
+using DevicePointer = unsigned long long;
+using ContextHandle = CUctx_st*;
+using ModuleHandle = CUmod_st*;
+using FunctionHandle = CUfunc_st*;
+using StreamHandle = CUstream_st*;
+using EventHandle = CUevent_st*;
+using HostFunction = void(void*);
+
+enum : DriverError {
+  kDriverSuccess = 0,
+  kDriverOutOfMemory = 2,
+  kDriverNotFound = 500,
+  kDriverNotReady = 600,
+};
+enum DeviceAttribute : int {
+  kMaxThreadsPerBlock = 1,
+  kNumMultiprocessors = 16,
+  kUnifiedAddressing = 41,
+  kCapabilityMajor = 75,
+  kCapabilityMinor = 76,
+  kMemoryPoolsSupported = 115,
+};
+enum : unsigned {
+  kStreamNonBlocking = 1,
+  kEventDisableTiming = 2,
+  kHostMemoryPortable = 1,
+  kHostMemoryMapped = 2,
+};
+
+// Where a function has several versions, the symbol says which.
+#define SHW_CUDA_DRIVER(X)                                                                         \
+  X(DriverError(unsigned), init, "cuInit")                                                         \
+  X(DriverError(int*), driver_version, "cuDriverGetVersion")                                       \
+  X(DriverError(DriverError, const char**), error_name, "cuGetErrorName")                          \
+  X(DriverError(DriverError, const char**), error_text, "cuGetErrorString")                        \
+  X(DriverError(int*), device_count, "cuDeviceGetCount")                                           \
+  X(DriverError(Ordinal*, int), device_get, "cuDeviceGet")                                         \
+  X(DriverError(int*, DeviceAttribute, Ordinal), device_attribute, "cuDeviceGetAttribute")         \
+  X(DriverError(ContextHandle*, Ordinal), retain_context, "cuDevicePrimaryCtxRetain")              \
+  X(DriverError(Ordinal), release_context, "cuDevicePrimaryCtxRelease_v2")                         \
+  X(DriverError(ContextHandle), push_context, "cuCtxPushCurrent_v2")                               \
+  X(DriverError(ContextHandle*), pop_context, "cuCtxPopCurrent_v2")                                \
+  X(DriverError(int*, int*), priority_range, "cuCtxGetStreamPriorityRange")                        \
+  X(DriverError(ModuleHandle*, const void*), load_module, "cuModuleLoadData")                      \
+  X(DriverError(ModuleHandle), unload_module, "cuModuleUnload")                                    \
+  X(DriverError(FunctionHandle*, ModuleHandle, const char*), find_function, "cuModuleGetFunction") \
+  X(DriverError(FunctionHandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,        \
+                unsigned, StreamHandle, void**, void**),                                           \
+    launch, "cuLaunchKernel")                                                                      \
+  X(DriverError(StreamHandle, HostFunction*, void*), launch_host, "cuLaunchHostFunc")              \
+  X(DriverError(DevicePointer*, size_t), allocate, "cuMemAlloc_v2")                                \
+  X(DriverError(DevicePointer), free, "cuMemFree_v2")                                              \
+  X(DriverError(void**, size_t, unsigned), allocate_host, "cuMemHostAlloc")                        \
+  X(DriverError(void*), free_host, "cuMemFreeHost")                                                \
+  X(DriverError(DevicePointer*, size_t, StreamHandle), allocate_async, "cuMemAllocAsync")          \
+  X(DriverError(DevicePointer, StreamHandle), free_async, "cuMemFreeAsync")                        \
+  X(DriverError(DevicePointer, const void*, size_t, StreamHandle), copy_to_device,                 \
+    "cuMemcpyHtoDAsync_v2")                                                                        \
+  X(DriverError(void*, DevicePointer, size_t, StreamHandle), copy_to_host, "cuMemcpyDtoHAsync_v2") \
+  X(DriverError(DevicePointer, DevicePointer, size_t, StreamHandle), copy_on_device,               \
+    "cuMemcpyDtoDAsync_v2")                                                                        \
+  X(DriverError(DevicePointer, unsigned char, size_t, StreamHandle), fill, "cuMemsetD8Async")      \
+  X(DriverError(StreamHandle*, unsigned, int), create_stream, "cuStreamCreateWithPriority")        \
+  X(DriverError(StreamHandle), destroy_stream, "cuStreamDestroy_v2")                               \
+  X(DriverError(StreamHandle), synchronize_stream, "cuStreamSynchronize")                          \
+  X(DriverError(StreamHandle), query_stream, "cuStreamQuery")                                      \
+  X(DriverError(StreamHandle, EventHandle, unsigned), wait_event, "cuStreamWaitEvent")             \
+  X(DriverError(EventHandle*, unsigned), create_event, "cuEventCreate")                            \
+  X(DriverError(EventHandle), destroy_event, "cuEventDestroy_v2")                                  \
+  X(DriverError(EventHandle, StreamHandle), record_event, "cuEventRecord")                         \
+  X(DriverError(EventHandle), query_event, "cuEventQuery")                                         \
+  X(DriverError(float*, EventHandle, EventHandle), elapsed_time, "cuEventElapsedTime")
+
+struct Driver {
+  SHW_CUDA_DRIVER(SHW_ENTRY_MEMBER)
+
+  // OK for success; RESOURCE_EXHAUSTED for no memory, INTERNAL for anything else, with the driver's
+  // own name and words. `what`: what could not be done.
+  Status check(DriverError error, const char* what, SourceLoc loc = SourceLoc::current()) const;
+};
+
+// UNAVAILABLE: there is no driver, it is too old, or it finds no device.
+Result<Driver> open_driver(const std::string& folder);
+
+}  // namespace shw::runtime::cuda

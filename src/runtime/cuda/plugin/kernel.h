@@ -1,0 +1,58 @@
+// What a kernel of this backend is, and the list of them.
+#pragma once
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "runtime/cuda/plugin/stream.h"
+#include "runtime/kernel.h"
+#include "runtime/step_args.h"
+
+namespace shw::runtime::cuda {
+
+// A kernel of a CUDA stream. What goes wrong when it is put there is raised with the step's name.
+class CudaKernel : public PreparedKernel {
+ public:
+  void launch(Stream& stream, void* const* buffers) final {
+    auto& ours = static_cast<CudaStream&>(stream);
+    ours.raise(enqueue(ours, buffers), origin);
+  }
+
+ protected:
+  virtual Status enqueue(CudaStream& stream, void* const* buffers) = 0;
+};
+
+using Prepared = Result<std::unique_ptr<PreparedKernel>>;
+
+// A line of the backend's table.
+struct Kernel {
+  std::string_view name;
+  // INVALID_ARGUMENT: the types or attributes are not those of such a step. UNIMPLEMENTED: they
+  // are, but this backend cannot do it.
+  Prepared (*prepare)(const Context& context, const KernelArgs& args);
+};
+
+const Kernel* find_kernel(std::string_view name);  // null: there is none
+int kernel_number(std::string_view name);          // in the table
+std::string_view kernel_name(int number);
+
+template <class K, class... A>
+Prepared make_kernel(A&&... a) {
+  return std::unique_ptr<PreparedKernel>(std::make_unique<K>(std::forward<A>(a)...));
+}
+
+// Launches a kernel with a thread an element.
+template <class... P>
+Status launch_elements(CudaStream& stream, DeviceKernel kernel, int64_t elements, P... parameters) {
+  const int threads = stream.context().block_threads();
+  void* pointers[] = {&parameters...};
+  return stream.launch(kernel, (elements + threads - 1) / threads, threads, pointers);
+}
+// Launches a kernel with a block a result.
+template <class... P>
+Status launch_blocks(CudaStream& stream, DeviceKernel kernel, int64_t blocks, P... parameters) {
+  void* pointers[] = {&parameters...};
+  return stream.launch(kernel, blocks, stream.context().block_threads(), pointers);
+}
+
+}  // namespace shw::runtime::cuda

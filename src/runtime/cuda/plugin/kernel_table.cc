@@ -1,0 +1,72 @@
+// The list of the CUDA backend's kernels. To add one: its function, and its line here.
+#include "runtime/cuda/plugin/attention.h"
+#include "runtime/cuda/plugin/contraction.h"
+#include "runtime/cuda/plugin/elementwise.h"
+#include "runtime/cuda/plugin/embedding.h"
+#include "runtime/cuda/plugin/move.h"
+#include "runtime/cuda/plugin/reduction.h"
+
+namespace shw::runtime::cuda {
+namespace {
+
+using Op = PointwiseOp;
+constexpr Defined kAll = Defined::kAll, kOrdered = Defined::kOrdered, kReal = Defined::kReal;
+
+constexpr Kernel kTable[] = {
+    {"mm", prepare_mm},
+    {"einsum", prepare_einsum},
+    {"sdpa", prepare_sdpa},
+    {"sdpa_backward", prepare_sdpa_backward},
+    {"embedding", prepare_embedding},
+    {"embedding_dense_backward", prepare_embedding_backward},
+    {"sum", prepare_sum},
+    {"mean", prepare_mean},
+    {"clone", prepare_move},
+    {"to_copy", prepare_move},
+    {"convert_element_type", prepare_move},
+    {"dtype_cast", prepare_move},
+    {"local_slice", prepare_local_slice},
+    {"full", prepare_full},
+    {"full_like", prepare_full},
+    {"new_full", prepare_full},
+    {"scalar_tensor", prepare_full},
+    {"add", arithmetic<Op::kAdd, kAll>},
+    {"sub", arithmetic<Op::kSub, kAll>},
+    {"mul", arithmetic<Op::kMul, kAll>},
+    {"div", arithmetic<Op::kDiv, kReal>},
+    {"maximum", arithmetic<Op::kMaximum, kOrdered>},
+    {"minimum", arithmetic<Op::kMinimum, kOrdered>},
+    {"pow", prepare_pow},
+    {"neg", unary<Op::kNeg, kAll>},
+    {"abs", unary<Op::kAbs, kOrdered>},
+    {"exp", unary<Op::kExp, kReal>},
+    {"log", unary<Op::kLog, kReal>},
+    {"cos", unary<Op::kCos, kReal>},
+    {"sin", unary<Op::kSin, kReal>},
+    {"tanh", unary<Op::kTanh, kReal>},
+    {"sqrt", unary<Op::kSqrt, kReal>},
+    {"rsqrt", unary<Op::kRsqrt, kReal>},
+    {"reciprocal", unary<Op::kReciprocal, kReal>},
+    {"sigmoid", unary<Op::kSigmoid, kReal>},
+    {"silu", unary<Op::kSilu, kReal>},
+    {"relu", unary<Op::kRelu, kOrdered>},
+    {"conj", unary<Op::kConj, kAll>},
+    {"threshold_backward", binary<Op::kThresholdBackward, kOrdered, AttrKey::kThreshold>},
+    {"sigmoid_backward", binary<Op::kSigmoidBackward, kReal>},
+    {"tanh_backward", binary<Op::kTanhBackward, kReal>},
+    {"silu_backward", binary<Op::kSiluBackward, kReal>},
+};
+
+}  // namespace
+
+const Kernel* find_kernel(std::string_view name) {
+  for (const Kernel& kernel : kTable)
+    if (kernel.name == name) return &kernel;
+  return nullptr;
+}
+
+int kernel_number(std::string_view name) { return static_cast<int>(find_kernel(name) - kTable); }
+
+std::string_view kernel_name(int number) { return kTable[number].name; }
+
+}  // namespace shw::runtime::cuda

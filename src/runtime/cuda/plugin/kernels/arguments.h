@@ -1,0 +1,163 @@
+// What kernels are launched with, for host and device: plain structs, passed by value. Strides are
+// in bytes unless their names say elements. NVRTC has no standard headers, so nothing is included.
+#pragma once
+
+namespace shw::runtime::cuda {
+
+using i64 = long long;
+
+// The numbers of tensor/dtype.h.
+enum DeviceDtype : int {
+  kDeviceF32 = 1,
+  kDeviceF64 = 2,
+  kDeviceF16 = 3,
+  kDeviceBF16 = 4,
+  kDeviceI8 = 5,
+  kDeviceI16 = 6,
+  kDeviceI32 = 7,
+  kDeviceI64 = 8,
+  kDeviceU8 = 9,
+  kDeviceBool = 10,
+  kDeviceC64 = 11,
+};
+
+// The step that a launch is of.
+struct DeviceStep {
+  i64 node;
+  int kernel;  // its number in the backend's table
+};
+
+// The first index out of range that a kernel was given, in memory that host and device share.
+struct DeviceError {
+  unsigned found;  // not 0: the other fields are, or are about to be, valid
+  unsigned ready;  // not 0: they are
+  i64 node, value, bound;
+  int kernel;
+};
+
+constexpr int kMaxLoops = 9;  // the most dims of a tensor, and one more
+
+// Nested loops, the last one the innermost.
+struct DeviceLoops {
+  int rank;
+  i64 total;  // how often the innermost body runs
+  i64 size[kMaxLoops];
+};
+
+// X(identifier): what the pointwise kernels compute; kernels/pointwise.cuh says how.
+#define SHW_CUDA_POINTWISE(X) \
+  X(Copy)                     \
+  X(Add)                      \
+  X(Sub)                      \
+  X(Mul)                      \
+  X(Div)                      \
+  X(Neg)                      \
+  X(Exp)                      \
+  X(Sigmoid)                  \
+  X(Relu)                     \
+  X(ThresholdBackward)        \
+  X(Rsqrt)                    \
+  X(Sqrt)                     \
+  X(Square)                   \
+  X(Cube)                     \
+  X(Reciprocal)               \
+  X(Power)                    \
+  X(IntegerPower)             \
+  X(Conj)                     \
+  X(Silu)                     \
+  X(SiluBackward)             \
+  X(SigmoidBackward)          \
+  X(TanhBackward)             \
+  X(Tanh)                     \
+  X(Log)                      \
+  X(Abs)                      \
+  X(Cos)                      \
+  X(Sin)                      \
+  X(Maximum)                  \
+  X(Minimum)
+
+enum class PointwiseOp : int {
+#define X(id) k##id,
+  SHW_CUDA_POINTWISE(X)
+#undef X
+};
+
+// result = op(operands), elementwise; `number` and `integer` are a parameter of the operation.
+struct PointwiseArguments {
+  DeviceLoops loops;
+  i64 stride[4][kMaxLoops];  // of the result, then of the operands
+  int dtype[4];
+  PointwiseOp op;
+  int fixed;  // which operand is a number instead of a tensor; -1: none
+  double number;
+  i64 integer;
+  double fixed_number;
+  i64 fixed_integer;
+};
+
+enum class ReduceKind : int { kSum, kMean };
+
+struct ReduceArguments {
+  DeviceLoops kept, reduced;
+  i64 kept_in[kMaxLoops], kept_out[kMaxLoops], reduced_in[kMaxLoops];
+  int in_dtype, out_dtype;
+  ReduceKind kind;
+  i64 count;  // elements of one result
+};
+
+// result[kept] = sum over depth of left · right.
+struct ContractArguments {
+  DeviceLoops kept, depth;
+  i64 kept_stride[3][kMaxLoops];   // left, right, result
+  i64 depth_stride[2][kMaxLoops];  // left, right
+  int dtype[3];
+};
+
+// Rows of a table of which this rank has rows first … first + own - 1 of `whole`.
+struct TableRows {
+  i64 first, own, whole;
+};
+
+struct EmbeddingArguments {
+  DeviceLoops indices;  // one loop for each dim of the indices
+  i64 index_stride[kMaxLoops];
+  i64 out_stride[kMaxLoops];
+  int index_dtype, dtype;
+  TableRows rows;
+  i64 width;
+  i64 table_row, table_column, out_column;  // strides
+  DeviceStep step;
+};
+
+struct EmbeddingBackwardArguments {
+  DeviceLoops indices;
+  i64 index_stride[kMaxLoops];
+  i64 grad_stride[kMaxLoops];
+  int index_dtype, grad_dtype, out_dtype;
+  TableRows rows;
+  i64 num_rows, width, padding;  // the row that has no gradient; -1: none
+  i64 grad_column, out_row, out_column;
+  int by_frequency;
+  DeviceStep step;
+};
+
+// One [batch, heads, rows, columns] operand.
+struct HeadWindow {
+  i64 stride[4];
+  int dtype;
+};
+
+struct AttentionArguments {
+  i64 batch, heads, key_heads, queries, keys, width, value_width;
+  double scale;
+  int causal, has_bias;
+  HeadWindow q, k, v, out, bias;
+  i64 lse_batch, lse_head, lse_row, lse_length;  // strides in elements
+};
+
+struct AttentionBackwardArguments {
+  AttentionArguments forward;
+  HeadWindow grad, dq, dk, dv, dbias;
+};
+
+}  // namespace shw::runtime::cuda

@@ -1,0 +1,296 @@
+// Attention by online softmax, forward and backward, without tensor cores. A block works on one
+// query row (forward, and the gradient of the queries) or on one key row (the gradients of keys and
+// values); its threads share the scores of a tile of rows, then each owns some columns. Nothing of
+// the size of the scores is stored, and there are no atomics: results are the same on every run.
+#pragma once
+#include "device.cuh"
+#include "pointwise.cuh"
+
+namespace shw::runtime::cuda {
+
+// Columns of a row of values that one thread owns at a time; wider rows take several passes.
+constexpr int kColumns = 8;
+
+template <class T>
+struct AttentionTile {
+  T weight[SHW_MAX_THREADS];
+  T slope[SHW_MAX_THREADS];
+};
+
+__device__ inline i64 head_offset(const HeadWindow& w, i64 b, i64 h, i64 row) {
+  return b * w.stride[0] + h * w.stride[1] + row * w.stride[2];
+}
+
+// The product of two rows that begin at these offsets.
+template <class T>
+__device__ inline T dot(const void* x, const HeadWindow& xw, i64 x_at, const void* y,
+                        const HeadWindow& yw, i64 y_at, i64 n) {
+  T sum = 0;
+  for (i64 c = 0; c < n; ++c)
+    sum = sum + load<T>(x, x_at + c * xw.stride[3], xw.dtype) *
+                    load<T>(y, y_at + c * yw.stride[3], yw.dtype);
+  return sum;
+}
+
+__device__ inline bool sees(const AttentionArguments& a, i64 query, i64 key) {
+  return !a.causal || key <= query;
+}
+
+// scale · q·k + bias.
+template <class T>
+__device__ inline T score(const AttentionArguments& a, const void* q, const void* k,
+                          const void* bias, i64 b, i64 h, i64 query, i64 key) {
+  const i64 shared = h / (a.heads / a.key_heads);
+  const T s = dot<T>(q, a.q, head_offset(a.q, b, h, query), k, a.k,
+                     head_offset(a.k, b, shared, key), a.width) *
+              static_cast<T>(a.scale);
+  if (!a.has_bias) return s;
+  return s + load<T>(bias, head_offset(a.bias, b, h, query) + key * a.bias.stride[3], a.bias.dtype);
+}
+
+template <class T>
+__device__ inline T minus_infinity() {
+  return static_cast<T>(-__int_as_float(0x7f800000));
+}
+
+// The largest of a tile's `n` weights and `so_far`. NaN where any is.
+template <class T>
+__device__ inline T tile_max(const AttentionTile<T>& tile, i64 n, T so_far) {
+  for (i64 t = 0; t < n; ++t) {
+    const T w = tile.weight[t];
+    so_far = so_far != so_far ? so_far : w != w ? w : w > so_far ? w : so_far;
+  }
+  return so_far;
+}
+
+template <class T>
+__device__ inline void attention(void* out, T* lse, const void* q, const void* k, const void* v,
+                                 const void* bias, const AttentionArguments& a,
+                                 AttentionTile<T>& tile) {
+  const int me = threadIdx.x;
+  const i64 threads = blockDim.x;
+  for (i64 block = blockIdx.x; block < a.batch * a.heads * a.queries; block += gridDim.x) {
+    const i64 query = block % a.queries, h = block / a.queries % a.heads,
+              b = block / a.queries / a.heads;
+    const i64 shared = h / (a.heads / a.key_heads);
+    const i64 keys = a.causal && query + 1 < a.keys ? query + 1 : a.keys;
+    for (i64 base = 0; base < a.value_width || base == 0; base += threads * kColumns) {
+      T sums[kColumns] = {};
+      T most = minus_infinity<T>(), total = 0;
+      for (i64 first = 0; first < keys; first += threads) {
+        const i64 n = keys - first < threads ? keys - first : threads;
+        if (me < n) tile.weight[me] = score<T>(a, q, k, bias, b, h, query, first + me);
+        __syncthreads();
+        // Every thread finds the same maximum, and keeps the same running sum.
+        const T larger = tile_max(tile, n, most);
+        const T shift = larger == minus_infinity<T>() ? T{0} : larger;
+        const T shrink = exp_of(most - shift);
+        most = larger;
+        total = total * shrink;
+        for (int c = 0; c < kColumns; ++c) sums[c] = sums[c] * shrink;
+        for (i64 t = 0; t < n; ++t) {
+          const T weight = exp_of(tile.weight[t] - shift);
+          total = total + weight;
+          for (int c = 0; c < kColumns; ++c) {
+            const i64 column = base + c * threads + me;
+            if (column < a.value_width)
+              sums[c] = sums[c] + weight * load<T>(v,
+                                                   head_offset(a.v, b, shared, first + t) +
+                                                       column * a.v.stride[3],
+                                                   a.v.dtype);
+          }
+        }
+        __syncthreads();
+      }
+      // A query that sees nothing: its weights are zero, not 0/0.
+      const T inverse = total > 0 || total != total ? T{1} / total : T{0};
+      for (int c = 0; c < kColumns; ++c) {
+        const i64 column = base + c * threads + me;
+        if (column < a.value_width && out != nullptr)
+          store(sums[c] * inverse, out, head_offset(a.out, b, h, query) + column * a.out.stride[3],
+                a.out.dtype);
+      }
+      if (me == 0 && base == 0 && lse != nullptr)
+        lse[b * a.lse_batch + h * a.lse_head + query * a.lse_row] =
+            (most == minus_infinity<T>() ? T{0} : most) + log_of(total);
+    }
+  }
+  // Rows beyond the queries, where the denominators are stored padded.
+  if (lse == nullptr || blockIdx.x != 0) return;
+  for (i64 i = me; i < a.batch * a.heads * (a.lse_length - a.queries); i += threads) {
+    const i64 rest = a.lse_length - a.queries;
+    lse[i / rest / a.heads * a.lse_batch + i / rest % a.heads * a.lse_head +
+        (a.queries + i % rest) * a.lse_row] = -minus_infinity<T>();
+  }
+}
+
+// e^(score − lse); a query that saw nothing has no weights.
+template <class T>
+__device__ inline T weight_of(T s, T lse) {
+  return lse == minus_infinity<T>() ? T{0} : exp_of(s - lse);
+}
+
+template <class T>
+struct BackwardOperands {
+  const void *grad, *q, *k, *v, *bias, *out;
+  const T* lse;
+};
+
+// rowsum(grad ∘ out) of one query.
+template <class T>
+__device__ inline T row_delta(const AttentionBackwardArguments& p, const BackwardOperands<T>& in,
+                              i64 b, i64 h, i64 query) {
+  const AttentionArguments& a = p.forward;
+  return dot<T>(in.grad, p.grad, head_offset(p.grad, b, h, query), in.out, a.out,
+                head_offset(a.out, b, h, query), a.value_width);
+}
+
+// The weight of a pair, and weight · (grad·v − delta): the gradient of its score.
+template <class T>
+__device__ inline void pair_gradient(const AttentionBackwardArguments& p,
+                                     const BackwardOperands<T>& in, i64 b, i64 h, i64 query,
+                                     i64 key, T delta, T& weight, T& slope) {
+  const AttentionArguments& a = p.forward;
+  weight = 0;
+  slope = 0;
+  if (!sees(a, query, key)) return;
+  const i64 shared = h / (a.heads / a.key_heads);
+  const T lse = in.lse[b * a.lse_batch + h * a.lse_head + query * a.lse_row];
+  weight = weight_of(score<T>(a, in.q, in.k, in.bias, b, h, query, key), lse);
+  const T along = dot<T>(in.grad, p.grad, head_offset(p.grad, b, h, query), in.v, a.v,
+                         head_offset(a.v, b, shared, key), a.value_width);
+  slope = weight * (along - delta);
+}
+
+template <class T>
+__device__ inline void attention_dq(void* dq, void* dbias, T* deltas, const BackwardOperands<T>& in,
+                                    const AttentionBackwardArguments& p, AttentionTile<T>& tile) {
+  const AttentionArguments& a = p.forward;
+  const int me = threadIdx.x;
+  const i64 threads = blockDim.x;
+  for (i64 block = blockIdx.x; block < a.batch * a.heads * a.queries; block += gridDim.x) {
+    const i64 query = block % a.queries, h = block / a.queries % a.heads,
+              b = block / a.queries / a.heads;
+    const i64 shared = h / (a.heads / a.key_heads);
+    const T delta = row_delta(p, in, b, h, query);
+    if (me == 0) deltas[block] = delta;
+    for (i64 base = 0; base < a.width || base == 0; base += threads * kColumns) {
+      T sums[kColumns] = {};
+      for (i64 first = 0; first < a.keys; first += threads) {
+        const i64 n = a.keys - first < threads ? a.keys - first : threads;
+        if (me < n) {
+          pair_gradient(p, in, b, h, query, first + me, delta, tile.weight[me], tile.slope[me]);
+          if (dbias != nullptr && base == 0)
+            store(tile.slope[me], dbias,
+                  head_offset(p.dbias, b, h, query) + (first + me) * p.dbias.stride[3],
+                  p.dbias.dtype);
+        }
+        __syncthreads();
+        for (i64 t = 0; t < n; ++t)
+          for (int c = 0; c < kColumns; ++c) {
+            const i64 column = base + c * threads + me;
+            if (column < a.width)
+              sums[c] = sums[c] + tile.slope[t] * load<T>(in.k,
+                                                          head_offset(a.k, b, shared, first + t) +
+                                                              column * a.k.stride[3],
+                                                          a.k.dtype);
+          }
+        __syncthreads();
+      }
+      for (int c = 0; c < kColumns; ++c) {
+        const i64 column = base + c * threads + me;
+        if (column < a.width && dq != nullptr)
+          store(sums[c] * static_cast<T>(a.scale), dq,
+                head_offset(p.dq, b, h, query) + column * p.dq.stride[3], p.dq.dtype);
+      }
+    }
+  }
+}
+
+// One pass of attention_dkv: columns of dk (by slope · q · scale) or of dv (by weight · grad).
+template <class T>
+__device__ inline void key_row(void* result, const HeadWindow& to, const void* rows,
+                               const HeadWindow& from, i64 columns, bool by_slope, T factor, i64 b,
+                               i64 shared, i64 key, const T* deltas, const BackwardOperands<T>& in,
+                               const AttentionBackwardArguments& p, AttentionTile<T>& tile) {
+  const AttentionArguments& a = p.forward;
+  const int me = threadIdx.x;
+  const i64 threads = blockDim.x, group = a.heads / a.key_heads;
+  for (i64 base = 0; base < columns; base += threads * kColumns) {
+    T sums[kColumns] = {};
+    for (i64 h = shared * group; h < (shared + 1) * group; ++h)
+      for (i64 first = 0; first < a.queries; first += threads) {
+        const i64 n = a.queries - first < threads ? a.queries - first : threads;
+        if (me < n)
+          pair_gradient(p, in, b, h, first + me, key,
+                        deltas[(b * a.heads + h) * a.queries + first + me], tile.weight[me],
+                        tile.slope[me]);
+        __syncthreads();
+        for (i64 t = 0; t < n; ++t) {
+          const T share = by_slope ? tile.slope[t] : tile.weight[t];
+          for (int c = 0; c < kColumns; ++c) {
+            const i64 column = base + c * threads + me;
+            if (column < columns)
+              sums[c] = sums[c] + share * load<T>(rows,
+                                                  head_offset(from, b, h, first + t) +
+                                                      column * from.stride[3],
+                                                  from.dtype);
+          }
+        }
+        __syncthreads();
+      }
+    for (int c = 0; c < kColumns; ++c) {
+      const i64 column = base + c * threads + me;
+      if (column < columns)
+        store(sums[c] * factor, result, head_offset(to, b, shared, key) + column * to.stride[3],
+              to.dtype);
+    }
+  }
+}
+
+template <class T>
+__device__ inline void attention_dkv(void* dk, void* dv, const T* deltas,
+                                     const BackwardOperands<T>& in,
+                                     const AttentionBackwardArguments& p, AttentionTile<T>& tile) {
+  const AttentionArguments& a = p.forward;
+  for (i64 block = blockIdx.x; block < a.batch * a.key_heads * a.keys; block += gridDim.x) {
+    const i64 key = block % a.keys, shared = block / a.keys % a.key_heads,
+              b = block / a.keys / a.key_heads;
+    if (dk != nullptr)
+      key_row(dk, p.dk, in.q, a.q, a.width, true, static_cast<T>(a.scale), b, shared, key, deltas,
+              in, p, tile);
+    if (dv != nullptr)
+      key_row(dv, p.dv, in.grad, p.grad, a.value_width, false, T{1}, b, shared, key, deltas, in, p,
+              tile);
+  }
+}
+
+}  // namespace shw::runtime::cuda
+
+#define SHW_ATTENTION_KERNELS(suffix, T)                                                           \
+  SHW_KERNEL shw_attention_##suffix(void* out, T* lse, const void* q, const void* k,               \
+                                    const void* v, const void* bias,                               \
+                                    shw::runtime::cuda::AttentionArguments arguments) {            \
+    __shared__ shw::runtime::cuda::AttentionTile<T> tile;                                          \
+    shw::runtime::cuda::attention<T>(out, lse, q, k, v, bias, arguments, tile);                    \
+  }                                                                                                \
+  SHW_KERNEL shw_attention_dq_##suffix(void* dq, void* dbias, T* deltas, const void* grad,         \
+                                       const void* q, const void* k, const void* v,                \
+                                       const void* bias, const void* out, const T* lse,            \
+                                       shw::runtime::cuda::AttentionBackwardArguments arguments) { \
+    __shared__ shw::runtime::cuda::AttentionTile<T> tile;                                          \
+    shw::runtime::cuda::attention_dq<T>(dq, dbias, deltas, {grad, q, k, v, bias, out, lse},        \
+                                        arguments, tile);                                          \
+  }                                                                                                \
+  SHW_KERNEL shw_attention_dkv_##suffix(                                                           \
+      void* dk, void* dv, const T* deltas, const void* grad, const void* q, const void* k,         \
+      const void* v, const void* bias, const void* out, const T* lse,                              \
+      shw::runtime::cuda::AttentionBackwardArguments arguments) {                                  \
+    __shared__ shw::runtime::cuda::AttentionTile<T> tile;                                          \
+    shw::runtime::cuda::attention_dkv<T>(dk, dv, deltas, {grad, q, k, v, bias, out, lse},          \
+                                         arguments, tile);                                         \
+  }
+
+SHW_ATTENTION_KERNELS(f32, float)
+SHW_ATTENTION_KERNELS(f64, double)
+#undef SHW_ATTENTION_KERNELS

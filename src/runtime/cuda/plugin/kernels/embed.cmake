@@ -1,0 +1,11 @@
+# Writes the device code into a C++ file, as sources.h declares it.
+set(text "#include \"runtime/cuda/plugin/kernels/sources.h\"\n\nnamespace shw::runtime::cuda {\nnamespace {\nconst KernelSource kHeaders[] = {\n")
+foreach(header ${HEADERS})
+  get_filename_component(name ${header} NAME)
+  file(READ ${header} content)
+  string(APPEND text "{\"${name}\", R\"device(${content})device\"},\n")
+endforeach()
+file(READ ${PROGRAM} content)
+string(APPEND text "};\n}  // namespace\nstd::span<const KernelSource> kernel_headers() { return kHeaders; }\n")
+string(APPEND text "const char* kernel_program() { return R\"device(${content})device\"; }\n}  // namespace shw::runtime::cuda\n")
+file(WRITE ${OUTPUT} "${text}")

@@ -1,0 +1,195 @@
+// Pointwise operations with broadcasting, conversions and strided copies: a thread an element.
+#pragma once
+#include "device.cuh"
+
+namespace shw::runtime::cuda {
+
+__device__ inline float exp_of(float x) { return expf(x); }
+__device__ inline double exp_of(double x) { return exp(x); }
+__device__ inline float sqrt_of(float x) { return sqrtf(x); }
+__device__ inline double sqrt_of(double x) { return sqrt(x); }
+__device__ inline float tanh_of(float x) { return tanhf(x); }
+__device__ inline double tanh_of(double x) { return tanh(x); }
+__device__ inline float log_of(float x) { return logf(x); }
+__device__ inline double log_of(double x) { return log(x); }
+__device__ inline float cos_of(float x) { return cosf(x); }
+__device__ inline double cos_of(double x) { return cos(x); }
+__device__ inline float sin_of(float x) { return sinf(x); }
+__device__ inline double sin_of(double x) { return sin(x); }
+
+__device__ inline Int wrapped(unsigned long long u) { return {static_cast<i64>(u)}; }
+__device__ inline unsigned long long bits_of(Int x) { return static_cast<unsigned long long>(x.v); }
+__device__ inline Int operator+(Int a, Int b) { return wrapped(bits_of(a) + bits_of(b)); }
+__device__ inline Int operator-(Int a, Int b) { return wrapped(bits_of(a) - bits_of(b)); }
+__device__ inline Int operator*(Int a, Int b) { return wrapped(bits_of(a) * bits_of(b)); }
+__device__ inline Int operator-(Int a) { return wrapped(0ull - bits_of(a)); }
+__device__ inline Complex operator+(Complex a, Complex b) { return {a.re + b.re, a.im + b.im}; }
+__device__ inline Complex operator-(Complex a, Complex b) { return {a.re - b.re, a.im - b.im}; }
+__device__ inline Complex operator-(Complex a) { return {-a.re, -a.im}; }
+__device__ inline Complex operator*(Complex a, Complex b) {
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+__device__ inline Int power(Int x, i64 exponent) {
+  Int result = {1};
+  for (i64 e = exponent; e > 0; e >>= 1) {
+    if (e & 1) result = result * x;
+    x = x * x;
+  }
+  return result;
+}
+
+// An element of the operations that are defined on real numbers only.
+template <class T>
+__device__ inline T real_result(const PointwiseArguments& p, T a, T b) {
+  const T one = 1;
+  switch (p.op) {
+    case PointwiseOp::kDiv:
+      return a / b;
+    case PointwiseOp::kExp:
+      return exp_of(a);
+    case PointwiseOp::kSigmoid:
+      return one / (one + exp_of(-a));
+    case PointwiseOp::kRsqrt:
+      return one / sqrt_of(a);
+    case PointwiseOp::kSqrt:
+      return sqrt_of(a);
+    case PointwiseOp::kReciprocal:
+      return one / a;
+    case PointwiseOp::kPower:
+      return static_cast<T>(pow(static_cast<double>(a), p.number));
+    case PointwiseOp::kSilu:
+      return a / (one + exp_of(-a));
+    case PointwiseOp::kSiluBackward: {  // gradient, x
+      const T s = one / (one + exp_of(-b));
+      return a * s * (one + b * (one - s));
+    }
+    case PointwiseOp::kSigmoidBackward:  // gradient, result
+      return a * (one - b) * b;
+    case PointwiseOp::kTanhBackward:
+      return a * (one - b * b);
+    case PointwiseOp::kTanh:
+      return tanh_of(a);
+    case PointwiseOp::kLog:
+      return log_of(a);
+    case PointwiseOp::kCos:
+      return cos_of(a);
+    case PointwiseOp::kSin:
+      return sin_of(a);
+    default:
+      return a;
+  }
+}
+
+// Of those that need an order.
+template <class T>
+__device__ inline bool ordered_result(const PointwiseArguments& p, T a, T b, T& result) {
+  switch (p.op) {
+    case PointwiseOp::kRelu:  // NaN stays NaN
+      result = a < T{0} ? T{0} : a;
+      return true;
+    case PointwiseOp::kThresholdBackward:
+      result = b <= static_cast<T>(p.number) ? T{0} : a;
+      return true;
+    case PointwiseOp::kAbs:
+      result = a < T{0} ? -a : a == T{0} ? T{0} : a;
+      return true;
+    case PointwiseOp::kMaximum:  // NaN where either is
+      result = a != a ? a : b != b ? b : a < b ? b : a;
+      return true;
+    case PointwiseOp::kMinimum:
+      result = a != a ? a : b != b ? b : b < a ? b : a;
+      return true;
+    default:
+      return false;
+  }
+}
+
+template <class T>
+__device__ inline T other_result(const PointwiseArguments& p, T a, T b) {
+  T result;
+  return ordered_result(p, a, b, result) ? result : real_result(p, a, b);
+}
+__device__ inline Int other_result(const PointwiseArguments& p, Int a, Int b) {
+  if (p.op == PointwiseOp::kIntegerPower) return power(a, p.integer);
+  if (p.op == PointwiseOp::kThresholdBackward) return b.v <= p.integer ? Int{0} : a;
+  i64 result;
+  return ordered_result<i64>(p, a.v, b.v, result) ? Int{result} : a;
+}
+__device__ inline Complex other_result(const PointwiseArguments& p, Complex a, Complex) {
+  return p.op == PointwiseOp::kConj ? Complex{a.re, -a.im} : a;
+}
+
+__device__ inline float parameter(const PointwiseArguments& p, float) {
+  return static_cast<float>(p.number);
+}
+__device__ inline double parameter(const PointwiseArguments& p, double) { return p.number; }
+__device__ inline Int parameter(const PointwiseArguments& p, Int) { return {p.integer}; }
+__device__ inline Complex parameter(const PointwiseArguments& p, Complex) {
+  return {static_cast<float>(p.number), 0};
+}
+
+template <class T>
+__device__ inline T pointwise_result(const PointwiseArguments& p, T a, T b) {
+  switch (p.op) {
+    case PointwiseOp::kCopy:
+      return a;
+    case PointwiseOp::kAdd:  // the parameter scales the second operand
+      return p.number == 1 ? a + b : a + parameter(p, a) * b;
+    case PointwiseOp::kSub:
+      return p.number == 1 ? a - b : a - parameter(p, a) * b;
+    case PointwiseOp::kMul:
+      return a * b;
+    case PointwiseOp::kNeg:
+      return -a;
+    case PointwiseOp::kSquare:
+      return a * a;
+    case PointwiseOp::kCube:
+      return a * a * a;
+    default:
+      return other_result(p, a, b);
+  }
+}
+
+__device__ inline float fixed_value(const PointwiseArguments& p, float) {
+  return static_cast<float>(p.fixed_number);
+}
+__device__ inline double fixed_value(const PointwiseArguments& p, double) { return p.fixed_number; }
+__device__ inline Int fixed_value(const PointwiseArguments& p, Int) { return {p.fixed_integer}; }
+__device__ inline Complex fixed_value(const PointwiseArguments& p, Complex) {
+  return {static_cast<float>(p.fixed_number), 0};
+}
+
+template <class T>
+__device__ inline void pointwise(void* out, const void* a, const void* b,
+                                 const PointwiseArguments& p) {
+  for (i64 i = thread_number(); i < p.loops.total; i += num_threads()) {
+    const Offsets<3> at = offsets_at<3>(p.loops, p.stride, i);
+    const T x = p.fixed == 0   ? fixed_value(p, T{})
+                : a == nullptr ? T{}
+                               : load<T>(a, at.of[1], p.dtype[1]);
+    const T y = p.fixed == 1   ? fixed_value(p, T{})
+                : b == nullptr ? T{}
+                               : load<T>(b, at.of[2], p.dtype[2]);
+    store(pointwise_result(p, x, y), out, at.of[0], p.dtype[0]);
+  }
+}
+
+}  // namespace shw::runtime::cuda
+
+SHW_KERNEL shw_pointwise_f32(void* out, const void* a, const void* b,
+                             shw::runtime::cuda::PointwiseArguments arguments) {
+  shw::runtime::cuda::pointwise<float>(out, a, b, arguments);
+}
+SHW_KERNEL shw_pointwise_f64(void* out, const void* a, const void* b,
+                             shw::runtime::cuda::PointwiseArguments arguments) {
+  shw::runtime::cuda::pointwise<double>(out, a, b, arguments);
+}
+SHW_KERNEL shw_pointwise_i64(void* out, const void* a, const void* b,
+                             shw::runtime::cuda::PointwiseArguments arguments) {
+  shw::runtime::cuda::pointwise<shw::runtime::cuda::Int>(out, a, b, arguments);
+}
+SHW_KERNEL shw_pointwise_c64(void* out, const void* a, const void* b,
+                             shw::runtime::cuda::PointwiseArguments arguments) {
+  shw::runtime::cuda::pointwise<shw::runtime::cuda::Complex>(out, a, b, arguments);
+}

@@ -1,0 +1,79 @@
+// NCCL: what is called of it, with declarations of our own (tests/cuda compares them).
+#pragma once
+#include <climits>
+#include <cstddef>
+
+#include "runtime/cuda/plugin/driver.h"
+
+struct ncclComm;
+
+namespace shw::runtime::cuda {
+
+using NcclError = int;  // ncclResult_t
+using NcclCommunicator = ncclComm*;
+
+enum : NcclError { kNcclSuccess = 0, kNcclInvalidUsage = 5, kNcclInProgress = 7 };
+enum NcclType : int {
+  kNcclI8 = 0,
+  kNcclU8 = 1,
+  kNcclI32 = 2,
+  kNcclI64 = 4,
+  kNcclF16 = 6,
+  kNcclF32 = 7,
+  kNcclF64 = 8,
+  kNcclBF16 = 9,
+};
+enum NcclOperation : int {
+  kNcclSum = 0,
+  kNcclProduct = 1,
+  kNcclMax = 2,
+  kNcclMin = 3,
+  kNcclAverage = 4,
+};
+
+struct NcclId {
+  char bytes[128];
+};
+
+// The oldest layout that has what is set here; later fields keep NCCL's defaults.
+struct NcclConfig {
+  size_t size = sizeof(NcclConfig);
+  unsigned magic = 0xcafebeef;
+  unsigned version = 21800;  // 2.18: of this layout
+  int blocking = 0;
+  int cluster_size = INT_MIN, least_blocks = INT_MIN, most_blocks = INT_MIN;
+  const char* network = nullptr;
+  int split_share = INT_MIN;
+};
+
+#define SHW_CUDA_NCCL(X)                                                                           \
+  X(NcclError(int*), version, "ncclGetVersion")                                                    \
+  X(const char*(NcclError), error_text, "ncclGetErrorString")                                      \
+  X(NcclError(NcclId*), make_id, "ncclGetUniqueId")                                                \
+  X(NcclError(NcclCommunicator*, int, NcclId, int, NcclConfig*), join, "ncclCommInitRankConfig")   \
+  X(NcclError(NcclCommunicator, int, int, NcclCommunicator*, NcclConfig*), split, "ncclCommSplit") \
+  X(NcclError(NcclCommunicator, NcclError*), async_error, "ncclCommGetAsyncError")                 \
+  X(NcclError(NcclCommunicator), abort, "ncclCommAbort")                                           \
+  X(NcclError(), begin_group, "ncclGroupStart")                                                    \
+  X(NcclError(), end_group, "ncclGroupEnd")                                                        \
+  X(NcclError(const void*, void*, size_t, NcclType, NcclOperation, NcclCommunicator,               \
+              StreamHandle),                                                                       \
+    all_reduce, "ncclAllReduce")                                                                   \
+  X(NcclError(const void*, void*, size_t, NcclType, NcclOperation, NcclCommunicator,               \
+              StreamHandle),                                                                       \
+    reduce_scatter, "ncclReduceScatter")                                                           \
+  X(NcclError(const void*, void*, size_t, NcclType, NcclCommunicator, StreamHandle), all_gather,   \
+    "ncclAllGather")                                                                               \
+  X(NcclError(const void*, size_t, NcclType, int, NcclCommunicator, StreamHandle), send,           \
+    "ncclSend")                                                                                    \
+  X(NcclError(void*, size_t, NcclType, int, NcclCommunicator, StreamHandle), receive, "ncclRecv")
+
+struct Nccl {
+  SHW_CUDA_NCCL(SHW_ENTRY_MEMBER)
+  // What is under way counts as success.
+  Status check(NcclError error, const char* what, SourceLoc loc = SourceLoc::current()) const;
+};
+
+Result<Nccl> open_nccl(const std::string& folder);
+
+}  // namespace shw::runtime::cuda

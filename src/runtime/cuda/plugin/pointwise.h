@@ -1,0 +1,41 @@
+// Pointwise kernels with broadcasting, and copies between windows, which are one of them.
+#pragma once
+#include <array>
+#include <optional>
+
+#include "runtime/cuda/plugin/kernel.h"
+
+namespace shw::runtime::cuda {
+
+// A number among the attributes.
+struct Number {
+  double real = 0;
+  int64_t integer = 0;
+};
+Number number_attr(const Attrs& attrs, AttrKey key, int64_t otherwise);
+
+struct PointwiseOperand {
+  const TensorType* type = nullptr;  // null: absent, or the number
+  Dims strides_bytes = {};           // along the dims of the result
+};
+
+// One launch of a pointwise kernel, prepared.
+class Pointwise {
+ public:
+  Pointwise() = default;
+  // `compute`: the dtype whose compute type the elements are computed in.
+  Pointwise(PointwiseOp op, Dtype compute, const TensorType& result, const PointwiseOperand& a,
+            const PointwiseOperand& b = {});
+  void set_parameter(const Number& number);
+  void set_fixed(int operand, const Number& number);
+  Status run(CudaStream& stream, void* result, const void* a, const void* b) const;
+
+ private:
+  DeviceKernel kernel_ = DeviceKernel::shw_pointwise_f32;
+  PointwiseArguments arguments_{};
+};
+
+// The elements of `from` in the dtype and strides of `to`, which has its shape.
+Pointwise make_copy(const TensorType& to, const TensorType& from);
+
+}  // namespace shw::runtime::cuda

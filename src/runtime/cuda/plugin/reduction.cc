@@ -1,0 +1,112 @@
+// sum and mean.
+#include "runtime/cuda/plugin/reduction.h"
+
+#include "runtime/cuda/plugin/loops.h"
+#include "runtime/reduced_dims.h"
+
+namespace shw::runtime::cuda {
+namespace {
+
+// Fewer elements of a result do not keep a block busy.
+constexpr int64_t kLeastForABlock = 64;
+
+class ReductionKernel final : public CudaKernel {
+ public:
+  ReductionKernel(DeviceKernel kernel, bool by_blocks, const ReduceArguments& arguments,
+                  size_t output)
+      : kernel_(kernel), by_blocks_(by_blocks), arguments_(arguments), output_(output) {}
+
+ protected:
+  Status enqueue(CudaStream& stream, void* const* buffers) override {
+    void* out = buffers[output_];
+    const void* in = buffers[0];
+    const int64_t results = arguments_.kept.total;
+    return by_blocks_ ? launch_blocks(stream, kernel_, results, out, in, arguments_)
+                      : launch_elements(stream, kernel_, results, out, in, arguments_);
+  }
+
+ private:
+  const DeviceKernel kernel_;
+  const bool by_blocks_;
+  const ReduceArguments arguments_;
+  const size_t output_;
+};
+
+// A complex tensor as one of f32 with a last dim of 2.
+Result<TensorType> as_real(const TensorType& type) {
+  if (type.rank() == kMaxRank)
+    return unimplemented("the sum of a complex tensor of rank " + std::to_string(kMaxRank));
+  TensorType real = type;
+  real.dtype = Dtype::kF32;
+  for (int64_t& stride : real.strides) stride *= 2;
+  real.shape.push_back(2);
+  real.strides.push_back(1);
+  return real;
+}
+
+Prepared prepare_real(const KernelArgs& args, const ReducedDims& dims, ReduceKind kind) {
+  const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
+  const auto is_integer = [](Dtype d) { return !is_floating(d) && !is_complex(d); };
+  const bool reals = is_floating(in.dtype) && is_floating(out.dtype);
+  if (!reals && !(is_integer(in.dtype) && is_integer(out.dtype) && kind == ReduceKind::kSum))
+    return unimplemented("this reduction of " + std::string(dtype_name(in.dtype)) + " in " +
+                         std::string(dtype_name(out.dtype)));
+  ReduceArguments a{};
+  i64 kept[2][kMaxLoops] = {}, reduced[1][kMaxLoops] = {};
+  const Dims kept_strides[2] = {dims.kept_in, dims.kept_out};
+  const Dims reduced_strides[1] = {dims.reduced_in};
+  a.kept = device_loops(dims.kept, kept_strides, kept);
+  a.reduced = device_loops(dims.reduced, reduced_strides, reduced);
+  for (int d = 0; d < kMaxLoops; ++d) {
+    a.kept_in[d] = kept[0][d];
+    a.kept_out[d] = kept[1][d];
+    a.reduced_in[d] = reduced[0][d];
+  }
+  a.in_dtype = static_cast<int>(in.dtype);
+  a.out_dtype = static_cast<int>(out.dtype);
+  a.kind = kind;
+  a.count = dims.count;
+  // Where neighbouring results lie closer together than the elements of one, threads that each
+  // have a result read memory side by side.
+  const i64 kept_step = a.kept_in[a.kept.rank - 1], step = a.reduced_in[a.reduced.rank - 1];
+  const bool side_by_side = kept_step > 0 && kept_step < step;
+  const bool by_blocks = a.reduced.total >= kLeastForABlock && !side_by_side;
+  const DeviceKernel kernel =
+      reals ? (by_blocks ? DeviceKernel::shw_reduce_block_f64 : DeviceKernel::shw_reduce_each_f64)
+            : (by_blocks ? DeviceKernel::shw_reduce_block_i64 : DeviceKernel::shw_reduce_each_i64);
+  return make_kernel<ReductionKernel>(kernel, by_blocks, a, args.inputs.size());
+}
+
+Prepared prepare(const KernelArgs& args, ReduceKind kind) {
+  SHW_RETURN_IF_ERROR(expect_operands(args, 1));
+  if (!is_complex(args.inputs[0]->dtype) || !is_complex(args.outputs[0]->dtype)) {
+    SHW_ASSIGN_OR_RETURN(const ReducedDims dims, reduced_dims(args));
+    return prepare_real(args, dims, kind);
+  }
+  SHW_ASSIGN_OR_RETURN(const TensorType in, as_real(*args.inputs[0]));
+  SHW_ASSIGN_OR_RETURN(const TensorType out, as_real(*args.outputs[0]));
+  std::vector<int64_t> over = args.attrs.get_ints(AttrKey::kDims);
+  const int64_t rank = args.inputs[0]->rank();
+  for (int64_t& d : over) d = d < 0 ? d + rank : d;
+  if (over.empty())
+    for (int64_t d = 0; d < rank; ++d) over.push_back(d);
+  if (over.empty()) return unimplemented("the sum of one complex number");
+  Attrs attrs = args.attrs;
+  attrs.set(AttrKey::kDims, over);
+  const TensorType* inputs[1] = {&in};
+  const TensorType* outputs[1] = {&out};
+  const KernelArgs real{inputs, outputs, attrs, args.mesh, args.rank};
+  SHW_ASSIGN_OR_RETURN(const ReducedDims dims, reduced_dims(real));
+  return prepare_real(real, dims, kind);
+}
+
+}  // namespace
+
+Prepared prepare_sum(const Context&, const KernelArgs& args) {
+  return prepare(args, ReduceKind::kSum);
+}
+Prepared prepare_mean(const Context&, const KernelArgs& args) {
+  return prepare(args, ReduceKind::kMean);
+}
+
+}  // namespace shw::runtime::cuda

@@ -1,0 +1,68 @@
+// CUDA's streams.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "runtime/cuda/plugin/event.h"
+#include "runtime/cuda/plugin/kernels/arguments.h"
+
+namespace shw::runtime::cuda {
+
+// Puts a copy on a stream. The device's context is the thread's current one.
+Status copy_on(const Driver& driver, StreamHandle stream, void* to, const void* from, int64_t bytes,
+               CopyKind kind);
+
+class CudaStream final : public Stream {
+ public:
+  static Result<std::unique_ptr<Stream>> create(std::shared_ptr<Context> context,
+                                                const StreamOptions& options);
+  ~CudaStream() override;
+
+  void record(Event& event) override;
+  void wait(const Event& event) override;
+  void host(HostWork& work, void* const* buffers) override;
+  // Memory of the host should be MemoryKind::kHost: for other memory the driver waits.
+  void copy(void* to, const void* from, int64_t bytes, CopyKind kind) override;
+  void fill(void* to, std::byte value, int64_t bytes) override;
+  Result<void*> allocate(const MemorySpec& spec) override;
+  void free(void* memory, const MemorySpec& spec) override;
+  void flush() override {}
+  Status synchronize() override;
+  Status status() const override;
+  void* native() const override { return handle_; }
+
+  // Raises `status` in the fault, at the step that it is of, unless it is OK.
+  void raise(Status status, const StepOrigin& origin = {});
+  // A kernel of kernels/. `parameters`: a pointer to each of its parameters.
+  Status launch(DeviceKernel kernel, int64_t blocks, int threads, void** parameters);
+  // Where kernels report errors of the values that they find.
+  DeviceError* errors() const { return errors_; }
+  const Context& context() const { return *context_; }
+
+ private:
+  struct HostCall {
+    HostWork* work = nullptr;
+    void* const* buffers = nullptr;
+    Fault* fault = nullptr;
+    std::atomic<bool> pending{false};
+  };
+  CudaStream(std::shared_ptr<Context> context, const StreamOptions& options);
+  static void call_host(void* call);
+  HostCall& free_call();
+  // What a kernel has reported since the fault was cleared, for the first one who asks.
+  Status reported() const;
+
+  const std::shared_ptr<Context> context_;
+  Fault& fault_;
+  StreamHandle handle_ = nullptr;
+  bool is_own_ = false;
+  DeviceError* errors_ = nullptr;
+  std::vector<HostCall> calls_;  // a ring
+  size_t next_call_ = 0;
+  mutable std::mutex mutex_;  // guards was_told_
+  mutable bool was_told_ = false;
+};
+
+}  // namespace shw::runtime::cuda

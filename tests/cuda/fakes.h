@@ -1,0 +1,37 @@
+// What tests tell the fakes (fakes/inject.h).
+#pragma once
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace shw::testing {
+
+inline void* fake_function(const char* name) {
+  static void* const library = dlopen(SHW_FAKES "/libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  void* const function = library == nullptr ? nullptr : dlsym(library, name);
+  EXPECT_NE(function, nullptr) << name;
+  return function;
+}
+
+// As long as it lives, `function` fails with `code` after so many calls that work.
+class Injected {
+ public:
+  Injected(const std::string& function, int code, int after = 0) : function_(function) {
+    inject(code, after);
+  }
+  ~Injected() { inject(0, 0); }
+  Injected(const Injected&) = delete;
+  Injected& operator=(const Injected&) = delete;
+
+ private:
+  void inject(int code, int after) {
+    using Inject = void(const char*, int, int);
+    reinterpret_cast<Inject*>(fake_function("shw_fake_inject"))(function_.c_str(), code, after);
+  }
+  std::string function_;
+};
+
+inline int fake_leaks() { return reinterpret_cast<int (*)()>(fake_function("shw_fake_leaks"))(); }
+
+}  // namespace shw::testing

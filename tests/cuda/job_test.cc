@@ -1,0 +1,194 @@
+// Whole jobs on the fakes: LLaMA against the CPU, faults at every call, ranks that do not come.
+#include <fstream>
+#include <iterator>
+
+#include "cuda/fakes.h"
+#include "plan/plan.h"
+#include "runtime/collective/local.h"
+#include "runtime/cuda/plugin/channel.h"
+#include "runtime/cuda/plugin/device.h"
+#include "runtime/cuda/plugin/stream.h"
+#include "runtime/virtual_ranks.h"
+#include "unit/runtime/program_builder.h"
+#include "unit/runtime/tensors.h"
+
+namespace shw::runtime::cuda {
+namespace {
+
+using testing::fake_leaks;
+using testing::Injected;
+using testing::make_tensor;
+using testing::ProgramBuilder;
+using testing::small_integer;
+using testing::view_of;
+
+// Each rank on a fake device of its own.
+Result<RankBackend> open_fakes(int num_ranks, Timeout timeout = std::chrono::minutes(1)) {
+  std::vector<std::shared_ptr<CudaDevice>> devices(static_cast<size_t>(num_ranks));
+  for (int r = 0; r < num_ranks; ++r) {
+    SHW_ASSIGN_OR_RETURN(devices[static_cast<size_t>(r)],
+                         CudaDevice::open({.index = r, .folder = SHW_FAKES}));
+  }
+  return RankBackend{[devices](int64_t rank) { return devices[static_cast<size_t>(rank)]; },
+                     [timeout](std::unique_ptr<ChannelProvider> control, Device& device) {
+                       return make_channels(dynamic_cast<CudaDevice&>(device).context(),
+                                            std::move(control), timeout);
+                     }};
+}
+
+// A training step of LLaMA on eight ranks, as the planner made it. Sums are added in another order
+// than on the CPU, so the results agree within the rounding of f32, not to the bit.
+TEST(CudaJobTest, ATrainingStepOfLlamaAgreesWithVirtualRanks) {
+  std::ifstream file(SHW_TEST_DATA "/plans/v1/llama_tiny_2x4.swplan", std::ios::binary);
+  const std::vector<uint8_t> bytes{std::istreambuf_iterator<char>(file), {}};
+  auto read = read_plan(bytes);
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  const auto plan = std::make_shared<const Plan>(std::move(*read));
+  const ProgramEntry& entry = plan->program.entries[0];
+  std::vector<HostTensor> inputs;
+  std::vector<HostTensorView> views;
+  for (PortId id : entry.inputs) {
+    const Port& port = plan->program.ports[id];
+    const bool whole = port.global.dtype == Dtype::kI64;  // tokens
+    inputs.push_back(make_tensor(port.global.dtype, port.global.shape, [&](int64_t i) {
+      return whole ? static_cast<double>(i % 7) : small_integer(i) / 8;
+    }));
+  }
+  for (const HostTensor& input : inputs) views.push_back(view_of(input));
+  const auto want = (*VirtualRanks::create(plan))->run(entry.name, views);
+  ASSERT_TRUE(want.ok()) << want.status().message();
+  const auto fakes = open_fakes(8);
+  ASSERT_TRUE(fakes.ok()) << fakes.status().message();
+  auto job = VirtualRanks::create(plan, {}, *fakes);
+  ASSERT_TRUE(job.ok()) << job.status().message();
+  std::vector<HostTensor> first;
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    const auto got = (*job)->run(entry.name, views);
+    ASSERT_TRUE(got.ok()) << got.status().message();
+    for (size_t i = 0; i < got->size(); ++i) {
+      const std::string& name = plan->program.output(entry, i).name;
+      if (repeat == 1) {
+        EXPECT_TRUE((*got)[i].data == first[i].data) << name << " differs between two runs";
+        continue;
+      }
+      if ((*want)[i].data.empty()) continue;  // a port without a value
+      const TensorType& type = (*want)[i].type;
+      double most = 0, apart = 0;
+      for (int64_t e = 0; e < type.numel(); ++e) {
+        const double w = testing::get((*want)[i].data.data(), type.dtype, e);
+        most = std::max(most, std::abs(w));
+        apart = std::max(apart, std::abs(w - testing::get((*got)[i].data.data(), type.dtype, e)));
+      }
+      EXPECT_LE(apart, 1e-5 * most) << name;
+    }
+    first = *got;
+  }
+}
+
+// sum over the ranks of relu(x) · w.
+std::shared_ptr<const Plan> small_plan() {
+  ProgramBuilder b({{"a", 2}});
+  const Layout rows = *parse_layout("S(0)", 1), same = *parse_layout("R", 1);
+  const ValueId x = b.input("x", Dtype::kF32, {4, 3}, rows);
+  const ValueId w = b.input("w", Dtype::kF32, {3, 2}, same);
+  const ValueId r = b.compute("relu", {x}, row_major(Dtype::kF32, {2, 3}));
+  const ValueId y = b.compute("mm", {r, w}, row_major(Dtype::kF32, {2, 2}));
+  const ValueId all = b.collective(CollectiveKind::kAllReduce, {0}, y, {2, 2});
+  b.output("y", all, {2, 2}, same);
+  return b.finish();
+}
+
+Status run_small_plan() {
+  SHW_ASSIGN_OR_RETURN(const RankBackend fakes, open_fakes(2));
+  ExecutorOptions options;
+  options.time_limit = std::chrono::seconds(20);  // nothing may hang
+  SHW_ASSIGN_OR_RETURN(const auto job, VirtualRanks::create(small_plan(), options, fakes));
+  const HostTensor x = make_tensor(Dtype::kF32, {4, 3}, small_integer);
+  const HostTensor w = make_tensor(Dtype::kF32, {3, 2}, small_integer);
+  const HostTensorView views[] = {view_of(x), view_of(w)};
+  return job->run("step", views).status();
+}
+
+// Whatever fails: an error on the whole job, nothing hangs, and nothing is leaked.
+TEST(CudaJobTest, AFailureOfAnyCallEndsTheJob) {
+  ASSERT_TRUE(run_small_plan().ok());
+  const int leaks = fake_leaks();
+  for (const char* call : {"cuDevicePrimaryCtxRetain",
+                           "cuModuleLoadData",
+                           "cuModuleGetFunction",
+                           "cuMemAlloc_v2",
+                           "cuMemHostAlloc",
+                           "cuStreamCreateWithPriority",
+                           "cuEventCreate",
+                           "cuEventRecord",
+                           "cuStreamWaitEvent",
+                           "cuLaunchKernel",
+                           "cuLaunchHostFunc",
+                           "cuMemcpyHtoDAsync_v2",
+                           "cuMemcpyDtoHAsync_v2",
+                           "cuStreamSynchronize",
+                           "a kernel",
+                           "cublasLtCreate",
+                           "cublasLtMatmulAlgoGetHeuristic",
+                           "cublasLtMatmul",
+                           "ncclGetUniqueId",
+                           "ncclCommInitRankConfig",
+                           "ncclCommSplit",
+                           "ncclAllReduce",
+                           "ncclCommGetAsyncError"})
+    for (int after : {0, 1, 5}) {
+      const Injected fault(call, 999, after);
+      const Status status = run_small_plan();
+      const bool is_called_so_often = after == 0;
+      EXPECT_TRUE(!status.ok() || !is_called_so_often) << call << " after " << after;
+      EXPECT_NE(status.code(), Code::kDeadlineExceeded) << call << ": " << status.message();
+    }
+  EXPECT_EQ(fake_leaks(), leaks);
+  EXPECT_TRUE(run_small_plan().ok());
+}
+
+TEST(CudaJobTest, ALostDeviceSaysWhatTheDriverSays) {
+  const Injected fault("a kernel", 999);
+  const Status status = run_small_plan();
+  for (const char* word : {"CUDA_ERROR_LAUNCH_FAILED (719)", "as it was told to"})
+    EXPECT_NE(status.message().find(word), std::string::npos) << status.message();
+}
+
+TEST(CudaJobTest, ALaunchThatFailsNamesItsStep) {
+  const Injected fault("cublasLtMatmul", 13);
+  const Status status = run_small_plan();
+  EXPECT_EQ(status.node_name(), "mm") << status.message();
+  EXPECT_NE(status.message().find("cuBLAS status 13"), std::string::npos) << status.message();
+}
+
+// The watchdog: nobody waits for ever, and the message lists what was dispatched.
+TEST(CudaJobTest, ACollectiveThatNobodyJoinsTimesOut) {
+  const Mesh mesh = *Mesh::parse("x=2");
+  const auto hub = LocalHub::create(mesh);
+  const auto fakes = open_fakes(2, std::chrono::milliseconds(50));
+  ASSERT_TRUE(fakes.ok()) << fakes.status().message();
+  const uint8_t axes[] = {0};
+  std::vector<std::unique_ptr<ChannelProvider>> providers;
+  std::vector<std::unique_ptr<Channel>> channels;
+  for (int64_t rank : {0, 1}) {
+    providers.push_back(fakes->channels(hub->provider(rank), *fakes->device(rank)));
+    channels.push_back(std::move(*providers.back()->channel(axes)));
+  }
+  const std::shared_ptr<Device> device = fakes->device(0);
+  Fault fault;
+  auto stream = std::move(*device->create_stream({.fault = &fault}));
+  const auto kernel = std::move(
+      *channels[0]->prepare({CollectiveKind::kAllReduce, ReduceOp::kSum, Dtype::kF32, 1}));
+  const MemorySpec spec{4};
+  void* const buffers[] = {*device->allocate(spec), *device->allocate(spec), nullptr};
+  kernel->launch(*stream, buffers);
+  EXPECT_TRUE(stream->synchronize().ok()) << "the stream drains";
+  const Status status = providers[0]->async_status();
+  EXPECT_FALSE(status.ok());
+  for (const char* word : {"has not ended after", "on rank 0", "all_reduce(sum)[x] #1 of f32[1]"})
+    EXPECT_NE(status.message().find(word), std::string::npos) << status.message();
+  for (int b : {0, 1}) device->free(buffers[b], spec);
+}
+
+}  // namespace
+}  // namespace shw::runtime::cuda

@@ -1,0 +1,123 @@
+// Kernels of the CUDA backend against those of the CPU, which the conformance suite has no cases
+// for.
+#include <cmath>
+#include <random>
+
+#include "cts/window.h"
+#include "cuda/fakes.h"
+#include "runtime/cpu/device.h"
+#include "runtime/cuda/plugin/device.h"
+
+namespace shw::runtime::cuda {
+namespace {
+
+using cts::Lie;
+using cts::Window;
+
+Status run(Device& device, const std::string& kernel, const std::vector<const Window*>& inputs,
+           Window& out, const Attrs& attrs) {
+  std::vector<const TensorType*> in;
+  const TensorType* result[] = {&out.type()};
+  for (const Window* w : inputs) in.push_back(&w->type());
+  const Mesh mesh = *Mesh::parse("x=1");
+  SHW_ASSIGN_OR_RETURN(auto prepared, device.prepare(kernel, {in, result, attrs, mesh, 0}));
+  std::vector<std::pair<void*, MemorySpec>> memory;
+  std::vector<void*> pointers;
+  const auto upload = [&](const Window& w) -> Status {
+    const MemorySpec spec{static_cast<int64_t>(w.bytes().size())};
+    SHW_ASSIGN_OR_RETURN(void* data, device.allocate(spec));
+    memory.emplace_back(data, spec);
+    pointers.push_back(static_cast<std::byte*>(data) + w.offset_bytes());
+    return device.copy(data, w.bytes().data(), spec.bytes, CopyKind::kHostToDevice);
+  };
+  for (const Window* w : inputs) SHW_RETURN_IF_ERROR(upload(*w));
+  SHW_RETURN_IF_ERROR(upload(out));
+  const MemorySpec scratch{prepared->workspace_bytes()};
+  SHW_ASSIGN_OR_RETURN(void* workspace, device.allocate(scratch));
+  memory.emplace_back(workspace, scratch);
+  pointers.push_back(workspace);
+  Fault fault;
+  SHW_ASSIGN_OR_RETURN(auto stream, device.create_stream({.fault = &fault}));
+  prepared->launch(*stream, pointers.data());
+  SHW_RETURN_IF_ERROR(stream->synchronize());
+  const auto& [data, spec] = memory[inputs.size()];
+  SHW_RETURN_IF_ERROR(device.copy(out.bytes().data(), data, spec.bytes, CopyKind::kDeviceToHost));
+  for (const auto& [block, of] : memory) device.free(block, of);
+  return {};
+}
+
+struct Case {
+  const char* kernel;
+  size_t operands;
+  Attrs attrs = {};
+};
+Attrs attr(AttrKey key, double value) {
+  Attrs attrs;
+  attrs.set(key, value);
+  return attrs;
+}
+
+TEST(CudaKernelsTest, AgreeWithThoseOfTheCpu) {
+  const Case cases[] = {
+      {"maximum", 2},
+      {"minimum", 2},
+      {"maximum", 1, attr(AttrKey::kOther, 0.25)},
+      {"abs", 1},
+      {"log", 1},
+      {"cos", 1},
+      {"sin", 1},
+      {"tanh", 1},
+      {"sqrt", 1},
+      {"reciprocal", 1},
+      {"silu", 1},
+      {"to_copy", 1},
+      {"sigmoid_backward", 2},
+      {"tanh_backward", 2},
+      {"silu_backward", 2},
+      {"full", 0, attr(AttrKey::kFillValue, 1.5)},
+      {"full_like", 1, attr(AttrKey::kFillValue, 1.5)},
+      {"new_full", 1, attr(AttrKey::kFillValue, 1.5)},
+      {"scalar_tensor", 0, attr(AttrKey::kFillValue, 1.5)},
+  };
+  auto opened = CudaDevice::open({.folder = SHW_FAKES});
+  ASSERT_TRUE(opened.ok()) << opened.status().message();
+  cpu::CpuDevice cpu;
+  for (const Case& c : cases)
+    for (Dtype dtype : {Dtype::kF32, Dtype::kBF16, Dtype::kF64}) {
+      SCOPED_TRACE(std::string(c.kernel) + " " + std::string(dtype_name(dtype)));
+      Window a(dtype, {3, 7}, Lie::kReversed), b(dtype, {7}), want(dtype, {3, 7}, Lie::kPadded);
+      const bool positive =
+          std::string_view(c.kernel) == "log" || std::string_view(c.kernel) == "sqrt";
+      a.fill([&](int64_t i) {
+        const double v = cts::fractions()(i).real();
+        return positive ? std::abs(v) : v;
+      });
+      b.fill(cts::fractions(1));
+      Window got = want;
+      std::vector<const Window*> inputs{&a, &b};
+      inputs.resize(c.operands);
+      ASSERT_TRUE(run(cpu, c.kernel, inputs, want, c.attrs).ok());
+      const Status status = run(**opened, c.kernel, inputs, got, c.attrs);
+      ASSERT_TRUE(status.ok()) << status.message();
+      const double relative = dtype == Dtype::kF64 ? 1e-14 : dtype == Dtype::kBF16 ? 0x1p-7 : 5e-7;
+      for (int64_t i = 0; i < 21; ++i) {
+        const double w = want.get({i / 7, i % 7}).real(), g = got.get({i / 7, i % 7}).real();
+        EXPECT_LE(std::abs(g - w), relative * std::max(1.0, std::abs(w)))
+            << "at " << i << ": " << g << ", want " << w;
+      }
+    }
+}
+
+// What is not there says what to do.
+TEST(CudaKernelsTest, AMissingKernelIsUnimplemented) {
+  auto opened = CudaDevice::open({.folder = SHW_FAKES});
+  ASSERT_TRUE(opened.ok()) << opened.status().message();
+  Window x(Dtype::kF32, {3}), y(Dtype::kF32, {3});
+  const Status status = run(**opened, "softmax", {&x}, y, {});
+  EXPECT_EQ(status.code(), Code::kUnimplemented);
+  for (const char* word : {"'softmax'", "run the plan on the CPU"})
+    EXPECT_NE(status.message().find(word), std::string::npos) << status.message();
+}
+
+}  // namespace
+}  // namespace shw::runtime::cuda

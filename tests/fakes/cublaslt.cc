@@ -1,0 +1,219 @@
+// A fake libcublasLt: products of matrices by plain loops, when the stream comes to them. Checks
+// what cuBLASLt would read past or refuse: sizes, leading dims, alignment, workspace.
+#include <algorithm>
+#include <complex>
+#include <cstring>
+
+#include "fakes/driver.h"
+#include "fakes/inject.h"
+#include "runtime/cuda/plugin/cublaslt.h"
+#include "runtime/half.h"
+
+using namespace shw::fakes;
+using namespace shw::runtime::cuda;
+using shw::Status;
+
+struct cublasLtContext {};
+
+namespace {
+
+constexpr CublasError kInvalidValue = 7, kNotSupported = 15;
+constexpr size_t kWorkspace = 256;
+
+struct Layout {
+  CublasType type;
+  int64_t rows, columns, step;
+  int32_t batch = 1;
+  int64_t batch_step = 0;
+};
+struct Operation {
+  CublasCompute compute;
+  CublasType scale;
+  int32_t transpose_a = 0, transpose_b = 0;
+};
+struct Preference {
+  size_t workspace = 0;
+  uint32_t alignment = 256;
+};
+
+std::complex<double> get(const void* base, int64_t i, CublasType type) {
+  switch (type) {
+    case kCudaF32:
+      return static_cast<double>(static_cast<const float*>(base)[i]);
+    case kCudaF64:
+      return static_cast<const double*>(base)[i];
+    case kCudaF16:
+      return static_cast<double>(shw::runtime::f16_to_f32(static_cast<const uint16_t*>(base)[i]));
+    case kCudaBF16:
+      return static_cast<double>(shw::runtime::bf16_to_f32(static_cast<const uint16_t*>(base)[i]));
+    case kCudaC32:
+      break;
+  }
+  return static_cast<const std::complex<float>*>(base)[i];
+}
+
+void set(void* base, int64_t i, CublasType type, std::complex<double> value) {
+  const auto real = static_cast<float>(value.real());
+  switch (type) {
+    case kCudaF32:
+      static_cast<float*>(base)[i] = real;
+      return;
+    case kCudaF64:
+      static_cast<double*>(base)[i] = value.real();
+      return;
+    case kCudaF16:
+      static_cast<uint16_t*>(base)[i] = shw::runtime::f32_to_f16(real);
+      return;
+    case kCudaBF16:
+      static_cast<uint16_t*>(base)[i] = shw::runtime::f32_to_bf16(real);
+      return;
+    case kCudaC32:
+      break;
+  }
+  static_cast<std::complex<float>*>(base)[i] = {real, static_cast<float>(value.imag())};
+}
+
+struct Problem {
+  Operation operation;
+  Layout a, b, c;
+
+  int64_t m() const { return operation.transpose_a ? a.columns : a.rows; }
+  int64_t k() const { return operation.transpose_a ? a.rows : a.columns; }
+  int64_t n() const { return operation.transpose_b ? b.rows : b.columns; }
+  bool fits() const {
+    const int64_t k_of_b = operation.transpose_b ? b.columns : b.rows;
+    const bool steps = a.step >= a.rows && b.step >= b.rows && c.step >= c.rows;
+    return steps && k() == k_of_b && c.rows == m() && c.columns == n() && a.batch == c.batch &&
+           b.batch == c.batch && (operation.compute == kCompute64F) == (c.type == kCudaF64);
+  }
+  void run(const void* pa, const void* pb, void* pc) const {
+    for (int64_t batch = 0; batch < c.batch; ++batch)
+      for (int64_t j = 0; j < n(); ++j)
+        for (int64_t i = 0; i < m(); ++i) {
+          std::complex<double> sum = 0;
+          for (int64_t l = 0; l < k(); ++l) {
+            const int64_t at_a = operation.transpose_a ? i * a.step + l : l * a.step + i;
+            const int64_t at_b = operation.transpose_b ? l * b.step + j : j * b.step + l;
+            sum += get(pa, batch * a.batch_step + at_a, a.type) *
+                   get(pb, batch * b.batch_step + at_b, b.type);
+          }
+          set(pc, batch * c.batch_step + j * c.step + i, c.type, sum);
+        }
+  }
+};
+
+}  // namespace
+
+SHW_FAKE_API size_t cublasLtGetVersion() {
+  const int other = injected("cublasLtGetVersion");
+  return other != 0 ? static_cast<size_t>(other) : 130100;
+}
+#define FAKE SHW_FAKE_API CublasError
+FAKE cublasLtCreate(CublasLtHandle* handle) {
+  *handle = new cublasLtContext;
+  return injected("cublasLtCreate");
+}
+FAKE cublasLtDestroy(CublasLtHandle handle) {
+  delete handle;
+  return 0;
+}
+FAKE cublasLtMatmulDescCreate(MatmulDescriptor* made, CublasCompute compute, CublasType scale) {
+  *made = new Operation{compute, scale};
+  return 0;
+}
+FAKE cublasLtMatmulDescDestroy(MatmulDescriptor made) {
+  delete static_cast<Operation*>(made);
+  return 0;
+}
+FAKE cublasLtMatmulDescSetAttribute(MatmulDescriptor made, MatmulAttribute which, const void* value,
+                                    size_t size) {
+  auto& operation = *static_cast<Operation*>(made);
+  if (size != sizeof(int32_t)) return kInvalidValue;
+  std::memcpy(which == kTransposeA ? &operation.transpose_a : &operation.transpose_b, value, size);
+  return 0;
+}
+FAKE cublasLtMatrixLayoutCreate(MatrixLayout* made, CublasType type, uint64_t rows,
+                                uint64_t columns, int64_t step) {
+  *made = new Layout{type, static_cast<int64_t>(rows), static_cast<int64_t>(columns), step};
+  return 0;
+}
+FAKE cublasLtMatrixLayoutDestroy(MatrixLayout made) {
+  delete static_cast<Layout*>(made);
+  return 0;
+}
+FAKE cublasLtMatrixLayoutSetAttribute(MatrixLayout made, LayoutAttribute which, const void* value,
+                                      size_t size) {
+  auto& layout = *static_cast<Layout*>(made);
+  const bool is_count = which == kBatchCount;
+  if (size != (is_count ? sizeof layout.batch : sizeof layout.batch_step)) return kInvalidValue;
+  std::memcpy(is_count ? static_cast<void*>(&layout.batch) : &layout.batch_step, value, size);
+  return 0;
+}
+FAKE cublasLtMatmulPreferenceCreate(MatmulPreference* made) {
+  *made = new Preference;
+  return 0;
+}
+FAKE cublasLtMatmulPreferenceDestroy(MatmulPreference made) {
+  delete static_cast<Preference*>(made);
+  return 0;
+}
+FAKE cublasLtMatmulPreferenceSetAttribute(MatmulPreference made, PreferenceAttribute which,
+                                          const void* value, size_t size) {
+  auto& preference = *static_cast<Preference*>(made);
+  const bool is_workspace = which == kMaxWorkspace;
+  if (size != (is_workspace ? sizeof preference.workspace : sizeof preference.alignment))
+    return kInvalidValue;
+  std::memcpy(is_workspace ? static_cast<void*>(&preference.workspace) : &preference.alignment,
+              value, size);
+  return 0;
+}
+FAKE cublasLtMatmulAlgoGetHeuristic(CublasLtHandle, MatmulDescriptor operation, MatrixLayout a,
+                                    MatrixLayout b, MatrixLayout c, MatrixLayout,
+                                    MatmulPreference made, int, MatmulHeuristic* found,
+                                    int* count) {
+  if (const int code = injected("cublasLtMatmulAlgoGetHeuristic"); code != 0) return code;
+  const Problem problem{*static_cast<Operation*>(operation), *static_cast<Layout*>(a),
+                        *static_cast<Layout*>(b), *static_cast<Layout*>(c)};
+  const auto& preference = *static_cast<Preference*>(made);
+  *count = 0;
+  if (!problem.fits()) return kInvalidValue;
+  if (preference.workspace < kWorkspace) return kNotSupported;
+  *found = {};
+  found->algorithm.data[0] = preference.alignment;
+  found->workspace_bytes = kWorkspace;
+  *count = 1;
+  return 0;
+}
+FAKE cublasLtMatmul(CublasLtHandle, MatmulDescriptor operation, const void* alpha, const void* pa,
+                    MatrixLayout a, const void* pb, MatrixLayout b, const void* beta,
+                    const void* also_c, MatrixLayout, void* pc, MatrixLayout c,
+                    const MatmulAlgorithm* algorithm, void* workspace, size_t workspace_bytes,
+                    StreamHandle stream) {
+  if (const int code = injected("cublasLtMatmul"); code != 0) return code;
+  const Problem problem{*static_cast<Operation*>(operation), *static_cast<Layout*>(a),
+                        *static_cast<Layout*>(b), *static_cast<Layout*>(c)};
+  const bool is_f64 = problem.operation.scale == kCudaF64;
+  const auto scale = [&](const void* p) {
+    return is_f64 ? *static_cast<const double*>(p)
+                  : static_cast<double>(*static_cast<const float*>(p));
+  };
+  if (!problem.fits() || pc != also_c || scale(alpha) != 1 || scale(beta) != 0 ||
+      workspace_bytes < kWorkspace)
+    return kInvalidValue;
+  for (const void* p : {pa, pb, static_cast<const void*>(pc)})
+    if (reinterpret_cast<uintptr_t>(p) % algorithm->data[0] != 0) return kInvalidValue;
+  stream->queue->push({[=, device = stream->device](const auto&) {
+    const auto& memory = device->context.memory;
+    const auto run = [&]() -> Status {
+      SHW_ASSIGN_OR_RETURN(const void* x, memory.for_kernels(pa));
+      SHW_ASSIGN_OR_RETURN(const void* y, memory.for_kernels(pb));
+      SHW_ASSIGN_OR_RETURN(void* z, memory.for_kernels(pc));
+      SHW_ASSIGN_OR_RETURN(void* scratch, memory.for_kernels(workspace));
+      std::memset(scratch, 0xa5, kWorkspace);
+      problem.run(x, y, z);
+      return {};
+    };
+    if (Status s = run(); !s.ok()) device->context.lose(std::move(s));
+  }});
+  return 0;
+}

@@ -1,0 +1,33 @@
+// The state of the fake driver, for the other fakes: what a stream's handle stands for, and errors
+// that tests inject.
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "strict/queue.h"
+
+namespace shw::fakes {
+
+struct FakeDevice {
+  strict::Context context{strict::Options{}};
+  std::mutex mutex;
+  std::map<void*, runtime::MemorySpec> allocated;
+};
+
+// The code that a call begins with: of an error that a test has injected, or 0.
+int injected(const char* function);
+
+}  // namespace shw::fakes
+
+// What the handles of the driver point to.
+struct CUstream_st {
+  shw::fakes::FakeDevice* device;
+  std::shared_ptr<shw::strict::Queue> queue;
+};
+struct CUevent_st {
+  shw::fakes::FakeDevice* device;
+  bool timing;
+  std::shared_ptr<shw::strict::EventState> state;
+};

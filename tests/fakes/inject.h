@@ -1,0 +1,11 @@
+/* What tests may tell the fakes, in the library of the fakes. */
+#pragma once
+
+#define SHW_FAKE_API extern "C" __attribute__((visibility("default")))
+
+/* From now on `function` ("cuMemAlloc_v2") returns `code`, after so many calls that work. 0: it
+ * works again. Of the functions that say versions, "cuDriverGetVersion", "nvrtcVersion" and so on,
+ * `code` is the version. */
+SHW_FAKE_API void shw_fake_inject(const char* function, int code, int after);
+/* Allocations that were not given back before their device was closed, of all devices. */
+SHW_FAKE_API int shw_fake_leaks();

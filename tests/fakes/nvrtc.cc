@@ -1,0 +1,74 @@
+// A fake libnvrtc: takes only the kernels that the fakes were built with, and gives a binary that
+// stands for them.
+#include "fakes/nvrtc.h"
+
+#include <cstring>
+#include <string>
+
+#include "fakes/driver.h"
+#include "fakes/inject.h"
+#include "runtime/cuda/plugin/kernels/sources.h"
+#include "runtime/cuda/plugin/nvrtc.h"
+
+using namespace shw::fakes;
+using namespace shw::runtime::cuda;
+
+struct _nvrtcProgram {
+  bool is_ours;
+  std::string log;
+};
+
+namespace {
+constexpr NvrtcError kCompilationError = 6, kInvalidOption = 5;
+}
+
+SHW_FAKE_API NvrtcError nvrtcVersion(int* major, int* minor) {
+  const int other = injected("nvrtcVersion");
+  *major = other != 0 ? other : 13;
+  *minor = 0;
+  return 0;
+}
+SHW_FAKE_API const char* nvrtcGetErrorString(NvrtcError) { return "an error of the fake NVRTC"; }
+SHW_FAKE_API NvrtcError nvrtcCreateProgram(NvrtcProgram* program, const char* text, const char*,
+                                           int num_headers, const char* const* headers,
+                                           const char* const* names) {
+  const auto known = kernel_headers();
+  bool is_ours =
+      std::strcmp(text, kernel_program()) == 0 && static_cast<size_t>(num_headers) == known.size();
+  for (size_t i = 0; is_ours && i < known.size(); ++i)
+    is_ours =
+        std::strcmp(headers[i], known[i].text) == 0 && std::strcmp(names[i], known[i].name) == 0;
+  *program = new _nvrtcProgram{is_ours, {}};
+  return 0;
+}
+SHW_FAKE_API NvrtcError nvrtcDestroyProgram(NvrtcProgram* program) {
+  delete *program;
+  *program = nullptr;
+  return 0;
+}
+SHW_FAKE_API NvrtcError nvrtcCompileProgram(NvrtcProgram program, int num_options,
+                                            const char* const* options) {
+  const bool architecture =
+      num_options > 0 && std::strncmp(options[0], "--gpu-architecture=sm_", 22) == 0;
+  if (!architecture) return kInvalidOption;
+  const int code = injected("nvrtcCompileProgram");
+  if (program->is_ours && code == 0) return 0;
+  program->log = "FAKE: this compiler takes only the kernels that it was built with";
+  return code != 0 ? code : kCompilationError;
+}
+SHW_FAKE_API NvrtcError nvrtcGetCUBINSize(NvrtcProgram, size_t* size) {
+  *size = sizeof kFakeBinary;
+  return 0;
+}
+SHW_FAKE_API NvrtcError nvrtcGetCUBIN(NvrtcProgram, char* binary) {
+  std::memcpy(binary, kFakeBinary, sizeof kFakeBinary);
+  return 0;
+}
+SHW_FAKE_API NvrtcError nvrtcGetProgramLogSize(NvrtcProgram program, size_t* size) {
+  *size = program->log.size() + 1;
+  return 0;
+}
+SHW_FAKE_API NvrtcError nvrtcGetProgramLog(NvrtcProgram program, char* log) {
+  std::memcpy(log, program->log.c_str(), program->log.size() + 1);
+  return 0;
+}
