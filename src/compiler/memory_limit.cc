@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "compiler/planner.h"
 #include "plan/report.h"
@@ -114,8 +115,11 @@ class Planner::MemoryLimitedSearch {
   }
 
   double excess_bytes(const Placed& p) const { return p.memory.held_bytes() - limit_; }
+  // The solver's bound may lie exactly the gap below: what rounding takes is no gap.
   bool proven() const {
-    return best_->objective_us - bound_ <= options_.relative_gap * best_->objective_us;
+    constexpr double kRounding = 4 * std::numeric_limits<double>::epsilon();
+    return best_->objective_us - bound_ <=
+           (options_.relative_gap + kRounding) * best_->objective_us;
   }
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();

@@ -9,6 +9,7 @@
 #include "cost/hardware_description.h"
 #include "graph/reader.h"
 #include "lowering/lower.h"
+#include "lowering/lowered_memory.h"
 #include "lowering/shard_order.h"
 #include "ops/entries.h"
 #include "passes/pass.h"
@@ -173,8 +174,12 @@ std::vector<NodeDecision> decisions(const Graph& graph, const Strategies& strate
 
 // Without route prices, shard orders are chosen after the solve.
 bool Planner::plans_orders() const {
-  return options_.rules == Rules::kFull && num_dims_larger_than_one(mesh()) >= 2 &&
-         Redistributor::has_graphs(mesh());
+  return prices_routes() && num_dims_larger_than_one(mesh()) >= 2;
+}
+
+// Whether changes of layout are priced by what lowering makes of them.
+bool Planner::prices_routes() const {
+  return options_.rules == Rules::kFull && Redistributor::has_graphs(mesh());
 }
 
 Planner::Planner(const CompileOptions& options, cost::CollectiveModel collectives)
@@ -184,18 +189,23 @@ Planner::Planner(const CompileOptions& options, cost::CollectiveModel collective
       redistributor_(collectives_.mesh(), moves_, {options.solver.threads, options.solver.tasks}),
       pricer_(make_pricer()) {}
 
-RoutePrices Planner::route_prices() {
-  return {[this](const Dims& shape, int64_t element_bytes, std::span<const Layout> from,
-                 std::span<const Layout> to, std::span<double> out) {
-            redistributor_.route_prices(shape, element_bytes, from, to, out);
-          },
-          [this](std::span<const ValueLayouts> values) { redistributor_.prepare(values); }};
-}
-
 Pricer Planner::make_pricer() {
   return Pricer(graph_, strategies_, collectives_, price_rules(options_.rules),
-                plans_orders() ? route_prices() : RoutePrices(),
+                prices_routes() ? &redistributor_ : nullptr,
                 {options_.solver.threads, options_.solver.tasks});
+}
+
+// Where memory counts, or each of several entries may run alone, computing a value again can be
+// better than holding it: that is for the passes to decide.
+bool Planner::merges_equal_nodes() const {
+  return options_.rules == Rules::kFull && options_.memory_limit_bytes == 0 &&
+         options_.optimizer_factor == 0 && graph_.entries().size() <= 1;
+}
+
+// What it knows of the rewritten graph.
+void Planner::prepare(Pricer& pricer) const {
+  pricer.set_weights(node_weights(graph_));
+  if (prices_routes()) pricer.set_memory(lowered_memory(graph_));
 }
 
 Result<std::unique_ptr<Planner>> Planner::create(std::span<const uint8_t> graph_bytes,
@@ -258,10 +268,11 @@ Status Planner::prepare(std::span<const uint8_t> graph_bytes, Use use, Monitor& 
   }
   SHW_ASSIGN_OR_RETURN(graph_, run_rewrites(std::move(graph_),
                                             {.einsum = options_.einsum,
-                                             .biased_einsum = options_.rules == Rules::kFull},
+                                             .biased_einsum = options_.rules == Rules::kFull,
+                                             .merge_equal = merges_equal_nodes()},
                                             nullptr, &monitor));
 
-  pricer_.set_weights(node_weights(graph_));
+  prepare(pricer_);
 
   SHW_RETURN_IF_ERROR(watch.next("strategies"));
   SHW_ASSIGN_OR_RETURN(const PlacementConstraints layouts, layout_constraints_of(options_));
@@ -288,7 +299,7 @@ Result<solver::PlacementProblem> Planner::priced(const std::vector<bool>& no_com
   if (no_comm == no_comm_) return priced_.share();
   if (other_no_comm_ != no_comm) {
     Pricer pricer = make_pricer();  // a pricer caches the tables of one problem
-    pricer.set_weights(node_weights(graph_));
+    prepare(pricer);
     SHW_ASSIGN_OR_RETURN(other_, priced_problem(graph_, no_comm, pricer, monitor));
     other_no_comm_ = no_comm;
   }
@@ -452,7 +463,7 @@ Status Planner::decide_orders(Placed& placed, const PlacementConstraints& constr
     SHW_ASSIGN_OR_RETURN(const SideConditions conditions,
                          side_conditions(graph_, mesh(), strategies_, constraints));
     SHW_RETURN_IF_ERROR(
-        choose_shard_orders(graph_, mesh(), moves_, conditions.orders, *assignment, monitor));
+        choose_shard_orders(graph_, redistributor_, conditions.orders, *assignment, monitor));
   }
   placed.assignment = std::move(assignment);
   return {};
@@ -494,7 +505,7 @@ Result<Program> Planner::program_of(const Placed& placed, Monitor& monitor,
   for (const CopyPolicy& policy : kPolicies) {
     options.copies = policy.copies;
     SHW_ASSIGN_OR_RETURN(program,
-                         lower(graph_, mesh(), *placed.assignment, moves_, options, monitor));
+                         lower(graph_, *placed.assignment, redistributor_, options, monitor));
     set_bases(program, collectives_);
     if (limit > 0) program.arena_limit_bytes = policy.shares ? limit - bytes_of(program) : 0;
     SHW_RETURN_IF_ERROR(run_all_passes(program, monitor, seconds_of_passes));

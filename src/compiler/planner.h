@@ -14,12 +14,12 @@
 #include "compiler/pipeline.h"
 #include "cost/collective.h"
 #include "graph/graph.h"
-#include "lowering/prices.h"
-#include "lowering/redistribute.h"
 #include "placement/constraints.h"
 #include "placement/memory.h"
 #include "placement/pricing.h"
 #include "placement/solve_placement.h"
+#include "redistribution/move_prices.h"
+#include "redistribution/redistributor.h"
 #include "solver/problem.h"
 #include "strategy/strategies.h"
 
@@ -114,13 +114,15 @@ class Planner {
                                     const solver::SolveOptions& options, Monitor& monitor,
                                     double* bound_us = nullptr);
   Pricer make_pricer();
+  void prepare(Pricer& pricer) const;
   Status prepare(std::span<const uint8_t> graph_bytes, Use use, Monitor& monitor);
   Status prune(Monitor& monitor);
   Status price_overlap(const std::vector<bool>& no_comm);
   // The costs, with communication forbidden for the operands of these nodes; computed on first use.
   Result<solver::PlacementProblem> priced(const std::vector<bool>& no_comm, Monitor& monitor);
   bool plans_orders() const;
-  RoutePrices route_prices();
+  bool prices_routes() const;
+  bool merges_equal_nodes() const;
   // Chooses the final shard orders and measures memory: planned, and under a limit also lowered.
   Status complete(Placed& placed, double limit_bytes, const PlacementConstraints& constraints,
                   Monitor& monitor) const;
@@ -133,8 +135,8 @@ class Planner {
   const CompileOptions options_;
   const cost::CollectiveModel collectives_;
   const MovePrices moves_;
-  Redistributor redistributor_;
-  std::vector<uint8_t> source_;  // the graph as loaded, if the plan stores it
+  mutable Redistributor redistributor_;  // of prices and of programs: it remembers routes
+  std::vector<uint8_t> source_;          // the graph as loaded, if the plan stores it
   uint64_t source_fingerprint_ = 0;
   Graph graph_;
   Strategies strategies_;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "lowering/lowered_memory.h"
 #include "lowering/padding.h"
 #include "lowering/piece_attrs.h"
 #include "lowering/ports.h"
@@ -20,23 +21,24 @@ namespace {
 
 class Lowering {
  public:
-  Lowering(const Graph& graph, const Mesh& mesh, const Assignment& assignment,
-           const MovePrices& prices, const LowerOptions& options, Monitor& monitor)
+  Lowering(const Graph& graph, const Assignment& assignment, Redistributor& redistributor,
+           const LowerOptions& options, Monitor& monitor)
       : g_(graph),
-        mesh_(mesh),
+        mesh_(redistributor.mesh()),
         a_(assignment),
         options_(options),
         monitor_(monitor),
-        prices_(prices),
-        redistributor_(mesh, prices_),
+        redistributor_(redistributor),
+        prices_(redistributor.move_prices()),
         slots_(slots_of(graph, options.copies)),
         written_order_(written_orders(graph)),
+        memory_orders_(lowered_memory(graph).orders),
         entries_(graph.entries()),
         nodes_(nodes_of_entries(graph)),
         before_(entries_before(entries_)),
         users_(graph),
         builder_(program_),
-        ports_(graph, mesh, a_, program_, builder_, prices_) {}
+        ports_(graph, mesh_, a_, program_, builder_, prices_) {}
 
   Result<Program> run() {
     for (int m = 0; m < mesh_.rank(); ++m) program_.mesh.push_back({mesh_.name(m), mesh_.size(m)});
@@ -86,8 +88,8 @@ class Lowering {
 
   // An entry finds what those before it in its session have left, and nothing else.
   void begin_entry() {
-    versions_.push_back(
-        std::make_unique<Versions>(num_results(g_), builder_, redistributor_, prices_));
+    versions_.push_back(std::make_unique<Versions>(num_results(g_), builder_, redistributor_,
+                                                   prices_, memory_orders_));
     padding_.emplace(g_, mesh_, a_, builder_, prices_);
     std::vector<const Versions*> earlier;
     for (uint32_t e : entries_[entry_].after) earlier.push_back(versions_[e].get());
@@ -361,10 +363,11 @@ class Lowering {
   const Assignment& a_;
   const LowerOptions& options_;
   Monitor& monitor_;
+  Redistributor& redistributor_;
   const MovePrices& prices_;
-  Redistributor redistributor_;
   const std::vector<Slot> slots_;
-  const std::vector<Dims> written_order_;  // by node
+  const std::vector<Dims> written_order_;         // by node
+  const std::vector<MemoryOrder> memory_orders_;  // by slot
   const std::vector<EntryInfo> entries_;
   const std::vector<std::vector<uint8_t>> nodes_;    // by entry and node
   const std::vector<std::vector<uint32_t>> before_;  // by entry
@@ -383,9 +386,9 @@ class Lowering {
 
 }  // namespace
 
-Result<Program> lower(const Graph& graph, const Mesh& mesh, const Assignment& assignment,
-                      const MovePrices& prices, const LowerOptions& options, Monitor& monitor) {
-  return Lowering(graph, mesh, assignment, prices, options, monitor).run();
+Result<Program> lower(const Graph& graph, const Assignment& assignment,
+                      Redistributor& redistributor, const LowerOptions& options, Monitor& monitor) {
+  return Lowering(graph, assignment, redistributor, options, monitor).run();
 }
 
 }  // namespace shw

@@ -3,9 +3,9 @@
 #include <span>
 
 #include "graph/graph.h"
-#include "lowering/prices.h"
 #include "lowering/slots.h"
 #include "plan/program.h"
+#include "redistribution/redistributor.h"
 #include "strategy/assignment.h"
 #include "support/monitor.h"
 
@@ -24,7 +24,7 @@ struct LowerOptions {
 // all of them on the compute stream. Errors name the node. UNIMPLEMENTED: an average
 // over uneven shards. INVALID_ARGUMENT: a layout that does not cut its tensor; a consumer requires
 // a partial layout that its producer cannot supply.
-Result<Program> lower(const Graph& graph, const Mesh& mesh, const Assignment& assignment,
-                      const MovePrices& prices, const LowerOptions& options, Monitor& monitor);
+Result<Program> lower(const Graph& graph, const Assignment& assignment,
+                      Redistributor& redistributor, const LowerOptions& options, Monitor& monitor);
 
 }  // namespace shw

@@ -11,7 +11,7 @@
 
 #include "graph/graph.h"
 #include "lowering/builder.h"
-#include "lowering/prices.h"
+#include "redistribution/move_prices.h"
 #include "strategy/assignment.h"
 
 namespace shw {

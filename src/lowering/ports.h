@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "lowering/builder.h"
-#include "lowering/prices.h"
+#include "redistribution/move_prices.h"
 #include "strategy/assignment.h"
 
 namespace shw {

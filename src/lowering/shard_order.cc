@@ -4,7 +4,6 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "lowering/redistribute.h"
 #include "lowering/slots.h"
 #include "ops/op_def.h"
 #include "sharding/unfolding.h"
@@ -240,10 +239,9 @@ class OrderProblem {
 
 }  // namespace
 
-Status choose_shard_orders(const Graph& graph, const Mesh& mesh, const MovePrices& prices,
+Status choose_shard_orders(const Graph& graph, Redistributor& redistributor,
                            std::span<const OrderRule> rules, Assignment& assignment,
                            Monitor& monitor) {
-  Redistributor redistributor(mesh, prices);
   return OrderProblem(graph, Copies::kShared, redistributor, rules, assignment).run(monitor);
 }
 

@@ -13,7 +13,7 @@
 // the default order, which callers expect, unless a rule states another.
 #pragma once
 #include "graph/graph.h"
-#include "lowering/prices.h"
+#include "redistribution/redistributor.h"
 #include "sharding/layout.h"
 #include "strategy/assignment.h"
 #include "strategy/order_rule.h"
@@ -25,7 +25,7 @@ namespace shw {
 // together, nothing changes.
 // FAILED_PRECONDITION: the rules leave no orders that fit together; INVALID_ARGUMENT: none for a
 // node.
-Status choose_shard_orders(const Graph& graph, const Mesh& mesh, const MovePrices& prices,
+Status choose_shard_orders(const Graph& graph, Redistributor& redistributor,
                            std::span<const OrderRule> rules, Assignment& assignment,
                            Monitor& monitor);
 

@@ -2,7 +2,7 @@
 // needs because a collective cuts and joins its buffer along the leading dim only.
 #pragma once
 #include "lowering/builder.h"
-#include "lowering/redistribute.h"
+#include "redistribution/redistributor.h"
 
 namespace shw {
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "lowering/transfer.h"
 
@@ -12,34 +11,6 @@ void Versions::define(uint32_t slot, const TensorType& global, const Layout& lay
                       ValueId value) {
   versions_[slot].global = global;
   versions_[slot].list.push_back({layout, value});
-}
-
-Versions::MemoryOrder Versions::memory_order(const TensorType& piece) {
-  MemoryOrder order;
-  order.dim_at.resize(piece.shape.size());
-  std::iota(order.dim_at.begin(), order.dim_at.end(), uint8_t{0});
-  std::stable_sort(order.dim_at.begin(), order.dim_at.end(),
-                   [&](uint8_t a, uint8_t b) { return piece.strides[a] > piece.strides[b]; });
-  order.dense =
-      TensorType{permuted(piece.shape, order), permuted(piece.strides, order), piece.dtype}
-          .contiguous();
-  if (!order.dense) std::iota(order.dim_at.begin(), order.dim_at.end(), uint8_t{0});
-  return order;
-}
-
-Dims Versions::permuted(const Dims& dims, const MemoryOrder& order) {
-  Dims out;
-  for (uint8_t d : order.dim_at) out.push_back(dims[d]);
-  return out;
-}
-
-Layout Versions::permuted(Layout layout, const MemoryOrder& order, bool back) {
-  for (Placement& p : layout.placement) {
-    if (!p.is_shard_like()) continue;
-    const auto at = std::find(order.dim_at.begin(), order.dim_at.end(), p.arg);
-    p.arg = back ? order.dim_at[p.arg] : static_cast<uint8_t>(at - order.dim_at.begin());
-  }
-  return layout;
 }
 
 // What serves a use that asks for `wanted`, starting from `held`: where an average, a maximum or a
@@ -62,17 +33,25 @@ Layout Versions::opened(const Layout& held, Layout layout) {
   return normalised(out);
 }
 
-Result<Versions::Source> Versions::cheapest_source(const Slot& slot, const Layout& layout) {
+// Strides do not tell where a dim of size 1 belongs, which grows once it is whole.
+MemoryOrder Versions::order_of(uint32_t number, const TensorType& piece) const {
+  if (!planned_.empty() && planned_[number].dense && planned_[number].fits(piece))
+    return planned_[number];
+  return MemoryOrder::of(piece);
+}
+
+Result<Versions::Source> Versions::cheapest_source(uint32_t number, const Layout& layout) {
+  const Slot& slot = versions_[number];
   Source best{0, {}, {}, nullptr};
   double best_us = std::numeric_limits<double>::infinity();
   Status refusal;
   for (size_t i = 0; i < slot.list.size(); ++i) {
     const TensorType& piece = builder_.value(slot.list[i].value).type;
-    MemoryOrder order = memory_order(piece);
-    const Layout from = permuted(slot.list[i].layout, order, false);
-    const Layout to = permuted(serving(slot.list[i].layout, layout), order, false);
+    MemoryOrder order = order_of(number, piece);
+    const Layout from = order.permuted(slot.list[i].layout);
+    const Layout to = order.permuted(serving(slot.list[i].layout, layout));
     auto unfolding =
-        Unfolding::of(permuted(slot.global.shape, order), redistributor_.mesh(), {from, to});
+        Unfolding::of(order.permuted(slot.global.shape), redistributor_.mesh(), {from, to});
     if (!unfolding) continue;
     auto route = redistributor_.route(unfolding->shape(), dtype_size(piece.dtype),
                                       unfolding->unfolded(from), unfolding->unfolded(to));
@@ -96,7 +75,7 @@ ValueId Versions::follow(Slot& slot, const Source& source) {
   if (source.route->moves.empty()) return piece;
   const TensorType given = builder_.value(piece).type;
   if (!source.order.dense) piece = builder_.clone(piece, prices_.copy_us(given.bytes()));
-  const Layout held = source.unfolding.unfolded(permuted(from.layout, source.order, false));
+  const Layout held = source.unfolding.unfolded(source.order.permuted(from.layout));
   piece = builder_.window_like(
       piece,
       row_major(given.dtype, local_shape(source.unfolding.shape(), held, redistributor_.mesh())));
@@ -110,7 +89,7 @@ ValueId Versions::follow(Slot& slot, const Source& source) {
       seen.shape[source.order.dim_at[i]] = lies.shape[i];
       seen.strides[source.order.dim_at[i]] = lies.strides[i];
     }
-    slot.list.push_back({permuted(source.unfolding.folded(move.after), source.order, true),
+    slot.list.push_back({source.order.permuted(source.unfolding.folded(move.after), /*back=*/true),
                          builder_.window_like(piece, seen)});
   }
   return slot.list.back().value;
@@ -143,7 +122,7 @@ Result<ValueId> Versions::get(uint32_t number, const Layout& layout) {
   if (!Unfolding::of(slot.global.shape, redistributor_.mesh(), {held, layout}))
     if (const Layout on_the_way = opened(held, layout); on_the_way != layout)
       SHW_RETURN_IF_ERROR(get(number, on_the_way).status());
-  SHW_ASSIGN_OR_RETURN(const Source source, cheapest_source(slot, layout));
+  SHW_ASSIGN_OR_RETURN(const Source source, cheapest_source(number, layout));
   copied_.push_back(number);
   return follow(slot, source);
 }

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "lowering/builder.h"
-#include "lowering/redistribute.h"
+#include "redistribution/memory_order.h"
+#include "redistribution/redistributor.h"
 #include "sharding/unfolding.h"
 
 namespace shw {
@@ -17,9 +18,15 @@ namespace shw {
 // Of one tensor: `slot` is its index into the graph's results.
 class Versions {
  public:
+  // `planned`, unless empty: the order in memory that prices assume, by slot. A piece lies in it
+  // unless views or uneven shards forbid it.
   Versions(size_t num_slots, ProgramBuilder& builder, Redistributor& redistributor,
-           const MovePrices& prices)
-      : versions_(num_slots), builder_(builder), redistributor_(redistributor), prices_(prices) {}
+           const MovePrices& prices, std::span<const MemoryOrder> planned = {})
+      : versions_(num_slots),
+        builder_(builder),
+        redistributor_(redistributor),
+        prices_(prices),
+        planned_(planned) {}
 
   // The layout in which the value is made. Layouts are canonical.
   void define(uint32_t slot, const TensorType& global, const Layout& layout, ValueId value);
@@ -45,16 +52,6 @@ class Versions {
     TensorType global;
     std::vector<Version> list;
   };
-  // How a piece lies in memory: the tensor's dims from the outermost to the innermost stride. In
-  // these coordinates a permuted tensor is an ordinary one, and needs no copy to be sent.
-  struct MemoryOrder {
-    std::vector<uint8_t> dim_at;  // dim_at[i]: the tensor dim that lies i-th
-    bool dense = false;           // row-major in that order
-  };
-  static MemoryOrder memory_order(const TensorType& piece);
-  static Dims permuted(const Dims& dims, const MemoryOrder& order);
-  static Layout permuted(Layout layout, const MemoryOrder& order, bool back);
-
   static Layout serving(const Layout& held, Layout wanted);
 
   // A route's coordinates: the tensor's dims in memory order, and unfolded, so that all shards are
@@ -65,7 +62,8 @@ class Versions {
     Unfolding unfolding;
     const Route* route;
   };
-  Result<Source> cheapest_source(const Slot& slot, const Layout& layout);
+  Result<Source> cheapest_source(uint32_t number, const Layout& layout);
+  MemoryOrder order_of(uint32_t number, const TensorType& piece) const;
   // `layout` without the shards of dims that it or `held` cuts with a factor.
   static Layout opened(const Layout& held, Layout layout);
   ValueId follow(Slot& slot, const Source& source);
@@ -75,6 +73,7 @@ class Versions {
   ProgramBuilder& builder_;
   Redistributor& redistributor_;
   const MovePrices& prices_;
+  const std::span<const MemoryOrder> planned_;
 };
 
 }  // namespace shw

@@ -12,11 +12,24 @@ namespace {
 
 double tensor_bytes(const TensorType& t) { return static_cast<double>(t.bytes()); }
 
-// A price from the route tables, without slices and tie-breaking terms, which are free to the
-// planner.
-double by_route(double us, double copy_us) {
-  constexpr double kNothingUs = 1e-6;
-  return us < kNothingUs ? 0 : us + copy_us;
+// A price from the route tables: a value that stays needs no copy either.
+double by_route(double us, double copy_us) { return us > 0 ? us + copy_us : 0; }
+
+// Whether every rank holds all that it needs: no communication, a copy at most.
+bool only_slices(const Layout& from, const Layout& to) {
+  const auto is_new = [&](uint8_t m) { return from[m] != to[m]; };
+  Layout before = to;
+  for (uint8_t m = 0; m < kMaxMeshRank; ++m) {
+    if (!is_new(m)) continue;
+    if (!from[m].is_replicate() || !to[m].is_shard_like()) return false;
+    before[m] = Placement::replicate();
+  }
+  if (normalised(before) != from) return false;
+  // What cuts now cuts after those that did before.
+  for (size_t i = 0; i < to.order.size(); ++i)
+    for (size_t k = i + 1; is_new(to.order[i]) && k < to.order.size(); ++k)
+      if (!is_new(to.order[k]) && to[to.order[k]] == to[to.order[i]]) return false;
+  return true;
 }
 
 // The distinct layouts of a list, and the index of each entry among them.
@@ -123,7 +136,8 @@ Result<double> Pricer::strategy_cost(NodeId n, uint32_t strategy) const {
 }
 
 Result<std::span<const double>> Pricer::node_costs(NodeId n) {
-  const auto [it, is_new] = node_costs_.try_emplace({strategies_.set_of(n).v, weight(n)});
+  const uint8_t copies = output_copies_.empty() ? uint8_t{0} : output_copies_[n.v];
+  const auto [it, is_new] = node_costs_.try_emplace({strategies_.set_of(n).v, weight(n), copies});
   std::vector<double>& costs = it->second;
   if (is_new) {
     costs.assign(strategies_.of(n).count, 0.0);
@@ -133,6 +147,9 @@ Result<std::span<const double>> Pricer::node_costs(NodeId n) {
       if (!cost.ok()) return at_origin(cost.status(), graph_, n);
       costs[s] = weight(n) * *cost;
     }
+    for (uint32_t s = 0; copies > 0 && s < costs.size(); ++s)
+      costs[s] +=
+          weight(n) * copies * piece_copy_us(graph_.type(n), strategies_.result_layout(n, 0, s));
   }
   return std::span<const double>(costs);
 }
@@ -142,15 +159,14 @@ uint32_t Pricer::edge_matrix(NodeId consumer, size_t operand, bool no_comm,
   const LayoutListId from = strategies_.produced(graph_, consumer, operand);
   const LayoutListId to = strategies_.of(consumer).operands[operand];
   const cost::ValueMeta value = edge_value(graph_, consumer, operand);
-  const TensorType& type = edge_type(graph_, consumer, operand);
   const EdgeDiscount discount = discounts_.of(consumer, operand);
   const EdgeKey key{
-      from.v,           to.v,    value.bytes, has_routes_ ? hash_span(type.shape.span()) : 0,
+      from.v,           to.v,    value.bytes, routes_ ? table_hash(consumer, operand) : 0,
       value.contiguous, no_comm, discount,    weight(consumer)};
   if (const auto it = matrices_.find(key); it != matrices_.end()) return it->second;
 
   const DistinctLayouts rows(strategies_.pool(), from), columns(strategies_.pool(), to);
-  const RowPrices prices = row_prices(type, value, rows.layouts, columns.layouts);
+  const RowPrices prices = row_prices(consumer, operand, value, rows.layouts, columns.layouts);
   const double times = weight(consumer);
   const auto charge = [&](size_t i, std::span<double> row) {
     prices(i, row);
@@ -158,8 +174,11 @@ uint32_t Pricer::edge_matrix(NodeId consumer, size_t operand, bool no_comm,
       for (double& c : row) c = discount.charged(c);
     const size_t same = columns.position_of(rows.ids[i]);
     const double stays = same < row.size() ? row[same] : 0;
-    for (double& c : row)
-      c = no_comm && c > 0 ? solver::kForbidden : times * (c + cost::kTransitionUs);
+    for (size_t j = 0; j < row.size(); ++j) {
+      const bool sends =
+          no_comm && row[j] > 0 && !(routes_ && only_slices(rows.layouts[i], columns.layouts[j]));
+      row[j] = sends ? solver::kForbidden : times * (row[j] + cost::kTransitionUs);
+    }
     if (same < row.size()) row[same] = no_comm && stays > 0 ? solver::kForbidden : times * stays;
   };
   // A row is computed once and written for every strategy with that layout.
@@ -186,22 +205,27 @@ uint32_t Pricer::edge_matrix(NodeId consumer, size_t operand, bool no_comm,
   return matrix;
 }
 
+uint64_t Pricer::table_hash(NodeId consumer, size_t operand) const {
+  if (routes_) return routes_->table_hash(consumer, operand);
+  const TensorType& type = edge_type(graph_, consumer, operand);
+  return hash_span(type.shape.span(), static_cast<uint64_t>(dtype_size(type.dtype)));
+}
+
 double Pricer::redistribution_us(NodeId consumer, size_t operand, const Layout& from,
                                  const Layout& to) {
-  const TensorType& type = edge_type(graph_, consumer, operand);
   const cost::ValueMeta value = edge_value(graph_, consumer, operand);
-  const double us = has_routes_
-                        ? by_route(routes_.price(type, from, to), copy_us(type, value, from))
-                        : cost::redistribute_us(collectives_, roofline_, value.bytes,
-                                                value.contiguous, from, to, rules_);
+  const double us = routes_ ? by_route(routes_->price(consumer, operand, from, to),
+                                       copy_us(consumer, operand, from))
+                            : cost::redistribute_us(collectives_, roofline_, value.bytes,
+                                                    value.contiguous, from, to, rules_);
   return weight(consumer) * discounts_.of(consumer, operand).charged(us);
 }
 
 // Prices of all pairs of two lists, row by row, without the fixed cost of a change. Valid until the
 // next call.
-Pricer::RowPrices Pricer::row_prices(const TensorType& type, const cost::ValueMeta& value,
+Pricer::RowPrices Pricer::row_prices(NodeId consumer, size_t operand, const cost::ValueMeta& value,
                                      std::span<const Layout> from, std::span<const Layout> to) {
-  if (!has_routes_) {
+  if (!routes_) {
     pair_us_.resize(from.size() * to.size());
     cost::redistribute_matrix(collectives_, roofline_, value.bytes, value.contiguous, from, to,
                               pair_us_, rules_);
@@ -209,15 +233,15 @@ Pricer::RowPrices Pricer::row_prices(const TensorType& type, const cost::ValueMe
       std::copy_n(pair_us_.data() + i * row.size(), row.size(), row.data());
     };
   }
-  routes_.turn_to(type);
+  routes_->turn_to(consumer, operand);
   std::vector<uint32_t> columns;
-  for (const Layout& l : to) columns.push_back(routes_.column(l));
+  for (const Layout& l : to) columns.push_back(routes_->column(l));
   const bool in_a_row = std::ranges::adjacent_find(columns, [](uint32_t a, uint32_t b) {
                           return b != a + 1;
                         }) == columns.end();
   return [=, this, columns = std::move(columns)](size_t i, std::span<double> row) {
-    const double* const us = routes_.row(from[i]);
-    const double copy = copy_us(type, value, from[i]);
+    const double* const us = routes_->row(from[i]);
+    const double copy = copy_us(consumer, operand, from[i]);
     if (in_a_row)
       for (size_t j = 0; j < row.size(); ++j) row[j] = by_route(us[columns[0] + j], copy);
     else
@@ -225,17 +249,15 @@ Pricer::RowPrices Pricer::row_prices(const TensorType& type, const cost::ValueMe
   };
 }
 
-// The additional price of a move if the value is not row-major and must be copied first.
-double Pricer::copy_us(const TensorType& type, const cost::ValueMeta& value,
-                       const Layout& from) const {
-  return value.contiguous ? 0 : roofline_.rw_us(2 * tensor_bytes(type) / num_pieces(from));
+// The additional price of a move if the value lies with gaps and must be copied first.
+double Pricer::copy_us(NodeId consumer, size_t operand, const Layout& from) const {
+  if (routes_->is_dense(consumer, operand)) return 0;
+  return piece_copy_us(edge_type(graph_, consumer, operand), from);
 }
 
-double Pricer::num_pieces(const Layout& layout) const {
-  double pieces = 1;
-  for (int m = 0; m < collectives_.mesh().rank(); ++m)
-    if (layout[m].is_shard_like()) pieces *= static_cast<double>(collectives_.mesh().size(m));
-  return pieces;
+double Pricer::piece_copy_us(const TensorType& type, const Layout& layout) const {
+  return roofline_.rw_us(2 * tensor_bytes(row_major(type.dtype, local_shape(type.shape, layout,
+                                                                            collectives_.mesh()))));
 }
 
 }  // namespace shw

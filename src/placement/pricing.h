@@ -7,6 +7,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -17,6 +19,7 @@
 #include "graph/graph.h"
 #include "placement/overlap.h"
 #include "placement/route_tables.h"
+#include "redistribution/lowered_memory.h"
 #include "solver/problem.h"
 #include "strategy/strategies.h"
 #include "support/parallel.h"
@@ -30,23 +33,30 @@ cost::ValueMeta edge_value(const Graph& graph, NodeId consumer, size_t operand);
 
 class Pricer {
  public:
-  // With `routes`, layout changes cost what lowering generates for them (lowering/redistribute.h).
-  // Without, they have the reference planner's prices, which treat mesh dims one by one and ignore
-  // shard orders. At most `threads` threads fill large matrices.
+  // With `routes`, layout changes cost what lowering generates for them. Without, they have the
+  // reference planner's prices, which treat mesh dims one by one and ignore shard orders. At most
+  // `threads` threads fill large matrices.
   Pricer(const Graph& graph, const Strategies& strategies, const cost::CollectiveModel& collectives,
-         cost::PriceRules rules, RoutePrices routes = {}, Threads threads = {})
+         cost::PriceRules rules, Redistributor* routes = nullptr, Threads threads = {})
       : graph_(graph),
         strategies_(strategies),
         collectives_(collectives),
         roofline_(collectives.hardware().device),
         rules_(rules),
-        threads_(threads),
-        has_routes_(routes.of_pairs != nullptr),
-        routes_(graph, strategies, std::move(routes)) {}
+        threads_(threads) {
+    if (routes != nullptr) routes_.emplace(graph, strategies, *routes);
+  }
 
   // How often each node runs (ops/entries.h): scales its cost and the cost of its incoming edges.
   // Call it before anything is priced; by default everything runs once.
   void set_weights(std::vector<double> weights) { weights_ = std::move(weights); }
+  // Call it before anything is priced. It counts with routes only: the reference planner goes by
+  // the strides of the graph.
+  void set_memory(LoweredMemory use) {
+    if (!routes_) return;
+    routes_->set_memory(std::move(use.orders));
+    output_copies_ = std::move(use.copies_for_outputs);
+  }
   double weight(NodeId n) const { return weights_.empty() ? 1 : weights_[n.v]; }
 
   // Compute cost of every strategy of `n`.
@@ -64,6 +74,8 @@ class Pricer {
   void set_discounts(EdgeDiscounts discounts) { discounts_ = std::move(discounts); }
 
   cost::PriceRules rules() const { return rules_; }
+  // Edges of equal hash share tables: price them one after another.
+  uint64_t table_hash(NodeId consumer, size_t operand) const;
 
  private:
   struct EdgeKey {
@@ -81,10 +93,10 @@ class Pricer {
   Result<double> strategy_cost(NodeId n, uint32_t strategy) const;
   Result<double> opaque_cost(NodeId n, uint32_t strategy) const;
   using RowPrices = std::function<void(size_t i, std::span<double> row)>;
-  RowPrices row_prices(const TensorType& type, const cost::ValueMeta& value,
+  RowPrices row_prices(NodeId consumer, size_t operand, const cost::ValueMeta& value,
                        std::span<const Layout> from, std::span<const Layout> to);
-  double copy_us(const TensorType& type, const cost::ValueMeta& value, const Layout& from) const;
-  double num_pieces(const Layout& layout) const;
+  double copy_us(NodeId consumer, size_t operand, const Layout& from) const;
+  double piece_copy_us(const TensorType& type, const Layout& layout) const;
 
   const Graph& graph_;
   const Strategies& strategies_;
@@ -92,12 +104,12 @@ class Pricer {
   cost::Roofline roofline_;
   cost::PriceRules rules_;
   Threads threads_;
-  bool has_routes_;
-  RouteTables routes_;
+  std::optional<RouteTables> routes_;
   EdgeDiscounts discounts_;
-  std::vector<double> weights_;  // by node
-  std::map<std::pair<uint32_t, double>, std::vector<double>>
-      node_costs_;  // by StrategySetId, weight
+  std::vector<double> weights_;         // by node
+  std::vector<uint8_t> output_copies_;  // LoweredMemory::copies_for_outputs; empty: none
+  // By StrategySetId, weight, copies for outputs.
+  std::map<std::tuple<uint32_t, double, uint8_t>, std::vector<double>> node_costs_;
   std::unordered_map<EdgeKey, uint32_t, EdgeKeyHash> matrices_;
   std::vector<double>
       pair_us_;  // scratch when there are no routes: megabytes, reused a hundred times

@@ -6,21 +6,56 @@
 
 namespace shw {
 
+namespace {
+
+size_t edge_element(const Graph& graph, NodeId consumer) {
+  return graph.op(consumer) == OpKind::kGetItem
+             ? static_cast<size_t>(graph.attrs(consumer).get_int(AttrKey::kIndex, 0))
+             : 0;
+}
+
+}  // namespace
+
+size_t edge_result(const Graph& graph, NodeId consumer, size_t operand) {
+  return graph.node(graph.operands(consumer)[operand]).first_result + edge_element(graph, consumer);
+}
+
 const TensorType& edge_type(const Graph& graph, NodeId consumer, size_t operand) {
-  const NodeId from = graph.operands(consumer)[operand];
-  const size_t element =
-      graph.op(consumer) == OpKind::kGetItem
-          ? static_cast<size_t>(graph.attrs(consumer).get_int(AttrKey::kIndex, 0))
-          : 0;
-  return *graph.results(from)[element];
+  return *graph.results(graph.operands(consumer)[operand])[edge_element(graph, consumer)];
 }
 
 size_t RouteTables::TypeKeyHash::operator()(const TypeKey& k) const {
-  return hash_span(k.shape.span(), static_cast<uint64_t>(k.element_bytes));
+  uint64_t hash = hash_span(k.shape.span(), static_cast<uint64_t>(k.element_bytes));
+  hash = hash_bytes(k.order.dim_at.data(), k.order.dim_at.size(), hash);
+  return hash_combine(hash, k.order.dense);
 }
 
-RouteTables::RouteTables(const Graph& graph, const Strategies& strategies, RoutePrices prices)
-    : graph_(graph), strategies_(strategies), prices_(std::move(prices)) {}
+RouteTables::RouteTables(const Graph& graph, const Strategies& strategies,
+                         Redistributor& redistributor)
+    : graph_(graph), strategies_(strategies), redistributor_(redistributor) {}
+
+RouteTables::TypeKey RouteTables::key_of(NodeId consumer, size_t operand) const {
+  const TensorType& type = edge_type(graph_, consumer, operand);
+  return {type.shape, dtype_size(type.dtype),
+          orders_.empty() ? MemoryOrder::of(row_major(type.dtype, type.shape))
+                          : orders_[edge_result(graph_, consumer, operand)]};
+}
+
+uint64_t RouteTables::table_hash(NodeId consumer, size_t operand) const {
+  return TypeKeyHash()(key_of(consumer, operand));
+}
+
+bool RouteTables::is_dense(NodeId consumer, size_t operand) const {
+  return orders_.empty() || orders_[edge_result(graph_, consumer, operand)].dense;
+}
+
+double RouteTables::price(NodeId consumer, size_t operand, const Layout& from,
+                          const Layout& to) const {
+  if (from == to) return 0;
+  const TypeKey key = key_of(consumer, operand);
+  return redistributor_.price(key.order.permuted(key.shape), key.element_bytes,
+                              key.order.permuted(from), key.order.permuted(to));
+}
 
 void RouteTables::find_types() {
   const auto add = [](std::vector<LayoutListId>& lists, LayoutListId list) {
@@ -30,19 +65,19 @@ void RouteTables::find_types() {
     const auto operands = graph_.operands(NodeId{i});
     for (size_t k = 0; k < operands.size(); ++k) {
       if (!operands[k].valid()) continue;
-      const TensorType& type = edge_type(graph_, NodeId{i}, k);
-      Lists& lists = types_[{type.shape, dtype_size(type.dtype)}];
+      Lists& lists = types_[key_of(NodeId{i}, k)];
       add(lists.from, strategies_.produced(graph_, NodeId{i}, k));
       add(lists.to, strategies_.of(NodeId{i}).operands[k]);
     }
   }
   std::vector<ValueLayouts> values;
   for (const auto& [key, lists] : types_) {
-    values.push_back({key.shape, key.element_bytes, {}});
+    values.push_back({key.order.permuted(key.shape), key.element_bytes, {}});
     places_of(lists.from, values.back().layouts);
     places_of(lists.to, values.back().layouts);
+    for (Layout& l : values.back().layouts) l = key.order.permuted(l);
   }
-  prices_.prepare(values);
+  redistributor_.prepare(values);
 }
 
 RouteTables::Places RouteTables::places_of(std::span<const LayoutListId> lists,
@@ -56,8 +91,8 @@ RouteTables::Places RouteTables::places_of(std::span<const LayoutListId> lists,
   return places;
 }
 
-void RouteTables::turn_to(const TensorType& type) {
-  const TypeKey key{type.shape, dtype_size(type.dtype)};
+void RouteTables::turn_to(NodeId consumer, size_t operand) {
+  TypeKey key = key_of(consumer, operand);
   if (key_ == key) return;
   if (types_.empty()) find_types();
   const Lists& lists = types_[key];
@@ -69,14 +104,11 @@ void RouteTables::turn_to(const TensorType& type) {
     us_ = std::make_unique_for_overwrite<double[]>(pairs);
     room_ = pairs;
   }
-  prices_.of_pairs(key.shape, key.element_bytes, from, to, {us_.get(), pairs});
-  key_ = key;
-}
-
-double RouteTables::price(const TensorType& type, const Layout& from, const Layout& to) const {
-  double us = 0;
-  prices_.of_pairs(type.shape, dtype_size(type.dtype), {&from, 1}, {&to, 1}, {&us, 1});
-  return us;
+  for (std::vector<Layout>* layouts : {&from, &to})
+    for (Layout& l : *layouts) l = key.order.permuted(l);
+  redistributor_.prices(key.order.permuted(key.shape), key.element_bytes, from, to,
+                        {us_.get(), pairs});
+  key_ = std::move(key);
 }
 
 }  // namespace shw

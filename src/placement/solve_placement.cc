@@ -10,23 +10,23 @@
 namespace shw {
 namespace {
 
-// An operand of a node, with the index of its type.
+// An operand of a node, with the index of the table that prices it.
 struct Use {
   NodeId node;
   size_t operand;
   uint32_t type;
 };
 
-std::vector<Use> uses_of(const Graph& graph) {
+std::vector<Use> uses_of(const Graph& graph, const Pricer& pricer) {
   std::vector<Use> uses;
-  std::unordered_map<uint64_t, uint32_t> types;  // by hash of shape and dtype; never iterated
+  std::unordered_map<uint64_t, uint32_t> types;  // never iterated
   for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
     const auto operands = graph.operands(NodeId{i});
     for (size_t k = 0; k < operands.size(); ++k) {
       if (!operands[k].valid()) continue;
-      const TensorType& t = edge_type(graph, NodeId{i}, k);
-      const uint64_t hash = hash_span(t.shape.span(), static_cast<uint64_t>(dtype_size(t.dtype)));
-      const auto at = types.try_emplace(hash, static_cast<uint32_t>(types.size())).first;
+      const auto at =
+          types.try_emplace(pricer.table_hash(NodeId{i}, k), static_cast<uint32_t>(types.size()))
+              .first;
       uses.push_back({NodeId{i}, k, at->second});
     }
   }
@@ -43,7 +43,7 @@ Result<solver::PlacementProblem> priced_problem(const Graph& graph,
     SHW_ASSIGN_OR_RETURN(const std::span<const double> costs, pricer.node_costs(NodeId{i}));
     problem.add_variable(costs);
   }
-  const std::vector<Use> edges = uses_of(graph);
+  const std::vector<Use> edges = uses_of(graph, pricer);
   // Prices are computed type by type; edges are added in graph order.
   std::vector<uint32_t> by_type(edges.size());
   std::iota(by_type.begin(), by_type.end(), 0u);

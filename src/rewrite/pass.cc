@@ -37,6 +37,7 @@ Result<Graph> run_rewrites(Graph graph, const RewriteOptions& options,
       {&kRunTimeSeed, true},
       {&kViewMmToEinsum, options.einsum},
       {&kBiasedLinearToEinsum, options.einsum && options.biased_einsum},
+      {&kEqualNodes, options.merge_equal},
       {&kChoicePoints, true}};
   for (const auto& [pass, enabled] : passes) {
     if (!enabled) continue;

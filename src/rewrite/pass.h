@@ -26,6 +26,7 @@ extern const GraphPass kCleanUp;               // clean_up.cc
 extern const GraphPass kRunTimeSeed;           // run_time_seed.cc
 extern const GraphPass kViewMmToEinsum;        // view_mm_to_einsum.cc
 extern const GraphPass kBiasedLinearToEinsum;  // biased_linear_to_einsum.cc
+extern const GraphPass kEqualNodes;            // equal_nodes.cc
 extern const GraphPass kChoicePoints;          // choice_points.cc
 
 struct PassStats {
@@ -38,6 +39,7 @@ struct PassStats {
 struct RewriteOptions {
   bool einsum = true;          // view_mm_to_einsum
   bool biased_einsum = false;  // biased_linear_to_einsum, after it
+  bool merge_equal = false;    // equal_nodes
 };
 
 // Runs all passes in order and verifies after each that changes something. INTERNAL: a pass

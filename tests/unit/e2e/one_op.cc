@@ -9,10 +9,10 @@
 #include "compiler/pipeline.h"
 #include "cost/collective.h"
 #include "lowering/lower.h"
-#include "lowering/prices.h"
 #include "lowering/shard_order.h"
 #include "passes/pass.h"
 #include "plan/plan.h"
+#include "redistribution/move_prices.h"
 #include "runtime/virtual_ranks.h"
 #include "support/hash.h"
 
@@ -261,9 +261,10 @@ Result<OpPlan> plan_for(const Job& job, const Mesh& mesh, const Strategies& stra
   Monitor monitor;
   Plan plan;
   const MovePrices prices = move_prices(model);
-  SHW_RETURN_IF_ERROR(choose_shard_orders(job.graph, mesh, prices, {}, assignment, monitor));
+  Redistributor redistributor(mesh, prices);
+  SHW_RETURN_IF_ERROR(choose_shard_orders(job.graph, redistributor, {}, assignment, monitor));
   SHW_ASSIGN_OR_RETURN(plan.program,
-                       lower(job.graph, mesh, assignment, prices,
+                       lower(job.graph, assignment, redistributor,
                              {.compute_us = {}, .allow_partial_inputs = true}, monitor));
   SHW_ASSIGN_OR_RETURN(const auto reports, run_passes(plan.program, default_passes(), monitor));
   SHW_ASSIGN_OR_RETURN(out.plan, read_plan(write_plan(plan)));

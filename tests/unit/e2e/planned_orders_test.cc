@@ -12,9 +12,9 @@
 #include "graph/writer.h"
 #include "import/fx_json.h"
 #include "import/json_file.h"
-#include "lowering/redistribute.h"
 #include "placement/pricing.h"
 #include "plan/report.h"
+#include "redistribution/redistributor.h"
 
 namespace shw {
 namespace {
@@ -61,15 +61,10 @@ TEST(RoutePrices, AreNeverBelowWhatTheMovesCost) {
   const auto model = cost::CollectiveModel::create(*cost::hardware_by_name("h100"), mesh);
   const MovePrices moves = move_prices(*model);
   Redistributor redistributor(mesh, moves);
-  const RoutePrices route{
-      [&](const Dims& shape, int64_t bytes, std::span<const Layout> from,
-          std::span<const Layout> to,
-          std::span<double> out) { redistributor.route_prices(shape, bytes, from, to, out); },
-      [&](std::span<const ValueLayouts> values) { redistributor.prepare(values); }};
   Monitor monitor;
   const auto strategies = Strategies::enumerate(*graph, mesh, {}, monitor);
   Pricer by_mesh_dim(*graph, *strategies, *model, cost::PriceRules::kFull),
-      by_route(*graph, *strategies, *model, cost::PriceRules::kFull, route);
+      by_route(*graph, *strategies, *model, cost::PriceRules::kFull, &redistributor);
   std::vector<Layout> layouts;
   for (const char* a : {"R", "S(0)", "S(1)", "P"})
     for (const char* b : {"R", "S(0)", "S(1)", "P"})
@@ -86,7 +81,7 @@ TEST(RoutePrices, AreNeverBelowWhatTheMovesCost) {
         EXPECT_TRUE(to.has_partial());
         continue;
       }
-      const double needed = redistributor.route_us({4096, 4096}, 4, from, to);
+      const double needed = redistributor.price({4096, 4096}, 4, from, to);
       EXPECT_GE(us, needed * (1 - 1e-12));
       below += by_mesh_dim.redistribution_us(relu, 0, from, to) < needed * (1 - 1e-12);
       ++priced;
@@ -133,11 +128,11 @@ TEST_P(AllPairs, CostWhatTheShortestRoutesDo) {
   const size_t n = layouts.size();
   EXPECT_EQ(n, 92u);
   std::vector<double> us(n * n);
-  redistributor.route_prices(shape, 4, layouts, layouts, us);
+  redistributor.prices(shape, 4, layouts, layouts, us);
   size_t reachable = 0;
   for (size_t i = 0; i < n; ++i)
     for (size_t j = 0; j < n; ++j) {
-      const double one = redistributor.route_us(shape, 4, layouts[i], layouts[j]);
+      const double one = redistributor.price(shape, 4, layouts[i], layouts[j]);
       if (us[i * n + j] < std::numeric_limits<double>::infinity()) {
         ASSERT_NEAR(us[i * n + j], one, 1e-7)
             << to_string(layouts[i], 3) << " to " << to_string(layouts[j], 3);

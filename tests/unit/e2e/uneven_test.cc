@@ -6,9 +6,9 @@
 
 #include "cost/collective.h"
 #include "lowering/lower.h"
-#include "lowering/prices.h"
 #include "passes/pass.h"
 #include "plan/plan.h"
+#include "redistribution/move_prices.h"
 #include "runtime/virtual_ranks.h"
 
 namespace shw {
@@ -45,7 +45,9 @@ void expect_same(const Dims& shape, const Mesh& mesh, const Layout& from, const 
   const auto model = cost::CollectiveModel::create(*cost::hardware_by_name("h100"), mesh);
   Monitor monitor;
   Plan plan;
-  auto program = lower(g, mesh, a, move_prices(*model), {}, monitor);
+  const MovePrices prices = move_prices(*model);
+  Redistributor redistributor(mesh, prices);
+  auto program = lower(g, a, redistributor, {}, monitor);
   ASSERT_TRUE(program.ok()) << program.status().message();
   plan.program = std::move(*program);
   ASSERT_TRUE(run_passes(plan.program, default_passes(), monitor).ok());

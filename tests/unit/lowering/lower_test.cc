@@ -7,8 +7,8 @@
 #include <numeric>
 #include <set>
 
-#include "lowering/prices.h"
 #include "lowering/shard_order.h"
+#include "redistribution/move_prices.h"
 #include "virtual_ranks.h"
 
 namespace shw {
@@ -75,10 +75,11 @@ class Sketch {
         assignment.operands(NodeId{i})[k] = *parse_layout(operands[k], mesh_.rank());
     }
     Monitor monitor;
+    const MovePrices prices = simple_prices();
+    Redistributor redistributor(mesh_, prices);
     if (choose_orders)
-      SHW_RETURN_IF_ERROR(
-          choose_shard_orders(graph, mesh_, simple_prices(), {}, assignment, monitor));
-    return shw::lower(graph, mesh_, assignment, simple_prices(), {}, monitor);
+      SHW_RETURN_IF_ERROR(choose_shard_orders(graph, redistributor, {}, assignment, monitor));
+    return shw::lower(graph, assignment, redistributor, {}, monitor);
   }
 
   Graph graph;
@@ -280,7 +281,9 @@ TEST(Lower, StopsWhenCancelled) {
   std::atomic<bool> cancel = true;
   Monitor monitor;
   monitor.cancel = &cancel;
-  const auto p = lower(s.graph, *Mesh::parse("x=4"), assignment, simple_prices(), {}, monitor);
+  const MovePrices prices = simple_prices();
+  Redistributor redistributor(*Mesh::parse("x=4"), prices);
+  const auto p = lower(s.graph, assignment, redistributor, {}, monitor);
   ASSERT_FALSE(p.ok());
   EXPECT_EQ(p.status().code(), Code::kCancelled);
 }

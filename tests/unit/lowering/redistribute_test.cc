@@ -1,4 +1,4 @@
-#include "lowering/redistribute.h"
+#include "redistribution/redistributor.h"
 
 #include <gtest/gtest.h>
 

@@ -6,9 +6,9 @@
 #include <map>
 
 #include "lowering/lower.h"
-#include "lowering/prices.h"
 #include "lowering/shard_order.h"
 #include "passes/pass.h"
+#include "redistribution/move_prices.h"
 #include "reference_choice.h"
 
 namespace shw {
@@ -45,10 +45,10 @@ Program lowered(const std::string& problem) {
   Monitor monitor;
   const MovePrices prices = move_prices(*model);
   Assignment assignment = *choice->assignment;
-  const Status ordered =
-      choose_shard_orders(choice->graph, choice->mesh, prices, {}, assignment, monitor);
+  Redistributor redistributor(choice->mesh, prices);
+  const Status ordered = choose_shard_orders(choice->graph, redistributor, {}, assignment, monitor);
   EXPECT_TRUE(ordered.ok()) << ordered.message();
-  auto p = lower(choice->graph, choice->mesh, assignment, prices, options, monitor);
+  auto p = lower(choice->graph, assignment, redistributor, options, monitor);
   EXPECT_TRUE(p.ok()) << p.status().message() << " at " << p.status().node_name();
   return p.ok() ? std::move(*p) : Program{};
 }

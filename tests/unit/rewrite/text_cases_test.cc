@@ -66,7 +66,7 @@ TEST_P(TextCases, AreRewrittenAsWritten) {
 
 INSTANTIATE_TEST_SUITE_P(Passes, TextCases,
                          ::testing::Values(&kCleanUp, &kRunTimeSeed, &kViewMmToEinsum,
-                                           &kBiasedLinearToEinsum, &kChoicePoints),
+                                           &kBiasedLinearToEinsum, &kEqualNodes, &kChoicePoints),
                          [](const auto& param) { return std::string(param.param->name); });
 
 }  // namespace

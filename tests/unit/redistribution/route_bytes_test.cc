@@ -7,7 +7,7 @@
 #include <queue>
 #include <random>
 
-#include "lowering/redistribute.h"
+#include "redistribution/redistributor.h"
 
 namespace shw {
 namespace {

@@ -1,4 +1,4 @@
-#include "lowering/prices.h"
+#include "redistribution/move_prices.h"
 
 #include <algorithm>
 #include <bit>

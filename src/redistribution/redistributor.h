@@ -20,32 +20,16 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lowering/layout_graph.h"
-#include "lowering/moves.h"
-#include "lowering/prices.h"
+#include "redistribution/layout_graph.h"
+#include "redistribution/move_prices.h"
+#include "redistribution/moves.h"
+#include "redistribution/route.h"
+#include "redistribution/value_layouts.h"
 #include "sharding/layout.h"
-#include "sharding/value_layouts.h"
 #include "support/parallel.h"
 #include "support/status.h"
 
 namespace shw {
-
-struct Move {
-  CollectiveKind kind = CollectiveKind::kNone;  // kNone: slice, or rescale
-  ReduceOp op = ReduceOp::kSum;                 // of a reduction; rescale: what it becomes
-  int from_dim = -1;  // gather, all-to-all: the tensor dim that is made whole
-  int to_dim = -1;    // scatter, all-to-all, slice: the tensor dim that is cut; none: rescale
-  std::vector<uint8_t> axes;     // the group, outermost first
-  std::vector<uint8_t> to_axes;  // permute: plan/program.h, Collective
-  Layout after;
-  double cost_us = 0;        // all of it
-  double collective_us = 0;  // without copies
-};
-
-struct Route {
-  std::vector<Move> moves;  // none: the layouts are the same
-  double cost_us = 0;
-};
 
 class Redistributor {
  public:
@@ -62,20 +46,21 @@ class Redistributor {
   Result<const Route*> route(const Dims& shape, int64_t element_bytes, const Layout& from,
                              const Layout& to);
 
-  // The price of the route between two layouts of any kind, to the planner: slices are free to it.
-  // Infinite where there is none.
-  double route_us(const Dims& shape, int64_t element_bytes, const Layout& from, const Layout& to);
+  // µs of the route between two layouts of any kind; infinite where there is none. A term far below
+  // any price of a move counts the moves.
+  double price(const Dims& shape, int64_t element_bytes, const Layout& from, const Layout& to);
 
   // The same for all pairs: out[i · to.size() + j] is from[i] → to[j].
-  void route_prices(const Dims& shape, int64_t element_bytes, std::span<const Layout> from,
-                    std::span<const Layout> to, std::span<double> out);
-  // Does what is long about route_prices() for all of these at once, which it will be asked about.
+  void prices(const Dims& shape, int64_t element_bytes, std::span<const Layout> from,
+              std::span<const Layout> to, std::span<double> out);
+  // Does what is long about prices() for all of these at once, which it will be asked about.
   void prepare(std::span<const ValueLayouts> values);
 
   // Layout without what changes nothing: on mesh dims of size 1 everything is replicated, a masked
   // partial is a sum as soon as it has been made, and the order is normalised.
   Layout canonical(Layout layout) const;
   const Mesh& mesh() const { return mesh_; }
+  const MovePrices& move_prices() const { return prices_; }
 
   // Whether prices of all pairs are to be had in useful time: up to four mesh dims larger than one.
   static bool has_graphs(const Mesh& mesh);
@@ -104,9 +89,6 @@ class Redistributor {
   };
   Type& type(const Dims& shape, int64_t element_bytes);
   const std::vector<double>& distances_to(Type& type, uint32_t target);
-  // The price of one pair, as distances() has it for all pairs: a planner that checks its sums must
-  // find the same prices.
-  double graph_us(const Dims& shape, int64_t element_bytes, const Layout& from, const Layout& to);
   bool find_in_graph(const Dims& shape, int64_t element_bytes, const Layout& from, const Layout& to,
                      Route& route);
 

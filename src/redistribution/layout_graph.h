@@ -15,8 +15,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lowering/moves.h"
-#include "lowering/prices.h"
+#include "redistribution/move_prices.h"
+#include "redistribution/moves.h"
 #include "support/parallel.h"
 
 namespace shw {
@@ -27,10 +27,9 @@ struct RouteColumn;  // where such prices are wanted
 class LayoutGraph {
  public:
   struct Edge {
-    uint32_t to;          // state
-    uint16_t number;      // of the move, among those of its state
-    bool in_small_steps;  // a slice of several mesh dims: as cheap as one after another
-    double us;            // slices are next to free to the planner, and so here
+    uint32_t to;      // state
+    uint16_t number;  // of the move, among those of its state
+    double us;
   };
 
   // All references must outlive it.

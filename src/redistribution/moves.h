@@ -19,7 +19,7 @@
 #include <optional>
 #include <vector>
 
-#include "lowering/prices.h"
+#include "redistribution/move_prices.h"
 #include "sharding/layout.h"
 
 namespace shw {
@@ -62,7 +62,7 @@ Layout with_shards(const Layout& layout, int dim, const Axes& axes);
 Layout with_replicas(const Layout& layout, const Axes& axes);
 
 // A move before its price is known. `bytes`: what the collective is priced by (MovePrices);
-// `copied`: of the copies around it, or of the slice.
+// `copied`: of each of the copies around it, or of the slice.
 struct MoveEdge {
   CollectiveKind kind = CollectiveKind::kNone;
   ReduceOp op = ReduceOp::kSum;
@@ -70,7 +70,10 @@ struct MoveEdge {
   Axes axes{};
   int64_t bytes = 0, copied = 0;
   Axes to_axes{};  // permute
-  bool is_slice() const { return kind == CollectiveKind::kNone && to_dim >= 0; }
+  int copies = 1;
+  double copies_us(const MovePrices& prices) const {
+    return copied > 0 ? copies * prices.copy_us(copied) : 0;
+  }
 };
 
 // Of values of one type: which mesh dims may change, and which tensor dims may be cut.
@@ -162,9 +165,16 @@ class MoveMaker {
         if (e == d || !can_cut(p.local[ue], axes)) continue;
         Dims sent = p.local;
         sent[ue] = (p.local[ue] + n - 1) / n;
-        const int64_t copied =
-            (outermost(p.local, e) ? 0 : p.bytes) + (outermost(sent, d) ? 0 : p.bytes);
-        visit(MoveEdge{CollectiveKind::kAllToAll, ReduceOp::kSum, d, e, axes, p.bytes, copied},
+        const int copies = !outermost(p.local, e) + !outermost(sent, d);
+        visit(MoveEdge{CollectiveKind::kAllToAll,
+                       ReduceOp::kSum,
+                       d,
+                       e,
+                       axes,
+                       p.bytes,
+                       copies > 0 ? p.bytes : 0,
+                       {},
+                       copies},
               [&] { return with_shards(open(), e, axes); });
       }
     }

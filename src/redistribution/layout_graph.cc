@@ -1,9 +1,10 @@
-#include "lowering/layout_graph.h"
+#include "redistribution/layout_graph.h"
 
 #include <algorithm>
 #include <bit>
 #include <limits>
 
+#include "redistribution/route_search.h"
 #include "support/multiversion.h"
 
 namespace shw {
@@ -21,12 +22,6 @@ struct RouteColumn {
 };
 
 namespace {
-
-// Of two routes of equal price the one with fewer moves is better: each has overheads that no model
-// knows. Far below any real difference of prices.
-constexpr double kPerMoveUs = 1e-9;
-// Of routes that differ in their slices only, the one that copies least.
-constexpr double kSliceUs = 1e-12;
 
 // A layout without strided shards in 60 bits: six bits a placement, three a place in the order.
 uint64_t key_of(const Layout& layout) {
@@ -132,10 +127,9 @@ void LayoutGraph::expand(uint32_t state) {
     const auto [it, is_new] =
         by_key_.try_emplace(key_of(next), static_cast<uint32_t>(layouts_.size()));
     if (is_new) layouts_.push_back(next);
-    const double copy_us = m.copied > 0 ? prices_.copy_us(m.copied) : 0;
-    const double us = m.is_slice() ? kSliceUs * copy_us
-                                   : collectives_.us(m.kind, m.axes.mask(), m.bytes) + copy_us;
-    edges_.push_back({it->second, number++, m.is_slice() && m.axes.size() > 1, us + kPerMoveUs});
+    const double us =
+        m.kind == CollectiveKind::kNone ? 0 : collectives_.us(m.kind, m.axes.mask(), m.bytes);
+    edges_.push_back({it->second, number++, us + m.copies_us(prices_) + kPerMoveUs});
   });
   first_edge_.push_back(static_cast<uint32_t>(edges_.size()));
 }
@@ -169,11 +163,9 @@ void LayoutGraph::find_shortcuts() {
   std::vector<double> by_two(num_states(), kInfinite);
   for (uint32_t s = 0; s < num_states(); ++s) {
     for (const Edge& e : edges(s))
-      for (const Edge& f : edges(e.to))
-        if (!e.in_small_steps && !f.in_small_steps)
-          by_two[f.to] = std::min(by_two[f.to], e.us + f.us);
+      for (const Edge& f : edges(e.to)) by_two[f.to] = std::min(by_two[f.to], e.us + f.us);
     for (const Edge& e : edges(s))
-      if (!e.in_small_steps && e.us < by_two[e.to]) shortcuts_.push_back({e.to, e.us});
+      if (e.us < by_two[e.to]) shortcuts_.push_back({e.to, e.us});
     first_shortcut_.push_back(static_cast<uint32_t>(shortcuts_.size()));
     std::ranges::fill(by_two, kInfinite);
   }

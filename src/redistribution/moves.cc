@@ -1,4 +1,4 @@
-#include "lowering/moves.h"
+#include "redistribution/moves.h"
 
 namespace shw {
 

@@ -1,0 +1,64 @@
+#include "lowering/lowered_memory.h"
+
+#include "lowering/window.h"
+#include "lowering/written_order.h"
+#include "ops/op_def.h"
+
+namespace shw {
+namespace {
+
+// Of a tensor of that type whose dims are written in that order.
+TensorType written(const TensorType& type, const Dims& order) {
+  Dims lies;
+  for (int64_t d : order) lies.push_back(type.shape[static_cast<size_t>(d)]);
+  const Dims strides = row_major_strides(lies);
+  TensorType seen{type.shape, type.shape, type.dtype};
+  for (size_t i = 0; i < order.size(); ++i)
+    seen.strides[static_cast<size_t>(order[i])] = strides[i];
+  return seen;
+}
+
+// As lowering does: where the operand's strides allow no window, a copy of it is looked at.
+TensorType viewed(const Graph& graph, NodeId n, uint32_t result, const TensorType& operand) {
+  const TensorType& type = *graph.results(n)[result];
+  for (const TensorType& lies : {operand, row_major(operand.dtype, operand.shape)})
+    if (const auto window =
+            view_window(graph.op(n), graph.attrs(n), graph.type(graph.operands(n)[0]),
+                        {lies, {}, 0}, type.shape, result))
+      return window->type;
+  return row_major(type.dtype, type.shape);
+}
+
+}  // namespace
+
+LoweredMemory lowered_memory(const Graph& graph) {
+  const std::vector<Dims> orders = written_orders(graph);
+  LoweredMemory use;
+  use.copies_for_outputs.assign(graph.num_nodes(), 0);
+  std::vector<TensorType> lies;  // by result
+  for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
+    const NodeId n{i};
+    const OpKind op = graph.op(n);
+    const auto results = graph.results(n);
+    for (uint32_t r = 0; r < results.size(); ++r) {
+      TensorType type;
+      if (results[r]) type = row_major(results[r]->dtype, results[r]->shape);
+      const auto operand = [&] { return graph.node(graph.operands(n)[0]).first_result; };
+      if (results[r] && op == OpKind::kGetItem)
+        type = lies[operand() + static_cast<size_t>(graph.attrs(n).get_int(AttrKey::kIndex, 0))];
+      else if (results[r] && op_def(op).is_view && op != OpKind::kInput)
+        type = viewed(graph, n, r, lies[operand()]);
+      else if (results[r] && !orders[i].empty() && r < num_ordered_results(op))
+        type = written(type, orders[i]);
+      use.orders.push_back(MemoryOrder::of(type));
+      lies.push_back(std::move(type));
+    }
+  }
+  for (const OutputInfo& out : graph.outputs())
+    if (out.node.valid() && !out.in_place)
+      use.copies_for_outputs[out.node.v] +=
+          !use.orders[graph.node(out.node).first_result].is_row_major();
+  return use;
+}
+
+}  // namespace shw

@@ -1,0 +1,80 @@
+// equal_nodes: a node that computes what an earlier one computes is replaced by it.
+//
+//   %a = cos(%x)                     %a = cos(%x)
+//   %b = mul(%a, %y)                 %b = mul(%a, %y)
+//   %c = cos(%x)               ⇒
+//   %d = mul(%c, %z)                 %d = mul(%a, %z)
+//
+// The program computes such values once (passes/common_subexpressions.cc); merged before, they are
+// priced once, too. Nodes stay that are returned, since each output is a storage of its own; that
+// draw random numbers; and that state layouts.
+#include <algorithm>
+#include <unordered_map>
+
+#include "ops/op_def.h"
+#include "rewrite/pass.h"
+#include "rewrite/rebuild.h"
+#include "support/hash.h"
+
+namespace shw {
+namespace {
+
+class Merger {
+ public:
+  explicit Merger(const Graph& graph) : g_(graph), next_(graph), uses_(graph) {}
+
+  Rewritten run() {
+    for (uint32_t i = 0; i < g_.num_nodes(); ++i) {
+      const NodeId n{i};
+      const NodeId first = is_function_of_operands(n) ? first_equal(n) : n;
+      if (first == n || uses_.is_output(n)) {
+        next_.copy(n);
+      } else {
+        next_.map(n, next_.mapped(first));
+        ++merged_;
+      }
+    }
+    return {next_.finish(), merged_};
+  }
+
+ private:
+  bool is_function_of_operands(NodeId n) const {
+    const OpKind op = g_.op(n);
+    const OpDef& def = op_def(op);
+    return op != OpKind::kInput && op != OpKind::kAlias && !def.is_random && !def.opaque &&
+           def.sharding != Sharding::kDeclared;
+  }
+
+  NodeId first_equal(NodeId n) {
+    const std::vector<NodeId> operands = next_.mapped(g_.operands(n));
+    uint64_t hash = hash_combine(static_cast<uint64_t>(g_.op(n)), hash_of(g_.attrs(n)));
+    for (NodeId o : operands) hash = hash_combine(hash, o.v);
+    const auto [first, end] = by_hash_.equal_range(hash);
+    for (auto it = first; it != end; ++it)
+      if (same(it->second, n, operands)) return it->second;
+    by_hash_.emplace(hash, n);
+    return n;
+  }
+
+  bool same(NodeId a, NodeId b, const std::vector<NodeId>& operands_of_b) const {
+    return g_.op(a) == g_.op(b) && g_.attrs(a) == g_.attrs(b) &&
+           std::ranges::equal(g_.results(a), g_.results(b)) &&
+           next_.mapped(g_.operands(a)) == operands_of_b;
+  }
+
+  const Graph& g_;
+  Rebuilder next_;
+  const UseCounts uses_;
+  std::unordered_multimap<uint64_t, NodeId> by_hash_;  // of the old graph; look-up only
+  int64_t merged_ = 0;
+};
+
+Result<Rewritten> run(const Graph& graph) { return Merger(graph).run(); }
+
+}  // namespace
+
+extern const GraphPass kEqualNodes;
+constinit const GraphPass kEqualNodes = {"equal_nodes", "what is computed twice is computed once",
+                                         run};
+
+}  // namespace shw
