@@ -6,6 +6,7 @@
 // that label, or any other. Depth first, the more promising half first.
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "solver/eliminate.h"
 #include "solver/open_parts.h"
@@ -30,9 +31,12 @@ constexpr uint32_t kFirstSweeps = 24;
 constexpr int kLikelyRounds = 4;
 constexpr uint64_t kLikelyBranchNodes = 4;
 
-// Sweeps stall where the bound rises by less than this share of the gap: at first early, since
-// elimination closes narrow parts at once where sweeps creep; later, where it does not help, late.
+// Sweeps stall where the bound rises by less than this share of the gap: early for the first time,
+// since elimination closes a part with few cells at once where sweeps creep; otherwise late. Late
+// as well where a sweep is cheap, since there are few variables.
 constexpr double kEarly = 0.1, kLate = 0.02;
+constexpr uint32_t kManyVariables = 1000;
+constexpr uint64_t kFewCells = 8;  // of an edge
 // Elimination with copies goes on as long as it closes this share of the gap.
 constexpr double kWorthCopies = 0.2;
 
@@ -86,7 +90,10 @@ std::shared_ptr<const RestrictedProblem> all_labels(const PlacementProblem& prob
 class Closer {
  public:
   explicit Closer(Search& search)
-      : search_(search), copies_help_(search.options().table_budget_bytes > 0), open_(search) {}
+      : search_(search),
+        early_(search.options().table_budget_bytes > 0),
+        copies_help_(early_),
+        open_(search) {}
 
   Status run(std::shared_ptr<const Stage> root) {
     SHW_RETURN_IF_ERROR(visit(std::move(root), -kForbidden, search_.options().max_sweeps));
@@ -124,20 +131,24 @@ class Closer {
 
   Status visit(std::shared_ptr<const Stage> stage, double bound, uint32_t max_sweeps);
   Result<bool> try_elimination(const Stage& stage, double bound, uint64_t max_cells);
-  Result<Eliminated> eliminate_with_copies(const Stage& stage);
+  Result<bool> split_by_copies(const std::shared_ptr<const Stage>& stage, double& bound);
   void split(const std::shared_ptr<const Stage>& parent,
              const std::shared_ptr<const RestrictedProblem>& source, uint32_t variable,
              uint32_t label, double bound) {
     for (const bool equal : {false, true})
       open_.add({parent, source, variable, label, equal, bound});
   }
+  Result<Verdict> sweep(const Stage& stage, Trws& trws, uint32_t max_sweeps, bool is_root);
   Result<Verdict> sweep_root(const Stage& stage, Trws& trws);
   Status solve_likely_part(const Stage& stage, Trws& trws);
 
-  double stall_share() const { return copies_help_ ? kEarly : kLate; }
+  double stall_share(const Stage& stage) const {
+    return early_ && stage.problem.num_variables() >= kManyVariables ? kEarly : kLate;
+  }
 
   Search& search_;
-  bool copies_help_;
+  bool early_;        // the first stall is yet to come
+  bool copies_help_;  // elimination with copies has closed a good part of the gap, or was not tried
   std::shared_ptr<const Stage> core_;         // the stage that branching started with
   double abandoned_core_bound_ = kForbidden;  // the abandoned bound at that time
   OpenParts<Open> open_;                      // the last is next
@@ -159,15 +170,23 @@ Result<bool> Closer::try_elimination(const Stage& stage, double bound, uint64_t 
   return true;
 }
 
-// Raises the bound of a stage that is too wide for exact elimination.
-Result<Eliminated> Closer::eliminate_with_copies(const Stage& stage) {
-  const PlacementProblem& p = stage.problem;
+// For a stage that is too wide for exact elimination: raises the bound, and splits the variable
+// whose copies disagree most. False: not split.
+Result<bool> Closer::split_by_copies(const std::shared_ptr<const Stage>& stage, double& bound) {
+  if (!copies_help_) return false;
+  const PlacementProblem& p = stage->problem;
   SHW_ASSIGN_OR_RETURN(const std::optional<EliminationPlan> plan,
                        plan_elimination(p, kUnlimited, kUnlimited, search_.watch()));
-  SHW_ASSIGN_OR_RETURN(Eliminated found,
+  SHW_ASSIGN_OR_RETURN(const Eliminated found,
                        eliminate(p, *plan, kMaxCopiedTableCells, search_.watch()));
-  if (!found.choice.empty()) search_.offer(stage, found.choice);
-  return found;
+  if (found.choice.empty()) return false;  // the time limit expired
+  search_.offer(*stage, found.choice);
+  const double before = bound;
+  bound = std::max(bound, stage->constant + found.bound);
+  copies_help_ = bound - before >= kWorthCopies * (search_.cost() - before);
+  if (!copies_help_ || !found.disputed || bound >= search_.cutoff()) return false;
+  split(stage, all_labels(p), *found.disputed, found.choice[*found.disputed], bound);
+  return true;
 }
 
 Status Closer::solve_likely_part(const Stage& stage, Trws& trws) {
@@ -189,18 +208,31 @@ Status Closer::solve_likely_part(const Stage& stage, Trws& trws) {
 // Sweeps a large root to convergence, with the cutoff that its most promising part yields.
 Result<Verdict> Closer::sweep_root(const Stage& stage, Trws& trws) {
   const uint32_t most = search_.options().max_sweeps;
-  if (trws.cells() < kLargeCells) return search_.tighten(stage, trws, most, stall_share(), true);
+  if (trws.cells() < kLargeCells)
+    return search_.tighten(stage, trws, most, stall_share(stage), true);
   SHW_ASSIGN_OR_RETURN(Verdict verdict, search_.tighten(stage, trws, std::min(kFirstSweeps, most),
-                                                        stall_share(), true));
+                                                        stall_share(stage), true));
   for (int round = 0; round < kLikelyRounds && verdict == Verdict::kStalled; ++round) {
     const double before = search_.cost();
     SHW_RETURN_IF_ERROR(solve_likely_part(stage, trws));
     if (round > 0 && search_.cost() == before) break;
     SHW_ASSIGN_OR_RETURN(const bool possible, trws.drop_labels(search_.cutoff() - stage.constant));
     if (!possible) return Verdict::kClosed;
-    SHW_ASSIGN_OR_RETURN(verdict, search_.tighten(stage, trws, most, stall_share(), true));
+    SHW_ASSIGN_OR_RETURN(verdict, search_.tighten(stage, trws, most, stall_share(stage), true));
   }
   return verdict;
+}
+
+// Until the part is closed, or the bound has stalled.
+Result<Verdict> Closer::sweep(const Stage& stage, Trws& trws, uint32_t max_sweeps, bool is_root) {
+  SHW_ASSIGN_OR_RETURN(Verdict verdict, is_root ? sweep_root(stage, trws)
+                                                : search_.tighten(stage, trws, max_sweeps,
+                                                                  stall_share(stage), false));
+  if (verdict != Verdict::kStalled || !std::exchange(early_, false) ||
+      trws.cells_below(search_.cutoff() - stage.constant) <=
+          kFewCells * stage.problem.edges().size())
+    return verdict;
+  return search_.tighten(stage, trws, max_sweeps, kLate, is_root);
 }
 
 // Closes the stage, or adds its two halves to open_.
@@ -214,9 +246,7 @@ Status Closer::visit(std::shared_ptr<const Stage> stage, double bound, uint32_t 
       if (done) return {};
     }
     Trws trws(p, search_.watch());
-    SHW_ASSIGN_OR_RETURN(const Verdict verdict,
-                         is_root ? sweep_root(*stage, trws)
-                                 : search_.tighten(*stage, trws, max_sweeps, stall_share(), false));
+    SHW_ASSIGN_OR_RETURN(const Verdict verdict, sweep(*stage, trws, max_sweeps, is_root));
     bound = std::max(bound, stage->constant + trws.bound());
     if (open_.prune(bound)) return {};
     if (verdict == Verdict::kExpired) {
@@ -236,17 +266,9 @@ Status Closer::visit(std::shared_ptr<const Stage> stage, double bound, uint32_t 
       SHW_ASSIGN_OR_RETURN(const bool done, try_elimination(**rest, bound, kMaxEliminationCells));
       if (done) return {};
       if (is_root) abandoned_core_bound_ = open_.abandoned_bound();
-      if (copies_help_) {
-        SHW_ASSIGN_OR_RETURN(const Eliminated found, eliminate_with_copies(**rest));
-        const double before = bound;
-        if (!found.choice.empty()) bound = std::max(bound, (*rest)->constant + found.bound);
-        if (open_.prune(bound)) return {};
-        copies_help_ = bound - before >= kWorthCopies * (search_.cost() - before);
-        if (copies_help_ && found.disputed) {
-          split(*rest, all_labels(q), *found.disputed, found.choice[*found.disputed], bound);
-          return {};
-        }
-      } else if (10 * q.first_label(q.num_variables()) > 9 * labels) {
+      if (10 * q.first_label(q.num_variables()) > 9 * labels) {
+        SHW_ASSIGN_OR_RETURN(const bool is_split, split_by_copies(*rest, bound));
+        if (is_split || open_.prune(bound)) return {};
         const auto [v, label] = choose_split(*source, trws);
         split(stage, source, v, label, bound);
         return {};
