@@ -50,9 +50,14 @@ shw_status* get_output(const shw_plan* plan, size_t entry, size_t index, shw_pla
 
 shw_status* shard_input(const shw_plan* plan, size_t entry, size_t index, int32_t rank,
                         const shw_tensor* whole, shw_buffer** out_buffer) {
+  return shard_input_on(plan, entry, index, rank, whole, NULL, out_buffer);
+}
+
+shw_status* shard_input_on(const shw_plan* plan, size_t entry, size_t index, int32_t rank,
+                           const shw_tensor* whole, shw_device* device, shw_buffer** out_buffer) {
   size_t port;
   shw_status* status = port_of(plan, entry, index, 0, &port);
-  return status != NULL ? status : shw_plan_shard(plan, port, rank, whole, NULL, out_buffer);
+  return status != NULL ? status : shw_plan_shard(plan, port, rank, whole, device, out_buffer);
 }
 
 shw_status* gather_output(const shw_plan* plan, size_t entry, size_t index,

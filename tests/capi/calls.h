@@ -15,9 +15,12 @@ shw_status* add_output(shw_builder* builder, shw_role role, size_t node, const c
 /* shw_plan_get_port() of an input or output of an entry. */
 shw_status* get_input(const shw_plan* plan, size_t entry, size_t index, shw_plan_port* out_port);
 shw_status* get_output(const shw_plan* plan, size_t entry, size_t index, shw_plan_port* out_port);
-/* shw_plan_shard() of an input, in the CPU's memory; shw_plan_gather() of an output. */
+/* shw_plan_shard() of an input, in the CPU's memory or a device's; shw_plan_gather() of an output.
+ */
 shw_status* shard_input(const shw_plan* plan, size_t entry, size_t index, int32_t rank,
                         const shw_tensor* whole, shw_buffer** out_buffer);
+shw_status* shard_input_on(const shw_plan* plan, size_t entry, size_t index, int32_t rank,
+                           const shw_tensor* whole, shw_device* device, shw_buffer** out_buffer);
 shw_status* gather_output(const shw_plan* plan, size_t entry, size_t index,
                           const shw_buffer* const* pieces, size_t num_pieces,
                           shw_buffer** out_buffer);

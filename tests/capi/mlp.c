@@ -149,12 +149,19 @@ static int shard_all(const shw_plan* plan, mlp_job* job, int32_t rank) {
     whole.dims = port.dims;
     whole.rank = port.rank;
     whole.dtype = port.dtype;
-    worked &= EXPECT_OK(shard_input(plan, job->entry, i, rank, &whole, &job->inputs[rank][i]));
+    worked &= EXPECT_OK(shard_input_on(plan, job->entry, i, rank, &whole, job->devices[rank],
+                                       &job->inputs[rank][i]));
   }
   return worked;
 }
 
 int mlp_job_create(shw_context* context, const shw_plan* plan, mlp_job* job) {
+  return mlp_job_create_on(context, plan, 0, job);
+}
+
+int mlp_job_create_on(shw_context* context, const shw_plan* plan, shw_device_kind kind,
+                      mlp_job* job) {
+  shw_executor_options options = SHW_EXECUTOR_OPTIONS_INIT;
   int worked = 1;
   int32_t rank;
   memset(job, 0, sizeof *job);
@@ -163,7 +170,10 @@ int mlp_job_create(shw_context* context, const shw_plan* plan, mlp_job* job) {
   worked &= EXPECT_OK(shw_plan_find_entry(plan, "step", &job->entry));
   worked &= EXPECT_OK(shw_world_create_virtual(context, job->num_ranks, NULL, &job->world));
   for (rank = 0; rank < job->num_ranks && worked; ++rank) {
-    worked &= EXPECT_OK(shw_executor_create(plan, job->world, rank, NULL, &job->executors[rank]));
+    if (kind != 0) worked &= EXPECT_OK(shw_device_create(context, kind, rank, &job->devices[rank]));
+    options.device = job->devices[rank];
+    worked &=
+        EXPECT_OK(shw_executor_create(plan, job->world, rank, &options, &job->executors[rank]));
     worked &= shard_all(plan, job, rank);
   }
   return worked;
@@ -175,6 +185,7 @@ void mlp_job_destroy(mlp_job* job) {
   for (rank = 0; rank < job->num_ranks; ++rank) shw_executor_destroy(job->executors[rank]);
   for (rank = 0; rank < job->num_ranks; ++rank)
     for (i = 0; i < MLP_NUM_INPUTS; ++i) shw_buffer_destroy(job->inputs[rank][i]);
+  for (rank = 0; rank < job->num_ranks; ++rank) shw_device_destroy(job->devices[rank]);
   shw_world_destroy(job->world);
 }
 

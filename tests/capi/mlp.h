@@ -22,11 +22,15 @@ typedef struct mlp_job {
   int32_t num_ranks;
   size_t entry;
   shw_world* world;
+  shw_device* devices[8]; /* NULL: the CPU */
   shw_executor* executors[8];
   shw_buffer* inputs[8][MLP_NUM_INPUTS];
 } mlp_job;
 /* Whether it worked; failures are reported. */
 int mlp_job_create(shw_context* context, const shw_plan* plan, mlp_job* job);
+/* The same on devices of a kind, each rank on one of its own. */
+int mlp_job_create_on(shw_context* context, const shw_plan* plan, shw_device_kind kind,
+                      mlp_job* job);
 void mlp_job_destroy(mlp_job* job);
 
 /* Runs one step on every rank, and compares outputs with what mlp_expected() computes. */

@@ -1,6 +1,8 @@
 #include "cts/backends.h"
 
 #include <atomic>
+#include <cstdlib>
+#include <iostream>
 
 #include "cts/mpi_world.h"
 #include "runtime/cpu/device.h"
@@ -61,15 +63,42 @@ std::shared_ptr<Device> make_cuda_on_fakes() {
   EXPECT_TRUE(device.ok()) << device.status().message();
   return device.ok() ? *device : nullptr;
 }
-std::unique_ptr<ChannelProvider> make_nccl_on_fakes(std::unique_ptr<ChannelProvider> control,
-                                                    Device& device) {
+
+// On a GPU. NCCL takes one rank of a job on a device.
+std::shared_ptr<Device> make_cuda() {
+  static std::atomic<int> next{0};
+  for (;;) {
+    auto device = runtime::cuda::CudaDevice::open({.index = next++});
+    if (device.ok()) return *device;
+    if (device.status().code() != Code::kInvalidArgument) return nullptr;
+    next = 0;  // past the last one
+  }
+}
+std::unique_ptr<ChannelProvider> make_nccl(std::unique_ptr<ChannelProvider> control,
+                                           Device& device) {
   return runtime::cuda::make_channels(dynamic_cast<runtime::cuda::CudaDevice&>(device).context(),
                                       std::move(control), std::chrono::minutes(1));
+}
+std::vector<Backend> cuda_backend() {
+  const Status first = runtime::cuda::CudaDevice::open({}).status();
+  if (!first.ok()) {
+    std::cout << "not run: no device: " << first.message() << std::endl;
+    std::exit(first.code() == Code::kUnavailable ? 0 : 1);
+  }
+  std::vector<Exemption> exemptions = kCudaOnFakes;
+  if (!runtime::cuda::CudaDevice::open({.index = 3}).ok())
+    for (const char* test : {"ChannelTest.*", "ExecutorTest.*", "ChainTest.*"})
+      exemptions.push_back({test, "needs four GPUs, and this machine has fewer"});
+  return {{"cuda", make_cuda, make_nccl, exemptions}};
 }
 
 }  // namespace
 
 const std::vector<Backend>& backends() {
+  if (std::getenv("SHW_CTS_CUDA") != nullptr) {
+    static const std::vector<Backend> cuda = cuda_backend();
+    return cuda;
+  }
   static const std::vector<Backend> mpi = {
       {"mpi",
        []() -> std::shared_ptr<Device> { return std::make_shared<runtime::cpu::CpuDevice>(); },
@@ -93,7 +122,7 @@ const std::vector<Backend>& backends() {
                                              std::move(channels));
        },
        kStrict},
-      {"cuda_on_fakes", make_cuda_on_fakes, make_nccl_on_fakes, kCudaOnFakes},
+      {"cuda_on_fakes", make_cuda_on_fakes, make_nccl, kCudaOnFakes},
   };
   return all;
 }

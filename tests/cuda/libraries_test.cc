@@ -87,11 +87,13 @@ TEST(CudaLibrariesTest, ADeviceThatDoesNotExistIsAnArgument) {
 }
 
 TEST(CudaLibrariesTest, KernelsThatDoNotCompileSayWhy) {
+  auto context = Context::open({.folder = SHW_FAKES});
+  ASSERT_TRUE(context.ok()) << context.status().message();
   const Injected broken("nvrtcCompileProgram", 6);
-  const Status status = open();
+  const Status status = (*context)->load(programs(DeviceProgram::pointwise));
   EXPECT_EQ(status.code(), Code::kInternal);
-  EXPECT_NE(status.message().find("do not compile for --gpu-architecture=sm_90"), std::string::npos)
-      << status.message();
+  for (const char* word : {"do not compile for --gpu-architecture=sm_90", "FAKE: this compiler"})
+    EXPECT_NE(status.message().find(word), std::string::npos) << status.message();
 }
 
 TEST(CudaLibrariesTest, TheFirstChannelNeedsNccl) {
@@ -116,8 +118,15 @@ TEST(CudaLibrariesTest, TheFirstChannelNeedsNccl) {
 TEST(CudaLibrariesTest, NvrtcCompilesTheKernels) {
   auto nvrtc = open_nvrtc({});
   if (!nvrtc.ok()) GTEST_SKIP() << "not run: " << nvrtc.status().message();
-  for (const auto& [major, minor] : {std::pair{8, 0}, {9, 0}, {10, 0}}) {
-    const auto binary = compile_kernels(*nvrtc, major, minor);
+  int turn = 0;  // each program for one architecture: compiling takes seconds
+  const std::pair<int, int> capabilities[] = {{8, 0}, {9, 0}, {10, 0}};
+  for (const char* program : {
+#define X(name) #name,
+           SHW_CUDA_PROGRAMS(X)
+#undef X
+       }) {
+    const auto [major, minor] = capabilities[turn++ % 3];
+    const auto binary = compile_program(*nvrtc, program, major, minor);
     ASSERT_TRUE(binary.ok()) << binary.status().message();
     EXPECT_EQ(binary->substr(1, 3), "ELF");
   }

@@ -211,15 +211,19 @@ FAKE cuCtxGetStreamPriorityRange(int* least, int* greatest) {
 
 FAKE cuModuleLoadData(ModuleHandle* module, const void* image) {
   BEGIN("cuModuleLoadData");
-  if (std::strcmp(static_cast<const char*>(image), kFakeBinary) != 0) return kInvalidValue;
-  *module = reinterpret_cast<ModuleHandle>(call.device);
+  const std::string_view text = static_cast<const char*>(image);
+  if (!text.starts_with(kFakeBinary)) return kInvalidValue;
+  *module = new CUmod_st{std::string(text.substr(std::strlen(kFakeBinary)))};
   return kDriverSuccess;
 }
-FAKE cuModuleUnload(ModuleHandle) { return kDriverSuccess; }
-FAKE cuModuleGetFunction(FunctionHandle* function, ModuleHandle, const char* name) {
+FAKE cuModuleUnload(ModuleHandle module) {
+  delete module;
+  return kDriverSuccess;
+}
+FAKE cuModuleGetFunction(FunctionHandle* function, ModuleHandle module, const char* name) {
   BEGIN("cuModuleGetFunction");
   const FakeKernel* kernel = find_kernel(name);
-  if (kernel == nullptr) return kDriverNotFound;
+  if (kernel == nullptr || kernel->program != module->program) return kDriverNotFound;
   *function = reinterpret_cast<FunctionHandle>(const_cast<FakeKernel*>(kernel));
   return kDriverSuccess;
 }

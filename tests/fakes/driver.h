@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "strict/queue.h"
 
@@ -25,6 +26,9 @@ int injected(const char* function);
 struct CUstream_st {
   shw::fakes::FakeDevice* device;
   std::shared_ptr<shw::strict::Queue> queue;
+};
+struct CUmod_st {
+  std::string program;
 };
 struct CUevent_st {
   shw::fakes::FakeDevice* device;

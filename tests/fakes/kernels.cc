@@ -5,8 +5,12 @@
 #include <utility>
 
 #include "fakes/shim.h"
-#include "runtime/cuda/plugin/kernels/kernels.cu"
+#include "runtime/cuda/plugin/kernels/attention.cuh"
+#include "runtime/cuda/plugin/kernels/contraction.cuh"
+#include "runtime/cuda/plugin/kernels/embedding.cuh"
 #include "runtime/cuda/plugin/kernels/names.h"
+#include "runtime/cuda/plugin/kernels/pointwise.cuh"
+#include "runtime/cuda/plugin/kernels/reduction.cuh"
 
 namespace shw::fakes {
 namespace {
@@ -49,7 +53,7 @@ struct Binder<kernel> {
 };
 
 const FakeKernel kKernels[] = {
-#define X(name) {#name, Binder<name>::bind},
+#define X(program, name) {#program, #name, Binder<name>::bind},
     SHW_CUDA_KERNELS(X)
 #undef X
 };

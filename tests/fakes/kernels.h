@@ -13,7 +13,7 @@ using Translate = std::function<Result<void*>(const void*)>;
 using BoundKernel = std::function<void()>;
 
 struct FakeKernel {
-  std::string_view name;
+  std::string_view program, name;
   // Copies the parameters, as cuLaunchKernel does; what it gives translates their pointers.
   std::function<Result<BoundKernel>(const Translate&)> (*bind)(void** parameters);
 };

@@ -2,5 +2,6 @@
 #pragma once
 
 namespace shw::fakes {
-inline constexpr char kFakeBinary[] = "FAKE: the kernels, as they were compiled for the host";
-}
+// What a binary begins with; the name of its program follows.
+inline constexpr char kFakeBinary[] = "FAKE: compiled for the host: ";
+}  // namespace shw::fakes

@@ -2,13 +2,20 @@
 
 #include <algorithm>
 
-#include "runtime/cuda/plugin/nvrtc.h"
-
 namespace shw::runtime::cuda {
 namespace {
 
-constexpr const char* kKernelNames[] = {
+constexpr const char* kProgramNames[] = {
 #define X(name) #name,
+    SHW_CUDA_PROGRAMS(X)
+#undef X
+};
+struct KernelPlace {
+  DeviceProgram program;
+  const char* name;
+};
+constexpr KernelPlace kKernels[] = {
+#define X(program, name) {DeviceProgram::program, #name},
     SHW_CUDA_KERNELS(X)
 #undef X
 };
@@ -23,7 +30,7 @@ Result<std::shared_ptr<Context>> Context::open(const Options& options) {
   SHW_ASSIGN_OR_RETURN(context->driver_, open_driver(options.folder));
   SHW_RETURN_IF_ERROR(context->open_device());
   const Current current(*context);
-  SHW_RETURN_IF_ERROR(context->load_kernels());
+  SHW_ASSIGN_OR_RETURN(context->nvrtc_, open_nvrtc(options.folder));
   SHW_ASSIGN_OR_RETURN(context->cublaslt_, open_cublaslt(options.folder));
   SHW_RETURN_IF_ERROR(context->cublaslt_.check(
       context->cublaslt_.create(&context->cublaslt_handle_), "starting cuBLASLt"));
@@ -35,7 +42,8 @@ Context::~Context() {
   {
     const Current current(*this);
     if (cublaslt_handle_ != nullptr) (void)cublaslt_.destroy(cublaslt_handle_);
-    if (module_ != nullptr) (void)driver_.unload_module(module_);
+    for (ModuleHandle module : modules_)
+      if (module != nullptr) (void)driver_.unload_module(module);
   }
   (void)driver_.release_context(ordinal_);
 }
@@ -55,14 +63,15 @@ Status Context::open_device() {
                             " does not exist: there are " + std::to_string(count));
   SHW_RETURN_IF_ERROR(
       driver_.check(driver_.device_get(&ordinal_, options_.index), "choosing a CUDA device"));
-  SHW_ASSIGN_OR_RETURN(const int major, attribute(kCapabilityMajor));
+  SHW_ASSIGN_OR_RETURN(major_, attribute(kCapabilityMajor));
+  SHW_ASSIGN_OR_RETURN(minor_, attribute(kCapabilityMinor));
   SHW_ASSIGN_OR_RETURN(const int pools, attribute(kMemoryPoolsSupported));
   SHW_ASSIGN_OR_RETURN(const int unified, attribute(kUnifiedAddressing));
-  if (major < kLeastMajor || pools == 0 || unified == 0)
+  if (major_ < kLeastMajor || pools == 0 || unified == 0)
     return unavailable("CUDA device " + std::to_string(options_.index) +
                        " is too old: needs compute capability 8.0 or newer, with memory pools and "
                        "unified addressing; it has " +
-                       std::to_string(major) + ".x");
+                       std::to_string(major_) + ".x");
   SHW_ASSIGN_OR_RETURN(const int threads, attribute(kMaxThreadsPerBlock));
   SHW_ASSIGN_OR_RETURN(const int multiprocessors, attribute(kNumMultiprocessors));
   while (block_threads_ * 2 <= std::min(threads, kMostBlockThreads)) block_threads_ *= 2;
@@ -70,17 +79,32 @@ Status Context::open_device() {
   return driver_.check(driver_.retain_context(&handle_, ordinal_), "opening a CUDA device");
 }
 
-Status Context::load_kernels() {
-  SHW_ASSIGN_OR_RETURN(const Nvrtc nvrtc, open_nvrtc(options_.folder));
-  SHW_ASSIGN_OR_RETURN(const int major, attribute(kCapabilityMajor));
-  SHW_ASSIGN_OR_RETURN(const int minor, attribute(kCapabilityMinor));
-  SHW_ASSIGN_OR_RETURN(const std::string binary, compile_kernels(nvrtc, major, minor));
-  SHW_RETURN_IF_ERROR(
-      driver_.check(driver_.load_module(&module_, binary.data()), "loading the CUDA kernels"));
-  for (size_t i = 0; i < functions_.size(); ++i)
-    SHW_RETURN_IF_ERROR(driver_.check(
-        driver_.find_function(&functions_[i], module_, kKernelNames[i]), kKernelNames[i]));
+Status Context::load(unsigned programs) {
+  std::lock_guard lock(mutex_);
+  const Current current(*this);
+  for (size_t p = 0; p < modules_.size(); ++p)
+    if ((programs >> p & 1) != 0 && modules_[p] == nullptr)
+      SHW_RETURN_IF_ERROR(load_program(static_cast<DeviceProgram>(p)));
   return {};
+}
+
+Status Context::load_program(DeviceProgram program) {
+  const auto p = static_cast<size_t>(program);
+  SHW_ASSIGN_OR_RETURN(const std::string binary,
+                       compile_program(nvrtc_, kProgramNames[p], major_, minor_));
+  ModuleHandle module = nullptr;
+  SHW_RETURN_IF_ERROR(
+      driver_.check(driver_.load_module(&module, binary.data()), "loading CUDA kernels"));
+  Status status;
+  for (size_t k = 0; k < functions_.size() && status.ok(); ++k)
+    if (kKernels[k].program == program)
+      status = driver_.check(driver_.find_function(&functions_[k], module, kKernels[k].name),
+                             kKernels[k].name);
+  if (status.ok())
+    modules_[p] = module;
+  else
+    (void)driver_.unload_module(module);
+  return status;
 }
 
 }  // namespace shw::runtime::cuda

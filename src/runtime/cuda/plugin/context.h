@@ -3,17 +3,32 @@
 #pragma once
 #include <array>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "runtime/cuda/options.h"
 #include "runtime/cuda/plugin/cublaslt.h"
 #include "runtime/cuda/plugin/driver.h"
 #include "runtime/cuda/plugin/kernels/names.h"
+#include "runtime/cuda/plugin/nvrtc.h"
 
 namespace shw::runtime::cuda {
 
-enum class DeviceKernel : int {
+enum class DeviceProgram : unsigned {
 #define X(name) name,
+  SHW_CUDA_PROGRAMS(X)
+#undef X
+      kCount
+};
+// A set of programs.
+constexpr unsigned programs() { return 0; }
+template <class... P>
+constexpr unsigned programs(DeviceProgram first, P... rest) {
+  return 1u << static_cast<unsigned>(first) | programs(rest...);
+}
+
+enum class DeviceKernel : int {
+#define X(program, name) name,
   SHW_CUDA_KERNELS(X)
 #undef X
       kCount
@@ -32,6 +47,10 @@ class Context {
   CublasLtHandle cublaslt_handle() const { return cublaslt_handle_; }
   const Options& options() const { return options_; }
   Ordinal ordinal() const { return ordinal_; }
+  // Compiles and loads what is not there yet of a set of programs: it takes seconds, so it is done
+  // when a step is prepared. Any thread.
+  Status load(unsigned programs);
+  // Of a program that is loaded.
   FunctionHandle function(DeviceKernel kernel) const {
     return functions_[static_cast<size_t>(kernel)];
   }
@@ -44,7 +63,7 @@ class Context {
   friend class Current;
   explicit Context(const Options& options) : options_(options) {}
   Status open_device();
-  Status load_kernels();
+  Status load_program(DeviceProgram program);
   Result<int> attribute(DeviceAttribute which) const;
 
   const Options options_;
@@ -53,7 +72,10 @@ class Context {
   CublasLtHandle cublaslt_handle_ = nullptr;
   Ordinal ordinal_ = 0;
   ContextHandle handle_ = nullptr;
-  ModuleHandle module_ = nullptr;
+  Nvrtc nvrtc_;
+  int major_ = 0, minor_ = 0;  // the device's compute capability
+  std::mutex mutex_;           // while programs are loaded
+  std::array<ModuleHandle, static_cast<size_t>(DeviceProgram::kCount)> modules_{};
   std::array<FunctionHandle, static_cast<size_t>(DeviceKernel::kCount)> functions_{};
   int block_threads_ = 1, max_blocks_ = 1;
 };

@@ -30,6 +30,7 @@ struct Kernel {
   // INVALID_ARGUMENT: the types or attributes are not those of such a step. UNIMPLEMENTED: they
   // are, but this backend cannot do it.
   Prepared (*prepare)(const Context& context, const KernelArgs& args);
+  unsigned programs = cuda::programs(DeviceProgram::pointwise);  // that it launches kernels of
 };
 
 const Kernel* find_kernel(std::string_view name);  // null: there is none

@@ -12,15 +12,20 @@ namespace {
 using Op = PointwiseOp;
 constexpr Defined kAll = Defined::kAll, kOrdered = Defined::kOrdered, kReal = Defined::kReal;
 
+constexpr unsigned kContraction = programs(DeviceProgram::pointwise, DeviceProgram::contraction),
+                   kAttention = programs(DeviceProgram::attention),
+                   kEmbedding = programs(DeviceProgram::embedding),
+                   kReduction = programs(DeviceProgram::reduction);
+
 constexpr Kernel kTable[] = {
-    {"mm", prepare_mm},
-    {"einsum", prepare_einsum},
-    {"sdpa", prepare_sdpa},
-    {"sdpa_backward", prepare_sdpa_backward},
-    {"embedding", prepare_embedding},
-    {"embedding_dense_backward", prepare_embedding_backward},
-    {"sum", prepare_sum},
-    {"mean", prepare_mean},
+    {"mm", prepare_mm, kContraction},
+    {"einsum", prepare_einsum, kContraction},
+    {"sdpa", prepare_sdpa, kAttention},
+    {"sdpa_backward", prepare_sdpa_backward, kAttention},
+    {"embedding", prepare_embedding, kEmbedding},
+    {"embedding_dense_backward", prepare_embedding_backward, kEmbedding},
+    {"sum", prepare_sum, kReduction},
+    {"mean", prepare_mean, kReduction},
     {"clone", prepare_move},
     {"to_copy", prepare_move},
     {"convert_element_type", prepare_move},

@@ -26,13 +26,14 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  Status create() {
+  Status create(const std::string& name) {
+    const std::string text = "#include \"" + name + ".cuh\"\n";
     std::vector<const char*> texts, names;
     for (const KernelSource& header : kernel_headers()) {
       texts.push_back(header.text);
       names.push_back(header.name);
     }
-    return nvrtc_.check(nvrtc_.create(&program_, kernel_program(), "kernels.cu",
+    return nvrtc_.check(nvrtc_.create(&program_, text.c_str(), name.c_str(),
                                       static_cast<int>(texts.size()), texts.data(), names.data()),
                         "making a program of CUDA kernels");
   }
@@ -83,9 +84,10 @@ Result<Nvrtc> open_nvrtc(const std::string& folder) {
   return nvrtc;
 }
 
-Result<std::string> compile_kernels(const Nvrtc& nvrtc, int major, int minor) {
+Result<std::string> compile_program(const Nvrtc& nvrtc, const std::string& name, int major,
+                                    int minor) {
   Program program(nvrtc);
-  SHW_RETURN_IF_ERROR(program.create());
+  SHW_RETURN_IF_ERROR(program.create(name));
   SHW_RETURN_IF_ERROR(
       program.compile("--gpu-architecture=sm_" + std::to_string(major) + std::to_string(minor)));
   return program.binary();

@@ -3,8 +3,7 @@
 // values); its threads share the scores of a tile of rows, then each owns some columns. Nothing of
 // the size of the scores is stored, and there are no atomics: results are the same on every run.
 #pragma once
-#include "device.cuh"
-#include "pointwise.cuh"
+#include "math.cuh"
 
 namespace shw::runtime::cuda {
 
@@ -27,8 +26,8 @@ __device__ inline T dot(const void* x, const HeadWindow& xw, i64 x_at, const voi
                         const HeadWindow& yw, i64 y_at, i64 n) {
   T sum = 0;
   for (i64 c = 0; c < n; ++c)
-    sum = sum + load<T>(x, x_at + c * xw.stride[3], xw.dtype) *
-                    load<T>(y, y_at + c * yw.stride[3], yw.dtype);
+    sum = sum + load_real<T>(x, x_at + c * xw.stride[3], xw.dtype) *
+                    load_real<T>(y, y_at + c * yw.stride[3], yw.dtype);
   return sum;
 }
 
@@ -45,7 +44,8 @@ __device__ inline T score(const AttentionArguments& a, const void* q, const void
                      head_offset(a.k, b, shared, key), a.width) *
               static_cast<T>(a.scale);
   if (!a.has_bias) return s;
-  return s + load<T>(bias, head_offset(a.bias, b, h, query) + key * a.bias.stride[3], a.bias.dtype);
+  return s + load_real<T>(bias, head_offset(a.bias, b, h, query) + key * a.bias.stride[3],
+                          a.bias.dtype);
 }
 
 template <class T>
@@ -94,10 +94,10 @@ __device__ inline void attention(void* out, T* lse, const void* q, const void* k
           for (int c = 0; c < kColumns; ++c) {
             const i64 column = base + c * threads + me;
             if (column < a.value_width)
-              sums[c] = sums[c] + weight * load<T>(v,
-                                                   head_offset(a.v, b, shared, first + t) +
-                                                       column * a.v.stride[3],
-                                                   a.v.dtype);
+              sums[c] = sums[c] + weight * load_real<T>(v,
+                                                        head_offset(a.v, b, shared, first + t) +
+                                                            column * a.v.stride[3],
+                                                        a.v.dtype);
           }
         }
         __syncthreads();
@@ -107,8 +107,8 @@ __device__ inline void attention(void* out, T* lse, const void* q, const void* k
       for (int c = 0; c < kColumns; ++c) {
         const i64 column = base + c * threads + me;
         if (column < a.value_width && out != nullptr)
-          store(sums[c] * inverse, out, head_offset(a.out, b, h, query) + column * a.out.stride[3],
-                a.out.dtype);
+          store_real(sums[c] * inverse, out,
+                     head_offset(a.out, b, h, query) + column * a.out.stride[3], a.out.dtype);
       }
       if (me == 0 && base == 0 && lse != nullptr)
         lse[b * a.lse_batch + h * a.lse_head + query * a.lse_row] =
@@ -181,27 +181,28 @@ __device__ inline void attention_dq(void* dq, void* dbias, T* deltas, const Back
         if (me < n) {
           pair_gradient(p, in, b, h, query, first + me, delta, tile.weight[me], tile.slope[me]);
           if (dbias != nullptr && base == 0)
-            store(tile.slope[me], dbias,
-                  head_offset(p.dbias, b, h, query) + (first + me) * p.dbias.stride[3],
-                  p.dbias.dtype);
+            store_real(tile.slope[me], dbias,
+                       head_offset(p.dbias, b, h, query) + (first + me) * p.dbias.stride[3],
+                       p.dbias.dtype);
         }
         __syncthreads();
         for (i64 t = 0; t < n; ++t)
           for (int c = 0; c < kColumns; ++c) {
             const i64 column = base + c * threads + me;
             if (column < a.width)
-              sums[c] = sums[c] + tile.slope[t] * load<T>(in.k,
-                                                          head_offset(a.k, b, shared, first + t) +
-                                                              column * a.k.stride[3],
-                                                          a.k.dtype);
+              sums[c] =
+                  sums[c] + tile.slope[t] * load_real<T>(in.k,
+                                                         head_offset(a.k, b, shared, first + t) +
+                                                             column * a.k.stride[3],
+                                                         a.k.dtype);
           }
         __syncthreads();
       }
       for (int c = 0; c < kColumns; ++c) {
         const i64 column = base + c * threads + me;
         if (column < a.width && dq != nullptr)
-          store(sums[c] * static_cast<T>(a.scale), dq,
-                head_offset(p.dq, b, h, query) + column * p.dq.stride[3], p.dq.dtype);
+          store_real(sums[c] * static_cast<T>(a.scale), dq,
+                     head_offset(p.dq, b, h, query) + column * p.dq.stride[3], p.dq.dtype);
       }
     }
   }
@@ -231,10 +232,10 @@ __device__ inline void key_row(void* result, const HeadWindow& to, const void* r
           for (int c = 0; c < kColumns; ++c) {
             const i64 column = base + c * threads + me;
             if (column < columns)
-              sums[c] = sums[c] + share * load<T>(rows,
-                                                  head_offset(from, b, h, first + t) +
-                                                      column * from.stride[3],
-                                                  from.dtype);
+              sums[c] = sums[c] + share * load_real<T>(rows,
+                                                       head_offset(from, b, h, first + t) +
+                                                           column * from.stride[3],
+                                                       from.dtype);
           }
         }
         __syncthreads();
@@ -242,8 +243,8 @@ __device__ inline void key_row(void* result, const HeadWindow& to, const void* r
     for (int c = 0; c < kColumns; ++c) {
       const i64 column = base + c * threads + me;
       if (column < columns)
-        store(sums[c] * factor, result, head_offset(to, b, shared, key) + column * to.stride[3],
-              to.dtype);
+        store_real(sums[c] * factor, result,
+                   head_offset(to, b, shared, key) + column * to.stride[3], to.dtype);
     }
   }
 }

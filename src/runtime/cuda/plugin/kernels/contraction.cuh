@@ -1,8 +1,7 @@
 // Einstein sums that cuBLASLt does not take: integers, mixed types, sums of nothing. A thread a
 // result, with any strides.
 #pragma once
-#include "device.cuh"
-#include "pointwise.cuh"
+#include "math.cuh"
 
 namespace shw::runtime::cuda {
 

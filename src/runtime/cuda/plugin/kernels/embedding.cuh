@@ -62,12 +62,13 @@ __device__ inline void embedding_backward(void* out, const void* grad, const voi
           if (tile[t] < 0) continue;
           ++found;
           if (column < e.width)
-            sum = sum + load<T>(grad, tile[t] + column * e.grad_column, e.grad_dtype);
+            sum = sum + load_real<T>(grad, tile[t] + column * e.grad_column, e.grad_dtype);
         }
         __syncthreads();
       }
       if (e.by_frequency && found > 1) sum = sum / static_cast<T>(found);
-      if (column < e.width) store(sum, out, row * e.out_row + column * e.out_column, e.out_dtype);
+      if (column < e.width)
+        store_real(sum, out, row * e.out_row + column * e.out_column, e.out_dtype);
     }
   }
 }

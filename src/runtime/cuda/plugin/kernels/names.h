@@ -1,25 +1,33 @@
-// The kernels that the host looks up by name.
+// The programs of device code, and the kernels of each that the host looks up by name.
 #pragma once
 
-#define SHW_CUDA_KERNELS(X)     \
-  X(shw_pointwise_f32)          \
-  X(shw_pointwise_f64)          \
-  X(shw_pointwise_i64)          \
-  X(shw_pointwise_c64)          \
-  X(shw_reduce_each_f64)        \
-  X(shw_reduce_each_i64)        \
-  X(shw_reduce_block_f64)       \
-  X(shw_reduce_block_i64)       \
-  X(shw_contract_f32)           \
-  X(shw_contract_f64)           \
-  X(shw_contract_i64)           \
-  X(shw_contract_c64)           \
-  X(shw_embedding)              \
-  X(shw_embedding_backward_f32) \
-  X(shw_embedding_backward_f64) \
-  X(shw_attention_f32)          \
-  X(shw_attention_f64)          \
-  X(shw_attention_dq_f32)       \
-  X(shw_attention_dq_f64)       \
-  X(shw_attention_dkv_f32)      \
-  X(shw_attention_dkv_f64)
+#define SHW_CUDA_PROGRAMS(X) \
+  X(pointwise)               \
+  X(reduction)               \
+  X(contraction)             \
+  X(embedding)               \
+  X(attention)
+
+// X(program, name)
+#define SHW_CUDA_KERNELS(X)                \
+  X(pointwise, shw_pointwise_f32)          \
+  X(pointwise, shw_pointwise_f64)          \
+  X(pointwise, shw_pointwise_i64)          \
+  X(pointwise, shw_pointwise_c64)          \
+  X(reduction, shw_reduce_each_f64)        \
+  X(reduction, shw_reduce_each_i64)        \
+  X(reduction, shw_reduce_block_f64)       \
+  X(reduction, shw_reduce_block_i64)       \
+  X(contraction, shw_contract_f32)         \
+  X(contraction, shw_contract_f64)         \
+  X(contraction, shw_contract_i64)         \
+  X(contraction, shw_contract_c64)         \
+  X(embedding, shw_embedding)              \
+  X(embedding, shw_embedding_backward_f32) \
+  X(embedding, shw_embedding_backward_f64) \
+  X(attention, shw_attention_f32)          \
+  X(attention, shw_attention_f64)          \
+  X(attention, shw_attention_dq_f32)       \
+  X(attention, shw_attention_dq_f64)       \
+  X(attention, shw_attention_dkv_f32)      \
+  X(attention, shw_attention_dkv_f64)

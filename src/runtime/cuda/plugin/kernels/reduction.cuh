@@ -2,8 +2,7 @@
 // not show in an f32 result; integers wrap. Two ways: a thread a result, where few elements make
 // one or where neighbouring results lie side by side; else a block a result. The order is fixed.
 #pragma once
-#include "device.cuh"
-#include "pointwise.cuh"
+#include "math.cuh"
 
 namespace shw::runtime::cuda {
 

@@ -8,7 +8,7 @@ struct KernelSource {
   const char* name;  // as the device code includes it
   const char* text;
 };
+// A program is one of them: NAME.cuh.
 std::span<const KernelSource> kernel_headers();
-const char* kernel_program();  // includes every kernel
 
 }  // namespace shw::runtime::cuda
