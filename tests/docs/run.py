@@ -196,6 +196,18 @@ def check_pictures():
     return [f"examples/guide/{name}: draw it again: examples/draw_concepts.py examples/guide" for name in different]
 
 
+def check_notebooks():
+    """The notebooks give what they store."""
+    failed = []
+    for path in sorted((source / "examples").glob("**/*.ipynb")):
+        done = subprocess.run([venv / "bin/python", "-B", pathlib.Path(__file__).with_name("notebook.py"), path], cwd=work, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        print(f"       {path.relative_to(source)}: {'FAILED' if done.returncode else 'as stored'}")
+        if done.returncode:
+            failed.append(f"{path}\n{done.stdout}")
+    return failed
+
+
 def run_document(name):
     began = time.monotonic()
     try:
@@ -223,7 +235,7 @@ def main():
             if why:
                 bad.append(why)
     if venv.exists():
-        bad += check_pictures()
+        bad += check_pictures() + check_notebooks()
     for why in bad:
         print(f"FAILED: {why}")
     print(f"{total} blocks of {len(with_code)} documents; {len(ELSEWHERE)} documents are run by other tests")

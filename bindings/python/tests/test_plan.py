@@ -151,6 +151,13 @@ def test_conflicting_pins_are_named():
     assert free.layouts["param.w1"] in ("R", "S(0)")
 
 
+def test_unknown_options_are_refused_by_name():
+    with pytest.raises(TypeError, match="there is no option 'pin'; did you mean pins"):
+        sw.compile(mlp(), {"a": 2}, pin={"param.w1": "R"})
+    with pytest.raises(TypeError, match="there is no option 'hardware': there are progress, memory, "):
+        sw.compile(mlp(), {"a": 2}).what_if(hardware="a100")
+
+
 def test_options_reach_the_library():
     graph = sw.load(ROOT / "examples/data/llama_tiny_2x4.graph.pre.json.gz")
     plan = sw.compile(graph, MESH, hardware="a100", rules="compat", memory="1GiB", optimizer_factor=2.0, inputs="S(0)R",
