@@ -1,10 +1,11 @@
 """What plans say, and questions about them."""
 
+import gzip
 import json
 import pickle
 
 import pytest
-from conftest import MESH, ROOT, mlp
+from conftest import DATA, MESH, ROOT, mlp
 
 import shardwise as sw
 
@@ -170,3 +171,17 @@ def test_options_reach_the_library():
     assert sw.compile(mlp(), {"a": 2}, hardware=ours).summary["hardware"] == "ours" and "b200" in sw.hardware_names()
     entries = sw.compile(graph, MESH, entries=["forward", "backward"], einsum=False).entries
     assert [e["name"] for e in entries] == ["forward", "backward"] and entries[1]["after"] == (0,)
+
+
+def test_placement_problems_without_a_graph_are_solved():
+    problem = DATA / "problems/ffn_1d8.problem.json.gz"
+    known = json.loads(gzip.decompress(problem.read_bytes()))
+    solution = sw.solve(problem, progress=lambda progress: False)
+    assert solution.summary["proven"] is True and solution.summary["objective"] == pytest.approx(known["objective"], rel=1e-9)
+    assert len(solution.strategies) == len(known["nodes"]) and solution.to_json()["objective"] == solution.summary["objective"]
+    assert [row["peak"] <= row["limit"] for row in solution.budgets] == [True] * len(solution.budgets)
+    assert "proven" in str(solution)
+    with pytest.raises(sw.InvalidArgument):
+        sw.solve(b"{}")
+    with pytest.raises(ZeroDivisionError):
+        sw.solve(problem, progress=lambda progress: 1 / 0)
