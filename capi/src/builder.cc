@@ -337,6 +337,14 @@ Result<OutputInfo> output_info(const Graph& graph, const shw_builder_output& out
   return info;
 }
 
+// Callers tell outputs by their names.
+Status check_output_is_new(const Graph& graph, const OutputInfo& info) {
+  for (const OutputInfo& other : graph.outputs())
+    if (other.role == info.role && other.of_input == info.of_input && other.name == info.name)
+      return invalid_argument("there is an output '" + graph.full_name(other) + "' already");
+  return {};
+}
+
 // Indices below `count`, ascending.
 Result<std::vector<uint32_t>> indices_of(const size_t* given, size_t size, size_t count,
                                          const char* what) {
@@ -546,6 +554,7 @@ shw_status* shw_builder_add_output(shw_builder* builder, const shw_builder_outpu
         SHW_RETURN_IF_ERROR(check_usable(*builder));
         SHW_ASSIGN_OR_RETURN(const shw_builder_output out, copy_in(output, kOutputSize_0_2));
         SHW_ASSIGN_OR_RETURN(OutputInfo info, output_info(builder->graph, out));
+        SHW_RETURN_IF_ERROR(check_output_is_new(builder->graph, info));
         change(*builder, [&](Graph& graph) { graph.add_output(std::move(info)); });
         index = builder->graph.outputs().size() - 1;
         return {};

@@ -196,6 +196,11 @@ static void refuses_senseless_outputs(shw_context* context) {
   EXPECT_REFUSED(add_output(b, SHW_ROLE_GRADIENT, y, NULL, y), invalid, "of_input");
   EXPECT_REFUSED(add_output(b, SHW_ROLE_GRADIENT, y, "dx", x), invalid, "name");
   EXPECT_OK(add_output(b, SHW_ROLE_RESULT, y, "y", none));
+  EXPECT_REFUSED(add_output(b, SHW_ROLE_RESULT, x, "y", none), invalid,
+                 "there is an output 'output.y' already");
+  EXPECT_OK(add_output(b, SHW_ROLE_GRADIENT, y, NULL, x));
+  EXPECT_REFUSED(add_output(b, SHW_ROLE_GRADIENT, x, NULL, x), invalid,
+                 "there is an output 'grad.input.x' already");
   EXPECT_OK(shw_builder_finish(b, &blob));
   shw_blob_destroy(blob);
   EXPECT_REFUSED(add_output(b, SHW_ROLE_GRADIENT, sum, NULL, x), invalid,

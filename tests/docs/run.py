@@ -1,6 +1,8 @@
 """Runs the code blocks of every document: README.md beside this file says how.
 
-usage: run.py SOURCE_DIR BUILD_DIR CMAKE CC CXX [DOCUMENT...]      documents: only these, by their paths from the root
+usage: run.py SOURCE_DIR BUILD_DIR CMAKE CC CXX [--update] [DOCUMENT...]
+  DOCUMENT   only these, by their paths from the root
+  --update   where numbers in outputs have changed, writes the new ones into the documents: read the difference before you commit it
 
 Exit status 77, with the reason, if the test `python` left no venv to run Python in.
 """
@@ -14,12 +16,13 @@ import subprocess
 import sys
 import time
 
-from blocks import blocks_of, matches
+from blocks import blocks_of, matches, refreshed
 
 source, build, cmake, cc, cxx = map(pathlib.Path, sys.argv[1:6])
 prefix, venv = build / "python/prefix", build / "python/venv"
 work = build / "docs"
 SKIPPED = 77
+UPDATE = "--update" in sys.argv[6:]
 ELSEWHERE = {  # documents, and the tests that run their blocks
     "bindings/rust/README.md": ("bindings/rust/shardwise/src/lib.rs", "README.md"),  # as doc tests
     "bindings/python/TORCH.md": ("tests/frameworks/test_torch.py", "TORCH.md"),  # needs PyTorch
@@ -45,7 +48,7 @@ def environment():
     added = {"PATH": path, "PKG_CONFIG_PATH": [pkgconfig], "CMAKE_PREFIX_PATH": [prefix]}
     env = {name: os.pathsep.join([*map(str, values), *filter(None, [os.environ.get(name)])]) for name, values in added.items()}
     return {**os.environ, **env, "SHARDWISE_DIR": str(prefix), "CARGO_TARGET_DIR": str(work / "cargo"), "CC": str(cc), "CXX": str(cxx),
-            "PYTHONDONTWRITEBYTECODE": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+            "CARGO_NET_OFFLINE": "true", "PYTHONDONTWRITEBYTECODE": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 class Document:
@@ -111,8 +114,7 @@ class Document:
             elif block.language == "cmake":
                 self.build_project(block)
             elif block.language == "text":
-                if not matches(block.text, self.printed, whole=False):
-                    raise Failure(f"{block.place}: this does not stand in what was printed, which is\n{self.printed}")
+                self.compare(block, block.text, whole=False)
             else:
                 raise Failure(f"{block.place}: a block in {block.language} needs a comment that says what is done with it")
         return self.counts
@@ -136,8 +138,10 @@ class Document:
         path = self.folder / f"block_{block.line}.{block.language}"
         path.write_text(text)
         has_main = re.search(r"^int main\(", text, re.M) is not None
-        flags = subprocess.run(["pkg-config", "--cflags", "--libs", "shardwise"], env=self.env, text=True, capture_output=True, check=True).stdout.split()
-        target = ["-o", "program", f"-Wl,-rpath,{next(prefix.glob('lib/**/libshardwise.so')).parent}"] if has_main else ["-fsyntax-only", "-Wno-unused-function"]
+        asked = ["pkg-config", "--cflags", "--libs", "shardwise"]
+        flags = subprocess.run(asked, env=self.env, text=True, capture_output=True, check=True).stdout.split()
+        rpath = f"-Wl,-rpath,{next(prefix.glob('lib/**/libshardwise.so')).parent}"
+        target = ["-o", "program", rpath] if has_main else ["-fsyntax-only", "-Wno-unused-function"]
         self.need(block, *COMPILE[block.language], path, *flags, *target)
         if has_main:
             self.printed = self.need(block, "./program")
@@ -145,8 +149,16 @@ class Document:
     def console(self, block):
         for command, expected in re.findall(r"^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*)", block.text, re.M):
             self.printed = self.execute("bash", "-c", command).stdout
-            if not matches(expected, self.printed, whole=True):
-                raise Failure(f"{block.place}: $ {command}\nprints\n{self.printed}\nand not\n{expected}")
+            self.compare(block, expected, whole=True)
+
+    def compare(self, block, expected, whole):
+        if matches(expected, self.printed, whole):
+            return
+        new = refreshed(expected, self.printed)
+        if not UPDATE or not matches(new, self.printed, whole):
+            raise Failure(f"{block.place}: it prints\n{self.printed}\nand not\n{expected}\nIf only numbers differ, --update writes the new ones.")
+        path = source / self.name
+        path.write_text(path.read_text().replace(expected, new, 1))
 
     def build_project(self, block):
         folder = self.folder / f"project_{block.line}"
@@ -196,6 +208,18 @@ def check_pictures():
     return [f"examples/guide/{name}: draw it again: examples/draw_concepts.py examples/guide" for name in different]
 
 
+def check_notebooks():
+    """The notebooks give what they store."""
+    failed = []
+    for path in sorted((source / "examples").glob("**/*.ipynb")):
+        done = subprocess.run([venv / "bin/python", "-B", pathlib.Path(__file__).with_name("notebook.py"), path], cwd=work, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        print(f"       {path.relative_to(source)}: {'FAILED' if done.returncode else 'as stored'}")
+        if done.returncode:
+            failed.append(f"{path}\n{done.stdout}")
+    return failed
+
+
 def run_document(name):
     began = time.monotonic()
     try:
@@ -207,7 +231,7 @@ def run_document(name):
 
 def main():
     listed = subprocess.run(["git", "-C", source, "ls-files", "-co", "--exclude-standard", "*.md"], text=True, capture_output=True, check=True).stdout
-    documents = sys.argv[6:] or sorted(listed.split())
+    documents = [name for name in sys.argv[6:] if name != "--update"] or sorted(listed.split())
     shutil.rmtree(work / "run", ignore_errors=True)
     shutil.rmtree(work / "pictures", ignore_errors=True)
     work.mkdir(exist_ok=True)
@@ -223,7 +247,7 @@ def main():
             if why:
                 bad.append(why)
     if venv.exists():
-        bad += check_pictures()
+        bad += check_pictures() + check_notebooks()
     for why in bad:
         print(f"FAILED: {why}")
     print(f"{total} blocks of {len(with_code)} documents; {len(ELSEWHERE)} documents are run by other tests")

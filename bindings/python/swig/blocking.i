@@ -28,6 +28,7 @@
 %thread shw_plan_to_report;
 %thread shw_planner_to_report;
 %thread shw_search_create;
+%thread shw_solution_create;
 %thread shw_calibration_create;
 %thread shw_world_create_mpi;
 %thread shw_executor_create;

@@ -40,6 +40,7 @@
 %include "shardwise/pareto.h"
 %include "shardwise/report.h"
 %include "shardwise/search.h"
+%include "shardwise/solution.h"
 %include "shardwise/device.h"
 %include "shardwise/world.h"
 %include "shardwise/runtime.h"

@@ -35,6 +35,7 @@ const handle_kind kind_##NAME = {#NAME, destroy_##NAME, BLOCKS, THREADS};
 %handle(plan_explanation, 0, 0)
 %handle(pareto, 0, 0)
 %handle(search, 0, 0)
+%handle(solution, 0, 0)
 %handle(device, 0, 0)
 %handle(buffer, 0, 0)
 %handle(session, 0, 1)

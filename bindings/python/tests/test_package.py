@@ -10,7 +10,7 @@ from shardwise._native import clib
 
 PACKAGE = ROOT / "bindings/python"
 HEADERS = ROOT / "capi/include/shardwise"
-NOT_WRAPPED = {"solution.h", "shardwise.h"}  # placement problems without a graph; the header that includes all others
+NOT_WRAPPED = {"shardwise.h"}  # the header that includes all others
 
 
 def test_every_public_header_is_wrapped():

@@ -1,10 +1,11 @@
 """What plans say, and questions about them."""
 
+import gzip
 import json
 import pickle
 
 import pytest
-from conftest import MESH, ROOT, mlp
+from conftest import DATA, MESH, ROOT, mlp
 
 import shardwise as sw
 
@@ -151,6 +152,13 @@ def test_conflicting_pins_are_named():
     assert free.layouts["param.w1"] in ("R", "S(0)")
 
 
+def test_unknown_options_are_refused_by_name():
+    with pytest.raises(TypeError, match="there is no option 'pin'; did you mean pins"):
+        sw.compile(mlp(), {"a": 2}, pin={"param.w1": "R"})
+    with pytest.raises(TypeError, match="there is no option 'hardware': there are progress, memory, "):
+        sw.compile(mlp(), {"a": 2}).what_if(hardware="a100")
+
+
 def test_options_reach_the_library():
     graph = sw.load(ROOT / "examples/data/llama_tiny_2x4.graph.pre.json.gz")
     plan = sw.compile(graph, MESH, hardware="a100", rules="compat", memory="1GiB", optimizer_factor=2.0, inputs="S(0)R",
@@ -163,3 +171,17 @@ def test_options_reach_the_library():
     assert sw.compile(mlp(), {"a": 2}, hardware=ours).summary["hardware"] == "ours" and "b200" in sw.hardware_names()
     entries = sw.compile(graph, MESH, entries=["forward", "backward"], einsum=False).entries
     assert [e["name"] for e in entries] == ["forward", "backward"] and entries[1]["after"] == (0,)
+
+
+def test_placement_problems_without_a_graph_are_solved():
+    problem = DATA / "problems/ffn_1d8.problem.json.gz"
+    known = json.loads(gzip.decompress(problem.read_bytes()))
+    solution = sw.solve(problem, progress=lambda progress: False)
+    assert solution.summary["proven"] is True and solution.summary["objective"] == pytest.approx(known["objective"], rel=1e-9)
+    assert len(solution.strategies) == len(known["nodes"]) and solution.to_json()["objective"] == solution.summary["objective"]
+    assert [row["peak"] <= row["limit"] for row in solution.budgets] == [True] * len(solution.budgets)
+    assert "proven" in str(solution)
+    with pytest.raises(sw.InvalidArgument):
+        sw.solve(b"{}")
+    with pytest.raises(ZeroDivisionError):
+        sw.solve(problem, progress=lambda progress: 1 / 0)

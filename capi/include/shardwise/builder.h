@@ -264,7 +264,8 @@ SHW_API shw_status* shw_builder_add_node(shw_builder* builder, const char* op,
  * Adds an output. The plan has them in the same order.
  * @param output      lent for the call
  * @param out_output  the output's number; SHW_NONE on failure
- * @retval SHW_INVALID_ARGUMENT  the output is malformed; the graph is as before
+ * @retval SHW_INVALID_ARGUMENT  the output is malformed, or there is one of its name already; the
+ *                               graph is as before
  * @thread external: one thread at a time for each builder
  * @since 0.2
  */

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._native import clib, context, new
 from ._progress import Hook, ProgressLike, interruptibly
-from .answers import Search
+from .answers import Search, Solution
 from .errors import DeadlineExceeded, Error
 from .graph import Graph
 from .options import Memory, compile_options
@@ -102,6 +102,25 @@ def search(graph: GraphLike, devices: int, *, max_mesh_dims: int = 3, best: int 
         return clib.shw_search_create(context(), data, wanted, asked)
 
     return Search(hook.run(lambda: interruptibly(call)))
+
+
+def solve(problem: str | os.PathLike[str] | bytes, *, iopddl: bool = False, tied: bool = False, time_limit: float | None = None,
+          progress: ProgressLike = None, threads: int | None = None) -> Solution:
+    """Solves a placement problem without a graph exactly: JSON, plain or gzipped, from a file or as bytes.
+
+    :param problem: as AutoParallel exports it ("ap-problem-1")
+    :param iopddl: it is an instance of the IOPDDL contest in place of that
+    :param tied: nodes with the same root get one common strategy
+    :param time_limit: in seconds; then the best solution so far, with its bound
+    :param progress: as for :func:`shardwise.compile`
+    :raises InvalidArgument: the problem is malformed
+    :raises FailedPrecondition: it has no solution
+    """
+    data = problem if isinstance(problem, bytes) else _read(problem)
+    hook = Hook(progress)
+    options = new("solution_options", flags=clib.SHW_SOLUTION_TIED if tied else 0, time_limit_s=time_limit, num_threads=threads,
+                  format=clib.SHW_PROBLEM_FORMAT_IOPDDL if iopddl else clib.SHW_PROBLEM_FORMAT_AP, progress=hook)
+    return Solution(hook.run(lambda: clib.shw_solution_create(context(), data, options)))
 
 
 # ---- Files -------------------------------------------------------------------------------------------------

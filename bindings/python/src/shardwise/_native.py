@@ -46,7 +46,7 @@ def _fields(cls: Hashable) -> tuple[tuple[str, str], ...]:
     return tuple((name.lstrip("_"), name) for name in names)
 
 
-FLAGS = frozenset({"proven", "present", "chosen", "forced", "possible", "given_up", "factor_exact", "memory_exact", "determined",
+FLAGS = frozenset({"proven", "present", "chosen", "forced", "possible", "given_up", "lp_solve_missing", "factor_exact", "memory_exact", "determined",
                    "computes", "host_access", "native_streams"})
 """Fields of records that are 0 or 1."""
 

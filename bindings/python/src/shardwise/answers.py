@@ -181,3 +181,29 @@ class Search(Answer):
             if not row["error"] and not row["given_up"]:
                 return {name: int(size) for name, size in (axis.split("=") for axis in row["mesh"].split(","))}
         raise LookupError("no mesh has a plan: see candidates")
+
+
+class Solution(Answer):
+    """The solution of a placement problem: :func:`shardwise.solve`."""
+
+    _noun = "solution"
+
+    @property
+    def summary(self) -> Row:
+        """Cost, proof and effort: ``objective``, ``bound``, ``proven``, ``duration_s``, ``num_variables``, …"""
+        return get(self._handle, "solution", "solution_summary")
+
+    @property
+    def strategies(self) -> list[int]:
+        """The strategy of each node, in the order of the problem."""
+        return [clib.shw_solution_strategy(self._handle, i) for i in range(clib.shw_solution_num_nodes(self._handle))]
+
+    @property
+    def budgets(self) -> Table:
+        """Each limit: ``limit``, and the ``peak`` that the solution reaches."""
+        return table(self._handle, "solution", "solution_budget")
+
+    @property
+    def prices(self) -> Table:
+        """What budgets cost at single points: ``budget``, ``point``, ``price``. They prove the bound."""
+        return table(self._handle, "solution", "solution_price")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
+import functools
+import inspect
 import json
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ParamSpec, TypeVar
 
 from ._native import clib, new, set_array
 from .dtypes import dtype_of
@@ -70,6 +73,26 @@ def _set_common(record: Any, *, inputs: Layouts | None, outputs: Layouts | None,
         record.progress = progress
 
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _named(function: Callable[P, T]) -> Callable[P, T]:
+    """Refuses options that a function does not have, in the words of its caller."""
+    known = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def call(*args: P.args, **options: P.kwargs) -> T:
+        for name in options:
+            if name not in known:
+                alike = difflib.get_close_matches(name, known)
+                raise TypeError(f"there is no option {name!r}" + (f"; did you mean {', '.join(alike)}?" if alike else f": there are {', '.join(known)}"))
+        return function(*args, **options)
+
+    return call
+
+
+@_named
 def compile_options(*, mesh: Mapping[str, int] | None, progress: Any, hardware: str | Mapping[str, Any] | None = None,
                     memory: Memory | None = None, entries: Sequence[str] = (), buckets: Mapping[str, Any] | None = None,
                     inputs: Layouts | None = None, outputs: Layouts | None = None, pins: Mapping[str, str] | None = None,
@@ -106,6 +129,7 @@ def _buckets(buckets: Mapping[str, Any]) -> Any:
             yield made
 
 
+@_named
 def planner_changes(*, progress: Any, memory: Memory | None = None, inputs: Layouts | None = None, outputs: Layouts | None = None,
                     pins: Mapping[str, str] | None = None, without: Sequence[str] = (), placements: Mapping[str, Any] | None = None,
                     param_budget: str | float | None = None, time_limit: float | None = None) -> Any:
