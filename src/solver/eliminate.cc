@@ -137,9 +137,12 @@ class Bucket {
   Bucket(const PlacementProblem& problem, std::span<const uint32_t> rank, uint32_t v,
          std::vector<Factor> factors, uint64_t max_table_cells)
       : problem_(problem), rank_(rank), v_(v), labels_(problem.num_labels(v)) {
-    std::ranges::stable_sort(factors, std::ranges::greater(),
-                             [](const Factor& f) { return f.table.size(); });
-    for (Factor& f : factors) group_for(f, max_table_cells).factors.push_back(std::move(f));
+    std::vector<std::pair<size_t, size_t>> largest_first;  // size, counted from the end; position
+    for (size_t i = 0; i < factors.size(); ++i)
+      largest_first.emplace_back(SIZE_MAX - factors[i].table.size(), i);
+    std::ranges::sort(largest_first);
+    for (const auto& [size, i] : largest_first)
+      group_for(factors[i], max_table_cells).factors.push_back(std::move(factors[i]));
   }
 
   // Adds a factor for each group to `made`. False: the time limit expired.
