@@ -1,9 +1,6 @@
 #include "passes/streams.h"
 
 #include <algorithm>
-#include <span>
-
-#include "simulate/simulate.h"
 
 namespace shw {
 namespace {
@@ -199,12 +196,8 @@ void number_streams(Program& p) {
                    : communication_stream(p, s.collective.axes);
 }
 
-void synchronise(Program& program) {
-  Synchroniser(program, {}).run();
-  std::vector<SimulatedStep> times(program.steps.size());
-  for (const ProgramEntry& entry : program.entries)
-    std::ranges::copy(simulate(program, entry).steps, times.begin() + entry.first_step);
-  if (!times.empty()) Synchroniser(program, times).run();
+void synchronise(Program& program, std::span<const SimulatedStep> times) {
+  Synchroniser(program, times).run();
 }
 
 }  // namespace shw

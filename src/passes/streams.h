@@ -13,13 +13,17 @@
 //     earlier, the collective that ends first before the others, while the live scratch exceeds
 //     Program::arena_limit_bytes.
 #pragma once
-#include "plan/program.h"
+#include <span>
+
+#include "simulate/simulate.h"
 
 namespace shw {
 
 // Sets Program::streams and of each step the stream.
 void number_streams(Program& program);
 // Sets Program::num_events, and of each step waits and records, for the order as it stands.
-void synchronise(Program& program);
+// `times`: by step, what simulate() says of the program once it is synchronised without; then
+// operands are also freed early, which changes none of these times unless memory is short.
+void synchronise(Program& program, std::span<const SimulatedStep> times = {});
 
 }  // namespace shw
