@@ -46,15 +46,16 @@ class EntryOrders {
   void place(const Lead& lead) { reorder(schedule_.place(starts_, lead)); }
   void place_best() { reorder(best_); }
 
-  // Simulates the order as it stands and adds the times of its steps to those of the program.
-  void time(std::vector<SimulatedStep>& times) {
-    const Simulation s = simulate(p_, entry_);
-    std::ranges::copy(s.steps, times.begin() + entry_.first_step);
+  // Of the order as it stands.
+  Simulation run() {
+    Simulation s = simulate(p_, entry_);
     us_ = s.total_us;
+    return s;
   }
   bool is_faster() const { return us_ < best_us_; }
   // `live`: scratch by step of the program. The first order to be measured holds the least.
   void measure(std::span<const int64_t> live) {
+    run();  // operands that are freed early may have delayed it
     if (!is_faster()) return;
     const int64_t peak = std::ranges::max(
         entry_.num_steps == 0 ? live : live.subspan(entry_.first_step, entry_.num_steps));
@@ -107,7 +108,7 @@ class Scheduler {
       }
     }
     for (EntryOrders& e : entries_) e.place_best();
-    synchronise(p_, times_of_steps());
+    synchronise(p_, simulations());
     return {};
   }
 
@@ -115,19 +116,19 @@ class Scheduler {
   Status attempt(const Lead& lead) {
     SHW_RETURN_IF_ERROR(monitor_.poll());
     for (EntryOrders& e : entries_) e.place(lead);
-    const std::vector<SimulatedStep> times = times_of_steps();
+    const std::vector<Simulation> as_placed = simulations();
     if (std::ranges::none_of(entries_, &EntryOrders::is_faster)) return {};
-    synchronise(p_, times);
+    synchronise(p_, as_placed);
     const std::vector<int64_t> live = live_bytes(lives_of(p_), p_.steps.size());
     for (EntryOrders& e : entries_) e.measure(live);
     return {};
   }
 
-  std::vector<SimulatedStep> times_of_steps() {
+  std::vector<Simulation> simulations() {
     synchronise(p_);
-    std::vector<SimulatedStep> times(p_.steps.size());
-    for (EntryOrders& e : entries_) e.time(times);
-    return times;
+    std::vector<Simulation> by_entry;
+    for (EntryOrders& e : entries_) by_entry.push_back(e.run());
+    return by_entry;
   }
 
   Program& p_;
