@@ -91,6 +91,12 @@ Status read_memory(const shw_compile_options& in, CompileOptions& out) {
   if (in.recompute != nullptr) {
     SHW_ASSIGN_OR_RETURN(out.recompute, recompute_policy(in.recompute));
   }
+  if (in.prefetch_bytes < 0)
+    return out_of_range("prefetch_bytes", static_cast<double>(in.prefetch_bytes));
+  if (in.prefetch_depth < 0 || in.prefetch_depth > INT32_MAX)
+    return out_of_range("prefetch_depth", static_cast<double>(in.prefetch_depth));
+  out.prefetch_bytes = in.prefetch_bytes;
+  out.prefetch_depth = static_cast<uint32_t>(in.prefetch_depth);
   return {};
 }
 

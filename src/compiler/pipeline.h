@@ -55,6 +55,9 @@ struct CompileOptions {
   double optimizer_factor = 0;     // see MemoryModel::of
   OverlapOptions overlap{};        // how much communication is charged: placement/overlap.h
   RecomputePolicy recompute{};     // what backward computes again: recompute/policy.h
+  // Bounds on what starts early: Program::prefetch_bytes and prefetch_depth; 0: their defaults.
+  int64_t prefetch_bytes = 0;
+  uint32_t prefetch_depth = 0;
 
   // Call it at the start of the operation that the time limit applies to.
   void start_clock() { solver.deadline = Deadline::in(time_limit_s); }

@@ -94,6 +94,9 @@ uint64_t hash_of(const CompileOptions& o) {
   for (const std::string& name : o.without) h = hash_bytes(name, hash_combine(h, 4));
   if (o.recompute.kind != RecomputePolicy::Kind::kNone)
     h = hash_bytes(to_string(o.recompute), hash_combine(h, 9));
+  if (o.prefetch_bytes > 0 || o.prefetch_depth > 0)
+    h = hash_combine(hash_combine(hash_combine(h, 10), static_cast<uint64_t>(o.prefetch_bytes)),
+                     o.prefetch_depth);
   return o.strided ? hash_combine(h, 2) : h;  // plans without it keep their hash
 }
 
@@ -325,7 +328,8 @@ bool Planner::serves(const CompileOptions& o) const {
          o.entries == options_.entries && o.buckets == options_.buckets &&
          o.optimizer_factor == options_.optimizer_factor &&
          o.grad_reduce_dtype == options_.grad_reduce_dtype && o.overlap == options_.overlap &&
-         o.recompute == options_.recompute &&
+         o.recompute == options_.recompute && o.prefetch_bytes == options_.prefetch_bytes &&
+         o.prefetch_depth == options_.prefetch_depth &&
          (o.overlap.kind == Overlap::kNone || o.without == options_.without);
 }
 
@@ -507,6 +511,8 @@ Result<Program> Planner::program_of(const Placed& placed, Monitor& monitor,
     SHW_ASSIGN_OR_RETURN(program,
                          lower(graph_, *placed.assignment, redistributor_, options, monitor));
     set_bases(program, collectives_);
+    if (options_.prefetch_bytes > 0) program.prefetch_bytes = options_.prefetch_bytes;
+    if (options_.prefetch_depth > 0) program.prefetch_depth = options_.prefetch_depth;
     if (limit > 0) program.arena_limit_bytes = policy.shares ? limit - bytes_of(program) : 0;
     SHW_RETURN_IF_ERROR(run_all_passes(program, monitor, seconds_of_passes));
     if (limit == 0 || bytes_of(program) <= limit) break;

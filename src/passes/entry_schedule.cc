@@ -172,7 +172,7 @@ void EntrySchedule::find_latest(Times& t, double slack_us) const {
   for (uint32_t i = 0; i < count_; ++i)
     if (movable_[i] && open[i] == 0) close(i);
   std::vector<double> free_until(num_queues_, t.begins.back());
-  for (; !closed.empty();) {
+  while (!closed.empty()) {
     const uint32_t i = closed.top().second;
     closed.pop();
     if (queue_[i] != kNoQueue) t.latest[i] = std::min(t.latest[i], free_until[queue_[i]]);

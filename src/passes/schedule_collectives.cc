@@ -46,20 +46,25 @@ class EntryOrders {
   void place(const Lead& lead) { reorder(schedule_.place(starts_, lead)); }
   void place_best() { reorder(best_); }
 
-  // Of the order as it stands, with streams; `live`: scratch by step of the program. The first
-  // order to be measured holds the least.
+  // Of the order as it stands.
+  Simulation run() {
+    Simulation s = simulate(p_, entry_);
+    us_ = s.total_us;
+    return s;
+  }
+  bool is_faster() const { return us_ < best_us_; }
+  // `live`: scratch by step of the program. The first order to be measured holds the least.
   void measure(std::span<const int64_t> live) {
+    run();  // operands that are freed early may have delayed it
+    if (!is_faster()) return;
     const int64_t peak = std::ranges::max(
         entry_.num_steps == 0 ? live : live.subspan(entry_.first_step, entry_.num_steps));
     if (best_us_ == kUnknown)
       allowed_bytes_ = std::max(peak, std::min(p_.arena_limit_bytes, peak + p_.prefetch_bytes));
-    fits_ = peak <= allowed_bytes_;
-    const double us = simulate(p_, entry_).total_us;
-    if (!fits_ || us >= best_us_) return;
-    best_us_ = us;
+    if (peak > allowed_bytes_) return;
+    best_us_ = us_;
     best_ = now_;
   }
-  bool fits() const { return fits_; }
 
  private:
   static constexpr double kUnknown = std::numeric_limits<double>::infinity();
@@ -79,9 +84,8 @@ class EntryOrders {
   const EntrySchedule schedule_;
   EntrySchedule::Order now_, best_;
   std::vector<double> starts_;  // by number
-  double best_us_ = kUnknown;
+  double us_ = 0, best_us_ = kUnknown;
   int64_t allowed_bytes_ = 0;
-  bool fits_ = false;
 };
 
 class Scheduler {
@@ -96,13 +100,15 @@ class Scheduler {
     SHW_RETURN_IF_ERROR(attempt({.depth = 0, .slack = 0}));
     for (uint32_t depth = p_.prefetch_depth; depth > 0; depth /= 2) {
       SHW_RETURN_IF_ERROR(attempt({.depth = depth, .slack = 3}));
-      if (std::ranges::all_of(entries_, &EntryOrders::fits)) {
-        SHW_RETURN_IF_ERROR(attempt({.depth = depth, .slack = 1}));
+      // What is faster than the best does not fit.
+      if (std::ranges::none_of(entries_, &EntryOrders::is_faster)) {
+        for (const double slack : {1.0, 0.0})
+          SHW_RETURN_IF_ERROR(attempt({.depth = depth, .slack = slack}));
         break;
       }
     }
     for (EntryOrders& e : entries_) e.place_best();
-    synchronise(p_);
+    synchronise(p_, simulations());
     return {};
   }
 
@@ -110,10 +116,19 @@ class Scheduler {
   Status attempt(const Lead& lead) {
     SHW_RETURN_IF_ERROR(monitor_.poll());
     for (EntryOrders& e : entries_) e.place(lead);
-    synchronise(p_);
+    const std::vector<Simulation> as_placed = simulations();
+    if (std::ranges::none_of(entries_, &EntryOrders::is_faster)) return {};
+    synchronise(p_, as_placed);
     const std::vector<int64_t> live = live_bytes(lives_of(p_), p_.steps.size());
     for (EntryOrders& e : entries_) e.measure(live);
     return {};
+  }
+
+  std::vector<Simulation> simulations() {
+    synchronise(p_);
+    std::vector<Simulation> by_entry;
+    for (EntryOrders& e : entries_) by_entry.push_back(e.run());
+    return by_entry;
   }
 
   Program& p_;

@@ -1,9 +1,6 @@
 #include "passes/streams.h"
 
 #include <algorithm>
-#include <span>
-
-#include "simulate/simulate.h"
 
 namespace shw {
 namespace {
@@ -12,10 +9,10 @@ constexpr int64_t kNone = -1;  // no step
 
 class Synchroniser {
  public:
-  // `times`: by step; empty: nothing is awaited but what must be.
-  Synchroniser(Program& program, std::span<const SimulatedStep> times)
+  // `simulations`: by entry; empty: nothing is awaited but what must be.
+  Synchroniser(Program& program, std::span<const Simulation> simulations)
       : p_(program),
-        times_(times),
+        simulations_(simulations),
         n_(program.streams.size()),
         writers_(program.storages.size()),
         readers_(program.storages.size()),
@@ -26,8 +23,8 @@ class Synchroniser {
 
   void run() {
     for (uint32_t i = 0; i < p_.steps.size(); ++i) {
-      if (std::ranges::any_of(p_.entries, [&](const auto& e) { return e.first_step == i; }))
-        begin_entry();
+      for (size_t e = 0; e < p_.entries.size(); ++e)
+        if (p_.entries[e].first_step == i && p_.entries[e].num_steps > 0) begin_entry(e);
       p_.steps[i].waits.clear();
       p_.steps[i].records = kNoEvent;
       if (p_.steps[i].stream == kComputeStream)
@@ -51,7 +48,12 @@ class Synchroniser {
     size_t next = 0;  // from here on not yet freed
   };
 
-  void begin_entry() {  // everything before it is over
+  void begin_entry(size_t number) {  // everything before it is over
+    if (!simulations_.empty()) {
+      simulation_ = &simulations_[number];
+      const int64_t at_once = simulation_->live.peak[static_cast<size_t>(StorageKind::kArena)];
+      limit_bytes_ = std::min(p_.arena_limit_bytes, at_once + p_.prefetch_bytes);
+    }
     for (Clock& c : known_) c.assign(n_, kNone);
     for (auto& w : writers_) w.clear();
     for (auto& r : readers_) r.clear();
@@ -62,7 +64,7 @@ class Synchroniser {
 
   void compute(uint32_t i) {
     Clock last = needed_by(i);
-    if (!times_.empty()) {
+    if (simulation_ != nullptr) {
       release(i, last);
       held_bytes_ += begins_with(i) - ends_with(i);
     }
@@ -74,7 +76,7 @@ class Synchroniser {
   void communicate(uint32_t i) {
     wait(i, last_compute_);
     for (int64_t other : needed_by(i)) wait(i, other);
-    if (!times_.empty()) {
+    if (simulation_ != nullptr) {
       held_bytes_ += begins_with(i);
       if (const int64_t bytes = ends_with(i); bytes > 0)
         reading_[p_.steps[i].stream].all.push_back({i, bytes});
@@ -114,14 +116,14 @@ class Synchroniser {
     for (size_t t = 0; t < n_; ++t)
       while (const LastRead* r = next_read(t)) {
         const bool awaited = r->step <= std::max(last[t], known_[kComputeStream][t]);
-        if (!awaited && times_[r->step].end_us > times_[i].start_us) break;
+        if (!awaited && end_us(r->step) > simulation_->at(i).start_us) break;
         free_next(t);
       }
-    while (grown > p_.arena_limit_bytes) {
+    while (grown > limit_bytes_) {
       size_t first = n_;  // the stream whose next collective ends first
       for (size_t t = 0; t < n_; ++t)
-        if (next_read(t) && (first == n_ || times_[next_read(t)->step].end_us <
-                                                times_[next_read(first)->step].end_us))
+        if (next_read(t) &&
+            (first == n_ || end_us(next_read(t)->step) < end_us(next_read(first)->step)))
           first = t;
       if (first == n_) return;
       free_next(first);
@@ -131,6 +133,8 @@ class Synchroniser {
     const Reading& r = reading_[stream];
     return r.next < r.all.size() ? &r.all[r.next] : nullptr;
   }
+
+  double end_us(uint32_t step) const { return simulation_->at(step).end_us; }
 
   // Scratch whose first, or last, step is `i`.
   int64_t begins_with(uint32_t i) const {
@@ -178,7 +182,9 @@ class Synchroniser {
   }
 
   Program& p_;
-  const std::span<const SimulatedStep> times_;
+  const std::span<const Simulation> simulations_;
+  const Simulation* simulation_ = nullptr;                // of the entry
+  int64_t limit_bytes_ = INT64_MAX;                       // of scratch of the entry
   const size_t n_;                                        // streams
   std::vector<std::vector<uint32_t>> writers_, readers_;  // by storage: collectives of this entry
   std::vector<Touched> touched_;                          // by storage
@@ -199,12 +205,8 @@ void number_streams(Program& p) {
                    : communication_stream(p, s.collective.axes);
 }
 
-void synchronise(Program& program) {
-  Synchroniser(program, {}).run();
-  std::vector<SimulatedStep> times(program.steps.size());
-  for (const ProgramEntry& entry : program.entries)
-    std::ranges::copy(simulate(program, entry).steps, times.begin() + entry.first_step);
-  if (!times.empty()) Synchroniser(program, times).run();
+void synchronise(Program& program, std::span<const Simulation> simulations) {
+  Synchroniser(program, simulations).run();
 }
 
 }  // namespace shw

@@ -11,15 +11,20 @@
 //   * What a collective reads is free once the compute stream has waited for that collective. It
 //     waits at the first step that, as the simulator says, begins after the collective is over; and
 //     earlier, the collective that ends first before the others, while the live scratch exceeds
-//     Program::arena_limit_bytes.
+//     Program::arena_limit_bytes, or by more than Program::prefetch_bytes what the entry would hold
+//     if collectives freed their operands at once.
 #pragma once
-#include "plan/program.h"
+#include <span>
+
+#include "simulate/simulate.h"
 
 namespace shw {
 
 // Sets Program::streams and of each step the stream.
 void number_streams(Program& program);
 // Sets Program::num_events, and of each step waits and records, for the order as it stands.
-void synchronise(Program& program);
+// `simulations`: by entry, what simulate() says of the program once it is synchronised without
+// them; then operands are also freed early. That changes no time unless memory is short.
+void synchronise(Program& program, std::span<const Simulation> simulations = {});
 
 }  // namespace shw

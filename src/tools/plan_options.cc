@@ -72,6 +72,9 @@ Result<CompileOptions> PlanOptions::options() const {
   }
   SHW_ASSIGN_OR_RETURN(c.overlap.kind, overlap_from_name(overlap));
   SHW_ASSIGN_OR_RETURN(c.recompute, recompute_policy(recompute));
+  if (!prefetch.empty()) {
+    SHW_ASSIGN_OR_RETURN(c.prefetch_bytes, parse_bytes(prefetch));
+  }
   if (!memory.empty()) {
     SHW_ASSIGN_OR_RETURN(c.memory_limit_bytes, parse_bytes(memory));
   }
@@ -172,6 +175,10 @@ void PlanOptions::add_to(Verb& verb, bool with_mesh) {
           "again. "
           "Tags of the graph win")
       .shows_default();
+  verb.option("--prefetch-bytes", prefetch,
+              "Memory that starting collectives early may cost, such as 64MiB; default: 512MiB");
+  verb.option("--prefetch-depth", compile.prefetch_depth,
+              "Steps of compute between a collective and its first reader, at most; default: 256");
   verb.option("--memory", memory,
               "Memory limit of a rank at any point of a step, such as 80GB or 74.5GiB");
   verb.option("--optimizer-factor", compile.optimizer_factor,

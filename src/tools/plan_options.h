@@ -11,7 +11,7 @@ namespace shw::tools {
 
 struct PlanOptions {
   std::string graph, mesh, hardware = "h100", rules = "full", budget = "default", grad_reduce_dtype,
-                           memory, placements, overlap = "none", recompute = "none";
+                           memory, placements, overlap = "none", recompute = "none", prefetch;
   std::vector<std::string> pins, inputs, outputs, buckets;
   CompileOptions compile;  // options that the command line sets directly
   bool no_einsum = false;

@@ -167,6 +167,8 @@ def test_options_reach_the_library():
     assert (row["hardware"], row["rules"], row["overlap"], row["memory_limit_bytes"]) == ("a100", "compat", "prefetch 0.25", 1 << 30)
     assert all(plan.layouts[name] == "S(0)R" for name in plan.layouts if name.startswith(("input.", "output")))
     assert sw.compile(graph, MESH, recompute="full").to_json()["recompute"]["steps"] > 0
+    with pytest.raises(sw.InvalidArgument, match="prefetch_depth"):
+        sw.compile(graph, MESH, prefetch_bytes="64MiB", prefetch_depth=-1)
     ours = sw.hardware("h100") | {"name": "ours"}
     assert sw.compile(mlp(), {"a": 2}, hardware=ours).summary["hardware"] == "ours" and "b200" in sw.hardware_names()
     entries = sw.compile(graph, MESH, entries=["forward", "backward"], einsum=False).entries

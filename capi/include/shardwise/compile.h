@@ -171,6 +171,11 @@ typedef struct shw_compile_options {
    * "none": then they stay gathered. Blocks are the regions of the graph's tags, or else modules
    * with a number. Tags of nodes win. Placements do not depend on it. NULL: "none" */
   const char* recompute;
+  /* Collectives start before their results are needed, so that other steps hide them. That holds
+   * memory: at most so much more than if none started early, within the memory limit. Nor do more
+   * than prefetch_depth steps of compute lie between a collective and its first reader. */
+  int64_t prefetch_bytes;        /* 0: 512 MiB */
+  int64_t prefetch_depth;        /* 0: 256 */
   shw_param_budget param_budget; /* 0: SHW_PARAM_BUDGET_SMALLEST */
 
   /* The objective. */
@@ -194,8 +199,8 @@ typedef struct shw_compile_options {
 #define SHW_COMPILE_OPTIONS_INIT                                                                  \
   {                                                                                               \
     sizeof(shw_compile_options), 0, NULL, 0, NULL, {NULL, 0}, NULL, 0, NULL, 0, NULL, NULL, NULL, \
-        0, NULL, 0, NULL, 0, NULL, 0, 0, 0, 0, 0.0, 0.0, NULL, 0, 0, 0.0, 0.0, 0.0, NULL, NULL,   \
-        NULL, 0, 0                                                                                \
+        0, NULL, 0, NULL, 0, NULL, 0, 0, 0, 0, 0.0, 0.0, NULL, 0, 0, 0, 0, 0.0, 0.0, 0.0, NULL,   \
+        NULL, NULL, 0, 0                                                                          \
   }
 
 /**

@@ -214,6 +214,22 @@ TEST(ScheduleCollectives, StartsAtOnceWhatMakesTensorsSmaller) {
   EXPECT_EQ(s.kernels()[1], "reduce_scatter");
 }
 
+// Each makes another operand before the last one has been sent.
+TEST(ScheduleCollectives, WaitsBeforeTooManyOperandsArePiledUp) {
+  const auto peak_with = [](int64_t bytes) {
+    Sketch s;
+    s.p.prefetch_bytes = bytes;
+    const ValueId x = s.input({64});
+    for (int i = 0; i < 8; ++i)
+      s.output(s.step("reduce_scatter", {s.step("relu", {x}, {4, 16}, 10)}, {16}, 100));
+    s.run(kScheduleCollectives);
+    s.run(kPlanMemory);
+    return s.p.live_peak_bytes;
+  };
+  EXPECT_EQ(peak_with(1 << 20), 8 * 256);
+  EXPECT_EQ(peak_with(512), 3 * 256);
+}
+
 // What it reads is kept anyway: an early result would only take memory.
 TEST(ScheduleCollectives, StartsWhatIsRepeatedOnlyInTimeForItsReader) {
   Sketch s;

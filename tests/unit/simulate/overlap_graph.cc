@@ -46,7 +46,8 @@ std::vector<int64_t> broadcast(std::vector<int64_t> a, std::vector<int64_t> b) {
 
 class Reader {
  public:
-  Reader(const Json& file, const CollectiveTable& table) : file_(file), table_(table) {
+  Reader(const Json& file, const CollectiveTable& table, bool waits)
+      : file_(file), table_(table), waits_(waits) {
     for (const auto& [name, group] : file["groups"].items()) {
       groups_[name] = static_cast<uint8_t>(out_.program.mesh.size());
       out_.program.mesh.push_back({name, group["size"].get<int64_t>()});
@@ -71,12 +72,15 @@ class Reader {
     const Json& v = node["val"];
     const auto [it, added] = inputs_.try_emplace(v["storage"].get<std::string>(), ValueId{});
     if (added) {
-      it->second = new_value(v["storage_bytes"], StorageKind::kInput);
+      it->second = new_value(v["storage_bytes"], StorageKind::kInput,
+                             static_cast<uint32_t>(out_.program.ports.size()));
       out_.input_bytes += v["storage_bytes"].get<int64_t>();
       Program& p = out_.program;
+      const auto name = node["name"].get<std::string>();  // others are saved activations
+      const PortRole role = name.starts_with("primals") ? PortRole::kParameter : PortRole::kInput;
       p.entries[0].inputs.push_back(
-          p.ports.push_back({node["name"].get<std::string>(), PortRole::kInput,
-                             p.values[it->second].type, Layout{}, it->second}));
+          p.ports.push_back({node["name"].get<std::string>(), role, p.values[it->second].type,
+                             Layout{}, it->second}));
     }
     values_[node["name"].get<std::string>()] = {
         {v["shape"].get<std::vector<int64_t>>(), v["dtype"].get<std::string>(), it->second}};
@@ -98,6 +102,10 @@ class Reader {
     in_ = tensors_in(*args_);
     made_.clear();
     Tensors results = results_of(node);
+    if (!waits_ && made_.empty()) {  // a window
+      values_[node["name"].get<std::string>()] = std::move(results);
+      return;
+    }
     ProgramStep step;
     step.kernel = op_;
     for (const Tensor& t : in_) step.inputs.push_back(t.value);
@@ -309,10 +317,10 @@ class Reader {
     made_.push_back(t.value);
     return t;
   }
-  ValueId new_value(int64_t bytes, StorageKind kind) {
+  ValueId new_value(int64_t bytes, StorageKind kind, uint32_t port = UINT32_MAX) {
     Program& p = out_.program;
     return p.values.push_back(
-        {row_major(Dtype::kI8, {bytes}), p.storages.push_back({bytes, kind, UINT32_MAX, -1}), 0});
+        {row_major(Dtype::kI8, {bytes}), p.storages.push_back({bytes, kind, port, -1}), 0});
   }
 
   // All tensors that are named anywhere in `args`, in order.
@@ -332,6 +340,7 @@ class Reader {
 
   const Json& file_;
   const CollectiveTable& table_;
+  const bool waits_;
   OverlapGraph out_;
   std::map<std::string, uint8_t> groups_;
   std::map<std::string, ValueId> inputs_;  // by name of the storage
@@ -379,12 +388,12 @@ std::optional<double> CollectiveTable::ms(const std::string& collective, const s
   return row->ms[i] + (row->ms[i + 1] - row->ms[i]) * (mib - below) / below;
 }
 
-OverlapGraph overlap_graph(const std::string& name, const std::string& table) {
+OverlapGraph overlap_graph(const std::string& name, const std::string& table, bool waits) {
   const auto file = import::read_json_file(kData + name + ".graph.json.gz");
   EXPECT_TRUE(file.ok()) << file.status().message();
   if (!file.ok()) return {};
   const CollectiveTable times(kData + table);
-  return Reader(*file, times).read();
+  return Reader(*file, times, waits).read();
 }
 
 }  // namespace shw::testing

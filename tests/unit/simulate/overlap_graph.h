@@ -48,6 +48,7 @@ struct OverlapGraph {
 };
 
 // Of a file in tests/data/overlap. Fails the test, and is empty, where a node is not understood.
-OverlapGraph overlap_graph(const std::string& name, const std::string& table);
+// Without waits the results of collectives are read directly.
+OverlapGraph overlap_graph(const std::string& name, const std::string& table, bool waits = true);
 
 }  // namespace shw::testing

@@ -532,6 +532,10 @@ pub struct shw_compile_options {
     pub param_budget_factor: f64,
     /// What the backward pass of an entry computes again in place of keeping it: "none"; "cheap", what costs little beside its memory, no matrix products; "selective", in each block all but every second product, attention and reductions; "full", all of each block; "every:2", the same in every second block. Parameters are gathered again, unless "+gathered" stands behind all but "none": then they stay gathered. Blocks are the regions of the graph's tags, or else modules with a number. Tags of nodes win. Placements do not depend on it. NULL: "none"
     pub recompute: *const c_char,
+    /// 0: 512 MiB
+    pub prefetch_bytes: i64,
+    /// 0: 256
+    pub prefetch_depth: i64,
     /// 0: SHW_PARAM_BUDGET_SMALLEST
     pub param_budget: shw_param_budget,
     /// The objective.

@@ -69,6 +69,8 @@ pub struct CompileOptions {
     optimizer_factor: f64,
     param_budget: Option<Budget>,
     recompute: Option<String>,
+    prefetch_bytes: i64,
+    prefetch_depth: i64,
     overlap: Option<Overlap>,
     time_limit: Option<Duration>,
     cancel: Option<Cancel>,
@@ -202,6 +204,14 @@ impl CompileOptions {
         self
     }
 
+    /// What starting collectives early may cost: memory in bytes, 0: 512 MiB; and steps of compute
+    /// between a collective and its first reader, 0: 256.
+    #[must_use]
+    pub fn prefetch(mut self, bytes: i64, depth: i64) -> Self {
+        (self.prefetch_bytes, self.prefetch_depth) = (bytes, depth);
+        self
+    }
+
     /// Which communication is hidden.
     #[must_use]
     pub fn overlap(mut self, overlap: Overlap) -> Self {
@@ -308,6 +318,7 @@ impl CompileOptions {
         raw.memory_limit_bytes = self.memory_limit_bytes;
         raw.optimizer_factor = self.optimizer_factor;
         raw.recompute = lent.strings.optional(self.recompute.as_deref())?;
+        (raw.prefetch_bytes, raw.prefetch_depth) = (self.prefetch_bytes, self.prefetch_depth);
         (raw.param_budget, raw.param_budget_factor) = self.param_budget.map_or((0, 0.0), Budget::raw);
         match self.overlap {
             None => {}

@@ -96,6 +96,7 @@ fn options_reach_the_planner() {
         (CompileOptions::new().mesh(&[("dp", 0)]), Code::InvalidArgument),
         (mesh().overlap(Overlap::Bounded(2.0)), Code::InvalidArgument),
         (mesh().recompute("auto"), Code::InvalidArgument),
+        (mesh().prefetch(-1, 0), Code::InvalidArgument),
         (mesh().memory_limit_bytes(16), Code::FailedPrecondition),
     ] {
         assert_eq!(Plan::compile(&context, &graph, &options).unwrap_err().code(), code);
