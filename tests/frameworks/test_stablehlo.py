@@ -70,6 +70,21 @@ func.func @main(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>) -> tensor<4x2xf32> {
     assert run(graph, [a, b], {"tp": 2})[0].tolist() == (a @ b).tolist()
 
 
+@pytest.mark.parametrize(("dtype", "element", "values"), [
+    ("f32", jnp.float32, [1.5, -2.0, 3.0]), ("bf16", jnp.bfloat16, [1.5, 1.5, 1.5]), ("f16", jnp.float16, [1.5, -2.0, 3.0]),
+    ("i64", jnp.int32, [1, -2, 3]), ("i1", jnp.bool_, [True, False, True]),
+])
+def test_constants(dtype, element, values):
+    text = ", ".join(str(value).lower() for value in values)
+    program = f"""
+func.func @main() -> tensor<3x{dtype}> {{
+  %0 = stablehlo.constant dense<[{text}]> : tensor<3x{dtype}>
+  return %0 : tensor<3x{dtype}>
+}}"""
+    (made,) = run(sw.stablehlo.load(program), [])
+    assert made.astype(element).tolist() == values
+
+
 @pytest.mark.parametrize(("source", "error", "message"), [
     ("no program", sw.InvalidArgument, "this is no StableHLO"),
     (b"ML\xefR\rStabl and no more", sw.InvalidArgument, "this is no StableHLO"),
@@ -77,6 +92,14 @@ func.func @main(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>) -> tensor<4x2xf32> {
     ("func.func @main(%a: tensor<?xf32>) -> tensor<?xf32> { return %a : tensor<?xf32> }", sw.Unimplemented, "only tensors of static shape"),
     (exported(lambda x: jnp.sort(x) + jnp.linalg.cholesky(x @ x.T)[0, 0], X), sw.Unimplemented,
      r"2 operations that are not known: stablehlo.custom_call \"lapack_\w+\" \(1\), stablehlo.sort \(1\)"),
+    ("""func.func @main(%a: tensor<2xf32>) -> tensor<2xi1> {
+        %0 = stablehlo.compare LT, %a, %a, TOTALORDER : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+        return %0 : tensor<2xi1>
+     }""", sw.Unimplemented, "compare by the total order"),
+    ("""func.func @main() -> tensor<2xbf16> {
+        %0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xbf16>
+        return %0 : tensor<2xbf16>
+     }""", sw.Unimplemented, "constants in bf16 with several values"),
     (exported(lambda x: x.at[1].set(0.0), X), sw.Unimplemented, "scatter"),
     (exported(lambda x: jnp.argmax(x, 1), X), sw.Unimplemented, "reduce by other than"),
     (exported(lambda x: x.cumsum(1), X), sw.Unimplemented, "reduce_window"),
