@@ -161,11 +161,10 @@ void CudaStream::free(void* memory, const MemorySpec&) {
 
 Status CudaStream::reported() const {
   std::lock_guard lock(mutex_);
-  const volatile DeviceError& page = *errors_;
-  if (page.ready == 0) return {};
+  const DeviceError& page = *errors_;
+  if (std::atomic_ref(errors_->ready).load(std::memory_order_acquire) == 0) return {};
   if (!was_told_) {
     was_told_ = true;
-    std::atomic_thread_fence(std::memory_order_acquire);
     Status error(Code::kOutOfRange, "index " + std::to_string(page.value) + " into a table of " +
                                         std::to_string(page.bound) + " rows");
     error.at_node(page.node, kernel_name(page.kernel));
