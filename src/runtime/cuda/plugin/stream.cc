@@ -63,7 +63,12 @@ void CudaStream::record(Event& event) {
   if (&event.device_class() != &cuda::device_class())
     return raise(invalid_argument("an event of another backend was recorded"));
   const Current current(*context_);
-  raise(static_cast<CudaEvent&>(event).record(handle_));
+  Status status = static_cast<CudaEvent&>(event).record(handle_);
+  if (status.ok()) return;
+  // An event without a record counts as reached, so nothing may be left before it. What waits for
+  // other ranks ends by the fault.
+  raise(std::move(status));
+  (void)context_->driver().synchronize_stream(handle_);
 }
 
 void CudaStream::wait(const Event& event) {
