@@ -1,4 +1,6 @@
 // NVIDIA's libraries that are missing or too old: what is said of it.
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "cuda/fakes.h"

@@ -17,11 +17,11 @@ thread_local shw::fakes::Coordinates threadIdx, blockIdx, blockDim, gridDim;
 namespace shw::fakes {
 namespace {
 
-constexpr size_t kStack = 128 << 10;
+constexpr size_t kStack = 64 << 10;
 
 struct Fiber {
   ucontext_t context;
-  std::unique_ptr<char[]> stack = std::make_unique<char[]>(kStack);
+  std::unique_ptr<char[]> stack = std::make_unique_for_overwrite<char[]>(kStack);
   bool has_ended = false;
   void* sanitizer = nullptr;  // what a sanitizer knows it by
 #if defined(__SANITIZE_THREAD__)

@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "fakes/driver.h"
@@ -242,12 +243,14 @@ void finish_split(Group& g) {
     std::ranges::sort(all, {}, &Group::Request::key);
     const auto made = std::make_shared<Group>(static_cast<int>(all.size()));
     for (size_t i = 0; i < all.size(); ++i) {
+      if (all[i].member == nullptr) continue;  // has left
       Member& member = *all[i].member;
       member.group = made;
       member.rank = static_cast<int>(i);
       member.state = kNcclSuccess;
     }
   }
+  for (Group::Request& r : g.requests) r.member = nullptr;
   g.split_asked = 0;
 }
 
@@ -286,7 +289,9 @@ FAKE ncclCommInitRankConfig(NcclCommunicator* made, int n, NcclId id, int rank,
   (*made)->member->rank = rank;
   group->requests[static_cast<size_t>(rank)].member = (*made)->member;
   if (++group->joined == n)
-    for (const Group::Request& r : group->requests) r.member->state = kNcclSuccess;
+    for (Group::Request& r : group->requests)
+      if (const auto member = std::exchange(r.member, nullptr); member != nullptr)
+        member->state = kNcclSuccess;
   return kNcclInProgress;
 }
 FAKE ncclCommSplit(NcclCommunicator of, int color, int key, NcclCommunicator* made, NcclConfig*) {
@@ -309,6 +314,7 @@ FAKE ncclCommAbort(NcclCommunicator communicator) {
   if (member->group != nullptr) {
     std::lock_guard lock(member->group->mutex);
     member->is_aborted = true;
+    member->group->requests[static_cast<size_t>(member->rank)].member = nullptr;
     member->group->changed.notify_all();
   }
   delete communicator;

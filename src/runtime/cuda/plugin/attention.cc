@@ -1,5 +1,6 @@
 #include "runtime/cuda/plugin/attention.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "runtime/attention_shape.h"
@@ -76,13 +77,14 @@ class Sdpa final : public CudaKernel {
  protected:
   Status enqueue(CudaStream& stream, void* const* buffers) override {
     for (const auto& [buffer, bytes] : zeros) stream.fill(buffers[buffer], std::byte{0}, bytes);
+    // One block at least: it fills what is beyond the queries.
     void* out = pointer(buffers, output, has_out);
     void* lse = pointer(buffers, output + 1, has_lse);
     void* bias = pointer(buffers, 3, arguments.has_bias != 0);
-    return launch_blocks(stream,
-                         is_f64 ? DeviceKernel::shw_attention_f64 : DeviceKernel::shw_attention_f32,
-                         arguments.batch * arguments.heads * arguments.queries, out, lse,
-                         buffers[0], buffers[1], buffers[2], bias, arguments);
+    return launch_blocks(
+        stream, is_f64 ? DeviceKernel::shw_attention_f64 : DeviceKernel::shw_attention_f32,
+        std::max<int64_t>(1, arguments.batch * arguments.heads * arguments.queries), out, lse,
+        buffers[0], buffers[1], buffers[2], bias, arguments);
   }
 };
 

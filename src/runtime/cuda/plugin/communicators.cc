@@ -1,6 +1,7 @@
 #include "runtime/cuda/plugin/communicators.h"
 
 #include <algorithm>
+#include <new>
 #include <system_error>
 
 #include "runtime/collective/members.h"
@@ -101,6 +102,7 @@ void Communicators::reset() {
   end_all();
   control_->reset();
   failure_ = {};
+  must_look_ = false;
   log_.clear();
   for (Watched& w : watched_) w.dispatched = 0;
   lock.unlock();
@@ -146,27 +148,40 @@ bool Communicators::must_build() const {
          });
 }
 
+bool Communicators::is_watching() const {
+  return must_look_ ||
+         std::ranges::any_of(watched_, [](const Watched& w) { return w.dispatched != 0; });
+}
+
+// One piece of work of the thread, or a wait for some.
+Status Communicators::work(std::unique_lock<std::mutex>& lock) {
+  if (must_build()) {
+    is_building_ = true;
+    Status status = build(lock);
+    is_building_ = false;
+    changed_.notify_all();
+    return status;
+  }
+  if (!is_watching() || !failure_.ok()) {
+    changed_.wait(lock,
+                  [&] { return is_stopping_ || must_build() || (is_watching() && failure_.ok()); });
+    return {};
+  }
+  if (!must_look_) changed_.wait_for(lock, kLookAgain);
+  must_look_ = false;
+  return look_for_errors();
+}
+
 void Communicators::serve() {
   std::unique_lock lock(mutex_);
-  const auto is_watching = [&] {
-    return must_look_ ||
-           std::ranges::any_of(watched_, [](const Watched& w) { return w.dispatched != 0; });
-  };
   while (!is_stopping_) {
     Status status;
-    if (must_build()) {
-      is_building_ = true;
-      status = build(lock);
+    try {
+      status = work(lock);
+    } catch (const std::bad_alloc&) {
+      if (!lock.owns_lock()) lock.lock();
       is_building_ = false;
-      changed_.notify_all();
-    } else if (!is_watching() || !failure_.ok()) {
-      changed_.wait(
-          lock, [&] { return is_stopping_ || must_build() || (is_watching() && failure_.ok()); });
-      continue;
-    } else {
-      if (!must_look_) changed_.wait_for(lock, kLookAgain);
-      must_look_ = false;
-      status = look_for_errors();
+      status = Status(Code::kResourceExhausted, "out of memory");  // stored without the heap
     }
     if (status.ok() || is_stopping_) continue;
     failure_ = status;
@@ -174,8 +189,17 @@ void Communicators::serve() {
     end_all();
     changed_.notify_all();
     lock.unlock();
-    if (control_->async_status().ok()) control_->abort(status);
+    end_job(status);
     lock.lock();
+  }
+}
+
+// Tells the other ranks, unless they know.
+void Communicators::end_job(const Status& cause) noexcept {
+  try {
+    if (control_->async_status().ok()) control_->abort(cause);
+  } catch (const std::bad_alloc&) {
+    // The monitor of the executor, which learns of the failure, tells them.
   }
 }
 

@@ -74,7 +74,10 @@ class Communicators {
 
   // Of the thread; `lock` is held at the begin and the end, and not while others are waited for.
   void serve();
+  Status work(std::unique_lock<std::mutex>& lock);
+  void end_job(const Status& cause) noexcept;
   bool must_build() const;
+  bool is_watching() const;
   Status build(std::unique_lock<std::mutex>& lock);
   Status join_all(std::unique_lock<std::mutex>& lock);
   Status split(std::unique_lock<std::mutex>& lock, Seat& seat);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/cuda/plugin/kernels/arguments.h"
+
 namespace shw::runtime::cuda {
 namespace {
 
@@ -19,7 +21,6 @@ constexpr KernelPlace kKernels[] = {
     SHW_CUDA_KERNELS(X)
 #undef X
 };
-constexpr int kMostBlockThreads = 256;        // SHW_MAX_THREADS of the device code
 constexpr int kBlocksPerMultiprocessor = 32;  // more than fit at once: the device balances them
 constexpr int kLeastMajor = 8;                // sm_80: what the kernels are built and checked for
 

@@ -63,7 +63,12 @@ void CudaStream::record(Event& event) {
   if (&event.device_class() != &cuda::device_class())
     return raise(invalid_argument("an event of another backend was recorded"));
   const Current current(*context_);
-  raise(static_cast<CudaEvent&>(event).record(handle_));
+  Status status = static_cast<CudaEvent&>(event).record(handle_);
+  if (status.ok()) return;
+  // An event without a record counts as reached, so nothing may be left before it. What waits for
+  // other ranks ends by the fault.
+  raise(std::move(status));
+  (void)context_->driver().synchronize_stream(handle_);
 }
 
 void CudaStream::wait(const Event& event) {
@@ -161,11 +166,10 @@ void CudaStream::free(void* memory, const MemorySpec&) {
 
 Status CudaStream::reported() const {
   std::lock_guard lock(mutex_);
-  const volatile DeviceError& page = *errors_;
-  if (page.ready == 0) return {};
+  const DeviceError& page = *errors_;
+  if (std::atomic_ref(errors_->ready).load(std::memory_order_acquire) == 0) return {};
   if (!was_told_) {
     was_told_ = true;
-    std::atomic_thread_fence(std::memory_order_acquire);
     Status error(Code::kOutOfRange, "index " + std::to_string(page.value) + " into a table of " +
                                         std::to_string(page.bound) + " rows");
     error.at_node(page.node, kernel_name(page.kernel));

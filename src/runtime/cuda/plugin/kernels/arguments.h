@@ -35,6 +35,9 @@ struct DeviceError {
   int kernel;
 };
 
+// Threads of a block whose threads work together; the launch says how many there are.
+constexpr int kMostBlockThreads = 256;
+
 constexpr int kMaxLoops = 9;  // the most dims of a tensor, and one more
 
 // Nested loops, the last one the innermost.

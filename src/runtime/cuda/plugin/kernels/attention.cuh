@@ -12,8 +12,8 @@ constexpr int kColumns = 8;
 
 template <class T>
 struct AttentionTile {
-  T weight[SHW_MAX_THREADS];
-  T slope[SHW_MAX_THREADS];
+  T weight[shw::runtime::cuda::kMostBlockThreads];
+  T slope[shw::runtime::cuda::kMostBlockThreads];
 };
 
 __device__ inline i64 head_offset(const HeadWindow& w, i64 b, i64 h, i64 row) {

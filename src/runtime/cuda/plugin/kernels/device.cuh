@@ -3,8 +3,6 @@
 #include "arguments.h"
 
 #define SHW_KERNEL extern "C" __global__ void
-// Threads of a block, for kernels whose threads work together. The launch says how many there are.
-#define SHW_MAX_THREADS 256
 
 namespace shw::runtime::cuda {
 

@@ -98,12 +98,12 @@ SHW_KERNEL shw_embedding(void* out, const void* table, const void* indices,
 SHW_KERNEL shw_embedding_backward_f32(void* out, const void* grad, const void* indices,
                                       shw::runtime::cuda::DeviceError* error,
                                       shw::runtime::cuda::EmbeddingBackwardArguments arguments) {
-  __shared__ shw::runtime::cuda::i64 tile[SHW_MAX_THREADS];
+  __shared__ shw::runtime::cuda::i64 tile[shw::runtime::cuda::kMostBlockThreads];
   shw::runtime::cuda::embedding_backward<float>(out, grad, indices, error, arguments, tile);
 }
 SHW_KERNEL shw_embedding_backward_f64(void* out, const void* grad, const void* indices,
                                       shw::runtime::cuda::DeviceError* error,
                                       shw::runtime::cuda::EmbeddingBackwardArguments arguments) {
-  __shared__ shw::runtime::cuda::i64 tile[SHW_MAX_THREADS];
+  __shared__ shw::runtime::cuda::i64 tile[shw::runtime::cuda::kMostBlockThreads];
   shw::runtime::cuda::embedding_backward<double>(out, grad, indices, error, arguments, tile);
 }

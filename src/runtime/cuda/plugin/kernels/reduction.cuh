@@ -53,11 +53,11 @@ SHW_KERNEL shw_reduce_each_i64(void* out, const void* in,
 }
 SHW_KERNEL shw_reduce_block_f64(void* out, const void* in,
                                 shw::runtime::cuda::ReduceArguments arguments) {
-  __shared__ double sums[SHW_MAX_THREADS];
+  __shared__ double sums[shw::runtime::cuda::kMostBlockThreads];
   shw::runtime::cuda::reduce_block<double>(out, in, arguments, sums);
 }
 SHW_KERNEL shw_reduce_block_i64(void* out, const void* in,
                                 shw::runtime::cuda::ReduceArguments arguments) {
-  __shared__ shw::runtime::cuda::Int sums[SHW_MAX_THREADS];
+  __shared__ shw::runtime::cuda::Int sums[shw::runtime::cuda::kMostBlockThreads];
   shw::runtime::cuda::reduce_block<shw::runtime::cuda::Int>(out, in, arguments, sums);
 }
