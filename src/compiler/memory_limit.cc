@@ -39,8 +39,9 @@ Status Planner::complete(Placed& placed, double limit_bytes,
   placed.memory.peak_bytes = peak.bytes;
   placed.memory.at = peak.at;
   if (limit_bytes == 0) return {};
-  SHW_ASSIGN_OR_RETURN(const Program program, program_of(placed, monitor));
+  SHW_ASSIGN_OR_RETURN(Program program, program_of(placed, monitor));
   placed.memory.program_bytes = static_cast<double>(bytes_of(program));
+  placed.program = std::make_shared<const Program>(std::move(program));
   return {};
 }
 
@@ -124,10 +125,9 @@ class Planner::MemoryLimitedSearch {
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   }
-  // When the solver must stop so that its result can still be lowered in time: once to measure its
-  // memory, and once more for the plan.
+  // When the solver must stop so that its result can still be lowered in time.
   Deadline deadline() const {
-    return (best_ ? options_.deadline : rough_deadline_).sooner_by(2 * lowering_s_);
+    return (best_ ? options_.deadline : rough_deadline_).sooner_by(lowering_s_);
   }
   bool is_late() const { return deadline().passed(); }
 

@@ -431,7 +431,11 @@ Result<Compiled> Planner::finish(const CompileOptions& options, const Placed& pl
   Stopwatch watch(out.phases, monitor);
   SHW_RETURN_IF_ERROR(watch.next("lower"));
   double passes_s = 0;
-  SHW_ASSIGN_OR_RETURN(out.plan.program, program_of(placed, monitor, &passes_s));
+  if (placed.program != nullptr) {
+    out.plan.program = *placed.program;
+  } else {
+    SHW_ASSIGN_OR_RETURN(out.plan.program, program_of(placed, monitor, &passes_s));
+  }
   watch.stop();
   out.phases.back().seconds -= passes_s;
   out.phases.push_back({"passes", passes_s});

@@ -147,7 +147,8 @@ class Builder {
   Status pin(NodeId n, const LayoutRule& rule, const std::string& name) {
     AllowedLabels a{n, {}, "layout of " + name, source()};
     for (uint32_t s = 0; s < strategies_.of(n).count; ++s)
-      a.allowed.push_back(allows(rule, strategies_.result_layout(n, 0, s)));
+      a.allowed.push_back(
+          allows_by_any_name(rule, strategies_.result_layout(n, 0, s), graph_.type(n).shape));
     if (std::find(a.allowed.begin(), a.allowed.end(), true) == a.allowed.end())
       return at_origin(
           invalid_argument(name + " of type " + to_string(graph_.type(n)) + " cannot have layout " +
@@ -167,6 +168,22 @@ class Builder {
   bool allows(const LayoutRule& rule, const Layout& layout) const {
     return wanted_.orders_later ? rule.allows_in_some_order(layout, mesh_.rank())
                                 : rule.allows(layout);
+  }
+
+  // The same, where on mesh dims of one rank, from `m` on, all placements are the same. What is
+  // forbidden there is forbidden by its name only.
+  bool allows_by_any_name(const LayoutRule& rule, const Layout& layout, const Dims& shape,
+                          int m = 0) const {
+    if (allows(rule, layout)) return true;
+    while (m < mesh_.rank() && mesh_.size(m) > 1) ++m;
+    if (m == mesh_.rank() || rule.forbids()) return false;
+    if (allows_by_any_name(rule, layout, shape, m + 1)) return true;
+    Layout named = layout;
+    for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
+      named[m] = Placement::shard(d);
+      if (allows_by_any_name(rule, normalised(named), shape, m + 1)) return true;
+    }
+    return false;
   }
 
   // The cause, where the tensor or the planner does not permit the layout; otherwise what the op

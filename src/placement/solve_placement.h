@@ -7,6 +7,7 @@
 #include "graph/graph.h"
 #include "placement/constraints.h"
 #include "placement/pricing.h"
+#include "plan/program.h"
 #include "solver/problem.h"
 #include "strategy/assignment.h"
 #include "strategy/strategies.h"
@@ -37,6 +38,9 @@ struct Placed {
   std::vector<uint32_t> choice;  // strategy by node
   // Its layouts, with final shard orders; null until the planner has chosen those.
   std::shared_ptr<const Assignment> assignment;
+  // What the planner made of it to see whether it fits a limit, so that it need not lower it again;
+  // null: nothing yet.
+  std::shared_ptr<const Program> program;
   double objective_us = 0, bound_us = 0;
   bool proven = false;
   std::vector<NodeCost> costs;  // by node

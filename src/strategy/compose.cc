@@ -140,10 +140,16 @@ StrategyTable compose(const RuleSet& rules, std::span<const Dims* const> shapes,
     }
     return true;
   };
+  // On a mesh dim of one rank all placements are the same. The reference planner tells them apart.
+  const auto is_needed = [&](std::span<const Placement> rule, int m) {
+    return mode == Rules::kCompat || mesh.size(m) > 1 ||
+           std::ranges::all_of(rule, [](Placement p) { return p.is_replicate(); });
+  };
   std::vector<Composer::RuleList> usable(static_cast<size_t>(mesh.rank()));
   for (int m = 0; m < mesh.rank(); ++m)
     for (const Rule& rule : distinct)
-      if (reachable(rule.placement, m)) usable[static_cast<size_t>(m)].push_back(&rule);
+      if (is_needed(rule.placement, m) && reachable(rule.placement, m))
+        usable[static_cast<size_t>(m)].push_back(&rule);
   StrategyTable table{rules.num_results(), rules.num_operands(), {}};
   Composer(usable, shapes, mesh, mode, table).run(0);
   return table;

@@ -188,7 +188,7 @@ class Enumerator {
       if (k < row.size() - kinds.size()) continue;
       const size_t operand = k - (row.size() - kinds.size());
       for (int m = 0; m < mesh_.rank(); ++m)
-        if (row[k][m].is_partial() &&
+        if (row[k][m].is_partial() && mesh_.size(m) > 1 &&
             !(mode_ == Rules::kFull ? kinds[operand].has(m, row[k][m]) : kinds[operand].any(m)))
           return invalid_argument(
               "operand " + std::to_string(operand) + " must be " + to_string(row[k], mesh_.rank()) +

@@ -6,6 +6,7 @@
 #include "graph/writer.h"
 #include "import/fx_json.h"
 #include "import/json_file.h"
+#include "test_graphs.h"
 
 namespace shw {
 namespace {
@@ -36,6 +37,28 @@ TEST_P(WideProblem, HasOneOptimumWhicheverWayItIsFound) {
 INSTANTIATE_TEST_SUITE_P(, WideProblem,
                          ::testing::Values(std::pair("llama_tiny_2x4", "a=2,b=2,c=2"),
                                            std::pair("llama8b_L2_8x8_einsum", "a=2,b=16,c=2")));
+
+// They offer no choice: five mesh dims of which two have one rank are planned as three.
+TEST(MeshDimsOfOneRank, CostNothing) {
+  const std::vector<uint8_t> graph = testing::test_graph("llama_tiny_2x4");
+  const auto planned = [&](const char* mesh, const char* rows) {
+    CompileOptions options;
+    options.mesh = mesh;
+    options.input_layout = rows;
+    options.keep_graph = false;
+    Monitor monitor;
+    auto compiled = compile(graph, options, monitor);
+    EXPECT_TRUE(compiled.ok()) << compiled.status().message();
+    return compiled.ok() ? std::move(compiled->plan) : Plan{};
+  };
+  const Plan three = planned("a=2,b=2,c=2", "S(0)RR"),
+             five = planned("a=2,d=1,b=2,c=2,e=1", "S(0)S(1)RRS(0)");
+  ASSERT_GT(three.summary.objective_us, 0);
+  EXPECT_EQ(five.summary.num_strategies, three.summary.num_strategies);
+  EXPECT_NEAR(five.summary.objective_us, three.summary.objective_us,
+              1e-9 * three.summary.objective_us);
+  EXPECT_EQ(five.program.steps.size(), three.program.steps.size());
+}
 
 }  // namespace
 }  // namespace shw
