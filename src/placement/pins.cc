@@ -104,8 +104,10 @@ Result<LayoutRule::Form> LayoutRule::parse_form(std::string_view text, int mesh_
     ++placements;
   }
   auto layout = parse_layout(plain, mesh_rank);
-  if (!layout.ok())
+  if (!layout.ok()) {
+    if (plain == text) return layout.status();
     return invalid_argument("layout '" + std::string(text) + "': " + layout.status().message());
+  }
   form.layout = *layout;
   form.written = text;
   form.ordered = plain.find('|') != std::string::npos;

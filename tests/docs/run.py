@@ -18,7 +18,8 @@ import time
 
 from blocks import blocks_of, matches, refreshed
 
-source, build, cmake, cc, cxx = map(pathlib.Path, sys.argv[1:6])
+source, build = (pathlib.Path(name).resolve() for name in sys.argv[1:3])
+cmake, cc, cxx = map(pathlib.Path, sys.argv[3:6])
 prefix, venv = build / "python/prefix", build / "python/venv"
 work = build / "docs"
 SKIPPED = 77

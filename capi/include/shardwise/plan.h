@@ -287,7 +287,8 @@ SHW_API shw_status* shw_plan_choose_bucket(const shw_plan* plan, const char* ent
  *                        `by_basis`: what these prices rest on (`measured`, `interpolated`,
  *                        `analytical`, `fallback`); and `steps`.
  *                        `simulated`, by entry: `us` with overlap, `exposed` collectives,
- *                        `unavoidable` of them, `lower_bound`, `longest_chain`,
+ *                        `unavoidable` (exposed in every order of steps), `lower_bound`,
+ *                        `longest_chain`,
  *                        `device_peak_bytes`, and of each of its `queues` the `name`, `steps`,
  *                        `busy`, `exposed`
  *   symbols              by name: `min`, `max`, `divisor`, `hint`; absent if there are none

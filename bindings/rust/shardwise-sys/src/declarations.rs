@@ -1930,7 +1930,8 @@ functions! {
     ///
     /// * `output`: lent for the call
     /// * `out_output`: the output's number; SHW_NONE on failure
-    /// * `SHW_INVALID_ARGUMENT`: the output is malformed; the graph is as before
+    /// * `SHW_INVALID_ARGUMENT`: the output is malformed, or there is one of its name already; the
+    ///   graph is as before
     /// * Threads: external: one thread at a time for each builder
     /// * Since 0.2
     #[must_use]
@@ -2264,7 +2265,8 @@ functions! {
     ///                        `by_basis`: what these prices rest on (`measured`, `interpolated`,
     ///                        `analytical`, `fallback`); and `steps`.
     ///                        `simulated`, by entry: `us` with overlap, `exposed` collectives,
-    ///                        `unavoidable` of them, `lower_bound`, `longest_chain`,
+    ///                        `unavoidable` (exposed in every order of steps), `lower_bound`,
+    ///                        `longest_chain`,
     ///                        `device_peak_bytes`, and of each of its `queues` the `name`, `steps`,
     ///                        `busy`, `exposed`
     ///   symbols              by name: `min`, `max`, `divisor`, `hint`; absent if there are none
