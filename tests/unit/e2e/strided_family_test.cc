@@ -41,8 +41,8 @@ TEST_P(StridedFamilyOnLlama, ReachesTheEinsumFamilysOptimum) {
   const auto graph = import::import_fx_json(*json);
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   const std::vector<uint8_t> bytes = write_graph(*graph);
-  const Outcome einsum = outcome_of(bytes, true, false),
-                strided = outcome_of(bytes, false, true), plain = outcome_of(bytes, false, false);
+  const Outcome einsum = outcome_of(bytes, true, false), strided = outcome_of(bytes, false, true),
+                plain = outcome_of(bytes, false, false);
   EXPECT_TRUE(einsum.summary.proven && strided.summary.proven && plain.summary.proven);
   // All plain strategies are still there.
   EXPECT_GT(strided.summary.num_strategies, plain.summary.num_strategies);
