@@ -17,8 +17,6 @@ namespace {
 
 constexpr size_t kExecutorOptionsSize_0_2 = SHW_SIZE_TO(shw_executor_options, reserved);
 constexpr size_t kRunSize_0_2 = SHW_SIZE_TO(shw_run, session);
-// Of a collective between devices, beside the time limit of the run: as worlds wait by default.
-constexpr std::chrono::minutes kCollectiveTimeout{10};
 
 struct Options {
   runtime::ExecutorOptions runtime;
@@ -184,11 +182,11 @@ class Scratch {
 // A rank's way to the others; a device that computes nothing has none to meet.
 Result<std::unique_ptr<runtime::ChannelProvider>> provider_of(runtime::Joining& joining,
                                                               const LoadedPlan& plan,
-                                                              runtime::Device& device,
-                                                              int32_t rank) {
+                                                              runtime::Device& device, int32_t rank,
+                                                              runtime::Timeout timeout) {
   SHW_ASSIGN_OR_RETURN(auto provider, joining.begin(plan.mesh, runtime::identity_of(plan.plan)));
   if (runtime::cuda::is_cuda(device))
-    return runtime::cuda::make_channels(device, std::move(provider), kCollectiveTimeout);
+    return runtime::cuda::make_channels(device, std::move(provider), timeout);
   if (device.can().computes) return provider;
   return runtime::null::make_channels(static_cast<runtime::null::NullDevice&>(device), plan.mesh,
                                       rank);
@@ -215,7 +213,8 @@ shw_status* shw_executor_create(const shw_plan* plan, shw_world* world, int32_t 
     executor->world = world->ref;
     const std::shared_ptr<const Plan> shared(plan->ref, &plan->ref->plan);
     runtime::Joining joining(*world->ref, rank);
-    SHW_ASSIGN_OR_RETURN(auto provider, provider_of(joining, *plan->ref, *ours.device, rank));
+    SHW_ASSIGN_OR_RETURN(
+        auto provider, provider_of(joining, *plan->ref, *ours.device, rank, world->ref->timeout()));
     SHW_ASSIGN_OR_RETURN(
         executor->runtime,
         runtime::Executor::create(shared, ours.device, std::move(provider), ours.runtime));

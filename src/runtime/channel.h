@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "plan/program.h"
 #include "runtime/hal.h"
@@ -49,6 +50,9 @@ class ChannelProvider {
   virtual void reset() = 0;
   // OK, or why the collectives of this job have ended. Any thread; waits for nothing.
   virtual Status async_status() const { return {}; }
+  // For the message of a time-out: "; rank 3 does not answer: …" of every rank that does not do so
+  // within a moment. Empty: all do, or they are in this process. Any thread; waits for the answers.
+  virtual std::string silent_ranks() { return {}; }
 };
 
 }  // namespace shw::runtime

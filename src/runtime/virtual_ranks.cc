@@ -3,8 +3,8 @@
 #include <string>
 
 #include "runtime/collective/local.h"
-#include "runtime/cpu/device.h"
 #include "runtime/entry.h"
+#include "runtime/port_memory.h"
 #include "runtime/whole_tensor.h"
 
 namespace shw::runtime {
@@ -17,10 +17,8 @@ Result<std::unique_ptr<VirtualRanks>> VirtualRanks::create(std::shared_ptr<const
   const std::shared_ptr<LocalHub> hub = LocalHub::create(mesh);
   std::unique_ptr<VirtualRanks> ranks(new VirtualRanks(plan, mesh));
   for (int64_t r = 0; r < mesh.num_ranks(); ++r) {
-    std::shared_ptr<Device> device =
-        backend.device ? backend.device(r) : std::make_shared<cpu::CpuDevice>();
-    auto channels = hub->provider(r);
-    if (backend.channels) channels = backend.channels(std::move(channels), *device);
+    std::shared_ptr<Device> device = backend.open(r);
+    SHW_ASSIGN_OR_RETURN(auto channels, backend.connect(hub->provider(r), *device));
     SHW_ASSIGN_OR_RETURN(auto executor,
                          Executor::create(plan, device, std::move(channels), options));
     ranks->devices_.push_back(std::move(device));
@@ -31,26 +29,11 @@ Result<std::unique_ptr<VirtualRanks>> VirtualRanks::create(std::shared_ptr<const
 
 Result<BufferRef> VirtualRanks::shard_input(const Port& port, int64_t rank,
                                             const HostTensorView& whole) {
-  SHW_ASSIGN_OR_RETURN(auto buffer,
-                       Buffer::allocate(devices_[static_cast<size_t>(rank)],
-                                        {port_bytes(program(), port), arena_alignment(program())}));
-  SHW_RETURN_IF_ERROR(write_piece(port, rank, whole, *buffer));
+  const std::shared_ptr<Device>& device = devices_[static_cast<size_t>(rank)];
+  SHW_ASSIGN_OR_RETURN(auto buffer, Buffer::allocate(device, {port_bytes(program(), port),
+                                                              arena_alignment(program())}));
+  SHW_RETURN_IF_ERROR(write_piece(program(), port, mesh_, rank, whole, *device, *buffer));
   return buffer;
-}
-
-// Cut in host memory, and copied to the device where that is another one.
-Status VirtualRanks::write_piece(const Port& port, int64_t rank, const HostTensorView& whole,
-                                 const Buffer& buffer) {
-  Device& device = *devices_[static_cast<size_t>(rank)];
-  const ProgramValue& value = program().values[port.value];
-  const auto cut_into = [&](void* piece) {
-    return shard(port, mesh_, rank, whole, value.type,
-                 static_cast<std::byte*>(piece) + value.offset_bytes);
-  };
-  if (device.can().host_access) return cut_into(buffer.data());
-  std::vector<std::byte> staged(static_cast<size_t>(buffer.bytes()));
-  SHW_RETURN_IF_ERROR(cut_into(staged.data()));
-  return device.copy(buffer.data(), staged.data(), buffer.bytes(), CopyKind::kHostToDevice);
 }
 
 Result<VirtualRanks::RankBuffers> VirtualRanks::shard_inputs(
@@ -71,16 +54,10 @@ Result<VirtualRanks::RankBuffers> VirtualRanks::shard_inputs(
 // The whole tensor of a port from the ranks' buffers.
 Result<HostTensor> VirtualRanks::gather_port(const Port& port,
                                              std::span<const BufferRef> buffers) const {
-  std::vector<const std::byte*> pieces;
-  std::vector<std::vector<std::byte>> staged;  // of devices that the host cannot read
+  std::vector<const std::byte*> pieces(executors_.size());
+  std::vector<std::vector<std::byte>> staged(executors_.size());
   for (size_t r = 0; r < executors_.size(); ++r) {
-    const Buffer& buffer = *buffers[r];
-    pieces.push_back(static_cast<const std::byte*>(buffer.data()));
-    if (devices_[r]->can().host_access) continue;
-    staged.emplace_back(static_cast<size_t>(buffer.bytes()));
-    pieces.back() = staged.back().data();
-    SHW_RETURN_IF_ERROR(devices_[r]->copy(staged.back().data(), buffer.data(), buffer.bytes(),
-                                          CopyKind::kDeviceToHost));
+    SHW_ASSIGN_OR_RETURN(pieces[r], read_piece(*devices_[r], *buffers[r], staged[r]));
   }
   return whole_tensor(program(), port, mesh_,
                       [&](int64_t rank) { return pieces[static_cast<size_t>(rank)]; });
@@ -109,8 +86,8 @@ Status VirtualRanks::write_state(std::string_view name, const HostTensorView& wh
   SHW_ASSIGN_OR_RETURN(const PortId port, find_state_port(program(), name));
   const std::vector<BufferRef> buffers = state_buffers(port);
   for (int64_t r = 0; r < num_ranks(); ++r)
-    SHW_RETURN_IF_ERROR(
-        write_piece(program().ports[port], r, whole, *buffers[static_cast<size_t>(r)]));
+    SHW_RETURN_IF_ERROR(write_piece(program(), program().ports[port], mesh_, r, whole, device(r),
+                                    *buffers[static_cast<size_t>(r)]));
   return {};
 }
 

@@ -2,7 +2,6 @@
 // tensors in and whole tensors out. For tests, for the command line, and for trying a plan where
 // there is no cluster.
 #pragma once
-#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -10,17 +9,9 @@
 
 #include "runtime/executor.h"
 #include "runtime/host_tensor.h"
+#include "runtime/rank_backend.h"
 
 namespace shw::runtime {
-
-// What the ranks run on. Empty functions: the CPU, with channels in its memory.
-struct RankBackend {
-  std::function<std::shared_ptr<Device>(int64_t rank)> device = {};
-  // A rank's channels on its device, made of those in host memory.
-  std::function<std::unique_ptr<ChannelProvider>(std::unique_ptr<ChannelProvider> in_host_memory,
-                                                 Device& device)>
-      channels = {};
-};
 
 class VirtualRanks {
  public:
@@ -60,8 +51,6 @@ class VirtualRanks {
   Result<RankBuffers> shard_inputs(const ProgramEntry& entry,
                                    std::span<const HostTensorView> inputs);
   Result<BufferRef> shard_input(const Port& port, int64_t rank, const HostTensorView& whole);
-  Status write_piece(const Port& port, int64_t rank, const HostTensorView& whole,
-                     const Buffer& buffer);
   Result<HostTensor> gather_port(const Port& port, std::span<const BufferRef> buffers) const;
   Result<RankBuffers> run_pieces(const ProgramEntry& entry, std::span<const HostTensorView> inputs,
                                  const Sessions& sessions);

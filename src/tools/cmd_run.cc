@@ -12,6 +12,7 @@
 #include "plan/plan.h"
 #include "runtime/entry.h"
 #include "tools/commands.h"
+#include "tools/device_option.h"
 #include "tools/dry_run.h"
 #include "tools/execute.h"
 #include "tools/run_mpi.h"
@@ -24,7 +25,7 @@ using import::TensorFile;
 using runtime::HostTensorView;
 
 struct Options {
-  std::string plan, outputs, entry = "step";
+  std::string plan, outputs, entry = "step", device = kCpu;
   std::vector<std::string> inputs, sizes;
   int64_t seed = 0, offset = 0;
   bool virtual_ranks = false, dry_run = false, verify = false, json = false, mpi = false;
@@ -106,16 +107,28 @@ Status verdict_of(const VerifyReport& report) {
   return Status(Code::kInternal, message);
 }
 
+int64_t num_ranks(const Plan& plan) {
+  int64_t ranks = 1;
+  for (const Mesh::Axis& a : plan.program.mesh) ranks *= a.size;
+  return ranks;
+}
+
 // Unsharded tensors; in an MPI job on rank 0 only.
 Result<Executed> run_on(const Options& o, std::shared_ptr<const Plan> plan,
                         const TensorFile& inputs, std::shared_ptr<runtime::ProcessWorld> world) {
   const Execution execution{o.entry, o.repeat, o.verify};
+  SHW_ASSIGN_OR_RETURN(
+      const runtime::RankBackend backend,
+      world == nullptr
+          ? open_backend(o.device, 0, num_ranks(*plan), runtime::WorldOptions{}.timeout)
+          : open_backend(o.device, world->rank_on_host(), 1, world->timeout()));
   if (world == nullptr) {
-    SHW_ASSIGN_OR_RETURN(const auto ranks, runtime::VirtualRanks::create(std::move(plan)));
+    SHW_ASSIGN_OR_RETURN(const auto ranks,
+                         runtime::VirtualRanks::create(std::move(plan), {}, backend));
     return execute_on(*ranks, execution, inputs);
   }
-  SHW_ASSIGN_OR_RETURN(const auto rank,
-                       runtime::ProcessRank::create(std::move(plan), std::move(world)));
+  SHW_ASSIGN_OR_RETURN(const auto rank, runtime::ProcessRank::create(
+                                            std::move(plan), std::move(world), {}, backend));
   return execute_on(*rank, execution, inputs);
 }
 
@@ -181,8 +194,7 @@ Status report(const Options& o, const Ran& ran) {
   TensorFile outputs = ran.done.outputs;
   outputs.insert(ran.done.after.begin(), ran.done.after.end());
   SHW_RETURN_IF_ERROR(import::write_safetensors(o.outputs, outputs));
-  int64_t ranks = 1;
-  for (const Mesh::Axis& a : ran.plan->program.mesh) ranks *= a.size;
+  const int64_t ranks = num_ranks(*ran.plan);
   if (!o.json)
     std::printf("ran '%s' on %lld %s ranks; %zu tensors written to %s\n", ran.entry.c_str(),
                 static_cast<long long>(ranks), o.mpi ? "MPI" : "virtual", outputs.size(),
@@ -214,16 +226,18 @@ Status run_on_mpi(const Options& o) {
 
 Status run(const Options& o) {
   if (o.dry_run) {
-    if (o.virtual_ranks || o.mpi || o.verify || !o.inputs.empty() || !o.outputs.empty())
+    if (o.virtual_ranks || o.mpi || o.verify || !o.inputs.empty() || !o.outputs.empty() ||
+        o.device != kCpu)
       return invalid_argument(
-          "--dry-run computes nothing: omit --virtual-ranks, --mpi, --inputs, --outputs, --verify");
+          "--dry-run computes nothing: omit --virtual-ranks, --mpi, --inputs, --outputs, --verify, "
+          "--device");
     return run_dry(o);
   }
   if (o.virtual_ranks == o.mpi)
     return o.mpi ? invalid_argument("pass --virtual-ranks or --mpi, not both")
-                 : unimplemented(
-                       "running on devices: pass --virtual-ranks to run every rank on this CPU, or "
-                       "--mpi under mpirun to run a rank in every process");
+                 : invalid_argument(
+                       "pass --virtual-ranks to run every rank in this process, or --mpi under "
+                       "mpirun to run a rank in every process");
   if (o.inputs.empty() || o.outputs.empty())
     return invalid_argument("pass --inputs and --outputs, or --dry-run");
   if (o.mpi) return run_on_mpi(o);
@@ -237,10 +251,14 @@ void add_run(CommandLine& command_line) {
   auto o = std::make_shared<Options>();
   Verb verb = command_line.verb("run", "Execute a plan");
   verb.option("PLAN", o->plan, "Plan file (.swplan), as written by `shardwise plan`").required();
-  verb.flag("--virtual-ranks", o->virtual_ranks, "Run all ranks in this process, on the CPU");
+  verb.flag("--virtual-ranks", o->virtual_ranks, "Run all ranks in this process");
   verb.flag("--mpi", o->mpi,
             "Run one rank of an MPI job started by mpirun; rank 0 writes the "
             "outputs");
+  verb.option("--device", o->device,
+              "cpu, or cuda: each rank on a GPU of its own; with --mpi, the ranks of a host take "
+              "its GPUs in the order of their ranks")
+      .shows_default();
   verb.option("--timeout", o->mpi_options.timeout_s,
               "With --mpi: seconds to wait for another rank before the run fails; 0: "
               "no limit")

@@ -98,8 +98,8 @@ std::shared_ptr<const Plan> small_plan() {
   return b.finish();
 }
 
-Status run_small_plan() {
-  SHW_ASSIGN_OR_RETURN(const RankBackend fakes, open_fakes(2));
+Status run_small_plan(Timeout timeout = std::chrono::minutes(1)) {
+  SHW_ASSIGN_OR_RETURN(const RankBackend fakes, open_fakes(2, timeout));
   ExecutorOptions options;
   options.time_limit = std::chrono::seconds(20);  // nothing may hang
   SHW_ASSIGN_OR_RETURN(const auto job, VirtualRanks::create(small_plan(), options, fakes));
@@ -147,6 +147,14 @@ TEST(CudaJobTest, AFailureOfAnyCallEndsTheJob) {
   EXPECT_TRUE(run_small_plan().ok());
 }
 
+TEST(CudaJobTest, CommunicatorsThatDoNotComeAboutAreATimeOut) {
+  const Injected never_ready("ncclCommGetAsyncError", 7);  // ncclInProgress
+  const Status status = run_small_plan(std::chrono::milliseconds(300));
+  EXPECT_FALSE(status.ok());
+  EXPECT_NE(status.message().find("NCCL has not connected rank"), std::string::npos)
+      << status.message();
+}
+
 TEST(CudaJobTest, ALostDeviceSaysWhatTheDriverSays) {
   const Injected fault("a kernel", 999);
   const Status status = run_small_plan();
@@ -171,7 +179,7 @@ TEST(CudaJobTest, ACollectiveThatNobodyJoinsTimesOut) {
   std::vector<std::unique_ptr<ChannelProvider>> providers;
   std::vector<std::unique_ptr<Channel>> channels;
   for (int64_t rank : {0, 1}) {
-    providers.push_back(fakes->channels(hub->provider(rank), *fakes->device(rank)));
+    providers.push_back(std::move(*fakes->channels(hub->provider(rank), *fakes->device(rank))));
     channels.push_back(std::move(*providers.back()->channel(axes)));
   }
   const std::shared_ptr<Device> device = fakes->device(0);

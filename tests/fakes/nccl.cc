@@ -1,19 +1,22 @@
-// A fake libnccl: communicators between the threads of one process. As in NCCL, a communicator is
-// made when all its ranks have asked for it, a collective is done when all of them have come to it
-// on their streams, and an abort ends only the rank that calls it.
-#include <algorithm>
+// A fake libnccl, between threads and processes of one host. As in NCCL, a communicator is made
+// when all its ranks have asked for it, a collective is done when all of them have come to it on
+// their streams, in the order in which each has issued them, and an abort ends only the rank that
+// calls it. The ranks meet in a server (nccl_server.h).
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <cstring>
-#include <deque>
-#include <map>
-#include <tuple>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "fakes/driver.h"
 #include "fakes/inject.h"
-#include "runtime/collective/reduce.h"
+#include "fakes/nccl_server.h"
+#include "fakes/nccl_wire.h"
+#include "plan/program.h"
 #include "runtime/cuda/plugin/nccl.h"
 
 using namespace shw::fakes;
@@ -23,66 +26,82 @@ using shw::Status;
 
 namespace {
 
-constexpr NcclError kInternalError = 3, kInvalidArgument = 4;
+constexpr NcclError kInternalError = 3, kInvalidArgument = 4, kRemoteError = 6;
 constexpr int kVersion = 22809;
 
-enum class Kind { kAllReduce, kReduceScatter, kAllGather };
+// A rank in a communicator. Both the caller and its streams' threads use it.
+class Member {
+ public:
+  Member(std::string server, const Message& request)
+      : server_(std::move(server)), fd_(connect_to_nccl_server(server_)) {
+    if (fd_ < 0 || !write_message(fd_, request)) state_ = kRemoteError;
+  }
+  ~Member() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Member(const Member&) = delete;
+  Member& operator=(const Member&) = delete;
 
-struct Operation {
-  Kind kind;
-  size_t count;
-  NcclType type;
-  NcclOperation reduction;
-  bool operator==(const Operation&) const = default;
-};
+  NcclError state() {
+    std::lock_guard lock(mutex_);
+    if (state_ == kNcclInProgress) look_for_ready();
+    return state_;
+  }
+  // Valid once the state is success.
+  const Message& ready() const { return ready_; }
+  int size() const { return ready_.b; }
+  const std::string& server() const { return server_; }
 
-// One collective that ranks meet in.
-struct Meeting {
-  Operation operation;
-  std::vector<const void*> in;
-  std::vector<void*> out;
-  int arrived = 0;
-  bool is_done = false, is_void = false;  // void: a rank left, or they disagree
-};
+  uint64_t issue() { return issued_++; }
+  bool is_aborted() const { return is_aborted_; }
+  void abort() {
+    is_aborted_ = true;
+    if (fd_ >= 0) shutdown(fd_, SHUT_RDWR);
+    std::lock_guard lock(mutex_);
+    changed_.notify_all();
+  }
 
-struct Member;
+  // Calls `exchange(fd)` when what was issued before is done. It returns kNcclSuccess or an error,
+  // after which nothing ends on this communicator any more until it is aborted.
+  template <class F>
+  void in_turn(uint64_t number, F&& exchange) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return is_aborted_ || done_ == number; });
+    if (is_aborted_) return;
+    lock.unlock();
+    const NcclError error = exchange(fd_);
+    lock.lock();
+    if (error != kNcclSuccess) {
+      if (!is_aborted_) state_ = error;
+      changed_.wait(lock, [&] { return is_aborted_.load(); });
+    }
+    ++done_;
+    changed_.notify_all();
+  }
 
-// The ranks of a communicator.
-struct Group {
-  explicit Group(int n) : size(n), requests(static_cast<size_t>(n)) {}
-  const int size;
-  std::mutex mutex;
-  std::condition_variable changed;
-  int joined = 0;
-  std::map<uint64_t, Meeting> meetings;                                // by number
-  std::map<std::tuple<int, int>, std::deque<std::vector<char>>> mail;  // by sender and receiver
-  // A split under way: what each rank has asked for.
-  struct Request {
-    int color = 0, key = 0;
-    std::shared_ptr<Member> member = {};
-  };
-  std::vector<Request> requests;
-  int split_asked = 0;
-};
+ private:
+  void look_for_ready() {
+    char head[sizeof(Message)];
+    const ssize_t n = recv(fd_, head, sizeof head, MSG_PEEK | MSG_DONTWAIT);
+    if (n == 0) state_ = kRemoteError;
+    if (n != ssize_t{sizeof head}) return;
+    state_ = read_all(fd_, &ready_, sizeof ready_) ? kNcclSuccess : kRemoteError;
+  }
 
-std::mutex groups_mutex;
-std::map<std::string, std::weak_ptr<Group>>& groups() {
-  static std::map<std::string, std::weak_ptr<Group>> all;
-  return all;
-}
-
-// What both the caller and its streams' threads use.
-struct Member {
-  std::shared_ptr<Group> group;  // set once all ranks are there
-  int rank = 0;
-  std::atomic<NcclError> state{kNcclInProgress};
-  std::atomic<bool> is_aborted{false};
-  uint64_t dispatched = 0;
+  const std::string server_;
+  const int fd_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  NcclError state_ = kNcclInProgress;
+  Message ready_{};
+  std::atomic<uint64_t> issued_{0};
+  uint64_t done_ = 0;
+  std::atomic<bool> is_aborted_{false};
 };
 }  // namespace
 
 struct ncclComm {
-  std::shared_ptr<Member> member = std::make_shared<Member>();
+  std::shared_ptr<Member> member;
 };
 
 namespace {
@@ -122,67 +141,50 @@ shw::ReduceOp reduce_op(NcclOperation operation) {
   }
 }
 
-void do_meeting(const Meeting& m) {
-  const Operation& o = m.operation;
-  const auto bytes = o.count * static_cast<size_t>(shw::dtype_size(dtype_of(o.type)));
-  const auto n = static_cast<int64_t>(m.in.size()), count = static_cast<int64_t>(o.count);
-  if (o.kind == Kind::kAllGather) {
-    for (void* out : m.out)
-      for (size_t r = 0; r < m.in.size(); ++r)
-        std::memmove(static_cast<char*>(out) + r * bytes, m.in[r], bytes);
-    return;
-  }
-  const auto reduce = *shw::runtime::reduce_function(reduce_op(o.reduction), dtype_of(o.type));
-  if (o.kind == Kind::kAllReduce) return reduce({m.in.data(), n, 0, m.out.data(), n, 0, count});
-  for (int64_t r = 0; r < n; ++r)
-    reduce({m.in.data(), n, r * count, m.out.data() + r, 1, 0, count});
-}
-
-// On a stream's thread.
-void meet(Member& me, uint64_t number, const Operation& operation, const void* in, void* out) {
-  Group& g = *me.group;
-  std::unique_lock lock(g.mutex);
-  Meeting& m = g.meetings[number];
-  if (m.arrived++ == 0) {
-    m.operation = operation;
-    m.in.resize(static_cast<size_t>(g.size));
-    m.out.resize(static_cast<size_t>(g.size));
-  }
-  m.is_void = m.is_void || !(m.operation == operation);
-  m.in[static_cast<size_t>(me.rank)] = in;
-  m.out[static_cast<size_t>(me.rank)] = out;
-  if (m.arrived == g.size && !m.is_void) {
-    do_meeting(m);
-    m.is_done = true;
-    g.changed.notify_all();
-  }
-  if (m.is_void) me.state = kInternalError;
-  g.changed.wait(lock, [&] { return m.is_done || me.is_aborted; });
-  if (!m.is_done) m.is_void = true;  // this rank's memory may be gone
-  if (m.is_done && --m.arrived == 0) g.meetings.erase(number);
-}
-
-bool is_ready(ncclComm* communicator) { return communicator->member->state.load() == kNcclSuccess; }
+bool is_ready(ncclComm* communicator) { return communicator->member->state() == kNcclSuccess; }
 
 void push(const std::shared_ptr<Member>& member, StreamHandle stream,
           std::function<Status(const shw::strict::Memory&)> work) {
   stream->queue->push({[=, device = stream->device](const auto&) {
-    if (member->is_aborted) return;
+    if (member->is_aborted()) return;
     if (Status s = work(device->context.memory); !s.ok()) device->context.lose(std::move(s));
   }});
 }
 
-NcclError collective(const char* name, Kind kind, const void* in, void* out, size_t count,
+// The answer to a request, into `out`.
+NcclError receive(int fd, void* out, size_t bytes) {
+  Message answer;
+  if (!read_all(fd, &answer, sizeof answer)) return kRemoteError;
+  if (answer.kind != MessageKind::kDone || answer.bytes != bytes) return kInternalError;
+  return read_all(fd, out, bytes) ? kNcclSuccess : kRemoteError;
+}
+
+// Elements that a rank brings and gets.
+struct Counts {
+  size_t in, out;
+};
+
+NcclError collective(const char* name, Combine combine, const void* in, void* out, Counts counts,
                      NcclType type, NcclOperation reduction, ncclComm* communicator,
                      StreamHandle stream) {
   if (const int code = injected(name); code != 0) return code;
   if (!is_ready(communicator)) return kNcclInvalidUsage;
   const auto member = communicator->member;
-  const uint64_t number = ++member->dispatched;
+  const Dtype dtype = dtype_of(type);
+  const auto size = static_cast<size_t>(shw::dtype_size(dtype));
+  const Message request{MessageKind::kMeet,
+                        static_cast<int32_t>(combine),
+                        static_cast<int32_t>(dtype),
+                        static_cast<int32_t>(reduce_op(reduction)),
+                        member->issue(),
+                        counts.in * size};
   push(member, stream, [=](const shw::strict::Memory& memory) -> Status {
     SHW_ASSIGN_OR_RETURN(const void* from, memory.for_kernels(in));
     SHW_ASSIGN_OR_RETURN(void* to, memory.for_kernels(out));
-    meet(*member, number, {kind, count, type, reduction}, from, to);
+    member->in_turn(request.number, [&](int fd) {
+      if (!write_message(fd, request, from)) return kRemoteError;
+      return receive(fd, to, counts.out * size);
+    });
     return {};
   });
   return kNcclSuccess;
@@ -200,58 +202,45 @@ struct Transfer {
 thread_local std::vector<Transfer> transfers;
 thread_local int group_depth = 0;
 
-Status transfer_all(const std::vector<Transfer>& all, const shw::strict::Memory& memory) {
-  Member& me = *all[0].member;
-  Group& g = *me.group;
-  std::unique_lock lock(g.mutex);
+// `from` and `to` are addresses for kernels here.
+NcclError transfer_all(int fd, const std::vector<Transfer>& all) {
+  std::vector<int32_t> senders;
   for (const Transfer& t : all) {
-    if (t.from == nullptr) continue;
-    SHW_ASSIGN_OR_RETURN(const void* from, memory.for_kernels(t.from));
-    const auto* bytes = static_cast<const char*>(from);
-    g.mail[{me.rank, t.peer}].emplace_back(bytes, bytes + t.bytes);
+    if (t.from == nullptr)
+      senders.push_back(t.peer);
+    else if (!write_message(fd, {.kind = MessageKind::kPost, .a = t.peer, .bytes = t.bytes},
+                            t.from))
+      return kRemoteError;
   }
-  g.changed.notify_all();
+  if (senders.empty()) return kNcclSuccess;
+  const uint64_t bytes = senders.size() * sizeof senders[0];
+  if (!write_message(fd, {.kind = MessageKind::kCollect, .bytes = bytes}, senders.data()))
+    return kRemoteError;
   for (const Transfer& t : all) {
     if (t.from != nullptr) continue;
-    auto& box = g.mail[{t.peer, me.rank}];
-    g.changed.wait(lock, [&] { return !box.empty() || me.is_aborted; });
-    if (me.is_aborted) return {};
-    SHW_ASSIGN_OR_RETURN(void* to, memory.for_kernels(t.to));
-    if (box.front().size() != t.bytes) {
-      me.state = kInternalError;
-      return {};
-    }
-    std::memcpy(to, box.front().data(), t.bytes);
-    box.pop_front();
+    if (const NcclError error = receive(fd, t.to, t.bytes); error != kNcclSuccess) return error;
   }
+  return kNcclSuccess;
+}
+
+Status transfer_on(const shw::strict::Memory& memory, uint64_t number, std::vector<Transfer> all) {
+  for (Transfer& t : all) {
+    if (t.from != nullptr) {
+      SHW_ASSIGN_OR_RETURN(t.from, memory.for_kernels(t.from));
+    } else {
+      SHW_ASSIGN_OR_RETURN(t.to, memory.for_kernels(t.to));
+    }
+  }
+  all[0].member->in_turn(number, [&](int fd) { return transfer_all(fd, all); });
   return {};
 }
 
 NcclError transfer(const char* name, const Transfer& t, ncclComm* communicator) {
   if (const int code = injected(name); code != 0) return code;
   if (!is_ready(communicator) || group_depth == 0) return kNcclInvalidUsage;
-  if (t.peer < 0 || t.peer >= communicator->member->group->size) return kInvalidArgument;
+  if (t.peer < 0 || t.peer >= communicator->member->size()) return kInvalidArgument;
   transfers.push_back(t);
   return kNcclSuccess;
-}
-
-// Every rank has asked: each colour becomes a group, in the order of the keys.
-void finish_split(Group& g) {
-  std::map<int, std::vector<Group::Request>> by_color;
-  for (const Group::Request& r : g.requests) by_color[r.color].push_back(r);
-  for (auto& [color, all] : by_color) {
-    std::ranges::sort(all, {}, &Group::Request::key);
-    const auto made = std::make_shared<Group>(static_cast<int>(all.size()));
-    for (size_t i = 0; i < all.size(); ++i) {
-      if (all[i].member == nullptr) continue;  // has left
-      Member& member = *all[i].member;
-      member.group = made;
-      member.rank = static_cast<int>(i);
-      member.state = kNcclSuccess;
-    }
-  }
-  for (Group::Request& r : g.requests) r.member = nullptr;
-  g.split_asked = 0;
 }
 
 }  // namespace
@@ -264,10 +253,11 @@ FAKE ncclGetVersion(int* version) {
 }
 SHW_FAKE_API const char* ncclGetErrorString(NcclError) { return "an error of the fake NCCL"; }
 FAKE ncclGetUniqueId(NcclId* id) {
-  static std::atomic<uint64_t> last{0};
   if (const int code = injected("ncclGetUniqueId"); code != 0) return code;
+  const std::string server = start_nccl_server();
+  if (server.empty()) return kInternalError;
   *id = {};
-  std::snprintf(id->bytes, sizeof id->bytes, "FAKE %llu", static_cast<unsigned long long>(++last));
+  std::snprintf(id->bytes, sizeof id->bytes, "FAKE %s", server.c_str());
   return kNcclSuccess;
 }
 FAKE ncclCommInitRankConfig(NcclCommunicator* made, int n, NcclId id, int rank,
@@ -276,47 +266,24 @@ FAKE ncclCommInitRankConfig(NcclCommunicator* made, int n, NcclId id, int rank,
   if (config->magic != 0xcafebeef || config->blocking != 0 || rank < 0 || rank >= n ||
       std::strncmp(id.bytes, "FAKE ", 5) != 0)
     return kInvalidArgument;
-  std::shared_ptr<Group> group;
-  {
-    std::lock_guard lock(groups_mutex);
-    std::weak_ptr<Group>& known = groups()[id.bytes];
-    group = known.lock();
-    if (group == nullptr) known = group = std::make_shared<Group>(n);
-  }
-  *made = new ncclComm;
-  std::lock_guard lock(group->mutex);
-  (*made)->member->group = group;
-  (*made)->member->rank = rank;
-  group->requests[static_cast<size_t>(rank)].member = (*made)->member;
-  if (++group->joined == n)
-    for (Group::Request& r : group->requests)
-      if (const auto member = std::exchange(r.member, nullptr); member != nullptr)
-        member->state = kNcclSuccess;
+  const Message request{MessageKind::kJoin, n, rank};
+  *made = new ncclComm{std::make_shared<Member>(id.bytes + 5, request)};
   return kNcclInProgress;
 }
 FAKE ncclCommSplit(NcclCommunicator of, int color, int key, NcclCommunicator* made, NcclConfig*) {
   if (const int code = injected("ncclCommSplit"); code != 0) return code;
   if (!is_ready(of)) return kNcclInvalidUsage;
-  Group& g = *of->member->group;
-  *made = new ncclComm;
-  std::lock_guard lock(g.mutex);
-  g.requests[static_cast<size_t>(of->member->rank)] = {color, key, (*made)->member};
-  if (++g.split_asked == g.size) finish_split(g);
+  const Message request{MessageKind::kSplit, color, key, of->member->ready().c};
+  *made = new ncclComm{std::make_shared<Member>(of->member->server(), request)};
   return kNcclInProgress;
 }
 FAKE ncclCommGetAsyncError(NcclCommunicator communicator, NcclError* error) {
   const int code = injected("ncclCommGetAsyncError");
-  *error = code != 0 ? code : communicator->member->state.load();
+  *error = code != 0 ? code : communicator->member->state();
   return kNcclSuccess;
 }
 FAKE ncclCommAbort(NcclCommunicator communicator) {
-  const std::shared_ptr<Member> member = communicator->member;
-  if (member->group != nullptr) {
-    std::lock_guard lock(member->group->mutex);
-    member->is_aborted = true;
-    member->group->requests[static_cast<size_t>(member->rank)].member = nullptr;
-    member->group->changed.notify_all();
-  }
+  communicator->member->abort();
   delete communicator;
   return kNcclSuccess;
 }
@@ -328,24 +295,28 @@ FAKE ncclGroupEnd() {
   if (--group_depth > 0 || transfers.empty()) return kNcclSuccess;
   const std::vector<Transfer> all = std::exchange(transfers, {});
   push(all[0].member, all[0].stream,
-       [all](const shw::strict::Memory& memory) { return transfer_all(all, memory); });
+       [all, number = all[0].member->issue()](const shw::strict::Memory& memory) {
+         return transfer_on(memory, number, all);
+       });
   return kNcclSuccess;
 }
 FAKE ncclAllReduce(const void* in, void* out, size_t count, NcclType type, NcclOperation operation,
                    NcclCommunicator communicator, StreamHandle stream) {
-  return collective("ncclAllReduce", Kind::kAllReduce, in, out, count, type, operation,
+  return collective("ncclAllReduce", Combine::kAllReduce, in, out, {count, count}, type, operation,
                     communicator, stream);
 }
 FAKE ncclReduceScatter(const void* in, void* out, size_t count, NcclType type,
                        NcclOperation operation, NcclCommunicator communicator,
                        StreamHandle stream) {
-  return collective("ncclReduceScatter", Kind::kReduceScatter, in, out, count, type, operation,
-                    communicator, stream);
+  const size_t n = is_ready(communicator) ? static_cast<size_t>(communicator->member->size()) : 0;
+  return collective("ncclReduceScatter", Combine::kReduceScatter, in, out, {n * count, count}, type,
+                    operation, communicator, stream);
 }
 FAKE ncclAllGather(const void* in, void* out, size_t count, NcclType type,
                    NcclCommunicator communicator, StreamHandle stream) {
-  return collective("ncclAllGather", Kind::kAllGather, in, out, count, type, kNcclSum, communicator,
-                    stream);
+  const size_t n = is_ready(communicator) ? static_cast<size_t>(communicator->member->size()) : 0;
+  return collective("ncclAllGather", Combine::kAllGather, in, out, {count, n * count}, type,
+                    kNcclSum, communicator, stream);
 }
 FAKE ncclSend(const void* from, size_t count, NcclType type, int peer,
               NcclCommunicator communicator, StreamHandle stream) {

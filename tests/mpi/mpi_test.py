@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Worlds of several processes, as mpirun starts them: collectives, a model, ranks that die or stop, two hosts.
 
-usage: mpi_test.py --mpirun MPIRUN --ranks BINARY --cts BINARY --plugin LIBRARY --shardwise BINARY --project DIR [--kills N] [TEST…]
+usage: mpi_test.py --mpirun MPIRUN --ranks BINARY --cts BINARY --plugin LIBRARY --shardwise BINARY --fakes DIR --project DIR [--kills N] [TEST…]
+  --fakes     fakes of NVIDIA's libraries (tests/fakes)
   --kills N   how many ranks are killed, and how many are stopped (default 2 each)
 """
 import argparse
@@ -23,7 +24,7 @@ import unittest
 import xml.etree.ElementTree
 
 parser = argparse.ArgumentParser()
-for option in ("mpirun", "ranks", "cts", "plugin", "shardwise", "project"):
+for option in ("mpirun", "ranks", "cts", "plugin", "shardwise", "fakes", "project"):
     parser.add_argument("--" + option, required=True)
 parser.add_argument("--kills", type=int, default=2)
 A, REST = parser.parse_known_args()
@@ -45,6 +46,7 @@ for folder in (TMP, SHARED):
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
 ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.startswith("OMPI_")} | {
     "TMPDIR": str(SESSIONS), "OMPI_MCA_btl_vader_backing_directory": str(SHARED)}
+ON_FAKES = ["-x", "LD_LIBRARY_PATH=" + ":".join(filter(None, (A.fakes, os.environ.get("LD_LIBRARY_PATH"))))]
 
 
 def mpirun(n, *command, options=(), timeout=120):
@@ -177,6 +179,17 @@ class Mpi(unittest.TestCase):
         self.assertIn("ran 'step' on 8 MPI ranks", text)
         self.assertEqual(out.read_bytes(), self.virtual_llama())
 
+    def test_llama_on_eight_fake_gpus_is_right(self):
+        """Streams, communicators and kernels of the CUDA backend, each rank on a GPU of its own in a process of its own."""
+        out = TMP / "gpus.safetensors"
+        r = mpirun(8, *self.run_llama(out, "--device", "cuda", "--repeat", "2"), options=ON_FAKES)
+        self.assertRegex(self.ok(r), r"22 tensors, 0 wrong")
+        self.assertEqual(r.stderr.count("FAKE: "), 8, r.stderr)
+
+    def test_a_rank_lost_among_fake_gpus_is_an_error_on_the_others(self):
+        for how in signal.SIGKILL, signal.SIGSTOP:
+            self.lose_a_rank_of_the_tool(how, 3000, device=("--device", "cuda"), launch=ON_FAKES)
+
     def training_with_state(self):
         """A matrix that the executors keep, updated in place from a reduced product: its plan on four ranks, and what it runs on."""
         text, graph, plan, tensors = (TMP / ("state." + end) for end in ("swt", "swgraph", "swplan", "safetensors"))
@@ -299,13 +312,13 @@ class Mpi(unittest.TestCase):
         self.assertEqual(settled_left_behind(), set())
         return max(seconds for seconds, _, _ in reports.values())
 
-    def lose_a_rank_of_the_tool(self, how, seed, timeout_s=4.0, ranks=8):
+    def lose_a_rank_of_the_tool(self, how, seed, timeout_s=4.0, ranks=8, device=(), launch=()):
         """The same of `mpirun -n 8 shardwise run`: LLaMA, step after step."""
         chance = random.Random(seed)
         log = TMP / f"tool{how}{seed}.txt"
-        command = [*self.run_llama(TMP / "never.safetensors", "--repeat", "1000000000", timeout_s=timeout_s)]
+        command = [*self.run_llama(TMP / "never.safetensors", "--repeat", "1000000000", *device, timeout_s=timeout_s)]
         with open(log, "w") as sink:
-            job = subprocess.Popen([A.mpirun, "-n", str(ranks), *COMMON, *RECOVER, *map(str, command)],
+            job = subprocess.Popen([A.mpirun, "-n", str(ranks), *COMMON, *RECOVER, *launch, *map(str, command)],
                                    stdout=sink, stderr=subprocess.STDOUT, env=ENVIRONMENT)
         pids, end = {}, time.time() + 60
         while len(pids) < ranks and job.poll() is None and time.time() < end:

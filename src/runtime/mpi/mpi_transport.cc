@@ -94,6 +94,7 @@ class MpiTransport final : public Transport {
   ~MpiTransport() override { close(false); }
   int64_t rank() const override { return mpi_.rank(connection_); }
   int64_t size() const override { return mpi_.size_of_world(connection_); }
+  int64_t rank_on_host() const override { return mpi_.rank_on_host(connection_); }
   int32_t max_tag() const override { return mpi_.max_tag(connection_); }
 
   Status send(int64_t to, int32_t tag, const void* data, int64_t bytes, Request* request) override {

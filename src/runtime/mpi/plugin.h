@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-enum { SHW_MPI_PLUGIN_VERSION = 1 };
+enum { SHW_MPI_PLUGIN_VERSION = 2 };
 
 typedef struct shw_mpi_connection shw_mpi_connection;
 
@@ -29,6 +29,8 @@ typedef struct shw_mpi_plugin {
   void (*close)(shw_mpi_connection* connection, int orderly);
   int32_t (*rank)(const shw_mpi_connection* connection);
   int32_t (*size_of_world)(const shw_mpi_connection* connection);
+  /* Among the ranks on the same host, in the order of their ranks. */
+  int32_t (*rank_on_host)(const shw_mpi_connection* connection);
   int32_t (*max_tag)(const shw_mpi_connection* connection);
 
   /* Start a message; *request is not 0 until it is done. At most INT32_MAX bytes. */

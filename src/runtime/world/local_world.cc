@@ -20,6 +20,7 @@ class LocalWorld final : public World {
     std::iota(ranks_.begin(), ranks_.end(), 0);
   }
   int64_t num_ranks() const override { return static_cast<int64_t>(ranks_.size()); }
+  Timeout timeout() const override { return options_.timeout; }
   std::span<const int64_t> local_ranks() const override { return ranks_; }
 
   Result<std::unique_ptr<ChannelProvider>> begin_join(int64_t rank, const Mesh& mesh,

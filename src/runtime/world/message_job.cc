@@ -248,6 +248,10 @@ class MessageProvider final : public ChannelProvider {
     return std::unique_ptr<Channel>(std::make_unique<MessageChannel>(lanes_.back()));
   }
 
+  std::string silent_ranks() override {
+    constexpr std::chrono::milliseconds kMoment{500};
+    return world_->silent_text(world_->answers(world_->ask(job_->number()), kMoment));
+  }
   void abort(const Status& cause) override {
     try {
       const uint32_t epoch = job_->epoch();

@@ -24,6 +24,8 @@ struct MessageWorldLinks {
   // What came, by rank, until everybody has answered or `wait` is over; empty of a rank that is not
   // in the job any more. Forgets the question.
   virtual std::map<int64_t, std::string> answers(uint32_t question, Timeout wait) = 0;
+  // "; rank 3 does not answer: …" of every rank that is not among the answers.
+  virtual std::string silent_text(const std::map<int64_t, std::string>& answers) const = 0;
   virtual void tell_abort(uint64_t job, uint32_t epoch, const std::string& cause) = 0;
   virtual void tell_left(uint64_t job) = 0;
 };

@@ -32,6 +32,7 @@ class MessageWorld final : public ProcessWorld,
 
   int64_t num_ranks() const override { return transport_->size(); }
   int64_t rank() const override { return rank_; }
+  int64_t rank_on_host() const override { return transport_->rank_on_host(); }
   std::span<const int64_t> local_ranks() const override { return {&rank_, 1}; }
   Result<std::unique_ptr<ChannelProvider>> begin_join(int64_t rank, const Mesh& mesh,
                                                       const ProgramIdentity& program) override;
@@ -81,7 +82,7 @@ class MessageWorld final : public ProcessWorld,
   }
   Status compare(const std::map<int64_t, ProgramIdentity>& hellos) const;
   std::string missing_text(const std::set<int64_t>& here) const;
-  std::string silent_text(const std::map<int64_t, std::string>& answers) const;
+  std::string silent_text(const std::map<int64_t, std::string>& answers) const override;
   Status transfer(Transport::Request request, int64_t peer);
 
   const WorldOptions options_;
@@ -247,7 +248,6 @@ std::map<int64_t, std::string> MessageWorld::answers(uint32_t question, Timeout 
   return found;
 }
 
-// "; rank 3 does not answer: …" of every such rank.
 std::string MessageWorld::silent_text(const std::map<int64_t, std::string>& answers) const {
   std::string text;
   for (int64_t r = 0; r < num_ranks(); ++r)

@@ -12,6 +12,8 @@ namespace shw::runtime {
 class ProcessWorld : public World {
  public:
   virtual int64_t rank() const = 0;
+  // Among the ranks on the same host, in the order of their ranks: 0 for the first.
+  virtual int64_t rank_on_host() const = 0;
   // Brings bytes of every rank to rank 0, by rank there; nothing elsewhere. All ranks call it, one
   // after another where several do, and no other thread of theirs does.
   virtual Result<std::vector<std::vector<std::byte>>> gather_at_root(

@@ -3,33 +3,28 @@
 #include <cstddef>
 #include <string>
 
-#include "runtime/cpu/device.h"
 #include "runtime/entry.h"
+#include "runtime/port_memory.h"
 #include "runtime/whole_tensor.h"
 
 namespace shw::runtime {
 
 Result<std::unique_ptr<ProcessRank>> ProcessRank::create(std::shared_ptr<const Plan> plan,
                                                          std::shared_ptr<ProcessWorld> world,
-                                                         const ExecutorOptions& options) {
+                                                         const ExecutorOptions& options,
+                                                         const RankBackend& backend) {
   if (plan == nullptr || world == nullptr)
     return invalid_argument("a rank needs a plan and a world");
   SHW_ASSIGN_OR_RETURN(Mesh mesh, Mesh::create(plan->program.mesh));
   std::unique_ptr<ProcessRank> rank(new ProcessRank(plan, mesh, world));
-  rank->device_ = std::make_shared<cpu::CpuDevice>();
+  rank->device_ = backend.open(world->rank());
   Joining joining(*world, world->rank());
-  SHW_ASSIGN_OR_RETURN(auto provider, joining.begin(mesh, identity_of(*plan)));
+  SHW_ASSIGN_OR_RETURN(auto in_host_memory, joining.begin(mesh, identity_of(*plan)));
+  SHW_ASSIGN_OR_RETURN(auto provider, backend.connect(std::move(in_host_memory), *rank->device_));
   SHW_ASSIGN_OR_RETURN(rank->executor_,
                        Executor::create(plan, rank->device_, std::move(provider), options));
   joining.succeeded();
   return rank;
-}
-
-Status ProcessRank::write_piece(const Port& port, const HostTensorView& whole,
-                                const Buffer& memory) {
-  const ProgramValue& value = program().values[port.value];
-  return shard(port, mesh_, world_->rank(), whole, value.type,
-               static_cast<std::byte*>(memory.data()) + value.offset_bytes);
 }
 
 Result<std::vector<BufferRef>> ProcessRank::shard_inputs(const ProgramEntry& entry,
@@ -39,7 +34,8 @@ Result<std::vector<BufferRef>> ProcessRank::shard_inputs(const ProgramEntry& ent
     const Port& port = program().input(entry, i);
     if (!port.value.valid()) continue;
     SHW_ASSIGN_OR_RETURN(pieces[i], Buffer::allocate(device_, {port_bytes(program(), port)}));
-    SHW_RETURN_IF_ERROR(write_piece(port, inputs[i], *pieces[i]));
+    SHW_RETURN_IF_ERROR(
+        write_piece(program(), port, mesh_, world_->rank(), inputs[i], *device_, *pieces[i]));
   }
   return pieces;
 }
@@ -47,12 +43,12 @@ Result<std::vector<BufferRef>> ProcessRank::shard_inputs(const ProgramEntry& ent
 // Every rank sends what its ports hold, one after another, in one message.
 Result<std::vector<HostTensor>> ProcessRank::gather(std::span<const Held> held) {
   std::vector<size_t> at(held.size());
-  std::vector<std::byte> mine;
+  std::vector<std::byte> mine, staged;
   for (size_t i = 0; i < held.size(); ++i) {
     at[i] = mine.size();
     const auto bytes = static_cast<size_t>(port_bytes(program(), *held[i].port));
     if (bytes == 0) continue;
-    const auto* data = static_cast<const std::byte*>(held[i].memory->data());
+    SHW_ASSIGN_OR_RETURN(const std::byte* data, read_piece(*device_, *held[i].memory, staged));
     mine.insert(mine.end(), data, data + bytes);
   }
   SHW_ASSIGN_OR_RETURN(const auto all, world_->gather_at_root(mine));
@@ -103,7 +99,7 @@ Result<ProcessRank::Held> ProcessRank::find_state(std::string_view name) const {
 
 Status ProcessRank::write_state(std::string_view name, const HostTensorView& whole) {
   SHW_ASSIGN_OR_RETURN(const Held state, find_state(name));
-  return write_piece(*state.port, whole, *state.memory);
+  return write_piece(program(), *state.port, mesh_, world_->rank(), whole, *device_, *state.memory);
 }
 
 Result<HostTensor> ProcessRank::read_state(std::string_view name) {

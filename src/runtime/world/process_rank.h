@@ -8,6 +8,7 @@
 
 #include "runtime/executor.h"
 #include "runtime/host_tensor.h"
+#include "runtime/rank_backend.h"
 #include "runtime/world/message_world.h"
 
 namespace shw::runtime {
@@ -17,7 +18,8 @@ class ProcessRank {
   // All ranks make theirs; waits for the others.
   static Result<std::unique_ptr<ProcessRank>> create(std::shared_ptr<const Plan> plan,
                                                      std::shared_ptr<ProcessWorld> world,
-                                                     const ExecutorOptions& options = {});
+                                                     const ExecutorOptions& options = {},
+                                                     const RankBackend& backend = {});
   const Program& program() const { return plan_->program; }
   Executor& executor() { return *executor_; }
 
@@ -42,7 +44,6 @@ class ProcessRank {
     const Port* port;
     BufferRef memory;
   };
-  Status write_piece(const Port& port, const HostTensorView& whole, const Buffer& memory);
   Result<std::vector<BufferRef>> shard_inputs(const ProgramEntry& entry,
                                               std::span<const HostTensorView> inputs);
   Result<std::vector<Held>> run_pieces(std::string_view entry,

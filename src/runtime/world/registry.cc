@@ -30,6 +30,7 @@ class Part final : public World {
     for (int64_t rank : local_ranks_) known_->taken.erase(rank);
   }
   int64_t num_ranks() const override { return known_->world->num_ranks(); }
+  Timeout timeout() const override { return known_->world->timeout(); }
   std::span<const int64_t> local_ranks() const override { return local_ranks_; }
 
   Result<std::unique_ptr<ChannelProvider>> begin_join(int64_t rank, const Mesh& mesh,

@@ -19,6 +19,8 @@ class Transport {
   virtual ~Transport() = default;
   virtual int64_t rank() const = 0;
   virtual int64_t size() const = 0;
+  // Among the ranks on the same host, in the order of their ranks.
+  virtual int64_t rank_on_host() const = 0;
   virtual int32_t max_tag() const = 0;  // tags are 0 to this
 
   // `data` must stay, unchanged for a send and untouched for a receive, until the request is done.

@@ -42,6 +42,7 @@ class World {
  public:
   virtual ~World() = default;
   virtual int64_t num_ranks() const = 0;
+  virtual Timeout timeout() const = 0;  // as in its options
   // The ranks of this process, ascending.
   virtual std::span<const int64_t> local_ranks() const = 0;
 

@@ -50,6 +50,7 @@ class LoopTransport final : public runtime::Transport {
       : fabric_(std::move(fabric)), rank_(rank) {}
   int64_t rank() const override { return rank_; }
   int64_t size() const override { return fabric_->size(); }
+  int64_t rank_on_host() const override { return rank(); }
   int32_t max_tag() const override { return INT32_MAX; }
 
   Status send(int64_t to, int32_t tag, const void* data, int64_t bytes, Request*) override {

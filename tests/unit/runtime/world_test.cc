@@ -80,6 +80,8 @@ class CountingWorld final : public ProcessWorld {
   int gathers = 0;
 
   int64_t rank() const override { return world_->rank(); }
+  int64_t rank_on_host() const override { return world_->rank_on_host(); }
+  runtime::Timeout timeout() const override { return world_->timeout(); }
   int64_t num_ranks() const override { return world_->num_ranks(); }
   std::span<const int64_t> local_ranks() const override { return world_->local_ranks(); }
   Result<std::unique_ptr<ChannelProvider>> begin_join(int64_t rank, const Mesh& mesh,

@@ -66,9 +66,9 @@ Result<Reduction> reduction(const CollectiveSpec& spec) {
 
 class NcclCollective final : public PreparedKernel {
  public:
-  NcclCollective(std::shared_ptr<Communicators> job, std::shared_ptr<Seat> seat,
+  NcclCollective(std::shared_ptr<Communicators> job, std::shared_ptr<Group> group,
                  const CollectiveSpec& spec, const Reduction& how)
-      : job_(std::move(job)), seat_(std::move(seat)), spec_(spec), how_(how) {}
+      : job_(std::move(job)), group_(std::move(group)), spec_(spec), how_(how) {}
 
   void launch(Stream& stream, void* const* buffers) override {
     auto& ours = static_cast<CudaStream&>(stream);
@@ -78,7 +78,7 @@ class NcclCollective final : public PreparedKernel {
     record.spec = spec_;
     record.node = origin.node;
     ours.raise(
-        job_->dispatch(*seat_, record, handle,
+        job_->dispatch(*group_, record, handle,
                        [&](NcclCommunicator c) { return put(c, buffers[0], buffers[1], handle); }),
         origin);
   }
@@ -108,7 +108,7 @@ class NcclCollective final : public PreparedKernel {
                      StreamHandle stream) const {
     const Nccl& nccl = job_->nccl();
     NcclError error = nccl.begin_group();
-    for (int64_t m = 0; m < seat_->size && error == kNcclSuccess; ++m) {
+    for (int64_t m = 0; m < group_->size && error == kNcclSuccess; ++m) {
       const size_t at = static_cast<size_t>(m) * bytes;
       const int peer = static_cast<int>(m);
       error = nccl.send(static_cast<const std::byte*>(in) + at, bytes, kNcclU8, peer, c, stream);
@@ -131,29 +131,29 @@ class NcclCollective final : public PreparedKernel {
   }
 
   const std::shared_ptr<Communicators> job_;
-  const std::shared_ptr<Seat> seat_;
+  const std::shared_ptr<Group> group_;
   const CollectiveSpec spec_;
   const Reduction how_;
 };
 
 class NcclChannel final : public Channel {
  public:
-  NcclChannel(std::shared_ptr<Communicators> job, std::shared_ptr<Seat> seat)
-      : job_(std::move(job)), seat_(std::move(seat)) {}
-  int64_t member() const override { return seat_->member; }
-  int64_t size() const override { return seat_->size; }
+  NcclChannel(std::shared_ptr<Communicators> job, std::shared_ptr<Group> group)
+      : job_(std::move(job)), group_(std::move(group)) {}
+  int64_t member() const override { return group_->member; }
+  int64_t size() const override { return group_->size; }
   Result<std::unique_ptr<PreparedKernel>> prepare(const CollectiveSpec& spec) override {
     Reduction how{kNcclU8, kNcclSum};
     if (reduces(spec.kind)) {
       SHW_ASSIGN_OR_RETURN(how, reduction(spec));
     }
     return std::unique_ptr<PreparedKernel>(
-        std::make_unique<NcclCollective>(job_, seat_, spec, how));
+        std::make_unique<NcclCollective>(job_, group_, spec, how));
   }
 
  private:
   const std::shared_ptr<Communicators> job_;
-  const std::shared_ptr<Seat> seat_;
+  const std::shared_ptr<Group> group_;
 };
 
 // Needs NCCL from the first channel on: a job of one rank has none.
@@ -168,8 +168,8 @@ class NcclProvider final : public ChannelProvider {
     if (job_ == nullptr) {
       SHW_ASSIGN_OR_RETURN(job_, Communicators::create(context_, control_, timeout_));
     }
-    SHW_ASSIGN_OR_RETURN(auto seat, job_->add_seat(axes));
-    return std::unique_ptr<Channel>(std::make_unique<NcclChannel>(job_, std::move(seat)));
+    SHW_ASSIGN_OR_RETURN(auto group, job_->add_group(axes));
+    return std::unique_ptr<Channel>(std::make_unique<NcclChannel>(job_, std::move(group)));
   }
   void abort(const Status& cause) override {
     job_ != nullptr ? job_->abort(cause) : control_->abort(cause);

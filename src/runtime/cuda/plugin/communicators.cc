@@ -33,10 +33,6 @@ Status Communicators::start() {
   SHW_ASSIGN_OR_RETURN(exchange_,
                        channel->prepare({CollectiveKind::kAllGather, ReduceOp::kSum, Dtype::kU8,
                                          static_cast<int64_t>(sizeof(NcclId))}));
-  const Current current(*context_);
-  for (Watched& w : watched_)
-    SHW_RETURN_IF_ERROR(context_->driver().check(
-        context_->driver().create_event(&w.event, kEventDisableTiming), "making a CUDA event"));
   try {
     thread_ = std::thread([this] { serve(); });
   } catch (const std::system_error& e) {
@@ -61,23 +57,22 @@ Communicators::~Communicators() {
   }
   const Current current(*context_);
   end_all();
-  for (const Watched& w : watched_)
-    if (w.event != nullptr) (void)context_->driver().destroy_event(w.event);
+  for (const auto& group : groups_) group->underway.destroy_events(context_->driver());
 }
 
-Result<std::shared_ptr<Seat>> Communicators::add_seat(std::span<const uint8_t> axes) {
-  auto seat = std::make_shared<Seat>();
+Result<std::shared_ptr<Group>> Communicators::add_group(std::span<const uint8_t> axes) {
+  auto group = std::make_shared<Group>();
   SHW_ASSIGN_OR_RETURN(const std::vector<int64_t> ranks, group_ranks(mesh(), axes, rank()));
-  seat->name = group_name(mesh(), axes);
-  seat->first_rank = std::ranges::min(ranks);
-  seat->member = std::ranges::find(ranks, rank()) - ranks.begin();
-  seat->size = static_cast<int64_t>(ranks.size());
+  group->name = group_name(mesh(), axes);
+  group->first_rank = std::ranges::min(ranks);
+  group->member = std::ranges::find(ranks, rank()) - ranks.begin();
+  group->size = static_cast<int64_t>(ranks.size());
   {
     std::lock_guard lock(mutex_);
-    seats_.push_back(seat);
+    groups_.push_back(group);
   }
   changed_.notify_all();
-  return seat;
+  return group;
 }
 
 void Communicators::abort(const Status& cause) {
@@ -97,31 +92,31 @@ Status Communicators::async_status() const {
 
 void Communicators::reset() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return !is_building_; });
+  changed_.wait(lock, [&] { return !is_building_ && !is_ending_; });
   const Current current(*context_);
   end_all();
   control_->reset();
   failure_ = {};
   must_look_ = false;
   log_.clear();
-  for (Watched& w : watched_) w.dispatched = 0;
+  for (const auto& group : groups_) group->underway.clear();
   lock.unlock();
   changed_.notify_all();
 }
 
-Status Communicators::wait_until_ready(std::unique_lock<std::mutex>& lock, const Seat& seat) {
+Status Communicators::wait_until_ready(std::unique_lock<std::mutex>& lock, const Group& group) {
   changed_.wait(lock,
-                [&] { return seat.communicator != nullptr || !failure_.ok() || is_stopping_; });
-  if (seat.communicator != nullptr) return {};
+                [&] { return group.communicator != nullptr || !failure_.ok() || is_stopping_; });
+  if (group.communicator != nullptr) return {};
   return {Code::kAborted, failure_.ok() ? "the job ends" : failure_.message()};
 }
 
 // A communicator may take a collective in the background; the stream is its own until then.
-Status Communicators::wait_until_put(std::unique_lock<std::mutex>& lock, const Seat& seat) {
+Status Communicators::wait_until_put(std::unique_lock<std::mutex>& lock, const Group& group) {
   while (true) {
-    if (seat.communicator == nullptr) return {Code::kAborted, failure_.message()};
+    if (group.communicator == nullptr) return {Code::kAborted, failure_.message()};
     NcclError error = kNcclSuccess;
-    SHW_RETURN_IF_ERROR(nccl_.check(nccl_.async_error(seat.communicator, &error), "a collective"));
+    SHW_RETURN_IF_ERROR(nccl_.check(nccl_.async_error(group.communicator, &error), "a collective"));
     if (error != kNcclInProgress) return nccl_.check(error, "a collective");
     lock.unlock();
     std::this_thread::yield();
@@ -129,28 +124,22 @@ Status Communicators::wait_until_put(std::unique_lock<std::mutex>& lock, const S
   }
 }
 
-Status Communicators::watch(const CollectiveRecord& record, StreamHandle stream) {
-  const uint64_t dispatched = log_.dispatch(record);
-  const auto free = std::ranges::find(watched_, uint64_t{0}, &Watched::dispatched);
-  if (free == watched_.end()) return {};
+Status Communicators::watch(Group& group, const CollectiveRecord& record, StreamHandle stream) {
   const Current current(*context_);
-  SHW_RETURN_IF_ERROR(context_->driver().check(context_->driver().record_event(free->event, stream),
-                                               "recording a CUDA event"));
-  free->dispatched = dispatched;
-  free->since = Clock::now();
+  SHW_RETURN_IF_ERROR(group.underway.add(context_->driver(), stream, log_.dispatch(record)));
   changed_.notify_all();
   return {};
 }
 
 bool Communicators::must_build() const {
-  return failure_.ok() && std::ranges::any_of(seats_, [](const auto& seat) {
-           return seat->communicator == nullptr;
+  return failure_.ok() && std::ranges::any_of(groups_, [](const auto& group) {
+           return group->communicator == nullptr;
          });
 }
 
 bool Communicators::is_watching() const {
-  return must_look_ ||
-         std::ranges::any_of(watched_, [](const Watched& w) { return w.dispatched != 0; });
+  return must_look_ || !std::ranges::all_of(
+                           groups_, [](const auto& group) { return group->underway.is_empty(); });
 }
 
 // One piece of work of the thread, or a wait for some.
@@ -184,6 +173,9 @@ void Communicators::serve() {
       status = Status(Code::kResourceExhausted, "out of memory");  // stored without the heap
     }
     if (status.ok() || is_stopping_) continue;
+    // A reset comes after the abort, or it would be the next job that is aborted.
+    is_ending_ = true;
+    if (status.code() == Code::kDeadlineExceeded) add_silent_ranks(lock, status);
     failure_ = status;
     const Current current(*context_);
     end_all();
@@ -191,7 +183,19 @@ void Communicators::serve() {
     lock.unlock();
     end_job(status);
     lock.lock();
+    is_ending_ = false;
+    changed_.notify_all();
   }
+}
+
+void Communicators::add_silent_ranks(std::unique_lock<std::mutex>& lock, Status& status) noexcept {
+  lock.unlock();
+  try {
+    status = Status(status.code(), status.message() + control_->silent_ranks());
+  } catch (const std::bad_alloc&) {
+    // The time-out alone says enough.
+  }
+  lock.lock();
 }
 
 // Tells the other ranks, unless they know.
@@ -204,11 +208,11 @@ void Communicators::end_job(const Status& cause) noexcept {
 }
 
 void Communicators::end_all() {
-  for (const auto& seat : seats_)
-    if (seat->communicator != nullptr) {
-      (void)nccl_.abort(seat->communicator);
-      seat->communicator = nullptr;
-      seat->num_collectives = 0;
+  for (const auto& group : groups_)
+    if (group->communicator != nullptr) {
+      (void)nccl_.abort(group->communicator);
+      group->communicator = nullptr;
+      group->num_collectives = 0;
     }
   if (all_ != nullptr) (void)nccl_.abort(all_);
   all_ = nullptr;
@@ -227,14 +231,18 @@ Result<NcclId> Communicators::exchange_id() {
   return all[0];
 }
 
-// Waits while NCCL makes a communicator, unless the job ends.
+// Waits while NCCL makes a communicator, unless the job ends or a rank does not come.
 Status Communicators::finish_init(std::unique_lock<std::mutex>& lock,
                                   NcclCommunicator communicator) {
+  const Clock::time_point since = Clock::now();
   while (true) {
     NcclError error = kNcclSuccess;
     SHW_RETURN_IF_ERROR(
         nccl_.check(nccl_.async_error(communicator, &error), "making a communicator"));
     if (error != kNcclInProgress) return nccl_.check(error, "making a communicator");
+    if (timeout_.count() > 0 && Clock::now() - since > timeout_)
+      return {Code::kDeadlineExceeded, "NCCL has not connected rank " + std::to_string(rank()) +
+                                           " with the others after " + seconds_text(timeout_)};
     lock.unlock();
     std::this_thread::sleep_for(std::chrono::microseconds(200));
     const Status job = control_->async_status();
@@ -257,11 +265,11 @@ Status Communicators::join_all(std::unique_lock<std::mutex>& lock) {
 }
 
 // Every rank splits in the same order, as programs are the same on every rank.
-Status Communicators::split(std::unique_lock<std::mutex>& lock, Seat& seat) {
+Status Communicators::split(std::unique_lock<std::mutex>& lock, Group& group) {
   NcclConfig config;
   NcclCommunicator made = nullptr;
-  SHW_RETURN_IF_ERROR(nccl_.check(nccl_.split(all_, static_cast<int>(seat.first_rank),
-                                              static_cast<int>(seat.member), &made, &config),
+  SHW_RETURN_IF_ERROR(nccl_.check(nccl_.split(all_, static_cast<int>(group.first_rank),
+                                              static_cast<int>(group.member), &made, &config),
                                   "splitting a communicator"));
   // The one of all is busy with the split, too.
   Status status = finish_init(lock, all_);
@@ -270,7 +278,7 @@ Status Communicators::split(std::unique_lock<std::mutex>& lock, Seat& seat) {
     (void)nccl_.abort(made);
     return status;
   }
-  seat.communicator = made;
+  group.communicator = made;
   changed_.notify_all();
   return {};
 }
@@ -278,9 +286,9 @@ Status Communicators::split(std::unique_lock<std::mutex>& lock, Seat& seat) {
 Status Communicators::build(std::unique_lock<std::mutex>& lock) {
   const Current current(*context_);
   if (all_ == nullptr) SHW_RETURN_IF_ERROR(join_all(lock));
-  for (size_t i = 0; i < seats_.size(); ++i) {  // more may come meanwhile
-    const std::shared_ptr<Seat> seat = seats_[i];
-    if (seat->communicator == nullptr) SHW_RETURN_IF_ERROR(split(lock, *seat));
+  for (size_t i = 0; i < groups_.size(); ++i) {  // more may come meanwhile
+    const std::shared_ptr<Group> group = groups_[i];
+    if (group->communicator == nullptr) SHW_RETURN_IF_ERROR(split(lock, *group));
   }
   return {};
 }
@@ -288,11 +296,11 @@ Status Communicators::build(std::unique_lock<std::mutex>& lock) {
 Status Communicators::look_for_errors() {
   if (const Status job = control_->async_status(); !job.ok())
     return {Code::kAborted, job.message()};
-  for (const auto& seat : seats_) {
-    if (seat->communicator == nullptr) continue;
+  for (const auto& group : groups_) {
+    if (group->communicator == nullptr) continue;
     NcclError error = kNcclSuccess;
     SHW_RETURN_IF_ERROR(
-        nccl_.check(nccl_.async_error(seat->communicator, &error), "a communicator"));
+        nccl_.check(nccl_.async_error(group->communicator, &error), "a communicator"));
     if (Status s = nccl_.check(error, "a communicator failed"); !s.ok())
       return {s.code(), s.message() + "; dispatched: " + log_.to_string(kInMessages)};
   }
@@ -301,16 +309,17 @@ Status Communicators::look_for_errors() {
 
 Status Communicators::look_at_the_clock() {
   const Current current(*context_);
-  for (Watched& w : watched_) {
-    if (w.dispatched == 0) continue;
-    if (context_->driver().query_event(w.event) != kDriverNotReady) {
-      log_.finish(w.dispatched);
-      w.dispatched = 0;
-    } else if (timeout_.count() > 0 && Clock::now() - w.since > timeout_) {
+  for (const auto& group : groups_) {
+    Underway& underway = group->underway;
+    while (!underway.is_empty() &&
+           context_->driver().query_event(underway.event()) != kDriverNotReady) {
+      log_.finish(underway.oldest());
+      underway.remove_oldest();
+    }
+    if (!underway.is_empty() && timeout_.count() > 0 && Clock::now() - underway.since() > timeout_)
       return {Code::kDeadlineExceeded,
               "a collective has not ended after " + seconds_text(timeout_) + " on rank " +
                   std::to_string(rank()) + "; dispatched: " + log_.to_string(kInMessages)};
-    }
   }
   return {};
 }

@@ -1,6 +1,5 @@
 // The NCCL communicators of one rank, and the thread that makes and watches them.
 #pragma once
-#include <array>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -11,16 +10,18 @@
 #include "runtime/collective/log.h"
 #include "runtime/cuda/plugin/context.h"
 #include "runtime/cuda/plugin/nccl.h"
+#include "runtime/cuda/plugin/underway.h"
 
 namespace shw::runtime::cuda {
 
-// A group of the rank's, and its communicator.
-struct Seat {
+// A group that this rank is in, and its communicator.
+struct Group {
   GroupName name{};
-  int64_t first_rank = 0;  // the smallest rank of the group: what NCCL calls its colour
-  int64_t member = 0, size = 1;
+  int64_t first_rank = 0;        // the smallest rank of the group: what NCCL calls its colour
+  int64_t member = 0, size = 1;  // the number of this rank in it; how many there are
   NcclCommunicator communicator = nullptr;  // null: not made yet, or aborted
   uint64_t num_collectives = 0;             // dispatched
+  Underway underway;
 };
 
 class Communicators {
@@ -34,21 +35,21 @@ class Communicators {
   const Mesh& mesh() const { return control_->mesh(); }
   const Nccl& nccl() const { return nccl_; }
 
-  // A seat in the group along `axes`; its communicator comes later.
-  Result<std::shared_ptr<Seat>> add_seat(std::span<const uint8_t> axes);
+  // The group along `axes` that this rank is in; its communicator comes later.
+  Result<std::shared_ptr<Group>> add_group(std::span<const uint8_t> axes);
 
-  // Calls `put(communicator)`, which puts a collective on the stream, once the seat's communicator
+  // Calls `put(communicator)`, which puts a collective on the stream, once the group's communicator
   // is there, and watches the collective from then on.
   template <class F>
-  Status dispatch(Seat& seat, const CollectiveRecord& record, StreamHandle stream, F&& put) {
+  Status dispatch(Group& group, const CollectiveRecord& record, StreamHandle stream, F&& put) {
     std::unique_lock lock(mutex_);
-    SHW_RETURN_IF_ERROR(wait_until_ready(lock, seat));
+    SHW_RETURN_IF_ERROR(wait_until_ready(lock, group));
     CollectiveRecord numbered = record;
-    numbered.number = ++seat.num_collectives;
-    numbered.group = seat.name;
-    SHW_RETURN_IF_ERROR(nccl_.check(put(seat.communicator), "a collective"));
-    SHW_RETURN_IF_ERROR(wait_until_put(lock, seat));
-    return watch(numbered, stream);
+    numbered.number = ++group.num_collectives;
+    numbered.group = group.name;
+    SHW_RETURN_IF_ERROR(nccl_.check(put(group.communicator), "a collective"));
+    SHW_RETURN_IF_ERROR(wait_until_put(lock, group));
+    return watch(group, numbered, stream);
   }
 
   void abort(const Status& cause);
@@ -57,20 +58,14 @@ class Communicators {
 
  private:
   using Clock = std::chrono::steady_clock;
-  struct Watched {
-    EventHandle event = nullptr;
-    uint64_t dispatched = 0;  // in log_; 0: nothing to watch
-    Clock::time_point since;
-  };
-  static constexpr size_t kWatched = 16;  // collectives at a time; more are not watched
 
   Communicators(std::shared_ptr<Context> context, std::shared_ptr<ChannelProvider> control,
                 Timeout timeout)
       : context_(std::move(context)), control_(std::move(control)), timeout_(timeout) {}
   Status start();
-  Status wait_until_ready(std::unique_lock<std::mutex>& lock, const Seat& seat);
-  Status wait_until_put(std::unique_lock<std::mutex>& lock, const Seat& seat);
-  Status watch(const CollectiveRecord& record, StreamHandle stream);
+  Status wait_until_ready(std::unique_lock<std::mutex>& lock, const Group& group);
+  Status wait_until_put(std::unique_lock<std::mutex>& lock, const Group& group);
+  Status watch(Group& group, const CollectiveRecord& record, StreamHandle stream);
 
   // Of the thread; `lock` is held at the begin and the end, and not while others are waited for.
   void serve();
@@ -80,11 +75,12 @@ class Communicators {
   bool is_watching() const;
   Status build(std::unique_lock<std::mutex>& lock);
   Status join_all(std::unique_lock<std::mutex>& lock);
-  Status split(std::unique_lock<std::mutex>& lock, Seat& seat);
+  Status split(std::unique_lock<std::mutex>& lock, Group& group);
   Status finish_init(std::unique_lock<std::mutex>& lock, NcclCommunicator communicator);
   Result<NcclId> exchange_id();
   Status look_for_errors();
   Status look_at_the_clock();
+  void add_silent_ranks(std::unique_lock<std::mutex>& lock, Status& status) noexcept;
   void end_all();  // aborts every communicator
 
   const std::shared_ptr<Context> context_;
@@ -97,11 +93,10 @@ class Communicators {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   NcclCommunicator all_ = nullptr;
-  std::vector<std::shared_ptr<Seat>> seats_;
+  std::vector<std::shared_ptr<Group>> groups_;
   Status failure_;  // why there are no communicators
-  bool is_building_ = false, is_stopping_ = false;
+  bool is_building_ = false, is_ending_ = false, is_stopping_ = false;
   bool must_look_ = false;  // this rank has aborted the job
-  std::array<Watched, kWatched> watched_;
   CollectiveLog log_;
   std::thread thread_;
 };

@@ -14,7 +14,7 @@
 struct shw_mpi_connection {
   MPI_Comm comm = MPI_COMM_NULL;
   bool finalizes = false;
-  int rank = 0, size = 0, max_tag = 0;
+  int rank = 0, size = 0, rank_on_host = 0, max_tag = 0;
   std::mutex mutex;
 };
 
@@ -73,6 +73,11 @@ int connect(shw_mpi_connection& c) {
   MPI_Comm_set_errhandler(c.comm, MPI_ERRORS_RETURN);
   MPI_Comm_rank(c.comm, &c.rank);
   MPI_Comm_size(c.comm, &c.size);
+  MPI_Comm host = MPI_COMM_NULL;
+  code = MPI_Comm_split_type(c.comm, MPI_COMM_TYPE_SHARED, c.rank, MPI_INFO_NULL, &host);
+  if (code != MPI_SUCCESS) return code;
+  MPI_Comm_rank(host, &c.rank_on_host);
+  MPI_Comm_free(&host);
   int found = 0;
   int* most = nullptr;
   MPI_Comm_get_attr(c.comm, MPI_TAG_UB, &most, &found);
@@ -111,6 +116,7 @@ void close(shw_mpi_connection* c, int orderly) {
 
 int32_t rank(const shw_mpi_connection* c) { return c->rank; }
 int32_t size_of_world(const shw_mpi_connection* c) { return c->size; }
+int32_t rank_on_host(const shw_mpi_connection* c) { return c->rank_on_host; }
 int32_t max_tag(const shw_mpi_connection* c) { return c->max_tag; }
 
 int send(shw_mpi_connection* c, int32_t to, int32_t tag, const void* data, int64_t bytes,
@@ -179,6 +185,7 @@ const shw_mpi_plugin shw_mpi_plugin_table = {SHW_MPI_PLUGIN_VERSION,
                                              close,
                                              rank,
                                              size_of_world,
+                                             rank_on_host,
                                              max_tag,
                                              send,
                                              receive,
