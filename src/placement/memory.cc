@@ -39,7 +39,7 @@ class MemoryModel::Builder {
           m.end = std::max(m.end, i + 1);
         }
     for (const OutputInfo& out : graph_.outputs())
-      if (out.node.valid()) add_returned(out.node);
+      if (out.node.valid()) add_returned(out);
     for (const auto& [root, group] : groups_) charge_group(group);
     for (uint32_t i = 0; i < graph_.num_nodes(); ++i) add_operand_copies(NodeId{i});
     return std::move(model_);
@@ -90,14 +90,16 @@ class MemoryModel::Builder {
     return graph_.op(members_[member].node) == OpKind::kInput;
   }
 
-  // Inputs, values that are already returned, and parts of a value are returned as copies.
-  void add_returned(NodeId n) {
+  // Inputs, values that are already returned, and parts of a value are returned as copies. What is
+  // updated in place needs no memory beside the input's.
+  void add_returned(const OutputInfo& out) {
+    const NodeId n = out.node;
     const uint32_t m = member_[slot_of(n, 0)];
     const auto& group = groups_.at(members_[m].root);
     const bool again = is_input(members_[m].root) || members_[m].node != n ||
                        std::ranges::any_of(group, [&](uint32_t g) { return members_[g].returned; });
     if (!again) members_[m].returned = true;
-    model_.uses_.push_back({n, 0, model_.num_points_, table(n, 0, 1), true});
+    if (!out.in_place) model_.uses_.push_back({n, 0, model_.num_points_, table(n, 0, 1), true});
   }
 
   // A member is charged for its group at the points first, …, end − 1.

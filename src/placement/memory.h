@@ -2,9 +2,9 @@
 //
 // A point is a node of the rewritten graph, in graph order: forward, then backward. Live for the
 // whole step are inputs (parameters, buffers, batches, tangents), the declared optimizer state, and
-// results, which are written into memory of the caller. Every other storage is live from the node
-// that makes it to the last node that reads it. It is charged with the bytes of rank 0's piece; the
-// other pieces are padded to that size.
+// results, which are written into memory of the caller. What is updated in place has no memory of
+// its own. Every other storage is live from the node that makes it to the last node that reads it.
+// It is charged with the bytes of rank 0's piece; the other pieces are padded to that size.
 //
 // A view or alias whose layout differs from its operand's is a copy with its own lifetime;
 // otherwise both share a storage. A storage and its views are therefore charged consecutively: each

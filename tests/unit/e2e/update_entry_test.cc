@@ -79,10 +79,21 @@ INSTANTIATE_TEST_SUITE_P(Meshes, Sgd,
 TEST_P(Sgd, PlansParametersAndGradientsOnly) {
   EXPECT_EQ(plan_->program.arena_bytes, 0);
   EXPECT_EQ(plan_->summary.memory_program_bytes, needed());
+  EXPECT_EQ(plan_->summary.memory_peak_bytes, needed());
   EXPECT_EQ(live_curves(plan_->program, entry()).device_peak, needed());
   EXPECT_EQ(port_bytes(plan_->program, PortRole::kParameter),
             port_bytes(plan_->program, PortRole::kInput))
       << "a gradient lies as its parameter does";
+}
+
+// A limit of just so much is enough.
+TEST_P(Sgd, FitsIntoALimitOfParametersAndGradients) {
+  CompileOptions options;
+  options.mesh = std::get<0>(GetParam());
+  options.memory_limit_bytes = needed();
+  const auto plan = testing::planned(sgd(std::get<1>(GetParam())), options);
+  ASSERT_NE(plan, nullptr);
+  EXPECT_EQ(plan->summary.memory_peak_bytes, needed());
 }
 
 // What an executor really allocates, beside the parameters and gradients that are handed to it.
