@@ -44,7 +44,9 @@ Status check_index(size_t index, size_t count, const char* what, SourceLoc loc) 
   const std::string range =
       count == 0 ? "there is none" : "expected 0 to " + std::to_string(count - 1);
   return {Code::kOutOfRange,
-          std::string(what) + " " + std::to_string(index) + " is out of range: " + range, loc};
+          std::string(what) + " " + (index == SHW_NONE ? "SHW_NONE" : std::to_string(index)) +
+              " is out of range: " + range,
+          loc};
 }
 
 Status check_flags(uint64_t flags, uint64_t known, SourceLoc loc) {

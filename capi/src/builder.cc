@@ -326,9 +326,12 @@ Result<OutputInfo> output_info(const Graph& graph, const shw_builder_output& out
   if (!info.name.empty())
     return invalid_argument(
         "name must be NULL: gradients and updates take the name of their input");
+  if (out.of_input == SHW_NONE)
+    return invalid_argument("of_input is not set: gradients and updates name the node of an input");
   SHW_ASSIGN_OR_RETURN(const NodeId input, node_of(graph, out.of_input, "of_input"));
   if (!input.valid() || graph.input_index(input) < 0)
-    return invalid_argument("of_input is not an input of the graph");
+    return invalid_argument("of_input is node " + std::to_string(out.of_input) +
+                            ", which is not an input of the graph");
   info.of_input = graph.input_index(input);
   SHW_RETURN_IF_ERROR(check_type(graph, info));
   const bool is_state =

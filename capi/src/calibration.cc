@@ -117,7 +117,7 @@ shw_status* shw_calibration_get_figure(const shw_calibration* calibration, size_
     out.name = figures[index].name.c_str();
     out.before = figures[index].before;
     out.after = figures[index].after;
-    out.determined = figures[index].told;
+    out.determined = figures[index].determined;
     return {};
   });
 }

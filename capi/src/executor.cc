@@ -48,8 +48,8 @@ Result<Options> read_options(const shw_executor_options* in, const ContextRef& c
 
 Status check_array(const char* what, const void* data, size_t size, size_t want) {
   if (size != want)
-    return invalid_argument("the entry has " + std::to_string(want) + " " + what + "s, not " +
-                            std::to_string(size));
+    return invalid_argument("the entry has " + std::to_string(want) + " " + what +
+                            (want == 1 ? "" : "s") + ", not " + std::to_string(size));
   if (data == nullptr && size != 0) return invalid_argument(std::string(what) + "s is NULL");
   return {};
 }
@@ -94,7 +94,7 @@ Status take(const char* what, const shw_executor& executor, const std::vector<Po
   return {};
 }
 
-Status take_events(const shw_event* const* given, size_t count,
+Status take_events(shw_event* const* given, size_t count,
                    std::vector<runtime::Completion>& completions) {
   if (given == nullptr && count != 0) return null_argument("wait_for");
   for (size_t i = 0; i < count; ++i) {
@@ -113,7 +113,7 @@ Result<const ProgramEntry*> entry_of(const shw_executor& executor, size_t entry)
 // A new handle for an output: of memory of its own, or of the input that it overwrites.
 Result<std::unique_ptr<shw_buffer>> make_output(const shw_executor& executor,
                                                 const ProgramEntry& entry, PortId id,
-                                                const shw_buffer* const* inputs) {
+                                                shw_buffer* const* inputs) {
   const Program& program = executor.program();
   const Port& port = program.ports[id];
   const ProgramValue& value = program.values[port.value];

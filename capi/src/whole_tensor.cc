@@ -43,7 +43,7 @@ Status shard_to(const LoadedPlan& plan, const Port& port, int32_t rank, const sh
 }
 
 Result<std::unique_ptr<shw_buffer>> gather(const PlanRef& ref, const Port& port,
-                                           const shw_buffer* const* pieces) {
+                                           shw_buffer* const* pieces) {
   const LoadedPlan& plan = *ref;
   SHW_RETURN_IF_ERROR(runtime::check_can_shard(port, plan.mesh));
   const TensorType& local = plan.plan.program.values[port.value].type;
@@ -104,7 +104,7 @@ shw_status* shw_plan_shard_into(const shw_plan* plan, size_t port, int32_t rank,
   });
 }
 
-shw_status* shw_plan_gather(const shw_plan* plan, size_t port, const shw_buffer* const* pieces,
+shw_status* shw_plan_gather(const shw_plan* plan, size_t port, shw_buffer* const* pieces,
                             size_t num_pieces, shw_buffer** out_buffer) {
   return make_handle(out_buffer, "out_buffer", [&]() -> Result<std::unique_ptr<shw_buffer>> {
     SHW_WANT(plan);

@@ -4,6 +4,11 @@
  *
  *   minimal [GRAPH.swgraph]     without a file: a small network, built by calls
  *
+ *   cc minimal.c -o minimal $(pkg-config --cflags --libs shardwise) -lm
+ *
+ * pkg-config finds a library outside of the system's folders with PKG_CONFIG_PATH, and the program
+ * finds it with LD_LIBRARY_PATH, both in the prefix's lib.
+ *
  * Ends with exit status 0 if both runs agree.
  */
 #include <math.h>
@@ -15,13 +20,14 @@
 
 enum { MAX_RANKS = 8 };
 
-/* Errors end this program; a server would hand them on instead. */
+/* Errors end this program, at once: executors may be alive, and exit() would take away libraries
+ * that their ranks use. A server would hand errors on instead. */
 static void check(shw_status* status) {
   if (status == NULL) return;
   fprintf(stderr, "%s: %s\n", shw_status_code_name(shw_status_code(status)),
           shw_status_message(status));
   shw_status_destroy(status);
-  exit(1);
+  _Exit(1);
 }
 
 static void* allocate(size_t count, size_t size) {
@@ -215,7 +221,7 @@ static shw_buffer** run_step(shw_context* context, const shw_plan* plan, size_t*
   run.num_inputs = step.num_inputs;
   run.num_outputs = step.num_outputs;
   for (int32_t rank = 0; rank < num_ranks; ++rank) {
-    run.inputs = (const shw_buffer* const*)inputs[rank];
+    run.inputs = inputs[rank];
     run.outputs = outputs[rank];
     check(shw_executor_enqueue(executors[rank], &run, &done[rank]));
   }
@@ -226,7 +232,7 @@ static shw_buffer** run_step(shw_context* context, const shw_plan* plan, size_t*
 
   shw_buffer** whole = allocate(step.num_outputs, sizeof(shw_buffer*));
   for (size_t i = 0; i < step.num_outputs; ++i) {
-    const shw_buffer* pieces[MAX_RANKS];
+    shw_buffer* pieces[MAX_RANKS];
     for (int32_t rank = 0; rank < num_ranks; ++rank) pieces[rank] = outputs[rank][i];
     if (pieces[0] != NULL)
       check(shw_plan_gather(plan, step.outputs[i], pieces, (size_t)num_ranks, &whole[i]));

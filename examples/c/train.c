@@ -264,7 +264,7 @@ static shw_status* step(training* t, size_t entry, float* loss) {
   for (rank = 0; rank < RANKS; ++rank) {
     /* In the order of shw_plan_entry::inputs, which is that of the graph. Parameters are state, and
      * not among them. */
-    const shw_buffer* inputs[2];
+    shw_buffer* inputs[2];
     shw_run run = SHW_RUN_INIT;
     inputs[0] = t->x[rank];
     inputs[1] = t->target[rank];
@@ -281,7 +281,7 @@ static shw_status* step(training* t, size_t entry, float* loss) {
     t->done[rank] = NULL;
   }
   TRY(shw_plan_find_port(t->plan, entry, "output.loss", &port));
-  TRY(shw_plan_gather(t->plan, port, (const shw_buffer* const*)t->loss, RANKS, &t->whole));
+  TRY(shw_plan_gather(t->plan, port, t->loss, RANKS, &t->whole));
   TRY(shw_buffer_read(t->whole, loss, sizeof *loss));
   shw_buffer_destroy(t->whole);
   t->whole = NULL;

@@ -87,7 +87,7 @@ std::string to_json(const CalibrationReport& report) {
         .member("name", std::string_view(f.name))
         .member("before", f.before)
         .member("after", f.after)
-        .member("told", f.told)
+        .member("determined", f.determined)
         .end_object();
   return out.end_array().end_object().take();
 }
@@ -106,7 +106,7 @@ std::string to_text(const CalibrationReport& report) {
                percent(fit.base).c_str(), percent(fit.model).c_str(), percent(fit.lines).c_str());
   }
   for (const cost::CalibratedFigure& f : report.calibration.figures) {
-    if (f.told)
+    if (f.determined)
       text += format("%-24s %10.4g -> %.4g\n", f.name.c_str(), f.before, f.after);
     else
       text +=

@@ -104,8 +104,8 @@ class FigureFit {
     for (int round = 0; round < kRounds; ++round) {
       const double before = best;
       for (size_t i = 0; i < figures_.size(); ++i) {
-        SHW_ASSIGN_OR_RETURN(const bool told, search(figures_[i], best));
-        out[i].told |= told;
+        SHW_ASSIGN_OR_RETURN(const bool determined, search(figures_[i], best));
+        out[i].determined |= determined;
       }
       if (best > before * (1 - 1e-6)) break;
     }

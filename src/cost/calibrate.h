@@ -36,7 +36,7 @@ struct CalibratedCollective {
 struct CalibratedFigure {
   std::string name;  // as in descriptions: "nccl.inter_gb_per_s"
   double before, after;
-  bool told;  // whether the measurements determine it
+  bool determined;  // whether the measurements determine it
 };
 
 struct Calibration {

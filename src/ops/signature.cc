@@ -17,6 +17,8 @@ std::string attribute_text(const Param& p, const char* kind) {
   return p.otherwise.empty() ? text + "?" : text + " = " + std::string(p.otherwise);
 }
 
+}  // namespace
+
 std::string text_of(const Param& p) {
   const std::string name(p.name);
   switch (p.kind) {
@@ -50,8 +52,6 @@ std::string text_of(const Param& p) {
   }
   return name;
 }
-
-}  // namespace
 
 std::vector<Param> visible_params(OpKind op) {
   std::vector<Param> params;
@@ -88,6 +88,9 @@ Status unknown_op(std::string_view name) {
       {"divide", "div"},
       {"reshape", "view"},
       {"mse_loss", "sub, mul and mean"},
+      {"relu_backward", "threshold_backward with threshold 0"},
+      {"sgd", "mul and sub, and an output of role update"},
+      {"adam", "mul, add, sqrt, div and sub, and outputs of role update"},
       {"attention", "sdpa"},
       {"scaled_dot_product_attention", "sdpa"},
       {"layer_norm", "native_layer_norm"},

@@ -10,6 +10,9 @@ namespace shw {
 
 std::vector<Param> visible_params(OpKind op);
 
+// As it stands in signature(): "dims: ints = []".
+std::string text_of(const Param& param);
+
 // "; it has: dims, keepdim": for messages about attributes that an operation does not have.
 std::string known_attributes(OpKind op);
 

@@ -95,9 +95,9 @@ class NodeCheck {
       }
       if (k == operands_.size() && p.kind == ParamKind::kTrailingTensor) continue;
       if (k == operands_.size())
-        return invalid_argument(std::string(op_name(def_.kind)) + " has " + std::to_string(k) +
-                                (k == 1 ? " operand; " : " operands; ") + quoted(p.name) +
-                                " is missing");
+        return invalid_argument(std::string(op_name(def_.kind)) + " was given " +
+                                std::to_string(k) + (k == 1 ? " operand: " : " operands: ") +
+                                quoted(p.name) + " is missing");
       SHW_RETURN_IF_ERROR(check_operand(p.kind, p.name, operands_[k++]));
     }
     if (k != operands_.size())
@@ -135,8 +135,9 @@ class NodeCheck {
         return invalid_argument(std::string(op_name(def_.kind)) + " has no attribute " +
                                 quoted(name) + known_attributes(def_.kind));
       if (!fits(param->kind, value))
-        return invalid_argument("attribute " + quoted(name) +
-                                " has a value of the wrong kind: " + to_string(value));
+        return invalid_argument(std::string(op_name(def_.kind)) + ": attribute " + quoted(name) +
+                                " has a value of the wrong kind, " + to_string(value) +
+                                "; expected " + text_of(*param));
     }
     for (const Param& p : def_.params)
       if (p.required() && !has_attr(p.name))

@@ -223,7 +223,7 @@ static void run(job* j, size_t number, const named* inputs, const char* output, 
       EXPECT_OK(shw_plan_shard(j->plan, port, rank, &tensor, NULL, &pieces[rank][i]));
     }
     r.entry = number;
-    r.inputs = (const shw_buffer* const*)pieces[rank];
+    r.inputs = pieces[rank];
     r.num_inputs = e.num_inputs;
     r.outputs = &outputs[rank];
     r.num_outputs = 1;
@@ -234,8 +234,7 @@ static void run(job* j, size_t number, const named* inputs, const char* output, 
     shw_event_destroy(done[rank]);
   }
   EXPECT_OK(shw_plan_find_port(j->plan, number, output, &port));
-  EXPECT_OK(shw_plan_gather(j->plan, port, (const shw_buffer* const*)outputs, (size_t)j->num_ranks,
-                            &whole));
+  EXPECT_OK(shw_plan_gather(j->plan, port, outputs, (size_t)j->num_ranks, &whole));
   EXPECT_OK(shw_buffer_read(whole, result, count * sizeof *result));
   shw_buffer_destroy(whole);
   for (rank = 0; rank < j->num_ranks; ++rank) {

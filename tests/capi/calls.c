@@ -61,26 +61,24 @@ shw_status* shard_input_on(const shw_plan* plan, size_t entry, size_t index, int
 }
 
 shw_status* gather_output(const shw_plan* plan, size_t entry, size_t index,
-                          const shw_buffer* const* pieces, size_t num_pieces,
-                          shw_buffer** out_buffer) {
+                          shw_buffer* const* pieces, size_t num_pieces, shw_buffer** out_buffer) {
   size_t port;
   shw_status* status = port_of(plan, entry, index, 1, &port);
   return status != NULL ? status : shw_plan_gather(plan, port, pieces, num_pieces, out_buffer);
 }
 
-shw_status* enqueue(shw_executor* executor, size_t entry, const shw_buffer* const* inputs,
+shw_status* enqueue(shw_executor* executor, size_t entry, shw_buffer* const* inputs,
                     size_t num_inputs, shw_buffer** outputs, size_t num_outputs,
-                    const shw_event* const* wait_for, size_t num_wait_for, shw_event** out_done) {
+                    shw_event* const* wait_for, size_t num_wait_for, shw_event** out_done) {
   size_t i;
   for (i = 0; outputs != NULL && i < num_outputs; ++i) outputs[i] = NULL;
   return enqueue_into(executor, entry, inputs, num_inputs, outputs, num_outputs, wait_for,
                       num_wait_for, out_done);
 }
 
-shw_status* enqueue_into(shw_executor* executor, size_t entry, const shw_buffer* const* inputs,
+shw_status* enqueue_into(shw_executor* executor, size_t entry, shw_buffer* const* inputs,
                          size_t num_inputs, shw_buffer** outputs, size_t num_outputs,
-                         const shw_event* const* wait_for, size_t num_wait_for,
-                         shw_event** out_done) {
+                         shw_event* const* wait_for, size_t num_wait_for, shw_event** out_done) {
   shw_run run = SHW_RUN_INIT;
   run.entry = entry;
   run.inputs = inputs;

@@ -22,18 +22,16 @@ shw_status* shard_input(const shw_plan* plan, size_t entry, size_t index, int32_
 shw_status* shard_input_on(const shw_plan* plan, size_t entry, size_t index, int32_t rank,
                            const shw_tensor* whole, shw_device* device, shw_buffer** out_buffer);
 shw_status* gather_output(const shw_plan* plan, size_t entry, size_t index,
-                          const shw_buffer* const* pieces, size_t num_pieces,
-                          shw_buffer** out_buffer);
+                          shw_buffer* const* pieces, size_t num_pieces, shw_buffer** out_buffer);
 
 /* shw_executor_enqueue() with outputs that the library makes; NULL on failure. */
-shw_status* enqueue(shw_executor* executor, size_t entry, const shw_buffer* const* inputs,
+shw_status* enqueue(shw_executor* executor, size_t entry, shw_buffer* const* inputs,
                     size_t num_inputs, shw_buffer** outputs, size_t num_outputs,
-                    const shw_event* const* wait_for, size_t num_wait_for, shw_event** out_done);
+                    shw_event* const* wait_for, size_t num_wait_for, shw_event** out_done);
 /* The same with outputs of the caller; NULL: they are made. */
-shw_status* enqueue_into(shw_executor* executor, size_t entry, const shw_buffer* const* inputs,
+shw_status* enqueue_into(shw_executor* executor, size_t entry, shw_buffer* const* inputs,
                          size_t num_inputs, shw_buffer** outputs, size_t num_outputs,
-                         const shw_event* const* wait_for, size_t num_wait_for,
-                         shw_event** out_done);
+                         shw_event* const* wait_for, size_t num_wait_for, shw_event** out_done);
 
 /* The CPU; the caller destroys it. */
 shw_device* new_cpu(shw_context* context);

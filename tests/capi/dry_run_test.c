@@ -54,7 +54,7 @@ int main(void) {
   EXPECT_OK(shw_world_create_virtual(context, 1, NULL, &world));
   EXPECT_OK(shw_executor_create(plan, world, 0, &options, &executor));
   EXPECT_OK(shw_buffer_create(options.device, SHW_DTYPE_F32, dims, 2, &x));
-  run.inputs = (const shw_buffer* const*)&x;
+  run.inputs = &x;
   run.num_inputs = 1;
   run.outputs = &y;
   run.num_outputs = 1;

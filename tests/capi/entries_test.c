@@ -232,7 +232,7 @@ static void set(job* j, const char* name, const float* data) {
 
 static void expect_values(job* j, const char* name, const float* expected) {
   const size_t port = port_named(j->plan, name);
-  const shw_buffer* pieces[RANKS];
+  shw_buffer* pieces[RANKS];
   shw_buffer* whole = NULL;
   float data[COUNT];
   int32_t rank;
@@ -255,7 +255,7 @@ static void run(job* j, const char* name, shw_session* const* sessions) {
   r.num_inputs = info.num_inputs;
   r.num_outputs = info.num_outputs;
   for (rank = 0; rank < RANKS; ++rank) {
-    const shw_buffer* inputs[MAX_PORTS];
+    shw_buffer* inputs[MAX_PORTS];
     shw_buffer* outputs[MAX_PORTS];
     for (i = 0; i < info.num_inputs; ++i) inputs[i] = j->pieces[rank][info.inputs[i]];
     for (i = 0; i < info.num_outputs; ++i) outputs[i] = j->pieces[rank][info.outputs[i]];
@@ -331,7 +331,7 @@ static void sessions_run_side_by_side(shw_context* context, const shw_plan* plan
   shw_event* done = (shw_event*)&first;
   shw_run foreign = SHW_RUN_INIT;
   shw_plan_entry info = SHW_PLAN_ENTRY_INIT;
-  const shw_buffer* inputs[MAX_PORTS];
+  shw_buffer* inputs[MAX_PORTS];
   shw_buffer* outputs[MAX_PORTS] = {NULL};
   values a, b, both;
   job j;
@@ -400,7 +400,7 @@ static void runs_dry(shw_context* context, const shw_plan* plan) {
   shw_executor* executor = NULL;
   shw_event* done = NULL;
   shw_buffer *buffers[2 * MAX_PORTS] = {NULL}, *outputs[MAX_PORTS] = {NULL}, *on_cpu = NULL;
-  const shw_buffer* inputs[MAX_PORTS];
+  shw_buffer* inputs[MAX_PORTS];
   int64_t collectives = 0;
   size_t i;
   EXPECT_OK(shw_device_create(context, SHW_DEVICE_NULL, 0, &null));

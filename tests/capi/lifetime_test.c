@@ -25,8 +25,7 @@ static int create(everything* all) {
   all->plan = mlp_plan(all->context, 2, 2);
   worked = mlp_job_create(all->context, all->plan, &all->job);
   for (rank = 0; rank < all->job.num_ranks && worked; ++rank)
-    worked &= EXPECT_OK(enqueue(all->job.executors[rank], 0,
-                                (const shw_buffer* const*)all->job.inputs[rank], MLP_NUM_INPUTS,
+    worked &= EXPECT_OK(enqueue(all->job.executors[rank], 0, all->job.inputs[rank], MLP_NUM_INPUTS,
                                 all->outputs[rank], MLP_NUM_OUTPUTS, NULL, 0, &all->done[rank]));
   return worked;
 }

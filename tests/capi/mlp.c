@@ -190,7 +190,7 @@ void mlp_job_destroy(mlp_job* job) {
 }
 
 static int check_output(const shw_plan* plan, const mlp_job* job, size_t output,
-                        const shw_buffer* const* pieces) {
+                        shw_buffer* const* pieces) {
   static float values[MLP_IN * MLP_HIDDEN];
   shw_plan_port port = SHW_PLAN_PORT_INIT;
   shw_buffer* whole = NULL;
@@ -209,13 +209,12 @@ static int check_output(const shw_plan* plan, const mlp_job* job, size_t output,
 int mlp_job_run_and_check(const shw_plan* plan, mlp_job* job) {
   shw_buffer* outputs[8][MLP_NUM_OUTPUTS];
   shw_event* done[8];
-  const shw_buffer* pieces[8];
+  shw_buffer* pieces[8];
   int holds = 1;
   int32_t rank;
   size_t i;
   for (rank = 0; rank < job->num_ranks; ++rank)
-    holds &= EXPECT_OK(enqueue(job->executors[rank], job->entry,
-                               (const shw_buffer* const*)job->inputs[rank], MLP_NUM_INPUTS,
+    holds &= EXPECT_OK(enqueue(job->executors[rank], job->entry, job->inputs[rank], MLP_NUM_INPUTS,
                                outputs[rank], MLP_NUM_OUTPUTS, NULL, 0, &done[rank]));
   for (rank = 0; rank < job->num_ranks; ++rank) {
     if (done[rank] != NULL) holds &= EXPECT_OK(shw_event_wait(done[rank], -1));

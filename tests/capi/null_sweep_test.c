@@ -191,9 +191,9 @@ static void running(shw_context* context, const shw_plan* plan) {
   mlp_job job;
   shw_tensor whole;
   shw_buffer* outputs[MLP_NUM_OUTPUTS];
-  const shw_buffer* const none[8] = {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
-  const shw_event* const no_event[1] = {NULL};
-  const shw_buffer* const* inputs;
+  shw_buffer* const none[8] = {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+  shw_event* const no_event[1] = {NULL};
+  shw_buffer* const* inputs;
   size_t i;
   memset(&whole, 0, sizeof whole);
   REFUSED_HANDLE(shw_world, shw_world_create_virtual(NULL, 8, NULL, &out));
@@ -215,7 +215,7 @@ static void running(shw_context* context, const shw_plan* plan) {
   REFUSED(shw_world_status(NULL));
   shw_world_abort(NULL);
   if (!mlp_job_create(context, plan, &job)) return;
-  inputs = (const shw_buffer* const*)job.inputs[0];
+  inputs = job.inputs[0];
   shw_executor_options_init(NULL, sizeof(shw_executor_options));
   REFUSED_HANDLE(shw_executor, shw_executor_create(NULL, job.world, 0, NULL, &out));
   REFUSED_HANDLE(shw_executor, shw_executor_create(plan, NULL, 0, NULL, &out));

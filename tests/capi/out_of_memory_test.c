@@ -177,9 +177,8 @@ static shw_status* run(state* s) {
   int32_t rank, count = 0;
   size_t i;
   while (status == NULL && count < s->job.num_ranks) {
-    status = enqueue(s->job.executors[count], s->job.entry,
-                     (const shw_buffer* const*)s->job.inputs[count], MLP_NUM_INPUTS, outputs[count],
-                     MLP_NUM_OUTPUTS, NULL, 0, &done[count]);
+    status = enqueue(s->job.executors[count], s->job.entry, s->job.inputs[count], MLP_NUM_INPUTS,
+                     outputs[count], MLP_NUM_OUTPUTS, NULL, 0, &done[count]);
     ++count;
   }
   fail_none();

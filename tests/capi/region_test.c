@@ -123,8 +123,8 @@ static void start(shw_context* context, const shw_plan* plan, const float* x, to
   }
   region.run = NULL; /* it was lent for the call */
   for (rank = 0; rank < RANKS; ++rank)
-    EXPECT_OK(enqueue(j->executors[rank], 0, (const shw_buffer* const*)&j->inputs[rank], 1,
-                      &j->outputs[rank], 1, NULL, 0, &j->done[rank]));
+    EXPECT_OK(enqueue(j->executors[rank], 0, &j->inputs[rank], 1, &j->outputs[rank], 1, NULL, 0,
+                      &j->done[rank]));
 }
 
 static void end(job* j) {
@@ -149,7 +149,7 @@ static void runs_the_body_on_every_piece(shw_context* context, const shw_plan* p
   for (i = 0; i < ROWS * COLUMNS; ++i) x[i] = (float)i - 20;
   start(context, plan, x, &t, &j);
   for (rank = 0; rank < RANKS; ++rank) EXPECT_OK(shw_event_wait(j.done[rank], -1));
-  EXPECT_OK(gather_output(plan, 0, 0, (const shw_buffer* const*)j.outputs, RANKS, &whole));
+  EXPECT_OK(gather_output(plan, 0, 0, j.outputs, RANKS, &whole));
   EXPECT_OK(shw_buffer_read(whole, y, sizeof y));
   for (i = 0; i < ROWS * COLUMNS; ++i) EXPECT(y[i] == 2 * x[i]);
   for (rank = 0; rank < RANKS; ++rank) EXPECT(t.calls[rank] == 1 && t.sound[rank]);

@@ -130,7 +130,7 @@ static void parts_of_a_world_meet_by_its_id(shw_context* context, const shw_plan
 
 /* A tensor is put together of each rank's own piece; ranks that hold the same may swap. */
 static void pieces_of_other_ranks_are_refused(shw_context* context, const shw_plan* plan) {
-  const shw_buffer* pieces[4];
+  shw_buffer* pieces[4];
   shw_plan_entry step = SHW_PLAN_ENTRY_INIT;
   shw_buffer* whole = NULL;
   mlp_job job;
@@ -171,7 +171,7 @@ static void jobs_of_one_world_do_not_meet(shw_context* context, const shw_plan* 
 
 static void wrong_buffers_are_refused(shw_context* context, const shw_plan* plan) {
   const int64_t dims[2] = {3, 3};
-  const shw_buffer* inputs[MLP_NUM_INPUTS];
+  shw_buffer* inputs[MLP_NUM_INPUTS];
   shw_buffer *wrong = NULL, *outputs[MLP_NUM_OUTPUTS];
   shw_device* cpu = new_cpu(context);
   shw_event* done = NULL;
@@ -184,8 +184,8 @@ static void wrong_buffers_are_refused(shw_context* context, const shw_plan* plan
                          NULL, 0, &done),
                  SHW_INVALID_ARGUMENT, "input 1, 'param.w2', is f32[3,3]");
   EXPECT(done == NULL && outputs[0] == NULL);
-  EXPECT_REFUSED(enqueue(job.executors[0], 7, (const shw_buffer* const*)job.inputs[0],
-                         MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, NULL, 0, &done),
+  EXPECT_REFUSED(enqueue(job.executors[0], 7, job.inputs[0], MLP_NUM_INPUTS, outputs,
+                         MLP_NUM_OUTPUTS, NULL, 0, &done),
                  SHW_OUT_OF_RANGE, "entry 7");
   /* Of the right type, but another rank's part: "input.0" is S(0)R, the same on ranks 0 and 1. */
   memcpy(inputs, job.inputs[0], sizeof inputs);
@@ -203,8 +203,8 @@ static void wrong_buffers_are_refused(shw_context* context, const shw_plan* plan
 
 static shw_event* start_run(mlp_job* job, int32_t rank, shw_buffer** outputs) {
   shw_event* done = NULL;
-  EXPECT_OK(enqueue(job->executors[rank], job->entry, (const shw_buffer* const*)job->inputs[rank],
-                    MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS, NULL, 0, &done));
+  EXPECT_OK(enqueue(job->executors[rank], job->entry, job->inputs[rank], MLP_NUM_INPUTS, outputs,
+                    MLP_NUM_OUTPUTS, NULL, 0, &done));
   return done;
 }
 
@@ -230,8 +230,8 @@ static void an_abort_wakes_who_waits_for_a_missing_rank(shw_context* context,
     EXPECT_CODE(shw_event_wait(done[rank], -1), SHW_ABORTED);
   /* The error stays until the reset, also for the events that are waited for again. */
   EXPECT_CODE(shw_event_wait(done[1], -1), SHW_CANCELLED);
-  EXPECT_CODE(enqueue(job.executors[1], 0, (const shw_buffer* const*)job.inputs[1], MLP_NUM_INPUTS,
-                      late, MLP_NUM_OUTPUTS, NULL, 0, &event),
+  EXPECT_CODE(enqueue(job.executors[1], 0, job.inputs[1], MLP_NUM_INPUTS, late, MLP_NUM_OUTPUTS,
+                      NULL, 0, &event),
               SHW_CANCELLED);
   EXPECT(event == NULL && late[0] == NULL);
   for (rank = 1; rank < job.num_ranks; ++rank) {
@@ -295,8 +295,8 @@ static void an_aborted_world_runs_nothing(shw_context* context, const shw_plan* 
   EXPECT_CODE(shw_executor_create(plan, job.world, 0, NULL, &late), SHW_CANCELLED);
   shw_executor_reset(job.executors[2]);
   shw_event_destroy(done);
-  status = enqueue(job.executors[2], 0, (const shw_buffer* const*)job.inputs[2], MLP_NUM_INPUTS,
-                   more, MLP_NUM_OUTPUTS, NULL, 0, &event);
+  status = enqueue(job.executors[2], 0, job.inputs[2], MLP_NUM_INPUTS, more, MLP_NUM_OUTPUTS, NULL,
+                   0, &event);
   if (status == NULL) status = shw_event_wait(event, -1);
   EXPECT(shw_status_code(status) == SHW_ABORTED);
   shw_status_destroy(status);
@@ -329,9 +329,9 @@ static void runs_into_the_callers_buffers(shw_context* context, const shw_plan* 
   for (rank = 0; rank < job.num_ranks; ++rank) done[rank] = start_run(&job, rank, outputs[rank]);
   for (step = 0; step < 20; ++step) {
     for (rank = 0; rank < job.num_ranks; ++rank)
-      EXPECT_OK(enqueue_into(job.executors[rank], 0, (const shw_buffer* const*)job.inputs[rank],
-                             MLP_NUM_INPUTS, outputs[rank], MLP_NUM_OUTPUTS,
-                             (const shw_event* const*)done, (size_t)job.num_ranks, &next[rank]));
+      EXPECT_OK(enqueue_into(job.executors[rank], 0, job.inputs[rank], MLP_NUM_INPUTS,
+                             outputs[rank], MLP_NUM_OUTPUTS, done, (size_t)job.num_ranks,
+                             &next[rank]));
     for (rank = 0; rank < job.num_ranks; ++rank) {
       shw_event_destroy(done[rank]);
       done[rank] = next[rank];
@@ -383,9 +383,8 @@ static void a_run_fails_if_one_that_it_waits_for_did(shw_context* context, const
   shw_executor_abort(other.executors[0]);
   EXPECT_CODE(shw_event_wait(failed, -1), SHW_CANCELLED);
   for (rank = 0; rank < job.num_ranks; ++rank)
-    EXPECT_OK(enqueue(job.executors[rank], 0, (const shw_buffer* const*)job.inputs[rank],
-                      MLP_NUM_INPUTS, more[rank], MLP_NUM_OUTPUTS, (const shw_event* const*)&failed,
-                      1, &done[rank]));
+    EXPECT_OK(enqueue(job.executors[rank], 0, job.inputs[rank], MLP_NUM_INPUTS, more[rank],
+                      MLP_NUM_OUTPUTS, &failed, 1, &done[rank]));
   for (rank = 0; rank < job.num_ranks; ++rank) {
     EXPECT_CODE(shw_event_wait(done[rank], -1), SHW_ABORTED);
     shw_event_destroy(done[rank]);
@@ -448,8 +447,8 @@ static void a_time_limit_ends_a_run_whose_peers_do_not_come(shw_context* context
   EXPECT_CODE(shw_executor_create(plan, world, 0, &options, &executor), SHW_INVALID_ARGUMENT);
   options.time_limit_ns = 20000000;
   EXPECT_OK(shw_executor_create(plan, world, 0, &options, &executor));
-  EXPECT_OK(enqueue(executor, job.entry, (const shw_buffer* const*)job.inputs[0], MLP_NUM_INPUTS,
-                    outputs, MLP_NUM_OUTPUTS, NULL, 0, &done));
+  EXPECT_OK(enqueue(executor, job.entry, job.inputs[0], MLP_NUM_INPUTS, outputs, MLP_NUM_OUTPUTS,
+                    NULL, 0, &done));
   EXPECT_CODE(shw_event_wait(done, -1), SHW_DEADLINE_EXCEEDED);
   shw_event_destroy(done);
   destroy_outputs(outputs);

@@ -229,7 +229,7 @@ class Cli(unittest.TestCase):
         self.assertEqual([(c["nodes"], c["devices_per_node"], c["sizes"]) for c in j["collectives"]], [(1, 8, 22), (2, 8, 22)])
         self.assertLess(j["collectives"][0]["lines_error"]["mean"], 0.03)
         self.assertLess(j["collectives"][1]["lines_error"]["mean"], 0.2)
-        self.assertEqual([f["told"] for f in j["figures"]], [True, False, True])
+        self.assertEqual([f["determined"] for f in j["figures"]], [True, False, True])
         self.assertEqual(json.loads(self.ok("hardware", ours, "--json"))["name"], "oci")
         self.ok("plan", GRAPH, "--mesh", "dp=2,tp=8", "--hardware", ours, "-o", TMP / "x")
         out = self.ok("calibrate", runs / "all_reduce_1x8_mi300x.txt", "--base", "mi300x", "-o", ours)

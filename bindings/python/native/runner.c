@@ -31,11 +31,11 @@ typedef struct runner {
 /* One run: what must be given back when it has ended, however it ends. */
 typedef struct one_run {
   entry_info* entry;
-  tensor_view* views;        /* of inputs that are viewed */
-  const shw_buffer** inputs; /* num_ranks × num_inputs */
-  char* owned;               /* which of the inputs this run made */
-  shw_buffer** outputs;      /* num_ranks × num_outputs */
-  shw_event** events;        /* num_ranks */
+  tensor_view* views;   /* of inputs that are viewed */
+  shw_buffer** inputs;  /* num_ranks × num_inputs */
+  char* owned;          /* which of the inputs this run made */
+  shw_buffer** outputs; /* num_ranks × num_outputs */
+  shw_event** events;   /* num_ranks */
   size_t num_views;
 } one_run;
 
@@ -302,7 +302,7 @@ static PyObject* whole_output(runner* self, one_run* run, size_t o) {
     run->outputs[o] = NULL; /* the tensor's from now on */
     return tensor_from_buffer(whole);
   }
-  const shw_buffer** pieces = calloc(self->num_ranks, sizeof *pieces);
+  shw_buffer** pieces = calloc(self->num_ranks, sizeof *pieces);
   if (pieces == NULL) return PyErr_NoMemory();
   for (size_t r = 0; r < self->num_ranks; ++r) pieces[r] = run->outputs[r * count + o];
   shw_status* status;
@@ -478,7 +478,7 @@ static PyObject* gather(PyObject* object, PyObject* args) {
   PyObject* tuple;
   if (!PyArg_ParseTuple(args, "nO!", &port, &PyTuple_Type, &tuple)) return NULL;
   const size_t count = (size_t)PyTuple_Size(tuple);
-  const shw_buffer** pieces = calloc(count + 1, sizeof *pieces);
+  shw_buffer** pieces = calloc(count + 1, sizeof *pieces);
   if (pieces == NULL) return PyErr_NoMemory();
   for (size_t r = 0; r < count && !PyErr_Occurred(); ++r)
     pieces[r] = handle_get(PyTuple_GetItem(tuple, (Py_ssize_t)r), &kind_buffer);

@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
       shw_event* done;
       shw_tensor result;
       check(shw_buffer_import(device, &tensor, SHW_BORROW_UNTIL_RELEASE, NULL, NULL, &in));
-      run.inputs = (const shw_buffer* const*)&in;
+      run.inputs = &in;
       run.outputs = &out;
       run.num_inputs = run.num_outputs = 1;
       check(shw_executor_enqueue(executor, &run, &done));

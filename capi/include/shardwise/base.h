@@ -1,12 +1,14 @@
 /*
  * What every part of the interface uses: status, context, cancel flag, blob, tensors in memory.
  *
- * The rules of the whole interface (ownership, zero as default, threads) are in capi/ABI.md. In
- * short:
+ * The rules of the whole interface (ownership, zero as default, threads) are in ABI.md, which lies
+ * with OPS.md, HARDWARE.md and examples in share/doc/shardwise of an installation. In short:
  *   - A call that can fail returns a status. NULL is success. The caller destroys the status.
  *   - Every `out_*` parameter is written, also on failure: then with NULL or 0.
  *   - `create`, `compile`, `load` and `to_…` give a handle that the caller destroys. What a getter
  *     returns is lent: it stays valid as long as its owner.
+ *   - Destroying NULL does nothing. So initialise handles with NULL, and destroy all of them in one
+ *     place at the end.
  *   - Strings are NUL-terminated UTF-8.
  *   - Indices and counts are size_t, and SHW_NONE stands for no index. Numbers of ranks and devices
  *     are int32_t, as in MPI and NCCL. Sizes of tensors, and bytes of device memory, are int64_t.
@@ -96,8 +98,8 @@ enum {
   SHW_ROLE_OPTIMIZER_STATE = 6, /* what an optimizer keeps beside a parameter */
   SHW_ROLE_CONSTANT = 7,        /* a small tensor that the graph carries with it */
   SHW_ROLE_RESULT = 11,
-  SHW_ROLE_GRADIENT = 12, /* of an input */
-  SHW_ROLE_UPDATE = 13    /* new value of an input */
+  SHW_ROLE_GRADIENT = 12, /* of an input. What only an update reads is no output */
+  SHW_ROLE_UPDATE = 13    /* new value of an input: a step of an optimizer, a cache */
 };
 
 /* Who holds the memory of an input between runs. 0: the caller. */
@@ -128,7 +130,8 @@ typedef struct shw_bytes {
   size_t size;
 } shw_bytes;
 
-/* A tensor in somebody's memory. */
+/* A tensor in somebody's memory. A tensor that a function only reads may lie in memory that is
+ * const: cast `data`. */
 typedef struct shw_tensor {
   void* data;             /* element 0 */
   const int64_t* dims;    /* `rank` sizes */
@@ -206,7 +209,7 @@ typedef struct shw_symbol {
   { sizeof(shw_symbol), NULL, 0, 0, 0, 0 }
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -248,7 +251,7 @@ SHW_API shw_code shw_status_code(const shw_status* status);
 SHW_API const char* shw_status_code_name(shw_code code);
 
 /**
- * What went wrong, for a person: the cause, then the node of the graph if there is one.
+ * What went wrong, for a person: the cause, then number and name of the node if there is one.
  * @return lent by `status`; "" for NULL
  * @thread any
  * @since 0.2
@@ -256,7 +259,8 @@ SHW_API const char* shw_status_code_name(shw_code code);
 SHW_API const char* shw_status_message(const shw_status* status);
 
 /**
- * Index of the node at fault in the graph that the caller gave; SHW_NONE: no node is at fault.
+ * Index of the node at fault in the graph that the caller gave; SHW_NONE: no node is at fault. Of
+ * shw_builder_add_node(): the number that the node would have had.
  * @thread any
  * @since 0.2
  */
@@ -311,7 +315,7 @@ SHW_API void shw_status_destroy(shw_status* status);
 /* ---- Context --------------------------------------------------------------------------------- */
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2

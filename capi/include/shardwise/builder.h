@@ -5,7 +5,8 @@
  * shows (`shardwise show`) and plans.
  *
  * Nodes, outputs and entries are numbered in the order in which they are added. Result types are
- * inferred. shw_op_get_param() tells the operands and attributes of every operation.
+ * inferred. OPS.md describes all operations; shw_op_get_param() lists their operands and
+ * attributes.
  *
  * A size that is known only at run time is a symbol: shw_builder_add_symbol(). Sizes of inputs and
  * integer attributes can be expressions of symbols: sums of integers, symbols and integers times
@@ -79,7 +80,7 @@ typedef struct shw_node_options {
   size_t struct_size; /* set by SHW_NODE_OPTIONS_INIT */
   uint64_t flags;     /* SHW_NODE_* */
   const char* name;   /* for people and messages; NULL: "%" and the node's number */
-  shw_phase phase;    /* 0: forward */
+  shw_phase phase;    /* 0: forward. What an optimizer computes is backward */
   shw_recompute recompute;
   const char* module_path; /* "layers.0.attention.wq"; NULL: none */
   const char* source;      /* file and line, for people; NULL: not known */
@@ -111,7 +112,8 @@ typedef struct shw_builder_input {
   shw_role role;       /* SHW_ROLE_PARAMETER to SHW_ROLE_OPTIMIZER_STATE */
   shw_storage storage; /* 0: the caller hands the tensor over for every run */
   const char* name;    /* required for parameters, buffers, optimizer state and everything that is
-                          SHW_STORAGE_STATE; for others NULL: the position */
+                          SHW_STORAGE_STATE; for others NULL: the position. The plan's name has the
+                          role in front, "param.<name>": shw_plan_port::name */
   size_t position;     /* SHW_ROLE_INPUT: which argument of the model; SHW_ROLE_TANGENT: the number
                           of the output that it belongs to; others: not used */
   shw_dtype dtype;
@@ -129,9 +131,11 @@ typedef struct shw_builder_input {
 typedef struct shw_builder_output {
   size_t struct_size; /* set by SHW_BUILDER_OUTPUT_INIT */
   shw_role role;      /* SHW_ROLE_RESULT to SHW_ROLE_UPDATE */
-  int32_t in_place;   /* update: 1 if it overwrites the memory of the input; always so for state */
+  int32_t in_place;   /* update: 1 if it overwrites the memory of the input. Updates of
+                         SHW_STORAGE_STATE do, whatever stands here */
   size_t node;        /* with one result; SHW_NONE: a gradient that is absent */
-  const char* name;   /* of a result; NULL: its position. NULL for gradients and updates */
+  const char* name;   /* of a result; NULL: its position. NULL for gradients and updates. As of an
+                         input, the plan's name is "output.<name>", "grad.…", "update.…" */
   size_t of_input;    /* gradient, update: the node of the input; not used for results */
 } shw_builder_output;
 #define SHW_BUILDER_OUTPUT_INIT \
@@ -175,7 +179,7 @@ SHW_API shw_status* shw_builder_add_symbol(shw_builder* builder, const shw_symbo
                                            size_t* out_symbol) SHW_MUST_USE;
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -183,7 +187,7 @@ SHW_API shw_status* shw_builder_add_symbol(shw_builder* builder, const shw_symbo
 SHW_API void shw_node_options_init(shw_node_options* options, size_t size);
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -191,7 +195,7 @@ SHW_API void shw_node_options_init(shw_node_options* options, size_t size);
 SHW_API void shw_builder_input_init(shw_builder_input* input, size_t size);
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -199,7 +203,7 @@ SHW_API void shw_builder_input_init(shw_builder_input* input, size_t size);
 SHW_API void shw_builder_output_init(shw_builder_output* output, size_t size);
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -240,9 +244,11 @@ SHW_API shw_status* shw_builder_add_constant(shw_builder* builder, const char* n
 /**
  * Adds an operation.
  * @param op        "mm", "einsum", "sdpa": shw_op_name()
- * @param operands  numbers of nodes, in the order of the op's tensor parameters; SHW_NONE where one
- *                  is absent, or is a number among the attributes; those at the end may be left
- *                  out; lent for the call
+ * @param operands  numbers of nodes, in the order of the op's tensor parameters; SHW_NONE for an
+ *                  operand that is absent, unless no other follows it; lent for the call. An
+ *                  operand that may be a number (SHW_PARAM_TENSOR_OR_NUMBER) is then absent, and an
+ *                  attribute of its name holds the number: "mul" of x by 0.1 has the operand x and
+ *                  SHW_ATTR_FLOAT("other", 0.1)
  * @param attrs     in any order; required ones must be there, others have the default that
  *                  shw_op_get_param() tells; lent for the call
  * @param options   lent for the call; NULL: defaults
@@ -285,7 +291,7 @@ SHW_API shw_status* shw_builder_add_entry(shw_builder* builder, const shw_builde
                                           size_t* out_entry) SHW_MUST_USE;
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -304,7 +310,7 @@ SHW_API shw_status* shw_builder_get_type(const shw_builder* builder, size_t node
                                          shw_result_type* out_type) SHW_MUST_USE;
 
 /**
- * The graph so far, as bytes of schemas/graph.fbs.
+ * The graph so far, as FlatBuffers bytes (graph.fbs).
  * @param out_blob  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_INVALID_ARGUMENT    the graph as a whole is malformed
  * @retval SHW_RESOURCE_EXHAUSTED  out of memory
@@ -324,14 +330,14 @@ SHW_API void shw_builder_destroy(shw_builder* builder);
 /* ---- Operations ------------------------------------------------------------------------------
  *
  * Most have the name, the operands and the meaning of the ATen core operator of PyTorch; reductions
- * take `dims` for its `dim`. The others are described in src/ops, a file for each. `shardwise ops`
- * prints all of them with their attributes and defaults:
+ * take `dims` for its `dim`. OPS.md says what each computes. `shardwise ops` prints all of them
+ * with their attributes and defaults:
  *
  *   slice(self, dim: int = 0, start: int = 0, end: int?, step: int = 1)
  *
  * An attribute without = and ? must be given. */
 
-/* What a parameter of an operation takes. */
+/* What a parameter of an operation takes. For an attribute: the macro that makes one. */
 typedef int32_t shw_param_kind;
 enum {
   SHW_PARAM_TENSOR = 1,           /* an operand */
@@ -339,13 +345,13 @@ enum {
   SHW_PARAM_TENSOR_OR_NUMBER = 3, /* an operand; or absent, and an attribute of this name */
   SHW_PARAM_TENSORS = 4,          /* all further operands */
   SHW_PARAM_OPTIONAL_TENSORS = 5, /* all further operands, some of which may be absent */
-  SHW_PARAM_INT = 6,              /* from here on: attributes */
-  SHW_PARAM_FLOAT = 7,
-  SHW_PARAM_NUMBER = 8, /* int or float */
-  SHW_PARAM_BOOL = 9,
-  SHW_PARAM_INTS = 10,
-  SHW_PARAM_DTYPE = 11,
-  SHW_PARAM_STRING = 12
+  SHW_PARAM_INT = 6,              /* from here on attributes: SHW_ATTR_INT, SHW_ATTR_EXPR */
+  SHW_PARAM_FLOAT = 7,            /* SHW_ATTR_FLOAT */
+  SHW_PARAM_NUMBER = 8,           /* SHW_ATTR_INT or SHW_ATTR_FLOAT */
+  SHW_PARAM_BOOL = 9,             /* SHW_ATTR_BOOL */
+  SHW_PARAM_INTS = 10,            /* SHW_ATTR_INTS, SHW_ATTR_EXPR */
+  SHW_PARAM_DTYPE = 11,           /* SHW_ATTR_DTYPE */
+  SHW_PARAM_STRING = 12           /* SHW_ATTR_STRING */
 };
 
 /* A parameter of an operation. */
@@ -394,7 +400,7 @@ SHW_API shw_status* shw_op_find(const char* name, size_t* out_op) SHW_MUST_USE;
 SHW_API size_t shw_op_num_params(size_t op);
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2

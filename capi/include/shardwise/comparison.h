@@ -60,7 +60,7 @@ SHW_API size_t shw_comparison_num_unchanged(const shw_comparison* comparison);
 SHW_API size_t shw_comparison_num_nodes(const shw_comparison* comparison);
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2

@@ -1,6 +1,9 @@
 /*
  * From a graph to a plan. A plan is the program that every rank runs, with the cheapest placement
  * of every tensor on the mesh under the library's cost model, and the proof of it.
+ *
+ * Cheapest among those that the options allow. By default they ask for parameters that are divided
+ * over all ranks: shw_compile_options::param_budget.
  */
 #ifndef SHARDWISE_COMPILE_H_
 #define SHARDWISE_COMPILE_H_
@@ -25,11 +28,15 @@ typedef struct shw_plan shw_plan; /* the compiled program; immutable */
  *
  * On the mesh dp=2,tp=4, "S(0)R" divides dim 0 in two along dp, and each half is on the four ranks
  * along tp. "S(0)S(0)" divides dim 0 in eight. Where a dim is not divided evenly, the last pieces
- * are padded. */
+ * are padded.
+ *
+ * Plans and messages have two more forms. "S(0)S(0)|1,0": the mesh axes cut dim 0 in another order,
+ * here axis 1 first and then axis 0. "SS(0,4)": a strided shard; dim 0 is seen as 4 equal parts,
+ * and each of them is divided along the axis (SHW_COMPILE_STRIDED). */
 
 /* ---- Frozen structs -------------------------------------------------------------------------- */
 
-/* One dim of the device mesh, outermost first: ranks are numbered row-major. */
+/* One dim of the device mesh, outermost first: ranks are numbered row-major. Frozen. */
 typedef struct shw_mesh_axis {
   const char* name; /* "dp" */
   int64_t size;
@@ -44,13 +51,13 @@ typedef struct shw_mesh_axis {
  * "S(0)R;RR", one of these; "!P*;*P", none of these; "same": the same layout for all nodes that
  * match.
  * If pins cannot hold together, the call fails with SHW_FAILED_PRECONDITION, and the status lists
- * them: shw_status_conflict(). */
+ * them: shw_status_conflict(). Frozen. */
 typedef struct shw_pin {
   const char* pattern; /* "param.layers.*.w1" */
   const char* layout;
 } shw_pin;
 
-/* Fixes the layout of the inputs or outputs that match. */
+/* Fixes the layout of the inputs or outputs that match. Frozen. */
 typedef struct shw_port_layout {
   const char* port; /* name, with * and ? as wildcards: "input.0", "param.*.wq.weight", "grad.*" */
   const char* layout; /* one placement for each mesh axis, "S(0)R"; or "free": for the planner */
@@ -126,14 +133,13 @@ typedef struct shw_compile_options {
   const shw_mesh_axis* mesh_axes; /* at most 6 */
   size_t num_mesh_axes;           /* 0: one device */
   const char* hardware;           /* a name of shw_hardware_name(): "h100"; NULL: "h100" */
-  shw_bytes
-      hardware_description; /* JSON (src/cost/README.md), in place of `hardware`; empty: none */
+  shw_bytes hardware_description; /* JSON (HARDWARE.md), in place of `hardware`; empty: none */
 
   /* What to plan. */
   const char* const* entries; /* entries to make in place of those of the graph: "step" gives all
-                                 outputs; "forward" and "infer" the results and updates of
-                                 what is not trained; "backward" gradients and other updates,
-                                 after "forward" if that is listed */
+                                 outputs; "forward" and "infer" the results and the
+                                 updates of buffers and inputs; "backward" the gradients and the
+                                 other updates, after "forward" if that is listed */
   size_t num_entries;         /* 0: the entries of the graph */
   const shw_bucket_sizes*
       buckets; /* for graphs with symbols. Buckets share parameters, state and
@@ -204,7 +210,7 @@ typedef struct shw_compile_options {
   }
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -214,7 +220,7 @@ SHW_API void shw_compile_options_init(shw_compile_options* options, size_t size)
 /**
  * Verifies a graph, rewrites it, chooses the cheapest placement of every tensor on the mesh, and
  * lowers the graph to the program that one rank runs.
- * @param graph     FlatBuffer of schemas/graph.fbs; lent for the call; any alignment, any content
+ * @param graph     FlatBuffer of graph.fbs; lent for the call; any alignment, any content
  * @param options   lent for the call; NULL: defaults
  * @param out_plan  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_INVALID_ARGUMENT     the graph is malformed, or an option is out of range

@@ -48,7 +48,7 @@ SHW_API shw_status* shw_device_create(shw_context* context, shw_device_kind kind
                                       shw_device** out_device) SHW_MUST_USE;
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2

@@ -92,7 +92,7 @@ typedef struct shw_explanation_edge {
   { sizeof(shw_explanation_edge), NULL, NULL, 0, NULL, NULL, 0.0, 0.0 }
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -123,7 +123,7 @@ SHW_API shw_status* shw_planner_explain(shw_planner* planner, const char* node,
                                         shw_explanation** out_explanation) SHW_MUST_USE;
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -148,7 +148,7 @@ SHW_API shw_status* shw_explanation_get_summary(const shw_explanation* explanati
 SHW_API size_t shw_explanation_num_alternatives(const shw_explanation* explanation);
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -176,7 +176,7 @@ SHW_API shw_status* shw_explanation_get_alternative(
 SHW_API size_t shw_explanation_num_strategies(const shw_explanation* explanation);
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -203,7 +203,7 @@ SHW_API shw_status* shw_explanation_get_strategy(const shw_explanation* explanat
 SHW_API size_t shw_explanation_num_edges(const shw_explanation* explanation);
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -327,7 +327,7 @@ SHW_API shw_status* shw_planner_explain_plan(shw_planner* planner,
                                              shw_plan_explanation** out_explanation) SHW_MUST_USE;
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -353,7 +353,7 @@ SHW_API shw_status* shw_plan_explanation_get_summary(const shw_plan_explanation*
 SHW_API size_t shw_plan_explanation_num_rivals(const shw_plan_explanation* explanation);
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -373,7 +373,7 @@ SHW_API shw_status* shw_plan_explanation_get_rival(
     shw_plan_explanation_rival* out_rival) SHW_MUST_USE;
 
 /**
- * Number of edges that are told one by one: those that pay most; 0 for NULL.
+ * Number of edges that are listed one by one: those that pay most; 0 for NULL.
  * @thread any
  * @since 0.2
  */
@@ -399,7 +399,7 @@ SHW_API shw_status* shw_plan_explanation_get_edge(const shw_plan_explanation* ex
 SHW_API size_t shw_plan_explanation_num_groups(const shw_plan_explanation* explanation);
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2

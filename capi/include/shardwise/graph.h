@@ -34,7 +34,7 @@ typedef struct shw_graph_summary {
   { sizeof(shw_graph_summary), 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
- * Converts a graph to bytes of schemas/graph.fbs, and verifies it.
+ * Converts a graph to bytes of graph.fbs, and verifies it.
  * @param bytes     lent for the call; any content
  * @param out_blob  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_INVALID_ARGUMENT    the graph is malformed: the message names the node, or the line
@@ -67,7 +67,7 @@ typedef struct shw_onnx_options {
   { sizeof(shw_onnx_options), NULL, {NULL, 0}, NULL }
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -75,7 +75,7 @@ typedef struct shw_onnx_options {
 SHW_API void shw_onnx_options_init(shw_onnx_options* options, size_t size);
 
 /**
- * Converts an ONNX model, opsets 13 to 21, to bytes of schemas/graph.fbs, and verifies it. Older
+ * Converts an ONNX model, opsets 13 to 21, to bytes of graph.fbs, and verifies it. Older
  * models are read as far as their operators mean the same. Weights become parameters, and their
  * values a file for safetensors, by the names of the graph's inputs ("param.encoder.weight").
  * Integers and single numbers become constants of the graph.
@@ -98,7 +98,7 @@ SHW_API shw_status* shw_graph_import_onnx(shw_context* context, shw_bytes model,
                                           shw_blob** out_values) SHW_MUST_USE;
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -107,7 +107,7 @@ SHW_API void shw_graph_summary_init(shw_graph_summary* summary, size_t size);
 
 /**
  * What a graph consists of.
- * @param graph        FlatBuffer of schemas/graph.fbs; lent for the call; any content
+ * @param graph        FlatBuffer of graph.fbs; lent for the call; any content
  * @param out_summary  its struct_size is read; all other fields are written, 0 on failure
  * @retval SHW_INVALID_ARGUMENT    the graph is malformed, or struct_size was not set (then nothing
  *                                 is written)
@@ -121,7 +121,7 @@ SHW_API shw_status* shw_graph_get_summary(shw_bytes graph,
 /**
  * The graph for a person: a line for each input, node and output. Complete:
  * SHW_GRAPH_FORMAT_TEXT gives the graph again.
- * @param graph     FlatBuffer of schemas/graph.fbs; lent for the call; any content
+ * @param graph     FlatBuffer of graph.fbs; lent for the call; any content
  * @param out_blob  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_INVALID_ARGUMENT    the graph is malformed
  * @retval SHW_RESOURCE_EXHAUSTED  out of memory

@@ -2,7 +2,7 @@
  * Machines: what the cost model knows of them, and how to fit it to measurements.
  *
  * A machine is given in one of two ways: `hardware`, a name of shw_hardware_name(), or
- * `description`, a JSON object (src/cost/README.md). The list of known names is in compile.h.
+ * `description`, a JSON object (HARDWARE.md). Upper and lower case are the same in names.
  */
 #ifndef SHARDWISE_HARDWARE_H_
 #define SHARDWISE_HARDWARE_H_
@@ -40,7 +40,7 @@ typedef struct shw_hardware_info {
   { sizeof(shw_hardware_info), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0.0, 0.0, 0, 0, 0 }
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -131,7 +131,7 @@ typedef struct shw_calibration_figure {
   { sizeof(shw_calibration_figure), NULL, 0.0, 0.0, 0, 0 }
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -162,7 +162,7 @@ SHW_API shw_status* shw_calibration_create(shw_context* context, const shw_calib
 SHW_API size_t shw_calibration_num_collectives(const shw_calibration* calibration);
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -189,7 +189,7 @@ SHW_API shw_status* shw_calibration_get_collective(const shw_calibration* calibr
 SHW_API size_t shw_calibration_num_figures(const shw_calibration* calibration);
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -220,7 +220,7 @@ SHW_API shw_status* shw_calibration_to_description(const shw_calibration* calibr
 /**
  * The fit as one JSON object: `collectives` (`file`, `line`, `collective`, `nodes`,
  * `devices_per_node`, `sizes`; `base_error`, `model_error`, `lines_error`, each with `mean` and
- * `max`) and `figures` (`name`, `before`, `after`, `told`: whether the runs determine it).
+ * `max`) and `figures` (`name`, `before`, `after`, `determined`: whether the runs say it).
  * @param out_blob  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_RESOURCE_EXHAUSTED  out of memory
  * @thread any

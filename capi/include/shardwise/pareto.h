@@ -40,7 +40,7 @@ typedef struct shw_pareto_point {
   { sizeof(shw_pareto_point), 0, 0, 0, 0.0, 0.0, 0, 0, 0.0 }
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -76,7 +76,7 @@ SHW_API shw_status* shw_planner_pareto(shw_planner* planner, const shw_pareto_op
 SHW_API size_t shw_pareto_num_points(const shw_pareto* pareto);
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2

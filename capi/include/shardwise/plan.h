@@ -50,7 +50,7 @@ typedef struct shw_plan_summary {
   }
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -127,7 +127,7 @@ typedef struct shw_plan_port {
 SHW_API size_t shw_plan_num_ports(const shw_plan* plan);
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -194,7 +194,7 @@ typedef struct shw_plan_entry {
 SHW_API size_t shw_plan_num_entries(const shw_plan* plan);
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2

@@ -62,7 +62,7 @@ typedef struct shw_planner_changes {
 /**
  * Verifies and rewrites a graph, and prices every strategy of every node on the mesh: what
  * shw_plan_compile() does before it solves.
- * @param graph        FlatBuffer of schemas/graph.fbs; lent for the call; any alignment, any
+ * @param graph        FlatBuffer of graph.fbs; lent for the call; any alignment, any
  * content
  * @param options      lent for the call; NULL: defaults
  * @param out_planner  receives a handle that the caller destroys; NULL on failure
@@ -87,7 +87,7 @@ SHW_API shw_status* shw_planner_create(shw_context* context, shw_bytes graph,
 SHW_API void shw_planner_destroy(shw_planner* planner);
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2

@@ -38,7 +38,7 @@ typedef struct shw_plan_node {
 SHW_API size_t shw_plan_num_nodes(const shw_plan* plan);
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -86,7 +86,7 @@ typedef struct shw_plan_step {
 SHW_API size_t shw_plan_num_steps(const shw_plan* plan);
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -123,7 +123,7 @@ typedef struct shw_plan_collective {
 SHW_API size_t shw_plan_num_collectives(const shw_plan* plan);
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -163,7 +163,7 @@ typedef struct shw_plan_memory_share {
 SHW_API size_t shw_plan_num_memory_shares(const shw_plan* plan);
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -199,7 +199,7 @@ typedef struct shw_plan_phase {
 SHW_API size_t shw_plan_num_phases(const shw_plan* plan);
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -230,7 +230,7 @@ typedef struct shw_plan_effort {
   { sizeof(shw_plan_effort), 0, 0, 0, 0, 0 }
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2

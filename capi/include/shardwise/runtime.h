@@ -4,6 +4,10 @@
  * on every rank, and after that shw_event_wait(): ranks wait for each other, so enqueue on all
  * local ranks before you wait for any of them.
  *
+ * State (SHW_STORAGE_STATE) is no input of a run: each executor holds its rank's pieces. To fill
+ * it, get the buffer of each executor (shw_executor_get_state()) and write the piece into it
+ * (shw_plan_shard_into()). To read it, give the buffers of all executors to shw_plan_gather().
+ *
  * Enqueueing returns at once. An error during a run is reported by its event and by every later
  * enqueue on that executor, until shw_executor_reset().
  */
@@ -98,7 +102,7 @@ SHW_API shw_status* shw_plan_shard_into(const shw_plan* plan, size_t port, int32
                                         const shw_tensor* whole, shw_buffer* buffer) SHW_MUST_USE;
 
 /**
- * Puts the whole tensor of a port together. Does not wait for runs.
+ * Puts the whole tensor of a port together: outputs of runs, or state. Does not wait for runs.
  * @param port        its number: shw_plan_find_port(), or shw_plan_entry::outputs
  * @param pieces      one buffer for each rank, in the order of ranks; lent for the call
  * @param num_pieces  number of ranks
@@ -113,9 +117,8 @@ SHW_API shw_status* shw_plan_shard_into(const shw_plan* plan, size_t port, int32
  * @thread any, while no run writes the pieces
  * @since 0.2
  */
-SHW_API shw_status* shw_plan_gather(const shw_plan* plan, size_t port,
-                                    const shw_buffer* const* pieces, size_t num_pieces,
-                                    shw_buffer** out_buffer) SHW_MUST_USE;
+SHW_API shw_status* shw_plan_gather(const shw_plan* plan, size_t port, shw_buffer* const* pieces,
+                                    size_t num_pieces, shw_buffer** out_buffer) SHW_MUST_USE;
 
 /* ---- Executor -------------------------------------------------------------------------------- */
 
@@ -137,7 +140,8 @@ typedef struct shw_executor_options {
 #define SHW_EXECUTOR_OPTIONS_INIT \
   { sizeof(shw_executor_options), 0, NULL, NULL, NULL, 0, 0, 0, 0 }
 
-/* One run of an entry on one rank. All arrays are lent for the call. */
+/* One run of an entry on one rank. All arrays are lent for the call; the struct can be used again.
+ */
 typedef struct shw_run {
   size_t struct_size; /* set by SHW_RUN_INIT */
   uint64_t flags;     /* 0: none is defined yet */
@@ -146,21 +150,22 @@ typedef struct shw_run {
   /* This rank's pieces, in the order of shw_plan_entry::inputs; NULL where a port is not present.
    * A piece has the same shape on every rank. Where a dim is not divided evenly, the end of the
    * last ranks' pieces is padding, which may have any values, in outputs too. */
-  const shw_buffer* const* inputs;
+  shw_buffer* const* inputs;
   size_t num_inputs;
 
-  /* In the order of shw_plan_entry::outputs. An element that is a buffer receives the output, and
-   * nothing is allocated: the way to run step after step. Outputs must not overlap inputs, except
-   * that an output that overwrites an input (shw_plan_port::updates) is that input's buffer, or
-   * NULL.
-   * In place of an element that is NULL the call writes a new handle that the caller destroys; for
-   * an output that overwrites an input, another handle of the input's memory. It stays NULL where a
-   * port is not present, and all stay as they were if the call fails. */
+  /* In the order of shw_plan_entry::outputs. What to put into an element, and what the call makes
+   * of it:
+   *   a buffer   receives the output. Nothing is allocated: the way to run step after step
+   *   NULL       becomes a new handle, which the caller destroys
+   *   NULL, and the port is not present   stays NULL
+   * An output that overwrites an input (shw_plan_port::updates) is that input's buffer, or NULL,
+   * which becomes another handle of the same memory. No other output may overlap an input. If the
+   * call fails, all elements stay as they were. */
   shw_buffer** outputs;
   size_t num_outputs;
 
   /* Runs of other executors that must end before this one begins. If one failed, this run fails. */
-  const shw_event* const* wait_for;
+  shw_event* const* wait_for;
   size_t num_wait_for;
 
   shw_session* session; /* of this executor; NULL: the executor's own */
@@ -169,7 +174,7 @@ typedef struct shw_run {
   { sizeof(shw_run), 0, 0, NULL, 0, NULL, 0, NULL, 0, NULL }
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -177,7 +182,7 @@ typedef struct shw_run {
 SHW_API void shw_executor_options_init(shw_executor_options* options, size_t size);
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -187,6 +192,10 @@ SHW_API void shw_run_init(shw_run* run, size_t size);
 /**
  * Prepares one rank to run a plan: finds kernels, allocates memory, joins the rank to the others.
  * State is filled with zeros.
+ *
+ * Destroy executors before the process ends by exit() or by returning from main(): their ranks are
+ * threads, which may be in the middle of a run while exit() takes down the libraries that they use.
+ * To leave at once after an error, call _Exit().
  *
  * The n-th executor that a rank creates in a world communicates with the n-th of the other ranks.
  * They must be of the same program: checksums of the plans, their hashes and the versions of the

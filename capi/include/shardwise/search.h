@@ -58,7 +58,7 @@ typedef struct shw_search_candidate {
   }
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -92,7 +92,7 @@ SHW_API shw_status* shw_search_create(shw_context* context, shw_bytes graph,
 SHW_API size_t shw_search_num_candidates(const shw_search* search);
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2

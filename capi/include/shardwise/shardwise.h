@@ -2,8 +2,8 @@
  * Shardwise: compiles a tensor graph and a device mesh to an executable plan with the cheapest
  * placement of every tensor, and runs plans.
  *
- *   base.h      status, context, cancel flag, blob                        ABI.md has the rules
- *   builder.h   a graph by calls; or bytes of schemas/graph.fbs
+ *   base.h      status, context, cancel flag, blob
+ *   builder.h   a graph by calls
  *   graph.h     a graph from other formats; its text
  *   compile.h   graph to plan; load and save
  *   plan.h      what a caller needs to run a plan; reports
@@ -21,7 +21,9 @@
  *   runtime.h   executors, sessions, events: running a plan
  *   verification.h  are the results of a run right
  *
- * This header includes all of them.
+ * This header includes all of them. share/doc/shardwise of an installation has ABI.md, the rules of
+ * the interface; OPS.md, the operations of graphs; HARDWARE.md, descriptions of machines; and
+ * examples: minimal.c is the whole way from a graph to results, train.c has state and updates.
  */
 #ifndef SHARDWISE_SHARDWISE_H_
 #define SHARDWISE_SHARDWISE_H_

@@ -9,14 +9,14 @@
  *   cpp/plan.hpp      Plan, CompileOptions, Comparison
  *   cpp/planner.hpp   Planner and its answers; Search, Solution, Calibration
  *   cpp/runtime.hpp   Device, Buffer, World, Executor, Session, Event
- *   cpp/runner.hpp    Runner: all ranks of a virtual world, told as one
+ *   cpp/runner.hpp    Runner: all ranks of a virtual world, as one
  *
  * Calls that can fail throw shardwise::Error. In a translation unit that defines SHARDWISE_RESULTS
  * before it includes this header, or is compiled with -fno-exceptions, they return a Result
  * instead. Both kinds can be linked together.
  *
  * Structs, constants and functions of C are used as they are, and their headers say what they mean.
- * README.md of capi has a walk-through.
+ * CPP.md has a walk-through.
  */
 #ifndef SHARDWISE_SHARDWISE_HPP_
 #define SHARDWISE_SHARDWISE_HPP_

@@ -80,7 +80,7 @@ typedef struct shw_solution_price {
   { sizeof(shw_solution_price), 0, 0, 0.0 }
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -109,7 +109,7 @@ SHW_API shw_status* shw_solution_create(shw_context* context, shw_bytes problem,
                                         shw_solution** out_solution) SHW_MUST_USE;
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -149,7 +149,7 @@ SHW_API size_t shw_solution_strategy(const shw_solution* solution, size_t node);
 SHW_API size_t shw_solution_num_budgets(const shw_solution* solution);
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -175,7 +175,7 @@ SHW_API shw_status* shw_solution_get_budget(const shw_solution* solution, size_t
 SHW_API size_t shw_solution_num_prices(const shw_solution* solution);
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2

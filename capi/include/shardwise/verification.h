@@ -1,8 +1,8 @@
 /*
  * Are the results of a run right? Sharded and unsharded runs round differently, so results are
- * judged by the rounding error of their own computation, which is measured in f64
- * (src/verify/README.md). It takes about a dozen runs of the entry on the CPU of this process: for
- * models of small to moderate size, not for every step.
+ * judged by the rounding error of their own computation, which is measured in f64. It takes about a
+ * dozen runs of the entry on the CPU of this process: for models of small to moderate size, not for
+ * every step.
  */
 #ifndef SHARDWISE_VERIFICATION_H_
 #define SHARDWISE_VERIFICATION_H_
@@ -99,7 +99,7 @@ typedef struct shw_verification_tensor {
   }
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -127,7 +127,7 @@ SHW_API shw_status* shw_verification_create(const shw_plan* plan,
                                             shw_verification** out_verification) SHW_MUST_USE;
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2
@@ -152,7 +152,7 @@ SHW_API shw_status* shw_verification_get_summary(
 SHW_API size_t shw_verification_num_tensors(const shw_verification* verification);
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2

@@ -37,7 +37,7 @@ typedef struct shw_world_options {
  * names the rank that did not arrive and the last collectives that each rank dispatched. */
 
 /**
- * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
  * @param size  of the struct as the caller knows it
  * @thread any
  * @since 0.2

@@ -24,7 +24,7 @@ Measurement measured_on(const Hardware& machine, Collective collective, int64_t 
 
 double figure(const Calibration& c, const std::string& name) {
   for (const CalibratedFigure& f : c.figures)
-    if (f.name == name) return f.told ? f.after : -1;
+    if (f.name == name) return f.determined ? f.after : -1;
   return -2;
 }
 
@@ -73,7 +73,7 @@ TEST(Calibrate, SaysWhichFiguresTheRunsDoNotTell) {
   const Measurement one_node[] = {measured_on(machine("h100"), kAG, 1, "8", 1)};
   const auto c = calibrate(machine("h100"), one_node);
   for (const CalibratedFigure& f : c->figures) {
-    EXPECT_FALSE(f.told) << f.name << ": NCCL's tables stand for one node";
+    EXPECT_FALSE(f.determined) << f.name << ": NCCL's tables stand for one node";
     EXPECT_EQ(f.before, f.after);
   }
   EXPECT_LT(c->collectives[0].base.max, 1e-9);

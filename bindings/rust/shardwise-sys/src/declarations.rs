@@ -117,7 +117,8 @@ pub struct shw_bytes {
     pub size: usize,
 }
 
-/// A tensor in somebody's memory.
+/// A tensor in somebody's memory. A tensor that a function only reads may lie in memory that is
+/// const: cast `data`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct shw_tensor {
@@ -267,7 +268,7 @@ pub struct shw_node_options {
     pub flags: u64,
     /// for people and messages; NULL: "%" and the node's number
     pub name: *const c_char,
-    /// 0: forward
+    /// 0: forward. What an optimizer computes is backward
     pub phase: shw_phase,
     pub recompute: shw_recompute,
     /// "layers.0.attention.wq"; NULL: none
@@ -310,7 +311,7 @@ pub struct shw_builder_input {
     pub role: shw_role,
     /// 0: the caller hands the tensor over for every run
     pub storage: shw_storage,
-    /// required for parameters, buffers, optimizer state and everything that is SHW_STORAGE_STATE; for others NULL: the position
+    /// required for parameters, buffers, optimizer state and everything that is SHW_STORAGE_STATE; for others NULL: the position. The plan's name has the role in front, "param.\<name\>": shw_plan_port::name
     pub name: *const c_char,
     /// SHW_ROLE_INPUT: which argument of the model; SHW_ROLE_TANGENT: the number of the output that it belongs to; others: not used
     pub position: usize,
@@ -330,11 +331,11 @@ pub struct shw_builder_output {
     pub struct_size: usize,
     /// SHW_ROLE_RESULT to SHW_ROLE_UPDATE
     pub role: shw_role,
-    /// update: 1 if it overwrites the memory of the input; always so for state
+    /// update: 1 if it overwrites the memory of the input. Updates of SHW_STORAGE_STATE do, whatever stands here
     pub in_place: i32,
     /// with one result; SHW_NONE: a gradient that is absent
     pub node: usize,
-    /// of a result; NULL: its position. NULL for gradients and updates
+    /// of a result; NULL: its position. NULL for gradients and updates. As of an input, the plan's name is "output.\<name\>", "grad.…", "update.…"
     pub name: *const c_char,
     /// gradient, update: the node of the input; not used for results
     pub of_input: usize,
@@ -358,7 +359,7 @@ pub struct shw_builder_entry {
     pub num_after: usize,
 }
 
-/// What a parameter of an operation takes.
+/// What a parameter of an operation takes. For an attribute: the macro that makes one.
 pub type shw_param_kind = i32;
 pub const SHW_PARAM_TENSOR: shw_param_kind = 1;
 pub const SHW_PARAM_OPTIONAL_TENSOR: shw_param_kind = 2;
@@ -395,7 +396,7 @@ pub struct shw_plan {
     _marker: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
-/// One dim of the device mesh, outermost first: ranks are numbered row-major.
+/// One dim of the device mesh, outermost first: ranks are numbered row-major. Frozen.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct shw_mesh_axis {
@@ -413,7 +414,7 @@ pub struct shw_mesh_axis {
 /// "S(0)R;RR", one of these; "!P\*;\*P", none of these; "same": the same layout for all nodes that
 /// match.
 /// If pins cannot hold together, the call fails with SHW_FAILED_PRECONDITION, and the status lists
-/// them: shw_status_conflict().
+/// them: shw_status_conflict(). Frozen.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct shw_pin {
@@ -422,7 +423,7 @@ pub struct shw_pin {
     pub layout: *const c_char,
 }
 
-/// Fixes the layout of the inputs or outputs that match.
+/// Fixes the layout of the inputs or outputs that match. Frozen.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct shw_port_layout {
@@ -497,9 +498,9 @@ pub struct shw_compile_options {
     pub num_mesh_axes: usize,
     /// a name of shw_hardware_name(): "h100"; NULL: "h100"
     pub hardware: *const c_char,
-    /// JSON (src/cost/README.md), in place of `hardware`; empty: none
+    /// JSON (HARDWARE.md), in place of `hardware`; empty: none
     pub hardware_description: shw_bytes,
-    /// entries to make in place of those of the graph: "step" gives all outputs; "forward" and "infer" the results and updates of what is not trained; "backward" gradients and other updates, after "forward" if that is listed
+    /// entries to make in place of those of the graph: "step" gives all outputs; "forward" and "infer" the results and the updates of buffers and inputs; "backward" the gradients and the other updates, after "forward" if that is listed
     pub entries: *const *const c_char,
     /// 0: the entries of the graph
     pub num_entries: usize,
@@ -1407,7 +1408,7 @@ pub struct shw_executor_options {
     pub reserved: i32,
 }
 
-/// One run of an entry on one rank. All arrays are lent for the call.
+/// One run of an entry on one rank. All arrays are lent for the call; the struct can be used again.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct shw_run {
@@ -1418,13 +1419,13 @@ pub struct shw_run {
     /// its number: shw_plan_find_entry()
     pub entry: usize,
     /// This rank's pieces, in the order of shw_plan_entry::inputs; NULL where a port is not present. A piece has the same shape on every rank. Where a dim is not divided evenly, the end of the last ranks' pieces is padding, which may have any values, in outputs too.
-    pub inputs: *const *const shw_buffer,
+    pub inputs: *const *mut shw_buffer,
     pub num_inputs: usize,
-    /// In the order of shw_plan_entry::outputs. An element that is a buffer receives the output, and nothing is allocated: the way to run step after step. Outputs must not overlap inputs, except that an output that overwrites an input (shw_plan_port::updates) is that input's buffer, or NULL. In place of an element that is NULL the call writes a new handle that the caller destroys; for an output that overwrites an input, another handle of the input's memory. It stays NULL where a port is not present, and all stay as they were if the call fails.
+    /// In the order of shw_plan_entry::outputs. What to put into an element, and what the call makes of it:   a buffer   receives the output. Nothing is allocated: the way to run step after step   NULL       becomes a new handle, which the caller destroys   NULL, and the port is not present   stays NULL An output that overwrites an input (shw_plan_port::updates) is that input's buffer, or NULL, which becomes another handle of the same memory. No other output may overlap an input. If the call fails, all elements stay as they were.
     pub outputs: *mut *mut shw_buffer,
     pub num_outputs: usize,
     /// Runs of other executors that must end before this one begins. If one failed, this run fails.
-    pub wait_for: *const *const shw_event,
+    pub wait_for: *const *mut shw_event,
     pub num_wait_for: usize,
     /// of this executor; NULL: the executor's own
     pub session: *mut shw_session,
@@ -1682,7 +1683,7 @@ pub struct shw_verification_tensor {
 }
 
 functions! {
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -1715,14 +1716,15 @@ functions! {
     /// * Since 0.2
     pub fn shw_status_code_name(code: shw_code) -> *const c_char;
 
-    /// What went wrong, for a person: the cause, then the node of the graph if there is one.
+    /// What went wrong, for a person: the cause, then number and name of the node if there is one.
     ///
     /// * Returns lent by `status`; "" for NULL
     /// * Threads: any
     /// * Since 0.2
     pub fn shw_status_message(status: *const shw_status) -> *const c_char;
 
-    /// Index of the node at fault in the graph that the caller gave; SHW_NONE: no node is at fault.
+    /// Index of the node at fault in the graph that the caller gave; SHW_NONE: no node is at fault. Of
+    /// shw_builder_add_node(): the number that the node would have had.
     ///
     /// * Threads: any
     /// * Since 0.2
@@ -1768,7 +1770,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_status_destroy(status: *mut shw_status);
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -1853,28 +1855,28 @@ functions! {
     #[must_use]
     pub fn shw_builder_add_symbol(builder: *mut shw_builder, symbol: *const shw_symbol, out_symbol: *mut usize) -> *mut shw_status;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
     /// * Since 0.2
     pub fn shw_node_options_init(options: *mut shw_node_options, size: usize);
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
     /// * Since 0.2
     pub fn shw_builder_input_init(input: *mut shw_builder_input, size: usize);
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
     /// * Since 0.2
     pub fn shw_builder_output_init(output: *mut shw_builder_output, size: usize);
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -1910,9 +1912,11 @@ functions! {
     /// Adds an operation.
     ///
     /// * `op`: "mm", "einsum", "sdpa": shw_op_name()
-    /// * `operands`: numbers of nodes, in the order of the op's tensor parameters; SHW_NONE where one
-    ///   is absent, or is a number among the attributes; those at the end may be left
-    ///   out; lent for the call
+    /// * `operands`: numbers of nodes, in the order of the op's tensor parameters; SHW_NONE for an
+    ///   operand that is absent, unless no other follows it; lent for the call. An
+    ///   operand that may be a number (SHW_PARAM_TENSOR_OR_NUMBER) is then absent, and an
+    ///   attribute of its name holds the number: "mul" of x by 0.1 has the operand x and
+    ///   SHW_ATTR_FLOAT("other", 0.1)
     /// * `attrs`: in any order; required ones must be there, others have the default that
     ///   shw_op_get_param() tells; lent for the call
     /// * `options`: lent for the call; NULL: defaults
@@ -1948,7 +1952,7 @@ functions! {
     #[must_use]
     pub fn shw_builder_add_entry(builder: *mut shw_builder, entry: *const shw_builder_entry, out_entry: *mut usize) -> *mut shw_status;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -1965,7 +1969,7 @@ functions! {
     #[must_use]
     pub fn shw_builder_get_type(builder: *const shw_builder, node: usize, result: usize, out_type: *mut shw_result_type) -> *mut shw_status;
 
-    /// The graph so far, as bytes of schemas/graph.fbs.
+    /// The graph so far, as FlatBuffers bytes (graph.fbs).
     ///
     /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
     /// * `SHW_INVALID_ARGUMENT`: the graph as a whole is malformed
@@ -2009,7 +2013,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_op_num_params(op: usize) -> usize;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -2026,7 +2030,7 @@ functions! {
     #[must_use]
     pub fn shw_op_get_param(op: usize, index: usize, out_param: *mut shw_op_param) -> *mut shw_status;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -2036,7 +2040,7 @@ functions! {
     /// Verifies a graph, rewrites it, chooses the cheapest placement of every tensor on the mesh, and
     /// lowers the graph to the program that one rank runs.
     ///
-    /// * `graph`: FlatBuffer of schemas/graph.fbs; lent for the call; any alignment, any content
+    /// * `graph`: FlatBuffer of graph.fbs; lent for the call; any alignment, any content
     /// * `options`: lent for the call; NULL: defaults
     /// * `out_plan`: receives a handle that the caller destroys; NULL on failure
     /// * `SHW_INVALID_ARGUMENT`: the graph is malformed, or an option is out of range
@@ -2112,7 +2116,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_hardware_name(index: usize) -> *const c_char;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -2155,7 +2159,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_plan_num_ports(plan: *const shw_plan) -> usize;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -2192,7 +2196,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_plan_num_entries(plan: *const shw_plan) -> usize;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -2390,7 +2394,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_comparison_num_nodes(comparison: *const shw_comparison) -> usize;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -2447,7 +2451,7 @@ functions! {
     #[must_use]
     pub fn shw_device_create(context: *mut shw_context, kind: shw_device_kind, index: i32, out_device: *mut *mut shw_device) -> *mut shw_status;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -2534,7 +2538,7 @@ functions! {
     /// Verifies and rewrites a graph, and prices every strategy of every node on the mesh: what
     /// shw_plan_compile() does before it solves.
     ///
-    /// * `graph`: FlatBuffer of schemas/graph.fbs; lent for the call; any alignment, any
+    /// * `graph`: FlatBuffer of graph.fbs; lent for the call; any alignment, any
     ///   content
     /// * `options`: lent for the call; NULL: defaults
     /// * `out_planner`: receives a handle that the caller destroys; NULL on failure
@@ -2555,7 +2559,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_planner_destroy(planner: *mut shw_planner);
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -2595,7 +2599,7 @@ functions! {
     #[must_use]
     pub fn shw_planner_export(planner: *mut shw_planner, changes: *const shw_planner_changes, out_blob: *mut *mut shw_blob) -> *mut shw_status;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -2622,7 +2626,7 @@ functions! {
     #[must_use]
     pub fn shw_planner_explain(planner: *mut shw_planner, node: *const c_char, options: *const shw_explanation_options, changes: *const shw_planner_changes, out_explanation: *mut *mut shw_explanation) -> *mut shw_status;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -2644,7 +2648,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_explanation_num_alternatives(explanation: *const shw_explanation) -> usize;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -2667,7 +2671,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_explanation_num_strategies(explanation: *const shw_explanation) -> usize;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -2690,7 +2694,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_explanation_num_edges(explanation: *const shw_explanation) -> usize;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -2748,7 +2752,7 @@ functions! {
     #[must_use]
     pub fn shw_planner_explain_plan(planner: *mut shw_planner, changes: *const shw_planner_changes, out_explanation: *mut *mut shw_plan_explanation) -> *mut shw_status;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -2770,7 +2774,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_plan_explanation_num_rivals(explanation: *const shw_plan_explanation) -> usize;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -2787,7 +2791,7 @@ functions! {
     #[must_use]
     pub fn shw_plan_explanation_get_rival(explanation: *const shw_plan_explanation, index: usize, out_rival: *mut shw_plan_explanation_rival) -> *mut shw_status;
 
-    /// Number of edges that are told one by one: those that pay most; 0 for NULL.
+    /// Number of edges that are listed one by one: those that pay most; 0 for NULL.
     ///
     /// * Threads: any
     /// * Since 0.2
@@ -2809,7 +2813,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_plan_explanation_num_groups(explanation: *const shw_plan_explanation) -> usize;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -2856,7 +2860,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_plan_explanation_destroy(explanation: *mut shw_plan_explanation);
 
-    /// Converts a graph to bytes of schemas/graph.fbs, and verifies it.
+    /// Converts a graph to bytes of graph.fbs, and verifies it.
     ///
     /// * `bytes`: lent for the call; any content
     /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
@@ -2870,14 +2874,14 @@ functions! {
     #[must_use]
     pub fn shw_graph_import(context: *mut shw_context, format: shw_graph_format, bytes: shw_bytes, out_blob: *mut *mut shw_blob) -> *mut shw_status;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
     /// * Since 0.2
     pub fn shw_onnx_options_init(options: *mut shw_onnx_options, size: usize);
 
-    /// Converts an ONNX model, opsets 13 to 21, to bytes of schemas/graph.fbs, and verifies it. Older
+    /// Converts an ONNX model, opsets 13 to 21, to bytes of graph.fbs, and verifies it. Older
     /// models are read as far as their operators mean the same. Weights become parameters, and their
     /// values a file for safetensors, by the names of the graph's inputs ("param.encoder.weight").
     /// Integers and single numbers become constants of the graph.
@@ -2898,7 +2902,7 @@ functions! {
     #[must_use]
     pub fn shw_graph_import_onnx(context: *mut shw_context, model: shw_bytes, options: *const shw_onnx_options, out_graph: *mut *mut shw_blob, out_values: *mut *mut shw_blob) -> *mut shw_status;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -2907,7 +2911,7 @@ functions! {
 
     /// What a graph consists of.
     ///
-    /// * `graph`: FlatBuffer of schemas/graph.fbs; lent for the call; any content
+    /// * `graph`: FlatBuffer of graph.fbs; lent for the call; any content
     /// * `out_summary`: its struct_size is read; all other fields are written, 0 on failure
     /// * `SHW_INVALID_ARGUMENT`: the graph is malformed, or struct_size was not set (then nothing
     ///   is written)
@@ -2920,7 +2924,7 @@ functions! {
     /// The graph for a person: a line for each input, node and output. Complete:
     /// SHW_GRAPH_FORMAT_TEXT gives the graph again.
     ///
-    /// * `graph`: FlatBuffer of schemas/graph.fbs; lent for the call; any content
+    /// * `graph`: FlatBuffer of graph.fbs; lent for the call; any content
     /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
     /// * `SHW_INVALID_ARGUMENT`: the graph is malformed
     /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
@@ -2929,7 +2933,7 @@ functions! {
     #[must_use]
     pub fn shw_graph_to_text(context: *mut shw_context, graph: shw_bytes, out_blob: *mut *mut shw_blob) -> *mut shw_status;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -2961,7 +2965,7 @@ functions! {
     #[must_use]
     pub fn shw_hardware_to_json(context: *mut shw_context, hardware: *const c_char, description: shw_bytes, out_blob: *mut *mut shw_blob) -> *mut shw_status;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -2988,7 +2992,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_calibration_num_collectives(calibration: *const shw_calibration) -> usize;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -3011,7 +3015,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_calibration_num_figures(calibration: *const shw_calibration) -> usize;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -3039,7 +3043,7 @@ functions! {
 
     /// The fit as one JSON object: `collectives` (`file`, `line`, `collective`, `nodes`,
     /// `devices_per_node`, `sizes`; `base_error`, `model_error`, `lines_error`, each with `mean` and
-    /// `max`) and `figures` (`name`, `before`, `after`, `told`: whether the runs determine it).
+    /// `max`) and `figures` (`name`, `before`, `after`, `determined`: whether the runs say it).
     ///
     /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
     /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
@@ -3063,7 +3067,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_calibration_destroy(calibration: *mut shw_calibration);
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -3095,7 +3099,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_pareto_num_points(pareto: *const shw_pareto) -> usize;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -3152,7 +3156,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_plan_num_nodes(plan: *const shw_plan) -> usize;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -3175,7 +3179,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_plan_num_steps(plan: *const shw_plan) -> usize;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -3198,7 +3202,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_plan_num_collectives(plan: *const shw_plan) -> usize;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -3221,7 +3225,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_plan_num_memory_shares(plan: *const shw_plan) -> usize;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -3244,7 +3248,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_plan_num_phases(plan: *const shw_plan) -> usize;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -3261,7 +3265,7 @@ functions! {
     #[must_use]
     pub fn shw_plan_get_phase(plan: *const shw_plan, index: usize, out_phase: *mut shw_plan_phase) -> *mut shw_status;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -3309,7 +3313,7 @@ functions! {
     #[must_use]
     pub fn shw_planner_to_report(planner: *mut shw_planner, changes: *const shw_planner_changes, plan: *const shw_plan, other: *const shw_plan, pareto: *const shw_pareto, out_blob: *mut *mut shw_blob) -> *mut shw_status;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -3448,7 +3452,7 @@ functions! {
     #[must_use]
     pub fn shw_plan_shard_into(plan: *const shw_plan, port: usize, rank: i32, whole: *const shw_tensor, buffer: *mut shw_buffer) -> *mut shw_status;
 
-    /// Puts the whole tensor of a port together. Does not wait for runs.
+    /// Puts the whole tensor of a port together: outputs of runs, or state. Does not wait for runs.
     ///
     /// * `port`: its number: shw_plan_find_port(), or shw_plan_entry::outputs
     /// * `pieces`: one buffer for each rank, in the order of ranks; lent for the call
@@ -3464,16 +3468,16 @@ functions! {
     /// * Threads: any, while no run writes the pieces
     /// * Since 0.2
     #[must_use]
-    pub fn shw_plan_gather(plan: *const shw_plan, port: usize, pieces: *const *const shw_buffer, num_pieces: usize, out_buffer: *mut *mut shw_buffer) -> *mut shw_status;
+    pub fn shw_plan_gather(plan: *const shw_plan, port: usize, pieces: *const *mut shw_buffer, num_pieces: usize, out_buffer: *mut *mut shw_buffer) -> *mut shw_status;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
     /// * Since 0.2
     pub fn shw_executor_options_init(options: *mut shw_executor_options, size: usize);
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -3482,6 +3486,10 @@ functions! {
 
     /// Prepares one rank to run a plan: finds kernels, allocates memory, joins the rank to the others.
     /// State is filled with zeros.
+    ///
+    /// Destroy executors before the process ends by exit() or by returning from main(): their ranks are
+    /// threads, which may be in the middle of a run while exit() takes down the libraries that they use.
+    /// To leave at once after an error, call _Exit().
     ///
     /// The n-th executor that a rank creates in a world communicates with the n-th of the other ranks.
     /// They must be of the same program: checksums of the plans, their hashes and the versions of the
@@ -3609,7 +3617,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_event_destroy(event: *mut shw_event);
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -3638,7 +3646,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_search_num_candidates(search: *const shw_search) -> usize;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -3683,7 +3691,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_search_destroy(search: *mut shw_search);
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -3709,7 +3717,7 @@ functions! {
     #[must_use]
     pub fn shw_solution_create(context: *mut shw_context, problem: shw_bytes, options: *const shw_solution_options, out_solution: *mut *mut shw_solution) -> *mut shw_status;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -3744,7 +3752,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_solution_num_budgets(solution: *const shw_solution) -> usize;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -3767,7 +3775,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_solution_num_prices(solution: *const shw_solution) -> usize;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -3811,7 +3819,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_solution_destroy(solution: *mut shw_solution);
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -3836,7 +3844,7 @@ functions! {
     #[must_use]
     pub fn shw_verification_create(plan: *const shw_plan, options: *const shw_verification_options, out_verification: *mut *mut shw_verification) -> *mut shw_status;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -3858,7 +3866,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_verification_num_tensors(verification: *const shw_verification) -> usize;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any

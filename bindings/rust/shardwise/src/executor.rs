@@ -176,12 +176,11 @@ impl Executor {
         });
         let mut uses = Reserved::new(inner as *const Inner as usize, &run.wait_for);
         uses.all(inner, &run, &outputs)?;
-        let raw_inputs: Vec<*const sys::shw_buffer> =
-            run.inputs.iter().map(|buffer| buffer.map_or(null_mut(), Buffer::as_ptr) as *const _).collect();
+        let raw_inputs: Vec<*mut sys::shw_buffer> =
+            run.inputs.iter().map(|buffer| buffer.map_or(null_mut(), Buffer::as_ptr)).collect();
         let mut raw_outputs: Vec<_> =
             outputs.iter().map(|buffer| buffer.map_or(null_mut(), Buffer::as_ptr)).collect();
-        let events: Vec<*const sys::shw_event> =
-            run.wait_for.iter().map(|event| event.done.as_ptr() as *const _).collect();
+        let events: Vec<*mut sys::shw_event> = run.wait_for.iter().map(|event| event.done.as_ptr()).collect();
         let mut raw = init(sys::shw_run_init);
         raw.entry = run.entry;
         (raw.inputs, raw.num_inputs) = (raw_inputs.as_ptr(), raw_inputs.len());

@@ -533,8 +533,7 @@ impl Plan {
 
     /// Puts the whole tensor of a port together, from the pieces of all ranks in their order.
     pub fn gather(&self, port: usize, pieces: &[&Buffer]) -> Result<Buffer> {
-        let raw: Vec<*const sys::shw_buffer> =
-            pieces.iter().map(|piece| piece.as_ptr() as *const _).collect();
+        let raw: Vec<*mut sys::shw_buffer> = pieces.iter().map(|piece| piece.as_ptr()).collect();
         Buffer::all_read(pieces, || {
             // SAFETY: the array lives for the call, and no host writes the pieces meanwhile.
             let whole = crate::handle::make(|out| unsafe {

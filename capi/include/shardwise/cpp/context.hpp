@@ -52,14 +52,14 @@ class Cancel : public Handle<shw_cancel, shw_cancel_destroy> {
   void raise() noexcept { shw_cancel_raise(get()); }
 };
 
-// Converts a graph of another format to bytes of schemas/graph.fbs, and verifies it.
+// Converts a graph of another format to bytes of graph.fbs, and verifies it.
 inline Returned<Blob> import_graph(const Context& context, shw_graph_format format,
                                    shw_bytes graph) {
   return detail::make<Blob>(
       [&](shw_blob** out) { return shw_graph_import(context.get(), format, graph, out); });
 }
 
-// What an ONNX model becomes: bytes of schemas/graph.fbs, and the values of its parameters as
+// What an ONNX model becomes: bytes of graph.fbs, and the values of its parameters as
 // safetensors.
 struct OnnxModel {
   Blob graph, values;

@@ -247,7 +247,7 @@ class Graph {
   // The first error of calls that returned values; ok where they throw.
   const Status& error() const noexcept { return state_->error; }
 
-  // The graph so far, as bytes of schemas/graph.fbs; or the first error.
+  // The graph so far, as bytes of graph.fbs; or the first error.
   Returned<Blob> finish() {
 #ifdef SHARDWISE_RESULTS
     if (!state_->error.ok()) return std::move(state_->error);

@@ -1,4 +1,4 @@
-// All ranks of a virtual world, told as one: whole tensors in, whole tensors out. For programs that
+// All ranks of a virtual world as one: whole tensors in, whole tensors out. For programs that
 // need no more than that, and as an example of the calls below it. Runs after the first of an entry
 // take no new memory for tensors.
 #ifndef SHARDWISE_CPP_RUNNER_HPP_
@@ -62,7 +62,7 @@ class Runner {
   Done read(const char* entry, const char* output, C& values) const {
     std::size_t number = SHW_NONE;
     std::size_t port = SHW_NONE;
-    std::vector<const shw_buffer*> pieces;
+    std::vector<shw_buffer*> pieces;
     shw_status* status = shw_plan_find_entry(plan_.get(), entry, &number);
     if (status == nullptr) status = shw_plan_find_port(plan_.get(), number, output, &port);
     if (status == nullptr) status = output_pieces(number, port, &pieces);
@@ -74,8 +74,7 @@ class Runner {
   // One rank's buffers for an entry.
   struct Pieces {
     std::vector<Buffer> inputs;
-    std::vector<const shw_buffer*>
-        given;  // those of this run; the library says which one is missing
+    std::vector<shw_buffer*> given;  // those of this run; the library says which one is missing
     std::vector<Buffer> outputs;
   };
 
@@ -117,15 +116,15 @@ class Runner {
     return nullptr;
   }
 
-  static std::vector<const shw_buffer*> raw_of(const std::vector<Buffer>& buffers) {
-    std::vector<const shw_buffer*> raw;
+  static std::vector<shw_buffer*> raw_of(const std::vector<Buffer>& buffers) {
+    std::vector<shw_buffer*> raw;
     raw.reserve(buffers.size());
     for (const Buffer& buffer : buffers) raw.push_back(buffer.get());
     return raw;
   }
 
   template <class C>
-  shw_status* read_whole(std::size_t port, const std::vector<const shw_buffer*>& pieces,
+  shw_status* read_whole(std::size_t port, const std::vector<shw_buffer*>& pieces,
                          C& values) const {
     shw_buffer* whole = nullptr;
     if (shw_status* status =
@@ -137,7 +136,7 @@ class Runner {
   }
 
   shw_status* output_pieces(std::size_t entry, std::size_t port,
-                            std::vector<const shw_buffer*>* pieces) const {
+                            std::vector<shw_buffer*>* pieces) const {
     shw_plan_entry info = detail::defaults(shw_plan_entry_init);
     if (shw_status* status = shw_plan_get_entry(plan_.get(), entry, &info)) return status;
     const auto of_entry = pieces_.find(entry);

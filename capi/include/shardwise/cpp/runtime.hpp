@@ -233,7 +233,7 @@ struct Run : shw_run {
     entry = number;
   }
   // Elements are lent: raw handles of buffers, in the order of the entry.
-  Run& set_inputs(Span<const shw_buffer* const> buffers) noexcept {
+  Run& set_inputs(Span<shw_buffer* const> buffers) noexcept {
     inputs = buffers.data();
     num_inputs = buffers.size();
     return *this;
@@ -292,8 +292,7 @@ inline Done shard_into(const Plan& plan, std::size_t port, std::int32_t rank,
   return detail::give(shw_plan_shard_into(plan.get(), port, rank, &whole, buffer.get()));
 }
 // Puts a whole tensor together, from the pieces of all ranks in their order.
-inline Returned<Buffer> gather(const Plan& plan, std::size_t port,
-                               Span<const shw_buffer* const> pieces) {
+inline Returned<Buffer> gather(const Plan& plan, std::size_t port, Span<shw_buffer* const> pieces) {
   return detail::make<Buffer>([&](shw_buffer** out) {
     return shw_plan_gather(plan.get(), port, pieces.data(), pieces.size(), out);
   });
