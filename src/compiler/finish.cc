@@ -7,45 +7,6 @@
 namespace shw {
 namespace {
 
-uint64_t hash_of(const CompileOptions& o) {
-  uint64_t h = hash_bytes(o.hardware, static_cast<uint64_t>(o.rules));
-  h = hash_bytes(o.input_layout, h);
-  h = hash_bytes(o.output_layout, hash_combine(h, 1));
-  for (const auto& [pattern, layout] : o.pins) h = hash_bytes(layout, hash_bytes(pattern, h));
-  const double numbers[] = {static_cast<double>(o.parameter_budget.kind),
-                            o.parameter_budget.factor,
-                            o.grad_reduce_dtype ? static_cast<double>(*o.grad_reduce_dtype) : 0.0,
-                            o.einsum ? 1.0 : 0.0,
-                            o.time_limit_s,
-                            o.solver.relative_gap,
-                            static_cast<double>(o.solver.max_sweeps),
-                            static_cast<double>(o.solver.max_branch_nodes)};
-  h = hash_bytes(numbers, sizeof numbers, h);
-  if (o.memory_limit_bytes > 0 || o.optimizer_factor > 0) {
-    const double memory[] = {static_cast<double>(o.memory_limit_bytes), o.optimizer_factor};
-    h = hash_bytes(memory, sizeof memory, h);  // plans without a limit keep their hash
-  }
-  if (!o.placements.empty()) h = hash_bytes(o.placements, hash_combine(h, 3));
-  if (o.overlap.kind != Overlap::kNone) {
-    const double overlap[] = {static_cast<double>(o.overlap.kind), o.overlap.scale};
-    h = hash_bytes(overlap, sizeof overlap, h);
-  }
-  for (const auto* ports : {&o.inputs, &o.outputs})
-    for (const auto& [name, layout] : *ports)
-      h = hash_bytes(layout, hash_bytes(name, hash_combine(h, ports == &o.inputs ? 5 : 6)));
-  for (const std::string& name : o.entries) h = hash_bytes(name, hash_combine(h, 7));
-  for (const BucketSizes& b : o.buckets)
-    h = hash_span(std::span<const int64_t>(b.sizes),
-                  hash_bytes(b.symbol, hash_bytes(b.entry, hash_combine(h, 8))));
-  for (const std::string& name : o.without) h = hash_bytes(name, hash_combine(h, 4));
-  if (o.recompute.kind != RecomputePolicy::Kind::kNone)
-    h = hash_bytes(to_string(o.recompute), hash_combine(h, 9));
-  if (o.prefetch_bytes > 0 || o.prefetch_depth > 0)
-    h = hash_combine(hash_combine(hash_combine(h, 10), static_cast<uint64_t>(o.prefetch_bytes)),
-                     o.prefetch_depth);
-  return o.strided ? hash_combine(h, 2) : h;  // plans without it keep their hash
-}
-
 std::string text_of(const std::vector<LayoutListId>& lists, std::span<const Layout> layouts,
                     int mesh_rank) {
   std::string text;

@@ -217,15 +217,9 @@ Result<Placed> PreparedModel::price(std::vector<uint32_t> choice) const {
   return price_choice(graph_, strategies_, pricer_, std::move(choice));
 }
 
+// The discounts of overlap depend on whether casts come first.
 bool PreparedModel::serves(const CompileOptions& o) const {
-  return !pruned_ && o.mesh == options_.mesh && o.hardware == options_.hardware &&
-         o.rules == options_.rules && o.strided == options_.strided &&
-         o.einsum == options_.einsum && o.keep_graph == options_.keep_graph &&
-         o.entries == options_.entries && o.buckets == options_.buckets &&
-         o.optimizer_factor == options_.optimizer_factor &&
-         o.grad_reduce_dtype == options_.grad_reduce_dtype && o.overlap == options_.overlap &&
-         o.recompute == options_.recompute && o.prefetch_bytes == options_.prefetch_bytes &&
-         o.prefetch_depth == options_.prefetch_depth &&
+  return !pruned_ && agree(OptionPart::kModel, o, options_) &&
          (o.overlap.kind == Overlap::kNone || o.without == options_.without);
 }
 
