@@ -1,6 +1,7 @@
 // shw_compile_options: checked and converted.
 #include "compile_options.h"
 
+#include <cmath>
 #include <cstring>
 
 #include "cancel.h"
@@ -11,8 +12,9 @@ namespace {
 
 constexpr size_t kCompileOptionsSize_0_2 = SHW_SIZE_TO(shw_compile_options, reserved);
 
-Status out_of_range(const char* field, double value) {
-  return invalid_argument(std::string(field) + " is " + std::to_string(value));
+template <class T>
+Status out_of_range(const std::string& field, T value) {
+  return invalid_argument(field + " is " + std::to_string(value));
 }
 
 Result<std::string> mesh_text(const shw_mesh_axis* axes, size_t count) {
@@ -33,105 +35,127 @@ Result<std::string> mesh_text(const shw_mesh_axis* axes, size_t count) {
   return mesh.to_string();
 }
 
-Result<Rules> rules_of(shw_rules rules) {
+// ---- Options by their types: from the fields of shw_compile_options, the first of which is called
+// `name`, to one of CompileOptions ----
+
+template <class T>
+Status read(T&, const std::string&) {  // no field says it
+  return {};
+}
+Status read(bool& out, const std::string&, bool value) {
+  out = value;
+  return {};
+}
+Status read(std::string& out, const std::string&, const char* text) {
+  if (text != nullptr) out = text;
+  return {};
+}
+Status read(std::string& mesh, const std::string&, const shw_mesh_axis* axes, size_t count) {
+  SHW_ASSIGN_OR_RETURN(mesh, mesh_text(axes, count));
+  return {};
+}
+Status read(std::string& hardware, const std::string&, const char* name, shw_bytes description) {
+  SHW_ASSIGN_OR_RETURN(hardware, hardware_of(name, description, "hardware_description"));
+  return {};
+}
+Status read(Names& out, const std::string& name, const char* const* names, size_t count) {
+  SHW_ASSIGN_OR_RETURN(out, names_of(names, count, name.c_str()));
+  return {};
+}
+template <class T>
+Status read(NamedLayouts& out, const std::string& name, const T* layouts, size_t count) {
+  SHW_ASSIGN_OR_RETURN(out, layouts_of(layouts, count, name.c_str()));
+  return {};
+}
+Status read(double& out, const std::string& name, double value, double most = HUGE_VAL) {
+  if (!(value >= 0 && value <= most)) return out_of_range(name, value);
+  out = value;
+  return {};
+}
+Status read(int64_t& out, const std::string& name, int64_t value) {
+  if (value < 0) return out_of_range(name, value);
+  out = value;
+  return {};
+}
+Status read(uint32_t& out, const std::string& name, int64_t value) {
+  if (value < 0 || value > INT32_MAX) return out_of_range(name, value);
+  out = static_cast<uint32_t>(value);
+  return {};
+}
+Status read(ParameterBudget& out, const std::string&, shw_param_budget kind, double factor) {
+  SHW_ASSIGN_OR_RETURN(out, budget_of(kind, factor));
+  return {};
+}
+Status read(std::optional<Dtype>& out, const std::string& name, shw_dtype dtype) {
+  if (dtype == 0) return {};
+  out = dtype_from_number(dtype);
+  return out ? Status() : invalid_argument(name + ' ' + std::to_string(dtype) + " is unknown");
+}
+Status read(RecomputePolicy& out, const std::string&, const char* policy) {
+  if (policy == nullptr) return {};
+  SHW_ASSIGN_OR_RETURN(out, recompute_policy(policy));
+  return {};
+}
+Status read(Rules& out, const std::string&, shw_rules rules) {
   switch (rules) {
     case 0:
     case SHW_RULES_FULL:
-      return Rules::kFull;
+      out = Rules::kFull;
+      return {};
     case SHW_RULES_COMPAT:
-      return Rules::kCompat;
+      out = Rules::kCompat;
+      return {};
     default:
       return invalid_argument("rules " + std::to_string(rules) + " is unknown");
   }
 }
 
 // Each kind of overlap has a field of its own.
-Result<OverlapOptions> overlap_of(const shw_compile_options& in) {
-  OverlapOptions out;
-  if (in.overlap < 0 || in.overlap > SHW_OVERLAP_BOUNDED)
-    return invalid_argument("overlap " + std::to_string(in.overlap) + " is unknown");
-  if (in.overlap != SHW_OVERLAP_PREFETCH && in.prefetch_scale != 0)
+Status read(OverlapOptions& out, const std::string&, shw_overlap overlap, double prefetch_scale,
+            double bounded_share) {
+  if (overlap < 0 || overlap > SHW_OVERLAP_BOUNDED)
+    return invalid_argument("overlap " + std::to_string(overlap) + " is unknown");
+  if (overlap != SHW_OVERLAP_PREFETCH && prefetch_scale != 0)
     return invalid_argument("prefetch_scale goes with SHW_OVERLAP_PREFETCH only");
-  if (in.overlap != SHW_OVERLAP_BOUNDED && in.bounded_share != 0)
+  if (overlap != SHW_OVERLAP_BOUNDED && bounded_share != 0)
     return invalid_argument("bounded_share goes with SHW_OVERLAP_BOUNDED only");
-  if (in.overlap == SHW_OVERLAP_PREFETCH)
-    out = {.kind = Overlap::kPrefetch, .scale = in.prefetch_scale};
-  if (in.overlap == SHW_OVERLAP_BOUNDED)
-    out = {.kind = Overlap::kBounded, .scale = in.bounded_share};
-  SHW_RETURN_IF_ERROR(check(out));
-  return out;
+  if (overlap == SHW_OVERLAP_PREFETCH) out = {.kind = Overlap::kPrefetch, .scale = prefetch_scale};
+  if (overlap == SHW_OVERLAP_BOUNDED) out = {.kind = Overlap::kBounded, .scale = bounded_share};
+  return check(out);
 }
 
-// The caller's layouts, pins and constraints to leave out.
-Status read_constraints(const shw_compile_options& in, CompileOptions& out) {
-  if (in.input_layout != nullptr) out.input_layout = in.input_layout;
-  if (in.output_layout != nullptr) out.output_layout = in.output_layout;
-  SHW_ASSIGN_OR_RETURN(out.inputs,
-                       layouts_of(in.input_layouts, in.num_input_layouts, "input_layouts"));
-  SHW_ASSIGN_OR_RETURN(out.outputs,
-                       layouts_of(in.output_layouts, in.num_output_layouts, "output_layouts"));
-  SHW_ASSIGN_OR_RETURN(out.pins, layouts_of(in.pins, in.num_pins, "pins"));
-  SHW_ASSIGN_OR_RETURN(out.without, names_of(in.without, in.num_without, "without"));
-  SHW_ASSIGN_OR_RETURN(out.rules, rules_of(in.rules));
-  if (in.grad_reduce_dtype == 0) return {};
-  out.grad_reduce_dtype = dtype_from_number(in.grad_reduce_dtype);
-  if (!out.grad_reduce_dtype)
-    return invalid_argument("grad_reduce_dtype " + std::to_string(in.grad_reduce_dtype) +
-                            " is unknown");
-  return {};
-}
-
-Status read_memory(const shw_compile_options& in, CompileOptions& out) {
-  constexpr double kMaxOptimizerFactor = 1e6;
-  SHW_ASSIGN_OR_RETURN(out.parameter_budget, budget_of(in.param_budget, in.param_budget_factor));
-  SHW_ASSIGN_OR_RETURN(out.memory_limit_bytes, memory_limit_of(in.memory_limit_bytes));
-  if (!(in.optimizer_factor >= 0 && in.optimizer_factor <= kMaxOptimizerFactor))
-    return out_of_range("optimizer_factor", in.optimizer_factor);
-  out.optimizer_factor = in.optimizer_factor;
-  if (in.recompute != nullptr) {
-    SHW_ASSIGN_OR_RETURN(out.recompute, recompute_policy(in.recompute));
-  }
-  if (in.prefetch_bytes < 0)
-    return out_of_range("prefetch_bytes", static_cast<double>(in.prefetch_bytes));
-  if (in.prefetch_depth < 0 || in.prefetch_depth > INT32_MAX)
-    return out_of_range("prefetch_depth", static_cast<double>(in.prefetch_depth));
-  out.prefetch_bytes = in.prefetch_bytes;
-  out.prefetch_depth = static_cast<uint32_t>(in.prefetch_depth);
-  return {};
-}
-
-Result<std::vector<BucketSizes>> buckets_of(const shw_bucket_sizes* buckets, size_t count) {
-  std::vector<BucketSizes> ours;
+Status read(Buckets& out, const std::string&, const shw_bucket_sizes* buckets, size_t count) {
   if (count != 0) SHW_WANT(buckets);
   for (size_t i = 0; i < count; ++i) {
     const shw_bucket_sizes& b = buckets[i];
     const std::string what = "buckets[" + std::to_string(i) + "]";
     if (b.symbol == nullptr) return invalid_argument(what + ".symbol is NULL");
     if (b.sizes == nullptr && b.num_sizes != 0) return invalid_argument(what + ".sizes is NULL");
-    ours.push_back({b.entry == nullptr ? "" : b.entry, b.symbol, {b.sizes, b.sizes + b.num_sizes}});
+    out.push_back({b.entry == nullptr ? "" : b.entry, b.symbol, {b.sizes, b.sizes + b.num_sizes}});
   }
-  return ours;
+  return {};
 }
 
-Result<CompileOptions> convert(const shw_compile_options& in) {
+// "(c.pins, c.num_pins)" → "pins"
+std::string first_field(std::string_view fields) {
+  const size_t dot = fields.find('.');
+  if (dot == fields.npos) return {};
+  fields.remove_prefix(dot + 1);
+  return std::string(fields.substr(0, fields.find_first_of(",) ")));
+}
+
+Result<CompileOptions> convert(const shw_compile_options& c) {
   SHW_RETURN_IF_ERROR(
-      check_flags(in.flags, SHW_COMPILE_NO_EINSUM | SHW_COMPILE_NO_GRAPH | SHW_COMPILE_STRIDED));
-  SHW_RETURN_IF_ERROR(check_reserved(in.reserved));
+      check_flags(c.flags, SHW_COMPILE_NO_EINSUM | SHW_COMPILE_NO_GRAPH | SHW_COMPILE_STRIDED));
+  SHW_RETURN_IF_ERROR(check_reserved(c.reserved));
   CompileOptions out;
-  out.einsum = (in.flags & SHW_COMPILE_NO_EINSUM) == 0;
-  out.strided = (in.flags & SHW_COMPILE_STRIDED) != 0;
-  out.keep_graph = (in.flags & SHW_COMPILE_NO_GRAPH) == 0;
-  SHW_ASSIGN_OR_RETURN(out.mesh, mesh_text(in.mesh_axes, in.num_mesh_axes));
-  SHW_ASSIGN_OR_RETURN(out.hardware,
-                       hardware_of(in.hardware, in.hardware_description, "hardware_description"));
-  SHW_ASSIGN_OR_RETURN(out.entries, names_of(in.entries, in.num_entries, "entries"));
-  SHW_ASSIGN_OR_RETURN(out.buckets, buckets_of(in.buckets, in.num_buckets));
-  SHW_RETURN_IF_ERROR(read_constraints(in, out));
-  SHW_RETURN_IF_ERROR(read_memory(in, out));
-  SHW_ASSIGN_OR_RETURN(out.overlap, overlap_of(in));
-  if (in.num_threads < 0) return out_of_range("num_threads", in.num_threads);
-  out.solver.threads = static_cast<uint32_t>(in.num_threads);
-  SHW_ASSIGN_OR_RETURN(out.time_limit_s, time_limit_of(in.time_limit_s));
+#define SHW_ARGUMENTS(...) __VA_OPT__(, ) __VA_ARGS__
+#define SHW_OPTION(type, name, initial, fields, ...) \
+  SHW_RETURN_IF_ERROR(read(out.name, first_field(#fields) SHW_ARGUMENTS fields));
+#include "compiler/options.inc"
+#undef SHW_OPTION
+#undef SHW_ARGUMENTS
+  SHW_RETURN_IF_ERROR(read(out.solver.threads, "num_threads", c.num_threads));
   out.start_clock();
   return out;
 }
@@ -219,12 +243,12 @@ Result<ParameterBudget> budget_of(shw_param_budget kind, double factor) {
 }
 
 Result<int64_t> memory_limit_of(int64_t bytes) {
-  if (bytes < 0) return invalid_argument("memory_limit_bytes is " + std::to_string(bytes));
+  SHW_RETURN_IF_ERROR(read(bytes, "memory_limit_bytes", bytes));
   return bytes;
 }
 
 Result<double> time_limit_of(double seconds) {
-  if (!(seconds >= 0)) return out_of_range("time_limit_s", seconds);
+  SHW_RETURN_IF_ERROR(read(seconds, "time_limit_s", seconds));
   return seconds;
 }
 

@@ -115,10 +115,10 @@ shw_status* shw_planner_explain(shw_planner* planner, const char* node,
         SHW_WANT(planner);
         SHW_WANT(node);
         SHW_ASSIGN_OR_RETURN(const answers::ExplainRequest request, request_of(node, options));
-        SHW_ASSIGN_OR_RETURN(Question asked, question_of(*planner->planner, changes));
+        SHW_ASSIGN_OR_RETURN(Question asked, question_of(*planner->model, changes));
         SHW_ASSIGN_OR_RETURN(answers::Explanation explanation,
-                             answers::explain(*planner->planner, asked.constraints, request,
-                                              asked.request.options.solver, asked.request.monitor));
+                             answers::explain(asked.model, request, asked.request.options.solver,
+                                              asked.request.monitor));
         return std::make_unique<shw_explanation>(
             shw_explanation{planner->context, std::move(explanation)});
       });

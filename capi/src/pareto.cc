@@ -48,21 +48,20 @@ shw_status* shw_planner_pareto(shw_planner* planner, const shw_pareto_options* o
     if (num_points < 2 || num_points > kMaxPoints)
       return invalid_argument("num_points is " + std::to_string(num_points) + ", expected 2 to " +
                               std::to_string(kMaxPoints));
-    Planner& ours = *planner->planner;
-    SHW_ASSIGN_OR_RETURN(Question asked, question_of(ours, changes));
-    if (asked.constraints.memory_limit_bytes != 0)
+    const PreparedModel& model = *planner->model;
+    SHW_ASSIGN_OR_RETURN(Question asked, question_of(model, changes));
+    if (asked.model.memory_limit() != 0)
       return invalid_argument("there is a memory limit; points are of every limit");
-    solver::SolveOptions solve = pareto_options(ours, asked.request.options.solver);
+    solver::SolveOptions solve = pareto_options(model, asked.request.options.solver);
     if (in.max_branch_nodes > 0) solve.max_branch_nodes = in.max_branch_nodes;
-    SHW_ASSIGN_OR_RETURN(const Pareto found,
-                         pareto(ours, asked.constraints, static_cast<uint32_t>(num_points), solve,
-                                asked.request.monitor));
+    SHW_ASSIGN_OR_RETURN(const Pareto found, pareto(asked.model, static_cast<uint32_t>(num_points),
+                                                    solve, asked.request.monitor));
     auto made = std::make_unique<shw_pareto>();
     made->context = planner->context;
     for (const ParetoPoint& point : found.points) made->points.push_back(to_c(point));
-    made->json = pareto_json(ours, found);
-    made->text = pareto_text(ours, found);
-    made->svg = pareto_svg(ours, found);
+    made->json = pareto_json(model, found);
+    made->text = pareto_text(model, found);
+    made->svg = pareto_svg(model, found);
     return made;
   });
 }

@@ -79,12 +79,12 @@ shw_status* shw_planner_explain_plan(shw_planner* planner, const shw_planner_cha
   return make_handle(
       out_explanation, "out_explanation", [&]() -> Result<std::unique_ptr<shw_plan_explanation>> {
         SHW_WANT(planner);
-        SHW_ASSIGN_OR_RETURN(Question asked, question_of(*planner->planner, changes));
+        SHW_ASSIGN_OR_RETURN(Question asked, question_of(*planner->model, changes));
         auto made = std::make_unique<shw_plan_explanation>();
         made->context = planner->context;
-        SHW_ASSIGN_OR_RETURN(
-            made->ours, answers::explain_plan(*planner->planner, asked.constraints,
-                                              asked.request.options.solver, asked.request.monitor));
+        SHW_ASSIGN_OR_RETURN(made->ours,
+                             answers::explain_plan(asked.model, asked.request.options.solver,
+                                                   asked.request.monitor));
         const answers::CommunicationRange& range = made->ours.communication;
         if (range.below) made->rivals.push_back(rival_of(range.from, *range.below));
         if (range.above) made->rivals.push_back(rival_of(range.to, *range.above));

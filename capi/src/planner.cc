@@ -3,6 +3,8 @@
 
 #include "answers/export.h"
 #include "blob.h"
+#include "compiler/pipeline.h"
+#include "compiler/place.h"
 #include "import/aten_table.h"
 #include "plan.h"
 
@@ -47,11 +49,11 @@ Status change_limits(const shw_planner_changes& in, CompileOptions& out) {
 }
 
 // The planner's options, changed for one call.
-Result<CompileRequest> changed(const Planner& planner, const shw_planner_changes* changes) {
+Result<CompileRequest> changed(const PreparedModel& model, const shw_planner_changes* changes) {
   SHW_ASSIGN_OR_RETURN(const shw_planner_changes in, copy_in(changes, kChangesSize_0_2));
   SHW_RETURN_IF_ERROR(check_flags(in.flags, 0));
   SHW_RETURN_IF_ERROR(check_reserved(in.reserved));
-  CompileRequest request{planner.options(), monitor_of(in.cancel, in.progress, in.progress_user)};
+  CompileRequest request{model.options(), monitor_of(in.cancel, in.progress, in.progress_user)};
   SHW_RETURN_IF_ERROR(change_constraints(in, request.options));
   SHW_RETURN_IF_ERROR(change_limits(in, request.options));
   request.options.start_clock();
@@ -61,10 +63,11 @@ Result<CompileRequest> changed(const Planner& planner, const shw_planner_changes
 
 }  // namespace
 
-Result<Question> question_of(const Planner& planner, const shw_planner_changes* changes) {
-  SHW_ASSIGN_OR_RETURN(CompileRequest request, changed(planner, changes));
-  SHW_ASSIGN_OR_RETURN(PlacementConstraints constraints, planner.constraints_of(request.options));
-  return Question{std::move(request), std::move(constraints)};
+Result<Question> question_of(const PreparedModel& model, const shw_planner_changes* changes) {
+  SHW_ASSIGN_OR_RETURN(CompileRequest request, changed(model, changes));
+  SHW_ASSIGN_OR_RETURN(ConstrainedModel constrained,
+                       ConstrainedModel::create(model, request.options, request.monitor));
+  return Question{std::move(request), std::move(constrained)};
 }
 
 }  // namespace shw::capi
@@ -79,9 +82,9 @@ shw_status* shw_planner_create(shw_context* context, shw_bytes graph,
     SHW_WANT(context);
     SHW_ASSIGN_OR_RETURN(CompileRequest request, read_options(options, context->ref->tasks()));
     SHW_ASSIGN_OR_RETURN(const std::span<const uint8_t> bytes, bytes_of(graph, "graph"));
-    SHW_ASSIGN_OR_RETURN(std::unique_ptr<Planner> planner,
-                         Planner::create(bytes, request.options, request.monitor));
-    return std::make_unique<shw_planner>(shw_planner{context->ref, std::move(planner)});
+    SHW_ASSIGN_OR_RETURN(std::unique_ptr<const PreparedModel> model,
+                         PreparedModel::create(bytes, request.options, request.monitor));
+    return std::make_unique<shw_planner>(shw_planner{context->ref, std::move(model)});
   });
 }
 
@@ -91,9 +94,9 @@ shw_status* shw_planner_compile(shw_planner* planner, const shw_planner_changes*
                                 shw_plan** out_plan) {
   return make_handle(out_plan, "out_plan", [&]() -> Result<std::unique_ptr<shw_plan>> {
     SHW_WANT(planner);
-    SHW_ASSIGN_OR_RETURN(CompileRequest request, changed(*planner->planner, changes));
+    SHW_ASSIGN_OR_RETURN(CompileRequest request, changed(*planner->model, changes));
     SHW_ASSIGN_OR_RETURN(Compiled compiled,
-                         planner->planner->compile(request.options, request.monitor));
+                         compile(*planner->model, request.options, request.monitor));
     SHW_ASSIGN_OR_RETURN(PlanRef plan, plan_of(planner->context, std::move(compiled)));
     return std::make_unique<shw_plan>(shw_plan{std::move(plan)});
   });
@@ -103,11 +106,10 @@ shw_status* shw_planner_export(shw_planner* planner, const shw_planner_changes* 
                                shw_blob** out_blob) {
   return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
     SHW_WANT(planner);
-    Planner& ours = *planner->planner;
-    SHW_ASSIGN_OR_RETURN(Question asked, question_of(ours, changes));
-    SHW_ASSIGN_OR_RETURN(
-        const Placed placed,
-        ours.place(asked.constraints, asked.request.options.solver, asked.request.monitor));
-    return make_blob(planner->context, answers::export_json(ours, placed, import::aten_target));
+    const PreparedModel& model = *planner->model;
+    SHW_ASSIGN_OR_RETURN(Question asked, question_of(model, changes));
+    SHW_ASSIGN_OR_RETURN(const Placed placed,
+                         place(asked.model, asked.request.options.solver, asked.request.monitor));
+    return make_blob(planner->context, answers::export_json(model, placed, import::aten_target));
   });
 }

@@ -3,13 +3,13 @@
 #include <memory>
 
 #include "compile_options.h"
-#include "compiler/planner.h"
+#include "compiler/constrained_model.h"
 #include "context.h"
 #include "shardwise/planner.h"
 
 struct shw_planner {
   shw::capi::ContextRef context;
-  std::unique_ptr<shw::Planner> planner;
+  std::unique_ptr<const shw::PreparedModel> model;
 };
 
 namespace shw::capi {
@@ -17,8 +17,8 @@ namespace shw::capi {
 // One question to a planner: its options, changed for this call.
 struct Question {
   CompileRequest request;
-  PlacementConstraints constraints;
+  ConstrainedModel model;
 };
-Result<Question> question_of(const Planner& planner, const shw_planner_changes* changes);
+Result<Question> question_of(const PreparedModel& model, const shw_planner_changes* changes);
 
 }  // namespace shw::capi

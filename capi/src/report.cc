@@ -2,6 +2,7 @@
 #include "shardwise/report.h"
 
 #include "blob.h"
+#include "compiler/place.h"
 #include "pareto.h"
 #include "plan.h"
 #include "planner.h"
@@ -21,13 +22,11 @@ static Result<std::unique_ptr<shw_blob>> blob_of(shw_planner* planner,
   if (other != nullptr) extras.other = &other->ref->plan;
   if (pareto != nullptr) extras.pareto = pareto->json;
   if (planner != nullptr) {
-    Planner& ours = *planner->planner;
-    SHW_ASSIGN_OR_RETURN(Question asked, question_of(ours, changes));
+    SHW_ASSIGN_OR_RETURN(Question asked, question_of(*planner->model, changes));
     const solver::SolveOptions& options = asked.request.options.solver;
-    SHW_ASSIGN_OR_RETURN(const Placed placed,
-                         ours.place(asked.constraints, options, asked.request.monitor));
-    SHW_ASSIGN_OR_RETURN(reasons, report::reasons(ours, asked.constraints, placed, plan->ref->plan,
-                                                  options, asked.request.monitor));
+    SHW_ASSIGN_OR_RETURN(const Placed placed, place(asked.model, options, asked.request.monitor));
+    SHW_ASSIGN_OR_RETURN(reasons, report::reasons(asked.model, placed, plan->ref->plan, options,
+                                                  asked.request.monitor));
     extras.reasons = &reasons;
   }
   SHW_ASSIGN_OR_RETURN(const std::string page, report::page(plan->ref->plan, extras));

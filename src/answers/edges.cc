@@ -2,23 +2,23 @@
 
 namespace shw::answers {
 
-EdgePrice edge_price(Planner& planner, std::span<const uint32_t> choice, NodeId consumer,
+EdgePrice edge_price(const PreparedModel& model, std::span<const uint32_t> choice, NodeId consumer,
                      uint32_t operand) {
-  const Graph& graph = planner.graph();
-  const Strategies& strategies = planner.strategies();
+  const Graph& graph = model.graph();
+  const Strategies& strategies = model.strategies();
   const NodeId producer = graph.operands(consumer)[operand];
   const LayoutListId produced = strategies.produced(graph, consumer, operand);
   const Layout& from =
       strategies.pool().layout(strategies.pool().list(produced)[choice[producer.v]]);
   const Layout& to = strategies.operand_layout(consumer, operand, choice[consumer.v]);
-  const int mesh_rank = planner.mesh().rank();
+  const int mesh_rank = model.mesh().rank();
   return {graph.name(producer),
           graph.name(consumer),
           operand,
           to_string(from, mesh_rank),
           to_string(to, mesh_rank),
-          planner.pricer().redistribution_us(consumer, operand, from, to),
-          planner.pricer().transition_us(consumer, from, to)};
+          model.redistribution_us(consumer, operand, from, to),
+          model.transition_us(consumer, from, to)};
 }
 
 void write_edges(JsonWriter& j, std::string_view key, const std::vector<EdgePrice>& edges) {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/planner.h"
+#include "compiler/prepared_model.h"
 #include "support/json_writer.h"
 
 namespace shw::answers {
@@ -16,7 +16,7 @@ struct EdgePrice {
   double comm_us = 0, transition_us = 0;
 };
 
-EdgePrice edge_price(Planner& planner, std::span<const uint32_t> choice, NodeId consumer,
+EdgePrice edge_price(const PreparedModel& model, std::span<const uint32_t> choice, NodeId consumer,
                      uint32_t operand);
 void write_edges(JsonWriter& json, std::string_view key, const std::vector<EdgePrice>& edges);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "answers/nodes.h"
+#include "compiler/place.h"
 #include "solver/certificate.h"
 #include "solver/floors.h"
 
@@ -18,9 +19,8 @@ bool same(double a, double b) { return std::abs(a - b) <= 1e-9 * std::abs(b); }
 
 class Explainer {
  public:
-  Explainer(Planner& planner, const PlacementConstraints& constraints,
-            const solver::SolveOptions& options, Monitor& monitor)
-      : planner_(planner), constraints_(constraints), options_(options), monitor_(monitor) {}
+  Explainer(const ConstrainedModel& asked, const solver::SolveOptions& options, Monitor& monitor)
+      : asked_(asked), model_(asked.model()), options_(options), monitor_(monitor) {}
 
   Result<Explanation> run(const ExplainRequest& request) {
     SHW_ASSIGN_OR_RETURN(node_, node_named(graph(), request.node));
@@ -36,8 +36,8 @@ class Explainer {
     solver::SolveOptions first = options_;
     first.keep_warm = true;
     first.deadline = options_.deadline.after_share(kShareOfPlan);
-    SHW_ASSIGN_OR_RETURN(plan_, planner_.place(constraints_, first, monitor_));
-    if (constraints_.memory_limit_bytes == 0) options_.warm = plan_.warm.get();
+    SHW_ASSIGN_OR_RETURN(plan_, place(asked_, first, monitor_));
+    if (asked_.memory_limit() == 0) options_.warm = plan_.warm.get();
     describe();
     SHW_RETURN_IF_ERROR(find_floors());
     if (asked) SHW_RETURN_IF_ERROR(force(alternative_of(*asked)));
@@ -46,9 +46,9 @@ class Explainer {
   }
 
  private:
-  const Graph& graph() const { return planner_.graph(); }
-  const Strategies& strategies() const { return planner_.strategies(); }
-  int mesh_rank() const { return planner_.mesh().rank(); }
+  const Graph& graph() const { return model_.graph(); }
+  const Strategies& strategies() const { return model_.strategies(); }
+  int mesh_rank() const { return model_.mesh().rank(); }
   uint32_t count() const { return strategies().of(node_).count; }
   const Layout& result(uint32_t strategy) const {
     return strategies().result_layout(node_, result_, strategy);
@@ -95,20 +95,19 @@ class Explainer {
   }
 
   EdgePrice edge(NodeId consumer, uint32_t k) const {
-    return edge_price(planner_, plan_.choice, consumer, k);
+    return edge_price(model_, plan_.choice, consumer, k);
   }
 
   // Restricts the node to these strategies, as a pin would.
-  PlacementConstraints constraints_with(std::vector<bool> allowed) const {
-    PlacementConstraints constraints = constraints_;
+  Result<ConstrainedModel> asked_with(std::vector<bool> allowed) const {
+    PlacementConstraints constraints = asked_.constraints();
     constraints.choices.push_back({node_, std::move(allowed), "layout of " + out_.node});
-    return constraints;
+    return ConstrainedModel::create(model_, std::move(constraints), monitor_);
   }
 
   Status find_floors() {
-    SHW_ASSIGN_OR_RETURN(
-        const solver::PlacementProblem problem,
-        planner_.problem(constraints_with(std::vector<bool>(count(), true)), monitor_));
+    SHW_ASSIGN_OR_RETURN(const ConstrainedModel free, asked_with(std::vector<bool>(count(), true)));
+    const solver::PlacementProblem problem = free.problem_within(free.memory_limit());
     // Initial prices: those of the plan, a good guess even if the budgets differ slightly.
     std::vector<solver::BudgetPrice> prices = plan_.prices;
     std::erase_if(prices,
@@ -118,8 +117,7 @@ class Explainer {
                                          options_.deadline.after_share(kShareOfForced)));
     SHW_ASSIGN_OR_RETURN(const std::vector<double> floors,
                          solver::label_floors(problem, certificate, node_.v, monitor_));
-    SHW_ASSIGN_OR_RETURN(const std::span<const double> compute,
-                         planner_.pricer().node_costs(node_));
+    const std::span<const double> compute = model_.compute_us(node_);
     out_.certified_us = certificate.bound;
     for (uint32_t s = 0; s < count(); ++s) {
       const bool chosen = s == plan_.choice[node_.v];
@@ -150,7 +148,8 @@ class Explainer {
       allowed.push_back(name_of(result(s)) == alternative.layout);
     solver::SolveOptions options = options_;
     options.deadline = options_.deadline.after_share(kShareOfForced);
-    const auto placed = planner_.try_place(constraints_with(std::move(allowed)), options, monitor_);
+    SHW_ASSIGN_OR_RETURN(const ConstrainedModel with_layout, asked_with(std::move(allowed)));
+    const auto placed = try_place(with_layout, with_layout.memory_limit(), options, monitor_);
     const Code code = placed.status().code();
     if (code == Code::kDeadlineExceeded || code == Code::kResourceExhausted)
       return {};  // its cost is unknown, but its floor is known
@@ -186,8 +185,8 @@ class Explainer {
     return {};
   }
 
-  Planner& planner_;
-  const PlacementConstraints& constraints_;
+  const ConstrainedModel& asked_;
+  const PreparedModel& model_;
   solver::SolveOptions options_;
   Monitor& monitor_;
   NodeId node_;
@@ -198,10 +197,9 @@ class Explainer {
 
 }  // namespace
 
-Result<Explanation> explain(Planner& planner, const PlacementConstraints& constraints,
-                            const ExplainRequest& request, const solver::SolveOptions& options,
-                            Monitor& monitor) {
-  return Explainer(planner, constraints, options, monitor).run(request);
+Result<Explanation> explain(const ConstrainedModel& model, const ExplainRequest& request,
+                            const solver::SolveOptions& options, Monitor& monitor) {
+  return Explainer(model, options, monitor).run(request);
 }
 
 }  // namespace shw::answers

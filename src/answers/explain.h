@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "answers/edges.h"
-#include "compiler/planner.h"
+#include "compiler/constrained_model.h"
 
 namespace shw::answers {
 
@@ -67,11 +67,10 @@ struct Explanation {
   std::optional<size_t> second_best;
 };
 
-// Solves the planner's problem under these constraints, then once for every forced layout while
+// Solves the problem, then once for every forced layout while
 // time permits.
-Result<Explanation> explain(Planner& planner, const PlacementConstraints& constraints,
-                            const ExplainRequest& request, const solver::SolveOptions& options,
-                            Monitor& monitor);
+Result<Explanation> explain(const ConstrainedModel& model, const ExplainRequest& request,
+                            const solver::SolveOptions& options, Monitor& monitor);
 
 std::string to_json(const Explanation& explanation);
 std::string to_text(const Explanation& explanation);

@@ -15,12 +15,13 @@ constexpr size_t kMaxEdges = 20;
 
 class Edges {
  public:
-  Edges(Planner& planner, std::span<const uint32_t> choice) : planner_(planner), choice_(choice) {}
+  Edges(const PreparedModel& model, std::span<const uint32_t> choice)
+      : model_(model), choice_(choice) {}
 
   void add(NodeId consumer, uint32_t operand) {
-    EdgePrice edge = edge_price(planner_, choice_, consumer, operand);
+    EdgePrice edge = edge_price(model_, choice_, consumer, operand);
     if (edge.comm_us == 0) return;
-    const Graph& graph = planner_.graph();
+    const Graph& graph = model_.graph();
     const EdgeGroup like{module_pattern(graph.meta(consumer).module_path),
                          std::string(op_name(graph.op(graph.operands(consumer)[operand]))),
                          std::string(op_name(graph.op(consumer))),
@@ -47,7 +48,7 @@ class Edges {
   }
 
  private:
-  Planner& planner_;
+  const PreparedModel& model_;
   std::span<const uint32_t> choice_;
   std::vector<EdgePrice> edges_;
   std::map<std::array<std::string, 5>, EdgeGroup> groups_;
@@ -82,20 +83,20 @@ std::string ranges_text(const PlanExplanation& e) {
 
 }  // namespace
 
-Result<PlanExplanation> explain_plan(Planner& planner, const PlacementConstraints& constraints,
+Result<PlanExplanation> explain_plan(const ConstrainedModel& asked,
                                      const solver::SolveOptions& options, Monitor& monitor) {
-  SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem,
-                       planner.problem(constraints, monitor));
+  const PreparedModel& model = asked.model();
+  const solver::PlacementProblem problem = asked.problem_within(asked.memory_limit());
   solver::SolveOptions first = options;
   first.deadline = options.deadline.after_share(0.5);  // the rest is for the ranges
-  SHW_ASSIGN_OR_RETURN(const Placed plan, planner.solve(problem, first, monitor));
+  SHW_ASSIGN_OR_RETURN(const Placed plan, model.solve(problem, first, monitor));
   PlanExplanation out;
   out.total = plan.total;
   out.objective_us = plan.objective_us;
   out.bound_us = plan.bound_us;
   out.proven = plan.proven;
-  const Graph& graph = planner.graph();
-  Edges edges(planner, plan.choice);
+  const Graph& graph = model.graph();
+  Edges edges(model, plan.choice);
   for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
     if (plan.costs[i].comm_us == 0) continue;
     const auto operands = graph.operands(NodeId{i});
@@ -104,8 +105,8 @@ Result<PlanExplanation> explain_plan(Planner& planner, const PlacementConstraint
   }
   std::move(edges).move_to(out);
   SHW_ASSIGN_OR_RETURN(out.communication,
-                       communication_range(planner, problem, plan.choice, options, monitor));
-  SHW_ASSIGN_OR_RETURN(out.memory, memory_range(planner, constraints, plan, options, monitor));
+                       communication_range(model, problem, plan.choice, options, monitor));
+  SHW_ASSIGN_OR_RETURN(out.memory, memory_range(asked, plan, options, monitor));
   return out;
 }
 

@@ -6,7 +6,7 @@
 
 #include "answers/edges.h"
 #include "answers/ranges.h"
-#include "compiler/planner.h"
+#include "compiler/constrained_model.h"
 
 namespace shw::answers {
 
@@ -31,7 +31,7 @@ struct PlanExplanation {
   MemoryRange memory;
 };
 
-Result<PlanExplanation> explain_plan(Planner& planner, const PlacementConstraints& constraints,
+Result<PlanExplanation> explain_plan(const ConstrainedModel& model,
                                      const solver::SolveOptions& options, Monitor& monitor);
 
 std::string to_json(const PlanExplanation& explanation);

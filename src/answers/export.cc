@@ -62,14 +62,14 @@ std::optional<SourceLine> source_line(std::string_view text) {
 
 class Exporter {
  public:
-  Exporter(Planner& planner, const Placed& placed, const OpNames& name_of)
-      : planner_(planner),
+  Exporter(const PreparedModel& model, const Placed& placed, const OpNames& name_of)
+      : model_(model),
         placed_(placed),
         name_of_(name_of),
-        inputs_(planner.graph().num_nodes(), nullptr),
-        roots_(cluster_roots(planner.graph())),
-        clusters_(planner.graph().num_nodes(), -1) {
-    for (const InputInfo& in : planner.graph().inputs()) inputs_[in.node.v] = &in;
+        inputs_(model.graph().num_nodes(), nullptr),
+        roots_(cluster_roots(model.graph())),
+        clusters_(model.graph().num_nodes(), -1) {
+    for (const InputInfo& in : model.graph().inputs()) inputs_[in.node.v] = &in;
   }
 
   std::string run() {
@@ -85,21 +85,21 @@ class Exporter {
   }
 
  private:
-  const Graph& graph() const { return planner_.graph(); }
-  const Strategies& strategies() const { return planner_.strategies(); }
+  const Graph& graph() const { return model_.graph(); }
+  const Strategies& strategies() const { return model_.strategies(); }
 
   void write_mesh() {
     j_.key("mesh").begin_object().key("shape").begin_array();
-    for (int m = 0; m < planner_.mesh().rank(); ++m) j_.value(planner_.mesh().size(m));
+    for (int m = 0; m < model_.mesh().rank(); ++m) j_.value(model_.mesh().size(m));
     j_.end_array().key("dim_names").begin_array();
-    for (int m = 0; m < planner_.mesh().rank(); ++m) j_.value(planner_.mesh().name(m));
+    for (int m = 0; m < model_.mesh().rank(); ++m) j_.value(model_.mesh().name(m));
     j_.end_array().end_object();
   }
 
   // "S(0)P(sum)".
   std::string text(Layout layout) const {
     std::string s;
-    for (int m = 0; m < planner_.mesh().rank(); ++m) {
+    for (int m = 0; m < model_.mesh().rank(); ++m) {
       if (layout[m] == Placement::partial()) {
         s += "P(sum)";
         continue;
@@ -125,8 +125,7 @@ class Exporter {
     const auto& results = strategies().of(n).results;
     for (size_t k = 0; k < results.size(); ++k) {
       if (!results[k].valid()) continue;
-      const std::string whole =
-          to_string(placed_.assignment->results(n)[k], planner_.mesh().rank());
+      const std::string whole = to_string(placed_.assignment->results(n)[k], model_.mesh().rank());
       const size_t bar = whole.find('|');
       if (bar == whole.npos) continue;
       j_.member("shard_order", whole.substr(bar + 1));
@@ -145,7 +144,7 @@ class Exporter {
       const Layout& to = strategies().operand_layout(n, k, placed_.choice[n.v]);
       j_.begin_object().member("name", graph().name(operands[k]));
       j_.member("src_placement", text(from)).member("dst_placement", text(to));
-      j_.member("comm_cost", planner_.pricer().redistribution_us(n, k, from, to));
+      j_.member("comm_cost", model_.redistribution_us(n, k, from, to));
       j_.member("transition_cost", static_cast<int>(cost::transition_us(from, to))).end_object();
     }
     j_.end_array();
@@ -205,7 +204,7 @@ class Exporter {
     j_.end_array().end_object();
   }
 
-  Planner& planner_;
+  const PreparedModel& model_;
   const Placed& placed_;
   const OpNames& name_of_;
   std::vector<const InputInfo*> inputs_;  // of input nodes
@@ -217,8 +216,8 @@ class Exporter {
 
 }  // namespace
 
-std::string export_json(Planner& planner, const Placed& placed, const OpNames& name_of) {
-  return Exporter(planner, placed, name_of).run();
+std::string export_json(const PreparedModel& model, const Placed& placed, const OpNames& name_of) {
+  return Exporter(model, placed, name_of).run();
 }
 
 }  // namespace shw::answers

@@ -11,13 +11,14 @@
 #include <string>
 #include <string_view>
 
-#include "compiler/planner.h"
+#include "compiler/prepared_model.h"
 
 namespace shw::answers {
 
 using OpNames = std::function<std::string_view(const Graph&, NodeId)>;
 inline std::string_view our_name(const Graph& graph, NodeId n) { return op_name(graph.op(n)); }
 
-std::string export_json(Planner& planner, const Placed& placed, const OpNames& name_of = our_name);
+std::string export_json(const PreparedModel& model, const Placed& placed,
+                        const OpNames& name_of = our_name);
 
 }  // namespace shw::answers

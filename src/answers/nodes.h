@@ -1,4 +1,4 @@
-// Looks up nodes of a planner's graph by name.
+// Looks up nodes of a model's graph by name.
 #pragma once
 #include <string_view>
 

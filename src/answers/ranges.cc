@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/place.h"
 #include "support/quiet.h"
 
 namespace shw::answers {
@@ -54,9 +55,9 @@ struct Line {
 
 class Search {
  public:
-  Search(Planner& planner, const solver::PlacementProblem& problem,
+  Search(const PreparedModel& model, const solver::PlacementProblem& problem,
          std::span<const uint32_t> choice, const solver::SolveOptions& options, Monitor& monitor)
-      : planner_(planner),
+      : model_(model),
         problem_(problem),
         free_(with_communication(problem, 0)),
         choice_(choice),
@@ -100,14 +101,13 @@ class Search {
   }
 
   Result<Rival> rival_of(const std::vector<uint32_t>& choice) const {
-    SHW_ASSIGN_OR_RETURN(const Placed placed, price_choice(planner_.graph(), planner_.strategies(),
-                                                           planner_.pricer(), choice));
+    SHW_ASSIGN_OR_RETURN(const Placed placed, model_.price(choice));
     Rival rival{placed.total.compute_us, placed.total.comm_us, placed.total.transition_us};
     for (size_t i = 0; i < choice.size(); ++i) rival.changed_nodes += choice[i] != choice_[i];
     return rival;
   }
 
-  Planner& planner_;
+  const PreparedModel& model_;
   const solver::PlacementProblem& problem_;
   const solver::PlacementProblem free_;  // the problem with free communication
   std::span<const uint32_t> choice_;
@@ -117,34 +117,31 @@ class Search {
 
 }  // namespace
 
-Result<CommunicationRange> communication_range(Planner& planner,
+Result<CommunicationRange> communication_range(const PreparedModel& model,
                                                const solver::PlacementProblem& problem,
                                                std::span<const uint32_t> choice,
                                                const solver::SolveOptions& options,
                                                Monitor& monitor) {
   CommunicationRange range;
-  Search search(planner, problem, choice, options, monitor);
+  Search search(model, problem, choice, options, monitor);
   SHW_ASSIGN_OR_RETURN(range.from, search.end_towards(1 / kStride, 0, range.below, range.exact));
   SHW_ASSIGN_OR_RETURN(range.to, search.end_towards(kStride, kMaxFactor, range.above, range.exact));
   return range;
 }
 
-Result<MemoryRange> memory_range(Planner& planner, const PlacementConstraints& constraints,
-                                 const Placed& plan, const solver::SolveOptions& options,
-                                 Monitor& monitor) {
+Result<MemoryRange> memory_range(const ConstrainedModel& model, const Placed& plan,
+                                 const solver::SolveOptions& options, Monitor& monitor) {
   MemoryRange range;
   range.from_bytes = plan.memory.held_bytes();
   range.to_at_least_bytes = range.to_below_bytes = HUGE_VAL;
-  if (constraints.memory_limit_bytes == 0) return range;
-  PlacementConstraints asked = constraints;
-  asked.memory_limit_bytes = 0;
+  if (model.memory_limit() == 0) return range;
+  double asked = 0;
   Monitor muted = quiet(monitor);
-  double low = static_cast<double>(constraints.memory_limit_bytes);
+  double low = model.memory_limit();
   double high = HUGE_VAL;
   for (int step = 0; step < kMaxSteps; ++step) {
-    auto placed = options.deadline.passed()
-                      ? Result<Placed>(Status(Code::kDeadlineExceeded, ""))
-                      : planner.try_place(asked, few_branches(options), muted);
+    auto placed = options.deadline.passed() ? Result<Placed>(Status(Code::kDeadlineExceeded, ""))
+                                            : try_place(model, asked, few_branches(options), muted);
     if (placed.status().code() == Code::kDeadlineExceeded) {
       range.exact = false;
       break;
@@ -154,14 +151,13 @@ Result<MemoryRange> memory_range(Planner& planner, const PlacementConstraints& c
     const bool beaten = cheaper(other.objective_us, plan.objective_us);
     range.exact &= beaten || other.proven || !cheaper(other.bound_us, plan.objective_us);
     if (beaten)
-      high = asked.memory_limit_bytes == 0 ? other.memory.peak_bytes
-                                           : static_cast<double>(asked.memory_limit_bytes);
-    else if (asked.memory_limit_bytes == 0)
+      high = asked == 0 ? other.memory.peak_bytes : asked;
+    else if (asked == 0)
       return range;
     else
-      low = static_cast<double>(asked.memory_limit_bytes);
+      low = asked;
     if (high - low <= kMemoryStep * low) break;
-    asked.memory_limit_bytes = static_cast<int64_t>((low + high) / 2);
+    asked = std::floor((low + high) / 2);
   }
   range.to_at_least_bytes = low;
   range.to_below_bytes = high;

@@ -2,7 +2,7 @@
 #pragma once
 #include <optional>
 
-#include "compiler/planner.h"
+#include "compiler/constrained_model.h"
 
 namespace shw::answers {
 
@@ -24,7 +24,7 @@ struct CommunicationRange {
   bool exact = true;  // false: the last solve ended without proof, and the range may be smaller
 };
 
-Result<CommunicationRange> communication_range(Planner& planner,
+Result<CommunicationRange> communication_range(const PreparedModel& model,
                                                const solver::PlacementProblem& problem,
                                                std::span<const uint32_t> choice,
                                                const solver::SolveOptions& options,
@@ -38,8 +38,7 @@ struct MemoryRange {
   bool exact = true;
 };
 
-Result<MemoryRange> memory_range(Planner& planner, const PlacementConstraints& constraints,
-                                 const Placed& plan, const solver::SolveOptions& options,
-                                 Monitor& monitor);
+Result<MemoryRange> memory_range(const ConstrainedModel& model, const Placed& plan,
+                                 const solver::SolveOptions& options, Monitor& monitor);
 
 }  // namespace shw::answers

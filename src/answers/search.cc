@@ -10,7 +10,7 @@
 #include <new>
 #include <numeric>
 
-#include "compiler/planner.h"
+#include "compiler/place.h"
 #include "plan/report.h"
 #include "support/parallel.h"
 
@@ -111,12 +111,12 @@ class Searcher {
     for (auto* ports : {&options.inputs, &options.outputs})
       for (auto& [name, layout] : *ports) layout = filled_up(layout, rank);
     const auto start = std::chrono::steady_clock::now();
-    const auto planner = Planner::create(graph_, options, monitor);
+    const auto model = PreparedModel::create(graph_, options, monitor);
     for (MeshCandidate& c : candidates) {
       options.input_layout = c.input_layout;
       options.solver.deadline = deadline.after_share(
           1.0 / static_cast<double>(candidates.data() + candidates.size() - &c));
-      c.status = planner.ok() ? fill(**planner, options, c, monitor) : planner.status();
+      c.status = model.ok() ? fill(**model, options, c, monitor) : model.status();
       if (c.given_up) c.status = {};
       c.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       report(c);
@@ -124,7 +124,8 @@ class Searcher {
     }
   }
 
-  Status fill(Planner& planner, const CompileOptions& options, MeshCandidate& c, Monitor& monitor) {
+  Status fill(const PreparedModel& model, const CompileOptions& options, MeshCandidate& c,
+              Monitor& monitor) {
     Monitor watched;  // remembers that it was stopped
     watched.cancel = monitor_.cancel;
     watched.on_progress = [this, &c](const Progress& p) {
@@ -132,9 +133,10 @@ class Searcher {
       if (c.given_up) c.bound_us = p.lower_bound_us;
       return c.given_up || stop_.load();
     };
-    SHW_ASSIGN_OR_RETURN(const PlacementConstraints constraints, planner.constraints_of(options));
-    SHW_ASSIGN_OR_RETURN(const Placed placed, planner.place(constraints, options.solver, watched));
-    SHW_ASSIGN_OR_RETURN(const Compiled compiled, planner.finish(options, placed, monitor));
+    SHW_ASSIGN_OR_RETURN(const ConstrainedModel question,
+                         ConstrainedModel::create(model, options, monitor));
+    SHW_ASSIGN_OR_RETURN(const Placed placed, place(question, options.solver, watched));
+    SHW_ASSIGN_OR_RETURN(const Compiled compiled, finish(model, options, placed, monitor));
     const PlanSummary& s = compiled.plan.summary;
     c.objective_us = s.objective_us;
     c.bound_us = s.bound_us;

@@ -3,7 +3,6 @@
 // The order of mesh dims matters: outer dims span nodes, inner ones use the fast links. Each mesh
 // is planned to optimality. Which mesh dims cut the batch is part of the solution unless the
 // options fix the inputs' layout, and is reported.
-// of it unless the options fix the inputs' layout; each plan says which they are.
 #pragma once
 #include <string>
 #include <vector>

@@ -3,17 +3,17 @@
 #include <span>
 
 #include "answers/plan_diff.h"
-#include "compiler/planner.h"
+#include "compiler/pipeline.h"
 
 namespace shw::answers {
 
 struct WhatIf {
   Compiled before, after;
-  bool shared = false;  // one planner served both
+  bool shared = false;  // one model served both
   PlanDiff diff;
 };
 
-// If only constraints differ, one planner serves both.
+// If only constraints differ, one model serves both.
 Result<WhatIf> what_if(std::span<const uint8_t> graph_bytes, const CompileOptions& before,
                        const CompileOptions& after, Monitor& monitor);
 

@@ -1,20 +1,18 @@
-// Finds a minimal set of constraints that cannot hold together: dropping any of them resolves the
-// conflict.
-//
-// QuickXplain (U. Junker, AAAI 2004): candidates are halved, and a half is searched only if the
-// rest alone does not conflict. With k of n constraints in conflict it needs O(k · log(n / k))
-// feasibility tests; each is a solve that stops at the first placement.
+#include "compiler/conflicts.h"
+
 #include <algorithm>
 #include <functional>
 #include <numeric>
 #include <span>
 
-#include "compiler/planner.h"
 #include "support/quiet.h"
 
 namespace shw {
 namespace {
 
+// U. Junker, AAAI 2004: candidates are halved, and a half is searched only if the rest alone does
+// not conflict. With k of n constraints in conflict it needs O(k · log(n / k)) feasibility tests;
+// each is a solve that stops at the first placement.
 class QuickXplain {
  public:
   // holds(active): whether the active constraints can hold together.
@@ -67,19 +65,18 @@ class QuickXplain {
 
 }  // namespace
 
-Status Planner::conflict(const PlacementConstraints& constraints, const Deadline& deadline,
-                         Monitor& monitor) {
-  SHW_ASSIGN_OR_RETURN(const SideConditions conditions,
-                       side_conditions(graph_, mesh(), strategies_, constraints));
+Status find_conflict(const ConstrainedModel& model, const Deadline& deadline, Monitor& monitor) {
+  const SideConditions& conditions = model.conditions();
   solver::SolveOptions any;
   any.relative_gap = 1e12;  // the first placement ends the solve
   any.deadline = deadline;
-  const std::vector<bool> all_may_communicate(graph_.num_nodes(), false);
+  const std::vector<bool> all_may_communicate(conditions.no_comm.size(), false);
   const auto holds = [&](const std::vector<uint8_t>& active) -> Result<bool> {
     const uint32_t casts = conditions.no_comm_source;
     const bool as_casts_want = casts < active.size() && active[casts] != 0;
-    SHW_ASSIGN_OR_RETURN(solver::PlacementProblem problem,
-                         priced(as_casts_want ? conditions.no_comm : all_may_communicate, monitor));
+    SHW_ASSIGN_OR_RETURN(
+        solver::PlacementProblem problem,
+        model.model().costs(as_casts_want ? conditions.no_comm : all_may_communicate, monitor));
     add_conditions(conditions, problem, active);
     Monitor muted = quiet(monitor);
     const auto solution = solver::solve(problem, any, muted);

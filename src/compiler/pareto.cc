@@ -14,9 +14,8 @@ constexpr uint32_t kMaxSolvesPerPoint = 3;
 
 class Front {
  public:
-  Front(Planner& planner, const PlacementConstraints& constraints,
-        const solver::SolveOptions& options, Monitor& monitor)
-      : planner_(planner), constraints_(constraints), options_(options), monitor_(monitor) {
+  Front(const ConstrainedModel& model, const solver::SolveOptions& options, Monitor& monitor)
+      : model_(model), options_(options), monitor_(monitor) {
     options_.keep_warm = true;
   }
 
@@ -24,10 +23,10 @@ class Front {
     const auto start = std::chrono::steady_clock::now();
     SHW_RETURN_IF_ERROR(ask(0, in_share(options_, kShareOfEnds)));
     SHW_RETURN_IF_ERROR(find_lowest());
-    // Solved with the planner's own options, so that the end equals the plan under that limit.
+    // Solved with the model's own options, so that the end equals the plan under that limit.
     if (!is_late())
-      SHW_RETURN_IF_ERROR(
-          ask(result_.lowest.reached_bytes, in_share(planner_.options().solver, kShareOfEnds)));
+      SHW_RETURN_IF_ERROR(ask(result_.lowest.reached_bytes,
+                              in_share(model_.model().options().solver, kShareOfEnds)));
     for (size_t have = kept().size();
          have < points && result_.solves < kMaxSolvesPerPoint * points && !is_late();
          have = kept().size()) {
@@ -54,11 +53,11 @@ class Front {
   }
 
   Status find_lowest() {
-    auto lowest = planner_.lowest_peak(constraints_, in_share(options_, kShareOfEnds), monitor_);
+    auto lowest = lowest_peak(model_, in_share(options_, kShareOfEnds), monitor_);
     if (lowest.status().code() ==
         Code::kDeadlineExceeded) {  // nothing below the optimum's peak was found
       const MemoryUse& use = asked_.front().placed.memory;
-      result_.lowest = {planner_.memory().floor().bytes, use.peak_bytes, {}, use.at};
+      result_.lowest = {model_.model().memory().floor().bytes, use.peak_bytes, {}, use.at};
       return {};
     }
     SHW_RETURN_IF_ERROR(lowest.status());
@@ -68,8 +67,7 @@ class Front {
 
   // Solves under a limit. `asked_` is ordered by decreasing limit, starting with none.
   Status ask(double limit, const solver::SolveOptions& options) {
-    constraints_.memory_limit_bytes = static_cast<int64_t>(limit);
-    auto placed = planner_.place(constraints_, options, monitor_);
+    auto placed = place(model_, limit, options, monitor_);
     ++result_.solves;
     const Code code = placed.status().code();
     if ((code == Code::kDeadlineExceeded || code == Code::kResourceExhausted) && !asked_.empty()) {
@@ -118,8 +116,7 @@ class Front {
     return limit;
   }
 
-  Planner& planner_;
-  PlacementConstraints constraints_;
+  const ConstrainedModel& model_;
   solver::SolveOptions options_;
   Monitor& monitor_;
   std::vector<ParetoPoint> asked_;
@@ -130,16 +127,17 @@ class Front {
 
 }  // namespace
 
-Result<Pareto> pareto(Planner& planner, const PlacementConstraints& constraints, uint32_t points,
+Result<Pareto> pareto(const ConstrainedModel& model, uint32_t points,
                       const solver::SolveOptions& options, Monitor& monitor) {
-  return Front(planner, constraints, options, monitor).run(std::max(points, 2u));
+  return Front(model, options, monitor).run(std::max(points, 2u));
 }
 
-solver::SolveOptions pareto_options(const Planner& planner, const solver::SolveOptions& options) {
+solver::SolveOptions pareto_options(const PreparedModel& model,
+                                    const solver::SolveOptions& options) {
   constexpr uint64_t kLabelVisits = 2'000'000, kFewest = 5, kMost = 1000;
   solver::SolveOptions counted = options;
   counted.max_branch_nodes =
-      std::clamp(kLabelVisits / (planner.strategies().total() + 1), kFewest, kMost);
+      std::clamp(kLabelVisits / (model.strategies().total() + 1), kFewest, kMost);
   return counted;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "compiler/planner.h"
+#include "compiler/place.h"
 
 namespace shw {
 
@@ -22,15 +22,16 @@ struct Pareto {
 
 // At least `points` points (minimum 2) if that many exist; fewer once the options' deadline has
 // passed. `options` apply to each solve; a bound found under one limit is valid for all lower ones.
-Result<Pareto> pareto(Planner& planner, const PlacementConstraints& constraints, uint32_t points,
+Result<Pareto> pareto(const ConstrainedModel& model, uint32_t points,
                       const solver::SolveOptions& options, Monitor& monitor);
 
-// The planner's options with a limit on the work of a solve, by the size of the graph: work is
+// These options with a limit on the work of a solve, by the size of the graph: work is
 // counted, so every machine finds the same points.
-solver::SolveOptions pareto_options(const Planner& planner, const solver::SolveOptions& options);
+solver::SolveOptions pareto_options(const PreparedModel& model,
+                                    const solver::SolveOptions& options);
 
-std::string pareto_text(const Planner& planner, const Pareto& pareto);  // a table
-std::string pareto_json(const Planner& planner, const Pareto& pareto);
-std::string pareto_svg(const Planner& planner, const Pareto& pareto);
+std::string pareto_text(const PreparedModel& model, const Pareto& pareto);  // a table
+std::string pareto_json(const PreparedModel& model, const Pareto& pareto);
+std::string pareto_svg(const PreparedModel& model, const Pareto& pareto);
 
 }  // namespace shw

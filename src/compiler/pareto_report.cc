@@ -19,7 +19,7 @@ double gap(const Placed& p) {
 
 }  // namespace
 
-std::string pareto_text(const Planner& planner, const Pareto& pareto) {
+std::string pareto_text(const PreparedModel& model, const Pareto& pareto) {
   const auto text = [](double bytes) { return human_bytes(static_cast<int64_t>(bytes)); };
   std::string t = format("%12s %12s %14s %9s %10s %12s  %s\n", "limit", "peak", "step ms", "slower",
                          "gap", "us per GiB", "peak at");
@@ -31,7 +31,7 @@ std::string pareto_text(const Planner& planner, const Pareto& pareto) {
     t += format("%12s %12s %14.3f %8.2f%% %10s %12.3f  %s\n", limit.c_str(),
                 text(p.memory.peak_bytes).c_str(), ms(p.objective_us),
                 100 * (p.objective_us / fastest - 1), proof.c_str(), p.memory.price_per_gib,
-                planner.graph().name(p.memory.at).c_str());
+                model.graph().name(p.memory.at).c_str());
   }
   const LowestPeak& lowest = pareto.lowest;
   t += "lowest peak " + text(lowest.reached_bytes);
@@ -42,18 +42,18 @@ std::string pareto_text(const Planner& planner, const Pareto& pareto) {
   return t;
 }
 
-std::string pareto_json(const Planner& planner, const Pareto& pareto) {
+std::string pareto_json(const PreparedModel& model, const Pareto& pareto) {
   JsonWriter j;
-  j.begin_object().member("mesh", planner.mesh().to_string());
-  j.member("hardware", planner.collectives().hardware().name);
-  j.member("optimizer_factor", planner.options().optimizer_factor);
+  j.begin_object().member("mesh", model.mesh().to_string());
+  j.member("hardware", model.collectives().hardware().name);
+  j.member("optimizer_factor", model.options().optimizer_factor);
   j.key("points").begin_array();
   for (const ParetoPoint& point : pareto.points) {
     const Placed& p = point.placed;
     j.begin_object().member("limit_bytes", point.limit_bytes);
     j.member("peak_bytes", p.memory.peak_bytes);
     if (point.limit_bytes > 0) j.member("program_bytes", p.memory.program_bytes);
-    j.member("at", planner.graph().name(p.memory.at)).member("objective", p.objective_us);
+    j.member("at", model.graph().name(p.memory.at)).member("objective", p.objective_us);
     j.member("bound", p.bound_us).member("proven", p.proven);
     j.member("price_us_per_gib", p.memory.price_per_gib);
     j.member("seconds", p.seconds).end_object();
@@ -65,7 +65,7 @@ std::string pareto_json(const Planner& planner, const Pareto& pareto) {
   return j.end_object().take();
 }
 
-std::string pareto_svg(const Planner& planner, const Pareto& pareto) {
+std::string pareto_svg(const PreparedModel& model, const Pareto& pareto) {
   double most = pareto.points[0].placed.objective_us;
   std::vector<SvgChart::Point> from_the_least;
   for (const ParetoPoint& p : pareto.points) {
@@ -75,9 +75,9 @@ std::string pareto_svg(const Planner& planner, const Pareto& pareto) {
   std::ranges::reverse(from_the_least);
   SvgChart chart(
       {.title = "Modelled step time against memory of one rank",
-       .subtitle = format("mesh %s, %s, optimizer factor %g", planner.mesh().to_string().c_str(),
-                          planner.collectives().hardware().name.c_str(),
-                          planner.options().optimizer_factor),
+       .subtitle =
+           format("mesh %s, %s, optimizer factor %g", model.mesh().to_string().c_str(),
+                  model.collectives().hardware().name.c_str(), model.options().optimizer_factor),
        .note = "filled: proven; open: a line down to the bound",
        .x_axis = "peak memory of a rank, GiB",
        .y_axis = "step time, ms"},

@@ -1,13 +1,42 @@
 #include "compiler/pipeline.h"
 
-#include "compiler/planner.h"
+#include "compiler/place.h"
 
 namespace shw {
 
 Result<Compiled> compile(std::span<const uint8_t> graph_bytes, const CompileOptions& options,
                          Monitor& monitor) {
   SHW_ASSIGN_OR_RETURN(const Solved solved, solve_once(graph_bytes, options, monitor));
-  return solved.planner->finish(options, solved.placed, monitor);
+  return finish(*solved.model, options, solved.placed, monitor);
+}
+
+Result<Solved> solve_once(std::span<const uint8_t> graph_bytes, const CompileOptions& options,
+                          Monitor& monitor) {
+  // What pruned strategies cannot tell is asked again without: which constraints contradict.
+  for (const auto use : {PreparedModel::Use::kOnce, PreparedModel::Use::kAnyNumber}) {
+    SHW_ASSIGN_OR_RETURN(std::unique_ptr<const PreparedModel> model,
+                         PreparedModel::create(graph_bytes, options, monitor, use));
+    SHW_ASSIGN_OR_RETURN(const ConstrainedModel question,
+                         ConstrainedModel::create(*model, options, monitor));
+    auto placed = model->is_pruned()
+                      ? try_place(question, question.memory_limit(), options.solver, monitor)
+                      : place(question, options.solver, monitor);
+    if (placed.ok()) return Solved{std::move(model), std::move(*placed)};
+    if (!model->is_pruned() || placed.status().code() != Code::kFailedPrecondition)
+      return placed.status();
+  }
+  return internal_error("a model for any number of uses was pruned");
+}
+
+Result<Compiled> compile(const PreparedModel& model, const CompileOptions& options,
+                         Monitor& monitor) {
+  if (!model.serves(options))
+    return invalid_argument(
+        "these options differ from the planner's in more than constraints and time limit");
+  SHW_ASSIGN_OR_RETURN(const ConstrainedModel question,
+                       ConstrainedModel::create(model, options, monitor));
+  SHW_ASSIGN_OR_RETURN(const Placed placed, place(question, options.solver, monitor));
+  return finish(model, options, placed, monitor);
 }
 
 }  // namespace shw

@@ -20,7 +20,8 @@ constexpr double kSameObjective = 1e-9;  // relative
 
 class Finder {
  public:
-  Finder(Planner& planner, const Placed& placed) : planner_(planner), placed_(placed) {}
+  Finder(const ConstrainedModel& asked, const Placed& placed)
+      : asked_(asked), model_(asked.model()), placed_(placed) {}
 
   void find_operands(Reasons& out) {
     out.operands.resize(graph().num_nodes());
@@ -28,17 +29,15 @@ class Finder {
       const auto operands = graph().operands(NodeId{i});
       for (uint32_t k = 0; k < operands.size(); ++k) {
         if (!operands[k].valid()) continue;
-        answers::EdgePrice edge = answers::edge_price(planner_, placed_.choice, NodeId{i}, k);
+        answers::EdgePrice edge = answers::edge_price(model_, placed_.choice, NodeId{i}, k);
         out.operands[i].push_back(
             {operands[k].v, std::move(edge.from), std::move(edge.to), edge.comm_us});
       }
     }
   }
 
-  Status find_alternatives(Reasons& out, const PlacementConstraints& constraints,
-                           const solver::SolveOptions& options, Monitor& monitor) {
-    SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem,
-                         planner_.problem(constraints, monitor));
+  Status find_alternatives(Reasons& out, const solver::SolveOptions& options, Monitor& monitor) {
+    const solver::PlacementProblem problem = asked_.problem_within(asked_.memory_limit());
     std::vector<solver::BudgetPrice> prices = placed_.prices;
     std::erase_if(prices,
                   [&](const auto& p) { return p.budget >= problem.budget_limits().size(); });
@@ -55,7 +54,7 @@ class Finder {
   }
 
  private:
-  const Graph& graph() const { return planner_.graph(); }
+  const Graph& graph() const { return model_.graph(); }
 
   // Keeps the lowest floor of each layout, and the layouts by floor.
   static void insert(std::vector<Reasons::Alternative>& found, std::string layout, double floor) {
@@ -71,21 +70,22 @@ class Finder {
 
   // Of the node's first tensor; none, if it has no tensor result.
   std::vector<Reasons::Alternative> alternatives_of(NodeId n, const double* floors) const {
-    const StrategySet& set = planner_.strategies().of(n);
+    const StrategySet& set = model_.strategies().of(n);
     std::vector<Reasons::Alternative> found;
     size_t result = 0;
     while (result < set.results.size() && !set.results[result].valid()) ++result;
     if (result == set.results.size()) return found;
     for (uint32_t s = 0; s < set.count; ++s) {
-      Layout layout = planner_.strategies().result_layout(n, result, s);
+      Layout layout = model_.strategies().result_layout(n, result, s);
       layout.order = Layout{}.order;
-      std::string name = to_string(layout, planner_.mesh().rank());
+      std::string name = to_string(layout, model_.mesh().rank());
       insert(found, std::move(name), floors[s]);
     }
     return found;
   }
 
-  Planner& planner_;
+  const ConstrainedModel& asked_;
+  const PreparedModel& model_;
   const Placed& placed_;
 };
 
@@ -110,9 +110,8 @@ std::vector<std::string> parameters_of_each_kind(const Program& program, size_t 
 
 }  // namespace
 
-Result<Reasons> reasons(Planner& planner, const PlacementConstraints& constraints,
-                        const Placed& placed, const Plan& plan, const solver::SolveOptions& options,
-                        Monitor& monitor) {
+Result<Reasons> reasons(const ConstrainedModel& model, const Placed& placed, const Plan& plan,
+                        const solver::SolveOptions& options, Monitor& monitor) {
   if (placed.choice.size() != plan.summary.decisions.size() ||
       std::abs(placed.objective_us - plan.summary.objective_us) >
           kSameObjective * plan.summary.objective_us)
@@ -122,13 +121,13 @@ Result<Reasons> reasons(Planner& planner, const PlacementConstraints& constraint
                "give the graph, the options and the changes that it was made with",
                placed.objective_us, plan.summary.objective_us));
   Reasons out;
-  Finder finder(planner, placed);
+  Finder finder(model, placed);
   finder.find_operands(out);
-  SHW_RETURN_IF_ERROR(finder.find_alternatives(out, constraints, options, monitor));
-  if (!placed.proven || constraints.memory_limit_bytes != 0) return out;
+  SHW_RETURN_IF_ERROR(finder.find_alternatives(out, options, monitor));
+  if (!placed.proven || model.memory_limit() != 0) return out;
   for (const std::string& name :
        parameters_of_each_kind(plan.program, exact_parameters(placed.stats))) {
-    auto explanation = answers::explain(planner, constraints, {.node = name}, options, monitor);
+    auto explanation = answers::explain(model, {.node = name}, options, monitor);
     if (explanation.status().code() == Code::kDeadlineExceeded) break;
     SHW_RETURN_IF_ERROR(explanation.status());
     if (!explanation->proven) break;  // out of time: what it explains may be another plan

@@ -1,17 +1,18 @@
 // Why each node has its layout: what is paid for its operands, and what every other layout of its
-// result would cost at least. Needs a planner: a plan's bytes hold the layouts that were chosen,
+// result would cost at least. Needs a model: a plan's bytes hold the layouts that were chosen,
 // not those that were not.
 #pragma once
 #include <string>
 #include <vector>
 
 #include "answers/explain.h"
+#include "plan/plan.h"
 
 namespace shw::report {
 
 struct Reasons {
   struct Operand {
-    uint32_t producer;  // a node of the planner's graph
+    uint32_t producer;  // a node of the model's graph
     std::string from, to;
     double comm_us;
   };
@@ -31,10 +32,9 @@ struct Reasons {
   std::vector<Exact> exact;
 };
 
-// `placed` is what the planner's problem under these constraints has as its answer, and `plan` was
-// made of it. FAILED_PRECONDITION: the plan is another one.
-Result<Reasons> reasons(Planner& planner, const PlacementConstraints& constraints,
-                        const Placed& placed, const Plan& plan, const solver::SolveOptions& options,
-                        Monitor& monitor);
+// `placed` is the answer to this question, and `plan` was made of it. FAILED_PRECONDITION: the plan
+// is another one.
+Result<Reasons> reasons(const ConstrainedModel& model, const Placed& placed, const Plan& plan,
+                        const solver::SolveOptions& options, Monitor& monitor);
 
 }  // namespace shw::report

@@ -29,19 +29,19 @@ Status run(const Options& o) {
   SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> graph, import::read_file(o.plan.graph));
   Monitor monitor;
   ProgressLine line(monitor);
-  SHW_ASSIGN_OR_RETURN(const std::unique_ptr<Planner> planner,
-                       Planner::create(graph, options, monitor));
+  SHW_ASSIGN_OR_RETURN(const std::unique_ptr<const PreparedModel> model,
+                       PreparedModel::create(graph, options, monitor));
+  SHW_ASSIGN_OR_RETURN(const ConstrainedModel question,
+                       ConstrainedModel::create(*model, options, monitor));
   if (o.request.node.empty()) {
-    SHW_ASSIGN_OR_RETURN(
-        const answers::PlanExplanation explanation,
-        answers::explain_plan(*planner, planner->constraints(), options.solver, monitor));
+    SHW_ASSIGN_OR_RETURN(const answers::PlanExplanation explanation,
+                         answers::explain_plan(question, options.solver, monitor));
     line.end();
     print(explanation, o.json);
     return {};
   }
-  SHW_ASSIGN_OR_RETURN(
-      const answers::Explanation explanation,
-      answers::explain(*planner, planner->constraints(), o.request, options.solver, monitor));
+  SHW_ASSIGN_OR_RETURN(const answers::Explanation explanation,
+                       answers::explain(question, o.request, options.solver, monitor));
   line.end();
   print(explanation, o.json);
   return {};

@@ -21,8 +21,8 @@ struct Options {
   bool json = false;
 };
 
-solver::SolveOptions solve_options(const Options& o, const Planner& planner) {
-  solver::SolveOptions options = pareto_options(planner, planner.options().solver);
+solver::SolveOptions solve_options(const Options& o, const PreparedModel& model) {
+  solver::SolveOptions options = pareto_options(model, model.options().solver);
   if (o.branch_nodes != 0) options.max_branch_nodes = o.branch_nodes;
   return options;
 }
@@ -36,20 +36,22 @@ Status run(const Options& o) {
   SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> graph, import::read_file(o.plan.graph));
   Monitor monitor;
   ProgressLine line(monitor);
-  SHW_ASSIGN_OR_RETURN(const std::unique_ptr<Planner> planner,
-                       Planner::create(graph, options, monitor));
-  SHW_ASSIGN_OR_RETURN(const Pareto front, pareto(*planner, planner->constraints(), o.points,
-                                                  solve_options(o, *planner), monitor));
+  SHW_ASSIGN_OR_RETURN(const std::unique_ptr<const PreparedModel> model,
+                       PreparedModel::create(graph, options, monitor));
+  SHW_ASSIGN_OR_RETURN(const ConstrainedModel question,
+                       ConstrainedModel::create(*model, options, monitor));
+  SHW_ASSIGN_OR_RETURN(const Pareto front,
+                       pareto(question, o.points, solve_options(o, *model), monitor));
   line.end();
   if (!o.svg.empty()) {
-    const std::string svg = pareto_svg(*planner, front);
+    const std::string svg = pareto_svg(*model, front);
     SHW_RETURN_IF_ERROR(import::write_file(
         o.svg, std::span(reinterpret_cast<const uint8_t*>(svg.data()), svg.size())));
   }
   if (o.json)
-    std::printf("%s\n", pareto_json(*planner, front).c_str());
+    std::printf("%s\n", pareto_json(*model, front).c_str());
   else
-    std::printf("%s", pareto_text(*planner, front).c_str());
+    std::printf("%s", pareto_text(*model, front).c_str());
   return {};
 }
 

@@ -8,7 +8,7 @@
 
 #include "answers/export.h"
 #include "compiler/pareto.h"
-#include "compiler/planner.h"
+#include "compiler/pipeline.h"
 #include "import/aten_table.h"
 #include "import/file.h"
 #include "plan/placements.h"
@@ -70,29 +70,30 @@ Status write_text(const std::string& path, const std::string& text) {
   return import::write_file(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
 
-// The curve is over all memory limits, so its planner has none.
+// The curve is over all memory limits, so its model has none.
 Result<std::string> pareto_of(std::span<const uint8_t> graph, CompileOptions options,
                               uint32_t points, Monitor& monitor) {
   options.memory_limit_bytes = 0;
-  SHW_ASSIGN_OR_RETURN(const std::unique_ptr<Planner> planner,
-                       Planner::create(graph, options, monitor));
+  SHW_ASSIGN_OR_RETURN(const std::unique_ptr<const PreparedModel> model,
+                       PreparedModel::create(graph, options, monitor));
+  SHW_ASSIGN_OR_RETURN(const ConstrainedModel question,
+                       ConstrainedModel::create(*model, options, monitor));
   SHW_ASSIGN_OR_RETURN(const Pareto front,
-                       pareto(*planner, planner->constraints(), points,
-                              pareto_options(*planner, options.solver), monitor));
-  return pareto_json(*planner, front);
+                       pareto(question, points, pareto_options(*model, options.solver), monitor));
+  return pareto_json(*model, front);
 }
 
 Status write_report(const Options& o, std::span<const uint8_t> graph, const Solved& solved,
                     const Plan& plan, Monitor& monitor) {
-  Planner& planner = *solved.planner;
+  const CompileOptions& options = solved.model->options();
   report::Extras extras;
+  SHW_ASSIGN_OR_RETURN(const ConstrainedModel question,
+                       ConstrainedModel::create(*solved.model, options, monitor));
   SHW_ASSIGN_OR_RETURN(const report::Reasons reasons,
-                       report::reasons(planner, planner.constraints(), solved.placed, plan,
-                                       planner.options().solver, monitor));
+                       report::reasons(question, solved.placed, plan, options.solver, monitor));
   extras.reasons = &reasons;
   if (o.pareto_points > 0) {
-    SHW_ASSIGN_OR_RETURN(extras.pareto,
-                         pareto_of(graph, planner.options(), o.pareto_points, monitor));
+    SHW_ASSIGN_OR_RETURN(extras.pareto, pareto_of(graph, options, o.pareto_points, monitor));
   }
   SHW_ASSIGN_OR_RETURN(const std::string page, report::page(plan, extras));
   return write_text(o.report, page);
@@ -109,7 +110,7 @@ Status run(const Options& o) {
   Monitor monitor;
   ProgressLine line(monitor);
   SHW_ASSIGN_OR_RETURN(const Solved solved, solve_once(graph, c, monitor));
-  SHW_ASSIGN_OR_RETURN(const Compiled compiled, solved.planner->finish(solved.placed, monitor));
+  SHW_ASSIGN_OR_RETURN(const Compiled compiled, finish(*solved.model, c, solved.placed, monitor));
   SHW_RETURN_IF_ERROR(import::write_file(o.output, compiled.bytes));
   if (!o.report.empty())
     SHW_RETURN_IF_ERROR(write_report(o, graph, solved, compiled.plan, monitor));
@@ -118,7 +119,7 @@ Status run(const Options& o) {
     SHW_RETURN_IF_ERROR(write_text(o.placements, placements_json(compiled.plan)));
   if (!o.exported.empty())
     SHW_RETURN_IF_ERROR(write_text(
-        o.exported, answers::export_json(*solved.planner, solved.placed, import::aten_target)));
+        o.exported, answers::export_json(*solved.model, solved.placed, import::aten_target)));
   if (o.json) {
     print_json(compiled);
     return {};

@@ -4,44 +4,151 @@
 #include <string_view>
 #include <utility>
 
+#include "compiler/option_text.h"
 #include "import/file.h"
 #include "tools/hardware_option.h"
 
 namespace shw::tools {
+namespace {
 
-Result<std::pair<std::string, std::string>> parse_pin(const std::string& option,
-                                                      const std::string& text) {
-  const size_t equals = text.rfind('=');
-  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-    return invalid_argument(option + " '" + text + "': expected NAME=LAYOUT");
-  return std::pair(text.substr(0, equals), text.substr(equals + 1));
+// ---- By type: what stands on the command line ----
+
+using Texts = std::vector<std::string>;
+
+Option declare(Verb& verb, const std::string& flag, std::string& typed, int64_t&,
+               const std::string& help) {  // of bytes
+  return verb.option(flag, typed, help);
+}
+Option declare(Verb& verb, const std::string& flag, std::string&, double& value,
+               const std::string& help) {
+  return verb.option(flag, value, help).not_negative();
+}
+Option declare(Verb& verb, const std::string& flag, std::string&, uint32_t& value,
+               const std::string& help) {
+  return verb.option(flag, value, help);
+}
+Option declare(Verb& verb, const std::string& flag, bool& typed, bool&, const std::string& help) {
+  return verb.flag(flag, typed, help);
+}
+template <class T>
+Option declare(Verb& verb, const std::string& flag, Texts& typed, std::vector<T>&,
+               const std::string& help) {
+  return verb.option(flag, typed, help).repeatable();
+}
+template <class T>
+Option declare(Verb& verb, const std::string& flag, std::string& typed, T& value,
+               const std::string& help) {
+  typed = option_text(value);
+  Option option = verb.option(flag, typed, help);
+  return typed.empty() ? option : option.shows_default();
 }
 
-// LAYOUT applies to all, NAME=LAYOUT to those that match.
-static Status parse_layouts(const std::string& option, const std::vector<std::string>& texts,
-                            std::string& of_all,
-                            std::vector<std::pair<std::string, std::string>>& named) {
+// ---- By type: what it says. An empty text says nothing ----
+
+Status parse(std::string_view, bool given, bool& out) {
+  if (given) out = !out;
+  return {};
+}
+Status parse(std::string_view, const std::string&, double&) { return {}; }  // bound itself
+Status parse(std::string_view, const std::string&, uint32_t&) { return {}; }
+Status parse(std::string_view, const std::string& text, std::string& out) {
+  out = text;
+  return {};
+}
+Status parse(std::string_view, const std::string& text, Rules& out) {
+  SHW_ASSIGN_OR_RETURN(out, rules_from_name(text));
+  return {};
+}
+Status parse(std::string_view, const std::string& text, OverlapOptions& out) {
+  SHW_ASSIGN_OR_RETURN(out.kind, overlap_from_name(text));
+  return {};
+}
+Status parse(std::string_view, const std::string& text, RecomputePolicy& out) {
+  SHW_ASSIGN_OR_RETURN(out, recompute_policy(text));
+  return {};
+}
+Status parse(std::string_view, const std::string& text, int64_t& out) {
+  if (text.empty()) return {};
+  SHW_ASSIGN_OR_RETURN(out, parse_bytes(text));
+  return {};
+}
+Status parse(std::string_view flag, const std::string& text, std::optional<Dtype>& out) {
+  if (text.empty()) return {};
+  out = dtype_from_name(text);
+  if (out) return {};
+  return invalid_argument(std::string(flag) + ": unknown dtype '" + text +
+                          "': expected f32, bf16, f16 or f64");
+}
+Status parse(std::string_view flag, const std::string& text, ParameterBudget& out) {
+  out = {};
+  if (text == "default") return {};
+  if (text == "none") {
+    out.kind = ParameterBudget::Kind::kNone;
+    return {};
+  }
+  char* end = nullptr;
+  const double factor = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !(factor > 0))
+    return invalid_argument(std::string(flag) + " '" + text +
+                            "': expected default, none, or a factor greater than 0");
+  out = {ParameterBudget::Kind::kFactor, factor};
+  return {};
+}
+Status parse(std::string_view, const Texts& texts, Names& out) {
+  out = texts;
+  return {};
+}
+// NAME=LAYOUT, or LAYOUT with no name.
+Status parse(std::string_view flag, const Texts& texts, NamedLayouts& out) {
   for (const std::string& text : texts) {
-    if (text.find('=') == std::string::npos) {
-      of_all = text;
-      continue;
-    }
-    SHW_ASSIGN_OR_RETURN(auto layout, parse_pin(option, text));
-    named.push_back(std::move(layout));
+    const size_t equals = text.rfind('=');
+    if (equals == 0 || equals + 1 == text.size())
+      return invalid_argument(std::string(flag) + " '" + text + "': expected NAME=LAYOUT");
+    if (equals == std::string::npos)
+      out.emplace_back("", text);
+    else
+      out.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return {};
+}
+Status parse(std::string_view flag, const Texts& texts, Buckets& out) {
+  for (const std::string& text : texts) {
+    auto sizes = parse_bucket_sizes(text);
+    if (!sizes.ok()) return invalid_argument(std::string(flag) + " " + sizes.status().message());
+    out.push_back(*std::move(sizes));
   }
   return {};
 }
 
-Result<ParameterBudget> parse_budget(const std::string& text) {
-  if (text == "default") return ParameterBudget{};
-  if (text == "none") return ParameterBudget{ParameterBudget::Kind::kNone, 0};
-  char* end = nullptr;
-  const double factor = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !(factor > 0))
-    return invalid_argument("--param-budget '" + text +
-                            "': expected default, none, or a factor greater than 0");
-  return ParameterBudget{ParameterBudget::Kind::kFactor, factor};
+// ---- By type: another value ----
+
+void change(OptionPart, std::string& was, const std::string& is) {
+  if (!is.empty()) was = is;
 }
+void change(OptionPart part, Texts& was, const Texts& is) {
+  if (part == OptionPart::kModel && !is.empty()) was.clear();
+  was.insert(was.end(), is.begin(), is.end());
+}
+void change(OptionPart, bool&, bool) {}
+
+Names split_at_commas(const Names& texts) {
+  Names names;
+  for (const std::string& text : texts)
+    for (size_t at = 0, end = 0; end != text.npos; at = end + 1) {
+      end = text.find(',', at);
+      names.push_back(text.substr(at, end - at));
+    }
+  return names;
+}
+
+// The last layout without a name is that of all.
+void take_general(NamedLayouts& layouts, std::string& of_all) {
+  for (const auto& [name, layout] : layouts)
+    if (name.empty()) of_all = layout;
+  std::erase_if(layouts, [](const auto& l) { return l.first.empty(); });
+}
+
+}  // namespace
 
 Result<int64_t> parse_bytes(const std::string& text) {
   static constexpr std::pair<const char*, double> kUnits[] = {
@@ -61,129 +168,66 @@ Result<int64_t> parse_bytes(const std::string& text) {
 Result<CompileOptions> PlanOptions::options() const {
   CompileOptions c = compile;
   c.start_clock();
-  c.mesh = mesh;
-  SHW_ASSIGN_OR_RETURN(c.hardware, hardware_text(hardware));
-  c.einsum = !no_einsum;
-  SHW_ASSIGN_OR_RETURN(c.rules, rules_from_name(rules));
-  SHW_ASSIGN_OR_RETURN(c.parameter_budget, parse_budget(budget));
-  if (!placements.empty()) {
-    SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, import::read_file(placements));
+#define SHW_OPTION(type, name, initial, fields, flag, ...) \
+  SHW_RETURN_IF_ERROR(parse(flag, typed.name, c.name));
+#include "compiler/options.inc"
+#undef SHW_OPTION
+  take_general(c.inputs, c.input_layout);
+  take_general(c.outputs, c.output_layout);
+  for (const auto& [pattern, layout] : c.pins)
+    if (pattern.empty()) return invalid_argument("--pin '" + layout + "': expected NAME=LAYOUT");
+  c.entries = split_at_commas(c.entries);
+  // These name files, which the library does not read.
+  SHW_ASSIGN_OR_RETURN(c.hardware, hardware_text(c.hardware));
+  if (!c.placements.empty()) {
+    SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, import::read_file(c.placements));
     c.placements.assign(bytes.begin(), bytes.end());
   }
-  SHW_ASSIGN_OR_RETURN(c.overlap.kind, overlap_from_name(overlap));
-  SHW_ASSIGN_OR_RETURN(c.recompute, recompute_policy(recompute));
-  if (!prefetch.empty()) {
-    SHW_ASSIGN_OR_RETURN(c.prefetch_bytes, parse_bytes(prefetch));
-  }
-  if (!memory.empty()) {
-    SHW_ASSIGN_OR_RETURN(c.memory_limit_bytes, parse_bytes(memory));
-  }
-  if (!grad_reduce_dtype.empty()) {
-    c.grad_reduce_dtype = dtype_from_name(grad_reduce_dtype);
-    if (!c.grad_reduce_dtype)
-      return invalid_argument("--grad-reduce-dtype: unknown dtype '" + grad_reduce_dtype +
-                              "': expected f32, bf16, f16 or f64");
-  }
-  for (const std::string& text : pins) {
-    SHW_ASSIGN_OR_RETURN(auto pin, parse_pin("--pin", text));
-    c.pins.push_back(std::move(pin));
-  }
-  for (const std::string& text : buckets) {
-    auto sizes = parse_bucket_sizes(text);
-    if (!sizes.ok()) return invalid_argument("--buckets " + sizes.status().message());
-    c.buckets.push_back(*std::move(sizes));
-  }
-  SHW_RETURN_IF_ERROR(parse_layouts("--input-layout", inputs, c.input_layout, c.inputs));
-  SHW_RETURN_IF_ERROR(parse_layouts("--output-layout", outputs, c.output_layout, c.outputs));
   return c;
 }
 
 void PlanOptions::add_to(Verb& verb, bool with_mesh) {
   verb.option("GRAPH", graph, "Graph file (.swgraph), as written by `shardwise import`").required();
-  if (with_mesh) {
-    verb.option("--mesh", mesh, "Mesh dims, outermost first: dp=8,tp=8").required();
-    compile.solver.threads = 0;
-    verb.option("--threads", compile.solver.threads,
-                "Maximum number of threads; 0: one per core. Does not affect the plan");
-  }
-  verb.option("--hardware", hardware, kHardwareHelp).shows_default();
-  verb.option("--rules", rules,
-              "Sharding rules: full (all valid strategies) or compat (those of AutoParallel)")
-      .shows_default();
-  verb.option(
-          "--input-layout", inputs,
-          "LAYOUT for all plain inputs, such as S(0)R, or NAME=LAYOUT for matching inputs (* is a "
-          "wildcard; the last match applies). free: chosen by the planner, the default. "
-          "Repeatable")
-      .repeatable();
-  verb.option("--output-layout", outputs,
-              "The same for results and, by name, for other outputs: 'output.1=free', "
-              "'grad.*.wq.weight=S(0)R'")
-      .repeatable();
-  verb.option(
-          "--pin", pins,
-          "Constrain layouts: NODES=LAYOUTS, such as 'param.*.wq.weight=RS(0)'. NODES: the name of "
-          "a node, input or output (* is a wildcard), module:PATH, op:NAME, or several of these "
-          "joined by &. LAYOUTS: one layout or alternatives separated by ; (* matches any "
-          "placement on a mesh dim), !LAYOUTS for none of these, or `same` for equal layouts. "
-          "Repeatable")
-      .repeatable();
-  verb.option("--without", compile.without,
-              "Drop a constraint by its name in conflict reports (* is a wildcard): 'gradients*', "
-              "'casts*', \"pin 'norm=S(0)R'\"")
-      .repeatable();
-  verb.option("--placements", placements,
-              "Use exactly the placements in this file, written by --save-placements");
-  verb.option(
-          "--param-budget", budget,
-          "default: shard every parameter as much as possible; none: no budget; or the mean share "
-          "of a parameter that a rank may hold")
-      .shows_default();
-  verb.option("--grad-reduce-dtype", grad_reduce_dtype,
-              "Reduce gradients in this wider dtype (f32), after the up-cast");
-  verb.option("--entries", compile.entries,
-              "Comma-separated entries to derive from a training graph: step, forward, backward, "
-              "infer (default: the graph's own)")
-      .separator(',');
-  verb.option("--buckets", buckets,
-              "ENTRY:SYMBOL=SIZE,SIZE or SYMBOL=SIZE,SIZE: sizes to plan for, where the graph "
-              "has symbols, such as decode:cache=16,64; may be repeated. Default: the hint")
-      .repeatable();
-  verb.flag("--strided", compile.strided,
-            "Also use strided shards, which views create (with --no-einsum they keep the "
-            "sequence sharded through linear layers)");
-  verb.flag("--no-einsum", no_einsum, "Do not rewrite view-mm-view into einsum");
-  verb.option("--time-limit", compile.time_limit_s,
-              "Seconds after which to take the best answer so far; default: no limit")
-      .not_negative();
-  verb.option(
-          "--overlap", overlap,
-          "Communication that the objective treats as hidden. none; prefetch: that of parameters "
-          "and gradients, as in AutoParallel; bounded: as much of it as adjacent compute "
-          "can hide")
-      .shows_default();
+  const auto add = [&](const std::string& flag, auto& text, auto& value, const char* help) {
+    if (flag.empty() || (flag == "--mesh" && !with_mesh)) return;
+    Option option = declare(verb, flag, text, value, help);
+    if (flag == "--mesh") option.required();
+  };
+#define SHW_OPTION(type, name, initial, fields, flag, part, identity, help) \
+  add(flag, typed.name, compile.name, help);
+#include "compiler/options.inc"
+#undef SHW_OPTION
   verb.option(
       "--overlap-scale", compile.overlap.scale,
       "prefetch: the share of hidden communication that is charged anyway; bounded: the share "
       "of compute that can hide communication (0: all)");
-  verb.option(
-          "--recompute", recompute,
-          "What the backward pass computes again in place of keeping it. none; cheap: what costs "
-          "little beside its memory, no products; selective: in each block all but every second "
-          "product, attention and reductions; full: all of each block; every:N: full in every N-th "
-          "block; with +gathered behind, gathered parameters are kept, else they are gathered "
-          "again. "
-          "Tags of the graph win")
-      .shows_default();
-  verb.option("--prefetch-bytes", prefetch,
-              "Memory that starting collectives early may cost, such as 64MiB; default: 512MiB");
-  verb.option("--prefetch-depth", compile.prefetch_depth,
-              "Steps of compute between a collective and its first reader, at most; default: 256");
-  verb.option("--memory", memory,
-              "Memory limit of a rank at any point of a step, such as 80GB or 74.5GiB");
-  verb.option("--optimizer-factor", compile.optimizer_factor,
-              "Bytes of optimizer state per byte of parameter (Adam on f32 parameters: 2)")
-      .not_negative();
+  if (!with_mesh) return;
+  compile.solver.threads = 0;
+  verb.option("--threads", compile.solver.threads,
+              "Maximum number of threads; 0: one per core. Does not affect the plan");
+}
+
+void OptionChanges::add_to(Verb& verb, const std::string& heading) {
+  const auto add = [&](const std::string& flag, auto& text, const char* help) {
+    if (flag.empty()) return;
+    if constexpr (std::is_same_v<decltype(text), Texts&>)
+      verb.option("--new-" + flag.substr(2), text, help).repeatable().group(heading);
+    else if constexpr (std::is_same_v<decltype(text), std::string&>)
+      verb.option("--new-" + flag.substr(2), text, help).group(heading);
+  };
+#define SHW_OPTION(type, name, initial, fields, flag, part, identity, help)   \
+  if constexpr (!std::is_arithmetic_v<type> || std::is_same_v<type, int64_t>) \
+    add(flag, typed.name, help);
+#include "compiler/options.inc"
+#undef SHW_OPTION
+}
+
+PlanOptions OptionChanges::applied_to(PlanOptions options) const {
+#define SHW_OPTION(type, name, initial, fields, flag, part, ...) \
+  change(OptionPart::part, options.typed.name, typed.name);
+#include "compiler/options.inc"
+#undef SHW_OPTION
+  return options;
 }
 
 }  // namespace shw::tools

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/planner.h"
+#include "compiler/constrained_model.h"
 #include "import/file.h"
 
 namespace shw::bench {
@@ -43,10 +43,10 @@ Status run(const std::string& path, const char* mesh, uint32_t nodes, double lim
   options.memory_limit_bytes = static_cast<int64_t>(limit_gib * 0x1p30);
   if (limit_gib > 0) options.parameter_budget.kind = ParameterBudget::Kind::kNone;
   Monitor monitor;
-  SHW_ASSIGN_OR_RETURN(const auto planner, Planner::create(bytes, options, monitor));
-  SHW_ASSIGN_OR_RETURN(const PlacementConstraints constraints, planner->constraints_of(options));
-  SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem,
-                       planner->problem(constraints, monitor));
+  SHW_ASSIGN_OR_RETURN(const auto model, PreparedModel::create(bytes, options, monitor));
+  SHW_ASSIGN_OR_RETURN(const ConstrainedModel question,
+                       ConstrainedModel::create(*model, options, monitor));
+  const solver::PlacementProblem problem = question.problem_within(question.memory_limit());
   SHW_ASSIGN_OR_RETURN(const Timed plain, timed_solve(problem, options.solver));
   solver::SolveOptions keeping = options.solver, warm_options = options.solver;
   keeping.keep_warm = true;

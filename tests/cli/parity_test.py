@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What the tool does, the library does: every verb and option of shardwise stands in parity.txt with names of the C interface that
-exist. usage: parity_test.py SHARDWISE PROJECT_ROOT"""
+exist; for the options of a compilation, in their rows. usage: parity_test.py SHARDWISE PROJECT_ROOT"""
 import pathlib, re, subprocess, sys
 
 exe, root = sys.argv[1], pathlib.Path(sys.argv[2])
@@ -25,10 +25,48 @@ for number, line in enumerate((root / "tests/cli/parity.txt").read_text().splitl
     key, _, names = line.partition(": ")
     if key in table or not names: complain(f"parity.txt:{number}: twice, or without names: {line}")
     table[key] = names
+
+
+# Options of a compilation: from their rows (src/compiler/options.inc) to the tool, the C interface and the bindings.
+def arguments(text):
+    """The arguments of a macro call, from behind its opening parenthesis."""
+    found, depth, at = [""], 0, 0
+    for m in re.finditer(r'"(?:[^"\\]|\\.)*"|.', text, re.S):
+        piece = m.group()
+        depth += (piece in "([{<") - (piece in ")]}>")
+        if depth < 0: return [a.strip() for a in found]
+        if piece == "," and depth == 0: found.append("")
+        else: found[-1] += piece
+
+
+inc = re.sub(r"^\s*//.*$", "", (root / "src/compiler/options.inc").read_text(), flags=re.M)
+options = [arguments(inc[m.end():]) for m in re.finditer(r"SHW_OPTION\(", inc)]
+said = set()  # fields that rows read
+for kind, name, default, c, flag, *_ in options:
+    flag, of_c = flag.strip('"'), re.findall(r"\bc\.(\w+)", c)
+    said.update(of_c)
+    names = re.findall(r"SHW_\w+", c) or [f"shw_compile_options::{f}" for f in of_c if not f.startswith("num_")]
+    if not flag: continue
+    if not names: names = [f"shw_planner_changes::{name}"]  # of a question only
+    table[f"plans {flag}"] = " ".join([*names, *table.get(f"plans {flag}", "").split()])
+    if kind not in ("bool", "double", "uint32_t"): table["what-if --new-" + flag[2:]] = " ".join(names)
+rust = (root / "bindings/rust/shardwise/src/compile.rs").read_text()
+python = (root / "bindings/python/src/shardwise/options.py").read_text()
+for f in sorted(said - {"flags"}):
+    if not re.search(rf"\braw\.{f}\b", rust): complain(f"bindings/rust: compile.rs does not set {f}")
+    if f.startswith("num_"): continue
+    by_port = re.sub("^(in|out)put_", "_", f)  # f"{port}_layout"
+    if not re.search(rf"\b{f}\b|\}}{by_port}\b", python): complain(f"bindings/python: options.py does not set {f}")
+
 symbols = set((root / "tests/abi/symbols.txt").read_text().split())
 headers = "\n".join(f.read_text() for f in sorted((root / "capi/include/shardwise").glob("*.h")))
 headers = re.sub(r"/\*.*?\*/", "", headers, flags=re.S)
 fields = {m.group(2): set(re.findall(r"(\w+)(?:\[\w+\])?;", m.group(1))) for m in re.finditer(r"typedef struct \w+ {(.*?)}\s*(shw_\w+);", headers, re.S)}
+
+
+THE_CALL = {"struct_size", "cancel", "progress", "progress_user", "num_threads", "reserved"}
+for f in sorted(fields["shw_compile_options"] ^ (said | THE_CALL)):
+    complain(f"shw_compile_options::{f}: a field and a row of src/compiler/options.inc go together")
 
 
 def exists(name):

@@ -5,14 +5,14 @@
 #include <cstdlib>
 #include <memory>
 
-#include "compiler/planner.h"
+#include "compiler/place.h"
 #include "graph/writer.h"
 #include "placement/saved_placements.h"
 
 namespace {
 
 // relu(x · w), on four ranks.
-std::unique_ptr<shw::Planner> small_planner() {
+std::unique_ptr<const shw::PreparedModel> small_model() {
   using namespace shw;
   Graph graph;
   const TensorType square = row_major(Dtype::kF32, Dims{8, 8});
@@ -24,25 +24,27 @@ std::unique_ptr<shw::Planner> small_planner() {
   CompileOptions options;
   options.mesh = "a=2,b=2";
   Monitor monitor;
-  auto planner = Planner::create(write_graph(graph), options, monitor);
-  if (!planner.ok()) std::abort();
-  return std::move(*planner);
+  auto model = PreparedModel::create(write_graph(graph), options, monitor);
+  if (!model.ok()) std::abort();
+  return std::move(*model);
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace shw;
-  static const std::unique_ptr<Planner> planner = small_planner();
-  const auto choices = read_placements({reinterpret_cast<const char*>(data), size},
-                                       planner->graph(), planner->mesh(), planner->strategies());
+  static const std::unique_ptr<const PreparedModel> model = small_model();
+  const auto choices = read_placements({reinterpret_cast<const char*>(data), size}, model->graph(),
+                                       model->mesh(), model->strategies());
   if (!choices.ok()) return 0;
-  PlacementConstraints constraints = planner->constraints();
+  PlacementConstraints constraints = *constraints_of(*model, model->options());
   constraints.choices = *choices;
   for (const AllowedLabels& c : *choices)
     if (std::count(c.allowed.begin(), c.allowed.end(), true) == 0) std::abort();
   Monitor monitor;
-  const auto placed = planner->place(constraints, {}, monitor);
+  const auto question = ConstrainedModel::create(*model, constraints, monitor);
+  if (!question.ok()) return 0;
+  const auto placed = place(*question, {}, monitor);
   if (!placed.ok()) return 0;
   for (const AllowedLabels& c : *choices)
     if (!c.allowed[placed->choice[c.node.v]]) std::abort();

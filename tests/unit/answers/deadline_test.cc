@@ -27,18 +27,22 @@ class Timed : public ::testing::TestWithParam<double> {
     options_.time_limit_s = GetParam();
     start();
   }
-  // Preparing the planner is not what is measured.
+  // Preparing the model is not what is measured.
   void start() {
     options_.start_clock();
     began_ = std::clock();
   }
-  std::unique_ptr<Planner> planner() {
+  std::unique_ptr<const PreparedModel> model() {
     CompileOptions untimed = options_;
     untimed.solver.deadline = {};
-    auto made = Planner::create(graph_, untimed, monitor_);
-    EXPECT_TRUE(made.ok()) << made.status().message();
+    auto made = testing::model_of(untimed, graph_);
     start();
-    return std::move(*made);
+    return made;
+  }
+  ConstrainedModel asked(const PreparedModel& model) {
+    auto constrained = ConstrainedModel::create(model, options_, monitor_);
+    EXPECT_TRUE(constrained.ok()) << constrained.status().message();
+    return std::move(*constrained);
   }
   ~Timed() override {
     const double took = static_cast<double>(std::clock() - began_) / CLOCKS_PER_SEC;
@@ -65,8 +69,8 @@ class Timed : public ::testing::TestWithParam<double> {
 
 TEST_P(Timed, PlanWithinMemory) {
   options_.memory_limit_bytes = 3'000'000'000;
-  const auto made = planner();
-  const auto compiled = made->compile(options_, monitor_);
+  const auto made = model();
+  const auto compiled = compile(*made, options_, monitor_);
   if (!answered(compiled.status())) return;
   const PlanSummary& s = compiled->plan.summary;
   EXPECT_LE(s.memory_program_bytes, options_.memory_limit_bytes);
@@ -76,14 +80,14 @@ TEST_P(Timed, PlanWithinMemory) {
 
 TEST_P(Timed, PlanWithinTooLittleMemory) {
   options_.memory_limit_bytes = 1'800'000'000;
-  const auto made = planner();
-  const auto compiled = made->compile(options_, monitor_);
+  const auto made = model();
+  const auto compiled = compile(*made, options_, monitor_);
   ASSERT_FALSE(compiled.ok());
 }
 
 TEST_P(Timed, Pareto) {
-  const auto made = planner();
-  const auto front = pareto(*made, made->constraints(), 200, options_.solver, monitor_);
+  const auto made = model();
+  const auto front = pareto(asked(*made), 200, options_.solver, monitor_);
   if (!answered(front.status())) return;
   ASSERT_FALSE(front->points.empty());
   for (const ParetoPoint& p : front->points)
@@ -92,9 +96,9 @@ TEST_P(Timed, Pareto) {
 
 TEST_P(Timed, Explanation) {
   options_.memory_limit_bytes = 3'000'000'000;
-  const auto made = planner();
+  const auto made = model();
   const auto answer =
-      explain(*made, *made->constraints_of(options_),
+      explain(asked(*made),
               {.node = "param.layers.0._checkpoint_wrapped_module.attention.wq.weight",
                .forced_layouts = 50},
               options_.solver, monitor_);
@@ -104,9 +108,8 @@ TEST_P(Timed, Explanation) {
 
 TEST_P(Timed, ExplanationOfThePlan) {
   options_.memory_limit_bytes = 3'000'000'000;
-  const auto made = planner();
-  const auto answer =
-      explain_plan(*made, *made->constraints_of(options_), options_.solver, monitor_);
+  const auto made = model();
+  const auto answer = explain_plan(asked(*made), options_.solver, monitor_);
   if (!answered(answer.status())) return;
   expect_bounded(answer->objective_us, answer->bound_us);
 }

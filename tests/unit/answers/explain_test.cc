@@ -23,14 +23,14 @@ class Explain : public ::testing::TestWithParam<Case> {};
 struct Pair {
   std::string node, layout;
 };
-Pair random_pair(const Planner& planner, std::mt19937& random) {
+Pair random_pair(const PreparedModel& model, std::mt19937& random) {
   for (;;) {
-    const NodeId n{static_cast<uint32_t>(random() % planner.graph().num_nodes())};
-    if (planner.graph().is_tuple(n)) continue;
-    Layout layout = planner.strategies().result_layout(
-        n, 0, static_cast<uint32_t>(random() % planner.strategies().of(n).count));
+    const NodeId n{static_cast<uint32_t>(random() % model.graph().num_nodes())};
+    if (model.graph().is_tuple(n)) continue;
+    Layout layout = model.strategies().result_layout(
+        n, 0, static_cast<uint32_t>(random() % model.strategies().of(n).count));
     layout.order = Layout{}.order;
-    return {planner.graph().name(n), to_string(layout, planner.mesh().rank())};
+    return {model.graph().name(n), to_string(layout, model.mesh().rank())};
   }
 }
 
@@ -50,16 +50,16 @@ Result<Compiled> pinned_plan(const Case& c, const std::vector<uint8_t>& graph, c
 }
 
 TEST_P(Explain, ForcedTotalsAreThoseOfPlansThatForceThem) {
-  const auto planner = testing::planner_of(GetParam());
+  const auto model = testing::model_of(GetParam());
+  const ConstrainedModel asked = testing::asked(*model);
   const std::vector<uint8_t> graph = testing::graph_of(GetParam());
   std::mt19937 random(20);
   uint32_t possible = 0, impossible = 0;
   while (possible < 20) {
-    const Pair pair = random_pair(*planner, random);
+    const Pair pair = random_pair(*model, random);
     SCOPED_TRACE(pair.node + " " + pair.layout);
     Monitor monitor;
-    const auto got =
-        explain(*planner, planner->constraints(), {pair.node, pair.layout, 0}, {}, monitor);
+    const auto got = explain(asked, {pair.node, pair.layout, 0}, {}, monitor);
     ASSERT_TRUE(got.ok()) << got.status().message();
     const Alternative& a = find(*got, pair.layout);
     ASSERT_TRUE(a.forced);
@@ -79,14 +79,14 @@ TEST_P(Explain, ForcedTotalsAreThoseOfPlansThatForceThem) {
 }
 
 TEST_P(Explain, FloorsAreBelowEveryForcedTotalAndTheSecondBestIsTheCheapest) {
-  const auto planner = testing::planner_of(GetParam());
+  const auto model = testing::model_of(GetParam());
+  const ConstrainedModel asked = testing::asked(*model);
   std::mt19937 random(7);
   for (int i = 0; i < 3; ++i) {
-    const Pair pair = random_pair(*planner, random);
+    const Pair pair = random_pair(*model, random);
     SCOPED_TRACE(pair.node);
     Monitor monitor;
-    const auto all =
-        explain(*planner, planner->constraints(), {pair.node, "", UINT32_MAX}, {}, monitor);
+    const auto all = explain(asked, {pair.node, "", UINT32_MAX}, {}, monitor);
     ASSERT_TRUE(all.ok()) << all.status().message();
     double second = HUGE_VAL;
     uint32_t chosen = 0;
@@ -109,7 +109,7 @@ TEST_P(Explain, FloorsAreBelowEveryForcedTotalAndTheSecondBestIsTheCheapest) {
       if (!a.chosen) second = std::min(second, a.forced->objective_us);
     }
     EXPECT_EQ(chosen, 1u);
-    const auto few = explain(*planner, planner->constraints(), {pair.node, "", 0}, {}, monitor);
+    const auto few = explain(asked, {pair.node, "", 0}, {}, monitor);
     ASSERT_TRUE(few.ok());
     ASSERT_EQ(few->second_best.has_value(), second != HUGE_VAL);
     if (few->second_best) {
@@ -120,43 +120,42 @@ TEST_P(Explain, FloorsAreBelowEveryForcedTotalAndTheSecondBestIsTheCheapest) {
 
 // The dual bound once more, by a checker that knows the certificate's definition alone.
 TEST_P(Explain, NoForcedTotalIsBelowTheCertificateWithTheNodeHeld) {
-  const auto planner = testing::planner_of(GetParam());
+  const auto model = testing::model_of(GetParam());
+  const ConstrainedModel asked = testing::asked(*model);
   Monitor monitor;
-  const auto problem = planner->problem(planner->constraints(), monitor);
-  ASSERT_TRUE(problem.ok());
-  const auto plan = planner->solve(*problem, {}, monitor);
+  const solver::PlacementProblem& problem = asked.problem();
+  const auto plan = model->solve(problem, {}, monitor);
   ASSERT_TRUE(plan.ok());
-  const auto certificate = solver::certify(*problem, plan->prices, 512, monitor);
+  const auto certificate = solver::certify(problem, plan->prices, 512, monitor);
   ASSERT_TRUE(certificate.ok());
   std::mt19937 random(11);
   for (int i = 0; i < 3;) {
-    const Pair pair = random_pair(*planner, random);
-    const NodeId n = *node_named(planner->graph(), pair.node);
-    if (planner->graph().op(n) == OpKind::kInput) continue;  // a pin may lift its budget
+    const Pair pair = random_pair(*model, random);
+    const NodeId n = *node_named(model->graph(), pair.node);
+    if (model->graph().op(n) == OpKind::kInput) continue;  // a pin may lift its budget
     SCOPED_TRACE(pair.node + " " + pair.layout);
-    const auto got =
-        explain(*planner, planner->constraints(), {pair.node, pair.layout, 0}, {}, monitor);
+    const auto got = explain(asked, {pair.node, pair.layout, 0}, {}, monitor);
     ASSERT_TRUE(got.ok()) << got.status().message();
     const Alternative& a = find(*got, pair.layout);
     if (!a.forced->possible) continue;
     ++i;
     double held = HUGE_VAL;
-    const Layout layout = *parse_layout(pair.layout, planner->mesh().rank());
-    for (uint32_t s = 0; s < planner->strategies().of(n).count; ++s)
-      if (planner->strategies().result_layout(n, 0, s).same_placements(layout))
-        held = std::min(held, solver::testing::checked_bound(*problem, *certificate, {n.v, s}));
+    const Layout layout = *parse_layout(pair.layout, model->mesh().rank());
+    for (uint32_t s = 0; s < model->strategies().of(n).count; ++s)
+      if (model->strategies().result_layout(n, 0, s).same_placements(layout))
+        held = std::min(held, solver::testing::checked_bound(problem, *certificate, {n.v, s}));
     EXPECT_LE(held, a.forced->objective_us * (1 + 1e-9));
     EXPECT_GE(a.floor_us, held * (1 - 1e-9));  // the tree is at least as good as no tree
   }
 }
 
 TEST_P(Explain, EdgesAddUpToWhatTheNodePays) {
-  const auto planner = testing::planner_of(GetParam());
+  const auto model = testing::model_of(GetParam());
+  const ConstrainedModel asked = testing::asked(*model);
   std::mt19937 random(3);
   for (int i = 0; i < 5; ++i) {
     Monitor monitor;
-    const auto got = explain(*planner, planner->constraints(), {random_pair(*planner, random).node},
-                             {}, monitor);
+    const auto got = explain(asked, {random_pair(*model, random).node}, {}, monitor);
     ASSERT_TRUE(got.ok()) << got.status().message();
     double comm = 0, transition = 0;
     for (const EdgePrice& e : got->operands) comm += e.comm_us, transition += e.transition_us;
@@ -170,12 +169,13 @@ INSTANTIATE_TEST_SUITE_P(Graphs, Explain, ::testing::ValuesIn(kCases),
                          [](const auto& c) { return name_of(c.param); });
 
 TEST(ExplainOneNode, IsFoundByItsNameAsAnInputOrOutput) {
-  const auto planner = testing::planner_of(kCases[0]);
+  const auto model = testing::model_of(kCases[0]);
+  const ConstrainedModel asked = testing::asked(*model);
   Monitor monitor;
-  const auto by_name = explain(*planner, planner->constraints(), {"param.w1.weight"}, {}, monitor);
+  const auto by_name = explain(asked, {"param.w1.weight"}, {}, monitor);
   ASSERT_TRUE(by_name.ok()) << by_name.status().message();
   EXPECT_EQ(by_name->op, "input");
-  const auto missing = explain(*planner, planner->constraints(), {"w1.weigh"}, {}, monitor);
+  const auto missing = explain(asked, {"w1.weigh"}, {}, monitor);
   EXPECT_EQ(missing.status().code(), Code::kNotFound);
   EXPECT_NE(missing.status().message().find("param.w1.weight"), std::string::npos);
 }
@@ -188,14 +188,13 @@ TEST(ExplainOneNode, HoldsUnderALimitOfMemory) {
   const auto free = compile(graph, options, monitor);
   ASSERT_TRUE(free.ok());
   options.memory_limit_bytes = free->plan.summary.memory_peak_bytes * 8 / 10;
-  const auto planner = Planner::create(graph, options, monitor);
-  ASSERT_TRUE(planner.ok()) << planner.status().message();
+  const auto model = testing::model_of(options, graph);
+  const ConstrainedModel asked = testing::asked(*model);
   std::mt19937 random(5);
   for (int possible = 0; possible < 3;) {
-    const Pair pair = random_pair(**planner, random);
+    const Pair pair = random_pair(*model, random);
     SCOPED_TRACE(pair.node + " " + pair.layout);
-    const auto got =
-        explain(**planner, (*planner)->constraints(), {pair.node, pair.layout, 0}, {}, monitor);
+    const auto got = explain(asked, {pair.node, pair.layout, 0}, {}, monitor);
     ASSERT_TRUE(got.ok()) << got.status().message();
     const Alternative& a = find(*got, pair.layout);
     CompileOptions pinned = options;
@@ -210,12 +209,11 @@ TEST(ExplainOneNode, HoldsUnderALimitOfMemory) {
 }
 
 TEST(ExplainOneNode, RefusesLayoutsThatNoStrategyHas) {
-  const auto planner = testing::planner_of(kCases[0]);
+  const auto model = testing::model_of(kCases[0]);
+  const ConstrainedModel asked = testing::asked(*model);
   Monitor monitor;
   for (const char* bad : {"S(5)", "S(0)R", "nonsense"})
-    EXPECT_EQ(explain(*planner, planner->constraints(), {"param.w1.weight", bad}, {}, monitor)
-                  .status()
-                  .code(),
+    EXPECT_EQ(explain(asked, {"param.w1.weight", bad}, {}, monitor).status().code(),
               Code::kInvalidArgument)
         << bad;
 }

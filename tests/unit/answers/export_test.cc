@@ -59,11 +59,10 @@ json exported(const GoldenCase& c) {
   options.rules = Rules::kCompat;
   options.input_layout = options.output_layout = c.layout;
   Monitor monitor;
-  const auto planner = Planner::create(write_graph(*graph), options, monitor);
-  EXPECT_TRUE(planner.ok()) << planner.status().message();
-  const auto placed = (*planner)->place((*planner)->constraints(), {}, monitor);
+  const auto model = testing::model_of(options, write_graph(*graph));
+  const auto placed = place(testing::asked(*model), {}, monitor);
   EXPECT_TRUE(placed.ok()) << placed.status().message();
-  return json::parse(export_json(**planner, *placed, import::aten_target));
+  return json::parse(export_json(*model, *placed, import::aten_target));
 }
 
 std::set<std::string> keys_of(const json& object) {
@@ -137,11 +136,11 @@ INSTANTIATE_TEST_SUITE_P(Golden, Export, ::testing::ValuesIn(kGolden),
                          [](const auto& c) { return std::string(c.param.golden); });
 
 TEST(ExportNames, TellShardOrdersTuplesAndOurOperations) {
-  const auto planner = testing::planner_of(testing::kCases[1]);
+  const auto model = testing::model_of(testing::kCases[1]);
   Monitor monitor;
-  const auto placed = planner->place(planner->constraints(), {}, monitor);
+  const auto placed = place(testing::asked(*model), {}, monitor);
   ASSERT_TRUE(placed.ok());
-  const json got = json::parse(export_json(*planner, *placed));
+  const json got = json::parse(export_json(*model, *placed));
   bool ordered = false, tuple = false, ours = false;
   for (const json& node : got["nodes"]) {
     const std::string placement = node.value("placement", "");
@@ -154,11 +153,11 @@ TEST(ExportNames, TellShardOrdersTuplesAndOurOperations) {
 }
 
 TEST(ExportClusters, FoldLayersThatAreAlike) {
-  const auto planner = testing::planner_of(testing::kCases[2]);  // two layers
+  const auto model = testing::model_of(testing::kCases[2]);  // two layers
   Monitor monitor;
-  const auto placed = planner->place(planner->constraints(), {}, monitor);
+  const auto placed = place(testing::asked(*model), {}, monitor);
   ASSERT_TRUE(placed.ok());
-  const json got = json::parse(export_json(*planner, *placed));
+  const json got = json::parse(export_json(*model, *placed));
   std::map<std::string, json> by_name;
   for (const json& node : got["nodes"]) by_name[node["name"]] = node;
   std::map<int, std::set<std::string>> paths;  // of the nodes of a cluster
@@ -194,11 +193,10 @@ TEST(ExportSource, TellsFileLineFunctionAndCode) {
   CompileOptions options;
   options.mesh = "dp=8";
   Monitor monitor;
-  const auto planner = Planner::create(write_graph(*graph), options, monitor);
-  ASSERT_TRUE(planner.ok()) << planner.status().message();
-  const auto placed = (*planner)->place((*planner)->constraints(), {}, monitor);
+  const auto model = testing::model_of(options, write_graph(*graph));
+  const auto placed = place(testing::asked(*model), {}, monitor);
   ASSERT_TRUE(placed.ok());
-  const json got = json::parse(export_json(**planner, *placed));
+  const json got = json::parse(export_json(*model, *placed));
   size_t traced_nodes = 0;
   for (const json& node : got["nodes"]) {
     if (!node.contains("source")) continue;

@@ -1,11 +1,12 @@
-// Planners of the test data's graphs.
+// Models of the test data's graphs.
 #pragma once
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
 
-#include "compiler/planner.h"
+#include "compiler/pipeline.h"
+#include "compiler/place.h"
 #include "graph/writer.h"
 #include "import/fx_json.h"
 #include "import/json_file.h"
@@ -50,11 +51,24 @@ inline std::vector<uint8_t> graph_of(const Case& c) {
   return write_graph(*graph);
 }
 
-inline std::unique_ptr<Planner> planner_of(const Case& c) {
+inline std::unique_ptr<const PreparedModel> model_of(const CompileOptions& options,
+                                                     std::span<const uint8_t> graph) {
   Monitor monitor;
-  auto planner = Planner::create(graph_of(c), options_of(c), monitor);
-  EXPECT_TRUE(planner.ok()) << planner.status().message();
-  return std::move(*planner);
+  auto model = PreparedModel::create(graph, options, monitor);
+  EXPECT_TRUE(model.ok()) << model.status().message();
+  return std::move(*model);
+}
+
+inline std::unique_ptr<const PreparedModel> model_of(const Case& c) {
+  return model_of(options_of(c), graph_of(c));
+}
+
+// Under the constraints of its options.
+inline ConstrainedModel asked(const PreparedModel& model) {
+  Monitor monitor;
+  auto constrained = ConstrainedModel::create(model, model.options(), monitor);
+  EXPECT_TRUE(constrained.ok()) << constrained.status().message();
+  return std::move(*constrained);
 }
 
 }  // namespace shw::answers::testing

@@ -15,14 +15,13 @@ using testing::Case;
 using testing::kCases;
 
 // The planner's problem with communication `factor` times as dear, from the prices of single pairs.
-solver::PlacementProblem priced_at(Planner& planner, double factor) {
-  const Graph& graph = planner.graph();
-  const Strategies& all = planner.strategies();
-  const auto conditions = side_conditions(graph, planner.mesh(), all, planner.constraints());
-  EXPECT_TRUE(conditions.ok());
+solver::PlacementProblem priced_at(const PreparedModel& model, double factor) {
+  const Graph& graph = model.graph();
+  const Strategies& all = model.strategies();
+  const SideConditions conditions = testing::asked(model).conditions();
   solver::PlacementProblem problem;
   for (uint32_t i = 0; i < graph.num_nodes(); ++i)
-    problem.add_variable(*planner.pricer().node_costs(NodeId{i}));
+    problem.add_variable(model.compute_us(NodeId{i}));
   for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
     const auto operands = graph.operands(NodeId{i});
     for (size_t k = 0; k < operands.size(); ++k) {
@@ -33,8 +32,8 @@ solver::PlacementProblem priced_at(Planner& planner, double factor) {
       for (const LayoutId f : from)
         for (uint32_t s = 0; s < columns; ++s) {
           const Layout &a = all.pool().layout(f), &b = all.operand_layout(NodeId{i}, k, s);
-          const double comm = planner.pricer().redistribution_us(NodeId{i}, k, a, b);
-          const bool forbidden = conditions->no_comm[i] && comm > 0;
+          const double comm = model.redistribution_us(NodeId{i}, k, a, b);
+          const bool forbidden = conditions.no_comm[i] && comm > 0;
           costs.push_back(forbidden ? solver::kForbidden
                                     : factor * comm + cost::transition_us(a, b));
         }
@@ -42,26 +41,25 @@ solver::PlacementProblem priced_at(Planner& planner, double factor) {
                        problem.add_matrix(static_cast<uint32_t>(from.size()), columns, costs));
     }
   }
-  add_conditions(*conditions, problem);
+  add_conditions(conditions, problem);
   return problem;
 }
 
 class Ranges : public ::testing::TestWithParam<Case> {};
 
 TEST_P(Ranges, EndWhereAnotherPlanIsCheaper) {
-  const auto planner = testing::planner_of(GetParam());
+  const auto model = testing::model_of(GetParam());
   Monitor monitor;
-  const auto problem = planner->problem(planner->constraints(), monitor);
-  ASSERT_TRUE(problem.ok());
-  const auto plan = planner->solve(*problem, {}, monitor);
+  const ConstrainedModel asked = testing::asked(*model);
+  const auto plan = model->solve(asked.problem(), {}, monitor);
   ASSERT_TRUE(plan.ok());
-  const auto range = communication_range(*planner, *problem, plan->choice, {}, monitor);
+  const auto range = communication_range(*model, asked.problem(), plan->choice, {}, monitor);
   ASSERT_TRUE(range.ok()) << range.status().message();
   EXPECT_TRUE(range->exact);
   EXPECT_LE(range->from, 1);
   EXPECT_GE(range->to, 1);
   const auto advantage = [&](double factor) {  // of the best plan there over ours; relative
-    const solver::PlacementProblem there = priced_at(*planner, factor);
+    const solver::PlacementProblem there = priced_at(*model, factor);
     const auto best = solver::solve(there, {}, monitor);
     EXPECT_TRUE(best.ok());
     return 1 - best->cost / solver::evaluate(there, plan->choice);
@@ -96,26 +94,26 @@ TEST(MemoryRange, HoldsTheLimitsAtWhichThePlanIsTheBest) {
   solver::SolveOptions few;
   few.max_branch_nodes = 10;
   Monitor monitor;
-  const auto planner = Planner::create(testing::graph_of(kCases[1]), options, monitor);
-  ASSERT_TRUE(planner.ok()) << planner.status().message();
-  PlacementConstraints constraints = (*planner)->constraints();
-  const auto free = (*planner)->place(constraints, few, monitor);
+  const auto model = testing::model_of(options, testing::graph_of(kCases[1]));
+  const ConstrainedModel free_model = testing::asked(*model);
+  const auto free = place(free_model, few, monitor);
   ASSERT_TRUE(free.ok());
-  const auto unlimited = memory_range(**planner, constraints, *free, few, monitor);
+  const auto unlimited = memory_range(free_model, *free, few, monitor);
   ASSERT_TRUE(unlimited.ok());
   EXPECT_EQ(unlimited->from_bytes, free->memory.peak_bytes);
   EXPECT_EQ(unlimited->to_below_bytes, HUGE_VAL);
 
-  constraints.memory_limit_bytes = static_cast<int64_t>(free->memory.peak_bytes * 0.8);
-  const auto tight = (*planner)->place(constraints, few, monitor);
+  options.memory_limit_bytes = static_cast<int64_t>(free->memory.peak_bytes * 0.8);
+  const auto asked = ConstrainedModel::create(*model, options, monitor);
+  ASSERT_TRUE(asked.ok()) << asked.status().message();
+  const auto tight = place(*asked, few, monitor);
   ASSERT_TRUE(tight.ok()) << tight.status().message();
-  const auto range = memory_range(**planner, constraints, *tight, few, monitor);
+  const auto range = memory_range(*asked, *tight, few, monitor);
   ASSERT_TRUE(range.ok()) << range.status().message();
-  EXPECT_LE(range->from_bytes, static_cast<double>(constraints.memory_limit_bytes));
-  EXPECT_GE(range->to_at_least_bytes, static_cast<double>(constraints.memory_limit_bytes));
+  EXPECT_LE(range->from_bytes, asked->memory_limit());
+  EXPECT_GE(range->to_at_least_bytes, asked->memory_limit());
   const auto best_within = [&](double bytes) {
-    constraints.memory_limit_bytes = static_cast<int64_t>(std::ceil(bytes));
-    return (*planner)->place(constraints, few, monitor)->objective_us;
+    return place(*asked, std::ceil(bytes), few, monitor)->objective_us;
   };
   EXPECT_EQ(range->from_bytes, std::max(tight->memory.peak_bytes, tight->memory.program_bytes));
   EXPECT_GE(best_within(range->to_at_least_bytes), tight->objective_us * (1 - 1e-9));
@@ -124,9 +122,9 @@ TEST(MemoryRange, HoldsTheLimitsAtWhichThePlanIsTheBest) {
 }
 
 TEST(ExplainPlan, NamesTheEdgesThatPayMost) {
-  const auto planner = testing::planner_of(kCases[1]);
+  const auto model = testing::model_of(kCases[1]);
   Monitor monitor;
-  const auto got = explain_plan(*planner, planner->constraints(), {}, monitor);
+  const auto got = explain_plan(testing::asked(*model), {}, monitor);
   ASSERT_TRUE(got.ok()) << got.status().message();
   ASSERT_FALSE(got->dearest.empty());
   double sum = 0;

@@ -1,7 +1,7 @@
 // Rewrites add, remove and rename nodes; what callers are told of is the node that they gave.
 #include <gtest/gtest.h>
 
-#include "compiler/planner.h"
+#include "compiler/pipeline.h"
 #include "graph/reader.h"
 #include "rewrite/pass.h"
 #include "unit/compiler/test_graphs.h"

@@ -26,16 +26,18 @@ TEST_P(ParetoFront, FallsFromTheOptimumToTheLowestPeak) {
   options.parameter_budget.kind = ParameterBudget::Kind::kNone;
   options.solver.max_branch_nodes = 30;
   Monitor monitor;
-  const auto made = Planner::create(write_graph(*graph), options, monitor);
+  const auto made = PreparedModel::create(write_graph(*graph), options, monitor);
   ASSERT_TRUE(made.ok()) << made.status().message();
-  Planner& planner = **made;
-  const auto front = pareto(planner, planner.constraints(), 12, options.solver, monitor);
+  const PreparedModel& model = **made;
+  const auto question = ConstrainedModel::create(model, options, monitor);
+  ASSERT_TRUE(question.ok()) << question.status().message();
+  const auto front = pareto(*question, 12, options.solver, monitor);
   ASSERT_TRUE(front.ok()) << front.status().message();
   const auto& points = front->points;
   ASSERT_GE(points.size(), 12u);
   for (size_t i = 0; i < points.size(); ++i) {
     const Placed& p = points[i].placed;
-    EXPECT_EQ(planner.memory().peak(p.choice).bytes, p.memory.peak_bytes);
+    EXPECT_EQ(model.memory().peak(p.choice).bytes, p.memory.peak_bytes);
     if (points[i].limit_bytes > 0) {
       EXPECT_LE(p.memory.peak_bytes, points[i].limit_bytes);
       EXPECT_LE(p.memory.program_bytes, points[i].limit_bytes);
@@ -47,12 +49,10 @@ TEST_P(ParetoFront, FallsFromTheOptimumToTheLowestPeak) {
     EXPECT_GE(p.bound_us, points[i - 1].placed.bound_us);
   }
 
-  const auto free = planner.place(planner.constraints(), options.solver, monitor);
+  const auto free = place(*question, options.solver, monitor);
   ASSERT_TRUE(free.ok());
   EXPECT_EQ(points.front().placed.objective_us, free->objective_us);
-  PlacementConstraints tightest = planner.constraints();
-  tightest.memory_limit_bytes = static_cast<int64_t>(front->lowest.reached_bytes);
-  const auto last = planner.place(tightest, options.solver, monitor);
+  const auto last = place(*question, front->lowest.reached_bytes, options.solver, monitor);
   ASSERT_TRUE(last.ok()) << last.status().message();
   // As a plan finds it, unless what was found for another limit fits and is better.
   if (points.back().limit_bytes == front->lowest.reached_bytes)
@@ -61,11 +61,11 @@ TEST_P(ParetoFront, FallsFromTheOptimumToTheLowestPeak) {
     EXPECT_LT(points.back().placed.objective_us, last->objective_us);
   EXPECT_LE(points.back().placed.memory.peak_bytes, front->lowest.reached_bytes);
 
-  const std::string svg = pareto_svg(planner, *front);
+  const std::string svg = pareto_svg(model, *front);
   size_t marks = 0;
   for (size_t at = 0; (at = svg.find("<circle", at)) != std::string::npos; ++at) ++marks;
   EXPECT_EQ(marks, points.size());
-  EXPECT_NE(pareto_json(planner, *front).find("\"lowest_peak\""), std::string::npos);
+  EXPECT_NE(pareto_json(model, *front).find("\"lowest_peak\""), std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(Graphs, ParetoFront,

@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "compiler/planner.h"
+#include "compiler/pipeline.h"
 #include "plan/placements.h"
 #include "unit/compiler/test_graphs.h"
 
@@ -30,15 +30,15 @@ TEST_P(ShardOrders, ThatAreReportedAreLowered) {
   const std::vector<uint8_t> graph = testing::test_graph(GetParam().graph);
   const CompileOptions options = options_of(GetParam());
   Monitor monitor;
-  const auto planner = Planner::create(graph, options, monitor);
-  ASSERT_TRUE(planner.ok()) << planner.status().message();
-  const auto compiled = (*planner)->compile(options, monitor);
+  const auto model = PreparedModel::create(graph, options, monitor);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  const auto compiled = compile(**model, options, monitor);
   ASSERT_TRUE(compiled.ok()) << compiled.status().message();
-  const Graph& g = (*planner)->graph();
+  const Graph& g = (*model)->graph();
   const auto& decisions = compiled->plan.summary.decisions;
   const Program& program = compiled->plan.program;
   const ProgramEntry& entry = program.entries.front();
-  const int rank = (*planner)->mesh().rank();
+  const int rank = (*model)->mesh().rank();
   uint32_t ordered = 0;
   for (size_t i = 0; i < g.inputs().size(); ++i) {
     const std::string told = decisions[g.inputs()[i].node.v].result_layout;

@@ -2,7 +2,7 @@
 // number of mesh dims, and refuses with the cause what cannot be.
 #include <gtest/gtest.h>
 
-#include "compiler/planner.h"
+#include "compiler/pipeline.h"
 #include "graph/text.h"
 #include "graph/writer.h"
 

@@ -1,8 +1,8 @@
 // What always holds – gradients alike, casts first – is named where it is in conflict, and can be
-// left out by that name, on a planner that was made with it.
+// left out by that name, on a model that was made with it.
 #include <gtest/gtest.h>
 
-#include "compiler/planner.h"
+#include "compiler/pipeline.h"
 #include "graph/writer.h"
 #include "import/fx_json.h"
 #include "import/json_file.h"
@@ -24,35 +24,35 @@ class Without : public ::testing::Test {
     options_.mesh = "dp=8,tp=8";
     options_.grad_reduce_dtype = Dtype::kF32;
     options_.parameter_budget.kind = ParameterBudget::Kind::kNone;
-    auto planner = Planner::create(graph_, options_, monitor_);
-    ASSERT_TRUE(planner.ok()) << planner.status().message();
-    planner_ = std::move(*planner);
+    auto model = PreparedModel::create(graph_, options_, monitor_);
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    model_ = std::move(*model);
   }
 
   // The pins conflict with what always holds, and with nothing once that is left out.
   void expect_only_in_conflict_with(std::string_view always) {
-    const auto conflict = planner_->compile(options_, monitor_);
+    const auto conflict = compile(*model_, options_, monitor_);
     ASSERT_EQ(conflict.status().code(), Code::kFailedPrecondition) << conflict.status().message();
     EXPECT_NE(conflict.status().message().find(always), std::string::npos)
         << conflict.status().message();
     options_.without = {std::string(always)};
-    const auto planned = planner_->compile(options_, monitor_);
+    const auto planned = compile(*model_, options_, monitor_);
     ASSERT_TRUE(planned.ok()) << planned.status().message();
     const auto afresh = compile(graph_, options_, monitor_);
     ASSERT_TRUE(afresh.ok()) << afresh.status().message();
     EXPECT_EQ(planned->bytes, afresh->bytes);
     options_.without.clear();
-    EXPECT_FALSE(planner_->compile(options_, monitor_).ok());  // nothing is left behind
+    EXPECT_FALSE(compile(*model_, options_, monitor_).ok());  // nothing is left behind
   }
 
   const std::vector<uint8_t> graph_ = llama();
   CompileOptions options_;
   Monitor monitor_;
-  std::unique_ptr<Planner> planner_;
+  std::unique_ptr<const PreparedModel> model_;
 };
 
 TEST_F(Without, GradientsMayLieOtherwiseThanTheirParameters) {
-  const Graph& graph = planner_->graph();
+  const Graph& graph = model_->graph();
   for (const OutputInfo& out : graph.outputs()) {
     if (out.role != OutputRole::kGradient || !out.node.valid()) continue;
     const InputInfo& in = graph.inputs()[static_cast<size_t>(out.of_input)];
@@ -64,7 +64,7 @@ TEST_F(Without, GradientsMayLieOtherwiseThanTheirParameters) {
 }
 
 TEST_F(Without, ParametersMayBeGatheredBeforeTheirCasts) {
-  const Graph& graph = planner_->graph();
+  const Graph& graph = model_->graph();
   for (uint32_t i = 0; i < graph.num_nodes() && options_.pins.empty(); ++i) {
     const NodeId n{i};
     if (graph.op(n) != OpKind::kDtypeCast) continue;

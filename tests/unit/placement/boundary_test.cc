@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "compiler/planner.h"
+#include "compiler/pipeline.h"
 #include "graph/text.h"
 #include "graph/writer.h"
 
@@ -127,9 +127,9 @@ TEST_F(Boundary, WhatATensorCannotBeIsRefused) {
 TEST_F(Boundary, ConflictsNameTheEntryAndGoWithIt) {
   options_.inputs = {{"param.w", "S(0)R"}, {"input.0", "RR"}};
   options_.outputs = {{"grad.w", "RS(0)"}, {"output.1", "RR"}};
-  const auto planner = Planner::create(graph_, options_, monitor_);
-  ASSERT_TRUE(planner.ok()) << planner.status().message();
-  const auto refused = (*planner)->compile(options_, monitor_);
+  const auto model = PreparedModel::create(graph_, options_, monitor_);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  const auto refused = compile(**model, options_, monitor_);
   EXPECT_EQ(refused.status().code(), Code::kFailedPrecondition);
   EXPECT_EQ(
       refused.status().message(),
@@ -138,14 +138,14 @@ TEST_F(Boundary, ConflictsNameTheEntryAndGoWithIt) {
       "parameters");
   CompileOptions fewer = options_;
   fewer.without = {"output 'grad.w=RS(0)'"};
-  const auto left_out = (*planner)->compile(fewer, monitor_);
+  const auto left_out = compile(**model, fewer, monitor_);
   ASSERT_TRUE(left_out.ok()) << left_out.status().message();
   CompileOptions freed = options_;
   freed.outputs.push_back({"grad.w", "free"});
-  const auto free = (*planner)->compile(freed, monitor_);
+  const auto free = compile(**model, freed, monitor_);
   ASSERT_TRUE(free.ok()) << free.status().message();
   EXPECT_EQ(free->plan.summary.objective_us, left_out->plan.summary.objective_us);
-  EXPECT_FALSE((*planner)->compile(options_, monitor_).ok());  // as it was
+  EXPECT_FALSE(compile(**model, options_, monitor_).ok());  // as it was
 }
 
 // As with pins, a parameter that is told how to lie is no longer a matter of the budget.

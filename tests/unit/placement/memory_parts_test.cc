@@ -4,12 +4,11 @@
 #include <map>
 #include <random>
 
-#include "compiler/planner.h"
 #include "graph/text.h"
 #include "graph/writer.h"
 #include "import/fx_json.h"
 #include "import/json_file.h"
-#include "memory_planner.h"
+#include "memory_model.h"
 #include "placement/memory.h"
 
 namespace shw {
@@ -35,12 +34,12 @@ return output.0 = %y, output.1 = %w, grad.layer.w = %g
 
 using Held = std::map<std::pair<std::string, std::string>, double>;  // by kind and node
 
-Held held_at(const Planner& planner, std::span<const uint32_t> choice, const char* name) {
-  const Graph& graph = planner.graph();
+Held held_at(const PreparedModel& model, std::span<const uint32_t> choice, const char* name) {
+  const Graph& graph = model.graph();
   Held held;
   for (uint32_t i = 0; i < graph.num_nodes(); ++i)
     if (graph.name(NodeId{i}) == name)
-      for (const MemoryPart& p : planner.memory().parts(graph, choice, NodeId{i}))
+      for (const MemoryPart& p : model.memory().parts(graph, choice, NodeId{i}))
         held[{std::string(to_string(p.kind)), graph.name(p.of)}] += p.bytes;
   return held;
 }
@@ -48,9 +47,9 @@ Held held_at(const Planner& planner, std::span<const uint32_t> choice, const cha
 TEST(MemoryParts, AreNamedForWhatTheyAreOf) {
   const auto graph = parse_graph(kHalves);
   ASSERT_TRUE(graph.ok()) << graph.status().message();
-  const auto planner = planner_for(write_graph(*graph), "one=1", 2);
-  ASSERT_NE(planner, nullptr);
-  const std::vector<uint32_t> choice(planner->graph().num_nodes(), 0);
+  const auto model = model_for(write_graph(*graph), "one=1", 2);
+  ASSERT_NE(model, nullptr);
+  const std::vector<uint32_t> choice(model->graph().num_nodes(), 0);
   Held all{{{"parameters", "w"}, 1024}, {{"optimizer_state", "w"}, 2048},
            {{"results", "w"}, 1024},    {{"inputs", "x"}, 512},
            {{"inputs", "b"}, 64},       {{"results", "y"}, 512},
@@ -58,11 +57,11 @@ TEST(MemoryParts, AreNamedForWhatTheyAreOf) {
   Held forward = all;
   forward[{"temporaries", "e"}] = 512;
   forward[{"activations", "m"}] = 512;
-  EXPECT_EQ(held_at(*planner, choice, "m"), forward);
+  EXPECT_EQ(held_at(*model, choice, "m"), forward);
   Held backward = all;
   backward[{"activations", "m"}] = 512;
   backward[{"temporaries", "s"}] = 512;
-  EXPECT_EQ(held_at(*planner, choice, "s"), backward);
+  EXPECT_EQ(held_at(*model, choice, "s"), backward);
 }
 
 TEST(MemoryParts, AddUpAtEveryPoint) {
@@ -70,16 +69,16 @@ TEST(MemoryParts, AddUpAtEveryPoint) {
       import::read_json_file(SHW_TEST_DATA "/graphs/llama_tiny_2x4.graph.pre.json.gz");
   const auto graph = import::import_fx_json(*json);
   ASSERT_TRUE(graph.ok()) << graph.status().message();
-  const auto planner = planner_for(write_graph(*graph), "dp=2,tp=4", 1.5);
-  ASSERT_NE(planner, nullptr);
+  const auto model = model_for(write_graph(*graph), "dp=2,tp=4", 1.5);
+  ASSERT_NE(model, nullptr);
   std::mt19937 random(11);
   std::vector<uint32_t> choice;
-  for (uint32_t i = 0; i < planner->graph().num_nodes(); ++i)
-    choice.push_back(static_cast<uint32_t>(random() % planner->strategies().of(NodeId{i}).count));
-  const std::vector<double> bytes = planner->memory().bytes_at_points(choice);
+  for (uint32_t i = 0; i < model->graph().num_nodes(); ++i)
+    choice.push_back(static_cast<uint32_t>(random() % model->strategies().of(NodeId{i}).count));
+  const std::vector<double> bytes = model->memory().bytes_at_points(choice);
   for (uint32_t i = 0; i < bytes.size(); ++i) {
     double sum = 0;
-    for (const MemoryPart& p : planner->memory().parts(planner->graph(), choice, NodeId{i}))
+    for (const MemoryPart& p : model->memory().parts(model->graph(), choice, NodeId{i}))
       sum += p.bytes;
     EXPECT_EQ(sum, bytes[i]) << "point " << i;
   }

@@ -1,20 +1,18 @@
 // What a rank holds, against a count from the graph alone that shares no code with the model: point
 // by point, tensor by tensor, whether anyone still reads it.
 #include "placement/memory.h"
-#include "memory_planner.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "compiler/planner.h"
 #include "graph/reader.h"
 #include "graph/text.h"
 #include "graph/writer.h"
 #include "import/fx_json.h"
 #include "import/json_file.h"
 #include "lowering/lower.h"
-#include "memory_planner.h"
+#include "memory_model.h"
 #include "ops/op_def.h"
 
 namespace shw {
@@ -24,8 +22,8 @@ namespace {
 // no pass has touched it. Shares no code with the model, nor with the passes.
 class Recount {
  public:
-  Recount(const Planner& planner, const Program& program, double optimizer_factor)
-      : p_(program), at_(planner.graph().num_nodes(), 0), runs_(at_.size(), false) {
+  Recount(const PreparedModel& model, const Program& program, double optimizer_factor)
+      : p_(program), at_(model.graph().num_nodes(), 0), runs_(at_.size(), false) {
     std::vector<uint32_t> first(p_.storages.size(), UINT32_MAX), last(first.size(), 0);
     for (uint32_t i = 0; i < p_.steps.size(); ++i)
       for (const auto* list : {&p_.steps[i].inputs, &p_.steps[i].outputs})
@@ -91,10 +89,10 @@ std::vector<uint8_t> bytes_of(const std::string& name) {
   return write_graph(*graph);
 }
 
-std::unique_ptr<Planner> planner_for(const std::string& name, const std::string& mesh,
-                                     double optimizer_factor,
-                                     const std::string& hardware = "h100") {
-  return shw::planner_for(bytes_of(name), mesh, optimizer_factor, hardware);
+std::unique_ptr<const PreparedModel> model_for(const std::string& name, const std::string& mesh,
+                                               double optimizer_factor,
+                                               const std::string& hardware = "h100") {
+  return shw::model_for(bytes_of(name), mesh, optimizer_factor, hardware);
 }
 
 struct Case {
@@ -108,27 +106,26 @@ class Memory : public ::testing::TestWithParam<Case> {};
 TEST_P(Memory, IsWhatTheProgramHolds) {
   const auto [graph, mesh, share, least_equal] = GetParam();
   const double factor = 1.5;
-  const auto planner = planner_for(graph, mesh, factor);
-  ASSERT_NE(planner, nullptr);
+  const auto model = model_for(graph, mesh, factor);
+  ASSERT_NE(model, nullptr);
   Monitor monitor;
-  PlacementConstraints wanted = planner->constraints();
-  auto placed = planner->place(wanted, {}, monitor);
+  const ConstrainedModel wanted = asked(*model);
+  auto placed = place(wanted, {}, monitor);
   ASSERT_TRUE(placed.ok()) << placed.status().message();
   if (share < 1) {
-    wanted.memory_limit_bytes = static_cast<int64_t>(share * placed->memory.peak_bytes);
-    placed = planner->place(wanted, {}, monitor);
+    placed = place(wanted, std::floor(share * placed->memory.peak_bytes), {}, monitor);
     ASSERT_TRUE(placed.ok()) << placed.status().message();
   }
-  const MovePrices prices = move_prices(planner->collectives());
+  const MovePrices prices = move_prices(model->collectives());
   // As if it had been given so: its steps name its nodes.
-  const Graph given = *read_graph(write_graph(planner->graph()));
-  Redistributor redistributor(planner->mesh(), prices);
+  const Graph given = *read_graph(write_graph(model->graph()));
+  Redistributor redistributor(model->mesh(), prices);
   const auto program =
-      lower(given, assignment_of(planner->graph(), planner->strategies(), placed->choice),
+      lower(given, assignment_of(model->graph(), model->strategies(), placed->choice),
             redistributor, {.compute_us = {}, .copies = Copies::kAsPlanned}, monitor);
   ASSERT_TRUE(program.ok()) << program.status().message();
-  const Recount recount(*planner, *program, factor);
-  const std::vector<double> got = planner->memory().bytes_at_points(placed->choice);
+  const Recount recount(*model, *program, factor);
+  const std::vector<double> got = model->memory().bytes_at_points(placed->choice);
   // What the model leaves out is small: a view that no window shows is a copy. What it has too much
   // of: an operand that has been copied may be gone while the node runs.
   uint32_t equal = 0, run = 0;
@@ -138,7 +135,7 @@ TEST_P(Memory, IsWhatTheProgramHolds) {
     equal += got[i] == recount.at(i);
   }
   EXPECT_GE(equal, run * least_equal / 100);
-  EXPECT_NEAR(planner->memory().peak(placed->choice).bytes, recount.peak(), 1e-4 * recount.peak());
+  EXPECT_NEAR(model->memory().peak(placed->choice).bytes, recount.peak(), 1e-4 * recount.peak());
 }
 
 INSTANTIATE_TEST_SUITE_P(Graphs, Memory,
@@ -157,89 +154,86 @@ INSTANTIATE_TEST_SUITE_P(Graphs, Memory,
 
 // With every copy a variable, a budget holds what the model counts.
 TEST(MemoryBudget, HoldsThePeakOfThePlacement) {
-  const auto planner = planner_for("block_1d8.graph.pre", "dp=2,tp=4", 2);
-  ASSERT_NE(planner, nullptr);
+  const auto model = model_for("block_1d8.graph.pre", "dp=2,tp=4", 2);
+  ASSERT_NE(model, nullptr);
   Monitor monitor;
-  PlacementConstraints wanted = planner->constraints();
-  const auto free = planner->place(wanted, {}, monitor);
+  const ConstrainedModel wanted = asked(*model);
+  const auto free = place(wanted, {}, monitor);
   ASSERT_TRUE(free.ok());
-  const uint32_t n = planner->graph().num_nodes();
+  const uint32_t n = model->graph().num_nodes();
   for (const double share : {1.0, 0.8, 0.6}) {
-    wanted.memory_limit_bytes = static_cast<int64_t>(share * free->memory.peak_bytes);
-    const auto problem = planner->problem(wanted, monitor, {.from_bytes = 1, .at = {}});
-    ASSERT_TRUE(problem.ok());
-    EXPECT_GT(problem->num_variables(), n);
+    const double limit = std::floor(share * free->memory.peak_bytes);
+    const auto problem = wanted.problem_within(limit, {.from_bytes = 1, .at = {}});
+    EXPECT_GT(problem.num_variables(), n);
     solver::SolveOptions options;
     options.max_branch_nodes = 20;
-    const auto solution = solver::solve(*problem, options, monitor);
+    const auto solution = solver::solve(problem, options, monitor);
     ASSERT_TRUE(solution.ok()) << solution.status().message();
     const std::span<const uint32_t> choice(solution->choice.data(), n);
-    const double peak = planner->memory().peak(choice).bytes;
-    EXPECT_EQ(solver::peak_load(*problem, 0, solution->choice), peak);
-    EXPECT_LE(peak, static_cast<double>(wanted.memory_limit_bytes));
+    const double peak = model->memory().peak(choice).bytes;
+    EXPECT_EQ(solver::peak_load(problem, 0, solution->choice), peak);
+    EXPECT_LE(peak, limit);
   }
 }
 
 // The oracle counts no copies: the test needs a machine on which the answers have none that count.
 TEST(MemoryLimit, GivesTheCheapestPlacementThatFits) {
-  const auto planner =
-      planner_for("kinds", "a=4", 1, R"({"name": "ring", "base": "h100", "nccl": null})");
-  ASSERT_NE(planner, nullptr);
+  const auto model =
+      model_for("kinds", "a=4", 1, R"({"name": "ring", "base": "h100", "nccl": null})");
+  ASSERT_NE(model, nullptr);
   Monitor monitor;
-  PlacementConstraints wanted = planner->constraints();
-  const auto free = planner->place(wanted, {}, monitor);
+  const ConstrainedModel wanted = asked(*model);
+  const auto free = place(wanted, {}, monitor);
   ASSERT_TRUE(free.ok()) << free.status().message();
-  const auto lowest = planner->lowest_peak(wanted, {}, monitor);
+  const auto lowest = lowest_peak(wanted, {}, monitor);
   ASSERT_TRUE(lowest.ok()) << lowest.status().message();
   // The least is of what is planned, what was reached of programs.
   EXPECT_LE(lowest->least_bytes, lowest->reached_bytes);
   EXPECT_GE(lowest->least_bytes, 0.999 * lowest->reached_bytes);
   EXPECT_LT(lowest->reached_bytes, free->memory.peak_bytes);
   for (const double share : {0.0, 0.1, 0.4, 0.8}) {
-    wanted.memory_limit_bytes = static_cast<int64_t>(
-        lowest->reached_bytes + share * (free->memory.peak_bytes - lowest->reached_bytes));
-    const auto placed = planner->place(wanted, {}, monitor);
+    const double limit = std::floor(lowest->reached_bytes +
+                                    share * (free->memory.peak_bytes - lowest->reached_bytes));
+    const auto placed = place(wanted, limit, {}, monitor);
     ASSERT_TRUE(placed.ok()) << placed.status().message();
     EXPECT_TRUE(placed->proven);
-    EXPECT_LE(placed->memory.peak_bytes, static_cast<double>(wanted.memory_limit_bytes));
-    EXPECT_LE(placed->memory.program_bytes, static_cast<double>(wanted.memory_limit_bytes));
+    EXPECT_LE(placed->memory.peak_bytes, limit);
+    EXPECT_LE(placed->memory.program_bytes, limit);
     EXPECT_GE(placed->objective_us, free->objective_us);
-    const auto oracle = solver::solve_with_lp_solve(*planner->problem(wanted, monitor), 60);
+    const auto oracle = solver::solve_with_lp_solve(wanted.problem_within(limit), 60);
     ASSERT_TRUE(oracle.ok()) << oracle.status().message();
     EXPECT_NEAR(placed->objective_us, oracle->cost, 1e-6 * oracle->cost);
   }
 }
 
 TEST(MemoryLimit, ThatNothingFitsSaysWhichWouldDo) {
-  const auto planner = planner_for("kinds", "a=4", 1);
-  ASSERT_NE(planner, nullptr);
+  const auto model = model_for("kinds", "a=4", 1);
+  ASSERT_NE(model, nullptr);
   Monitor monitor;
-  PlacementConstraints wanted = planner->constraints();
-  const auto lowest = planner->lowest_peak(wanted, {}, monitor);
+  const ConstrainedModel wanted = asked(*model);
+  const auto lowest = lowest_peak(wanted, {}, monitor);
   ASSERT_TRUE(lowest.ok());
-  wanted.memory_limit_bytes = static_cast<int64_t>(lowest->reached_bytes) - 1;
-  const auto placed = planner->place(wanted, {}, monitor);
+  const auto placed = place(wanted, std::floor(lowest->reached_bytes) - 1, {}, monitor);
   ASSERT_FALSE(placed.ok());
   EXPECT_EQ(placed.status().code(), Code::kFailedPrecondition);
   EXPECT_NE(placed.status().message().find("the lowest peak is"), std::string::npos)
       << placed.status().message();
-  EXPECT_EQ(placed.status().node_index(), planner->graph().origin(lowest->at).v);
+  EXPECT_EQ(placed.status().node_index(), model->graph().origin(lowest->at).v);
 }
 
 // Between what is known to be too little and what was reached, "no" would be too much said.
 TEST(MemoryLimit, SaysNoOnlyWhereThatIsProven) {
-  const auto planner = planner_for("block_1d8.graph.pre", "dp=8,tp=8", 2);
-  ASSERT_NE(planner, nullptr);
+  const auto model = model_for("block_1d8.graph.pre", "dp=8,tp=8", 2);
+  ASSERT_NE(model, nullptr);
   Monitor monitor;
-  PlacementConstraints wanted = planner->constraints();
+  const ConstrainedModel wanted = asked(*model);
   solver::SolveOptions options;
   options.max_branch_nodes = 30;
-  const auto lowest = planner->lowest_peak(wanted, options, monitor);
+  const auto lowest = lowest_peak(wanted, options, monitor);
   ASSERT_TRUE(lowest.ok()) << lowest.status().message();
   ASSERT_LT(lowest->least_bytes, lowest->reached_bytes);
   const auto code_within = [&](double limit) {
-    wanted.memory_limit_bytes = static_cast<int64_t>(limit);
-    return planner->place(wanted, options, monitor).status().code();
+    return place(wanted, std::floor(limit), options, monitor).status().code();
   };
   EXPECT_EQ(code_within(0.9 * lowest->least_bytes), Code::kFailedPrecondition);
   options.max_branch_nodes = 0;  // enough to refute what is far too little only
@@ -251,11 +245,11 @@ TEST(MemoryLimit, SaysNoOnlyWhereThatIsProven) {
 // Of all placements within the limit: not of the problems with less room that are solved on the
 // way.
 TEST(MemoryLimit, ProgressTellsBoundsThatHold) {
-  const auto planner = planner_for("llama8b_L2_8x8_einsum.graph.pre", "dp=8,tp=8", 1.5);
-  ASSERT_NE(planner, nullptr);
+  const auto model = model_for("llama8b_L2_8x8_einsum.graph.pre", "dp=8,tp=8", 1.5);
+  ASSERT_NE(model, nullptr);
   Monitor monitor;
-  PlacementConstraints wanted = planner->constraints();
-  wanted.memory_limit_bytes = 2'650'000'000;  // the program of the first that fits does not
+  const ConstrainedModel wanted = asked(*model);
+  constexpr double kLimit = 2'650'000'000;  // the program of the first that fits does not
   solver::SolveOptions options;
   options.max_branch_nodes = 30;
   double told = -HUGE_VAL;
@@ -263,7 +257,7 @@ TEST(MemoryLimit, ProgressTellsBoundsThatHold) {
     told = std::max(told, p.lower_bound_us);
     return false;
   };
-  const auto placed = planner->place(wanted, options, monitor);
+  const auto placed = place(wanted, kLimit, options, monitor);
   ASSERT_TRUE(placed.ok()) << placed.status().message();
   EXPECT_LT(placed->bound_us, (1 - 1e-3) * placed->objective_us);
   EXPECT_GT(told, 0);
@@ -271,15 +265,14 @@ TEST(MemoryLimit, ProgressTellsBoundsThatHold) {
 }
 
 TEST(MemoryLimit, IsKeptByTheBlockAndPriced) {
-  const auto planner = planner_for("block_1d8.graph.pre", "dp=8", 2);
-  ASSERT_NE(planner, nullptr);
+  const auto model = model_for("block_1d8.graph.pre", "dp=8", 2);
+  ASSERT_NE(model, nullptr);
   Monitor monitor;
-  PlacementConstraints wanted = planner->constraints();
-  const auto free = planner->place(wanted, {}, monitor);
+  const ConstrainedModel wanted = asked(*model);
+  const auto free = place(wanted, {}, monitor);
   ASSERT_TRUE(free.ok());
   EXPECT_EQ(free->memory.limit_bytes, 0);
-  wanted.memory_limit_bytes = static_cast<int64_t>(free->memory.peak_bytes * 0.7);
-  const auto placed = planner->place(wanted, {}, monitor);
+  const auto placed = place(wanted, std::floor(free->memory.peak_bytes * 0.7), {}, monitor);
   ASSERT_TRUE(placed.ok()) << placed.status().message();
   EXPECT_TRUE(placed->proven);
   EXPECT_LE(placed->memory.peak_bytes, free->memory.peak_bytes * 0.7);

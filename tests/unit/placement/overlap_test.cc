@@ -8,7 +8,8 @@
 #include <cmath>
 #include <map>
 
-#include "compiler/planner.h"
+#include "compiler/pipeline.h"
+#include "compiler/place.h"
 #include "graph/text.h"
 #include "graph/writer.h"
 #include "import/fx_json.h"
@@ -175,19 +176,19 @@ TEST(Overlap, RefusesWhatItDoesNotKnow) {
 
 class OverlapOf : public ::testing::TestWithParam<const char*> {
  protected:
-  std::unique_ptr<Planner> planner(OverlapOptions overlap) {
+  std::unique_ptr<const PreparedModel> model(OverlapOptions overlap) {
     const bool llama = std::string(GetParam()).find("8x8") != std::string::npos;
     CompileOptions options{.mesh = llama ? "dp=8,tp=8" : "dp=8",
                            .input_layout = llama ? "S(0)R" : "S(0)",
                            .output_layout = llama ? "S(0)S(2)" : "S(0)"};
     options.overlap = overlap;
     if (llama) options.grad_reduce_dtype = Dtype::kF32;
-    auto made = Planner::create(graph_bytes(json_of(GetParam())), options, monitor);
+    auto made = PreparedModel::create(graph_bytes(json_of(GetParam())), options, monitor);
     EXPECT_TRUE(made.ok()) << made.status().message();
     return std::move(*made);
   }
-  Placed optimum(Planner& p) {
-    auto placed = p.place(p.constraints(), {}, monitor);
+  Placed optimum(const PreparedModel& m) {
+    auto placed = place(*ConstrainedModel::create(m, m.options(), monitor), {}, monitor);
     EXPECT_TRUE(placed.ok()) << placed.status().message();
     EXPECT_TRUE(placed->proven);
     return *std::move(placed);
@@ -196,13 +197,13 @@ class OverlapOf : public ::testing::TestWithParam<const char*> {
 };
 
 TEST_P(OverlapOf, BoundedLiesBetweenAllAndNothing) {
-  const auto all = planner({}), bounded = planner({Overlap::kBounded, 0}),
-             nothing = planner({Overlap::kPrefetch, 0});
+  const auto all = model({}), bounded = model({Overlap::kBounded, 0}),
+             nothing = model({Overlap::kPrefetch, 0});
   const Placed most = optimum(*all), some = optimum(*bounded), least = optimum(*nothing);
   EXPECT_LT(some.objective_us, most.objective_us);
   EXPECT_GT(some.objective_us, least.objective_us);
   // The same choice at full prices: what was hidden is at most the compute that there is.
-  const auto full = price_choice(all->graph(), all->strategies(), all->pricer(), some.choice);
+  const auto full = all->price(some.choice);
   ASSERT_TRUE(full.ok());
   EXPECT_LT(full->objective_us - some.objective_us, some.total.compute_us);
   EXPECT_GE(full->objective_us, most.objective_us * (1 - 1e-12));
@@ -214,7 +215,7 @@ TEST_P(OverlapOf, BoundedLiesBetweenAllAndNothing) {
 // is made) and must be done at their use (or when the next gradient is there). What they then have
 // left stalls.
 TEST_P(OverlapOf, BoundedClaimsNoMoreThanAScheduleReaches) {
-  const auto all = planner({}), bounded = planner({Overlap::kBounded, 0});
+  const auto all = model({}), bounded = model({Overlap::kBounded, 0});
   const Placed placed = optimum(*bounded);
   const Graph& graph = bounded->graph();
   const Strategies& strategies = bounded->strategies();
@@ -236,8 +237,8 @@ TEST_P(OverlapOf, BoundedClaimsNoMoreThanAScheduleReaches) {
       const Layout& a =
           pool.layout(pool.list(strategies.produced(graph, n, k))[placed.choice[from.v]]);
       const Layout& b = strategies.operand_layout(n, k, placed.choice[i]);
-      const double us = all->pricer().redistribution_us(n, k, a, b);
-      if (us == bounded->pricer().redistribution_us(n, k, a, b)) {
+      const double us = all->redistribution_us(n, k, a, b);
+      if (us == bounded->redistribution_us(n, k, a, b)) {
         blocking[i] += us;
       } else if (derived[from.v]) {
         NodeId use = n;

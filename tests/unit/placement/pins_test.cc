@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/planner.h"
+#include "compiler/pipeline.h"
 #include "graph/text.h"
 #include "graph/writer.h"
 

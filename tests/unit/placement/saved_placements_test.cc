@@ -16,13 +16,13 @@ using answers::testing::kCases;
 class SavedPlacements : public ::testing::TestWithParam<Case> {};
 
 TEST_P(SavedPlacements, BringTheSamePlanBack) {
-  const auto planner = answers::testing::planner_of(GetParam());
+  const auto model = answers::testing::model_of(GetParam());
   CompileOptions options = answers::testing::options_of(GetParam());
   Monitor monitor;
-  const auto plan = planner->compile(options, monitor);
+  const auto plan = compile(*model, options, monitor);
   ASSERT_TRUE(plan.ok()) << plan.status().message();
   options.placements = placements_json(plan->plan);
-  const auto again = planner->compile(options, monitor);
+  const auto again = compile(*model, options, monitor);
   ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_EQ(again->plan.summary.objective_us, plan->plan.summary.objective_us);
   EXPECT_EQ(placements_json(again->plan), options.placements);
@@ -31,19 +31,19 @@ TEST_P(SavedPlacements, BringTheSamePlanBack) {
 
 // What was pinned stays although the pin is gone, and a plan cannot be cheaper than the free one.
 TEST_P(SavedPlacements, HoldWithoutThePinsThatMadeThem) {
-  const auto planner = answers::testing::planner_of(GetParam());
+  const auto model = answers::testing::model_of(GetParam());
   CompileOptions options = answers::testing::options_of(GetParam());
   options.parameter_budget.kind = ParameterBudget::Kind::kNone;
   Monitor monitor;
-  const auto free = planner->compile(options, monitor);
-  const std::string node = planner->graph().name(planner->graph().inputs()[0].node);
-  const std::string layout(planner->mesh().rank() == 1 ? "S(1)" : "S(1)R");
+  const auto free = compile(*model, options, monitor);
+  const std::string node = model->graph().name(model->graph().inputs()[0].node);
+  const std::string layout(model->mesh().rank() == 1 ? "S(1)" : "S(1)R");
   options.pins.emplace_back(node, layout);
-  const auto pinned = planner->compile(options, monitor);
+  const auto pinned = compile(*model, options, monitor);
   ASSERT_TRUE(free.ok() && pinned.ok());
   options.pins.clear();
   options.placements = placements_json(pinned->plan);
-  const auto again = planner->compile(options, monitor);
+  const auto again = compile(*model, options, monitor);
   ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_EQ(again->plan.summary.decisions[0].result_layout, layout);
   EXPECT_GE(again->plan.summary.objective_us, free->plan.summary.objective_us);
@@ -53,9 +53,9 @@ INSTANTIATE_TEST_SUITE_P(Graphs, SavedPlacements, ::testing::ValuesIn(kCases),
                          [](const auto& c) { return name_of(c.param); });
 
 TEST(SavedPlacementsText, IsRefusedWhereItDoesNotFit) {
-  const auto planner = answers::testing::planner_of(kCases[0]);
+  const auto model = answers::testing::model_of(kCases[0]);
   const auto read = [&](const std::string& text) {
-    return read_placements(text, planner->graph(), planner->mesh(), planner->strategies()).status();
+    return read_placements(text, model->graph(), model->mesh(), model->strategies()).status();
   };
   const std::string head = R"j({"version": 1, "mesh": {"shape": [8], "dim_names": ["dp"]}, )j";
   const std::string input = R"j({"name": "primals_1", "output": "S(0)", "inputs": []})j";

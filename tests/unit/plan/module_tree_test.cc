@@ -77,9 +77,9 @@ uint32_t count_parameters(const Module& m) {
 
 TEST(ModuleTree, HoldsEveryParameterOfAModel) {
   const auto& llama = answers::testing::kCases[1];
-  const auto planner = answers::testing::planner_of(llama);
+  const auto model = answers::testing::model_of(llama);
   Monitor monitor;
-  const auto plan = planner->compile(planner->options(), monitor);
+  const auto plan = compile(*model, model->options(), monitor);
   ASSERT_TRUE(plan.ok());
   const Module root = module_tree(plan->plan);
   EXPECT_EQ(count_parameters(root), 22u);  // and a buffer

@@ -1,0 +1,99 @@
+#include "compiler/finish.h"
+
+#include "compiler/memory_shares.h"
+#include "compiler/programs.h"
+#include "support/hash.h"
+
+namespace shw {
+namespace {
+
+std::string text_of(const std::vector<LayoutListId>& lists, std::span<const Layout> layouts,
+                    int mesh_rank) {
+  std::string text;
+  for (size_t k = 0; k < lists.size(); ++k)
+    text += (k > 0 ? ", " : "") +
+            (lists[k].valid() ? to_string(layouts[k], mesh_rank) : std::string("none"));
+  return text;
+}
+
+std::vector<NodeDecision> decisions(const Graph& graph, const Strategies& strategies,
+                                    const Placed& placed, int mesh_rank) {
+  std::vector<NodeDecision> list;
+  list.reserve(graph.num_nodes());
+  for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
+    const NodeId n{i};
+    const StrategySet& set = strategies.of(n);
+    const std::string results = text_of(set.results, placed.assignment->results(n), mesh_rank);
+    list.push_back({graph.name(n), std::string(op_name(graph.op(n))),
+                    static_cast<uint8_t>(graph.meta(n).phase), graph.meta(n).module_path,
+                    text_of(set.operands, placed.assignment->operands(n), mesh_rank),
+                    set.results.size() > 1 ? "(" + results + ")" : results,
+                    placed.costs[i].compute_us, placed.costs[i].comm_us,
+                    placed.costs[i].transition_us});
+  }
+  return list;
+}
+
+PlanSummary summary_of(const PreparedModel& model, const CompileOptions& options,
+                       const Placed& placed) {
+  const Graph& graph = model.graph();
+  const Mesh& mesh = model.mesh();
+  PlanSummary summary;
+  summary.graph_hash = model.source_fingerprint();
+  summary.options_hash = hash_of(options);
+  summary.mesh_hash = hash_bytes(mesh.to_string());
+  summary.hardware = model.collectives().hardware().name;
+  summary.rules = rules_name(options.rules);
+  summary.overlap = to_string(options.overlap);
+  summary.objective_us = placed.objective_us;
+  summary.bound_us = placed.bound_us;
+  summary.proven = placed.proven;
+  summary.compute_us = placed.total.compute_us;
+  summary.comm_us = placed.total.comm_us;
+  summary.transition_us = placed.total.transition_us;
+  summary.memory_limit_bytes = static_cast<int64_t>(placed.memory.limit_bytes);
+  summary.memory_peak_bytes = static_cast<int64_t>(placed.memory.peak_bytes);
+  if (const NodeId at = placed.memory.at; at.valid()) {
+    summary.memory_peak_node = graph.name(at);
+    summary.memory_shares = memory_shares(graph, model.memory().parts(graph, placed.choice, at),
+                                          summary.memory_peak_bytes);
+  }
+  summary.memory_price_per_gib = placed.memory.price_per_gib;
+  summary.memory_binding_points = placed.memory.binding;
+  summary.num_nodes = graph.num_nodes();
+  summary.num_strategies = model.strategies().total();
+  summary.decisions = decisions(graph, model.strategies(), placed, mesh.rank());
+  return summary;
+}
+
+}  // namespace
+
+Result<Compiled> finish(const PreparedModel& model, const CompileOptions& options,
+                        const Placed& placed, Monitor& monitor) {
+  Compiled out;
+  out.phases = model.phases();
+  out.phases.push_back({"solve", placed.seconds});
+  out.solve_stats = placed.stats;
+  out.plan.summary = summary_of(model, options, placed);
+
+  Stopwatch watch(out.phases, monitor);
+  SHW_RETURN_IF_ERROR(watch.next("lower"));
+  double passes_s = 0;
+  if (placed.program != nullptr) {
+    out.plan.program = *placed.program;
+  } else {
+    SHW_ASSIGN_OR_RETURN(out.plan.program, program_of(model, placed, monitor, &passes_s));
+  }
+  watch.stop();
+  out.phases.back().seconds -= passes_s;
+  out.phases.push_back({"passes", passes_s});
+  out.plan.summary.memory_program_bytes = bytes_of(model, out.plan.program);
+
+  SHW_RETURN_IF_ERROR(watch.next("write"));
+  out.plan.source_graph = model.source();
+  out.bytes = write_plan(out.plan);
+  watch.stop();
+  return out;
+}
+
+}  // namespace shw

@@ -1,0 +1,127 @@
+#include "compiler/place.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "compiler/conflicts.h"
+#include "compiler/within_limit.h"
+#include "plan/report.h"
+#include "support/quiet.h"
+
+namespace shw {
+namespace {
+
+constexpr int kHalvings = 10;     // of the interval that contains the lowest peak
+constexpr double kAnyGap = 1e12;  // the first labelling ends the solve
+constexpr uint64_t kProbeBranchNodes = 100;
+
+// The placement with the lowest peak, if it fits the limit and nothing better was found.
+Result<Placed> place_at_lowest_peak(const ConstrainedModel& model, double limit_bytes,
+                                    const LowestPeak& lowest, double bound_us,
+                                    const Status& otherwise, Monitor& monitor) {
+  SHW_ASSIGN_OR_RETURN(Placed placed, model.model().price(lowest.choice));
+  SHW_RETURN_IF_ERROR(complete(model, limit_bytes, placed, monitor));
+  if (placed.memory.held_bytes() > limit_bytes) return otherwise;
+  placed.bound_us = std::clamp(bound_us, std::max(lowest.bound_us, 0.0), placed.objective_us);
+  return placed;
+}
+
+// Says what limit would suffice. `because`: what the search within this one ended with.
+Status no_placement(const ConstrainedModel& model, double limit_bytes, const LowestPeak& lowest,
+                    Status because) {
+  const auto text = [](double bytes) { return human_bytes(static_cast<int64_t>(bytes)); };
+  const std::string asked = text(limit_bytes) + " per rank";
+  const std::string reached = text(lowest.reached_bytes), least = text(lowest.least_bytes);
+  const std::string range = least == reached ? reached : "between " + least + " and " + reached;
+  const bool impossible =
+      because.code() == Code::kFailedPrecondition || limit_bytes < lowest.least_bytes;
+  Status status = impossible ? failed_precondition("no placement stays within a memory limit of " +
+                                                   asked + ": the lowest peak is " + range)
+                             : Status(because.code(),
+                                      "found no placement within a memory limit of " + asked +
+                                          " in the time and work allowed; the lowest peak is " +
+                                          range + ". Allow more time, more work or more memory");
+  return at_origin(std::move(status), model.model().graph(), lowest.at);
+}
+
+// If nothing was found, the search for the lowest peak may still find a placement that fits.
+Result<Placed> place_or_explain(const ConstrainedModel& model, double limit_bytes,
+                                const solver::SolveOptions& options, bool explain_failure,
+                                Monitor& monitor) {
+  double bound_us = -HUGE_VAL;
+  Result<Placed> placed = solve_within(model, limit_bytes, options, monitor, &bound_us);
+  const bool refused = !placed.ok() && placed.status().code() == Code::kFailedPrecondition;
+  const bool unanswered = !placed.ok() && limit_bytes > 0 && is_unanswered(placed.status());
+  if (!unanswered && !(refused && explain_failure)) return placed;
+  if (refused)
+    SHW_RETURN_IF_ERROR(find_conflict(model, options.deadline.after_share(0.5), monitor));
+  if (limit_bytes == 0) return placed;
+  const Result<LowestPeak> lowest = lowest_peak(model, options, monitor);
+  if (is_unanswered(lowest.status())) return placed;  // no sufficient limit is known
+  SHW_RETURN_IF_ERROR(lowest.status());
+  if (lowest->reached_bytes <= limit_bytes)
+    return place_at_lowest_peak(model, limit_bytes, *lowest, bound_us, placed.status(), monitor);
+  return no_placement(model, limit_bytes, *lowest, placed.status());
+}
+
+}  // namespace
+
+Result<Placed> place(const ConstrainedModel& model, double limit_bytes,
+                     const solver::SolveOptions& options, Monitor& monitor) {
+  return place_or_explain(model, limit_bytes, options, true, monitor);
+}
+
+Result<Placed> place(const ConstrainedModel& model, const solver::SolveOptions& options,
+                     Monitor& monitor) {
+  return place(model, model.memory_limit(), options, monitor);
+}
+
+Result<Placed> try_place(const ConstrainedModel& model, double limit_bytes,
+                         const solver::SolveOptions& options, Monitor& monitor) {
+  return place_or_explain(model, limit_bytes, options, false, monitor);
+}
+
+// Any placement within a limit will do, so each probe has a huge gap tolerance. Probes that take
+// long are given up, which leaves a wider interval.
+Result<LowestPeak> lowest_peak(const ConstrainedModel& model, const solver::SolveOptions& options,
+                               Monitor& monitor) {
+  solver::SolveOptions any = options;
+  any.relative_gap = kAnyGap;
+  any.max_branch_nodes = std::min(any.max_branch_nodes, kProbeBranchNodes);
+  any.deadline = options.deadline.after_share(0.5);
+  Monitor muted = quiet(monitor);
+  SHW_ASSIGN_OR_RETURN(Placed placed, solve_within(model, 0, any, muted));
+  LowestPeak lowest{model.model().memory().floor().bytes,
+                    placed.memory.peak_bytes,
+                    {},
+                    placed.memory.at,
+                    placed.bound_us};
+  const auto start = std::chrono::steady_clock::now();
+  SHW_RETURN_IF_ERROR(complete(model, placed.memory.peak_bytes, placed, monitor));
+  const std::chrono::duration<double> lowering = std::chrono::steady_clock::now() - start;
+  const Deadline deadline = options.deadline.sooner_by(lowering.count());
+  lowest.reached_bytes = placed.memory.held_bytes();
+  lowest.choice = std::move(placed.choice);
+  double from = lowest.least_bytes, next = from;
+  for (int i = 0; i < kHalvings && from < lowest.reached_bytes && !deadline.passed(); ++i) {
+    any.deadline = deadline.after_share(1.0 / std::min(kHalvings - i, 3));
+    auto within = solve_within(model, next, any, muted);
+    if (within.ok()) {
+      lowest.reached_bytes = within->memory.held_bytes();
+      lowest.at = within->memory.at;
+      lowest.choice = std::move(within->choice);
+    } else if (within.status().code() == Code::kFailedPrecondition) {
+      from = next + 1;  // bytes are integers
+      lowest.least_bytes = from;
+    } else if (is_unanswered(within.status())) {
+      from = next + 1;
+    } else {
+      return within.status();
+    }
+    next = std::floor((from + lowest.reached_bytes) / 2);
+  }
+  return lowest;
+}
+
+}  // namespace shw

@@ -1,0 +1,226 @@
+#include "compiler/prepared_model.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "compiler/stated_constraints.h"
+#include "cost/hardware_description.h"
+#include "graph/reader.h"
+#include "lowering/lowered_memory.h"
+#include "ops/entries.h"
+#include "rewrite/pass.h"
+#include "rewrite/verify.h"
+
+namespace shw {
+namespace {
+
+cost::PriceRules price_rules(Rules rules) {
+  return rules == Rules::kCompat ? cost::PriceRules::kCompat : cost::PriceRules::kFull;
+}
+
+int num_dims_larger_than_one(const Mesh& mesh) {
+  int count = 0;
+  for (int m = 0; m < mesh.rank(); ++m) count += mesh.size(m) > 1;
+  return count;
+}
+
+// Bytes of all matrices of edges that differ by the strategies at their ends.
+uint64_t pair_bytes(const Graph& graph, const Strategies& strategies) {
+  std::set<std::pair<uint32_t, uint32_t>> seen;
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < graph.num_nodes(); ++i)
+    for (NodeId from : graph.operands(NodeId{i})) {
+      if (!from.valid() ||
+          !seen.emplace(strategies.set_of(from).v, strategies.set_of(NodeId{i}).v).second)
+        continue;
+      bytes += sizeof(double) * strategies.of(from).count * strategies.of(NodeId{i}).count;
+    }
+  return bytes;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<const PreparedModel>> PreparedModel::create(
+    std::span<const uint8_t> graph_bytes, const CompileOptions& options, Monitor& monitor,
+    Use use) {
+  SHW_ASSIGN_OR_RETURN(const Mesh mesh, Mesh::parse(options.mesh));
+  SHW_ASSIGN_OR_RETURN(const cost::Hardware hardware, cost::find_hardware(options.hardware));
+  SHW_ASSIGN_OR_RETURN(cost::CollectiveModel collectives,
+                       cost::CollectiveModel::create(hardware, mesh, price_rules(options.rules)));
+  std::unique_ptr<PreparedModel> model(new PreparedModel(options, std::move(collectives)));
+  Monitor timed = monitor;
+  timed.deadline = options.solver.deadline;
+  SHW_RETURN_IF_ERROR(model->prepare(graph_bytes, use, timed));
+  return std::unique_ptr<const PreparedModel>(std::move(model));
+}
+
+PreparedModel::PreparedModel(const CompileOptions& options, cost::CollectiveModel collectives)
+    : options_(options),
+      collectives_(std::move(collectives)),
+      moves_(move_prices(collectives_)),
+      redistributor_(collectives_.mesh(), moves_, {options.solver.threads, options.solver.tasks}),
+      pricer_(make_pricer()) {}
+
+Pricer PreparedModel::make_pricer() const {
+  return Pricer(graph_, strategies_, collectives_, price_rules(options_.rules),
+                prices_routes() ? &redistributor_ : nullptr,
+                {options_.solver.threads, options_.solver.tasks});
+}
+
+// What a pricer knows of the rewritten graph.
+void PreparedModel::tell_graph(Pricer& pricer) const {
+  pricer.set_weights(node_weights(graph_));
+  if (prices_routes()) pricer.set_memory(lowered_memory(graph_));
+}
+
+bool PreparedModel::plans_orders() const {
+  return prices_routes() && num_dims_larger_than_one(mesh()) >= 2;
+}
+
+// Whether changes of layout are priced by what lowering makes of them.
+bool PreparedModel::prices_routes() const {
+  return options_.rules == Rules::kFull && Redistributor::has_graphs(mesh());
+}
+
+// Where memory counts, or each of several entries may run alone, computing a value again can be
+// better than holding it: that is for the passes to decide.
+bool PreparedModel::merges_equal_nodes() const {
+  return options_.rules == Rules::kFull && options_.memory_limit_bytes == 0 &&
+         options_.optimizer_factor == 0 && graph_.entries().size() <= 1;
+}
+
+Status PreparedModel::prepare(std::span<const uint8_t> graph_bytes, Use use, Monitor& monitor) {
+  SHW_RETURN_IF_ERROR(strategy_options().check());
+  Stopwatch watch(phases_, monitor);
+  SHW_RETURN_IF_ERROR(watch.next("load"));
+  SHW_RETURN_IF_ERROR(load(graph_bytes));
+  SHW_RETURN_IF_ERROR(watch.next("rewrite"));
+  SHW_RETURN_IF_ERROR(rewrite(monitor));
+  SHW_RETURN_IF_ERROR(watch.next("strategies"));
+  SHW_RETURN_IF_ERROR(enumerate(use, monitor));
+  SHW_RETURN_IF_ERROR(watch.next("price"));
+  SHW_RETURN_IF_ERROR(price_overlap());
+  SHW_ASSIGN_OR_RETURN(costs_, priced_problem(graph_, no_comm_, pricer_, monitor));
+  watch.stop();
+  return {};
+}
+
+Status PreparedModel::load(std::span<const uint8_t> graph_bytes) {
+  SHW_ASSIGN_OR_RETURN(graph_, load_graph(graph_bytes));
+  if (!options_.entries.empty()) {
+    SHW_ASSIGN_OR_RETURN(std::vector<EntryInfo> entries,
+                         training_entries(graph_, options_.entries));
+    graph_.set_entries(std::move(entries));
+    graph_.remove_unlisted_outputs();
+  }
+  source_fingerprint_ = fingerprint(graph_);
+  if (options_.keep_graph) source_.assign(graph_bytes.begin(), graph_bytes.end());
+  return {};
+}
+
+Status PreparedModel::rewrite(Monitor& monitor) {
+  if (!graph_.symbols().table.empty() || !options_.buckets.empty()) {
+    SHW_ASSIGN_OR_RETURN(graph_, expand_symbols(graph_, options_.buckets));
+  }
+  SHW_ASSIGN_OR_RETURN(graph_, run_rewrites(std::move(graph_),
+                                            {.einsum = options_.einsum,
+                                             .biased_einsum = options_.rules == Rules::kFull,
+                                             .merge_equal = merges_equal_nodes()},
+                                            nullptr, &monitor));
+  tell_graph(pricer_);
+  return {};
+}
+
+StrategyOptions PreparedModel::strategy_options() const {
+  return {.rules = options_.rules,
+          .reachable_only = true,
+          .shard_orders = plans_orders(),
+          .strided = options_.strided};
+}
+
+Status PreparedModel::enumerate(Use use, Monitor& monitor) {
+  SHW_ASSIGN_OR_RETURN(const PlacementConstraints layouts,
+                       stated_constraints(options_, mesh(), !plans_orders()));
+  StrategyOptions strategy_options = this->strategy_options();
+  strategy_options.ordered = nodes_with_stated_orders(graph_, layouts);
+  SHW_ASSIGN_OR_RETURN(strategies_,
+                       Strategies::enumerate(graph_, mesh(), strategy_options, monitor));
+  if (use == Use::kOnce) SHW_RETURN_IF_ERROR(prune(monitor));
+  SHW_ASSIGN_OR_RETURN(SideConditions conditions, own_conditions());
+  no_comm_ = std::move(conditions.no_comm);
+  memory_ = MemoryModel::of(graph_, mesh(), strategies_, options_.optimizer_factor);
+  return {};
+}
+
+Result<SideConditions> PreparedModel::own_conditions() const {
+  SHW_ASSIGN_OR_RETURN(const PlacementConstraints constraints,
+                       stated_constraints(options_, graph_, mesh(), strategies_, !plans_orders()));
+  return side_conditions(graph_, mesh(), strategies_, constraints);
+}
+
+// Leaves nodes the strategies that the constraints allow them. Where none is left, all stay, for
+// the conflict to be found.
+Status PreparedModel::prune(Monitor& monitor) {
+  // Below it, pricing all takes a fraction of a second.
+  constexpr uint64_t kWorthPruning = uint64_t{256} << 20;
+  if (pair_bytes(graph_, strategies_) < kWorthPruning) return {};
+  SHW_RETURN_IF_ERROR(monitor.poll());
+  SHW_ASSIGN_OR_RETURN(const SideConditions conditions, own_conditions());
+  std::map<NodeId, std::vector<bool>> allowed;
+  for (const AllowedLabels& a : conditions.labels) {
+    std::vector<bool>& of_node = allowed.try_emplace(a.node, a.allowed).first->second;
+    for (size_t s = 0; s < of_node.size(); ++s) of_node[s] = of_node[s] && a.allowed[s];
+  }
+  for (const auto& [node, kept] : allowed)
+    if (std::ranges::find(kept, true) != kept.end() && std::ranges::find(kept, false) != kept.end())
+      strategies_.keep(node, kept), pruned_ = true;
+  return {};
+}
+
+Status PreparedModel::price_overlap() {
+  SHW_RETURN_IF_ERROR(check(options_.overlap));
+  if (options_.overlap.kind == Overlap::kNone) return {};
+  std::vector<double> least_us;
+  for (uint32_t i = 0; i < graph_.num_nodes(); ++i) {
+    SHW_ASSIGN_OR_RETURN(const std::span<const double> costs, pricer_.node_costs(NodeId{i}));
+    least_us.push_back(*std::min_element(costs.begin(), costs.end()) / pricer_.weight(NodeId{i}));
+  }
+  pricer_.set_discounts(edge_discounts(graph_, options_.overlap, least_us, no_comm_));
+  return {};
+}
+
+Result<solver::PlacementProblem> PreparedModel::costs(const std::vector<bool>& no_comm,
+                                                      Monitor& monitor) const {
+  if (no_comm == no_comm_) return costs_.share();
+  if (!other_ || other_->no_comm != no_comm) {
+    Pricer pricer = make_pricer();  // a pricer caches the tables of one problem
+    tell_graph(pricer);
+    SHW_ASSIGN_OR_RETURN(solver::PlacementProblem problem,
+                         priced_problem(graph_, no_comm, pricer, monitor));
+    other_ = {no_comm, std::move(problem)};
+  }
+  return other_->problem.share();
+}
+
+Result<Placed> PreparedModel::solve(const solver::PlacementProblem& problem,
+                                    const solver::SolveOptions& options, Monitor& monitor) const {
+  SHW_RETURN_IF_ERROR(monitor.report({.phase = "solve"}));
+  const auto start = std::chrono::steady_clock::now();
+  SHW_ASSIGN_OR_RETURN(Placed placed,
+                       solve_placement(graph_, strategies_, problem, pricer_, options, monitor));
+  placed.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return placed;
+}
+
+Result<Placed> PreparedModel::price(std::vector<uint32_t> choice) const {
+  return price_choice(graph_, strategies_, pricer_, std::move(choice));
+}
+
+// The discounts of overlap depend on whether casts come first.
+bool PreparedModel::serves(const CompileOptions& o) const {
+  return !pruned_ && agree(OptionPart::kModel, o, options_) &&
+         (o.overlap.kind == Overlap::kNone || o.without == options_.without);
+}
+
+}  // namespace shw

@@ -1,0 +1,120 @@
+// A graph prepared for the solver: rewritten, its strategies enumerated, everything priced.
+//
+// None of this depends on pins, limits or budgets. Questions such as "what would this cost
+// instead", "what is second best" or "how does time trade for memory" share one model and pay only
+// for their solves: constrained_model.h, place.h.
+//
+// A model does not change. It remembers prices that were asked for, so it is for one thread.
+#pragma once
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "compiler/options.h"
+#include "compiler/stopwatch.h"
+#include "cost/collective.h"
+#include "graph/graph.h"
+#include "placement/memory.h"
+#include "placement/pricing.h"
+#include "placement/solve_placement.h"
+#include "redistribution/move_prices.h"
+#include "redistribution/redistributor.h"
+#include "solver/problem.h"
+#include "strategy/strategies.h"
+
+namespace shw {
+
+class PreparedModel {
+ public:
+  // kOnce: only the options' own constraints are asked for; see solve_once() in pipeline.h.
+  enum class Use : uint8_t { kAnyNumber, kOnce };
+  // Also checks the options' constraints.
+  static Result<std::unique_ptr<const PreparedModel>> create(std::span<const uint8_t> graph_bytes,
+                                                             const CompileOptions& options,
+                                                             Monitor& monitor,
+                                                             Use use = Use::kAnyNumber);
+  PreparedModel(const PreparedModel&) = delete;  // parts refer to each other
+  PreparedModel& operator=(const PreparedModel&) = delete;
+
+  const CompileOptions& options() const { return options_; }
+  // Whether these options differ from the model's only in constraints and time limit.
+  bool serves(const CompileOptions& options) const;
+  // Whether strategies that the options' constraints exclude were left out.
+  bool is_pruned() const { return pruned_; }
+  // Whether shard orders are part of the strategies. If not, they are chosen after the solve.
+  bool plans_orders() const;
+
+  const Mesh& mesh() const { return collectives_.mesh(); }
+  const cost::CollectiveModel& collectives() const { return collectives_; }
+  const Graph& graph() const { return graph_; }  // after the rewrites: its nodes are the decisions
+  const Strategies& strategies() const { return strategies_; }
+  const MemoryModel& memory() const { return memory_; }
+
+  // Every price, without constraints, except that operands of the nodes in `no_comm` may not
+  // communicate. Shares tables with the model. For other nodes than those of the options, without
+  // what overlap hides.
+  Result<solver::PlacementProblem> costs(const std::vector<bool>& no_comm, Monitor& monitor) const;
+  const std::vector<bool>& no_comm() const { return no_comm_; }  // of the options
+  // The compute cost of every strategy of a node.
+  std::span<const double> compute_us(NodeId n) const { return costs_.unary(n.v); }
+  double redistribution_us(NodeId consumer, size_t operand, const Layout& from,
+                           const Layout& to) const {
+    return pricer_.redistribution_us(consumer, operand, from, to);
+  }
+  double transition_us(NodeId consumer, const Layout& from, const Layout& to) const {
+    return pricer_.transition_us(consumer, from, to);
+  }
+  // How often a node runs: what its costs count times.
+  double weight(NodeId n) const { return pricer_.weight(n); }
+
+  Result<Placed> solve(const solver::PlacementProblem& problem, const solver::SolveOptions& options,
+                       Monitor& monitor) const;
+  Result<Placed> price(std::vector<uint32_t> choice) const;
+
+  // The routes that prices rest on and programs take.
+  Redistributor& redistributor() const { return redistributor_; }
+  // The graph as it was given, if the plan is to store it, and its fingerprint.
+  const std::vector<uint8_t>& source() const { return source_; }
+  uint64_t source_fingerprint() const { return source_fingerprint_; }
+  const std::vector<PhaseTime>& phases() const { return phases_; }  // of create()
+
+ private:
+  PreparedModel(const CompileOptions& options, cost::CollectiveModel collectives);
+  Status prepare(std::span<const uint8_t> graph_bytes, Use use, Monitor& monitor);
+  Status load(std::span<const uint8_t> graph_bytes);
+  Status rewrite(Monitor& monitor);
+  Status enumerate(Use use, Monitor& monitor);
+  Status prune(Monitor& monitor);
+  Status price_overlap();
+  StrategyOptions strategy_options() const;
+  Result<SideConditions> own_conditions() const;
+  Pricer make_pricer() const;
+  void tell_graph(Pricer& pricer) const;
+  bool prices_routes() const;
+  bool merges_equal_nodes() const;
+
+  const CompileOptions options_;
+  const cost::CollectiveModel collectives_;
+  const MovePrices moves_;
+  std::vector<uint8_t> source_;
+  uint64_t source_fingerprint_ = 0;
+  Graph graph_;
+  Strategies strategies_;
+  MemoryModel memory_;
+  solver::PlacementProblem costs_;
+  std::vector<bool> no_comm_;  // the nodes whose operands may not communicate in it
+  std::vector<PhaseTime> phases_;
+  bool pruned_ = false;
+
+  // Memos.
+  mutable Redistributor redistributor_;
+  mutable Pricer pricer_;
+  struct OtherCosts {
+    std::vector<bool> no_comm;
+    solver::PlacementProblem problem;
+  };
+  mutable std::optional<OtherCosts> other_;  // for one other set of nodes
+};
+
+}  // namespace shw

@@ -1,0 +1,86 @@
+#include "compiler/programs.h"
+
+#include <chrono>
+
+#include "lowering/lower.h"
+#include "passes/pass.h"
+#include "plan/report.h"
+#include "recompute/recompute.h"
+
+namespace shw {
+namespace {
+
+// What the price of each step rests on: kernels and copies are priced by the roofline model.
+void set_bases(Program& program, const cost::CollectiveModel& model) {
+  for (ProgramStep& step : program.steps) {
+    step.basis = PriceBasis::kAnalytical;
+    if (step.collective.kind == CollectiveKind::kNone) continue;
+    uint32_t mask = 0;
+    for (uint8_t axis : step.collective.axes) mask |= 1u << axis;
+    const auto kind = static_cast<cost::Collective>(static_cast<int>(step.collective.kind) - 1);
+    step.basis = static_cast<PriceBasis>(model.basis(kind, mask));
+  }
+}
+
+void bound_prefetch(const CompileOptions& options, Program& program) {
+  if (options.prefetch_bytes > 0) program.prefetch_bytes = options.prefetch_bytes;
+  if (options.prefetch_depth > 0) program.prefetch_depth = options.prefetch_depth;
+}
+
+// Equal steps are merged first: what is computed again equals what it repeats.
+Status run_all_passes(const PreparedModel& model, Program& program, Monitor& monitor,
+                      double* seconds) {
+  const RecomputePolicy& policy = model.options().recompute;
+  const auto start = std::chrono::steady_clock::now();
+  const auto passes = default_passes();
+  const bool repeats = policy.kind != RecomputePolicy::Kind::kNone;
+  if (repeats) {
+    static constexpr const PassDef* kBefore[] = {&kCommonSubexpressions, &kDeadSteps};
+    SHW_RETURN_IF_ERROR(run_passes(program, kBefore, monitor).status());
+    SHW_RETURN_IF_ERROR(recompute(program, model.graph(), policy, monitor));
+  }
+  // common-subexpressions stands first.
+  SHW_RETURN_IF_ERROR(run_passes(program, passes.subspan(repeats ? 1 : 0), monitor).status());
+  if (seconds != nullptr)
+    *seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return {};
+}
+
+}  // namespace
+
+// Shares copies between all their users if the result fits the limit. Otherwise copies live as
+// planned and are shared only where memory permits.
+Result<Program> program_of(const PreparedModel& model, const Placed& placed, Monitor& monitor,
+                           double* seconds_of_passes) {
+  std::vector<double> compute_us;
+  for (uint32_t i = 0; i < placed.costs.size(); ++i)  // in one run
+    compute_us.push_back(placed.costs[i].compute_us / model.weight(NodeId{i}));
+  const auto limit = static_cast<int64_t>(placed.memory.limit_bytes);
+  LowerOptions options{.compute_us = compute_us};
+  struct CopyPolicy {
+    Copies copies;
+    bool shares;  // shares more than planned, and gathers early, where memory permits
+  };
+  constexpr CopyPolicy kPolicies[] = {
+      {Copies::kShared, true}, {Copies::kAsPlanned, true}, {Copies::kAsPlanned, false}};
+  Program program;
+  for (const CopyPolicy& policy : kPolicies) {
+    options.copies = policy.copies;
+    SHW_ASSIGN_OR_RETURN(
+        program, lower(model.graph(), *placed.assignment, model.redistributor(), options, monitor));
+    set_bases(program, model.collectives());
+    bound_prefetch(model.options(), program);
+    if (limit > 0) program.arena_limit_bytes = policy.shares ? limit - bytes_of(model, program) : 0;
+    SHW_RETURN_IF_ERROR(run_all_passes(model, program, monitor, seconds_of_passes));
+    if (limit == 0 || bytes_of(model, program) <= limit) break;
+  }
+  return program;
+}
+
+int64_t bytes_of(const PreparedModel& model, const Program& program) {
+  const auto parameters = static_cast<double>(port_bytes(program, PortRole::kParameter));
+  return program.arena_bytes + program.session_bytes + port_bytes(program) +
+         static_cast<int64_t>(model.options().optimizer_factor * parameters);
+}
+
+}  // namespace shw

@@ -1,0 +1,15 @@
+// The program of a placement.
+#pragma once
+#include "compiler/prepared_model.h"
+#include "plan/program.h"
+
+namespace shw {
+
+// Lowers and schedules a placement with final shard orders. Under its memory limit, copies live no
+// longer than planned unless memory permits.
+Result<Program> program_of(const PreparedModel& model, const Placed& placed, Monitor& monitor,
+                           double* seconds_of_passes = nullptr);
+// Per rank: ports, the optimizer state that the graph does not have, the arena and one session.
+int64_t bytes_of(const PreparedModel& model, const Program& program);
+
+}  // namespace shw

@@ -1,0 +1,25 @@
+// Placements within a memory limit.
+#pragma once
+#include "compiler/constrained_model.h"
+#include "placement/solve_placement.h"
+
+namespace shw {
+
+// Chooses the final shard orders and measures memory: planned, and under a limit also lowered.
+// 0: no limit.
+Status complete(const ConstrainedModel& model, double limit_bytes, Placed& placed,
+                Monitor& monitor);
+
+// The cheapest placement whose planned peak and whose lowered program fit the limit; 0: none. No
+// cause is given for a failure. Raises `*bound_us`, unless null, to a lower bound on all placements
+// within the limit.
+Result<Placed> solve_within(const ConstrainedModel& model, double limit_bytes,
+                            const solver::SolveOptions& options, Monitor& monitor,
+                            double* bound_us = nullptr);
+
+// Neither found nor proven impossible.
+inline bool is_unanswered(const Status& status) {
+  return status.code() == Code::kDeadlineExceeded || status.code() == Code::kResourceExhausted;
+}
+
+}  // namespace shw
