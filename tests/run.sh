@@ -53,9 +53,9 @@ if [ "$quick" != --quick ]; then
   long+=':Layouts/*vocabulary_*:Layouts/*dp_?:Layouts/*dp_16:Layouts/*replicated*'
   GTEST_FILTER="-$long:Budgets.OnThreads*" suite asan
   tests/lint/tidy.py && passed=$((passed + 1)) || failed=$((failed + 1))
-  # Of unit_e2e the models, in some layouts: single ops and moves, thousands of runs of one step, add no thread that a model
-  # has not. Of unit_solver and cts what has threads.
-  serial='Ops/*:Uneven.*:Layouts/*uneven*'
+  # Of unit_e2e two models, in some layouts: single ops and moves, thousands of runs of one step, and more models add no thread
+  # that those have not. Of unit_solver and cts what has threads.
+  serial='Ops/*:Uneven.*:Layouts/*uneven*:Zoo/*'
   serial+=':*MatchLpSolve*:*MatchesLpSolve*:WarmStart.*:Certificate.*:*AttentionTest.*:*ContractionTest.*'
   GTEST_FILTER="-$serial:$long" suite tsan $threaded
   tests/fuzz/run.sh 60 && passed=$((passed + 1)) || failed=$((failed + 1))

@@ -44,6 +44,7 @@ INDEX = jnp.array([[0, 5], [1, 1], [2, 3], [4, 0]])
 ROWS = jnp.array([3, 0, 1, 3])
 FUNCTIONS = {
     "elementwise": lambda x: (jnp.sin(x), jnp.exp(-x), jnp.sign(x), jnp.abs(x), jnp.floor(x), x**3, x**-2.0, 2 / x, 1 - x, jax.nn.sigmoid(x), jnp.log1p(x * x)),
+    "powers": lambda x: (jnp.abs(x) ** x, x ** jnp.array([0, 1, 2, 3, -1, -2]), 2.0 ** x, jnp.arctan2(x, x.T.reshape(4, 6))),
     "choices": lambda x: (jnp.where(x > 0, x, 0.5), jnp.maximum(x, x.T.reshape(4, 6)), jnp.minimum(x, 1), jnp.isfinite(x), (x > 0) & ~(x > 1) | (x == 0)),
     "shapes": lambda x: (x[1:3, ::2], jnp.concatenate([x, x]), jnp.pad(x, ((1, 0), (0, 2))), x[::-1], x[:, None, :] + jnp.zeros((4, 3, 6)), x.T),
     "reductions": lambda x: (x.sum(0), x.max(), x.min(1), x.mean(), x.cumsum(1), x.astype(jnp.int32).sum()),

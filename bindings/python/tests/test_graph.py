@@ -19,7 +19,7 @@ Y = X[::-1].copy() / 2
 @pytest.mark.parametrize(("build", "expected"), [
     (lambda x, y: x + y, X + Y), (lambda x, y: x - y, X - Y), (lambda x, y: x * y, X * Y), (lambda x, y: x / y, X / Y),
     (lambda x, y: 2.0 + x, 2 + X), (lambda x, y: 2.0 - x, 2 - X), (lambda x, y: 2 * x, 2 * X), (lambda x, y: 2.0 / x, 2 / X),
-    (lambda x, y: x ** 2, X ** 2), (lambda x, y: -x, -X), (lambda x, y: abs(x - 5.0), abs(X - 5)),
+    (lambda x, y: x ** 2, X ** 2), (lambda x, y: x ** y, X ** Y), (lambda x, y: 2.0 ** y, 2 ** Y), (lambda x, y: -x, -X), (lambda x, y: abs(x - 5.0), abs(X - 5)),
     (lambda x, y: x // 2.0, X // 2), (lambda x, y: x % 3.0, X % 3),
     (lambda x, y: (x < y).to_copy(dtype="f32"), (X < Y).astype(np.float32)), (lambda x, y: (x >= 6.0).to_copy(dtype="f32"), (X >= 6) * 1.0),
     (lambda x, y: (x <= y).to_copy(dtype="f32"), (X <= Y) * 1.0), (lambda x, y: (x > y).to_copy(dtype="f32"), (X > Y) * 1.0),

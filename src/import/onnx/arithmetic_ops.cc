@@ -49,14 +49,24 @@ void modulo(Node& n) {
   n.out(n.where(is_rounded_down(n, a, b), n.binary(OpKind::kSub, rest, b), rest));
 }
 
+// The result has the type of the base. What mixes integers and floats is computed in f64, which has
+// every number of both that matters; integers in the wider type of the two.
+void power_of_tensor(Node& n) {
+  NodeId x = n.in(0), exponent = n.in(1);
+  const Dtype dtype = n.type(x).dtype;
+  if (is_floating(dtype) != is_floating(n.type(exponent).dtype)) {
+    x = n.cast(x, Dtype::kF64);
+    exponent = n.cast(exponent, Dtype::kF64);
+  }
+  n.out(n.cast(n.binary(OpKind::kPowTensor, x, exponent), dtype));
+}
+
 void power(Node& n) {
   const Known* exponent = n.known(1);
-  if (exponent == nullptr || exponent->type.numel() != 1)
-    return n.fail(unimplemented("an exponent that is not one number known at import"));
+  if (exponent == nullptr || exponent->type.numel() != 1 || exponent->type.rank() > n.rank(n.in(0)))
+    return power_of_tensor(n);
   const double e = number_at(*exponent, 0);
   const NodeId x = n.in(0);
-  if (exponent->type.rank() > n.rank(x))
-    return n.fail(unimplemented("an exponent with more dims than the base"));
   if (is_floating(n.type(x).dtype) || is_floating(exponent->type.dtype)) {
     // A number with a fraction is a float's; integers to such a power are computed in f64.
     const Dtype dtype = n.type(x).dtype;

@@ -235,6 +235,11 @@ NodeId Node::binary(OpKind op, Operand a, Operand b) {
   return add(op, {a.node, b.node}, std::move(args));
 }
 
+NodeId Node::constant(const std::vector<int64_t>& values, const Dims& shape) {
+  Value value{.name = scope_.emit.name(), .known = known_integers(values, shape, Dtype::kI64)};
+  return ok() ? node_of(scope_, value) : kNoNode;
+}
+
 NodeId Node::cast(NodeId x, Dtype dtype) {
   if (!ok() || type(x).dtype == dtype) return x;
   return add(OpKind::kConvertElementType, {x}, {{AttrKey::kDtype, dtype}});

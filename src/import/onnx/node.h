@@ -107,6 +107,7 @@ class Node {
   NodeId where(NodeId condition, NodeId a, NodeId b) {
     return add(OpKind::kWhere, {condition, a, b});
   }
+  NodeId constant(const std::vector<int64_t>& values, const Dims& shape);  // of i64
   NodeId cast(NodeId x, Dtype dtype);
   NodeId view(NodeId x, Exprs size) {
     return add(OpKind::kView, {x}, {{AttrKey::kSize, std::move(size)}});

@@ -7,9 +7,10 @@ namespace {
 
 using Group = std::span<const Mapper> (*)();
 constexpr Group kGroups[] = {
-    activation_mappers, arithmetic_mappers, convolution_mappers,  lookup_mappers,  loss_mappers,
-    making_mappers,     movement_mappers,   norm_mappers,         product_mappers, quantize_mappers,
-    reduction_mappers,  shape_mappers,      trigonometry_mappers, truth_mappers,
+    activation_mappers, arithmetic_mappers,   convolution_mappers, lookup_mappers,
+    loss_mappers,       making_mappers,       movement_mappers,    norm_mappers,
+    pool_mappers,       product_mappers,      quantize_mappers,    reduction_mappers,
+    shape_mappers,      trigonometry_mappers, truth_mappers,
 };
 
 }  // namespace

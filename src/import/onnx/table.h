@@ -31,6 +31,7 @@ std::span<const Mapper> loss_mappers();
 std::span<const Mapper> making_mappers();
 std::span<const Mapper> movement_mappers();
 std::span<const Mapper> norm_mappers();
+std::span<const Mapper> pool_mappers();
 std::span<const Mapper> product_mappers();
 std::span<const Mapper> quantize_mappers();
 std::span<const Mapper> reduction_mappers();

@@ -52,11 +52,37 @@ void atanh(Node& n) {
   n.out(n.binary(OpKind::kMul, n.add(OpKind::kLog1p, {ratio}), 0.5));
 }
 
+void atan(Node& n) { n.out(n.binary(OpKind::kAtan2, n.in(), 1.0)); }
+
+// √((1 − x)(1 + x)): the other leg of a right triangle whose hypotenuse is 1.
+NodeId other_leg(Node& n, NodeId x) {
+  const NodeId product =
+      n.binary(OpKind::kMul, n.binary(OpKind::kSub, 1.0, x), n.binary(OpKind::kAdd, x, 1.0));
+  return n.add(OpKind::kSqrt, {product});
+}
+
+void asin(Node& n) {
+  const NodeId x = n.in();
+  n.out(n.binary(OpKind::kAtan2, x, other_leg(n, x)));
+}
+
+void acos(Node& n) {
+  const NodeId x = n.in();
+  n.out(n.binary(OpKind::kAtan2, other_leg(n, x), x));
+}
+
 constexpr Mapper kMappers[] = {
-    {"Acosh", acosh, 9}, {"Asinh", asinh, 9},
-    {"Atanh", atanh, 9}, {"Cos", unary<OpKind::kCos>, 7},
-    {"Cosh", cosh, 9},   {"Sin", unary<OpKind::kSin>, 7},
-    {"Sinh", sinh, 9},   {"Tan", tan, 7},
+    {"Acos", acos, 7},
+    {"Asin", asin, 7},
+    {"Atan", atan, 7},
+    {"Acosh", acosh, 9},
+    {"Asinh", asinh, 9},
+    {"Atanh", atanh, 9},
+    {"Cos", unary<OpKind::kCos>, 7},
+    {"Cosh", cosh, 9},
+    {"Sin", unary<OpKind::kSin>, 7},
+    {"Sinh", sinh, 9},
+    {"Tan", tan, 7},
 };
 
 }  // namespace

@@ -34,6 +34,13 @@ def extremum(graph: Graph, op: str, a: Value, b: Value) -> Any:
     return graph.op(op, as_node(graph, a), as_node(graph, b))
 
 
+def power(graph: Graph, x: Value, exponent: Value, dtype: DType) -> Any:
+    """The result has the type of `x`, of whose elements an integer exponent is no other number."""
+    if isinstance(exponent, Filled):
+        return graph.op("pow", as_node(graph, x), exponent.number)
+    return graph.op("pow_tensor", as_node(graph, x), convert(graph, exponent, dtype))
+
+
 def is_finite(graph: Graph, x: Value) -> Any:
     return graph.op("lt", graph.op("abs", as_node(graph, x)), math.inf)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import importlib
 import math
 import sys
 import threading
@@ -98,8 +99,7 @@ class Line:
 
     def _write(self, text: str) -> None:
         if self._notebook:
-            from IPython.display import display  # type: ignore[import-not-found,unused-ignore]
-
+            display: Any = importlib.import_module("IPython.display").display  # its hints differ where it is not installed
             shown = {"text/plain": text}
             if self._display is None:
                 self._display = display(shown, raw=True, display_id=True)

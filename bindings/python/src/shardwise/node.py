@@ -84,8 +84,11 @@ class Node:
     def __mod__(self, other: Node | Number) -> Node:
         return self._op("remainder", self, other)
 
-    def __pow__(self, exponent: Number) -> Node:
-        return self._op("pow", self, exponent)
+    def __pow__(self, exponent: Node | Number) -> Node:
+        return self._op("pow_tensor" if isinstance(exponent, Node) else "pow", self, exponent)
+
+    def __rpow__(self, base: Number) -> Node:
+        return self._op("pow_tensor", base, self)
 
     def __neg__(self) -> Node:
         return self._op("neg", self)

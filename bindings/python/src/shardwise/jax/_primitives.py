@@ -7,8 +7,8 @@ from typing import Any
 
 import jax.extend.core as core
 
-from .._lax import broadcast, contract, convert, cut, divide, extremum, gather, iota, is_finite, pad, reduce, reshape, scatter_add, select
-from .._value import Filled, Value, as_node, binary
+from .._lax import broadcast, contract, convert, cut, divide, extremum, gather, iota, is_finite, pad, power, reduce, reshape, scatter_add, select
+from .._value import Value, as_node, binary
 from ..dtypes import DType, dtype_of
 from ..errors import Unimplemented
 from ..graph import Graph
@@ -46,7 +46,7 @@ def type_of(eqn: Any) -> DType:
 
 UNARY = {"neg": "neg", "exp": "exp", "log": "log", "log1p": "log1p", "expm1": "expm1", "tanh": "tanh", "sin": "sin", "cos": "cos", "sqrt": "sqrt",
          "rsqrt": "rsqrt", "abs": "abs", "sign": "sign", "floor": "floor", "ceil": "ceil", "erf": "erf", "logistic": "sigmoid"}
-BINARY = {"add": "add", "add_any": "add", "sub": "sub", "mul": "mul", "eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge"}
+BINARY = {"add": "add", "atan2": "atan2", "add_any": "add", "sub": "sub", "mul": "mul", "eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge"}
 LOGICAL = {"and": ("logical_and", "bitwise_and"), "or": ("logical_or", "bitwise_or")}
 
 for _name, _op in UNARY.items():
@@ -89,9 +89,7 @@ def _integer_pow(graph: Graph, eqn: Any, x: Value) -> Any:
 
 @primitive("pow")
 def _pow(graph: Graph, eqn: Any, x: Value, y: Value) -> Any:
-    if not isinstance(y, Filled):
-        raise Unimplemented("pow with a tensor as exponent is not supported")
-    return graph.op("pow", as_node(graph, x), y.number)
+    return power(graph, x, y, type_of(eqn))
 
 
 @primitive("is_finite")

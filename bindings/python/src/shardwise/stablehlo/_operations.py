@@ -10,7 +10,7 @@ import numpy as np
 from jax.extend.mlir import ir
 from jax.extend.mlir.dialects import stablehlo as dialect
 
-from .._lax import WHOLE, broadcast, contract, convert, cut, divide, extremum, gather, iota, is_finite, pad, reduce, reshape, scatter_add, select
+from .._lax import WHOLE, broadcast, contract, convert, cut, divide, extremum, gather, iota, is_finite, pad, power, reduce, reshape, scatter_add, select
 from .._value import Filled, Value, as_node, binary
 from ..dtypes import DType, dtype_of
 from ..errors import Unimplemented
@@ -58,7 +58,7 @@ def _dtype(op: Any) -> DType:
 UNARY = {"negate": "neg", "exponential": "exp", "log": "log", "log_plus_one": "log1p", "exponential_minus_one": "expm1", "tanh": "tanh", "sine": "sin",
          "cosine": "cos", "sqrt": "sqrt", "rsqrt": "rsqrt", "abs": "abs", "sign": "sign", "floor": "floor", "ceil": "ceil", "logistic": "sigmoid",
          "round_nearest_even": "round"}
-BINARY = {"add": "add", "subtract": "sub", "multiply": "mul"}
+BINARY = {"add": "add", "atan2": "atan2", "subtract": "sub", "multiply": "mul"}
 LOGICAL = {"and": ("logical_and", "bitwise_and"), "or": ("logical_or", "bitwise_or")}
 COMPARISONS = {"EQ": "eq", "NE": "ne", "LT": "lt", "LE": "le", "GT": "gt", "GE": "ge"}
 
@@ -108,9 +108,7 @@ def _extremum(graph: Graph, op: Any, a: Value, b: Value) -> Any:
 
 @operation("stablehlo.power")
 def _power(graph: Graph, op: Any, x: Value, y: Value) -> Any:
-    if isinstance(y, Filled):
-        return graph.op("pow", as_node(graph, x), y.number)
-    return graph.op("pow_tensor", as_node(graph, x), y)
+    return power(graph, x, y, _dtype(op))
 
 
 @operation("stablehlo.compare")
