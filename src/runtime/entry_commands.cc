@@ -36,7 +36,7 @@ class PointerWriter {
 }  // namespace
 
 EntryCommands write_commands(const Program& program, const ProgramEntry& entry,
-                             const ProgramMemory& memory) {
+                             const ProgramMemory& memory, bool timed) {
   EntryCommands out;
   PointerWriter pointers(program, memory, out);
   // A stream need not wait for what it did itself.
@@ -51,8 +51,10 @@ EntryCommands write_commands(const Program& program, const ProgramEntry& entry,
     for (uint32_t event : step.waits)
       if (recorded_by[event] != stream)
         out.commands.push_back({Command::Kind::kWait, stream, event, 0});
+    if (timed) out.commands.push_back({Command::Kind::kMark, stream, 2 * s, 0});
     out.commands.push_back(
         {Command::Kind::kLaunch, stream, s, static_cast<uint32_t>(out.pointers.size())});
+    if (timed) out.commands.push_back({Command::Kind::kMark, stream, 2 * s + 1, 0});
     for (ValueId v : step.inputs) pointers.add(v);
     for (ValueId v : step.outputs) pointers.add(v);
     out.pointers.push_back(memory.workspace(stream));
@@ -77,6 +79,14 @@ Result<RunStreams> create_streams(Device& device, Fault& fault, const Program& p
     made.events.push_back(std::move(event));
   }
   SHW_ASSIGN_OR_RETURN(made.begin, device.create_event());
+  const auto is_mark = [](const Command& c) { return c.kind == Command::Kind::kMark; };
+  if (std::ranges::any_of(entries, [&](const EntryCommands& e) {
+        return std::ranges::any_of(e.commands, is_mark);
+      }))
+    for (size_t i = 0; i < 2 * program.steps.size(); ++i) {
+      SHW_ASSIGN_OR_RETURN(auto mark, device.create_event({.timing = true}));
+      made.marks.push_back(std::move(mark));
+    }
   std::vector<int64_t> most_commands(num_streams(program));  // of one run; 0: not used
   for (const EntryCommands& entry : entries) {
     std::vector<int64_t> commands(num_streams(program));
@@ -119,6 +129,9 @@ void replay(const EntryCommands& entry, const RunStreams& on, const StepKernels&
         break;
       case Command::Kind::kRecord:
         stream.record(*on.events[c.index]);
+        break;
+      case Command::Kind::kMark:
+        stream.record(*on.marks[c.index]);
         break;
     }
     if (++held % kStride == 0)
