@@ -16,7 +16,7 @@ struct EntryCommands {
   struct Command {
     enum class Kind : uint8_t { kWait, kLaunch, kRecord, kMark } kind;
     uint8_t stream;
-    uint32_t index;  // wait, record: the event. Launch: the step. Mark: 2·step, +1 at its end
+    uint32_t index;  // wait, record: the event. Launch: its number. Mark: 2·launch, +1 at its end
     uint32_t first_pointer;  // launch: its buffers begin here in the run's pointers
   };
   // A pointer that changes from run to run.
@@ -34,7 +34,8 @@ struct EntryCommands {
 
 // `timed`: with a mark before and after each launch.
 EntryCommands write_commands(const Program& program, const ProgramEntry& entry,
-                             const ProgramMemory& memory, bool timed = false);
+                             const ProgramMemory& memory, const StepKernels& kernels,
+                             bool timed = false);
 
 // What a run is given: the memory of each port that its entry lists, and its session.
 struct RunMemory {

@@ -109,8 +109,8 @@ struct Executor::Impl {
 };
 
 Status Executor::Impl::prepare(const ExecutorOptions& options) {
-  SHW_ASSIGN_OR_RETURN(kernels,
-                       StepKernels::create(program(), *device, *provider, options.regions));
+  SHW_ASSIGN_OR_RETURN(
+      kernels, StepKernels::create(program(), *device, *provider, options.regions, options.fuse));
   SHW_ASSIGN_OR_RETURN(memory,
                        ProgramMemory::create(device, program(), provider->mesh(), provider->rank(),
                                              kernels.workspace_bytes(program())));
@@ -119,7 +119,7 @@ Status Executor::Impl::prepare(const ExecutorOptions& options) {
     SHW_ASSIGN_OR_RETURN(session, Session::create(owner, device, program()));
   }
   for (const ProgramEntry& entry : program().entries)
-    entries.push_back(write_commands(program(), entry, memory, options.time_steps));
+    entries.push_back(write_commands(program(), entry, memory, kernels, options.time_steps));
   time_steps = options.time_steps;
   const int depth = std::max(1, options.max_in_flight);
   SHW_ASSIGN_OR_RETURN(
@@ -312,16 +312,19 @@ BufferRef Executor::state(PortId port) const {
   return impl_->memory.kept(port);
 }
 
-Result<std::vector<StepTime>> Executor::step_times(const ProgramEntry& entry) const {
+Result<std::vector<LaunchTime>> Executor::launch_times(const ProgramEntry& entry) const {
   const auto& marks = impl_->on.marks;
   if (marks.empty()) return failed_precondition("the executor was not made to time its steps");
-  std::vector<StepTime> times;
-  const Event& first = *marks[size_t{2} * entry.first_step];
-  for (size_t s = entry.first_step; s < size_t{entry.first_step} + entry.num_steps; ++s) {
-    SHW_ASSIGN_OR_RETURN(const auto begin, marks[2 * s]->time_since(first));
-    SHW_ASSIGN_OR_RETURN(const auto end, marks[2 * s + 1]->time_since(first));
-    times.push_back(
-        {std::chrono::duration<double>(begin).count(), std::chrono::duration<double>(end).count()});
+  std::vector<LaunchTime> times;
+  const Event* first = nullptr;
+  const std::vector<StepLaunch>& launches = impl_->kernels.launches();
+  for (size_t l = 0; l < launches.size(); ++l) {
+    if (!launches[l].is_in(entry)) continue;
+    if (first == nullptr) first = marks[2 * l].get();
+    SHW_ASSIGN_OR_RETURN(const auto begin, marks[2 * l]->time_since(*first));
+    SHW_ASSIGN_OR_RETURN(const auto end, marks[2 * l + 1]->time_since(*first));
+    times.push_back({&launches[l], std::chrono::duration<double>(begin).count(),
+                     std::chrono::duration<double>(end).count()});
   }
   return times;
 }

@@ -119,8 +119,8 @@ class Job {
 // What one run was like.
 struct Sample {
   double seconds = 0, cpu_seconds = 0;
-  double rate = 0;                           // FLOP/s of products, right after it
-  std::vector<std::vector<StepTime>> steps;  // by rank
+  RateMeter::Rates rates;                         // of products, right after it
+  std::vector<std::vector<LaunchTime>> launches;  // by rank
 };
 
 Result<Sample> sample_of(Job& job, RateMeter& meter) {
@@ -131,10 +131,10 @@ Result<Sample> sample_of(Job& job, RateMeter& meter) {
   sample.cpu_seconds = static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC;
   sample.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   for (int64_t r = 0; r < job.ranks().num_ranks(); ++r) {
-    SHW_ASSIGN_OR_RETURN(sample.steps.emplace_back(),
-                         job.ranks().executor(r).step_times(job.entry()));
+    SHW_ASSIGN_OR_RETURN(sample.launches.emplace_back(),
+                         job.ranks().executor(r).launch_times(job.entry()));
   }
-  SHW_ASSIGN_OR_RETURN(sample.rate, meter.best());
+  SHW_ASSIGN_OR_RETURN(sample.rates, meter.best());
   return sample;
 }
 
@@ -145,28 +145,47 @@ Quartiles over(std::span<const Sample> samples, F&& value) {
   return quartiles_of(std::move(values));
 }
 
-BenchRank rank_of(const Job& job, size_t rank, std::span<const Sample> samples,
-                  std::span<const StepWork> work) {
+// A step's kernel; of a group those of its steps.
+std::string name_of(const Program& program, const StepLaunch& launch) {
+  std::string name = kernel_text(program, program.steps[launch.steps[0]]);
+  for (size_t i = 1; i < launch.steps.size(); ++i)
+    name += " " + program.steps[launch.steps[i]].kernel;
+  return name;
+}
+
+// Of all that one launch does. What only the steps of a group see does not count as bytes.
+void add_work(const Program& program, const StepLaunch& launch, BenchOp& op) {
+  ++op.launches;
+  op.steps += static_cast<int64_t>(launch.steps.size());
+  for (const uint32_t s : launch.steps) {
+    const StepWork work = work_of(program, program.steps[s]);
+    op.flops += work.flops;
+    op.product = op.product || work.is_product;
+  }
+  std::vector<ValueId> seen;
+  for (const ValueId v : launch.operands)
+    if (v.valid() && std::ranges::find(seen, v) == seen.end()) {
+      seen.push_back(v);
+      op.bytes += window_bytes(program.values[v].type);
+    }
+}
+
+BenchRank rank_of(const Job& job, size_t rank, std::span<const Sample> samples) {
   BenchRank result;
   const Program& program = job.program();
-  std::map<std::string, std::vector<size_t>> by_kernel;  // steps, counted from the entry's first
-  for (size_t i = 0; i < work.size(); ++i) {
-    by_kernel[kernel_text(program, program.steps[job.entry().first_step + i])].push_back(i);
-    if (work[i].is_product) result.flops += work[i].flops;
-  }
-  for (const auto& [kernel, steps] : by_kernel) {
+  const std::vector<LaunchTime>& launches = samples[0].launches[rank];
+  std::map<std::string, std::vector<size_t>> by_name;
+  for (size_t i = 0; i < launches.size(); ++i)
+    by_name[name_of(program, *launches[i].launch)].push_back(i);
+  for (const auto& [name, numbers] : by_name) {
     BenchOp op;
-    op.kernel = kernel;
-    op.steps = static_cast<int64_t>(steps.size());
-    for (const size_t i : steps) {
-      op.flops += work[i].flops;
-      op.bytes += work[i].bytes;
-      op.product = op.product || work[i].is_product;
-    }
+    op.kernel = name;
+    for (const size_t i : numbers) add_work(program, *launches[i].launch, op);
+    if (op.product) result.flops += op.flops;
     op.seconds = over(samples, [&](const Sample& s) {
                    double sum = 0;
-                   for (const size_t i : steps)
-                     sum += s.steps[rank][i].end_s - s.steps[rank][i].begin_s;
+                   for (const size_t i : numbers)
+                     sum += s.launches[rank][i].end_s - s.launches[rank][i].begin_s;
                    return sum;
                  }).median;
     result.ops.push_back(std::move(op));
@@ -174,16 +193,16 @@ BenchRank rank_of(const Job& job, size_t rank, std::span<const Sample> samples,
   std::ranges::sort(result.ops, std::greater(), &BenchOp::seconds);
   const auto span_of = [&](const Sample& s) {
     double begin = std::numeric_limits<double>::infinity(), end = -begin;
-    for (const StepTime& t : s.steps[rank]) {
+    for (const LaunchTime& t : s.launches[rank]) {
       begin = std::min(begin, t.begin_s);
       end = std::max(end, t.end_s);
     }
-    return s.steps[rank].empty() ? 0 : end - begin;
+    return s.launches[rank].empty() ? 0 : end - begin;
   };
   result.seconds = over(samples, span_of).median;
   if (result.flops > 0)
     result.over_floor = over(samples, [&](const Sample& s) {
-      return s.rate > 0 ? s.seconds / (result.flops / s.rate) : 0;
+      return s.rates.wall > 0 ? s.seconds / (result.flops / s.rates.wall) : 0;
     });
   return result;
 }
@@ -206,11 +225,10 @@ Result<BenchResult> bench(std::shared_ptr<const Plan> plan, const BenchOptions& 
   if (options.repeats < 1 || options.warm_up < 0)
     return invalid_argument("a benchmark needs one run or more, and no fewer than 0 to warm up");
   SHW_ASSIGN_OR_RETURN(Job job, Job::create(std::move(plan), options));
-  std::vector<StepWork> work;
   std::vector<Product> products;
   for (size_t i = 0; i < job.entry().num_steps; ++i) {
-    work.push_back(work_of(job.program(), job.program().steps[job.entry().first_step + i]));
-    products.insert(products.end(), work.back().products.begin(), work.back().products.end());
+    const StepWork work = work_of(job.program(), job.program().steps[job.entry().first_step + i]);
+    products.insert(products.end(), work.products.begin(), work.products.end());
   }
   const Device& device = job.ranks().device(0);
   BenchResult result;
@@ -229,13 +247,18 @@ Result<BenchResult> bench(std::shared_ptr<const Plan> plan, const BenchOptions& 
   }
   result.seconds = over(samples, [](const Sample& s) { return s.seconds; });
   result.cpu_seconds = over(samples, [](const Sample& s) { return s.cpu_seconds; }).median;
-  result.flops_per_second = over(samples, [](const Sample& s) { return s.rate; }).median;
+  result.flops_per_second = over(samples, [](const Sample& s) { return s.rates.wall; }).median;
   for (size_t r = 0; r < job.ranks().devices().size(); ++r) {
-    result.ranks.push_back(rank_of(job, r, samples, work));
+    result.ranks.push_back(rank_of(job, r, samples));
     if (result.flops_per_second > 0)
       result.floor_seconds =
           std::max(result.floor_seconds, result.ranks.back().flops / result.flops_per_second);
   }
+  double flops = 0;
+  for (const BenchRank& rank : result.ranks) flops += rank.flops;
+  if (flops > 0 && device.can().host_access)
+    result.cpu_over_floor =
+        over(samples, [&](const Sample& s) { return s.cpu_seconds * s.rates.cpu / flops; });
   return result;
 }
 

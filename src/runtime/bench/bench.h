@@ -27,10 +27,11 @@ struct Quartiles {
 };
 Quartiles quartiles_of(std::vector<double> values);
 
-// All steps of one kernel on one rank. Times are medians over the runs, of their sum in a run.
+// All launches of one kernel, or of one group of kernels (fusion/), on one rank. Times are medians
+// over the runs, of their sum in a run.
 struct BenchOp {
-  std::string kernel;  // of a collective with its group
-  int64_t steps = 0;
+  std::string kernel;  // of a collective with its group; of a group one after another
+  int64_t launches = 0, steps = 0;
   double seconds = 0;
   double flops = 0, bytes = 0;  // of one run
   bool product = false;         // its FLOPs are part of the floor
@@ -49,6 +50,7 @@ struct BenchResult {
   bool computes = true;         // false: the times are those of launching, and there is no floor
   Quartiles seconds;            // of a run, from its enqueueing to its end on every rank
   double cpu_seconds = 0;       // of this process in a run, median; all ranks together
+  Quartiles cpu_over_floor;     // the same by the CPU time of the products of all ranks; on the CPU
   double flops_per_second = 0;  // the best rate of a product while every rank does one; 0: none
   double floor_seconds = 0;     // of the rank with the most FLOPs
   std::vector<BenchRank> ranks;

@@ -1,6 +1,7 @@
 #include "runtime/bench/rate.h"
 
 #include <algorithm>
+#include <ctime>
 #include <tuple>
 
 #include "runtime/bench/fill.h"
@@ -61,30 +62,35 @@ Result<RateMeter::Place> RateMeter::prepare(const std::shared_ptr<Device>& devic
   return place;
 }
 
-Result<double> RateMeter::time(size_t trial) {
+Result<RateMeter::Rates> RateMeter::time(size_t trial) {
+  const std::clock_t cpu_begin = std::clock();
   for (Place& p : places_) {
     p.stream->record(*p.begin);
     p.trials[trial].kernel->launch(*p.stream, p.trials[trial].buffers.data());
     p.stream->record(*p.end);
     p.stream->flush();
   }
-  double seconds = 0;
+  double seconds = 0;  // of the slowest device
   for (Place& p : places_) {
     SHW_RETURN_IF_ERROR(p.stream->synchronize());
     SHW_ASSIGN_OR_RETURN(const auto took, p.end->time_since(*p.begin));
     seconds = std::max(seconds, std::chrono::duration<double>(took).count());
   }
-  return seconds;
+  const double flops = places_[0].trials[trial].flops,
+               cpu_seconds = static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC;
+  return Rates{seconds > 0 ? flops / seconds : 0,
+               cpu_seconds > 0 ? flops * static_cast<double>(places_.size()) / cpu_seconds : 0};
 }
 
-Result<double> RateMeter::best() {
-  double rate = 0;
+Result<RateMeter::Rates> RateMeter::best() {
+  Rates rates;
   for (size_t t = 0; !places_.empty() && t < places_[0].trials.size(); ++t)
     for (int i = 0; i < kTries; ++i) {
-      SHW_ASSIGN_OR_RETURN(const double seconds, time(t));
-      if (seconds > 0) rate = std::max(rate, places_[0].trials[t].flops / seconds);
+      SHW_ASSIGN_OR_RETURN(const Rates one, time(t));
+      rates.wall = std::max(rates.wall, one.wall);
+      rates.cpu = std::max(rates.cpu, one.cpu);
     }
-  return rate;
+  return rates;
 }
 
 }  // namespace shw::runtime

@@ -17,8 +17,11 @@ class RateMeter {
   static Result<RateMeter> create(std::span<const std::shared_ptr<Device>> devices,
                                   const Mesh& mesh, std::vector<Product> products);
 
-  // FLOP/s of one device, of the fastest product, while all devices do the same. 0: no products.
-  Result<double> best();
+  struct Rates {
+    double wall = 0;  // FLOP/s of one device, of the fastest product, while all devices do the same
+    double cpu = 0;   // FLOPs of all devices by a second of this process's CPU time
+  };
+  Result<Rates> best();  // 0: no products
 
  private:
   struct Trial {  // of one product on one device
@@ -35,7 +38,7 @@ class RateMeter {
   };
   static Result<Place> prepare(const std::shared_ptr<Device>& device, const Mesh& mesh,
                                std::span<const Product> products);
-  Result<double> time(size_t trial);  // seconds, of the slowest device
+  Result<Rates> time(size_t trial);
 
   std::vector<Place> places_;
 };

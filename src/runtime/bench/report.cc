@@ -14,11 +14,11 @@ double rate(double amount, double seconds) { return seconds > 0 ? amount / secon
 
 std::string op_line(const BenchOp& op, double whole) {
   std::string text =
-      format("  %-34s %6lld %10.3f %6.1f %%", op.kernel.c_str(), static_cast<long long>(op.steps),
-             op.seconds * kMilli, 100 * rate(op.seconds, whole));
+      format("  %10.3f %6.1f %% %8lld %6lld", op.seconds * kMilli, 100 * rate(op.seconds, whole),
+             static_cast<long long>(op.launches), static_cast<long long>(op.steps));
   text += op.product ? format(" %9.1f", rate(op.flops, op.seconds) * kGiga) : std::string(10, ' ');
   text += format(" %9.1f", rate(op.bytes, op.seconds) * kGiga);
-  return text + "\n";
+  return text + "  " + op.kernel + "\n";
 }
 
 std::string floor_text(const BenchResult& b) {
@@ -30,7 +30,9 @@ std::string floor_text(const BenchResult& b) {
   return format("floor    %.3f ms: the matrix products alone, at %.1f GFLOP/s a rank\n",
                 b.floor_seconds * kMilli, b.flops_per_second * kGiga) +
          format("ratio    %.3f of a step to its floor, quartiles %.3f and %.3f\n",
-                worst->over_floor.median, worst->over_floor.low, worst->over_floor.high);
+                worst->over_floor.median, worst->over_floor.low, worst->over_floor.high) +
+         format("         %.3f by CPU time, quartiles %.3f and %.3f\n", b.cpu_over_floor.median,
+                b.cpu_over_floor.low, b.cpu_over_floor.high);
 }
 
 void write_quartiles(JsonWriter& json, const char* name, const Quartiles& q) {
@@ -39,7 +41,8 @@ void write_quartiles(JsonWriter& json, const char* name, const Quartiles& q) {
 }
 
 void write_op(JsonWriter& json, const BenchOp& op) {
-  json.begin_object().member("kernel", std::string_view(op.kernel)).member("steps", op.steps);
+  json.begin_object().member("kernel", std::string_view(op.kernel)).member("launches", op.launches);
+  json.member("steps", op.steps);
   json.member("seconds", op.seconds).member("flops", op.flops).member("bytes", op.bytes);
   json.member("flops_per_second", rate(op.flops, op.seconds));
   json.member("bytes_per_second", rate(op.bytes, op.seconds));
@@ -61,8 +64,8 @@ std::string to_text(const BenchResult& b) {
     const BenchRank& rank = b.ranks[r];
     text +=
         format("\nrank %zu: %.3f ms from its first step to its last\n", r, rank.seconds * kMilli);
-    text += format("  %-34s %6s %10s %8s %9s %9s\n", "kernel", "steps", "ms", "share", "GFLOP/s",
-                   "GB/s");
+    text += format("  %10s %8s %8s %6s %9s %9s  %s\n", "ms", "share", "launches", "steps",
+                   "GFLOP/s", "GB/s", "kernel");
     for (const BenchOp& op : rank.ops) text += op_line(op, rank.seconds);
   }
   return text;
@@ -75,6 +78,7 @@ std::string to_json(const BenchResult& b) {
   json.member("warm_up", b.warm_up).member("repeats", b.repeats);
   write_quartiles(json, "seconds", b.seconds);
   json.member("cpu_seconds", b.cpu_seconds).member("flops_per_second", b.flops_per_second);
+  write_quartiles(json, "cpu_over_floor", b.cpu_over_floor);
   json.member("floor_seconds", b.floor_seconds).key("ranks").begin_array();
   for (const BenchRank& rank : b.ranks) {
     json.begin_object().member("seconds", rank.seconds).member("flops", rank.flops);

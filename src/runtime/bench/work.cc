@@ -8,14 +8,6 @@
 namespace shw::runtime {
 namespace {
 
-// Bytes of memory that a window shows; a broadcast dim shows the same ones again.
-double window_bytes(const TensorType& t) {
-  double elements = 1;
-  for (size_t d = 0; d < t.shape.size(); ++d)
-    if (t.strides[d] != 0) elements *= static_cast<double>(t.shape[d]);
-  return elements * static_cast<double>(dtype_size(t.dtype));
-}
-
 // Operands by number; null where one is absent.
 struct Operands {
   const Program& program;
@@ -80,12 +72,16 @@ bool count_products(const Operands& o, StepWork& work) {
 
 }  // namespace
 
+double window_bytes(const TensorType& type) {
+  double elements = 1;
+  for (size_t d = 0; d < type.shape.size(); ++d)
+    if (type.strides[d] != 0) elements *= static_cast<double>(type.shape[d]);
+  return elements * static_cast<double>(dtype_size(type.dtype));
+}
+
 StepWork work_of(const Program& program, const ProgramStep& step) {
   StepWork work;
   const Operands o{program, step};
-  for (const auto* ids : {&step.inputs, &step.outputs})
-    for (size_t i = 0; i < ids->size(); ++i)
-      if (const TensorType* t = o.type(*ids, i); t != nullptr) work.bytes += window_bytes(*t);
   if (step.collective.kind != CollectiveKind::kNone) return work;
   work.is_product = count_products(o, work);
   if (work.is_product) return work;

@@ -19,10 +19,12 @@ struct Product {
 
 struct StepWork {
   double flops = 0;  // of a step that is no product: one for each element that it writes
-  double bytes = 0;  // of all operands and results, each once
   bool is_product = false;
   std::vector<Product> products;  // whose shape a rate can be measured at
 };
+
+// Bytes of memory that a window shows; a broadcast dim shows the same ones again.
+double window_bytes(const TensorType& type);
 
 // Attention counts as its products, and of a causal one the scores that are not masked.
 StepWork work_of(const Program& program, const ProgramStep& step);
