@@ -36,28 +36,34 @@ class PointerWriter {
 }  // namespace
 
 EntryCommands write_commands(const Program& program, const ProgramEntry& entry,
-                             const ProgramMemory& memory) {
+                             const ProgramMemory& memory, const StepKernels& kernels, bool timed) {
   EntryCommands out;
   PointerWriter pointers(program, memory, out);
   // A stream need not wait for what it did itself.
   std::vector<int> recorded_by(program.num_events, -1);
   for (const ProgramStep& step : program.steps)
     if (step.records != kNoEvent) recorded_by[step.records] = static_cast<int>(step.stream);
-  for (uint32_t s = entry.first_step; s < entry.first_step + entry.num_steps; ++s) {
-    const ProgramStep& step = program.steps[s];
+  const auto mark = [&](uint8_t stream, uint32_t event) {
+    if (timed) out.commands.push_back({Command::Kind::kMark, stream, event, 0});
+  };
+  for (uint32_t l = 0; l < kernels.launches().size(); ++l) {
+    const StepLaunch& launch = kernels.launches()[l];
+    if (!launch.is_in(entry)) continue;
+    const ProgramStep& step = program.steps[launch.steps[0]];
     const auto stream = static_cast<uint8_t>(step.stream);
     if (stream != 0 && std::ranges::find(out.other_streams, stream) == out.other_streams.end())
       out.other_streams.push_back(stream);
     for (uint32_t event : step.waits)
       if (recorded_by[event] != stream)
         out.commands.push_back({Command::Kind::kWait, stream, event, 0});
+    mark(stream, 2 * l);
     out.commands.push_back(
-        {Command::Kind::kLaunch, stream, s, static_cast<uint32_t>(out.pointers.size())});
-    for (ValueId v : step.inputs) pointers.add(v);
-    for (ValueId v : step.outputs) pointers.add(v);
+        {Command::Kind::kLaunch, stream, l, static_cast<uint32_t>(out.pointers.size())});
+    mark(stream, 2 * l + 1);
+    for (ValueId v : launch.operands) pointers.add(v);
     out.pointers.push_back(memory.workspace(stream));
-    if (step.records != kNoEvent)
-      out.commands.push_back({Command::Kind::kRecord, stream, step.records, 0});
+    if (launch.records != kNoEvent)
+      out.commands.push_back({Command::Kind::kRecord, stream, launch.records, 0});
   }
   return out;
 }
@@ -77,6 +83,14 @@ Result<RunStreams> create_streams(Device& device, Fault& fault, const Program& p
     made.events.push_back(std::move(event));
   }
   SHW_ASSIGN_OR_RETURN(made.begin, device.create_event());
+  const auto is_mark = [](const Command& c) { return c.kind == Command::Kind::kMark; };
+  if (std::ranges::any_of(entries, [&](const EntryCommands& e) {
+        return std::ranges::any_of(e.commands, is_mark);
+      }))
+    for (size_t i = 0; i < 2 * program.steps.size(); ++i) {
+      SHW_ASSIGN_OR_RETURN(auto mark, device.create_event({.timing = true}));
+      made.marks.push_back(std::move(mark));
+    }
   std::vector<int64_t> most_commands(num_streams(program));  // of one run; 0: not used
   for (const EntryCommands& entry : entries) {
     std::vector<int64_t> commands(num_streams(program));
@@ -115,10 +129,13 @@ void replay(const EntryCommands& entry, const RunStreams& on, const StepKernels&
         stream.wait(*on.events[c.index]);
         break;
       case Command::Kind::kLaunch:
-        kernels.of_step(c.index).launch(stream, pointers + c.first_pointer);
+        kernels.launches()[c.index].kernel->launch(stream, pointers + c.first_pointer);
         break;
       case Command::Kind::kRecord:
         stream.record(*on.events[c.index]);
+        break;
+      case Command::Kind::kMark:
+        stream.record(*on.marks[c.index]);
         break;
     }
     if (++held % kStride == 0)

@@ -14,9 +14,9 @@ namespace shw::runtime {
 
 struct EntryCommands {
   struct Command {
-    enum class Kind : uint8_t { kWait, kLaunch, kRecord } kind;
+    enum class Kind : uint8_t { kWait, kLaunch, kRecord, kMark } kind;
     uint8_t stream;
-    uint32_t index;          // wait, record: the event. Launch: the step
+    uint32_t index;  // wait, record: the event. Launch: its number. Mark: 2·launch, +1 at its end
     uint32_t first_pointer;  // launch: its buffers begin here in the run's pointers
   };
   // A pointer that changes from run to run.
@@ -32,8 +32,10 @@ struct EntryCommands {
   std::vector<uint8_t> other_streams;  // that the entry uses, beside stream 0
 };
 
+// `timed`: with a mark before and after each launch.
 EntryCommands write_commands(const Program& program, const ProgramEntry& entry,
-                             const ProgramMemory& memory);
+                             const ProgramMemory& memory, const StepKernels& kernels,
+                             bool timed = false);
 
 // What a run is given: the memory of each port that its entry lists, and its session.
 struct RunMemory {
@@ -49,6 +51,7 @@ void point_run_at(const EntryCommands& commands, const RunMemory& memory,
 struct RunStreams {
   std::vector<std::unique_ptr<Stream>> streams;  // by number; null: no entry uses it
   std::vector<std::unique_ptr<Event>> events;    // of the program
+  std::vector<std::unique_ptr<Event>> marks;     // by Command::index; empty: no step is timed
   std::unique_ptr<Event> begin;                  // of a run, on stream 0
 
   Stream& main() const { return *streams[0]; }

@@ -97,6 +97,7 @@ struct Executor::Impl {
   StepKernels kernels;
   ProgramMemory memory;
   std::vector<EntryCommands> entries;
+  bool time_steps = false;
   const Session::Owner owner = std::make_shared<const char>();  // of its sessions
   std::shared_ptr<Session> session;  // of runs that name none; null: no entry leaves anything
   RunMemory run_memory;              // of the run that is being enqueued
@@ -108,8 +109,8 @@ struct Executor::Impl {
 };
 
 Status Executor::Impl::prepare(const ExecutorOptions& options) {
-  SHW_ASSIGN_OR_RETURN(kernels,
-                       StepKernels::create(program(), *device, *provider, options.regions));
+  SHW_ASSIGN_OR_RETURN(
+      kernels, StepKernels::create(program(), *device, *provider, options.regions, options.fuse));
   SHW_ASSIGN_OR_RETURN(memory,
                        ProgramMemory::create(device, program(), provider->mesh(), provider->rank(),
                                              kernels.workspace_bytes(program())));
@@ -118,7 +119,8 @@ Status Executor::Impl::prepare(const ExecutorOptions& options) {
     SHW_ASSIGN_OR_RETURN(session, Session::create(owner, device, program()));
   }
   for (const ProgramEntry& entry : program().entries)
-    entries.push_back(write_commands(program(), entry, memory));
+    entries.push_back(write_commands(program(), entry, memory, kernels, options.time_steps));
+  time_steps = options.time_steps;
   const int depth = std::max(1, options.max_in_flight);
   SHW_ASSIGN_OR_RETURN(
       on, create_streams(*device, fault, program(), entries, depth, options.native_stream));
@@ -228,7 +230,7 @@ void Executor::Impl::launch(RunSlot& slot, size_t entry, uint64_t run) {
     if (!c.ready()) main.wait(c.timeline()->done_event(c.run()));
   Event& done = timeline->done_event(run);
   slot.last_events.push_back(&done);
-  if (device->can().graphs) {
+  if (device->can().graphs && !time_steps) {
     if (auto graph = captured(slot, entry); graph.ok())
       (*graph)->launch(main);
     else
@@ -308,6 +310,23 @@ BufferRef Executor::state(PortId port) const {
   const Program& p = impl_->program();
   if (port.v >= p.ports.size() || !p.lies_in(p.ports[port], StorageKind::kState)) return nullptr;
   return impl_->memory.kept(port);
+}
+
+Result<std::vector<LaunchTime>> Executor::launch_times(const ProgramEntry& entry) const {
+  const auto& marks = impl_->on.marks;
+  if (marks.empty()) return failed_precondition("the executor was not made to time its steps");
+  std::vector<LaunchTime> times;
+  const Event* first = nullptr;
+  const std::vector<StepLaunch>& launches = impl_->kernels.launches();
+  for (size_t l = 0; l < launches.size(); ++l) {
+    if (!launches[l].is_in(entry)) continue;
+    if (first == nullptr) first = marks[2 * l].get();
+    SHW_ASSIGN_OR_RETURN(const auto begin, marks[2 * l]->time_since(*first));
+    SHW_ASSIGN_OR_RETURN(const auto end, marks[2 * l + 1]->time_since(*first));
+    times.push_back({&launches[l], std::chrono::duration<double>(begin).count(),
+                     std::chrono::duration<double>(end).count()});
+  }
+  return times;
 }
 
 void Executor::abort() { impl_->fault.raise(Status(Code::kCancelled, "aborted by the caller")); }

@@ -35,6 +35,13 @@ struct ExecutorOptions {
   // Of a run, from the end of the one before it: then all is stopped, DEADLINE_EXCEEDED. 0: none.
   std::chrono::nanoseconds time_limit{0};
   void* native_stream = nullptr;  // of the caller, to compute on, where the device knows such
+  bool fuse = true;               // steps into groups, where the device can (fusion/)
+  bool time_steps = false;        // see launch_times(). Runs are not captured as graphs
+};
+
+struct LaunchTime {
+  const StepLaunch* launch = nullptr;
+  double begin_s = 0, end_s = 0;  // from the begin of the entry's first launch
 };
 
 class Executor {
@@ -71,6 +78,9 @@ class Executor {
 
   // Stops what runs and what is queued, here and on the other ranks. Any thread.
   void abort();
+  // When each launch of the entry began and ended in its latest run. With `time_steps`, once that
+  // run has ended.
+  Result<std::vector<LaunchTime>> launch_times(const ProgramEntry& entry) const;
   Status fault() const;  // the sticky error
   // Waits until everything has ended, then forgets the error, unless the device is lost. Ranks that
   // were in one job must all do it before they communicate again. One thread at a time, not while

@@ -42,6 +42,7 @@ struct Capabilities {
   bool native_streams = false;  // StreamOptions::native
   bool priorities = false;      // StreamOptions::priority has an effect
   bool graphs = false;          // Stream::begin_capture()
+  bool slices = false;          // kernels are host kernels (host_kernel.h), also of parts of steps
 };
 
 // A backend. There is one object of it, whose address identifies the backend: events and memory of

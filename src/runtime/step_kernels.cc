@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "runtime/fusion/fused_kernel.h"
 #include "runtime/program_layout.h"
 #include "runtime/validate.h"
 
@@ -60,31 +61,70 @@ struct StepKernels::Prepare {
     }
     return channel.prepare(spec);
   }
+
+  void add(std::vector<uint32_t> steps, std::vector<ValueId> operands,
+           std::unique_ptr<PreparedKernel> kernel) const {
+    const ProgramStep& first = program.steps[steps[0]];
+    kernel->origin = {first.node == UINT32_MAX ? -1 : int64_t{first.node}, first.kernel};
+    out.launches_.push_back(
+        {std::move(steps), std::move(operands), first.records, std::move(kernel)});
+  }
+
+  Status step(uint32_t s) const {
+    const ProgramStep& step = program.steps[s];
+    auto kernel = step.collective.kind == CollectiveKind::kNone ? compute(step) : collective(step);
+    if (!kernel.ok()) {
+      Status status = kernel.status();
+      return status.at_node(step.node, step.kernel);
+    }
+    std::vector<ValueId> operands = step.inputs;
+    operands.insert(operands.end(), step.outputs.begin(), step.outputs.end());
+    add({s}, std::move(operands), std::move(*kernel));
+    return {};
+  }
+
+  // False: the steps have to run one after another.
+  bool group(const StepGroup& group) const {
+    auto kernel = prepare_group(program, group, device, provider.mesh(), provider.rank());
+    if (!kernel.ok()) return false;
+    std::vector<uint32_t> steps;
+    for (const GroupMember& member : group.members) steps.push_back(member.step);
+    add(std::move(steps), operands_of(group), std::move(*kernel));
+    return true;
+  }
 };
 
 Result<StepKernels> StepKernels::create(const Program& program, Device& device,
                                         ChannelProvider& provider,
-                                        const std::vector<RegionBody>& regions) {
+                                        const std::vector<RegionBody>& regions, bool fuse) {
   StepKernels kernels;
   const Prepare prepare{program, device, provider, regions, kernels};
-  for (const ProgramStep& step : program.steps) {
-    auto kernel = step.collective.kind == CollectiveKind::kNone ? prepare.compute(step)
-                                                                : prepare.collective(step);
-    if (!kernel.ok()) {
-      Status s = kernel.status();
-      return s.at_node(step.node, step.kernel);
+  const StorageUses uses = storage_uses(program);
+  for (const ProgramEntry& entry : program.entries) {
+    const uint32_t end = entry.first_step + entry.num_steps;
+    for (uint32_t s = entry.first_step; s < end;) {
+      std::optional<StepGroup> group;
+      if (fuse && device.can().slices) group = find_group(program, uses, s, end);
+      if (!group || !prepare.group(*group)) {
+        SHW_RETURN_IF_ERROR(prepare.step(s));
+        ++s;
+        continue;
+      }
+      for (const uint32_t after : group->after) SHW_RETURN_IF_ERROR(prepare.step(after));
+      for (StepLaunch& launch : std::span(kernels.launches_).last(group->after.size() + 1))
+        launch.records = kNoEvent;
+      s = group->end;
+      kernels.launches_.back().records = program.steps[s - 1].records;
     }
-    (*kernel)->origin = {step.node == UINT32_MAX ? -1 : int64_t{step.node}, step.kernel};
-    kernels.kernels_.push_back(std::move(*kernel));
   }
   return kernels;
 }
 
 std::vector<int64_t> StepKernels::workspace_bytes(const Program& program) const {
   std::vector<int64_t> most(num_streams(program));
-  for (size_t i = 0; i < kernels_.size(); ++i) {
-    int64_t& bytes = most[static_cast<size_t>(program.steps[i].stream)];
-    bytes = std::max(bytes, kernels_[i]->workspace_bytes());
+  for (const StepLaunch& launch : launches_) {
+    int64_t& bytes = most[static_cast<size_t>(program.steps[launch.steps[0]].stream)];
+    bytes = std::max(bytes, launch.kernel->workspace_bytes());
   }
   return most;
 }

@@ -24,6 +24,7 @@ class VirtualRanks {
   int64_t num_ranks() const { return static_cast<int64_t>(executors_.size()); }
   Executor& executor(int64_t rank) { return *executors_[static_cast<size_t>(rank)]; }
   Device& device(int64_t rank) { return *devices_[static_cast<size_t>(rank)]; }
+  std::span<const std::shared_ptr<Device>> devices() const { return devices_; }
 
   // Runs an entry to its end. Inputs: one for each port of the entry, whole. Outputs likewise, row
   // major; empty for a port without a value. Replicas of an output that differ are an error

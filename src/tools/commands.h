@@ -12,6 +12,7 @@ int print_error(const Status& status, const std::string& prefix = "");
 
 void add_diff(CommandLine& command_line);
 void add_explain(CommandLine& command_line);
+void add_bench(CommandLine& command_line);
 void add_calibrate(CommandLine& command_line);
 void add_hardware(CommandLine& command_line);
 void add_import(CommandLine& command_line);

@@ -527,6 +527,9 @@ static void planners(shw_context* context, const shw_plan* plan) {
   REFUSED(shw_plan_to_steps_text(plan, NULL));
   REFUSED_HANDLE(shw_blob, shw_plan_to_trace(NULL, "step", &out));
   REFUSED(shw_plan_to_trace(plan, NULL, NULL));
+  shw_bench_options_init(NULL, sizeof(shw_bench_options));
+  REFUSED_HANDLE(shw_blob, shw_plan_bench(NULL, NULL, &out));
+  REFUSED(shw_plan_bench(plan, NULL, NULL));
   REFUSED_HANDLE(shw_blob, shw_plan_to_report(NULL, NULL, NULL, &out));
   REFUSED(shw_plan_to_report(plan, NULL, NULL, NULL));
   REFUSED_HANDLE(shw_blob, shw_planner_to_report(NULL, NULL, plan, NULL, NULL, &out));

@@ -465,6 +465,27 @@ static void a_constraint_is_left_out_by_its_name(shw_planner* planner) {
   shw_plan_destroy(free);
 }
 
+static void benchmarks(const shw_plan* plan) {
+  shw_bench_options options = SHW_BENCH_OPTIONS_INIT;
+  shw_blob* made = NULL;
+  options.warm_up = -1;
+  options.repeats = 1;
+  EXPECT_OK(shw_plan_bench(plan, &options, &made));
+  EXPECT(strstr((const char*)shw_blob_data(made), "\"over_floor\"") != NULL);
+  shw_blob_destroy(made);
+  options.flags = SHW_BENCH_TEXT;
+  options.device = SHW_DEVICE_NULL;
+  EXPECT_OK(shw_plan_bench(plan, &options, &made));
+  EXPECT(strstr((const char*)shw_blob_data(made), "this device computes nothing") != NULL);
+  shw_blob_destroy(made);
+  options.device = SHW_DEVICE_CUDA;
+  EXPECT_REFUSED(shw_plan_bench(plan, &options, &made), SHW_UNIMPLEMENTED, "performance figure");
+  options.device = 0;
+  options.entry = "nowhere";
+  EXPECT_REFUSED(shw_plan_bench(plan, &options, &made), SHW_NOT_FOUND, "nowhere");
+  EXPECT(made == NULL);
+}
+
 static void exports(shw_context* context, shw_planner* planner) {
   shw_plan* plan = plan_with(context, NULL, 0);
   shw_blob *json = NULL, *tree = NULL, *trace = NULL;
@@ -481,6 +502,7 @@ static void exports(shw_context* context, shw_planner* planner) {
   EXPECT_REFUSED(shw_plan_to_trace(plan, "nowhere", &trace), SHW_NOT_FOUND,
                  "there is no entry 'nowhere'; there are: step");
   EXPECT(trace == NULL);
+  benchmarks(plan);
   shw_plan_destroy(plan);
   shw_blob_destroy(json);
   shw_blob_destroy(tree);

@@ -359,6 +359,17 @@ class Cli(unittest.TestCase):
             self.refused("run", PLAN, "--virtual-ranks", "--inputs", TMP / "wrong.safetensors", "--outputs", TMP / "o", "--verify",
                          code=1, says=f"not what the inputs file expects: worst is '{name}': 1 % from the run in f64")
 
+    def test_bench_times_every_step_once(self):
+        steps = json.loads(self.ok("show", PLAN, "--json"))["steps"]
+        j = json.loads(self.ok("bench", PLAN, "--repeats", 1, "--warm-up", 0, "--json"))
+        self.assertEqual((j["entry"], len(j["ranks"]), j["computes"]), ("step", 8, True))
+        for rank in j["ranks"]:
+            self.assertEqual(sum(k["steps"] for k in rank["kernels"]), steps)
+            self.assertGreater(rank["over_floor"]["median"], 0)
+        self.assertIn("of a step to its floor", self.ok("bench", PLAN, "--repeats", 1))
+        self.assertIn("computes nothing", self.ok("bench", PLAN, "--device", "null"))
+        self.refused("bench", PLAN, "--device", "cuda", code=1, says="performance figure")
+
     def test_dry_run_counts_and_needs_no_inputs(self):
         plan = json.loads(self.ok("show", PLAN, "--json"))
         j = json.loads(self.ok("run", PLAN, "--dry-run", "--json"))

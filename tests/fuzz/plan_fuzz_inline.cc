@@ -139,7 +139,7 @@ Result<std::unique_ptr<InlineRank>> InlineRank::create(const Plan& plan, int64_t
                          runtime::Session::create(std::make_shared<const char>(), r->device_, p));
   }
   for (const ProgramEntry& e : p.entries)
-    r->entries_.push_back(runtime::write_commands(p, e, r->memory_));
+    r->entries_.push_back(runtime::write_commands(p, e, r->memory_, r->kernels_));
   SHW_ASSIGN_OR_RETURN(r->on_,
                        runtime::create_streams(*r->device_, r->fault_, p, r->entries_, 1, nullptr));
   for (size_t s = 0; s < r->on_.streams.size(); ++s) {

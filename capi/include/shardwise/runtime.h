@@ -342,6 +342,52 @@ SHW_API shw_status* shw_event_notify(const shw_event* event, shw_done_fn done,
  */
 SHW_API void shw_event_destroy(shw_event* event);
 
+/* ---- Benchmark ------------------------------------------------------------------------------- */
+
+/* Flags of shw_plan_bench(). */
+#define SHW_BENCH_TEXT ((uint64_t)1) /* a table for a person, in place of JSON */
+
+/* Options of shw_plan_bench(). All pointers are lent for the call. */
+typedef struct shw_bench_options {
+  size_t struct_size;     /* set by SHW_BENCH_OPTIONS_INIT */
+  uint64_t flags;         /* SHW_BENCH_… */
+  const char* entry;      /* its name; NULL: the first */
+  shw_device_kind device; /* 0: SHW_DEVICE_CPU. SHW_DEVICE_NULL computes nothing: the times are
+                             those of launches */
+  int32_t warm_up;        /* runs that are not counted; 0: 2; negative: none */
+  int32_t repeats;        /* runs that are; 0: 10 */
+  int32_t reserved;       /* 0 */
+} shw_bench_options;
+#define SHW_BENCH_OPTIONS_INIT \
+  { sizeof(shw_bench_options), 0, NULL, 0, 0, 0, 0 }
+
+/**
+ * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * @param size  of the struct as the caller knows it
+ * @thread any
+ * @since 0.2
+ */
+SHW_API void shw_bench_options_init(shw_bench_options* options, size_t size);
+
+/**
+ * Times an entry on virtual ranks in this process, on made-up inputs: a run as a whole (median and
+ * quartiles), and on each rank every kernel with its time, share, FLOP/s and bytes/s. Matrix
+ * products are timed beside it, without anything else: the time of a run by that of its products at
+ * the best rate is `over_floor`.
+ * @param options   NULL: defaults
+ * @param out_blob  receives a handle that the caller destroys: JSON, or text; NULL on failure
+ * @retval SHW_INVALID_ARGUMENT     an option is out of range
+ * @retval SHW_NOT_FOUND            there is no such entry
+ * @retval SHW_FAILED_PRECONDITION  another entry must run before this one
+ * @retval SHW_UNIMPLEMENTED        a step has no kernel, a manual region has no body, or the device
+ *                                  is SHW_DEVICE_CUDA
+ * @retval SHW_RESOURCE_EXHAUSTED   out of memory
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_bench(const shw_plan* plan, const shw_bench_options* options,
+                                   shw_blob** out_blob) SHW_MUST_USE;
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

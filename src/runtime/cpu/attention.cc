@@ -92,16 +92,31 @@ T row_max(const T* x, int64_t n) {
   return m;
 }
 
-template <class T>
-T row_sum(const T* x, int64_t n) {
+namespace {
+
+// The sum of at(0) … at(n - 1), in kLanes sums side by side.
+template <class T, class At>
+T sum_in_lanes(int64_t n, const At& at) {
   std::array<T, kLanes> sums{};
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes)
-    for (int64_t l = 0; l < kLanes; ++l) sums[static_cast<size_t>(l)] += x[i + l];
-  for (size_t l = 0; i < n; ++i, ++l) sums[l] += x[i];
+    for (int64_t l = 0; l < kLanes; ++l) sums[static_cast<size_t>(l)] += at(i + l);
+  for (size_t l = 0; i < n; ++i, ++l) sums[l] += at(i);
   for (size_t width = kLanes / 2; width > 0; width /= 2)
     for (size_t l = 0; l < width; ++l) sums[l] += sums[l + width];
   return sums[0];
+}
+
+}  // namespace
+
+template <class T>
+T row_sum(const T* x, int64_t n) {
+  return sum_in_lanes<T>(n, [x](int64_t i) { return x[i]; });
+}
+
+template <class T>
+T row_product(const T* x, const T* y, int64_t n) {
+  return sum_in_lanes<T>(n, [x, y](int64_t i) { return x[i] * y[i]; });
 }
 
 template class HeadOperand<float>;
@@ -114,5 +129,7 @@ template float row_max(const float*, int64_t);
 template double row_max(const double*, int64_t);
 template float row_sum(const float*, int64_t);
 template double row_sum(const double*, int64_t);
+template float row_product(const float*, const float*, int64_t);
+template double row_product(const double*, const double*, int64_t);
 
 }  // namespace shw::runtime::cpu

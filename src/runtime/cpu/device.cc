@@ -44,7 +44,8 @@ const Kernel* find_kernel(std::string_view name) {
 }  // namespace
 
 const DeviceClass& cpu_device_class() {
-  static const DeviceClass kClass{"cpu", {.host_access = true, .prompt_errors = true}};
+  static const DeviceClass kClass{"cpu",
+                                  {.host_access = true, .prompt_errors = true, .slices = true}};
   return kClass;
 }
 

@@ -179,6 +179,18 @@ class Plan:
         with open(path, "wb") as file:
             file.write(clib.shw_plan_to_trace(self._handle, entry))
 
+    def bench(self, entry: str | None = None, *, warm_up: int = 2, repeats: int = 10) -> dict[str, Any]:
+        """Times an entry on virtual ranks, on made-up inputs: ``seconds`` of a run, ``floor_seconds`` of its matrix products alone at the best
+        rate of this machine, and for each of ``ranks`` its ``kernels`` with their time, FLOP/s and bytes/s.
+
+        :param entry: its name; None: the first
+        :param warm_up: runs that are not counted
+        :param repeats: runs that are
+        """
+        options = new("bench_options", entry=entry, warm_up=warm_up or -1, repeats=repeats)
+        result: dict[str, Any] = json.loads(clib.shw_plan_bench(self._handle, options))
+        return result
+
     def report(self, path: str | os.PathLike[str], other: Plan | None = None, *, pareto: Pareto | None = None, progress: ProgressLike = None) -> None:
         """Writes a report: an HTML file that needs no other and no network.
 

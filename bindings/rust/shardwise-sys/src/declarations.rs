@@ -10,6 +10,7 @@ pub const SHW_NODE_HAS_REGION: u64 = 2;
 pub const SHW_COMPILE_NO_EINSUM: u64 = 1;
 pub const SHW_COMPILE_NO_GRAPH: u64 = 2;
 pub const SHW_COMPILE_STRIDED: u64 = 4;
+pub const SHW_BENCH_TEXT: u64 = 1;
 pub const SHW_SEARCH_EACH_BATCH: u64 = 1;
 pub const SHW_SOLUTION_TIED: u64 = 1;
 pub const SHW_API_VERSION: u32 = (SHW_VERSION_MAJOR << 16) | SHW_VERSION_MINOR;
@@ -1429,6 +1430,26 @@ pub struct shw_run {
     pub num_wait_for: usize,
     /// of this executor; NULL: the executor's own
     pub session: *mut shw_session,
+}
+
+/// Options of shw_plan_bench(). All pointers are lent for the call.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct shw_bench_options {
+    /// set by SHW_BENCH_OPTIONS_INIT
+    pub struct_size: usize,
+    /// SHW_BENCH_…
+    pub flags: u64,
+    /// its name; NULL: the first
+    pub entry: *const c_char,
+    /// 0: SHW_DEVICE_CPU. SHW_DEVICE_NULL computes nothing: the times are those of launches
+    pub device: shw_device_kind,
+    /// runs that are not counted; 0: 2; negative: none
+    pub warm_up: i32,
+    /// runs that are; 0: 10
+    pub repeats: i32,
+    /// 0
+    pub reserved: i32,
 }
 
 /// meshes, best first; immutable.
@@ -3618,6 +3639,31 @@ functions! {
     pub fn shw_event_destroy(event: *mut shw_event);
 
     /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
+    ///
+    /// * `size`: of the struct as the caller knows it
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_bench_options_init(options: *mut shw_bench_options, size: usize);
+
+    /// Times an entry on virtual ranks in this process, on made-up inputs: a run as a whole (median and
+    /// quartiles), and on each rank every kernel with its time, share, FLOP/s and bytes/s. Matrix
+    /// products are timed beside it, without anything else: the time of a run by that of its products at
+    /// the best rate is `over_floor`.
+    ///
+    /// * `options`: NULL: defaults
+    /// * `out_blob`: receives a handle that the caller destroys: JSON, or text; NULL on failure
+    /// * `SHW_INVALID_ARGUMENT`: an option is out of range
+    /// * `SHW_NOT_FOUND`: there is no such entry
+    /// * `SHW_FAILED_PRECONDITION`: another entry must run before this one
+    /// * `SHW_UNIMPLEMENTED`: a step has no kernel, a manual region has no body, or the device
+    ///   is SHW_DEVICE_CUDA
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_plan_bench(plan: *const shw_plan, options: *const shw_bench_options, out_blob: *mut *mut shw_blob) -> *mut shw_status;
+
+    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any

@@ -46,6 +46,7 @@
 mod macros;
 
 mod answers;
+mod bench;
 mod blob;
 mod buffer;
 mod cancel;
@@ -82,6 +83,7 @@ pub use answers::{
     ExplanationSummary, Pareto, ParetoPoint, PlanExplanation, PlanExplanationGroup, PlanExplanationRival,
     PlanExplanationSummary,
 };
+pub use bench::BenchOptions;
 pub use blob::Blob;
 pub use buffer::Buffer;
 pub use cancel::Cancel;

@@ -298,6 +298,12 @@ inline Returned<Buffer> gather(const Plan& plan, std::size_t port, Span<shw_buff
   });
 }
 
+// How long a plan's steps take on virtual ranks, as JSON or as text.
+inline Returned<Blob> bench(const Plan& plan, const shw_bench_options* options = nullptr) {
+  return detail::make<Blob>(
+      [&](shw_blob** out) { return shw_plan_bench(plan.get(), options, out); });
+}
+
 // Are the results of a run right?
 class Verification : public Handle<shw_verification, shw_verification_destroy> {
  public:

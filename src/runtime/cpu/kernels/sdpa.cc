@@ -68,7 +68,6 @@ class Sdpa final : public HostKernel {
     const AttentionShape& s = p_.shape;
     const int64_t rows = std::min(kQueryBlock, s.queries - first);
     const int64_t keys = s.visible(first, rows);
-    const T scale = static_cast<T>(s.scale);
     gemm<T>({rows,
              keys,
              s.width,
@@ -80,12 +79,17 @@ class Sdpa final : public HostKernel {
       const int64_t i = first + r;
       T* row = scores + r * keys;
       const int64_t n = s.visible(i, 1);
-      vector_loop(n, [&](int64_t j) { row[j] *= scale; });
-      if (p_.has_bias) p_.bias.add(buffers[3], b, h, i, n, row);
-      const T most = row_max(row, n);
+      // Without a bias the scale is applied on the way: the largest score stays the largest.
+      T scale = static_cast<T>(s.scale);
+      if (p_.has_bias || !(scale > 0)) {
+        vector_loop(n, [&](int64_t j) { row[j] *= scale; });
+        if (p_.has_bias) p_.bias.add(buffers[3], b, h, i, n, row);
+        scale = 1;
+      }
+      const T most = row_max(row, n) * scale;
       // A query that sees nothing: its weights are zero, not 0/0.
       const T shift = most == -std::numeric_limits<T>::infinity() ? T{0} : most;
-      vector_loop(n, [&](int64_t j) { row[j] = fast_exp(row[j] - shift); });
+      vector_loop(n, [&](int64_t j) { row[j] = fast_exp(row[j] * scale - shift); });
       for (int64_t j = n; j < keys; ++j) row[j] = 0;
       const T sum = row_sum(row, n);
       inverse[r] = sum > 0 || sum != sum ? 1 / sum : T{0};

@@ -134,26 +134,31 @@ class SdpaBackward final : public HostKernel {
   // A row of scores becomes the row of the softmax.
   void weights(void* const* buffers, const Head& head, int64_t i, int64_t keys, T* row) const {
     const int64_t n = p_.shape.visible(i, 1);
-    const T scale = static_cast<T>(p_.shape.scale);
-    vector_loop(n, [&](int64_t j) { row[j] *= scale; });
-    if (p_.has_bias) p_.bias.add(buffers[kBias], head.b, head.h, i, n, row);
+    T scale = static_cast<T>(p_.shape.scale);
+    if (p_.has_bias) {
+      vector_loop(n, [&](int64_t j) { row[j] *= scale; });
+      p_.bias.add(buffers[kBias], head.b, head.h, i, n, row);
+      scale = 1;
+    }
     const T lse = static_cast<const T*>(buffers[kLse])[p_.lse.offset(head.b, head.h, i)];
     // A query that saw nothing has no weights.
     const T shift =
         lse == -std::numeric_limits<T>::infinity() ? std::numeric_limits<T>::infinity() : lse;
-    vector_loop(n, [&](int64_t j) { row[j] = fast_exp(row[j] - shift); });
+    vector_loop(n, [&](int64_t j) { row[j] = fast_exp(row[j] * scale - shift); });
     for (int64_t j = n; j < keys; ++j) row[j] = 0;
   }
 
   // A row of grad·vᵀ becomes that of scale·ds.
   void score_gradient(void* const* buffers, const Head& head, int64_t i, int64_t keys,
                       const T* weight, T* row) const {
-    T delta = 0;
-    for (int64_t c = 0; c < p_.shape.value_width; ++c)
-      delta += head.grad.at(i, c) * head.out.at(i, c);
-    vector_loop(keys, [&](int64_t j) { row[j] = weight[j] * (row[j] - delta); });
-    if (p_.wants_dbias) store_dbias(buffers, head, i, keys, row);
+    const T delta = row_product(&head.grad.at(i, 0), &head.out.at(i, 0), p_.shape.value_width);
     const T scale = static_cast<T>(p_.shape.scale);
+    if (!p_.wants_dbias) {
+      vector_loop(keys, [&](int64_t j) { row[j] = weight[j] * (row[j] - delta) * scale; });
+      return;
+    }
+    vector_loop(keys, [&](int64_t j) { row[j] = weight[j] * (row[j] - delta); });
+    store_dbias(buffers, head, i, keys, row);
     vector_loop(keys, [&](int64_t j) { row[j] *= scale; });
   }
 

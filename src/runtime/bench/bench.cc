@@ -1,0 +1,265 @@
+#include "runtime/bench/bench.h"
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <limits>
+#include <map>
+
+#include "runtime/bench/fill.h"
+#include "runtime/bench/rate.h"
+#include "runtime/bench/work.h"
+#include "runtime/entry.h"
+#include "runtime/program_layout.h"
+
+namespace shw::runtime {
+namespace {
+
+// Integers of a port are indices, most often: as large as the tables that they are looked up in.
+int64_t index_bound(const Program& program, const Port& port) {
+  int64_t bound = std::numeric_limits<int64_t>::max();
+  const StorageId storage = program.values[port.value].storage;
+  const auto reads = [&](const ProgramStep& step, size_t input) {
+    return input < step.inputs.size() && step.inputs[input].valid() &&
+           program.values[step.inputs[input]].storage == storage;
+  };
+  const auto limit = [&](const ProgramStep& step, size_t table, size_t dim_from_end) {
+    const auto& size = step.attrs.get_ints(AttrKey::kSize);
+    const Dims& shape = program.values[step.inputs[table]].type.shape;
+    if (!size.empty())
+      bound = std::min(bound, size[0]);
+    else if (!shape.empty())
+      bound = std::min(bound, dim_from_end == 0 ? shape[0] : shape.back());
+  };
+  for (const ProgramStep& step : program.steps) {
+    const std::string& k = step.kernel;
+    if ((k == "embedding" || k == "index" || k == "index_select" || k == "index_put") &&
+        reads(step, 1))
+      limit(step, 0, 0);
+    else if ((k == "gather" || k == "nll_loss_forward") && reads(step, 1))
+      limit(step, 0, 1);
+    else if (k == "embedding_dense_backward" && reads(step, 1))
+      bound = std::min(bound, step.attrs.get_int(AttrKey::kNumWeights, 1));
+  }
+  return bound == std::numeric_limits<int64_t>::max() ? 0 : bound;
+}
+
+// A job with its inputs and outputs in place: run() does nothing but run.
+class Job {
+ public:
+  static Result<Job> create(std::shared_ptr<const Plan> plan, const BenchOptions& options) {
+    Job job;
+    ExecutorOptions executor = options.executor;
+    executor.time_steps = true;
+    SHW_ASSIGN_OR_RETURN(job.ranks_,
+                         VirtualRanks::create(std::move(plan), executor, options.backend));
+    SHW_ASSIGN_OR_RETURN(
+        job.entry_,
+        find_entry(job.program(),
+                   options.entry.empty() ? job.program().entries.at(0).name : options.entry));
+    job.in_.resize(static_cast<size_t>(job.ranks_->num_ranks()));
+    job.out_.resize(job.in_.size());
+    for (int64_t r = 0; r < job.ranks_->num_ranks(); ++r) SHW_RETURN_IF_ERROR(job.fill(r));
+    return job;
+  }
+
+  const Program& program() const { return ranks_->program(); }
+  const ProgramEntry& entry() const { return *entry_; }
+  VirtualRanks& ranks() { return *ranks_; }
+
+  Status run() {
+    std::vector<Completion> done;
+    Status first;
+    for (size_t r = 0; r < in_.size() && first.ok(); ++r) {
+      Executor& executor = ranks_->executor(static_cast<int64_t>(r));
+      auto completion = executor.enqueue(*entry_, in_[r], out_[r]);
+      if (completion.ok()) {
+        done.push_back(*completion);
+      } else {  // the ranks that have begun would wait for this one for ever
+        first = completion.status();
+        executor.abort();
+      }
+    }
+    for (const Completion& completion : done)
+      if (Status s = completion.wait(); !s.ok() && (first.ok() || first.code() == Code::kAborted))
+        first = std::move(s);
+    return first;
+  }
+
+ private:
+  // Outputs stay null: the first run allocates them, and later ones write into the same memory.
+  Status fill(int64_t rank) {
+    const auto r = static_cast<size_t>(rank);
+    const std::shared_ptr<Device>& device = ranks_->devices()[r];
+    out_[r].resize(entry_->outputs.size());
+    for (const PortId id : entry_->inputs) {
+      const Port& port = program().ports[id];
+      BufferRef& buffer = in_[r].emplace_back();
+      if (!port.value.valid()) continue;
+      SHW_ASSIGN_OR_RETURN(buffer, Buffer::allocate(device, {port_bytes(program(), port),
+                                                             arena_alignment(program())}));
+      SHW_RETURN_IF_ERROR(write(*device, id, *buffer));
+    }
+    for (uint32_t i = 0; i < program().ports.size(); ++i)
+      if (const PortId id{i}; is_input(program().ports[id].role))
+        if (const BufferRef state = ranks_->executor(rank).state(id); state != nullptr)
+          SHW_RETURN_IF_ERROR(write(*device, id, *state));
+    return {};
+  }
+  Status write(Device& device, PortId id, const Buffer& buffer) {
+    const Port& port = program().ports[id];
+    return fill_with_numbers(device, buffer, port.global.dtype, index_bound(program(), port), id.v);
+  }
+
+  std::unique_ptr<VirtualRanks> ranks_;
+  const ProgramEntry* entry_ = nullptr;
+  std::vector<std::vector<BufferRef>> in_, out_;
+};
+
+// What one run was like.
+struct Sample {
+  double seconds = 0, cpu_seconds = 0;
+  RateMeter::Rates rates;                         // of products, right after it
+  std::vector<std::vector<LaunchTime>> launches;  // by rank
+};
+
+Result<Sample> sample_of(Job& job, RateMeter& meter) {
+  Sample sample;
+  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t cpu_begin = std::clock();
+  SHW_RETURN_IF_ERROR(job.run());
+  sample.cpu_seconds = static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC;
+  sample.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  for (int64_t r = 0; r < job.ranks().num_ranks(); ++r) {
+    SHW_ASSIGN_OR_RETURN(sample.launches.emplace_back(),
+                         job.ranks().executor(r).launch_times(job.entry()));
+  }
+  SHW_ASSIGN_OR_RETURN(sample.rates, meter.best());
+  return sample;
+}
+
+template <class F>
+Quartiles over(std::span<const Sample> samples, F&& value) {
+  std::vector<double> values;
+  for (const Sample& s : samples) values.push_back(value(s));
+  return quartiles_of(std::move(values));
+}
+
+// A step's kernel; of a group those of its steps.
+std::string name_of(const Program& program, const StepLaunch& launch) {
+  std::string name = kernel_text(program, program.steps[launch.steps[0]]);
+  for (size_t i = 1; i < launch.steps.size(); ++i)
+    name += " " + program.steps[launch.steps[i]].kernel;
+  return name;
+}
+
+// Of all that one launch does. What only the steps of a group see does not count as bytes.
+void add_work(const Program& program, const StepLaunch& launch, BenchOp& op) {
+  ++op.launches;
+  op.steps += static_cast<int64_t>(launch.steps.size());
+  for (const uint32_t s : launch.steps) {
+    const StepWork work = work_of(program, program.steps[s]);
+    op.flops += work.flops;
+    op.product = op.product || work.is_product;
+  }
+  std::vector<ValueId> seen;
+  for (const ValueId v : launch.operands)
+    if (v.valid() && std::ranges::find(seen, v) == seen.end()) {
+      seen.push_back(v);
+      op.bytes += window_bytes(program.values[v].type);
+    }
+}
+
+BenchRank rank_of(const Job& job, size_t rank, std::span<const Sample> samples) {
+  BenchRank result;
+  const Program& program = job.program();
+  const std::vector<LaunchTime>& launches = samples[0].launches[rank];
+  std::map<std::string, std::vector<size_t>> by_name;
+  for (size_t i = 0; i < launches.size(); ++i)
+    by_name[name_of(program, *launches[i].launch)].push_back(i);
+  for (const auto& [name, numbers] : by_name) {
+    BenchOp op;
+    op.kernel = name;
+    for (const size_t i : numbers) add_work(program, *launches[i].launch, op);
+    if (op.product) result.flops += op.flops;
+    op.seconds = over(samples, [&](const Sample& s) {
+                   double sum = 0;
+                   for (const size_t i : numbers)
+                     sum += s.launches[rank][i].end_s - s.launches[rank][i].begin_s;
+                   return sum;
+                 }).median;
+    result.ops.push_back(std::move(op));
+  }
+  std::ranges::sort(result.ops, std::greater(), &BenchOp::seconds);
+  const auto span_of = [&](const Sample& s) {
+    double begin = std::numeric_limits<double>::infinity(), end = -begin;
+    for (const LaunchTime& t : s.launches[rank]) {
+      begin = std::min(begin, t.begin_s);
+      end = std::max(end, t.end_s);
+    }
+    return s.launches[rank].empty() ? 0 : end - begin;
+  };
+  result.seconds = over(samples, span_of).median;
+  if (result.flops > 0)
+    result.over_floor = over(samples, [&](const Sample& s) {
+      return s.rates.wall > 0 ? s.seconds / (result.flops / s.rates.wall) : 0;
+    });
+  return result;
+}
+
+}  // namespace
+
+Quartiles quartiles_of(std::vector<double> values) {
+  if (values.empty()) return {};
+  std::ranges::sort(values);
+  const auto at = [&](double share) {
+    const double place = share * static_cast<double>(values.size() - 1);
+    const auto below = static_cast<size_t>(place);
+    const size_t above = std::min(below + 1, values.size() - 1);
+    return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
+  };
+  return {at(0.25), at(0.5), at(0.75)};
+}
+
+Result<BenchResult> bench(std::shared_ptr<const Plan> plan, const BenchOptions& options) {
+  if (options.repeats < 1 || options.warm_up < 0)
+    return invalid_argument("a benchmark needs one run or more, and no fewer than 0 to warm up");
+  SHW_ASSIGN_OR_RETURN(Job job, Job::create(std::move(plan), options));
+  std::vector<Product> products;
+  for (size_t i = 0; i < job.entry().num_steps; ++i) {
+    const StepWork work = work_of(job.program(), job.program().steps[job.entry().first_step + i]);
+    products.insert(products.end(), work.products.begin(), work.products.end());
+  }
+  const Device& device = job.ranks().device(0);
+  BenchResult result;
+  result.entry = job.entry().name;
+  result.device = device.device_class().name;
+  result.warm_up = options.warm_up;
+  result.repeats = options.repeats;
+  result.computes = device.can().computes;
+  if (!result.computes) products.clear();
+  SHW_ASSIGN_OR_RETURN(RateMeter meter, RateMeter::create(job.ranks().devices(), job.ranks().mesh(),
+                                                          std::move(products)));
+  for (int64_t i = 0; i < options.warm_up; ++i) SHW_RETURN_IF_ERROR(job.run());
+  std::vector<Sample> samples;
+  for (int64_t i = 0; i < options.repeats; ++i) {
+    SHW_ASSIGN_OR_RETURN(samples.emplace_back(), sample_of(job, meter));
+  }
+  result.seconds = over(samples, [](const Sample& s) { return s.seconds; });
+  result.cpu_seconds = over(samples, [](const Sample& s) { return s.cpu_seconds; }).median;
+  result.flops_per_second = over(samples, [](const Sample& s) { return s.rates.wall; }).median;
+  for (size_t r = 0; r < job.ranks().devices().size(); ++r) {
+    result.ranks.push_back(rank_of(job, r, samples));
+    if (result.flops_per_second > 0)
+      result.floor_seconds =
+          std::max(result.floor_seconds, result.ranks.back().flops / result.flops_per_second);
+  }
+  double flops = 0;
+  for (const BenchRank& rank : result.ranks) flops += rank.flops;
+  if (flops > 0 && device.can().host_access)
+    result.cpu_over_floor =
+        over(samples, [&](const Sample& s) { return s.cpu_seconds * s.rates.cpu / flops; });
+  return result;
+}
+
+}  // namespace shw::runtime

@@ -1,0 +1,66 @@
+// How long an entry of a plan takes on this machine, and where the time goes.
+//
+// Every rank of the plan's mesh runs in this process, on a device of its own. The runs are timed as
+// a whole, and each step by two events around it. In the same run, product after product is timed
+// on gapless operands: the best rate gives the time that the plan's matrix products would take
+// alone, its floor. A step is compared with the rate that was measured right after it, so a machine
+// that is busy with other work slows both.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/virtual_ranks.h"
+
+namespace shw::runtime {
+
+struct BenchOptions {
+  std::string entry;    // empty: the plan's first
+  int64_t warm_up = 2;  // runs that are not counted
+  int64_t repeats = 10;
+  ExecutorOptions executor;  // `time_steps` is set in any case
+  RankBackend backend;
+};
+
+struct Quartiles {
+  double low = 0, median = 0, high = 0;
+};
+Quartiles quartiles_of(std::vector<double> values);
+
+// All launches of one kernel, or of one group of kernels (fusion/), on one rank. Times are medians
+// over the runs, of their sum in a run.
+struct BenchOp {
+  std::string kernel;  // of a collective with its group; of a group one after another
+  int64_t launches = 0, steps = 0;
+  double seconds = 0;
+  double flops = 0, bytes = 0;  // of one run
+  bool product = false;         // its FLOPs are part of the floor
+};
+
+struct BenchRank {
+  std::vector<BenchOp> ops;  // the longest first
+  double seconds = 0;        // from the begin of its first step to the end of its last, median
+  double flops = 0;          // of its matrix products in one run
+  Quartiles over_floor;      // time of a run, by the time of its products at the best rate
+};
+
+struct BenchResult {
+  std::string entry, device;
+  int64_t warm_up = 0, repeats = 0;
+  bool computes = true;         // false: the times are those of launching, and there is no floor
+  Quartiles seconds;            // of a run, from its enqueueing to its end on every rank
+  double cpu_seconds = 0;       // of this process in a run, median; all ranks together
+  Quartiles cpu_over_floor;     // the same by the CPU time of the products of all ranks; on the CPU
+  double flops_per_second = 0;  // the best rate of a product while every rank does one; 0: none
+  double floor_seconds = 0;     // of the rank with the most FLOPs
+  std::vector<BenchRank> ranks;
+};
+
+// NOT_FOUND: there is no such entry. FAILED_PRECONDITION: it needs another one to run before it, or
+// the device does not keep the time of real hardware.
+Result<BenchResult> bench(std::shared_ptr<const Plan> plan, const BenchOptions& options);
+
+std::string to_text(const BenchResult& result);
+std::string to_json(const BenchResult& result);
+
+}  // namespace shw::runtime

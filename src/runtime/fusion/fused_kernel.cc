@@ -1,0 +1,114 @@
+#include "runtime/fusion/fused_kernel.h"
+
+#include <algorithm>
+
+#include "runtime/host_kernel.h"
+
+namespace shw::runtime {
+namespace {
+
+constexpr size_t kMostOperands = 8;  // of a member
+
+struct Pointer {
+  size_t buffer = 0;  // of the launch
+  int64_t offset_bytes = 0;
+  Dims stride_bytes;  // by loop
+};
+struct Link {
+  std::unique_ptr<HostKernel> kernel;
+  std::vector<Pointer> pointers;
+};
+
+class FusedKernel final : public HostKernel {
+ public:
+  FusedKernel(const StepGroup& group, size_t operands, std::vector<Link> links)
+      : loops_(group.loops),
+        links_(std::move(links)),
+        operands_(operands),
+        scratch_bytes_(group.scratch_bytes) {
+    for (const Link& link : links_)
+      workspace_bytes_ = std::max(workspace_bytes_, link.kernel->workspace_bytes());
+  }
+
+  int64_t workspace_bytes() const override { return scratch_bytes_ + workspace_bytes_; }
+
+  Status compute(void* const* buffers) override {
+    Dims at(loops_.size(), 0);
+    while (true) {
+      for (const Link& link : links_) SHW_RETURN_IF_ERROR(run(link, buffers, at));
+      size_t l = loops_.size();
+      while (l > 0 && ++at[l - 1] == loops_[l - 1]) at[--l] = 0;
+      if (l == 0) return {};
+    }
+  }
+
+ private:
+  Status run(const Link& link, void* const* buffers, const Dims& at) const {
+    void* pointers[kMostOperands + 1];
+    size_t n = 0;
+    for (const Pointer& p : link.pointers) {
+      auto* pointer = static_cast<std::byte*>(buffers[p.buffer]);
+      if (pointer != nullptr) {
+        pointer += p.offset_bytes;
+        for (size_t l = 0; l < p.stride_bytes.size(); ++l) pointer += at[l] * p.stride_bytes[l];
+      }
+      pointers[n++] = pointer;
+    }
+    pointers[n] = static_cast<std::byte*>(buffers[operands_]) + scratch_bytes_;
+    return link.kernel->compute(pointers);
+  }
+
+  const SliceLoops loops_;
+  const std::vector<Link> links_;
+  const size_t operands_;  // the number of the workspace among the buffers
+  const int64_t scratch_bytes_;
+  int64_t workspace_bytes_ = 0;
+};
+
+Result<Link> prepare_member(const Program& program, const GroupMember& member, Device& device,
+                            const Mesh& mesh, int64_t rank) {
+  const ProgramStep& step = program.steps[member.step];
+  std::vector<const TensorType*> types;
+  for (const GroupOperand& o : member.operands)
+    types.push_back(o.value.valid() ? &o.slice.type : nullptr);
+  const std::span<const TensorType* const> all(types);
+  const KernelArgs args{all.first(step.inputs.size()), all.subspan(step.inputs.size()),
+                        member.attrs, mesh, rank};
+  SHW_ASSIGN_OR_RETURN(auto kernel, device.prepare(step.kernel, args));
+  Link link;
+  link.kernel.reset(static_cast<HostKernel*>(kernel.release()));
+  return link;
+}
+
+}  // namespace
+
+std::vector<ValueId> operands_of(const StepGroup& group) {
+  std::vector<ValueId> operands;
+  for (const GroupMember& member : group.members)
+    for (const GroupOperand& o : member.operands)
+      if (o.temporary < 0) operands.push_back(o.value);
+  return operands;
+}
+
+Result<std::unique_ptr<PreparedKernel>> prepare_group(const Program& program,
+                                                      const StepGroup& group, Device& device,
+                                                      const Mesh& mesh, int64_t rank) {
+  const size_t operands = operands_of(group).size();
+  std::vector<Link> links;
+  size_t next = 0;
+  for (const GroupMember& member : group.members) {
+    if (member.operands.size() > kMostOperands) return unimplemented("a step with many operands");
+    SHW_ASSIGN_OR_RETURN(Link link, prepare_member(program, member, device, mesh, rank));
+    for (const GroupOperand& o : member.operands) {
+      if (o.temporary < 0)
+        link.pointers.push_back({next++, 0, o.slice.stride_bytes});
+      else
+        link.pointers.push_back({operands, o.temporary, {}});
+    }
+    links.push_back(std::move(link));
+  }
+  return std::unique_ptr<PreparedKernel>(
+      std::make_unique<FusedKernel>(group, operands, std::move(links)));
+}
+
+}  // namespace shw::runtime
