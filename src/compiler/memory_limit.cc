@@ -39,6 +39,7 @@ Status Planner::complete(Placed& placed, double limit_bytes,
   placed.memory.peak_bytes = peak.bytes;
   placed.memory.at = peak.at;
   if (limit_bytes == 0) return {};
+  placed.memory.repeats = recomputes_within(limit_bytes);
   SHW_ASSIGN_OR_RETURN(Program program, program_of(placed, monitor));
   placed.memory.program_bytes = static_cast<double>(bytes_of(program));
   placed.program = std::make_shared<const Program>(std::move(program));
@@ -51,13 +52,19 @@ Status Planner::complete(Placed& placed, double limit_bytes,
 // the program needs in addition (buffers of collectives, small copies, gaps in the arena) is
 // reserved in later rounds. All rounds are approximate until something fits; then the problem is
 // solved again, with the requested precision and the full limit.
+//
+// Where what is computed again depends on the limit (recompute auto), a program takes less than was
+// planned. Then the first problem has no limit at all; the limit of each next one is what the last
+// placement was planned to take, minus what its program takes too much, at the most that can be
+// computed again. So the planned limit is the real one, relaxed by what repetition saves.
 class Planner::MemoryLimitedSearch {
  public:
   MemoryLimitedSearch(Planner& planner, double limit_bytes, const PlacementConstraints& constraints,
                       const solver::SolveOptions& options, Monitor& monitor)
       : planner_(planner),
         limit_(limit_bytes),
-        planned_limit_(limit_bytes),
+        relaxed_(planner.recomputes_within(limit_bytes)),
+        planned_limit_(relaxed_ ? 0 : limit_bytes),
         constraints_(constraints),
         options_(options),
         rough_deadline_(options.deadline.after_share(kRoughShareOfTime)),
@@ -67,8 +74,8 @@ class Planner::MemoryLimitedSearch {
   }
 
   Result<Placed> run() {
-    SHW_RETURN_IF_ERROR(run_rounds(kRoughRounds, true));
-    if (!is_late() && !(best_ && proven())) {
+    SHW_RETURN_IF_ERROR(run_rounds(relaxed_ ? kRelaxedRounds : kRoughRounds, !relaxed_));
+    if (!relaxed_ && !is_late() && !(best_ && proven())) {
       planned_limit_ = limit_;
       SHW_RETURN_IF_ERROR(run_rounds(kFineRounds, false));
     }
@@ -84,7 +91,7 @@ class Planner::MemoryLimitedSearch {
   double bound_us() const { return bound_; }  // no placement within the limit is cheaper
 
  private:
-  static constexpr uint32_t kRoughRounds = 12, kFineRounds = 3;
+  static constexpr uint32_t kRoughRounds = 12, kFineRounds = 3, kRelaxedRounds = 5;
   static constexpr double kMinStep = 2e-3;     // of the limit
   static constexpr double kNegligible = 1e-3;  // of the limit: smaller copies are ignored
   static constexpr double kShareOfTime = 0.05;
@@ -97,7 +104,7 @@ class Planner::MemoryLimitedSearch {
   // Repeats until something fits; each round reserves more for what did not.
   Status run_rounds(uint32_t max_rounds, bool rough) {
     for (uint32_t left = max_rounds; left > 0; --left) {
-      const auto next = solve(rough, left);
+      const auto next = solve(rough || (relaxed_ && planned_limit_ > 0), left);
       if (!next.ok()) {
         const Code code = next.status().code();
         const bool none = code == Code::kFailedPrecondition;
@@ -110,7 +117,10 @@ class Planner::MemoryLimitedSearch {
         return {};
       }
       if (is_late()) return {};
-      if (!count_copies(*next)) planned_limit_ -= std::max(excess_bytes(*next), kMinStep * limit_);
+      if (relaxed_)
+        planned_limit_ = next->memory.peak_bytes - std::max(excess_bytes(*next), kMinStep * limit_);
+      else if (!count_copies(*next))
+        planned_limit_ -= std::max(excess_bytes(*next), kMinStep * limit_);
     }
     return {};
   }
@@ -161,16 +171,18 @@ class Planner::MemoryLimitedSearch {
     SHW_ASSIGN_OR_RETURN(const solver::PlacementProblem problem,
                          planner_.problem(constraints_, monitor_, copies_));
     Monitor muted = quiet(monitor_);  // a bound under a reduced limit is not one for the full limit
-    SHW_ASSIGN_OR_RETURN(Placed placed,
-                         planner_.solve(problem, options(rough, rounds_left),
-                                        planned_limit_ == limit_ ? monitor_ : muted));
+    const bool is_bound = planned_limit_ == (relaxed_ ? 0 : limit_);
+    SHW_ASSIGN_OR_RETURN(Placed placed, planner_.solve(problem, options(rough, rounds_left),
+                                                       is_bound ? monitor_ : muted));
     if (rounds_ == 1) first_round_s_ = placed.seconds;
     warm_ = placed.warm;
-    if (planned_limit_ == limit_) bound_ = std::max(bound_, placed.bound_us);
-    const auto budget = static_cast<uint32_t>(problem.budget_limits().size() - 1);
-    placed.memory.price_per_gib = price_per_gib(placed.prices, budget);
-    placed.memory.binding = static_cast<uint32_t>(
-        std::ranges::count(placed.prices, budget, &solver::BudgetPrice::budget));
+    if (is_bound) bound_ = std::max(bound_, placed.bound_us);
+    if (planned_limit_ > 0) {
+      const auto budget = static_cast<uint32_t>(problem.budget_limits().size() - 1);
+      placed.memory.price_per_gib = price_per_gib(placed.prices, budget);
+      placed.memory.binding = static_cast<uint32_t>(
+          std::ranges::count(placed.prices, budget, &solver::BudgetPrice::budget));
+    }
     const double solved_at = seconds();
     SHW_RETURN_IF_ERROR(planner_.complete(placed, limit_, constraints_, monitor_));
     lowering_s_ = seconds() - solved_at;
@@ -179,6 +191,7 @@ class Planner::MemoryLimitedSearch {
 
   Planner& planner_;
   const double limit_;
+  const bool relaxed_;    // programs take less than planned
   double planned_limit_;  // the limit minus what is reserved for the lowered program
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   PlacementConstraints constraints_;
@@ -245,7 +258,9 @@ Result<Placed> Planner::place_or_explain(const PlacementConstraints& constraints
   const std::string asked = human_bytes(constraints.memory_limit_bytes) + " per rank";
   const std::string reached = human_bytes(static_cast<int64_t>(lowest.reached_bytes));
   const std::string least = human_bytes(static_cast<int64_t>(lowest.least_bytes));
-  const std::string range = least == reached ? reached : "between " + least + " and " + reached;
+  const std::string range = least == reached          ? reached
+                            : lowest.least_bytes == 0 ? "at most " + reached
+                                                      : "between " + least + " and " + reached;
   const bool impossible = refused || limit < lowest.least_bytes;
   Status status = impossible ? failed_precondition("no placement stays within a memory limit of " +
                                                    asked + ": the lowest peak is " + range)
@@ -277,18 +292,27 @@ Result<LowestPeak> Planner::lowest_peak(const PlacementConstraints& constraints,
   any.max_branch_nodes = std::min(any.max_branch_nodes, kProbeBranchNodes);
   any.deadline = options.deadline.after_share(0.5);
   Monitor muted = quiet(monitor);
-  SHW_ASSIGN_OR_RETURN(Placed placed, solve_within_limit(0, constraints, any, muted));
-  LowestPeak lowest{
-      memory_.floor().bytes, placed.memory.peak_bytes, {}, placed.memory.at, placed.bound_us};
+  // With repetition each probe would build programs for many choices: only the cheapest placement
+  // is asked what it takes at least.
+  const bool repeats = options_.recompute.kind == RecomputePolicy::Kind::kAuto;
+  SHW_ASSIGN_OR_RETURN(Placed placed,
+                       solve_within_limit(0, constraints, repeats ? options : any, muted));
+  LowestPeak lowest{repeats ? 0 : memory_.floor().bytes,
+                    placed.memory.peak_bytes,
+                    {},
+                    placed.memory.at,
+                    placed.bound_us};
   const auto start = std::chrono::steady_clock::now();
-  SHW_RETURN_IF_ERROR(complete(placed, placed.memory.peak_bytes, constraints, monitor));
+  const double limit = repeats ? 1 : placed.memory.peak_bytes;  // 1: nothing fits, so the least
+  SHW_RETURN_IF_ERROR(complete(placed, limit, constraints, monitor));
   const std::chrono::duration<double> lowering = std::chrono::steady_clock::now() - start;
   const Deadline deadline = options.deadline.sooner_by(lowering.count());
   lowest.reached_bytes = placed.memory.held_bytes();
   lowest.choice = std::move(placed.choice);
   double from = lowest.least_bytes, next = from;
-  for (int i = 0; i < kHalvings && from < lowest.reached_bytes && !deadline.passed(); ++i) {
-    any.deadline = deadline.after_share(1.0 / std::min(kHalvings - i, 3));
+  const int halvings = repeats ? 0 : kHalvings;
+  for (int i = 0; i < halvings && from < lowest.reached_bytes && !deadline.passed(); ++i) {
+    any.deadline = deadline.after_share(1.0 / std::min(halvings - i, 3));
     auto within = solve_within_limit(next, constraints, any, muted);
     if (within.ok()) {
       lowest.reached_bytes = within->memory.held_bytes();

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "compiler/memory_shares.h"
+#include "compiler/recompute_within.h"
 #include "cost/hardware_description.h"
 #include "graph/reader.h"
 #include "lowering/lower.h"
@@ -440,6 +441,7 @@ Result<Compiled> Planner::finish(const CompileOptions& options, const Placed& pl
   out.phases.back().seconds -= passes_s;
   out.phases.push_back({"passes", passes_s});
   summary.memory_program_bytes = bytes_of(out.plan.program);
+  summary.recompute_excess_us = out.plan.program.recompute_excess_us;
 
   SHW_RETURN_IF_ERROR(watch.next("write"));
   out.plan.source_graph = source_;
@@ -478,17 +480,23 @@ Status Planner::decide_orders(Placed& placed, const PlacementConstraints& constr
 }
 
 // Equal steps are merged first: what is computed again equals what it repeats.
-Status Planner::run_all_passes(Program& program, Monitor& monitor, double* seconds) const {
+Status Planner::run_all_passes(Program& program, int64_t limit_bytes, Monitor& monitor,
+                               double* seconds) const {
   const auto start = std::chrono::steady_clock::now();
   const auto passes = default_passes();
   const bool repeats = options_.recompute.kind != RecomputePolicy::Kind::kNone;
   if (repeats) {
     static constexpr const PassDef* kBefore[] = {&kCommonSubexpressions, &kDeadSteps};
     SHW_RETURN_IF_ERROR(run_passes(program, kBefore, monitor).status());
-    SHW_RETURN_IF_ERROR(recompute(program, graph_, options_.recompute, monitor));
   }
-  // common-subexpressions stands first.
-  SHW_RETURN_IF_ERROR(run_passes(program, passes.subspan(repeats ? 1 : 0), monitor).status());
+  if (recomputes_within(limit_bytes)) {
+    SHW_ASSIGN_OR_RETURN(
+        program, recompute_within(program, graph_, limit_bytes - bytes_of(program), monitor));
+  } else {
+    SHW_RETURN_IF_ERROR(recompute(program, graph_, options_.recompute, monitor));
+    // common-subexpressions stands first.
+    SHW_RETURN_IF_ERROR(run_passes(program, passes.subspan(repeats ? 1 : 0), monitor).status());
+  }
   if (seconds != nullptr)
     *seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return {};
@@ -518,8 +526,9 @@ Result<Program> Planner::program_of(const Placed& placed, Monitor& monitor,
     if (options_.prefetch_bytes > 0) program.prefetch_bytes = options_.prefetch_bytes;
     if (options_.prefetch_depth > 0) program.prefetch_depth = options_.prefetch_depth;
     if (limit > 0) program.arena_limit_bytes = policy.shares ? limit - bytes_of(program) : 0;
-    SHW_RETURN_IF_ERROR(run_all_passes(program, monitor, seconds_of_passes));
-    if (limit == 0 || bytes_of(program) <= limit) break;
+    SHW_RETURN_IF_ERROR(run_all_passes(program, limit, monitor, seconds_of_passes));
+    if (limit == 0 || bytes_of(program) <= limit || recomputes_within(placed.memory.limit_bytes))
+      break;  // copies that are made again are the business of the passes
   }
   return program;
 }

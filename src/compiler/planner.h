@@ -126,7 +126,13 @@ class Planner {
   // Chooses the final shard orders and measures memory: planned, and under a limit also lowered.
   Status complete(Placed& placed, double limit_bytes, const PlacementConstraints& constraints,
                   Monitor& monitor) const;
-  Status run_all_passes(Program& program, Monitor& monitor, double* seconds) const;
+  Status run_all_passes(Program& program, int64_t limit_bytes, Monitor& monitor,
+                        double* seconds) const;
+  // Whether what is computed again depends on the limit: then a program takes what it takes, and
+  // not what was planned.
+  bool recomputes_within(double limit_bytes) const {
+    return limit_bytes > 0 && options_.recompute.kind == RecomputePolicy::Kind::kAuto;
+  }
   Status decide_orders(Placed& placed, const PlacementConstraints& constraints,
                        Monitor& monitor) const;
   // What constraints_of() knows before there are strategies: all but saved placements.

@@ -1,6 +1,9 @@
 #include "recompute/recompute.h"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
+#include <set>
 
 #include "recompute/cut.h"
 #include "recompute/joint.h"
@@ -9,28 +12,28 @@
 namespace shw {
 namespace {
 
-// Writes the steps of one entry anew, with repetitions in front of the backward steps that need
-// them.
+// Writes the steps of the entry with the backward half anew, with repetitions in front of the
+// backward steps that need them.
 class Repetition {
  public:
-  Repetition(Program& program, const ProgramEntry& entry, const Joint& joint,
-             std::vector<uint8_t> again)
+  Repetition(Program& program, const Repeated& repeated)
       : p_(program),
-        first_(entry.first_step),
-        joint_(joint),
-        again_(std::move(again)),
-        repeated_(joint.num_steps(), 0),
+        joint_(*repeated.joint),
+        again_(repeated.again),
+        repeated_(joint_.num_steps(), 0),
         copy_(program.storages.size()),
         window_(program.values.size()) {}
 
-  void append_to(std::vector<ProgramStep>& steps) {
-    for (uint32_t i = 0; i < joint_.num_steps(); ++i) {
+  std::vector<ProgramStep> run() {
+    std::vector<ProgramStep> steps;
+    for (uint32_t i = joint_.first_of_backward_entry(); i < joint_.num_steps(); ++i) {
       if (joint_.is_backward(i)) repeat_for(i, steps);
-      ProgramStep step = p_.steps[first_ + i];
+      ProgramStep step = joint_.step(i);
       if (joint_.is_backward(i))
         for (ValueId& v : step.inputs) v = copy_of(v);
       steps.push_back(std::move(step));
     }
+    return steps;
   }
 
  private:
@@ -70,56 +73,106 @@ class Repetition {
     if (window.valid()) return window;
     ProgramValue value = p_.values[v];
     StorageId& copy = copy_[value.storage.v];
-    if (!copy.valid()) copy = p_.storages.push_back(ProgramStorage(p_.storages[value.storage]));
+    if (!copy.valid())
+      copy = p_.storages.push_back({p_.storages[value.storage].bytes, StorageKind::kArena});
     value.storage = copy;
     return window = p_.values.push_back(std::move(value));
   }
 
   Program& p_;
-  const uint32_t first_;
   const Joint& joint_;
-  const std::vector<uint8_t> again_;  // by storage
-  std::vector<uint8_t> repeated_;     // by step of the entry
-  std::vector<StorageId> copy_;       // by storage: where it is computed again
-  std::vector<ValueId> window_;       // by value: the same window there
+  const std::vector<uint8_t>& again_;  // by storage
+  std::vector<uint8_t> repeated_;      // by step of the halves
+  std::vector<StorageId> copy_;        // by storage: where it is computed again
+  std::vector<ValueId> window_;        // by value: the same window there
 };
 
-// The backward half of an entry would need the operands of the forward entry among its inputs.
-bool reads_a_session(const Joint& joint) {
-  bool reads = false;
-  for (uint32_t i = 0; i < joint.num_steps(); ++i)
-    if (joint.is_backward(i))
-      joint.for_inputs(i, [&](StorageId s) {
-        reads |= joint.program().storages[s].kind == StorageKind::kSession;
-      });
-  return reads;
+// The entries whose session values the backward steps of an entry read.
+std::set<uint32_t> entries_read(const Program& p, uint32_t entry,
+                                const std::vector<uint32_t>& writer) {
+  std::set<uint32_t> read;
+  const ProgramEntry& e = p.entries[entry];
+  for (uint32_t i = e.first_step; i < e.first_step + e.num_steps; ++i)
+    for (ValueId v : p.steps[i].inputs)
+      if (p.steps[i].phase != 0 && p.lies_in(v, StorageKind::kSession) &&
+          writer[p.values[v].storage.v] != entry)
+        read.insert(writer[p.values[v].storage.v]);
+  return read;
+}
+
+// By storage: the first entry that writes it.
+std::vector<uint32_t> writing_entries(const Program& p) {
+  std::vector<uint32_t> writer(p.storages.size(), UINT32_MAX);
+  for (uint32_t e = static_cast<uint32_t>(p.entries.size()); e-- > 0;)
+    for (uint32_t k = 0; k < p.entries[e].num_steps; ++k)
+      for (ValueId v : p.steps[p.entries[e].first_step + k].outputs)
+        if (v.valid()) writer[p.values[v].storage.v] = e;
+  return writer;
+}
+
+// What an entry reads and another has written is the session's; other scratch is not.
+void settle_sessions(Program& p) {
+  const std::vector<uint32_t> writer = writing_entries(p);
+  std::vector<uint8_t> crosses(p.storages.size(), 0);
+  for (uint32_t e = 0; e < p.entries.size(); ++e)
+    for (uint32_t k = 0; k < p.entries[e].num_steps; ++k)
+      for (ValueId v : p.steps[p.entries[e].first_step + k].inputs)
+        if (v.valid()) crosses[p.values[v].storage.v] |= writer[p.values[v].storage.v] != e;
+  for (uint32_t s = 0; s < p.storages.size(); ++s) {
+    StorageKind& kind = p.storages[StorageId{s}].kind;
+    if (kind == StorageKind::kArena || kind == StorageKind::kSession)
+      kind = crosses[s] ? StorageKind::kSession : StorageKind::kArena;
+  }
 }
 
 }  // namespace
 
-Status recompute(Program& program, const Graph& graph, const RecomputePolicy& policy,
-                 Monitor& monitor) {
-  if (policy.kind == RecomputePolicy::Kind::kNone) return {};
-  std::vector<ProgramStep> steps;
-  std::vector<uint32_t> first;
-  for (const ProgramEntry& entry : program.entries) {
-    SHW_RETURN_IF_ERROR(monitor.poll());
-    const Joint joint(program, entry);
-    if (reads_a_session(joint))
-      return unimplemented("entry '" + entry.name +
-                           "' reads what an entry before it has kept: recompute works within one "
-                           "entry, such as step");
-    std::vector<uint8_t> again(program.storages.size(), 0);
-    if (joint.has_backward()) again = storages_to_repeat(joint, step_rules(joint, graph, policy));
-    first.push_back(static_cast<uint32_t>(steps.size()));
-    Repetition(program, entry, joint, std::move(again)).append_to(steps);
+Result<std::vector<Joint>> halves(const Program& p) {
+  const std::vector<uint32_t> writer = writing_entries(p);
+  std::vector<Joint> all;
+  for (uint32_t e = 0; e < p.entries.size(); ++e) {
+    const std::set<uint32_t> before = entries_read(p, e, writer);
+    if (before.size() > 1)
+      return unimplemented("entry '" + p.entries[e].name +
+                           "' reads what several entries before it have kept: recompute works "
+                           "where one has");
+    Joint joint(p, p.entries[before.empty() ? e : *before.begin()], p.entries[e]);
+    if (joint.has_backward()) all.push_back(std::move(joint));
   }
-  for (size_t e = 0; e < first.size(); ++e) {
-    const size_t end = e + 1 < first.size() ? first[e + 1] : steps.size();
-    program.entries[e].first_step = first[e];
-    program.entries[e].num_steps = static_cast<uint32_t>(end) - first[e];
+  return all;
+}
+
+void repeat(Program& program, std::span<const Repeated> halves) {
+  std::vector<std::optional<std::vector<ProgramStep>>> anew(program.entries.size());
+  for (const Repeated& r : halves) anew[r.joint->backward_entry()] = Repetition(program, r).run();
+  std::vector<ProgramStep> steps;
+  for (uint32_t e = 0; e < anew.size(); ++e) {
+    ProgramEntry& entry = program.entries[e];
+    const auto first = static_cast<uint32_t>(steps.size());
+    if (anew[e]) {
+      std::ranges::move(*anew[e], std::back_inserter(steps));
+    } else {
+      const auto from = program.steps.begin() + entry.first_step;
+      std::move(from, from + entry.num_steps, std::back_inserter(steps));
+    }
+    entry.first_step = first;
+    entry.num_steps = static_cast<uint32_t>(steps.size()) - first;
   }
   program.steps = std::move(steps);
+  settle_sessions(program);
+}
+
+Status recompute(Program& program, const Graph& graph, const RecomputePolicy& policy,
+                 Monitor& monitor) {
+  if (policy.kind == RecomputePolicy::Kind::kNone || policy.kind == RecomputePolicy::Kind::kAuto)
+    return {};
+  SHW_ASSIGN_OR_RETURN(const std::vector<Joint> joints, halves(program));
+  std::vector<Repeated> repeated;
+  for (const Joint& joint : joints) {
+    SHW_RETURN_IF_ERROR(monitor.poll());
+    repeated.push_back({&joint, storages_to_repeat(joint, step_rules(joint, graph, policy))});
+  }
+  repeat(program, repeated);
   return {};
 }
 

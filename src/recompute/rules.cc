@@ -4,7 +4,7 @@
 //      body is unknown.
 //   2. What depends on parameters alone, such as their casts and gathers, is never kept: a kept
 //      gathered parameter would undo the sharding that the planner chose. Unless the policy says
-//      that parameters stay gathered: then no gather is repeated.
+//      that parameters stay gathered: then no gather is repeated. Under auto that is a choice, too.
 //   3. A tag of the graph counts for the step that computes the tagged node. Redistributions of its
 //      operands have none: keeping a product must not keep its gathered operand.
 //   4. The policy. Blocks are the regions of the graph's tags, or else the modules with a number in
@@ -27,6 +27,9 @@ using Kind = RecomputePolicy::Kind;
 // What a microsecond is worth. Cheap: 80 GB held for 0.8 s of repetitions, so that a result is
 // kept unless it is large beside its cost. Wanted: only trifles are kept, such as a norm's factors.
 constexpr double kCheapBytesPerUs = 1e5, kWantedBytesPerUs = 1e3;
+// Auto: of the price of a parameter's gather, what a repetition is charged. The schedule hides the
+// rest behind compute; the charge stands for what the link has to carry.
+constexpr double kChargedOfGathers = 1.0 / 16;
 constexpr int32_t kNoBlock = -1;
 
 bool is_port_of_parameters(const Program& p, StorageId s) {
@@ -52,8 +55,10 @@ class Rules {
     index_nodes();
     find_blocks();
     find_of_parameters();
-    for (uint32_t i = 0; i < joint_.num_steps(); ++i)
+    for (uint32_t i = 0; i < joint_.num_steps(); ++i) {
       if (!joint_.is_backward(i)) rule(i);
+      rules_[i].block = block_[i];
+    }
     return std::move(rules_);
   }
 
@@ -150,7 +155,7 @@ class Rules {
         rules_[i] = {.may_repeat = true, .may_keep = false};
         break;
       case Recompute::kPreferRecompute:
-        allow(i, kWantedBytesPerUs);
+        allow(i, policy_.kind == Kind::kAuto ? kAutoBytesPerUs : kWantedBytesPerUs);
         break;
       case Recompute::kUnset:
         by_policy(i, product);
@@ -162,14 +167,19 @@ class Rules {
   }
 
   void of_parameters(uint32_t i) {
-    if (!policy_.keep_gathered)
+    const bool gathers = step(i).collective.kind != CollectiveKind::kNone;
+    if (policy_.kind == Kind::kAuto)
+      may_repeat(i, kAutoBytesPerUs * (gathers ? kChargedOfGathers : 1));
+    else if (!policy_.keep_gathered)
       rules_[i] = {.may_repeat = true, .may_keep = false};
-    else if (step(i).collective.kind == CollectiveKind::kNone)
+    else if (!gathers)
       allow(i, kCheapBytesPerUs);
   }
 
   void allow(uint32_t i, double bytes_per_us) {
-    if (leaves_block(i)) return;
+    if (!leaves_block(i)) may_repeat(i, bytes_per_us);
+  }
+  void may_repeat(uint32_t i, double bytes_per_us) {
     rules_[i].may_repeat = true;
     rules_[i].price_bytes = std::llround(std::max(step(i).cost_us, 0.0) * bytes_per_us);
   }
@@ -180,6 +190,7 @@ class Rules {
   }
 
   void by_policy(uint32_t i, bool product) {
+    if (policy_.kind == Kind::kAuto) return allow(i, kAutoBytesPerUs);
     const bool communicates = step(i).collective.kind != CollectiveKind::kNone;
     if (block_[i] == kNoBlock && policy_.kind != Kind::kCheap) {
       if (!product) allow(i, kWantedBytesPerUs);
