@@ -14,6 +14,7 @@ namespace {
 
 // Steps of all choices of a program that is built for every one: some tenths of a second.
 constexpr uint64_t kAllSteps = 40'000;
+constexpr int kAttempts = 6;  // to close in on the first choice that fits
 
 int64_t scratch_bytes(const Program& p) { return p.arena_bytes + p.session_bytes; }
 
@@ -35,30 +36,68 @@ class Search {
       num_choices_ = std::max(num_choices_, f.num_choices());
       frontiers_.push_back(std::move(f));
     }
-    SHW_RETURN_IF_ERROR(uint64_t{num_choices_} * program_.steps.size() <= kAllSteps ? try_all()
-                                                                                    : halve());
+    const bool all = uint64_t{num_choices_} * program_.steps.size() <= kAllSteps;
+    SHW_RETURN_IF_ERROR(all ? try_all() : try_some());
     best_->recompute_excess_us = excess_us();
     return std::move(*best_);
   }
 
  private:
+  // As early as prefetching wants collectives to start, or, where that does not fit, as the limit
+  // permits.
+  static constexpr int64_t kFreely = INT64_MAX;
+  int64_t bounded() const { return program_.arena_limit_bytes; }
+
   Status try_all() {
-    for (uint32_t k = 0; k < num_choices_; ++k) SHW_RETURN_IF_ERROR(attempt(k).status());
+    for (uint32_t k = 0; k < num_choices_; ++k) {
+      SHW_ASSIGN_OR_RETURN(const bool fits, attempt(k, kFreely));
+      if (!fits) SHW_RETURN_IF_ERROR(attempt(k, bounded()).status());
+    }
     return {};
   }
 
-  // The first choice that fits, if later ones hold less.
-  Status halve() {
-    SHW_ASSIGN_OR_RETURN(const bool first_fits, attempt(0));
-    if (first_fits || num_choices_ == 1) return {};
-    SHW_ASSIGN_OR_RETURN(const bool last_fits, attempt(num_choices_ - 1));
-    if (!last_fits) return {};
-    for (uint32_t low = 0, high = num_choices_ - 1; high - low > 1;) {
-      const uint32_t middle = low + (high - low) / 2;
-      SHW_ASSIGN_OR_RETURN(const bool fits, attempt(middle));
-      (fits ? high : low) = middle;
+  Status try_some() {
+    SHW_ASSIGN_OR_RETURN(const bool first_fits, attempt(0, kFreely));
+    if (first_fits) return {};
+    SHW_RETURN_IF_ERROR(close_in(kFreely));
+    if (!fits_) return close_in(bounded());
+    // Fewer repetitions, and collectives that start later.
+    const uint32_t freely = best_choice_;
+    const int64_t room = limit_bytes_ - beside_;
+    for (const int64_t share : {4, 2, 1})
+      if (const uint32_t k = first_keeping(room + program_.prefetch_bytes / share); k < freely)
+        SHW_RETURN_IF_ERROR(attempt(k, bounded()).status());
+    return {};
+  }
+
+  // Towards the first choice that fits. What the last program took beside what it keeps says where
+  // to look next. Choice 0 does not fit.
+  Status close_in(int64_t arena_limit_bytes) {
+    uint32_t low = 0, high = num_choices_;
+    for (int i = 0; i < kAttempts && high - low > 1; ++i) {
+      const uint32_t k = std::clamp(first_keeping(limit_bytes_ - beside_), low + 1, high - 1);
+      SHW_ASSIGN_OR_RETURN(const bool fits, attempt(k, arena_limit_bytes));
+      (fits ? high : low) = k;
     }
     return {};
+  }
+
+  int64_t kept_bytes(uint32_t k) const {
+    int64_t bytes = 0;
+    for (const Frontier& f : frontiers_) bytes += f.cost_of(f.choice(choice_of(f, k))).kept_bytes;
+    return bytes;
+  }
+  // The first choice that keeps at most so much; the last one if none does.
+  uint32_t first_keeping(int64_t bytes) const {
+    uint32_t low = 0, high = num_choices_ - 1;
+    while (low < high) {
+      const uint32_t middle = low + (high - low) / 2;
+      if (kept_bytes(middle) <= bytes)
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    return low;
   }
 
   // With several backward halves, all are the same part of the way along their choices.
@@ -68,21 +107,24 @@ class Search {
   }
 
   // Whether it fits.
-  Result<bool> attempt(uint32_t k) {
+  Result<bool> attempt(uint32_t k, int64_t arena_limit_bytes) {
     static constexpr const PassDef* kPasses[] = {&kDeadSteps, &kScheduleCollectives, &kPlanMemory};
     SHW_RETURN_IF_ERROR(monitor_.poll());
     std::vector<Repeated> repeated;
     for (size_t h = 0; h < joints_.size(); ++h)
       repeated.push_back({&joints_[h], frontiers_[h].choice(choice_of(frontiers_[h], k))});
     Program p = program_;
+    p.arena_limit_bytes = arena_limit_bytes;
     repeat(p, repeated);
     SHW_RETURN_IF_ERROR(run_passes(p, kPasses, monitor_).status());
     const double us = simulated_us(p);
     const bool fits = scratch_bytes(p) <= limit_bytes_;
+    beside_ = scratch_bytes(p) - kept_bytes(k);
     const bool better =
         fits_ == fits ? (fits ? us < best_us_ : scratch_bytes(p) < scratch_bytes(*best_)) : fits;
     if (best_ && !better) return fits;
     fits_ = fits;
+    best_choice_ = k;
     best_us_ = us;
     best_ = std::move(p);
     best_repeated_ = std::move(repeated);
@@ -105,10 +147,11 @@ class Search {
   Monitor& monitor_;
   std::vector<Joint> joints_;
   std::vector<Frontier> frontiers_;  // by pair of halves
-  uint32_t num_choices_ = 1;
+  uint32_t num_choices_ = 1, best_choice_ = 0;
   std::optional<Program> best_;
   std::vector<Repeated> best_repeated_;
   double best_us_ = 0;
+  int64_t beside_ = 0;  // what the last program took beside what it keeps
   bool fits_ = false;
 };
 

@@ -11,8 +11,8 @@ namespace shw {
 // does, it is the one that holds the least. Choices are those of recompute/frontier.h.
 //
 // A small program is built for every choice, and the one with the shortest simulated step wins. A
-// large one is built for choices that halve the interval between one that does not fit and one that
-// does; the fastest that fits among them wins. So what is repeated never grows with the limit.
+// large one is built for about ten choices: those between which the first one lies that fits, and
+// some that repeat less and start collectives later.
 Result<Program> recompute_within(const Program& program, const Graph& graph, int64_t limit_bytes,
                                  Monitor& monitor);
 
