@@ -13,7 +13,7 @@ namespace {
 // The ends of the curve: time is all that counts; memory is.
 constexpr double kMostBytesPerUs = 1e8, kLeastBytesPerUs = 1e2;
 // Of the curve; each costs a cut of the whole program.
-constexpr size_t kMaxLines = 20;
+constexpr size_t kMaxLines = 16;
 
 }  // namespace
 

@@ -3,6 +3,18 @@
 #include <algorithm>
 
 namespace shw {
+namespace {
+
+bool is_port_of_parameters(const Program& p, StorageId s) {
+  const ProgramStorage& storage = p.storages[s];
+  if (storage.kind == StorageKind::kConstant) return true;
+  if (storage.kind != StorageKind::kInput && storage.kind != StorageKind::kState) return false;
+  const PortRole role = p.ports[PortId{storage.port}].role;
+  return role == PortRole::kParameter || role == PortRole::kBuffer ||
+         role == PortRole::kOptimizerState || role == PortRole::kConstant;
+}
+
+}  // namespace
 
 Joint::Joint(const Program& program, const ProgramEntry& forward, const ProgramEntry& backward)
     : p_(program),
@@ -11,11 +23,13 @@ Joint::Joint(const Program& program, const ProgramEntry& forward, const ProgramE
       num_first_(forward.num_steps),
       backward_(num_first_ + (is_one_entry() ? 0 : backward.num_steps), 0),
       repeatable_(backward_.size(), 0),
+      of_parameters_(backward_.size(), 0),
       uses_(program.storages.size()) {
   find_halves();
   if (!has_backward_) return;
   find_uses();
   find_repeatable();
+  find_of_parameters();
 }
 
 void Joint::find_halves() {
@@ -57,6 +71,18 @@ void Joint::find_uses() {
     const bool scratch =
         kind == StorageKind::kArena || (kind == StorageKind::kSession && !is_one_entry());
     uses_[s].forward = scratch && uses_[s].num_writers == 1 && !backward_[uses_[s].writer];
+  }
+}
+
+void Joint::find_of_parameters() {
+  for (uint32_t i = 0; i < num_steps(); ++i) {
+    if (backward_[i]) continue;
+    bool all = true, any = false;
+    for_inputs(i, [&](StorageId s) {
+      any = true;
+      all &= is_forward(s) ? of_parameters_[writer(s)] != 0 : is_port_of_parameters(p_, s);
+    });
+    of_parameters_[i] = any && all;
   }
 }
 

@@ -44,6 +44,8 @@ class Joint {
   // Whether the step can run again in the backward half and give the same: it writes scratch alone,
   // nothing that it reads has been overwritten by then, and the entry of that half has the inputs.
   bool can_repeat(uint32_t i) const { return repeatable_[i]; }
+  // Of forward steps: whether the results depend on parameters alone.
+  bool is_of_parameters(uint32_t i) const { return of_parameters_[i]; }
 
   template <class F>
   void for_inputs(uint32_t i, F&& f) const {
@@ -69,13 +71,14 @@ class Joint {
   void find_halves();
   void find_uses();
   void find_repeatable();
+  void find_of_parameters();
   bool is_there_backward(StorageId s) const;
 
   const Program& p_;
   const ProgramEntry &forward_, &backward_entry_;
-  const uint32_t num_first_;                    // steps of the forward entry
-  std::vector<uint8_t> backward_, repeatable_;  // by step
-  std::vector<Uses> uses_;                      // by storage
+  const uint32_t num_first_;                                    // steps of the forward entry
+  std::vector<uint8_t> backward_, repeatable_, of_parameters_;  // by step
+  std::vector<Uses> uses_;                                      // by storage
   bool has_backward_ = false;
 };
 

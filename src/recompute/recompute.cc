@@ -21,13 +21,18 @@ class Repetition {
         joint_(*repeated.joint),
         again_(repeated.again),
         repeated_(joint_.num_steps(), 0),
+        place_(joint_.num_steps(), 0),
         copy_(program.storages.size()),
         window_(program.values.size()) {}
 
   std::vector<ProgramStep> run() {
+    const uint32_t first = joint_.first_of_backward_entry();
+    std::vector<std::vector<uint32_t>> in_front(joint_.num_steps());  // steps to repeat there
+    for (uint32_t i = first; i < joint_.num_steps(); ++i)
+      if (joint_.is_backward(i)) place(needed_by(i), i, in_front);
     std::vector<ProgramStep> steps;
-    for (uint32_t i = joint_.first_of_backward_entry(); i < joint_.num_steps(); ++i) {
-      if (joint_.is_backward(i)) repeat_for(i, steps);
+    for (uint32_t i = first; i < joint_.num_steps(); ++i) {
+      for (uint32_t k : in_front[i]) repeat(k, steps);
       ProgramStep step = joint_.step(i);
       if (joint_.is_backward(i))
         for (ValueId& v : step.inputs) v = copy_of(v);
@@ -43,7 +48,7 @@ class Repetition {
   }
 
   // All steps that `reader` needs and that have not been repeated, in their order.
-  void repeat_for(uint32_t reader, std::vector<ProgramStep>& steps) {
+  std::vector<uint32_t> needed_by(uint32_t reader) {
     std::vector<uint32_t> needed{reader};
     for (size_t k = 0; k < needed.size(); ++k)
       for (ValueId v : joint_.step(needed[k]).inputs) {
@@ -53,8 +58,45 @@ class Repetition {
         repeated_[writer] = 1;
         needed.push_back(writer);
       }
-    std::sort(needed.begin() + 1, needed.end());
-    for (size_t k = 1; k < needed.size(); ++k) repeat(needed[k], steps);
+    needed.erase(needed.begin());
+    std::sort(needed.begin(), needed.end());
+    return needed;
+  }
+
+  // Right in front of the reader; but each collective of activations, and what it needs, so much
+  // earlier than what follows it that other steps can run meanwhile. Gathers of parameters move by
+  // themselves later on.
+  void place(const std::vector<uint32_t>& steps, uint32_t reader,
+             std::vector<std::vector<uint32_t>>& in_front) {
+    std::vector<uint32_t> wanted(steps.size());
+    uint32_t at = reader;
+    for (size_t k = steps.size(); k-- > 0;) {
+      if (joint_.step(steps[k]).collective.kind != CollectiveKind::kNone &&
+          !joint_.is_of_parameters(steps[k]))
+        at = earlier(at, kLead * joint_.step(steps[k]).cost_us);
+      wanted[k] = at;
+    }
+    for (size_t k = 0; k < steps.size(); ++k) {
+      place_[steps[k]] = std::max(wanted[k], readable_from(steps[k]));
+      in_front[place_[steps[k]]].push_back(steps[k]);
+    }
+  }
+
+  // The step from which on so much is computed before `at`.
+  uint32_t earlier(uint32_t at, double us) const {
+    for (; at > 0 && joint_.is_backward(at - 1) && us > 0; --at)
+      if (joint_.step(at - 1).collective.kind == CollectiveKind::kNone)
+        us -= joint_.step(at - 1).cost_us;
+    return at;
+  }
+
+  // Where all is there that the step reads, or is computed again in front of it.
+  uint32_t readable_from(uint32_t i) const {
+    uint32_t from = 0;
+    for (ValueId v : joint_.step(i).inputs)
+      if (v.valid() && is_again(v))
+        from = std::max(from, place_[joint_.writer(p_.values[v].storage)]);
+    return from;
   }
 
   void repeat(uint32_t i, std::vector<ProgramStep>& steps) {
@@ -79,10 +121,14 @@ class Repetition {
     return window = p_.values.push_back(std::move(value));
   }
 
+  // Collectives wait for others of their communicator, too.
+  static constexpr double kLead = 2;
+
   Program& p_;
   const Joint& joint_;
   const std::vector<uint8_t>& again_;  // by storage
   std::vector<uint8_t> repeated_;      // by step of the halves
+  std::vector<uint32_t> place_;        // by step: the one in front of which it is repeated
   std::vector<StorageId> copy_;        // by storage: where it is computed again
   std::vector<ValueId> window_;        // by value: the same window there
 };

@@ -32,15 +32,6 @@ constexpr double kCheapBytesPerUs = 1e5, kWantedBytesPerUs = 1e3;
 constexpr double kChargedOfGathers = 1.0 / 16;
 constexpr int32_t kNoBlock = -1;
 
-bool is_port_of_parameters(const Program& p, StorageId s) {
-  const ProgramStorage& storage = p.storages[s];
-  if (storage.kind == StorageKind::kConstant) return true;
-  if (storage.kind != StorageKind::kInput && storage.kind != StorageKind::kState) return false;
-  const PortRole role = p.ports[PortId{storage.port}].role;
-  return role == PortRole::kParameter || role == PortRole::kBuffer ||
-         role == PortRole::kOptimizerState || role == PortRole::kConstant;
-}
-
 class Rules {
  public:
   Rules(const Joint& joint, const Graph& graph, const RecomputePolicy& policy)
@@ -48,13 +39,11 @@ class Rules {
         graph_(graph),
         policy_(policy),
         rules_(joint.num_steps()),
-        block_(joint.num_steps(), kNoBlock),
-        of_parameters_(joint.num_steps(), 0) {}
+        block_(joint.num_steps(), kNoBlock) {}
 
   std::vector<StepRule> run() {
     index_nodes();
     find_blocks();
-    find_of_parameters();
     for (uint32_t i = 0; i < joint_.num_steps(); ++i) {
       if (!joint_.is_backward(i)) rule(i);
       rules_[i].block = block_[i];
@@ -106,19 +95,6 @@ class Rules {
     if (numbers.empty()) std::fill(block_.begin(), block_.end(), 0);
   }
 
-  void find_of_parameters() {
-    for (uint32_t i = 0; i < joint_.num_steps(); ++i) {
-      if (joint_.is_backward(i)) continue;
-      bool all = true, any = false;
-      joint_.for_inputs(i, [&](StorageId s) {
-        any = true;
-        all &= joint_.is_forward(s) ? of_parameters_[joint_.writer(s)] != 0
-                                    : is_port_of_parameters(joint_.program(), s);
-      });
-      of_parameters_[i] = any && all;
-    }
-  }
-
   bool leaves_block(uint32_t i) const {
     bool leaves = false;
     joint_.for_outputs(i, [&](StorageId s) {
@@ -149,7 +125,7 @@ class Rules {
     const OpDef* op = op_of(i);
     const bool product = op != nullptr && op->flops != nullptr;
     if (!joint_.can_repeat(i) || (op != nullptr && op->opaque)) return;
-    if (of_parameters_[i]) return of_parameters(i);
+    if (joint_.is_of_parameters(i)) return of_parameters(i);
     switch (tag_of(i)) {
       case Recompute::kMustRecompute:
         rules_[i] = {.may_repeat = true, .may_keep = false};
@@ -222,7 +198,6 @@ class Rules {
   const RecomputePolicy& policy_;
   std::vector<StepRule> rules_;
   std::vector<int32_t> block_;              // by step; kNoBlock: none
-  std::vector<uint8_t> of_parameters_;      // by step: its results depend on parameters alone
   std::vector<std::vector<NodeId>> nodes_;  // by node of the caller's graph
   std::map<int32_t, uint32_t> products_;    // by block: matrix products so far
 };
