@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compiler/conflicts.h"
+#include "compiler/programs.h"
 #include "compiler/within_limit.h"
 #include "plan/report.h"
 #include "support/quiet.h"
@@ -33,15 +34,21 @@ Status no_placement(const ConstrainedModel& model, double limit_bytes, const Low
   const auto text = [](double bytes) { return human_bytes(static_cast<int64_t>(bytes)); };
   const std::string asked = text(limit_bytes) + " per rank";
   const std::string reached = text(lowest.reached_bytes), least = text(lowest.least_bytes);
-  const std::string range = least == reached ? reached : "between " + least + " and " + reached;
+  const std::string range = least == reached          ? reached
+                            : lowest.least_bytes == 0 ? "at most " + reached
+                                                      : "between " + least + " and " + reached;
+  // To the byte, so that the limit can be set to it.
+  const std::string enough =
+      " (" + std::to_string(static_cast<int64_t>(lowest.reached_bytes)) + " bytes)";
   const bool impossible =
       because.code() == Code::kFailedPrecondition || limit_bytes < lowest.least_bytes;
-  Status status = impossible ? failed_precondition("no placement stays within a memory limit of " +
-                                                   asked + ": the lowest peak is " + range)
-                             : Status(because.code(),
-                                      "found no placement within a memory limit of " + asked +
-                                          " in the time and work allowed; the lowest peak is " +
-                                          range + ". Allow more time, more work or more memory");
+  Status status = impossible
+                      ? failed_precondition("no placement stays within a memory limit of " + asked +
+                                            ": the lowest peak is " + range + enough)
+                      : Status(because.code(),
+                               "found no placement within a memory limit of " + asked +
+                                   " in the time and work allowed; the lowest peak is " + range +
+                                   enough + ". Allow more time, more work or more memory");
   return at_origin(std::move(status), model.model().graph(), lowest.at);
 }
 
@@ -91,21 +98,26 @@ Result<LowestPeak> lowest_peak(const ConstrainedModel& model, const solver::Solv
   any.max_branch_nodes = std::min(any.max_branch_nodes, kProbeBranchNodes);
   any.deadline = options.deadline.after_share(0.5);
   Monitor muted = quiet(monitor);
-  SHW_ASSIGN_OR_RETURN(Placed placed, solve_within(model, 0, any, muted));
-  LowestPeak lowest{model.model().memory().floor().bytes,
+  // With repetition each probe would build programs for many choices: only the cheapest placement
+  // is asked what it takes at least.
+  const bool repeats = recomputes_within(model.model(), 1);
+  SHW_ASSIGN_OR_RETURN(Placed placed, solve_within(model, 0, repeats ? options : any, muted));
+  LowestPeak lowest{repeats ? 0 : model.model().memory().floor().bytes,
                     placed.memory.peak_bytes,
                     {},
                     placed.memory.at,
                     placed.bound_us};
   const auto start = std::chrono::steady_clock::now();
-  SHW_RETURN_IF_ERROR(complete(model, placed.memory.peak_bytes, placed, monitor));
+  const double limit = repeats ? 1 : placed.memory.peak_bytes;  // 1: nothing fits, so the least
+  SHW_RETURN_IF_ERROR(complete(model, limit, placed, monitor));
   const std::chrono::duration<double> lowering = std::chrono::steady_clock::now() - start;
   const Deadline deadline = options.deadline.sooner_by(lowering.count());
   lowest.reached_bytes = placed.memory.held_bytes();
   lowest.choice = std::move(placed.choice);
   double from = lowest.least_bytes, next = from;
-  for (int i = 0; i < kHalvings && from < lowest.reached_bytes && !deadline.passed(); ++i) {
-    any.deadline = deadline.after_share(1.0 / std::min(kHalvings - i, 3));
+  const int halvings = repeats ? 0 : kHalvings;
+  for (int i = 0; i < halvings && from < lowest.reached_bytes && !deadline.passed(); ++i) {
+    any.deadline = deadline.after_share(1.0 / std::min(halvings - i, 3));
     auto within = solve_within(model, next, any, muted);
     if (within.ok()) {
       lowest.reached_bytes = within->memory.held_bytes();

@@ -84,10 +84,12 @@ bool PreparedModel::prices_routes() const {
 }
 
 // Where memory counts, or each of several entries may run alone, computing a value again can be
-// better than holding it: that is for the passes to decide.
+// better than holding it: that is for the passes to decide. With auto they compute it again then.
 bool PreparedModel::merges_equal_nodes() const {
-  return options_.rules == Rules::kFull && options_.memory_limit_bytes == 0 &&
-         options_.optimizer_factor == 0 && graph_.entries().size() <= 1;
+  const bool memory_counts = options_.memory_limit_bytes > 0 || options_.optimizer_factor > 0;
+  return options_.rules == Rules::kFull &&
+         (!memory_counts || options_.recompute.kind == RecomputePolicy::Kind::kAuto) &&
+         graph_.entries().size() <= 1;
 }
 
 Status PreparedModel::prepare(std::span<const uint8_t> graph_bytes, Use use, Monitor& monitor) {

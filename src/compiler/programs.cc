@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "compiler/recompute_within.h"
 #include "lowering/lower.h"
 #include "passes/pass.h"
 #include "plan/report.h"
@@ -28,8 +29,8 @@ void bound_prefetch(const CompileOptions& options, Program& program) {
 }
 
 // Equal steps are merged first: what is computed again equals what it repeats.
-Status run_all_passes(const PreparedModel& model, Program& program, Monitor& monitor,
-                      double* seconds) {
+Status run_all_passes(const PreparedModel& model, int64_t limit_bytes, Program& program,
+                      Monitor& monitor, double* seconds) {
   const RecomputePolicy& policy = model.options().recompute;
   const auto start = std::chrono::steady_clock::now();
   const auto passes = default_passes();
@@ -37,10 +38,16 @@ Status run_all_passes(const PreparedModel& model, Program& program, Monitor& mon
   if (repeats) {
     static constexpr const PassDef* kBefore[] = {&kCommonSubexpressions, &kDeadSteps};
     SHW_RETURN_IF_ERROR(run_passes(program, kBefore, monitor).status());
-    SHW_RETURN_IF_ERROR(recompute(program, model.graph(), policy, monitor));
   }
-  // common-subexpressions stands first.
-  SHW_RETURN_IF_ERROR(run_passes(program, passes.subspan(repeats ? 1 : 0), monitor).status());
+  if (recomputes_within(model, static_cast<double>(limit_bytes))) {
+    SHW_ASSIGN_OR_RETURN(
+        program,
+        recompute_within(program, model.graph(), limit_bytes - bytes_of(model, program), monitor));
+  } else {
+    SHW_RETURN_IF_ERROR(recompute(program, model.graph(), policy, monitor));
+    // common-subexpressions stands first.
+    SHW_RETURN_IF_ERROR(run_passes(program, passes.subspan(repeats ? 1 : 0), monitor).status());
+  }
   if (seconds != nullptr)
     *seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return {};
@@ -71,10 +78,16 @@ Result<Program> program_of(const PreparedModel& model, const Placed& placed, Mon
     set_bases(program, model.collectives());
     bound_prefetch(model.options(), program);
     if (limit > 0) program.arena_limit_bytes = policy.shares ? limit - bytes_of(model, program) : 0;
-    SHW_RETURN_IF_ERROR(run_all_passes(model, program, monitor, seconds_of_passes));
-    if (limit == 0 || bytes_of(model, program) <= limit) break;
+    SHW_RETURN_IF_ERROR(run_all_passes(model, limit, program, monitor, seconds_of_passes));
+    if (limit == 0 || bytes_of(model, program) <= limit ||
+        recomputes_within(model, placed.memory.limit_bytes))
+      break;  // copies that are made again are the business of the passes
   }
   return program;
+}
+
+bool recomputes_within(const PreparedModel& model, double limit_bytes) {
+  return limit_bytes > 0 && model.options().recompute.kind == RecomputePolicy::Kind::kAuto;
 }
 
 int64_t bytes_of(const PreparedModel& model, const Program& program) {

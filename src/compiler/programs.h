@@ -9,6 +9,9 @@ namespace shw {
 // longer than planned unless memory permits.
 Result<Program> program_of(const PreparedModel& model, const Placed& placed, Monitor& monitor,
                            double* seconds_of_passes = nullptr);
+// Whether what is computed again depends on the limit (recompute auto): then a program takes what
+// it takes, and not what was planned. 0: no limit.
+bool recomputes_within(const PreparedModel& model, double limit_bytes);
 // Per rank: ports, the optimizer state that the graph does not have, the arena and one session.
 int64_t bytes_of(const PreparedModel& model, const Program& program);
 

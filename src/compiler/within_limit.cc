@@ -38,13 +38,19 @@ Status decide_orders(const ConstrainedModel& constrained, Placed& placed, Monito
 // the program needs in addition (buffers of collectives, small copies, gaps in the arena) is
 // reserved in later rounds. All rounds are approximate until something fits; then the problem is
 // solved again, with the requested precision and the full limit.
+//
+// Where what is computed again depends on the limit (recompute auto), a program takes less than was
+// planned. Then the first problem has no limit at all; the limit of each next one is what the last
+// placement was planned to take, minus what its program takes too much, at the most that can be
+// computed again. So the planned limit is the real one, relaxed by what repetition saves.
 class MemoryLimitedSearch {
  public:
   MemoryLimitedSearch(const ConstrainedModel& model, double limit_bytes,
                       const solver::SolveOptions& options, Monitor& monitor)
       : model_(model),
         limit_(limit_bytes),
-        planned_limit_(limit_bytes),
+        relaxed_(recomputes_within(model.model(), limit_bytes)),
+        planned_limit_(relaxed_ ? 0 : limit_bytes),
         options_(options),
         rough_deadline_(options.deadline.after_share(kRoughShareOfTime)),
         time_s_(options.deadline.left_s()),
@@ -53,8 +59,8 @@ class MemoryLimitedSearch {
   }
 
   Result<Placed> run() {
-    SHW_RETURN_IF_ERROR(run_rounds(kRoughRounds, true));
-    if (!is_late() && !(best_ && proven())) {
+    SHW_RETURN_IF_ERROR(run_rounds(relaxed_ ? kRelaxedRounds : kRoughRounds, !relaxed_));
+    if (!relaxed_ && !is_late() && !(best_ && proven())) {
       planned_limit_ = limit_;
       SHW_RETURN_IF_ERROR(run_rounds(kFineRounds, false));
     }
@@ -70,7 +76,7 @@ class MemoryLimitedSearch {
   double bound_us() const { return bound_; }  // no placement within the limit is cheaper
 
  private:
-  static constexpr uint32_t kRoughRounds = 12, kFineRounds = 3;
+  static constexpr uint32_t kRoughRounds = 12, kFineRounds = 3, kRelaxedRounds = 6;
   static constexpr double kMinStep = 2e-3;     // of the limit
   static constexpr double kNegligible = 1e-3;  // of the limit: smaller copies are ignored
   static constexpr double kShareOfTime = 0.05;
@@ -83,7 +89,7 @@ class MemoryLimitedSearch {
   // Repeats until something fits; each round reserves more for what did not.
   Status run_rounds(uint32_t max_rounds, bool rough) {
     for (uint32_t left = max_rounds; left > 0; --left) {
-      const auto next = solve(rough, left);
+      const auto next = solve(rough || (relaxed_ && planned_limit_ > 0), left);
       if (!next.ok()) {
         const Code code = next.status().code();
         const bool none = code == Code::kFailedPrecondition;
@@ -96,7 +102,11 @@ class MemoryLimitedSearch {
         return {};
       }
       if (is_late()) return {};
-      if (!count_copies(*next)) planned_limit_ -= std::max(excess_bytes(*next), kMinStep * limit_);
+      if (relaxed_)  // by ever larger steps: what is saved by repetition can shrink with them
+        planned_limit_ = next->memory.peak_bytes -
+                         std::max(excess_bytes(*next), kMinStep * limit_) * (1 << (rounds_ - 1));
+      else if (!count_copies(*next))
+        planned_limit_ -= std::max(excess_bytes(*next), kMinStep * limit_);
     }
     return {};
   }
@@ -146,16 +156,18 @@ class MemoryLimitedSearch {
     const solver::PlacementProblem problem =
         model_.problem_within(std::trunc(planned_limit_), copies_);
     Monitor muted = quiet(monitor_);  // a bound under a reduced limit is not one for the full limit
-    SHW_ASSIGN_OR_RETURN(Placed placed,
-                         model_.model().solve(problem, options(rough, rounds_left),
-                                              planned_limit_ == limit_ ? monitor_ : muted));
+    const bool is_bound = planned_limit_ == (relaxed_ ? 0 : limit_);
+    SHW_ASSIGN_OR_RETURN(Placed placed, model_.model().solve(problem, options(rough, rounds_left),
+                                                             is_bound ? monitor_ : muted));
     if (rounds_ == 1) first_round_s_ = placed.seconds;
     warm_ = placed.warm;
-    if (planned_limit_ == limit_) bound_ = std::max(bound_, placed.bound_us);
-    const auto budget = static_cast<uint32_t>(problem.budget_limits().size() - 1);
-    placed.memory.price_per_gib = price_per_gib(placed.prices, budget);
-    placed.memory.binding = static_cast<uint32_t>(
-        std::ranges::count(placed.prices, budget, &solver::BudgetPrice::budget));
+    if (is_bound) bound_ = std::max(bound_, placed.bound_us);
+    if (planned_limit_ > 0) {
+      const auto budget = static_cast<uint32_t>(problem.budget_limits().size() - 1);
+      placed.memory.price_per_gib = price_per_gib(placed.prices, budget);
+      placed.memory.binding = static_cast<uint32_t>(
+          std::ranges::count(placed.prices, budget, &solver::BudgetPrice::budget));
+    }
     const double solved_at = seconds();
     SHW_RETURN_IF_ERROR(complete(model_, limit_, placed, monitor_));
     lowering_s_ = seconds() - solved_at;
@@ -164,6 +176,7 @@ class MemoryLimitedSearch {
 
   const ConstrainedModel& model_;
   const double limit_;
+  const bool relaxed_;    // programs take less than planned
   double planned_limit_;  // the limit minus what is reserved for the lowered program
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   solver::SolveOptions options_;
@@ -190,6 +203,7 @@ Status complete(const ConstrainedModel& constrained, double limit_bytes, Placed&
   placed.memory.peak_bytes = peak.bytes;
   placed.memory.at = peak.at;
   if (limit_bytes == 0) return {};
+  placed.memory.repeats = recomputes_within(model, limit_bytes);
   SHW_ASSIGN_OR_RETURN(Program program, program_of(model, placed, monitor));
   placed.memory.program_bytes = static_cast<double>(bytes_of(model, program));
   placed.program = std::make_shared<const Program>(std::move(program));

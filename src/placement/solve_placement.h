@@ -29,9 +29,12 @@ struct MemoryUse {
   double price_per_gib = 0;  // µs by which the optimum would fall if the limit were one GiB higher
   uint32_t binding = 0;      // number of points at which the limit has a price
 
-  double held_bytes() const {
-    return std::max(peak_bytes, program_bytes);
-  }  // compared with the limit
+  // The program computes again what the limit leaves no room for: it takes less than was planned.
+  bool repeats = false;
+
+  double held_bytes() const {  // compared with the limit
+    return repeats ? program_bytes : std::max(peak_bytes, program_bytes);
+  }
 };
 
 struct Placed {

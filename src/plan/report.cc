@@ -170,7 +170,8 @@ Recomputation recomputation(const Program& program) {
       if (v.valid() && backward && std::exchange(written[program.values[v].storage.v], 0) != 0)
         r.kept_bytes += program.storages[program.values[v].storage].bytes;
     for (ValueId v : step.outputs)
-      if (!backward && program.lies_in(v, StorageKind::kArena))
+      if (!backward &&
+          (program.lies_in(v, StorageKind::kArena) || program.lies_in(v, StorageKind::kSession)))
         written[program.values[v].storage.v] = 1;
   }
   return r;
@@ -204,11 +205,24 @@ std::vector<PortGroup> group_ports(const Program& program, PortRole role) {
 
 namespace {
 
-std::string recomputation_text(const Program& p) {
-  const Recomputation r = recomputation(p);
-  if (r.steps == 0) return {};
-  return format("recompute  %u steps again, %.3f µs; kept for the backward pass: %s\n", r.steps,
-                r.us, human_bytes(r.kept_bytes).c_str());
+// The gap, as a share of the simulated times of all entries: PlanSummary::recompute_excess_us.
+double recompute_gap(const PlanSummary& s, std::span<const EntryTime> times) {
+  double us = 0;
+  for (const EntryTime& time : times) us += time.us;
+  return us > 0 ? s.recompute_excess_us / us : 0;
+}
+
+std::string recomputation_text(const Plan& plan, std::span<const EntryTime> times) {
+  const Recomputation r = recomputation(plan.program);
+  const PlanSummary& s = plan.summary;
+  if (r.steps == 0 && s.recompute_excess_us < 0) return {};
+  std::string text = format("recompute  %u steps again, %.3f µs; kept for the backward pass: %s\n",
+                            r.steps, r.us, human_bytes(r.kept_bytes).c_str());
+  if (s.recompute_excess_us >= 0)
+    text +=
+        format("         at most %.3f µs more than the best choice for the limit: gap %.3g %%\n",
+               s.recompute_excess_us, 100 * recompute_gap(s, times));
+  return text;
 }
 
 // "prices   measured 30.0 %, analytical 70.0 %", of the steps one after another.
@@ -288,7 +302,7 @@ std::string plan_text(const Plan& plan, std::span<const EntryTime> times) {
   const ProgramCost lowered = program_cost(p);
   t += format("program  %zu steps, %u events; one after another %.3f µs, collectives %.3f\n",
               p.steps.size(), p.num_events, lowered.us, lowered.collectives_us);
-  return t + recomputation_text(p) + bases_text(lowered) + times_text(p, times);
+  return t + recomputation_text(plan, times) + bases_text(lowered) + times_text(p, times);
 }
 
 namespace {
@@ -316,9 +330,16 @@ void write_ports(JsonWriter& j, const Program& p) {
   j.member("parameters", port_bytes(p, PortRole::kParameter));
   j.member("gradients", port_bytes(p, PortRole::kGradient));
   j.member("arena", p.arena_bytes).member("live_peak", p.live_peak_bytes).end_object();
-  const Recomputation r = recomputation(p);
+}
+
+void write_recomputation(JsonWriter& j, const Plan& plan, std::span<const EntryTime> times) {
+  const Recomputation r = recomputation(plan.program);
   j.key("recompute").begin_object().member("kept_bytes", r.kept_bytes);
-  j.member("steps", r.steps).member("us", r.us).end_object();
+  j.member("steps", r.steps).member("us", r.us);
+  if (plan.summary.recompute_excess_us >= 0)
+    j.member("excess_us", plan.summary.recompute_excess_us)
+        .member("gap", recompute_gap(plan.summary, times));
+  j.end_object();
 }
 
 void write_times(JsonWriter& j, const Program& p, std::span<const EntryTime> times) {
@@ -399,6 +420,7 @@ std::string plan_json(const Plan& plan, std::span<const EntryTime> times, bool w
   write_summary(j, plan.summary, plan.program);
   write_collectives(j, plan.program);
   write_ports(j, plan.program);
+  write_recomputation(j, plan, times);
   write_memory(j, plan.summary);
   const ProgramCost lowered = program_cost(plan.program);
   j.key("program").begin_object().member("us", lowered.us);

@@ -35,7 +35,8 @@ struct ProgramCost {
 std::string_view basis_name(PriceBasis basis);  // "measured"
 ProgramCost program_cost(const Program& program);
 
-// Between the forward and the backward pass of one run: what is kept, and what is done again.
+// Between the forward and the backward pass of one step, in one entry or in two: what is kept, and
+// what is done again.
 struct Recomputation {
   int64_t kept_bytes = 0;  // scratch that forward steps write and backward steps read
   uint32_t steps = 0;      // that repeat forward steps

@@ -3,23 +3,43 @@
 #include <algorithm>
 
 namespace shw {
+namespace {
 
-Joint::Joint(const Program& program, const ProgramEntry& entry)
+bool is_port_of_parameters(const Program& p, StorageId s) {
+  const ProgramStorage& storage = p.storages[s];
+  if (storage.kind == StorageKind::kConstant) return true;
+  if (storage.kind != StorageKind::kInput && storage.kind != StorageKind::kState) return false;
+  const PortRole role = p.ports[PortId{storage.port}].role;
+  return role == PortRole::kParameter || role == PortRole::kBuffer ||
+         role == PortRole::kOptimizerState || role == PortRole::kConstant;
+}
+
+}  // namespace
+
+Joint::Joint(const Program& program, const ProgramEntry& forward, const ProgramEntry& backward)
     : p_(program),
-      first_(entry.first_step),
-      count_(entry.num_steps),
-      backward_(count_, 0),
-      repeatable_(count_, 0),
+      forward_(forward),
+      backward_entry_(backward),
+      num_first_(forward.num_steps),
+      backward_(num_first_ + (is_one_entry() ? 0 : backward.num_steps), 0),
+      repeatable_(backward_.size(), 0),
+      of_parameters_(backward_.size(), 0),
       uses_(program.storages.size()) {
   find_halves();
   if (!has_backward_) return;
   find_uses();
   find_repeatable();
+  find_of_parameters();
 }
 
 void Joint::find_halves() {
+  if (!is_one_entry()) {
+    std::fill(backward_.begin() + num_first_, backward_.end(), uint8_t{1});
+    has_backward_ = backward_entry_.num_steps > 0;
+    return;
+  }
   std::vector<uint8_t> written(p_.storages.size(), 0);  // by the backward half
-  for (uint32_t i = 0; i < count_; ++i) {
+  for (uint32_t i = 0; i < num_steps(); ++i) {
     backward_[i] = step(i).phase != 0;
     for_inputs(i, [&](StorageId s) { backward_[i] |= written[s.v]; });
     if (!backward_[i]) continue;
@@ -29,7 +49,7 @@ void Joint::find_halves() {
 }
 
 void Joint::find_uses() {
-  for (uint32_t i = 0; i < count_; ++i) {
+  for (uint32_t i = 0; i < num_steps(); ++i) {
     for_inputs(i, [&](StorageId s) {
       Uses& u = uses_[s.v];
       if (!backward_[i])
@@ -46,14 +66,41 @@ void Joint::find_uses() {
       ++u.num_writers;
     });
   }
-  for (uint32_t s = 0; s < uses_.size(); ++s)
-    uses_[s].forward = p_.storages[StorageId{s}].kind == StorageKind::kArena &&
-                       uses_[s].num_writers == 1 && !backward_[uses_[s].writer];
+  for (uint32_t s = 0; s < uses_.size(); ++s) {
+    const StorageKind kind = p_.storages[StorageId{s}].kind;
+    const bool scratch =
+        kind == StorageKind::kArena || (kind == StorageKind::kSession && !is_one_entry());
+    uses_[s].forward = scratch && uses_[s].num_writers == 1 && !backward_[uses_[s].writer];
+  }
+}
+
+void Joint::find_of_parameters() {
+  for (uint32_t i = 0; i < num_steps(); ++i) {
+    if (backward_[i]) continue;
+    bool all = true, any = false;
+    for_inputs(i, [&](StorageId s) {
+      any = true;
+      all &= is_forward(s) ? of_parameters_[writer(s)] != 0 : is_port_of_parameters(p_, s);
+    });
+    of_parameters_[i] = any && all;
+  }
+}
+
+// The caller hands an entry the inputs that it lists, and no others. Scratch that is not of one
+// forward step is gone when the entry is over.
+bool Joint::is_there_backward(StorageId s) const {
+  const ProgramStorage& storage = p_.storages[s];
+  if (is_one_entry()) return true;
+  if (storage.kind == StorageKind::kInput)
+    return std::ranges::find(backward_entry_.inputs, PortId{storage.port}) !=
+           backward_entry_.inputs.end();
+  return storage.kind == StorageKind::kState || storage.kind == StorageKind::kConstant ||
+         storage.kind == StorageKind::kSession;
 }
 
 // Backwards: what is computed again is computed in front of its first reader.
 void Joint::find_repeatable() {
-  for (uint32_t i = count_; i-- > 0;) {
+  for (uint32_t i = num_steps(); i-- > 0;) {
     if (backward_[i]) continue;
     bool good = true;
     uint32_t latest = 0;
@@ -67,6 +114,7 @@ void Joint::find_repeatable() {
       Uses& u = uses_[s.v];
       u.latest = std::max(u.latest, latest);
       good &= u.overwritten == UINT32_MAX || u.overwritten >= latest;
+      good &= u.forward || is_there_backward(s);
     });
     repeatable_[i] = good;
   }

@@ -1,7 +1,8 @@
-// The forward and the backward half of one entry: who writes and reads each storage between them.
+// The forward and the backward half of a step: who writes and reads each storage between them.
 //
-// A step is of the backward half if its node is, or if it reads what a step of that half wrote.
-// Storages count, not values: views of one storage are one.
+// Both are halves of one entry, or an entry each, and what the first leaves to the second lies in
+// the session. Within one entry a step is of the backward half if its node is, or if it reads what
+// a step of that half wrote. Storages count, not values: views of one storage are one.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -13,14 +14,25 @@ namespace shw {
 
 class Joint {
  public:
-  Joint(const Program& program, const ProgramEntry& entry);
+  Joint(const Program& program, const ProgramEntry& entry) : Joint(program, entry, entry) {}
+  // `backward` may be the same entry, or one that runs after `forward`.
+  Joint(const Program& program, const ProgramEntry& forward, const ProgramEntry& backward);
 
   const Program& program() const { return p_; }
-  uint32_t num_steps() const { return count_; }
-  // Steps of the entry are numbered from 0.
-  const ProgramStep& step(uint32_t i) const { return p_.steps[first_ + i]; }
+  uint32_t num_steps() const { return static_cast<uint32_t>(backward_.size()); }
+  // Steps are numbered from 0, those of the backward entry after those of the forward entry.
+  uint32_t step_of_program(uint32_t i) const {
+    return i < num_first_ ? forward_.first_step + i : backward_entry_.first_step + i - num_first_;
+  }
+  const ProgramStep& step(uint32_t i) const { return p_.steps[step_of_program(i)]; }
   bool is_backward(uint32_t i) const { return backward_[i]; }
   bool has_backward() const { return has_backward_; }
+  // Indices of the program's entries and, of the halves, of the first step there.
+  uint32_t backward_entry() const {
+    return static_cast<uint32_t>(&backward_entry_ - p_.entries.data());
+  }
+  uint32_t first_of_backward_entry() const { return is_one_entry() ? 0 : num_first_; }
+  bool is_one_entry() const { return &forward_ == &backward_entry_; }
 
   // Scratch that one forward step writes: it can be kept or computed again. All other storages that
   // the backward half reads are there anyway.
@@ -30,8 +42,10 @@ class Joint {
   bool is_read_backward(StorageId s) const { return uses_[s.v].first_backward != UINT32_MAX; }
 
   // Whether the step can run again in the backward half and give the same: it writes scratch alone,
-  // and nothing that it reads has been overwritten by then.
+  // nothing that it reads has been overwritten by then, and the entry of that half has the inputs.
   bool can_repeat(uint32_t i) const { return repeatable_[i]; }
+  // Of forward steps: whether the results depend on parameters alone.
+  bool is_of_parameters(uint32_t i) const { return of_parameters_[i]; }
 
   template <class F>
   void for_inputs(uint32_t i, F&& f) const {
@@ -57,11 +71,14 @@ class Joint {
   void find_halves();
   void find_uses();
   void find_repeatable();
+  void find_of_parameters();
+  bool is_there_backward(StorageId s) const;
 
   const Program& p_;
-  const uint32_t first_, count_;
-  std::vector<uint8_t> backward_, repeatable_;  // by step of the entry
-  std::vector<Uses> uses_;                      // by storage
+  const ProgramEntry &forward_, &backward_entry_;
+  const uint32_t num_first_;                                    // steps of the forward entry
+  std::vector<uint8_t> backward_, repeatable_, of_parameters_;  // by step
+  std::vector<Uses> uses_;                                      // by storage
   bool has_backward_ = false;
 };
 

@@ -8,7 +8,8 @@
 namespace shw {
 namespace {
 
-constexpr std::array<std::string_view, 5> kNames = {"none", "cheap", "selective", "full", "every:"};
+constexpr std::array<std::string_view, 6> kNames = {"none", "cheap",  "selective",
+                                                    "full", "every:", "auto"};
 constexpr std::string_view kKeepGathered = "+gathered";
 
 // The policy without its suffix; nothing: the text is none.
@@ -32,10 +33,11 @@ std::optional<RecomputePolicy> read(std::string_view text) {
 Result<RecomputePolicy> recompute_policy(std::string_view text) {
   const bool keep_gathered = text.ends_with(kKeepGathered);
   auto policy = read(keep_gathered ? text.substr(0, text.size() - kKeepGathered.size()) : text);
-  if (!policy || (keep_gathered && policy->kind == RecomputePolicy::Kind::kNone))
+  using Kind = RecomputePolicy::Kind;
+  if (!policy || (keep_gathered && (policy->kind == Kind::kNone || policy->kind == Kind::kAuto)))
     return invalid_argument("recompute '" + std::string(text) +
-                            "': expected none, or cheap, selective, full or every:N with N of at "
-                            "least 1, and +gathered behind where parameters stay gathered");
+                            "': expected none or auto, or cheap, selective, full or every:N with N "
+                            "of at least 1, and +gathered behind where parameters stay gathered");
   policy->keep_gathered = keep_gathered;
   return *policy;
 }

@@ -15,6 +15,7 @@ struct RecomputePolicy {
     kSelective = 2,  // in each block all but every second matrix product, attention and reductions
     kFull = 3,       // in each block all; what enters a block is kept
     kEvery = 4,      // as kFull in every n-th block, the first among them; as kCheap elsewhere
+    kAuto = 5,       // what a memory limit asks for, block by block; without one nothing
   };
   Kind kind = Kind::kNone;
   uint32_t every = 1;  // kEvery: n
@@ -24,7 +25,8 @@ struct RecomputePolicy {
   bool operator==(const RecomputePolicy&) const = default;
 };
 
-// "none", "cheap", "selective", "full", "every:2"; all but the first also with "+gathered" behind.
+// "none", "auto", "cheap", "selective", "full", "every:2"; all but the first two also with
+// "+gathered" behind.
 // INVALID_ARGUMENT: another text.
 Result<RecomputePolicy> recompute_policy(std::string_view text);
 std::string to_string(const RecomputePolicy& policy);  // the same texts

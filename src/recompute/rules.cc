@@ -4,7 +4,7 @@
 //      body is unknown.
 //   2. What depends on parameters alone, such as their casts and gathers, is never kept: a kept
 //      gathered parameter would undo the sharding that the planner chose. Unless the policy says
-//      that parameters stay gathered: then no gather is repeated.
+//      that parameters stay gathered: then no gather is repeated. Under auto that is a choice, too.
 //   3. A tag of the graph counts for the step that computes the tagged node. Redistributions of its
 //      operands have none: keeping a product must not keep its gathered operand.
 //   4. The policy. Blocks are the regions of the graph's tags, or else the modules with a number in
@@ -27,16 +27,10 @@ using Kind = RecomputePolicy::Kind;
 // What a microsecond is worth. Cheap: 80 GB held for 0.8 s of repetitions, so that a result is
 // kept unless it is large beside its cost. Wanted: only trifles are kept, such as a norm's factors.
 constexpr double kCheapBytesPerUs = 1e5, kWantedBytesPerUs = 1e3;
+// Auto: of the price of a parameter's gather, what a repetition is charged. The schedule hides the
+// rest behind compute; the charge stands for what the link has to carry.
+constexpr double kChargedOfGathers = 1.0 / 16;
 constexpr int32_t kNoBlock = -1;
-
-bool is_port_of_parameters(const Program& p, StorageId s) {
-  const ProgramStorage& storage = p.storages[s];
-  if (storage.kind == StorageKind::kConstant) return true;
-  if (storage.kind != StorageKind::kInput && storage.kind != StorageKind::kState) return false;
-  const PortRole role = p.ports[PortId{storage.port}].role;
-  return role == PortRole::kParameter || role == PortRole::kBuffer ||
-         role == PortRole::kOptimizerState || role == PortRole::kConstant;
-}
 
 class Rules {
  public:
@@ -45,15 +39,15 @@ class Rules {
         graph_(graph),
         policy_(policy),
         rules_(joint.num_steps()),
-        block_(joint.num_steps(), kNoBlock),
-        of_parameters_(joint.num_steps(), 0) {}
+        block_(joint.num_steps(), kNoBlock) {}
 
   std::vector<StepRule> run() {
     index_nodes();
     find_blocks();
-    find_of_parameters();
-    for (uint32_t i = 0; i < joint_.num_steps(); ++i)
+    for (uint32_t i = 0; i < joint_.num_steps(); ++i) {
       if (!joint_.is_backward(i)) rule(i);
+      rules_[i].block = block_[i];
+    }
     return std::move(rules_);
   }
 
@@ -101,19 +95,6 @@ class Rules {
     if (numbers.empty()) std::fill(block_.begin(), block_.end(), 0);
   }
 
-  void find_of_parameters() {
-    for (uint32_t i = 0; i < joint_.num_steps(); ++i) {
-      if (joint_.is_backward(i)) continue;
-      bool all = true, any = false;
-      joint_.for_inputs(i, [&](StorageId s) {
-        any = true;
-        all &= joint_.is_forward(s) ? of_parameters_[joint_.writer(s)] != 0
-                                    : is_port_of_parameters(joint_.program(), s);
-      });
-      of_parameters_[i] = any && all;
-    }
-  }
-
   bool leaves_block(uint32_t i) const {
     bool leaves = false;
     joint_.for_outputs(i, [&](StorageId s) {
@@ -144,13 +125,13 @@ class Rules {
     const OpDef* op = op_of(i);
     const bool product = op != nullptr && op->flops != nullptr;
     if (!joint_.can_repeat(i) || (op != nullptr && op->opaque)) return;
-    if (of_parameters_[i]) return of_parameters(i);
+    if (joint_.is_of_parameters(i)) return of_parameters(i);
     switch (tag_of(i)) {
       case Recompute::kMustRecompute:
         rules_[i] = {.may_repeat = true, .may_keep = false};
         break;
       case Recompute::kPreferRecompute:
-        allow(i, kWantedBytesPerUs);
+        allow(i, policy_.kind == Kind::kAuto ? kAutoBytesPerUs : kWantedBytesPerUs);
         break;
       case Recompute::kUnset:
         by_policy(i, product);
@@ -162,14 +143,19 @@ class Rules {
   }
 
   void of_parameters(uint32_t i) {
-    if (!policy_.keep_gathered)
+    const bool gathers = step(i).collective.kind != CollectiveKind::kNone;
+    if (policy_.kind == Kind::kAuto)
+      may_repeat(i, kAutoBytesPerUs * (gathers ? kChargedOfGathers : 1));
+    else if (!policy_.keep_gathered)
       rules_[i] = {.may_repeat = true, .may_keep = false};
-    else if (step(i).collective.kind == CollectiveKind::kNone)
+    else if (!gathers)
       allow(i, kCheapBytesPerUs);
   }
 
   void allow(uint32_t i, double bytes_per_us) {
-    if (leaves_block(i)) return;
+    if (!leaves_block(i)) may_repeat(i, bytes_per_us);
+  }
+  void may_repeat(uint32_t i, double bytes_per_us) {
     rules_[i].may_repeat = true;
     rules_[i].price_bytes = std::llround(std::max(step(i).cost_us, 0.0) * bytes_per_us);
   }
@@ -180,6 +166,7 @@ class Rules {
   }
 
   void by_policy(uint32_t i, bool product) {
+    if (policy_.kind == Kind::kAuto) return allow(i, kAutoBytesPerUs);
     const bool communicates = step(i).collective.kind != CollectiveKind::kNone;
     if (block_[i] == kNoBlock && policy_.kind != Kind::kCheap) {
       if (!product) allow(i, kWantedBytesPerUs);
@@ -211,7 +198,6 @@ class Rules {
   const RecomputePolicy& policy_;
   std::vector<StepRule> rules_;
   std::vector<int32_t> block_;              // by step; kNoBlock: none
-  std::vector<uint8_t> of_parameters_;      // by step: its results depend on parameters alone
   std::vector<std::vector<NodeId>> nodes_;  // by node of the caller's graph
   std::map<int32_t, uint32_t> products_;    // by block: matrix products so far
 };

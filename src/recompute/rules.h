@@ -12,7 +12,11 @@ struct StepRule {
   bool may_repeat = false;  // in the backward half
   bool may_keep = true;     // its results, from the forward to the backward half
   int64_t price_bytes = 0;  // of a repetition: as bad as so many bytes kept
+  int32_t block = -1;       // -1: of none
 };
+
+// Of auto: what price_bytes says of a microsecond.
+inline constexpr double kAutoBytesPerUs = 1e3;
 
 // By step of the entry; those of the backward half have no meaning. `graph` is the one that the
 // program was lowered from.

@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <map>
 #include <optional>
 #include <random>
+#include <set>
 
 #include "graph/text.h"
 #include "graph/writer.h"
@@ -214,18 +216,123 @@ TEST_P(TinyModels, GiveTheSameBitsFromLessMemory) {
   }
 }
 
-TEST(Recompute, OfEntriesApartIsNotThereYet) {
-  Monitor monitor;
+// ---- forward and backward as entries of their own
+
+// By port: what forward and then backward return, in one session.
+std::map<std::string, std::vector<std::byte>> run_apart(const std::shared_ptr<const Plan>& plan,
+                                                        const import::TensorFile& tensors) {
+  std::map<std::string, std::vector<std::byte>> results;
+  const auto ranks = ranks_of(plan);
+  for (const ProgramEntry& e : plan->program.entries) {
+    if (ranks == nullptr || e.name == "infer") continue;
+    const auto in = tools::bind_inputs(plan->program, e, tensors);
+    EXPECT_TRUE(in.ok()) << in.status().message();
+    if (!in.ok()) break;
+    const auto out = ranks->run(e.name, *in);
+    EXPECT_TRUE(out.ok()) << out.status().message();
+    for (size_t i = 0; out.ok() && i < out->size(); ++i)
+      results[plan->program.ports[e.outputs[i]].name] = (*out)[i].data;
+  }
+  return results;
+}
+
+// The parameters that an entry gathers, and how often it gathers one.
+struct Gathers {
+  uint32_t count = 0;
+  std::set<uint32_t> parameters;
+};
+Gathers gathers_of(const Program& p, const ProgramEntry& entry) {
+  constexpr uint32_t kNothing = UINT32_MAX, kMany = UINT32_MAX - 1;
+  std::vector<uint32_t> of(p.storages.size(), kMany);  // the one parameter that it depends on
+  for (uint32_t i = 0; i < p.ports.size(); ++i)
+    if (p.ports[PortId{i}].role == PortRole::kParameter)
+      of[p.values[p.ports[PortId{i}].value].storage.v] = i;
+  Gathers gathers;
+  for (uint32_t k = 0; k < entry.num_steps; ++k) {
+    const ProgramStep& step = p.steps[entry.first_step + k];
+    uint32_t from = kNothing;
+    for (ValueId v : step.inputs)
+      if (v.valid() && from != of[p.values[v].storage.v])
+        from = from == kNothing ? of[p.values[v].storage.v] : kMany;
+    for (ValueId v : step.outputs)
+      if (v.valid()) of[p.values[v].storage.v] = from;
+    if (step.collective.kind != CollectiveKind::kAllGather || from >= kMany) continue;
+    ++gathers.count;
+    gathers.parameters.insert(from);
+  }
+  return gathers;
+}
+
+TEST(RecomputeApart, BackwardRepeatsWhatForwardDidNotKeep) {
+  for (const auto* model : {&testing::llama_tiny(), &testing::gpt2_tiny()}) {
+    CompileOptions options{.mesh = "dp=2,tp=4", .entries = {"forward", "backward", "infer"}};
+    const auto plain = model->plan_of(options);
+    ASSERT_NE(plain, nullptr);
+    const auto expected = run_apart(plain, model->tensors());
+    ASSERT_GT(expected.size(), 2u);
+    for (const char* policy : {"selective", "full", "full+gathered"}) {
+      SCOPED_TRACE(policy);
+      const auto plan = model->plan_of(with(options, policy));
+      ASSERT_NE(plan, nullptr);
+      const Program& p = plan->program;
+      EXPECT_EQ(run_apart(plan, model->tensors()), expected);
+      EXPECT_GT(recomputation(p).steps, 0u);
+      EXPECT_LT(p.session_bytes, plain->program.session_bytes);
+      for (const ProgramEntry& e : p.entries)
+        for (uint32_t k = 0; k < e.num_steps; ++k) {
+          const ProgramStep& step = p.steps[e.first_step + k];
+          EXPECT_TRUE(!step.recomputed || e.name == "backward");
+          for (ValueId v : step.outputs)
+            EXPECT_FALSE(e.name != "forward" && p.lies_in(v, StorageKind::kSession));
+        }
+    }
+  }
+}
+
+// Forward gathers each parameter once, and backward once more; it has no use for the table that
+// tokens are looked up in.
+TEST(RecomputeApart, GathersOfParametersAreAsManyAsParameters) {
   CompileOptions options{.mesh = "dp=2,tp=4", .entries = {"forward", "backward"}};
-  const auto compiled =
-      compile(testing::llama_tiny().graph_bytes(), with(options, "full"), monitor);
-  ASSERT_FALSE(compiled.ok());
-  EXPECT_EQ(compiled.status().code(), Code::kUnimplemented);
-  EXPECT_NE(compiled.status().message().find("entry 'backward'"), std::string::npos);
-  options.entries = {"infer"};
-  const auto infer = compile(testing::llama_tiny().graph_bytes(), with(options, "full"), monitor);
-  ASSERT_TRUE(infer.ok()) << infer.status().message();
-  EXPECT_EQ(recomputation(infer->plan.program).steps, 0u);
+  const auto plan = testing::llama_tiny().plan_of(with(options, "full"));
+  ASSERT_NE(plan, nullptr);
+  const Program& p = plan->program;
+  Gathers forward = gathers_of(p, p.entries[0]);
+  const Gathers backward = gathers_of(p, p.entries[1]);
+  EXPECT_GT(forward.count, 10u);
+  EXPECT_EQ(forward.count, forward.parameters.size());
+  EXPECT_EQ(backward.count, backward.parameters.size());
+  std::erase_if(forward.parameters, [&](uint32_t port) {
+    return p.ports[PortId{port}].name.find("tok_embeddings") != std::string::npos;
+  });
+  EXPECT_EQ(backward.parameters, forward.parameters);
+}
+
+// A limit of four fifths of what is taken without: the same placements, and repetitions.
+TEST(RecomputeAuto, GivesTheSameBitsFromLessMemory) {
+  for (const std::vector<std::string>& entries :
+       {std::vector<std::string>{"step"}, std::vector<std::string>{"forward", "backward"}}) {
+    const auto plan_within = [&](int64_t limit_bytes) {
+      CompileOptions options = with({.mesh = "dp=2,tp=4", .entries = entries}, "auto");
+      options.memory_limit_bytes = limit_bytes;
+      return testing::llama_tiny().plan_of(options);
+    };
+    const auto plain = plan_within(int64_t{1} << 40);
+    ASSERT_NE(plain, nullptr);
+    const int64_t limit = plain->summary.memory_program_bytes * 4 / 5;
+    const auto plan = plan_within(limit);
+    ASSERT_NE(plan, nullptr);
+    EXPECT_LE(plan->summary.memory_program_bytes, limit);
+    EXPECT_GT(recomputation(plan->program).steps, 0u);
+    EXPECT_EQ(run_apart(plan, testing::llama_tiny().tensors()),
+              run_apart(plain, testing::llama_tiny().tensors()));
+  }
+}
+
+TEST(Recompute, OfAnEntryWithoutABackwardHalfIsNothing) {
+  const auto infer =
+      testing::llama_tiny().plan_of(with({.mesh = "dp=2,tp=4", .entries = {"infer"}}, "full"));
+  ASSERT_NE(infer, nullptr);
+  EXPECT_EQ(recomputation(infer->program).steps, 0u);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@ namespace shw {
 namespace {
 
 TEST(RecomputePolicy, IsReadAndWritten) {
-  for (const char* text : {"none", "cheap", "selective", "full", "every:1", "every:12",
+  for (const char* text : {"none", "auto", "cheap", "selective", "full", "every:1", "every:12",
                            "cheap+gathered", "every:2+gathered"}) {
     const auto policy = recompute_policy(text);
     ASSERT_TRUE(policy.ok()) << text;
@@ -16,9 +16,9 @@ TEST(RecomputePolicy, IsReadAndWritten) {
 }
 
 TEST(RecomputePolicy, RefusesWhatItIsNot) {
-  for (const char* text :
-       {"", "auto", "every", "every:", "every:0", "every:-1", "every:2x", "every:99999999999",
-        "full:2", "None", "none+gathered", "+gathered", "full+", "full+gathered+gathered"}) {
+  for (const char* text : {"", "auto+gathered", "every", "every:", "every:0", "every:-1",
+                           "every:2x", "every:99999999999", "full:2", "None", "none+gathered",
+                           "+gathered", "full+", "full+gathered+gathered"}) {
     const auto policy = recompute_policy(text);
     ASSERT_FALSE(policy.ok()) << text;
     EXPECT_EQ(policy.status().code(), Code::kInvalidArgument);

@@ -21,8 +21,9 @@ class Sketch {
   }
   ValueId input(int64_t bytes) {
     const ValueId v = value(bytes, StorageKind::kInput);
-    p.entries[0].inputs.push_back(
-        p.ports.push_back({"input", PortRole::kInput, p.values[v].type, Layout{}, v}));
+    const PortId port = p.ports.push_back({"input", PortRole::kInput, p.values[v].type, {}, v});
+    p.storages[p.values[v].storage].port = port.v;
+    p.entries[0].inputs.push_back(port);
     return v;
   }
   // A compute step that writes `out`.

@@ -1,0 +1,186 @@
+#include "compiler/recompute_within.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include "passes/pass.h"
+#include "recompute/cut.h"
+#include "recompute/frontier.h"
+#include "recompute/recompute.h"
+#include "recompute/rules.h"
+#include "simulate/simulate.h"
+
+namespace shw {
+namespace {
+
+// Steps of all choices of a program that is built for every one: some tenths of a second.
+constexpr uint64_t kAllSteps = 40'000;
+constexpr int kAttempts = 6;  // to close in on the first choice that fits
+
+int64_t scratch_bytes(const Program& p) { return p.arena_bytes + p.session_bytes; }
+
+double simulated_us(const Program& p) {
+  double us = 0;
+  for (const ProgramEntry& entry : p.entries) us += entry.weight * simulate(p, entry).total_us;
+  return us;
+}
+
+class Search {
+ public:
+  Search(const Program& program, int64_t limit_bytes, Monitor& monitor)
+      : program_(program), limit_bytes_(limit_bytes), monitor_(monitor) {}
+
+  Result<Program> run(const Graph& graph) {
+    SHW_ASSIGN_OR_RETURN(joints_, halves(program_));
+    for (const Joint& joint : joints_) {
+      SHW_ASSIGN_OR_RETURN(Frontier f, Frontier::of(joint, graph, monitor_));
+      num_choices_ = std::max(num_choices_, f.num_choices());
+      frontiers_.push_back(std::move(f));
+    }
+    const bool all = uint64_t{num_choices_} * program_.steps.size() <= kAllSteps;
+    SHW_RETURN_IF_ERROR(all ? try_all() : try_some());
+    SHW_RETURN_IF_ERROR(try_policies(graph));
+    best_->recompute_excess_us = excess_us();
+    return std::move(*best_);
+  }
+
+ private:
+  // As early as prefetching wants collectives to start, or, where that does not fit, as the limit
+  // permits.
+  static constexpr int64_t kFreely = INT64_MAX;
+  int64_t bounded() const { return program_.arena_limit_bytes; }
+
+  Status try_all() {
+    for (uint32_t k = 0; k < num_choices_; ++k) {
+      SHW_ASSIGN_OR_RETURN(const bool fits, attempt(choice(k), kFreely));
+      if (!fits) SHW_RETURN_IF_ERROR(attempt(choice(k), bounded()).status());
+    }
+    return {};
+  }
+
+  Status try_some() {
+    SHW_ASSIGN_OR_RETURN(const bool first_fits, attempt(choice(0), kFreely));
+    if (first_fits) return {};
+    SHW_ASSIGN_OR_RETURN(const uint32_t freely, close_in(kFreely));
+    if (freely == num_choices_) return close_in(bounded()).status();
+    // Fewer repetitions, and collectives that start later.
+    const int64_t room = limit_bytes_ - beside_;
+    for (const int64_t share : {4, 2, 1})
+      if (const uint32_t k = first_keeping(room + program_.prefetch_bytes / share); k < freely)
+        SHW_RETURN_IF_ERROR(attempt(choice(k), bounded()).status());
+    return {};
+  }
+
+  // Towards the first choice that fits; num_choices_: none was found. What the last program took
+  // beside what it keeps says where to look next. Choice 0 does not fit.
+  Result<uint32_t> close_in(int64_t arena_limit_bytes) {
+    uint32_t low = 0, high = num_choices_;
+    for (int i = 0; i < kAttempts && high - low > 1; ++i) {
+      const uint32_t k = std::clamp(first_keeping(limit_bytes_ - beside_), low + 1, high - 1);
+      SHW_ASSIGN_OR_RETURN(const bool fits, attempt(choice(k), arena_limit_bytes));
+      (fits ? high : low) = k;
+    }
+    return high;
+  }
+
+  // What a person would ask for, where it uses the memory. The prices of the curve add up; the
+  // simulator knows which collectives are hidden.
+  Status try_policies(const Graph& graph) {
+    for (const std::string_view name : {"cheap", "selective", "selective+gathered", "full"}) {
+      SHW_ASSIGN_OR_RETURN(const RecomputePolicy policy, recompute_policy(name));
+      std::vector<Repeated> repeated;
+      for (const Joint& joint : joints_)
+        repeated.push_back({&joint, storages_to_repeat(joint, step_rules(joint, graph, policy))});
+      if (const int64_t kept = kept_bytes(repeated);
+          kept <= limit_bytes_ && kept >= limit_bytes_ / 2)
+        SHW_RETURN_IF_ERROR(attempt(std::move(repeated), bounded()).status());
+    }
+    return {};
+  }
+
+  int64_t kept_bytes(const std::vector<Repeated>& repeated) const {
+    int64_t bytes = 0;
+    for (size_t h = 0; h < frontiers_.size(); ++h)
+      bytes += frontiers_[h].cost_of(repeated[h].again).kept_bytes;
+    return bytes;
+  }
+  std::vector<Repeated> choice(uint32_t k) const {
+    std::vector<Repeated> repeated;
+    for (size_t h = 0; h < joints_.size(); ++h)
+      repeated.push_back({&joints_[h], frontiers_[h].choice(choice_of(frontiers_[h], k))});
+    return repeated;
+  }
+  // The first choice that keeps at most so much; the last one if none does.
+  uint32_t first_keeping(int64_t bytes) const {
+    uint32_t low = 0, high = num_choices_ - 1;
+    while (low < high) {
+      const uint32_t middle = low + (high - low) / 2;
+      if (kept_bytes(choice(middle)) <= bytes)
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    return low;
+  }
+
+  // With several backward halves, all are the same part of the way along their choices.
+  uint32_t choice_of(const Frontier& frontier, uint32_t k) const {
+    if (num_choices_ <= 1) return 0;
+    return static_cast<uint32_t>(uint64_t{k} * (frontier.num_choices() - 1) / (num_choices_ - 1));
+  }
+
+  // Whether it fits.
+  Result<bool> attempt(std::vector<Repeated> repeated, int64_t arena_limit_bytes) {
+    static constexpr const PassDef* kPasses[] = {&kDeadSteps, &kScheduleCollectives, &kPlanMemory};
+    SHW_RETURN_IF_ERROR(monitor_.poll());
+    Program p = program_;
+    p.arena_limit_bytes = arena_limit_bytes;
+    repeat(p, repeated);
+    SHW_RETURN_IF_ERROR(run_passes(p, kPasses, monitor_).status());
+    const double us = simulated_us(p);
+    const bool fits = scratch_bytes(p) <= limit_bytes_;
+    beside_ = scratch_bytes(p) - kept_bytes(repeated);
+    const bool better =
+        fits_ == fits ? (fits ? us < best_us_ : scratch_bytes(p) < scratch_bytes(*best_)) : fits;
+    if (best_ && !better) return fits;
+    fits_ = fits;
+    best_us_ = us;
+    best_ = std::move(p);
+    best_repeated_ = std::move(repeated);
+    return fits;
+  }
+
+  // Against choices that keep what the best one keeps and the memory that it leaves unused.
+  double excess_us() const {
+    const int64_t unused = std::max<int64_t>(limit_bytes_ - scratch_bytes(*best_), 0);
+    double us = 0;
+    for (size_t h = 0; h < joints_.size(); ++h) {
+      const Frontier::Cost cost = frontiers_[h].cost_of(best_repeated_[h].again);
+      us += std::max(cost.us - frontiers_[h].least_us(cost.kept_bytes + unused), 0.0);
+    }
+    return us;
+  }
+
+  const Program& program_;
+  const int64_t limit_bytes_;
+  Monitor& monitor_;
+  std::vector<Joint> joints_;
+  std::vector<Frontier> frontiers_;  // by pair of halves
+  uint32_t num_choices_ = 1;
+  std::optional<Program> best_;
+  std::vector<Repeated> best_repeated_;
+  double best_us_ = 0;
+  int64_t beside_ = 0;  // what the last program took beside what it keeps
+  bool fits_ = false;
+};
+
+}  // namespace
+
+Result<Program> recompute_within(const Program& program, const Graph& graph, int64_t limit_bytes,
+                                 Monitor& monitor) {
+  return Search(program, limit_bytes, monitor).run(graph);
+}
+
+}  // namespace shw

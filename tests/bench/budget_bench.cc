@@ -1,0 +1,140 @@
+// A training step planned under ever lower memory limits with --recompute auto: a line of JSON for
+// each. Fails if a plan exceeds its limit, or takes longer than one under a lower limit.
+//   bench_budget GRAPH MESH [LIMITS=16] [INPUT OUTPUT]
+//   bench_budget examples/data/llama8b_L32_8x8_einsum.graph.pre.json.gz dp=8,tp=8 16 'S(0)R'
+//   'S(0)S(2)'
+//
+// Tags of the graph are left out. The highest limit is what the plan takes that repeats nothing,
+// the lowest one what the search for it reaches. held: ports, arena and session; arena the scratch
+// alone. gap: how much of the step at most the repetitions take too long; see src/recompute.
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <string>
+
+#include "compiler/pipeline.h"
+#include "graph/reader.h"
+#include "graph/writer.h"
+#include "import/file.h"
+#include "import/fx_json.h"
+#include "import/json_file.h"
+#include "plan/report.h"
+#include "rewrite/verify.h"
+#include "simulate/simulate.h"
+
+namespace {
+
+using namespace shw;
+
+Result<Graph> read_graph(const std::string& path) {
+  if (!path.ends_with(".json.gz")) {
+    SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, import::read_file(path));
+    return load_graph(bytes);
+  }
+  SHW_ASSIGN_OR_RETURN(const auto json, import::read_json_file(path));
+  return import::import_fx_json(json);
+}
+
+struct Point {
+  int64_t held_bytes = 0, arena_bytes = 0;
+  double us = 0, excess_us = 0, objective_us = 0, repeated_us = 0, ms = 0;
+};
+
+class Sweep {
+ public:
+  Sweep(const std::vector<uint8_t>& graph, CompileOptions options)
+      : graph_(graph), options_(std::move(options)) {}
+
+  Result<Point> plan(int64_t limit_bytes) {
+    options_.memory_limit_bytes = limit_bytes;
+    Monitor monitor;
+    const std::clock_t start = std::clock();
+    SHW_ASSIGN_OR_RETURN(const Compiled compiled, compile(graph_, options_, monitor));
+    const PlanSummary& s = compiled.plan.summary;
+    const Program& p = compiled.plan.program;
+    Point point{s.memory_program_bytes,
+                p.arena_bytes,
+                simulate(p, p.entries[0]).total_us,
+                s.recompute_excess_us,
+                s.objective_us,
+                recomputation(p).us,
+                0};
+    point.ms = 1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    return point;
+  }
+
+  // Limits that fall by equal factors.
+  Status run(int limits) {
+    SHW_ASSIGN_OR_RETURN(const Point free, plan(0));
+    int64_t low = 0, high = free.held_bytes;
+    for (int i = 0; i < kHalvings; ++i) {
+      const int64_t middle = low + (high - low) / 2;
+      const auto within = plan(middle);
+      (within.ok() ? high : low) = within.ok() ? within->held_bytes : middle;
+    }
+    const double factor = std::pow(static_cast<double>(high) / static_cast<double>(free.held_bytes),
+                                   1.0 / (limits - 1));
+    double last_us = 0;
+    for (int i = 0; i < limits; ++i) {
+      const int64_t limit =
+          i + 1 == limits
+              ? high
+              : static_cast<int64_t>(static_cast<double>(free.held_bytes) * std::pow(factor, i));
+      SHW_ASSIGN_OR_RETURN(const Point point, plan(limit));
+      print(limit, point);
+      if (point.held_bytes > limit) return internal_error("the plan exceeds its limit");
+      if (point.us < last_us - 1e-9 * last_us)
+        return internal_error("a lower limit gave a faster plan");
+      last_us = point.us;
+    }
+    std::printf("{\"lowest_of_none\": %.3f}\n",
+                static_cast<double>(high) / static_cast<double>(free.held_bytes));
+    return {};
+  }
+
+ private:
+  static constexpr int kHalvings = 5;
+
+  static void print(int64_t limit, const Point& p) {
+    const auto gib = [](int64_t bytes) { return static_cast<double>(bytes) / 0x1p30; };
+    std::printf(
+        "{\"limit_gib\": %.4f, \"held_gib\": %.4f, \"arena_gib\": %.4f, \"simulated_us\": %.1f, "
+        "\"repeated_us\": %.1f, \"gap\": %.5f, \"objective_us\": %.1f, \"cpu_ms\": %.0f}\n",
+        gib(limit), gib(p.held_bytes), gib(p.arena_bytes), p.us, p.repeated_us, p.excess_us / p.us,
+        p.objective_us, p.ms);
+    std::fflush(stdout);
+  }
+
+  const std::vector<uint8_t>& graph_;
+  CompileOptions options_;
+};
+
+Status run(int argc, char** argv) {
+  SHW_ASSIGN_OR_RETURN(Graph graph, read_graph(argv[1]));
+  for (uint32_t n = 0; n < graph.num_nodes(); ++n)
+    graph.meta(NodeId{n}).recompute = Recompute::kUnset;
+  const std::vector<uint8_t> bytes = write_graph(graph);
+  CompileOptions options;
+  options.mesh = argv[2];
+  if (argc > 5) {
+    options.input_layout = argv[4];
+    options.output_layout = argv[5];
+    options.grad_reduce_dtype = Dtype::kF32;
+  }
+  options.keep_graph = false;
+  options.recompute = {.kind = RecomputePolicy::Kind::kAuto};
+  return Sweep(bytes, options).run(argc > 3 ? std::max(std::atoi(argv[3]), 2) : 16);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    std::fprintf(stderr, "usage: %s GRAPH MESH [LIMITS=16] [INPUT OUTPUT]\n", argv[0]);
+    return 2;
+  }
+  const Status status = run(argc, argv);
+  if (!status.ok()) std::fprintf(stderr, "%s\n", status.message().c_str());
+  return status.ok() ? 0 : 1;
+}

@@ -1,0 +1,84 @@
+// A memory limit and recompute auto: what fits, how time follows the limit, and what is said of it.
+#include <gtest/gtest.h>
+
+#include "plan/report.h"
+#include "rewrite/verify.h"
+#include "simulate/entry_times.h"
+#include "unit/compiler/test_graphs.h"
+
+namespace shw {
+namespace {
+
+struct Case {
+  const char* graph;
+  const char* mesh;
+  double most_gap;         // of the step, at any limit
+  double lowest_of_plain;  // limits reach down to this share of what the plan takes without one
+  friend void PrintTo(const Case& c, std::ostream* out) { *out << c.graph; }
+};
+
+class Limited : public ::testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    auto graph = load_graph(testing::test_graph(GetParam().graph));
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    for (uint32_t n = 0; n < graph->num_nodes(); ++n)
+      graph->meta(NodeId{n}).recompute = Recompute::kUnset;
+    bytes_ = write_graph(*graph);
+  }
+  Result<Compiled> plan(int64_t limit_bytes) const {
+    CompileOptions options{.mesh = GetParam().mesh, .keep_graph = false};
+    options.recompute = *recompute_policy("auto");
+    options.memory_limit_bytes = limit_bytes;
+    Monitor monitor;
+    return compile(bytes_, options, monitor);
+  }
+  std::vector<uint8_t> bytes_;
+};
+INSTANTIATE_TEST_SUITE_P(Graphs, Limited,
+                         ::testing::Values(Case{"llama_tiny_2x4", "dp=2,tp=4", 0.02, 0.8},
+                                           Case{"examples/gpt2_tiny_2x4", "dp=2,tp=4", 0.02, 0.8},
+                                           Case{"llama8b_L2_8x8_einsum", "dp=8,tp=8", 0.02, 0.7}),
+                         [](const auto& c) { return "Case" + std::to_string(c.index); });
+
+TEST_P(Limited, TimeFallsAsTheLimitRises) {
+  const auto plain = plan(0);
+  ASSERT_TRUE(plain.ok()) << plain.status().message();
+  EXPECT_EQ(recomputation(plain->plan.program).steps, 0u);
+  const int64_t most = plain->plan.summary.memory_program_bytes;
+  double last_us = 0;
+  for (const double share : {GetParam().lowest_of_plain, 0.9, 1.0}) {
+    SCOPED_TRACE(share);
+    const auto limit = static_cast<int64_t>(share * static_cast<double>(most));
+    const auto compiled = plan(limit);
+    ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+    const PlanSummary& s = compiled->plan.summary;
+    const Program& p = compiled->plan.program;
+    EXPECT_LE(s.memory_program_bytes, limit);
+    EXPECT_GE(s.recompute_excess_us, 0);
+    const double us = entry_times(p)[0].us;
+    EXPECT_LE(s.recompute_excess_us, GetParam().most_gap * us);
+    if (last_us > 0) {
+      EXPECT_LE(us, last_us);
+    } else {
+      EXPECT_GT(recomputation(p).steps, 0u);
+    }
+    last_us = us;
+    const auto read = read_plan(compiled->bytes);
+    ASSERT_TRUE(read.ok());
+    EXPECT_EQ(read->summary.recompute_excess_us, s.recompute_excess_us);
+    EXPECT_NE(plan_json(*read, entry_times(p), false).find("\"gap\":"), std::string::npos);
+    EXPECT_NE(plan_text(*read, entry_times(p)).find("best choice for the limit: gap"),
+              std::string::npos);
+  }
+}
+
+TEST_P(Limited, WhatCannotFitIsRefusedWithWhatWould) {
+  const auto refused = plan(1 << 16);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.status().message().find("the lowest peak is at most"), std::string::npos)
+      << refused.status().message();
+}
+
+}  // namespace
+}  // namespace shw
