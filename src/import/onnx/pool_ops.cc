@@ -85,8 +85,8 @@ std::vector<int64_t> places_within(const Range& r) {
   for (int64_t o = 0; o < r.windows; ++o)
     for (int64_t i = 0; i < r.kernel; ++i) {
       int64_t at = r.at(o, i);
-      while (at < 0) at += r.dilation;
-      while (at >= r.size) at -= r.dilation;
+      if (at < 0) at += (r.dilation - 1 - at) / r.dilation * r.dilation;
+      if (at >= r.size) at -= (at - r.size + r.dilation) / r.dilation * r.dilation;
       places.push_back(at);
     }
   return places;
