@@ -66,7 +66,7 @@ std::vector<Range> ranges_of(Node& n, NodeId x) {
 }
 
 // Takes the elements at `places`, [windows, kernel], of dim `dim`, and reduces those of a window.
-NodeId reduced(Node& n, NodeId x, size_t dim, const Range& r, std::vector<int64_t> places,
+NodeId reduced(Node& n, NodeId x, size_t dim, const Range& r, const std::vector<int64_t>& places,
                OpKind op) {
   const NodeId index = n.constant(places, Dims{static_cast<int64_t>(places.size())});
   const NodeId laid_out = n.add(OpKind::kIndexSelect, {x, index}, {{AttrKey::kDim, dim}});
