@@ -49,8 +49,8 @@ void modulo(Node& n) {
   n.out(n.where(is_rounded_down(n, a, b), n.binary(OpKind::kSub, rest, b), rest));
 }
 
-// The result has the type of the base. What mixes integers and floats is computed in f64, which has
-// every number of both that matters; integers in the wider type of the two.
+// The result has the type of the base. What mixes integers and floats is computed in f64, in which
+// an exponent of many digits stays even or odd; integers in the wider type of the two.
 void power_of_tensor(Node& n) {
   NodeId x = n.in(0), exponent = n.in(1);
   const Dtype dtype = n.type(x).dtype;

@@ -66,7 +66,7 @@ std::vector<Range> ranges_of(Node& n, NodeId x) {
 }
 
 // Takes the elements at `places`, [windows, kernel], of dim `dim`, and reduces those of a window.
-NodeId reduced(Node& n, NodeId x, size_t dim, const Range& r, std::vector<int64_t> places,
+NodeId reduced(Node& n, NodeId x, size_t dim, const Range& r, const std::vector<int64_t>& places,
                OpKind op) {
   const NodeId index = n.constant(places, Dims{static_cast<int64_t>(places.size())});
   const NodeId laid_out = n.add(OpKind::kIndexSelect, {x, index}, {{AttrKey::kDim, dim}});
@@ -85,8 +85,8 @@ std::vector<int64_t> places_within(const Range& r) {
   for (int64_t o = 0; o < r.windows; ++o)
     for (int64_t i = 0; i < r.kernel; ++i) {
       int64_t at = r.at(o, i);
-      while (at < 0) at += r.dilation;
-      while (at >= r.size) at -= r.dilation;
+      if (at < 0) at += (r.dilation - 1 - at) / r.dilation * r.dilation;
+      if (at >= r.size) at -= (at - r.size + r.dilation) / r.dilation * r.dilation;
       places.push_back(at);
     }
   return places;

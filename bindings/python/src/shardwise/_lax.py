@@ -35,7 +35,7 @@ def extremum(graph: Graph, op: str, a: Value, b: Value) -> Any:
 
 
 def power(graph: Graph, x: Value, exponent: Value, dtype: DType) -> Any:
-    """The result has the type of `x`, of whose elements an integer exponent is no other number."""
+    """`x` to the power of `exponent`; `dtype`: of the result."""
     if isinstance(exponent, Filled):
         return graph.op("pow", as_node(graph, x), exponent.number)
     return graph.op("pow_tensor", as_node(graph, x), convert(graph, exponent, dtype))
