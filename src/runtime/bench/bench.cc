@@ -177,9 +177,10 @@ BenchRank rank_of(const Job& job, size_t rank, std::span<const Sample> samples) 
   std::map<std::string, std::vector<size_t>> by_name;
   for (size_t i = 0; i < launches.size(); ++i)
     by_name[name_of(program, *launches[i].launch)].push_back(i);
-  for (const auto& [name, numbers] : by_name) {
+  for (const auto& item : by_name) {
+    const std::vector<size_t>& numbers = item.second;
     BenchOp op;
-    op.kernel = name;
+    op.kernel = item.first;
     for (const size_t i : numbers) add_work(program, *launches[i].launch, op);
     if (op.product) result.flops += op.flops;
     op.seconds = over(samples, [&](const Sample& s) {

@@ -17,9 +17,10 @@ constexpr int kTries = 2;      // of each, every time; the best counts
 std::vector<Product> chosen(std::vector<Product> all) {
   for (Product& p : all) p.batch = 1;
   const auto key = [](const Product& p) { return std::tuple(-p.flops(), p.m, p.n, p.k, p.dtype); };
-  std::ranges::sort(all, {}, key);
-  const auto rest = std::ranges::unique(all, {}, key);
-  all.erase(rest.begin(), rest.end());
+  std::sort(all.begin(), all.end(),
+            [&](const Product& a, const Product& b) { return key(a) < key(b); });
+  const auto same = [&](const Product& a, const Product& b) { return key(a) == key(b); };
+  all.erase(std::unique(all.begin(), all.end(), same), all.end());
   if (all.size() > kShapes) all.resize(kShapes);
   if (!all.empty()) all.push_back({1, 1024, 1024, 1024, all[0].dtype});
   return all;

@@ -35,7 +35,7 @@ class FusedKernel final : public HostKernel {
   Status compute(void* const* buffers) override {
     Dims at(loops_.size(), 0);
     while (true) {
-      for (const Link& link : links_) SHW_RETURN_IF_ERROR(run(link, buffers, at));
+      for (const Link& link : links_) SHW_RETURN_IF_ERROR(run_slice(link, buffers, at));
       size_t l = loops_.size();
       while (l > 0 && ++at[l - 1] == loops_[l - 1]) at[--l] = 0;
       if (l == 0) return {};
@@ -43,7 +43,7 @@ class FusedKernel final : public HostKernel {
   }
 
  private:
-  Status run(const Link& link, void* const* buffers, const Dims& at) const {
+  Status run_slice(const Link& link, void* const* buffers, const Dims& at) const {
     void* pointers[kMostOperands + 1];
     size_t n = 0;
     for (const Pointer& p : link.pointers) {

@@ -10,13 +10,22 @@ constexpr int64_t kSliceElements = 8192;  // of the largest operand: with its ne
 constexpr uint32_t kMostSteps = 48, kMostAfter = 6, kLookAhead = 8;
 constexpr int64_t kLeastElements = 16384;  // below, a launch costs more than the memory
 
-// Bytes of a storage or of the arena that a step reads or writes.
+// Memory in which storages may follow one another at the same place, or a storage by itself.
+constexpr int64_t kArena = -1, kSession = -2;
+int64_t memory_of(const Program& program, StorageId storage) {
+  const StorageKind kind = program.storages[storage].kind;
+  return kind == StorageKind::kArena     ? kArena
+         : kind == StorageKind::kSession ? kSession
+                                         : int64_t{storage.v};
+}
+
+// Bytes that a step reads or writes.
 struct Access {
   uint32_t step;
   bool writes;
   const Slice* slice;  // null: the step does not run in slices
   StorageId storage;
-  bool in_arena;
+  int64_t memory;
   int64_t begin, end;
   const TensorType* type;
 };
@@ -29,8 +38,7 @@ int64_t span_bytes(const TensorType& t) {
 }
 
 bool meet(const Access& a, const Access& b) {
-  const bool same_memory = a.in_arena ? b.in_arena : a.storage == b.storage;
-  return same_memory && a.begin < b.end && b.begin < a.end;
+  return a.memory == b.memory && a.begin < b.end && b.begin < a.end;
 }
 
 // Each slice of `whole` is a piece of memory of its own, and the slice of `part` with the same
@@ -131,10 +139,10 @@ class Finder {
       if (!values[i].valid()) continue;
       const ProgramValue& v = program_.values[values[i]];
       const ProgramStorage& storage = program_.storages[v.storage];
-      const bool in_arena = storage.kind == StorageKind::kArena;
-      const int64_t begin = v.offset_bytes + (in_arena ? storage.offset_bytes : 0);
+      const int64_t memory = memory_of(program_, v.storage),
+                    begin = v.offset_bytes + (memory < 0 ? storage.offset_bytes : 0);
       accesses_.push_back({s, writes, slices == nullptr ? nullptr : &(*slices)[i], v.storage,
-                           in_arena, begin, begin + span_bytes(v.type), &v.type});
+                           memory, begin, begin + span_bytes(v.type), &v.type});
     }
   }
   void list_accesses() {
@@ -154,7 +162,7 @@ class Finder {
   void find_temporaries() {
     temporaries_.clear();
     for (const Access& a : accesses_)
-      if (a.writes && a.in_arena && a.slice != nullptr && only_here(a.storage, a))
+      if (a.writes && a.memory == kArena && a.slice != nullptr && only_here(a.storage, a))
         temporaries_.push_back(&a);
   }
   bool only_here(StorageId storage, const Access& writer) const {

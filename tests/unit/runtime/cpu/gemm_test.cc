@@ -60,7 +60,8 @@ void check_all(void (*product)(const Gemm<float>&)) {
                         {70, 131, 260},
                         {3, 4, 0},
                         {0, 4, 3},
-                        {3, 0, 4}})
+                        {3, 0, 4},
+                        {600, 8, 16}})  // more rows than are multiplied at a time
     for (bool a_rows : {true, false})
       for (bool b_rows : {true, false})
         for (int64_t gap : {0, 3})
