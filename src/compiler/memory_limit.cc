@@ -91,7 +91,7 @@ class Planner::MemoryLimitedSearch {
   double bound_us() const { return bound_; }  // no placement within the limit is cheaper
 
  private:
-  static constexpr uint32_t kRoughRounds = 12, kFineRounds = 3, kRelaxedRounds = 5;
+  static constexpr uint32_t kRoughRounds = 12, kFineRounds = 3, kRelaxedRounds = 6;
   static constexpr double kMinStep = 2e-3;     // of the limit
   static constexpr double kNegligible = 1e-3;  // of the limit: smaller copies are ignored
   static constexpr double kShareOfTime = 0.05;
@@ -117,8 +117,9 @@ class Planner::MemoryLimitedSearch {
         return {};
       }
       if (is_late()) return {};
-      if (relaxed_)
-        planned_limit_ = next->memory.peak_bytes - std::max(excess_bytes(*next), kMinStep * limit_);
+      if (relaxed_)  // by ever larger steps: what is saved by repetition can shrink with them
+        planned_limit_ = next->memory.peak_bytes -
+                         std::max(excess_bytes(*next), kMinStep * limit_) * (1 << (rounds_ - 1));
       else if (!count_copies(*next))
         planned_limit_ -= std::max(excess_bytes(*next), kMinStep * limit_);
     }

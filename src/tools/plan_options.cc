@@ -172,8 +172,7 @@ void PlanOptions::add_to(Verb& verb, bool with_mesh) {
           "little beside its memory, no products; selective: in each block all but every second "
           "product, attention and reductions; full: all of each block; every:N: full in every N-th "
           "block; with +gathered behind, gathered parameters are kept, else they are gathered "
-          "again. "
-          "Tags of the graph win")
+          "again; auto: what --memory asks for, block by block. Tags of the graph win")
       .shows_default();
   verb.option("--prefetch-bytes", prefetch,
               "Memory that starting collectives early may cost, such as 64MiB; default: 512MiB");

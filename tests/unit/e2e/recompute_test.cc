@@ -307,6 +307,27 @@ TEST(RecomputeApart, GathersOfParametersAreAsManyAsParameters) {
   EXPECT_EQ(backward.parameters, forward.parameters);
 }
 
+// A limit of four fifths of what is taken without: the same placements, and repetitions.
+TEST(RecomputeAuto, GivesTheSameBitsFromLessMemory) {
+  for (const std::vector<std::string>& entries :
+       {std::vector<std::string>{"step"}, std::vector<std::string>{"forward", "backward"}}) {
+    const auto plan_within = [&](int64_t limit_bytes) {
+      CompileOptions options = with({.mesh = "dp=2,tp=4", .entries = entries}, "auto");
+      options.memory_limit_bytes = limit_bytes;
+      return testing::llama_tiny().plan_of(options);
+    };
+    const auto plain = plan_within(int64_t{1} << 40);
+    ASSERT_NE(plain, nullptr);
+    const int64_t limit = plain->summary.memory_program_bytes * 4 / 5;
+    const auto plan = plan_within(limit);
+    ASSERT_NE(plan, nullptr);
+    EXPECT_LE(plan->summary.memory_program_bytes, limit);
+    EXPECT_GT(recomputation(plan->program).steps, 0u);
+    EXPECT_EQ(run_apart(plan, testing::llama_tiny().tensors()),
+              run_apart(plain, testing::llama_tiny().tensors()));
+  }
+}
+
 TEST(Recompute, OfAnEntryWithoutABackwardHalfIsNothing) {
   const auto infer =
       testing::llama_tiny().plan_of(with({.mesh = "dp=2,tp=4", .entries = {"infer"}}, "full"));

@@ -68,6 +68,14 @@ TEST(Redistribute, GathersTheInnerShardAlone) {
   EXPECT_EQ(plan(mesh_8x8(), {4096, 4096}, "S(0)S(0)|1,0", "RS(0)"), "gather 0 from 0");
 }
 
+// Three mesh dims cut one tensor dim, tp first, then cp, then dp: what two of them have cut comes
+// back in one collective, whose members are numbered in that order.
+TEST(Redistribute, GathersAllButTheFirstCutAtOnce) {
+  const Mesh mesh = *Mesh::parse("dp=2,cp=2,tp=2");
+  EXPECT_EQ(plan(mesh, {4096, 4096}, "S(0)S(0)S(0)|2,1,0", "RRS(0)"), "gather 1 0 from 0");
+  EXPECT_EQ(plan(mesh, {4096, 4096}, "S(0)S(0)S(0)", "S(0)RR"), "gather 1 2 from 0");
+}
+
 TEST(Redistribute, ScattersToTheWantedShardOrder) {
   EXPECT_EQ(plan(mesh_8x8(), {4096, 4096}, "PP", "S(0)S(0)"), "scatter 0 1 to 0");
   EXPECT_EQ(plan(mesh_8x8(), {4096, 4096}, "PP", "S(0)S(0)|1,0"), "scatter 1 0 to 0");
@@ -403,6 +411,12 @@ TEST(Redistribute, NumbersACombinedGroupByShardOrder) {
     ranks.write(rank, in, piece_of(whole, {24, 5}, from, mesh, rank));
   ranks.run();
   EXPECT_NE(ranks.read(0, out), whole);
+}
+
+TEST(Redistribute, GathersWhatTwoOfThreeMeshDimsCutBitExactly) {
+  const Mesh mesh = *Mesh::parse("dp=3,cp=2,tp=2");
+  for (const char* from : {"S(0)S(0)S(0)|2,1,0", "S(0)S(0)S(0)|2,0,1"})
+    check_pair(mesh, {24, 5}, layout_of(from, mesh), layout_of("RRS(0)", mesh), {0, 1});
 }
 
 // A value on a 2×4 mesh, and versions of it on request.

@@ -1,0 +1,99 @@
+// LLaMA-3 8B with 32 layers on 16x8: nothing is moved away and back, and no parameter is gathered
+// in two steps where one would do. The reference planner's own graph has 32 round trips of residual
+// gradients there (its branch bypass_alias removes them), and 64 parameters that it gathers along
+// one mesh dim and then along the other (its branch double_recomp fuses 32 of them).
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "rewrite/verify.h"
+#include "unit/compiler/test_graphs.h"
+
+namespace shw {
+namespace {
+
+class Moves {
+ public:
+  explicit Moves(const Program& p) : p_(p) {
+    for (const ProgramStep& s : p.steps)
+      for (ValueId v : s.outputs)
+        if (v.valid()) writer_[p.values[v].storage.v] = &s;
+  }
+
+  // Blocks that a rank cuts out of what it has gathered along the same mesh dims from blocks of
+  // that type.
+  uint32_t round_trips() const {
+    uint32_t count = 0;
+    for (const ProgramStep& s : p_.steps) {
+      if (s.kernel != "local_slice") continue;
+      const ProgramStep* from = source(s);
+      count += from != nullptr && from->collective.kind == CollectiveKind::kAllGather &&
+               p_.values[from->inputs[0]].type.bytes() == p_.values[s.outputs[0]].type.bytes();
+    }
+    return count;
+  }
+  // Gathers of what a gather along other mesh dims has left.
+  uint32_t chains() const {
+    uint32_t count = 0;
+    for (const ProgramStep& s : p_.steps) {
+      if (s.collective.kind != CollectiveKind::kAllGather) continue;
+      const ProgramStep* from = source(s);
+      count += from != nullptr && from->collective.kind == CollectiveKind::kAllGather;
+    }
+    return count;
+  }
+  uint32_t gathers() const {
+    return static_cast<uint32_t>(std::ranges::count_if(p_.steps, [](const ProgramStep& s) {
+      return s.collective.kind == CollectiveKind::kAllGather;
+    }));
+  }
+
+ private:
+  // The step that made the first operand, behind copies; null: it was handed over.
+  const ProgramStep* source(const ProgramStep& step) const {
+    const ProgramStep* from = &step;
+    do {
+      const auto it = writer_.find(p_.values[from->inputs[0]].storage.v);
+      from = it == writer_.end() ? nullptr : it->second;
+    } while (from != nullptr && !from->inputs.empty() &&
+             (from->kernel == "clone" || from->kernel == "convert_element_type" ||
+              from->kernel == "dtype_cast"));
+    return from;
+  }
+
+  const Program& p_;
+  std::map<uint32_t, const ProgramStep*> writer_;  // by storage
+};
+
+Program planned_on(const char* mesh, const char* graph, const char* policy) {
+  CompileOptions options{.mesh = mesh,
+                         .input_layout = "S(0)R",
+                         .output_layout = "S(0)S(2)",
+                         .grad_reduce_dtype = Dtype::kF32,
+                         .keep_graph = false};
+  options.recompute = *recompute_policy(policy);
+  Monitor monitor;
+  auto compiled = compile(testing::test_graph(graph), options, monitor);
+  EXPECT_TRUE(compiled.ok()) << compiled.status().message();
+  return compiled.ok() ? std::move(compiled->plan.program) : Program();
+}
+
+TEST(MovedOnce, OnThe128RanksOfTheReference) {
+  for (const char* policy : {"none", "full"}) {
+    SCOPED_TRACE(policy);
+    const Program p = planned_on("dp=16,tp=8", "examples/llama8b_L32_8x8_einsum", policy);
+    const Moves moves(p);
+    EXPECT_GT(moves.gathers(), 290u);
+    EXPECT_EQ(moves.round_trips(), 0u);
+    EXPECT_EQ(moves.chains(), 0u);
+  }
+}
+
+// On 8x8 forward wants some parameters gathered along dp alone and backward wants them whole.
+TEST(MovedOnce, ChainsAreCounted) {
+  const Program p = planned_on("dp=8,tp=8", "examples/llama8b_L2_8x8_einsum", "full");
+  EXPECT_EQ(Moves(p).chains(), 6u);
+}
+
+}  // namespace
+}  // namespace shw
