@@ -44,6 +44,8 @@ class Search {
       const bool all = uint64_t{num_choices_} * program_.steps.size() <= kAllSteps;
       SHW_RETURN_IF_ERROR(all ? try_all() : try_some());
       SHW_RETURN_IF_ERROR(try_policies(graph));
+      // Collectives that start as late as they can hold the least.
+      if (!fits_) SHW_RETURN_IF_ERROR(close_in(0).status());
     }
     best_->recompute_excess_us = excess_us();
     return std::move(*best_);
