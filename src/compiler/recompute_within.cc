@@ -44,8 +44,10 @@ class Search {
       const bool all = uint64_t{num_choices_} * program_.steps.size() <= kAllSteps;
       SHW_RETURN_IF_ERROR(all ? try_all() : try_some());
       SHW_RETURN_IF_ERROR(try_policies(graph));
-      // Collectives that start as late as they can hold the least.
-      if (!fits_) SHW_RETURN_IF_ERROR(close_in(0).status());
+      // Packing takes more than what is live: aim lower, and at last start collectives as late as
+      // they can.
+      for (const int64_t parts : {31, 30, 28, 24, 0})
+        if (!fits_) SHW_RETURN_IF_ERROR(close_in(bounded() / 32 * parts).status());
     }
     best_->recompute_excess_us = excess_us();
     return std::move(*best_);
