@@ -39,9 +39,16 @@ class Search {
       num_choices_ = std::max(num_choices_, f.num_choices());
       frontiers_.push_back(std::move(f));
     }
-    const bool all = uint64_t{num_choices_} * program_.steps.size() <= kAllSteps;
-    SHW_RETURN_IF_ERROR(all ? try_all() : try_some());
-    SHW_RETURN_IF_ERROR(try_policies(graph));
+    SHW_ASSIGN_OR_RETURN(const bool least_fits, attempt(choice(0), kFreely));
+    if (!least_fits) {
+      const bool all = uint64_t{num_choices_} * program_.steps.size() <= kAllSteps;
+      SHW_RETURN_IF_ERROR(all ? try_all() : try_some());
+      SHW_RETURN_IF_ERROR(try_policies(graph));
+      // Packing takes more than what is live: aim lower, and at last start collectives as late as
+      // they can.
+      for (const int64_t parts : {31, 30, 28, 24, 0})
+        if (!fits_) SHW_RETURN_IF_ERROR(close_in(bounded() / 32 * parts).status());
+    }
     best_->recompute_excess_us = excess_us();
     return std::move(*best_);
   }
@@ -61,8 +68,6 @@ class Search {
   }
 
   Status try_some() {
-    SHW_ASSIGN_OR_RETURN(const bool first_fits, attempt(choice(0), kFreely));
-    if (first_fits) return {};
     SHW_ASSIGN_OR_RETURN(const uint32_t freely, close_in(kFreely));
     if (freely == num_choices_) return close_in(bounded()).status();
     // Fewer repetitions, and collectives that start later.
@@ -85,16 +90,16 @@ class Search {
     return high;
   }
 
-  // What a person would ask for, where it uses the memory. The prices of the curve add up; the
-  // simulator knows which collectives are hidden.
+  // What a person would ask for. The prices of the curve add up; the simulator knows which
+  // collectives are hidden.
   Status try_policies(const Graph& graph) {
-    for (const std::string_view name : {"cheap", "selective", "selective+gathered", "full"}) {
+    for (const std::string_view name :
+         {"cheap", "selective", "selective+gathered", "full", "full+gathered"}) {
       SHW_ASSIGN_OR_RETURN(const RecomputePolicy policy, recompute_policy(name));
       std::vector<Repeated> repeated;
       for (const Joint& joint : joints_)
         repeated.push_back({&joint, storages_to_repeat(joint, step_rules(joint, graph, policy))});
-      if (const int64_t kept = kept_bytes(repeated);
-          kept <= limit_bytes_ && kept >= limit_bytes_ / 2)
+      if (kept_bytes(repeated) <= limit_bytes_)
         SHW_RETURN_IF_ERROR(attempt(std::move(repeated), bounded()).status());
     }
     return {};

@@ -12,13 +12,42 @@ namespace {
 
 // The ends of the curve: time is all that counts; memory is.
 constexpr double kMostBytesPerUs = 1e8, kLeastBytesPerUs = 1e2;
-// Of the curve; each costs a cut of the whole program.
-constexpr size_t kMaxLines = 16;
+// Of the curve; each costs a cut of the whole program. One of few blocks has few choices between
+// corners, and needs more of those.
+constexpr size_t kMaxLines = 16, kMaxLinesOfFewSteps = 32;
+constexpr uint32_t kFewSteps = 2000;
+
+// Of the price of a parameter's gather, what a repetition is charged where the schedule can hide it
+// behind compute: the charge stands for what the link has to carry. It cannot where the
+// communicator would be busy for nearly as long as compute.
+constexpr double kChargedOfHidden = 1.0 / 16, kNearly = 0.9;
+
+void charge_gathers(const Joint& joint, std::vector<StepRule>& rules) {
+  double compute_us = 0;
+  std::map<std::vector<uint8_t>, double> busy_us;  // by mesh dims, with all gathers repeated
+  const auto is_gather = [&](uint32_t i) {
+    return joint.step(i).collective.kind != CollectiveKind::kNone && !joint.is_backward(i) &&
+           joint.is_of_parameters(i);
+  };
+  for (uint32_t i = 0; i < joint.num_steps(); ++i) {
+    const ProgramStep& step = joint.step(i);
+    if (step.collective.kind == CollectiveKind::kNone)
+      compute_us += step.cost_us;
+    else
+      busy_us[step.collective.axes] += (is_gather(i) ? 2 : 1) * step.cost_us;
+  }
+  for (uint32_t i = 0; i < joint.num_steps(); ++i)
+    if (is_gather(i) && busy_us[joint.step(i).collective.axes] < kNearly * compute_us)
+      rules[i].price_bytes =
+          std::llround(kChargedOfHidden * static_cast<double>(rules[i].price_bytes));
+}
 
 }  // namespace
 
 Result<Frontier> Frontier::of(const Joint& joint, const Graph& graph, Monitor& monitor) {
-  Frontier f(joint, step_rules(joint, graph, {.kind = RecomputePolicy::Kind::kAuto}));
+  std::vector<StepRule> rules = step_rules(joint, graph, {.kind = RecomputePolicy::Kind::kAuto});
+  charge_gathers(joint, rules);
+  Frontier f(joint, std::move(rules));
   SHW_RETURN_IF_ERROR(f.find_cuts(monitor));
   f.find_changes();
   return f;
@@ -44,7 +73,8 @@ Status Frontier::find_cuts(Monitor& monitor) {
   cuts_.push_back(cut_at(kMostBytesPerUs));
   cuts_.push_back(cut_at(kLeastBytesPerUs));
   std::vector<uint8_t> straight(1, 0);  // by pair of neighbours: no corner lies between them
-  while (lines_.size() < kMaxLines) {
+  const size_t max_lines = joint_->num_steps() <= kFewSteps ? kMaxLinesOfFewSteps : kMaxLines;
+  while (lines_.size() < max_lines) {
     SHW_RETURN_IF_ERROR(monitor.poll());
     size_t widest = straight.size();
     double most = 0;

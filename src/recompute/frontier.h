@@ -27,7 +27,7 @@ class Frontier {
 
   struct Cost {
     int64_t kept_bytes = 0;  // from the forward to the backward half
-    double us = 0;           // of repetitions, with gathers of parameters as rules.cc charges them
+    double us = 0;           // of repetitions, with gathers of parameters as they are charged
   };
   Cost cost_of(const std::vector<uint8_t>& again) const;
   // No choice that keeps at most so many bytes repeats less, whether or not it is one of these. The

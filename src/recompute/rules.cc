@@ -27,9 +27,6 @@ using Kind = RecomputePolicy::Kind;
 // What a microsecond is worth. Cheap: 80 GB held for 0.8 s of repetitions, so that a result is
 // kept unless it is large beside its cost. Wanted: only trifles are kept, such as a norm's factors.
 constexpr double kCheapBytesPerUs = 1e5, kWantedBytesPerUs = 1e3;
-// Auto: of the price of a parameter's gather, what a repetition is charged. The schedule hides the
-// rest behind compute; the charge stands for what the link has to carry.
-constexpr double kChargedOfGathers = 1.0 / 16;
 constexpr int32_t kNoBlock = -1;
 
 class Rules {
@@ -145,7 +142,7 @@ class Rules {
   void of_parameters(uint32_t i) {
     const bool gathers = step(i).collective.kind != CollectiveKind::kNone;
     if (policy_.kind == Kind::kAuto)
-      may_repeat(i, kAutoBytesPerUs * (gathers ? kChargedOfGathers : 1));
+      may_repeat(i, kAutoBytesPerUs);
     else if (!policy_.keep_gathered)
       rules_[i] = {.may_repeat = true, .may_keep = false};
     else if (!gathers)

@@ -173,9 +173,12 @@ typedef struct shw_compile_options {
   /* What the backward pass of an entry computes again in place of keeping it: "none"; "cheap",
    * what costs little beside its memory, no matrix products; "selective", in each block all but
    * every second product, attention and reductions; "full", all of each block; "every:2", the same
-   * in every second block. Parameters are gathered again, unless "+gathered" stands behind all but
-   * "none": then they stay gathered. Blocks are the regions of the graph's tags, or else modules
-   * with a number. Tags of nodes win. Placements do not depend on it. NULL: "none" */
+   * in every second block. Parameters are gathered again, unless "+gathered" stands behind: then
+   * they stay gathered. "auto": what memory_limit_bytes asks for, block by block, at the shortest
+   * simulated time; a bound on what is lost to the best choice is in the plan's JSON. Blocks are
+   * the regions of the graph's tags, or else modules with a number. Tags of nodes win. Placements
+   * do not depend on it, but under "auto" the limit binds them only as far as repetition does not
+   * suffice. NULL: "none" */
   const char* recompute;
   /* Collectives start before their results are needed, so that other steps hide them. That holds
    * memory: at most so much more than if none started early, within the memory limit. Nor do more

@@ -44,7 +44,7 @@ def compile(graph: GraphLike, mesh: Mapping[str, int] | None = None, *, hardware
         * ``rules``: "full" or "compat"; ``strided=True`` offers strided shards
         * ``param_budget``: "smallest" (default), "none", or a share in (0, 1]
         * ``optimizer_factor``: bytes of optimizer state for each byte of a parameter
-        * ``recompute``: what the backward pass computes again: "none", "cheap", "selective", "full" or "every:N"; "full+gathered" keeps gathered parameters
+        * ``recompute``: what the backward pass computes again: "none", "cheap", "selective", "full" or "every:N"; "full+gathered" keeps gathered parameters; "auto": what ``memory`` asks for
         * ``prefetch_bytes``, ``prefetch_depth``: what starting collectives early may cost: bytes (default 512 MiB), and steps of compute before the first reader (256)
         * ``grad_reduce_dtype``: gradients are cast to it before they are reduced
         * ``overlap``: "none", "prefetch" with ``prefetch_scale`` or "bounded" with ``bounded_share``

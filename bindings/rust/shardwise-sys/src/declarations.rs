@@ -532,7 +532,7 @@ pub struct shw_compile_options {
     pub optimizer_factor: f64,
     /// for SHW_PARAM_BUDGET_FACTOR; in (0, 1\]
     pub param_budget_factor: f64,
-    /// What the backward pass of an entry computes again in place of keeping it: "none"; "cheap", what costs little beside its memory, no matrix products; "selective", in each block all but every second product, attention and reductions; "full", all of each block; "every:2", the same in every second block. Parameters are gathered again, unless "+gathered" stands behind all but "none": then they stay gathered. Blocks are the regions of the graph's tags, or else modules with a number. Tags of nodes win. Placements do not depend on it. NULL: "none"
+    /// What the backward pass of an entry computes again in place of keeping it: "none"; "cheap", what costs little beside its memory, no matrix products; "selective", in each block all but every second product, attention and reductions; "full", all of each block; "every:2", the same in every second block. Parameters are gathered again, unless "+gathered" stands behind: then they stay gathered. "auto": what memory_limit_bytes asks for, block by block, at the shortest simulated time; a bound on what is lost to the best choice is in the plan's JSON. Blocks are the regions of the graph's tags, or else modules with a number. Tags of nodes win. Placements do not depend on it, but under "auto" the limit binds them only as far as repetition does not suffice. NULL: "none"
     pub recompute: *const c_char,
     /// 0: 512 MiB
     pub prefetch_bytes: i64,
