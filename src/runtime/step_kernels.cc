@@ -88,7 +88,7 @@ struct StepKernels::Prepare {
     auto kernel = prepare_group(program, group, device, provider.mesh(), provider.rank());
     if (!kernel.ok()) return false;
     std::vector<uint32_t> steps;
-    for (const GroupMember& member : group.members) steps.push_back(member.step);
+    for (const FusedStep& member : group.members) steps.push_back(member.step);
     add(std::move(steps), operands_of(group), std::move(*kernel));
     return true;
   }

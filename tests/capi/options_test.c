@@ -158,7 +158,7 @@ static void compile_options_are_checked(void) {
   o = start, o.time_limit_s = -1, expect_compile_refused(&o, "-1");
   o = start, o.memory_limit_bytes = -1, expect_compile_refused(&o, "memory_limit_bytes is -1");
   o = start, o.optimizer_factor = -1, expect_compile_refused(&o, "optimizer_factor");
-  o = start, o.recompute = "auto", expect_compile_refused(&o, "recompute 'auto': expected none");
+  o = start, o.recompute = "all", expect_compile_refused(&o, "recompute 'all': expected none");
   o = start, o.prefetch_bytes = -1, expect_compile_refused(&o, "prefetch_bytes");
   o = start, o.prefetch_depth = -1, expect_compile_refused(&o, "prefetch_depth");
   o = start, o.overlap = 4, expect_compile_refused(&o, "overlap 4 is unknown");

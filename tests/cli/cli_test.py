@@ -607,7 +607,7 @@ class Cli(unittest.TestCase):
         self.refused(*written(lambda h: h[name].update(dtype="I32")), code=1, says=f"tensor '{name}' is i32[64,64]")
         self.refused(*written(lambda h: h[name].update(shape=[32, 128])), code=1, says=f"tensor '{name}' is f32[32,128]")
         self.refused(*written(lambda h: h[name].update(data_offsets=[0, 1 << 40])), code=1, says=f"tensor '{name}'")
-        self.refused("run", PLAN, "--inputs", TENSORS, "--outputs", TMP / "o", code=1, says="UNIMPLEMENTED")
+        self.refused("run", PLAN, "--inputs", TENSORS, "--outputs", TMP / "o", code=1, says="pass --virtual-ranks to run every rank in this process, or --mpi")
 
     def test_unknown_ops_are_listed_all_at_once(self):
         node = {"op": "call_function", "args": [], "kwargs": {}}

@@ -65,11 +65,11 @@ class FusedKernel final : public HostKernel {
   int64_t workspace_bytes_ = 0;
 };
 
-Result<Link> prepare_member(const Program& program, const GroupMember& member, Device& device,
+Result<Link> prepare_member(const Program& program, const FusedStep& member, Device& device,
                             const Mesh& mesh, int64_t rank) {
   const ProgramStep& step = program.steps[member.step];
   std::vector<const TensorType*> types;
-  for (const GroupOperand& o : member.operands)
+  for (const FusedOperand& o : member.operands)
     types.push_back(o.value.valid() ? &o.slice.type : nullptr);
   const std::span<const TensorType* const> all(types);
   const KernelArgs args{all.first(step.inputs.size()), all.subspan(step.inputs.size()),
@@ -84,8 +84,8 @@ Result<Link> prepare_member(const Program& program, const GroupMember& member, D
 
 std::vector<ValueId> operands_of(const StepGroup& group) {
   std::vector<ValueId> operands;
-  for (const GroupMember& member : group.members)
-    for (const GroupOperand& o : member.operands)
+  for (const FusedStep& member : group.members)
+    for (const FusedOperand& o : member.operands)
       if (o.temporary < 0) operands.push_back(o.value);
   return operands;
 }
@@ -96,10 +96,10 @@ Result<std::unique_ptr<PreparedKernel>> prepare_group(const Program& program,
   const size_t operands = operands_of(group).size();
   std::vector<Link> links;
   size_t next = 0;
-  for (const GroupMember& member : group.members) {
+  for (const FusedStep& member : group.members) {
     if (member.operands.size() > kMostOperands) return unimplemented("a step with many operands");
     SHW_ASSIGN_OR_RETURN(Link link, prepare_member(program, member, device, mesh, rank));
-    for (const GroupOperand& o : member.operands) {
+    for (const FusedOperand& o : member.operands) {
       if (o.temporary < 0)
         link.pointers.push_back({next++, 0, o.slice.stride_bytes});
       else

@@ -206,7 +206,7 @@ class Finder {
     group.end = std::max(members_.back().step, after_.empty() ? 0 : after_.back()) + 1;
     const std::vector<int64_t> places = place_temporaries(group.scratch_bytes);
     for (Member& m : members_) {
-      GroupMember& member = group.members.emplace_back();
+      FusedStep& member = group.members.emplace_back();
       member.step = m.step;
       member.attrs = std::move(m.sliced.attrs);
       add_operands(step(m.step).inputs, m.sliced.inputs, places, member);
@@ -238,9 +238,9 @@ class Finder {
     return begins;
   }
   void add_operands(const std::vector<ValueId>& values, const std::vector<Slice>& slices,
-                    const std::vector<int64_t>& places, GroupMember& member) const {
+                    const std::vector<int64_t>& places, FusedStep& member) const {
     for (size_t i = 0; i < values.size(); ++i) {
-      GroupOperand& operand = member.operands.emplace_back();
+      FusedOperand& operand = member.operands.emplace_back();
       operand.value = values[i];
       operand.slice = slices[i];
       if (!values[i].valid()) continue;

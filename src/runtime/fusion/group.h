@@ -8,20 +8,20 @@
 namespace shw::runtime {
 
 // An operand of a member.
-struct GroupOperand {
+struct FusedOperand {
   ValueId value;  // absent: invalid
   int64_t temporary =
       -1;  // its first byte in the group's scratch; -1: it lies where the value lies
   Slice slice;
 };
-struct GroupMember {
+struct FusedStep {
   uint32_t step = 0;
   Attrs attrs;
-  std::vector<GroupOperand> operands;  // inputs, then outputs
+  std::vector<FusedOperand> operands;  // inputs, then outputs
 };
 struct StepGroup {
   SliceLoops loops;
-  std::vector<GroupMember> members;
+  std::vector<FusedStep> members;
   std::vector<uint32_t> after;  // steps that stand among the members, and run behind the group
   int64_t scratch_bytes = 0;
   uint32_t end = 0;  // the step behind the last of both

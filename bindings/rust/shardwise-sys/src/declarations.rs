@@ -3638,7 +3638,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_event_destroy(event: *mut shw_event);
 
-    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
+    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any
@@ -3663,7 +3663,7 @@ functions! {
     #[must_use]
     pub fn shw_plan_bench(plan: *const shw_plan, options: *const shw_bench_options, out_blob: *mut *mut shw_blob) -> *mut shw_status;
 
-    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
     /// * `size`: of the struct as the caller knows it
     /// * Threads: any

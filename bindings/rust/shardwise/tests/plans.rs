@@ -95,7 +95,7 @@ fn options_reach_the_planner() {
         (mesh().hardware("h\0"), Code::InvalidArgument),
         (CompileOptions::new().mesh(&[("dp", 0)]), Code::InvalidArgument),
         (mesh().overlap(Overlap::Bounded(2.0)), Code::InvalidArgument),
-        (mesh().recompute("auto"), Code::InvalidArgument),
+        (mesh().recompute("all"), Code::InvalidArgument),
         (mesh().prefetch(-1, 0), Code::InvalidArgument),
         (mesh().memory_limit_bytes(16), Code::FailedPrecondition),
     ] {
