@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs every test. The last line is "N passed, N failed".
 # usage: tests/run.sh [--quick] [--with-frameworks]
-#   --quick            the release build's tests only, without sanitizers and fuzzing
+#   --quick            the release build's tests only, without those that take longest, sanitizers, fuzzing and benchmarks
 #   --with-frameworks  also models of PyTorch and JAX, in a venv of gigabytes (tests/frameworks)
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -16,6 +16,7 @@ done
 passed=0 failed=0
 jobs=$(nproc)
 tests=$((jobs + (jobs + 1) / 2))  # at once: those that run ranks wait for one another much of their time
+all=ON
 threaded="unit_support unit_runtime unit_runtime_cpu unit_solver unit_e2e cts capi_threads capi_tasks capi_run capi_cancel capi_lifetime"  # what has threads, for the thread sanitizer
 mkdir -p build
 
@@ -27,7 +28,7 @@ suite() {
   shift
   only=$(IFS='|'; echo "$*")
   echo "== $preset: build"
-  if ! { cmake --preset "$preset" -DBUILD_TESTING=ON >"build/$preset.log" 2>&1 &&
+  if ! { cmake --preset "$preset" -DBUILD_TESTING=ON -DSHW_TEST_ALL="$all" >"build/$preset.log" 2>&1 &&
          cmake --build --preset "$preset" -j"$jobs" ${only:+--target "$@"} >>"build/$preset.log" 2>&1; }; then
     grep -E "error|Error|FAILED" -A5 "build/$preset.log" | head -60
     failed=$((failed + 1)); echo "FAILED: build of $preset"; return 1
@@ -43,14 +44,17 @@ suite() {
   passed=$((passed + p)); failed=$((failed + f))
 }
 
-suite release
-if [ "$quick" != --quick ]; then
-  # What takes minutes there, and runs the same code as smaller meshes or models, is left to the release build.
-  long='*strided*tp_2_cp_2:*pp_2:Graphs/PlannedOrders.*/6:*Model.OnePercentIsFound:*ZooModel.IsRight/1:*ZooModel.IsRight/2'
-  long+=':Graphs/ParetoFront.*:Graphs/Explain*llama8b*:Large/PlanThreads.*:WideProblem.*/1:StatedLayout.PrunesWhatIsPriced'
-  long+=':PyTorchModel.IsRight:*FindsOnePercentOfTheNorm/*16:*FindsOnePercentOfTheNorm/f64:MemoryLimit.SaysNoOnlyWhereThatIsProven'
-  long+=':Redistribute.MovesDataBitExactlyInACube:RouteBytes.*FiveAndSix*:Search.GivesUpWhatCannotBeAmongTheBest'
-  long+=':Layouts/*vocabulary_*:Layouts/*dp_?:Layouts/*dp_16:Layouts/*replicated*'
+# What takes longest, and runs the same code as smaller meshes or models, is left to the release build of a whole run.
+long='*strided*tp_2_cp_2:*pp_2:Graphs/PlannedOrders.*/6:*Model.OnePercentIsFound:*ZooModel.IsRight/1:*ZooModel.IsRight/2'
+long+=':Graphs/ParetoFront.*:Graphs/Explain*llama8b*:Large/PlanThreads.*:WideProblem.*/1:StatedLayout.PrunesWhatIsPriced'
+long+=':PyTorchModel.IsRight:*FindsOnePercentOfTheNorm/*16:*FindsOnePercentOfTheNorm/f64:MemoryLimit.SaysNoOnlyWhereThatIsProven'
+long+=':Redistribute.MovesDataBitExactlyInACube:RouteBytes.*FiveAndSix*:Search.GivesUpWhatCannotBeAmongTheBest'
+long+=':Layouts/*vocabulary_*:Layouts/*dp_?:Layouts/*dp_16:Layouts/*replicated*'
+if [ "$quick" = --quick ]; then
+  all=OFF
+  GTEST_FILTER="-$long" suite release
+else
+  suite release
   GTEST_FILTER="-$long:Budgets.OnThreads*" suite asan
   tests/lint/tidy.py && passed=$((passed + 1)) || failed=$((failed + 1))
   # Of unit_e2e two models, in some layouts: single ops and moves, thousands of runs of one step, and more models add no thread
