@@ -6,7 +6,7 @@ namespace shw::runtime::cuda {
 
 Status Underway::add(const Driver& driver, StreamHandle stream, uint64_t dispatched) {
   if (count_ == ring_.size()) {
-    std::ranges::rotate(ring_, ring_.begin() + static_cast<std::ptrdiff_t>(first_));
+    std::rotate(ring_.begin(), ring_.begin() + static_cast<std::ptrdiff_t>(first_), ring_.end());
     first_ = 0;
     ring_.emplace_back();
     const DriverError error = driver.create_event(&ring_.back().event, kEventDisableTiming);
