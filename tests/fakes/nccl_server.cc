@@ -91,7 +91,15 @@ std::vector<std::vector<char>> results_of(const Meeting& m) {
 class Server {
  public:
   explicit Server(int listening) : listening_(listening) {}
-  ~Server() { close(listening_); }
+  ~Server() {
+    close(listening_);
+    for (const auto& m : members_) {  // a group has its members, and a member its group
+      m->group = nullptr;
+      if (m->fd >= 0) close(m->fd);
+    }
+  }
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
   void serve(const std::atomic<bool>& stop);
 
  private:
