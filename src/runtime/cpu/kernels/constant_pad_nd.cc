@@ -39,21 +39,24 @@ Prepared prepare(const KernelArgs& args) {
   bool fits = pad.size() % 2 == 0 && pad.size() / 2 <= in.shape.size() &&
               in.shape.size() == out.shape.size();
   TensorType from = in, to = out;  // what the two have in common
-  int64_t from_bytes = 0, to_bytes = 0;
+  const auto padding = [&](size_t d, size_t side) {  // before dim d or behind it
+    const size_t i = 2 * (in.shape.size() - 1 - d);
+    return i < pad.size() ? pad[i + side] : 0;
+  };
   for (size_t d = 0; fits && d < in.shape.size(); ++d) {
-    const size_t i = in.shape.size() - 1 - d;
-    const bool named = i < pad.size() / 2;
-    const int64_t before = named ? pad[2 * i] : 0, behind = named ? pad[2 * i + 1] : 0;
-    const int64_t n = in.shape[d];
+    const int64_t before = padding(d, 0), behind = padding(d, 1), n = in.shape[d];
     fits = before >= -n && behind >= -n && before <= out.shape[d] && behind <= out.shape[d] &&
            n + before + behind == out.shape[d];
     from.shape[d] = to.shape[d] = n + std::min<int64_t>(before, 0) + std::min<int64_t>(behind, 0);
     fits = fits && to.shape[d] >= 0;
-    from_bytes += std::max<int64_t>(-before, 0) * in.strides[d] * dtype_size(in.dtype);
-    to_bytes += std::max<int64_t>(before, 0) * out.strides[d] * dtype_size(out.dtype);
   }
   if (!fits) return bad_types(to_string(in) + " is not padded to " + to_string(out));
-  if (to.numel() == 0) from_bytes = to_bytes = 0;
+  int64_t from_bytes = 0, to_bytes = 0;
+  // Where they have nothing in common, other dims may be of any size.
+  for (size_t d = 0; to.numel() > 0 && d < in.shape.size(); ++d) {
+    from_bytes += std::max<int64_t>(-padding(d, 0), 0) * in.strides[d] * dtype_size(in.dtype);
+    to_bytes += std::max<int64_t>(padding(d, 0), 0) * out.strides[d] * dtype_size(out.dtype);
+  }
   return make_kernel<Pad>(args, from, to, from_bytes, to_bytes);
 }
 
