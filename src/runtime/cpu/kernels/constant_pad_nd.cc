@@ -38,7 +38,7 @@ Prepared prepare(const KernelArgs& args) {
   const std::vector<int64_t>& pad = args.attrs.get_ints(AttrKey::kPad);
   bool fits = pad.size() % 2 == 0 && pad.size() / 2 <= in.shape.size() &&
               in.shape.size() == out.shape.size();
-  TensorType from = in, to = out;  // what the two have in common
+  TensorType from = in, to = out;                    // what the two have in common
   const auto padding = [&](size_t d, size_t side) {  // before dim d or behind it
     const size_t i = 2 * (in.shape.size() - 1 - d);
     return i < pad.size() ? pad[i + side] : 0;
