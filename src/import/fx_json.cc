@@ -206,7 +206,6 @@ class Importer {
     Call call(*aten, names_);
     SHW_RETURN_IF_ERROR(call.read(node));
     if (aten->op == OpKind::kGetItem) SHW_RETURN_IF_ERROR(map_index(&call));
-    SHW_RETURN_IF_ERROR(check_dropout(*aten, call));
     std::vector<std::optional<TensorType>> results;
     bool is_tuple = false;
     SHW_RETURN_IF_ERROR(read_results(node, *aten, &results, &is_tuple));
@@ -216,14 +215,6 @@ class Importer {
                            results, is_tuple, std::move(meta));
     if (!aten->results.empty()) tuple_places_.emplace(out->v, aten->results);
     return {};
-  }
-
-  // No kernel draws the mask that attention would; a plan for it could not run.
-  static Status check_dropout(const AtenOp& aten, const Call& call) {
-    if ((aten.op != OpKind::kSdpa && aten.op != OpKind::kSdpaBackward) ||
-        call.attrs.get_number(AttrKey::kDropoutP, 0) == 0)
-      return {};
-    return unimplemented("dropout inside of attention: set the model's attention dropout to 0");
   }
 
   // A place of a call that was expanded is one of its nodes.
