@@ -20,10 +20,7 @@ int64_t bytes_of(const Program& p, const std::vector<ValueId>& values) {
 bool is_parameter(const Program& p, ValueId v) {
   if (!v.valid()) return true;
   const ProgramStorage& s = p.storages[p.values[v].storage];
-  if (s.port >= p.ports.size()) return false;
-  const PortRole role = p.ports[PortId{s.port}].role;
-  return role == PortRole::kParameter || role == PortRole::kBuffer ||
-         role == PortRole::kOptimizerState || role == PortRole::kConstant;
+  return s.port < p.ports.size() && is_of_model(p.ports[PortId{s.port}].role);
 }
 
 // The compute step in front of which something with this start time belongs. A collective may wait

@@ -72,6 +72,12 @@ std::string kernel_text(const Program& p, const ProgramStep& s) {
   return text + "]";
 }
 
+int64_t num_ranks(const Program& program) {
+  int64_t ranks = 1;
+  for (const Mesh::Axis& a : program.mesh) ranks *= a.size;
+  return ranks;
+}
+
 std::string to_text(const Program& p) {
   std::string text = "program mesh";
   for (const Mesh::Axis& a : p.mesh) text += " " + a.name + "=" + std::to_string(a.size);

@@ -144,6 +144,11 @@ enum class PortRole : uint8_t {
   kUpdate = 13,
 };
 constexpr bool is_input(PortRole role) { return role < PortRole::kResult; }
+// What a model has from one run to the next: no run brings it.
+constexpr bool is_of_model(PortRole role) {
+  return role == PortRole::kParameter || role == PortRole::kBuffer ||
+         role == PortRole::kOptimizerState || role == PortRole::kConstant;
+}
 
 // A tensor in a storage of its own: the caller passes it in or receives it, or the executor keeps
 // it. Entries share ports, and so the layout. An update that is made in place lies in the storage
@@ -221,6 +226,7 @@ std::string axes_text(const Program& program, const std::vector<uint8_t>& axes);
 // A step's kernel; of a collective with its operation and its group: "all_reduce.sum[dp,tp]",
 // "collective_permute[dp,tp -> tp,dp]".
 std::string kernel_text(const Program& program, const ProgramStep& step);
+int64_t num_ranks(const Program& program);
 std::string to_text(const Program& program);  // one line a step
 
 }  // namespace shw

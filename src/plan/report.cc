@@ -9,12 +9,6 @@
 namespace shw {
 namespace {
 
-int64_t ranks_of(const Program& program) {
-  int64_t n = 1;
-  for (const Mesh::Axis& a : program.mesh) n *= a.size;
-  return n;
-}
-
 std::string mesh_text(const Program& program) {
   std::string s;
   for (const Mesh::Axis& a : program.mesh)
@@ -264,7 +258,7 @@ std::string plan_text(const Plan& plan, std::span<const EntryTime> times) {
   const Program& p = plan.program;
   std::string t =
       format("plan     mesh %s (%lld ranks), hardware %s, rules %s%s%s\n", mesh_text(p).c_str(),
-             static_cast<long long>(ranks_of(p)), s.hardware.c_str(), s.rules.c_str(),
+             static_cast<long long>(num_ranks(p)), s.hardware.c_str(), s.rules.c_str(),
              s.overlap.empty() ? "" : ", overlap ", s.overlap.c_str());
   t += format("graph    %u nodes, %llu strategies\n", s.num_nodes,
               static_cast<unsigned long long>(s.num_strategies));
@@ -312,7 +306,7 @@ void write_summary(JsonWriter& j, const PlanSummary& s, const Program& p) {
   j.member("compute", s.compute_us).member("comm", s.comm_us);
   j.member("transition", s.transition_us).member("nodes", s.num_nodes);
   j.member("strategies", s.num_strategies).member("mesh", mesh_text(p));
-  j.member("ranks", ranks_of(p)).member("hardware", s.hardware).member("rules", s.rules);
+  j.member("ranks", num_ranks(p)).member("hardware", s.hardware).member("rules", s.rules);
   j.member("overlap", s.overlap.empty() ? "none" : s.overlap);
 }
 

@@ -9,9 +9,7 @@ bool is_port_of_parameters(const Program& p, StorageId s) {
   const ProgramStorage& storage = p.storages[s];
   if (storage.kind == StorageKind::kConstant) return true;
   if (storage.kind != StorageKind::kInput && storage.kind != StorageKind::kState) return false;
-  const PortRole role = p.ports[PortId{storage.port}].role;
-  return role == PortRole::kParameter || role == PortRole::kBuffer ||
-         role == PortRole::kOptimizerState || role == PortRole::kConstant;
+  return is_of_model(p.ports[PortId{storage.port}].role);
 }
 
 }  // namespace

@@ -16,10 +16,8 @@ constexpr int kProcess = 1;
 class Trace {
  public:
   Trace(const Program& program, std::span<const TraceNode> nodes) : p_(program), nodes_(nodes) {
-    int64_t ranks = 1;
-    for (const Mesh::Axis& a : p_.mesh) ranks *= a.size;
     j_.begin_object().member("displayTimeUnit", "ms").key("traceEvents").begin_array();
-    describe("process_name", 0, "each of " + std::to_string(ranks) + " ranks");
+    describe("process_name", 0, "each of " + std::to_string(num_ranks(p_)) + " ranks");
   }
 
   void add_entry(const ProgramEntry& entry) {

@@ -107,12 +107,6 @@ Status verdict_of(const VerifyReport& report) {
   return Status(Code::kInternal, message);
 }
 
-int64_t num_ranks(const Plan& plan) {
-  int64_t ranks = 1;
-  for (const Mesh::Axis& a : plan.program.mesh) ranks *= a.size;
-  return ranks;
-}
-
 // Unsharded tensors; in an MPI job on rank 0 only.
 Result<Executed> run_on(const Options& o, std::shared_ptr<const Plan> plan,
                         const TensorFile& inputs, std::shared_ptr<runtime::ProcessWorld> world) {
@@ -120,7 +114,7 @@ Result<Executed> run_on(const Options& o, std::shared_ptr<const Plan> plan,
   SHW_ASSIGN_OR_RETURN(
       const runtime::RankBackend backend,
       world == nullptr
-          ? open_backend(o.device, 0, num_ranks(*plan), runtime::WorldOptions{}.timeout)
+          ? open_backend(o.device, 0, num_ranks(plan->program), runtime::WorldOptions{}.timeout)
           : open_backend(o.device, world->rank_on_host(), 1, world->timeout()));
   if (world == nullptr) {
     SHW_ASSIGN_OR_RETURN(const auto ranks,
@@ -194,7 +188,7 @@ Status report(const Options& o, const Ran& ran) {
   TensorFile outputs = ran.done.outputs;
   outputs.insert(ran.done.after.begin(), ran.done.after.end());
   SHW_RETURN_IF_ERROR(import::write_safetensors(o.outputs, outputs));
-  const int64_t ranks = num_ranks(*ran.plan);
+  const int64_t ranks = num_ranks(ran.plan->program);
   if (!o.json)
     std::printf("ran '%s' on %lld %s ranks; %zu tensors written to %s\n", ran.entry.c_str(),
                 static_cast<long long>(ranks), o.mpi ? "MPI" : "virtual", outputs.size(),

@@ -150,7 +150,7 @@ class Lane final : private RoundWatcher {
       if (answer != answers.end() && !awaited) continue;
       text += separator + ("rank " + std::to_string(rank));
       if (answer == answers.end())
-        text += " does not answer: it is dead, stopped or unreachable";
+        text += kDoesNotAnswer;
       else if (answer->second.empty())
         text += " has left the job";
       else

@@ -14,6 +14,10 @@
 
 namespace shw::runtime {
 
+// Behind "rank 3", of one that does not say what it does.
+inline constexpr const char* kDoesNotAnswer =
+    " does not answer: it is dead, stopped or unreachable";
+
 // What a job needs of its world.
 struct MessageWorldLinks {
   virtual ~MessageWorldLinks() = default;

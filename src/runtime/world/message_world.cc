@@ -251,9 +251,7 @@ std::map<int64_t, std::string> MessageWorld::answers(uint32_t question, Timeout 
 std::string MessageWorld::silent_text(const std::map<int64_t, std::string>& answers) const {
   std::string text;
   for (int64_t r = 0; r < num_ranks(); ++r)
-    if (r != rank_ && !answers.contains(r))
-      text +=
-          "; rank " + std::to_string(r) + " does not answer: it is dead, stopped or unreachable";
+    if (r != rank_ && !answers.contains(r)) text += "; rank " + std::to_string(r) + kDoesNotAnswer;
   return text;
 }
 

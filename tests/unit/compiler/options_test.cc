@@ -4,11 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
 #include <sstream>
 
 #include "compiler/option_text.h"
+#include "document.h"
 
 namespace shw {
 namespace {
@@ -106,12 +105,7 @@ TEST(Options, AreListedInTheDocument) {
          << " | " << (r.part == OptionPart::kModel ? "yes" : "") << " | " << shown[i].help
          << " |\n";
   }
-  const std::string path = SHW_TEST_DATA "/../../src/compiler/OPTIONS.md";
-  if (std::getenv("SHW_WRITE_OPTIONS") != nullptr) std::ofstream(path) << text.str();
-  std::ifstream file(path);
-  std::ostringstream there;
-  there << file.rdbuf();
-  EXPECT_EQ(there.str(), text.str());
+  testing::expect_document("src/compiler/OPTIONS.md", "SHW_WRITE_OPTIONS", text.str());
 }
 
 }  // namespace

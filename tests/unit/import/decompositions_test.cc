@@ -4,12 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
 
+#include "document.h"
 #include "import/aten_table.h"
 #include "import/decompose.h"
 #include "import/fx_json.h"
@@ -278,12 +277,7 @@ TEST(Decompositions, AreListedInTheDocument) {
           "`SHW_WRITE_OPS=1 unit_import`.\n\n"
           "| overload | how | op |\n|---|---|---|\n";
   for (const auto& [target, how] : rows) text << "| `" << target << "` | " << how << " |\n";
-  const std::string path = SHW_TEST_DATA "/../../src/import/OPS.md";
-  if (std::getenv("SHW_WRITE_OPS") != nullptr) std::ofstream(path) << text.str();
-  std::ifstream file(path);
-  std::ostringstream there;
-  there << file.rdbuf();
-  EXPECT_EQ(there.str(), text.str());
+  testing::expect_document("src/import/OPS.md", "SHW_WRITE_OPS", text.str());
 }
 
 }  // namespace
