@@ -15,10 +15,6 @@ namespace {
 constexpr int64_t kMaxBytes = int64_t{1} << 60;  // as check_tensor_type
 constexpr int64_t kMaxAlignment = 1 << 16;
 
-std::string where(const Program& p, uint32_t step) {
-  return "step " + std::to_string(step) + " (" + p.steps[step].kernel + "): ";
-}
-
 class Verifier {
  public:
   Verifier(const Program& program, bool planned) : p_(program), planned_(planned) {}
@@ -134,22 +130,22 @@ class Verifier {
 
   Status step(uint32_t i) const {
     const ProgramStep& s = p_.steps[i];
-    if (s.kernel.empty()) return invalid_argument(where(p_, i) + "no kernel");
+    if (s.kernel.empty()) return invalid_argument(at_step(p_, i) + "no kernel");
     for (const auto* list : {&s.inputs, &s.outputs})
       for (ValueId v : *list)
         if (v.valid() && v.v >= p_.values.size())
-          return invalid_argument(where(p_, i) + "no such value");
-    if (s.stream >= p_.streams.size()) return invalid_argument(where(p_, i) + "no such stream");
+          return invalid_argument(at_step(p_, i) + "no such value");
+    if (s.stream >= p_.streams.size()) return invalid_argument(at_step(p_, i) + "no such stream");
     if (s.collective.kind > CollectiveKind::kPermute)
-      return invalid_argument(where(p_, i) + "no such collective");
+      return invalid_argument(at_step(p_, i) + "no such collective");
     if (s.collective.op > ReduceOp::kProduct)
-      return invalid_argument(where(p_, i) + "no such reduction");
+      return invalid_argument(at_step(p_, i) + "no such reduction");
     if (static_cast<size_t>(s.basis) >= kNumPriceBases)
-      return invalid_argument(where(p_, i) + "no such basis of a price");
+      return invalid_argument(at_step(p_, i) + "no such basis of a price");
     if (s.in_place != kNotInPlace &&
         (s.in_place >= s.inputs.size() || !s.inputs[s.in_place].valid() || s.outputs.empty() ||
          !s.outputs[0].valid() || s.collective.kind != CollectiveKind::kNone))
-      return invalid_argument(where(p_, i) + "it cannot be done in place");
+      return invalid_argument(at_step(p_, i) + "it cannot be done in place");
     return {};
   }
 
@@ -168,26 +164,26 @@ class Verifier {
       if (sound) seen |= 1u << m;
     }
     return sound ? Status()
-                 : invalid_argument(where(p_, i) + "'size' and 'cuts' do not say where it lies");
+                 : invalid_argument(at_step(p_, i) + "'size' and 'cuts' do not say where it lies");
   }
 
   Status collective(uint32_t i, const Mesh& mesh) const {
     const ProgramStep& s = p_.steps[i];
     if (s.inputs.size() != 1 || s.outputs.size() != 1 || !s.inputs[0].valid() ||
         !s.outputs[0].valid())
-      return invalid_argument(where(p_, i) + "a collective has one operand and one result");
+      return invalid_argument(at_step(p_, i) + "a collective has one operand and one result");
     if (!are_distinct_dims(s.collective.axes, mesh))
-      return invalid_argument(where(p_, i) + "its axes are not distinct mesh dims");
-    if (s.collective.axes.empty()) return invalid_argument(where(p_, i) + "it has no axes");
+      return invalid_argument(at_step(p_, i) + "its axes are not distinct mesh dims");
+    if (s.collective.axes.empty()) return invalid_argument(at_step(p_, i) + "it has no axes");
     int64_t members = 1;
     for (uint8_t axis : s.collective.axes) members *= mesh.size(axis);
     const std::vector<uint8_t>& to = s.collective.to_axes;
     const bool is_permute = s.collective.kind == CollectiveKind::kPermute;
     if (is_permute ? !std::ranges::is_permutation(to, s.collective.axes) : !to.empty())
-      return invalid_argument(where(p_, i) + "the order of axes after it is not one of its axes");
+      return invalid_argument(at_step(p_, i) + "the order of axes after it is not one of its axes");
     const std::vector<uint8_t>& of_stream = p_.streams[s.stream].axes;
     if (!of_stream.empty() && of_stream != s.collective.axes)
-      return invalid_argument(where(p_, i) + "stream " + std::to_string(s.stream) +
+      return invalid_argument(at_step(p_, i) + "stream " + std::to_string(s.stream) +
                               " is another communicator's");
     const TensorType& in = p_.values[s.inputs[0]].type;
     const TensorType& out = p_.values[s.outputs[0]].type;
@@ -207,7 +203,7 @@ class Verifier {
         sound &= in.shape == out.shape;
     }
     if (!sound)
-      return invalid_argument(where(p_, i) + to_string(in) + " -> " + to_string(out) +
+      return invalid_argument(at_step(p_, i) + to_string(in) + " -> " + to_string(out) +
                               " is not what it does among " + std::to_string(members) + " ranks");
     return {};
   }
@@ -220,7 +216,7 @@ class Verifier {
       if (c.kind == CollectiveKind::kNone) continue;
       const auto [at, is_first] = last.try_emplace(c.axes, i);
       if (!is_first && !order.before(at->second, i))
-        return invalid_argument(where(p_, i) + "it may run beside step " +
+        return invalid_argument(at_step(p_, i) + "it may run beside step " +
                                 std::to_string(at->second) + ", a collective of the same group");
       at->second = i;
     }
@@ -369,7 +365,7 @@ class Verifier {
           if (!v.valid()) continue;
           const ProgramStorage& s = p_.storages[p_.values[v].storage];
           if ((s.kind == StorageKind::kInput || s.kind == StorageKind::kOutput) && !listed[s.port])
-            return invalid_argument(where(p_, i) + "it uses port '" +
+            return invalid_argument(at_step(p_, i) + "it uses port '" +
                                     p_.ports[PortId{s.port}].name +
                                     "', which the entry does not have");
         }
@@ -394,12 +390,12 @@ class Verifier {
     for (uint32_t i = 0; i < p_.steps.size(); ++i) {
       for (uint32_t e : p_.steps[i].waits)
         if (e >= p_.num_events || !recorded[e])
-          return invalid_argument(where(p_, i) + "it waits for event " + std::to_string(e) +
+          return invalid_argument(at_step(p_, i) + "it waits for event " + std::to_string(e) +
                                   ", which no earlier step records");
       const uint32_t e = p_.steps[i].records;
       if (e == kNoEvent) continue;
       if (e >= p_.num_events || recorded[e])
-        return invalid_argument(where(p_, i) + "event " + std::to_string(e) +
+        return invalid_argument(at_step(p_, i) + "event " + std::to_string(e) +
                                 " is out of range or recorded twice");
       recorded[e] = 1;
     }

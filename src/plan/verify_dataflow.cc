@@ -5,11 +5,12 @@
 #include <string>
 
 namespace shw {
-namespace {
 
-std::string where(const Program& p, uint32_t step) {
-  return "step " + std::to_string(step) + " (" + p.steps[step].kernel + "): ";
+std::string at_step(const Program& program, uint32_t step) {
+  return "step " + std::to_string(step) + " (" + program.steps[step].kernel + "): ";
 }
+
+namespace {
 
 // Bytes [first, last) of the storage that a window touches; empty where it has no elements.
 struct ByteRange {
@@ -76,7 +77,7 @@ class Dataflow {
   Status step(uint32_t i) {
     const ProgramStep& s = p_.steps[i];
     for (ValueId id : s.inputs)
-      if (id.valid()) SHW_RETURN_IF_ERROR(read(id, i, where(p_, i)));
+      if (id.valid()) SHW_RETURN_IF_ERROR(read(id, i, at_step(p_, i)));
     for (size_t k = 0; k < s.outputs.size(); ++k)
       if (s.outputs[k].valid()) SHW_RETURN_IF_ERROR(write(s.outputs[k], k, i));
     return {};
@@ -126,19 +127,20 @@ class Dataflow {
     const ProgramValue& v = p_.values[id];
     const StorageKind kind = p_.storages[v.storage].kind;
     if (kind == StorageKind::kConstant)
-      return invalid_argument(where(p_, step) + "it writes to a constant");
+      return invalid_argument(at_step(p_, step) + "it writes to a constant");
     if (!v.type.contiguous())
-      return invalid_argument(where(p_, step) + "its result is not contiguous");
+      return invalid_argument(at_step(p_, step) + "its result is not contiguous");
     const ProgramStep& s = p_.steps[step];
     const bool in_place = s.in_place != kNotInPlace && result == 0;
     if (in_place && !same_window(v, p_.values[s.inputs[s.in_place]]))
-      return invalid_argument(where(p_, step) + "done in place, it reads and writes other windows");
+      return invalid_argument(at_step(p_, step) +
+                              "done in place, it reads and writes other windows");
     const ByteRange range = touched(v);
     if (range.empty()) return {};
     if (kind == StorageKind::kInput || kind == StorageKind::kState) {
       SHW_RETURN_IF_ERROR(overwrite(id, range, in_place, step));
     } else if (in_place) {
-      return invalid_argument(where(p_, step) + "only an input or state is updated in place");
+      return invalid_argument(at_step(p_, step) + "only an input or state is updated in place");
     }
     auto& list = writes_[v.storage.v];
     const auto at = std::lower_bound(
@@ -146,7 +148,7 @@ class Dataflow {
         [](const Access& w, const ByteRange& r) { return w.range.first < r.first; });
     if ((at != list.end() && at->range.first < range.last) ||
         (at != list.begin() && (at - 1)->range.last > range.first))
-      return invalid_argument(where(p_, step) + "value " + std::to_string(id.v) +
+      return invalid_argument(at_step(p_, step) + "value " + std::to_string(id.v) +
                               " overwrites another");
     list.insert(at, {range, step});
     return {};
@@ -165,12 +167,12 @@ class Dataflow {
             const ValueId v = p_.ports[o].value;
             return v.valid() && p_.values[v].storage.v == s;
           }))
-        return invalid_argument(where(p_, step) + "it writes to an input");
+        return invalid_argument(at_step(p_, step) + "it writes to an input");
     }
     for (const Access& r : reads_[s]) {
       if (!r.range.meets(range) || (r.step == step && in_place && reads_once(step))) continue;
       if (r.step == step || !order_.before(r.step, step))
-        return invalid_argument(where(p_, step) + "it overwrites what step " +
+        return invalid_argument(at_step(p_, step) + "it overwrites what step " +
                                 std::to_string(r.step) + " may still be reading");
     }
     return {};
@@ -243,7 +245,7 @@ class ArenaCheck {
     const ProgramStorage& storage = p_.storages[StorageId{s}];
     if (storage.kind != StorageKind::kArena || storage.bytes == 0) return {};
     if (lost_[s])
-      return invalid_argument(where(p_, step) + "storage " + std::to_string(s) +
+      return invalid_argument(at_step(p_, step) + "storage " + std::to_string(s) +
                               " is used after its bytes went to another");
     const bool is_first = accesses_[s].empty();
     accesses_[s].push_back(step);
@@ -259,7 +261,7 @@ class ArenaCheck {
       const auto [old_first, old] = *it;
       for (uint32_t a : accesses_[old.storage])
         if (!order_.before(a, step))
-          return invalid_argument(where(p_, step) + "storage " + std::to_string(s) +
+          return invalid_argument(at_step(p_, step) + "storage " + std::to_string(s) +
                                   " takes bytes that step " + std::to_string(a) +
                                   " may still be using");
       lost_[old.storage] = 1;

@@ -1,10 +1,15 @@
 // The second half of verify(Program): what is read and written when. The first half has passed:
 // indices are in range.
 #pragma once
+#include <string>
+
 #include "plan/happens_before.h"
 #include "plan/program.h"
 
 namespace shw {
+
+// "step 3 (matmul): ", in front of what is wrong with it.
+std::string at_step(const Program& program, uint32_t step);
 
 // Every operand is written before it is read and known to be, in its entry or, in session memory,
 // by an entry that ran before. Nothing is written twice; inputs and state are overwritten only by

@@ -44,8 +44,6 @@ std::vector<int> dims_of(const Dims& shape) {
   return dims;
 }
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
-
 // States times targets from which on threads are worth their start.
 constexpr size_t kWorthThreads = 1 << 16;
 
@@ -144,7 +142,7 @@ MoveEdge LayoutGraph::move(uint32_t state, const Edge& edge) const {
 }
 
 std::vector<double> LayoutGraph::distances_to(uint32_t target) const {
-  std::vector<double> us(num_states(), kInfinite);
+  std::vector<double> us(num_states(), kUnreachable);
   us[target] = 0;
   relax_until_done(levels_, num_states(), [&](uint32_t s, auto&& is_new) {
     const double before = us[s];
@@ -160,14 +158,14 @@ std::vector<double> LayoutGraph::distances_to(uint32_t target) const {
 void LayoutGraph::find_shortcuts() {
   first_shortcut_.assign(1, 0);
   shortcuts_.clear();
-  std::vector<double> by_two(num_states(), kInfinite);
+  std::vector<double> by_two(num_states(), kUnreachable);
   for (uint32_t s = 0; s < num_states(); ++s) {
     for (const Edge& e : edges(s))
       for (const Edge& f : edges(e.to)) by_two[f.to] = std::min(by_two[f.to], e.us + f.us);
     for (const Edge& e : edges(s))
       if (e.us < by_two[e.to]) shortcuts_.push_back({e.to, e.us});
     first_shortcut_.push_back(static_cast<uint32_t>(shortcuts_.size()));
-    std::ranges::fill(by_two, kInfinite);
+    std::ranges::fill(by_two, kUnreachable);
   }
 }
 
@@ -258,7 +256,7 @@ void LayoutGraph::write_columns(uint32_t symmetry, std::span<const uint32_t> blo
 
 void LayoutGraph::relax_block(std::span<const uint32_t> to, std::vector<RouteLanes>& rows) const {
   RouteLanes none;
-  std::ranges::fill(none.us, kInfinite);
+  std::ranges::fill(none.us, kUnreachable);
   std::ranges::fill(rows, none);
   for (size_t t = 0; t < to.size(); ++t) rows[to[t]].us[t] = 0;
   const uint32_t partial = partial_[to[0]];

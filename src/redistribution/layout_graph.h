@@ -11,6 +11,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -23,6 +24,9 @@ namespace shw {
 
 struct RouteLanes;   // prices from one state to several
 struct RouteColumn;  // where such prices are wanted
+
+// The price of what cannot be reached.
+inline constexpr double kUnreachable = std::numeric_limits<double>::infinity();
 
 class LayoutGraph {
  public:

@@ -11,8 +11,6 @@
 namespace shw {
 namespace {
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
-
 // Whether reductions of different kinds meet that do not commute.
 bool mixes_reductions(const Layout& layout, const Mesh& mesh) {
   bool linear = true;
@@ -94,7 +92,7 @@ bool Redistributor::find_in_graph(const Dims& shape, int64_t element_bytes, cons
   uint32_t at = t.graph->add(from);
   const uint32_t end = t.graph->add(to);
   const std::vector<double>& us = distances_to(t, end);
-  if (us[at] == kInfinite) return false;
+  if (us[at] == kUnreachable) return false;
   while (at != end) {
     // The edge by which the distance came about: of equal ones the first.
     const auto edges = graph.edges(at);
@@ -141,9 +139,9 @@ double Redistributor::price(const Dims& shape, int64_t element_bytes, const Layo
   const Layout a = canonical(from), b = canonical(to);
   if (a == b) return 0;
   const auto u = Unfolding::of(shape, mesh_, {a, b});
-  if (!u) return kInfinite;
+  if (!u) return kUnreachable;
   const auto found = route(u->shape(), element_bytes, u->unfolded(a), u->unfolded(b));
-  if (!found.ok()) return kInfinite;
+  if (!found.ok()) return kUnreachable;
   return (*found)->cost_us + kPerMoveUs * static_cast<double>((*found)->moves.size());
 }
 
@@ -187,7 +185,7 @@ void Redistributor::prices(const Dims& shape, int64_t element_bytes, std::span<c
   graph.distances(rows, columns, threads_, out);
   for (size_t i = 0; i < from.size(); ++i)
     for (size_t j = 0; mixes_reductions(from[i], mesh_) && j < to.size(); ++j)
-      if (reduces(from[i], to[j], mesh_)) out[i * to.size() + j] = kInfinite;
+      if (reduces(from[i], to[j], mesh_)) out[i * to.size() + j] = kUnreachable;
 }
 
 }  // namespace shw

@@ -9,7 +9,7 @@
 namespace shw {
 namespace {
 
-constexpr std::array<std::string_view, static_cast<size_t>(AttrKey::kCount)> kNames = {
+constexpr std::array<std::string_view, static_cast<size_t>(AttrKey::kCount)> kAttrNames = {
 #define X(id, name) name,
     SHW_ATTR_KEYS(X)
 #undef X
@@ -26,12 +26,12 @@ std::string number_text(double v) {
 
 }  // namespace
 
-std::string_view attr_key_name(AttrKey key) { return kNames[static_cast<size_t>(key)]; }
+std::string_view attr_key_name(AttrKey key) { return kAttrNames[static_cast<size_t>(key)]; }
 
 std::optional<AttrKey> attr_key_from_name(std::string_view name) {
-  const auto it = std::find(kNames.begin(), kNames.end(), name);
-  if (it == kNames.end()) return std::nullopt;
-  return static_cast<AttrKey>(it - kNames.begin());
+  const auto it = std::find(kAttrNames.begin(), kAttrNames.end(), name);
+  if (it == kAttrNames.end()) return std::nullopt;
+  return static_cast<AttrKey>(it - kAttrNames.begin());
 }
 
 std::string to_string(const AttrValue& value) {

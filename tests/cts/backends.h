@@ -54,4 +54,7 @@ inline std::string backend_name(const ::testing::TestParamInfo<Backend>& info) {
 #define SHW_CTS(suite) \
   INSTANTIATE_TEST_SUITE_P(Backends, suite, ::testing::ValuesIn(backends()), backend_name)
 
+// Why a case is skipped.
+inline constexpr char kOtherSize[] = "this MPI job has another number of ranks";
+
 }  // namespace shw::cts

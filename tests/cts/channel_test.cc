@@ -101,8 +101,6 @@ class ChannelTest : public BackendTest {
   }
 };
 
-constexpr char kOtherSize[] = "this MPI job has another number of ranks";
-
 TEST_P(ChannelTest, AllReduceSums) {
   if (!make_ranks(3)) GTEST_SKIP() << kOtherSize;
   const CollectiveSpec spec{CollectiveKind::kAllReduce, ReduceOp::kSum, Dtype::kF32, 2};

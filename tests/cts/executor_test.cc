@@ -83,8 +83,6 @@ class WholeJob {
   std::unique_ptr<runtime::ProcessRank> one_;
 };
 
-constexpr char kOtherSize[] = "this MPI job has another number of ranks";
-
 class ExecutorTest : public BackendTest {
  protected:
   WholeJob whole_job(const std::shared_ptr<const Plan>& plan, const ExecutorOptions& options = {}) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""clang-tidy on every source of the library (src, capi/src), with its headers; the build of preset asan must be there.
+"""clang-tidy on every source of the library (src, capi/src), with its headers; the build of preset release must be there.
 
 usage: tidy.py [--full] [FILE…]
   --full   all checks of .clang-tidy, for a quiet hour: they take five times as long as the compiler. Otherwise those below,
@@ -87,7 +87,7 @@ def real_places(text, source, files):
 def jobs(folder):
     """(name, source, the files that it is made of, the compiler's options of every file)"""
     commands = {}
-    for c in json.loads((ROOT / "build/asan/compile_commands.json").read_text()):
+    for c in json.loads((ROOT / "build/release/compile_commands.json").read_text()):
         options = []
         words = iter(shlex.split(c["command"]))
         for w in words:
@@ -100,7 +100,7 @@ def jobs(folder):
     wanted = [ROOT / f for f in (A.files or tracked.split())]
     missing = [f for f in wanted if f not in commands]
     if missing:
-        sys.exit(f"build/asan does not compile {missing[0]}: build preset asan first")
+        sys.exit(f"build/release does not compile {missing[0]}: configure preset release first")
     homes = {}
     for f in wanted:
         homes.setdefault(f if A.files else f.parent, []).append(f)

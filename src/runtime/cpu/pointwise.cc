@@ -7,7 +7,7 @@
 namespace shw::runtime::cpu {
 namespace {
 
-constexpr int64_t kChunk = 1024;                    // elements that are converted at a time
+constexpr int64_t kConverted = 1024;                // elements that are converted at a time
 constexpr size_t kFixed = static_cast<size_t>(-1);  // among operand numbers: the fixed operand
 
 // One operand, or the result, as rows of T.
@@ -41,7 +41,7 @@ class PointwiseKernel final : public HostKernel {
       all_scalar_ = all_scalar_ && in_.scalar[o];
       all_direct = all_direct && (in_.scalar[o] || rows_[o + 1].direct);
     }
-    chunk_ = all_direct ? std::max<int64_t>(loop.row_size, 1) : kChunk;
+    chunk_ = all_direct ? std::max<int64_t>(loop.row_size, 1) : kConverted;
   }
 
   Status compute(void* const* buffers) noexcept override {
@@ -55,7 +55,7 @@ class PointwiseKernel final : public HostKernel {
   }
 
  private:
-  using Chunk = T[kChunk];
+  using Chunk = T[kConverted];
 
   void do_row(const std::array<std::byte*, N + 1>& p) const {
     Chunk values[N], out;
@@ -95,7 +95,7 @@ class PointwiseKernel final : public HostKernel {
   std::array<RowAccess<T>, N + 1> rows_;  // the result, then the operands
   OperandRows<T, N> in_;                  // `row` is not set
   bool all_scalar_ = true;
-  int64_t chunk_ = kChunk;  // a whole row where nothing is converted
+  int64_t chunk_ = kConverted;  // a whole row where nothing is converted
 };
 
 // The dtype whose elements in memory are values of compute type T.

@@ -10,9 +10,9 @@
 namespace shw::runtime::cpu {
 namespace {
 
-constexpr int64_t kResults = 256;  // that advance side by side
-constexpr int64_t kChunk = 512;    // elements of a row that are converted at a time
-constexpr int64_t kLanes = 8;      // partial results of a row, so that it vectorises
+constexpr int64_t kResults = 256;   // that advance side by side
+constexpr int64_t kRowChunk = 512;  // elements of a row that are converted at a time
+constexpr int64_t kRowLanes = 8;    // partial results of a row, so that it vectorises
 
 // What each kind of reduction begins with, takes of an element, and makes of two.
 struct Add {
@@ -124,20 +124,20 @@ class ReductionKernel final : public HostKernel {
 
   Sum reduce_row(std::byte* from) const {
     const int64_t stride = reduced_.row_stride_bytes[0];
-    Sum lanes[kLanes];
-    std::fill_n(lanes, kLanes, Op::template start<Sum>());
+    Sum lanes[kRowLanes];
+    std::fill_n(lanes, kRowLanes, Op::template start<Sum>());
     for_each_row(reduced_, std::array{from}, [&](const std::array<std::byte*, 1>& p) {
-      Value values[kChunk];
-      for (int64_t r = 0; r < reduced_.row_size; r += kChunk) {
-        const int64_t n = std::min(kChunk, reduced_.row_size - r);
+      Value values[kRowChunk];
+      for (int64_t r = 0; r < reduced_.row_size; r += kRowChunk) {
+        const int64_t n = std::min(kRowChunk, reduced_.row_size - r);
         load_(p[0] + r * stride, stride, n, values);
         int64_t i = 0;
-        for (; i + kLanes <= n; i += kLanes)
-          for (int64_t l = 0; l < kLanes; ++l) lanes[l] = Op::join(lanes[l], of(values[i + l]));
+        for (; i + kRowLanes <= n; i += kRowLanes)
+          for (int64_t l = 0; l < kRowLanes; ++l) lanes[l] = Op::join(lanes[l], of(values[i + l]));
         for (int64_t l = 0; i < n; ++i, ++l) lanes[l] = Op::join(lanes[l], of(values[i]));
       }
     });
-    for (int64_t width = kLanes / 2; width > 0; width /= 2)
+    for (int64_t width = kRowLanes / 2; width > 0; width /= 2)
       for (int64_t l = 0; l < width; ++l) lanes[l] = Op::join(lanes[l], lanes[l + width]);
     return lanes[0];
   }

@@ -56,8 +56,6 @@ void MessageJob::begin_next_epoch() {
 
 namespace {
 
-constexpr size_t kShown = 4;  // collectives of a rank in a message
-
 // One group of one job: what its channel's collectives share. They run one after another.
 class Lane final : private RoundWatcher {
  public:
@@ -112,7 +110,8 @@ class Lane final : private RoundWatcher {
   using Clock = std::chrono::steady_clock;
 
   std::string i_dispatched() const {
-    return "rank " + std::to_string(job_->rank()) + " dispatched " + job_->log().to_string(kShown);
+    return "rank " + std::to_string(job_->rank()) + " dispatched " +
+           job_->log().to_string(kShownCollectives);
   }
 
   Status still_waiting(const std::vector<bool>& missing) override {

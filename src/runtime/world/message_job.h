@@ -14,6 +14,7 @@
 
 namespace shw::runtime {
 
+inline constexpr size_t kShownCollectives = 4;  // of a rank, in a message
 // Behind "rank 3", of one that does not say what it does.
 inline constexpr const char* kDoesNotAnswer =
     " does not answer: it is dead, stopped or unreachable";

@@ -16,7 +16,6 @@ namespace shw::runtime {
 namespace {
 
 constexpr int32_t kGatherTag = 1;
-constexpr size_t kShown = 4;  // collectives of a rank in a message
 
 class MessageWorld final : public ProcessWorld,
                            public MessageWorldLinks,
@@ -138,8 +137,9 @@ void MessageWorld::handle(int64_t from, const ControlMessage& m) {
       fail(stopped_with_others(m.body));
       return;
     case ControlMessage::kAsk:
-      control_->send(from, {ControlMessage::kTell, m.epoch, m.job,
-                            job == nullptr ? std::string() : job->log().to_string(kShown)});
+      control_->send(from,
+                     {ControlMessage::kTell, m.epoch, m.job,
+                      job == nullptr ? std::string() : job->log().to_string(kShownCollectives)});
       return;
     case ControlMessage::kTell:
       if (const auto asked = answers_.find(m.epoch); asked != answers_.end())

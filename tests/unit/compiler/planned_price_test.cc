@@ -11,12 +11,12 @@
 namespace shw {
 namespace {
 
-struct Case {
+struct PlannedPriceCase {
   const char *graph, *mesh;
   bool shares;  // some uses have copies in common that each pays for in the plan
 };
 
-class PlannedPrice : public ::testing::TestWithParam<Case> {};
+class PlannedPrice : public ::testing::TestWithParam<PlannedPriceCase> {};
 
 TEST_P(PlannedPrice, IsThatOfTheProgram) {
   const auto [graph, mesh, shares] = GetParam();
@@ -36,15 +36,18 @@ TEST_P(PlannedPrice, IsThatOfTheProgram) {
     EXPECT_LE(std::abs(lowered - planned), 1e-6 * planned) << lowered << " and " << planned;
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Graphs, PlannedPrice,
-    ::testing::Values(Case{"ffn_1d8", "x=8", false}, Case{"ffn_1d8", "a=2,b=2,c=2,d=2", false},
-                      Case{"block_1d8", "x=8", false}, Case{"block_1d8", "dp=8,tp=8", true},
-                      Case{"llama_tiny_2x4", "x=8", true},
-                      Case{"llama_tiny_2x4", "dp=2,tp=4", false},
-                      Case{"llama_tiny_2x4", "a=2,b=2,c=2", false},
-                      Case{"bert_mlm", "dp=2,tp=4", false}, Case{"qwen2_bf16", "dp=2,tp=4", false},
-                      Case{"examples/llama8b_L2_8x8_einsum", "dp=8,tp=8", false}));
+INSTANTIATE_TEST_SUITE_P(Graphs, PlannedPrice,
+                         ::testing::Values(PlannedPriceCase{"ffn_1d8", "x=8", false},
+                                           PlannedPriceCase{"ffn_1d8", "a=2,b=2,c=2,d=2", false},
+                                           PlannedPriceCase{"block_1d8", "x=8", false},
+                                           PlannedPriceCase{"block_1d8", "dp=8,tp=8", true},
+                                           PlannedPriceCase{"llama_tiny_2x4", "x=8", true},
+                                           PlannedPriceCase{"llama_tiny_2x4", "dp=2,tp=4", false},
+                                           PlannedPriceCase{"llama_tiny_2x4", "a=2,b=2,c=2", false},
+                                           PlannedPriceCase{"bert_mlm", "dp=2,tp=4", false},
+                                           PlannedPriceCase{"qwen2_bf16", "dp=2,tp=4", false},
+                                           PlannedPriceCase{"examples/llama8b_L2_8x8_einsum",
+                                                            "dp=8,tp=8", false}));
 
 }  // namespace
 }  // namespace shw

@@ -12,19 +12,19 @@
 namespace shw {
 namespace {
 
-struct Case {
+struct PolicyCase {
   const char* policy;
   bool tagged;  // the graph's tags are those of the per-op selective policy
   int64_t most_kept_bytes;
-  friend void PrintTo(const Case& c, std::ostream* out) { *out << c.policy; }
+  friend void PrintTo(const PolicyCase& c, std::ostream* out) { *out << c.policy; }
 };
 
-class Recomputed : public ::testing::TestWithParam<Case> {};
+class Recomputed : public ::testing::TestWithParam<PolicyCase> {};
 INSTANTIATE_TEST_SUITE_P(Policies, Recomputed,
-                         ::testing::Values(Case{"cheap", false, 1159241760},
-                                           Case{"cheap", true, 496508960},
-                                           Case{"selective", false, 496508960},
-                                           Case{"full", false, 168828928}));
+                         ::testing::Values(PolicyCase{"cheap", false, 1159241760},
+                                           PolicyCase{"cheap", true, 496508960},
+                                           PolicyCase{"selective", false, 496508960},
+                                           PolicyCase{"full", false, 168828928}));
 
 // By storage: whether it holds what depends on parameters alone, and a gather has been made for it.
 std::vector<uint8_t> gathered_parameters(const Program& p) {

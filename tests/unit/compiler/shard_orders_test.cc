@@ -10,15 +10,15 @@
 namespace shw {
 namespace {
 
-struct Case {
+struct ShardOrdersCase {
   const char* graph;
   const char* mesh;
   Rules rules;
 };
 
-class ShardOrders : public ::testing::TestWithParam<Case> {};
+class ShardOrders : public ::testing::TestWithParam<ShardOrdersCase> {};
 
-CompileOptions options_of(const Case& c) {
+CompileOptions options_of(const ShardOrdersCase& c) {
   CompileOptions options;
   options.mesh = c.mesh;
   options.rules = c.rules;
@@ -72,9 +72,9 @@ TEST_P(ShardOrders, OfSavedPlacementsAreLoweredAgain) {
 
 INSTANTIATE_TEST_SUITE_P(
     Graphs, ShardOrders,
-    ::testing::Values(Case{"llama_tiny_2x4", "dp=2,tp=4", Rules::kFull},
-                      Case{"llama8b_L2_8x8_einsum", "dp=8,tp=8", Rules::kCompat},
-                      Case{"llama8b_L2_8x8_einsum", "dp=8,tp=8", Rules::kFull}));
+    ::testing::Values(ShardOrdersCase{"llama_tiny_2x4", "dp=2,tp=4", Rules::kFull},
+                      ShardOrdersCase{"llama8b_L2_8x8_einsum", "dp=8,tp=8", Rules::kCompat},
+                      ShardOrdersCase{"llama8b_L2_8x8_einsum", "dp=8,tp=8", Rules::kFull}));
 
 // Either order is lowered where a pin asks for it.
 TEST(PinnedShardOrder, IsLowered) {

@@ -32,11 +32,11 @@ Result<Compiled> planned(const CompileOptions& options, const char* graph = kNeg
   return compile(bytes_of(graph), options, monitor);
 }
 
-struct Case {
+struct StatedCase {
   const char *mesh, *layout;
   Rules rules;
 };
-constexpr Case kCases[] = {
+constexpr StatedCase kCases[] = {
     {"a=2,b=4", "S(0)S(0)|1,0", Rules::kFull},
     {"a=2,b=4", "S(0)S(0)|1,0", Rules::kCompat},
     {"a=2,b=2,c=2,d=2", "S(0)S(1)S(0)R|2,0,1,3", Rules::kFull},
@@ -49,14 +49,14 @@ std::string layout_of(const Program& program, const char* name) {
   return "no such port";
 }
 // As the layout is written without redundant order.
-std::string canonical(const Case& c) {
+std::string canonical(const StatedCase& c) {
   const int rank =
       1 + static_cast<int>(std::count(c.mesh, c.mesh + std::string(c.mesh).size(), ','));
   return to_string(*parse_layout(c.layout, rank), rank);
 }
 
 TEST(StatedShardOrder, IsKeptAtPorts) {
-  for (const Case& c : kCases)
+  for (const StatedCase& c : kCases)
     for (const bool of_all : {true, false}) {
       CompileOptions options = options_of(c.mesh, c.rules);
       if (of_all)
@@ -75,7 +75,7 @@ TEST(StatedShardOrder, IsKeptAtPorts) {
 }
 
 TEST(StatedShardOrder, DiffersFromTheDefault) {
-  for (const Case& c : kCases) {
+  for (const StatedCase& c : kCases) {
     CompileOptions options = options_of(c.mesh, c.rules);
     options.input_layout = c.layout;
     options.output_layout = std::string(c.layout).substr(0, std::string(c.layout).find('|'));
@@ -88,7 +88,7 @@ TEST(StatedShardOrder, DiffersFromTheDefault) {
 }
 
 TEST(StatedShardOrder, OfAPinIsLowered) {
-  for (const Case& c : kCases) {
+  for (const StatedCase& c : kCases) {
     CompileOptions options = options_of(c.mesh, c.rules);
     options.pins = {{"output", std::string(c.layout)}};
     const auto plan = planned(options);

@@ -8,7 +8,7 @@
 namespace shw {
 namespace {
 
-struct Case {
+struct ThreadsCase {
   const char* graph;
   const char* mesh;
   Rules rules = Rules::kFull;
@@ -16,13 +16,13 @@ struct Case {
   double budget = 0;  // factor of the parameter budget; 0: none
   std::vector<uint32_t> threads = {2, 4, 16};
   uint64_t most_parts = 100000;
-  friend void PrintTo(const Case& c, std::ostream* out) { *out << c.graph << " " << c.mesh; }
+  friend void PrintTo(const ThreadsCase& c, std::ostream* out) { *out << c.graph << " " << c.mesh; }
 };
 
-class PlanThreads : public ::testing::TestWithParam<Case> {};
+class PlanThreads : public ::testing::TestWithParam<ThreadsCase> {};
 
 TEST_P(PlanThreads, NeverChangeThePlan) {
-  const Case& c = GetParam();
+  const ThreadsCase& c = GetParam();
   const std::vector<uint8_t> graph = testing::test_graph(c.graph);
   CompileOptions options;
   options.mesh = c.mesh;
@@ -54,26 +54,28 @@ TEST_P(PlanThreads, NeverChangeThePlan) {
 
 INSTANTIATE_TEST_SUITE_P(
     Small, PlanThreads,
-    ::testing::Values(Case{"ffn_1d8", "dp=8"}, Case{"ffn_1d8", "dp=2,tp=4", Rules::kFull, 0.8},
-                      Case{"block_1d8", "dp=2,tp=4"},
-                      Case{"block_1d8", "dp=8,tp=8", Rules::kFull, 0.7},
-                      Case{"block_1d8", "dp=8,tp=8", Rules::kFull, 0, 0.1},
-                      Case{"block_1d8", "dp=8,tp=8", Rules::kFull, 0.8, 0.1},
-                      Case{"block_3d4x4x4", "a=4,b=4,c=4", Rules::kFull, 0, 0.05},
-                      Case{"block_3d4x4x4", "a=4,b=4,c=4", Rules::kCompat},
-                      Case{"llama_tiny_2x4", "dp=2,tp=4", Rules::kFull, 0.9},
-                      Case{"llama_tiny_2x4", "dp=2,tp=4", Rules::kFull, 0, 0.3},
-                      Case{"llama_tiny_2x4", "dp=2,tp=4", Rules::kCompat, 0, 0.3},
-                      Case{"examples/gpt2_tiny_2x4", "dp=2,tp=4"},
-                      Case{"examples/gpt2_tiny_2x4", "dp=2,tp=4", Rules::kFull, 0.8},
-                      Case{"examples/gpt2_tiny_2x4", "dp=2,tp=4", Rules::kFull, 0, 0.3, {2}, 240}));
+    ::testing::Values(ThreadsCase{"ffn_1d8", "dp=8"},
+                      ThreadsCase{"ffn_1d8", "dp=2,tp=4", Rules::kFull, 0.8},
+                      ThreadsCase{"block_1d8", "dp=2,tp=4"},
+                      ThreadsCase{"block_1d8", "dp=8,tp=8", Rules::kFull, 0.7},
+                      ThreadsCase{"block_1d8", "dp=8,tp=8", Rules::kFull, 0, 0.1},
+                      ThreadsCase{"block_1d8", "dp=8,tp=8", Rules::kFull, 0.8, 0.1},
+                      ThreadsCase{"block_3d4x4x4", "a=4,b=4,c=4", Rules::kFull, 0, 0.05},
+                      ThreadsCase{"block_3d4x4x4", "a=4,b=4,c=4", Rules::kCompat},
+                      ThreadsCase{"llama_tiny_2x4", "dp=2,tp=4", Rules::kFull, 0.9},
+                      ThreadsCase{"llama_tiny_2x4", "dp=2,tp=4", Rules::kFull, 0, 0.3},
+                      ThreadsCase{"llama_tiny_2x4", "dp=2,tp=4", Rules::kCompat, 0, 0.3},
+                      ThreadsCase{"examples/gpt2_tiny_2x4", "dp=2,tp=4"},
+                      ThreadsCase{"examples/gpt2_tiny_2x4", "dp=2,tp=4", Rules::kFull, 0.8},
+                      ThreadsCase{
+                          "examples/gpt2_tiny_2x4", "dp=2,tp=4", Rules::kFull, 0, 0.3, {2}, 240}));
 
 INSTANTIATE_TEST_SUITE_P(
     Large, PlanThreads,
     ::testing::Values(
-        Case{"llama8b_L2_8x8_einsum", "dp=8,tp=8", Rules::kFull, 0, 0.05, {4}},
-        Case{"llama8b_L2_8x8_einsum", "dp=8,tp=8", Rules::kFull, 0.8, 0, {4}},
-        Case{"examples/llama8b_L32_8x8_einsum", "dp=8,tp=8", Rules::kFull, 0, 0, {16}}));
+        ThreadsCase{"llama8b_L2_8x8_einsum", "dp=8,tp=8", Rules::kFull, 0, 0.05, {4}},
+        ThreadsCase{"llama8b_L2_8x8_einsum", "dp=8,tp=8", Rules::kFull, 0.8, 0, {4}},
+        ThreadsCase{"examples/llama8b_L32_8x8_einsum", "dp=8,tp=8", Rules::kFull, 0, 0, {16}}));
 
 }  // namespace
 }  // namespace shw

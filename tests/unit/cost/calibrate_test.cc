@@ -7,9 +7,6 @@
 namespace shw::cost {
 namespace {
 
-constexpr auto kAG = Collective::kAllGather;
-constexpr auto kAR = Collective::kAllReduce;
-
 // What the machine's own model says of a collective on its first dims, 1 KiB to 1 GiB.
 Measurement measured_on(const Hardware& machine, Collective collective, int64_t nodes,
                         const std::string& mesh, uint32_t group) {

@@ -8,12 +8,6 @@
 namespace shw::cost {
 namespace {
 
-constexpr int64_t kMiB = 1 << 20;
-constexpr auto kAG = Collective::kAllGather;
-constexpr auto kRS = Collective::kReduceScatter;
-constexpr auto kAR = Collective::kAllReduce;
-constexpr auto kA2A = Collective::kAllToAll;
-
 Hardware without_nvswitch(Hardware hardware) {
   hardware.nccl->nvswitch = false;
   return hardware;

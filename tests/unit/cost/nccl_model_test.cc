@@ -11,11 +11,7 @@
 namespace shw::cost {
 namespace {
 
-constexpr int64_t kMiB = 1 << 20, kGiB = 1 << 30;
-constexpr auto kAG = Collective::kAllGather;
-constexpr auto kRS = Collective::kReduceScatter;
-constexpr auto kAR = Collective::kAllReduce;
-constexpr auto kA2A = Collective::kAllToAll;
+constexpr int64_t kGiB = 1 << 30;
 constexpr Protocol kProtocols[] = {Protocol::kLL, Protocol::kLL128, Protocol::kSimple};
 
 NcclConfig config(const char* name) { return *machine(name).nccl; }

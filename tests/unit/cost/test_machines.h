@@ -10,6 +10,12 @@
 
 namespace shw::cost {
 
+inline constexpr int64_t kMiB = 1 << 20;
+inline constexpr auto kAG = Collective::kAllGather;
+inline constexpr auto kRS = Collective::kReduceScatter;
+inline constexpr auto kAR = Collective::kAllReduce;
+inline constexpr auto kA2A = Collective::kAllToAll;
+
 inline Mesh mesh_of(const std::string& shape) {  // "8x8"
   std::string text = "a=";
   char name = 'a';

@@ -13,7 +13,7 @@ using testing::gpt2_tiny;
 using Case = testing::TinyCase;
 
 // Conv1D weights are [in, out]: columns are dim 1.
-Case megatron() {
+Case gpt2_megatron() {
   Case c{"Megatron", "dp=2,tp=4", "S(0)R", "", ParameterBudget::Kind::kNone};
   for (const char* column : {"attn.c_attn", "mlp.c_fc"}) {
     c.pins.emplace_back(std::string("param.*.") + column + ".weight", "RS(1)");
@@ -24,14 +24,14 @@ Case megatron() {
   return c;
 }
 
-Case fsdp() {
+Case gpt2_fsdp() {
   Case c{"FSDP", "dp=2,tp=4", "S(0)S(0)", "S(0)S(0)"};
   c.pins = {{"param.*.weight", "S(0)S(0)"}};
   return c;
 }
 
 // The residual stream cut along the sequence.
-Case sequence_parallel() {
+Case gpt2_sequence_parallel() {
   Case c{"sequence parallel", "dp=2,tp=4", "S(0)R", "S(0)S(1)"};
   for (const char* block : {"h.0", "h.1"})
     for (const std::string& n : gpt2_tiny().nodes(OpKind::kAdd, Phase::kForward, block))
@@ -39,7 +39,7 @@ Case sequence_parallel() {
   return c;
 }
 
-std::vector<Case> cases() {
+std::vector<Case> gpt2_cases() {
   std::vector<Case> list;
   for (const char* mesh :
        {"dp=8", "dp=2,tp=4", "dp=4,tp=2", "dp=2,tp=2,cp=2", "tp=4", "dp=1,tp=2", "dp=16",
@@ -49,9 +49,9 @@ std::vector<Case> cases() {
   list.push_back({"cut vocabulary", "dp=2,tp=4", "S(0)R", "S(0)S(2)"});
   list.push_back({"uneven batch", "dp=3,tp=2", "S(0)R", "S(0)R"});
   list.push_back({"uneven sequence and vocabulary", "dp=3,tp=5", "S(1)R", "S(1)S(2)"});
-  list.push_back(megatron());
-  list.push_back(fsdp());
-  list.push_back(sequence_parallel());
+  list.push_back(gpt2_megatron());
+  list.push_back(gpt2_fsdp());
+  list.push_back(gpt2_sequence_parallel());
   return list;
 }
 
@@ -61,7 +61,7 @@ TEST_P(Gpt2Tiny, IsPyTorchsAndTheUnshardedRun) {
   gpt2_tiny().expect_pytorchs(GetParam().options(), 29);  // logits and 28 gradients
 }
 
-INSTANTIATE_TEST_SUITE_P(Layouts, Gpt2Tiny, ::testing::ValuesIn(cases()),
+INSTANTIATE_TEST_SUITE_P(Layouts, Gpt2Tiny, ::testing::ValuesIn(gpt2_cases()),
                          [](const auto& test) { return testing::test_name(test.param.name); });
 
 TEST(Gpt2TinyPlan, HasTheReferencesCost) {

@@ -17,7 +17,7 @@ std::vector<std::string> nodes(OpKind op, Phase phase, const std::string& module
   return llama_tiny().nodes(op, phase, module_suffix);
 }
 
-Case megatron() {  // column, then row: weights and activations cut along tp, nothing gathered
+Case llama_megatron() {  // column, then row: weights and activations cut along tp, nothing gathered
   Case c{"Megatron", "dp=2,tp=4", "S(0)R", "", ParameterBudget::Kind::kNone, {}};
   for (const char* column : {"wq", "wk", "wv", "w1", "w3"})
     c.pins.emplace_back(std::string("param.*.") + column + ".weight", "RS(0)");
@@ -32,7 +32,7 @@ Case megatron() {  // column, then row: weights and activations cut along tp, no
   return c;
 }
 
-Case fsdp() {  // parameters cut over all ranks, activations along the batch only
+Case llama_fsdp() {  // parameters cut over all ranks, activations along the batch only
   Case c{"FSDP", "dp=2,tp=4", "S(0)S(0)", "S(0)S(0)", ParameterBudget::Kind::kSmallest, {}};
   c.pins = {{"param.*.w?.weight", "S(0)S(0)"},
             {"param.output.weight", "S(0)S(0)"},
@@ -40,7 +40,7 @@ Case fsdp() {  // parameters cut over all ranks, activations along the batch onl
   return c;
 }
 
-Case sequence_parallel() {  // the residual stream cut along the sequence
+Case llama_sequence_parallel() {  // the residual stream cut along the sequence
   Case c{
       "sequence parallel", "dp=2,tp=4", "S(0)R", "S(0)S(1)", ParameterBudget::Kind::kSmallest, {}};
   for (const std::string& n : nodes(OpKind::kAdd, Phase::kForward, "layers.0"))
@@ -77,7 +77,7 @@ Case strided(const std::string& mesh, const std::string& rows, const std::string
   return c;
 }
 
-std::vector<Case> cases() {
+std::vector<Case> llama_cases() {
   std::vector<Case> list;
   for (const char* mesh :
        {"dp=8", "dp=2,tp=4", "dp=4,tp=2", "dp=2,tp=2,cp=2", "dp=2,tp=2,cp=2,pp=2", "tp=4",
@@ -107,9 +107,9 @@ std::vector<Case> cases() {
                     "S(0)S(2)",
                     ParameterBudget::Kind::kNone,
                     {{"param.tok_embeddings.weight", "RS(0)"}, {"embedding", "S(0)P"}}});
-  list.push_back(megatron());
-  list.push_back(fsdp());
-  list.push_back(sequence_parallel());
+  list.push_back(llama_megatron());
+  list.push_back(llama_fsdp());
+  list.push_back(llama_sequence_parallel());
   list.push_back(vocabulary("tp=4", "S(0)", "P", "S(0)"));
   list.push_back(vocabulary("dp=2,tp=4", "RS(0)", "S(0)P", "PS(0)"));
   list.push_back(vocabulary("dp=2,tp=4", "S(0)S(0)", "PP", "S(0)S(0)"));
@@ -142,11 +142,11 @@ TEST_P(LlamaTiny, IsPyTorchsAndTheUnshardedRun) {
   llama_tiny().expect_pytorchs(GetParam().options(), 22);  // logits and 21 gradients
 }
 
-INSTANTIATE_TEST_SUITE_P(Layouts, LlamaTiny, ::testing::ValuesIn(cases()),
+INSTANTIATE_TEST_SUITE_P(Layouts, LlamaTiny, ::testing::ValuesIn(llama_cases()),
                          [](const auto& test) { return testing::test_name(test.param.name); });
 
 TEST(LlamaTinyPlan, ForcedLayoutsAreTheOnesInThePlan) {
-  const auto plan = plan_of(megatron().options());
+  const auto plan = plan_of(llama_megatron().options());
   ASSERT_TRUE(plan);
   for (const Port& p : plan->program.ports) {
     if (!is_input(p.role)) continue;

@@ -9,6 +9,7 @@
 #include "graph/text.h"
 #include "graph/writer.h"
 #include "import/safetensors.h"
+#include "run_plan.h"
 #include "runtime/virtual_ranks.h"
 #include "tools/execute.h"
 
@@ -34,13 +35,6 @@ const NodeDecision& decision(const Compiled& c, const std::string& name) {
     if (d.name == name) return d;
   ADD_FAILURE() << "no decision for " << name;
   return c.plan.summary.decisions[0];
-}
-
-std::map<CollectiveKind, int> collectives(const Compiled& c) {
-  std::map<CollectiveKind, int> count;
-  for (const ProgramStep& s : c.plan.program.steps)
-    if (s.collective.kind != CollectiveKind::kNone) ++count[s.collective.kind];
-  return count;
 }
 
 // Routed experts: tokens come in sharded by dp, the region exchanges them itself, and hands a saved
@@ -70,7 +64,7 @@ TEST(LocalMap, HasOneStrategyTheDeclaredOne) {
   EXPECT_EQ(decision(*c, "b").operand_layouts, "RR, S(0)R");
   EXPECT_EQ(decision(*c, "b").result_layout, "RS(0)");
   EXPECT_EQ(c->plan.summary.comm_us, 0) << "inputs and outputs lie where the regions want them";
-  EXPECT_TRUE(collectives(*c).empty());
+  EXPECT_TRUE(testing::num_collectives(*c).empty());
 }
 
 TEST(LocalMap, IsReachedThroughCollectives) {
@@ -81,7 +75,8 @@ TEST(LocalMap, IsReachedThroughCollectives) {
   const auto c = compiled(text, "dp=2,ep=4");
   ASSERT_TRUE(c.ok()) << c.status().message();
   EXPECT_GT(c->plan.summary.comm_us, 0);
-  EXPECT_EQ(collectives(*c), (std::map<CollectiveKind, int>{{CollectiveKind::kAllGather, 1}}));
+  EXPECT_EQ(testing::num_collectives(*c),
+            (std::map<CollectiveKind, int>{{CollectiveKind::kAllGather, 1}}));
 }
 
 TEST(LocalMap, WithoutABodyIsRefusedWhenRanksAreMade) {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <map>
 #include <regex>
 #include <sstream>
 
@@ -13,6 +12,7 @@
 #include "graph/writer.h"
 #include "import/safetensors.h"
 #include "plan/plan.h"
+#include "run_plan.h"
 #include "tiny_model.h"
 #include "tools/execute.h"
 
@@ -20,7 +20,7 @@ namespace shw {
 namespace {
 
 constexpr double kTolerance = 5e-6;
-const std::string kFolder = std::string(SHW_TEST_DATA) + "/numpy/";
+const std::string kNumPyFolder = std::string(SHW_TEST_DATA) + "/numpy/";
 
 std::string text_of(const testing::Comparison& compared) {
   std::string text;
@@ -29,21 +29,21 @@ std::string text_of(const testing::Comparison& compared) {
   return text;
 }
 
-Result<Compiled> compiled(const std::string& model, const CompileOptions& options) {
+Result<Compiled> compiled_model(const std::string& model, const CompileOptions& options) {
   std::ostringstream text;
-  text << std::ifstream(kFolder + model + ".swt").rdbuf();
+  text << std::ifstream(kNumPyFolder + model + ".swt").rdbuf();
   SHW_ASSIGN_OR_RETURN(const Graph graph, parse_graph(text.str()));
   Monitor monitor;
   return compile(write_graph(graph), options, monitor);
 }
 
 void expect_numpys(const std::string& model, const CompileOptions& options) {
-  const auto c = compiled(model, options);
+  const auto c = compiled_model(model, options);
   ASSERT_TRUE(c.ok()) << c.status().message() << " at " << c.status().node_name();
   EXPECT_TRUE(c->plan.summary.proven);
   auto plan = read_plan(c->bytes);
   ASSERT_TRUE(plan.ok()) << plan.status().message();
-  const auto tensors = import::read_safetensors(kFolder + model + ".safetensors");
+  const auto tensors = import::read_safetensors(kNumPyFolder + model + ".safetensors");
   ASSERT_TRUE(tensors.ok()) << tensors.status().message();
   const size_t results = plan->program.entries[0].outputs.size();
   const auto got = tools::execute(std::make_shared<const Plan>(std::move(*plan)), "step", *tensors);
@@ -53,8 +53,8 @@ void expect_numpys(const std::string& model, const CompileOptions& options) {
   EXPECT_EQ(compared.num_bad, 0u) << text_of(compared);
 }
 
-using Case = std::tuple<const char*, const char*>;
-class NumPy : public ::testing::TestWithParam<Case> {};
+using NumPyCase = std::tuple<const char*, const char*>;
+class NumPy : public ::testing::TestWithParam<NumPyCase> {};
 
 TEST_P(NumPy, SaysTheSame) {
   const auto [model, mesh] = GetParam();
@@ -69,13 +69,6 @@ INSTANTIATE_TEST_SUITE_P(
       return testing::test_name(std::get<0>(made.param)) + "_on_" +
              testing::test_name(std::get<1>(made.param));
     });
-
-std::map<CollectiveKind, int> collectives(const Compiled& c) {
-  std::map<CollectiveKind, int> count;
-  for (const ProgramStep& s : c.plan.program.steps)
-    if (s.collective.kind != CollectiveKind::kNone) ++count[s.collective.kind];
-  return count;
-}
 
 // With the logits pinned to a cut vocabulary, which 5 does not divide.
 TEST(CutVocabulary, GivesTheSameLoss) {
@@ -93,7 +86,7 @@ TEST(CutVocabulary, GivesTheSameLoss) {
 // the gradient of the hidden state.
 TEST(CutVocabulary, IsChosenForTheLossWhereItPays) {
   std::ostringstream text;
-  text << std::ifstream(kFolder + "loss.swt").rdbuf();
+  text << std::ifstream(kNumPyFolder + "loss.swt").rdbuf();
   std::string large = std::regex_replace(text.str(), std::regex("\\b64\\b"), "8192");
   large = std::regex_replace(large, std::regex("\\b48\\b"), "128256");
   large = std::regex_replace(large, std::regex("\\b32\\b"), "4096");
@@ -104,7 +97,8 @@ TEST(CutVocabulary, IsChosenForTheLossWhereItPays) {
   Monitor monitor;
   const auto full = compile(write_graph(*graph), options, monitor);
   ASSERT_TRUE(full.ok()) << full.status().message();
-  EXPECT_EQ(collectives(*full), (std::map<CollectiveKind, int>{{CollectiveKind::kAllReduce, 5}}));
+  EXPECT_EQ(testing::num_collectives(*full),
+            (std::map<CollectiveKind, int>{{CollectiveKind::kAllReduce, 5}}));
   options.rules = Rules::kCompat;
   const auto compat = compile(write_graph(*graph), options, monitor);
   ASSERT_TRUE(compat.ok()) << compat.status().message();

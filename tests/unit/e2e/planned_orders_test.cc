@@ -93,11 +93,11 @@ TEST(RoutePrices, AreNeverBelowWhatTheMovesCost) {
 // All layouts of a tensor in a cube of ranks, in all orders: the table of all pairs, the route of
 // each pair by itself, and that no way round is shorter. Of the second mesh two dims, of the third
 // all can stand for each other, which the table makes use of and the single routes do not.
-class AllPairs : public testing::TestWithParam<std::pair<const char*, size_t>> {};
+class AllPairs : public ::testing::TestWithParam<std::pair<const char*, size_t>> {};
 INSTANTIATE_TEST_SUITE_P(RoutePrices, AllPairs,
-                         testing::Values(std::pair("dp=4,cp=2,tp=8", 0),
-                                         std::pair("dp=16,cp=2,tp=2", 1),
-                                         std::pair("dp=2,cp=2,tp=2", 5)),
+                         ::testing::Values(std::pair("dp=4,cp=2,tp=8", 0),
+                                           std::pair("dp=16,cp=2,tp=2", 1),
+                                           std::pair("dp=2,cp=2,tp=2", 5)),
                          [](const auto& p) {
                            std::string name = p.param.first;
                            std::ranges::replace_if(

@@ -120,7 +120,7 @@ return output.0 = %y, grad.w = %dw
 )";
 }
 
-Compiled compiled(const std::string& text, CompileOptions options) {
+Compiled compiled_text(const std::string& text, CompileOptions options) {
   const auto graph = parse_graph(text);
   EXPECT_TRUE(graph.ok()) << graph.status().message();
   Monitor monitor;
@@ -162,22 +162,22 @@ std::vector<std::vector<std::byte>> results_of(const Compiled& c) {
 }
 
 TEST(RegionBody, ExpertsOnVirtualRanksEqualOneRank) {
-  const auto whole = results_of(compiled(graph_text(kWhole), {.mesh = "one=1"}));
+  const auto whole = results_of(compiled_text(graph_text(kWhole), {.mesh = "one=1"}));
   ASSERT_EQ(whole.size(), 2u);
   float y = 0;
   std::memcpy(&y, whole[0].data(), sizeof y);
   EXPECT_NE(y, 0);
-  EXPECT_EQ(results_of(compiled(graph_text(k2D), {.mesh = "dp=2,ep=4"})), whole);
-  EXPECT_EQ(results_of(compiled(graph_text(k2D), {.mesh = "dp=3,ep=2"})), whole);
-  EXPECT_EQ(results_of(compiled(graph_text(k2D), {.mesh = "dp=1,ep=8"})), whole);
-  EXPECT_EQ(results_of(compiled(graph_text(k3D), {.mesh = "dp=2,a=2,b=2"})), whole);
+  EXPECT_EQ(results_of(compiled_text(graph_text(k2D), {.mesh = "dp=2,ep=4"})), whole);
+  EXPECT_EQ(results_of(compiled_text(graph_text(k2D), {.mesh = "dp=3,ep=2"})), whole);
+  EXPECT_EQ(results_of(compiled_text(graph_text(k2D), {.mesh = "dp=1,ep=8"})), whole);
+  EXPECT_EQ(results_of(compiled_text(graph_text(k3D), {.mesh = "dp=2,a=2,b=2"})), whole);
 }
 
 // Tokens come in cut by dp alone and leave so; the experts lie where they serve.
 TEST(RegionBody, CostsOnlyTheWayThereAndBack) {
   CompileOptions options{.mesh = "dp=2,ep=4", .input_layout = "S(1)R", .output_layout = "S(1)R"};
   options.parameter_budget.kind = ParameterBudget::Kind::kNone;
-  const Compiled c = compiled(graph_text(k2D), options);
+  const Compiled c = compiled_text(graph_text(k2D), options);
   EXPECT_TRUE(c.plan.summary.proven);
   int all_gathers = 0, others = 0, all_reduces = 0;
   for (const ProgramStep& s : c.plan.program.steps) switch (s.collective.kind) {
@@ -215,7 +215,7 @@ TEST(RegionBody, CostsOnlyTheWayThereAndBack) {
 
 TEST(RegionBody, ChargesTheFlopsThatItStates) {
   const auto price = [](const std::string& flops, Rules rules) {
-    const Compiled c = compiled(graph_text(k2D, flops), {.mesh = "dp=2,ep=4", .rules = rules});
+    const Compiled c = compiled_text(graph_text(k2D, flops), {.mesh = "dp=2,ep=4", .rules = rules});
     for (const NodeDecision& d : c.plan.summary.decisions)
       if (d.name == "m") return d.compute_us;
     return -1.0;
@@ -231,7 +231,7 @@ TEST(RegionBody, ChargesTheFlopsThatItStates) {
 // Rows that two mesh dims cut lie in the mesh's order, although the other order would be had from
 // the input without talking: a body goes by its coordinates.
 TEST(RegionBody, SeesRowsInTheOrderOfTheMesh) {
-  const Compiled c = compiled(R"swt(
+  const Compiled c = compiled_text(R"swt(
 input input.0: %x : f32[8,1,1]
 %m = local_map(%x, region="who", in_placements="S(0)S(0)", out_placements="S(0)S(0)", result_types="f32[8,1,1]") : f32[8,1,1]
 return output.0 = %m
@@ -253,7 +253,7 @@ return output.0 = %m
 }
 
 TEST(RegionBody, IsAskedForByName) {
-  const Compiled c = compiled(graph_text(k2D), {.mesh = "dp=2,ep=4"});
+  const Compiled c = compiled_text(graph_text(k2D), {.mesh = "dp=2,ep=4"});
   const auto ranks = ranks_of(c, {region("experts", experts)});
   ASSERT_FALSE(ranks.ok());
   EXPECT_EQ(ranks.status().code(), Code::kUnimplemented);

@@ -31,6 +31,13 @@ std::unique_ptr<VirtualRanks> ranks_of(const std::shared_ptr<const Plan>& plan) 
   return ranks.ok() ? std::move(*ranks) : nullptr;
 }
 
+std::map<CollectiveKind, int> num_collectives(const Compiled& compiled) {
+  std::map<CollectiveKind, int> count;
+  for (const ProgramStep& s : compiled.plan.program.steps)
+    if (s.collective.kind != CollectiveKind::kNone) ++count[s.collective.kind];
+  return count;
+}
+
 HostTensorView f32(const std::vector<float>& v, Dims shape) {
   return {row_major(Dtype::kF32, shape), v.data()};
 }

@@ -20,13 +20,13 @@ namespace {
 
 using import::TensorFile;
 
-const std::string kFolder = std::string(SHW_TEST_DATA) + "/torch/";
+const std::string kTorchFolder = std::string(SHW_TEST_DATA) + "/torch/";
 constexpr const char* kGraph = ".graph.json.gz";
 
 std::vector<std::string> stored_models() {
   std::vector<std::string> names;
   std::error_code none;  // gtest says that there are no cases
-  for (const auto& file : std::filesystem::directory_iterator(kFolder, none)) {
+  for (const auto& file : std::filesystem::directory_iterator(kTorchFolder, none)) {
     const std::string name = file.path().filename();
     if (name.ends_with(kGraph)) names.push_back(name.substr(0, name.find(kGraph)));
   }
@@ -56,11 +56,11 @@ bool is_result(const std::string& name) {
 class StoredModel : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(StoredModel, ComputesWhatPyTorchDoes) {
-  const auto json = import::read_json_file(kFolder + GetParam() + kGraph);
+  const auto json = import::read_json_file(kTorchFolder + GetParam() + kGraph);
   ASSERT_TRUE(json.ok()) << json.status().message();
   const auto graph = import::import_fx_json(*json);
   ASSERT_TRUE(graph.ok()) << graph.status().message();
-  const auto tensors = read_gzipped(kFolder + GetParam() + ".safetensors.gz");
+  const auto tensors = read_gzipped(kTorchFolder + GetParam() + ".safetensors.gz");
   const auto plan = testing::planned(write_graph(*graph), {.mesh = "dp=2,tp=2"});
   ASSERT_TRUE(plan);
   const auto results = tools::execute(plan, "step", tensors);

@@ -13,10 +13,10 @@
 namespace shw::testing {
 namespace {
 
-const std::string kData = std::string(SHW_TEST_DATA) + "/../../examples/data/";
+const std::string kExamples = std::string(SHW_TEST_DATA) + "/../../examples/data/";
 
 Graph imported(const std::string& file) {
-  const auto json = import::read_json_file(kData + file);
+  const auto json = import::read_json_file(kExamples + file);
   EXPECT_TRUE(json.ok()) << json.status().message();
   auto graph = import::import_fx_json(*json);
   EXPECT_TRUE(graph.ok()) << graph.status().message();
@@ -53,7 +53,7 @@ std::shared_ptr<const Plan> TinyModel::plan_of(const CompileOptions& options) co
 
 const import::TensorFile& TinyModel::tensors() const {
   if (tensors_.empty()) {
-    auto file = import::read_safetensors(kData + tensors_file_);
+    auto file = import::read_safetensors(kExamples + tensors_file_);
     EXPECT_TRUE(file.ok()) << file.status().message();
     if (file.ok()) tensors_ = std::move(*file);
   }

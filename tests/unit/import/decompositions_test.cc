@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "document.h"
+#include "fx_parts.h"
 #include "import/aten_table.h"
 #include "import/decompose.h"
 #include "import/fx_json.h"
@@ -18,14 +19,8 @@ namespace shw::import {
 namespace {
 
 using nlohmann::json;
-
-json tensor(std::vector<int64_t> shape, const char* dtype = "float32") {
-  std::vector<int64_t> stride(shape.size(), 1);
-  for (size_t i = shape.size(); i-- > 1;) stride[i - 1] = stride[i] * shape[i];
-  return {{"shape", shape}, {"stride", stride}, {"dtype", dtype}, {"device", "cpu"}};
-}
-
-json ref(const char* name) { return {{"n", name}}; }
+using shw::testing::ref;
+using shw::testing::tensor;
 
 // One call with these operands, named "a", "b", …, and its first result.
 json graph_of(const char* target, const std::vector<json>& operands, const std::vector<json>& args,

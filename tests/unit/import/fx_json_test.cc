@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fx_parts.h"
 #include "graph/text.h"
 #include "import/json_file.h"
 #include "rewrite/verify.h"
@@ -10,17 +11,13 @@ namespace shw::import {
 namespace {
 
 using nlohmann::json;
+using shw::testing::ref;
+using shw::testing::tensor;
 
 json graph_file(const std::string& name) {
   Result<json> file = read_json_file(SHW_TEST_DATA "/graphs/" + name + ".graph.pre.json.gz");
   EXPECT_TRUE(file.ok()) << file.status().message();
   return std::move(*file);
-}
-
-json tensor(std::vector<int64_t> shape, const char* dtype = "float32") {
-  std::vector<int64_t> stride(shape.size(), 1);
-  for (size_t i = shape.size(); i-- > 1;) stride[i - 1] = stride[i] * shape[i];
-  return {{"shape", shape}, {"stride", stride}, {"dtype", dtype}, {"device", "cuda"}};
 }
 
 json placeholder(const char* name, json desc, json value) {
@@ -34,8 +31,6 @@ json call(const char* name, const char* target, std::vector<json> args, json val
   return {{"name", name}, {"op", "call_function"},    {"target", target},  {"args", args},
           {"val", value}, {"kwargs", json::object()}, {"phase", "forward"}};
 }
-
-json ref(const char* name) { return {{"n", name}}; }
 
 // x [2,4], y = f(x), with `nodes` between.
 json small(std::vector<json> nodes, json result) {

@@ -9,7 +9,7 @@
 namespace shw::import {
 namespace {
 
-std::string text_of(const std::string& name) {
+std::string log_text(const std::string& name) {
   std::ifstream file(std::string(SHW_TEST_DATA "/nccl_tests/") + name);
   EXPECT_TRUE(file.good()) << name;
   return {std::istreambuf_iterator<char>(file), {}};
@@ -40,7 +40,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 }
 
 TEST(NcclTests, ReadsOneNode) {
-  const NcclTestRun run = only_run(text_of("all_reduce_1x8_a100.txt"));
+  const NcclTestRun run = only_run(log_text("all_reduce_1x8_a100.txt"));
   EXPECT_EQ(run.collective, "all_reduce") << "of the command line in the log";
   EXPECT_EQ(run.nodes, 1);
   EXPECT_EQ(run.devices_per_node, 8);
@@ -53,26 +53,26 @@ TEST(NcclTests, ReadsOneNode) {
 }
 
 TEST(NcclTests, CountsHostsAndTellsTheCollectiveFromTheColumns) {
-  const NcclTestRun reduce = only_run(text_of("all_reduce_2x8_a100.txt"));
+  const NcclTestRun reduce = only_run(log_text("all_reduce_2x8_a100.txt"));
   EXPECT_EQ(reduce.collective, "all_reduce");
   EXPECT_EQ(reduce.nodes, 2);
   EXPECT_EQ(reduce.devices_per_node, 8);
   const std::string scatter =
-      replaced(text_of("reduce_scatter_1x2_rtx5090.txt"), "# Collective test starting", "# run");
+      replaced(log_text("reduce_scatter_1x2_rtx5090.txt"), "# Collective test starting", "# run");
   EXPECT_EQ(only_run(scatter).collective, "reduce_scatter");
 }
 
 TEST(NcclTests, ReadsNewerVersionsAndRccl) {
-  const NcclTestRun gather = only_run(text_of("all_gather_2x1_gb10.txt"));
+  const NcclTestRun gather = only_run(log_text("all_gather_2x1_gb10.txt"));
   EXPECT_EQ(gather.collective, "all_gather");
   EXPECT_EQ(gather.nodes, 2);
   EXPECT_EQ(gather.devices_per_node, 1);
   EXPECT_EQ(gather.rows[0].us, 27211.0);
-  const NcclTestRun all_to_all = only_run(text_of("alltoall_1x8_mi355x.txt"));
+  const NcclTestRun all_to_all = only_run(log_text("alltoall_1x8_mi355x.txt"));
   EXPECT_EQ(all_to_all.collective, "all_to_all");
   EXPECT_EQ(all_to_all.rows.size(), 2u) << "#wrong of in-place is N/A";
-  EXPECT_EQ(only_run(text_of("reduce_scatter_1x2_rtx5090.txt")).collective, "reduce_scatter");
-  EXPECT_EQ(only_run(text_of("all_reduce_1x8_mi300x.txt")).rows.size(), 25u);
+  EXPECT_EQ(only_run(log_text("reduce_scatter_1x2_rtx5090.txt")).collective, "reduce_scatter");
+  EXPECT_EQ(only_run(log_text("all_reduce_1x8_mi300x.txt")).rows.size(), 25u);
 }
 
 TEST(NcclTests, ReadsOldVersionsWithoutRootAndSizesThatAreEmpty) {
@@ -92,15 +92,15 @@ ip-172-31-13-103:3685:3685 [0] NCCL INFO Launch mode Parallel
 
 TEST(NcclTests, ReadsRunsThatFollowOneAnotherAndTaggedLines) {
   const auto runs =
-      parse_nccl_tests(text_of("all_reduce_1x8_a100.txt") + text_of("all_gather_2x1_gb10.txt") +
-                       text_of("alltoall_1x8_mi355x.txt"));
+      parse_nccl_tests(log_text("all_reduce_1x8_a100.txt") + log_text("all_gather_2x1_gb10.txt") +
+                       log_text("alltoall_1x8_mi355x.txt"));
   ASSERT_TRUE(runs.ok()) << runs.status().message();
   ASSERT_EQ(runs->size(), 3u);
   EXPECT_EQ((*runs)[0].collective, "all_reduce");
   EXPECT_EQ((*runs)[1].collective, "all_gather");
   EXPECT_EQ((*runs)[2].collective, "all_to_all");
   std::string tagged;
-  for (char c : text_of("all_gather_2x1_gb10.txt")) {
+  for (char c : log_text("all_gather_2x1_gb10.txt")) {
     if (tagged.empty() || tagged.back() == '\n') tagged += "[1,0]<stdout>:";
     tagged += c;
   }
@@ -108,21 +108,21 @@ TEST(NcclTests, ReadsRunsThatFollowOneAnotherAndTaggedLines) {
 }
 
 TEST(NcclTests, AsksWhichCollectiveWhereColumnsLeaveItOpen) {
-  const std::string text =
-      replaced(text_of("all_gather_2x1_gb10.txt"), "Collective test starting: all_gather_perf", "");
+  const std::string text = replaced(log_text("all_gather_2x1_gb10.txt"),
+                                    "Collective test starting: all_gather_perf", "");
   expect_says(refusal(text), "all_gather=FILE or all_to_all=FILE");
   EXPECT_EQ(only_run(text, "all_to_all").collective, "all_to_all");
 }
 
 TEST(NcclTests, RefusesOtherCollectives) {
-  expect_says(refusal(text_of("broadcast_1x8_h800.txt")), "with a root");
+  expect_says(refusal(log_text("broadcast_1x8_h800.txt")), "with a root");
   expect_says(
-      refusal(replaced(text_of("alltoall_1x8_mi355x.txt"), "alltoall_perf", "sendrecv_perf")),
+      refusal(replaced(log_text("alltoall_1x8_mi355x.txt"), "alltoall_perf", "sendrecv_perf")),
       "sendrecv_perf measures no collective");
 }
 
 TEST(NcclTests, RefusesWhatIsNoOutputWithItsLine) {
-  const std::string good = text_of("all_gather_2x1_gb10.txt");
+  const std::string good = log_text("all_gather_2x1_gb10.txt");
   expect_says(refusal(""), "no results of nccl-tests");
   expect_says(refusal("hello\n\x01\xff\n# world\n"), "no results of nccl-tests");
   expect_says(refusal("1 2 3 4\n"), "line 1: results before the header");
@@ -145,10 +145,10 @@ TEST(NcclTests, RefusesWhatIsNoOutputWithItsLine) {
 }
 
 TEST(NcclTests, RefusesGroupsThatAreNoGrid) {
-  const std::string text = text_of("all_reduce_2x8_a100.txt");
+  const std::string text = log_text("all_reduce_2x8_a100.txt");
   expect_says(refusal(replaced(text, "inst-6ejzf-comp device  7", "third device  7")),
               "16 ranks on 3 hosts");
-  const std::string good = text_of("all_gather_2x1_gb10.txt");
+  const std::string good = log_text("all_gather_2x1_gb10.txt");
   expect_says(refusal(replaced(good, "#  Rank  1", "#  rank  1")), "no two ranks were named");
 }
 

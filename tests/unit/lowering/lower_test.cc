@@ -9,21 +9,15 @@
 
 #include "lowering/shard_order.h"
 #include "redistribution/move_prices.h"
+#include "simple_prices.h"
 #include "virtual_ranks.h"
 
 namespace shw {
 namespace {
 
 using testing::piece_of;
+using testing::simple_prices;
 using testing::VirtualRanks;
-
-MovePrices simple_prices() {
-  return {[](CollectiveKind kind, uint32_t, int64_t bytes) {
-            return 10 +
-                   0.01 * static_cast<double>(bytes) * (kind == CollectiveKind::kAllReduce ? 2 : 1);
-          },
-          [](int64_t bytes) { return 1 + 0.001 * static_cast<double>(bytes); }};
-}
 
 // A graph under construction, with the layouts that the planner would have chosen.
 class Sketch {

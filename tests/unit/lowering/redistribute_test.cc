@@ -9,22 +9,15 @@
 #include "lowering/transfer.h"
 #include "lowering/versions.h"
 #include "sharding/unfolding.h"
+#include "simple_prices.h"
 #include "virtual_ranks.h"
 
 namespace shw {
 namespace {
 
 using testing::piece_of;
+using testing::simple_prices;
 using testing::VirtualRanks;
-
-// Latency and bytes on the wire; a combined group has no more latency than a single one.
-MovePrices simple_prices() {
-  return {[](CollectiveKind kind, uint32_t, int64_t bytes) {
-            return 10 +
-                   0.01 * static_cast<double>(bytes) * (kind == CollectiveKind::kAllReduce ? 2 : 1);
-          },
-          [](int64_t bytes) { return 1 + 0.001 * static_cast<double>(bytes); }};
-}
 
 Layout layout_of(const std::string& text, const Mesh& mesh) {
   return *parse_layout(text, mesh.rank());

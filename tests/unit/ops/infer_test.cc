@@ -1,28 +1,16 @@
 // Types that ops infer, and what they refuse.
 #include <gtest/gtest.h>
 
-#include "ops/op_def.h"
+#include "infer.h"
 
 namespace shw {
 namespace {
 
-Attrs attrs(std::initializer_list<Attrs::Item> items) {
-  Attrs a;
-  for (const auto& [key, value] : items) a.set(key, value);
-  return a;
-}
-AttrValue ints(std::vector<int64_t> v) { return v; }
-OptionalType f32(Dims shape) { return row_major(Dtype::kF32, shape); }
-OptionalType of(Dtype dtype, Dims shape) { return row_major(dtype, shape); }
-
-// "f32[4,8]", a tuple as "f32[4], none", a refusal as "!" and its message.
-std::string infer(OpKind op, std::vector<OptionalType> operands, const Attrs& a = {}) {
-  const auto r = op_def(op).infer({operands, &a});
-  if (!r.ok()) return "!" + r.status().message();
-  std::string s;
-  for (const auto& t : *r) s += (s.empty() ? "" : ", ") + (t ? to_string(*t) : "none");
-  return s;
-}
+using testing::attrs;
+using testing::f32;
+using testing::infer;
+using testing::ints;
+using testing::of;
 
 TEST(Infer, PointwiseBroadcastsAndPromotes) {
   EXPECT_EQ(infer(OpKind::kAdd, {f32({4, 1, 8}), f32({3, 8})}), "f32[4,3,8]");

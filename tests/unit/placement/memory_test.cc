@@ -95,13 +95,13 @@ std::unique_ptr<const PreparedModel> model_for(const std::string& name, const st
   return shw::model_for(bytes_of(name), mesh, optimizer_factor, hardware);
 }
 
-struct Case {
+struct LimitCase {
   const char *graph, *mesh;
   double limit;          // as a share of the peak without
   uint32_t least_equal;  // of 100 nodes, those with as many bytes in both
 };
 
-class Memory : public ::testing::TestWithParam<Case> {};
+class Memory : public ::testing::TestWithParam<LimitCase> {};
 
 TEST_P(Memory, IsWhatTheProgramHolds) {
   const auto [graph, mesh, share, least_equal] = GetParam();
@@ -138,19 +138,19 @@ TEST_P(Memory, IsWhatTheProgramHolds) {
   EXPECT_NEAR(model->memory().peak(placed->choice).bytes, recount.peak(), 1e-4 * recount.peak());
 }
 
-INSTANTIATE_TEST_SUITE_P(Graphs, Memory,
-                         ::testing::Values(Case{"kinds", "a=2,b=2", 1, 80},
-                                           Case{"block_1d8.graph.pre", "dp=2,tp=4", 1, 90},
-                                           Case{"block_1d8.graph.pre", "dp=8,tp=8", 0.6, 70},
-                                           Case{"llama_tiny_2x4.graph.pre", "dp=2,tp=4", 1, 95},
-                                           Case{"llama_tiny_2x4.graph.pre", "dp=2,tp=4", 0.6, 95},
-                                           Case{"llama8b_L2_8x8_einsum.graph.pre", "dp=8,tp=8", 0.5,
-                                                90}),
-                         [](const auto& c) {
-                           const std::string name = c.param.graph;
-                           return name.substr(0, name.find('.')) + "_" +
-                                  std::to_string(static_cast<int>(100 * c.param.limit));
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Graphs, Memory,
+    ::testing::Values(LimitCase{"kinds", "a=2,b=2", 1, 80},
+                      LimitCase{"block_1d8.graph.pre", "dp=2,tp=4", 1, 90},
+                      LimitCase{"block_1d8.graph.pre", "dp=8,tp=8", 0.6, 70},
+                      LimitCase{"llama_tiny_2x4.graph.pre", "dp=2,tp=4", 1, 95},
+                      LimitCase{"llama_tiny_2x4.graph.pre", "dp=2,tp=4", 0.6, 95},
+                      LimitCase{"llama8b_L2_8x8_einsum.graph.pre", "dp=8,tp=8", 0.5, 90}),
+    [](const auto& c) {
+      const std::string name = c.param.graph;
+      return name.substr(0, name.find('.')) + "_" +
+             std::to_string(static_cast<int>(100 * c.param.limit));
+    });
 
 // With every copy a variable, a budget holds what the model counts.
 TEST(MemoryBudget, HoldsThePeakOfThePlacement) {

@@ -14,7 +14,7 @@ namespace {
 using testing::Sketch;
 
 // Up to eight forward steps of several prices, and backward steps that read some of their results.
-Sketch random_entry(std::mt19937& random) {
+Sketch random_chain(std::mt19937& random) {
   Sketch s;
   std::vector<ValueId> forward{s.input(64)};
   const auto any = [&] { return forward[random() % forward.size()]; };
@@ -46,7 +46,7 @@ TEST(Frontier, ChoicesFreeMoreAndMoreAndTheBoundIsOne) {
   std::mt19937 random(11);
   uint32_t tight = 0, between = 0;
   for (int round = 0; round < 60; ++round) {
-    const Sketch s = random_entry(random);
+    const Sketch s = random_chain(random);
     const Joint joint(s.p, s.p.entries[0]);
     Monitor monitor;
     const auto frontier = Frontier::of(joint, Graph(), monitor);

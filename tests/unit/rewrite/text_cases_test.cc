@@ -14,7 +14,7 @@
 namespace shw {
 namespace {
 
-Graph parsed(const std::string& text) {
+Graph graph_of_text(const std::string& text) {
   Result<Graph> g = parse_graph(text);
   EXPECT_TRUE(g.ok()) << g.status().message() << "\n" << text;
   if (!g.ok()) return {};
@@ -24,8 +24,8 @@ Graph parsed(const std::string& text) {
 }
 
 void check_case(const GraphPass& pass, const std::string& before, const std::string& after) {
-  const Graph graph = parsed(before);
-  const Graph expected = after.find("unchanged") == 0 ? graph : parsed(after);
+  const Graph graph = graph_of_text(before);
+  const Graph expected = after.find("unchanged") == 0 ? graph : graph_of_text(after);
   const Result<Rewritten> got = pass.run(graph);
   ASSERT_TRUE(got.ok()) << got.status().message();
   EXPECT_EQ(first_difference(got->graph, expected), "") << print_graph(got->graph);

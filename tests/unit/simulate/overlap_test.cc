@@ -61,11 +61,11 @@ const Case kCases[] = {
       {"reduce_scatter_tensor 1", 65, 8724152320, 23.296}}},
 };
 
-class Overlap : public ::testing::TestWithParam<Case> {};
-INSTANTIATE_TEST_SUITE_P(Graphs, Overlap, ::testing::ValuesIn(kCases),
+class OverlapGraphs : public ::testing::TestWithParam<Case> {};
+INSTANTIATE_TEST_SUITE_P(Graphs, OverlapGraphs, ::testing::ValuesIn(kCases),
                          [](const auto& c) { return std::string(c.param.graph); });
 
-TEST_P(Overlap, CountsAreThoseOfTheFile) {
+TEST_P(OverlapGraphs, CountsAreThoseOfTheFile) {
   const auto graph = testing::overlap_graph(GetParam().graph, GetParam().table);
   EXPECT_EQ(graph.input_bytes, GetParam().input_bytes);
   EXPECT_NEAR(graph.flops / 1e12, GetParam().tera_flops, 0.05);
@@ -83,14 +83,14 @@ TEST_P(Overlap, CountsAreThoseOfTheFile) {
 }
 
 // Inputs throughout, results from when they are made, all else until its last reader.
-TEST_P(Overlap, LivePeakIsThatOfTheReferencesProfile) {
+TEST_P(OverlapGraphs, LivePeakIsThatOfTheReferencesProfile) {
   const auto graph = testing::overlap_graph(GetParam().graph, GetParam().table);
   const LiveCurves c = live_curves(graph.program, graph.program.entries.at(0));
   EXPECT_EQ(c.peak[static_cast<size_t>(StorageKind::kInput)], GetParam().input_bytes);
   EXPECT_EQ(c.device_peak, GetParam().peak_bytes);
 }
 
-TEST_P(Overlap, EveryCommunicatorIsBusyForTheTimesOfItsCollectives) {
+TEST_P(OverlapGraphs, EveryCommunicatorIsBusyForTheTimesOfItsCollectives) {
   const auto graph = testing::overlap_graph(GetParam().graph, GetParam().table);
   const Simulation s = simulate(graph.program, graph.program.entries.at(0));
   EXPECT_EQ(s.queues.size(), 1 + graph.program.mesh.size());
@@ -116,7 +116,7 @@ TEST_P(Overlap, EveryCommunicatorIsBusyForTheTimesOfItsCollectives) {
 
 // The same graphs with collectives started and awaited by the pass, instead of where they stand. A
 // step of 676 ms becomes one of 461, where 456 are a lower bound (bw_256_2d).
-TEST_P(Overlap, IsNoSlowerOnceItIsScheduledAndHoldsLittleMore) {
+TEST_P(OverlapGraphs, IsNoSlowerOnceItIsScheduledAndHoldsLittleMore) {
   auto graph = testing::overlap_graph(GetParam().graph, GetParam().table, false);
   Program& p = graph.program;
   const Simulation before = simulate(p, p.entries.at(0));

@@ -13,11 +13,11 @@
 namespace shw {
 namespace {
 
-struct Case {
+struct PlansCase {
   const char *name, *graph, *mesh;
   std::vector<std::string> entries{};
 };
-const Case kCases[] = {
+const PlansCase kPlansCases[] = {
     {"llama_tiny_2x4", "llama_tiny_2x4", "dp=2,tp=4"},
     {"llama_tiny_8", "llama_tiny_2x4", "dp=8"},
     {"llama_tiny_entries", "llama_tiny_2x4", "dp=2,tp=4", {"forward", "backward", "infer"}},
@@ -27,7 +27,7 @@ const Case kCases[] = {
     {"llama8b_L2_entries", "llama8b_L2_8x8_einsum", "dp=8,tp=8", {"step", "infer"}},
 };
 
-class SimulatedPlans : public ::testing::TestWithParam<Case> {
+class SimulatedPlans : public ::testing::TestWithParam<PlansCase> {
  protected:
   void SetUp() override {
     const auto json = import::read_json_file(std::string(SHW_TEST_DATA) + "/../../examples/data/" +
@@ -45,7 +45,7 @@ class SimulatedPlans : public ::testing::TestWithParam<Case> {
   }
   Program program_;
 };
-INSTANTIATE_TEST_SUITE_P(Models, SimulatedPlans, ::testing::ValuesIn(kCases),
+INSTANTIATE_TEST_SUITE_P(Models, SimulatedPlans, ::testing::ValuesIn(kPlansCases),
                          [](const auto& c) { return std::string(c.param.name); });
 
 TEST_P(SimulatedPlans, LieBetweenTheirBoundAndOneStepAfterAnother) {
