@@ -23,10 +23,9 @@ class Front {
     const auto start = std::chrono::steady_clock::now();
     SHW_RETURN_IF_ERROR(ask(0, in_share(options_, kShareOfEnds)));
     SHW_RETURN_IF_ERROR(find_lowest());
-    // Solved with the model's own options, so that the end equals the plan under that limit.
     if (!is_late())
-      SHW_RETURN_IF_ERROR(ask(result_.lowest.reached_bytes,
-                              in_share(model_.model().options().solver, kShareOfEnds)));
+      SHW_RETURN_IF_ERROR(
+          ask(result_.lowest.reached_bytes, in_share(options_of_end(), kShareOfEnds)));
     for (size_t have = kept().size();
          have < points && result_.solves < kMaxSolvesPerPoint * points && !is_late();
          have = kept().size()) {
@@ -44,12 +43,20 @@ class Front {
 
  private:
   static constexpr double kShareOfEnds = 0.25;  // of the remaining time, for each
+  // With fewer branch nodes for a point than this, the end at the lowest peak has no more either.
+  static constexpr uint64_t kFewBranchNodes = 100;
 
   bool is_late() const { return options_.deadline.passed(); }
   // With a share of the remaining time.
   solver::SolveOptions in_share(solver::SolveOptions options, double share) const {
     options.deadline = options_.deadline.after_share(share);
     return options;
+  }
+
+  // The model's own, so that the end equals the plan under that limit; not for a large model, whose
+  // end alone would take longer than all other points.
+  const solver::SolveOptions& options_of_end() const {
+    return options_.max_branch_nodes < kFewBranchNodes ? options_ : model_.model().options().solver;
   }
 
   Status find_lowest() {
@@ -76,6 +83,7 @@ class Front {
     }
     SHW_RETURN_IF_ERROR(placed.status());
     warm_ = std::move(placed->warm);
+    placed->program.reset();  // large, and not part of a point
     const auto at = std::ranges::find_if(
         asked_, [&](const ParetoPoint& p) { return p.limit_bytes != 0 && p.limit_bytes < limit; });
     asked_.insert(limit == 0 ? asked_.begin() : at, {limit, std::move(*placed)});

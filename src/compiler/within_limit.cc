@@ -60,7 +60,7 @@ class MemoryLimitedSearch {
 
   Result<Placed> run() {
     SHW_RETURN_IF_ERROR(run_rounds(relaxed_ ? kRelaxedRounds : kRoughRounds, !relaxed_));
-    if (!relaxed_ && !is_late() && !(best_ && proven())) {
+    if (!relaxed_ && !is_late() && refines()) {
       planned_limit_ = limit_;
       SHW_RETURN_IF_ERROR(run_rounds(kFineRounds, false));
     }
@@ -85,6 +85,13 @@ class MemoryLimitedSearch {
   static constexpr double kRoughShareOfTime = 0.6;
   static constexpr double kRoughGap = 2e-3;
   static constexpr uint64_t kRoughBranchNodes = 20, kBranchNodesWithCopies = 100;
+
+  // Whether fine rounds can gain anything. They branch more than rough ones, unless few nodes are
+  // allowed: then they only repeat the rough ones for a slightly smaller gap.
+  bool refines() const {
+    if (options_.max_branch_nodes > kRoughBranchNodes) return !(best_ && proven());
+    return !best_ && options_.relative_gap < kRoughGap;
+  }
 
   // Repeats until something fits; each round reserves more for what did not.
   Status run_rounds(uint32_t max_rounds, bool rough) {

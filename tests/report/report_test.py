@@ -261,6 +261,17 @@ class Page(unittest.TestCase):
             self.assertIn(says, text)
             self.assertEqual(self.complaints(), [])
 
+    def test_the_chosen_layout_is_told_with_its_order_of_cuts(self):
+        self.open("large")
+        decisions = json.loads(shardwise("show", "large.swplan", "--json"))["decisions"]
+        for result in ("S(0)S(0)", "S(0)S(0)|1,0"):
+            name = next(d["name"] for d in decisions if d["result"] == result)
+            self.browser.run("{ const s = document.querySelector('#nodes input[type=search]'); s.value = %s; s.dispatchEvent(new Event('input')); }" % json.dumps(name))
+            self.browser.run("[...document.querySelectorAll('#nodes tbody button')].find(b => b.textContent === %s).click()" % json.dumps(name))
+            text = self.browser.run("document.querySelector('#nodes .panel').textContent")
+            self.assertIn("S(0)S(0) chosen" + (", as " + result if "|" in result else ""), text)
+            self.assertEqual("chosen, as" in text, "|" in result)
+
 
 if __name__ == "__main__":
     outcome = unittest.main(argv=sys.argv[:1], verbosity=2, exit=False).result

@@ -29,11 +29,13 @@ function usersOf(node) {
 
 const difference = us => (us < 0 ? "−" : "+") + time(Math.abs(us));
 
-// rows: {layout, chosen, floor: µs of a plan at least, exact: µs}
+// rows: {layout: in any order of cuts, chosen: the plan's layout if it is this one, floor: µs of a plan at least, exact: µs}
+const chosenAs = ({layout, chosen}) => !chosen ? [] : chosen === layout ? [" chosen"] : [" chosen, as ", layoutChip(chosen)];
+
 function alternativesTable(rows, objective, caption) {
   const over = row => (row.exact ?? row.floor) - objective, most = Math.max(1e-9, ...rows.map(row => Number.isFinite(over(row)) ? over(row) : 0));
   return sortedTable([
-    {title: "Layout", value: r => r.layout, show: r => [layoutChip(r.layout), r.chosen ? " chosen" : ""]},
+    {title: "Layout", value: r => r.layout, show: r => [layoutChip(r.layout), ...chosenAs(r)]},
     {title: "A plan with it costs", number: true, value: r => r.floor ?? Infinity, show: r => r.floor === null ? "excluded" : r.chosen ? "this plan" :
       r.exact !== undefined ? difference(over(r)) : over(r) === 0 ? "as much or more" : `at least ${difference(over(r))}`},
     {label: "Chart", sort: false, show: r => Number.isFinite(over(r)) && r.floor !== null ? bar([["more", Math.max(0, over(r)), "var(--other)"],
@@ -57,8 +59,9 @@ function why(node) {
   el("p", {class: "note"}, "A plan holds the layouts that were chosen, not the prices of those that were not. ",
     el("code", {}, "shardwise plan GRAPH … --report"), " asks the planner for them, and ", el("code", {}, `shardwise explain GRAPH ${name}`), " solves for this node.")];
   const operands = operandsOf(node), users = usersOf(node), paid = operands.filter(o => o[3] > 0), given = users.filter(u => u[3] > 0);
-  const chosen = textOf(n.result[node]).split("|")[0], rows = alternativesOf(node);
-  const isChosen = row => row.layout === chosen || `(${row.layout}` === chosen.split(/,(?= )|\)$/)[0];
+  // Of a tuple the first layout; an order of cuts has a comma without a space.
+  const results = textOf(n.result[node]), chosen = (results.startsWith("(") ? results.slice(1, -1) : results).split(", ")[0], rows = alternativesOf(node);
+  const isChosen = row => row.layout === chosen.split("|")[0];
   const other = rows.find(row => !isChosen(row) && row.over !== null), story = [];
   story.push(paid.length ? `${paid.length === 1 ? "One operand changes its" : `${paid.length} operands change their`} layout for it, for ${time(comm)}.` :
     operands.length ? "Its operands come in the layouts that it reads: nothing is sent for it." : "It has no operands.");
@@ -68,7 +71,7 @@ function why(node) {
     `Plans with layout ${other.layout} may cost the same.`);
   else story.push("Its result can have no other layout.");
   return [el("h3", {}, "Why this layout"), el("p", {}, story.join(" ")),
-    alternativesTable(rows.map(row => ({layout: row.layout, chosen: isChosen(row), floor: row.over === null ? null : plan.objective + row.over})), plan.objective,
+    alternativesTable(rows.map(row => ({layout: row.layout, chosen: isChosen(row) && chosen, floor: row.over === null ? null : plan.objective + row.over})), plan.objective,
       "Layouts of its result, without the order of cuts. Prices are proven lower bounds: solving for one may find more. Excluded: no plan within the constraints and budgets has it."),
     operands.length > 0 && edgeTable(operands, "Operand", choose), users.length > 0 && edgeTable(users, "User", choose)];
 }

@@ -56,7 +56,7 @@ function exactPrices(group) {
   if (!doc.reasons) return el("p", {class: "note"}, "What other layouts cost is not in a plan: ", el("code", {}, "shardwise plan --report"), " tells it.");
   const found = doc.reasons.exact.find(e => group.names.includes(e.port));
   if (!found) return el("p", {class: "note"}, "Other layouts were not solved for: there is a memory limit or no proof, or it would have taken long. Its node has lower bounds of their prices.");
-  return alternativesTable(found.explanation.alternatives.map(a => ({layout: a.layout, chosen: a.chosen, floor: a.floor,
+  return alternativesTable(found.explanation.alternatives.map(a => ({layout: a.layout, chosen: a.chosen && group.layout, floor: a.floor,
     exact: a.forced && a.forced.possible !== false ? a.forced.objective : undefined})), found.explanation.objective, `Prices of other layouts of ${found.port}, which then does not count against the budget of parameters`);
 }
 
