@@ -25,7 +25,7 @@ std::string notes(const Table& table, const Row& row) {
     note(row.figures.price_us < table.optimum().figures.price_us
              ? "faster than the optimum, which was not proven"
              : "faster than the optimum, whose price is lower: the price counts communication as "
-               "if nothing hid it (--overlap)");
+               "if nothing hid it (see --overlap)");
   if (row.num_free > 0) note(format("%u operations cannot follow it", row.num_free));
   if (row.num_unknown > 0) note(format("%u of its nodes are not in the graph", row.num_unknown));
   return t;

@@ -15,20 +15,17 @@ namespace {
 
 struct Options {
   PlanOptions plan;
-  std::vector<std::string> recipes, plans;
-  std::string svg;
+  std::vector<std::string> recipes;
+  std::string foreign, svg;
   bool json = false;
 };
 
 Result<compare::CompareOptions> compare_options(const Options& o) {
   compare::CompareOptions wanted;
   wanted.recipes = o.recipes;
-  for (const std::string& path : o.plans) {
-    SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, import::read_file(path));
-    const size_t slash = path.find_last_of('/');
-    wanted.plans.push_back({slash == path.npos ? path : path.substr(slash + 1),
-                            std::string(bytes.begin(), bytes.end())});
-  }
+  if (o.foreign.empty()) return wanted;
+  SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, import::read_file(o.foreign));
+  wanted.plans.push_back({"foreign", std::string(bytes.begin(), bytes.end())});
   return wanted;
 }
 
@@ -63,9 +60,9 @@ void add_compare(CommandLine& command_line) {
   o->plan.add_to(verb);
   verb.option("--recipe", o->recipes,
               "Only this recipe: ddp, fsdp, hsdp, tp, tp-sp, fsdp-tp or cp. Repeatable");
-  verb.option("--plan", o->plans,
+  verb.option("--plan", o->foreign,
               "Score the layouts in this JSON file, too: of --save-placements, of --export-json, "
-              "or {\"NAME\": \"LAYOUT\"}. Repeatable");
+              "or {\"NAME\": \"LAYOUT\"}");
   verb.option("--svg", o->svg, "Write a chart to this file");
   verb.flag("--json", o->json, "Print JSON");
   verb.runs([o] { return run(*o); });
