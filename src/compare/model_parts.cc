@@ -27,12 +27,14 @@ class Finder {
   explicit Finder(const Graph& graph) : graph_(graph), users_(graph), seen_(graph.num_nodes(), 0) {}
 
   ModelParts run() {
-    for (std::vector<uint8_t>* list : {&out_.is_stream, &out_.is_weight, &out_.is_product})
+    for (std::vector<uint8_t>* list :
+         {&out_.is_stream, &out_.is_stream_side, &out_.is_weight, &out_.is_product})
       list->assign(graph_.num_nodes(), 0);
     find_batch();
     find_weights();
     for (uint32_t i = 0; i < graph_.num_nodes(); ++i)
       if (graph_.op(NodeId{i}) == OpKind::kAdd) find_skip(NodeId{i});
+    find_stream_sides();
     find_sequence();
     return std::move(out_);
   }
@@ -109,6 +111,26 @@ class Finder {
       }
     }
     return reached ? products : 0;
+  }
+
+  // Where a cut of the weights begins or ends.
+  bool is_border(NodeId n) const {
+    const OpKind op = graph_.op(n);
+    return out_.is_product[n.v] || op == OpKind::kInput || op == OpKind::kEmbedding ||
+           op == OpKind::kEmbeddingDenseBackward;
+  }
+
+  void find_stream_sides() {
+    std::vector<uint8_t> behind = out_.is_stream, before = out_.is_stream;
+    for (uint32_t i = 0; i < graph_.num_nodes(); ++i)
+      for (const NodeId operand : graph_.operands(NodeId{i}))
+        if (operand.valid() && !is_border(NodeId{i})) behind[i] |= behind[operand.v];
+    for (uint32_t i = graph_.num_nodes(); i-- > 0;)
+      for (const NodeId operand : graph_.operands(NodeId{i}))
+        if (operand.valid() && !is_border(NodeId{i}) && !is_border(operand))
+          before[operand.v] |= before[i];
+    for (uint32_t i = 0; i < graph_.num_nodes(); ++i)
+      out_.is_stream_side[i] = !is_border(NodeId{i}) && (behind[i] || before[i]);
   }
 
   void find_sequence() {

@@ -5,6 +5,8 @@
 //                     with the same size there
 //   residual stream   both ends of a skip connection: an addition x + f(x), where f contains a
 //                     matrix product with a weight, and x. In the backward pass, too
+//   stream side       what lies between the residual stream and the nearest products with weights,
+//                     on either side: norms, casts, dropout
 //   sequence          dim 1 of a residual stream [batch, sequence, width]
 //   weight            a parameter of two or more dims that a matrix product or an embedding reads,
 //                     directly or through casts and views
@@ -23,6 +25,7 @@ struct ModelParts {
   std::vector<NodeId> sequence_inputs;  // of batch_inputs, those with the sequence as dim 1
   // By node.
   std::vector<uint8_t> is_stream;
+  std::vector<uint8_t> is_stream_side;
   std::vector<uint8_t> is_weight;
   std::vector<uint8_t> is_product;  // a matrix product or attention
   uint32_t num_block_weights = 0;   // weights that are read between the ends of a skip connection

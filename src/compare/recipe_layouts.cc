@@ -152,25 +152,57 @@ class Maker {
   bool cut_products(NodeId n, int m, Duty duty, Left& left) const {
     const bool along_sequence = duty == Duty::kTensorAndSequence && !parts_.is_product[n.v];
     bool obeys = left.keep([&](uint32_t s) {
-      return is_uncut(batch_, n, s, m) && (along_sequence || is_uncut(sequence_, n, s, m));
+      return is_batch_uncut(n, s, m) && (along_sequence || is_sequence_uncut(n, s, m));
     });
+    if (parts_.is_stream_side[n.v])
+      obeys &= left.keep([&](uint32_t s) { return is_whole(n, s, m, duty); });
     if (parts_.is_stream[n.v])
       obeys &= left.keep([&](uint32_t s) {
         const Placement& p = result(n, s, m);
+        if (!parts_.is_stream_side[n.v] && p.is_partial()) return true;  // a sum not yet reduced
         return duty == Duty::kTensor ? p.is_replicate() : p == sequence_.result(n);
       });
     return use_weights_in_parts(n, m, left) && obeys;
   }
 
-  // Neither an operand nor a result is cut along the dim that the flow cuts.
-  bool is_uncut(const ShardFlow& flow, NodeId n, uint32_t s, int m) const {
+  // The test holds for the placement along `m` of every operand and every result.
+  template <class Holds>
+  bool all_hold(const ShardFlow& flow, NodeId n, uint32_t s, int m, Holds holds) const {
     for (size_t r = 0; r < graph_.results(n).size(); ++r)
-      if (strategies_.of(n).results[r].valid() && cuts(result(n, s, m, r), flow.result(n, r)))
+      if (const auto& type = graph_.results(n)[r];
+          type && !holds(result(n, s, m, r), flow.result(n, r), type->shape))
         return false;
     const auto operands = graph_.operands(n);
-    for (size_t k = 0; k < operands.size(); ++k)
-      if (operands[k].valid() && cuts(operand(n, k, s, m), flow.operand(n, k))) return false;
+    for (size_t k = 0; k < operands.size(); ++k) {
+      if (!operands[k].valid()) continue;
+      const auto& type = graph_.results(operands[k])[element_of_operand(graph_, n)];
+      if (!holds(operand(n, k, s, m), flow.operand(n, k), type->shape)) return false;
+    }
     return true;
+  }
+
+  // Where the flow has lost the sequence (attention gathers it), its place tells it.
+  bool cuts_sequence(const Placement& is, const Placement& flow, const Dims& shape) const {
+    return cuts(is, flow) || (is.is_shard(1) && shape.size() >= 2 && shape[0] == parts_.batch &&
+                              shape[1] == parts_.sequence);
+  }
+
+  // Cut along the sequence, where the duty cuts it, or not at all.
+  bool is_whole(NodeId n, uint32_t s, int m, Duty duty) const {
+    return all_hold(sequence_, n, s, m, [&](const auto& is, const auto& flow, const Dims& shape) {
+      return !is.is_shard_like() ||
+             (duty == Duty::kTensorAndSequence && cuts_sequence(is, flow, shape));
+    });
+  }
+
+  bool is_batch_uncut(NodeId n, uint32_t s, int m) const {
+    return all_hold(batch_, n, s, m,
+                    [](const auto& is, const auto& flow, const Dims&) { return !cuts(is, flow); });
+  }
+  bool is_sequence_uncut(NodeId n, uint32_t s, int m) const {
+    return all_hold(sequence_, n, s, m, [&](const auto& is, const auto& flow, const Dims& shape) {
+      return !cuts_sequence(is, flow, shape);
+    });
   }
 
   bool use_weights_in_parts(NodeId n, int m, Left& left) const {

@@ -6,7 +6,7 @@
 // along it, and parameters and gradients have the recipe's layout. Along one that cuts the
 // sequence, the same holds of the sequence; attention may gather what it cannot do in parts. Along
 // one that cuts weights, no matrix product is cut along batch or sequence, weights are used in
-// parts, and the residual stream is whole, or cut along the sequence.
+// parts, and the residual stream and the norms beside it are whole, or cut along the sequence.
 //
 // Where an operation has no strategy of that kind (a sort of all tokens), the planner chooses
 // freely, and the node is counted.
