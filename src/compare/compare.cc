@@ -10,7 +10,6 @@
 #include "compiler/place.h"
 #include "plan/report.h"
 #include "simulate/entry_times.h"
-#include "support/similar.h"
 
 namespace shw::compare {
 namespace {
@@ -47,23 +46,19 @@ Figures figures_of(const Plan& plan) {
   return f;
 }
 
-Result<std::vector<const Recipe*>> wanted_recipes(const std::vector<std::string>& names) {
-  std::vector<const Recipe*> list;
-  std::vector<std::string> known;
-  for (const Recipe& recipe : recipes()) {
-    known.emplace_back(recipe.name);
-    if (names.empty()) list.push_back(&recipe);
-  }
+bool is_wanted(const Recipe& recipe, const std::vector<std::string>& names) {
+  return names.empty() || std::ranges::find(names, recipe.name) != names.end();
+}
+
+Status check_names(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
-    const auto at = std::ranges::find(recipes(), name, &Recipe::name);
-    if (at == recipes().end()) {
-      std::string all;
-      for (const std::string& other : known) all += (all.empty() ? "" : ", ") + other;
-      return invalid_argument("there is no recipe '" + name + "'; there are " + all);
-    }
-    list.push_back(&*at);
+    if (std::ranges::find(recipes(), name, &Recipe::name) != recipes().end()) continue;
+    std::string all;
+    for (const Recipe& recipe : recipes())
+      all += (all.empty() ? "" : ", ") + std::string(recipe.name);
+    return invalid_argument("there is no recipe '" + name + "'; there are " + all);
   }
-  return list;
+  return {};
 }
 
 Row row_of(RowKind kind, std::string_view name, std::string_view title) {
@@ -87,10 +82,10 @@ class Comparer {
     table_.hardware = model.collectives().hardware().name;
   }
 
-  Result<Table> run(std::span<const Recipe* const> recipes, const std::vector<NamedPlan>& plans) {
+  Result<Table> run(const CompareOptions& wanted) {
     SHW_RETURN_IF_ERROR(add_optimum());
-    for (const NamedPlan& plan : plans) SHW_RETURN_IF_ERROR(add_plan(plan));
-    SHW_RETURN_IF_ERROR(add_recipes(recipes));
+    for (const NamedPlan& plan : wanted.plans) SHW_RETURN_IF_ERROR(add_plan(plan));
+    SHW_RETURN_IF_ERROR(add_recipes(wanted.recipes));
     return std::move(table_);
   }
 
@@ -111,17 +106,18 @@ class Comparer {
     return add(std::move(row), free_, std::move(layouts.choices));
   }
 
-  Status add_recipes(std::span<const Recipe* const> recipes) {
+  Status add_recipes(const std::vector<std::string>& names) {
     const ModelParts parts = ModelParts::of(model_.graph());
     SHW_ASSIGN_OR_RETURN(const Cuts cuts, Cuts::of(model_.graph(), parts, monitor_));
-    for (const Recipe* recipe : recipes) {
-      Row row = row_of(RowKind::kRecipe, recipe->name, recipe->title);
-      row.why_not = why_not(*recipe, parts, model_.mesh());
+    for (const Recipe& recipe : recipes()) {
+      if (!is_wanted(recipe, names)) continue;
+      Row row = row_of(RowKind::kRecipe, recipe.name, recipe.title);
+      row.why_not = why_not(recipe, parts, model_.mesh());
       if (!row.has_plan()) {
         table_.rows.push_back(std::move(row));
         continue;
       }
-      RecipeLayouts layouts = layouts_of(*recipe, model_, parts, cuts);
+      RecipeLayouts layouts = layouts_of(recipe, model_, parts, cuts);
       row.num_free = layouts.num_free;
       SHW_RETURN_IF_ERROR(add(std::move(row), free_, std::move(layouts.choices)));
     }
@@ -202,9 +198,8 @@ Result<Table> compare(const PreparedModel& model, const CompileOptions& options,
   if (!model.serves(options))
     return invalid_argument(
         "these options differ from the planner's in more than constraints and time limit");
-  SHW_ASSIGN_OR_RETURN(const std::vector<const Recipe*> recipes, wanted_recipes(wanted.recipes));
-  return Comparer(model, options, 2 + recipes.size() + wanted.plans.size(), monitor)
-      .run(recipes, wanted.plans);
+  SHW_RETURN_IF_ERROR(check_names(wanted.recipes));
+  return Comparer(model, options, 2 + recipes().size() + wanted.plans.size(), monitor).run(wanted);
 }
 
 }  // namespace shw::compare

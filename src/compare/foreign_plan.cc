@@ -1,11 +1,10 @@
 #include "compare/foreign_plan.h"
 
 #include <algorithm>
-#include <unordered_map>
 
+#include "answers/nodes.h"
 #include "placement/saved_placements.h"
 #include "support/json_value.h"
-#include "support/similar.h"
 
 namespace shw::compare {
 namespace {
@@ -36,12 +35,7 @@ std::string_view string_at(const JsonValue& object, std::string_view key) {
 class Reader {
  public:
   explicit Reader(const PreparedModel& model)
-      : graph_(model.graph()), mesh_(model.mesh()), strategies_(model.strategies()) {
-    for (const OutputInfo& out : graph_.outputs())
-      if (out.node.valid()) by_name_[graph_.full_name(out)] = out.node;
-    for (const InputInfo& in : graph_.inputs()) by_name_[graph_.full_name(in)] = in.node;
-    for (uint32_t i = graph_.num_nodes(); i-- > 0;) by_name_[graph_.name(NodeId{i})] = NodeId{i};
-  }
+      : graph_(model.graph()), mesh_(model.mesh()), strategies_(model.strategies()) {}
 
   // {name: layout}
   Status read_map(const JsonValue& root) {
@@ -49,9 +43,9 @@ class Reader {
       const std::string& name = root.keys[i];
       if (root.items[i].kind != Kind::kString)
         return invalid_argument("plan: the layout of '" + name + "' is no text such as \"S(0)R\"");
-      const auto at = by_name_.find(name);
-      if (at == by_name_.end()) return unknown(name);
-      SHW_RETURN_IF_ERROR(allow(at->second, root.items[i].string, {}));
+      const Result<NodeId> n = answers::node_named(graph_, name);
+      if (!n.ok()) return invalid_argument("plan: " + n.status().message());
+      SHW_RETURN_IF_ERROR(allow(*n, root.items[i].string, {}));
     }
     return {};
   }
@@ -63,11 +57,11 @@ class Reader {
       const std::string_view name = string_at(node, "name"), layout = string_at(node, "placement");
       if (name.empty()) return invalid_argument("plan: a node has no \"name\"");
       if (layout.empty()) continue;  // the list of outputs
-      const auto at = by_name_.find(std::string(name));
-      if (at == by_name_.end())
+      const Result<NodeId> n = answers::node_named(graph_, name);
+      if (!n.ok())
         ++out_.num_unknown;
       else
-        SHW_RETURN_IF_ERROR(allow(at->second, layout, operand_texts(node)));
+        SHW_RETURN_IF_ERROR(allow(*n, layout, operand_texts(node)));
     }
     if (!out_.choices.empty()) return {};
     return invalid_argument("plan: the graph has none of its " +
@@ -83,15 +77,6 @@ class Reader {
       for (const JsonValue& input : inputs->items)
         texts.push_back(string_at(input, "dst_placement"));
     return texts;
-  }
-
-  Status unknown(const std::string& name) const {
-    std::vector<std::string> names;
-    for (const auto& known : by_name_) names.push_back(known.first);
-    std::ranges::sort(names);
-    return invalid_argument("plan: there is no node, input or output '" + name +
-                            "' (names are those after the rewrites)" +
-                            did_you_mean(name, std::move(names)));
   }
 
   Status check_mesh(const JsonValue& root) const {
@@ -155,7 +140,6 @@ class Reader {
   const Graph& graph_;
   const Mesh& mesh_;
   const Strategies& strategies_;
-  std::unordered_map<std::string, NodeId> by_name_;
   ForeignLayouts out_;
 };
 

@@ -1,12 +1,24 @@
 #include "compare/recipe_layouts.h"
 
 #include <algorithm>
-#include <functional>
 
 namespace shw::compare {
 namespace {
 
-using Test = std::function<bool(uint32_t strategy)>;
+// A question about a strategy, for the length of a call: a std::function would own it.
+class Test {
+ public:
+  template <class Holds>
+  Test(const Holds& holds)  // NOLINT(google-explicit-constructor): lambdas stand for it
+      : object_(&holds), call_([](const void* object, uint32_t s) {
+          return (*static_cast<const Holds*>(object))(s);
+        }) {}
+  bool operator()(uint32_t strategy) const { return call_(object_, strategy); }
+
+ private:
+  const void* object_;
+  bool (*call_)(const void*, uint32_t);
+};
 
 // The strategies of one node that are left.
 class Left {
@@ -14,7 +26,7 @@ class Left {
   explicit Left(uint32_t count) : allowed_(count, true) {}
 
   // Keeps those that pass; none does: keeps all, and says no.
-  bool keep(const Test& test) {
+  bool keep(Test test) {
     std::vector<bool> kept(allowed_.size(), false);
     for (uint32_t s = 0; s < allowed_.size(); ++s) kept[s] = allowed_[s] && test(s);
     if (std::ranges::find(kept, true) == kept.end()) return false;
@@ -121,11 +133,9 @@ class Maker {
     const Duty duty = duty_along(m);
     if (cuts_weights(duty)) return cut_products(n, m, duty, left);
     const ShardFlow& flow = duty == Duty::kContext ? sequence_ : batch_;
-    const Test whole = [&](uint32_t s) {
+    return left.keep([&](uint32_t s) {
       return follows_results(flow, n, s, m) && follows_operands(flow, n, s, m);
-    };
-    return left.keep(whole) ||
-           left.keep([&](uint32_t s) { return follows_results(flow, n, s, m); });
+    }) || left.keep([&](uint32_t s) { return follows_results(flow, n, s, m); });
   }
 
   bool follows_results(const ShardFlow& flow, NodeId n, uint32_t s, int m) const {
@@ -152,10 +162,14 @@ class Maker {
   bool cut_products(NodeId n, int m, Duty duty, Left& left) const {
     const bool along_sequence = duty == Duty::kTensorAndSequence && !parts_.is_product[n.v];
     bool obeys = left.keep([&](uint32_t s) {
-      return is_batch_uncut(n, s, m) && (along_sequence || is_sequence_uncut(n, s, m));
+      return all_hold(batch_, n, s, m, &Maker::leaves_batch) &&
+             (along_sequence || all_hold(sequence_, n, s, m, &Maker::leaves_sequence));
     });
     if (parts_.is_stream_side[n.v])
-      obeys &= left.keep([&](uint32_t s) { return is_whole(n, s, m, duty); });
+      obeys &= left.keep([&](uint32_t s) {
+        return all_hold(sequence_, n, s, m,
+                        duty == Duty::kTensor ? &Maker::is_whole : &Maker::is_whole_or_sequence);
+      });
     if (parts_.is_stream[n.v])
       obeys &= left.keep([&](uint32_t s) {
         const Placement& p = result(n, s, m);
@@ -166,17 +180,18 @@ class Maker {
   }
 
   // The test holds for the placement along `m` of every operand and every result.
-  template <class Holds>
-  bool all_hold(const ShardFlow& flow, NodeId n, uint32_t s, int m, Holds holds) const {
+  bool all_hold(const ShardFlow& flow, NodeId n, uint32_t s, int m,
+                bool (Maker::*holds)(const Placement& is, const Placement& flow, const Dims& shape)
+                    const) const {
     for (size_t r = 0; r < graph_.results(n).size(); ++r)
       if (const auto& type = graph_.results(n)[r];
-          type && !holds(result(n, s, m, r), flow.result(n, r), type->shape))
+          type && !(this->*holds)(result(n, s, m, r), flow.result(n, r), type->shape))
         return false;
     const auto operands = graph_.operands(n);
     for (size_t k = 0; k < operands.size(); ++k) {
       if (!operands[k].valid()) continue;
       const auto& type = graph_.results(operands[k])[element_of_operand(graph_, n)];
-      if (!holds(operand(n, k, s, m), flow.operand(n, k), type->shape)) return false;
+      if (!(this->*holds)(operand(n, k, s, m), flow.operand(n, k), type->shape)) return false;
     }
     return true;
   }
@@ -187,22 +202,17 @@ class Maker {
                               shape[1] == parts_.sequence);
   }
 
-  // Cut along the sequence, where the duty cuts it, or not at all.
-  bool is_whole(NodeId n, uint32_t s, int m, Duty duty) const {
-    return all_hold(sequence_, n, s, m, [&](const auto& is, const auto& flow, const Dims& shape) {
-      return !is.is_shard_like() ||
-             (duty == Duty::kTensorAndSequence && cuts_sequence(is, flow, shape));
-    });
+  bool is_whole(const Placement& is, const Placement&, const Dims&) const {
+    return !is.is_shard_like();
   }
-
-  bool is_batch_uncut(NodeId n, uint32_t s, int m) const {
-    return all_hold(batch_, n, s, m,
-                    [](const auto& is, const auto& flow, const Dims&) { return !cuts(is, flow); });
+  bool is_whole_or_sequence(const Placement& is, const Placement& flow, const Dims& shape) const {
+    return !is.is_shard_like() || cuts_sequence(is, flow, shape);
   }
-  bool is_sequence_uncut(NodeId n, uint32_t s, int m) const {
-    return all_hold(sequence_, n, s, m, [&](const auto& is, const auto& flow, const Dims& shape) {
-      return !cuts_sequence(is, flow, shape);
-    });
+  bool leaves_batch(const Placement& is, const Placement& flow, const Dims&) const {
+    return !cuts(is, flow);
+  }
+  bool leaves_sequence(const Placement& is, const Placement& flow, const Dims& shape) const {
+    return !cuts_sequence(is, flow, shape);
   }
 
   bool use_weights_in_parts(NodeId n, int m, Left& left) const {

@@ -30,10 +30,10 @@ Result<ShardFlow> ShardFlow::create(const Graph& graph, int64_t num_ranks, Monit
   SHW_ASSIGN_OR_RETURN(
       Strategies strategies,
       Strategies::enumerate(graph, mesh, {.reachable_only = true, .strided = true}, monitor));
-  return ShardFlow(graph, std::move(strategies));
+  return ShardFlow(graph, std::make_shared<const Strategies>(std::move(strategies)));
 }
 
-ShardFlow::ShardFlow(const Graph& graph, Strategies strategies)
+ShardFlow::ShardFlow(const Graph& graph, std::shared_ptr<const Strategies> strategies)
     : graph_(&graph), strategies_(std::move(strategies)) {
   for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
     first_.push_back(static_cast<uint32_t>(placed_.size()));
@@ -72,7 +72,7 @@ std::optional<Placement> ShardFlow::start_of(NodeId n, const Starts& starts) con
 }
 
 void ShardFlow::choose(NodeId n) {
-  const StrategySet& set = strategies_.of(n);
+  const StrategySet& set = strategies_->of(n);
   for (size_t r = 0; r < set.results.size(); ++r) placed_[first_[n.v] + r] = Placement::replicate();
   if (arrives_replicated(n)) return;
   uint32_t best = 0;
@@ -80,7 +80,8 @@ void ShardFlow::choose(NodeId n) {
   for (uint32_t s = 0; s < set.count; ++s)
     if (const double bytes = moved_bytes(n, s); bytes < fewest) fewest = bytes, best = s;
   for (size_t r = 0; r < set.results.size(); ++r)
-    if (set.results[r].valid()) placed_[first_[n.v] + r] = strategies_.result_layout(n, r, best)[0];
+    if (set.results[r].valid())
+      placed_[first_[n.v] + r] = strategies_->result_layout(n, r, best)[0];
 }
 
 bool ShardFlow::arrives_replicated(NodeId n) const {
@@ -95,7 +96,7 @@ double ShardFlow::moved_bytes(NodeId n, uint32_t strategy) const {
   double moved = 0;
   for (size_t k = 0; k < operands.size(); ++k) {
     if (!operands[k].valid()) continue;
-    const Placement &is = operand(n, k), &wanted = strategies_.operand_layout(n, k, strategy)[0];
+    const Placement &is = operand(n, k), &wanted = strategies_->operand_layout(n, k, strategy)[0];
     if (is == wanted) continue;
     if (wanted.is_partial()) return std::numeric_limits<double>::infinity();
     const double bytes = bytes_of(*graph_, operands[k], element_of_operand(*graph_, n));

@@ -8,6 +8,7 @@
 // operations here.
 #pragma once
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -33,7 +34,7 @@ class ShardFlow {
   const Placement& operand(NodeId n, size_t k) const;
 
  private:
-  ShardFlow(const Graph& graph, Strategies strategies);
+  ShardFlow(const Graph& graph, std::shared_ptr<const Strategies> strategies);
   void pass(const Starts& starts);
   void choose(NodeId n);
   bool arrives_replicated(NodeId n) const;
@@ -41,8 +42,8 @@ class ShardFlow {
   std::optional<Placement> start_of(NodeId n, const Starts& starts) const;
 
   const Graph* graph_;
-  Strategies strategies_;
-  std::vector<uint32_t> first_;  // by node, into placed_
+  std::shared_ptr<const Strategies> strategies_;  // shared by copies
+  std::vector<uint32_t> first_;                   // by node, into placed_
   std::vector<Placement> placed_;
 };
 

@@ -22,7 +22,7 @@ MAY = {
     "compiler": "support tensor sharding graph ops rewrite strategy cost solver redistribution placement plan simulate lowering recompute passes",
     "import": "support tensor sharding graph ops rewrite solver",
     "answers": "support tensor sharding graph ops strategy cost solver placement plan simulate compiler import",
-    "compare": "support tensor sharding graph strategy solver placement plan simulate compiler",
+    "compare": "support tensor sharding graph strategy solver placement plan simulate compiler answers",
     "report": "support tensor sharding graph strategy solver placement plan simulate compiler answers",
     "runtime": "support tensor sharding plan",
     "verify": "support tensor sharding graph plan passes compiler runtime",
