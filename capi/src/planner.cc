@@ -48,8 +48,10 @@ Status change_limits(const shw_planner_changes& in, CompileOptions& out) {
   return {};
 }
 
-// The planner's options, changed for one call.
-Result<CompileRequest> changed(const PreparedModel& model, const shw_planner_changes* changes) {
+}  // namespace
+
+Result<CompileRequest> changed_request(const PreparedModel& model,
+                                       const shw_planner_changes* changes) {
   SHW_ASSIGN_OR_RETURN(const shw_planner_changes in, copy_in(changes, kChangesSize_0_2));
   SHW_RETURN_IF_ERROR(check_flags(in.flags, 0));
   SHW_RETURN_IF_ERROR(check_reserved(in.reserved));
@@ -61,10 +63,8 @@ Result<CompileRequest> changed(const PreparedModel& model, const shw_planner_cha
   return request;
 }
 
-}  // namespace
-
 Result<Question> question_of(const PreparedModel& model, const shw_planner_changes* changes) {
-  SHW_ASSIGN_OR_RETURN(CompileRequest request, changed(model, changes));
+  SHW_ASSIGN_OR_RETURN(CompileRequest request, changed_request(model, changes));
   SHW_ASSIGN_OR_RETURN(ConstrainedModel constrained,
                        ConstrainedModel::create(model, request.options, request.monitor));
   return Question{std::move(request), std::move(constrained)};
@@ -94,7 +94,7 @@ shw_status* shw_planner_compile(shw_planner* planner, const shw_planner_changes*
                                 shw_plan** out_plan) {
   return make_handle(out_plan, "out_plan", [&]() -> Result<std::unique_ptr<shw_plan>> {
     SHW_WANT(planner);
-    SHW_ASSIGN_OR_RETURN(CompileRequest request, changed(*planner->model, changes));
+    SHW_ASSIGN_OR_RETURN(CompileRequest request, changed_request(*planner->model, changes));
     SHW_ASSIGN_OR_RETURN(Compiled compiled,
                          compile(*planner->model, request.options, request.monitor));
     SHW_ASSIGN_OR_RETURN(PlanRef plan, plan_of(planner->context, std::move(compiled)));

@@ -19,6 +19,9 @@ struct Question {
   CompileRequest request;
   ConstrainedModel model;
 };
+// The planner's options, changed for one call.
+Result<CompileRequest> changed_request(const PreparedModel& model,
+                                       const shw_planner_changes* changes);
 Result<Question> question_of(const PreparedModel& model, const shw_planner_changes* changes);
 
 }  // namespace shw::capi

@@ -14,6 +14,7 @@ void add_diff(CommandLine& command_line);
 void add_explain(CommandLine& command_line);
 void add_bench(CommandLine& command_line);
 void add_calibrate(CommandLine& command_line);
+void add_compare(CommandLine& command_line);
 void add_hardware(CommandLine& command_line);
 void add_import(CommandLine& command_line);
 void add_ops(CommandLine& command_line);

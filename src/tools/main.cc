@@ -52,8 +52,8 @@ int run_tool(int argc, char** argv) {
       "Shardwise distributes a tensor graph over a mesh of devices, and runs the resulting plan.");
   // In the order of the help text.
   for (const auto add : {add_import, add_plan, add_show, add_report, add_trace, add_run,
-                         add_explain, add_diff, add_what_if, add_search, add_pareto, add_reshard,
-                         add_ops, add_hardware, add_calibrate, add_bench, add_solve})
+                         add_explain, add_diff, add_what_if, add_search, add_pareto, add_compare,
+                         add_reshard, add_ops, add_hardware, add_calibrate, add_bench, add_solve})
     add(command_line);
   return command_line.run(argc, argv);
 }

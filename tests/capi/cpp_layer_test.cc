@@ -263,6 +263,7 @@ void questions(const sw::Context& context) {
   EXPECT(MUST(MUST(planner.explain_plan()).summary()).factor_to >= 1);
   const auto pareto = MUST(planner.pareto());
   EXPECT(pareto.num_points() > 0);
+  EXPECT(MUST(MUST(planner.compare()).row(0)).kind == SHW_RECIPES_OPTIMUM);
   EXPECT(MUST(planner.to_report(MUST(planner.compile()), nullptr, nullptr, &pareto)).size() >
          MUST(MUST(planner.compile()).to_report()).size());
   sw::CompileOptions free;

@@ -18,6 +18,8 @@ size_t use_headers(void) {
   const shw_explanation_alternative explanation_alternative = SHW_EXPLANATION_ALTERNATIVE_INIT;
   const shw_explanation_edge explanation_edge = SHW_EXPLANATION_EDGE_INIT;
   const shw_pareto_point pareto_point = SHW_PARETO_POINT_INIT;
+  const shw_recipes_options recipes_options = SHW_RECIPES_OPTIONS_INIT;
+  const shw_recipes_row recipes_row = SHW_RECIPES_ROW_INIT;
   const shw_plan_summary plan_summary = SHW_PLAN_SUMMARY_INIT;
   const shw_plan_entry plan_entry = SHW_PLAN_ENTRY_INIT;
   const shw_plan_port plan_port = SHW_PLAN_PORT_INIT;
@@ -41,11 +43,11 @@ size_t use_headers(void) {
          context_options.struct_size + compile_options.struct_size + planner_changes.struct_size +
          search_options.struct_size + search_candidate.struct_size +
          explanation_summary.struct_size + explanation_alternative.struct_size +
-         explanation_edge.struct_size + pareto_point.struct_size + plan_summary.struct_size +
-         plan_entry.struct_size + plan_port.struct_size + plan_node.struct_size +
-         plan_step.struct_size + plan_collective.struct_size + plan_memory_share.struct_size +
-         plan_phase.struct_size + executor_options.struct_size + run.struct_size +
-         world_options.struct_size + device_info.struct_size + node_options.struct_size +
-         result_type.struct_size + builder_input.struct_size + builder_output.struct_size +
-         builder_entry.struct_size;
+         explanation_edge.struct_size + pareto_point.struct_size + recipes_options.struct_size +
+         recipes_row.struct_size + plan_summary.struct_size + plan_entry.struct_size +
+         plan_port.struct_size + plan_node.struct_size + plan_step.struct_size +
+         plan_collective.struct_size + plan_memory_share.struct_size + plan_phase.struct_size +
+         executor_options.struct_size + run.struct_size + world_options.struct_size +
+         device_info.struct_size + node_options.struct_size + result_type.struct_size +
+         builder_input.struct_size + builder_output.struct_size + builder_entry.struct_size;
 }

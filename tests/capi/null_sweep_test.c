@@ -446,6 +446,28 @@ static void verifications(const shw_plan* plan) {
   shw_verification_destroy(NULL);
 }
 
+static void recipes_of(shw_planner* planner) {
+  static const char* const kUnknown[] = {"zero-5"};
+  static const char kNoPlan[] = "{\"param.w9\": \"RR\"}";
+  shw_recipes_options unknown = SHW_RECIPES_OPTIONS_INIT, foreign = SHW_RECIPES_OPTIONS_INIT;
+  unknown.recipes = kUnknown;
+  unknown.num_recipes = 1;
+  foreign.foreign.data = kNoPlan;
+  foreign.foreign.size = sizeof kNoPlan - 1;
+  shw_recipes_options_init(NULL, sizeof(shw_recipes_options));
+  shw_recipes_row_init(NULL, sizeof(shw_recipes_row));
+  REFUSED_HANDLE(shw_recipes, shw_planner_compare(NULL, NULL, NULL, &out));
+  REFUSED_HANDLE(shw_recipes, shw_planner_compare(planner, &unknown, NULL, &out));
+  REFUSED_HANDLE(shw_recipes, shw_planner_compare(planner, &foreign, NULL, &out));
+  REFUSED(shw_planner_compare(planner, NULL, NULL, NULL));
+  EXPECT(shw_recipes_num_rows(NULL) == 0);
+  REFUSED_STRUCT(shw_recipes_row, shw_recipes_get_row(NULL, 0, &out));
+  REFUSED_HANDLE(shw_blob, shw_recipes_to_json(NULL, &out));
+  REFUSED_HANDLE(shw_blob, shw_recipes_to_text(NULL, &out));
+  REFUSED_HANDLE(shw_blob, shw_recipes_to_svg(NULL, &out));
+  shw_recipes_destroy(NULL);
+}
+
 static void planners(shw_context* context, const shw_plan* plan) {
   const shw_bytes none = {NULL, 0};
   const shw_pin unnamed = {NULL, "RR"};
@@ -499,6 +521,7 @@ static void planners(shw_context* context, const shw_plan* plan) {
   REFUSED_STRUCT(shw_pareto_point, shw_pareto_get_point(NULL, 0, &out));
   REFUSED_HANDLE(shw_blob, shw_pareto_to_json(NULL, &out));
   shw_pareto_destroy(NULL);
+  recipes_of(planner);
   shw_explanation_summary_init(NULL, sizeof(shw_explanation_summary));
   shw_explanation_alternative_init(NULL, sizeof(shw_explanation_alternative));
   shw_explanation_edge_init(NULL, sizeof(shw_explanation_edge));

@@ -96,6 +96,8 @@ static void init_functions_are_the_macros(void) {
               SHW_EXPLANATION_ALTERNATIVE_INIT);
   EXPECT_INIT(shw_explanation_edge, shw_explanation_edge_init, SHW_EXPLANATION_EDGE_INIT);
   EXPECT_INIT(shw_pareto_point, shw_pareto_point_init, SHW_PARETO_POINT_INIT);
+  EXPECT_INIT(shw_recipes_options, shw_recipes_options_init, SHW_RECIPES_OPTIONS_INIT);
+  EXPECT_INIT(shw_recipes_row, shw_recipes_row_init, SHW_RECIPES_ROW_INIT);
   EXPECT_INIT(shw_plan_summary, shw_plan_summary_init, SHW_PLAN_SUMMARY_INIT);
   EXPECT_INIT(shw_plan_entry, shw_plan_entry_init, SHW_PLAN_ENTRY_INIT);
   EXPECT_INIT(shw_plan_port, shw_plan_port_init, SHW_PLAN_PORT_INIT);

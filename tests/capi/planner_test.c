@@ -289,6 +289,47 @@ static void trades_time_for_memory(shw_planner* planner) {
   shw_plan_destroy(within);
 }
 
+/* The optimum first, and no plan cheaper; what does not apply says why. */
+static void compares_recipes(shw_planner* planner) {
+  static const char* const kSome[] = {"ddp", "hsdp", "cp"};
+  shw_recipes_options options = SHW_RECIPES_OPTIONS_INIT;
+  shw_recipes_row row = SHW_RECIPES_ROW_INIT, optimum = SHW_RECIPES_ROW_INIT;
+  shw_plan* plan = NULL;
+  shw_recipes* recipes = NULL;
+  shw_blob *placements = NULL, *text = NULL;
+  size_t i, count, without = 0;
+  options.recipes = kSome;
+  options.num_recipes = 3;
+  EXPECT_OK(shw_planner_compile(planner, NULL, &plan));
+  EXPECT_OK(shw_plan_to_placements(plan, &placements));
+  options.foreign = bytes_of(placements);
+  EXPECT_OK(shw_planner_compare(planner, &options, NULL, &recipes));
+  EXPECT_OK(shw_recipes_get_row(recipes, 0, &optimum));
+  EXPECT(optimum.kind == SHW_RECIPES_OPTIMUM && optimum.step_us > 0 && optimum.peak_bytes > 0);
+  count = shw_recipes_num_rows(recipes);
+  for (i = 1; i < count; ++i) {
+    EXPECT_OK(shw_recipes_get_row(recipes, i, &row));
+    without += row.why_not[0] != 0;
+    EXPECT(row.why_not[0] ? row.step_us == 0 : row.price_us >= optimum.price_us);
+    if (row.kind == SHW_RECIPES_FOREIGN)
+      EXPECT(strcmp(row.name, "foreign") == 0 && row.price_us == objective_of(plan));
+  }
+  EXPECT(without > 0); /* "cp": the model has no sequence */
+  EXPECT_CODE(shw_recipes_get_row(recipes, count, &row), SHW_OUT_OF_RANGE);
+  EXPECT_OK(shw_recipes_to_json(recipes, &text));
+  EXPECT(blob_has(text, "\"why_not\":"));
+  shw_blob_destroy(text);
+  EXPECT_OK(shw_recipes_to_text(recipes, &text));
+  EXPECT(blob_has(text, "does not apply: "));
+  shw_blob_destroy(text);
+  EXPECT_OK(shw_recipes_to_svg(recipes, &text));
+  EXPECT(blob_has(text, "</svg>"));
+  shw_blob_destroy(text);
+  shw_recipes_destroy(recipes);
+  shw_blob_destroy(placements);
+  shw_plan_destroy(plan);
+}
+
 static void placements_make_the_same_plan_again(shw_context* context, shw_planner* planner) {
   static const shw_pin kPin = {"param.w1", "RS(1)"};
   shw_planner_changes changes = SHW_PLANNER_CHANGES_INIT;
@@ -606,6 +647,7 @@ int main(void) {
   placements_make_the_same_plan_again(context, planner);
   explains(context, planner);
   trades_time_for_memory(planner);
+  compares_recipes(planner);
   every_constraint_can_change(context, planner);
   a_constraint_is_left_out_by_its_name(planner);
   options_leave_constraints_out(context);

@@ -54,7 +54,7 @@ class Cli(unittest.TestCase):
             assert shardwise(*args).returncode == 0, args
 
     def test_help_everywhere(self):
-        for verb in ([], ["import"], ["plan"], ["explain"], ["diff"], ["what-if"], ["pareto"], ["show"], ["trace"], ["run"], ["solve"], ["reshard"], ["ops"], ["hardware"], ["calibrate"]):
+        for verb in ([], ["import"], ["plan"], ["explain"], ["diff"], ["what-if"], ["pareto"], ["compare"], ["show"], ["trace"], ["run"], ["solve"], ["reshard"], ["ops"], ["hardware"], ["calibrate"]):
             self.assertIn("--help", self.ok(*verb, "--help"))
 
     def test_reshard(self):

@@ -4,7 +4,7 @@ exist; for the options of a compilation, in their rows. usage: parity_test.py SH
 import pathlib, re, subprocess, sys
 
 exe, root = sys.argv[1], pathlib.Path(sys.argv[2])
-PLANS = {"plan", "explain", "what-if", "search", "pareto"}
+PLANS = {"plan", "explain", "what-if", "search", "pareto", "compare"}
 bad = 0
 
 

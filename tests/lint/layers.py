@@ -22,11 +22,12 @@ MAY = {
     "compiler": "support tensor sharding graph ops rewrite strategy cost solver redistribution placement plan simulate lowering recompute passes",
     "import": "support tensor sharding graph ops rewrite solver",
     "answers": "support tensor sharding graph ops strategy cost solver placement plan simulate compiler import",
+    "compare": "support tensor sharding graph strategy solver placement plan simulate compiler answers",
     "report": "support tensor sharding graph strategy solver placement plan simulate compiler answers",
     "runtime": "support tensor sharding plan",
     "verify": "support tensor sharding graph plan passes compiler runtime",
-    "capi": "support tensor sharding graph ops rewrite strategy cost solver placement plan simulate compiler import answers report runtime verify",
-    "tools": "support tensor sharding graph ops rewrite strategy cost solver placement plan simulate lowering passes compiler answers report runtime verify import",
+    "capi": "support tensor sharding graph ops rewrite strategy cost solver placement plan simulate compiler import answers compare report runtime verify",
+    "tools": "support tensor sharding graph ops rewrite strategy cost solver placement plan simulate lowering passes compiler answers compare report runtime verify import",
 }
 root = pathlib.Path(__file__).resolve().parents[2]
 bad = 0

@@ -26,6 +26,7 @@
 %thread shw_planner_explain;
 %thread shw_planner_explain_plan;
 %thread shw_planner_pareto;
+%thread shw_planner_compare;
 %thread shw_plan_to_report;
 %thread shw_planner_to_report;
 %thread shw_search_create;

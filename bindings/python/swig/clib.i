@@ -38,6 +38,7 @@
 %include "shardwise/planner.h"
 %include "shardwise/explanation.h"
 %include "shardwise/pareto.h"
+%include "shardwise/recipes.h"
 %include "shardwise/report.h"
 %include "shardwise/search.h"
 %include "shardwise/solution.h"

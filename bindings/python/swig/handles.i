@@ -34,6 +34,7 @@ const handle_kind kind_##NAME = {#NAME, destroy_##NAME, BLOCKS, THREADS};
 %handle(explanation, 0, 0)
 %handle(plan_explanation, 0, 0)
 %handle(pareto, 0, 0)
+%handle(recipes, 0, 0)
 %handle(search, 0, 0)
 %handle(solution, 0, 0)
 %handle(device, 0, 0)

@@ -113,6 +113,15 @@ def test_what_if_and_diff(plan):
     assert kept.layouts == plan.layouts
 
 
+def test_recipes_stand_beside_the_optimum():
+    told = sw.compare(mlp(), {"dp": 2, "tp": 4}, recipes=["ddp", "hsdp"], foreign={"param.w1": "RS(1)"})
+    assert [row["name"] for row in told.rows] == ["optimum", "options", "foreign", "ddp", "hsdp"]
+    assert all(row["why_not"] or row["price_us"] >= told.rows[0]["price_us"] for row in told.rows)
+    assert [row["kind"] for row in told.rows][1:4] == ["options", "foreign", "recipe"] and told.to_svg().startswith("<svg")
+    with pytest.raises(sw.errors.InvalidArgument, match="no recipe"):
+        sw.compare(mlp(), {"dp": 2}, recipes=["zero"])
+
+
 def test_compare_pareto_and_search(plan):
     rows = plan.compare(plan.what_if(param_budget="none").after, sw.compile(mlp()))
     assert [r["mesh"] for r in rows] == ["dp=2,tp=4", "dp=2,tp=4", "rank=1"] and rows[1]["objective_us"] < rows[0]["objective_us"]

@@ -15,6 +15,7 @@ assert_type(plan, sw.Plan)
 assert_type(plan.mesh, dict[str, int])
 assert_type(plan.what_if(memory="2GiB").after, sw.Plan)
 assert_type(plan.pareto(3), sw.Pareto)
+assert_type(sw.compare(b"", {"dp": 2}), sw.Recipes)
 with plan.executor(world=sw.World.virtual(2)) as executor:
     assert_type(executor.run({"x": [[0.0] * 8] * 4}), sw.Results)
     assert_type(executor.state["w"], sw.Tensor)

@@ -6,6 +6,7 @@
  *   what if       shw_planner_compile() with other constraints, and shw_plan_compare()
  *   why           shw_planner_explain(): what a node pays, and what every other layout would cost
  *   how much      shw_planner_pareto(): step time against memory
+ *   what else     shw_planner_compare(): well-known recipes beside the optimum
  *   which mesh    shw_search_create(): every mesh of so many devices, best first
  */
 #ifndef SHARDWISE_PLANNER_H_

@@ -12,6 +12,7 @@
  *   planner.h   several questions of one graph: what if
  *   explanation.h  why a node, or a plan, is placed as it is
  *   pareto.h    step time against memory
+ *   recipes.h   well-known recipes beside the optimum
  *   report.h    a plan as a page for a browser
  *   search.h    which mesh
  *   hardware.h  machines, and fitting their description to measurements
@@ -40,6 +41,7 @@
 #include "shardwise/plan.h"
 #include "shardwise/planner.h"
 #include "shardwise/program.h"
+#include "shardwise/recipes.h"
 #include "shardwise/report.h"
 #include "shardwise/runtime.h"
 #include "shardwise/search.h"

@@ -13,11 +13,11 @@ A graph and a mesh become a plan: the cheapest placement of every tensor under a
 """
 
 from . import errors, ops
-from ._compile import compile, hardware, hardware_names, load, load_graph, load_onnx, load_plan, search, solve
+from ._compile import compare, compile, hardware, hardware_names, load, load_graph, load_onnx, load_plan, search, solve
 from ._native import clib as _clib
 from ._progress import Progress
 from ._tensor import Tensor, from_dlpack, tensor
-from .answers import Comparison, Explanation, Pareto, PlanExplanation, Search, Solution, Verification
+from .answers import Comparison, Explanation, Pareto, PlanExplanation, Recipes, Search, Solution, Verification
 from .dtypes import DType
 from .errors import (Aborted, Cancelled, DataLoss, DeadlineExceeded, Error, FailedPrecondition, Internal, InvalidArgument, NotFound, OutOfRange,
                      ResourceExhausted, Unavailable, Unimplemented)
@@ -36,6 +36,6 @@ __version__: str = _clib.shw_version_string()
 __all__ = [
     "Aborted", "Cancelled", "Comparison", "DType", "DataLoss", "DeadlineExceeded", "Dim", "Error", "Executor", "Explanation",
     "FailedPrecondition", "Graph", "Internal", "InvalidArgument", "Node", "Nodes", "NotFound", "OutOfRange", "Output", "Pareto", "Plan",
-    "PlanExplanation", "Progress", "RegionCall", "ResourceExhausted", "Results", "Search", "Session", "Sharded", "Solution", "Tensor", "Unavailable", "Unimplemented",
-    "Verification", "World", "compile", "errors", "from_dlpack", "hardware", "hardware_names", "load", "load_graph", "load_onnx", "load_plan", "load_tensors", "ops", "search", "solve", "tensor",
+    "PlanExplanation", "Progress", "Recipes", "RegionCall", "ResourceExhausted", "Results", "Search", "Session", "Sharded", "Solution", "Tensor", "Unavailable", "Unimplemented",
+    "Verification", "World", "compare", "compile", "errors", "from_dlpack", "hardware", "hardware_names", "load", "load_graph", "load_onnx", "load_plan", "load_tensors", "ops", "search", "solve", "tensor",
 ]

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ._native import clib, context, new
+from ._native import clib, context, new, set_array
 from ._progress import Hook, ProgressLike, interruptibly
-from .answers import Search, Solution
+from .answers import Recipes, Search, Solution
 from .errors import DeadlineExceeded, Error
 from .graph import Graph
-from .options import Memory, compile_options
+from .options import Memory, compile_options, planner_changes
 from .plan import Plan
 from .tensor_file import parse_tensors
 
@@ -103,6 +103,29 @@ def search(graph: GraphLike, devices: int, *, max_mesh_dims: int = 3, best: int 
         return clib.shw_search_create(context(), data, wanted, asked)
 
     return Search(hook.run(lambda: interruptibly(call)))
+
+
+def compare(graph: GraphLike, mesh: Mapping[str, int] | None = None, *, recipes: Sequence[str] = (),
+            foreign: Mapping[str, Any] | None = None, progress: ProgressLike = None, **options: Any) -> Recipes:
+    """Plans a graph by well-known recipes, and holds them beside the optimum: the same passes, the same simulator.
+
+    :param recipes: their names: "ddp", "fsdp", "hsdp", "tp", "tp-sp", "fsdp-tp", "cp"; none: all
+    :param foreign: layouts that somebody else chose, to be scored as well: what :meth:`Plan.to_placements` gives, an export of AutoParallel, or
+        layouts by name of a node, input or output
+    :param options: those of :func:`compile`
+    """
+    data = graph.to_bytes() if isinstance(graph, Graph) else graph
+    hook = Hook(progress)
+    wanted = compile_options(mesh=mesh, progress=hook, **options)
+    asked = new("recipes_options", foreign=None if foreign is None else json.dumps(foreign).encode())
+    set_array(asked, "recipes", recipes)
+    changes = planner_changes(progress=hook)
+
+    def call(cancel: Any) -> Any:
+        wanted.cancel = changes.cancel = cancel
+        return clib.shw_planner_compare(clib.shw_planner_create(context(), data, wanted), asked, changes)
+
+    return Recipes(hook.run(lambda: interruptibly(call)))
 
 
 def solve(problem: str | os.PathLike[str] | bytes, *, iopddl: bool = False, tied: bool = False, time_limit: float | None = None,

@@ -47,7 +47,7 @@ def _fields(cls: Hashable) -> tuple[tuple[str, str], ...]:
 
 
 FLAGS = frozenset({"proven", "present", "chosen", "forced", "possible", "given_up", "lp_solve_missing", "factor_exact", "memory_exact", "determined",
-                   "computes", "host_access", "native_streams"})
+                   "computes", "host_access", "native_streams", "ahead"})
 """Fields of records that are 0 or 1."""
 
 

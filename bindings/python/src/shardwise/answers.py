@@ -161,6 +161,28 @@ class Pareto(Answer):
         return self.to_svg()
 
 
+class Recipes(Answer):
+    """A model planned by well-known recipes, beside the optimum: :func:`shardwise.compare`."""
+
+    _noun = "recipes"
+
+    @property
+    def rows(self) -> Table:
+        """Each plan with its ``step_us`` (simulated), ``exposed_us``, ``peak_bytes``, …, and its ``difference`` from the optimum, which is the
+        first; where a recipe does not apply, ``why_not``."""
+        kinds = {clib.SHW_RECIPES_OPTIMUM: "optimum", clib.SHW_RECIPES_OPTIONS: "options", clib.SHW_RECIPES_RECIPE: "recipe",
+                 clib.SHW_RECIPES_FOREIGN: "foreign"}
+        return [{**row, "kind": kinds.get(row["kind"], "")} for row in table(self._handle, "recipes", "recipes_row")]
+
+    def to_svg(self) -> str:
+        """A chart, as an SVG document."""
+        text: bytes = clib.shw_recipes_to_svg(self._handle)
+        return text.decode()
+
+    def _repr_html_(self) -> str:
+        return self.to_svg()
+
+
 class Search(Answer):
     """Meshes, the best first."""
 

@@ -1186,6 +1186,78 @@ pub struct shw_pareto_point {
     pub price_us_per_gib: f64,
 }
 
+/// plans of one model, compared; immutable.
+#[repr(C)]
+pub struct shw_recipes {
+    _data: [u8; 0],
+    _marker: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+/// Options of shw_planner_compare(). All pointers are lent for the call.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct shw_recipes_options {
+    /// set by SHW_RECIPES_OPTIONS_INIT
+    pub struct_size: usize,
+    /// 0: none is defined yet
+    pub flags: u64,
+    /// names: "ddp", "fsdp", "hsdp", "tp", "tp-sp", "fsdp-tp", "cp"
+    pub recipes: *const *const c_char,
+    /// 0: all
+    pub num_recipes: usize,
+    /// JSON of layouts to score as well: of shw_plan_to_placements(), of shw_planner_export(), or an object of layouts by name of a node, input or output. Empty: none
+    pub foreign: shw_bytes,
+    /// of its row; NULL: "foreign"
+    pub foreign_name: *const c_char,
+}
+
+/// Where the plan of a row comes from.
+pub type shw_recipes_kind = i32;
+pub const SHW_RECIPES_OPTIMUM: shw_recipes_kind = 0;
+pub const SHW_RECIPES_OPTIONS: shw_recipes_kind = 1;
+pub const SHW_RECIPES_RECIPE: shw_recipes_kind = 2;
+pub const SHW_RECIPES_FOREIGN: shw_recipes_kind = 3;
+
+/// One plan. Strings are lent by the comparison. Figures are of one rank, summed over the entries,
+/// each as often as it is called; all are 0 where there is no plan.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct shw_recipes_row {
+    /// set by SHW_RECIPES_ROW_INIT
+    pub struct_size: usize,
+    /// "fsdp"
+    pub name: *const c_char,
+    pub title: *const c_char,
+    /// why there is no plan; "": there is one
+    pub why_not: *const c_char,
+    /// from the optimum, in a line; "" of the optimum
+    pub difference: *const c_char,
+    pub kind: shw_recipes_kind,
+    /// the cheapest of its kind
+    pub proven: i32,
+    /// simulated faster than the optimum: the price that the optimum minimises does not know what a schedule hides
+    pub ahead: i32,
+    /// 0
+    pub reserved: i32,
+    /// simulated
+    pub step_us: f64,
+    /// of kernels
+    pub compute_us: f64,
+    /// communication that compute waits for
+    pub exposed_us: f64,
+    /// the objective: one operation after another
+    pub price_us: f64,
+    /// of memory
+    pub peak_bytes: i64,
+    /// sent
+    pub wire_bytes: i64,
+    pub num_collectives: u64,
+    /// nodes that cannot do what the recipe says: the planner chose
+    pub num_free: u64,
+    /// nodes of the foreign plan that the graph does not have
+    pub num_unknown: u64,
+}
+
 /// The placement of one node of the graph.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -3170,6 +3242,87 @@ functions! {
     /// * Threads: any
     /// * Since 0.2
     pub fn shw_pareto_destroy(pareto: *mut shw_pareto);
+
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
+    ///
+    /// * `size`: of the struct as the caller knows it
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_recipes_options_init(options: *mut shw_recipes_options, size: usize);
+
+    /// Likewise.
+    ///
+    /// * `size`: of the struct as the caller knows it
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_recipes_row_init(row: *mut shw_recipes_row, size: usize);
+
+    /// Plans the model by each recipe, puts the plans through the same passes and the same simulator,
+    /// and holds them beside the optimum. A recipe is a set of constraints on layouts, found from the
+    /// graph; what it leaves open is chosen at the lowest price. One that the model or the mesh does not
+    /// permit is a row that says why.
+    ///
+    /// * `options`: lent for the call; NULL: all recipes, no foreign plan
+    /// * `changes`: lent for the call; NULL: none. Layouts, pins and the parameter budget bind
+    ///   the row of kind SHW_RECIPES_OPTIONS alone; the memory limit binds all
+    /// * `out_recipes`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_INVALID_ARGUMENT`: an unknown recipe, a malformed foreign plan or change
+    /// * `SHW_FAILED_PRECONDITION`: no placement is within the memory limit
+    /// * `SHW_CANCELLED`: `cancel` was raised, or `progress` returned non-zero
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: external: one thread at a time for each planner
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_planner_compare(planner: *mut shw_planner, options: *const shw_recipes_options, changes: *const shw_planner_changes, out_recipes: *mut *mut shw_recipes) -> *mut shw_status;
+
+    /// Number of rows; 0 for NULL.
+    ///
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_recipes_num_rows(recipes: *const shw_recipes) -> usize;
+
+    /// One row; number 0 is the optimum.
+    ///
+    /// * `out_row`: its struct_size is read; all other fields are written, 0 on failure
+    /// * `SHW_OUT_OF_RANGE`: there is no such row
+    /// * `SHW_INVALID_ARGUMENT`: struct_size was not set (then nothing is written)
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_recipes_get_row(recipes: *const shw_recipes, index: usize, out_row: *mut shw_recipes_row) -> *mut shw_status;
+
+    /// The rows as one JSON object.
+    ///
+    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_recipes_to_json(recipes: *const shw_recipes, out_blob: *mut *mut shw_blob) -> *mut shw_status;
+
+    /// The rows for a person.
+    ///
+    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_recipes_to_text(recipes: *const shw_recipes, out_blob: *mut *mut shw_blob) -> *mut shw_status;
+
+    /// A chart, a bar for each plan, as an SVG document.
+    ///
+    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_recipes_to_svg(recipes: *const shw_recipes, out_blob: *mut *mut shw_blob) -> *mut shw_status;
+
+    /// Frees the comparison. NULL is allowed.
+    ///
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_recipes_destroy(recipes: *mut shw_recipes);
 
     /// Number of nodes whose placement is known; 0 for NULL.
     ///

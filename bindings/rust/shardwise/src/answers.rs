@@ -3,7 +3,7 @@
 use shardwise_sys as sys;
 
 use crate::handle::filled;
-use crate::{Difference, Phase, Result};
+use crate::{Difference, Phase, RecipeKind, Result};
 
 handle! {
     /// How two plans differ. Immutable.
@@ -314,5 +314,64 @@ impl Pareto {
         to_text = shw_pareto_to_text;
         /// A chart, as an SVG document.
         to_svg = shw_pareto_to_svg;
+    }
+}
+
+handle! {
+    /// A model planned by well-known recipes, beside the optimum. Immutable.
+    Recipes, shw_recipes, shw_recipes_destroy, { Send, Sync }
+}
+
+record! {
+    /// One plan: figures of one rank, 0 where there is none.
+    RecipesRow<'a>, shw_recipes_row(raw) {
+        /// "fsdp".
+        name: &'a str,
+        /// What it is.
+        title: &'a str,
+        /// Why there is no plan; "": there is one.
+        why_not: &'a str,
+        /// From the optimum, in a line.
+        difference: &'a str,
+        /// Where the plan comes from.
+        kind: RecipeKind,
+        /// The cheapest of its kind.
+        proven: bool,
+        /// Simulated faster than the optimum, whose price does not know what a schedule hides.
+        ahead: bool,
+        /// Simulated.
+        step_us: f64,
+        /// Of kernels.
+        compute_us: f64,
+        /// Communication that compute waits for.
+        exposed_us: f64,
+        /// The objective: one operation after another.
+        price_us: f64,
+        /// Of memory.
+        peak_bytes: i64,
+        /// Sent.
+        wire_bytes: i64,
+        /// Of all kinds.
+        num_collectives: u64,
+        /// Nodes that cannot do what the recipe says.
+        num_free: u64,
+        /// Nodes of the foreign plan that the graph does not have.
+        num_unknown: u64,
+    }
+}
+
+impl Recipes {
+    rows! {
+        /// The rows; number 0 is the optimum.
+        rows: RecipesRow<'_> = shw_recipes_num_rows, shw_recipes_get_row, shw_recipes_row_init;
+    }
+
+    texts! {
+        /// As one JSON object.
+        to_json = shw_recipes_to_json;
+        /// For a person.
+        to_text = shw_recipes_to_text;
+        /// A chart, as an SVG document.
+        to_svg = shw_recipes_to_svg;
     }
 }

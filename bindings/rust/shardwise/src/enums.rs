@@ -213,6 +213,20 @@ c_enum! {
 }
 
 c_enum! {
+    /// Where the plan of a row of [`Recipes`](crate::Recipes) comes from.
+    RecipeKind {
+        /// The cheapest of all placements within the memory limit.
+        Optimum = SHW_RECIPES_OPTIMUM,
+        /// The optimum under the options as they are.
+        Options = SHW_RECIPES_OPTIONS,
+        /// A recipe.
+        Recipe = SHW_RECIPES_RECIPE,
+        /// Layouts that somebody else chose.
+        Foreign = SHW_RECIPES_FOREIGN,
+    }
+}
+
+c_enum! {
     /// How a node of two plans differs.
     Difference {
         /// Its result has another layout.

@@ -81,7 +81,7 @@ mod world;
 pub use answers::{
     Comparison, ComparisonNode, Explanation, ExplanationAlternative, ExplanationEdge, ExplanationStrategy,
     ExplanationSummary, Pareto, ParetoPoint, PlanExplanation, PlanExplanationGroup, PlanExplanationRival,
-    PlanExplanationSummary,
+    PlanExplanationSummary, Recipes, RecipesRow,
 };
 pub use bench::BenchOptions;
 pub use blob::Blob;
@@ -91,8 +91,8 @@ pub use compile::{Budget, CompileOptions, Overlap};
 pub use context::{Allocator, Context, ContextOptions, Task};
 pub use device::{Device, DeviceInfo};
 pub use enums::{
-    Code, DeviceKind, Difference, Dtype, GraphFormat, LogLevel, ParamKind, Phase, ProblemFormat, Recompute,
-    Role, Rules, Storage, Verdict,
+    Code, DeviceKind, Difference, Dtype, GraphFormat, LogLevel, ParamKind, Phase, ProblemFormat, RecipeKind,
+    Recompute, Role, Rules, Storage, Verdict,
 };
 pub use error::{Error, Result};
 pub use event::Event;

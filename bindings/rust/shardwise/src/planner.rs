@@ -11,7 +11,7 @@ use crate::handle::init;
 use crate::progress::Hook;
 use crate::{
     Blob, Budget, Cancel, CompileOptions, Context, Explanation, Flow, Pareto, Plan, PlanExplanation,
-    Progress, Result,
+    Progress, Recipes, Result,
 };
 
 handle! {
@@ -231,6 +231,23 @@ impl Planner {
             // SAFETY: all that the changes point to lives for the call.
             Pareto::create(&self.keep, |out| unsafe {
                 sys::shw_planner_pareto(self.as_ptr(), &options, raw, out)
+            })
+        })
+    }
+
+    /// The model planned by well-known recipes ("fsdp", …; none: all), beside the optimum. `foreign`: JSON of
+    /// layouts to score as well, such as [`Plan::to_placements`]; "": none.
+    pub fn compare(&mut self, recipes: &[&str], foreign: &str, changes: Changes<'_>) -> Result<Recipes> {
+        let mut strings = Strings::default();
+        let recipes: Vec<String> = recipes.iter().map(|&name| name.to_owned()).collect();
+        let mut lent = Vec::new();
+        let mut options = init(sys::shw_recipes_options_init);
+        (options.recipes, options.num_recipes) = names(&recipes, &mut strings, &mut lent)?;
+        options.foreign = bytes(foreign.as_bytes());
+        changes.lend(|raw| {
+            // SAFETY: the strings and all that the changes point to live for the call.
+            Recipes::create(&self.keep, |out| unsafe {
+                sys::shw_planner_compare(self.as_ptr(), &options, raw, out)
             })
         })
     }

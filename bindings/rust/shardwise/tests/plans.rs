@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use shardwise::{
     hardware_names, Budget, Calibration, CalibrationFile, CalibrationOptions, Cancel, Changes, Code,
-    CompileOptions, Context, Flow, Hardware, Overlap, Plan, Planner, Rules, Search, SearchOptions, Solution,
-    SolutionOptions, Storage,
+    CompileOptions, Context, Flow, Hardware, Overlap, Plan, Planner, RecipeKind, Rules, Search,
+    SearchOptions, Solution, SolutionOptions, Storage,
 };
 
 fn mesh() -> CompileOptions {
@@ -175,6 +175,14 @@ fn a_planner_answers_several_questions() {
         pareto.to_svg().unwrap().contains("<svg") && pareto.to_json().is_ok() && pareto.to_text().is_ok()
     );
     assert!(asked > 0);
+    let recipes = planner.compare(&["ddp", "hsdp"], "", Changes::new()).unwrap();
+    let rows = recipes.rows().unwrap();
+    assert!(rows[0].kind == RecipeKind::Optimum && rows[0].step_us > 0.0);
+    assert!(rows.iter().all(|row| !row.why_not.is_empty() || row.price_us >= rows[0].price_us));
+    assert!(
+        recipes.to_svg().unwrap().contains("<svg") && recipes.to_json().is_ok() && recipes.to_text().is_ok()
+    );
+    assert!(planner.compare(&["zero"], "", Changes::new()).is_err());
     let plan = planner.compile(Changes::new()).unwrap();
     let page = planner.to_report(&plan, Some(&plan), Some(&pareto), Changes::new()).unwrap();
     assert!(page.contains("\"alternatives\":[") && page.contains("\"lowest_peak\""));

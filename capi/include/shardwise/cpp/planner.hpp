@@ -52,6 +52,15 @@ class Pareto : public Handle<shw_pareto, shw_pareto_destroy> {
   SHARDWISE_DOCUMENT(pareto, to_svg)
 };
 
+class Recipes : public Handle<shw_recipes, shw_recipes_destroy> {
+ public:
+  using Handle::Handle;
+  SHARDWISE_ROWS(recipes, rows, row, recipes_row)
+  SHARDWISE_DOCUMENT(recipes, to_json)
+  SHARDWISE_DOCUMENT(recipes, to_text)
+  SHARDWISE_DOCUMENT(recipes, to_svg)
+};
+
 // A graph prepared for a mesh. One thread at a time. Changes: nullptr for none.
 class Planner : public Handle<shw_planner, shw_planner_destroy> {
  public:
@@ -84,6 +93,11 @@ class Planner : public Handle<shw_planner, shw_planner_destroy> {
                           const shw_planner_changes* changes = nullptr) {
     return detail::make<Pareto>(
         [&](shw_pareto** out) { return shw_planner_pareto(get(), options, changes, out); });
+  }
+  Returned<Recipes> compare(const shw_recipes_options* options = nullptr,
+                            const shw_planner_changes* changes = nullptr) {
+    return detail::make<Recipes>(
+        [&](shw_recipes** out) { return shw_planner_compare(get(), options, changes, out); });
   }
   // Of a plan that this planner made with these changes, as HTML; nullptr: no other plan, no curve.
   Returned<Blob> to_report(const Plan& plan, const shw_planner_changes* changes = nullptr,

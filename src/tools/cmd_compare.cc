@@ -1,0 +1,71 @@
+// shardwise compare: well-known recipes and foreign plans beside the optimum.
+#include <cstdio>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "compare/compare.h"
+#include "import/file.h"
+#include "tools/commands.h"
+#include "tools/plan_options.h"
+#include "tools/progress_line.h"
+
+namespace shw::tools {
+namespace {
+
+struct Options {
+  PlanOptions plan;
+  std::vector<std::string> recipes;
+  std::string foreign, svg;
+  bool json = false;
+};
+
+Result<compare::CompareOptions> compare_options(const Options& o) {
+  compare::CompareOptions wanted;
+  wanted.recipes = o.recipes;
+  if (o.foreign.empty()) return wanted;
+  SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, import::read_file(o.foreign));
+  wanted.plans.push_back({"foreign", std::string(bytes.begin(), bytes.end())});
+  return wanted;
+}
+
+Status run(const Options& o) {
+  SHW_RETURN_IF_ERROR(import::check_folder_of(o.svg));
+  SHW_ASSIGN_OR_RETURN(CompileOptions options, o.plan.options());
+  options.keep_graph = false;
+  SHW_ASSIGN_OR_RETURN(const compare::CompareOptions wanted, compare_options(o));
+  SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> graph, import::read_file(o.plan.graph));
+  Monitor monitor;
+  ProgressLine line(monitor);
+  SHW_ASSIGN_OR_RETURN(const std::unique_ptr<const PreparedModel> model,
+                       PreparedModel::create(graph, options, monitor));
+  SHW_ASSIGN_OR_RETURN(const compare::Table table,
+                       compare::compare(*model, options, wanted, monitor));
+  line.end();
+  if (!o.svg.empty()) {
+    const std::string svg = to_svg(table);
+    SHW_RETURN_IF_ERROR(import::write_file(
+        o.svg, std::span(reinterpret_cast<const uint8_t*>(svg.data()), svg.size())));
+  }
+  std::printf("%s", o.json ? (to_json(table) + "\n").c_str() : to_text(table).c_str());
+  return {};
+}
+
+}  // namespace
+
+void add_compare(CommandLine& command_line) {
+  auto o = std::make_shared<Options>();
+  Verb verb = command_line.verb(
+      "compare", "Plan by well-known recipes (FSDP, tensor parallel, …), beside the optimum");
+  o->plan.add_to(verb);
+  verb.option("--recipe", o->recipes,
+              "Only this recipe: ddp, fsdp, hsdp, tp, tp-sp, fsdp-tp or cp. Repeatable");
+  verb.option("--plan", o->foreign,
+              "Score the layouts in this JSON file, too: of --save-placements, of --export-json, "
+              "or {\"NAME\": \"LAYOUT\"}");
+  verb.option("--svg", o->svg, "Write a chart to this file");
+  verb.flag("--json", o->json, "Print JSON");
+  verb.runs([o] { return run(*o); });
+}
+
+}  // namespace shw::tools

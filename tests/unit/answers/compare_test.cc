@@ -1,0 +1,197 @@
+// Recipes beside the optimum (src/compare): no plan is cheaper, what is simulated faster is marked,
+// and each recipe's plan is what its name says.
+#include "compare/compare.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "compare/model_parts.h"
+#include "plan/placements.h"
+#include "planned.h"
+
+namespace shw::compare {
+namespace {
+
+using answers::testing::model_of;
+
+struct Model {
+  const char* name;
+  const char* path;
+  // Recipes are simulated faster than the optimum: the price counts gradients' reductions in full,
+  // which a large batch hides behind the backward pass (src/compare/README.md).
+  bool hides_reductions = false;
+};
+// A decoder at its real size, small decoders and encoders, a mixture of experts, vision models.
+const Model kModels[] = {
+    {"llama8b", "/graphs/llama8b_L2_8x8_einsum.graph.pre.json.gz"},
+    {"llama_tiny", "/graphs/llama_tiny_2x4.graph.pre.json.gz"},
+    {"block", "/graphs/block_1d8.graph.pre.json.gz", true},
+    {"bert", "/graphs/bert_mlm.graph.pre.json.gz"},
+    {"experts", "/torch/qwen3_moe.graph.json.gz"},
+    {"beit", "/torch/beit.graph.json.gz"},
+    {"resnet", "/torch/resnet.graph.json.gz"},
+    {"whisper", "/torch/whisper.graph.json.gz"},
+};
+const char* const kMeshes[] = {"dp=2", "dp=8", "dp=2,tp=2", "dp=2,tp=4", "dp=4,tp=4", "dp=8,tp=8"};
+
+std::vector<uint8_t> graph_of(const Model& model) {
+  const auto json = import::read_json_file(std::string(SHW_TEST_DATA) + model.path);
+  EXPECT_TRUE(json.ok()) << json.status().message();
+  const auto graph = import::import_fx_json(*json);
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  return write_graph(*graph);
+}
+
+CompileOptions options_on(const char* mesh) {
+  CompileOptions options;
+  options.mesh = mesh;
+  options.keep_graph = false;
+  return options;
+}
+
+Result<Table> compared(const PreparedModel& model, const CompareOptions& wanted = {}) {
+  Monitor monitor;
+  return compare(model, model.options(), wanted, monitor);
+}
+
+const Row& row(const Table& table, std::string_view name) {
+  return *std::ranges::find(table.rows, name, &Row::name);
+}
+
+// The number of recipes that are ahead.
+uint32_t expect_none_cheaper(const Table& table) {
+  uint32_t ahead = 0;
+  for (const Row& r : table.rows) {
+    SCOPED_TRACE(r.name);
+    EXPECT_EQ(r.has_plan(), r.figures.step_us > 0);
+    if (!r.has_plan()) continue;
+    EXPECT_TRUE(r.proven);
+    EXPECT_GE(r.figures.price_us, table.optimum().figures.price_us * (1 - 1e-9));
+    ahead += r.kind == RowKind::kRecipe && table.is_ahead(r);
+  }
+  return ahead;
+}
+
+TEST(Compare, NoRecipeIsCheaperOrFaster) {
+  const bool all = std::getenv("SHW_TEST_ALL") != nullptr;
+  for (const Model& m : kModels) {
+    const std::vector<uint8_t> graph = graph_of(m);
+    for (const char* mesh : kMeshes) {
+      if (!all && mesh != kMeshes[3]) continue;
+      SCOPED_TRACE(std::string(m.name) + " on " + mesh);
+      const auto table = compared(*model_of(options_on(mesh), graph));
+      ASSERT_TRUE(table.ok()) << table.status().message();
+      const uint32_t ahead = expect_none_cheaper(*table);
+      EXPECT_TRUE(m.hides_reductions || ahead == 0) << to_text(*table);
+    }
+  }
+}
+
+// Where recipes are ahead, the table says so, and prices that count what is hidden find a plan that
+// no recipe beats.
+TEST(Compare, OverlapInThePriceCatchesUp) {
+  const std::vector<uint8_t> graph = graph_of(kModels[2]);
+  CompileOptions options = options_on("dp=2,tp=4");
+  const auto plain = compared(*model_of(options, graph));
+  ASSERT_TRUE(plain.ok());
+  EXPECT_TRUE(plain->is_ahead(row(*plain, "ddp")));
+  EXPECT_NE(to_text(*plain).find("faster than the optimum, whose price is lower"),
+            std::string::npos);
+  options.overlap.kind = Overlap::kBounded;
+  const auto bounded = compared(*model_of(options, graph));
+  ASSERT_TRUE(bounded.ok());
+  EXPECT_EQ(expect_none_cheaper(*bounded), 0u) << to_text(*bounded);
+  EXPECT_LT(bounded->optimum().figures.step_us, row(*plain, "ddp").figures.step_us);
+}
+
+// What a recipe does shows in its figures.
+TEST(Compare, RecipesAreWhatTheirNamesSay) {
+  const auto model = model_of(options_on("dp=2,tp=4"), graph_of(kModels[0]));
+  const auto table = compared(*model);
+  ASSERT_TRUE(table.ok()) << table.status().message();
+  const auto peak = [&](const char* name) { return row(*table, name).figures.peak_bytes; };
+  const auto sent = [&](const char* name) { return row(*table, name).figures.wire_bytes; };
+  for (const Row& r : table->rows) EXPECT_EQ(r.num_free, 0u) << r.name;
+  EXPECT_GT(peak("ddp"), peak("hsdp"));   // parameters whole …
+  EXPECT_GT(peak("hsdp"), peak("fsdp"));  // … in quarters … in eighths
+  EXPECT_GT(peak("tp-sp"), peak("fsdp-tp"));
+  // An all-reduce sends what a gather and a reduce-scatter send: parameters stay gathered from
+  // forward to backward unless something is recomputed.
+  EXPECT_EQ(sent("ddp"), sent("fsdp"));
+  // Norms of all tokens on every rank.
+  EXPECT_GT(row(*table, "tp").figures.compute_us, row(*table, "tp-sp").figures.compute_us);
+}
+
+TEST(Compare, WhatDoesNotApplySaysWhy) {
+  const auto resnet = compared(*model_of(options_on("dp=4"), graph_of(kModels[6])));
+  ASSERT_TRUE(resnet.ok());
+  EXPECT_NE(row(*resnet, "tp").why_not.find("no matrix products"), std::string::npos);
+  EXPECT_NE(row(*resnet, "hsdp").why_not.find("2 mesh dims"), std::string::npos);
+  const auto block = compared(*model_of(options_on("dp=8,tp=8"), graph_of(kModels[1])));
+  ASSERT_TRUE(block.ok());
+  EXPECT_EQ(row(*block, "fsdp").why_not, "the batch of 8 is no multiple of 64 ranks");
+}
+
+// Both ends of each skip connection, in both passes, and the weights between them.
+TEST(Compare, FindsThePartsOfAModel) {
+  const auto model = model_of(options_on("dp=2,tp=4"), graph_of(kModels[1]));
+  const ModelParts parts = ModelParts::of(model->graph());
+  EXPECT_EQ(parts.batch, 8);
+  EXPECT_EQ(parts.sequence, 32);
+  EXPECT_EQ(parts.num_block_weights, 14u);  // seven a layer
+  EXPECT_EQ(parts.sequence_inputs.size(), 1u);
+  uint32_t weights = 0;
+  for (const uint8_t is : parts.is_weight) weights += is;
+  EXPECT_EQ(weights, 16u);  // with embedding and head
+}
+
+TEST(Compare, AForeignPlanIsScoredAsItIs) {
+  const auto model = model_of(options_on("dp=2,tp=4"), graph_of(kModels[1]));
+  Monitor monitor;
+  const auto planned = compile(*model, model->options(), monitor);
+  ASSERT_TRUE(planned.ok());
+  const std::string saved = placements_json(planned->plan);
+  const auto same =
+      compared(*model, {{"ddp"}, {{"mine", saved}, {"named", R"({"param.norm.weight": "RR"})"}}});
+  ASSERT_TRUE(same.ok()) << same.status().message();
+  EXPECT_DOUBLE_EQ(row(*same, "mine").figures.price_us, planned->plan.summary.objective_us);
+  EXPECT_DOUBLE_EQ(row(*same, "mine").figures.step_us, row(*same, "options").figures.step_us);
+  EXPECT_EQ(row(*same, "named").figures.price_us, same->optimum().figures.price_us);
+}
+
+// The reference planner's own answer, as it exports it: the graph has more nodes than it was asked.
+TEST(Compare, ReadsAnExport) {
+  const auto model = model_of(options_on("dp=2,tp=4"), graph_of(kModels[1]));
+  const char* const kExport = R"({"mesh": {"shape": [2, 4]}, "summary": {}, "nodes": [
+      {"name": "primals_1", "placement": "S(0)R", "inputs": []},
+      {"name": "of_another_rewrite", "placement": "RR", "inputs": []}, {"name": "output"}]})";
+  const auto read = compared(*model, {{"ddp"}, {{"theirs", kExport}}});
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(row(*read, "theirs").num_unknown, 1u);
+}
+
+TEST(Compare, RefusesWhatItCannotRead) {
+  const auto model = model_of(options_on("dp=2,tp=4"), graph_of(kModels[1]));
+  const std::pair<const char*, const char*> kCases[] = {
+      {"[]", "expected a JSON object"},
+      {"{", "plan: "},
+      {R"({"param.norm.wait": "RR"})", "did you mean"},
+      {R"({"param.norm.weight": 3})", "is no text"},
+      {R"({"param.norm.weight": "S(7)R"})", "cannot have the layout"},
+      {R"({"param.norm.weight": "X"})", "layout"},
+      {R"({"mesh": {"shape": [8]}, "nodes": []})", "another mesh"},
+      {R"({"mesh": {"shape": [2, 4]}, "nodes": [{"name": "x", "placement": "RR"}]})",
+       "none of its"},
+      {R"({"version": 2})", "another version"}};
+  for (const auto& [json, cause] : kCases) {
+    const auto table = compared(*model, {{"ddp"}, {{"theirs", json}}});
+    ASSERT_FALSE(table.ok()) << json;
+    EXPECT_NE(table.status().message().find(cause), std::string::npos) << table.status().message();
+  }
+  EXPECT_EQ(compared(*model, {{"zero"}, {}}).status().message(),
+            "there is no recipe 'zero'; there are ddp, fsdp, hsdp, tp, tp-sp, fsdp-tp, cp");
+}
+
+}  // namespace
+}  // namespace shw::compare
