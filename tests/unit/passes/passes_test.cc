@@ -214,6 +214,22 @@ TEST(ScheduleCollectives, StartsAtOnceWhatMakesTensorsSmaller) {
   EXPECT_EQ(s.kernels()[1], "reduce_scatter");
 }
 
+// The cast of a reduced gradient is needed at the end only: no compute step may wait for it.
+TEST(ScheduleCollectives, DoesWhatFollowsAReductionWhenThatIsOver) {
+  Sketch s;
+  ValueId x = s.input({64});
+  for (int i = 0; i < 6; ++i) {
+    x = s.step("relu", {x}, {4, 16}, 10);
+    if (i > 2) continue;
+    const ValueId g = s.step("reduce_scatter", {x}, {16}, 15);
+    s.output(s.step("add", {s.step("dtype_cast", {g}, {16}, 1), s.parameter({16})}, {16}, 1));
+  }
+  s.output(x);
+  s.run(kScheduleCollectives);
+  EXPECT_EQ(simulated_us(s), 6 * 10 + 3 * 2) << to_text(s.p);
+  EXPECT_EQ(s.run(kScheduleCollectives), 0u);
+}
+
 // Each makes another operand before the last one has been sent.
 TEST(ScheduleCollectives, WaitsBeforeTooManyOperandsArePiledUp) {
   const auto peak_with = [](int64_t bytes) {
