@@ -58,16 +58,18 @@ class EntryOrders {
   }
   bool is_faster() const { return us_ < best_us_; }
   // `live`: scratch by step of the program. The first order to be measured holds the least.
-  void measure(std::span<const int64_t> live) {
+  // True: it is the best so far.
+  bool measure(std::span<const int64_t> live) {
     run();  // operands that are freed early may have delayed it
-    if (!is_faster()) return;
+    if (!is_faster()) return false;
     const int64_t peak = std::ranges::max(
         entry_.num_steps == 0 ? live : live.subspan(entry_.first_step, entry_.num_steps));
     if (best_us_ == kUnknown)
       allowed_bytes_ = std::max(peak, std::min(p_.arena_limit_bytes, peak + p_.prefetch_bytes));
-    if (peak > allowed_bytes_) return;
+    if (peak > allowed_bytes_) return false;
     best_us_ = us_;
     best_ = now_;
+    return true;
   }
 
  private:
@@ -117,28 +119,26 @@ class Scheduler {
   }
 
   Status run() {
-    SHW_RETURN_IF_ERROR(try_leads(false));
+    SHW_RETURN_IF_ERROR(attempt({.depth = 0, .slack = 0}, false));
+    for (uint32_t depth = p_.prefetch_depth; depth > 0; depth /= 2) {
+      SHW_RETURN_IF_ERROR(attempt({.depth = depth, .slack = 3}, false));
+      // What is faster than the best does not fit.
+      if (std::ranges::none_of(entries_, &EntryOrders::is_faster)) {
+        for (const double slack : {1.0, 0.0})
+          SHW_RETURN_IF_ERROR(attempt({.depth = depth, .slack = slack}, false));
+        break;
+      }
+    }
+    // Then other leads are the best, but few are worth their time.
     if (std::ranges::any_of(entries_, &EntryOrders::finishes_any))
-      SHW_RETURN_IF_ERROR(try_leads(true));
+      for (const Lead& lead : {best_, Lead{.depth = p_.prefetch_depth, .slack = 3}})
+        SHW_RETURN_IF_ERROR(attempt(lead, true));
     for (EntryOrders& e : entries_) e.place_best();
     synchronise(p_, simulations());
     return {};
   }
 
  private:
-  Status try_leads(bool finish_late) {
-    SHW_RETURN_IF_ERROR(attempt({.depth = 0, .slack = 0}, finish_late));
-    for (uint32_t depth = p_.prefetch_depth; depth > 0; depth /= 2) {
-      SHW_RETURN_IF_ERROR(attempt({.depth = depth, .slack = 3}, finish_late));
-      // What is faster than the best does not fit.
-      if (std::ranges::any_of(entries_, &EntryOrders::is_faster)) continue;
-      for (const double slack : {1.0, 0.0})
-        SHW_RETURN_IF_ERROR(attempt({.depth = depth, .slack = slack}, finish_late));
-      break;
-    }
-    return {};
-  }
-
   Status attempt(const Lead& lead, bool finish_late) {
     SHW_RETURN_IF_ERROR(monitor_.poll());
     for (EntryOrders& e : entries_) e.place(lead, finish_late);
@@ -150,7 +150,8 @@ class Scheduler {
     if (std::ranges::none_of(entries_, &EntryOrders::is_faster)) return {};
     synchronise(p_, as_placed);
     const std::vector<int64_t> live = live_bytes(lives_of(p_), p_.steps.size());
-    for (EntryOrders& e : entries_) e.measure(live);
+    for (EntryOrders& e : entries_)
+      if (e.measure(live)) best_ = lead;
     return {};
   }
 
@@ -164,6 +165,7 @@ class Scheduler {
   Program& p_;
   Monitor& monitor_;
   std::vector<EntryOrders> entries_;
+  Lead best_;  // that of the last improvement
 };
 
 Result<uint32_t> run(Program& p, Monitor& monitor) {
