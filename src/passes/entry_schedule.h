@@ -44,6 +44,8 @@ class EntrySchedule {
   // Whether only steps that move and finish a result need it, or none does.
   bool only_finishes(uint32_t step) const;
 
+  // Whether the step moves and finishes a result.
+  bool finishes(uint32_t step) const { return finishes_[step]; }
   bool finishes_any() const { return std::ranges::find(finishes_, 1) != finishes_.end(); }
 
   // An order: by place, the number that the step had at construction, from 0.
