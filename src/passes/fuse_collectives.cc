@@ -1,6 +1,7 @@
 #include "passes/fuse_collectives.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "passes/entry_schedule.h"
@@ -92,8 +93,14 @@ class EntryFuser {
     if (gone > 0) defer_what_finishes();
     for (uint32_t i = first_; i < end_; ++i)
       if (place_[i - first_].rank != kGone) placed_.push_back({place_[i - first_], p_.steps[i]});
-    std::ranges::stable_sort(placed_, {}, &Placed::place);
-    for (Placed& s : placed_) steps.push_back(std::move(s.step));
+    std::vector<uint32_t> order(placed_.size());  // sorting steps themselves takes more code
+    std::iota(order.begin(), order.end(), 0u);
+    std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) {
+      return placed_[a].place.at != placed_[b].place.at
+                 ? placed_[a].place.at < placed_[b].place.at
+                 : placed_[a].place.rank < placed_[b].place.rank;
+    });
+    for (uint32_t k : order) steps.push_back(std::move(placed_[k].step));
     return gone;
   }
 
@@ -103,7 +110,6 @@ class EntryFuser {
   struct Place {
     uint32_t at;
     Rank rank;
-    auto operator<=>(const Place&) const = default;
   };
   struct Placed {
     Place place;
