@@ -5,8 +5,10 @@
 #include "compiler/recompute_within.h"
 #include "lowering/lower.h"
 #include "passes/pass.h"
+#include "passes/schedule_fused.h"
 #include "plan/report.h"
 #include "recompute/recompute.h"
+#include "redistribution/move_prices.h"
 
 namespace shw {
 namespace {
@@ -28,25 +30,34 @@ void bound_prefetch(const CompileOptions& options, Program& program) {
   if (options.prefetch_depth > 0) program.prefetch_depth = options.prefetch_depth;
 }
 
+FusePrices fuse_prices(const cost::CollectiveModel& model) {
+  const MovePrices prices = move_prices(model);
+  return {prices.collective_us, prices.copy_us};
+}
+
 // Equal steps are merged first: what is computed again equals what it repeats.
 Status run_all_passes(const PreparedModel& model, int64_t limit_bytes, Program& program,
                       Monitor& monitor, double* seconds) {
   const RecomputePolicy& policy = model.options().recompute;
   const auto start = std::chrono::steady_clock::now();
-  const auto passes = default_passes();
-  const bool repeats = policy.kind != RecomputePolicy::Kind::kNone;
-  if (repeats) {
-    static constexpr const PassDef* kBefore[] = {&kCommonSubexpressions, &kDeadSteps};
-    SHW_RETURN_IF_ERROR(run_passes(program, kBefore, monitor).status());
-  }
+  static constexpr const PassDef* kBefore[] = {&kCommonSubexpressions, &kDeadSteps};
+  SHW_RETURN_IF_ERROR(run_passes(program, kBefore, monitor).status());
   if (recomputes_within(model, static_cast<double>(limit_bytes))) {
     SHW_ASSIGN_OR_RETURN(
         program,
         recompute_within(program, model.graph(), limit_bytes - bytes_of(model, program), monitor));
   } else {
-    SHW_RETURN_IF_ERROR(recompute(program, model.graph(), policy, monitor));
-    // common-subexpressions stands first.
-    SHW_RETURN_IF_ERROR(run_passes(program, passes.subspan(repeats ? 1 : 0), monitor).status());
+    if (policy.kind != RecomputePolicy::Kind::kNone) {
+      static constexpr const PassDef* kBehind[] = {&kDeadSteps};
+      SHW_RETURN_IF_ERROR(recompute(program, model.graph(), policy, monitor));
+      SHW_RETURN_IF_ERROR(run_passes(program, kBehind, monitor).status());
+    }
+    if (model.options().fuse_bytes > 0)
+      SHW_RETURN_IF_ERROR(schedule_fused(program, model.options().fuse_bytes,
+                                         fuse_prices(model.collectives()), monitor)
+                              .status());
+    static constexpr const PassDef* kLast[] = {&kScheduleCollectives, &kPlanMemory};
+    SHW_RETURN_IF_ERROR(run_passes(program, kLast, monitor).status());
   }
   if (seconds != nullptr)
     *seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -1,6 +1,7 @@
 #include "passes/entry_schedule.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <queue>
@@ -44,7 +45,7 @@ struct EntrySchedule::Times {
   std::vector<uint32_t> anchor;   // the compute step in front of which it stands
 };
 
-EntrySchedule::EntrySchedule(const Program& program, const ProgramEntry& entry)
+EntrySchedule::EntrySchedule(const Program& program, const ProgramEntry& entry, bool finish_late)
     : count_(entry.num_steps),
       needs_(program, entry),
       limit_bytes_(program.arena_limit_bytes),
@@ -64,6 +65,7 @@ EntrySchedule::EntrySchedule(const Program& program, const ProgramEntry& entry)
         makes_bytes_.back() += program.storages[program.values[v].storage].bytes;
   }
   num_queues_ = static_cast<uint32_t>(queues.size());
+  find_finishing(program, entry, finish_late);
   find_movable(program, entry);
   for (uint32_t i = 0; i < count_; ++i) compute_before_[i + 1] = compute_before_[i] + !movable_[i];
   const auto collectives = std::ranges::count_if(queue_, [](uint32_t q) { return q != kNoQueue; });
@@ -72,31 +74,57 @@ EntrySchedule::EntrySchedule(const Program& program, const ProgramEntry& entry)
   if (limit_bytes_ != INT64_MAX) count_live(program, entry);
 }
 
+// What reads collectives, parameters and other such steps, and is read by such steps alone.
+void EntrySchedule::find_finishing(const Program& program, const ProgramEntry& entry,
+                                   bool finish_late) {
+  const std::span<const ProgramStep> steps(program.steps.data() + entry.first_step, count_);
+  const auto reads = [&](const ProgramStep& reader, const ProgramStep& writer) {
+    return std::ranges::any_of(writer.outputs, [&](ValueId v) {
+      return v.valid() && std::ranges::any_of(reader.inputs, [&](ValueId r) {
+               return r.valid() && program.values[r].storage == program.values[v].storage;
+             });
+    });
+  };
+  of_parameters_.assign(count_, 0);
+  finishes_.assign(count_, 0);
+  for (uint32_t i = 0; i < count_; ++i) {
+    bool behind = false, of_compute = false;
+    of_parameters_[i] = std::ranges::all_of(steps[i].inputs, [&](ValueId v) {
+      return program.lies_in(v, StorageKind::kArena) || is_parameter(program, v);
+    });
+    for (uint32_t w : needs_.before(i)) {
+      of_parameters_[i] &= of_parameters_[w];
+      if (!reads(steps[i], steps[w])) continue;  // overwrites what that reads
+      behind |= queue_[w] != kNoQueue || finishes_[w];
+      of_compute |= queue_[w] == kNoQueue && !finishes_[w] && !of_parameters_[w];
+    }
+    finishes_[i] = finish_late && queue_[i] == kNoQueue && behind && !of_compute;
+  }
+  for (uint32_t i = count_; i-- > 0;) finishes_[i] = finishes_[i] && only_finishes(i);
+}
+
+bool EntrySchedule::only_finishes(uint32_t i) const {
+  return std::ranges::all_of(needs_.after(i), [&](uint32_t r) { return finishes_[r] != 0; });
+}
+
 void EntrySchedule::find_movable(const Program& program, const ProgramEntry& entry) {
   const std::span<const ProgramStep> steps(program.steps.data() + entry.first_step, count_);
   const auto is_collective = [&](uint32_t i) { return queue_[i] != kNoQueue; };
   const auto unpacks = [&](uint32_t i) {
-    return steps[i].kernel == "clone" && std::ranges::any_of(needs_.before(i), is_collective);
+    return finishes_[i] ||
+           (steps[i].kernel == "clone" && std::ranges::any_of(needs_.before(i), is_collective));
   };
-  // Steps that depend on parameters alone, such as their casts.
-  std::vector<uint8_t> of_parameters(count_);
-  for (uint32_t i = 0; i < count_; ++i) {
-    of_parameters[i] = std::ranges::all_of(steps[i].inputs, [&](ValueId v) {
-      return program.lies_in(v, StorageKind::kArena) || is_parameter(program, v);
-    });
-    for (uint32_t w : needs_.before(i)) of_parameters[i] &= of_parameters[w];
-  }
   early_.assign(count_, 0);
   prefetchable_.assign(count_, 0);
   for (uint32_t i = count_; i-- > 0;) {
     const auto is_prepared = [&](uint32_t r) {
-      return is_collective(r) || (movable_[r] && of_parameters[r] && of_parameters[i]);
+      return is_collective(r) || (movable_[r] && of_parameters_[r] && of_parameters_[i]);
     };
-    const bool prepares = (steps[i].kernel == "clone" || of_parameters[i]) &&
+    const bool prepares = (steps[i].kernel == "clone" || of_parameters_[i]) &&
                           !needs_.after(i).empty() &&
                           std::ranges::all_of(needs_.after(i), is_prepared);
     movable_[i] = movable_[i] || prepares || unpacks(i);
-    prefetchable_[i] = movable_[i] && of_parameters[i];
+    prefetchable_[i] = movable_[i] && of_parameters_[i];
     if (!movable_[i] || steps[i].recomputed) continue;
     const auto is_early = [&](uint32_t r) { return movable_[r] && early_[r]; };
     early_[i] = is_collective(i)
@@ -196,6 +224,7 @@ void EntrySchedule::find_anchors(Times& t, uint32_t depth) const {
       continue;
     }
     uint32_t at_least = early_[i] || t.at_most[i] < depth ? 0 : t.at_most[i] - depth;
+    if (finishes_[i]) at_least = compute_before_[count_];
     double start = early_[i] ? 0 : t.latest[i];
     for (uint32_t w : needs_.before(i)) {
       at_least = std::max(at_least, t.anchor[w] + !movable_[w]);
@@ -207,6 +236,66 @@ void EntrySchedule::find_anchors(Times& t, uint32_t depth) const {
         std::clamp(compute_step_at(t.begins, start, queue_[i] != kNoQueue), at_least, t.at_most[i]);
     if (!early_[i]) t.anchor[i] = with_room(i, t.anchor[i], live);
   }
+}
+
+// Looks for a compute step that begins once the step's operands are there, and in front of which
+// compute stands still for long enough; without one, takes the first that begins then.
+EntrySchedule::Order EntrySchedule::finish(const Order& order, const Simulation& as_placed,
+                                           uint32_t depth) const {
+  struct Place {
+    uint32_t at;  // in `order`
+    double start_us, idle_us;
+  };
+  std::vector<Place> places;  // in front of compute steps, and behind everything
+  std::vector<uint32_t> place_of(count_), chosen(count_);
+  std::vector<double> ends(count_);
+  double free_from = 0;
+  for (uint32_t at = 0; at < count_; ++at) {
+    const uint32_t i = order[at];
+    place_of[i] = at;
+    if (finishes_[i]) continue;
+    const SimulatedStep& s = as_placed.steps[at];
+    ends[i] = s.end_us;
+    if (queue_[i] != kNoQueue) continue;
+    places.push_back({at, s.start_us, s.start_us - free_from});
+    free_from = s.end_us;
+  }
+  places.push_back({count_, std::numeric_limits<double>::infinity(), 0});
+  for (uint32_t i = 0; i < count_; ++i) {
+    if (!finishes_[i]) continue;
+    double ready_us = 0;
+    uint32_t behind = 0;
+    for (uint32_t w : needs_.before(i)) {
+      ready_us = std::max(ready_us, ends[w]);
+      behind = std::max(behind, finishes_[w] ? chosen[w] : place_of[w] + 1);
+    }
+    const auto is_before = [&](const Place& p) { return p.start_us < ready_us || p.at < behind; };
+    const auto first = std::ranges::partition_point(places, is_before);
+    const auto last = std::min<std::ptrdiff_t>(depth, places.end() - first - 1);
+    const auto found = std::find_if(first, first + last, [&](const Place& p) {
+      return p.idle_us >= us_[i] && p.start_us - us_[i] >= ready_us;
+    });
+    Place& place = found != first + last ? *found : *first;
+    place.idle_us -= us_[i];
+    chosen[i] = place.at;
+    ends[i] = std::max(ready_us, place.start_us - place.idle_us);
+  }
+  return with_finishing_at(order, chosen);
+}
+
+EntrySchedule::Order EntrySchedule::with_finishing_at(const Order& order,
+                                                      const std::vector<uint32_t>& places) const {
+  std::vector<uint32_t> finishing;
+  for (uint32_t i = 0; i < count_; ++i)
+    if (finishes_[i]) finishing.push_back(i);
+  std::ranges::stable_sort(finishing, {}, [&](uint32_t i) { return places[i]; });
+  Order result;
+  auto next = finishing.begin();
+  for (uint32_t at = 0; at <= count_; ++at) {
+    for (; next != finishing.end() && places[*next] == at; ++next) result.push_back(*next);
+    if (at < count_ && !finishes_[order[at]]) result.push_back(order[at]);
+  }
+  return result;
 }
 
 // The anchor, or the next later one from which the result fits in memory.

@@ -9,15 +9,19 @@
 //     end of the entry: each collective ends when its first reader begins, or when the next
 //     collective of its communicator starts, whichever is earlier. So collectives that queue on one
 //     communicator all start early enough.
+//   - What finishes a result, such as the cast of a reduced gradient, stands where its collective
+//   is
+//     over: nothing but outputs needs it, so compute does not wait for it.
 //   - Bounds on the lead: see Lead.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "passes/dependencies.h"
 #include "plan/program.h"
-#include "simulate/live_bytes.h"
+#include "simulate/simulate.h"
 
 namespace shw {
 
@@ -31,23 +35,37 @@ struct Lead {
 
 class EntrySchedule {
  public:
-  // The steps of the entry as they stand.
-  EntrySchedule(const Program& program, const ProgramEntry& entry);
+  // The steps of the entry as they stand. `finish_late`: steps that finish a result move; else they
+  // stay where they are, which may take less memory.
+  EntrySchedule(const Program& program, const ProgramEntry& entry, bool finish_late);
 
   // Whether the step moves and depends on parameters alone, so that it can be over in time.
   bool is_prefetchable(uint32_t step) const { return prefetchable_[step]; }
+  // Whether only steps that move and finish a result need it, or none does.
+  bool only_finishes(uint32_t step) const;
+
+  // Whether the step moves and finishes a result.
+  bool finishes(uint32_t step) const { return finishes_[step]; }
+  bool finishes_any() const { return std::ranges::find(finishes_, 1) != finishes_.end(); }
 
   // An order: by place, the number that the step had at construction, from 0.
   using Order = std::vector<uint32_t>;
-  // `starts`: when each step would begin; those of compute steps count.
+  // `starts`: when each step would begin; those of compute steps count. Steps that finish a result
+  // go to the end of the entry, until finish() finds their places.
   Order place(std::span<const double> starts, const Lead& lead) const;
+  // The same order, with the steps that finish results where their operands are there.
+  // `as_placed`: of that order; `depth`: compute steps that they may be later, to run where compute
+  // stands still anyway.
+  Order finish(const Order& order, const Simulation& as_placed, uint32_t depth) const;
 
  private:
   struct Times;
+  void find_finishing(const Program& program, const ProgramEntry& entry, bool finish_late);
   void find_movable(const Program& program, const ProgramEntry& entry);
   void count_live(const Program& program, const ProgramEntry& entry);
   void find_latest(Times& times, double slack_us) const;
   void find_anchors(Times& times, uint32_t depth) const;
+  Order with_finishing_at(const Order& order, const std::vector<uint32_t>& places) const;
   uint32_t with_room(uint32_t step, uint32_t anchor, LiveBytes& live) const;
 
   static constexpr uint32_t kNoQueue = UINT32_MAX;
@@ -56,7 +74,9 @@ class EntrySchedule {
   const int64_t limit_bytes_;
   // By step.
   std::vector<double> us_;
-  std::vector<uint32_t> queue_;  // of its communicator; kNoQueue: no collective
+  std::vector<uint32_t> queue_;         // of its communicator; kNoQueue: no collective
+  std::vector<uint8_t> of_parameters_;  // depends on nothing else
+  std::vector<uint8_t> finishes_;  // moves; no collective, and behind one; only outputs come after
   std::vector<uint8_t> movable_, early_, prefetchable_;
   std::vector<uint32_t> compute_before_;  // of the steps in front of it: those that do not move
   std::vector<int64_t> makes_bytes_;      // of scratch

@@ -32,18 +32,22 @@ namespace {
 class EntryOrders {
  public:
   EntryOrders(Program& program, const ProgramEntry& entry)
-      : p_(program), entry_(entry), schedule_(program, entry), now_(entry.num_steps) {
+      : p_(program),
+        entry_(entry),
+        ways_{Way(program, entry, false), Way(program, entry, true)},
+        now_(entry.num_steps) {
     std::iota(now_.begin(), now_.end(), 0u);
     best_ = now_;
-    std::vector<double> us;  // as if all parameters were there in time
-    for (const ProgramStep& step : p_.steps) us.push_back(step.cost_us);
-    for (uint32_t i = 0; i < entry.num_steps; ++i)
-      if (schedule_.is_prefetchable(i)) us[entry.first_step + i] = 0;
-    for (const SimulatedStep& s : simulate(p_, entry, {.step_us = us}).steps)
-      starts_.push_back(s.start_us);
   }
 
-  void place(const Lead& lead) { reorder(schedule_.place(starts_, lead)); }
+  bool finishes_any() const { return ways_[1].schedule.finishes_any(); }
+  void place(const Lead& lead, bool finish_late) {
+    const Way& way = ways_[finish_late];
+    reorder(way.schedule.place(way.starts, lead));
+  }
+  void finish(const Simulation& as_placed, const Lead& lead) {
+    reorder(ways_[1].schedule.finish(now_, as_placed, lead.depth));
+  }
   void place_best() { reorder(best_); }
 
   // Of the order as it stands.
@@ -54,19 +58,38 @@ class EntryOrders {
   }
   bool is_faster() const { return us_ < best_us_; }
   // `live`: scratch by step of the program. The first order to be measured holds the least.
-  void measure(std::span<const int64_t> live) {
+  // True: it is the best so far.
+  bool measure(std::span<const int64_t> live) {
     run();  // operands that are freed early may have delayed it
-    if (!is_faster()) return;
+    if (!is_faster()) return false;
     const int64_t peak = std::ranges::max(
         entry_.num_steps == 0 ? live : live.subspan(entry_.first_step, entry_.num_steps));
     if (best_us_ == kUnknown)
       allowed_bytes_ = std::max(peak, std::min(p_.arena_limit_bytes, peak + p_.prefetch_bytes));
-    if (peak > allowed_bytes_) return;
+    if (peak > allowed_bytes_) return false;
     best_us_ = us_;
     best_ = now_;
+    return true;
   }
 
  private:
+  struct Way {
+    Way(const Program& p, const ProgramEntry& entry, bool finish_late)
+        : schedule(p, entry, finish_late) {
+      std::vector<double> us;
+      for (const ProgramStep& step : p.steps) us.push_back(step.cost_us);
+      for (uint32_t i = 0; i < entry.num_steps; ++i)
+        if (schedule.is_prefetchable(i) || (finish_late && schedule.only_finishes(i)))
+          us[entry.first_step + i] = 0;
+      for (const SimulatedStep& s : simulate(p, entry, {.step_us = us}).steps)
+        starts.push_back(s.start_us);
+    }
+    const EntrySchedule schedule;
+    // By number: when steps would begin if all parameters were there in time, and nothing waited
+    // for what finishes late.
+    std::vector<double> starts;
+  };
+
   static constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
   void reorder(const EntrySchedule::Order& order) {
@@ -81,9 +104,8 @@ class EntryOrders {
 
   Program& p_;
   const ProgramEntry& entry_;
-  const EntrySchedule schedule_;
+  const Way ways_[2];  // by whether results are finished late
   EntrySchedule::Order now_, best_;
-  std::vector<double> starts_;  // by number
   double us_ = 0, best_us_ = kUnknown;
   int64_t allowed_bytes_ = 0;
 };
@@ -97,30 +119,39 @@ class Scheduler {
   }
 
   Status run() {
-    SHW_RETURN_IF_ERROR(attempt({.depth = 0, .slack = 0}));
+    SHW_RETURN_IF_ERROR(attempt({.depth = 0, .slack = 0}, false));
     for (uint32_t depth = p_.prefetch_depth; depth > 0; depth /= 2) {
-      SHW_RETURN_IF_ERROR(attempt({.depth = depth, .slack = 3}));
+      SHW_RETURN_IF_ERROR(attempt({.depth = depth, .slack = 3}, false));
       // What is faster than the best does not fit.
       if (std::ranges::none_of(entries_, &EntryOrders::is_faster)) {
         for (const double slack : {1.0, 0.0})
-          SHW_RETURN_IF_ERROR(attempt({.depth = depth, .slack = slack}));
+          SHW_RETURN_IF_ERROR(attempt({.depth = depth, .slack = slack}, false));
         break;
       }
     }
+    // Then other leads are the best, but few are worth their time.
+    if (std::ranges::any_of(entries_, &EntryOrders::finishes_any))
+      for (const Lead& lead : {best_, Lead{.depth = p_.prefetch_depth, .slack = 3}})
+        SHW_RETURN_IF_ERROR(attempt(lead, true));
     for (EntryOrders& e : entries_) e.place_best();
     synchronise(p_, simulations());
     return {};
   }
 
  private:
-  Status attempt(const Lead& lead) {
+  Status attempt(const Lead& lead, bool finish_late) {
     SHW_RETURN_IF_ERROR(monitor_.poll());
-    for (EntryOrders& e : entries_) e.place(lead);
-    const std::vector<Simulation> as_placed = simulations();
+    for (EntryOrders& e : entries_) e.place(lead, finish_late);
+    std::vector<Simulation> as_placed = simulations();
+    if (finish_late) {
+      for (size_t e = 0; e < entries_.size(); ++e) entries_[e].finish(as_placed[e], lead);
+      as_placed = simulations();
+    }
     if (std::ranges::none_of(entries_, &EntryOrders::is_faster)) return {};
     synchronise(p_, as_placed);
     const std::vector<int64_t> live = live_bytes(lives_of(p_), p_.steps.size());
-    for (EntryOrders& e : entries_) e.measure(live);
+    for (EntryOrders& e : entries_)
+      if (e.measure(live)) best_ = lead;
     return {};
   }
 
@@ -134,6 +165,7 @@ class Scheduler {
   Program& p_;
   Monitor& monitor_;
   std::vector<EntryOrders> entries_;
+  Lead best_;  // that of the last improvement
 };
 
 Result<uint32_t> run(Program& p, Monitor& monitor) {

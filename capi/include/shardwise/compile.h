@@ -183,8 +183,12 @@ typedef struct shw_compile_options {
   /* Collectives start before their results are needed, so that other steps hide them. That holds
    * memory: at most so much more than if none started early, within the memory limit. Nor do more
    * than prefetch_depth steps of compute lie between a collective and its first reader. */
-  int64_t prefetch_bytes;        /* 0: 512 MiB */
-  int64_t prefetch_depth;        /* 0: 256 */
+  int64_t prefetch_bytes; /* 0: 512 MiB */
+  int64_t prefetch_depth; /* 0: 256 */
+  /* Gathers of parameters, and all-reduces of gradients, of one group are fused into collectives on
+   * buffers of up to so many bytes where that makes the simulated step shorter: each pays the
+   * latency of the network once. Results are the same bits. 0: none are. */
+  int64_t fuse_bytes;
   shw_param_budget param_budget; /* 0: SHW_PARAM_BUDGET_SMALLEST */
 
   /* The objective. */
@@ -205,11 +209,11 @@ typedef struct shw_compile_options {
                           time_limit_s ends the search */
   int32_t reserved;    /* 0 */
 } shw_compile_options;
-#define SHW_COMPILE_OPTIONS_INIT                                                                  \
-  {                                                                                               \
-    sizeof(shw_compile_options), 0, NULL, 0, NULL, {NULL, 0}, NULL, 0, NULL, 0, NULL, NULL, NULL, \
-        0, NULL, 0, NULL, 0, NULL, 0, 0, 0, 0, 0.0, 0.0, NULL, 0, 0, 0, 0, 0.0, 0.0, 0.0, NULL,   \
-        NULL, NULL, 0, 0                                                                          \
+#define SHW_COMPILE_OPTIONS_INIT                                                                   \
+  {                                                                                                \
+    sizeof(shw_compile_options), 0, NULL, 0, NULL, {NULL, 0}, NULL, 0, NULL, 0, NULL, NULL, NULL,  \
+        0, NULL, 0, NULL, 0, NULL, 0, 0, 0, 0, 0.0, 0.0, NULL, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, NULL, \
+        NULL, NULL, 0, 0                                                                           \
   }
 
 /**

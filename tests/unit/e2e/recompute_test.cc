@@ -9,6 +9,7 @@
 
 #include "graph/text.h"
 #include "graph/writer.h"
+#include "passes/fuse_collectives.h"
 #include "passes/pass.h"
 #include "plan/report.h"
 #include "run_plan.h"
@@ -136,9 +137,15 @@ std::vector<std::vector<std::byte>> run(const std::shared_ptr<const Plan>& plan)
   return results;
 }
 
+// All collectives that can be fused are: communication is dear, and copies are free.
+FusePrices free_copies() {
+  return {[](CollectiveKind, uint32_t, int64_t) { return 1.0; }, [](int64_t) { return 0.0; }};
+}
+
 // The plan's steps one after another on one stream, or with collectives started again, no more than
-// so many compute steps early.
-std::shared_ptr<const Plan> scheduled_anew(const Plan& plan, std::optional<uint32_t> depth) {
+// so many compute steps early. `fused`: adds how many collectives are gone because they are fused.
+std::shared_ptr<const Plan> scheduled_anew(const Plan& plan, std::optional<uint32_t> depth,
+                                           uint32_t* fused = nullptr) {
   Plan other = plan;
   Program& p = other.program;
   p.streams.resize(1);
@@ -149,6 +156,8 @@ std::shared_ptr<const Plan> scheduled_anew(const Plan& plan, std::optional<uint3
     step.records = kNoEvent;
   }
   for (ProgramStorage& s : p.storages) s.offset_bytes = -1;
+  if (fused != nullptr)
+    *fused += fuse_collectives(p, {.bytes = 1 << 20, .steps = UINT32_MAX}, free_copies());
   std::vector<const PassDef*> passes;
   if (depth) passes.push_back(&kScheduleCollectives);
   passes.push_back(&kPlanMemory);
@@ -162,7 +171,7 @@ std::shared_ptr<const Plan> scheduled_anew(const Plan& plan, std::optional<uint3
 }
 
 TEST(Recompute, RandomGraphsGiveTheSameBits) {
-  uint32_t repeating = 0, updating = 0, communicating = 0;
+  uint32_t repeating = 0, updating = 0, communicating = 0, fused = 0;
   for (uint32_t seed = 0; seed < 16; ++seed) {
     const std::string text = RandomGraph(seed).text();
     SCOPED_TRACE(text);
@@ -181,6 +190,9 @@ TEST(Recompute, RandomGraphsGiveTheSameBits) {
       const auto other = scheduled_anew(*plain, depth);
       ASSERT_NE(other, nullptr);
       EXPECT_EQ(run(other), expected);
+      const auto with_fused = scheduled_anew(*plain, depth, &fused);
+      ASSERT_NE(with_fused, nullptr);
+      EXPECT_EQ(run(with_fused), expected);
     }
     for (const char* policy : kPolicies) {
       SCOPED_TRACE(policy);
@@ -194,6 +206,25 @@ TEST(Recompute, RandomGraphsGiveTheSameBits) {
   EXPECT_GT(repeating, 32u) << "the graphs do not try what they are for";
   EXPECT_GT(updating, 8u);
   EXPECT_GT(communicating, 4u);
+  EXPECT_GT(fused, 4u);
+}
+
+// Gathers of parameters and all-reduces of gradients, fused as far as can be.
+TEST(FusedCollectives, GiveTheSameBits) {
+  for (const auto* model : {&testing::llama_tiny(), &testing::gpt2_tiny()})
+    for (const char* mesh : {"dp=2,tp=4", "dp=8"}) {
+      SCOPED_TRACE(mesh);
+      const auto plain = model->plan_of({.mesh = mesh});
+      ASSERT_NE(plain, nullptr);
+      uint32_t gone = 0;
+      const auto fused = scheduled_anew(*plain, 256, &gone);
+      ASSERT_NE(fused, nullptr);
+      EXPECT_GT(gone, 4u);
+      const auto expected = tools::execute(plain, "step", model->tensors());
+      const auto got = tools::execute(fused, "step", model->tensors());
+      ASSERT_TRUE(expected.ok() && got.ok());
+      for (const auto& [name, t] : *expected) EXPECT_EQ(t.bytes, got->at(name).bytes) << name;
+    }
 }
 
 // PyTorch's results, and bit by bit those of the program without.

@@ -6,6 +6,7 @@
 #include <functional>
 #include <random>
 
+#include "passes/schedule_fused.h"
 #include "simulate/simulate.h"
 
 namespace shw {
@@ -214,6 +215,22 @@ TEST(ScheduleCollectives, StartsAtOnceWhatMakesTensorsSmaller) {
   EXPECT_EQ(s.kernels()[1], "reduce_scatter");
 }
 
+// The cast of a reduced gradient is needed at the end only: no compute step may wait for it.
+TEST(ScheduleCollectives, DoesWhatFollowsAReductionWhenThatIsOver) {
+  Sketch s;
+  ValueId x = s.input({64});
+  for (int i = 0; i < 6; ++i) {
+    x = s.step("relu", {x}, {4, 16}, 10);
+    if (i > 2) continue;
+    const ValueId g = s.step("reduce_scatter", {x}, {16}, 15);
+    s.output(s.step("add", {s.step("dtype_cast", {g}, {16}, 1), s.parameter({16})}, {16}, 1));
+  }
+  s.output(x);
+  s.run(kScheduleCollectives);
+  EXPECT_EQ(simulated_us(s), 6 * 10 + 3 * 2) << to_text(s.p);
+  EXPECT_EQ(s.run(kScheduleCollectives), 0u);
+}
+
 // Each makes another operand before the last one has been sent.
 TEST(ScheduleCollectives, WaitsBeforeTooManyOperandsArePiledUp) {
   const auto peak_with = [](int64_t bytes) {
@@ -241,6 +258,137 @@ TEST(ScheduleCollectives, StartsWhatIsRepeatedOnlyInTimeForItsReader) {
   s.output(s.step("add", {x, again}, {16}, 10));
   s.run(kScheduleCollectives);
   EXPECT_EQ(s.kernels(), (Names{"relu", "relu", "relu", "reduce_scatter", "relu", "add"}));
+}
+
+// 20 µs of latency, 1 µs for 64 bytes; copies take 1 µs.
+FusePrices slow_network() {
+  return {
+      [](CollectiveKind, uint32_t, int64_t bytes) { return 20 + static_cast<double>(bytes) / 64; },
+      [](int64_t) { return 1.0; }};
+}
+
+// Each of four compute steps reads a gathered parameter, cast before.
+Sketch with_small_gathers(const std::string& reader, Dims part = {4, 16}) {
+  Sketch s;
+  ValueId x = s.input({64});
+  for (int i = 0; i < 4; ++i) {
+    const ValueId cast = s.step("dtype_cast", {s.parameter({16})}, {16}, 1);
+    const ValueId g = s.step("all_gather", {cast}, part, 24);
+    x = s.step("add", {x, s.step(reader, {g}, {64}, 1)}, {64}, 10);
+  }
+  s.output(x);
+  return s;
+}
+
+TEST(FuseCollectives, GathersWithTheCastsOfTheirOperands) {
+  Sketch s = with_small_gathers("relu");
+  EXPECT_EQ(fuse_collectives(s.p, {.bytes = 1024, .steps = 100}, slow_network()), 3u);
+  EXPECT_TRUE(verify(s.p, false).ok()) << verify(s.p, false).message() << to_text(s.p);
+  EXPECT_EQ(s.kernels(), (Names{"dtype_cast", "dtype_cast", "dtype_cast", "dtype_cast",
+                                "all_gather", "clone", "relu", "add", "clone", "relu", "add",
+                                "clone", "relu", "add", "clone", "relu", "add"}));
+  EXPECT_EQ(s.p.steps[4].cost_us, 20 + 1024.0 / 64);
+  // Rank 2's part of the second parameter: behind two whole rows and the first parameter.
+  const ProgramValue& part = s.p.values[s.p.steps[8].inputs[0]];
+  EXPECT_EQ(part.offset_bytes, 16 * 4);
+  EXPECT_EQ(part.type.strides, (Dims{64, 1}));
+}
+
+TEST(FuseCollectives, LetsCopiesReadTheBuffer) {
+  Sketch s = with_small_gathers("clone");
+  EXPECT_EQ(fuse_collectives(s.p, {.bytes = 1024, .steps = 100}, slow_network()), 3u);
+  EXPECT_TRUE(verify(s.p, false).ok()) << verify(s.p, false).message() << to_text(s.p);
+  EXPECT_EQ(std::ranges::count(s.kernels(), "clone"), 4) << to_text(s.p);
+}
+
+TEST(FuseCollectives, KeepsToItsLimits) {
+  const auto gathers = [](const FuseLimits& limits) {
+    Sketch s = with_small_gathers("relu");
+    fuse_collectives(s.p, limits, slow_network());
+    EXPECT_TRUE(verify(s.p, false).ok()) << verify(s.p, false).message();
+    return std::ranges::count(s.kernels(), "all_gather");
+  };
+  EXPECT_EQ(gathers({.bytes = 1023, .steps = 100}), 2);  // three, and one
+  EXPECT_EQ(gathers({.bytes = 512, .steps = 100}), 2);
+  EXPECT_EQ(gathers({.bytes = 511, .steps = 100}), 4);
+  EXPECT_EQ(gathers({.bytes = 1024, .steps = 4}), 2);
+  EXPECT_EQ(gathers({.bytes = 1024, .steps = 3}), 4);
+}
+
+TEST(FuseCollectives, NotWhatCopiesMakeSlower) {
+  Sketch s = with_small_gathers("relu");
+  FusePrices prices = slow_network();
+  prices.copy_us = [](int64_t) { return 30.0; };
+  EXPECT_EQ(fuse_collectives(s.p, {.bytes = 1024, .steps = 100}, prices), 0u);
+}
+
+TEST(FuseCollectives, ReductionsWhereTheLastOneStood) {
+  Sketch s;
+  ValueId x = s.input({64});
+  for (int i = 0; i < 3; ++i) {
+    x = s.step("relu", {x}, {64}, 10);
+    const ValueId g = s.step("all_reduce", {s.step("neg", {x}, {16}, 1)}, {16}, 21);
+    s.p.steps.back().collective = {CollectiveKind::kAllReduce, ReduceOp::kSum, {0}};
+    if (i == 1)
+      s.output(g);  // a copy puts it there
+    else
+      s.output(s.step("dtype_cast", {g}, {16}, 1));
+  }
+  s.output(x);
+  EXPECT_EQ(fuse_collectives(s.p, {.bytes = 1024, .steps = 100}, slow_network()), 2u);
+  EXPECT_TRUE(verify(s.p, false).ok()) << verify(s.p, false).message() << to_text(s.p);
+  EXPECT_EQ(s.kernels(), (Names{"relu", "neg", "relu", "neg", "relu", "neg", "all_reduce", "clone",
+                                "dtype_cast", "dtype_cast"}));
+}
+
+// Another reduction, or group, or one that compute waits for.
+TEST(FuseCollectives, NotWhatDiffers) {
+  Sketch s;
+  const ValueId x = s.input({64});
+  const Collective kinds[] = {{CollectiveKind::kAllReduce, ReduceOp::kSum, {0}},
+                              {CollectiveKind::kAllReduce, ReduceOp::kMax, {0}},
+                              {CollectiveKind::kAllReduce, ReduceOp::kSum, {0}}};
+  for (const Collective& c : kinds) {
+    const ValueId g = s.step("all_reduce", {s.step("neg", {x}, {16}, 1)}, {16}, 21);
+    s.p.steps.back().collective = c;
+    const bool last = &c == &kinds[2];
+    s.output(last ? s.step("add", {g, s.step("relu", {x}, {16}, 1)}, {16}, 10) : g);
+  }
+  EXPECT_EQ(fuse_collectives(s.p, {.bytes = 1024, .steps = 100}, slow_network()), 0u);
+}
+
+TEST(FuseCollectives, OnlyWhereTheStepBecomesShorter) {
+  Monitor monitor;
+  Sketch exposed = with_small_gathers("relu"), plain = with_small_gathers("relu");
+  plain.run(kScheduleCollectives);
+  const auto gone = schedule_fused(exposed.p, 1024, slow_network(), monitor);
+  ASSERT_TRUE(gone.ok()) << gone.status().message();
+  EXPECT_EQ(*gone, 3u);
+  EXPECT_LT(simulated_us(exposed), simulated_us(plain));
+  EXPECT_EQ(exposed.run(kScheduleCollectives), 0u);
+
+  Sketch hidden = with_queue();  // compute is long enough
+  const auto none = schedule_fused(hidden.p, 1024, slow_network(), monitor);
+  ASSERT_TRUE(none.ok());
+  EXPECT_EQ(*none, 0u);
+  EXPECT_GT(hidden.p.streams.size(), 1u) << "not scheduled";
+}
+
+TEST(FuseCollectives, OnlyWhatMemoryPermits) {
+  Monitor monitor;
+  const auto peak_and_gone = [&](int64_t fuse_bytes) {
+    Sketch s = with_small_gathers("relu");
+    s.p.arena_limit_bytes = 0;  // what must be held, and no more
+    const auto gone = schedule_fused(s.p, fuse_bytes, slow_network(), monitor);
+    EXPECT_TRUE(gone.ok());
+    s.run(kPlanMemory);
+    return std::pair(s.p.live_peak_bytes, *gone);
+  };
+  const auto [plain, none] = peak_and_gone(1);
+  const auto [fused, gone] = peak_and_gone(1024);
+  EXPECT_EQ(none, 0u);
+  EXPECT_EQ(gone, 0u) << "four gathered parameters are held at once";
+  EXPECT_EQ(fused, plain);
 }
 
 TEST(PlanMemory, ReusesBytesOfWhatIsOver) {

@@ -538,6 +538,8 @@ pub struct shw_compile_options {
     pub prefetch_bytes: i64,
     /// 0: 256
     pub prefetch_depth: i64,
+    /// Gathers of parameters, and all-reduces of gradients, of one group are fused into collectives on buffers of up to so many bytes where that makes the simulated step shorter: each pays the latency of the network once. Results are the same bits. 0: none are.
+    pub fuse_bytes: i64,
     /// 0: SHW_PARAM_BUDGET_SMALLEST
     pub param_budget: shw_param_budget,
     /// The objective.

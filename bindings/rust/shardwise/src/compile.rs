@@ -71,6 +71,7 @@ pub struct CompileOptions {
     recompute: Option<String>,
     prefetch_bytes: i64,
     prefetch_depth: i64,
+    fuse_bytes: i64,
     overlap: Option<Overlap>,
     time_limit: Option<Duration>,
     cancel: Option<Cancel>,
@@ -213,6 +214,14 @@ impl CompileOptions {
         self
     }
 
+    /// Collectives of one group are fused into buffers of up to so many bytes where that makes the
+    /// simulated step shorter; 0: none are.
+    #[must_use]
+    pub fn fuse(mut self, bytes: i64) -> Self {
+        self.fuse_bytes = bytes;
+        self
+    }
+
     /// Which communication is hidden.
     #[must_use]
     pub fn overlap(mut self, overlap: Overlap) -> Self {
@@ -320,6 +329,7 @@ impl CompileOptions {
         raw.optimizer_factor = self.optimizer_factor;
         raw.recompute = lent.strings.optional(self.recompute.as_deref())?;
         (raw.prefetch_bytes, raw.prefetch_depth) = (self.prefetch_bytes, self.prefetch_depth);
+        raw.fuse_bytes = self.fuse_bytes;
         (raw.param_budget, raw.param_budget_factor) = self.param_budget.map_or((0, 0.0), Budget::raw);
         match self.overlap {
             None => {}

@@ -1,0 +1,40 @@
+// Fuses collectives of one communicator into one on a packed buffer: each of them waits for the
+// latency of its network, and small ones do little else.
+//
+//   c = dtype_cast(w); g = all_gather(c); …  d = dtype_cast(v); h = all_gather(d)
+//     =>  dtype_cast(w), dtype_cast(v) write into the parts of p; q = all_gather(p);
+//         g = clone(q's first part of each rank); …  h = clone(q's second part of each rank)
+//
+// What is fused:
+//   - all-gathers of parameters, where the first of them stood. The copy that makes an operand,
+//   such
+//     as a cast, writes into the packed buffer. If all readers of a result are copies that can read
+//     a part of the buffer, nothing unpacks it.
+//   - all-reduces of what nothing but outputs waits for, such as gradients, where the last of them
+//     stood. The steps that make the operands write into the packed buffer, and readers read it.
+// One fused collective has one entry, group, reduction, type on the wire, and pass (forward or
+// backward). Each element travels, and is reduced, as before: results are the same bits.
+#pragma once
+#include <functional>
+
+#include "plan/program.h"
+
+namespace shw {
+
+struct FuseLimits {
+  int64_t bytes = 0;   // of a packed buffer: of all ranks for a gather
+  uint32_t steps = 0;  // of the program, between the first and the last collective
+};
+
+struct FusePrices {
+  // µs of one collective in the group of these mesh dims; bytes as MovePrices::collective_us.
+  std::function<double(CollectiveKind, uint32_t axes_mask, int64_t bytes)> collective_us;
+  std::function<double(int64_t bytes)> copy_us;  // within one rank
+};
+
+// Fuses neighbours in the order of the program, where communication becomes shorter by more time
+// than the copies take. The program must have one stream and no memory plan. Returns how many
+// collectives are gone.
+uint32_t fuse_collectives(Program& program, const FuseLimits& limits, const FusePrices& prices);
+
+}  // namespace shw
