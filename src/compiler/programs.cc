@@ -30,7 +30,7 @@ void bound_prefetch(const CompileOptions& options, Program& program) {
 
 // Equal steps are merged first: what is computed again equals what it repeats.
 Status run_all_passes(const PreparedModel& model, int64_t limit_bytes, Program& program,
-                      Monitor& monitor, double* seconds) {
+                      Monitor& monitor, double* seconds, double beat_us) {
   const RecomputePolicy& policy = model.options().recompute;
   const auto start = std::chrono::steady_clock::now();
   const auto passes = default_passes();
@@ -41,8 +41,8 @@ Status run_all_passes(const PreparedModel& model, int64_t limit_bytes, Program& 
   }
   if (recomputes_within(model, static_cast<double>(limit_bytes))) {
     SHW_ASSIGN_OR_RETURN(
-        program,
-        recompute_within(program, model.graph(), limit_bytes - bytes_of(model, program), monitor));
+        program, recompute_within(program, model.graph(), limit_bytes - bytes_of(model, program),
+                                  monitor, beat_us));
   } else {
     SHW_RETURN_IF_ERROR(recompute(program, model.graph(), policy, monitor));
     // common-subexpressions stands first.
@@ -58,7 +58,7 @@ Status run_all_passes(const PreparedModel& model, int64_t limit_bytes, Program& 
 // Shares copies between all their users if the result fits the limit. Otherwise copies live as
 // planned and are shared only where memory permits.
 Result<Program> program_of(const PreparedModel& model, const Placed& placed, Monitor& monitor,
-                           double* seconds_of_passes) {
+                           double* seconds_of_passes, double beat_us) {
   std::vector<double> compute_us;
   for (uint32_t i = 0; i < placed.costs.size(); ++i)  // in one run
     compute_us.push_back(placed.costs[i].compute_us / model.weight(NodeId{i}));
@@ -77,8 +77,10 @@ Result<Program> program_of(const PreparedModel& model, const Placed& placed, Mon
         program, lower(model.graph(), *placed.assignment, model.redistributor(), options, monitor));
     set_bases(program, model.collectives());
     bound_prefetch(model.options(), program);
-    if (limit > 0) program.arena_limit_bytes = policy.shares ? limit - bytes_of(model, program) : 0;
-    SHW_RETURN_IF_ERROR(run_all_passes(model, limit, program, monitor, seconds_of_passes));
+    // Where what is computed again makes room, the choices must not depend on the limit.
+    if (limit > 0 && !recomputes_within(model, placed.memory.limit_bytes))
+      program.arena_limit_bytes = policy.shares ? limit - bytes_of(model, program) : 0;
+    SHW_RETURN_IF_ERROR(run_all_passes(model, limit, program, monitor, seconds_of_passes, beat_us));
     if (limit == 0 || bytes_of(model, program) <= limit ||
         recomputes_within(model, placed.memory.limit_bytes))
       break;  // copies that are made again are the business of the passes

@@ -1,7 +1,7 @@
 #include "compiler/recompute_within.h"
 
 #include <algorithm>
-#include <cmath>
+#include <numeric>
 #include <optional>
 #include <string_view>
 
@@ -10,27 +10,35 @@
 #include "recompute/frontier.h"
 #include "recompute/recompute.h"
 #include "recompute/rules.h"
+#include "simulate/entry_times.h"
+#include "simulate/lower_bound.h"
 #include "simulate/simulate.h"
 
 namespace shw {
 namespace {
 
-// Steps of all choices of a program that is built for every one: some tenths of a second.
-constexpr uint64_t kAllSteps = 40'000;
-constexpr int kAttempts = 6;  // to close in on the first choice that fits
+// Choices of the frontier that are looked at: each may take some hundredths of a second.
+constexpr uint32_t kMostChoices = 48;
+// Of Program::prefetch_bytes, what collectives that start early may take.
+constexpr int64_t kPrefetchShares[] = {1, 0};
 
 int64_t scratch_bytes(const Program& p) { return p.arena_bytes + p.session_bytes; }
 
-double simulated_us(const Program& p) {
+// Of any order of the steps, and with more of them.
+double lower_bound_us(const Program& p) {
   double us = 0;
-  for (const ProgramEntry& entry : p.entries) us += entry.weight * simulate(p, entry).total_us;
+  for (const ProgramEntry& entry : p.entries)
+    us += entry.weight * lower_bound_us(p, entry, simulate(p, entry));
   return us;
 }
 
+// The candidates are the same for every limit, and the answer is the fastest one that fits: so a
+// higher limit never gives a slower program. Most candidates need not be built: what is kept does
+// not fit, or the time for which compute would be busy shows that they are not faster.
 class Search {
  public:
-  Search(const Program& program, int64_t limit_bytes, Monitor& monitor)
-      : program_(program), limit_bytes_(limit_bytes), monitor_(monitor) {}
+  Search(const Program& program, int64_t limit_bytes, Monitor& monitor, double beat_us)
+      : program_(program), limit_bytes_(limit_bytes), monitor_(monitor), beat_us_(beat_us) {}
 
   Result<Program> run(const Graph& graph) {
     SHW_ASSIGN_OR_RETURN(joints_, halves(program_));
@@ -39,122 +47,149 @@ class Search {
       num_choices_ = std::max(num_choices_, f.num_choices());
       frontiers_.push_back(std::move(f));
     }
-    SHW_ASSIGN_OR_RETURN(const bool least_fits, attempt(choice(0), kFreely));
-    if (!least_fits) {
-      const bool all = uint64_t{num_choices_} * program_.steps.size() <= kAllSteps;
-      SHW_RETURN_IF_ERROR(all ? try_all() : try_some());
-      SHW_RETURN_IF_ERROR(try_policies(graph));
-      // Packing takes more than what is live: aim lower, and at last start collectives as late as
-      // they can.
-      for (const int64_t parts : {31, 30, 28, 24, 0})
-        if (!fits_) SHW_RETURN_IF_ERROR(close_in(bounded() / 32 * parts).status());
-    }
+    find_lower_bounds();
+    SHW_RETURN_IF_ERROR(find_candidates(graph));
+    SHW_RETURN_IF_ERROR(build(0));
+    SHW_RETURN_IF_ERROR(find_fastest());
+    if (!fits_ && beat_us_ == std::numeric_limits<double>::infinity())
+      SHW_RETURN_IF_ERROR(find_smallest());
     best_->recompute_excess_us = excess_us();
+    best_->recompute_bound_us = bound_us();
     return std::move(*best_);
   }
 
  private:
-  // As early as prefetching wants collectives to start, or, where that does not fit, as the limit
-  // permits.
-  static constexpr int64_t kFreely = INT64_MAX;
-  int64_t bounded() const { return program_.arena_limit_bytes; }
+  struct Candidate {
+    std::vector<Repeated> repeated;
+    int64_t prefetch_bytes = 0;
+    int64_t kept_bytes = 0;
+    double least_us = 0;  // the simulated step takes at least so long
+    bool built = false;
+  };
 
-  Status try_all() {
-    for (uint32_t k = 0; k < num_choices_; ++k) {
-      SHW_ASSIGN_OR_RETURN(const bool fits, attempt(choice(k), kFreely));
-      if (!fits) SHW_RETURN_IF_ERROR(attempt(choice(k), bounded()).status());
+  // What the entries take at least with what they need anyway, and for how long compute is busy.
+  // Entries of their own hand steps to each other: then the second is all that counts, if they
+  // weigh the same.
+  void find_lower_bounds() {
+    const auto is_one_entry = [](const Joint& joint) { return joint.is_one_entry(); };
+    if (std::ranges::all_of(joints_, is_one_entry)) least_us_ = lower_bound_us(program_);
+    const double weight = program_.entries[0].weight;
+    bool bounded = least_us_ > 0;
+    bounded |= std::ranges::all_of(program_.entries,
+                                   [&](const ProgramEntry& e) { return e.weight == weight; });
+    if (!bounded) return;
+    for (const ProgramEntry& entry : program_.entries)
+      for (uint32_t i = 0; i < entry.num_steps; ++i)
+        if (const ProgramStep& step = program_.steps[entry.first_step + i];
+            step.collective.kind == CollectiveKind::kNone)
+          compute_us_ += entry.weight * std::max(step.cost_us, 0.0);
+  }
+  double least_us(double repeated_us) const {
+    constexpr double kRounding = 1e-9;  // sums are of other orders than the simulator's
+    if (compute_us_ == 0) return 0;
+    return (1 - kRounding) * std::max(least_us_, compute_us_ + repeated_us);
+  }
+  double weight(size_t half) const {
+    return program_.entries[joints_[half].backward_entry()].weight;
+  }
+
+  void add(const std::vector<Repeated>& repeated, int64_t prefetch_share) {
+    Candidate c{repeated, prefetch_share == 0 ? 0 : program_.prefetch_bytes / prefetch_share};
+    double us = 0;
+    for (size_t h = 0; h < frontiers_.size(); ++h) {
+      const Frontier::Cost cost = frontiers_[h].cost_of(repeated[h].again);
+      c.kept_bytes += cost.kept_bytes;
+      us += weight(h) * cost.compute_us;
     }
-    return {};
+    c.least_us = least_us(us);
+    candidates_.push_back(std::move(c));
   }
 
-  Status try_some() {
-    SHW_ASSIGN_OR_RETURN(const uint32_t freely, close_in(kFreely));
-    if (freely == num_choices_) return close_in(bounded()).status();
-    // Fewer repetitions, and collectives that start later.
-    const int64_t room = limit_bytes_ - beside_;
-    for (const int64_t share : {4, 2, 1})
-      if (const uint32_t k = first_keeping(room + program_.prefetch_bytes / share); k < freely)
-        SHW_RETURN_IF_ERROR(attempt(choice(k), bounded()).status());
-    return {};
-  }
-
-  // Towards the first choice that fits; num_choices_: none was found. What the last program took
-  // beside what it keeps says where to look next. Choice 0 does not fit.
-  Result<uint32_t> close_in(int64_t arena_limit_bytes) {
-    uint32_t low = 0, high = num_choices_;
-    for (int i = 0; i < kAttempts && high - low > 1; ++i) {
-      const uint32_t k = std::clamp(first_keeping(limit_bytes_ - beside_), low + 1, high - 1);
-      SHW_ASSIGN_OR_RETURN(const bool fits, attempt(choice(k), arena_limit_bytes));
-      (fits ? high : low) = k;
+  // The choices of the frontier, or so many of them, and what a person would ask for: the prices of
+  // the curve add up, while the simulator knows which collectives are hidden.
+  Status find_candidates(const Graph& graph) {
+    uint32_t last = num_choices_;
+    for (uint32_t i = 0; i < kMostChoices; ++i) {
+      const auto k = static_cast<uint32_t>(uint64_t{i} * (num_choices_ - 1) / (kMostChoices - 1));
+      if (k == last) continue;
+      last = k;
+      for (const int64_t share : kPrefetchShares) add(choice(k), share);
     }
-    return high;
-  }
-
-  // What a person would ask for. The prices of the curve add up; the simulator knows which
-  // collectives are hidden.
-  Status try_policies(const Graph& graph) {
     for (const std::string_view name :
          {"cheap", "selective", "selective+gathered", "full", "full+gathered"}) {
       SHW_ASSIGN_OR_RETURN(const RecomputePolicy policy, recompute_policy(name));
       std::vector<Repeated> repeated;
       for (const Joint& joint : joints_)
         repeated.push_back({&joint, storages_to_repeat(joint, step_rules(joint, graph, policy))});
-      if (kept_bytes(repeated) <= limit_bytes_)
-        SHW_RETURN_IF_ERROR(attempt(std::move(repeated), bounded()).status());
+      for (const int64_t share : kPrefetchShares) add(repeated, share);
     }
     return {};
   }
 
-  int64_t kept_bytes(const std::vector<Repeated>& repeated) const {
-    int64_t bytes = 0;
-    for (size_t h = 0; h < frontiers_.size(); ++h)
-      bytes += frontiers_[h].cost_of(repeated[h].again).kept_bytes;
-    return bytes;
+  // First the one that should just fit, by what the last program took beside what it keeps. Those
+  // after it in the order of their least times can still be faster.
+  Status find_fastest() {
+    std::vector<uint32_t> order(candidates_.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::ranges::stable_sort(order, {}, [&](uint32_t c) { return candidates_[c].least_us; });
+    for (int i = 0; i < kGuesses; ++i)
+      for (uint32_t c : order)
+        if (candidates_[c].kept_bytes + beside_ <= limit_bytes_) {
+          if (!is_beaten(candidates_[c])) SHW_RETURN_IF_ERROR(build(c));
+          break;
+        }
+    for (uint32_t c : order)
+      if (!is_beaten(candidates_[c])) SHW_RETURN_IF_ERROR(build(c));
+    return {};
   }
+  bool is_beaten(const Candidate& c) const {
+    return c.kept_bytes > limit_bytes_ || c.least_us >= beat_us_ ||
+           (fits_ && c.least_us >= best_us_);
+  }
+
+  Status find_smallest() {
+    std::vector<uint32_t> order(candidates_.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::ranges::stable_sort(order, {}, [&](uint32_t c) { return candidates_[c].kept_bytes; });
+    for (uint32_t c : order)
+      if (candidates_[c].kept_bytes < scratch_bytes(*best_)) SHW_RETURN_IF_ERROR(build(c));
+    return {};
+  }
+
   std::vector<Repeated> choice(uint32_t k) const {
     std::vector<Repeated> repeated;
     for (size_t h = 0; h < joints_.size(); ++h)
       repeated.push_back({&joints_[h], frontiers_[h].choice(choice_of(frontiers_[h], k))});
     return repeated;
   }
-  // The first choice that keeps at most so much; the last one if none does.
-  uint32_t first_keeping(int64_t bytes) const {
-    uint32_t low = 0, high = num_choices_ - 1;
-    while (low < high) {
-      const uint32_t middle = low + (high - low) / 2;
-      if (kept_bytes(choice(middle)) <= bytes)
-        high = middle;
-      else
-        low = middle + 1;
-    }
-    return low;
-  }
-
   // With several backward halves, all are the same part of the way along their choices.
   uint32_t choice_of(const Frontier& frontier, uint32_t k) const {
     if (num_choices_ <= 1) return 0;
     return static_cast<uint32_t>(uint64_t{k} * (frontier.num_choices() - 1) / (num_choices_ - 1));
   }
 
-  // Whether it fits.
-  Result<bool> attempt(std::vector<Repeated> repeated, int64_t arena_limit_bytes) {
+  Status build(uint32_t candidate) {
     static constexpr const PassDef* kPasses[] = {&kDeadSteps, &kScheduleCollectives, &kPlanMemory};
+    Candidate& c = candidates_[candidate];
+    if (c.built) return {};
+    c.built = true;
     SHW_RETURN_IF_ERROR(monitor_.poll());
     Program p = program_;
-    p.arena_limit_bytes = arena_limit_bytes;
-    repeat(p, repeated);
+    p.prefetch_bytes = c.prefetch_bytes;
+    repeat(p, c.repeated);
     SHW_RETURN_IF_ERROR(run_passes(p, kPasses, monitor_).status());
-    const double us = simulated_us(p);
+    p.prefetch_bytes = program_.prefetch_bytes;
     const bool fits = scratch_bytes(p) <= limit_bytes_;
-    beside_ = scratch_bytes(p) - kept_bytes(repeated);
+    const double us = simulated_us(p);
+    beside_ = scratch_bytes(p) - c.kept_bytes;
     const bool better =
         fits_ == fits ? (fits ? us < best_us_ : scratch_bytes(p) < scratch_bytes(*best_)) : fits;
-    if (best_ && !better) return fits;
+    if (best_ && !better) return {};
     fits_ = fits;
     best_us_ = us;
     best_ = std::move(p);
-    best_repeated_ = std::move(repeated);
-    return fits;
+    best_repeated_ = c.repeated;
+    return {};
   }
 
   // Against choices that keep what the best one keeps and the memory that it leaves unused.
@@ -168,11 +203,24 @@ class Search {
     return us;
   }
 
+  // Of all choices, if there is a bound.
+  double bound_us() const {
+    if (compute_us_ == 0) return -1;
+    double us = 0;
+    for (size_t h = 0; h < joints_.size(); ++h)
+      us += weight(h) * frontiers_[h].least_compute_us(limit_bytes_);
+    return std::min(least_us(us), best_us_);
+  }
+
+  static constexpr int kGuesses = 3;
   const Program& program_;
   const int64_t limit_bytes_;
   Monitor& monitor_;
+  const double beat_us_;
   std::vector<Joint> joints_;
   std::vector<Frontier> frontiers_;  // by pair of halves
+  std::vector<Candidate> candidates_;
+  double least_us_ = 0, compute_us_ = 0;  // without repetitions; 0: no bound
   uint32_t num_choices_ = 1;
   std::optional<Program> best_;
   std::vector<Repeated> best_repeated_;
@@ -184,8 +232,8 @@ class Search {
 }  // namespace
 
 Result<Program> recompute_within(const Program& program, const Graph& graph, int64_t limit_bytes,
-                                 Monitor& monitor) {
-  return Search(program, limit_bytes, monitor).run(graph);
+                                 Monitor& monitor, double beat_us) {
+  return Search(program, limit_bytes, monitor, beat_us).run(graph);
 }
 
 }  // namespace shw

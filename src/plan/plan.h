@@ -43,9 +43,12 @@ struct PlanSummary {
   uint32_t memory_binding_points = 0;  // of the program, at which the limit has a price
   std::vector<MemoryShare> memory_shares;  // the largest first; they add up to the peak
   std::string overlap;  // which communication the costs leave out: "bounded"; empty: none
-  // What is computed again takes at most so much longer than the best choice for the memory limit;
-  // negative: not known.
+  // What is computed again takes at most so much longer than the best choice for the memory limit,
+  // by prices one after another; negative: not known.
   double recompute_excess_us = -1;
+  // With this placement and memory limit, what the simulated times of all entries add up to at
+  // least, each by its weight; negative: not known.
+  double recompute_bound_us = -1;
 };
 
 struct Plan {

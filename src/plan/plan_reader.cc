@@ -229,6 +229,7 @@ void read_summary(const fb::Plan& f, PlanSummary& s) {
   s.memory_binding_points = f.memory_binding_points();
   s.overlap = text(f.overlap());
   s.recompute_excess_us = f.recompute_excess_us();
+  s.recompute_bound_us = f.recompute_bound_us();
   s.memory_program_bytes = f.memory_program_bytes();
   for (uint32_t i = 0; i < length(f.memory_shares()); ++i) {
     const fb::PlanMemoryShare& share = *f.memory_shares()->Get(i);

@@ -69,14 +69,14 @@ class Writer {
     for (const MemoryShare& share : s.memory_shares) shares.push_back(memory_share(share));
     Offset<flatbuffers::Vector<Offset<fb::PlanMemoryShare>>> all_shares;
     if (!shares.empty()) all_shares = fbb_.CreateVector(shares);
-    fbb_.Finish(
-        fb::CreatePlan(fbb_, version, s.graph_hash, s.options_hash, s.mesh_hash, axes, hardware,
-                       rules, s.objective_us, s.bound_us, s.proven, s.compute_us, s.comm_us,
-                       s.transition_us, s.num_nodes, s.num_strategies, all, symbols, programs, 0,
-                       graph, s.memory_limit_bytes, s.memory_peak_bytes, peak_node,
-                       s.memory_price_per_gib, s.memory_binding_points, overlap,
-                       s.memory_program_bytes, all_shares, s.recompute_excess_us),
-        fb::PlanIdentifier());
+    fbb_.Finish(fb::CreatePlan(fbb_, version, s.graph_hash, s.options_hash, s.mesh_hash, axes,
+                               hardware, rules, s.objective_us, s.bound_us, s.proven, s.compute_us,
+                               s.comm_us, s.transition_us, s.num_nodes, s.num_strategies, all,
+                               symbols, programs, 0, graph, s.memory_limit_bytes,
+                               s.memory_peak_bytes, peak_node, s.memory_price_per_gib,
+                               s.memory_binding_points, overlap, s.memory_program_bytes, all_shares,
+                               s.recompute_excess_us, s.recompute_bound_us),
+                fb::PlanIdentifier());
     return with_trailer();
   }
 

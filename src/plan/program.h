@@ -198,6 +198,9 @@ struct Program {
   // What is computed again takes at most so much longer than the best choice for the same memory
   // limit (recompute/frontier.h); negative: not known. Not part of the bytes; PlanSummary has it.
   double recompute_excess_us = -1;
+  // With this placement and under this limit the simulated times of all entries add up to at least
+  // so much, whatever is computed again; negative: not known. PlanSummary has it.
+  double recompute_bound_us = -1;
   int64_t arena_bytes = 0;      // after the memory pass
   int64_t session_bytes = 0;    // of one session, after the memory pass
   int64_t live_peak_bytes = 0;  // largest sum of live arena storages: what a perfect packing needs

@@ -17,6 +17,9 @@ constexpr double kMostBytesPerUs = 1e8, kLeastBytesPerUs = 1e2;
 constexpr size_t kMaxLines = 16, kMaxLinesOfFewSteps = 32;
 constexpr uint32_t kFewSteps = 2000;
 
+// Each halves the interval of the logarithm of a price.
+constexpr int kComputeCuts = 10;
+
 // Of the price of a parameter's gather, what a repetition is charged where the schedule can hide it
 // behind compute: the charge stands for what the link has to carry. It cannot where the
 // communicator would be busy for nearly as long as compute.
@@ -48,6 +51,7 @@ Result<Frontier> Frontier::of(const Joint& joint, const Graph& graph, Monitor& m
   std::vector<StepRule> rules = step_rules(joint, graph, {.kind = RecomputePolicy::Kind::kAuto});
   charge_gathers(joint, rules);
   Frontier f(joint, std::move(rules));
+  f.find_needed_forward();
   SHW_RETURN_IF_ERROR(f.find_cuts(monitor));
   f.find_changes();
   return f;
@@ -97,6 +101,17 @@ Status Frontier::find_cuts(Monitor& monitor) {
   return {};
 }
 
+void Frontier::find_needed_forward() {
+  needed_forward_.assign(joint_->num_steps(), 0);
+  std::vector<uint8_t> read(joint_->program().storages.size(), 0);
+  for (uint32_t i = joint_->num_steps(); i-- > 0;) {
+    if (joint_->is_backward(i)) continue;
+    joint_->for_outputs(
+        i, [&](StorageId s) { needed_forward_[i] |= !joint_->is_forward(s) || read[s.v]; });
+    if (needed_forward_[i]) joint_->for_inputs(i, [&](StorageId s) { read[s.v] = 1; });
+  }
+}
+
 void Frontier::find_changes() {
   for (uint32_t k = 1; k < cuts_.size(); ++k) {
     std::set<int32_t> blocks;
@@ -130,11 +145,38 @@ Frontier::Cost Frontier::cost_of(const std::vector<uint8_t>& again) const {
     joint_->for_outputs(i, [&](StorageId s) { repeats |= needed[s.v] && again[s.v]; });
     if (!repeats) continue;
     cost.us += static_cast<double>(rules_[i].price_bytes) / kAutoBytesPerUs;
+    if (needed_forward_[i] && joint_->step(i).collective.kind == CollectiveKind::kNone)
+      cost.compute_us += std::max(joint_->step(i).cost_us, 0.0);
     joint_->for_inputs(i, [&](StorageId s) { needed[s.v] |= joint_->is_forward(s); });
   }
   for (uint32_t s = 0; s < again.size(); ++s)
     if (needed[s] && !again[s]) cost.kept_bytes += joint_->program().storages[StorageId{s}].bytes;
   return cost;
+}
+
+// The Lagrangian bound at the best of a few prices of memory: as a function of the price it has one
+// top, and its slope there changes its sign from too much kept to too little.
+double Frontier::least_compute_us(int64_t kept_bytes) const {
+  std::vector<StepRule> rules = rules_;
+  double least = 0, low = std::log(kLeastBytesPerUs), high = std::log(kMostBytesPerUs);
+  for (int k = 0; k < kComputeCuts; ++k) {
+    const double bytes_per_us = std::exp((low + high) / 2);
+    double rounded = 0;  // prices are whole bytes
+    for (uint32_t i = 0; i < rules.size(); ++i) {
+      const bool computes = joint_->step(i).collective.kind == CollectiveKind::kNone;
+      const bool counts = computes && needed_forward_[i];
+      rules[i].price_bytes =
+          counts ? std::llround(bytes_per_us * std::max(joint_->step(i).cost_us, 0.0)) : 0;
+      // A collective for the backward half alone can wait until then, and need not be kept.
+      rules[i].may_repeat |= !computes && !needed_forward_[i] && joint_->can_repeat(i);
+      rounded += counts ? 0.5 : 0;
+    }
+    const Cost cost = cost_of(storages_to_repeat(*joint_, rules));
+    const double excess = static_cast<double>(cost.kept_bytes - kept_bytes);
+    least = std::max(least, cost.compute_us + (excess - rounded) / bytes_per_us);
+    (excess > 0 ? high : low) = std::log(bytes_per_us);
+  }
+  return least;
 }
 
 double Frontier::least_us(int64_t kept_bytes) const {

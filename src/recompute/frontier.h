@@ -28,11 +28,16 @@ class Frontier {
   struct Cost {
     int64_t kept_bytes = 0;  // from the forward to the backward half
     double us = 0;           // of repetitions, with gathers of parameters as they are charged
+    // Of those, what adds to the time that compute is busy: without steps that may not have to run
+    // in the forward half any longer.
+    double compute_us = 0;
   };
   Cost cost_of(const std::vector<uint8_t>& again) const;
   // No choice that keeps at most so many bytes repeats less, whether or not it is one of these. The
   // Lagrangian bound: exact at the corners of the curve, and on the line between two of them.
   double least_us(int64_t kept_bytes) const;
+  // The same of Cost::compute_us: collectives cost nothing. Takes a few cuts.
+  double least_compute_us(int64_t kept_bytes) const;
 
  private:
   struct Cut {
@@ -52,11 +57,14 @@ class Frontier {
   Cut cut_at(double bytes_per_us);
   Status find_cuts(Monitor& monitor);
   void find_changes();
+  void find_needed_forward();
   int32_t block_of(StorageId s) const { return rules_[joint_->writer(s)].block; }
 
   const Joint* joint_;
   std::vector<StepRule> rules_;  // by step; prices by kAutoBytesPerUs
-  std::vector<Cut> cuts_;        // by falling bytes
+  // By step of the forward half: it runs there, whatever is kept and repeated.
+  std::vector<uint8_t> needed_forward_;
+  std::vector<Cut> cuts_;  // by falling bytes
   std::vector<Line> lines_;
   std::vector<Change> changes_;
 };

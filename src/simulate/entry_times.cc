@@ -39,4 +39,11 @@ std::vector<EntryTime> entry_times(const Program& program) {
   return times;
 }
 
+double simulated_us(const Program& program) {
+  double us = 0;
+  for (const ProgramEntry& entry : program.entries)
+    us += entry.weight * simulate(program, entry).total_us;
+  return us;
+}
+
 }  // namespace shw

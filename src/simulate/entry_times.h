@@ -13,5 +13,7 @@ namespace shw {
 std::string queue_name(const Program& program, const SimulatedQueue& queue);
 
 std::vector<EntryTime> entry_times(const Program& program);  // by entry
+// Of all entries, each by its weight.
+double simulated_us(const Program& program);
 
 }  // namespace shw
