@@ -671,6 +671,27 @@ pub struct shw_plan_entry {
     pub symbol_sizes: *const i64,
 }
 
+/// How long one run of an entry takes and what it needs, by the cost model: its steps are simulated
+/// on the queues of a rank, with communication beside computation.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct shw_plan_entry_time {
+    /// set by SHW_PLAN_ENTRY_TIME_INIT
+    pub struct_size: usize,
+    /// from the first step to the end of the last
+    pub us: f64,
+    /// of that: communication with no computation beside it
+    pub exposed_us: f64,
+    /// of exposed_us: what no order of the steps hides
+    pub unavoidable_us: f64,
+    /// no order of the steps is faster
+    pub lower_bound_us: f64,
+    /// of steps that wait for each other
+    pub longest_chain_us: f64,
+    /// of one rank: ports, state, session, scratch
+    pub device_peak_bytes: i64,
+}
+
 /// A size of a symbol. Frozen.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1450,6 +1471,29 @@ pub struct shw_bench_options {
     pub repeats: i32,
     /// 0
     pub reserved: i32,
+}
+
+/// a world, and an executor for each of its ranks.
+#[repr(C)]
+pub struct shw_runner {
+    _data: [u8; 0],
+    _marker: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+/// a run that was started.
+#[repr(C)]
+pub struct shw_pending {
+    _data: [u8; 0],
+    _marker: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+/// A port by name ("input.x"), and the whole tensor for it. Frozen.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct shw_named_tensor {
+    pub name: *const c_char,
+    /// in host memory, with the port's dims and dtype
+    pub tensor: shw_tensor,
 }
 
 /// meshes, best first; immutable.
@@ -2242,6 +2286,45 @@ functions! {
     /// * Since 0.2
     #[must_use]
     pub fn shw_plan_find_entry(plan: *const shw_plan, name: *const c_char, out_index: *mut usize) -> *mut shw_status;
+
+    /// The place of an input in an entry: in shw_plan_entry::inputs and shw_run::inputs.
+    ///
+    /// * `name`: of the port: "input.x"
+    /// * `out_index`: SHW_NONE on failure
+    /// * `SHW_NOT_FOUND`: the entry has no such input; the message offers names like it
+    /// * `SHW_OUT_OF_RANGE`: there is no such entry
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_plan_find_input(plan: *const shw_plan, entry: usize, name: *const c_char, out_index: *mut usize) -> *mut shw_status;
+
+    /// The place of an output in an entry: in shw_plan_entry::outputs and shw_run::outputs.
+    ///
+    /// * `name`: of the port: "output.loss"
+    /// * `out_index`: SHW_NONE on failure
+    /// * `SHW_NOT_FOUND`: the entry has no such output; the message offers names like it
+    /// * `SHW_OUT_OF_RANGE`: there is no such entry
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_plan_find_output(plan: *const shw_plan, entry: usize, name: *const c_char, out_index: *mut usize) -> *mut shw_status;
+
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
+    ///
+    /// * `size`: of the struct as the caller knows it
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_plan_entry_time_init(time: *mut shw_plan_entry_time, size: usize);
+
+    /// The simulated time of an entry. It is computed by each call: keep it.
+    ///
+    /// * `out_time`: its struct_size is read; all other fields are written, 0 on failure
+    /// * `SHW_OUT_OF_RANGE`: there is no such entry
+    /// * `SHW_INVALID_ARGUMENT`: struct_size was not set (then nothing is written)
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_plan_get_entry_time(plan: *const shw_plan, index: usize, out_time: *mut shw_plan_entry_time) -> *mut shw_status;
 
     /// Number of symbols of the graph that the plan was made of; 0 for NULL.
     ///
@@ -3662,6 +3745,140 @@ functions! {
     /// * Since 0.2
     #[must_use]
     pub fn shw_plan_bench(plan: *const shw_plan, options: *const shw_bench_options, out_blob: *mut *mut shw_blob) -> *mut shw_status;
+
+    /// Prepares all ranks to run a plan. State is filled with zeros. Destroy the runner before the
+    /// process ends, as shw_executor_create() says.
+    ///
+    /// * `world`: whose ranks are all of this process; lent for the call. NULL: a new one of
+    ///   virtual ranks
+    /// * `options`: of every rank's executor; lent for the call. NULL: defaults
+    /// * `out_runner`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_FAILED_PRECONDITION`: the plan is for another number of ranks, or a rank of the world
+    ///   belongs to another process
+    /// * `SHW_INVALID_ARGUMENT`: an option is out of range
+    /// * `SHW_UNIMPLEMENTED`: a step has no kernel, or a manual region has no body
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_runner_create(plan: *const shw_plan, world: *mut shw_world, options: *const shw_executor_options, out_runner: *mut *mut shw_runner) -> *mut shw_status;
+
+    /// Writes a tensor that the executors keep (SHW_STORAGE_STATE).
+    ///
+    /// * `name`: of the port: "param.w"
+    /// * `whole`: in host memory, with the port's dims and dtype; lent for the call
+    /// * `SHW_NOT_FOUND`: there is no such port; the message offers names like it
+    /// * `SHW_INVALID_ARGUMENT`: the port is not state, or the tensor does not have its type
+    /// * `SHW_FAILED_PRECONDITION`: a run has not ended
+    /// * Threads: external: one thread at a time for each runner
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_runner_set_state(runner: *mut shw_runner, name: *const c_char, whole: *const shw_tensor) -> *mut shw_status;
+
+    /// Puts a tensor that the executors keep together.
+    ///
+    /// * `name`: of the port: "param.w"
+    /// * `out_buffer`: receives a handle that the caller destroys, row-major, in the CPU's memory: a
+    ///   copy; NULL on failure
+    /// * `SHW_NOT_FOUND`: there is no such port; the message offers names like it
+    /// * `SHW_INVALID_ARGUMENT`: the port is not state
+    /// * `SHW_FAILED_PRECONDITION`: a run has not ended
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: external: one thread at a time for each runner
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_runner_gather_state(runner: *mut shw_runner, name: *const c_char, out_buffer: *mut *mut shw_buffer) -> *mut shw_status;
+
+    /// One run of an entry on all ranks, from start to end. After a failure the runner can be used
+    /// again.
+    ///
+    /// * `entry`: its name; NULL: the first. Of an entry with buckets the name of one:
+    ///   shw_plan_choose_bucket()
+    /// * `inputs`: all that the entry takes and that are present, in any order; lent for the call
+    /// * `outputs`: those that are wanted, row-major: the call writes the elements at `data`. On
+    ///   failure they have any values
+    /// * `SHW_NOT_FOUND`: there is no such entry, input or output; the message offers
+    ///   names like it
+    /// * `SHW_INVALID_ARGUMENT`: an input is missing or given twice, or a tensor does not have
+    ///   its port's type
+    /// * `SHW_FAILED_PRECONDITION`: an output is not present, or an entry that must run before this
+    ///   one has not run
+    /// * `SHW_DEADLINE_EXCEEDED`: the time limit of the options
+    /// * `SHW_CANCELLED`: shw_runner_abort() stopped the run
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: external: one thread at a time for each runner
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_runner_run(runner: *mut shw_runner, entry: *const c_char, inputs: *const shw_named_tensor, num_inputs: usize, outputs: *const shw_named_tensor, num_outputs: usize) -> *mut shw_status;
+
+    /// Starts a run of an entry on all ranks, and returns without waiting for its end, unless
+    /// max_in_flight runs are unfinished. Runs take place in the order in which they are started. When
+    /// one fails, those behind it fail too; a start after that waits for them, and the runner can be
+    /// used again.
+    ///
+    /// * `entry`: its name; NULL: the first
+    /// * `inputs`: all that the entry takes and that are present, in any order; copied
+    /// * `out_pending`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_NOT_FOUND`: there is no such entry or input; the message offers names like
+    ///   it
+    /// * `SHW_INVALID_ARGUMENT`: an input is missing or given twice, or does not have its port's
+    ///   type
+    /// * `SHW_FAILED_PRECONDITION`: an entry that must run before this one has not run
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: external: one thread at a time for each runner
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_runner_start(runner: *mut shw_runner, entry: *const c_char, inputs: *const shw_named_tensor, num_inputs: usize, out_pending: *mut *mut shw_pending) -> *mut shw_status;
+
+    /// Stops what runs: it ends with SHW_CANCELLED, and the runner can be used again. NULL is allowed.
+    ///
+    /// * Threads: any, also while another thread is inside shw_runner_run()
+    /// * Since 0.2
+    pub fn shw_runner_abort(runner: *mut shw_runner);
+
+    /// Stops what is unfinished, waits for it to end, and frees the ranks; what pending runs have as
+    /// outputs stays. NULL is allowed.
+    ///
+    /// * Threads: external: no other call on this runner may run
+    /// * Since 0.2
+    pub fn shw_runner_destroy(runner: *mut shw_runner);
+
+    /// Waits until the run has ended on all ranks, and returns its result: of several errors the one
+    /// that tells the cause.
+    ///
+    /// * `timeout_ns`: negative: no limit
+    /// * `SHW_DEADLINE_EXCEEDED`: it has not ended yet (shw_pending_query() tells), or it ended
+    ///   because of its time limit
+    /// * `SHW_CANCELLED`: shw_runner_abort() stopped the run
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_pending_wait(pending: *const shw_pending, timeout_ns: i64) -> *mut shw_status;
+
+    /// 1 if the run has ended, with success or not, and for NULL; otherwise 0. Does not wait.
+    ///
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_pending_query(pending: *const shw_pending) -> i32;
+
+    /// Waits for the run, and puts an output together.
+    ///
+    /// * `output`: name of the port: "output.y"
+    /// * `out_buffer`: receives a handle that the caller destroys, row-major, in the CPU's memory;
+    ///   NULL on failure
+    /// * `SHW_NOT_FOUND`: the entry has no such output; the message offers names like it
+    /// * `SHW_FAILED_PRECONDITION`: the output is not present
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any; errors are those of shw_pending_wait(), too
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_pending_gather(pending: *const shw_pending, output: *const c_char, out_buffer: *mut *mut shw_buffer) -> *mut shw_status;
+
+    /// Frees the handle, not the run. NULL is allowed.
+    ///
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_pending_destroy(pending: *mut shw_pending);
 
     /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///
