@@ -70,8 +70,7 @@ struct Executor::Impl {
   Impl(std::shared_ptr<const Plan> p, std::shared_ptr<Device> d, std::unique_ptr<ChannelProvider> c)
       : plan(std::move(p)), device(std::move(d)), provider(std::move(c)) {}
   ~Impl() {
-    if (timeline != nullptr && !timeline->finished(last_run))
-      fault.raise(destroyed);
+    if (timeline != nullptr && !timeline->finished(last_run)) fault.raise(destroyed);
     if (monitor != nullptr) monitor->stop();
     on.streams.clear();  // their last callbacks may still be in the monitor
   }

@@ -320,6 +320,9 @@ void several_runs_in_flight(const sw::Context& context) {
   }
   EXPECT(CODE_OF(pending[0].read("output.y", kept)) == SHW_INVALID_ARGUMENT);  // another size
   EXPECT(CODE_OF(pending[0].gather("output.z")) == SHW_NOT_FOUND);
+  EXPECT(MUST(runner.plan().find_output(0, "output.y")) == 0);
+  EXPECT(CODE_OF(runner.plan().find_input(0, "output.y")) == SHW_NOT_FOUND);
+  EXPECT(MUST(runner.plan().entry_time(0)).us > 0);
   runner.abort();
   EXPECT(CODE_OF(runner.run("step", {{"input.x", sw::tensor(x.data(), kX)}})) == SHW_OK);
 }
