@@ -22,7 +22,8 @@ typedef struct shw_plan_summary {
   double bound_us;         /* proven lower bound of all placements */
   int32_t proven;          /* 1: the objective equals the bound */
   int32_t num_ranks;
-  size_t num_nodes;      /* that were placed */
+  size_t num_nodes; /* that were placed, of the rewritten graph: it has an alias more behind each
+                       value with several uses and before each output, where layouts change */
   size_t num_strategies; /* summed over the nodes */
   size_t num_steps;      /* of the program, collectives included */
   const char* hardware;
