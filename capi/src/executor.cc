@@ -3,8 +3,6 @@
 
 #include <vector>
 
-#include "buffer.h"
-#include "event.h"
 #include "region.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/null/channel.h"
@@ -193,6 +191,68 @@ Result<std::unique_ptr<runtime::ChannelProvider>> provider_of(runtime::Joining& 
 }
 
 }  // namespace
+
+Result<std::unique_ptr<shw_executor>> make_executor(const PlanRef& plan, const shw_world& world,
+                                                    int32_t rank,
+                                                    const shw_executor_options* options) {
+  SHW_ASSIGN_OR_RETURN(Options ours, read_options(options, world.context));
+  auto executor = std::make_unique<shw_executor>();
+  executor->plan = plan;
+  executor->rank = rank;
+  executor->device = ours.device;
+  executor->world = world.ref;
+  const std::shared_ptr<const Plan> shared(plan, &plan->plan);
+  runtime::Joining joining(*world.ref, rank);
+  SHW_ASSIGN_OR_RETURN(auto provider,
+                       provider_of(joining, *plan, *ours.device, rank, world.ref->timeout()));
+  SHW_ASSIGN_OR_RETURN(
+      executor->runtime,
+      runtime::Executor::create(shared, ours.device, std::move(provider), ours.runtime));
+  joining.succeeded();
+  return executor;
+}
+
+// The event is made before the run is started, so that nothing fails once it is under way.
+Result<std::unique_ptr<shw_event>> enqueue(shw_executor& executor, const shw_run& run) {
+  SHW_ASSIGN_OR_RETURN(const shw_run ours, copy_in(&run, kRunSize_0_2));
+  SHW_RETURN_IF_ERROR(check_flags(ours.flags, 0));
+  const Scratch scratch(executor);
+  SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, entry_of(executor, ours.entry));
+  SHW_RETURN_IF_ERROR(
+      take("input", executor, entry->inputs, ours.inputs, ours.num_inputs, true, executor.inputs));
+  SHW_RETURN_IF_ERROR(take("output", executor, entry->outputs, ours.outputs, ours.num_outputs,
+                           false, executor.outputs));
+  SHW_RETURN_IF_ERROR(take_events(ours.wait_for, ours.num_wait_for, executor.wait_for));
+  SHW_ASSIGN_OR_RETURN(auto made, make_outputs(executor, *entry, ours));
+  auto event = std::make_unique<shw_event>();
+  SHW_ASSIGN_OR_RETURN(
+      event->completion,
+      executor.runtime->enqueue(*entry, executor.inputs, executor.outputs, executor.wait_for,
+                                ours.session ? ours.session->ref.get() : nullptr));
+  for (size_t i = 0; i < made.size(); ++i)
+    if (made[i] != nullptr) ours.outputs[i] = made[i].release();
+  note_writes(executor, *entry, ours, event->completion);
+  return event;
+}
+
+std::unique_ptr<shw_buffer> state_of(const shw_executor& executor, PortId port) {
+  const Program& program = executor.program();
+  const ProgramValue& value = program.values[program.ports[port].value];
+  const PortId home{program.storages[value.storage].port};
+  return std::make_unique<shw_buffer>(
+      shw_buffer{value.type, executor.device, executor.runtime->state(home), value.offset_bytes,
+                 executor.state_written_by, PieceOf{executor.plan, executor.rank}});
+}
+
+Result<PortId> state_port(const LoadedPlan& plan, size_t port) {
+  SHW_ASSIGN_OR_RETURN(const PortId id, port_of(plan, port));
+  const Program& program = plan.plan.program;
+  if (!program.lies_in(program.ports[id], StorageKind::kState))
+    return invalid_argument("port '" + program.ports[id].name +
+                            "' is not state: the caller has its memory");
+  return id;
+}
+
 }  // namespace shw::capi
 
 void shw_executor_options_init(shw_executor_options* options, size_t size) {
@@ -205,64 +265,23 @@ shw_status* shw_executor_create(const shw_plan* plan, shw_world* world, int32_t 
   return make_handle(out_executor, "out_executor", [&]() -> Result<std::unique_ptr<shw_executor>> {
     SHW_WANT(plan);
     SHW_WANT(world);
-    SHW_ASSIGN_OR_RETURN(Options ours, read_options(options, world->context));
-    auto executor = std::make_unique<shw_executor>();
-    executor->plan = plan->ref;
-    executor->rank = rank;
-    executor->device = ours.device;
-    executor->world = world->ref;
-    const std::shared_ptr<const Plan> shared(plan->ref, &plan->ref->plan);
-    runtime::Joining joining(*world->ref, rank);
-    SHW_ASSIGN_OR_RETURN(
-        auto provider, provider_of(joining, *plan->ref, *ours.device, rank, world->ref->timeout()));
-    SHW_ASSIGN_OR_RETURN(
-        executor->runtime,
-        runtime::Executor::create(shared, ours.device, std::move(provider), ours.runtime));
-    joining.succeeded();
-    return executor;
+    return make_executor(plan->ref, *world, rank, options);
   });
 }
 
-// The event is made before the run is started, so that nothing fails once it is under way.
 shw_status* shw_executor_enqueue(shw_executor* executor, const shw_run* run, shw_event** out_done) {
   return make_handle(out_done, "out_done", [&]() -> Result<std::unique_ptr<shw_event>> {
     SHW_WANT(executor);
     SHW_WANT(run);
-    SHW_ASSIGN_OR_RETURN(const shw_run ours, copy_in(run, kRunSize_0_2));
-    SHW_RETURN_IF_ERROR(check_flags(ours.flags, 0));
-    const Scratch scratch(*executor);
-    SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry, entry_of(*executor, ours.entry));
-    SHW_RETURN_IF_ERROR(take("input", *executor, entry->inputs, ours.inputs, ours.num_inputs, true,
-                             executor->inputs));
-    SHW_RETURN_IF_ERROR(take("output", *executor, entry->outputs, ours.outputs, ours.num_outputs,
-                             false, executor->outputs));
-    SHW_RETURN_IF_ERROR(take_events(ours.wait_for, ours.num_wait_for, executor->wait_for));
-    SHW_ASSIGN_OR_RETURN(auto made, make_outputs(*executor, *entry, ours));
-    auto event = std::make_unique<shw_event>();
-    SHW_ASSIGN_OR_RETURN(
-        event->completion,
-        executor->runtime->enqueue(*entry, executor->inputs, executor->outputs, executor->wait_for,
-                                   ours.session ? ours.session->ref.get() : nullptr));
-    for (size_t i = 0; i < made.size(); ++i)
-      if (made[i] != nullptr) ours.outputs[i] = made[i].release();
-    note_writes(*executor, *entry, ours, event->completion);
-    return event;
+    return enqueue(*executor, *run);
   });
 }
 
 shw_status* shw_executor_get_state(shw_executor* executor, size_t port, shw_buffer** out_buffer) {
   return make_handle(out_buffer, "out_buffer", [&]() -> Result<std::unique_ptr<shw_buffer>> {
     SHW_WANT(executor);
-    SHW_ASSIGN_OR_RETURN(const PortId id, port_of(*executor->plan, port));
-    const Program& program = executor->program();
-    if (!program.lies_in(program.ports[id], StorageKind::kState))
-      return invalid_argument("port '" + program.ports[id].name +
-                              "' is not state: the caller has its memory");
-    const ProgramValue& value = program.values[program.ports[id].value];
-    const PortId home{program.storages[value.storage].port};
-    return std::make_unique<shw_buffer>(
-        shw_buffer{value.type, executor->device, executor->runtime->state(home), value.offset_bytes,
-                   executor->state_written_by, PieceOf{executor->plan, executor->rank}});
+    SHW_ASSIGN_OR_RETURN(const PortId id, state_port(*executor->plan, port));
+    return state_of(*executor, id);
   });
 }
 

@@ -3,7 +3,8 @@
 #include <memory>
 #include <vector>
 
-#include "device.h"
+#include "buffer.h"
+#include "event.h"
 #include "plan.h"
 #include "runtime/executor.h"
 #include "shardwise/runtime.h"
@@ -27,3 +28,18 @@ struct shw_executor {
 struct shw_session {
   std::shared_ptr<shw::runtime::Session> ref;
 };
+
+namespace shw::capi {
+
+// What shw_executor_create() and shw_executor_enqueue() do.
+Result<std::unique_ptr<shw_executor>> make_executor(const PlanRef& plan, const shw_world& world,
+                                                    int32_t rank,
+                                                    const shw_executor_options* options);
+Result<std::unique_ptr<shw_event>> enqueue(shw_executor& executor, const shw_run& run);
+
+// INVALID_ARGUMENT: the port is no state.
+Result<PortId> state_port(const LoadedPlan& plan, size_t port);
+// The executor's memory of such a port.
+std::unique_ptr<shw_buffer> state_of(const shw_executor& executor, PortId port);
+
+}  // namespace shw::capi

@@ -9,7 +9,6 @@
 #include "plan/steps.h"
 #include "shardwise/program.h"
 #include "simulate/entry_times.h"
-#include "support/similar.h"
 
 namespace shw::capi {
 namespace {
@@ -18,6 +17,7 @@ constexpr size_t kEffortSize_0_2 = SHW_SIZE_TO(shw_plan_effort, num_branch_nodes
 constexpr size_t kSummarySize_0_2 = SHW_SIZE_TO(shw_plan_summary, memory_binding_points);
 constexpr size_t kPortSize_0_2 = SHW_SIZE_TO(shw_plan_port, symbolic_dims);
 constexpr size_t kEntrySize_0_2 = SHW_SIZE_TO(shw_plan_entry, symbol_sizes);
+constexpr size_t kEntryTimeSize_0_2 = SHW_SIZE_TO(shw_plan_entry_time, device_peak_bytes);
 
 shw_plan_summary to_c(const LoadedPlan& loaded) {
   const PlanSummary& s = loaded.plan.summary;
@@ -127,57 +127,6 @@ shw_plan_entry to_c(const LoadedPlan& plan, size_t index) {
   return c;
 }
 
-Status no_such(const char* what, const std::string& name, std::vector<std::string> names) {
-  std::string known;
-  constexpr size_t kFew = 8;
-  if (names.size() <= kFew) {
-    for (const std::string& n : names) known += (known.empty() ? "; there are: " : ", ") + n;
-  } else {
-    known = did_you_mean(name, std::move(names));
-  }
-  return Status(Code::kNotFound, std::string("there is no ") + what + " '" + name + "'" + known);
-}
-
-// By port: whether it is an input or output of the entry, or of every entry if there is none such.
-std::vector<bool> ports_of(const Program& program, size_t entry) {
-  std::vector<bool> is_listed(program.ports.size(), false), is_ours(program.ports.size(), false);
-  for (size_t e = 0; e < program.entries.size(); ++e)
-    for (const auto* list : {&program.entries[e].inputs, &program.entries[e].outputs})
-      for (PortId id : *list) {
-        is_listed[id.v] = true;
-        if (e == entry || entry == SHW_NONE) is_ours[id.v] = true;
-      }
-  for (size_t p = 0; p < is_ours.size(); ++p) is_ours[p] = is_ours[p] || !is_listed[p];
-  return is_ours;
-}
-
-Result<size_t> find_port(const Program& program, size_t entry, const std::string& name) {
-  const std::vector<bool> is_ours = ports_of(program, entry);
-  std::vector<std::string> names;
-  size_t found = SHW_NONE, count = 0;
-  for (size_t p = 0; p < is_ours.size(); ++p) {
-    const Port& port = program.ports[PortId{static_cast<uint32_t>(p)}];
-    if (!is_ours[p]) continue;
-    names.push_back(port.name);
-    if (port.name != name) continue;
-    if (count++ == 0) found = p;
-  }
-  if (count == 0) return no_such("port", name, std::move(names));
-  if (count > 1 && entry == SHW_NONE)
-    return failed_precondition("there are " + std::to_string(count) + " ports '" + name +
-                               "', of different entries: say of which");
-  return found;
-}
-
-Result<size_t> find_entry(const Program& program, const std::string& name) {
-  std::vector<std::string> names;
-  for (const ProgramEntry& entry : program.entries) {
-    if (entry.name == name) return names.size();
-    names.push_back(entry.name);
-  }
-  return no_such("entry", name, std::move(names));
-}
-
 }  // namespace
 }  // namespace shw::capi
 
@@ -187,6 +136,7 @@ using namespace shw::capi;
 void shw_plan_summary_init(shw_plan_summary* summary, size_t size) { init_struct(summary, size); }
 void shw_plan_port_init(shw_plan_port* port, size_t size) { init_struct(port, size); }
 void shw_plan_entry_init(shw_plan_entry* entry, size_t size) { init_struct(entry, size); }
+void shw_plan_entry_time_init(shw_plan_entry_time* time, size_t size) { init_struct(time, size); }
 
 shw_status* shw_plan_get_summary(const shw_plan* plan, shw_plan_summary* out_summary) {
   return fill_struct(out_summary, "out_summary", kSummarySize_0_2, [&](auto& out) -> Status {
@@ -227,21 +177,6 @@ shw_status* shw_plan_get_port(const shw_plan* plan, size_t index, shw_plan_port*
   });
 }
 
-shw_status* shw_plan_find_port(const shw_plan* plan, size_t entry, const char* name,
-                               size_t* out_index) {
-  return fill_value(
-      out_index, "out_index",
-      [&](size_t& out) -> Status {
-        SHW_WANT(plan);
-        SHW_WANT(name);
-        if (entry != SHW_NONE)
-          SHW_RETURN_IF_ERROR(check_index(entry, plan->ref->entries.size(), "entry"));
-        SHW_ASSIGN_OR_RETURN(out, find_port(plan->ref->plan.program, entry, name));
-        return {};
-      },
-      SHW_NONE);
-}
-
 size_t shw_plan_num_entries(const shw_plan* plan) { return plan ? plan->ref->entries.size() : 0; }
 
 shw_status* shw_plan_get_entry(const shw_plan* plan, size_t index, shw_plan_entry* out_entry) {
@@ -253,16 +188,21 @@ shw_status* shw_plan_get_entry(const shw_plan* plan, size_t index, shw_plan_entr
   });
 }
 
-shw_status* shw_plan_find_entry(const shw_plan* plan, const char* name, size_t* out_index) {
-  return fill_value(
-      out_index, "out_index",
-      [&](size_t& out) -> Status {
-        SHW_WANT(plan);
-        SHW_WANT(name);
-        SHW_ASSIGN_OR_RETURN(out, find_entry(plan->ref->plan.program, name));
-        return {};
-      },
-      SHW_NONE);
+shw_status* shw_plan_get_entry_time(const shw_plan* plan, size_t index,
+                                    shw_plan_entry_time* out_time) {
+  return fill_struct(out_time, "out_time", kEntryTimeSize_0_2, [&](auto& out) -> Status {
+    SHW_WANT(plan);
+    const Program& program = plan->ref->plan.program;
+    SHW_RETURN_IF_ERROR(check_index(index, program.entries.size(), "entry"));
+    const EntryTime time = entry_time(program, program.entries[index]);
+    out.us = time.us;
+    out.exposed_us = time.exposed_us;
+    out.unavoidable_us = time.unavoidable_us;
+    out.lower_bound_us = time.lower_bound_us;
+    out.longest_chain_us = time.longest_chain_us;
+    out.device_peak_bytes = time.device_peak_bytes;
+    return {};
+  });
 }
 
 shw_status* shw_plan_to_json(const shw_plan* plan, shw_blob** out_blob) {

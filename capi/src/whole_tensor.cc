@@ -1,6 +1,6 @@
 // Whole tensors to pieces and back: shw_plan_shard, shw_plan_shard_into, shw_plan_gather.
-#include "buffer.h"
-#include "plan.h"
+#include "whole_tensor.h"
+
 #include "runtime/executor.h"
 #include "runtime/host_tensor.h"
 #include "shardwise/runtime.h"
@@ -42,29 +42,61 @@ Status shard_to(const LoadedPlan& plan, const Port& port, int32_t rank, const sh
   return window.write_back();
 }
 
-Result<std::unique_ptr<shw_buffer>> gather(const PlanRef& ref, const Port& port,
-                                           shw_buffer* const* pieces) {
-  const LoadedPlan& plan = *ref;
-  SHW_RETURN_IF_ERROR(runtime::check_can_shard(port, plan.mesh));
-  const TensorType& local = plan.plan.program.values[port.value].type;
-  SHW_ASSIGN_OR_RETURN(auto whole, allocate_buffer(make_host_device(plan.context), port.global,
-                                                   port.global.bytes()));
-  for (int64_t rank = 0; rank < plan.mesh.num_ranks(); ++rank) {
+}  // namespace
+
+Result<std::unique_ptr<shw_buffer>> shard(const PlanRef& plan, size_t port, int32_t rank,
+                                          const shw_tensor& whole, const DeviceRef& device) {
+  SHW_ASSIGN_OR_RETURN(const Port* p, present_port(*plan, port));
+  SHW_RETURN_IF_ERROR(check_rank(*plan, rank));
+  const ProgramValue& value = plan->plan.program.values[p->value];
+  SHW_ASSIGN_OR_RETURN(
+      auto piece, allocate_buffer(device ? device : make_host_device(plan->context), value.type,
+                                  runtime::port_bytes(plan->plan.program, *p), value.offset_bytes));
+  SHW_RETURN_IF_ERROR(shard_to(*plan, *p, rank, whole, *piece));
+  piece->piece = {plan, rank};
+  return piece;
+}
+
+Status shard_into(const PlanRef& plan, size_t port, int32_t rank, const shw_tensor& whole,
+                  shw_buffer& piece) {
+  SHW_ASSIGN_OR_RETURN(const Port* p, present_port(*plan, port));
+  SHW_RETURN_IF_ERROR(check_rank(*plan, rank));
+  SHW_RETURN_IF_ERROR(check_piece(*p, "", &piece, plan->plan.program.values[p->value].type));
+  SHW_RETURN_IF_ERROR(shard_to(*plan, *p, rank, whole, piece));
+  piece.piece = {plan, rank};
+  return {};
+}
+
+Status gather_into(const PlanRef& plan, size_t port, std::span<shw_buffer* const> pieces,
+                   void* whole) {
+  SHW_ASSIGN_OR_RETURN(const Port* p, present_port(*plan, port));
+  SHW_RETURN_IF_ERROR(runtime::check_can_shard(*p, plan->mesh));
+  const TensorType& local = plan->plan.program.values[p->value].type;
+  for (size_t rank = 0; rank < pieces.size(); ++rank) {
     const shw_buffer* piece = pieces[rank];
-    SHW_RETURN_IF_ERROR(check_piece(port, " of rank " + std::to_string(rank), piece, local));
-    if (is_of_other_rank(piece->piece, ref, port, rank))
-      return invalid_argument("the piece of port '" + port.name + "' in place " +
+    const auto number = static_cast<int64_t>(rank);
+    SHW_RETURN_IF_ERROR(check_piece(*p, " of rank " + std::to_string(rank), piece, local));
+    if (is_of_other_rank(piece->piece, plan, *p, number))
+      return invalid_argument("the piece of port '" + p->name + "' in place " +
                               std::to_string(rank) + " is that of rank " +
                               std::to_string(piece->piece.rank));
-    if (!runtime::is_first_replica(port.layout, plan.mesh, rank)) continue;
+    if (!runtime::is_first_replica(p->layout, plan->mesh, number)) continue;
     SHW_ASSIGN_OR_RETURN(const HostWindow window, HostWindow::of(*piece));
-    SHW_RETURN_IF_ERROR(
-        runtime::gather(port, plan.mesh, rank, piece->type, window.data(), whole->data()));
+    SHW_RETURN_IF_ERROR(runtime::gather(*p, plan->mesh, number, piece->type, window.data(), whole));
   }
+  return {};
+}
+
+Result<std::unique_ptr<shw_buffer>> gather(const PlanRef& plan, size_t port,
+                                           std::span<shw_buffer* const> pieces) {
+  SHW_ASSIGN_OR_RETURN(const Port* p, present_port(*plan, port));
+  SHW_RETURN_IF_ERROR(runtime::check_can_shard(*p, plan->mesh));
+  SHW_ASSIGN_OR_RETURN(
+      auto whole, allocate_buffer(make_host_device(plan->context), p->global, p->global.bytes()));
+  SHW_RETURN_IF_ERROR(gather_into(plan, port, pieces, whole->data()));
   return whole;
 }
 
-}  // namespace
 }  // namespace shw::capi
 
 using namespace shw;
@@ -75,17 +107,7 @@ shw_status* shw_plan_shard(const shw_plan* plan, size_t port, int32_t rank, cons
   return make_handle(out_buffer, "out_buffer", [&]() -> Result<std::unique_ptr<shw_buffer>> {
     SHW_WANT(plan);
     SHW_WANT(whole);
-    const LoadedPlan& ours = *plan->ref;
-    SHW_ASSIGN_OR_RETURN(const Port* p, present_port(ours, port));
-    SHW_RETURN_IF_ERROR(check_rank(ours, rank));
-    const ProgramValue& value = ours.plan.program.values[p->value];
-    SHW_ASSIGN_OR_RETURN(
-        auto piece,
-        allocate_buffer(device ? device->ref : make_host_device(ours.context), value.type,
-                        runtime::port_bytes(ours.plan.program, *p), value.offset_bytes));
-    SHW_RETURN_IF_ERROR(shard_to(ours, *p, rank, *whole, *piece));
-    piece->piece = {plan->ref, rank};
-    return piece;
+    return shard(plan->ref, port, rank, *whole, device ? device->ref : DeviceRef());
   });
 }
 
@@ -95,12 +117,7 @@ shw_status* shw_plan_shard_into(const shw_plan* plan, size_t port, int32_t rank,
     SHW_WANT(plan);
     SHW_WANT(whole);
     SHW_WANT(buffer);
-    SHW_ASSIGN_OR_RETURN(const Port* p, present_port(*plan->ref, port));
-    SHW_RETURN_IF_ERROR(check_rank(*plan->ref, rank));
-    SHW_RETURN_IF_ERROR(check_piece(*p, "", buffer, plan->ref->plan.program.values[p->value].type));
-    SHW_RETURN_IF_ERROR(shard_to(*plan->ref, *p, rank, *whole, *buffer));
-    buffer->piece = {plan->ref, rank};
-    return {};
+    return shard_into(plan->ref, port, rank, *whole, *buffer);
   });
 }
 
@@ -109,11 +126,10 @@ shw_status* shw_plan_gather(const shw_plan* plan, size_t port, shw_buffer* const
   return make_handle(out_buffer, "out_buffer", [&]() -> Result<std::unique_ptr<shw_buffer>> {
     SHW_WANT(plan);
     SHW_WANT(pieces);
-    SHW_ASSIGN_OR_RETURN(const Port* p, present_port(*plan->ref, port));
     const int64_t num_ranks = plan->ref->mesh.num_ranks();
     if (num_pieces != static_cast<size_t>(num_ranks))
       return invalid_argument("there are " + std::to_string(num_pieces) + " pieces, but " +
                               std::to_string(num_ranks) + " ranks");
-    return gather(plan->ref, *p, pieces);
+    return gather(plan->ref, port, {pieces, num_pieces});
   });
 }

@@ -14,7 +14,7 @@
 
 #include "shardwise/shardwise.h"
 
-enum { RANKS = 4, STEPS = 10, BATCH = 32, INPUTS = 16, HIDDEN = 64, OUTPUTS = 8 };
+enum { STEPS = 10, BATCH = 32, INPUTS = 16, HIDDEN = 64, OUTPUTS = 8 };
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
@@ -45,26 +45,11 @@ typedef struct training {
   shw_builder* builder;
   shw_blob* blob; /* the graph, then the plan's bytes */
   shw_plan* plan;
-  shw_world* world;
-  shw_executor* executors[RANKS];
-  shw_buffer *x[RANKS], *target[RANKS]; /* pieces of the inputs */
-  shw_buffer* loss[RANKS];              /* and of the output */
-  shw_buffer *state, *whole;            /* while they are written and read */
-  shw_event* done[RANKS];
+  shw_runner* runner; /* all ranks */
 } training;
 
 static void destroy(training* t) {
-  int rank;
-  for (rank = 0; rank < RANKS; ++rank) {
-    shw_event_destroy(t->done[rank]);
-    shw_executor_destroy(t->executors[rank]); /* waits for what runs */
-    shw_buffer_destroy(t->x[rank]);
-    shw_buffer_destroy(t->target[rank]);
-    shw_buffer_destroy(t->loss[rank]);
-  }
-  shw_buffer_destroy(t->state);
-  shw_buffer_destroy(t->whole);
-  shw_world_destroy(t->world);
+  shw_runner_destroy(t->runner);
   shw_plan_destroy(t->plan);
   shw_blob_destroy(t->blob);
   shw_builder_destroy(t->builder);
@@ -203,100 +188,44 @@ static void fill(float* values, size_t count, uint32_t seed, float scale) {
   }
 }
 
-static shw_tensor matrix(float* values, const int64_t* dims) {
-  shw_tensor tensor = {NULL, NULL, NULL, 2, SHW_DTYPE_F32, SHW_DEVICE_CPU, 0};
-  tensor.data = values;
-  tensor.dims = dims;
-  return tensor;
+static shw_tensor tensor(float* values, const int64_t* dims, int32_t rank) {
+  shw_tensor whole = {NULL, NULL, NULL, 0, SHW_DTYPE_F32, SHW_DEVICE_CPU, 0};
+  whole.data = values;
+  whole.dims = dims;
+  whole.rank = rank;
+  return whole;
 }
 
-/* Writes a parameter into the memory of all executors. */
-static shw_status* set_parameter(training* t, const char* name, float* values,
-                                 const int64_t* dims) {
-  const shw_tensor whole = matrix(values, dims);
-  size_t port;
-  int rank;
-  TRY(shw_plan_find_port(t->plan, SHW_NONE, name, &port));
-  for (rank = 0; rank < RANKS; ++rank) {
-    TRY(shw_executor_get_state(t->executors[rank], port, &t->state));
-    TRY(shw_plan_shard_into(t->plan, port, rank, &whole, t->state));
-    shw_buffer_destroy(t->state); /* of the handle; the executor keeps the memory */
-    t->state = NULL;
-  }
-  return NULL;
-}
-
-/* Cuts all ranks' pieces out of an input. */
-static shw_status* set_input(training* t, size_t entry, const char* name, float* values,
-                             const int64_t* dims, shw_buffer** pieces) {
-  const shw_tensor whole = matrix(values, dims);
-  size_t port;
-  int rank;
-  TRY(shw_plan_find_port(t->plan, entry, name, &port));
-  for (rank = 0; rank < RANKS; ++rank)
-    TRY(shw_plan_shard(t->plan, port, rank, &whole, NULL, &pieces[rank]));
-  return NULL;
-}
-
-static shw_status* prepare(training* t, size_t entry) {
-  static const int64_t kW1[2] = {INPUTS, HIDDEN}, kW2[2] = {HIDDEN, OUTPUTS},
-                       kX[2] = {BATCH, INPUTS}, kTarget[2] = {BATCH, OUTPUTS};
-  static float w1[INPUTS * HIDDEN], w2[HIDDEN * OUTPUTS], x[BATCH * INPUTS],
-      target[BATCH * OUTPUTS];
-  int rank;
+/* All ranks of this process, with the parameters that they keep. */
+static shw_status* prepare(training* t) {
+  static const int64_t kW1[2] = {INPUTS, HIDDEN}, kW2[2] = {HIDDEN, OUTPUTS};
+  static float w1[INPUTS * HIDDEN], w2[HIDDEN * OUTPUTS];
+  const shw_tensor whole1 = tensor(w1, kW1, 2), whole2 = tensor(w2, kW2, 2);
   fill(w1, INPUTS * HIDDEN, 1, 0.4f);
   fill(w2, HIDDEN * OUTPUTS, 2, 0.2f);
-  fill(x, BATCH * INPUTS, 3, 1);
-  fill(target, BATCH * OUTPUTS, 4, 1);
-  TRY(shw_world_create_virtual(t->context, RANKS, NULL, &t->world));
-  for (rank = 0; rank < RANKS; ++rank)
-    TRY(shw_executor_create(t->plan, t->world, rank, NULL, &t->executors[rank]));
-  TRY(set_parameter(t, "param.w1", w1, kW1));
-  TRY(set_parameter(t, "param.w2", w2, kW2));
-  TRY(set_input(t, entry, "input.x", x, kX, t->x));
-  return set_input(t, entry, "input.target", target, kTarget, t->target);
-}
-
-/* One step on all ranks. They wait for each other: enqueue on all before waiting for any. */
-static shw_status* step(training* t, size_t entry, float* loss) {
-  size_t port;
-  int rank;
-  for (rank = 0; rank < RANKS; ++rank) {
-    /* In the order of shw_plan_entry::inputs, which is that of the graph. Parameters are state, and
-     * not among them. */
-    shw_buffer* inputs[2];
-    shw_run run = SHW_RUN_INIT;
-    inputs[0] = t->x[rank];
-    inputs[1] = t->target[rank];
-    run.entry = entry;
-    run.inputs = inputs;
-    run.num_inputs = 2;
-    run.outputs = &t->loss[rank]; /* made by the first step, and used again by all others */
-    run.num_outputs = 1;
-    TRY(shw_executor_enqueue(t->executors[rank], &run, &t->done[rank]));
-  }
-  for (rank = 0; rank < RANKS; ++rank) {
-    TRY(shw_event_wait(t->done[rank], -1));
-    shw_event_destroy(t->done[rank]);
-    t->done[rank] = NULL;
-  }
-  TRY(shw_plan_find_port(t->plan, entry, "output.loss", &port));
-  TRY(shw_plan_gather(t->plan, port, t->loss, RANKS, &t->whole));
-  TRY(shw_buffer_read(t->whole, loss, sizeof *loss));
-  shw_buffer_destroy(t->whole);
-  t->whole = NULL;
-  return NULL;
+  TRY(shw_runner_create(t->plan, NULL, NULL, &t->runner));
+  TRY(shw_runner_set_state(t->runner, "param.w1", &whole1));
+  return shw_runner_set_state(t->runner, "param.w2", &whole2);
 }
 
 static shw_status* train(training* t, int* falls) {
+  static const int64_t kX[2] = {BATCH, INPUTS}, kTarget[2] = {BATCH, OUTPUTS};
+  static float x[BATCH * INPUTS], target[BATCH * OUTPUTS];
   float before = 0, loss = 0;
-  size_t entry;
+  shw_named_tensor inputs[2], outputs[1];
   int i;
-  TRY(shw_plan_find_entry(t->plan, "step", &entry));
-  TRY(prepare(t, entry));
+  fill(x, BATCH * INPUTS, 3, 1);
+  fill(target, BATCH * OUTPUTS, 4, 1);
+  inputs[0].name = "input.x";
+  inputs[0].tensor = tensor(x, kX, 2);
+  inputs[1].name = "input.target";
+  inputs[1].tensor = tensor(target, kTarget, 2);
+  outputs[0].name = "output.loss"; /* which each step writes into `loss` */
+  outputs[0].tensor = tensor(&loss, NULL, 0);
+  TRY(prepare(t));
   *falls = 1;
   for (i = 0; i < STEPS; ++i) {
-    TRY(step(t, entry, &loss));
+    TRY(shw_runner_run(t->runner, "step", inputs, 2, outputs, 1));
     printf("step %2d  loss %.6f\n", i, (double)loss);
     if (i > 0 && !(loss < before)) *falls = 0;
     before = loss;

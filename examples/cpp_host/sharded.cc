@@ -101,7 +101,7 @@ Sharded::Sharded(Memory& memory, Threads& threads, const Tape& tape, const Tenso
   options.set_mesh(mesh);
   options.num_threads = 4;
   sw::Plan plan = sw::Plan::compile(context, make_graph(context, tape), options);
-  sw::Runner runner = sw::Runner::create(context, std::move(plan));
+  sw::Runner runner = sw::Runner::create(std::move(plan));
   for (const auto& [name, tensor] : parameters)
     runner.set_state(("param." + name).c_str(), lend(tensor));
   state_ = std::make_unique<State>(State{std::move(context), std::move(runner)});
@@ -115,10 +115,9 @@ float Sharded::step(const Tensors& inputs) {
   for (const auto& [name, tensor] : inputs) names.push_back("input." + name);
   for (const auto& [name, tensor] : inputs)
     lent.push_back({names[lent.size()].c_str(), lend(tensor)});
-  state_->runner.run("step", lent);
-  float loss[1];
-  state_->runner.read("step", "output.loss", loss);
-  return loss[0];
+  float loss = 0;
+  state_->runner.run("step", lent, {{"output.loss", sw::tensor(&loss, {})}});
+  return loss;
 }
 
 Tensor Sharded::parameter(const std::string& name) const {

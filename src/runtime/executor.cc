@@ -70,8 +70,7 @@ struct Executor::Impl {
   Impl(std::shared_ptr<const Plan> p, std::shared_ptr<Device> d, std::unique_ptr<ChannelProvider> c)
       : plan(std::move(p)), device(std::move(d)), provider(std::move(c)) {}
   ~Impl() {
-    if (timeline != nullptr && !timeline->finished(last_run))
-      fault.raise(Status(Code::kCancelled, "the executor was destroyed"));
+    if (timeline != nullptr && !timeline->finished(last_run)) fault.raise(destroyed);
     if (monitor != nullptr) monitor->stop();
     on.streams.clear();  // their last callbacks may still be in the monitor
   }
@@ -94,6 +93,9 @@ struct Executor::Impl {
   std::shared_ptr<Device> device;
   std::unique_ptr<ChannelProvider> provider;
   Fault fault;
+  // Made beforehand: to stop a run must not need memory.
+  const Status aborted{Code::kCancelled, "aborted by the caller"};
+  const Status destroyed{Code::kCancelled, "the executor was destroyed"};
   StepKernels kernels;
   ProgramMemory memory;
   std::vector<EntryCommands> entries;
@@ -329,7 +331,7 @@ Result<std::vector<LaunchTime>> Executor::launch_times(const ProgramEntry& entry
   return times;
 }
 
-void Executor::abort() { impl_->fault.raise(Status(Code::kCancelled, "aborted by the caller")); }
+void Executor::abort() noexcept { impl_->fault.raise(impl_->aborted); }
 
 Status Executor::fault() const { return impl_->fault.status(); }
 

@@ -77,7 +77,7 @@ class Executor {
   BufferRef state(PortId port) const;
 
   // Stops what runs and what is queued, here and on the other ranks. Any thread.
-  void abort();
+  void abort() noexcept;
   // When each launch of the entry began and ended in its latest run. With `time_steps`, once that
   // run has ended.
   Result<std::vector<LaunchTime>> launch_times(const ProgramEntry& entry) const;

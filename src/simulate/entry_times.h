@@ -12,6 +12,7 @@ namespace shw {
 // "tp+dp".
 std::string queue_name(const Program& program, const SimulatedQueue& queue);
 
+EntryTime entry_time(const Program& program, const ProgramEntry& entry);
 std::vector<EntryTime> entry_times(const Program& program);  // by entry
 
 }  // namespace shw

@@ -116,7 +116,7 @@ sw::Blob build_training(const sw::Context& context) {
 
 // ---- A small model, whose results are exact: y = relu(x w), w -= x^T y ----
 
-constexpr std::int64_t kX[] = {8, 4}, kW[] = {4, 16};
+constexpr std::int64_t kX[] = {8, 4}, kW[] = {4, 16}, kY[] = {8, 16};
 
 sw::Blob build_small(const sw::Context& context) {
   sw::Graph graph = MUST(sw::Graph::create(context));
@@ -279,13 +279,13 @@ void questions(const sw::Context& context) {
 }
 
 void runs(const sw::Context& context) {
-  sw::Runner runner = MUST(sw::Runner::create(context, small_plan(context)));
+  sw::Runner runner = MUST(sw::Runner::create(small_plan(context)));
   const std::vector<float> x = numbers(32, 1);
   std::vector<float> w = numbers(64, 2), y, found(128), kept(64);
   EXPECT(CODE_OF(runner.set_state("param.w", sw::tensor(w.data(), kW))) == SHW_OK);
   for (int i = 0; i < 3; ++i) {
-    EXPECT(CODE_OF(runner.run("step", {{"input.x", sw::tensor(x.data(), kX)}})) == SHW_OK);
-    EXPECT(CODE_OF(runner.read("step", "output.y", found)) == SHW_OK);
+    EXPECT(CODE_OF(runner.run("step", {{"input.x", sw::tensor(x.data(), kX)}},
+                              {{"output.y", sw::tensor(found.data(), kY)}})) == SHW_OK);
     EXPECT(CODE_OF(runner.read_state("param.w", kept)) == SHW_OK);
     reference(x, &w, &y);
     EXPECT(found == y && kept == w);
@@ -297,7 +297,34 @@ void runs(const sw::Context& context) {
   EXPECT(CODE_OF(runner.run("step", {{"input.x", sw::tensor(doubles.data(), kX)}})) ==
          SHW_INVALID_ARGUMENT);
   EXPECT(CODE_OF(runner.run("stop", {})) == SHW_NOT_FOUND);
-  EXPECT(CODE_OF(runner.read("step", "output.y", kept)) != SHW_OK);  // another size
+  EXPECT(CODE_OF(runner.run("step", {{"input.x", sw::tensor(x.data(), kX)}},
+                            {{"output.y", sw::tensor(found.data(), kX)}})) ==
+         SHW_INVALID_ARGUMENT);  // another size
+  EXPECT(CODE_OF(runner.run("step", {{"input.x", sw::tensor(x.data(), kX)}})) == SHW_OK);
+}
+
+// Each sees what those before it have made of the parameter.
+void several_runs_in_flight(const sw::Context& context) {
+  const sw::World world = MUST(sw::World::virtual_ranks(context, 4));
+  sw::Runner runner = MUST(sw::Runner::in_world(world, small_plan(context)));
+  const std::vector<float> x = numbers(32, 1);
+  std::vector<float> w = numbers(64, 2), y, found(128), kept(64);
+  EXPECT(CODE_OF(runner.set_state("param.w", sw::tensor(w.data(), kW))) == SHW_OK);
+  std::vector<sw::Pending> pending;
+  for (int i = 0; i < 6; ++i)
+    pending.push_back(MUST(runner.start("step", {{"input.x", sw::tensor(x.data(), kX)}})));
+  EXPECT(CODE_OF(pending.back().wait()) == SHW_OK);
+  for (const sw::Pending& run : pending) {
+    EXPECT(run.done() && CODE_OF(run.read("output.y", found)) == SHW_OK);
+    reference(x, &w, &y);
+    EXPECT(found == y);
+  }
+  EXPECT(CODE_OF(pending[0].read("output.y", kept)) == SHW_INVALID_ARGUMENT);  // another size
+  EXPECT(CODE_OF(pending[0].gather("output.z")) == SHW_NOT_FOUND);
+  EXPECT(MUST(runner.plan().find_output(0, "output.y")) == 0);
+  EXPECT(CODE_OF(runner.plan().find_input(0, "output.y")) == SHW_NOT_FOUND);
+  EXPECT(MUST(runner.plan().entry_time(0)).us > 0);
+  runner.abort();
   EXPECT(CODE_OF(runner.run("step", {{"input.x", sw::tensor(x.data(), kX)}})) == SHW_OK);
 }
 
@@ -456,11 +483,17 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): ends a 
     EXPECT(file != nullptr && std::fclose(file) == 0);
   }
   const std::pair<const char*, void (*)(const sw::Context&)> tests[] = {
-      {"graphs", graphs},       {"wrong_shapes", wrong_shapes},
-      {"plans", plans},         {"progress", progress},
-      {"questions", questions}, {"runs", runs},
-      {"buffers", buffers},     {"ranks_and_regions", ranks_and_regions},
-      {"threads", threads},     {"dead_handles", dead_handles}};
+      {"graphs", graphs},
+      {"wrong_shapes", wrong_shapes},
+      {"plans", plans},
+      {"progress", progress},
+      {"questions", questions},
+      {"runs", runs},
+      {"several_runs", several_runs_in_flight},
+      {"buffers", buffers},
+      {"ranks_and_regions", ranks_and_regions},
+      {"threads", threads},
+      {"dead_handles", dead_handles}};
   for (const auto& [name, test] : tests) {
     const int before = g_failures;
     test(context);

@@ -16,7 +16,8 @@ SPARED = {
     "C++": {r"shw_(op|hardware)_(count|name|find|num_params|get_param|param_init)": "plain functions of C, which cannot be wrapped shorter",
             r"shw_(api_version|version_string)": "likewise",
             r"shw_\w+_init": "structs of C have INIT macros"},
-    "Rust": {r"shw_api_version": "shw_context_create compares versions"},
+    "Rust": {r"shw_api_version": "shw_context_create compares versions",
+             r"shw_runner_run": "Runner::run starts, waits, and answers what the outputs are read from"},
 }
 
 

@@ -118,6 +118,15 @@ static void plan_queries(const shw_plan* plan) {
   REFUSED(shw_plan_get_entry(plan, 0, NULL));
   REFUSED_INDEX(shw_plan_find_entry(NULL, "step", &out));
   REFUSED_INDEX(shw_plan_find_entry(plan, NULL, &out));
+  shw_plan_entry_time_init(NULL, sizeof(shw_plan_entry_time));
+  REFUSED_STRUCT(shw_plan_entry_time, shw_plan_get_entry_time(NULL, 0, &out));
+  REFUSED(shw_plan_get_entry_time(plan, 0, NULL));
+  REFUSED_INDEX(shw_plan_find_input(NULL, 0, "input.0", &out));
+  REFUSED_INDEX(shw_plan_find_input(plan, 0, NULL, &out));
+  REFUSED(shw_plan_find_input(plan, 0, "input.0", NULL));
+  REFUSED_INDEX(shw_plan_find_output(NULL, 0, "output", &out));
+  REFUSED_INDEX(shw_plan_find_output(plan, 0, NULL, &out));
+  REFUSED(shw_plan_find_output(plan, 0, "output", NULL));
   REFUSED_INDEX(shw_plan_find_port(NULL, 0, "output", &out));
   REFUSED_INDEX(shw_plan_find_port(plan, 0, NULL, &out));
   REFUSED(shw_plan_find_port(plan, 0, "output", NULL));
@@ -185,6 +194,38 @@ static void buffers(shw_context* context) {
   shw_device_destroy(NULL);
 }
 
+static void runners(const shw_plan* plan) {
+  const shw_named_tensor nameless = {NULL, {NULL, NULL, NULL, 0, 0, 0, 0}};
+  shw_runner* runner = NULL;
+  shw_tensor whole;
+  memset(&whole, 0, sizeof whole);
+  REFUSED_HANDLE(shw_runner, shw_runner_create(NULL, NULL, NULL, &out));
+  REFUSED(shw_runner_create(plan, NULL, NULL, NULL));
+  EXPECT_OK(shw_runner_create(plan, NULL, NULL, &runner));
+  REFUSED(shw_runner_set_state(NULL, "param.w1", &whole));
+  REFUSED(shw_runner_set_state(runner, NULL, &whole));
+  REFUSED(shw_runner_set_state(runner, "param.w1", NULL));
+  REFUSED_HANDLE(shw_buffer, shw_runner_gather_state(NULL, "param.w1", &out));
+  REFUSED_HANDLE(shw_buffer, shw_runner_gather_state(runner, NULL, &out));
+  REFUSED(shw_runner_gather_state(runner, "param.w1", NULL));
+  REFUSED(shw_runner_run(NULL, NULL, NULL, 0, NULL, 0));
+  REFUSED(shw_runner_run(runner, NULL, NULL, 0, NULL, 0));
+  REFUSED(shw_runner_run(runner, NULL, NULL, 1, NULL, 0));
+  REFUSED(shw_runner_run(runner, NULL, NULL, 0, NULL, 1));
+  REFUSED(shw_runner_run(runner, NULL, &nameless, 1, NULL, 0));
+  REFUSED_HANDLE(shw_pending, shw_runner_start(NULL, NULL, NULL, 0, &out));
+  REFUSED_HANDLE(shw_pending, shw_runner_start(runner, NULL, NULL, 0, &out));
+  REFUSED_HANDLE(shw_pending, shw_runner_start(runner, NULL, NULL, 1, &out));
+  REFUSED(shw_runner_start(runner, NULL, NULL, 0, NULL));
+  shw_runner_abort(NULL);
+  shw_runner_destroy(NULL);
+  shw_runner_destroy(runner);
+  REFUSED(shw_pending_wait(NULL, 0));
+  EXPECT(shw_pending_query(NULL) == 1);
+  REFUSED_HANDLE(shw_buffer, shw_pending_gather(NULL, "output.y", &out));
+  shw_pending_destroy(NULL);
+}
+
 static void running(shw_context* context, const shw_plan* plan) {
   const int32_t ranks[2] = {0, 1};
   shw_world_id id;
@@ -248,6 +289,7 @@ static void running(shw_context* context, const shw_plan* plan) {
   shw_executor_abort(NULL);
   shw_executor_reset(NULL);
   shw_executor_destroy(NULL);
+  runners(plan);
   REFUSED(shw_event_wait(NULL, 0));
   REFUSED(shw_event_notify(NULL, NULL, NULL));
   EXPECT(shw_event_query(NULL) == 1);

@@ -16,6 +16,7 @@ typedef struct state {
   shw_plan* plan;
   shw_planner* planner;
   mlp_job job;
+  shw_runner* runner;
 } state;
 
 /* Does the thing once; what it makes goes again at once. */
@@ -194,6 +195,33 @@ static shw_status* run(state* s) {
   return status;
 }
 
+/* All ranks as one: runs that fail leave a runner that can be used again. */
+static shw_status* run_by_name(state* s) {
+  static const int64_t kX[2] = {MLP_BATCH, MLP_IN}, kW1[2] = {MLP_IN, MLP_HIDDEN},
+                       kW2[2] = {MLP_HIDDEN, MLP_OUT}, kY[2] = {MLP_BATCH, MLP_OUT};
+  static const struct {
+    const char* name;
+    const int64_t* dims;
+  } kInputs[] = {{"input.0", kX}, {"param.w1", kW1}, {"param.w2", kW2}, {"tangent.0", kY}};
+  shw_named_tensor inputs[MLP_NUM_INPUTS];
+  shw_pending* pending = NULL;
+  shw_status* status;
+  int i;
+  memset(inputs, 0, sizeof inputs);
+  for (i = 0; i < MLP_NUM_INPUTS; ++i) {
+    inputs[i].name = kInputs[i].name;
+    inputs[i].tensor.data = (void*)mlp_input(kInputs[i].name);
+    inputs[i].tensor.dims = kInputs[i].dims;
+    inputs[i].tensor.rank = 2;
+    inputs[i].tensor.dtype = SHW_DTYPE_F32;
+  }
+  status = shw_runner_start(s->runner, NULL, inputs, MLP_NUM_INPUTS, &pending);
+  EXPECT((pending != NULL) == (status == NULL));
+  if (status == NULL) status = shw_pending_wait(pending, -1);
+  shw_pending_destroy(pending);
+  return status;
+}
+
 static shw_status* build(state* s) {
   static const int64_t kDims[2] = {4, 4};
   shw_builder* b = NULL;
@@ -302,6 +330,10 @@ int main(void) {
   fails_at_every_allocation("solve", solve, &s, 1, 1);
   fails_at_every_allocation("create executor", create_executor, &s, 1, 1);
   fails_at_every_allocation("run", run, &s, 0, 1);
+  s.runner = NULL;
+  EXPECT_OK(shw_runner_create(s.plan, NULL, NULL, &s.runner));
+  fails_at_every_allocation("run by name", run_by_name, &s, 0, 1);
+  shw_runner_destroy(s.runner);
   threads_of_the_library_allocate_nothing(&s);
   fails_at_every_allocation("compile", compile, &s, 1, 1);
   /* Prices of orders allocate the same way some ten thousand times: a sample. */

@@ -3,6 +3,7 @@
 
 #include "calls.h"
 #include "mlp.h"
+#include "runners.h"
 #include "testing.h"
 
 static void ranks_are_checked(shw_context* context, const shw_plan* plan) {
@@ -477,6 +478,7 @@ int main(void) {
   a_run_fails_if_one_that_it_waits_for_did(context, plan);
   ends_of_runs_are_told(context, plan);
   a_time_limit_ends_a_run_whose_peers_do_not_come(context, plan);
+  runners_work(context, plan);
   shw_plan_destroy(plan);
   shw_context_destroy(context);
   return test_result();

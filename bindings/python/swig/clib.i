@@ -45,6 +45,7 @@
 %include "shardwise/device.h"
 %include "shardwise/world.h"
 %include "shardwise/runtime.h"
+%include "shardwise/runner.h"
 %include "shardwise/verification.h"
 
 %init %{

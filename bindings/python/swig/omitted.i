@@ -2,6 +2,7 @@
 %rename("$ignore", regextarget=1) "^shw_status_(code|message|node_index|node_name|num_conflicts|conflict|source_file|source_line|destroy)$";
 %rename("$ignore", regextarget=1) "^shw_blob_";
 %rename("$ignore", regextarget=1) "^shw_event_";
+%rename("$ignore", regextarget=1) "^shw_(runner|pending|named_tensor)"; /* native/runner.c lends memory in place */
 %rename("$ignore", regextarget=1) "^shw_(run|region_call)(_init)?$";
 %ignore shw_executor_enqueue;
 %ignore shw_executor_abort;

@@ -22,7 +22,8 @@ typedef struct shw_plan_summary {
   double bound_us;         /* proven lower bound of all placements */
   int32_t proven;          /* 1: the objective equals the bound */
   int32_t num_ranks;
-  size_t num_nodes;      /* that were placed */
+  size_t num_nodes; /* that were placed, of the rewritten graph: it has an alias more behind each
+                       value with several uses and before each output, where layouts change */
   size_t num_strategies; /* summed over the nodes */
   size_t num_steps;      /* of the program, collectives included */
   const char* hardware;
@@ -221,6 +222,63 @@ SHW_API shw_status* shw_plan_get_entry(const shw_plan* plan, size_t index,
  */
 SHW_API shw_status* shw_plan_find_entry(const shw_plan* plan, const char* name,
                                         size_t* out_index) SHW_MUST_USE;
+
+/**
+ * The place of an input in an entry: in shw_plan_entry::inputs and shw_run::inputs.
+ * @param name       of the port: "input.x"
+ * @param out_index  SHW_NONE on failure
+ * @retval SHW_NOT_FOUND     the entry has no such input; the message offers names like it
+ * @retval SHW_OUT_OF_RANGE  there is no such entry
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_find_input(const shw_plan* plan, size_t entry, const char* name,
+                                        size_t* out_index) SHW_MUST_USE;
+
+/**
+ * The place of an output in an entry: in shw_plan_entry::outputs and shw_run::outputs.
+ * @param name       of the port: "output.loss"
+ * @param out_index  SHW_NONE on failure
+ * @retval SHW_NOT_FOUND     the entry has no such output; the message offers names like it
+ * @retval SHW_OUT_OF_RANGE  there is no such entry
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_find_output(const shw_plan* plan, size_t entry, const char* name,
+                                         size_t* out_index) SHW_MUST_USE;
+
+/* How long one run of an entry takes and what it needs, by the cost model: its steps are simulated
+ * on the queues of a rank, with communication beside computation. */
+typedef struct shw_plan_entry_time {
+  size_t struct_size;        /* set by SHW_PLAN_ENTRY_TIME_INIT */
+  double us;                 /* from the first step to the end of the last */
+  double exposed_us;         /* of that: communication with no computation beside it */
+  double unavoidable_us;     /* of exposed_us: what no order of the steps hides */
+  double lower_bound_us;     /* no order of the steps is faster */
+  double longest_chain_us;   /* of steps that wait for each other */
+  int64_t device_peak_bytes; /* of one rank: ports, state, session, scratch */
+} shw_plan_entry_time;
+#define SHW_PLAN_ENTRY_TIME_INIT \
+  { sizeof(shw_plan_entry_time), 0.0, 0.0, 0.0, 0.0, 0.0, 0 }
+
+/**
+ * Does what the INIT macro does, for languages that cannot use it and for structs within structs.
+ * @param size  of the struct as the caller knows it
+ * @thread any
+ * @since 0.2
+ */
+SHW_API void shw_plan_entry_time_init(shw_plan_entry_time* time, size_t size);
+
+/**
+ * The simulated time of an entry. It is computed by each call: keep it.
+ * @param out_time  its struct_size is read; all other fields are written, 0 on failure
+ * @retval SHW_OUT_OF_RANGE      there is no such entry
+ * @retval SHW_INVALID_ARGUMENT  struct_size was not set (then nothing is written)
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_plan_get_entry_time(const shw_plan* plan, size_t index,
+                                            shw_plan_entry_time* out_time) SHW_MUST_USE;
 
 /* ---- Symbols: sizes that are known at run time ------------------------------------------------
  *

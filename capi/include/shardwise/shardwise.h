@@ -20,6 +20,7 @@
  *   device.h    devices and buffers
  *   world.h     the ranks that communicate
  *   runtime.h   executors, sessions, events: running a plan
+ *   runner.h    all ranks of this process as one: whole tensors in and out, by name
  *   verification.h  are the results of a run right
  *
  * This header includes all of them. share/doc/shardwise of an installation has ABI.md, the rules of
@@ -43,6 +44,7 @@
 #include "shardwise/program.h"
 #include "shardwise/recipes.h"
 #include "shardwise/report.h"
+#include "shardwise/runner.h"
 #include "shardwise/runtime.h"
 #include "shardwise/search.h"
 #include "shardwise/solution.h"

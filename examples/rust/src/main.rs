@@ -68,7 +68,7 @@ fn numbers(count: i64, seed: u32, scale: f32) -> Vec<f32> {
 
 fn train(context: &Context, path: &str) -> Result<bool, Box<dyn Error>> {
     let plan = plan(context, path)?;
-    let mut runner = Runner::new(context, &plan)?;
+    let mut runner = Runner::new(&plan)?;
     let (w1, w2) = (numbers(INPUTS * HIDDEN, 1, 0.4), numbers(HIDDEN * OUTPUTS, 2, 0.2));
     let (x, target) = (numbers(BATCH * INPUTS, 3, 1.0), numbers(BATCH * OUTPUTS, 4, 1.0));
     runner.set_state("param.w1", TensorView::new(&w1, &[INPUTS, HIDDEN])?)?;

@@ -236,7 +236,7 @@ input input.0: %x : f32[8,1,1]
 %m = local_map(%x, region="who", in_placements="S(0)S(0)", out_placements="S(0)S(0)", result_types="f32[8,1,1]") : f32[8,1,1]
 return output.0 = %m
 )swt",
-                              {.mesh = "a=2,b=2", .input_layout = "RS(0)"});
+                                   {.mesh = "a=2,b=2", .input_layout = "RS(0)"});
   const auto add_rank = [](std::span<const View> in, std::span<const View> out, int64_t rank) {
     for (int64_t i = 0; i < out[0].size(0); ++i)
       out[0].at(i, 0, 0) = in[0].at(i, 0, 0) + static_cast<float>(100 * rank);

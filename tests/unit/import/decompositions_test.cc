@@ -62,18 +62,18 @@ Result<Graph> imported(const json& file) {
   return graph;
 }
 
-struct Case {
+struct CallCase {
   const char* target;
   std::vector<json> operands, args;
   json value;
   json kwargs = json::object();
 };
 
-std::vector<Case> cases() {
+std::vector<CallCase> cases() {
   const json a = ref("a"), b = ref("b"), c = ref("c"), d = ref("d"), e = ref("e"), null;
   const json m = tensor({4, 6}), v = tensor({6}), image = tensor({2, 3, 8, 8});
   const json long_ = tensor({8}, "int64");
-  std::vector<Case> list;
+  std::vector<CallCase> list;
   for (const char* op : {"acos",       "acosh",     "asin",     "asinh", "atan",
                          "atanh",      "cosh",      "sinh",     "tan",   "exp2",
                          "log2",       "log10",     "frac",     "trunc", "hardsigmoid",
@@ -184,7 +184,7 @@ std::vector<Case> cases() {
 }
 
 TEST(Decompositions, BecomeNodesOfTheRecordedType) {
-  for (const Case& c : cases()) {
+  for (const CallCase& c : cases()) {
     const Result<Graph> g = imported(graph_of(c.target, c.operands, c.args, c.value, c.kwargs));
     EXPECT_TRUE(g.ok()) << c.target << ": " << g.status().message();
   }

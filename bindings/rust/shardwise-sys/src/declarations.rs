@@ -578,7 +578,7 @@ pub struct shw_plan_summary {
     /// 1: the objective equals the bound
     pub proven: i32,
     pub num_ranks: i32,
-    /// that were placed
+    /// that were placed, of the rewritten graph: it has an alias more behind each value with several uses and before each output, where layouts change
     pub num_nodes: usize,
     /// summed over the nodes
     pub num_strategies: usize,
@@ -671,6 +671,27 @@ pub struct shw_plan_entry {
     pub bucket_of: *const c_char,
     /// of a bucket: the size of each symbol of the plan, in their order; -1: the entry does not depend on it. NULL: no bucket
     pub symbol_sizes: *const i64,
+}
+
+/// How long one run of an entry takes and what it needs, by the cost model: its steps are simulated
+/// on the queues of a rank, with communication beside computation.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct shw_plan_entry_time {
+    /// set by SHW_PLAN_ENTRY_TIME_INIT
+    pub struct_size: usize,
+    /// from the first step to the end of the last
+    pub us: f64,
+    /// of that: communication with no computation beside it
+    pub exposed_us: f64,
+    /// of exposed_us: what no order of the steps hides
+    pub unavoidable_us: f64,
+    /// no order of the steps is faster
+    pub lower_bound_us: f64,
+    /// of steps that wait for each other
+    pub longest_chain_us: f64,
+    /// of one rank: ports, state, session, scratch
+    pub device_peak_bytes: i64,
 }
 
 /// A size of a symbol. Frozen.
@@ -1188,78 +1209,6 @@ pub struct shw_pareto_point {
     pub price_us_per_gib: f64,
 }
 
-/// plans of one model, compared; immutable.
-#[repr(C)]
-pub struct shw_recipes {
-    _data: [u8; 0],
-    _marker: PhantomData<(*mut u8, PhantomPinned)>,
-}
-
-/// Options of shw_planner_compare(). All pointers are lent for the call.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct shw_recipes_options {
-    /// set by SHW_RECIPES_OPTIONS_INIT
-    pub struct_size: usize,
-    /// 0: none is defined yet
-    pub flags: u64,
-    /// names: "ddp", "fsdp", "hsdp", "tp", "tp-sp", "fsdp-tp", "cp"
-    pub recipes: *const *const c_char,
-    /// 0: all
-    pub num_recipes: usize,
-    /// JSON of layouts to score as well: of shw_plan_to_placements(), of shw_planner_export(), or an object of layouts by name of a node, input or output. Empty: none
-    pub foreign: shw_bytes,
-    /// of its row; NULL: "foreign"
-    pub foreign_name: *const c_char,
-}
-
-/// Where the plan of a row comes from.
-pub type shw_recipes_kind = i32;
-pub const SHW_RECIPES_OPTIMUM: shw_recipes_kind = 0;
-pub const SHW_RECIPES_OPTIONS: shw_recipes_kind = 1;
-pub const SHW_RECIPES_RECIPE: shw_recipes_kind = 2;
-pub const SHW_RECIPES_FOREIGN: shw_recipes_kind = 3;
-
-/// One plan. Strings are lent by the comparison. Figures are of one rank, summed over the entries,
-/// each as often as it is called; all are 0 where there is no plan.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct shw_recipes_row {
-    /// set by SHW_RECIPES_ROW_INIT
-    pub struct_size: usize,
-    /// "fsdp"
-    pub name: *const c_char,
-    pub title: *const c_char,
-    /// why there is no plan; "": there is one
-    pub why_not: *const c_char,
-    /// from the optimum, in a line; "" of the optimum
-    pub difference: *const c_char,
-    pub kind: shw_recipes_kind,
-    /// the cheapest of its kind
-    pub proven: i32,
-    /// simulated faster than the optimum: the price that the optimum minimises does not know what a schedule hides
-    pub ahead: i32,
-    /// 0
-    pub reserved: i32,
-    /// simulated
-    pub step_us: f64,
-    /// of kernels
-    pub compute_us: f64,
-    /// communication that compute waits for
-    pub exposed_us: f64,
-    /// the objective: one operation after another
-    pub price_us: f64,
-    /// of memory
-    pub peak_bytes: i64,
-    /// sent
-    pub wire_bytes: i64,
-    pub num_collectives: u64,
-    /// nodes that cannot do what the recipe says: the planner chose
-    pub num_free: u64,
-    /// nodes of the foreign plan that the graph does not have
-    pub num_unknown: u64,
-}
-
 /// The placement of one node of the graph.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1361,6 +1310,78 @@ pub struct shw_plan_effort {
     pub num_strategies: usize,
     pub num_sweeps: usize,
     pub num_branch_nodes: usize,
+}
+
+/// plans of one model, compared; immutable.
+#[repr(C)]
+pub struct shw_recipes {
+    _data: [u8; 0],
+    _marker: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+/// Options of shw_planner_compare(). All pointers are lent for the call.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct shw_recipes_options {
+    /// set by SHW_RECIPES_OPTIONS_INIT
+    pub struct_size: usize,
+    /// 0: none is defined yet
+    pub flags: u64,
+    /// names: "ddp", "fsdp", "hsdp", "tp", "tp-sp", "fsdp-tp", "cp"
+    pub recipes: *const *const c_char,
+    /// 0: all
+    pub num_recipes: usize,
+    /// JSON of layouts to score as well: of shw_plan_to_placements(), of shw_planner_export(), or an object of layouts by name of a node, input or output. Empty: none
+    pub foreign: shw_bytes,
+    /// of its row; NULL: "foreign"
+    pub foreign_name: *const c_char,
+}
+
+/// Where the plan of a row comes from.
+pub type shw_recipes_kind = i32;
+pub const SHW_RECIPES_OPTIMUM: shw_recipes_kind = 0;
+pub const SHW_RECIPES_OPTIONS: shw_recipes_kind = 1;
+pub const SHW_RECIPES_RECIPE: shw_recipes_kind = 2;
+pub const SHW_RECIPES_FOREIGN: shw_recipes_kind = 3;
+
+/// One plan. Strings are lent by the comparison. Figures are of one rank, summed over the entries,
+/// each as often as it is called; all are 0 where there is no plan.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct shw_recipes_row {
+    /// set by SHW_RECIPES_ROW_INIT
+    pub struct_size: usize,
+    /// "fsdp"
+    pub name: *const c_char,
+    pub title: *const c_char,
+    /// why there is no plan; "": there is one
+    pub why_not: *const c_char,
+    /// from the optimum, in a line; "" of the optimum
+    pub difference: *const c_char,
+    pub kind: shw_recipes_kind,
+    /// the cheapest of its kind
+    pub proven: i32,
+    /// simulated faster than the optimum: the price that the optimum minimises does not know what a schedule hides
+    pub ahead: i32,
+    /// 0
+    pub reserved: i32,
+    /// simulated
+    pub step_us: f64,
+    /// of kernels
+    pub compute_us: f64,
+    /// communication that compute waits for
+    pub exposed_us: f64,
+    /// the objective: one operation after another
+    pub price_us: f64,
+    /// of memory
+    pub peak_bytes: i64,
+    /// sent
+    pub wire_bytes: i64,
+    pub num_collectives: u64,
+    /// nodes that cannot do what the recipe says: the planner chose
+    pub num_free: u64,
+    /// nodes of the foreign plan that the graph does not have
+    pub num_unknown: u64,
 }
 
 /// the ranks that communicate with each other.
@@ -1524,6 +1545,29 @@ pub struct shw_bench_options {
     pub repeats: i32,
     /// 0
     pub reserved: i32,
+}
+
+/// a world, and an executor for each of its ranks.
+#[repr(C)]
+pub struct shw_runner {
+    _data: [u8; 0],
+    _marker: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+/// a run that was started.
+#[repr(C)]
+pub struct shw_pending {
+    _data: [u8; 0],
+    _marker: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+/// A port by name ("input.x"), and the whole tensor for it. Frozen.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct shw_named_tensor {
+    pub name: *const c_char,
+    /// in host memory, with the port's dims and dtype
+    pub tensor: shw_tensor,
 }
 
 /// meshes, best first; immutable.
@@ -2316,6 +2360,45 @@ functions! {
     /// * Since 0.2
     #[must_use]
     pub fn shw_plan_find_entry(plan: *const shw_plan, name: *const c_char, out_index: *mut usize) -> *mut shw_status;
+
+    /// The place of an input in an entry: in shw_plan_entry::inputs and shw_run::inputs.
+    ///
+    /// * `name`: of the port: "input.x"
+    /// * `out_index`: SHW_NONE on failure
+    /// * `SHW_NOT_FOUND`: the entry has no such input; the message offers names like it
+    /// * `SHW_OUT_OF_RANGE`: there is no such entry
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_plan_find_input(plan: *const shw_plan, entry: usize, name: *const c_char, out_index: *mut usize) -> *mut shw_status;
+
+    /// The place of an output in an entry: in shw_plan_entry::outputs and shw_run::outputs.
+    ///
+    /// * `name`: of the port: "output.loss"
+    /// * `out_index`: SHW_NONE on failure
+    /// * `SHW_NOT_FOUND`: the entry has no such output; the message offers names like it
+    /// * `SHW_OUT_OF_RANGE`: there is no such entry
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_plan_find_output(plan: *const shw_plan, entry: usize, name: *const c_char, out_index: *mut usize) -> *mut shw_status;
+
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
+    ///
+    /// * `size`: of the struct as the caller knows it
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_plan_entry_time_init(time: *mut shw_plan_entry_time, size: usize);
+
+    /// The simulated time of an entry. It is computed by each call: keep it.
+    ///
+    /// * `out_time`: its struct_size is read; all other fields are written, 0 on failure
+    /// * `SHW_OUT_OF_RANGE`: there is no such entry
+    /// * `SHW_INVALID_ARGUMENT`: struct_size was not set (then nothing is written)
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_plan_get_entry_time(plan: *const shw_plan, index: usize, out_time: *mut shw_plan_entry_time) -> *mut shw_status;
 
     /// Number of symbols of the graph that the plan was made of; 0 for NULL.
     ///
@@ -3245,87 +3328,6 @@ functions! {
     /// * Since 0.2
     pub fn shw_pareto_destroy(pareto: *mut shw_pareto);
 
-    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
-    ///
-    /// * `size`: of the struct as the caller knows it
-    /// * Threads: any
-    /// * Since 0.2
-    pub fn shw_recipes_options_init(options: *mut shw_recipes_options, size: usize);
-
-    /// Likewise.
-    ///
-    /// * `size`: of the struct as the caller knows it
-    /// * Threads: any
-    /// * Since 0.2
-    pub fn shw_recipes_row_init(row: *mut shw_recipes_row, size: usize);
-
-    /// Plans the model by each recipe, puts the plans through the same passes and the same simulator,
-    /// and holds them beside the optimum. A recipe is a set of constraints on layouts, found from the
-    /// graph; what it leaves open is chosen at the lowest price. One that the model or the mesh does not
-    /// permit is a row that says why.
-    ///
-    /// * `options`: lent for the call; NULL: all recipes, no foreign plan
-    /// * `changes`: lent for the call; NULL: none. Layouts, pins and the parameter budget bind
-    ///   the row of kind SHW_RECIPES_OPTIONS alone; the memory limit binds all
-    /// * `out_recipes`: receives a handle that the caller destroys; NULL on failure
-    /// * `SHW_INVALID_ARGUMENT`: an unknown recipe, a malformed foreign plan or change
-    /// * `SHW_FAILED_PRECONDITION`: no placement is within the memory limit
-    /// * `SHW_CANCELLED`: `cancel` was raised, or `progress` returned non-zero
-    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
-    /// * Threads: external: one thread at a time for each planner
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_planner_compare(planner: *mut shw_planner, options: *const shw_recipes_options, changes: *const shw_planner_changes, out_recipes: *mut *mut shw_recipes) -> *mut shw_status;
-
-    /// Number of rows; 0 for NULL.
-    ///
-    /// * Threads: any
-    /// * Since 0.2
-    pub fn shw_recipes_num_rows(recipes: *const shw_recipes) -> usize;
-
-    /// One row; number 0 is the optimum.
-    ///
-    /// * `out_row`: its struct_size is read; all other fields are written, 0 on failure
-    /// * `SHW_OUT_OF_RANGE`: there is no such row
-    /// * `SHW_INVALID_ARGUMENT`: struct_size was not set (then nothing is written)
-    /// * Threads: any
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_recipes_get_row(recipes: *const shw_recipes, index: usize, out_row: *mut shw_recipes_row) -> *mut shw_status;
-
-    /// The rows as one JSON object.
-    ///
-    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
-    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
-    /// * Threads: any
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_recipes_to_json(recipes: *const shw_recipes, out_blob: *mut *mut shw_blob) -> *mut shw_status;
-
-    /// The rows for a person.
-    ///
-    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
-    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
-    /// * Threads: any
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_recipes_to_text(recipes: *const shw_recipes, out_blob: *mut *mut shw_blob) -> *mut shw_status;
-
-    /// A chart, a bar for each plan, as an SVG document.
-    ///
-    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
-    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
-    /// * Threads: any
-    /// * Since 0.2
-    #[must_use]
-    pub fn shw_recipes_to_svg(recipes: *const shw_recipes, out_blob: *mut *mut shw_blob) -> *mut shw_status;
-
-    /// Frees the comparison. NULL is allowed.
-    ///
-    /// * Threads: any
-    /// * Since 0.2
-    pub fn shw_recipes_destroy(recipes: *mut shw_recipes);
-
     /// Number of nodes whose placement is known; 0 for NULL.
     ///
     /// * Threads: any
@@ -3456,6 +3458,87 @@ functions! {
     /// * Since 0.2
     #[must_use]
     pub fn shw_plan_get_effort(plan: *const shw_plan, out_effort: *mut shw_plan_effort) -> *mut shw_status;
+
+    /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
+    ///
+    /// * `size`: of the struct as the caller knows it
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_recipes_options_init(options: *mut shw_recipes_options, size: usize);
+
+    /// Likewise.
+    ///
+    /// * `size`: of the struct as the caller knows it
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_recipes_row_init(row: *mut shw_recipes_row, size: usize);
+
+    /// Plans the model by each recipe, puts the plans through the same passes and the same simulator,
+    /// and holds them beside the optimum. A recipe is a set of constraints on layouts, found from the
+    /// graph; what it leaves open is chosen at the lowest price. One that the model or the mesh does not
+    /// permit is a row that says why.
+    ///
+    /// * `options`: lent for the call; NULL: all recipes, no foreign plan
+    /// * `changes`: lent for the call; NULL: none. Layouts, pins and the parameter budget bind
+    ///   the row of kind SHW_RECIPES_OPTIONS alone; the memory limit binds all
+    /// * `out_recipes`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_INVALID_ARGUMENT`: an unknown recipe, a malformed foreign plan or change
+    /// * `SHW_FAILED_PRECONDITION`: no placement is within the memory limit
+    /// * `SHW_CANCELLED`: `cancel` was raised, or `progress` returned non-zero
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: external: one thread at a time for each planner
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_planner_compare(planner: *mut shw_planner, options: *const shw_recipes_options, changes: *const shw_planner_changes, out_recipes: *mut *mut shw_recipes) -> *mut shw_status;
+
+    /// Number of rows; 0 for NULL.
+    ///
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_recipes_num_rows(recipes: *const shw_recipes) -> usize;
+
+    /// One row; number 0 is the optimum.
+    ///
+    /// * `out_row`: its struct_size is read; all other fields are written, 0 on failure
+    /// * `SHW_OUT_OF_RANGE`: there is no such row
+    /// * `SHW_INVALID_ARGUMENT`: struct_size was not set (then nothing is written)
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_recipes_get_row(recipes: *const shw_recipes, index: usize, out_row: *mut shw_recipes_row) -> *mut shw_status;
+
+    /// The rows as one JSON object.
+    ///
+    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_recipes_to_json(recipes: *const shw_recipes, out_blob: *mut *mut shw_blob) -> *mut shw_status;
+
+    /// The rows for a person.
+    ///
+    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_recipes_to_text(recipes: *const shw_recipes, out_blob: *mut *mut shw_blob) -> *mut shw_status;
+
+    /// A chart, a bar for each plan, as an SVG document.
+    ///
+    /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_recipes_to_svg(recipes: *const shw_recipes, out_blob: *mut *mut shw_blob) -> *mut shw_status;
+
+    /// Frees the comparison. NULL is allowed.
+    ///
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_recipes_destroy(recipes: *mut shw_recipes);
 
     /// A report of a plan: one HTML file that needs no other and no network. It shows costs and proof,
     /// the layouts of all tensors on the mesh, modules, communication, memory over time, a step in time
@@ -3817,6 +3900,140 @@ functions! {
     /// * Since 0.2
     #[must_use]
     pub fn shw_plan_bench(plan: *const shw_plan, options: *const shw_bench_options, out_blob: *mut *mut shw_blob) -> *mut shw_status;
+
+    /// Prepares all ranks to run a plan. State is filled with zeros. Destroy the runner before the
+    /// process ends, as shw_executor_create() says.
+    ///
+    /// * `world`: whose ranks are all of this process; lent for the call. NULL: a new one of
+    ///   virtual ranks
+    /// * `options`: of every rank's executor; lent for the call. NULL: defaults
+    /// * `out_runner`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_FAILED_PRECONDITION`: the plan is for another number of ranks, or a rank of the world
+    ///   belongs to another process
+    /// * `SHW_INVALID_ARGUMENT`: an option is out of range
+    /// * `SHW_UNIMPLEMENTED`: a step has no kernel, or a manual region has no body
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_runner_create(plan: *const shw_plan, world: *mut shw_world, options: *const shw_executor_options, out_runner: *mut *mut shw_runner) -> *mut shw_status;
+
+    /// Writes a tensor that the executors keep (SHW_STORAGE_STATE).
+    ///
+    /// * `name`: of the port: "param.w"
+    /// * `whole`: in host memory, with the port's dims and dtype; lent for the call
+    /// * `SHW_NOT_FOUND`: there is no such port; the message offers names like it
+    /// * `SHW_INVALID_ARGUMENT`: the port is not state, or the tensor does not have its type
+    /// * `SHW_FAILED_PRECONDITION`: a run has not ended
+    /// * Threads: external: one thread at a time for each runner
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_runner_set_state(runner: *mut shw_runner, name: *const c_char, whole: *const shw_tensor) -> *mut shw_status;
+
+    /// Puts a tensor that the executors keep together.
+    ///
+    /// * `name`: of the port: "param.w"
+    /// * `out_buffer`: receives a handle that the caller destroys, row-major, in the CPU's memory: a
+    ///   copy; NULL on failure
+    /// * `SHW_NOT_FOUND`: there is no such port; the message offers names like it
+    /// * `SHW_INVALID_ARGUMENT`: the port is not state
+    /// * `SHW_FAILED_PRECONDITION`: a run has not ended
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: external: one thread at a time for each runner
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_runner_gather_state(runner: *mut shw_runner, name: *const c_char, out_buffer: *mut *mut shw_buffer) -> *mut shw_status;
+
+    /// One run of an entry on all ranks, from start to end. After a failure the runner can be used
+    /// again.
+    ///
+    /// * `entry`: its name; NULL: the first. Of an entry with buckets the name of one:
+    ///   shw_plan_choose_bucket()
+    /// * `inputs`: all that the entry takes and that are present, in any order; lent for the call
+    /// * `outputs`: those that are wanted, row-major: the call writes the elements at `data`. On
+    ///   failure they have any values
+    /// * `SHW_NOT_FOUND`: there is no such entry, input or output; the message offers
+    ///   names like it
+    /// * `SHW_INVALID_ARGUMENT`: an input is missing or given twice, or a tensor does not have
+    ///   its port's type
+    /// * `SHW_FAILED_PRECONDITION`: an output is not present, or an entry that must run before this
+    ///   one has not run
+    /// * `SHW_DEADLINE_EXCEEDED`: the time limit of the options
+    /// * `SHW_CANCELLED`: shw_runner_abort() stopped the run
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: external: one thread at a time for each runner
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_runner_run(runner: *mut shw_runner, entry: *const c_char, inputs: *const shw_named_tensor, num_inputs: usize, outputs: *const shw_named_tensor, num_outputs: usize) -> *mut shw_status;
+
+    /// Starts a run of an entry on all ranks, and returns without waiting for its end, unless
+    /// max_in_flight runs are unfinished. Runs take place in the order in which they are started. When
+    /// one fails, those behind it fail too; a start after that waits for them, and the runner can be
+    /// used again.
+    ///
+    /// * `entry`: its name; NULL: the first
+    /// * `inputs`: all that the entry takes and that are present, in any order; copied
+    /// * `out_pending`: receives a handle that the caller destroys; NULL on failure
+    /// * `SHW_NOT_FOUND`: there is no such entry or input; the message offers names like
+    ///   it
+    /// * `SHW_INVALID_ARGUMENT`: an input is missing or given twice, or does not have its port's
+    ///   type
+    /// * `SHW_FAILED_PRECONDITION`: an entry that must run before this one has not run
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: external: one thread at a time for each runner
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_runner_start(runner: *mut shw_runner, entry: *const c_char, inputs: *const shw_named_tensor, num_inputs: usize, out_pending: *mut *mut shw_pending) -> *mut shw_status;
+
+    /// Stops what runs: it ends with SHW_CANCELLED, and the runner can be used again. NULL is allowed.
+    ///
+    /// * Threads: any, also while another thread is inside shw_runner_run()
+    /// * Since 0.2
+    pub fn shw_runner_abort(runner: *mut shw_runner);
+
+    /// Stops what is unfinished, waits for it to end, and frees the ranks; what pending runs have as
+    /// outputs stays. NULL is allowed.
+    ///
+    /// * Threads: external: no other call on this runner may run
+    /// * Since 0.2
+    pub fn shw_runner_destroy(runner: *mut shw_runner);
+
+    /// Waits until the run has ended on all ranks, and returns its result: of several errors the one
+    /// that tells the cause.
+    ///
+    /// * `timeout_ns`: negative: no limit
+    /// * `SHW_DEADLINE_EXCEEDED`: it has not ended yet (shw_pending_query() tells), or it ended
+    ///   because of its time limit
+    /// * `SHW_CANCELLED`: shw_runner_abort() stopped the run
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_pending_wait(pending: *const shw_pending, timeout_ns: i64) -> *mut shw_status;
+
+    /// 1 if the run has ended, with success or not, and for NULL; otherwise 0. Does not wait.
+    ///
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_pending_query(pending: *const shw_pending) -> i32;
+
+    /// Waits for the run, and puts an output together.
+    ///
+    /// * `output`: name of the port: "output.y"
+    /// * `out_buffer`: receives a handle that the caller destroys, row-major, in the CPU's memory;
+    ///   NULL on failure
+    /// * `SHW_NOT_FOUND`: the entry has no such output; the message offers names like it
+    /// * `SHW_FAILED_PRECONDITION`: the output is not present
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any; errors are those of shw_pending_wait(), too
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_pending_gather(pending: *const shw_pending, output: *const c_char, out_buffer: *mut *mut shw_buffer) -> *mut shw_status;
+
+    /// Frees the handle, not the run. NULL is allowed.
+    ///
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_pending_destroy(pending: *mut shw_pending);
 
     /// Does what the INIT macro does, for languages that cannot use it and for structs within structs.
     ///

@@ -13,7 +13,7 @@ use shardwise_sys as sys;
 
 use crate::error::check;
 use crate::world::nanoseconds;
-use crate::{Code, Error, Result};
+use crate::{Code, Result};
 
 handle! {
     /// The event of C, which buffers keep until the run has ended.
@@ -46,6 +46,16 @@ impl PanicSlot {
     }
 }
 
+/// Goes on with a panic of a callback, where one made the call fail.
+pub(crate) fn panic_or<T>(panics: &PanicSlot, result: Result<T>) -> Result<T> {
+    if result.is_err() {
+        if let Some(panic) = panics.take() {
+            resume_unwind(panic)
+        }
+    }
+    result
+}
+
 /// The end of a run on one rank: success, an error, or cancelled. It is a future, too.
 ///
 /// Where the body of a manual region panicked, the run fails, and the first wait for one of its
@@ -59,7 +69,7 @@ impl Event {
     /// Waits until the run has ended. Ranks wait for each other, so enqueue on all of this process
     /// before waiting for any.
     pub fn wait(&self) -> Result<()> {
-        self.result(self.done.wait(-1))
+        panic_or(&self.panics, self.done.wait(-1))
     }
 
     /// The same for at most this time: Ok(false) where it has not ended then.
@@ -70,15 +80,6 @@ impl Event {
             Err(_) => self.wait().map(|()| true),
             Ok(()) => Ok(true),
         }
-    }
-
-    fn result(&self, result: Result<()>) -> Result<()> {
-        if result.is_err() {
-            if let Some(panic) = self.panics.take() {
-                resume_unwind(panic)
-            }
-        }
-        result
     }
 
     /// Whether the run has ended, with success or not.
@@ -130,11 +131,4 @@ impl std::fmt::Debug for Event {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Event(done: {})", self.is_done())
     }
-}
-
-/// The error of several ranks that tells most: not that another one failed.
-pub(crate) fn cause(errors: Vec<Error>) -> Option<Error> {
-    let aborted = |error: &Error| matches!(error.code(), Code::Aborted | Code::Cancelled);
-    let best = errors.iter().position(|error| !aborted(error)).unwrap_or(0);
-    errors.into_iter().nth(best)
 }

@@ -34,14 +34,42 @@ struct EntryPorts {
     overwrites: Vec<Option<usize>>,
 }
 
+/// What C is given as options, and what these point to: for as long as the executors live.
+pub(crate) struct RawOptions {
+    bodies: Box<[RegionBody]>,
+    regions: Vec<sys::shw_region>,
+    options: ExecutorOptions,
+}
+
+impl RawOptions {
+    pub(crate) fn new(mut options: ExecutorOptions, panics: &Arc<PanicSlot>) -> Self {
+        let bodies = RegionBody::all(std::mem::take(&mut options.regions), panics);
+        let regions = bodies.iter().map(RegionBody::raw).collect();
+        Self { bodies, regions, options }
+    }
+
+    pub(crate) fn raw(&self) -> sys::shw_executor_options {
+        debug_assert_eq!(self.bodies.len(), self.regions.len());
+        let mut raw = init(sys::shw_executor_options_init);
+        raw.device = self.device().map_or(null_mut(), Device::as_ptr);
+        (raw.regions, raw.num_regions) = (self.regions.as_ptr(), self.regions.len());
+        raw.time_limit_ns = self.options.time_limit.map_or(0, nanoseconds);
+        raw.max_in_flight = self.options.max_in_flight;
+        raw
+    }
+
+    pub(crate) fn device(&self) -> Option<&Device> {
+        self.options.device.as_ref()
+    }
+}
+
 struct Inner {
     raw: NonNull<sys::shw_executor>,
     /// Of the state that it holds: every run may use it.
     state: Arc<Usage>,
     panics: Arc<PanicSlot>,
     entries: Vec<EntryPorts>,
-    _regions: Box<[RegionBody]>,
-    device: Option<Device>,
+    options: RawOptions,
     keep: Keep,
     /// Of buffers that runs were given: a run may be the last to hold one.
     lent: Mutex<Keep>,
@@ -63,16 +91,31 @@ impl Drop for Inner {
 /// One rank's kernels, memory and streams for a plan. Dropping it aborts what is unfinished.
 pub struct Executor(Arc<Inner>);
 
-/// Aborts an executor's runs from another thread.
+/// What runs can be stopped of from any thread.
+pub(crate) trait Abort: Send + Sync {
+    fn abort(&self);
+}
+
+impl Abort for Inner {
+    fn abort(&self) {
+        // SAFETY: any thread may call it while the executor lives.
+        unsafe { sys::shw_executor_abort(self.raw.as_ptr()) }
+    }
+}
+
+/// Aborts the runs of an executor or a runner from another thread.
 #[derive(Clone)]
-pub struct AbortHandle(Weak<Inner>);
+pub struct AbortHandle(Weak<dyn Abort>);
 
 impl AbortHandle {
-    /// As [`Executor::abort`]; nothing where the executor is gone.
+    pub(crate) fn new(of: Weak<impl Abort + 'static>) -> Self {
+        Self(of)
+    }
+
+    /// As [`Executor::abort`] and [`Runner::abort`](crate::Runner::abort); nothing where these are gone.
     pub fn abort(&self) {
         if let Some(inner) = self.0.upgrade() {
-            // SAFETY: any thread may call it while the executor lives.
-            unsafe { sys::shw_executor_abort(inner.raw.as_ptr()) }
+            inner.abort();
         }
     }
 }
@@ -135,19 +178,14 @@ impl Executor {
     /// all local ranks in a loop.
     pub fn new(plan: &Plan, world: &World, rank: usize, options: ExecutorOptions) -> Result<Self> {
         let (rank, panics) = (int32("rank", rank)?, Arc::new(PanicSlot::default()));
-        let bodies = RegionBody::all(options.regions, &panics);
-        let regions: Vec<_> = bodies.iter().map(RegionBody::raw).collect();
+        let options = RawOptions::new(options, &panics);
         let entries = entry_ports(plan)?;
-        let mut raw = init(sys::shw_executor_options_init);
-        raw.device = options.device.as_ref().map_or(null_mut(), Device::as_ptr);
-        (raw.regions, raw.num_regions) = (regions.as_ptr(), regions.len());
-        raw.time_limit_ns = options.time_limit.map_or(0, nanoseconds);
-        raw.max_in_flight = options.max_in_flight;
+        let raw = options.raw();
         // SAFETY: the options live for the call, and the bodies as long as the executor.
         let raw =
             make(|out| unsafe { sys::shw_executor_create(plan.as_ptr(), world.as_ptr(), rank, &raw, out) })?;
         let mut keep = world.keep.and(&plan.keep);
-        if let Some(device) = &options.device {
+        if let Some(device) = options.device() {
             keep.add(device.keep());
         }
         Ok(Self(Arc::new(Inner {
@@ -155,8 +193,7 @@ impl Executor {
             state: Arc::default(),
             panics,
             entries,
-            _regions: bodies,
-            device: options.device,
+            options,
             keep,
             lent: Mutex::default(),
         })))
@@ -233,18 +270,17 @@ impl Executor {
 
     /// The device of the options.
     pub fn device(&self) -> Option<&Device> {
-        self.0.device.as_ref()
+        self.0.options.device()
     }
 
     /// Aborts what runs and what is queued, on this rank and on those that communicate with it.
     pub fn abort(&self) {
-        // SAFETY: any thread may call it.
-        unsafe { sys::shw_executor_abort(self.0.raw.as_ptr()) }
+        Abort::abort(&*self.0);
     }
 
     /// To abort from another thread, also while this one is inside [`Executor::enqueue`].
     pub fn abort_handle(&self) -> AbortHandle {
-        AbortHandle(Arc::downgrade(&self.0))
+        AbortHandle::new(Arc::downgrade(&self.0))
     }
 
     /// Waits until everything has ended, then clears the error. After a failure or an abort every rank

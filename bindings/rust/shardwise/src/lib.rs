@@ -18,7 +18,7 @@
 //! assert!(plan.summary()?.proven);
 //!
 //! // Four virtual ranks in this process, told as one.
-//! let mut runner = Runner::new(&context, &plan)?;
+//! let mut runner = Runner::new(&plan)?;
 //! let x = TensorView::new(&[1.0f32; 8], &[4, 2])?;
 //! let w = TensorView::new(&[0.5f32; 16], &[2, 8])?;
 //! let outputs = runner.run("step", &[("input.x", x), ("param.w", w)])?;
@@ -108,13 +108,13 @@ pub use library::open_library;
 pub use node::{Attr, NodeOptions, Value, ValueType};
 pub use ops::{Op, OpParam};
 pub use plan::{
-    MeshAxis, Plan, PlanCollective, PlanEffort, PlanEntry, PlanMemoryShare, PlanNode, PlanPhase, PlanPort,
-    PlanStep, PlanSummary, PlanSymbol,
+    MeshAxis, Plan, PlanCollective, PlanEffort, PlanEntry, PlanEntryTime, PlanMemoryShare, PlanNode,
+    PlanPhase, PlanPort, PlanStep, PlanSummary, PlanSymbol,
 };
 pub use planner::{Changes, Planner};
 pub use progress::{Flow, Progress};
 pub use region::{Region, RegionCall, RegionTensor};
-pub use runner::{Outputs, Runner};
+pub use runner::{Pending, Runner};
 pub use search::{Search, SearchCandidate, SearchOptions};
 pub use session::Session;
 pub use solution::{Solution, SolutionBudget, SolutionOptions, SolutionPrice, SolutionSummary};

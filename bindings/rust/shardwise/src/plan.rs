@@ -8,8 +8,8 @@ use crate::convert::{bytes, c_string, int32, slice, text};
 use crate::handle::{filled, number};
 use crate::progress::Hook;
 use crate::{
-    Blob, Buffer, Code, CompileOptions, Context, Device, Dtype, Error, Flow, Phase, Progress, Result, Role,
-    Storage, TensorView,
+    Blob, Buffer, CompileOptions, Context, Device, Dtype, Flow, Phase, Progress, Result, Role, Storage,
+    TensorView,
 };
 
 handle! {
@@ -134,6 +134,25 @@ record! {
         output_bytes: i64,
         /// The entry of the graph that this is a bucket of; "": none.
         bucket_of: &'a str,
+    }
+}
+
+record! {
+    /// How long one run of an entry takes and what it needs, by the cost model: its steps are simulated
+    /// on the queues of a rank, with communication beside computation.
+    PlanEntryTime, shw_plan_entry_time(raw) {
+        /// From the first step to the end of the last.
+        us: f64,
+        /// Of that: communication with no computation beside it.
+        exposed_us: f64,
+        /// Of `exposed_us`: what no order of the steps hides.
+        unavoidable_us: f64,
+        /// No order of the steps is faster.
+        lower_bound_us: f64,
+        /// Of steps that wait for each other.
+        longest_chain_us: f64,
+        /// Of one rank: ports, state, session, scratch.
+        device_peak_bytes: i64,
     }
 }
 
@@ -441,6 +460,30 @@ impl Plan {
         number(|out| unsafe { sys::shw_plan_find_port(self.as_ptr(), entry, name.as_ptr(), out) })
     }
 
+    /// The place of an input in an entry: in [`PlanEntry::inputs`] and [`Run::inputs`](crate::Run::inputs).
+    pub fn find_input(&self, entry: usize, name: &str) -> Result<usize> {
+        let name = c_string(name)?;
+        // SAFETY: the string lives for the call.
+        number(|out| unsafe { sys::shw_plan_find_input(self.as_ptr(), entry, name.as_ptr(), out) })
+    }
+
+    /// The place of an output in an entry: in [`PlanEntry::outputs`] and
+    /// [`Run::outputs`](crate::Run::outputs).
+    pub fn find_output(&self, entry: usize, name: &str) -> Result<usize> {
+        let name = c_string(name)?;
+        // SAFETY: the string lives for the call.
+        number(|out| unsafe { sys::shw_plan_find_output(self.as_ptr(), entry, name.as_ptr(), out) })
+    }
+
+    /// The simulated time of an entry. It is computed by each call.
+    pub fn entry_time(&self, index: usize) -> Result<PlanEntryTime> {
+        // SAFETY: the struct is valid for the call, and lends nothing.
+        unsafe {
+            let get = |out: *mut _| sys::shw_plan_get_entry_time(self.as_ptr(), index, out);
+            Ok(PlanEntryTime::from_raw(filled(sys::shw_plan_entry_time_init, get)?))
+        }
+    }
+
     /// The number of an entry, from its name.
     pub fn find_entry(&self, name: &str) -> Result<usize> {
         let name = c_string(name)?;
@@ -549,14 +592,6 @@ impl Plan {
         crate::Comparison::create(&self.keep, |out| unsafe {
             sys::shw_plan_compare(self.as_ptr(), after.as_ptr(), out)
         })
-    }
-
-    pub(crate) fn check_ranks(&self, ranks: usize) -> Result<()> {
-        if self.num_ranks() == ranks {
-            return Ok(());
-        }
-        let why = format!("the plan runs on {} ranks, and the world has {ranks}", self.num_ranks());
-        Err(Error::new(Code::FailedPrecondition, why))
     }
 }
 

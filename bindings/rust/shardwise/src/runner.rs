@@ -1,192 +1,197 @@
-//! All ranks of a virtual world, told as one.
+//! All ranks of a plan in this process, used as one.
 
-use std::collections::HashMap;
+use std::ptr::{null_mut, NonNull};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
-use crate::event::cause;
-use crate::{
-    Buffer, Code, Context, Element, Error, Event, Executor, ExecutorOptions, Plan, Result, Run, Storage,
-};
-use crate::{TensorView, World, WorldOptions};
+use shardwise_sys as sys;
 
-/// Runs a plan on virtual ranks in this process, with whole tensors: cuts inputs into pieces, runs
-/// all ranks, and puts outputs together. After the first run of an entry, runs take no new memory.
+use crate::convert::{c_string, Strings};
+use crate::error::check;
+use crate::event::{panic_or, PanicSlot};
+use crate::executor::RawOptions;
+use crate::handle::{make, Keep};
+use crate::world::nanoseconds;
+use crate::{AbortHandle, Buffer, Code, Element, ExecutorOptions, Plan, Result, TensorView, World};
+
+struct Inner {
+    raw: NonNull<sys::shw_runner>,
+    panics: Arc<PanicSlot>,
+    keep: Keep,
+    _options: RawOptions,
+}
+
+// SAFETY: `Runner` lets one thread at a time in; abort may come from any thread.
+unsafe impl Send for Inner {}
+// SAFETY: likewise.
+unsafe impl Sync for Inner {}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // SAFETY: the last owner drops it. The call waits for all runs, and so for the regions' bodies,
+        // which are fields and dropped after it.
+        unsafe { sys::shw_runner_destroy(self.raw.as_ptr()) }
+    }
+}
+
+impl crate::executor::Abort for Inner {
+    fn abort(&self) {
+        // SAFETY: any thread may call it.
+        unsafe { sys::shw_runner_abort(self.raw.as_ptr()) }
+    }
+}
+
+/// Runs a plan on ranks of this process, with whole tensors: cuts inputs into pieces, runs all
+/// ranks, and puts outputs together. After the first runs of an entry, runs take no new memory.
 ///
 /// State, such as parameters that executors keep, is set and read by its name.
-pub struct Runner<'p> {
-    plan: &'p Plan,
-    executors: Vec<Executor>,
-    pieces: HashMap<usize, Vec<Pieces>>,
-    _world: World,
+pub struct Runner(Arc<Inner>);
+
+handle! {
+    /// A run that a [`Runner`] started. Dropping it does not stop the run.
+    ///
+    /// Where the body of a manual region panicked, the run fails, and the first wait for one of the
+    /// runner's runs resumes the panic.
+    PendingHandle, shw_pending, shw_pending_destroy, { Send, Sync }
 }
 
-/// One rank's buffers for an entry.
-#[derive(Default)]
-struct Pieces {
-    inputs: Vec<Option<Buffer>>,
-    outputs: Vec<Option<Buffer>>,
+/// A run that a [`Runner`] started. Dropping it does not stop the run.
+///
+/// Where the body of a manual region panicked, the run fails, and the first wait for one of the
+/// runner's runs resumes the panic.
+pub struct Pending {
+    handle: PendingHandle,
+    panics: Arc<PanicSlot>,
 }
 
-/// What the last run of an entry gave.
-pub struct Outputs<'r> {
-    plan: &'r Plan,
-    entry: usize,
-    pieces: &'r [Pieces],
-}
-
-impl<'p> Runner<'p> {
-    /// A world and executors for all ranks of a plan.
-    pub fn new(context: &Context, plan: &'p Plan) -> Result<Self> {
-        let world = World::virtual_ranks(context, plan.num_ranks(), &WorldOptions::default())?;
-        Self::in_world(world, plan, |_| ExecutorOptions::default())
+impl Runner {
+    /// Virtual ranks of its own for all ranks of a plan.
+    pub fn new(plan: &Plan) -> Result<Self> {
+        Self::with_options(plan, None, ExecutorOptions::default())
     }
 
-    /// In a world of this process, with options for the executor of each rank.
-    pub fn in_world(
-        world: World,
-        plan: &'p Plan,
-        mut options: impl FnMut(usize) -> ExecutorOptions,
-    ) -> Result<Self> {
-        plan.check_ranks(world.local_ranks().len())?;
-        let make = |rank| Executor::new(plan, &world, rank, options(rank));
-        let executors = (0..plan.num_ranks()).map(make).collect::<Result<_>>()?;
-        Ok(Self { plan, executors, pieces: HashMap::new(), _world: world })
-    }
-
-    /// The plan.
-    pub fn plan(&self) -> &'p Plan {
-        self.plan
-    }
-
-    /// The executors, by rank.
-    pub fn executors(&mut self) -> &mut [Executor] {
-        &mut self.executors
+    /// In a world of this process, or virtual ranks of its own; with options for the executor of each
+    /// rank.
+    pub fn with_options(plan: &Plan, world: Option<&World>, options: ExecutorOptions) -> Result<Self> {
+        let panics = Arc::new(PanicSlot::default());
+        let options = RawOptions::new(options, &panics);
+        let world_raw = world.map_or(null_mut(), World::as_ptr);
+        // SAFETY: the options live for the call, and the bodies as long as the runner.
+        let raw =
+            make(|out| unsafe { sys::shw_runner_create(plan.as_ptr(), world_raw, &options.raw(), out) })?;
+        let mut keep = plan.keep.clone();
+        world.iter().for_each(|world| keep.add(&world.keep));
+        options.device().iter().for_each(|device| keep.add(device.keep()));
+        Ok(Self(Arc::new(Inner { raw, panics, keep, _options: options })))
     }
 
     /// Writes a tensor that the executors keep: "param.w".
     pub fn set_state(&mut self, name: &str, whole: TensorView<'_>) -> Result<()> {
-        let port = self.plan.find_port(None, name)?;
-        for (rank, executor) in self.executors.iter().enumerate() {
-            self.plan.shard_into(port, rank, whole, &executor.state(port)?)?;
-        }
-        Ok(())
+        let (name, whole) = (c_string(name)?, whole.raw());
+        // SAFETY: name and tensor live for the call.
+        check(unsafe { sys::shw_runner_set_state(self.0.raw.as_ptr(), name.as_ptr(), &whole) })
     }
 
-    /// Reads a tensor that the executors keep, whole and row-major.
-    pub fn state<T: Element>(&self, name: &str) -> Result<Vec<T>> {
-        let port = self.plan.find_port(None, name)?;
-        let pieces =
-            self.executors.iter().map(|executor| executor.state(port)).collect::<Result<Vec<_>>>()?;
-        self.plan.gather(port, &pieces.iter().collect::<Vec<_>>())?.read()
+    /// A tensor that the executors keep, whole and row-major, on the CPU: a copy.
+    pub fn gather_state(&mut self, name: &str) -> Result<Buffer> {
+        let name = c_string(name)?;
+        // SAFETY: the name lives for the call.
+        let whole =
+            make(|out| unsafe { sys::shw_runner_gather_state(self.0.raw.as_ptr(), name.as_ptr(), out) })?;
+        Ok(Buffer::own(whole, &self.0.keep))
     }
 
-    /// One run of an entry on all ranks. `inputs` has every input that is handed over, by name; the
-    /// error says which is missing or too many. Waits for the end.
-    pub fn run(&mut self, entry: &str, inputs: &[(&str, TensorView<'_>)]) -> Result<Outputs<'_>> {
-        let entry = self.plan.find_entry(entry)?;
-        self.run_entry(entry, inputs)
+    /// A copy of its elements.
+    pub fn state<T: Element>(&mut self, name: &str) -> Result<Vec<T>> {
+        self.gather_state(name)?.read()
     }
 
-    /// The same by the entry's number, such as that of a bucket: [`Plan::choose_bucket`].
-    pub fn run_entry(&mut self, entry: usize, inputs: &[(&str, TensorView<'_>)]) -> Result<Outputs<'_>> {
-        self.place(entry, inputs)?;
-        if let Err(why) = self.run_ranks(entry) {
-            self.executors.iter_mut().for_each(Executor::reset);
-            self.pieces.remove(&entry); // an output of a failed run may be missing
-            return Err(why);
-        }
-        Ok(Outputs { plan: self.plan, entry, pieces: &self.pieces[&entry] })
+    /// One run of an entry on all ranks, to its end. `inputs` has every input that is handed over, by
+    /// name; the error says which is missing or too many. The outputs are read from the answer.
+    ///
+    /// Of an entry with buckets, `entry` is the name of one: [`Plan::choose_bucket`].
+    pub fn run(&mut self, entry: &str, inputs: &[(&str, TensorView<'_>)]) -> Result<Pending> {
+        let pending = self.start(entry, inputs)?;
+        pending.wait()?;
+        Ok(pending)
     }
 
-    /// Cuts the inputs, into the pieces of the last run where there was one.
-    fn place(&mut self, entry: usize, inputs: &[(&str, TensorView<'_>)]) -> Result<()> {
-        let info = self.plan.entry(entry)?;
-        let refuse = |why: String| Err(Error::new(Code::InvalidArgument, why));
-        let names = info.inputs.iter().map(|&port| self.plan.port(port)).collect::<Result<Vec<_>>>()?;
-        for (number, (name, _)) in inputs.iter().enumerate() {
-            if !names.iter().any(|port| port.name == *name && port.storage != Storage::State) {
-                let known = names.iter().map(|port| port.name).collect::<Vec<_>>().join(", ");
-                return refuse(format!("entry '{}' has no input '{name}'; it has {known}", info.name));
-            }
-            if inputs[..number].iter().any(|(before, _)| before == name) {
-                return refuse(format!("input '{name}' is given twice"));
-            }
+    /// Starts a run and does not wait for it, unless too many are unfinished
+    /// ([`ExecutorOptions::max_in_flight`]): several may be in flight. Runs take place in the order in
+    /// which they are started. Inputs are copied.
+    ///
+    /// When one fails, those behind it fail too. A start after that waits for them, and the runner can
+    /// be used again.
+    pub fn start(&mut self, entry: &str, inputs: &[(&str, TensorView<'_>)]) -> Result<Pending> {
+        let mut strings = Strings::default();
+        let entry = strings.add(entry)?;
+        let mut lent = Vec::with_capacity(inputs.len());
+        for (name, whole) in inputs {
+            lent.push(sys::shw_named_tensor { name: strings.add(name)?, tensor: whole.raw() });
         }
-        let ranks = self.executors.len();
-        let pieces =
-            self.pieces.entry(entry).or_insert_with(|| (0..ranks).map(|_| Pieces::default()).collect());
-        for (rank, pieces) in pieces.iter_mut().enumerate() {
-            pieces.inputs.resize_with(names.len(), || None);
-            for (index, port) in names.iter().enumerate() {
-                let given = inputs.iter().find(|(name, _)| *name == port.name);
-                let number = info.inputs[index];
-                pieces.inputs[index] = match (given, pieces.inputs[index].take()) {
-                    (None, _) if port.present => return refuse(format!("input '{}' is missing", port.name)),
-                    (Some((_, whole)), Some(piece)) => {
-                        self.plan.shard_into(number, rank, *whole, &piece)?;
-                        Some(piece)
-                    }
-                    (Some((_, whole)), None) if port.present => {
-                        Some(self.plan.shard(number, rank, *whole, self.executors[rank].device())?)
-                    }
-                    _ => None,
-                };
-            }
-        }
-        Ok(())
+        let runner = self.0.raw.as_ptr();
+        // SAFETY: strings and tensors live for the call, which copies the inputs.
+        let handle = PendingHandle::create(&self.0.keep, |out| unsafe {
+            sys::shw_runner_start(runner, entry, lent.as_ptr(), lent.len(), out)
+        });
+        Ok(Pending { handle: panic_or(&self.0.panics, handle)?, panics: self.0.panics.clone() })
     }
 
-    fn run_ranks(&mut self, entry: usize) -> Result<()> {
-        let pieces = self.pieces.get_mut(&entry).expect("place() has made them");
-        let (mut events, mut errors): (Vec<Event>, Vec<Error>) = (Vec::new(), Vec::new());
-        for (executor, pieces) in self.executors.iter_mut().zip(pieces.iter_mut()) {
-            let inputs: Vec<_> = pieces.inputs.iter().map(Option::as_ref).collect();
-            let given: Vec<_> = pieces.outputs.iter().map(Option::as_ref).collect();
-            let mut run = Run::new(entry).optional_inputs(&inputs);
-            if !given.is_empty() {
-                run = run.outputs(&given);
-            }
-            match executor.enqueue(run) {
-                Ok((event, made)) => {
-                    events.push(event);
-                    if pieces.outputs.is_empty() {
-                        pieces.outputs = made;
-                    }
-                }
-                Err(why) => {
-                    executor.abort(); // the ranks that run would wait for this one
-                    errors.push(why);
-                    break;
-                }
-            }
-        }
-        errors.extend(events.iter().filter_map(|event| event.wait().err()));
-        cause(errors).map_or(Ok(()), Err)
+    /// Stops what runs. The runner can be used again.
+    pub fn abort(&self) {
+        crate::executor::Abort::abort(&*self.0);
+    }
+
+    /// To abort from another thread, also while this one is inside [`Runner::run`].
+    pub fn abort_handle(&self) -> AbortHandle {
+        let weak: Weak<Inner> = Arc::downgrade(&self.0);
+        AbortHandle::new(weak)
     }
 }
 
-impl Outputs<'_> {
-    /// Names of the outputs that are present.
-    pub fn names(&self) -> Result<Vec<&str>> {
-        let present = |&port: &usize| match self.plan.port(port) {
-            Ok(port) => port.present.then_some(Ok(port.name)),
-            Err(why) => Some(Err(why)),
-        };
-        self.plan.entry(self.entry)?.outputs.iter().filter_map(present).collect()
+impl Pending {
+    /// Waits until the run has ended on all ranks.
+    pub fn wait(&self) -> Result<()> {
+        // SAFETY: the handle is valid.
+        let status = unsafe { sys::shw_pending_wait(self.handle.as_ptr(), -1) };
+        panic_or(&self.panics, check(status))
     }
 
-    /// An output, whole, row-major, on the CPU.
+    /// The same for at most this time: Ok(false) where it has not ended then.
+    pub fn wait_timeout(&self, limit: Duration) -> Result<bool> {
+        // SAFETY: the handle is valid.
+        let status = unsafe { sys::shw_pending_wait(self.handle.as_ptr(), nanoseconds(limit)) };
+        match check(status) {
+            Err(why) if why.code() == Code::DeadlineExceeded && !self.is_done() => Ok(false),
+            // It may have ended since, and otherwise.
+            Err(_) => self.wait().map(|()| true),
+            Ok(()) => Ok(true),
+        }
+    }
+
+    /// Whether the run has ended, with success or not.
+    pub fn is_done(&self) -> bool {
+        // SAFETY: the handle is valid.
+        unsafe { sys::shw_pending_query(self.handle.as_ptr()) != 0 }
+    }
+
+    /// An output, whole, row-major, on the CPU. Waits for the run.
     pub fn gather(&self, name: &str) -> Result<Buffer> {
-        let port = self.plan.find_port(Some(self.entry), name)?;
-        let entry = self.plan.entry(self.entry)?;
-        let missing = || Error::new(Code::NotFound, format!("'{name}' is no output that is present"));
-        let index = entry.outputs.iter().position(|&output| output == port).ok_or_else(missing)?;
-        let pieces: Option<Vec<&Buffer>> =
-            self.pieces.iter().map(|pieces| pieces.outputs[index].as_ref()).collect();
-        self.plan.gather(port, &pieces.ok_or_else(missing)?)
+        self.wait()?;
+        let name = c_string(name)?;
+        // SAFETY: the name lives for the call.
+        let whole = make(|out| unsafe { sys::shw_pending_gather(self.handle.as_ptr(), name.as_ptr(), out) })?;
+        Ok(Buffer::own(whole, &self.handle.keep))
     }
 
-    /// A copy of an output's elements, whole and row-major.
+    /// A copy of an output's elements, whole and row-major. Waits for the run.
     pub fn read<T: Element>(&self, name: &str) -> Result<Vec<T>> {
         self.gather(name)?.read()
+    }
+}
+
+impl std::fmt::Debug for Pending {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Pending(done: {})", self.is_done())
     }
 }

@@ -55,10 +55,9 @@ fn region_plan(context: &Context) -> Plan {
     Plan::compile(context, &graph.finish().unwrap(), &CompileOptions::new().mesh(&[("dp", 2)])).unwrap()
 }
 
-fn region_runner<'p>(context: &Context, plan: &'p Plan, region: &Region) -> Runner<'p> {
-    let world = World::virtual_ranks(context, 2, &WorldOptions::default()).unwrap();
-    Runner::in_world(world, plan, |_| ExecutorOptions { regions: vec![region.clone()], ..Default::default() })
-        .unwrap()
+fn region_runner(plan: &Plan, region: &Region) -> Runner {
+    let options = ExecutorOptions { regions: vec![region.clone()], ..Default::default() };
+    Runner::with_options(plan, None, options).unwrap()
 }
 
 #[test]
@@ -83,7 +82,7 @@ fn regions_run_in_rust_and_their_panics_come_back() {
         Ok(())
     })
     .unwrap();
-    let mut runner = region_runner(&context, &plan, &region);
+    let mut runner = region_runner(&plan, &region);
     let x = numbers(&[4, 2], 1);
     let mut run = |kind| {
         mode.store(kind, Ordering::SeqCst);
@@ -145,15 +144,14 @@ fn memory_log_and_threads_of_the_host() {
     let wanted = SearchOptions { num_devices: 8, num_threads: 4, ..SearchOptions::default() };
     Search::new(&context, &common::graph(&context, true), &CompileOptions::new(), &wanted).unwrap();
     assert!(submitted_in_all.load(Ordering::SeqCst) > 0);
-    let mut runner = Runner::new(&context, &plan).unwrap();
+    let mut runner = Runner::new(&plan).unwrap();
     drop(context); // which what was made in it holds
     let (x, w) = (numbers(&X, 2), numbers(&W, 1));
     runner.set_state("param.w", view(&w, &W)).unwrap();
     let outputs = runner.run("step", &[("input.x", view(&x, &X))]).unwrap();
     assert_eq!(outputs.read::<f32>("output.y").unwrap(), expected(&x, &w).0);
     assert!(live.load(Ordering::SeqCst) > 0);
-    drop(runner);
-    drop(plan);
+    drop((outputs, runner, plan));
     assert_eq!(live.load(Ordering::SeqCst), 0, "what was allocated was freed");
     worker.join().unwrap();
     println!("{:?}", lines.lock().unwrap());

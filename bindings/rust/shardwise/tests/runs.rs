@@ -24,14 +24,13 @@ fn pieces(plan: &Plan, port: &str, whole: TensorView<'_>) -> Vec<Buffer> {
 fn results_are_those_of_one_device() {
     let context = Context::new().unwrap();
     let plan = common::plan(&context, false);
-    let mut runner = Runner::new(&context, &plan).unwrap();
+    let mut runner = Runner::new(&plan).unwrap();
     for seed in 0..3 {
         let (x, w) = (numbers(&X, seed), numbers(&W, seed + 1));
         let outputs = runner.run("step", &[("param.w", view(&w, &W)), ("input.x", view(&x, &X))]).unwrap();
         let (y, next) = expected(&x, &w);
         assert_eq!(outputs.read::<f32>("output.y").unwrap(), y);
         assert_eq!(outputs.read::<f32>("update.w").unwrap(), next);
-        assert_eq!(outputs.names().unwrap().len(), 2);
         assert_eq!(outputs.read::<f64>("output.y").unwrap_err().code(), Code::InvalidArgument);
         assert_eq!(outputs.read::<f32>("output.z").unwrap_err().code(), Code::NotFound);
     }
@@ -41,7 +40,7 @@ fn results_are_those_of_one_device() {
 fn executors_keep_state() {
     let context = Context::new().unwrap();
     let plan = common::plan(&context, true);
-    let mut runner = Runner::new(&context, &plan).unwrap();
+    let mut runner = Runner::new(&plan).unwrap();
     let (x, mut w) = (numbers(&X, 3), numbers(&W, 4));
     assert_eq!(runner.state::<f32>("param.w").unwrap(), vec![0.0; w.len()]);
     runner.set_state("param.w", view(&w, &W)).unwrap();
@@ -56,22 +55,60 @@ fn executors_keep_state() {
     assert_eq!(runner.set_state("input.x", view(&x, &X)).unwrap_err().code(), Code::InvalidArgument);
 }
 
+/// Each sees what those before it have made of the parameter. Inputs are copied when a run starts.
+#[test]
+fn several_runs_are_in_flight() {
+    let context = Context::new().unwrap();
+    let plan = common::plan(&context, true);
+    let mut runner = Runner::new(&plan).unwrap();
+    let mut w = numbers(&W, 4);
+    runner.set_state("param.w", view(&w, &W)).unwrap();
+    let start = |runner: &mut Runner, seed| {
+        let x = numbers(&X, seed);
+        runner.start("step", &[("input.x", view(&x, &X))]).unwrap()
+    };
+    let pending: Vec<_> = (0..6).map(|seed| start(&mut runner, seed)).collect();
+    assert!(pending[5].wait_timeout(std::time::Duration::from_secs(60)).unwrap());
+    for (seed, run) in (0..).zip(&pending) {
+        let (y, next) = expected(&numbers(&X, seed), &w);
+        assert!(run.is_done());
+        assert_eq!(run.read::<f32>("output.y").unwrap(), y);
+        w = next;
+    }
+    assert_eq!(pending[0].gather("output.z").err().unwrap().code(), Code::NotFound);
+    assert_eq!(plan.find_output(0, "output.y").unwrap(), 0);
+    assert_eq!(plan.find_input(0, "output.y").unwrap_err().code(), Code::NotFound);
+    let time = plan.entry_time(0).unwrap();
+    assert!(time.us > 0.0 && time.lower_bound_us <= time.us);
+
+    let abort = runner.abort_handle();
+    let last = start(&mut runner, 0);
+    abort.abort();
+    let _ = last.wait(); // it may have been faster
+    start(&mut runner, 0).wait().unwrap();
+    let last = start(&mut runner, 1);
+    drop((runner, plan, context));
+    abort.abort(); // of a runner that is gone
+    assert!(last.is_done());
+}
+
 #[test]
 fn wrong_inputs_are_refused_and_the_next_run_works() {
     let context = Context::new().unwrap();
     let plan = common::plan(&context, true);
-    let mut runner = Runner::new(&context, &plan).unwrap();
+    let mut runner = Runner::new(&plan).unwrap();
     let (x, doubles) = (numbers(&X, 1), vec![0.0f64; 32]);
-    let refused: &[(&[(&str, TensorView<'_>)], &str)] = &[
-        (&[], "input.x"),
-        (&[("input.y", view(&x, &X))], "input.y"),
-        (&[("input.x", view(&x, &X)), ("input.x", view(&x, &X))], "twice"),
-        (&[("input.x", view(&x, &[4, 8]))], ""),
-        (&[("input.x", TensorView::new(&doubles, &X).unwrap())], ""),
+    type Refused<'a> = (&'a [(&'a str, TensorView<'a>)], Code, &'a str);
+    let refused: &[Refused<'_>] = &[
+        (&[], Code::InvalidArgument, "input.x"),
+        (&[("input.y", view(&x, &X))], Code::NotFound, "input.y"),
+        (&[("input.x", view(&x, &X)), ("input.x", view(&x, &X))], Code::InvalidArgument, "twice"),
+        (&[("input.x", view(&x, &[4, 8]))], Code::InvalidArgument, ""),
+        (&[("input.x", TensorView::new(&doubles, &X).unwrap())], Code::InvalidArgument, ""),
     ];
-    for (inputs, said) in refused {
+    for (inputs, code, said) in refused {
         let error = runner.run("step", inputs).err().unwrap();
-        assert_eq!(error.code(), Code::InvalidArgument);
+        assert_eq!(error.code(), *code);
         assert!(error.message().contains(said), "{error}");
     }
     assert_eq!(runner.run("stop", &[]).err().unwrap().code(), Code::NotFound);
@@ -162,7 +199,7 @@ fn runs_that_cannot_be_are_refused() {
     let error = Executor::new(&plan, &world, 0, ExecutorOptions::default()).err().unwrap();
     assert_eq!(error.code(), Code::FailedPrecondition);
     assert_eq!(
-        Runner::in_world(world, &plan, |_| ExecutorOptions::default()).err().unwrap().code(),
+        Runner::with_options(&plan, Some(&world), ExecutorOptions::default()).err().unwrap().code(),
         error.code()
     );
 }
@@ -227,8 +264,8 @@ fn dry_runs_count_and_worlds_have_parts() {
     world.status().unwrap();
     let taken = World::from_id(&context, &id, 4, &[1], &WorldOptions::default()).err().unwrap();
     assert_eq!(taken.code(), Code::AlreadyExists);
-    let options = |_| ExecutorOptions { device: Some(device.clone()), ..ExecutorOptions::default() };
-    let mut runner = Runner::in_world(world, &plan, options).unwrap();
+    let options = ExecutorOptions { device: Some(device.clone()), ..ExecutorOptions::default() };
+    let mut runner = Runner::with_options(&plan, Some(&world), options).unwrap();
     let x = numbers(&X, 1);
     runner.run("step", &[("input.x", view(&x, &X))]).unwrap();
     assert!(device.info().unwrap().num_launches > 0 && !device.info().unwrap().computes);
@@ -241,7 +278,7 @@ fn dry_runs_count_and_worlds_have_parts() {
 fn results_can_be_judged() {
     let context = Context::new().unwrap();
     let plan = common::plan(&context, false);
-    let mut runner = Runner::new(&context, &plan).unwrap();
+    let mut runner = Runner::new(&plan).unwrap();
     let (x, w) = (numbers(&X, 3), numbers(&W, 4));
     let y = runner.run("step", &[("input.x", view(&x, &X)), ("param.w", view(&w, &W))]).unwrap();
     let (mut y, next) = (y.read::<f32>("output.y").unwrap(), y.read::<f32>("update.w").unwrap());
@@ -290,9 +327,10 @@ fn a_run_takes_the_smallest_bucket_that_it_fits_into() {
     assert_eq!(plan.entry(chosen).unwrap().bucket_of, "step");
     assert_eq!(plan.choose_bucket("step", &[("n", 17)]).unwrap_err().code(), Code::OutOfRange);
     assert_eq!(plan.choose_bucket("step", &[("m", 3)]).unwrap_err().code(), Code::InvalidArgument);
-    let mut runner = Runner::new(&context, &plan).unwrap();
+    let mut runner = Runner::new(&plan).unwrap();
     let padded = numbers(&[4, 4], 1);
-    let outputs = runner.run_entry(chosen, &[("input.x", view(&padded, &[4, 4]))]).unwrap();
+    let outputs =
+        runner.run(plan.entry(chosen).unwrap().name, &[("input.x", view(&padded, &[4, 4]))]).unwrap();
     let doubled: Vec<_> = padded.iter().map(|x| 2.0 * x).collect();
     assert_eq!(outputs.read::<f32>("output.y").unwrap(), doubled);
 }

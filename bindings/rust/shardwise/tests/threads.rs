@@ -14,7 +14,7 @@ fn types_go_where_the_headers_allow() {
     fn sync<T: Sync>() {}
     send::<(Context, Blob, Plan, Buffer, Cancel, Device, World, Event, Session, Error)>();
     sync::<(Context, Blob, Plan, Buffer, Cancel, Device, World, Event, Session, Error)>();
-    send::<(Graph, Planner, Executor, Runner<'_>, Region, Task)>();
+    send::<(Graph, Planner, Executor, Runner, Region, Task)>();
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn one_plan_in_many_threads() {
             let (context, plan) = (&context, &plan);
             scope.spawn(move || {
                 assert_eq!(*common::plan(context, true).save().unwrap(), *plan.save().unwrap());
-                let mut runner = Runner::new(context, plan).unwrap();
+                let mut runner = Runner::new(plan).unwrap();
                 let (x, w) = (numbers(&X, seed), numbers(&W, seed + 1));
                 runner.set_state("param.w", view(&w, &W)).unwrap();
                 let outputs = runner.run("step", &[("input.x", view(&x, &X))]).unwrap();

@@ -173,6 +173,21 @@ class Plan : public Handle<shw_plan, shw_plan_destroy> {
     return detail::find(
         [&](std::size_t* out) { return shw_plan_find_port(get(), entry, name, out); });
   }
+  // The place of an input or output in an entry, as runs take them.
+  Returned<std::size_t> find_input(std::size_t entry, const char* name) const {
+    return detail::find(
+        [&](std::size_t* out) { return shw_plan_find_input(get(), entry, name, out); });
+  }
+  Returned<std::size_t> find_output(std::size_t entry, const char* name) const {
+    return detail::find(
+        [&](std::size_t* out) { return shw_plan_find_output(get(), entry, name, out); });
+  }
+  // The simulated time of an entry. It is computed by each call.
+  Returned<shw_plan_entry_time> entry_time(std::size_t entry) const {
+    return detail::fill<shw_plan_entry_time>(
+        shw_plan_entry_time_init,
+        [&](shw_plan_entry_time* out) { return shw_plan_get_entry_time(get(), entry, out); });
+  }
   Returned<std::size_t> find_entry(const char* name) const {
     return detail::find([&](std::size_t* out) { return shw_plan_find_entry(get(), name, out); });
   }

@@ -39,8 +39,8 @@ constexpr shw_dtype dtype_of() noexcept {
     static_assert(!sizeof(T), "no dtype has such elements");
 }
 
-// A whole tensor in memory of the caller, row-major. Data and dims are lent. Calls that take it
-// read it only.
+// A whole tensor in memory of the caller, row-major. Data and dims are lent. Calls read it only,
+// but for those that say that they write.
 template <class T>
 shw_tensor tensor(const T* data, Span<const std::int64_t> dims) noexcept {
   shw_tensor tensor = {};

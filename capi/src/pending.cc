@@ -1,0 +1,80 @@
+// shw_pending.
+#include "plan_names.h"
+#include "runner.h"
+#include "whole_tensor.h"
+
+using namespace shw;
+using namespace shw::capi;
+
+shw_pending::~shw_pending() {
+  if (events.empty() || !has_ended(*this)) return;  // the run, if any, keeps the memory
+  try {
+    const std::lock_guard lock(shared->mutex);
+    shared->spare[entry].push_back(std::move(buffers));
+  } catch (const std::exception&) {  // no memory to keep them: they go
+  }
+}
+
+std::vector<shw_buffer*> shw_pending::pieces(size_t output) const {
+  std::vector<shw_buffer*> found;
+  for (size_t rank = 0; rank < events.size(); ++rank)
+    found.push_back(buffers.outputs[rank * of_entry().outputs.size() + output].get());
+  return found;
+}
+
+namespace shw::capi {
+
+bool has_ended(const shw_pending& pending) {
+  return std::ranges::all_of(pending.events,
+                             [](const auto& event) { return event->completion.ready(); });
+}
+
+Status wait_for(const shw_pending& pending, int64_t timeout_ns) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
+  Status cause;
+  for (const auto& event : pending.events) {
+    const auto left = std::chrono::nanoseconds(timeout_ns) - (Clock::now() - begin);
+    if (timeout_ns >= 0 && !event->completion.wait_for(std::max(left, Clock::duration::zero())))
+      return Status(Code::kDeadlineExceeded,
+                    "the run has not ended after " +
+                        std::to_string(static_cast<double>(timeout_ns) / 1e9) + " s");
+    Status status = event->completion.wait();
+    // A rank that failed on its own says more than those that it took along.
+    const bool tells =
+        cause.ok() || cause.code() == Code::kAborted || cause.code() == Code::kCancelled;
+    if (!status.ok() && tells && (cause.ok() || status.code() != Code::kAborted))
+      cause = std::move(status);
+  }
+  if (!cause.ok()) pending.shared->failed = true;
+  return cause;
+}
+
+}  // namespace shw::capi
+
+shw_status* shw_pending_wait(const shw_pending* pending, int64_t timeout_ns) {
+  return guard([&]() -> Status {
+    SHW_WANT(pending);
+    return wait_for(*pending, timeout_ns);
+  });
+}
+
+int32_t shw_pending_query(const shw_pending* pending) {
+  return pending == nullptr || has_ended(*pending) ? 1 : 0;
+}
+
+shw_status* shw_pending_gather(const shw_pending* pending, const char* output,
+                               shw_buffer** out_buffer) {
+  return make_handle(out_buffer, "out_buffer", [&]() -> Result<std::unique_ptr<shw_buffer>> {
+    SHW_WANT(pending);
+    SHW_WANT(output);
+    const ProgramEntry& entry = pending->of_entry();
+    const PlanRef& plan = pending->shared->plan;
+    SHW_ASSIGN_OR_RETURN(const size_t place,
+                         find_among(plan->plan.program, entry.outputs, "output", output));
+    SHW_RETURN_IF_ERROR(wait_for(*pending, -1));
+    return gather(plan, entry.outputs[place].v, pending->pieces(place));
+  });
+}
+
+void shw_pending_destroy(shw_pending* pending) { delete pending; }

@@ -1,0 +1,53 @@
+// What a runner and a pending run are behind their handles.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "executor.h"
+#include "shardwise/runner.h"
+
+namespace shw::capi {
+
+// The buffers of one run, rank by rank.
+struct RunBuffers {
+  std::vector<std::unique_ptr<shw_buffer>> inputs, outputs;
+};
+
+// What a runner shares with the runs that it started, which may outlive it.
+struct RunnerShared {
+  PlanRef plan;
+  std::atomic<bool> failed = false;            // executors must be reset before anything else
+  std::mutex mutex;                            // of `spare`
+  std::vector<std::vector<RunBuffers>> spare;  // by entry: of runs that nobody holds any more
+};
+
+}  // namespace shw::capi
+
+struct shw_runner {
+  std::shared_ptr<shw::capi::RunnerShared> shared;
+  std::vector<std::unique_ptr<shw_executor>> executors;
+  size_t num_reset = 0;  // executors that an interrupted recovery has reset
+};
+
+struct shw_pending {
+  std::shared_ptr<shw::capi::RunnerShared> shared;
+  size_t entry = 0;
+  shw::capi::RunBuffers buffers;
+  std::vector<std::unique_ptr<shw_event>> events;  // by rank
+
+  ~shw_pending();
+  const shw::ProgramEntry& of_entry() const { return shared->plan->plan.program.entries[entry]; }
+  // The pieces of an output, by rank.
+  std::vector<shw_buffer*> pieces(size_t output) const;
+};
+
+namespace shw::capi {
+
+bool has_ended(const shw_pending& pending);
+
+// `timeout_ns` as of shw_pending_wait().
+Status wait_for(const shw_pending& pending, int64_t timeout_ns);
+
+}  // namespace shw::capi
