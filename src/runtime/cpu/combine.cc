@@ -22,12 +22,12 @@ bool wins(Combine how, T now, T more) {
 template <class T>
 void combine(Combine how, Dtype dtype, const std::byte* from, int64_t from_step, int64_t n,
              std::byte* to, int64_t to_step) {
-  constexpr int64_t kChunk = 256;
+  constexpr int64_t kCombined = 256;
   const LoadRow<T> load = load_row<T>(dtype);
   const StoreRow<T> store = store_row<T>(dtype);
-  T values[kChunk], before[kChunk];
-  for (; n > 0; n -= kChunk, from += kChunk * from_step, to += kChunk * to_step) {
-    const int64_t count = std::min(kChunk, n);
+  T values[kCombined], before[kCombined];
+  for (; n > 0; n -= kCombined, from += kCombined * from_step, to += kCombined * to_step) {
+    const int64_t count = std::min(kCombined, n);
     load(from, from_step, count, values);
     if (how != Combine::kReplace) load(to, to_step, count, before);
     if (how == Combine::kAdd)
