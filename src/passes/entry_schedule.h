@@ -31,6 +31,8 @@ struct Lead {
   // For gathers of parameters: so many times the mean collective earlier than needed, because a
   // collective that has begun on their communicator is not interrupted.
   double slack = 0;
+
+  bool operator==(const Lead&) const = default;
 };
 
 class EntrySchedule {

@@ -130,9 +130,11 @@ class Scheduler {
       }
     }
     // Then other leads are the best, but few are worth their time.
-    if (std::ranges::any_of(entries_, &EntryOrders::finishes_any))
-      for (const Lead& lead : {best_, Lead{.depth = p_.prefetch_depth, .slack = 3}})
-        SHW_RETURN_IF_ERROR(attempt(lead, true));
+    if (std::ranges::any_of(entries_, &EntryOrders::finishes_any)) {
+      const Lead before = best_, earliest{.depth = p_.prefetch_depth, .slack = 3};
+      SHW_RETURN_IF_ERROR(attempt(before, true));
+      if (before != earliest) SHW_RETURN_IF_ERROR(attempt(earliest, true));
+    }
     for (EntryOrders& e : entries_) e.place_best();
     synchronise(p_, simulations());
     return {};
