@@ -14,11 +14,12 @@ class Synchroniser {
       : p_(program),
         simulations_(simulations),
         n_(program.streams.size()),
-        writers_(program.storages.size()),
-        readers_(program.storages.size()),
+        last_write_(program.storages.size(), kNoUse),
+        last_read_(program.storages.size(), kNoUse),
         touched_(touched_storages(program)),
-        known_(n_, Clock(n_)),
-        at_end_(program.steps.size()),
+        needed_(n_),
+        known_(n_ * n_),
+        at_end_(n_ * program.steps.size()),
         reading_(n_) {}
 
   void run() {
@@ -36,7 +37,13 @@ class Synchroniser {
   }
 
  private:
-  using Clock = std::vector<int64_t>;  // by stream: its last step that is known to be over
+  using Clock = std::span<int64_t>;  // by stream: its last step that is known to be over
+
+  // A collective that reads, or writes, some storage, and the use of the storage before it.
+  static constexpr uint32_t kNoUse = UINT32_MAX;
+  struct Use {
+    uint32_t step, previous;
+  };
 
   // A collective that is the last to read some scratch, which is free when it ends.
   struct LastRead {
@@ -54,16 +61,17 @@ class Synchroniser {
       const int64_t at_once = simulation_->live.peak[static_cast<size_t>(StorageKind::kArena)];
       limit_bytes_ = std::min(p_.arena_limit_bytes, at_once + p_.prefetch_bytes);
     }
-    for (Clock& c : known_) c.assign(n_, kNone);
-    for (auto& w : writers_) w.clear();
-    for (auto& r : readers_) r.clear();
+    std::ranges::fill(known_, kNone);
+    uses_.clear();
+    std::ranges::fill(last_write_, kNoUse);
+    std::ranges::fill(last_read_, kNoUse);
     for (Reading& r : reading_) r = {};
     last_compute_ = kNone;
     held_bytes_ = 0;
   }
 
   void compute(uint32_t i) {
-    Clock last = needed_by(i);
+    const Clock last = needed_by(i);
     if (simulation_ != nullptr) {
       release(i, last);
       held_bytes_ += begins_with(i) - ends_with(i);
@@ -83,29 +91,37 @@ class Synchroniser {
     }
     finish(i);
     for (ValueId v : p_.steps[i].outputs)
-      if (v.valid()) writers_[p_.values[v].storage.v].push_back(i);
+      if (v.valid()) add_use(i, last_write_[p_.values[v].storage.v]);
     for (ValueId v : p_.steps[i].inputs)
-      if (v.valid()) readers_[p_.values[v].storage.v].push_back(i);
+      if (v.valid()) add_use(i, last_read_[p_.values[v].storage.v]);
+  }
+  void add_use(uint32_t i, uint32_t& last) {
+    uses_.push_back({i, last});
+    last = static_cast<uint32_t>(uses_.size() - 1);
   }
 
-  // By stream: the last collective on it that step `i`, of another stream, must come after.
-  Clock needed_by(uint32_t i) const {
-    Clock last(n_, kNone);
-    const auto after = [&](const std::vector<uint32_t>& steps) {
-      for (uint32_t s : steps)
-        if (p_.steps[s].stream != p_.steps[i].stream)
-          last[p_.steps[s].stream] = std::max<int64_t>(last[p_.steps[s].stream], s);
+  // By stream: the last collective on it that step `i`, of another stream, must come after. Valid
+  // until the next call.
+  Clock needed_by(uint32_t i) {
+    std::ranges::fill(needed_, kNone);
+    const auto after = [&](uint32_t use) {
+      for (; use != kNoUse; use = uses_[use].previous) {
+        const uint32_t step = uses_[use].step;
+        const StreamNumber stream = p_.steps[step].stream;
+        if (stream != p_.steps[i].stream)
+          needed_[stream] = std::max<int64_t>(needed_[stream], step);
+      }
     };
     for (ValueId v : p_.steps[i].inputs)
-      if (v.valid()) after(writers_[p_.values[v].storage.v]);
+      if (v.valid()) after(last_write_[p_.values[v].storage.v]);
     for (ValueId v : p_.steps[i].outputs)
-      if (v.valid()) after(readers_[p_.values[v].storage.v]);
-    return last;
+      if (v.valid()) after(last_read_[p_.values[v].storage.v]);
+    return needed_;
   }
 
   // Adds to `last` the collectives that compute step `i` should wait for to free what they read:
   // because they are over by then, or because memory is short.
-  void release(uint32_t i, Clock& last) {
+  void release(uint32_t i, Clock last) {
     int64_t grown = held_bytes_ + begins_with(i);
     const auto free_next = [&](size_t t) {
       const LastRead& r = reading_[t].all[reading_[t].next++];
@@ -115,7 +131,7 @@ class Synchroniser {
     };
     for (size_t t = 0; t < n_; ++t)
       while (const LastRead* r = next_read(t)) {
-        const bool awaited = r->step <= std::max(last[t], known_[kComputeStream][t]);
+        const bool awaited = r->step <= std::max(last[t], known(kComputeStream)[t]);
         if (!awaited && end_us(r->step) > simulation_->at(i).start_us) break;
         free_next(t);
       }
@@ -137,22 +153,22 @@ class Synchroniser {
   double end_us(uint32_t step) const { return simulation_->at(step).end_us; }
 
   // Scratch whose first, or last, step is `i`.
-  int64_t begins_with(uint32_t i) const {
+  int64_t begins_with(uint32_t i) {
     return scratch(i, [&](const Touched& t) { return t.first == i; });
   }
-  int64_t ends_with(uint32_t i) const {
+  int64_t ends_with(uint32_t i) {
     return scratch(i, [&](const Touched& t) { return t.last == i; });
   }
   template <class Counts>
-  int64_t scratch(uint32_t i, Counts counts) const {
+  int64_t scratch(uint32_t i, Counts counts) {
     int64_t bytes = 0;
-    std::vector<StorageId> seen;
+    seen_.clear();
     for (const auto* list : {&p_.steps[i].inputs, &p_.steps[i].outputs})
       for (ValueId v : *list) {
         if (!p_.lies_in(v, StorageKind::kArena)) continue;
         const StorageId s = p_.values[v].storage;
-        if (!counts(touched_[s.v]) || std::ranges::find(seen, s) != seen.end()) continue;
-        seen.push_back(s);
+        if (!counts(touched_[s.v]) || std::ranges::find(seen_, s) != seen_.end()) continue;
+        seen_.push_back(s);
         bytes += p_.storages[s].bytes;
       }
     return bytes;
@@ -160,16 +176,20 @@ class Synchroniser {
 
   // Makes step `i` wait for `other`, unless its stream knows already that this one is over.
   void wait(uint32_t i, int64_t other) {
-    Clock& known = known_[p_.steps[i].stream];
+    const Clock known = this->known(p_.steps[i].stream);
     if (other == kNone || other <= known[p_.steps[other].stream]) return;
     p_.steps[i].waits.push_back(static_cast<uint32_t>(other));  // becomes an event number below
-    for (size_t t = 0; t < n_; ++t) known[t] = std::max(known[t], at_end_[other][t]);
+    for (size_t t = 0; t < n_; ++t) known[t] = std::max(known[t], at_end(other)[t]);
   }
   void finish(uint32_t i) {
     const StreamNumber stream = p_.steps[i].stream;
-    known_[stream][stream] = i;
-    at_end_[i] = known_[stream];
+    known(stream)[stream] = i;
+    std::ranges::copy(known(stream), at_end(i).begin());
   }
+
+  Clock known(StreamNumber stream) { return Clock(known_).subspan(stream * n_, n_); }
+  // What the step's stream knows when the step ends.
+  Clock at_end(size_t step) { return Clock(at_end_).subspan(step * n_, n_); }
 
   void number_events() {
     p_.num_events = 0;
@@ -183,14 +203,16 @@ class Synchroniser {
 
   Program& p_;
   const std::span<const Simulation> simulations_;
-  const Simulation* simulation_ = nullptr;                // of the entry
-  int64_t limit_bytes_ = INT64_MAX;                       // of scratch of the entry
-  const size_t n_;                                        // streams
-  std::vector<std::vector<uint32_t>> writers_, readers_;  // by storage: collectives of this entry
-  std::vector<Touched> touched_;                          // by storage
-  std::vector<Clock> known_;                              // by stream
-  std::vector<Clock> at_end_;                             // by step: what its stream knows then
-  std::vector<Reading> reading_;                          // by stream
+  const Simulation* simulation_ = nullptr;        // of the entry
+  int64_t limit_bytes_ = INT64_MAX;               // of scratch of the entry
+  const size_t n_;                                // streams
+  std::vector<Use> uses_;                         // by collectives of this entry
+  std::vector<uint32_t> last_write_, last_read_;  // by storage: its last of `uses_`
+  std::vector<Touched> touched_;                  // by storage
+  std::vector<int64_t> needed_;                   // what needed_by() returns
+  std::vector<int64_t> known_, at_end_;           // clocks: by stream, by step
+  std::vector<StorageId> seen_;                   // of one step
+  std::vector<Reading> reading_;                  // by stream
   int64_t last_compute_ = kNone;
   int64_t held_bytes_ = 0;  // of scratch
 };

@@ -34,7 +34,17 @@ struct Access {
 // By storage, ascending and disjoint.
 using Writes = std::vector<std::vector<Access>>;
 
-constexpr uint32_t kNoStep = UINT32_MAX;  // a reader that is no step: who receives an output
+constexpr uint32_t kNoStep = UINT32_MAX;
+
+// A step, or who receives an output.
+struct Reader {
+  uint32_t step = kNoStep;
+  const Port* output = nullptr;
+};
+std::string to_string(const Program& program, const Reader& reader) {
+  return reader.output == nullptr ? at_step(program, reader.step)
+                                  : "output '" + reader.output->name + "': ";
+}
 
 // One entry after another; what an entry leaves in session memory is kept for those after it.
 class Dataflow {
@@ -56,9 +66,9 @@ class Dataflow {
       for (PortId id : e.outputs) {
         const Port& port = p_.ports[id];
         if (!port.value.valid()) continue;
-        const std::string who = "output '" + port.name + "': ";
-        SHW_RETURN_IF_ERROR(p_.lies_in(port, StorageKind::kInput) ? updated(port.value, who)
-                                                                  : read(port.value, kNoStep, who));
+        const Reader outside{.output = &port};
+        SHW_RETURN_IF_ERROR(p_.lies_in(port, StorageKind::kInput) ? updated(port.value, outside)
+                                                                  : read(port.value, outside));
       }
       SHW_RETURN_IF_ERROR(keep_session());
     }
@@ -77,13 +87,14 @@ class Dataflow {
   Status step(uint32_t i) {
     const ProgramStep& s = p_.steps[i];
     for (ValueId id : s.inputs)
-      if (id.valid()) SHW_RETURN_IF_ERROR(read(id, i, at_step(p_, i)));
+      if (id.valid()) SHW_RETURN_IF_ERROR(read(id, {.step = i}));
     for (size_t k = 0; k < s.outputs.size(); ++k)
       if (s.outputs[k].valid()) SHW_RETURN_IF_ERROR(write(s.outputs[k], k, i));
     return {};
   }
 
-  Status read(ValueId id, uint32_t step, const std::string& who) {
+  Status read(ValueId id, const Reader& reader) {
+    const uint32_t step = reader.step;
     const ProgramValue& v = p_.values[id];
     const ByteRange range = touched(v);
     if (range.empty()) return {};
@@ -94,33 +105,36 @@ class Dataflow {
       // The old value before the update, the new one after it: which is meant must be certain.
       for (const Access& w : writes_[s])
         if (w.range.meets(range) && step != kNoStep && !order_.before(w.step, step))
-          return invalid_argument(who + "value " + std::to_string(id.v) + ", updated by step " +
-                                  std::to_string(w.step) + ", may be the old one or the new one");
+          return invalid_argument(to_string(p_, reader) + "value " + std::to_string(id.v) +
+                                  ", updated by step " + std::to_string(w.step) +
+                                  ", may be the old one or the new one");
       reads_[s].push_back({range, step});
       return {};
     }
     const bool earlier = kind == StorageKind::kSession && writes_[s].empty();
     if (earlier && (session_writer_[s] == UINT32_MAX || !before_[session_writer_[s]]))
-      return invalid_argument(who + "value " + std::to_string(id.v) +
+      return invalid_argument(to_string(p_, reader) + "value " + std::to_string(id.v) +
                               " is left by no entry that runs before");
     return covered(earlier ? session_writes_[s] : writes_[s], range, id, earlier ? kNoStep : step,
-                   who);
+                   reader);
   }
 
   Status covered(const std::vector<Access>& writes, const ByteRange& range, ValueId id,
-                 uint32_t step, const std::string& who) const {
+                 uint32_t step, const Reader& reader) const {
     int64_t until = range.first;
     for (const Access& w : writes) {
       if (!w.range.meets(range)) continue;
       if (w.range.first > until) break;
       until = std::max(until, w.range.last);
       if (step != kNoStep && !order_.before(w.step, step))
-        return invalid_argument(who + "value " + std::to_string(id.v) + ", written by step " +
-                                std::to_string(w.step) + ", may not be there yet");
+        return invalid_argument(to_string(p_, reader) + "value " + std::to_string(id.v) +
+                                ", written by step " + std::to_string(w.step) +
+                                ", may not be there yet");
     }
-    return until >= range.last ? Status()
-                               : invalid_argument(who + "value " + std::to_string(id.v) +
-                                                  " is read before it is written");
+    return until >= range.last
+               ? Status()
+               : invalid_argument(to_string(p_, reader) + "value " + std::to_string(id.v) +
+                                  " is read before it is written");
   }
 
   Status write(ValueId id, size_t result, uint32_t step) {
@@ -190,10 +204,10 @@ class Dataflow {
   }
 
   // An output that lies in an input: all of it was written.
-  Status updated(ValueId id, const std::string& who) const {
+  Status updated(ValueId id, const Reader& reader) const {
     const ProgramValue& v = p_.values[id];
     const ByteRange range = touched(v);
-    return range.empty() ? Status() : covered(writes_[v.storage.v], range, id, kNoStep, who);
+    return range.empty() ? Status() : covered(writes_[v.storage.v], range, id, kNoStep, reader);
   }
 
   Status keep_session() {

@@ -7,6 +7,8 @@
 // and its type (including strides) equals its operand's. It is kept if an output would otherwise
 // share memory with an input or with another output, which callers could observe. The rule is the
 // reference planner's (its compiler's no-op removal); dtype_cast is opaque to that and is kept.
+#include <algorithm>
+
 #include "ops/op_def.h"
 #include "rewrite/pass.h"
 #include "rewrite/rebuild.h"
@@ -72,21 +74,34 @@ bool must_stay(const Graph& g, NodeId n, const Storage& storage, const UseCounts
   return uses.is_output(n) && (g.op(source) == OpKind::kInput || uses.is_output(source));
 }
 
-Result<Rewritten> run(const Graph& original) {
-  const Graph g = without_dead_code(original);
+Rewritten without_no_ops(const Graph& g) {
   const Storage storage(g);
   const UseCounts uses(g);
   Rebuilder next(g);
+  bool removes = false;
   for (uint32_t i = 0; i < g.num_nodes(); ++i) {
     const NodeId n{i};
-    if (changes_nothing(g, n, storage) && !must_stay(g, n, storage, uses))
+    if (changes_nothing(g, n, storage) && !must_stay(g, n, storage, uses)) {
       next.map(n, next.mapped(g.operands(n)[0]));
-    else
+      removes = true;
+    } else {
       next.copy(n);
+    }
   }
+  if (!removes) return {};
   Graph graph = without_dead_code(next.finish());
-  const int64_t removed = int64_t{original.num_nodes()} - graph.num_nodes();
-  return Rewritten{std::move(graph), removed};
+  const int64_t removed = int64_t{g.num_nodes()} - graph.num_nodes();
+  return {std::move(graph), removed};
+}
+
+Result<Rewritten> run(const Graph& g) {
+  const auto num_dead = std::ranges::count(live_nodes(g), 0);
+  if (num_dead == 0) return without_no_ops(g);
+  Graph live = without_dead_code(g);
+  Rewritten next = without_no_ops(live);
+  if (next.changes == 0) next.graph = std::move(live);
+  next.changes += num_dead;
+  return next;
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace shw {
 
 struct Rewritten {
-  Graph graph;
+  Graph graph;          // of no meaning without changes: the graph stays as it is
   int64_t changes = 0;  // nodes removed, patterns replaced or aliases inserted
 };
 

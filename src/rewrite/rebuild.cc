@@ -5,20 +5,36 @@
 
 namespace shw {
 
-NodeId Rebuilder::copy(NodeId old) {
-  if (const int32_t input = from_.input_index(old); input >= 0) {
-    map_[old] = to_.add_input(from_.name(old), from_.type(old),
-                              from_.inputs()[static_cast<size_t>(input)], from_.meta(old));
-    to_.set_origin(map_[old], from_.origin(old));
-    return map_[old];
-  }
-  return copy(old, mapped(from_.operands(old)));
+bool Rebuilder::stays_the_same(NodeId old, std::span<const NodeId> operands) const {
+  return !copies_ && old.v == num_same_ && std::ranges::equal(operands, from_.operands(old));
 }
 
-NodeId Rebuilder::copy(NodeId old, std::span<const NodeId> operands) {
-  map_[old] = to_.add_node(from_.op(old), from_.name(old), operands, from_.attrs(old),
-                           from_.results(old), from_.is_tuple(old), from_.meta(old));
+void Rebuilder::begin_copies() {
+  if (std::exchange(copies_, true)) return;
+  to_.reserve(from_.num_nodes() + from_.num_nodes() / 8);
+  to_.derive_from(from_);
+  for (uint32_t i = 0; i < num_same_; ++i) copy_node(NodeId{i}, from_.operands(NodeId{i}));
+}
+
+void Rebuilder::copy_node(NodeId old, std::span<const NodeId> operands) {
+  const int32_t input = from_.input_index(old);
+  map_[old] = input >= 0
+                  ? to_.add_input(from_.name(old), from_.type(old),
+                                  from_.inputs()[static_cast<size_t>(input)], from_.meta(old))
+                  : to_.add_node(from_.op(old), from_.name(old), operands, from_.attrs(old),
+                                 from_.results(old), from_.is_tuple(old), from_.meta(old));
   to_.set_origin(map_[old], from_.origin(old));
+}
+
+NodeId Rebuilder::copy(NodeId old) { return copy(old, mapped(from_.operands(old))); }
+
+NodeId Rebuilder::copy(NodeId old, std::span<const NodeId> operands) {
+  if (stays_the_same(old, operands)) {
+    ++num_same_;
+    return map_[old] = old;
+  }
+  begin_copies();
+  copy_node(old, operands);
   return map_[old];
 }
 
@@ -31,6 +47,7 @@ std::vector<NodeId> Rebuilder::mapped(std::span<const NodeId> old) const {
 
 NodeId Rebuilder::add_input(NodeId origin, std::string name, const TensorType& type,
                             InputInfo info) {
+  begin_copies();
   const NodeId added = to_.add_input(std::move(name), type, std::move(info));
   to_.set_origin(added, from_.origin(origin));
   return added;
@@ -39,6 +56,7 @@ NodeId Rebuilder::add_input(NodeId origin, std::string name, const TensorType& t
 NodeId Rebuilder::add(NodeId origin, OpKind op, std::string name,
                       std::initializer_list<NodeId> operands, Attrs attrs, const TensorType& result,
                       NodeMeta meta) {
+  begin_copies();
   const NodeId added =
       to_.add_node(op, std::move(name), operands, std::move(attrs), result, std::move(meta));
   to_.set_origin(added, from_.origin(origin));
@@ -46,6 +64,8 @@ NodeId Rebuilder::add(NodeId origin, OpKind op, std::string name,
 }
 
 Graph Rebuilder::finish() {
+  if (!copies_ && num_same_ == from_.num_nodes()) return {};
+  begin_copies();
   for (OutputInfo out : from_.outputs()) {
     out.node = mapped(out.node);
     to_.add_output(std::move(out));
@@ -54,11 +74,9 @@ Graph Rebuilder::finish() {
   return std::move(to_);
 }
 
-Namer::Namer(const Graph& graph) {
-  for (uint32_t i = 0; i < graph.num_nodes(); ++i) taken_.insert(graph.name(NodeId{i}));
-}
-
 std::string Namer::fresh(const std::string& base) {
+  if (taken_.empty())
+    for (uint32_t i = 0; i < graph_.num_nodes(); ++i) taken_.insert(graph_.name(NodeId{i}));
   for (int& next = next_[base];;) {
     std::string name = next == 0 ? base : base + "_" + std::to_string(next);
     ++next;
@@ -66,7 +84,7 @@ std::string Namer::fresh(const std::string& base) {
   }
 }
 
-Graph without_dead_code(Graph graph) {
+IndexVec<NodeId, uint8_t> live_nodes(const Graph& graph) {
   IndexVec<NodeId, uint8_t> live(graph.num_nodes(), 0);
   for (const OutputInfo& out : graph.outputs())
     if (out.node.valid()) live[out.node] = 1;
@@ -77,7 +95,12 @@ Graph without_dead_code(Graph graph) {
     for (NodeId o : graph.operands(n))
       if (o.valid()) live[o] = 1;
   }
-  if (std::count(live.begin(), live.end(), 0) == 0) return graph;
+  return live;
+}
+
+Graph without_dead_code(Graph graph) {
+  const IndexVec<NodeId, uint8_t> live = live_nodes(graph);
+  if (std::ranges::find(live, 0) == live.end()) return graph;
   Rebuilder next(graph);
   for (uint32_t i = 0; i < graph.num_nodes(); ++i)
     if (live[NodeId{i}] != 0) next.copy(NodeId{i});

@@ -1,5 +1,6 @@
 // Builds the next graph from the previous one: copies nodes, replacing each use by way of a map
-// from old to new values.
+// from old to new values. Most passes change nothing in most graphs: nodes are copied only once
+// something differs.
 #pragma once
 #include <string>
 #include <string_view>
@@ -13,10 +14,7 @@ namespace shw {
 
 class Rebuilder {
  public:
-  explicit Rebuilder(const Graph& from) : from_(from), map_(from.num_nodes(), kNoNode) {
-    to_.reserve(from.num_nodes() + from.num_nodes() / 8);
-    to_.derive_from(from);
-  }
+  explicit Rebuilder(const Graph& from) : from_(from), map_(from.num_nodes(), kNoNode) {}
 
   // Copies a node, and its entry if it is an input, and maps its value to the copy.
   NodeId copy(NodeId old);
@@ -29,16 +27,28 @@ class Rebuilder {
   // Adds an input, which is needed for the old node `origin`.
   NodeId add_input(NodeId origin, std::string name, const TensorType& type, InputInfo info);
   // From now on, `to` replaces the old value.
-  void map(NodeId old, NodeId to) { map_[old] = to; }
+  void map(NodeId old, NodeId to) {
+    begin_copies();
+    map_[old] = to;
+  }
   NodeId mapped(NodeId old) const { return old.valid() ? map_[old] : kNoNode; }
   std::vector<NodeId> mapped(std::span<const NodeId> old) const;
 
-  // Copies the outputs and returns the graph.
+  // Copies the outputs and returns the graph; an empty one if all nodes were copied, in their order
+  // and with their operands, and nothing else happened.
   Graph finish();
 
  private:
+  // Whether the node would be a copy of equal number, as all before it are.
+  bool stays_the_same(NodeId old, std::span<const NodeId> operands) const;
+  // Something differs: copies the nodes that stayed the same.
+  void begin_copies();
+  void copy_node(NodeId old, std::span<const NodeId> operands);
+
   const Graph& from_;
   Graph to_;
+  bool copies_ = false;
+  uint32_t num_same_ = 0;  // if it does not copy yet
   IndexVec<NodeId, NodeId> map_;
 };
 
@@ -46,15 +56,18 @@ class Rebuilder {
 // exist.
 class Namer {
  public:
-  explicit Namer(const Graph& graph);
+  explicit Namer(const Graph& graph) : graph_(graph) {}
   std::string fresh(const std::string& base);
 
  private:
+  const Graph& graph_;
   std::unordered_set<std::string> taken_;
   std::unordered_map<std::string, int> next_;
 };
 
-// Removes nodes that neither an output nor another live node uses; inputs remain. All ops are pure.
+// Nodes that an output or another live node uses, and inputs; all ops are pure.
+IndexVec<NodeId, uint8_t> live_nodes(const Graph& graph);
+// Removes all other nodes.
 Graph without_dead_code(Graph graph);
 
 // The number of distinct nodes that use a value; all outputs together count as one more user.

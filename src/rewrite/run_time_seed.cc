@@ -87,7 +87,7 @@ Result<Rewritten> run(const Graph& g) {
   NodeId first_user;
   for (uint32_t i = g.num_nodes(); i-- > 0;)
     if (wants_seed(g, NodeId{i})) ++changes, first_user = NodeId{i};
-  if (changes == 0) return Rewritten{g, 0};
+  if (changes == 0) return Rewritten{};
   Rewritten next{with_seed(g, first_user), changes};
   list_seed(next.graph);
   return next;

