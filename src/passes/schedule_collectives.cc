@@ -94,11 +94,20 @@ class EntryOrders {
 
   void reorder(const EntrySchedule::Order& order) {
     ProgramStep* steps = p_.steps.data() + entry_.first_step;
-    std::vector<ProgramStep> by_number(now_.size());
-    for (size_t place = 0; place < now_.size(); ++place)
-      by_number[now_[place]] = std::move(steps[place]);
-    for (size_t place = 0; place < order.size(); ++place)
-      steps[place] = std::move(by_number[order[place]]);
+    std::vector<uint32_t> place_of(now_.size());
+    for (uint32_t place = 0; place < now_.size(); ++place) place_of[now_[place]] = place;
+    for (uint32_t first = 0; first < order.size(); ++first) {
+      uint32_t from = place_of[order[first]];
+      if (from == first) continue;
+      ProgramStep displaced = std::move(steps[first]);
+      uint32_t place = first;
+      for (; from != first; place = from, from = place_of[order[place]]) {
+        steps[place] = std::move(steps[from]);
+        place_of[order[place]] = place;
+      }
+      steps[place] = std::move(displaced);
+      place_of[order[place]] = place;
+    }
     now_ = order;
   }
 

@@ -90,7 +90,12 @@ class Writer {
     return bytes;
   }
 
-  Offset<flatbuffers::String> shared(const std::string& s) { return fbb_.CreateSharedString(s); }
+  // Equal strings are written once. The builder's own CreateSharedString() searches a tree.
+  Offset<flatbuffers::String> shared(const std::string& s) {
+    const auto [it, added] = shared_.try_emplace(s);
+    if (added) it->second = fbb_.CreateString(s);
+    return it->second;
+  }
 
   Offset<fb::PlanDecision> decision(const NodeDecision& d) {
     const auto name = fbb_.CreateString(d.name);
@@ -234,6 +239,8 @@ class Writer {
   }
 
   FlatBufferBuilder fbb_{1 << 20};
+  // Look-up only; the strings are of the plan, which outlives the writer.
+  std::unordered_map<std::string_view, Offset<flatbuffers::String>> shared_;
   Pool<TensorType, HashOf> types_;
   Pool<std::string, HashOf> kernels_;
   Pool<Attrs, HashOf> attrs_;

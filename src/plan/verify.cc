@@ -104,14 +104,16 @@ class Verifier {
   Status values() const {
     for (uint32_t i = 0; i < p_.values.size(); ++i) {
       const ProgramValue& v = p_.values[ValueId{i}];
-      const std::string me = "value " + std::to_string(i) + ": ";
-      if (v.storage.v >= p_.storages.size()) return invalid_argument(me + "no such storage");
-      if (Status s = check_tensor_type(v.type); !s.ok()) return invalid_argument(me + s.message());
+      const auto refuse = [&](const std::string& why) {
+        return invalid_argument("value " + std::to_string(i) + ": " + why);
+      };
+      if (v.storage.v >= p_.storages.size()) return refuse("no such storage");
+      if (Status s = check_tensor_type(v.type); !s.ok()) return refuse(s.message());
       const int64_t room = p_.storages[v.storage].bytes;
       if (v.offset_bytes < 0 || v.offset_bytes > room ||
           v.offset_bytes % std::min<int64_t>(dtype_size(v.type.dtype), 8) != 0)
-        return invalid_argument(me + "offset " + std::to_string(v.offset_bytes) +
-                                " is outside its storage or not aligned");
+        return refuse("offset " + std::to_string(v.offset_bytes) +
+                      " is outside its storage or not aligned");
       // Steps of check: the last element first, so that no product overflows.
       int64_t elements = (room - v.offset_bytes) / dtype_size(v.type.dtype) - 1;
       bool any = true;
@@ -119,11 +121,10 @@ class Verifier {
       for (size_t d = 0; any && d < v.type.shape.size(); ++d) {
         const int64_t n = v.type.shape[d] - 1, stride = v.type.strides[d];
         if (stride < 0 || (n > 0 && stride > elements / n))
-          return invalid_argument(me + "the window does not fit into its storage");
+          return refuse("the window does not fit into its storage");
         elements -= n * stride;
       }
-      if (any && elements < 0)
-        return invalid_argument(me + "the window does not fit into its storage");
+      if (any && elements < 0) return refuse("the window does not fit into its storage");
     }
     return {};
   }
