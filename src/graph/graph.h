@@ -148,6 +148,7 @@ class Graph {
   GraphSymbols& symbols() { return symbols_; }
 
   uint32_t num_nodes() const { return static_cast<uint32_t>(nodes_.size()); }
+  uint32_t num_results() const { return static_cast<uint32_t>(results_.size()); }  // of all nodes
   const Node& node(NodeId n) const { return nodes_[n]; }
   OpKind op(NodeId n) const { return nodes_[n].op; }
   const std::string& name(NodeId n) const { return names_[n]; }

@@ -46,6 +46,8 @@ class Lowering {
       if (Status s = check_layouts(NodeId{i}); !s.ok())
         return at_origin(std::move(s), g_, NodeId{i});
     program_.symbols = g_.symbols().table;
+    program_.values.reserve(size_t{2} * g_.num_nodes());
+    program_.steps.reserve(g_.num_nodes());
     SHW_RETURN_IF_ERROR(ports_.create(options_.allow_partial_inputs));
     for (entry_ = 0; entry_ < entries_.size(); ++entry_) SHW_RETURN_IF_ERROR(lower_entry());
     ports_.finish();
@@ -54,12 +56,6 @@ class Lowering {
   }
 
  private:
-  static size_t num_results(const Graph& g) {
-    if (g.num_nodes() == 0) return 0;
-    const Node& last = g.node(NodeId{g.num_nodes() - 1});
-    return last.first_result + last.num_results;
-  }
-
   Status lower_entry() {
     const EntryInfo& info = entries_[entry_];
     const auto first_step = static_cast<uint32_t>(program_.steps.size());
@@ -88,7 +84,7 @@ class Lowering {
 
   // An entry finds what those before it in its session have left, and nothing else.
   void begin_entry() {
-    versions_.push_back(std::make_unique<Versions>(num_results(g_), builder_, redistributor_,
+    versions_.push_back(std::make_unique<Versions>(g_.num_results(), builder_, redistributor_,
                                                    prices_, memory_orders_));
     padding_.emplace(g_, mesh_, a_, builder_, prices_);
     std::vector<const Versions*> earlier;
@@ -118,7 +114,7 @@ class Lowering {
           returned_later[n.v] |= follows;
         }
     }
-    wanted_.assign(num_results(g_), 0);
+    wanted_.assign(g_.num_results(), 0);
     last_read_.assign(wanted_.size(), 0);
     read_later_.assign(g_.num_nodes(), 0);
     for (uint32_t i = g_.num_nodes(); i-- > 0;) {

@@ -36,6 +36,8 @@ LoweredMemory lowered_memory(const Graph& graph) {
   LoweredMemory use;
   use.copies_for_outputs.assign(graph.num_nodes(), 0);
   std::vector<TensorType> lies;  // by result
+  lies.reserve(graph.num_results());
+  use.orders.reserve(graph.num_results());
   for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
     const NodeId n{i};
     const OpKind op = graph.op(n);

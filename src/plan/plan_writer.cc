@@ -44,6 +44,11 @@ struct HashOf {
 
 class Writer {
  public:
+  // Room for most plans, so that the buffer does not grow by copies.
+  explicit Writer(const Plan& plan)
+      : fbb_((size_t{1} << 16) + plan.source_graph.size() + 256 * plan.summary.decisions.size() +
+             256 * plan.program.steps.size() + 64 * plan.program.values.size()) {}
+
   std::vector<uint8_t> write(const Plan& plan) {
     const auto program = write_program(plan.program);
     std::vector<Offset<fb::PlanDecision>> decisions;
@@ -83,8 +88,10 @@ class Writer {
  private:
   std::vector<uint8_t> with_trailer() const {
     const size_t size = fbb_.GetSize();
-    std::vector<uint8_t> bytes(size + plan_format::kTrailerBytes, 0);
-    std::memcpy(bytes.data(), fbb_.GetBufferPointer(), size);
+    std::vector<uint8_t> bytes;
+    bytes.reserve(size + plan_format::kTrailerBytes);
+    bytes.assign(fbb_.GetBufferPointer(), fbb_.GetBufferPointer() + size);
+    bytes.resize(size + plan_format::kTrailerBytes, 0);
     flatbuffers::WriteScalar(bytes.data() + size, plan_format::kVersion);
     flatbuffers::WriteScalar(bytes.data() + size + 8, hash_bytes(bytes.data(), size + 8));
     return bytes;
@@ -238,7 +245,7 @@ class Writer {
                                  p.session_bytes, p.live_peak_bytes);
   }
 
-  FlatBufferBuilder fbb_{1 << 20};
+  FlatBufferBuilder fbb_;
   // Look-up only; the strings are of the plan, which outlives the writer.
   std::unordered_map<std::string_view, Offset<flatbuffers::String>> shared_;
   Pool<TensorType, HashOf> types_;
@@ -249,6 +256,6 @@ class Writer {
 
 }  // namespace
 
-std::vector<uint8_t> write_plan(const Plan& plan) { return Writer().write(plan); }
+std::vector<uint8_t> write_plan(const Plan& plan) { return Writer(plan).write(plan); }
 
 }  // namespace shw

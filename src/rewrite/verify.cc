@@ -119,10 +119,11 @@ class NodeCheck {
       return invalid_argument("operand " + quoted(name) + " is " +
                               (wants_tuple ? "a tensor; a tuple" : "a tuple; a tensor") +
                               " is expected");
+    if (kind != ParamKind::kTensorOrScalar) return {};
     const auto key = attr_key_from_name(name);
-    if (kind == ParamKind::kTensorOrScalar && key && attrs_.has(*key))
-      return invalid_argument(quoted(name) + " is given as an operand and as a number");
-    return {};
+    return key && attrs_.has(*key)
+               ? invalid_argument(quoted(name) + " is given as an operand and as a number")
+               : Status();
   }
 
   Status check_attrs() const {
