@@ -45,6 +45,10 @@ Status write_file(const std::string& path, std::span<const uint8_t> bytes) {
   return {};
 }
 
+Status write_file(const std::string& path, std::string_view text) {
+  return write_file(path, std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
+}
+
 Status check_folder_of(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::error_code ignored;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/status.h"
@@ -11,6 +12,7 @@ namespace shw::import {
 
 Result<std::vector<uint8_t>> read_file(const std::string& path);
 Status write_file(const std::string& path, std::span<const uint8_t> bytes);
+Status write_file(const std::string& path, std::string_view text);
 // Checks that the file's folder exists, before long work. "" passes.
 Status check_folder_of(const std::string& path);
 

@@ -18,12 +18,6 @@ int64_t bytes_of(const Program& p, const std::vector<ValueId>& values) {
   return bytes;
 }
 
-bool is_parameter(const Program& p, ValueId v) {
-  if (!v.valid()) return true;
-  const ProgramStorage& s = p.storages[p.values[v].storage];
-  return s.port < p.ports.size() && is_of_model(p.ports[PortId{s.port}].role);
-}
-
 // The compute step in front of which something with this start time belongs. A collective may wait
 // in its own stream; a copy would stall the compute stream, so it goes after.
 uint32_t compute_step_at(const std::vector<double>& begins, double start, bool may_wait) {
@@ -90,7 +84,8 @@ void EntrySchedule::find_finishing(const Program& program, const ProgramEntry& e
   for (uint32_t i = 0; i < count_; ++i) {
     bool behind = false, of_compute = false;
     of_parameters_[i] = std::ranges::all_of(steps[i].inputs, [&](ValueId v) {
-      return program.lies_in(v, StorageKind::kArena) || is_parameter(program, v);
+      return !v.valid() || program.lies_in(v, StorageKind::kArena) ||
+             is_of_model(program, program.values[v].storage);
     });
     for (uint32_t w : needs_.before(i)) {
       of_parameters_[i] &= of_parameters_[w];

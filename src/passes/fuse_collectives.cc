@@ -125,10 +125,7 @@ class EntryFuser {
   }
   // A parameter, buffer or constant that the entry leaves as it is.
   bool is_given(ValueId v) const {
-    if (!v.valid() || use(v).num_writers > 0) return false;
-    const ProgramStorage& s = p_.storages[p_.values[v].storage];
-    return s.port < p_.ports.size() && s.kind != StorageKind::kArena &&
-           is_of_model(p_.ports[PortId{s.port}].role);
+    return v.valid() && use(v).num_writers == 0 && is_of_model(p_, p_.values[v].storage);
   }
 
   std::optional<Member> member(uint32_t i) const {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "passes/storage_uses.h"
+
 namespace shw {
 namespace {
 
@@ -14,8 +16,7 @@ class Synchroniser {
       : p_(program),
         simulations_(simulations),
         n_(program.streams.size()),
-        last_write_(program.storages.size(), kNoUse),
-        last_read_(program.storages.size(), kNoUse),
+        collectives_(program),
         touched_(touched_storages(program)),
         needed_(n_),
         known_(n_ * n_),
@@ -39,12 +40,6 @@ class Synchroniser {
  private:
   using Clock = std::span<int64_t>;  // by stream: its last step that is known to be over
 
-  // A collective that reads, or writes, some storage, and the use of the storage before it.
-  static constexpr uint32_t kNoUse = UINT32_MAX;
-  struct Use {
-    uint32_t step, previous;
-  };
-
   // A collective that is the last to read some scratch, which is free when it ends.
   struct LastRead {
     uint32_t step;
@@ -62,9 +57,7 @@ class Synchroniser {
       limit_bytes_ = std::min(p_.arena_limit_bytes, at_once + p_.prefetch_bytes);
     }
     std::ranges::fill(known_, kNone);
-    uses_.clear();
-    std::ranges::fill(last_write_, kNoUse);
-    std::ranges::fill(last_read_, kNoUse);
+    collectives_.clear();
     for (Reading& r : reading_) r = {};
     last_compute_ = kNone;
     held_bytes_ = 0;
@@ -90,32 +83,17 @@ class Synchroniser {
         reading_[p_.steps[i].stream].all.push_back({i, bytes});
     }
     finish(i);
-    for (ValueId v : p_.steps[i].outputs)
-      if (v.valid()) add_use(i, last_write_[p_.values[v].storage.v]);
-    for (ValueId v : p_.steps[i].inputs)
-      if (v.valid()) add_use(i, last_read_[p_.values[v].storage.v]);
-  }
-  void add_use(uint32_t i, uint32_t& last) {
-    uses_.push_back({i, last});
-    last = static_cast<uint32_t>(uses_.size() - 1);
+    collectives_.add(p_.steps[i], i);
   }
 
   // By stream: the last collective on it that step `i`, of another stream, must come after. Valid
   // until the next call.
   Clock needed_by(uint32_t i) {
     std::ranges::fill(needed_, kNone);
-    const auto after = [&](uint32_t use) {
-      for (; use != kNoUse; use = uses_[use].previous) {
-        const uint32_t step = uses_[use].step;
-        const StreamNumber stream = p_.steps[step].stream;
-        if (stream != p_.steps[i].stream)
-          needed_[stream] = std::max<int64_t>(needed_[stream], step);
-      }
-    };
-    for (ValueId v : p_.steps[i].inputs)
-      if (v.valid()) after(last_write_[p_.values[v].storage.v]);
-    for (ValueId v : p_.steps[i].outputs)
-      if (v.valid()) after(last_read_[p_.values[v].storage.v]);
+    collectives_.for_each_before(p_.steps[i], [&](uint32_t step) {
+      const StreamNumber stream = p_.steps[step].stream;
+      if (stream != p_.steps[i].stream) needed_[stream] = std::max<int64_t>(needed_[stream], step);
+    });
     return needed_;
   }
 
@@ -203,16 +181,15 @@ class Synchroniser {
 
   Program& p_;
   const std::span<const Simulation> simulations_;
-  const Simulation* simulation_ = nullptr;        // of the entry
-  int64_t limit_bytes_ = INT64_MAX;               // of scratch of the entry
-  const size_t n_;                                // streams
-  std::vector<Use> uses_;                         // by collectives of this entry
-  std::vector<uint32_t> last_write_, last_read_;  // by storage: its last of `uses_`
-  std::vector<Touched> touched_;                  // by storage
-  std::vector<int64_t> needed_;                   // what needed_by() returns
-  std::vector<int64_t> known_, at_end_;           // clocks: by stream, by step
-  std::vector<StorageId> seen_;                   // of one step
-  std::vector<Reading> reading_;                  // by stream
+  const Simulation* simulation_ = nullptr;  // of the entry
+  int64_t limit_bytes_ = INT64_MAX;         // of scratch of the entry
+  const size_t n_;                          // streams
+  StorageUses collectives_;                 // of this entry
+  std::vector<Touched> touched_;            // by storage
+  std::vector<int64_t> needed_;             // what needed_by() returns
+  std::vector<int64_t> known_, at_end_;     // clocks: by stream, by step
+  std::vector<StorageId> seen_;             // of one step
+  std::vector<Reading> reading_;            // by stream
   int64_t last_compute_ = kNone;
   int64_t held_bytes_ = 0;  // of scratch
 };

@@ -78,6 +78,12 @@ int64_t num_ranks(const Program& program) {
   return ranks;
 }
 
+bool is_of_model(const Program& program, StorageId storage) {
+  const ProgramStorage& s = program.storages[storage];
+  return s.kind == StorageKind::kConstant ||
+         (s.port < program.ports.size() && is_of_model(program.ports[PortId{s.port}].role));
+}
+
 std::string to_text(const Program& p) {
   std::string text = "program mesh";
   for (const Mesh::Axis& a : p.mesh) text += " " + a.name + "=" + std::to_string(a.size);

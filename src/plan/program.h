@@ -227,6 +227,8 @@ std::string axes_text(const Program& program, const std::vector<uint8_t>& axes);
 // "collective_permute[dp,tp -> tp,dp]".
 std::string kernel_text(const Program& program, const ProgramStep& step);
 int64_t num_ranks(const Program& program);
+// Whether the storage is a constant, or that of such a port.
+bool is_of_model(const Program& program, StorageId storage);
 std::string to_text(const Program& program);  // one line a step
 
 }  // namespace shw

@@ -3,16 +3,6 @@
 #include <algorithm>
 
 namespace shw {
-namespace {
-
-bool is_port_of_parameters(const Program& p, StorageId s) {
-  const ProgramStorage& storage = p.storages[s];
-  if (storage.kind == StorageKind::kConstant) return true;
-  if (storage.kind != StorageKind::kInput && storage.kind != StorageKind::kState) return false;
-  return is_of_model(p.ports[PortId{storage.port}].role);
-}
-
-}  // namespace
 
 Joint::Joint(const Program& program, const ProgramEntry& forward, const ProgramEntry& backward)
     : p_(program),
@@ -78,7 +68,7 @@ void Joint::find_of_parameters() {
     bool all = true, any = false;
     for_inputs(i, [&](StorageId s) {
       any = true;
-      all &= is_forward(s) ? of_parameters_[writer(s)] != 0 : is_port_of_parameters(p_, s);
+      all &= is_forward(s) ? of_parameters_[writer(s)] != 0 : is_of_model(p_, s);
     });
     of_parameters_[i] = any && all;
   }

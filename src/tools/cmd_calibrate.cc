@@ -38,8 +38,7 @@ Status run(const Options& o) {
   SHW_ASSIGN_OR_RETURN(const answers::CalibrationReport report,
                        answers::calibrate(base, files, o.name));
   const std::string& text = report.description;
-  SHW_RETURN_IF_ERROR(import::write_file(
-      o.output, std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size())));
+  SHW_RETURN_IF_ERROR(import::write_file(o.output, text));
   if (o.json)
     std::printf("%s\n", to_json(report).c_str());
   else

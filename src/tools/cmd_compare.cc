@@ -1,7 +1,6 @@
 // shardwise compare: well-known recipes and foreign plans beside the optimum.
 #include <cstdio>
 #include <memory>
-#include <span>
 #include <string>
 
 #include "compare/compare.h"
@@ -42,11 +41,7 @@ Status run(const Options& o) {
   SHW_ASSIGN_OR_RETURN(const compare::Table table,
                        compare::compare(*model, options, wanted, monitor));
   line.end();
-  if (!o.svg.empty()) {
-    const std::string svg = to_svg(table);
-    SHW_RETURN_IF_ERROR(import::write_file(
-        o.svg, std::span(reinterpret_cast<const uint8_t*>(svg.data()), svg.size())));
-  }
+  if (!o.svg.empty()) SHW_RETURN_IF_ERROR(import::write_file(o.svg, to_svg(table)));
   std::printf("%s", o.json ? (to_json(table) + "\n").c_str() : to_text(table).c_str());
   return {};
 }

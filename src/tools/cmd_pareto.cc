@@ -1,7 +1,6 @@
 // shardwise pareto: step time against memory, under a series of memory limits.
 #include <cstdio>
 #include <memory>
-#include <span>
 #include <string>
 
 #include "compiler/pareto.h"
@@ -43,11 +42,7 @@ Status run(const Options& o) {
   SHW_ASSIGN_OR_RETURN(const Pareto front,
                        pareto(question, o.points, solve_options(o, *model), monitor));
   line.end();
-  if (!o.svg.empty()) {
-    const std::string svg = pareto_svg(*model, front);
-    SHW_RETURN_IF_ERROR(import::write_file(
-        o.svg, std::span(reinterpret_cast<const uint8_t*>(svg.data()), svg.size())));
-  }
+  if (!o.svg.empty()) SHW_RETURN_IF_ERROR(import::write_file(o.svg, pareto_svg(*model, front)));
   if (o.json)
     std::printf("%s\n", pareto_json(*model, front).c_str());
   else

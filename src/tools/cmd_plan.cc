@@ -66,10 +66,6 @@ void print_json(const Compiled& compiled) {
   std::printf("%s\n", j.dump(1).c_str());
 }
 
-Status write_text(const std::string& path, const std::string& text) {
-  return import::write_file(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
-}
-
 // The curve is over all memory limits, so its model has none.
 Result<std::string> pareto_of(std::span<const uint8_t> graph, CompileOptions options,
                               uint32_t points, Monitor& monitor) {
@@ -96,7 +92,7 @@ Status write_report(const Options& o, std::span<const uint8_t> graph, const Solv
     SHW_ASSIGN_OR_RETURN(extras.pareto, pareto_of(graph, options, o.pareto_points, monitor));
   }
   SHW_ASSIGN_OR_RETURN(const std::string page, report::page(plan, extras));
-  return write_text(o.report, page);
+  return import::write_file(o.report, page);
 }
 
 Status run(const Options& o) {
@@ -116,9 +112,9 @@ Status run(const Options& o) {
     SHW_RETURN_IF_ERROR(write_report(o, graph, solved, compiled.plan, monitor));
   line.end();
   if (!o.placements.empty())
-    SHW_RETURN_IF_ERROR(write_text(o.placements, placements_json(compiled.plan)));
+    SHW_RETURN_IF_ERROR(import::write_file(o.placements, placements_json(compiled.plan)));
   if (!o.exported.empty())
-    SHW_RETURN_IF_ERROR(write_text(
+    SHW_RETURN_IF_ERROR(import::write_file(
         o.exported, answers::export_json(*solved.model, solved.placed, import::aten_target)));
   if (o.json) {
     print_json(compiled);

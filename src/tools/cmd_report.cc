@@ -31,8 +31,7 @@ Status run(const Options& o) {
     extras.other = &other;
   }
   SHW_ASSIGN_OR_RETURN(const std::string page, report::page(plan, extras));
-  SHW_RETURN_IF_ERROR(import::write_file(
-      o.output, std::span(reinterpret_cast<const uint8_t*>(page.data()), page.size())));
+  SHW_RETURN_IF_ERROR(import::write_file(o.output, page));
   std::printf("written  %s, %zu bytes: open it in a browser\n", o.output.c_str(), page.size());
   return {};
 }

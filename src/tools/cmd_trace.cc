@@ -18,8 +18,7 @@ Status run(const Options& o) {
   SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, import::read_file(o.plan));
   SHW_ASSIGN_OR_RETURN(const Plan plan, read_plan(bytes));
   SHW_ASSIGN_OR_RETURN(const std::string text, answers::plan_trace(plan, o.entry));
-  SHW_RETURN_IF_ERROR(import::write_file(
-      o.output, std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size())));
+  SHW_RETURN_IF_ERROR(import::write_file(o.output, text));
   std::printf("written  %s, %zu bytes: open it at ui.perfetto.dev\n", o.output.c_str(),
               text.size());
   return {};

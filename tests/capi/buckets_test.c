@@ -51,15 +51,8 @@ static size_t fixed_input(shw_builder* b, const char* name, shw_dtype dtype, int
 
 static size_t cache_input(shw_builder* b) {
   const int64_t dims[2] = {LENGTH, WIDTH};
-  shw_builder_input input = SHW_BUILDER_INPUT_INIT;
   size_t node = SHW_NONE;
-  input.role = SHW_ROLE_BUFFER;
-  input.storage = SHW_STORAGE_STATE;
-  input.name = "cache";
-  input.dtype = SHW_DTYPE_F32;
-  input.dims = dims;
-  input.rank = 2;
-  EXPECT_OK(shw_builder_add_input(b, &input, NULL, &node));
+  EXPECT_OK(add_state(b, SHW_ROLE_BUFFER, "cache", dims, 2, &node));
   return node;
 }
 

@@ -15,6 +15,18 @@ shw_status* add_input(shw_builder* builder, shw_role role, const char* name, siz
   return shw_builder_add_input(builder, &input, options, out_node);
 }
 
+shw_status* add_state(shw_builder* builder, shw_role role, const char* name, const int64_t* dims,
+                      int32_t rank, size_t* out_node) {
+  shw_builder_input input = SHW_BUILDER_INPUT_INIT;
+  input.role = role;
+  input.storage = SHW_STORAGE_STATE;
+  input.name = name;
+  input.dtype = SHW_DTYPE_F32;
+  input.dims = dims;
+  input.rank = rank;
+  return shw_builder_add_input(builder, &input, NULL, out_node);
+}
+
 shw_status* add_output(shw_builder* builder, shw_role role, size_t node, const char* name,
                        size_t of_input) {
   shw_builder_output output = SHW_BUILDER_OUTPUT_INIT;

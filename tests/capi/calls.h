@@ -8,7 +8,10 @@
 shw_status* add_input(shw_builder* builder, shw_role role, const char* name, size_t position,
                       shw_dtype dtype, const int64_t* dims, int32_t rank,
                       const shw_node_options* options, size_t* out_node);
-/* shw_builder_add_output(), not in place. */
+/* The same for f32 state of the executor. */
+shw_status* add_state(shw_builder* builder, shw_role role, const char* name, const int64_t* dims,
+                      int32_t rank, size_t* out_node);
+/* shw_builder_add_output(), not in place but for state, which always is. */
 shw_status* add_output(shw_builder* builder, shw_role role, size_t node, const char* name,
                        size_t of_input);
 

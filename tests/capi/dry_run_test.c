@@ -1,23 +1,10 @@
 /* A dry run needs no memory: a terabyte of state that no host has is counted, not allocated. */
+#include "calls.h"
 #include "mlp.h"
 #include "testing.h"
 
 enum { IN = 1 << 18, OUT = 1 << 20 };
-
-static size_t input(shw_builder* builder, shw_role role, shw_storage storage, const char* name,
-                    int64_t rows, int64_t columns) {
-  shw_builder_input in = SHW_BUILDER_INPUT_INIT;
-  const int64_t dims[2] = {rows, columns};
-  size_t node = SHW_NONE;
-  in.role = role;
-  in.storage = storage;
-  in.name = name;
-  in.dtype = SHW_DTYPE_F32;
-  in.dims = dims;
-  in.rank = 2;
-  EXPECT_OK(shw_builder_add_input(builder, &in, NULL, &node));
-  return node;
-}
+static const int64_t kRow[2] = {1, IN}, kWeight[2] = {IN, OUT};
 
 /* One product with a parameter of 2^38 numbers that the executor keeps. */
 static shw_plan* new_plan(shw_context* context) {
@@ -27,8 +14,9 @@ static shw_plan* new_plan(shw_context* context) {
   shw_plan* plan = NULL;
   size_t operands[2], number;
   EXPECT_OK(shw_builder_create(context, &builder));
-  operands[0] = input(builder, SHW_ROLE_INPUT, 0, NULL, 1, IN);
-  operands[1] = input(builder, SHW_ROLE_PARAMETER, SHW_STORAGE_STATE, "w", IN, OUT);
+  EXPECT_OK(
+      add_input(builder, SHW_ROLE_INPUT, NULL, 0, SHW_DTYPE_F32, kRow, 2, NULL, &operands[0]));
+  EXPECT_OK(add_state(builder, SHW_ROLE_PARAMETER, "w", kWeight, 2, &operands[1]));
   output.role = SHW_ROLE_RESULT;
   EXPECT_OK(shw_builder_add_node(builder, "mm", operands, 2, NULL, 0, NULL, &output.node));
   EXPECT_OK(shw_builder_add_output(builder, &output, &number));
@@ -40,7 +28,6 @@ static shw_plan* new_plan(shw_context* context) {
 }
 
 int main(void) {
-  const int64_t dims[2] = {1, IN};
   shw_context* context = new_context();
   shw_plan* plan = new_plan(context);
   shw_executor_options options = SHW_EXECUTOR_OPTIONS_INIT;
@@ -53,7 +40,7 @@ int main(void) {
   EXPECT_OK(shw_device_create(context, SHW_DEVICE_NULL, 0, &options.device));
   EXPECT_OK(shw_world_create_virtual(context, 1, NULL, &world));
   EXPECT_OK(shw_executor_create(plan, world, 0, &options, &executor));
-  EXPECT_OK(shw_buffer_create(options.device, SHW_DTYPE_F32, dims, 2, &x));
+  EXPECT_OK(shw_buffer_create(options.device, SHW_DTYPE_F32, kRow, 2, &x));
   run.inputs = &x;
   run.num_inputs = 1;
   run.outputs = &y;

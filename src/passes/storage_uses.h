@@ -1,0 +1,62 @@
+// Which steps read and write each storage so far, the last of them first. A chain for each storage
+// in one list, so that none has a list of its own.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "plan/program.h"
+
+namespace shw {
+
+class StorageUses {
+ public:
+  explicit StorageUses(const Program& program)
+      : p_(program),
+        last_read_(program.storages.size(), kNone),
+        last_write_(program.storages.size(), kNone) {}
+
+  void clear() {
+    uses_.clear();
+    last_read_.assign(last_read_.size(), kNone);
+    last_write_.assign(last_write_.size(), kNone);
+  }
+
+  // The step reads its operands and writes its results. `number`: what the uses call it.
+  void add(const ProgramStep& step, uint32_t number) {
+    for (ValueId v : step.inputs)
+      if (v.valid()) add(last_read_, v, number);
+    for (ValueId v : step.outputs)
+      if (v.valid()) add(last_write_, v, number);
+  }
+
+  // Calls `use(number)` for each use that the step comes after: those that write what it reads, and
+  // that read what it writes.
+  template <class Use>
+  void for_each_before(const ProgramStep& step, Use use) const {
+    const auto follow = [&](uint32_t at) {
+      for (; at != kNone; at = uses_[at].previous) use(uses_[at].number);
+    };
+    for (ValueId v : step.inputs)
+      if (v.valid()) follow(last_write_[p_.values[v].storage.v]);
+    for (ValueId v : step.outputs)
+      if (v.valid()) follow(last_read_[p_.values[v].storage.v]);
+  }
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  struct Use {
+    uint32_t number, previous;
+  };
+
+  void add(std::vector<uint32_t>& last, ValueId v, uint32_t number) {
+    uint32_t& use = last[p_.values[v].storage.v];
+    uses_.push_back({number, use});
+    use = static_cast<uint32_t>(uses_.size() - 1);
+  }
+
+  const Program& p_;
+  std::vector<Use> uses_;
+  std::vector<uint32_t> last_read_, last_write_;  // by storage
+};
+
+}  // namespace shw
