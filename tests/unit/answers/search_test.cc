@@ -61,8 +61,9 @@ TEST(Search, GivesUpWhatCannotBeAmongTheBest) {
   options.solver.wide_cells = 1 << 14;  // surveys and likely parts, as of deep models
   Monitor monitor;
   const auto all = answers::search_meshes(graph, options, {.devices = 16, .threads = 2}, monitor);
+  // One thread: with several, what is given up depends on which mesh is planned first.
   const auto best =
-      answers::search_meshes(graph, options, {.devices = 16, .threads = 2, .best = 2}, monitor);
+      answers::search_meshes(graph, options, {.devices = 16, .threads = 1, .best = 2}, monitor);
   ASSERT_TRUE(all.ok() && best.ok());
   ASSERT_EQ(best->size(), all->size());
   size_t given_up = 0;
