@@ -1,0 +1,48 @@
+// What the caller of shw_builder says of nodes, inputs, outputs and entries, in the graph's own
+// terms. Nothing here changes the graph.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "boundary.h"
+#include "graph/graph.h"
+#include "rewrite/infer_sizes.h"
+#include "shardwise/builder.h"
+
+namespace shw::capi {
+
+constexpr uint32_t kMaxNodes = 1u << 20;  // as graph/reader.h
+
+struct NodeTexts {
+  std::string name;
+  NodeMeta meta;
+};
+// What the caller says of a node beside its operands. Attributes hold numbers, at the hints.
+struct NodeAttrs {
+  Attrs attrs;
+  SymbolicAttrs symbolic;
+};
+struct InputType {
+  TensorType type;  // at the hints
+  Exprs sizes;      // empty: they are numbers
+};
+
+inline std::string text_or_empty(const char* text) {
+  return text == nullptr ? std::string() : text;
+}
+Result<NodeTexts> read_options(const shw_node_options* in);
+Result<NodeAttrs> read_attrs(const Graph& graph, OpKind op, const shw_attr* attrs, size_t count);
+// SHW_NONE, or a node of the graph.
+Result<NodeId> node_of(const Graph& graph, size_t node, const char* what);
+Result<InputType> input_type(const Graph& graph, const shw_builder_input& in);
+// Buckets share what lasts longer than a run.
+Status check_is_not_shared(const InputInfo& info, const Exprs& sizes);
+Result<InputInfo> input_info(const Graph& graph, const shw_builder_input& in);
+Result<InputInfo> constant_info(const Graph& graph, const char* name, const TensorType& type,
+                                const shw_tensor& tensor);
+Result<OutputInfo> output_info(const Graph& graph, const shw_builder_output& out);
+// Callers tell outputs by their names.
+Status check_output_is_new(const Graph& graph, const OutputInfo& info);
+Result<EntryInfo> entry_info(const Graph& graph, const shw_builder_entry& in);
+
+}  // namespace shw::capi
