@@ -7,6 +7,7 @@
 #include "buffer.h"
 #include "builder_terms.h"
 #include "graph/writer.h"
+#include "ops/entries.h"
 #include "ops/signature.h"
 #include "rewrite/infer_sizes.h"
 #include "rewrite/verify.h"
