@@ -28,6 +28,9 @@ void check_case(const GraphPass& pass, const std::string& before, const std::str
   const Graph expected = after.find("unchanged") == 0 ? graph : graph_of_text(after);
   const Result<Rewritten> got = pass.run(graph);
   ASSERT_TRUE(got.ok()) << got.status().message();
+  if (got->changes == 0) {
+    EXPECT_EQ(got->graph.num_nodes(), 0u);  // nothing was copied
+  }
   const Graph& result = got->changes == 0 ? graph : got->graph;
   EXPECT_EQ(first_difference(result, expected), "") << print_graph(result);
   const Status status = verify_graph(result);
