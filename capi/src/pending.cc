@@ -46,7 +46,8 @@ Status wait_for(const shw_pending& pending, int64_t timeout_ns) {
     if (!status.ok() && tells && (cause.ok() || status.code() != Code::kAborted))
       cause = std::move(status);
   }
-  if (!cause.ok()) pending.shared->failed = true;
+  // A failure of an earlier epoch is over: it says nothing about the executors as they are.
+  if (!cause.ok() && pending.epoch == pending.shared->epoch) pending.shared->failed = true;
   return cause;
 }
 

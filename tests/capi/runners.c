@@ -1,5 +1,7 @@
+#define _POSIX_C_SOURCE 200809L
 #include "runners.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "calls.h"
@@ -178,6 +180,30 @@ static void runs_may_be_left_alone(shw_runner* runner) {
   shw_pending_destroy(last);
 }
 
+static void* abort_once(void* runner) {
+  shw_runner_abort((shw_runner*)runner);
+  return NULL;
+}
+
+/* An abort while another call makes the runner usable again belongs to the past, or to that call:
+ * the run after both is not stopped. */
+static void late_aborts_stop_no_run(shw_runner* runner) {
+  shw_pending* pending = NULL;
+  shw_buffer* whole = NULL;
+  int round;
+  for (round = 0; round < 300; ++round) {
+    pthread_t other;
+    shw_runner_abort(runner);
+    if (!EXPECT(pthread_create(&other, NULL, abort_once, runner) == 0)) return;
+    EXPECT_OK(shw_runner_gather_state(runner, "param.sum", &whole)); /* recovers */
+    shw_buffer_destroy(whole);
+    EXPECT(pthread_join(other, NULL) == 0);
+    EXPECT_OK(start(runner, 0, &pending));
+    EXPECT_OK(shw_pending_wait(pending, -1));
+    shw_pending_destroy(pending);
+  }
+}
+
 static void ranks_elsewhere_are_refused(shw_context* context, const shw_plan* plan) {
   const int32_t mine[2] = {0, 1};
   shw_world* world = NULL;
@@ -213,5 +239,6 @@ void runners_work(shw_context* context, const shw_plan* plan) {
   if (!EXPECT_OK(shw_runner_create(sums, NULL, NULL, &runner))) return;
   shw_plan_destroy(sums);
   several_runs_are_in_flight(runner);
+  late_aborts_stop_no_run(runner);
   runs_may_be_left_alone(runner);
 }
