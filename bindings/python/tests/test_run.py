@@ -410,7 +410,8 @@ def test_closing_while_others_run():
 def test_handles_are_of_their_kind(plan):
     context = clib.shw_context_create(clib.SHW_API_VERSION, None)
     for call in (lambda: clib.shw_plan_num_ranks(context), lambda: clib.shw_plan_num_ranks(7), lambda: clib.shw_world_abort(plan._handle),
-                 lambda: clib._clib.Handle(), lambda: clib._clib.Runner(1, (), (), 2, True), lambda: clib._clib.Runner(None, (None,), (0,), None, True)):
+                 lambda: clib._clib.Handle(), lambda: clib._clib.Run(), lambda: clib._clib.Runner(1, (), (), 2, True, 4),
+                 lambda: clib._clib.Runner(None, (None,), (0,), None, True, 4)):
         with pytest.raises(TypeError):
             call()
     assert clib.shw_plan_num_ranks(None) == 0
