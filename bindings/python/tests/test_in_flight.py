@@ -1,6 +1,7 @@
 """Several runs in flight: Executor.start."""
 
 import asyncio
+import concurrent.futures
 import gc
 import os
 import resource
@@ -244,6 +245,21 @@ def test_runs_are_awaited():
         with pytest.raises(Broken):
             await gate.executor.start([-ONE])
         return await gate.executor.start([ONE])
+
+    assert (asyncio.run(work())["y"].numpy() == 2).all()
+
+
+def test_runs_are_futures_of_the_standard_library():
+    gate = Gate()
+    good, bad = gate.executor.start([ONE]).future(), gate.executor.start([-ONE]).future()
+    assert not good.cancel() and good.running()
+    gate.opened.set()
+    assert list(concurrent.futures.as_completed([good, bad], timeout=30)) == [good, bad]
+    assert (good.result()["y"].numpy() == 2).all() and isinstance(bad.exception(), Broken)
+
+    async def work():
+        done, _ = await asyncio.wait([asyncio.wrap_future(gate.executor.start([ONE]).future())])
+        return done.pop().result()
 
     assert (asyncio.run(work())["y"].numpy() == 2).all()
 

@@ -373,6 +373,13 @@ def test_threads_share_an_executor(executor):
     assert not errors
 
 
+def test_an_unknown_output_raises(executor):
+    results = executor.run(VALUES)
+    with pytest.raises(KeyError, match="no output 'loss', but output, grad.w1, grad.w2"):
+        results["loss"]
+    assert results.get("loss") is None and "loss" not in results
+
+
 def test_a_closed_executor_raises():
     executor = trained({"a": 2})
     with executor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import functools
 import logging
 import os
@@ -19,7 +20,8 @@ NATIVE = clib._clib.Run
 
 
 class Run:
-    """A run that :meth:`Executor.start` started, used like a :class:`concurrent.futures.Future`. Any thread may use it.
+    """A run that :meth:`Executor.start` started, used like a :class:`concurrent.futures.Future`; :meth:`future` gives a real one. Any thread may
+    use it.
 
     ``await run`` gives its results in asyncio. Dropping it does not stop the run; :meth:`Executor.abort` stops all that are in flight. Results
     may be read after the executor was closed, which waits for the run.
@@ -75,6 +77,21 @@ class Run:
         else:
             DISPATCHER.ensure()
             self._native.notify(told)
+
+    def future(self) -> concurrent.futures.Future[Results]:
+        """The run as a future of :mod:`concurrent.futures`, for ``wait``, ``as_completed`` and ``asyncio.wrap_future``. It cannot be cancelled."""
+        made: concurrent.futures.Future[Results] = concurrent.futures.Future()
+        made.set_running_or_notify_cancel()
+
+        def settle(run: Run) -> None:
+            error = run.exception()
+            if error is not None:
+                made.set_exception(error)
+            else:
+                made.set_result(run.result())
+
+        self.add_done_callback(settle)
+        return made
 
     def __await__(self) -> Generator[Any, None, Results]:
         import asyncio
