@@ -96,8 +96,9 @@ def test_no_more_than_max_in_flight():
     second = gate.executor.start([ONE])
     assert gate.opened.is_set() and first.done()
     assert (second.result()["y"].numpy() == 2).all()
-    with pytest.raises(sw.InvalidArgument, match="max_in_flight is -1"):
-        gate.executor.plan.executor(max_in_flight=-1)
+    for number in (-1, 0, 1025):
+        with pytest.raises(ValueError, match=f"max_in_flight is {number}, expected"):
+            gate.executor.plan.executor(max_in_flight=number)
 
 
 def test_runs_behind_one_that_fails_fail_too_and_the_next_one_works():

@@ -56,6 +56,8 @@ class Executor:
                  max_in_flight: int = 4, regions: Mapping[str, Body] | None = None) -> None:
         if device not in DEVICES:
             raise ValueError(f"device {device!r} is none of {', '.join(DEVICES)}")
+        if max_in_flight < 1:
+            raise ValueError(f"max_in_flight is {max_in_flight}, expected 1 to 1024")
         self.plan = plan
         self.world = world or World.virtual(plan.num_ranks)
         self._device = clib.shw_device_create(context(), DEVICES[device], 0)
