@@ -109,7 +109,7 @@ Result<std::unique_ptr<shw_buffer>> allocate_buffer(const DeviceRef& device, con
 Status check_is_written(const shw_buffer& buffer) {
   if (buffer.written_by->ready()) return {};
   return failed_precondition(
-      "a run that writes this buffer has not ended: wait for its event first");
+      "a run that writes this buffer has not ended: wait for that run first");
 }
 
 Result<HostWindow> HostWindow::of(const shw_buffer& buffer) {

@@ -23,6 +23,37 @@ std::vector<shw_buffer*> shw_pending::pieces(size_t output) const {
 }
 
 namespace shw::capi {
+namespace {
+
+// Whether an error says more of the cause than what is known: a rank that failed on its own says
+// more than those that it took along.
+bool tells_more(Code known, Code code) {
+  if (code == Code::kOk) return false;
+  if (known == Code::kOk) return true;
+  return (known == Code::kAborted || known == Code::kCancelled) && code != Code::kAborted;
+}
+
+// Who is told of the end of a run, once all ranks have come to it.
+struct EndOfRun {
+  EndOfRun(const shw_pending& pending, shw_done_fn done_fn, void* user_data)
+      : left(pending.events.size()), done(done_fn), user(user_data) {
+    for (const auto& event : pending.events) ranks.push_back(event->completion);
+  }
+  void rank_ended() {
+    if (--left != 0) return;
+    Code cause = Code::kOk;
+    for (const runtime::Completion& rank : ranks)
+      if (const Code code = rank.code(); tells_more(cause, code)) cause = code;
+    done(user, static_cast<shw_code>(cause));
+  }
+
+  std::vector<runtime::Completion> ranks;
+  std::atomic<size_t> left;
+  shw_done_fn done;
+  void* user;
+};
+
+}  // namespace
 
 bool has_ended(const shw_pending& pending) {
   return std::ranges::all_of(pending.events,
@@ -40,13 +71,10 @@ Status wait_for(const shw_pending& pending, int64_t timeout_ns) {
                     "the run has not ended after " +
                         std::to_string(static_cast<double>(timeout_ns) / 1e9) + " s");
     Status status = event->completion.wait();
-    // A rank that failed on its own says more than those that it took along.
-    const bool tells =
-        cause.ok() || cause.code() == Code::kAborted || cause.code() == Code::kCancelled;
-    if (!status.ok() && tells && (cause.ok() || status.code() != Code::kAborted))
-      cause = std::move(status);
+    if (tells_more(cause.code(), status.code())) cause = std::move(status);
   }
-  if (!cause.ok()) pending.shared->failed = true;
+  // A failure of an earlier epoch is over: it says nothing about the executors as they are.
+  if (!cause.ok() && pending.epoch == pending.shared->epoch) pending.shared->failed = true;
   return cause;
 }
 
@@ -61,6 +89,18 @@ shw_status* shw_pending_wait(const shw_pending* pending, int64_t timeout_ns) {
 
 int32_t shw_pending_query(const shw_pending* pending) {
   return pending == nullptr || has_ended(*pending) ? 1 : 0;
+}
+
+shw_status* shw_pending_notify(const shw_pending* pending, shw_done_fn done, void* user) {
+  return guard([&]() -> Status {
+    SHW_WANT(pending);
+    SHW_WANT(done);
+    // Where memory runs out on the way, a rank is never counted, and `done` is not called.
+    const auto end = std::make_shared<EndOfRun>(*pending, done, user);
+    for (const runtime::Completion& rank : end->ranks)
+      rank.timeline()->tell_end(rank.run(), [end](Code) { end->rank_ended(); });
+    return {};
+  });
 }
 
 shw_status* shw_pending_gather(const shw_pending* pending, const char* output,

@@ -31,13 +31,19 @@ Result<shw_world> world_for(const LoadedPlan& plan, const shw_world* given) {
 }
 
 // After a failure: waits until everything has ended, and makes the executors usable. All are reset
-// equally often, also where memory runs out on the way: the next call goes on from there.
+// equally often, also where memory runs out on the way: the next call goes on from there. The
+// failure is taken back first: an abort from here on may stop executors that were reset already,
+// and is noted for the next call.
 void recover(shw_runner& runner) {
-  if (!runner.shared->failed) return;
+  if (!runner.recovering) {
+    if (!runner.shared->failed.exchange(false)) return;
+    runner.recovering = true;
+    ++runner.shared->epoch;
+  }
   for (; runner.num_reset < runner.executors.size(); ++runner.num_reset)
     runner.executors[runner.num_reset]->runtime->reset();
   runner.num_reset = 0;
-  runner.shared->failed = false;
+  runner.recovering = false;
 }
 
 void abort(shw_runner& runner) {
@@ -163,6 +169,7 @@ Result<std::unique_ptr<shw_pending>> start(shw_runner& runner, size_t entry, Ten
   auto pending = std::make_unique<shw_pending>();
   pending->shared = runner.shared;
   pending->entry = entry;
+  pending->epoch = runner.shared->epoch;
   pending->buffers = take_buffers(runner, entry, pending->of_entry());
   SHW_ASSIGN_OR_RETURN(const std::vector<bool> given,
                        place_all(runner, pending->of_entry(), inputs, pending->buffers));

@@ -19,6 +19,7 @@ struct RunBuffers {
 struct RunnerShared {
   PlanRef plan;
   std::atomic<bool> failed = false;            // executors must be reset before anything else
+  std::atomic<uint64_t> epoch = 0;             // resets of all executors
   std::mutex mutex;                            // of `spare`
   std::vector<std::vector<RunBuffers>> spare;  // by entry: of runs that nobody holds any more
 };
@@ -28,12 +29,14 @@ struct RunnerShared {
 struct shw_runner {
   std::shared_ptr<shw::capi::RunnerShared> shared;
   std::vector<std::unique_ptr<shw_executor>> executors;
-  size_t num_reset = 0;  // executors that an interrupted recovery has reset
+  bool recovering = false;  // also between calls, where memory ran out on the way
+  size_t num_reset = 0;     // executors that this recovery has reset
 };
 
 struct shw_pending {
   std::shared_ptr<shw::capi::RunnerShared> shared;
   size_t entry = 0;
+  uint64_t epoch = 0;  // in which it was started
   shw::capi::RunBuffers buffers;
   std::vector<std::unique_ptr<shw_event>> events;  // by rank
 

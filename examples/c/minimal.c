@@ -14,11 +14,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "shardwise/shardwise.h"
-
-enum { MAX_RANKS = 8 };
 
 /* Errors end this program, at once: executors may be alive, and exit() would take away libraries
  * that their ranks use. A server would hand errors on instead. */
@@ -186,65 +183,40 @@ static void fill(void* data, const shw_plan_port* port, uint32_t seed) {
   }
 }
 
-/* Cuts every rank's piece of input `i` out of the whole tensor. */
-static void shard_input(const shw_plan* plan, const shw_plan_entry* step, size_t i,
-                        shw_buffer** pieces[]) {
-  shw_plan_port port = SHW_PLAN_PORT_INIT;
-  check(shw_plan_get_port(plan, step->inputs[i], &port));
-  void* data = allocate(count_elements(&port), size_of_element(port.dtype));
-  fill(data, &port, (uint32_t)i);
-  const shw_tensor whole = {data, port.dims, NULL, port.rank, port.dtype, SHW_DEVICE_CPU, 0};
-  for (int32_t rank = 0; rank < shw_plan_num_ranks(plan); ++rank)
-    check(shw_plan_shard(plan, step->inputs[i], rank, &whole, NULL, &pieces[rank][i]));
-  free(data);
-}
-
-/* The whole tensors of an entry's outputs; NULL where there is none. */
-static shw_buffer** run_step(shw_context* context, const shw_plan* plan, size_t* out_num_outputs) {
-  const int32_t num_ranks = shw_plan_num_ranks(plan);
+/* The whole tensors of an entry's outputs; NULL where there is none. Inputs are made up. */
+static shw_buffer** run_step(const shw_plan* plan, size_t* out_num_outputs) {
   shw_plan_entry step = SHW_PLAN_ENTRY_INIT;
-  shw_buffer **inputs[MAX_RANKS], **outputs[MAX_RANKS];
-  shw_executor* executors[MAX_RANKS];
-  shw_event* done[MAX_RANKS];
-  shw_world* world;
-  shw_run run = SHW_RUN_INIT;
-  check(shw_plan_find_entry(plan, "step", &run.entry));
-  check(shw_plan_get_entry(plan, run.entry, &step));
-  check(shw_world_create_virtual(context, num_ranks, NULL, &world));
-  for (int32_t rank = 0; rank < num_ranks; ++rank) {
-    check(shw_executor_create(plan, world, rank, NULL, &executors[rank]));
-    inputs[rank] = allocate(step.num_inputs, sizeof(shw_buffer*));
-    outputs[rank] = allocate(step.num_outputs, sizeof(shw_buffer*)); /* NULL: to be made */
+  shw_runner* runner;
+  shw_pending* pending;
+  size_t entry;
+  check(shw_plan_find_entry(plan, "step", &entry));
+  check(shw_plan_get_entry(plan, entry, &step));
+  shw_named_tensor* inputs = allocate(step.num_inputs, sizeof *inputs);
+  for (size_t i = 0; i < step.num_inputs; ++i) {
+    shw_plan_port port = SHW_PLAN_PORT_INIT;
+    check(shw_plan_get_port(plan, step.inputs[i], &port));
+    void* data = allocate(count_elements(&port), size_of_element(port.dtype));
+    fill(data, &port, (uint32_t)i);
+    inputs[i].name = port.name;
+    inputs[i].tensor.data = data;
+    inputs[i].tensor.dims = port.dims;
+    inputs[i].tensor.rank = port.rank;
+    inputs[i].tensor.dtype = port.dtype;
   }
-  for (size_t i = 0; i < step.num_inputs; ++i) shard_input(plan, &step, i, inputs);
 
-  run.num_inputs = step.num_inputs;
-  run.num_outputs = step.num_outputs;
-  for (int32_t rank = 0; rank < num_ranks; ++rank) {
-    run.inputs = inputs[rank];
-    run.outputs = outputs[rank];
-    check(shw_executor_enqueue(executors[rank], &run, &done[rank]));
-  }
-  for (int32_t rank = 0; rank < num_ranks; ++rank) {
-    check(shw_event_wait(done[rank], -1));
-    shw_event_destroy(done[rank]);
-  }
+  check(shw_runner_create(plan, NULL, NULL, &runner)); /* all ranks, in this process */
+  check(shw_runner_start(runner, "step", inputs, step.num_inputs, &pending));
+  for (size_t i = 0; i < step.num_inputs; ++i) free(inputs[i].tensor.data); /* they were copied */
+  free(inputs);
 
   shw_buffer** whole = allocate(step.num_outputs, sizeof(shw_buffer*));
   for (size_t i = 0; i < step.num_outputs; ++i) {
-    shw_buffer* pieces[MAX_RANKS];
-    for (int32_t rank = 0; rank < num_ranks; ++rank) pieces[rank] = outputs[rank][i];
-    if (pieces[0] != NULL)
-      check(shw_plan_gather(plan, step.outputs[i], pieces, (size_t)num_ranks, &whole[i]));
+    shw_plan_port port = SHW_PLAN_PORT_INIT;
+    check(shw_plan_get_port(plan, step.outputs[i], &port));
+    if (port.present) check(shw_pending_gather(pending, port.name, &whole[i]));
   }
-  for (int32_t rank = 0; rank < num_ranks; ++rank) {
-    for (size_t i = 0; i < step.num_inputs; ++i) shw_buffer_destroy(inputs[rank][i]);
-    for (size_t i = 0; i < step.num_outputs; ++i) shw_buffer_destroy(outputs[rank][i]);
-    free(inputs[rank]);
-    free(outputs[rank]);
-    shw_executor_destroy(executors[rank]);
-  }
-  shw_world_destroy(world);
+  shw_pending_destroy(pending);
+  shw_runner_destroy(runner);
   *out_num_outputs = step.num_outputs;
   return whole;
 }
@@ -285,8 +257,8 @@ int main(int argc, char** argv) {
   shw_plan* single = make_plan(context, graph, 1, 1);
 
   size_t num_outputs;
-  shw_buffer** on_eight = run_step(context, sharded, &num_outputs);
-  shw_buffer** on_one = run_step(context, single, &num_outputs);
+  shw_buffer** on_eight = run_step(sharded, &num_outputs);
+  shw_buffer** on_one = run_step(single, &num_outputs);
   shw_plan_entry step = SHW_PLAN_ENTRY_INIT;
   check(shw_plan_get_entry(sharded, 0, &step));
   double worst = 0;

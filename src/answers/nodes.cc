@@ -1,6 +1,7 @@
 #include "answers/nodes.h"
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "support/similar.h"
@@ -22,25 +23,25 @@ void for_names(const Graph& graph, F f) {
 // Names that contain the requested one or a suffix of it, or that are spelled similarly.
 std::string offers(const Graph& graph, std::string_view name) {
   const std::string_view asked = name;
+  std::set<std::string> offered;  // a node and its port may have one name
   std::string text;
-  size_t count = 0;
   for (;;) {
     for_names(graph, [&](const std::string& other, NodeId) {
-      if (other.find(name) != std::string::npos && ++count <= kMaxOffers)
-        text += (text.empty() ? "" : ", ") + other;
+      if (other.find(name) == std::string::npos || !offered.insert(other).second) return;
+      if (offered.size() <= kMaxOffers) text += (text.empty() ? "" : ", ") + other;
     });
     const size_t dot = name.find('.');
-    if (count > 0 || dot == std::string_view::npos) break;
+    if (!offered.empty() || dot == std::string_view::npos) break;
     name.remove_prefix(dot + 1);
   }
-  if (count == 0) {
+  if (offered.empty()) {
     std::vector<std::string> names;
     for_names(graph, [&](const std::string& other, NodeId) { names.push_back(other); });
     const std::string near = did_you_mean(asked, std::move(names));
     if (!near.empty()) return near;
     return "; names are those after the rewrites (`show PLAN --nodes` lists them)";
   }
-  return "; did you mean " + text + (count > kMaxOffers ? ", …" : "") + "?";
+  return "; did you mean " + text + (offered.size() > kMaxOffers ? ", …" : "") + "?";
 }
 
 }  // namespace

@@ -54,6 +54,11 @@ bool Timeline::finished(uint64_t run) const {
   return finished_ >= run;
 }
 
+Code Timeline::code(uint64_t run) const {
+  std::lock_guard lock(mutex_);
+  return code_locked(run);
+}
+
 Status Timeline::wait(uint64_t run) const {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return finished_ >= run; });

@@ -30,7 +30,8 @@ class Timeline {
   void expect_run();
   void finish(uint64_t run, Status status) noexcept;  // in order
   bool finished(uint64_t run) const;
-  Status wait(uint64_t run) const;                                    // blocks the host
+  Code code(uint64_t run) const;    // of a run that has finished; allocates nothing
+  Status wait(uint64_t run) const;  // blocks the host
   bool wait_for(uint64_t run, std::chrono::nanoseconds limit) const;  // whether it has ended
 
  private:
@@ -65,6 +66,8 @@ class Completion {
     return timeline_ == nullptr || timeline_->wait_for(run_, limit);
   }
   Status wait() const { return timeline_ == nullptr ? Status() : timeline_->wait(run_); }
+  // Once it is ready.
+  Code code() const { return timeline_ == nullptr ? Code::kOk : timeline_->code(run_); }
 
   const std::shared_ptr<Timeline>& timeline() const { return timeline_; }
   uint64_t run() const { return run_; }

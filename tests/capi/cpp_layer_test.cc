@@ -3,6 +3,7 @@
 //
 //   cpp_layer PLAN.swplan     where to save the plan of examples/c/train.c, which equals that of C
 //   byte by byte
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -311,8 +312,12 @@ void several_runs_in_flight(const sw::Context& context) {
   std::vector<float> w = numbers(64, 2), y, found(128), kept(64);
   EXPECT(CODE_OF(runner.set_state("param.w", sw::tensor(w.data(), kW))) == SHW_OK);
   std::vector<sw::Pending> pending;
-  for (int i = 0; i < 6; ++i)
+  std::atomic<int> ended{0};
+  for (int i = 0; i < 6; ++i) {
     pending.push_back(MUST(runner.start("step", {{"input.x", sw::tensor(x.data(), kX)}})));
+    EXPECT(CODE_OF(pending.back().notify([&ended](shw_code code) { ended += code == SHW_OK; })) ==
+           SHW_OK);
+  }
   EXPECT(CODE_OF(pending.back().wait()) == SHW_OK);
   for (const sw::Pending& run : pending) {
     EXPECT(run.done() && CODE_OF(run.read("output.y", found)) == SHW_OK);
@@ -326,6 +331,7 @@ void several_runs_in_flight(const sw::Context& context) {
   EXPECT(MUST(runner.plan().entry_time(0)).us > 0);
   runner.abort();
   EXPECT(CODE_OF(runner.run("step", {{"input.x", sw::tensor(x.data(), kX)}})) == SHW_OK);
+  EXPECT(ended == 6);  // a run ends after all callbacks of those before it
 }
 
 void buffers(const sw::Context& context) {

@@ -222,6 +222,7 @@ static void runners(const shw_plan* plan) {
   shw_runner_destroy(runner);
   REFUSED(shw_pending_wait(NULL, 0));
   EXPECT(shw_pending_query(NULL) == 1);
+  REFUSED(shw_pending_notify(NULL, NULL, NULL));
   REFUSED_HANDLE(shw_buffer, shw_pending_gather(NULL, "output.y", &out));
   shw_pending_destroy(NULL);
 }

@@ -362,7 +362,7 @@ static void outputs_are_read_after_the_run(shw_context* context, const shw_plan*
   EXPECT_OK(shw_buffer_get_tensor(outputs[0][1], &tensor));
   size = (size_t)(tensor.dims[0] * tensor.dims[1]) * sizeof(float);
   EXPECT_REFUSED(shw_buffer_read(outputs[0][1], values, size), SHW_FAILED_PRECONDITION,
-                 "wait for its event first");
+                 "wait for that run first");
   EXPECT_CODE(shw_buffer_write(outputs[0][1], values, size), SHW_FAILED_PRECONDITION);
   for (rank = 1; rank < job.num_ranks; ++rank) done[rank] = start_run(&job, rank, outputs[rank]);
   for (rank = 0; rank < job.num_ranks; ++rank) {

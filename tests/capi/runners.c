@@ -1,5 +1,7 @@
+#define _POSIX_C_SOURCE 200809L
 #include "runners.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "calls.h"
@@ -137,6 +139,60 @@ static void several_runs_are_in_flight(shw_runner* runner) {
   EXPECT_CODE(shw_runner_set_state(runner, "param.product", &zero.tensor), SHW_NOT_FOUND);
 }
 
+/* Written by a thread of the library, read by this one. */
+typedef struct told {
+  pthread_mutex_t mutex;
+  int count;
+  shw_code code;
+} told;
+
+static void remember(void* user, shw_code code) {
+  told* all = (told*)user;
+  pthread_mutex_lock(&all->mutex);
+  ++all->count;
+  all->code = code;
+  pthread_mutex_unlock(&all->mutex);
+}
+
+static int was_told(told* all, int count, shw_code code) {
+  int good;
+  pthread_mutex_lock(&all->mutex);
+  good = EXPECT(all->count == count) && EXPECT(all->code == code);
+  pthread_mutex_unlock(&all->mutex);
+  return good;
+}
+
+/* Once for each call that asks for it, also where the handle is gone; with the code of the cause.
+ */
+static void ends_are_told(shw_runner* runner) {
+  shw_pending* pending[IN_FLIGHT];
+  told ends = {PTHREAD_MUTEX_INITIALIZER, 0, SHW_INTERNAL};
+  shw_status* status;
+  int i;
+  for (i = 0; i < IN_FLIGHT; ++i) {
+    EXPECT_OK(start(runner, i, &pending[i]));
+    EXPECT_OK(shw_pending_notify(pending[i], remember, &ends));
+  }
+  for (i = 0; i + 1 < IN_FLIGHT; ++i) shw_pending_destroy(pending[i]);
+  EXPECT_OK(shw_pending_wait(pending[IN_FLIGHT - 1], -1));
+  EXPECT_CODE(shw_pending_notify(pending[IN_FLIGHT - 1], NULL, NULL), SHW_INVALID_ARGUMENT);
+  shw_pending_destroy(pending[IN_FLIGHT - 1]);
+  EXPECT_OK(start(runner, 0, &pending[0])); /* the callbacks of the runs before have returned */
+  EXPECT_OK(shw_pending_wait(pending[0], -1));
+  was_told(&ends, IN_FLIGHT, SHW_OK);
+  EXPECT_OK(shw_pending_notify(pending[0], remember, &ends));
+  was_told(&ends, IN_FLIGHT + 1, SHW_OK); /* within the call */
+  shw_pending_destroy(pending[0]);
+
+  EXPECT_OK(start(runner, 0, &pending[0]));
+  shw_runner_abort(runner);
+  status = shw_pending_wait(pending[0], -1); /* NULL where the run was faster */
+  EXPECT_OK(shw_pending_notify(pending[0], remember, &ends));
+  was_told(&ends, IN_FLIGHT + 2, status == NULL ? SHW_OK : shw_status_code(status));
+  shw_status_destroy(status);
+  shw_pending_destroy(pending[0]);
+}
+
 /* Runs that nobody waits for, runs that are stopped, and runs that outlive their runner. */
 static void runs_may_be_left_alone(shw_runner* runner) {
   shw_pending *pending = NULL, *last = NULL;
@@ -164,6 +220,30 @@ static void runs_may_be_left_alone(shw_runner* runner) {
   shw_buffer_destroy(whole);
   shw_pending_destroy(pending);
   shw_pending_destroy(last);
+}
+
+static void* abort_once(void* runner) {
+  shw_runner_abort((shw_runner*)runner);
+  return NULL;
+}
+
+/* An abort while another call makes the runner usable again belongs to the past, or to that call:
+ * the run after both is not stopped. */
+static void late_aborts_stop_no_run(shw_runner* runner) {
+  shw_pending* pending = NULL;
+  shw_buffer* whole = NULL;
+  int round;
+  for (round = 0; round < 300; ++round) {
+    pthread_t other;
+    shw_runner_abort(runner);
+    if (!EXPECT(pthread_create(&other, NULL, abort_once, runner) == 0)) return;
+    EXPECT_OK(shw_runner_gather_state(runner, "param.sum", &whole)); /* recovers */
+    shw_buffer_destroy(whole);
+    EXPECT(pthread_join(other, NULL) == 0);
+    EXPECT_OK(start(runner, 0, &pending));
+    EXPECT_OK(shw_pending_wait(pending, -1));
+    shw_pending_destroy(pending);
+  }
 }
 
 static void ranks_elsewhere_are_refused(shw_context* context, const shw_plan* plan) {
@@ -201,5 +281,7 @@ void runners_work(shw_context* context, const shw_plan* plan) {
   if (!EXPECT_OK(shw_runner_create(sums, NULL, NULL, &runner))) return;
   shw_plan_destroy(sums);
   several_runs_are_in_flight(runner);
+  ends_are_told(runner);
+  late_aborts_stop_no_run(runner);
   runs_may_be_left_alone(runner);
 }

@@ -76,7 +76,7 @@ loses = f"{imports}; [ctypes.CDLL('{library}/libshardwise.so').shw_cancel_create
 allowed = max([lost for lost, _ in run("nothing", "-c", imports)], default=0)
 if not any(lost > allowed for lost, _ in run("loses", "-c", loses)):
     sys.exit("FAILED: a process that loses objects of the library was not found to lose them")
-tests = [package / "tests" / f"test_{name}.py" for name in ("tensor", "graph", "regions", "run", "progress")]
+tests = [package / "tests" / f"test_{name}.py" for name in ("tensor", "graph", "regions", "run", "in_flight", "progress")]
 for lost, text in run("tests", "-m", "pytest", "-p", "no:cacheprovider", "-c", package / "pyproject.toml", "--rootdir", package, "--durations=5",
                       "-k", " and ".join(f"not {word}" for word in NOT_HERE), *tests):
     if lost > allowed:

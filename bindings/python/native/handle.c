@@ -10,7 +10,8 @@ typedef struct handle {
 } handle;
 
 static PyTypeObject* handle_type = NULL;
-static unsigned generation = 0; /* forks between the first import and this process */
+static unsigned generation = 0;
+unsigned handle_generation(void) { return generation; }
 
 static void count_fork(void) { ++generation; }
 

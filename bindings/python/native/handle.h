@@ -24,4 +24,7 @@ PyObject* handle_new(void* pointer, const handle_kind* kind);
  * and for a handle with threads in a process that was forked after it was made. */
 void* handle_get(PyObject* object, const handle_kind* kind);
 
+/* Forks between the first import and this process. */
+unsigned handle_generation(void);
+
 #endif /* SHARDWISE_PYTHON_HANDLE_H_ */

@@ -2,42 +2,37 @@
 
 #include <pythread.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "dtype.h"
+#include "end_of_run.h"
 #include "error.h"
 #include "kinds.h"
 #include "memory.h"
-#include "ports.h"
+#include "one_run.h"
+#include "run.h"
 #include "tensor.h"
 
+/*
+ * The runner of C (shardwise/runner.h) has no sessions, no ranks in other processes, and copies all
+ * inputs. This one has them, and lends memory in place; what both say of failures is the same.
+ */
 typedef struct runner {
   PyObject head;
   PyObject* plan_handle;
   PyObject* executor_handles; /* tuple */
   PyObject* device_handle;    /* NULL: closed */
-  const shw_plan* plan;
-  shw_executor** executors;
-  int32_t* ranks;
-  size_t num_ranks; /* local */
+  local_ranks local;
   int stopping;
-  int all_local;
-  int in_place;        /* the device uses host memory: pieces and results need no copy */
   entry_info* entries; /* read when an entry is run for the first time */
   size_t num_entries;
-  PyThread_type_lock lock; /* an executor takes calls of one thread at a time */
+  PyThread_type_lock lock; /* while something is put on the executors, which take one thread */
+  size_t max_in_flight;
+  end_of_run** ends; /* of the last max_in_flight runs; run number n has place n % max_in_flight */
+  size_t num_runs;
+  /* After a failure that somebody has seen, executors must be reset before anything else. All runs
+   * between two resets are an epoch: failures of earlier ones say nothing about this one. */
+  int failed;
+  uint64_t epoch;
 } runner;
-
-/* One run: what must be given back when it has ended, however it ends. */
-typedef struct one_run {
-  entry_info* entry;
-  tensor_view* views;   /* of inputs that are viewed */
-  shw_buffer** inputs;  /* num_ranks × num_inputs */
-  char* owned;          /* which of the inputs this run made */
-  shw_buffer** outputs; /* num_ranks × num_outputs */
-  shw_event** events;   /* num_ranks */
-  size_t num_views;
-} one_run;
 
 /* ---- The lock -------------------------------------------------------------------------------- */
 
@@ -47,7 +42,7 @@ static int check_usable(runner* self) {
     PyErr_SetString(PyExc_RuntimeError, "the executor was closed");
     return -1;
   }
-  for (Py_ssize_t r = 0; r < (Py_ssize_t)self->num_ranks; ++r) {
+  for (Py_ssize_t r = 0; r < (Py_ssize_t)self->local.count; ++r) {
     if (handle_get(PyTuple_GetItem(self->executor_handles, r), &kind_executor) != NULL) continue;
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "None is no executor");
     return -1;
@@ -55,19 +50,25 @@ static int check_usable(runner* self) {
   return 0;
 }
 
-static void lock(runner* self) {
-  if (PyThread_acquire_lock(self->lock, NOWAIT_LOCK)) return;
-  Py_BEGIN_ALLOW_THREADS;
-  PyThread_acquire_lock(self->lock, WAIT_LOCK);
-  Py_END_ALLOW_THREADS;
+/* Lets Python handle signals while it waits. 0, or -1 with an exception: then nothing is locked. */
+static int lock(runner* self) {
+  const long long slice_us = 50 * 1000;
+  PyLockStatus got =
+      PyThread_acquire_lock(self->lock, NOWAIT_LOCK) ? PY_LOCK_ACQUIRED : PY_LOCK_FAILURE;
+  while (got != PY_LOCK_ACQUIRED) {
+    Py_BEGIN_ALLOW_THREADS;
+    got = PyThread_acquire_lock_timed(self->lock, slice_us, 1);
+    Py_END_ALLOW_THREADS;
+    if (got != PY_LOCK_ACQUIRED && PyErr_CheckSignals() != 0) return -1;
+  }
+  return 0;
 }
 static void unlock(runner* self) { PyThread_release_lock(self->lock); }
 
 /* Locks executors that can be used. In a child process the lock may be held by a thread that is not
  * there, so this is asked first. 0, or -1 with an exception: then nothing is locked. */
 static int enter(runner* self) {
-  if (check_usable(self) != 0) return -1;
-  lock(self);
+  if (check_usable(self) != 0 || lock(self) != 0) return -1;
   if (check_usable(self) == 0) return 0;
   unlock(self); /* another thread closed it meanwhile */
   return -1;
@@ -77,35 +78,39 @@ static int enter(runner* self) {
 
 static PyObject* new_runner(PyTypeObject* type, PyObject* args, PyObject* keywords) {
   PyObject *plan, *executors, *ranks, *device;
-  int in_place;
+  int in_place, max_in_flight;
   (void)keywords;
-  if (!PyArg_ParseTuple(args, "OO!O!Op", &plan, &PyTuple_Type, &executors, &PyTuple_Type, &ranks,
-                        &device, &in_place))
+  if (!PyArg_ParseTuple(args, "OO!O!Opi", &plan, &PyTuple_Type, &executors, &PyTuple_Type, &ranks,
+                        &device, &in_place, &max_in_flight))
     return NULL;
   runner* self = (runner*)PyType_GenericAlloc(type, 0);
   if (self == NULL) return NULL;
   self->lock = PyThread_allocate_lock();
-  self->plan = handle_get(plan, &kind_plan);
-  self->num_ranks = (size_t)PyTuple_Size(executors);
-  self->executors = calloc(self->num_ranks + 1, sizeof *self->executors);
-  self->ranks = calloc(self->num_ranks + 1, sizeof *self->ranks);
-  self->num_entries = shw_plan_num_entries(self->plan);
+  self->local.plan = handle_get(plan, &kind_plan);
+  self->local.count = (size_t)PyTuple_Size(executors);
+  self->local.executors = calloc(self->local.count + 1, sizeof *self->local.executors);
+  self->local.ranks = calloc(self->local.count + 1, sizeof *self->local.ranks);
+  self->num_entries = shw_plan_num_entries(self->local.plan);
   self->entries = calloc(self->num_entries + 1, sizeof *self->entries);
-  if (self->lock == NULL || self->executors == NULL || self->ranks == NULL || self->entries == NULL)
+  self->max_in_flight = max_in_flight > 0 ? (size_t)max_in_flight : 1;
+  self->ends = calloc(self->max_in_flight, sizeof *self->ends);
+  if (self->lock == NULL || self->ends == NULL || self->local.executors == NULL ||
+      self->local.ranks == NULL || self->entries == NULL)
     PyErr_NoMemory();
-  for (size_t r = 0; !PyErr_Occurred() && r < self->num_ranks; ++r) {
-    self->executors[r] = handle_get(PyTuple_GetItem(executors, (Py_ssize_t)r), &kind_executor);
-    self->ranks[r] = (int32_t)PyLong_AsLong(PyTuple_GetItem(ranks, (Py_ssize_t)r));
+  for (size_t r = 0; !PyErr_Occurred() && r < self->local.count; ++r) {
+    self->local.executors[r] =
+        handle_get(PyTuple_GetItem(executors, (Py_ssize_t)r), &kind_executor);
+    self->local.ranks[r] = (int32_t)PyLong_AsLong(PyTuple_GetItem(ranks, (Py_ssize_t)r));
   }
-  if (!PyErr_Occurred() && (self->plan == NULL || handle_get(device, &kind_device) == NULL) &&
+  if (!PyErr_Occurred() && (self->local.plan == NULL || handle_get(device, &kind_device) == NULL) &&
       !PyErr_Occurred())
     PyErr_SetString(PyExc_TypeError, "a plan and a device are needed");
   if (PyErr_Occurred()) {
     Py_DECREF(self);
     return NULL;
   }
-  self->in_place = in_place;
-  self->all_local = (int32_t)self->num_ranks == shw_plan_num_ranks(self->plan);
+  self->local.in_place = in_place;
+  self->local.are_all = (int32_t)self->local.count == shw_plan_num_ranks(self->local.plan);
   self->plan_handle = Py_NewRef(plan);
   self->executor_handles = Py_NewRef(executors);
   self->device_handle = Py_NewRef(device);
@@ -118,8 +123,11 @@ static void dealloc(PyObject* object) {
   for (size_t e = 0; self->entries != NULL && e < self->num_entries; ++e)
     entry_free(&self->entries[e]);
   free(self->entries);
-  free(self->executors);
-  free(self->ranks);
+  for (size_t i = 0; self->ends != NULL && i < self->max_in_flight; ++i)
+    end_of_run_drop(self->ends[i]);
+  free(self->ends);
+  free(self->local.executors);
+  free(self->local.ranks);
   if (self->lock != NULL) PyThread_free_lock(self->lock);
   Py_XDECREF(self->executor_handles);
   Py_XDECREF(self->device_handle);
@@ -128,251 +136,63 @@ static void dealloc(PyObject* object) {
   Py_DECREF(type);
 }
 
-/* ---- Inputs ---------------------------------------------------------------------------------- */
+/* ---- Failures, and runs in flight ------------------------------------------------------------ */
 
-static PyObject* shape_of(const int64_t* dims, int32_t rank) {
-  return memory_from_int64s(dims, (size_t)rank);
-}
-
-static int check_shape(const port_info* port, const shw_tensor* tensor) {
-  int same = tensor->rank == port->rank;
-  for (int32_t d = 0; same && d < port->rank; ++d) same = tensor->dims[d] == port->dims[d];
-  if (same) return 0;
-  PyObject* want = shape_of(port->dims, port->rank);
-  PyObject* have = shape_of(tensor->dims, tensor->rank);
-  if (want != NULL && have != NULL)
-    PyErr_Format(PyExc_ValueError, "%s: expected the shape %R, not %R", port->name, want, have);
-  Py_XDECREF(want);
-  Py_XDECREF(have);
-  return -1;
-}
-
-/* A piece of a viewed tensor: its memory in place where that is possible, otherwise a copy. */
-static shw_status* make_piece(runner* self, const port_info* port, size_t r,
-                              const shw_tensor* whole, shw_device* device, shw_buffer** piece) {
-  const size_t alignment = dtype_size(port->dtype);
-  if (self->in_place && port->places != NULL && port->piece_bytes > 0 && tensor_is_dense(whole) &&
-      (uintptr_t)whole->data % (alignment > 4 ? alignment : 4) == 0) {
-    const shw_tensor part = {(char*)whole->data + port->places[r] * port->piece_bytes,
-                             port->local_dims,
-                             NULL,
-                             port->rank,
-                             port->dtype,
-                             0,
-                             0};
-    return shw_buffer_import(device, &part, SHW_BORROW_UNTIL_RELEASE, NULL, NULL, piece);
-  }
-  return shw_plan_shard(self->plan, port->port, self->ranks[r], whole, device, piece);
-}
-
-/* Pieces that the caller made: a tuple of handles. 0, or -1 with an exception. */
-static int take_pieces(runner* self, one_run* run, size_t i, PyObject* pieces) {
-  if ((size_t)PyTuple_Size(pieces) != self->num_ranks) {
-    PyErr_Format(PyExc_ValueError, "%s: expected %zu pieces, one for each local rank, not %zd",
-                 run->entry->inputs[i].name, self->num_ranks, PyTuple_Size(pieces));
-    return -1;
-  }
-  for (size_t r = 0; r < self->num_ranks; ++r) {
-    const shw_buffer* piece = handle_get(PyTuple_GetItem(pieces, (Py_ssize_t)r), &kind_buffer);
-    if (piece == NULL && PyErr_Occurred()) return -1;
-    run->inputs[r * run->entry->num_inputs + i] = piece;
-  }
-  return 0;
-}
-
-static int open_inputs(runner* self, one_run* run, PyObject* inputs) {
-  const size_t count = run->entry->num_inputs;
-  if ((size_t)PyList_Size(inputs) != count) {
-    PyErr_Format(PyExc_ValueError, "expected %zu inputs, not %zd", count, PyList_Size(inputs));
-    return -1;
-  }
-  for (size_t i = 0; i < count; ++i) {
-    const port_info* port = &run->entry->inputs[i];
-    PyObject* object = PyList_GetItem(inputs, (Py_ssize_t)i);
-    tensor_view* view = &run->views[run->num_views];
-    if (!port->present) continue;
-    if (PyTuple_Check(object)) {
-      if (take_pieces(self, run, i, object) != 0) return -1;
-      continue;
-    }
-    if (tensor_view_open(object, port->dtype, port->name, view) != 0) return -1;
-    ++run->num_views;
-    if (check_shape(port, &view->tensor) != 0) return -1;
-  }
-  return 0;
-}
-
-/* Without the GIL. */
-static shw_status* make_pieces(runner* self, one_run* run, shw_device* device) {
-  size_t v = 0;
-  for (size_t i = 0; i < run->entry->num_inputs; ++i) {
-    const port_info* port = &run->entry->inputs[i];
-    if (!port->present || run->inputs[i] != NULL) continue;
-    const shw_tensor* whole = &run->views[v++].tensor;
-    for (size_t r = 0; r < self->num_ranks; ++r) {
-      const size_t at = r * run->entry->num_inputs + i;
-      shw_buffer* piece = NULL;
-      shw_status* status = make_piece(self, port, r, whole, device, &piece);
-      if (status != NULL) return status;
-      run->inputs[at] = piece;
-      run->owned[at] = 1;
-    }
-  }
-  return NULL;
-}
-
-/* ---- The run --------------------------------------------------------------------------------- */
-
-/* Without the GIL. If a rank cannot begin, those that have begun are stopped. */
-static shw_status* enqueue(runner* self, one_run* run, size_t entry, shw_session* const* sessions) {
-  for (size_t r = 0; r < self->num_ranks; ++r) {
-    shw_run call = SHW_RUN_INIT;
-    call.entry = entry;
-    call.inputs = run->inputs + r * run->entry->num_inputs;
-    call.num_inputs = run->entry->num_inputs;
-    call.outputs = run->outputs + r * run->entry->num_outputs;
-    call.num_outputs = run->entry->num_outputs;
-    call.session = sessions == NULL ? NULL : sessions[r];
-    shw_status* status = shw_executor_enqueue(self->executors[r], &call, &run->events[r]);
-    if (status != NULL) {
-      for (size_t begun = 0; begun < r; ++begun) shw_executor_abort(self->executors[begun]);
-      return status;
-    }
-  }
-  return NULL;
-}
-
-/* A rank that failed on its own says more than those that it took along. */
-static int says_more(const shw_status* status) {
-  const shw_code code = shw_status_code(status);
-  return code != SHW_ABORTED && code != SHW_CANCELLED;
-}
-
-/* Waits for every rank. NULL, or the status that tells the cause. Every 50 ms it lets Python handle
- * signals; an exception, such as KeyboardInterrupt, stops the run and is left set. */
-static shw_status* wait_for_all(runner* self, one_run* run) {
-  const int64_t slice_ns = 50 * 1000 * 1000;
-  shw_status* cause = NULL;
-  int interrupted = 0;
-  for (size_t r = 0; r < self->num_ranks; ++r) {
-    while (run->events[r] != NULL) {
-      /* Asked before: a run that ends right after a wait timed out has another result than that. */
-      const int ended = shw_event_query(run->events[r]);
-      shw_status* status;
-      Py_BEGIN_ALLOW_THREADS;
-      status = shw_event_wait(run->events[r], slice_ns);
-      Py_END_ALLOW_THREADS;
-      if (status != NULL && !ended) {
-        shw_status_destroy(status);
-        if (!interrupted && PyErr_CheckSignals() != 0) {
-          interrupted = 1;
-          for (size_t other = 0; other < self->num_ranks; ++other)
-            shw_executor_abort(self->executors[other]);
-        }
-        continue;
-      }
-      if (status != NULL && (cause == NULL || (says_more(status) && !says_more(cause)))) {
-        shw_status_destroy(cause);
-        cause = status;
-      } else {
-        shw_status_destroy(status);
-      }
-      break;
-    }
-  }
-  return cause;
+static void abort_all(runner* self) {
+  for (size_t r = 0; self->executor_handles != NULL && r < self->local.count; ++r)
+    shw_executor_abort(self->local.executors[r]);
+  self->failed = 1;
 }
 
 static void reset_all(runner* self) {
-  if (!self->all_local) return; /* the other processes must call it too: Executor.reset() */
+  self->failed = 0; /* first: an abort meanwhile is noted for the next call */
+  ++self->epoch;
   Py_BEGIN_ALLOW_THREADS;
-  for (size_t r = 0; r < self->num_ranks; ++r) shw_executor_reset(self->executors[r]);
+  for (size_t r = 0; r < self->local.count; ++r) shw_executor_reset(self->local.executors[r]);
   Py_END_ALLOW_THREADS;
 }
 
-/* ---- Outputs --------------------------------------------------------------------------------- */
+void runner_saw_failure(PyObject* object, uint64_t epoch) {
+  runner* self = (runner*)object;
+  if (epoch == self->epoch) self->failed = 1;
+}
 
-/* The whole tensor of an output, without a copy where every rank has it. */
-static PyObject* whole_output(runner* self, one_run* run, size_t o) {
-  const port_info* port = &run->entry->outputs[o];
-  const size_t count = run->entry->num_outputs;
-  shw_buffer* whole = NULL;
-  if (self->in_place && port->whole_is_piece) {
-    whole = run->outputs[o];
-    run->outputs[o] = NULL; /* the tensor's from now on */
-    return tensor_from_buffer(whole);
+/* Waits until the run that was started `back` runs ago has ended. 0, or -1 with an exception. */
+static int wait_for_earlier(runner* self, size_t back) {
+  int failed;
+  if (self->num_runs < back) return 0;
+  end_of_run* end = self->ends[(self->num_runs - back) % self->max_in_flight];
+  if (end == NULL) return 0;
+  end_of_run_keep(end);
+  const int come = end_of_run_wait(end, -1, &failed);
+  end_of_run_drop(end);
+  return come < 0 ? -1 : 0;
+}
+
+/* Waits to the end whatever happens: the run may use memory of the caller. A signal's exception
+ * stops it and is left set. Whether a rank failed. */
+static int wait_to_the_end(runner* self, const one_run* run) {
+  PyObject *type = NULL, *value = NULL, *trace = NULL;
+  int failed;
+  while (end_of_run_wait(run->end, -1, &failed) < 0) {
+    if (type != NULL) {
+      PyErr_Clear(); /* the first says enough */
+      continue;
+    }
+    PyErr_Fetch(&type, &value, &trace);
+    abort_all(self);
   }
-  shw_buffer** pieces = calloc(self->num_ranks, sizeof *pieces);
-  if (pieces == NULL) return PyErr_NoMemory();
-  for (size_t r = 0; r < self->num_ranks; ++r) pieces[r] = run->outputs[r * count + o];
-  shw_status* status;
-  Py_BEGIN_ALLOW_THREADS;
-  status = shw_plan_gather(self->plan, port->port, pieces, self->num_ranks, &whole);
-  Py_END_ALLOW_THREADS;
-  free(pieces);
-  if (status == NULL) return tensor_from_buffer(whole);
-  error_set(status);
-  return NULL;
+  if (type != NULL) PyErr_Restore(type, value, trace);
+  return failed;
 }
 
-/* The pieces of the local ranks: a tuple of handles. */
-static PyObject* output_pieces(runner* self, one_run* run, size_t o) {
-  PyObject* tuple = PyTuple_New((Py_ssize_t)self->num_ranks);
-  for (size_t r = 0; tuple != NULL && r < self->num_ranks; ++r) {
-    shw_buffer** piece = &run->outputs[r * run->entry->num_outputs + o];
-    PyObject* handle = handle_new(*piece, &kind_buffer);
-    *piece = NULL;
-    if (handle == NULL || PyTuple_SetItem(tuple, (Py_ssize_t)r, handle) != 0) Py_CLEAR(tuple);
-  }
-  return tuple;
-}
+/* ---- Runs ------------------------------------------------------------------------------------ */
 
-static PyObject* take_outputs(runner* self, one_run* run, int gather) {
-  PyObject* list = PyList_New((Py_ssize_t)run->entry->num_outputs);
-  for (size_t o = 0; list != NULL && o < run->entry->num_outputs; ++o) {
-    PyObject* output;
-    if (!run->entry->outputs[o].present)
-      output = Py_NewRef(Py_None);
-    else if (gather &&
-             (self->all_local || (self->in_place && run->entry->outputs[o].whole_is_piece)))
-      output = whole_output(self, run, o);
-    else
-      output = output_pieces(self, run, o);
-    if (output == NULL || PyList_SetItem(list, (Py_ssize_t)o, output) != 0) Py_CLEAR(list);
-  }
-  return list;
-}
-
-/* ---- Runner.run ------------------------------------------------------------------------------ */
-
-/* All arrays of a run are one block. 0, or -1 with an exception. */
-static int begin(runner* self, one_run* run, entry_info* entry) {
-  const size_t pieces = self->num_ranks * entry->num_inputs;
-  const size_t outputs = self->num_ranks * entry->num_outputs;
-  char* block = calloc(1, entry->num_inputs * sizeof(tensor_view) +
-                              (pieces + outputs + self->num_ranks + 1) * sizeof(void*) + pieces);
-  if (block == NULL) {
-    PyErr_NoMemory();
-    return -1;
-  }
-  run->entry = entry;
-  run->views = (tensor_view*)block;
-  run->inputs = (const shw_buffer**)(run->views + entry->num_inputs);
-  run->outputs = (shw_buffer**)(run->inputs + pieces);
-  run->events = (shw_event**)(run->outputs + outputs);
-  run->owned = (char*)(run->events + self->num_ranks);
-  return 0;
-}
-
-static void end(runner* self, one_run* run) {
-  for (size_t i = 0; i < self->num_ranks * run->entry->num_inputs; ++i)
-    if (run->owned[i]) shw_buffer_destroy((shw_buffer*)run->inputs[i]);
-  for (size_t o = 0; o < self->num_ranks * run->entry->num_outputs; ++o)
-    shw_buffer_destroy(run->outputs[o]);
-  for (size_t r = 0; r < self->num_ranks; ++r) shw_event_destroy(run->events[r]);
-  for (size_t v = 0; v < run->num_views; ++v) tensor_view_close(&run->views[v]);
-  free(run->views);
-}
+typedef struct request {
+  Py_ssize_t entry;
+  PyObject *inputs, *sessions;
+  int may_lend;
+} request;
 
 static entry_info* find_entry(runner* self, Py_ssize_t number) {
   if (number < 0 || (size_t)number >= self->num_entries) {
@@ -381,7 +201,8 @@ static entry_info* find_entry(runner* self, Py_ssize_t number) {
   }
   entry_info* entry = &self->entries[number];
   if (entry->inputs != NULL) return entry;
-  shw_status* status = entry_read(self->plan, (size_t)number, self->ranks, self->num_ranks, entry);
+  shw_status* status =
+      entry_read(self->local.plan, (size_t)number, self->local.ranks, self->local.count, entry);
   if (status == NULL && entry->inputs != NULL && entry->outputs != NULL) return entry;
   if (status != NULL)
     error_set(status);
@@ -395,12 +216,12 @@ static entry_info* find_entry(runner* self, Py_ssize_t number) {
 static int find_sessions(runner* self, PyObject* handles, shw_session*** sessions) {
   *sessions = NULL;
   if (handles == Py_None) return 0;
-  if (!PyTuple_Check(handles) || (size_t)PyTuple_Size(handles) != self->num_ranks) {
+  if (!PyTuple_Check(handles) || (size_t)PyTuple_Size(handles) != self->local.count) {
     PyErr_SetString(PyExc_TypeError, "expected a session of this executor");
     return -1;
   }
-  *sessions = calloc(self->num_ranks, sizeof **sessions);
-  for (size_t r = 0; *sessions != NULL && r < self->num_ranks; ++r) {
+  *sessions = calloc(self->local.count, sizeof **sessions);
+  for (size_t r = 0; *sessions != NULL && r < self->local.count; ++r) {
     (*sessions)[r] = handle_get(PyTuple_GetItem(handles, (Py_ssize_t)r), &kind_session);
     if ((*sessions)[r] == NULL) {
       free(*sessions);
@@ -410,63 +231,99 @@ static int find_sessions(runner* self, PyObject* handles, shw_session*** session
   return 0;
 }
 
-static PyObject* run_locked(runner* self, size_t number, entry_info* entry, shw_session** sessions,
-                            PyObject* inputs, int gather) {
-  one_run run = {0};
-  shw_device* device = handle_get(self->device_handle, &kind_device);
-  if (begin(self, &run, entry) != 0) return NULL;
-  PyObject* result = NULL;
-  shw_status* status;
-  if (open_inputs(self, &run, inputs) == 0) {
-    int begun = 0;
-    Py_BEGIN_ALLOW_THREADS;
-    status = make_pieces(self, &run, device);
-    if (status == NULL) {
-      begun = 1;
-      status = enqueue(self, &run, number, sessions);
-    }
-    Py_END_ALLOW_THREADS;
-    shw_status* late = begun ? wait_for_all(self, &run) : NULL;
-    if (begun && (status != NULL || late != NULL || PyErr_Occurred())) {
-      PyObject *type, *value, *trace;
-      PyErr_Fetch(&type, &value, &trace);
-      if (run.events[0] != NULL) reset_all(self);
-      PyErr_Restore(type, value, trace);
-    }
-    if (PyErr_Occurred()) {
-      shw_status_destroy(status);
-      shw_status_destroy(late);
-    } else if (status != NULL) {
-      error_set(status);
-      shw_status_destroy(late);
-    } else if (late != NULL) {
-      error_set(late);
-    } else {
-      result = take_outputs(self, &run, gather);
-    }
+/* The first arguments of run and start. 0, or -1 with an exception. */
+static int read_request(PyObject* const* args, Py_ssize_t count, Py_ssize_t expected,
+                        const char* what, request* asked) {
+  if (count != expected || !PyList_Check(args[1])) {
+    PyErr_SetString(PyExc_TypeError, what);
+    return -1;
   }
-  end(self, &run);
+  asked->entry = PyLong_AsSsize_t(args[0]);
+  asked->inputs = args[1];
+  asked->sessions = args[2];
+  return asked->entry == -1 && PyErr_Occurred() ? -1 : 0;
+}
+
+/* Puts a run on all local ranks, with the lock held. 0; or -1 with an exception, and nothing of the
+ * run is under way. */
+static int begin_locked(runner* self, const request* asked, one_run* run) {
+  shw_device* device = handle_get(self->device_handle, &kind_device);
+  shw_session** sessions = NULL;
+  shw_status* status;
+  int enqueued = 0;
+  const entry_info* entry = find_entry(self, asked->entry);
+  if (entry == NULL || wait_for_earlier(self, self->max_in_flight) != 0) return -1;
+  /* Other processes must do it, too: Executor.reset(). */
+  if (self->failed && self->local.are_all) reset_all(self);
+  if (one_run_begin(run, &self->local, entry, self->epoch) != 0 ||
+      one_run_open_inputs(run, asked->inputs) != 0 ||
+      find_sessions(self, asked->sessions, &sessions) != 0)
+    return -1;
+  Py_BEGIN_ALLOW_THREADS;
+  status = one_run_make_pieces(run, device, asked->may_lend);
+  enqueued = status == NULL;
+  if (enqueued) status = one_run_enqueue(run, (size_t)asked->entry, sessions);
+  Py_END_ALLOW_THREADS;
+  free(sessions);
+  if (status == NULL) {
+    end_of_run** place = &self->ends[self->num_runs++ % self->max_in_flight];
+    end_of_run_drop(*place);
+    *place = end_of_run_keep(run->end);
+    return 0;
+  }
+  if (enqueued) {
+    self->failed = 1; /* it may be the error of an earlier run */
+    wait_to_the_end(self, run);
+  }
+  if (PyErr_Occurred())
+    shw_status_destroy(status);
+  else
+    error_set(status);
+  return -1;
+}
+
+static int begin(runner* self, const request* asked, one_run* run) {
+  if (enter(self) != 0) return -1;
+  const int result = begin_locked(self, asked, run);
+  unlock(self);
   return result;
 }
 
 /* run(entry: int, inputs: list, sessions: tuple | None, gather: bool) -> list */
 static PyObject* run(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   runner* self = (runner*)object;
-  if (count != 4 || !PyList_Check(args[1])) {
-    PyErr_SetString(PyExc_TypeError, "expected (entry, list of inputs, sessions, gather)");
+  request asked = {0, NULL, NULL, 1};
+  one_run made = {0};
+  PyObject* outputs = NULL;
+  if (read_request(args, count, 4, "expected (entry, list of inputs, sessions, gather)", &asked))
+    return NULL;
+  if (begin(self, &asked, &made) == 0) {
+    const int failed = wait_to_the_end(self, &made);
+    if (failed) runner_saw_failure(object, made.end->epoch);
+    if (!PyErr_Occurred()) {
+      if (failed)
+        error_set(end_of_run_cause(made.end));
+      else
+        outputs = one_run_take_outputs(&made, PyObject_IsTrue(args[3]));
+    }
+  }
+  one_run_free(&made);
+  return outputs;
+}
+
+/* start(entry: int, inputs: list, sessions: tuple | None) -> Run. Inputs are copied. */
+static PyObject* start(PyObject* object, PyObject* const* args, Py_ssize_t count) {
+  request asked = {0, NULL, NULL, 0};
+  if (read_request(args, count, 3, "expected (entry, list of inputs, sessions)", &asked))
+    return NULL;
+  PyObject* made = run_new(object);
+  if (made == NULL) return NULL;
+  if (begin((runner*)object, &asked, run_in(made)) != 0) {
+    Py_DECREF(made);
     return NULL;
   }
-  const Py_ssize_t number = PyLong_AsSsize_t(args[0]);
-  if (number == -1 && PyErr_Occurred()) return NULL;
-  if (enter(self) != 0) return NULL;
-  PyObject* result = NULL;
-  shw_session** sessions = NULL;
-  entry_info* entry;
-  if ((entry = find_entry(self, number)) != NULL && find_sessions(self, args[2], &sessions) == 0)
-    result = run_locked(self, (size_t)number, entry, sessions, args[1], PyObject_IsTrue(args[3]));
-  free(sessions);
-  unlock(self);
-  return result;
+  one_run_close_inputs(run_in(made));
+  return made;
 }
 
 /* ---- Other methods --------------------------------------------------------------------------- */
@@ -484,10 +341,9 @@ static PyObject* gather(PyObject* object, PyObject* args) {
     pieces[r] = handle_get(PyTuple_GetItem(tuple, (Py_ssize_t)r), &kind_buffer);
   shw_buffer* whole = NULL;
   shw_status* status = NULL;
-  if (!PyErr_Occurred()) {
-    lock(self);
+  if (!PyErr_Occurred() && lock(self) == 0) {
     Py_BEGIN_ALLOW_THREADS;
-    status = shw_plan_gather(self->plan, (size_t)port, pieces, count, &whole);
+    status = shw_plan_gather(self->local.plan, (size_t)port, pieces, count, &whole);
     Py_END_ALLOW_THREADS;
     unlock(self);
   }
@@ -513,11 +369,11 @@ static PyObject* session(PyObject* object, PyObject* unused) {
   runner* self = (runner*)object;
   (void)unused;
   if (enter(self) != 0) return NULL;
-  PyObject* tuple = PyTuple_New((Py_ssize_t)self->num_ranks);
-  for (size_t r = 0; tuple != NULL && r < self->num_ranks; ++r) {
+  PyObject* tuple = PyTuple_New((Py_ssize_t)self->local.count);
+  for (size_t r = 0; tuple != NULL && r < self->local.count; ++r) {
     shw_session* made = NULL;
     PyObject* handle = NULL;
-    shw_status* status = shw_session_create(self->executors[r], &made);
+    shw_status* status = shw_session_create(self->local.executors[r], &made);
     if (status != NULL)
       error_set(status);
     else
@@ -528,49 +384,46 @@ static PyObject* session(PyObject* object, PyObject* unused) {
   return tuple;
 }
 
-/* Stops what runs, from any thread: the run raises. */
+/* Stops what runs, from any thread: the runs raise. */
 static PyObject* abort_runs(PyObject* object, PyObject* unused) {
   runner* self = (runner*)object;
   (void)unused;
   if (check_usable(self) != 0) return NULL;
-  for (size_t r = 0; r < self->num_ranks; ++r) shw_executor_abort(self->executors[r]);
+  abort_all(self);
   Py_RETURN_NONE;
 }
 
 static PyObject* reset(PyObject* object, PyObject* unused) {
   runner* self = (runner*)object;
   (void)unused;
-  lock(self);
-  const int usable = check_usable(self) == 0;
-  if (usable) {
-    Py_BEGIN_ALLOW_THREADS;
-    for (size_t r = 0; r < self->num_ranks; ++r) shw_executor_reset(self->executors[r]);
-    Py_END_ALLOW_THREADS;
-  }
+  if (enter(self) != 0) return NULL;
+  const int waited = wait_for_earlier(self, 1);
+  if (waited == 0) reset_all(self);
   unlock(self);
-  if (!usable) return NULL;
+  if (waited != 0) return NULL;
   Py_RETURN_NONE;
 }
 
-/* Gives the executors up; waits for a run of another thread. */
+/* Gives the executors up, after the runs in flight. */
 static PyObject* close_runner(PyObject* object, PyObject* unused) {
   runner* self = (runner*)object;
   (void)unused;
-  lock(self);
+  if (lock(self) != 0) return NULL;
+  const int waited = wait_for_earlier(self, 1);
   PyObject* handles = self->executor_handles;
-  self->executor_handles = NULL;
+  if (waited == 0) self->executor_handles = NULL;
   unlock(self);
+  if (waited != 0) return NULL;
   Py_XDECREF(handles);
   Py_RETURN_NONE;
 }
 
-/* As close, at the end of the process: stops a run of another thread, and lets none begin. Threads
- * of ranks must not compute while the process tears down the libraries that they use. */
+/* As close, at the end of the process: stops runs in flight, and lets none begin. Threads of ranks
+ * must not compute while the process tears down the libraries that they use. */
 static PyObject* stop(PyObject* object, PyObject* unused) {
   runner* self = (runner*)object;
   self->stopping = 1;
-  for (size_t r = 0; self->executor_handles != NULL && r < self->num_ranks; ++r)
-    shw_executor_abort(self->executors[r]);
+  abort_all(self);
   return close_runner(object, unused);
 }
 
@@ -579,8 +432,14 @@ static PyObject* get_closed(PyObject* object, void* unused) {
   return PyBool_FromLong(((runner*)object)->executor_handles == NULL);
 }
 
+static PyObject* get_epoch(PyObject* object, void* unused) {
+  (void)unused;
+  return PyLong_FromUnsignedLongLong(((runner*)object)->epoch);
+}
+
 static PyMethodDef methods[] = {
     {"run", (PyCFunction)(void (*)(void))run, METH_FASTCALL, NULL},
+    {"start", (PyCFunction)(void (*)(void))start, METH_FASTCALL, NULL},
     {"gather", gather, METH_VARARGS, NULL},
     {"piece", piece, METH_O, NULL},
     {"session", session, METH_NOARGS, NULL},
@@ -592,6 +451,7 @@ static PyMethodDef methods[] = {
 };
 static PyGetSetDef getters[] = {
     {"closed", get_closed, NULL, NULL, NULL},
+    {"epoch", get_epoch, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot slots[] = {

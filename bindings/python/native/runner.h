@@ -1,14 +1,17 @@
 /*
- * Runs of a plan on the local ranks of a world: shardwise._clib.Runner. One call of Python is one
- * run: it views or cuts the inputs, enqueues on every local rank, waits, and puts the outputs
- * together.
+ * The local ranks of a world as one: shardwise._clib.Runner. It starts runs on all of them, waits,
+ * and makes them usable again after failures.
  */
 #ifndef SHARDWISE_PYTHON_RUNNER_H_
 #define SHARDWISE_PYTHON_RUNNER_H_
 
 #include <Python.h>
+#include <stdint.h>
 
 /* Adds the type to the module. 0, or -1 with an exception. */
 int runner_init(PyObject* module);
+
+/* Somebody has seen that a run of this epoch failed: the next one begins a new epoch. */
+void runner_saw_failure(PyObject* runner, uint64_t epoch);
 
 #endif /* SHARDWISE_PYTHON_RUNNER_H_ */

@@ -13,6 +13,7 @@
 #include "handle.h"
 #include "kinds.h"
 #include "memory.h"
+#include "run.h"
 #include "runner.h"
 #include "tensor.h"
 %}
@@ -49,5 +50,6 @@
 %include "shardwise/verification.h"
 
 %init %{
-  if (handle_init(m) != 0 || tensor_init(m) != 0 || runner_init(m) != 0) return -1;
+  if (handle_init(m) != 0 || tensor_init(m) != 0 || run_init(m) != 0 ||
+      runner_init(m) != 0) return -1;
 %}

@@ -82,14 +82,39 @@ def test_an_error_of_the_compilation_names_the_line():
     assert graph.line_of(caught.value.node_index) == f"{__file__}:{line}"
 
 
+def test_names_of_other_libraries_lead_to_operations():
+    known = {*dir(sw.ops), "@"}
+    assert all(set(here.split(", ")) <= known and there not in known for there, here in sw.ops.ELSEWHERE.items())
+
+
+def test_one_dim_needs_no_list():
+    assert np.array_equal(run_on_one_rank(lambda x: x.sum(1), x=X), X.sum(1))
+    assert np.allclose(run_on_one_rank(lambda x: x.mean(dims=0), x=X), X.mean(0))
+    graph = sw.Graph()
+    values, _ = results = graph.input("x", (3, 4)).max(1)
+    assert len(results) == 2 and repr(results) == "<2 results of %1>" and values.shape == (3,)
+
+
+def test_a_mesh_is_a_dict_of_sizes(graph):
+    for mesh in ([2, 4], {"dp": "4"}, {2: 4}):
+        with pytest.raises(TypeError, match="mesh"):
+            sw.compile(graph, mesh)
+
+
 @pytest.mark.parametrize(("call", "error", "message"), [
     (lambda g, x: g.op("matmull", x), sw.NotFound, "matmull"),
     (lambda g, x: sw.ops.nothing, AttributeError, "nothing"),
     (lambda g, x: x.nothing(), AttributeError, "no method 'nothing'"),
     (lambda g, x: x.relu(1), TypeError, "takes no 1 further"),
-    (lambda g, x: x.sum(dim=[0]), TypeError, "has no parameter 'dim'"),
+    (lambda g, x: x.nothing(), AttributeError, r"dir\(shardwise.ops\) lists all"),
+    (lambda g, x: x.reshape(8), AttributeError, "no method 'reshape'; here that is view"),
+    (lambda g, x: x.soft_max(1), AttributeError, "no method 'soft_max'; did you mean softmax"),
+    (lambda g, x: sw.ops.concat([x, x]), AttributeError, "no operation 'concat'; here that is cat"),
+    (lambda g, x: x + np.ones((4, 8)), TypeError, r"an array with the shape \(4, 8\): Graph.constant"),
+    (lambda g, x: x.sum(dim=[0]), TypeError, "has no parameter 'dim'; did you mean dims"),
+    (lambda g, x: x.softmax(axis=0), TypeError, "has no parameter 'axis'; did you mean dim"),
     (lambda g, x: x.permute(), TypeError, "'dims' is missing"),
-    (lambda g, x: x.permute(dims=1), TypeError, "dims must be Sequence"),
+    (lambda g, x: x.permute(dims=1.5), TypeError, "dims must be int"),
     (lambda g, x: x.permute([0, 0]), sw.InvalidArgument, "permute"),
     (lambda g, x: x + "one", TypeError, "other must be"),
     (lambda g, x: x.mm(3), TypeError, "mat2 must be a node"),
@@ -200,6 +225,8 @@ def test_graphs_of_pytorch_are_imported():
         sw.load(b"{}")
     with pytest.raises(FileNotFoundError):
         sw.load("none.swgraph")
+    with pytest.raises(sw.InvalidArgument, match=f"{re.escape(__file__)}: line 1, column 1"):
+        sw.load(__file__)
 
 
 def test_entries_share_what_they_compute():

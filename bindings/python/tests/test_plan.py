@@ -196,3 +196,12 @@ def test_placement_problems_without_a_graph_are_solved():
         sw.solve(b"{}")
     with pytest.raises(ZeroDivisionError):
         sw.solve(problem, progress=lambda progress: 1 / 0)
+
+
+def test_names_are_offered_once():
+    """A node and its port may have one name."""
+    graph = sw.Graph()
+    w = graph.parameter("w1", (4, 4), state=True)
+    graph.update(w, w * 2.0)
+    with pytest.raises(sw.NotFound, match=r"did you mean param.w1, update.w1\?"):
+        sw.compile(graph).explain("w1")

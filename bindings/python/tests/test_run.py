@@ -373,6 +373,13 @@ def test_threads_share_an_executor(executor):
     assert not errors
 
 
+def test_an_unknown_output_raises(executor):
+    results = executor.run(VALUES)
+    with pytest.raises(KeyError, match="no output 'loss', but output, grad.w1, grad.w2"):
+        results["loss"]
+    assert results.get("loss") is None and "loss" not in results
+
+
 def test_a_closed_executor_raises():
     executor = trained({"a": 2})
     with executor:
@@ -410,7 +417,8 @@ def test_closing_while_others_run():
 def test_handles_are_of_their_kind(plan):
     context = clib.shw_context_create(clib.SHW_API_VERSION, None)
     for call in (lambda: clib.shw_plan_num_ranks(context), lambda: clib.shw_plan_num_ranks(7), lambda: clib.shw_world_abort(plan._handle),
-                 lambda: clib._clib.Handle(), lambda: clib._clib.Runner(1, (), (), 2, True), lambda: clib._clib.Runner(None, (None,), (0,), None, True)):
+                 lambda: clib._clib.Handle(), lambda: clib._clib.Run(), lambda: clib._clib.Runner(1, (), (), 2, True, 4),
+                 lambda: clib._clib.Runner(None, (None,), (0,), None, True, 4)):
         with pytest.raises(TypeError):
             call()
     assert clib.shw_plan_num_ranks(None) == 0

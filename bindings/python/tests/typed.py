@@ -19,5 +19,16 @@ assert_type(sw.compare(b"", {"dp": 2}), sw.Recipes)
 with plan.executor(world=sw.World.virtual(2)) as executor:
     assert_type(executor.run({"x": [[0.0] * 8] * 4}), sw.Results)
     assert_type(executor.state["w"], sw.Tensor)
+    started = executor.start({"x": [[0.0] * 8] * 4})
+    assert_type(started, sw.Run)
+    assert_type(started.done(), bool)
+    assert_type(started.result(timeout=1.0), sw.Results)
+    started.add_done_callback(lambda run: run.exception())
+
+
+async def wait() -> None:
+    assert_type(await started, sw.Results)
+
+
 assert_type(sw.tensor([1, 2]).shape, tuple[int, ...])
 assert_type(sw.tensor([1, 2]).dtype, sw.DType)

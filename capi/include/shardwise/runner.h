@@ -162,6 +162,19 @@ SHW_API shw_status* shw_pending_wait(const shw_pending* pending, int64_t timeout
 SHW_API int32_t shw_pending_query(const shw_pending* pending);
 
 /**
+ * Registers a callback for the end of the run on all ranks; if it has ended, `done` is called at
+ * once. It gets the code of what shw_pending_wait() returns. The handle may be destroyed before:
+ * `done` is called all the same.
+ * @param user  handed to `done`
+ * @retval SHW_INVALID_ARGUMENT    `pending` or `done` is NULL
+ * @retval SHW_RESOURCE_EXHAUSTED  out of memory; `done` is not called
+ * @thread any; `done` is called once, as shw_done_fn says
+ * @since 0.2
+ */
+SHW_API shw_status* shw_pending_notify(const shw_pending* pending, shw_done_fn done,
+                                       void* user) SHW_MUST_USE;
+
+/**
  * Waits for the run, and puts an output together.
  * @param output      name of the port: "output.y"
  * @param out_buffer  receives a handle that the caller destroys, row-major, in the CPU's memory;

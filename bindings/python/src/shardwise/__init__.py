@@ -27,6 +27,7 @@ from .node import Node, Nodes
 from .plan import Plan
 from .regions import RegionCall
 from .results import Results, Sharded
+from .run import Run
 from .symbols import Dim
 from .tensor_file import load_tensors
 from .world import World
@@ -36,6 +37,6 @@ __version__: str = _clib.shw_version_string()
 __all__ = [
     "Aborted", "Cancelled", "Comparison", "DType", "DataLoss", "DeadlineExceeded", "Dim", "Error", "Executor", "Explanation",
     "FailedPrecondition", "Graph", "Internal", "InvalidArgument", "Node", "Nodes", "NotFound", "OutOfRange", "Output", "Pareto", "Plan",
-    "PlanExplanation", "Progress", "Recipes", "RegionCall", "ResourceExhausted", "Results", "Search", "Session", "Sharded", "Solution", "Tensor", "Unavailable", "Unimplemented",
+    "PlanExplanation", "Progress", "Recipes", "RegionCall", "ResourceExhausted", "Results", "Run", "Search", "Session", "Sharded", "Solution", "Tensor", "Unavailable", "Unimplemented",
     "Verification", "World", "compare", "compile", "errors", "from_dlpack", "hardware", "hardware_names", "load", "load_graph", "load_onnx", "load_plan", "load_tensors", "ops", "search", "solve", "tensor",
 ]

@@ -58,7 +58,7 @@ def compile(graph: GraphLike, mesh: Mapping[str, int] | None = None, *, hardware
     :raises ResourceExhausted: the search reached its limit of work before it found a placement within `memory`
     """
     data = graph.to_bytes() if isinstance(graph, Graph) else graph
-    wanted: dict[str, Any] = {"mesh": dict(mesh or {}), "hardware": hardware, "memory": memory, **options}
+    wanted: dict[str, Any] = {"mesh": dict(mesh) if isinstance(mesh, Mapping) else mesh or {}, "hardware": hardware, "memory": memory, **options}
     hook = Hook(progress)
     try:
         handle = hook.run(lambda: clib.shw_plan_compile(context(), data, compile_options(progress=hook, **wanted)))
@@ -161,15 +161,13 @@ def load(source: str | os.PathLike[str] | bytes) -> Graph | Plan:
     :raises DataLoss: the bytes are damaged
     :raises Unimplemented: the graph has operations that the library does not know; all are listed
     """
-    if isinstance(source, bytes):
-        data = source
-    else:
-        with open(source, "rb") as file:
-            data = file.read()
-    kind = data[4:8]
-    if kind == b"SWPL":
-        return load_plan(data)
-    return load_graph(data)
+    data = source if isinstance(source, bytes) else _read(source)
+    try:
+        return load_plan(data) if data[4:8] == b"SWPL" else load_graph(data)
+    except Error as error:
+        if not isinstance(source, bytes):
+            error.message = f"{os.fspath(source)}: {error.message}"
+        raise
 
 
 def load_plan(source: str | os.PathLike[str] | bytes) -> Plan:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import functools
 import os
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from .errors import Error
 from .plan import Plan
 from .regions import Bodies, Body
 from .results import Results, Sharded
+from .run import DISPATCHER, Run
 from .world import World
 
 DEVICES = {"cpu": clib.SHW_DEVICE_CPU, "cuda": clib.SHW_DEVICE_CUDA, "null": clib.SHW_DEVICE_NULL}
@@ -31,36 +33,42 @@ def _stop_all() -> None:
     """Threads of ranks must not compute while the process tears down the libraries that they use."""
     for executor in list(LIVE):
         executor._stop()
+    DISPATCHER.stop()
 
 
 class Executor:
     """A plan on ranks: their kernels, memory, streams and state.
 
     Whole tensors go in and come out; ranks get their pieces without a copy where these lie in the tensor's memory as they are: on one rank,
-    replicated, or sharded along the first dim alone. Any thread may call; runs wait for each other.
+    replicated, or sharded along the first dim alone. Any thread may call. Runs take place one after another, in the order in which they begin.
 
     :param plan: what to run
     :param world: its ranks; None: virtual ranks in this process
     :param device: "cpu"; or "null", which computes nothing, for dry runs
     :param time_limit: of a run, in seconds; None: no limit
+    :param max_in_flight: runs that have begun and not ended: another one waits for the first of them to end
     :param regions: bodies of manual regions (``local_map``), by name: functions of a :class:`RegionCall` and a rank's pieces
     :raises FailedPrecondition: the plan is for another number of ranks
     :raises Unimplemented: a step has no kernel, or a manual region has no body
     """
 
     def __init__(self, plan: Plan, world: World | None = None, *, device: str = "cpu", time_limit: float | None = None,
-                 regions: Mapping[str, Body] | None = None) -> None:
+                 max_in_flight: int = 4, regions: Mapping[str, Body] | None = None) -> None:
         if device not in DEVICES:
             raise ValueError(f"device {device!r} is none of {', '.join(DEVICES)}")
+        if max_in_flight < 1:
+            raise ValueError(f"max_in_flight is {max_in_flight}, expected 1 to 1024")
         self.plan = plan
         self.world = world or World.virtual(plan.num_ranks)
         self._device = clib.shw_device_create(context(), DEVICES[device], 0)
         self._ranks = tuple(self.world.local_ranks)
-        options = new("executor_options", device=self._device, time_limit_ns=None if time_limit is None else int(time_limit * 1e9))
+        options = new("executor_options", device=self._device, time_limit_ns=None if time_limit is None else int(time_limit * 1e9),
+                      max_in_flight=max_in_flight)
         self._bodies = Bodies(regions or {})
+        self._raised: tuple[int, BaseException] | None = None
         set_array(options, "regions", self._bodies.records())
         handles = tuple(clib.shw_executor_create(plan._handle, self.world._handle, rank, options) for rank in self._ranks)
-        self._runner = clib._clib.Runner(plan._handle, handles, self._ranks, self._device, self.device_info["host_access"])
+        self._runner = clib._clib.Runner(plan._handle, handles, self._ranks, self._device, self.device_info["host_access"], max_in_flight)
         self._entries = {row["name"]: Entry(plan, number) for number, row in enumerate(plan.entries)}
         self._first = next(iter(self._entries.values()))
         self._all_local = len(self._ranks) == plan.num_ranks
@@ -87,25 +95,40 @@ class Executor:
         :raises FailedPrecondition: an entry that must run before has not run in the session
         :raises KeyboardInterrupt: Ctrl-C; the run was stopped, and the executor can be used again
         """
-        known = self._first if entry is None else self._entries.get(entry)
-        if known is None:
-            return self._run_bucket(inputs, entry or "", sizes, gather, session)
-        if sizes is not None:
-            return self._run_bucket(inputs, known.bucket_of or known.name, sizes, gather, session)
-        values = known.in_order(inputs) if isinstance(inputs, Mapping) else list(inputs)
+        known, values, actual = self._prepare(inputs, entry, sizes)
         try:
             made = self._runner.run(known.number, values, None if session is None else session._handles, gather)
-        except Error:
-            raised = self._bodies.take_error()
-            if raised is not None:
-                raise raised from None
-            raise
-        if not gather or not self._all_local:
-            made = [Sharded(self, port, value) if isinstance(value, tuple) else value for port, value in zip(known.outputs, made, strict=True)]
-        return Results(known.output_names, made)
+        except Error as error:
+            raise self._cause_of(error, self._runner.epoch) from None
+        return self._results(known, gather, actual, made)
 
-    def _run_bucket(self, inputs: Inputs, entry: str, sizes: Mapping[str, int] | None, gather: bool, session: Session | None) -> Results:
-        """A run of an entry that was planned at several sizes."""
+    def start(self, inputs: Inputs = (), entry: str | None = None, *, sizes: Mapping[str, int] | None = None, gather: bool = True,
+              session: Session | None = None) -> Run:
+        """Starts a run and does not wait for it, unless ``max_in_flight`` runs are unfinished: several may be in flight.
+
+        Inputs are copied, so the caller's memory may be written again at once; :class:`Sharded` ones are not copied. Runs take place in the
+        order in which they are started. When one fails, those behind it fail, too; once the failure was seen, by waiting for one of them or in
+        a call that begins another, the next run works again.
+
+        :param inputs: this and all else as in :meth:`run`
+        :return: the run, to wait for or to ``await``
+        """
+        known, values, actual = self._prepare(inputs, entry, sizes)
+        try:
+            native = self._runner.start(known.number, values, None if session is None else session._handles)
+        except Error as error:
+            raise self._cause_of(error, self._runner.epoch) from None
+        return Run(self, native, gather, functools.partial(self._results, known, gather, actual))
+
+    def _prepare(self, inputs: Inputs, entry: str | None, sizes: Mapping[str, int] | None) -> tuple[Entry, list[Any], Mapping[str, int] | None]:
+        """The entry to run, its inputs in order, and the sizes to cut its results to; None: it has no buckets."""
+        known = self._first if entry is None else self._entries.get(entry)
+        if known is None or sizes is not None:
+            return self._choose_bucket(inputs, (entry or "") if known is None else known.bucket_of or known.name, sizes)
+        return known, known.in_order(inputs) if isinstance(inputs, Mapping) else list(inputs), None
+
+    def _choose_bucket(self, inputs: Inputs, entry: str, sizes: Mapping[str, int] | None) -> tuple[Entry, list[Any], Mapping[str, int]]:
+        """The same for an entry that was planned at several sizes."""
         buckets = [e for e in self._entries.values() if e.bucket_of == entry]
         if not buckets:
             raise ValueError(f"there is no entry {entry!r}; the plan has {', '.join(self._entries)}")
@@ -113,8 +136,21 @@ class Executor:
         actual = dict(sizes) if sizes is not None else buckets[0].sizes_of(values)
         number = self.plan.choose_bucket(entry, actual)
         chosen = next(e for e in buckets if e.number == number)
-        results = self.run(chosen.padded(values), chosen.name, gather=gather, session=session)
-        return chosen.cut(results, actual) if gather else results
+        return chosen, chosen.padded(values), actual
+
+    def _results(self, known: Entry, gather: bool, actual: Mapping[str, int] | None, made: list[Any]) -> Results:
+        if not gather or not self._all_local:
+            made = [Sharded(self, port, value) if isinstance(value, tuple) else value for port, value in zip(known.outputs, made, strict=True)]
+        results = Results(known.output_names, made)
+        return known.cut(results, actual) if actual is not None and gather else results
+
+    def _cause_of(self, error: BaseException, epoch: int) -> BaseException:
+        """What a body of a region raised, for all runs that failed with it, in place of the library's error."""
+        if epoch == self._runner.epoch:
+            raised = self._bodies.take_error()
+            if raised is not None:
+                self._raised = epoch, raised
+        return self._raised[1] if self._raised is not None and self._raised[0] == epoch else error
 
     def shard(self, port: str, value: Any, entry: str | None = None) -> Sharded:
         """A tensor as the pieces of the local ranks, for many runs.
@@ -134,7 +170,7 @@ class Executor:
         return Session(self, self._runner.session())
 
     def abort(self) -> None:
-        """Stops what runs, from any thread: the run raises :class:`Cancelled`."""
+        """Stops all runs in flight, from any thread: they raise :class:`Cancelled`."""
         self._runner.abort()
 
     def reset(self) -> None:
@@ -142,7 +178,7 @@ class Executor:
         self._runner.reset()
 
     def close(self) -> None:
-        """Frees ranks, memory and state; waits for a run of another thread. Later calls raise RuntimeError. Using the executor in ``with``
+        """Frees ranks, memory and state, once the runs in flight have ended. Later calls raise RuntimeError. Using the executor in ``with``
         does the same."""
         if os.getpid() == self._process:
             self._runner.close()
@@ -204,6 +240,10 @@ class Session:
     def run(self, inputs: Inputs = (), entry: str | None = None, **options: Any) -> Results:
         """As :meth:`Executor.run`, in this session."""
         return self.executor.run(inputs, entry, session=self, **options)
+
+    def start(self, inputs: Inputs = (), entry: str | None = None, **options: Any) -> Run:
+        """As :meth:`Executor.start`, in this session."""
+        return self.executor.start(inputs, entry, session=self, **options)
 
 
 class State(Mapping[str, Tensor]):

@@ -41,7 +41,7 @@ class Node:
     def __getattr__(self, name: str) -> Any:
         op = ops.table().get(name)
         if op is None or not op.params or not op.params[0].is_operand or op.params[0].kind in ops.TENSORS:
-            raise AttributeError(f"a node has no method {name!r}: dir(shardwise.ops) lists the operations")
+            raise AttributeError(f"a node has no method {name!r}{ops.unknown(name)}")
         return lambda *args, **kwargs: self.graph.op(name, self, *args, **kwargs)
 
     def __dir__(self) -> list[str]:
@@ -171,6 +171,9 @@ class Nodes(Sequence[Node]):
 
     def __len__(self) -> int:
         return self._node.num_results
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} results of %{self._node.index}>"
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):

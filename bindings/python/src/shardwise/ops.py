@@ -1,7 +1,7 @@
 """The operations of graphs, as functions of nodes: ``ops.mm(a, b)``. They come from the library's own table.
 
 ``dir(shardwise.ops)`` lists them, ``help(shardwise.ops.mm)`` and ``inspect.signature`` tell the parameters. Most have the name, the operands
-and the meaning of the ATen core operator of PyTorch; reductions take ``dims``.
+and the meaning of the ATen core operator of PyTorch; reductions take ``dims``, one or several.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TYPES = {
     clib.SHW_PARAM_TENSOR: "Node", clib.SHW_PARAM_OPTIONAL_TENSOR: "Node | None",
     clib.SHW_PARAM_TENSOR_OR_NUMBER: "Node | int | float", clib.SHW_PARAM_TENSORS: "Sequence[Node]",
     clib.SHW_PARAM_OPTIONAL_TENSORS: "Sequence[Node | None]", clib.SHW_PARAM_INT: "int | Dim", clib.SHW_PARAM_FLOAT: "float",
-    clib.SHW_PARAM_NUMBER: "int | float", clib.SHW_PARAM_BOOL: "bool", clib.SHW_PARAM_INTS: "Sequence[int | Dim]",
+    clib.SHW_PARAM_NUMBER: "int | float", clib.SHW_PARAM_BOOL: "bool", clib.SHW_PARAM_INTS: "int | Dim | Sequence[int | Dim]",
     clib.SHW_PARAM_DTYPE: "DTypeLike", clib.SHW_PARAM_STRING: "str",
 }
 
@@ -109,6 +109,29 @@ def find(name: str) -> Op:
     return op
 
 
+ELSEWHERE = {
+    "arange": "iota", "astype": "convert_element_type", "concat": "cat", "concatenate": "cat", "contiguous": "clone", "conv2d": "convolution",
+    "cross_entropy": "log_softmax, nll_loss_forward", "divide": "div", "dropout": "native_dropout", "flatten": "view", "layer_norm": "native_layer_norm",
+    "matmul": "@, mm, bmm, einsum", "multiply": "mul", "negative": "neg", "nll_loss": "nll_loss_forward", "one_hot": "iota, eq", "ones": "full",
+    "ones_like": "full_like", "power": "pow", "reshape": "view", "scaled_dot_product_attention": "sdpa", "sdpa_math": "sdpa", "std": "var, sqrt",
+    "subtract": "sub", "swapaxes": "transpose", "to": "convert_element_type", "zeros": "full", "zeros_like": "full_like",
+}
+"""Names that users of other libraries look for, and what is called so here."""
+
+
+def unknown(name: str) -> str:
+    """Names like one that there is not: "; did you mean softmax?"; or how all are listed."""
+    if name in ELSEWHERE:
+        return f"; here that is {ELSEWHERE[name]}"
+    try:
+        clib.shw_op_find(name)
+    except LookupError as error:
+        _, found, names = str(error).partition("; did you mean")
+        if found:
+            return found + names
+    return ": dir(shardwise.ops) lists all"
+
+
 # ---- A call: operands and attributes from Python's arguments -----------------------------------------------
 
 
@@ -159,7 +182,9 @@ def _assign(op: Op, node_type: type, args: list[Any], kwargs: dict[str, Any]) ->
     names = {param.name for param in op.params}
     for name, value in kwargs.items():
         if name not in names:
-            raise TypeError(f"{op.name}{op.signature()} has no parameter {name!r}")
+            like = "; did you mean dims?" if name in ("dim", "axis", "axes") and "dims" in names else ""
+            like = "; did you mean dim?" if name in ("axis", "dims") and "dim" in names else like
+            raise TypeError(f"{op.name}{op.signature()} has no parameter {name!r}{like}")
         if name in given:
             raise TypeError(f"{op.name}: {name!r} is given twice")
         given[name] = value
@@ -173,7 +198,7 @@ def _operand(op: Op, param: Param, node_type: type, value: Any) -> int | None:
     if value is None:
         return None
     if not isinstance(value, node_type):
-        raise TypeError(f"{op.name}: {param.name} must be a node, not {value!r}")
+        raise TypeError(f"{op.name}: {param.name} must be a node, not {_shown(value)}")
     index: int = value.index  # type: ignore[attr-defined]
     return index
 
@@ -185,7 +210,14 @@ def _number(op: Op, param: Param, value: Any) -> tuple[str, int, Any]:
         return param.name, clib.SHW_ATTR_KIND_INT, value
     if isinstance(value, float):
         return param.name, clib.SHW_ATTR_KIND_FLOAT, value
-    raise TypeError(f"{op.name}: {param.name} must be {param.type}, not {value!r}")
+    raise TypeError(f"{op.name}: {param.name} must be {param.type}, not {_shown(value)}")
+
+
+def _shown(value: Any) -> str:
+    """A value in a message: arrays by their shapes."""
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        return f"an array with the shape {tuple(value.shape)}: Graph.constant adds one that is known now, Graph.input one of each run"
+    return repr(value)
 
 
 def _attribute(op: Op, param: Param, value: Any) -> tuple[str, int, Any]:
@@ -196,6 +228,8 @@ def _attribute(op: Op, param: Param, value: Any) -> tuple[str, int, Any]:
         return param.name, clib.SHW_ATTR_KIND_BOOL, bool(value)
     if kind == clib.SHW_PARAM_STRING and isinstance(value, str):
         return param.name, clib.SHW_ATTR_KIND_STRING, value
+    if kind == clib.SHW_PARAM_INTS and isinstance(value, (int, Dim)) and not isinstance(value, bool):
+        value = [value]
     if kind == clib.SHW_PARAM_INTS and isinstance(value, (list, tuple)):
         if is_symbolic(value):
             return param.name, clib.SHW_ATTR_KIND_EXPR, write_sizes(value)
@@ -253,7 +287,7 @@ def function(name: str) -> Callable[..., Node | Nodes]:
 
 def __getattr__(name: str) -> Any:
     if name.startswith("__") or name not in table():
-        raise AttributeError(f"there is no operation {name!r}: dir(shardwise.ops) lists all")
+        raise AttributeError(f"there is no operation {name!r}{unknown(name)}")
     return function(name)
 
 

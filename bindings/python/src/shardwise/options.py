@@ -111,7 +111,7 @@ def compile_options(*, mesh: Mapping[str, int] | None, progress: Any, hardware: 
         record.fuse_bytes = parse_bytes(fuse_bytes)
     record.flags = ((0 if einsum else clib.SHW_COMPILE_NO_EINSUM) | (0 if keep_graph else clib.SHW_COMPILE_NO_GRAPH)
                     | (clib.SHW_COMPILE_STRIDED if strided else 0))
-    set_array(record, "mesh_axes", [new("mesh_axis", name=name, size=size) for name, size in (mesh or {}).items()])
+    set_array(record, "mesh_axes", list(_axes(mesh)))
     if isinstance(hardware, str):
         record.hardware = hardware
     elif hardware is not None:
@@ -123,6 +123,15 @@ def compile_options(*, mesh: Mapping[str, int] | None, progress: Any, hardware: 
     _set_common(record, inputs=inputs, outputs=outputs, pins=pins, without=without, memory=memory, param_budget=param_budget,
                 time_limit=time_limit, progress=progress)
     return record
+
+
+def _axes(mesh: Any) -> Any:
+    if mesh is not None and not isinstance(mesh, Mapping):
+        raise TypeError(f"mesh must be a dict of sizes by name, such as {{'dp': 2, 'tp': 4}}, not {mesh!r}")
+    for name, size in (mesh or {}).items():
+        if not isinstance(name, str) or not hasattr(size, "__index__"):
+            raise TypeError(f"mesh: an axis is a name and a whole number of devices, not {name!r}: {size!r}")
+        yield new("mesh_axis", name=name, size=int(size))
 
 
 def _buckets(buckets: Mapping[str, Any]) -> Any:

@@ -26,7 +26,10 @@ class Results(Mapping[str, Any]):
     def __getitem__(self, key: str | int) -> Any:
         if isinstance(key, int):
             return self._values[key]
-        return self._values[self._names[key]]
+        position = self._names.get(key)
+        if position is None:
+            raise KeyError(f"there is no output {key!r}, but {', '.join(self) or 'none'}")
+        return self._values[position]
 
     def __iter__(self) -> Iterator[str]:
         seen: set[int] = set()

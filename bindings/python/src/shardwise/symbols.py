@@ -11,6 +11,8 @@ class Dim:
     __slots__ = ("constant", "factors")
 
     def __init__(self, factors: Mapping[str, int], constant: int = 0) -> None:
+        if not isinstance(factors, Mapping):
+            raise TypeError(f"a Dim is made of factors of symbols, not {factors!r}: Graph.symbol declares a symbol")
         self.factors = {name: factor for name, factor in factors.items() if factor}
         self.constant = constant
 

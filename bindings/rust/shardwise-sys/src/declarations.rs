@@ -4016,6 +4016,18 @@ functions! {
     /// * Since 0.2
     pub fn shw_pending_query(pending: *const shw_pending) -> i32;
 
+    /// Registers a callback for the end of the run on all ranks; if it has ended, `done` is called at
+    /// once. It gets the code of what shw_pending_wait() returns. The handle may be destroyed before:
+    /// `done` is called all the same.
+    ///
+    /// * `user`: handed to `done`
+    /// * `SHW_INVALID_ARGUMENT`: `pending` or `done` is NULL
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory; `done` is not called
+    /// * Threads: any; `done` is called once, as shw_done_fn says
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_pending_notify(pending: *const shw_pending, done: shw_done_fn, user: *mut c_void) -> *mut shw_status;
+
     /// Waits for the run, and puts an output together.
     ///
     /// * `output`: name of the port: "output.y"

@@ -91,22 +91,30 @@ impl Event {
     /// library, which must not be blocked, or at once. It must not use this crate: it wakes a thread or
     /// a task of the program. A panic in it is dropped.
     pub fn on_done(&self, done: impl FnOnce(Option<Code>) + Send + 'static) -> Result<()> {
-        let call: Box<DoneFn> = Box::new(done);
-        let user = Box::into_raw(Box::new(call));
-        // SAFETY: the library calls `on_done` once, where this call succeeds.
-        let status = check(unsafe { sys::shw_event_notify(self.done.as_ptr(), Some(on_done), user.cast()) });
-        if status.is_err() {
-            // SAFETY: where the call fails, nobody calls `on_done`.
-            drop(unsafe { Box::from_raw(user) });
-        }
-        status
+        // SAFETY: the event is valid, and the library calls what it is given once, where it succeeds.
+        notify(done, |call, user| unsafe { sys::shw_event_notify(self.done.as_ptr(), call, user) })
     }
 }
 
 type DoneFn = dyn FnOnce(Option<Code>) + Send;
 
+/// Hands a closure to the library, which calls it once where `register` succeeds.
+pub(crate) fn notify(
+    done: impl FnOnce(Option<Code>) + Send + 'static,
+    register: impl FnOnce(sys::shw_done_fn, *mut c_void) -> *mut sys::shw_status,
+) -> Result<()> {
+    let call: Box<DoneFn> = Box::new(done);
+    let user = Box::into_raw(Box::new(call));
+    let status = check(register(Some(on_done), user.cast()));
+    if status.is_err() {
+        // SAFETY: where the call fails, nobody calls `on_done`.
+        drop(unsafe { Box::from_raw(user) });
+    }
+    status
+}
+
 unsafe extern "C" fn on_done(user: *mut c_void, code: sys::shw_code) {
-    // SAFETY: `user` is the box of `Event::on_done`, and this is called once.
+    // SAFETY: `user` is the box of `notify`, and this is called once.
     let call = unsafe { Box::from_raw(user.cast::<Box<DoneFn>>()) };
     let code = (code != sys::SHW_OK).then_some(Code::from_raw(code));
     let _ = catch_unwind(AssertUnwindSafe(|| call(code)));

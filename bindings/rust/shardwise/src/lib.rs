@@ -66,6 +66,7 @@ mod library;
 mod node;
 mod ops;
 mod plan;
+mod plan_rows;
 mod planner;
 mod progress;
 mod region;
@@ -107,9 +108,10 @@ pub use import::{import_graph, import_onnx, GraphSummary, OnnxModel, OnnxOptions
 pub use library::open_library;
 pub use node::{Attr, NodeOptions, Value, ValueType};
 pub use ops::{Op, OpParam};
-pub use plan::{
-    MeshAxis, Plan, PlanCollective, PlanEffort, PlanEntry, PlanEntryTime, PlanMemoryShare, PlanNode,
-    PlanPhase, PlanPort, PlanStep, PlanSummary, PlanSymbol,
+pub use plan::Plan;
+pub use plan_rows::{
+    MeshAxis, PlanCollective, PlanEffort, PlanEntry, PlanEntryTime, PlanMemoryShare, PlanNode, PlanPhase,
+    PlanPort, PlanStep, PlanSummary, PlanSymbol,
 };
 pub use planner::{Changes, Planner};
 pub use progress::{Flow, Progress};

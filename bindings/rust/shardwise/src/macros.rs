@@ -95,7 +95,7 @@ macro_rules! record {
             /// # Safety
             /// What the struct points to must live as long as the result.
             #[allow(unused_unsafe)]
-            unsafe fn from_raw($raw: shardwise_sys::$raw_type) -> Self {
+            pub(crate) unsafe fn from_raw($raw: shardwise_sys::$raw_type) -> Self {
                 // SAFETY: as the caller says.
                 unsafe { Self { $($field: record!(@field $raw $field $($value)?),)* } }
             }

@@ -1,14 +1,17 @@
 //! All ranks of a plan in this process, used as one.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::ptr::{null_mut, NonNull};
 use std::sync::{Arc, Weak};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use shardwise_sys as sys;
 
 use crate::convert::{c_string, Strings};
 use crate::error::check;
-use crate::event::{panic_or, PanicSlot};
+use crate::event::{notify, panic_or, PanicSlot};
 use crate::executor::RawOptions;
 use crate::handle::{make, Keep};
 use crate::world::nanoseconds;
@@ -48,19 +51,17 @@ impl crate::executor::Abort for Inner {
 pub struct Runner(Arc<Inner>);
 
 handle! {
-    /// A run that a [`Runner`] started. Dropping it does not stop the run.
-    ///
-    /// Where the body of a manual region panicked, the run fails, and the first wait for one of the
-    /// runner's runs resumes the panic.
+    /// The pending run of C.
     PendingHandle, shw_pending, shw_pending_destroy, { Send, Sync }
 }
 
-/// A run that a [`Runner`] started. Dropping it does not stop the run.
+/// A run that a [`Runner`] started. Dropping it does not stop the run. Awaited, it gives itself back
+/// at the run's end, to read the outputs from.
 ///
 /// Where the body of a manual region panicked, the run fails, and the first wait for one of the
 /// runner's runs resumes the panic.
 pub struct Pending {
-    handle: PendingHandle,
+    handle: Arc<PendingHandle>,
     panics: Arc<PanicSlot>,
 }
 
@@ -134,7 +135,8 @@ impl Runner {
         let handle = PendingHandle::create(&self.0.keep, |out| unsafe {
             sys::shw_runner_start(runner, entry, lent.as_ptr(), lent.len(), out)
         });
-        Ok(Pending { handle: panic_or(&self.0.panics, handle)?, panics: self.0.panics.clone() })
+        let handle = Arc::new(panic_or(&self.0.panics, handle)?);
+        Ok(Pending { handle, panics: self.0.panics.clone() })
     }
 
     /// Stops what runs. The runner can be used again.
@@ -175,6 +177,14 @@ impl Pending {
         unsafe { sys::shw_pending_query(self.handle.as_ptr()) != 0 }
     }
 
+    /// Calls `done` once when the run has ended on all ranks, with the code of its error: from a thread
+    /// of the library, which must not be blocked, or at once. It must not use this crate: it wakes a
+    /// thread or a task of the program. A panic in it is dropped.
+    pub fn on_done(&self, done: impl FnOnce(Option<Code>) + Send + 'static) -> Result<()> {
+        // SAFETY: the handle is valid, and the library calls what it is given once, where it succeeds.
+        notify(done, |call, user| unsafe { sys::shw_pending_notify(self.handle.as_ptr(), call, user) })
+    }
+
     /// An output, whole, row-major, on the CPU. Waits for the run.
     pub fn gather(&self, name: &str) -> Result<Buffer> {
         self.wait()?;
@@ -187,6 +197,22 @@ impl Pending {
     /// A copy of an output's elements, whole and row-major. Waits for the run.
     pub fn read<T: Element>(&self, name: &str) -> Result<Vec<T>> {
         self.gather(name)?.read()
+    }
+}
+
+impl Future for Pending {
+    type Output = Result<Pending>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        if !self.is_done() {
+            let waker = context.waker().clone();
+            match self.on_done(move |_| waker.wake()) {
+                Ok(()) => return Poll::Pending,
+                Err(why) => return Poll::Ready(Err(why)),
+            }
+        }
+        let ended = Self { handle: self.handle.clone(), panics: self.panics.clone() };
+        Poll::Ready(self.wait().map(|()| ended))
     }
 }
 

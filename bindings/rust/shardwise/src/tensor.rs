@@ -31,12 +31,40 @@ macro_rules! elements {
 }
 elements!(f32: F32, f64: F64, i8: I8, i16: I16, i32: I32, i64: I64, u8: U8);
 
+/// Dims of a tensor at most.
+const MAX_RANK: usize = 8;
+
+/// A number for each dim, by value: a view does not borrow the array that it was made with.
+#[derive(Clone, Copy, Debug)]
+struct PerDim {
+    values: [i64; MAX_RANK],
+    len: usize,
+}
+
+impl PerDim {
+    #[track_caller]
+    fn new(given: &[i64]) -> Result<Self> {
+        let len = given.len();
+        if len > MAX_RANK {
+            let why = format!("a tensor has at most {MAX_RANK} dims, not {len}");
+            return Err(Error::new(Code::InvalidArgument, why));
+        }
+        let mut values = [0; MAX_RANK];
+        values[..len].copy_from_slice(given);
+        Ok(Self { values, len })
+    }
+
+    fn as_slice(&self) -> &[i64] {
+        &self.values[..self.len]
+    }
+}
+
 /// A whole tensor in memory that somebody else owns, to be read.
 #[derive(Clone, Copy, Debug)]
 pub struct TensorView<'a> {
     data: *const c_void,
-    dims: &'a [i64],
-    strides: Option<&'a [i64]>,
+    dims: PerDim,
+    strides: Option<PerDim>,
     dtype: Dtype,
     data_of: PhantomData<&'a [u8]>,
 }
@@ -59,13 +87,13 @@ pub(crate) fn num_elements(dims: &[i64]) -> Result<usize> {
 impl<'a> TensorView<'a> {
     /// A tensor whose elements lie in row-major order in `data`: as many as `dims` say.
     #[track_caller]
-    pub fn new<T: Element>(data: &'a [T], dims: &'a [i64]) -> Result<Self> {
+    pub fn new<T: Element>(data: &'a [T], dims: &[i64]) -> Result<Self> {
         Self::checked(data.as_ptr().cast(), data.len(), dims, T::DTYPE)
     }
 
     /// The same for a dtype that Rust has no type for: bf16, f16, bool, complex64.
     #[track_caller]
-    pub fn from_bytes(data: &'a [u8], dtype: Dtype, dims: &'a [i64]) -> Result<Self> {
+    pub fn from_bytes(data: &'a [u8], dtype: Dtype, dims: &[i64]) -> Result<Self> {
         let size = dtype.size();
         if size == 0 || data.len() % size != 0 {
             return Err(Error::new(
@@ -79,7 +107,7 @@ impl<'a> TensorView<'a> {
     /// A tensor whose elements lie anywhere in `data`: element `i` along dim `d` is `strides[d]`
     /// elements after the one before it, the first one at the beginning of `data`.
     #[track_caller]
-    pub fn strided<T: Element>(data: &'a [T], dims: &'a [i64], strides: &'a [i64]) -> Result<Self> {
+    pub fn strided<T: Element>(data: &'a [T], dims: &[i64], strides: &[i64]) -> Result<Self> {
         let bad = |why: String| Err(Error::new(Code::InvalidArgument, why));
         if dims.len() != strides.len() {
             return bad(format!("{} strides for {} dims", strides.len(), dims.len()));
@@ -100,15 +128,15 @@ impl<'a> TensorView<'a> {
         }
         Ok(Self {
             data: data.as_ptr().cast(),
-            dims,
-            strides: Some(strides),
+            dims: PerDim::new(dims)?,
+            strides: Some(PerDim::new(strides)?),
             dtype: T::DTYPE,
             data_of: PhantomData,
         })
     }
 
     #[track_caller]
-    fn checked(data: *const c_void, len: usize, dims: &'a [i64], dtype: Dtype) -> Result<Self> {
+    fn checked(data: *const c_void, len: usize, dims: &[i64], dtype: Dtype) -> Result<Self> {
         let wanted = num_elements(dims)?;
         if wanted != len {
             return Err(Error::new(
@@ -116,7 +144,7 @@ impl<'a> TensorView<'a> {
                 format!("dims {dims:?} have {wanted} elements, and the data has {len}"),
             ));
         }
-        Ok(Self { data, dims, strides: None, dtype, data_of: PhantomData })
+        Ok(Self { data, dims: PerDim::new(dims)?, strides: None, dtype, data_of: PhantomData })
     }
 
     /// Type of its elements.
@@ -125,17 +153,17 @@ impl<'a> TensorView<'a> {
     }
 
     /// Its sizes.
-    pub fn dims(&self) -> &'a [i64] {
-        self.dims
+    pub fn dims(&self) -> &[i64] {
+        self.dims.as_slice()
     }
 
-    /// For one call: the library reads it only, though C says `void*`.
+    /// For one call, while this view stays where it is: the library reads it only, though C says `void*`.
     pub(crate) fn raw(&self) -> sys::shw_tensor {
         sys::shw_tensor {
             data: self.data as *mut c_void,
-            dims: self.dims.as_ptr(),
-            strides: self.strides.map_or(null(), <[i64]>::as_ptr),
-            rank: i32::try_from(self.dims.len()).unwrap_or(i32::MAX),
+            dims: self.dims.values.as_ptr(),
+            strides: self.strides.as_ref().map_or(null(), |strides| strides.values.as_ptr()),
+            rank: self.dims.len as i32, // at most MAX_RANK
             dtype: self.dtype.raw(),
             device_kind: sys::SHW_DEVICE_CPU,
             device_index: 0,

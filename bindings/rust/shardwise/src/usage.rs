@@ -58,7 +58,7 @@ impl Uses {
     /// Whether the host may write.
     pub(crate) fn check_idle(&self) -> Result<()> {
         if self.reserved > 0 || !self.runs.is_empty() {
-            return busy("a run that uses this buffer has not ended: wait for its event first");
+            return busy("a run that uses this buffer has not ended: wait for that run first");
         }
         Ok(())
     }
@@ -66,7 +66,7 @@ impl Uses {
     /// Whether the host may read.
     pub(crate) fn check_readable(&self) -> Result<()> {
         if self.reserved > 0 || self.runs.iter().any(|run| run.writes) {
-            return busy("a run that writes this buffer has not ended: wait for its event first");
+            return busy("a run that writes this buffer has not ended: wait for that run first");
         }
         Ok(())
     }

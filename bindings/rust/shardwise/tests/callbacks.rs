@@ -196,6 +196,45 @@ impl Wake for Unpark {
     }
 }
 
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let mut future = Box::pin(future);
+    let waker = Arc::new(Unpark(std::thread::current())).into();
+    let mut task = std::task::Context::from_waker(&waker);
+    loop {
+        match future.as_mut().poll(&mut task) {
+            Poll::Ready(result) => return result,
+            Poll::Pending => std::thread::park(),
+        }
+    }
+}
+
+#[test]
+fn runs_of_a_runner_are_awaited() {
+    let context = Context::new().unwrap();
+    let mut runner = Runner::new(&common::plan(&context, true)).unwrap();
+    let (x, w) = (numbers(&X, 1), numbers(&W, 2));
+    runner.set_state("param.w", view(&w, &W)).unwrap();
+    let (first, next) = expected(&x, &w);
+    let (send, receive) = mpsc::channel();
+    block_on(async {
+        let start = |runner: &mut Runner| runner.start("step", &[("input.x", view(&x, &X))]);
+        let pending = [start(&mut runner)?, start(&mut runner)?];
+        pending[1].on_done(move |code| send.send(code).unwrap())?;
+        let [one, two] = pending;
+        assert_eq!(two.await?.read::<f32>("output.y")?, expected(&x, &next).0);
+        assert_eq!(one.await?.read::<f32>("output.y")?, first);
+        drop(start(&mut runner)?); // does not stop it
+        let last = start(&mut runner)?;
+        runner.abort();
+        if let Err(why) = last.await {
+            assert_eq!(why.code(), Code::Cancelled); // unless it was faster
+        }
+        start(&mut runner)?.await
+    })
+    .unwrap();
+    assert_eq!(receive.recv().unwrap(), None);
+}
+
 #[test]
 fn the_end_of_a_run_is_a_future_and_a_callback() {
     let context = Context::new().unwrap();
@@ -219,16 +258,8 @@ fn the_end_of_a_run_is_a_future_and_a_callback() {
             .unwrap();
         events.push(event);
     }
-    let waker = Arc::new(Unpark(std::thread::current())).into();
-    let mut task = std::task::Context::from_waker(&waker);
-    for mut event in events {
-        let result = loop {
-            match std::pin::Pin::new(&mut event).poll(&mut task) {
-                Poll::Ready(result) => break result,
-                Poll::Pending => std::thread::park(),
-            }
-        };
-        result.unwrap();
+    for event in events {
+        block_on(event).unwrap();
     }
     let mut told: Vec<_> = receive.into_iter().take(4).collect();
     told.sort_by_key(|(rank, _)| *rank);

@@ -92,6 +92,22 @@ fn several_runs_are_in_flight() {
     assert!(last.is_done());
 }
 
+/// The array of sizes may be gone when the view is used.
+#[test]
+fn a_view_has_sizes_of_its_own() {
+    let (rows, x) = (8i64, vec![1.0f32; 32]);
+    let view = TensorView::new(&x, &[rows, 4]).unwrap();
+    let column = TensorView::strided(&x, &[rows, 1], &[4, 1]).unwrap();
+    assert_eq!((view.dims(), column.dims()), (&[8i64, 4][..], &[8i64, 1][..]));
+    let device = shardwise::Device::cpu(&Context::new().unwrap()).unwrap();
+    assert_eq!(shardwise::Buffer::copy_of(&device, column).unwrap().dims().unwrap(), [8, 1]);
+    let error = TensorView::new(&x[..1], &[1; 9]).unwrap_err();
+    assert_eq!(
+        (error.code(), error.message()),
+        (Code::InvalidArgument, "a tensor has at most 8 dims, not 9")
+    );
+}
+
 #[test]
 fn wrong_inputs_are_refused_and_the_next_run_works() {
     let context = Context::new().unwrap();

@@ -37,6 +37,12 @@ class Pending : public Handle<shw_pending, shw_pending_destroy> {
     return detail::give(shw_pending_wait(get(), timeout_ns));
   }
   bool done() const noexcept { return shw_pending_query(get()) != 0; }
+  // Calls call(shw_code) once, from a thread of the library or at once. It must not throw or call
+  // the library.
+  template <class F>
+  Done notify(F call) const {
+    return detail::notify(shw_pending_notify, get(), std::move(call));
+  }
   // An output, whole, row-major, on the CPU. Waits for the run.
   Returned<Buffer> gather(const char* output) const {
     return detail::make<Buffer>(

@@ -151,6 +151,25 @@ class World : public Handle<shw_world, shw_world_destroy> {
   void abort() noexcept { shw_world_abort(get()); }
 };
 
+namespace detail {
+
+// Hands a callable over to `notify`, which calls it once.
+template <class H, class F>
+Done notify(shw_status* (*notify)(const H*, shw_done_fn, void*), const H* handle, F call) {
+  auto held = std::make_unique<F>(std::move(call));
+  shw_status* status = notify(
+      handle,
+      [](void* user, shw_code code) {
+        const std::unique_ptr<F> mine(static_cast<F*>(user));
+        (*mine)(code);
+      },
+      held.get());
+  if (status == nullptr) held.release();  // NOLINT(bugprone-unused-return-value)
+  return give(status);
+}
+
+}  // namespace detail
+
 // The end of a run.
 class Event : public Handle<shw_event, shw_event_destroy> {
  public:
@@ -164,16 +183,7 @@ class Event : public Handle<shw_event, shw_event_destroy> {
   // the library.
   template <class F>
   Done notify(F call) const {
-    auto held = std::make_unique<F>(std::move(call));
-    shw_status* status = shw_event_notify(
-        get(),
-        [](void* user, shw_code code) {
-          const std::unique_ptr<F> mine(static_cast<F*>(user));
-          (*mine)(code);
-        },
-        held.get());
-    if (status == nullptr) held.release();  // NOLINT(bugprone-unused-return-value)
-    return detail::give(status);
+    return detail::notify(shw_event_notify, get(), std::move(call));
   }
 };
 

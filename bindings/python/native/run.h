@@ -1,0 +1,18 @@
+/* A run that was started and is waited for later: shardwise._clib.Run. */
+#ifndef SHARDWISE_PYTHON_RUN_H_
+#define SHARDWISE_PYTHON_RUN_H_
+
+#include <Python.h>
+
+#include "one_run.h"
+
+/* Adds the type to the module. 0, or -1 with an exception. */
+int run_init(PyObject* module);
+
+/* A run that has not begun, of a runner that it keeps. NULL with an exception. */
+PyObject* run_new(PyObject* runner);
+
+/* What is inside. */
+one_run* run_in(PyObject* run);
+
+#endif /* SHARDWISE_PYTHON_RUN_H_ */
