@@ -1,7 +1,7 @@
 #include "passes/fill_waits.h"
 
 #include <algorithm>
-#include <limits>
+#include <tuple>
 
 namespace shw {
 namespace {
@@ -90,7 +90,10 @@ class Walk {
   }
 
   EntrySchedule::Order run(const EntrySchedule::Order& order) {
+    for (uint32_t i : order)
+      if (prepares(i)) preparing_.push_back(i);
     for (const uint32_t i : order) {
+      num_prepared_ += prepares(i);
       if (steps_[i].state != State::kToCome) continue;
       if (can_wait(i)) {
         put_off(i);
@@ -109,6 +112,7 @@ class Walk {
   }
 
  private:
+  static constexpr size_t kPreparedAhead = 16;  // they hold little memory, but it adds up
   enum class State : uint8_t { kToCome, kPutOff, kDone };
   struct Step {
     State state = State::kToCome;
@@ -119,6 +123,10 @@ class Walk {
     double free_us = 0, left_us = 0;  // when it is done; what it has still to run
   };
 
+  // A step in front of a gather of parameters, such as a cast.
+  bool prepares(uint32_t i) const {
+    return schedule_.is_of_parameters(i) && !schedule_.is_collective(i);
+  }
   Queue& compute() { return queues_.back(); }
   double now_us() const { return queues_.back().free_us; }  // when compute is done
   Queue& queue_of(uint32_t i) {
@@ -178,9 +186,16 @@ class Walk {
            (steps_[i].state == State::kPutOff || (steps_[i].state == State::kToCome && has_moved));
   }
   void run_with_needs(uint32_t i) {
-    if (steps_[i].state == State::kDone) return;
-    for (uint32_t w : schedule_.needs().before(i)) run_with_needs(w);
-    if (steps_[i].state != State::kDone) run_step(i);
+    while (steps_[i].state != State::kDone) run_step(first_needed(i));
+  }
+  uint32_t first_needed(uint32_t i) const {
+    const auto is_open = [&](uint32_t w) { return steps_[w].state != State::kDone; };
+    for (;;) {
+      const std::span<const uint32_t> before = schedule_.needs().before(i);
+      const auto open = std::ranges::find_if(before, is_open);
+      if (open == before.end()) return i;
+      i = *open;
+    }
   }
 
   // False: none of those that are put off could run.
@@ -192,14 +207,10 @@ class Walk {
   }
   // The first that could run; of several, the one with the longest chain behind it.
   uint32_t next_at_end() const {
-    const auto starts_us = [&](uint32_t i) {
-      return is_held_up(i) ? std::numeric_limits<double>::infinity()
-                           : std::max(now_us(), ready_us(i));
+    const auto rank = [&](uint32_t i) {
+      return std::tuple(is_held_up(i), std::max(now_us(), ready_us(i)), -spare_.behind_us(i));
     };
-    return *std::ranges::min_element(put_off_, [&](uint32_t a, uint32_t b) {
-      if (starts_us(a) != starts_us(b)) return starts_us(a) < starts_us(b);
-      return spare_.behind_us(a) > spare_.behind_us(b);
-    });
+    return *std::ranges::min_element(put_off_, {}, rank);
   }
 
   void feed_communicators() {
@@ -222,14 +233,22 @@ class Walk {
         if (best == kNoStep || fits_better(schedule_.us(i), schedule_.us(best), us - now_us()))
           best = i;
       };
-      for (uint32_t i : put_off_)
-        if (could_run(i)) consider(i);
-      for (uint32_t i : early_)
-        if (could_run(i) && memory_.would_free(i)) consider(i);
+      for (const auto* list : {&put_off_, &early_})
+        for (uint32_t i : *list)
+          if (could_run(i) && (list == &put_off_ || memory_.would_free(i))) consider(i);
+      if (best == kNoStep) consider_preparing(consider);
       // Else it delays the next step by more than it saves.
       if (best == kNoStep || schedule_.us(best) > 2 * (us - now_us())) return;
       run_step(best);
     }
+  }
+  // The next of those that soon come anyway. Their gathers stay where they are.
+  template <class Consider>
+  void consider_preparing(Consider consider) const {
+    const size_t end = std::min(preparing_.size(), num_prepared_ + kPreparedAhead);
+    for (size_t k = num_prepared_; k < end; ++k)
+      if (steps_[preparing_[k]].state == State::kToCome && could_run(preparing_[k]))
+        return consider(preparing_[k]);
   }
   // The longest that is over in time; else the shortest.
   static bool fits_better(double a, double b, double wait_us) {
@@ -242,9 +261,11 @@ class Walk {
   const FillBounds bounds_;
   WalkMemory memory_;
   std::vector<Step> steps_;
-  std::vector<Queue> queues_;      // by communicator; compute last
-  std::vector<uint32_t> put_off_;  // compute steps, the oldest first
-  std::vector<uint32_t> early_;    // have time, are not held up, and are still to come
+  std::vector<Queue> queues_;        // by communicator; compute last
+  std::vector<uint32_t> put_off_;    // compute steps, the oldest first
+  std::vector<uint32_t> early_;      // have time, are not held up, and are still to come
+  std::vector<uint32_t> preparing_;  // steps that prepare, as they come
+  size_t num_prepared_ = 0;          // of them: the walk has come to
   EntrySchedule::Order order_;
 };
 

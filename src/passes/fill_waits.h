@@ -7,7 +7,8 @@
 // A list schedule: one walk over an order, with a clock for compute and one for each communicator.
 // Steps that have time (spare_time.h) are put off, and with them what only they hold up. They run
 //   - where the next step would have to wait: the one that fits best, also one from further behind
-//     if it frees as much scratch as it makes;
+//     if it frees as much scratch as it makes; else the next cast of a parameter that soon comes
+//     anyway, whose gather stays;
 //   - when a step that has no time needs them;
 //   - when they alone hold more scratch than they may, or too many are put off: the oldest;
 //   - when their collectives' communicator has more to do than compute, and would soon stand idle.

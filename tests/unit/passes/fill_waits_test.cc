@@ -88,6 +88,21 @@ TEST(FillWaits, WithABranchBesideTheLongestChain) {
   EXPECT_LE(simulated_us(s.p), 2 + 15 + 10 + 10 + 1) << to_text(s.p);
 }
 
+// Casts of parameters run early where compute waits anyway; their gathers stay where they are.
+TEST(FillWaits, WithCastsOfParametersThatComeSoon) {
+  Sketch s = on_two_dims();
+  ValueId x = s.input({4, 16});
+  for (int i = 0; i < 4; ++i) {
+    const ValueId cast = s.step("dtype_cast", {s.parameter({16})}, {16}, 2);
+    x = s.step("mm", {x, s.step("all_gather", {cast}, {4, 16}, 6)}, {4, 16}, 10);
+    x = s.step("relu", {reduced(s, x, 1, 8)}, {4, 16}, 10);
+  }
+  s.output(x);
+  s.run(kScheduleCollectives);
+  // Only the first gather, and the reductions, are waited for.
+  EXPECT_EQ(simulated_us(s.p), 2 + 6 + 4 * (10 + 8 + 10)) << to_text(s.p);
+}
+
 // A random program of steps that read recent results; what nothing reads is an output.
 Sketch random_program(uint32_t seed, int num_steps) {
   std::mt19937 random(seed);
@@ -170,7 +185,7 @@ double best_us(const Program& p) {
 
 TEST(FillWaits, ComesCloseToTheBestOfAllOrders) {
   double all_us = 0, all_best_us = 0;
-  for (uint32_t seed = 0; seed < 60; ++seed) {
+  for (uint32_t seed = 0; seed < 150; ++seed) {
     SCOPED_TRACE(seed);
     Sketch s = random_program(seed, 7);
     const double best = best_us(s.p);
@@ -179,7 +194,7 @@ TEST(FillWaits, ComesCloseToTheBestOfAllOrders) {
     all_us += simulated_us(s.p);
     all_best_us += best;
   }
-  EXPECT_LE(all_us, 1.05 * all_best_us);
+  EXPECT_LE(all_us, 1.03 * all_best_us);
   RecordProperty("excess_percent", static_cast<int>(100 * (all_us / all_best_us - 1)));
 }
 
