@@ -18,16 +18,8 @@ class WalkMemory {
   int64_t live_bytes() const { return live_bytes_; }
   int64_t held_bytes() const { return held_bytes_; }
 
-  void put_off(uint32_t i) {
-    change(i, [](Scratch& s) { ++s.off; });
-  }
-  void run(uint32_t i, bool was_put_off) {
-    change(i, [&](Scratch& s) {
-      s.begun = true;
-      --s.left;
-      s.off -= was_put_off;
-    });
-  }
+  void put_off(uint32_t i) { count(i, 0, 1); }
+  void run(uint32_t i, bool was_put_off) { count(i, 1, was_put_off ? -1 : 0); }
   // Whether the step, if it ran now, would free as much as it makes.
   bool would_free(uint32_t i) {
     int64_t more = 0;
@@ -40,7 +32,7 @@ class WalkMemory {
 
  private:
   struct Scratch {
-    uint32_t left = 0, off = 0;  // uses by steps that have not run; of those, put off
+    int32_t left = 0, off = 0;  // uses by steps that have not run; of those, put off
     bool begun = false;
     bool is_live() const { return begun && left > 0; }
     bool is_held() const { return is_live() && left == off; }
@@ -55,11 +47,12 @@ class WalkMemory {
           visit(storages_[s.v], p_.storages[s].bytes);
         }
   }
-  template <class Change>
-  void change(uint32_t i, Change change_one) {
+  void count(uint32_t i, int32_t ran, int32_t put_off) {
     for_scratch(i, [&](Scratch& s, int64_t bytes) {
       const bool was_live = s.is_live(), was_held = s.is_held();
-      change_one(s);
+      s.begun |= ran > 0;
+      s.left -= ran;
+      s.off += put_off;
       live_bytes_ += bytes * (s.is_live() - was_live);
       held_bytes_ += bytes * (s.is_held() - was_held);
     });
