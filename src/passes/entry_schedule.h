@@ -55,6 +55,8 @@ class EntrySchedule {
   uint32_t queue(uint32_t collective) const { return queue_[collective]; }
   uint32_t num_queues() const { return num_queues_; }
   double mean_collective_us() const { return mean_us_; }
+  int64_t makes_bytes(uint32_t step) const { return makes_bytes_[step]; }  // of scratch
+  bool moves(uint32_t step) const { return movable_[step]; }
   // Whether the step depends on parameters alone.
   bool is_of_parameters(uint32_t step) const { return of_parameters_[step]; }
 

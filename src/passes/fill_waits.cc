@@ -83,10 +83,11 @@ class Walk {
   }
 
   EntrySchedule::Order run(const EntrySchedule::Order& order) {
-    for (uint32_t i : order)
-      if (prepares(i)) preparing_.push_back(i);
+    find_coming(order);
+    uint32_t place = 0;  // among compute steps that do not move
     for (const uint32_t i : order) {
-      num_prepared_ += prepares(i);
+      come_to(i);
+      if (!schedule_.moves(i)) start_gathers(place++);
       if (steps_[i].state != State::kToCome) continue;
       if (can_wait(i)) {
         put_off(i);
@@ -109,11 +110,14 @@ class Walk {
   enum class State : uint8_t { kToCome, kPutOff, kDone };
   struct Step {
     State state = State::kToCome;
-    uint32_t held_up_by = 0;  // edges from steps that have not run
+    bool is_ahead = false;      // a gather that has started before its place
+    uint32_t held_up_by = 0;    // edges from steps that have not run
+    uint32_t first_reader = 0;  // of those that do not move
     double end_us = 0;
   };
   struct Queue {
     double free_us = 0, left_us = 0;  // when it is done; what it has still to run
+    std::vector<uint32_t> gathers;    // of parameters, still to come; the next one last
   };
 
   // A step in front of a gather of parameters, such as a cast.
@@ -132,6 +136,44 @@ class Walk {
   }
   bool is_held_up(uint32_t i) const { return steps_[i].held_up_by > 0; }
   bool could_run(uint32_t i) const { return !is_held_up(i) && ready_us(i) <= now_us(); }
+
+  void find_coming(const EntrySchedule::Order& order) {
+    uint32_t place = 0;
+    for (uint32_t i : order) place += !schedule_.moves(i);
+    for (Step& step : steps_) step.first_reader = place;
+    for (size_t at = order.size(); at-- > 0;) {
+      const uint32_t i = order[at];
+      if (schedule_.moves(i))
+        for (uint32_t r : schedule_.needs().after(i))
+          steps_[i].first_reader = std::min(steps_[i].first_reader, steps_[r].first_reader);
+      else
+        steps_[i].first_reader = --place;
+      if (!schedule_.is_of_parameters(i)) continue;
+      (schedule_.is_collective(i) ? queue_of(i).gathers : preparing_).push_back(i);
+    }
+    std::ranges::reverse(preparing_);
+  }
+  void come_to(uint32_t i) {
+    num_prepared_ += prepares(i);
+    if (steps_[i].is_ahead) ahead_bytes_ -= schedule_.makes_bytes(i);
+  }
+  // In front of this compute step, on communicators that stand idle.
+  void start_gathers(uint32_t place) {
+    for (Queue& queue : queues_) {
+      std::vector<uint32_t>& gathers = queue.gathers;
+      while (!gathers.empty() && steps_[gathers.back()].state == State::kDone) gathers.pop_back();
+      if (gathers.empty() || queue.free_us > now_us()) continue;
+      const uint32_t i = gathers.back();
+      const int64_t bytes = schedule_.makes_bytes(i);
+      if (!could_run(i) || steps_[i].first_reader - place > bounds_.steps ||
+          ahead_bytes_ + bytes > bounds_.held_bytes ||
+          memory_.live_bytes() + bytes > bounds_.live_bytes)
+        continue;
+      steps_[i].is_ahead = true;
+      ahead_bytes_ += bytes;
+      run_step(i);
+    }
+  }
 
   // A collective waits for what is put off.
   bool can_wait(uint32_t i) const {
@@ -259,6 +301,7 @@ class Walk {
   std::vector<uint32_t> early_;      // have time, are not held up, and are still to come
   std::vector<uint32_t> preparing_;  // steps that prepare, as they come
   size_t num_prepared_ = 0;          // of them: the walk has come to
+  int64_t ahead_bytes_ = 0;          // of gathers that are ahead
   EntrySchedule::Order order_;
 };
 

@@ -12,6 +12,7 @@
 //   - when a step that has no time needs them;
 //   - when they alone hold more scratch than they may, or too many are put off: the oldest;
 //   - when their collectives' communicator has more to do than compute, and would soon stand idle.
+// The next gather of parameters starts before its place if its communicator stands idle.
 #pragma once
 #include <cstdint>
 
@@ -21,9 +22,12 @@
 namespace shw {
 
 struct FillBounds {
-  int64_t held_bytes = 0;  // of scratch that only steps that are put off still need
+  // Of scratch that only steps that are put off still need, and of results of gathers that start
+  // before their places.
+  int64_t held_bytes = 0;
   int64_t live_bytes = 0;  // of all scratch: nothing is put off beyond
-  uint32_t steps = 0;      // that are put off at a time
+  // That are put off at a time, and between a gather that starts before its place and its reader.
+  uint32_t steps = 0;
 };
 
 // `steps`: as for SpareTime.

@@ -103,8 +103,9 @@ TEST(FillWaits, WithCastsOfParametersThatComeSoon) {
   EXPECT_EQ(simulated_us(s.p), 2 + 6 + 4 * (10 + 8 + 10)) << to_text(s.p);
 }
 
-// A random program of steps that read recent results; what nothing reads is an output.
-Sketch random_program(uint32_t seed, int num_steps) {
+// A random program of steps that read recent results, and gathered parameters; what nothing reads
+// is an output.
+Sketch random_program(uint32_t seed, int num_steps, bool gathers) {
   std::mt19937 random(seed);
   Sketch s = on_two_dims();
   std::vector<ValueId> values = {s.input({4, 16})};
@@ -116,7 +117,12 @@ Sketch random_program(uint32_t seed, int num_steps) {
   };
   for (int i = 0; i < num_steps; ++i) {
     const double us = 1 + random() % 20;
-    const ValueId a = any(), b = any();
+    const ValueId a = any();
+    ValueId b = any();
+    if (gathers && random() % 4 == 0) {
+      const ValueId cast = s.step("dtype_cast", {s.parameter({16})}, {16}, 2);
+      b = s.step("all_gather", {cast}, {4, 16}, us);
+    }
     if (random() % 3 == 0)
       values.push_back(reduced(s, a, random() % 2, us));
     else
@@ -145,10 +151,11 @@ std::vector<std::string> meanings(const Program& p) {
 TEST(FillWaits, KeepsWhatRandomProgramsMean) {
   for (uint32_t seed = 0; seed < 150; ++seed) {
     SCOPED_TRACE(seed);
-    Sketch before = random_program(seed, 40), after = before;
+    Sketch before = random_program(seed, 40, seed % 2 == 0), after = before;
     after.p.prefetch_bytes = seed % 3 == 0 ? 2048 : 1 << 20;
     after.p.prefetch_depth = seed % 5 == 0 ? 2 : 256;
     after.run(kScheduleCollectives);
+    after.run(kPlanMemory);
     EXPECT_EQ(meanings(after.p), meanings(before.p));
     EXPECT_EQ(after.p.steps.size(), before.p.steps.size());
     EXPECT_EQ(after.run(kScheduleCollectives), 0u);
@@ -187,7 +194,7 @@ TEST(FillWaits, ComesCloseToTheBestOfAllOrders) {
   double all_us = 0, all_best_us = 0;
   for (uint32_t seed = 0; seed < 150; ++seed) {
     SCOPED_TRACE(seed);
-    Sketch s = random_program(seed, 7);
+    Sketch s = random_program(seed, 7, false);
     const double best = best_us(s.p);
     s.run(kScheduleCollectives);
     EXPECT_GE(simulated_us(s.p), best - 1e-9);
