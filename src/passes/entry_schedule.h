@@ -48,6 +48,18 @@ class EntrySchedule {
 
   // Whether the step moves and finishes a result.
   bool finishes(uint32_t step) const { return finishes_[step]; }
+  // Of the steps as they stood at construction.
+  const Dependencies& needs() const { return needs_; }
+  double us(uint32_t step) const { return us_[step]; }
+  bool is_collective(uint32_t step) const { return queue_[step] != kNoQueue; }
+  uint32_t queue(uint32_t collective) const { return queue_[collective]; }
+  uint32_t num_queues() const { return num_queues_; }
+  double mean_collective_us() const { return mean_us_; }
+  int64_t makes_bytes(uint32_t step) const { return makes_bytes_[step]; }  // of scratch
+  bool moves(uint32_t step) const { return movable_[step]; }
+  // Whether the step depends on parameters alone.
+  bool is_of_parameters(uint32_t step) const { return of_parameters_[step]; }
+
   bool finishes_any() const { return std::ranges::find(finishes_, 1) != finishes_.end(); }
 
   // An order: by place, the number that the step had at construction, from 0.

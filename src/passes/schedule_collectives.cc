@@ -19,6 +19,7 @@
 #include <numeric>
 
 #include "passes/entry_schedule.h"
+#include "passes/fill_waits.h"
 #include "passes/lifetimes.h"
 #include "passes/pass.h"
 #include "passes/streams.h"
@@ -49,6 +50,15 @@ class EntryOrders {
     reorder(ways_[1].schedule.finish(now_, as_placed, lead.depth));
   }
   void place_best() { reorder(best_); }
+  // From the best order.
+  void fill(int64_t held_bytes) {
+    std::vector<const ProgramStep*> steps(now_.size());
+    for (size_t place = 0; place < now_.size(); ++place)
+      steps[now_[place]] = &p_.steps[entry_.first_step + place];
+    reorder(fill_waits(p_, steps, ways_[0].schedule, best_,
+                       {held_bytes, allowed_bytes_, p_.prefetch_depth}));
+  }
+  bool is_best() const { return now_ == best_; }
 
   // Of the order as it stands.
   Simulation run() {
@@ -144,9 +154,7 @@ class Scheduler {
       SHW_RETURN_IF_ERROR(attempt(before, true));
       if (before != earliest) SHW_RETURN_IF_ERROR(attempt(earliest, true));
     }
-    for (EntryOrders& e : entries_) e.place_best();
-    synchronise(p_, simulations());
-    return {};
+    return fill();
   }
 
  private:
@@ -158,12 +166,35 @@ class Scheduler {
       for (size_t e = 0; e < entries_.size(); ++e) entries_[e].finish(as_placed[e], lead);
       as_placed = simulations();
     }
-    if (std::ranges::none_of(entries_, &EntryOrders::is_faster)) return {};
+    consider(as_placed, lead);
+    return {};
+  }
+
+  // Collectives hold operands longer than the walk knows, so it gets a share of what they may; a
+  // smaller one if that is too much. Leaves the best orders.
+  Status fill() {
+    for (EntryOrders& e : entries_) e.place_best();
+    for (const int64_t share : {2, 8}) {
+      SHW_RETURN_IF_ERROR(monitor_.poll());
+      for (EntryOrders& e : entries_) e.fill(p_.prefetch_bytes / share);
+      const bool synchronised = consider(simulations(), best_);
+      if (synchronised && std::ranges::all_of(entries_, &EntryOrders::is_best)) return {};
+      if (std::ranges::none_of(entries_, &EntryOrders::is_faster)) break;
+    }
+    for (EntryOrders& e : entries_) e.place_best();
+    synchronise(p_, simulations());
+    return {};
+  }
+
+  // Keeps the orders as they stand where they are the best so far. False: none is faster, and the
+  // program is not synchronised for them.
+  bool consider(std::span<const Simulation> as_placed, const Lead& lead) {
+    if (std::ranges::none_of(entries_, &EntryOrders::is_faster)) return false;
     synchronise(p_, as_placed);
     const std::vector<int64_t> live = live_bytes(lives_of(p_), p_.steps.size());
     for (EntryOrders& e : entries_)
       if (e.measure(live)) best_ = lead;
-    return {};
+    return true;
   }
 
   std::vector<Simulation> simulations() {
