@@ -9,15 +9,15 @@
 namespace shw {
 namespace {
 
-struct Case {
+struct LimitedCase {
   const char* graph;
   const char* mesh;
   double most_gap;         // of the step, at any limit
   double lowest_of_plain;  // limits reach down to this share of what the plan takes without one
-  friend void PrintTo(const Case& c, std::ostream* out) { *out << c.graph; }
+  friend void PrintTo(const LimitedCase& c, std::ostream* out) { *out << c.graph; }
 };
 
-class Limited : public ::testing::TestWithParam<Case> {
+class Limited : public ::testing::TestWithParam<LimitedCase> {
  protected:
   void SetUp() override {
     auto graph = load_graph(testing::test_graph(GetParam().graph));
@@ -35,11 +35,12 @@ class Limited : public ::testing::TestWithParam<Case> {
   }
   std::vector<uint8_t> bytes_;
 };
-INSTANTIATE_TEST_SUITE_P(Graphs, Limited,
-                         ::testing::Values(Case{"llama_tiny_2x4", "dp=2,tp=4", 0.02, 0.8},
-                                           Case{"examples/gpt2_tiny_2x4", "dp=2,tp=4", 0.02, 0.8},
-                                           Case{"llama8b_L2_8x8_einsum", "dp=8,tp=8", 0.02, 0.7}),
-                         [](const auto& c) { return "Case" + std::to_string(c.index); });
+INSTANTIATE_TEST_SUITE_P(
+    Graphs, Limited,
+    ::testing::Values(LimitedCase{"llama_tiny_2x4", "dp=2,tp=4", 0.02, 0.8},
+                      LimitedCase{"examples/gpt2_tiny_2x4", "dp=2,tp=4", 0.02, 0.8},
+                      LimitedCase{"llama8b_L2_8x8_einsum", "dp=8,tp=8", 0.02, 0.7}),
+    [](const auto& c) { return "Case" + std::to_string(c.index); });
 
 TEST_P(Limited, TimeFallsAsTheLimitRises) {
   const auto plain = plan(0);
