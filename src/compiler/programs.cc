@@ -37,15 +37,17 @@ FusePrices fuse_prices(const cost::CollectiveModel& model) {
 
 // Equal steps are merged first: what is computed again equals what it repeats.
 Status run_all_passes(const PreparedModel& model, int64_t limit_bytes, Program& program,
-                      Monitor& monitor, double* seconds) {
+                      double beat_us, Monitor& monitor, double* seconds) {
   const RecomputePolicy& policy = model.options().recompute;
   const auto start = std::chrono::steady_clock::now();
   static constexpr const PassDef* kBefore[] = {&kCommonSubexpressions, &kDeadSteps};
   SHW_RETURN_IF_ERROR(run_passes(program, kBefore, monitor).status());
   if (recomputes_within(model, static_cast<double>(limit_bytes))) {
+    const WithinOptions options{beat_us, model.options().fuse_bytes,
+                                fuse_prices(model.collectives())};
     SHW_ASSIGN_OR_RETURN(
-        program,
-        recompute_within(program, model.graph(), limit_bytes - bytes_of(model, program), monitor));
+        program, recompute_within(program, model.graph(), limit_bytes - bytes_of(model, program),
+                                  options, monitor));
   } else {
     if (policy.kind != RecomputePolicy::Kind::kNone) {
       static constexpr const PassDef* kBehind[] = {&kDeadSteps};
@@ -69,7 +71,7 @@ Status run_all_passes(const PreparedModel& model, int64_t limit_bytes, Program& 
 // Shares copies between all their users if the result fits the limit. Otherwise copies live as
 // planned and are shared only where memory permits.
 Result<Program> program_of(const PreparedModel& model, const Placed& placed, Monitor& monitor,
-                           double* seconds_of_passes) {
+                           double* seconds_of_passes, double beat_us) {
   std::vector<double> compute_us;
   for (uint32_t i = 0; i < placed.costs.size(); ++i)  // in one run
     compute_us.push_back(placed.costs[i].compute_us / model.weight(NodeId{i}));
@@ -88,8 +90,10 @@ Result<Program> program_of(const PreparedModel& model, const Placed& placed, Mon
         program, lower(model.graph(), *placed.assignment, model.redistributor(), options, monitor));
     set_bases(program, model.collectives());
     bound_prefetch(model.options(), program);
-    if (limit > 0) program.arena_limit_bytes = policy.shares ? limit - bytes_of(model, program) : 0;
-    SHW_RETURN_IF_ERROR(run_all_passes(model, limit, program, monitor, seconds_of_passes));
+    // What repetition chooses from must not depend on the limit.
+    if (limit > 0 && !recomputes_within(model, placed.memory.limit_bytes))
+      program.arena_limit_bytes = policy.shares ? limit - bytes_of(model, program) : 0;
+    SHW_RETURN_IF_ERROR(run_all_passes(model, limit, program, beat_us, monitor, seconds_of_passes));
     if (limit == 0 || bytes_of(model, program) <= limit ||
         recomputes_within(model, placed.memory.limit_bytes))
       break;  // copies that are made again are the business of the passes

@@ -1,14 +1,17 @@
 // The program of a placement.
 #pragma once
+#include <limits>
+
 #include "compiler/prepared_model.h"
 #include "plan/program.h"
 
 namespace shw {
 
 // Lowers and schedules a placement with final shard orders. Under its memory limit, copies live no
-// longer than planned unless memory permits.
+// longer than planned unless memory permits. `beat_us`: of WithinOptions.
 Result<Program> program_of(const PreparedModel& model, const Placed& placed, Monitor& monitor,
-                           double* seconds_of_passes = nullptr);
+                           double* seconds_of_passes = nullptr,
+                           double beat_us = std::numeric_limits<double>::infinity());
 // Whether what is computed again depends on the limit (recompute auto): then a program takes what
 // it takes, and not what was planned. 0: no limit.
 bool recomputes_within(const PreparedModel& model, double limit_bytes);

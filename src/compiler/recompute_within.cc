@@ -15,22 +15,30 @@
 namespace shw {
 namespace {
 
-// Steps of all choices of a program that is built for every one: some tenths of a second.
+// Steps of all choices of a program of which every one may be built: some tenths of a second.
 constexpr uint64_t kAllSteps = 40'000;
+// A sum of prices and the simulator add them in different orders.
+constexpr double kRounding = 1e-9;
 constexpr int kAttempts = 6;  // to close in on the first choice that fits
 
 int64_t scratch_bytes(const Program& p) { return p.arena_bytes + p.session_bytes; }
 
-double simulated_us(const Program& p) {
+// For how long compute is busy: no schedule takes less.
+double busy_us(const Program& p) {
   double us = 0;
-  for (const ProgramEntry& entry : p.entries) us += entry.weight * simulate(p, entry).total_us;
-  return us;
+  for (const ProgramEntry& entry : p.entries)
+    for (uint32_t i = 0; i < entry.num_steps; ++i)
+      if (const ProgramStep& step = p.steps[entry.first_step + i];
+          step.collective.kind == CollectiveKind::kNone)
+        us += entry.weight * std::max(step.cost_us, 0.0);
+  return (1 - kRounding) * us;
 }
 
 class Search {
  public:
-  Search(const Program& program, int64_t limit_bytes, Monitor& monitor)
-      : program_(program), limit_bytes_(limit_bytes), monitor_(monitor) {}
+  Search(const Program& program, int64_t limit_bytes, const WithinOptions& options,
+         Monitor& monitor)
+      : program_(program), limit_bytes_(limit_bytes), options_(options), monitor_(monitor) {}
 
   Result<Program> run(const Graph& graph) {
     SHW_ASSIGN_OR_RETURN(joints_, halves(program_));
@@ -39,16 +47,11 @@ class Search {
       num_choices_ = std::max(num_choices_, f.num_choices());
       frontiers_.push_back(std::move(f));
     }
-    SHW_ASSIGN_OR_RETURN(const bool least_fits, attempt(choice(0), kFreely));
-    if (!least_fits) {
-      const bool all = uint64_t{num_choices_} * program_.steps.size() <= kAllSteps;
-      SHW_RETURN_IF_ERROR(all ? try_all() : try_some());
-      SHW_RETURN_IF_ERROR(try_policies(graph));
-      // Packing takes more than what is live: aim lower, and at last start collectives as late as
-      // they can.
-      for (const int64_t parts : {31, 30, 28, 24, 0})
-        if (!fits_) SHW_RETURN_IF_ERROR(close_in(bounded() / 32 * parts).status());
-    }
+    if (uint64_t{num_choices_} * program_.steps.size() <= kAllSteps)
+      SHW_RETURN_IF_ERROR(find_fastest(graph));
+    else
+      SHW_RETURN_IF_ERROR(close_in_by_price(graph));
+    if (options_.fuse_bytes > 0 && fits_) SHW_RETURN_IF_ERROR(fuse());
     best_->recompute_excess_us = excess_us();
     return std::move(*best_);
   }
@@ -57,13 +60,66 @@ class Search {
   // As early as prefetching wants collectives to start, or, where that does not fit, as the limit
   // permits.
   static constexpr int64_t kFreely = INT64_MAX;
-  int64_t bounded() const { return program_.arena_limit_bytes; }
+  int64_t bounded() const { return limit_bytes_; }
 
-  Status try_all() {
-    for (uint32_t k = 0; k < num_choices_; ++k) {
-      SHW_ASSIGN_OR_RETURN(const bool fits, attempt(choice(k), kFreely));
-      if (!fits) SHW_RETURN_IF_ERROR(attempt(choice(k), bounded()).status());
+  struct Candidate {
+    std::vector<Repeated> repeated;
+    int64_t kept_bytes = 0;
+    double least_us = 0;  // no schedule takes less
+  };
+
+  // The candidates are the same for every limit, and the fastest one that fits wins: so for a given
+  // placement a higher limit never gives a longer step. Those that keep too much, or whose compute
+  // is busy for longer than the fastest one takes, are not built.
+  Status find_fastest(const Graph& graph) {
+    std::vector<Candidate> candidates;
+    const auto add = [&](std::vector<Repeated> repeated) {
+      Program p = program_;
+      repeat(p, repeated);
+      SHW_RETURN_IF_ERROR(run_dead_steps(p));
+      const int64_t kept = kept_bytes(repeated);
+      candidates.push_back({std::move(repeated), kept, busy_us(p)});
+      return Status();
+    };
+    for (uint32_t k = 0; k < num_choices_; ++k) SHW_RETURN_IF_ERROR(add(choice(k)));
+    for (const std::string_view name : kPolicies) {
+      SHW_ASSIGN_OR_RETURN(const auto repeated, by_policy(name, graph));
+      SHW_RETURN_IF_ERROR(add(repeated));
     }
+    std::ranges::stable_sort(candidates, {}, &Candidate::least_us);
+    for (const Candidate& c : candidates) {
+      const bool may_win = c.kept_bytes <= limit_bytes_ && c.least_us < options_.beat_us &&
+                           !(fits_ && c.least_us >= best_us_);
+      if (!may_win) continue;
+      // With more room for early collectives the scheduler tries all that it tries with less.
+      SHW_ASSIGN_OR_RETURN(const bool fits, attempt(c.repeated, kFreely));
+      if (fits) continue;
+      SHW_ASSIGN_OR_RETURN(const bool fits_late, attempt(c.repeated, kFreely, 0));
+      for (const int64_t share : {4, 16})
+        if (fits_late)
+          SHW_RETURN_IF_ERROR(
+              attempt(c.repeated, kFreely, program_.prefetch_bytes / share).status());
+    }
+    // Something must be returned: what holds the least shows how much is missing.
+    std::ranges::stable_sort(candidates, {}, &Candidate::kept_bytes);
+    if (!best_) SHW_RETURN_IF_ERROR(attempt(candidates.front().repeated, kFreely, 0).status());
+    return {};
+  }
+  Status run_dead_steps(Program& p) {
+    static constexpr const PassDef* kPasses[] = {&kDeadSteps};
+    return run_passes(p, kPasses, monitor_).status();
+  }
+
+  // A large program is built for few choices. Here a higher limit may give a longer step.
+  Status close_in_by_price(const Graph& graph) {
+    SHW_ASSIGN_OR_RETURN(const bool least_fits, attempt(choice(0), kFreely));
+    if (least_fits) return {};
+    SHW_RETURN_IF_ERROR(try_some());
+    SHW_RETURN_IF_ERROR(try_policies(graph));
+    // Packing takes more than what is live: aim lower, and at last start collectives as late as
+    // they can.
+    for (const int64_t parts : {31, 30, 28, 24, 0})
+      if (!fits_) SHW_RETURN_IF_ERROR(close_in(bounded() / 32 * parts).status());
     return {};
   }
 
@@ -92,17 +148,22 @@ class Search {
 
   // What a person would ask for. The prices of the curve add up; the simulator knows which
   // collectives are hidden.
+  static constexpr std::string_view kPolicies[] = {"cheap", "selective", "selective+gathered",
+                                                   "full", "full+gathered"};
   Status try_policies(const Graph& graph) {
-    for (const std::string_view name :
-         {"cheap", "selective", "selective+gathered", "full", "full+gathered"}) {
-      SHW_ASSIGN_OR_RETURN(const RecomputePolicy policy, recompute_policy(name));
-      std::vector<Repeated> repeated;
-      for (const Joint& joint : joints_)
-        repeated.push_back({&joint, storages_to_repeat(joint, step_rules(joint, graph, policy))});
+    for (const std::string_view name : kPolicies) {
+      SHW_ASSIGN_OR_RETURN(auto repeated, by_policy(name, graph));
       if (kept_bytes(repeated) <= limit_bytes_)
         SHW_RETURN_IF_ERROR(attempt(std::move(repeated), bounded()).status());
     }
     return {};
+  }
+  Result<std::vector<Repeated>> by_policy(std::string_view name, const Graph& graph) const {
+    SHW_ASSIGN_OR_RETURN(const RecomputePolicy policy, recompute_policy(name));
+    std::vector<Repeated> repeated;
+    for (const Joint& joint : joints_)
+      repeated.push_back({&joint, storages_to_repeat(joint, step_rules(joint, graph, policy))});
+    return repeated;
   }
 
   int64_t kept_bytes(const std::vector<Repeated>& repeated) const {
@@ -137,13 +198,13 @@ class Search {
   }
 
   // Whether it fits.
-  Result<bool> attempt(std::vector<Repeated> repeated, int64_t arena_limit_bytes) {
+  Result<bool> attempt(std::vector<Repeated> repeated, int64_t arena_limit_bytes,
+                       std::optional<int64_t> prefetch_bytes = {}) {
     static constexpr const PassDef* kPasses[] = {&kDeadSteps, &kScheduleCollectives, &kPlanMemory};
     SHW_RETURN_IF_ERROR(monitor_.poll());
-    Program p = program_;
-    p.arena_limit_bytes = arena_limit_bytes;
-    repeat(p, repeated);
+    Program p = unscheduled(repeated, arena_limit_bytes, prefetch_bytes);
     SHW_RETURN_IF_ERROR(run_passes(p, kPasses, monitor_).status());
+    p.prefetch_bytes = program_.prefetch_bytes;
     const double us = simulated_us(p);
     const bool fits = scratch_bytes(p) <= limit_bytes_;
     beside_ = scratch_bytes(p) - kept_bytes(repeated);
@@ -154,7 +215,30 @@ class Search {
     best_us_ = us;
     best_ = std::move(p);
     best_repeated_ = std::move(repeated);
+    best_prefetch_bytes_ = prefetch_bytes;
     return fits;
+  }
+  Program unscheduled(const std::vector<Repeated>& repeated, int64_t arena_limit_bytes,
+                      std::optional<int64_t> prefetch_bytes) const {
+    Program p = program_;
+    p.arena_limit_bytes = arena_limit_bytes;
+    if (prefetch_bytes) p.prefetch_bytes = *prefetch_bytes;
+    repeat(p, repeated);
+    return p;
+  }
+
+  // The best program once more, with collectives fused where that makes the step shorter.
+  Status fuse() {
+    static constexpr const PassDef* kLast[] = {&kScheduleCollectives, &kPlanMemory};
+    Program p = unscheduled(best_repeated_, limit_bytes_, best_prefetch_bytes_);
+    SHW_RETURN_IF_ERROR(run_dead_steps(p));
+    SHW_RETURN_IF_ERROR(
+        schedule_fused(p, options_.fuse_bytes, options_.fuse_prices, monitor_).status());
+    SHW_RETURN_IF_ERROR(run_passes(p, kLast, monitor_).status());
+    p.prefetch_bytes = program_.prefetch_bytes;
+    const double us = simulated_us(p);
+    if (scratch_bytes(p) <= limit_bytes_ && us < best_us_) best_ = std::move(p), best_us_ = us;
+    return {};
   }
 
   // Against choices that keep what the best one keeps and the memory that it leaves unused.
@@ -170,12 +254,14 @@ class Search {
 
   const Program& program_;
   const int64_t limit_bytes_;
+  const WithinOptions& options_;
   Monitor& monitor_;
   std::vector<Joint> joints_;
   std::vector<Frontier> frontiers_;  // by pair of halves
   uint32_t num_choices_ = 1;
   std::optional<Program> best_;
   std::vector<Repeated> best_repeated_;
+  std::optional<int64_t> best_prefetch_bytes_;
   double best_us_ = 0;
   int64_t beside_ = 0;  // what the last program took beside what it keeps
   bool fits_ = false;
@@ -183,9 +269,15 @@ class Search {
 
 }  // namespace
 
+double simulated_us(const Program& p) {
+  double us = 0;
+  for (const ProgramEntry& entry : p.entries) us += entry.weight * simulate(p, entry).total_us;
+  return us;
+}
+
 Result<Program> recompute_within(const Program& program, const Graph& graph, int64_t limit_bytes,
-                                 Monitor& monitor) {
-  return Search(program, limit_bytes, monitor).run(graph);
+                                 const WithinOptions& options, Monitor& monitor) {
+  return Search(program, limit_bytes, options, monitor).run(graph);
 }
 
 }  // namespace shw

@@ -1,19 +1,34 @@
 // The fastest program that keeps within a memory limit, by the choice of what it computes again.
 #pragma once
+#include <limits>
+
 #include "graph/graph.h"
+#include "passes/schedule_fused.h"
 #include "plan/program.h"
 #include "support/monitor.h"
 
 namespace shw {
 
+struct WithinOptions {
+  // The step of another placement that fits: what takes as long need not be found. The result may
+  // then not fit, although something would.
+  double beat_us = std::numeric_limits<double>::infinity();
+  int64_t fuse_bytes = 0;  // of schedule_fused(); 0: nothing is fused
+  FusePrices fuse_prices{};
+};
+
 // `program`: lowered from `graph`, without streams, with equal steps merged. The result is
 // scheduled and planned, and holds at most `limit_bytes` in arena and session; where no choice
-// does, it is the one that holds the least. Choices are those of recompute/frontier.h.
+// does, it is one that holds little. Choices are those of recompute/frontier.h.
 //
-// A small program is built for every choice, and the one with the shortest simulated step wins. A
-// large one is built for about ten choices: those between which the first one lies that fits, and
-// some that repeat less and start collectives later.
+// Of a small program every choice is a candidate, with collectives that start early or late, and
+// the shortest simulated step that fits wins: it is never longer under a higher limit. A large one
+// is built for about ten choices: those between which the first one lies that fits, and some that
+// repeat less and start collectives later. The winner is scheduled once more with fused
+// collectives, and they stay where that makes it faster and it still fits.
 Result<Program> recompute_within(const Program& program, const Graph& graph, int64_t limit_bytes,
-                                 Monitor& monitor);
+                                 const WithinOptions& options, Monitor& monitor);
+
+double simulated_us(const Program& program);  // of all entries, by their weights
 
 }  // namespace shw

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "compiler/programs.h"
+#include "compiler/recompute_within.h"
 #include "lowering/shard_order.h"
 #include "support/quiet.h"
 
@@ -43,6 +44,11 @@ Status decide_orders(const ConstrainedModel& constrained, Placed& placed, Monito
 // planned. Then the first problem has no limit at all; the limit of each next one is what the last
 // placement was planned to take, minus what its program takes too much, at the most that can be
 // computed again. So the planned limit is the real one, relaxed by what repetition saves.
+//
+// For a small graph the planned limits do not depend on the real one: they fall from none to the
+// lowest that is found feasible. Each placement is asked for its fastest program that fits, and the
+// fastest of these is the answer. So a higher limit never gives a longer simulated step, and
+// another placement is taken where it costs less than repetition.
 class MemoryLimitedSearch {
  public:
   MemoryLimitedSearch(const ConstrainedModel& model, double limit_bytes,
@@ -59,7 +65,10 @@ class MemoryLimitedSearch {
   }
 
   Result<Placed> run() {
-    SHW_RETURN_IF_ERROR(run_rounds(relaxed_ ? kRelaxedRounds : kRoughRounds, !relaxed_));
+    if (relaxed_ && model_.model().graph().num_nodes() <= kFewNodes)
+      SHW_RETURN_IF_ERROR(ask_all_placements());
+    else
+      SHW_RETURN_IF_ERROR(run_rounds(relaxed_ ? kRelaxedRounds : kRoughRounds, !relaxed_));
     if (!relaxed_ && !is_late() && refines()) {
       planned_limit_ = limit_;
       SHW_RETURN_IF_ERROR(run_rounds(kFineRounds, false));
@@ -77,6 +86,10 @@ class MemoryLimitedSearch {
 
  private:
   static constexpr uint32_t kRoughRounds = 12, kFineRounds = 3, kRelaxedRounds = 6;
+  static constexpr uint32_t kPlacements = 5;   // of a small graph that are asked
+  static constexpr uint32_t kFewNodes = 1000;  // tenths of a second for each placement
+  static constexpr double kNextPeak = 0.65;    // of the last placement
+  static constexpr double kNearly = 0.03;      // of the lowest peak: is as good as that
   static constexpr double kMinStep = 2e-3;     // of the limit
   static constexpr double kNegligible = 1e-3;  // of the limit: smaller copies are ignored
   static constexpr double kShareOfTime = 0.05;
@@ -114,6 +127,25 @@ class MemoryLimitedSearch {
                          std::max(excess_bytes(*next), kMinStep * limit_) * (1 << (rounds_ - 1));
       else if (!count_copies(*next))
         planned_limit_ -= std::max(excess_bytes(*next), kMinStep * limit_);
+    }
+    return {};
+  }
+
+  Status ask_all_placements() {
+    double peak = 0, infeasible = 0;
+    for (uint32_t left = kPlacements; left > 0 && !is_late(); --left) {
+      const auto next = solve(planned_limit_ > 0, left);
+      if (next.ok()) {
+        peak = next->memory.peak_bytes;
+        const double us = simulated_us(*next->program);
+        if (excess_bytes(*next) <= 0 && us < beat_us_) beat_us_ = us, best_ = *next;
+      } else {
+        const bool none = next.status().code() == Code::kFailedPrecondition;
+        if (peak == 0 || !(none || is_unanswered(next.status()))) return next.status();
+        infeasible = planned_limit_;
+      }
+      if (peak - infeasible < kNearly * peak) break;
+      planned_limit_ = infeasible == 0 ? kNextPeak * peak : (peak + infeasible) / 2;
     }
     return {};
   }
@@ -176,7 +208,7 @@ class MemoryLimitedSearch {
           std::ranges::count(placed.prices, budget, &solver::BudgetPrice::budget));
     }
     const double solved_at = seconds();
-    SHW_RETURN_IF_ERROR(complete(model_, limit_, placed, monitor_));
+    SHW_RETURN_IF_ERROR(complete(model_, limit_, placed, monitor_, beat_us_));
     lowering_s_ = seconds() - solved_at;
     return placed;
   }
@@ -191,8 +223,9 @@ class MemoryLimitedSearch {
   const double time_s_;  // until the deadline; infinity: none
   Monitor& monitor_;
   CountedCopies copies_;
-  std::shared_ptr<const solver::WarmStart> warm_;  // of the last round
-  std::optional<Placed> best_;                     // the best placement that fits
+  std::shared_ptr<const solver::WarmStart> warm_;             // of the last round
+  std::optional<Placed> best_;                                // the best placement that fits
+  double beat_us_ = std::numeric_limits<double>::infinity();  // its simulated step, if it is asked
   double bound_ = -HUGE_VAL;
   double first_round_s_ = 0, lowering_s_ = 0;
   bool out_of_time_ = false;
@@ -202,7 +235,7 @@ class MemoryLimitedSearch {
 }  // namespace
 
 Status complete(const ConstrainedModel& constrained, double limit_bytes, Placed& placed,
-                Monitor& monitor) {
+                Monitor& monitor, double beat_us) {
   SHW_RETURN_IF_ERROR(decide_orders(constrained, placed, monitor));
   const PreparedModel& model = constrained.model();
   const MemoryPeak peak = model.memory().peak(placed.choice);
@@ -211,7 +244,7 @@ Status complete(const ConstrainedModel& constrained, double limit_bytes, Placed&
   placed.memory.at = peak.at;
   if (limit_bytes == 0) return {};
   placed.memory.repeats = recomputes_within(model, limit_bytes);
-  SHW_ASSIGN_OR_RETURN(Program program, program_of(model, placed, monitor));
+  SHW_ASSIGN_OR_RETURN(Program program, program_of(model, placed, monitor, nullptr, beat_us));
   placed.memory.program_bytes = static_cast<double>(bytes_of(model, program));
   placed.program = std::make_shared<const Program>(std::move(program));
   return {};

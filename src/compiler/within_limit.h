@@ -1,14 +1,16 @@
 // Placements within a memory limit.
 #pragma once
+#include <limits>
+
 #include "compiler/constrained_model.h"
 #include "placement/solve_placement.h"
 
 namespace shw {
 
 // Chooses the final shard orders and measures memory: planned, and under a limit also lowered.
-// 0: no limit.
-Status complete(const ConstrainedModel& model, double limit_bytes, Placed& placed,
-                Monitor& monitor);
+// 0: no limit. `beat_us`: of WithinOptions.
+Status complete(const ConstrainedModel& model, double limit_bytes, Placed& placed, Monitor& monitor,
+                double beat_us = std::numeric_limits<double>::infinity());
 
 // The cheapest placement whose planned peak and whose lowered program fit the limit; 0: none. No
 // cause is given for a failure. Raises `*bound_us`, unless null, to a lower bound on all placements

@@ -9,12 +9,14 @@
 //      operands have none: keeping a product must not keep its gathered operand.
 //   4. The policy. Blocks are the regions of the graph's tags, or else the modules with a number in
 //      their path ("layers.3"). What leaves a block is kept, so that no repetition reaches into
-//      another block; a graph without blocks is one.
+//      another block; a graph without blocks is one. What the first block alone reads of the steps
+//      in front of it, such as the embedded tokens, does not have to be kept.
 #include "recompute/rules.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "ops/op_def.h"
@@ -36,11 +38,13 @@ class Rules {
         graph_(graph),
         policy_(policy),
         rules_(joint.num_steps()),
-        block_(joint.num_steps(), kNoBlock) {}
+        block_(joint.num_steps(), kNoBlock),
+        behind_block_(joint.num_steps(), 0) {}
 
   std::vector<StepRule> run() {
     index_nodes();
     find_blocks();
+    find_behind_blocks();
     for (uint32_t i = 0; i < joint_.num_steps(); ++i) {
       if (!joint_.is_backward(i)) rule(i);
       rules_[i].block = block_[i];
@@ -92,11 +96,31 @@ class Rules {
     if (numbers.empty()) std::fill(block_.begin(), block_.end(), 0);
   }
 
+  // What steps of a block write, and what depends on that.
+  void find_behind_blocks() {
+    for (uint32_t i = 0; i < joint_.num_steps(); ++i) {
+      if (joint_.is_backward(i)) continue;
+      behind_block_[i] = block_[i] != kNoBlock;
+      joint_.for_inputs(i, [&](StorageId s) {
+        if (joint_.is_forward(s)) behind_block_[i] |= behind_block_[joint_.writer(s)];
+      });
+    }
+  }
+
+  // What is computed in front of all blocks leaves for the one that reads it, and is then of that
+  // block; if several do, it would be held throughout the backward pass in any case.
   bool leaves_block(uint32_t i) const {
+    const bool in_front = !behind_block_[i];
+    std::optional<int32_t> home;
+    if (!in_front) home = block_[i];
     bool leaves = false;
     joint_.for_outputs(i, [&](StorageId s) {
-      if (joint_.is_forward(s))
-        for (uint32_t reader : joint_.forward_readers(s)) leaves |= block_[reader] != block_[i];
+      if (!joint_.is_forward(s)) return;
+      for (uint32_t reader : joint_.forward_readers(s)) {
+        if (in_front && !behind_block_[reader]) continue;
+        if (!home) home = block_[reader];
+        leaves |= block_[reader] != *home;
+      }
     });
     return leaves;
   }
@@ -195,6 +219,7 @@ class Rules {
   const RecomputePolicy& policy_;
   std::vector<StepRule> rules_;
   std::vector<int32_t> block_;              // by step; kNoBlock: none
+  std::vector<uint8_t> behind_block_;       // by step
   std::vector<std::vector<NodeId>> nodes_;  // by node of the caller's graph
   std::map<int32_t, uint32_t> products_;    // by block: matrix products so far
 };

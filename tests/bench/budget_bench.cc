@@ -1,9 +1,12 @@
 // A training step planned under ever lower memory limits with --recompute auto: a line of JSON for
 // each. Fails if a plan exceeds its limit, or takes longer than one under a lower limit.
 //   bench_budget GRAPH MESH [LIMITS=16] [INPUT OUTPUT]
+//   bench_budget --all [GRAPH MESH]...
 //   bench_budget examples/data/llama8b_L32_8x8_einsum.graph.pre.json.gz dp=8,tp=8 16 'S(0)R'
 //   'S(0)S(2)'
 //
+// --all: LLaMA-3 8B with 2 and with 32 layers, a block of it, the tiny LLaMA and GPT-2 of the test
+// data, and what follows, such as a GPT-2 of full size and a mixture of experts.
 // Tags of the graph are left out. The highest limit is what the plan takes that repeats nothing,
 // the lowest one what the search for it reaches. held: ports, arena and session; arena the scratch
 // alone. gap: how much of the step at most the repetitions take too long; see src/recompute.
@@ -110,28 +113,63 @@ class Sweep {
   CompileOptions options_;
 };
 
-Status run(int argc, char** argv) {
-  SHW_ASSIGN_OR_RETURN(Graph graph, read_graph(argv[1]));
+struct Question {
+  std::string graph, mesh;
+  int limits = 16;
+  std::string input_layout{}, output_layout{};  // with them, gradients are reduced in f32
+};
+
+Status ask(const Question& q) {
+  SHW_ASSIGN_OR_RETURN(Graph graph, read_graph(q.graph));
   for (uint32_t n = 0; n < graph.num_nodes(); ++n)
     graph.meta(NodeId{n}).recompute = Recompute::kUnset;
   const std::vector<uint8_t> bytes = write_graph(graph);
   CompileOptions options;
-  options.mesh = argv[2];
-  if (argc > 5) {
-    options.input_layout = argv[4];
-    options.output_layout = argv[5];
+  options.mesh = q.mesh;
+  if (!q.input_layout.empty()) {
+    options.input_layout = q.input_layout;
+    options.output_layout = q.output_layout;
     options.grad_reduce_dtype = Dtype::kF32;
   }
   options.keep_graph = false;
   options.recompute = {.kind = RecomputePolicy::Kind::kAuto};
-  return Sweep(bytes, options).run(argc > 3 ? std::max(std::atoi(argv[3]), 2) : 16);
+  return Sweep(bytes, options).run(q.limits);
+}
+
+Status ask_all(int argc, char** argv) {
+  const std::string data = SHW_TEST_DATA, end = ".graph.pre.json.gz";
+  std::vector<Question> questions = {
+      {data + "/graphs/llama8b_L2_8x8_einsum" + end, "dp=8,tp=8", 16, "S(0)R", "S(0)S(2)"},
+      {data + "/../../examples/data/llama8b_L32_8x8_einsum" + end, "dp=8,tp=8", 16, "S(0)R",
+       "S(0)S(2)"},
+      {data + "/graphs/block_1d8" + end, "dp=8"},
+      {data + "/graphs/llama_tiny_2x4" + end, "dp=2,tp=4"},
+      {data + "/../../examples/data/gpt2_tiny_2x4" + end, "dp=2,tp=4"},
+  };
+  for (int i = 2; i + 1 < argc; i += 2) questions.push_back({argv[i], argv[i + 1]});
+  for (const Question& q : questions) {
+    std::printf("{\"graph\": \"%s\", \"mesh\": \"%s\"}\n",
+                q.graph.substr(q.graph.rfind('/') + 1).c_str(), q.mesh.c_str());
+    SHW_RETURN_IF_ERROR(ask(q));
+  }
+  return {};
+}
+
+Status run(int argc, char** argv) {
+  if (argv[1] == std::string("--all")) return ask_all(argc, argv);
+  Question q{argv[1], argv[2], argc > 3 ? std::max(std::atoi(argv[3]), 2) : 16};
+  if (argc > 5) q.input_layout = argv[4], q.output_layout = argv[5];
+  return ask(q);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3) {
-    std::fprintf(stderr, "usage: %s GRAPH MESH [LIMITS=16] [INPUT OUTPUT]\n", argv[0]);
+  if (argc < 3 && !(argc == 2 && argv[1] == std::string("--all"))) {
+    std::fprintf(
+        stderr,
+        "usage: %s GRAPH MESH [LIMITS=16] [INPUT OUTPUT]\n       %s --all [GRAPH MESH]...\n",
+        argv[0], argv[0]);
     return 2;
   }
   const Status status = run(argc, argv);

@@ -120,13 +120,15 @@ int measure(const std::vector<uint8_t>& graph, CompileOptions options, const std
   for (const PhaseTime& phase : compiled->phases) ms += 1e3 * phase.seconds;
   std::printf(
       "{\"policy\": \"%s\", \"kept_gib\": %.3f, \"forward_peak_gib\": %.3f, \"backward_peak_gib\": "
-      "%.3f, \"arena_gib\": %.3f, \"forward_gathers\": %u, \"of_parameters\": %u, "
+      "%.3f, \"arena_gib\": %.3f, \"arena_of_live_peak\": %.4f, \"forward_gathers\": %u, "
+      "\"of_parameters\": %u, "
       "\"backward_gathers\": %u, \"of_parameters_again\": %u, \"repeated_us\": %.0f, "
       "\"simulated_us\": %.0f, \"exposed_us\": %.0f, \"plan_ms\": %.1f}\n",
       policy.c_str(), gib(again.kept_bytes), gib(halves.forward().peak_bytes),
-      gib(halves.backward().peak_bytes), gib(p.arena_bytes), halves.forward().gathers,
-      halves.forward().gathered, halves.backward().gathers, halves.backward().gathered, again.us,
-      simulation.total_us, simulation.exposed_us, ms);
+      gib(halves.backward().peak_bytes), gib(p.arena_bytes),
+      static_cast<double>(p.arena_bytes) / static_cast<double>(p.live_peak_bytes),
+      halves.forward().gathers, halves.forward().gathered, halves.backward().gathers,
+      halves.backward().gathered, again.us, simulation.total_us, simulation.exposed_us, ms);
   return 0;
 }
 

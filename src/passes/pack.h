@@ -1,0 +1,16 @@
+// Offsets in one arena for lifetimes: those that meet do not overlap.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "passes/lifetimes.h"
+#include "support/monitor.h"
+#include "support/status.h"
+
+namespace shw {
+
+// Sets the offset of each lifetime and may reorder them. `live` is live_bytes() of them: no arena
+// is smaller than its maximum. The result is the size of the arena.
+Result<int64_t> pack(std::vector<Life>& lives, const std::vector<int64_t>& live, Monitor& monitor);
+
+}  // namespace shw
