@@ -8,8 +8,9 @@
 // placed before (greedy by size: Pisarchyk and Lee 2020). This is quadratic, so only the largest
 // kBySize storages are placed this way; the others go on top, in order of time, with a free list.
 // If that leaves gaps at the peak step, a second attempt places buffers that are live at fuller
-// steps first, which fills the peak step without gaps; the better result is kept. Storages that
-// entries leave for later entries lie in a separate session arena.
+// steps first, which fills the peak step without gaps; the better result is kept. If the program
+// has a limit of scratch that gaps alone exceed, more orders are tried. Storages that entries leave
+// for later entries lie in a separate session arena.
 #include <algorithm>
 #include <bit>
 #include <functional>
@@ -25,6 +26,8 @@ namespace shw {
 namespace {
 
 constexpr size_t kBySize = 8192;
+// How often an order is tried again with what did not fit in front.
+constexpr int kPromotions = 3;
 
 int64_t padded(const Program& p, int64_t bytes) {
   return (bytes + p.alignment - 1) / p.alignment * p.alignment;
@@ -185,6 +188,34 @@ std::vector<Life> fullest_first(const std::vector<Life>& lives, const std::vecto
   return sorted;
 }
 
+struct Arena {
+  std::vector<Life> lives;  // with their offsets
+  int64_t top;
+};
+
+// Under a limit, gaps would make a placement slower. Activations are nested like brackets, so that
+// among buffers that are live at equally full steps, the older ones belong below. What then lies
+// above `enough` goes first in the next attempt.
+Status close_gaps(const std::vector<int64_t>& live, int64_t enough,
+                  const std::vector<Life>& by_bytes, Arena& best, Monitor& monitor) {
+  const auto older = [](const Life& a, const Life& b) { return a.begin < b.begin; };
+  const auto longer = [](const Life& a, const Life& b) {
+    return a.end - a.begin > b.end - b.begin;
+  };
+  for (const auto& goes_first : {+older, +longer}) {
+    std::vector<Life> lives = by_bytes;
+    std::ranges::stable_sort(lives, goes_first);
+    lives = fullest_first(lives, live);
+    for (int promotions = 0; best.top > enough && promotions <= kPromotions; ++promotions) {
+      SHW_ASSIGN_OR_RETURN(const int64_t top, assign_offsets(lives, monitor));
+      if (top < best.top) best = {lives, top};
+      std::stable_partition(lives.begin(), lives.end(),
+                            [&](const Life& l) { return l.offset + l.bytes > enough; });
+    }
+  }
+  return {};
+}
+
 // Places them one after another: all are live when the entry that writes them ends.
 uint32_t place_session(Program& p) {
   uint32_t changed = 0;
@@ -201,25 +232,30 @@ uint32_t place_session(Program& p) {
 }
 
 Result<uint32_t> run(Program& p, Monitor& monitor) {
-  std::vector<Life> lives = lives_of(p);
-  const std::vector<int64_t> live = live_bytes(lives, p.steps.size());
+  Arena arena{lives_of(p), 0};
+  const std::vector<int64_t> live = live_bytes(arena.lives, p.steps.size());
   const int64_t peak = *std::ranges::max_element(live);
-  std::ranges::stable_sort(lives, std::greater(), &Life::bytes);
-  SHW_ASSIGN_OR_RETURN(int64_t top, assign_offsets(lives, monitor));
-  if (top > peak) {
-    std::vector<Life> others = fullest_first(lives, live);
-    SHW_ASSIGN_OR_RETURN(const int64_t other_top, assign_offsets(others, monitor));
-    if (other_top < top) lives = std::move(others), top = other_top;
+  std::ranges::stable_sort(arena.lives, std::greater(), &Life::bytes);
+  const std::vector<Life> by_bytes = arena.lives;
+  SHW_ASSIGN_OR_RETURN(arena.top, assign_offsets(arena.lives, monitor));
+  if (arena.top > peak) {
+    std::vector<Life> others = fullest_first(by_bytes, live);
+    SHW_ASSIGN_OR_RETURN(const int64_t top, assign_offsets(others, monitor));
+    if (top < arena.top) arena = {std::move(others), top};
   }
+  // A limit of 0 asks for the least.
+  const int64_t limit = p.arena_limit_bytes == 0 ? peak : p.arena_limit_bytes;
+  if (arena.top > limit && peak <= limit)
+    SHW_RETURN_IF_ERROR(close_gaps(live, limit, by_bytes, arena, monitor));
 
   uint32_t changed = place_session(p);
-  for (const Life& l : lives) {
+  for (const Life& l : arena.lives) {
     int64_t& offset = p.storages[StorageId{l.storage}].offset_bytes;
     changed += offset != l.offset;
     offset = l.offset;
   }
-  changed += p.arena_bytes != top || p.live_peak_bytes != peak;
-  p.arena_bytes = top;
+  changed += p.arena_bytes != arena.top || p.live_peak_bytes != peak;
+  p.arena_bytes = arena.top;
   p.live_peak_bytes = peak;
   return changed;
 }
