@@ -36,11 +36,11 @@ Status decide_orders(const ConstrainedModel& constrained, Placed& placed, Monito
 
 // Solves a sequence of problems. The first ignores copies: its optimum is a lower bound, and the
 // answer if it fits. If it does not fit, the next problem counts the copies that are live where the
-// limit was exceeded, which gives a tighter bound; this repeats until the planned peak fits, in the
-// end with small copies. What the program needs in addition (buffers of collectives, gaps in the
-// arena) is reserved in later rounds, at the points where the program exceeded the limit. All
-// rounds are approximate until something fits; then the problem is solved again, with the requested
-// precision and the full limit.
+// limit was exceeded, which gives a tighter bound; this repeats until the planned peak fits. What
+// the program needs in addition (buffers of collectives, gaps in the arena) is reserved in later
+// rounds, at the points where the program exceeded the limit. All rounds are approximate until
+// something fits; then the problem is solved again, with the requested precision and the full
+// limit.
 //
 // Where what is computed again depends on the limit (recompute auto), a program takes less than was
 // planned. Then the first problem has no limit at all; the limit of each next one is what the last
@@ -81,9 +81,8 @@ class MemoryLimitedSearch {
 
  private:
   static constexpr uint32_t kRoughRounds = 12, kFineRounds = 3, kRelaxedRounds = 6;
-  static constexpr double kMinStep = 2e-3;  // of the limit
-  // Of the limit. Copies below kSmall are ignored at first, those below kNegligible always.
-  static constexpr double kNegligible = 1e-4, kSmall = 1e-3;
+  static constexpr double kMinStep = 2e-3;     // of the limit
+  static constexpr double kNegligible = 1e-4;  // of the limit: smaller copies are ignored
   static constexpr double kShareOfTime = 0.05;
   // Until something fits, the remaining time is reserved for finding the lowest peak, which tells
   // what limit would suffice.
@@ -151,13 +150,7 @@ class MemoryLimitedSearch {
     bool more = false;
     for (size_t i = 0; i < held.size(); ++i)
       if (held[i] > planned_limit_ && copies_.at[i] == 0) copies_.at[i] = more = true;
-    if (more) {
-      copies_.from_bytes = std::min(copies_.from_bytes, kSmall * limit_);
-    } else if (placed.memory.peak_bytes > planned_limit_ &&
-               copies_.from_bytes > kNegligible * limit_) {
-      copies_.from_bytes = kNegligible * limit_;
-      more = true;
-    }
+    if (more) copies_.from_bytes = kNegligible * limit_;
     return more;
   }
 
