@@ -1,12 +1,14 @@
 #include "compiler/within_limit.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <limits>
 
 #include "compiler/programs.h"
 #include "compiler/recompute_within.h"
+#include "compiler/reserve.h"
 #include "lowering/shard_order.h"
 #include "support/quiet.h"
 
@@ -36,9 +38,10 @@ Status decide_orders(const ConstrainedModel& constrained, Placed& placed, Monito
 // Solves a sequence of problems. The first ignores copies: its optimum is a lower bound, and the
 // answer if it fits. If it does not fit, the next problem counts the copies that are live where the
 // limit was exceeded, which gives a tighter bound; this repeats until the planned peak fits. What
-// the program needs in addition (buffers of collectives, small copies, gaps in the arena) is
-// reserved in later rounds. All rounds are approximate until something fits; then the problem is
-// solved again, with the requested precision and the full limit.
+// the program needs in addition (buffers of collectives, gaps in the arena) is reserved in later
+// rounds, at the points where the program exceeded the limit. All rounds are approximate until
+// something fits; then the problem is solved again, with the requested precision and the full
+// limit.
 //
 // Where what is computed again depends on the limit (recompute auto), a program takes less than was
 // planned. Then the first problem has no limit at all; the limit of each next one is what the last
@@ -71,6 +74,7 @@ class MemoryLimitedSearch {
       SHW_RETURN_IF_ERROR(run_rounds(relaxed_ ? kRelaxedRounds : kRoughRounds, !relaxed_));
     if (!relaxed_ && !is_late() && refines()) {
       planned_limit_ = limit_;
+      reserved_.clear();
       SHW_RETURN_IF_ERROR(run_rounds(kFineRounds, false));
     }
     if (!best_)
@@ -91,13 +95,15 @@ class MemoryLimitedSearch {
   static constexpr double kNextPeak = 0.65;    // of the last placement
   static constexpr double kNearly = 0.03;      // of the lowest peak: is as good as that
   static constexpr double kMinStep = 2e-3;     // of the limit
-  static constexpr double kNegligible = 1e-3;  // of the limit: smaller copies are ignored
+  static constexpr double kNegligible = 1e-4;  // of the limit: smaller copies are ignored
   static constexpr double kShareOfTime = 0.05;
   // Until something fits, the remaining time is reserved for finding the lowest peak, which tells
   // what limit would suffice.
   static constexpr double kRoughShareOfTime = 0.6;
   static constexpr double kRoughGap = 2e-3;
   static constexpr uint64_t kRoughBranchNodes = 20, kBranchNodesWithCopies = 100;
+  // Without copies, as many nodes as make this many when multiplied by those of the graph.
+  static constexpr uint64_t kBranchWork = 1'000'000;
 
   // Whether fine rounds can gain anything. They branch more than rough ones, unless few nodes are
   // allowed: then they only repeat the rough ones for a slightly smaller gap.
@@ -114,7 +120,8 @@ class MemoryLimitedSearch {
         const Code code = next.status().code();
         const bool none = code == Code::kFailedPrecondition;
         out_of_time_ = out_of_time_ || code == Code::kDeadlineExceeded;
-        const bool go_on = none ? best_ || planned_limit_ != limit_ : is_unanswered(next.status());
+        const bool reduced = planned_limit_ != limit_ || !reserved_.empty();
+        const bool go_on = none ? best_ || reduced : is_unanswered(next.status());
         return go_on ? Status() : next.status();
       }
       if (excess_bytes(*next) <= 0) {
@@ -125,7 +132,7 @@ class MemoryLimitedSearch {
       if (relaxed_)  // by ever larger steps: what is saved by repetition can shrink with them
         planned_limit_ = next->memory.peak_bytes -
                          std::max(excess_bytes(*next), kMinStep * limit_) * (1 << (rounds_ - 1));
-      else if (!count_copies(*next))
+      else if (!count_copies(*next) && !reserve(*next))
         planned_limit_ -= std::max(excess_bytes(*next), kMinStep * limit_);
     }
     return {};
@@ -179,23 +186,52 @@ class MemoryLimitedSearch {
     return more;
   }
 
+  // From now on, reserves what this program takes above its plan, where it exceeds the limit.
+  // False: that is reserved already, or the plan itself exceeds the limit.
+  bool reserve(const Placed& placed) {
+    if (placed.memory.peak_bytes > limit_) return false;
+    const std::vector<double> above = bytes_above_plan(model_.model(), placed, limit_);
+    reserved_.resize(std::max(reserved_.size(), above.size()), 0);
+    bool more = false;
+    for (size_t i = 0; i < above.size(); ++i) {
+      more = more || above[i] > reserved_[i];
+      reserved_[i] = std::max(reserved_[i], above[i]);
+    }
+    return more;
+  }
+
+  // A variable without a choice that uses what is reserved.
+  void add_reserve(solver::PlacementProblem& problem) const {
+    const auto budget = static_cast<uint32_t>(problem.budget_limits().size() - 1);
+    const auto no_choice = std::array{0.0};
+    uint32_t variable = UINT32_MAX;
+    for (uint32_t i = 0, end = 0; i < reserved_.size(); i = end) {
+      for (end = i + 1; end < reserved_.size() && reserved_[end] == reserved_[i];) ++end;
+      if (reserved_[i] == 0) continue;
+      if (variable == UINT32_MAX) variable = problem.add_variable(no_choice);
+      problem.add_usage(budget, variable, i, end, std::array{reserved_[i]});
+    }
+  }
+
   solver::SolveOptions options(bool rough, uint32_t rounds_left) const {
     solver::SolveOptions options = options_;
     options.warm = warm_ != nullptr ? warm_.get() : options_.warm;
     options.deadline = deadline().after_share(1.0 / std::min(rounds_left, rough ? 2u : 3u));
     if (rough) options.relative_gap = std::max(options.relative_gap, kRoughGap);
-    if (rough || !copies_.at.empty())
-      options.max_branch_nodes =
-          std::min(options.max_branch_nodes, rough ? kRoughBranchNodes : kBranchNodesWithCopies);
+    const uint64_t fine =
+        copies_.at.empty()
+            ? std::max(kBranchNodesWithCopies, kBranchWork / model_.model().graph().num_nodes())
+            : kBranchNodesWithCopies;
+    options.max_branch_nodes = std::min(options.max_branch_nodes, rough ? kRoughBranchNodes : fine);
     return options;
   }
 
   Result<Placed> solve(bool rough, uint32_t rounds_left) {
     ++rounds_;
-    const solver::PlacementProblem problem =
-        model_.problem_within(std::trunc(planned_limit_), copies_);
+    solver::PlacementProblem problem = model_.problem_within(std::trunc(planned_limit_), copies_);
+    if (planned_limit_ > 0) add_reserve(problem);
     Monitor muted = quiet(monitor_);  // a bound under a reduced limit is not one for the full limit
-    const bool is_bound = planned_limit_ == (relaxed_ ? 0 : limit_);
+    const bool is_bound = planned_limit_ == (relaxed_ ? 0 : limit_) && reserved_.empty();
     SHW_ASSIGN_OR_RETURN(Placed placed, model_.model().solve(problem, options(rough, rounds_left),
                                                              is_bound ? monitor_ : muted));
     if (rounds_ == 1) first_round_s_ = placed.seconds;
@@ -223,6 +259,7 @@ class MemoryLimitedSearch {
   const double time_s_;  // until the deadline; infinity: none
   Monitor& monitor_;
   CountedCopies copies_;
+  std::vector<double> reserved_;  // by point: for what programs took above their plans
   std::shared_ptr<const solver::WarmStart> warm_;             // of the last round
   std::optional<Placed> best_;                                // the best placement that fits
   double beat_us_ = std::numeric_limits<double>::infinity();  // its simulated step, if it is asked

@@ -21,7 +21,8 @@ constexpr uint32_t kRootSteps = 150;  // price updates
 // where averages cycle, but cannot tell how far the sweeps are from convergence.
 constexpr uint32_t kAverageSteps = 16;
 constexpr double kNarrowGap = 0.02;
-constexpr uint32_t kMaxIdleBundleSteps = 6;  // in a row, before the bundle is given up
+// In a row, before the bundle is given up; and of a part made by a new count.
+constexpr uint32_t kMaxIdleBundleSteps = 6, kMaxIdleCounted = 24;
 constexpr double kWorthDropping =
     0.5;  // drop labels of a large part if at most this share of its cells remains
 // Branching does not finish on a part with more label pairs than this. The aim there is a good
@@ -29,6 +30,10 @@ constexpr double kWorthDropping =
 constexpr uint64_t kLargeCells = 2'000'000;
 constexpr uint32_t kLargeRootSteps = 400;  // repeated as long as they help
 constexpr uint32_t kNodeSteps = 20;
+// A new count moves the prices of all rows, which takes a bundle and more steps, but spares nodes.
+constexpr uint32_t kCountedSteps = 150;
+// A part whose bound has closed more than this share of the gap waits for others.
+constexpr double kUrgentShare = 0.5;
 constexpr double kMaxRise = 0.2;  // share of the bound that one step aims for
 constexpr double kStallShare = 0.01,
                  kLargeStallShare = 0.0005;  // of the gap to the goal, to be gained in 30 steps
@@ -53,6 +58,7 @@ Status BudgetCloser::run() {
   const BudgetRows all(root_);
   if (all.broken()) return nothing_fits();
   points_.assign(all.points().begin(), all.points().end());
+  classes_ = std::make_shared<const std::vector<uint32_t>>(equal_variables(root_));
   std::vector<uint8_t> keep = all.fitting(root_);
   begin_warm(keep);
   Result<Part> part = root_part(all, keep);
@@ -125,6 +131,8 @@ Result<Part> BudgetCloser::root_part(const BudgetRows& all, std::span<const uint
   part.rows = std::make_shared<BudgetRows>(
       all.restricted(root_, {}, part.stage->problem, part.stage->undo));
   part.prices = first_prices();
+  part.root =
+      std::make_shared<const RootLabels>(root_labels(part.stage->problem, part.stage->undo));
   const PlacementProblem& small = part.stage->problem;
   search_.stats().variables_after_presolve = small.num_variables();
   search_.stats().labels_after_presolve = small.first_label(small.num_variables());
@@ -146,7 +154,14 @@ Result<std::optional<Part>> BudgetCloser::restrict(const Part& parent,
     if (stage.status().code() == Code::kFailedPrecondition) return {std::nullopt};
     return stage.status();
   }
-  Part part{*stage, nullptr, parent.prices, parent.bound, parent.step_fraction, parent.use_bundle};
+  Part part = parent;
+  part.stage = *stage;
+  const PlacementProblem& from = parent.stage->problem;
+  const Postsolve& undo = part.stage->undo;
+  part.root = std::make_shared<const RootLabels>(
+      root_labels(*parent.root, from, *source, part.stage->problem, undo));
+  part.counts =
+      counts_within(parent.counts, *classes_, *parent.root, from, *source, *part.root, undo);
   part.rows = std::make_shared<BudgetRows>(parent.rows->restricted(
       source->problem, source->label, part.stage->problem, part.stage->undo));
   if (part.rows->broken()) return {std::nullopt};
@@ -197,13 +212,18 @@ Status BudgetCloser::combine(const Part& part, Packer& packer, Relaxation& relax
 Result<bool> BudgetCloser::move_prices(Part& part, Packer& packer, Relaxation& relaxation,
                                        bool by_bundle) {
   const double gap = search_.cost() - part.bound, constant = part.stage->constant;
-  part.use_bundle = part.use_bundle && relaxation.idle_bundle_steps() <= kMaxIdleBundleSteps;
+  part.use_bundle =
+      part.use_bundle &&
+      relaxation.idle_bundle_steps() <= (part.is_counted ? kMaxIdleCounted : kMaxIdleBundleSteps);
   if (by_bundle && part.use_bundle && gap < kNarrowGap * std::abs(part.bound)) {
     std::vector<uint32_t> proposed(relaxation.trws().choice().begin(),
                                    relaxation.trws().choice().end());
-    if (!proposed.empty() && packer.back()) {
-      const double cost = packer.blend(proposed, relaxation.label_prices());
-      relaxation.add_cut(packer.choice(), packer.best_cost());
+    if (!proposed.empty()) {
+      double cost = packer.cost(proposed);
+      if (packer.back()) {
+        cost = packer.blend(proposed, relaxation.label_prices());
+        relaxation.add_cut(packer.choice(), packer.best_cost());
+      }
       relaxation.add_cut(proposed, cost);
     }
     return relaxation.bundle_step(search_.cost() - constant);
@@ -217,8 +237,13 @@ Result<Verdict> BudgetCloser::tighten(Part& part, Relaxation& relaxation, bool i
   const double constant = part.stage->constant;
   double stall_bound = -kForbidden;
   const bool large = edge_cells(part.stage->problem) > kLargeCells;
-  const uint32_t steps = !is_root ? kNodeSteps : large ? kLargeRootSteps : kRootSteps;
-  const uint32_t bundle_from = !is_root ? UINT32_MAX : relaxation.has_prices() ? 2 : kAverageSteps;
+  const bool prices_anew = is_root || part.is_counted;
+  const uint32_t steps = is_root           ? large ? kLargeRootSteps : kRootSteps
+                         : part.is_counted ? kCountedSteps
+                                           : kNodeSteps;
+  const uint32_t bundle_from = !prices_anew              ? UINT32_MAX
+                               : relaxation.has_prices() ? 2
+                                                         : kAverageSteps;
   bool rises = true;
   for (uint32_t step = 0; rises && step <= steps; ++step) {
     if (step == 0) {
@@ -250,6 +275,42 @@ Result<Verdict> BudgetCloser::tighten(Part& part, Relaxation& relaxation, bool i
   SHW_RETURN_IF_ERROR(relaxation.settle());
   SHW_RETURN_IF_ERROR(pack(part, packer, relaxation));
   return Verdict::kStalled;
+}
+
+// Adds the two halves of a part to open_.
+void BudgetCloser::split(const Part& part, const Relaxation& relaxation,
+                         std::shared_ptr<const RestrictedProblem> source) {
+  const PlacementProblem& p = part.stage->problem;
+  // With a wide gap, the bundle that new counts need does not work, and labellings come first.
+  const double gap = search_.cost() - open_.bound();
+  const bool narrow = gap < kNarrowGap * std::abs(part.bound);
+  descending_ = !narrow || part.bound - open_.bound() <= kUrgentShare * gap;
+  std::optional<CountSplit> by_count;
+  if (narrow)
+    by_count = split_count(p, *part.root, *classes_, relaxation, part.counts, search_.choice());
+  if (!by_count) {
+    Part parent = part;
+    parent.is_counted = false;
+    for (std::vector<uint8_t>& half : split_labels(part, relaxation, *source))
+      open_.add({parent, source, std::move(half), part.bound});
+    return;
+  }
+  const std::vector<uint8_t> all(source->label.size(), 1);
+  for (const bool lower_half : {false, true}) {
+    Part half = part;
+    half.is_counted = true;
+    half.use_bundle = true;
+    half.rows = std::make_shared<BudgetRows>(with_count(*part.rows, p, *part.root, *classes_,
+                                                        *by_count, lower_half,
+                                                        static_cast<uint32_t>(half.prices.size())));
+    half.prices.push_back(0);
+    Count count = by_count->count;
+    (lower_half ? count.most : count.least) = by_count->at_most + (lower_half ? 0 : 1);
+    std::erase_if(half.counts,
+                  [&](const Count& c) { return c.class_number == count.class_number; });
+    half.counts.push_back(std::move(count));
+    open_.add({std::move(half), source, all, part.bound});
+  }
 }
 
 // Closes the part, or adds its two halves to open_.
@@ -294,9 +355,7 @@ Status BudgetCloser::visit(Part part, bool is_root) {
         is_root && part.bound - bound_before > kLargeRiseShare * (search_.cost() - part.bound);
     if (!goes_on && rest->rows->size() > 0 &&
         10 * q.first_label(q.num_variables()) > 9 * p.first_label(p.num_variables())) {
-      for (std::vector<uint8_t>& half : split_labels(part, relaxation, *source))
-        open_.add({part, source, std::move(half), part.bound});
-      descending_ = true;
+      split(part, relaxation, source);
       return {};
     }
     part = std::move(*rest);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "solver/budget_count.h"
 #include "solver/budget_rows.h"
 #include "solver/open_parts.h"
 #include "solver/pack.h"
@@ -25,6 +26,9 @@ struct Part {
   double bound = -kForbidden;
   double step_fraction = 0.3;  // see Relaxation
   bool use_bundle = true;      // the bundle still improves the prices
+  std::shared_ptr<const RootLabels> root;
+  std::vector<Count> counts;
+  bool is_counted = false;  // made by splitting a count
 };
 
 struct OpenPart {
@@ -62,6 +66,8 @@ class BudgetCloser {
                                        std::shared_ptr<const RestrictedProblem> source,
                                        std::span<const uint8_t> keep);
   Status visit(Part part, bool is_root);
+  void split(const Part& part, const Relaxation& relaxation,
+             std::shared_ptr<const RestrictedProblem> source);
 
   // budget_rounds.cc
   struct Lane;
@@ -81,7 +87,8 @@ class BudgetCloser {
 
   Search& search_;
   const PlacementProblem& root_;
-  std::vector<BudgetRows::Point> points_;  // the points of the root's rows
+  std::vector<BudgetRows::Point> points_;                 // the points of the root's rows
+  std::shared_ptr<const std::vector<uint32_t>> classes_;  // of the root's variables
   OpenParts<OpenPart> open_;
   bool descending_ = false;  // take the last of open_ next
 };

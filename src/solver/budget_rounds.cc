@@ -70,6 +70,7 @@ Status BudgetCloser::run_round(std::span<Lane> lanes) {
       lane.watch.emplace(lane.monitor, search_.watch(), stop);
       lane.own.emplace(search_.fork(*lane.watch));
       lane.closer.emplace(*lane.own, root_);
+      lane.closer->classes_ = classes_;
       Status status = descend(lane);
       if (status.ok() && std::this_thread::get_id() == caller)
         status = search_.watch().report(search_.cost(), search_.bound());

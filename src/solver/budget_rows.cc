@@ -114,6 +114,27 @@ BudgetRows BudgetRows::restricted(const PlacementProblem& source, std::span<cons
   return left;
 }
 
+BudgetRows BudgetRows::with_limit(const PlacementProblem& problem, std::span<const Member> members,
+                                  uint32_t limit, uint32_t origin) const {
+  double unit = 0;
+  for (const Member& m : members)
+    for (const Use& use : uses(m.variable))
+      unit = std::max(unit, *std::max_element(excess(use), excess(use) + m.counts.size()));
+  if (unit == 0) unit = 1;
+  BudgetRows more = *this;
+  const auto row = static_cast<uint32_t>(size());
+  more.slack_.push_back(unit * limit);
+  more.limit_.push_back(unit * static_cast<double>(members.size()));
+  more.origin_.push_back(origin);
+  for (const Member& m : members) {
+    more.uses_.push_back({m.variable, row, row + 1, more.excess_.size()});
+    for (const uint8_t counts : m.counts) more.excess_.push_back(unit * counts);
+  }
+  std::ranges::stable_sort(more.uses_, {}, &Use::variable);
+  more.normalise(problem);
+  return more;
+}
+
 // Shifts the minimum excess of every use to zero and drops redundant rows and uses.
 void BudgetRows::normalise(const PlacementProblem& problem) {
   // Differences of the rows' maximum loads, and of the common minimum usage.

@@ -36,6 +36,16 @@ class BudgetRows {
   BudgetRows restricted(const PlacementProblem& source, std::span<const uint32_t> label,
                         const PlacementProblem& presolved, const Postsolve& undo) const;
 
+  // These rows and one more: at most `limit` of the members have labels that count. `origin`: what
+  // origin() says of it. Its unit is the largest excess of a member, so that the loads of rows
+  // remain comparable.
+  struct Member {
+    uint32_t variable;
+    std::vector<uint8_t> counts;  // by label
+  };
+  BudgetRows with_limit(const PlacementProblem& problem, std::span<const Member> members,
+                        uint32_t limit, uint32_t origin) const;
+
   bool broken() const { return broken_; }  // no labelling satisfies it
   size_t size() const { return slack_.size(); }
   double slack(size_t row) const { return slack_[row]; }

@@ -28,6 +28,7 @@ class Packer {
   // Replaces `other` by the cheaper of both labellings at these prices, component by component;
   // budgets may be violated. Returns its cost without prices.
   double blend(std::span<uint32_t> other, std::span<const double> prices) const;
+  double cost(std::span<const uint32_t> choice) const;
   // The current labelling. keep() remembers it if it is the cheapest so far, and back() returns to
   // the remembered one.
   const std::vector<uint32_t>& choice() const { return choice_; }
@@ -44,7 +45,6 @@ class Packer {
   std::vector<Part> parts(std::span<const uint32_t> other, std::span<const double> prices,
                           std::vector<uint32_t>& variables) const;
   double cost() const { return cost(choice_); }
-  double cost(std::span<const uint32_t> choice) const;
   double difference(uint32_t v, std::span<const uint32_t> other) const;
   bool take(std::span<const uint32_t> variables, std::span<uint32_t> other);
   void reset();

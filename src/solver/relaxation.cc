@@ -16,7 +16,7 @@ constexpr double kScaleKept = 0.6;
 // For bundle steps: the target level between bound and ceiling, its tolerance; the minimum
 // worthwhile rise, what another sweep must gain, and where halving of the level ends.
 constexpr double kLevel = 0.5, kAimTolerance = 0.01;
-constexpr double kWorthRising = 0.01, kWorthSweeping = 0.03, kMinAim = 0.01;
+constexpr double kWorthRising = 0.01, kWorthSweeping = 0.003, kMinAim = 0.01;
 constexpr double kRounding = 1e-13;
 
 }  // namespace

@@ -75,6 +75,7 @@ class Search {
   SolveStats& stats() { return stats_; }
   double cost() const { return cost_; }  // of the incumbent, by evaluate()
   double bound() const { return bound_; }
+  std::span<const uint32_t> choice() const { return choice_; }
   std::vector<uint32_t> take_choice() { return std::move(choice_); }
   std::vector<BudgetPrice>& prices() { return prices_; }
 

@@ -58,11 +58,11 @@ TEST_P(ParetoFront, FallsFromTheOptimumToTheLowestPeak) {
   EXPECT_EQ(points.front().placed.objective_us, free->objective_us);
   const auto last = place(*question, front->lowest.reached_bytes, options.solver, monitor);
   ASSERT_TRUE(last.ok()) << last.status().message();
-  // As a plan finds it, unless what was found for another limit fits and is better.
+  // As a plan finds it, unless what was found for another limit fits and is as good.
   if (points.back().limit_bytes == front->lowest.reached_bytes)
     EXPECT_EQ(points.back().placed.objective_us, last->objective_us);
   else
-    EXPECT_LT(points.back().placed.objective_us, last->objective_us);
+    EXPECT_LE(points.back().placed.objective_us, last->objective_us);
   EXPECT_LE(points.back().placed.memory.peak_bytes, front->lowest.reached_bytes);
 
   const std::string svg = pareto_svg(model, *front);
