@@ -11,11 +11,11 @@
 namespace shw {
 namespace {
 
-struct Case {
+struct ParetoCase {
   const char *graph, *mesh;
   uint64_t branch_nodes;  // with 20 or fewer, points are not refined
 };
-class ParetoFront : public ::testing::TestWithParam<Case> {};
+class ParetoFront : public ::testing::TestWithParam<ParetoCase> {};
 
 TEST_P(ParetoFront, FallsFromTheOptimumToTheLowestPeak) {
   const auto [name, mesh, branch_nodes] = GetParam();
@@ -73,9 +73,9 @@ TEST_P(ParetoFront, FallsFromTheOptimumToTheLowestPeak) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Graphs, ParetoFront,
-                         ::testing::Values(Case{"block_1d8", "dp=8,tp=8", 30},
-                                           Case{"block_1d8", "dp=8,tp=8", 10},
-                                           Case{"llama8b_L2_8x8_einsum", "dp=8,tp=8", 30}),
+                         ::testing::Values(ParetoCase{"block_1d8", "dp=8,tp=8", 30},
+                                           ParetoCase{"block_1d8", "dp=8,tp=8", 10},
+                                           ParetoCase{"llama8b_L2_8x8_einsum", "dp=8,tp=8", 30}),
                          [](const auto& test) {
                            return std::string(test.param.graph) + "_" +
                                   std::to_string(test.param.branch_nodes);
