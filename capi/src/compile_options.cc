@@ -113,7 +113,7 @@ Status read(Rules& out, const std::string&, shw_rules rules) {
 // Each kind of overlap has a field of its own.
 Status read(OverlapOptions& out, const std::string&, shw_overlap overlap, double prefetch_scale,
             double bounded_share) {
-  if (overlap < 0 || overlap > SHW_OVERLAP_BOUNDED)
+  if (overlap < 0 || overlap > SHW_OVERLAP_SIMULATED)
     return invalid_argument("overlap " + std::to_string(overlap) + " is unknown");
   if (overlap != SHW_OVERLAP_PREFETCH && prefetch_scale != 0)
     return invalid_argument("prefetch_scale goes with SHW_OVERLAP_PREFETCH only");
@@ -121,6 +121,7 @@ Status read(OverlapOptions& out, const std::string&, shw_overlap overlap, double
     return invalid_argument("bounded_share goes with SHW_OVERLAP_BOUNDED only");
   if (overlap == SHW_OVERLAP_PREFETCH) out = {.kind = Overlap::kPrefetch, .scale = prefetch_scale};
   if (overlap == SHW_OVERLAP_BOUNDED) out = {.kind = Overlap::kBounded, .scale = bounded_share};
+  if (overlap == SHW_OVERLAP_SIMULATED) out = {.kind = Overlap::kSimulated};
   return check(out);
 }
 

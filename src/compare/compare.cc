@@ -5,10 +5,12 @@
 
 #include "compare/differences.h"
 #include "compare/foreign_plan.h"
-#include "compare/recipe_layouts.h"
+#include "compiler/exposure.h"
+#include "compiler/fastest.h"
 #include "compiler/finish.h"
 #include "compiler/place.h"
 #include "plan/report.h"
+#include "recipes/recipe_layouts.h"
 #include "simulate/entry_times.h"
 
 namespace shw::compare {
@@ -46,15 +48,16 @@ Figures figures_of(const Plan& plan) {
   return f;
 }
 
-bool is_wanted(const Recipe& recipe, const std::vector<std::string>& names) {
+bool is_wanted(const recipes::Recipe& recipe, const std::vector<std::string>& names) {
   return names.empty() || std::ranges::find(names, recipe.name) != names.end();
 }
 
 Status check_names(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
-    if (std::ranges::find(recipes(), name, &Recipe::name) != recipes().end()) continue;
+    if (std::ranges::find(recipes::all(), name, &recipes::Recipe::name) != recipes::all().end())
+      continue;
     std::string all;
-    for (const Recipe& recipe : recipes())
+    for (const recipes::Recipe& recipe : recipes::all())
       all += (all.empty() ? "" : ", ") + std::string(recipe.name);
     return invalid_argument("there is no recipe '" + name + "'; there are " + all);
   }
@@ -91,25 +94,39 @@ class Comparer {
 
  private:
   Status add_optimum() {
-    SHW_RETURN_IF_ERROR(
-        add(row_of(RowKind::kOptimum, "optimum", "the cheapest of all placements"), free_, {}));
-    if (!table_.rows[0].has_plan()) return failed_precondition(table_.rows[0].why_not);
-    if (agree(OptionPart::kQuestion, free_, stated_)) return {};
-    return add(row_of(RowKind::kOptions, "options", "the optimum under the options as given"),
-               stated_, {});
+    Row row = row_of(
+        RowKind::kOptimum, "optimum",
+        is_simulated() ? "the fastest found of all placements" : "the cheapest of all placements");
+    SHW_ASSIGN_OR_RETURN(std::optional<Placed> optimum, placed_for(row, free_, {}));
+    if (!optimum) return failed_precondition(row.why_not);
+    if (agree(OptionPart::kQuestion, free_, stated_))
+      return add(std::move(row), free_, std::move(optimum));
+    Row second = row_of(RowKind::kOptions, "options", "the optimum under the options as given");
+    SHW_ASSIGN_OR_RETURN(std::optional<Placed> stated, placed_for(second, stated_, {}));
+    // What the options allow is among all placements.
+    if (is_simulated() && stated && simulated_us(*stated) < simulated_us(*optimum))
+      optimum = stated;
+    SHW_RETURN_IF_ERROR(add(std::move(row), free_, std::move(optimum)));
+    return add(std::move(second), stated_, std::move(stated));
+  }
+
+  bool is_simulated() const { return stated_.overlap.kind == Overlap::kSimulated; }
+  static double simulated_us(const Placed& placed) {
+    return Exposure::of(*placed.program).step_us();
   }
 
   Status add_plan(const NamedPlan& plan) {
     SHW_ASSIGN_OR_RETURN(ForeignLayouts layouts, read_foreign_plan(plan.json, model_));
     Row row = row_of(RowKind::kPlan, plan.name, "layouts from a file");
     row.num_unknown = layouts.num_unknown;
-    return add(std::move(row), free_, std::move(layouts.choices));
+    return add_planned(std::move(row), free_, std::move(layouts.choices));
   }
 
   Status add_recipes(const std::vector<std::string>& names) {
-    const ModelParts parts = ModelParts::of(model_.graph());
-    SHW_ASSIGN_OR_RETURN(const Cuts cuts, Cuts::of(model_.graph(), parts, monitor_));
-    for (const Recipe& recipe : recipes()) {
+    const auto parts = recipes::ModelParts::of(model_.graph());
+    SHW_ASSIGN_OR_RETURN(const recipes::Cuts cuts,
+                         recipes::Cuts::of(model_.graph(), parts, monitor_));
+    for (const recipes::Recipe& recipe : recipes::all()) {
       if (!is_wanted(recipe, names)) continue;
       Row row = row_of(RowKind::kRecipe, recipe.name, recipe.title);
       row.why_not = why_not(recipe, parts, model_.mesh());
@@ -117,15 +134,30 @@ class Comparer {
         table_.rows.push_back(std::move(row));
         continue;
       }
-      RecipeLayouts layouts = layouts_of(recipe, model_, parts, cuts);
+      recipes::RecipeLayouts layouts = recipes::layouts_of(recipe, model_.graph(), model_.mesh(),
+                                                           model_.strategies(), parts, cuts);
       row.num_free = layouts.num_free;
-      SHW_RETURN_IF_ERROR(add(std::move(row), free_, std::move(layouts.choices)));
+      SHW_RETURN_IF_ERROR(add_planned(std::move(row), free_, std::move(layouts.choices)));
     }
     return {};
   }
 
-  // Plans and scores; a question without an answer is a row that says why.
-  Status add(Row row, const CompileOptions& options, std::vector<AllowedLabels> choices) {
+  // A question without an answer is a row that says why.
+  Status add_planned(Row row, const CompileOptions& options, std::vector<AllowedLabels> choices) {
+    SHW_ASSIGN_OR_RETURN(std::optional<Placed> placed,
+                         placed_for(row, options, std::move(choices)));
+    return add(std::move(row), options, std::move(placed));
+  }
+
+  Status add(Row row, const CompileOptions& options, const std::optional<Placed>& placed) {
+    if (placed) SHW_RETURN_IF_ERROR(score(row, options, *placed));
+    table_.rows.push_back(std::move(row));
+    return {};
+  }
+
+  // None: the row says why.
+  Result<std::optional<Placed>> placed_for(Row& row, const CompileOptions& options,
+                                           std::vector<AllowedLabels> choices) {
     SHW_ASSIGN_OR_RETURN(PlacementConstraints constraints, constraints_of(model_, options));
     if (!choices.empty()) constraints.choices = std::move(choices);
     SHW_ASSIGN_OR_RETURN(const ConstrainedModel question,
@@ -134,17 +166,13 @@ class Comparer {
     solve.deadline = solve.deadline.after_share(1.0 / static_cast<double>(left_));
     left_ -= left_ > 1;
     const bool is_stated = row.kind == RowKind::kOptimum || row.kind == RowKind::kOptions;
-    const Result<Placed> placed =
-        is_stated ? place(question, solve, monitor_)
-                  : try_place(question, question.memory_limit(), solve, monitor_);
-    if (!placed.ok()) {
-      row.why_not = why_no_plan(placed.status(), question.memory_limit() > 0);
-      if (row.why_not.empty()) return placed.status();
-    } else {
-      SHW_RETURN_IF_ERROR(score(row, options, *placed));
-    }
-    table_.rows.push_back(std::move(row));
-    return {};
+    Result<Placed> placed = is_stated
+                                ? answer(question, solve, monitor_)
+                                : try_place(question, question.memory_limit(), solve, monitor_);
+    if (placed.ok()) return std::optional<Placed>(*std::move(placed));
+    row.why_not = why_no_plan(placed.status(), question.memory_limit() > 0);
+    if (row.why_not.empty()) return placed.status();
+    return std::optional<Placed>();
   }
 
   // Empty: the failure concerns the whole comparison.
@@ -199,7 +227,8 @@ Result<Table> compare(const PreparedModel& model, const CompileOptions& options,
     return invalid_argument(
         "these options differ from the planner's in more than constraints and time limit");
   SHW_RETURN_IF_ERROR(check_names(wanted.recipes));
-  return Comparer(model, options, 2 + recipes().size() + wanted.plans.size(), monitor).run(wanted);
+  return Comparer(model, options, 2 + recipes::all().size() + wanted.plans.size(), monitor)
+      .run(wanted);
 }
 
 }  // namespace shw::compare

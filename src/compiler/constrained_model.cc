@@ -13,21 +13,37 @@ Result<PlacementConstraints> constraints_of(const PreparedModel& model,
 Result<ConstrainedModel> ConstrainedModel::create(const PreparedModel& model,
                                                   PlacementConstraints constraints,
                                                   Monitor& monitor) {
-  ConstrainedModel out(model, std::move(constraints));
-  SHW_ASSIGN_OR_RETURN(out.conditions_, side_conditions(model.graph(), model.mesh(),
-                                                        model.strategies(), out.constraints_));
-  if (out.conditions_.no_comm != model.no_comm() && model.options().overlap.kind != Overlap::kNone)
+  auto stated = std::make_shared<Stated>();
+  stated->constraints = std::move(constraints);
+  SHW_ASSIGN_OR_RETURN(
+      stated->conditions,
+      side_conditions(model.graph(), model.mesh(), model.strategies(), stated->constraints));
+  const SideConditions& conditions = stated->conditions;
+  if (conditions.no_comm != model.no_comm() && discounts_edges(model.options().overlap.kind))
     return unimplemented("with overlap, '" + std::string(kCastsFirst) +
                          "' can be dropped only when the planner is created");
-  SHW_ASSIGN_OR_RETURN(out.problem_, model.costs(out.conditions_.no_comm, monitor));
-  add_conditions(out.conditions_, out.problem_);
-  return out;
+  SHW_ASSIGN_OR_RETURN(solver::PlacementProblem problem, model.costs(conditions.no_comm, monitor));
+  add_conditions(conditions, problem);
+  return ConstrainedModel(model, std::move(stated), std::move(problem));
 }
 
 Result<ConstrainedModel> ConstrainedModel::create(const PreparedModel& model,
                                                   const CompileOptions& options, Monitor& monitor) {
   SHW_ASSIGN_OR_RETURN(PlacementConstraints constraints, constraints_of(model, options));
   return create(model, std::move(constraints), monitor);
+}
+
+ConstrainedModel ConstrainedModel::with_scaled_edges(std::span<const double> scales) const {
+  ConstrainedModel out(*model_, stated_, problem_.with_scaled_edges(scales));
+  out.scaled_ = true;
+  return out;
+}
+
+ConstrainedModel ConstrainedModel::with_choices(std::span<const AllowedLabels> choices) const {
+  ConstrainedModel out(*model_, stated_, problem_.share());
+  out.scaled_ = scaled_;
+  add_labels(choices, out.problem_);
+  return out;
 }
 
 solver::PlacementProblem ConstrainedModel::problem_within(double limit_bytes,

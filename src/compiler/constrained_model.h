@@ -1,6 +1,10 @@
 // A prepared model under the constraints of one question, as the solver takes them. Translated
 // once; memory limits, which come and go within a question, are added problem by problem.
 #pragma once
+#include <memory>
+#include <span>
+#include <utility>
+
 #include "compiler/prepared_model.h"
 #include "placement/constraints.h"
 
@@ -19,11 +23,18 @@ class ConstrainedModel {
   static Result<ConstrainedModel> create(const PreparedModel& model, const CompileOptions& options,
                                          Monitor& monitor);
 
+  // The same question at other prices: those of edge i of the graph times scales[i], in the order
+  // of priced_problem(). Answers have the objective and the bound of these prices.
+  ConstrainedModel with_scaled_edges(std::span<const double> scales) const;
+
+  // The same question with fewer strategies allowed. All its own constraints hold.
+  ConstrainedModel with_choices(std::span<const AllowedLabels> choices) const;
+
   const PreparedModel& model() const { return *model_; }
-  const PlacementConstraints& constraints() const { return constraints_; }
-  const SideConditions& conditions() const { return conditions_; }
+  const PlacementConstraints& constraints() const { return stated_->constraints; }
+  const SideConditions& conditions() const { return stated_->conditions; }
   // The memory limit that the constraints ask for; 0: none.
-  double memory_limit() const { return static_cast<double>(constraints_.memory_limit_bytes); }
+  double memory_limit() const { return static_cast<double>(constraints().memory_limit_bytes); }
 
   // Under all constraints but the memory limit.
   const solver::PlacementProblem& problem() const { return problem_; }
@@ -32,15 +43,24 @@ class ConstrainedModel {
   // MemoryModel::add_budget(). Shares tables.
   solver::PlacementProblem problem_within(double limit_bytes,
                                           const CountedCopies& copies = {}) const;
+  Result<Placed> solve(const solver::PlacementProblem& problem, const solver::SolveOptions& options,
+                       Monitor& monitor) const {
+    return model_->solve(problem, options, monitor, scaled_ ? Prices::kOther : Prices::kOfGraph);
+  }
 
  private:
-  ConstrainedModel(const PreparedModel& model, PlacementConstraints constraints)
-      : model_(&model), constraints_(std::move(constraints)) {}
+  struct Stated {
+    PlacementConstraints constraints;
+    SideConditions conditions;
+  };
+  ConstrainedModel(const PreparedModel& model, std::shared_ptr<const Stated> stated,
+                   solver::PlacementProblem problem)
+      : model_(&model), stated_(std::move(stated)), problem_(std::move(problem)) {}
 
   const PreparedModel* model_;
-  PlacementConstraints constraints_;
-  SideConditions conditions_;
+  std::shared_ptr<const Stated> stated_;  // by the same question at other prices, too
   solver::PlacementProblem problem_;
+  bool scaled_ = false;  // its prices are not the model's
 };
 
 }  // namespace shw

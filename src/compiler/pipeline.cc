@@ -1,6 +1,6 @@
 #include "compiler/pipeline.h"
 
-#include "compiler/place.h"
+#include "compiler/fastest.h"
 
 namespace shw {
 
@@ -18,9 +18,8 @@ Result<Solved> solve_once(std::span<const uint8_t> graph_bytes, const CompileOpt
                          PreparedModel::create(graph_bytes, options, monitor, use));
     SHW_ASSIGN_OR_RETURN(const ConstrainedModel question,
                          ConstrainedModel::create(*model, options, monitor));
-    auto placed = model->is_pruned()
-                      ? try_place(question, question.memory_limit(), options.solver, monitor)
-                      : place(question, options.solver, monitor);
+    auto placed = model->is_pruned() ? try_answer(question, options.solver, monitor)
+                                     : answer(question, options.solver, monitor);
     if (placed.ok()) return Solved{std::move(model), std::move(*placed)};
     if (!model->is_pruned() || placed.status().code() != Code::kFailedPrecondition)
       return placed.status();
@@ -35,7 +34,7 @@ Result<Compiled> compile(const PreparedModel& model, const CompileOptions& optio
         "these options differ from the planner's in more than constraints and time limit");
   SHW_ASSIGN_OR_RETURN(const ConstrainedModel question,
                        ConstrainedModel::create(model, options, monitor));
-  SHW_ASSIGN_OR_RETURN(const Placed placed, place(question, options.solver, monitor));
+  SHW_ASSIGN_OR_RETURN(const Placed placed, answer(question, options.solver, monitor));
   return finish(model, options, placed, monitor);
 }
 

@@ -182,7 +182,7 @@ Status PreparedModel::prune(Monitor& monitor) {
 
 Status PreparedModel::price_overlap() {
   SHW_RETURN_IF_ERROR(check(options_.overlap));
-  if (options_.overlap.kind == Overlap::kNone) return {};
+  if (!discounts_edges(options_.overlap.kind)) return {};
   std::vector<double> least_us;
   for (uint32_t i = 0; i < graph_.num_nodes(); ++i) {
     SHW_ASSIGN_OR_RETURN(const std::span<const double> costs, pricer_.node_costs(NodeId{i}));
@@ -206,11 +206,12 @@ Result<solver::PlacementProblem> PreparedModel::costs(const std::vector<bool>& n
 }
 
 Result<Placed> PreparedModel::solve(const solver::PlacementProblem& problem,
-                                    const solver::SolveOptions& options, Monitor& monitor) const {
+                                    const solver::SolveOptions& options, Monitor& monitor,
+                                    Prices prices) const {
   SHW_RETURN_IF_ERROR(monitor.report({.phase = "solve"}));
   const auto start = std::chrono::steady_clock::now();
-  SHW_ASSIGN_OR_RETURN(Placed placed,
-                       solve_placement(graph_, strategies_, problem, pricer_, options, monitor));
+  SHW_ASSIGN_OR_RETURN(Placed placed, solve_placement(graph_, strategies_, problem, pricer_,
+                                                      options, monitor, prices));
   placed.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return placed;
 }
@@ -222,7 +223,7 @@ Result<Placed> PreparedModel::price(std::vector<uint32_t> choice) const {
 // The discounts of overlap depend on whether casts come first.
 bool PreparedModel::serves(const CompileOptions& o) const {
   return !pruned_ && agree(OptionPart::kModel, o, options_) &&
-         (o.overlap.kind == Overlap::kNone || o.without == options_.without);
+         (!discounts_edges(o.overlap.kind) || o.without == options_.without);
 }
 
 }  // namespace shw

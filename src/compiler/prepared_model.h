@@ -69,7 +69,7 @@ class PreparedModel {
   double weight(NodeId n) const { return pricer_.weight(n); }
 
   Result<Placed> solve(const solver::PlacementProblem& problem, const solver::SolveOptions& options,
-                       Monitor& monitor) const;
+                       Monitor& monitor, Prices prices = Prices::kOfGraph) const;
   Result<Placed> price(std::vector<uint32_t> choice) const;
 
   // The routes that prices rest on and programs take.

@@ -232,8 +232,8 @@ class MemoryLimitedSearch {
     if (planned_limit_ > 0) add_reserve(problem);
     Monitor muted = quiet(monitor_);  // a bound under a reduced limit is not one for the full limit
     const bool is_bound = planned_limit_ == (relaxed_ ? 0 : limit_) && reserved_.empty();
-    SHW_ASSIGN_OR_RETURN(Placed placed, model_.model().solve(problem, options(rough, rounds_left),
-                                                             is_bound ? monitor_ : muted));
+    SHW_ASSIGN_OR_RETURN(Placed placed, model_.solve(problem, options(rough, rounds_left),
+                                                     is_bound ? monitor_ : muted));
     if (rounds_ == 1) first_round_s_ = placed.seconds;
     warm_ = placed.warm;
     if (is_bound) bound_ = std::max(bound_, placed.bound_us);
@@ -296,7 +296,7 @@ Result<Placed> solve_within(const ConstrainedModel& model, double limit_bytes,
     if (bound_us != nullptr) *bound_us = std::max(*bound_us, rounds.bound_us());
     return placed;
   }
-  SHW_ASSIGN_OR_RETURN(Placed placed, model.model().solve(model.problem(), options, monitor));
+  SHW_ASSIGN_OR_RETURN(Placed placed, model.solve(model.problem(), options, monitor));
   SHW_RETURN_IF_ERROR(complete(model, 0, placed, monitor));
   return placed;
 }

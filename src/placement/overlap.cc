@@ -160,13 +160,16 @@ Result<Overlap> overlap_from_name(std::string_view name) {
   if (name == "none") return Overlap::kNone;
   if (name == "prefetch") return Overlap::kPrefetch;
   if (name == "bounded") return Overlap::kBounded;
+  if (name == "simulated") return Overlap::kSimulated;
   return invalid_argument("overlap '" + std::string(name) +
-                          "': expected none, prefetch or bounded");
+                          "': expected none, prefetch, bounded or simulated");
 }
 
 std::string to_string(const OverlapOptions& options) {
   if (options.kind == Overlap::kNone) return "";
-  std::string text = options.kind == Overlap::kPrefetch ? "prefetch" : "bounded";
+  std::string text = options.kind == Overlap::kPrefetch  ? "prefetch"
+                     : options.kind == Overlap::kBounded ? "bounded"
+                                                         : "simulated";
   if (options.scale == 0) return text;
   char number[32];
   std::snprintf(number, sizeof number, " %g", options.scale);
@@ -176,7 +179,7 @@ std::string to_string(const OverlapOptions& options) {
 Status check(const OverlapOptions& options) {
   if (!(options.scale >= 0 && options.scale <= 1))
     return invalid_argument("overlap scale " + std::to_string(options.scale) + ": expected 0 to 1");
-  if (options.kind == Overlap::kNone && options.scale != 0)
+  if (!discounts_edges(options.kind) && options.scale != 0)
     return invalid_argument("an overlap scale goes with overlap prefetch or bounded");
   return {};
 }
@@ -218,6 +221,7 @@ EdgeDiscounts edge_discounts(const Graph& graph, const OverlapOptions& options,
                              const std::vector<bool>& no_comm) {
   switch (options.kind) {
     case Overlap::kNone:
+    case Overlap::kSimulated:
       break;
     case Overlap::kPrefetch:
       return prefetch(graph, options.scale);

@@ -25,8 +25,16 @@ enum class Overlap : uint8_t {
   // A parameter is gathered while the compute between the previous use of a parameter and its own
   // use runs; a gradient is reduced while the compute up to the next gradient runs. That much is
   // hidden, the rest is charged.
-  kBounded = 2
+  kBounded = 2,
+  // Prices charge all communication. They are corrected by what the simulator says of the program
+  // of a placement, until no faster program is found: compiler/fastest.h.
+  kSimulated = 3
 };
+
+// Whether edges have a discount that does not depend on any choice.
+constexpr bool discounts_edges(Overlap kind) {
+  return kind == Overlap::kPrefetch || kind == Overlap::kBounded;
+}
 
 struct OverlapOptions {
   Overlap kind = Overlap::kNone;
@@ -36,8 +44,9 @@ struct OverlapOptions {
   bool operator==(const OverlapOptions&) const = default;
 };
 
-Result<Overlap> overlap_from_name(std::string_view name);  // "none", "prefetch", "bounded"
-std::string to_string(const OverlapOptions& options);      // "bounded", "prefetch 0.25"; none: ""
+// "none", "prefetch", "bounded", "simulated"
+Result<Overlap> overlap_from_name(std::string_view name);
+std::string to_string(const OverlapOptions& options);  // "bounded", "prefetch 0.25"; none: ""
 Status check(const OverlapOptions& options);
 
 struct EdgeDiscount {

@@ -60,13 +60,18 @@ struct Placed {
 Result<solver::PlacementProblem> priced_problem(const Graph& graph,
                                                 const std::vector<bool>& no_comm, Pricer& pricer,
                                                 Monitor& monitor);
+void add_labels(std::span<const AllowedLabels> labels, solver::PlacementProblem& problem);
 // Adds allowed labels, allowed pairs and budgets.
 void add_conditions(const SideConditions& conditions, solver::PlacementProblem& problem,
                     std::span<const uint8_t> active = {});
 
+// Whether the problem has the prices of the graph, or others: then objective and bound are in
+// those, while Placed::costs and total are in the graph's.
+enum class Prices : uint8_t { kOfGraph, kOther };
 Result<Placed> solve_placement(const Graph& graph, const Strategies& strategies,
                                const solver::PlacementProblem& problem, Pricer& pricer,
-                               const solver::SolveOptions& options, Monitor& monitor);
+                               const solver::SolveOptions& options, Monitor& monitor,
+                               Prices prices = Prices::kOfGraph);
 
 // The cost of a given choice: for explanations, and to check the solver's result.
 Result<Placed> price_choice(const Graph& graph, const Strategies& strategies, Pricer& pricer,

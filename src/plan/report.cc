@@ -265,7 +265,9 @@ std::string plan_text(const Plan& plan, std::span<const EntryTime> times) {
   t += buckets_text(p);
   t += format("cost     %.3f µs: compute %.3f, communication %.3f, transitions %.0f\n",
               s.objective_us, s.compute_us, s.comm_us, s.transition_us);
-  t += format("bound    %.3f µs, %s\n", s.bound_us,
+  // It is one of prices, not of what a schedule makes of them.
+  t += format("bound    %.3f µs%s, %s\n", s.bound_us,
+              s.overlap == "simulated" ? " of the cheapest placement" : "",
               s.proven ? "proven optimal"
                        : format("not proven: gap %.3g %%",
                                 100 * (s.objective_us - s.bound_us) / s.objective_us)

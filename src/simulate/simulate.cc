@@ -82,7 +82,7 @@ class Run {
     start.not_before({launched_us_, kNoStep});
 
     const Moment end{start.us + duration(i), i};
-    result_.steps[local(i)] = {start.us, end.us, q, start.step};
+    result_.steps[local(i)] = {start.us, end.us, q, start.step, 0};
     SimulatedQueue& queue = result_.queues[q];
     ++queue.num_steps;
     queue.busy_us += duration(i);
@@ -150,9 +150,12 @@ class Run {
   // Compute stands still in (from, to], until `step` ends, or a step begins that it caused.
   void expose(uint32_t step, double from, double to) {
     while (step != kNoStep && to > from) {
-      const SimulatedStep& s = result_.at(step);
+      SimulatedStep& s = result_.steps[local(step)];
       const double begin = std::max(s.start_us, from);
-      if (to > begin) result_.queues[s.queue].exposed_us += to - begin;
+      if (to > begin) {
+        result_.queues[s.queue].exposed_us += to - begin;
+        s.exposed_us += to - begin;
+      }
       to = std::min(to, begin);
       step = s.cause;
     }

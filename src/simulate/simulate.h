@@ -59,6 +59,8 @@ struct SimulatedStep {
   // The step of the program whose end is this one's start; kNoStep: it could begin with the entry,
   // or began when the host launched it.
   uint32_t cause = kNoStep;
+  // Its share of SimulatedQueue::exposed_us.
+  double exposed_us = 0;
 };
 
 struct Simulation {

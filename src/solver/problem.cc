@@ -2,6 +2,7 @@
 #include "solver/problem.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -22,6 +23,40 @@ PlacementProblem PlacementProblem::share() const {
   copy.free_ = nullptr;  // the rest of the last chunk stays with the original
   copy.free_cells_ = 0;
   return copy;
+}
+
+PlacementProblem PlacementProblem::with_scaled_edges(std::span<const double> scales) const {
+  struct Scaled {
+    uint32_t matrix;
+    double scale;
+    uint32_t index;  // of the scaled table
+  };
+  std::vector<Scaled> tables;
+  std::unordered_multimap<uint64_t, uint32_t> by_hash;  // never iterated as a whole
+  PlacementProblem out = share();
+  for (size_t i = 0; i < scales.size(); ++i) {
+    if (scales[i] == 1) continue;
+    uint32_t& matrix = out.edges_[i].matrix;
+    const uint64_t hash = hash_combine(matrix, std::bit_cast<uint64_t>(scales[i]));
+    auto [at, last] = by_hash.equal_range(hash);
+    const auto is_other = [&](const Scaled& t) {
+      return t.matrix != matrix || t.scale != scales[i];
+    };
+    while (at != last && is_other(tables[at->second])) ++at;
+    if (at == last) {
+      at = by_hash.emplace(hash, static_cast<uint32_t>(tables.size()));
+      tables.push_back({matrix, scales[i], out.add_scaled_matrix(matrices_[matrix], scales[i])});
+    }
+    matrix = tables[at->second].index;
+  }
+  return out;
+}
+
+uint32_t PlacementProblem::add_scaled_matrix(const Matrix& m, double scale) {
+  const std::span<double> costs = room_for_matrix(m.rows, m.cols);
+  for (size_t c = 0; c < costs.size(); ++c)
+    costs[c] = m.costs[c] == kForbidden ? kForbidden : scale * m.costs[c];
+  return add_filled_matrix();
 }
 
 uint32_t PlacementProblem::add_variable(std::span<const double> unary) {

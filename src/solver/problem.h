@@ -68,6 +68,10 @@ class PlacementProblem {
   void add_usage(uint32_t budget, uint32_t variable, uint32_t first, uint32_t end,
                  std::span<const double> per_label);
 
+  // The same with the costs of edge i times scales[i] ≥ 0; further edges keep theirs. What is
+  // forbidden stays so. Tables that are not scaled are shared.
+  PlacementProblem with_scaled_edges(std::span<const double> scales) const;
+
   void reserve(size_t variables, size_t labels, size_t edges);
 
   uint32_t num_variables() const { return static_cast<uint32_t>(first_label_.size() - 1); }
@@ -100,6 +104,7 @@ class PlacementProblem {
 
  private:
   PlacementProblem(const PlacementProblem&) = default;
+  uint32_t add_scaled_matrix(const Matrix& of, double scale);
   std::vector<uint64_t> first_label_{0};
   std::vector<double> unary_;
   std::vector<Edge> edges_;

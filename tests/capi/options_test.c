@@ -164,7 +164,7 @@ static void compile_options_are_checked(void) {
   o = start, o.prefetch_bytes = -1, expect_compile_refused(&o, "prefetch_bytes");
   o = start, o.prefetch_depth = -1, expect_compile_refused(&o, "prefetch_depth");
   o = start, o.fuse_bytes = -1, expect_compile_refused(&o, "fuse_bytes");
-  o = start, o.overlap = 4, expect_compile_refused(&o, "overlap 4 is unknown");
+  o = start, o.overlap = 5, expect_compile_refused(&o, "overlap 5 is unknown");
   o = start, o.overlap = -1, expect_compile_refused(&o, "overlap -1 is unknown");
   o = start, o.prefetch_scale = 0.5, expect_compile_refused(&o, "SHW_OVERLAP_PREFETCH only");
   o = start, o.bounded_share = 0.5, expect_compile_refused(&o, "SHW_OVERLAP_BOUNDED only");

@@ -218,8 +218,10 @@ class Cli(unittest.TestCase):
         self.assertIn("rules full, overlap bounded\n", self.ok("show", TMP / "x"))
         self.assertEqual(bounded, json.loads(self.ok("what-if", GRAPH, *MESH, "--new-overlap", "bounded", "--json"))["after"]["objective"])
         self.assertEqual(none, planned("--overlap", "prefetch", "--overlap-scale", "1"))
+        self.assertGreaterEqual(planned("--overlap", "simulated"), none)
+        self.assertIn("rules full, overlap simulated\n", self.ok("show", TMP / "x"))
         plan = ["plan", GRAPH, *MESH, "-o", TMP / "x"]
-        self.refused(*plan, "--overlap", "much", code=1, says="expected none, prefetch or bounded")
+        self.refused(*plan, "--overlap", "much", code=1, says="expected none, prefetch, bounded or simulated")
         self.refused(*plan, "--overlap-scale", "0.5", code=1, says="goes with overlap prefetch or bounded")
 
     def test_calibrate_describes_the_links_that_were_measured(self):

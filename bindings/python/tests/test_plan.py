@@ -175,6 +175,7 @@ def test_options_reach_the_library():
     row = plan.summary
     assert (row["hardware"], row["rules"], row["overlap"], row["memory_limit_bytes"]) == ("a100", "compat", "prefetch 0.25", 1 << 30)
     assert all(plan.layouts[name] == "S(0)R" for name in plan.layouts if name.startswith(("input.", "output")))
+    assert sw.compile(graph, MESH, overlap="simulated").summary["overlap"] == "simulated"
     assert sw.compile(graph, MESH, recompute="full").to_json()["recompute"]["steps"] > 0
     with pytest.raises(sw.InvalidArgument, match="prefetch_depth"):
         sw.compile(graph, MESH, prefetch_bytes="64MiB", prefetch_depth=-1)

@@ -99,7 +99,12 @@ enum {
   SHW_OVERLAP_PREFETCH = 2,
   /* Gathers of parameters and reductions of gradients run beside the compute next to them. Only
    * what exceeds that compute counts. */
-  SHW_OVERLAP_BOUNDED = 3
+  SHW_OVERLAP_BOUNDED = 3,
+  /* Several placements are tried: the cheapest one, known recipes, and those that are the cheapest
+   * if hidden communication costs less. The plan has the one that is the fastest in the simulator,
+   * so it is never slower there than without. Its objective and bound remain those of prices that
+   * count all communication in full. */
+  SHW_OVERLAP_SIMULATED = 4
 };
 
 /* ---- Callbacks ------------------------------------------------------------------------------- */

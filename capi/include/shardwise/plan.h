@@ -28,7 +28,7 @@ typedef struct shw_plan_summary {
   size_t num_steps;      /* of the program, collectives included */
   const char* hardware;
   const char* rules;   /* "full", "compat" */
-  const char* overlap; /* "bounded", "prefetch 0.25"; "": none */
+  const char* overlap; /* "bounded", "prefetch 0.25", "simulated"; "": none */
   uint64_t graph_hash;
   uint64_t options_hash;
   uint64_t mesh_hash;

@@ -6,9 +6,9 @@
 
 #include <cstdlib>
 
-#include "compare/model_parts.h"
 #include "plan/placements.h"
 #include "planned.h"
+#include "recipes/model_parts.h"
 
 namespace shw::compare {
 namespace {
@@ -105,6 +105,26 @@ TEST(Compare, OverlapInThePriceCatchesUp) {
   EXPECT_LT(bounded->optimum().figures.step_us, row(*plain, "ddp").figures.step_us);
 }
 
+// The recipes are among what --overlap simulated tries, and so is the plan under the options.
+TEST(Compare, NothingIsAheadOfTheSimulatedOptimum) {
+  const bool all = std::getenv("SHW_TEST_ALL") != nullptr;
+  for (const size_t i : {0, 1, 2, 3, 4, 5, 6, 7}) {
+    if (!all && i != 1 && i != 2) continue;
+    const std::vector<uint8_t> graph = graph_of(kModels[i]);
+    for (const char* mesh : kMeshes) {
+      if (!all && mesh != kMeshes[1] && mesh != kMeshes[3]) continue;
+      SCOPED_TRACE(std::string(kModels[i].name) + " on " + mesh);
+      CompileOptions options = options_on(mesh);
+      const auto plain = compared(*model_of(options, graph), {{"ddp"}, {}});
+      options.overlap.kind = Overlap::kSimulated;
+      const auto table = compared(*model_of(options, graph));
+      ASSERT_TRUE(plain.ok() && table.ok()) << table.status().message();
+      for (const Row& r : table->rows) EXPECT_FALSE(table->is_ahead(r)) << to_text(*table);
+      EXPECT_LE(table->optimum().figures.step_us, plain->optimum().figures.step_us);
+    }
+  }
+}
+
 // What a recipe does shows in its figures.
 TEST(Compare, RecipesAreWhatTheirNamesSay) {
   const auto model = model_of(options_on("dp=2,tp=4"), graph_of(kModels[0]));
@@ -136,7 +156,7 @@ TEST(Compare, WhatDoesNotApplySaysWhy) {
 // Both ends of each skip connection, in both passes, and the weights between them.
 TEST(Compare, FindsThePartsOfAModel) {
   const auto model = model_of(options_on("dp=2,tp=4"), graph_of(kModels[1]));
-  const ModelParts parts = ModelParts::of(model->graph());
+  const auto parts = recipes::ModelParts::of(model->graph());
   EXPECT_EQ(parts.batch, 8);
   EXPECT_EQ(parts.sequence, 32);
   EXPECT_EQ(parts.num_block_weights, 14u);  // seven a layer

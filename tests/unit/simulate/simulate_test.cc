@@ -132,6 +132,9 @@ TEST(Simulate, AStallIsSharedByTheCollectivesThatItWaitsForInTurn) {
   const Simulation r = run(s);
   EXPECT_EQ(r.queues[1].exposed_us, 3);
   EXPECT_EQ(r.queues[2].exposed_us, 6);
+  EXPECT_EQ(r.at(0).exposed_us, 3);
+  EXPECT_EQ(r.at(1).exposed_us, 6);
+  EXPECT_EQ(r.at(2).exposed_us, 0);
   EXPECT_EQ(r.total_us, r.queues[0].busy_us + r.exposed_us);
 }
 

@@ -393,6 +393,20 @@ TEST(Evaluate, RefusesWhatIsNotALabelling) {
   EXPECT_EQ(evaluate(p, std::vector<uint32_t>{0}), kForbidden);
 }
 
+TEST(PlacementProblem, ScalesEdgesOfItsOwn) {
+  PlacementProblem problem;
+  for (int v = 0; v < 3; ++v) problem.add_variable(std::vector<double>{1, 2});
+  const uint32_t m = problem.add_matrix(2, 2, std::vector<double>{0, 8, kForbidden, 4});
+  for (uint32_t v : {0u, 1u}) problem.add_edge(v, v + 1, m);
+  const PlacementProblem scaled = problem.with_scaled_edges(std::vector<double>{0.25, 1});
+  EXPECT_EQ(evaluate(problem, std::vector<uint32_t>{0, 1, 1}), 5 + 8 + 4);
+  EXPECT_EQ(evaluate(scaled, std::vector<uint32_t>{0, 1, 1}), 5 + 2 + 4);
+  EXPECT_EQ(evaluate(scaled, std::vector<uint32_t>{0, 0, 1}), 4 + 0 + 8);
+  const PlacementProblem free = problem.with_scaled_edges(std::vector<double>{0});
+  EXPECT_EQ(evaluate(free, std::vector<uint32_t>{1, 0, 0}), kForbidden);
+  EXPECT_EQ(evaluate(free, std::vector<uint32_t>{0, 1, 1}), 5 + 0 + 4);
+}
+
 TEST(PlacementProblem, FoldsAnEdgeToItself) {
   PlacementProblem p;
   p.add_variable(std::vector<double>{1, 2});

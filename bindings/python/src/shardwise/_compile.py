@@ -48,7 +48,7 @@ def compile(graph: GraphLike, mesh: Mapping[str, int] | None = None, *, hardware
         * ``prefetch_bytes``, ``prefetch_depth``: what starting collectives early may cost: bytes (default 512 MiB), and steps of compute before the first reader (256)
         * ``fuse_bytes``: gathers of parameters and all-reduces of gradients of one group are fused into buffers of up to so many bytes where that makes the simulated step shorter (default: none)
         * ``grad_reduce_dtype``: gradients are cast to it before they are reduced
-        * ``overlap``: "none", "prefetch" with ``prefetch_scale`` or "bounded" with ``bounded_share``
+        * ``overlap``: "none", "prefetch" with ``prefetch_scale``, "bounded" with ``bounded_share``, or "simulated": the fastest placement found in the simulator
         * ``time_limit``: seconds; then the plan has the best placement found so far
         * ``threads``: at most; 0: as many as cores
         * ``einsum=False`` leaves view-mm-view as it is; ``keep_graph=False`` does not store the graph in the plan

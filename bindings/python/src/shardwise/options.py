@@ -14,7 +14,8 @@ from ._native import clib, new, set_array
 from .dtypes import dtype_of
 
 RULES = {"full": clib.SHW_RULES_FULL, "compat": clib.SHW_RULES_COMPAT}
-OVERLAPS = {"none": clib.SHW_OVERLAP_NONE, "prefetch": clib.SHW_OVERLAP_PREFETCH, "bounded": clib.SHW_OVERLAP_BOUNDED}
+OVERLAPS = {"none": clib.SHW_OVERLAP_NONE, "prefetch": clib.SHW_OVERLAP_PREFETCH, "bounded": clib.SHW_OVERLAP_BOUNDED,
+            "simulated": clib.SHW_OVERLAP_SIMULATED}
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 
 Memory = int | str

@@ -464,6 +464,7 @@ pub type shw_overlap = i32;
 pub const SHW_OVERLAP_NONE: shw_overlap = 1;
 pub const SHW_OVERLAP_PREFETCH: shw_overlap = 2;
 pub const SHW_OVERLAP_BOUNDED: shw_overlap = 3;
+pub const SHW_OVERLAP_SIMULATED: shw_overlap = 4;
 
 /// Argument of shw_progress_fn.
 #[repr(C)]
@@ -587,7 +588,7 @@ pub struct shw_plan_summary {
     pub hardware: *const c_char,
     /// "full", "compat"
     pub rules: *const c_char,
-    /// "bounded", "prefetch 0.25"; "": none
+    /// "bounded", "prefetch 0.25", "simulated"; "": none
     pub overlap: *const c_char,
     pub graph_hash: u64,
     pub options_hash: u64,

@@ -42,6 +42,9 @@ pub enum Overlap {
     Prefetch(f64),
     /// What exceeds the compute next to it: of that this share, in (0, 1].
     Bounded(f64),
+    /// All of it, but of several placements that are tried the plan has the one that is the fastest
+    /// in the simulator.
+    Simulated,
 }
 
 /// Options of [`Plan::compile`](crate::Plan::compile), [`Planner::new`](crate::Planner::new) and
@@ -340,6 +343,7 @@ impl CompileOptions {
             Some(Overlap::Bounded(share)) => {
                 (raw.overlap, raw.bounded_share) = (sys::SHW_OVERLAP_BOUNDED, share)
             }
+            Some(Overlap::Simulated) => raw.overlap = sys::SHW_OVERLAP_SIMULATED,
         }
         Ok(())
     }

@@ -84,6 +84,9 @@ fn options_reach_the_planner() {
     assert_eq!((summary.hardware, summary.rules, summary.overlap), ("a100", "compat", "prefetch 0.25"));
     assert_eq!(plan.port(plan.find_port(None, "input.x").unwrap()).unwrap().layout, "S(0)R");
 
+    let plan = Plan::compile(&context, &graph, &mesh().overlap(Overlap::Simulated)).unwrap();
+    assert_eq!(plan.summary().unwrap().overlap, "simulated");
+
     let described = Hardware::Named("h100").to_json(&context).unwrap();
     let named =
         Plan::compile(&context, &graph, &mesh().hardware("h100")).unwrap().summary().unwrap().objective_us;

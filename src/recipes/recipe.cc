@@ -1,8 +1,8 @@
-#include "compare/recipe.h"
+#include "recipes/recipe.h"
 
 #include <array>
 
-namespace shw::compare {
+namespace shw::recipes {
 namespace {
 
 constexpr std::array kRecipes = {
@@ -55,7 +55,7 @@ std::string why_not_inner(Duty inner, const ModelParts& parts, int64_t ranks) {
 
 }  // namespace
 
-std::span<const Recipe> recipes() { return kRecipes; }
+std::span<const Recipe> all() { return kRecipes; }
 
 Duty duty(const Recipe& recipe, const Mesh& mesh, int mesh_dim) {
   return mesh_dim == innermost(mesh) ? recipe.inner : recipe.outer;
@@ -77,4 +77,4 @@ std::string why_not(const Recipe& recipe, const ModelParts& parts, const Mesh& m
   return why_no_batch(parts, over_batch);
 }
 
-}  // namespace shw::compare
+}  // namespace shw::recipes

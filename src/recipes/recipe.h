@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "compare/model_parts.h"
+#include "recipes/model_parts.h"
 #include "sharding/layout.h"
 
-namespace shw::compare {
+namespace shw::recipes {
 
 // What is done along one mesh dim.
 enum class Duty : uint8_t {
@@ -30,7 +30,7 @@ struct Recipe {
   Duty inner;              // of the innermost, whose links are the fastest
   int min_dims = 1;        // mesh dims of more than one rank that it needs
 };
-std::span<const Recipe> recipes();
+std::span<const Recipe> all();
 
 // Its duty along a mesh dim; mesh dims of one rank have none that matters.
 Duty duty(const Recipe& recipe, const Mesh& mesh, int mesh_dim);
@@ -38,4 +38,4 @@ Duty duty(const Recipe& recipe, const Mesh& mesh, int mesh_dim);
 // Why the recipe is none for this model on this mesh; empty: it is.
 std::string why_not(const Recipe& recipe, const ModelParts& parts, const Mesh& mesh);
 
-}  // namespace shw::compare
+}  // namespace shw::recipes

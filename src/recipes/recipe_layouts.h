@@ -13,12 +13,12 @@
 #pragma once
 #include <vector>
 
-#include "compare/recipe.h"
-#include "compare/shard_flow.h"
-#include "compiler/prepared_model.h"
 #include "placement/constraints.h"
+#include "recipes/recipe.h"
+#include "recipes/shard_flow.h"
+#include "strategy/strategies.h"
 
-namespace shw::compare {
+namespace shw::recipes {
 
 // Where the cuts of a model go. Found once for all recipes.
 struct Cuts {
@@ -34,7 +34,7 @@ struct RecipeLayouts {
 };
 
 // The recipe applies: why_not() is empty.
-RecipeLayouts layouts_of(const Recipe& recipe, const PreparedModel& model, const ModelParts& parts,
-                         const Cuts& cuts);
+RecipeLayouts layouts_of(const Recipe& recipe, const Graph& graph, const Mesh& mesh,
+                         const Strategies& strategies, const ModelParts& parts, const Cuts& cuts);
 
-}  // namespace shw::compare
+}  // namespace shw::recipes

@@ -15,7 +15,7 @@
 #include "graph/graph.h"
 #include "strategy/strategies.h"
 
-namespace shw::compare {
+namespace shw::recipes {
 
 class ShardFlow {
  public:
@@ -50,4 +50,4 @@ class ShardFlow {
 // The place of an operand among the results of its producer: 0 unless `n` takes a tuple's element.
 size_t element_of_operand(const Graph& graph, NodeId n);
 
-}  // namespace shw::compare
+}  // namespace shw::recipes

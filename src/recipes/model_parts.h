@@ -16,7 +16,7 @@
 
 #include "graph/graph.h"
 
-namespace shw::compare {
+namespace shw::recipes {
 
 struct ModelParts {
   int64_t batch = 0;                    // its size; 0: no plain input has dims
@@ -36,4 +36,4 @@ struct ModelParts {
 // The parameter that an operand is, through operations with no other operand; otherwise no node.
 NodeId parameter_behind(const Graph& graph, NodeId operand);
 
-}  // namespace shw::compare
+}  // namespace shw::recipes

@@ -1,8 +1,8 @@
-#include "compare/model_parts.h"
+#include "recipes/model_parts.h"
 
 #include <algorithm>
 
-namespace shw::compare {
+namespace shw::recipes {
 namespace {
 
 bool is_matrix_product(OpKind op) {
@@ -165,4 +165,4 @@ NodeId parameter_behind(const Graph& graph, NodeId operand) {
 
 ModelParts ModelParts::of(const Graph& graph) { return Finder(graph).run(); }
 
-}  // namespace shw::compare
+}  // namespace shw::recipes

@@ -1,8 +1,8 @@
-#include "compare/recipe_layouts.h"
+#include "recipes/recipe_layouts.h"
 
 #include <algorithm>
 
-namespace shw::compare {
+namespace shw::recipes {
 namespace {
 
 // A question about a strategy, for the length of a call: a std::function would own it.
@@ -42,11 +42,12 @@ class Left {
 
 class Maker {
  public:
-  Maker(const Recipe& recipe, const PreparedModel& model, const ModelParts& parts, const Cuts& cuts)
+  Maker(const Recipe& recipe, const Graph& graph, const Mesh& mesh, const Strategies& strategies,
+        const ModelParts& parts, const Cuts& cuts)
       : recipe_(recipe),
-        graph_(model.graph()),
-        mesh_(model.mesh()),
-        strategies_(model.strategies()),
+        graph_(graph),
+        mesh_(mesh),
+        strategies_(strategies),
         parts_(parts),
         batch_(cuts.batch),
         sequence_(recipe.inner == Duty::kContext ? cuts.context : cuts.residual) {}
@@ -270,9 +271,9 @@ Result<Cuts> Cuts::of(const Graph& graph, const ModelParts& parts, Monitor& moni
   return cuts;
 }
 
-RecipeLayouts layouts_of(const Recipe& recipe, const PreparedModel& model, const ModelParts& parts,
-                         const Cuts& cuts) {
-  return Maker(recipe, model, parts, cuts).run();
+RecipeLayouts layouts_of(const Recipe& recipe, const Graph& graph, const Mesh& mesh,
+                         const Strategies& strategies, const ModelParts& parts, const Cuts& cuts) {
+  return Maker(recipe, graph, mesh, strategies, parts, cuts).run();
 }
 
-}  // namespace shw::compare
+}  // namespace shw::recipes

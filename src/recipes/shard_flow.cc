@@ -1,8 +1,8 @@
-#include "compare/shard_flow.h"
+#include "recipes/shard_flow.h"
 
 #include <limits>
 
-namespace shw::compare {
+namespace shw::recipes {
 namespace {
 
 // A reduction or a slice is cheap beside a gather, but not free: with nothing to reduce, nothing
@@ -105,4 +105,4 @@ double ShardFlow::moved_bytes(NodeId n, uint32_t strategy) const {
   return moved;
 }
 
-}  // namespace shw::compare
+}  // namespace shw::recipes

@@ -1,0 +1,259 @@
+#include "compiler/fastest.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "compiler/exposure.h"
+#include "compiler/place.h"
+#include "compiler/programs.h"
+#include "compiler/within_limit.h"
+#include "recipes/recipe_layouts.h"
+#include "support/quiet.h"
+
+namespace shw {
+namespace {
+
+// Of the time limit, for the cheapest placement.
+constexpr double kFirstShareOfTime = 0.5;
+
+class FastestSearch {
+ public:
+  FastestSearch(const ConstrainedModel& question, const solver::SolveOptions& options,
+                Monitor& monitor)
+      : question_(question),
+        model_(question.model()),
+        options_(cold(options)),
+        monitor_(monitor),
+        muted_(quiet(monitor)),
+        edges_(sent_edges(model_.graph())),
+        least_us_(least_compute_us(model_)) {}
+
+  Result<Placed> run(const Placed& cheapest) {
+    SHW_RETURN_IF_ERROR(consider(cheapest, Scales(edges_.size(), 1.0)));
+    if (is_least()) return taken(cheapest);
+    for (const double share : kShares) SHW_RETURN_IF_ERROR(try_share(share));
+    SHW_RETURN_IF_ERROR(try_recipes());
+    SHW_RETURN_IF_ERROR(try_averages());
+    SHW_RETURN_IF_ERROR(try_around_best());
+    return taken(cheapest);
+  }
+
+ private:
+  using Scales = std::vector<double>;  // of prices, by edge
+  struct Candidate {                   // the scales are the last that led to it
+    Placed placed;
+    Exposure exposure;
+    Scales scales;
+  };
+  static constexpr double kRounding = 1e-9;
+  static constexpr double kShares[] = {1. / 2, 1. / 4, 1. / 8};
+  static constexpr int kAverages = 6, kAroundBest = 5;
+  // Tables of prices are scaled once for each share, so there are few different shares. The least
+  // is not 0: what is hidden still keeps a link busy.
+  static constexpr double kSharesOfOne = 32;
+  // Larger tables are not scaled: each of the kinds of edges may need a copy of its own.
+  static constexpr uint64_t kMaxTableBytes = uint64_t{512} << 20;
+  // Scaled prices are none of these, so their optimum need not be proven. A memory limit makes each
+  // attempt a search of its own.
+  static constexpr double kGapOfScaled = 5e-4, kGapWithinLimit = 2e-3;
+  static constexpr uint64_t kBranchNodes = 20;
+
+  static solver::SolveOptions cold(solver::SolveOptions options) {
+    options.warm = nullptr;
+    options.keep_warm = false;
+    return options;
+  }
+  static solver::SolveOptions rough(solver::SolveOptions options, double gap) {
+    options.relative_gap = std::max(options.relative_gap, gap);
+    options.max_branch_nodes = std::min(options.max_branch_nodes, kBranchNodes);
+    return options;
+  }
+
+  // No placement computes less. What depends on no price is fast from the start: of graphs of tiny
+  // tensors every rank computes everything.
+  bool is_least() const { return best_->exposure.step_us() <= least_us_ * (1 + kRounding); }
+  static double least_compute_us(const PreparedModel& model) {
+    double us = 0;
+    for (uint32_t i = 0; i < model.graph().num_nodes(); ++i)
+      us += std::ranges::min(model.compute_us(NodeId{i}));
+    return us;
+  }
+
+  Status try_share(double share) {
+    Scales scales;
+    for (const SentEdge& e : edges_) scales.push_back(is_activation(e.kind) ? 1 : share);
+    return try_scales(std::move(scales)).status();
+  }
+
+  Status try_recipes() {
+    if (is_late()) return {};
+    const Graph& graph = model_.graph();
+    const auto parts = recipes::ModelParts::of(graph);
+    SHW_ASSIGN_OR_RETURN(const recipes::Cuts cuts, recipes::Cuts::of(graph, parts, monitor_));
+    for (const recipes::Recipe& recipe : recipes::all()) {
+      if (!recipes::why_not(recipe, parts, model_.mesh()).empty()) continue;
+      const recipes::RecipeLayouts layouts =
+          recipes::layouts_of(recipe, graph, model_.mesh(), model_.strategies(), parts, cuts);
+      const ConstrainedModel narrowed = question_.with_choices(layouts.choices);
+      const bool limited = question_.memory_limit() > 0;
+      SHW_RETURN_IF_ERROR(attempt(narrowed, Scales(edges_.size(), 1.0),
+                                  limited ? rough(options_, kGapWithinLimit) : options_)
+                              .status());
+    }
+    return {};
+  }
+
+  // The average over rounds settles where the shares of single rounds go back and forth: what
+  // becomes cheap is used until it is exposed.
+  Status try_averages() {
+    Scales scales = best_->scales;
+    std::shared_ptr<const Candidate> measured = best_;
+    for (int round = 0; round < kAverages; ++round) {
+      Scales next = towards(measured->exposure, scales, 1.0 / (round + 2));
+      if (next == scales) return {};  // they are what was measured, or nothing is sent
+      scales = std::move(next);
+      SHW_ASSIGN_OR_RETURN(const bool found, try_scales(scales));
+      if (!found) return {};
+      measured = last_;
+    }
+    return {};
+  }
+
+  Status try_around_best() {
+    Scales from = best_->scales;
+    double step = 0.5;
+    for (int round = 0; round < kAroundBest; ++round) {
+      const Scales scales = towards(best_->exposure, from, step);
+      if (scales == from) return {};
+      SHW_ASSIGN_OR_RETURN(const bool found, try_scales(scales));
+      if (!found) return {};
+      if (last_ == best_)
+        from = scales;
+      else
+        step /= 2;
+    }
+    return {};
+  }
+
+  // `share` of the way from these scales to what was measured.
+  Scales towards(const Exposure& measured, const Scales& from, double share) const {
+    Scales scales;
+    for (size_t i = 0; i < edges_.size(); ++i) {
+      const double s = from[i] + share * (measured.share(edges_[i], from[i]) - from[i]);
+      scales.push_back(std::max(1.0, std::round(s * kSharesOfOne)) / kSharesOfOne);
+    }
+    return scales;
+  }
+
+  // False: there is no such placement, or no time to find it.
+  Result<bool> try_scales(Scales scales) {
+    if (question_.problem().pool_bytes() > kMaxTableBytes) return false;
+    const ConstrainedModel scaled = question_.with_scaled_edges(scales);
+    const double gap = question_.memory_limit() > 0 ? kGapWithinLimit : kGapOfScaled;
+    return attempt(scaled, std::move(scales), rough(options_, gap));
+  }
+
+  Result<bool> attempt(const ConstrainedModel& narrowed, Scales scales,
+                       const solver::SolveOptions& options) {
+    if (is_late()) return false;
+    Result<Placed> placed = solve_within(narrowed, question_.memory_limit(), options, muted_);
+    if (!placed.ok()) {
+      const bool none =
+          placed.status().code() == Code::kFailedPrecondition || is_unanswered(placed.status());
+      return none ? Result<bool>(false) : placed.status();
+    }
+    const NodeCost& total = placed->total;
+    placed->objective_us = total.compute_us + total.comm_us + total.transition_us;
+    SHW_RETURN_IF_ERROR(consider(*std::move(placed), std::move(scales)));
+    return true;
+  }
+
+  // Makes it the last one, and the best one if its program is faster.
+  Status consider(Placed placed, Scales scales) {
+    const auto of_choice = [&](const std::shared_ptr<Candidate>& c) {
+      return c->placed.choice == placed.choice;
+    };
+    if (const auto at = std::ranges::find_if(seen_, of_choice); at != seen_.end()) {
+      last_ = *at;
+      last_->scales = std::move(scales);
+      return {};
+    }
+    const auto start = std::chrono::steady_clock::now();
+    if (placed.program == nullptr) {
+      SHW_ASSIGN_OR_RETURN(Program program, program_of(model_, placed, monitor_));
+      placed.program = std::make_shared<const Program>(std::move(program));
+    }
+    Exposure exposure = Exposure::of(*placed.program);
+    lowering_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    last_ = seen_.emplace_back(
+        new Candidate{std::move(placed), std::move(exposure), std::move(scales)});
+    if (best_ != nullptr && last_->exposure.step_us() >= best_->exposure.step_us()) {
+      last_->placed.program = nullptr;
+    } else {
+      if (best_ != nullptr) best_->placed.program = nullptr;
+      best_ = last_;
+    }
+    return {};
+  }
+
+  bool is_late() const { return options_.deadline.sooner_by(lowering_s_).passed(); }
+
+  // What concerns prices is known of the cheapest.
+  Placed taken(const Placed& cheapest) {
+    Placed out = std::move(best_->placed);
+    out.bound_us = cheapest.bound_us;
+    out.proven = cheapest.proven && out.objective_us <= cheapest.objective_us;
+    out.prices = cheapest.prices;
+    out.warm = cheapest.warm;
+    out.stats = cheapest.stats;
+    out.memory.rounds = cheapest.memory.rounds;
+    out.memory.price_per_gib = cheapest.memory.price_per_gib;
+    out.memory.binding = cheapest.memory.binding;
+    return out;
+  }
+
+  const ConstrainedModel& question_;
+  const PreparedModel& model_;
+  const solver::SolveOptions options_;
+  Monitor& monitor_;
+  Monitor muted_;  // bounds at other prices are none
+  const std::vector<SentEdge> edges_;
+  const double least_us_;
+  std::vector<std::shared_ptr<Candidate>> seen_;
+  std::shared_ptr<Candidate> last_, best_;  // only the best keeps its program
+  double lowering_s_ = 0;
+};
+
+using Place = Result<Placed>(const ConstrainedModel&, double, const solver::SolveOptions&,
+                             Monitor&);
+
+Result<Placed> answer_by(Place& place, const ConstrainedModel& question,
+                         const solver::SolveOptions& options, Monitor& monitor) {
+  if (question.model().options().overlap.kind != Overlap::kSimulated)
+    return place(question, question.memory_limit(), options, monitor);
+  const auto start = std::chrono::steady_clock::now();
+  solver::SolveOptions first = options;
+  first.deadline = options.deadline.after_share(kFirstShareOfTime);
+  SHW_ASSIGN_OR_RETURN(const Placed cheapest,
+                       place(question, question.memory_limit(), first, monitor));
+  SHW_ASSIGN_OR_RETURN(Placed fastest, FastestSearch(question, options, monitor).run(cheapest));
+  fastest.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return fastest;
+}
+
+}  // namespace
+
+Result<Placed> answer(const ConstrainedModel& question, const solver::SolveOptions& options,
+                      Monitor& monitor) {
+  return answer_by(place, question, options, monitor);
+}
+
+Result<Placed> try_answer(const ConstrainedModel& question, const solver::SolveOptions& options,
+                          Monitor& monitor) {
+  return answer_by(try_place, question, options, monitor);
+}
+
+}  // namespace shw
