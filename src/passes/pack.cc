@@ -24,6 +24,8 @@
 #include <span>
 #include <utility>
 
+#include "passes/placed_lives.h"
+
 namespace shw {
 namespace {
 
@@ -50,60 +52,6 @@ std::vector<int64_t> fullest_steps(const std::vector<Life>& lives,
   }
   return fullest;
 }
-
-// Placed lifetimes in order of offset, stored in runs so that an insertion moves few of them.
-class Placed {
- public:
-  Placed() : runs_(1) {}
-
-  void insert(const Life& life, uint32_t rank) {
-    const auto before = [](int64_t offset, const Entry& e) { return offset < e.offset; };
-    const auto next = std::upper_bound(
-        runs_.begin() + 1, runs_.end(), life.offset,
-        [](int64_t offset, const std::vector<Entry>& run) { return offset < run.front().offset; });
-    std::vector<Entry>& run = *std::prev(next);
-    run.insert(std::upper_bound(run.begin(), run.end(), life.offset, before),
-               {life.begin, life.end, rank, life.offset, life.offset + life.bytes});
-    if (run.size() < kRun) return;
-    const auto half = run.begin() + kRun / 2;
-    std::vector<Entry> upper(half, run.end());
-    run.erase(half, run.end());
-    runs_.insert(next, std::move(upper));
-  }
-
-  // Forgets the lifetimes from this rank on.
-  void keep_below(uint32_t rank) {
-    for (std::vector<Entry>& run : runs_)
-      std::erase_if(run, [&](const Entry& e) { return e.rank >= rank; });
-    runs_.erase(std::remove_if(runs_.begin() + 1, runs_.end(),
-                               [](const std::vector<Entry>& run) { return run.empty(); }),
-                runs_.end());
-  }
-
-  // The lowest offset at which `life` fits.
-  int64_t lowest_gap(const Life& life) {
-    int64_t free_from = 0;
-    for (const std::vector<Entry>& run : runs_) {
-      for (const Entry& other : run) {
-        ++tests_;
-        if (life.begin >= other.end || other.begin >= life.end) continue;
-        if (other.offset - free_from >= life.bytes) return free_from;
-        free_from = std::max(free_from, other.top);
-      }
-    }
-    return free_from;
-  }
-  int64_t tests() const { return tests_; }  // comparisons of two lifetimes so far
-
- private:
-  struct Entry {
-    uint32_t begin, end, rank;
-    int64_t offset, top;
-  };
-  static constexpr size_t kRun = 128;
-  std::vector<std::vector<Entry>> runs_;  // only the first may be empty
-  int64_t tests_ = 0;
-};
 
 // Places lifetimes in their order, and takes back what it placed.
 class InOrder {
@@ -139,7 +87,7 @@ class InOrder {
  private:
   std::span<Life> lives_;
   Monitor& monitor_;
-  Placed placed_;
+  PlacedLives placed_;
   size_t next_ = 0;
 };
 
