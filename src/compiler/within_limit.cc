@@ -120,6 +120,7 @@ class MemoryLimitedSearch {
         const Code code = next.status().code();
         const bool none = code == Code::kFailedPrecondition;
         out_of_time_ = out_of_time_ || code == Code::kDeadlineExceeded;
+        if (none && !relaxed_ && !best_ && raise_limit()) continue;
         const bool reduced = planned_limit_ != limit_ || !reserved_.empty();
         const bool go_on = none ? best_ || reduced : is_unanswered(next.status());
         return go_on ? Status() : next.status();
@@ -133,7 +134,8 @@ class MemoryLimitedSearch {
         planned_limit_ = next->memory.peak_bytes -
                          std::max(excess_bytes(*next), kMinStep * limit_) * (1 << (rounds_ - 1));
       else if (!count_copies(*next) && !reserve(*next))
-        planned_limit_ -= std::max(excess_bytes(*next), kMinStep * limit_);
+        lower_limit(excess_bytes(*next));
+      too_much_ = excess_bytes(*next);
     }
     return {};
   }
@@ -186,10 +188,31 @@ class MemoryLimitedSearch {
     return more;
   }
 
+  // Lowers the limit of all points, not to where nothing fits.
+  void lower_limit(double by) {
+    exceeded_ = planned_limit_;
+    planned_limit_ -= std::max(by, kMinStep * limit_);
+    if (infeasible_ > 0) planned_limit_ = std::max(planned_limit_, (exceeded_ + infeasible_) / 2);
+  }
+  // After a round in which nothing fitted: what was reserved for the last placement, or the last
+  // step, was too much. False: there is nothing between.
+  bool raise_limit() {
+    if (!reserved_.empty()) {
+      reserved_.clear();
+      reserves_ = false;  // of another placement they may be less
+      lower_limit(too_much_);
+      return true;
+    }
+    if (exceeded_ - planned_limit_ < kMinStep * limit_) return false;
+    infeasible_ = planned_limit_;
+    planned_limit_ = (exceeded_ + infeasible_) / 2;
+    return true;
+  }
+
   // From now on, reserves what this program takes above its plan, where it exceeds the limit.
   // False: that is reserved already, or the plan itself exceeds the limit.
   bool reserve(const Placed& placed) {
-    if (placed.memory.peak_bytes > limit_) return false;
+    if (!reserves_ || placed.memory.peak_bytes > limit_) return false;
     const std::vector<double> above = bytes_above_plan(model_.model(), placed, limit_);
     reserved_.resize(std::max(reserved_.size(), above.size()), 0);
     bool more = false;
@@ -260,6 +283,10 @@ class MemoryLimitedSearch {
   Monitor& monitor_;
   CountedCopies copies_;
   std::vector<double> reserved_;  // by point: for what programs took above their plans
+  bool reserves_ = true;
+  double too_much_ = 0;  // bytes of the last program above the limit
+  // Planned limits: of the last program that exceeded the real one, and at which nothing fits.
+  double exceeded_ = 0, infeasible_ = 0;
   std::shared_ptr<const solver::WarmStart> warm_;             // of the last round
   std::optional<Placed> best_;                                // the best placement that fits
   double beat_us_ = std::numeric_limits<double>::infinity();  // its simulated step, if it is asked

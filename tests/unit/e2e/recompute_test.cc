@@ -384,7 +384,7 @@ TEST(RecomputeApart, GathersOfParametersAreAsManyAsParameters) {
   EXPECT_EQ(backward.parameters, forward.parameters);
 }
 
-// A limit of four fifths of what is taken without: the same placements, and repetitions.
+// A limit of nine tenths of what is taken without: the same placements, and repetitions.
 TEST(RecomputeAuto, GivesTheSameBitsFromLessMemory) {
   for (const std::vector<std::string>& entries :
        {std::vector<std::string>{"step"}, std::vector<std::string>{"forward", "backward"}}) {
@@ -395,7 +395,7 @@ TEST(RecomputeAuto, GivesTheSameBitsFromLessMemory) {
     };
     const auto plain = plan_within(int64_t{1} << 40);
     ASSERT_NE(plain, nullptr);
-    const int64_t limit = plain->summary.memory_program_bytes * 4 / 5;
+    const int64_t limit = plain->summary.memory_program_bytes * 9 / 10;
     const auto plan = plan_within(limit);
     ASSERT_NE(plan, nullptr);
     EXPECT_LE(plan->summary.memory_program_bytes, limit);
