@@ -5,11 +5,11 @@
 namespace shw {
 namespace {
 
+// Tangents are the caller's inputs, results its outputs.
 bool touches(const Program& p, const std::vector<ValueId>& values, PortRole role) {
   return std::ranges::any_of(values, [&](ValueId v) {
-    if (!v.valid()) return false;
-    const uint32_t port = p.storages[p.values[v].storage].port;
-    return port < p.ports.size() && p.ports[PortId{port}].role == role;
+    if (!p.lies_in(v, is_input(role) ? StorageKind::kInput : StorageKind::kOutput)) return false;
+    return p.ports[PortId{p.storages[p.values[v].storage].port}].role == role;
   });
 }
 

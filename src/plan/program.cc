@@ -80,8 +80,9 @@ int64_t num_ranks(const Program& program) {
 
 bool is_of_model(const Program& program, StorageId storage) {
   const ProgramStorage& s = program.storages[storage];
-  return s.kind == StorageKind::kConstant ||
-         (s.port < program.ports.size() && is_of_model(program.ports[PortId{s.port}].role));
+  if (s.kind == StorageKind::kConstant) return true;
+  if (s.kind != StorageKind::kInput && s.kind != StorageKind::kState) return false;
+  return is_of_model(program.ports[PortId{s.port}].role);
 }
 
 std::string to_text(const Program& p) {
