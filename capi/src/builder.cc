@@ -70,7 +70,7 @@ shw_status* add(shw_builder* builder, size_t* out_node, F&& f) {
 
 Status add_input(shw_builder& builder, InputType type, InputInfo info,
                  const shw_node_options* options) {
-  SHW_ASSIGN_OR_RETURN(NodeTexts texts, read_options(options));
+  SHW_ASSIGN_OR_RETURN(NodeTexts texts, read_node_options(options));
   SHW_RETURN_IF_ERROR(check_is_not_shared(info, type.sizes));
   change(builder, [&](Graph& graph) {
     if (texts.name.empty()) texts.name = graph.full_name(info);
@@ -193,7 +193,7 @@ shw_status* shw_builder_add_node(shw_builder* builder, const char* op, const siz
       return invalid_argument("inputs are added by shw_builder_add_input");
     if (num_operands != 0) SHW_WANT(operands);
     const Graph& graph = builder->graph;
-    SHW_ASSIGN_OR_RETURN(NodeTexts texts, read_options(options));
+    SHW_ASSIGN_OR_RETURN(NodeTexts texts, read_node_options(options));
     const std::string name = texts.name;
     const auto body = [&]() -> Status {
       std::vector<NodeId> nodes;

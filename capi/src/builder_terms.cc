@@ -141,7 +141,7 @@ Result<std::vector<uint32_t>> indices_of(const size_t* given, size_t size, size_
 
 }  // namespace
 
-Result<NodeTexts> read_options(const shw_node_options* in) {
+Result<NodeTexts> read_node_options(const shw_node_options* in) {
   SHW_ASSIGN_OR_RETURN(const shw_node_options o, copy_in(in, kNodeOptionsSize_0_2));
   SHW_RETURN_IF_ERROR(check_flags(o.flags, SHW_NODE_HAS_SEQUENCE_NR | SHW_NODE_HAS_REGION));
   SHW_RETURN_IF_ERROR(check_reserved(o.reserved));

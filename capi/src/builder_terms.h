@@ -30,7 +30,7 @@ struct InputType {
 inline std::string text_or_empty(const char* text) {
   return text == nullptr ? std::string() : text;
 }
-Result<NodeTexts> read_options(const shw_node_options* in);
+Result<NodeTexts> read_node_options(const shw_node_options* in);
 Result<NodeAttrs> read_attrs(const Graph& graph, OpKind op, const shw_attr* attrs, size_t count);
 // SHW_NONE, or a node of the graph.
 Result<NodeId> node_of(const Graph& graph, size_t node, const char* what);

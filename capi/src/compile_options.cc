@@ -266,7 +266,8 @@ Monitor monitor_of(const shw_cancel* cancel, shw_progress_fn progress, void* pro
   return monitor;
 }
 
-Result<CompileRequest> read_options(const shw_compile_options* options, const TaskExecutor& tasks) {
+Result<CompileRequest> read_compile_options(const shw_compile_options* options,
+                                            const TaskExecutor& tasks) {
   SHW_ASSIGN_OR_RETURN(const shw_compile_options ours, copy_in(options, kCompileOptionsSize_0_2));
   SHW_ASSIGN_OR_RETURN(CompileOptions converted, convert(ours));
   converted.solver.tasks = tasks;

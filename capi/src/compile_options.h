@@ -16,7 +16,8 @@ struct CompileRequest {
   Monitor monitor;
 };
 // `tasks`: the host's threads.
-Result<CompileRequest> read_options(const shw_compile_options* options, const TaskExecutor& tasks);
+Result<CompileRequest> read_compile_options(const shw_compile_options* options,
+                                            const TaskExecutor& tasks);
 
 // `what`: the field's name, for messages.
 Result<std::span<const uint8_t>> bytes_of(shw_bytes bytes, const char* what);

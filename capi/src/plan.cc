@@ -100,7 +100,8 @@ shw_status* shw_plan_compile(shw_context* context, shw_bytes graph,
                              const shw_compile_options* options, shw_plan** out_plan) {
   return make_handle(out_plan, "out_plan", [&]() -> Result<std::unique_ptr<shw_plan>> {
     SHW_WANT(context);
-    SHW_ASSIGN_OR_RETURN(CompileRequest request, read_options(options, context->ref->tasks()));
+    SHW_ASSIGN_OR_RETURN(CompileRequest request,
+                         read_compile_options(options, context->ref->tasks()));
     SHW_ASSIGN_OR_RETURN(const std::span<const uint8_t> bytes, bytes_of(graph, "graph"));
     SHW_ASSIGN_OR_RETURN(Compiled compiled, compile(bytes, request.options, request.monitor));
     SHW_ASSIGN_OR_RETURN(PlanRef plan, plan_of(context->ref, std::move(compiled)));
@@ -116,7 +117,8 @@ shw_status* shw_plan_compile_reshard(shw_context* context, const char* type, con
     SHW_WANT(type);
     SHW_WANT(from);
     SHW_WANT(to);
-    SHW_ASSIGN_OR_RETURN(CompileRequest request, read_options(options, context->ref->tasks()));
+    SHW_ASSIGN_OR_RETURN(CompileRequest request,
+                         read_compile_options(options, context->ref->tasks()));
     SHW_ASSIGN_OR_RETURN(Compiled compiled,
                          compile_reshard(type, from, to, request.options, request.monitor));
     SHW_ASSIGN_OR_RETURN(PlanRef plan, plan_of(context->ref, std::move(compiled)));

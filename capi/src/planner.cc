@@ -80,7 +80,8 @@ shw_status* shw_planner_create(shw_context* context, shw_bytes graph,
                                const shw_compile_options* options, shw_planner** out_planner) {
   return make_handle(out_planner, "out_planner", [&]() -> Result<std::unique_ptr<shw_planner>> {
     SHW_WANT(context);
-    SHW_ASSIGN_OR_RETURN(CompileRequest request, read_options(options, context->ref->tasks()));
+    SHW_ASSIGN_OR_RETURN(CompileRequest request,
+                         read_compile_options(options, context->ref->tasks()));
     SHW_ASSIGN_OR_RETURN(const std::span<const uint8_t> bytes, bytes_of(graph, "graph"));
     SHW_ASSIGN_OR_RETURN(std::unique_ptr<const PreparedModel> model,
                          PreparedModel::create(bytes, request.options, request.monitor));

@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kSearchOptionsSize_0_2 = SHW_SIZE_TO(shw_search_options, reserved);
 constexpr size_t kCandidateSize_0_2 = SHW_SIZE_TO(shw_search_candidate, duration_s);
-constexpr std::string_view kNoAxes = "rank=1";  // what read_options() makes of none
+constexpr std::string_view kNoAxes = "rank=1";  // what read_compile_options() makes of none
 
 // Numbers beyond an int are as senseless as INT_MAX, and refused with it.
 int clamped(size_t value) { return static_cast<int>(std::min<size_t>(value, INT_MAX)); }
@@ -74,7 +74,8 @@ shw_status* shw_search_create(shw_context* context, shw_bytes graph,
   return make_handle(out_search, "out_search", [&]() -> Result<std::unique_ptr<shw_search>> {
     SHW_WANT(context);
     SHW_ASSIGN_OR_RETURN(const answers::SearchOptions wanted, convert(search));
-    SHW_ASSIGN_OR_RETURN(CompileRequest request, read_options(options, context->ref->tasks()));
+    SHW_ASSIGN_OR_RETURN(CompileRequest request,
+                         read_compile_options(options, context->ref->tasks()));
     if (request.options.mesh != kNoAxes)
       return invalid_argument("a search makes its own meshes: num_mesh_axes must be 0");
     SHW_ASSIGN_OR_RETURN(const std::span<const uint8_t> bytes, bytes_of(graph, "graph"));

@@ -99,15 +99,14 @@ class Comparer {
         is_simulated() ? "the fastest found of all placements" : "the cheapest of all placements");
     SHW_ASSIGN_OR_RETURN(std::optional<Placed> optimum, placed_for(row, free_, {}));
     if (!optimum) return failed_precondition(row.why_not);
-    if (agree(OptionPart::kQuestion, free_, stated_))
-      return add(std::move(row), free_, std::move(optimum));
+    if (agree(OptionPart::kQuestion, free_, stated_)) return add(std::move(row), free_, optimum);
     Row second = row_of(RowKind::kOptions, "options", "the optimum under the options as given");
     SHW_ASSIGN_OR_RETURN(std::optional<Placed> stated, placed_for(second, stated_, {}));
     // What the options allow is among all placements.
     if (is_simulated() && stated && simulated_us(*stated) < simulated_us(*optimum))
       optimum = stated;
-    SHW_RETURN_IF_ERROR(add(std::move(row), free_, std::move(optimum)));
-    return add(std::move(second), stated_, std::move(stated));
+    SHW_RETURN_IF_ERROR(add(std::move(row), free_, optimum));
+    return add(std::move(second), stated_, stated);
   }
 
   bool is_simulated() const { return stated_.overlap.kind == Overlap::kSimulated; }
@@ -146,7 +145,7 @@ class Comparer {
   Status add_planned(Row row, const CompileOptions& options, std::vector<AllowedLabels> choices) {
     SHW_ASSIGN_OR_RETURN(std::optional<Placed> placed,
                          placed_for(row, options, std::move(choices)));
-    return add(std::move(row), options, std::move(placed));
+    return add(std::move(row), options, placed);
   }
 
   Status add(Row row, const CompileOptions& options, const std::optional<Placed>& placed) {

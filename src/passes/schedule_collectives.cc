@@ -61,7 +61,7 @@ class EntryOrders {
   bool is_best() const { return now_ == best_; }
 
   // Of the order as it stands.
-  Simulation run() {
+  Simulation simulated() {
     Simulation s = simulate(p_, entry_);
     us_ = s.total_us;
     return s;
@@ -70,7 +70,7 @@ class EntryOrders {
   // `live`: scratch by step of the program. The first order to be measured holds the least.
   // True: it is the best so far.
   bool measure(std::span<const int64_t> live) {
-    run();  // operands that are freed early may have delayed it
+    simulated();  // operands that are freed early may have delayed it
     if (!is_faster()) return false;
     const int64_t peak = std::ranges::max(
         entry_.num_steps == 0 ? live : live.subspan(entry_.first_step, entry_.num_steps));
@@ -200,7 +200,7 @@ class Scheduler {
   std::vector<Simulation> simulations() {
     synchronise(p_);
     std::vector<Simulation> by_entry;
-    for (EntryOrders& e : entries_) by_entry.push_back(e.run());
+    for (EntryOrders& e : entries_) by_entry.push_back(e.simulated());
     return by_entry;
   }
 

@@ -81,7 +81,7 @@ std::vector<uint32_t> equal_variables(const PlacementProblem& problem) {
   for (uint32_t v = 0; v < n; ++v) {
     if (problem.num_labels(v) < 2) continue;
     const auto unary = problem.unary(v);
-    equal[{std::move(tables[v]), {unary.begin(), unary.end()}}].push_back(v);
+    equal[{std::move(tables[v]), std::vector<double>(unary.begin(), unary.end())}].push_back(v);
   }
   std::vector<uint32_t> classes(n, kUncounted);
   for (const auto& [key, members] : equal)
