@@ -7,6 +7,8 @@
 #include "compiler/stated_constraints.h"
 #include "cost/hardware_description.h"
 #include "graph/reader.h"
+#include "graph/text.h"
+#include "graph/writer.h"
 #include "lowering/lowered_memory.h"
 #include "ops/entries.h"
 #include "rewrite/pass.h"
@@ -110,6 +112,10 @@ Status PreparedModel::prepare(std::span<const uint8_t> graph_bytes, Use use, Mon
 
 Status PreparedModel::load(std::span<const uint8_t> graph_bytes) {
   SHW_ASSIGN_OR_RETURN(graph_, load_graph(graph_bytes));
+  if (options_.keep_graph) {
+    source_.assign(graph_bytes.begin(), graph_bytes.end());
+    if (is_graph_text(graph_bytes)) source_ = write_graph(graph_);
+  }
   if (!options_.entries.empty()) {
     SHW_ASSIGN_OR_RETURN(std::vector<EntryInfo> entries,
                          training_entries(graph_, options_.entries));
@@ -117,7 +123,6 @@ Status PreparedModel::load(std::span<const uint8_t> graph_bytes) {
     graph_.remove_unlisted_outputs();
   }
   source_fingerprint_ = fingerprint(graph_);
-  if (options_.keep_graph) source_.assign(graph_bytes.begin(), graph_bytes.end());
   return {};
 }
 

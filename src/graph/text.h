@@ -18,6 +18,8 @@
 // one. Input and output names: Graph::full_name. A name that is not a plain word or not unique is
 // written as its node's number and, once, in quotes: `%#12 "odd name" = …`.
 #pragma once
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -27,6 +29,10 @@
 namespace shw {
 
 std::string print_graph(const Graph& graph);
+
+// Whether bytes are meant as the text form: they begin as a line of it does, behind space and
+// comments.
+bool is_graph_text(std::span<const uint8_t> bytes);
 
 // INVALID_ARGUMENT with line and column for what is not a graph. Checks names and structure, not
 // shapes: see rewrite/verify.h.

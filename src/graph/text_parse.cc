@@ -467,4 +467,15 @@ class Parser {
 
 Result<Graph> parse_graph(std::string_view text) { return Parser(text).run(); }
 
+bool is_graph_text(std::span<const uint8_t> bytes) {
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  for (;;) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    if (!text.starts_with("//")) break;
+    text.remove_prefix(std::min(text.find('\n'), text.size()));
+  }
+  constexpr std::string_view kFirst[] = {"%", "input ", "symbol ", "return "};
+  return std::ranges::any_of(kFirst, [&](std::string_view s) { return text.starts_with(s); });
+}
+
 }  // namespace shw

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <queue>
 
+#include "passes/port_uses.h"
+
 namespace shw {
 namespace {
 
@@ -79,6 +81,9 @@ void EntrySchedule::find_finishing(const Program& program, const ProgramEntry& e
              });
     });
   };
+  // The caller computes tangents of results, so the backward pass waits for these.
+  const bool results_are_awaited = std::ranges::any_of(
+      steps, [&](const ProgramStep& s) { return touches(program, s.inputs, PortRole::kTangent); });
   of_parameters_.assign(count_, 0);
   finishes_.assign(count_, 0);
   for (uint32_t i = 0; i < count_; ++i) {
@@ -93,7 +98,9 @@ void EntrySchedule::find_finishing(const Program& program, const ProgramEntry& e
       behind |= queue_[w] != kNoQueue || finishes_[w];
       of_compute |= queue_[w] == kNoQueue && !finishes_[w] && !of_parameters_[w];
     }
-    finishes_[i] = finish_late && queue_[i] == kNoQueue && behind && !of_compute;
+    const bool is_awaited =
+        results_are_awaited && touches(program, steps[i].outputs, PortRole::kResult);
+    finishes_[i] = finish_late && queue_[i] == kNoQueue && behind && !of_compute && !is_awaited;
   }
   for (uint32_t i = count_; i-- > 0;) finishes_[i] = finishes_[i] && only_finishes(i);
 }

@@ -1,106 +1,46 @@
-// Packs lifetimes one after another, each at the lowest offset that does not conflict with those
-// placed before. What counts is the order:
+// Packs lifetimes in three ways, one after another, until the arena is within kSlack of the fullest
+// step, which no arena can be smaller than:
 //
-//   1. Those first that are live at the fullest step, then those at the next fuller one, and so on;
-//      of one step those first that hold the most bytes for the longest.
-//   2. The largest first (greedy by size: Pisarchyk and Lee 2020), if 1 leaves gaps.
-//   3. A search, if 2 does, too: when a lifetime does not end below a goal, it moves to a random
-//      earlier place in the order, and the placement goes on from there. The goal is first the
-//      fullest step, and then falls towards it with each order that reaches it.
+//   1. Onto a skyline (skyline.h) by four rules: the longest first; the largest product of length
+//      and bytes; two rules in between. One of these is enough for most programs.
+//   2. By a search over orders (in_order.h), for programs of up to kInOrder lifetimes. Each attempt
+//      is quadratic.
+//   3. Onto a skyline again, by the rule of the best arena so far with changes at random, but only
+//      to lifetimes near those that end above the goal. Elsewhere nothing is wrong, and what is
+//      right for one layer need not be found again for all. After kPatience changes in vain it
+//      begins again by another rule.
 //
-// It is over when the arena is within kSlack of the fullest step. Placing is quadratic, so only the
-// first kInOrder lifetimes are placed this way; the others go on top, in order of time, with a free
-// list. A search, for the fullest step or from what the orders give, stops after kTests comparisons
-// of two lifetimes: some 10 ms. Its random numbers are the same on all machines.
+// 2 and 3 are bounded by work, some 50 ms each. If a first skyline would take too long, as for
+// hundreds of thousands of lifetimes, a free list places them in order of time. Arenas are the same
+// on all machines: so are the random numbers, and keys only add, multiply and take roots.
 #include "passes/pack.h"
 
 #include <algorithm>
-#include <bit>
-#include <functional>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <random>
 #include <set>
-#include <span>
 #include <utility>
 
-#include "passes/placed_lives.h"
+#include "passes/in_order.h"
+#include "passes/skyline.h"
 
 namespace shw {
 namespace {
 
-constexpr size_t kInOrder = 8192;
 constexpr int64_t kSlack = 400;  // a 400th of it
-constexpr int64_t kTests = 10'000'000;
-
-// For each lifetime, the maximum number of live bytes at any of its steps. Uses maxima over 1, 2,
-// 4, … steps.
-std::vector<int64_t> fullest_steps(const std::vector<Life>& lives,
-                                   const std::vector<int64_t>& live) {
-  std::vector<std::vector<int64_t>> most{live};
-  for (size_t width = 1; 2 * width <= live.size(); width *= 2) {
-    const std::vector<int64_t>& last = most.back();
-    std::vector<int64_t> next(last.size() - width);
-    for (size_t i = 0; i < next.size(); ++i) next[i] = std::max(last[i], last[i + width]);
-    most.push_back(std::move(next));
-  }
-  std::vector<int64_t> fullest;
-  for (const Life& l : lives) {
-    const uint32_t steps = std::max(l.end - l.begin, 1u);
-    const auto row = static_cast<size_t>(std::bit_width(steps) - 1);
-    fullest.push_back(std::max(most[row][l.begin], most[row][l.begin + steps - (1u << row)]));
-  }
-  return fullest;
-}
-
-// Places lifetimes in their order, and takes back what it placed.
-class InOrder {
- public:
-  InOrder(std::span<Life> lives, Monitor& monitor) : lives_(lives), monitor_(monitor) {}
-
-  // Goes on until all are placed, or the next one does not end below `goal`.
-  Status place(int64_t goal) {
-    for (; next_ < lives_.size(); ++next_) {
-      if (next_ % 64 == 0) SHW_RETURN_IF_ERROR(monitor_.poll());
-      Life& life = lives_[next_];
-      life.offset = placed_.lowest_gap(life);
-      if (life.offset + life.bytes > goal) break;
-      placed_.insert(life, static_cast<uint32_t>(next_));
-    }
-    return {};
-  }
-  bool all_placed() const { return next_ == lives_.size(); }
-  void take_back(size_t from) {
-    placed_.keep_below(static_cast<uint32_t>(from));
-    next_ = from;
-  }
-  // The next one comes at this place in the order instead, which is not behind it.
-  void move_next_to(size_t place) {
-    const auto first = lives_.begin() + static_cast<ptrdiff_t>(place);
-    const auto next = lives_.begin() + static_cast<ptrdiff_t>(next_);
-    std::rotate(first, next, next + 1);
-    take_back(place);
-  }
-  size_t next() const { return next_; }
-  int64_t tests() const { return placed_.tests(); }
-
- private:
-  std::span<Life> lives_;
-  Monitor& monitor_;
-  PlacedLives placed_;
-  size_t next_ = 0;
-};
-
-int64_t top_of(std::span<const Life> lives) {
-  int64_t top = 0;
-  for (const Life& l : lives) top = std::max(top, l.offset + l.bytes);
-  return top;
-}
+// In lifetimes compared; to place one costs as much as to compare 64.
+constexpr int64_t kEffort = 18'000'000, kOfPlacing = 64;
+constexpr int64_t kMaxTests = 200'000'000;  // for the first arena
+constexpr int64_t kOrderTests = 20'000'000;
+constexpr size_t kInOrder = 4096;
+constexpr uint32_t kPatience = 40;  // changes in vain, before it begins again by another rule
+constexpr uint32_t kNear = 100;     // a 100th of all steps is near
 
 // The free bytes, as disjoint, non-adjacent ranges.
 class FreeList {
  public:
-  explicit FreeList(int64_t bottom) : top_(bottom) {}
   int64_t take(int64_t bytes) {
     const auto fit = by_size_.lower_bound({bytes, 0});
     if (fit == by_size_.end()) {
@@ -129,7 +69,6 @@ class FreeList {
     }
     add(offset, bytes);
   }
-  int64_t top() const { return top_; }
 
  private:
   void add(int64_t offset, int64_t bytes) {
@@ -142,100 +81,208 @@ class FreeList {
   }
   std::map<int64_t, int64_t> by_offset_;
   std::set<std::pair<int64_t, int64_t>> by_size_;  // (bytes, offset)
-  int64_t top_;
+  int64_t top_ = 0;
 };
 
-int64_t place_by_time(std::span<Life> lives, int64_t bottom) {
-  std::vector<uint32_t> by_begin(lives.size()), by_end(lives.size());
+std::vector<int64_t> offsets_by_time(std::span<const Life> lives) {
+  std::vector<uint32_t> by_begin(lives.size());
   std::iota(by_begin.begin(), by_begin.end(), 0u);
-  by_end = by_begin;
-  std::stable_sort(by_begin.begin(), by_begin.end(),
-                   [&](uint32_t a, uint32_t b) { return lives[a].begin < lives[b].begin; });
-  std::stable_sort(by_end.begin(), by_end.end(),
-                   [&](uint32_t a, uint32_t b) { return lives[a].end < lives[b].end; });
-  FreeList free(bottom);
-  size_t ended = 0;
+  std::vector<uint32_t> by_end = by_begin;
+  std::ranges::stable_sort(by_begin, {}, [&](uint32_t i) { return lives[i].begin; });
+  std::ranges::stable_sort(by_end, {}, [&](uint32_t i) { return lives[i].end; });
+  std::vector<int64_t> offsets(lives.size());
+  FreeList free;
+  auto ended = by_end.begin();
   for (uint32_t i : by_begin) {
-    for (; ended < by_end.size() && lives[by_end[ended]].end <= lives[i].begin; ++ended)
-      if (const Life& l = lives[by_end[ended]]; l.bytes > 0 && l.begin < l.end)
-        free.give(l.offset, l.bytes);
-    lives[i].offset =
-        lives[i].bytes > 0 && lives[i].begin < lives[i].end ? free.take(lives[i].bytes) : bottom;
+    for (; ended != by_end.end() && lives[*ended].end <= lives[i].begin; ++ended)
+      free.give(offsets[*ended], lives[*ended].bytes);
+    offsets[i] = free.take(lives[i].bytes);
   }
-  return free.top();
+  return offsets;
 }
 
-// The size of the arena; kNone if the lifetimes do not all end below `goal`.
-constexpr int64_t kNone = INT64_MAX;
-Result<int64_t> place_in_order(std::span<Life> lives, int64_t goal, Monitor& monitor) {
-  const size_t first = std::min(lives.size(), kInOrder);
-  InOrder placing(lives.first(first), monitor);
-  SHW_RETURN_IF_ERROR(placing.place(goal));
-  if (!placing.all_placed()) return kNone;
-  const int64_t top = place_by_time(lives.subspan(first), top_of(lives.first(first)));
-  return top <= goal ? top : kNone;
-}
+// Which of two lifetimes is placed first where both could be.
+class Keys {
+ public:
+  Keys(std::span<const Life> lives, int64_t peak) : lives_(lives) {
+    for (const Life& l : lives) {
+      steps_ = std::max(steps_, l.end);
+      shares_.push_back(static_cast<double>(l.bytes) / (static_cast<double>(peak) + 1));
+    }
+    keys_.resize(lives.size());
+  }
+  const std::vector<double>& get() const { return keys_; }
+  void set(const std::vector<double>& keys) { keys_ = keys; }
 
-std::vector<Life> fullest_first(const std::vector<Life>& lives, const std::vector<int64_t>& live) {
-  const std::vector<int64_t> fullest = fullest_steps(lives, live);
-  std::vector<uint32_t> order(lives.size());
-  std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    const auto key = [&](uint32_t i) {
-      const Life& l = lives[i];
-      return std::pair(fullest[i], static_cast<double>(l.bytes) * (l.end - l.begin));
-    };
-    return key(a) > key(b);
-  });
-  std::vector<Life> sorted;
-  for (uint32_t i : order) sorted.push_back(lives[i]);
-  return sorted;
-}
-
-// Lowers `best`, the size of the arena of `lives`, towards `enough`. `order` is where it begins.
-Result<int64_t> search(std::vector<Life> order, int64_t best, int64_t enough, int64_t max_tests,
-                       std::vector<Life>& lives, Monitor& monitor) {
-  std::mt19937 random(1);
-  InOrder placing(order, monitor);
-  while (best > enough && placing.tests() < max_tests) {
-    const int64_t goal = std::max(enough, best - std::max<int64_t>((best - enough) / 4, 1));
-    SHW_RETURN_IF_ERROR(placing.place(goal));
-    if (placing.all_placed()) {
-      best = top_of(order);
-      lives = order;
-      placing.take_back(0);
-    } else {
-      placing.move_next_to(random() % (placing.next() + 1));
+  static constexpr uint32_t kRules = 4;
+  void set_all(uint32_t rule) {
+    for (size_t i = 0; i < keys_.size(); ++i) keys_[i] = key(i, rule);
+  }
+  // A tenth of the keys of lifetimes near those that end above the goal.
+  void change(const std::vector<int64_t>& offsets, int64_t goal) {
+    const auto rule = static_cast<uint32_t>(random_() % kRules);
+    const double most = random() * random();
+    const std::vector<std::pair<uint32_t, uint32_t>> where = near_those_above(offsets, goal);
+    for (size_t i = 0; i < keys_.size(); ++i) {
+      const auto holds = [&](const auto& w) {
+        return lives_[i].begin >= w.first && lives_[i].end <= w.second;
+      };
+      if (std::ranges::any_of(where, holds) && random_() % 10 == 0)
+        keys_[i] = key(i, rule) * (1 + most * random());
     }
   }
-  return best;
+
+ private:
+  double key(size_t i, uint32_t rule) const {
+    const double length = lives_[i].end - lives_[i].begin, share = shares_[i];
+    switch (rule) {
+      case 0:
+        return length + share;
+      case 1:
+        return length * share;
+      case 2:
+        return length * std::sqrt(share);
+      default:
+        return length * std::sqrt(std::sqrt(share));
+    }
+  }
+  double random() { return random_() * 0x1p-32; }  // in [0, 1)
+
+  // Disjoint ranges of steps.
+  std::vector<std::pair<uint32_t, uint32_t>> near_those_above(const std::vector<int64_t>& offsets,
+                                                              int64_t goal) const {
+    const uint32_t margin = steps_ / kNear;
+    std::vector<std::pair<uint32_t, uint32_t>> ranges, merged;
+    for (size_t i = 0; i < lives_.size(); ++i)
+      if (offsets[i] + lives_[i].bytes > goal)
+        ranges.emplace_back(lives_[i].begin - std::min(lives_[i].begin, margin),
+                            lives_[i].end + margin);
+    std::ranges::sort(ranges);
+    for (const auto& r : ranges) {
+      if (merged.empty() || merged.back().second < r.first)
+        merged.push_back(r);
+      else
+        merged.back().second = std::max(merged.back().second, r.second);
+    }
+    return merged;
+  }
+
+  std::span<const Life> lives_;
+  std::vector<double> shares_;  // of the fullest step's bytes
+  uint32_t steps_ = 0;
+  std::vector<double> keys_;
+  std::mt19937 random_{1};
+};
+
+struct Arena {
+  std::vector<int64_t> offsets;
+  int64_t bytes = INT64_MAX;
+  double above = HUGE_VAL;  // bytes above the goal, of all lifetimes together
+};
+
+void measure(Arena& arena, std::span<const Life> lives, int64_t goal) {
+  arena.bytes = 0;
+  arena.above = 0;
+  for (size_t i = 0; i < lives.size(); ++i) {
+    const int64_t top = arena.offsets[i] + lives[i].bytes;
+    arena.bytes = std::max(arena.bytes, top);
+    arena.above += static_cast<double>(std::max<int64_t>(top - goal, 0));
+  }
 }
+
+// Improves one arena after another, each of which is the best so far where its function returns.
+class Packer {
+ public:
+  // `goal`: small enough.
+  Packer(std::span<const Life> lives, int64_t peak, int64_t goal, Monitor& monitor)
+      : lives_(lives), goal_(goal), monitor_(monitor), skyline_(lives), keys_(lives, peak) {}
+
+  Status by_rules() {
+    for (uint32_t rule = 0; rule < Keys::kRules && !is_done(); ++rule) {
+      keys_.set_all(rule);
+      SHW_RETURN_IF_ERROR(place(rule == 0 ? kMaxTests : kEffort));
+    }
+    if (!best_.offsets.empty()) return {};
+    best_.offsets = offsets_by_time(lives_);
+    measure(best_, lives_, goal_);
+    gives_up_ = true;
+    return {};
+  }
+  Status in_order(const std::vector<int64_t>& live) {
+    if (is_done() || lives_.size() > kInOrder) return {};
+    // For the goal itself, then for what lies on the way to it.
+    for (const bool is_bold : {true, false}) {
+      const int64_t bytes = is_bold ? goal_ + 1 : best_.bytes;
+      SHW_ASSIGN_OR_RETURN(
+          const int64_t found,
+          search_in_order(lives_, live, bytes, goal_, kOrderTests, best_.offsets, monitor_));
+      if (found < bytes) best_.bytes = found;
+      if (is_done()) break;
+    }
+    return {};
+  }
+  Status by_changes() {
+    const auto placed = static_cast<int64_t>(lives_.size()) * kOfPlacing;
+    uint32_t begun = 1, in_vain = 0;
+    for (int64_t n = 0; !is_done() && n * placed + skyline_.tests() < kEffort; ++n) {
+      if (in_vain == kPatience) {
+        from_ = {};
+        keys_.set_all(begun++ % Keys::kRules);
+      } else {
+        keys_.change(from_.offsets, goal_);
+      }
+      const double above = from_.above;
+      SHW_RETURN_IF_ERROR(place(kEffort));
+      in_vain = from_.above < above ? 0 : in_vain + 1;
+    }
+    return {};
+  }
+  const Arena& best() const { return best_; }
+
+ private:
+  bool is_done() const { return gives_up_ || best_.bytes <= goal_; }
+
+  Status place(int64_t max_tests) {
+    SHW_ASSIGN_OR_RETURN(const bool placed,
+                         skyline_.place(keys_.get(), max_tests, now_.offsets, monitor_));
+    gives_up_ = !placed;
+    if (!placed) return {};
+    measure(now_, lives_, goal_);
+    if (now_.bytes < best_.bytes) best_ = now_;
+    if (now_.above <= from_.above) {
+      from_ = now_;
+      keys_of_from_ = keys_.get();
+    } else {
+      keys_.set(keys_of_from_);
+    }
+    return {};
+  }
+
+  const std::span<const Life> lives_;
+  const int64_t goal_;
+  Monitor& monitor_;
+  Skyline skyline_;
+  Keys keys_;
+  Arena best_, now_, from_;  // `from_`: where changes begin
+  std::vector<double> keys_of_from_;
+  bool gives_up_ = false;
+};
 
 }  // namespace
 
 Result<int64_t> pack(std::vector<Life>& lives, const std::vector<int64_t>& live, Monitor& monitor) {
-  const int64_t peak = *std::ranges::max_element(live), enough = peak + peak / kSlack;
-  std::vector<Life> by_size = lives;
-  std::ranges::stable_sort(by_size, std::greater(), &Life::bytes);
-  const std::vector<Life> order = fullest_first(lives, live);
-  const bool searches = lives.size() <= kInOrder;
-  // Most programs end here: an order that leaves gaps shows that soon.
-  for (const std::vector<Life>* sorted : {&order, &std::as_const(by_size)}) {
-    lives = *sorted;
-    SHW_ASSIGN_OR_RETURN(const int64_t top, place_in_order(lives, enough, monitor));
-    if (top != kNone) return top;
-  }
-  if (searches) {
-    SHW_ASSIGN_OR_RETURN(const int64_t top,
-                         search(order, enough + 1, enough, kTests, lives, monitor));
-    if (top <= enough) return top;
-  }
-  lives = order;
-  SHW_ASSIGN_OR_RETURN(int64_t best, place_in_order(lives, kNone, monitor));
-  SHW_ASSIGN_OR_RETURN(const int64_t top, place_in_order(by_size, kNone, monitor));
-  if (top < best) lives = std::move(by_size), best = top;
-  if (!searches) return best;
-  return search(order, best, enough, kTests, lives, monitor);
+  const int64_t peak = *std::ranges::max_element(live);
+  const auto first_empty = std::stable_partition(
+      lives.begin(), lives.end(), [](const Life& l) { return l.bytes > 0 && l.begin < l.end; });
+  for (auto l = first_empty; l != lives.end(); ++l) l->offset = 0;
+  const std::span<Life> filled(lives.begin(), first_empty);
+  if (filled.empty()) return 0;
+  Packer packer(filled, peak, peak + peak / kSlack, monitor);
+  SHW_RETURN_IF_ERROR(packer.by_rules());
+  SHW_RETURN_IF_ERROR(packer.in_order(live));
+  SHW_RETURN_IF_ERROR(packer.by_changes());
+  for (size_t i = 0; i < filled.size(); ++i) filled[i].offset = packer.best().offsets[i];
+  return packer.best().bytes;
 }
 
 }  // namespace shw

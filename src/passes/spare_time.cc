@@ -2,18 +2,9 @@
 
 #include <algorithm>
 
+#include "passes/port_uses.h"
+
 namespace shw {
-namespace {
-
-// Tangents are the caller's inputs, results its outputs.
-bool touches(const Program& p, const std::vector<ValueId>& values, PortRole role) {
-  return std::ranges::any_of(values, [&](ValueId v) {
-    if (!p.lies_in(v, is_input(role) ? StorageKind::kInput : StorageKind::kOutput)) return false;
-    return p.ports[PortId{p.storages[p.values[v].storage].port}].role == role;
-  });
-}
-
-}  // namespace
 
 SpareTime::SpareTime(const Program& program, std::span<const ProgramStep* const> steps,
                      const EntrySchedule& schedule)

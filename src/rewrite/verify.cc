@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "graph/reader.h"
+#include "graph/text.h"
 #include "ops/entries.h"
 #include "ops/op_def.h"
 #include "ops/signature.h"
@@ -312,7 +314,13 @@ Result<std::vector<std::optional<TensorType>>> infer_results(const Graph& graph,
 }
 
 Result<Graph> load_graph(std::span<const uint8_t> bytes, const GraphLimits& limits) {
-  SHW_ASSIGN_OR_RETURN(Graph graph, read_graph(bytes, limits));
+  Graph graph;
+  if (bytes.size() <= limits.max_bytes && is_graph_text(bytes)) {
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    SHW_ASSIGN_OR_RETURN(graph, parse_graph(text));
+  } else {
+    SHW_ASSIGN_OR_RETURN(graph, read_graph(bytes, limits));
+  }
   SHW_RETURN_IF_ERROR(verify_graph(graph));
   return graph;
 }

@@ -22,7 +22,7 @@ Result<std::vector<std::optional<TensorType>>> infer_results(const Graph& graph,
                                                              std::span<const NodeId> operands,
                                                              const Attrs& attrs);
 
-// read_graph, then verify_graph: for bytes from outside.
+// read_graph, or parse_graph where the bytes are text, then verify_graph: for bytes from outside.
 Result<Graph> load_graph(std::span<const uint8_t> bytes, const GraphLimits& limits = {});
 
 // Appends the operands that were left out at the end and may be absent: optional ones, and those

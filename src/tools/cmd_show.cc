@@ -57,7 +57,7 @@ Status run(const Options& o) {
   const std::string_view identifier =
       bytes.size() < 8 ? std::string_view()
                        : std::string_view(reinterpret_cast<const char*>(bytes.data()) + 4, 4);
-  return identifier == "SWGR" ? show_graph(bytes) : show_plan(bytes, o);
+  return identifier == "SWGR" || is_graph_text(bytes) ? show_graph(bytes) : show_plan(bytes, o);
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ Status run(const Options& o) {
 void add_show(CommandLine& command_line) {
   auto o = std::make_shared<Options>();
   Verb verb = command_line.verb("show", "Print a plan as tables or JSON, or a graph as text");
-  verb.option("FILE", o->file, "A plan (.swplan) or a graph (.swgraph)").required();
+  verb.option("FILE", o->file, "A plan (.swplan) or a graph (.swgraph, .swt)").required();
   verb.flag("--json", o->json, "Print JSON, with the decision for every node");
   verb.flag("--nodes", o->nodes, "Print the decision for every node");
   verb.flag("--tree", o->tree, "Print the tree of modules with costs and parameter layouts");

@@ -187,7 +187,8 @@ Result<CompileOptions> PlanOptions::options() const {
 }
 
 void PlanOptions::add_to(Verb& verb, bool with_mesh) {
-  verb.option("GRAPH", graph, "Graph file (.swgraph), as written by `shardwise import`").required();
+  verb.option("GRAPH", graph, "Graph file, as written by `shardwise import`: .swgraph, or .swt")
+      .required();
   const auto add = [&](const std::string& flag, auto& text, auto& value, const char* help) {
     if (flag.empty() || (flag == "--mesh" && !with_mesh)) return;
     Option option = declare(verb, flag, text, value, help);

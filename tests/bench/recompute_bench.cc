@@ -1,19 +1,22 @@
 // What each recompute policy keeps from the forward to the backward pass, and what that costs, for
 // a training graph with an entry `step`. A line of JSON for each policy. usage: bench_recompute
-// GRAPH.swgraph MESH [POLICY…]
-//   bench_recompute llama8b_L32.swgraph dp=16,tp=8
+// GRAPH.swgraph MESH [PREFETCH_MIB] [POLICY…]
+//   bench_recompute llama8b_L32.swgraph dp=16,tp=8 128 selective full
 //
 // kept_gib: scratch that forward steps write and backward steps read, each storage once. The peaks
 // of the two halves count scratch, inputs and outputs, without parameters and buffers, in the order
-// of the plan; forward without tangents, backward without results.
+// of the plan; forward without tangents, backward without results. Backward begins where a step
+// reads a tangent.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "compiler/pipeline.h"
 #include "import/file.h"
+#include "passes/port_uses.h"
 #include "plan/report.h"
 #include "simulate/simulate.h"
 
@@ -22,6 +25,11 @@ namespace {
 using namespace shw;
 
 bool is_backward(const ProgramStep& step) { return step.phase != 0; }
+
+// What is repeated, or made of parameters alone, may begin before forward is over.
+bool begins_backward(const Program& p, const ProgramStep& step) {
+  return is_backward(step) && touches(p, step.inputs, PortRole::kTangent);
+}
 
 struct Half {
   int64_t peak_bytes = 0;
@@ -32,7 +40,7 @@ class Halves {
  public:
   explicit Halves(const Program& p) : p_(p), touched_(touched_storages(p)), of_(p.storages.size()) {
     for (uint32_t i = 0; i < p.steps.size(); ++i)
-      if (first_backward_ == UINT32_MAX && is_backward(p.steps[i])) first_backward_ = i;
+      if (first_backward_ == UINT32_MAX && begins_backward(p, p.steps[i])) first_backward_ = i;
     find_sources();
     find_peaks();
   }
@@ -136,7 +144,7 @@ int measure(const std::vector<uint8_t>& graph, CompileOptions options, const std
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::fprintf(stderr, "usage: %s GRAPH.swgraph MESH [POLICY...]\n", argv[0]);
+    std::fprintf(stderr, "usage: %s GRAPH.swgraph MESH [PREFETCH_MIB] [POLICY...]\n", argv[0]);
     return 2;
   }
   const auto graph = import::read_file(argv[1]);
@@ -146,7 +154,9 @@ int main(int argc, char** argv) {
   options.input_layout = "S(0)R";
   options.output_layout = "S(0)S(2)";
   options.grad_reduce_dtype = Dtype::kF32;
-  std::vector<std::string> policies(argv + 3, argv + argc);
+  const int64_t prefetch_mib = argc > 3 ? std::atoll(argv[3]) : 0;  // 0: a policy, or nothing
+  options.prefetch_bytes = prefetch_mib << 20;
+  std::vector<std::string> policies(argv + (prefetch_mib != 0 ? 4 : 3), argv + argc);
   if (policies.empty()) policies = {"none", "cheap", "selective", "every:2", "full"};
   for (const std::string& policy : policies)
     if (const int failed = measure(*graph, options, policy); failed != 0) return failed;

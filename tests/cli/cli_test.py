@@ -119,6 +119,17 @@ class Cli(unittest.TestCase):
         self.refused(*run, "--size", "cache=65", code=1, says="large enough for cache=65; the largest has cache=64")
         self.refused(*run, "--size", "cache", code=1, says="expected SYMBOL=SIZE")
 
+    def test_text_is_read_wherever_a_graph_is(self):
+        text, graph, plans = TESTS / "symbolic/decode.swt", TMP / "decode_bytes.swgraph", []
+        self.ok("import", "--from", "text", text, "-o", graph)
+        for source in (graph, text):
+            plans.append(TMP / f"decode{source.suffix}.swplan")
+            self.ok("plan", source, "--mesh", "a=2", "--buckets", "decode:cache=16,64", "-o", plans[-1])
+        self.assertEqual(plans[0].read_bytes(), plans[1].read_bytes())
+        self.assertEqual(self.ok("show", text), self.ok("show", graph))
+        (TMP / "not_a_graph.swt").write_text("input x\n")
+        self.refused("plan", TMP / "not_a_graph.swt", "--mesh", "a=2", "-o", plans[0], code=1, says="line 1, column")
+
     def test_random_numbers_by_seed_and_offset(self):
         graph, plan, tensors = TMP / "noise.swgraph", TMP / "noise.swplan", TMP / "none.safetensors"
         (TMP / "noise.swt").write_text("%r = rand(size=[64], dtype=f32) : f32[64]\nreturn output.0 = %r\n")

@@ -232,7 +232,8 @@ SHW_API void shw_compile_options_init(shw_compile_options* options, size_t size)
 /**
  * Verifies a graph, rewrites it, chooses the cheapest placement of every tensor on the mesh, and
  * lowers the graph to the program that one rank runs.
- * @param graph     FlatBuffer of graph.fbs; lent for the call; any alignment, any content
+ * @param graph     FlatBuffer of graph.fbs, or text (.swt); lent for the call; any alignment and
+ *                  content
  * @param options   lent for the call; NULL: defaults
  * @param out_plan  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_INVALID_ARGUMENT     the graph is malformed, or an option is out of range

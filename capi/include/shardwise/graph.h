@@ -107,7 +107,7 @@ SHW_API void shw_graph_summary_init(shw_graph_summary* summary, size_t size);
 
 /**
  * What a graph consists of.
- * @param graph        FlatBuffer of graph.fbs; lent for the call; any content
+ * @param graph        FlatBuffer of graph.fbs, or text (.swt); lent for the call; any content
  * @param out_summary  its struct_size is read; all other fields are written, 0 on failure
  * @retval SHW_INVALID_ARGUMENT    the graph is malformed, or struct_size was not set (then nothing
  *                                 is written)
@@ -121,7 +121,7 @@ SHW_API shw_status* shw_graph_get_summary(shw_bytes graph,
 /**
  * The graph for a person: a line for each input, node and output. Complete:
  * SHW_GRAPH_FORMAT_TEXT gives the graph again.
- * @param graph     FlatBuffer of graph.fbs; lent for the call; any content
+ * @param graph     FlatBuffer of graph.fbs, or text (.swt); lent for the call; any content
  * @param out_blob  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_INVALID_ARGUMENT    the graph is malformed
  * @retval SHW_RESOURCE_EXHAUSTED  out of memory

@@ -63,7 +63,7 @@ typedef struct shw_planner_changes {
 /**
  * Verifies and rewrites a graph, and prices every strategy of every node on the mesh: what
  * shw_plan_compile() does before it solves.
- * @param graph        FlatBuffer of graph.fbs; lent for the call; any alignment, any
+ * @param graph        FlatBuffer of graph.fbs, or text (.swt); lent for the call; any alignment and
  * content
  * @param options      lent for the call; NULL: defaults
  * @param out_planner  receives a handle that the caller destroys; NULL on failure

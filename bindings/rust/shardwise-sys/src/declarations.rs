@@ -2180,7 +2180,8 @@ functions! {
     /// Verifies a graph, rewrites it, chooses the cheapest placement of every tensor on the mesh, and
     /// lowers the graph to the program that one rank runs.
     ///
-    /// * `graph`: FlatBuffer of graph.fbs; lent for the call; any alignment, any content
+    /// * `graph`: FlatBuffer of graph.fbs, or text (.swt); lent for the call; any alignment and
+    ///   content
     /// * `options`: lent for the call; NULL: defaults
     /// * `out_plan`: receives a handle that the caller destroys; NULL on failure
     /// * `SHW_INVALID_ARGUMENT`: the graph is malformed, or an option is out of range
@@ -2717,7 +2718,7 @@ functions! {
     /// Verifies and rewrites a graph, and prices every strategy of every node on the mesh: what
     /// shw_plan_compile() does before it solves.
     ///
-    /// * `graph`: FlatBuffer of graph.fbs; lent for the call; any alignment, any
+    /// * `graph`: FlatBuffer of graph.fbs, or text (.swt); lent for the call; any alignment and
     ///   content
     /// * `options`: lent for the call; NULL: defaults
     /// * `out_planner`: receives a handle that the caller destroys; NULL on failure
@@ -3090,7 +3091,7 @@ functions! {
 
     /// What a graph consists of.
     ///
-    /// * `graph`: FlatBuffer of graph.fbs; lent for the call; any content
+    /// * `graph`: FlatBuffer of graph.fbs, or text (.swt); lent for the call; any content
     /// * `out_summary`: its struct_size is read; all other fields are written, 0 on failure
     /// * `SHW_INVALID_ARGUMENT`: the graph is malformed, or struct_size was not set (then nothing
     ///   is written)
@@ -3103,7 +3104,7 @@ functions! {
     /// The graph for a person: a line for each input, node and output. Complete:
     /// SHW_GRAPH_FORMAT_TEXT gives the graph again.
     ///
-    /// * `graph`: FlatBuffer of graph.fbs; lent for the call; any content
+    /// * `graph`: FlatBuffer of graph.fbs, or text (.swt); lent for the call; any content
     /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
     /// * `SHW_INVALID_ARGUMENT`: the graph is malformed
     /// * `SHW_RESOURCE_EXHAUSTED`: out of memory

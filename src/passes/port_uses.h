@@ -1,0 +1,10 @@
+// Whether a step reads an input, or writes an output, that has a role.
+#pragma once
+#include "plan/program.h"
+
+namespace shw {
+
+// `values`: the operands or the results of a step.
+bool touches(const Program& program, const std::vector<ValueId>& values, PortRole role);
+
+}  // namespace shw

@@ -1,0 +1,70 @@
+// Lays lifetimes into an arena like blocks onto a skyline: at each step of the program, the skyline
+// is the offset below which everything is taken.
+//
+// The lowest flat part of the skyline is next. Of the lifetimes that lie within its steps, the one
+// with the largest key is placed there; where there is none, the part rises to its lower neighbour,
+// and what is under it stays free. (Best fit of Burke, Kendall and Whitwell 2004 for cutting stock;
+// for memory Sekiyama et al. 2018, where the key is the length.)
+#pragma once
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "passes/lifetimes.h"
+#include "support/monitor.h"
+#include "support/status.h"
+
+namespace shw {
+
+class Skyline {
+ public:
+  // All lifetimes have steps and bytes.
+  explicit Skyline(std::span<const Life> lives);
+
+  // Sets all offsets, by `keys` of the lifetimes. False: it would compare more than `max_tests`
+  // lifetimes; offsets mean nothing then.
+  Result<bool> place(std::span<const double> keys, int64_t max_tests, std::vector<int64_t>& offsets,
+                     Monitor& monitor);
+  // Lifetimes that were compared so far.
+  int64_t tests() const { return tests_; }
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  struct Block {
+    uint32_t begin, end, life;
+    int64_t bytes;
+    double key;
+  };
+  struct Part {  // flat; without steps once another part has swallowed it
+    uint32_t begin, end;
+    int64_t height;
+    uint32_t before, behind;
+  };
+  struct Low {  // a part of this height; stale if that has changed
+    int64_t height;
+    uint32_t begin, part;
+    // The lowest one is at the top of a heap, of those the first one.
+    bool operator<(const Low& o) const {
+      return std::pair(height, begin) > std::pair(o.height, o.begin);
+    }
+  };
+
+  uint32_t unplaced_from(uint32_t block);
+  uint32_t largest_within(const Part& part);
+  uint32_t add_behind(uint32_t part, uint32_t begin, uint32_t end, int64_t height);
+  void put(uint32_t part, const Block& block);
+  void raise(uint32_t part);
+  void swallow_behind(uint32_t part);
+  void push(uint32_t part);
+
+  std::vector<Block> blocks_;       // by begin
+  std::vector<uint32_t> first_at_;  // by step: the first block that begins there or later
+  // By block: itself if it is not placed, else one that is not in front of the next such block.
+  std::vector<uint32_t> next_;
+  std::vector<Part> parts_;
+  std::vector<Low> lows_;  // a heap
+  int64_t tests_ = 0;
+};
+
+}  // namespace shw
