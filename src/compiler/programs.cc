@@ -4,6 +4,7 @@
 
 #include "compiler/recompute_within.h"
 #include "lowering/lower.h"
+#include "passes/gather_chains.h"
 #include "passes/pass.h"
 #include "passes/schedule_fused.h"
 #include "plan/report.h"
@@ -52,6 +53,7 @@ Status run_all_passes(const PreparedModel& model, int64_t limit_bytes, Program& 
     if (policy.kind != RecomputePolicy::Kind::kNone) {
       static constexpr const PassDef* kBehind[] = {&kDeadSteps};
       SHW_RETURN_IF_ERROR(recompute(program, model.graph(), policy, monitor));
+      fuse_gather_chains(program, fuse_prices(model.collectives()));
       SHW_RETURN_IF_ERROR(run_passes(program, kBehind, monitor).status());
     }
     if (model.options().fuse_bytes > 0)

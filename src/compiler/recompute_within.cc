@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "passes/gather_chains.h"
 #include "passes/pass.h"
 #include "recompute/cut.h"
 #include "recompute/frontier.h"
@@ -224,6 +225,7 @@ class Search {
     p.arena_limit_bytes = arena_limit_bytes;
     if (prefetch_bytes) p.prefetch_bytes = *prefetch_bytes;
     repeat(p, repeated);
+    if (options_.fuse_prices.collective_us) fuse_gather_chains(p, options_.fuse_prices);
     return p;
   }
 

@@ -11,6 +11,7 @@
 #include "graph/writer.h"
 #include "passes/dependencies.h"
 #include "passes/fuse_collectives.h"
+#include "passes/gather_chains.h"
 #include "passes/pass.h"
 #include "plan/placements.h"
 #include "plan/report.h"
@@ -227,6 +228,67 @@ TEST(FusedCollectives, GiveTheSameBits) {
       ASSERT_TRUE(expected.ok() && got.ok());
       for (const auto& [name, t] : *expected) EXPECT_EQ(t.bytes, got->at(name).bytes) << name;
     }
+}
+
+// Each all-gather along several mesh dims as one along the last of them, then one along the others.
+Plan with_gather_chains(const Plan& plan, uint32_t* chains) {
+  Plan other = plan;
+  Program& p = other.program;
+  std::vector<ProgramStep> steps;
+  for (const ProgramStep& step : plan.program.steps) {
+    steps.push_back(step);
+    std::vector<uint8_t>& axes = steps.back().collective.axes;
+    if (step.collective.kind != CollectiveKind::kAllGather || axes.size() < 2) continue;
+    ++*chains;
+    TensorType type = p.values[step.inputs[0]].type;
+    const auto gathered = [&](int64_t ranks) {
+      Dims shape = type.shape;
+      shape.insert(0, ranks);
+      return type = row_major(type.dtype, shape);
+    };
+    const int64_t all = p.values[step.outputs[0]].type.bytes() / type.bytes();
+    const int64_t inner = p.mesh[axes.back()].size;
+    const StorageId between = p.storages.push_back(
+        {inner * p.values[step.inputs[0]].type.bytes(), StorageKind::kArena, 0, -1});
+    const ValueId half = p.values.push_back({gathered(inner), between, 0});
+    const ValueId whole =
+        p.values.push_back({gathered(all / inner), p.values[step.outputs[0]].storage,
+                            p.values[step.outputs[0]].offset_bytes});
+    ProgramStep second = steps.back();
+    axes = {axes.back()};
+    steps.back().outputs = {half};
+    second.collective.axes.pop_back();
+    second.inputs = {half};
+    second.outputs = {whole};
+    steps.push_back(std::move(second));
+  }
+  EXPECT_EQ(p.entries.size(), 1u);
+  p.entries[0].num_steps = static_cast<uint32_t>(steps.size());
+  p.steps = std::move(steps);
+  return other;
+}
+
+TEST(GatherChains, GiveTheSameBits) {
+  const auto& model = testing::llama_tiny();
+  const auto plain = model.plan_of({.mesh = "dp=2,tp=2,cp=2", .input_layout = "S(0)RR"});
+  ASSERT_NE(plain, nullptr);
+  uint32_t chains = 0;
+  Plan split = with_gather_chains(*plain, &chains);
+  EXPECT_GT(chains, 0u);
+  const auto in_two = scheduled_anew(split, 256);
+  EXPECT_EQ(fuse_gather_chains(split.program, free_copies()), chains);
+  static constexpr const PassDef* kDead[] = {&kDeadSteps};
+  Monitor monitor;
+  ASSERT_TRUE(run_passes(split.program, kDead, monitor).ok());
+  const auto in_one = scheduled_anew(split, 256);
+  ASSERT_TRUE(in_two != nullptr && in_one != nullptr);
+  const auto expected = tools::execute(plain, "step", model.tensors());
+  ASSERT_TRUE(expected.ok());
+  for (const auto& plan : {in_two, in_one}) {
+    const auto got = tools::execute(plan, "step", model.tensors());
+    ASSERT_TRUE(got.ok()) << got.status().message();
+    for (const auto& [name, t] : *expected) EXPECT_EQ(t.bytes, got->at(name).bytes) << name;
+  }
 }
 
 // The plan's steps one after another, in the order of the graph's nodes.

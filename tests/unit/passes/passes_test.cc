@@ -6,6 +6,7 @@
 #include <functional>
 #include <random>
 
+#include "passes/gather_chains.h"
 #include "passes/schedule_fused.h"
 #include "simulate/simulate.h"
 #include "sketch.h"
@@ -333,6 +334,43 @@ TEST(FuseCollectives, OnlyWhatMemoryPermits) {
   EXPECT_EQ(none, 0u);
   EXPECT_EQ(gone, 0u) << "four gathered parameters are held at once";
   EXPECT_EQ(fused, plain);
+}
+
+// w[8] gathered along the inner mesh dim y, then along x.
+struct Chain {
+  Sketch s;
+  ValueId w, inner, outer;
+  Chain() {
+    s.p.mesh = {{"x", 4}, {"y", 2}};
+    w = s.parameter({8});
+    inner = s.step("all_gather", {w}, {2, 8}, 3);
+    s.p.steps.back().collective.axes = {1};
+    outer = s.step("all_gather", {inner}, {4, 2, 8}, 5);
+    s.output(s.step("exp", {outer}, {4, 2, 8}));
+  }
+  uint32_t fuse(double us) {
+    return fuse_gather_chains(s.p, {[=](CollectiveKind, uint32_t, int64_t) { return us; }, {}});
+  }
+};
+
+TEST(GatherChains, BecomeOneGatherInShardOrder) {
+  for (const double us : {6.0, 100.0}) {  // never dearer than the chain
+    Chain c;
+    EXPECT_EQ(c.fuse(us), 1u);
+    c.s.run(kDeadSteps);
+    EXPECT_EQ(c.s.kernels(), (Names{"all_gather", "exp"}));
+    const ProgramStep& gather = c.s.p.steps[0];
+    EXPECT_EQ(gather.collective.axes, (std::vector<uint8_t>{0, 1}));
+    EXPECT_EQ(c.s.p.values[gather.outputs[0]].type.shape, (Dims{8, 8}));
+    EXPECT_DOUBLE_EQ(gather.cost_us, std::min(us, 8.0));
+    EXPECT_EQ(c.fuse(us), 0u);
+  }
+}
+
+TEST(GatherChains, StayWhereTheFirstGatherIsReadToo) {
+  Chain c;
+  c.s.output(c.s.step("neg", {c.inner}, {2, 8}));
+  EXPECT_EQ(c.fuse(1), 0u);
 }
 
 TEST(PlanMemory, ReusesBytesOfWhatIsOver) {

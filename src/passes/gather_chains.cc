@@ -1,0 +1,81 @@
+#include "passes/gather_chains.h"
+
+#include <algorithm>
+
+namespace shw {
+namespace {
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+struct Use {
+  uint32_t writer = kNone, num_writers = 0, num_reads = 0;
+};
+
+std::vector<Use> uses_of(const Program& p) {
+  std::vector<Use> uses(p.storages.size());
+  for (uint32_t i = 0; i < p.steps.size(); ++i) {
+    for (ValueId v : p.steps[i].inputs)
+      if (v.valid()) ++uses[p.values[v].storage.v].num_reads;
+    for (ValueId v : p.steps[i].outputs) {
+      if (!v.valid()) continue;
+      Use& use = uses[p.values[v].storage.v];
+      use.writer = i;
+      ++use.num_writers;
+    }
+  }
+  return uses;
+}
+
+bool is_gather(const ProgramStep& s) { return s.collective.kind == CollectiveKind::kAllGather; }
+
+// Whether the value is all of its storage, in the order of its elements.
+bool is_whole(const Program& p, ValueId v) {
+  const ProgramValue& value = p.values[v];
+  return value.offset_bytes == 0 && value.type.contiguous() &&
+         value.type.bytes() == p.storages[value.storage].bytes;
+}
+
+uint32_t mask_of(const std::vector<uint8_t>& axes) {
+  uint32_t mask = 0;
+  for (uint8_t axis : axes) mask |= 1u << axis;
+  return mask;
+}
+
+}  // namespace
+
+uint32_t fuse_gather_chains(Program& p, const FusePrices& prices) {
+  const std::vector<Use> uses = uses_of(p);
+  uint32_t fused = 0;
+  for (ProgramStep& second : p.steps) {
+    if (!is_gather(second) || !p.lies_in(second.inputs[0], StorageKind::kArena)) continue;
+    const Use& between = uses[p.values[second.inputs[0]].storage.v];
+    if (between.num_writers != 1 || between.num_reads != 1) continue;
+    const ProgramStep& first = p.steps[between.writer];
+    if (!is_gather(first) || !is_whole(p, first.outputs[0]) || !is_whole(p, second.inputs[0]) ||
+        !is_whole(p, second.outputs[0]))
+      continue;
+    std::vector<uint8_t> axes = second.collective.axes;  // outermost first
+    axes.insert(axes.end(), first.collective.axes.begin(), first.collective.axes.end());
+    if (uses[p.values[first.inputs[0]].storage.v].num_writers > 1) continue;
+    const TensorType& operand = p.values[first.inputs[0]].type;
+    const TensorType gathered = p.values[second.outputs[0]].type;
+    // A combined group is never dearer than its parts: redistribution/redistributor.h.
+    const double us =
+        std::min(prices.collective_us(CollectiveKind::kAllGather, mask_of(axes), gathered.bytes()),
+                 first.cost_us + second.cost_us);
+    Dims shape = operand.shape;
+    shape.insert(0, gathered.bytes() / operand.bytes());
+    const ValueId out = p.values.push_back(
+        {row_major(gathered.dtype, shape), p.values[second.outputs[0]].storage, 0});
+    second.inputs = {first.inputs[0]};
+    second.outputs = {out};
+    second.collective.axes = std::move(axes);
+    second.cost_us = us;
+    second.recomputed = second.recomputed || first.recomputed;
+    second.basis = std::max(first.basis, second.basis);
+    ++fused;
+  }
+  return fused;
+}
+
+}  // namespace shw
