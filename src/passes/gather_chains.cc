@@ -8,7 +8,12 @@ namespace {
 constexpr uint32_t kNone = UINT32_MAX;
 
 struct Use {
-  uint32_t writer = kNone, num_writers = 0, num_reads = 0;
+  uint32_t first_writer = kNone, last_writer = kNone, num_writers = 0, num_reads = 0;
+
+  // Whether surely no step from `begin` to `end` writes it.
+  bool keeps(uint32_t begin, uint32_t end) const {
+    return num_writers == 0 || last_writer < begin || first_writer > end;
+  }
 };
 
 std::vector<Use> uses_of(const Program& p) {
@@ -19,7 +24,8 @@ std::vector<Use> uses_of(const Program& p) {
     for (ValueId v : p.steps[i].outputs) {
       if (!v.valid()) continue;
       Use& use = uses[p.values[v].storage.v];
-      use.writer = i;
+      if (use.num_writers == 0) use.first_writer = i;
+      use.last_writer = i;
       ++use.num_writers;
     }
   }
@@ -46,17 +52,19 @@ uint32_t mask_of(const std::vector<uint8_t>& axes) {
 uint32_t fuse_gather_chains(Program& p, const FusePrices& prices) {
   const std::vector<Use> uses = uses_of(p);
   uint32_t fused = 0;
-  for (ProgramStep& second : p.steps) {
+  for (uint32_t i = 0; i < p.steps.size(); ++i) {
+    ProgramStep& second = p.steps[i];
     if (!is_gather(second) || !p.lies_in(second.inputs[0], StorageKind::kArena)) continue;
     const Use& between = uses[p.values[second.inputs[0]].storage.v];
     if (between.num_writers != 1 || between.num_reads != 1) continue;
-    const ProgramStep& first = p.steps[between.writer];
+    const ProgramStep& first = p.steps[between.last_writer];
     if (!is_gather(first) || !is_whole(p, first.outputs[0]) || !is_whole(p, second.inputs[0]) ||
         !is_whole(p, second.outputs[0]))
       continue;
     std::vector<uint8_t> axes = second.collective.axes;  // outermost first
     axes.insert(axes.end(), first.collective.axes.begin(), first.collective.axes.end());
-    if (uses[p.values[first.inputs[0]].storage.v].num_writers > 1) continue;
+    // An optimizer may have updated a parameter in place between the two.
+    if (!uses[p.values[first.inputs[0]].storage.v].keeps(between.last_writer, i)) continue;
     const TensorType& operand = p.values[first.inputs[0]].type;
     const TensorType gathered = p.values[second.outputs[0]].type;
     // A combined group is never dearer than its parts: redistribution/redistributor.h.

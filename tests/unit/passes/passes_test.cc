@@ -373,6 +373,22 @@ TEST(GatherChains, StayWhereTheFirstGatherIsReadToo) {
   EXPECT_EQ(c.fuse(1), 0u);
 }
 
+// The parameter is updated in place: before the second gather it may not lose the value that the
+// first one took; after it, or before both, the update does not matter.
+TEST(GatherChains, TakeTheValueThatTheFirstGatherTook) {
+  for (const size_t at : {0, 1, 2}) {
+    Chain c;
+    Program& p = c.s.p;
+    ProgramStep update;
+    update.kernel = "neg";
+    update.inputs = {c.w};
+    update.outputs = {c.w};
+    p.steps.insert(p.steps.begin() + static_cast<std::ptrdiff_t>(at), update);
+    p.entries[0].num_steps = static_cast<uint32_t>(p.steps.size());
+    EXPECT_EQ(c.fuse(1), at == 1 ? 0u : 1u) << "update before step " << at;
+  }
+}
+
 TEST(PlanMemory, ReusesBytesOfWhatIsOver) {
   Sketch s;
   ValueId x = s.input({64});
