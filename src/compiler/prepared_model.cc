@@ -41,6 +41,17 @@ uint64_t pair_bytes(const Graph& graph, const Strategies& strategies) {
   return bytes;
 }
 
+Status check_host_memory(const CompileOptions& options, const cost::Hardware& hardware) {
+  if (options.host_memory_bytes == 0) return {};
+  if (options.recompute.kind != RecomputePolicy::Kind::kAuto)
+    return invalid_argument("host memory is used by recompute 'auto' alone, not by '" +
+                            to_string(options.recompute) + "'");
+  if (hardware.device.host_bytes_per_s == 0)
+    return invalid_argument("hardware '" + hardware.name +
+                            "' has no link to host memory: its device.host_bytes_per_s is 0");
+  return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<const PreparedModel>> PreparedModel::create(
@@ -48,6 +59,7 @@ Result<std::unique_ptr<const PreparedModel>> PreparedModel::create(
     Use use) {
   SHW_ASSIGN_OR_RETURN(const Mesh mesh, Mesh::parse(options.mesh));
   SHW_ASSIGN_OR_RETURN(const cost::Hardware hardware, cost::find_hardware(options.hardware));
+  SHW_RETURN_IF_ERROR(check_host_memory(options, hardware));
   SHW_ASSIGN_OR_RETURN(cost::CollectiveModel collectives,
                        cost::CollectiveModel::create(hardware, mesh, price_rules(options.rules)));
   std::unique_ptr<PreparedModel> model(new PreparedModel(options, std::move(collectives)));

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "compiler/recompute_within.h"
+#include "cost/roofline.h"
 #include "lowering/lower.h"
 #include "passes/gather_chains.h"
 #include "passes/pass.h"
@@ -36,6 +37,13 @@ FusePrices fuse_prices(const cost::CollectiveModel& model) {
   return {prices.collective_us, prices.copy_us};
 }
 
+HostLink host_link(const PreparedModel& model) {
+  if (model.options().host_memory_bytes == 0) return {};
+  const cost::Roofline roofline(model.collectives().hardware().device);
+  return {[roofline](int64_t bytes) { return roofline.host_copy_us(static_cast<double>(bytes)); },
+          model.options().host_memory_bytes};
+}
+
 // Equal steps are merged first: what is computed again equals what it repeats.
 Status run_all_passes(const PreparedModel& model, int64_t limit_bytes, Program& program,
                       double beat_us, Monitor& monitor, double* seconds) {
@@ -45,7 +53,7 @@ Status run_all_passes(const PreparedModel& model, int64_t limit_bytes, Program& 
   SHW_RETURN_IF_ERROR(run_passes(program, kBefore, monitor).status());
   if (recomputes_within(model, static_cast<double>(limit_bytes))) {
     const WithinOptions options{beat_us, model.options().fuse_bytes,
-                                fuse_prices(model.collectives())};
+                                fuse_prices(model.collectives()), host_link(model)};
     SHW_ASSIGN_OR_RETURN(
         program, recompute_within(program, model.graph(), limit_bytes - bytes_of(model, program),
                                   options, monitor));

@@ -48,10 +48,15 @@ class Search {
       num_choices_ = std::max(num_choices_, f.num_choices());
       frontiers_.push_back(std::move(f));
     }
-    if (uint64_t{num_choices_} * program_.steps.size() <= kAllSteps)
+    if (uint64_t{num_choices_} * program_.steps.size() <= kAllSteps) {
       SHW_RETURN_IF_ERROR(find_fastest(graph));
-    else
+    } else {
       SHW_RETURN_IF_ERROR(close_in_by_price(graph));
+      if (options_.host.copy_us) {
+        uses_host_ = true;
+        SHW_RETURN_IF_ERROR(close_in_by_price(graph));
+      }
+    }
     if (options_.fuse_bytes > 0 && fits_) SHW_RETURN_IF_ERROR(fuse());
     best_->recompute_excess_us = excess_us();
     return std::move(*best_);
@@ -88,23 +93,33 @@ class Search {
       SHW_RETURN_IF_ERROR(add(repeated));
     }
     std::ranges::stable_sort(candidates, {}, &Candidate::least_us);
-    for (const Candidate& c : candidates) {
-      const bool may_win = c.kept_bytes <= limit_bytes_ && c.least_us < options_.beat_us &&
-                           !(fits_ && c.least_us >= best_us_);
-      if (!may_win) continue;
-      // With more room for early collectives the scheduler tries all that it tries with less.
-      SHW_ASSIGN_OR_RETURN(const bool fits, attempt(c.repeated, kFreely));
-      if (fits) continue;
-      SHW_ASSIGN_OR_RETURN(const bool fits_late, attempt(c.repeated, kFreely, 0));
-      for (const int64_t share : {4, 16})
-        if (fits_late)
-          SHW_RETURN_IF_ERROR(
-              attempt(c.repeated, kFreely, program_.prefetch_bytes / share).status());
-    }
+    for (const Candidate& c : candidates)
+      for (const bool uses_host : {false, true}) {
+        if (uses_host && !options_.host.copy_us) continue;
+        uses_host_ = uses_host;
+        SHW_RETURN_IF_ERROR(attempt_with_less_room(c));
+      }
     // Something must be returned: what holds the least shows how much is missing.
     std::ranges::stable_sort(candidates, {}, &Candidate::kept_bytes);
     if (!best_) SHW_RETURN_IF_ERROR(attempt(candidates.front().repeated, kFreely, 0).status());
     return {};
+  }
+  Status attempt_with_less_room(const Candidate& c) {
+    const bool may_win = c.kept_bytes <= bytes_in_both() && c.least_us < options_.beat_us &&
+                         !(fits_ && c.least_us >= best_us_);
+    if (!may_win) return {};
+    // With more room for early collectives the scheduler tries all that it tries with less.
+    SHW_ASSIGN_OR_RETURN(const bool fits, attempt(c.repeated, kFreely));
+    if (fits) return {};
+    SHW_ASSIGN_OR_RETURN(const bool fits_late, attempt(c.repeated, kFreely, 0));
+    for (const int64_t share : {4, 16})
+      if (fits_late)
+        SHW_RETURN_IF_ERROR(attempt(c.repeated, kFreely, program_.prefetch_bytes / share).status());
+    return {};
+  }
+  // The limit, and host memory where it is used.
+  int64_t bytes_in_both() const {
+    return limit_bytes_ + (uses_host_ ? options_.host.limit_bytes : 0);
   }
   Status run_dead_steps(Program& p) {
     static constexpr const PassDef* kPasses[] = {&kDeadSteps};
@@ -154,7 +169,7 @@ class Search {
   Status try_policies(const Graph& graph) {
     for (const std::string_view name : kPolicies) {
       SHW_ASSIGN_OR_RETURN(auto repeated, by_policy(name, graph));
-      if (kept_bytes(repeated) <= limit_bytes_)
+      if (kept_bytes(repeated) <= bytes_in_both())
         SHW_RETURN_IF_ERROR(attempt(std::move(repeated), bounded()).status());
     }
     return {};
@@ -204,6 +219,7 @@ class Search {
     static constexpr const PassDef* kPasses[] = {&kDeadSteps, &kScheduleCollectives, &kPlanMemory};
     SHW_RETURN_IF_ERROR(monitor_.poll());
     Program p = unscheduled(repeated, arena_limit_bytes, prefetch_bytes);
+    if (uses_host_) SHW_RETURN_IF_ERROR(move_to_host(p));
     SHW_RETURN_IF_ERROR(run_passes(p, kPasses, monitor_).status());
     p.prefetch_bytes = program_.prefetch_bytes;
     const double us = simulated_us(p);
@@ -217,7 +233,13 @@ class Search {
     best_ = std::move(p);
     best_repeated_ = std::move(repeated);
     best_prefetch_bytes_ = prefetch_bytes;
+    best_uses_host_ = uses_host_;
     return fits;
+  }
+  Status move_to_host(Program& p) {
+    SHW_RETURN_IF_ERROR(run_dead_steps(p));
+    offload(p, options_.host);
+    return {};
   }
   Program unscheduled(const std::vector<Repeated>& repeated, int64_t arena_limit_bytes,
                       std::optional<int64_t> prefetch_bytes) const {
@@ -233,7 +255,7 @@ class Search {
   Status fuse() {
     static constexpr const PassDef* kLast[] = {&kScheduleCollectives, &kPlanMemory};
     Program p = unscheduled(best_repeated_, limit_bytes_, best_prefetch_bytes_);
-    SHW_RETURN_IF_ERROR(run_dead_steps(p));
+    SHW_RETURN_IF_ERROR(best_uses_host_ ? move_to_host(p) : run_dead_steps(p));
     SHW_RETURN_IF_ERROR(
         schedule_fused(p, options_.fuse_bytes, options_.fuse_prices, monitor_).status());
     SHW_RETURN_IF_ERROR(run_passes(p, kLast, monitor_).status());
@@ -243,7 +265,8 @@ class Search {
     return {};
   }
 
-  // Against choices that keep what the best one keeps and the memory that it leaves unused.
+  // Against choices that keep what the best one keeps, in host memory too, and the memory that it
+  // leaves unused.
   double excess_us() const {
     const int64_t unused = std::max<int64_t>(limit_bytes_ - scratch_bytes(*best_), 0);
     double us = 0;
@@ -267,6 +290,7 @@ class Search {
   double best_us_ = 0;
   int64_t beside_ = 0;  // what the last program took beside what it keeps
   bool fits_ = false;
+  bool uses_host_ = false, best_uses_host_ = false;  // the next attempts; the best one
 };
 
 }  // namespace

@@ -1,10 +1,12 @@
-// The fastest program that keeps within a memory limit, by the choice of what it computes again.
+// The fastest program that keeps within a memory limit, by the choice of what it computes again and
+// of what waits in host memory.
 #pragma once
 #include <limits>
 
 #include "graph/graph.h"
 #include "passes/schedule_fused.h"
 #include "plan/program.h"
+#include "recompute/offload.h"
 #include "support/monitor.h"
 
 namespace shw {
@@ -15,6 +17,7 @@ struct WithinOptions {
   double beat_us = std::numeric_limits<double>::infinity();
   int64_t fuse_bytes = 0;  // of schedule_fused(); 0: nothing is fused
   FusePrices fuse_prices{};
+  HostLink host{};
 };
 
 // `program`: lowered from `graph`, without streams, with equal steps merged. The result is
@@ -26,6 +29,9 @@ struct WithinOptions {
 // is built for about ten choices: those between which the first one lies that fits, and some that
 // repeat less and start collectives later. The winner is scheduled once more with fused
 // collectives, and they stay where that makes it faster and it still fits.
+//
+// With a link to host memory each choice is tried without it and with as much there as the link can
+// carry. Without it comes first, so host memory is used where that gives a shorter step.
 Result<Program> recompute_within(const Program& program, const Graph& graph, int64_t limit_bytes,
                                  const WithinOptions& options, Monitor& monitor);
 

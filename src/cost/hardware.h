@@ -17,6 +17,7 @@ struct DeviceSpec {
   double memory_bytes_per_s = 0;
   // Per second; 0: unknown.
   double flops_f64 = 0, flops_f32 = 0, flops_f16 = 0, flops_bf16 = 0, flops_i8 = 0;
+  double host_bytes_per_s = 0;  // to host memory, or from it; 0: unknown, or it has no other memory
   double efficiency =
       0.70;  // share of these rates that is reached in practice (meta-pytorch/autoparallel)
   double launch_us = 7.0;  // lower bound of any kernel

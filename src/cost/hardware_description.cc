@@ -117,6 +117,7 @@ Status read_device(const JsonValue& value, Absent absent, DeviceSpec& device) {
   ObjectReader in(value, "device", absent);
   SHW_RETURN_IF_ERROR(in.number("memory_bytes_per_s", device.memory_bytes_per_s));
   in.the_rest_may_be_absent();
+  SHW_RETURN_IF_ERROR(in.number("host_bytes_per_s", device.host_bytes_per_s));
   SHW_RETURN_IF_ERROR(in.number("efficiency", device.efficiency));
   SHW_RETURN_IF_ERROR(in.number("launch_us", device.launch_us));
   SHW_ASSIGN_OR_RETURN(const JsonValue* rates, in.object("flops_per_s"));
@@ -284,6 +285,7 @@ std::string hardware_json(const Hardware& hardware) {
   out.key("flops_per_s").begin_object();
   out.member("f64", d.flops_f64).member("f32", d.flops_f32).member("f16", d.flops_f16);
   out.member("bf16", d.flops_bf16).member("i8", d.flops_i8).end_object();
+  out.member("host_bytes_per_s", d.host_bytes_per_s);
   out.member("efficiency", d.efficiency).member("launch_us", d.launch_us).end_object();
   if (hardware.nccl) write_nccl(*hardware.nccl, out);
   out.key("ring").begin_object();

@@ -29,6 +29,11 @@ double Roofline::rw_us(double bytes) const {
   return std::max(bytes / device_.memory_bytes_per_s * 1e6 / device_.efficiency, device_.launch_us);
 }
 
+double Roofline::host_copy_us(double bytes) const {
+  if (device_.host_bytes_per_s == 0) return 0;
+  return std::max(bytes / device_.host_bytes_per_s * 1e6 / device_.efficiency, device_.launch_us);
+}
+
 Result<double> Roofline::compute_us(double flops, double bytes, Dtype first_tensor_dtype) const {
   const double memory_us = rw_us(bytes);
   if (flops == 0) return memory_us;

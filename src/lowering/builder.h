@@ -27,7 +27,8 @@ class ProgramBuilder {
     return window(type, v.storage, v.offset_bytes);
   }
   // A storage of its own.
-  ValueId fresh(const TensorType& type, StorageKind kind = StorageKind::kArena, uint32_t port = 0) {
+  ValueId fresh(const TensorType& type, StorageKind kind = StorageKind::kArena,
+                uint32_t port = UINT32_MAX) {
     return window(type, p_.storages.push_back({type.bytes(), kind, port, -1}), 0);
   }
   ProgramStep& step(std::string_view kernel, std::vector<ValueId> inputs,

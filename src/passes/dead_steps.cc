@@ -14,8 +14,7 @@ Result<uint32_t> run(Program& p, Monitor& monitor) {
   // Backwards: a storage is live if a remaining step reads it.
   std::vector<uint8_t> keep(p.steps.size(), 0), wanted(p.storages.size(), 0);
   for (uint32_t i = 0; i < p.storages.size(); ++i)
-    wanted[i] = p.storages[StorageId{i}].kind != StorageKind::kArena &&
-                p.storages[StorageId{i}].kind != StorageKind::kSession;
+    wanted[i] = !is_placed(p.storages[StorageId{i}].kind);
   for (size_t i = p.steps.size(); i-- > 0;) {
     if (i % 4096 == 0) SHW_RETURN_IF_ERROR(monitor.poll());
     for (ValueId v : p.steps[i].outputs)

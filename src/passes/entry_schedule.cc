@@ -11,7 +11,12 @@
 namespace shw {
 namespace {
 
-bool communicates(const ProgramStep& s) { return s.collective.kind != CollectiveKind::kNone; }
+// Names the queue of a step that a link does: the mesh dims of a communicator, or a direction.
+std::vector<uint8_t> queue_key(const Program& p, const ProgramStep& s) {
+  const HostCopy copy = host_copy(p, s);
+  if (copy == HostCopy::kNone) return s.collective.axes;
+  return {static_cast<uint8_t>(kMaxMeshRank + static_cast<int>(copy))};
+}
 
 int64_t bytes_of(const Program& p, const std::vector<ValueId>& values) {
   int64_t bytes = 0;
@@ -51,10 +56,11 @@ EntrySchedule::EntrySchedule(const Program& program, const ProgramEntry& entry, 
   const std::span<const ProgramStep> steps(program.steps.data() + entry.first_step, count_);
   for (const ProgramStep& s : steps) {
     us_.push_back(std::max(s.cost_us, 0.0));
-    queue_.push_back(communicates(s)
-                         ? queues.try_emplace(s.collective.axes, queues.size()).first->second
+    const bool on_link = runs_on_link(program, s);
+    queue_.push_back(on_link
+                         ? queues.try_emplace(queue_key(program, s), queues.size()).first->second
                          : kNoQueue);
-    movable_.push_back(communicates(s) || s.kernel == "local_slice");
+    movable_.push_back(on_link || s.kernel == "local_slice");
     makes_bytes_.push_back(0);
     for (ValueId v : s.outputs)
       if (program.lies_in(v, StorageKind::kArena))
@@ -126,7 +132,12 @@ void EntrySchedule::find_movable(const Program& program, const ProgramEntry& ent
                           !needs_.after(i).empty() &&
                           std::ranges::all_of(needs_.after(i), is_prepared);
     movable_[i] = movable_[i] || prepares || unpacks(i);
-    prefetchable_[i] = movable_[i] && of_parameters_[i];
+    const HostCopy copy = host_copy(program, steps[i]);
+    prefetchable_[i] = movable_[i] && (of_parameters_[i] || copy == HostCopy::kFromHost);
+    if (copy != HostCopy::kNone) {
+      early_[i] = copy == HostCopy::kToHost;
+      continue;
+    }
     if (!movable_[i] || steps[i].recomputed) continue;
     const auto is_early = [&](uint32_t r) { return movable_[r] && early_[r]; };
     early_[i] = is_collective(i)

@@ -1,10 +1,11 @@
 // The order of one entry's steps in which each collective starts as late as it can without delaying
 // a reader, given when compute steps begin.
 //
-// The order of compute steps stays. A collective stands in front of one of them. Copies that only
+// The order of compute steps stays. A collective stands in front of one of them, and so does a copy
+// to or from host memory, of which the same holds. Copies that only
 // prepare or unpack its buffer move with it, and so do steps that only cast a parameter for it.
 //   - What makes tensors smaller (a reduce-scatter), and was not done before, starts as soon as its
-//     operand is ready: that frees memory.
+//     operand is ready: that frees memory. So does a copy to host memory.
 //   - Everything else would only hold memory before its first reader. Its start is found from the
 //     end of the entry: each collective ends when its first reader begins, or when the next
 //     collective of its communicator starts, whichever is earlier. So collectives that queue on one
@@ -41,7 +42,8 @@ class EntrySchedule {
   // stay where they are, which may take less memory.
   EntrySchedule(const Program& program, const ProgramEntry& entry, bool finish_late);
 
-  // Whether the step moves and depends on parameters alone, so that it can be over in time.
+  // Whether the step moves and depends on parameters, or on host memory, alone, so that it can be
+  // over in time.
   bool is_prefetchable(uint32_t step) const { return prefetchable_[step]; }
   // Whether only steps that move and finish a result need it, or none does.
   bool only_finishes(uint32_t step) const;
@@ -51,6 +53,7 @@ class EntrySchedule {
   // Of the steps as they stood at construction.
   const Dependencies& needs() const { return needs_; }
   double us(uint32_t step) const { return us_[step]; }
+  // Whether a link does the step: a collective, or a copy to or from host memory.
   bool is_collective(uint32_t step) const { return queue_[step] != kNoQueue; }
   uint32_t queue(uint32_t collective) const { return queue_[collective]; }
   uint32_t num_queues() const { return num_queues_; }
@@ -88,7 +91,7 @@ class EntrySchedule {
   const int64_t limit_bytes_;
   // By step.
   std::vector<double> us_;
-  std::vector<uint32_t> queue_;         // of its communicator; kNoQueue: no collective
+  std::vector<uint32_t> queue_;         // of its link; kNoQueue: compute does it
   std::vector<uint8_t> of_parameters_;  // depends on nothing else
   std::vector<uint8_t> finishes_;  // moves; no collective, and behind one; only outputs come after
   std::vector<uint8_t> movable_, early_, prefetchable_;

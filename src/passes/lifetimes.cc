@@ -6,7 +6,7 @@
 
 namespace shw {
 
-std::vector<Life> lives_of(const Program& p) {
+std::vector<Life> lives_of(const Program& p, StorageKind kind) {
   const HappensBefore order(p);
   std::vector<Life> by_storage(p.storages.size());
   for (uint32_t i = 0; i < p.steps.size(); ++i) {
@@ -22,7 +22,7 @@ std::vector<Life> lives_of(const Program& p) {
   std::vector<Life> lives;
   for (uint32_t i = 0; i < by_storage.size(); ++i) {
     const ProgramStorage& s = p.storages[StorageId{i}];
-    if (s.kind != StorageKind::kArena) continue;
+    if (s.kind != kind) continue;
     Life life = by_storage[i];
     life.storage = i;
     life.bytes = (s.bytes + p.alignment - 1) / p.alignment * p.alignment;

@@ -1,4 +1,4 @@
-// From when to when each scratch storage must hold its bytes, on all streams together: from the
+// From when to when each storage must hold its bytes, on all streams together: from the
 // first step that touches it until all steps that touch it are known to be over.
 #pragma once
 #include <cstdint>
@@ -16,7 +16,8 @@ struct Life {
   bool meets(const Life& o) const { return begin < o.end && o.begin < end; }
 };
 
-std::vector<Life> lives_of(const Program& program);
+// `kind`: kArena or kHost.
+std::vector<Life> lives_of(const Program& program, StorageKind kind = StorageKind::kArena);
 
 // By step: the bytes of all that live.
 std::vector<int64_t> live_bytes(const std::vector<Life>& lives, size_t num_steps);

@@ -12,8 +12,7 @@ constexpr std::array<const PassDef*, 4> kDefaultPasses = {&kCommonSubexpressions
 
 bool is_planned(const Program& program) {
   return std::all_of(program.storages.begin(), program.storages.end(), [](const ProgramStorage& s) {
-    return (s.kind != StorageKind::kArena && s.kind != StorageKind::kSession) ||
-           s.offset_bytes >= 0;
+    return !is_placed(s.kind) || s.offset_bytes >= 0;
   });
 }
 

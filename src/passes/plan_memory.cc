@@ -1,4 +1,5 @@
-// plan-memory: assigns every scratch storage an offset in a single arena.
+// plan-memory: assigns every scratch storage an offset in a single arena, and every storage of host
+// memory one there.
 //
 // A storage is live from the first step that touches it until all steps that touch it are known to
 // be complete, on every stream. What a collective reads is thus live until the compute stream has
@@ -34,21 +35,37 @@ uint32_t place_session(Program& p) {
   return changed;
 }
 
-Result<uint32_t> run(Program& p, Monitor& monitor) {
-  std::vector<Life> lives = lives_of(p);
+struct Memory {
+  int64_t bytes = 0, live_peak_bytes = 0;
+  uint32_t changed = 0;  // storages
+};
+Result<Memory> place(Program& p, StorageKind kind, Monitor& monitor) {
+  std::vector<Life> lives = lives_of(p, kind);
   const std::vector<int64_t> live = live_bytes(lives, p.steps.size());
-  const int64_t peak = *std::ranges::max_element(live);
-  SHW_ASSIGN_OR_RETURN(const int64_t top, pack(lives, live, monitor));
-
-  uint32_t changed = place_session(p);
+  Memory memory{.live_peak_bytes = *std::ranges::max_element(live)};
+  SHW_ASSIGN_OR_RETURN(memory.bytes, pack(lives, live, monitor));
   for (const Life& l : lives) {
     int64_t& offset = p.storages[StorageId{l.storage}].offset_bytes;
-    changed += offset != l.offset;
+    memory.changed += offset != l.offset;
     offset = l.offset;
   }
-  changed += p.arena_bytes != top || p.live_peak_bytes != peak;
-  p.arena_bytes = top;
-  p.live_peak_bytes = peak;
+  return memory;
+}
+
+Result<uint32_t> run(Program& p, Monitor& monitor) {
+  SHW_ASSIGN_OR_RETURN(const Memory arena, place(p, StorageKind::kArena, monitor));
+  Memory host;
+  const bool uses_host = std::ranges::any_of(
+      p.storages, [](const ProgramStorage& s) { return s.kind == StorageKind::kHost; });
+  if (uses_host) {
+    SHW_ASSIGN_OR_RETURN(host, place(p, StorageKind::kHost, monitor));
+  }
+  uint32_t changed = place_session(p) + arena.changed + host.changed;
+  changed += p.arena_bytes != arena.bytes || p.live_peak_bytes != arena.live_peak_bytes ||
+             p.host_bytes != host.bytes;
+  p.arena_bytes = arena.bytes;
+  p.live_peak_bytes = arena.live_peak_bytes;
+  p.host_bytes = host.bytes;
   return changed;
 }
 

@@ -211,12 +211,12 @@ class Scheduler {
 };
 
 Result<uint32_t> run(Program& p, Monitor& monitor) {
-  const bool communicates = std::ranges::any_of(
-      p.steps, [](const ProgramStep& s) { return s.collective.kind != CollectiveKind::kNone; });
-  if (p.streams.size() > 1 || !communicates) return 0u;
+  const bool uses_links =
+      std::ranges::any_of(p.steps, [&](const ProgramStep& s) { return runs_on_link(p, s); });
+  if (p.streams.size() > 1 || !uses_links) return 0u;
   SHW_RETURN_IF_ERROR(Scheduler(p, monitor).run());
   for (ProgramStorage& s : p.storages) s.offset_bytes = -1;  // lifetimes have changed
-  p.arena_bytes = p.session_bytes = p.live_peak_bytes = 0;
+  p.arena_bytes = p.session_bytes = p.host_bytes = p.live_peak_bytes = 0;
   return static_cast<uint32_t>(std::ranges::count_if(p.steps, [](const ProgramStep& s) {
     return s.stream != kComputeStream || !s.waits.empty();
   }));

@@ -18,12 +18,17 @@ class Synchroniser {
         n_(program.streams.size()),
         collectives_(program),
         touched_(touched_storages(program)),
+        last_reader_(program.storages.size(), kNone),
         needed_(n_),
         known_(n_ * n_),
         at_end_(n_ * program.steps.size()),
         reading_(n_) {}
 
   void run() {
+    for (uint32_t i = 0; i < p_.steps.size(); ++i)
+      if (p_.steps[i].stream != kComputeStream)
+        for (ValueId v : p_.steps[i].inputs)
+          if (v.valid()) last_reader_[p_.values[v].storage.v] = i;
     for (uint32_t i = 0; i < p_.steps.size(); ++i) {
       for (size_t e = 0; e < p_.entries.size(); ++e)
         if (p_.entries[e].first_step == i && p_.entries[e].num_steps > 0) begin_entry(e);
@@ -40,7 +45,8 @@ class Synchroniser {
  private:
   using Clock = std::span<int64_t>;  // by stream: its last step that is known to be over
 
-  // A collective that is the last to read some scratch, which is free when it ends.
+  // A collective that is the last one to read some scratch. `bytes` of it are free when it ends:
+  // compute has no further use for them.
   struct LastRead {
     uint32_t step;
     int64_t bytes;
@@ -67,7 +73,7 @@ class Synchroniser {
     const Clock last = needed_by(i);
     if (simulation_ != nullptr) {
       release(i, last);
-      held_bytes_ += begins_with(i) - ends_with(i);
+      held_bytes_ += begins_with(i) - freed_by(i);
     }
     for (int64_t other : last) wait(i, other);
     finish(i);
@@ -79,7 +85,10 @@ class Synchroniser {
     for (int64_t other : needed_by(i)) wait(i, other);
     if (simulation_ != nullptr) {
       held_bytes_ += begins_with(i);
-      if (const int64_t bytes = ends_with(i); bytes > 0)
+      const bool is_last = std::ranges::any_of(p_.steps[i].inputs, [&](ValueId v) {
+        return p_.lies_in(v, StorageKind::kArena) && last_reader_[p_.values[v].storage.v] == i;
+      });
+      if (const int64_t bytes = ends_with(i); bytes > 0 || is_last)
         reading_[p_.steps[i].stream].all.push_back({i, bytes});
     }
     finish(i);
@@ -130,12 +139,30 @@ class Synchroniser {
 
   double end_us(uint32_t step) const { return simulation_->at(step).end_us; }
 
+  // Scratch whose last step is compute step `i`, but for what a collective may still be reading:
+  // that is free when this one ends.
+  int64_t freed_by(uint32_t i) {
+    return scratch(i, [&](const Touched& t, StorageId s) {
+      if (t.last != i) return false;
+      LastRead* read = unfinished(last_reader_[s.v]);
+      if (read != nullptr) read->bytes += p_.storages[s].bytes;
+      return read == nullptr;
+    });
+  }
+  LastRead* unfinished(int64_t step) {
+    if (step == kNone) return nullptr;
+    Reading& r = reading_[p_.steps[static_cast<size_t>(step)].stream];
+    const auto at = std::ranges::lower_bound(r.all.begin() + static_cast<std::ptrdiff_t>(r.next),
+                                             r.all.end(), step, {}, &LastRead::step);
+    return at != r.all.end() && at->step == step ? &*at : nullptr;
+  }
+
   // Scratch whose first, or last, step is `i`.
   int64_t begins_with(uint32_t i) {
-    return scratch(i, [&](const Touched& t) { return t.first == i; });
+    return scratch(i, [&](const Touched& t, StorageId) { return t.first == i; });
   }
   int64_t ends_with(uint32_t i) {
-    return scratch(i, [&](const Touched& t) { return t.last == i; });
+    return scratch(i, [&](const Touched& t, StorageId) { return t.last == i; });
   }
   template <class Counts>
   int64_t scratch(uint32_t i, Counts counts) {
@@ -145,9 +172,9 @@ class Synchroniser {
       for (ValueId v : *list) {
         if (!p_.lies_in(v, StorageKind::kArena)) continue;
         const StorageId s = p_.values[v].storage;
-        if (!counts(touched_[s.v]) || std::ranges::find(seen_, s) != seen_.end()) continue;
+        if (std::ranges::find(seen_, s) != seen_.end()) continue;
         seen_.push_back(s);
-        bytes += p_.storages[s].bytes;
+        if (counts(touched_[s.v], s)) bytes += p_.storages[s].bytes;
       }
     return bytes;
   }
@@ -186,6 +213,7 @@ class Synchroniser {
   const size_t n_;                          // streams
   StorageUses collectives_;                 // of this entry
   std::vector<Touched> touched_;            // by storage
+  std::vector<int64_t> last_reader_;        // by storage: the last collective that reads it
   std::vector<int64_t> needed_;             // what needed_by() returns
   std::vector<int64_t> known_, at_end_;     // clocks: by stream, by step
   std::vector<StorageId> seen_;             // of one step
@@ -198,10 +226,15 @@ class Synchroniser {
 
 void number_streams(Program& p) {
   p.streams.resize(1);
-  for (ProgramStep& s : p.steps)
-    s.stream = s.collective.kind == CollectiveKind::kNone
-                   ? kComputeStream
-                   : communication_stream(p, s.collective.axes);
+  for (const ProgramStep& s : p.steps)
+    if (const HostCopy copy = host_copy(p, s); copy != HostCopy::kNone) host_stream(p, copy);
+  for (ProgramStep& s : p.steps) {
+    const HostCopy copy = host_copy(p, s);
+    s.stream = copy != HostCopy::kNone ? host_stream(p, copy)
+               : s.collective.kind != CollectiveKind::kNone
+                   ? communication_stream(p, s.collective.axes)
+                   : kComputeStream;
+  }
 }
 
 void synchronise(Program& program, std::span<const Simulation> simulations) {

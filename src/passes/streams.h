@@ -1,18 +1,21 @@
 // Puts each step on a stream, and orders the streams by the fewest events that its operands, and
 // the memory, require. The order of the steps stays.
 //
-// Collectives of one communicator share a stream; everything else is on the compute stream. Where
-// there are more communicators than streams (kMaxStreams), the last ones share one.
+// Collectives of one communicator share a stream, and so do copies to host memory and copies from
+// it; everything else is on the compute stream. Where there are more communicators than streams
+// (kMaxStreams), the last ones share one. What follows is said of collectives, and holds for these
+// copies.
 //
 //   * A collective waits for the compute step in front of it, even if its operand was ready long
 //     before: it starts no earlier than its place says, and the memory pass can reuse bytes early.
 //   * A step waits for the collectives of other streams that wrote what it reads, or read what it
 //     overwrites.
-//   * What a collective reads is free once the compute stream has waited for that collective. It
-//     waits at the first step that, as the simulator says, begins after the collective is over; and
-//     earlier, the collective that ends first before the others, while the live scratch exceeds
-//     Program::arena_limit_bytes, or by more than Program::prefetch_bytes what the entry would hold
-//     if collectives freed their operands at once.
+//   * What a collective reads is free once the compute stream has waited for that collective, and
+//     has no use for it itself. It waits at the first step that, as the simulator says, begins
+//     after the collective is over; and earlier, the collective that ends first before the others,
+//     while the live scratch exceeds Program::arena_limit_bytes, or by more than
+//     Program::prefetch_bytes what the entry would hold if collectives freed their operands at
+//     once.
 #pragma once
 #include <span>
 

@@ -107,6 +107,7 @@ class ProgramReader {
     p_.arena_bytes = f_.arena_bytes();
     p_.session_bytes = f_.session_bytes();
     p_.live_peak_bytes = f_.live_peak_bytes();
+    p_.host_bytes = f_.host_bytes();
     // Each step records at most one event: a larger count would only cost memory.
     if (p_.num_events > p_.steps.size()) return damaged("more events than steps");
     return {};

@@ -242,7 +242,7 @@ class Writer {
     return fb::CreatePlanProgram(fbb_, v_type, v_storage, v_offset, pool, s_bytes, s_kind, s_port,
                                  s_offset, names, arguments, list, ways, all_ports, all_streams,
                                  p.num_events, static_cast<uint32_t>(p.alignment), p.arena_bytes,
-                                 p.session_bytes, p.live_peak_bytes);
+                                 p.session_bytes, p.live_peak_bytes, p.host_bytes);
   }
 
   FlatBufferBuilder fbb_;

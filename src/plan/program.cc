@@ -11,10 +11,9 @@ std::string value_text(const Program& p, ValueId id) {
   const ProgramValue& v = p.values[id];
   const ProgramStorage& s = p.storages[v.storage];
   std::string text = "%" + std::to_string(id.v) + ": " + to_string(v.type) + "@";
-  constexpr const char* kNames[] = {"", "s", "in", "out", "state", "session", "constant"};
-  const bool of_port = s.kind != StorageKind::kArena && s.kind != StorageKind::kSession;
+  constexpr const char* kNames[] = {"", "s", "in", "out", "state", "session", "constant", "host"};
   text += kNames[static_cast<size_t>(s.kind)];
-  text += std::to_string(of_port ? s.port : v.storage.v);
+  text += std::to_string(is_placed(s.kind) ? v.storage.v : s.port);
   if (v.offset_bytes != 0) text += "+" + std::to_string(v.offset_bytes);
   return text;
 }
@@ -31,7 +30,9 @@ std::string step_text(const Program& p, const ProgramStep& s) {
   for (const auto& [key, value] : s.attrs.items())
     text += " " + std::string(attr_key_name(key)) + "=" + to_string(value);
   if (s.in_place != kNotInPlace) text += " in_place=" + std::to_string(s.in_place);
-  if (s.stream != kComputeStream) text += " on=comm" + std::to_string(s.stream);
+  if (s.stream != kComputeStream)
+    text +=
+        (host_copy(p, s) == HostCopy::kNone ? " on=comm" : " on=link") + std::to_string(s.stream);
   for (size_t i = 0; i < s.waits.size(); ++i)
     text += (i ? ",e" : " after=e") + std::to_string(s.waits[i]);
   if (s.records != kNoEvent) text += " records=e" + std::to_string(s.records);
@@ -47,9 +48,19 @@ std::string port_text(const Program& p, const Port& port) {
 
 }  // namespace
 
+StreamNumber host_stream(Program& p, HostCopy direction) {
+  const StreamKind kind =
+      direction == HostCopy::kToHost ? StreamKind::kToHost : StreamKind::kFromHost;
+  auto at = std::ranges::find(p.streams, kind, &ProgramStream::kind);
+  if (at == p.streams.end()) at = p.streams.insert(at, {kind});
+  return static_cast<StreamNumber>(at - p.streams.begin());
+}
+
 StreamNumber communication_stream(Program& p, const std::vector<uint8_t>& axes) {
   const auto first = p.streams.begin() + 1;
-  auto at = std::find_if(first, p.streams.end(), [&](const auto& s) { return s.axes == axes; });
+  auto at = std::find_if(first, p.streams.end(), [&](const ProgramStream& s) {
+    return s.kind == StreamKind::kCommunication && s.axes == axes;
+  });
   if (at == p.streams.end() && p.streams.size() < kMaxStreams)
     at = p.streams.insert(at, {StreamKind::kCommunication, axes});
   if (at == p.streams.end()) (--at)->axes.clear();  // shared from now on
@@ -90,6 +101,7 @@ std::string to_text(const Program& p) {
   for (const Mesh::Axis& a : p.mesh) text += " " + a.name + "=" + std::to_string(a.size);
   if (p.arena_bytes > 0) text += ", arena " + std::to_string(p.arena_bytes) + " bytes";
   if (p.session_bytes > 0) text += ", session " + std::to_string(p.session_bytes) + " bytes";
+  if (p.host_bytes > 0) text += ", host " + std::to_string(p.host_bytes) + " bytes";
   text += "\n";
   for (const Port& port : p.ports)
     if (is_input(port.role) && !p.lies_in(port, StorageKind::kInput)) text += port_text(p, port);

@@ -39,14 +39,20 @@ enum class StorageKind : uint8_t {
   kState = 4,     // the executor's, as long as it lives: parameters, optimizer state, caches
   kSession = 5,   // from one entry to those after it, in one session: saved activations
   kConstant = 6,  // the plan's own; read only
+  kHost = 7,      // of one run, in host memory: only copies to and from scratch touch it
 };
 struct ProgramStorage {
   int64_t bytes = 0;
   StorageKind kind = StorageKind::kArena;
-  uint32_t port = UINT32_MAX;  // input, output, state, constant: index into Program::ports
-  int64_t offset_bytes = -1;   // arena, session: offset in it, a multiple of Program::alignment;
-                               // -1 before the memory pass
+  uint32_t port = UINT32_MAX;  // input, output, state, constant: index into Program::ports. Others:
+                               // UINT32_MAX
+  int64_t offset_bytes = -1;   // arena, session, host: offset in it, a multiple of
+                               // Program::alignment; -1 before the memory pass
 };
+// Whether the program gives such storages their places, in memory that is not a port's.
+constexpr bool is_placed(StorageKind kind) {
+  return kind == StorageKind::kArena || kind == StorageKind::kSession || kind == StorageKind::kHost;
+}
 // Of the arena, of a session's memory, and of the storages in them: the widest load of a GPU.
 inline constexpr int64_t kArenaAlignment = 256;
 
@@ -89,8 +95,8 @@ inline constexpr size_t kNumPriceBases = 5;
 
 // A queue of steps that run in order, beside those of other streams. Stream 0 computes. Each of the
 // others does the collectives of one communicator, so that links of different mesh dims are busy at
-// the same time.
-enum class StreamKind : uint8_t { kCompute = 1, kCommunication = 2 };
+// the same time, or the copies in one direction of the link to host memory.
+enum class StreamKind : uint8_t { kCompute = 1, kCommunication = 2, kToHost = 3, kFromHost = 4 };
 struct ProgramStream {
   StreamKind kind = StreamKind::kCompute;
   // Communication: as Collective::axes of its collectives; empty: communicators that share it.
@@ -200,6 +206,7 @@ struct Program {
   double recompute_excess_us = -1;
   int64_t arena_bytes = 0;      // after the memory pass
   int64_t session_bytes = 0;    // of one session, after the memory pass
+  int64_t host_bytes = 0;       // of host memory, after the memory pass
   int64_t live_peak_bytes = 0;  // largest sum of live arena storages: what a perfect packing needs
 
   const Port& input(const ProgramEntry& e, size_t i) const { return ports[e.inputs[i]]; }
@@ -210,8 +217,25 @@ struct Program {
   bool lies_in(const Port& port, StorageKind kind) const { return lies_in(port.value, kind); }
 };
 
-// The stream for collectives of a communicator; adds it if there is none. Once there are
-// kMaxStreams, communicators share the last one.
+// A copy of scratch to host memory, or back. Such a step has one operand and one result.
+enum class HostCopy : uint8_t { kNone = 0, kToHost = 1, kFromHost = 2 };
+inline HostCopy host_copy(const Program& program, const ProgramStep& step) {
+  const auto lies_there = [&](const std::vector<ValueId>& values) {
+    return values.size() == 1 && program.lies_in(values[0], StorageKind::kHost);
+  };
+  if (lies_there(step.outputs)) return HostCopy::kToHost;
+  return lies_there(step.inputs) ? HostCopy::kFromHost : HostCopy::kNone;
+}
+// Whether a link does the step, beside compute.
+inline bool runs_on_link(const Program& program, const ProgramStep& step) {
+  return step.collective.kind != CollectiveKind::kNone ||
+         host_copy(program, step) != HostCopy::kNone;
+}
+
+// The stream for copies in one direction, and that for collectives of a communicator; they add it
+// if there is none. Ask for copies first: once there are kMaxStreams, communicators share the last
+// one.
+StreamNumber host_stream(Program& program, HostCopy direction);
 StreamNumber communication_stream(Program& program, const std::vector<uint8_t>& axes);
 
 // Everything that the executor takes for granted: indices in range, storages large enough for

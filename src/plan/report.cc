@@ -294,6 +294,8 @@ std::string plan_text(const Plan& plan, std::span<const EntryTime> times) {
       human_bytes(port_bytes(p, PortRole::kResult)).c_str());
   t += format("  activations and workspace: arena %s, live peak %s\n",
               human_bytes(p.arena_bytes).c_str(), human_bytes(p.live_peak_bytes).c_str());
+  if (p.host_bytes > 0)
+    t += format("  host memory, for results that wait: %s\n", human_bytes(p.host_bytes).c_str());
   t += memory_text(s);
   const ProgramCost lowered = program_cost(p);
   t += format("program  %zu steps, %u events; one after another %.3f µs, collectives %.3f\n",
@@ -325,7 +327,8 @@ void write_ports(JsonWriter& j, const Program& p) {
   j.key("memory_per_rank").begin_object();
   j.member("parameters", port_bytes(p, PortRole::kParameter));
   j.member("gradients", port_bytes(p, PortRole::kGradient));
-  j.member("arena", p.arena_bytes).member("live_peak", p.live_peak_bytes).end_object();
+  j.member("arena", p.arena_bytes).member("live_peak", p.live_peak_bytes);
+  j.member("host", p.host_bytes).end_object();
 }
 
 void write_recomputation(JsonWriter& j, const Plan& plan, std::span<const EntryTime> times) {

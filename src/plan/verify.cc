@@ -45,14 +45,17 @@ class Verifier {
       return invalid_argument(std::to_string(n) + " streams: expected 1 to " +
                               std::to_string(kMaxStreams));
     std::set<std::vector<uint8_t>> seen;
+    std::set<StreamKind> links;
     for (size_t i = 0; i < n; ++i) {
       const ProgramStream& s = p_.streams[i];
       const std::string me = "stream " + std::to_string(i) + ": ";
       if ((i == kComputeStream) != (s.kind == StreamKind::kCompute) ||
-          s.kind > StreamKind::kCommunication)
-        return invalid_argument(me + "the first stream computes, the others communicate");
+          s.kind > StreamKind::kFromHost)
+        return invalid_argument(me + "the first stream computes, the others communicate or copy");
+      if (s.kind > StreamKind::kCommunication && !links.insert(s.kind).second)
+        return invalid_argument(me + "an earlier stream copies in the same direction");
       if (s.axes.empty()) continue;
-      if (i == kComputeStream || !are_distinct_dims(s.axes, mesh))
+      if (s.kind != StreamKind::kCommunication || !are_distinct_dims(s.axes, mesh))
         return invalid_argument(me + "its axes are not distinct mesh dims of a communicator");
       if (!seen.insert(s.axes).second)
         return invalid_argument(me + "an earlier stream has the same communicator");
@@ -74,7 +77,8 @@ class Verifier {
       return invalid_argument("alignment " + std::to_string(p_.alignment) +
                               " is not a power of two from 64 to " + std::to_string(kMaxAlignment));
     if (p_.arena_bytes < 0 || p_.arena_bytes > kMaxBytes || p_.live_peak_bytes < 0 ||
-        p_.session_bytes < 0 || p_.session_bytes > kMaxBytes)
+        p_.session_bytes < 0 || p_.session_bytes > kMaxBytes || p_.host_bytes < 0 ||
+        p_.host_bytes > kMaxBytes)
       return invalid_argument("impossible arena size");
     for (uint32_t i = 0; i < p_.storages.size(); ++i)
       if (Status s = storage(p_.storages[StorageId{i}]); !s.ok())
@@ -84,20 +88,23 @@ class Verifier {
 
   Status storage(const ProgramStorage& s) const {
     if (s.bytes < 0 || s.bytes > kMaxBytes) return invalid_argument("impossible size");
-    if (s.kind < StorageKind::kArena || s.kind > StorageKind::kConstant)
+    if (s.kind < StorageKind::kArena || s.kind > StorageKind::kHost)
       return invalid_argument("unknown kind");
-    const bool placed = s.kind == StorageKind::kArena || s.kind == StorageKind::kSession;
-    if (!placed)
+    if (!is_placed(s.kind))
       return s.port < p_.ports.size() ? Status() : invalid_argument("it belongs to no port");
+    if (s.port != UINT32_MAX)
+      return invalid_argument("it is scratch, and says that it belongs to a port");
     if (!planned_) return {};
-    const int64_t room = s.kind == StorageKind::kArena ? p_.arena_bytes : p_.session_bytes;
+    const auto [memory, room] = s.kind == StorageKind::kArena ? std::pair("arena", p_.arena_bytes)
+                                : s.kind == StorageKind::kSession
+                                    ? std::pair("session", p_.session_bytes)
+                                    : std::pair("host memory", p_.host_bytes);
     if (s.offset_bytes < 0 || s.offset_bytes % p_.alignment != 0)
       return invalid_argument("offset " + std::to_string(s.offset_bytes) +
                               " is not a multiple of " + std::to_string(p_.alignment));
     if (s.offset_bytes > room - s.bytes)
-      return invalid_argument("it ends beyond the " +
-                              std::string(s.kind == StorageKind::kArena ? "arena" : "session") +
-                              " of " + std::to_string(room) + " bytes");
+      return invalid_argument("it ends beyond the " + std::string(memory) + " of " +
+                              std::to_string(room) + " bytes");
     return {};
   }
 
@@ -147,6 +154,32 @@ class Verifier {
         (s.in_place >= s.inputs.size() || !s.inputs[s.in_place].valid() || s.outputs.empty() ||
          !s.outputs[0].valid() || s.collective.kind != CollectiveKind::kNone))
       return invalid_argument(at_step(p_, i) + "it cannot be done in place");
+    return host_memory(i);
+  }
+
+  // Copies alone touch host memory. They are on the stream of their direction, or on stream 0.
+  Status host_memory(uint32_t i) const {
+    const ProgramStep& s = p_.steps[i];
+    const auto refuse = [&](const std::string& why) {
+      return invalid_argument(at_step(p_, i) + why);
+    };
+    const HostCopy copy = host_copy(p_, s);
+    const bool to = copy == HostCopy::kToHost, from = copy == HostCopy::kFromHost;
+    for (const auto* list : {&s.inputs, &s.outputs})
+      for (ValueId v : *list)
+        if (copy == HostCopy::kNone && p_.lies_in(v, StorageKind::kHost))
+          return refuse("only copies to and from scratch touch the host");
+    if (copy != HostCopy::kNone &&
+        (s.inputs.size() != 1 || s.outputs.size() != 1 ||
+         !p_.lies_in(to ? s.inputs[0] : s.outputs[0], StorageKind::kArena) ||
+         s.collective.kind != CollectiveKind::kNone ||
+         p_.values[s.inputs[0]].type != p_.values[s.outputs[0]].type ||
+         !p_.values[s.inputs[0]].type.contiguous()))
+      return refuse("it is not a copy between scratch and host");
+    const StreamKind stream = p_.streams[s.stream].kind;
+    if ((stream == StreamKind::kToHost && !to) || (stream == StreamKind::kFromHost && !from) ||
+        (stream == StreamKind::kCommunication && copy != HostCopy::kNone))
+      return refuse("stream " + std::to_string(s.stream) + " is not for such steps");
     return {};
   }
 
@@ -231,10 +264,9 @@ class Verifier {
     // A storage is its port's, or that of the input which the port updates in place.
     for (uint32_t i = 0; i < p_.storages.size(); ++i) {
       const ProgramStorage& s = p_.storages[StorageId{i}];
-      if (s.port >= p_.ports.size()) continue;
+      if (is_placed(s.kind)) continue;
       const ValueId v = p_.ports[PortId{s.port}].value;
-      if (s.kind != StorageKind::kArena && s.kind != StorageKind::kSession &&
-          (!v.valid() || p_.values[v].storage.v != i))
+      if (!v.valid() || p_.values[v].storage.v != i)
         return invalid_argument("storage " + std::to_string(i) + " is not the one of its port '" +
                                 p_.ports[PortId{s.port}].name + "'");
     }

@@ -231,13 +231,14 @@ class Dataflow {
   std::vector<uint32_t> session_writer_;  // by storage: the entry
 };
 
-// Steps are walked in order; `owner` maps the arena's byte ranges to the storage that used them
-// last.
-class ArenaCheck {
+// Of the arena, or of host memory. Steps are walked in order; `owner` maps byte ranges to the
+// storage that used them last.
+class PlaceCheck {
  public:
-  ArenaCheck(const Program& program, const HappensBefore& order)
+  PlaceCheck(const Program& program, const HappensBefore& order, StorageKind kind)
       : p_(program),
         order_(order),
+        kind_(kind),
         accesses_(program.storages.size()),
         lost_(program.storages.size(), 0) {}
 
@@ -257,7 +258,7 @@ class ArenaCheck {
 
   Status touch(uint32_t s, uint32_t step) {
     const ProgramStorage& storage = p_.storages[StorageId{s}];
-    if (storage.kind != StorageKind::kArena || storage.bytes == 0) return {};
+    if (storage.kind != kind_ || storage.bytes == 0) return {};
     if (lost_[s])
       return invalid_argument(at_step(p_, step) + "storage " + std::to_string(s) +
                               " is used after its bytes went to another");
@@ -289,6 +290,7 @@ class ArenaCheck {
 
   const Program& p_;
   const HappensBefore& order_;
+  const StorageKind kind_;
   std::map<int64_t, Owner> owner_;  // by first byte; disjoint
   std::vector<std::vector<uint32_t>> accesses_;
   std::vector<uint8_t> lost_;
@@ -313,7 +315,8 @@ Status verify_dataflow(const Program& program, const HappensBefore& order) {
 }
 
 Status verify_memory(const Program& program, const HappensBefore& order) {
-  SHW_RETURN_IF_ERROR(ArenaCheck(program, order).run());
+  for (const StorageKind kind : {StorageKind::kArena, StorageKind::kHost})
+    SHW_RETURN_IF_ERROR(PlaceCheck(program, order, kind).run());
   return verify_session(program);
 }
 

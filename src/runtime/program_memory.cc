@@ -51,6 +51,11 @@ Result<ProgramMemory> ProgramMemory::create(const std::shared_ptr<Device>& devic
   ProgramMemory memory;
   SHW_ASSIGN_OR_RETURN(memory.arena_, DeviceMemory::allocate(
                                           device, {program.arena_bytes, arena_alignment(program)}));
+  if (program.host_bytes > 0) {
+    SHW_ASSIGN_OR_RETURN(
+        memory.host_, DeviceMemory::allocate(device, {program.host_bytes, arena_alignment(program),
+                                                      MemoryKind::kHost}));
+  }
   for (const int64_t bytes : workspace_bytes) {
     SHW_ASSIGN_OR_RETURN(auto workspace,
                          DeviceMemory::allocate(device, {bytes, kWorkspaceAlignment}));
@@ -72,6 +77,8 @@ StorageBase ProgramMemory::base_of(const ProgramStorage& storage) const {
   switch (storage.kind) {
     case StorageKind::kArena:
       return {StorageBase::Kind::kFixed, arena_.data() + storage.offset_bytes};
+    case StorageKind::kHost:
+      return {StorageBase::Kind::kFixed, host_.data() + storage.offset_bytes};
     case StorageKind::kState:
     case StorageKind::kConstant:
       return {StorageBase::Kind::kFixed,

@@ -1,5 +1,5 @@
-// Where a program's bytes lie on one rank: the arena, the workspaces, what the executor keeps, the
-// session, and the caller's ports.
+// Where a program's bytes lie on one rank: the arena, the workspaces, host memory, what the
+// executor keeps, the session, and the caller's ports.
 #pragma once
 #include <memory>
 #include <vector>
@@ -54,7 +54,7 @@ class ProgramMemory {
   const BufferRef& kept(PortId port) const { return kept_[port]; }
 
  private:
-  DeviceMemory arena_;
+  DeviceMemory arena_, host_;
   std::vector<DeviceMemory> workspaces_;  // by stream
   IndexVec<PortId, BufferRef> kept_;
 };

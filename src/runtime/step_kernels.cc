@@ -12,6 +12,19 @@ namespace {
 
 constexpr std::string_view kRegionKernel = "local_map";  // no backend's: the caller's
 
+// The same on every backend: its streams copy.
+class HostCopyKernel final : public PreparedKernel {
+ public:
+  HostCopyKernel(int64_t bytes, CopyKind kind) : bytes_(bytes), kind_(kind) {}
+  void launch(Stream& stream, void* const* buffers) override {
+    stream.copy(buffers[1], buffers[0], bytes_, kind_);
+  }
+
+ private:
+  const int64_t bytes_;
+  const CopyKind kind_;
+};
+
 }  // namespace
 
 struct StepKernels::Prepare {
@@ -62,6 +75,15 @@ struct StepKernels::Prepare {
     return channel.prepare(spec);
   }
 
+  Result<std::unique_ptr<PreparedKernel>> prepare_step(const ProgramStep& step) const {
+    if (step.collective.kind != CollectiveKind::kNone) return collective(step);
+    const HostCopy copy = host_copy(program, step);
+    if (copy == HostCopy::kNone) return compute(step);
+    return std::unique_ptr<PreparedKernel>(new HostCopyKernel(
+        program.values[step.inputs[0]].type.bytes(),
+        copy == HostCopy::kToHost ? CopyKind::kDeviceToHost : CopyKind::kHostToDevice));
+  }
+
   void add(std::vector<uint32_t> steps, std::vector<ValueId> operands,
            std::unique_ptr<PreparedKernel> kernel) const {
     const ProgramStep& first = program.steps[steps[0]];
@@ -72,7 +94,7 @@ struct StepKernels::Prepare {
 
   Status step(uint32_t s) const {
     const ProgramStep& step = program.steps[s];
-    auto kernel = step.collective.kind == CollectiveKind::kNone ? compute(step) : collective(step);
+    auto kernel = prepare_step(step);
     if (!kernel.ok()) {
       Status status = kernel.status();
       return status.at_node(step.node, step.kernel);

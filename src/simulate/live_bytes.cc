@@ -49,7 +49,7 @@ class EntryLives {
       curve[first] += storage.bytes;
       curve[end] -= storage.bytes;
     };
-    if (!in_host_.empty() && in_host_[s])
+    if (storage.kind == StorageKind::kHost || (!in_host_.empty() && in_host_[s]))
       add(c.host, t.first, t.last + 1);
     else if (storage.kind == StorageKind::kArena)
       add(c.arena, t.first, t.last + 1);

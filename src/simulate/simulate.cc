@@ -127,6 +127,8 @@ class Run {
   }
 
   uint32_t queue_of(const ProgramStep& step) {
+    if (const HostCopy copy = host_copy(p_, step); copy != HostCopy::kNone)
+      return queue(copy == HostCopy::kToHost ? QueueKind::kToHost : QueueKind::kFromHost, {});
     if (!o_.in_host.empty()) {
       if (in_host(step.outputs)) return queue(QueueKind::kToHost, {});
       if (in_host(step.inputs)) return queue(QueueKind::kFromHost, {});

@@ -4,7 +4,8 @@
 // Queues. A queue runs one step at a time, in the order of the program. There is one for compute,
 // one for each communicator (the mesh dims of a group, in order), and one for each direction of the
 // link to host memory. A step belongs to
-//   - a link, if it writes to or reads from a storage that the caller has put into host memory;
+//   - a link, if it copies to or from host memory, or touches a storage that the caller has put
+//     there;
 //   - a communicator, if it is a collective. One on the compute stream blocks that, too;
 //   - compute otherwise.
 //

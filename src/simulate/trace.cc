@@ -65,9 +65,11 @@ class Trace {
     const ProgramStep& step = p_.steps[i];
     const TraceNode* node = node_of(step);
     const bool communicates = step.collective.kind != CollectiveKind::kNone;
+    const bool copies = host_copy(p_, step) != HostCopy::kNone;
     std::string name = step.kernel;
     if (node != nullptr && !node->module.empty()) name += " " + node->module;
-    event("X", track).member("name", name).member("cat", communicates ? "collective" : "compute");
+    event("X", track).member("name", name);
+    j_.member("cat", communicates ? "collective" : copies ? "host_copy" : "compute");
     j_.member("ts", begin_us_ + time.start_us).member("dur", time.end_us - time.start_us);
     j_.key("args").begin_object().member("step", i).member("entry", entry.name);
     j_.member("phase", step.phase == 0 ? "forward" : "backward");
@@ -80,12 +82,13 @@ class Trace {
     j_.member("on_critical_path", critical).end_object().end_object();
   }
 
-  // An arrow from the step that wrote a collective's operand, over the collective, to the first
-  // that reads its result; it begins or ends at the collective where there is no such step.
+  // An arrow from the step that wrote the operand of a collective or of a copy to or from host
+  // memory, over it, to the first that reads its result; it begins or ends there where there is no
+  // such step.
   void add_flows(const ProgramEntry& entry, const Simulation& s, const std::vector<int>& tracks) {
     const uint32_t end = entry.first_step + entry.num_steps;
     std::vector<uint32_t> writer(p_.storages.size(), kNoStep);
-    std::vector<uint32_t> sends(p_.storages.size(), kNoStep);  // a collective without a reader yet
+    std::vector<uint32_t> sends(p_.storages.size(), kNoStep);  // a link's step without a reader yet
     std::vector<uint32_t> reader(entry.num_steps, kNoStep), source(entry.num_steps, kNoStep);
     for (uint32_t i = entry.first_step; i < end; ++i) {
       const ProgramStep& step = p_.steps[i];
@@ -99,11 +102,11 @@ class Trace {
       for (ValueId v : step.outputs) {
         if (!v.valid()) continue;
         writer[p_.values[v].storage.v] = i;
-        sends[p_.values[v].storage.v] = step.collective.kind == CollectiveKind::kNone ? kNoStep : i;
+        sends[p_.values[v].storage.v] = runs_on_link(p_, step) ? i : kNoStep;
       }
     }
     for (uint32_t i = entry.first_step; i < end; ++i) {
-      if (p_.steps[i].collective.kind == CollectiveKind::kNone) continue;
+      if (!runs_on_link(p_, p_.steps[i])) continue;
       const uint32_t k = i - entry.first_step;
       if (source[k] == kNoStep && reader[k] == kNoStep) continue;
       ++num_flows_;

@@ -80,9 +80,10 @@ class Retyping {
     for (uint32_t i = 0; i < factor.size(); ++i) {
       ProgramStorage& s = to_.storages[StorageId{i}];
       if (factor[i] != 0) s.bytes = (s.bytes * factor[i] + 7) / 8;
-      if (s.kind == StorageKind::kArena) s.offset_bytes = -1;  // to be planned again
+      if (s.kind == StorageKind::kArena || s.kind == StorageKind::kHost)
+        s.offset_bytes = -1;  // to be planned again
     }
-    to_.arena_bytes = 0;
+    to_.arena_bytes = to_.host_bytes = 0;
     to_.arena_limit_bytes = INT64_MAX;
     return {};
   }
@@ -111,8 +112,8 @@ class Retyping {
       return std::ranges::all_of(list, [&](ValueId v) { return !v.valid() || was_complex(v); });
     };
     const bool all_complex = every(step.inputs) && every(step.outputs);
-    const bool moves_only = step.collective.kind != CollectiveKind::kNone ||
-                            std::ranges::find(moves, step.kernel) != moves.end();
+    const bool moves_only =
+        runs_on_link(to_, step) || std::ranges::find(moves, step.kernel) != moves.end();
     if (all_complex && moves_only && !step.attrs.has(AttrKey::kOther) &&
         !step.attrs.has(AttrKey::kSelf))
       return {};

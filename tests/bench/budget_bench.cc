@@ -2,11 +2,13 @@
 // each. Fails if a plan exceeds its limit, or takes longer than one under a lower limit.
 //   bench_budget GRAPH MESH [LIMITS=16] [INPUT OUTPUT]
 //   bench_budget --all [GRAPH MESH]...
+//   bench_budget --host GB ...
 //   bench_budget examples/data/llama8b_L32_8x8_einsum.graph.pre.json.gz dp=8,tp=8 16 'S(0)R'
 //   'S(0)S(2)'
 //
 // --all: LLaMA-3 8B with 2 and with 32 layers, a block of it, the tiny LLaMA and GPT-2 of the test
 // data, and what follows, such as a GPT-2 of full size and a mixture of experts.
+// --host: a rank has so many gigabytes of host memory, where results may wait.
 // Tags of the graph are left out. The highest limit is what the plan takes that repeats nothing,
 // the lowest one what the search for it reaches. held: ports, arena and session; arena the scratch
 // alone. gap: how much of the step at most the repetitions take too long; see src/recompute.
@@ -42,6 +44,7 @@ Result<Graph> read_graph(const std::string& path) {
 struct Point {
   int64_t held_bytes = 0, arena_bytes = 0;
   double us = 0, excess_us = 0, objective_us = 0, repeated_us = 0, ms = 0;
+  int64_t host_bytes = 0;
 };
 
 class Sweep {
@@ -62,7 +65,8 @@ class Sweep {
                 s.recompute_excess_us,
                 s.objective_us,
                 recomputation(p).us,
-                0};
+                0,
+                p.host_bytes};
     point.ms = 1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     return point;
   }
@@ -102,10 +106,11 @@ class Sweep {
   static void print(int64_t limit, const Point& p) {
     const auto gib = [](int64_t bytes) { return static_cast<double>(bytes) / 0x1p30; };
     std::printf(
-        "{\"limit_gib\": %.4f, \"held_gib\": %.4f, \"arena_gib\": %.4f, \"simulated_us\": %.1f, "
+        "{\"limit_gib\": %.4f, \"held_gib\": %.4f, \"arena_gib\": %.4f, \"host_gib\": %.4f, "
+        "\"simulated_us\": %.1f, "
         "\"repeated_us\": %.1f, \"gap\": %.5f, \"objective_us\": %.1f, \"cpu_ms\": %.0f}\n",
-        gib(limit), gib(p.held_bytes), gib(p.arena_bytes), p.us, p.repeated_us, p.excess_us / p.us,
-        p.objective_us, p.ms);
+        gib(limit), gib(p.held_bytes), gib(p.arena_bytes), gib(p.host_bytes), p.us, p.repeated_us,
+        p.excess_us / p.us, p.objective_us, p.ms);
     std::fflush(stdout);
   }
 
@@ -118,6 +123,7 @@ struct Question {
   int limits = 16;
   std::string input_layout{}, output_layout{};  // with them, gradients are reduced in f32
 };
+int64_t host_memory_bytes = 0;
 
 Status ask(const Question& q) {
   SHW_ASSIGN_OR_RETURN(Graph graph, read_graph(q.graph));
@@ -133,6 +139,7 @@ Status ask(const Question& q) {
   }
   options.keep_graph = false;
   options.recompute = {.kind = RecomputePolicy::Kind::kAuto};
+  options.host_memory_bytes = host_memory_bytes;
   return Sweep(bytes, options).run(q.limits);
 }
 
@@ -165,11 +172,15 @@ Status run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 2 && argv[1] == std::string("--host")) {
+    host_memory_bytes = static_cast<int64_t>(1e9 * std::atof(argv[2]));
+    argv += 2;
+    argc -= 2;
+  }
   if (argc < 3 && !(argc == 2 && argv[1] == std::string("--all"))) {
-    std::fprintf(
-        stderr,
-        "usage: %s GRAPH MESH [LIMITS=16] [INPUT OUTPUT]\n       %s --all [GRAPH MESH]...\n",
-        argv[0], argv[0]);
+    std::fprintf(stderr,
+                 "usage: bench_budget [--host GB] GRAPH MESH [LIMITS=16] [INPUT OUTPUT]\n"
+                 "       bench_budget [--host GB] --all [GRAPH MESH]...\n");
     return 2;
   }
   const Status status = run(argc, argv);

@@ -456,6 +456,25 @@ class Cli(unittest.TestCase):
         for wrong in ("lots", "-1GB", "0", "80 parsecs", "1e99"):
             self.refused(*plan, f"--memory={wrong}", code=1, says="expected a number of bytes")
 
+    def test_results_wait_in_host_memory(self):
+        linked, out = TMP / "linked.json", TMP / "host.swplan"
+        linked.write_text(json.dumps({"base": "h100", "name": "linked", "device": {"host_bytes_per_s": 1e12, "launch_us": 0.001}}))
+        plan = ["plan", GRAPH, *MESH, "--hardware", linked, "-o", out, "--json"]
+        free = json.loads(self.ok(*plan))
+        self.assertEqual(free["memory_per_rank"]["host"], 0)
+        limited = [*plan, "--memory", f"{free['memory']['program_bytes'] * 0.42 / 2**20}MiB", "--recompute", "auto"]
+        self.assertEqual(json.loads(self.ok(*limited))["memory_per_rank"]["host"], 0)
+        moved = json.loads(self.ok(*limited, "--host-memory", "1GB"))
+        self.assertGreater(moved["memory_per_rank"]["host"], 0)
+        self.assertIn("host memory, for results that wait", self.ok("show", out))
+        self.ok("trace", out, "-o", TMP / "host.json")
+        self.assertIn("host_copy", {e.get("cat") for e in json.loads((TMP / "host.json").read_text())["traceEvents"]})
+        ran = self.ok("run", out, "--virtual-ranks", "--inputs", TENSORS, "--outputs", TMP / "o", "--verify")
+        self.assertIn("22 tensors, 0 wrong; against expected values, 0 wrong", ran)
+        self.refused(*plan, "--host-memory", "1GB", code=1, says="host memory is used by recompute 'auto' alone, not by 'none'")
+        self.refused("plan", GRAPH, *MESH, "--hardware", "cpu", "--recompute", "auto", "--host-memory", "1GB", "-o", out, code=1,
+                     says="hardware 'cpu' has no link to host memory: its device.host_bytes_per_s is 0")
+
     def test_the_memory_peak_is_told_by_kind_and_module(self):
         j = json.loads(self.ok("plan", GRAPH, *MESH, "--optimizer-factor", "2", "-o", TMP / "p", "--json"))["memory"]
         self.assertEqual(sum(j["by_kind"].values()), j["peak_bytes"])

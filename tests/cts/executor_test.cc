@@ -94,6 +94,7 @@ class ExecutorTest : public BackendTest {
     EXPECT_TRUE(made.ok()) << made.status().message();
     return made.ok() ? std::move(*made) : nullptr;
   }
+  void run_training_step(const char* plan);
   void expect_result(const HostTensor& y, const HostTensor& x, size_t ranks) {
     if (!can().computes) return;
     EXPECT_EQ(values_of(y), expected(values_of(x), ranks, static_cast<size_t>(y.type.numel())));
@@ -253,9 +254,13 @@ TEST_P(ExecutorTest, ATimeLimitEndsARunWhosePeerNeverComes) {
 }
 
 // A training step of a small LLaMA on eight ranks, as the planner made it: the same bits on every
-// backend that computes.
-TEST_P(ExecutorTest, ATrainingStepIsTheSameToTheBit) {
-  std::ifstream file(SHW_TEST_DATA "/plans/v1/llama_tiny_2x4.swplan", std::ios::binary);
+// backend that computes. In the second plan results of the forward pass wait in host memory.
+TEST_P(ExecutorTest, ATrainingStepIsTheSameToTheBit) { run_training_step("llama_tiny_2x4"); }
+TEST_P(ExecutorTest, ATrainingStepWithHostMemoryIsTheSameToTheBit) {
+  run_training_step("llama_tiny_host_2x4");
+}
+void ExecutorTest::run_training_step(const char* name) {
+  std::ifstream file(std::string(SHW_TEST_DATA "/plans/v1/") + name + ".swplan", std::ios::binary);
   const std::vector<uint8_t> bytes{std::istreambuf_iterator<char>(file), {}};
   auto plan = read_plan(bytes);
   ASSERT_TRUE(plan.ok()) << plan.status().message();

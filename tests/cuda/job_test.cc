@@ -36,10 +36,16 @@ Result<RankBackend> open_fakes(int num_ranks, Timeout timeout = std::chrono::min
                      }};
 }
 
-// A training step of LLaMA on eight ranks, as the planner made it. Sums are added in another order
-// than on the CPU, so the results agree within the rounding of f32, not to the bit.
-TEST(CudaJobTest, ATrainingStepOfLlamaAgreesWithVirtualRanks) {
-  std::ifstream file(SHW_TEST_DATA "/plans/v1/llama_tiny_2x4.swplan", std::ios::binary);
+// A training step of LLaMA on eight ranks, as the planner made it; in the second plan results of
+// the forward pass wait in host memory. Sums are added in another order than on the CPU, so the
+// results agree within the rounding of f32, not to the bit.
+class CudaTrainingStep : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Plans, CudaTrainingStep,
+                         ::testing::Values("llama_tiny_2x4", "llama_tiny_host_2x4"));
+
+TEST_P(CudaTrainingStep, OfLlamaAgreesWithVirtualRanks) {
+  std::ifstream file(std::string(SHW_TEST_DATA "/plans/v1/") + GetParam() + ".swplan",
+                     std::ios::binary);
   const std::vector<uint8_t> bytes{std::istreambuf_iterator<char>(file), {}};
   auto read = read_plan(bytes);
   ASSERT_TRUE(read.ok()) << read.status().message();

@@ -65,6 +65,7 @@ Guards move_apart(Program& program) {
   Guards guards;
   guards.push_back(lay_out(program, StorageKind::kArena, 7, &program.arena_bytes));
   guards.push_back(lay_out(program, StorageKind::kSession, 11, &program.session_bytes));
+  guards.push_back(lay_out(program, StorageKind::kHost, 13, &program.host_bytes));
   return guards;
 }
 

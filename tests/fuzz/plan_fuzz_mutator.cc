@@ -320,7 +320,8 @@ class Mutator {
     ProgramStorage& s = p_.storages[any(p_.storages)];
     switch (below(5)) {
       case 0:
-        s.kind = static_cast<StorageKind>(1 + below(6));
+        s.kind = static_cast<StorageKind>(1 + below(7));
+        if (is_placed(s.kind)) s.port = UINT32_MAX;
         break;
       case 1:
         s.bytes = one_in(2) ? s.bytes / 2 : number();
@@ -332,7 +333,7 @@ class Mutator {
         s.offset_bytes = p_.storages[any(p_.storages)].offset_bytes;
         break;
       case 4:
-        s.port = below(p_.ports.size() + 1);
+        if (!is_placed(s.kind) || one_in(8)) s.port = below(p_.ports.size() + 1);
         break;
     }
   }
@@ -374,7 +375,7 @@ class Mutator {
 
   void change_streams() {
     if (p_.streams.empty() || one_in(3)) {
-      p_.streams.push_back({StreamKind::kCommunication});
+      p_.streams.push_back({static_cast<StreamKind>(2 + below(3))});
       return;
     }
     ProgramStream& s = p_.streams[below(p_.streams.size())];
@@ -434,6 +435,7 @@ class Mutator {
     }
     place(StorageKind::kArena, &p_.arena_bytes);
     place(StorageKind::kSession, &p_.session_bytes);
+    place(StorageKind::kHost, &p_.host_bytes);
   }
 
   void place(StorageKind kind, int64_t* total) {

@@ -8,6 +8,8 @@
 #include "graph/text.h"
 #include "graph/writer.h"
 #include "ops/op_def.h"
+#include "passes/pass.h"
+#include "recompute/offload.h"
 #include "unit/e2e/one_op.h"
 
 namespace shw {
@@ -73,6 +75,45 @@ return output.0 = %out, update.buffer.cache = %new in_place
 )",
 };
 
+// What waits in host memory for the backward half.
+constexpr const char* kHalves = R"(
+input param.w: %w : f32[8,8]
+input input.x: %x : f32[8,8]
+input tangent.0: %g : f32[8,8] {position=0}
+%a = tanh(%x) : f32[8,8]
+%b = mm(%a, %w) : f32[8,8]
+%c = tanh(%b) : f32[8,8]
+%d = mm(%c, %w) : f32[8,8]
+%e = mul(%g, %d) : f32[8,8] {phase=backward}
+%f = mul(%e, %c) : f32[8,8] {phase=backward}
+%h = mul(%f, %a) : f32[8,8] {phase=backward}
+return output.0 = %d, grad.w = %h
+)";
+
+Result<std::vector<uint8_t>> with_host_memory() {
+  CompileOptions options;
+  options.mesh = "a=2";
+  options.keep_graph = false;
+  Monitor monitor;
+  SHW_ASSIGN_OR_RETURN(Compiled compiled,
+                       compile(write_graph(*parse_graph(kHalves)), options, monitor));
+  Program& p = compiled.plan.program;
+  p.streams.resize(1);
+  p.num_events = 0;
+  for (ProgramStep& step : p.steps) {
+    step.stream = kComputeStream;
+    step.waits.clear();
+    step.records = kNoEvent;
+  }
+  for (ProgramStorage& s : p.storages) s.offset_bytes = -1;
+  const int64_t moved =
+      offload(p, {[](int64_t bytes) { return bytes > 0 ? 1.0 : 0.5; }, int64_t{1} << 20});
+  if (moved == 0) return internal_error("nothing waits in host memory");
+  static constexpr const PassDef* kPasses[] = {&kScheduleCollectives, &kPlanMemory};
+  SHW_RETURN_IF_ERROR(run_passes(p, kPasses, monitor).status());
+  return write_plan(compiled.plan);
+}
+
 int write_seeds(const std::filesystem::path& folder) {
   std::vector<std::pair<std::string, Graph>> graphs;
   for (const testing::OpCase& c : testing::op_cases()) {
@@ -86,6 +127,18 @@ int write_seeds(const std::filesystem::path& folder) {
   for (const char* text : kTexts) graphs.emplace_back("text", *parse_graph(text));
   std::filesystem::create_directories(folder);
   int number = 0;
+  const auto write = [&](const std::vector<uint8_t>& plan) {
+    const auto path = folder / ("seed" + std::to_string(number++) + ".swplan");
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(plan.data()),
+               static_cast<std::streamsize>(plan.size()));
+  };
+  const auto host = with_host_memory();
+  if (!host.ok()) {
+    std::fprintf(stderr, "host memory: %s\n", host.status().message().c_str());
+    return 1;
+  }
+  write(*host);
   for (const auto& [name, graph] : graphs)
     for (const char* layout : {"free", "S(0)"}) {
       CompileOptions options;
@@ -95,10 +148,7 @@ int write_seeds(const std::filesystem::path& folder) {
       Monitor monitor;
       const auto compiled = compile(write_graph(graph), options, monitor);
       if (!compiled.ok()) continue;  // not every input can be cut
-      const auto path = folder / ("seed" + std::to_string(number++) + ".swplan");
-      std::ofstream file(path, std::ios::binary);
-      file.write(reinterpret_cast<const char*>(compiled->bytes.data()),
-                 static_cast<std::streamsize>(compiled->bytes.size()));
+      write(compiled->bytes);
     }
   std::printf("%d plans of %zu graphs\n", number, graphs.size());
   return number >= static_cast<int>(graphs.size()) ? 0 : 1;

@@ -194,6 +194,10 @@ typedef struct shw_compile_options {
    * buffers of up to so many bytes where that makes the simulated step shorter: each pays the
    * latency of the network once. Results are the same bits. 0: none are. */
   int64_t fuse_bytes;
+  /* Host memory of a rank. Under recompute "auto" results of the forward pass may wait there for
+   * the backward pass, as many as the link to it can carry beside compute, if a memory limit asks
+   * for it. Needs the rate of the link (HARDWARE.md). 0: none. */
+  int64_t host_memory_bytes;
   shw_param_budget param_budget; /* 0: SHW_PARAM_BUDGET_SMALLEST */
 
   /* The objective. */
@@ -214,11 +218,11 @@ typedef struct shw_compile_options {
                           time_limit_s ends the search */
   int32_t reserved;    /* 0 */
 } shw_compile_options;
-#define SHW_COMPILE_OPTIONS_INIT                                                                   \
-  {                                                                                                \
-    sizeof(shw_compile_options), 0, NULL, 0, NULL, {NULL, 0}, NULL, 0, NULL, 0, NULL, NULL, NULL,  \
-        0, NULL, 0, NULL, 0, NULL, 0, 0, 0, 0, 0.0, 0.0, NULL, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, NULL, \
-        NULL, NULL, 0, 0                                                                           \
+#define SHW_COMPILE_OPTIONS_INIT                                                                  \
+  {                                                                                               \
+    sizeof(shw_compile_options), 0, NULL, 0, NULL, {NULL, 0}, NULL, 0, NULL, 0, NULL, NULL, NULL, \
+        0, NULL, 0, NULL, 0, NULL, 0, 0, 0, 0, 0.0, 0.0, NULL, 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0,   \
+        NULL, NULL, NULL, 0, 0                                                                    \
   }
 
 /**

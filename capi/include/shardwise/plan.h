@@ -34,6 +34,7 @@ typedef struct shw_plan_summary {
   uint64_t mesh_hash;
   int64_t arena_bytes;            /* scratch memory of one rank */
   int64_t session_bytes;          /* of one session of one rank */
+  int64_t host_bytes;             /* host memory of one rank, where results wait */
   int64_t live_peak_bytes;        /* lower bound of arena_bytes: the largest sum of live buffers */
   int64_t memory_limit_bytes;     /* of the options; 0: none */
   int64_t memory_peak_bytes;      /* of one rank at the fullest point of a step, as the planner
@@ -47,7 +48,7 @@ typedef struct shw_plan_summary {
 #define SHW_PLAN_SUMMARY_INIT                                                                    \
   {                                                                                              \
     sizeof(shw_plan_summary), 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, \
-        0, 0, 0, 0, 0, 0, NULL, 0.0, 0                                                           \
+        0, 0, 0, 0, 0, 0, 0, NULL, 0.0, 0                                                        \
   }
 
 /**
@@ -336,7 +337,7 @@ SHW_API shw_status* shw_plan_choose_bucket(const shw_plan* plan, const char* ent
  *   objective, bound, proven, compute, comm, transition   of the summary
  *   nodes, strategies, mesh, ranks, hardware, rules, overlap
  *   collectives          by kind: `count`, `wire_bytes_per_rank`
- *   memory_per_rank      of the program: `parameters`, `gradients`, `arena`, `live_peak`
+ *   memory_per_rank      of the program: `parameters`, `gradients`, `arena`, `live_peak`, `host`
  *   memory               as planned: `limit_bytes`, `peak_bytes`, `at` (a node),
  *                        `price_us_per_gib`, `points`, `program_bytes` (what the program needs);
  *                        the peak `by_kind` and `by_module`: `module` (numbers as *), `count` of

@@ -82,7 +82,7 @@ double window_bytes(const TensorType& type) {
 StepWork work_of(const Program& program, const ProgramStep& step) {
   StepWork work;
   const Operands o{program, step};
-  if (step.collective.kind != CollectiveKind::kNone) return work;
+  if (runs_on_link(program, step)) return work;
   work.is_product = count_products(o, work);
   if (work.is_product) return work;
   for (size_t i = 0; i < step.outputs.size(); ++i)

@@ -117,8 +117,7 @@ class Finder {
       if (!loop_shape(program_, step(s)).empty()) sliced = slice_step(program_, step(s), loops_);
       if (sliced)
         members_.push_back({s, std::move(*sliced)});
-      else if (s == first_ || step(s).collective.kind != CollectiveKind::kNone ||
-               after_.size() == kMostAfter)
+      else if (s == first_ || runs_on_link(program_, step(s)) || after_.size() == kMostAfter)
         return;
       else
         after_.push_back(s);

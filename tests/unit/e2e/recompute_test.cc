@@ -15,7 +15,9 @@
 #include "passes/pass.h"
 #include "plan/placements.h"
 #include "plan/report.h"
+#include "recompute/offload.h"
 #include "run_plan.h"
+#include "simulate/simulate.h"
 #include "tiny_model.h"
 #include "tools/execute.h"
 
@@ -145,10 +147,8 @@ FusePrices free_copies() {
   return {[](CollectiveKind, uint32_t, int64_t) { return 1.0; }, [](int64_t) { return 0.0; }};
 }
 
-// The plan's steps one after another on one stream, or with collectives started again, no more than
-// so many compute steps early. `fused`: adds how many collectives are gone because they are fused.
-std::shared_ptr<const Plan> scheduled_anew(const Plan& plan, std::optional<uint32_t> depth,
-                                           uint32_t* fused = nullptr) {
+// The plan's steps one after another on one stream.
+Plan unscheduled(const Plan& plan) {
   Plan other = plan;
   Program& p = other.program;
   p.streams.resize(1);
@@ -159,6 +159,15 @@ std::shared_ptr<const Plan> scheduled_anew(const Plan& plan, std::optional<uint3
     step.records = kNoEvent;
   }
   for (ProgramStorage& s : p.storages) s.offset_bytes = -1;
+  return other;
+}
+
+// On one stream, or with collectives started again, no more than so many compute steps early.
+// `fused`: adds how many collectives are gone because they are fused.
+std::shared_ptr<const Plan> scheduled_anew(const Plan& plan, std::optional<uint32_t> depth,
+                                           uint32_t* fused = nullptr) {
+  Plan other = unscheduled(plan);
+  Program& p = other.program;
   if (fused != nullptr)
     *fused += fuse_collectives(p, {.bytes = 1 << 20, .steps = UINT32_MAX}, free_copies());
   std::vector<const PassDef*> passes;
@@ -173,7 +182,16 @@ std::shared_ptr<const Plan> scheduled_anew(const Plan& plan, std::optional<uint3
   return read.ok() ? std::make_shared<const Plan>(std::move(*read)) : nullptr;
 }
 
+// With all that the link can carry in host memory; a copy takes no longer than a step. Adds its
+// bytes.
+Plan with_host_memory(const Plan& plan, int64_t* moved) {
+  Plan other = unscheduled(plan);
+  *moved += offload(other.program, {[](int64_t bytes) { return bytes > 0 ? 1.0 : 0.5; }, 1 << 30});
+  return other;
+}
+
 TEST(Recompute, RandomGraphsGiveTheSameBits) {
+  int64_t in_host = 0;
   uint32_t repeating = 0, updating = 0, communicating = 0, fused = 0;
   for (uint32_t seed = 0; seed < 16; ++seed) {
     const std::string text = RandomGraph(seed).text();
@@ -196,6 +214,9 @@ TEST(Recompute, RandomGraphsGiveTheSameBits) {
       const auto with_fused = scheduled_anew(*plain, depth, &fused);
       ASSERT_NE(with_fused, nullptr);
       EXPECT_EQ(run(with_fused), expected);
+      const auto with_host = scheduled_anew(with_host_memory(*plain, &in_host), depth);
+      ASSERT_NE(with_host, nullptr);
+      EXPECT_EQ(run(with_host), expected);
     }
     for (const char* policy : kPolicies) {
       SCOPED_TRACE(policy);
@@ -207,6 +228,7 @@ TEST(Recompute, RandomGraphsGiveTheSameBits) {
     }
   }
   EXPECT_GT(repeating, 32u) << "the graphs do not try what they are for";
+  EXPECT_GT(in_host, 32 * 256);
   EXPECT_GT(updating, 8u);
   EXPECT_GT(communicating, 4u);
   EXPECT_GT(fused, 4u);
@@ -249,7 +271,7 @@ Plan with_gather_chains(const Plan& plan, uint32_t* chains) {
     const int64_t all = p.values[step.outputs[0]].type.bytes() / type.bytes();
     const int64_t inner = p.mesh[axes.back()].size;
     const StorageId between = p.storages.push_back(
-        {inner * p.values[step.inputs[0]].type.bytes(), StorageKind::kArena, 0, -1});
+        {inner * p.values[step.inputs[0]].type.bytes(), StorageKind::kArena, UINT32_MAX, -1});
     const ValueId half = p.values.push_back({gathered(inner), between, 0});
     const ValueId whole =
         p.values.push_back({gathered(all / inner), p.values[step.outputs[0]].storage,
@@ -464,6 +486,34 @@ TEST(RecomputeAuto, GivesTheSameBitsFromLessMemory) {
     EXPECT_EQ(run_apart(plan, testing::llama_tiny().tensors()),
               run_apart(plain, testing::llama_tiny().tensors()));
   }
+}
+
+// What waits in host memory comes back as it was, on a link that is as fast as a small model needs.
+TEST(RecomputeAuto, GivesTheSameBitsWithHostMemory) {
+  CompileOptions options = with({.mesh = "dp=2,tp=4"}, "auto");
+  options.hardware = R"({"name": "linked", "base": "h100",
+                         "device": {"host_bytes_per_s": 1e12, "launch_us": 0.001}})";
+  options.memory_limit_bytes = int64_t{1} << 40;
+  const auto plain = testing::llama_tiny().plan_of(options);
+  ASSERT_NE(plain, nullptr);
+  EXPECT_EQ(plain->program.host_bytes, 0);
+  options.placements = placements_json(*plain);
+  options.memory_limit_bytes = plain->summary.memory_program_bytes * 7 / 10;
+  const auto without = testing::llama_tiny().plan_of(options);
+  options.host_memory_bytes = 1 << 30;
+  const auto plan = testing::llama_tiny().plan_of(options);
+  ASSERT_TRUE(without && plan);
+  EXPECT_GT(plan->program.host_bytes, 0);
+  EXPECT_LE(plan->summary.memory_program_bytes, options.memory_limit_bytes);
+  EXPECT_LT(simulate(plan->program, plan->program.entries[0]).total_us,
+            simulate(without->program, without->program.entries[0]).total_us);
+  EXPECT_EQ(run_apart(plan, testing::llama_tiny().tensors()),
+            run_apart(plain, testing::llama_tiny().tensors()));
+
+  options.host_memory_bytes = 1 << 14;
+  const auto little = testing::llama_tiny().plan_of(options);
+  ASSERT_NE(little, nullptr);
+  EXPECT_LE(little->program.host_bytes, 1 << 14);
 }
 
 TEST(Recompute, OfAnEntryWithoutABackwardHalfIsNothing) {

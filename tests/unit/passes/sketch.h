@@ -25,7 +25,7 @@ class Sketch {
   }
   ValueId parameter(Dims shape) { return input(std::move(shape), PortRole::kParameter); }
   ValueId step(const std::string& kernel, std::vector<ValueId> in, Dims shape, double cost = 0) {
-    const ValueId out = make(shape, StorageKind::kArena, 0);
+    const ValueId out = make(shape, StorageKind::kArena, UINT32_MAX);
     ProgramStep s;
     s.kernel = kernel;
     s.inputs = std::move(in);

@@ -144,7 +144,9 @@ TEST(PlanBytes, SurvivesEveryByteBehindTheChecksum) {
 // Plans of released versions stay readable (style.md 2, rule 29).
 // --gtest_also_run_disabled_tests writes the sample anew, when the format or the version changes on
 // purpose. The other plan comes from the tool: `import examples/data/llama_tiny…`, `plan --mesh
-// dp=2,tp=4 --strip-graph`.
+// dp=2,tp=4 --strip-graph`; for the one with host memory also `--hardware '{"name": "linked",
+// "base": "h100", "device": {"host_bytes_per_s": 1e12, "launch_us": 0.001}}' --recompute auto
+// --memory 640KiB --host-memory 1GB`.
 TEST(PlanBytes, DISABLED_WritesTheSample) {
   const Bytes bytes = write_plan(sample_plan());
   std::ofstream(std::filesystem::path(SHW_TEST_DATA) / "plans/v1/sample.swplan", std::ios::binary)

@@ -31,6 +31,8 @@ TEST(Verify, RefusesWhatIsNotSound) {
       {"mesh", [](Program& p) { p.mesh[0].size = 0; }, "sizes are at least 1"},
       {"storage kind", [](Program& p) { p.storages[StorageId{0}].kind = StorageKind(9); },
        "unknown kind"},
+      {"scratch of a port", [](Program& p) { p.storages[StorageId{3}].port = 0; },
+       "storage 3: it is scratch, and says that it belongs to a port"},
       {"storage size", [](Program& p) { p.storages[StorageId{0}].bytes = -1; }, "impossible size"},
       {"arena alignment", [](Program& p) { p.storages[StorageId{3}].offset_bytes = 8; },
        "multiple of 256"},
@@ -85,8 +87,8 @@ TEST(Verify, RefusesWhatIsNotSound) {
       {"many streams",
        [](Program& p) { p.streams.resize(kMaxStreams + 1, {StreamKind::kCommunication}); },
        "33 streams: expected 1 to 32"},
-      {"kind of stream", [](Program& p) { p.streams[2].kind = StreamKind(3); },
-       "stream 2: the first stream computes, the others communicate"},
+      {"kind of stream", [](Program& p) { p.streams[2].kind = StreamKind(5); },
+       "stream 2: the first stream computes, the others communicate or copy"},
       {"two that compute", [](Program& p) { p.streams[1].kind = StreamKind::kCompute; },
        "stream 1: the first stream computes"},
       {"axes of stream", [](Program& p) { p.streams[1].axes = {2}; },
@@ -197,7 +199,7 @@ TEST(Verify, RefusesBucketsThatAreNotSound) {
 TEST(Verify, SeesAcrossStreams) {
   Program p = sample_program();
   // A step after the all-reduce that takes the place of its operand without waiting for it.
-  const StorageId s = p.storages.push_back({128, StorageKind::kArena, 0, 0});
+  const StorageId s = p.storages.push_back({128, StorageKind::kArena, UINT32_MAX, 0});
   const ValueId v = p.values.push_back({row_major(Dtype::kF32, {8, 4}), s, 0});
   ProgramStep late;
   late.kernel = "clone";
@@ -245,6 +247,141 @@ TEST(Verify, OrdersTheCollectivesOfAGroup) {
   p.storages[storage].bytes = 512;
   p.arena_bytes += 256;
   EXPECT_TRUE(verify(p, true).ok()) << verify(p, true).message();
+}
+
+// What relu makes waits in host memory until einsum reads it.
+Program with_host_memory() {
+  Program p = sample_program();
+  const ValueId positive = p.steps[1].outputs[0];
+  const TensorType type = p.values[positive].type;
+  const auto value = [&](StorageKind kind, int64_t offset) {
+    const StorageId s = p.storages.push_back({type.bytes(), kind, UINT32_MAX, offset});
+    return p.values.push_back({type, s, 0});
+  };
+  const ValueId host = value(StorageKind::kHost, 0), back = value(StorageKind::kArena, 512);
+  const StreamNumber to = host_stream(p, HostCopy::kToHost);
+  const StreamNumber from = host_stream(p, HostCopy::kFromHost);
+  const auto copy = [&](const char* kernel, ValueId in, ValueId out, StreamNumber stream) {
+    ProgramStep s;
+    s.kernel = kernel;
+    s.inputs = {in};
+    s.outputs = {out};
+    s.stream = stream;
+    s.records = p.num_events++;
+    return s;
+  };
+  p.steps[1].records = p.num_events++;
+  p.steps.insert(p.steps.begin() + 2, {copy("copy_to_host", positive, host, to),
+                                       copy("copy_from_host", host, back, from)});
+  p.steps[2].waits = {p.steps[1].records};
+  p.steps[3].waits = {p.steps[2].records};
+  p.steps[4].waits.push_back(p.steps[3].records);
+  p.steps[4].inputs[0] = back;
+  p.entries[0].num_steps += 2;
+  p.arena_bytes = 768;
+  p.host_bytes = 256;
+  return p;
+}
+
+TEST(Verify, CopiesAloneTouchHostMemory) {
+  const Program sound = with_host_memory();
+  ASSERT_TRUE(verify(sound, true).ok()) << verify(sound, true).message();
+  EXPECT_EQ(host_copy(sound, sound.steps[2]), HostCopy::kToHost);
+  EXPECT_EQ(host_copy(sound, sound.steps[3]), HostCopy::kFromHost);
+  EXPECT_EQ(host_copy(sound, sound.steps[4]), HostCopy::kNone);
+  EXPECT_NE(to_text(sound).find("host 256 bytes"), std::string::npos);
+  EXPECT_NE(to_text(sound).find("%8: f32[8,8]@host6 = copy_to_host(%5: f32[8,8]@s3) on=link3"),
+            std::string::npos)
+      << to_text(sound);
+  Plan plan;
+  plan.program = sound;
+  const auto read = read_plan(write_plan(plan));
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(to_text(read->program), to_text(sound));
+
+  const Damage damages[] = {
+      {"compute reads it", [](Program& p) { p.steps[4].inputs[0] = p.steps[3].inputs[0]; },
+       "only copies to and from scratch touch the host"},
+      {"compute writes it", [](Program& p) { p.steps[1].outputs.push_back(p.steps[2].outputs[0]); },
+       "only copies to and from scratch touch the host"},
+      {"an input goes there", [](Program& p) { p.steps[2].inputs[0] = ValueId{0}; },
+       "not a copy between scratch and host"},
+      {"within the host", [](Program& p) { p.steps[3].outputs[0] = p.steps[3].inputs[0]; },
+       "not a copy between scratch and host"},
+      {"two operands", [](Program& p) { p.steps[2].inputs.push_back(p.steps[2].inputs[0]); },
+       "not a copy between scratch and host"},
+      {"another type",
+       [](Program& p) { p.values[p.steps[3].outputs[0]].type = row_major(Dtype::kF32, {64}); },
+       "not a copy between scratch and host"},
+      {"a collective",
+       [](Program& p) {
+         p.steps[2].collective = {CollectiveKind::kAllReduce, ReduceOp::kSum, {0}};
+       },
+       "not a copy between scratch and host"},
+      {"the other direction", [](Program& p) { p.steps[2].stream = p.steps[3].stream; },
+       "is not for such steps"},
+      {"on a communicator", [](Program& p) { p.steps[2].stream = p.steps[0].stream; },
+       "is not for such steps"},
+      {"compute on a link", [](Program& p) { p.steps[1].stream = p.steps[2].stream; },
+       "is not for such steps"},
+      {"two links", [](Program& p) { p.streams[p.steps[2].stream].kind = StreamKind::kFromHost; },
+       "copies in the same direction"},
+      {"a link with axes", [](Program& p) { p.streams[p.steps[2].stream].axes = {0}; },
+       "not distinct mesh dims of a communicator"},
+      {"not awaited", [](Program& p) { p.steps[3].waits.clear(); }, "may not be there yet"},
+      {"beyond the end", [](Program& p) { p.host_bytes = 128; }, "beyond the host memory of 128"},
+      {"no size", [](Program& p) { p.host_bytes = -1; }, "impossible arena size"},
+      {"not placed",
+       [](Program& p) { p.storages[p.values[p.steps[2].outputs[0]].storage].offset_bytes = -1; },
+       "offset -1 is not a multiple"},
+  };
+  for (const Damage& damage : damages) {
+    Program p = sound;
+    damage.doing(p);
+    const Status s = verify(p, true);
+    EXPECT_EQ(s.code(), Code::kInvalidArgument) << damage.name;
+    EXPECT_NE(s.message().find(damage.says), std::string::npos)
+        << damage.name << ": " << s.message();
+  }
+}
+
+// Bytes of host memory serve one storage after another, but not two at a time.
+TEST(Verify, HostMemoryIsUsedAgainOnlyWhereItIsFree) {
+  Program p = with_host_memory();
+  const ProgramStep to = p.steps[2], from = p.steps[3];
+  ProgramValue host = p.values[to.outputs[0]], back = p.values[from.outputs[0]];
+  host.storage = p.storages.push_back(p.storages[host.storage]);
+  back.storage = p.storages.push_back({256, StorageKind::kArena, UINT32_MAX, 768});
+  p.arena_bytes = 1024;
+  const auto twice = [&](size_t at) {  // the second copy there, before or after the first one back
+    Program q = p;
+    ProgramStep second = to;
+    second.outputs = {q.values.push_back(host)};
+    second.records = q.num_events++;
+    if (at == 4) second.waits = {from.records};
+    ProgramStep second_back = from;
+    second_back.inputs = second.outputs;
+    second_back.outputs = {q.values.push_back(back)};
+    second_back.waits = {second.records};
+    second_back.records = kNoEvent;
+    q.steps.insert(q.steps.begin() + static_cast<std::ptrdiff_t>(at), second);
+    q.steps.insert(q.steps.begin() + 5, second_back);
+    q.entries[0].num_steps += 2;
+    return verify(q, true);
+  };
+  EXPECT_TRUE(twice(4).ok()) << twice(4).message();
+  EXPECT_NE(twice(3).message().find("storage 6 is used after its bytes went to another"),
+            std::string::npos)
+      << twice(3).message();
+}
+
+TEST(Program, LinksHaveStreamsOfTheirOwn) {
+  Program p;
+  EXPECT_EQ(host_stream(p, HostCopy::kToHost), 1);
+  EXPECT_EQ(host_stream(p, HostCopy::kFromHost), 2);
+  EXPECT_EQ(communication_stream(p, {0}), 3);
+  EXPECT_EQ(host_stream(p, HostCopy::kToHost), 1);
+  EXPECT_EQ(p.streams.size(), 4u);
 }
 
 TEST(HappensBefore, KnowsStreamsAndEvents) {

@@ -46,7 +46,7 @@ class ProgramBuilder {
     step.kernel = kernel;
     step.inputs = std::move(inputs);
     step.attrs = std::move(attrs);
-    return add_step(std::move(step), add_value(result, StorageKind::kArena, 0));
+    return add_step(std::move(step), add_value(result, StorageKind::kArena, UINT32_MAX));
   }
 
   ValueId collective(CollectiveKind kind, std::vector<uint8_t> axes, ValueId input,
@@ -59,7 +59,7 @@ class ProgramBuilder {
       step.collective.to_axes.assign(step.collective.axes.rbegin(), step.collective.axes.rend());
     step.stream = communication_stream(program(), step.collective.axes);
     const TensorType type = row_major(program().values[input].type.dtype, result);
-    return add_step(std::move(step), add_value(type, StorageKind::kArena, 0));
+    return add_step(std::move(step), add_value(type, StorageKind::kArena, UINT32_MAX));
   }
 
   void output(const std::string& name, ValueId value, const Dims& global, const Layout& layout) {

@@ -230,6 +230,24 @@ TEST(Simulate, CopiesToAndFromHostMemoryRunOnTheirLinks) {
   EXPECT_EQ(run(s).total_us, 48);  // all in device memory: five steps of compute
 }
 
+// The same, where the program says so itself.
+TEST(Simulate, StoragesInHostMemoryAreNotOfTheDevice) {
+  Sketch s;
+  const ValueId a = s.value(100), host = s.value(100, StorageKind::kHost), back = s.value(100);
+  s.step(10, {}, {a});
+  s.step(8, {a}, {host});
+  s.step(20, {}, {s.value(10)});
+  s.step(8, {host}, {back});
+  s.step(2, {back}, {s.value(10)});
+  const Simulation r = run(s);
+  EXPECT_EQ(r.total_us, 40);
+  EXPECT_EQ(r.queues[1].kind, QueueKind::kToHost);
+  EXPECT_EQ(r.queues[2].kind, QueueKind::kFromHost);
+  EXPECT_EQ(r.live.host, (std::vector<int64_t>{0, 100, 100, 100, 0}));
+  EXPECT_EQ(r.live.host_peak, 100);
+  EXPECT_EQ(r.live.device_peak, 110);
+}
+
 TEST(Simulate, WhatEarlierEntriesRecordedIsReady) {
   Sketch s;
   s.collective(50, {0}, {}, {s.value(8)});

@@ -99,7 +99,7 @@ def compile_options(*, mesh: Mapping[str, int] | None, progress: Any, hardware: 
                     inputs: Layouts | None = None, outputs: Layouts | None = None, pins: Mapping[str, str] | None = None,
                     without: Sequence[str] = (), rules: str | None = None, grad_reduce_dtype: Any = None,
                     optimizer_factor: float | None = None, param_budget: str | float | None = None,
-                    recompute: str | None = None, prefetch_bytes: Memory | None = None, prefetch_depth: int | None = None, fuse_bytes: Memory | None = None,
+                    recompute: str | None = None, prefetch_bytes: Memory | None = None, prefetch_depth: int | None = None, fuse_bytes: Memory | None = None, host_memory: Memory | None = None,
                     overlap: str | None = None, prefetch_scale: float | None = None, bounded_share: float | None = None,
                     time_limit: float | None = None, threads: int | None = None, einsum: bool = True, keep_graph: bool = True, strided: bool = False) -> Any:
     """A ``shw_compile_options`` of Python's arguments, which :func:`shardwise.compile` explains."""
@@ -110,6 +110,8 @@ def compile_options(*, mesh: Mapping[str, int] | None, progress: Any, hardware: 
         record.prefetch_bytes = parse_bytes(prefetch_bytes)
     if fuse_bytes is not None:
         record.fuse_bytes = parse_bytes(fuse_bytes)
+    if host_memory is not None:
+        record.host_memory_bytes = parse_bytes(host_memory)
     record.flags = ((0 if einsum else clib.SHW_COMPILE_NO_EINSUM) | (0 if keep_graph else clib.SHW_COMPILE_NO_GRAPH)
                     | (clib.SHW_COMPILE_STRIDED if strided else 0))
     set_array(record, "mesh_axes", list(_axes(mesh)))

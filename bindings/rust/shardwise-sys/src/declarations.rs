@@ -541,6 +541,8 @@ pub struct shw_compile_options {
     pub prefetch_depth: i64,
     /// Gathers of parameters, and all-reduces of gradients, of one group are fused into collectives on buffers of up to so many bytes where that makes the simulated step shorter: each pays the latency of the network once. Results are the same bits. 0: none are.
     pub fuse_bytes: i64,
+    /// Host memory of a rank. Under recompute "auto" results of the forward pass may wait there for the backward pass, as many as the link to it can carry beside compute, if a memory limit asks for it. Needs the rate of the link (HARDWARE.md). 0: none.
+    pub host_memory_bytes: i64,
     /// 0: SHW_PARAM_BUDGET_SMALLEST
     pub param_budget: shw_param_budget,
     /// The objective.
@@ -597,6 +599,8 @@ pub struct shw_plan_summary {
     pub arena_bytes: i64,
     /// of one session of one rank
     pub session_bytes: i64,
+    /// host memory of one rank, where results wait
+    pub host_bytes: i64,
     /// lower bound of arena_bytes: the largest sum of live buffers
     pub live_peak_bytes: i64,
     /// of the options; 0: none
@@ -2440,7 +2444,7 @@ functions! {
     ///   objective, bound, proven, compute, comm, transition   of the summary
     ///   nodes, strategies, mesh, ranks, hardware, rules, overlap
     ///   collectives          by kind: `count`, `wire_bytes_per_rank`
-    ///   memory_per_rank      of the program: `parameters`, `gradients`, `arena`, `live_peak`
+    ///   memory_per_rank      of the program: `parameters`, `gradients`, `arena`, `live_peak`, `host`
     ///   memory               as planned: `limit_bytes`, `peak_bytes`, `at` (a node),
     ///                        `price_us_per_gib`, `points`, `program_bytes` (what the program needs);
     ///                        the peak `by_kind` and `by_module`: `module` (numbers as *), `count` of

@@ -75,6 +75,7 @@ pub struct CompileOptions {
     prefetch_bytes: i64,
     prefetch_depth: i64,
     fuse_bytes: i64,
+    host_memory_bytes: i64,
     overlap: Option<Overlap>,
     time_limit: Option<Duration>,
     cancel: Option<Cancel>,
@@ -225,6 +226,14 @@ impl CompileOptions {
         self
     }
 
+    /// Host memory of a rank, where results may wait for the backward pass under recompute "auto";
+    /// 0: none.
+    #[must_use]
+    pub fn host_memory(mut self, bytes: i64) -> Self {
+        self.host_memory_bytes = bytes;
+        self
+    }
+
     /// Which communication is hidden.
     #[must_use]
     pub fn overlap(mut self, overlap: Overlap) -> Self {
@@ -333,6 +342,7 @@ impl CompileOptions {
         raw.recompute = lent.strings.optional(self.recompute.as_deref())?;
         (raw.prefetch_bytes, raw.prefetch_depth) = (self.prefetch_bytes, self.prefetch_depth);
         raw.fuse_bytes = self.fuse_bytes;
+        raw.host_memory_bytes = self.host_memory_bytes;
         (raw.param_budget, raw.param_budget_factor) = self.param_budget.map_or((0, 0.0), Budget::raw);
         match self.overlap {
             None => {}

@@ -42,6 +42,8 @@ record! {
         arena_bytes: i64,
         /// Of one session of one rank.
         session_bytes: i64,
+        /// Host memory of one rank, where results wait.
+        host_bytes: i64,
         /// Lower bound of `arena_bytes`.
         live_peak_bytes: i64,
         /// Of the options; 0: none.

@@ -1,0 +1,29 @@
+// Frees memory between the forward and the backward pass: what the forward pass leaves waits in
+// host memory.
+//
+//   a = exp(x); …; b = mul(a, t)
+//     =>  a = exp(x); h = copy_to_host(a); …; a' = copy_from_host(h); b = mul(a', t)
+//
+// The link to host memory works beside compute, and here it never holds compute up: of what is
+// kept, the first values are taken, which wait for longest, as long as the link can be done with
+// the copies to the host by the end of the forward pass, and with each copy back by its first
+// reader. Times are those of compute steps one after another. The schedule then places the copies
+// (passes/entry_schedule.h).
+#pragma once
+#include <cstdint>
+#include <functional>
+
+#include "plan/program.h"
+
+namespace shw {
+
+struct HostLink {
+  std::function<double(int64_t bytes)> copy_us{};  // in one direction; none: there is no link
+  int64_t limit_bytes = 0;                         // of host memory, of one rank
+};
+
+// The program must have no streams and events yet, and no steps that nobody needs. Entries that
+// have both halves change. Returns how many bytes wait in host memory.
+int64_t offload(Program& program, const HostLink& link);
+
+}  // namespace shw

@@ -1,0 +1,143 @@
+#include "recompute/offload.h"
+
+#include <gtest/gtest.h>
+
+#include "passes/pass.h"
+#include "simulate/simulate.h"
+#include "unit/simulate/sketch.h"
+
+namespace shw {
+namespace {
+
+using testing::Sketch;
+using Names = std::vector<std::string>;
+
+// So many forward steps of 10 µs, each of which makes 100 bytes, and as many backward steps of
+// 20 µs that read them, the last one first.
+struct Stack {
+  Sketch s;
+  std::vector<ValueId> kept;
+  explicit Stack(int layers) {
+    ValueId x = s.input(100);
+    for (int i = 0; i < layers; ++i) {
+      kept.push_back(s.value(100));
+      s.step(10, {x}, {kept.back()});
+      x = kept.back();
+    }
+    ValueId g = s.input(100);
+    for (int i = layers; i-- > 0;) {
+      const ValueId out = s.value(100);
+      s.step(20, {g, kept[static_cast<size_t>(i)]}, {out}).phase = 1;
+      g = out;
+    }
+    Program& p = s.p;
+    ProgramStorage& last = p.storages[p.values[g].storage];
+    last.kind = StorageKind::kOutput;
+    last.port = static_cast<uint32_t>(p.ports.size());
+    p.entries[0].outputs.push_back(
+        p.ports.push_back({"output", PortRole::kResult, p.values[g].type, {}, g}));
+  }
+  int64_t move(double us_a_copy, int64_t limit_bytes = INT64_MAX) {
+    const int64_t bytes =
+        offload(s.p, {[=](int64_t n) { return n == 0 ? 0 : us_a_copy; }, limit_bytes});
+    const Status sound = verify(s.p, false);
+    EXPECT_TRUE(sound.ok()) << sound.message();
+    return bytes;
+  }
+  Names kernels() const {
+    Names names;
+    for (const ProgramStep& step : s.p.steps) names.push_back(step.kernel);
+    return names;
+  }
+};
+
+TEST(Offload, TakesTheFirstValuesAsLongAsTheLinkIsDoneInTime) {
+  Stack stack(4);
+  // Copies end at 25, 40 and 55 µs: the forward pass ends at 40.
+  EXPECT_EQ(stack.move(15), 200);
+  EXPECT_EQ(stack.kernels(),
+            (Names{"kernel", "copy_to_host", "kernel", "copy_to_host", "kernel", "kernel", "kernel",
+                   "kernel", "copy_from_host", "kernel", "copy_from_host", "kernel"}));
+  const Program& p = stack.s.p;
+  const ProgramStep &to = p.steps[1], &from = p.steps[10], &reader = p.steps[11];
+  EXPECT_EQ(to.inputs, std::vector<ValueId>{stack.kept[0]});
+  EXPECT_EQ(from.inputs, to.outputs);
+  EXPECT_EQ(reader.inputs[1], from.outputs[0]);
+  EXPECT_EQ(p.steps[2].inputs[0], stack.kept[0]) << "the forward half reads what it made";
+  EXPECT_EQ(to.phase, 0);
+  EXPECT_EQ(from.phase, 1);
+  EXPECT_EQ(from.cost_us, 15);
+  EXPECT_EQ(from.basis, PriceBasis::kAnalytical);
+}
+
+TEST(Offload, KeepsWithinHostMemory) {
+  Stack stack(4);
+  EXPECT_EQ(stack.move(1, 3 * 256 - 1), 200) << "each takes a place of 256 bytes";
+}
+
+TEST(Offload, LeavesWhatTheLinkCannotBringBackInTime) {
+  Stack stack(4);
+  for (ProgramStep& step : stack.s.p.steps)
+    if (step.phase == 1) step.cost_us = 5;
+  // There by 18, 28 and 38 µs. Back by 55 and 47: the second copy would begin at 39, in the forward
+  // pass.
+  EXPECT_EQ(stack.move(8), 100);
+}
+
+TEST(Offload, LeavesWhatIsNoFasterThanAnEmptyCopy) {
+  Stack stack(4);
+  EXPECT_EQ(offload(stack.s.p, {[](int64_t) { return 1.0; }, INT64_MAX}), 0);
+  EXPECT_EQ(offload(stack.s.p, {}), 0) << "there is no link";
+}
+
+// What the backward half reads through a view is fetched whole.
+TEST(Offload, FetchesForEveryWindow) {
+  Stack stack(3);
+  Program& p = stack.s.p;
+  const ValueId half =
+      p.values.push_back({row_major(Dtype::kI8, {50}), p.values[stack.kept[0]].storage, 50});
+  p.steps[5].inputs.push_back(half);
+  EXPECT_EQ(stack.move(1), 200) << "the last one is read at once";
+  const ProgramStep& reader = p.steps.back();
+  const ProgramValue& window = p.values[reader.inputs[2]];
+  EXPECT_EQ(window.storage, p.values[reader.inputs[1]].storage);
+  EXPECT_EQ(window.offset_bytes, 50);
+  EXPECT_NE(window.storage, p.values[stack.kept[0]].storage);
+}
+
+TEST(Offload, OfOneHalfIsNothing) {
+  Stack stack(3);
+  for (ProgramStep& step : stack.s.p.steps) step.phase = 0;
+  EXPECT_EQ(stack.move(1), 0);
+  for (ProgramStep& step : stack.s.p.steps) step.phase = 1;
+  EXPECT_EQ(stack.move(1), 0);
+}
+
+// The schedule runs the copies beside compute, and the memory that they free is used again.
+TEST(Offload, IsHiddenByTheSchedule) {
+  const auto planned = [](Program p) {
+    static constexpr const PassDef* kPasses[] = {&kScheduleCollectives, &kPlanMemory};
+    Monitor monitor;
+    const auto reports = run_passes(p, kPasses, monitor);
+    EXPECT_TRUE(reports.ok()) << reports.status().message();
+    return p;
+  };
+  Stack stack(8);
+  for (ProgramStorage& storage : stack.s.p.storages) storage.bytes *= 1024;
+  for (ProgramValue& value : stack.s.p.values)
+    value.type = row_major(Dtype::kI8, {value.type.bytes() * 1024});
+  for (Port& port : stack.s.p.ports) port.global = stack.s.p.values[port.value].type;
+  const Program plain = planned(stack.s.p);
+  stack.move(15);
+  stack.s.p.prefetch_bytes = 100 << 10;
+  const Program moved = planned(stack.s.p);
+  const Simulation before = simulate(plain, plain.entries[0]);
+  const Simulation after = simulate(moved, moved.entries[0]);
+  EXPECT_EQ(after.total_us, before.total_us);
+  EXPECT_EQ(moved.streams.size(), 3u);
+  EXPECT_EQ(moved.host_bytes, 4 * (100 << 10));
+  EXPECT_LE(moved.arena_bytes, plain.arena_bytes - 2 * (100 << 10));
+}
+
+}  // namespace
+}  // namespace shw
