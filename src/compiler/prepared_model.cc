@@ -124,10 +124,10 @@ Status PreparedModel::prepare(std::span<const uint8_t> graph_bytes, Use use, Mon
 
 Status PreparedModel::load(std::span<const uint8_t> graph_bytes) {
   SHW_ASSIGN_OR_RETURN(graph_, load_graph(graph_bytes));
-  if (options_.keep_graph) {
+  if (options_.keep_graph && is_graph_text(graph_bytes))
+    source_ = write_graph(graph_);
+  else if (options_.keep_graph)
     source_.assign(graph_bytes.begin(), graph_bytes.end());
-    if (is_graph_text(graph_bytes)) source_ = write_graph(graph_);
-  }
   if (!options_.entries.empty()) {
     SHW_ASSIGN_OR_RETURN(std::vector<EntryInfo> entries,
                          training_entries(graph_, options_.entries));

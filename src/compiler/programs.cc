@@ -10,7 +10,6 @@
 #include "passes/schedule_fused.h"
 #include "plan/report.h"
 #include "recompute/recompute.h"
-#include "redistribution/move_prices.h"
 
 namespace shw {
 namespace {
@@ -32,8 +31,8 @@ void bound_prefetch(const CompileOptions& options, Program& program) {
   if (options.prefetch_depth > 0) program.prefetch_depth = options.prefetch_depth;
 }
 
-FusePrices fuse_prices(const cost::CollectiveModel& model) {
-  const MovePrices prices = move_prices(model);
+FusePrices fuse_prices(const PreparedModel& model) {
+  const MovePrices& prices = model.redistributor().move_prices();
   return {prices.collective_us, prices.copy_us};
 }
 
@@ -52,8 +51,8 @@ Status run_all_passes(const PreparedModel& model, int64_t limit_bytes, Program& 
   static constexpr const PassDef* kBefore[] = {&kCommonSubexpressions, &kDeadSteps};
   SHW_RETURN_IF_ERROR(run_passes(program, kBefore, monitor).status());
   if (recomputes_within(model, static_cast<double>(limit_bytes))) {
-    const WithinOptions options{beat_us, model.options().fuse_bytes,
-                                fuse_prices(model.collectives()), host_link(model)};
+    const WithinOptions options{beat_us, model.options().fuse_bytes, fuse_prices(model),
+                                host_link(model)};
     SHW_ASSIGN_OR_RETURN(
         program, recompute_within(program, model.graph(), limit_bytes - bytes_of(model, program),
                                   options, monitor));
@@ -61,13 +60,13 @@ Status run_all_passes(const PreparedModel& model, int64_t limit_bytes, Program& 
     if (policy.kind != RecomputePolicy::Kind::kNone) {
       static constexpr const PassDef* kBehind[] = {&kDeadSteps};
       SHW_RETURN_IF_ERROR(recompute(program, model.graph(), policy, monitor));
-      fuse_gather_chains(program, fuse_prices(model.collectives()));
+      fuse_gather_chains(program, fuse_prices(model));
       SHW_RETURN_IF_ERROR(run_passes(program, kBehind, monitor).status());
     }
     if (model.options().fuse_bytes > 0)
-      SHW_RETURN_IF_ERROR(schedule_fused(program, model.options().fuse_bytes,
-                                         fuse_prices(model.collectives()), monitor)
-                              .status());
+      SHW_RETURN_IF_ERROR(
+          schedule_fused(program, model.options().fuse_bytes, fuse_prices(model), monitor)
+              .status());
     static constexpr const PassDef* kLast[] = {&kScheduleCollectives, &kPlanMemory};
     SHW_RETURN_IF_ERROR(run_passes(program, kLast, monitor).status());
   }

@@ -85,10 +85,7 @@ std::optional<uint32_t> Ports::overwritable_operand(const ProgramStep& step, Sto
 }
 
 bool Ports::is_whole_storage(ValueId value) const {
-  const ProgramValue& v = p_.values[value];
-  const ProgramStorage& storage = p_.storages[v.storage];
-  return storage.kind == StorageKind::kArena && v.type.contiguous() && v.offset_bytes == 0 &&
-         v.type.bytes() == storage.bytes;
+  return p_.lies_in(value, StorageKind::kArena) && is_whole(p_, value);
 }
 
 void Ports::move_storage(StorageId from, StorageId to) {

@@ -2,8 +2,8 @@
 // a reader, given when compute steps begin.
 //
 // The order of compute steps stays. A collective stands in front of one of them, and so does a copy
-// to or from host memory, of which the same holds. Copies that only
-// prepare or unpack its buffer move with it, and so do steps that only cast a parameter for it.
+// to or from host memory, of which the same holds. Copies that only prepare or unpack its buffer
+// move with it, and so do steps that only cast a parameter for it.
 //   - What makes tensors smaller (a reduce-scatter), and was not done before, starts as soon as its
 //     operand is ready: that frees memory. So does a copy to host memory.
 //   - Everything else would only hold memory before its first reader. Its start is found from the
@@ -11,8 +11,7 @@
 //     collective of its communicator starts, whichever is earlier. So collectives that queue on one
 //     communicator all start early enough.
 //   - What finishes a result, such as the cast of a reduced gradient, stands where its collective
-//   is
-//     over: nothing but outputs needs it, so compute does not wait for it.
+//     is over: nothing but outputs needs it, so compute does not wait for it.
 //   - Bounds on the lead: see Lead.
 #pragma once
 #include <algorithm>

@@ -34,13 +34,6 @@ std::vector<Use> uses_of(const Program& p) {
 
 bool is_gather(const ProgramStep& s) { return s.collective.kind == CollectiveKind::kAllGather; }
 
-// Whether the value is all of its storage, in the order of its elements.
-bool is_whole(const Program& p, ValueId v) {
-  const ProgramValue& value = p.values[v];
-  return value.offset_bytes == 0 && value.type.contiguous() &&
-         value.type.bytes() == p.storages[value.storage].bytes;
-}
-
 uint32_t mask_of(const std::vector<uint8_t>& axes) {
   uint32_t mask = 0;
   for (uint8_t axis : axes) mask |= 1u << axis;

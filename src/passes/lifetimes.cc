@@ -25,7 +25,7 @@ std::vector<Life> lives_of(const Program& p, StorageKind kind) {
     if (s.kind != kind) continue;
     Life life = by_storage[i];
     life.storage = i;
-    life.bytes = (s.bytes + p.alignment - 1) / p.alignment * p.alignment;
+    life.bytes = padded_bytes(p, s.bytes);
     if (life.begin == UINT32_MAX) life.begin = life.end = 0;  // never touched
     lives.push_back(life);
   }

@@ -16,10 +16,6 @@
 namespace shw {
 namespace {
 
-int64_t padded(const Program& p, int64_t bytes) {
-  return (bytes + p.alignment - 1) / p.alignment * p.alignment;
-}
-
 // Places them one after another: all are live when the entry that writes them ends.
 uint32_t place_session(Program& p) {
   uint32_t changed = 0;
@@ -28,7 +24,7 @@ uint32_t place_session(Program& p) {
     if (s.kind != StorageKind::kSession) continue;
     changed += s.offset_bytes != top;
     s.offset_bytes = top;
-    top += padded(p, s.bytes);
+    top += padded_bytes(p, s.bytes);
   }
   changed += p.session_bytes != top;
   p.session_bytes = top;

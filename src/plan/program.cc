@@ -89,6 +89,12 @@ int64_t num_ranks(const Program& program) {
   return ranks;
 }
 
+bool is_whole(const Program& program, ValueId value) {
+  const ProgramValue& v = program.values[value];
+  return v.offset_bytes == 0 && v.type.contiguous() &&
+         v.type.bytes() == program.storages[v.storage].bytes;
+}
+
 bool is_of_model(const Program& program, StorageId storage) {
   const ProgramStorage& s = program.storages[storage];
   if (s.kind == StorageKind::kConstant) return true;

@@ -251,6 +251,12 @@ std::string axes_text(const Program& program, const std::vector<uint8_t>& axes);
 // "collective_permute[dp,tp -> tp,dp]".
 std::string kernel_text(const Program& program, const ProgramStep& step);
 int64_t num_ranks(const Program& program);
+// Whether the value is all of its storage, in the order of its elements.
+bool is_whole(const Program& program, ValueId value);
+// What a storage of so many bytes takes in the arena, a session or host memory.
+inline int64_t padded_bytes(const Program& program, int64_t bytes) {
+  return (bytes + program.alignment - 1) / program.alignment * program.alignment;
+}
 // Whether the storage is a constant, or that of such a port.
 bool is_of_model(const Program& program, StorageId storage);
 std::string to_text(const Program& program);  // one line a step

@@ -43,23 +43,18 @@ class EntryOffload {
       if (!runs_on_link(p_, step(i))) us += std::max(step(i).cost_us, 0.0);
     }
     begins_us_.push_back(us);
-    if (middle_ != kNone) back_free_us_ = us;
+    back_free_us_ = us;
   }
 
   // What one forward step writes as a whole, and the backward half reads, in the order of writing.
   std::vector<Waiting> candidates() const {
     struct Uses {
       uint32_t num_writers = 0, reader = kNone;
-      bool is_written_late = false;
     };
     std::vector<Uses> uses(p_.storages.size());
     for (uint32_t i = 0; i < entry_.num_steps; ++i) {
       for (ValueId v : step(i).outputs)
-        if (v.valid()) {
-          Uses& use = uses[p_.values[v].storage.v];
-          ++use.num_writers;
-          use.is_written_late |= i >= middle_;
-        }
+        if (v.valid()) ++uses[p_.values[v].storage.v].num_writers;
       for (ValueId v : step(i).inputs)
         if (v.valid() && i >= middle_) {
           uint32_t& reader = uses[p_.values[v].storage.v].reader;
@@ -69,13 +64,10 @@ class EntryOffload {
     std::vector<Waiting> all;
     for (uint32_t i = 0; i < middle_; ++i)
       for (ValueId v : step(i).outputs) {
-        if (!p_.lies_in(v, StorageKind::kArena)) continue;
-        const ProgramValue& value = p_.values[v];
-        const Uses& use = uses[value.storage.v];
-        const bool is_whole = value.offset_bytes == 0 && value.type.contiguous() &&
-                              value.type.bytes() == p_.storages[value.storage].bytes;
-        if (is_whole && use.num_writers == 1 && !use.is_written_late && use.reader != kNone)
-          all.push_back({value.storage, v, i, use.reader});
+        if (!p_.lies_in(v, StorageKind::kArena) || !is_whole(p_, v)) continue;
+        const StorageId storage = p_.values[v].storage;
+        const Uses& use = uses[storage.v];
+        if (use.num_writers == 1 && use.reader != kNone) all.push_back({storage, v, i, use.reader});
       }
     return all;
   }
@@ -84,9 +76,9 @@ class EntryOffload {
   bool fits(const Waiting& w) {
     const int64_t bytes = p_.storages[w.storage].bytes;
     const double us = link_.copy_us(bytes), middle_us = begins_us_[middle_];
-    // Packing wastes less than if each had a place of its own.
-    const int64_t placed = (bytes + p_.alignment - 1) / p_.alignment * p_.alignment;
     if (us <= link_.copy_us(0)) return false;  // small: it frees little for the time of a copy
+    // Packing wastes less than if each had a place of its own.
+    const int64_t placed = padded_bytes(p_, bytes);
     const double there_us = std::max(there_free_us_, begins_us_[w.writer + 1]) + us;
     const double back_us = std::min(back_free_us_, begins_us_[w.reader]) - us;
     if (there_us > middle_us || back_us < middle_us || taken_bytes_ + placed > room_bytes_)

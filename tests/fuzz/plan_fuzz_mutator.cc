@@ -444,7 +444,7 @@ class Mutator {
     for (ProgramStorage& s : p_.storages) {
       if (s.kind != kind || s.bytes < 0 || s.bytes > 1 << 20) continue;
       s.offset_bytes = at;
-      at += (s.bytes + p_.alignment - 1) / p_.alignment * p_.alignment;
+      at += padded_bytes(p_, s.bytes);
     }
     *total = std::max<int64_t>(at, kind == StorageKind::kArena ? p_.alignment : 0);
   }

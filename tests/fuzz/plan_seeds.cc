@@ -11,6 +11,7 @@
 #include "passes/pass.h"
 #include "recompute/offload.h"
 #include "unit/e2e/one_op.h"
+#include "unscheduled.h"
 
 namespace shw {
 namespace {
@@ -98,14 +99,7 @@ Result<std::vector<uint8_t>> with_host_memory() {
   SHW_ASSIGN_OR_RETURN(Compiled compiled,
                        compile(write_graph(*parse_graph(kHalves)), options, monitor));
   Program& p = compiled.plan.program;
-  p.streams.resize(1);
-  p.num_events = 0;
-  for (ProgramStep& step : p.steps) {
-    step.stream = kComputeStream;
-    step.waits.clear();
-    step.records = kNoEvent;
-  }
-  for (ProgramStorage& s : p.storages) s.offset_bytes = -1;
+  testing::unschedule(p);
   const int64_t moved =
       offload(p, {[](int64_t bytes) { return bytes > 0 ? 1.0 : 0.5; }, int64_t{1} << 20});
   if (moved == 0) return internal_error("nothing waits in host memory");

@@ -20,6 +20,7 @@
 #include "simulate/simulate.h"
 #include "tiny_model.h"
 #include "tools/execute.h"
+#include "unscheduled.h"
 
 namespace shw {
 namespace {
@@ -150,15 +151,7 @@ FusePrices free_copies() {
 // The plan's steps one after another on one stream.
 Plan unscheduled(const Plan& plan) {
   Plan other = plan;
-  Program& p = other.program;
-  p.streams.resize(1);
-  p.num_events = 0;
-  for (ProgramStep& step : p.steps) {
-    step.stream = kComputeStream;
-    step.waits.clear();
-    step.records = kNoEvent;
-  }
-  for (ProgramStorage& s : p.storages) s.offset_bytes = -1;
+  testing::unschedule(other.program);
   return other;
 }
 

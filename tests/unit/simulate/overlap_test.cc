@@ -6,6 +6,7 @@
 #include "passes/pass.h"
 #include "simulate/simulate.h"
 #include "unit/simulate/overlap_graph.h"
+#include "unscheduled.h"
 
 namespace shw {
 namespace {
@@ -120,13 +121,7 @@ TEST_P(OverlapGraphs, IsNoSlowerOnceItIsScheduledAndHoldsLittleMore) {
   auto graph = testing::overlap_graph(GetParam().graph, GetParam().table, false);
   Program& p = graph.program;
   const Simulation before = simulate(p, p.entries.at(0));
-  p.streams.resize(1);
-  p.num_events = 0;
-  for (ProgramStep& step : p.steps) {
-    step.stream = kComputeStream;
-    step.waits.clear();
-    step.records = kNoEvent;
-  }
+  testing::unschedule(p);
   Monitor monitor;
   ASSERT_TRUE(kScheduleCollectives.run(p, monitor).ok());  // shapes of the file are not a program's
   const Simulation after = simulate(p, p.entries[0]);
