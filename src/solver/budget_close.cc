@@ -10,36 +10,13 @@
 #include <utility>
 
 #include "solver/budget_close.h"
+#include "solver/parameters.h"
 #include "solver/warm.h"
 
 namespace shw::solver {
 namespace {
 
-constexpr uint32_t kWarmSweeps = 8;   // at the initial prices, before the first step
-constexpr uint32_t kRootSteps = 150;  // price updates
-// After this many steps, and if the gap is narrow, the bundle moves the prices. It makes progress
-// where averages cycle, but cannot tell how far the sweeps are from convergence.
-constexpr uint32_t kAverageSteps = 16;
-constexpr double kNarrowGap = 0.02;
-// In a row, before the bundle is given up; and of a part made by a new count.
-constexpr uint32_t kMaxIdleBundleSteps = 6, kMaxIdleCounted = 24;
-constexpr double kWorthDropping =
-    0.5;  // drop labels of a large part if at most this share of its cells remains
-// Branching does not finish on a part with more label pairs than this. The aim there is a good
-// bound and, along the way, a good labelling.
-constexpr uint64_t kLargeCells = 2'000'000;
-constexpr uint32_t kLargeRootSteps = 400;  // repeated as long as they help
-constexpr uint32_t kNodeSteps = 20;
-// A new count moves the prices of all rows, which takes a bundle and more steps, but spares nodes.
-constexpr uint32_t kCountedSteps = 150;
-// A part whose bound has closed more than this share of the gap waits for others.
-constexpr double kUrgentShare = 0.5;
-constexpr double kMaxRise = 0.2;  // share of the bound that one step aims for
-constexpr double kStallShare = 0.01,
-                 kLargeStallShare = 0.0005;  // of the gap to the goal, to be gained in 30 steps
-constexpr double kLargeRiseShare = 0.01;     // share of the gap that such a round must close
-// A problem that needs at most this many parts is processed sequentially; beyond, in rounds.
-constexpr uint32_t kSequentialParts = 200;
+using namespace parameters::budget_close;
 
 uint64_t edge_cells(const PlacementProblem& problem) {
   uint64_t cells = 0;

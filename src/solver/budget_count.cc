@@ -1,4 +1,5 @@
 #include "solver/budget_count.h"
+#include "solver/parameters.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,10 +9,7 @@
 namespace shw::solver {
 namespace {
 
-constexpr uint32_t kFewest = 8;  // variables of a class
-// Prices balance a class if the mean number of its labels in the set is at least this far from what
-// it is known to be at least and at most.
-constexpr double kBalanced = 0.05;
+using namespace parameters::budget_count;
 
 // What a class does in recent labellings, by label of the root.
 struct Habits {

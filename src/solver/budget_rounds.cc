@@ -9,13 +9,13 @@
 #include <thread>
 
 #include "solver/budget_close.h"
+#include "solver/parameters.h"
 #include "support/parallel.h"
 
 namespace shw::solver {
 namespace {
 
-constexpr size_t kParts = 16;
-constexpr uint64_t kCellsPerRound = 1 << 24;  // per lane; about 10 ms
+using namespace parameters::budget_rounds;
 
 }  // namespace
 

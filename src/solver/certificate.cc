@@ -4,13 +4,15 @@
 #include <cmath>
 
 #include "solver/budget_rows.h"
+#include "solver/parameters.h"
 #include "solver/trws.h"
 
 namespace shw::solver {
 namespace {
 
-constexpr double kStallShare = 1e-12;  // of the bound, to be gained in eight sweeps
-constexpr double kRounding = 1e-13;    // of the priced limits
+using namespace parameters::certificate;
+
+constexpr double kRounding = 1e-13;  // of the priced limits
 
 // The labels that are allowed and fit, by variable.
 std::vector<std::vector<uint32_t>> candidates(const PlacementProblem& problem) {

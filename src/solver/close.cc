@@ -10,35 +10,14 @@
 
 #include "solver/eliminate.h"
 #include "solver/open_parts.h"
+#include "solver/parameters.h"
 #include "solver/search.h"
 #include "solver/survey.h"
 
 namespace shw::solver {
 namespace {
 
-constexpr uint32_t kNodeSweeps = 60;  // for a part; the whole problem has options().max_sweeps
-constexpr uint64_t kMaxEliminationCells = 1ull << 31;  // a few seconds
-constexpr uint64_t kMaxMilpBinaries = 2000;            // lp_solve does not finish beyond that
-// With copies (eliminate.h), a table has at most so many cells; more cost more time than the higher
-// bound saves.
-constexpr uint64_t kMaxCopiedTableCells = 1 << 14;
-// Elimination is tried before any sweep if it is certain to be faster.
-constexpr uint64_t kEasyLabelsPerVariable = 8;
-constexpr uint64_t kEasyCells = 1 << 18;
-// A root with this many cells solves its most promising part, of that many, between sweeps.
-constexpr uint64_t kLargeCells = 1 << 20, kLikelyCells = 1 << 19;
-constexpr uint32_t kFirstSweeps = 24;
-constexpr int kLikelyRounds = 4;
-constexpr uint64_t kLikelyBranchNodes = 4;
-
-// Sweeps stall where the bound rises by less than this share of the gap: early for the first time,
-// since elimination closes a part with few cells at once where sweeps creep; otherwise late. Late
-// as well where a sweep is cheap, since there are few variables.
-constexpr double kEarly = 0.1, kLate = 0.02;
-constexpr uint32_t kManyVariables = 1000;
-constexpr uint64_t kFewCells = 8;  // of an edge
-// Elimination with copies goes on as long as it closes this share of the gap.
-constexpr double kWorthCopies = 0.2;
+using namespace parameters::close;
 
 struct Open {
   std::shared_ptr<const Stage> parent;

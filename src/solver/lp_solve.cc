@@ -8,6 +8,7 @@
 #include <set>
 
 #include "solver/lp_solve_library.h"
+#include "solver/parameters.h"
 #include "solver/problem.h"
 #include "solver/search.h"
 #include "solver/watch.h"
@@ -15,10 +16,7 @@
 namespace shw::solver {
 namespace {
 
-constexpr uint64_t kMaxColumns = 1 << 20;
-constexpr uint64_t kMaxQuestions =
-    20'000'000;  // of lp_solve's abort callback; so the work is counted, not timed
-constexpr uint64_t kCellsPerQuestion = 50'000;  // the callback runs at least once per iteration
+using namespace parameters::lp_solve;
 
 struct DeleteLp {
   const LpSolveLibrary* api;

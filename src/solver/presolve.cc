@@ -4,21 +4,19 @@
 #include <string>
 
 #include "solver/memo.h"
+#include "solver/parameters.h"
 #include "support/hash.h"
 
 namespace shw::solver {
 namespace {
 
+using namespace parameters::presolve;
 using Handle = CostStore::Handle;
 using LabelsId = CostStore::LabelsId;
 using MaskId = CostStore::MaskId;
 using VectorId = CostStore::VectorId;
 
 constexpr uint32_t kNobody = UINT32_MAX;
-constexpr int kMaxRounds = 8;  // of consistency → dominance → reductions; two are typical
-// R2 pays off if the resulting matrix is not larger than the two it replaces, since sweeps read it
-// afterwards, and if computing it is not slower than the sweeps saved.
-constexpr uint64_t kMaxEliminationCells = 1 << 22;
 
 // min over k of a[k] − b[k] where a[k] is allowed; if that is below `enough`, any value below
 // `enough`.

@@ -1,5 +1,6 @@
 // The projection is solved in its dual, which has one variable per cut, by Newton steps.
 #include "solver/price_bundle.h"
+#include "solver/parameters.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,15 +11,7 @@
 namespace shw::solver {
 namespace {
 
-constexpr size_t kMaxCuts = 24;
-constexpr int kMaxSteps = 25;
-// The dual exceeds half of this squared, in units of the sum of the centre's prices, only if no
-// prices reach the level.
-constexpr double kFarthest = 7;
-constexpr double kMinLength = 1e-3;  // of a Newton step
-constexpr double kShareKept = 1e-4;  // of the decrease that a step predicts (Armijo)
-// The regularisation of the diagonal, relative to the sum of squares; grows when steps fail.
-constexpr double kMinRidge = 1e-11, kMaxRidge = 1, kRidgeFalls = 10, kRidgeGrows = 1000;
+using namespace parameters::price_bundle;
 
 double dot(std::span<const double> a, std::span<const double> b) {
   double sum[4] = {};  // independent partial sums, for instruction-level parallelism

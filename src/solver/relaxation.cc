@@ -1,4 +1,5 @@
 #include "solver/relaxation.h"
+#include "solver/parameters.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,17 +7,8 @@
 namespace shw::solver {
 namespace {
 
-constexpr double kShareOfNew = 0.3;      // weight of the last labelling in the direction
-constexpr float kFrequencyShare = 0.1f;  // weight of the last labelling in the frequencies
-constexpr double kMaxStepFraction = 1.5, kMinStepFraction = 1e-3;
-constexpr uint32_t kPatience = 6;  // steps without a better bound before they are shortened
-// A direction that happens to be short must not cause a long step: the norm that steps are divided
-// by decays by this factor at most.
-constexpr double kScaleKept = 0.6;
-// For bundle steps: the target level between bound and ceiling, its tolerance; the minimum
-// worthwhile rise, what another sweep must gain, and where halving of the level ends.
-constexpr double kLevel = 0.5, kAimTolerance = 0.01;
-constexpr double kWorthRising = 0.01, kWorthSweeping = 0.003, kMinAim = 0.01;
+using namespace parameters::relaxation;
+
 constexpr double kRounding = 1e-13;
 
 }  // namespace

@@ -5,20 +5,13 @@
 #include <utility>
 
 #include "solver/decode.h"
+#include "solver/parameters.h"
 #include "solver/survey.h"
 
 namespace shw::solver {
 namespace {
 
-// Sweeps have stalled if the bound rose too little over this many sweeps.
-constexpr uint32_t kStallSweeps = 12;
-// The cost of dropping labels, in cells that could be swept in the same time (measured): per
-// remaining cell, and per edge.
-constexpr double kDropPerCell = 10, kDropPerEdge = 400;
-// Floors are valid up to the cutoff at which labels were dropped; keep this share of the cost above
-// it, for the next solve.
-constexpr double kFloorReach = 0.02;
-constexpr double kLookAgain = 0.95;  // check again once the gap has shrunk to this share
+using namespace parameters::search;
 
 // Whether rebuilding the tables without labels that cannot improve on the incumbent pays off within
 // the expected number of sweeps: a third of those done, but no more than closing the gap at the

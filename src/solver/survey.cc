@@ -4,13 +4,14 @@
 #include <cmath>
 
 #include "solver/kernels.h"
+#include "solver/parameters.h"
 
 namespace shw::solver {
 namespace {
 
-constexpr uint32_t kMaxSweeps = 40;
-constexpr double kStallShare = 3e-4;  // of the bound, to be gained by a sweep
-constexpr double kRounding = 1e-13;   // of the bound: plain sums of some thousand terms
+using namespace parameters::survey;
+
+constexpr double kRounding = 1e-13;  // of the bound: plain sums of some thousand terms
 
 // An edge as seen from one of its ends.
 struct Side {

@@ -4,14 +4,13 @@
 #include <cmath>
 
 #include "solver/kernels.h"
+#include "solver/parameters.h"
 #include "solver/search.h"
 
 namespace shw::solver {
 namespace {
 
-// Shares of the labels with known floors: searched first, and at most. Beyond that a warm start is
-// no faster than a cold one.
-constexpr double kFirstShare = 0.2, kMaxShare = 0.6;
+using namespace parameters::warm;
 
 double quantile(std::vector<double>& values, double share) {
   if (values.empty()) return kForbidden;

@@ -1,0 +1,211 @@
+// Every number of the solver that was chosen, not derived: what it decides, and what it trades. No
+// value changes an answer that is proven; all change how soon it is proven, and how good an answer
+// is when the work allowed is used up. Each file of the folder has a namespace here.
+//
+// Tolerances of floating-point sums are not among them. They follow from the number of additions
+// and stand where the sums are.
+//
+// Work is counted in cells, pairs of labels of an edge that a sweep looks at, so that a plan does
+// not depend on the clock. A thread sweeps some 1e9 cells a second.
+//
+// On which problems a value was chosen is recorded only where it says so. README.md has the figures
+// of all problems at these values.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace shw::solver::parameters {
+
+namespace presolve {
+
+// Rounds of consistency → dominance → reductions. Two are typical; more find next to nothing.
+inline constexpr int kMaxRounds = 8;
+// Cells that the elimination of a variable of degree two may compute; it also pays only if the new
+// matrix is not larger than the two that it replaces, which sweeps read. More: fewer variables, and
+// more time than the sweeps save.
+inline constexpr uint64_t kMaxEliminationCells = 1 << 22;
+
+}  // namespace presolve
+
+namespace survey {
+
+// Sweeps over a wide problem before it is presolved. More: a better incumbent and bound to prune
+// with, for sweeps over tables that pruning would have made small.
+inline constexpr uint32_t kMaxSweeps = 40;
+// They end when one gains less than this share of the bound.
+inline constexpr double kStallShare = 3e-4;
+
+}  // namespace survey
+
+namespace search {
+
+// The sweeps over which a bound must rise for them to go on. More: slow rises are seen through.
+inline constexpr uint32_t kStallSweeps = 12;
+// What dropping labels costs, in cells that could be swept in the same time, for each cell that
+// remains and for each edge. Measured.
+inline constexpr double kDropPerCell = 10, kDropPerEdge = 400;
+// Labels are dropped only beyond this share of the cost above the incumbent, so that the floors of
+// the others serve the next solve too. More: warmer starts, and fewer labels dropped.
+inline constexpr double kFloorReach = 0.02;
+// Whether dropping pays is computed again once the gap has shrunk to this share.
+inline constexpr double kLookAgain = 0.95;
+
+}  // namespace search
+
+namespace warm {
+
+// Shares of the labels whose floors are known from an earlier solve: searched first, and at most.
+// More: the optimum is more often among them. Beyond the second a warm start is no faster than a
+// cold one.
+inline constexpr double kFirstShare = 0.2, kMaxShare = 0.6;
+
+}  // namespace warm
+
+// Without budgets.
+namespace close {
+
+// Sweeps over a part of the branching; the whole problem has SolveOptions::max_sweeps. More: higher
+// bounds and fewer parts.
+inline constexpr uint32_t kNodeSweeps = 60;
+// Of exact elimination: a few seconds. More: problems of larger tree width in one step.
+inline constexpr uint64_t kMaxEliminationCells = 1ull << 31;
+// lp_solve does not finish beyond so many.
+inline constexpr uint64_t kMaxMilpBinaries = 2000;
+// Cells of a table of elimination with copies (eliminate.h). More cost more time than the higher
+// bound saves.
+inline constexpr uint64_t kMaxCopiedTableCells = 1 << 14;
+// Such elimination goes on as long as it closes this share of the gap.
+inline constexpr double kWorthCopies = 0.2;
+// A problem below both is eliminated before any sweep: that is certain to be faster.
+inline constexpr uint64_t kEasyLabelsPerVariable = 8;
+inline constexpr uint64_t kEasyCells = 1 << 18;
+// A root with so many cells solves its most promising part, of so many, between sweeps: after these
+// sweeps, so often, with so many nodes. More: a better incumbent earlier, and work done twice.
+inline constexpr uint64_t kLargeCells = 1 << 20, kLikelyCells = 1 << 19;
+inline constexpr uint32_t kFirstSweeps = 24;
+inline constexpr int kLikelyRounds = 4;
+inline constexpr uint64_t kLikelyBranchNodes = 4;
+// Sweeps have stalled where the bound rises by less than this share of the gap: early for the first
+// time, since elimination closes a part with few cells at once where sweeps creep; otherwise late.
+// Late as well where a sweep is cheap: few variables, or edges of few cells.
+inline constexpr double kEarly = 0.1, kLate = 0.02;
+inline constexpr uint32_t kManyVariables = 1000;
+inline constexpr uint64_t kFewCells = 8;  // of an edge
+
+}  // namespace close
+
+// With budgets.
+namespace budget_close {
+
+// Sweeps at the initial prices, before they move for the first time.
+inline constexpr uint32_t kWarmSweeps = 8;
+// Steps of the prices at the root, at a part, at a root that is large (repeated as long as they
+// help), and at a part made by a new count. More: higher bounds and fewer parts. A new count moves
+// the prices of all rows, which takes more steps, but spares parts.
+inline constexpr uint32_t kRootSteps = 150, kNodeSteps = 20, kLargeRootSteps = 400;
+inline constexpr uint32_t kCountedSteps = 150;
+// A root with more cells is large: branching does not finish. The aim is then a good bound and,
+// along the way, a good labelling.
+inline constexpr uint64_t kLargeCells = 2'000'000;
+// After so many steps, and where the gap is narrow, the bundle moves the prices. It makes progress
+// where averages cycle, but cannot tell how far the sweeps are from convergence.
+inline constexpr uint32_t kAverageSteps = 16;
+inline constexpr double kNarrowGap = 0.02;
+// Steps in a row that gain nothing before the bundle is given up; and of a part made by a new
+// count.
+inline constexpr uint32_t kMaxIdleBundleSteps = 6, kMaxIdleCounted = 24;
+// Labels of a large part are dropped if at most this share of its cells remains.
+inline constexpr double kWorthDropping = 0.5;
+// A part whose bound has closed more than this share of the gap waits for others. Less: the bound
+// of the whole rises sooner; more: a better incumbent sooner.
+inline constexpr double kUrgentShare = 0.5;
+// The share of the bound that one step aims for. More: fewer steps where the bound is far, and
+// steps too long where it is near.
+inline constexpr double kMaxRise = 0.2;
+// Steps have stalled where 30 of them gain less than this share of the gap to the goal.
+inline constexpr double kStallShare = 0.01, kLargeStallShare = 0.0005;
+// A round of kLargeRootSteps is repeated if it closed this share of the gap.
+inline constexpr double kLargeRiseShare = 0.01;
+// A problem that needs at most so many parts is processed one after another; beyond, in rounds that
+// several threads share (budget_rounds). Rounds take the same parts with any number of threads.
+inline constexpr uint32_t kSequentialParts = 200;
+
+}  // namespace budget_close
+
+namespace budget_rounds {
+
+// Parts that a round takes: so many threads can share one.
+inline constexpr size_t kParts = 16;
+// Of one part in a round; about 10 ms. More: threads wait less for each other at the end of a
+// round; less: what one finds prunes others sooner.
+inline constexpr uint64_t kCellsPerRound = 1 << 24;
+
+}  // namespace budget_rounds
+
+// Chosen on LLaMA-3 8B with 32 layers within 20 to 25 GB, and checked on the block and on the
+// contest's instance V.
+namespace budget_count {
+
+// Equal variables that make a class whose labels are counted. Fewer: more classes to branch on.
+inline constexpr uint32_t kFewest = 8;
+// Prices balance a class if the mean number of its labels in the set is at least this far from what
+// it is known to be at least and at most. Less: counts that branching on a variable would settle.
+inline constexpr double kBalanced = 0.05;
+
+}  // namespace budget_count
+
+namespace relaxation {
+
+// Weight of the last labelling in the direction of a step, and in the frequencies. More: quicker
+// response; less: steps that cycle less.
+inline constexpr double kShareOfNew = 0.3;
+inline constexpr float kFrequencyShare = 0.1f;
+// Of the step that would reach the goal: the longest, and the shortest before steps end.
+inline constexpr double kMaxStepFraction = 1.5, kMinStepFraction = 1e-3;
+// Steps without a better bound before they are shortened.
+inline constexpr uint32_t kPatience = 6;
+// A direction that happens to be short must not cause a long step: the norm that steps are divided
+// by decays by this factor at most.
+inline constexpr double kScaleKept = 0.6;
+// Of bundle steps: the level that they aim at, between bound (0) and ceiling (1), and its
+// tolerance.
+inline constexpr double kLevel = 0.5, kAimTolerance = 0.01;
+// The least rise that is worth a step, what another sweep must gain, and where halving of the level
+// ends.
+inline constexpr double kWorthRising = 0.01, kWorthSweeping = 0.003, kMinAim = 0.01;
+
+}  // namespace relaxation
+
+namespace price_bundle {
+
+// Cuts that are kept. More: better steps, each of which costs the cube of their number.
+inline constexpr size_t kMaxCuts = 24;
+inline constexpr int kMaxSteps = 25;  // of Newton's method, for one set of cuts
+// The dual exceeds half of this squared, in units of the sum of the centre's prices, only if no
+// prices reach the level.
+inline constexpr double kFarthest = 7;
+inline constexpr double kMinLength = 1e-3;  // of a Newton step
+inline constexpr double kShareKept = 1e-4;  // of the decrease that a step predicts (Armijo)
+// The regularisation of the diagonal, relative to the sum of squares; grows when steps fail.
+inline constexpr double kMinRidge = 1e-11, kMaxRidge = 1, kRidgeFalls = 10, kRidgeGrows = 1000;
+
+}  // namespace price_bundle
+
+namespace certificate {
+
+// Sweeps end when eight gain less than this share of the bound.
+inline constexpr double kStallShare = 1e-12;
+
+}  // namespace certificate
+
+namespace lp_solve {
+
+inline constexpr uint64_t kMaxColumns = 1 << 20;
+// Of lp_solve's callback, so that its work is counted, not timed; and what one counts as. The
+// callback runs at least once for each iteration.
+inline constexpr uint64_t kMaxQuestions = 20'000'000;
+inline constexpr uint64_t kCellsPerQuestion = 50'000;
+
+}  // namespace lp_solve
+
+}  // namespace shw::solver::parameters
