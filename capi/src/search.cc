@@ -53,6 +53,7 @@ shw_search_candidate to_c(const answers::MeshCandidate& candidate) {
   c.compute_us = candidate.compute_us;
   c.communication_us = candidate.comm_us;
   c.program_us = candidate.program_us;
+  c.step_us = candidate.step_us;
   c.memory_peak_bytes = candidate.memory_peak_bytes;
   c.duration_s = candidate.seconds;
   return c;

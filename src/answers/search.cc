@@ -10,8 +10,9 @@
 #include <new>
 #include <numeric>
 
-#include "compiler/place.h"
+#include "compiler/fastest.h"
 #include "plan/report.h"
+#include "simulate/simulate.h"
 #include "support/parallel.h"
 
 namespace shw::answers {
@@ -47,6 +48,10 @@ std::string filled_up(const std::string& layout, int rank) {
     if (parse_layout(layout, given).ok())
       return layout + std::string(static_cast<size_t>(rank - given), 'R');
   return layout;
+}
+
+bool is_simulated(const CompileOptions& options) {
+  return options.overlap.kind == Overlap::kSimulated;
 }
 
 // Plans the candidates on several threads.
@@ -135,7 +140,7 @@ class Searcher {
     };
     SHW_ASSIGN_OR_RETURN(const ConstrainedModel question,
                          ConstrainedModel::create(model, options, monitor));
-    SHW_ASSIGN_OR_RETURN(const Placed placed, place(question, options.solver, watched));
+    SHW_ASSIGN_OR_RETURN(const Placed placed, answer(question, options.solver, watched));
     SHW_ASSIGN_OR_RETURN(const Compiled compiled, finish(model, options, placed, monitor));
     const PlanSummary& s = compiled.plan.summary;
     c.objective_us = s.objective_us;
@@ -144,6 +149,7 @@ class Searcher {
     c.comm_us = s.comm_us;
     c.proven = s.proven;
     c.program_us = program_cost(compiled.plan.program).us;
+    c.step_us = simulated_us(compiled.plan.program);
     c.memory_peak_bytes = s.memory_peak_bytes;
     c.batch = batch_dims(compiled.plan.program);
     return {};
@@ -168,7 +174,8 @@ class Searcher {
     if (c.status.ok() && !c.given_up) {
       objectives_us_.insert(std::ranges::upper_bound(objectives_us_, c.objective_us),
                             c.objective_us);
-      if (best_ > 0 && objectives_us_.size() >= best_) give_up_at_ = objectives_us_[best_ - 1];
+      if (best_ > 0 && !is_simulated(options_) && objectives_us_.size() >= best_)
+        give_up_at_ = objectives_us_[best_ - 1];
     }
     Progress progress{.phase = "search"};
     if (!objectives_us_.empty()) progress.best_cost_us = objectives_us_.front();
@@ -243,9 +250,10 @@ Result<std::vector<MeshCandidate>> search_meshes(std::span<const uint8_t> graph_
   std::vector<MeshCandidate> all;
   for (auto& of_mesh : meshes)
     for (MeshCandidate& c : of_mesh) all.push_back(std::move(c));
-  const auto rank = [](const MeshCandidate& c) {
-    return !c.status.ok() ? std::pair(2, 0.0)
-                          : std::pair(c.given_up ? 1 : 0, c.given_up ? c.bound_us : c.objective_us);
+  const auto rank = [&](const MeshCandidate& c) {
+    if (!c.status.ok()) return std::pair(2, 0.0);
+    if (c.given_up) return std::pair(1, c.bound_us);
+    return std::pair(0, is_simulated(options) ? c.step_us : c.objective_us);
   };
   std::ranges::stable_sort(all, std::ranges::less(), rank);
   // An error that concerns every mesh is returned as such.

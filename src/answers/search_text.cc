@@ -20,6 +20,7 @@ std::string to_json(const std::vector<MeshCandidate>& candidates) {
           .member("bound", c.bound_us)
           .member("proven", c.proven);
       j.member("compute", c.compute_us).member("comm", c.comm_us).member("program", c.program_us);
+      j.member("step", c.step_us);
       j.member("memory_peak_bytes", c.memory_peak_bytes);
     } else {
       j.member("why_not", c.status.message());
@@ -31,9 +32,9 @@ std::string to_json(const std::vector<MeshCandidate>& candidates) {
 }
 
 std::string to_text(const std::vector<MeshCandidate>& candidates) {
-  std::string text =
-      format("%-22s %-14s %-10s %14s %10s %14s %14s %12s  %s\n", "mesh", "inputs", "batch over",
-             "objective µs", "of best", "compute µs", "comm µs", "memory", "");
+  std::string text = format("%-22s %-14s %-10s %14s %10s %14s %14s %14s %12s  %s\n", "mesh",
+                            "inputs", "batch over", "objective µs", "of best", "compute µs",
+                            "comm µs", "simulated µs", "memory", "");
   for (const MeshCandidate& c : candidates) {
     const std::string inputs = c.input_layout.empty() ? "free" : c.input_layout;
     text += format("%-22s %-14s ", c.mesh.c_str(), inputs.c_str());
@@ -43,10 +44,11 @@ std::string to_text(const std::vector<MeshCandidate>& candidates) {
       text += format("%-10s ≥ %11.1f %9.3f×  abandoned: not among the best\n", "", c.bound_us,
                      c.bound_us / candidates.front().objective_us);
     else
-      text += format("%-10s %13.1f %9.3f× %13.1f %13.1f %12s  %s\n",
-                     c.batch.empty() ? "none" : c.batch.c_str(), c.objective_us,
-                     c.objective_us / candidates.front().objective_us, c.compute_us, c.comm_us,
-                     human_bytes(c.memory_peak_bytes).c_str(), c.proven ? "" : "not proven");
+      text +=
+          format("%-10s %13.1f %9.3f× %13.1f %13.1f %13.1f %12s  %s\n",
+                 c.batch.empty() ? "none" : c.batch.c_str(), c.objective_us,
+                 c.objective_us / candidates.front().objective_us, c.compute_us, c.comm_us,
+                 c.step_us, human_bytes(c.memory_peak_bytes).c_str(), c.proven ? "" : "not proven");
   }
   return text;
 }

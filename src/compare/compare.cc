@@ -5,13 +5,13 @@
 
 #include "compare/differences.h"
 #include "compare/foreign_plan.h"
-#include "compiler/exposure.h"
 #include "compiler/fastest.h"
 #include "compiler/finish.h"
 #include "compiler/place.h"
 #include "plan/report.h"
 #include "recipes/recipe_layouts.h"
 #include "simulate/entry_times.h"
+#include "simulate/simulate.h"
 
 namespace shw::compare {
 namespace {
@@ -103,16 +103,14 @@ class Comparer {
     Row second = row_of(RowKind::kOptions, "options", "the optimum under the options as given");
     SHW_ASSIGN_OR_RETURN(std::optional<Placed> stated, placed_for(second, stated_, {}));
     // What the options allow is among all placements.
-    if (is_simulated() && stated && simulated_us(*stated) < simulated_us(*optimum))
+    if (is_simulated() && stated &&
+        simulated_us(*stated->program) < simulated_us(*optimum->program))
       optimum = stated;
     SHW_RETURN_IF_ERROR(add(std::move(row), free_, optimum));
     return add(std::move(second), stated_, stated);
   }
 
   bool is_simulated() const { return stated_.overlap.kind == Overlap::kSimulated; }
-  static double simulated_us(const Placed& placed) {
-    return Exposure::of(*placed.program).step_us();
-  }
 
   Status add_plan(const NamedPlan& plan) {
     SHW_ASSIGN_OR_RETURN(ForeignLayouts layouts, read_foreign_plan(plan.json, model_));

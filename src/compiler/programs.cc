@@ -8,6 +8,7 @@
 #include "passes/gather_chains.h"
 #include "passes/pass.h"
 #include "passes/schedule_fused.h"
+#include "passes/split_batches.h"
 #include "plan/report.h"
 #include "recompute/recompute.h"
 
@@ -63,6 +64,7 @@ Status run_all_passes(const PreparedModel& model, int64_t limit_bytes, Program& 
       fuse_gather_chains(program, fuse_prices(model));
       SHW_RETURN_IF_ERROR(run_passes(program, kBehind, monitor).status());
     }
+    split_batches(program, fuse_prices(model));
     if (model.options().fuse_bytes > 0)
       SHW_RETURN_IF_ERROR(
           schedule_fused(program, model.options().fuse_bytes, fuse_prices(model), monitor)

@@ -7,6 +7,7 @@
 
 #include "passes/gather_chains.h"
 #include "passes/pass.h"
+#include "passes/split_batches.h"
 #include "recompute/cut.h"
 #include "recompute/frontier.h"
 #include "recompute/recompute.h"
@@ -58,7 +59,7 @@ class Search {
       }
     }
     if (options_.fuse_bytes > 0 && fits_) SHW_RETURN_IF_ERROR(fuse());
-    best_->recompute_excess_us = excess_us();
+    best_->recompute_excess_us = fits_ ? least_excess_us_ : excess_us(best_repeated_, *best_);
     return std::move(*best_);
   }
 
@@ -216,15 +217,15 @@ class Search {
   // Whether it fits.
   Result<bool> attempt(std::vector<Repeated> repeated, int64_t arena_limit_bytes,
                        std::optional<int64_t> prefetch_bytes = {}) {
-    static constexpr const PassDef* kPasses[] = {&kDeadSteps, &kScheduleCollectives, &kPlanMemory};
     SHW_RETURN_IF_ERROR(monitor_.poll());
-    Program p = unscheduled(repeated, arena_limit_bytes, prefetch_bytes);
-    if (uses_host_) SHW_RETURN_IF_ERROR(move_to_host(p));
-    SHW_RETURN_IF_ERROR(run_passes(p, kPasses, monitor_).status());
+    SHW_ASSIGN_OR_RETURN(Program p,
+                         unscheduled(repeated, arena_limit_bytes, prefetch_bytes, uses_host_));
+    SHW_RETURN_IF_ERROR(run_passes(p, kLast, monitor_).status());
     p.prefetch_bytes = program_.prefetch_bytes;
     const double us = simulated_us(p);
     const bool fits = scratch_bytes(p) <= limit_bytes_;
     beside_ = scratch_bytes(p) - kept_bytes(repeated);
+    if (fits) least_excess_us_ = std::min(least_excess_us_, excess_us(repeated, p));
     const bool better =
         fits_ == fits ? (fits ? us < best_us_ : scratch_bytes(p) < scratch_bytes(*best_)) : fits;
     if (best_ && !better) return fits;
@@ -236,26 +237,24 @@ class Search {
     best_uses_host_ = uses_host_;
     return fits;
   }
-  Status move_to_host(Program& p) {
-    SHW_RETURN_IF_ERROR(run_dead_steps(p));
-    offload(p, options_.host);
-    return {};
-  }
-  Program unscheduled(const std::vector<Repeated>& repeated, int64_t arena_limit_bytes,
-                      std::optional<int64_t> prefetch_bytes) const {
+  static constexpr const PassDef* kLast[] = {&kScheduleCollectives, &kPlanMemory};
+  Result<Program> unscheduled(const std::vector<Repeated>& repeated, int64_t arena_limit_bytes,
+                              std::optional<int64_t> prefetch_bytes, bool uses_host) {
     Program p = program_;
     p.arena_limit_bytes = arena_limit_bytes;
     if (prefetch_bytes) p.prefetch_bytes = *prefetch_bytes;
     repeat(p, repeated);
     if (options_.fuse_prices.collective_us) fuse_gather_chains(p, options_.fuse_prices);
+    SHW_RETURN_IF_ERROR(run_dead_steps(p));
+    if (uses_host) offload(p, options_.host);
+    if (options_.fuse_prices.collective_us) split_batches(p, options_.fuse_prices);
     return p;
   }
 
   // The best program once more, with collectives fused where that makes the step shorter.
   Status fuse() {
-    static constexpr const PassDef* kLast[] = {&kScheduleCollectives, &kPlanMemory};
-    Program p = unscheduled(best_repeated_, limit_bytes_, best_prefetch_bytes_);
-    SHW_RETURN_IF_ERROR(best_uses_host_ ? move_to_host(p) : run_dead_steps(p));
+    SHW_ASSIGN_OR_RETURN(Program p, unscheduled(best_repeated_, limit_bytes_, best_prefetch_bytes_,
+                                                best_uses_host_));
     SHW_RETURN_IF_ERROR(
         schedule_fused(p, options_.fuse_bytes, options_.fuse_prices, monitor_).status());
     SHW_RETURN_IF_ERROR(run_passes(p, kLast, monitor_).status());
@@ -265,13 +264,13 @@ class Search {
     return {};
   }
 
-  // Against choices that keep what the best one keeps, in host memory too, and the memory that it
+  // Against choices that keep what this one keeps, in host memory too, and the memory that it
   // leaves unused.
-  double excess_us() const {
-    const int64_t unused = std::max<int64_t>(limit_bytes_ - scratch_bytes(*best_), 0);
+  double excess_us(const std::vector<Repeated>& repeated, const Program& p) const {
+    const int64_t unused = std::max<int64_t>(limit_bytes_ - scratch_bytes(p), 0);
     double us = 0;
     for (size_t h = 0; h < joints_.size(); ++h) {
-      const Frontier::Cost cost = frontiers_[h].cost_of(best_repeated_[h].again);
+      const Frontier::Cost cost = frontiers_[h].cost_of(repeated[h].again);
       us += std::max(cost.us - frontiers_[h].least_us(cost.kept_bytes + unused), 0.0);
     }
     return us;
@@ -288,18 +287,15 @@ class Search {
   std::vector<Repeated> best_repeated_;
   std::optional<int64_t> best_prefetch_bytes_;
   double best_us_ = 0;
+  // Of all that fit. The best one may repeat more, where the schedule hides that; its step is no
+  // longer than that of the one that repeats the least.
+  double least_excess_us_ = std::numeric_limits<double>::infinity();
   int64_t beside_ = 0;  // what the last program took beside what it keeps
   bool fits_ = false;
   bool uses_host_ = false, best_uses_host_ = false;  // the next attempts; the best one
 };
 
 }  // namespace
-
-double simulated_us(const Program& p) {
-  double us = 0;
-  for (const ProgramEntry& entry : p.entries) us += entry.weight * simulate(p, entry).total_us;
-  return us;
-}
 
 Result<Program> recompute_within(const Program& program, const Graph& graph, int64_t limit_bytes,
                                  const WithinOptions& options, Monitor& monitor) {

@@ -35,6 +35,4 @@ struct WithinOptions {
 Result<Program> recompute_within(const Program& program, const Graph& graph, int64_t limit_bytes,
                                  const WithinOptions& options, Monitor& monitor);
 
-double simulated_us(const Program& program);  // of all entries, by their weights
-
 }  // namespace shw

@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "compiler/programs.h"
-#include "compiler/recompute_within.h"
 #include "compiler/reserve.h"
 #include "lowering/shard_order.h"
+#include "simulate/simulate.h"
 #include "support/quiet.h"
 
 namespace shw {

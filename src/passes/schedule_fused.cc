@@ -28,8 +28,7 @@ struct Scheduled {
 Status schedule(Scheduled& s, Monitor& monitor) {
   static constexpr const PassDef* kSchedule[] = {&kScheduleCollectives};
   SHW_RETURN_IF_ERROR(run_passes(s.program, kSchedule, monitor).status());
-  for (const ProgramEntry& e : s.program.entries)
-    s.us += e.weight * simulate(s.program, e).total_us;
+  s.us = simulated_us(s.program);
   const std::vector<int64_t> live = live_bytes(lives_of(s.program), s.program.steps.size());
   if (!live.empty()) s.peak_bytes = std::ranges::max(live);
   return {};

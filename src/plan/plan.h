@@ -43,8 +43,8 @@ struct PlanSummary {
   uint32_t memory_binding_points = 0;  // of the program, at which the limit has a price
   std::vector<MemoryShare> memory_shares;  // the largest first; they add up to the peak
   std::string overlap;  // which communication the costs leave out: "bounded"; empty: none
-  // What is computed again takes at most so much longer than the best choice for the memory limit;
-  // negative: not known.
+  // The step takes no longer than one in which what is computed again takes at most so much longer
+  // than the best choice for the memory limit; negative: not known.
   double recompute_excess_us = -1;
 };
 

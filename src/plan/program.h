@@ -201,8 +201,9 @@ struct Program {
   // of the bytes.
   int64_t prefetch_bytes = int64_t{512} << 20;
   uint32_t prefetch_depth = 256;
-  // What is computed again takes at most so much longer than the best choice for the same memory
-  // limit (recompute/frontier.h); negative: not known. Not part of the bytes; PlanSummary has it.
+  // The step takes no longer than one in which what is computed again takes at most so much longer
+  // than the best choice for the same memory limit (recompute/frontier.h); negative: not known. Not
+  // part of the bytes; PlanSummary has it.
   double recompute_excess_us = -1;
   int64_t arena_bytes = 0;      // after the memory pass
   int64_t session_bytes = 0;    // of one session, after the memory pass

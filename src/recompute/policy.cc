@@ -10,9 +10,14 @@ namespace {
 
 constexpr std::array<std::string_view, 6> kNames = {"none", "cheap",  "selective",
                                                     "full", "every:", "auto"};
-constexpr std::string_view kKeepGathered = "+gathered";
+struct Suffix {
+  std::string_view text;
+  bool RecomputePolicy::*field;
+};
+constexpr Suffix kSuffixes[] = {{"+first-add", &RecomputePolicy::keep_first_add},
+                                {"+gathered", &RecomputePolicy::keep_gathered}};
 
-// The policy without its suffix; nothing: the text is none.
+// The policy without its suffixes; nothing: the text is none.
 std::optional<RecomputePolicy> read(std::string_view text) {
   using Kind = RecomputePolicy::Kind;
   RecomputePolicy policy;
@@ -31,21 +36,35 @@ std::optional<RecomputePolicy> read(std::string_view text) {
 }  // namespace
 
 Result<RecomputePolicy> recompute_policy(std::string_view text) {
-  const bool keep_gathered = text.ends_with(kKeepGathered);
-  auto policy = read(keep_gathered ? text.substr(0, text.size() - kKeepGathered.size()) : text);
+  std::string_view name = text;
+  RecomputePolicy given;
+  for (bool found = true; found;) {
+    found = false;
+    for (const auto& [suffix, field] : kSuffixes)
+      if (!(given.*field) && name.ends_with(suffix)) {
+        name.remove_suffix(suffix.size());
+        given.*field = found = true;
+      }
+  }
+  auto policy = read(name);
   using Kind = RecomputePolicy::Kind;
-  if (!policy || (keep_gathered && (policy->kind == Kind::kNone || policy->kind == Kind::kAuto)))
-    return invalid_argument("recompute '" + std::string(text) +
-                            "': expected none or auto, or cheap, selective, full or every:N with N "
-                            "of at least 1, and +gathered behind where parameters stay gathered");
-  policy->keep_gathered = keep_gathered;
+  const bool takes_none = policy && (policy->kind == Kind::kNone || policy->kind == Kind::kAuto);
+  if (!policy || (takes_none && name != text))
+    return invalid_argument(
+        "recompute '" + std::string(text) +
+        "': expected none or auto, or cheap, selective, full or every:N with N of at least 1, and "
+        "behind these +first-add where the first sum of each block is kept, +gathered where "
+        "parameters stay gathered");
+  for (const auto& [suffix, field] : kSuffixes) (*policy).*field = given.*field;
   return *policy;
 }
 
 std::string to_string(const RecomputePolicy& policy) {
   std::string text(kNames[static_cast<size_t>(policy.kind)]);
   if (policy.kind == RecomputePolicy::Kind::kEvery) text += std::to_string(policy.every);
-  return policy.keep_gathered ? text + std::string(kKeepGathered) : text;
+  for (const auto& [suffix, field] : kSuffixes)
+    if (policy.*field) text += suffix;
+  return text;
 }
 
 }  // namespace shw

@@ -22,13 +22,17 @@ struct RecomputePolicy {
   // Parameters stay gathered from the forward to the backward pass; else they are gathered again.
   // What follows a gather, such as a slice, is repeated or kept, whatever holds fewer bytes.
   bool keep_gathered = false;
+  // In each block the first sum with what enters it is kept: of a transformer the tokens behind
+  // attention. Then the feed-forward half repeats nothing of attention.
+  bool keep_first_add = false;
   bool operator==(const RecomputePolicy&) const = default;
 };
 
 // "none", "auto", "cheap", "selective", "full", "every:2"; all but the first two also with
-// "+gathered" behind.
+// "+first-add" behind, "+gathered", or both in either order.
 // INVALID_ARGUMENT: another text.
 Result<RecomputePolicy> recompute_policy(std::string_view text);
-std::string to_string(const RecomputePolicy& policy);  // the same texts
+std::string to_string(
+    const RecomputePolicy& policy);  // the same texts; "+first-add" before "+gathered"
 
 }  // namespace shw

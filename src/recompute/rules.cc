@@ -17,6 +17,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "ops/op_def.h"
@@ -188,6 +189,7 @@ class Rules {
 
   void by_policy(uint32_t i, bool product) {
     if (policy_.kind == Kind::kAuto) return allow(i, kAutoBytesPerUs);
+    if (policy_.keep_first_add && is_first_add(i)) return;
     const bool communicates = step(i).collective.kind != CollectiveKind::kNone;
     if (block_[i] == kNoBlock && policy_.kind != Kind::kCheap) {
       if (!product) allow(i, kWantedBytesPerUs);
@@ -203,6 +205,28 @@ class Rules {
         break;
       default:
         if (!product && !communicates) allow(i, kCheapBytesPerUs);
+    }
+  }
+
+  // Of its block the first sum with what another block left, or what lies in front of all.
+  bool is_first_add(uint32_t i) {
+    if (block_[i] == kNoBlock || step(i).kernel != op_name(OpKind::kAdd)) return false;
+    bool enters = false;
+    joint_.for_inputs(i, [&](StorageId s) { enters |= enters_block(s, block_[i]); });
+    return enters && has_first_add_.insert(block_[i]).second;
+  }
+  // As it is, or in another layout or type: what moves it belongs to the block.
+  bool enters_block(StorageId s, int32_t block) const {
+    for (;;) {
+      if (!joint_.is_forward(s)) return false;
+      const uint32_t writer = joint_.writer(s);
+      if (joint_.is_of_parameters(writer)) return false;
+      if (block_[writer] != block) return true;
+      const ProgramStep& w = step(writer);
+      const bool moves = w.collective.kind != CollectiveKind::kNone || w.kernel == "clone" ||
+                         w.kernel == "to_copy" || w.kernel == "convert_element_type";
+      if (!moves) return false;
+      joint_.for_inputs(writer, [&](StorageId input) { s = input; });
     }
   }
 
@@ -222,6 +246,7 @@ class Rules {
   std::vector<uint8_t> behind_block_;       // by step
   std::vector<std::vector<NodeId>> nodes_;  // by node of the caller's graph
   std::map<int32_t, uint32_t> products_;    // by block: matrix products so far
+  std::set<int32_t> has_first_add_;         // blocks
 };
 
 }  // namespace

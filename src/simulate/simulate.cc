@@ -192,4 +192,11 @@ Simulation simulate(const Program& program, const ProgramEntry& entry,
   return Run(program, entry, options).run();
 }
 
+double simulated_us(const Program& program) {
+  double us = 0;
+  for (const ProgramEntry& entry : program.entries)
+    us += entry.weight * simulate(program, entry).total_us;
+  return us;
+}
+
 }  // namespace shw

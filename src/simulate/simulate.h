@@ -90,4 +90,6 @@ struct Simulation {
 Simulation simulate(const Program& program, const ProgramEntry& entry,
                     const SimulationOptions& options = {});
 
+double simulated_us(const Program& program);  // of all entries, by their weights
+
 }  // namespace shw

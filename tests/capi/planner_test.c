@@ -614,6 +614,7 @@ static void searches(shw_context* context) {
     EXPECT_OK(shw_search_get_candidate(found, i, &candidate));
     EXPECT(candidate.code == SHW_OK && candidate.error[0] == 0 && !candidate.given_up);
     EXPECT(candidate.proven == 1 && candidate.objective_us >= last);
+    EXPECT(candidate.step_us > 0);
     last = candidate.objective_us;
     if (i == 0) cheapest = last;
     planned += strcmp(candidate.mesh, "d0=2,d1=4") == 0;

@@ -178,8 +178,9 @@ typedef struct shw_compile_options {
   /* What the backward pass of an entry computes again in place of keeping it: "none"; "cheap",
    * what costs little beside its memory, no matrix products; "selective", in each block all but
    * every second product, attention and reductions; "full", all of each block; "every:2", the same
-   * in every second block. Parameters are gathered again, unless "+gathered" stands behind: then
-   * they stay gathered. "auto": what memory_limit_bytes asks for, block by block, at the shortest
+   * in every second block. With "+first-add" behind, the first sum of each block with what enters
+   * it is kept. Parameters are gathered again, unless "+gathered" stands behind: then they stay
+   * gathered. "auto": what memory_limit_bytes asks for, block by block, at the shortest
    * simulated time; a bound on what is lost to the best choice is in the plan's JSON. Blocks are
    * the regions of the graph's tags, or else modules with a number. Tags of nodes win. Placements
    * do not depend on it, but under "auto" the limit binds them only as far as repetition does not

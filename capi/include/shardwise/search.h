@@ -24,7 +24,7 @@ typedef struct shw_search_options {
   size_t max_mesh_dims; /* 1 to 6; 0: 3 */
   size_t num_best;      /* how many of the best are needed. Others are given up as soon as their
                            bound shows that they are not among them; how soon depends on threads.
-                           0: all */
+                           With SHW_OVERLAP_SIMULATED none is. 0: all */
   int32_t num_threads;  /* at most; 0: as many as cores. Plans do not depend on it, unless
                            time_limit_s ends their search */
   int32_t reserved;     /* 0 */
@@ -48,13 +48,14 @@ typedef struct shw_search_candidate {
   double compute_us;
   double communication_us;
   double program_us;         /* of the steps of the lowered program */
+  double step_us;            /* simulated, of all entries by their weights */
   int64_t memory_peak_bytes; /* of one rank, as the planner counts it */
   double duration_s;
 } shw_search_candidate;
-#define SHW_SEARCH_CANDIDATE_INIT                                                                 \
-  {                                                                                               \
-    sizeof(shw_search_candidate), NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, \
-        0.0                                                                                       \
+#define SHW_SEARCH_CANDIDATE_INIT                                                              \
+  {                                                                                            \
+    sizeof(shw_search_candidate), NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, \
+        0.0, 0, 0.0                                                                            \
   }
 
 /**
@@ -113,7 +114,7 @@ SHW_API shw_status* shw_search_get_candidate(const shw_search* search, size_t in
 
 /**
  * The candidates as one JSON object, in the same order: {"meshes": [{"mesh", "input_layout",
- * "batch", "objective", "bound", "proven", "compute", "comm", "program" (us),
+ * "batch", "objective", "bound", "proven", "compute", "comm", "program", "step" (us),
  * "memory_peak_bytes", "seconds"}, …]}; those given up have "given_up" and "bound", those without
  * a plan "why_not".
  * @param out_blob  receives a handle that the caller destroys; NULL on failure

@@ -9,6 +9,7 @@
 #include "graph/writer.h"
 #include "import/fx_json.h"
 #include "import/json_file.h"
+#include "simulate/simulate.h"
 
 namespace shw {
 namespace {
@@ -85,6 +86,35 @@ TEST(Search, GivesUpWhatCannotBeAmongTheBest) {
     }
   }
   EXPECT_GT(given_up, 0u);
+}
+
+// Where prices count what a schedule hides, another mesh may be the fastest.
+TEST(Search, RanksBySimulatedStepsWherePlansAreMadeByThem) {
+  const auto graph = graph_bytes("block_1d8");
+  CompileOptions options;
+  Monitor monitor;
+  const answers::SearchOptions search{.devices = 8, .max_mesh_dims = 2, .threads = 2, .best = 1};
+  const auto by_price = answers::search_meshes(graph, options, search, monitor);
+  options.overlap.kind = Overlap::kSimulated;
+  const auto by_step = answers::search_meshes(graph, options, search, monitor);
+  ASSERT_TRUE(by_price.ok() && by_step.ok());
+  ASSERT_EQ(by_step->size(), 3u);
+  double last = 0;
+  for (const answers::MeshCandidate& c : *by_step) {
+    SCOPED_TRACE(c.mesh);
+    ASSERT_TRUE(c.status.ok() && !c.given_up) << "a price bounds no step";
+    EXPECT_GE(c.step_us, last);
+    last = c.step_us;
+    const auto same = std::ranges::find(*by_price, c.mesh, &answers::MeshCandidate::mesh);
+    if (!same->given_up) {
+      EXPECT_LE(c.step_us, same->step_us);
+    }
+    CompileOptions alone = options;
+    alone.mesh = c.mesh;
+    const auto plan = compile(graph, alone, monitor);
+    ASSERT_TRUE(plan.ok()) << plan.status().message();
+    EXPECT_EQ(simulated_us(plan->plan.program), c.step_us);
+  }
 }
 
 TEST(Search, PlansEachWayToCutTheBatchOnOneMesh) {

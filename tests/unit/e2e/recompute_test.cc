@@ -13,6 +13,7 @@
 #include "passes/fuse_collectives.h"
 #include "passes/gather_chains.h"
 #include "passes/pass.h"
+#include "passes/split_batches.h"
 #include "plan/placements.h"
 #include "plan/report.h"
 #include "recompute/offload.h"
@@ -304,6 +305,26 @@ TEST(GatherChains, GiveTheSameBits) {
     ASSERT_TRUE(got.ok()) << got.status().message();
     for (const auto& [name, t] : *expected) EXPECT_EQ(t.bytes, got->at(name).bytes) << name;
   }
+}
+
+// Collectives and products one sequence at a time (passes/split_batches.h).
+TEST(SplitBatches, GiveTheSameBits) {
+  uint32_t split = 0;
+  for (const auto* model : {&testing::llama_tiny(), &testing::gpt2_tiny()})
+    for (const char* mesh : {"dp=2,tp=4", "tp=8"}) {
+      SCOPED_TRACE(mesh);
+      const auto plain = model->plan_of({.mesh = mesh});
+      ASSERT_NE(plain, nullptr);
+      Plan other = unscheduled(*plain);
+      split += split_batches(other.program, free_copies());
+      const auto parts = scheduled_anew(other, 256);
+      ASSERT_NE(parts, nullptr);
+      const auto expected = tools::execute(plain, "step", model->tensors());
+      const auto got = tools::execute(parts, "step", model->tensors());
+      ASSERT_TRUE(expected.ok() && got.ok());
+      for (const auto& [name, t] : *expected) EXPECT_EQ(t.bytes, got->at(name).bytes) << name;
+    }
+  EXPECT_GT(split, 8u);
 }
 
 // The plan's steps one after another, in the order of the graph's nodes.

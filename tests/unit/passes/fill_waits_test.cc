@@ -18,8 +18,6 @@ namespace {
 using testing::Sketch;
 using Names = std::vector<std::string>;
 
-double simulated_us(const Program& p) { return simulate(p, p.entries[0]).total_us; }
-
 ValueId reduced(Sketch& s, ValueId v, uint8_t axis, double us) {
   const ValueId result = s.step("all_reduce", {v}, {4, 16}, us);
   s.p.steps.back().collective = {CollectiveKind::kAllReduce, ReduceOp::kSum, {axis}};

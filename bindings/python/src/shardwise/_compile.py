@@ -44,7 +44,7 @@ def compile(graph: GraphLike, mesh: Mapping[str, int] | None = None, *, hardware
         * ``rules``: "full" or "compat"; ``strided=True`` offers strided shards
         * ``param_budget``: "smallest" (default), "none", or a share in (0, 1]
         * ``optimizer_factor``: bytes of optimizer state for each byte of a parameter
-        * ``recompute``: what the backward pass computes again: "none", "cheap", "selective", "full" or "every:N"; "full+gathered" keeps gathered parameters; "auto": what ``memory`` asks for
+        * ``recompute``: what the backward pass computes again: "none", "cheap", "selective", "full" or "every:N"; "full+gathered" keeps gathered parameters, "full+first-add" the first sum of each block; "auto": what ``memory`` asks for
         * ``prefetch_bytes``, ``prefetch_depth``: what starting collectives early may cost: bytes (default 512 MiB), and steps of compute before the first reader (256)
         * ``fuse_bytes``: gathers of parameters and all-reduces of gradients of one group are fused into buffers of up to so many bytes where that makes the simulated step shorter (default: none)
         * ``host_memory``: bytes of host memory of a rank, where results may wait for the backward pass under recompute "auto" (default: none)
@@ -87,7 +87,8 @@ def _best_so_far(data: bytes, wanted: dict[str, Any], hook: Hook) -> Any:
 
 def search(graph: GraphLike, devices: int, *, max_mesh_dims: int = 3, best: int = 0, each_batch: bool = False,
            progress: ProgressLike = None, threads: int = 0, **options: Any) -> Search:
-    """Plans a graph on every mesh that a number of devices can form.
+    """Plans a graph on every mesh that a number of devices can form. The cheapest plan is the best; with ``overlap="simulated"``,
+    the one of the shortest simulated step.
 
     :param max_mesh_dims: 1 to 6
     :param best: how many of the best are needed; others are given up early. 0: all

@@ -195,7 +195,7 @@ class Search(Answer):
 
     @property
     def best_mesh(self) -> dict[str, int]:
-        """The mesh of the cheapest plan, for :func:`shardwise.compile`.
+        """The mesh of the best plan, for :func:`shardwise.compile`.
 
         :raises LookupError: no mesh has a plan
         """

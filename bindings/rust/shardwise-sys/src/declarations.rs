@@ -1594,7 +1594,7 @@ pub struct shw_search_options {
     pub num_devices: i64,
     /// 1 to 6; 0: 3
     pub max_mesh_dims: usize,
-    /// how many of the best are needed. Others are given up as soon as their bound shows that they are not among them; how soon depends on threads. 0: all
+    /// how many of the best are needed. Others are given up as soon as their bound shows that they are not among them; how soon depends on threads. With SHW_OVERLAP_SIMULATED none is. 0: all
     pub num_best: usize,
     /// at most; 0: as many as cores. Plans do not depend on it, unless time_limit_s ends their search
     pub num_threads: i32,
@@ -1629,6 +1629,8 @@ pub struct shw_search_candidate {
     pub communication_us: f64,
     /// of the steps of the lowered program
     pub program_us: f64,
+    /// simulated, of all entries by their weights
+    pub step_us: f64,
     /// of one rank, as the planner counts it
     pub memory_peak_bytes: i64,
     pub duration_s: f64,
@@ -4101,7 +4103,7 @@ functions! {
     pub fn shw_search_get_candidate(search: *const shw_search, index: usize, out_candidate: *mut shw_search_candidate) -> *mut shw_status;
 
     /// The candidates as one JSON object, in the same order: {"meshes": \[{"mesh", "input_layout",
-    /// "batch", "objective", "bound", "proven", "compute", "comm", "program" (us),
+    /// "batch", "objective", "bound", "proven", "compute", "comm", "program", "step" (us),
     /// "memory_peak_bytes", "seconds"}, …\]}; those given up have "given_up" and "bound", those without
     /// a plan "why_not".
     ///

@@ -202,8 +202,8 @@ impl CompileOptions {
     }
 
     /// What the backward pass computes again in place of keeping it: "none", "cheap", "selective",
-    /// "full" or "every:2"; "full+gathered" keeps gathered parameters; "auto": what the memory limit
-    /// asks for.
+    /// "full" or "every:2"; "full+gathered" keeps gathered parameters, "full+first-add" the first
+    /// sum of each block; "auto": what the memory limit asks for.
     #[must_use]
     pub fn recompute(mut self, policy: &str) -> Self {
         self.recompute = Some(policy.to_owned());

@@ -54,6 +54,8 @@ record! {
         communication_us: f64,
         /// Of the steps of the lowered program.
         program_us: f64,
+        /// Simulated, of all entries by their weights.
+        step_us: f64,
         /// Of one rank, as the planner counts it.
         memory_peak_bytes: i64,
         /// Of its planning.

@@ -1,0 +1,280 @@
+#include "passes/split_batches.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string>
+
+namespace shw {
+namespace {
+
+constexpr uint32_t kNone = UINT32_MAX;
+constexpr int64_t kMostParts = 8;
+// A product may take so much longer in parts: the collectives that it hides are far longer.
+constexpr double kMostOfProduct = 1.02;
+
+// The steps that use a storage.
+struct Uses {
+  uint32_t writer = kNone, num_writers = 0;
+  uint32_t reader = kNone, num_readers = 0;
+};
+
+// A collective and its copy. `whole` holds [batch, ranks, block]: what the copy behind a gather
+// makes, or the copy in front of a reduce-scatter reads.
+struct Site {
+  uint32_t collective = kNone, copy = kNone;
+  StorageId whole;
+  int64_t batch = 0, ranks = 0, block = 0;
+  double part_us = 0;  // of the collective
+};
+
+class Splitter {
+ public:
+  Splitter(Program& program, const FusePrices& prices)
+      : p_(program), prices_(prices), uses_(program.storages.size()) {}
+
+  uint32_t run() {
+    find_uses();
+    find_sites();
+    if (sites_.empty()) return 0;
+    for (ProgramEntry& e : p_.entries) rewrite(e);
+    p_.steps = std::move(steps_);
+    return static_cast<uint32_t>(sites_.size());
+  }
+
+ private:
+  void find_uses() {
+    for (uint32_t i = 0; i < p_.steps.size(); ++i) {
+      for (ValueId v : p_.steps[i].inputs)
+        if (v.valid()) {
+          Uses& use = uses_[p_.values[v].storage.v];
+          use.reader = i;
+          ++use.num_readers;
+        }
+      for (ValueId v : p_.steps[i].outputs)
+        if (v.valid()) {
+          Uses& use = uses_[p_.values[v].storage.v];
+          use.writer = i;
+          ++use.num_writers;
+        }
+    }
+    for (const Port& port : p_.ports)  // what the caller gives or gets is used once more
+      if (port.value.valid()) {
+        Uses& use = uses_[p_.values[port.value].storage.v];
+        ++use.num_readers;
+        if (is_input(port.role)) ++use.num_writers;
+      }
+  }
+
+  void find_sites() {
+    role_.assign(p_.steps.size(), Role::kStays);
+    site_of_.assign(p_.steps.size(), kNone);
+    batch_of_.assign(p_.storages.size(), 0);
+    for (uint32_t i = 0; i < p_.steps.size(); ++i) {
+      if (p_.steps[i].kernel != "clone") continue;
+      std::optional<Site> site = behind_gather(i);
+      if (!site) site = before_scatter(i);
+      if (!site || site->batch > kMostParts || !pays(*site)) continue;
+      const auto number = static_cast<uint32_t>(sites_.size());
+      role_[site->copy] = Role::kGone;
+      role_[site->collective] = Role::kCollective;
+      site_of_[site->collective] = number;
+      batch_of_[site->whole.v] = site->batch;
+      sites_.push_back(*site);
+    }
+  }
+
+  const ProgramValue& in(uint32_t i) const { return p_.values[p_.steps[i].inputs[0]]; }
+  const ProgramValue& out(uint32_t i) const { return p_.values[p_.steps[i].outputs[0]]; }
+  bool is_arena(const ProgramValue& v) const {
+    return p_.storages[v.storage].kind == StorageKind::kArena;
+  }
+  // [a, b, block] that lie as [b, a, block] in the whole storage.
+  bool is_swapped(const ProgramValue& v) const {
+    if (v.type.rank() != 3 || v.offset_bytes != 0) return false;
+    const Dims &n = v.type.shape, &s = v.type.strides;
+    return n[0] > 1 && n[1] > 1 && s[0] == n[2] && s[1] == n[0] * n[2] && s[2] == 1 &&
+           v.type.bytes() == p_.storages[v.storage].bytes;
+  }
+
+  // The copy reads a gather's result, and nothing else does.
+  std::optional<Site> behind_gather(uint32_t copy) const {
+    const ProgramValue &from = in(copy), &to = out(copy);
+    const Uses& between = uses_[from.storage.v];
+    if (between.num_writers != 1 || between.num_readers != 1) return {};
+    const ProgramStep& gather = p_.steps[between.writer];
+    if (gather.collective.kind != CollectiveKind::kAllGather || !is_arena(from) ||
+        !is_swapped(from) || !is_whole(p_, p_.steps[copy].outputs[0]) ||
+        uses_[to.storage.v].num_writers != 1 ||
+        out(between.writer).type.shape[0] != from.type.shape[1] ||
+        !in(between.writer).type.contiguous())
+      return {};
+    return Site{between.writer,    copy, to.storage, from.type.shape[0], from.type.shape[1],
+                from.type.shape[2]};
+  }
+
+  // A reduce-scatter reads what the copy makes, and nothing else does.
+  std::optional<Site> before_scatter(uint32_t copy) const {
+    const ProgramValue &from = in(copy), &to = out(copy);
+    const Uses& between = uses_[to.storage.v];
+    if (between.num_writers != 1 || between.num_readers != 1 || !is_arena(to)) return {};
+    const ProgramStep& scatter = p_.steps[between.reader];
+    if (scatter.collective.kind != CollectiveKind::kReduceScatter || !is_swapped(from) ||
+        !is_whole(p_, p_.steps[copy].outputs[0]) || !is_whole(p_, scatter.inputs[0]) ||
+        !out(between.reader).type.contiguous() ||
+        in(between.reader).type.shape[0] != from.type.shape[0])
+      return {};
+    return Site{between.reader,    copy, from.storage, from.type.shape[1], from.type.shape[0],
+                from.type.shape[2]};
+  }
+
+  bool pays(Site& site) const {
+    const ProgramStep& step = p_.steps[site.collective];
+    const int64_t bytes =
+        std::max(in(site.collective).type.bytes(), out(site.collective).type.bytes());
+    uint32_t mask = 0;
+    for (uint8_t axis : step.collective.axes) mask |= 1u << axis;
+    site.part_us = prices_.collective_us(step.collective.kind, mask, bytes / site.batch);
+    return static_cast<double>(site.batch) * site.part_us <=
+           step.cost_us + p_.steps[site.copy].cost_us;
+  }
+
+  // ---- the steps anew
+
+  void rewrite(ProgramEntry& e) {
+    const auto first = static_cast<uint32_t>(steps_.size());
+    for (uint32_t i = e.first_step; i < e.first_step + e.num_steps; ++i) {
+      if (role_[i] == Role::kGone) continue;
+      if (role_[i] == Role::kCollective) {
+        split_collective(i, sites_[site_of_[i]]);
+      } else if (const auto parts = parts_of_product(i)) {
+        split_product(i, *parts);
+      } else {
+        steps_.push_back(std::move(p_.steps[i]));
+      }
+    }
+    e.first_step = first;
+    e.num_steps = static_cast<uint32_t>(steps_.size()) - first;
+  }
+
+  ValueId window(StorageId storage, int64_t offset_bytes, TensorType type) {
+    return p_.values.push_back({std::move(type), storage, offset_bytes});
+  }
+
+  void split_collective(uint32_t i, const Site& site) {
+    const bool gathers = p_.steps[i].collective.kind == CollectiveKind::kAllGather;
+    const ProgramValue from = in(i), to = out(i);
+    const Dtype dtype = from.type.dtype;
+    const int64_t block = site.block * dtype_size(dtype), all = site.ranks * block;
+    for (int64_t b = 0; b < site.batch; ++b) {
+      ProgramStep part = p_.steps[i];
+      part.cost_us = site.part_us;
+      const auto whole = [&] {
+        return window(site.whole, b * all, row_major(dtype, {site.ranks, site.block}));
+      };
+      if (gathers) {
+        part.inputs = {
+            window(from.storage, from.offset_bytes + b * block, row_major(dtype, {site.block}))};
+        part.outputs = {whole()};
+      } else {
+        part.inputs = {whole()};
+        part.outputs = {
+            window(to.storage, to.offset_bytes + b * block, row_major(dtype, {site.block}))};
+      }
+      steps_.push_back(std::move(part));
+    }
+  }
+
+  // Into how many parts the product is cut along its leading dim; none where it reads and writes
+  // nothing that is split, or would take too long.
+  struct Parts {
+    int64_t count = 0;
+    std::vector<uint8_t> inputs;  // whether the rows are those of this input, too
+    double us = 0;                // of one
+  };
+  std::optional<Parts> parts_of_product(uint32_t i) const {
+    const ProgramStep& s = p_.steps[i];
+    if (s.outputs.size() != 1 || !s.outputs[0].valid() || s.in_place != kNotInPlace ||
+        s.attrs.has(AttrKey::kCuts))
+      return {};
+    Parts parts{.inputs = inputs_with_rows(s)};
+    for (size_t k = 0; k < parts.inputs.size(); ++k)
+      if (parts.inputs[k])
+        parts.count = std::max(parts.count, batch_of_[p_.values[s.inputs[k]].storage.v]);
+    if (std::ranges::find(parts.inputs, 1) == parts.inputs.end()) return {};
+    const ProgramValue& result = p_.values[s.outputs[0]];
+    parts.count = std::max(parts.count, batch_of_[result.storage.v]);
+    if (parts.count < 2 || !result.type.contiguous() || result.type.shape[0] % parts.count != 0)
+      return {};
+    int64_t bytes = 0;  // of one part: read and written
+    for (size_t k = 0; k < s.inputs.size(); ++k)
+      if (s.inputs[k].valid())
+        bytes += p_.values[s.inputs[k]].type.bytes() / (parts.inputs[k] ? parts.count : 1);
+    bytes += result.type.bytes() / parts.count;
+    parts.us = std::max(s.cost_us / static_cast<double>(parts.count), prices_.copy_us(bytes / 2));
+    if (static_cast<double>(parts.count) * parts.us > kMostOfProduct * s.cost_us) return {};
+    return parts;
+  }
+
+  // Of a product: the inputs whose leading dim is that of the result. None: the result's leading
+  // dim cannot be cut.
+  static std::vector<uint8_t> inputs_with_rows(const ProgramStep& s) {
+    if (s.kernel == "mm" && s.inputs.size() == 2) return {1, 0};
+    if (s.kernel != "einsum" || s.inputs.size() < 2) return {};
+    const std::string equation(s.attrs.get_string(AttrKey::kEquation));
+    const size_t comma = equation.find(','), arrow = equation.find("->");
+    if (comma == std::string::npos || arrow == std::string::npos || arrow + 2 >= equation.size())
+      return {};
+    const char row = equation[arrow + 2];
+    const std::string of[] = {equation.substr(0, comma),
+                              equation.substr(comma + 1, arrow - comma - 1)};
+    std::vector<uint8_t> inputs(s.inputs.size(), 0);
+    for (size_t k = 0; k < 2; ++k) {
+      const size_t at = of[k].find(row);
+      if (at == std::string::npos) continue;
+      if (at != 0 || of[k].find(row, 1) != std::string::npos || !s.inputs[k].valid()) return {};
+      inputs[k] = 1;
+    }
+    for (size_t k = 2; k < s.inputs.size(); ++k)
+      if (s.inputs[k].valid()) return {};  // a bias may have the rows, too
+    if (equation.find(row, arrow + 3) != std::string::npos) return {};
+    return inputs;
+  }
+
+  ValueId rows_of(ValueId v, int64_t part, int64_t parts) {
+    ProgramValue value = p_.values[v];
+    value.type.shape[0] /= parts;
+    value.offset_bytes +=
+        part * value.type.shape[0] * value.type.strides[0] * dtype_size(value.type.dtype);
+    return p_.values.push_back(std::move(value));
+  }
+
+  void split_product(uint32_t i, const Parts& parts) {
+    for (int64_t part = 0; part < parts.count; ++part) {
+      ProgramStep step = p_.steps[i];
+      step.cost_us = parts.us;
+      for (size_t k = 0; k < parts.inputs.size(); ++k)
+        if (parts.inputs[k]) step.inputs[k] = rows_of(step.inputs[k], part, parts.count);
+      step.outputs[0] = rows_of(step.outputs[0], part, parts.count);
+      steps_.push_back(std::move(step));
+    }
+  }
+
+  enum class Role : uint8_t { kStays, kGone, kCollective };
+  Program& p_;
+  const FusePrices& prices_;
+  std::vector<Uses> uses_;         // by storage
+  std::vector<int64_t> batch_of_;  // by storage: into how many parts it is split; 0: it is not
+  std::vector<Role> role_;         // by step
+  std::vector<uint32_t> site_of_;  // by collective
+  std::vector<Site> sites_;
+  std::vector<ProgramStep> steps_;
+};
+
+}  // namespace
+
+uint32_t split_batches(Program& program, const FusePrices& prices) {
+  return Splitter(program, prices).run();
+}
+
+}  // namespace shw
