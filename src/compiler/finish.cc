@@ -2,6 +2,7 @@
 
 #include "compiler/memory_shares.h"
 #include "compiler/programs.h"
+#include "strategy/alternatives.h"
 #include "support/hash.h"
 
 namespace shw {
@@ -16,16 +17,25 @@ std::string text_of(const std::vector<LayoutListId>& lists, std::span<const Layo
   return text;
 }
 
-std::vector<NodeDecision> decisions(const Graph& graph, const Strategies& strategies,
-                                    const Placed& placed, int mesh_rank) {
+// "mm"; of a region with several alternatives with the one that was picked, "local_map experts.tp".
+Result<std::string> op_text(const Graph& graph, NodeId n, const Mesh& mesh, uint32_t strategy) {
+  std::string text(op_name(graph.op(n)));
+  SHW_ASSIGN_OR_RETURN(const std::string name, alternative_name(graph, n, mesh, strategy));
+  return name.empty() ? text : text + " " + name;
+}
+
+Result<std::vector<NodeDecision>> decisions(const Graph& graph, const Strategies& strategies,
+                                            const Placed& placed, const Mesh& mesh) {
+  const int mesh_rank = mesh.rank();
   std::vector<NodeDecision> list;
   list.reserve(graph.num_nodes());
   for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
     const NodeId n{i};
     const StrategySet& set = strategies.of(n);
     const std::string results = text_of(set.results, placed.assignment->results(n), mesh_rank);
-    list.push_back({graph.name(n), std::string(op_name(graph.op(n))),
-                    static_cast<uint8_t>(graph.meta(n).phase), graph.meta(n).module_path,
+    SHW_ASSIGN_OR_RETURN(std::string op, op_text(graph, n, mesh, placed.choice[i]));
+    list.push_back({graph.name(n), std::move(op), static_cast<uint8_t>(graph.meta(n).phase),
+                    graph.meta(n).module_path,
                     text_of(set.operands, placed.assignment->operands(n), mesh_rank),
                     set.results.size() > 1 ? "(" + results + ")" : results,
                     placed.costs[i].compute_us, placed.costs[i].comm_us,
@@ -34,8 +44,8 @@ std::vector<NodeDecision> decisions(const Graph& graph, const Strategies& strate
   return list;
 }
 
-PlanSummary summary_of(const PreparedModel& model, const CompileOptions& options,
-                       const Placed& placed) {
+Result<PlanSummary> summary_of(const PreparedModel& model, const CompileOptions& options,
+                               const Placed& placed) {
   const Graph& graph = model.graph();
   const Mesh& mesh = model.mesh();
   PlanSummary summary;
@@ -62,7 +72,7 @@ PlanSummary summary_of(const PreparedModel& model, const CompileOptions& options
   summary.memory_binding_points = placed.memory.binding;
   summary.num_nodes = graph.num_nodes();
   summary.num_strategies = model.strategies().total();
-  summary.decisions = decisions(graph, model.strategies(), placed, mesh.rank());
+  SHW_ASSIGN_OR_RETURN(summary.decisions, decisions(graph, model.strategies(), placed, mesh));
   return summary;
 }
 
@@ -74,7 +84,7 @@ Result<Compiled> finish(const PreparedModel& model, const CompileOptions& option
   out.phases = model.phases();
   out.phases.push_back({"solve", placed.seconds});
   out.solve_stats = placed.stats;
-  out.plan.summary = summary_of(model, options, placed);
+  SHW_ASSIGN_OR_RETURN(out.plan.summary, summary_of(model, options, placed));
 
   Stopwatch watch(out.phases, monitor);
   SHW_RETURN_IF_ERROR(watch.next("lower"));

@@ -271,7 +271,9 @@ class Lowering {
     }
     ProgramStep& step =
         builder_.step(op_name(g_.op(n)), std::move(inputs), std::move(outputs), cost_of(n));
-    step.attrs = without_defaults(g_.op(n), g_.attrs(n));
+    const auto picked = options_.attrs.find(n);
+    step.attrs =
+        without_defaults(g_.op(n), picked == options_.attrs.end() ? g_.attrs(n) : picked->second);
     if (const Dims& order = written_order_[n.v]; !order.empty())
       step.attrs.set(AttrKey::kDims, std::vector<int64_t>(order.begin(), order.end()));
     if (op_def(g_.op(n)).piece_position != PiecePosition::kUnused) say_place(n, step.attrs);

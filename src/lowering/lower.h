@@ -1,5 +1,6 @@
 // From the global graph and its layouts to one rank's program with explicit collectives.
 #pragma once
+#include <map>
 #include <span>
 
 #include "graph/graph.h"
@@ -15,6 +16,9 @@ struct LowerOptions {
   // Modelled time of each node's own work; empty: unknown, written as 0.
   std::span<const double> compute_us;
   Copies copies = Copies::kShared;
+  // Of regions that state several alternatives: those of the one to run. Other nodes have their
+  // own.
+  std::map<NodeId, Attrs> attrs = {};
   // For tests of single ops: inputs may lie partial. Their ports say "replicated" for it.
   bool allow_partial_inputs = false;
 };
