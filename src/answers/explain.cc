@@ -57,9 +57,9 @@ class Explainer {
   // "(S(0)R, RS(1)) -> S(0)S(1)"; behind the name of the alternative, where a region states
   // several.
   std::string text_of(NodeId n, uint32_t strategy) const {
-    const auto name = alternative_name(graph(), n, model_.mesh(), strategy);
+    const std::string name = alternative_name(graph(), n, model_.mesh(), strategy);
     const std::string text = strategy_text(strategies(), n, strategy, mesh_rank());
-    return name.ok() && !name->empty() ? *name + ": " + text : text;
+    return name.empty() ? text : name + ": " + text;
   }
   // The layout without its shard order, which pins do not constrain.
   std::string name_of(Layout layout) const {

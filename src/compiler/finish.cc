@@ -18,14 +18,13 @@ std::string text_of(const std::vector<LayoutListId>& lists, std::span<const Layo
 }
 
 // "mm"; of a region with several alternatives with the one that was picked, "local_map experts.tp".
-Result<std::string> op_text(const Graph& graph, NodeId n, const Mesh& mesh, uint32_t strategy) {
-  std::string text(op_name(graph.op(n)));
-  SHW_ASSIGN_OR_RETURN(const std::string name, alternative_name(graph, n, mesh, strategy));
-  return name.empty() ? text : text + " " + name;
+std::string op_text(const Graph& graph, NodeId n, const Mesh& mesh, uint32_t strategy) {
+  const std::string name = alternative_name(graph, n, mesh, strategy);
+  return std::string(op_name(graph.op(n))) + (name.empty() ? "" : " " + name);
 }
 
-Result<std::vector<NodeDecision>> decisions(const Graph& graph, const Strategies& strategies,
-                                            const Placed& placed, const Mesh& mesh) {
+std::vector<NodeDecision> decisions(const Graph& graph, const Strategies& strategies,
+                                    const Placed& placed, const Mesh& mesh) {
   const int mesh_rank = mesh.rank();
   std::vector<NodeDecision> list;
   list.reserve(graph.num_nodes());
@@ -33,9 +32,8 @@ Result<std::vector<NodeDecision>> decisions(const Graph& graph, const Strategies
     const NodeId n{i};
     const StrategySet& set = strategies.of(n);
     const std::string results = text_of(set.results, placed.assignment->results(n), mesh_rank);
-    SHW_ASSIGN_OR_RETURN(std::string op, op_text(graph, n, mesh, placed.choice[i]));
-    list.push_back({graph.name(n), std::move(op), static_cast<uint8_t>(graph.meta(n).phase),
-                    graph.meta(n).module_path,
+    list.push_back({graph.name(n), op_text(graph, n, mesh, placed.choice[i]),
+                    static_cast<uint8_t>(graph.meta(n).phase), graph.meta(n).module_path,
                     text_of(set.operands, placed.assignment->operands(n), mesh_rank),
                     set.results.size() > 1 ? "(" + results + ")" : results,
                     placed.costs[i].compute_us, placed.costs[i].comm_us,
@@ -44,8 +42,8 @@ Result<std::vector<NodeDecision>> decisions(const Graph& graph, const Strategies
   return list;
 }
 
-Result<PlanSummary> summary_of(const PreparedModel& model, const CompileOptions& options,
-                               const Placed& placed) {
+PlanSummary summary_of(const PreparedModel& model, const CompileOptions& options,
+                       const Placed& placed) {
   const Graph& graph = model.graph();
   const Mesh& mesh = model.mesh();
   PlanSummary summary;
@@ -72,7 +70,7 @@ Result<PlanSummary> summary_of(const PreparedModel& model, const CompileOptions&
   summary.memory_binding_points = placed.memory.binding;
   summary.num_nodes = graph.num_nodes();
   summary.num_strategies = model.strategies().total();
-  SHW_ASSIGN_OR_RETURN(summary.decisions, decisions(graph, model.strategies(), placed, mesh));
+  summary.decisions = decisions(graph, model.strategies(), placed, mesh);
   return summary;
 }
 
@@ -84,7 +82,7 @@ Result<Compiled> finish(const PreparedModel& model, const CompileOptions& option
   out.phases = model.phases();
   out.phases.push_back({"solve", placed.seconds});
   out.solve_stats = placed.stats;
-  SHW_ASSIGN_OR_RETURN(out.plan.summary, summary_of(model, options, placed));
+  out.plan.summary = summary_of(model, options, placed);
 
   Stopwatch watch(out.phases, monitor);
   SHW_RETURN_IF_ERROR(watch.next("lower"));

@@ -10,7 +10,6 @@
 #include "passes/schedule_fused.h"
 #include "plan/report.h"
 #include "recompute/recompute.h"
-#include "strategy/alternatives.h"
 
 namespace shw {
 namespace {
@@ -42,22 +41,6 @@ HostLink host_link(const PreparedModel& model) {
   const cost::Roofline roofline(model.collectives().hardware().device);
   return {[roofline](int64_t bytes) { return roofline.host_copy_us(static_cast<double>(bytes)); },
           model.options().host_memory_bytes};
-}
-
-// By node: the attributes of the alternative that a region takes, where it states several.
-Result<std::map<NodeId, Attrs>> picked_alternatives(const PreparedModel& model,
-                                                    const Placed& placed) {
-  const Graph& graph = model.graph();
-  std::map<NodeId, Attrs> picked;
-  for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
-    const NodeId n{i};
-    if (graph.op(n) != OpKind::kLocalMap) continue;
-    SHW_ASSIGN_OR_RETURN(std::vector<StatedAlternative> all,
-                         alternatives_on(graph, n, model.mesh()));
-    SHW_CHECK(placed.choice[i] < all.size());
-    picked.emplace(n, std::move(all[placed.choice[i]].attrs));
-  }
-  return picked;
 }
 
 // Equal steps are merged first: what is computed again equals what it repeats.
@@ -102,8 +85,7 @@ Result<Program> program_of(const PreparedModel& model, const Placed& placed, Mon
   for (uint32_t i = 0; i < placed.costs.size(); ++i)  // in one run
     compute_us.push_back(placed.costs[i].compute_us / model.weight(NodeId{i}));
   const auto limit = static_cast<int64_t>(placed.memory.limit_bytes);
-  LowerOptions options{.compute_us = compute_us};
-  SHW_ASSIGN_OR_RETURN(options.attrs, picked_alternatives(model, placed));
+  LowerOptions options{.compute_us = compute_us, .choice = placed.choice};
   struct CopyPolicy {
     Copies copies;
     bool shares;  // shares more than planned, and gathers early, where memory permits

@@ -1,6 +1,5 @@
 // From the global graph and its layouts to one rank's program with explicit collectives.
 #pragma once
-#include <map>
 #include <span>
 
 #include "graph/graph.h"
@@ -15,6 +14,9 @@ namespace shw {
 struct LowerOptions {
   // Modelled time of each node's own work; empty: unknown, written as 0.
   std::span<const double> compute_us;
+  // The strategy of each node: of manual regions, the alternative to run (strategy/alternatives.h);
+  // empty: regions state just one.
+  std::span<const uint32_t> choice = {};
   Copies copies = Copies::kShared;
   // Of regions that state several alternatives: those of the one to run. Other nodes have their
   // own.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "support/format.h"
+
 namespace shw::ops {
 namespace {
 
@@ -14,12 +16,14 @@ std::optional<StatedLayout> parse_for_any_mesh(std::string_view text) {
   return std::nullopt;
 }
 
-// f(i) says whether the list is separated at i.
-template <class F>
-std::vector<std::string_view> split(std::string_view list, F separates) {
+// Trimmed parts. `keeps_orders`: a digit behind a separator is a layout's shard order.
+std::vector<std::string_view> split(std::string_view list, char separator, bool keeps_orders) {
   std::vector<std::string_view> parts;
   for (size_t start = 0, end = 0; start <= list.size(); start = ++end) {
-    while (end < list.size() && !separates(end)) ++end;
+    const auto is_order = [&](size_t i) {
+      return keeps_orders && i < list.size() && list[i] >= '0' && list[i] <= '9';
+    };
+    while (end < list.size() && (list[end] != separator || is_order(end + 1))) ++end;
     std::string_view part = list.substr(start, end - start);
     while (!part.empty() && part.front() == ' ') part.remove_prefix(1);
     while (!part.empty() && part.back() == ' ') part.remove_suffix(1);
@@ -28,60 +32,54 @@ std::vector<std::string_view> split(std::string_view list, F separates) {
   return parts;
 }
 
-// A digit behind '|' begins a layout's shard order.
-std::vector<std::string_view> alternative_texts(AttrKey key, std::string_view text) {
-  const bool of_layouts = key == AttrKey::kInPlacements || key == AttrKey::kOutPlacements;
-  return split(text, [&](size_t i) {
-    const char next = i + 1 < text.size() ? text[i + 1] : ' ';
-    return text[i] == '|' && !(of_layouts && next >= '0' && next <= '9');
-  });
+constexpr AttrKey kOfAlternatives[] = {AttrKey::kRegion, AttrKey::kInPlacements,
+                                       AttrKey::kOutPlacements, AttrKey::kFlops};
+
+// An attribute's texts, one for each alternative or one for all; none if it is no text.
+std::vector<std::string_view> texts_of(const Attrs& attrs, AttrKey key) {
+  const AttrValue* value = attrs.find(key);
+  if (value == nullptr || !std::holds_alternative<std::string>(*value)) return {};
+  return split(attrs.get_string(key), '|', key != AttrKey::kRegion && key != AttrKey::kFlops);
 }
 
-// As a node has it that states one alternative.
-Result<AttrValue> value_of(AttrKey key, std::string_view text) {
-  if (key != AttrKey::kFlops) return AttrValue(std::string(text));
+Status set_one(AttrKey key, std::string_view text, Attrs& attrs) {
+  if (key != AttrKey::kFlops) {
+    attrs.set(key, std::string(text));
+    return {};
+  }
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size())
     return invalid_argument("flops: " + quoted(text) + " is no number");
-  return AttrValue(number);
+  attrs.set(key, number);
+  return {};
 }
 
 }  // namespace
 
 std::vector<std::string_view> parts_of(std::string_view list) {
   if (list.empty()) return {};
-  std::vector<std::string_view> parts = split(list, [&](size_t i) { return list[i] == ';'; });
+  std::vector<std::string_view> parts = split(list, ';', false);
   if (list.back() == ';') parts.pop_back();
   return parts;
 }
 
 Result<std::vector<Attrs>> alternatives_of(const Attrs& attrs) {
   constexpr size_t kMost = 64;  // each has a copy of the attributes
-  std::vector<Attrs> alternatives{attrs};
-  std::string_view counted;  // the attribute that stated their number
-  for (AttrKey key :
-       {AttrKey::kRegion, AttrKey::kInPlacements, AttrKey::kOutPlacements, AttrKey::kFlops}) {
-    const AttrValue* value = attrs.find(key);
-    const auto* text = value != nullptr ? std::get_if<std::string>(value) : nullptr;
-    if (text == nullptr) continue;
-    const std::vector<std::string_view> texts = alternative_texts(key, *text);
-    const std::string_view name = attr_key_name(key);
-    if (texts.size() > kMost)
-      return invalid_argument(std::string(name) + " states more than " + std::to_string(kMost) +
-                              " alternatives");
-    if (texts.size() > 1 && counted.empty()) {
-      counted = name;
-      alternatives.resize(texts.size(), attrs);
-    }
-    if (texts.size() > 1 && texts.size() != alternatives.size())
-      return invalid_argument(std::string(name) + " states " + std::to_string(texts.size()) +
-                              " alternatives, " + std::string(counted) + " " +
-                              std::to_string(alternatives.size()));
-    for (size_t i = 0; i < alternatives.size(); ++i) {
-      SHW_ASSIGN_OR_RETURN(AttrValue one, value_of(key, texts[texts.size() > 1 ? i : 0]));
-      alternatives[i].set(key, std::move(one));
-    }
+  size_t count = 1;
+  for (AttrKey key : kOfAlternatives) {
+    const size_t stated = texts_of(attrs, key).size();
+    if (stated > kMost || (stated > 1 && count > 1 && stated != count))
+      return invalid_argument(format(
+          "%s states %zu alternatives; %s", std::string(attr_key_name(key)).c_str(), stated,
+          stated > kMost ? "at most 64 are possible" : "the attributes before it state others"));
+    count = std::max(count, stated);
+  }
+  std::vector<Attrs> alternatives(count, attrs);
+  for (AttrKey key : kOfAlternatives) {
+    const std::vector<std::string_view> texts = texts_of(attrs, key);
+    for (size_t i = 0; i < count && !texts.empty(); ++i)
+      SHW_RETURN_IF_ERROR(set_one(key, texts[texts.size() > 1 ? i : 0], alternatives[i]));
   }
   return alternatives;
 }

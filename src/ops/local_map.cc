@@ -25,6 +25,7 @@
 #include <cmath>
 
 #include "ops/declared.h"
+#include "support/format.h"
 
 namespace shw::ops {
 namespace {
@@ -80,12 +81,6 @@ Side ins_of(const OpArgs& args) {
 }
 Side outs_of(const OpArgs& args) { return {"out_placements", args, AttrKey::kOutPlacements, 0}; }
 
-Status check_counts(const char* attribute, size_t stated, size_t tensors, const char* what) {
-  if (stated <= tensors) return {};
-  return invalid_argument(std::string(attribute) + " names " + std::to_string(stated) +
-                          " layouts for " + std::to_string(tensors) + " " + what);
-}
-
 Results result_types(const OpArgs& args) {
   std::vector<OptionalType> results;
   bool any = false;
@@ -102,8 +97,8 @@ Results result_types(const OpArgs& args) {
 
 // What all alternatives must agree on.
 struct Common {
-  size_t num_ins, num_outs;  // stated layouts
-  int mesh_rank = 0;         // 0: not known yet
+  std::optional<size_t> num_ins, num_outs;  // stated layouts
+  int mesh_rank = 0;                        // 0: not known yet
 };
 
 // All layouts are for one mesh.
@@ -118,33 +113,36 @@ Status check_layouts(const OpArgs& args, std::span<const OptionalType> results, 
   return outs_of(args).for_each(results, same_mesh);
 }
 
-Status check_same_count(const char* attribute, size_t stated, size_t before) {
-  if (stated == before) return {};
-  return invalid_argument(std::string(attribute) + " names " + std::to_string(stated) +
-                          " layouts; the alternatives before it name " + std::to_string(before));
+Status check_count(const char* attribute, size_t stated, size_t tensors, const char* what,
+                   std::optional<size_t>& before) {
+  if (stated > tensors)
+    return invalid_argument(
+        format("%s names %zu layouts for %zu %s", attribute, stated, tensors, what));
+  if (before.value_or(stated) != stated)
+    return invalid_argument(format("%s names %zu layouts; the alternatives before it name %zu",
+                                   attribute, stated, *before));
+  before = stated;
+  return {};
 }
 
 // `args` have the attributes of one alternative.
 Status check_alternative(const OpArgs& args, std::span<const OptionalType> results,
-                         std::optional<Common>& common) {
+                         Common& common) {
   if (args.attrs->get_string(AttrKey::kRegion).empty())
     return invalid_argument("attribute 'region' is missing");
   const double flops = args.attrs->get_number(AttrKey::kFlops, 0);
-  if (!std::isfinite(flops) || flops < 0)
-    return invalid_argument("flops is " + std::to_string(flops));
-  const size_t ins = ins_of(args).size(), outs = outs_of(args).size();
-  SHW_RETURN_IF_ERROR(check_counts("in_placements", ins, args.operands.size(), "operands"));
-  SHW_RETURN_IF_ERROR(check_counts("out_placements", outs, results.size(), "results"));
-  if (!common) common = Common{ins, outs};
-  SHW_RETURN_IF_ERROR(check_same_count("in_placements", ins, common->num_ins));
-  SHW_RETURN_IF_ERROR(check_same_count("out_placements", outs, common->num_outs));
-  return check_layouts(args, results, common->mesh_rank);
+  if (!std::isfinite(flops) || flops < 0) return invalid_argument(format("flops is %f", flops));
+  SHW_RETURN_IF_ERROR(check_count("in_placements", ins_of(args).size(), args.operands.size(),
+                                  "operands", common.num_ins));
+  SHW_RETURN_IF_ERROR(check_count("out_placements", outs_of(args).size(), results.size(), "results",
+                                  common.num_outs));
+  return check_layouts(args, results, common.mesh_rank);
 }
 
 Results infer(const OpArgs& args) {
   SHW_ASSIGN_OR_RETURN(std::vector<OptionalType> results, result_types(args));
   SHW_ASSIGN_OR_RETURN(const std::vector<Attrs> alternatives, alternatives_of(*args.attrs));
-  std::optional<Common> common;
+  Common common;
   for (size_t i = 0; i < alternatives.size(); ++i) {
     const Status status = check_alternative({args.operands, &alternatives[i]}, results, common);
     if (!status.ok())

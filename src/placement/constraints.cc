@@ -255,14 +255,12 @@ class Builder {
       AllowedPairs p{t.saves, t.reads, {}, {}, "", source()};
       SHW_ASSIGN_OR_RETURN(p.class_a, alternatives(t.saves));
       SHW_ASSIGN_OR_RETURN(p.class_b, alternatives(t.reads));
-      const std::string saves = graph_.name(t.saves), reads = graph_.name(t.reads);
       if (std::find_first_of(p.class_a.begin(), p.class_a.end(), p.class_b.begin(),
                              p.class_b.end()) == p.class_a.end())
         return at_origin(
-            invalid_argument("'" + saves + "' saves results for '" + reads + "', and the mesh " +
-                             mesh_.to_string() + " permits no alternative of both"),
+            invalid_argument("the mesh permits no alternative both here and in '" +
+                             graph_.name(t.saves) + "', which saves what the region reads"),
             graph_, t.reads);
-      p.why = saves + " and " + reads + " with the same alternative";
       out_.pairs.push_back(std::move(p));
     }
     return {};

@@ -1,16 +1,11 @@
 #include "strategy/alternatives.h"
 
-#include <algorithm>
-
 #include "ops/declared.h"
 #include "strategy/compose.h"
+#include "support/format.h"
 
 namespace shw {
 namespace {
-
-std::string several(size_t count) {
-  return std::to_string(count) + (count == 1 ? " alternative" : " alternatives");
-}
 
 // The layouts of one alternative, if all of them exist on the mesh.
 Result<std::vector<Layout>> layouts_on(const Graph& graph, NodeId n, const OpArgs& args,
@@ -58,36 +53,34 @@ Result<std::vector<StatedAlternative>> alternatives_on(const Graph& graph, NodeI
   SHW_ASSIGN_OR_RETURN(std::vector<Attrs> stated, ops::alternatives_of(graph.attrs(n)));
   const std::vector<OptionalType> operands = operand_types(graph, n);
   std::vector<StatedAlternative> alternatives;
-  Refusals refusals;
+  Status refusal;
   for (uint32_t i = 0; i < stated.size(); ++i) {
-    auto layouts = layouts_on(graph, n, {operands, &stated[i]}, mesh);
-    if (layouts.ok())
-      alternatives.push_back({i, std::move(stated[i]), std::move(*layouts)});
-    else
-      refusals.emplace_back(i, layouts.status());
+    StatedAlternative one{i, {}, std::move(stated[i]), {}};
+    if (stated.size() > 1) one.name = one.attrs.get_string(AttrKey::kRegion);
+    if (!one.name.empty() && one.name == graph.attrs(n).get_string(AttrKey::kRegion))
+      one.name += format(", alternative %u", i);
+    auto layouts = layouts_on(graph, n, {operands, &one.attrs}, mesh);
+    if (!layouts.ok()) {
+      add_refusal(one, layouts.status(), refusal);
+      continue;
+    }
+    one.layouts = std::move(*layouts);
+    alternatives.push_back(std::move(one));
   }
-  if (alternatives.empty()) return none_possible(refusals);
+  if (alternatives.empty()) return refusal;
   return alternatives;
 }
 
-Status none_possible(const Refusals& refusals) {
-  if (refusals.size() == 1) return refusals[0].second;
-  std::string text = "no alternative is possible";
-  for (const auto& [number, status] : refusals)
-    text += "; " + std::to_string(number) + ": " + status.message();
-  return invalid_argument(std::move(text));
+void add_refusal(const StatedAlternative& refused, const Status& cause, Status& sum) {
+  sum = sum.ok() ? cause
+                 : invalid_argument(format("%s; alternative %u: %s", sum.message().c_str(),
+                                           refused.number, cause.message().c_str()));
 }
 
-Result<std::string> alternative_name(const Graph& graph, NodeId n, const Mesh& mesh,
-                                     uint32_t strategy) {
-  if (graph.op(n) != OpKind::kLocalMap) return std::string();
-  SHW_ASSIGN_OR_RETURN(const Stated stated, stated_by(graph, n));
-  if (stated.num_alternatives == 1) return std::string();
-  SHW_ASSIGN_OR_RETURN(const std::vector<StatedAlternative> all, alternatives_on(graph, n, mesh));
-  SHW_CHECK(strategy < all.size());
-  const std::string name(all[strategy].attrs.get_string(AttrKey::kRegion));
-  const bool is_shared = name == graph.attrs(n).get_string(AttrKey::kRegion);
-  return is_shared ? name + ", alternative " + std::to_string(all[strategy].number) : name;
+std::string alternative_name(const Graph& graph, NodeId n, const Mesh& mesh, uint32_t strategy) {
+  if (graph.op(n) != OpKind::kLocalMap) return {};
+  const auto all = alternatives_on(graph, n, mesh);
+  return all.ok() && strategy < all->size() ? (*all)[strategy].name : std::string();
 }
 
 Result<std::vector<TiedRegions>> tied_regions(const Graph& graph) {
@@ -96,7 +89,6 @@ Result<std::vector<TiedRegions>> tied_regions(const Graph& graph) {
     const NodeId n{i};
     if (graph.op(n) != OpKind::kLocalMap) continue;
     SHW_ASSIGN_OR_RETURN(const Stated reader, stated_by(graph, n));
-    const size_t first = ties.size();
     for (NodeId operand : graph.operands(n)) {
       if (!operand.valid()) continue;
       const Source source = source_of(graph, operand);
@@ -105,14 +97,14 @@ Result<std::vector<TiedRegions>> tied_regions(const Graph& graph) {
       if (source.result < saver.num_outs) continue;  // a tensor with a layout, for everyone
       if (saver.num_alternatives != reader.num_alternatives)
         return at_origin(
-            invalid_argument("the region states " + several(reader.num_alternatives) + "; '" +
-                             graph.name(source.node) + "', which saves what it reads, " +
-                             "states " + several(saver.num_alternatives)),
+            invalid_argument(format("the number of alternatives is %zu; it is %zu for '%s', which "
+                                    "saves what the region reads",
+                                    reader.num_alternatives, saver.num_alternatives,
+                                    graph.name(source.node).c_str())),
             graph, n);
-      const bool is_new =
-          std::none_of(ties.begin() + static_cast<ptrdiff_t>(first), ties.end(),
-                       [&](const TiedRegions& t) { return t.saves == source.node; });
-      if (reader.num_alternatives > 1 && is_new) ties.push_back({source.node, n});
+      const bool is_known =
+          !ties.empty() && ties.back().saves == source.node && ties.back().reads == n;
+      if (reader.num_alternatives > 1 && !is_known) ties.push_back({source.node, n});
     }
   }
   return ties;

@@ -8,7 +8,6 @@
 #pragma once
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "graph/graph.h"
@@ -18,6 +17,8 @@ namespace shw {
 
 struct StatedAlternative {
   uint32_t number;              // among those that the node states
+  std::string name;             // "tp", or "experts, alternative 1" if one name serves all; a
+                                // node's only one has none
   Attrs attrs;                  // of a node that states this one alone
   std::vector<Layout> layouts;  // of the results, then of the operands
 };
@@ -27,15 +28,11 @@ struct StatedAlternative {
 Result<std::vector<StatedAlternative>> alternatives_on(const Graph& graph, NodeId n,
                                                        const Mesh& mesh);
 
-// The alternatives that are refused, by number, with the cause. At least one.
-using Refusals = std::vector<std::pair<uint32_t, Status>>;
-// Where all are: the cause; of several alternatives, all causes.
-Status none_possible(const Refusals& refusals);
+// Adds why an alternative is refused to why those before it are. A sum of one is its own cause.
+void add_refusal(const StatedAlternative& refused, const Status& cause, Status& sum);
 
-// What tells the alternative of a strategy from the others: "experts.tp", or "experts, alternative
-// 1" if all have one region's name. Empty: the node states one alternative only.
-Result<std::string> alternative_name(const Graph& graph, NodeId n, const Mesh& mesh,
-                                     uint32_t strategy);
+// The name of the alternative that a strategy of the node is; empty if the node states just one.
+std::string alternative_name(const Graph& graph, NodeId n, const Mesh& mesh, uint32_t strategy);
 
 // A region that reads what another one saved, directly or through get_item. One of the two states
 // several alternatives, and both state equally many.

@@ -201,13 +201,15 @@ class Enumerator {
     StrategyTable table{num_results, graph_.operands(n).size(), {}};
     SHW_ASSIGN_OR_RETURN(const std::vector<StatedAlternative> alternatives,
                          alternatives_on(graph_, n, mesh_));
-    Refusals refusals;
+    Status refusal;
+    bool any = false;
     for (const StatedAlternative& a : alternatives) {
-      Status status = check_partials(n, std::span(a.layouts).subspan(num_results));
-      if (!status.ok()) refusals.emplace_back(a.number, std::move(status));
+      const Status status = check_partials(n, std::span(a.layouts).subspan(num_results));
+      any |= status.ok();
+      if (!status.ok()) add_refusal(a, status, refusal);
       table.rows.insert(table.rows.end(), a.layouts.begin(), a.layouts.end());
     }
-    if (refusals.size() == alternatives.size()) return none_possible(refusals);
+    if (!any) return refusal;
     return table;
   }
 

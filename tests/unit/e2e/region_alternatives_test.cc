@@ -238,15 +238,15 @@ TEST(RegionAlternatives, ThoseThatTheMeshDoesNotBearAreLeftOut) {
   EXPECT_EQ(op_of(c, "m0"), "local_map tp") << "three ranks do not share eight experts evenly";
   EXPECT_EQ(op_of(c, "b0"), "local_map tp.backward");
   EXPECT_EQ(refusal(text, {.mesh = "dp=2,ep=5"}),
-            "m0: no alternative is possible; 0: in_placements[0]: 'S(1)S(0)' does not cut "
-            "f32[8,6,4] evenly on the mesh dp=2,ep=5; 1: in_placements[1]: 'RS(2)' does not cut "
-            "f32[8,4,12] evenly on the mesh dp=2,ep=5");
+            "m0: in_placements[0]: 'S(1)S(0)' does not cut f32[8,6,4] evenly on the mesh "
+            "dp=2,ep=5; alternative 1: in_placements[1]: 'RS(2)' does not cut f32[8,4,12] evenly "
+            "on the mesh dp=2,ep=5");
   RegionTexts crossed = backward_texts("1");
   crossed.ins = "S(1)R; S(1)S(2) | S(1)S(0); S(1)S(0)";
   crossed.outs = "-; PS(2) | -; PS(0)";
   EXPECT_EQ(refusal(graph_text(forward_texts("1"), crossed), {.mesh = "dp=2,ep=3"}),
-            "b0: 'm0' saves results for 'b0', and the mesh dp=2,ep=3 permits no alternative of "
-            "both");
+            "b0: the mesh permits no alternative both here and in 'm0', which saves what the "
+            "region reads");
 }
 
 // Tokens travel to the experts, or the experts to the tokens, whichever is less.
@@ -291,7 +291,9 @@ TEST(RegionAlternatives, RefusesThoseThatDoNotAgree) {
   EXPECT_EQ(refused(good), "");
   RegionTexts bad = good;
   bad.region = "a | b | c";
-  EXPECT_EQ(refused(bad), "m0: local_map: in_placements states 2 alternatives, region 3");
+  EXPECT_EQ(
+      refused(bad),
+      "m0: local_map: in_placements states 2 alternatives; the attributes before it state others");
   bad = good, bad.region = "a | ";
   EXPECT_EQ(refused(bad), "m0: local_map: alternative 1: attribute 'region' is missing");
   bad = good, bad.flops = "1e3 | many";
@@ -307,11 +309,11 @@ TEST(RegionAlternatives, RefusesThoseThatDoNotAgree) {
             "m0: local_map: alternative 1: in_placements[0]: 'S(1)' is for another number of mesh "
             "dims than the layouts before it");
   bad = good, bad.region = std::string(200, '|');
-  EXPECT_EQ(refused(bad), "m0: local_map: region states more than 64 alternatives");
+  EXPECT_EQ(refused(bad), "m0: local_map: region states 201 alternatives; at most 64 are possible");
   bad = {"ep", "S(1)S(0); RS(0)", "S(1)S(0)", "1"};
   EXPECT_EQ(refused(bad),
-            "b0: the region states 2 alternatives; 'm0', which saves what it reads, states 1 "
-            "alternative");
+            "b0: the number of alternatives is 2; it is 1 for 'm0', which saves what the region "
+            "reads");
 }
 
 }  // namespace
