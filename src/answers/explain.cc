@@ -7,6 +7,7 @@
 #include "compiler/place.h"
 #include "solver/certificate.h"
 #include "solver/floors.h"
+#include "strategy/alternatives.h"
 
 namespace shw::answers {
 namespace {
@@ -53,8 +54,12 @@ class Explainer {
   const Layout& result(uint32_t strategy) const {
     return strategies().result_layout(node_, result_, strategy);
   }
+  // "(S(0)R, RS(1)) -> S(0)S(1)"; behind the name of the alternative, where a region states
+  // several.
   std::string text_of(NodeId n, uint32_t strategy) const {
-    return strategy_text(strategies(), n, strategy, mesh_rank());
+    const std::string name = alternative_name(graph(), n, model_.mesh(), strategy);
+    const std::string text = strategy_text(strategies(), n, strategy, mesh_rank());
+    return name.empty() ? text : name + ": " + text;
   }
   // The layout without its shard order, which pins do not constrain.
   std::string name_of(Layout layout) const {

@@ -2,6 +2,7 @@
 
 #include "compiler/memory_shares.h"
 #include "compiler/programs.h"
+#include "strategy/alternatives.h"
 #include "support/hash.h"
 
 namespace shw {
@@ -16,15 +17,22 @@ std::string text_of(const std::vector<LayoutListId>& lists, std::span<const Layo
   return text;
 }
 
+// "mm"; of a region with several alternatives with the one that was picked, "local_map experts.tp".
+std::string op_text(const Graph& graph, NodeId n, const Mesh& mesh, uint32_t strategy) {
+  const std::string name = alternative_name(graph, n, mesh, strategy);
+  return std::string(op_name(graph.op(n))) + (name.empty() ? "" : " " + name);
+}
+
 std::vector<NodeDecision> decisions(const Graph& graph, const Strategies& strategies,
-                                    const Placed& placed, int mesh_rank) {
+                                    const Placed& placed, const Mesh& mesh) {
+  const int mesh_rank = mesh.rank();
   std::vector<NodeDecision> list;
   list.reserve(graph.num_nodes());
   for (uint32_t i = 0; i < graph.num_nodes(); ++i) {
     const NodeId n{i};
     const StrategySet& set = strategies.of(n);
     const std::string results = text_of(set.results, placed.assignment->results(n), mesh_rank);
-    list.push_back({graph.name(n), std::string(op_name(graph.op(n))),
+    list.push_back({graph.name(n), op_text(graph, n, mesh, placed.choice[i]),
                     static_cast<uint8_t>(graph.meta(n).phase), graph.meta(n).module_path,
                     text_of(set.operands, placed.assignment->operands(n), mesh_rank),
                     set.results.size() > 1 ? "(" + results + ")" : results,
@@ -62,7 +70,7 @@ PlanSummary summary_of(const PreparedModel& model, const CompileOptions& options
   summary.memory_binding_points = placed.memory.binding;
   summary.num_nodes = graph.num_nodes();
   summary.num_strategies = model.strategies().total();
-  summary.decisions = decisions(graph, model.strategies(), placed, mesh.rank());
+  summary.decisions = decisions(graph, model.strategies(), placed, mesh);
   return summary;
 }
 

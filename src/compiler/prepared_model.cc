@@ -11,6 +11,7 @@
 #include "graph/writer.h"
 #include "lowering/lowered_memory.h"
 #include "ops/entries.h"
+#include "ops/op_def.h"
 #include "rewrite/pass.h"
 #include "rewrite/verify.h"
 
@@ -179,7 +180,8 @@ Result<SideConditions> PreparedModel::own_conditions() const {
 }
 
 // Leaves nodes the strategies that the constraints allow them. Where none is left, all stay, for
-// the conflict to be found.
+// the conflict to be found. So do those of nodes that state their layouts: they are few, and each
+// stands for an alternative (strategy/alternatives.h).
 Status PreparedModel::prune(Monitor& monitor) {
   // Below it, pricing all takes a fraction of a second.
   constexpr uint64_t kWorthPruning = uint64_t{256} << 20;
@@ -188,6 +190,7 @@ Status PreparedModel::prune(Monitor& monitor) {
   SHW_ASSIGN_OR_RETURN(const SideConditions conditions, own_conditions());
   std::map<NodeId, std::vector<bool>> allowed;
   for (const AllowedLabels& a : conditions.labels) {
+    if (op_def(graph_.op(a.node)).sharding == Sharding::kDeclared) continue;
     std::vector<bool>& of_node = allowed.try_emplace(a.node, a.allowed).first->second;
     for (size_t s = 0; s < of_node.size(); ++s) of_node[s] = of_node[s] && a.allowed[s];
   }

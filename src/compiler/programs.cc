@@ -87,7 +87,7 @@ Result<Program> program_of(const PreparedModel& model, const Placed& placed, Mon
   for (uint32_t i = 0; i < placed.costs.size(); ++i)  // in one run
     compute_us.push_back(placed.costs[i].compute_us / model.weight(NodeId{i}));
   const auto limit = static_cast<int64_t>(placed.memory.limit_bytes);
-  LowerOptions options{.compute_us = compute_us};
+  LowerOptions options{.compute_us = compute_us, .choice = placed.choice};
   struct CopyPolicy {
     Copies copies;
     bool shares;  // shares more than planned, and gathers early, where memory permits

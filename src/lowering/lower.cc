@@ -15,6 +15,7 @@
 #include "ops/defaults.h"
 #include "ops/entries.h"
 #include "ops/op_def.h"
+#include "strategy/alternatives.h"
 
 namespace shw {
 namespace {
@@ -272,9 +273,18 @@ class Lowering {
     ProgramStep& step =
         builder_.step(op_name(g_.op(n)), std::move(inputs), std::move(outputs), cost_of(n));
     step.attrs = without_defaults(g_.op(n), g_.attrs(n));
+    if (g_.op(n) == OpKind::kLocalMap) SHW_RETURN_IF_ERROR(pick_alternative(n, step.attrs));
     if (const Dims& order = written_order_[n.v]; !order.empty())
       step.attrs.set(AttrKey::kDims, std::vector<int64_t>(order.begin(), order.end()));
     if (op_def(g_.op(n)).piece_position != PiecePosition::kUnused) say_place(n, step.attrs);
+    return {};
+  }
+  // Leaves a region's step the attributes of the alternative that was chosen.
+  Status pick_alternative(NodeId n, Attrs& attrs) const {
+    if (options_.choice.empty()) return {};
+    SHW_ASSIGN_OR_RETURN(const std::vector<StatedAlternative> all, alternatives_on(g_, n, mesh_));
+    SHW_CHECK(options_.choice[n.v] < all.size());
+    attrs = without_defaults(g_.op(n), all[options_.choice[n.v]].attrs);
     return {};
   }
   void say_place(NodeId n, Attrs& attrs) const {

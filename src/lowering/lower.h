@@ -14,7 +14,13 @@ namespace shw {
 struct LowerOptions {
   // Modelled time of each node's own work; empty: unknown, written as 0.
   std::span<const double> compute_us;
+  // The strategy of each node: of manual regions, the alternative to run (strategy/alternatives.h);
+  // empty: regions state just one.
+  std::span<const uint32_t> choice = {};
   Copies copies = Copies::kShared;
+  // Of regions that state several alternatives: those of the one to run. Other nodes have their
+  // own.
+  std::map<NodeId, Attrs> attrs = {};
   // For tests of single ops: inputs may lie partial. Their ports say "replicated" for it.
   bool allow_partial_inputs = false;
 };

@@ -7,6 +7,12 @@ namespace shw::ops {
 // The parts of a list separated by ';', trimmed; empty for an empty list.
 std::vector<std::string_view> parts_of(std::string_view list);
 
+// A manual region may state alternatives, separated by '|', of which the planner picks one. By
+// number: the attributes of a node that states this alternative alone. An attribute without '|'
+// serves all of them. Attributes without any '|' state one. INVALID_ARGUMENT: two attributes
+// disagree on the number.
+Result<std::vector<Attrs>> alternatives_of(const Attrs& attrs);
+
 // A layout in text form, before a mesh is known: `mesh_rank` is its number of placements. A stated
 // layout may contain replicate, plain shards in mesh order, and partial.
 struct StatedLayout {

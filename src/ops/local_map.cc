@@ -1,6 +1,7 @@
 // local_map: a manual region. Its operands and results have the stated layouts; its body is
 // supplied by the embedding program when it runs the plan (runtime/executor.h). To the planner it
-// is a function of its operands without side effects.
+// is a function of its operands without side effects. It may state several bodies, each with
+// layouts and a cost of its own, separated by '|', of which the planner picks one.
 //
 //   region          its name: regions of one name have one body
 //   in_placements   layouts of the last operands, one each, separated by ';', "-" where the operand
@@ -11,10 +12,20 @@
 //   result_types    types of all results, "f32[8,16]; i64[8]; -": a body cannot be asked for them
 //   flops           of the region on whole tensors, all ranks together; absent: it costs nothing
 //
+// Alternatives: region, in_placements, out_placements and flops may state several. One that states
+// a single value states it for all of them. An alternative that does not cut its tensors evenly on
+// the mesh is left out. A step of the program has the attributes of the one that was picked: only
+// its body need be supplied.
+//
+//   region="experts.ep | experts.tp", in_placements="S(0); S(0) | R; S(2)", flops="8e12 | 9e12"
+//
+// Ties between regions: strategy/alternatives.h.
+//
 // Pieces are equal on every rank: a body is not told of padding.
 #include <cmath>
 
 #include "ops/declared.h"
+#include "support/format.h"
 
 namespace shw::ops {
 namespace {
@@ -70,12 +81,6 @@ Side ins_of(const OpArgs& args) {
 }
 Side outs_of(const OpArgs& args) { return {"out_placements", args, AttrKey::kOutPlacements, 0}; }
 
-Status check_counts(const char* attribute, size_t stated, size_t tensors, const char* what) {
-  if (stated <= tensors) return {};
-  return invalid_argument(std::string(attribute) + " names " + std::to_string(stated) +
-                          " layouts for " + std::to_string(tensors) + " " + what);
-}
-
 Results result_types(const OpArgs& args) {
   std::vector<OptionalType> results;
   bool any = false;
@@ -90,9 +95,14 @@ Results result_types(const OpArgs& args) {
   return results;
 }
 
+// What all alternatives must agree on.
+struct Common {
+  std::optional<size_t> num_ins, num_outs;  // stated layouts
+  int mesh_rank = 0;                        // 0: not known yet
+};
+
 // All layouts are for one mesh.
-Status check_layouts(const OpArgs& args, std::span<const OptionalType> results) {
-  int mesh_rank = 0;
+Status check_layouts(const OpArgs& args, std::span<const OptionalType> results, int& mesh_rank) {
   const auto same_mesh = [&](size_t, const TensorType&, const StatedLayout& stated) -> Status {
     if (mesh_rank == 0) mesh_rank = stated.mesh_rank;
     if (stated.mesh_rank == mesh_rank) return {};
@@ -103,18 +113,43 @@ Status check_layouts(const OpArgs& args, std::span<const OptionalType> results) 
   return outs_of(args).for_each(results, same_mesh);
 }
 
-Results infer(const OpArgs& args) {
+Status check_count(const char* attribute, size_t stated, size_t tensors, const char* what,
+                   std::optional<size_t>& before) {
+  if (stated > tensors)
+    return invalid_argument(
+        format("%s names %zu layouts for %zu %s", attribute, stated, tensors, what));
+  if (before.value_or(stated) != stated)
+    return invalid_argument(format("%s names %zu layouts; the alternatives before it name %zu",
+                                   attribute, stated, *before));
+  before = stated;
+  return {};
+}
+
+// `args` have the attributes of one alternative.
+Status check_alternative(const OpArgs& args, std::span<const OptionalType> results,
+                         Common& common) {
   if (args.attrs->get_string(AttrKey::kRegion).empty())
     return invalid_argument("attribute 'region' is missing");
   const double flops = args.attrs->get_number(AttrKey::kFlops, 0);
-  if (!std::isfinite(flops) || flops < 0)
-    return invalid_argument("flops is " + std::to_string(flops));
+  if (!std::isfinite(flops) || flops < 0) return invalid_argument(format("flops is %f", flops));
+  SHW_RETURN_IF_ERROR(check_count("in_placements", ins_of(args).size(), args.operands.size(),
+                                  "operands", common.num_ins));
+  SHW_RETURN_IF_ERROR(check_count("out_placements", outs_of(args).size(), results.size(), "results",
+                                  common.num_outs));
+  return check_layouts(args, results, common.mesh_rank);
+}
+
+Results infer(const OpArgs& args) {
   SHW_ASSIGN_OR_RETURN(std::vector<OptionalType> results, result_types(args));
-  SHW_RETURN_IF_ERROR(
-      check_counts("in_placements", ins_of(args).size(), args.operands.size(), "operands"));
-  SHW_RETURN_IF_ERROR(
-      check_counts("out_placements", outs_of(args).size(), results.size(), "results"));
-  SHW_RETURN_IF_ERROR(check_layouts(args, results));
+  SHW_ASSIGN_OR_RETURN(const std::vector<Attrs> alternatives, alternatives_of(*args.attrs));
+  Common common;
+  for (size_t i = 0; i < alternatives.size(); ++i) {
+    const Status status = check_alternative({args.operands, &alternatives[i]}, results, common);
+    if (!status.ok())
+      return alternatives.size() == 1 ? status
+                                      : Status(status.code(), "alternative " + std::to_string(i) +
+                                                                  ": " + status.message());
+  }
   return results;
 }
 

@@ -106,7 +106,7 @@ enum class Sharding : uint8_t {
   kFollow,    // `follow` for each strategy of operand 0
   kFree,      // input, alias: every combination of replicate and shard, operand like result
   kElement,   // get_item: each strategy of the tuple gives one, operand like result
-  kDeclared,  // exactly one strategy: the layouts that the node itself states (`declared`)
+  kDeclared,  // one strategy for each alternative that the node itself states (`declared`)
 };
 
 enum class PiecePosition : uint8_t { kUnused, kOfResult, kOfOperand };  // of operand or result 0
@@ -128,8 +128,8 @@ struct OpDef {
   void (*full_rules)(const OpArgs&, std::span<const OptionalType> results, RuleSet&) = nullptr;
   std::optional<Followed> (*follow)(const OpArgs&, const TensorType& result, const Layout& operand,
                                     const Mesh&) = nullptr;
-  // The stated layouts, of the results, then of the operands. INVALID_ARGUMENT: they are none of
-  // this mesh.
+  // The stated layouts of one alternative, whose attributes `args` has: of the results, then of the
+  // operands. INVALID_ARGUMENT: they are none of this mesh.
   Result<std::vector<Layout>> (*declared)(const OpArgs&, std::span<const OptionalType> results,
                                           const Mesh&) = nullptr;
   // Of one execution; null: negligible. Bytes are those of operands and results

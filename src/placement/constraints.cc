@@ -4,11 +4,14 @@
 #include <limits>
 #include <set>
 
+#include "strategy/alternatives.h"
 #include "support/similar.h"
 
 namespace shw {
 namespace {
 
+constexpr const char* kRegionsAlike =
+    "regions take the alternative of the region whose saved results they read";
 constexpr double kShareRounding = 1e-9;  // shares are ratios of small integers
 
 class Builder {
@@ -39,6 +42,7 @@ class Builder {
       keep_gathers_after_down_casts();
     }
     SHW_RETURN_IF_ERROR(check_left_out());
+    SHW_RETURN_IF_ERROR(tie_regions());
     return std::move(out_);
   }
 
@@ -240,6 +244,36 @@ class Builder {
       if (out.node.valid()) names.push_back(graph_.full_name(out));
     for (uint32_t i = 0; i < graph_.num_nodes(); ++i) names.push_back(graph_.name(NodeId{i}));
     return names;
+  }
+
+  // Not to be dropped by name: without it the results would be wrong. Part of the conflicts all the
+  // same, since pins may contradict it.
+  Status tie_regions() {
+    SHW_ASSIGN_OR_RETURN(const std::vector<TiedRegions> ties, tied_regions(graph_));
+    if (!ties.empty()) out_.sources.emplace_back(kRegionsAlike);
+    for (const TiedRegions& t : ties) {
+      AllowedPairs p{t.saves, t.reads, {}, {}, "", source()};
+      SHW_ASSIGN_OR_RETURN(p.class_a, alternatives(t.saves));
+      SHW_ASSIGN_OR_RETURN(p.class_b, alternatives(t.reads));
+      if (std::find_first_of(p.class_a.begin(), p.class_a.end(), p.class_b.begin(),
+                             p.class_b.end()) == p.class_a.end())
+        return at_origin(
+            invalid_argument("the mesh permits no alternative both here and in '" +
+                             graph_.name(t.saves) + "', which saves what the region reads"),
+            graph_, t.reads);
+      out_.pairs.push_back(std::move(p));
+    }
+    return {};
+  }
+
+  // By strategy of a region.
+  Result<std::vector<uint32_t>> alternatives(NodeId n) const {
+    SHW_ASSIGN_OR_RETURN(const std::vector<StatedAlternative> all,
+                         alternatives_on(graph_, n, mesh_));
+    SHW_CHECK(all.size() == strategies_.of(n).count);
+    std::vector<uint32_t> numbers;
+    for (const StatedAlternative& a : all) numbers.push_back(a.number);
+    return numbers;
   }
 
   // For each strategy of `n`, the index of its result layout in `layouts`; appends new ones.

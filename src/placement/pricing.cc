@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "ops/op_def.h"
+#include "strategy/alternatives.h"
 #include "support/hash.h"
 
 namespace shw {
@@ -91,12 +92,15 @@ size_t Pricer::EdgeKeyHash::operator()(const EdgeKey& k) const {
   return hash_bytes(words, sizeof words);
 }
 
-// An equal share of the FLOPs that the node states, and the bytes of its pieces.
+// An equal share of the FLOPs that the node states for this alternative, and the bytes of its
+// pieces.
 Result<double> Pricer::opaque_cost(NodeId n, uint32_t strategy) const {
   const Mesh& mesh = collectives_.mesh();
   const std::vector<OptionalType> operands = operand_types(graph_, n);
   const auto results = graph_.results(n);
-  const OpArgs args{operands, &graph_.attrs(n)};
+  SHW_ASSIGN_OR_RETURN(const std::vector<StatedAlternative> alternatives,
+                       alternatives_on(graph_, n, mesh));
+  const OpArgs args{operands, &alternatives[strategy].attrs};
   const double flops = op_def(graph_.op(n)).flops(args, results);
   if (flops == 0 || rules_ == cost::PriceRules::kCompat) return 0.0;
   double bytes = 0;

@@ -52,6 +52,12 @@ bool fits(ParamKind kind, const AttrValue& value) {
   return false;
 }
 
+// Nodes that state their layouts may state a number for each of several alternatives, as text.
+bool is_list_of_numbers(const OpDef& def, ParamKind kind, const AttrValue& value) {
+  return def.sharding == Sharding::kDeclared && kind == ParamKind::kNumber &&
+         std::holds_alternative<std::string>(value);
+}
+
 std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
 
 // A node of the graph, or one to be added.
@@ -137,7 +143,7 @@ class NodeCheck {
       if (param == nullptr)
         return invalid_argument(std::string(op_name(def_.kind)) + " has no attribute " +
                                 quoted(name) + known_attributes(def_.kind));
-      if (!fits(param->kind, value))
+      if (!fits(param->kind, value) && !is_list_of_numbers(def_, param->kind, value))
         return invalid_argument(std::string(op_name(def_.kind)) + ": attribute " + quoted(name) +
                                 " has a value of the wrong kind, " + to_string(value) +
                                 "; expected " + text_of(*param));

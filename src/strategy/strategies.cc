@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/op_def.h"
+#include "strategy/alternatives.h"
 #include "strategy/compose.h"
 #include "strategy/shard_orders.h"
 #include "strategy/strided_rules.h"
@@ -177,25 +178,39 @@ class Enumerator {
     return kinds;
   }
 
-  // Checks that the single strategy of a node with declared layouts is possible.
-  Status check_declared(NodeId n, std::span<const Layout> row,
-                        std::span<const Dims* const> shapes) const {
+  // Whether the producers of the operands can leave them in the partials of these layouts.
+  Status check_partials(NodeId n, std::span<const Layout> operands) const {
     const auto kinds = produced_partials(n);
-    for (size_t k = 0; k < row.size(); ++k) {
-      if (shapes[k] == nullptr) continue;
-      if (!is_legal(row[k], *shapes[k], mesh_, mode_))
-        return invalid_argument("there is no layout " + to_string(row[k], mesh_.rank()));
-      if (k < row.size() - kinds.size()) continue;
-      const size_t operand = k - (row.size() - kinds.size());
+    for (size_t k = 0; k < operands.size(); ++k) {
+      if (!graph_.operands(n)[k].valid()) continue;
       for (int m = 0; m < mesh_.rank(); ++m)
-        if (row[k][m].is_partial() && mesh_.size(m) > 1 &&
-            !(mode_ == Rules::kFull ? kinds[operand].has(m, row[k][m]) : kinds[operand].any(m)))
+        if (operands[k][m].is_partial() && mesh_.size(m) > 1 &&
+            !(mode_ == Rules::kFull ? kinds[k].has(m, operands[k][m]) : kinds[k].any(m)))
           return invalid_argument(
-              "operand " + std::to_string(operand) + " must be " + to_string(row[k], mesh_.rank()) +
-              ", but '" + graph_.name(graph_.operands(n)[operand]) +
+              "operand " + std::to_string(k) + " must be " + to_string(operands[k], mesh_.rank()) +
+              ", but '" + graph_.name(graph_.operands(n)[k]) +
               "' never produces this partial on mesh dim '" + mesh_.name(m) + "'");
     }
     return {};
+  }
+
+  // A strategy for each alternative that the node states. One that requires a partial which is
+  // never produced has an infinite price, so it stays unless all are so.
+  Result<StrategyTable> declared_table(NodeId n) const {
+    const size_t num_results = graph_.results(n).size();
+    StrategyTable table{num_results, graph_.operands(n).size(), {}};
+    SHW_ASSIGN_OR_RETURN(const std::vector<StatedAlternative> alternatives,
+                         alternatives_on(graph_, n, mesh_));
+    Status refusal;
+    bool any = false;
+    for (const StatedAlternative& a : alternatives) {
+      const Status status = check_partials(n, std::span(a.layouts).subspan(num_results));
+      any |= status.ok();
+      if (!status.ok()) add_refusal(a, status, refusal);
+      table.rows.insert(table.rows.end(), a.layouts.begin(), a.layouts.end());
+    }
+    if (!any) return refusal;
+    return table;
   }
 
   Result<StrategyTable> table_for(NodeId n, const OpDef& def,
@@ -226,12 +241,8 @@ class Enumerator {
         if (strided_) add_strided_rules(factors_seen(n, def), shapes, rules);
         return compose(rules, shapes, mesh_, mode_);
       }
-      case Sharding::kDeclared: {
-        StrategyTable table{results.size(), operands.size(), {}};
-        SHW_ASSIGN_OR_RETURN(table.rows, def.declared(args, results, mesh_));
-        SHW_RETURN_IF_ERROR(check_declared(n, table.rows, shapes));
-        return table;
-      }
+      case Sharding::kDeclared:
+        return declared_table(n);
       case Sharding::kFollow:
       case Sharding::kElement:
         break;

@@ -72,3 +72,26 @@ def test_pieces_may_be_kept():
     executor.close()
     for rank, piece in kept:
         assert np.array_equal(piece, X[2 * rank:2 * rank + 2])
+
+
+COLUMNS_OR_ROWS = {"region": "columns | rows", "in_placements": "S(1) | S(0)", "out_placements": "S(1) | S(0)", "flops": "1e6 | 1e9"}
+
+
+@pytest.mark.parametrize(("ranks", "picked", "shape"), [(4, "columns", (8, 1)), (8, "rows", (1, 4))])
+def test_the_planner_picks_one_of_several_bodies(ranks, picked, shape):
+    plan = region({"a": ranks}, **COLUMNS_OR_ROWS)
+    assert f"local_map {picked}" in [node["op"] for node in plan.placements]
+    shapes = set()
+
+    def body(call, piece):
+        shapes.add(piece.shape)
+        return np.asarray(piece) + 1
+
+    with plan.executor(regions={picked: body}) as executor:  # the other body need not be there
+        assert np.array_equal(executor.run([X])["y"].numpy(), 2 * (X + 1))
+    assert shapes == {shape}
+
+
+def test_alternatives_must_agree():
+    with pytest.raises(sw.InvalidArgument, match="flops states 3 alternatives"):
+        region({"a": 4}, **{**COLUMNS_OR_ROWS, "flops": "1 | 2 | 3"})

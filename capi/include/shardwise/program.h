@@ -17,7 +17,7 @@ extern "C" {
 typedef struct shw_plan_node {
   size_t struct_size; /* set by SHW_PLAN_NODE_INIT */
   const char* name;
-  const char* op;
+  const char* op;          /* "mm"; "local_map tp": a region, and which of its bodies was picked */
   const char* module_path; /* "layers.0.attention.wq"; "": none */
   shw_phase phase;
   int32_t reserved;            /* 0 */

@@ -4,61 +4,15 @@
 
 #include <cstring>
 
-#include "compiler/pipeline.h"
 #include "cost/redistribute.h"
-#include "graph/text.h"
-#include "graph/writer.h"
-#include "runtime/host_kernel.h"
-#include "runtime/virtual_ranks.h"
+#include "region_bodies.h"
 
 namespace shw {
 namespace {
 
-using runtime::KernelArgs;
-
-// A tensor of up to three dims in memory.
-struct View {
-  const TensorType* type;
-  void* data;
-  float& at(int64_t i, int64_t j, int64_t k) const {
-    const Dims& s = type->strides;
-    return static_cast<float*>(data)[i * s[0] + j * s[1] + k * s[2]];
-  }
-  int64_t size(size_t d) const { return type->shape[d]; }
-};
-
-// What a body does with its operands and results, absent ones included.
-using Body = void (*)(std::span<const View> in, std::span<const View> out, int64_t rank);
-
-class BodyKernel final : public runtime::HostKernel {
- public:
-  BodyKernel(Body body, const KernelArgs& args)
-      : body_(body), num_inputs_(args.inputs.size()), rank_(args.rank) {
-    for (const auto& types : {args.inputs, args.outputs})
-      for (const TensorType* t : types) views_.push_back({t, nullptr});
-  }
-  Status compute(void* const* buffers) noexcept override {
-    for (size_t i = 0; i < views_.size(); ++i) views_[i].data = buffers[i];
-    const std::span<const View> all(views_);
-    body_(all.first(num_inputs_), all.subspan(num_inputs_), rank_);
-    return {};
-  }
-
- private:
-  Body body_;
-  size_t num_inputs_;
-  int64_t rank_;
-  std::vector<View> views_;
-};
-
-runtime::RegionBody region(const char* name, Body body) {
-  return {
-      name,
-      [body](runtime::Device&,
-             const KernelArgs& args) -> Result<std::unique_ptr<runtime::PreparedKernel>> {
-        return std::unique_ptr<runtime::PreparedKernel>(std::make_unique<BodyKernel>(body, args));
-      }};
-}
+using testing::compiled_text;
+using testing::region;
+using View = testing::PieceView;
 
 // y[e] = x[e] w[e] for the experts that are here; saved: how much the backward region scales by.
 void experts(std::span<const View> in, std::span<const View> out, int64_t) {
@@ -94,6 +48,8 @@ struct Placements {
 constexpr Placements kWhole = {"R", "R", "R"};
 constexpr Placements k2D = {"S(1)S(0)", "RS(0)", "PS(0)"};
 constexpr Placements k3D = {"S(1)S(0)S(0)", "RS(0)S(0)", "PS(0)S(0)"};
+// The group of the experts is the whole mesh: its dims as one.
+constexpr Placements kAll = {"S(0)S(0)S(0)", "S(0)S(0)S(0)", "S(0)S(0)S(0)"};
 
 std::string graph_text(const Placements& p, const std::string& flops = "") {
   const std::string t = p.tokens, e = p.experts, partial = p.partial;
@@ -120,45 +76,9 @@ return output.0 = %y, grad.w = %dw
 )";
 }
 
-Compiled compiled_text(const std::string& text, CompileOptions options) {
-  const auto graph = parse_graph(text);
-  EXPECT_TRUE(graph.ok()) << graph.status().message();
-  Monitor monitor;
-  auto c = compile(write_graph(*graph), options, monitor);
-  EXPECT_TRUE(c.ok()) << c.status().node_name() << ": " << c.status().message();
-  return *std::move(c);
-}
-
-Result<std::unique_ptr<runtime::VirtualRanks>> ranks_of(const Compiled& c,
-                                                        std::vector<runtime::RegionBody> bodies) {
-  auto plan = read_plan(c.bytes);
-  EXPECT_TRUE(plan.ok()) << plan.status().message();
-  EXPECT_EQ(write_plan(*plan), c.bytes);
-  return runtime::VirtualRanks::create(std::make_shared<const Plan>(std::move(*plan)),
-                                       {.regions = std::move(bodies)});
-}
-
-// Output and gradient of inputs that are small integers: exact in any order of sums.
 std::vector<std::vector<std::byte>> results_of(const Compiled& c) {
-  auto ranks =
-      ranks_of(c, {region("experts", experts), region("experts.backward", experts_backward)});
-  EXPECT_TRUE(ranks.ok()) << ranks.status().message();
-  if (!ranks.ok()) return {};
-  std::vector<std::vector<float>> values;
-  std::vector<runtime::HostTensorView> views;
-  for (PortId id : (*ranks)->program().entries[0].inputs) {
-    const Port& port = (*ranks)->program().ports[id];
-    std::vector<float>& v = values.emplace_back(static_cast<size_t>(port.global.numel()));
-    for (size_t i = 0; i < v.size(); ++i)
-      v[i] = static_cast<float>((i * 7 + i / 5 + values.size()) % 5) - 2;
-    views.push_back({port.global, v.data()});
-  }
-  auto got = (*ranks)->run("step", views);
-  EXPECT_TRUE(got.ok()) << got.status().message();
-  std::vector<std::vector<std::byte>> data;
-  if (got.ok())
-    for (auto& t : *got) data.push_back(std::move(t.data));
-  return data;
+  return testing::run_on_integers(
+      c, {region("experts", experts), region("experts.backward", experts_backward)});
 }
 
 TEST(RegionBody, ExpertsOnVirtualRanksEqualOneRank) {
@@ -171,6 +91,96 @@ TEST(RegionBody, ExpertsOnVirtualRanksEqualOneRank) {
   EXPECT_EQ(results_of(compiled_text(graph_text(k2D), {.mesh = "dp=3,ep=2"})), whole);
   EXPECT_EQ(results_of(compiled_text(graph_text(k2D), {.mesh = "dp=1,ep=8"})), whole);
   EXPECT_EQ(results_of(compiled_text(graph_text(k3D), {.mesh = "dp=2,a=2,b=2"})), whole);
+  const Compiled all = compiled_text(graph_text(kAll), {.mesh = "dp=2,cp=2,tp=2"});
+  for (const ProgramStep& s : all.plan.program.steps)
+    if (s.kernel == "local_map") {
+      EXPECT_EQ(all.plan.program.values[s.inputs[1]].type.shape[0], 1) << "one of 8 on a rank";
+    }
+  EXPECT_EQ(results_of(all), whole);
+}
+
+// Attention without its softmax, so that small integers stay exact. Each query attends to the keys
+// up to its own place in the sequence, of which this rank has queries of cp·tp's piece of it.
+int64_t first_query(const View& q, const View& k, int64_t rank) {
+  const int64_t pieces = k.size(1) / q.size(1);
+  return rank % pieces * q.size(1);
+}
+float dot(const View& a, int64_t i, const View& b, int64_t j, int64_t batch) {
+  float sum = 0;
+  for (int64_t d = 0; d < a.size(2); ++d) sum += a.at(batch, i, d) * b.at(batch, j, d);
+  return sum;
+}
+void add(float scale, const View& from, int64_t i, const View& to, int64_t j, int64_t batch) {
+  for (int64_t d = 0; d < to.size(2); ++d) to.at(batch, j, d) += scale * from.at(batch, i, d);
+}
+// f(batch, query, key) for the queries that are here and the keys that they attend to.
+template <class F>
+void for_attended(const View& q, const View& k, int64_t rank, F f) {
+  const int64_t first = first_query(q, k, rank);
+  for (int64_t b = 0; b < q.size(0); ++b)
+    for (int64_t i = 0; i < q.size(1); ++i)
+      for (int64_t j = 0; j <= first + i; ++j) f(b, i, j);
+}
+void clear(const View& v) { std::memset(v.data, 0, static_cast<size_t>(v.type->bytes())); }
+
+void attention(std::span<const View> in, std::span<const View> out, int64_t rank) {
+  const View &q = in[0], &k = in[1], &v = in[2], &y = out[0];
+  clear(y);
+  for_attended(q, k, rank,
+               [&](int64_t b, int64_t i, int64_t j) { add(dot(q, i, k, j, b), v, j, y, i, b); });
+}
+
+void attention_backward(std::span<const View> in, std::span<const View> out, int64_t rank) {
+  const View &g = in[0], &q = in[1], &k = in[2], &v = in[3];
+  for (const View& gradient : out) clear(gradient);
+  for_attended(q, k, rank, [&](int64_t b, int64_t i, int64_t j) {
+    const float score = dot(g, i, v, j, b);
+    add(score, k, j, out[0], i, b);
+    add(score, q, i, out[1], j, b);
+    add(dot(q, i, k, j, b), g, i, out[2], j, b);
+  });
+}
+
+// Context parallelism: `tokens` of queries, `context` of keys and values, `partial` of the
+// gradients of those, to which every rank's queries contribute.
+std::string attention_text(const std::string& tokens, const std::string& context,
+                           const std::string& partial) {
+  const std::string ins = tokens + "; " + context + "; " + context;
+  return R"(
+input param.k: %k : f32[2,8,4]
+input param.v: %v : f32[2,8,4]
+input input.0: %q : f32[2,8,4]
+input tangent.0: %g : f32[2,8,4] {phase=backward}
+%y = local_map(%q, %k, %v, region="attention", in_placements=")" +
+         ins + "\", out_placements=\"" + tokens + R"(", result_types="f32[2,8,4]") : f32[2,8,4]
+%b = local_map(%g, %q, %k, %v, region="attention.backward", in_placements=")" +
+         tokens + "; " + ins + "\", out_placements=\"" + tokens + "; " + partial + "; " + partial +
+         R"(", result_types="f32[2,8,4]; f32[2,8,4]; f32[2,8,4]") : (f32[2,8,4], f32[2,8,4], f32[2,8,4]) {phase=backward}
+%dq = get_item(%b, index=0) : f32[2,8,4] {phase=backward}
+%dk = get_item(%b, index=1) : f32[2,8,4] {phase=backward}
+%dv = get_item(%b, index=2) : f32[2,8,4] {phase=backward}
+return output.0 = %y, output.1 = %dq, grad.k = %dk, grad.v = %dv
+)";
+}
+
+TEST(RegionBody, ContextParallelAttentionLeavesPartialGradients) {
+  const auto results = [](const Compiled& c) {
+    return testing::run_on_integers(
+        c, {region("attention", attention), region("attention.backward", attention_backward)});
+  };
+  const auto whole = results(compiled_text(attention_text("R", "R", "R"), {.mesh = "one=1"}));
+  ASSERT_EQ(whole.size(), 4u);
+  // Batches over dp; the sequence over cp and tp as one group.
+  const Compiled c =
+      compiled_text(attention_text("S(0)S(1)S(1)", "S(0)RR", "S(0)PP"), {.mesh = "dp=2,cp=2,tp=2"});
+  for (const NodeDecision& d : c.plan.summary.decisions)
+    if (d.name == "b") {
+      EXPECT_EQ(d.result_layout, "(S(0)S(1)S(1), S(0)PP, S(0)PP)");
+    }
+  EXPECT_EQ(results(c), whole);
+  EXPECT_EQ(
+      results(compiled_text(attention_text("S(0)S(1)", "S(0)R", "S(0)P"), {.mesh = "dp=2,cp=8"})),
+      whole);
 }
 
 // Tokens come in cut by dp alone and leave so; the experts lie where they serve.
@@ -241,7 +251,7 @@ return output.0 = %m
     for (int64_t i = 0; i < out[0].size(0); ++i)
       out[0].at(i, 0, 0) = in[0].at(i, 0, 0) + static_cast<float>(100 * rank);
   };
-  auto ranks = ranks_of(c, {region("who", add_rank)});
+  auto ranks = testing::ranks_of(c, {region("who", add_rank)});
   ASSERT_TRUE(ranks.ok()) << ranks.status().message();
   const std::vector<float> x = {0, 1, 2, 3, 4, 5, 6, 7};
   const runtime::HostTensorView view{row_major(Dtype::kF32, {8, 1, 1}), x.data()};
@@ -254,7 +264,7 @@ return output.0 = %m
 
 TEST(RegionBody, IsAskedForByName) {
   const Compiled c = compiled_text(graph_text(k2D), {.mesh = "dp=2,ep=4"});
-  const auto ranks = ranks_of(c, {region("experts", experts)});
+  const auto ranks = testing::ranks_of(c, {region("experts", experts)});
   ASSERT_FALSE(ranks.ok());
   EXPECT_EQ(ranks.status().code(), Code::kUnimplemented);
   EXPECT_EQ(ranks.status().message(),

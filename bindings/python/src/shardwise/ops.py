@@ -238,6 +238,8 @@ def _attribute(op: Op, param: Param, value: Any) -> tuple[str, int, Any]:
         return param.name, clib.SHW_ATTR_KIND_EXPR, str(value)
     if kind == clib.SHW_PARAM_FLOAT and isinstance(value, (int, float)):
         return param.name, clib.SHW_ATTR_KIND_FLOAT, float(value)
+    if kind == clib.SHW_PARAM_NUMBER and isinstance(value, str):  # one for each alternative: "8e12 | 9e12"
+        return param.name, clib.SHW_ATTR_KIND_STRING, value
     if kind in (clib.SHW_PARAM_INT, clib.SHW_PARAM_NUMBER):
         if kind == clib.SHW_PARAM_INT and not isinstance(value, int):
             raise TypeError(f"{op.name}: {param.name} must be an int, not {value!r}")

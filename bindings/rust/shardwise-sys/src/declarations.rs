@@ -1221,6 +1221,7 @@ pub struct shw_plan_node {
     /// set by SHW_PLAN_NODE_INIT
     pub struct_size: usize,
     pub name: *const c_char,
+    /// "mm"; "local_map tp": a region, and which of its bodies was picked
     pub op: *const c_char,
     /// "layers.0.attention.wq"; "": none
     pub module_path: *const c_char,
