@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "boundary.h"
+#include "group.h"
 #include "runtime/hal.h"
 #include "runtime/host_kernel.h"
 
@@ -18,7 +19,7 @@ Code code_of(shw_code code) {
 // addresses.
 class RegionKernel final : public runtime::HostKernel {
  public:
-  RegionKernel(std::string name, shw_region_fn body, void* user, const runtime::KernelArgs& args)
+  RegionKernel(std::string name, shw_region_fn body, void* user, const runtime::RegionArgs& args)
       : name_(std::move(name)), body_(body), user_(user) {
     for (const auto& types : {args.inputs, args.outputs})
       for (const TensorType* type : types) types_.push_back(type ? *type : TensorType{});
@@ -39,17 +40,32 @@ class RegionKernel final : public runtime::HostKernel {
     call_.mesh = mesh_.data();
     call_.num_axes = args.mesh.rank();
     call_.rank = static_cast<int32_t>(args.rank);
+    for (runtime::RegionGroup* group : args.groups) groups_.push_back({group});
+    for (shw_group& group : groups_) handles_.push_back(&group);
+    call_.groups = handles_.data();
+    call_.num_groups = handles_.size();
   }
 
   Status compute(void* const* buffers) override {
     for (size_t i = 0; i < tensors_.size(); ++i) tensors_[i].data = buffers[i];
     const shw_code code = body_(user_, &call_);
+    if (Status error = take_error(); !error.ok()) return error;
     if (code == SHW_OK) return {};
     return {code_of(code),
             "the body of region '" + name_ + "' failed with code " + std::to_string(code)};
   }
 
  private:
+  // Of a collective that the body called. It says more than the body's code.
+  Status take_error() {
+    Status first;
+    for (const shw_group& group : groups_) {
+      Status error = group.ref->take_error();
+      if (first.ok()) first = std::move(error);
+    }
+    return first;
+  }
+
   static shw_tensor tensor_of(const TensorType& type, bool is_there) {
     shw_tensor tensor{};
     if (!is_there) return tensor;
@@ -67,6 +83,8 @@ class RegionKernel final : public runtime::HostKernel {
   std::vector<TensorType> types_;  // inputs, then outputs; what `tensors_` points into
   std::vector<shw_tensor> tensors_;
   std::vector<int64_t> coordinates_, mesh_;
+  std::vector<shw_group> groups_;
+  std::vector<shw_group*> handles_;  // of groups_
   shw_region_call call_{};
 };
 
@@ -86,7 +104,7 @@ Result<std::vector<runtime::RegionBody>> read_regions(const shw_region* regions,
     auto prepare =
         [name, run = r.run, user = r.user](
             runtime::Device& device,
-            const runtime::KernelArgs& args) -> Result<std::unique_ptr<runtime::PreparedKernel>> {
+            const runtime::RegionArgs& args) -> Result<std::unique_ptr<runtime::PreparedKernel>> {
       if (!device.can().host_access)
         return unimplemented("the body of region '" + name + "' runs on the host, which cannot " +
                              "reach the memory of a " + std::string(device.device_class().name) +

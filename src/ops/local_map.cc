@@ -11,6 +11,7 @@
 //                   activations to be saved, are replicated
 //   result_types    types of all results, "f32[8,16]; i64[8]; -": a body cannot be asked for them
 //   flops           of the region on whole tensors, all ranks together; absent: it costs nothing
+//   groups          of ranks, in which bodies exchange data: "ep; dp,ep" (sharding/mesh_groups.h)
 //
 // Alternatives: region, in_placements, out_placements and flops may state several. One that states
 // a single value states it for all of them. An alternative that does not cut its tensors evenly on
@@ -25,6 +26,7 @@
 #include <cmath>
 
 #include "ops/declared.h"
+#include "sharding/mesh_groups.h"
 #include "support/format.h"
 
 namespace shw::ops {
@@ -35,7 +37,8 @@ constexpr Param kParams[] = {{"operands", ParamKind::kOptionalTensorList},
                              {"in_placements", ParamKind::kString},
                              {"out_placements", ParamKind::kString, kRequired},
                              {"result_types", ParamKind::kString, kRequired},
-                             {"flops", ParamKind::kNumber, "0"}};
+                             {"flops", ParamKind::kNumber, "0"},
+                             {"groups", ParamKind::kString}};
 
 // The layouts of one side: those of the leading or trailing tensors that are not stated replicate.
 class Side {
@@ -164,6 +167,8 @@ Result<std::vector<Layout>> declared(const OpArgs& args, std::span<const Optiona
   };
   SHW_RETURN_IF_ERROR(ins_of(args).for_each(args.operands, take_from(results.size())));
   SHW_RETURN_IF_ERROR(outs_of(args).for_each(results, take_from(0)));
+  const auto groups = parse_groups(args.attrs->get_string(AttrKey::kGroups), mesh);
+  if (!groups.ok()) return invalid_argument("groups: " + groups.status().message());
   return layouts;
 }
 

@@ -21,6 +21,21 @@ struct CollectiveSpec {
                       // to all_gather and all_reduce, gets from reduce_scatter, sends to each of
                       // the others in all_to_all, to one in a permute
   int64_t source = 0, target = 0;  // permute: the members that it receives from and sends to
+  bool by_counts = false;  // all_to_all: each call says how much goes to and comes from each member
+                           // (HostCollective), and `count` is 0
+};
+
+// A collective that is done at once, in memory of the host.
+struct HostCollective {
+  CollectiveSpec spec;
+  int64_t node = -1;  // of the graph, for messages
+  const void* input = nullptr;
+  void* output = nullptr;
+  // By counts, in elements, one more than members: the input from send_offsets[m] to the next one
+  // goes to member m, and what comes from it goes to the output from receive_offsets[m] on. A
+  // member sends itself as much as it receives from itself.
+  const int64_t* send_offsets = nullptr;
+  const int64_t* receive_offsets = nullptr;
 };
 
 // One rank's end of a group of ranks (program.h: Collective). Every member must launch the same
@@ -32,6 +47,12 @@ class Channel {
   virtual int64_t size() const = 0;
   // Buffers at launch: input, output, workspace. all_reduce may be in place.
   virtual Result<std::unique_ptr<PreparedKernel>> prepare(const CollectiveSpec& spec) = 0;
+  // Does one on the calling thread, which must be the only one that uses the channel. Returns when
+  // it is done, or with the error that ended it. Allocates nothing in the steady state.
+  // UNIMPLEMENTED: these collectives work in memory of devices.
+  virtual Status run(const HostCollective&) {
+    return unimplemented("collectives of this device cannot be called from the host");
+  }
 };
 
 // Where a rank gets its channels. abort() and a rank's death reach every rank of the job.

@@ -6,11 +6,17 @@
 #include "runtime/fusion/fused_kernel.h"
 #include "runtime/program_layout.h"
 #include "runtime/validate.h"
+#include "sharding/mesh_groups.h"
 
 namespace shw::runtime {
 namespace {
 
 constexpr std::string_view kRegionKernel = "local_map";  // no backend's: the caller's
+
+// For messages; -1: none.
+int64_t node_of(const ProgramStep& step) {
+  return step.node == UINT32_MAX ? -1 : int64_t{step.node};
+}
 
 // The same on every backend: its streams copy.
 class HostCopyKernel final : public PreparedKernel {
@@ -34,13 +40,41 @@ struct StepKernels::Prepare {
   const std::vector<RegionBody>& regions;
   StepKernels& out;
 
+  Result<Channel*> channel_of(Channels& channels, const std::vector<uint8_t>& axes) const {
+    const auto known =
+        std::ranges::find_if(channels, [&](const auto& item) { return item.first == axes; });
+    if (known != channels.end()) return known->second.get();
+    SHW_ASSIGN_OR_RETURN(auto made, provider.channel(axes));
+    return channels.emplace_back(axes, std::move(made)).second.get();
+  }
+
+  // Regions share channels: they run one after another, on the stream that computes.
+  Result<std::vector<RegionGroup*>> region_groups(const ProgramStep& step) const {
+    SHW_ASSIGN_OR_RETURN(const auto all,
+                         parse_groups(step.attrs.get_string(AttrKey::kGroups), provider.mesh()));
+    if (!all.empty() && !device.can().host_access)
+      return unimplemented(
+          "the groups of a manual region exchange data from the host, which cannot reach the "
+          "memory of a " +
+          std::string(device.device_class().name) + " device");
+    std::vector<RegionGroup*> groups;
+    for (const auto& axes : all) {
+      SHW_ASSIGN_OR_RETURN(Channel * channel, channel_of(out.region_channels_, axes));
+      out.region_groups_.push_back(std::make_unique<RegionGroup>(*channel, node_of(step)));
+      groups.push_back(out.region_groups_.back().get());
+    }
+    return groups;
+  }
+
   Result<std::unique_ptr<PreparedKernel>> region(const ProgramStep& step,
                                                  const KernelArgs& args) const {
     const std::string name(step.attrs.get_string(AttrKey::kRegion));
     const auto body = std::ranges::find(regions, name, &RegionBody::name);
-    if (body != regions.end()) return body->prepare(device, args);
-    return unimplemented("the manual region '" + name +
-                         "' has no body: give one when the executor is made");
+    if (body == regions.end())
+      return unimplemented("the manual region '" + name +
+                           "' has no body: give one when the executor is made");
+    SHW_ASSIGN_OR_RETURN(const std::vector<RegionGroup*> groups, region_groups(step));
+    return body->prepare(device, {args, groups});
   }
 
   Result<std::unique_ptr<PreparedKernel>> compute(const ProgramStep& step) const {
@@ -58,21 +92,15 @@ struct StepKernels::Prepare {
 
   Result<std::unique_ptr<PreparedKernel>> collective(const ProgramStep& step) const {
     const auto& axes = step.collective.axes;
-    auto known =
-        std::ranges::find_if(out.channels_, [&](const auto& item) { return item.first == axes; });
-    if (known == out.channels_.end()) {
-      SHW_ASSIGN_OR_RETURN(auto made, provider.channel(axes));
-      known = out.channels_.emplace(out.channels_.end(), axes, std::move(made));
-    }
-    Channel& channel = *known->second;
-    SHW_ASSIGN_OR_RETURN(CollectiveSpec spec, collective_spec(program, step, channel.size()));
+    SHW_ASSIGN_OR_RETURN(Channel * channel, channel_of(out.channels_, axes));
+    SHW_ASSIGN_OR_RETURN(CollectiveSpec spec, collective_spec(program, step, channel->size()));
     if (spec.kind == CollectiveKind::kPermute) {
       const PermutePeers peers =
           permute_peers(provider.mesh(), axes, step.collective.to_axes, provider.rank());
       spec.source = peers.source;
       spec.target = peers.target;
     }
-    return channel.prepare(spec);
+    return channel->prepare(spec);
   }
 
   Result<std::unique_ptr<PreparedKernel>> prepare_step(const ProgramStep& step) const {
@@ -87,7 +115,7 @@ struct StepKernels::Prepare {
   void add(std::vector<uint32_t> steps, std::vector<ValueId> operands,
            std::unique_ptr<PreparedKernel> kernel) const {
     const ProgramStep& first = program.steps[steps[0]];
-    kernel->origin = {first.node == UINT32_MAX ? -1 : int64_t{first.node}, first.kernel};
+    kernel->origin = {node_of(first), first.kernel};
     out.launches_.push_back(
         {std::move(steps), std::move(operands), first.records, std::move(kernel)});
   }

@@ -9,13 +9,20 @@
 #include "plan/program.h"
 #include "runtime/channel.h"
 #include "runtime/hal.h"
+#include "runtime/region_group.h"
 
 namespace shw::runtime {
+
+// What is known of a manual region when its body is prepared. The groups themselves, not the span,
+// live as long as the kernel.
+struct RegionArgs : KernelArgs {
+  std::span<RegionGroup* const> groups;  // attribute `groups`, in its order
+};
 
 // The body of the manual regions (local_map) of a name: a kernel that the embedding program brings.
 struct RegionBody {
   std::string name;
-  std::function<Result<std::unique_ptr<PreparedKernel>>(Device&, const KernelArgs&)> prepare;
+  std::function<Result<std::unique_ptr<PreparedKernel>>(Device&, const RegionArgs&)> prepare;
 };
 
 // What is launched at once: a step, or a group of steps that runs slice by slice (fusion/).
@@ -43,7 +50,11 @@ class StepKernels {
 
  private:
   struct Prepare;
-  std::vector<std::pair<std::vector<uint8_t>, std::unique_ptr<Channel>>> channels_;  // by axes
+  using Channels = std::vector<std::pair<std::vector<uint8_t>, std::unique_ptr<Channel>>>;
+  Channels channels_;  // by axes
+  // Of the bodies of regions, which run beside the collectives of the program.
+  Channels region_channels_;
+  std::vector<std::unique_ptr<RegionGroup>> region_groups_;
   std::vector<StepLaunch> launches_;
 };
 

@@ -64,6 +64,16 @@ std::shared_ptr<const Plan> plan_of(Program program) {
   return plan;
 }
 
+// A mesh of one rank. Manual regions state layouts for all dims of the plan's mesh, and name dims
+// in their groups: then it has the same.
+std::string one_rank(const Program& program) {
+  if (std::ranges::find(program.steps, "local_map", &ProgramStep::kernel) == program.steps.end())
+    return "one=1";
+  std::string mesh;
+  for (const Mesh::Axis& axis : program.mesh) mesh += (mesh.empty() ? "" : ",") + axis.name + "=1";
+  return mesh;
+}
+
 // The same graph on a mesh of one rank. Nothing is sharded or sent, so prices do not matter.
 Result<Program> unsharded_program(const Plan& plan, Monitor& monitor) {
   if (plan.source_graph.empty())
@@ -71,7 +81,7 @@ Result<Program> unsharded_program(const Plan& plan, Monitor& monitor) {
         "verification compares with the unsharded run, but the plan was written without its graph "
         "(--strip-graph)");
   CompileOptions options;
-  options.mesh = "one=1";
+  options.mesh = one_rank(plan.program);
   options.keep_graph = false;
   for (const ProgramEntry& e : plan.program.entries) {
     const std::string& name = e.bucket_of.empty() ? e.name : e.bucket_of;

@@ -358,13 +358,30 @@ void buffers(const sw::Context& context) {
   EXPECT(other.use_count() == 1);
 }
 
+// Every collective between two ranks.
+bool exchanges(const sw::Group& group) {
+  const std::int64_t me = group.member(), mine[] = {me, me + 10}, counts[] = {me, me};
+  const std::int64_t sends[] = {0, 1};
+  std::int64_t got[4] = {}, part = 0;
+  bool good = group.size() == 2 && CODE_OF(group.all_gather(mine, got, 2)) == SHW_OK;
+  good = good && got[0] == 0 && got[1] == 10 && got[2] == 1 && got[3] == 11;
+  good = good && CODE_OF(group.all_to_all(mine, got, 1)) == SHW_OK;
+  good = good && got[0] == 10 * me && got[1] == 10 * me + 1;
+  good = good && CODE_OF(group.all_to_all_v(mine, sends, got, counts)) == SHW_OK;
+  good = good && (me == 0 || (got[0] == 0 && got[1] == 1));
+  good = good && CODE_OF(group.reduce_scatter(mine, &part, 1)) == SHW_OK && part == 1 + 20 * me;
+  good = good && CODE_OF(group.all_reduce(mine, got, 2, "max")) == SHW_OK;
+  return good && got[0] == 1 && got[1] == 11;
+}
+
 void ranks_and_regions(const sw::Context& context) {
   sw::Graph graph = MUST(sw::Graph::create(context));
   const sw::Value x = graph.input("x", SHW_DTYPE_F32, {4});
   const sw::Attr attrs[] = {{"region", "twice"},
                             {"in_placements", "S(0)"},
                             {"out_placements", "S(0)"},
-                            {"result_types", "f32[4]"}};
+                            {"result_types", "f32[4]"},
+                            {"groups", "dp"}};
   graph.result("y", sw::op("local_map", {x}, attrs));
   const shw_mesh_axis mesh[] = {{"dp", 2}};
   sw::CompileOptions options;
@@ -381,7 +398,7 @@ void ranks_and_regions(const sw::Context& context) {
     const auto* in = static_cast<const float*>(call.inputs[0].data);
     auto* out = static_cast<float*>(call.outputs[0].data);
     for (std::int64_t i = 0; i < call.outputs[0].dims[0]; ++i) out[i] = 2 * in[i];
-    return SHW_OK;
+    return exchanges(sw::Group(call.groups[0])) ? SHW_OK : SHW_INTERNAL;
   });
   const shw_region region = twice.raw();
   sw::ExecutorOptions executor_options;

@@ -295,6 +295,12 @@ static void running(shw_context* context, const shw_plan* plan) {
   REFUSED(shw_event_notify(NULL, NULL, NULL));
   EXPECT(shw_event_query(NULL) == 1);
   shw_event_destroy(NULL);
+  EXPECT(shw_group_size(NULL) == 0 && shw_group_member(NULL) == 0);
+  REFUSED(shw_group_all_gather(NULL, NULL, NULL, 0, 0));
+  REFUSED(shw_group_all_to_all(NULL, NULL, NULL, 0, 0));
+  REFUSED(shw_group_all_to_all_v(NULL, NULL, NULL, NULL, NULL, 0));
+  REFUSED(shw_group_reduce_scatter(NULL, NULL, NULL, 0, 0, NULL));
+  REFUSED(shw_group_all_reduce(NULL, NULL, NULL, 0, 0, NULL));
   REFUSED_HANDLE(shw_buffer, shw_plan_shard(NULL, 0, 0, &whole, NULL, &out));
   REFUSED_HANDLE(shw_buffer, shw_plan_shard(plan, 0, 0, NULL, NULL, &out));
   REFUSED_HANDLE(shw_buffer, shw_plan_shard(plan, 0, 0, &whole, NULL, &out));

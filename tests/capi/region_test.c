@@ -1,4 +1,5 @@
-/* A manual region whose body is a function of this program: doubling, on four virtual ranks. */
+/* Manual regions whose body is a function of this program, on four virtual ranks: one doubles, one
+ * exchanges data. */
 #include <stddef.h>
 #include <string.h>
 
@@ -35,12 +36,55 @@ static shw_code twice(void* user, const shw_region_call* call) {
   return t->answer;
 }
 
-/* y = twice(x), the region on pieces that are cut in both dims. */
-static shw_plan* region_plan(shw_context* context) {
+/* Calls every collective. Which rank sends other counts than the others expect: user->answer; 0:
+ * none. */
+static shw_code exchange(void* user, const shw_region_call* call) {
+  const int64_t send_counts[RANKS] = {0, 1, 2, 3};
+  const int32_t me = call->rank;
+  int64_t receive_counts[RANKS], send[6], receive[RANKS * 3], both[2], sum = me;
+  shw_group *all = call->groups[0], *tp = call->groups[1];
+  told* t = (told*)user;
+  int32_t m, i;
+  int sound = call->num_groups == 2 && shw_group_size(all) == RANKS &&
+              shw_group_member(all) == me && shw_group_size(tp) == 2 &&
+              shw_group_member(tp) == me % 2;
+  for (m = 0; m < RANKS; ++m) receive_counts[m] = send_counts[me];
+  for (i = 0; i < 6; ++i) send[i] = 10 * me + i;
+  ++t->calls[me];
+  if (t->answer != SHW_OK && me == 3) receive_counts[1] = 2;
+  if (t->answer != SHW_OK) {
+    shw_status* status =
+        shw_group_all_to_all_v(all, send, send_counts, receive, receive_counts, SHW_DTYPE_I64);
+    const shw_code code = shw_status_code(status);
+    shw_status_destroy(status);
+    return code;
+  }
+  EXPECT_OK(shw_group_all_to_all_v(all, send, send_counts, receive, receive_counts, SHW_DTYPE_I64));
+  for (m = 0; m < RANKS; ++m) /* blocks for members 0, 1, 2, 3 begin at 0, 0, 1, 3 */
+    for (i = 0; i < me; ++i) sound = sound && receive[m * me + i] == 10 * m + me * (me - 1) / 2 + i;
+  EXPECT_OK(shw_group_all_gather(tp, send, both, 1, SHW_DTYPE_I64));
+  sound = sound && both[0] == 10 * (me - me % 2) && both[1] == both[0] + 10;
+  EXPECT_OK(shw_group_all_to_all(tp, send, both, 1, SHW_DTYPE_I64));
+  sound = sound && both[0] == 10 * (me - me % 2) + me % 2 && both[1] == both[0] + 10;
+  EXPECT_OK(shw_group_reduce_scatter(tp, send, both, 1, SHW_DTYPE_I64, "max"));
+  sound = sound && both[0] == 10 * (me | 1) + me % 2;
+  EXPECT_OK(shw_group_all_reduce(all, &sum, &sum, 1, SHW_DTYPE_I64, NULL));
+  t->sound[me] = sound && sum == 0 + 1 + 2 + 3;
+  EXPECT_REFUSED(shw_group_all_reduce(all, &sum, &sum, 1, SHW_DTYPE_I64, "median"),
+                 SHW_INVALID_ARGUMENT, "'median' is none of sum, avg, max, min and product");
+  EXPECT_REFUSED(shw_group_all_gather(all, send, receive, 1, 77), SHW_INVALID_ARGUMENT,
+                 "dtype 77 is unknown");
+  memset(call->outputs[0].data, 0, sizeof(float) * ROWS * COLUMNS / RANKS);
+  return t->sound[me] ? SHW_OK : SHW_INTERNAL;
+}
+
+/* y = twice(x), the region on pieces that are cut in both dims. `groups`: NULL for none. */
+static shw_plan* region_plan(shw_context* context, const char* groups) {
   const int64_t dims[2] = {ROWS, COLUMNS};
   const shw_attr attrs[] = {
       SHW_ATTR_STRING("region", "twice"), SHW_ATTR_STRING("in_placements", "S(0)S(1)"),
-      SHW_ATTR_STRING("out_placements", "S(0)S(1)"), SHW_ATTR_STRING("result_types", "f32[8,6]")};
+      SHW_ATTR_STRING("out_placements", "S(0)S(1)"), SHW_ATTR_STRING("result_types", "f32[8,6]"),
+      SHW_ATTR_STRING("groups", groups)};
   shw_mesh_axis axes[2];
   const shw_compile_options options = mlp_options(axes, 2, 2);
   shw_builder* b = NULL;
@@ -51,7 +95,7 @@ static shw_plan* region_plan(shw_context* context) {
   EXPECT_OK(add_input(b, SHW_ROLE_INPUT, NULL, 0, SHW_DTYPE_F32, dims, 2, NULL, &x));
   EXPECT_REFUSED(shw_builder_add_node(b, "local_map", &x, 1, attrs, 3, NULL, &y),
                  SHW_INVALID_ARGUMENT, "attribute 'result_types' is missing");
-  EXPECT_OK(shw_builder_add_node(b, "local_map", &x, 1, attrs, 4, NULL, &y));
+  EXPECT_OK(shw_builder_add_node(b, "local_map", &x, 1, attrs, groups == NULL ? 4 : 5, NULL, &y));
   EXPECT_OK(add_output(b, SHW_ROLE_RESULT, y, NULL, SHW_NONE));
   EXPECT_OK(shw_builder_finish(b, &graph));
   EXPECT_OK(shw_plan_compile(context, bytes_of(graph), &options, &plan));
@@ -101,9 +145,10 @@ typedef struct job {
   shw_event* done[RANKS];
 } job;
 
-static void start(shw_context* context, const shw_plan* plan, const float* x, told* t, job* j) {
+static void start(shw_context* context, const shw_plan* plan, shw_region_fn body, const float* x,
+                  told* t, job* j) {
   const int64_t dims[2] = {ROWS, COLUMNS};
-  shw_region region = {"twice", twice, NULL};
+  shw_region region = {"twice", NULL, NULL};
   shw_executor_options options = SHW_EXECUTOR_OPTIONS_INIT;
   shw_tensor whole;
   int32_t rank;
@@ -113,6 +158,7 @@ static void start(shw_context* context, const shw_plan* plan, const float* x, to
   whole.dims = dims;
   whole.rank = 2;
   whole.dtype = SHW_DTYPE_F32;
+  region.run = body;
   region.user = t;
   options.regions = &region;
   options.num_regions = 1;
@@ -147,7 +193,7 @@ static void runs_the_body_on_every_piece(shw_context* context, const shw_plan* p
   size_t i;
   memset(&t, 0, sizeof t);
   for (i = 0; i < ROWS * COLUMNS; ++i) x[i] = (float)i - 20;
-  start(context, plan, x, &t, &j);
+  start(context, plan, twice, x, &t, &j);
   for (rank = 0; rank < RANKS; ++rank) EXPECT_OK(shw_event_wait(j.done[rank], -1));
   EXPECT_OK(gather_output(plan, 0, 0, j.outputs, RANKS, &whole));
   EXPECT_OK(shw_buffer_read(whole, y, sizeof y));
@@ -171,7 +217,7 @@ static void a_body_that_fails_fails_the_run(shw_context* context, const shw_plan
     int told_why = 0;
     memset(&t, 0, sizeof t);
     t.answer = kCases[i].answer;
-    start(context, plan, x, &t, &j);
+    start(context, plan, twice, x, &t, &j);
     for (rank = 0; rank < RANKS; ++rank) {
       shw_status* status = shw_event_wait(j.done[rank], -1);
       EXPECT(shw_status_code(status) == kCases[i].expected ||
@@ -185,14 +231,44 @@ static void a_body_that_fails_fails_the_run(shw_context* context, const shw_plan
   }
 }
 
+static void bodies_exchange_data(shw_context* context, const shw_plan* plan) {
+  float x[ROWS * COLUMNS];
+  told t;
+  job j;
+  int32_t rank;
+  int told_why = 0;
+  memset(x, 0, sizeof x);
+  memset(&t, 0, sizeof t);
+  start(context, plan, exchange, x, &t, &j);
+  for (rank = 0; rank < RANKS; ++rank) EXPECT_OK(shw_event_wait(j.done[rank], -1));
+  for (rank = 0; rank < RANKS; ++rank) EXPECT(t.calls[rank] == 1 && t.sound[rank]);
+  end(&j);
+  t.answer = SHW_UNKNOWN;
+  start(context, plan, exchange, x, &t, &j);
+  for (rank = 0; rank < RANKS; ++rank) {
+    shw_status* status = shw_event_wait(j.done[rank], -1);
+    EXPECT(shw_status_code(status) == SHW_FAILED_PRECONDITION ||
+           shw_status_code(status) == SHW_ABORTED);
+    told_why += strstr(shw_status_message(status),
+                       "the ranks diverged: rank 1 sends 3 elements to rank 3, which expects 2, in "
+                       "all_to_all_v[dp,tp] #1 of i64") != NULL;
+    shw_status_destroy(status);
+  }
+  EXPECT(told_why == RANKS);
+  end(&j);
+}
+
 int main(void) {
   shw_context* context = new_context();
-  shw_plan* plan = region_plan(context);
+  shw_plan* plan = region_plan(context, NULL);
   if (plan != NULL) {
     refuses_bodies_that_are_none(context, plan);
     runs_the_body_on_every_piece(context, plan);
     a_body_that_fails_fails_the_run(context, plan);
   }
+  shw_plan_destroy(plan);
+  plan = region_plan(context, "dp,tp; tp");
+  if (plan != NULL) bodies_exchange_data(context, plan);
   shw_plan_destroy(plan);
   shw_context_destroy(context);
   return test_result();

@@ -8,6 +8,7 @@
 
 #include "cts/backends.h"
 #include "cts/mpi_world.h"
+#include "cts/region_cases.h"
 #include "plan/plan.h"
 #include "runtime/world/process_rank.h"
 #include "unit/runtime/program_builder.h"
@@ -100,6 +101,26 @@ class ExecutorTest : public BackendTest {
     EXPECT_EQ(values_of(y), expected(values_of(x), ranks, static_cast<size_t>(y.type.numel())));
   }
 };
+
+// Where a body cannot reach the memory, a region with groups is refused.
+TEST_P(ExecutorTest, BodiesOfRegionsExchangeData) {
+  if (!can_have_ranks(4)) GTEST_SKIP() << kOtherSize;
+  const auto plan = region_plan({{"a", 2}, {"b", 2}}, "a; b; a,b; b,a");
+  const ExecutorOptions options{.regions = {region_body(exchange_everything)}};
+  if (can().computes && !can().host_access) {
+    const auto refused = VirtualRanks::create(plan, options, GetParam().ranks()).status();
+    EXPECT_EQ(refused.code(), Code::kUnimplemented) << refused.message();
+    EXPECT_NE(refused.message().find("exchange data from the host"), std::string::npos);
+    return;
+  }
+  auto ranks_of_job = whole_job(plan, options);
+  const HostTensor x = make_tensor(Dtype::kF32, {4, 1}, small_integer);
+  const HostTensorView in[] = {view_of(x)};
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    const auto y = ranks_of_job.run("step", in);
+    EXPECT_TRUE(y.ok()) << y.status().message();
+  }
+}
 
 TEST_P(ExecutorTest, RunsAPlanAgainAndAgain) {
   bool has_run = false;

@@ -139,6 +139,7 @@ class Mpi(unittest.TestCase):
         print(f"{len(passed)} cases pass on MPI ranks, {len(exempt)} are exempt", flush=True)
         self.assertGreaterEqual(len([test for test in passed if test.startswith("ChannelTest.")]), 5, passed)
         self.assertGreaterEqual(len([test for test in passed if test.startswith("ExecutorTest.")]), 4, passed)
+        self.assertIn("ExecutorTest.BodiesOfRegionsExchangeData", passed)
         self.assertNotIn("this MPI job has another number of ranks", exempt.values())
 
     def test_different_programs_are_refused(self):

@@ -85,3 +85,5 @@ void* handle_get(PyObject* object, const handle_kind* kind) {
   }
   return h->pointer;
 }
+
+void handle_take_back(PyObject* object) { ((handle*)object)->pointer = NULL; }

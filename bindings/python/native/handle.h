@@ -24,6 +24,9 @@ PyObject* handle_new(void* pointer, const handle_kind* kind);
  * and for a handle with threads in a process that was forked after it was made. */
 void* handle_get(PyObject* object, const handle_kind* kind);
 
+/* Forgets the pointer of a handle that was lent for a call: from now on it is NULL. */
+void handle_take_back(PyObject* object);
+
 /* Forks between the first import and this process. */
 unsigned handle_generation(void);
 

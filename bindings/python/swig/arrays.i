@@ -30,6 +30,8 @@
 %enddef
 %array_member(const int64_t*, dims, memory_int64s)
 %array_member(const int64_t*, sizes, memory_int64s)
+%array_member(const int64_t*, send_counts, memory_int64s)
+%array_member(const int64_t*, receive_counts, memory_int64s)
 %array_member(const size_t*, outputs, memory_indices)
 %array_member(const size_t*, after, memory_indices)
 %array_member(const char* const*, entries, memory_texts)
@@ -110,6 +112,17 @@ static PyObject* pack_##TYPE(PyObject* sequence, size_t* count) {
   if (memory_keep(swig_obj[0], swig_obj[1]) != 0) SWIG_fail;
   $1 = *$input;
 }
+
+/* ---- What a group sends and receives: memory of any object, whose size shardwise.regions checks ---- */
+%typemap(in) const void* send (Py_buffer view = {0}) {
+  if (PyObject_GetBuffer($input, &view, PyBUF_SIMPLE) != 0) SWIG_fail;
+  $1 = view.buf;
+}
+%typemap(in) void* receive (Py_buffer view = {0}) {
+  if (PyObject_GetBuffer($input, &view, PyBUF_WRITABLE) != 0) SWIG_fail;
+  $1 = view.buf;
+}
+%typemap(freearg) const void* send, void* receive "if (view$argnum.obj != NULL) PyBuffer_Release(&view$argnum);"
 
 /* ---- Tensors: native/tensor.h ---- */
 %typemap(in) const shw_tensor* {

@@ -35,3 +35,8 @@
 %thread shw_world_create_mpi;
 %thread shw_executor_create;
 %thread shw_verification_create;
+%thread shw_group_all_gather;
+%thread shw_group_all_to_all;
+%thread shw_group_all_to_all_v;
+%thread shw_group_reduce_scatter;
+%thread shw_group_all_reduce;

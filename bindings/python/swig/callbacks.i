@@ -42,8 +42,8 @@ static int32_t on_progress(void* user, const shw_progress* progress) {
 }
 
 /*
- * The body of a manual region: a Python function of (region, inputs, outputs, coordinates, mesh, rank)
- * that returns the results as row-major bytes, and None where one is absent. Inputs are copies,
+ * The body of a manual region: a Python function of (region, inputs, outputs, coordinates, mesh, rank,
+ * groups) that returns the results as row-major bytes, and None where one is absent. Inputs are copies,
  * because Python may keep them; `outputs` are tuples of shape and dtype.
  */
 %{
@@ -83,19 +83,35 @@ static int write_outputs(const shw_region_call* call, PyObject* results) {
   }
   return 0;
 }
+static PyObject* lend_groups(const shw_region_call* call) {
+  PyObject* list = PyList_New(0);
+  for (size_t i = 0; list != NULL && i < call->num_groups; ++i) {
+    PyObject* handle = handle_new(call->groups[i], &kind_group);
+    if (handle == NULL || PyList_Append(list, handle) != 0) Py_CLEAR(list);
+    Py_XDECREF(handle);
+  }
+  return list;
+}
+static void take_groups_back(PyObject* list) {
+  for (Py_ssize_t i = 0; list != NULL && i < PyList_Size(list); ++i)
+    handle_take_back(PyList_GetItem(list, i));
+  Py_XDECREF(list);
+}
 static shw_code on_region(void* user, const shw_region_call* call) {
   const PyGILState_STATE gil = PyGILState_Ensure();
   PyObject* inputs = copy_inputs(call);
   PyObject* outputs = describe_outputs(call);
   PyObject* coordinates = memory_from_int64s(call->coordinates, (size_t)call->num_axes);
   PyObject* mesh = memory_from_int64s(call->mesh, (size_t)call->num_axes);
+  PyObject* groups = lend_groups(call);
   PyObject* results = NULL;
-  if (inputs != NULL && outputs != NULL && coordinates != NULL && mesh != NULL)
-    results = PyObject_CallFunction((PyObject*)user, "sOOOOi", call->region, inputs, outputs,
-                                    coordinates, mesh, (int)call->rank);
+  if (inputs != NULL && outputs != NULL && coordinates != NULL && mesh != NULL && groups != NULL)
+    results = PyObject_CallFunction((PyObject*)user, "sOOOOiO", call->region, inputs, outputs,
+                                    coordinates, mesh, (int)call->rank, groups);
   const int good = results != NULL && write_outputs(call, results) == 0;
   if (!good) keep_exception((PyObject*)user);
   Py_XDECREF(results);
+  take_groups_back(groups);
   Py_XDECREF(mesh);
   Py_XDECREF(coordinates);
   Py_XDECREF(outputs);

@@ -44,6 +44,16 @@ const handle_kind kind_##NAME = {#NAME, destroy_##NAME, BLOCKS, THREADS};
 %handle(executor, 1, 1)
 %handle(verification, 0, 0)
 
+/* A group is lent for the call of a region's body: callbacks.i makes handles of them. */
+%{
+static void leave_group(void* pointer) { (void)pointer; }
+static const handle_kind kind_group = {"group", leave_group, 0, 0};
+%}
+%typemap(in) shw_group*, const shw_group* {
+  $1 = handle_get($input, &kind_group);
+  if ($1 == NULL && PyErr_Occurred()) SWIG_fail;
+}
+
 /* Bytes that the library made: `bytes`. */
 %typemap(in, numinputs=0) shw_blob** (shw_blob* blob = NULL) {
   $1 = &blob;

@@ -60,6 +60,66 @@ def test_results_that_do_not_fit_are_refused(body, error, message):
         region({"a": 4}).executor(regions={"body": body}).run([X])
 
 
+def test_bodies_exchange_data():
+    """Rows go to the member that their first number names, are doubled there, and come back."""
+    x = np.arange(64, dtype=np.float32).reshape(16, 4)
+    x[:, 0] = [0, 3, 1, 1, 1, 1, 1, 1, 2, 0, 2, 3, 3, 3, 3, 3]
+    seen = {}
+
+    def body(call, piece):
+        group, tp = call.groups
+        seen[call.rank] = group.size, group.member, tp.size, np.asarray(tp.all_gather([call.rank])).tolist()
+        rows = np.asarray(piece)
+        order = np.argsort(rows[:, 0], kind="stable")
+        sends = np.bincount(rows[:, 0].astype(int), minlength=group.size)
+        expects = np.asarray(group.all_to_all(sends))
+        assert expects.dtype == np.int64
+        came = np.asarray(group.all_to_all_v(rows[order], sends, expects))
+        assert (came[:, 0] == group.member).all()
+        assert np.asarray(group.all_reduce([len(came)])).tolist() == [16]
+        assert np.asarray(group.reduce_scatter(sends)).tolist() == [len(came)]
+        assert group.all_reduce(np.float32(call.rank), "max").item() == 3
+        result = np.empty_like(rows)
+        result[order] = group.all_to_all_v(2 * came, expects, sends)
+        return result
+
+    graph = sw.Graph()
+    y = sw.ops.local_map(graph.input("x", (16, 4)), region="body", in_placements="S(0)S(0)", out_placements="S(0)S(0)",
+                         result_types="f32[16,4]", groups="dp,tp; tp")
+    graph.result(y, "y")
+    executor = sw.compile(graph, {"dp": 2, "tp": 2}).executor(regions={"body": body})
+    assert np.array_equal(executor.run([x])["y"].numpy(), 2 * x)
+    assert seen == {r: (4, r, 2, [r - r % 2, r - r % 2 + 1]) for r in range(4)}
+
+
+def test_what_ends_an_exchange():
+    mode = ["differ"]
+    kept = []
+
+    def body(call, piece):
+        (group,) = call.groups
+        if mode[0] == "raise" and call.rank == 1:
+            raise Broken("rank 1")
+        if mode[0] == "sizes":
+            group.all_to_all(np.zeros(3))
+        kept.append(group)
+        return group.all_reduce(piece) if mode[0] == "differ" and call.rank else group.all_to_all(piece)
+
+    executor = region({"a": 2}, groups="a").executor(regions={"body": body})
+    with pytest.raises(sw.Error, match="the ranks diverged: rank 0 dispatched all_to_all"):
+        executor.run([X])
+    mode[0] = "raise"
+    with pytest.raises(Broken, match="rank 1"):
+        executor.run([X])
+    mode[0] = "sizes"
+    with pytest.raises(ValueError, match="not cut evenly by 2 members"):
+        executor.run([X])
+    mode[0] = "none"
+    executor.run([X])
+    with pytest.raises(sw.InvalidArgument, match="group is NULL"):  # it was lent for the call
+        kept[0].all_reduce([1])
+
+
 def test_a_region_needs_a_body():
     with pytest.raises(sw.Unimplemented, match="body"):
         region({"a": 4}).executor()

@@ -27,6 +27,7 @@ extern "C" {
 typedef struct shw_executor shw_executor; /* one rank's kernels, memory and streams for a plan */
 typedef struct shw_session shw_session;   /* what entries leave to entries that run after them */
 typedef struct shw_event shw_event;       /* the end of a run: success, error, or cancelled */
+typedef struct shw_group shw_group;       /* ranks that the body of a manual region talks to */
 
 /* ---- Callbacks ------------------------------------------------------------------------------- */
 
@@ -50,12 +51,14 @@ typedef struct shw_region_call {
   const int64_t* mesh;        /* sizes of the mesh axes */
   int32_t num_axes;
   int32_t rank;
+  shw_group* const* groups; /* attribute `groups` of the node, in its order */
+  size_t num_groups;
 } shw_region_call;
 
 /* The body of a manual region. It runs in its place in the rank's compute stream, on the stream's
  * thread: calls for different ranks overlap. Equal inputs must give equal outputs, because equal
- * regions may be merged. It may exchange data with other ranks by its own means, which an abort
- * does not interrupt. It must not call the library.
+ * regions may be merged. It exchanges data with other ranks through its groups (shw_group_…), which
+ * is all that it may call of the library; what it does by other means no abort interrupts.
  * Returns SHW_OK, or the code with which the run fails. */
 typedef shw_code (*shw_region_fn)(void* user, const shw_region_call* call);
 
@@ -65,6 +68,114 @@ typedef struct shw_region {
   shw_region_fn run;
   void* user; /* must stay valid until the executor is destroyed */
 } shw_region;
+
+/* ---- Groups of a manual region ---------------------------------------------------------------
+ *
+ * Collectives that a body calls: each returns when it is done. Buffers are in host memory and
+ * dense, counts are of elements, blocks of several members lie in the order of their numbers. The
+ * buffers of a call do not overlap, but those of shw_group_all_reduce() may be the same.
+ *
+ * All members of a group call the same collectives with the same counts, types and reductions in
+ * the same order. A call that fails ends the run on every rank with its status: the body returns
+ * the code. An abort, a time-out and the death of a rank end it in the same way. A group is lent
+ * for the call of the body. */
+
+/**
+ * Number of members; 0 for NULL.
+ * @thread any, while the body runs
+ * @since 0.2
+ */
+SHW_API int32_t shw_group_size(const shw_group* group);
+
+/**
+ * This rank's number among the members; 0 for NULL. Members are numbered along the mesh axes of the
+ * group, the last axis fastest.
+ * @thread any, while the body runs
+ * @since 0.2
+ */
+SHW_API int32_t shw_group_member(const shw_group* group);
+
+/**
+ * All members receive what each sends.
+ * @param send     `count` elements
+ * @param receive  `count` elements of each member
+ * @retval SHW_INVALID_ARGUMENT     a buffer is missing, a count is negative, or the type is unknown
+ * @retval SHW_FAILED_PRECONDITION  another member called something else
+ * @retval SHW_ABORTED              another rank failed, was aborted, or is gone
+ * @retval SHW_DEADLINE_EXCEEDED    another member did not come in time
+ * @thread external: one thread at a time for each group, while the body runs
+ * @since 0.2
+ */
+SHW_API shw_status* shw_group_all_gather(shw_group* group, const void* send, void* receive,
+                                         int64_t count, shw_dtype dtype) SHW_MUST_USE;
+
+/**
+ * Each member sends a block to each, and receives one from each.
+ * @param send     `count` elements for each member
+ * @param receive  `count` elements of each member
+ * @retval SHW_INVALID_ARGUMENT     a buffer is missing, a count is negative, or the type is unknown
+ * @retval SHW_FAILED_PRECONDITION  another member called something else
+ * @retval SHW_ABORTED              another rank failed, was aborted, or is gone
+ * @retval SHW_DEADLINE_EXCEEDED    another member did not come in time
+ * @thread external: one thread at a time for each group, while the body runs
+ * @since 0.2
+ */
+SHW_API shw_status* shw_group_all_to_all(shw_group* group, const void* send, void* receive,
+                                         int64_t count, shw_dtype dtype) SHW_MUST_USE;
+
+/**
+ * The same with blocks of different sizes, which may be 0. Members know what they receive, for
+ * instance from a shw_group_all_to_all() of the counts.
+ * @param send            blocks of send_counts[m] elements for member m, one after another
+ * @param send_counts     as many as members
+ * @param receive         blocks of receive_counts[m] elements of member m, one after another
+ * @param receive_counts  as many as members; of this member as in send_counts
+ * @retval SHW_INVALID_ARGUMENT     a buffer is missing, a count is negative, or the type is unknown
+ * @retval SHW_FAILED_PRECONDITION  another member called something else, or two members differ in
+ *                                  how much one sends to the other
+ * @retval SHW_ABORTED              another rank failed, was aborted, or is gone
+ * @retval SHW_DEADLINE_EXCEEDED    another member did not come in time
+ * @thread external: one thread at a time for each group, while the body runs
+ * @since 0.2
+ */
+SHW_API shw_status* shw_group_all_to_all_v(shw_group* group, const void* send,
+                                           const int64_t* send_counts, void* receive,
+                                           const int64_t* receive_counts,
+                                           shw_dtype dtype) SHW_MUST_USE;
+
+/**
+ * Each member receives its block, reduced over what all members send for it.
+ * @param send       `count` elements for each member
+ * @param receive    `count` elements
+ * @param reduction  "sum", "avg", "max", "min", "product"; NULL: "sum"
+ * @retval SHW_INVALID_ARGUMENT     a buffer is missing, a count is negative, or the type or the
+ *                                  reduction is unknown, or they do not go together
+ * @retval SHW_FAILED_PRECONDITION  another member called something else
+ * @retval SHW_ABORTED              another rank failed, was aborted, or is gone
+ * @retval SHW_DEADLINE_EXCEEDED    another member did not come in time
+ * @thread external: one thread at a time for each group, while the body runs
+ * @since 0.2
+ */
+SHW_API shw_status* shw_group_reduce_scatter(shw_group* group, const void* send, void* receive,
+                                             int64_t count, shw_dtype dtype,
+                                             const char* reduction) SHW_MUST_USE;
+
+/**
+ * All members receive the reduction of what each sends: the same bits on every member.
+ * @param send       `count` elements
+ * @param receive    `count` elements; may be `send`
+ * @param reduction  "sum", "avg", "max", "min", "product"; NULL: "sum"
+ * @retval SHW_INVALID_ARGUMENT     a buffer is missing, a count is negative, or the type or the
+ *                                  reduction is unknown, or they do not go together
+ * @retval SHW_FAILED_PRECONDITION  another member called something else
+ * @retval SHW_ABORTED              another rank failed, was aborted, or is gone
+ * @retval SHW_DEADLINE_EXCEEDED    another member did not come in time
+ * @thread external: one thread at a time for each group, while the body runs
+ * @since 0.2
+ */
+SHW_API shw_status* shw_group_all_reduce(shw_group* group, const void* send, void* receive,
+                                         int64_t count, shw_dtype dtype,
+                                         const char* reduction) SHW_MUST_USE;
 
 /* ---- Whole tensors and pieces ---------------------------------------------------------------- */
 

@@ -103,6 +103,19 @@ Status Group::check_agreement() const {
                                  " dispatched " + who_[0].log->to_string(kShown) + "; rank " +
                                  std::to_string(who_[m].rank) + " dispatched " +
                                  who_[m].log->to_string(kShown));
+  return members_[0].record.spec.by_counts ? check_counts() : Status();
+}
+
+// Each member expects from every other what that one sends.
+Status Group::check_counts() const {
+  const auto count = [](const int64_t* offsets, size_t m) { return offsets[m + 1] - offsets[m]; };
+  for (size_t from = 0; from < members_.size(); ++from)
+    for (size_t to = 0; to < members_.size(); ++to) {
+      const int64_t sends = count(members_[from].send_offsets, to);
+      const int64_t expects = count(members_[to].receive_offsets, from);
+      if (sends != expects)
+        return counts_differ(members_[to].record, who_[from].rank, sends, who_[to].rank, expects);
+    }
   return {};
 }
 
@@ -118,16 +131,9 @@ void Group::open() {
     changed_.notify_all();
     return;
   }
-  const CollectiveSpec& spec = members_[0].record.spec;
-  const int64_t size_bytes = dtype_size(spec.dtype);
-  pieces_.elements = std::max<int64_t>(1, kPieceBytes / size_bytes / size());
-  pieces_.blocks = spec.kind == CollectiveKind::kAllReduce ? 1 : size();
-  pieces_.per_block = std::max<int64_t>(1, (spec.count + pieces_.elements - 1) / pieces_.elements);
+  const int64_t moved_bytes = cut();
   next_piece_.store(0, std::memory_order_relaxed);
   pieces_left_.store(pieces_.count(), std::memory_order_relaxed);
-
-  const int64_t of_each = spec.kind == CollectiveKind::kPermute ? 1 : size();
-  const int64_t moved_bytes = pieces_.blocks * of_each * spec.count * size_bytes;
   if (moved_bytes <= kAloneBytes) {
     for (int64_t p = 0; p < pieces_.count(); ++p) do_piece(p);
     finished_ = opened_;
@@ -136,6 +142,23 @@ void Group::open() {
   }
   const int64_t helpers = std::min<int64_t>(size(), std::thread::hardware_concurrency()) - 1;
   for (int64_t i = 0; i < helpers; ++i) changed_.notify_one();
+}
+
+int64_t Group::cut() {
+  const CollectiveSpec& spec = members_[0].record.spec;
+  const int64_t size_bytes = dtype_size(spec.dtype);
+  const bool of_one = spec.by_counts || spec.kind == CollectiveKind::kPermute;
+  const int64_t sources = of_one ? 1 : size();  // that a piece reads or writes as many elements of
+  pieces_.elements = std::max<int64_t>(1, kPieceBytes / size_bytes / (spec.by_counts ? 1 : size()));
+  pieces_.blocks = spec.kind == CollectiveKind::kAllReduce ? 1 : size();
+  int64_t longest = spec.count, moved = pieces_.blocks * sources * spec.count;
+  if (spec.by_counts)  // a block is what a member receives
+    for (const Contribution& receiver : members_) {
+      longest = std::max(longest, receiver.receive_offsets[members_.size()]);
+      moved += receiver.receive_offsets[members_.size()];
+    }
+  pieces_.per_block = std::max<int64_t>(1, (longest + pieces_.elements - 1) / pieces_.elements);
+  return moved * size_bytes;
 }
 
 void Group::work() {
@@ -158,6 +181,7 @@ void Group::do_piece(int64_t piece) {
   const CollectiveSpec& spec = members_[0].record.spec;
   const int64_t block = piece / pieces_.per_block;
   const int64_t first = piece % pieces_.per_block * pieces_.elements;
+  if (spec.by_counts) return deliver(static_cast<size_t>(block), first, first + pieces_.elements);
   const int64_t count = std::min(pieces_.elements, spec.count - first);
   if (count <= 0) return;
   const int64_t size_bytes = dtype_size(spec.dtype);
@@ -190,6 +214,23 @@ void Group::do_piece(int64_t piece) {
     }
     case CollectiveKind::kNone:
       return;
+  }
+}
+
+// By counts: the elements from `first` to `end` of what member `to` receives, from whoever sends
+// them.
+void Group::deliver(size_t to, int64_t first, int64_t end) const {
+  const Contribution& receiver = members_[to];
+  const int64_t size_bytes = dtype_size(receiver.record.spec.dtype);
+  for (size_t from = 0; from < members_.size(); ++from) {
+    const int64_t* offsets = receiver.receive_offsets + from;
+    const int64_t begin = std::max(first, offsets[0]);
+    const int64_t count = std::min(end, offsets[1]) - begin;
+    if (count <= 0) continue;
+    const int64_t sent_from = members_[from].send_offsets[to] + begin - offsets[0];
+    std::memcpy(at(receiver.output, begin * size_bytes),
+                at(members_[from].input, sent_from * size_bytes),
+                static_cast<size_t>(count * size_bytes));
   }
 }
 

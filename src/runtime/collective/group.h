@@ -18,6 +18,8 @@ struct Contribution {
   ReduceFn reduce = nullptr;
   const void* input = nullptr;
   void* output = nullptr;
+  const int64_t* send_offsets = nullptr;  // by counts (channel.h)
+  const int64_t* receive_offsets = nullptr;
 };
 
 // Who a member is, for messages.
@@ -49,11 +51,14 @@ class Group {
   };
 
   Status check_agreement() const;
+  Status check_counts() const;
   Status nobody_came(int64_t member) const;  // under mutex_
   void abort_locked(const Status& cause);
-  void open();  // under mutex_
+  void open();    // under mutex_
+  int64_t cut();  // the work into pieces; returns how many bytes it moves
   void work();
   void do_piece(int64_t piece);
+  void deliver(size_t to, int64_t first, int64_t end) const;
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -104,15 +104,17 @@ class Hub final : public LocalHub, public std::enable_shared_from_this<Hub> {
   std::map<std::tuple<uint64_t, std::string, int64_t, uint32_t>, std::weak_ptr<Group>> groups_;
 };
 
-class LocalCollective final : public HostKernel {
+// A rank's end of its group: dispatches collectives one after another.
+class LocalEnd {
  public:
-  LocalCollective(std::shared_ptr<Seat> seat, std::shared_ptr<CollectiveLog> log,
-                  const CollectiveSpec& spec, ReduceFn reduce)
-      : seat_(std::move(seat)), log_(std::move(log)), spec_(spec), reduce_(reduce) {}
-  Status compute(void* const* buffers) override {
-    const CollectiveRecord record{++seat_->num_collectives, spec_, origin.node, seat_->name};
+  LocalEnd(std::shared_ptr<Seat> seat, std::shared_ptr<CollectiveLog> log)
+      : seat_(std::move(seat)), log_(std::move(log)) {}
+  const Seat& seat() const { return *seat_; }
+  Status run(const HostCollective& c, ReduceFn reduce) {
+    const CollectiveRecord record{++seat_->num_collectives, c.spec, c.node, seat_->name};
     const uint64_t dispatched = log_->dispatch(record);
-    Status status = seat_->group->meet(seat_->member, {record, reduce_, buffers[0], buffers[1]});
+    Status status = seat_->group->meet(
+        seat_->member, {record, reduce, c.input, c.output, c.send_offsets, c.receive_offsets});
     if (status.ok()) log_->finish(dispatched);
     return status;
   }
@@ -120,28 +122,38 @@ class LocalCollective final : public HostKernel {
  private:
   std::shared_ptr<Seat> seat_;
   std::shared_ptr<CollectiveLog> log_;
+};
+
+class LocalCollective final : public HostKernel {
+ public:
+  LocalCollective(const LocalEnd& end, const CollectiveSpec& spec, ReduceFn reduce)
+      : end_(end), spec_(spec), reduce_(reduce) {}
+  Status compute(void* const* buffers) override {
+    return end_.run({spec_, origin.node, buffers[0], buffers[1]}, reduce_);
+  }
+
+ private:
+  LocalEnd end_;
   CollectiveSpec spec_;
   ReduceFn reduce_;
 };
 
 class LocalChannel final : public Channel {
  public:
-  LocalChannel(std::shared_ptr<Seat> seat, std::shared_ptr<CollectiveLog> log)
-      : seat_(std::move(seat)), log_(std::move(log)) {}
-  int64_t member() const override { return seat_->member; }
-  int64_t size() const override { return static_cast<int64_t>(seat_->ranks.size()); }
+  explicit LocalChannel(LocalEnd end) : end_(std::move(end)) {}
+  int64_t member() const override { return end_.seat().member; }
+  int64_t size() const override { return static_cast<int64_t>(end_.seat().ranks.size()); }
   Result<std::unique_ptr<PreparedKernel>> prepare(const CollectiveSpec& spec) override {
-    ReduceFn reduce = nullptr;
-    if (reduces(spec.kind)) {
-      SHW_ASSIGN_OR_RETURN(reduce, reduce_function(spec.op, spec.dtype));
-    }
-    return std::unique_ptr<PreparedKernel>(
-        std::make_unique<LocalCollective>(seat_, log_, spec, reduce));
+    SHW_ASSIGN_OR_RETURN(const ReduceFn reduce, reduction_of(spec));
+    return std::unique_ptr<PreparedKernel>(std::make_unique<LocalCollective>(end_, spec, reduce));
+  }
+  Status run(const HostCollective& collective) override {
+    SHW_ASSIGN_OR_RETURN(const ReduceFn reduce, reduction_of(collective.spec));
+    return end_.run(collective, reduce);
   }
 
  private:
-  std::shared_ptr<Seat> seat_;
-  std::shared_ptr<CollectiveLog> log_;
+  LocalEnd end_;
 };
 
 class LocalProvider final : public ChannelProvider {
@@ -172,7 +184,7 @@ class LocalProvider final : public ChannelProvider {
     seat->group = hub_->group(*seat, epoch_);
     seats_.push_back(seat);
     return std::unique_ptr<Channel>(
-        std::make_unique<LocalChannel>(std::move(seat), hub_->log(rank_)));
+        std::make_unique<LocalChannel>(LocalEnd(std::move(seat), hub_->log(rank_))));
   }
 
   Status async_status() const override {

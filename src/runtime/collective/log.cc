@@ -38,11 +38,21 @@ GroupName group_name(const Mesh& mesh, std::span<const uint8_t> axes) {
 std::string to_string(const CollectiveRecord& record) {
   const CollectiveSpec& s = record.spec;
   std::string text(kind_name(s.kind));
+  if (s.by_counts) text += "_v";
   if (reduces(s.kind)) text += "(" + std::string(reduce_op_name(s.op)) + ")";
   text += "[" + std::string(record.group.data()) + "] #" + std::to_string(record.number) + " of " +
-          std::string(dtype_name(s.dtype)) + "[" + std::to_string(s.count) + "]";
+          std::string(dtype_name(s.dtype));
+  if (!s.by_counts) text += "[" + std::to_string(s.count) + "]";
   if (record.node >= 0) text += " for node " + std::to_string(record.node);
   return text;
+}
+
+Status counts_differ(const CollectiveRecord& record, int64_t from, int64_t sends, int64_t to,
+                     int64_t expects) {
+  return failed_precondition("the ranks diverged: rank " + std::to_string(from) + " sends " +
+                             std::to_string(sends) + " elements to rank " + std::to_string(to) +
+                             ", which expects " + std::to_string(expects) + ", in " +
+                             to_string(record));
 }
 
 std::string seconds_text(Timeout timeout) {

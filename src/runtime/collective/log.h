@@ -26,15 +26,21 @@ struct CollectiveRecord {
   GroupName group{};
 };
 
-// "all_reduce(sum)[tp] #17 of f32[1024] for node 12"
+// "all_reduce(sum)[tp] #17 of f32[1024] for node 12", "all_to_all_v[ep] #2 of bf16 for node 7"
 std::string to_string(const CollectiveRecord& record);
+
+// FAILED_PRECONDITION: `from` and `to`, ranks, differ in how many elements go from one to the other
+// in an all_to_all by counts.
+Status counts_differ(const CollectiveRecord& record, int64_t from, int64_t sends, int64_t to,
+                     int64_t expects);
 
 // How long a wait for other ranks may take; zero or less: for ever.
 using Timeout = std::chrono::nanoseconds;
 std::string seconds_text(Timeout timeout);  // "2.5 s"
 
 inline bool same_collective(const CollectiveSpec& a, const CollectiveSpec& b) {
-  return a.kind == b.kind && a.op == b.op && a.dtype == b.dtype && a.count == b.count;
+  return a.kind == b.kind && a.op == b.op && a.dtype == b.dtype && a.count == b.count &&
+         a.by_counts == b.by_counts;
 }
 
 // A ring of fixed size: dispatching allocates nothing. Any thread.

@@ -164,4 +164,8 @@ Result<ReduceFn> reduce_function(ReduceOp op, Dtype dtype) {
   return fn;
 }
 
+Result<ReduceFn> reduction_of(const CollectiveSpec& spec) {
+  return reduces(spec.kind) ? reduce_function(spec.op, spec.dtype) : ReduceFn(nullptr);
+}
+
 }  // namespace shw::runtime

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 
+#include "runtime/channel.h"
 #include "sharding/layout.h"
 #include "support/status.h"
 #include "tensor/dtype.h"
@@ -26,5 +27,7 @@ using ReduceFn = void (*)(const ReduceBlock& block);
 
 // INVALID_ARGUMENT for what has no meaning (the maximum of complex numbers).
 Result<ReduceFn> reduce_function(ReduceOp op, Dtype dtype);
+// The same for a collective; null: it does not reduce.
+Result<ReduceFn> reduction_of(const CollectiveSpec& spec);
 
 }  // namespace shw::runtime

@@ -11,10 +11,11 @@ constexpr int64_t kOneRoundBytes = 8 << 10;
 
 }  // namespace
 
-MessageCollective::MessageCollective(const CollectiveRecord& record, ReduceFn reduce,
-                                     Rounds& rounds, RoundWatcher& watcher,
+MessageCollective::MessageCollective(const CollectiveRecord& record, const HostCollective& call,
+                                     ReduceFn reduce, Rounds& rounds, RoundWatcher& watcher,
                                      std::vector<const void*>& sources)
     : record_(record),
+      call_(call),
       reduce_(reduce),
       rounds_(rounds),
       watcher_(watcher),
@@ -22,20 +23,20 @@ MessageCollective::MessageCollective(const CollectiveRecord& record, ReduceFn re
       count_(record.spec.count),
       size_(dtype_size(record.spec.dtype)),
       members_(rounds.size()),
-      me_(rounds.me()) {}
+      me_(rounds.me()),
+      input_(static_cast<const std::byte*>(call.input)),
+      output_(static_cast<std::byte*>(call.output)) {}
 
 int64_t MessageCollective::payload_bytes(const CollectiveSpec& spec) {
   return spec.count * dtype_size(spec.dtype);
 }
 
-Status MessageCollective::run(const void* input, void* output) {
-  input_ = static_cast<const std::byte*>(input);
-  output_ = static_cast<std::byte*>(output);
+Status MessageCollective::run() {
   switch (record_.spec.kind) {
     case CollectiveKind::kAllGather:
       return all_gather();
     case CollectiveKind::kAllToAll:
-      return all_to_all();
+      return record_.spec.by_counts ? all_to_all_v() : all_to_all();
     case CollectiveKind::kPermute:
       return permute();
     case CollectiveKind::kReduceScatter:
@@ -84,6 +85,33 @@ Status MessageCollective::all_to_all() {
       copy(m * count_ + first, m == me_ ? in(m * count_ + first) : rounds_.got(m), n);
     first += n;
   } while (first < count_);
+  return {};
+}
+
+// A pair of members exchanges messages until each has all that the other sends it, and one at
+// least, which tells whether their counts agree. Both know when it is done; then other pairs go on.
+Status MessageCollective::all_to_all_v() {
+  const int64_t *send = call_.send_offsets, *receive = call_.receive_offsets;
+  const auto sends = [&](int64_t m) { return send[m + 1] - send[m]; };
+  const auto expects = [&](int64_t m) { return receive[m + 1] - receive[m]; };
+  copy(receive[me_], in(send[me_]), sends(me_));
+  int64_t longest = 1;
+  for (int64_t m = 0; m < members_; ++m) {
+    rounds_.set_counts(m, sends(m), expects(m));
+    if (m != me_) longest = std::max({longest, sends(m), expects(m)});
+  }
+  for (int64_t first = 0; first < longest; first += piece()) {
+    const auto part = [&](int64_t all) { return std::clamp<int64_t>(all - first, 0, piece()); };
+    for (int64_t m = 0; m < members_; ++m) {
+      if (first > 0 && first >= std::max(sends(m), expects(m)))
+        rounds_.skip(m);
+      else
+        rounds_.put(m, in(send[m] + std::min(first, sends(m))), part(sends(m)) * size_);
+    }
+    SHW_RETURN_IF_ERROR(round());
+    for (int64_t m = 0; m < members_; ++m)
+      if (m != me_) copy(receive[m] + first, rounds_.got(m), part(expects(m)));
+  }
   return {};
 }
 

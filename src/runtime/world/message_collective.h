@@ -11,9 +11,10 @@ namespace shw::runtime {
 // One collective over what `rounds` connects. `sources`: scratch, one a member.
 class MessageCollective {
  public:
-  MessageCollective(const CollectiveRecord& record, ReduceFn reduce, Rounds& rounds,
-                    RoundWatcher& watcher, std::vector<const void*>& sources);
-  Status run(const void* input, void* output);
+  // `call`: of `record`.
+  MessageCollective(const CollectiveRecord& record, const HostCollective& call, ReduceFn reduce,
+                    Rounds& rounds, RoundWatcher& watcher, std::vector<const void*>& sources);
+  Status run();
 
   // Bytes of the largest message that it sends.
   static int64_t payload_bytes(const CollectiveSpec& spec);
@@ -21,6 +22,7 @@ class MessageCollective {
  private:
   Status all_gather();
   Status all_to_all();
+  Status all_to_all_v();
   Status permute();
   Status reduce_scatter();
   Status all_reduce_by_all();
@@ -36,13 +38,14 @@ class MessageCollective {
   Status round() { return rounds_.run(record_, watcher_); }
 
   const CollectiveRecord& record_;
+  const HostCollective& call_;
   ReduceFn reduce_;
   Rounds& rounds_;
   RoundWatcher& watcher_;
   std::vector<const void*>& sources_;
   const int64_t count_, size_, members_, me_;
-  const std::byte* input_ = nullptr;
-  std::byte* output_ = nullptr;
+  const std::byte* const input_;
+  std::byte* const output_;
 };
 
 }  // namespace shw::runtime

@@ -92,16 +92,15 @@ class Lane final : private RoundWatcher {
     num_collectives_ = 0;
   }
 
-  Status run(const CollectiveSpec& spec, ReduceFn reduce, int64_t node, const void* input,
-             void* output) {
-    const CollectiveRecord record{++num_collectives_, spec, node, name_};
+  Status run(const HostCollective& call, ReduceFn reduce) {
+    const CollectiveRecord record{++num_collectives_, call.spec, call.node, name_};
     const uint64_t dispatched = job_->log().dispatch(record);
     if (job_->stopped()) return job_->cause();
     record_ = &record;
     patience_.begin();
     left_since_ = {};
-    MessageCollective collective(record, reduce, *rounds_, *this, sources_);
-    Status status = collective.run(input, output);
+    MessageCollective collective(record, call, reduce, *rounds_, *this, sources_);
+    Status status = collective.run();
     if (status.ok()) job_->log().finish(dispatched);
     return status;
   }
@@ -159,8 +158,12 @@ class Lane final : private RoundWatcher {
     return Status(Code::kDeadlineExceeded, text);
   }
 
-  Status diverged(int64_t member, const CollectiveRecord& theirs) override {
+  Status diverged(int64_t member, const CollectiveRecord& theirs, int64_t expected) override {
     const int64_t rank = ranks_[static_cast<size_t>(member)];
+    CollectiveSpec spec = theirs.spec;
+    spec.count = 0;
+    if (spec.by_counts && theirs.number == record_->number && same_collective(spec, record_->spec))
+      return counts_differ(*record_, rank, theirs.spec.count, job_->rank(), expected);
     constexpr std::chrono::seconds kMoment{1};
     const auto answers = world_->answers(world_->ask(job_->number()), kMoment);
     const auto answer = answers.find(rank);
@@ -186,16 +189,20 @@ class Lane final : private RoundWatcher {
   Clock::time_point left_since_;
 };
 
+Status run_on(Lane& lane, const HostCollective& call, ReduceFn reduce) noexcept {
+  try {
+    return lane.run(call, reduce);
+  } catch (const std::bad_alloc&) {                   // only messages of errors allocate
+    return Status(Code::kAborted, "a rank is gone");  // short: not on the heap
+  }
+}
+
 class MessageKernel final : public HostKernel {
  public:
   MessageKernel(std::shared_ptr<Lane> lane, const CollectiveSpec& spec, ReduceFn reduce)
       : lane_(std::move(lane)), spec_(spec), reduce_(reduce) {}
   Status compute(void* const* buffers) noexcept override {
-    try {
-      return lane_->run(spec_, reduce_, origin.node, buffers[0], buffers[1]);
-    } catch (const std::bad_alloc&) {                   // only messages of errors allocate
-      return Status(Code::kAborted, "a rank is gone");  // short: not on the heap
-    }
+    return run_on(*lane_, {spec_, origin.node, buffers[0], buffers[1]}, reduce_);
   }
 
  private:
@@ -210,12 +217,15 @@ class MessageChannel final : public Channel {
   int64_t member() const override { return lane_->me(); }
   int64_t size() const override { return static_cast<int64_t>(lane_->ranks().size()); }
   Result<std::unique_ptr<PreparedKernel>> prepare(const CollectiveSpec& spec) override {
-    ReduceFn reduce = nullptr;
-    if (reduces(spec.kind)) {
-      SHW_ASSIGN_OR_RETURN(reduce, reduce_function(spec.op, spec.dtype));
-    }
+    SHW_ASSIGN_OR_RETURN(const ReduceFn reduce, reduction_of(spec));
     lane_->reserve(MessageCollective::payload_bytes(spec));
     return std::unique_ptr<PreparedKernel>(std::make_unique<MessageKernel>(lane_, spec, reduce));
+  }
+  Status run(const HostCollective& call) override {
+    SHW_ASSIGN_OR_RETURN(const ReduceFn reduce, reduction_of(call.spec));
+    // Sizes are known to each call only, and all members must have room for the same.
+    lane_->reserve(Rounds::kMaxPayload);
+    return run_on(*lane_, call, reduce);
   }
 
  private:

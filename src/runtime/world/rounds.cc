@@ -11,7 +11,7 @@ struct Rounds::Header {
   uint64_t number;
   int64_t count, node;
   uint32_t round;
-  uint8_t kind, op, dtype, zero;
+  uint8_t kind, op, dtype, by_counts;
 };
 
 namespace {
@@ -69,52 +69,64 @@ void Rounds::reserve(int64_t payload_bytes) {
 }
 
 void Rounds::put(int64_t member, const void* payload, int64_t bytes) {
-  passes_ = false;
   if (member == me_) return;
   same_for_all_ = false;
-  links_[static_cast<size_t>(member)].bytes = bytes;
+  Link& link = links_[static_cast<size_t>(member)];
+  link.sends = link.receives = true;
+  link.bytes = bytes;
   if (bytes > 0) std::memcpy(outgoing(member) + kHeaderBytes, payload, static_cast<size_t>(bytes));
 }
 
 void Rounds::put_for_all(const void* payload, int64_t bytes) {
-  passes_ = false;
   same_for_all_ = true;
-  for (Link& link : links_) link.bytes = bytes;
+  for (Link& link : links_) {
+    link.sends = link.receives = true;
+    link.bytes = bytes;
+  }
   if (bytes > 0) std::memcpy(outgoing(me_) + kHeaderBytes, payload, static_cast<size_t>(bytes));
 }
 
+void Rounds::skip(int64_t member) {
+  Link& link = links_[static_cast<size_t>(member)];
+  link.sends = link.receives = false;
+}
+
 void Rounds::pass(int64_t to, const void* payload, int64_t bytes, int64_t from) {
-  put(to, payload, bytes);
   same_for_all_ = false;
-  passes_ = true;
-  passes_to_ = to;
-  passes_from_ = from;
+  for (int64_t m = 0; m < size(); ++m) skip(m);
+  put(to, payload, bytes);
+  links_[static_cast<size_t>(to)].receives = false;
+  links_[static_cast<size_t>(from)].receives = true;
+}
+
+void Rounds::set_counts(int64_t member, int64_t sends, int64_t expects) {
+  links_[static_cast<size_t>(member)].sends_count = sends;
+  links_[static_cast<size_t>(member)].expects_count = expects;
 }
 
 Status Rounds::start(const CollectiveRecord& record) {
   const CollectiveSpec& spec = record.spec;
   round_ = record.number == number_ ? round_ + 1 : 0;
   number_ = record.number;
-  const Header header{record.number,
-                      spec.count,
-                      record.node,
-                      round_,
-                      static_cast<uint8_t>(spec.kind),
-                      static_cast<uint8_t>(spec.op),
-                      static_cast<uint8_t>(spec.dtype),
-                      0};
+  Header header{record.number,
+                spec.count,
+                record.node,
+                round_,
+                static_cast<uint8_t>(spec.kind),
+                static_cast<uint8_t>(spec.op),
+                static_cast<uint8_t>(spec.dtype),
+                static_cast<uint8_t>(spec.by_counts)};
   for (int64_t m = 0; m < size(); ++m) {
-    missing_[static_cast<size_t>(m)] = false;
-    if (m == me_ || (passes_ && m != passes_from_)) continue;
     Link& link = links_[static_cast<size_t>(m)];
-    missing_[static_cast<size_t>(m)] = true;
+    missing_[static_cast<size_t>(m)] = m != me_ && (link.sends || link.receives);
+    if (m == me_ || !link.receives) continue;
     SHW_RETURN_IF_ERROR(transport_.receive(ranks_[static_cast<size_t>(m)], tag_, incoming(m), slot_,
                                            &link.receiving));
   }
   for (int64_t m = 0; m < size(); ++m) {
-    if (m == me_ || (passes_ && m != passes_to_)) continue;
     Link& link = links_[static_cast<size_t>(m)];
-    missing_[static_cast<size_t>(m)] = true;
+    if (m == me_ || !link.sends) continue;
+    if (spec.by_counts) header.count = link.sends_count;
     std::byte* slot = outgoing(same_for_all_ ? me_ : m);
     std::memcpy(slot, &header, sizeof header);
     SHW_RETURN_IF_ERROR(transport_.send(ranks_[static_cast<size_t>(m)], tag_, slot,
@@ -126,13 +138,14 @@ Status Rounds::start(const CollectiveRecord& record) {
 Status Rounds::check(int64_t member, const CollectiveRecord& record, RoundWatcher& watcher) const {
   Header theirs;
   std::memcpy(&theirs, incoming(member), sizeof theirs);
-  const CollectiveSpec spec{static_cast<CollectiveKind>(theirs.kind),
-                            static_cast<ReduceOp>(theirs.op), static_cast<Dtype>(theirs.dtype),
-                            theirs.count};
-  if (theirs.number == record.number && theirs.round == round_ &&
-      same_collective(spec, record.spec))
+  CollectiveSpec expected = record.spec;
+  if (expected.by_counts) expected.count = links_[static_cast<size_t>(member)].expects_count;
+  CollectiveSpec spec{static_cast<CollectiveKind>(theirs.kind), static_cast<ReduceOp>(theirs.op),
+                      static_cast<Dtype>(theirs.dtype), theirs.count};
+  spec.by_counts = theirs.by_counts != 0;
+  if (theirs.number == record.number && theirs.round == round_ && same_collective(spec, expected))
     return {};
-  return watcher.diverged(member, {theirs.number, spec, theirs.node, record.group});
+  return watcher.diverged(member, {theirs.number, spec, theirs.node, record.group}, expected.count);
 }
 
 Result<bool> Rounds::progress(const CollectiveRecord& record, RoundWatcher& watcher) {

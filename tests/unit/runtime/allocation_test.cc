@@ -3,12 +3,14 @@
 // fail.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <new>
 #include <thread>
 
+#include "cts/region_cases.h"
 #include "runtime/virtual_ranks.h"
 #include "unit/runtime/program_builder.h"
 #include "unit/runtime/tensors.h"
@@ -103,6 +105,45 @@ TEST(Allocation, AThousandRunsAllocateNothing) {
   g_allocations = 0;
   g_counting = true;
   run_steps(1000);
+  g_counting = false;
+  EXPECT_EQ(g_allocations, 0);
+}
+
+TEST(Allocation, ExchangesOfABodyAllocateNothing) {
+  std::array<std::array<float, 64>, 4> memory{};
+  const auto exchange = [&memory](const cts::BodyPlace& place) -> Status {
+    const auto me = static_cast<size_t>(place.rank);
+    const std::array<int64_t, 2> sends{3, 5}, expects{sends[me], sends[me]};
+    float *from = memory[me].data(), *to = memory[me + 2].data();
+    RegionGroup& group = *place.groups[0];
+    SHW_RETURN_IF_ERROR(group.all_to_all_v(from, sends.data(), to, expects.data(), Dtype::kF32));
+    return group.all_reduce(from, from, 64, Dtype::kF32, ReduceOp::kMax);
+  };
+  auto made = VirtualRanks::create(cts::region_plan({{"a", 2}}, "a"),
+                                   {.regions = {cts::region_body(exchange)}});
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  VirtualRanks& job = **made;
+  std::array<float, 4> pieces{};
+  std::array<std::vector<BufferRef>, 2> in, out;
+  for (size_t r = 0; r < 2; ++r) {
+    in[r] = {Buffer::borrow(&pieces[r], 4, {})};
+    out[r] = {Buffer::borrow(&pieces[r + 2], 4, {})};
+  }
+  const auto run_steps = [&](int count) {
+    std::array<Completion, 2> last;
+    for (int i = 0; i < count; ++i)
+      for (size_t r = 0; r < 2; ++r) {
+        auto done =
+            job.executor(static_cast<int64_t>(r)).enqueue(job.program().entries[0], in[r], out[r]);
+        ASSERT_TRUE(done.ok()) << done.status().message();
+        last[r] = *done;
+      }
+    for (const Completion& c : last) ASSERT_TRUE(c.wait().ok()) << c.wait().message();
+  };
+  run_steps(10);
+  g_allocations = 0;
+  g_counting = true;
+  run_steps(100);
   g_counting = false;
   EXPECT_EQ(g_allocations, 0);
 }

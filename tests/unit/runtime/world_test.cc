@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "cts/collective_cases.h"
+#include "cts/region_cases.h"
 #include "runtime/cpu/device.h"
 #include "runtime/world/process_rank.h"
 #include "tools/execute.h"
@@ -71,6 +72,62 @@ TEST(MessageWorld, CollectivesGiveTheBitsOfVirtualRanks) {
     EXPECT_TRUE(s.ok()) << s.message();
   });
   EXPECT_EQ(fabric->closed, std::vector<bool>(4, true));
+}
+
+// This process's rank of a region whose body is `body`, run once.
+Status run_body(const std::shared_ptr<ProcessWorld>& world, const std::vector<Mesh::Axis>& mesh,
+                const std::string& groups, const cts::BodyFn& body) {
+  const std::vector<float> x(static_cast<size_t>(world->num_ranks()));
+  const HostTensorView in[] = {{row_major(Dtype::kF32, {world->num_ranks(), 1}), x.data()}};
+  SHW_ASSIGN_OR_RETURN(const auto rank, ProcessRank::create(cts::region_plan(mesh, groups), world,
+                                                            {.regions = {cts::region_body(body)}}));
+  return rank->run_only("step", in);
+}
+
+TEST(MessageWorld, BodiesOfRegionsExchangeData) {
+  const auto fabric = std::make_shared<Fabric>(4);
+  on_ranks(fabric, kLong, [](const auto& world) {
+    const Status s =
+        run_body(world, {{"a", 2}, {"b", 2}}, "a; b; a,b; b,a", cts::exchange_everything);
+    EXPECT_TRUE(s.ok()) << s.message();
+  });
+  EXPECT_EQ(fabric->closed, std::vector<bool>(4, true));
+}
+
+TEST(MessageWorld, BodiesWhoseCountsDifferAreToldSo) {
+  const auto fabric = std::make_shared<Fabric>(3);
+  std::vector<Status> statuses(3);
+  on_ranks(fabric, kLong, [&](const auto& world) {
+    statuses[static_cast<size_t>(world->rank())] =
+        run_body(world, {{"a", 3}}, "a", [](const cts::BodyPlace& place) {
+          std::vector<float> send(300000), receive(300000);
+          std::vector<int64_t> counts(3, 100000), expected(3, 100000);
+          if (place.rank == 2) expected[1] = 3;
+          return place.groups[0]->all_to_all_v(send.data(), counts.data(), receive.data(),
+                                               expected.data(), Dtype::kF32);
+        });
+  });
+  for (const Status& s : statuses) {
+    EXPECT_TRUE(s.code() == Code::kFailedPrecondition || s.code() == Code::kAborted);
+    expect_contains(s.message(),
+                    "the ranks diverged: rank 1 sends 100000 elements to rank 2, which expects 3, "
+                    "in all_to_all_v[a] #1 of f32 for node 0");
+  }
+}
+
+TEST(MessageWorld, ABodyThatWaitsIsToldWhoIsDead) {
+  const auto fabric = std::make_shared<Fabric>(2);
+  on_ranks(fabric, kShort, [&](const auto& world) {
+    const Status s = run_body(world, {{"a", 2}}, "a", [&](const cts::BodyPlace& place) {
+      if (place.rank == 1) fabric->silence(1);
+      return cts::exchange_everything(place);
+    });
+    EXPECT_FALSE(s.ok());
+    if (world->rank() == 0) {
+      EXPECT_EQ(s.code(), Code::kDeadlineExceeded) << s.message();
+      expect_contains(s.message(), "rank 1 does not answer: it is dead, stopped or unreachable");
+    }
+  });
 }
 
 // A world that counts how often it gathers.

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "sharding/mesh_groups.h"
 #include "sharding/unfolding.h"
 
 namespace shw {
@@ -108,6 +109,15 @@ TEST(StridedShard, ExistsOnlyWhereItIsEven) {
   EXPECT_FALSE(is_evenly_sharded(Dims{32}, layout("SS(0,4)S(1)", 2), m)) << "no such dim";
   EXPECT_FALSE(is_evenly_sharded(Dims{32, 1, 1, 1, 1, 1, 1, 1}, layout("SS(0,4)R", 2), m))
       << "nine dims when unfolded";
+}
+
+TEST(MeshGroups, AreReadByTheNamesOfDims) {
+  const Mesh mesh = *Mesh::parse("dp=2,cp=2,ep=4");
+  using Groups = std::vector<std::vector<uint8_t>>;
+  EXPECT_EQ(*parse_groups("", mesh), Groups());
+  EXPECT_EQ(*parse_groups("ep; dp,ep ;ep , cp,dp", mesh), (Groups{{2}, {0, 2}, {2, 1, 0}}));
+  for (const char* wrong : {"tp", "dp;;ep", " ", "dp,dp", "0"})
+    EXPECT_EQ(parse_groups(wrong, mesh).status().code(), Code::kInvalidArgument) << wrong;
 }
 
 }  // namespace

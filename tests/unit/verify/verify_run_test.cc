@@ -9,6 +9,10 @@
 #include <numeric>
 #include <regex>
 
+#include "graph/text.h"
+#include "graph/writer.h"
+#include "runtime/host_kernel.h"
+#include "runtime/virtual_ranks.h"
 #include "small_run.h"
 #include "verify/numbers.h"
 
@@ -261,6 +265,61 @@ TEST(VerifyAsked, StopsWhenItIsCancelled) {
   Monitor monitor;
   monitor.cancel = &cancel;
   EXPECT_EQ(verify_run(run.plan(), in, out, {}, {}, monitor).status().code(), Code::kCancelled);
+}
+
+// A body that adds the sum of all elements, which a rank knows through its group.
+class PlusSum final : public runtime::HostKernel {
+ public:
+  explicit PlusSum(const runtime::RegionArgs& args)
+      : group_(*args.groups[0]), type_(*args.outputs[0]) {}
+  Status compute(void* const* buffers) override {
+    return type_.dtype == Dtype::kF64 ? add<double>(buffers) : add<float>(buffers);
+  }
+
+ private:
+  template <class T>
+  Status add(void* const* buffers) {
+    const std::span<const T> in(static_cast<const T*>(buffers[0]),
+                                static_cast<size_t>(type_.numel()));
+    T sum = std::accumulate(in.begin(), in.end(), T(0));
+    SHW_RETURN_IF_ERROR(group_.all_reduce(&sum, &sum, 1, type_.dtype, ReduceOp::kSum));
+    for (size_t i = 0; i < in.size(); ++i) static_cast<T*>(buffers[1])[i] = in[i] + sum;
+    return {};
+  }
+
+  runtime::RegionGroup& group_;
+  const TensorType type_;
+};
+
+TEST(VerifyAsked, RunsBodiesThatExchangeDataOnOneRankToo) {
+  const auto graph = parse_graph(R"(
+input input.x: %x : f32[8,4]
+%m = local_map(%x, region="plus", in_placements="S(0)R", out_placements="S(0)R", result_types="f32[8,4]", groups="a") : f32[8,4]
+return output.y = %m
+)");
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  Monitor monitor;
+  const auto compiled = compile(write_graph(*graph), {.mesh = "a=2,b=2"}, monitor);
+  ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+  const auto plan = std::make_shared<const Plan>(*read_plan(compiled->bytes));
+  VerifyOptions options;
+  options.executor.regions = {
+      {"plus",
+       [](runtime::Device&,
+          const runtime::RegionArgs& args) -> Result<std::unique_ptr<runtime::PreparedKernel>> {
+         return std::unique_ptr<runtime::PreparedKernel>(std::make_unique<PlusSum>(args));
+       }}};
+  std::vector<float> x(32);
+  std::iota(x.begin(), x.end(), 0.1f);
+  const runtime::HostTensorView in[] = {{row_major(Dtype::kF32, {8, 4}), x.data()}};
+  const auto ranks = runtime::VirtualRanks::create(plan, options.executor);
+  ASSERT_TRUE(ranks.ok()) << ranks.status().message();
+  const auto out = (*ranks)->run("step", in);
+  ASSERT_TRUE(out.ok()) << out.status().message();
+  const runtime::HostTensorView given[] = {testing::view((*out)[0])};
+  const auto report = verify_run(*plan, in, given, {}, options, monitor);
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_EQ(report->num_wrong, 0u) << to_text(*report);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ from .executor import Executor, Session
 from .graph import Graph, Output
 from .node import Node, Nodes
 from .plan import Plan
-from .regions import RegionCall
+from .regions import Group, RegionCall
 from .results import Results, Sharded
 from .run import Run
 from .symbols import Dim
@@ -36,7 +36,7 @@ __version__: str = _clib.shw_version_string()
 
 __all__ = [
     "Aborted", "Cancelled", "Comparison", "DType", "DataLoss", "DeadlineExceeded", "Dim", "Error", "Executor", "Explanation",
-    "FailedPrecondition", "Graph", "Internal", "InvalidArgument", "Node", "Nodes", "NotFound", "OutOfRange", "Output", "Pareto", "Plan",
+    "FailedPrecondition", "Graph", "Group", "Internal", "InvalidArgument", "Node", "Nodes", "NotFound", "OutOfRange", "Output", "Pareto", "Plan",
     "PlanExplanation", "Progress", "Recipes", "RegionCall", "ResourceExhausted", "Results", "Run", "Search", "Session", "Sharded", "Solution", "Tensor", "Unavailable", "Unimplemented",
     "Verification", "World", "compare", "compile", "errors", "from_dlpack", "hardware", "hardware_names", "load", "load_graph", "load_onnx", "load_plan", "load_tensors", "ops", "search", "solve", "tensor",
 ]

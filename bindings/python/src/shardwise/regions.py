@@ -3,12 +3,98 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ._native import new
+from ._native import clib, new
 from ._tensor import Tensor, tensor
 from .dtypes import DType
+from .errors import Error
+
+
+class Group:
+    """Ranks that a body exchanges data with: one of the region's attribute ``groups``, lent for the call.
+
+    Methods take anything that :func:`shardwise.tensor` takes, and return a new tensor when the exchange is done. Members count along dim 0, in
+    the order of their numbers. All members call the same methods with the same shapes and types in the same order. What a method raises ends the
+    run on every rank, and comes back from the run.
+    """
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+        self.size: int = clib.shw_group_size(handle)
+        """Number of members."""
+        self.member: int = clib.shw_group_member(handle)
+        """This rank's number among them."""
+
+    def all_gather(self, value: Any) -> Tensor:
+        """What all members give, one after another."""
+        given = _rows(value)
+        return self._exchange(clib.shw_group_all_gather, given, (self.size * given.shape[0], *given.shape[1:]), math.prod(given.shape))
+
+    def all_to_all(self, value: Any) -> Tensor:
+        """Dim 0 is cut into equal parts, one for each member; the parts that the members have for this one, one after another."""
+        given = _rows(value)
+        return self._exchange(clib.shw_group_all_to_all, given, given.shape, math.prod(given.shape) // self._part(given))
+
+    def all_to_all_v(self, value: Any, send_counts: Sequence[int], receive_counts: Sequence[int]) -> Tensor:
+        """The same with parts of different sizes: how many rows of dim 0 go to each member, and come from each."""
+        given = _rows(value)
+        sends, expects = [int(n) for n in send_counts], [int(n) for n in receive_counts]
+        if len(sends) != self.size or len(expects) != self.size or min(sends + expects) < 0 or sum(sends) != given.shape[0]:
+            raise ValueError(f"{given.shape[0]} rows do not go to {self.size} members with the counts {sends}, received {expects}")
+        row = math.prod(given.shape[1:])
+        shape = (sum(expects), *given.shape[1:])
+        received = bytearray(math.prod(shape) * given.dtype.itemsize)
+        _call(clib.shw_group_all_to_all_v, self._handle, given.tobytes(), [n * row for n in sends], received, [n * row for n in expects],
+              given.dtype)
+        return _made(received, given, shape)
+
+    def all_reduce(self, value: Any, reduction: str = "sum") -> Tensor:
+        """The reduction of what all members give: "sum", "avg", "max", "min" or "product"."""
+        given = tensor(value)
+        return self._exchange(clib.shw_group_all_reduce, given, given.shape, math.prod(given.shape), reduction)
+
+    def reduce_scatter(self, value: Any, reduction: str = "sum") -> Tensor:
+        """Dim 0 is cut into equal parts; this member's part, reduced over what all members give."""
+        given = _rows(value)
+        shape = (given.shape[0] // self._part(given), *given.shape[1:])
+        return self._exchange(clib.shw_group_reduce_scatter, given, shape, math.prod(shape), reduction)
+
+    def _part(self, given: Tensor) -> int:
+        """Number of parts."""
+        if given.shape[0] % self.size != 0:
+            raise ValueError(f"dim 0 of a tensor of the shape {given.shape} is not cut evenly by {self.size} members")
+        return self.size
+
+    def _exchange(self, call: Callable[..., None], given: Tensor, shape: tuple[int, ...], count: int, *reduction: str) -> Tensor:
+        received = bytearray(math.prod(shape) * given.dtype.itemsize)
+        _call(call, self._handle, given.tobytes(), received, count, given.dtype, *reduction)
+        return _made(received, given, shape)
+
+
+def _rows(value: Any) -> Tensor:
+    given = tensor(value)
+    if not given.shape:
+        raise ValueError("a tensor without dims has no parts for members")
+    return given
+
+
+def _made(received: bytearray, like: Tensor, shape: tuple[int, ...]) -> Tensor:
+    made: Tensor = Tensor._from_bytes(received, like.dtype, shape)
+    return made
+
+
+def _call(call: Callable[..., None], *arguments: Any) -> None:
+    try:
+        call(*arguments)
+    except Error as error:
+        setattr(error, _FROM_GROUP, True)
+        raise
+
+
+_FROM_GROUP = "_from_group"  # the run raises the same: on this rank, or on the one where it began
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,12 +109,14 @@ class RegionCall:
     """Sizes of the mesh axes."""
     outputs: Sequence[tuple[tuple[int, ...], DType] | None]
     """Shape and dtype of each result; None: it is absent, or not needed."""
+    groups: Sequence[Group] = ()
+    """Of the attribute ``groups``, in its order."""
 
 
 Body = Callable[..., Any]
 """A function of a :class:`RegionCall` and this rank's pieces of the operands (read-only copies; None where one is absent), which returns this
 rank's piece of the result, or a list of them: anything that :func:`shardwise.tensor` takes. Ranks call it from threads of their own. Equal
-inputs must give equal results. It must not call the library."""
+inputs must give equal results. It must not call the library, but for the methods of its groups."""
 
 
 class Bodies:
@@ -36,13 +124,22 @@ class Bodies:
 
     def __init__(self, bodies: Mapping[str, Body]) -> None:
         self._bodies = dict(bodies)
-        self.error: BaseException | None = None
-        """callbacks.i keeps it, because no exception may pass through C."""
+        self._error: BaseException | None = None
+
+    @property
+    def error(self) -> BaseException | None:
+        """What a body raised: callbacks.i keeps it, because no exception may pass through C."""
+        return self._error
+
+    @error.setter
+    def error(self, error: BaseException | None) -> None:
+        if not hasattr(error, _FROM_GROUP):
+            self._error = error
 
     def __call__(self, region: str, inputs: Sequence[Tensor | None], outputs: Sequence[tuple[tuple[int, ...], int] | None],
-                 coordinates: tuple[int, ...], mesh: tuple[int, ...], rank: int) -> list[bytes | None]:
+                 coordinates: tuple[int, ...], mesh: tuple[int, ...], rank: int, groups: Sequence[Any]) -> list[bytes | None]:
         wanted = [None if o is None else (o[0], DType(o[1])) for o in outputs]
-        made = self._bodies[region](RegionCall(region, rank, coordinates, mesh, wanted), *inputs)
+        made = self._bodies[region](RegionCall(region, rank, coordinates, mesh, wanted, tuple(map(Group, groups))), *inputs)
         results = list(made) if isinstance(made, (list, tuple)) and len(wanted) > 1 else [made]
         if len(results) != len(wanted):
             raise ValueError(f"region {region!r}: the body returned {len(results)} results, not {len(wanted)}")
@@ -64,5 +161,5 @@ class Bodies:
 
     def take_error(self) -> BaseException | None:
         """What a body raised; then it is forgotten."""
-        error, self.error = self.error, None
+        error, self._error = self._error, None
         return error

@@ -1439,6 +1439,13 @@ pub struct shw_event {
     _marker: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
+/// ranks that the body of a manual region talks to.
+#[repr(C)]
+pub struct shw_group {
+    _data: [u8; 0],
+    _marker: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
 /// Called once when a run has ended: SHW_OK, or the code of its error. Called from a thread of the
 /// library, which must not be blocked, or from within the call that registers it. Must not call the
 /// library: wake a thread of your own instead.
@@ -1466,12 +1473,15 @@ pub struct shw_region_call {
     pub mesh: *const i64,
     pub num_axes: i32,
     pub rank: i32,
+    /// attribute `groups` of the node, in its order
+    pub groups: *const *mut shw_group,
+    pub num_groups: usize,
 }
 
 /// The body of a manual region. It runs in its place in the rank's compute stream, on the stream's
 /// thread: calls for different ranks overlap. Equal inputs must give equal outputs, because equal
-/// regions may be merged. It may exchange data with other ranks by its own means, which an abort
-/// does not interrupt. It must not call the library.
+/// regions may be merged. It exchanges data with other ranks through its groups (shw_group_…), which
+/// is all that it may call of the library; what it does by other means no abort interrupts.
 /// Returns SHW_OK, or the code with which the run fails.
 pub type shw_region_fn =
     Option<unsafe extern "C" fn(*mut c_void, *const shw_region_call) -> shw_code>;
@@ -3689,6 +3699,92 @@ functions! {
     /// * Threads: any
     /// * Since 0.2
     pub fn shw_world_destroy(world: *mut shw_world);
+
+    /// Number of members; 0 for NULL.
+    ///
+    /// * Threads: any, while the body runs
+    /// * Since 0.2
+    pub fn shw_group_size(group: *const shw_group) -> i32;
+
+    /// This rank's number among the members; 0 for NULL. Members are numbered along the mesh axes of the
+    /// group, the last axis fastest.
+    ///
+    /// * Threads: any, while the body runs
+    /// * Since 0.2
+    pub fn shw_group_member(group: *const shw_group) -> i32;
+
+    /// All members receive what each sends.
+    ///
+    /// * `send`: `count` elements
+    /// * `receive`: `count` elements of each member
+    /// * `SHW_INVALID_ARGUMENT`: a buffer is missing, a count is negative, or the type is unknown
+    /// * `SHW_FAILED_PRECONDITION`: another member called something else
+    /// * `SHW_ABORTED`: another rank failed, was aborted, or is gone
+    /// * `SHW_DEADLINE_EXCEEDED`: another member did not come in time
+    /// * Threads: external: one thread at a time for each group, while the body runs
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_group_all_gather(group: *mut shw_group, send: *const c_void, receive: *mut c_void, count: i64, dtype: shw_dtype) -> *mut shw_status;
+
+    /// Each member sends a block to each, and receives one from each.
+    ///
+    /// * `send`: `count` elements for each member
+    /// * `receive`: `count` elements of each member
+    /// * `SHW_INVALID_ARGUMENT`: a buffer is missing, a count is negative, or the type is unknown
+    /// * `SHW_FAILED_PRECONDITION`: another member called something else
+    /// * `SHW_ABORTED`: another rank failed, was aborted, or is gone
+    /// * `SHW_DEADLINE_EXCEEDED`: another member did not come in time
+    /// * Threads: external: one thread at a time for each group, while the body runs
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_group_all_to_all(group: *mut shw_group, send: *const c_void, receive: *mut c_void, count: i64, dtype: shw_dtype) -> *mut shw_status;
+
+    /// The same with blocks of different sizes, which may be 0. Members know what they receive, for
+    /// instance from a shw_group_all_to_all() of the counts.
+    ///
+    /// * `send`: blocks of send_counts\[m\] elements for member m, one after another
+    /// * `send_counts`: as many as members
+    /// * `receive`: blocks of receive_counts\[m\] elements of member m, one after another
+    /// * `receive_counts`: as many as members; of this member as in send_counts
+    /// * `SHW_INVALID_ARGUMENT`: a buffer is missing, a count is negative, or the type is unknown
+    /// * `SHW_FAILED_PRECONDITION`: another member called something else, or two members differ in
+    ///   how much one sends to the other
+    /// * `SHW_ABORTED`: another rank failed, was aborted, or is gone
+    /// * `SHW_DEADLINE_EXCEEDED`: another member did not come in time
+    /// * Threads: external: one thread at a time for each group, while the body runs
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_group_all_to_all_v(group: *mut shw_group, send: *const c_void, send_counts: *const i64, receive: *mut c_void, receive_counts: *const i64, dtype: shw_dtype) -> *mut shw_status;
+
+    /// Each member receives its block, reduced over what all members send for it.
+    ///
+    /// * `send`: `count` elements for each member
+    /// * `receive`: `count` elements
+    /// * `reduction`: "sum", "avg", "max", "min", "product"; NULL: "sum"
+    /// * `SHW_INVALID_ARGUMENT`: a buffer is missing, a count is negative, or the type or the
+    ///   reduction is unknown, or they do not go together
+    /// * `SHW_FAILED_PRECONDITION`: another member called something else
+    /// * `SHW_ABORTED`: another rank failed, was aborted, or is gone
+    /// * `SHW_DEADLINE_EXCEEDED`: another member did not come in time
+    /// * Threads: external: one thread at a time for each group, while the body runs
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_group_reduce_scatter(group: *mut shw_group, send: *const c_void, receive: *mut c_void, count: i64, dtype: shw_dtype, reduction: *const c_char) -> *mut shw_status;
+
+    /// All members receive the reduction of what each sends: the same bits on every member.
+    ///
+    /// * `send`: `count` elements
+    /// * `receive`: `count` elements; may be `send`
+    /// * `reduction`: "sum", "avg", "max", "min", "product"; NULL: "sum"
+    /// * `SHW_INVALID_ARGUMENT`: a buffer is missing, a count is negative, or the type or the
+    ///   reduction is unknown, or they do not go together
+    /// * `SHW_FAILED_PRECONDITION`: another member called something else
+    /// * `SHW_ABORTED`: another rank failed, was aborted, or is gone
+    /// * `SHW_DEADLINE_EXCEEDED`: another member did not come in time
+    /// * Threads: external: one thread at a time for each group, while the body runs
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_group_all_reduce(group: *mut shw_group, send: *const c_void, receive: *mut c_void, count: i64, dtype: shw_dtype, reduction: *const c_char) -> *mut shw_status;
 
     /// Cuts one rank's piece of a port out of the whole tensor.
     ///

@@ -84,6 +84,13 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// For bodies of manual regions, which answer with a code.
+impl From<Error> for Code {
+    fn from(error: Error) -> Self {
+        error.code()
+    }
+}
+
 /// Takes ownership of a status: NULL is success.
 #[track_caller]
 pub(crate) fn check(status: *mut sys::shw_status) -> Result<()> {

@@ -59,6 +59,7 @@ mod error;
 mod event;
 mod executor;
 mod graph;
+mod group;
 mod handle;
 mod hardware;
 mod import;
@@ -99,6 +100,7 @@ pub use error::{Error, Result};
 pub use event::Event;
 pub use executor::{AbortHandle, Executor, ExecutorOptions, Run};
 pub use graph::{Entry, Graph, Input, Symbol};
+pub use group::Group;
 pub use hardware::{
     hardware_names, Calibration, CalibrationCollective, CalibrationFigure, CalibrationFile,
     CalibrationOptions, Hardware, HardwareInfo,

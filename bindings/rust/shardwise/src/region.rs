@@ -10,6 +10,7 @@ use shardwise_sys as sys;
 
 use crate::convert::{c_string, slice, text};
 use crate::event::PanicSlot;
+use crate::group::Group;
 use crate::tensor::num_elements;
 use crate::{Code, Dtype, Element, Result};
 
@@ -24,7 +25,7 @@ pub struct Region {
 
 impl Region {
     /// `body` runs on the threads of ranks, several at once. Equal inputs must give equal outputs. It
-    /// must not use the executor. An error is the code with which the run fails; a panic fails the run,
+    /// must not use the executor, but it may call its groups. An error is the code with which the run fails; a panic fails the run,
     /// and goes on from [`Event::wait`](crate::Event::wait).
     pub fn new(
         name: &str,
@@ -103,6 +104,13 @@ impl<'a> RegionCall<'a> {
     pub fn mesh(&self) -> &'a [i64] {
         // SAFETY: lent for the call.
         unsafe { slice(self.raw.mesh, self.raw.num_axes as usize) }
+    }
+
+    /// Ranks to exchange data with: of the attribute `groups`; none: it has not so many.
+    pub fn group(&self, index: usize) -> Option<Group<'a>> {
+        // SAFETY: lent for the call.
+        let groups = unsafe { slice(self.raw.groups, self.raw.num_groups) };
+        groups.get(index).map(|&raw| Group::new(raw))
     }
 
     /// An operand; none: there is no such operand, or it is absent.

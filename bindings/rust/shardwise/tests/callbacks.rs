@@ -38,7 +38,7 @@ fn a_panic_of_progress_comes_back() {
 }
 
 /// y = body(x), with x divided over two ranks.
-fn region_plan(context: &Context) -> Plan {
+fn region_plan(context: &Context, groups: &str) -> Plan {
     let graph = Graph::new(context).unwrap();
     let x = graph.input("x", Dtype::F32, &[4, 2]).unwrap();
     let attrs: &[(&str, Attr)] = &[
@@ -46,6 +46,7 @@ fn region_plan(context: &Context) -> Plan {
         ("in_placements", "S(0)".into()),
         ("out_placements", "S(0)".into()),
         ("result_types", "f32[4,2]".into()),
+        ("groups", groups.into()),
     ];
     let y = match graph.op("local_map", &[Some(x)], attrs) {
         Ok(y) => y,
@@ -63,7 +64,7 @@ fn region_runner(plan: &Plan, region: &Region) -> Runner {
 #[test]
 fn regions_run_in_rust_and_their_panics_come_back() {
     let context = Context::new().unwrap();
-    let plan = region_plan(&context);
+    let plan = region_plan(&context, "");
     let mode = Arc::new(AtomicUsize::new(0));
     let wanted = mode.clone();
     let region = Region::new("double", move |call| {
@@ -98,6 +99,54 @@ fn regions_run_in_rust_and_their_panics_come_back() {
     let world = World::virtual_ranks(&context, 2, &WorldOptions::default()).unwrap();
     let bodiless = Executor::new(&plan, &world, 0, ExecutorOptions::default()).err().unwrap();
     assert_eq!(bodiless.code(), Code::Unimplemented);
+}
+
+#[test]
+fn bodies_of_regions_exchange_data() {
+    let context = Context::new().unwrap();
+    let plan = region_plan(&context, "dp");
+    let region = Region::new("double", |call| {
+        let mut group = call.group(0).ok_or(Code::Internal)?;
+        assert!(call.group(1).is_none());
+        let x = call.input(0).and_then(|x| x.to_vec::<f32>()).ok_or(Code::Internal)?;
+        // Rank 0 keeps one element and sends three, rank 1 sends all four.
+        let me = group.member();
+        let (sends, mut expects) = ([[1i64, 3], [4, 0]][me], [0i64; 2]);
+        group.all_to_all(&sends, &mut expects)?;
+        assert_eq!((group.size(), expects), (2, [[1, 4], [3, 0]][me]));
+        let mut came = vec![0f32; expects.iter().sum::<i64>() as usize];
+        group.all_to_all_v(&x, &sends, &mut came, &expects)?;
+        came.iter_mut().for_each(|value| *value *= 2.0);
+        group.all_to_all_v(&came, &expects, call.output(0).ok_or(Code::Internal)?, &sends)?;
+        let (mut both, mut part, mut top) = ([0i32; 2], [0i64], [me as f64]);
+        group.all_gather(&[me as i32], &mut both)?;
+        group.reduce_scatter(&sends, &mut part, "sum")?;
+        group.all_reduce(&mut top, "max")?;
+        assert_eq!((both, part, top), ([0, 1], [[5], [3]][me], [1.0]));
+        let short = group.all_gather(&[1i32], &mut [0i32]).unwrap_err();
+        assert_eq!(short.message(), "1 elements to be received, not 2");
+        Ok(())
+    })
+    .unwrap();
+    let x = numbers(&[4, 2], 1);
+    let mut runner = region_runner(&plan, &region);
+    let outputs = runner.run("step", &[("input.x", view(&x, &[4, 2]))]).unwrap();
+    let doubled: Vec<_> = x.iter().map(|x| 2.0 * x).collect();
+    assert_eq!(outputs.read::<f32>("output.y").unwrap(), doubled);
+
+    // Ranks that call different collectives.
+    let region = Region::new("double", |call| {
+        let mut group = call.group(0).ok_or(Code::Internal)?;
+        match call.rank() {
+            0 => group.all_reduce(&mut [1i64], "sum")?,
+            _ => group.all_gather(&[1i64], &mut [0; 2])?,
+        }
+        Ok(())
+    })
+    .unwrap();
+    let mut runner = region_runner(&plan, &region);
+    let error = runner.run("step", &[("input.x", view(&x, &[4, 2]))]).err().unwrap();
+    assert!(error.message().contains("the ranks diverged"), "{error}");
 }
 
 struct Counting(Arc<AtomicIsize>);

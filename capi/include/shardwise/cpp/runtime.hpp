@@ -187,6 +187,45 @@ class Event : public Handle<shw_event, shw_event_destroy> {
   }
 };
 
+// A group of ranks that the body of a manual region talks to: shw_region_call::groups, lent for the
+// call of the body. `count` as in C.
+class Group {
+ public:
+  explicit Group(shw_group* raw) noexcept : raw_(raw) {}
+  shw_group* get() const noexcept { return raw_; }
+  std::int32_t size() const noexcept { return shw_group_size(raw_); }
+  std::int32_t member() const noexcept { return shw_group_member(raw_); }
+
+  template <class T>
+  Done all_gather(const T* send, T* receive, std::int64_t count) const {
+    return detail::give(shw_group_all_gather(raw_, send, receive, count, dtype_of<T>()));
+  }
+  template <class T>
+  Done all_to_all(const T* send, T* receive, std::int64_t count) const {
+    return detail::give(shw_group_all_to_all(raw_, send, receive, count, dtype_of<T>()));
+  }
+  template <class T>
+  Done all_to_all_v(const T* send, const std::int64_t* send_counts, T* receive,
+                    const std::int64_t* receive_counts) const {
+    return detail::give(
+        shw_group_all_to_all_v(raw_, send, send_counts, receive, receive_counts, dtype_of<T>()));
+  }
+  template <class T>
+  Done reduce_scatter(const T* send, T* receive, std::int64_t count,
+                      const char* reduction = "sum") const {
+    return detail::give(
+        shw_group_reduce_scatter(raw_, send, receive, count, dtype_of<T>(), reduction));
+  }
+  template <class T>
+  Done all_reduce(const T* send, T* receive, std::int64_t count,
+                  const char* reduction = "sum") const {
+    return detail::give(shw_group_all_reduce(raw_, send, receive, count, dtype_of<T>(), reduction));
+  }
+
+ private:
+  shw_group* raw_;
+};
+
 // The body of manual regions: a callable that takes const shw_region_call& and returns shw_code. It
 // must outlive the executors that are given raw(), and stays where it is. What it throws fails the
 // run with SHW_INTERNAL, and is thrown again by rethrow().

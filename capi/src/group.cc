@@ -1,0 +1,83 @@
+// shw_group.
+#include "group.h"
+
+#include <optional>
+#include <string_view>
+
+#include "boundary.h"
+
+using namespace shw;
+using namespace shw::capi;
+
+namespace {
+
+Result<Dtype> read_dtype(shw_dtype dtype) {
+  if (const std::optional<Dtype> known = dtype_from_number(dtype)) return *known;
+  return invalid_argument("dtype " + std::to_string(dtype) + " is unknown");
+}
+
+Result<ReduceOp> read_reduction(const char* reduction) {
+  if (reduction == nullptr) return ReduceOp::kSum;
+  for (const ReduceOp op :
+       {ReduceOp::kSum, ReduceOp::kAvg, ReduceOp::kMax, ReduceOp::kMin, ReduceOp::kProduct})
+    if (reduce_op_name(op) == reduction) return op;
+  return invalid_argument("the reduction '" + std::string(reduction) +
+                          "' is none of sum, avg, max, min and product");
+}
+
+}  // namespace
+
+int32_t shw_group_size(const shw_group* group) {
+  return group == nullptr ? 0 : static_cast<int32_t>(group->ref->size());
+}
+
+int32_t shw_group_member(const shw_group* group) {
+  return group == nullptr ? 0 : static_cast<int32_t>(group->ref->member());
+}
+
+shw_status* shw_group_all_gather(shw_group* group, const void* send, void* receive, int64_t count,
+                                 shw_dtype dtype) {
+  return guard([&]() -> Status {
+    SHW_WANT(group);
+    SHW_ASSIGN_OR_RETURN(const Dtype type, read_dtype(dtype));
+    return group->ref->all_gather(send, receive, count, type);
+  });
+}
+
+shw_status* shw_group_all_to_all(shw_group* group, const void* send, void* receive, int64_t count,
+                                 shw_dtype dtype) {
+  return guard([&]() -> Status {
+    SHW_WANT(group);
+    SHW_ASSIGN_OR_RETURN(const Dtype type, read_dtype(dtype));
+    return group->ref->all_to_all(send, receive, count, type);
+  });
+}
+
+shw_status* shw_group_all_to_all_v(shw_group* group, const void* send, const int64_t* send_counts,
+                                   void* receive, const int64_t* receive_counts, shw_dtype dtype) {
+  return guard([&]() -> Status {
+    SHW_WANT(group);
+    SHW_ASSIGN_OR_RETURN(const Dtype type, read_dtype(dtype));
+    return group->ref->all_to_all_v(send, send_counts, receive, receive_counts, type);
+  });
+}
+
+shw_status* shw_group_reduce_scatter(shw_group* group, const void* send, void* receive,
+                                     int64_t count, shw_dtype dtype, const char* reduction) {
+  return guard([&]() -> Status {
+    SHW_WANT(group);
+    SHW_ASSIGN_OR_RETURN(const Dtype type, read_dtype(dtype));
+    SHW_ASSIGN_OR_RETURN(const ReduceOp op, read_reduction(reduction));
+    return group->ref->reduce_scatter(send, receive, count, type, op);
+  });
+}
+
+shw_status* shw_group_all_reduce(shw_group* group, const void* send, void* receive, int64_t count,
+                                 shw_dtype dtype, const char* reduction) {
+  return guard([&]() -> Status {
+    SHW_WANT(group);
+    SHW_ASSIGN_OR_RETURN(const Dtype type, read_dtype(dtype));
+    SHW_ASSIGN_OR_RETURN(const ReduceOp op, read_reduction(reduction));
+    return group->ref->all_reduce(send, receive, count, type, op);
+  });
+}
