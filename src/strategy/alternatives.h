@@ -34,8 +34,8 @@ void add_refusal(const StatedAlternative& refused, const Status& cause, Status& 
 // The name of the alternative that a strategy of the node is; empty if the node states just one.
 std::string alternative_name(const Graph& graph, NodeId n, const Mesh& mesh, uint32_t strategy);
 
-// A region that reads what another one saved, directly or through get_item. One of the two states
-// several alternatives, and both state equally many.
+// A region that reads what another one saved, directly or through get_item. Both state several
+// alternatives, equally many.
 struct TiedRegions {
   NodeId saves, reads;
 };

@@ -11,7 +11,7 @@ X = np.arange(32, dtype=np.float32).reshape(8, 4)
 def region(mesh, **attributes):
     graph = sw.Graph()
     x = graph.input("x", (8, 4))
-    y = sw.ops.local_map(x, region="body", **{"in_placements": "S(0)", "out_placements": "S(0)", "result_types": "f32[8,4]", **attributes})
+    y = sw.ops.local_map(x, **{"region": "body", "in_placements": "S(0)", "out_placements": "S(0)", "result_types": "f32[8,4]", **attributes})
     graph.result(y * 2.0, "y")
     return sw.compile(graph, mesh)
 
@@ -134,7 +134,7 @@ def test_pieces_may_be_kept():
         assert np.array_equal(piece, X[2 * rank:2 * rank + 2])
 
 
-COLUMNS_OR_ROWS = {"region": "columns | rows", "in_placements": "S(1) | S(0)", "out_placements": "S(1) | S(0)", "flops": "1e6 | 1e9"}
+COLUMNS_OR_ROWS = {"region": "columns | rows", "in_placements": "S(1) | S(0)", "out_placements": "S(1) | S(0)", "flops": "1e9 | 1e12"}
 
 
 @pytest.mark.parametrize(("ranks", "picked", "shape"), [(4, "columns", (8, 1)), (8, "rows", (1, 4))])
