@@ -33,12 +33,13 @@ class RegionGroup {
 
   // The first error since it was last asked for: of bodies that cannot hand it on.
   Status take_error();
+  // Takes an error of a call that did not get here for one of a call. Returns it.
+  Status keep(Status status);
 
  private:
   Status run(const CollectiveSpec& spec, const void* send, void* receive);
   Status set_offsets(const int64_t* counts, const void* buffer,
                      std::vector<int64_t>& offsets) const;
-  Status keep(Status status);
 
   Channel& channel_;
   const int64_t node_;

@@ -76,9 +76,9 @@ typedef struct shw_region {
  * buffers of a call do not overlap, but those of shw_group_all_reduce() may be the same.
  *
  * All members of a group call the same collectives with the same counts, types and reductions in
- * the same order. A call that fails ends the run on every rank with its status: the body returns
- * the code. An abort, a time-out and the death of a rank end it in the same way. A group is lent
- * for the call of the body. */
+ * the same order. A call that fails ends the run on every rank with its status, and the body
+ * returns the code. An abort, a time-out and the death of a rank end it in the same way. A group is
+ * lent for the call of the body. */
 
 /**
  * Number of members; 0 for NULL.
