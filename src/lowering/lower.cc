@@ -15,6 +15,7 @@
 #include "ops/defaults.h"
 #include "ops/entries.h"
 #include "ops/op_def.h"
+#include "ops/placed_tensor.h"
 #include "strategy/alternatives.h"
 
 namespace shw {
@@ -276,7 +277,7 @@ class Lowering {
     if (g_.op(n) == OpKind::kLocalMap) SHW_RETURN_IF_ERROR(pick_alternative(n, step.attrs));
     if (const Dims& order = written_order_[n.v]; !order.empty())
       step.attrs.set(AttrKey::kDims, std::vector<int64_t>(order.begin(), order.end()));
-    if (op_def(g_.op(n)).piece_position != PiecePosition::kUnused) say_place(n, step.attrs);
+    if (const auto placed = placed_tensor(g_, n)) say_place(n, *placed, step.attrs);
     return {};
   }
   // Leaves a region's step the attributes of the alternative that was chosen.
@@ -287,17 +288,15 @@ class Lowering {
     attrs = without_defaults(g_.op(n), all[options_.choice[n.v]].attrs);
     return {};
   }
-  void say_place(NodeId n, Attrs& attrs) const {
-    const OpDef& def = op_def(g_.op(n));
-    const bool of_result = def.piece_position == PiecePosition::kOfResult;
-    const Dims& shape = of_result ? g_.type(n).shape : g_.type(g_.operands(n)[0]).shape;
-    const Layout layout =
-        of_result ? result_layout(n, 0) : redistributor_.canonical(a_.operands(n)[0]);
-    if (def.is_random || local_shape(shape, layout, mesh_) != shape)
-      set_piece(attrs, shape, layout);
+  void say_place(NodeId n, const PlacedTensor& placed, Attrs& attrs) const {
+    const bool is_random = op_def(g_.op(n)).is_random;
+    const Dims& shape = placed.is_result ? g_.results(n)[placed.at]->shape
+                                         : g_.type(g_.operands(n)[placed.at]).shape;
+    const Layout layout = placed.is_result ? result_layout(n, placed.at)
+                                           : redistributor_.canonical(a_.operands(n)[placed.at]);
+    if (is_random || local_shape(shape, layout, mesh_) != shape) set_piece(attrs, shape, layout);
     // Each random node of the caller's graph draws its own numbers, whatever rewrites make of it.
-    if (def.is_random && !attrs.has(AttrKey::kSeed))
-      attrs.set(AttrKey::kSeed, int64_t{g_.origin(n).v});
+    if (is_random && !attrs.has(AttrKey::kSeed)) attrs.set(AttrKey::kSeed, int64_t{g_.origin(n).v});
   }
   double cost_of(NodeId n) const {
     return options_.compute_us.empty() ? 0 : options_.compute_us[n.v];

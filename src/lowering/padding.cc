@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "lowering/piece_attrs.h"
-#include "ops/op_def.h"
+#include "ops/placed_tensor.h"
 
 namespace shw {
 namespace {
@@ -52,7 +52,8 @@ std::optional<double> Padding::wanted(NodeId n, size_t k, const Layout& layout) 
   const TensorType& type = g_.type(g_.operands(n)[k]);
   if (is_evenly_sharded(type.shape, layout, mesh_)) return std::nullopt;
   // A kernel that knows where its piece lies leaves out what is not its own.
-  const bool knows = k == 0 && op_def(g_.op(n)).piece_position == PiecePosition::kOfOperand;
+  const std::optional<PlacedTensor> placed = placed_tensor(g_, n);
+  const bool knows = placed && !placed->is_result && placed->at == k;
   if (const auto op = reduces(n); op && !knows) return neutral(*op);
   if (type.dtype == Dtype::kI32 || type.dtype == Dtype::kI64) return 0;
   return std::nullopt;

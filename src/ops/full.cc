@@ -1,5 +1,6 @@
 // full: a new tensor of `size` filled with `fill_value`. May be created sharded.
 #include "ops/families.h"
+#include "ops/zeros.h"
 
 namespace shw::ops {
 namespace {
@@ -24,6 +25,7 @@ constinit const OpDef kFull = {
     .params = kParams,
     .infer = infer,
     .rules = factory_rules,
+    .full_rules = parts_of_zeros,
 };
 
 }  // namespace shw::ops

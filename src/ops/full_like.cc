@@ -1,5 +1,6 @@
 // full_like: a new tensor of self's shape filled with `fill_value`.
 #include "ops/families.h"
+#include "ops/zeros.h"
 
 namespace shw::ops {
 namespace {
@@ -23,6 +24,7 @@ constinit const OpDef kFullLike = {
     .params = kParams,
     .infer = infer,
     .rules = like_rules,
+    .full_rules = parts_of_zeros,
 };
 
 }  // namespace shw::ops

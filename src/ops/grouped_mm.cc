@@ -2,8 +2,16 @@
 // group, divides the dim that a 2-D operand has instead of a group dim:
 //   [M,K] × [G,K,N] → [M,N], rows           [G,M,K] × [K,N] → [M,N], columns
 //   [M,K] × [K,N] → [G,M,N], summed dim     [G,M,K] × [G,K,N] → [G,M,N], no offsets
-// Everything after the last offset is zero. Offsets refer to the whole dim, so it is not sharded.
+// Everything after the last offset is zero.
+//
+// The dim that the offsets divide is not sharded, as they refer to the whole of it. The groups may
+// be, over experts (`full`): a rank multiplies the rows or columns of its own groups and has zeros
+// for those of others, so the result is a partial sum; of a summed dim it makes the products of its
+// own groups.
+#include <algorithm>
+
 #include "ops/families.h"
+#include "ops/placed_tensor.h"
 
 namespace shw::ops {
 namespace {
@@ -66,16 +74,35 @@ void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
   add(kPSum, kR, kPSum);
 }
 
-// Each row, column or term of a sum belongs to one group, so the groups together cost one product.
-double flops(const OpArgs& args, std::span<const OptionalType>) {
-  const bool batches = args.in(0).rank() == 3 && args.in(1).rank() == 3;
+void full_rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
+  const bool first = args.in(0).rank() == 3, second = args.in(1).rank() == 3;
+  if (first && second) return;
+  if (!first && !second) return rules.add({shard(0)}, {kR, kR, kR});
+  rules.add({kPSum}, {first ? shard(0) : kR, second ? shard(0) : kR, kR});
+}
+
+// Each row, column or term of a sum belongs to one group, so the groups together cost one product,
+// and a rank's groups their share of it, if all groups are equally large.
+double flops(const OpArgs& args, std::span<const OptionalType> results) {
   const TensorType &a = args.in(0), &b = args.in(1);
-  return 2.0 * static_cast<double>(a.shape[a.shape.size() - 2]) *
-         static_cast<double>(a.shape.back()) * static_cast<double>(b.shape.back()) *
-         (batches ? static_cast<double>(a.shape[0]) : 1.0);
+  const auto f = [](int64_t x) { return static_cast<double>(x); };
+  double products = a.rank() == 3 ? f(a.shape[0]) : f(b.shape[0]);  // of all groups
+  if (args.has(2)) {
+    if (a.rank() == 2 && b.rank() == 2) products = f(results[0]->shape[0]);
+    products /= f(std::max<int64_t>(1, args.in(2).shape[0]));
+  }
+  return 2.0 * f(a.shape[a.shape.size() - 2]) * f(a.shape.back()) * f(b.shape.back()) * products;
 }
 
 }  // namespace
+
+std::optional<PlacedTensor> tensor_of_groups(const Graph& graph, NodeId node) {
+  const auto operands = graph.operands(node);
+  const bool first = graph.type(operands[0]).rank() == 3,
+             second = graph.type(operands[1]).rank() == 3;
+  if (first && second) return std::nullopt;
+  return PlacedTensor{!first && !second, second ? size_t{1} : size_t{0}};
+}
 
 extern const OpDef kGroupedMm;
 constinit const OpDef kGroupedMm = {
@@ -83,7 +110,9 @@ constinit const OpDef kGroupedMm = {
     .params = kParams,
     .infer = infer,
     .rules = rules,
+    .full_rules = full_rules,
     .flops = flops,
+    .piece_position = PiecePosition::kOfOperand,  // or of the result: tensor_of_groups()
 };
 
 }  // namespace shw::ops

@@ -47,10 +47,31 @@ void rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
   rules.add(std::vector<Placement>{kPSum}, operands);
 }
 
+// Each rank adds the values of its own indices to its part of a sum.
+void rules_of_parts(const OpArgs& args, const IndexShape& shape, RuleSet& rules) {
+  const Dims& values = args.in(1).shape;
+  const size_t lacks = shape.result.size() - values.size();
+  for (size_t b = 0; b < shape.broadcast.size(); ++b) {
+    std::vector<Placement> operands(args.operands.size(), kR);
+    operands[0] = kPSum;
+    for (size_t k = 2; k < operands.size(); ++k) {
+      const Dims& own = args.in(k).shape;
+      const size_t shift = shape.broadcast.size() - own.size();
+      if (b >= shift && own[b - shift] == shape.broadcast[b]) operands[k] = shard(b - shift);
+    }
+    const size_t at = shape.first + b;
+    const bool cut = at >= lacks && values[at - lacks] == shape.result[at];
+    if (cut) operands[1] = shard(at - lacks);
+    // The padding of uneven shards adds zeros, but not where all indices share one value.
+    rules.add(std::vector<Placement>{kPSum}, operands, cut ? Blocks::kAny : Blocks::kEven);
+  }
+}
+
 // Each rank updates its own block.
 void full_rules(const OpArgs& args, std::span<const OptionalType>, RuleSet& rules) {
   const auto shape = index_shape(args, 2);
   if (!shape.ok()) return;
+  if (args.attrs->get_bool(AttrKey::kAccumulate, false)) rules_of_parts(args, *shape, rules);
   for (size_t d : shape->dims) {
     std::vector<Placement> operands(args.operands.size(), kR);
     operands[0] = shard(d);

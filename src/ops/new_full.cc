@@ -1,6 +1,7 @@
 // new_full: a new tensor of `size` filled with `fill_value`, of self's dtype by default. Self's
 // values are not read.
 #include "ops/families.h"
+#include "ops/zeros.h"
 
 namespace shw::ops {
 namespace {
@@ -33,6 +34,7 @@ constinit const OpDef kNewFull = {
     .params = kParams,
     .infer = infer,
     .rules = rules,
+    .full_rules = parts_of_zeros,
 };
 
 }  // namespace shw::ops

@@ -1,11 +1,15 @@
 // sdpa: scaled dot-product attention of query, key, value [batch, heads, sequence, dim] with an
-// optional additive bias.
+// optional additive bias. With `documents`, integers [batch, n + 1] that begin with 0 and go on
+// with the end of each document of a row, the last one repeated, a query sees the keys of its own
+// document only; what lies behind the last end is seen by none, sees nothing, and gets zeros.
 //
 // Results: out, log-sum-exp (f32; f64 of f64 operands), and the seed and offset of the dropout
 // generator (i64 scalars). `kernel` names the ATen kernel that the framework chose ("efficient",
 // "flash", "cudnn", "cpu"): it fixes the shape of log-sum-exp; "cpu" has no generator. Sharded over
-// heads or batch; the sequence is not sharded.
+// heads or batch; the sequence is not sharded. FLOPs are those of one document: how long documents
+// are is known at run time only.
 #include "ops/families.h"
+#include "ops/packed_documents.h"
 
 namespace shw::ops {
 namespace {
@@ -18,7 +22,10 @@ constexpr Param kParams[] = {{"query", ParamKind::kTensor},
                              {"dropout_p", ParamKind::kNumber, "0"},
                              {"is_causal", ParamKind::kBool, "false"},
                              {"scale", ParamKind::kNumber},
-                             {"kernel", ParamKind::kString}};
+                             {"kernel", ParamKind::kString},
+                             {"documents", ParamKind::kTrailingTensor}};
+
+constexpr size_t kBias = 3, kDocuments = 4;
 
 Dims lse_shape(const OpArgs& args) {
   const Dims& q = args.in(0).shape;
@@ -41,6 +48,7 @@ Results infer(const OpArgs& args) {
                             to_string(v));
   if (q.dtype != k.dtype || k.dtype != v.dtype || !is_floating(q.dtype))
     return invalid_argument("query, key and value must have one floating dtype");
+  SHW_RETURN_IF_ERROR(want_documents(args, kDocuments, q, k));
   OptionalType scalar;
   if (args.attrs->get_string(AttrKey::kKernel) != "cpu") scalar = row_major(Dtype::kI64, Dims{});
   return std::vector<OptionalType>{
@@ -56,8 +64,9 @@ void rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& r
   for (size_t d : {size_t{1}, size_t{0}}) {  // heads, batch
     const Placement s = shard(d);
     const Placement out[] = {s, has_lse ? s : kR, kR, kR};
-    const Placement in[] = {s, s, s, args.has(3) ? s : kR};
-    rules.add(out, in, d == 1 ? heads : Blocks::kAny);
+    const Placement in[] = {s, s, s, args.has(kBias) ? s : kR,
+                            d == 0 && args.has(kDocuments) ? s : kR};
+    rules.add(out, std::span(in).first(args.operands.size()), d == 1 ? heads : Blocks::kAny);
   }
 }
 

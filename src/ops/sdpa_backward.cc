@@ -1,5 +1,7 @@
-// sdpa_backward: gradients of query, key, value and (if wanted) bias of sdpa.
+// sdpa_backward: gradients of query, key, value and (if wanted) bias of sdpa, whose `documents` it
+// takes too.
 #include "ops/families.h"
+#include "ops/packed_documents.h"
 
 namespace shw::ops {
 namespace {
@@ -17,9 +19,11 @@ constexpr Param kParams[] = {{"grad_output", ParamKind::kTensor},
                              {"output_mask", ParamKind::kInts},
                              {"is_causal", ParamKind::kBool, "false"},
                              {"scale", ParamKind::kNumber},
-                             {"kernel", ParamKind::kString}};
+                             {"kernel", ParamKind::kString},
+                             {"documents", ParamKind::kTrailingTensor}};
 
-constexpr size_t kGrad = 0, kQuery = 1, kKey = 2, kValue = 3, kBias = 4, kOut = 5, kLse = 6;
+constexpr size_t kGrad = 0, kQuery = 1, kKey = 2, kValue = 3, kBias = 4, kOut = 5, kLse = 6,
+                 kDocuments = 9;
 
 Results infer(const OpArgs& args) {
   for (size_t i : {kGrad, kQuery, kKey, kValue, kOut, kLse})
@@ -30,6 +34,7 @@ Results infer(const OpArgs& args) {
   if (args.in(kGrad).shape != args.in(kOut).shape)
     return invalid_argument("grad_output " + to_string(args.in(kGrad)) +
                             " is not shaped like out " + to_string(args.in(kOut)));
+  SHW_RETURN_IF_ERROR(want_documents(args, kDocuments, args.in(kQuery), args.in(kKey)));
   const std::vector<int64_t>& mask = args.attrs->get_ints(AttrKey::kOutputMask);
   std::vector<OptionalType> results;
   for (size_t i : {kQuery, kKey, kValue})
@@ -45,8 +50,9 @@ void rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& r
   for (size_t d : {size_t{1}, size_t{0}}) {
     const Placement s = shard(d);
     const Placement out[] = {s, s, s, results[3] ? s : kR};
-    const Placement in[] = {s, s, s, s, args.has(kBias) ? s : kR, s, s, kR, kR};
-    rules.add(out, in, d == 1 ? heads : Blocks::kAny);
+    const Placement in[] = {s, s, s,  s,  args.has(kBias) ? s : kR,
+                            s, s, kR, kR, d == 0 && args.has(kDocuments) ? s : kR};
+    rules.add(out, std::span(in).first(args.operands.size()), d == 1 ? heads : Blocks::kAny);
   }
 }
 

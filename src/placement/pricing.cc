@@ -92,6 +92,10 @@ size_t Pricer::EdgeKeyHash::operator()(const EdgeKey& k) const {
   return hash_bytes(words, sizeof words);
 }
 
+TensorType Pricer::piece(const TensorType& whole, const Layout& layout) const {
+  return row_major(whole.dtype, local_shape(whole.shape, layout, collectives_.mesh()));
+}
+
 // An equal share of the FLOPs that the node states for this alternative, and the bytes of its
 // pieces.
 Result<double> Pricer::opaque_cost(NodeId n, uint32_t strategy) const {
@@ -106,7 +110,7 @@ Result<double> Pricer::opaque_cost(NodeId n, uint32_t strategy) const {
   double bytes = 0;
   std::optional<Dtype> arithmetic;  // of the first non-integer tensor
   const auto add = [&](const OptionalType& t, const Layout& layout) {
-    bytes += tensor_bytes(row_major(t->dtype, local_shape(t->shape, layout, mesh)));
+    bytes += tensor_bytes(piece(*t, layout));
     if (!arithmetic && is_floating(t->dtype)) arithmetic = t->dtype;
   };
   for (size_t k = 0; k < operands.size(); ++k)
@@ -117,22 +121,34 @@ Result<double> Pricer::opaque_cost(NodeId n, uint32_t strategy) const {
                               arithmetic.value_or(Dtype::kF32));
 }
 
+// The types of one rank's results. Where it matters which piece of an operand a rank has, as for
+// the groups of grouped_mm, the types of the pieces do not tell, but the layouts do.
+Result<std::vector<OptionalType>> Pricer::result_pieces(NodeId n, uint32_t strategy,
+                                                        const OpArgs& pieces) const {
+  const OpDef& def = op_def(graph_.op(n));
+  if (rules_ == cost::PriceRules::kCompat || def.piece_position != PiecePosition::kOfOperand)
+    return def.infer(pieces);
+  const auto whole = graph_.results(n);
+  std::vector<OptionalType> results(whole.begin(), whole.end());
+  for (size_t r = 0; r < results.size(); ++r)
+    if (results[r]) results[r] = piece(*results[r], strategies_.result_layout(n, r, strategy));
+  return results;
+}
+
 Result<double> Pricer::strategy_cost(NodeId n, uint32_t strategy) const {
   const OpDef& def = op_def(graph_.op(n));
   if (def.opaque) return opaque_cost(n, strategy);
-  const Mesh& mesh = collectives_.mesh();
   std::vector<OptionalType> operands = operand_types(graph_, n);
   double bytes = 0;
   const TensorType* first = nullptr;
   for (size_t k = 0; k < operands.size(); ++k) {
     if (!operands[k]) continue;
-    const Layout& layout = strategies_.operand_layout(n, k, strategy);
-    operands[k] = row_major(operands[k]->dtype, local_shape(operands[k]->shape, layout, mesh));
+    operands[k] = piece(*operands[k], strategies_.operand_layout(n, k, strategy));
     bytes += tensor_bytes(*operands[k]);
     if (first == nullptr) first = &*operands[k];
   }
   const OpArgs args{operands, &graph_.attrs(n)};
-  SHW_ASSIGN_OR_RETURN(const std::vector<OptionalType> results, def.infer(args));
+  SHW_ASSIGN_OR_RETURN(const std::vector<OptionalType> results, result_pieces(n, strategy, args));
   const double flops = def.flops ? def.flops(args, results) : 0;
   for (const OptionalType& t : results)
     if (t) bytes += tensor_bytes(*t);
@@ -260,8 +276,7 @@ double Pricer::copy_us(NodeId consumer, size_t operand, const Layout& from) cons
 }
 
 double Pricer::piece_copy_us(const TensorType& type, const Layout& layout) const {
-  return roofline_.rw_us(2 * tensor_bytes(row_major(type.dtype, local_shape(type.shape, layout,
-                                                                            collectives_.mesh()))));
+  return roofline_.rw_us(2 * tensor_bytes(piece(type, layout)));
 }
 
 }  // namespace shw

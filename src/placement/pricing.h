@@ -17,6 +17,7 @@
 #include "cost/redistribute.h"
 #include "cost/roofline.h"
 #include "graph/graph.h"
+#include "ops/op_def.h"
 #include "placement/overlap.h"
 #include "placement/route_tables.h"
 #include "redistribution/lowered_memory.h"
@@ -90,6 +91,9 @@ class Pricer {
   struct EdgeKeyHash {
     size_t operator()(const EdgeKey& k) const;
   };
+  TensorType piece(const TensorType& whole, const Layout& layout) const;
+  Result<std::vector<OptionalType>> result_pieces(NodeId n, uint32_t strategy,
+                                                  const OpArgs& pieces) const;
   Result<double> strategy_cost(NodeId n, uint32_t strategy) const;
   Result<double> opaque_cost(NodeId n, uint32_t strategy) const;
   using RowPrices = std::function<void(size_t i, std::span<double> row)>;

@@ -16,10 +16,6 @@ struct AttentionShape {
 
   // As many query heads in a row share the keys and values of one key head.
   int64_t group() const { return heads / std::max<int64_t>(1, key_heads); }
-  // Keys that the queries first … first + rows - 1 see.
-  int64_t visible(int64_t first, int64_t rows) const {
-    return causal ? std::min(keys, first + rows) : keys;
-  }
 };
 
 // Reads shape and attributes. UNIMPLEMENTED: dropout, f64 mixed with other types.

@@ -119,5 +119,22 @@ TEST(CudaKernelsTest, AMissingKernelIsUnimplemented) {
     EXPECT_NE(status.message().find(word), std::string::npos) << status.message();
 }
 
+TEST(CudaKernelsTest, PackedDocumentsAreUnimplemented) {
+  auto opened = CudaDevice::open({.folder = SHW_FAKES});
+  ASSERT_TRUE(opened.ok()) << opened.status().message();
+  Window x(Dtype::kF32, {1, 1, 4, 2}), out(Dtype::kF32, {1, 1, 4, 2}),
+      documents(Dtype::kI32, {1, 2});
+  const TensorType *q = &x.type(), *ends = &documents.type(), *result = &out.type();
+  const TensorType lse = row_major(Dtype::kF32, {1, 1, 4});
+  const Mesh mesh = *Mesh::parse("x=1");
+  const auto code_of = [&](const char* kernel, std::vector<const TensorType*> inputs) {
+    return (*opened)->prepare(kernel, {inputs, std::span(&result, 1), {}, mesh, 0}).status().code();
+  };
+  EXPECT_EQ(code_of("sdpa", {q, q, q, nullptr}), Code::kOk);
+  EXPECT_EQ(code_of("sdpa", {q, q, q, nullptr, ends}), Code::kUnimplemented);
+  EXPECT_EQ(code_of("sdpa_backward", {q, q, q, q, nullptr, q, &lse, nullptr, nullptr, ends}),
+            Code::kUnimplemented);
+}
+
 }  // namespace
 }  // namespace shw::runtime::cuda

@@ -63,14 +63,14 @@ Result<ScoreBias<T>> ScoreBias<T>::create(const TensorType& type, const Attentio
 }
 
 template <class T>
-void ScoreBias<T>::add(const void* buffer, int64_t b, int64_t h, int64_t i, int64_t n,
+void ScoreBias<T>::add(const void* buffer, int64_t b, int64_t h, int64_t i, KeyRange keys,
                        T* row) const {
   constexpr int64_t kChunk = 512;
   T values[kChunk];
   const auto* at = static_cast<const std::byte*>(buffer) + b * strides_bytes_[0] +
-                   h * strides_bytes_[1] + i * strides_bytes_[2];
-  for (int64_t j = 0; j < n; j += kChunk) {
-    const int64_t count = std::min(kChunk, n - j);
+                   h * strides_bytes_[1] + i * strides_bytes_[2] + keys.begin * strides_bytes_[3];
+  for (int64_t j = 0; j < keys.size(); j += kChunk) {
+    const int64_t count = std::min(kChunk, keys.size() - j);
     load_(at + j * strides_bytes_[3], strides_bytes_[3], count, values);
     for (int64_t c = 0; c < count; ++c) row[j + c] += values[c];
   }

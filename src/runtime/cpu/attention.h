@@ -9,6 +9,7 @@
 #include "runtime/cpu/cast.h"
 #include "runtime/cpu/gemm.h"
 #include "runtime/cpu/kernel_args.h"
+#include "runtime/cpu/visible_keys.h"
 
 namespace shw::runtime::cpu {
 
@@ -48,8 +49,8 @@ class ScoreBias {
  public:
   ScoreBias() = default;
   static Result<ScoreBias> create(const TensorType& type, const AttentionShape& shape);
-  // row[j] += bias of query i and key j, for j < n.
-  void add(const void* buffer, int64_t b, int64_t h, int64_t i, int64_t n, T* row) const;
+  // row[j] += bias of query i and of the j-th of `keys`.
+  void add(const void* buffer, int64_t b, int64_t h, int64_t i, KeyRange keys, T* row) const;
 
  private:
   LoadRow<T> load_ = nullptr;

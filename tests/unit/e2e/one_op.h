@@ -17,6 +17,7 @@ struct Operand {
   int64_t index_limit = 0;  // > 0: integers in [0, index_limit)
   double low = -2, high = 2;
   int64_t rises_to = 0;  // > 0: integers that rise evenly to this one
+  int64_t packs = 0;     // > 0: each row begins with 0 and rises to at most this one
 };
 
 struct OpCase {

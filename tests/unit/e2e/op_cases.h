@@ -18,6 +18,9 @@ inline Operand i32(Dims shape, int64_t limit) {
 inline Operand truth(Dims shape) {
   return {.type = row_major(Dtype::kBool, shape), .index_limit = 2};
 }
+inline Operand documents(int64_t rows, int64_t most, int64_t length) {
+  return {.type = row_major(Dtype::kI32, Dims{rows, most + 1}), .packs = length};
+}
 inline Operand absent() { return {.type = {}, .present = false}; }
 
 inline Attrs attrs(std::initializer_list<Attrs::Item> items) {

@@ -55,6 +55,24 @@ void lookup_and_attention(std::vector<OpCase>& list) {
                   backward_attrs(true)});
 }
 
+void packed_documents(std::vector<OpCase>& list) {
+  const Dims q{8, 4, 24, 8}, lse{8, 4, 24}, shared{8, 2, 24, 8};
+  const Operand ends = documents(8, 3, 24);
+  for (bool causal : {false, true}) {
+    const std::string suffix = causal ? " causal" : "";
+    const Attrs a = attrs({{AttrKey::kCausal, causal}, {AttrKey::kKernel, text("flash")}});
+    list.push_back({"sdpa of documents" + suffix,
+                    OpKind::kSdpa,
+                    {f32(q), f32(shared), f32(shared), absent(), ends},
+                    a});
+    list.push_back({"sdpa_backward of documents" + suffix,
+                    OpKind::kSdpaBackward,
+                    {f32(q), f32(q), f32(shared), f32(shared), absent(), f32(q), f32(lse, 8, 12),
+                     index({}, 1), index({}, 1), ends},
+                    a});
+  }
+}
+
 void along_a_dim(std::vector<OpCase>& list) {
   const auto along = [](int64_t dim) { return attrs({{AttrKey::kDim, dim}}); };
   list.push_back({"gather", OpKind::kGather, {f32({8, 16}), index({8, 1}, 16)}, along(1), kBits});
@@ -135,6 +153,7 @@ void losses(std::vector<OpCase>& list) {
 
 void lookup_cases(std::vector<OpCase>& list) {
   lookup_and_attention(list);
+  packed_documents(list);
   along_a_dim(list);
   putting(list);
   losses(list);

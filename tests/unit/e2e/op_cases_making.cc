@@ -11,6 +11,11 @@ void making(std::vector<OpCase>& list) {
                   {},
                   attrs({{AttrKey::kSize, size}, {AttrKey::kFillValue, 1.5}}),
                   kBits});
+  list.push_back({"full of zeros",
+                  OpKind::kFull,
+                  {},
+                  attrs({{AttrKey::kSize, size}, {AttrKey::kFillValue, 0.0}}),
+                  kBits});
   list.push_back({"rand", OpKind::kRand, {}, attrs({{AttrKey::kSize, size}}), kBits});
   list.push_back({"iota",
                   OpKind::kIota,
@@ -24,6 +29,11 @@ void making(std::vector<OpCase>& list) {
 void likes(std::vector<OpCase>& list) {
   list.push_back(
       {"full_like", OpKind::kFullLike, {f32({8, 16})}, attrs({{AttrKey::kFillValue, 2.5}}), kBits});
+  list.push_back({"full_like of zeros",
+                  OpKind::kFullLike,
+                  {f32({8, 16})},
+                  attrs({{AttrKey::kFillValue, int64_t{0}}}),
+                  kBits});
   list.push_back({"new_full of the same shape",
                   OpKind::kNewFull,
                   {f32({8, 16})},
@@ -33,6 +43,11 @@ void likes(std::vector<OpCase>& list) {
                   OpKind::kNewFull,
                   {f32({8, 16})},
                   attrs({{AttrKey::kSize, ints({4})}, {AttrKey::kFillValue, 0.5}}),
+                  kBits});
+  list.push_back({"new_full of zeros",
+                  OpKind::kNewFull,
+                  {f32({8, 16})},
+                  attrs({{AttrKey::kSize, ints({8})}, {AttrKey::kFillValue, 0.0}}),
                   kBits});
 }
 

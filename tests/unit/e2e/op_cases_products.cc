@@ -29,8 +29,8 @@ void products(std::vector<OpCase>& list) {
 
 // What lies behind the last of the offsets belongs to no group.
 void grouped(std::vector<OpCase>& list) {
-  const auto ends = [](int64_t last) {
-    return Operand{.type = row_major(Dtype::kI32, Dims{4}), .rises_to = last};
+  const auto ends = [](int64_t last, int64_t groups = 4) {
+    return Operand{.type = row_major(Dtype::kI32, Dims{groups}), .rises_to = last};
   };
   list.push_back(
       {"grouped_mm of rows", OpKind::kGroupedMm, {f32({8, 16}), f32({4, 16, 8}), ends(7)}, {}});
@@ -38,6 +38,15 @@ void grouped(std::vector<OpCase>& list) {
       {"grouped_mm of columns", OpKind::kGroupedMm, {f32({4, 8, 16}), f32({16, 8}), ends(6)}, {}});
   list.push_back(
       {"grouped_mm of terms", OpKind::kGroupedMm, {f32({8, 16}), f32({16, 8}), ends(15)}, {}});
+  // Five experts on four ranks: two, two, one and none.
+  list.push_back({"grouped_mm of rows of five",
+                  OpKind::kGroupedMm,
+                  {f32({8, 16}), f32({5, 16, 8}), ends(7, 5)},
+                  {}});
+  list.push_back({"grouped_mm of terms of five",
+                  OpKind::kGroupedMm,
+                  {f32({8, 16}), f32({16, 8}), ends(15, 5)},
+                  {}});
   list.push_back({"grouped_mm of batches",
                   OpKind::kGroupedMm,
                   {f32({4, 8, 16}), f32({4, 16, 8}), absent()},

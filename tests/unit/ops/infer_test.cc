@@ -105,6 +105,22 @@ TEST(Infer, AttentionAndLookups) {
   EXPECT_EQ(infer(OpKind::kSdpaBackward,
                   {q, q, kv, kv, std::nullopt, q, f32({2, 8, 64}), std::nullopt, std::nullopt}),
             "f32[2,8,40,16], f32[2,4,40,16], f32[2,4,40,16], none");
+  const auto packed = [&](OptionalType documents) {
+    return infer(OpKind::kSdpa, {q, kv, kv, std::nullopt, documents},
+                 attrs({{AttrKey::kKernel, std::string("cpu")}}));
+  };
+  EXPECT_EQ(packed(of(Dtype::kI32, {2, 5})), "f32[2,8,40,16], f32[2,8,40], none, none");
+  EXPECT_EQ(packed(f32({2, 5})),
+            "!documents are f32[2,5], expected integers: 0 and the end of each, for each row of "
+            "f32[2,8,40,16]");
+  for (const Dims& shape : {Dims{3, 5}, Dims{2, 0}, Dims{2}, Dims{}})
+    EXPECT_EQ(packed(of(Dtype::kI32, shape))[0], '!');
+  EXPECT_EQ(infer(OpKind::kSdpa, {q, f32({2, 4, 41, 16}), f32({2, 4, 41, 16}), std::nullopt,
+                                  of(Dtype::kI32, {2, 5})}),
+            "!documents divide queries and keys alike, but there are 40 queries and 41 keys");
+  EXPECT_EQ(infer(OpKind::kSdpaBackward, {q, q, kv, kv, std::nullopt, q, f32({2, 8, 64}),
+                                          std::nullopt, std::nullopt, of(Dtype::kI32, {3, 5})})[0],
+            '!');
   EXPECT_EQ(infer(OpKind::kEmbedding, {f32({100, 16}), of(Dtype::kI64, {2, 3})}), "f32[2,3,16]");
   EXPECT_EQ(infer(OpKind::kEmbedding, {f32({100, 16}), f32({2, 3})}),
             "!indices are f32[2,3], expected i64 or i32");

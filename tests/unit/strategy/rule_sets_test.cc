@@ -121,6 +121,45 @@ TEST(Strategies, FullCutsSharedHeadsOnlyEvenly) {
   EXPECT_FALSE(full.count("(RS(1), RS(1), RS(1), none) -> (RS(1), RR, RR, RR)"));
 }
 
+TEST(Strategies, DocumentsAreCutWithTheBatchAndNotWithTheHeads) {
+  Graph g;
+  const TensorType q = row_major(Dtype::kF32, {8, 8, 16, 4});
+  const NodeId query = g.add_input("q", q, {}),
+               documents = g.add_input("d", row_major(Dtype::kI32, {8, 3}), {});
+  Attrs a;
+  a.set(AttrKey::kKernel, std::string("cpu"));
+  const std::vector<NodeId> operands = {query, query, query, kNoNode, documents};
+  const std::vector<std::optional<TensorType>> results = {q, row_major(Dtype::kF32, {8, 8, 16}),
+                                                          std::nullopt, std::nullopt};
+  const NodeId attention = g.add_node(OpKind::kSdpa, "a", operands, a, results, true, {});
+  const std::string cut = "S(0)S(1)", rows = "S(0)R";
+  EXPECT_TRUE(texts(g, attention, Rules::kFull)
+                  .count("(" + cut + ", " + cut + ", " + cut + ", none, " + rows + ") -> (" + cut +
+                         ", " + cut + ", none, none)"));
+}
+
+TEST(Strategies, FullCutsTheGroupsOfAProduct) {
+  const auto offered = [](const Dims& a, const Dims& b, const Dims& out, Rules rules) {
+    Graph g;
+    const NodeId x = g.add_input("x", row_major(Dtype::kF32, a), {}),
+                 y = g.add_input("y", row_major(Dtype::kF32, b), {}),
+                 ends = g.add_input("ends", row_major(Dtype::kI32, {5}), {});
+    return texts(g,
+                 g.add_node(OpKind::kGroupedMm, "p", {x, y, ends}, {}, row_major(Dtype::kF32, out)),
+                 rules);
+  };
+  const Dims rows{40, 16}, columns{16, 40}, first{5, 24, 16}, second{5, 16, 24};
+  for (const auto& [a, b, out, cut] :
+       {std::tuple(rows, second, Dims{40, 24}, "(RR, RS(0), RR) -> RP"),
+        std::tuple(first, columns, Dims{24, 40}, "(RS(0), RR, RR) -> RP"),
+        std::tuple(columns, rows, Dims{5, 16, 16}, "(RR, RR, RR) -> RS(0)")}) {
+    const auto compat = offered(a, b, out, Rules::kCompat), full = offered(a, b, out, Rules::kFull);
+    EXPECT_FALSE(compat.count(cut)) << cut;
+    EXPECT_TRUE(full.count(cut)) << cut << ": five over four";
+    for (const std::string& s : compat) EXPECT_TRUE(full.count(s)) << s;
+  }
+}
+
 TEST(Strategies, FullKeepsSumsOutOfIntegerCasts) {
   for (const auto& [dtype, sums, maxima] :
        {std::tuple(Dtype::kBF16, true, true), std::tuple(Dtype::kI32, false, true),

@@ -1,7 +1,9 @@
-// sdpa(q, k, v, bias?): softmax(scale · q·kᵀ + bias) · v by head; query heads in a row may share a
-// key head. Attributes: is_causal, scale (absent: 1/√width), dropout_p (0). Results: out, lse (log
-// of the softmax denominators), and the state of a random generator that is not used: zeros.
-// Attribute dims: the order in which the dims of `out` lie.
+// sdpa(q, k, v, bias?, documents?): softmax(scale · q·kᵀ + bias) · v by head, over the keys that a
+// query sees (visible_keys.h); query heads in a row may share a key head. Attributes: is_causal,
+// scale (absent: 1/√width), dropout_p (0). Results: out, lse (log of the softmax denominators), and
+// the state of a random generator that is not used: zeros. Attribute dims: the order in which the
+// dims of `out` lie.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -15,6 +17,8 @@
 namespace shw::runtime::cpu {
 namespace {
 
+enum In : size_t { kQ, kK, kV, kBias, kDocuments };
+
 template <class T>
 class Sdpa final : public HostKernel {
  public:
@@ -23,6 +27,7 @@ class Sdpa final : public HostKernel {
     HeadOperand<T> q, k, v;
     bool has_bias = false, has_lse = false;
     ScoreBias<T> bias;
+    VisibleKeys visible;
     LogSumExp lse;
     HeadResult<T> out;
     size_t output = 0;                              // its place among the buffers
@@ -32,31 +37,35 @@ class Sdpa final : public HostKernel {
 
   int64_t workspace_bytes() const override {
     const int64_t scores = kQueryBlock * p_.shape.keys;
-    return (p_.q.scratch_elements() + p_.k.scratch_elements() + p_.v.scratch_elements() + scores +
+    return p_.visible.scratch_bytes() +
+           (p_.q.scratch_elements() + p_.k.scratch_elements() + p_.v.scratch_elements() + scores +
             p_.shape.queries * p_.shape.value_width) *
-           static_cast<int64_t>(sizeof(T));
+               static_cast<int64_t>(sizeof(T));
   }
 
-  Status compute(void* const* buffers) noexcept override {
-    const size_t workspace = p_.output + num_outputs_;
-    auto* q_scratch = static_cast<T*>(buffers[workspace]);
+  Status compute(void* const* buffers) override {
+    auto* ends = static_cast<std::byte*>(buffers[p_.output + num_outputs_]);
+    T* q_scratch = reinterpret_cast<T*>(ends + p_.visible.scratch_bytes());
     T* k_scratch = q_scratch + p_.q.scratch_elements();
     T* v_scratch = k_scratch + p_.k.scratch_elements();
     T* scores = v_scratch + p_.v.scratch_elements();
     T* out = scores + kQueryBlock * p_.shape.keys;
     for (const auto& [buffer, bytes] : p_.zeros)
       std::memset(buffers[buffer], 0, static_cast<size_t>(bytes));
-    for (int64_t b = 0; b < p_.shape.batch; ++b)
+    for (int64_t b = 0; b < p_.shape.batch; ++b) {
+      if (p_.visible.has_documents())
+        SHW_RETURN_IF_ERROR(p_.visible.turn_to(b, buffers[kDocuments], ends));
       for (int64_t h = 0; h < p_.shape.heads; ++h) {
-        const Matrix<const T> q = p_.q.load(buffers[0], b, h, q_scratch);
+        const Matrix<const T> q = p_.q.load(buffers[kQ], b, h, q_scratch);
         const int64_t shared = h / p_.shape.group();
-        const Matrix<const T> k = p_.k.load(buffers[1], b, shared, k_scratch);
-        const Matrix<const T> v = p_.v.load(buffers[2], b, shared, v_scratch);
-        for (int64_t i = 0; i < p_.shape.queries; i += kQueryBlock)
+        const Matrix<const T> k = p_.k.load(buffers[kK], b, shared, k_scratch);
+        const Matrix<const T> v = p_.v.load(buffers[kV], b, shared, v_scratch);
+        for (int64_t i = 0; i < p_.visible.queries(); i += kQueryBlock)
           do_block(buffers, b, h, i, q, k, v, scores, out);
+        finish(buffers, b, h, out);
         if (buffers[p_.output] != nullptr) p_.out.store(out, buffers[p_.output], b, h);
-        pad_lse(buffers, b, h);
       }
+    }
     return {};
   }
 
@@ -66,47 +75,60 @@ class Sdpa final : public HostKernel {
   void do_block(void* const* buffers, int64_t b, int64_t h, int64_t first, const Matrix<const T>& q,
                 const Matrix<const T>& k, const Matrix<const T>& v, T* scores, T* out) const {
     const AttentionShape& s = p_.shape;
-    const int64_t rows = std::min(kQueryBlock, s.queries - first);
-    const int64_t keys = s.visible(first, rows);
+    const int64_t rows = std::min(kQueryBlock, p_.visible.queries() - first);
+    const KeyRange keys = p_.visible.of_block(first, rows);
+    const int64_t n = keys.size();
     gemm<T>({rows,
-             keys,
+             n,
              s.width,
              {q.data + first * q.row_stride, q.row_stride, 1},
-             {k.data, 1, k.row_stride},
-             {scores, keys, 1}});
+             {k.data + keys.begin * k.row_stride, 1, k.row_stride},
+             {scores, n, 1}});
     T inverse[kQueryBlock];
-    for (int64_t r = 0; r < rows; ++r) {
-      const int64_t i = first + r;
-      T* row = scores + r * keys;
-      const int64_t n = s.visible(i, 1);
-      // Without a bias the scale is applied on the way: the largest score stays the largest.
-      T scale = static_cast<T>(s.scale);
-      if (p_.has_bias || !(scale > 0)) {
-        vector_loop(n, [&](int64_t j) { row[j] *= scale; });
-        if (p_.has_bias) p_.bias.add(buffers[3], b, h, i, n, row);
-        scale = 1;
-      }
-      const T most = row_max(row, n) * scale;
-      // A query that sees nothing: its weights are zero, not 0/0.
-      const T shift = most == -std::numeric_limits<T>::infinity() ? T{0} : most;
-      vector_loop(n, [&](int64_t j) { row[j] = fast_exp(row[j] * scale - shift); });
-      for (int64_t j = n; j < keys; ++j) row[j] = 0;
-      const T sum = row_sum(row, n);
-      inverse[r] = sum > 0 || sum != sum ? 1 / sum : T{0};
-      if (p_.has_lse)
-        static_cast<T*>(buffers[p_.output + 1])[p_.lse.offset(b, h, i)] = shift + std::log(sum);
-    }
+    for (int64_t r = 0; r < rows; ++r)
+      inverse[r] = weigh(buffers, b, h, first + r, keys, scores + r * n);
     T* to = out + first * s.value_width;
-    gemm<T>({rows, s.value_width, keys, {scores, keys, 1}, v, {to, s.value_width, 1}});
+    const Matrix<const T> values{v.data + keys.begin * v.row_stride, v.row_stride, 1};
+    gemm<T>({rows, s.value_width, n, {scores, n, 1}, values, {to, s.value_width, 1}});
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t c = 0; c < s.value_width; ++c) to[r * s.value_width + c] *= inverse[r];
   }
 
-  void pad_lse(void* const* buffers, int64_t b, int64_t h) const {
+  // Query i's scores of `keys` become weights, but for a factor, which is returned.
+  T weigh(void* const* buffers, int64_t b, int64_t h, int64_t i, KeyRange keys, T* scores) const {
+    const KeyRange own = p_.visible.of(i);
+    const int64_t n = own.size();
+    T* row = scores + (own.begin - keys.begin);
+    // Without a bias the scale is applied on the way: the largest score stays the largest.
+    T scale = static_cast<T>(p_.shape.scale);
+    if (p_.has_bias || !(scale > 0)) {
+      vector_loop(n, [&](int64_t j) { row[j] *= scale; });
+      if (p_.has_bias) p_.bias.add(buffers[kBias], b, h, i, own, row);
+      scale = 1;
+    }
+    const T most = row_max(row, n) * scale;
+    // A query that sees nothing: its weights are zero, not 0/0.
+    const T shift = most == -std::numeric_limits<T>::infinity() ? T{0} : most;
+    vector_loop(n, [&](int64_t j) { row[j] = fast_exp(row[j] * scale - shift); });
+    std::fill(scores, row, T{0});
+    std::fill(row + n, scores + keys.size(), T{0});
+    const T sum = row_sum(row, n);
+    if (p_.has_lse) set_lse(buffers, b, h, i, shift + std::log(sum));
+    return sum > 0 || sum != sum ? 1 / sum : T{0};
+  }
+
+  void set_lse(void* const* buffers, int64_t b, int64_t h, int64_t i, T value) const {
+    static_cast<T*>(buffers[p_.output + 1])[p_.lse.offset(b, h, i)] = value;
+  }
+
+  // What belongs to no document, and what is behind the queries.
+  void finish(void* const* buffers, int64_t b, int64_t h, T* out) const {
+    const int64_t seeing = p_.visible.queries(), all = p_.shape.queries;
+    std::fill(out + seeing * p_.shape.value_width, out + all * p_.shape.value_width, T{0});
     if (!p_.has_lse) return;
-    for (int64_t i = p_.shape.queries; i < p_.lse.length; ++i)
-      static_cast<T*>(buffers[p_.output + 1])[p_.lse.offset(b, h, i)] =
-          std::numeric_limits<T>::infinity();
+    constexpr T kInfinity = std::numeric_limits<T>::infinity();
+    for (int64_t i = seeing; i < all; ++i) set_lse(buffers, b, h, i, -kInfinity);
+    for (int64_t i = all; i < p_.lse.length; ++i) set_lse(buffers, b, h, i, kInfinity);
   }
 
   Parts p_;
@@ -114,17 +136,19 @@ class Sdpa final : public HostKernel {
 
 template <class T>
 Prepared prepare_in(const KernelArgs& args) {
-  const TensorType &q = *args.inputs[0], &k = *args.inputs[1], &v = *args.inputs[2];
+  const TensorType &q = *args.inputs[kQ], &k = *args.inputs[kK], &v = *args.inputs[kV];
+  const auto given = [&](size_t i) { return i < args.inputs.size() ? args.inputs[i] : nullptr; };
   typename Sdpa<T>::Parts parts;
   SHW_ASSIGN_OR_RETURN(parts.shape, attention_shape(args, q, k, v));
   parts.q = HeadOperand<T>(q);
   parts.k = HeadOperand<T>(k);
   parts.v = HeadOperand<T>(v);
   parts.output = args.inputs.size();
-  if (args.inputs.size() > 3 && args.inputs[3] != nullptr) {
-    SHW_ASSIGN_OR_RETURN(parts.bias, ScoreBias<T>::create(*args.inputs[3], parts.shape));
+  if (const TensorType* bias = given(kBias)) {
+    SHW_ASSIGN_OR_RETURN(parts.bias, ScoreBias<T>::create(*bias, parts.shape));
     parts.has_bias = true;
   }
+  SHW_RETURN_IF_ERROR(parts.visible.prepare(parts.shape, given(kDocuments)));
   const auto wanted = [&](size_t i) {
     return i < args.outputs.size() && args.outputs[i] != nullptr;
   };

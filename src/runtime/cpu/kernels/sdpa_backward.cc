@@ -1,7 +1,8 @@
-// sdpa_backward(grad, q, k, v, bias?, out, lse, seed, offset): gradients of q, k, v and, where it
-// is wanted, of the bias. Attributes as of sdpa. The scores are computed again; with
+// sdpa_backward(grad, q, k, v, bias?, out, lse, seed, offset, documents?): gradients of q, k, v
+// and, where it is wanted, of the bias. Attributes as of sdpa. The scores are computed again; with
 //   p = exp(scale·q·kᵀ + bias − lse),  delta = rowsum(grad ∘ out),  ds = p ∘ (grad·vᵀ − delta)
 // the gradients are dq = scale·ds·k, dk = scale·dsᵀ·q, dv = pᵀ·grad, dbias = ds.
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -13,8 +14,8 @@
 namespace shw::runtime::cpu {
 namespace {
 
-enum In : size_t { kGrad, kQ, kK, kV, kBias, kOut, kLse, kNumIn };
-enum Res : size_t { kDq, kDk, kDv, kDbias, kNumRes };
+enum In : size_t { kGrad, kQ, kK, kV, kBias, kOut, kLse, kSeed, kOffset, kDocuments };
+enum Res : size_t { kDq, kDk, kDv, kDbias };
 
 template <class T>
 struct Parts {
@@ -22,6 +23,7 @@ struct Parts {
   HeadOperand<T> grad, q, k, v, out;
   bool has_bias = false, wants_dbias = false;
   ScoreBias<T> bias;
+  VisibleKeys visible;
   LogSumExp lse;
   HeadResult<T> result[3];  // dq, dk, dv
   StoreRow<T> store_dbias = nullptr;
@@ -42,14 +44,17 @@ class SdpaBackward final : public HostKernel {
 
   int64_t workspace_bytes() const override {
     Scratch<T> unused;
-    return carve(nullptr, unused) * static_cast<int64_t>(sizeof(T));
+    return p_.visible.scratch_bytes() + carve(nullptr, unused) * static_cast<int64_t>(sizeof(T));
   }
 
-  Status compute(void* const* buffers) noexcept override {
+  Status compute(void* const* buffers) override {
     const AttentionShape& s = p_.shape;
     Scratch<T> m;
-    carve(static_cast<T*>(buffers[p_.num_inputs + p_.num_outputs]), m);
-    for (int64_t b = 0; b < s.batch; ++b)
+    auto* ends = static_cast<std::byte*>(buffers[p_.num_inputs + p_.num_outputs]);
+    carve(reinterpret_cast<T*>(ends + p_.visible.scratch_bytes()), m);
+    for (int64_t b = 0; b < s.batch; ++b) {
+      if (p_.visible.has_documents())
+        SHW_RETURN_IF_ERROR(p_.visible.turn_to(b, buffers[kDocuments], ends));
       for (int64_t h = 0; h < s.heads; ++h) {
         const int64_t shared = h / s.group();
         const Head head{b,
@@ -64,12 +69,15 @@ class SdpaBackward final : public HostKernel {
           std::memset(m.dk, 0, static_cast<size_t>(s.keys * s.width) * sizeof(T));
           std::memset(m.dv, 0, static_cast<size_t>(s.keys * s.value_width) * sizeof(T));
         }
-        for (int64_t i = 0; i < s.queries; i += kQueryBlock) do_block(buffers, head, i, m);
+        for (int64_t i = 0; i < p_.visible.queries(); i += kQueryBlock)
+          do_block(buffers, head, i, m);
+        clear_unseeing(buffers, head, m);
         store(buffers, kDq, m.dq, b, h);
         if ((h + 1) % s.group() != 0) continue;
         store(buffers, kDk, m.dk, b, shared);
         store(buffers, kDv, m.dv, b, shared);
       }
+    }
     return {};
   }
 
@@ -117,27 +125,33 @@ class SdpaBackward final : public HostKernel {
 
   void do_block(void* const* buffers, const Head& head, int64_t first, const Scratch<T>& m) const {
     const AttentionShape& s = p_.shape;
-    const int64_t rows = std::min(kQueryBlock, s.queries - first);
-    const int64_t keys = s.visible(first, rows);
+    const int64_t rows = std::min(kQueryBlock, p_.visible.queries() - first);
+    const KeyRange keys = p_.visible.of_block(first, rows);
+    const int64_t n = keys.size();
     const Matrix<const T> q = rows_of(head.q, first), grad = rows_of(head.grad, first);
-    const Matrix<const T> scores{m.scores, keys, 1}, ds{m.ds, keys, 1};
-    gemm<T>({rows, keys, s.width, q, transposed(head.k), {m.scores, keys, 1}});
-    for (int64_t r = 0; r < rows; ++r) weights(buffers, head, first + r, keys, m.scores + r * keys);
-    gemm<T>({keys, s.value_width, rows, transposed(scores), grad, {m.dv, s.value_width, 1}, true});
-    gemm<T>({rows, keys, s.value_width, grad, transposed(head.v), {m.ds, keys, 1}});
+    const Matrix<const T> k = rows_of(head.k, keys.begin), v = rows_of(head.v, keys.begin);
+    const Matrix<T> dk{m.dk + keys.begin * s.width, s.width, 1},
+        dv{m.dv + keys.begin * s.value_width, s.value_width, 1};
+    const Matrix<const T> scores{m.scores, n, 1}, ds{m.ds, n, 1};
+    gemm<T>({rows, n, s.width, q, transposed(k), {m.scores, n, 1}});
+    for (int64_t r = 0; r < rows; ++r) weights(buffers, head, first + r, keys, m.scores + r * n);
+    gemm<T>({n, s.value_width, rows, transposed(scores), grad, dv, true});
+    gemm<T>({rows, n, s.value_width, grad, transposed(v), {m.ds, n, 1}});
     for (int64_t r = 0; r < rows; ++r)
-      score_gradient(buffers, head, first + r, keys, m.scores + r * keys, m.ds + r * keys);
-    gemm<T>({rows, s.width, keys, ds, head.k, {m.dq + first * s.width, s.width, 1}});
-    gemm<T>({keys, s.width, rows, transposed(ds), q, {m.dk, s.width, 1}, true});
+      score_gradient(buffers, head, first + r, keys, m.scores + r * n, m.ds + r * n);
+    gemm<T>({rows, s.width, n, ds, k, {m.dq + first * s.width, s.width, 1}});
+    gemm<T>({n, s.width, rows, transposed(ds), q, dk, true});
   }
 
-  // A row of scores becomes the row of the softmax.
-  void weights(void* const* buffers, const Head& head, int64_t i, int64_t keys, T* row) const {
-    const int64_t n = p_.shape.visible(i, 1);
+  // Query i's scores of `keys` become the weights of the softmax.
+  void weights(void* const* buffers, const Head& head, int64_t i, KeyRange keys, T* scores) const {
+    const KeyRange own = p_.visible.of(i);
+    const int64_t n = own.size();
+    T* row = scores + (own.begin - keys.begin);
     T scale = static_cast<T>(p_.shape.scale);
     if (p_.has_bias) {
       vector_loop(n, [&](int64_t j) { row[j] *= scale; });
-      p_.bias.add(buffers[kBias], head.b, head.h, i, n, row);
+      p_.bias.add(buffers[kBias], head.b, head.h, i, own, row);
       scale = 1;
     }
     const T lse = static_cast<const T*>(buffers[kLse])[p_.lse.offset(head.b, head.h, i)];
@@ -145,31 +159,43 @@ class SdpaBackward final : public HostKernel {
     const T shift =
         lse == -std::numeric_limits<T>::infinity() ? std::numeric_limits<T>::infinity() : lse;
     vector_loop(n, [&](int64_t j) { row[j] = fast_exp(row[j] * scale - shift); });
-    for (int64_t j = n; j < keys; ++j) row[j] = 0;
+    std::fill(scores, row, T{0});
+    std::fill(row + n, scores + keys.size(), T{0});
   }
 
   // A row of grad·vᵀ becomes that of scale·ds.
-  void score_gradient(void* const* buffers, const Head& head, int64_t i, int64_t keys,
+  void score_gradient(void* const* buffers, const Head& head, int64_t i, KeyRange keys,
                       const T* weight, T* row) const {
     const T delta = row_product(&head.grad.at(i, 0), &head.out.at(i, 0), p_.shape.value_width);
     const T scale = static_cast<T>(p_.shape.scale);
     if (!p_.wants_dbias) {
-      vector_loop(keys, [&](int64_t j) { row[j] = weight[j] * (row[j] - delta) * scale; });
+      vector_loop(keys.size(), [&](int64_t j) { row[j] = weight[j] * (row[j] - delta) * scale; });
       return;
     }
-    vector_loop(keys, [&](int64_t j) { row[j] = weight[j] * (row[j] - delta); });
+    vector_loop(keys.size(), [&](int64_t j) { row[j] = weight[j] * (row[j] - delta); });
     store_dbias(buffers, head, i, keys, row);
-    vector_loop(keys, [&](int64_t j) { row[j] *= scale; });
+    vector_loop(keys.size(), [&](int64_t j) { row[j] *= scale; });
   }
 
-  void store_dbias(void* const* buffers, const Head& head, int64_t i, int64_t keys,
+  // Gradients of the queries that are in no document, and of their scores.
+  void clear_unseeing(void* const* buffers, const Head& head, const Scratch<T>& m) const {
+    const int64_t seeing = p_.visible.queries(), all = p_.shape.queries;
+    std::fill(m.dq + seeing * p_.shape.width, m.dq + all * p_.shape.width, T{0});
+    for (int64_t i = seeing; p_.wants_dbias && i < all; ++i)
+      store_dbias(buffers, head, i, {}, nullptr);
+  }
+
+  // Query i's gradients of the scores of `keys`, and zeros for all other keys.
+  void store_dbias(void* const* buffers, const Head& head, int64_t i, KeyRange keys,
                    const T* row) const {
     auto* to = static_cast<std::byte*>(result_buffer(buffers, kDbias)) +
                head.b * p_.dbias_bytes[0] + head.h * p_.dbias_bytes[1] + i * p_.dbias_bytes[2];
-    p_.store_dbias(row, keys, to, p_.dbias_bytes[3]);
+    const int64_t step = p_.dbias_bytes[3];
     const T zero = 0;
-    for (int64_t j = keys; j < p_.shape.keys; ++j)
-      p_.store_dbias(&zero, 1, to + j * p_.dbias_bytes[3], p_.dbias_bytes[3]);
+    for (int64_t j = 0; j < keys.begin; ++j) p_.store_dbias(&zero, 1, to + j * step, step);
+    p_.store_dbias(row, keys.size(), to + keys.begin * step, step);
+    for (int64_t j = keys.end; j < p_.shape.keys; ++j)
+      p_.store_dbias(&zero, 1, to + j * step, step);
   }
 
   Parts<T> p_;
@@ -218,6 +244,8 @@ Prepared prepare_in(const KernelArgs& args) {
     SHW_ASSIGN_OR_RETURN(parts.bias, ScoreBias<T>::create(*args.inputs[kBias], s));
     parts.has_bias = true;
   }
+  const bool has_documents = args.inputs.size() > kDocuments;
+  SHW_RETURN_IF_ERROR(parts.visible.prepare(s, has_documents ? args.inputs[kDocuments] : nullptr));
   SHW_ASSIGN_OR_RETURN(parts.lse, LogSumExp::create(*args.inputs[kLse], s, dense_type<T>(q).dtype));
   if (parts.lse.length == 0 && s.queries > 0)
     return bad_types("the softmax denominators are missing");

@@ -12,6 +12,14 @@ namespace {
 bool is_there(std::span<const TensorType* const> types, size_t i) {
   return i < types.size() && types[i] != nullptr;
 }
+// The position of operand `documents`: behind the others of sdpa, and of sdpa_backward.
+constexpr size_t kDocuments = 4, kDocumentsOfBackward = 9;
+
+Status refuse_documents(const KernelArgs& args, size_t at) {
+  return is_there(args.inputs, at) ? unimplemented("attention within packed documents on CUDA")
+                                   : Status();
+}
+
 void* pointer(void* const* buffers, size_t i, bool there) { return there ? buffers[i] : nullptr; }
 
 HeadWindow window(const TensorType& type) {
@@ -146,6 +154,7 @@ Status prepare_results(const KernelArgs& args, const AttentionShape& s, SdpaBack
 
 Prepared prepare_sdpa(const Context&, const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 3, 0));
+  SHW_RETURN_IF_ERROR(refuse_documents(args, kDocuments));
   const TensorType &q = *args.inputs[0], &v = *args.inputs[2];
   SHW_ASSIGN_OR_RETURN(const AttentionShape shape, attention_shape(args, q, *args.inputs[1], v));
   auto kernel = std::make_unique<Sdpa>();
@@ -179,6 +188,7 @@ Prepared prepare_sdpa_backward(const Context&, const KernelArgs& args) {
     if (!is_there(args.inputs, i))
       return invalid_argument("sdpa_backward lacks operand " + std::to_string(i) +
                               " of (grad, q, k, v, bias, out, lse)");
+  SHW_RETURN_IF_ERROR(refuse_documents(args, kDocumentsOfBackward));
   const TensorType &grad = *args.inputs[kGrad], &q = *args.inputs[kQ], &out = *args.inputs[kOut];
   SHW_ASSIGN_OR_RETURN(const AttentionShape s,
                        attention_shape(args, q, *args.inputs[kK], *args.inputs[kV]));

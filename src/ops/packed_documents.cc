@@ -1,0 +1,24 @@
+#include "ops/packed_documents.h"
+
+#include <string>
+
+namespace shw::ops {
+
+Status want_documents(const OpArgs& args, size_t at, const TensorType& query,
+                      const TensorType& key) {
+  if (!args.has(at)) return {};
+  const TensorType& documents = args.in(at);
+  const bool integers = documents.dtype == Dtype::kI32 || documents.dtype == Dtype::kI64;
+  if (!integers || documents.rank() != 2 || documents.shape[0] != query.shape[0] ||
+      documents.shape[1] == 0)
+    return invalid_argument("documents are " + to_string(documents) +
+                            ", expected integers: 0 and the end of each, for each row of " +
+                            to_string(query));
+  if (query.shape[2] != key.shape[2])
+    return invalid_argument("documents divide queries and keys alike, but there are " +
+                            std::to_string(query.shape[2]) + " queries and " +
+                            std::to_string(key.shape[2]) + " keys");
+  return {};
+}
+
+}  // namespace shw::ops

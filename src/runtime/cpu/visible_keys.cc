@@ -1,0 +1,56 @@
+#include "runtime/cpu/visible_keys.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "runtime/step_args.h"
+#include "runtime/table_part.h"
+#include "support/format.h"
+
+namespace shw::runtime::cpu {
+
+// Cold: for size, not for speed.
+[[gnu::cold]] Status VisibleKeys::prepare(const AttentionShape& shape,
+                                          const TensorType* documents) {
+  queries_ = shape.queries;
+  keys_ = shape.keys;
+  causal_ = shape.causal;
+  if (documents == nullptr) return {};
+  if (documents->rank() != 2 || documents->shape[0] != shape.batch || documents->shape[1] == 0 ||
+      !is_index_dtype(documents->dtype) || shape.queries != shape.keys)
+    return bad_types("no documents of these queries and keys: " + to_string(*documents));
+  SHW_RETURN_IF_ERROR(check_size({documents->shape[1]}));
+  count_ = documents->shape[1];
+  load_ = load_row<Int>(documents->dtype);
+  row_bytes_ = documents->strides[0] * dtype_size(documents->dtype);
+  step_bytes_ = documents->strides[1] * dtype_size(documents->dtype);
+  return {};
+}
+
+Status VisibleKeys::turn_to(int64_t b, const void* documents, void* scratch) {
+  auto* const ends = static_cast<Int*>(scratch);
+  load_(static_cast<const std::byte*>(documents) + b * row_bytes_, step_bytes_, count_, ends);
+  ends_ = {ends, static_cast<size_t>(count_)};
+  int64_t before = 0;
+  for (int64_t i = 0; i < count_; ++i) {
+    if (ends[i].v < before || ends[i].v > (i == 0 ? 0 : keys_))
+      return Status(Code::kOutOfRange,
+                    format("documents[%lld,%lld] is %lld; ends rise from 0 to at most %lld",
+                           static_cast<long long>(b), static_cast<long long>(i),
+                           static_cast<long long>(ends[i].v), static_cast<long long>(keys_)));
+    before = ends[i].v;
+  }
+  return {};
+}
+
+KeyRange VisibleKeys::of(int64_t i) const {
+  if (ends_.empty()) return {0, causal_ ? std::min(keys_, i + 1) : keys_};
+  const auto end = std::upper_bound(ends_.begin(), ends_.end(), Int{i});
+  return {std::prev(end)->v, causal_ ? i + 1 : end->v};
+}
+
+KeyRange VisibleKeys::of_block(int64_t first, int64_t rows) const {
+  return {of(first).begin, of(first + rows - 1).end};
+}
+
+}  // namespace shw::runtime::cpu
