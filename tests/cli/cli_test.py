@@ -158,7 +158,7 @@ class Cli(unittest.TestCase):
                                "S(0)S(2)", "--grad-reduce-dtype", "f32", "-o", TMP / "p", "--json"))
         count = sum(c["count"] for c in j["collectives"].values())
         sent = sum(c["wire_bytes_per_rank"] for c in j["collectives"].values())
-        row = f"| {count}; {sent / 1e9:.2f} GB |"
+        row = f"| {count:,}; {sent / 1e9:.2f} GB |".replace(",", " ")
         objective = f"| {j['objective']:.4f} µs, proven optimal |".replace("552204", "552 204")
         self.assertTrue(j["proven"])
         readme = (ROOT / "README.md").read_text()
