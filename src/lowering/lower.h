@@ -18,9 +18,6 @@ struct LowerOptions {
   // empty: regions state just one.
   std::span<const uint32_t> choice = {};
   Copies copies = Copies::kShared;
-  // Of regions that state several alternatives: those of the one to run. Other nodes have their
-  // own.
-  std::map<NodeId, Attrs> attrs = {};
   // For tests of single ops: inputs may lie partial. Their ports say "replicated" for it.
   bool allow_partial_inputs = false;
 };
