@@ -1,10 +1,10 @@
-// Which steps read and write each storage so far, the last of them first. A chain for each storage
-// in one list, so that none has a list of its own.
+// Which steps read and write each storage so far, window by window, the last of them first. A chain
+// for each storage in one list, so that none has a list of its own.
 #pragma once
 #include <cstdint>
 #include <vector>
 
-#include "plan/program.h"
+#include "plan/window.h"
 
 namespace shw {
 
@@ -13,7 +13,10 @@ class StorageUses {
   explicit StorageUses(const Program& program)
       : p_(program),
         last_read_(program.storages.size(), kNone),
-        last_write_(program.storages.size(), kNone) {}
+        last_write_(program.storages.size(), kNone) {
+    ranges_.reserve(program.values.size());
+    for (const ProgramValue& v : program.values) ranges_.push_back(touched_bytes(v));
+  }
 
   void clear() {
     uses_.clear();
@@ -29,32 +32,35 @@ class StorageUses {
       if (v.valid()) add(last_write_, v, number);
   }
 
-  // Calls `use(number)` for each use that the step comes after: those that write what it reads, and
-  // that read what it writes.
+  // Calls `use(number)` for each use that the step comes after: those that write bytes that it
+  // reads, and that read bytes that it writes.
   template <class Use>
   void for_each_before(const ProgramStep& step, Use use) const {
-    const auto follow = [&](uint32_t at) {
-      for (; at != kNone; at = uses_[at].previous) use(uses_[at].number);
+    const auto follow = [&](const std::vector<uint32_t>& last, ValueId v) {
+      for (uint32_t at = last[p_.values[v].storage.v]; at != kNone; at = uses_[at].previous)
+        if (ranges_[uses_[at].value.v].meets(ranges_[v.v])) use(uses_[at].number);
     };
     for (ValueId v : step.inputs)
-      if (v.valid()) follow(last_write_[p_.values[v].storage.v]);
+      if (v.valid()) follow(last_write_, v);
     for (ValueId v : step.outputs)
-      if (v.valid()) follow(last_read_[p_.values[v].storage.v]);
+      if (v.valid()) follow(last_read_, v);
   }
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
   struct Use {
     uint32_t number, previous;
+    ValueId value;
   };
 
   void add(std::vector<uint32_t>& last, ValueId v, uint32_t number) {
     uint32_t& use = last[p_.values[v].storage.v];
-    uses_.push_back({number, use});
+    uses_.push_back({number, use, v});
     use = static_cast<uint32_t>(uses_.size() - 1);
   }
 
   const Program& p_;
+  std::vector<ByteRange> ranges_;  // by value
   std::vector<Use> uses_;
   std::vector<uint32_t> last_read_, last_write_;  // by storage
 };

@@ -4,6 +4,8 @@
 #include <map>
 #include <string>
 
+#include "plan/window.h"
+
 namespace shw {
 
 std::string at_step(const Program& program, uint32_t step) {
@@ -11,21 +13,6 @@ std::string at_step(const Program& program, uint32_t step) {
 }
 
 namespace {
-
-// Bytes [first, last) of the storage that a window touches; empty where it has no elements.
-struct ByteRange {
-  int64_t first = 0, last = 0;
-  bool empty() const { return first >= last; }
-  bool meets(const ByteRange& o) const { return first < o.last && o.first < last; }
-};
-ByteRange touched(const ProgramValue& v) {
-  int64_t last_element = 0;
-  for (size_t d = 0; d < v.type.shape.size(); ++d) {
-    if (v.type.shape[d] == 0) return {};
-    last_element += (v.type.shape[d] - 1) * v.type.strides[d];
-  }
-  return {v.offset_bytes, v.offset_bytes + (last_element + 1) * dtype_size(v.type.dtype)};
-}
 
 struct Access {
   ByteRange range;
@@ -96,7 +83,7 @@ class Dataflow {
   Status read(ValueId id, const Reader& reader) {
     const uint32_t step = reader.step;
     const ProgramValue& v = p_.values[id];
-    const ByteRange range = touched(v);
+    const ByteRange range = touched_bytes(v);
     if (range.empty()) return {};
     const uint32_t s = v.storage.v;
     const StorageKind kind = p_.storages[v.storage].kind;
@@ -149,7 +136,7 @@ class Dataflow {
     if (in_place && !same_window(v, p_.values[s.inputs[s.in_place]]))
       return invalid_argument(at_step(p_, step) +
                               "done in place, it reads and writes other windows");
-    const ByteRange range = touched(v);
+    const ByteRange range = touched_bytes(v);
     if (range.empty()) return {};
     if (kind == StorageKind::kInput || kind == StorageKind::kState) {
       SHW_RETURN_IF_ERROR(overwrite(id, range, in_place, step));
@@ -198,7 +185,7 @@ class Dataflow {
     for (uint32_t k = 0; k < s.inputs.size(); ++k) {
       if (k == s.in_place || !s.inputs[k].valid()) continue;
       const ProgramValue& in = p_.values[s.inputs[k]];
-      if (in.storage == out.storage && touched(in).meets(touched(out))) return false;
+      if (in.storage == out.storage && touched_bytes(in).meets(touched_bytes(out))) return false;
     }
     return true;
   }
@@ -206,7 +193,7 @@ class Dataflow {
   // An output that lies in an input: all of it was written.
   Status updated(ValueId id, const Reader& reader) const {
     const ProgramValue& v = p_.values[id];
-    const ByteRange range = touched(v);
+    const ByteRange range = touched_bytes(v);
     return range.empty() ? Status() : covered(writes_[v.storage.v], range, id, kNoStep, reader);
   }
 

@@ -3,29 +3,15 @@
 #include <algorithm>
 #include <map>
 
+#include "simulate/moments.h"
+
 namespace shw {
 namespace {
-
-// A point in time, and the step that ends there.
-struct Moment {
-  double us = 0;
-  uint32_t step = kNoStep;
-  // Of equally late moments the first stays, so the order of calls decides, not the machine.
-  void not_before(const Moment& other) {
-    if (other.us > us) *this = other;
-  }
-};
-
-// What has happened to a storage so far: the last of its writes and reads to end.
-struct StorageTimes {
-  Moment written, read;
-  Moment chain_written, chain_read;  // ends of the longest chains to a write, to a read
-};
 
 class Run {
  public:
   Run(const Program& program, const ProgramEntry& entry, const SimulationOptions& options)
-      : p_(program), entry_(entry), o_(options), storages_(program.storages.size()) {
+      : p_(program), entry_(entry), o_(options), moments_(program, entry) {
     events_.resize(program.num_events);
     known_.resize(program.streams.size());
     done_.resize(program.streams.size());
@@ -75,9 +61,10 @@ class Run {
     for (uint32_t e : step.waits) known_[stream].not_before(events_[e]);
     start.not_before(known_[stream]);
     for (ValueId v : step.inputs)
-      if (v.valid()) start.not_before(storages_[p_.values[v].storage.v].written);
+      if (v.valid())
+        moments_.for_shared(v, [&](const UseMoments& m) { start.not_before(m.written); });
     for (ValueId v : step.outputs)
-      if (v.valid()) start.not_before(storages_[p_.values[v].storage.v].read);
+      if (v.valid()) moments_.for_shared(v, [&](const UseMoments& m) { start.not_before(m.read); });
     launched_us_ += o_.launch_us;
     start.not_before({launched_us_, kNoStep});
 
@@ -96,9 +83,9 @@ class Run {
     if (!on_link) done_[stream].not_before(end);
     if (step.records != kNoEvent) events_[step.records] = on_link ? end : done_[stream];
     for (ValueId v : step.inputs)
-      if (v.valid()) storages_[p_.values[v].storage.v].read.not_before(end);
+      if (v.valid()) moments_.of(v).read.not_before(end);
     for (ValueId v : step.outputs)
-      if (v.valid()) storages_[p_.values[v].storage.v].written.not_before(end);
+      if (v.valid()) moments_.of(v).written.not_before(end);
     last_.not_before(end);
   }
 
@@ -106,15 +93,17 @@ class Run {
     const ProgramStep& step = p_.steps[i];
     Moment before;
     for (ValueId v : step.inputs)
-      if (v.valid()) before.not_before(storages_[p_.values[v].storage.v].chain_written);
+      if (v.valid())
+        moments_.for_shared(v, [&](const UseMoments& m) { before.not_before(m.chain_written); });
     for (ValueId v : step.outputs)
-      if (v.valid()) before.not_before(storages_[p_.values[v].storage.v].chain_read);
+      if (v.valid())
+        moments_.for_shared(v, [&](const UseMoments& m) { before.not_before(m.chain_read); });
     chain_before_[local(i)] = before.step;
     const Moment end{before.us + duration(i), i};
     for (ValueId v : step.inputs)
-      if (v.valid()) storages_[p_.values[v].storage.v].chain_read.not_before(end);
+      if (v.valid()) moments_.of(v).chain_read.not_before(end);
     for (ValueId v : step.outputs)
-      if (v.valid()) storages_[p_.values[v].storage.v].chain_written.not_before(end);
+      if (v.valid()) moments_.of(v).chain_written.not_before(end);
     chain_.not_before(end);
   }
 
@@ -175,7 +164,7 @@ class Run {
   const ProgramEntry& entry_;
   const SimulationOptions& o_;
   Simulation result_;
-  std::vector<StorageTimes> storages_;
+  StorageMoments moments_;
   std::vector<Moment> events_;        // ready; of an earlier entry: from the start
   std::vector<Moment> free_;          // by queue: its last step has ended
   std::vector<Moment> known_, done_;  // by stream: waited for so far; ended so far

@@ -1,5 +1,6 @@
 #include "passes/split_batches.h"
 
+#include "simulate/simulate.h"
 #include "sketch.h"
 
 namespace shw {
@@ -65,6 +66,22 @@ TEST(SplitBatches, AGatherAndItsProductGoSequenceBySequence) {
     EXPECT_EQ(product.cost_us, 10);
   }
   EXPECT_EQ(g.split(7), 0u) << "they are split already";
+}
+
+// Windows of one storage: the product of one sequence needs what the gather of that one wrote.
+TEST(SplitBatches, AProductRunsBesideTheGatherOfTheNextSequence) {
+  Gathered g;
+  g.split(7);
+  g.s.run(kScheduleCollectives);
+  const Program& p = g.s.p;
+  ASSERT_EQ(g.s.kernels(), (Names{"relu", "all_gather", "all_gather", "mm", "mm", "exp"}));
+  EXPECT_EQ(p.steps[3].waits, (std::vector<uint32_t>{p.steps[1].records}));
+  EXPECT_EQ(p.steps[4].waits, (std::vector<uint32_t>{p.steps[2].records}));
+  const Simulation times = simulate(p, p.entries[0]);
+  EXPECT_EQ(times.at(3).start_us, 7);
+  EXPECT_EQ(times.exposed_us, 7);
+  EXPECT_EQ(times.total_us, 7 + 10 + 10);
+  EXPECT_EQ(times.longest_chain_us, 7 + 10) << "no product needs the other";
 }
 
 TEST(SplitBatches, OnlyWherePartsTakeNoLonger) {
