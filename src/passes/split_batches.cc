@@ -31,7 +31,10 @@ struct Site {
 class Splitter {
  public:
   Splitter(Program& program, const FusePrices& prices)
-      : p_(program), prices_(prices), uses_(program.storages.size()) {}
+      : p_(program),
+        prices_(prices),
+        uses_(program.storages.size()),
+        later_uses_(program.storages.size()) {}
 
   uint32_t run() {
     find_uses();
@@ -145,14 +148,22 @@ class Splitter {
     const auto first = static_cast<uint32_t>(steps_.size());
     for (uint32_t i = e.first_step; i < e.first_step + e.num_steps; ++i) {
       if (role_[i] == Role::kGone) continue;
+      if (role_[i] == Role::kStays) {
+        if (const auto parts = parts_of_product(i)) {
+          split_product(i, *parts);
+          continue;
+        }
+      }
+      if (needs_later(p_.steps[i])) place_later();
       if (role_[i] == Role::kCollective) {
-        split_collective(i, sites_[site_of_[i]]);
-      } else if (const auto parts = parts_of_product(i)) {
-        split_product(i, *parts);
+        const Site& site = sites_[site_of_[i]];
+        if (later_uses_[site.whole.v] != 0) place_later();
+        split_collective(i, site);
       } else {
         steps_.push_back(std::move(p_.steps[i]));
       }
     }
+    place_later();
     e.first_step = first;
     e.num_steps = static_cast<uint32_t>(steps_.size()) - first;
   }
@@ -249,18 +260,58 @@ class Splitter {
     return p_.values.push_back(std::move(value));
   }
 
+  // The first sequence's part stands in place of the product. The others follow where something
+  // needs them, sequence by sequence: so that all products of the first one come before those of
+  // the second, whose gather may take longer.
   void split_product(uint32_t i, const Parts& parts) {
+    if (!can_join_later(i, parts)) place_later();
     for (int64_t part = 0; part < parts.count; ++part) {
       ProgramStep step = p_.steps[i];
       step.cost_us = parts.us;
       for (size_t k = 0; k < parts.inputs.size(); ++k)
         if (parts.inputs[k]) step.inputs[k] = rows_of(step.inputs[k], part, parts.count);
       step.outputs[0] = rows_of(step.outputs[0], part, parts.count);
-      steps_.push_back(std::move(step));
+      if (part == 0)
+        steps_.push_back(std::move(step));
+      else
+        later_.push_back({part, std::move(step)});
     }
+    later_count_ = parts.count;
+    for (ValueId v : p_.steps[i].inputs)
+      if (v.valid()) later_uses_[p_.values[v].storage.v] |= kRead;
+    later_uses_[p_.values[p_.steps[i].outputs[0]].storage.v] |= kWritten;
+  }
+  // Whether the step reads or writes what a later part writes, or writes what one reads.
+  bool needs_later(const ProgramStep& step) const {
+    if (later_.empty()) return false;
+    const auto is_used = [&](ValueId v, uint8_t uses) {
+      return v.valid() && (later_uses_[p_.values[v].storage.v] & uses) != 0;
+    };
+    return std::ranges::any_of(step.inputs, [&](ValueId v) { return is_used(v, kWritten); }) ||
+           std::ranges::any_of(step.outputs,
+                               [&](ValueId v) { return is_used(v, kWritten | kRead); });
+  }
+  // A sequence's part may read what the same sequence's part of a product before it writes.
+  bool can_join_later(uint32_t i, const Parts& parts) const {
+    ProgramStep rest = p_.steps[i];
+    if (parts.count == later_count_)
+      for (size_t k = 0; k < parts.inputs.size(); ++k)
+        if (parts.inputs[k]) rest.inputs[k] = ValueId();
+    return !needs_later(rest);
+  }
+  void place_later() {
+    std::ranges::stable_sort(later_, {}, &Later::part);
+    for (Later& l : later_) steps_.push_back(std::move(l.step));
+    later_.clear();
+    std::ranges::fill(later_uses_, uint8_t{0});
   }
 
   enum class Role : uint8_t { kStays, kGone, kCollective };
+  struct Later {
+    int64_t part;
+    ProgramStep step;
+  };
+  static constexpr uint8_t kRead = 1, kWritten = 2;
   Program& p_;
   const FusePrices& prices_;
   std::vector<Uses> uses_;         // by storage
@@ -269,6 +320,9 @@ class Splitter {
   std::vector<uint32_t> site_of_;  // by collective
   std::vector<Site> sites_;
   std::vector<ProgramStep> steps_;
+  std::vector<Later> later_;         // parts of products that are still to be placed
+  std::vector<uint8_t> later_uses_;  // by storage
+  int64_t later_count_ = 0;          // into how many parts the last product was cut
 };
 
 }  // namespace

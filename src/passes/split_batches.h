@@ -11,7 +11,8 @@
 // collective, because this one has the ranks as its outermost dim. One sequence alone needs none.
 // So what is split is a collective with such a copy, where the parts take no longer than the two of
 // them; and products that read or write its tensor, where the parts take little longer. The parts
-// write windows of the same storages: other steps do not change.
+// write windows of the same storages: other steps do not change. Products in a row that are split
+// all do the first sequence before any does the second.
 #pragma once
 #include "passes/fuse_collectives.h"
 #include "plan/program.h"
