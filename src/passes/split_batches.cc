@@ -300,8 +300,9 @@ class Splitter {
     return !needs_later(rest);
   }
   void place_later() {
-    std::ranges::stable_sort(later_, {}, &Later::part);
-    for (Later& l : later_) steps_.push_back(std::move(l.step));
+    for (int64_t part = 1; part < kMostParts && !later_.empty(); ++part)
+      for (Later& l : later_)
+        if (l.part == part) steps_.push_back(std::move(l.step));
     later_.clear();
     std::ranges::fill(later_uses_, uint8_t{0});
   }

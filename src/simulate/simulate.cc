@@ -61,10 +61,9 @@ class Run {
     for (uint32_t e : step.waits) known_[stream].not_before(events_[e]);
     start.not_before(known_[stream]);
     for (ValueId v : step.inputs)
-      if (v.valid())
-        moments_.for_shared(v, [&](const UseMoments& m) { start.not_before(m.written); });
+      if (v.valid()) start.not_before(moments_.before(v).written);
     for (ValueId v : step.outputs)
-      if (v.valid()) moments_.for_shared(v, [&](const UseMoments& m) { start.not_before(m.read); });
+      if (v.valid()) start.not_before(moments_.before(v).read);
     launched_us_ += o_.launch_us;
     start.not_before({launched_us_, kNoStep});
 
@@ -93,11 +92,9 @@ class Run {
     const ProgramStep& step = p_.steps[i];
     Moment before;
     for (ValueId v : step.inputs)
-      if (v.valid())
-        moments_.for_shared(v, [&](const UseMoments& m) { before.not_before(m.chain_written); });
+      if (v.valid()) before.not_before(moments_.before(v).chain_written);
     for (ValueId v : step.outputs)
-      if (v.valid())
-        moments_.for_shared(v, [&](const UseMoments& m) { before.not_before(m.chain_read); });
+      if (v.valid()) before.not_before(moments_.before(v).chain_read);
     chain_before_[local(i)] = before.step;
     const Moment end{before.us + duration(i), i};
     for (ValueId v : step.inputs)
