@@ -25,7 +25,8 @@ constexpr Param kParams[] = {{"query", ParamKind::kTensor},
                              {"kernel", ParamKind::kString},
                              {"documents", ParamKind::kTrailingTensor}};
 
-constexpr size_t kBias = 3, kDocuments = 4;
+constexpr size_t kBias = 3;
+constexpr size_t kDocuments = 4;
 
 Dims lse_shape(const OpArgs& args) {
   const Dims& q = args.in(0).shape;

@@ -22,8 +22,14 @@ constexpr Param kParams[] = {{"grad_output", ParamKind::kTensor},
                              {"kernel", ParamKind::kString},
                              {"documents", ParamKind::kTrailingTensor}};
 
-constexpr size_t kGrad = 0, kQuery = 1, kKey = 2, kValue = 3, kBias = 4, kOut = 5, kLse = 6,
-                 kDocuments = 9;
+constexpr size_t kGrad = 0;
+constexpr size_t kQuery = 1;
+constexpr size_t kKey = 2;
+constexpr size_t kValue = 3;
+constexpr size_t kBias = 4;
+constexpr size_t kOut = 5;
+constexpr size_t kLse = 6;
+constexpr size_t kDocuments = 9;
 
 Results infer(const OpArgs& args) {
   for (size_t i : {kGrad, kQuery, kKey, kValue, kOut, kLse})

@@ -213,7 +213,7 @@ Result<Verdict> BudgetCloser::tighten(Part& part, Relaxation& relaxation, bool i
   Packer packer(part.stage->problem, *part.rows);
   const double constant = part.stage->constant;
   double stall_bound = -kForbidden;
-  const bool large = edge_cells(part.stage->problem) > kLargeCells;
+  const bool large = edge_cells(part.stage->problem) > kLargeRootCells;
   const bool prices_anew = is_root || part.is_counted;
   const uint32_t steps = is_root           ? large ? kLargeRootSteps : kRootSteps
                          : part.is_counted ? kCountedSteps
@@ -304,7 +304,7 @@ Status BudgetCloser::visit(Part part, bool is_root) {
     const double bound_before = part.bound;
     SHW_ASSIGN_OR_RETURN(const Verdict verdict, tighten(part, relaxation, is_root));
     search_.record_floors(*part.stage, relaxation.trws(), relaxation.offset());
-    is_root = is_root && edge_cells(p) > kLargeCells;
+    is_root = is_root && edge_cells(p) > kLargeRootCells;
     if (is_root) part.step_fraction = relaxation.step_fraction();
     if (part.stage->parent == nullptr || is_root) keep_prices(part, relaxation);
     if (open_.prune(part.bound)) return {};

@@ -71,7 +71,7 @@ Result<Certificate> certify(const PlacementProblem& problem, std::span<const Bud
     SHW_RETURN_IF_ERROR(trws.sweep());
     if (watch.expired()) break;
     if (s % 8 != 7) continue;
-    if (trws.bound() - stall_bound <= kStallShare * std::abs(trws.bound())) break;
+    if (trws.bound() - stall_bound <= kCertificateStallShare * std::abs(trws.bound())) break;
     stall_bound = trws.bound();
   }
   Certificate certificate;

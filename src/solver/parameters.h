@@ -23,7 +23,7 @@ inline constexpr int kMaxRounds = 8;
 // Cells that the elimination of a variable of degree two may compute; it also pays only if the new
 // matrix is not larger than the two that it replaces, which sweeps read. More: fewer variables, and
 // more time than the sweeps save.
-inline constexpr uint64_t kMaxEliminationCells = 1 << 22;
+inline constexpr uint64_t kMaxReductionCells = 1 << 22;
 
 }  // namespace presolve
 
@@ -33,7 +33,7 @@ namespace survey {
 // with, for sweeps over tables that pruning would have made small.
 inline constexpr uint32_t kMaxSweeps = 40;
 // They end when one gains less than this share of the bound.
-inline constexpr double kStallShare = 3e-4;
+inline constexpr double kSurveyStallShare = 3e-4;
 
 }  // namespace survey
 
@@ -106,7 +106,7 @@ inline constexpr uint32_t kRootSteps = 150, kNodeSteps = 20, kLargeRootSteps = 4
 inline constexpr uint32_t kCountedSteps = 150;
 // A root with more cells is large: branching does not finish. The aim is then a good bound and,
 // along the way, a good labelling.
-inline constexpr uint64_t kLargeCells = 2'000'000;
+inline constexpr uint64_t kLargeRootCells = 2'000'000;
 // After so many steps, and where the gap is narrow, the bundle moves the prices. It makes progress
 // where averages cycle, but cannot tell how far the sweeps are from convergence.
 inline constexpr uint32_t kAverageSteps = 16;
@@ -194,7 +194,7 @@ inline constexpr double kMinRidge = 1e-11, kMaxRidge = 1, kRidgeFalls = 10, kRid
 namespace certificate {
 
 // Sweeps end when eight gain less than this share of the bound.
-inline constexpr double kStallShare = 1e-12;
+inline constexpr double kCertificateStallShare = 1e-12;
 
 }  // namespace certificate
 

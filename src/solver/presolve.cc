@@ -342,8 +342,7 @@ Status Presolver::remove_small_variables() {
     if (!try_remove(v)) continue;
     if (constant_ == kForbidden) return infeasible(v, {});
     for (const Arc& arc : arcs(v)) push(arc.other);
-    SHW_RETURN_IF_ERROR(
-        watch_.poll(store_.num_matrices() == tables ? 50 : kMaxEliminationCells / 4));
+    SHW_RETURN_IF_ERROR(watch_.poll(store_.num_matrices() == tables ? 50 : kMaxReductionCells / 4));
   }
   return {};
 }
@@ -392,7 +391,7 @@ bool Presolver::try_remove(uint32_t v) {
   const auto [b, mb] = around[1];
   const uint64_t ka = store_.cols(ma), kb = store_.cols(mb);
   const uint64_t made = arc_to(a, b) != nullptr ? 0 : ka * kb;
-  if (made > k * (ka + kb) || k * ka * kb > kMaxEliminationCells) return false;
+  if (made > k * (ka + kb) || k * ka * kb > kMaxReductionCells) return false;
   record(v);
   const Handle h = store_.eliminate(x.unary, ma, mb);
   detach(v);

@@ -36,7 +36,7 @@ class Surveyor {
       found_.sweeps = sweep;
       SHW_RETURN_IF_ERROR(watch_.report(best_cost_, found_.bound));
       if (found_.bound == kForbidden || back == kForbidden || watch_.expired()) break;
-      if (back - stall_bound < kStallShare * std::abs(back)) break;
+      if (back - stall_bound < kSurveyStallShare * std::abs(back)) break;
       stall_bound = back;
     }
     return std::move(found_);

@@ -17,7 +17,11 @@
 namespace shw::runtime::cpu {
 namespace {
 
-enum In : size_t { kQ, kK, kV, kBias, kDocuments };
+constexpr size_t kQ = 0;
+constexpr size_t kK = 1;
+constexpr size_t kV = 2;
+constexpr size_t kBias = 3;
+constexpr size_t kDocuments = 4;
 
 template <class T>
 class Sdpa final : public HostKernel {

@@ -14,7 +14,16 @@
 namespace shw::runtime::cpu {
 namespace {
 
-enum In : size_t { kGrad, kQ, kK, kV, kBias, kOut, kLse, kSeed, kOffset, kDocuments };
+constexpr size_t kGrad = 0;
+constexpr size_t kQ = 1;
+constexpr size_t kK = 2;
+constexpr size_t kV = 3;
+constexpr size_t kBias = 4;
+constexpr size_t kOut = 5;
+constexpr size_t kLse = 6;
+constexpr size_t kSeed = 7;
+constexpr size_t kOffset = 8;
+constexpr size_t kDocuments = 9;
 enum Res : size_t { kDq, kDk, kDv, kDbias };
 
 template <class T>
