@@ -65,16 +65,20 @@ Status check_size(const shw_buffer& buffer, size_t size) {
 
 }  // namespace
 
+Result<Dtype> read_dtype(shw_dtype dtype) {
+  if (const std::optional<Dtype> known = dtype_from_number(dtype)) return *known;
+  return invalid_argument("dtype " + std::to_string(dtype) + " is unknown");
+}
+
 Result<TensorType> make_type(shw_dtype dtype, const int64_t* dims, const int64_t* strides,
                              int32_t rank) {
-  const std::optional<Dtype> known = dtype_from_number(dtype);
-  if (!known) return invalid_argument("dtype " + std::to_string(dtype) + " is unknown");
+  SHW_ASSIGN_OR_RETURN(const Dtype known, read_dtype(dtype));
   if (rank < 0 || rank > kMaxRank)
     return invalid_argument("rank is " + std::to_string(rank) + ", expected 0 to " +
                             std::to_string(kMaxRank));
   if (rank > 0) SHW_WANT(dims);
   const auto count = static_cast<size_t>(rank);
-  TensorType type{Dims(std::span(dims, count)), Dims(count, 0), *known};
+  TensorType type{Dims(std::span(dims, count)), Dims(count, 0), known};
   SHW_RETURN_IF_ERROR(check_tensor_type(type));  // before strides are computed from the sizes
   type.strides =
       strides == nullptr ? row_major_strides(type.shape) : Dims(std::span(strides, count));

@@ -35,6 +35,8 @@ struct shw_buffer {
 
 namespace shw::capi {
 
+Result<Dtype> read_dtype(shw_dtype dtype);  // INVALID_ARGUMENT: it is unknown
+
 // Checked. `strides` NULL is row-major.
 Result<TensorType> make_type(shw_dtype dtype, const int64_t* dims, const int64_t* strides,
                              int32_t rank);

@@ -1,21 +1,16 @@
 // shw_group.
 #include "group.h"
 
-#include <optional>
 #include <string_view>
 
 #include "boundary.h"
+#include "buffer.h"
 
 using namespace shw;
 using namespace shw::capi;
 using runtime::RegionGroup;
 
 namespace {
-
-Result<Dtype> read_dtype(shw_dtype dtype) {
-  if (const std::optional<Dtype> known = dtype_from_number(dtype)) return *known;
-  return invalid_argument("dtype " + std::to_string(dtype) + " is unknown");
-}
 
 Result<ReduceOp> read_reduction(const char* reduction) {
   if (reduction == nullptr) return ReduceOp::kSum;

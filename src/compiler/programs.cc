@@ -20,10 +20,8 @@ void set_bases(Program& program, const cost::CollectiveModel& model) {
   for (ProgramStep& step : program.steps) {
     step.basis = PriceBasis::kAnalytical;
     if (step.collective.kind == CollectiveKind::kNone) continue;
-    uint32_t mask = 0;
-    for (uint8_t axis : step.collective.axes) mask |= 1u << axis;
     const auto kind = static_cast<cost::Collective>(static_cast<int>(step.collective.kind) - 1);
-    step.basis = static_cast<PriceBasis>(model.basis(kind, mask));
+    step.basis = static_cast<PriceBasis>(model.basis(kind, mask_of(step.collective.axes)));
   }
 }
 

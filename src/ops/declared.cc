@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "support/format.h"
+#include "support/trim.h"
 
 namespace shw::ops {
 namespace {
@@ -24,10 +25,7 @@ std::vector<std::string_view> split(std::string_view list, char separator, bool 
       return keeps_orders && i < list.size() && list[i] >= '0' && list[i] <= '9';
     };
     while (end < list.size() && (list[end] != separator || is_order(end + 1))) ++end;
-    std::string_view part = list.substr(start, end - start);
-    while (!part.empty() && part.front() == ' ') part.remove_prefix(1);
-    while (!part.empty() && part.back() == ' ') part.remove_suffix(1);
-    parts.push_back(part);
+    parts.push_back(trimmed(list.substr(start, end - start)));
   }
   return parts;
 }

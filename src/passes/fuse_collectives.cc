@@ -170,9 +170,7 @@ class EntryFuser {
   }
   double collective_us(const Bucket& bucket) const {
     const Collective& c = p_.steps[bucket[0].step].collective;
-    uint32_t mask = 0;
-    for (uint8_t axis : c.axes) mask |= 1u << axis;
-    return prices_.collective_us(c.kind, mask, bytes(bucket));
+    return prices_.collective_us(c.kind, mask_of(c.axes), bytes(bucket));
   }
   double copies_us(const Member& m) const {
     const int64_t whole = type_of(m.step).bytes();

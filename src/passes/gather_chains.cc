@@ -34,12 +34,6 @@ std::vector<Use> uses_of(const Program& p) {
 
 bool is_gather(const ProgramStep& s) { return s.collective.kind == CollectiveKind::kAllGather; }
 
-uint32_t mask_of(const std::vector<uint8_t>& axes) {
-  uint32_t mask = 0;
-  for (uint8_t axis : axes) mask |= 1u << axis;
-  return mask;
-}
-
 }  // namespace
 
 uint32_t fuse_gather_chains(Program& p, const FusePrices& prices) {

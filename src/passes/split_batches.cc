@@ -1,7 +1,6 @@
 #include "passes/split_batches.h"
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <string>
 
@@ -89,9 +88,6 @@ class Splitter {
 
   const ProgramValue& in(uint32_t i) const { return p_.values[p_.steps[i].inputs[0]]; }
   const ProgramValue& out(uint32_t i) const { return p_.values[p_.steps[i].outputs[0]]; }
-  bool is_arena(const ProgramValue& v) const {
-    return p_.storages[v.storage].kind == StorageKind::kArena;
-  }
   // [a, b, block] that lie as [b, a, block] in the whole storage.
   bool is_swapped(const ProgramValue& v) const {
     if (v.type.rank() != 3 || v.offset_bytes != 0) return false;
@@ -106,9 +102,9 @@ class Splitter {
     const Uses& between = uses_[from.storage.v];
     if (between.num_writers != 1 || between.num_readers != 1) return {};
     const ProgramStep& gather = p_.steps[between.writer];
-    if (gather.collective.kind != CollectiveKind::kAllGather || !is_arena(from) ||
-        !is_swapped(from) || !is_whole(p_, p_.steps[copy].outputs[0]) ||
-        uses_[to.storage.v].num_writers != 1 ||
+    if (gather.collective.kind != CollectiveKind::kAllGather ||
+        !p_.lies_in(p_.steps[copy].inputs[0], StorageKind::kArena) || !is_swapped(from) ||
+        !is_whole(p_, p_.steps[copy].outputs[0]) || uses_[to.storage.v].num_writers != 1 ||
         out(between.writer).type.shape[0] != from.type.shape[1] ||
         !in(between.writer).type.contiguous())
       return {};
@@ -120,7 +116,9 @@ class Splitter {
   std::optional<Site> before_scatter(uint32_t copy) const {
     const ProgramValue &from = in(copy), &to = out(copy);
     const Uses& between = uses_[to.storage.v];
-    if (between.num_writers != 1 || between.num_readers != 1 || !is_arena(to)) return {};
+    if (between.num_writers != 1 || between.num_readers != 1 ||
+        !p_.lies_in(p_.steps[copy].outputs[0], StorageKind::kArena))
+      return {};
     const ProgramStep& scatter = p_.steps[between.reader];
     if (scatter.collective.kind != CollectiveKind::kReduceScatter || !is_swapped(from) ||
         !is_whole(p_, p_.steps[copy].outputs[0]) || !is_whole(p_, scatter.inputs[0]) ||
@@ -135,9 +133,8 @@ class Splitter {
     const ProgramStep& step = p_.steps[site.collective];
     const int64_t bytes =
         std::max(in(site.collective).type.bytes(), out(site.collective).type.bytes());
-    uint32_t mask = 0;
-    for (uint8_t axis : step.collective.axes) mask |= 1u << axis;
-    site.part_us = prices_.collective_us(step.collective.kind, mask, bytes / site.batch);
+    const Collective& c = step.collective;
+    site.part_us = prices_.collective_us(c.kind, mask_of(c.axes), bytes / site.batch);
     return static_cast<double>(site.batch) * site.part_us <=
            step.cost_us + p_.steps[site.copy].cost_us;
   }

@@ -2,17 +2,17 @@
 
 #include <algorithm>
 
+#include "support/trim.h"
+
 namespace shw {
 namespace {
 
 // Takes what stands before the next `separator` off the front of `text`, without blanks around it.
 std::string_view take_part(std::string_view& text, char separator) {
   const size_t end = std::min(text.find(separator), text.size());
-  std::string_view part = text.substr(0, end);
+  const std::string_view part = text.substr(0, end);
   text.remove_prefix(std::min(end + 1, text.size()));
-  while (!part.empty() && part.front() == ' ') part.remove_prefix(1);
-  while (!part.empty() && part.back() == ' ') part.remove_suffix(1);
-  return part;
+  return trimmed(part);
 }
 
 Result<std::vector<uint8_t>> parse_group(std::string_view text, const Mesh& mesh) {

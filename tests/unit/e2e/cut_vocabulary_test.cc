@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compiler/pipeline.h"
+#include "decision.h"
 #include "graph/writer.h"
 #include "runtime/virtual_ranks.h"
 
@@ -38,13 +39,6 @@ Plan planned(const Sizes& sizes, const CompileOptions& options) {
   auto compiled = compile(tied_layers(sizes), options, monitor);
   EXPECT_TRUE(compiled.ok()) << compiled.status().message();
   return compiled.ok() ? std::move(compiled->plan) : Plan{};
-}
-
-NodeDecision decision_on(const Plan& plan, const std::string& name) {
-  for (const NodeDecision& d : plan.summary.decisions)
-    if (d.name == name) return d;
-  ADD_FAILURE() << "no node " << name;
-  return {};
 }
 
 std::vector<float> logits_of(Plan plan) {
@@ -86,8 +80,8 @@ TEST(CutVocabulary, IsChosenForTheLookUpWhereItPays) {
     o.parameter_budget.kind = ParameterBudget::Kind::kNone;
     o.pins = {{"param.table", rows}};
     const Plan full = planned(kLarge, o);
-    EXPECT_EQ(decision_on(full, "hidden").operand_layouts, table) << mesh;
-    EXPECT_EQ(decision_on(full, "hidden").result_layout, found) << mesh;
+    EXPECT_EQ(testing::decision_on(full, "hidden").operand_layouts, table) << mesh;
+    EXPECT_EQ(testing::decision_on(full, "hidden").result_layout, found) << mesh;
     o.rules = Rules::kCompat;
     EXPECT_LT(full.summary.objective_us, planned(kLarge, o).summary.objective_us) << mesh;
   }

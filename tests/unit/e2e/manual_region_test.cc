@@ -6,6 +6,7 @@
 
 #include "compare.h"
 #include "compiler/pipeline.h"
+#include "decision.h"
 #include "graph/text.h"
 #include "graph/writer.h"
 #include "import/safetensors.h"
@@ -15,6 +16,8 @@
 
 namespace shw {
 namespace {
+
+using testing::decision_on;
 
 Result<Compiled> compiled(const std::string& text, const std::string& mesh) {
   const auto graph = parse_graph(text);
@@ -28,13 +31,6 @@ Result<Compiled> compiled(const std::string& text, const std::string& mesh) {
 std::string refusal(const std::string& text, const std::string& mesh) {
   const auto c = compiled(text, mesh);
   return c.ok() ? "" : c.status().node_name() + ": " + c.status().message();
-}
-
-const NodeDecision& decision(const Compiled& c, const std::string& name) {
-  for (const NodeDecision& d : c.plan.summary.decisions)
-    if (d.name == name) return d;
-  ADD_FAILURE() << "no decision for " << name;
-  return c.plan.summary.decisions[0];
 }
 
 // Routed experts: tokens come in sharded by dp, the region exchanges them itself, and hands a saved
@@ -59,10 +55,10 @@ TEST(LocalMap, HasOneStrategyTheDeclaredOne) {
   const auto c = compiled(experts("S(0)R; RS(0)", "S(0)R"), "dp=2,ep=4");
   ASSERT_TRUE(c.ok()) << c.status().message();
   EXPECT_TRUE(c->plan.summary.proven);
-  EXPECT_EQ(decision(*c, "m").operand_layouts, "S(0)R, RS(0)");
-  EXPECT_EQ(decision(*c, "m").result_layout, "(S(0)R, RR)");  // the saved one is replicated
-  EXPECT_EQ(decision(*c, "b").operand_layouts, "RR, S(0)R");
-  EXPECT_EQ(decision(*c, "b").result_layout, "RS(0)");
+  EXPECT_EQ(decision_on(c->plan, "m").operand_layouts, "S(0)R, RS(0)");
+  EXPECT_EQ(decision_on(c->plan, "m").result_layout, "(S(0)R, RR)");  // the saved one is replicated
+  EXPECT_EQ(decision_on(c->plan, "b").operand_layouts, "RR, S(0)R");
+  EXPECT_EQ(decision_on(c->plan, "b").result_layout, "RS(0)");
   EXPECT_EQ(c->plan.summary.comm_us, 0) << "inputs and outputs lie where the regions want them";
   EXPECT_TRUE(testing::num_collectives(*c).empty());
 }
@@ -144,9 +140,9 @@ return output.0 = %m
 )swt";
   const auto c = compiled(text, "tp=4");
   ASSERT_TRUE(c.ok()) << c.status().message();
-  EXPECT_EQ(decision(*c, "a").operand_layouts, "S(1), S(0)");
-  EXPECT_EQ(decision(*c, "m").operand_layouts, "P");
-  EXPECT_EQ(decision(*c, "m").result_layout, "P");
+  EXPECT_EQ(decision_on(c->plan, "a").operand_layouts, "S(1), S(0)");
+  EXPECT_EQ(decision_on(c->plan, "m").operand_layouts, "P");
+  EXPECT_EQ(decision_on(c->plan, "m").result_layout, "P");
 }
 
 TEST(ShardingConstraint, PinsALayoutAndChangesNoNumber) {
@@ -161,7 +157,7 @@ return output.0 = %d
   const auto c = compiled(text, "a=2,b=2"),
              one = compiled(std::string(text).replace(text.find("S(0)S(1)"), 8, "R"), "one=1");
   ASSERT_TRUE(c.ok() && one.ok()) << c.status().message() << one.status().message();
-  EXPECT_EQ(decision(*c, "c").result_layout, "S(0)S(1)");
+  EXPECT_EQ(decision_on(c->plan, "c").result_layout, "S(0)S(1)");
   import::TensorFile inputs;
   for (const auto& [name, shape] :
        {std::pair("input.0", Dims{12, 8}), std::pair("input.1", Dims{8, 8})}) {

@@ -7,6 +7,7 @@
 
 #include "compare.h"
 #include "compiler/pipeline.h"
+#include "decision.h"
 #include "graph/text.h"
 #include "graph/writer.h"
 #include "import/safetensors.h"
@@ -15,6 +16,9 @@
 
 namespace shw {
 namespace {
+
+using import::StoredTensor;
+using import::TensorFile;
 
 struct MixtureSizes {
   int64_t tokens, experts, width, hidden;
@@ -98,33 +102,28 @@ Plan mixture_plan(const MixtureSizes& sizes, const CompileOptions& o) {
   return compiled.ok() ? std::move(compiled->plan) : Plan{};
 }
 
-NodeDecision mixture_decision(const Plan& plan, const std::string& name) {
-  for (const NodeDecision& d : plan.summary.decisions)
-    if (d.name == name) return d;
-  ADD_FAILURE() << "no decision on " << name;
-  return {};
-}
-
-import::TensorFile mixture_inputs(const MixtureSizes& n){import::TensorFile file;
-uint32_t salt = 1;
-for (const auto& [name, shape] : {std::pair("param.router", Dims{n.width, n.experts}),
-                                  std::pair("param.up", Dims{n.experts, n.width, n.hidden}),
-                                  std::pair("param.down", Dims{n.experts, n.hidden, n.width}),
-                                  std::pair("input.x", Dims{n.tokens, n.width}),
-                                  std::pair("input.g", Dims{n.tokens, n.width})}) {
-  import::StoredTensor& t = file[name];
-  t.type = row_major(Dtype::kF32, shape);
-  t.bytes.resize(static_cast<size_t>(t.type.bytes()));
-  ++salt;
-  for (uint32_t i = 0; i < t.type.numel(); ++i) {
-    const float v = static_cast<float>((i * 2654435761u + salt * 40503u) % 1009) / 1009 - 0.5f;
-    std::memcpy(t.bytes.data() + size_t{i} * 4, &v, 4);
+TensorFile mixture_inputs(const MixtureSizes& n) {
+  const std::pair<const char*, Dims> shapes[] = {{"param.router", {n.width, n.experts}},
+                                                 {"param.up", {n.experts, n.width, n.hidden}},
+                                                 {"param.down", {n.experts, n.hidden, n.width}},
+                                                 {"input.x", {n.tokens, n.width}},
+                                                 {"input.g", {n.tokens, n.width}}};
+  TensorFile file;
+  uint32_t salt = 1;
+  for (const auto& [name, shape] : shapes) {
+    StoredTensor& t = file[name];
+    t.type = row_major(Dtype::kF32, shape);
+    t.bytes.resize(static_cast<size_t>(t.type.bytes()));
+    ++salt;
+    for (uint32_t i = 0; i < t.type.numel(); ++i) {
+      const float v = static_cast<float>((i * 2654435761u + salt * 40503u) % 1009) / 1009 - 0.5f;
+      std::memcpy(t.bytes.data() + size_t{i} * 4, &v, 4);
+    }
   }
+  return file;
 }
-return file;
-}  // namespace
 
-Result<import::TensorFile> mixture_results(const MixtureSizes& sizes, const CompileOptions& o) {
+Result<TensorFile> mixture_results(const MixtureSizes& sizes, const CompileOptions& o) {
   const auto plan = testing::planned(mixture(sizes), o);
   if (!plan) return internal_error("no plan");
   return tools::execute(plan, "step", mixture_inputs(sizes));
@@ -155,7 +154,7 @@ TEST(ExpertParallel, IsChosenWhereTheExpertsAreLarge) {
         mixture_plan({tokens, 8, 1024, 4096}, mixture_options("dp=2,ep=4", kExpertsApart));
     EXPECT_TRUE(plan.summary.proven);
     for (const char* product : {"mid", "y", "dact", "drows"}) {
-      const NodeDecision d = mixture_decision(plan, product);
+      const NodeDecision d = testing::decision_on(plan, product);
       EXPECT_EQ(d.operand_layouts == "RR, RS(0), RR" && d.result_layout == "RP", apart)
           << product << ": " << d.operand_layouts << " -> " << d.result_layout;
     }
@@ -168,7 +167,7 @@ TEST(ExpertParallel, AddsUpTokensBeforeItReducesThem) {
   o.input_layout = o.output_layout = "R";
   const Plan plan = mixture_plan({4096, 8, 1024, 4096}, o);
   for (const char* sum : {"y", "drows", "out", "dx"})
-    EXPECT_EQ(mixture_decision(plan, sum).result_layout, "P") << sum;
+    EXPECT_EQ(testing::decision_on(plan, sum).result_layout, "P") << sum;
   for (const ProgramStep& step : plan.program.steps) {
     if (step.collective.kind != CollectiveKind::kAllReduce) continue;
     EXPECT_EQ(plan.program.values[step.inputs[0]].type.shape, (Dims{4096, 1024}));
@@ -180,10 +179,12 @@ TEST(ExpertParallel, EachRankPaysForItsOwnExperts) {
   for (const auto& [product, cut, whole] :
        {std::tuple("mid", "P", "R"), std::tuple("dup", "S(0)", "R")}) {
     const double apart =
-        mixture_decision(mixture_plan(sizes, mixture_options("ep=4", {{product, cut}})), product)
+        testing::decision_on(mixture_plan(sizes, mixture_options("ep=4", {{product, cut}})),
+                             product)
             .compute_us;
     const double together =
-        mixture_decision(mixture_plan(sizes, mixture_options("ep=4", {{product, whole}})), product)
+        testing::decision_on(mixture_plan(sizes, mixture_options("ep=4", {{product, whole}})),
+                             product)
             .compute_us;
     // A quarter of the FLOPs and of the experts' bytes, but all of the rows' bytes.
     EXPECT_GE(apart / together, 0.25) << product;
@@ -191,5 +192,5 @@ TEST(ExpertParallel, EachRankPaysForItsOwnExperts) {
   }
 }
 
-}  // namespace shw
+}  // namespace
 }  // namespace shw

@@ -8,6 +8,7 @@
 #include "answers/explain.h"
 #include "answers/nodes.h"
 #include "compiler/place.h"
+#include "decision.h"
 #include "region_bodies.h"
 #include "solver/floors.h"
 
@@ -70,9 +71,7 @@ std::string graph_text(const RegionTexts& forward, const RegionTexts& backward,
 const std::string kForwardFlops = "1e12 | 4e15", kBackwardFlops = "4e15 | 2e12";
 
 std::string op_of(const Compiled& c, const std::string& node) {
-  for (const NodeDecision& d : c.plan.summary.decisions)
-    if (d.name == node) return d.op;
-  return "no such node";
+  return testing::decision_on(c.plan, node).op;
 }
 
 std::string refusal(const std::string& text, const CompileOptions& options) {
@@ -83,49 +82,27 @@ std::string refusal(const std::string& text, const CompileOptions& options) {
   return c.ok() ? "" : c.status().node_name() + ": " + c.status().message();
 }
 
-// y[e] = x[e] w[e] of the experts and widths that are here. What is saved says 6 in a way that only
-// the backward body of the same alternative understands.
-void multiply(std::span<const PieceView> in, const PieceView& y) {
-  const PieceView &x = in[0], &w = in[1];
-  for (int64_t e = 0; e < y.size(0); ++e)
-    for (int64_t t = 0; t < y.size(1); ++t)
-      for (int64_t o = 0; o < y.size(2); ++o) {
-        float sum = 0;
-        for (int64_t i = 0; i < w.size(1); ++i) sum += x.at(e, t, i) * w.at(e, i, o);
-        y.at(e, t, o) = sum;
-      }
-}
+// What is saved says 6 in a way that only the backward body of the same alternative understands.
 void save(const PieceView& saved, float first, float second) {
   static_cast<float*>(saved.data)[0] = first;
   static_cast<float*>(saved.data)[1] = second;
 }
 void by_experts(std::span<const PieceView> in, std::span<const PieceView> out, int64_t) {
-  multiply(in, out[0]);
+  testing::multiply_experts(in[0], in[1], out[0]);
   save(out[1], 2, 3);
 }
 void by_widths(std::span<const PieceView> in, std::span<const PieceView> out, int64_t) {
-  multiply(in, out[0]);
+  testing::multiply_experts(in[0], in[1], out[0]);
   save(out[1], 4, 2);
 }
 
-// dw[e] = scale · x[e]ᵀ g[e], of the tokens that are here.
-void multiply_back(std::span<const PieceView> in, const PieceView& dw, float scale) {
-  const PieceView &x = in[1], &g = in[2];
-  for (int64_t e = 0; e < dw.size(0); ++e)
-    for (int64_t i = 0; i < dw.size(1); ++i)
-      for (int64_t o = 0; o < dw.size(2); ++o) {
-        float sum = 0;
-        for (int64_t t = 0; t < x.size(1); ++t) sum += x.at(e, t, i) * g.at(e, t, o);
-        dw.at(e, i, o) = scale * sum;
-      }
-}
 void by_experts_backward(std::span<const PieceView> in, std::span<const PieceView> out, int64_t) {
   const auto* saved = static_cast<const float*>(in[0].data);
-  multiply_back(in, out[1], saved[0] * saved[1]);
+  testing::expert_gradients(in[1], in[2], out[1], saved[0] * saved[1]);
 }
 void by_widths_backward(std::span<const PieceView> in, std::span<const PieceView> out, int64_t) {
   const auto* saved = static_cast<const float*>(in[0].data);
-  multiply_back(in, out[1], saved[0] + saved[1]);
+  testing::expert_gradients(in[1], in[2], out[1], saved[0] + saved[1]);
 }
 
 TEST(RegionAlternatives, TheOnePickedRunsAndNeedsOnlyItsBody) {

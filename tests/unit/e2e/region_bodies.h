@@ -21,6 +21,28 @@ struct PieceView {
   int64_t size(size_t d) const { return type->shape[d]; }
 };
 
+// y[e] = x[e] w[e], of the experts, tokens and widths that are here.
+inline void multiply_experts(const PieceView& x, const PieceView& w, const PieceView& y) {
+  for (int64_t e = 0; e < y.size(0); ++e)
+    for (int64_t t = 0; t < y.size(1); ++t)
+      for (int64_t o = 0; o < y.size(2); ++o) {
+        float sum = 0;
+        for (int64_t i = 0; i < w.size(1); ++i) sum += x.at(e, t, i) * w.at(e, i, o);
+        y.at(e, t, o) = sum;
+      }
+}
+// dw[e] = scale · x[e]ᵀ g[e], of the tokens that are here.
+inline void expert_gradients(const PieceView& x, const PieceView& g, const PieceView& dw,
+                             float scale) {
+  for (int64_t e = 0; e < dw.size(0); ++e)
+    for (int64_t i = 0; i < dw.size(1); ++i)
+      for (int64_t o = 0; o < dw.size(2); ++o) {
+        float sum = 0;
+        for (int64_t t = 0; t < x.size(1); ++t) sum += x.at(e, t, i) * g.at(e, t, o);
+        dw.at(e, i, o) = scale * sum;
+      }
+}
+
 // What a body does with its operands and results, absent ones included.
 using Body = void (*)(std::span<const PieceView> in, std::span<const PieceView> out, int64_t rank);
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "cost/redistribute.h"
+#include "decision.h"
 #include "region_bodies.h"
 
 namespace shw {
@@ -14,31 +15,17 @@ using testing::compiled_text;
 using testing::region;
 using View = testing::PieceView;
 
-// y[e] = x[e] w[e] for the experts that are here; saved: how much the backward region scales by.
+// Saved: how much the backward region scales by.
 void experts(std::span<const View> in, std::span<const View> out, int64_t) {
-  const View &x = in[0], &w = in[1], &y = out[0];
-  for (int64_t e = 0; e < y.size(0); ++e)
-    for (int64_t t = 0; t < y.size(1); ++t)
-      for (int64_t o = 0; o < y.size(2); ++o) {
-        float sum = 0;
-        for (int64_t i = 0; i < w.size(1); ++i) sum += x.at(e, t, i) * w.at(e, i, o);
-        y.at(e, t, o) = sum;
-      }
+  testing::multiply_experts(in[0], in[1], out[0]);
   static_cast<float*>(out[1].data)[0] = 2;
   static_cast<float*>(out[1].data)[1] = 3;
 }
 
-// dw[e] = 6 · x[e]ᵀ g[e], of the tokens that are here: a partial sum. dx is not wanted.
+// A partial sum: of 6 · x[e]ᵀ g[e]. dx is not wanted.
 void experts_backward(std::span<const View> in, std::span<const View> out, int64_t) {
   const auto* saved = static_cast<const float*>(in[0].data);
-  const View &x = in[1], &g = in[2], &dw = out[1];
-  for (int64_t e = 0; e < dw.size(0); ++e)
-    for (int64_t i = 0; i < dw.size(1); ++i)
-      for (int64_t o = 0; o < dw.size(2); ++o) {
-        float sum = 0;
-        for (int64_t t = 0; t < x.size(1); ++t) sum += x.at(e, t, i) * g.at(e, t, o);
-        dw.at(e, i, o) = saved[0] * saved[1] * sum;
-      }
+  testing::expert_gradients(in[1], in[2], out[1], saved[0] * saved[1]);
 }
 
 // Experts over `ep`, tokens over `dp`: x[expert, token, width].
@@ -173,10 +160,7 @@ TEST(RegionBody, ContextParallelAttentionLeavesPartialGradients) {
   // Batches over dp; the sequence over cp and tp as one group.
   const Compiled c =
       compiled_text(attention_text("S(0)S(1)S(1)", "S(0)RR", "S(0)PP"), {.mesh = "dp=2,cp=2,tp=2"});
-  for (const NodeDecision& d : c.plan.summary.decisions)
-    if (d.name == "b") {
-      EXPECT_EQ(d.result_layout, "(S(0)S(1)S(1), S(0)PP, S(0)PP)");
-    }
+  EXPECT_EQ(testing::decision_on(c.plan, "b").result_layout, "(S(0)S(1)S(1), S(0)PP, S(0)PP)");
   EXPECT_EQ(results(c), whole);
   EXPECT_EQ(
       results(compiled_text(attention_text("S(0)S(1)", "S(0)R", "S(0)P"), {.mesh = "dp=2,cp=8"})),
@@ -226,9 +210,7 @@ TEST(RegionBody, CostsOnlyTheWayThereAndBack) {
 TEST(RegionBody, ChargesTheFlopsThatItStates) {
   const auto price = [](const std::string& flops, Rules rules) {
     const Compiled c = compiled_text(graph_text(k2D, flops), {.mesh = "dp=2,ep=4", .rules = rules});
-    for (const NodeDecision& d : c.plan.summary.decisions)
-      if (d.name == "m") return d.compute_us;
-    return -1.0;
+    return testing::decision_on(c.plan, "m").compute_us;
   };
   EXPECT_EQ(price("", Rules::kFull), 0);
   EXPECT_EQ(price("", Rules::kCompat), 0);

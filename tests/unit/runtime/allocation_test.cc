@@ -60,6 +60,28 @@ namespace {
 
 using shw::testing::ProgramBuilder;
 
+// Once the first runs have made what lasts. `in`, `out`: by rank.
+void expect_no_allocations(VirtualRanks& job, const std::vector<std::vector<BufferRef>>& in,
+                           std::vector<std::vector<BufferRef>>& out, int runs) {
+  std::vector<Completion> last(in.size());
+  const auto run_steps = [&](int count) {
+    for (int i = 0; i < count; ++i)
+      for (size_t k = 0; k < in.size(); ++k) {
+        auto done =
+            job.executor(static_cast<int64_t>(k)).enqueue(job.program().entries[0], in[k], out[k]);
+        ASSERT_TRUE(done.ok()) << done.status().message();
+        last[k] = *done;
+      }
+    for (const Completion& c : last) ASSERT_TRUE(c.wait().ok()) << c.wait().message();
+  };
+  run_steps(10);
+  g_allocations = 0;
+  g_counting = true;
+  run_steps(runs);
+  g_counting = false;
+  EXPECT_EQ(g_allocations, 0);
+}
+
 TEST(Allocation, AThousandRunsAllocateNothing) {
   ProgramBuilder b({{"dp", 2}, {"tp", 2}});
   const Layout x_layout = *parse_layout("S(0)R", 2), w_layout = *parse_layout("RS(1)", 2);
@@ -83,7 +105,6 @@ TEST(Allocation, AThousandRunsAllocateNothing) {
   VirtualRanks& job = **made;
 
   const size_t ranks = static_cast<size_t>(job.num_ranks());
-  const ProgramEntry& entry = job.program().entries[0];
   std::vector<std::vector<BufferRef>> in(ranks), out(ranks);
   std::vector<std::vector<float>> memory(ranks, std::vector<float>(1024));
   for (size_t k = 0; k < ranks; ++k) {
@@ -91,22 +112,7 @@ TEST(Allocation, AThousandRunsAllocateNothing) {
     in[k] = {Buffer::borrow(p, 64 * 4, {}), Buffer::borrow(p + 64, 128 * 4, {})};
     out[k] = {Buffer::borrow(p + 512, 4, {})};
   }
-  std::vector<Completion> last(ranks);
-  const auto run_steps = [&](int count) {
-    for (int i = 0; i < count; ++i)
-      for (size_t k = 0; k < ranks; ++k) {
-        auto done = job.executor(static_cast<int64_t>(k)).enqueue(entry, in[k], out[k]);
-        ASSERT_TRUE(done.ok()) << done.status().message();
-        last[k] = *done;
-      }
-    for (const Completion& c : last) ASSERT_TRUE(c.wait().ok()) << c.wait().message();
-  };
-  run_steps(10);
-  g_allocations = 0;
-  g_counting = true;
-  run_steps(1000);
-  g_counting = false;
-  EXPECT_EQ(g_allocations, 0);
+  expect_no_allocations(job, in, out, 1000);
 }
 
 TEST(Allocation, ExchangesOfABodyAllocateNothing) {
@@ -124,28 +130,12 @@ TEST(Allocation, ExchangesOfABodyAllocateNothing) {
   ASSERT_TRUE(made.ok()) << made.status().message();
   VirtualRanks& job = **made;
   std::array<float, 4> pieces{};
-  std::array<std::vector<BufferRef>, 2> in, out;
+  std::vector<std::vector<BufferRef>> in(2), out(2);
   for (size_t r = 0; r < 2; ++r) {
     in[r] = {Buffer::borrow(&pieces[r], 4, {})};
     out[r] = {Buffer::borrow(&pieces[r + 2], 4, {})};
   }
-  const auto run_steps = [&](int count) {
-    std::array<Completion, 2> last;
-    for (int i = 0; i < count; ++i)
-      for (size_t r = 0; r < 2; ++r) {
-        auto done =
-            job.executor(static_cast<int64_t>(r)).enqueue(job.program().entries[0], in[r], out[r]);
-        ASSERT_TRUE(done.ok()) << done.status().message();
-        last[r] = *done;
-      }
-    for (const Completion& c : last) ASSERT_TRUE(c.wait().ok()) << c.wait().message();
-  };
-  run_steps(10);
-  g_allocations = 0;
-  g_counting = true;
-  run_steps(100);
-  g_counting = false;
-  EXPECT_EQ(g_allocations, 0);
+  expect_no_allocations(job, in, out, 100);
 }
 
 // While there is no memory on any of its threads, a failing step ends the run on every rank: with
