@@ -12,7 +12,7 @@ using namespace shw::capi;
 namespace shw::capi {
 namespace {
 
-constexpr size_t kOptionsSize_0_2 = SHW_SIZE_TO(shw_bench_options, reserved);
+constexpr size_t kBenchOptionsSize_0_2 = SHW_SIZE_TO(shw_bench_options, reserved);
 
 Result<std::string_view> device_name(shw_device_kind kind) {
   if (kind == 0 || kind == SHW_DEVICE_CPU) return std::string_view("cpu");
@@ -43,7 +43,7 @@ shw_status* shw_plan_bench(const shw_plan* plan, const shw_bench_options* option
                            shw_blob** out_blob) {
   return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
     SHW_WANT(plan);
-    SHW_ASSIGN_OR_RETURN(const shw_bench_options in, copy_in(options, kOptionsSize_0_2));
+    SHW_ASSIGN_OR_RETURN(const shw_bench_options in, copy_in(options, kBenchOptionsSize_0_2));
     SHW_ASSIGN_OR_RETURN(const runtime::BenchOptions ours, read_options(in, plan->ref->context));
     const std::shared_ptr<const Plan> shared(plan->ref, &plan->ref->plan);
     SHW_ASSIGN_OR_RETURN(const runtime::BenchResult result, runtime::bench(shared, ours));

@@ -26,10 +26,10 @@ namespace shw::capi {
 namespace {
 
 constexpr size_t kResultTypeSize_0_2 = SHW_SIZE_TO(shw_result_type, dims);
-constexpr size_t kInputSize_0_2 = SHW_SIZE_TO(shw_builder_input, symbolic_dims);
-constexpr size_t kOutputSize_0_2 = SHW_SIZE_TO(shw_builder_output, of_input);
-constexpr size_t kSymbolSize_0_2 = SHW_SIZE_TO(shw_symbol, hint);
-constexpr size_t kEntrySize_0_2 = SHW_SIZE_TO(shw_builder_entry, num_after);
+constexpr size_t kBuilderInputSize_0_2 = SHW_SIZE_TO(shw_builder_input, symbolic_dims);
+constexpr size_t kBuilderOutputSize_0_2 = SHW_SIZE_TO(shw_builder_output, of_input);
+constexpr size_t kBuilderSymbolSize_0_2 = SHW_SIZE_TO(shw_symbol, hint);
+constexpr size_t kBuilderEntrySize_0_2 = SHW_SIZE_TO(shw_builder_entry, num_after);
 
 static_assert(kMaxRank == 8, "shw_result_type has as many dims");
 
@@ -112,7 +112,7 @@ Status add_node(shw_builder& builder, OpKind op, std::vector<NodeId> operands, N
 void shw_builder_input_init(shw_builder_input* input, size_t size) { init_struct(input, size); }
 void shw_builder_output_init(shw_builder_output* output, size_t size) {
   init_struct(output, size);
-  if (output == nullptr || size < kOutputSize_0_2) return;
+  if (output == nullptr || size < kBuilderOutputSize_0_2) return;
   output->node = output->of_input = SHW_NONE;
 }
 void shw_builder_entry_init(shw_builder_entry* entry, size_t size) { init_struct(entry, size); }
@@ -136,7 +136,7 @@ shw_status* shw_builder_add_symbol(shw_builder* builder, const shw_symbol* symbo
         SHW_WANT(builder);
         SHW_WANT(symbol);
         SHW_RETURN_IF_ERROR(check_usable(*builder));
-        SHW_ASSIGN_OR_RETURN(const shw_symbol in, copy_in(symbol, kSymbolSize_0_2));
+        SHW_ASSIGN_OR_RETURN(const shw_symbol in, copy_in(symbol, kBuilderSymbolSize_0_2));
         std::vector<Symbol> table = builder->graph.symbols().table;
         table.push_back({text_or_empty(in.name), in.minimum, in.maximum,
                          in.divisor == 0 ? 1 : in.divisor, in.hint == 0 ? in.maximum : in.hint});
@@ -152,7 +152,7 @@ shw_status* shw_builder_add_input(shw_builder* builder, const shw_builder_input*
                                   const shw_node_options* options, size_t* out_node) {
   return add(builder, out_node, [&]() -> Status {
     SHW_WANT(input);
-    SHW_ASSIGN_OR_RETURN(const shw_builder_input in, copy_in(input, kInputSize_0_2));
+    SHW_ASSIGN_OR_RETURN(const shw_builder_input in, copy_in(input, kBuilderInputSize_0_2));
     const Graph& graph = builder->graph;
     const auto body = [&]() -> Status {
       SHW_ASSIGN_OR_RETURN(InputInfo info, input_info(graph, in));
@@ -216,7 +216,7 @@ shw_status* shw_builder_add_output(shw_builder* builder, const shw_builder_outpu
         SHW_WANT(builder);
         SHW_WANT(output);
         SHW_RETURN_IF_ERROR(check_usable(*builder));
-        SHW_ASSIGN_OR_RETURN(const shw_builder_output out, copy_in(output, kOutputSize_0_2));
+        SHW_ASSIGN_OR_RETURN(const shw_builder_output out, copy_in(output, kBuilderOutputSize_0_2));
         SHW_ASSIGN_OR_RETURN(OutputInfo info, output_info(builder->graph, out));
         SHW_RETURN_IF_ERROR(check_output_is_new(builder->graph, info));
         change(*builder, [&](Graph& graph) { graph.add_output(std::move(info)); });
@@ -234,7 +234,7 @@ shw_status* shw_builder_add_entry(shw_builder* builder, const shw_builder_entry*
         SHW_WANT(builder);
         SHW_WANT(entry);
         SHW_RETURN_IF_ERROR(check_usable(*builder));
-        SHW_ASSIGN_OR_RETURN(const shw_builder_entry in, copy_in(entry, kEntrySize_0_2));
+        SHW_ASSIGN_OR_RETURN(const shw_builder_entry in, copy_in(entry, kBuilderEntrySize_0_2));
         SHW_ASSIGN_OR_RETURN(EntryInfo info, entry_info(builder->graph, in));
         change(*builder, [&](Graph& graph) {
           std::vector<EntryInfo> entries = graph.given_entries();

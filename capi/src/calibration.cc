@@ -17,9 +17,10 @@ struct shw_calibration {
 namespace shw::capi {
 namespace {
 
-constexpr size_t kOptionsSize_0_2 = SHW_SIZE_TO(shw_calibration_options, name);
-constexpr size_t kCollectiveSize_0_2 = SHW_SIZE_TO(shw_calibration_collective, lines_error_max);
-constexpr size_t kFigureSize_0_2 = SHW_SIZE_TO(shw_calibration_figure, reserved);
+constexpr size_t kCalibrationOptionsSize_0_2 = SHW_SIZE_TO(shw_calibration_options, name);
+constexpr size_t kCalibrationCollectiveSize_0_2 =
+    SHW_SIZE_TO(shw_calibration_collective, lines_error_max);
+constexpr size_t kCalibrationFigureSize_0_2 = SHW_SIZE_TO(shw_calibration_figure, reserved);
 
 Result<std::vector<answers::MeasuredFile>> files_of(const shw_calibration_file* files,
                                                     size_t count) {
@@ -75,7 +76,8 @@ shw_status* shw_calibration_create(shw_context* context, const shw_calibration_f
   return make_handle(
       out_calibration, "out_calibration", [&]() -> Result<std::unique_ptr<shw_calibration>> {
         SHW_WANT(context);
-        SHW_ASSIGN_OR_RETURN(const shw_calibration_options in, copy_in(options, kOptionsSize_0_2));
+        SHW_ASSIGN_OR_RETURN(const shw_calibration_options in,
+                             copy_in(options, kCalibrationOptionsSize_0_2));
         SHW_RETURN_IF_ERROR(check_flags(in.flags, 0));
         SHW_ASSIGN_OR_RETURN(const std::vector<answers::MeasuredFile> ours,
                              files_of(files, num_files));
@@ -96,7 +98,7 @@ size_t shw_calibration_num_collectives(const shw_calibration* calibration) {
 shw_status* shw_calibration_get_collective(const shw_calibration* calibration, size_t index,
                                            shw_calibration_collective* out_collective) {
   return fill_struct(
-      out_collective, "out_collective", kCollectiveSize_0_2, [&](auto& out) -> Status {
+      out_collective, "out_collective", kCalibrationCollectiveSize_0_2, [&](auto& out) -> Status {
         SHW_WANT(calibration);
         SHW_RETURN_IF_ERROR(check_index(index, calibration->ours.measurements.size(), "run"));
         out = to_c(calibration->ours, index);
@@ -110,16 +112,17 @@ size_t shw_calibration_num_figures(const shw_calibration* calibration) {
 
 shw_status* shw_calibration_get_figure(const shw_calibration* calibration, size_t index,
                                        shw_calibration_figure* out_figure) {
-  return fill_struct(out_figure, "out_figure", kFigureSize_0_2, [&](auto& out) -> Status {
-    SHW_WANT(calibration);
-    const auto& figures = calibration->ours.calibration.figures;
-    SHW_RETURN_IF_ERROR(check_index(index, figures.size(), "figure"));
-    out.name = figures[index].name.c_str();
-    out.before = figures[index].before;
-    out.after = figures[index].after;
-    out.determined = figures[index].determined;
-    return {};
-  });
+  return fill_struct(out_figure, "out_figure", kCalibrationFigureSize_0_2,
+                     [&](auto& out) -> Status {
+                       SHW_WANT(calibration);
+                       const auto& figures = calibration->ours.calibration.figures;
+                       SHW_RETURN_IF_ERROR(check_index(index, figures.size(), "figure"));
+                       out.name = figures[index].name.c_str();
+                       out.before = figures[index].before;
+                       out.after = figures[index].after;
+                       out.determined = figures[index].determined;
+                       return {};
+                     });
 }
 
 static shw_status* text_of(const shw_calibration* calibration, shw_blob** out_blob,

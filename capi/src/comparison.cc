@@ -17,7 +17,7 @@ struct shw_comparison {
 namespace shw::capi {
 namespace {
 
-constexpr size_t kNodeSize_0_2 = SHW_SIZE_TO(shw_comparison_node, reserved);
+constexpr size_t kComparisonNodeSize_0_2 = SHW_SIZE_TO(shw_comparison_node, reserved);
 
 std::vector<shw_comparison_node> nodes_of(const answers::PlanDiff& diff) {
   std::vector<shw_comparison_node> nodes;
@@ -63,7 +63,7 @@ size_t shw_comparison_num_nodes(const shw_comparison* comparison) {
 
 shw_status* shw_comparison_get_node(const shw_comparison* comparison, size_t index,
                                     shw_comparison_node* out_node) {
-  return fill_struct(out_node, "out_node", kNodeSize_0_2, [&](auto& out) -> Status {
+  return fill_struct(out_node, "out_node", kComparisonNodeSize_0_2, [&](auto& out) -> Status {
     SHW_WANT(comparison);
     SHW_RETURN_IF_ERROR(check_index(index, comparison->nodes.size(), "node"));
     out = comparison->nodes[index];

@@ -11,7 +11,7 @@ using namespace shw::capi;
 namespace shw::capi {
 namespace {
 
-constexpr size_t kInfoSize_0_2 = SHW_SIZE_TO(shw_device_info, peak_memory_bytes);
+constexpr size_t kDeviceInfoSize_0_2 = SHW_SIZE_TO(shw_device_info, peak_memory_bytes);
 
 class ContextAllocator final : public runtime::cpu::HostAllocator {
  public:
@@ -68,7 +68,7 @@ shw_status* shw_device_create(shw_context* context, shw_device_kind kind, int32_
 }
 
 shw_status* shw_device_get_info(const shw_device* device, shw_device_info* out_info) {
-  return fill_struct(out_info, "out_info", kInfoSize_0_2, [&](auto& out) -> Status {
+  return fill_struct(out_info, "out_info", kDeviceInfoSize_0_2, [&](auto& out) -> Status {
     SHW_WANT(device);
     const runtime::DeviceClass& device_class = device->ref->device_class();
     out.name = device_class.name.data();  // a literal

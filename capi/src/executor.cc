@@ -16,16 +16,16 @@ namespace {
 constexpr size_t kExecutorOptionsSize_0_2 = SHW_SIZE_TO(shw_executor_options, reserved);
 constexpr size_t kRunSize_0_2 = SHW_SIZE_TO(shw_run, session);
 
-struct Options {
+struct ExecutorSettings {
   runtime::ExecutorOptions runtime;
   DeviceRef device;
 };
 
-Result<Options> read_options(const shw_executor_options* in, const ContextRef& context) {
+Result<ExecutorSettings> read_options(const shw_executor_options* in, const ContextRef& context) {
   SHW_ASSIGN_OR_RETURN(const shw_executor_options options, copy_in(in, kExecutorOptionsSize_0_2));
   SHW_RETURN_IF_ERROR(check_flags(options.flags, 0));
   SHW_RETURN_IF_ERROR(check_reserved(options.reserved));
-  Options ours;
+  ExecutorSettings ours;
   ours.device = options.device ? options.device->ref : make_host_device(context);
   if (options.native_stream != nullptr && !ours.device->can().native_streams)
     return unimplemented("device '" + std::string(ours.device->device_class().name) +
@@ -195,7 +195,7 @@ Result<std::unique_ptr<runtime::ChannelProvider>> provider_of(runtime::Joining& 
 Result<std::unique_ptr<shw_executor>> make_executor(const PlanRef& plan, const shw_world& world,
                                                     int32_t rank,
                                                     const shw_executor_options* options) {
-  SHW_ASSIGN_OR_RETURN(Options ours, read_options(options, world.context));
+  SHW_ASSIGN_OR_RETURN(ExecutorSettings ours, read_options(options, world.context));
   auto executor = std::make_unique<shw_executor>();
   executor->plan = plan;
   executor->rank = rank;

@@ -15,10 +15,11 @@ struct shw_explanation {
 namespace shw::capi {
 namespace {
 
-constexpr size_t kOptionsSize_0_2 = SHW_SIZE_TO(shw_explanation_options, num_forced);
-constexpr size_t kStrategySize_0_2 = SHW_SIZE_TO(shw_explanation_strategy, floor_us);
-constexpr size_t kSummarySize_0_2 = SHW_SIZE_TO(shw_explanation_summary, second_best);
-constexpr size_t kAlternativeSize_0_2 = SHW_SIZE_TO(shw_explanation_alternative, changed_nodes);
+constexpr size_t kExplanationOptionsSize_0_2 = SHW_SIZE_TO(shw_explanation_options, num_forced);
+constexpr size_t kExplanationStrategySize_0_2 = SHW_SIZE_TO(shw_explanation_strategy, floor_us);
+constexpr size_t kExplanationSummarySize_0_2 = SHW_SIZE_TO(shw_explanation_summary, second_best);
+constexpr size_t kExplanationAlternativeSize_0_2 =
+    SHW_SIZE_TO(shw_explanation_alternative, changed_nodes);
 
 shw_explanation_summary to_c(const answers::Explanation& e) {
   shw_explanation_summary c{};
@@ -66,7 +67,8 @@ shw_explanation_strategy to_c(const answers::StrategyFloor& s) {
 
 Result<answers::ExplainRequest> request_of(const char* node,
                                            const shw_explanation_options* options) {
-  SHW_ASSIGN_OR_RETURN(const shw_explanation_options in, copy_in(options, kOptionsSize_0_2));
+  SHW_ASSIGN_OR_RETURN(const shw_explanation_options in,
+                       copy_in(options, kExplanationOptionsSize_0_2));
   SHW_RETURN_IF_ERROR(check_flags(in.flags, 0));
   answers::ExplainRequest request{.node = node};
   if (in.layout != nullptr) request.layout = in.layout;
@@ -126,11 +128,12 @@ shw_status* shw_planner_explain(shw_planner* planner, const char* node,
 
 shw_status* shw_explanation_get_summary(const shw_explanation* explanation,
                                         shw_explanation_summary* out_summary) {
-  return fill_struct(out_summary, "out_summary", kSummarySize_0_2, [&](auto& out) -> Status {
-    SHW_WANT(explanation);
-    out = to_c(explanation->ours);
-    return {};
-  });
+  return fill_struct(out_summary, "out_summary", kExplanationSummarySize_0_2,
+                     [&](auto& out) -> Status {
+                       SHW_WANT(explanation);
+                       out = to_c(explanation->ours);
+                       return {};
+                     });
 }
 
 size_t shw_explanation_num_alternatives(const shw_explanation* explanation) {
@@ -139,7 +142,7 @@ size_t shw_explanation_num_alternatives(const shw_explanation* explanation) {
 
 shw_status* shw_explanation_get_alternative(const shw_explanation* explanation, size_t index,
                                             shw_explanation_alternative* out_alternative) {
-  return fill_struct(out_alternative, "out_alternative", kAlternativeSize_0_2,
+  return fill_struct(out_alternative, "out_alternative", kExplanationAlternativeSize_0_2,
                      [&](auto& out) -> Status {
                        SHW_WANT(explanation);
                        const auto& all = explanation->ours.alternatives;
@@ -155,13 +158,14 @@ size_t shw_explanation_num_strategies(const shw_explanation* explanation) {
 
 shw_status* shw_explanation_get_strategy(const shw_explanation* explanation, size_t index,
                                          shw_explanation_strategy* out_strategy) {
-  return fill_struct(out_strategy, "out_strategy", kStrategySize_0_2, [&](auto& out) -> Status {
-    SHW_WANT(explanation);
-    const auto& all = explanation->ours.strategies;
-    SHW_RETURN_IF_ERROR(check_index(index, all.size(), "strategy"));
-    out = to_c(all[index]);
-    return {};
-  });
+  return fill_struct(out_strategy, "out_strategy", kExplanationStrategySize_0_2,
+                     [&](auto& out) -> Status {
+                       SHW_WANT(explanation);
+                       const auto& all = explanation->ours.strategies;
+                       SHW_RETURN_IF_ERROR(check_index(index, all.size(), "strategy"));
+                       out = to_c(all[index]);
+                       return {};
+                     });
 }
 
 size_t shw_explanation_num_edges(const shw_explanation* explanation) {

@@ -15,7 +15,7 @@ namespace shw::capi {
 namespace {
 
 constexpr size_t kOnnxOptionsSize_0_2 = SHW_SIZE_TO(shw_onnx_options, plugin);
-constexpr size_t kSummarySize_0_2 = SHW_SIZE_TO(shw_graph_summary, parameter_bytes);
+constexpr size_t kGraphSummarySize_0_2 = SHW_SIZE_TO(shw_graph_summary, parameter_bytes);
 
 Result<import::GraphFormat> format_of(shw_graph_format format) {
   switch (format) {
@@ -79,7 +79,7 @@ shw_status* shw_graph_import_onnx(shw_context* context, shw_bytes model,
 void shw_graph_summary_init(shw_graph_summary* summary, size_t size) { init_struct(summary, size); }
 
 shw_status* shw_graph_get_summary(shw_bytes graph, shw_graph_summary* out_summary) {
-  return fill_struct(out_summary, "out_summary", kSummarySize_0_2, [&](auto& out) -> Status {
+  return fill_struct(out_summary, "out_summary", kGraphSummarySize_0_2, [&](auto& out) -> Status {
     SHW_ASSIGN_OR_RETURN(const Graph ours, graph_of(graph));
     const import::GraphSummary s = import::summary_of(ours);
     out.num_nodes = s.nodes;

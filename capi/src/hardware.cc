@@ -11,7 +11,7 @@ using namespace shw::capi;
 namespace shw::capi {
 namespace {
 
-constexpr size_t kInfoSize_0_2 = SHW_SIZE_TO(shw_hardware_info, num_measured);
+constexpr size_t kHardwareInfoSize_0_2 = SHW_SIZE_TO(shw_hardware_info, num_measured);
 
 void describe(const cost::Hardware& h, shw_hardware_info& c) {
   c.memory_bytes_per_s = h.device.memory_bytes_per_s;
@@ -52,7 +52,7 @@ void shw_hardware_info_init(shw_hardware_info* info, size_t size) { init_struct(
 
 shw_status* shw_hardware_get_info(const char* hardware, shw_bytes description,
                                   shw_hardware_info* out_info) {
-  return fill_struct(out_info, "out_info", kInfoSize_0_2, [&](auto& out) -> Status {
+  return fill_struct(out_info, "out_info", kHardwareInfoSize_0_2, [&](auto& out) -> Status {
     SHW_ASSIGN_OR_RETURN(const cost::Hardware ours, find(hardware, description));
     describe(ours, out);
     return {};

@@ -11,7 +11,7 @@ using namespace shw::capi;
 namespace shw::capi {
 namespace {
 
-constexpr size_t kParamSize_0_2 = SHW_SIZE_TO(shw_op_param, default_value);
+constexpr size_t kOpParamSize_0_2 = SHW_SIZE_TO(shw_op_param, default_value);
 constexpr size_t kFirst = 1;  // inputs are no operation
 static_assert(static_cast<size_t>(OpKind::kInput) == 0);
 
@@ -86,7 +86,7 @@ size_t shw_op_num_params(size_t op) {
 void shw_op_param_init(shw_op_param* param, size_t size) { init_struct(param, size); }
 
 shw_status* shw_op_get_param(size_t op, size_t index, shw_op_param* out_param) {
-  return fill_struct(out_param, "out_param", kParamSize_0_2, [&](auto& out) -> Status {
+  return fill_struct(out_param, "out_param", kOpParamSize_0_2, [&](auto& out) -> Status {
     SHW_RETURN_IF_ERROR(check_index(op, shw_op_count(), "operation"));
     const std::vector<Param> params = visible_params(kind_of(op));
     SHW_RETURN_IF_ERROR(check_index(index, params.size(), "parameter"));

@@ -12,8 +12,8 @@ using namespace shw::capi;
 namespace shw::capi {
 namespace {
 
-constexpr size_t kPointSize_0_2 = SHW_SIZE_TO(shw_pareto_point, price_us_per_gib);
-constexpr size_t kOptionsSize_0_2 = SHW_SIZE_TO(shw_pareto_options, max_branch_nodes);
+constexpr size_t kParetoPointSize_0_2 = SHW_SIZE_TO(shw_pareto_point, price_us_per_gib);
+constexpr size_t kParetoOptionsSize_0_2 = SHW_SIZE_TO(shw_pareto_options, max_branch_nodes);
 constexpr size_t kPoints = 12, kMaxPoints = 1000;
 
 shw_pareto_point to_c(const ParetoPoint& point) {
@@ -42,7 +42,7 @@ shw_status* shw_planner_pareto(shw_planner* planner, const shw_pareto_options* o
                                const shw_planner_changes* changes, shw_pareto** out_pareto) {
   return make_handle(out_pareto, "out_pareto", [&]() -> Result<std::unique_ptr<shw_pareto>> {
     SHW_WANT(planner);
-    SHW_ASSIGN_OR_RETURN(const shw_pareto_options in, copy_in(options, kOptionsSize_0_2));
+    SHW_ASSIGN_OR_RETURN(const shw_pareto_options in, copy_in(options, kParetoOptionsSize_0_2));
     SHW_RETURN_IF_ERROR(check_flags(in.flags, 0));
     const size_t num_points = in.num_points > 0 ? in.num_points : kPoints;
     if (num_points < 2 || num_points > kMaxPoints)
@@ -72,7 +72,7 @@ size_t shw_pareto_num_points(const shw_pareto* pareto) {
 
 shw_status* shw_pareto_get_point(const shw_pareto* pareto, size_t index,
                                  shw_pareto_point* out_point) {
-  return fill_struct(out_point, "out_point", kPointSize_0_2, [&](auto& out) -> Status {
+  return fill_struct(out_point, "out_point", kParetoPointSize_0_2, [&](auto& out) -> Status {
     SHW_WANT(pareto);
     SHW_RETURN_IF_ERROR(check_index(index, pareto->points.size(), "point"));
     out = pareto->points[index];

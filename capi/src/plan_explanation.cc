@@ -16,9 +16,12 @@ struct shw_plan_explanation {
 namespace shw::capi {
 namespace {
 
-constexpr size_t kSummarySize_0_2 = SHW_SIZE_TO(shw_plan_explanation_summary, reserved);
-constexpr size_t kRivalSize_0_2 = SHW_SIZE_TO(shw_plan_explanation_rival, changed_nodes);
-constexpr size_t kGroupSize_0_2 = SHW_SIZE_TO(shw_plan_explanation_group, communication_us);
+constexpr size_t kPlanExplanationSummarySize_0_2 =
+    SHW_SIZE_TO(shw_plan_explanation_summary, reserved);
+constexpr size_t kPlanExplanationRivalSize_0_2 =
+    SHW_SIZE_TO(shw_plan_explanation_rival, changed_nodes);
+constexpr size_t kPlanExplanationGroupSize_0_2 =
+    SHW_SIZE_TO(shw_plan_explanation_group, communication_us);
 
 shw_plan_explanation_summary to_c(const answers::PlanExplanation& e) {
   shw_plan_explanation_summary c{};
@@ -94,11 +97,12 @@ shw_status* shw_planner_explain_plan(shw_planner* planner, const shw_planner_cha
 
 shw_status* shw_plan_explanation_get_summary(const shw_plan_explanation* explanation,
                                              shw_plan_explanation_summary* out_summary) {
-  return fill_struct(out_summary, "out_summary", kSummarySize_0_2, [&](auto& out) -> Status {
-    SHW_WANT(explanation);
-    out = to_c(explanation->ours);
-    return {};
-  });
+  return fill_struct(out_summary, "out_summary", kPlanExplanationSummarySize_0_2,
+                     [&](auto& out) -> Status {
+                       SHW_WANT(explanation);
+                       out = to_c(explanation->ours);
+                       return {};
+                     });
 }
 
 size_t shw_plan_explanation_num_rivals(const shw_plan_explanation* explanation) {
@@ -107,12 +111,13 @@ size_t shw_plan_explanation_num_rivals(const shw_plan_explanation* explanation) 
 
 shw_status* shw_plan_explanation_get_rival(const shw_plan_explanation* explanation, size_t index,
                                            shw_plan_explanation_rival* out_rival) {
-  return fill_struct(out_rival, "out_rival", kRivalSize_0_2, [&](auto& out) -> Status {
-    SHW_WANT(explanation);
-    SHW_RETURN_IF_ERROR(check_index(index, explanation->rivals.size(), "rival"));
-    out = explanation->rivals[index];
-    return {};
-  });
+  return fill_struct(out_rival, "out_rival", kPlanExplanationRivalSize_0_2,
+                     [&](auto& out) -> Status {
+                       SHW_WANT(explanation);
+                       SHW_RETURN_IF_ERROR(check_index(index, explanation->rivals.size(), "rival"));
+                       out = explanation->rivals[index];
+                       return {};
+                     });
 }
 
 size_t shw_plan_explanation_num_edges(const shw_plan_explanation* explanation) {
@@ -135,12 +140,13 @@ size_t shw_plan_explanation_num_groups(const shw_plan_explanation* explanation) 
 
 shw_status* shw_plan_explanation_get_group(const shw_plan_explanation* explanation, size_t index,
                                            shw_plan_explanation_group* out_group) {
-  return fill_struct(out_group, "out_group", kGroupSize_0_2, [&](auto& out) -> Status {
-    SHW_WANT(explanation);
-    SHW_RETURN_IF_ERROR(check_index(index, explanation->ours.groups.size(), "group"));
-    out = to_c(explanation->ours.groups[index]);
-    return {};
-  });
+  return fill_struct(
+      out_group, "out_group", kPlanExplanationGroupSize_0_2, [&](auto& out) -> Status {
+        SHW_WANT(explanation);
+        SHW_RETURN_IF_ERROR(check_index(index, explanation->ours.groups.size(), "group"));
+        out = to_c(explanation->ours.groups[index]);
+        return {};
+      });
 }
 
 shw_status* shw_plan_explanation_to_json(const shw_plan_explanation* explanation,

@@ -7,11 +7,11 @@
 namespace shw::capi {
 namespace {
 
-constexpr size_t kNodeSize_0_2 = SHW_SIZE_TO(shw_plan_node, transition_us);
-constexpr size_t kStepSize_0_2 = SHW_SIZE_TO(shw_plan_step, cost_us);
-constexpr size_t kCollectiveSize_0_2 = SHW_SIZE_TO(shw_plan_collective, wire_bytes);
-constexpr size_t kShareSize_0_2 = SHW_SIZE_TO(shw_plan_memory_share, bytes);
-constexpr size_t kPhaseSize_0_2 = SHW_SIZE_TO(shw_plan_phase, duration_s);
+constexpr size_t kPlanNodeSize_0_2 = SHW_SIZE_TO(shw_plan_node, transition_us);
+constexpr size_t kPlanStepSize_0_2 = SHW_SIZE_TO(shw_plan_step, cost_us);
+constexpr size_t kPlanCollectiveSize_0_2 = SHW_SIZE_TO(shw_plan_collective, wire_bytes);
+constexpr size_t kPlanMemoryShareSize_0_2 = SHW_SIZE_TO(shw_plan_memory_share, bytes);
+constexpr size_t kPlanPhaseSize_0_2 = SHW_SIZE_TO(shw_plan_phase, duration_s);
 
 shw_phase phase_of(uint8_t phase) { return phase == 0 ? SHW_PHASE_FORWARD : SHW_PHASE_BACKWARD; }
 
@@ -81,7 +81,7 @@ size_t shw_plan_num_nodes(const shw_plan* plan) {
 }
 
 shw_status* shw_plan_get_node(const shw_plan* plan, size_t index, shw_plan_node* out_node) {
-  return fill_struct(out_node, "out_node", kNodeSize_0_2, [&](auto& out) -> Status {
+  return fill_struct(out_node, "out_node", kPlanNodeSize_0_2, [&](auto& out) -> Status {
     SHW_WANT(plan);
     SHW_RETURN_IF_ERROR(check_index(index, plan->ref->plan.summary.decisions.size(), "node"));
     out = to_c(plan->ref->plan.summary.decisions[index]);
@@ -94,7 +94,7 @@ size_t shw_plan_num_steps(const shw_plan* plan) {
 }
 
 shw_status* shw_plan_get_step(const shw_plan* plan, size_t index, shw_plan_step* out_step) {
-  return fill_struct(out_step, "out_step", kStepSize_0_2, [&](auto& out) -> Status {
+  return fill_struct(out_step, "out_step", kPlanStepSize_0_2, [&](auto& out) -> Status {
     SHW_WANT(plan);
     SHW_RETURN_IF_ERROR(check_index(index, plan->ref->plan.program.steps.size(), "step"));
     out = to_c(plan->ref->plan.program, index);
@@ -108,7 +108,7 @@ size_t shw_plan_num_collectives(const shw_plan* plan) {
 
 shw_status* shw_plan_get_collective(const shw_plan* plan, size_t index,
                                     shw_plan_collective* out_collective) {
-  return fill_struct(out_collective, "out_collective", kCollectiveSize_0_2,
+  return fill_struct(out_collective, "out_collective", kPlanCollectiveSize_0_2,
                      [&](auto& out) -> Status {
                        SHW_WANT(plan);
                        SHW_RETURN_IF_ERROR(
@@ -127,7 +127,7 @@ size_t shw_plan_num_memory_shares(const shw_plan* plan) {
 
 shw_status* shw_plan_get_memory_share(const shw_plan* plan, size_t index,
                                       shw_plan_memory_share* out_share) {
-  return fill_struct(out_share, "out_share", kShareSize_0_2, [&](auto& out) -> Status {
+  return fill_struct(out_share, "out_share", kPlanMemoryShareSize_0_2, [&](auto& out) -> Status {
     SHW_WANT(plan);
     SHW_RETURN_IF_ERROR(
         check_index(index, plan->ref->plan.summary.memory_shares.size(), "share of memory"));
@@ -142,7 +142,7 @@ shw_status* shw_plan_get_memory_share(const shw_plan* plan, size_t index,
 size_t shw_plan_num_phases(const shw_plan* plan) { return plan ? plan->ref->phases.size() : 0; }
 
 shw_status* shw_plan_get_phase(const shw_plan* plan, size_t index, shw_plan_phase* out_phase) {
-  return fill_struct(out_phase, "out_phase", kPhaseSize_0_2, [&](auto& out) -> Status {
+  return fill_struct(out_phase, "out_phase", kPlanPhaseSize_0_2, [&](auto& out) -> Status {
     SHW_WANT(plan);
     SHW_RETURN_IF_ERROR(check_index(index, plan->ref->phases.size(), "phase"));
     const PhaseTime& phase = plan->ref->phases[index];

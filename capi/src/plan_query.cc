@@ -13,11 +13,11 @@
 namespace shw::capi {
 namespace {
 
-constexpr size_t kEffortSize_0_2 = SHW_SIZE_TO(shw_plan_effort, num_branch_nodes);
-constexpr size_t kSummarySize_0_2 = SHW_SIZE_TO(shw_plan_summary, memory_binding_points);
-constexpr size_t kPortSize_0_2 = SHW_SIZE_TO(shw_plan_port, symbolic_dims);
-constexpr size_t kEntrySize_0_2 = SHW_SIZE_TO(shw_plan_entry, symbol_sizes);
-constexpr size_t kEntryTimeSize_0_2 = SHW_SIZE_TO(shw_plan_entry_time, device_peak_bytes);
+constexpr size_t kPlanEffortSize_0_2 = SHW_SIZE_TO(shw_plan_effort, num_branch_nodes);
+constexpr size_t kPlanSummarySize_0_2 = SHW_SIZE_TO(shw_plan_summary, memory_binding_points);
+constexpr size_t kPlanPortSize_0_2 = SHW_SIZE_TO(shw_plan_port, symbolic_dims);
+constexpr size_t kPlanEntrySize_0_2 = SHW_SIZE_TO(shw_plan_entry, symbol_sizes);
+constexpr size_t kPlanEntryTimeSize_0_2 = SHW_SIZE_TO(shw_plan_entry_time, device_peak_bytes);
 
 shw_plan_summary to_c(const LoadedPlan& loaded) {
   const PlanSummary& s = loaded.plan.summary;
@@ -140,7 +140,7 @@ void shw_plan_entry_init(shw_plan_entry* entry, size_t size) { init_struct(entry
 void shw_plan_entry_time_init(shw_plan_entry_time* time, size_t size) { init_struct(time, size); }
 
 shw_status* shw_plan_get_summary(const shw_plan* plan, shw_plan_summary* out_summary) {
-  return fill_struct(out_summary, "out_summary", kSummarySize_0_2, [&](auto& out) -> Status {
+  return fill_struct(out_summary, "out_summary", kPlanSummarySize_0_2, [&](auto& out) -> Status {
     SHW_WANT(plan);
     out = to_c(*plan->ref);
     return {};
@@ -170,7 +170,7 @@ size_t shw_plan_num_ports(const shw_plan* plan) {
 }
 
 shw_status* shw_plan_get_port(const shw_plan* plan, size_t index, shw_plan_port* out_port) {
-  return fill_struct(out_port, "out_port", kPortSize_0_2, [&](auto& out) -> Status {
+  return fill_struct(out_port, "out_port", kPlanPortSize_0_2, [&](auto& out) -> Status {
     SHW_WANT(plan);
     SHW_ASSIGN_OR_RETURN(const PortId port, port_of(*plan->ref, index));
     out = to_c(*plan->ref, port);
@@ -181,7 +181,7 @@ shw_status* shw_plan_get_port(const shw_plan* plan, size_t index, shw_plan_port*
 size_t shw_plan_num_entries(const shw_plan* plan) { return plan ? plan->ref->entries.size() : 0; }
 
 shw_status* shw_plan_get_entry(const shw_plan* plan, size_t index, shw_plan_entry* out_entry) {
-  return fill_struct(out_entry, "out_entry", kEntrySize_0_2, [&](auto& out) -> Status {
+  return fill_struct(out_entry, "out_entry", kPlanEntrySize_0_2, [&](auto& out) -> Status {
     SHW_WANT(plan);
     SHW_RETURN_IF_ERROR(check_index(index, plan->ref->entries.size(), "entry"));
     out = to_c(*plan->ref, index);
@@ -191,7 +191,7 @@ shw_status* shw_plan_get_entry(const shw_plan* plan, size_t index, shw_plan_entr
 
 shw_status* shw_plan_get_entry_time(const shw_plan* plan, size_t index,
                                     shw_plan_entry_time* out_time) {
-  return fill_struct(out_time, "out_time", kEntryTimeSize_0_2, [&](auto& out) -> Status {
+  return fill_struct(out_time, "out_time", kPlanEntryTimeSize_0_2, [&](auto& out) -> Status {
     SHW_WANT(plan);
     const Program& program = plan->ref->plan.program;
     SHW_RETURN_IF_ERROR(check_index(index, program.entries.size(), "entry"));
@@ -276,7 +276,7 @@ shw_status* shw_plan_to_steps_text(const shw_plan* plan, shw_blob** out_blob) {
 void shw_plan_effort_init(shw_plan_effort* effort, size_t size) { init_struct(effort, size); }
 
 shw_status* shw_plan_get_effort(const shw_plan* plan, shw_plan_effort* out_effort) {
-  return fill_struct(out_effort, "out_effort", kEffortSize_0_2, [&](auto& out) -> Status {
+  return fill_struct(out_effort, "out_effort", kPlanEffortSize_0_2, [&](auto& out) -> Status {
     SHW_WANT(plan);
     const solver::SolveStats& stats = plan->ref->effort;
     out.num_variables = stats.variables;

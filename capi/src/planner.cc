@@ -14,7 +14,7 @@ using namespace shw::capi;
 namespace shw::capi {
 namespace {
 
-constexpr size_t kChangesSize_0_2 = SHW_SIZE_TO(shw_planner_changes, progress_user);
+constexpr size_t kPlannerChangesSize_0_2 = SHW_SIZE_TO(shw_planner_changes, progress_user);
 
 template <class T>
 Status append(Result<std::vector<T>> more, std::vector<T>& to) {
@@ -52,7 +52,7 @@ Status change_limits(const shw_planner_changes& in, CompileOptions& out) {
 
 Result<CompileRequest> changed_request(const PreparedModel& model,
                                        const shw_planner_changes* changes) {
-  SHW_ASSIGN_OR_RETURN(const shw_planner_changes in, copy_in(changes, kChangesSize_0_2));
+  SHW_ASSIGN_OR_RETURN(const shw_planner_changes in, copy_in(changes, kPlannerChangesSize_0_2));
   SHW_RETURN_IF_ERROR(check_flags(in.flags, 0));
   SHW_RETURN_IF_ERROR(check_reserved(in.reserved));
   CompileRequest request{model.options(), monitor_of(in.cancel, in.progress, in.progress_user)};

@@ -17,8 +17,8 @@ struct shw_recipes {
 namespace shw::capi {
 namespace {
 
-constexpr size_t kOptionsSize_0_2 = SHW_SIZE_TO(shw_recipes_options, foreign_name);
-constexpr size_t kRowSize_0_2 = SHW_SIZE_TO(shw_recipes_row, num_unknown);
+constexpr size_t kRecipesOptionsSize_0_2 = SHW_SIZE_TO(shw_recipes_options, foreign_name);
+constexpr size_t kRecipesRowSize_0_2 = SHW_SIZE_TO(shw_recipes_row, num_unknown);
 
 static_assert(static_cast<int>(compare::RowKind::kOptimum) == SHW_RECIPES_OPTIMUM &&
               static_cast<int>(compare::RowKind::kOptions) == SHW_RECIPES_OPTIONS &&
@@ -26,7 +26,7 @@ static_assert(static_cast<int>(compare::RowKind::kOptimum) == SHW_RECIPES_OPTIMU
               static_cast<int>(compare::RowKind::kPlan) == SHW_RECIPES_FOREIGN);
 
 Result<compare::CompareOptions> convert(const shw_recipes_options* options) {
-  SHW_ASSIGN_OR_RETURN(const shw_recipes_options in, copy_in(options, kOptionsSize_0_2));
+  SHW_ASSIGN_OR_RETURN(const shw_recipes_options in, copy_in(options, kRecipesOptionsSize_0_2));
   SHW_RETURN_IF_ERROR(check_flags(in.flags, 0));
   compare::CompareOptions out;
   SHW_ASSIGN_OR_RETURN(out.recipes, names_of(in.recipes, in.num_recipes, "recipes"));
@@ -95,7 +95,7 @@ size_t shw_recipes_num_rows(const shw_recipes* recipes) {
 
 shw_status* shw_recipes_get_row(const shw_recipes* recipes, size_t index,
                                 shw_recipes_row* out_row) {
-  return fill_struct(out_row, "out_row", kRowSize_0_2, [&](auto& out) -> Status {
+  return fill_struct(out_row, "out_row", kRecipesRowSize_0_2, [&](auto& out) -> Status {
     SHW_WANT(recipes);
     SHW_RETURN_IF_ERROR(check_index(index, recipes->table.rows.size(), "row"));
     out = to_c(recipes->table, recipes->table.rows[index]);

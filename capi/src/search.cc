@@ -19,7 +19,7 @@ namespace shw::capi {
 namespace {
 
 constexpr size_t kSearchOptionsSize_0_2 = SHW_SIZE_TO(shw_search_options, reserved);
-constexpr size_t kCandidateSize_0_2 = SHW_SIZE_TO(shw_search_candidate, duration_s);
+constexpr size_t kSearchCandidateSize_0_2 = SHW_SIZE_TO(shw_search_candidate, duration_s);
 constexpr std::string_view kNoAxes = "rank=1";  // what read_compile_options() makes of none
 
 // Numbers beyond an int are as senseless as INT_MAX, and refused with it.
@@ -92,12 +92,13 @@ size_t shw_search_num_candidates(const shw_search* search) {
 
 shw_status* shw_search_get_candidate(const shw_search* search, size_t index,
                                      shw_search_candidate* out_candidate) {
-  return fill_struct(out_candidate, "out_candidate", kCandidateSize_0_2, [&](auto& out) -> Status {
-    SHW_WANT(search);
-    SHW_RETURN_IF_ERROR(check_index(index, search->candidates.size(), "candidate"));
-    out = to_c(search->candidates[index]);
-    return {};
-  });
+  return fill_struct(
+      out_candidate, "out_candidate", kSearchCandidateSize_0_2, [&](auto& out) -> Status {
+        SHW_WANT(search);
+        SHW_RETURN_IF_ERROR(check_index(index, search->candidates.size(), "candidate"));
+        out = to_c(search->candidates[index]);
+        return {};
+      });
 }
 
 shw_status* shw_search_to_json(const shw_search* search, shw_blob** out_blob) {

@@ -16,10 +16,10 @@ struct shw_solution {
 namespace shw::capi {
 namespace {
 
-constexpr size_t kOptionsSize_0_2 = SHW_SIZE_TO(shw_solution_options, progress_user);
-constexpr size_t kSummarySize_0_2 = SHW_SIZE_TO(shw_solution_summary, num_branch_nodes);
-constexpr size_t kBudgetSize_0_2 = SHW_SIZE_TO(shw_solution_budget, peak);
-constexpr size_t kPriceSize_0_2 = SHW_SIZE_TO(shw_solution_price, price);
+constexpr size_t kSolutionOptionsSize_0_2 = SHW_SIZE_TO(shw_solution_options, progress_user);
+constexpr size_t kSolutionSummarySize_0_2 = SHW_SIZE_TO(shw_solution_summary, num_branch_nodes);
+constexpr size_t kSolutionBudgetSize_0_2 = SHW_SIZE_TO(shw_solution_budget, peak);
+constexpr size_t kSolutionPriceSize_0_2 = SHW_SIZE_TO(shw_solution_price, price);
 
 struct SolveRequest {
   answers::ProblemFormat format = answers::ProblemFormat::kApProblem;
@@ -29,7 +29,7 @@ struct SolveRequest {
 };
 
 Result<SolveRequest> read_options(const shw_solution_options* options, const TaskExecutor& tasks) {
-  SHW_ASSIGN_OR_RETURN(const shw_solution_options in, copy_in(options, kOptionsSize_0_2));
+  SHW_ASSIGN_OR_RETURN(const shw_solution_options in, copy_in(options, kSolutionOptionsSize_0_2));
   SHW_RETURN_IF_ERROR(check_flags(in.flags, SHW_SOLUTION_TIED));
   if (in.format < 0 || in.format > SHW_PROBLEM_FORMAT_IOPDDL)
     return invalid_argument("problem format " + std::to_string(in.format) + " is unknown");
@@ -95,11 +95,12 @@ shw_status* shw_solution_create(shw_context* context, shw_bytes problem,
 
 shw_status* shw_solution_get_summary(const shw_solution* solution,
                                      shw_solution_summary* out_summary) {
-  return fill_struct(out_summary, "out_summary", kSummarySize_0_2, [&](auto& out) -> Status {
-    SHW_WANT(solution);
-    out = to_c(solution->ours);
-    return {};
-  });
+  return fill_struct(out_summary, "out_summary", kSolutionSummarySize_0_2,
+                     [&](auto& out) -> Status {
+                       SHW_WANT(solution);
+                       out = to_c(solution->ours);
+                       return {};
+                     });
 }
 
 size_t shw_solution_num_nodes(const shw_solution* solution) {
@@ -118,7 +119,7 @@ size_t shw_solution_num_budgets(const shw_solution* solution) {
 
 shw_status* shw_solution_get_budget(const shw_solution* solution, size_t index,
                                     shw_solution_budget* out_budget) {
-  return fill_struct(out_budget, "out_budget", kBudgetSize_0_2, [&](auto& out) -> Status {
+  return fill_struct(out_budget, "out_budget", kSolutionBudgetSize_0_2, [&](auto& out) -> Status {
     SHW_WANT(solution);
     SHW_RETURN_IF_ERROR(check_index(index, solution->ours.budgets.size(), "budget"));
     out.limit = solution->ours.budgets[index].limit;
@@ -133,7 +134,7 @@ size_t shw_solution_num_prices(const shw_solution* solution) {
 
 shw_status* shw_solution_get_price(const shw_solution* solution, size_t index,
                                    shw_solution_price* out_price) {
-  return fill_struct(out_price, "out_price", kPriceSize_0_2, [&](auto& out) -> Status {
+  return fill_struct(out_price, "out_price", kSolutionPriceSize_0_2, [&](auto& out) -> Status {
     SHW_WANT(solution);
     const auto& prices = solution->ours.solution.prices;
     SHW_RETURN_IF_ERROR(check_index(index, prices.size(), "price"));

@@ -21,9 +21,10 @@ struct shw_verification {
 namespace shw::capi {
 namespace {
 
-constexpr size_t kOptionsSize_0_2 = SHW_SIZE_TO(shw_verification_options, num_state);
-constexpr size_t kSummarySize_0_2 = SHW_SIZE_TO(shw_verification_summary, num_samples);
-constexpr size_t kTensorSize_0_2 = SHW_SIZE_TO(shw_verification_tensor, num_expected_different);
+constexpr size_t kVerificationOptionsSize_0_2 = SHW_SIZE_TO(shw_verification_options, num_state);
+constexpr size_t kVerificationSummarySize_0_2 = SHW_SIZE_TO(shw_verification_summary, num_samples);
+constexpr size_t kVerificationTensorSize_0_2 =
+    SHW_SIZE_TO(shw_verification_tensor, num_expected_different);
 
 using Views = std::vector<runtime::HostTensorView>;
 
@@ -156,30 +157,32 @@ void shw_verification_tensor_init(shw_verification_tensor* tensor, size_t size) 
 
 shw_status* shw_verification_create(const shw_plan* plan, const shw_verification_options* options,
                                     shw_verification** out_verification) {
-  return make_handle(
-      out_verification, "out_verification", [&]() -> Result<std::unique_ptr<shw_verification>> {
-        SHW_WANT(plan);
-        SHW_WANT(options);
-        SHW_ASSIGN_OR_RETURN(const shw_verification_options in, copy_in(options, kOptionsSize_0_2));
-        SHW_RETURN_IF_ERROR(check_flags(in.flags, 0));
-        SHW_ASSIGN_OR_RETURN(VerifyReport report, verify(*plan->ref, in));
-        return std::make_unique<shw_verification>(
-            shw_verification{plan->ref->context, std::move(report)});
-      });
+  return make_handle(out_verification, "out_verification",
+                     [&]() -> Result<std::unique_ptr<shw_verification>> {
+                       SHW_WANT(plan);
+                       SHW_WANT(options);
+                       SHW_ASSIGN_OR_RETURN(const shw_verification_options in,
+                                            copy_in(options, kVerificationOptionsSize_0_2));
+                       SHW_RETURN_IF_ERROR(check_flags(in.flags, 0));
+                       SHW_ASSIGN_OR_RETURN(VerifyReport report, verify(*plan->ref, in));
+                       return std::make_unique<shw_verification>(
+                           shw_verification{plan->ref->context, std::move(report)});
+                     });
 }
 
 shw_status* shw_verification_get_summary(const shw_verification* verification,
                                          shw_verification_summary* out_summary) {
-  return fill_struct(out_summary, "out_summary", kSummarySize_0_2, [&](auto& out) -> Status {
-    SHW_WANT(verification);
-    const VerifyReport& report = verification->ours;
-    out.num_wrong = report.num_wrong;
-    out.num_expected_wrong = report.num_expected_wrong;
-    out.worst = index_or_none(report.worst);
-    out.worst_expected = index_or_none(report.worst_expected);
-    out.num_samples = static_cast<size_t>(report.samples);
-    return {};
-  });
+  return fill_struct(out_summary, "out_summary", kVerificationSummarySize_0_2,
+                     [&](auto& out) -> Status {
+                       SHW_WANT(verification);
+                       const VerifyReport& report = verification->ours;
+                       out.num_wrong = report.num_wrong;
+                       out.num_expected_wrong = report.num_expected_wrong;
+                       out.worst = index_or_none(report.worst);
+                       out.worst_expected = index_or_none(report.worst_expected);
+                       out.num_samples = static_cast<size_t>(report.samples);
+                       return {};
+                     });
 }
 
 size_t shw_verification_num_tensors(const shw_verification* verification) {
@@ -188,12 +191,13 @@ size_t shw_verification_num_tensors(const shw_verification* verification) {
 
 shw_status* shw_verification_get_tensor(const shw_verification* verification, size_t index,
                                         shw_verification_tensor* out_tensor) {
-  return fill_struct(out_tensor, "out_tensor", kTensorSize_0_2, [&](auto& out) -> Status {
-    SHW_WANT(verification);
-    SHW_RETURN_IF_ERROR(check_index(index, verification->ours.tensors.size(), "tensor"));
-    out = to_c(verification->ours.tensors[index]);
-    return {};
-  });
+  return fill_struct(
+      out_tensor, "out_tensor", kVerificationTensorSize_0_2, [&](auto& out) -> Status {
+        SHW_WANT(verification);
+        SHW_RETURN_IF_ERROR(check_index(index, verification->ours.tensors.size(), "tensor"));
+        out = to_c(verification->ours.tensors[index]);
+        return {};
+      });
 }
 
 shw_status* shw_verification_to_json(const shw_verification* verification, shw_blob** out_blob) {

@@ -19,15 +19,15 @@ namespace {
 constexpr int32_t kMaxRanks = 1 << 20;  // as of a mesh
 constexpr size_t kWorldOptionsSize_0_2 = SHW_SIZE_TO(shw_world_options, mpi_plugin);
 
-struct Options {
+struct WorldSettings {
   runtime::WorldOptions world;
   std::string mpi_plugin;
 };
 
-Result<Options> read_options(const shw_world_options* in) {
+Result<WorldSettings> read_options(const shw_world_options* in) {
   SHW_ASSIGN_OR_RETURN(const shw_world_options options, copy_in(in, kWorldOptionsSize_0_2));
   SHW_RETURN_IF_ERROR(check_flags(options.flags, 0));
-  Options ours;
+  WorldSettings ours;
   if (options.timeout_ns != 0) ours.world.timeout = std::chrono::nanoseconds(options.timeout_ns);
   if (options.mpi_plugin != nullptr) ours.mpi_plugin = options.mpi_plugin;
   return ours;
@@ -49,7 +49,7 @@ shw_status* shw_world_create_virtual(shw_context* context, int32_t num_ranks,
   return make_handle(out_world, "out_world", [&]() -> Result<std::unique_ptr<shw_world>> {
     SHW_WANT(context);
     SHW_RETURN_IF_ERROR(check_num_ranks(num_ranks));
-    SHW_ASSIGN_OR_RETURN(const Options ours, read_options(options));
+    SHW_ASSIGN_OR_RETURN(const WorldSettings ours, read_options(options));
     return std::make_unique<shw_world>(
         shw_world{context->ref, runtime::create_local_world(num_ranks, ours.world)});
   });
@@ -77,7 +77,7 @@ shw_status* shw_world_create_from_id(shw_context* context, const shw_world_id* i
     if (num_local_ranks < 1 || num_local_ranks > static_cast<size_t>(num_ranks))
       return invalid_argument("num_local_ranks is " + std::to_string(num_local_ranks) +
                               ", expected 1 to " + std::to_string(num_ranks));
-    SHW_ASSIGN_OR_RETURN(const Options ours, read_options(options));
+    SHW_ASSIGN_OR_RETURN(const WorldSettings ours, read_options(options));
     runtime::WorldId wanted;
     std::copy(std::begin(id->bytes), std::end(id->bytes), wanted.begin());
     const std::vector<int64_t> ranks(local_ranks, local_ranks + num_local_ranks);
@@ -91,7 +91,7 @@ shw_status* shw_world_create_mpi(shw_context* context, const shw_world_options* 
                                  shw_world** out_world) {
   return make_handle(out_world, "out_world", [&]() -> Result<std::unique_ptr<shw_world>> {
     SHW_WANT(context);
-    SHW_ASSIGN_OR_RETURN(const Options ours, read_options(options));
+    SHW_ASSIGN_OR_RETURN(const WorldSettings ours, read_options(options));
     SHW_ASSIGN_OR_RETURN(auto transport,
                          runtime::open_mpi_transport(ours.mpi_plugin, ours.world.timeout));
     SHW_ASSIGN_OR_RETURN(std::shared_ptr<runtime::World> world,

@@ -4,12 +4,11 @@
 #include <charconv>
 
 #include "support/format.h"
+#include "support/quoted.h"
 #include "support/trim.h"
 
 namespace shw::ops {
 namespace {
-
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 std::optional<StatedLayout> parse_for_any_mesh(std::string_view text) {
   for (int rank = 1; rank <= kMaxMeshRank; ++rank)

@@ -145,12 +145,14 @@ class Merger {
   std::unordered_multimap<uint64_t, uint32_t> by_hash_;  // look-up only
 };
 
-Result<uint32_t> run(Program& p, Monitor& monitor) { return Merger(p).run(monitor); }
+Result<uint32_t> run_common_subexpressions(Program& p, Monitor& monitor) {
+  return Merger(p).run(monitor);
+}
 
 }  // namespace
 
 extern const PassDef kCommonSubexpressions;
-constinit const PassDef kCommonSubexpressions = {"common-subexpressions",
-                                                 "Computes equal things once.", run};
+constinit const PassDef kCommonSubexpressions = {
+    "common-subexpressions", "Computes equal things once.", run_common_subexpressions};
 
 }  // namespace shw

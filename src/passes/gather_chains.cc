@@ -2,48 +2,23 @@
 
 #include <algorithm>
 
+#include "passes/step_uses.h"
+
 namespace shw {
 namespace {
-
-constexpr uint32_t kNone = UINT32_MAX;
-
-struct Use {
-  uint32_t first_writer = kNone, last_writer = kNone, num_writers = 0, num_reads = 0;
-
-  // Whether surely no step from `begin` to `end` writes it.
-  bool keeps(uint32_t begin, uint32_t end) const {
-    return num_writers == 0 || last_writer < begin || first_writer > end;
-  }
-};
-
-std::vector<Use> uses_of(const Program& p) {
-  std::vector<Use> uses(p.storages.size());
-  for (uint32_t i = 0; i < p.steps.size(); ++i) {
-    for (ValueId v : p.steps[i].inputs)
-      if (v.valid()) ++uses[p.values[v].storage.v].num_reads;
-    for (ValueId v : p.steps[i].outputs) {
-      if (!v.valid()) continue;
-      Use& use = uses[p.values[v].storage.v];
-      if (use.num_writers == 0) use.first_writer = i;
-      use.last_writer = i;
-      ++use.num_writers;
-    }
-  }
-  return uses;
-}
 
 bool is_gather(const ProgramStep& s) { return s.collective.kind == CollectiveKind::kAllGather; }
 
 }  // namespace
 
 uint32_t fuse_gather_chains(Program& p, const FusePrices& prices) {
-  const std::vector<Use> uses = uses_of(p);
+  const std::vector<StepUses> uses = step_uses(p);
   uint32_t fused = 0;
   for (uint32_t i = 0; i < p.steps.size(); ++i) {
     ProgramStep& second = p.steps[i];
     if (!is_gather(second) || !p.lies_in(second.inputs[0], StorageKind::kArena)) continue;
-    const Use& between = uses[p.values[second.inputs[0]].storage.v];
-    if (between.num_writers != 1 || between.num_reads != 1) continue;
+    const StepUses& between = uses[p.values[second.inputs[0]].storage.v];
+    if (between.num_writers != 1 || between.num_readers != 1) continue;
     const ProgramStep& first = p.steps[between.last_writer];
     if (!is_gather(first) || !is_whole(p, first.outputs[0]) || !is_whole(p, second.inputs[0]) ||
         !is_whole(p, second.outputs[0]))

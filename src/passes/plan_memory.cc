@@ -48,7 +48,7 @@ Result<Memory> place(Program& p, StorageKind kind, Monitor& monitor) {
   return memory;
 }
 
-Result<uint32_t> run(Program& p, Monitor& monitor) {
+Result<uint32_t> run_plan_memory(Program& p, Monitor& monitor) {
   SHW_ASSIGN_OR_RETURN(const Memory arena, place(p, StorageKind::kArena, monitor));
   Memory host;
   const bool uses_host = std::ranges::any_of(
@@ -68,7 +68,7 @@ Result<uint32_t> run(Program& p, Monitor& monitor) {
 }  // namespace
 
 extern const PassDef kPlanMemory;
-constinit const PassDef kPlanMemory = {"plan-memory",
-                                       "Gives every scratch storage its place in one arena.", run};
+constinit const PassDef kPlanMemory = {
+    "plan-memory", "Gives every scratch storage its place in one arena.", run_plan_memory};
 
 }  // namespace shw

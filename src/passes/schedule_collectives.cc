@@ -210,7 +210,7 @@ class Scheduler {
   Lead best_;  // that of the last improvement
 };
 
-Result<uint32_t> run(Program& p, Monitor& monitor) {
+Result<uint32_t> run_schedule_collectives(Program& p, Monitor& monitor) {
   const bool uses_links =
       std::ranges::any_of(p.steps, [&](const ProgramStep& s) { return runs_on_link(p, s); });
   if (p.streams.size() > 1 || !uses_links) return 0u;
@@ -226,6 +226,7 @@ Result<uint32_t> run(Program& p, Monitor& monitor) {
 
 extern const PassDef kScheduleCollectives;
 constinit const PassDef kScheduleCollectives = {
-    "schedule-collectives", "Starts each collective early enough, and no earlier.", run};
+    "schedule-collectives", "Starts each collective early enough, and no earlier.",
+    run_schedule_collectives};
 
 }  // namespace shw

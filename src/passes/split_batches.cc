@@ -4,24 +4,19 @@
 #include <optional>
 #include <string>
 
+#include "passes/step_uses.h"
+
 namespace shw {
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
 constexpr int64_t kMostParts = 8;
 // A product may take so much longer in parts: the collectives that it hides are far longer.
 constexpr double kMostOfProduct = 1.02;
 
-// The steps that use a storage.
-struct Uses {
-  uint32_t writer = kNone, num_writers = 0;
-  uint32_t reader = kNone, num_readers = 0;
-};
-
 // A collective and its copy. `whole` holds [batch, ranks, block]: what the copy behind a gather
 // makes, or the copy in front of a reduce-scatter reads.
 struct Site {
-  uint32_t collective = kNone, copy = kNone;
+  uint32_t collective = kNoStep, copy = kNoStep;
   StorageId whole;
   int64_t batch = 0, ranks = 0, block = 0;
   double part_us = 0;  // of the collective
@@ -46,23 +41,10 @@ class Splitter {
 
  private:
   void find_uses() {
-    for (uint32_t i = 0; i < p_.steps.size(); ++i) {
-      for (ValueId v : p_.steps[i].inputs)
-        if (v.valid()) {
-          Uses& use = uses_[p_.values[v].storage.v];
-          use.reader = i;
-          ++use.num_readers;
-        }
-      for (ValueId v : p_.steps[i].outputs)
-        if (v.valid()) {
-          Uses& use = uses_[p_.values[v].storage.v];
-          use.writer = i;
-          ++use.num_writers;
-        }
-    }
+    uses_ = step_uses(p_);
     for (const Port& port : p_.ports)  // what the caller gives or gets is used once more
       if (port.value.valid()) {
-        Uses& use = uses_[p_.values[port.value].storage.v];
+        StepUses& use = uses_[p_.values[port.value].storage.v];
         ++use.num_readers;
         if (is_input(port.role)) ++use.num_writers;
       }
@@ -70,7 +52,7 @@ class Splitter {
 
   void find_sites() {
     role_.assign(p_.steps.size(), Role::kStays);
-    site_of_.assign(p_.steps.size(), kNone);
+    site_of_.assign(p_.steps.size(), kNoStep);
     batch_of_.assign(p_.storages.size(), 0);
     for (uint32_t i = 0; i < p_.steps.size(); ++i) {
       if (p_.steps[i].kernel != "clone") continue;
@@ -99,33 +81,33 @@ class Splitter {
   // The copy reads a gather's result, and nothing else does.
   std::optional<Site> behind_gather(uint32_t copy) const {
     const ProgramValue &from = in(copy), &to = out(copy);
-    const Uses& between = uses_[from.storage.v];
+    const StepUses& between = uses_[from.storage.v];
     if (between.num_writers != 1 || between.num_readers != 1) return {};
-    const ProgramStep& gather = p_.steps[between.writer];
+    const ProgramStep& gather = p_.steps[between.last_writer];
     if (gather.collective.kind != CollectiveKind::kAllGather ||
         !p_.lies_in(p_.steps[copy].inputs[0], StorageKind::kArena) || !is_swapped(from) ||
         !is_whole(p_, p_.steps[copy].outputs[0]) || uses_[to.storage.v].num_writers != 1 ||
-        out(between.writer).type.shape[0] != from.type.shape[1] ||
-        !in(between.writer).type.contiguous())
+        out(between.last_writer).type.shape[0] != from.type.shape[1] ||
+        !in(between.last_writer).type.contiguous())
       return {};
-    return Site{between.writer,    copy, to.storage, from.type.shape[0], from.type.shape[1],
+    return Site{between.last_writer, copy, to.storage, from.type.shape[0], from.type.shape[1],
                 from.type.shape[2]};
   }
 
   // A reduce-scatter reads what the copy makes, and nothing else does.
   std::optional<Site> before_scatter(uint32_t copy) const {
     const ProgramValue &from = in(copy), &to = out(copy);
-    const Uses& between = uses_[to.storage.v];
+    const StepUses& between = uses_[to.storage.v];
     if (between.num_writers != 1 || between.num_readers != 1 ||
         !p_.lies_in(p_.steps[copy].outputs[0], StorageKind::kArena))
       return {};
-    const ProgramStep& scatter = p_.steps[between.reader];
+    const ProgramStep& scatter = p_.steps[between.last_reader];
     if (scatter.collective.kind != CollectiveKind::kReduceScatter || !is_swapped(from) ||
         !is_whole(p_, p_.steps[copy].outputs[0]) || !is_whole(p_, scatter.inputs[0]) ||
-        !out(between.reader).type.contiguous() ||
-        in(between.reader).type.shape[0] != from.type.shape[0])
+        !out(between.last_reader).type.contiguous() ||
+        in(between.last_reader).type.shape[0] != from.type.shape[0])
       return {};
-    return Site{between.reader,    copy, from.storage, from.type.shape[1], from.type.shape[0],
+    return Site{between.last_reader, copy, from.storage, from.type.shape[1], from.type.shape[0],
                 from.type.shape[2]};
   }
 
@@ -312,7 +294,7 @@ class Splitter {
   static constexpr uint8_t kRead = 1, kWritten = 2;
   Program& p_;
   const FusePrices& prices_;
-  std::vector<Uses> uses_;         // by storage
+  std::vector<StepUses> uses_;     // by storage
   std::vector<int64_t> batch_of_;  // by storage: into how many parts it is split; 0: it is not
   std::vector<Role> role_;         // by step
   std::vector<uint32_t> site_of_;  // by collective

@@ -7,7 +7,7 @@
 namespace shw {
 namespace {
 
-constexpr int64_t kNone = -1;  // no step
+constexpr int64_t kNever = -1;  // no step
 
 class Synchroniser {
  public:
@@ -18,7 +18,7 @@ class Synchroniser {
         n_(program.streams.size()),
         collectives_(program),
         touched_(touched_storages(program)),
-        last_reader_(program.storages.size(), kNone),
+        last_reader_(program.storages.size(), kNever),
         needed_(n_),
         known_(n_ * n_),
         at_end_(n_ * program.steps.size()),
@@ -62,10 +62,10 @@ class Synchroniser {
       const int64_t at_once = simulation_->live.peak[static_cast<size_t>(StorageKind::kArena)];
       limit_bytes_ = std::min(p_.arena_limit_bytes, at_once + p_.prefetch_bytes);
     }
-    std::ranges::fill(known_, kNone);
+    std::ranges::fill(known_, kNever);
     collectives_.clear();
     for (Reading& r : reading_) r = {};
-    last_compute_ = kNone;
+    last_compute_ = kNever;
     held_bytes_ = 0;
   }
 
@@ -98,7 +98,7 @@ class Synchroniser {
   // By stream: the last collective on it that step `i`, of another stream, must come after. Valid
   // until the next call.
   Clock needed_by(uint32_t i) {
-    std::ranges::fill(needed_, kNone);
+    std::ranges::fill(needed_, kNever);
     collectives_.for_each_before(p_.steps[i], [&](uint32_t step) {
       const StreamNumber stream = p_.steps[step].stream;
       if (stream != p_.steps[i].stream) needed_[stream] = std::max<int64_t>(needed_[stream], step);
@@ -150,7 +150,7 @@ class Synchroniser {
     });
   }
   LastRead* unfinished(int64_t step) {
-    if (step == kNone) return nullptr;
+    if (step == kNever) return nullptr;
     Reading& r = reading_[p_.steps[static_cast<size_t>(step)].stream];
     const auto at = std::ranges::lower_bound(r.all.begin() + static_cast<std::ptrdiff_t>(r.next),
                                              r.all.end(), step, {}, &LastRead::step);
@@ -182,7 +182,7 @@ class Synchroniser {
   // Makes step `i` wait for `other`, unless its stream knows already that this one is over.
   void wait(uint32_t i, int64_t other) {
     const Clock known = this->known(p_.steps[i].stream);
-    if (other == kNone || other <= known[p_.steps[other].stream]) return;
+    if (other == kNever || other <= known[p_.steps[other].stream]) return;
     p_.steps[i].waits.push_back(static_cast<uint32_t>(other));  // becomes an event number below
     for (size_t t = 0; t < n_; ++t) known[t] = std::max(known[t], at_end(other)[t]);
   }
@@ -218,7 +218,7 @@ class Synchroniser {
   std::vector<int64_t> known_, at_end_;     // clocks: by stream, by step
   std::vector<StorageId> seen_;             // of one step
   std::vector<Reading> reading_;            // by stream
-  int64_t last_compute_ = kNone;
+  int64_t last_compute_ = kNever;
   int64_t held_bytes_ = 0;  // of scratch
 };
 

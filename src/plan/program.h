@@ -106,6 +106,7 @@ using StreamNumber = uint8_t;  // index into Program::streams
 inline constexpr StreamNumber kComputeStream = 0;
 inline constexpr size_t kMaxStreams = 32;  // each is a thread or a queue of the hardware
 
+inline constexpr uint32_t kNoStep = UINT32_MAX;
 inline constexpr uint32_t kNoEvent = UINT32_MAX;
 inline constexpr uint32_t kNotInPlace = UINT32_MAX;
 

@@ -21,8 +21,6 @@ struct Access {
 // By storage, ascending and disjoint.
 using Writes = std::vector<std::vector<Access>>;
 
-constexpr uint32_t kNoStep = UINT32_MAX;
-
 // A step, or who receives an output.
 struct Reader {
   uint32_t step = kNoStep;

@@ -145,13 +145,14 @@ class Rewriter {
   int64_t changes_ = 0;
 };
 
-Result<Rewritten> run(const Graph& g) { return Rewriter(g).run(); }
+Result<Rewritten> run_biased_linear_to_einsum(const Graph& g) { return Rewriter(g).run(); }
 
 }  // namespace
 
 extern const GraphPass kBiasedLinearToEinsum;
 constinit const GraphPass kBiasedLinearToEinsum = {
     "biased_linear_to_einsum",
-    "linear layers with a bias, and their gradients, become einsums on unflattened tensors", run};
+    "linear layers with a bias, and their gradients, become einsums on unflattened tensors",
+    run_biased_linear_to_einsum};
 
 }  // namespace shw

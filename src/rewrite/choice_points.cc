@@ -81,12 +81,13 @@ class ChoicePoints {
   int64_t inserted_ = 0;
 };
 
-Result<Rewritten> run(const Graph& graph) { return ChoicePoints(graph).run(); }
+Result<Rewritten> run_choice_points(const Graph& graph) { return ChoicePoints(graph).run(); }
 
 }  // namespace
 
 extern const GraphPass kChoicePoints;
 constinit const GraphPass kChoicePoints = {
-    "choice_points", "one alias behind each value with several uses and before each output", run};
+    "choice_points", "one alias behind each value with several uses and before each output",
+    run_choice_points};
 
 }  // namespace shw

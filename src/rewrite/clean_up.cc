@@ -94,7 +94,7 @@ Rewritten without_no_ops(const Graph& g) {
   return {std::move(graph), removed};
 }
 
-Result<Rewritten> run(const Graph& g) {
+Result<Rewritten> run_clean_up(const Graph& g) {
   const auto num_dead = std::ranges::count(live_nodes(g), 0);
   if (num_dead == 0) return without_no_ops(g);
   Graph live = without_dead_code(g);
@@ -108,6 +108,6 @@ Result<Rewritten> run(const Graph& g) {
 
 extern const GraphPass kCleanUp;
 constinit const GraphPass kCleanUp = {"clean_up", "remove dead code and nodes that change nothing",
-                                      run};
+                                      run_clean_up};
 
 }  // namespace shw

@@ -69,12 +69,12 @@ class Merger {
   int64_t merged_ = 0;
 };
 
-Result<Rewritten> run(const Graph& graph) { return Merger(graph).run(); }
+Result<Rewritten> run_equal_nodes(const Graph& graph) { return Merger(graph).run(); }
 
 }  // namespace
 
 extern const GraphPass kEqualNodes;
 constinit const GraphPass kEqualNodes = {"equal_nodes", "what is computed twice is computed once",
-                                         run};
+                                         run_equal_nodes};
 
 }  // namespace shw

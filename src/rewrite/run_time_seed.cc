@@ -82,7 +82,7 @@ void list_seed(Graph& g) {
   g.set_entries(std::move(entries));
 }
 
-Result<Rewritten> run(const Graph& g) {
+Result<Rewritten> draw_by_run_time_seed(const Graph& g) {
   int64_t changes = 0;
   NodeId first_user;
   for (uint32_t i = g.num_nodes(); i-- > 0;)
@@ -96,7 +96,8 @@ Result<Rewritten> run(const Graph& g) {
 }  // namespace
 
 extern const GraphPass kRunTimeSeed;
-constinit const GraphPass kRunTimeSeed = {
-    "run_time_seed", "random numbers are drawn by a seed that each run brings", run};
+constinit const GraphPass kRunTimeSeed = {"run_time_seed",
+                                          "random numbers are drawn by a seed that each run brings",
+                                          draw_by_run_time_seed};
 
 }  // namespace shw

@@ -9,6 +9,7 @@
 #include "ops/entries.h"
 #include "ops/op_def.h"
 #include "ops/signature.h"
+#include "support/quoted.h"
 
 namespace shw {
 namespace {
@@ -57,8 +58,6 @@ bool is_list_of_numbers(const OpDef& def, ParamKind kind, const AttrValue& value
   return def.sharding == Sharding::kDeclared && kind == ParamKind::kNumber &&
          std::holds_alternative<std::string>(value);
 }
-
-std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
 
 // A node of the graph, or one to be added.
 class NodeCheck {

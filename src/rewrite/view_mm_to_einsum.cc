@@ -71,7 +71,7 @@ class Matcher {
   UserTable users_;
 };
 
-Result<Rewritten> run(const Graph& g) {
+Result<Rewritten> run_view_mm_to_einsum(const Graph& g) {
   const Matcher matcher(g);
   Namer namer(g);
   Rebuilder next(g);
@@ -101,6 +101,6 @@ Result<Rewritten> run(const Graph& g) {
 extern const GraphPass kViewMmToEinsum;
 constinit const GraphPass kViewMmToEinsum = {
     "view_mm_to_einsum", "a matrix product between views becomes an einsum on unflattened tensors",
-    run};
+    run_view_mm_to_einsum};
 
 }  // namespace shw

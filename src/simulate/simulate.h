@@ -52,8 +52,6 @@ struct SimulatedQueue {
   double exposed_us = 0;
 };
 
-inline constexpr uint32_t kNoStep = UINT32_MAX;
-
 struct SimulatedStep {
   double start_us = 0, end_us = 0;
   uint32_t queue = 0;

@@ -8,7 +8,7 @@
 namespace shw::solver {
 namespace {
 
-constexpr double kRounding = 5e-13;  // of the limit; half of what evaluate() tolerates
+constexpr double kLimitRounding = 5e-13;  // of the limit; half of what evaluate() tolerates
 
 // A maximal interval of points with the same live variables.
 struct Stretch {
@@ -161,7 +161,7 @@ void BudgetRows::normalise(const PlacementProblem& problem) {
     row[r] = kept;
     if (r == slack_.size()) break;
     load += most[r];
-    const double tolerance = kRounding * std::abs(limit_[r]);
+    const double tolerance = kLimitRounding * std::abs(limit_[r]);
     broken_ |= slack_[r] < -tolerance;
     if (load <= slack_[r] + tolerance) continue;
     slack_[kept] = std::max(slack_[r], 0.0);
@@ -191,7 +191,7 @@ std::vector<uint8_t> BudgetRows::fitting(const PlacementProblem& problem) const 
   std::vector<uint8_t> fits(problem.first_label(problem.num_variables()), 1);
   std::vector<double> allowed;
   for (size_t r = 0; r < size(); ++r)
-    allowed.push_back(slack_[r] + kRounding * std::abs(limit_[r]));
+    allowed.push_back(slack_[r] + kLimitRounding * std::abs(limit_[r]));
   const RangeSlack slack(std::move(allowed));
   for (const Use& use : uses_) {
     const double* own = excess(use);

@@ -12,7 +12,7 @@ namespace {
 
 using namespace parameters::certificate;
 
-constexpr double kRounding = 1e-13;  // of the priced limits
+constexpr double kCertificateRounding = 1e-13;  // of the priced limits
 
 // The labels that are allowed and fit, by variable.
 std::vector<std::vector<uint32_t>> candidates(const PlacementProblem& problem) {
@@ -77,7 +77,7 @@ Result<Certificate> certify(const PlacementProblem& problem, std::span<const Bud
   Certificate certificate;
   certificate.prices.assign(prices.begin(), prices.end());
   SHW_ASSIGN_OR_RETURN(const double bound, trws.proof(certificate.messages));
-  certificate.bound = bound - offset - kRounding * size;
+  certificate.bound = bound - offset - kCertificateRounding * size;
   for (uint32_t v = 0; v < problem.num_variables(); ++v)
     certificate.labels.emplace_back(trws.labels(v).begin(), trws.labels(v).end());
   return certificate;

@@ -10,7 +10,7 @@
 namespace shw::solver {
 namespace {
 
-constexpr double kRounding = 1e-13;  // of the sum of all terms
+constexpr double kEliminationRounding = 1e-13;  // of the sum of all terms
 
 struct Factor {
   // Variables; the last one varies fastest. It is eliminated first, so that its costs are
@@ -303,10 +303,10 @@ Result<Eliminated> eliminate(const PlacementProblem& problem, const EliminationP
       }
     }
   }
-  result.bound -= kRounding * size;
+  result.bound -= kEliminationRounding * size;
 
   result.choice.assign(n, 0);
-  double most = kRounding * size;
+  double most = kEliminationRounding * size;
   for (size_t i = plan.order.size(); i-- > 0;) {
     const uint32_t v = plan.order[i];
     const auto [label, loss] = buckets[i].best(result.choice);

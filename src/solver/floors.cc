@@ -8,7 +8,7 @@
 namespace shw::solver {
 namespace {
 
-constexpr double kRounding = 1e-12;  // of a floor: about ten thousand additions
+constexpr double kFloorRounding = 1e-12;  // of a floor: about ten thousand additions
 constexpr uint32_t kNone = UINT32_MAX;
 
 class Floors {
@@ -77,7 +77,7 @@ class Floors {
     std::vector<double> floors(problem_.num_labels(v), kForbidden);
     for (const uint32_t i : labels(v)) {
       const double floor = rest + theta(v)[i];
-      floors[i] = floor == kForbidden ? floor : floor - kRounding * std::abs(floor);
+      floors[i] = floor == kForbidden ? floor : floor - kFloorRounding * std::abs(floor);
     }
     return floors;
   }

@@ -9,7 +9,7 @@ namespace {
 
 using namespace parameters::relaxation;
 
-constexpr double kRounding = 1e-13;
+constexpr double kRelaxationRounding = 1e-13;
 
 }  // namespace
 
@@ -36,7 +36,7 @@ void Relaxation::set_prices(std::span<const double> prices) {
     sum += prices_[r] * rows_.slack(r);
     size += std::abs(prices_[r] * rows_.slack(r));
   }
-  offset_ = sum + kRounding * size;
+  offset_ = sum + kRelaxationRounding * size;
 }
 
 Result<double> Relaxation::sweep() {

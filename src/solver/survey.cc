@@ -11,7 +11,7 @@ namespace {
 
 using namespace parameters::survey;
 
-constexpr double kRounding = 1e-13;  // of the bound: plain sums of some thousand terms
+constexpr double kSurveyRounding = 1e-13;  // of the bound: plain sums of some thousand terms
 
 // An edge as seen from one of its ends.
 struct Side {
@@ -93,7 +93,7 @@ class Surveyor {
       best_cost_ = cost;
       found_.choice = decoded_;
     }
-    return bound - kRounding * std::abs(bound);
+    return bound - kSurveyRounding * std::abs(bound);
   }
 
   // Chooses the cheapest label of v given those of the variables before it; returns its cost.

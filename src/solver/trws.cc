@@ -14,7 +14,7 @@ namespace {
 constexpr std::align_val_t kAlignment{64};
 constexpr uint64_t kCellsPerBatch = 1 << 17;  // between two polls
 // Sums are compensated, so a bound can be too high by a few roundings per term.
-constexpr double kRounding = 1e-14;
+constexpr double kTrwsRounding = 1e-14;
 
 uint32_t padded(size_t labels) {
   return static_cast<uint32_t>((labels + kLanes - 1) / kLanes * kLanes);
@@ -208,7 +208,7 @@ Result<double> Trws::run(int64_t step) {
     offer(decoded_, sweep.cost);
   }
   const double sum = sweep.bound + sweep.bound_low;
-  return sum - kRounding * std::abs(sum);
+  return sum - kTrwsRounding * std::abs(sum);
 }
 
 Status Trws::sweep() {

@@ -12,7 +12,7 @@
 namespace shw::tools {
 namespace {
 
-struct Options {
+struct CalibrateOptions {
   std::vector<std::string> files;
   std::string base = "h100", output, name;
   bool json = false;
@@ -26,7 +26,7 @@ answers::MeasuredFile measured_file(const std::string& argument) {
   return {argument.substr(equals + 1), {}, argument.substr(0, equals)};
 }
 
-Status run(const Options& o) {
+Status run_calibrate(const CalibrateOptions& o) {
   SHW_ASSIGN_OR_RETURN(const cost::Hardware base, read_hardware(o.base));
   std::vector<answers::MeasuredFile> files;
   std::vector<std::vector<uint8_t>> contents;
@@ -49,7 +49,7 @@ Status run(const Options& o) {
 }  // namespace
 
 void add_calibrate(CommandLine& command_line) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<CalibrateOptions>();
   Verb verb = command_line.verb("calibrate", "Fit a hardware description to output of nccl-tests");
   verb.option("FILES", o->files,
               "Output of all_gather_perf, reduce_scatter_perf, all_reduce_perf, alltoall_perf "
@@ -60,7 +60,7 @@ void add_calibrate(CommandLine& command_line) {
   verb.option("--name", o->name, "Name of the result; default: the base's name and '-calibrated'");
   verb.option("-o,--output", o->output, "Description file to write (.json)").required();
   verb.flag("--json", o->json, "Report the fit as JSON");
-  verb.runs([o] { return run(*o); });
+  verb.runs([o] { return run_calibrate(*o); });
 }
 
 }  // namespace shw::tools

@@ -12,14 +12,14 @@
 namespace shw::tools {
 namespace {
 
-struct Options {
+struct CompareOptions {
   PlanOptions plan;
   std::vector<std::string> recipes;
   std::string foreign, svg;
   bool json = false;
 };
 
-Result<compare::CompareOptions> compare_options(const Options& o) {
+Result<compare::CompareOptions> compare_options(const CompareOptions& o) {
   compare::CompareOptions wanted;
   wanted.recipes = o.recipes;
   if (o.foreign.empty()) return wanted;
@@ -28,7 +28,7 @@ Result<compare::CompareOptions> compare_options(const Options& o) {
   return wanted;
 }
 
-Status run(const Options& o) {
+Status run_compare(const CompareOptions& o) {
   SHW_RETURN_IF_ERROR(import::check_folder_of(o.svg));
   SHW_ASSIGN_OR_RETURN(CompileOptions options, o.plan.options());
   options.keep_graph = false;
@@ -49,7 +49,7 @@ Status run(const Options& o) {
 }  // namespace
 
 void add_compare(CommandLine& command_line) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<CompareOptions>();
   Verb verb = command_line.verb(
       "compare", "Plan by well-known recipes (FSDP, tensor parallel, …), beside the optimum");
   o->plan.add_to(verb);
@@ -60,7 +60,7 @@ void add_compare(CommandLine& command_line) {
               "or {\"NAME\": \"LAYOUT\"}");
   verb.option("--svg", o->svg, "Write a chart to this file");
   verb.flag("--json", o->json, "Print JSON");
-  verb.runs([o] { return run(*o); });
+  verb.runs([o] { return run_compare(*o); });
 }
 
 }  // namespace shw::tools

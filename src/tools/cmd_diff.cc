@@ -6,25 +6,19 @@
 #include "answers/plan_diff.h"
 #include "import/file.h"
 #include "tools/commands.h"
+#include "tools/plan_file.h"
 
 namespace shw::tools {
 namespace {
 
-struct Options {
+struct DiffOptions {
   std::string before, after;
   bool json = false, nodes = false;
 };
 
-Result<Plan> load(const std::string& path) {
-  SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, import::read_file(path));
-  auto plan = read_plan(bytes);
-  if (plan.ok()) return plan;
-  return Status(plan.status().code(), path + ": " + plan.status().message());
-}
-
-Status run(const Options& o) {
-  SHW_ASSIGN_OR_RETURN(const Plan before, load(o.before));
-  SHW_ASSIGN_OR_RETURN(const Plan after, load(o.after));
+Status run_diff(const DiffOptions& o) {
+  SHW_ASSIGN_OR_RETURN(const Plan before, read_plan_file(o.before));
+  SHW_ASSIGN_OR_RETURN(const Plan after, read_plan_file(o.after));
   const answers::PlanDiff diff = answers::plan_diff(before, after);
   std::printf("%s", o.json ? (to_json(diff) + "\n").c_str() : to_text(diff, o.nodes).c_str());
   return {};
@@ -33,7 +27,7 @@ Status run(const Options& o) {
 }  // namespace
 
 void add_diff(CommandLine& command_line) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<DiffOptions>();
   Verb verb = command_line.verb(
       "diff", "Compare two plans: cost, memory, communication, and nodes with other layouts");
   verb.option("BEFORE", o->before, "A plan (.swplan)").required();
@@ -41,7 +35,7 @@ void add_diff(CommandLine& command_line) {
       .required();
   verb.flag("--nodes", o->nodes, "List every node that changed");
   verb.flag("--json", o->json, "Print JSON");
-  verb.runs([o] { return run(*o); });
+  verb.runs([o] { return run_diff(*o); });
 }
 
 }  // namespace shw::tools

@@ -13,7 +13,7 @@
 namespace shw::tools {
 namespace {
 
-struct Options {
+struct ExplainOptions {
   PlanOptions plan;
   answers::ExplainRequest request;
   bool json = false;
@@ -24,7 +24,7 @@ void print(const T& explanation, bool json) {
   std::printf("%s", json ? (to_json(explanation) + "\n").c_str() : to_text(explanation).c_str());
 }
 
-Status run(const Options& o) {
+Status run_explain(const ExplainOptions& o) {
   SHW_ASSIGN_OR_RETURN(const CompileOptions options, o.plan.options());
   SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> graph, import::read_file(o.plan.graph));
   Monitor monitor;
@@ -50,7 +50,7 @@ Status run(const Options& o) {
 }  // namespace
 
 void add_explain(CommandLine& command_line) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ExplainOptions>();
   Verb verb = command_line.verb("explain",
                                 "Explain a plan, or the layout of one node: where it "
                                 "communicates, and what other layouts cost");
@@ -65,7 +65,7 @@ void add_explain(CommandLine& command_line) {
               "Number of layouts to price exactly, those with the lowest floors first")
       .shows_default();
   verb.flag("--json", o->json, "Print JSON");
-  verb.runs([o] { return run(*o); });
+  verb.runs([o] { return run_explain(*o); });
 }
 
 }  // namespace shw::tools

@@ -12,7 +12,7 @@
 namespace shw::tools {
 namespace {
 
-struct Options {
+struct HardwareOptions {
   std::string name;
   bool json = false;
 };
@@ -36,7 +36,7 @@ void print_table(const std::vector<cost::Hardware>& all) {
                 h.measured.empty() ? "" : ", measured");
 }
 
-Status run(const Options& o) {
+Status run_hardware(const HardwareOptions& o) {
   std::vector<cost::Hardware> chosen;
   if (o.name.empty()) {
     for (std::string_view name : cost::hardware_names()) {
@@ -62,12 +62,12 @@ Status run(const Options& o) {
 }  // namespace
 
 void add_hardware(CommandLine& command_line) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<HardwareOptions>();
   Verb verb =
       command_line.verb("hardware", "List known hardware, or print a description to start from");
   verb.option("NAME", o->name, "A name or a description (.json); default: list all known names");
   verb.flag("--json", o->json, "Print JSON, in the format that --hardware reads");
-  verb.runs([o] { return run(*o); });
+  verb.runs([o] { return run_hardware(*o); });
 }
 
 }  // namespace shw::tools

@@ -17,7 +17,7 @@
 namespace shw::tools {
 namespace {
 
-struct Options {
+struct ImportOptions {
   std::string format = "fx-json";
   std::string in, out;
   std::string sizes, constants, values, plugin;  // of ONNX
@@ -25,7 +25,7 @@ struct Options {
   std::string max_text = kDefaultMaxText;
 };
 
-void print_summary(const Graph& graph, const Options& options, size_t file_bytes) {
+void print_summary(const Graph& graph, const ImportOptions& options, size_t file_bytes) {
   const import::GraphSummary s = import::summary_of(graph);
   std::printf("nodes       %zu\n", s.nodes);
   std::printf("parameters  %zu, %.6g MB\n", s.parameters,
@@ -40,7 +40,7 @@ std::string beside(const std::string& graph) {
   return std::filesystem::path(graph).replace_extension(".safetensors");
 }
 
-Result<import::ImportedGraph> import_onnx_file(const Options& options,
+Result<import::ImportedGraph> import_onnx_file(const ImportOptions& options,
                                                std::span<const uint8_t> file) {
   import::OnnxOptions onnx{.sizes = options.sizes, .plugin = options.plugin};
   std::vector<uint8_t> constants;
@@ -56,7 +56,7 @@ Result<import::ImportedGraph> import_onnx_file(const Options& options,
   return import::ImportedGraph{std::move(model.graph), std::move(model.bytes)};
 }
 
-Result<import::ImportedGraph> imported_from(const Options& options) {
+Result<import::ImportedGraph> imported_from(const ImportOptions& options) {
   SHW_ASSIGN_OR_RETURN(const uint64_t max_text, parse_max_text(options.max_text));
   SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> file, import::read_file(options.in));
   if (options.format == "onnx") return import_onnx_file(options, file);
@@ -68,7 +68,7 @@ Result<import::ImportedGraph> imported_from(const Options& options) {
   return import::import_graph(format, file, options.in, max_text);
 }
 
-Status import_file(const Options& options) {
+Status import_file(const ImportOptions& options) {
   SHW_ASSIGN_OR_RETURN(import::ImportedGraph imported, imported_from(options));
   if (options.text) {
     const std::string text = print_graph(imported.graph);
@@ -83,7 +83,7 @@ Status import_file(const Options& options) {
 
 void add_import(CommandLine& command_line) {
   Verb verb = command_line.verb("import", "Convert a framework's graph to a .swgraph file");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ImportOptions>();
   verb.option("--from", options->format,
               "Input format: fx-json (PyTorch's joint graph as JSON, optionally gzipped), "
               "onnx, or text "

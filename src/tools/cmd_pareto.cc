@@ -12,7 +12,7 @@
 namespace shw::tools {
 namespace {
 
-struct Options {
+struct ParetoOptions {
   PlanOptions plan;
   uint32_t points = 12;
   uint64_t branch_nodes = 0;
@@ -20,13 +20,13 @@ struct Options {
   bool json = false;
 };
 
-solver::SolveOptions solve_options(const Options& o, const PreparedModel& model) {
+solver::SolveOptions solve_options(const ParetoOptions& o, const PreparedModel& model) {
   solver::SolveOptions options = pareto_options(model, model.options().solver);
   if (o.branch_nodes != 0) options.max_branch_nodes = o.branch_nodes;
   return options;
 }
 
-Status run(const Options& o) {
+Status run_pareto(const ParetoOptions& o) {
   SHW_ASSIGN_OR_RETURN(CompileOptions options, o.plan.options());
   if (options.memory_limit_bytes != 0)
     return invalid_argument("--memory: pareto tries many limits itself; omit this option");
@@ -53,7 +53,7 @@ Status run(const Options& o) {
 }  // namespace
 
 void add_pareto(CommandLine& command_line) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ParetoOptions>();
   Verb verb = command_line.verb(
       "pareto", "Trade step time for memory: the cheapest plans under a series of memory limits");
   o->plan.add_to(verb);
@@ -65,7 +65,7 @@ void add_pareto(CommandLine& command_line) {
               "Default: by the size of the graph");
   verb.option("--svg", o->svg, "Write a chart of the curve to this file");
   verb.flag("--json", o->json, "Print JSON");
-  verb.runs([o] { return run(*o); });
+  verb.runs([o] { return run_pareto(*o); });
 }
 
 }  // namespace shw::tools

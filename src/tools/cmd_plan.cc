@@ -22,7 +22,7 @@
 namespace shw::tools {
 namespace {
 
-struct Options {
+struct PlanVerbOptions {
   PlanOptions plan;
   std::string output, placements, exported, report;
   uint32_t pareto_points = 0;
@@ -79,7 +79,7 @@ Result<std::string> pareto_of(std::span<const uint8_t> graph, CompileOptions opt
   return pareto_json(*model, front);
 }
 
-Status write_report(const Options& o, std::span<const uint8_t> graph, const Solved& solved,
+Status write_report(const PlanVerbOptions& o, std::span<const uint8_t> graph, const Solved& solved,
                     const Plan& plan, Monitor& monitor) {
   const CompileOptions& options = solved.model->options();
   report::Extras extras;
@@ -95,7 +95,7 @@ Status write_report(const Options& o, std::span<const uint8_t> graph, const Solv
   return import::write_file(o.report, page);
 }
 
-Status run(const Options& o) {
+Status run_plan(const PlanVerbOptions& o) {
   if (o.pareto_points > 0 && o.report.empty())
     return invalid_argument("--pareto adds a curve to a report: give --report, too");
   for (const std::string* path : {&o.output, &o.placements, &o.exported, &o.report})
@@ -130,7 +130,7 @@ Status run(const Options& o) {
 }  // namespace
 
 void add_plan(CommandLine& command_line) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<PlanVerbOptions>();
   Verb verb = command_line.verb(
       "plan", "Find the optimal layout of every tensor of a graph on a mesh, and write the plan");
   o->plan.add_to(verb);
@@ -148,7 +148,7 @@ void add_plan(CommandLine& command_line) {
       .between(2, 1000);
   verb.option("-o,--output", o->output, "Plan file to write").required();
   verb.flag("--json", o->json, "Print JSON");
-  verb.runs([o] { return run(*o); });
+  verb.runs([o] { return run_plan(*o); });
 }
 
 }  // namespace shw::tools

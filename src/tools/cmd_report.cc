@@ -6,28 +6,22 @@
 #include "import/file.h"
 #include "report/document.h"
 #include "tools/commands.h"
+#include "tools/plan_file.h"
 
 namespace shw::tools {
 namespace {
 
-struct Options {
+struct ReportOptions {
   std::string plan, other, output;
 };
 
-Result<Plan> load(const std::string& path) {
-  SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, import::read_file(path));
-  auto plan = read_plan(bytes);
-  if (plan.ok()) return plan;
-  return Status(plan.status().code(), path + ": " + plan.status().message());
-}
-
-Status run(const Options& o) {
+Status run_report(const ReportOptions& o) {
   SHW_RETURN_IF_ERROR(import::check_folder_of(o.output));
-  SHW_ASSIGN_OR_RETURN(const Plan plan, load(o.plan));
+  SHW_ASSIGN_OR_RETURN(const Plan plan, read_plan_file(o.plan));
   Plan other;
   report::Extras extras;
   if (!o.other.empty()) {
-    SHW_ASSIGN_OR_RETURN(other, load(o.other));
+    SHW_ASSIGN_OR_RETURN(other, read_plan_file(o.other));
     extras.other = &other;
   }
   SHW_ASSIGN_OR_RETURN(const std::string page, report::page(plan, extras));
@@ -39,7 +33,7 @@ Status run(const Options& o) {
 }  // namespace
 
 void add_report(CommandLine& command_line) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ReportOptions>();
   Verb verb = command_line.verb(
       "report",
       "Write a plan as a page for a browser: costs, layouts, memory, communication, time");
@@ -49,7 +43,7 @@ void add_report(CommandLine& command_line) {
       .required();
   verb.option("OTHER", o->other, "Another plan of the same graph, to compare with");
   verb.option("-o,--output", o->output, "Where to write the report (.html)").required();
-  verb.runs([o] { return run(*o); });
+  verb.runs([o] { return run_report(*o); });
 }
 
 }  // namespace shw::tools

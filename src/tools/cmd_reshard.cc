@@ -12,12 +12,12 @@
 namespace shw::tools {
 namespace {
 
-struct Options {
+struct ReshardOptions {
   std::string type, from, to, mesh, hardware = "h100", output;
   bool json = false;
 };
 
-Status run(const Options& o) {
+Status run_reshard(const ReshardOptions& o) {
   CompileOptions c;
   c.mesh = o.mesh;
   SHW_ASSIGN_OR_RETURN(c.hardware, hardware_text(o.hardware));
@@ -32,7 +32,7 @@ Status run(const Options& o) {
 }  // namespace
 
 void add_reshard(CommandLine& command_line) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ReshardOptions>();
   Verb verb = command_line.verb(
       "reshard",
       "Find the cheapest way from one layout of a tensor to another: steps, bytes, time");
@@ -43,7 +43,7 @@ void add_reshard(CommandLine& command_line) {
   verb.option("--hardware", o->hardware, kHardwareHelp).shows_default();
   verb.option("-o,--output", o->output, "Plan file to write: it can be shown and run");
   verb.flag("--json", o->json, "Print JSON");
-  verb.runs([o] { return run(*o); });
+  verb.runs([o] { return run_reshard(*o); });
 }
 
 }  // namespace shw::tools

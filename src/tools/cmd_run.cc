@@ -15,6 +15,7 @@
 #include "tools/device_option.h"
 #include "tools/dry_run.h"
 #include "tools/execute.h"
+#include "tools/plan_file.h"
 #include "tools/run_mpi.h"
 #include "verify/verify_run.h"
 
@@ -24,7 +25,7 @@ namespace {
 using import::TensorFile;
 using runtime::HostTensorView;
 
-struct Options {
+struct RunOptions {
   std::string plan, outputs, entry = "step", device = kCpu;
   std::vector<std::string> inputs, sizes;
   int64_t seed = 0, offset = 0;
@@ -108,7 +109,7 @@ Status verdict_of(const VerifyReport& report) {
 }
 
 // Unsharded tensors; in an MPI job on rank 0 only.
-Result<Executed> run_on(const Options& o, std::shared_ptr<const Plan> plan,
+Result<Executed> run_on(const RunOptions& o, std::shared_ptr<const Plan> plan,
                         const TensorFile& inputs, std::shared_ptr<runtime::ProcessWorld> world) {
   const Execution execution{o.entry, o.repeat, o.verify};
   SHW_ASSIGN_OR_RETURN(
@@ -127,7 +128,7 @@ Result<Executed> run_on(const Options& o, std::shared_ptr<const Plan> plan,
 }
 
 // The bucket that `--size` asks for, in the place of the entry.
-Status choose_entry(const Program& program, Options& o) {
+Status choose_entry(const Program& program, RunOptions& o) {
   std::vector<runtime::SymbolSize> sizes;
   for (const std::string& text : o.sizes) {
     const size_t equals = text.find('=');
@@ -145,12 +146,11 @@ Status choose_entry(const Program& program, Options& o) {
 }
 
 Result<std::shared_ptr<const Plan>> load(const std::string& path) {
-  SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, import::read_file(path));
-  SHW_ASSIGN_OR_RETURN(Plan plan, read_plan(bytes));
+  SHW_ASSIGN_OR_RETURN(Plan plan, read_plan_file(path));
   return std::make_shared<const Plan>(std::move(plan));
 }
 
-Status run_dry(Options o) {
+Status run_dry(RunOptions o) {
   SHW_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, load(o.plan));
   SHW_RETURN_IF_ERROR(choose_entry(plan->program, o));
   SHW_ASSIGN_OR_RETURN(const DryRun counted, dry_run(plan, o.entry, o.repeat));
@@ -172,7 +172,7 @@ Result<TensorFile> read_inputs(const std::vector<std::string>& paths) {
   return all;
 }
 
-Result<Ran> load_and_run(Options o, std::shared_ptr<runtime::ProcessWorld> world) {
+Result<Ran> load_and_run(RunOptions o, std::shared_ptr<runtime::ProcessWorld> world) {
   Ran ran;
   SHW_ASSIGN_OR_RETURN(ran.plan, load(o.plan));
   SHW_RETURN_IF_ERROR(choose_entry(ran.plan->program, o));
@@ -184,7 +184,7 @@ Result<Ran> load_and_run(Options o, std::shared_ptr<runtime::ProcessWorld> world
 }
 
 // Writes the results, and verifies them if asked to.
-Status report(const Options& o, const Ran& ran) {
+Status report(const RunOptions& o, const Ran& ran) {
   TensorFile outputs = ran.done.outputs;
   outputs.insert(ran.done.after.begin(), ran.done.after.end());
   SHW_RETURN_IF_ERROR(import::write_safetensors(o.outputs, outputs));
@@ -207,7 +207,7 @@ Status report(const Options& o, const Ran& ran) {
   return status;
 }
 
-Status run_on_mpi(const Options& o) {
+Status run_on_mpi(const RunOptions& o) {
   SHW_ASSIGN_OR_RETURN(auto world, join_mpi(o.mpi_options));
   const int64_t rank = world->rank();
   const Result<Ran> ran = load_and_run(o, world);
@@ -218,7 +218,7 @@ Status run_on_mpi(const Options& o) {
   return rank == 0 ? report(o, *ran) : Status();
 }
 
-Status run(const Options& o) {
+Status run_run(const RunOptions& o) {
   if (o.dry_run) {
     if (o.virtual_ranks || o.mpi || o.verify || !o.inputs.empty() || !o.outputs.empty() ||
         o.device != kCpu)
@@ -242,7 +242,7 @@ Status run(const Options& o) {
 }  // namespace
 
 void add_run(CommandLine& command_line) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<RunOptions>();
   Verb verb = command_line.verb("run", "Execute a plan");
   verb.option("PLAN", o->plan, "Plan file (.swplan), as written by `shardwise plan`").required();
   verb.flag("--virtual-ranks", o->virtual_ranks, "Run all ranks in this process");
@@ -289,7 +289,7 @@ void add_run(CommandLine& command_line) {
             "Check the outputs, and any expected ones in the inputs file (`output`, `grad.*`): "
             "their distance from a run in f64 must be explained by rounding");
   verb.flag("--json", o->json, "Print a summary and the verification as JSON");
-  verb.runs([o] { return run(*o); });
+  verb.runs([o] { return run_run(*o); });
 }
 
 }  // namespace shw::tools

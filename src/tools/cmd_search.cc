@@ -11,13 +11,13 @@
 namespace shw::tools {
 namespace {
 
-struct Options {
+struct SearchOptions {
   PlanOptions plan;
   answers::SearchOptions search;
   bool json = false;
 };
 
-Status run(const Options& o) {
+Status run_search(const SearchOptions& o) {
   SHW_ASSIGN_OR_RETURN(const CompileOptions options, o.plan.options());
   SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> graph, import::read_file(o.plan.graph));
   Monitor monitor;
@@ -32,7 +32,7 @@ Status run(const Options& o) {
 }  // namespace
 
 void add_search(CommandLine& command_line) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<SearchOptions>();
   Verb verb = command_line.verb(
       "search", "Plan a graph on every mesh that a number of devices can form, best first");
   o->plan.add_to(verb, /*with_mesh=*/false);
@@ -49,7 +49,7 @@ void add_search(CommandLine& command_line) {
   verb.option("--threads", o->search.threads, "Maximum number of threads; 0: one per core")
       .not_negative();
   verb.flag("--json", o->json, "Print JSON");
-  verb.runs([o] { return run(*o); });
+  verb.runs([o] { return run_search(*o); });
 }
 
 }  // namespace shw::tools

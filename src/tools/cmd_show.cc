@@ -15,7 +15,7 @@
 namespace shw::tools {
 namespace {
 
-struct Options {
+struct ShowOptions {
   std::string file;
   bool json = false, nodes = false, program = false, tree = false;
 };
@@ -33,7 +33,7 @@ Status show_graph(std::span<const uint8_t> bytes) {
   return {};
 }
 
-Status show_plan(std::span<const uint8_t> bytes, const Options& o) {
+Status show_plan(std::span<const uint8_t> bytes, const ShowOptions& o) {
   SHW_ASSIGN_OR_RETURN(const Plan plan, read_plan(bytes));
   if (o.tree) {
     const Module tree = module_tree(plan);
@@ -52,7 +52,7 @@ Status show_plan(std::span<const uint8_t> bytes, const Options& o) {
   return {};
 }
 
-Status run(const Options& o) {
+Status run_show(const ShowOptions& o) {
   SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, import::read_file(o.file));
   const std::string_view identifier =
       bytes.size() < 8 ? std::string_view()
@@ -63,14 +63,14 @@ Status run(const Options& o) {
 }  // namespace
 
 void add_show(CommandLine& command_line) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ShowOptions>();
   Verb verb = command_line.verb("show", "Print a plan as tables or JSON, or a graph as text");
   verb.option("FILE", o->file, "A plan (.swplan) or a graph (.swgraph, .swt)").required();
   verb.flag("--json", o->json, "Print JSON, with the decision for every node");
   verb.flag("--nodes", o->nodes, "Print the decision for every node");
   verb.flag("--tree", o->tree, "Print the tree of modules with costs and parameter layouts");
   verb.flag("--program", o->program, "Print every step of the per-rank program");
-  verb.runs([o] { return run(*o); });
+  verb.runs([o] { return run_show(*o); });
 }
 
 }  // namespace shw::tools

@@ -13,7 +13,7 @@
 namespace shw::tools {
 namespace {
 
-struct Options {
+struct SolveOptions {
   std::string path;
   bool json = false;
   bool tied = false;
@@ -23,7 +23,7 @@ struct Options {
   std::string max_text = kDefaultMaxText;
 };
 
-Status solve_file(const Options& options) {
+Status solve_file(const SolveOptions& options) {
   SHW_ASSIGN_OR_RETURN(const uint64_t max_text, parse_max_text(options.max_text));
   SHW_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, import::read_file(options.path));
   const auto format = options.format == "iopddl" ? answers::ProblemFormat::kIopddl
@@ -44,7 +44,7 @@ Status solve_file(const Options& options) {
 }  // namespace
 
 void add_solve(CommandLine& command_line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SolveOptions>();
   Verb verb = command_line.verb(
       "solve",
       "Solve an exported placement problem or an IOPDDL instance (JSON, optionally gzipped)");

@@ -12,14 +12,14 @@
 namespace shw::tools {
 namespace {
 
-struct Options {
+struct WhatIfOptions {
   PlanOptions plan;
   OptionChanges changes;
   std::string output;
   bool json = false, nodes = false;
 };
 
-Status run(const Options& o) {
+Status run_what_if(const WhatIfOptions& o) {
   SHW_RETURN_IF_ERROR(import::check_folder_of(o.output));
   SHW_ASSIGN_OR_RETURN(const CompileOptions before, o.plan.options());
   SHW_ASSIGN_OR_RETURN(const CompileOptions after, o.changes.applied_to(o.plan).options());
@@ -38,7 +38,7 @@ Status run(const Options& o) {
 }  // namespace
 
 void add_what_if(CommandLine& command_line) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<WhatIfOptions>();
   Verb verb =
       command_line.verb("what-if", "Plan again under other options, and compare the two plans");
   o->plan.add_to(verb);
@@ -46,7 +46,7 @@ void add_what_if(CommandLine& command_line) {
   verb.option("-o,--output", o->output, "Write the new plan to this file");
   verb.flag("--nodes", o->nodes, "List every node that changes");
   verb.flag("--json", o->json, "Print JSON");
-  verb.runs([o] { return run(*o); });
+  verb.runs([o] { return run_what_if(*o); });
 }
 
 }  // namespace shw::tools

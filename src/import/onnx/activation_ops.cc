@@ -8,11 +8,6 @@ namespace {
 
 constexpr double kSeluAlpha = 1.67326319217681884765625, kSeluGamma = 1.05070102214813232421875;
 
-template <OpKind kOp>
-void unary(Node& n) {
-  n.out(n.add(kOp, {n.in()}));
-}
-
 NodeId zeros_like(Node& n, NodeId x) { return n.scalar(0, n.type(x).dtype); }
 NodeId is_positive(Node& n, NodeId x) { return n.binary(OpKind::kGt, x, 0.0); }
 
@@ -128,7 +123,7 @@ void hardmax(Node& n) {
   n.out(n.cast(n.binary(OpKind::kEq, place, places), n.type(x).dtype));
 }
 
-constexpr Mapper kMappers[] = {
+constexpr Mapper kActivationMappers[] = {
     {"Celu", celu, 12},
     {"Elu", elu, 6},
     {"Gelu", gelu, 20},
@@ -139,19 +134,19 @@ constexpr Mapper kMappers[] = {
     {"LogSoftmax", softmax<OpKind::kLogSoftmax>, 13},
     {"Mish", mish, 18},
     {"PRelu", prelu, 9},
-    {"Relu", unary<OpKind::kRelu>, 6},
+    {"Relu", map_unary<OpKind::kRelu>, 6},
     {"Selu", selu, 6},
     {"Shrink", shrink, 9},
-    {"Sigmoid", unary<OpKind::kSigmoid>, 6},
+    {"Sigmoid", map_unary<OpKind::kSigmoid>, 6},
     {"Softmax", softmax<OpKind::kSoftmax>, 13},
     {"Softplus", softplus, 1},
     {"Softsign", softsign, 1},
-    {"Tanh", unary<OpKind::kTanh>, 6},
+    {"Tanh", map_unary<OpKind::kTanh>, 6},
     {"ThresholdedRelu", thresholded_relu, 10},
 };
 
 }  // namespace
 
-std::span<const Mapper> activation_mappers() { return kMappers; }
+std::span<const Mapper> activation_mappers() { return kActivationMappers; }
 
 }  // namespace shw::import::onnx

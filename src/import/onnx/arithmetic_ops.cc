@@ -4,19 +4,6 @@
 namespace shw::import::onnx {
 namespace {
 
-// Ours makes floats of integers where the function is one of real numbers; ONNX keeps the type.
-template <OpKind kOp>
-void unary(Node& n) {
-  const NodeId x = n.in(), y = n.add(kOp, {x});
-  n.refuse_if(n.type(y).dtype != n.type(x).dtype, "this function of integers");
-  n.out(y);
-}
-
-template <OpKind kOp>
-void two(Node& n) {
-  n.out(n.binary(kOp, n.operand(0, 1), n.operand(1, 0)));
-}
-
 // Whether a division of these integers that rounds down differs from one towards zero.
 NodeId is_rounded_down(Node& n, NodeId a, NodeId b) {
   const NodeId rest = n.binary(OpKind::kRemainder, a, b);
@@ -29,7 +16,7 @@ NodeId is_rounded_down(Node& n, NodeId a, NodeId b) {
 void divide(Node& n) {
   const NodeId a = n.in(0), b = n.in(1);
   const Dtype dtype = n.type(a).dtype;
-  if (is_floating(dtype)) return two<OpKind::kDiv>(n);
+  if (is_floating(dtype)) return map_binary<OpKind::kDiv>(n);
   const NodeId down = n.binary(OpKind::kFloorDivide, a, b);
   if (dtype == Dtype::kU8) return n.out(down);
   n.out(n.binary(OpKind::kAdd, down, n.cast(is_rounded_down(n, a, b), dtype)));
@@ -105,37 +92,37 @@ void identity(Node& n) {
   if (const Value* v = n.required(0)) n.out(*v);
 }
 
-constexpr Mapper kMappers[] = {
-    {"Abs", unary<OpKind::kAbs>, 6},
-    {"Add", two<OpKind::kAdd>, 7},
-    {"BitwiseAnd", two<OpKind::kBitwiseAnd>, 18},
-    {"BitwiseNot", unary<OpKind::kBitwiseNot>, 18},
-    {"BitwiseOr", two<OpKind::kBitwiseOr>, 18},
-    {"Ceil", unary<OpKind::kCeil>, 6},
+constexpr Mapper kArithmeticMappers[] = {
+    {"Abs", map_unary<OpKind::kAbs>, 6},
+    {"Add", map_binary<OpKind::kAdd>, 7},
+    {"BitwiseAnd", map_binary<OpKind::kBitwiseAnd>, 18},
+    {"BitwiseNot", map_unary<OpKind::kBitwiseNot>, 18},
+    {"BitwiseOr", map_binary<OpKind::kBitwiseOr>, 18},
+    {"Ceil", map_unary<OpKind::kCeil>, 6},
     {"Clip", clip, 11},
     {"Div", divide, 7},
-    {"Erf", unary<OpKind::kErf>, 9},
-    {"Exp", unary<OpKind::kExp>, 6},
-    {"Floor", unary<OpKind::kFloor>, 6},
+    {"Erf", map_unary<OpKind::kErf>, 9},
+    {"Exp", map_unary<OpKind::kExp>, 6},
+    {"Floor", map_unary<OpKind::kFloor>, 6},
     {"Identity", identity, 1},
-    {"Log", unary<OpKind::kLog>, 6},
+    {"Log", map_unary<OpKind::kLog>, 6},
     {"Max", variadic<OpKind::kMaximum>, 8},
     {"Mean", mean, 8},
     {"Min", variadic<OpKind::kMinimum>, 8},
     {"Mod", modulo, 10},
-    {"Mul", two<OpKind::kMul>, 7},
-    {"Neg", unary<OpKind::kNeg>, 6},
+    {"Mul", map_binary<OpKind::kMul>, 7},
+    {"Neg", map_unary<OpKind::kNeg>, 6},
     {"Pow", power, 7},
-    {"Reciprocal", unary<OpKind::kReciprocal>, 6},
-    {"Round", unary<OpKind::kRound>, 11},
-    {"Sign", unary<OpKind::kSign>, 9},
-    {"Sqrt", unary<OpKind::kSqrt>, 6},
-    {"Sub", two<OpKind::kSub>, 7},
+    {"Reciprocal", map_unary<OpKind::kReciprocal>, 6},
+    {"Round", map_unary<OpKind::kRound>, 11},
+    {"Sign", map_unary<OpKind::kSign>, 9},
+    {"Sqrt", map_unary<OpKind::kSqrt>, 6},
+    {"Sub", map_binary<OpKind::kSub>, 7},
     {"Sum", variadic<OpKind::kAdd>, 8},
 };
 
 }  // namespace
 
-std::span<const Mapper> arithmetic_mappers() { return kMappers; }
+std::span<const Mapper> arithmetic_mappers() { return kArithmeticMappers; }
 
 }  // namespace shw::import::onnx

@@ -43,12 +43,12 @@ void conv(Node& n) {
                {AttrKey::kGroups, groups}}));
 }
 
-constexpr Mapper kMappers[] = {
+constexpr Mapper kConvolutionMappers[] = {
     {"Conv", conv, 1},
 };
 
 }  // namespace
 
-std::span<const Mapper> convolution_mappers() { return kMappers; }
+std::span<const Mapper> convolution_mappers() { return kConvolutionMappers; }
 
 }  // namespace shw::import::onnx

@@ -109,7 +109,7 @@ void scatter_nd(Node& n) {
   n.out(n.add(OpKind::kIndexPut, std::move(operands), std::move(args)));
 }
 
-constexpr Mapper kMappers[] = {
+constexpr Mapper kLookupMappers[] = {
     {"Gather", gather, 1},
     {"GatherElements", gather_elements, 11},
     {"GatherND", gather_nd, 11},
@@ -120,6 +120,6 @@ constexpr Mapper kMappers[] = {
 
 }  // namespace
 
-std::span<const Mapper> lookup_mappers() { return kMappers; }
+std::span<const Mapper> lookup_mappers() { return kLookupMappers; }
 
 }  // namespace shw::import::onnx

@@ -48,13 +48,13 @@ void softmax_loss(Node& n) {
   if (n.wants(1)) n.out(log_p, 1);
 }
 
-constexpr Mapper kMappers[] = {
+constexpr Mapper kLossMappers[] = {
     {"NegativeLogLikelihoodLoss", likelihood_loss, 12},
     {"SoftmaxCrossEntropyLoss", softmax_loss, 12},
 };
 
 }  // namespace
 
-std::span<const Mapper> loss_mappers() { return kMappers; }
+std::span<const Mapper> loss_mappers() { return kLossMappers; }
 
 }  // namespace shw::import::onnx

@@ -161,7 +161,7 @@ void one_hot(Node& n) {
   n.out(n.where(hit, value(1), value(0)));
 }
 
-constexpr Mapper kMappers[] = {
+constexpr Mapper kMakingMappers[] = {
     {"Constant", constant, 1}, {"ConstantOfShape", constant_of_shape, 9},
     {"EyeLike", eye_like, 9},  {"OneHot", one_hot, 11},
     {"Range", range, 11},      {"Shape", shape, 1},
@@ -170,6 +170,6 @@ constexpr Mapper kMappers[] = {
 
 }  // namespace
 
-std::span<const Mapper> making_mappers() { return kMappers; }
+std::span<const Mapper> making_mappers() { return kMakingMappers; }
 
 }  // namespace shw::import::onnx

@@ -6,6 +6,7 @@
 
 #include "import/onnx/size_options.h"
 #include "import/onnx/table.h"
+#include "support/quoted.h"
 
 namespace shw::import::onnx {
 namespace {
@@ -13,8 +14,6 @@ namespace {
 using shardwise::onnx::ModelProto;
 using shardwise::onnx::TensorShapeProto;
 using shardwise::onnx::ValueInfoProto;
-
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 // The default domain has two names.
 std::string_view domain_of(const NodeProto& node) {

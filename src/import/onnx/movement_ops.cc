@@ -140,13 +140,13 @@ void triangle(Node& n) {
   n.out(n.add(upper ? OpKind::kTriu : OpKind::kTril, {n.in(0)}, {{AttrKey::kDiagonal, k}}));
 }
 
-constexpr Mapper kMappers[] = {
+constexpr Mapper kMovementMappers[] = {
     {"Concat", concat, 4}, {"Pad", pad, 11},  {"Slice", slice, 10},
     {"Split", split, 2},   {"Tile", tile, 6}, {"Trilu", triangle, 14},
 };
 
 }  // namespace
 
-std::span<const Mapper> movement_mappers() { return kMappers; }
+std::span<const Mapper> movement_mappers() { return kMovementMappers; }
 
 }  // namespace shw::import::onnx

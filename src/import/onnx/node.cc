@@ -4,11 +4,10 @@
 
 #include "graph/reader.h"
 #include "import/onnx/arithmetic.h"
+#include "support/quoted.h"
 
 namespace shw::import::onnx {
 namespace {
-
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 // What is not trained travels with the graph.
 bool is_constant(const Known& known, size_t constants_so_far) {

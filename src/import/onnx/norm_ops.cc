@@ -122,7 +122,7 @@ void dropout(Node& n) {
           1);
 }
 
-constexpr Mapper kMappers[] = {
+constexpr Mapper kNormMappers[] = {
     {"BatchNormalization", batch_norm, 9},
     {"Dropout", dropout, 10},
     {"GroupNormalization", group_norm, 18},
@@ -134,6 +134,6 @@ constexpr Mapper kMappers[] = {
 
 }  // namespace
 
-std::span<const Mapper> norm_mappers() { return kMappers; }
+std::span<const Mapper> norm_mappers() { return kNormMappers; }
 
 }  // namespace shw::import::onnx

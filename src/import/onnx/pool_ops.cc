@@ -144,7 +144,7 @@ void global_pool(Node& n) {
   n.out(n.add(kOp, {x}, {{AttrKey::kDims, dims}, {AttrKey::kKeepDim, true}}));
 }
 
-constexpr Mapper kMappers[] = {
+constexpr Mapper kPoolMappers[] = {
     {"AveragePool", average_pool, 7},
     {"GlobalAveragePool", global_pool<OpKind::kMean>, 1},
     {"GlobalMaxPool", global_pool<OpKind::kAmax>, 1},
@@ -153,6 +153,6 @@ constexpr Mapper kMappers[] = {
 
 }  // namespace
 
-std::span<const Mapper> pool_mappers() { return kMappers; }
+std::span<const Mapper> pool_mappers() { return kPoolMappers; }
 
 }  // namespace shw::import::onnx

@@ -127,7 +127,7 @@ void einsum(Node& n) {
   n.out(n.add(OpKind::kEinsum, {n.in(0), n.in(1)}, {{AttrKey::kEquation, equation}}));
 }
 
-constexpr Mapper kMappers[] = {
+constexpr Mapper kProductMappers[] = {
     {"Einsum", einsum, 12},
     {"Gemm", gemm, 7},
     {"MatMul", matmul, 1},
@@ -135,6 +135,6 @@ constexpr Mapper kMappers[] = {
 
 }  // namespace
 
-std::span<const Mapper> product_mappers() { return kMappers; }
+std::span<const Mapper> product_mappers() { return kProductMappers; }
 
 }  // namespace shw::import::onnx

@@ -43,13 +43,13 @@ void dequantize(Node& n) {
   n.out(n.binary(OpKind::kMul, n.cast(y, n.type(scale).dtype), beside(n, scale, x)));
 }
 
-constexpr Mapper kMappers[] = {
+constexpr Mapper kQuantizeMappers[] = {
     {"DequantizeLinear", dequantize, 10},
     {"QuantizeLinear", quantize, 10},
 };
 
 }  // namespace
 
-std::span<const Mapper> quantize_mappers() { return kMappers; }
+std::span<const Mapper> quantize_mappers() { return kQuantizeMappers; }
 
 }  // namespace shw::import::onnx

@@ -130,7 +130,7 @@ void topk(Node& n) {
   n.out(n.emit().element(both, 1), 1);
 }
 
-constexpr Mapper kMappers[] = {
+constexpr Mapper kReductionMappers[] = {
     {"ArgMax", place_of_extreme<OpKind::kArgmax>, 1},
     {"ArgMin", place_of_extreme<OpKind::kArgmin>, 1},
     {"CumSum", cumsum, 11},
@@ -149,6 +149,6 @@ constexpr Mapper kMappers[] = {
 
 }  // namespace
 
-std::span<const Mapper> reduction_mappers() { return kMappers; }
+std::span<const Mapper> reduction_mappers() { return kReductionMappers; }
 
 }  // namespace shw::import::onnx

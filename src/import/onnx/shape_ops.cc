@@ -139,7 +139,7 @@ void space_to_depth(Node& n) {
   n.out(n.view(parts, {s.n, times(n, s.c, s.b * s.b), h, w}));
 }
 
-constexpr Mapper kMappers[] = {
+constexpr Mapper kShapeMappers[] = {
     {"DepthToSpace", depth_to_space, 11},
     {"Expand", expand, 8},
     {"Flatten", flatten, 1},
@@ -152,6 +152,6 @@ constexpr Mapper kMappers[] = {
 
 }  // namespace
 
-std::span<const Mapper> shape_mappers() { return kMappers; }
+std::span<const Mapper> shape_mappers() { return kShapeMappers; }
 
 }  // namespace shw::import::onnx

@@ -22,6 +22,21 @@ const Mapper* find_mapper(std::string_view domain, std::string_view name, int64_
 // The opsets of the default domain in which the operator is known: "13 to 21"; empty: none.
 std::string known_opsets(std::string_view name);
 
+// Maps an operator of one tensor. Ours makes floats of integers where the function is one of real
+// numbers; ONNX keeps the type.
+template <OpKind kOp>
+void map_unary(Node& n) {
+  const NodeId x = n.in(), y = n.add(kOp, {x});
+  n.refuse_if(n.type(y).dtype != n.type(x).dtype, "this function of integers");
+  n.out(y);
+}
+
+// Maps an operator of two tensors that are broadcast against each other.
+template <OpKind kOp>
+void map_binary(Node& n) {
+  n.out(n.binary(kOp, n.operand(0, 1), n.operand(1, 0)));
+}
+
 // One file a group.
 std::span<const Mapper> activation_mappers();
 std::span<const Mapper> arithmetic_mappers();

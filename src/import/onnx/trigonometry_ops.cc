@@ -71,7 +71,7 @@ void acos(Node& n) {
   n.out(n.binary(OpKind::kAtan2, other_leg(n, x), x));
 }
 
-constexpr Mapper kMappers[] = {
+constexpr Mapper kTrigonometryMappers[] = {
     {"Acos", acos, 7},
     {"Asin", asin, 7},
     {"Atan", atan, 7},
@@ -87,6 +87,6 @@ constexpr Mapper kMappers[] = {
 
 }  // namespace
 
-std::span<const Mapper> trigonometry_mappers() { return kMappers; }
+std::span<const Mapper> trigonometry_mappers() { return kTrigonometryMappers; }
 
 }  // namespace shw::import::onnx

@@ -6,11 +6,6 @@
 namespace shw::import::onnx {
 namespace {
 
-template <OpKind kOp>
-void two(Node& n) {
-  n.out(n.binary(kOp, n.operand(0, 1), n.operand(1, 0)));
-}
-
 void logical_not(Node& n) { n.out(n.add(OpKind::kLogicalNot, {n.in()})); }
 
 void is_nan(Node& n) {
@@ -50,25 +45,25 @@ void cast_like(Node& n) {
   if (n.ok()) cast_to(n, n.type(like).dtype);
 }
 
-constexpr Mapper kMappers[] = {
-    {"And", two<OpKind::kLogicalAnd>, 7},
+constexpr Mapper kTruthMappers[] = {
+    {"And", map_binary<OpKind::kLogicalAnd>, 7},
     {"Cast", cast, 6},
     {"CastLike", cast_like, 15},
-    {"Equal", two<OpKind::kEq>, 7},
-    {"Greater", two<OpKind::kGt>, 7},
-    {"GreaterOrEqual", two<OpKind::kGe>, 12},
+    {"Equal", map_binary<OpKind::kEq>, 7},
+    {"Greater", map_binary<OpKind::kGt>, 7},
+    {"GreaterOrEqual", map_binary<OpKind::kGe>, 12},
     {"IsInf", is_inf, 10},
     {"IsNaN", is_nan, 9},
-    {"Less", two<OpKind::kLt>, 7},
-    {"LessOrEqual", two<OpKind::kLe>, 12},
+    {"Less", map_binary<OpKind::kLt>, 7},
+    {"LessOrEqual", map_binary<OpKind::kLe>, 12},
     {"Not", logical_not, 1},
-    {"Or", two<OpKind::kLogicalOr>, 7},
+    {"Or", map_binary<OpKind::kLogicalOr>, 7},
     {"Where", where, 9},
-    {"Xor", two<OpKind::kNe>, 7},
+    {"Xor", map_binary<OpKind::kNe>, 7},
 };
 
 }  // namespace
 
-std::span<const Mapper> truth_mappers() { return kMappers; }
+std::span<const Mapper> truth_mappers() { return kTruthMappers; }
 
 }  // namespace shw::import::onnx

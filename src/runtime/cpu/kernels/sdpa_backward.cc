@@ -21,9 +21,7 @@ constexpr size_t kV = 3;
 constexpr size_t kBias = 4;
 constexpr size_t kOut = 5;
 constexpr size_t kLse = 6;
-constexpr size_t kSeed = 7;
-constexpr size_t kOffset = 8;
-constexpr size_t kDocuments = 9;
+constexpr size_t kDocuments = 9;  // 7 and 8 are the seed and offset of a dropout
 enum Res : size_t { kDq, kDk, kDv, kDbias };
 
 template <class T>

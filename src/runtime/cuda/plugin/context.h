@@ -14,6 +14,8 @@
 
 namespace shw::runtime::cuda {
 
+inline constexpr size_t kMemoryAlignment = 256;  // of all device memory that the driver gives
+
 enum class DeviceProgram : unsigned {
 #define X(name) name,
   SHW_CUDA_PROGRAMS(X)

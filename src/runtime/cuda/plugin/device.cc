@@ -8,8 +8,7 @@
 namespace shw::runtime::cuda {
 namespace {
 
-constexpr size_t kAlignment = 256;  // of all device memory that the driver gives
-constexpr size_t kPage = 4096;      // of pinned memory
+constexpr size_t kPage = 4096;  // of pinned memory
 
 }  // namespace
 
@@ -28,7 +27,7 @@ CudaDevice::~CudaDevice() {
 }
 
 Result<DevicePointer> CudaDevice::allocate_aligned(size_t bytes, size_t alignment) {
-  const size_t more = alignment > kAlignment ? alignment : 0;
+  const size_t more = alignment > kMemoryAlignment ? alignment : 0;
   DevicePointer memory = 0;
   SHW_RETURN_IF_ERROR(context_->driver().check(
       context_->driver().allocate(&memory, std::max<size_t>(bytes, 1) + more),

@@ -4,13 +4,13 @@ namespace shw::runtime::cuda {
 namespace {
 
 #define SHW_ENTRY_TABLE Driver
-const EntryPoint kEntryPoints[] = {SHW_CUDA_DRIVER(SHW_ENTRY_POINT)};
+const EntryPoint kDriverEntryPoints[] = {SHW_CUDA_DRIVER(SHW_ENTRY_POINT)};
 #undef SHW_ENTRY_TABLE
 
 const LibraryKind kDriver = {"the CUDA driver",
                              {"libcuda.so.1"},
                              "install NVIDIA's driver 525 or newer (CUDA 12.0), or run on the CPU"};
-constexpr int kLeastVersion = 12000;
+constexpr int kLeastDriverVersion = 12000;
 
 }  // namespace
 
@@ -27,11 +27,11 @@ Status Driver::check(DriverError error, const char* what, SourceLoc loc) const {
 
 Result<Driver> open_driver(const std::string& folder) {
   Driver driver;
-  SHW_RETURN_IF_ERROR(open_library(kDriver, folder, kEntryPoints, &driver));
+  SHW_RETURN_IF_ERROR(open_library(kDriver, folder, kDriverEntryPoints, &driver));
   int version = 0, devices = 0;
   SHW_RETURN_IF_ERROR(driver.check(driver.driver_version(&version), "asking the CUDA driver"));
-  if (version < kLeastVersion)
-    return unavailable("needs a driver for CUDA " + version_text(kLeastVersion) +
+  if (version < kLeastDriverVersion)
+    return unavailable("needs a driver for CUDA " + version_text(kLeastDriverVersion) +
                        " or newer, found one for CUDA " + version_text(version) + " at " +
                        library_file(reinterpret_cast<const void*>(driver.init)) + ": " +
                        kDriver.remedy);

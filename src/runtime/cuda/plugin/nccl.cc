@@ -4,7 +4,7 @@ namespace shw::runtime::cuda {
 namespace {
 
 #define SHW_ENTRY_TABLE Nccl
-const EntryPoint kEntryPoints[] = {SHW_CUDA_NCCL(SHW_ENTRY_POINT)};
+const EntryPoint kNcclEntryPoints[] = {SHW_CUDA_NCCL(SHW_ENTRY_POINT)};
 #undef SHW_ENTRY_TABLE
 
 const LibraryKind kNccl = {
@@ -12,7 +12,7 @@ const LibraryKind kNccl = {
     {"libnccl.so.2"},
     "install NCCL 2.18 or newer (the Python package nvidia-nccl-cu13 has it) "
     "where the system looks for libraries"};
-constexpr int kLeastVersion = 21800;  // the first one with ncclCommSplit
+constexpr int kLeastNcclVersion = 21800;  // the first one with ncclCommSplit
 
 std::string nccl_version(int v) {
   return std::to_string(v / 10000) + "." + std::to_string(v % 10000 / 100) + "." +
@@ -30,13 +30,14 @@ Status Nccl::check(NcclError error, const char* what, SourceLoc loc) const {
 
 Result<Nccl> open_nccl(const std::string& folder) {
   Nccl nccl;
-  SHW_RETURN_IF_ERROR(open_library(kNccl, folder, kEntryPoints, &nccl));
+  SHW_RETURN_IF_ERROR(open_library(kNccl, folder, kNcclEntryPoints, &nccl));
   int version = 0;
   SHW_RETURN_IF_ERROR(nccl.check(nccl.version(&version), "asking for the version"));
-  if (version < kLeastVersion)
-    return unavailable(
-        "needs NCCL " + nccl_version(kLeastVersion) + " or newer, found " + nccl_version(version) +
-        " at " + library_file(reinterpret_cast<const void*>(nccl.version)) + ": " + kNccl.remedy);
+  if (version < kLeastNcclVersion)
+    return unavailable("needs NCCL " + nccl_version(kLeastNcclVersion) + " or newer, found " +
+                       nccl_version(version) + " at " +
+                       library_file(reinterpret_cast<const void*>(nccl.version)) + ": " +
+                       kNccl.remedy);
   return nccl;
 }
 

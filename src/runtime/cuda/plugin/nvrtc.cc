@@ -8,7 +8,7 @@ namespace shw::runtime::cuda {
 namespace {
 
 #define SHW_ENTRY_TABLE Nvrtc
-const EntryPoint kEntryPoints[] = {SHW_CUDA_NVRTC(SHW_ENTRY_POINT)};
+const EntryPoint kNvrtcEntryPoints[] = {SHW_CUDA_NVRTC(SHW_ENTRY_POINT)};
 #undef SHW_ENTRY_TABLE
 
 const LibraryKind kNvrtc = {"the CUDA compiler NVRTC",
@@ -74,7 +74,7 @@ Status Nvrtc::check(NvrtcError error, const char* what, SourceLoc loc) const {
 
 Result<Nvrtc> open_nvrtc(const std::string& folder) {
   Nvrtc nvrtc;
-  SHW_RETURN_IF_ERROR(open_library(kNvrtc, folder, kEntryPoints, &nvrtc));
+  SHW_RETURN_IF_ERROR(open_library(kNvrtc, folder, kNvrtcEntryPoints, &nvrtc));
   int major = 0, minor = 0;
   SHW_RETURN_IF_ERROR(nvrtc.check(nvrtc.version(&major, &minor), "asking NVRTC"));
   if (major < 12)

@@ -8,8 +8,6 @@
 namespace shw::runtime::cuda {
 namespace {
 
-constexpr int64_t kAlignment = 256;  // of all device memory that the driver gives
-
 DevicePointer device_pointer(const void* p) { return reinterpret_cast<DevicePointer>(p); }
 
 }  // namespace
@@ -147,7 +145,7 @@ void CudaStream::fill(void* to, std::byte value, int64_t bytes) {
 }
 
 Result<void*> CudaStream::allocate(const MemorySpec& spec) {
-  if (spec.kind != MemoryKind::kDevice || spec.alignment > kAlignment)
+  if (spec.kind != MemoryKind::kDevice || spec.alignment > int64_t{kMemoryAlignment})
     return unimplemented("a CUDA stream gives device memory aligned to 256 bytes at most");
   const Current current(*context_);
   DevicePointer memory = 0;
