@@ -31,37 +31,37 @@ double least_difference(const double* a, const double* b, uint32_t n, double eno
   return least;
 }
 
-struct CostArc {
-  uint32_t other;
-  Handle matrix;  // rows: labels of the variable that owns this arc
-};
-
-struct Variable {
-  VectorId unary;
-  LabelsId labels;
-  MaskId keep;         // among `labels`
-  uint32_t first_arc;  // no step raises a degree, so the initial arcs leave enough room
-  uint32_t degree;
-  bool alive;
-};
-
-struct Neighbour {
-  uint32_t variable;
-  LabelsId labels;
-  Handle matrix;  // rows: the removed variable's labels
-};
-
-struct Removed {
-  uint32_t variable;
-  LabelsId labels;
-  VectorId unary;
-  uint32_t num_neighbours;
-  Neighbour neighbours[2];
-};
-
 }  // namespace
 
 class Presolver {
+  struct Arc {
+    uint32_t other;
+    Handle matrix;  // rows: labels of the variable that owns this arc
+  };
+
+  struct Variable {
+    VectorId unary;
+    LabelsId labels;
+    MaskId keep;         // among `labels`
+    uint32_t first_arc;  // no step raises a degree, so the initial arcs leave enough room
+    uint32_t degree;
+    bool alive;
+  };
+
+  struct Neighbour {
+    uint32_t variable;
+    LabelsId labels;
+    Handle matrix;  // rows: the removed variable's labels
+  };
+
+  struct Removed {
+    uint32_t variable;
+    LabelsId labels;
+    VectorId unary;
+    uint32_t num_neighbours;
+    Neighbour neighbours[2];
+  };
+
  public:
   Presolver(const PlacementProblem& problem, const PresolveOptions& options, Watch& watch)
       : problem_(problem), options_(options), watch_(watch) {}
@@ -82,11 +82,11 @@ class Presolver {
   }
 
  private:
-  std::span<CostArc> arcs(uint32_t v) {
+  std::span<Arc> arcs(uint32_t v) {
     return {arcs_.data() + variables_[v].first_arc, variables_[v].degree};
   }
-  CostArc* arc_to(uint32_t v, uint32_t other) {
-    for (CostArc& arc : arcs(v))
+  Arc* arc_to(uint32_t v, uint32_t other) {
+    for (Arc& arc : arcs(v))
       if (arc.other == other) return &arc;
     return nullptr;
   }
@@ -115,7 +115,7 @@ class Presolver {
   Watch& watch_;
   CostStore store_;
   std::vector<Variable> variables_;
-  std::vector<CostArc> arcs_;
+  std::vector<Arc> arcs_;
   std::vector<uint32_t> queue_;
   std::vector<uint8_t> queued_;
   double constant_ = 0;
@@ -164,7 +164,7 @@ Status Presolver::load(std::span<const uint8_t> keep) {
 void Presolver::join(uint32_t a, uint32_t b, Handle matrix) {
   if (variables_[a].degree > variables_[b].degree)
     std::swap(a, b), matrix = CostStore::flip(matrix);
-  if (CostArc* arc = arc_to(a, b)) {
+  if (Arc* arc = arc_to(a, b)) {
     arc->matrix = store_.sum_matrices(arc->matrix, matrix);
     arc_to(b, a)->matrix = CostStore::flip(arc->matrix);
     return;
@@ -189,7 +189,7 @@ Status Presolver::drop_unsupported_labels() {
   for (size_t next = 0; next < queue_.size(); ++next) {
     const uint32_t u = queue_[next];
     queued_[u] = 0;
-    for (const CostArc& arc : arcs(u)) {
+    for (const Arc& arc : arcs(u)) {
       Variable& x = variables_[arc.other];
       const MaskId left = store_.supported(CostStore::flip(arc.matrix), x.keep, variables_[u].keep);
       SHW_RETURN_IF_ERROR(watch_.poll(20));
@@ -235,7 +235,7 @@ Status Presolver::drop_dominated_labels() {
     const size_t k = store_.values(x.unary).size();
     if (!x.alive || k < 2 || is_budgeted(v)) continue;
     signature.assign(1, x.unary);
-    for (const CostArc& arc : arcs(v)) signature.push_back(arc.matrix);
+    for (const Arc& arc : arcs(v)) signature.push_back(arc.matrix);
     std::sort(signature.begin() + 1, signature.end());
     const uint32_t index = known.find_or_add(
         hash_span(std::span<const uint32_t>(signature)),
@@ -264,7 +264,7 @@ MaskId Presolver::undominated(uint32_t v) {
     // If it is negative, j does not dominate i. Few j pass this test.
     for (uint32_t j = 0; j < k; ++j) margin[j] = unary[i] - unary[j];
     best.clear();
-    for (const CostArc& arc : arcs(v)) {
+    for (const Arc& arc : arcs(v)) {
       const uint32_t cols = store_.cols(arc.matrix);
       const double* row = store_.data(arc.matrix) + size_t{i} * cols;
       best.push_back(static_cast<uint32_t>(std::min_element(row, row + cols) - row));
@@ -304,7 +304,7 @@ Result<bool> Presolver::restrict_tables() {
     const Variable& x = variables_[v];
     if (!x.alive) continue;
     changed |= !store_.is_full(x.keep);
-    for (CostArc& arc : arcs(v)) {
+    for (Arc& arc : arcs(v)) {
       if (arc.other < v) continue;
       const Handle h = store_.restricted(arc.matrix, x.keep, variables_[arc.other].keep);
       if (h == arc.matrix) continue;
@@ -341,7 +341,7 @@ Status Presolver::remove_small_variables() {
     const size_t tables = store_.num_matrices();
     if (!try_remove(v)) continue;
     if (constant_ == kForbidden) return infeasible(v, {});
-    for (const CostArc& arc : arcs(v)) push(arc.other);
+    for (const Arc& arc : arcs(v)) push(arc.other);
     SHW_RETURN_IF_ERROR(watch_.poll(store_.num_matrices() == tables ? 50 : kMaxReductionCells / 4));
   }
   return {};
@@ -351,14 +351,14 @@ void Presolver::record(uint32_t v) {
   const Variable& x = variables_[v];
   Removed r{v, x.labels, x.unary, 0, {}};
   if (store_.values(x.unary).size() > 1)
-    for (const CostArc& arc : arcs(v))
+    for (const Arc& arc : arcs(v))
       r.neighbours[r.num_neighbours++] = {arc.other, variables_[arc.other].labels, arc.matrix};
   removed_.push_back(r);
 }
 
 // Removes v from its neighbours' lists; v's own list remains available to the caller.
 void Presolver::detach(uint32_t v) {
-  for (const CostArc& arc : arcs(v)) {
+  for (const Arc& arc : arcs(v)) {
     *arc_to(arc.other, v) = arcs(arc.other).back();
     --variables_[arc.other].degree;
   }
@@ -373,7 +373,7 @@ bool Presolver::try_remove(uint32_t v) {
   if (k == 1 || x.degree == 0) {
     record(v);
     constant_ += *std::ranges::min_element(costs);
-    for (const CostArc& arc : around) {
+    for (const Arc& arc : around) {
       Variable& other = variables_[arc.other];
       other.unary = store_.sum_vectors(other.unary, store_.row(arc.matrix, 0));
     }
@@ -409,7 +409,7 @@ Result<Presolved> Presolver::finish() {
   std::vector<uint32_t> matrices(store_.num_matrices(), kNobody);
   for (uint32_t v = 0; v < variables_.size(); ++v) {
     if (!variables_[v].alive) continue;
-    for (const CostArc& arc : arcs(v)) {
+    for (const Arc& arc : arcs(v)) {
       if (arc.other < v) continue;
       uint32_t& m = matrices[arc.matrix >> 1];
       if (m == kNobody) {
