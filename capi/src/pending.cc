@@ -33,10 +33,19 @@ bool tells_more(Code known, Code code) {
   return (known == Code::kAborted || known == Code::kCancelled) && code != Code::kAborted;
 }
 
+// A rank may learn of the caller's abort from another one, and call that an abort by that rank.
+Code cause_of(const RunnerShared& shared, uint64_t epoch, Code code) {
+  return code == Code::kAborted && shared.stopped == epoch + 1 ? Code::kCancelled : code;
+}
+
 // Who is told of the end of a run, once all ranks have come to it.
 struct EndOfRun {
   EndOfRun(const shw_pending& pending, shw_done_fn done_fn, void* user_data)
-      : left(pending.events.size()), done(done_fn), user(user_data) {
+      : shared(pending.shared),
+        epoch(pending.epoch),
+        left(pending.events.size()),
+        done(done_fn),
+        user(user_data) {
     for (const auto& event : pending.events) ranks.push_back(event->completion);
   }
   void rank_ended() {
@@ -44,9 +53,11 @@ struct EndOfRun {
     Code cause = Code::kOk;
     for (const runtime::Completion& rank : ranks)
       if (const Code code = rank.code(); tells_more(cause, code)) cause = code;
-    done(user, static_cast<shw_code>(cause));
+    done(user, static_cast<shw_code>(cause_of(*shared, epoch, cause)));
   }
 
+  std::shared_ptr<RunnerShared> shared;
+  uint64_t epoch;
   std::vector<runtime::Completion> ranks;
   std::atomic<size_t> left;
   shw_done_fn done;
@@ -73,6 +84,9 @@ Status wait_for(const shw_pending& pending, int64_t timeout_ns) {
     Status status = event->completion.wait();
     if (tells_more(cause.code(), status.code())) cause = std::move(status);
   }
+  if (const Code code = cause_of(*pending.shared, pending.epoch, cause.code());
+      code != cause.code())
+    cause = Status(code, "the runner was aborted");
   // A failure of an earlier epoch is over: it says nothing about the executors as they are.
   if (!cause.ok() && pending.epoch == pending.shared->epoch) pending.shared->failed = true;
   return cause;

@@ -285,7 +285,9 @@ shw_status* shw_runner_start(shw_runner* runner, const char* entry, const shw_na
 }
 
 void shw_runner_abort(shw_runner* runner) {
-  if (runner != nullptr) abort(*runner);
+  if (runner == nullptr) return;
+  runner->shared->stopped = runner->shared->epoch + 1;
+  abort(*runner);
 }
 
 void shw_runner_destroy(shw_runner* runner) { delete runner; }

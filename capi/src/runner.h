@@ -20,6 +20,7 @@ struct RunnerShared {
   PlanRef plan;
   std::atomic<bool> failed = false;            // executors must be reset before anything else
   std::atomic<uint64_t> epoch = 0;             // resets of all executors
+  std::atomic<uint64_t> stopped = 0;           // 1 + the epoch in which the caller stopped all runs
   std::mutex mutex;                            // of `spare`
   std::vector<std::vector<RunBuffers>> spare;  // by entry: of runs that nobody holds any more
 };

@@ -203,13 +203,14 @@ static void runs_may_be_left_alone(shw_runner* runner) {
     EXPECT_OK(start(runner, i, &pending));
     shw_pending_destroy(pending);
   }
-  EXPECT_OK(start(runner, 0, &pending));
-  shw_runner_abort(runner);
-  status = shw_pending_wait(pending, -1); /* it may have been faster */
-  EXPECT(status == NULL || shw_status_code(status) == SHW_CANCELLED ||
-         shw_status_code(status) == SHW_ABORTED);
-  shw_status_destroy(status);
-  shw_pending_destroy(pending);
+  for (i = 0; i < 200; ++i) { /* a rank may learn of the abort from another one */
+    EXPECT_OK(start(runner, 0, &pending));
+    shw_runner_abort(runner);
+    status = shw_pending_wait(pending, -1); /* it may have been faster */
+    EXPECT(status == NULL || shw_status_code(status) == SHW_CANCELLED);
+    shw_status_destroy(status);
+    shw_pending_destroy(pending);
+  }
   EXPECT_OK(start(runner, 0, &last));
   EXPECT_OK(shw_pending_wait(last, -1));
   EXPECT_OK(start(runner, 1, &pending));
