@@ -25,9 +25,11 @@ void set_bases(Program& program, const cost::CollectiveModel& model) {
   }
 }
 
-void bound_prefetch(const CompileOptions& options, Program& program) {
+void bound_schedule(const CompileOptions& options, Program& program) {
   if (options.prefetch_bytes > 0) program.prefetch_bytes = options.prefetch_bytes;
   if (options.prefetch_depth > 0) program.prefetch_depth = options.prefetch_depth;
+  if (options.products_between_reductions > 0)
+    program.products_between_reductions = options.products_between_reductions;
 }
 
 FusePrices fuse_prices(const PreparedModel& model) {
@@ -98,7 +100,7 @@ Result<Program> program_of(const PreparedModel& model, const Placed& placed, Mon
     SHW_ASSIGN_OR_RETURN(
         program, lower(model.graph(), *placed.assignment, model.redistributor(), options, monitor));
     set_bases(program, model.collectives());
-    bound_prefetch(model.options(), program);
+    bound_schedule(model.options(), program);
     // What repetition chooses from must not depend on the limit.
     if (limit > 0 && !recomputes_within(model, placed.memory.limit_bytes))
       program.arena_limit_bytes = policy.shares ? limit - bytes_of(model, program) : 0;

@@ -79,6 +79,7 @@ class Walk {
       steps_[i].held_up_by = static_cast<uint32_t>(schedule.needs().before(i).size());
       note_early(i);
     }
+    find_gradients(steps);
     order_.reserve(steps.size());
   }
 
@@ -97,6 +98,7 @@ class Walk {
       if (!schedule_.is_collective(i)) {
         feed_communicators();
         fill_until(ready_us(i));
+        if (steps_[i].is_product) reduce_gradients();
       }
       run_step(i);
       while (memory_.live_bytes() > bounds_.live_bytes && run_oldest()) continue;
@@ -110,9 +112,11 @@ class Walk {
   enum class State : uint8_t { kToCome, kPutOff, kDone };
   struct Step {
     State state = State::kToCome;
-    bool is_ahead = false;      // a gather that has started before its place
-    uint32_t held_up_by = 0;    // edges from steps that have not run
-    uint32_t first_reader = 0;  // of those that do not move
+    bool is_ahead = false;  // a gather that has started before its place
+    bool is_product = false;
+    bool reduces_gradient = false;  // a reduction that no product waits for
+    uint32_t held_up_by = 0;        // edges from steps that have not run
+    uint32_t first_reader = 0;      // of those that do not move
     double end_us = 0;
   };
   struct Queue {
@@ -152,6 +156,15 @@ class Walk {
       (schedule_.is_collective(i) ? queue_of(i).gathers : preparing_).push_back(i);
     }
     std::ranges::reverse(preparing_);
+  }
+  void find_gradients(std::span<const ProgramStep* const> steps) {
+    std::vector<uint8_t> feeds_product(steps.size(), 0);
+    for (auto i = static_cast<uint32_t>(steps.size()); i-- > 0;) {
+      for (uint32_t r : schedule_.needs().after(i))
+        feeds_product[i] |= feeds_product[r] | static_cast<uint8_t>(steps_[r].is_product);
+      steps_[i].is_product = is_product(*steps[i]);
+      steps_[i].reduces_gradient = reduces(steps[i]->collective.kind) && !feeds_product[i];
+    }
   }
   void come_to(uint32_t i) {
     num_prepared_ += prepares(i);
@@ -203,6 +216,7 @@ class Walk {
     queue.left_us -= schedule_.us(i);
     const bool was_put_off = steps_[i].state == State::kPutOff;
     memory_.run(i, was_put_off);
+    products_ = steps_[i].reduces_gradient ? 0 : products_ + steps_[i].is_product;
     steps_[i].state = State::kDone;
     steps_[i].end_us = queue.free_us;
     order_.push_back(i);
@@ -248,6 +262,17 @@ class Walk {
     return *std::ranges::min_element(put_off_, {}, rank);
   }
 
+  // In front of a product. Those that are put off need room for themselves.
+  void reduce_gradients() {
+    while (products_ + 1 >= bounds_.products) {
+      const auto oldest = std::ranges::find_if(put_off_, [&](uint32_t i) {
+        const uint32_t collective = spare_.feeds(i);
+        return collective != kNoStep && steps_[collective].reduces_gradient && could_run(i);
+      });
+      if (oldest == put_off_.end()) return;
+      run_step(*oldest);
+    }
+  }
   void feed_communicators() {
     for (size_t k = 0; k < put_off_.size();) {
       const uint32_t i = put_off_[k++];
@@ -302,6 +327,7 @@ class Walk {
   std::vector<uint32_t> preparing_;  // steps that prepare, as they come
   size_t num_prepared_ = 0;          // of them: the walk has come to
   int64_t ahead_bytes_ = 0;          // of gathers that are ahead
+  uint32_t products_ = 0;            // since the last reduction of a gradient
   EntrySchedule::Order order_;
 };
 

@@ -11,6 +11,7 @@
 //     anyway, whose gather stays;
 //   - when a step that has no time needs them;
 //   - when they alone hold more scratch than they may, or too many are put off: the oldest;
+//   - when a reduction of gradients waits for them and enough products ran since the last one;
 //   - when their collectives' communicator has more to do than compute, and would soon stand idle.
 // The next gather of parameters starts before its place if its communicator stands idle.
 #pragma once
@@ -28,6 +29,9 @@ struct FillBounds {
   int64_t live_bytes = 0;  // of all scratch: nothing is put off beyond
   // That are put off at a time, and between a gather that starts before its place and its reader.
   uint32_t steps = 0;
+  // Products between two reductions of gradients: beyond it, those that are put off and that a
+  // reduction waits for come first.
+  uint32_t products = UINT32_MAX;
 };
 
 // `steps`: as for SpareTime.

@@ -55,8 +55,9 @@ class EntryOrders {
     std::vector<const ProgramStep*> steps(now_.size());
     for (size_t place = 0; place < now_.size(); ++place)
       steps[now_[place]] = &p_.steps[entry_.first_step + place];
-    reorder(fill_waits(p_, steps, ways_[0].schedule, best_,
-                       {held_bytes, allowed_bytes_, p_.prefetch_depth}));
+    reorder(fill_waits(
+        p_, steps, ways_[0].schedule, best_,
+        {held_bytes, allowed_bytes_, p_.prefetch_depth, p_.products_between_reductions}));
   }
   bool is_best() const { return now_ == best_; }
 

@@ -4,6 +4,14 @@
 #include <algorithm>
 
 namespace shw {
+
+bool is_product(const ProgramStep& step) {
+  static constexpr std::string_view kProducts[] = {"mm",         "bmm",    "addmm",
+                                                   "baddbmm",    "einsum", "scaled_mm",
+                                                   "grouped_mm", "sdpa",   "sdpa_backward"};
+  return std::ranges::find(kProducts, step.kernel) != std::end(kProducts);
+}
+
 namespace {
 
 std::string value_text(const Program& p, ValueId id) {

@@ -130,6 +130,9 @@ struct ProgramStep {
   // Does again, for the backward pass, what a step of the forward pass has done (recompute/).
   bool recomputed = false;
 };
+// Whether it multiplies matrices, or is attention.
+bool is_product(const ProgramStep& step);
+
 // local_slice: in: a tensor that is replicated along attrs.dims' mesh dims; attrs: dim = tensor
 // dim, dims = mesh dims, outermost first; out: this rank's block (a contiguous copy).
 
@@ -202,6 +205,9 @@ struct Program {
   // of the bytes.
   int64_t prefetch_bytes = int64_t{512} << 20;
   uint32_t prefetch_depth = 256;
+  // Products of matrices between two reductions of gradients, where scheduling puts products off.
+  // Not part of the bytes.
+  uint32_t products_between_reductions = 8;
   // The step takes no longer than one in which what is computed again takes at most so much longer
   // than the best choice for the same memory limit (recompute/frontier.h); negative: not known. Not
   // part of the bytes; PlanSummary has it.

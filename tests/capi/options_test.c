@@ -163,6 +163,8 @@ static void compile_options_are_checked(void) {
   o = start, o.recompute = "all", expect_compile_refused(&o, "recompute 'all': expected none");
   o = start, o.prefetch_bytes = -1, expect_compile_refused(&o, "prefetch_bytes");
   o = start, o.prefetch_depth = -1, expect_compile_refused(&o, "prefetch_depth");
+  o = start, o.products_between_reductions = -1,
+  expect_compile_refused(&o, "products_between_reductions");
   o = start, o.fuse_bytes = -1, expect_compile_refused(&o, "fuse_bytes");
   o = start, o.overlap = 5, expect_compile_refused(&o, "overlap 5 is unknown");
   o = start, o.overlap = -1, expect_compile_refused(&o, "overlap -1 is unknown");

@@ -179,6 +179,8 @@ def test_options_reach_the_library():
     assert sw.compile(graph, MESH, recompute="full").to_json()["recompute"]["steps"] > 0
     with pytest.raises(sw.InvalidArgument, match="prefetch_depth"):
         sw.compile(graph, MESH, prefetch_bytes="64MiB", prefetch_depth=-1)
+    with pytest.raises(sw.InvalidArgument, match="products_between_reductions"):
+        sw.compile(graph, MESH, products_between_reductions=-1)
     with pytest.raises(sw.InvalidArgument, match="host memory is used by recompute 'auto' alone"):
         sw.compile(graph, MESH, host_memory="1GB")
     ours = sw.hardware("h100") | {"name": "ours"}

@@ -191,6 +191,10 @@ typedef struct shw_compile_options {
    * than prefetch_depth steps of compute lie between a collective and its first reader. */
   int64_t prefetch_bytes; /* 0: 512 MiB */
   int64_t prefetch_depth; /* 0: 256 */
+  /* Products of weights' gradients may run later than they are written, where compute would wait
+   * for a collective. Products between two reductions of gradients are no more than so many, unless
+   * the graph itself has more. 0: 8 */
+  int64_t products_between_reductions;
   /* Gathers of parameters, and all-reduces of gradients, of one group are fused into collectives on
    * buffers of up to so many bytes where that makes the simulated step shorter: each pays the
    * latency of the network once. Results are the same bits. 0: none are. */
@@ -219,11 +223,11 @@ typedef struct shw_compile_options {
                           time_limit_s ends the search */
   int32_t reserved;    /* 0 */
 } shw_compile_options;
-#define SHW_COMPILE_OPTIONS_INIT                                                                  \
-  {                                                                                               \
-    sizeof(shw_compile_options), 0, NULL, 0, NULL, {NULL, 0}, NULL, 0, NULL, 0, NULL, NULL, NULL, \
-        0, NULL, 0, NULL, 0, NULL, 0, 0, 0, 0, 0.0, 0.0, NULL, 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0,   \
-        NULL, NULL, NULL, 0, 0                                                                    \
+#define SHW_COMPILE_OPTIONS_INIT                                                                   \
+  {                                                                                                \
+    sizeof(shw_compile_options), 0, NULL, 0, NULL, {NULL, 0}, NULL, 0, NULL, 0, NULL, NULL, NULL,  \
+        0, NULL, 0, NULL, 0, NULL, 0, 0, 0, 0, 0.0, 0.0, NULL, 0, 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, \
+        NULL, NULL, NULL, 0, 0                                                                     \
   }
 
 /**

@@ -30,14 +30,15 @@ Sketch on_two_dims() {
 }
 
 // A backward pass: in each layer the weight's gradient, reduced on dp, stands in front of the
-// gradient that goes on, reduced on tp.
-Sketch backward(int layers) {
+// gradient that goes on, reduced on tp. `quick`: of so many layers the latter takes 1 µs.
+Sketch backward(int layers, int quick = 0) {
   Sketch s = on_two_dims();
   ValueId g = s.input({4, 16}, PortRole::kTangent);
   for (int i = 0; i < layers; ++i) {
     const ValueId kept = s.input({4, 16});
     s.output(reduced(s, s.step("mm", {g, kept}, {4, 16}, 8), 0, 4), PortRole::kGradient);
-    g = s.step("add", {reduced(s, s.step("bmm", {g}, {4, 16}, 10), 1, 8), kept}, {4, 16}, 5);
+    g = s.step("add", {reduced(s, s.step("bmm", {g}, {4, 16}, 10), 1, i < quick ? 1 : 8), kept},
+               {4, 16}, 5);
   }
   s.output(g, PortRole::kGradient);
   return s;
@@ -50,6 +51,27 @@ TEST(FillWaits, WithProductsOfWeightsGradients) {
   // Compute takes 92 µs, and only in front of the last step nothing is left to run.
   EXPECT_LE(simulated_us(s.p), 4 * (8 + 10 + 5)) << to_text(s.p);
   EXPECT_EQ(s.run(kScheduleCollectives), 0u);
+}
+
+// Products between two reductions on dp, the dim of gradients.
+uint32_t most_products_between_reductions(const Program& p) {
+  uint32_t most = 0, products = 0;
+  for (const ProgramStep& s : p.steps) {
+    if (reduces(s.collective.kind) && s.collective.axes[0] == 0) products = 0;
+    most = std::max(most, products += is_product(s));
+  }
+  return most;
+}
+TEST(FillWaits, WithNoMoreProductsBetweenReductionsThanAsked) {
+  const auto most = [](uint32_t bound) {
+    Sketch s = backward(12, 8);
+    s.p.products_between_reductions = bound;
+    s.run(kScheduleCollectives);
+    return most_products_between_reductions(s.p);
+  };
+  const uint32_t free = most(100);
+  EXPECT_GT(free, 5u);
+  for (uint32_t bound = 3; bound < free; ++bound) EXPECT_LE(most(bound), bound);
 }
 
 // What is put off holds its operands. A limit of scratch that does not allow it leaves the order.

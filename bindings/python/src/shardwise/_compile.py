@@ -46,6 +46,7 @@ def compile(graph: GraphLike, mesh: Mapping[str, int] | None = None, *, hardware
         * ``optimizer_factor``: bytes of optimizer state for each byte of a parameter
         * ``recompute``: what the backward pass computes again: "none", "cheap", "selective", "full" or "every:N"; "full+gathered" keeps gathered parameters, "full+first-add" the first sum of each block; "auto": what ``memory`` asks for
         * ``prefetch_bytes``, ``prefetch_depth``: what starting collectives early may cost: bytes (default 512 MiB), and steps of compute before the first reader (256)
+        * ``products_between_reductions``: products between two reductions of gradients, at most, as far as the schedule puts products off (8)
         * ``fuse_bytes``: gathers of parameters and all-reduces of gradients of one group are fused into buffers of up to so many bytes where that makes the simulated step shorter (default: none)
         * ``host_memory``: bytes of host memory of a rank, where results may wait for the backward pass under recompute "auto" (default: none)
         * ``grad_reduce_dtype``: gradients are cast to it before they are reduced

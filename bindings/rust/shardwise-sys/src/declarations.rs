@@ -539,6 +539,8 @@ pub struct shw_compile_options {
     pub prefetch_bytes: i64,
     /// 0: 256
     pub prefetch_depth: i64,
+    /// Products of weights' gradients may run later than they are written, where compute would wait for a collective. Products between two reductions of gradients are no more than so many, unless the graph itself has more. 0: 8
+    pub products_between_reductions: i64,
     /// Gathers of parameters, and all-reduces of gradients, of one group are fused into collectives on buffers of up to so many bytes where that makes the simulated step shorter: each pays the latency of the network once. Results are the same bits. 0: none are.
     pub fuse_bytes: i64,
     /// Host memory of a rank. Under recompute "auto" results of the forward pass may wait there for the backward pass, as many as the link to it can carry beside compute, if a memory limit asks for it. Needs the rate of the link (HARDWARE.md). 0: none.

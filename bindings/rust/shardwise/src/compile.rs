@@ -74,6 +74,7 @@ pub struct CompileOptions {
     recompute: Option<String>,
     prefetch_bytes: i64,
     prefetch_depth: i64,
+    products_between_reductions: i64,
     fuse_bytes: i64,
     host_memory_bytes: i64,
     overlap: Option<Overlap>,
@@ -218,6 +219,14 @@ impl CompileOptions {
         self
     }
 
+    /// Products between two reductions of gradients, at most, as far as the schedule puts products
+    /// off; 0: 8.
+    #[must_use]
+    pub fn products_between_reductions(mut self, count: i64) -> Self {
+        self.products_between_reductions = count;
+        self
+    }
+
     /// Collectives of one group are fused into buffers of up to so many bytes where that makes the
     /// simulated step shorter; 0: none are.
     #[must_use]
@@ -341,6 +350,7 @@ impl CompileOptions {
         raw.optimizer_factor = self.optimizer_factor;
         raw.recompute = lent.strings.optional(self.recompute.as_deref())?;
         (raw.prefetch_bytes, raw.prefetch_depth) = (self.prefetch_bytes, self.prefetch_depth);
+        raw.products_between_reductions = self.products_between_reductions;
         raw.fuse_bytes = self.fuse_bytes;
         raw.host_memory_bytes = self.host_memory_bytes;
         (raw.param_budget, raw.param_budget_factor) = self.param_budget.map_or((0, 0.0), Budget::raw);

@@ -100,6 +100,7 @@ fn options_reach_the_planner() {
         (mesh().overlap(Overlap::Bounded(2.0)), Code::InvalidArgument),
         (mesh().recompute("all"), Code::InvalidArgument),
         (mesh().prefetch(-1, 0), Code::InvalidArgument),
+        (mesh().products_between_reductions(-1), Code::InvalidArgument),
         (mesh().memory_limit_bytes(16), Code::FailedPrecondition),
     ] {
         assert_eq!(Plan::compile(&context, &graph, &options).unwrap_err().code(), code);
