@@ -1,6 +1,7 @@
 #include "passes/skyline.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace shw {
@@ -26,6 +27,8 @@ Result<bool> Skyline::place(std::span<const double> keys, int64_t max_tests,
   offsets.assign(blocks_.size(), 0);
   next_.resize(blocks_.size() + 1);
   std::iota(next_.begin(), next_.end(), 0u);
+  groups_.resize((blocks_.size() + kGroup - 1) / kGroup);
+  for (uint32_t g = 0; g < groups_.size(); ++g) sum_up(g);
   parts_ = {{0, static_cast<uint32_t>(first_at_.size()) - 1, 0, kNone, kNone}};
   lows_.clear();
   push(0);
@@ -44,6 +47,7 @@ Result<bool> Skyline::place(std::span<const double> keys, int64_t max_tests,
     }
     offsets[blocks_[found].life] = low.height;
     next_[found] = found + 1;
+    sum_up(found / kGroup);
     put(low.part, blocks_[found]);
     if (--left % 64 == 0) SHW_RETURN_IF_ERROR(monitor.poll());
     if (tests_ > last_test) return false;
@@ -56,13 +60,34 @@ uint32_t Skyline::unplaced_from(uint32_t block) {
   return block;
 }
 
+void Skyline::sum_up(uint32_t group) {
+  const uint32_t begin = group * kGroup;
+  const auto end = std::min(begin + kGroup, static_cast<uint32_t>(blocks_.size()));
+  Group sum{UINT32_MAX, -std::numeric_limits<double>::infinity()};
+  for (uint32_t b = begin; b < end; ++b) {
+    if (next_[b] != b) continue;
+    sum.earliest_end = std::min(sum.earliest_end, blocks_[b].end);
+    sum.largest_key = std::max(sum.largest_key, blocks_[b].key);
+  }
+  groups_[group] = sum;
+}
+
 uint32_t Skyline::largest_within(const Part& part) {
   uint32_t found = kNone;
-  for (uint32_t b = unplaced_from(first_at_[part.begin]);
-       b < blocks_.size() && blocks_[b].begin < part.end; b = unplaced_from(b + 1)) {
+  double key = -std::numeric_limits<double>::infinity();
+  const uint32_t end = first_at_[part.end];
+  for (uint32_t b = unplaced_from(first_at_[part.begin]); b < end; b = unplaced_from(b)) {
     ++tests_;
-    if (blocks_[b].end <= part.end && (found == kNone || blocks_[b].key > blocks_[found].key))
+    const Group& group = groups_[b / kGroup];
+    if (group.earliest_end > part.end || group.largest_key <= key) {
+      b = std::min(end, (b / kGroup + 1) * kGroup);
+      continue;
+    }
+    if (blocks_[b].end <= part.end && (found == kNone || blocks_[b].key > key)) {
       found = b;
+      key = blocks_[b].key;
+    }
+    ++b;
   }
   return found;
 }

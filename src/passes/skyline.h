@@ -22,11 +22,11 @@ class Skyline {
   // All lifetimes have steps and bytes.
   explicit Skyline(std::span<const Life> lives);
 
-  // Sets all offsets, by `keys` of the lifetimes. False: it would compare more than `max_tests`
-  // lifetimes; offsets mean nothing then.
+  // Sets all offsets, by `keys` of the lifetimes. False: it would make more than `max_tests`
+  // comparisons; offsets mean nothing then.
   Result<bool> place(std::span<const double> keys, int64_t max_tests, std::vector<int64_t>& offsets,
                      Monitor& monitor);
-  // Lifetimes that were compared so far.
+  // Lifetimes, and groups of them, that were compared so far.
   int64_t tests() const { return tests_; }
 
  private:
@@ -50,6 +50,15 @@ class Skyline {
     }
   };
 
+  // Of the blocks of one group that are not placed. Groups are what makes a search short: of most
+  // of them no block fits, or none has a key that is large enough.
+  struct Group {
+    uint32_t earliest_end;
+    double largest_key;
+  };
+  static constexpr uint32_t kGroup = 16;
+
+  void sum_up(uint32_t group);
   uint32_t unplaced_from(uint32_t block);
   uint32_t largest_within(const Part& part);
   uint32_t add_behind(uint32_t part, uint32_t begin, uint32_t end, int64_t height);
@@ -62,6 +71,7 @@ class Skyline {
   std::vector<uint32_t> first_at_;  // by step: the first block that begins there or later
   // By block: itself if it is not placed, else one that is not in front of the next such block.
   std::vector<uint32_t> next_;
+  std::vector<Group> groups_;  // of kGroup blocks each, in their order
   std::vector<Part> parts_;
   std::vector<Low> lows_;  // a heap
   int64_t tests_ = 0;
