@@ -42,7 +42,8 @@ std::vector<StorageUse> uses_of(const Program& p) {
 struct Member {
   uint32_t step;
   uint32_t copier = kNone;  // the step that makes the operand, if that can write elsewhere
-  int64_t elements = 0;     // of the operand
+  int64_t elements = 0;     // of what one rank sends of a gather or gets of a reduce-scatter
+  int64_t parts = 1;        // of so many elements in the larger of operand and result
 };
 using Bucket = std::vector<Member>;
 
@@ -133,8 +134,10 @@ class EntryFuser {
     if (s.inputs.size() != 1 || s.outputs.size() != 1) return {};
     const ValueId in = s.inputs[0], out = s.outputs[0];
     if (!in.valid() || !out.valid() || use(out).num_writers != 1 || !fills_storage(out)) return {};
-    Member m{.step = i, .elements = p_.values[in].type.numel()};
-    if (m.elements == 0) return {};
+    const auto [smaller, larger] =
+        std::minmax({p_.values[in].type.numel(), p_.values[out].type.numel()});
+    if (smaller == 0) return {};
+    Member m{.step = i, .elements = smaller, .parts = larger / smaller};
     const uint32_t writer = use(in).writer;
     const bool is_made = kind(in) == StorageKind::kArena && use(in).num_writers == 1 &&
                          use(in).readers.size() == 1 && fills_storage(in);
@@ -144,23 +147,22 @@ class EntryFuser {
       m.copier = writer;
       return m;
     }
-    if (s.collective.kind != CollectiveKind::kAllReduce || !schedule_.only_finishes(i - first_))
-      return {};
+    if (!reduces(s.collective.kind) || !schedule_.only_finishes(i - first_)) return {};
     if (kind(in) != StorageKind::kArena && use(in).num_writers > 0) return {};  // which value?
-    if (is_made && p_.steps[writer].collective.kind == CollectiveKind::kNone) m.copier = writer;
+    const bool adjoins = s.collective.kind == CollectiveKind::kAllReduce;  // in the packed buffer
+    if (adjoins && is_made && p_.steps[writer].collective.kind == CollectiveKind::kNone)
+      m.copier = writer;
     return m;
   }
 
   int64_t bytes(const Bucket& bucket) const {
     int64_t elements = 0;
     for (const Member& m : bucket) elements += m.elements;
-    return elements * ranks(bucket[0]) * dtype_size(type_of(bucket[0].step).dtype);
+    return elements * bucket[0].parts * dtype_size(type_of(bucket[0].step).dtype);
   }
   const TensorType& type_of(uint32_t step) const {
     return p_.values[p_.steps[step].outputs[0]].type;
   }
-  // Parts of the result for one of the operand.
-  int64_t ranks(const Member& m) const { return type_of(m.step).numel() / m.elements; }
   // The fused collective and the copies that there are not without it.
   double us(const Bucket& bucket) const {
     double us = collective_us(bucket);
@@ -173,10 +175,12 @@ class EntryFuser {
     return prices_.collective_us(c.kind, mask_of(c.axes), bytes(bucket));
   }
   double copies_us(const Member& m) const {
-    const int64_t whole = type_of(m.step).bytes();
-    const double packs = m.copier == kNone ? prices_.copy_us(whole / ranks(m)) : 0;
-    const bool unpacks = ranks(m) > 1 || kind(p_.steps[m.step].outputs[0]) != StorageKind::kArena;
-    return packs + (unpacks ? prices_.copy_us(whole) : 0);
+    const ProgramStep& s = p_.steps[m.step];
+    const bool gathers = s.collective.kind == CollectiveKind::kAllGather;
+    const double packs =
+        m.copier == kNone ? prices_.copy_us(p_.values[s.inputs[0]].type.bytes()) : 0;
+    const bool unpacks = gathers || kind(s.outputs[0]) != StorageKind::kArena;
+    return packs + (unpacks ? prices_.copy_us(type_of(m.step).bytes()) : 0);
   }
 
   bool fit_together(uint32_t a, uint32_t b) const {
@@ -199,8 +203,9 @@ class EntryFuser {
       }
       Bucket joined = *found;
       joined.push_back(*m);
-      if (bytes(joined) <= limits_.bytes && i - joined[0].step <= limits_.steps &&
-          us(joined) < us(*found) + us({*m})) {
+      const bool scatters = p_.steps[i].collective.kind == CollectiveKind::kReduceScatter;
+      if (bytes(joined) <= (scatters ? limits_.scatter_bytes : limits_.bytes) &&
+          i - joined[0].step <= limits_.steps && us(joined) < us(*found) + us({*m})) {
         *found = std::move(joined);
       } else {
         close(*found);
@@ -226,10 +231,10 @@ class EntryFuser {
         x.offset_bytes += offset_bytes;
       }
   }
-  ProgramStep copy_step(const ProgramStep& of, ValueId from, ValueId to) const {
+  ProgramStep copy_step(const ProgramStep& of, std::vector<ValueId> from, ValueId to) const {
     ProgramStep s;
     s.kernel = "clone";
-    s.inputs = {from};
+    s.inputs = std::move(from);
     s.outputs = {to};
     s.node = of.node;
     s.phase = of.phase;
@@ -262,7 +267,7 @@ class EntryFuser {
         move_into(s.inputs[0], packed, offset);
       } else {
         const TensorType type = p_.values[s.inputs[0]].type;
-        placed_.push_back({{at, kPack}, copy_step(s, s.inputs[0], window(packed, type, offset))});
+        placed_.push_back({{at, kPack}, copy_step(s, {s.inputs[0]}, window(packed, type, offset))});
       }
       offset += m.elements * dtype_size(dtype);
     }
@@ -271,13 +276,12 @@ class EntryFuser {
 
   void fuse_gathers(const Bucket& b) {
     const uint32_t at = b[0].step;
-    const int64_t n = ranks(b[0]);
     const ValueId packed = pack(b, at);
     for (const Member& m : b)
       if (m.copier != kNone) place_[m.copier - first_] = {at, kPack};
     const TensorType& operand = p_.values[packed].type;
     const int64_t stride = operand.shape[0];
-    const ValueId out = fresh(row_major(operand.dtype, {n, stride}));
+    const ValueId out = fresh(row_major(operand.dtype, {b[0].parts, stride}));
     placed_.push_back({{at, kCollective}, collective(b, packed, out)});
     int64_t offset = 0;
     for (const Member& m : b) {
@@ -289,7 +293,7 @@ class EntryFuser {
       const ValueId part = window(out, p_.values[result].type, 0);
       p_.values[part] = *within(p_.values[part], m.elements, stride);
       p_.values[part].offset_bytes += offset_bytes;
-      placed_.push_back({{m.step, kUnpack}, copy_step(p_.steps[m.step], part, result)});
+      placed_.push_back({{m.step, kUnpack}, copy_step(p_.steps[m.step], {part}, result)});
     }
   }
 
@@ -311,10 +315,31 @@ class EntryFuser {
     return true;
   }
 
+  // The packed operand of a reduce-scatter: each rank's part is made of the members' parts for it.
+  ValueId concatenate(const Bucket& b, uint32_t at) {
+    const Dtype dtype = type_of(b[0].step).dtype;
+    std::vector<ValueId> operands;
+    int64_t elements = 0;
+    for (const Member& m : b) {
+      const ValueId in = p_.steps[m.step].inputs[0];
+      const int64_t offset = p_.values[in].offset_bytes;
+      operands.push_back(window(in, row_major(dtype, {m.parts, m.elements}), offset));
+      elements += m.elements;
+    }
+    const ValueId packed = fresh(row_major(dtype, {b[0].parts, elements}));
+    ProgramStep cat = copy_step(p_.steps[b[0].step], std::move(operands), packed);
+    cat.kernel = "cat";
+    cat.attrs.set(AttrKey::kDim, int64_t{1});
+    placed_.push_back({{at, kPack}, std::move(cat)});
+    return packed;
+  }
+
   void fuse_reductions(const Bucket& b) {
     const uint32_t at = b.back().step;
-    const ValueId packed = pack(b, at);
-    const ValueId out = fresh(p_.values[packed].type);
+    const bool scatters = p_.steps[at].collective.kind == CollectiveKind::kReduceScatter;
+    const ValueId packed = scatters ? concatenate(b, at) : pack(b, at);
+    const TensorType& operand = p_.values[packed].type;
+    const ValueId out = fresh(row_major(operand.dtype, {operand.shape.back()}));
     placed_.push_back({{at, kCollective}, collective(b, packed, out)});
     int64_t offset = 0;
     for (const Member& m : b) {
@@ -324,7 +349,7 @@ class EntryFuser {
         move_into(s.outputs[0], out, offset);
       } else {
         const ValueId part = window(out, type_of(m.step), offset);
-        placed_.push_back({{at, kUnpack}, copy_step(s, part, s.outputs[0])});
+        placed_.push_back({{at, kUnpack}, copy_step(s, {part}, s.outputs[0])});
       }
       offset += type_of(m.step).bytes();
     }

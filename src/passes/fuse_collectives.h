@@ -12,6 +12,8 @@
 //     a part of the buffer, nothing unpacks it.
 //   - all-reduces of what nothing but outputs waits for, such as gradients, where the last of them
 //     stood. The steps that make the operands write into the packed buffer, and readers read it.
+//   - reduce-scatters of the same kind of results. One `cat` packs the operands, rank by rank;
+//     readers read the buffer.
 // One fused collective has one entry, group, reduction, type on the wire, and pass (forward or
 // backward). Each element travels, and is reduced, as before: results are the same bits.
 #pragma once
@@ -22,8 +24,9 @@
 namespace shw {
 
 struct FuseLimits {
-  int64_t bytes = 0;   // of a packed buffer: of all ranks for a gather
-  uint32_t steps = 0;  // of the program, between the first and the last collective
+  int64_t bytes = 0;          // of a packed buffer: of all ranks for a gather
+  int64_t scatter_bytes = 0;  // likewise, for reduce-scatters
+  uint32_t steps = 0;         // of the program, between the first and the last collective
 };
 
 struct FusePrices {

@@ -17,9 +17,13 @@ struct Try {
   uint32_t steps;
 };
 constexpr Try kTries[] = {{1, UINT32_MAX}, {1, 256}, {1, 64}, {8, UINT32_MAX}, {32, UINT32_MAX}};
+// Behind these, with what was best of them: of buffers of reduce-scatters. Each of their operands
+// is copied, and is held until the last one is there.
+constexpr int64_t kScatterShares[] = {1, 8, 32};
 
 struct Scheduled {
   Program program;
+  FuseLimits limits{};
   uint32_t gone = 0;
   double us = 0;  // of all entries by their weights
   int64_t peak_bytes = 0;
@@ -43,15 +47,23 @@ Result<uint32_t> schedule_fused(Program& program, int64_t bytes, const FusePrice
   const int64_t allowed_bytes = std::max(
       best.peak_bytes, std::min(program.arena_limit_bytes, best.peak_bytes + best.peak_bytes / 20));
   uint32_t last_gone = 0;
-  for (const Try& t : kTries) {
-    Scheduled fused{.program = program};
-    fused.gone =
-        fuse_collectives(fused.program, {.bytes = bytes / t.share, .steps = t.steps}, prices);
-    if (fused.gone == 0) continue;
-    if (fused.gone == last_gone) continue;  // the same
+  const auto try_with = [&](const FuseLimits& limits) -> Status {
+    Scheduled fused{.program = program, .limits = limits};
+    fused.gone = fuse_collectives(fused.program, limits, prices);
+    if (fused.gone == 0 || fused.gone == last_gone) return {};  // the same as before
     last_gone = fused.gone;
     SHW_RETURN_IF_ERROR(schedule(fused, monitor));
     if (fused.us < best.us && fused.peak_bytes <= allowed_bytes) best = std::move(fused);
+    return {};
+  };
+  for (const Try& t : kTries)
+    SHW_RETURN_IF_ERROR(try_with({.bytes = bytes / t.share, .steps = t.steps}));
+  FuseLimits limits = best.limits;
+  if (best.gone == 0) limits.steps = UINT32_MAX;
+  last_gone = best.gone;
+  for (const int64_t share : kScatterShares) {
+    limits.scatter_bytes = bytes / share;
+    SHW_RETURN_IF_ERROR(try_with(limits));
   }
   program = std::move(best.program);
   return best.gone;

@@ -164,7 +164,8 @@ std::shared_ptr<const Plan> scheduled_anew(const Plan& plan, std::optional<uint3
   Plan other = unscheduled(plan);
   Program& p = other.program;
   if (fused != nullptr)
-    *fused += fuse_collectives(p, {.bytes = 1 << 20, .steps = UINT32_MAX}, free_copies());
+    *fused += fuse_collectives(p, {.bytes = 1 << 20, .scatter_bytes = 1 << 20, .steps = UINT32_MAX},
+                               free_copies());
   std::vector<const PassDef*> passes;
   if (depth) passes.push_back(&kScheduleCollectives);
   passes.push_back(&kPlanMemory);
@@ -245,6 +246,37 @@ TEST(FusedCollectives, GiveTheSameBits) {
       ASSERT_TRUE(expected.ok() && got.ok());
       for (const auto& [name, t] : *expected) EXPECT_EQ(t.bytes, got->at(name).bytes) << name;
     }
+}
+
+// Products whose contracted dim is cut, and results that are cut along the same mesh dims.
+TEST(FusedCollectives, ReduceScattersGiveTheSameBits) {
+  const auto graph = parse_graph(
+      "input input.0: %x : f32[8,8]\ninput input.1: %g : f32[8,8]\n"
+      "%xt = t(%x) : f32[8,8]{1,8}\n%a = mm(%xt, %g) : f32[8,8]\n"
+      "%y = tanh(%x) : f32[8,8]\n%yt = t(%y) : f32[8,8]{1,8}\n%b = mm(%yt, %g) : f32[8,8]\n"
+      "%h = tanh(%g) : f32[8,8]\n%c = mm(%yt, %h) : f32[8,8]\n"
+      "%n = neg(%c) : f32[8,8]\n"
+      "return output.a = %a, output.b = %b, output.c = %n\n");
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  for (const auto& [mesh, whole, part] :
+       {std::tuple("a=4", "S(0)", "P"), std::tuple("a=2,b=2", "S(0)S(0)", "PP"),
+        std::tuple("a=3", "S(0)", "P")}) {
+    SCOPED_TRACE(mesh);
+    CompileOptions options;
+    options.mesh = mesh;
+    options.input_layout = options.output_layout = whole;
+    options.pins = {{"a", part}, {"b", part}, {"c", part}};
+    const auto plain = planned(write_graph(*graph), options);
+    ASSERT_NE(plain, nullptr);
+    uint32_t gone = 0;
+    const auto fused = scheduled_anew(*plain, 256, &gone);
+    ASSERT_NE(fused, nullptr);
+    EXPECT_EQ(gone, 2u);
+    std::set<std::string> kernels;
+    for (const ProgramStep& s : fused->program.steps) kernels.insert(s.kernel);
+    EXPECT_TRUE(kernels.contains("cat") && kernels.contains("reduce_scatter"));
+    EXPECT_EQ(run(fused), run(plain));
+  }
 }
 
 // Each all-gather along several mesh dims as one along the last of them, then one along the others.

@@ -286,6 +286,29 @@ TEST(FuseCollectives, ReductionsWhereTheLastOneStood) {
                                 "dtype_cast", "dtype_cast"}));
 }
 
+TEST(FuseCollectives, ReduceScattersBehindAConcatenation) {
+  Sketch s;
+  ValueId x = s.input({64});
+  for (int i = 0; i < 3; ++i) {
+    x = s.step("relu", {x}, {64}, 10);
+    const ValueId operand = s.step("neg", {x}, {4, 16 + i}, 1);
+    const ValueId g = s.step("reduce_scatter", {operand}, {16 + i}, 21);
+    s.p.steps.back().collective = {CollectiveKind::kReduceScatter, ReduceOp::kSum, {0}};
+    s.output(i == 1 ? g : s.step("dtype_cast", {g}, {16 + i}, 1));
+  }
+  s.output(x);
+  EXPECT_EQ(fuse_collectives(s.p, {.scatter_bytes = 1024, .steps = 100}, slow_network()), 2u);
+  EXPECT_TRUE(verify(s.p, false).ok()) << verify(s.p, false).message() << to_text(s.p);
+  EXPECT_EQ(s.kernels(), (Names{"relu", "neg", "relu", "neg", "relu", "neg", "cat",
+                                "reduce_scatter", "clone", "dtype_cast", "dtype_cast"}));
+  const ProgramStep &cat = s.p.steps[6], &scatter = s.p.steps[7];
+  EXPECT_EQ(s.p.values[cat.outputs[0]].type.shape, (Dims{4, 51}));
+  EXPECT_EQ(scatter.inputs, cat.outputs);
+  EXPECT_EQ(s.p.values[scatter.outputs[0]].type.shape, (Dims{51}));
+  EXPECT_EQ(scatter.cost_us, 20 + 4 * 51 * 4 / 64.0) << "the price of what all ranks get";
+  EXPECT_EQ(s.p.values[s.p.steps[8].inputs[0]].offset_bytes, 16 * 4) << "behind the first";
+}
+
 // Another reduction, or group, or one that compute waits for.
 TEST(FuseCollectives, NotWhatDiffers) {
   Sketch s;
