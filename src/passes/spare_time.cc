@@ -28,14 +28,14 @@ SpareTime::SpareTime(const Program& program, std::span<const ProgramStep* const>
       behind_us_[i] = std::max(behind_us_[i], from_us[r]);
       if (feeds_[i] == kNoStep) feeds_[i] = schedule.is_collective(r) ? r : feeds_[r];
     }
+    if (touches(program, steps[i]->outputs, PortRole::kResult))
+      behind_us_[i] = std::max(behind_us_[i], tangents_us);
     from_us[i] = behind_us_[i] + schedule.us(i);
     has_time_[i] = !schedule.is_collective(i) && !schedule.is_of_parameters(i) &&
                    !steps[i]->recomputed &&
                    longest_us - through_us[i] - behind_us_[i] > schedule.mean_collective_us();
     if (touches(program, steps[i]->inputs, PortRole::kTangent))
       tangents_us = std::max(tangents_us, from_us[i]);
-    if (touches(program, steps[i]->outputs, PortRole::kResult))
-      from_us[i] = std::max(from_us[i], schedule.us(i) + tangents_us);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "passes/port_uses.h"
 #include "passes/step_uses.h"
 
 namespace shw {
@@ -127,13 +128,15 @@ class Splitter {
     const auto first = static_cast<uint32_t>(steps_.size());
     for (uint32_t i = e.first_step; i < e.first_step + e.num_steps; ++i) {
       if (role_[i] == Role::kGone) continue;
+      // The caller computes tangents from results.
+      if (touches(p_, p_.steps[i].inputs, PortRole::kTangent)) place_later();
       if (role_[i] == Role::kStays) {
         if (const auto parts = parts_of_product(i)) {
           split_product(i, *parts);
           continue;
         }
       }
-      if (needs_later(p_.steps[i])) place_later();
+      if (needs_later(p_.steps[i]) || grows(p_.steps[i])) place_later();
       if (role_[i] == Role::kCollective) {
         const Site& site = sites_[site_of_[i]];
         if (later_uses_[site.whole.v] != 0) place_later();
@@ -145,6 +148,18 @@ class Splitter {
     place_later();
     e.first_step = first;
     e.num_steps = static_cast<uint32_t>(steps_.size()) - first;
+  }
+
+  // Whether a compute step makes more than it reads, such as a cast to a wider type: the operands
+  // of later parts should be gone by then.
+  bool grows(const ProgramStep& s) const {
+    if (s.collective.kind != CollectiveKind::kNone) return false;
+    int64_t more = 0;
+    for (ValueId v : s.outputs)
+      if (v.valid()) more += p_.values[v].type.bytes();
+    for (ValueId v : s.inputs)
+      if (v.valid()) more -= p_.values[v].type.bytes();
+    return more > 0;
   }
 
   ValueId window(StorageId storage, int64_t offset_bytes, TensorType type) {

@@ -12,7 +12,9 @@
 // So what is split is a collective with such a copy, where the parts take no longer than the two of
 // them; and products that read or write its tensor, where the parts take little longer. The parts
 // write windows of the same storages: other steps do not change. Products in a row that are split
-// all do the first sequence before any does the second.
+// all do the first sequence before any does the second. All sequences are done in front of a
+// compute step that makes more than it reads, so that it does not add to their operands, and in
+// front of what reads a tangent: the caller computes tangents from results.
 #pragma once
 #include "passes/fuse_collectives.h"
 #include "plan/program.h"

@@ -53,6 +53,16 @@ TEST(FillWaits, WithProductsOfWeightsGradients) {
   EXPECT_EQ(s.run(kScheduleCollectives), 0u);
 }
 
+// The caller computes tangents from results.
+TEST(FillWaits, WithNoResultThatTangentsWaitFor) {
+  Sketch s = backward(4);
+  const ValueId result = s.step("softmax", {s.input({4, 16})}, {4, 16}, 8);
+  s.output(result);
+  std::rotate(s.p.steps.begin(), s.p.steps.end() - 1, s.p.steps.end());
+  s.run(kScheduleCollectives);
+  EXPECT_EQ(s.kernels()[0], "softmax") << to_text(s.p);
+}
+
 // Products between two reductions on dp, the dim of gradients.
 uint32_t most_products_between_reductions(const Program& p) {
   uint32_t most = 0, products = 0;

@@ -21,7 +21,7 @@ FusePrices prices(double collective_us) {
 struct Gathered {
   Sketch s;
   ValueId x, gathered, whole, y;
-  Gathered() {
+  explicit Gathered(bool is_result = false) {
     x = s.step("relu", {s.input({kBatch, kRows, kDepth})}, {kBatch, kRows, kDepth});
     const ValueId w = s.input({kDepth, kColumns});
     gathered = s.step("all_gather", {x}, {kRanks, kBatch, kRows, kDepth}, 10);
@@ -29,7 +29,13 @@ struct Gathered {
                    {kBatch, kRanks, kRows * kDepth}, 4);
     y = s.step("mm", {view(whole, {kBatch * kRanks * kRows, kDepth}), w},
                {kBatch * kRanks * kRows, kColumns}, 20);
-    s.output(s.step("exp", {y}, {kBatch * kRanks * kRows, kColumns}));
+    if (is_result) {
+      s.output(y);
+      const ValueId tangent = s.input({kBatch * kRanks * kRows, kColumns}, PortRole::kTangent);
+      s.output(s.step("neg", {tangent}, {kBatch * kRanks * kRows, kColumns}), PortRole::kGradient);
+    } else {
+      s.output(s.step("exp", {y}, {kBatch * kRanks * kRows, kColumns}));
+    }
   }
   // Other dims of the same bytes; `swapped`: the first two dims lie the other way round.
   ValueId view(ValueId of, Dims shape, bool swapped = false) {
@@ -66,6 +72,29 @@ TEST(SplitBatches, AGatherAndItsProductGoSequenceBySequence) {
     EXPECT_EQ(product.cost_us, 10);
   }
   EXPECT_EQ(g.split(7), 0u) << "they are split already";
+}
+
+TEST(SplitBatches, ResultsComeBeforeWhatReadsTangents) {
+  Gathered g(true);
+  EXPECT_EQ(g.split(7), 1u);
+  EXPECT_EQ(g.s.kernels(), (Names{"relu", "all_gather", "all_gather", "mm", "mm", "neg"}));
+}
+
+TEST(SplitBatches, AllSequencesComeBeforeWhatMakesMoreThanItReads) {
+  for (const int64_t columns : {1, 8, 9}) {
+    SCOPED_TRACE(columns);
+    Gathered g;
+    const ValueId small = g.s.input({8});
+    g.s.output(g.s.step("expand_copy", {small}, {columns}));
+    std::swap(g.s.p.steps[4], g.s.p.steps[5]);  // between the product and its reader
+    EXPECT_EQ(g.split(7), 1u);
+    const Names first = {"relu", "all_gather", "all_gather", "mm"};
+    const Names last =
+        columns > 8 ? Names{"mm", "expand_copy", "exp"} : Names{"expand_copy", "mm", "exp"};
+    Names all = first;
+    all.insert(all.end(), last.begin(), last.end());
+    EXPECT_EQ(g.s.kernels(), all);
+  }
 }
 
 // Windows of one storage: the product of one sequence needs what the gather of that one wrote.
