@@ -1,51 +1,157 @@
 #include "passes/gather_chains.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "passes/step_uses.h"
 
 namespace shw {
 namespace {
 
+// A copy within a rank may take so much of a chain's time for one collective less.
+constexpr double kMostOfChain = 0.05;
+
 bool is_gather(const ProgramStep& s) { return s.collective.kind == CollectiveKind::kAllGather; }
+
+// a = first(w); b = second(a)
+struct Chain {
+  uint32_t first = kNoStep, second = kNoStep;
+  ValueId w, a, b;
+  std::vector<uint8_t> axes = {};  // of both gathers, outermost first
+  double us = 0;                   // of one gather in their place
+};
+
+class ChainFuser {
+ public:
+  ChainFuser(Program& program, const FusePrices& prices)
+      : p_(program), prices_(prices), uses_(step_uses(program)), slice_behind_(p_.steps.size()) {}
+
+  uint32_t run() {
+    uint32_t fused = 0;
+    for (uint32_t i = 0; i < p_.steps.size(); ++i) {
+      const std::optional<Chain> chain = chain_to(i);
+      if (chain) fused += uses(chain->a).num_readers == 1 ? gather_late(*chain) : slice(*chain);
+    }
+    if (!slices_.empty()) put_slices();
+    return fused;
+  }
+
+ private:
+  StepUses& uses(ValueId v) { return uses_[p_.values[v].storage.v]; }
+  const TensorType& type(ValueId v) const { return p_.values[v].type; }
+  ValueId window(ValueId of, Dims shape) {
+    const ProgramValue value = p_.values[of];
+    return p_.values.push_back({row_major(value.type.dtype, shape), value.storage, 0});
+  }
+
+  // Of whole storages, of which nothing else writes the one between the gathers.
+  std::optional<Chain> chain_to(uint32_t i) {
+    const ProgramStep& second = p_.steps[i];
+    if (!is_gather(second) || !p_.lies_in(second.inputs[0], StorageKind::kArena)) return {};
+    const StepUses& between = uses(second.inputs[0]);
+    if (between.num_writers != 1) return {};
+    const ProgramStep& first = p_.steps[between.last_writer];
+    if (!is_gather(first) || !is_whole(p_, first.outputs[0]) || !is_whole(p_, second.inputs[0]) ||
+        !is_whole(p_, second.outputs[0]))
+      return {};
+    Chain chain{.first = between.last_writer,
+                .second = i,
+                .w = first.inputs[0],
+                .a = first.outputs[0],
+                .b = second.outputs[0],
+                .axes = second.collective.axes};
+    const std::vector<uint8_t>& inner = first.collective.axes;
+    chain.axes.insert(chain.axes.end(), inner.begin(), inner.end());
+    // A combined group is never dearer than its parts: redistribution/redistributor.h.
+    chain.us = std::min(prices_.collective_us(CollectiveKind::kAllGather, mask_of(chain.axes),
+                                              type(chain.b).bytes()),
+                        first.cost_us + second.cost_us);
+    return chain;
+  }
+
+  // The one gather in place of `at`, which is one of the two.
+  void gather(const Chain& chain, uint32_t at) {
+    const ProgramStep &first = p_.steps[chain.first], &second = p_.steps[chain.second];
+    Dims shape = type(chain.w).shape;
+    shape.insert(0, type(chain.b).numel() / type(chain.w).numel());
+    const bool recomputed = first.recomputed || second.recomputed;
+    const PriceBasis basis = std::max(first.basis, second.basis);
+    ProgramStep& step = p_.steps[at];
+    step.inputs = {chain.w};
+    step.outputs = {window(chain.b, shape)};
+    step.collective.axes = chain.axes;
+    step.cost_us = chain.us;
+    step.recomputed = recomputed;
+    step.basis = basis;
+  }
+
+  bool gather_late(const Chain& chain) {
+    // An optimizer may have updated a parameter in place between the two.
+    if (!uses(chain.w).keeps(chain.first, chain.second)) return false;
+    gather(chain, chain.second);
+    return true;
+  }
+
+  bool slice(const Chain& chain) {
+    const ProgramStep &first = p_.steps[chain.first], &second = p_.steps[chain.second];
+    const double copy_us = prices_.copy_us(type(chain.a).bytes());
+    const double chain_us = first.cost_us + second.cost_us;
+    if (chain.us + copy_us > (1 + kMostOfChain) * chain_us ||
+        !p_.lies_in(chain.b, StorageKind::kArena))
+      return false;
+    // Else b, which is larger than a, would be held from the forward to the backward pass.
+    if (first.phase != second.phase) return false;
+    const int64_t block = type(chain.a).numel(), blocks = type(chain.b).numel() / block;
+    ProgramStep slice;
+    slice.kernel = "local_slice";
+    slice.inputs = {window(chain.b, {blocks, block})};
+    slice.outputs = {window(chain.a, {1, block})};
+    slice.attrs.set(AttrKey::kDim, int64_t{0});
+    slice.attrs.set(AttrKey::kDims, std::vector<int64_t>(second.collective.axes.begin(),
+                                                         second.collective.axes.end()));
+    slice.node = first.node;
+    slice.phase = first.phase;
+    slice.recomputed = first.recomputed;
+    slice.cost_us = copy_us;
+    slice.basis = PriceBasis::kAnalytical;
+    gather(chain, chain.first);
+    slice_behind_[chain.first] = static_cast<uint32_t>(slices_.size()) + 1;
+    slices_.push_back({chain.second, std::move(slice)});
+    uses(chain.a).num_writers = 0;  // by no gather any more
+    uses(chain.b).last_writer = uses(chain.b).first_writer = chain.first;
+    return true;
+  }
+
+  // Each behind its gather, in place of a second gather of the same entry.
+  void put_slices() {
+    std::vector<uint8_t> is_gone(p_.steps.size(), 0);
+    for (const Slice& s : slices_) is_gone[s.second] = 1;
+    std::vector<ProgramStep> steps;
+    steps.reserve(p_.steps.size());
+    for (uint32_t i = 0; i < p_.steps.size(); ++i) {
+      if (is_gone[i]) continue;
+      steps.push_back(std::move(p_.steps[i]));
+      if (slice_behind_[i] > 0) steps.push_back(std::move(slices_[slice_behind_[i] - 1].step));
+    }
+    p_.steps = std::move(steps);
+  }
+
+  struct Slice {
+    uint32_t second;
+    ProgramStep step;
+  };
+  Program& p_;
+  const FusePrices& prices_;
+  std::vector<StepUses> uses_;  // by storage
+  std::vector<Slice> slices_;
+  std::vector<uint32_t> slice_behind_;  // by step: its number from 1; 0: none
+};
 
 }  // namespace
 
 uint32_t fuse_gather_chains(Program& p, const FusePrices& prices) {
-  const std::vector<StepUses> uses = step_uses(p);
-  uint32_t fused = 0;
-  for (uint32_t i = 0; i < p.steps.size(); ++i) {
-    ProgramStep& second = p.steps[i];
-    if (!is_gather(second) || !p.lies_in(second.inputs[0], StorageKind::kArena)) continue;
-    const StepUses& between = uses[p.values[second.inputs[0]].storage.v];
-    if (between.num_writers != 1 || between.num_readers != 1) continue;
-    const ProgramStep& first = p.steps[between.last_writer];
-    if (!is_gather(first) || !is_whole(p, first.outputs[0]) || !is_whole(p, second.inputs[0]) ||
-        !is_whole(p, second.outputs[0]))
-      continue;
-    std::vector<uint8_t> axes = second.collective.axes;  // outermost first
-    axes.insert(axes.end(), first.collective.axes.begin(), first.collective.axes.end());
-    // An optimizer may have updated a parameter in place between the two.
-    if (!uses[p.values[first.inputs[0]].storage.v].keeps(between.last_writer, i)) continue;
-    const TensorType& operand = p.values[first.inputs[0]].type;
-    const TensorType gathered = p.values[second.outputs[0]].type;
-    // A combined group is never dearer than its parts: redistribution/redistributor.h.
-    const double us =
-        std::min(prices.collective_us(CollectiveKind::kAllGather, mask_of(axes), gathered.bytes()),
-                 first.cost_us + second.cost_us);
-    Dims shape = operand.shape;
-    shape.insert(0, gathered.bytes() / operand.bytes());
-    const ValueId out = p.values.push_back(
-        {row_major(gathered.dtype, shape), p.values[second.outputs[0]].storage, 0});
-    second.inputs = {first.inputs[0]};
-    second.outputs = {out};
-    second.collective.axes = std::move(axes);
-    second.cost_us = us;
-    second.recomputed = second.recomputed || first.recomputed;
-    second.basis = std::max(first.basis, second.basis);
-    ++fused;
-  }
-  return fused;
+  return ChainFuser(p, prices).run();
 }
 
 }  // namespace shw

@@ -280,7 +280,9 @@ TEST(FusedCollectives, ReduceScattersGiveTheSameBits) {
 }
 
 // Each all-gather along several mesh dims as one along the last of them, then one along the others.
-Plan with_gather_chains(const Plan& plan, uint32_t* chains) {
+// `twice`: nothing needs that one's result; a copy of what the first one has left is gathered
+// again.
+Plan with_gather_chains(const Plan& plan, bool twice, uint32_t* chains) {
   Plan other = plan;
   Program& p = other.program;
   std::vector<ProgramStep> steps;
@@ -309,6 +311,22 @@ Plan with_gather_chains(const Plan& plan, uint32_t* chains) {
     second.collective.axes.pop_back();
     second.inputs = {half};
     second.outputs = {whole};
+    if (twice) {
+      const auto again = [&](ValueId v) {
+        ProgramValue value = p.values[v];
+        value.storage = p.storages.push_back(p.storages[value.storage]);
+        return p.values.push_back(std::move(value));
+      };
+      ProgramStep copy;
+      copy.kernel = "clone";
+      copy.inputs = {half};
+      copy.outputs = {again(half)};
+      second.outputs = {again(whole)};
+      steps.push_back(second);
+      second.inputs = copy.outputs;
+      second.outputs = {whole};
+      steps.push_back(std::move(copy));
+    }
     steps.push_back(std::move(second));
   }
   EXPECT_EQ(p.entries.size(), 1u);
@@ -321,22 +339,27 @@ TEST(GatherChains, GiveTheSameBits) {
   const auto& model = testing::llama_tiny();
   const auto plain = model.plan_of({.mesh = "dp=2,tp=2,cp=2", .input_layout = "S(0)RR"});
   ASSERT_NE(plain, nullptr);
-  uint32_t chains = 0;
-  Plan split = with_gather_chains(*plain, &chains);
-  EXPECT_GT(chains, 0u);
-  const auto in_two = scheduled_anew(split, 256);
-  EXPECT_EQ(fuse_gather_chains(split.program, free_copies()), chains);
-  static constexpr const PassDef* kDead[] = {&kDeadSteps};
-  Monitor monitor;
-  ASSERT_TRUE(run_passes(split.program, kDead, monitor).ok());
-  const auto in_one = scheduled_anew(split, 256);
-  ASSERT_TRUE(in_two != nullptr && in_one != nullptr);
   const auto expected = tools::execute(plain, "step", model.tensors());
   ASSERT_TRUE(expected.ok());
-  for (const auto& plan : {in_two, in_one}) {
-    const auto got = tools::execute(plan, "step", model.tensors());
-    ASSERT_TRUE(got.ok()) << got.status().message();
-    for (const auto& [name, t] : *expected) EXPECT_EQ(t.bytes, got->at(name).bytes) << name;
+  for (const bool twice : {false, true}) {
+    SCOPED_TRACE(twice);
+    uint32_t chains = 0;
+    Plan split = with_gather_chains(*plain, twice, &chains);
+    EXPECT_GT(chains, 0u);
+    const auto in_two = scheduled_anew(split, 256);
+    EXPECT_EQ(fuse_gather_chains(split.program, free_copies()), chains);
+    if (!twice) {
+      static constexpr const PassDef* kDead[] = {&kDeadSteps};
+      Monitor monitor;
+      ASSERT_TRUE(run_passes(split.program, kDead, monitor).ok());
+    }
+    const auto in_one = scheduled_anew(split, 256);
+    ASSERT_TRUE(in_two != nullptr && in_one != nullptr);
+    for (const auto& plan : {in_two, in_one}) {
+      const auto got = tools::execute(plan, "step", model.tensors());
+      ASSERT_TRUE(got.ok()) << got.status().message();
+      for (const auto& [name, t] : *expected) EXPECT_EQ(t.bytes, got->at(name).bytes) << name;
+    }
   }
 }
 

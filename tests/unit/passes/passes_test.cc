@@ -371,8 +371,9 @@ struct Chain {
     outer = s.step("all_gather", {inner}, {4, 2, 8}, 5);
     s.output(s.step("exp", {outer}, {4, 2, 8}));
   }
-  uint32_t fuse(double us) {
-    return fuse_gather_chains(s.p, {[=](CollectiveKind, uint32_t, int64_t) { return us; }, {}});
+  uint32_t fuse(double us, double copy_us = 0) {
+    return fuse_gather_chains(s.p, {[=](CollectiveKind, uint32_t, int64_t) { return us; },
+                                    [=](int64_t) { return copy_us; }});
   }
 };
 
@@ -390,10 +391,42 @@ TEST(GatherChains, BecomeOneGatherInShardOrder) {
   }
 }
 
-TEST(GatherChains, StayWhereTheFirstGatherIsReadToo) {
+TEST(GatherChains, LeaveABlockWhereTheFirstGatherIsReadToo) {
+  for (const double copy_us : {0.4, 0.5}) {  // of the 8 µs of the chain
+    Chain c;
+    c.s.output(c.s.step("neg", {c.inner}, {2, 8}));
+    if (copy_us > 0.4) {
+      EXPECT_EQ(c.fuse(100, copy_us), 0u);
+      continue;
+    }
+    EXPECT_EQ(c.fuse(100, copy_us), 1u);
+    EXPECT_TRUE(verify(c.s.p, false).ok()) << verify(c.s.p, false).message() << to_text(c.s.p);
+    EXPECT_EQ(c.s.kernels(), (Names{"all_gather", "local_slice", "exp", "neg"}));
+    const ProgramStep &gather = c.s.p.steps[0], &slice = c.s.p.steps[1];
+    EXPECT_EQ(gather.collective.axes, (std::vector<uint8_t>{0, 1}));
+    EXPECT_EQ(c.s.p.values[slice.inputs[0]].type.shape, (Dims{4, 16}));
+    EXPECT_EQ(c.s.p.values[slice.inputs[0]].storage, c.s.p.values[gather.outputs[0]].storage);
+    EXPECT_EQ(c.s.p.values[slice.outputs[0]].storage, c.s.p.values[c.inner].storage);
+    EXPECT_EQ(c.fuse(100, copy_us), 0u);
+  }
+}
+
+// The whole would be held until the backward pass.
+TEST(GatherChains, StayWhereTheSecondGatherIsInTheBackwardPass) {
   Chain c;
   c.s.output(c.s.step("neg", {c.inner}, {2, 8}));
-  EXPECT_EQ(c.fuse(1), 0u);
+  c.s.p.steps[1].phase = 1;
+  EXPECT_EQ(c.fuse(100), 0u);
+}
+
+// Both read the first gather's result: one of them becomes the one gather.
+TEST(GatherChains, TwoGathersOfOneResult) {
+  Chain c;
+  const ValueId again = c.s.step("all_gather", {c.inner}, {4, 2, 8}, 5);
+  c.s.output(c.s.step("neg", {again}, {4, 2, 8}));
+  EXPECT_EQ(c.fuse(100), 1u);
+  EXPECT_TRUE(verify(c.s.p, false).ok()) << verify(c.s.p, false).message() << to_text(c.s.p);
+  EXPECT_EQ(c.s.kernels(), (Names{"all_gather", "local_slice", "exp", "all_gather", "neg"}));
 }
 
 // The parameter is updated in place: before the second gather it may not lose the value that the
