@@ -61,7 +61,9 @@ void check_all(void (*product)(const Gemm<float>&)) {
                         {3, 4, 0},
                         {0, 4, 3},
                         {3, 0, 4},
-                        {600, 8, 16}})  // more rows than are multiplied at a time
+                        {600, 8, 16},    // more rows than are multiplied at a time
+                        {520, 3, 600},   // deeper than is multiplied at a time, for a tall result
+                        {3, 520, 600}})  // … and a wide one
     for (bool a_rows : {true, false})
       for (bool b_rows : {true, false})
         for (int64_t gap : {0, 3})
