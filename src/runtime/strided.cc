@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/transpose.h"
+
 namespace shw::runtime {
 namespace {
 
@@ -24,6 +26,15 @@ template <class T>
 void copy_tiled(std::byte* to, const std::byte* from, int64_t rows, int64_t n,
                 int64_t to_row_stride, int64_t from_row_stride, int64_t to_stride,
                 int64_t from_stride) {
+  constexpr int64_t kBytes = sizeof(T);
+  if constexpr (kBytes == 4) {
+    const bool whole = (to_row_stride | from_stride) % kBytes == 0;
+    if (to_stride == kBytes && from_row_stride == kBytes && whole) {
+      transpose(reinterpret_cast<uint32_t*>(to), to_row_stride / kBytes,
+                reinterpret_cast<const uint32_t*>(from), from_stride / kBytes, n, rows);
+      return;
+    }
+  }
   for (int64_t r0 = 0; r0 < rows; r0 += kTile) {
     const int64_t r1 = std::min(rows, r0 + kTile);
     for (int64_t i0 = 0; i0 < n; i0 += kTile) {

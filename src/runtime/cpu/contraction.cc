@@ -47,6 +47,8 @@ class ContractionKernel final : public HostKernel {
     prepare_operand(b_, e, right_, e.depth, e.columns, dtype[right_]);
     prepare_operand(c_, e, kResult, e.rows, e.columns, dtype[kResult]);
     make_batch_loop(e);
+    const int64_t scratch = gemm_scratch(product(nullptr, nullptr, nullptr));
+    if (scratch > 0) scratch_offset_ = take_workspace(scratch * static_cast<int64_t>(sizeof(T)));
   }
 
   int64_t workspace_bytes() const override { return workspace_bytes_; }
@@ -64,12 +66,9 @@ class ContractionKernel final : public HostKernel {
     for_each_row(batch_, std::array{c, a, b}, [&](const std::array<std::byte*, 3>& p) {
       for (int64_t i = 0; i < batch_.row_size; ++i) {
         const auto at = [&](size_t o) { return p[o] + i * batch_.row_stride_bytes[o]; };
-        gemm<T>({m_,
-                 n_,
-                 k_,
-                 {reinterpret_cast<const T*>(at(1)), a_.row_stride, a_.column_stride},
-                 {reinterpret_cast<const T*>(at(2)), b_.row_stride, b_.column_stride},
-                 {reinterpret_cast<T*>(at(0)), c_.row_stride, c_.column_stride}});
+        Gemm<T> g = product(at(1), at(2), at(0));
+        if (scratch_offset_ >= 0) g.scratch = reinterpret_cast<T*>(workspace + scratch_offset_);
+        gemm<T>(g);
       }
     });
     if (c_.packed) c_.pack.run(buffers[output_], c);
@@ -77,6 +76,23 @@ class ContractionKernel final : public HostKernel {
   }
 
  private:
+  Gemm<T> product(const std::byte* a, const std::byte* b, std::byte* c) const {
+    return {m_,
+            n_,
+            k_,
+            {reinterpret_cast<const T*>(a), a_.row_stride, a_.column_stride},
+            {reinterpret_cast<const T*>(b), b_.row_stride, b_.column_stride},
+            {reinterpret_cast<T*>(c), c_.row_stride, c_.column_stride}};
+  }
+
+  // Where the next `bytes` of the workspace begin.
+  int64_t take_workspace(int64_t bytes) {
+    constexpr int64_t kAlign = kWorkspaceAlignment;
+    const int64_t begin = workspace_bytes_;
+    workspace_bytes_ += (bytes + kAlign - 1) / kAlign * kAlign;
+    return begin;
+  }
+
   void prepare_operand(Access& access, const Equation& e, Operand which, const Letters& rows,
                        const Letters& columns, Dtype dtype) {
     const int64_t num_rows = extent(rows), num_columns = extent(columns);
@@ -90,12 +106,10 @@ class ContractionKernel final : public HostKernel {
     access.packed = true;
     access.row_stride = num_columns;
     access.column_stride = 1;
-    access.workspace_offset = workspace_bytes_;
     const TensorType lies = letters_type({&e.batch, &rows, &columns}, which, dtype);
     TensorType dense = row_major(compute_dtype(), lies.shape);
     access.pack = which == kResult ? StridedCast(lies, dense) : StridedCast(dense, lies);
-    constexpr int64_t kAlign = kWorkspaceAlignment;
-    workspace_bytes_ += (dense.bytes() + kAlign - 1) / kAlign * kAlign;
+    access.workspace_offset = take_workspace(dense.bytes());
   }
 
   void make_batch_loop(const Equation& e) {
@@ -130,7 +144,7 @@ class ContractionKernel final : public HostKernel {
   int64_t m_ = 1, n_ = 1, k_ = 1;
   Access a_, b_, c_;
   StridedLoop batch_;
-  int64_t workspace_bytes_ = 0;
+  int64_t workspace_bytes_ = 0, scratch_offset_ = -1;  // -1: none
 };
 
 }  // namespace

@@ -18,6 +18,15 @@ void gemm(const Gemm<T>& g) {
 template <>
 void gemm<float>(const Gemm<float>& g);
 
+// Elements of scratch memory with which a product of these sizes is faster; 0: it uses none.
+// Scratch is never needed for a right result.
+template <class T>
+int64_t gemm_scratch(const Gemm<T>&) {
+  return 0;
+}
+template <>
+int64_t gemm_scratch<float>(const Gemm<float>& g);
+
 bool gemm_uses_onednn();
 
 // Ranks are threads already: called by each of them, keeps oneDNN from starting teams of its own.

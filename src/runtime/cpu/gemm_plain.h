@@ -21,6 +21,7 @@ struct Gemm {
   Matrix<const T> a, b;
   Matrix<T> c;
   bool accumulate = false;
+  T* scratch = nullptr;  // gemm_scratch() elements, or null
 };
 
 // Blocks: a strip of kRows rows of A against a panel of kDepth × kColumns of B, which with 4-byte

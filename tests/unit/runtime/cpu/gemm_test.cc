@@ -43,7 +43,10 @@ void check(int64_t m, int64_t n, int64_t k, bool a_rows, bool b_rows, int64_t ga
       for (int64_t p = 0; p < k; ++p) sum += a.matrix.at(i, p) * b.matrix.at(p, j);
       want[static_cast<size_t>(i * pitch + j)] = sum;
     }
-  product({m, n, k, a.matrix, b.matrix, {c.data(), pitch, 1}, accumulate});
+  Gemm<float> g{m, n, k, a.matrix, b.matrix, {c.data(), pitch, 1}, accumulate};
+  std::vector<float> scratch(static_cast<size_t>(gemm_scratch(g)));
+  if (!scratch.empty()) g.scratch = scratch.data();
+  product(g);
   EXPECT_EQ(c, want);
 }
 
@@ -61,7 +64,8 @@ void check_all(void (*product)(const Gemm<float>&)) {
                         {3, 4, 0},
                         {0, 4, 3},
                         {3, 0, 4},
-                        {600, 8, 16}})  // more rows than are multiplied at a time
+                        {600, 8, 16},      // more rows than are multiplied at a time
+                        {258, 130, 517}})  // more than a block that is transposed
     for (bool a_rows : {true, false})
       for (bool b_rows : {true, false})
         for (int64_t gap : {0, 3})
