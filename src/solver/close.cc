@@ -189,15 +189,17 @@ Result<Verdict> Closer::sweep_root(const Stage& stage, Trws& trws) {
   const uint32_t most = search_.options().max_sweeps;
   if (trws.cells() < kLargeCells)
     return search_.tighten(stage, trws, most, stall_share(stage), true);
-  SHW_ASSIGN_OR_RETURN(Verdict verdict, search_.tighten(stage, trws, std::min(kFirstSweeps, most),
-                                                        stall_share(stage), true));
+  SHW_ASSIGN_OR_RETURN(Verdict verdict,
+                       search_.tighten(stage, trws, std::min(kFirstSweeps, most),
+                                       stall_share(stage), true, /*exact_every=*/most + 1));
   for (int round = 0; round < kLikelyRounds && verdict == Verdict::kStalled; ++round) {
     const double before = search_.cost();
     SHW_RETURN_IF_ERROR(solve_likely_part(stage, trws));
     if (round > 0 && search_.cost() == before) break;
     SHW_ASSIGN_OR_RETURN(const bool possible, trws.drop_labels(search_.cutoff() - stage.constant));
     if (!possible) return Verdict::kClosed;
-    SHW_ASSIGN_OR_RETURN(verdict, search_.tighten(stage, trws, most, stall_share(stage), true));
+    SHW_ASSIGN_OR_RETURN(verdict,
+                         search_.tighten(stage, trws, most, stall_share(stage), true, kExactEvery));
   }
   return verdict;
 }

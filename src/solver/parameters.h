@@ -37,10 +37,20 @@ inline constexpr double kSurveyStallShare = 3e-4;
 
 }  // namespace survey
 
+namespace trws {
+
+// Tables of fewer cells are read as they are: rounding the row of costs takes longer than it saves.
+inline constexpr uint64_t kRoundedCells = 1 << 10;
+
+}  // namespace trws
+
 namespace search {
 
 // The sweeps over which a bound must rise for them to go on. More: slow rises are seen through.
 inline constexpr uint32_t kStallSweeps = 12;
+// A problem with fewer cells is swept at its exact costs only: its tables fit the caches, and it
+// takes few milliseconds.
+inline constexpr uint64_t kManyCells = 1 << 20;
 // What dropping labels costs, in cells that could be swept in the same time, for each cell that
 // remains and for each edge. Measured.
 inline constexpr double kDropPerCell = 10, kDropPerEdge = 400;
@@ -83,6 +93,9 @@ inline constexpr uint64_t kEasyCells = 1 << 18;
 // sweeps, so often, with so many nodes. More: a better incumbent earlier, and work done twice.
 inline constexpr uint64_t kLargeCells = 1 << 20, kLikelyCells = 1 << 19;
 inline constexpr uint32_t kFirstSweeps = 24;
+// Of the sweeps over such a root after its likely part, one in so many reads exact costs. More:
+// faster sweeps, and labels are dropped later, as that takes an exact one. 3 to 12 differ little.
+inline constexpr uint32_t kExactEvery = 6;
 inline constexpr int kLikelyRounds = 4;
 inline constexpr uint64_t kLikelyBranchNodes = 4;
 // Sweeps have stalled where the bound rises by less than this share of the gap: early for the first

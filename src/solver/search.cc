@@ -162,10 +162,12 @@ Status Search::decode(const Stage& stage, Trws& trws) {
 }
 
 Result<Verdict> Search::tighten(const Stage& stage, Trws& trws, uint32_t max_sweeps,
-                                double stall_share, bool is_root) {
+                                double stall_share, bool is_root, uint32_t exact_every) {
+  bool exact = true;
   double stall_bound = -kForbidden, last_bound = -kForbidden, looked_gap = kForbidden;
   const auto sweep_on = [&](uint32_t sweep) -> Result<std::optional<Verdict>> {
-    SHW_RETURN_IF_ERROR(trws.sweep());
+    exact = sweep % exact_every == 0 || trws.cells() < kManyCells;
+    SHW_RETURN_IF_ERROR(exact ? trws.sweep() : trws.sweep_rounded());
     ++stats_.sweeps;
     if (trws.cost() == kForbidden && sweep > 1 && is_power_of_two(sweep))
       SHW_RETURN_IF_ERROR(decode(stage, trws));
@@ -174,7 +176,7 @@ Result<Verdict> Search::tighten(const Stage& stage, Trws& trws, uint32_t max_swe
     if (bound >= cutoff(cost)) return {Verdict::kClosed};
     if (watch_.expired()) return {Verdict::kExpired};
     if (is_root) SHW_RETURN_IF_ERROR(watch_.report(cost, bound));
-    if (gap < kLookAgain * looked_gap) {
+    if (exact && gap < kLookAgain * looked_gap) {
       looked_gap = gap;
       const double limit =
           cutoff(cost) - stage.constant +
@@ -197,7 +199,11 @@ Result<Verdict> Search::tighten(const Stage& stage, Trws& trws, uint32_t max_swe
   for (uint32_t sweep = 1; !verdict && sweep <= max_sweeps; ++sweep) {
     SHW_ASSIGN_OR_RETURN(verdict, sweep_on(sweep));
   }
-  record_floors(stage, trws, 0);
+  if (!exact && verdict != Verdict::kExpired) {  // for the marginals
+    SHW_RETURN_IF_ERROR(trws.sweep());
+    exact = true;
+  }
+  if (exact) record_floors(stage, trws, 0);
   // The sweeps' best labelling is mapped to the root problem and evaluated once, at the end.
   if (stage.constant + trws.cost() < cost_) offer(stage, trws.choice());
   return verdict.value_or(Verdict::kStalled);

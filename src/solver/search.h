@@ -124,9 +124,10 @@ class Search {
   void record_floors(const Stage& stage, const Trws& trws, double offset);
 
   // Sweeps at most max_sweeps times, and only while the bound rises by this share of the gap in a
-  // dozen sweeps. `is_root`: the stage's bound is the whole problem's, and is reported.
+  // dozen sweeps. `is_root`: the stage's bound is the whole problem's, and is reported. While there
+  // are many cells, only every so many sweeps read exact costs, the others rounded ones.
   Result<Verdict> tighten(const Stage& stage, Trws& trws, uint32_t max_sweeps, double stall_share,
-                          bool is_root);
+                          bool is_root, uint32_t exact_every = 1);
 
  private:
   double cutoff(double cost) const {

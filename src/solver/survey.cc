@@ -206,27 +206,52 @@ Result<Survey> survey(const PlacementProblem& problem, Watch& watch) {
   return Surveyor(problem, watch).run();
 }
 
+namespace {
+
+// The largest marginal that leaves at most `max_cells` cells if labels above it are dropped; 0:
+// none. Halves the labels in question until none is left, so each is looked at twice on average.
+double likely_limit(const PlacementProblem& problem, std::span<const double> marginals,
+                    uint64_t max_cells) {
+  struct Label {
+    double marginal;
+    uint32_t variable;
+  };
+  const uint32_t n = problem.num_variables();
+  std::vector<Label> open;
+  for (uint32_t v = 0; v < n; ++v)
+    for (const double m : marginals.subspan(problem.first_label(v), problem.num_labels(v)))
+      if (m < kForbidden) open.push_back({m, v});
+  std::vector<uint64_t> kept(n), tried;  // labels of each variable up to the limit
+  double limit = 0;
+  auto first = open.begin(), last = open.end();
+  while (first != last) {
+    const auto middle = first + (last - first) / 2;
+    std::nth_element(first, middle, last,
+                     [](const Label& a, const Label& b) { return a.marginal < b.marginal; });
+    const double at = middle->marginal;
+    const auto above =
+        std::partition(middle, last, [at](const Label& l) { return l.marginal <= at; });
+    tried = kept;
+    for (auto it = first; it != above; ++it) ++tried[it->variable];
+    uint64_t cells = 0;
+    for (const auto& e : problem.edges()) cells += tried[e.a] * tried[e.b];
+    if (cells <= max_cells) {
+      limit = at;
+      kept.swap(tried);
+      first = above;
+    } else {
+      last = std::partition(first, middle, [at](const Label& l) { return l.marginal < at; });
+    }
+  }
+  return limit;
+}
+
+}  // namespace
+
 RestrictedProblem likely_part(const PlacementProblem& problem, std::span<const double> marginals,
                               uint64_t max_cells) {
   const uint32_t n = problem.num_variables();
-  std::vector<uint64_t> kept(n);
-  const auto cells_within = [&](double limit) {
-    for (uint32_t v = 0; v < n; ++v) {
-      const auto own = marginals.subspan(problem.first_label(v), problem.num_labels(v));
-      kept[v] =
-          static_cast<uint64_t>(std::ranges::count_if(own, [&](double m) { return m <= limit; }));
-    }
-    uint64_t cells = 0;
-    for (const auto& e : problem.edges()) cells += kept[e.a] * kept[e.b];
-    return cells;
-  };
-  std::vector<double> limits(marginals.begin(), marginals.end());
-  std::sort(limits.begin(), limits.end());
-  limits.erase(std::unique(limits.begin(), limits.end()), limits.end());
-  while (!limits.empty() && limits.back() == kForbidden) limits.pop_back();
-  const auto first_too_large = std::partition_point(
-      limits.begin(), limits.end(), [&](double limit) { return cells_within(limit) <= max_cells; });
-  const double limit = first_too_large == limits.begin() ? 0 : *(first_too_large - 1);
+  const double limit = likely_limit(problem, marginals, max_cells);
 
   RestrictedProblem part;
   std::vector<double> costs;

@@ -1,15 +1,19 @@
 #include "solver/trws.h"
 
 #include <cmath>
+#include <functional>
 #include <new>
 #include <numeric>
 
 #include "solver/kernels.h"
 #include "solver/memo.h"
+#include "solver/parameters.h"
 #include "support/hash.h"
 
 namespace shw::solver {
 namespace {
+
+using namespace parameters::trws;
 
 constexpr std::align_val_t kAlignment{64};
 constexpr uint64_t kCellsPerBatch = 1 << 17;  // between two polls
@@ -24,11 +28,18 @@ uint32_t padded(size_t labels) {
 
 void Trws::Free::operator()(double* p) const { ::operator delete[](p, kAlignment); }
 
+void Trws::Free::operator()(int16_t* p) const { ::operator delete[](p, kAlignment); }
+
 Trws::Rows Trws::make_rows(size_t doubles, double value) {
   auto* p = static_cast<double*>(
       ::operator new[](std::max<size_t>(doubles, 1) * sizeof(double), kAlignment));
   std::fill_n(p, doubles, value);
   return Rows(p);
+}
+
+Trws::Cells Trws::make_cells(size_t cells) {
+  return Cells(static_cast<int16_t*>(
+      ::operator new[](std::max<size_t>(cells, 1) * sizeof(int16_t), kAlignment)));
 }
 
 Trws::Trws(const PlacementProblem& problem, Watch& watch) : problem_(problem), watch_(watch) {
@@ -54,6 +65,7 @@ Result<bool> Trws::drop_unsupported() {
 // Builds tables for the remaining labels, with messages of zero.
 Status Trws::build(const std::vector<std::vector<uint32_t>>& left) {
   const uint32_t n = problem_.num_variables();
+  rounded_.clear();
   nodes_.assign(n, {});
   label_.clear();
   first_label_.resize(n);
@@ -184,6 +196,8 @@ Result<double> Trws::run(int64_t step) {
                   arcs_.data(),
                   decoded_.data(),
                   scratch_.get(),
+                  rounds_ ? rounded_.data() : nullptr,
+                  rounded_scratch_.get(),
                   step < 0 ? marginals_.get() : nullptr,
                   0,
                   0,
@@ -216,6 +230,54 @@ Status Trws::sweep() {
   SHW_ASSIGN_OR_RETURN(marginal_bound_, run(1));
   SHW_ASSIGN_OR_RETURN(const double back, run(-1));
   bound_ = std::max({bound_, marginal_bound_, back});
+  return {};
+}
+
+Status Trws::sweep_rounded() {
+  SHW_RETURN_IF_ERROR(build_status_);
+  if (rounded_.empty()) SHW_RETURN_IF_ERROR(round_tables());
+  rounds_ = true;
+  const Status status = sweep();
+  rounds_ = false;
+  return status;
+}
+
+// Rounds each distinct table of enough cells, in the orientation of each of its two uses.
+Status Trws::round_tables() {
+  struct Use {
+    const double* costs;
+    uint32_t arc, rows, cols;
+  };
+  std::vector<Use> uses;
+  size_t widest = 0;
+  for (const TrwsNode& node : nodes_) {
+    widest = std::max(widest, rounded_stride(node.stride));
+    for (uint32_t a = node.first_arc; a < node.end_arc; ++a)
+      if (const uint32_t cols = nodes_[arcs_[a].other].labels;
+          uint64_t{node.labels} * cols >= kRoundedCells)
+        uses.push_back({arcs_[a].matrix, a, node.labels, cols});
+  }
+  std::ranges::sort(uses, [](const Use& a, const Use& b) {
+    return a.costs != b.costs ? std::less<>()(a.costs, b.costs) : a.arc < b.arc;
+  });
+  const auto is_first = [&](size_t i) { return i == 0 || uses[i].costs != uses[i - 1].costs; };
+  size_t cells = 0;
+  for (size_t i = 0; i < uses.size(); ++i)
+    if (is_first(i)) cells += uses[i].rows * rounded_stride(uses[i].cols);
+  rounded_cells_ = make_cells(cells);
+  rounded_scratch_ = make_cells(2 * widest);
+  rounded_.assign(arcs_.size(), {});
+  int16_t* next = rounded_cells_.get();
+  for (size_t i = 0; i < uses.size(); ++i) {
+    const auto [costs, arc, rows, cols] = uses[i];
+    if (!is_first(i)) {
+      rounded_[arc] = rounded_[uses[i - 1].arc];
+      continue;
+    }
+    rounded_[arc] = round_down(costs, rows, cols, arcs_[arc].other_stride, next);
+    next += rows * rounded_stride(cols);
+    SHW_RETURN_IF_ERROR(watch_.poll(4 * uint64_t{rows} * cols));
+  }
   return {};
 }
 

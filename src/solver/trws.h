@@ -39,6 +39,10 @@ class Trws {
   // One forward and one backward sweep.
   Status sweep();
 
+  // The same, faster and less tight: messages over large tables are computed from costs rounded
+  // down to 16 bits. Bounds and labellings are valid, marginals only after another sweep().
+  Status sweep_rounded();
+
   // One forward sweep, and the messages for which its bound is a sum of minima (certificate.h).
   // Returns that bound.
   Result<double> proof(std::vector<double>& messages);
@@ -90,9 +94,12 @@ class Trws {
  private:
   struct Free {
     void operator()(double* p) const;
+    void operator()(int16_t* p) const;
   };
   using Rows = std::unique_ptr<double[], Free>;
+  using Cells = std::unique_ptr<int16_t[], Free>;
   static Rows make_rows(size_t doubles, double value);
+  static Cells make_cells(size_t cells);
 
   bool may_improve(uint32_t v, uint32_t i, double limit) const {
     return marginal_bound_ + marginals(v)[i] < limit;
@@ -101,6 +108,7 @@ class Trws {
   Status build(const std::vector<std::vector<uint32_t>>& left);
   void build_nodes();
   Result<std::vector<size_t>> build_tables(const std::vector<std::vector<uint32_t>>& left);
+  Status round_tables();
   Result<double> run(int64_t step);
 
   const PlacementProblem& problem_;
@@ -110,6 +118,9 @@ class Trws {
   std::vector<TrwsNode> nodes_;
   std::vector<TrwsArc> arcs_;
   Rows unary_, marginals_, messages_, tables_, scratch_;
+  Cells rounded_cells_, rounded_scratch_;
+  std::vector<RoundedTable> rounded_;  // by arc; empty: not built
+  bool rounds_ = false;                // the sweep reads the rounded tables
   uint64_t cells_ = 0;
   std::vector<std::vector<uint32_t>> given_;  // the labels, until the tables are built
   std::vector<uint32_t> decoded_, choice_;

@@ -131,7 +131,10 @@ SHW_MULTIVERSION void trws_run(TrwsSweep& sweep, int64_t first, int64_t last, in
     for (uint32_t a = todo_first; a < todo_end; ++a) {
       const TrwsArc& arc = sweep.arcs[a];
       for (size_t j = 0; j < stride; j += kLanes) at(w + j) = at(theta + j) - at(arc.in + j);
-      min_plus_padded(w, k, arc.matrix, arc.other_stride, arc.out);
+      if (sweep.rounded != nullptr && sweep.rounded[a].cells != nullptr)
+        min_plus_rounded(w, k, sweep.rounded[a], sweep.rounded_scratch, arc.other_stride, arc.out);
+      else
+        min_plus_padded(w, k, arc.matrix, arc.other_stride, arc.out);
       const double moved = row_min(arc.out, arc.other_stride);
       accumulate(bound, bound_low, moved);
       for (size_t j = 0; j < arc.other_stride; j += kLanes) at(arc.out + j) -= moved;

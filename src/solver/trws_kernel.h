@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "solver/rounded_table.h"
+
 namespace shw::solver {
 
 inline constexpr size_t kLanes = 8;  // rows of labels are padded to whole 64-byte lines
@@ -29,8 +31,10 @@ struct TrwsNode {
 struct TrwsSweep {
   const TrwsNode* nodes;
   const TrwsArc* arcs;
-  uint32_t* choice;   // labels decoded during the sweep
-  double* scratch;    // three padded rows of the largest variable
+  uint32_t* choice;             // labels decoded during the sweep
+  double* scratch;              // three padded rows of the largest variable
+  const RoundedTable* rounded;  // by arc; null: all tables are read as they are
+  int16_t* rounded_scratch;     // two rows of the largest variable, if any table is rounded
   double* marginals;  // unless null: θ − min θ of every label, node by node, padded rows
   // Accumulated by this sweep.
   double bound;  // Σ of the minima moved out of the tables: a lower bound once all nodes are done
