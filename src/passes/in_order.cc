@@ -48,8 +48,10 @@ std::vector<uint32_t> fullest_first(std::span<const Life> lives, const std::vect
 // Places lifetimes in their order, and takes back what it placed.
 class InOrder {
  public:
-  InOrder(std::span<const Life> lives, std::vector<uint32_t> order)
-      : lives_(lives), order_(std::move(order)), offsets_(lives.size()) {}
+  InOrder(std::span<const Life> lives, std::vector<uint32_t> order, std::span<const Life> fixed)
+      : lives_(lives), order_(std::move(order)), offsets_(lives.size()) {
+    for (const Life& life : fixed) placed_.insert(life, 0);
+  }
 
   // Goes on until all are placed, or the next one does not end below `goal`.
   Status place(int64_t goal, Monitor& monitor) {
@@ -58,14 +60,14 @@ class InOrder {
       Life life = lives_[order_[next_]];
       life.offset = placed_.lowest_gap(life);
       if (life.offset + life.bytes > goal) break;
-      placed_.insert(life, static_cast<uint32_t>(next_));
+      placed_.insert(life, static_cast<uint32_t>(next_) + 1);
       offsets_[order_[next_]] = life.offset;
     }
     return {};
   }
   bool all_placed() const { return next_ == order_.size(); }
   void take_back(size_t from) {
-    placed_.keep_below(static_cast<uint32_t>(from));
+    placed_.keep_below(static_cast<uint32_t>(from) + 1);
     next_ = from;
   }
   // The next one comes at this place in the order instead, which is not behind it.
@@ -95,11 +97,12 @@ int64_t top_of(std::span<const Life> lives, const std::vector<int64_t>& offsets)
 
 }  // namespace
 
-Result<int64_t> search_in_order(std::span<const Life> lives, const std::vector<int64_t>& live,
+Result<Placing> search_in_order(std::span<const Life> lives, const std::vector<int64_t>& live,
                                 int64_t bytes, int64_t goal, int64_t max_tests,
-                                std::vector<int64_t>& offsets, Monitor& monitor) {
+                                std::vector<int64_t>& offsets, Monitor& monitor,
+                                std::span<const Life> fixed) {
   std::mt19937 random(1);
-  InOrder placing(lives, fullest_first(lives, live));
+  InOrder placing(lives, fullest_first(lives, live), fixed);
   while (bytes > goal && placing.tests() < max_tests) {
     const int64_t wanted = std::max(goal, bytes - std::max<int64_t>((bytes - goal) / 4, 1));
     SHW_RETURN_IF_ERROR(placing.place(wanted, monitor));
@@ -111,7 +114,7 @@ Result<int64_t> search_in_order(std::span<const Life> lives, const std::vector<i
       placing.move_next_to(random() % (placing.next() + 1));
     }
   }
-  return bytes;
+  return Placing{bytes, placing.tests()};
 }
 
 }  // namespace shw

@@ -1,16 +1,18 @@
-// Packs lifetimes in three ways, one after another, until the arena is within kSlack of the fullest
-// step, which no arena can be smaller than:
+// Packs lifetimes in several ways, one after another, until the arena is within kSlack of the
+// fullest step, which no arena can be smaller than:
 //
 //   1. Onto a skyline (skyline.h) by four rules: the longest first; the largest product of length
 //      and bytes; two rules in between. One of these is enough for most programs.
-//   2. By a search over orders (in_order.h), for programs of up to kInOrder lifetimes. Each attempt
+//   2. Places anew what ends above the goal, and what is near it (repair_arena.h). Not possible
+//      where long lifetimes are on top: so also with long lifetimes at the bottom and the others at
+//      the top (two_ends.h).
+//   3. By a search over orders (in_order.h), for programs of up to kInOrder lifetimes. Each attempt
 //      is quadratic.
-//   3. Onto a skyline again, by the rule of the best arena so far with changes at random, but only
-//      to lifetimes near those that end above the goal. Elsewhere nothing is wrong, and what is
-//      right for one layer need not be found again for all. After kPatience changes in vain it
-//      begins again by another rule.
+//   4. Onto a skyline again, by the rule of the best arena so far with changes at random, but only
+//      to lifetimes near those that end above the goal. After kPatience changes in vain it begins
+//      again by another rule.
 //
-// 2 and 3 are bounded by work, some 50 ms each. If a first skyline would take too long, as for
+// 2 to 4 are bounded by work, some 50 ms each. If a first skyline would take too long, as for
 // hundreds of thousands of lifetimes, a free list places them in order of time. Arenas are the same
 // on all machines: so are the random numbers, and keys only add, multiply and take roots.
 #include "passes/pack.h"
@@ -24,7 +26,9 @@
 #include <utility>
 
 #include "passes/in_order.h"
+#include "passes/repair_arena.h"
 #include "passes/skyline.h"
+#include "passes/two_ends.h"
 
 namespace shw {
 namespace {
@@ -33,8 +37,10 @@ constexpr int64_t kSlack = 400;  // a 400th of it
 // In lifetimes compared; to place one costs as much as to compare 64.
 constexpr int64_t kEffort = 18'000'000, kOfPlacing = 64;
 constexpr int64_t kMaxTests = 200'000'000;  // for the first arena
-constexpr int64_t kOrderTests = 20'000'000;
+constexpr int64_t kOrderTests = 20'000'000, kRepairTests = 30'000'000;
 constexpr size_t kInOrder = 4096;
+// A lifetime is long from this part of all steps on, such as an 8th.
+constexpr uint32_t kLong[] = {8, 16, 4, 2};
 constexpr uint32_t kPatience = 40;  // changes in vain, before it begins again by another rule
 constexpr uint32_t kNear = 100;     // a 100th of all steps is near
 
@@ -208,15 +214,34 @@ class Packer {
     gives_up_ = true;
     return {};
   }
+  Status repair(const std::vector<int64_t>& live) {
+    if (is_done()) return {};
+    std::vector<uint32_t> wrong;
+    for (uint32_t i = 0; i < lives_.size(); ++i)
+      if (best_.offsets[i] + lives_[i].bytes > goal_) wrong.push_back(i);
+    SHW_RETURN_IF_ERROR(repair(live, wrong, best_.offsets));
+    const auto num_steps = static_cast<uint32_t>(live.size());
+    for (const uint32_t share : kLong)
+      for (uint32_t rule = 1; rule < Keys::kRules && !is_done() && repair_tests_ > 0; ++rule) {
+        keys_.set_all(rule);
+        std::vector<int64_t> offsets;
+        SHW_ASSIGN_OR_RETURN(const TwoEnds ends,
+                             place_at_two_ends(lives_, keys_.get(), num_steps / share, goal_,
+                                               kEffort, offsets, monitor_));
+        if (ends.placed) SHW_RETURN_IF_ERROR(repair(live, ends.wrong, offsets));
+      }
+    keys_.set(keys_of_from_);
+    return {};
+  }
   Status in_order(const std::vector<int64_t>& live) {
     if (is_done() || lives_.size() > kInOrder) return {};
     // For the goal itself, then for what lies on the way to it.
     for (const bool is_bold : {true, false}) {
       const int64_t bytes = is_bold ? goal_ + 1 : best_.bytes;
       SHW_ASSIGN_OR_RETURN(
-          const int64_t found,
+          const Placing found,
           search_in_order(lives_, live, bytes, goal_, kOrderTests, best_.offsets, monitor_));
-      if (found < bytes) best_.bytes = found;
+      if (found.bytes < bytes) best_.bytes = found.bytes;
       if (is_done()) break;
     }
     return {};
@@ -242,6 +267,16 @@ class Packer {
  private:
   bool is_done() const { return gives_up_ || best_.bytes <= goal_; }
 
+  Status repair(const std::vector<int64_t>& live, const std::vector<uint32_t>& wrong,
+                std::vector<int64_t> offsets) {
+    SHW_ASSIGN_OR_RETURN(const bool fits, repair_arena(lives_, live, goal_, wrong, offsets,
+                                                       repair_tests_, monitor_));
+    if (!fits) return {};
+    best_.offsets = std::move(offsets);
+    measure(best_, lives_, goal_);
+    return {};
+  }
+
   Status place(int64_t max_tests) {
     SHW_ASSIGN_OR_RETURN(const bool placed,
                          skyline_.place(keys_.get(), max_tests, now_.offsets, monitor_));
@@ -266,6 +301,7 @@ class Packer {
   Arena best_, now_, from_;  // `from_`: where changes begin
   std::vector<double> keys_of_from_;
   bool gives_up_ = false;
+  int64_t repair_tests_ = kRepairTests;  // left
 };
 
 }  // namespace
@@ -277,8 +313,10 @@ Result<int64_t> pack(std::vector<Life>& lives, const std::vector<int64_t>& live,
   for (auto l = first_empty; l != lives.end(); ++l) l->offset = 0;
   const std::span<Life> filled(lives.begin(), first_empty);
   if (filled.empty()) return 0;
-  Packer packer(filled, peak, peak + peak / kSlack, monitor);
+  const int64_t goal = (peak + peak / kSlack) / kArenaAlignment * kArenaAlignment;
+  Packer packer(filled, peak, std::max(goal, peak), monitor);
   SHW_RETURN_IF_ERROR(packer.by_rules());
+  SHW_RETURN_IF_ERROR(packer.repair(live));
   SHW_RETURN_IF_ERROR(packer.in_order(live));
   SHW_RETURN_IF_ERROR(packer.by_changes());
   for (size_t i = 0; i < filled.size(); ++i) filled[i].offset = packer.best().offsets[i];

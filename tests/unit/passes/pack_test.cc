@@ -6,6 +6,9 @@
 #include <atomic>
 #include <random>
 
+#include "passes/repair_arena.h"
+#include "passes/two_ends.h"
+
 namespace shw {
 namespace {
 
@@ -72,6 +75,48 @@ std::vector<Life> training(uint32_t layers) {
         lives.push_back({0, at, at + 2, step % 2 == 0 ? 11 : 6, 0});
   }
   return lives;
+}
+
+// Two long ones of 4 bytes on top of each other, and three short ones of 2, of which two meet.
+const std::vector<Life> kLongAndShort = {
+    {0, 0, 10, 4, 0}, {1, 2, 8, 4, 0}, {2, 0, 2, 2, 0}, {3, 4, 6, 2, 0}, {4, 5, 7, 2, 0}};
+
+TEST(TwoEnds, LongOnesAreAtTheBottomAndShortOnesAtTheTop) {
+  const std::vector<double> keys = {10, 6, 2, 2, 2};
+  std::vector<int64_t> offsets;
+  Monitor monitor;
+  const auto at = [&](int64_t bytes) {
+    const auto ends = place_at_two_ends(kLongAndShort, keys, 5, bytes, 1000, offsets, monitor);
+    EXPECT_TRUE(ends.ok());
+    return *ends;
+  };
+  EXPECT_TRUE(at(12).placed);
+  EXPECT_EQ(at(12).wrong, std::vector<uint32_t>());
+  EXPECT_EQ(offsets, (std::vector<int64_t>{0, 4, 10, 10, 8}));
+  EXPECT_EQ(at(11).wrong, (std::vector<uint32_t>{4}));
+  EXPECT_EQ(at(8).wrong, (std::vector<uint32_t>{3, 4}));
+  EXPECT_FALSE(at(7).placed) << "the long ones take 8";
+}
+
+TEST(RepairArena, PlacesAnewOnlyWhatIsNear) {
+  // 400 steps; around step 200, a lifetime lies above 10 because of another one below it.
+  std::vector<Life> lives = {
+      {0, 0, 400, 4, 0}, {1, 200, 202, 4, 0}, {2, 201, 203, 2, 0}, {3, 10, 12, 6, 0}};
+  std::vector<int64_t> offsets = {0, 5, 9, 4};
+  const std::vector<int64_t> live = live_bytes(lives, 400);
+  Monitor monitor;
+  int64_t max_tests = 10000;
+  const auto repaired = repair_arena(lives, live, 10, {2}, offsets, max_tests, monitor);
+  ASSERT_TRUE(repaired.ok());
+  EXPECT_TRUE(*repaired);
+  EXPECT_LT(max_tests, 10000);
+  EXPECT_EQ(offsets[0], 0);
+  EXPECT_EQ(offsets[3], 4);
+  for (size_t i = 0; i < lives.size(); ++i) lives[i].offset = offsets[i];
+  expect_valid({lives, 10, 10});
+  const auto impossible = repair_arena(lives, live, 9, {1}, offsets, max_tests, monitor);
+  ASSERT_TRUE(impossible.ok());
+  EXPECT_FALSE(*impossible);
 }
 
 TEST(Pack, NoTwoThatMeetOverlap) {
