@@ -1,20 +1,24 @@
 // Steps that are one pointwise operation.
 #pragma once
+#include <optional>
+
+#include "runtime/comparison_type.h"
 #include "runtime/cuda/plugin/pointwise.h"
 
 namespace shw::runtime::cuda {
 
 // The types in which an operation is defined.
-enum class Defined { kAll, kOrdered, kReal };  // kOrdered: all but complex; kReal: floats
+enum class Defined { kAll, kOrdered, kReal, kInteger };  // kOrdered: all but complex; kReal: floats
 
 // Where the operands of a pointwise step come from: inputs of the step, or a number.
 struct Elementwise {
   PointwiseOp op;
   Defined defined;
-  std::array<int, 2> inputs = {0, -1};  // -1: none, or the number
-  int fixed = -1;                       // the operand that is `number`; -1: none
+  std::array<int, 3> inputs = {0, -1, -1};  // -1: none, or the number
+  int fixed = -1;                           // the operand that is `number`; -1: none
   Number number = {};
   Number parameter = {1, 1};
+  std::optional<Dtype> compute = {};  // as whose values it computes; absent: the result's
 };
 Prepared prepare_elementwise(const KernelArgs& args, const Elementwise& step);
 
@@ -28,17 +32,30 @@ Prepared unary(const Context&, const KernelArgs& args) {
 template <PointwiseOp op, Defined defined, AttrKey key = AttrKey::kCount>
 Prepared binary(const Context&, const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 2));
-  Elementwise step{op, defined, {0, 1}};
+  Elementwise step{op, defined, {0, 1, -1}};
   if (key != AttrKey::kCount) step.parameter = number_attr(args.attrs, key, 0);
   return prepare_elementwise(args, step);
 }
 // Two tensors, or one tensor and a number: attribute `self` on the left, `other` on the right. The
 // parameter is attribute `alpha`.
-Prepared prepare_arithmetic(const KernelArgs& args, PointwiseOp op, Defined defined);
+Prepared prepare_arithmetic(const KernelArgs& args, PointwiseOp op, Defined defined,
+                            std::optional<Dtype> compute = {});
 template <PointwiseOp op, Defined defined>
 Prepared arithmetic(const Context&, const KernelArgs& args) {
   return prepare_arithmetic(args, op, defined);
 }
+// Truth values of such operands, which are compared in their own type.
+template <PointwiseOp op>
+Prepared comparison(const Context&, const KernelArgs& args) {
+  return prepare_arithmetic(args, op, Defined::kOrdered, comparison_type(args));
+}
+Prepared prepare_logical_not(const Context& context, const KernelArgs& args);
+Prepared prepare_bitwise_not(const Context& context, const KernelArgs& args);
+Prepared prepare_clamp(const Context& context, const KernelArgs& args);
+Prepared prepare_gelu(const Context& context, const KernelArgs& args);
+Prepared prepare_gelu_backward(const Context& context, const KernelArgs& args);
+Prepared prepare_where(const Context& context, const KernelArgs& args);
+Prepared prepare_masked_fill(const Context& context, const KernelArgs& args);
 Prepared prepare_pow(const Context& context, const KernelArgs& args);
 
 }  // namespace shw::runtime::cuda

@@ -10,7 +10,8 @@ namespace shw::runtime::cuda {
 namespace {
 
 using Op = PointwiseOp;
-constexpr Defined kAll = Defined::kAll, kOrdered = Defined::kOrdered, kReal = Defined::kReal;
+constexpr Defined kAll = Defined::kAll, kOrdered = Defined::kOrdered, kReal = Defined::kReal,
+                  kInteger = Defined::kInteger;
 
 constexpr unsigned kContraction = programs(DeviceProgram::pointwise, DeviceProgram::contraction),
                    kAttention = programs(DeviceProgram::attention),
@@ -60,6 +61,34 @@ constexpr Kernel kTable[] = {
     {"sigmoid_backward", binary<Op::kSigmoidBackward, kReal>},
     {"tanh_backward", binary<Op::kTanhBackward, kReal>},
     {"silu_backward", binary<Op::kSiluBackward, kReal>},
+    {"gelu", prepare_gelu},
+    {"gelu_backward", prepare_gelu_backward},
+    {"erf", unary<Op::kErf, kReal>},
+    {"log1p", unary<Op::kLog1p, kReal>},
+    {"expm1", unary<Op::kExpm1, kReal>},
+    {"floor", unary<Op::kFloor, kOrdered>},
+    {"ceil", unary<Op::kCeil, kOrdered>},
+    {"round", unary<Op::kRound, kOrdered>},
+    {"sign", unary<Op::kSign, kOrdered>},
+    {"remainder", arithmetic<Op::kRemainder, kOrdered>},
+    {"floor_divide", arithmetic<Op::kFloorDivide, kOrdered>},
+    {"pow_tensor", arithmetic<Op::kPowerTensor, kOrdered>},
+    {"atan2", arithmetic<Op::kAtan2, kReal>},
+    {"clamp", prepare_clamp},
+    {"eq", comparison<Op::kEqual>},
+    {"ne", comparison<Op::kNotEqual>},
+    {"lt", comparison<Op::kLess>},
+    {"le", comparison<Op::kLessEqual>},
+    {"gt", comparison<Op::kGreater>},
+    {"ge", comparison<Op::kGreaterEqual>},
+    {"logical_and", comparison<Op::kLogicalAnd>},
+    {"logical_or", comparison<Op::kLogicalOr>},
+    {"logical_not", prepare_logical_not},
+    {"bitwise_and", arithmetic<Op::kBitwiseAnd, kInteger>},
+    {"bitwise_or", arithmetic<Op::kBitwiseOr, kInteger>},
+    {"bitwise_not", prepare_bitwise_not},
+    {"where", prepare_where},
+    {"masked_fill", prepare_masked_fill},
 };
 
 }  // namespace

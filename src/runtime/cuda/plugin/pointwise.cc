@@ -46,17 +46,18 @@ Number number_attr(const Attrs& attrs, AttrKey key, int64_t otherwise) {
 }
 
 Pointwise::Pointwise(PointwiseOp op, Dtype compute, const TensorType& result,
-                     const PointwiseOperand& a, const PointwiseOperand& b)
+                     const PointwiseOperand& a, const PointwiseOperand& b,
+                     const PointwiseOperand& c)
     : kernel_(kernel_of(compute_type(compute))) {
   const auto strides = [&](const PointwiseOperand& o) {
     return o.type != nullptr ? o.strides_bytes : Dims(result.shape.size(), 0);
   };
-  const Dims all[3] = {strides_bytes(result), strides(a), strides(b)};
+  const Dims all[4] = {strides_bytes(result), strides(a), strides(b), strides(c)};
   arguments_.loops = device_loops(result.shape, all, arguments_.stride);
   arguments_.dtype[0] = static_cast<int>(result.dtype);
-  for (int o = 0; o < 2; ++o)
-    if (const TensorType* type = (o == 0 ? a : b).type; type != nullptr)
-      arguments_.dtype[o + 1] = static_cast<int>(type->dtype);
+  int* dtype = arguments_.dtype;
+  for (const PointwiseOperand* o : {&a, &b, &c})
+    if (++dtype; o->type != nullptr) *dtype = static_cast<int>(o->type->dtype);
   arguments_.op = op;
   arguments_.fixed = -1;
   arguments_.number = 1;
@@ -74,8 +75,9 @@ void Pointwise::set_fixed(int operand, const Number& number) {
   arguments_.fixed_integer = number.integer;
 }
 
-Status Pointwise::run(CudaStream& stream, void* result, const void* a, const void* b) const {
-  return launch_elements(stream, kernel_, arguments_.loops.total, result, a, b, arguments_);
+Status Pointwise::run(CudaStream& stream, void* result, const void* a, const void* b,
+                      const void* c) const {
+  return launch_elements(stream, kernel_, arguments_.loops.total, result, a, b, c, arguments_);
 }
 
 // Computed in what holds every value of the source: a conversion rounds once.

@@ -25,10 +25,11 @@ class Pointwise {
   Pointwise() = default;
   // `compute`: the dtype whose compute type the elements are computed in.
   Pointwise(PointwiseOp op, Dtype compute, const TensorType& result, const PointwiseOperand& a,
-            const PointwiseOperand& b = {});
+            const PointwiseOperand& b = {}, const PointwiseOperand& c = {});
   void set_parameter(const Number& number);
   void set_fixed(int operand, const Number& number);
-  Status run(CudaStream& stream, void* result, const void* a, const void* b) const;
+  Status run(CudaStream& stream, void* result, const void* a, const void* b,
+             const void* c = nullptr) const;
 
  private:
   DeviceKernel kernel_ = DeviceKernel::shw_pointwise_f32;

@@ -77,7 +77,36 @@ struct DeviceLoops {
   X(Cos)                      \
   X(Sin)                      \
   X(Maximum)                  \
-  X(Minimum)
+  X(Minimum)                  \
+  X(Erf)                      \
+  X(Log1p)                    \
+  X(Expm1)                    \
+  X(Floor)                    \
+  X(Ceil)                     \
+  X(Round)                    \
+  X(Sign)                     \
+  X(Gelu)                     \
+  X(GeluTanh)                 \
+  X(GeluBackward)             \
+  X(GeluTanhBackward)         \
+  X(LogicalNot)               \
+  X(LogicalAnd)               \
+  X(LogicalOr)                \
+  X(BitwiseNot)               \
+  X(BitwiseAnd)               \
+  X(BitwiseOr)                \
+  X(Equal)                    \
+  X(NotEqual)                 \
+  X(Less)                     \
+  X(LessEqual)                \
+  X(Greater)                  \
+  X(GreaterEqual)             \
+  X(Remainder)                \
+  X(FloorDivide)              \
+  X(PowerTensor)              \
+  X(Atan2)                    \
+  X(Clamp)                    \
+  X(Where)
 
 enum class PointwiseOp : int {
 #define X(id) k##id,
@@ -85,7 +114,8 @@ enum class PointwiseOp : int {
 #undef X
 };
 
-// result = op(operands), elementwise; `number` and `integer` are a parameter of the operation.
+// result = op(up to three operands), elementwise; `number` and `integer` are a parameter of the
+// operation.
 struct PointwiseArguments {
   DeviceLoops loops;
   i64 stride[4][kMaxLoops];  // of the result, then of the operands

@@ -1,17 +1,10 @@
 // Pointwise operations with broadcasting, conversions and strided copies: a thread an element.
 #pragma once
-#include "math.cuh"
+#include "activation.cuh"
+#include "integer.cuh"
+#include "rounding.cuh"
 
 namespace shw::runtime::cuda {
-
-__device__ inline Int power(Int x, i64 exponent) {
-  Int result = {1};
-  for (i64 e = exponent; e > 0; e >>= 1) {
-    if (e & 1) result = result * x;
-    x = x * x;
-  }
-  return result;
-}
 
 // An element of the operations that are defined on real numbers only.
 template <class T>
@@ -50,8 +43,54 @@ __device__ inline T real_result(const PointwiseArguments& p, T a, T b) {
       return cos_of(a);
     case PointwiseOp::kSin:
       return sin_of(a);
+    case PointwiseOp::kErf:
+      return erf_of(a);
+    case PointwiseOp::kLog1p:
+      return log1p_of(a);
+    case PointwiseOp::kExpm1:
+      return expm1_of(a);
+    case PointwiseOp::kPowerTensor:
+      return static_cast<T>(pow(static_cast<double>(a), static_cast<double>(b)));
+    case PointwiseOp::kAtan2:
+      return static_cast<T>(atan2(static_cast<double>(a), static_cast<double>(b)));
     default:
-      return a;
+      return is_rounding(p.op) ? rounded(p.op, a, b) : gelu_result(p.op, a, b);
+  }
+}
+
+// Truth values.
+template <class T>
+__device__ inline bool compared(PointwiseOp op, T a, T b, T& result) {
+  switch (op) {
+    case PointwiseOp::kEqual:
+      result = static_cast<T>(a == b);
+      return true;
+    case PointwiseOp::kNotEqual:
+      result = static_cast<T>(a != b);
+      return true;
+    case PointwiseOp::kLess:
+      result = static_cast<T>(a < b);
+      return true;
+    case PointwiseOp::kLessEqual:
+      result = static_cast<T>(a <= b);
+      return true;
+    case PointwiseOp::kGreater:
+      result = static_cast<T>(a > b);
+      return true;
+    case PointwiseOp::kGreaterEqual:
+      result = static_cast<T>(a >= b);
+      return true;
+    case PointwiseOp::kLogicalNot:
+      result = static_cast<T>(a == T{0});
+      return true;
+    case PointwiseOp::kLogicalAnd:
+      result = static_cast<T>(a != T{0} && b != T{0});
+      return true;
+    case PointwiseOp::kLogicalOr:
+      result = static_cast<T>(a != T{0} || b != T{0});
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -74,21 +113,33 @@ __device__ inline bool ordered_result(const PointwiseArguments& p, T a, T b, T& 
     case PointwiseOp::kMinimum:
       result = a != a ? a : b != b ? b : b < a ? b : a;
       return true;
+    case PointwiseOp::kSign:
+      result = static_cast<T>((a > T{0}) - (a < T{0}));
+      return true;
     default:
-      return false;
+      return compared(p.op, a, b, result);
   }
+}
+
+// Between the parameter and the second operand, which wins; NaN stays NaN.
+template <class T>
+__device__ inline T clamped(T least, T x, T most) {
+  const T raised = x < least ? least : x;
+  return most < raised ? most : raised;
 }
 
 template <class T>
 __device__ inline T other_result(const PointwiseArguments& p, T a, T b) {
+  if (p.op == PointwiseOp::kClamp) return clamped(static_cast<T>(p.number), a, b);
   T result;
   return ordered_result(p, a, b, result) ? result : real_result(p, a, b);
 }
 __device__ inline Int other_result(const PointwiseArguments& p, Int a, Int b) {
   if (p.op == PointwiseOp::kIntegerPower) return power(a, p.integer);
   if (p.op == PointwiseOp::kThresholdBackward) return b.v <= p.integer ? Int{0} : a;
+  if (p.op == PointwiseOp::kClamp) return {clamped(p.integer, a.v, b.v)};
   i64 result;
-  return ordered_result<i64>(p, a.v, b.v, result) ? Int{result} : a;
+  return ordered_result<i64>(p, a.v, b.v, result) ? Int{result} : integer_result(p.op, a, b);
 }
 __device__ inline Complex other_result(const PointwiseArguments& p, Complex a, Complex) {
   return p.op == PointwiseOp::kConj ? Complex{a.re, -a.im} : a;
@@ -104,10 +155,12 @@ __device__ inline Complex parameter(const PointwiseArguments& p, Complex) {
 }
 
 template <class T>
-__device__ inline T pointwise_result(const PointwiseArguments& p, T a, T b) {
+__device__ inline T pointwise_result(const PointwiseArguments& p, T a, T b, T c) {
   switch (p.op) {
     case PointwiseOp::kCopy:
       return a;
+    case PointwiseOp::kWhere:
+      return is_true(a) ? b : c;
     case PointwiseOp::kAdd:  // the parameter scales the second operand
       return p.number == 1 ? a + b : a + parameter(p, a) * b;
     case PointwiseOp::kSub:
@@ -135,35 +188,36 @@ __device__ inline Complex fixed_value(const PointwiseArguments& p, Complex) {
 }
 
 template <class T>
-__device__ inline void pointwise(void* out, const void* a, const void* b,
+__device__ inline void pointwise(void* out, const void* a, const void* b, const void* c,
                                  const PointwiseArguments& p) {
   for (i64 i = thread_number(); i < p.loops.total; i += num_threads()) {
-    const Offsets<3> at = offsets_at<3>(p.loops, p.stride, i);
+    const Offsets<4> at = offsets_at<4>(p.loops, p.stride, i);
     const T x = p.fixed == 0   ? fixed_value(p, T{})
                 : a == nullptr ? T{}
                                : load<T>(a, at.of[1], p.dtype[1]);
     const T y = p.fixed == 1   ? fixed_value(p, T{})
                 : b == nullptr ? T{}
                                : load<T>(b, at.of[2], p.dtype[2]);
-    store(pointwise_result(p, x, y), out, at.of[0], p.dtype[0]);
+    const T z = c == nullptr ? T{} : load<T>(c, at.of[3], p.dtype[3]);
+    store(pointwise_result(p, x, y, z), out, at.of[0], p.dtype[0]);
   }
 }
 
 }  // namespace shw::runtime::cuda
 
-SHW_KERNEL shw_pointwise_f32(void* out, const void* a, const void* b,
+SHW_KERNEL shw_pointwise_f32(void* out, const void* a, const void* b, const void* c,
                              shw::runtime::cuda::PointwiseArguments arguments) {
-  shw::runtime::cuda::pointwise<float>(out, a, b, arguments);
+  shw::runtime::cuda::pointwise<float>(out, a, b, c, arguments);
 }
-SHW_KERNEL shw_pointwise_f64(void* out, const void* a, const void* b,
+SHW_KERNEL shw_pointwise_f64(void* out, const void* a, const void* b, const void* c,
                              shw::runtime::cuda::PointwiseArguments arguments) {
-  shw::runtime::cuda::pointwise<double>(out, a, b, arguments);
+  shw::runtime::cuda::pointwise<double>(out, a, b, c, arguments);
 }
-SHW_KERNEL shw_pointwise_i64(void* out, const void* a, const void* b,
+SHW_KERNEL shw_pointwise_i64(void* out, const void* a, const void* b, const void* c,
                              shw::runtime::cuda::PointwiseArguments arguments) {
-  shw::runtime::cuda::pointwise<shw::runtime::cuda::Int>(out, a, b, arguments);
+  shw::runtime::cuda::pointwise<shw::runtime::cuda::Int>(out, a, b, c, arguments);
 }
-SHW_KERNEL shw_pointwise_c64(void* out, const void* a, const void* b,
+SHW_KERNEL shw_pointwise_c64(void* out, const void* a, const void* b, const void* c,
                              shw::runtime::cuda::PointwiseArguments arguments) {
-  shw::runtime::cuda::pointwise<shw::runtime::cuda::Complex>(out, a, b, arguments);
+  shw::runtime::cuda::pointwise<shw::runtime::cuda::Complex>(out, a, b, c, arguments);
 }

@@ -1,0 +1,124 @@
+#include "cuda/against_cpu.h"
+
+#include <cmath>
+
+#include "runtime/cpu/device.h"
+#include "runtime/kernel.h"
+
+namespace shw::testing {
+namespace {
+
+using cts::Window;
+using runtime::CopyKind;
+using runtime::MemorySpec;
+
+// Memory of a device, for the time of a launch.
+class Block {
+ public:
+  Block(runtime::Device& device, int64_t bytes) : device_(device), spec_{bytes} {
+    auto allocated = device_.allocate(spec_);
+    if (allocated.ok()) data_ = *allocated;
+  }
+  ~Block() {
+    if (data_ != nullptr) device_.free(data_, spec_);
+  }
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+  std::byte* data() const { return static_cast<std::byte*>(data_); }
+
+ private:
+  runtime::Device& device_;
+  const MemorySpec spec_;
+  void* data_ = nullptr;
+};
+
+int64_t size_of(const Window& w) { return static_cast<int64_t>(w.bytes().size()); }
+
+double unit(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kF64:
+      return 4e-15;
+    case Dtype::kF16:
+      return 0x1p-10;
+    case Dtype::kBF16:
+      return 0x1p-7;
+    default:
+      return 1e-6;
+  }
+}
+
+// Of one element, with its place in the message.
+void expect_near(Dtype dtype, const cts::Number& got, const cts::Number& want, double slack,
+                 int64_t at) {
+  const bool is_exact = !is_floating(dtype) && !is_complex(dtype);
+  for (const auto& [g, w] :
+       {std::pair{got.real(), want.real()}, std::pair{got.imag(), want.imag()}}) {
+    if (std::isnan(w) || std::isinf(w) || is_exact) {
+      EXPECT_TRUE(g == w || (std::isnan(g) && std::isnan(w)))
+          << "element " << at << ": " << g << ", want " << w;
+    } else {
+      EXPECT_LE(std::abs(g - w), unit(dtype) * slack * std::max(1.0, std::abs(w)))
+          << "element " << at << ": " << g << ", want " << w;
+    }
+  }
+}
+
+}  // namespace
+
+Status run_kernel(runtime::Device& device, const std::string& kernel, const Inputs& inputs,
+                  const Outputs& outputs, const Attrs& attrs) {
+  std::vector<const TensorType*> in, out;
+  for (const Window* w : inputs) in.push_back(w != nullptr ? &w->type() : nullptr);
+  for (const Window* w : outputs) out.push_back(w != nullptr ? &w->type() : nullptr);
+  const Mesh mesh = *Mesh::parse("x=1");
+  SHW_ASSIGN_OR_RETURN(auto prepared, device.prepare(kernel, {in, out, attrs, mesh, 0}));
+  std::vector<std::unique_ptr<Block>> memory;
+  std::vector<void*> pointers;
+  const auto upload = [&](const Window* w) -> Status {
+    memory.push_back(w != nullptr ? std::make_unique<Block>(device, size_of(*w)) : nullptr);
+    pointers.push_back(w != nullptr ? memory.back()->data() + w->offset_bytes() : nullptr);
+    if (w == nullptr) return {};
+    return device.copy(memory.back()->data(), w->bytes().data(), size_of(*w),
+                       CopyKind::kHostToDevice);
+  };
+  for (const Window* w : inputs) SHW_RETURN_IF_ERROR(upload(w));
+  for (const Window* w : outputs) SHW_RETURN_IF_ERROR(upload(w));
+  const Block workspace(device, prepared->workspace_bytes());
+  pointers.push_back(workspace.data());
+  runtime::Fault fault;
+  SHW_ASSIGN_OR_RETURN(auto stream, device.create_stream({.fault = &fault}));
+  prepared->launch(*stream, pointers.data());
+  SHW_RETURN_IF_ERROR(stream->synchronize());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i] == nullptr) continue;
+    SHW_RETURN_IF_ERROR(device.copy(outputs[i]->bytes().data(), memory[inputs.size() + i]->data(),
+                                    size_of(*outputs[i]), CopyKind::kDeviceToHost));
+  }
+  return {};
+}
+
+void expect_as_on_the_cpu(runtime::Device& cuda, const std::string& kernel, const Inputs& inputs,
+                          const Outputs& outputs, const Attrs& attrs, double slack) {
+  runtime::cpu::CpuDevice cpu;
+  std::vector<Window> copies;
+  for (const Window* w : outputs) copies.push_back(w != nullptr ? *w : Window(Dtype::kF32, {}));
+  Outputs want;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    want.push_back(outputs[i] != nullptr ? &copies[i] : nullptr);
+  const Status right = run_kernel(cpu, kernel, inputs, want, attrs);
+  ASSERT_TRUE(right.ok()) << kernel << " on the CPU: " << right.message();
+  const Status status = run_kernel(cuda, kernel, inputs, outputs, attrs);
+  ASSERT_TRUE(status.ok()) << kernel << ": " << status.message();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i] == nullptr) continue;
+    SCOPED_TRACE(kernel + ", output " + std::to_string(i));
+    const Window& got = *outputs[i];
+    EXPECT_EQ(got.gaps(), want[i]->gaps()) << "wrote between the elements";
+    int64_t at = 0;
+    cts::for_each_index(got.shape(), [&](const cts::Index& index) {
+      expect_near(got.dtype(), got.get(index), want[i]->get(index), slack, at++);
+    });
+  }
+}
+
+}  // namespace shw::testing

@@ -1,0 +1,27 @@
+// Runs a kernel on the CPU and on the CUDA backend over the fakes, and compares the results.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cts/window.h"
+#include "cuda/fakes.h"
+#include "runtime/hal.h"
+#include "tensor/attrs.h"
+
+namespace shw::testing {
+
+// Null: absent.
+using Inputs = std::vector<const cts::Window*>;
+using Outputs = std::vector<cts::Window*>;
+
+// One launch of a kernel on a stream of its own.
+Status run_kernel(runtime::Device& device, const std::string& kernel, const Inputs& inputs,
+                  const Outputs& outputs, const Attrs& attrs = {});
+
+// Both backends write over copies of `outputs`, so that bytes between the elements count, too.
+// Integers and truth values must be the same; reals within the rounding of their dtype times
+// `slack`.
+void expect_as_on_the_cpu(runtime::Device& cuda, const std::string& kernel, const Inputs& inputs,
+                          const Outputs& outputs, const Attrs& attrs = {}, double slack = 1);
+
+}  // namespace shw::testing
