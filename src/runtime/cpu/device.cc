@@ -22,7 +22,7 @@ class Heap final : public HostAllocator {
     void* memory = ::operator new(bytes, real(bytes, alignment), std::nothrow);
 #ifdef MADV_HUGEPAGE
     // Whole pages only, so that nobody else's memory is concerned. Advice: a refusal does no harm.
-    if (memory != nullptr && bytes >= kLarge)
+    if (memory != nullptr && bytes >= kHugePage)
       (void)::madvise(memory, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
 #endif
     return memory;
@@ -32,9 +32,9 @@ class Heap final : public HostAllocator {
   }
 
  private:
-  static constexpr size_t kHugePage = size_t{2} << 20, kLarge = 2 * kHugePage;
+  static constexpr size_t kHugePage = size_t{2} << 20;
   static std::align_val_t real(size_t bytes, size_t alignment) {
-    return std::align_val_t(bytes < kLarge ? alignment : std::max(alignment, kHugePage));
+    return std::align_val_t(bytes < kHugePage ? alignment : std::max(alignment, kHugePage));
   }
 };
 
