@@ -133,7 +133,7 @@ class MemoryLimitedSearch {
       if (relaxed_)  // by ever larger steps: what is saved by repetition can shrink with them
         planned_limit_ = next->memory.peak_bytes -
                          std::max(excess_bytes(*next), kMinStep * limit_) * (1 << (rounds_ - 1));
-      else if (!count_copies(*next) && !reserve(*next))
+      else if (!count_copies(*next, copies_) && !reserve(*next))
         lower_limit(excess_bytes(*next));
       too_much_ = excess_bytes(*next);
     }
@@ -175,17 +175,26 @@ class MemoryLimitedSearch {
   }
   bool is_late() const { return deadline().passed(); }
 
-  // From now on, counts the copies that are live at points where `placed` exceeds the limit. False:
-  // they are counted already, or there is no time for such a large problem.
-  bool count_copies(const Placed& placed) {
+  // Adds the points where this exceeds the limit to those whose copies count. False: they are among
+  // them, or there is no time for such a large problem.
+  bool count_copies(const Placed& placed, CountedCopies& copies) const {
     if (first_round_s_ > kShareOfTime * time_s_) return false;
     const std::vector<double> held = model_.model().memory().bytes_at_points(placed.choice);
-    copies_.at.resize(held.size(), 0);
+    copies.at.resize(held.size(), 0);
     bool more = false;
     for (size_t i = 0; i < held.size(); ++i)
-      if (held[i] > planned_limit_ && copies_.at[i] == 0) copies_.at[i] = more = true;
-    if (more) copies_.from_bytes = kNegligible * limit_;
+      if (held[i] > planned_limit_ && copies.at[i] == 0) copies.at[i] = more = true;
+    if (more) copies.from_bytes = kNegligible * limit_;
     return more;
+  }
+
+  // Whether the next round counts more copies whatever the program takes, which then need not be
+  // known. If time is limited, one program tells how long lowering takes.
+  bool needs_no_program(const Placed& placed) const {
+    if (relaxed_ || !reserved_.empty() || (lowering_s_ == 0 && std::isfinite(time_s_)))
+      return false;
+    CountedCopies copies = copies_;
+    return placed.memory.peak_bytes > limit_ && count_copies(placed, copies);
   }
 
   // Lowers the limit of all points, not to where nothing fits.
@@ -266,6 +275,9 @@ class MemoryLimitedSearch {
       placed.memory.binding = static_cast<uint32_t>(
           std::ranges::count(placed.prices, budget, &solver::BudgetPrice::budget));
     }
+    placed.memory.limit_bytes = limit_;
+    placed.memory.peak_bytes = model_.model().memory().peak(placed.choice).bytes;
+    if (needs_no_program(placed)) return placed;
     const double solved_at = seconds();
     SHW_RETURN_IF_ERROR(complete(model_, limit_, placed, monitor_, beat_us_));
     lowering_s_ = seconds() - solved_at;
