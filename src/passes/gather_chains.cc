@@ -10,7 +10,7 @@ namespace shw {
 namespace {
 
 // A copy within a rank may take so much of a chain's time for one collective less.
-constexpr double kMostOfChain = 0.05;
+constexpr double kMostOfChain = 0.1;
 
 bool is_gather(const ProgramStep& s) { return s.collective.kind == CollectiveKind::kAllGather; }
 

@@ -9,7 +9,7 @@ namespace {
 // Columns that are finished before the next rows begin: of 4 bytes each, a cache line.
 constexpr int64_t kLine = 16;
 
-#if defined(__GNUC__)
+#if defined(__has_builtin) && __has_builtin(__builtin_shufflevector)  // GCC 12, clang
 
 using Four [[gnu::vector_size(16)]] = uint32_t;
 

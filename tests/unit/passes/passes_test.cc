@@ -392,10 +392,10 @@ TEST(GatherChains, BecomeOneGatherInShardOrder) {
 }
 
 TEST(GatherChains, LeaveABlockWhereTheFirstGatherIsReadToo) {
-  for (const double copy_us : {0.4, 0.5}) {  // of the 8 µs of the chain
+  for (const double copy_us : {0.8, 0.9}) {  // of the 8 µs of the chain
     Chain c;
     c.s.output(c.s.step("neg", {c.inner}, {2, 8}));
-    if (copy_us > 0.4) {
+    if (copy_us > 0.8) {
       EXPECT_EQ(c.fuse(100, copy_us), 0u);
       continue;
     }
