@@ -140,19 +140,43 @@ BENCHMARK_CAPTURE(BM_Gemm, onednn, false)
 BENCHMARK_CAPTURE(BM_Gemm, plain, true)->Args({64, 64, 64})->Args({512, 512, 512});
 
 void BM_Pointwise(benchmark::State& state, const char* kernel, Dtype dtype) {
-  constexpr int64_t kElements = 1 << 20;
+  constexpr int64_t kRows = 1024, kColumns = 1024, kElements = kRows * kColumns;
+  const Dims shape{kRows, kColumns};
   ProgramBuilder b({{"a", 1}});
-  const ValueId x = b.input("x", dtype, {kElements}, Layout{});
+  const ValueId x = b.input("x", dtype, shape, Layout{});
   std::vector<ValueId> operands{x};
   if (std::string_view(kernel) == "add" || std::string_view(kernel) == "mul") operands.push_back(x);
   const bool reduces = std::string_view(kernel) == "sum";
   const ValueId y =
-      b.compute(kernel, operands, reduces ? row_major(dtype, {}) : row_major(dtype, {kElements}));
+      b.compute(kernel, operands, reduces ? row_major(dtype, {}) : row_major(dtype, shape));
   b.output("y", reduces ? y : b.view(y, row_major(dtype, {})), {}, Layout{});
   Job job(b.finish());
   for (auto _ : state) job.run();
   state.SetItemsProcessed(state.iterations() * kElements);
+  state.SetBytesProcessed(state.iterations() * kElements * dtype_size(dtype) *
+                          static_cast<int64_t>(operands.size() + (reduces ? 0 : 1)));
 }
+BENCHMARK_CAPTURE(BM_Pointwise, tanh_f32, "tanh", Dtype::kF32)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+BENCHMARK_CAPTURE(BM_Pointwise, erf_f32, "erf", Dtype::kF32)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+BENCHMARK_CAPTURE(BM_Pointwise, gelu_f32, "gelu", Dtype::kF32)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+BENCHMARK_CAPTURE(BM_Pointwise, log_f32, "log", Dtype::kF32)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+BENCHMARK_CAPTURE(BM_Pointwise, silu_f32, "silu", Dtype::kF32)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+BENCHMARK_CAPTURE(BM_Pointwise, softmax_f32, "softmax", Dtype::kF32)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+BENCHMARK_CAPTURE(BM_Pointwise, log_softmax_f32, "log_softmax", Dtype::kF32)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
 BENCHMARK_CAPTURE(BM_Pointwise, add_f32, "add", Dtype::kF32)
     ->MeasureProcessCPUTime()
     ->UseRealTime();
