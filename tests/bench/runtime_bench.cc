@@ -22,6 +22,7 @@ class Job {
         for (PortId id : ports) {
           const int64_t bytes = port_bytes(job_->program(), job_->program().ports[id]);
           memory_.emplace_back(static_cast<size_t>(bytes));
+          if (job_->program().ports[id].global.dtype == Dtype::kF32) fill(memory_.back());
           all.push_back(Buffer::borrow(memory_.back().data(), bytes, {}));
         }
         return all;
@@ -41,6 +42,13 @@ class Job {
   }
 
  private:
+  // Numbers from −4 to 4: of some functions 0 takes less time.
+  static void fill(std::vector<std::byte>& memory) {
+    auto* to = reinterpret_cast<float*>(memory.data());
+    for (size_t i = 0; i < memory.size() / sizeof(float); ++i)
+      to[i] = static_cast<float>(i * 37 % 1009) / 126 - 4;
+  }
+
   std::vector<std::vector<std::byte>> memory_;
   std::unique_ptr<VirtualRanks> job_;
   std::vector<std::vector<BufferRef>> in_, out_;
