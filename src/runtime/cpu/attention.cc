@@ -1,13 +1,7 @@
 #include "runtime/cpu/attention.h"
 
-#include <array>
-#include <cmath>
-#include <limits>
-
 namespace shw::runtime::cpu {
 namespace {
-
-constexpr int64_t kLanes = 16;  // independent accumulators of a row, so that it vectorises
 
 TensorType head_type(const TensorType& type) {
   return {{type.shape[2], type.shape[3]}, {type.strides[2], type.strides[3]}, type.dtype};
@@ -76,60 +70,11 @@ void ScoreBias<T>::add(const void* buffer, int64_t b, int64_t h, int64_t i, KeyR
   }
 }
 
-template <class T>
-T row_max(const T* x, int64_t n) {
-  std::array<T, kLanes> most;
-  most.fill(-std::numeric_limits<T>::infinity());
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes)
-    for (int64_t l = 0; l < kLanes; ++l) {
-      T& m = most[static_cast<size_t>(l)];
-      m = x[i + l] > m ? x[i + l] : m;
-    }
-  T m = -std::numeric_limits<T>::infinity();
-  for (; i < n; ++i) m = x[i] > m ? x[i] : m;
-  for (T lane : most) m = lane > m ? lane : m;
-  return m;
-}
-
-namespace {
-
-// The sum of at(0) … at(n - 1), in kLanes sums side by side.
-template <class T, class At>
-T sum_in_lanes(int64_t n, const At& at) {
-  std::array<T, kLanes> sums{};
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes)
-    for (int64_t l = 0; l < kLanes; ++l) sums[static_cast<size_t>(l)] += at(i + l);
-  for (size_t l = 0; i < n; ++i, ++l) sums[l] += at(i);
-  for (size_t width = kLanes / 2; width > 0; width /= 2)
-    for (size_t l = 0; l < width; ++l) sums[l] += sums[l + width];
-  return sums[0];
-}
-
-}  // namespace
-
-template <class T>
-T row_sum(const T* x, int64_t n) {
-  return sum_in_lanes<T>(n, [x](int64_t i) { return x[i]; });
-}
-
-template <class T>
-T row_product(const T* x, const T* y, int64_t n) {
-  return sum_in_lanes<T>(n, [x, y](int64_t i) { return x[i] * y[i]; });
-}
-
 template class HeadOperand<float>;
 template class HeadOperand<double>;
 template class HeadResult<float>;
 template class HeadResult<double>;
 template class ScoreBias<float>;
 template class ScoreBias<double>;
-template float row_max(const float*, int64_t);
-template double row_max(const double*, int64_t);
-template float row_sum(const float*, int64_t);
-template double row_sum(const double*, int64_t);
-template float row_product(const float*, const float*, int64_t);
-template double row_product(const double*, const double*, int64_t);
 
 }  // namespace shw::runtime::cpu

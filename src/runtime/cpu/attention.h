@@ -57,13 +57,6 @@ class ScoreBias {
   Dims strides_bytes_;
 };
 
-template <class T>
-T row_max(const T* x, int64_t n);  // -infinity for an empty row
-template <class T>
-T row_sum(const T* x, int64_t n);
-template <class T>
-T row_product(const T* x, const T* y, int64_t n);  // the sum of x[i] · y[i]
-
 // Calls f(T{}) with the type that attention over `q` is computed in.
 template <class F>
 decltype(auto) with_attention_type(const TensorType& q, F&& f) {

@@ -1,9 +1,9 @@
 // What gelu and its backward share.
 #pragma once
-#include <cmath>
 #include <numbers>
 
 #include "runtime/cpu/kernel_args.h"
+#include "runtime/cpu/math.h"
 
 namespace shw::runtime::cpu {
 
@@ -14,7 +14,7 @@ inline bool gelu_by_tanh(const KernelArgs& args) {
 // Φ(x): how much of a normal distribution lies below x.
 template <class T>
 T normal_below(T x) {
-  return T{0.5} * (1 + std::erf(x * static_cast<T>(std::numbers::sqrt2 / 2)));
+  return T{0.5} * (1 + fast_erf(x * static_cast<T>(std::numbers::sqrt2 / 2)));
 }
 
 // Of the approximation by tanh (Hendrycks & Gimpel 2016): √(2/π)·(x + 0.044715·x³), and its slope.

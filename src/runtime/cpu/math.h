@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace shw::runtime::cpu {
 
@@ -33,5 +34,71 @@ inline float fast_exp(float x) {
   return p * power(half) * power(bits - half);
 }
 inline double fast_exp(double x) { return std::exp(x); }
+
+// tanh x within 2 ulp. Near 0 an odd polynomial (that of Cephes' tanhf), beyond it 1 − 2/(e^2x +
+// 1), which loses nothing there.
+inline float fast_tanh(float x) {
+  const float a = std::fabs(x), z = x * x;
+  float p = -5.70498872745e-3f;
+  p = p * z + 2.06390887954e-2f;
+  p = p * z - 5.37397155531e-2f;
+  p = p * z + 1.33314422036e-1f;
+  p = p * z - 3.33332819422e-1f;
+  const float near = x + x * (z * p);
+  const float far = 1.0f - 2.0f / (fast_exp(a + a) + 1.0f);
+  // A NaN: far, 1 − 2/NaN.
+  return std::copysign(a < 0.625f ? near : far, x);
+}
+inline double fast_tanh(double x) { return std::tanh(x); }
+
+// erf x within 2 ulp. Near 0 an odd polynomial, beyond it 1 − e^q(|x|) with a polynomial q that
+// approximates ln(1 − erf); both were fitted by N. Juffa (CUDA's erff in single-precision parts).
+inline float fast_erf(float x) {
+  const float a = std::fabs(x), z = x * x;
+  float p = -5.96761703e-4f;
+  p = p * z + 4.99119423e-3f;
+  p = p * z - 2.67681349e-2f;
+  p = p * z + 1.12819925e-1f;
+  p = p * z - 3.76125336e-1f;
+  p = p * z + 1.28379166e-1f;
+  const float near = x + x * p;
+  const float t = a > 4.0f ? 4.0f : a;  // erf 4 rounds to 1
+  float q = -1.72853470e-5f * t + 3.83197126e-4f;
+  q = q * (t * t) + (-3.88396438e-3f * t + 2.42546219e-2f);
+  q = q * t - 1.06777877e-1f;
+  q = q * t - 6.34846687e-1f;
+  q = q * t - 1.28717512e-1f;
+  const float far = std::copysign(1.0f - fast_exp(q * t - t), x);
+  return a > 0.927734375f ? far : near;  // a NaN: near
+}
+inline double fast_erf(double x) { return std::erf(x); }
+
+// ln x within 1 ulp. x = m·2^e with m from √½ to √2, ln x = ln m + e·ln2, where ln2 is in two parts
+// and ln m a polynomial in m − 1 (those of Cephes' logf).
+inline float fast_log(float x) {
+  constexpr float kLeastNormal = 0x1p-126f, kInfinity = std::numeric_limits<float>::infinity();
+  const bool subnormal = x < kLeastNormal;
+  const float scaled = subnormal ? x * 0x1p23f : x;
+  constexpr int32_t kHalfRoot = 0x3f3504f3;  // the bits of √½
+  const int32_t bits = std::bit_cast<int32_t>(scaled), above = bits - kHalfRoot;
+  const int32_t exponent = above >> 23;
+  const float m = std::bit_cast<float>((above & 0x7fffff) + kHalfRoot) - 1.0f;
+  const float e = static_cast<float>(exponent - (subnormal ? 23 : 0)), z = m * m;
+  float p = 7.0376836292e-2f;
+  p = p * m - 1.1514610310e-1f;
+  p = p * m + 1.1676998740e-1f;
+  p = p * m - 1.2420140846e-1f;
+  p = p * m + 1.4249322787e-1f;
+  p = p * m - 1.6668057665e-1f;
+  p = p * m + 2.0000714765e-1f;
+  p = p * m - 2.4999993993e-1f;
+  p = p * m + 3.3333331174e-1f;
+  const float y = (m * z * p + e * -2.12194440e-4f) - 0.5f * z;
+  const float ln = (m + y) + e * 0.693359375f;
+  const float defined = x < kInfinity ? ln : x;  // infinity and NaN are their own logarithms
+  const float at_zero = x == 0 ? -kInfinity : defined;
+  return x < 0 ? std::numeric_limits<float>::quiet_NaN() : at_zero;
+}
+inline double fast_log(double x) { return std::log(x); }
 
 }  // namespace shw::runtime::cpu

@@ -37,9 +37,8 @@ class PointwiseKernel final : public HostKernel {
     for (size_t o = 0; o <= N; ++o) rows_[o] = {dtypes[o], loop.row_stride_bytes[o]};
     bool all_direct = rows_[0].direct;
     for (size_t o = 0; o < N; ++o) {
-      in_.scalar[o] = rows_[o + 1].scalar();
-      all_scalar_ = all_scalar_ && in_.scalar[o];
-      all_direct = all_direct && (in_.scalar[o] || rows_[o + 1].direct);
+      all_scalar_ = all_scalar_ && rows_[o + 1].scalar();
+      all_direct = all_direct && rows_[o + 1].direct;
     }
     chunk_ = all_direct ? std::max<int64_t>(loop.row_size, 1) : kConverted;
   }
@@ -59,23 +58,24 @@ class PointwiseKernel final : public HostKernel {
 
   void do_row(const std::array<std::byte*, N + 1>& p) const {
     Chunk values[N], out;
-    OperandRows<T, N> in = in_;
+    OperandRows<T, N> in;
     for (size_t o = 0; o < N; ++o)
-      if (in.scalar[o]) {
+      if (rows_[o + 1].scalar()) {
         rows_[o + 1].load(p[o + 1], 0, 1, values[o]);
-        in.row[o] = values[o];
+        if (!all_scalar_) std::fill_n(values[o], std::min(chunk_, loop_.row_size), values[o][0]);
+        in[o] = values[o];
       }
     for (int64_t i = 0; i < loop_.row_size; i += chunk_) {
       const int64_t n = std::min(chunk_, loop_.row_size - i);
       for (size_t o = 0; o < N; ++o) {
         const RowAccess<T>& access = rows_[o + 1];
-        if (in.scalar[o]) continue;
+        if (access.scalar()) continue;
         std::byte* from = p[o + 1] + i * access.stride_bytes;
         if (access.direct) {
-          in.row[o] = reinterpret_cast<const T*>(from);
+          in[o] = reinterpret_cast<const T*>(from);
         } else {
           access.load(from, access.stride_bytes, n, values[o]);
-          in.row[o] = values[o];
+          in[o] = values[o];
         }
       }
       std::byte* to = p[0] + i * rows_[0].stride_bytes;
@@ -93,9 +93,8 @@ class PointwiseKernel final : public HostKernel {
   size_t result_;
   T fixed_;
   std::array<RowAccess<T>, N + 1> rows_;  // the result, then the operands
-  OperandRows<T, N> in_;                  // `row` is not set
   bool all_scalar_ = true;
-  int64_t chunk_ = kConverted;  // a whole row where nothing is converted
+  int64_t chunk_ = kConverted;  // a whole row where no buffer is used
 };
 
 // The dtype whose elements in memory are values of compute type T.

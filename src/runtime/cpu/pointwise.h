@@ -2,10 +2,10 @@
 //
 // An operation is a small functor over the compute types of rows.h that it can do. Rows are taken
 // in chunks that stay in the first-level cache: operands that are not already plain rows of the
-// compute type are converted into a buffer first, so that there is one flat loop per operation and
-// type, which the compiler vectorises. Only that loop is compiled for each operation; the kernel
-// around it (pointwise.cc) exists once per compute type and calls the loop through a pointer, once
-// a chunk. That keeps the library small.
+// compute type are converted into a buffer first, and one value for a whole row is repeated there,
+// so that there is one flat loop per operation and type, which the compiler vectorises. Only that
+// loop is compiled for each operation; the kernel around it (pointwise.cc) exists once per compute
+// type and calls the loop through a pointer, once a chunk. That keeps the library small.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -22,37 +22,24 @@ namespace shw::runtime::cpu {
 
 // A chunk of each operand.
 template <class T, size_t N>
-struct OperandRows {
-  std::array<const T*, N> row{};
-  std::array<bool, N> scalar{};  // one value that stands for the whole row
-};
+using OperandRows = std::array<const T*, N>;
 
 // Computes n elements. `op` points to the functor.
 template <class T, size_t N>
 using RowFunction = void (*)(const void* op, const OperandRows<T, N>& in, int64_t n, T* out);
 
-// Not every operand is scalar, unless n is 1.
 template <class T, size_t N, class Op>
 void apply_to_rows(const void* functor, const OperandRows<T, N>& in, int64_t n, T* out) {
   const Op op = *static_cast<const Op*>(functor);  // a copy: writes to `out` cannot change it
+  const T* a = in[0];
   if constexpr (N == 1) {
-    const T* a = in.row[0];
     vector_loop(n, [=](int64_t i) { out[i] = op(a[i]); });
   } else if constexpr (N == 2) {
-    const T *a = in.row[0], *b = in.row[1];
-    if (in.scalar[0]) {
-      const T x = a[0];
-      vector_loop(n, [=](int64_t i) { out[i] = op(x, b[i]); });
-    } else if (in.scalar[1]) {
-      const T y = b[0];
-      vector_loop(n, [=](int64_t i) { out[i] = op(a[i], y); });
-    } else {
-      vector_loop(n, [=](int64_t i) { out[i] = op(a[i], b[i]); });
-    }
+    const T* b = in[1];
+    vector_loop(n, [=](int64_t i) { out[i] = op(a[i], b[i]); });
   } else {
-    const T *a = in.row[0], *b = in.row[1], *c = in.row[2];
-    const int64_t u = !in.scalar[0], v = !in.scalar[1], w = !in.scalar[2];
-    vector_loop(n, [=](int64_t i) { out[i] = op(a[u * i], b[v * i], c[w * i]); });
+    const T *b = in[1], *c = in[2];
+    vector_loop(n, [=](int64_t i) { out[i] = op(a[i], b[i], c[i]); });
   }
 }
 

@@ -2,46 +2,54 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "runtime/cpu/lines.h"
 #include "runtime/cpu/math.h"
+#include "runtime/cpu/row_sums.h"
+#include "runtime/simd.h"
 
 namespace shw::runtime::cpu {
 namespace {
+
+// Σ e^(x − most), of which a part is in memory at a time.
+template <class T>
+double sum_of_exp(const T* x, int64_t n, T most) {
+  constexpr int64_t kChunk = 512;
+  T part[kChunk];
+  double sum = 0;
+  for (int64_t at = 0; at < n; at += kChunk) {
+    const int64_t count = std::min(kChunk, n - at);
+    vector_loop(count, [&, from = x + at](int64_t i) { part[i] = fast_exp(from[i] - most); });
+    sum += wide_sum(part, count);
+  }
+  return sum;
+}
 
 // Subtracting the largest element first changes nothing but keeps e^x in range. A line of −∞ alone
 // gives NaN, as in ATen.
 template <class T>
 void softmax(T* x, int64_t n, Softmax kind) {
-  T most = -std::numeric_limits<T>::infinity();
-  for (int64_t i = 0; i < n; ++i) most = std::max(most, x[i]);
-  double sum = 0;
+  const T most = row_max(x, n);
   if (kind == Softmax::kLog) {
-    for (int64_t i = 0; i < n; ++i) sum += static_cast<double>(fast_exp(x[i] - most));
-    const T shift = most + static_cast<T>(std::log(sum));
-    for (int64_t i = 0; i < n; ++i) x[i] = x[i] - shift;
+    const T shift = most + static_cast<T>(std::log(sum_of_exp(x, n, most)));
+    vector_loop(n, [=](int64_t i) { x[i] = x[i] - shift; });
     return;
   }
-  for (int64_t i = 0; i < n; ++i) {
-    x[i] = fast_exp(x[i] - most);
-    sum += static_cast<double>(x[i]);
-  }
-  const T scale = static_cast<T>(1 / sum);
-  for (int64_t i = 0; i < n; ++i) x[i] = x[i] * scale;
+  vector_loop(n, [=](int64_t i) { x[i] = fast_exp(x[i] - most); });
+  const T scale = static_cast<T>(1 / wide_sum(x, n));
+  vector_loop(n, [=](int64_t i) { x[i] = x[i] * scale; });
 }
 
 // Into `grad`; y is what the forward op gave.
 template <class T>
 void backward(T* grad, const T* y, int64_t n, Softmax kind) {
-  double sum = 0;
   if (kind == Softmax::kLog) {
-    for (int64_t i = 0; i < n; ++i) sum += static_cast<double>(grad[i]);
-    for (int64_t i = 0; i < n; ++i) grad[i] = grad[i] - fast_exp(y[i]) * static_cast<T>(sum);
+    const T sum = static_cast<T>(wide_sum(grad, n));
+    vector_loop(n, [=](int64_t i) { grad[i] = grad[i] - fast_exp(y[i]) * sum; });
     return;
   }
-  for (int64_t i = 0; i < n; ++i) sum += static_cast<double>(grad[i]) * static_cast<double>(y[i]);
-  for (int64_t i = 0; i < n; ++i) grad[i] = y[i] * (grad[i] - static_cast<T>(sum));
+  const T sum = static_cast<T>(wide_product(grad, y, n));
+  vector_loop(n, [=](int64_t i) { grad[i] = y[i] * (grad[i] - sum); });
 }
 
 // N − 1 inputs, one result.

@@ -1,7 +1,7 @@
 // erf: the error function.
-#include <cmath>
 #include <concepts>
 
+#include "runtime/cpu/math.h"
 #include "runtime/cpu/pointwise.h"
 
 namespace shw::runtime::cpu {
@@ -10,7 +10,7 @@ namespace {
 struct Erf {
   template <std::floating_point T>
   T operator()(T x) const {
-    return std::erf(x);
+    return fast_erf(x);
   }
 };
 

@@ -6,6 +6,8 @@
 
 #include "runtime/cpu/layer_norm.h"
 #include "runtime/cpu/pointwise.h"
+#include "runtime/cpu/row_sums.h"
+#include "runtime/simd.h"
 
 namespace shw::runtime::cpu {
 namespace {
@@ -41,13 +43,11 @@ class RmsNorm final : public HostKernel {
     if (has_weight_) weight_.load(static_cast<const std::byte*>(buffers[1]), weight);
     for_each_offset(rows_, strides_, [&](const std::array<int64_t, 3>& at) {
       x_.load(static_cast<const std::byte*>(buffers[0]) + at[0], row);
-      double squares = 0;
-      for (int64_t i = 0; i < count_; ++i)
-        squares += static_cast<double>(row[i]) * static_cast<double>(row[i]);
+      const double squares = wide_product(row, row, count_);
       const T r = static_cast<T>(1 / std::sqrt(squares / static_cast<double>(count_) + eps_));
       if (rstd != nullptr) store_rstd_(&r, 1, rstd + at[2], 0);
       if (out == nullptr) return;
-      for (int64_t i = 0; i < count_; ++i) row[i] = row[i] * r * weight[i];
+      vector_loop(count_, [=](int64_t i) { row[i] = row[i] * r * weight[i]; });
       out_.store(row, out + at[1]);
     });
     return {};

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "runtime/cpu/layer_norm.h"
+#include "runtime/cpu/row_sums.h"
+#include "runtime/simd.h"
 
 namespace shw::runtime::cpu {
 namespace {
@@ -51,16 +53,14 @@ class RmsNormBackward final : public HostKernel {
       x_.load(in[1] + at[1], x);
       T rstd;
       load_rstd_(in[2] + at[2], 0, 1, &rstd);
-      double product = 0;
-      for (int64_t i = 0; i < count_; ++i) {
+      vector_loop(count_, [=](int64_t i) {
         x[i] *= rstd;
         sums[i] += static_cast<double>(grad[i]) * static_cast<double>(x[i]);
         grad[i] *= weight[i];
-        product += static_cast<double>(grad[i]) * static_cast<double>(x[i]);
-      }
+      });
       if (dx == nullptr) return;
-      const T average = static_cast<T>(product / static_cast<double>(count_));
-      for (int64_t i = 0; i < count_; ++i) grad[i] = rstd * (grad[i] - x[i] * average);
+      const T average = static_cast<T>(wide_product(grad, x, count_) / static_cast<double>(count_));
+      vector_loop(count_, [=](int64_t i) { grad[i] = rstd * (grad[i] - x[i] * average); });
       dx_.store(grad, dx + at[3]);
     });
     if (dweight == nullptr) return {};

@@ -1,5 +1,4 @@
 // gelu_backward(grad, x): grad times the derivative of gelu at x; attrs.approximate as there.
-#include <cmath>
 #include <concepts>
 
 #include "runtime/cpu/gelu.h"
@@ -12,14 +11,14 @@ struct Exact {
   template <std::floating_point T>
   T operator()(T grad, T x) const {
     const T density =
-        std::exp(T{-0.5} * x * x) * static_cast<T>(std::numbers::inv_sqrtpi / std::numbers::sqrt2);
+        fast_exp(T{-0.5} * x * x) * static_cast<T>(std::numbers::inv_sqrtpi / std::numbers::sqrt2);
     return grad * (normal_below(x) + x * density);
   }
 };
 struct ByTanh {
   template <std::floating_point T>
   T operator()(T grad, T x) const {
-    const T t = std::tanh(gelu_inner(x));
+    const T t = fast_tanh(gelu_inner(x));
     return grad * T{0.5} * (1 + t + x * (1 - t * t) * gelu_inner_slope(x));
   }
 };

@@ -1,7 +1,7 @@
 // log: the natural logarithm.
-#include <cmath>
 #include <concepts>
 
+#include "runtime/cpu/math.h"
 #include "runtime/cpu/pointwise.h"
 
 namespace shw::runtime::cpu {
@@ -10,7 +10,7 @@ namespace {
 struct Log {
   template <std::floating_point T>
   T operator()(T x) const {
-    return std::log(x);
+    return fast_log(x);
   }
 };
 

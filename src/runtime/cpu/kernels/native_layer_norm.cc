@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "runtime/cpu/pointwise.h"
+#include "runtime/cpu/row_sums.h"
+#include "runtime/simd.h"
 
 namespace shw::runtime::cpu {
 namespace {
@@ -51,19 +53,14 @@ class LayerNorm final : public HostKernel {
     if (has_[1]) parameter_[1].load(static_cast<const std::byte*>(buffers[2]), bias);
     for_each_offset(rows_, strides_, [&](const std::array<int64_t, 4>& at) {
       row_[0].load(x + at[0], row);
-      double sum = 0, squares = 0;
-      for (int64_t i = 0; i < count_; ++i) sum += static_cast<double>(row[i]);
-      const double mean = sum / static_cast<double>(count_);
-      for (int64_t i = 0; i < count_; ++i) {
-        const double d = static_cast<double>(row[i]) - mean;
-        squares += d * d;
-      }
+      const double mean = wide_sum(row, count_) / static_cast<double>(count_);
+      const double squares = wide_squares(row, mean, count_);
       const double rstd = 1 / std::sqrt(squares / static_cast<double>(count_) + eps_);
       const T m = static_cast<T>(mean), r = static_cast<T>(rstd);
       if (out[1] != nullptr) stat_[0](&m, 1, out[1] + at[2], 0);
       if (out[2] != nullptr) stat_[1](&r, 1, out[2] + at[3], 0);
       if (out[0] == nullptr) return;
-      for (int64_t i = 0; i < count_; ++i) row[i] = (row[i] - m) * r * weight[i] + bias[i];
+      vector_loop(count_, [=](int64_t i) { row[i] = (row[i] - m) * r * weight[i] + bias[i]; });
       row_[1].store(row, out[0] + at[1]);
     });
     return {};

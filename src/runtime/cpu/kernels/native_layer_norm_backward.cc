@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "runtime/cpu/layer_norm.h"
+#include "runtime/cpu/row_sums.h"
+#include "runtime/simd.h"
 
 namespace shw::runtime::cpu {
 namespace {
@@ -53,19 +55,16 @@ class LayerNormBackward final : public HostKernel {
       T mean, rstd;
       stat_[0](in[2] + at[2], 0, 1, &mean);
       stat_[1](in[3] + at[3], 0, 1, &rstd);
-      double sum = 0, product = 0;
-      for (int64_t i = 0; i < count_; ++i) {
+      vector_loop(count_, [=](int64_t i) {
         x[i] = (x[i] - mean) * rstd;
         dweight[i] += static_cast<double>(grad[i]) * static_cast<double>(x[i]);
         dbias[i] += static_cast<double>(grad[i]);
         grad[i] *= weight[i];
-        sum += static_cast<double>(grad[i]);
-        product += static_cast<double>(grad[i]) * static_cast<double>(x[i]);
-      }
+      });
       if (dx == nullptr) return;
-      const T a = static_cast<T>(sum / static_cast<double>(count_)),
-              b = static_cast<T>(product / static_cast<double>(count_));
-      for (int64_t i = 0; i < count_; ++i) grad[i] = rstd * (grad[i] - a - x[i] * b);
+      const T a = static_cast<T>(wide_sum(grad, count_) / static_cast<double>(count_)),
+              b = static_cast<T>(wide_product(grad, x, count_) / static_cast<double>(count_));
+      vector_loop(count_, [=](int64_t i) { grad[i] = rstd * (grad[i] - a - x[i] * b); });
       dx_.store(grad, dx + at[4]);
     });
     for (size_t p = 0; p < 2; ++p) {

@@ -9,6 +9,7 @@
 
 #include "runtime/cpu/attention.h"
 #include "runtime/cpu/math.h"
+#include "runtime/cpu/row_sums.h"
 #include "runtime/simd.h"
 
 namespace shw::runtime::cpu {

@@ -1,7 +1,7 @@
 // tanh.
-#include <cmath>
 #include <concepts>
 
+#include "runtime/cpu/math.h"
 #include "runtime/cpu/pointwise.h"
 
 namespace shw::runtime::cpu {
@@ -10,7 +10,7 @@ namespace {
 struct Tanh {
   template <std::floating_point T>
   T operator()(T x) const {
-    return std::tanh(x);
+    return fast_tanh(x);
   }
 };
 
