@@ -8,6 +8,7 @@
 #include "solver/certificate.h"
 #include "solver/floors.h"
 #include "strategy/alternatives.h"
+#include "support/stable_sort.h"
 
 namespace shw::answers {
 namespace {
@@ -132,8 +133,8 @@ class Explainer {
       a.floor_us = ++a.num_strategies == 1 ? floors[s] : std::min(a.floor_us, floors[s]);
     }
     const auto by_floor = [](const auto& a, const auto& b) { return a.floor_us < b.floor_us; };
-    std::stable_sort(out_.strategies.begin(), out_.strategies.end(), by_floor);
-    std::stable_sort(out_.alternatives.begin(), out_.alternatives.end(), by_floor);
+    sort_stably(out_.strategies, by_floor);
+    sort_stably(out_.alternatives, by_floor);
     return {};
   }
 

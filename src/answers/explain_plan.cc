@@ -7,6 +7,7 @@
 #include "plan/module_tree.h"
 #include "plan/report.h"
 #include "support/format.h"
+#include "support/stable_sort.h"
 
 namespace shw::answers {
 namespace {
@@ -40,8 +41,8 @@ class Edges {
   void move_to(PlanExplanation& out) && {
     const auto dearer = [](const auto& a, const auto& b) { return a.comm_us > b.comm_us; };
     for (auto& [key, group] : groups_) out.groups.push_back(std::move(group));
-    std::ranges::stable_sort(out.groups, dearer);
-    std::ranges::stable_sort(edges_, dearer);
+    sort_stably(out.groups, dearer);
+    sort_stably(edges_, dearer);
     out.paying_edges = edges_.size();
     edges_.resize(std::min(edges_.size(), kMaxEdges));
     out.dearest = std::move(edges_);

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "plan/memory_report.h"
+#include "support/stable_sort.h"
 
 namespace shw::answers {
 namespace {
@@ -72,8 +73,8 @@ PlanDiff plan_diff(const Plan& before, const Plan& after) {
     if (mine.take(is.name) == nullptr) diff.only_after.push_back(is.name);
   for (auto& [layouts, nodes] : changes)
     diff.changes.push_back({layouts.first, layouts.second, std::move(nodes)});
-  std::stable_sort(diff.changes.begin(), diff.changes.end(),
-                   [](const auto& a, const auto& b) { return a.nodes.size() > b.nodes.size(); });
+  sort_stably(diff.changes,
+              [](const auto& a, const auto& b) { return a.nodes.size() > b.nodes.size(); });
   return diff;
 }
 

@@ -14,6 +14,7 @@
 #include "plan/report.h"
 #include "simulate/simulate.h"
 #include "support/parallel.h"
+#include "support/stable_sort.h"
 
 namespace shw::answers {
 namespace {
@@ -66,8 +67,8 @@ class Searcher {
     order_.resize(meshes.size());
     std::iota(order_.rbegin(), order_.rend(), size_t{0});
     if (best > 0)
-      std::ranges::stable_sort(order_, std::ranges::less(),
-                               [&](size_t i) { return mesh_rank(meshes_[i].front().mesh); });
+      sort_stably(order_, std::ranges::less(),
+                  [&](size_t i) { return mesh_rank(meshes_[i].front().mesh); });
   }
 
   Status run(const Threads& threads) {
@@ -255,7 +256,7 @@ Result<std::vector<MeshCandidate>> search_meshes(std::span<const uint8_t> graph_
     if (c.given_up) return std::pair(1, c.bound_us);
     return std::pair(0, is_simulated(options) ? c.step_us : c.objective_us);
   };
-  std::ranges::stable_sort(all, std::ranges::less(), rank);
+  sort_stably(all, std::ranges::less(), rank);
   // An error that concerns every mesh is returned as such.
   if (!all.front().status.ok() && all.size() == 1) return all.front().status;
   return all;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "plan/module_tree.h"
+#include "support/stable_sort.h"
 
 namespace shw {
 namespace {
@@ -39,7 +40,7 @@ std::vector<MemoryShare> memory_shares(const Graph& graph, std::span<const Memor
     shares.push_back({std::string(to_string(key.second)), key.first, whole});
     left -= whole;
   }
-  std::ranges::stable_sort(shares, std::ranges::greater(), &MemoryShare::bytes);
+  sort_stably(shares, std::ranges::greater(), &MemoryShare::bytes);
   if (!shares.empty()) shares[0].bytes += left;  // the fractional bytes of optimizer state
   return shares;
 }

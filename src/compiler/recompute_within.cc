@@ -13,6 +13,7 @@
 #include "recompute/recompute.h"
 #include "recompute/rules.h"
 #include "simulate/simulate.h"
+#include "support/stable_sort.h"
 
 namespace shw {
 namespace {
@@ -93,7 +94,7 @@ class Search {
       SHW_ASSIGN_OR_RETURN(const auto repeated, by_policy(name, graph));
       SHW_RETURN_IF_ERROR(add(repeated));
     }
-    std::ranges::stable_sort(candidates, {}, &Candidate::least_us);
+    sort_stably(candidates, {}, &Candidate::least_us);
     for (const Candidate& c : candidates)
       for (const bool uses_host : {false, true}) {
         if (uses_host && !options_.host.copy_us) continue;
@@ -101,7 +102,7 @@ class Search {
         SHW_RETURN_IF_ERROR(attempt_with_less_room(c));
       }
     // Something must be returned: what holds the least shows how much is missing.
-    std::ranges::stable_sort(candidates, {}, &Candidate::kept_bytes);
+    sort_stably(candidates, {}, &Candidate::kept_bytes);
     if (!best_) SHW_RETURN_IF_ERROR(attempt(candidates.front().repeated, kFreely, 0).status());
     return {};
   }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "cost/collective.h"
+#include "support/stable_sort.h"
 
 namespace shw::cost {
 namespace {
@@ -267,8 +268,7 @@ Result<Calibration> calibrate(const Hardware& base, std::span<const Measurement>
   std::vector<Measurement> sorted(measurements.begin(), measurements.end());
   std::vector<MeasuredGroup> groups;
   for (Measurement& m : sorted) {
-    std::stable_sort(m.samples.begin(), m.samples.end(),
-                     [](const Sample& a, const Sample& b) { return a.bytes < b.bytes; });
+    sort_stably(m.samples, [](const Sample& a, const Sample& b) { return a.bytes < b.bytes; });
     SHW_ASSIGN_OR_RETURN(MeasuredGroup group, group_of(m, base));
     groups.push_back(std::move(group));
   }

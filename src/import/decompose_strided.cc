@@ -5,6 +5,7 @@
 
 #include "import/decompose.h"
 #include "ops/families.h"
+#include "support/stable_sort.h"
 
 namespace shw::import::decompose {
 namespace {
@@ -15,7 +16,7 @@ void flatten(Expansion& e, std::string_view name) {
   const TensorType type = e.recorded(name);
   Dims order(type.shape.size(), 0);
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+  sort_stably(order, [&](int64_t a, int64_t b) {
     return type.strides[static_cast<size_t>(a)] > type.strides[static_cast<size_t>(b)];
   });
   int64_t size = 1;

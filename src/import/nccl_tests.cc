@@ -11,6 +11,8 @@
 #include <set>
 #include <utility>
 
+#include "support/stable_sort.h"
+
 namespace shw::import {
 namespace {
 
@@ -220,9 +222,8 @@ class Parser {
              .rows = {},
              .line = run_line_};
       for (const Row& row : rows_) run.rows.push_back({row.bytes, row.us});
-      std::stable_sort(
-          run.rows.begin(), run.rows.end(),
-          [](const NcclTestRow& a, const NcclTestRow& b) { return a.bytes < b.bytes; });
+      sort_stably(run.rows,
+                  [](const NcclTestRow& a, const NcclTestRow& b) { return a.bytes < b.bytes; });
       program_.clear();
     }
     rows_.clear(), ranks_.clear(), hosts_.clear(), columns_.clear();

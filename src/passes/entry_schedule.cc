@@ -7,6 +7,7 @@
 #include <queue>
 
 #include "passes/port_uses.h"
+#include "support/stable_sort.h"
 
 namespace shw {
 namespace {
@@ -177,7 +178,7 @@ EntrySchedule::Order EntrySchedule::place(std::span<const double> starts, const 
   find_anchors(t, lead.depth);
   Order order(count_);
   std::iota(order.begin(), order.end(), 0u);
-  std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) {
+  sort_stably(order, [&](uint32_t a, uint32_t b) {
     if (t.anchor[a] != t.anchor[b]) return t.anchor[a] < t.anchor[b];
     if (movable_[a] != movable_[b]) return movable_[a] > movable_[b];
     return t.start[a] < t.start[b];
@@ -301,7 +302,7 @@ EntrySchedule::Order EntrySchedule::with_finishing_at(const Order& order,
   std::vector<uint32_t> finishing;
   for (uint32_t i = 0; i < count_; ++i)
     if (finishes_[i]) finishing.push_back(i);
-  std::ranges::stable_sort(finishing, {}, [&](uint32_t i) { return places[i]; });
+  sort_stably(finishing, {}, [&](uint32_t i) { return places[i]; });
   Order result;
   auto next = finishing.begin();
   for (uint32_t at = 0; at <= count_; ++at) {

@@ -6,6 +6,7 @@
 
 #include "passes/entry_schedule.h"
 #include "passes/rewrite.h"
+#include "support/stable_sort.h"
 
 namespace shw {
 namespace {
@@ -96,7 +97,7 @@ class EntryFuser {
       if (place_[i - first_].rank != kGone) placed_.push_back({place_[i - first_], p_.steps[i]});
     std::vector<uint32_t> order(placed_.size());  // sorting steps themselves takes more code
     std::iota(order.begin(), order.end(), 0u);
-    std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) {
+    sort_stably(order, [&](uint32_t a, uint32_t b) {
       return placed_[a].place.at != placed_[b].place.at
                  ? placed_[a].place.at < placed_[b].place.at
                  : placed_[a].place.rank < placed_[b].place.rank;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "passes/placed_lives.h"
+#include "support/stable_sort.h"
 
 namespace shw {
 namespace {
@@ -35,7 +36,7 @@ std::vector<uint32_t> fullest_first(std::span<const Life> lives, const std::vect
   const std::vector<int64_t> fullest = fullest_steps(lives, live);
   std::vector<uint32_t> order(lives.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) {
+  sort_stably(order, [&](uint32_t a, uint32_t b) {
     const auto key = [&](uint32_t i) {
       const Life& l = lives[i];
       return std::pair(fullest[i], static_cast<double>(l.bytes) * (l.end - l.begin));

@@ -29,6 +29,7 @@
 #include "passes/repair_arena.h"
 #include "passes/skyline.h"
 #include "passes/two_ends.h"
+#include "support/stable_sort.h"
 
 namespace shw {
 namespace {
@@ -94,8 +95,8 @@ std::vector<int64_t> offsets_by_time(std::span<const Life> lives) {
   std::vector<uint32_t> by_begin(lives.size());
   std::iota(by_begin.begin(), by_begin.end(), 0u);
   std::vector<uint32_t> by_end = by_begin;
-  std::ranges::stable_sort(by_begin, {}, [&](uint32_t i) { return lives[i].begin; });
-  std::ranges::stable_sort(by_end, {}, [&](uint32_t i) { return lives[i].end; });
+  sort_stably(by_begin, {}, [&](uint32_t i) { return lives[i].begin; });
+  sort_stably(by_end, {}, [&](uint32_t i) { return lives[i].end; });
   std::vector<int64_t> offsets(lives.size());
   FreeList free;
   auto ended = by_end.begin();

@@ -4,6 +4,8 @@
 #include <limits>
 #include <numeric>
 
+#include "support/stable_sort.h"
+
 namespace shw {
 
 Skyline::Skyline(std::span<const Life> lives) {
@@ -12,7 +14,7 @@ Skyline::Skyline(std::span<const Life> lives) {
     blocks_.push_back({lives[i].begin, lives[i].end, i, lives[i].bytes, 0});
     end = std::max(end, lives[i].end);
   }
-  std::ranges::stable_sort(blocks_, {}, &Block::begin);
+  sort_stably(blocks_, {}, &Block::begin);
   uint32_t block = 0;
   for (uint32_t step = 0; step <= end; ++step) {
     while (block < blocks_.size() && blocks_[block].begin < step) ++block;

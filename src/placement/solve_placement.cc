@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "support/hash.h"
+#include "support/stable_sort.h"
 
 namespace shw {
 namespace {
@@ -47,8 +48,7 @@ Result<solver::PlacementProblem> priced_problem(const Graph& graph,
   // Prices are computed type by type; edges are added in graph order.
   std::vector<uint32_t> by_type(edges.size());
   std::iota(by_type.begin(), by_type.end(), 0u);
-  std::stable_sort(by_type.begin(), by_type.end(),
-                   [&](uint32_t a, uint32_t b) { return edges[a].type < edges[b].type; });
+  sort_stably(by_type, [&](uint32_t a, uint32_t b) { return edges[a].type < edges[b].type; });
   // Larger tables could not be swept in useful time either.
   constexpr uint64_t kMaxBytes = uint64_t{4} << 30;
   std::vector<uint32_t> matrices(edges.size());

@@ -7,6 +7,7 @@
 #include "plan/module_tree.h"
 #include "plan/report.h"
 #include "support/format.h"
+#include "support/stable_sort.h"
 
 namespace shw {
 namespace {
@@ -17,7 +18,7 @@ constexpr size_t kMaxModules = 10;  // in text
 std::string kinds_text(const std::map<std::string, int64_t>& by_kind) {
   std::vector<std::pair<int64_t, std::string>> list;
   for (const auto& [kind, bytes] : by_kind) list.emplace_back(bytes, kind);
-  std::ranges::stable_sort(list, std::ranges::greater(), &std::pair<int64_t, std::string>::first);
+  sort_stably(list, std::ranges::greater(), &std::pair<int64_t, std::string>::first);
   std::string text;
   for (auto& [bytes, kind] : list) {
     std::ranges::replace(kind, '_', ' ');
@@ -54,7 +55,7 @@ std::vector<std::pair<std::string, int64_t>> memory_by_kind(const PlanSummary& s
   std::map<std::string, int64_t> bytes;
   for (const MemoryShare& share : summary.memory_shares) bytes[share.kind] += share.bytes;
   std::vector<std::pair<std::string, int64_t>> list(bytes.begin(), bytes.end());
-  std::ranges::stable_sort(list, std::ranges::greater(), &std::pair<std::string, int64_t>::second);
+  sort_stably(list, std::ranges::greater(), &std::pair<std::string, int64_t>::second);
   return list;
 }
 
@@ -74,7 +75,7 @@ std::vector<ModuleMemory> memory_by_module(const PlanSummary& summary) {
     m.count = static_cast<uint32_t>(modules[pattern].size());
     list.push_back(std::move(m));
   }
-  std::ranges::stable_sort(list, std::ranges::greater(), &ModuleMemory::bytes);
+  sort_stably(list, std::ranges::greater(), &ModuleMemory::bytes);
   return list;
 }
 

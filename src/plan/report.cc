@@ -5,6 +5,7 @@
 #include "plan/memory_report.h"
 #include "support/format.h"
 #include "support/json_writer.h"
+#include "support/stable_sort.h"
 
 namespace shw {
 namespace {
@@ -192,8 +193,7 @@ std::vector<PortGroup> group_ports(const Program& program, PortRole role) {
     ++it->count;
     it->bytes_per_rank += program.values[p.value].type.bytes();
   });
-  std::stable_sort(groups.begin(), groups.end(),
-                   [](const PortGroup& a, const PortGroup& b) { return a.layout < b.layout; });
+  sort_stably(groups, [](const PortGroup& a, const PortGroup& b) { return a.layout < b.layout; });
   return groups;
 }
 

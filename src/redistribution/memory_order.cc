@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <numeric>
 
+#include "support/stable_sort.h"
+
 namespace shw {
 
 MemoryOrder MemoryOrder::of(const TensorType& piece) {
   MemoryOrder order;
   order.dim_at.resize(piece.shape.size());
   std::iota(order.dim_at.begin(), order.dim_at.end(), uint8_t{0});
-  std::stable_sort(order.dim_at.begin(), order.dim_at.end(),
-                   [&](uint8_t a, uint8_t b) { return piece.strides[a] > piece.strides[b]; });
+  sort_stably(order.dim_at,
+              [&](uint8_t a, uint8_t b) { return piece.strides[a] > piece.strides[b]; });
   order.dense = order.fits(piece);
   if (!order.dense) std::iota(order.dim_at.begin(), order.dim_at.end(), uint8_t{0});
   return order;

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "support/stable_sort.h"
+
 namespace shw {
 namespace {
 
@@ -12,8 +14,7 @@ namespace {
 Dims strides_like(const TensorType& old, const Dims& shape) {
   std::vector<size_t> order(shape.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order,
-                           [&](size_t a, size_t b) { return old.strides[a] > old.strides[b]; });
+  sort_stably(order, [&](size_t a, size_t b) { return old.strides[a] > old.strides[b]; });
   Dims in_memory;
   for (size_t d : order) in_memory.push_back(shape[d]);
   const Dims dense = row_major_strides(in_memory);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "runtime/step_args.h"
+#include "support/stable_sort.h"
 
 namespace shw::runtime {
 namespace {
@@ -62,9 +63,8 @@ Result<Equation> parse_equation(std::string_view text, const TensorType& left,
 }
 
 void sort_by(Letters& letters, Operand guide) {
-  std::stable_sort(letters.begin(), letters.end(), [&](const Letter& a, const Letter& b) {
-    return a.stride[guide] > b.stride[guide];
-  });
+  sort_stably(letters,
+              [&](const Letter& a, const Letter& b) { return a.stride[guide] > b.stride[guide]; });
 }
 
 int64_t extent(const Letters& letters) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <queue>
 
+#include "support/stable_sort.h"
+
 namespace shw {
 namespace {
 
@@ -58,7 +60,7 @@ std::vector<Job> jobs_of(const Program& p, const ProgramEntry& entry, const Simu
 // At each moment the step with the longest tail runs, of those whose heads are over; one with a
 // longer tail interrupts it.
 double one_queue_us(std::vector<Job> jobs) {
-  std::ranges::stable_sort(jobs, {}, &Job::head_us);
+  sort_stably(jobs, {}, &Job::head_us);
   std::priority_queue<std::pair<double, size_t>> waiting;  // by tail
   double now = 0, end = 0;
   for (size_t next = 0; next < jobs.size() || !waiting.empty();) {

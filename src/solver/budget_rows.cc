@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "solver/range_slack.h"
+#include "support/stable_sort.h"
 
 namespace shw::solver {
 namespace {
@@ -81,7 +82,7 @@ BudgetRows::BudgetRows(const PlacementProblem& problem) {
     }
   }
   for (uint32_t r = 0; r < slack_.size(); ++r) origin_.push_back(r);
-  std::ranges::stable_sort(uses_, {}, &Use::variable);
+  sort_stably(uses_, {}, &Use::variable);
   normalise(problem);
 }
 
@@ -130,7 +131,7 @@ BudgetRows BudgetRows::with_limit(const PlacementProblem& problem, std::span<con
     more.uses_.push_back({m.variable, row, row + 1, more.excess_.size()});
     for (const uint8_t counts : m.counts) more.excess_.push_back(unit * counts);
   }
-  std::ranges::stable_sort(more.uses_, {}, &Use::variable);
+  sort_stably(more.uses_, {}, &Use::variable);
   more.normalise(problem);
   return more;
 }

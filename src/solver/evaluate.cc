@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "support/stable_sort.h"
+
 #include "solver/problem.h"
 
 namespace shw::solver {
@@ -37,7 +39,7 @@ std::vector<double> peaks(const PlacementProblem& problem, std::span<const uint3
     events.push_back({u.budget, u.first, usage});
     events.push_back({u.budget, u.end, -usage});
   }
-  std::ranges::stable_sort(events, [](const Event& a, const Event& b) {
+  sort_stably(events, [](const Event& a, const Event& b) {
     return a.budget != b.budget ? a.budget < b.budget : a.point < b.point;
   });
   std::vector<double> peak(problem.budget_limits().size(), -kForbidden);

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "support/stable_sort.h"
+
 namespace shw::solver {
 namespace {
 
@@ -193,10 +195,10 @@ Status Packer::combine(std::span<const uint32_t> wanted, std::span<const double>
     cost += p.taken ? -p.cost : p.cost;
     p.taken = !p.taken;
   };
-  std::ranges::stable_sort(all, {}, &Part::reduced);
+  sort_stably(all, {}, &Part::reduced);
   for (Part& p : all)
     if (p.reduced < 0) flip(p);
-  std::ranges::stable_sort(all, {}, [](const Part& p) { return -std::abs(p.cost); });
+  sort_stably(all, {}, [](const Part& p) { return -std::abs(p.cost); });
   for (Part& p : all)
     if (p.taken ? p.cost > 0 : p.cost < 0) flip(p);
   if (cost <= 0) return {};

@@ -1,6 +1,7 @@
 // The projection is solved in its dual, which has one variable per cut, by Newton steps.
 #include "solver/price_bundle.h"
 #include "solver/parameters.h"
+#include "support/stable_sort.h"
 
 #include <algorithm>
 #include <cmath>
@@ -58,7 +59,7 @@ void PriceBundle::make_room() {
     return;
   }
   // All have weight: the two smallest are merged.
-  std::ranges::stable_sort(cuts_, {}, [](const Cut& c) { return -c.weight; });
+  sort_stably(cuts_, {}, [](const Cut& c) { return -c.weight; });
   const Cut last = std::move(cuts_.back());
   cuts_.pop_back();
   if (last.weight == 0) return;

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <new>
+#include <variant>
 
 namespace shw {
 
@@ -59,6 +60,13 @@ Status::Status(Code code, std::string message, SourceLoc loc) noexcept
     : error_(new (std::nothrow) Error{code, std::move(message), loc}) {
   if (error_ == nullptr) error_ = spare(code);
 }
+
+const Status& ok_status() {
+  static const Status kOk;
+  return kOk;
+}
+
+void throw_no_value() { throw std::bad_variant_access(); }
 
 Code Status::code() const { return ok() ? Code::kOk : error_->code; }
 const std::string& Status::message() const { return ok() ? none() : error_->message; }

@@ -3,11 +3,12 @@
 // caused it.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace shw {
@@ -44,7 +45,8 @@ class [[nodiscard]] Status {
  public:
   Status() = default;
   // `code` is not kOk.
-  Status(Code code, std::string message, SourceLoc loc = SourceLoc::current()) noexcept;
+  [[gnu::cold]] Status(Code code, std::string message,
+                       SourceLoc loc = SourceLoc::current()) noexcept;
   Status(const Status& other) noexcept : error_(other.error_) { share(); }
   Status(Status&& other) noexcept : error_(std::exchange(other.error_, nullptr)) {}
   Status& operator=(Status other) noexcept {
@@ -73,37 +75,79 @@ class [[nodiscard]] Status {
   struct Error;
   static Error* spare(Code code) noexcept;
   void share() noexcept;
-  void release() noexcept;
+  [[gnu::cold]] void release() noexcept;
   Error& own();  // not shared with copies
   Error* error_ = nullptr;
 };
 
-Status invalid_argument(std::string m, SourceLoc l = SourceLoc::current());
-Status unimplemented(std::string m, SourceLoc l = SourceLoc::current());
-Status internal_error(std::string m, SourceLoc l = SourceLoc::current());
-Status failed_precondition(std::string m, SourceLoc l = SourceLoc::current());
-Status data_loss(std::string m, SourceLoc l = SourceLoc::current());
+// Cold: what leads to them, the making of the message above all, is compiled for size and kept away
+// from the code that runs when all is well.
+[[gnu::cold]] Status invalid_argument(std::string m, SourceLoc l = SourceLoc::current());
+[[gnu::cold]] Status unimplemented(std::string m, SourceLoc l = SourceLoc::current());
+[[gnu::cold]] Status internal_error(std::string m, SourceLoc l = SourceLoc::current());
+[[gnu::cold]] Status failed_precondition(std::string m, SourceLoc l = SourceLoc::current());
+[[gnu::cold]] Status data_loss(std::string m, SourceLoc l = SourceLoc::current());
 
+const Status& ok_status();
+// std::bad_variant_access, as std::get throws it.
+[[noreturn, gnu::cold]] void throw_no_value();
+
+// A value or an error: a std::variant whose access, move and destruction are a few instructions,
+// for they stand wherever something is called.
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value)
-      : v_(std::in_place_index<0>, std::move(value)) {
-  }  // NOLINT(google-explicit-constructor): `return value;` reads well
-  Result(Status status)
-      : v_(std::in_place_index<1>, std::move(status)) {}  // NOLINT(google-explicit-constructor)
-  bool ok() const { return v_.index() == 0; }
-  const Status& status() const {
-    static const Status kOkStatus;
-    return ok() ? kOkStatus : std::get<1>(v_);
+  Result(T value)  // NOLINT(google-explicit-constructor): `return value;` reads well
+      : has_value_(true), value_(std::move(value)) {}
+  Result(Status status)  // NOLINT(google-explicit-constructor)
+      : has_value_(false), status_(std::move(status)) {}
+  Result(const Result& other) requires std::is_copy_constructible_v<T>
+      : has_value_(other.has_value_) {
+    if (has_value_)
+      std::construct_at(&value_, other.value_);
+    else
+      std::construct_at(&status_, other.status_);
   }
-  T& operator*() { return std::get<0>(v_); }
-  const T& operator*() const { return std::get<0>(v_); }
-  T* operator->() { return &std::get<0>(v_); }
-  const T* operator->() const { return &std::get<0>(v_); }
+  Result(Result&& other) noexcept(std::is_nothrow_move_constructible_v<T>)
+      : has_value_(other.has_value_) {
+    if (has_value_)
+      std::construct_at(&value_, std::move(other.value_));
+    else
+      std::construct_at(&status_, std::move(other.status_));
+  }
+  Result& operator=(Result other) noexcept {
+    static_assert(std::is_nothrow_move_constructible_v<T>);
+    std::destroy_at(this);
+    std::construct_at(this, std::move(other));
+    return *this;
+  }
+  ~Result() {
+    if (has_value_)
+      std::destroy_at(&value_);
+    else
+      std::destroy_at(&status_);
+  }
+
+  bool ok() const { return has_value_; }
+  const Status& status() const& { return has_value_ ? ok_status() : status_; }
+  Status status() && { return has_value_ ? Status() : std::move(status_); }
+  T& operator*() {
+    if (!has_value_) throw_no_value();
+    return value_;
+  }
+  const T& operator*() const {
+    if (!has_value_) throw_no_value();
+    return value_;
+  }
+  T* operator->() { return &**this; }
+  const T* operator->() const { return &**this; }
 
  private:
-  std::variant<T, Status> v_;
+  bool has_value_;
+  union {
+    T value_;
+    Status status_;
+  };
 };
 
 #define SHW_CONCAT_(a, b) a##b
@@ -112,9 +156,9 @@ class [[nodiscard]] Result {
   do {                                                              \
     if (::shw::Status shw_s_ = (expr); !shw_s_.ok()) return shw_s_; \
   } while (0)
-#define SHW_ASSIGN_OR_RETURN_(tmp, lhs, expr) \
-  auto tmp = (expr);                          \
-  if (!tmp.ok()) return tmp.status();         \
+#define SHW_ASSIGN_OR_RETURN_(tmp, lhs, expr)    \
+  auto tmp = (expr);                             \
+  if (!tmp.ok()) return std::move(tmp).status(); \
   lhs = std::move(*tmp)
 #define SHW_ASSIGN_OR_RETURN(lhs, expr) \
   SHW_ASSIGN_OR_RETURN_(SHW_CONCAT(shw_r_, __LINE__), lhs, expr)

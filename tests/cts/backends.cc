@@ -78,7 +78,7 @@ std::shared_ptr<Device> make_cuda() {
 }
 std::unique_ptr<ChannelProvider> make_nccl(std::unique_ptr<ChannelProvider> control,
                                            Device& device) {
-  return runtime::cuda::make_channels(dynamic_cast<runtime::cuda::CudaDevice&>(device).context(),
+  return runtime::cuda::make_channels(static_cast<runtime::cuda::CudaDevice&>(device).context(),
                                       std::move(control), std::chrono::minutes(1));
 }
 std::vector<Backend> cuda_backend() {
@@ -113,14 +113,14 @@ const std::vector<Backend>& backends() {
       {"null",
        []() -> std::shared_ptr<Device> { return std::make_shared<runtime::null::NullDevice>(); },
        [](std::unique_ptr<ChannelProvider> channels, Device& device) {
-         return runtime::null::make_channels(dynamic_cast<runtime::null::NullDevice&>(device),
+         return runtime::null::make_channels(static_cast<runtime::null::NullDevice&>(device),
                                              channels->mesh(), channels->rank());
        },
        kNull},
       {"strict",
        []() -> std::shared_ptr<Device> { return std::make_shared<strict::StrictDevice>(); },
        [](std::unique_ptr<ChannelProvider> channels, Device& device) {
-         return strict::make_strict_channels(dynamic_cast<strict::StrictDevice&>(device).context(),
+         return strict::make_strict_channels(static_cast<strict::StrictDevice&>(device).context(),
                                              std::move(channels));
        },
        kStrict},

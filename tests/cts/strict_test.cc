@@ -143,7 +143,7 @@ runtime::RankBackend strict_ranks(const Options& options) {
             return std::make_shared<StrictDevice>(own);
           },
           [](std::unique_ptr<runtime::ChannelProvider> channels, runtime::Device& device) {
-            return strict::make_strict_channels(dynamic_cast<StrictDevice&>(device).context(),
+            return strict::make_strict_channels(static_cast<StrictDevice&>(device).context(),
                                                 std::move(channels));
           }};
 }

@@ -31,7 +31,7 @@ Result<RankBackend> open_fakes(int num_ranks, Timeout timeout = std::chrono::min
   }
   return RankBackend{[devices](int64_t rank) { return devices[static_cast<size_t>(rank)]; },
                      [timeout](std::unique_ptr<ChannelProvider> control, Device& device) {
-                       return make_channels(dynamic_cast<CudaDevice&>(device).context(),
+                       return make_channels(static_cast<CudaDevice&>(device).context(),
                                             std::move(control), timeout);
                      }};
 }

@@ -11,88 +11,138 @@
 namespace shw::runtime {
 namespace {
 
-constexpr int64_t kBlock = 2048;  // elements; with 8-byte accumulators, half of an L1 cache
+constexpr size_t kBlockBytes = 16384;  // of accumulators: half of a first-level cache
 
-// How a dtype is stored, and in what it accumulates.
-template <class Real>
-struct Numeric {
-  using S = Real;
-  using A = Real;
+// What reduces a block of elements that stays in the cache. Only these loops are compiled for each
+// operation and type; the walk over sources, blocks and results exists once.
+struct Arithmetic {
+  size_t stored;       // bytes of an element
+  size_t accumulated;  // bytes of what it accumulates in
+  // The first source; null: its bytes as they are.
+  void (*begin)(const void* source, int64_t n, void* sums);
+  // Every further one.
+  void (*join)(const void* source, int64_t n, void* sums);
+  // Makes results of them; null: they are.
+  void (*finish)(const void* sums, int64_t n, int64_t members, void* results);
+};
+
+void reduce(const ReduceBlock& block, const Arithmetic& a) {
+  alignas(64) std::byte sums[kBlockBytes];
+  alignas(64) std::byte rounded[kBlockBytes];
+  const auto size = static_cast<int64_t>(a.stored);
+  const auto most = static_cast<int64_t>(kBlockBytes / a.accumulated);
+  for (int64_t begin = 0; begin < block.count; begin += most) {
+    const int64_t n = std::min(most, block.count - begin);
+    const auto bytes = static_cast<size_t>(n * size);
+    const auto source = [&](int64_t m) {
+      return static_cast<const std::byte*>(block.sources[m]) + (block.first + begin) * size;
+    };
+    if (a.begin == nullptr)
+      std::memcpy(sums, source(0), bytes);
+    else
+      a.begin(source(0), n, sums);
+    for (int64_t m = 1; m < block.num_sources; ++m) a.join(source(m), n, sums);
+    if (a.finish != nullptr) a.finish(sums, n, block.num_sources, rounded);
+    for (int64_t m = 0; m < block.num_results; ++m)
+      std::memcpy(static_cast<std::byte*>(block.results[m]) + (block.result_first + begin) * size,
+                  a.finish == nullptr ? sums : rounded, bytes);
+  }
+}
+
+// How a dtype is stored (S), and in what it accumulates (A).
+template <class Number>
+struct Plain {
+  using S = Number;
+  using A = Number;
   static A load(S s) { return s; }
   static S store(A a) { return a; }
-  static A of_count(int64_t n) { return static_cast<A>(n); }
 };
 struct Bf16 {
   using S = uint16_t;
   using A = float;
   static A load(S s) { return bf16_to_f32(s); }
   static S store(A a) { return f32_to_bf16(a); }
-  static A of_count(int64_t n) { return static_cast<A>(n); }
 };
 struct F16 {
   using S = uint16_t;
   using A = float;
   static A load(S s) { return f16_to_f32(s); }
   static S store(A a) { return f32_to_f16(a); }
-  static A of_count(int64_t n) { return static_cast<A>(n); }
 };
-struct Bool {  // sum: any; product: all
+struct Bool {  // the sum and the maximum: any; the product and the minimum: all
   using S = uint8_t;
-  using A = uint32_t;
+  using A = uint8_t;
   static A load(S s) { return s != 0; }
-  static S store(A a) { return a != 0; }
-};
-// Signed integers accumulate in 64 bits and wrap, by way of unsigned arithmetic.
-struct Wrapping {
-  int64_t v;
-  friend Wrapping operator+(Wrapping a, Wrapping b) { return of(a.u() + b.u()); }
-  friend Wrapping operator*(Wrapping a, Wrapping b) { return of(a.u() * b.u()); }
-  friend Wrapping operator/(Wrapping a, Wrapping b) { return {a.v / b.v}; }  // b: a group's size
-  friend bool operator<(Wrapping a, Wrapping b) { return a.v < b.v; }
-
- private:
-  uint64_t u() const { return static_cast<uint64_t>(v); }
-  static Wrapping of(uint64_t u) { return {static_cast<int64_t>(u)}; }
-};
-template <class Stored>
-struct Integer {
-  using S = Stored;
-  using A = Wrapping;
-  static A load(S s) { return {static_cast<int64_t>(s)}; }
-  static S store(A a) { return static_cast<S>(a.v); }
-  static A of_count(int64_t n) { return {n}; }
+  static S store(A a) { return a; }
 };
 
 template <ReduceOp op, class A>
 A combine(A a, A b) {
   if constexpr (op == ReduceOp::kMax) return a < b ? b : a;
   if constexpr (op == ReduceOp::kMin) return b < a ? b : a;
-  if constexpr (op == ReduceOp::kProduct) return a * b;
-  return a + b;
+  if constexpr (std::is_floating_point_v<A>)
+    return op == ReduceOp::kProduct ? a * b : a + b;
+  else  // unsigned, and no narrower than int: it wraps
+    return static_cast<A>(op == ReduceOp::kProduct ? 1u * a * b : 1u * a + b);
+}
+
+template <class N>
+void begin_sums(const void* source, int64_t n, void* sums) {
+  const auto* from = static_cast<const typename N::S*>(source);
+  auto* to = static_cast<typename N::A*>(sums);
+  vector_loop(n, [=](int64_t i) { to[i] = N::load(from[i]); });
 }
 
 template <ReduceOp op, class N>
-void reduce(const ReduceBlock& block) {
+void join_sums(const void* source, int64_t n, void* sums) {
+  const auto* from = static_cast<const typename N::S*>(source);
+  auto* to = static_cast<typename N::A*>(sums);
+  vector_loop(n, [=](int64_t i) { to[i] = combine<op>(to[i], N::load(from[i])); });
+}
+
+template <bool divides, class N>
+void finish_sums(const void* sums, int64_t n, int64_t members, void* results) {
+  using A = typename N::A;
+  const auto* from = static_cast<const A*>(sums);
+  auto* to = static_cast<typename N::S*>(results);
+  const A count = divides ? static_cast<A>(members) : A{1};
+  vector_loop(n, [=](int64_t i) { to[i] = N::store(divides ? from[i] / count : from[i]); });
+}
+
+// An average adds first.
+template <ReduceOp op, class N>
+void reduce_as(const ReduceBlock& block) {
   using S = typename N::S;
   using A = typename N::A;
-  A acc[kBlock];
-  S rounded[kBlock];
-  for (int64_t begin = 0; begin < block.count; begin += kBlock) {
-    const int64_t n = std::min(kBlock, block.count - begin);
-    const S* source = static_cast<const S*>(block.sources[0]) + block.first + begin;
-    vector_loop(n, [&](int64_t i) { acc[i] = N::load(source[i]); });
-    for (int64_t m = 1; m < block.num_sources; ++m) {
-      source = static_cast<const S*>(block.sources[m]) + block.first + begin;
-      vector_loop(n, [&](int64_t i) { acc[i] = combine<op, A>(acc[i], N::load(source[i])); });
-    }
-    if constexpr (op == ReduceOp::kAvg) {
-      const A members = N::of_count(block.num_sources);
-      vector_loop(n, [&](int64_t i) { acc[i] = acc[i] / members; });
-    }
-    vector_loop(n, [&](int64_t i) { rounded[i] = N::store(acc[i]); });
+  constexpr bool averages = op == ReduceOp::kAvg;
+  constexpr bool converts = !std::is_same_v<S, A>;
+  Arithmetic a{sizeof(S), sizeof(A), nullptr, join_sums < averages ? ReduceOp::kSum : op,
+               N >,       nullptr};
+  if constexpr (converts || std::is_same_v<N, Bool>) a.begin = begin_sums<N>;
+  if constexpr (converts || averages) a.finish = finish_sums<averages, N>;
+  reduce(block, a);
+}
+
+// Signed or not, sums and products wrap to the same bits; what is larger differs.
+template <ReduceOp op, class Integer>
+void reduce_integers(const ReduceBlock& block) {
+  if constexpr (op == ReduceOp::kSum || op == ReduceOp::kProduct)
+    reduce_as<op, Plain<std::make_unsigned_t<Integer>>>(block);
+  else
+    reduce_as<op, Plain<Integer>>(block);
+}
+
+// The sum of 64 bits divided towards zero: a division at a time, whatever is done about the rest.
+template <class Integer>
+void average_integers(const ReduceBlock& block) {
+  for (int64_t i = 0; i < block.count; ++i) {
+    uint64_t sum = 0;
+    for (int64_t m = 0; m < block.num_sources; ++m)
+      sum += static_cast<uint64_t>(
+          static_cast<int64_t>(static_cast<const Integer*>(block.sources[m])[block.first + i]));
+    const auto average = static_cast<Integer>(static_cast<int64_t>(sum) / block.num_sources);
     for (int64_t m = 0; m < block.num_results; ++m)
-      std::memcpy(static_cast<S*>(block.results[m]) + block.result_first + begin, rounded,
-                  static_cast<size_t>(n) * sizeof(S));
+      static_cast<Integer*>(block.results[m])[block.result_first + i] = average;
   }
 }
 
@@ -103,32 +153,43 @@ void reduce_complex(const ReduceBlock& block) {
   parts.first *= 2;
   parts.result_first *= 2;
   parts.count *= 2;
-  reduce<op, Numeric<float>>(parts);
+  reduce_as<op, Plain<float>>(parts);
+}
+
+template <ReduceOp op, class Integer>
+ReduceFn of_integer() {
+  if constexpr (op == ReduceOp::kAvg)
+    return average_integers<Integer>;
+  else
+    return reduce_integers<op, Integer>;
 }
 
 template <ReduceOp op>
 ReduceFn of_dtype(Dtype dtype) {
   switch (dtype) {
     case Dtype::kF32:
-      return reduce<op, Numeric<float>>;
+      return reduce_as<op, Plain<float>>;
     case Dtype::kF64:
-      return reduce<op, Numeric<double>>;
+      return reduce_as<op, Plain<double>>;
     case Dtype::kF16:
-      return reduce<op, F16>;
+      return reduce_as<op, F16>;
     case Dtype::kBF16:
-      return reduce<op, Bf16>;
+      return reduce_as<op, Bf16>;
     case Dtype::kI8:
-      return reduce<op, Integer<int8_t>>;
+      return of_integer<op, int8_t>();
     case Dtype::kI16:
-      return reduce<op, Integer<int16_t>>;
+      return of_integer<op, int16_t>();
     case Dtype::kI32:
-      return reduce<op, Integer<int32_t>>;
+      return of_integer<op, int32_t>();
     case Dtype::kI64:
-      return reduce<op, Integer<int64_t>>;
+      return of_integer<op, int64_t>();
     case Dtype::kU8:
-      return reduce<op, Integer<uint8_t>>;
+      return of_integer<op, uint8_t>();
     case Dtype::kBool:
-      if constexpr (op != ReduceOp::kAvg) return reduce<op, Bool>;
+      if constexpr (op == ReduceOp::kSum || op == ReduceOp::kMax)
+        return reduce_as<ReduceOp::kMax, Bool>;
+      else if constexpr (op != ReduceOp::kAvg)
+        return reduce_as<ReduceOp::kMin, Bool>;
       return nullptr;
     case Dtype::kC64:
       if constexpr (op == ReduceOp::kSum || op == ReduceOp::kAvg) return reduce_complex<op>;

@@ -24,7 +24,7 @@ struct Scale {
 
 }  // namespace
 
-Prepared prepare_biased_product(const KernelArgs& args, std::string_view equation) {
+[[gnu::cold]] Prepared prepare_biased_product(const KernelArgs& args, std::string_view equation) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 3));
   if (args.inputs.size() != 3) return bad_types("a biased product has three operands");
   const TensorType& out = *args.outputs[0];

@@ -75,7 +75,7 @@ CombineRow combine_row(Combine how, Dtype dtype) {
   return with_compute_type(dtype, [](auto t) -> CombineRow { return combine<decltype(t)>; });
 }
 
-Prepared prepare_scatter(const KernelArgs& args, Combine how) {
+[[gnu::cold]] Prepared prepare_scatter(const KernelArgs& args, Combine how) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 3));
   const TensorType &in = *args.inputs[0], &src = *args.inputs[2], &out = *args.outputs[0];
   const CombineRow row = combine_row(how, out.dtype);

@@ -149,7 +149,7 @@ class ContractionKernel final : public HostKernel {
 
 }  // namespace
 
-Prepared prepare_contraction(const KernelArgs& args, std::string_view equation) {
+[[gnu::cold]] Prepared prepare_contraction(const KernelArgs& args, std::string_view equation) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 2));
   SHW_ASSIGN_OR_RETURN(
       Equation e, parse_equation(equation, *args.inputs[0], *args.inputs[1], *args.outputs[0]));

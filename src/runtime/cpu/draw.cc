@@ -81,7 +81,7 @@ uint64_t StepSeed::in_run(void* const* buffers) const {
   return seed_of_run(run[0], run[stride_], own_);
 }
 
-Prepared prepare_draw(const KernelArgs& args, Draw draw, size_t seed_operand) {
+[[gnu::cold]] Prepared prepare_draw(const KernelArgs& args, Draw draw, size_t seed_operand) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 0));
   const TensorType& out = *args.outputs[0];
   if (!is_floating(out.dtype)) return bad_types("random numbers are not " + to_string(out));

@@ -86,7 +86,7 @@ class ExtremeKernel final : public HostKernel {
 };
 
 // The results' places among the step's outputs; −1: not one of them.
-Prepared prepare(const KernelArgs& args, Extreme extreme, int value, int place) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args, Extreme extreme, int value, int place) {
   const auto result = [&](int i) -> const TensorType* {
     return i < 0 ? nullptr : args.outputs[static_cast<size_t>(i)];
   };
@@ -108,13 +108,13 @@ Prepared prepare(const KernelArgs& args, Extreme extreme, int value, int place) 
 
 }  // namespace
 
-Prepared prepare_extreme(const KernelArgs& args, Extreme extreme) {
+[[gnu::cold]] Prepared prepare_extreme(const KernelArgs& args, Extreme extreme) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1, 0));
   if (args.inputs.size() != 1 || args.outputs.size() != 2 || !args.attrs.has(AttrKey::kDim))
     return bad_types("one tensor gives a value and a place, along a dim");
   return prepare(args, extreme, 0, 1);
 }
-Prepared prepare_extreme_index(const KernelArgs& args, Extreme extreme) {
+[[gnu::cold]] Prepared prepare_extreme_index(const KernelArgs& args, Extreme extreme) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   if (args.inputs.size() != 1) return bad_types("one tensor gives a place");
   return prepare(args, extreme, -1, 0);

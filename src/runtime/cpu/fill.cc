@@ -29,7 +29,7 @@ StridedFill::Element element_of(Dtype dtype, const Scalar& number) {
   return element;
 }
 
-Prepared prepare_fill(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare_fill(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 0));
   if (!args.attrs.has(AttrKey::kFillValue)) return invalid_argument("there is no fill_value");
   const TensorType& out = *args.outputs[0];

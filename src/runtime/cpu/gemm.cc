@@ -12,6 +12,11 @@ extern "C" void omp_set_num_threads(int);
 
 namespace shw::runtime::cpu {
 
+template void plain_gemm(const Gemm<float>&);
+template void plain_gemm(const Gemm<double>&);
+template void plain_gemm(const Gemm<Int>&);
+template void plain_gemm(const Gemm<Complex>&);
+
 #ifdef SHW_HAVE_DNNL
 
 namespace {

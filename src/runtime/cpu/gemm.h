@@ -8,8 +8,15 @@
 #include <cstdint>
 
 #include "runtime/cpu/gemm_plain.h"
+#include "runtime/cpu/rows.h"
 
 namespace shw::runtime::cpu {
+
+// In gemm.cc, which alone is optimised for such loops.
+extern template void plain_gemm(const Gemm<float>&);
+extern template void plain_gemm(const Gemm<double>&);
+extern template void plain_gemm(const Gemm<Int>&);
+extern template void plain_gemm(const Gemm<Complex>&);
 
 template <class T>
 void gemm(const Gemm<T>& g) {

@@ -9,6 +9,7 @@
 
 namespace shw::runtime::cpu {
 
+// What makes a kernel is [[gnu::cold]], which is to say compiled for size: it runs once a step.
 using Prepared = Result<std::unique_ptr<HostKernel>>;
 
 // A line of the backend's table.

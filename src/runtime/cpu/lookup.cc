@@ -74,7 +74,7 @@ Result<Lookup> lookup_slices(const KernelArgs& args, const TensorType& table,
   return l;
 }
 
-Prepared prepare_read(const KernelArgs& args, const Lookup& lookup) {
+[[gnu::cold]] Prepared prepare_read(const KernelArgs& args, const Lookup& lookup) {
   const TensorType &table = *args.inputs[0], &out = *args.outputs[0];
   if (table.dtype != out.dtype)
     return bad_types(to_string(out) + " does not hold elements of " + to_string(table));

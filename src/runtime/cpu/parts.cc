@@ -45,7 +45,8 @@ Status check_window(const KernelArgs& args, const Part& part) {
 
 }  // namespace
 
-Prepared prepare_parts(const KernelArgs& args, const std::vector<Part>& parts, Ground ground) {
+[[gnu::cold]] Prepared prepare_parts(const KernelArgs& args, const std::vector<Part>& parts,
+                                     Ground ground) {
   for (const Part& p : parts) SHW_RETURN_IF_ERROR(check_window(args, p));
   if (ground == Ground::kInput && args.inputs[0]->shape != args.outputs[0]->shape)
     return bad_types(to_string(*args.inputs[0]) + " does not have the shape of " +

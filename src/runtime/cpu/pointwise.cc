@@ -108,9 +108,9 @@ constexpr Dtype dtype_of() {
 }  // namespace
 
 template <size_t N>
-Prepared make_pointwise(const KernelArgs& args, const std::array<size_t, N>& inputs,
-                        const PointwiseOp<N>& op, std::optional<Dtype> compute,
-                        const std::optional<FixedOperand>& fixed) {
+[[gnu::cold]] Prepared make_pointwise(const KernelArgs& args, const std::array<size_t, N>& inputs,
+                                      const PointwiseOp<N>& op, std::optional<Dtype> compute,
+                                      const std::optional<FixedOperand>& fixed) {
   const TensorType& out = *args.outputs[0];
   std::array<size_t, N> operands = inputs;
   if (fixed) operands[fixed->operand] = kFixed;
@@ -148,8 +148,8 @@ template Prepared make_pointwise(const KernelArgs&, const std::array<size_t, 3>&
                                  const PointwiseOp<3>&, std::optional<Dtype>,
                                  const std::optional<FixedOperand>&);
 
-Prepared make_binary(const KernelArgs& args, const PointwiseOp<2>& op,
-                     std::optional<Dtype> compute) {
+[[gnu::cold]] Prepared make_binary(const KernelArgs& args, const PointwiseOp<2>& op,
+                                   std::optional<Dtype> compute) {
   const auto there = [&](size_t i) { return i < args.inputs.size() && args.inputs[i] != nullptr; };
   SHW_RETURN_IF_ERROR(expect_operands(args, 0));
   if (there(0) && there(1)) return make_pointwise(args, std::array<size_t, 2>{0, 1}, op, compute);

@@ -62,7 +62,7 @@ class Ranking final : public HostKernel {
 
 }  // namespace
 
-Prepared prepare_ranking(const KernelArgs& args, bool descending) {
+[[gnu::cold]] Prepared prepare_ranking(const KernelArgs& args, bool descending) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1, 0));
   if (args.inputs.size() != 1 || args.outputs.size() != 2)
     return bad_types("one tensor is ranked into two");

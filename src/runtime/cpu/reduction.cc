@@ -14,7 +14,7 @@ constexpr int64_t kResults = 256;   // that advance side by side
 constexpr int64_t kRowChunk = 512;  // elements of a row that are converted at a time
 constexpr int64_t kRowLanes = 8;    // partial results of a row, so that it vectorises
 
-// What each kind of reduction begins with, takes of an element, and makes of two.
+// What each kind of reduction begins with, and makes of two.
 struct Add {
   template <class A>
   static A start() {
@@ -50,7 +50,7 @@ struct Choose {
     return a != a ? a : b != b ? b : chosen;
   }
 };
-template <bool kOne>  // true: one is enough
+template <bool kOne>  // true: one is enough; of zeros and ones
 struct Truth {
   template <class A>
   static A start() {
@@ -59,13 +59,75 @@ struct Truth {
   static Int join(Int a, Int b) { return {kOne ? a.v | b.v : a.v & b.v}; }
 };
 
-// `Value` is what elements are loaded as, `Sum` what they are taken together in.
-template <class Value, class Sum, class Op>
+// The inner loops of one kind of reduction: `Value` is what elements are loaded as, `Sum` what they
+// are taken together in. Only these are compiled for every kind; the walk over the input exists
+// once for each pair of types.
+template <class Value, class Sum>
+struct InnerLoops {
+  Sum start;
+  void (*each)(const Value* values, int64_t n, Sum* sums);   // one to a sum
+  void (*lanes)(const Value* values, int64_t n, Sum* sums);  // in turn to kRowLanes sums
+  void (*fold)(Sum* sums);                                   // those to the first
+};
+
+template <class Op, class Value, class Sum>
+void join_each(const Value* values, int64_t n, Sum* sums) {
+  vector_loop(n, [=](int64_t i) { sums[i] = Op::join(sums[i], static_cast<Sum>(values[i])); });
+}
+
+template <class Op, class Value, class Sum>
+void join_lanes(const Value* values, int64_t n, Sum* sums) {
+  Sum lanes[kRowLanes];  // in registers: no write to `sums` could change `values`
+  std::copy_n(sums, kRowLanes, lanes);
+  int64_t i = 0;
+  for (; i + kRowLanes <= n; i += kRowLanes)
+    for (int64_t l = 0; l < kRowLanes; ++l)
+      lanes[l] = Op::join(lanes[l], static_cast<Sum>(values[i + l]));
+  for (int64_t l = 0; i < n; ++i, ++l) lanes[l] = Op::join(lanes[l], static_cast<Sum>(values[i]));
+  std::copy_n(lanes, kRowLanes, sums);
+}
+
+template <class Op, class Sum>
+void fold_lanes(Sum* lanes) {
+  for (int64_t width = kRowLanes / 2; width > 0; width /= 2)
+    for (int64_t l = 0; l < width; ++l) lanes[l] = Op::join(lanes[l], lanes[l + width]);
+}
+
+template <class Op, class Value, class Sum>
+InnerLoops<Value, Sum> inner_loops() {
+  return {Op::template start<Sum>(), join_each<Op, Value, Sum>, join_lanes<Op, Value, Sum>,
+          fold_lanes<Op, Sum>};
+}
+
+// Whether elements are zero: 0 and 1 of elements of `dtype`, which are loaded as T.
+using LoadTruth = void (*)(Dtype dtype, const std::byte* from, int64_t stride, int64_t n, Int* to);
+
+template <class T>
+void load_truth(Dtype dtype, const std::byte* from, int64_t stride, int64_t n, Int* to) {
+  T numbers[kRowChunk];
+  load_row<T>(dtype)(from, stride, n, numbers);
+  for (int64_t i = 0; i < n; ++i) {
+    if constexpr (std::is_same_v<T, Int>)
+      to[i] = {numbers[i].v != 0};
+    else if constexpr (std::is_same_v<T, Complex>)
+      to[i] = {numbers[i].re != 0 || numbers[i].im != 0};
+    else
+      to[i] = {numbers[i] != 0};
+  }
+}
+
+template <class Value, class Sum>
 class ReductionKernel final : public HostKernel {
  public:
-  // `divisor`: of the results; negative: none.
-  ReductionKernel(const ReducedDims& dims, const KernelArgs& args, int64_t divisor)
-      : load_(load_row<Value>(args.inputs[0]->dtype)),
+  // `divisor`: of the results; negative: none. `load_truth`: null where elements are taken as they
+  // are.
+  ReductionKernel(const ReducedDims& dims, const KernelArgs& args,
+                  const InnerLoops<Value, Sum>& inner, int64_t divisor,
+                  LoadTruth load_truth = nullptr)
+      : dtype_(args.inputs[0]->dtype),
+        inner_(inner),
+        load_(load_row<Value>(args.inputs[0]->dtype)),
+        load_truth_(load_truth),
         store_(store_row<Sum>(args.outputs[0]->dtype)),
         divisor_(divisor),
         output_(args.inputs.size()) {
@@ -74,6 +136,9 @@ class ReductionKernel final : public HostKernel {
     const Dims reduced[1] = {dims.reduced_in};
     reduced_ = make_loop(dims.reduced, reduced);
     side_by_side_ = kept_.row_size > 1 && kept_.row_stride_bytes[0] < reduced_.row_stride_bytes[0];
+    const StridedLoop& inner_loop = side_by_side_ ? kept_ : reduced_;
+    direct_ = load_truth == nullptr && stored_as_is<Value>(dtype_) &&
+              inner_loop.row_stride_bytes[0] == static_cast<int64_t>(sizeof(Value));
   }
 
   Status compute(void* const* buffers) noexcept override {
@@ -84,7 +149,6 @@ class ReductionKernel final : public HostKernel {
       for (int64_t j = 0; j < kept_.row_size; j += kResults) {
         const int64_t n = std::min(kResults, kept_.row_size - j);
         Sum sums[kResults];
-        std::fill_n(sums, n, Op::template start<Sum>());
         std::byte* from = p[0] + j * in_stride;
         if (side_by_side_)
           join_rows(from, n, sums);
@@ -100,55 +164,55 @@ class ReductionKernel final : public HostKernel {
   }
 
  private:
-  static Sum of(Value v) {
-    if constexpr (!std::is_same_v<Op, Truth<true>> && !std::is_same_v<Op, Truth<false>>)
-      return static_cast<Sum>(v);
-    else if constexpr (std::is_same_v<Value, Int>)
-      return {v.v != 0};
-    else if constexpr (std::is_same_v<Value, Complex>)
-      return {v.re != 0 || v.im != 0};
-    else
-      return {v != 0};
+  // n elements where they are, or loaded into `room`.
+  const Value* values(const std::byte* from, int64_t stride, int64_t n, Value* room) const {
+    if (direct_) return reinterpret_cast<const Value*>(from);
+    if constexpr (std::is_same_v<Value, Int>) {
+      if (load_truth_ != nullptr) {
+        load_truth_(dtype_, from, stride, n, room);
+        return room;
+      }
+    }
+    load_(from, stride, n, room);
+    return room;
   }
 
   void join_rows(std::byte* from, int64_t n, Sum* sums) const {
+    std::fill_n(sums, n, inner_.start);
     const int64_t step = reduced_.row_stride_bytes[0];
     for_each_row(reduced_, std::array{from}, [&](const std::array<std::byte*, 1>& p) {
-      Value values[kResults];
-      for (int64_t r = 0; r < reduced_.row_size; ++r) {
-        load_(p[0] + r * step, kept_.row_stride_bytes[0], n, values);
-        vector_loop(n, [&](int64_t i) { sums[i] = Op::join(sums[i], of(values[i])); });
-      }
+      Value room[kResults];
+      for (int64_t r = 0; r < reduced_.row_size; ++r)
+        inner_.each(values(p[0] + r * step, kept_.row_stride_bytes[0], n, room), n, sums);
     });
   }
 
   Sum reduce_row(std::byte* from) const {
     const int64_t stride = reduced_.row_stride_bytes[0];
     Sum lanes[kRowLanes];
-    std::fill_n(lanes, kRowLanes, Op::template start<Sum>());
+    std::fill_n(lanes, kRowLanes, inner_.start);
     for_each_row(reduced_, std::array{from}, [&](const std::array<std::byte*, 1>& p) {
-      Value values[kRowChunk];
+      Value room[kRowChunk];
       for (int64_t r = 0; r < reduced_.row_size; r += kRowChunk) {
         const int64_t n = std::min(kRowChunk, reduced_.row_size - r);
-        load_(p[0] + r * stride, stride, n, values);
-        int64_t i = 0;
-        for (; i + kRowLanes <= n; i += kRowLanes)
-          for (int64_t l = 0; l < kRowLanes; ++l) lanes[l] = Op::join(lanes[l], of(values[i + l]));
-        for (int64_t l = 0; i < n; ++i, ++l) lanes[l] = Op::join(lanes[l], of(values[i]));
+        inner_.lanes(values(p[0] + r * stride, stride, n, room), n, lanes);
       }
     });
-    for (int64_t width = kRowLanes / 2; width > 0; width /= 2)
-      for (int64_t l = 0; l < width; ++l) lanes[l] = Op::join(lanes[l], lanes[l + width]);
+    inner_.fold(lanes);
     return lanes[0];
   }
 
+  Dtype dtype_;
+  InnerLoops<Value, Sum> inner_;
   LoadRow<Value> load_;
+  LoadTruth load_truth_;
   StoreRow<Sum> store_;
   int64_t divisor_;
   size_t output_;
   StridedLoop kept_;     // input, output
   StridedLoop reduced_;  // input
   bool side_by_side_;
+  bool direct_;  // rows of the input are values
 };
 
 // A complex tensor as one of f32 with a last dim of 2.
@@ -163,7 +227,7 @@ Result<TensorType> as_real(const TensorType& type) {
   return real;
 }
 
-Prepared prepare_complex(const KernelArgs& args, Reduction reduction) {
+[[gnu::cold]] Prepared prepare_complex(const KernelArgs& args, Reduction reduction) {
   SHW_ASSIGN_OR_RETURN(const TensorType in, as_real(*args.inputs[0]));
   SHW_ASSIGN_OR_RETURN(const TensorType out, as_real(*args.outputs[0]));
   std::vector<int64_t> dims = args.attrs.get_ints(AttrKey::kDims);
@@ -181,31 +245,34 @@ Prepared prepare_complex(const KernelArgs& args, Reduction reduction) {
 
 // Numbers: reals in f64, integers in int64.
 template <class Op>
-Prepared prepare_numbers(const KernelArgs& args, const ReducedDims& dims, int64_t divisor = -1) {
+[[gnu::cold]] Prepared prepare_numbers(const KernelArgs& args, const ReducedDims& dims,
+                                       int64_t divisor = -1) {
   const Dtype in = args.inputs[0]->dtype, out = args.outputs[0]->dtype;
   if (is_floating(out) && in == Dtype::kF64)
-    return make_kernel<ReductionKernel<double, double, Op>>(dims, args, divisor);
+    return make_kernel<ReductionKernel<double, double>>(dims, args,
+                                                        inner_loops<Op, double, double>(), divisor);
   if (is_floating(out) && is_floating(in))
-    return make_kernel<ReductionKernel<float, double, Op>>(dims, args, divisor);
+    return make_kernel<ReductionKernel<float, double>>(dims, args, inner_loops<Op, float, double>(),
+                                                       divisor);
   const auto is_integer = [](Dtype d) { return !is_floating(d) && !is_complex(d); };
   if (is_integer(out) && is_integer(in) && divisor < 0)
-    return make_kernel<ReductionKernel<Int, Int, Op>>(dims, args, divisor);
+    return make_kernel<ReductionKernel<Int, Int>>(dims, args, inner_loops<Op, Int, Int>(), divisor);
   return unimplemented("this reduction of " + std::string(dtype_name(in)) + " in " +
                        std::string(dtype_name(out)));
 }
 
 template <class Op>
-Prepared prepare_truth(const KernelArgs& args, const ReducedDims& dims) {
+[[gnu::cold]] Prepared prepare_truth(const KernelArgs& args, const ReducedDims& dims) {
   if (args.outputs[0]->dtype != Dtype::kBool)
     return bad_types("truth is bool, not " + to_string(*args.outputs[0]));
-  return with_compute_type(args.inputs[0]->dtype, [&](auto t) -> Prepared {
-    return make_kernel<ReductionKernel<decltype(t), Int, Op>>(dims, args, -1);
-  });
+  const LoadTruth load = with_compute_type(
+      args.inputs[0]->dtype, [](auto t) -> LoadTruth { return load_truth<decltype(t)>; });
+  return make_kernel<ReductionKernel<Int, Int>>(dims, args, inner_loops<Op, Int, Int>(), -1, load);
 }
 
 }  // namespace
 
-Prepared prepare_reduction(const KernelArgs& args, Reduction reduction) {
+[[gnu::cold]] Prepared prepare_reduction(const KernelArgs& args, Reduction reduction) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   const bool complex = is_complex(args.inputs[0]->dtype) && is_complex(args.outputs[0]->dtype);
   if (complex && (reduction == Reduction::kSum || reduction == Reduction::kMean))

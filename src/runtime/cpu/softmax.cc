@@ -87,7 +87,7 @@ class SoftmaxKernel final : public HostKernel {
 };
 
 template <size_t N>
-Prepared prepare(const KernelArgs& args, Softmax kind) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args, Softmax kind) {
   SHW_RETURN_IF_ERROR(expect_operands(args, N - 1));
   std::array<const TensorType*, N> tensors;
   for (size_t o = 0; o + 1 < N; ++o) tensors[o] = args.inputs[o];
@@ -106,7 +106,7 @@ Prepared prepare(const KernelArgs& args, Softmax kind) {
 }  // namespace
 
 Prepared prepare_softmax(const KernelArgs& args, Softmax kind) { return prepare<2>(args, kind); }
-Prepared prepare_softmax_backward(const KernelArgs& args, Softmax kind) {
+[[gnu::cold]] Prepared prepare_softmax_backward(const KernelArgs& args, Softmax kind) {
   return prepare<3>(args, kind);
 }
 

@@ -54,7 +54,7 @@ class TriangleKernel final : public HostKernel {
 
 }  // namespace
 
-Prepared prepare_triangle(const KernelArgs& args, Triangle triangle) {
+[[gnu::cold]] Prepared prepare_triangle(const KernelArgs& args, Triangle triangle) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
   const size_t rank = in.shape.size();

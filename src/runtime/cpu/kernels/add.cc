@@ -18,7 +18,7 @@ struct PlainAdd {
   }
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   const Scalar alpha = scalar_attr(args.attrs, AttrKey::kAlpha, 1);
   return alpha.number == 1 ? prepare_binary(args, PlainAdd{}) : prepare_binary(args, Add{alpha});
 }

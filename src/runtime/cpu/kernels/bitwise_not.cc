@@ -11,7 +11,7 @@ struct NotTrue {
   Int operator()(Int x) const { return {x.v == 0}; }
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   if (args.outputs[0]->dtype == Dtype::kBool) return prepare_unary(args, NotTrue{});
   return prepare_unary(args, Not{});

@@ -7,7 +7,7 @@
 namespace shw::runtime::cpu {
 namespace {
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, std::max<size_t>(1, args.inputs.size())));
   const TensorType& out = *args.outputs[0];
   SHW_ASSIGN_OR_RETURN(const size_t d, dim_of(args.attrs, out));

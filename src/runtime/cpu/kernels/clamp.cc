@@ -19,7 +19,7 @@ std::optional<Scalar> limit(const KernelArgs& args, AttrKey key) {
   return scalar_attr(args.attrs, key, 0);
 }
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   return prepare_unary(args, Clamp{limit(args, AttrKey::kMin), limit(args, AttrKey::kMax)});
 }
 

@@ -31,7 +31,7 @@ class ConjPairs final : public HostKernel {
   std::array<int64_t, 2> next_;  // from the real to the imaginary part
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
   if (args.inputs.size() != 1 || in.shape != out.shape || in.dtype != Dtype::kF64 ||

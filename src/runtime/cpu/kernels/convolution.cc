@@ -68,7 +68,7 @@ class ConvolutionKernel final : public HostKernel {
   int64_t bias_step_ = 0;
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 2));
   const TensorType &input = *args.inputs[0], &weight = *args.inputs[1], &out = *args.outputs[0];
   SHW_ASSIGN_OR_RETURN(const auto shape, convolution_shape(args.attrs, input, weight, out));

@@ -74,7 +74,7 @@ class ConvolutionBackward final : public HostKernel {
   std::array<int64_t, 3> sizes_;
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 3, 0));
   if (args.inputs.size() != 3 || args.outputs.size() != 3)
     return bad_types("a convolution has three gradients");

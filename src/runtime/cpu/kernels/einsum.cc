@@ -4,7 +4,7 @@
 namespace shw::runtime::cpu {
 namespace {
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   return prepare_contraction(args, args.attrs.get_string(AttrKey::kEquation));
 }
 

@@ -41,7 +41,7 @@ class Embedding final : public HostKernel {
   StridedFill zero_row_;
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 2));
   const TensorType &table = *args.inputs[0], &indices = *args.inputs[1], &out = *args.outputs[0];
   Dims shape = indices.shape;

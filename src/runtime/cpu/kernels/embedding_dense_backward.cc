@@ -102,7 +102,7 @@ class EmbeddingDenseBackward final : public HostKernel {
   int64_t grad_stride_, row_stride_, column_stride_;
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 2));
   const TensorType &grad = *args.inputs[0], &indices = *args.inputs[1], &out = *args.outputs[0];
   Dims shape = indices.shape;

@@ -35,7 +35,7 @@ class Flip final : public HostKernel {
   int64_t last_bytes_ = 0;  // where reading begins
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
   uint32_t turned = 0;

@@ -64,7 +64,7 @@ class RmsNorm final : public HostKernel {
   size_t output_;
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1, 0));
   if (args.outputs.size() != 2) return bad_types("RMS norm has two results");
   const TensorType& x = *args.inputs[0];

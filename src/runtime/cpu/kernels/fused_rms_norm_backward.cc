@@ -79,7 +79,7 @@ class RmsNormBackward final : public HostKernel {
   size_t output_;
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 3, 0));
   if (args.outputs.size() != 2) return bad_types("RMS norm has two gradients");
   const TensorType &grad = *args.inputs[0], &x = *args.inputs[1];

@@ -20,7 +20,7 @@ struct ByTanh {
   }
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   return gelu_by_tanh(args) ? prepare_unary(args, ByTanh{}) : prepare_unary(args, Exact{});
 }
 

@@ -23,7 +23,7 @@ struct ByTanh {
   }
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 2));
   const std::array<size_t, 2> both{0, 1};
   return gelu_by_tanh(args) ? prepare_pointwise(args, both, ByTanh{})

@@ -144,7 +144,7 @@ Result<GroupShare> share_of(const KernelArgs& args, const TensorType* offsets) {
   return share;
 }
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 2));
   const TensorType &a = *args.inputs[0], &b = *args.inputs[1], &out = *args.outputs[0];
   const TensorType* offsets = args.inputs.size() > 2 ? args.inputs[2] : nullptr;

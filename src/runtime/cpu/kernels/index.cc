@@ -34,7 +34,7 @@ class Index final : public HostKernel {
   size_t output_;
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, std::max<size_t>(2, args.inputs.size())));
   const TensorType &self = *args.inputs[0], &out = *args.outputs[0];
   if (self.dtype != out.dtype)

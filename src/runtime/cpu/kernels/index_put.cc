@@ -39,7 +39,7 @@ class IndexPut final : public HostKernel {
   size_t output_;
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, std::max<size_t>(3, args.inputs.size())));
   const TensorType &self = *args.inputs[0], &values = *args.inputs[1], &out = *args.outputs[0];
   if (self.shape != out.shape || self.dtype != out.dtype || values.dtype != out.dtype)

@@ -4,7 +4,7 @@
 namespace shw::runtime::cpu {
 namespace {
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 2));
   SHW_ASSIGN_OR_RETURN(const Lookup lookup,
                        lookup_slices(args, *args.inputs[0], *args.inputs[1], *args.outputs[0]));

@@ -34,7 +34,7 @@ class Iota final : public HostKernel {
   size_t output_;
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 0));
   const TensorType& out = *args.outputs[0];
   if (out.rank() != 1 || args.attrs.get_int(AttrKey::kLength, -1) != out.shape[0] ||

@@ -38,7 +38,7 @@ class LocalSlice final : public HostKernel {
   size_t output_;
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   const TensorType &from = *args.inputs[0], &to = *args.outputs[0];
   SHW_ASSIGN_OR_RETURN(const LocalBlock block, local_block(args));

@@ -14,7 +14,7 @@ struct LogicalNot {
   }
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   return prepare_unary(args, LogicalNot{}, comparison_type(args));
 }
 

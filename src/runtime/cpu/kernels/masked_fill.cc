@@ -19,7 +19,7 @@ struct FillNumber {
   }
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 2));
   if (args.inputs[1]->dtype != Dtype::kBool)
     return bad_types("the mask is " + to_string(*args.inputs[1]));

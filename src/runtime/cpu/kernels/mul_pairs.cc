@@ -36,7 +36,7 @@ class MulPairs final : public HostKernel {
   std::array<int64_t, 3> next_;  // from the real to the imaginary part
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 2));
   const TensorType& out = *args.outputs[0];
   if (args.inputs.size() != 2) return bad_types("a product of pairs has two factors");

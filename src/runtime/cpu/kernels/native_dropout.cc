@@ -56,7 +56,7 @@ class Dropout final : public HostKernel {
   StoreRow<T> store_ = nullptr;
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1, 0));
   const TensorType& in = *args.inputs[0];
   bool fits = args.outputs.size() == 2 && is_floating(in.dtype);

@@ -14,7 +14,7 @@ struct DropoutBackward {
   }
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 2));
   return prepare_pointwise(args, std::array<size_t, 2>{0, 1},
                            DropoutBackward{scalar_attr(args.attrs, AttrKey::kScale, 1)});

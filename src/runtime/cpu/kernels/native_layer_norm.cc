@@ -77,7 +77,7 @@ class LayerNorm final : public HostKernel {
   size_t output_;
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1, 0));
   const auto in = [&](size_t i) { return i < args.inputs.size() ? args.inputs[i] : nullptr; };
   const auto out = [&](size_t i) { return i < args.outputs.size() ? args.outputs[i] : nullptr; };

@@ -88,7 +88,7 @@ class LayerNormBackward final : public HostKernel {
   size_t output_;
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 4, 0));
   if (args.outputs.size() != 3) return bad_types("layer norm has three gradients");
   const auto in = [&](size_t i) { return i < args.inputs.size() ? args.inputs[i] : nullptr; };

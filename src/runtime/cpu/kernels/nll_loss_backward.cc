@@ -40,7 +40,7 @@ class NllLossBackward final : public HostKernel {
   StoreRow<double> store_;
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 3));
   if (args.inputs.size() != 5 || args.inputs[4] == nullptr || args.inputs[4]->numel() != 1)
     return bad_types("a loss has one total weight");

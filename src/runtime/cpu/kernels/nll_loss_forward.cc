@@ -50,7 +50,7 @@ class NllLoss final : public HostKernel {
   size_t output_;
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 2, 0));
   if (args.outputs.size() != 2) return bad_types("a loss has two results");
   const bool each = args.attrs.get_int(AttrKey::kReduction, 1) == 0;

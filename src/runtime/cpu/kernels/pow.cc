@@ -57,7 +57,7 @@ struct IntegerPower {
   }
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   if (!args.attrs.has(AttrKey::kExponent)) return invalid_argument("pow has no number as exponent");
   const Scalar exponent = scalar_attr(args.attrs, AttrKey::kExponent, 1);

@@ -36,7 +36,7 @@ class Repeat final : public HostKernel {
   size_t output_;
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
   const std::vector<int64_t>& repeats = args.attrs.get_ints(AttrKey::kRepeats);

@@ -21,7 +21,7 @@ struct Add {
   }
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 4));
   const TensorType& out = *args.outputs[0];
   const TensorType* bias = args.inputs.size() > 4 ? args.inputs[4] : nullptr;

@@ -39,7 +39,7 @@ class Scatter final : public HostKernel {
   size_t item_, output_;
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 2));
   const bool has_src = args.inputs.size() > 2 && args.inputs[2] != nullptr;
   const TensorType &in = *args.inputs[0], &out = *args.outputs[0];

@@ -5,7 +5,7 @@
 namespace shw::runtime::cpu {
 namespace {
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   const std::string_view how = args.attrs.get_string(AttrKey::kReduce);
   if (how == "amax") return prepare_scatter(args, Combine::kMax);
   if (how == "amin") return prepare_scatter(args, Combine::kMin);

@@ -140,7 +140,7 @@ class Sdpa final : public HostKernel {
 };
 
 template <class T>
-Prepared prepare_in(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare_in(const KernelArgs& args) {
   const TensorType &q = *args.inputs[kQ], &k = *args.inputs[kK], &v = *args.inputs[kV];
   const auto given = [&](size_t i) { return i < args.inputs.size() ? args.inputs[i] : nullptr; };
   typename Sdpa<T>::Parts parts;
@@ -179,7 +179,7 @@ Prepared prepare_in(const KernelArgs& args) {
   return std::unique_ptr<HostKernel>(std::move(kernel));
 }
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 3, 0));
   return with_attention_type(*args.inputs[0],
                              [&](auto t) { return prepare_in<decltype(t)>(args); });

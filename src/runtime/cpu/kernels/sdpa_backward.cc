@@ -234,7 +234,7 @@ Status prepare_results(const KernelArgs& args, Parts<T>& parts) {
 }
 
 template <class T>
-Prepared prepare_in(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare_in(const KernelArgs& args) {
   const TensorType &grad = *args.inputs[kGrad], &q = *args.inputs[kQ], &v = *args.inputs[kV];
   Parts<T> parts;
   SHW_ASSIGN_OR_RETURN(parts.shape, attention_shape(args, q, *args.inputs[kK], v));
@@ -263,7 +263,7 @@ Prepared prepare_in(const KernelArgs& args) {
   return make_kernel<SdpaBackward<T>>(std::move(parts));
 }
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   const auto there = [&](size_t i) { return i < args.inputs.size() && args.inputs[i] != nullptr; };
   for (size_t i : {kGrad, kQ, kK, kV, kOut, kLse})
     if (!there(i))

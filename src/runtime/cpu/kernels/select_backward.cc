@@ -4,7 +4,7 @@
 namespace shw::runtime::cpu {
 namespace {
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_ASSIGN_OR_RETURN(const Part part, selected_part(args, 0));
   return prepare_parts(args, {part}, Ground::kZeros);
 }

@@ -13,7 +13,7 @@ struct SigmoidBackward {
   }
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 2));
   return prepare_pointwise(args, std::array<size_t, 2>{0, 1}, SigmoidBackward{});
 }

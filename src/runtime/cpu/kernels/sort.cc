@@ -5,7 +5,7 @@
 namespace shw::runtime::cpu {
 namespace {
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   return prepare_ranking(args, args.attrs.get_bool(AttrKey::kDescending, false));
 }
 

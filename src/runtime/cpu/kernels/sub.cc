@@ -18,7 +18,7 @@ struct PlainSub {
   }
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   const Scalar alpha = scalar_attr(args.attrs, AttrKey::kAlpha, 1);
   return alpha.number == 1 ? prepare_binary(args, PlainSub{}) : prepare_binary(args, Sub{alpha});
 }

@@ -49,7 +49,7 @@ class Var final : public HostKernel {
   size_t output_;
 };
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   const Dtype in = args.inputs[0]->dtype, out = args.outputs[0]->dtype;
   if (!is_floating(in) || !is_floating(out))

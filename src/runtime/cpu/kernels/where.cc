@@ -4,7 +4,7 @@
 namespace shw::runtime::cpu {
 namespace {
 
-Prepared prepare(const KernelArgs& args) {
+[[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 3));
   if (args.inputs[0]->dtype != Dtype::kBool)
     return bad_types("the condition is " + to_string(*args.inputs[0]));
