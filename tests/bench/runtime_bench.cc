@@ -204,6 +204,23 @@ BENCHMARK_CAPTURE(BM_Pointwise, sum_f32, "sum", Dtype::kF32)
     ->MeasureProcessCPUTime()
     ->UseRealTime();
 
+// Rows of a table by indices that are all 0: every row is read from the cache.
+void BM_IndexSelect(benchmark::State& state) {
+  constexpr int64_t kRows = 4096, kColumns = 256;
+  ProgramBuilder b({{"a", 1}});
+  const ValueId table = b.input("table", Dtype::kF32, {kRows, kColumns}, Layout{}),
+                rows = b.input("rows", Dtype::kI64, {kRows}, Layout{});
+  Attrs attrs;
+  attrs.set(AttrKey::kDim, int64_t{0});
+  const ValueId y =
+      b.compute("index_select", {table, rows}, row_major(Dtype::kF32, {kRows, kColumns}), attrs);
+  b.output("y", b.view(y, row_major(Dtype::kF32, {})), {}, Layout{});
+  Job job(b.finish());
+  for (auto _ : state) job.run();
+  state.SetBytesProcessed(state.iterations() * kRows * kColumns * 4 * 2);
+}
+BENCHMARK(BM_IndexSelect)->MeasureProcessCPUTime()->UseRealTime();
+
 }  // namespace
 }  // namespace shw::runtime
 

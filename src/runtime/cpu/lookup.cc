@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "runtime/cpu/dim.h"
+#include "runtime/strided.h"
 
 namespace shw::runtime::cpu {
 namespace {
@@ -25,6 +26,38 @@ class Read final : public HostKernel {
  private:
   Lookup lookup_;
   size_t item_, output_;
+};
+
+class ReadSlices final : public HostKernel {
+ public:
+  ReadSlices(const KernelArgs& args, const Lookup& lookup)
+      : lookup_(lookup), output_(args.inputs.size()) {
+    const TensorType &table = *args.inputs[0], &out = *args.outputs[0];
+    Dims shape, from, to;
+    for (size_t d = lookup.shape.size(); d < out.shape.size(); ++d) {
+      shape.push_back(out.shape[d]);
+      from.push_back(table.strides[d]);
+      to.push_back(out.strides[d]);
+    }
+    copy_ = StridedCopy(shape, dtype_size(out.dtype), to, from);
+    zero_ = StridedFill({shape, to, out.dtype});
+  }
+  Status compute(void* const* buffers) override {
+    const auto* table = static_cast<const std::byte*>(buffers[0]);
+    auto* out = static_cast<std::byte*>(buffers[output_]);
+    return lookup_.for_each(buffers[1], [&](int64_t from, int64_t to) {
+      if (from >= 0)
+        copy_.run(out + to, table + from);
+      else
+        zero_.run(out + to);
+    });
+  }
+
+ private:
+  Lookup lookup_;
+  size_t output_;
+  StridedCopy copy_;
+  StridedFill zero_;
 };
 
 // What both kinds have in common: walked is `other`.
@@ -71,14 +104,28 @@ Result<Lookup> lookup_slices(const KernelArgs& args, const TensorType& table,
   SHW_ASSIGN_OR_RETURN(Lookup l, look_up(args, table, indices, other, dim));
   l.strides[1] = Dims(table.shape.size(), 0);
   l.strides[1][dim] = indices.strides[0] * dtype_size(indices.dtype);
+  while (l.shape.size() > dim + 1) {
+    l.shape.erase(l.shape.size() - 1);
+    for (Dims& strides : l.strides) strides.erase(strides.size() - 1);
+  }
   return l;
 }
 
+namespace {
+Status check_dtypes(const TensorType& table, const TensorType& out) {
+  if (table.dtype == out.dtype) return {};
+  return bad_types(to_string(out) + " does not hold elements of " + to_string(table));
+}
+}  // namespace
+
 [[gnu::cold]] Prepared prepare_read(const KernelArgs& args, const Lookup& lookup) {
-  const TensorType &table = *args.inputs[0], &out = *args.outputs[0];
-  if (table.dtype != out.dtype)
-    return bad_types(to_string(out) + " does not hold elements of " + to_string(table));
+  const TensorType& out = *args.outputs[0];
+  SHW_RETURN_IF_ERROR(check_dtypes(*args.inputs[0], out));
   return make_kernel<Read>(lookup, dtype_size(out.dtype), args.inputs.size());
+}
+[[gnu::cold]] Prepared prepare_read_slices(const KernelArgs& args, const Lookup& lookup) {
+  SHW_RETURN_IF_ERROR(check_dtypes(*args.inputs[0], *args.outputs[0]));
+  return make_kernel<ReadSlices>(args, lookup);
 }
 
 }  // namespace shw::runtime::cpu

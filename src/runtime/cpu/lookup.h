@@ -34,11 +34,13 @@ struct Lookup {
 // Of indices of the table's rank, of which each stands beside an element of `other`.
 Result<Lookup> lookup_elements(const KernelArgs& args, const TensorType& table,
                                const TensorType& indices, const TensorType& other);
-// Of a row of indices, each for a whole slice of `other`.
+// Of a row of indices, each for a whole slice of `other`. What is walked are the dims up to the one
+// of the look-up; a slice has the dims behind it.
 Result<Lookup> lookup_slices(const KernelArgs& args, const TensorType& table,
                              const TensorType& indices, const TensorType& other);
 
-// out ← table, as the look-up says.
+// out ← table, as the look-up of elements says, or that of slices.
 Prepared prepare_read(const KernelArgs& args, const Lookup& lookup);
+Prepared prepare_read_slices(const KernelArgs& args, const Lookup& lookup);
 
 }  // namespace shw::runtime::cpu

@@ -8,7 +8,7 @@ namespace {
   SHW_RETURN_IF_ERROR(expect_operands(args, 2));
   SHW_ASSIGN_OR_RETURN(const Lookup lookup,
                        lookup_slices(args, *args.inputs[0], *args.inputs[1], *args.outputs[0]));
-  return prepare_read(args, lookup);
+  return prepare_read_slices(args, lookup);
 }
 
 }  // namespace
