@@ -8,6 +8,7 @@ namespace shw::testing {
 inline void unschedule(Program& p) {
   p.streams.resize(1);
   p.num_events = 0;
+  drop_fused_groups(p);
   for (ProgramStep& step : p.steps) {
     step.stream = kComputeStream;
     step.waits.clear();

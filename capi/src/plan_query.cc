@@ -49,6 +49,8 @@ shw_plan_summary to_c(const LoadedPlan& loaded) {
   c.memory_peak_node = s.memory_peak_node.c_str();
   c.memory_price_us_per_gib = s.memory_price_per_gib;
   c.memory_binding_points = s.memory_binding_points;
+  c.num_fused_groups = p.fused_groups.size();
+  for (const FusedGroup& group : p.fused_groups) c.num_fused_steps += group.num_steps;
   return c;
 }
 

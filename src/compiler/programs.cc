@@ -6,6 +6,7 @@
 #include "cost/roofline.h"
 #include "lowering/lower.h"
 #include "passes/gather_chains.h"
+#include "passes/last_passes.h"
 #include "passes/pass.h"
 #include "passes/schedule_fused.h"
 #include "passes/split_batches.h"
@@ -69,8 +70,8 @@ Status run_all_passes(const PreparedModel& model, int64_t limit_bytes, Program& 
       SHW_RETURN_IF_ERROR(
           schedule_fused(program, model.options().fuse_bytes, fuse_prices(model), monitor)
               .status());
-    static constexpr const PassDef* kLast[] = {&kScheduleCollectives, &kPlanMemory};
-    SHW_RETURN_IF_ERROR(run_passes(program, kLast, monitor).status());
+    const int64_t room = limit_bytes > 0 ? limit_bytes - bytes_of(model, program) : INT64_MAX;
+    SHW_RETURN_IF_ERROR(run_last_passes(program, room, monitor));
   }
   if (seconds != nullptr)
     *seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -118,7 +119,7 @@ bool recomputes_within(const PreparedModel& model, double limit_bytes) {
 
 int64_t bytes_of(const PreparedModel& model, const Program& program) {
   const auto parameters = static_cast<double>(port_bytes(program, PortRole::kParameter));
-  return program.arena_bytes + program.session_bytes + port_bytes(program) +
+  return scratch_bytes(program) + port_bytes(program) +
          static_cast<int64_t>(model.options().optimizer_factor * parameters);
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "passes/gather_chains.h"
+#include "passes/last_passes.h"
 #include "passes/pass.h"
 #include "passes/split_batches.h"
 #include "recompute/cut.h"
@@ -23,8 +24,6 @@ constexpr uint64_t kAllSteps = 40'000;
 // A sum of prices and the simulator add them in different orders.
 constexpr double kRounding = 1e-9;
 constexpr int kAttempts = 6;  // to close in on the first choice that fits
-
-int64_t scratch_bytes(const Program& p) { return p.arena_bytes + p.session_bytes; }
 
 // For how long compute is busy: no schedule takes less.
 double busy_us(const Program& p) {
@@ -221,7 +220,7 @@ class Search {
     SHW_RETURN_IF_ERROR(monitor_.poll());
     SHW_ASSIGN_OR_RETURN(Program p,
                          unscheduled(repeated, arena_limit_bytes, prefetch_bytes, uses_host_));
-    SHW_RETURN_IF_ERROR(run_passes(p, kLast, monitor_).status());
+    SHW_RETURN_IF_ERROR(run_last_passes(p, limit_bytes_, monitor_));
     p.prefetch_bytes = program_.prefetch_bytes;
     const double us = simulated_us(p);
     const bool fits = scratch_bytes(p) <= limit_bytes_;
@@ -238,7 +237,6 @@ class Search {
     best_uses_host_ = uses_host_;
     return fits;
   }
-  static constexpr const PassDef* kLast[] = {&kScheduleCollectives, &kPlanMemory};
   Result<Program> unscheduled(const std::vector<Repeated>& repeated, int64_t arena_limit_bytes,
                               std::optional<int64_t> prefetch_bytes, bool uses_host) {
     Program p = program_;
@@ -258,7 +256,7 @@ class Search {
                                                 best_uses_host_));
     SHW_RETURN_IF_ERROR(
         schedule_fused(p, options_.fuse_bytes, options_.fuse_prices, monitor_).status());
-    SHW_RETURN_IF_ERROR(run_passes(p, kLast, monitor_).status());
+    SHW_RETURN_IF_ERROR(run_last_passes(p, limit_bytes_, monitor_));
     p.prefetch_bytes = program_.prefetch_bytes;
     const double us = simulated_us(p);
     if (scratch_bytes(p) <= limit_bytes_ && us < best_us_) best_ = std::move(p), best_us_ = us;

@@ -9,13 +9,17 @@ namespace shw {
 std::vector<Life> lives_of(const Program& p, StorageKind kind) {
   const HappensBefore order(p);
   std::vector<Life> by_storage(p.storages.size());
+  const std::vector<StepSpan> spans =
+      kind == StorageKind::kGroup ? std::vector<StepSpan>() : spans_of_steps(p);
   for (uint32_t i = 0; i < p.steps.size(); ++i) {
-    const uint32_t end = order.first_index_after(i);
+    // What a group alone sees is needed in memory only where its steps run one by one.
+    const StepSpan span = kind == StorageKind::kGroup ? StepSpan{i, i} : spans[i];
+    const uint32_t end = order.first_index_after(span.last);
     for (const auto* list : {&p.steps[i].inputs, &p.steps[i].outputs})
       for (ValueId v : *list) {
         if (!v.valid()) continue;
         Life& life = by_storage[p.values[v].storage.v];
-        life.begin = std::min(life.begin, i);
+        life.begin = std::min(life.begin, span.first);
         life.end = std::max(life.end, end);
       }
   }

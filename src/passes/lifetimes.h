@@ -16,7 +16,8 @@ struct Life {
   bool meets(const Life& o) const { return begin < o.end && o.begin < end; }
 };
 
-// `kind`: kArena or kHost.
+// `kind`: kArena, kHost or kGroup. What a group of fused steps touches lives from its first step to
+// its last.
 std::vector<Life> lives_of(const Program& program, StorageKind kind = StorageKind::kArena);
 
 // By step: the bytes of all that live.

@@ -7,8 +7,8 @@
 namespace shw {
 namespace {
 
-constexpr std::array<const PassDef*, 4> kDefaultPasses = {&kCommonSubexpressions, &kDeadSteps,
-                                                          &kScheduleCollectives, &kPlanMemory};
+constexpr std::array<const PassDef*, 5> kDefaultPasses = {
+    &kCommonSubexpressions, &kDeadSteps, &kScheduleCollectives, &kFuseSteps, &kPlanMemory};
 
 bool is_planned(const Program& program) {
   return std::all_of(program.storages.begin(), program.storages.end(), [](const ProgramStorage& s) {

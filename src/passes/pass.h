@@ -18,7 +18,8 @@ struct PassDef {
   Result<uint32_t> (*run)(Program&, Monitor&);
 };
 
-extern const PassDef kCommonSubexpressions, kDeadSteps, kScheduleCollectives, kPlanMemory;
+extern const PassDef kCommonSubexpressions, kDeadSteps, kScheduleCollectives, kFuseSteps,
+    kPlanMemory;
 
 // In pipeline order.
 std::span<const PassDef* const> default_passes();

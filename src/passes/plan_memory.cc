@@ -5,6 +5,10 @@
 // be complete, on every stream. What a collective reads is thus live until the compute stream has
 // waited for it. Storages with disjoint lifetimes may share bytes.
 //
+// What only a group of fused steps sees takes no place in the arena, but in memory that a backend
+// without groups allocates beside it. Steps of a group run at once, so the other storages that it
+// touches live as long as all of it.
+//
 // pack.h chooses the offsets. Storages that entries leave for later entries lie in a separate
 // session arena.
 #include <algorithm>
@@ -56,12 +60,17 @@ Result<uint32_t> run_plan_memory(Program& p, Monitor& monitor) {
   if (uses_host) {
     SHW_ASSIGN_OR_RETURN(host, place(p, StorageKind::kHost, monitor));
   }
-  uint32_t changed = place_session(p) + arena.changed + host.changed;
-  changed += p.arena_bytes != arena.bytes || p.live_peak_bytes != arena.live_peak_bytes ||
-             p.host_bytes != host.bytes;
+  Memory groups;
+  if (!p.fused_groups.empty()) {
+    SHW_ASSIGN_OR_RETURN(groups, place(p, StorageKind::kGroup, monitor));
+  }
+  uint32_t changed = place_session(p) + arena.changed + host.changed + groups.changed;
+  changed += p.group_bytes != groups.bytes || p.arena_bytes != arena.bytes ||
+             p.live_peak_bytes != arena.live_peak_bytes || p.host_bytes != host.bytes;
   p.arena_bytes = arena.bytes;
   p.live_peak_bytes = arena.live_peak_bytes;
   p.host_bytes = host.bytes;
+  p.group_bytes = groups.bytes;
   return changed;
 }
 

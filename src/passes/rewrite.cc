@@ -22,6 +22,7 @@ void remove_steps(Program& p, const std::vector<uint8_t>& keep) {
     e.first_step = first;
     e.num_steps = static_cast<uint32_t>(steps.size()) - first;
   }
+  if (steps.size() != p.steps.size()) drop_fused_groups(p);
   p.steps = std::move(steps);
 }
 

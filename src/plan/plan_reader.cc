@@ -102,12 +102,15 @@ class ProgramReader {
       SHW_RETURN_IF_ERROR(port(*f_.ports()->Get(i)));
     for (uint32_t i = 0; i < length(f_.entries()); ++i) entry(*f_.entries()->Get(i));
     streams();
+    for (uint32_t i = 0; i < length(f_.fused_groups()); ++i)
+      SHW_RETURN_IF_ERROR(fused_group(*f_.fused_groups()->Get(i)));
     p_.num_events = f_.num_events();
     p_.alignment = f_.alignment();
     p_.arena_bytes = f_.arena_bytes();
     p_.session_bytes = f_.session_bytes();
     p_.live_peak_bytes = f_.live_peak_bytes();
     p_.host_bytes = f_.host_bytes();
+    p_.group_bytes = f_.group_bytes();
     // Each step records at most one event: a larger count would only cost memory.
     if (p_.num_events > p_.steps.size()) return damaged("more events than steps");
     return {};
@@ -194,6 +197,14 @@ class ProgramReader {
     entry.bucket_of = text(e.bucket_of());
     entry.bucket = copy(e.bucket());
     p_.entries.push_back(std::move(entry));
+  }
+
+  Status fused_group(const fb::PlanFusedGroup& f) {
+    if (length(f.shape()) > kMaxRank || length(f.slices()) > kMaxRank)
+      return damaged("a group of steps with too many dims");
+    p_.fused_groups.push_back(
+        {f.first_step(), f.num_steps(), Dims(copy(f.shape())), Dims(copy(f.slices()))});
+    return {};
   }
 
   void streams() {

@@ -187,6 +187,17 @@ class Writer {
                                after, bucket_of, bucket);
   }
 
+  Offset<flatbuffers::Vector<Offset<fb::PlanFusedGroup>>> fused_groups(const Program& p) {
+    if (p.fused_groups.empty()) return {};
+    std::vector<Offset<fb::PlanFusedGroup>> list;
+    for (const FusedGroup& g : p.fused_groups) {
+      const auto shape = fbb_.CreateVector(g.shape.begin(), g.shape.size());
+      const auto slices = fbb_.CreateVector(g.slices.begin(), g.slices.size());
+      list.push_back(fb::CreatePlanFusedGroup(fbb_, g.first_step, g.num_steps, shape, slices));
+    }
+    return fbb_.CreateVector(list);
+  }
+
   Offset<flatbuffers::Vector<Offset<fb::PlanStream>>> streams(const Program& p) {
     std::vector<Offset<fb::PlanStream>> list;
     for (const ProgramStream& s : p.streams)
@@ -239,10 +250,12 @@ class Writer {
     const auto ways = fbb_.CreateVector(entries);
     const auto all_ports = fbb_.CreateVector(ports);
     const auto all_streams = streams(p);
+    const auto groups = fused_groups(p);
     return fb::CreatePlanProgram(fbb_, v_type, v_storage, v_offset, pool, s_bytes, s_kind, s_port,
                                  s_offset, names, arguments, list, ways, all_ports, all_streams,
                                  p.num_events, static_cast<uint32_t>(p.alignment), p.arena_bytes,
-                                 p.session_bytes, p.live_peak_bytes, p.host_bytes);
+                                 p.session_bytes, p.live_peak_bytes, p.host_bytes, groups,
+                                 p.group_bytes);
   }
 
   FlatBufferBuilder fbb_;

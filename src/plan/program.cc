@@ -19,7 +19,8 @@ std::string value_text(const Program& p, ValueId id) {
   const ProgramValue& v = p.values[id];
   const ProgramStorage& s = p.storages[v.storage];
   std::string text = "%" + std::to_string(id.v) + ": " + to_string(v.type) + "@";
-  constexpr const char* kNames[] = {"", "s", "in", "out", "state", "session", "constant", "host"};
+  constexpr const char* kNames[] = {"",        "s",        "in",   "out",  "state",
+                                    "session", "constant", "host", "group"};
   text += kNames[static_cast<size_t>(s.kind)];
   text += std::to_string(is_placed(s.kind) ? v.storage.v : s.port);
   if (v.offset_bytes != 0) text += "+" + std::to_string(v.offset_bytes);
@@ -110,11 +111,45 @@ bool is_of_model(const Program& program, StorageId storage) {
   return is_of_model(program.ports[PortId{s.port}].role);
 }
 
+namespace {
+
+std::string dims_text(const Dims& dims) {
+  std::string text;
+  for (const int64_t n : dims) text += (text.empty() ? "" : ",") + std::to_string(n);
+  return "[" + text + "]";
+}
+
+}  // namespace
+
+std::string fused_group_text(const Program& program, const FusedGroup& group) {
+  std::string text = dims_text(group.shape) + " in " + dims_text(group.slices) + " slices:";
+  for (uint32_t i = 0; i < group.num_steps; ++i)
+    text += " " + program.steps[group.first_step + i].kernel;
+  return text;
+}
+
+std::vector<StepSpan> spans_of_steps(const Program& program) {
+  std::vector<StepSpan> spans(program.steps.size());
+  for (uint32_t i = 0; i < spans.size(); ++i) spans[i] = {i, i};
+  for (const FusedGroup& g : program.fused_groups)
+    for (uint32_t i = 0; i < g.num_steps; ++i)
+      spans[g.first_step + i] = {g.first_step, g.first_step + g.num_steps - 1};
+  return spans;
+}
+
+void drop_fused_groups(Program& program) {
+  program.fused_groups.clear();
+  program.group_bytes = 0;
+  for (ProgramStorage& s : program.storages)
+    if (s.kind == StorageKind::kGroup) s.kind = StorageKind::kArena, s.offset_bytes = -1;
+}
+
 std::string to_text(const Program& p) {
   std::string text = "program mesh";
   for (const Mesh::Axis& a : p.mesh) text += " " + a.name + "=" + std::to_string(a.size);
   if (p.arena_bytes > 0) text += ", arena " + std::to_string(p.arena_bytes) + " bytes";
   if (p.session_bytes > 0) text += ", session " + std::to_string(p.session_bytes) + " bytes";
+  if (p.group_bytes > 0) text += ", groups " + std::to_string(p.group_bytes) + " bytes";
   if (p.host_bytes > 0) text += ", host " + std::to_string(p.host_bytes) + " bytes";
   text += "\n";
   for (const Port& port : p.ports)
@@ -127,8 +162,11 @@ std::string to_text(const Program& p) {
     text += " outputs\n";
     for (PortId id : e.outputs) text += port_text(p, p.ports[id]);
     text += " steps\n";
-    for (uint32_t i = e.first_step; i < e.first_step + e.num_steps; ++i)
+    for (uint32_t i = e.first_step; i < e.first_step + e.num_steps; ++i) {
+      for (const FusedGroup& g : p.fused_groups)
+        if (g.first_step == i) text += " together " + fused_group_text(p, g) + "\n";
       text += step_text(p, p.steps[i]);
+    }
   }
   return text;
 }

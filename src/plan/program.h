@@ -40,18 +40,21 @@ enum class StorageKind : uint8_t {
   kSession = 5,   // from one entry to those after it, in one session: saved activations
   kConstant = 6,  // the plan's own; read only
   kHost = 7,      // of one run, in host memory: only copies to and from scratch touch it
+  kGroup = 8,     // scratch that one group of fused steps sees: of each slice at a time, where the
+                  // group runs in slices; memory beside the arena, where its steps run one by one
 };
 struct ProgramStorage {
   int64_t bytes = 0;
   StorageKind kind = StorageKind::kArena;
   uint32_t port = UINT32_MAX;  // input, output, state, constant: index into Program::ports. Others:
                                // UINT32_MAX
-  int64_t offset_bytes = -1;   // arena, session, host: offset in it, a multiple of
+  int64_t offset_bytes = -1;   // arena, session, host, group: offset in it, a multiple of
                                // Program::alignment; -1 before the memory pass
 };
 // Whether the program gives such storages their places, in memory that is not a port's.
 constexpr bool is_placed(StorageKind kind) {
-  return kind == StorageKind::kArena || kind == StorageKind::kSession || kind == StorageKind::kHost;
+  return kind == StorageKind::kArena || kind == StorageKind::kSession ||
+         kind == StorageKind::kHost || kind == StorageKind::kGroup;
 }
 // Of the arena, of a session's memory, and of the storages in them: the widest load of a GPU.
 inline constexpr int64_t kArenaAlignment = 256;
@@ -174,6 +177,17 @@ struct Port {
   Exprs sizes = {};
 };
 
+// Steps in a row that run together, slice by slice: what one leaves is still in the cache, or in
+// registers, when the next reads it. Run one after another, they give the same bits. They are of
+// one stream; only the first waits for events, only the last records one.
+inline constexpr uint32_t kMostFusedSteps = 64;  // in a group
+struct FusedGroup {
+  uint32_t first_step = 0, num_steps = 0;
+  Dims shape;   // what the loops run over: the shape of the largest operand of a step
+  Dims slices;  // into how many its leading dims are cut, outermost first (plan/slice.h)
+  bool operator==(const FusedGroup&) const = default;
+};
+
 // A way to run the program.
 struct ProgramEntry {
   std::string name;                     // "step": forward and backward
@@ -194,7 +208,8 @@ struct Program {
   IndexVec<PortId, Port> ports;
   std::vector<ProgramStep> steps;
   std::vector<ProgramEntry> entries;
-  std::vector<Symbol> symbols;  // of the graph: what the buckets are sizes of
+  std::vector<FusedGroup> fused_groups = {};  // ascending
+  std::vector<Symbol> symbols;                // of the graph: what the buckets are sizes of
   std::vector<ProgramStream> streams = {ProgramStream{}};
   uint32_t num_events = 0;
   int64_t alignment = kArenaAlignment;
@@ -215,6 +230,7 @@ struct Program {
   int64_t arena_bytes = 0;      // after the memory pass
   int64_t session_bytes = 0;    // of one session, after the memory pass
   int64_t host_bytes = 0;       // of host memory, after the memory pass
+  int64_t group_bytes = 0;      // of groups' storages, after the memory pass
   int64_t live_peak_bytes = 0;  // largest sum of live arena storages: what a perfect packing needs
 
   const Port& input(const ProgramEntry& e, size_t i) const { return ports[e.inputs[i]]; }
@@ -224,6 +240,16 @@ struct Program {
   }
   bool lies_in(const Port& port, StorageKind kind) const { return lies_in(port.value, kind); }
 };
+
+// By step: the first and the last step of its group, or the step itself twice. All of them run at
+// once, so memory that one touches is in use during all.
+struct StepSpan {
+  uint32_t first = 0, last = 0;
+};
+std::vector<StepSpan> spans_of_steps(const Program& program);
+
+// Steps run one after another again. What only a group saw is scratch without a place.
+void drop_fused_groups(Program& program);
 
 // A copy of scratch to host memory, or back. Such a step has one operand and one result.
 enum class HostCopy : uint8_t { kNone = 0, kToHost = 1, kFromHost = 2 };
@@ -258,12 +284,18 @@ std::string axes_text(const Program& program, const std::vector<uint8_t>& axes);
 // A step's kernel; of a collective with its operation and its group: "all_reduce.sum[dp,tp]",
 // "collective_permute[dp,tp -> tp,dp]".
 std::string kernel_text(const Program& program, const ProgramStep& step);
+// "[4,32,256] in [4,8] slices: add pow mean"
+std::string fused_group_text(const Program& program, const FusedGroup& group);
 int64_t num_ranks(const Program& program);
 // Whether the value is all of its storage, in the order of its elements.
 bool is_whole(const Program& program, ValueId value);
 // What a storage of so many bytes takes in the arena, a session or host memory.
 inline int64_t padded_bytes(const Program& program, int64_t bytes) {
   return (bytes + program.alignment - 1) / program.alignment * program.alignment;
+}
+// Of one rank and one session, with the memory of groups, which only some backends need.
+inline int64_t scratch_bytes(const Program& program) {
+  return program.arena_bytes + program.session_bytes + program.group_bytes;
 }
 // Whether the storage is a constant, or that of such a port.
 bool is_of_model(const Program& program, StorageId storage);

@@ -219,6 +219,22 @@ std::string recomputation_text(const Plan& plan, std::span<const EntryTime> time
   return text;
 }
 
+// "groups   576 of 2264 steps run slice by slice", and a line for each kind: how many groups do the
+// same steps over the same dims.
+std::string fused_groups_text(const Program& p) {
+  uint64_t steps = 0;
+  std::map<std::string, uint32_t> kinds;
+  for (const FusedGroup& group : p.fused_groups) {
+    steps += group.num_steps;
+    ++kinds[fused_group_text(p, group)];
+  }
+  if (steps == 0) return {};
+  std::string text = format("groups   %zu of %llu steps run slice by slice\n",
+                            p.fused_groups.size(), static_cast<unsigned long long>(steps));
+  for (const auto& [kind, count] : kinds) text += format("  %6u × %s\n", count, kind.c_str());
+  return text;
+}
+
 // "prices   measured 30.0 %, analytical 70.0 %", of the steps one after another.
 std::string bases_text(const ProgramCost& cost) {
   std::string text;
@@ -294,12 +310,16 @@ std::string plan_text(const Plan& plan, std::span<const EntryTime> times) {
       human_bytes(port_bytes(p, PortRole::kResult)).c_str());
   t += format("  activations and workspace: arena %s, live peak %s\n",
               human_bytes(p.arena_bytes).c_str(), human_bytes(p.live_peak_bytes).c_str());
+  if (p.group_bytes > 0)
+    t += format("  groups of steps, where they run step by step: %s\n",
+                human_bytes(p.group_bytes).c_str());
   if (p.host_bytes > 0)
     t += format("  host memory, for results that wait: %s\n", human_bytes(p.host_bytes).c_str());
   t += memory_text(s);
   const ProgramCost lowered = program_cost(p);
   t += format("program  %zu steps, %u events; one after another %.3f µs, collectives %.3f\n",
               p.steps.size(), p.num_events, lowered.us, lowered.collectives_us);
+  t += fused_groups_text(p);
   return t + recomputation_text(plan, times) + bases_text(lowered) + times_text(p, times);
 }
 
@@ -328,7 +348,25 @@ void write_ports(JsonWriter& j, const Program& p) {
   j.member("parameters", port_bytes(p, PortRole::kParameter));
   j.member("gradients", port_bytes(p, PortRole::kGradient));
   j.member("arena", p.arena_bytes).member("live_peak", p.live_peak_bytes);
-  j.member("host", p.host_bytes).end_object();
+  j.member("groups", p.group_bytes).member("host", p.host_bytes).end_object();
+}
+
+void write_fused_groups(JsonWriter& j, const Program& p) {
+  const auto write_dims = [&](std::string_view key, const Dims& dims) {
+    j.key(key).begin_array();
+    for (const int64_t n : dims) j.value(n);
+    j.end_array();
+  };
+  j.key("fused_groups").begin_array();
+  for (const FusedGroup& group : p.fused_groups) {
+    j.begin_object().member("first_step", group.first_step);
+    write_dims("shape", group.shape);
+    write_dims("slices", group.slices);
+    j.key("kernels").begin_array();
+    for (uint32_t i = 0; i < group.num_steps; ++i) j.value(p.steps[group.first_step + i].kernel);
+    j.end_array().end_object();
+  }
+  j.end_array();
 }
 
 void write_recomputation(JsonWriter& j, const Plan& plan, std::span<const EntryTime> times) {
@@ -419,6 +457,7 @@ std::string plan_json(const Plan& plan, std::span<const EntryTime> times, bool w
   write_summary(j, plan.summary, plan.program);
   write_collectives(j, plan.program);
   write_ports(j, plan.program);
+  write_fused_groups(j, plan.program);
   write_recomputation(j, plan, times);
   write_memory(j, plan.summary);
   const ProgramCost lowered = program_cost(plan.program);

@@ -8,6 +8,7 @@
 
 #include "plan/happens_before.h"
 #include "plan/verify_dataflow.h"
+#include "plan/verify_fused_groups.h"
 
 namespace shw {
 namespace {
@@ -35,6 +36,7 @@ class Verifier {
     const HappensBefore order(p_);
     SHW_RETURN_IF_ERROR(groups(order));
     SHW_RETURN_IF_ERROR(verify_dataflow(p_, order));
+    SHW_RETURN_IF_ERROR(verify_fused_groups(p_));
     return planned_ ? verify_memory(p_, order) : Status();
   }
 
@@ -78,7 +80,7 @@ class Verifier {
                               " is not a power of two from 64 to " + std::to_string(kMaxAlignment));
     if (p_.arena_bytes < 0 || p_.arena_bytes > kMaxBytes || p_.live_peak_bytes < 0 ||
         p_.session_bytes < 0 || p_.session_bytes > kMaxBytes || p_.host_bytes < 0 ||
-        p_.host_bytes > kMaxBytes)
+        p_.host_bytes > kMaxBytes || p_.group_bytes < 0 || p_.group_bytes > kMaxBytes)
       return invalid_argument("impossible arena size");
     for (uint32_t i = 0; i < p_.storages.size(); ++i)
       if (Status s = storage(p_.storages[StorageId{i}]); !s.ok())
@@ -88,17 +90,18 @@ class Verifier {
 
   Status storage(const ProgramStorage& s) const {
     if (s.bytes < 0 || s.bytes > kMaxBytes) return invalid_argument("impossible size");
-    if (s.kind < StorageKind::kArena || s.kind > StorageKind::kHost)
+    if (s.kind < StorageKind::kArena || s.kind > StorageKind::kGroup)
       return invalid_argument("unknown kind");
     if (!is_placed(s.kind))
       return s.port < p_.ports.size() ? Status() : invalid_argument("it belongs to no port");
     if (s.port != UINT32_MAX)
       return invalid_argument("it is scratch, and says that it belongs to a port");
     if (!planned_) return {};
-    const auto [memory, room] = s.kind == StorageKind::kArena ? std::pair("arena", p_.arena_bytes)
-                                : s.kind == StorageKind::kSession
-                                    ? std::pair("session", p_.session_bytes)
-                                    : std::pair("host memory", p_.host_bytes);
+    const auto [memory, room] =
+        s.kind == StorageKind::kArena     ? std::pair("arena", p_.arena_bytes)
+        : s.kind == StorageKind::kSession ? std::pair("session", p_.session_bytes)
+        : s.kind == StorageKind::kGroup   ? std::pair("memory of groups", p_.group_bytes)
+                                          : std::pair("host memory", p_.host_bytes);
     if (s.offset_bytes < 0 || s.offset_bytes % p_.alignment != 0)
       return invalid_argument("offset " + std::to_string(s.offset_bytes) +
                               " is not a multiple of " + std::to_string(p_.alignment));

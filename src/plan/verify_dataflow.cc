@@ -300,7 +300,7 @@ Status verify_dataflow(const Program& program, const HappensBefore& order) {
 }
 
 Status verify_memory(const Program& program, const HappensBefore& order) {
-  for (const StorageKind kind : {StorageKind::kArena, StorageKind::kHost})
+  for (const StorageKind kind : {StorageKind::kArena, StorageKind::kHost, StorageKind::kGroup})
     SHW_RETURN_IF_ERROR(PlaceCheck(program, order, kind).run());
   return verify_session(program);
 }

@@ -54,16 +54,18 @@ struct Use {
 // Of each storage, steps of the entry from 0.
 std::vector<Use> uses_of(const Program& program, const ProgramEntry& entry) {
   std::vector<Use> uses(program.storages.size());
+  const std::vector<StepSpan> spans = spans_of_steps(program);
   for (uint32_t i = 0; i < entry.num_steps; ++i) {
     const ProgramStep& step = program.steps[entry.first_step + i];
+    const StepSpan span = spans[entry.first_step + i];
     const auto touch = [&](ValueId v, bool written) {
       if (!v.valid()) return;
       Use& use = uses[program.values[v].storage.v];
       if (use.first == UINT32_MAX) {
-        use.first = i;
+        use.first = span.first - entry.first_step;
         use.received = written && step.collective.kind != CollectiveKind::kNone;
       }
-      use.last = i;
+      use.last = span.last - entry.first_step;
     };
     for (ValueId v : step.inputs) touch(v, false);
     for (ValueId v : step.outputs) touch(v, true);

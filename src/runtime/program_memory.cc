@@ -47,7 +47,8 @@ Result<BufferRef> keep(const std::shared_ptr<Device>& device, const Program& pro
 
 Result<ProgramMemory> ProgramMemory::create(const std::shared_ptr<Device>& device,
                                             const Program& program, const Mesh& mesh, int64_t rank,
-                                            const std::vector<int64_t>& workspace_bytes) {
+                                            const std::vector<int64_t>& workspace_bytes,
+                                            bool groups_in_slices) {
   ProgramMemory memory;
   SHW_ASSIGN_OR_RETURN(memory.arena_, DeviceMemory::allocate(
                                           device, {program.arena_bytes, arena_alignment(program)}));
@@ -55,6 +56,11 @@ Result<ProgramMemory> ProgramMemory::create(const std::shared_ptr<Device>& devic
     SHW_ASSIGN_OR_RETURN(
         memory.host_, DeviceMemory::allocate(device, {program.host_bytes, arena_alignment(program),
                                                       MemoryKind::kHost}));
+  }
+  if (program.group_bytes > 0 && !groups_in_slices) {
+    SHW_ASSIGN_OR_RETURN(
+        memory.groups_,
+        DeviceMemory::allocate(device, {program.group_bytes, arena_alignment(program)}));
   }
   for (const int64_t bytes : workspace_bytes) {
     SHW_ASSIGN_OR_RETURN(auto workspace,
@@ -79,6 +85,8 @@ StorageBase ProgramMemory::base_of(const ProgramStorage& storage) const {
       return {StorageBase::Kind::kFixed, arena_.data() + storage.offset_bytes};
     case StorageKind::kHost:
       return {StorageBase::Kind::kFixed, host_.data() + storage.offset_bytes};
+    case StorageKind::kGroup:
+      return {StorageBase::Kind::kFixed, groups_.data() + storage.offset_bytes};
     case StorageKind::kState:
     case StorageKind::kConstant:
       return {StorageBase::Kind::kFixed,

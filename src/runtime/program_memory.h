@@ -41,10 +41,11 @@ struct StorageBase {
 class ProgramMemory {
  public:
   // `workspace_bytes`: by stream, the largest that a step on it needs. State begins as zeros; of a
-  // constant each rank has its piece.
+  // constant each rank has its piece. `groups_in_slices`: what only a group sees needs no memory.
   static Result<ProgramMemory> create(const std::shared_ptr<Device>& device, const Program& program,
                                       const Mesh& mesh, int64_t rank,
-                                      const std::vector<int64_t>& workspace_bytes);
+                                      const std::vector<int64_t>& workspace_bytes,
+                                      bool groups_in_slices);
 
   // The one place that knows where storages of each kind lie.
   StorageBase base_of(const ProgramStorage& storage) const;
@@ -54,7 +55,7 @@ class ProgramMemory {
   const BufferRef& kept(PortId port) const { return kept_[port]; }
 
  private:
-  DeviceMemory arena_, host_;
+  DeviceMemory arena_, host_, groups_;
   std::vector<DeviceMemory> workspaces_;  // by stream
   IndexVec<PortId, BufferRef> kept_;
 };

@@ -116,8 +116,8 @@ struct StepKernels::Prepare {
            std::unique_ptr<PreparedKernel> kernel) const {
     const ProgramStep& first = program.steps[steps[0]];
     kernel->origin = {node_of(first), first.kernel};
-    out.launches_.push_back(
-        {std::move(steps), std::move(operands), first.records, std::move(kernel)});
+    const uint32_t records = program.steps[steps.back()].records;
+    out.launches_.push_back({std::move(steps), std::move(operands), records, std::move(kernel)});
   }
 
   Status step(uint32_t s) const {
@@ -134,7 +134,8 @@ struct StepKernels::Prepare {
   }
 
   // False: the steps have to run one after another.
-  bool group(const StepGroup& group) const {
+  bool group(const FusedGroup& fused, const StorageUses& uses) const {
+    const SlicedGroup group = slice_group(program, uses, fused);
     auto kernel = prepare_group(program, group, device, provider.mesh(), provider.rank());
     if (!kernel.ok()) return false;
     std::vector<uint32_t> steps;
@@ -149,23 +150,20 @@ Result<StepKernels> StepKernels::create(const Program& program, Device& device,
                                         const std::vector<RegionBody>& regions, bool fuse) {
   StepKernels kernels;
   const Prepare prepare{program, device, provider, regions, kernels};
+  const bool in_slices = fuse && device.can().slices;
   const StorageUses uses = storage_uses(program);
-  for (const ProgramEntry& entry : program.entries) {
-    const uint32_t end = entry.first_step + entry.num_steps;
-    for (uint32_t s = entry.first_step; s < end;) {
-      std::optional<StepGroup> group;
-      if (fuse && device.can().slices) group = find_group(program, uses, s, end);
-      if (!group || !prepare.group(*group)) {
-        SHW_RETURN_IF_ERROR(prepare.step(s));
-        ++s;
-        continue;
-      }
-      for (const uint32_t after : group->after) SHW_RETURN_IF_ERROR(prepare.step(after));
-      for (StepLaunch& launch : std::span(kernels.launches_).last(group->after.size() + 1))
-        launch.records = kNoEvent;
-      s = group->end;
-      kernels.launches_.back().records = program.steps[s - 1].records;
+  auto group = program.fused_groups.begin();
+  const auto num_steps = static_cast<uint32_t>(program.steps.size());
+  for (uint32_t s = 0; s < num_steps;) {
+    const bool begins = group != program.fused_groups.end() && group->first_step == s;
+    const FusedGroup* fused = begins ? &*group++ : nullptr;
+    if (fused != nullptr && in_slices && prepare.group(*fused, uses)) {
+      s += fused->num_steps;
+      continue;
     }
+    if (fused != nullptr) kernels.groups_in_slices_ = false;
+    SHW_RETURN_IF_ERROR(prepare.step(s));
+    ++s;
   }
   return kernels;
 }

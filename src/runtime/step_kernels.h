@@ -46,6 +46,8 @@ class StepKernels {
 
   // Of all entries, each in its order.
   const std::vector<StepLaunch>& launches() const { return launches_; }
+  // Whether every group of the program runs slice by slice.
+  bool groups_in_slices() const { return groups_in_slices_; }
   std::vector<int64_t> workspace_bytes(const Program& program) const;  // by stream, the largest
 
  private:
@@ -56,6 +58,7 @@ class StepKernels {
   Channels region_channels_;
   std::vector<std::unique_ptr<RegionGroup>> region_groups_;
   std::vector<StepLaunch> launches_;
+  bool groups_in_slices_ = true;
 };
 
 }  // namespace shw::runtime

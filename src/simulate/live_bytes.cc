@@ -12,10 +12,11 @@ class EntryLives {
   EntryLives(const Program& program, const ProgramEntry& entry, std::span<const uint8_t> in_host)
       : p_(program), entry_(entry), in_host_(in_host), touched_(program.storages.size()) {
     written_first_.assign(program.storages.size(), 0);
-    for (uint32_t i = 0; i < entry.num_steps; ++i) {
-      const ProgramStep& step = program.steps[entry.first_step + i];
-      for (ValueId v : step.inputs) touch(v, i, false);
-      for (ValueId v : step.outputs) touch(v, i, true);
+    const std::vector<StepSpan> spans = spans_of_steps(program);
+    for (uint32_t i = entry.first_step; i < entry.first_step + entry.num_steps; ++i) {
+      const ProgramStep& step = program.steps[i];
+      for (ValueId v : step.inputs) touch(v, spans[i], false);
+      for (ValueId v : step.outputs) touch(v, spans[i], true);
     }
   }
 
@@ -33,12 +34,12 @@ class EntryLives {
   }
 
  private:
-  void touch(ValueId v, uint32_t step, bool writes) {
+  void touch(ValueId v, StepSpan steps, bool writes) {
     if (!v.valid()) return;
     Touched& t = touched_[p_.values[v].storage.v];
     if (t.first == UINT32_MAX) written_first_[p_.values[v].storage.v] = writes;
-    t.first = std::min(t.first, step);
-    t.last = step;
+    t.first = std::min(t.first, steps.first - entry_.first_step);
+    t.last = steps.last - entry_.first_step;
   }
 
   void add_storage(LiveCurves& c, uint32_t s) const {
@@ -101,13 +102,14 @@ class EntryLives {
 
 std::vector<Touched> touched_storages(const Program& p) {
   std::vector<Touched> touched(p.storages.size());
+  const std::vector<StepSpan> spans = spans_of_steps(p);
   for (uint32_t i = 0; i < p.steps.size(); ++i)
     for (const auto* list : {&p.steps[i].inputs, &p.steps[i].outputs})
       for (ValueId v : *list)
         if (v.valid()) {
           Touched& t = touched[p.values[v].storage.v];
-          t.first = std::min(t.first, i);
-          t.last = i;
+          t.first = std::min(t.first, spans[i].first);
+          t.last = spans[i].last;
         }
   return touched;
 }

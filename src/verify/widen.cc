@@ -45,6 +45,7 @@ class Retyping {
   Retyping(const Program& from, Change change) : from_(from), to_(from), change_(change) {}
 
   Result<Program> run(Monitor& monitor) {
+    drop_fused_groups(to_);  // pairs have other kernels and shapes
     SHW_RETURN_IF_ERROR(resize_storages());
     for (ProgramValue& v : to_.values) {
       if (is_complex(v.type.dtype) && v.type.rank() == kMaxRank)
@@ -61,7 +62,7 @@ class Retyping {
     if (change_ == Change::kWiden)
       for (ProgramStep& step : to_.steps)
         if (Status s = convert(step); !s.ok()) return s.at_node(step.node, step.kernel);
-    const std::array<const PassDef*, 1> passes{&kPlanMemory};
+    const std::array<const PassDef*, 2> passes{&kFuseSteps, &kPlanMemory};
     SHW_RETURN_IF_ERROR(run_passes(to_, passes, monitor).status());
     return std::move(to_);
   }

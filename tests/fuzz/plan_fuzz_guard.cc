@@ -66,6 +66,7 @@ Guards move_apart(Program& program) {
   guards.push_back(lay_out(program, StorageKind::kArena, 7, &program.arena_bytes));
   guards.push_back(lay_out(program, StorageKind::kSession, 11, &program.session_bytes));
   guards.push_back(lay_out(program, StorageKind::kHost, 13, &program.host_bytes));
+  guards.push_back(lay_out(program, StorageKind::kGroup, 17, &program.group_bytes));
   return guards;
 }
 

@@ -436,6 +436,7 @@ class Mutator {
     place(StorageKind::kArena, &p_.arena_bytes);
     place(StorageKind::kSession, &p_.session_bytes);
     place(StorageKind::kHost, &p_.host_bytes);
+    place(StorageKind::kGroup, &p_.group_bytes);
   }
 
   void place(StorageKind kind, int64_t* total) {

@@ -40,15 +40,19 @@ typedef struct shw_plan_summary {
   int64_t memory_peak_bytes;      /* of one rank at the fullest point of a step, as the planner
                                      counts it */
   int64_t memory_program_bytes;   /* that one rank needs to run the program: ports, of each entry in
-                                     its largest bucket; optimizer state; the arena; one session */
+                                     its largest bucket; optimizer state; the arena; one session;
+                                     and what groups of steps need on devices that run them step
+                                     by step */
   const char* memory_peak_node;   /* where the peak is; of what: shw_plan_get_memory_share() */
   double memory_price_us_per_gib; /* saved if the limit were one GiB higher, at the margin */
   size_t memory_binding_points;   /* nodes at which the limit has a price */
+  size_t num_fused_groups;        /* of steps that run together, slice by slice */
+  size_t num_fused_steps;         /* in all groups */
 } shw_plan_summary;
 #define SHW_PLAN_SUMMARY_INIT                                                                    \
   {                                                                                              \
     sizeof(shw_plan_summary), 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, \
-        0, 0, 0, 0, 0, 0, 0, NULL, 0.0, 0                                                        \
+        0, 0, 0, 0, 0, 0, 0, NULL, 0.0, 0, 0, 0                                                  \
   }
 
 /**

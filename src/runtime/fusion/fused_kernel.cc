@@ -7,8 +7,6 @@
 namespace shw::runtime {
 namespace {
 
-constexpr size_t kMostOperands = 8;  // of a member
-
 struct Pointer {
   size_t buffer = 0;  // of the launch
   int64_t offset_bytes = 0;
@@ -21,7 +19,7 @@ struct Link {
 
 class FusedKernel final : public HostKernel {
  public:
-  FusedKernel(const StepGroup& group, size_t operands, std::vector<Link> links)
+  FusedKernel(const SlicedGroup& group, size_t operands, std::vector<Link> links)
       : loops_(group.loops),
         links_(std::move(links)),
         operands_(operands),
@@ -44,7 +42,7 @@ class FusedKernel final : public HostKernel {
 
  private:
   Status run_slice(const Link& link, void* const* buffers, const Dims& at) const {
-    void* pointers[kMostOperands + 1];
+    void* pointers[kMostSlicedOperands + 1];
     size_t n = 0;
     for (const Pointer& p : link.pointers) {
       auto* pointer = static_cast<std::byte*>(buffers[p.buffer]);
@@ -82,7 +80,7 @@ Result<Link> prepare_member(const Program& program, const FusedStep& member, Dev
 
 }  // namespace
 
-std::vector<ValueId> operands_of(const StepGroup& group) {
+std::vector<ValueId> operands_of(const SlicedGroup& group) {
   std::vector<ValueId> operands;
   for (const FusedStep& member : group.members)
     for (const FusedOperand& o : member.operands)
@@ -91,13 +89,12 @@ std::vector<ValueId> operands_of(const StepGroup& group) {
 }
 
 Result<std::unique_ptr<PreparedKernel>> prepare_group(const Program& program,
-                                                      const StepGroup& group, Device& device,
+                                                      const SlicedGroup& group, Device& device,
                                                       const Mesh& mesh, int64_t rank) {
   const size_t operands = operands_of(group).size();
   std::vector<Link> links;
   size_t next = 0;
   for (const FusedStep& member : group.members) {
-    if (member.operands.size() > kMostOperands) return unimplemented("a step with many operands");
     SHW_ASSIGN_OR_RETURN(Link link, prepare_member(program, member, device, mesh, rank));
     for (const FusedOperand& o : member.operands) {
       if (o.temporary < 0)

@@ -9,11 +9,11 @@ namespace shw::runtime {
 
 // The operands that its launch takes: the values of the group that are no temporaries, in the order
 // in which the members name them; absent ones too.
-std::vector<ValueId> operands_of(const StepGroup& group);
+std::vector<ValueId> operands_of(const SlicedGroup& group);
 
 // On a device whose kernels are host kernels (Capabilities::slices).
 Result<std::unique_ptr<PreparedKernel>> prepare_group(const Program& program,
-                                                      const StepGroup& group, Device& device,
+                                                      const SlicedGroup& group, Device& device,
                                                       const Mesh& mesh, int64_t rank);
 
 }  // namespace shw::runtime

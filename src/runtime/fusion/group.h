@@ -1,9 +1,9 @@
-// Groups of steps that run together, slice by slice, so that what one leaves is still in the cache
-// when the next reads it. A tensor that only the group sees has no memory but a slice.
+// A group of fused steps, prepared to run slice by slice. A tensor that only the group sees has no
+// memory but a slice, in scratch memory.
 #pragma once
 #include <vector>
 
-#include "runtime/fusion/local_step.h"
+#include "plan/slice_accesses.h"
 
 namespace shw::runtime {
 
@@ -19,21 +19,13 @@ struct FusedStep {
   Attrs attrs;
   std::vector<FusedOperand> operands;  // inputs, then outputs
 };
-struct StepGroup {
+struct SlicedGroup {
   SliceLoops loops;
   std::vector<FusedStep> members;
-  std::vector<uint32_t> after;  // steps that stand among the members, and run behind the group
   int64_t scratch_bytes = 0;
-  uint32_t end = 0;  // the step behind the last of both
 };
 
-// How many operands of steps lie in each storage.
-using StorageUses = IndexVec<StorageId, uint32_t>;
-StorageUses storage_uses(const Program& program);
-
-// The group that begins at `step`, of the entry that ends before `end`. Nothing: the step runs
-// alone.
-std::optional<StepGroup> find_group(const Program& program, const StorageUses& uses, uint32_t step,
-                                    uint32_t end);
+// `group` is one of the program's, which verify() has accepted.
+SlicedGroup slice_group(const Program& program, const StorageUses& uses, const FusedGroup& group);
 
 }  // namespace shw::runtime

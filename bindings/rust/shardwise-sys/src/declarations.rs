@@ -617,6 +617,10 @@ pub struct shw_plan_summary {
     pub memory_price_us_per_gib: f64,
     /// nodes at which the limit has a price
     pub memory_binding_points: usize,
+    /// of steps that run together, slice by slice
+    pub num_fused_groups: usize,
+    /// in all groups
+    pub num_fused_steps: usize,
 }
 
 #[repr(C)]

@@ -58,6 +58,10 @@ record! {
         memory_price_us_per_gib: f64,
         /// Nodes at which the limit has a price.
         memory_binding_points: usize,
+        /// Of steps that run together, slice by slice.
+        num_fused_groups: usize,
+        /// In all groups.
+        num_fused_steps: usize,
     }
 }
 

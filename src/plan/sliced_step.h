@@ -4,9 +4,12 @@
 #include <vector>
 
 #include "plan/program.h"
-#include "runtime/fusion/slice.h"
+#include "plan/slice.h"
 
-namespace shw::runtime {
+namespace shw {
+
+// Operands that a step in a group may have.
+inline constexpr size_t kMostSlicedOperands = 8;
 
 // The shape that the step's loops run over: that of its largest operand or result. Empty: it is
 // not among the kernels that run in slices.
@@ -21,4 +24,4 @@ struct SlicedStep {
 std::optional<SlicedStep> slice_step(const Program& program, const ProgramStep& step,
                                      const SliceLoops& loops);
 
-}  // namespace shw::runtime
+}  // namespace shw

@@ -4,7 +4,7 @@
 
 #include "tensor/tensor_type.h"
 
-namespace shw::runtime {
+namespace shw {
 
 // The loops over the slices, outermost first. Each takes a leading dim, or a part of one: [8,32]
 // cuts [8,256,512] into 8 · 32 slices of [8,512].
@@ -25,4 +25,4 @@ std::optional<Slice> slice_of(const TensorType& type, const Dims& shape, const S
 // which reductions work along; empty: one slice is all.
 SliceLoops loops_for(const Dims& shape, int64_t elements);
 
-}  // namespace shw::runtime
+}  // namespace shw

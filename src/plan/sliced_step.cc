@@ -1,10 +1,10 @@
-#include "runtime/fusion/local_step.h"
+#include "plan/sliced_step.h"
 
 #include <algorithm>
 #include <array>
 #include <string_view>
 
-namespace shw::runtime {
+namespace shw {
 namespace {
 
 // Element by element, with broadcasting; sorted.
@@ -116,8 +116,9 @@ bool cut_operands(const Program& program, const std::vector<ValueId>& values, co
 
 Dims loop_shape(const Program& program, const ProgramStep& step) {
   const bool along = is_in(kAlongDims, step.kernel);
-  if (step.collective.kind != CollectiveKind::kNone || step.outputs.size() != 1 ||
-      !step.outputs[0].valid() || (!along && !is_in(kPointwise, step.kernel)))
+  if (runs_on_link(program, step) || step.outputs.size() != 1 ||
+      step.inputs.size() >= kMostSlicedOperands || !step.outputs[0].valid() ||
+      (!along && !is_in(kPointwise, step.kernel)))
     return {};
   const TensorType& out = program.values[step.outputs[0]].type;
   const TensorType* in = step.inputs.empty() ? nullptr : type_of(program, step.inputs[0]);
@@ -144,4 +145,4 @@ std::optional<SlicedStep> slice_step(const Program& program, const ProgramStep& 
   return sliced;
 }
 
-}  // namespace shw::runtime
+}  // namespace shw

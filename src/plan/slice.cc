@@ -1,6 +1,6 @@
-#include "runtime/fusion/slice.h"
+#include "plan/slice.h"
 
-namespace shw::runtime {
+namespace shw {
 
 std::optional<Slice> slice_of(const TensorType& type, const Dims& shape, const SliceLoops& loops) {
   if (type.shape.size() > shape.size()) return {};
@@ -47,4 +47,4 @@ SliceLoops loops_for(const Dims& shape, int64_t elements) {
   return loops;
 }
 
-}  // namespace shw::runtime
+}  // namespace shw

@@ -1,0 +1,178 @@
+// fuse-steps: puts steps in a row that work slice by slice into groups: pointwise steps, copies,
+// reductions and concatenations along inner dims (plan/sliced_step.h). A group runs slice by slice,
+// each slice through all of its steps, so that what one step leaves is still in the cache when the
+// next reads it, and what only the group sees need not be written to memory at all. (Loop fusion
+// and strip mining; XLA and Inductor call it fusion of loops.)
+//
+// A step in between that needs all slices, such as a product or a sum over rows, moves behind the
+// group if nothing in the group waits for it. The group ends before a step that would read or
+// overwrite bytes of a slice whose turn has not come, and at events.
+//
+// Example: add, pow, mean, add, rsqrt, mul, mul – a residual and its norm – become one group over
+// [batch, sequence, hidden], cut into slices of some rows.
+#include <algorithm>
+
+#include "passes/pass.h"
+#include "plan/slice_accesses.h"
+
+namespace shw {
+namespace {
+
+constexpr int64_t kSliceElements = 8192;  // of the largest operand: with its neighbours in an L1
+                                          // cache, or not far from it
+constexpr uint32_t kMostSlicedSteps = 48, kMostBehind = 6, kLookAhead = 8;
+constexpr int64_t kLeastElements = 16384;  // below, a launch costs more than the memory
+
+// Steps that run in slices, and steps among them that move behind.
+struct FoundGroup {
+  Dims shape;
+  SliceLoops loops;
+  std::vector<uint32_t> members, behind;
+  std::vector<StorageId> temporaries;  // that only members see
+  uint32_t end = 0;                    // the step behind the last of both
+};
+
+// Looks for the group that begins with a step.
+class GroupFinder {
+ public:
+  GroupFinder(const Program& program, const StorageUses& uses, uint32_t first, uint32_t end)
+      : program_(program),
+        uses_(uses),
+        first_(first),
+        end_(std::min(end, first + kMostSlicedSteps)) {}
+
+  std::optional<FoundGroup> find() {
+    if (!choose_loops()) return {};
+    collect();
+    while (members_.size() > 1) {
+      drop_trailing();
+      list_accesses();
+      const auto writers = find_temporaries(program_, uses_, accesses_);
+      const uint32_t cut = first_conflict(accesses_);
+      if (cut == kNoStep) return finish(writers);
+      cut_before(cut);
+    }
+    return {};
+  }
+
+ private:
+  struct Member {
+    uint32_t step;
+    SlicedStep sliced;
+  };
+
+  const ProgramStep& step(uint32_t s) const { return program_.steps[s]; }
+  // Steps are not moved across what other streams wait for.
+  bool goes_on_to(uint32_t s) const {
+    return s < end_ && step(s).stream == step(first_).stream &&
+           (s == first_ || (step(s).waits.empty() && step(s - 1).records == kNoEvent));
+  }
+
+  bool choose_loops() {
+    int64_t most = 0;
+    for (uint32_t s = first_; s < first_ + kLookAhead && goes_on_to(s); ++s) {
+      const Dims shape = loop_shape(program_, step(s));
+      int64_t elements = shape.empty() ? 0 : 1;
+      for (const int64_t n : shape) elements *= n;
+      if (shape.empty() && s == first_) return false;
+      if (elements <= most) continue;
+      most = elements;
+      shape_ = shape;
+    }
+    if (most < kLeastElements) return false;
+    loops_ = loops_for(shape_, kSliceElements);
+    return !loops_.empty();
+  }
+
+  void collect() {
+    for (uint32_t s = first_; goes_on_to(s); ++s) {
+      std::optional<SlicedStep> sliced;
+      if (!loop_shape(program_, step(s)).empty()) sliced = slice_step(program_, step(s), loops_);
+      if (sliced)
+        members_.push_back({s, std::move(*sliced)});
+      else if (s == first_ || runs_on_link(program_, step(s)) || behind_.size() == kMostBehind)
+        return;
+      else
+        behind_.push_back(s);
+    }
+  }
+
+  void drop_trailing() {
+    while (!behind_.empty() && behind_.back() > members_.back().step) behind_.pop_back();
+  }
+  void cut_before(uint32_t s) {
+    while (!members_.empty() && members_.back().step >= s) members_.pop_back();
+    while (!behind_.empty() && behind_.back() >= s) behind_.pop_back();
+  }
+
+  void list_accesses() {
+    accesses_.clear();
+    for (const Member& m : members_) add_accesses(program_, m.step, &m.sliced, accesses_);
+    for (const uint32_t s : behind_) add_accesses(program_, s, nullptr, accesses_);
+  }
+
+  // Nothing if none of the steps that are left has the shape that the loops were chosen for.
+  std::optional<FoundGroup> finish(const std::vector<const SliceAccess*>& writers) const {
+    FoundGroup group{shape_, loops_, {}, behind_, {}, members_.back().step + 1};
+    bool has_shape = false;
+    for (const Member& m : members_) {
+      group.members.push_back(m.step);
+      has_shape |= loop_shape(program_, step(m.step)) == shape_;
+    }
+    if (!has_shape) return {};
+    for (const SliceAccess* writer : writers) group.temporaries.push_back(writer->storage);
+    return group;
+  }
+
+  const Program& program_;
+  const StorageUses& uses_;
+  const uint32_t first_, end_;
+  Dims shape_;
+  SliceLoops loops_;
+  std::vector<Member> members_;
+  std::vector<uint32_t> behind_;
+  SliceAccesses accesses_;
+};
+
+// The members first, then those behind them. Only the last step of all may record an event.
+void put_in_order(Program& p, const FoundGroup& group) {
+  const uint32_t first = group.members.front();
+  const uint32_t records = std::exchange(p.steps[group.end - 1].records, kNoEvent);
+  std::vector<ProgramStep> ordered;
+  for (const auto* list : {&group.members, &group.behind})
+    for (const uint32_t s : *list) ordered.push_back(std::move(p.steps[s]));
+  ordered.back().records = records;
+  std::ranges::move(ordered, p.steps.begin() + first);
+}
+
+Result<uint32_t> run_fuse_steps(Program& p, Monitor& monitor) {
+  if (!p.fused_groups.empty()) return 0u;
+  const StorageUses uses = storage_uses(p);
+  for (const ProgramEntry& entry : p.entries) {
+    SHW_RETURN_IF_ERROR(monitor.poll());
+    const uint32_t end = entry.first_step + entry.num_steps;
+    for (uint32_t s = entry.first_step; s < end;) {
+      const auto group = GroupFinder(p, uses, s, end).find();
+      if (group) {
+        put_in_order(p, *group);
+        for (const StorageId storage : group->temporaries)
+          p.storages[storage].kind = StorageKind::kGroup;
+        p.fused_groups.push_back(
+            {s, static_cast<uint32_t>(group->members.size()), group->shape, group->loops});
+      }
+      s = group ? group->end : s + 1;
+    }
+  }
+  if (p.fused_groups.empty()) return 0u;
+  for (ProgramStorage& s : p.storages) s.offset_bytes = -1;  // lifetimes have changed
+  p.arena_bytes = p.session_bytes = p.host_bytes = p.live_peak_bytes = 0;
+  return static_cast<uint32_t>(p.fused_groups.size());
+}
+
+}  // namespace
+
+extern const PassDef kFuseSteps;
+constinit const PassDef kFuseSteps = {"fuse-steps", "Puts steps together that run slice by slice.",
+                                      run_fuse_steps};
+
+}  // namespace shw

@@ -1,0 +1,85 @@
+// Which steps fuse-steps puts together. That groups give the bits of single steps:
+// unit/runtime/fusion_test.cc.
+#include "sketch.h"
+
+namespace shw {
+namespace {
+
+using testing::Sketch;
+
+const Dims kFusedDims{128, 256};
+
+std::vector<uint32_t> begins(const Program& p) {
+  std::vector<uint32_t> steps;
+  for (const FusedGroup& g : p.fused_groups) steps.push_back(g.first_step);
+  return steps;
+}
+
+TEST(FuseSteps, NeighboursAreOneGroup) {
+  Sketch s;
+  const ValueId x = s.input(kFusedDims);
+  s.output(s.step("neg", {s.step("exp", {x}, kFusedDims)}, kFusedDims));
+  EXPECT_EQ(s.run(kFuseSteps), 1u);
+  EXPECT_EQ(s.p.fused_groups, (std::vector<FusedGroup>{{0, 2, kFusedDims, {4}}}));
+  EXPECT_EQ(s.run(kFuseSteps), 0u);  // idempotent
+}
+
+TEST(FuseSteps, SmallTensorsAreNotWorthIt) {
+  Sketch s;
+  s.output(s.step("neg", {s.step("exp", {s.input({8, 8})}, {8, 8})}, {8, 8}));
+  EXPECT_EQ(s.run(kFuseSteps), 0u);
+}
+
+TEST(FuseSteps, AProductMovesBehindTheGroup) {
+  Sketch s;
+  const ValueId x = s.input(kFusedDims), w = s.input({256, 64});
+  const ValueId e = s.step("exp", {x}, kFusedDims);
+  const ValueId product = s.step("mm", {e, w}, {128, 64});
+  const ValueId n = s.step("neg", {e}, kFusedDims);
+  s.output(product);
+  s.output(n);
+  EXPECT_EQ(s.run(kFuseSteps), 1u);
+  EXPECT_EQ(s.kernels(), (std::vector<std::string>{"exp", "neg", "mm"}));
+  EXPECT_EQ(s.p.fused_groups, (std::vector<FusedGroup>{{0, 2, kFusedDims, {4}}}));
+}
+
+TEST(FuseSteps, WhatReadsAProductEndsTheGroup) {
+  Sketch s;
+  const ValueId x = s.input(kFusedDims), w = s.input({256, 256});
+  const ValueId product = s.step("mm", {s.step("exp", {x}, kFusedDims), w}, kFusedDims);
+  s.output(s.step("neg", {s.step("abs", {product}, kFusedDims)}, kFusedDims));
+  EXPECT_EQ(s.run(kFuseSteps), 1u);
+  EXPECT_EQ(s.kernels(), (std::vector<std::string>{"exp", "mm", "abs", "neg"}));
+  EXPECT_EQ(begins(s.p), (std::vector<uint32_t>{2}));
+}
+
+TEST(FuseSteps, AnEventOfTheLastStepStaysLast) {
+  Sketch s;
+  const ValueId x = s.input(kFusedDims), w = s.input({256, 64});
+  const ValueId e = s.step("exp", {x}, kFusedDims);
+  const ValueId product = s.step("mm", {e, w}, {128, 64});
+  const ValueId n = s.step("neg", {e}, kFusedDims);
+  s.output(product);
+  s.output(n);
+  s.p.steps.back().records = 0;
+  s.p.num_events = 1;
+  EXPECT_EQ(s.run(kFuseSteps), 1u);
+  EXPECT_EQ(s.p.steps[2].kernel, "mm");
+  EXPECT_EQ(s.p.steps[2].records, 0u);
+  EXPECT_EQ(s.p.steps[1].records, kNoEvent);
+}
+
+TEST(FuseSteps, AnotherPassThatRemovesStepsDropsTheGroups) {
+  Sketch s;
+  const ValueId x = s.input(kFusedDims);
+  const ValueId e = s.step("exp", {x}, kFusedDims);
+  s.step("abs", {e}, kFusedDims);  // nobody wants it
+  s.output(s.step("neg", {e}, kFusedDims));
+  EXPECT_EQ(s.run(kFuseSteps), 1u);
+  EXPECT_GT(s.run(kDeadSteps), 0u);
+  EXPECT_EQ(s.kernels(), (std::vector<std::string>{"exp", "neg"}));
+  EXPECT_TRUE(s.p.fused_groups.empty());
+}
+
+}  // namespace
+}  // namespace shw

@@ -1,0 +1,59 @@
+// Groups of fused steps and limits of memory.
+#include "passes/last_passes.h"
+
+#include "sketch.h"
+
+namespace shw {
+namespace {
+
+using testing::Sketch;
+
+const Dims kChainDims{128, 256};
+constexpr int64_t kBytes = int64_t{128} * 256 * 4;
+
+// Four tensors of which two at a time are live, if steps run one after another. The product that
+// reads each keeps them out of the group's slices.
+Sketch chain() {
+  Sketch s;
+  const ValueId w = s.input({256, 8});
+  ValueId v = s.input(kChainDims);
+  for (int i = 0; i < 4; ++i) {
+    v = s.step("exp", {v}, kChainDims);
+    s.output(s.step("mm", {v, w}, {128, 8}));
+  }
+  return s;
+}
+
+TEST(LastPasses, GroupsAreKeptWhereNothingLimitsThem) {
+  Sketch s = chain();
+  Monitor monitor;
+  ASSERT_TRUE(run_last_passes(s.p, INT64_MAX, monitor).ok());
+  EXPECT_EQ(s.p.fused_groups.size(), 1u);
+  EXPECT_EQ(s.p.arena_bytes, 4 * kBytes);  // all are read behind the group
+}
+
+TEST(LastPasses, GroupsNeverMakeAProgramExceedItsLimit) {
+  for (int64_t limit = kBytes; limit <= 5 * kBytes; limit += kBytes) {
+    Sketch s = chain(), apart = chain();
+    apart.run(kPlanMemory);
+    Monitor monitor;
+    ASSERT_TRUE(run_last_passes(s.p, limit, monitor).ok());
+    EXPECT_LE(scratch_bytes(s.p), std::max(limit, scratch_bytes(apart.p))) << limit;
+    EXPECT_EQ(s.p.fused_groups.empty(), limit < 4 * kBytes) << limit;
+  }
+}
+
+TEST(LastPasses, WhatOnlyAGroupSeesTakesNoPlaceInTheArena) {
+  Sketch s;
+  ValueId v = s.input(kChainDims);
+  for (int i = 0; i < 3; ++i) v = s.step("exp", {v}, kChainDims);
+  s.output(s.step("neg", {v}, kChainDims));
+  Monitor monitor;
+  ASSERT_TRUE(run_last_passes(s.p, INT64_MAX, monitor).ok());
+  EXPECT_EQ(s.p.arena_bytes, 0);
+  EXPECT_EQ(s.p.live_peak_bytes, 0);
+  EXPECT_EQ(s.p.group_bytes, 2 * kBytes);  // where steps run one after another
+}
+
+}  // namespace
+}  // namespace shw
