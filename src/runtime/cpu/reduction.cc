@@ -77,14 +77,19 @@ void join_each(const Value* values, int64_t n, Sum* sums) {
 
 template <class Op, class Value, class Sum>
 void join_lanes(const Value* values, int64_t n, Sum* sums) {
-  Sum lanes[kRowLanes];  // in registers: no write to `sums` could change `values`
-  std::copy_n(sums, kRowLanes, lanes);
-  int64_t i = 0;
-  for (; i + kRowLanes <= n; i += kRowLanes)
-    for (int64_t l = 0; l < kRowLanes; ++l)
-      lanes[l] = Op::join(lanes[l], static_cast<Sum>(values[i + l]));
-  for (int64_t l = 0; i < n; ++i, ++l) lanes[l] = Op::join(lanes[l], static_cast<Sum>(values[i]));
-  std::copy_n(lanes, kRowLanes, sums);
+  // One iteration, for the wide vectors; inlined into each of the loop's versions.
+  vector_loop(
+      1, [=](int64_t) __attribute__((always_inline)) {
+        Sum lanes[kRowLanes];  // in registers: no write to `sums` could change `values`
+        std::copy_n(sums, kRowLanes, lanes);
+        int64_t i = 0;
+        for (; i + kRowLanes <= n; i += kRowLanes)
+          for (int64_t l = 0; l < kRowLanes; ++l)
+            lanes[l] = Op::join(lanes[l], static_cast<Sum>(values[i + l]));
+        for (int64_t l = 0; i < n; ++i, ++l)
+          lanes[l] = Op::join(lanes[l], static_cast<Sum>(values[i]));
+        std::copy_n(lanes, kRowLanes, sums);
+      });
 }
 
 template <class Op, class Sum>
