@@ -1,7 +1,7 @@
 // Flat loops in vectors as wide as the machine has, whatever the compiler was told to assume.
 //
-// The body is compiled twice; the choice is made at run time, per call. Contraction of a·b + c is
-// off for all of the runtime, so that both give the same bits.
+// The body is compiled twice, a long one three times; the choice is made at run time, per call.
+// Contraction of a·b + c is off for all of the runtime, so that all give the same bits.
 #pragma once
 #include <cstdint>
 
@@ -26,6 +26,18 @@ template <class Body>
   for (int64_t i = 0; i < n; ++i) body(i);
 }
 
+#if defined(__clang__)
+#define SHW_AVX512 gnu::target("avx512f,avx512bw,avx512dq,avx512vl"), clang::min_vector_width(512)
+#else
+#define SHW_AVX512 gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")
+#endif
+template <class Body>
+[[SHW_AVX512]] void vector_loop_avx512(int64_t n, const Body& by) {
+  const Body body = by;
+  SHW_INDEPENDENT_ITERATIONS
+  for (int64_t i = 0; i < n; ++i) body(i);
+}
+
 // Calls body(0) … body(n - 1). The calls must not depend on each other, and must be small enough to
 // be inlined.
 template <class Body>
@@ -38,12 +50,27 @@ void vector_loop(int64_t n, const Body& body) {
   for (int64_t i = 0; i < n; ++i) body(i);
 }
 
+// The same for bodies of many operations, such as a polynomial: those are worth a third copy of the
+// code. Short ones wait for memory.
+template <class Body>
+void long_vector_loop(int64_t n, const Body& body) {
+  if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl"))
+    vector_loop_avx512(n, body);
+  else
+    vector_loop(n, body);
+}
+
 #else
 
 template <class Body>
 void vector_loop(int64_t n, const Body& body) {
   SHW_INDEPENDENT_ITERATIONS
   for (int64_t i = 0; i < n; ++i) body(i);
+}
+template <class Body>
+void long_vector_loop(int64_t n, const Body& body) {
+  vector_loop(n, body);
 }
 
 #endif

@@ -28,11 +28,14 @@ using OperandRows = std::array<const T*, N>;
 template <class T, size_t N>
 using RowFunction = void (*)(const void* op, const OperandRows<T, N>& in, int64_t n, T* out);
 
+// An operation with many instructions for an element says so by a type `Long`.
 template <class T, size_t N, class Op>
 void apply_to_rows(const void* functor, const OperandRows<T, N>& in, int64_t n, T* out) {
   const Op op = *static_cast<const Op*>(functor);  // a copy: writes to `out` cannot change it
   const T* a = in[0];
-  if constexpr (N == 1) {
+  if constexpr (N == 1 && std::is_same_v<T, float> && requires { typename Op::Long; }) {
+    long_vector_loop(n, [=](int64_t i) { out[i] = op(a[i]); });
+  } else if constexpr (N == 1) {
     vector_loop(n, [=](int64_t i) { out[i] = op(a[i]); });
   } else if constexpr (N == 2) {
     const T* b = in[1];

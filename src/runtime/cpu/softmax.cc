@@ -19,7 +19,7 @@ double sum_of_exp(const T* x, int64_t n, T most) {
   double sum = 0;
   for (int64_t at = 0; at < n; at += kChunk) {
     const int64_t count = std::min(kChunk, n - at);
-    vector_loop(count, [&, from = x + at](int64_t i) { part[i] = fast_exp(from[i] - most); });
+    long_vector_loop(count, [&, from = x + at](int64_t i) { part[i] = fast_exp(from[i] - most); });
     sum += wide_sum(part, count);
   }
   return sum;
@@ -35,7 +35,7 @@ void softmax(T* x, int64_t n, Softmax kind) {
     vector_loop(n, [=](int64_t i) { x[i] = x[i] - shift; });
     return;
   }
-  vector_loop(n, [=](int64_t i) { x[i] = fast_exp(x[i] - most); });
+  long_vector_loop(n, [=](int64_t i) { x[i] = fast_exp(x[i] - most); });
   const T scale = static_cast<T>(1 / wide_sum(x, n));
   vector_loop(n, [=](int64_t i) { x[i] = x[i] * scale; });
 }

@@ -8,6 +8,7 @@ namespace shw::runtime::cpu {
 namespace {
 
 struct Erf {
+  using Long = void;
   template <std::floating_point T>
   T operator()(T x) const {
     return fast_erf(x);

@@ -8,12 +8,14 @@ namespace shw::runtime::cpu {
 namespace {
 
 struct Exact {
+  using Long = void;
   template <std::floating_point T>
   T operator()(T x) const {
     return x * normal_below(x);
   }
 };
 struct ByTanh {
+  using Long = void;
   template <std::floating_point T>
   T operator()(T x) const {
     return T{0.5} * x * (1 + fast_tanh(gelu_inner(x)));

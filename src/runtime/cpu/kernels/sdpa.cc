@@ -114,7 +114,7 @@ class Sdpa final : public HostKernel {
     const T most = row_max(row, n) * scale;
     // A query that sees nothing: its weights are zero, not 0/0.
     const T shift = most == -std::numeric_limits<T>::infinity() ? T{0} : most;
-    vector_loop(n, [&](int64_t j) { row[j] = fast_exp(row[j] * scale - shift); });
+    long_vector_loop(n, [&](int64_t j) { row[j] = fast_exp(row[j] * scale - shift); });
     std::fill(scores, row, T{0});
     std::fill(row + n, scores + keys.size(), T{0});
     const T sum = row_sum(row, n);

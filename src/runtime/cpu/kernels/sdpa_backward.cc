@@ -166,7 +166,7 @@ class SdpaBackward final : public HostKernel {
     // A query that saw nothing has no weights.
     const T shift =
         lse == -std::numeric_limits<T>::infinity() ? std::numeric_limits<T>::infinity() : lse;
-    vector_loop(n, [&](int64_t j) { row[j] = fast_exp(row[j] * scale - shift); });
+    long_vector_loop(n, [&](int64_t j) { row[j] = fast_exp(row[j] * scale - shift); });
     std::fill(scores, row, T{0});
     std::fill(row + n, scores + keys.size(), T{0});
   }

@@ -8,6 +8,7 @@ namespace shw::runtime::cpu {
 namespace {
 
 struct Sigmoid {
+  using Long = void;
   template <std::floating_point T>
   T operator()(T x) const {
     return T{1} / (T{1} + fast_exp(-x));

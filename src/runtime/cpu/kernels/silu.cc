@@ -8,6 +8,7 @@ namespace shw::runtime::cpu {
 namespace {
 
 struct Silu {
+  using Long = void;
   template <std::floating_point T>
   T operator()(T x) const {
     return x / (1 + fast_exp(-x));

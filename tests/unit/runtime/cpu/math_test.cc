@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
+#include "runtime/simd.h"
+
 namespace shw::runtime::cpu {
 namespace {
 
@@ -52,6 +56,21 @@ TEST(Math, ErfIsWithinTwoUlp) {
 }
 TEST(Math, LogIsWithinAnUlp) {
   check([](float x) { return fast_log(x); }, [](double x) { return std::log(x); }, 1);
+}
+
+// Whatever vectors the machine has: ranks on other machines compute the same.
+TEST(Math, LoopsOfAnyWidthGiveTheSameBits) {
+  constexpr int64_t kCount = 1003;
+  std::vector<float> plain(kCount), vectors(kCount), longer(kCount);
+  const auto f = [](int64_t i) {
+    const float x = static_cast<float>(i - 500) * 0.0173f;
+    return fast_exp(x) + fast_tanh(x) * fast_erf(x);
+  };
+  for (int64_t i = 0; i < kCount; ++i) plain[static_cast<size_t>(i)] = f(i);
+  vector_loop(kCount, [f, to = vectors.data()](int64_t i) { to[i] = f(i); });
+  long_vector_loop(kCount, [f, to = longer.data()](int64_t i) { to[i] = f(i); });
+  EXPECT_EQ(vectors, plain);
+  EXPECT_EQ(longer, plain);
 }
 
 }  // namespace
