@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "runtime/cpu/dim.h"
+#include "runtime/dim.h"
 
 namespace shw::runtime::cpu {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "runtime/cpu/cast.h"
-#include "runtime/cpu/dim.h"
+#include "runtime/dim.h"
 
 namespace shw::runtime::cpu {
 namespace {

@@ -4,8 +4,11 @@
 #include <cmath>
 #include <limits>
 
-#include "runtime/cpu/lines.h"
+#include "runtime/cpu/kernel_args.h"
 #include "runtime/cpu/math.h"
+#include "runtime/cpu/odometer.h"
+#include "runtime/cpu/rows.h"
+#include "runtime/lines.h"
 
 namespace shw::runtime::cpu {
 namespace {

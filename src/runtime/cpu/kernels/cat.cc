@@ -1,8 +1,8 @@
 // cat: the inputs one after another along attrs.dim.
 #include <algorithm>
 
-#include "runtime/cpu/dim.h"
 #include "runtime/cpu/parts.h"
+#include "runtime/dim.h"
 
 namespace shw::runtime::cpu {
 namespace {

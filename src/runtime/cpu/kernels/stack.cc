@@ -1,8 +1,8 @@
 // stack: the inputs side by side in a new dim, attrs.dim.
 #include <algorithm>
 
-#include "runtime/cpu/dim.h"
 #include "runtime/cpu/parts.h"
+#include "runtime/dim.h"
 
 namespace shw::runtime::cpu {
 namespace {

@@ -168,6 +168,9 @@ Prepared prepare_contraction(const Context& context, const KernelArgs& args,
 Prepared prepare_mm(const Context& context, const KernelArgs& args) {
   return prepare_contraction(context, args, "mk,kn->mn");
 }
+Prepared prepare_bmm(const Context& context, const KernelArgs& args) {
+  return prepare_contraction(context, args, "bmk,bkn->bmn");
+}
 Prepared prepare_einsum(const Context& context, const KernelArgs& args) {
   return prepare_contraction(context, args, args.attrs.get_string(AttrKey::kEquation));
 }
