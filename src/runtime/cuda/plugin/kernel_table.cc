@@ -7,6 +7,7 @@
 #include "runtime/cuda/plugin/loss.h"
 #include "runtime/cuda/plugin/move.h"
 #include "runtime/cuda/plugin/norm.h"
+#include "runtime/cuda/plugin/parts.h"
 #include "runtime/cuda/plugin/reduction.h"
 #include "runtime/cuda/plugin/running.h"
 #include "runtime/cuda/plugin/softmax.h"
@@ -63,6 +64,12 @@ constexpr Kernel kTable[] = {
     {"convert_element_type", prepare_move},
     {"dtype_cast", prepare_move},
     {"local_slice", prepare_local_slice},
+    {"cat", prepare_cat},
+    {"stack", prepare_stack},
+    {"slice_scatter", prepare_slice_scatter},
+    {"slice_backward", prepare_slice_backward},
+    {"select_scatter", prepare_select_scatter},
+    {"select_backward", prepare_select_backward},
     {"full", prepare_full},
     {"full_like", prepare_full},
     {"new_full", prepare_full},
