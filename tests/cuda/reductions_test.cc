@@ -234,5 +234,28 @@ TEST_F(CudaReductionsTest, BatchesOfProductsAgreeWithTheCpu) {
   }
 }
 
+TEST_F(CudaReductionsTest, BiasedProductsAgreeWithTheCpu) {
+  for (Dtype dtype : {Dtype::kF32, Dtype::kBF16, Dtype::kF64, Dtype::kI32}) {
+    SCOPED_TRACE(dtype_name(dtype));
+    Window c(dtype, {5}), a(dtype, {3, 4}, Lie::kReversed), b(dtype, {4, 5}),
+        out(dtype, {3, 5}, Lie::kPadded), batch_a(dtype, {2, 3, 4}), batch_b(dtype, {2, 4, 5}),
+        batch_out(dtype, {2, 3, 5});
+    c.fill(cts::whole_numbers(dtype));
+    for (Window* w : {&a, &b, &batch_a, &batch_b}) w->fill(cts::whole_numbers(dtype, 1));
+    Attrs scaled;
+    scaled.set(AttrKey::kAlpha, int64_t{2});
+    scaled.set(AttrKey::kBeta, int64_t{-3});
+    for (const Attrs& attrs : {Attrs(), scaled}) {
+      expect_as_on_the_cpu(*device_, "addmm", {&c, &a, &b}, {&out}, attrs);
+      expect_as_on_the_cpu(*device_, "baddbmm", {&c, &batch_a, &batch_b}, {&batch_out}, attrs);
+    }
+    if (!is_floating(dtype)) continue;
+    c.fill([](int64_t) { return kNan; });
+    Attrs unread;
+    unread.set(AttrKey::kBeta, int64_t{0});
+    expect_as_on_the_cpu(*device_, "addmm", {&c, &a, &b}, {&out}, unread);
+  }
+}
+
 }  // namespace
 }  // namespace shw::runtime::cuda

@@ -144,6 +144,8 @@ class PlainProduct final : public CudaKernel {
   const size_t output_;
 };
 
+}  // namespace
+
 Prepared prepare_contraction(const Context& context, const KernelArgs& args,
                              std::string_view equation) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 2));
@@ -162,8 +164,6 @@ Prepared prepare_contraction(const Context& context, const KernelArgs& args,
     return make_kernel<PlainProduct>(e, args);
   return Product::create(context, std::move(e), args);
 }
-
-}  // namespace
 
 Prepared prepare_mm(const Context& context, const KernelArgs& args) {
   return prepare_contraction(context, args, "mk,kn->mn");

@@ -1,5 +1,6 @@
 // The list of the CUDA backend's kernels. To add one: its function, and its line here.
 #include "runtime/cuda/plugin/attention.h"
+#include "runtime/cuda/plugin/biased_product.h"
 #include "runtime/cuda/plugin/contraction.h"
 #include "runtime/cuda/plugin/elementwise.h"
 #include "runtime/cuda/plugin/embedding.h"
@@ -30,6 +31,8 @@ constexpr unsigned kContraction = programs(DeviceProgram::pointwise, DeviceProgr
 constexpr Kernel kTable[] = {
     {"mm", prepare_mm, kContraction},
     {"bmm", prepare_bmm, kContraction},
+    {"addmm", prepare_addmm, kContraction},
+    {"baddbmm", prepare_baddbmm, kContraction},
     {"einsum", prepare_einsum, kContraction},
     {"sdpa", prepare_sdpa, kAttention},
     {"sdpa_backward", prepare_sdpa_backward, kAttention},
