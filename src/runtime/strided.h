@@ -28,6 +28,18 @@ StridedLoop make_loop(const Dims& shape, std::span<const Dims> strides);
 // aligned at the end, as everywhere in this field).
 Dims broadcast_strides_bytes(const TensorType& type, const Dims& shape);
 bool broadcasts_to(const Dims& from, const Dims& to);
+// The first `count` strides of a type, in bytes; and those that follow.
+inline Dims leading_strides_bytes(const TensorType& t, size_t count) {
+  Dims bytes;
+  for (size_t d = 0; d < count; ++d) bytes.push_back(t.strides[d] * dtype_size(t.dtype));
+  return bytes;
+}
+inline Dims trailing_strides_bytes(const TensorType& t, size_t from) {
+  Dims bytes;
+  for (size_t d = from; d < t.strides.size(); ++d)
+    bytes.push_back(t.strides[d] * dtype_size(t.dtype));
+  return bytes;
+}
 
 // Calls row(pointers) for each row, in order; operand o's row begins at pointers[o].
 template <size_t N, class F>

@@ -8,7 +8,11 @@
 #include "runtime/cuda/plugin/kernels/attention.cuh"
 #include "runtime/cuda/plugin/kernels/contraction.cuh"
 #include "runtime/cuda/plugin/kernels/embedding.cuh"
+#include "runtime/cuda/plugin/kernels/extreme.cuh"
+#include "runtime/cuda/plugin/kernels/lines.cuh"
+#include "runtime/cuda/plugin/kernels/loss.cuh"
 #include "runtime/cuda/plugin/kernels/names.h"
+#include "runtime/cuda/plugin/kernels/norm.cuh"
 #include "runtime/cuda/plugin/kernels/pointwise.cuh"
 #include "runtime/cuda/plugin/kernels/reduction.cuh"
 

@@ -4,6 +4,7 @@
 #include "runtime/cpu/kernel_args.h"
 #include "runtime/cpu/odometer.h"
 #include "runtime/cpu/rows.h"
+#include "runtime/norm_shape.h"
 
 namespace shw::runtime::cpu {
 
@@ -55,12 +56,5 @@ struct NormShape {
         count *= x.shape[d];
   }
 };
-
-// How many dims of `x` are normalised, by attribute normalized_shape, as x's first of them. Checks
-// that `stats` (mean, rstd; null: absent) have size 1 there and x's shape before, and that
-// `parameters` (weight, bias) have the normalised shape.
-Result<size_t> check_norm(const KernelArgs& args, const TensorType& x,
-                          std::initializer_list<const TensorType*> stats,
-                          std::initializer_list<const TensorType*> parameters);
 
 }  // namespace shw::runtime::cpu

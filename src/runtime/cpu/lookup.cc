@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "runtime/cpu/dim.h"
+#include "runtime/dim.h"
 #include "runtime/strided.h"
 
 namespace shw::runtime::cpu {

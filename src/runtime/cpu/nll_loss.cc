@@ -5,28 +5,9 @@ namespace shw::runtime::cpu {
 Result<LossWalk> loss_walk(const KernelArgs& args, const TensorType& scores,
                            const TensorType& targets, const TensorType* weight,
                            const TensorType* beside) {
-  const size_t at = scores.rank() > 1 ? 1 : 0;
-  const int64_t reduction = args.attrs.get_int(AttrKey::kReduction, 1);
-  Dims shape = scores.shape;
-  if (!shape.empty()) shape.erase(at);
-  const int64_t classes = scores.shape.empty() ? 0 : scores.shape[at];
-  const Dims per_class{classes};
-  if (scores.shape.empty() || !is_floating(scores.dtype) || targets.shape != shape ||
-      (targets.dtype != Dtype::kI64 && targets.dtype != Dtype::kI32) || reduction < 0 ||
-      reduction > 2 || (weight != nullptr && weight->shape != per_class) ||
-      (beside != nullptr && beside->shape != shape))
-    return bad_types("targets " + to_string(targets) + " do not choose among " + to_string(scores));
   LossWalk walk;
-  walk.targets = shape;
-  walk.strides[0] = leading_strides_bytes(scores, scores.shape.size());
-  walk.class_step = walk.strides[0][at];
-  walk.strides[0].erase(at);
-  walk.strides[1] = leading_strides_bytes(targets, shape.size());
-  walk.strides[2] = beside ? leading_strides_bytes(*beside, shape.size()) : Dims(shape.size(), 0);
-  walk.classes = classes;
-  if (weight != nullptr) walk.weight_step = weight->strides[0] * dtype_size(weight->dtype);
-  walk.reduction = static_cast<LossReduction>(reduction);
-  walk.ignored = args.attrs.get_int(AttrKey::kIgnoreIndex, -100);
+  SHW_ASSIGN_OR_RETURN(static_cast<LossShape&>(walk),
+                       loss_shape(args, scores, targets, weight, beside));
   walk.load = load_row<Int>(targets.dtype);
   return walk;
 }

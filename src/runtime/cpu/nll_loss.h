@@ -3,18 +3,11 @@
 #include "runtime/cpu/kernel_args.h"
 #include "runtime/cpu/odometer.h"
 #include "runtime/cpu/rows.h"
+#include "runtime/loss_shape.h"
 
 namespace shw::runtime::cpu {
 
-enum class LossReduction : uint8_t { kNone = 0, kMean = 1, kSum = 2 };
-
-struct LossWalk {
-  Dims targets;                 // their shape
-  std::array<Dims, 3> strides;  // of the scores (without the class dim), targets, one tensor more
-  int64_t classes = 0, class_step = 0;  // of the scores; bytes from one to the next
-  int64_t weight_step = 0;              // of a weight per class
-  LossReduction reduction = LossReduction::kMean;
-  int64_t ignored = 0;  // targets with this class do not count
+struct LossWalk : LossShape {
   LoadRow<Int> load = nullptr;
 
   // Calls f(class, place of class 0 among the scores, place in the third tensor) for each target

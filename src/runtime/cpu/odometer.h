@@ -3,7 +3,7 @@
 #pragma once
 #include <array>
 
-#include "tensor/tensor_type.h"
+#include "runtime/strided.h"
 
 namespace shw::runtime::cpu {
 
@@ -28,19 +28,6 @@ void for_each_offset(const Dims& shape, const std::array<Dims, N>& strides, F&& 
     }
     if (d == static_cast<size_t>(-1)) return;
   }
-}
-
-// The first `count` strides of a type, in bytes; for what follows, strides_from().
-inline Dims leading_strides_bytes(const TensorType& t, size_t count) {
-  Dims bytes;
-  for (size_t d = 0; d < count; ++d) bytes.push_back(t.strides[d] * dtype_size(t.dtype));
-  return bytes;
-}
-inline Dims trailing_strides_bytes(const TensorType& t, size_t from) {
-  Dims bytes;
-  for (size_t d = from; d < t.strides.size(); ++d)
-    bytes.push_back(t.strides[d] * dtype_size(t.dtype));
-  return bytes;
 }
 
 }  // namespace shw::runtime::cpu

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
-#include "runtime/cpu/lines.h"
+#include "runtime/cpu/kernel_args.h"
+#include "runtime/cpu/odometer.h"
+#include "runtime/cpu/rows.h"
+#include "runtime/lines.h"
 
 namespace shw::runtime::cpu {
 namespace {

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "runtime/cpu/lines.h"
+#include "runtime/cpu/kernel_args.h"
+#include "runtime/cpu/odometer.h"
+#include "runtime/cpu/rows.h"
+#include "runtime/lines.h"
 
 namespace shw::runtime::cpu {
 

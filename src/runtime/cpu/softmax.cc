@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/cpu/lines.h"
+#include "runtime/cpu/kernel_args.h"
 #include "runtime/cpu/math.h"
 #include "runtime/cpu/row_sums.h"
+#include "runtime/lines.h"
 #include "runtime/simd.h"
 
 namespace shw::runtime::cpu {

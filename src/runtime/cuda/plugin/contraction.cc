@@ -144,6 +144,8 @@ class PlainProduct final : public CudaKernel {
   const size_t output_;
 };
 
+}  // namespace
+
 Prepared prepare_contraction(const Context& context, const KernelArgs& args,
                              std::string_view equation) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 2));
@@ -163,10 +165,11 @@ Prepared prepare_contraction(const Context& context, const KernelArgs& args,
   return Product::create(context, std::move(e), args);
 }
 
-}  // namespace
-
 Prepared prepare_mm(const Context& context, const KernelArgs& args) {
   return prepare_contraction(context, args, "mk,kn->mn");
+}
+Prepared prepare_bmm(const Context& context, const KernelArgs& args) {
+  return prepare_contraction(context, args, "bmk,bkn->bmn");
 }
 Prepared prepare_einsum(const Context& context, const KernelArgs& args) {
   return prepare_contraction(context, args, args.attrs.get_string(AttrKey::kEquation));

@@ -1,10 +1,17 @@
 // The list of the CUDA backend's kernels. To add one: its function, and its line here.
 #include "runtime/cuda/plugin/attention.h"
+#include "runtime/cuda/plugin/biased_product.h"
 #include "runtime/cuda/plugin/contraction.h"
 #include "runtime/cuda/plugin/elementwise.h"
 #include "runtime/cuda/plugin/embedding.h"
+#include "runtime/cuda/plugin/extreme.h"
+#include "runtime/cuda/plugin/loss.h"
 #include "runtime/cuda/plugin/move.h"
+#include "runtime/cuda/plugin/norm.h"
+#include "runtime/cuda/plugin/parts.h"
 #include "runtime/cuda/plugin/reduction.h"
+#include "runtime/cuda/plugin/running.h"
+#include "runtime/cuda/plugin/softmax.h"
 
 namespace shw::runtime::cuda {
 namespace {
@@ -16,10 +23,16 @@ constexpr Defined kAll = Defined::kAll, kOrdered = Defined::kOrdered, kReal = De
 constexpr unsigned kContraction = programs(DeviceProgram::pointwise, DeviceProgram::contraction),
                    kAttention = programs(DeviceProgram::attention),
                    kEmbedding = programs(DeviceProgram::embedding),
-                   kReduction = programs(DeviceProgram::reduction);
+                   kReduction = programs(DeviceProgram::reduction),
+                   kLines = programs(DeviceProgram::lines),
+                   kExtreme = programs(DeviceProgram::extreme),
+                   kNorm = programs(DeviceProgram::norm), kLoss = programs(DeviceProgram::loss);
 
 constexpr Kernel kTable[] = {
     {"mm", prepare_mm, kContraction},
+    {"bmm", prepare_bmm, kContraction},
+    {"addmm", prepare_addmm, kContraction},
+    {"baddbmm", prepare_baddbmm, kContraction},
     {"einsum", prepare_einsum, kContraction},
     {"sdpa", prepare_sdpa, kAttention},
     {"sdpa_backward", prepare_sdpa_backward, kAttention},
@@ -27,11 +40,39 @@ constexpr Kernel kTable[] = {
     {"embedding_dense_backward", prepare_embedding_backward, kEmbedding},
     {"sum", prepare_sum, kReduction},
     {"mean", prepare_mean, kReduction},
+    {"prod", prepare_prod, kReduction},
+    {"amax", prepare_amax, kReduction},
+    {"amin", prepare_amin, kReduction},
+    {"any", prepare_any, kReduction},
+    {"all", prepare_all, kReduction},
+    {"var", prepare_var, kReduction},
+    {"max", prepare_max, kExtreme},
+    {"min", prepare_min, kExtreme},
+    {"argmax", prepare_argmax, kExtreme},
+    {"argmin", prepare_argmin, kExtreme},
+    {"softmax", prepare_softmax, kLines},
+    {"softmax_backward_data", prepare_softmax_backward, kLines},
+    {"log_softmax", prepare_log_softmax, kLines},
+    {"log_softmax_backward_data", prepare_log_softmax_backward, kLines},
+    {"cumsum", prepare_cumsum, kLines},
+    {"cumprod", prepare_cumprod, kLines},
+    {"native_layer_norm", prepare_layer_norm, kNorm},
+    {"native_layer_norm_backward", prepare_layer_norm_backward, kNorm},
+    {"fused_rms_norm", prepare_rms_norm, kNorm},
+    {"fused_rms_norm_backward", prepare_rms_norm_backward, kNorm},
+    {"nll_loss_forward", prepare_nll_loss, kLoss},
+    {"nll_loss_backward", prepare_nll_loss_backward, kLoss},
     {"clone", prepare_move},
     {"to_copy", prepare_move},
     {"convert_element_type", prepare_move},
     {"dtype_cast", prepare_move},
     {"local_slice", prepare_local_slice},
+    {"cat", prepare_cat},
+    {"stack", prepare_stack},
+    {"slice_scatter", prepare_slice_scatter},
+    {"slice_backward", prepare_slice_backward},
+    {"select_scatter", prepare_select_scatter},
+    {"select_backward", prepare_select_backward},
     {"full", prepare_full},
     {"full_like", prepare_full},
     {"new_full", prepare_full},

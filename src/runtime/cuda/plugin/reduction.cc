@@ -1,7 +1,9 @@
-// sum and mean.
 #include "runtime/cuda/plugin/reduction.h"
 
+#include <algorithm>
+
 #include "runtime/cuda/plugin/loops.h"
+#include "runtime/cuda/plugin/pointwise.h"
 #include "runtime/reduced_dims.h"
 
 namespace shw::runtime::cuda {
@@ -44,13 +46,10 @@ Result<TensorType> as_real(const TensorType& type) {
   return real;
 }
 
-Prepared prepare_real(const KernelArgs& args, const ReducedDims& dims, ReduceKind kind) {
-  const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
-  const auto is_integer = [](Dtype d) { return !is_floating(d) && !is_complex(d); };
-  const bool reals = is_floating(in.dtype) && is_floating(out.dtype);
-  if (!reals && !(is_integer(in.dtype) && is_integer(out.dtype) && kind == ReduceKind::kSum))
-    return unimplemented("this reduction of " + std::string(dtype_name(in.dtype)) + " in " +
-                         std::string(dtype_name(out.dtype)));
+bool is_integer(Dtype d) { return !is_floating(d) && !is_complex(d); }
+bool is_truth(ReduceKind kind) { return kind == ReduceKind::kAny || kind == ReduceKind::kAll; }
+
+ReduceArguments reduce_arguments(const KernelArgs& args, const ReducedDims& dims, ReduceKind kind) {
   ReduceArguments a{};
   i64 kept[2][kMaxLoops] = {}, reduced[1][kMaxLoops] = {};
   const Dims kept_strides[2] = {dims.kept_in, dims.kept_out};
@@ -62,24 +61,39 @@ Prepared prepare_real(const KernelArgs& args, const ReducedDims& dims, ReduceKin
     a.kept_out[d] = kept[1][d];
     a.reduced_in[d] = reduced[0][d];
   }
-  a.in_dtype = static_cast<int>(in.dtype);
-  a.out_dtype = static_cast<int>(out.dtype);
+  a.in_dtype = static_cast<int>(args.inputs[0]->dtype);
+  a.out_dtype = static_cast<int>(args.outputs[0]->dtype);
   a.kind = kind;
   a.count = dims.count;
+  return a;
+}
+
+Prepared prepare_real(const KernelArgs& args, const ReducedDims& dims, ReduceKind kind) {
+  const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
+  const bool reals = is_floating(in.dtype) && is_floating(out.dtype);
+  const bool integers = is_integer(in.dtype) && is_integer(out.dtype) && kind != ReduceKind::kMean;
+  if (!reals && !integers && !is_truth(kind))
+    return unimplemented("this reduction of " + std::string(dtype_name(in.dtype)) + " in " +
+                         std::string(dtype_name(out.dtype)));
+  const ReduceArguments a = reduce_arguments(args, dims, kind);
   // Where neighbouring results lie closer together than the elements of one, threads that each
   // have a result read memory side by side.
   const i64 kept_step = a.kept_in[a.kept.rank - 1], step = a.reduced_in[a.reduced.rank - 1];
   const bool side_by_side = kept_step > 0 && kept_step < step;
   const bool by_blocks = a.reduced.total >= kLeastForABlock && !side_by_side;
   const DeviceKernel kernel =
-      reals ? (by_blocks ? DeviceKernel::shw_reduce_block_f64 : DeviceKernel::shw_reduce_each_f64)
-            : (by_blocks ? DeviceKernel::shw_reduce_block_i64 : DeviceKernel::shw_reduce_each_i64);
+      reals && !is_truth(kind)
+          ? (by_blocks ? DeviceKernel::shw_reduce_block_f64 : DeviceKernel::shw_reduce_each_f64)
+          : (by_blocks ? DeviceKernel::shw_reduce_block_i64 : DeviceKernel::shw_reduce_each_i64);
   return make_kernel<ReductionKernel>(kernel, by_blocks, a, args.inputs.size());
 }
 
 Prepared prepare(const KernelArgs& args, ReduceKind kind) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
-  if (!is_complex(args.inputs[0]->dtype) || !is_complex(args.outputs[0]->dtype)) {
+  if (is_truth(kind) && args.outputs[0]->dtype != Dtype::kBool)
+    return bad_types("truth is bool, not " + to_string(*args.outputs[0]));
+  const bool sums = kind == ReduceKind::kSum || kind == ReduceKind::kMean;
+  if (!sums || !is_complex(args.inputs[0]->dtype) || !is_complex(args.outputs[0]->dtype)) {
     SHW_ASSIGN_OR_RETURN(const ReducedDims dims, reduced_dims(args));
     return prepare_real(args, dims, kind);
   }
@@ -107,6 +121,33 @@ Prepared prepare_sum(const Context&, const KernelArgs& args) {
 }
 Prepared prepare_mean(const Context&, const KernelArgs& args) {
   return prepare(args, ReduceKind::kMean);
+}
+Prepared prepare_prod(const Context&, const KernelArgs& args) {
+  return prepare(args, ReduceKind::kProduct);
+}
+Prepared prepare_amax(const Context&, const KernelArgs& args) {
+  return prepare(args, ReduceKind::kMax);
+}
+Prepared prepare_amin(const Context&, const KernelArgs& args) {
+  return prepare(args, ReduceKind::kMin);
+}
+Prepared prepare_any(const Context&, const KernelArgs& args) {
+  return prepare(args, ReduceKind::kAny);
+}
+Prepared prepare_all(const Context&, const KernelArgs& args) {
+  return prepare(args, ReduceKind::kAll);
+}
+
+// Of n elements, divided by n − correction.
+Prepared prepare_var(const Context&, const KernelArgs& args) {
+  SHW_RETURN_IF_ERROR(expect_operands(args, 1));
+  if (!is_floating(args.inputs[0]->dtype) || !is_floating(args.outputs[0]->dtype))
+    return unimplemented("the variance of what is no real number");
+  SHW_ASSIGN_OR_RETURN(const ReducedDims dims, reduced_dims(args));
+  ReduceArguments a = reduce_arguments(args, dims, ReduceKind::kSum);
+  const double correction = number_attr(args.attrs, AttrKey::kCorrection, 1).real;
+  a.divisor = std::max(0.0, static_cast<double>(dims.count) - correction);
+  return make_kernel<ReductionKernel>(DeviceKernel::shw_variance, true, a, args.inputs.size());
 }
 
 }  // namespace shw::runtime::cuda

@@ -128,14 +128,56 @@ struct PointwiseArguments {
   i64 fixed_integer;
 };
 
-enum class ReduceKind : int { kSum, kMean };
+enum class ReduceKind : int { kSum, kMean, kProduct, kMax, kMin, kAny, kAll };
 
 struct ReduceArguments {
   DeviceLoops kept, reduced;
   i64 kept_in[kMaxLoops], kept_out[kMaxLoops], reduced_in[kMaxLoops];
   int in_dtype, out_dtype;
   ReduceKind kind;
-  i64 count;  // elements of one result
+  i64 count;       // elements of one result
+  double divisor;  // of a variance
+};
+
+// Lines of up to three tensors along one dim: operands, then the result. Strides and steps.
+struct LineArguments {
+  DeviceLoops places;  // one line each
+  i64 stride[3][kMaxLoops];
+  i64 step[3];
+  int dtype[3];
+  i64 count;  // elements of a line
+  int kind;   // 1: the logarithm of softmax; a product
+};
+
+struct ExtremeArguments {
+  DeviceLoops kept, searched;
+  i64 kept_stride[3][kMaxLoops];  // input, value, place
+  i64 searched_stride[kMaxLoops];
+  int dtype[3];
+  int largest;
+};
+
+// One tensor of a normalisation: strides along its rows' places, and along a row.
+struct NormWindow {
+  i64 row[kMaxLoops], column[kMaxLoops];
+  int dtype;
+};
+struct NormArguments {
+  DeviceLoops rows, columns;
+  NormWindow x, grad, mean, rstd, weight, bias;
+  NormWindow out, out_bias;  // out: the result, or the gradient of x or of the weight
+  double eps;
+  int centred;  // layer norm; 0: RMS norm
+};
+
+// Strides of the scores without their dim of classes, of the targets, and of one tensor more.
+struct LossArguments {
+  DeviceLoops targets;
+  i64 stride[3][kMaxLoops];
+  i64 classes, class_step, weight_step, ignored;
+  int score_dtype, target_dtype, weight_dtype, beside_dtype, total_dtype;
+  int reduction;  // 0: none, 1: mean, 2: sum
+  DeviceStep step;
 };
 
 // result[kept] = sum over depth of left · right.

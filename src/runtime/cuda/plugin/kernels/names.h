@@ -4,6 +4,10 @@
 #define SHW_CUDA_PROGRAMS(X) \
   X(pointwise)               \
   X(reduction)               \
+  X(lines)                   \
+  X(extreme)                 \
+  X(norm)                    \
+  X(loss)                    \
   X(contraction)             \
   X(embedding)               \
   X(attention)
@@ -18,6 +22,24 @@
   X(reduction, shw_reduce_each_i64)        \
   X(reduction, shw_reduce_block_f64)       \
   X(reduction, shw_reduce_block_i64)       \
+  X(reduction, shw_variance)               \
+  X(lines, shw_softmax_f32)                \
+  X(lines, shw_softmax_f64)                \
+  X(lines, shw_softmax_backward_f32)       \
+  X(lines, shw_softmax_backward_f64)       \
+  X(lines, shw_running_f64)                \
+  X(lines, shw_running_i64)                \
+  X(lines, shw_running_c64)                \
+  X(extreme, shw_extreme_f64)              \
+  X(extreme, shw_extreme_i64)              \
+  X(norm, shw_norm_f32)                    \
+  X(norm, shw_norm_f64)                    \
+  X(norm, shw_norm_backward_f32)           \
+  X(norm, shw_norm_backward_f64)           \
+  X(norm, shw_norm_parameters_f32)         \
+  X(norm, shw_norm_parameters_f64)         \
+  X(loss, shw_nll_loss)                    \
+  X(loss, shw_nll_loss_backward)           \
   X(contraction, shw_contract_f32)         \
   X(contraction, shw_contract_f64)         \
   X(contraction, shw_contract_i64)         \

@@ -1,8 +1,8 @@
 // Attribute `dim` of a step.
 #pragma once
-#include "runtime/cpu/kernel_args.h"
+#include "runtime/step_args.h"
 
-namespace shw::runtime::cpu {
+namespace shw::runtime {
 
 // Which dim of `type` it names, from the end where it is negative; absent: `otherwise`.
 inline Result<size_t> dim_of(const Attrs& attrs, const TensorType& type, int64_t otherwise = 0) {
@@ -12,4 +12,4 @@ inline Result<size_t> dim_of(const Attrs& attrs, const TensorType& type, int64_t
   return static_cast<size_t>(dim);
 }
 
-}  // namespace shw::runtime::cpu
+}  // namespace shw::runtime

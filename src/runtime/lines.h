@@ -1,12 +1,12 @@
 // Kernels that work along one dim: the elements of some tensors along it, a line, for every place
 // in their other dims.
 #pragma once
-#include "runtime/cpu/dim.h"
-#include "runtime/cpu/kernel_args.h"
-#include "runtime/cpu/odometer.h"
-#include "runtime/cpu/rows.h"
+#include <array>
 
-namespace shw::runtime::cpu {
+#include "runtime/dim.h"
+#include "runtime/strided.h"
+
+namespace shw::runtime {
 
 template <size_t N>
 struct Lines {
@@ -42,4 +42,4 @@ Result<Lines<N>> lines_along(const Attrs& attrs, int64_t otherwise,
   return lines;
 }
 
-}  // namespace shw::runtime::cpu
+}  // namespace shw::runtime

@@ -1,6 +1,6 @@
-#include "runtime/cpu/layer_norm.h"
+#include "runtime/norm_shape.h"
 
-namespace shw::runtime::cpu {
+namespace shw::runtime {
 
 Result<size_t> check_norm(const KernelArgs& args, const TensorType& x,
                           std::initializer_list<const TensorType*> stats,
@@ -23,4 +23,4 @@ Result<size_t> check_norm(const KernelArgs& args, const TensorType& x,
   return from;
 }
 
-}  // namespace shw::runtime::cpu
+}  // namespace shw::runtime

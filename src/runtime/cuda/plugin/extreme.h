@@ -1,0 +1,12 @@
+// The largest or smallest elements, and where the first of them stand.
+#pragma once
+#include "runtime/cuda/plugin/kernel.h"
+
+namespace shw::runtime::cuda {
+
+Prepared prepare_max(const Context& context, const KernelArgs& args);
+Prepared prepare_min(const Context& context, const KernelArgs& args);
+Prepared prepare_argmax(const Context& context, const KernelArgs& args);
+Prepared prepare_argmin(const Context& context, const KernelArgs& args);
+
+}  // namespace shw::runtime::cuda

@@ -1,0 +1,169 @@
+#include "runtime/cuda/plugin/norm.h"
+
+#include <limits>
+
+#include "runtime/cuda/plugin/loops.h"
+#include "runtime/cuda/plugin/pointwise.h"
+#include "runtime/norm_shape.h"
+
+namespace shw::runtime::cuda {
+namespace {
+
+// An operand or result of a step that may be absent.
+const TensorType* maybe(std::span<const TensorType* const> types, size_t i) {
+  return i < types.size() ? types[i] : nullptr;
+}
+
+// A tensor with rows from dim `from` on.
+NormWindow norm_window(const TensorType* t, size_t from) {
+  NormWindow w{};
+  if (t == nullptr) return w;
+  set_strides(leading_strides_bytes(*t, from), w.row);
+  set_strides(trailing_strides_bytes(*t, from), w.column);
+  w.dtype = static_cast<int>(t->dtype);
+  return w;
+}
+
+// A statistic: one element for all columns of a row, so the strides of its dims of size 1 are not
+// walked.
+NormWindow statistic_window(const TensorType* t, size_t from) {
+  NormWindow w{};
+  if (t == nullptr) return w;
+  set_strides(leading_strides_bytes(*t, from), w.row);
+  w.dtype = static_cast<int>(t->dtype);
+  return w;
+}
+
+NormArguments norm_arguments(const TensorType& x, size_t from, bool centred) {
+  NormArguments a{};
+  Dims rows, columns;
+  for (size_t d = 0; d < x.shape.size(); ++d) (d < from ? rows : columns).push_back(x.shape[d]);
+  a.rows = plain_loops(rows);
+  a.columns = plain_loops(columns);
+  a.x = norm_window(&x, from);
+  a.centred = centred ? 1 : 0;
+  return a;
+}
+
+class NormKernel final : public CudaKernel {
+ public:
+  NormKernel(const NormArguments& arguments, bool is_f64, size_t inputs)
+      : arguments_(arguments),
+        kernel_(is_f64 ? DeviceKernel::shw_norm_f64 : DeviceKernel::shw_norm_f32),
+        inputs_(inputs) {}
+
+ protected:
+  Status enqueue(CudaStream& stream, void* const* buffers) override {
+    const bool centred = arguments_.centred != 0;
+    const auto in = [&](size_t i) -> const void* { return i < inputs_ ? buffers[i] : nullptr; };
+    void* const* out = buffers + inputs_;
+    void* mean = centred ? out[1] : nullptr;
+    void* rstd = out[centred ? 2 : 1];
+    return launch_blocks(stream, kernel_, arguments_.rows.total, out[0], mean, rstd, in(0), in(1),
+                         centred ? in(2) : nullptr, arguments_);
+  }
+
+ private:
+  const NormArguments arguments_;
+  const DeviceKernel kernel_;
+  const size_t inputs_;
+};
+
+class NormBackwardKernel final : public CudaKernel {
+ public:
+  NormBackwardKernel(const NormArguments& rows, const NormArguments& columns, bool is_f64,
+                     size_t inputs)
+      : rows_(rows),
+        columns_(columns),
+        row_kernel_(is_f64 ? DeviceKernel::shw_norm_backward_f64
+                           : DeviceKernel::shw_norm_backward_f32),
+        column_kernel_(is_f64 ? DeviceKernel::shw_norm_parameters_f64
+                              : DeviceKernel::shw_norm_parameters_f32),
+        inputs_(inputs) {}
+
+ protected:
+  Status enqueue(CudaStream& stream, void* const* buffers) override {
+    const bool centred = rows_.centred != 0;
+    const auto in = [&](size_t i) -> const void* { return i < inputs_ ? buffers[i] : nullptr; };
+    void* const* out = buffers + inputs_;
+    const void *grad = in(0), *x = in(1), *mean = centred ? in(2) : nullptr,
+               *rstd = in(centred ? 3 : 2), *weight = in(centred ? 4 : 3);
+    void* dbias = centred ? out[2] : nullptr;
+    if (out[0] != nullptr)
+      SHW_RETURN_IF_ERROR(launch_blocks(stream, row_kernel_, rows_.rows.total, out[0], grad, x,
+                                        mean, rstd, weight, rows_));
+    if (out[1] == nullptr && dbias == nullptr) return {};
+    return launch_elements(stream, column_kernel_, columns_.columns.total, out[1], dbias, grad, x,
+                           mean, rstd, columns_);
+  }
+
+ private:
+  const NormArguments rows_, columns_;  // for the gradient of x, and of weight and bias
+  const DeviceKernel row_kernel_, column_kernel_;
+  const size_t inputs_;
+};
+
+Prepared norm(const KernelArgs& args, bool centred) {
+  SHW_RETURN_IF_ERROR(expect_operands(args, 1, 0));
+  const size_t results = centred ? 3 : 2;
+  if (args.outputs.size() != results)
+    return bad_types("this norm has " + std::to_string(results) + " results");
+  const TensorType &x = *args.inputs[0], *out = args.outputs[0],
+                   *mean = centred ? args.outputs[1] : nullptr, *rstd = args.outputs[results - 1],
+                   *weight = maybe(args.inputs, 1),
+                   *bias = centred ? maybe(args.inputs, 2) : nullptr;
+  SHW_ASSIGN_OR_RETURN(const size_t from, check_norm(args, x, {mean, rstd}, {weight, bias}));
+  if (out != nullptr && out->shape != x.shape)
+    return bad_types(to_string(x) + " is not normalised to " + to_string(*out));
+  const bool is_f64 = x.dtype == Dtype::kF64;
+  NormArguments a = norm_arguments(x, from, centred);
+  a.out = norm_window(out, from);
+  a.mean = statistic_window(mean, from);
+  a.rstd = statistic_window(rstd, from);
+  a.weight = norm_window(weight, 0);
+  a.bias = norm_window(bias, 0);
+  // RMS norm without eps takes that of the type it computes in, as ATen does.
+  const double least = is_f64 ? std::numeric_limits<double>::epsilon()
+                              : static_cast<double>(std::numeric_limits<float>::epsilon());
+  a.eps = centred || args.attrs.has(AttrKey::kEps) ? number_attr(args.attrs, AttrKey::kEps, 0).real
+                                                   : least;
+  return make_kernel<NormKernel>(a, is_f64, args.inputs.size());
+}
+
+Prepared norm_backward(const KernelArgs& args, bool centred) {
+  const size_t operands = centred ? 4 : 3, results = centred ? 3 : 2;
+  SHW_RETURN_IF_ERROR(expect_operands(args, operands, 0));
+  if (args.outputs.size() != results)
+    return bad_types("this norm has " + std::to_string(results) + " gradients");
+  const TensorType &grad = *args.inputs[0], &x = *args.inputs[1],
+                   *mean = centred ? args.inputs[2] : nullptr, *rstd = args.inputs[operands - 1],
+                   *weight = maybe(args.inputs, operands), *dx = args.outputs[0],
+                   *dweight = args.outputs[1], *dbias = centred ? args.outputs[2] : nullptr;
+  SHW_ASSIGN_OR_RETURN(const size_t from,
+                       check_norm(args, x, {mean, rstd}, {weight, dweight, dbias}));
+  if (grad.shape != x.shape || (dx != nullptr && dx->shape != x.shape))
+    return bad_types("the gradient does not have the shape of " + to_string(x));
+  NormArguments rows = norm_arguments(x, from, centred);
+  rows.grad = norm_window(&grad, from);
+  rows.mean = statistic_window(mean, from);
+  rows.rstd = statistic_window(rstd, from);
+  rows.weight = norm_window(weight, 0);
+  NormArguments columns = rows;
+  rows.out = norm_window(dx, from);
+  columns.out = norm_window(dweight, 0);
+  columns.out_bias = norm_window(dbias, 0);
+  return make_kernel<NormBackwardKernel>(rows, columns, x.dtype == Dtype::kF64, args.inputs.size());
+}
+
+}  // namespace
+
+Prepared prepare_layer_norm(const Context&, const KernelArgs& args) { return norm(args, true); }
+Prepared prepare_layer_norm_backward(const Context&, const KernelArgs& args) {
+  return norm_backward(args, true);
+}
+Prepared prepare_rms_norm(const Context&, const KernelArgs& args) { return norm(args, false); }
+Prepared prepare_rms_norm_backward(const Context&, const KernelArgs& args) {
+  return norm_backward(args, false);
+}
+
+}  // namespace shw::runtime::cuda

@@ -1,0 +1,16 @@
+// Which dims of a tensor layer norm and RMS norm normalise.
+#pragma once
+#include <initializer_list>
+
+#include "runtime/step_args.h"
+
+namespace shw::runtime {
+
+// How many dims of `x` are normalised, by attribute normalized_shape, as x's first of them. Checks
+// that `stats` (mean, rstd; null: absent) have size 1 there and x's shape before, and that
+// `parameters` (weight, bias) have the normalised shape.
+Result<size_t> check_norm(const KernelArgs& args, const TensorType& x,
+                          std::initializer_list<const TensorType*> stats,
+                          std::initializer_list<const TensorType*> parameters);
+
+}  // namespace shw::runtime

@@ -1,0 +1,59 @@
+// Kernels of the CUDA backend that lay tensors into parts of another, against those of the CPU.
+#include "cuda/against_cpu.h"
+#include "runtime/cuda/plugin/device.h"
+
+namespace shw::runtime::cuda {
+namespace {
+
+using cts::Lie;
+using cts::Window;
+using testing::expect_as_on_the_cpu;
+
+Attrs dim_and(AttrKey key, int64_t value) {
+  Attrs attrs;
+  attrs.set(AttrKey::kDim, int64_t{1});
+  attrs.set(key, value);
+  return attrs;
+}
+
+TEST(CudaPartsTest, AgreeWithTheCpu) {
+  auto opened = CudaDevice::open({.folder = SHW_FAKES});
+  ASSERT_TRUE(opened.ok()) << opened.status().message();
+  Device& device = **opened;
+  for (Dtype dtype : {Dtype::kF32, Dtype::kBF16, Dtype::kI64, Dtype::kBool, Dtype::kC64}) {
+    SCOPED_TRACE(dtype_name(dtype));
+    Window a(dtype, {3, 4}, Lie::kReversed), b(dtype, {3, 2}), none(dtype, {3, 0}),
+        c(dtype, {3, 4}, Lie::kGaps), row(dtype, {3}), joined(dtype, {3, 6}, Lie::kPadded),
+        stacked(dtype, {3, 2, 4}, Lie::kReversed), out(dtype, {3, 4}, Lie::kGaps);
+    a.fill(cts::whole_numbers(dtype));
+    b.fill(cts::whole_numbers(dtype, 1));
+    c.fill(cts::whole_numbers(dtype, 2));
+    row.fill(cts::whole_numbers(dtype, 3));
+    Attrs dim;
+    dim.set(AttrKey::kDim, int64_t{1});
+    expect_as_on_the_cpu(device, "cat", {&a, &none, &b}, {&joined}, dim);
+    expect_as_on_the_cpu(device, "stack", {&a, &c}, {&stacked}, dim);
+    Attrs slice = dim_and(AttrKey::kStart, 1);
+    slice.set(AttrKey::kEnd, int64_t{4});
+    slice.set(AttrKey::kStep, int64_t{2});
+    expect_as_on_the_cpu(device, "slice_scatter", {&a, &b}, {&out}, slice);
+    expect_as_on_the_cpu(device, "slice_backward", {&b}, {&out}, slice);
+    expect_as_on_the_cpu(device, "select_scatter", {&a, &row}, {&out},
+                         dim_and(AttrKey::kIndex, -1));
+    expect_as_on_the_cpu(device, "select_backward", {&row}, {&out}, dim_and(AttrKey::kIndex, 2));
+  }
+}
+
+TEST(CudaPartsTest, PartsThatDoNotFitAreRefused) {
+  auto opened = CudaDevice::open({.folder = SHW_FAKES});
+  ASSERT_TRUE(opened.ok()) << opened.status().message();
+  Window a(Dtype::kF32, {3, 4}), out(Dtype::kF32, {3, 6});
+  Attrs dim;
+  dim.set(AttrKey::kDim, int64_t{1});
+  for (const char* kernel : {"cat", "stack"})
+    EXPECT_EQ(testing::run_kernel(**opened, kernel, {&a}, {&out}, dim).code(),
+              Code::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace shw::runtime::cuda
