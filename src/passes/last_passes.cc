@@ -29,19 +29,18 @@ struct Order {
 }  // namespace
 
 Status run_last_passes(Program& program, int64_t limit_bytes, Monitor& monitor) {
+  static constexpr const PassDef* kAll[] = {&kScheduleCollectives, &kFuseSteps, &kPlanMemory};
   static constexpr const PassDef* kScheduled[] = {&kScheduleCollectives};
   static constexpr const PassDef* kWithGroups[] = {&kFuseSteps, &kPlanMemory};
   static constexpr const PassDef* kWithout[] = {&kPlanMemory};
+  if (limit_bytes == INT64_MAX) return run_passes(program, kAll, monitor).status();
   SHW_RETURN_IF_ERROR(run_passes(program, kScheduled, monitor).status());
-  const bool is_limited = limit_bytes < INT64_MAX;
   Order other;
-  if (is_limited) {
-    other.steps = program.steps;
-    other.storages = program.storages;
-  }
+  other.steps = program.steps;
+  other.storages = program.storages;
   SHW_RETURN_IF_ERROR(run_passes(program, kWithGroups, monitor).status());
   const int64_t with_groups = scratch_bytes(program);
-  if (!is_limited || program.fused_groups.empty() || with_groups <= limit_bytes) return {};
+  if (program.fused_groups.empty() || with_groups <= limit_bytes) return {};
   other.swap_with(program);
   SHW_RETURN_IF_ERROR(run_passes(program, kWithout, monitor).status());
   if (scratch_bytes(program) > with_groups) other.swap_with(program);

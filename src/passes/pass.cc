@@ -28,11 +28,14 @@ Result<std::vector<PassReport>> run_passes(Program& program, std::span<const Pas
     SHW_RETURN_IF_ERROR(monitor.poll());
     const auto start = Clock::now();
     SHW_ASSIGN_OR_RETURN(const uint32_t changed, pass->run(program, monitor));
-    if (Status s = verify(program, is_planned(program)); !s.ok())
-      return internal_error("pass '" + std::string(pass->name) +
-                            "' broke the program: " + s.message());
     reports.push_back(
         {pass->name, changed, std::chrono::duration<double>(Clock::now() - start).count()});
+  }
+  if (Status s = verify(program, is_planned(program)); !s.ok()) {
+    std::string names;
+    for (const PassDef* pass : passes)
+      names += (names.empty() ? "'" : ", '") + std::string(pass->name) + "'";
+    return internal_error("pass " + names + " broke the program: " + s.message());
   }
   return reports;
 }

@@ -30,8 +30,8 @@ struct PassReport {
   double seconds = 0;
 };
 
-// Runs the passes in order and verifies the program after each. INTERNAL names a pass whose result
-// is invalid.
+// Runs the passes in order and verifies the program behind the last. INTERNAL names the passes
+// whose result is invalid.
 Result<std::vector<PassReport>> run_passes(Program& program, std::span<const PassDef* const> passes,
                                            Monitor& monitor);
 

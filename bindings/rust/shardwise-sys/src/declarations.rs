@@ -609,7 +609,7 @@ pub struct shw_plan_summary {
     pub memory_limit_bytes: i64,
     /// of one rank at the fullest point of a step, as the planner counts it
     pub memory_peak_bytes: i64,
-    /// that one rank needs to run the program: ports, of each entry in its largest bucket; optimizer state; the arena; one session
+    /// that one rank needs to run the program: ports, of each entry in its largest bucket; optimizer state; the arena; one session; and what groups of steps need on devices that run them step by step
     pub memory_program_bytes: i64,
     /// where the peak is; of what: shw_plan_get_memory_share()
     pub memory_peak_node: *const c_char,
