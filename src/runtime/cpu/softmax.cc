@@ -5,7 +5,9 @@
 
 #include "runtime/cpu/kernel_args.h"
 #include "runtime/cpu/math.h"
+#include "runtime/cpu/odometer.h"
 #include "runtime/cpu/row_sums.h"
+#include "runtime/cpu/rows.h"
 #include "runtime/lines.h"
 #include "runtime/simd.h"
 
