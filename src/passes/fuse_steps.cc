@@ -35,7 +35,7 @@ struct FoundGroup {
 // Looks for the group that begins with a step.
 class GroupFinder {
  public:
-  GroupFinder(const Program& program, const StorageUses& uses, uint32_t first, uint32_t end)
+  GroupFinder(const Program& program, const UseCounts& uses, uint32_t first, uint32_t end)
       : program_(program),
         uses_(uses),
         first_(first),
@@ -125,7 +125,7 @@ class GroupFinder {
   }
 
   const Program& program_;
-  const StorageUses& uses_;
+  const UseCounts& uses_;
   const uint32_t first_, end_;
   Dims shape_;
   SliceLoops loops_;
@@ -147,7 +147,7 @@ void put_in_order(Program& p, const FoundGroup& group) {
 
 Result<uint32_t> run_fuse_steps(Program& p, Monitor& monitor) {
   if (!p.fused_groups.empty()) return 0u;
-  const StorageUses uses = storage_uses(p);
+  const UseCounts uses = count_uses(p);
   for (const ProgramEntry& entry : p.entries) {
     SHW_RETURN_IF_ERROR(monitor.poll());
     const uint32_t end = entry.first_step + entry.num_steps;

@@ -8,7 +8,7 @@ namespace shw {
 namespace {
 
 // A 200th of all steps is near, then a 100th, …
-constexpr uint32_t kNear[] = {200, 100, 50, 25};
+constexpr uint32_t kMargins[] = {200, 100, 50, 25};
 // Lifetimes that are placed anew at a time. Each attempt is quadratic.
 constexpr size_t kMostAnew = 2048;
 // In lifetimes compared, for one place in the program: so many for each two lifetimes there. Where
@@ -42,7 +42,7 @@ std::vector<Window> windows_around(std::span<const Life> lives, const std::vecto
 Result<bool> repair_arena(std::span<const Life> lives, const std::vector<int64_t>& live,
                           int64_t bytes, std::vector<uint32_t> wrong, std::vector<int64_t>& offsets,
                           int64_t& max_tests, Monitor& monitor) {
-  for (const uint32_t near : kNear) {
+  for (const uint32_t near : kMargins) {
     const auto margin = static_cast<uint32_t>(live.size()) / near;
     for (const Window& window : windows_around(lives, wrong, margin)) {
       const auto is_within = [&](const Life& l) {

@@ -3,12 +3,12 @@
 namespace shw {
 namespace {
 
-constexpr uint32_t kGone = UINT32_MAX;
+constexpr uint32_t kRemoved = UINT32_MAX;
 
 // Replaces flags by new numbers; returns how many are kept.
 uint32_t number(std::vector<uint32_t>& used) {
   uint32_t next = 0;
-  for (uint32_t& u : used) u = u != 0 ? next++ : kGone;
+  for (uint32_t& u : used) u = u != 0 ? next++ : kRemoved;
   return next;
 }
 
@@ -45,14 +45,14 @@ void remove_values(Program& p) {
   const bool all_storages = number(storage) == p.storages.size();
   IndexVec<ValueId, ProgramValue> values;
   for (uint32_t i = 0; i < p.values.size(); ++i) {
-    if (value[i] == kGone) continue;
+    if (value[i] == kRemoved) continue;
     ProgramValue v = p.values[ValueId{i}];
     v.storage.v = storage[v.storage.v];
     values.push_back(v);
   }
   IndexVec<StorageId, ProgramStorage> storages;
   for (uint32_t i = 0; i < p.storages.size(); ++i) {
-    if (storage[i] == kGone) continue;
+    if (storage[i] == kRemoved) continue;
     ProgramStorage s = p.storages[StorageId{i}];
     if (!all_storages) s.offset_bytes = -1;
     storages.push_back(s);
@@ -70,7 +70,7 @@ void remove_events(Program& p) {
   p.num_events = number(recorded);
   for (ProgramStep& s : p.steps) {
     if (s.records != kNoEvent) s.records = recorded[s.records];
-    std::erase_if(s.waits, [&](uint32_t e) { return recorded[e] == kGone; });
+    std::erase_if(s.waits, [&](uint32_t e) { return recorded[e] == kRemoved; });
     for (uint32_t& e : s.waits) e = recorded[e];
   }
 }

@@ -61,7 +61,7 @@ class Splitter {
       if (!site) site = before_scatter(i);
       if (!site || site->batch > kMostParts || !pays(*site)) continue;
       const auto number = static_cast<uint32_t>(sites_.size());
-      role_[site->copy] = Role::kGone;
+      role_[site->copy] = Role::kDropped;
       role_[site->collective] = Role::kCollective;
       site_of_[site->collective] = number;
       batch_of_[site->whole.v] = site->batch;
@@ -127,7 +127,7 @@ class Splitter {
   void rewrite(ProgramEntry& e) {
     const auto first = static_cast<uint32_t>(steps_.size());
     for (uint32_t i = e.first_step; i < e.first_step + e.num_steps; ++i) {
-      if (role_[i] == Role::kGone) continue;
+      if (role_[i] == Role::kDropped) continue;
       // The caller computes tangents from results.
       if (touches(p_, p_.steps[i].inputs, PortRole::kTangent)) place_later();
       if (role_[i] == Role::kStays) {
@@ -301,7 +301,7 @@ class Splitter {
     std::ranges::fill(later_uses_, uint8_t{0});
   }
 
-  enum class Role : uint8_t { kStays, kGone, kCollective };
+  enum class Role : uint8_t { kStays, kDropped, kCollective };
   struct Later {
     int64_t part;
     ProgramStep step;

@@ -43,7 +43,7 @@ bool sliced_alike(const SliceAccess& a, const SliceAccess& b) {
          std::ranges::find(a.slice->stride_bytes, 0) == a.slice->stride_bytes.end();
 }
 
-bool only_here(const SliceAccesses& accesses, const StorageUses& uses, const SliceAccess& writer) {
+bool only_here(const SliceAccesses& accesses, const UseCounts& uses, const SliceAccess& writer) {
   size_t here = 0;
   for (const SliceAccess& a : accesses) {
     if (a.storage != writer.storage) continue;
@@ -76,8 +76,8 @@ void add_accesses(const Program& program, uint32_t step, const SlicedStep* slice
   }
 }
 
-StorageUses storage_uses(const Program& program) {
-  StorageUses uses(program.storages.size(), 0);
+UseCounts count_uses(const Program& program) {
+  UseCounts uses(program.storages.size(), 0);
   for (const ProgramStep& step : program.steps)
     for (const auto* values : {&step.inputs, &step.outputs})
       for (const ValueId v : *values)
@@ -85,7 +85,7 @@ StorageUses storage_uses(const Program& program) {
   return uses;
 }
 
-std::vector<const SliceAccess*> find_temporaries(const Program& program, const StorageUses& uses,
+std::vector<const SliceAccess*> find_temporaries(const Program& program, const UseCounts& uses,
                                                  SliceAccesses& accesses) {
   std::vector<const SliceAccess*> writers;
   for (const SliceAccess& a : accesses)

@@ -25,13 +25,13 @@ void add_accesses(const Program& program, uint32_t step, const SlicedStep* slice
                   SliceAccesses& accesses);
 
 // How many operands of steps lie in each storage.
-using StorageUses = IndexVec<StorageId, uint32_t>;
-StorageUses storage_uses(const Program& program);
+using UseCounts = IndexVec<StorageId, uint32_t>;
+UseCounts count_uses(const Program& program);
 
 // Marks the accesses of storages of scratch that nobody but sliced steps among them sees, the first
 // of which writes all that others read: a slice of them is enough. Gives the writers, in the order
 // of their steps.
-std::vector<const SliceAccess*> find_temporaries(const Program& program, const StorageUses& uses,
+std::vector<const SliceAccess*> find_temporaries(const Program& program, const UseCounts& uses,
                                                  SliceAccesses& accesses);
 
 // The first step that must not run before a slice of an earlier one has run, or before one that

@@ -10,7 +10,7 @@ namespace {
 
 class GroupCheck {
  public:
-  GroupCheck(const Program& program, const StorageUses& uses, const FusedGroup& group)
+  GroupCheck(const Program& program, const UseCounts& uses, const FusedGroup& group)
       : p_(program), uses_(uses), group_(group) {}
 
   // Marks the storages that only the group sees.
@@ -76,14 +76,14 @@ class GroupCheck {
   }
 
   const Program& p_;
-  const StorageUses& uses_;
+  const UseCounts& uses_;
   const FusedGroup& group_;
 };
 
 }  // namespace
 
 Status verify_fused_groups(const Program& program) {
-  const StorageUses uses = storage_uses(program);
+  const UseCounts uses = count_uses(program);
   std::vector<uint8_t> temporary(program.storages.size(), 0);
   uint64_t next = 0;
   for (const FusedGroup& group : program.fused_groups) {

@@ -134,7 +134,7 @@ struct StepKernels::Prepare {
   }
 
   // False: the steps have to run one after another.
-  bool group(const FusedGroup& fused, const StorageUses& uses) const {
+  bool group(const FusedGroup& fused, const UseCounts& uses) const {
     const SlicedGroup group = slice_group(program, uses, fused);
     auto kernel = prepare_group(program, group, device, provider.mesh(), provider.rank());
     if (!kernel.ok()) return false;
@@ -151,7 +151,7 @@ Result<StepKernels> StepKernels::create(const Program& program, Device& device,
   StepKernels kernels;
   const Prepare prepare{program, device, provider, regions, kernels};
   const bool in_slices = fuse && device.can().slices;
-  const StorageUses uses = storage_uses(program);
+  const UseCounts uses = count_uses(program);
   auto group = program.fused_groups.begin();
   const auto num_steps = static_cast<uint32_t>(program.steps.size());
   for (uint32_t s = 0; s < num_steps;) {

@@ -95,6 +95,7 @@ inline constexpr uint64_t kLargeCells = 1 << 20, kLikelyCells = 1 << 19;
 inline constexpr uint32_t kFirstSweeps = 24;
 // Of the sweeps over such a root after its likely part, one in so many reads exact costs. More:
 // faster sweeps, and labels are dropped later, as that takes an exact one. 3 to 12 differ little.
+// Chosen on LLaMA-3 8B with 32 layers on 64 devices (`search`), checked on no other model.
 inline constexpr uint32_t kExactEvery = 6;
 inline constexpr int kLikelyRounds = 4;
 inline constexpr uint64_t kLikelyBranchNodes = 4;

@@ -56,7 +56,7 @@ void add_operands(const Program& program, const std::vector<ValueId>& values,
 
 }  // namespace
 
-SlicedGroup slice_group(const Program& program, const StorageUses& uses, const FusedGroup& group) {
+SlicedGroup slice_group(const Program& program, const UseCounts& uses, const FusedGroup& group) {
   std::vector<SlicedStep> sliced(group.num_steps);
   SliceAccesses accesses;
   for (uint32_t i = 0; i < group.num_steps; ++i) {

@@ -26,6 +26,6 @@ struct SlicedGroup {
 };
 
 // `group` is one of the program's, which verify() has accepted.
-SlicedGroup slice_group(const Program& program, const StorageUses& uses, const FusedGroup& group);
+SlicedGroup slice_group(const Program& program, const UseCounts& uses, const FusedGroup& group);
 
 }  // namespace shw::runtime
