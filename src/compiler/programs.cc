@@ -71,7 +71,7 @@ Status run_all_passes(const PreparedModel& model, int64_t limit_bytes, Program& 
           schedule_fused(program, model.options().fuse_bytes, fuse_prices(model), monitor)
               .status());
     const int64_t room = limit_bytes > 0 ? limit_bytes - bytes_of(model, program) : INT64_MAX;
-    SHW_RETURN_IF_ERROR(run_last_passes(program, room, monitor));
+    SHW_RETURN_IF_ERROR(run_last_passes(program, room, Packing::kTight, monitor));
   }
   if (seconds != nullptr)
     *seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

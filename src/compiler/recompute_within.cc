@@ -60,6 +60,7 @@ class Search {
     }
     if (options_.fuse_bytes > 0 && fits_) SHW_RETURN_IF_ERROR(fuse());
     best_->recompute_excess_us = fits_ ? least_excess_us_ : excess_us(best_repeated_, *best_);
+    SHW_RETURN_IF_ERROR(pack_tightly(*best_, monitor_));
     return std::move(*best_);
   }
 
@@ -214,17 +215,22 @@ class Search {
     return static_cast<uint32_t>(uint64_t{k} * (frontier.num_choices() - 1) / (num_choices_ - 1));
   }
 
+  // The arena of a program that is only tried is no tighter than it must be.
+  static int64_t least_scratch(const Program& p) {
+    return scratch_bytes(p) - p.arena_bytes + p.live_peak_bytes;
+  }
+
   // Whether it fits.
   Result<bool> attempt(std::vector<Repeated> repeated, int64_t arena_limit_bytes,
                        std::optional<int64_t> prefetch_bytes = {}) {
     SHW_RETURN_IF_ERROR(monitor_.poll());
     SHW_ASSIGN_OR_RETURN(Program p,
                          unscheduled(repeated, arena_limit_bytes, prefetch_bytes, uses_host_));
-    SHW_RETURN_IF_ERROR(run_last_passes(p, limit_bytes_, monitor_));
+    SHW_RETURN_IF_ERROR(run_last_passes(p, limit_bytes_, Packing::kEnough, monitor_));
     p.prefetch_bytes = program_.prefetch_bytes;
     const double us = simulated_us(p);
     const bool fits = scratch_bytes(p) <= limit_bytes_;
-    beside_ = scratch_bytes(p) - kept_bytes(repeated);
+    beside_ = least_scratch(p) - kept_bytes(repeated);
     if (fits) least_excess_us_ = std::min(least_excess_us_, excess_us(repeated, p));
     const bool better =
         fits_ == fits ? (fits ? us < best_us_ : scratch_bytes(p) < scratch_bytes(*best_)) : fits;
@@ -256,7 +262,7 @@ class Search {
                                                 best_uses_host_));
     SHW_RETURN_IF_ERROR(
         schedule_fused(p, options_.fuse_bytes, options_.fuse_prices, monitor_).status());
-    SHW_RETURN_IF_ERROR(run_last_passes(p, limit_bytes_, monitor_));
+    SHW_RETURN_IF_ERROR(run_last_passes(p, limit_bytes_, Packing::kEnough, monitor_));
     p.prefetch_bytes = program_.prefetch_bytes;
     const double us = simulated_us(p);
     if (scratch_bytes(p) <= limit_bytes_ && us < best_us_) best_ = std::move(p), best_us_ = us;
@@ -266,7 +272,7 @@ class Search {
   // Against choices that keep what this one keeps, in host memory too, and the memory that it
   // leaves unused.
   double excess_us(const std::vector<Repeated>& repeated, const Program& p) const {
-    const int64_t unused = std::max<int64_t>(limit_bytes_ - scratch_bytes(p), 0);
+    const int64_t unused = std::max<int64_t>(limit_bytes_ - least_scratch(p), 0);
     double us = 0;
     for (size_t h = 0; h < joints_.size(); ++h) {
       const Frontier::Cost cost = frontiers_[h].cost_of(repeated[h].again);

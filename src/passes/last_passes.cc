@@ -1,5 +1,6 @@
 #include "passes/last_passes.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "passes/pass.h"
@@ -28,12 +29,13 @@ struct Order {
 
 }  // namespace
 
-Status run_last_passes(Program& program, int64_t limit_bytes, Monitor& monitor) {
+Status run_last_passes(Program& program, int64_t limit_bytes, Packing packing, Monitor& monitor) {
   static constexpr const PassDef* kAll[] = {&kScheduleCollectives, &kFuseSteps, &kPlanMemory};
   static constexpr const PassDef* kScheduled[] = {&kScheduleCollectives};
   static constexpr const PassDef* kWithGroups[] = {&kFuseSteps, &kPlanMemory};
   static constexpr const PassDef* kWithout[] = {&kPlanMemory};
   if (limit_bytes == INT64_MAX) return run_passes(program, kAll, monitor).status();
+  program.enough_bytes = packing == Packing::kEnough ? std::max<int64_t>(limit_bytes, 1) : 0;
   SHW_RETURN_IF_ERROR(run_passes(program, kScheduled, monitor).status());
   Order other;
   other.steps = program.steps;
@@ -45,6 +47,12 @@ Status run_last_passes(Program& program, int64_t limit_bytes, Monitor& monitor) 
   SHW_RETURN_IF_ERROR(run_passes(program, kWithout, monitor).status());
   if (scratch_bytes(program) > with_groups) other.swap_with(program);
   return {};
+}
+
+Status pack_tightly(Program& program, Monitor& monitor) {
+  static constexpr const PassDef* kPack[] = {&kPlanMemory};
+  program.enough_bytes = 0;
+  return run_passes(program, kPack, monitor).status();
 }
 
 }  // namespace shw

@@ -10,6 +10,12 @@ namespace shw {
 // steps. Where the program then takes more than `limit_bytes` of scratch, it is planned without
 // groups too, and they are dropped unless they make it fit or take less: groups never make a
 // program exceed its limit.
-Status run_last_passes(Program& program, int64_t limit_bytes, Monitor& monitor);
+enum class Packing : uint8_t {
+  kTight,   // as small as can be
+  kEnough,  // within the limit, for a program that is only tried: pack_tightly() follows for one
+};
+Status run_last_passes(Program& program, int64_t limit_bytes, Packing packing, Monitor& monitor);
+
+Status pack_tightly(Program& program, Monitor& monitor);
 
 }  // namespace shw

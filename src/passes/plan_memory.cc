@@ -39,11 +39,11 @@ struct Memory {
   int64_t bytes = 0, live_peak_bytes = 0;
   uint32_t changed = 0;  // storages
 };
-Result<Memory> place(Program& p, StorageKind kind, Monitor& monitor) {
+Result<Memory> place(Program& p, StorageKind kind, int64_t enough_bytes, Monitor& monitor) {
   std::vector<Life> lives = lives_of(p, kind);
   const std::vector<int64_t> live = live_bytes(lives, p.steps.size());
   Memory memory{.live_peak_bytes = *std::ranges::max_element(live)};
-  SHW_ASSIGN_OR_RETURN(memory.bytes, pack(lives, live, monitor));
+  SHW_ASSIGN_OR_RETURN(memory.bytes, pack(lives, live, enough_bytes, monitor));
   for (const Life& l : lives) {
     int64_t& offset = p.storages[StorageId{l.storage}].offset_bytes;
     memory.changed += offset != l.offset;
@@ -53,18 +53,21 @@ Result<Memory> place(Program& p, StorageKind kind, Monitor& monitor) {
 }
 
 Result<uint32_t> run_plan_memory(Program& p, Monitor& monitor) {
-  SHW_ASSIGN_OR_RETURN(const Memory arena, place(p, StorageKind::kArena, monitor));
   Memory host;
   const bool uses_host = std::ranges::any_of(
       p.storages, [](const ProgramStorage& s) { return s.kind == StorageKind::kHost; });
   if (uses_host) {
-    SHW_ASSIGN_OR_RETURN(host, place(p, StorageKind::kHost, monitor));
+    SHW_ASSIGN_OR_RETURN(host, place(p, StorageKind::kHost, 0, monitor));
   }
   Memory groups;
   if (!p.fused_groups.empty()) {
-    SHW_ASSIGN_OR_RETURN(groups, place(p, StorageKind::kGroup, monitor));
+    SHW_ASSIGN_OR_RETURN(groups, place(p, StorageKind::kGroup, 0, monitor));
   }
-  uint32_t changed = place_session(p) + arena.changed + host.changed + groups.changed;
+  uint32_t changed = place_session(p);
+  const int64_t beside = groups.bytes + p.session_bytes;
+  const int64_t enough = p.enough_bytes > 0 ? std::max<int64_t>(p.enough_bytes - beside, 1) : 0;
+  SHW_ASSIGN_OR_RETURN(const Memory arena, place(p, StorageKind::kArena, enough, monitor));
+  changed += arena.changed + host.changed + groups.changed;
   changed += p.group_bytes != groups.bytes || p.arena_bytes != arena.bytes ||
              p.live_peak_bytes != arena.live_peak_bytes || p.host_bytes != host.bytes;
   p.arena_bytes = arena.bytes;

@@ -215,6 +215,9 @@ struct Program {
   int64_t alignment = kArenaAlignment;
   // Of scratch: passes spend none beyond it to save time. Not part of the bytes.
   int64_t arena_limit_bytes = INT64_MAX;
+  // Of scratch: packing stops at this, and does little for a program that cannot be so small. For
+  // programs that are only tried. Not part of the bytes.
+  int64_t enough_bytes = 0;
   // What starting collectives early may cost: so much more scratch than if none started before its
   // reader, and at most so many compute steps between a collective and its first reader. Not part
   // of the bytes.

@@ -27,7 +27,7 @@ Sketch chain() {
 TEST(LastPasses, GroupsAreKeptWhereNothingLimitsThem) {
   Sketch s = chain();
   Monitor monitor;
-  ASSERT_TRUE(run_last_passes(s.p, INT64_MAX, monitor).ok());
+  ASSERT_TRUE(run_last_passes(s.p, INT64_MAX, Packing::kTight, monitor).ok());
   EXPECT_EQ(s.p.fused_groups.size(), 1u);
   EXPECT_EQ(s.p.arena_bytes, 4 * kBytes);  // all are read behind the group
 }
@@ -37,7 +37,7 @@ TEST(LastPasses, GroupsNeverMakeAProgramExceedItsLimit) {
     Sketch s = chain(), apart = chain();
     apart.run(kPlanMemory);
     Monitor monitor;
-    ASSERT_TRUE(run_last_passes(s.p, limit, monitor).ok());
+    ASSERT_TRUE(run_last_passes(s.p, limit, Packing::kTight, monitor).ok());
     EXPECT_LE(scratch_bytes(s.p), std::max(limit, scratch_bytes(apart.p))) << limit;
     EXPECT_EQ(s.p.fused_groups.empty(), limit < 4 * kBytes) << limit;
   }
@@ -49,7 +49,7 @@ TEST(LastPasses, WhatOnlyAGroupSeesTakesNoPlaceInTheArena) {
   for (int i = 0; i < 3; ++i) v = s.step("exp", {v}, kChainDims);
   s.output(s.step("neg", {v}, kChainDims));
   Monitor monitor;
-  ASSERT_TRUE(run_last_passes(s.p, INT64_MAX, monitor).ok());
+  ASSERT_TRUE(run_last_passes(s.p, INT64_MAX, Packing::kTight, monitor).ok());
   EXPECT_EQ(s.p.arena_bytes, 0);
   EXPECT_EQ(s.p.live_peak_bytes, 0);
   EXPECT_EQ(s.p.group_bytes, 2 * kBytes);  // where steps run one after another

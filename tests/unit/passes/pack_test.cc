@@ -22,7 +22,7 @@ Packed packed(std::vector<Life> lives) {
   for (const Life& l : lives) steps = std::max(steps, l.end);
   const std::vector<int64_t> live = live_bytes(lives, steps);
   Monitor monitor;
-  const auto arena = pack(lives, live, monitor);
+  const auto arena = pack(lives, live, 0, monitor);
   EXPECT_TRUE(arena.ok());
   return {std::move(lives), std::ranges::max(live), *arena};
 }
@@ -153,7 +153,7 @@ TEST(Pack, StopsWhenCancelled) {
   const std::atomic<bool> raised = true;
   Monitor monitor;
   monitor.cancel = &raised;
-  EXPECT_EQ(pack(lives, live, monitor).status().code(), Code::kCancelled);
+  EXPECT_EQ(pack(lives, live, 0, monitor).status().code(), Code::kCancelled);
 }
 
 }  // namespace
