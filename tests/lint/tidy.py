@@ -40,7 +40,7 @@ def own_names(text):
     types, others = set(), set()
     for body in re.findall(r"^namespace \{\n(.*?)^\}  // namespace$", text, re.M | re.S):
         types |= set(re.findall(r"^(?:class|struct|enum class|union|using(?= \w+ =)) (\w+)", body, re.M))
-        others |= set(re.findall(r"^(?:[A-Za-z][\w:<>,&* \[\]]*?[\s&*>])(\w+)\(", body, re.M))
+        others |= set(re.findall(r"^(?:\[\[[\w:]+\]\] )?(?:[A-Za-z][\w:<>,&* \[\]]*?[\s&*>])(\w+)\(", body, re.M))
         others |= set(re.findall(r"^(?:inline )?const(?:expr|init)? [^={;]*?(\w+)(?:\[\w*\])* ?[={(]", body, re.M))
     others |= set(re.findall(r"^static (?:[A-Za-z][\w:<>,&* \[\]]*?[\s&*>])(\w+)\(", text, re.M))
     others |= set(re.findall(r"^static const(?:expr|init)? [^={;]*?(\w+)(?:\[\w*\])* ?[={(]", text, re.M))

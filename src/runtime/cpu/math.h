@@ -79,9 +79,9 @@ inline float fast_log(float x) {
   constexpr float kLeastNormal = 0x1p-126f, kInfinity = std::numeric_limits<float>::infinity();
   const bool subnormal = x < kLeastNormal;
   const float scaled = subnormal ? x * 0x1p23f : x;
-  constexpr int32_t kHalfRoot = 0x3f3504f3;  // the bits of √½
-  const int32_t bits = std::bit_cast<int32_t>(scaled), above = bits - kHalfRoot;
-  const int32_t exponent = above >> 23;
+  constexpr uint32_t kHalfRoot = 0x3f3504f3;                           // the bits of √½
+  const uint32_t above = std::bit_cast<uint32_t>(scaled) - kHalfRoot;  // wraps where x < 0
+  const int32_t exponent = static_cast<int32_t>(above) >> 23;
   const float m = std::bit_cast<float>((above & 0x7fffff) + kHalfRoot) - 1.0f;
   const float e = static_cast<float>(exponent - (subnormal ? 23 : 0)), z = m * m;
   float p = 7.0376836292e-2f;
