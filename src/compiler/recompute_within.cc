@@ -149,6 +149,10 @@ class Search {
     for (const int64_t share : {4, 2, 1})
       if (const uint32_t k = first_keeping(room + program_.prefetch_bytes / share); k < freely)
         SHW_RETURN_IF_ERROR(attempt(choice(k), bounded()).status());
+    // More repetitions, as a lower limit would ask for: some hide collectives.
+    for (const int64_t eighths : {7, 6})
+      if (const uint32_t k = first_keeping(room / 8 * eighths); k > freely)
+        SHW_RETURN_IF_ERROR(attempt(choice(k), kFreely).status());
     return {};
   }
 
