@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "passes/step_uses.h"
+#include "support/stable_sort.h"
 
 namespace shw {
 namespace {
@@ -25,7 +26,7 @@ struct Chain {
 class ChainFuser {
  public:
   ChainFuser(Program& program, const FusePrices& prices)
-      : p_(program), prices_(prices), uses_(step_uses(program)), slice_behind_(p_.steps.size()) {}
+      : p_(program), prices_(prices), uses_(step_uses(program)) {}
 
   uint32_t run() {
     uint32_t fused = 0;
@@ -116,36 +117,40 @@ class ChainFuser {
     slice.cost_us = copy_us;
     slice.basis = PriceBasis::kAnalytical;
     gather(chain, chain.first);
-    slice_behind_[chain.first] = static_cast<uint32_t>(slices_.size()) + 1;
-    slices_.push_back({chain.second, std::move(slice)});
+    slices_.push_back({chain.first, chain.second, std::move(slice)});
     uses(chain.a).num_writers = 0;  // by no gather any more
     uses(chain.b).last_writer = uses(chain.b).first_writer = chain.first;
+    ++uses(chain.b).num_readers;  // the block of it
     return true;
   }
 
-  // Each behind its gather, in place of a second gather of the same entry.
+  // Each behind its gather, in place of a second gather of the same entry. Of several behind one
+  // gather the last that was found comes first: the others are blocks of its result.
   void put_slices() {
     std::vector<uint8_t> is_gone(p_.steps.size(), 0);
     for (const Slice& s : slices_) is_gone[s.second] = 1;
+    std::ranges::reverse(slices_);
+    sort_stably(slices_, {}, &Slice::first);
+    auto next = slices_.begin();
     std::vector<ProgramStep> steps;
     steps.reserve(p_.steps.size());
     for (uint32_t i = 0; i < p_.steps.size(); ++i) {
       if (is_gone[i]) continue;
       steps.push_back(std::move(p_.steps[i]));
-      if (slice_behind_[i] > 0) steps.push_back(std::move(slices_[slice_behind_[i] - 1].step));
+      for (; next != slices_.end() && next->first == i; ++next)
+        steps.push_back(std::move(next->step));
     }
     p_.steps = std::move(steps);
   }
 
   struct Slice {
-    uint32_t second;
+    uint32_t first, second;  // gathers of its chain
     ProgramStep step;
   };
   Program& p_;
   const FusePrices& prices_;
   std::vector<StepUses> uses_;  // by storage
   std::vector<Slice> slices_;
-  std::vector<uint32_t> slice_behind_;  // by step: its number from 1; 0: none
 };
 
 }  // namespace

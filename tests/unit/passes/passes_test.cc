@@ -411,6 +411,24 @@ TEST(GatherChains, LeaveABlockWhereTheFirstGatherIsReadToo) {
   }
 }
 
+// Three gathers, of which each result but the last is read elsewhere too: one gather, and a block
+// of it for each reader of the others.
+TEST(GatherChains, LeaveABlockForEachOfSeveral) {
+  Chain c;
+  c.s.p.mesh.push_back({"z", 2});
+  const ValueId whole = c.s.step("all_gather", {c.outer}, {2, 4, 2, 8}, 5);
+  c.s.p.steps.back().collective.axes = {2};
+  c.s.output(c.s.step("neg", {c.inner}, {2, 8}));
+  c.s.output(c.s.step("abs", {whole}, {2, 4, 2, 8}));
+  EXPECT_EQ(c.fuse(100), 2u);
+  EXPECT_TRUE(verify(c.s.p, false).ok()) << verify(c.s.p, false).message() << to_text(c.s.p);
+  EXPECT_EQ(c.s.kernels(),
+            (Names{"all_gather", "local_slice", "local_slice", "exp", "neg", "abs"}));
+  EXPECT_EQ(c.s.p.steps[0].collective.axes, (std::vector<uint8_t>{2, 0, 1}));
+  EXPECT_EQ(c.s.p.values[c.s.p.steps[1].outputs[0]].storage, c.s.p.values[c.outer].storage);
+  EXPECT_EQ(c.s.p.values[c.s.p.steps[2].outputs[0]].storage, c.s.p.values[c.inner].storage);
+}
+
 // The whole would be held until the backward pass.
 TEST(GatherChains, StayWhereTheSecondGatherIsInTheBackwardPass) {
   Chain c;
