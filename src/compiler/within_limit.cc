@@ -35,6 +35,13 @@ Status decide_orders(const ConstrainedModel& constrained, Placed& placed, Monito
   return {};
 }
 
+void note_peak(const PreparedModel& model, double limit_bytes, Placed& placed) {
+  const MemoryPeak peak = model.memory().peak(placed.choice);
+  placed.memory.limit_bytes = limit_bytes;
+  placed.memory.peak_bytes = peak.bytes;
+  placed.memory.at = peak.at;
+}
+
 // Solves a sequence of problems. The first ignores copies: its optimum is a lower bound, and the
 // answer if it fits. If it does not fit, the next problem counts the copies that are live where the
 // limit was exceeded, which gives a tighter bound; this repeats until the planned peak fits. What
@@ -275,8 +282,7 @@ class MemoryLimitedSearch {
       placed.memory.binding = static_cast<uint32_t>(
           std::ranges::count(placed.prices, budget, &solver::BudgetPrice::budget));
     }
-    placed.memory.limit_bytes = limit_;
-    placed.memory.peak_bytes = model_.model().memory().peak(placed.choice).bytes;
+    note_peak(model_.model(), limit_, placed);
     if (needs_no_program(placed)) return placed;
     const double solved_at = seconds();
     SHW_RETURN_IF_ERROR(complete(model_, limit_, placed, monitor_, beat_us_));
@@ -314,10 +320,7 @@ Status complete(const ConstrainedModel& constrained, double limit_bytes, Placed&
                 Monitor& monitor, double beat_us) {
   SHW_RETURN_IF_ERROR(decide_orders(constrained, placed, monitor));
   const PreparedModel& model = constrained.model();
-  const MemoryPeak peak = model.memory().peak(placed.choice);
-  placed.memory.limit_bytes = limit_bytes;
-  placed.memory.peak_bytes = peak.bytes;
-  placed.memory.at = peak.at;
+  note_peak(model, limit_bytes, placed);
   if (limit_bytes == 0) return {};
   placed.memory.repeats = recomputes_within(model, limit_bytes);
   SHW_ASSIGN_OR_RETURN(Program program, program_of(model, placed, monitor, nullptr, beat_us));

@@ -19,13 +19,6 @@ std::vector<uint8_t> queue_key(const Program& p, const ProgramStep& s) {
   return {static_cast<uint8_t>(kMaxMeshRank + static_cast<int>(copy))};
 }
 
-int64_t bytes_of(const Program& p, const std::vector<ValueId>& values) {
-  int64_t bytes = 0;
-  for (ValueId v : values)
-    if (v.valid()) bytes += p.values[v].type.bytes();
-  return bytes;
-}
-
 // The compute step in front of which something with this start time belongs. A collective may wait
 // in its own stream; a copy would stall the compute stream, so it goes after.
 uint32_t compute_step_at(const std::vector<double>& begins, double start, bool may_wait) {
@@ -142,7 +135,7 @@ void EntrySchedule::find_movable(const Program& program, const ProgramEntry& ent
     if (!movable_[i] || steps[i].recomputed) continue;
     const auto is_early = [&](uint32_t r) { return movable_[r] && early_[r]; };
     early_[i] = is_collective(i)
-                    ? bytes_of(program, steps[i].outputs) <= bytes_of(program, steps[i].inputs)
+                    ? type_bytes(program, steps[i].outputs) <= type_bytes(program, steps[i].inputs)
                     : unpacks(i) || std::ranges::all_of(needs_.after(i), is_early);
   }
 }

@@ -1,8 +1,8 @@
 #include "passes/fuse_collectives.h"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
+#include <utility>
 
 #include "passes/entry_schedule.h"
 #include "passes/rewrite.h"
@@ -95,14 +95,8 @@ class EntryFuser {
     if (gone > 0) defer_what_finishes();
     for (uint32_t i = first_; i < end_; ++i)
       if (place_[i - first_].rank != kGone) placed_.push_back({place_[i - first_], p_.steps[i]});
-    std::vector<uint32_t> order(placed_.size());  // sorting steps themselves takes more code
-    std::iota(order.begin(), order.end(), 0u);
-    sort_stably(order, [&](uint32_t a, uint32_t b) {
-      return placed_[a].place.at != placed_[b].place.at
-                 ? placed_[a].place.at < placed_[b].place.at
-                 : placed_[a].place.rank < placed_[b].place.rank;
-    });
-    for (uint32_t k : order) steps.push_back(std::move(placed_[k].step));
+    sort_stably(placed_, {}, [](const Placed& p) { return std::pair(p.place.at, p.place.rank); });
+    for (Placed& p : placed_) steps.push_back(std::move(p.step));
     return gone;
   }
 

@@ -46,4 +46,21 @@ std::vector<int64_t> live_bytes(const std::vector<Life>& lives, size_t num_steps
   return live;
 }
 
+std::vector<StepWindow> windows_around(std::span<const Life> lives,
+                                       const std::vector<uint32_t>& which, uint32_t margin) {
+  std::vector<StepWindow> windows;
+  for (uint32_t i : which)
+    windows.push_back({lives[i].begin - std::min(lives[i].begin, margin), lives[i].end + margin});
+  std::ranges::sort(windows, {}, &StepWindow::begin);
+  size_t merged = 0;
+  for (const StepWindow& w : windows) {
+    if (merged > 0 && w.begin <= windows[merged - 1].end)
+      windows[merged - 1].end = std::max(windows[merged - 1].end, w.end);
+    else
+      windows[merged++] = w;
+  }
+  windows.resize(merged);
+  return windows;
+}
+
 }  // namespace shw

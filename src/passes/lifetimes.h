@@ -2,6 +2,7 @@
 // first step that touches it until all steps that touch it are known to be over.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "plan/program.h"
@@ -22,5 +23,12 @@ std::vector<Life> lives_of(const Program& program, StorageKind kind = StorageKin
 
 // By step: the bytes of all that live.
 std::vector<int64_t> live_bytes(const std::vector<Life>& lives, size_t num_steps);
+
+struct StepWindow {
+  uint32_t begin, end;
+};
+// Disjoint, and in their order: so many steps around each of these lifetimes.
+std::vector<StepWindow> windows_around(std::span<const Life> lives,
+                                       const std::vector<uint32_t>& which, uint32_t margin);
 
 }  // namespace shw

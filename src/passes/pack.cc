@@ -108,6 +108,14 @@ std::vector<int64_t> offsets_by_time(std::span<const Life> lives) {
   return offsets;
 }
 
+std::vector<uint32_t> ending_above(std::span<const Life> lives, const std::vector<int64_t>& offsets,
+                                   int64_t goal) {
+  std::vector<uint32_t> above;
+  for (uint32_t i = 0; i < lives.size(); ++i)
+    if (offsets[i] + lives[i].bytes > goal) above.push_back(i);
+  return above;
+}
+
 // Which of two lifetimes is placed first where both could be.
 class Keys {
  public:
@@ -129,10 +137,11 @@ class Keys {
   void change(const std::vector<int64_t>& offsets, int64_t goal) {
     const auto rule = static_cast<uint32_t>(random_() % kRules);
     const double most = random() * random();
-    const std::vector<std::pair<uint32_t, uint32_t>> where = near_those_above(offsets, goal);
+    const std::vector<StepWindow> where =
+        windows_around(lives_, ending_above(lives_, offsets, goal), steps_ / kNear);
     for (size_t i = 0; i < keys_.size(); ++i) {
-      const auto holds = [&](const auto& w) {
-        return lives_[i].begin >= w.first && lives_[i].end <= w.second;
+      const auto holds = [&](const StepWindow& w) {
+        return lives_[i].begin >= w.begin && lives_[i].end <= w.end;
       };
       if (std::ranges::any_of(where, holds) && random_() % 10 == 0)
         keys_[i] = key(i, rule) * (1 + most * random());
@@ -154,25 +163,6 @@ class Keys {
     }
   }
   double random() { return random_() * 0x1p-32; }  // in [0, 1)
-
-  // Disjoint ranges of steps.
-  std::vector<std::pair<uint32_t, uint32_t>> near_those_above(const std::vector<int64_t>& offsets,
-                                                              int64_t goal) const {
-    const uint32_t margin = steps_ / kNear;
-    std::vector<std::pair<uint32_t, uint32_t>> ranges, merged;
-    for (size_t i = 0; i < lives_.size(); ++i)
-      if (offsets[i] + lives_[i].bytes > goal)
-        ranges.emplace_back(lives_[i].begin - std::min(lives_[i].begin, margin),
-                            lives_[i].end + margin);
-    std::ranges::sort(ranges);
-    for (const auto& r : ranges) {
-      if (merged.empty() || merged.back().second < r.first)
-        merged.push_back(r);
-      else
-        merged.back().second = std::max(merged.back().second, r.second);
-    }
-    return merged;
-  }
 
   std::span<const Life> lives_;
   std::vector<double> shares_;  // of the fullest step's bytes
@@ -217,10 +207,7 @@ class Packer {
   }
   Status repair(const std::vector<int64_t>& live) {
     if (is_done()) return {};
-    std::vector<uint32_t> wrong;
-    for (uint32_t i = 0; i < lives_.size(); ++i)
-      if (best_.offsets[i] + lives_[i].bytes > goal_) wrong.push_back(i);
-    SHW_RETURN_IF_ERROR(repair(live, wrong, best_.offsets));
+    SHW_RETURN_IF_ERROR(repair(live, ending_above(lives_, best_.offsets, goal_), best_.offsets));
     const auto num_steps = static_cast<uint32_t>(live.size());
     for (const uint32_t share : kLong)
       for (uint32_t rule = 1; rule < Keys::kRules && !is_done() && repair_tests_ > 0; ++rule) {

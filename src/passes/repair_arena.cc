@@ -15,28 +15,6 @@ constexpr size_t kMostAnew = 2048;
 // that is not enough, more room in time is the better try.
 constexpr int64_t kTestsOfTwo = 100, kTestsAtOnce = 2'000'000;
 
-struct Window {
-  uint32_t begin, end;
-};
-
-// Disjoint ones around the lifetimes.
-std::vector<Window> windows_around(std::span<const Life> lives, const std::vector<uint32_t>& which,
-                                   uint32_t margin) {
-  std::vector<Window> windows;
-  for (uint32_t i : which)
-    windows.push_back({lives[i].begin - std::min(lives[i].begin, margin), lives[i].end + margin});
-  std::ranges::sort(windows, {}, &Window::begin);
-  size_t merged = 0;
-  for (const Window& w : windows) {
-    if (merged > 0 && w.begin <= windows[merged - 1].end)
-      windows[merged - 1].end = std::max(windows[merged - 1].end, w.end);
-    else
-      windows[merged++] = w;
-  }
-  windows.resize(merged);
-  return windows;
-}
-
 }  // namespace
 
 Result<bool> repair_arena(std::span<const Life> lives, const std::vector<int64_t>& live,
@@ -44,7 +22,7 @@ Result<bool> repair_arena(std::span<const Life> lives, const std::vector<int64_t
                           int64_t& max_tests, Monitor& monitor) {
   for (const uint32_t near : kMargins) {
     const auto margin = static_cast<uint32_t>(live.size()) / near;
-    for (const Window& window : windows_around(lives, wrong, margin)) {
+    for (const StepWindow& window : windows_around(lives, wrong, margin)) {
       const auto is_within = [&](const Life& l) {
         return l.begin >= window.begin && l.end <= window.end;
       };

@@ -153,13 +153,8 @@ class Splitter {
   // Whether a compute step makes more than it reads, such as a cast to a wider type: the operands
   // of later parts should be gone by then.
   bool grows(const ProgramStep& s) const {
-    if (s.collective.kind != CollectiveKind::kNone) return false;
-    int64_t more = 0;
-    for (ValueId v : s.outputs)
-      if (v.valid()) more += p_.values[v].type.bytes();
-    for (ValueId v : s.inputs)
-      if (v.valid()) more -= p_.values[v].type.bytes();
-    return more > 0;
+    return s.collective.kind == CollectiveKind::kNone &&
+           type_bytes(p_, s.outputs) > type_bytes(p_, s.inputs);
   }
 
   ValueId window(StorageId storage, int64_t offset_bytes, TensorType type) {

@@ -128,6 +128,13 @@ std::string fused_group_text(const Program& program, const FusedGroup& group) {
   return text;
 }
 
+int64_t type_bytes(const Program& program, const std::vector<ValueId>& values) {
+  int64_t bytes = 0;
+  for (ValueId v : values)
+    if (v.valid()) bytes += program.values[v].type.bytes();
+  return bytes;
+}
+
 std::vector<StepSpan> spans_of_steps(const Program& program) {
   std::vector<StepSpan> spans(program.steps.size());
   for (uint32_t i = 0; i < spans.size(); ++i) spans[i] = {i, i};

@@ -296,6 +296,8 @@ bool is_whole(const Program& program, ValueId value);
 inline int64_t padded_bytes(const Program& program, int64_t bytes) {
   return (bytes + program.alignment - 1) / program.alignment * program.alignment;
 }
+// Of a step's operands or results, those that are not there left out.
+int64_t type_bytes(const Program& program, const std::vector<ValueId>& values);
 // Of one rank and one session, with the memory of groups, which only some backends need.
 inline int64_t scratch_bytes(const Program& program) {
   return program.arena_bytes + program.session_bytes + program.group_bytes;

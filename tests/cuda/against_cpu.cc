@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "runtime/cpu/device.h"
+#include "runtime/cuda/plugin/device.h"
 #include "runtime/kernel.h"
 
 namespace shw::testing {
@@ -64,6 +65,12 @@ void expect_near(Dtype dtype, const cts::Number& got, const cts::Number& want, d
 }
 
 }  // namespace
+
+void OnFakes::SetUp() {
+  auto opened = runtime::cuda::CudaDevice::open({.folder = SHW_FAKES});
+  ASSERT_TRUE(opened.ok()) << opened.status().message();
+  device_ = std::move(*opened);
+}
 
 Status run_kernel(runtime::Device& device, const std::string& kernel, const Inputs& inputs,
                   const Outputs& outputs, const Attrs& attrs) {

@@ -1,5 +1,8 @@
 // Runs a kernel on the CPU and on the CUDA backend over the fakes, and compares the results.
 #pragma once
+#include <gtest/gtest.h>
+
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,6 +12,13 @@
 #include "tensor/attrs.h"
 
 namespace shw::testing {
+
+// A device of the fakes.
+class OnFakes : public ::testing::Test {
+ protected:
+  void SetUp() override;
+  std::shared_ptr<runtime::Device> device_;
+};
 
 // Null: absent.
 using Inputs = std::vector<const cts::Window*>;

@@ -14,37 +14,7 @@ namespace {
 using cts::Lie;
 using cts::Window;
 
-Status run(Device& device, const std::string& kernel, const std::vector<const Window*>& inputs,
-           Window& out, const Attrs& attrs) {
-  std::vector<const TensorType*> in;
-  const TensorType* result[] = {&out.type()};
-  for (const Window* w : inputs) in.push_back(&w->type());
-  const Mesh mesh = *Mesh::parse("x=1");
-  SHW_ASSIGN_OR_RETURN(auto prepared, device.prepare(kernel, {in, result, attrs, mesh, 0}));
-  std::vector<std::pair<void*, MemorySpec>> memory;
-  std::vector<void*> pointers;
-  const auto upload = [&](const Window& w) -> Status {
-    const MemorySpec spec{static_cast<int64_t>(w.bytes().size())};
-    SHW_ASSIGN_OR_RETURN(void* data, device.allocate(spec));
-    memory.emplace_back(data, spec);
-    pointers.push_back(static_cast<std::byte*>(data) + w.offset_bytes());
-    return device.copy(data, w.bytes().data(), spec.bytes, CopyKind::kHostToDevice);
-  };
-  for (const Window* w : inputs) SHW_RETURN_IF_ERROR(upload(*w));
-  SHW_RETURN_IF_ERROR(upload(out));
-  const MemorySpec scratch{prepared->workspace_bytes()};
-  SHW_ASSIGN_OR_RETURN(void* workspace, device.allocate(scratch));
-  memory.emplace_back(workspace, scratch);
-  pointers.push_back(workspace);
-  Fault fault;
-  SHW_ASSIGN_OR_RETURN(auto stream, device.create_stream({.fault = &fault}));
-  prepared->launch(*stream, pointers.data());
-  SHW_RETURN_IF_ERROR(stream->synchronize());
-  const auto& [data, spec] = memory[inputs.size()];
-  SHW_RETURN_IF_ERROR(device.copy(out.bytes().data(), data, spec.bytes, CopyKind::kDeviceToHost));
-  for (const auto& [block, of] : memory) device.free(block, of);
-  return {};
-}
+using CudaKernelsTest = testing::OnFakes;
 
 struct Case {
   const char* kernel;
@@ -57,7 +27,7 @@ Attrs attr(AttrKey key, double value) {
   return attrs;
 }
 
-TEST(CudaKernelsTest, AgreeWithThoseOfTheCpu) {
+TEST_F(CudaKernelsTest, AgreeWithThoseOfTheCpu) {
   const Case cases[] = {
       {"maximum", 2},
       {"minimum", 2},
@@ -79,8 +49,6 @@ TEST(CudaKernelsTest, AgreeWithThoseOfTheCpu) {
       {"new_full", 1, attr(AttrKey::kFillValue, 1.5)},
       {"scalar_tensor", 0, attr(AttrKey::kFillValue, 1.5)},
   };
-  auto opened = CudaDevice::open({.folder = SHW_FAKES});
-  ASSERT_TRUE(opened.ok()) << opened.status().message();
   cpu::CpuDevice cpu;
   for (const Case& c : cases)
     for (Dtype dtype : {Dtype::kF32, Dtype::kBF16, Dtype::kF64}) {
@@ -96,8 +64,8 @@ TEST(CudaKernelsTest, AgreeWithThoseOfTheCpu) {
       Window got = want;
       std::vector<const Window*> inputs{&a, &b};
       inputs.resize(c.operands);
-      ASSERT_TRUE(run(cpu, c.kernel, inputs, want, c.attrs).ok());
-      const Status status = run(**opened, c.kernel, inputs, got, c.attrs);
+      ASSERT_TRUE(testing::run_kernel(cpu, c.kernel, inputs, {&want}, c.attrs).ok());
+      const Status status = testing::run_kernel(*device_, c.kernel, inputs, {&got}, c.attrs);
       ASSERT_TRUE(status.ok()) << status.message();
       const double relative = dtype == Dtype::kF64 ? 1e-14 : dtype == Dtype::kBF16 ? 0x1p-7 : 5e-7;
       for (int64_t i = 0; i < 21; ++i) {
@@ -109,26 +77,22 @@ TEST(CudaKernelsTest, AgreeWithThoseOfTheCpu) {
 }
 
 // What is not there says what to do.
-TEST(CudaKernelsTest, AMissingKernelIsUnimplemented) {
-  auto opened = CudaDevice::open({.folder = SHW_FAKES});
-  ASSERT_TRUE(opened.ok()) << opened.status().message();
+TEST_F(CudaKernelsTest, AMissingKernelIsUnimplemented) {
   Window x(Dtype::kF32, {3}), y(Dtype::kF32, {3});
-  const Status status = run(**opened, "sort", {&x}, y, {});
+  const Status status = testing::run_kernel(*device_, "sort", {&x}, {&y});
   EXPECT_EQ(status.code(), Code::kUnimplemented);
   for (const char* word : {"'sort'", "run the plan on the CPU"})
     EXPECT_NE(status.message().find(word), std::string::npos) << status.message();
 }
 
-TEST(CudaKernelsTest, PackedDocumentsAreUnimplemented) {
-  auto opened = CudaDevice::open({.folder = SHW_FAKES});
-  ASSERT_TRUE(opened.ok()) << opened.status().message();
+TEST_F(CudaKernelsTest, PackedDocumentsAreUnimplemented) {
   Window x(Dtype::kF32, {1, 1, 4, 2}), out(Dtype::kF32, {1, 1, 4, 2}),
       documents(Dtype::kI32, {1, 2});
   const TensorType *q = &x.type(), *ends = &documents.type(), *result = &out.type();
   const TensorType lse = row_major(Dtype::kF32, {1, 1, 4});
   const Mesh mesh = *Mesh::parse("x=1");
   const auto code_of = [&](const char* kernel, std::vector<const TensorType*> inputs) {
-    return (*opened)->prepare(kernel, {inputs, std::span(&result, 1), {}, mesh, 0}).status().code();
+    return device_->prepare(kernel, {inputs, std::span(&result, 1), {}, mesh, 0}).status().code();
   };
   EXPECT_EQ(code_of("sdpa", {q, q, q, nullptr}), Code::kOk);
   EXPECT_EQ(code_of("sdpa", {q, q, q, nullptr, ends}), Code::kUnimplemented);

@@ -1,6 +1,5 @@
 // Kernels of the CUDA backend that lay tensors into parts of another, against those of the CPU.
 #include "cuda/against_cpu.h"
-#include "runtime/cuda/plugin/device.h"
 
 namespace shw::runtime::cuda {
 namespace {
@@ -9,6 +8,8 @@ using cts::Lie;
 using cts::Window;
 using testing::expect_as_on_the_cpu;
 
+using CudaPartsTest = testing::OnFakes;
+
 Attrs dim_and(AttrKey key, int64_t value) {
   Attrs attrs;
   attrs.set(AttrKey::kDim, int64_t{1});
@@ -16,10 +17,8 @@ Attrs dim_and(AttrKey key, int64_t value) {
   return attrs;
 }
 
-TEST(CudaPartsTest, AgreeWithTheCpu) {
-  auto opened = CudaDevice::open({.folder = SHW_FAKES});
-  ASSERT_TRUE(opened.ok()) << opened.status().message();
-  Device& device = **opened;
+TEST_F(CudaPartsTest, AgreeWithTheCpu) {
+  Device& device = *device_;
   for (Dtype dtype : {Dtype::kF32, Dtype::kBF16, Dtype::kI64, Dtype::kBool, Dtype::kC64}) {
     SCOPED_TRACE(dtype_name(dtype));
     Window a(dtype, {3, 4}, Lie::kReversed), b(dtype, {3, 2}), none(dtype, {3, 0}),
@@ -44,14 +43,12 @@ TEST(CudaPartsTest, AgreeWithTheCpu) {
   }
 }
 
-TEST(CudaPartsTest, PartsThatDoNotFitAreRefused) {
-  auto opened = CudaDevice::open({.folder = SHW_FAKES});
-  ASSERT_TRUE(opened.ok()) << opened.status().message();
+TEST_F(CudaPartsTest, PartsThatDoNotFitAreRefused) {
   Window a(Dtype::kF32, {3, 4}), out(Dtype::kF32, {3, 6});
   Attrs dim;
   dim.set(AttrKey::kDim, int64_t{1});
   for (const char* kernel : {"cat", "stack"})
-    EXPECT_EQ(testing::run_kernel(**opened, kernel, {&a}, {&out}, dim).code(),
+    EXPECT_EQ(testing::run_kernel(*device_, kernel, {&a}, {&out}, dim).code(),
               Code::kInvalidArgument);
 }
 

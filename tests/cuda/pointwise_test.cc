@@ -2,7 +2,6 @@
 #include <limits>
 
 #include "cuda/against_cpu.h"
-#include "runtime/cuda/plugin/device.h"
 
 namespace shw::runtime::cuda {
 namespace {
@@ -11,15 +10,7 @@ using cts::Lie;
 using cts::Window;
 using testing::expect_as_on_the_cpu;
 
-class CudaPointwiseTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    auto opened = CudaDevice::open({.folder = SHW_FAKES});
-    ASSERT_TRUE(opened.ok()) << opened.status().message();
-    device_ = std::move(*opened);
-  }
-  std::shared_ptr<Device> device_;
-};
+using CudaPointwiseTest = testing::OnFakes;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity(),
                  kNan = std::numeric_limits<double>::quiet_NaN();

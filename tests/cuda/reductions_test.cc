@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "cuda/against_cpu.h"
-#include "runtime/cuda/plugin/device.h"
 
 namespace shw::runtime::cuda {
 namespace {
@@ -15,15 +14,7 @@ using testing::expect_as_on_the_cpu;
 constexpr Dtype kReals[] = {Dtype::kF32, Dtype::kBF16, Dtype::kF16, Dtype::kF64};
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-class CudaReductionsTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    auto opened = CudaDevice::open({.folder = SHW_FAKES});
-    ASSERT_TRUE(opened.ok()) << opened.status().message();
-    device_ = std::move(*opened);
-  }
-  std::shared_ptr<Device> device_;
-};
+using CudaReductionsTest = testing::OnFakes;
 
 Attrs dims_attr(const std::vector<int64_t>& dims) {
   Attrs attrs;

@@ -30,7 +30,8 @@ TEST(FuseSteps, SmallTensorsAreNotWorthIt) {
   EXPECT_EQ(s.run(kFuseSteps), 0u);
 }
 
-TEST(FuseSteps, AProductMovesBehindTheGroup) {
+// A product between two pointwise steps, for which neither of them waits.
+Sketch with_a_product() {
   Sketch s;
   const ValueId x = s.input(kFusedDims), w = s.input({256, 64});
   const ValueId e = s.step("exp", {x}, kFusedDims);
@@ -38,6 +39,11 @@ TEST(FuseSteps, AProductMovesBehindTheGroup) {
   const ValueId n = s.step("neg", {e}, kFusedDims);
   s.output(product);
   s.output(n);
+  return s;
+}
+
+TEST(FuseSteps, AProductMovesBehindTheGroup) {
+  Sketch s = with_a_product();
   EXPECT_EQ(s.run(kFuseSteps), 1u);
   EXPECT_EQ(s.kernels(), (std::vector<std::string>{"exp", "neg", "mm"}));
   EXPECT_EQ(s.p.fused_groups, (std::vector<FusedGroup>{{0, 2, kFusedDims, {4}}}));
@@ -54,13 +60,7 @@ TEST(FuseSteps, WhatReadsAProductEndsTheGroup) {
 }
 
 TEST(FuseSteps, AnEventOfTheLastStepStaysLast) {
-  Sketch s;
-  const ValueId x = s.input(kFusedDims), w = s.input({256, 64});
-  const ValueId e = s.step("exp", {x}, kFusedDims);
-  const ValueId product = s.step("mm", {e, w}, {128, 64});
-  const ValueId n = s.step("neg", {e}, kFusedDims);
-  s.output(product);
-  s.output(n);
+  Sketch s = with_a_product();
   s.p.steps.back().records = 0;
   s.p.num_events = 1;
   EXPECT_EQ(s.run(kFuseSteps), 1u);
