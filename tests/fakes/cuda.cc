@@ -30,6 +30,7 @@ constexpr int kInvalidValue = 1, kInvalidContext = 201, kInvalidHandle = 400, kI
               kLaunchFailed = 719, kNotPermitted = 800;
 // Few, as they are fibers: enough for kernels whose threads work together.
 constexpr int kThreads = 16, kMultiprocessors = 1;
+constexpr unsigned kMostThreads = 1024;  // of kernels that are made for a number of threads
 
 // The primary context of a device: made by the first one who retains it, gone with the last one.
 // What is sticky goes with it.
@@ -231,7 +232,7 @@ FAKE cuLaunchKernel(FunctionHandle function, unsigned grid_x, unsigned grid_y, u
                     unsigned block_x, unsigned block_y, unsigned block_z, unsigned,
                     StreamHandle stream, void** parameters, void**) {
   BEGIN("cuLaunchKernel");
-  if (grid_x == 0 || grid_y != 1 || grid_z != 1 || block_x == 0 || block_x > kThreads ||
+  if (grid_x == 0 || grid_y != 1 || grid_z != 1 || block_x == 0 || block_x > kMostThreads ||
       block_y != 1 || block_z != 1)
     return kInvalidValue;
   const auto* kernel = reinterpret_cast<const FakeKernel*>(function);

@@ -9,6 +9,7 @@
 #define __global__
 #define __device__
 #define __shared__ static thread_local
+#define __launch_bounds__(...)
 
 namespace shw::fakes {
 struct Coordinates {

@@ -97,7 +97,9 @@ Result<std::unique_ptr<PreparedKernel>> CudaDevice::prepare(std::string_view nam
     return unimplemented("the CUDA backend has no kernel '" + std::string(name) +
                          "' yet: run the plan on the CPU, or plan without this operation");
   SHW_RETURN_IF_ERROR(context_->load(kernel->programs));
-  return kernel->prepare(*context_, args);
+  SHW_ASSIGN_OR_RETURN(auto prepared, kernel->prepare(*context_, args));
+  SHW_RETURN_IF_ERROR(context_->load(static_cast<const CudaKernel&>(*prepared).programs()));
+  return prepared;
 }
 
 }  // namespace shw::runtime::cuda

@@ -17,6 +17,8 @@ class CudaKernel : public PreparedKernel {
     auto& ours = static_cast<CudaStream&>(stream);
     ours.raise(enqueue(ours, buffers), origin);
   }
+  // What this kernel launches kernels of, beside what is in its line of the table.
+  virtual unsigned programs() const { return 0; }
 
  protected:
   virtual Status enqueue(CudaStream& stream, void* const* buffers) = 0;
