@@ -8,4 +8,8 @@ Result<std::unique_ptr<Graph>> Stream::end_capture() {
   return unimplemented("this backend captures no graphs");
 }
 
+Result<GroupKernel> Device::prepare_group(std::span<const GroupStep>) {
+  return unimplemented("steps run one by one");
+}
+
 }  // namespace shw::runtime

@@ -170,6 +170,11 @@ class Device {
   // cannot do it, or has no kernel of this name.
   virtual Result<std::unique_ptr<PreparedKernel>> prepare(std::string_view kernel,
                                                           const KernelArgs& args) = 0;
+  // One kernel for the first few of steps that run together. The buffers of its launches are the
+  // operands of the steps that it does, one step after another: inputs, then outputs. A temporary
+  // that no step after those reads may have no memory. UNIMPLEMENTED: the first step has to run by
+  // itself.
+  virtual Result<GroupKernel> prepare_group(std::span<const GroupStep> steps);
 };
 
 }  // namespace shw::runtime

@@ -45,4 +45,21 @@ struct KernelArgs {
   int64_t rank;
 };
 
+// A step of a group (plan: FusedGroup): where its operands lie.
+struct GroupOperand {
+  uint32_t memory = 0;       // operands of one number lie in one memory
+  int64_t offset_bytes = 0;  // of element 0
+  bool is_temporary = false;  // steps of the group alone see the memory
+};
+struct GroupStep {
+  std::string_view kernel;
+  KernelArgs args;
+  std::span<const GroupOperand> operands;  // inputs, then outputs, absent ones too
+};
+// Does so many steps, from the first one on.
+struct GroupKernel {
+  std::unique_ptr<PreparedKernel> kernel;
+  size_t num_steps = 0;
+};
+
 }  // namespace shw::runtime

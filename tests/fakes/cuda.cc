@@ -1,5 +1,7 @@
 // A fake libcuda.so.1: devices, memory, streams and events on the host, which enforce what CUDA
 // enforces (../strict/README.md says how). One device for each rank of a test.
+#include <dlfcn.h>
+
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -9,6 +11,7 @@
 #include "fakes/block.h"
 #include "fakes/driver.h"
 #include "fakes/inject.h"
+#include "fakes/generated.h"
 #include "fakes/kernels.h"
 #include "fakes/nvrtc.h"
 #include "runtime/cuda/plugin/driver.h"
@@ -213,16 +216,26 @@ FAKE cuModuleLoadData(ModuleHandle* module, const void* image) {
   BEGIN("cuModuleLoadData");
   const std::string_view text = static_cast<const char*>(image);
   if (!text.starts_with(kFakeBinary)) return kInvalidValue;
-  *module = new CUmod_st{std::string(text.substr(std::strlen(kFakeBinary)))};
+  const std::string name(text.substr(std::strlen(kFakeBinary)));
+  auto made = std::make_unique<CUmod_st>(CUmod_st{name});
+  if (name == kGenerated) {
+    made->generated = load_generated(static_cast<const char*>(image) + text.size() + 1,
+                                     made->library);
+    if (made->generated == nullptr) return kInvalidValue;
+  }
+  *module = made.release();
   return kDriverSuccess;
 }
 FAKE cuModuleUnload(ModuleHandle module) {
+  if (module->library != nullptr) dlclose(module->library);
   delete module;
   return kDriverSuccess;
 }
 FAKE cuModuleGetFunction(FunctionHandle* function, ModuleHandle module, const char* name) {
   BEGIN("cuModuleGetFunction");
-  const FakeKernel* kernel = find_kernel(name);
+  const FakeKernel* kernel = module->generated != nullptr && module->generated->name == name
+                                 ? module->generated.get()
+                                 : find_kernel(name);
   if (kernel == nullptr || kernel->program != module->program) return kDriverNotFound;
   *function = reinterpret_cast<FunctionHandle>(const_cast<FakeKernel*>(kernel));
   return kDriverSuccess;

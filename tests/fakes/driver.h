@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 
+#include "fakes/kernels.h"
 #include "strict/queue.h"
 
 namespace shw::fakes {
@@ -29,6 +30,8 @@ struct CUstream_st {
 };
 struct CUmod_st {
   std::string program;
+  std::unique_ptr<shw::fakes::FakeKernel> generated = {};  // the one kernel of generated code
+  void* library = nullptr;                                 // that it is in
 };
 struct CUevent_st {
   shw::fakes::FakeDevice* device;

@@ -26,8 +26,7 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  Status create(const std::string& name) {
-    const std::string text = "#include \"" + name + ".cuh\"\n";
+  Status create(const std::string& name, const std::string& text) {
     std::vector<const char*> texts, names;
     for (const KernelSource& header : kernel_headers()) {
       texts.push_back(header.text);
@@ -84,10 +83,10 @@ Result<Nvrtc> open_nvrtc(const std::string& folder) {
   return nvrtc;
 }
 
-Result<std::string> compile_program(const Nvrtc& nvrtc, const std::string& name, int major,
-                                    int minor) {
+Result<std::string> compile_program(const Nvrtc& nvrtc, const std::string& name,
+                                    const std::string& text, int major, int minor) {
   Program program(nvrtc);
-  SHW_RETURN_IF_ERROR(program.create(name));
+  SHW_RETURN_IF_ERROR(program.create(name, text));
   SHW_RETURN_IF_ERROR(
       program.compile("--gpu-architecture=sm_" + std::to_string(major) + std::to_string(minor)));
   return program.binary();

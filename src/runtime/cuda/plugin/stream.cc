@@ -198,13 +198,13 @@ Status CudaStream::synchronize() {
   return fault_.status();
 }
 
-Status CudaStream::launch(DeviceKernel kernel, int64_t blocks, int threads, void** parameters) {
+Status CudaStream::launch(FunctionHandle function, int64_t blocks, int threads, void** parameters) {
   if (blocks == 0) return {};
   const Current current(*context_);
   const auto grid = static_cast<unsigned>(std::min<int64_t>(blocks, context_->max_blocks()));
   const Driver& driver = context_->driver();
   return driver.check(
-      driver.launch(context_->function(kernel), grid, 1, 1, static_cast<unsigned>(threads), 1, 1, 0,
+      driver.launch(function, grid, 1, 1, static_cast<unsigned>(threads), 1, 1, 0,
                     handle_, parameters, nullptr),
       "launching a CUDA kernel");
 }

@@ -36,7 +36,10 @@ class CudaStream final : public Stream {
   // Raises `status` in the fault, at the step that it is of, unless it is OK.
   void raise(Status status, const StepOrigin& origin = {});
   // A kernel of kernels/. `parameters`: a pointer to each of its parameters.
-  Status launch(DeviceKernel kernel, int64_t blocks, int threads, void** parameters);
+  Status launch(DeviceKernel kernel, int64_t blocks, int threads, void** parameters) {
+    return launch(context_->function(kernel), blocks, threads, parameters);
+  }
+  Status launch(FunctionHandle function, int64_t blocks, int threads, void** parameters);
   // Where kernels report errors of the values that they find.
   DeviceError* errors() const { return errors_; }
   const Context& context() const { return *context_; }
