@@ -47,8 +47,8 @@ struct KernelArgs {
 
 // A step of a group (plan: FusedGroup): where its operands lie.
 struct GroupOperand {
-  uint32_t memory = 0;       // operands of one number lie in one memory
-  int64_t offset_bytes = 0;  // of element 0
+  uint32_t memory = 0;        // operands of one number lie in one memory
+  int64_t offset_bytes = 0;   // of element 0
   bool is_temporary = false;  // steps of the group alone see the memory
 };
 struct GroupStep {

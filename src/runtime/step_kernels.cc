@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/fusion/fused_kernel.h"
+#include "runtime/fusion/group_steps.h"
 #include "runtime/program_layout.h"
 #include "runtime/validate.h"
 #include "sharding/mesh_groups.h"
@@ -77,15 +78,8 @@ struct StepKernels::Prepare {
     return body->prepare(device, {args, groups});
   }
 
-  using Types = std::vector<const TensorType*>;
-  Types types_of(const std::vector<ValueId>& operands) const {
-    Types types;
-    for (ValueId v : operands) types.push_back(v.valid() ? &program.values[v].type : nullptr);
-    return types;
-  }
-
   Result<std::unique_ptr<PreparedKernel>> compute(const ProgramStep& step) const {
-    const Types inputs = types_of(step.inputs), outputs = types_of(step.outputs);
+    const auto inputs = types_of(program, step.inputs), outputs = types_of(program, step.outputs);
     const KernelArgs args{inputs, outputs, step.attrs, provider.mesh(), provider.rank()};
     // A dry run has no need of a body.
     if (step.kernel == kRegionKernel && device.can().computes) return region(step, args);
@@ -151,8 +145,7 @@ struct StepKernels::Prepare {
     const SlicedGroup group = slice_group(program, uses, fused);
     const size_t before = out.launches_.size();
     for (size_t done = 0; done < group.members.size();) {
-      SHW_ASSIGN_OR_RETURN(const size_t more,
-                           first_of(std::span(group.members).subspan(done)));
+      SHW_ASSIGN_OR_RETURN(const size_t more, first_of(std::span(group.members).subspan(done)));
       done += more;
     }
     return out.launches_.size() == before + 1;
@@ -160,27 +153,11 @@ struct StepKernels::Prepare {
 
   // How many the kernel does.
   Result<size_t> first_of(std::span<const FusedStep> members) const {
-    std::vector<Types> types;
-    std::vector<std::vector<GroupOperand>> operands;
-    for (const FusedStep& member : members) {
-      const ProgramStep& step = program.steps[member.step];
-      types.push_back(types_of(step.inputs));
-      types.push_back(types_of(step.outputs));
-      auto& places = operands.emplace_back();
-      for (const FusedOperand& o : member.operands)
-        places.push_back(o.value.valid() ? place_of_operand(o) : GroupOperand{});
-    }
-    std::vector<GroupStep> steps;
-    for (size_t i = 0; i < members.size(); ++i) {
-      const ProgramStep& step = program.steps[members[i].step];
-      steps.push_back({step.kernel,
-                       {types[2 * i], types[2 * i + 1], step.attrs, provider.mesh(),
-                        provider.rank()},
-                       operands[i]});
-    }
-    auto kernel = device.prepare_group(steps);
+    const GroupSteps group(program, members, provider.mesh(), provider.rank());
+    auto kernel = device.prepare_group(group.steps());
     if (!kernel.ok()) {
-      if (kernel.status().code() != Code::kUnimplemented) return at_step(members[0].step, kernel.status());
+      if (kernel.status().code() != Code::kUnimplemented)
+        return at_step(members[0].step, kernel.status());
       SHW_RETURN_IF_ERROR(step(members[0].step));
       return size_t{1};
     }
@@ -192,10 +169,6 @@ struct StepKernels::Prepare {
     }
     add(std::move(done), std::move(buffers), std::move(kernel->kernel));
     return kernel->num_steps;
-  }
-  GroupOperand place_of_operand(const FusedOperand& o) const {
-    const ProgramValue& value = program.values[o.value];
-    return {value.storage.v, value.offset_bytes, o.temporary >= 0};
   }
   Status at_step(uint32_t s, Status status) const {
     status.at_node(program.steps[s].node, program.steps[s].kernel);

@@ -3,14 +3,15 @@
 
 #include <algorithm>
 
-#include "cuda/fakes.h"
 #include "compiler/pipeline.h"
+#include "cuda/fakes.h"
 #include "graph/writer.h"
 #include "import/fx_json.h"
 #include "import/json_file.h"
 #include "passes/pass.h"
 #include "runtime/cuda/plugin/device.h"
 #include "runtime/cuda/plugin/fused_source.h"
+#include "runtime/fusion/group_steps.h"
 #include "runtime/virtual_ranks.h"
 #include "unit/runtime/program_builder.h"
 #include "unit/runtime/tensors.h"
@@ -44,57 +45,17 @@ std::shared_ptr<const Plan> grouped(const Plan& plan) {
   return copy;
 }
 
-// What the device generates, as it is asked for it.
-class Listening final : public Device {
- public:
-  Listening(std::shared_ptr<CudaDevice> device, std::vector<std::string>& sources)
-      : device_(std::move(device)), sources_(sources) {}
-  const DeviceClass& device_class() const override { return device_->device_class(); }
-  Result<void*> allocate(const MemorySpec& spec) override { return device_->allocate(spec); }
-  void free(void* memory, const MemorySpec& spec) override { device_->free(memory, spec); }
-  Status copy(void* to, const void* from, int64_t bytes, CopyKind kind) override {
-    return device_->copy(to, from, bytes, kind);
-  }
-  Result<std::unique_ptr<Stream>> create_stream(const StreamOptions& options) override {
-    return device_->create_stream(options);
-  }
-  Result<std::unique_ptr<Event>> create_event(const EventOptions& options) override {
-    return device_->create_event(options);
-  }
-  bool has_kernel(std::string_view name) const override { return device_->has_kernel(name); }
-  Result<std::unique_ptr<PreparedKernel>> prepare(std::string_view kernel,
-                                                  const KernelArgs& args) override {
-    return device_->prepare(kernel, args);
-  }
-  Result<GroupKernel> prepare_group(std::span<const GroupStep> steps) override {
-    auto kernel = device_->prepare_group(steps);
-    if (kernel.ok()) {
-      const Context& context = *device_->context();
-      const auto source = write_fused_source(read_fused_steps(context, steps), kernel->num_steps,
-                                             context.block_threads());
-      if (source) sources_.push_back(source->text);
-    }
-    return kernel;
-  }
-
- private:
-  const std::shared_ptr<CudaDevice> device_;
-  std::vector<std::string>& sources_;
-};
-
 struct Ran {
   std::vector<HostTensor> results;
   int launches = 0;  // of one run
-  std::vector<std::string> sources;
 };
 Ran run(const std::shared_ptr<const Plan>& plan, bool fuse) {
   Ran ran;
   auto device = CudaDevice::open({.folder = SHW_FAKES});
   EXPECT_TRUE(device.ok()) << device.status().message();
-  const auto listening = std::make_shared<Listening>(*device, ran.sources);
   ExecutorOptions options;
   options.fuse = fuse;
-  const RankBackend backend{[listening](int64_t) { return listening; }, {}};
+  const RankBackend backend{[&](int64_t) { return *device; }, {}};
   auto ranks = VirtualRanks::create(plan, options, backend);
   EXPECT_TRUE(ranks.ok()) << ranks.status().message() << " at " << ranks.status().node_name();
   if (!ranks.ok()) return ran;
@@ -146,8 +107,7 @@ std::shared_ptr<const Plan> norm_plan(int64_t columns) {
   const ValueId scale = b.compute("rsqrt", {shifted}, f32(row));
   const ValueId scaled = b.compute("mul", {wide, scale}, f32(whole));
   const ValueId weighted = b.compute("mul", {scaled, w}, f32(whole));
-  const ValueId out =
-      b.compute("convert_element_type", {weighted}, row_major(Dtype::kBF16, whole));
+  const ValueId out = b.compute("convert_element_type", {weighted}, row_major(Dtype::kBF16, whole));
   b.output("sum", sum, whole, Layout{});
   b.output("scale", scale, row, Layout{});
   b.output("out", out, whole, Layout{});
@@ -155,14 +115,12 @@ std::shared_ptr<const Plan> norm_plan(int64_t columns) {
 }
 
 TEST(CudaFused, ANormWithItsResidualIsOneLaunch) {
-  const Ran ran = expect_same_bits(norm_plan(256));
-  EXPECT_EQ(ran.launches, 1);
+  EXPECT_EQ(expect_same_bits(norm_plan(256)).launches, 1);
 }
 // Threads that have nothing to do in the last turn.
 TEST(CudaFused, RowsNeedNotFillTheirBlocks) {
   EXPECT_EQ(expect_same_bits(norm_plan(251)).launches, 1);
 }
-
 
 // Rotary embedding of grouped queries: pairs of f32 are complex numbers, and keys are repeated.
 TEST(CudaFused, PairsAndRepeatedHeadsAreOneLaunch) {
@@ -226,10 +184,10 @@ TEST(CudaFused, SmallSumsTruthAndWholeNumbersAreOneLaunch) {
   const ValueId larger = b.compute("mul", {n, n}, row_major(Dtype::kI32, whole));
   const ValueId total = b.compute("sum", {larger}, row_major(Dtype::kI32, kept), along({2}));
   const ValueId log = b.compute("log", {chosen}, row_major(Dtype::kF32, whole));
-  const ValueId clamped = b.compute("clamp", {log}, row_major(Dtype::kF32, whole),
-                                    with(AttrKey::kMin, -2.0));
-  const ValueId mixed = b.compute("add", {clamped, total}, row_major(Dtype::kF64, whole),
-                                  with(AttrKey::kAlpha, 0.5));
+  const ValueId clamped =
+      b.compute("clamp", {log}, row_major(Dtype::kF32, whole), with(AttrKey::kMin, -2.0));
+  const ValueId mixed =
+      b.compute("add", {clamped, total}, row_major(Dtype::kF64, whole), with(AttrKey::kAlpha, 0.5));
   b.output("chosen", mixed, whole, Layout{});
   b.output("sum", sum, kept, Layout{});
   EXPECT_EQ(expect_same_bits(b.finish()).launches, 1);
@@ -273,20 +231,47 @@ TEST(CudaFused, UpdatesInPlaceReadBeforeTheyWrite) {
   EXPECT_EQ(expect_same_bits(b.finish()).launches, 1);
 }
 
+// Whatever fails while a kernel is generated or launched, the message names the group's first step.
+TEST(CudaFused, AFailureOfAnyCallNamesTheStep) {
+  const auto plan = grouped(*norm_plan(256));
+  const auto error = [&]() -> Status {
+    SHW_ASSIGN_OR_RETURN(const auto device, CudaDevice::open({.folder = SHW_FAKES}));
+    const RankBackend backend{[&](int64_t) { return device; }, {}};
+    SHW_ASSIGN_OR_RETURN(const auto ranks, VirtualRanks::create(plan, {}, backend));
+    std::vector<HostTensor> inputs;
+    for (const PortId id : plan->program.entries[0].inputs)
+      inputs.push_back(make_tensor(Dtype::kBF16, plan->program.ports[id].global.shape,
+                                   [](int64_t i) { return static_cast<double>(i % 3); }));
+    std::vector<HostTensorView> views;
+    for (const HostTensor& t : inputs) views.push_back(view_of(t));
+    return ranks->run("step", views).status();
+  };
+  ASSERT_TRUE(error().ok());
+  for (const char* call :
+       {"nvrtcCompileProgram", "cuModuleLoadData", "cuModuleGetFunction", "cuLaunchKernel"}) {
+    const testing::Injected fault(call, 999);
+    const Status status = error();
+    EXPECT_FALSE(status.ok()) << call;
+    EXPECT_EQ(status.node_name(), "add") << call << ": " << status.message();
+  }
+}
+
 // ---- LLaMA ----
 
-std::shared_ptr<const Plan> llama_plan() {
-  const auto json =
-      import::read_json_file(SHW_TEST_DATA "/../../examples/data/llama_tiny_2x4.graph.pre.json.gz");
+std::shared_ptr<const Plan> planned(const std::string& graph_file, const CompileOptions& options) {
+  const auto json = import::read_json_file(SHW_TEST_DATA "/../../examples/data/" + graph_file);
   EXPECT_TRUE(json.ok()) << json.status().message();
   const auto graph = import::import_fx_json(*json);
   EXPECT_TRUE(graph.ok()) << graph.status().message();
-  CompileOptions options;
-  options.mesh = "one=1";
   Monitor monitor;
   const auto compiled = compile(write_graph(*graph), options, monitor);
   EXPECT_TRUE(compiled.ok()) << compiled.status().message();
   return std::make_shared<const Plan>(compiled->plan);
+}
+std::shared_ptr<const Plan> llama_plan() {
+  CompileOptions options;
+  options.mesh = "one=1";
+  return planned("llama_tiny_2x4.graph.pre.json.gz", options);
 }
 
 // The program up to before its attention number `n`.
@@ -316,6 +301,49 @@ TEST(CudaFused, ATrainingStepOfLlamaHasTheSameBits) {
     EXPECT_EQ(together.results[i].data, alone.results[i].data)
         << plan->program.output(plan->program.entries[0], i).name;
   EXPECT_LE(together.launches, alone.launches / 2);
+}
+
+// The source of each group of a program, as a GPU gets it.
+std::vector<std::string> sources_of(const Program& program) {
+  auto device = CudaDevice::open({.folder = SHW_FAKES});
+  EXPECT_TRUE(device.ok()) << device.status().message();
+  const Mesh mesh = *Mesh::create(program.mesh);
+  const UseCounts uses = count_uses(program);
+  std::vector<std::string> sources;
+  for (const FusedGroup& fused : program.fused_groups) {
+    const SlicedGroup group = slice_group(program, uses, fused);
+    const GroupSteps steps(program, group.members, mesh, 0);
+    const auto read = read_fused_steps(*(*device)->context(), steps.steps());
+    const auto source = write_fused_source(read, group.members.size(), kMostBlockThreads);
+    EXPECT_TRUE(source) << fused_group_text(program, fused);
+    if (source) sources.push_back(source->text);
+  }
+  return sources;
+}
+
+// Every group of LLaMA-3 8B on 64 GPUs is one kernel, which the real compiler takes, where it is
+// installed: it needs no GPU.
+TEST(CudaFused, NvrtcCompilesTheKernelsOfLlama) {
+  CompileOptions options;
+  options.mesh = "dp=8,tp=8";
+  options.input_layout = "S(0)R";
+  options.output_layout = "S(0)S(2)";
+  std::vector<std::string> sources =
+      sources_of(planned("llama8b_L2_8x8_einsum.graph.pre.json.gz", options)->program);
+  EXPECT_GE(sources.size(), 10u);
+  std::ranges::sort(sources);
+  const auto same = std::ranges::unique(sources);
+  sources.erase(same.begin(), same.end());
+  const auto nvrtc = open_nvrtc({});
+  if (!nvrtc.ok()) GTEST_SKIP() << "not run: " << nvrtc.status().message();
+  int turn = 0;  // each program for one architecture: compiling takes a second
+  const std::pair<int, int> capabilities[] = {{8, 0}, {9, 0}, {10, 0}};
+  for (const std::string& source : sources) {
+    const auto [major, minor] = capabilities[turn++ % 3];
+    const auto binary = compile_program(*nvrtc, kFusedKernelName, source, major, minor);
+    ASSERT_TRUE(binary.ok()) << binary.status().message() << source;
+    EXPECT_EQ(binary->substr(1, 3), "ELF");
+  }
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 
 #include "fakes/block.h"
 #include "fakes/driver.h"
-#include "fakes/inject.h"
 #include "fakes/generated.h"
+#include "fakes/inject.h"
 #include "fakes/kernels.h"
 #include "fakes/nvrtc.h"
 #include "runtime/cuda/plugin/driver.h"
@@ -219,8 +219,8 @@ FAKE cuModuleLoadData(ModuleHandle* module, const void* image) {
   const std::string name(text.substr(std::strlen(kFakeBinary)));
   auto made = std::make_unique<CUmod_st>(CUmod_st{name});
   if (name == kGenerated) {
-    made->generated = load_generated(static_cast<const char*>(image) + text.size() + 1,
-                                     made->library);
+    made->generated =
+        load_generated(static_cast<const char*>(image) + text.size() + 1, made->library);
     if (made->generated == nullptr) return kInvalidValue;
   }
   *module = made.release();

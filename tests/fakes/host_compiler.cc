@@ -1,7 +1,5 @@
 #include "fakes/host_compiler.h"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -19,12 +17,6 @@ namespace fs = std::filesystem;
 std::string read_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
-}
-
-std::string library_path() {
-  Dl_info info{};
-  dladdr(reinterpret_cast<const void*>(&compile_for_host), &info);
-  return fs::canonical(info.dli_fname);
 }
 
 // The name of the kernel: what follows SHW_KERNEL.
@@ -65,12 +57,13 @@ Result<std::string> compile(const std::string& text) {
     std::ofstream(fs::path(folder) / header.name) << header.text;
   const std::string name = kernel_name(text), out = folder + "/kernel.so", log = folder + "/log";
   std::ofstream(folder + "/kernel.cc")
-      << "#include \"fakes/shim.h\"\n#include <utility>\n" << text << "#define KERNEL " << name
-      << "\n#define NAME \"" << name << "\"\n" << kCaller;
+      << "#include \"fakes/shim.h\"\n#include <utility>\n"
+      << text << "#define KERNEL " << name << "\n#define NAME \"" << name << "\"\n"
+      << kCaller;
   const std::string command = std::string(SHW_FAKE_COMPILER) +
                               " -std=c++20 -O1 -fPIC -shared -fvisibility=hidden -w "
                               "-ffp-contract=off " SHW_FAKE_FLAGS " -I'" SHW_FAKE_INCLUDE "' -I'" +
-                              folder + "' '" + folder + "/kernel.cc' '" + library_path() +
+                              folder + "' '" + folder + "/kernel.cc' '" + SHW_FAKE_LIBRARY +
                               "' -o '" + out + "' > '" + log + "' 2>&1";
   const bool compiles = std::system(command.c_str()) == 0;
   const std::string bytes = read_file(out), said = read_file(log);

@@ -5,7 +5,6 @@
 namespace shw::runtime::cuda {
 
 // What Device::prepare_group() says.
-Result<GroupKernel> prepare_fused_group(Context& context,
-                                        std::span<const GroupStep> steps);
+Result<GroupKernel> prepare_fused_group(Context& context, std::span<const GroupStep> steps);
 
 }  // namespace shw::runtime::cuda

@@ -12,10 +12,10 @@ namespace shw::runtime::cuda {
 namespace {
 
 constexpr int64_t kMostInts = INT32_MAX;
-constexpr int64_t kMostTurns = 32;        // of a thread at a row whose elements stay in registers
-constexpr int64_t kMostKeptWords = 96;    // of 32 bits, of such elements in each thread
-constexpr int64_t kLeastRows = 32;        // fewer blocks would leave most of a device idle
-constexpr size_t kMostParameters = 256;   // of 4 KiB
+constexpr int64_t kMostTurns = 32;       // of a thread at a row whose elements stay in registers
+constexpr int64_t kMostKeptWords = 96;   // of 32 bits, of such elements in each thread
+constexpr int64_t kLeastRows = 32;       // fewer blocks would leave most of a device idle
+constexpr size_t kMostParameters = 256;  // of 4 KiB
 constexpr size_t kMostLines = 1500;
 constexpr size_t kNoLoop = SIZE_MAX;
 
@@ -51,8 +51,8 @@ std::string whole_text(i64 x) {
 // Lines between two braces, and what is known there.
 struct Scope {
   std::vector<std::string> lines;
-  std::map<std::string, std::string> elements;                    // by what they are: their names
-  std::map<std::string, std::pair<Index, Index>> divisions;       // quotient, rest
+  std::map<std::string, std::string> elements;               // by what they are: their names
+  std::map<std::string, std::pair<Index, Index>> divisions;  // quotient, rest
 };
 
 // One pass over the elements of a row, or over those of some results.
@@ -196,8 +196,8 @@ class Writer {
         return it->second;
     const size_t depth = space_.depth(index);
     const std::string q = new_name("q"), r = new_name("r"), type = "const " + space_.type() + " ";
-    line(depth, type + q + " = " + what + " / " + number + ", " + r + " = " + what + " % " +
-                    number + ";");
+    line(depth,
+         type + q + " = " + what + " / " + number + ", " + r + " = " + what + " % " + number + ";");
     const auto result = std::pair{space_.variable(q, space_.most(index) / by + 1, depth),
                                   space_.variable(r, by, depth)};
     scopes_[depth].divisions[what + number] = result;
@@ -442,8 +442,8 @@ class Writer {
     const Index from = offset(dims.kept, dims.kept_in, at);
     line(type + " " + sum + " = start(" + f + ", " + type + "{});");
     scopes_.emplace_back();
-    const Index along = offset(dims.reduced, dims.reduced_in,
-                               space_.variable(i, dims.count, scopes_.size() - 1));
+    const Index along =
+        offset(dims.reduced, dims.reduced_in, space_.variable(i, dims.count, scopes_.size() - 1));
     join(sum, f, type, of, element_at(of.inputs[0], from + along));
     close_scope("for (" + space_.type() + " " + i + " = 0; " + i + " < " +
                 space_.number(dims.count) + "; ++" + i + ") {");
@@ -578,7 +578,8 @@ class Writer {
     const FusedStep& of = step(s);
     const std::string type = of.formula.is_integer ? "Int" : "double", f = formula_name(s);
     const ReducedDims& dims = *of.reduced;
-    const Index at = offset(dims.kept, dims.kept_in, row_) + offset(dims.reduced, dims.reduced_in, k);
+    const Index at =
+        offset(dims.kept, dims.kept_in, row_) + offset(dims.reduced, dims.reduced_in, k);
     loop.before.push_back(type + " " + sum_name(s) + " = start(" + f + ", " + type + "{});");
     join(sum_name(s), f, type, of, element_at(of.inputs[0], at));
   }

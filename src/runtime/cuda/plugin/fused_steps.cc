@@ -27,8 +27,8 @@ bool can_find(const FusedWindow& read, const FusedStep& writer) {
   const FusedWindow& written = writer.output;
   if (is_same_window(read, written)) return true;
   const Dtype from = written.type->dtype, to = read.type->dtype;
-  const bool pairs = (from == Dtype::kF32 && to == Dtype::kC64) ||
-                     (from == Dtype::kC64 && to == Dtype::kF32);
+  const bool pairs =
+      (from == Dtype::kF32 && to == Dtype::kC64) || (from == Dtype::kC64 && to == Dtype::kF32);
   return written.type->contiguous() && (from == to || pairs) && written.begin <= read.begin &&
          read.end <= written.end && (read.begin - written.begin) % dtype_size(from) == 0;
 }

@@ -203,10 +203,9 @@ Status CudaStream::launch(FunctionHandle function, int64_t blocks, int threads, 
   const Current current(*context_);
   const auto grid = static_cast<unsigned>(std::min<int64_t>(blocks, context_->max_blocks()));
   const Driver& driver = context_->driver();
-  return driver.check(
-      driver.launch(function, grid, 1, 1, static_cast<unsigned>(threads), 1, 1, 0,
-                    handle_, parameters, nullptr),
-      "launching a CUDA kernel");
+  return driver.check(driver.launch(function, grid, 1, 1, static_cast<unsigned>(threads), 1, 1, 0,
+                                    handle_, parameters, nullptr),
+                      "launching a CUDA kernel");
 }
 
 }  // namespace shw::runtime::cuda
