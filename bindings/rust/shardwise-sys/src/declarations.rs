@@ -196,6 +196,8 @@ pub struct shw_context_options {
     pub submit_user: *mut c_void,
     /// The most bytes of text that shw_graph_import() and shw_solution_create() read, counted after inflation: a small gzipped file may hold any amount. 0: 512 MiB.
     pub max_text_bytes: u64,
+    /// A folder where CUDA devices keep the kernels that they have compiled, for later processes; it is made if it is not there. Any number of processes may use it at once; damaged and foreign files are ignored, and so are errors of writing to it. Nothing is ever removed. Its files are run on the GPU: nobody else should be able to write to it. Copied. NULL: every process compiles what it needs.
+    pub kernel_cache: *const c_char,
 }
 
 /// A size of a graph that is known only at run time, such as the length of a sequence.
@@ -2646,7 +2648,8 @@ functions! {
     ///
     /// * `index`: 0 for the CPU; of a CUDA device, as the driver counts
     /// * `out_device`: receives a handle that the caller destroys; NULL on failure
-    /// * `SHW_INVALID_ARGUMENT`: there is no such kind or index
+    /// * `SHW_INVALID_ARGUMENT`: there is no such kind or index; CUDA: the context's kernel_cache is
+    ///   no folder
     /// * `SHW_UNAVAILABLE`: CUDA: the plug-in, the driver or one of NVIDIA's libraries is
     ///   missing or too old; the message says what to do
     /// * Threads: any

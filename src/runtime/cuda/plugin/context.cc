@@ -28,6 +28,7 @@ constexpr int kLeastMajor = 8;                // sm_80: what the kernels are bui
 
 Result<std::shared_ptr<Context>> Context::open(const Options& options) {
   std::shared_ptr<Context> context(new Context(options));
+  SHW_ASSIGN_OR_RETURN(context->cache_, ProgramCache::open(options.kernel_cache));
   SHW_ASSIGN_OR_RETURN(context->driver_, open_driver(options.folder));
   SHW_RETURN_IF_ERROR(context->open_device());
   const Current current(*context);
@@ -91,8 +92,21 @@ Status Context::load(unsigned programs) {
 }
 
 Result<ModuleHandle> Context::load_text(const std::string& name, const std::string& text) {
+  std::string program;
+  if (cache_.is_open()) {
+    SHW_ASSIGN_OR_RETURN(program, program_description(nvrtc_, text, major_, minor_));
+  }
+  // What the driver does not take is compiled anew, whatever it was.
+  if (const auto known = cache_.find(program))
+    if (auto module = load_binary(*known); module.ok()) return module;
   SHW_ASSIGN_OR_RETURN(const std::string binary,
                        compile_program(nvrtc_, name, text, major_, minor_));
+  SHW_ASSIGN_OR_RETURN(ModuleHandle module, load_binary(binary));
+  cache_.keep(program, binary);
+  return module;
+}
+
+Result<ModuleHandle> Context::load_binary(const std::string& binary) {
   ModuleHandle module = nullptr;
   SHW_RETURN_IF_ERROR(
       driver_.check(driver_.load_module(&module, binary.data()), "loading CUDA kernels"));

@@ -12,6 +12,7 @@
 #include "runtime/cuda/plugin/driver.h"
 #include "runtime/cuda/plugin/kernels/names.h"
 #include "runtime/cuda/plugin/nvrtc.h"
+#include "runtime/cuda/plugin/program_cache.h"
 
 namespace shw::runtime::cuda {
 
@@ -70,6 +71,7 @@ class Context {
   Status open_device();
   Status load_program(DeviceProgram program);
   Result<ModuleHandle> load_text(const std::string& name, const std::string& text);
+  Result<ModuleHandle> load_binary(const std::string& binary);
   Result<int> attribute(DeviceAttribute which) const;
 
   const Options options_;
@@ -79,6 +81,7 @@ class Context {
   Ordinal ordinal_ = 0;
   ContextHandle handle_ = nullptr;
   Nvrtc nvrtc_;
+  ProgramCache cache_;
   int major_ = 0, minor_ = 0;  // the device's compute capability
   std::mutex mutex_;           // while programs are loaded
   std::array<ModuleHandle, static_cast<size_t>(DeviceProgram::kCount)> modules_{};
