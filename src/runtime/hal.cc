@@ -4,7 +4,7 @@ namespace shw::runtime {
 
 Status Stream::begin_capture() { return unimplemented("this backend captures no graphs"); }
 
-Result<std::unique_ptr<Graph>> Stream::end_capture() {
+Result<std::unique_ptr<Graph>> Stream::end_capture(std::unique_ptr<Graph>) {
   return unimplemented("this backend captures no graphs");
 }
 

@@ -29,9 +29,11 @@ class PreparedKernel {
  public:
   virtual ~PreparedKernel() = default;
   virtual int64_t workspace_bytes() const { return 0; }
+  // Whether launches may be captured as part of a graph.
+  virtual bool can_be_captured() const { return true; }
   // `buffers`: element 0 of each input, then of each output (null: absent), then a workspace of
   // workspace_bytes(). Inputs may overlap each other, never an output. The array must stay as it is
-  // until the work is done, or, in a capture, as long as the graph may be launched.
+  // until the work is done.
   virtual void launch(Stream& stream, void* const* buffers) = 0;
   StepOrigin origin;
 };

@@ -38,14 +38,30 @@ static void a_buffer_is_written_and_read(shw_context* context) {
   shw_device_destroy(device);
 }
 
-static void a_plan_runs_on_four_devices(shw_context* context) {
+static void a_plan_runs_on_four_devices(shw_context* context, uint64_t flags) {
   shw_plan* plan = mlp_plan(context, 2, 2);
   mlp_job job;
   int repeat;
   if (plan == NULL) return;
-  if (mlp_job_create_on(context, plan, SHW_DEVICE_CUDA, &job))
+  if (mlp_job_create_on(context, plan, SHW_DEVICE_CUDA, flags, &job))
     for (repeat = 0; repeat < 3; ++repeat) mlp_job_run_and_check(plan, &job);
   mlp_job_destroy(&job);
+  shw_plan_destroy(plan);
+}
+
+static void graphs_are_an_option(shw_context* context) {
+  shw_executor_options options = SHW_EXECUTOR_OPTIONS_INIT;
+  shw_plan* plan = mlp_plan(context, 0, 0);
+  shw_world* world = NULL;
+  shw_executor* executor = NULL;
+  if (!EXPECT_OK(shw_world_create_virtual(context, 1, NULL, &world))) return;
+  options.flags = SHW_EXECUTOR_GRAPHS;
+  EXPECT_REFUSED(shw_executor_create(plan, world, 0, &options, &executor), SHW_UNIMPLEMENTED,
+                 "a cpu device captures no graphs");
+  options.flags = 2;
+  EXPECT_REFUSED(shw_executor_create(plan, world, 0, &options, &executor), SHW_INVALID_ARGUMENT,
+                 "flags");
+  shw_world_destroy(world);
   shw_plan_destroy(plan);
 }
 
@@ -86,7 +102,7 @@ static void compiled_kernels_are_kept(void) {
   if (!EXPECT(mkdtemp(folder) != NULL)) return;
   for (repeat = 0; repeat < 2; ++repeat) {
     context = context_with_cache(folder);
-    a_plan_runs_on_four_devices(context);
+    a_plan_runs_on_four_devices(context, 0);
     shw_context_destroy(context);
     EXPECT(num_files(folder) > 0 && (repeat == 0 || num_files(folder) == kept));
     kept = num_files(folder);
@@ -102,7 +118,9 @@ int main(void) {
   shw_context* context = new_context();
   a_device_says_what_it_is(context);
   a_buffer_is_written_and_read(context);
-  a_plan_runs_on_four_devices(context);
+  a_plan_runs_on_four_devices(context, 0);
+  a_plan_runs_on_four_devices(context, SHW_EXECUTOR_GRAPHS);
+  graphs_are_an_option(context);
   shw_context_destroy(context);
   compiled_kernels_are_kept();
   return test_result();

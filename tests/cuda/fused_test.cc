@@ -49,12 +49,13 @@ struct Ran {
   std::vector<HostTensor> results;
   int launches = 0;  // of one run
 };
-Ran run(const std::shared_ptr<const Plan>& plan, bool fuse) {
+Ran run(const std::shared_ptr<const Plan>& plan, bool fuse, bool graphs = false) {
   Ran ran;
   auto device = CudaDevice::open({.folder = SHW_FAKES});
   EXPECT_TRUE(device.ok()) << device.status().message();
   ExecutorOptions options;
   options.fuse = fuse;
+  options.graphs = graphs;
   const RankBackend backend{[&](int64_t) { return *device; }, {}};
   auto ranks = VirtualRanks::create(plan, options, backend);
   EXPECT_TRUE(ranks.ok()) << ranks.status().message() << " at " << ranks.status().node_name();
@@ -301,6 +302,13 @@ TEST(CudaFused, ATrainingStepOfLlamaHasTheSameBits) {
     EXPECT_EQ(together.results[i].data, alone.results[i].data)
         << plan->program.output(plan->program.entries[0], i).name;
   EXPECT_LE(together.launches, alone.launches / 2);
+  // All of it as one CUDA graph.
+  const int graphs = fake_calls("cuGraphLaunch");
+  const Ran captured = run(plan, true, true);
+  EXPECT_EQ(fake_calls("cuGraphLaunch") - graphs, 1);
+  ASSERT_EQ(captured.results.size(), alone.results.size());
+  for (size_t i = 0; i < captured.results.size(); ++i)
+    EXPECT_EQ(captured.results[i].data, alone.results[i].data) << "output " << i;
 }
 
 // The source of each group of a program, as a GPU gets it.

@@ -30,7 +30,8 @@ using shw::strict::Queue;
 
 constexpr int kDevices = 8, kVersion = 13000;
 constexpr int kInvalidValue = 1, kInvalidContext = 201, kInvalidHandle = 400, kIllegalAddress = 700,
-              kLaunchFailed = 719, kNotPermitted = 800;
+              kLaunchFailed = 719, kNotPermitted = 800, kIllegalState = 401,
+              kCaptureUnsupported = 900, kCapturedEvent = 907;
 // Few, as they are fibers: enough for kernels whose threads work together.
 constexpr int kThreads = 16, kMultiprocessors = 1;
 
@@ -386,12 +387,14 @@ FAKE cuStreamSynchronize(StreamHandle stream) {
   // What it reports is what went wrong before: an injected error is one of the device.
   if (injected("cuStreamSynchronize") != 0)
     stream->device->context.lose(shw::internal_error("lost, as it was told to be"));
+  if (stream->queue->refuses("cuStreamSynchronize")) return kCaptureUnsupported;
   BEGIN("", true);
   stream->queue->drain();
   return sticky(stream->device->context);
 }
 FAKE cuStreamQuery(StreamHandle stream) {
   BEGIN("cuStreamQuery");
+  if (stream->queue->refuses("cuStreamQuery")) return kCaptureUnsupported;
   return stream->queue->idle() ? kDriverSuccess : kDriverNotReady;
 }
 FAKE cuStreamWaitEvent(StreamHandle stream, EventHandle event, unsigned) {
@@ -417,6 +420,10 @@ FAKE cuEventRecord(EventHandle event, StreamHandle stream) {
 FAKE cuEventQuery(EventHandle event) {
   BEGIN("cuEventQuery");
   std::lock_guard lock(event->state->mutex);
+  if (event->state->capture != nullptr) {  // such an event is a place in a graph, not in time
+    event->state->capture->broken = "cuEventQuery was called for an event of the capture";
+    return kCapturedEvent;
+  }
   return event->state->completed >= event->state->recorded ? kDriverSuccess : kDriverNotReady;
 }
 FAKE cuEventElapsedTime(float* ms, EventHandle from, EventHandle to) {
@@ -429,5 +436,55 @@ FAKE cuEventElapsedTime(float* ms, EventHandle from, EventHandle to) {
   }
   *ms = std::chrono::duration<float, std::milli>(to->state->reached_at - from->state->reached_at)
             .count();
+  return kDriverSuccess;
+}
+
+// ---- Graphs ----
+
+FAKE cuStreamBeginCapture_v2(StreamHandle stream, CaptureMode mode) {
+  BEGIN("cuStreamBeginCapture_v2");
+  if (mode != kCaptureThreadLocal) return kInvalidValue;
+  return stream->queue->begin_capture().ok() ? kDriverSuccess : kIllegalState;
+}
+FAKE cuStreamEndCapture(StreamHandle stream, GraphHandle* graph) {
+  *graph = nullptr;
+  auto capture =
+      stream->queue->end_capture();  // also where the call fails: the stream is as before
+  BEGIN("cuStreamEndCapture");
+  if (!capture.ok())
+    return capture.status().message().find("not waited for") != std::string::npos
+               ? kDriverCaptureUnjoined
+               : kDriverCaptureInvalidated;
+  *graph = new CUgraph_st{*capture};
+  return kDriverSuccess;
+}
+FAKE cuGraphInstantiateWithFlags(GraphExecHandle* exec, GraphHandle graph, unsigned long long) {
+  BEGIN("cuGraphInstantiateWithFlags");
+  *exec = new CUgraphExec_st{graph->capture->commands};
+  return kDriverSuccess;
+}
+FAKE cuGraphExecUpdate_v2(GraphExecHandle exec, GraphHandle graph, GraphUpdateResult* result) {
+  *result = {};
+  BEGIN("cuGraphExecUpdate_v2");
+  if (exec->commands.size() != graph->capture->commands.size()) return kDriverGraphUpdateFailed;
+  exec->commands = graph->capture->commands;
+  return kDriverSuccess;
+}
+FAKE cuGraphLaunch(GraphExecHandle exec, StreamHandle stream) {
+  BEGIN("cuGraphLaunch");
+  if (stream->queue->refuses("cuGraphLaunch")) return kCaptureUnsupported;
+  stream->queue->push(
+      {[commands = exec->commands, &context = stream->device->context](const Pointers&) {
+        for (const shw::strict::Command& c : commands)
+          if (!context.lost()) c.run(c.pointers);
+      }});
+  return kDriverSuccess;
+}
+FAKE cuGraphDestroy(GraphHandle graph) {
+  delete graph;
+  return kDriverSuccess;
+}
+FAKE cuGraphExecDestroy(GraphExecHandle exec) {
+  delete exec;
   return kDriverSuccess;
 }

@@ -24,6 +24,12 @@ int injected(const char* function);
 }  // namespace shw::fakes
 
 // What the handles of the driver point to.
+struct CUgraph_st {
+  std::shared_ptr<shw::strict::Capture> capture;
+};
+struct CUgraphExec_st {
+  std::vector<shw::strict::Command> commands;
+};
 struct CUstream_st {
   shw::fakes::FakeDevice* device;
   std::shared_ptr<shw::strict::Queue> queue;

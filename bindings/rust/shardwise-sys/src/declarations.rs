@@ -10,6 +10,7 @@ pub const SHW_NODE_HAS_REGION: u64 = 2;
 pub const SHW_COMPILE_NO_EINSUM: u64 = 1;
 pub const SHW_COMPILE_NO_GRAPH: u64 = 2;
 pub const SHW_COMPILE_STRIDED: u64 = 4;
+pub const SHW_EXECUTOR_GRAPHS: u64 = 1;
 pub const SHW_BENCH_TEXT: u64 = 1;
 pub const SHW_SEARCH_EACH_BATCH: u64 = 1;
 pub const SHW_SOLUTION_TIED: u64 = 1;
@@ -1511,7 +1512,7 @@ pub struct shw_region {
 pub struct shw_executor_options {
     /// set by SHW_EXECUTOR_OPTIONS_INIT
     pub struct_size: usize,
-    /// 0: none is defined yet
+    /// SHW_EXECUTOR_GRAPHS
     pub flags: u64,
     /// to run on; NULL: the CPU, with memory of the world's context. Runs on SHW_DEVICE_NULL do not wait for other ranks
     pub device: *mut shw_device,
@@ -3881,7 +3882,7 @@ functions! {
     /// * `SHW_CANCELLED`: the world was aborted by this process
     /// * `SHW_INVALID_ARGUMENT`: an option is out of range
     /// * `SHW_UNIMPLEMENTED`: a step has no kernel, a manual region has no body, or the device
-    ///   knows no native streams
+    ///   knows no native streams or captures no graphs
     /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
     /// * Threads: any; for each rank of a world, one thread at a time
     /// * Since 0.2
