@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/cuda/plugin/fused_kernel.h"
 #include "runtime/cuda/plugin/kernel.h"
 #include "runtime/cuda/plugin/stream.h"
 
@@ -86,6 +87,10 @@ Result<std::unique_ptr<Stream>> CudaDevice::create_stream(const StreamOptions& o
 
 Result<std::unique_ptr<Event>> CudaDevice::create_event(const EventOptions& options) {
   return CudaEvent::create(context_, options);
+}
+
+Result<GroupKernel> CudaDevice::prepare_group(std::span<const GroupStep> steps) {
+  return prepare_fused_group(*context_, steps);
 }
 
 bool CudaDevice::has_kernel(std::string_view name) const { return find_kernel(name) != nullptr; }
