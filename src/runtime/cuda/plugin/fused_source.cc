@@ -623,7 +623,12 @@ class Writer {
 
   // An element that a thread reads after another one may have written it.
   bool reads_what_it_writes() const {
-    for (const Access& w : writes_)
+    for (const Access& w : writes_) {
+      const auto lies_over = [&](const Access& a) {
+        return lie_over_each_other(*a.window, *w.window);
+      };
+      if (std::ranges::any_of(reads_, lies_over) || std::ranges::any_of(writes_, lies_over))
+        return true;
       for (const Access& r : reads_) {
         if (r.window->memory != w.window->memory || r.window->begin >= w.window->end ||
             w.window->begin >= r.window->end)
@@ -632,6 +637,7 @@ class Writer {
         if (!in_turn || r.place != w.place || r.window->type->dtype != w.window->type->dtype)
           return true;
       }
+    }
     return false;
   }
 
