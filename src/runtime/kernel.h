@@ -52,6 +52,8 @@ struct GroupOperand {
   uint32_t memory = 0;        // operands of one number lie in one memory
   int64_t offset_bytes = 0;   // of element 0
   bool is_temporary = false;  // steps of the group alone see the memory
+  // Where element 0 lies in memory in which storages follow one another; -1: the memory is its own.
+  int64_t place_bytes = -1;
 };
 struct GroupStep {
   std::string_view kernel;

@@ -13,7 +13,7 @@
 namespace shw::runtime {
 
 // Counts changes of the interface between library and plug-ins.
-inline constexpr uint32_t kPluginInterface = 1;
+inline constexpr uint32_t kPluginInterface = 2;
 
 struct PluginInfo {
   uint32_t interface;    // always first: what follows may change with it

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -135,7 +136,24 @@ TEST_F(CudaCache, WhatIsNoFolderIsAnArgument) {
       << status.message();
 }
 
-// Many at once, as processes are: files have names of their own until they are whole.
+// What the processes of the next test run.
+TEST_F(CudaCache, OneOfSeveralProcesses) {
+  const char* folder = std::getenv("SHW_TEST_CACHE_FOLDER");
+  if (folder == nullptr) GTEST_SKIP() << "a part of SeveralProcessesMayUseItAtOnce";
+  for (int round = 0; round < 20; ++round) ASSERT_GE(compiled_in(folder), 0);
+}
+TEST_F(CudaCache, SeveralProcessesMayUseItAtOnce) {
+  const std::string self = "/proc/" + std::to_string(::getpid()) + "/exe";
+  std::string command = "export SHW_TEST_CACHE_FOLDER='" + folder_ +
+                        "'; for i in 1 2 3 4 5 6; do " + self +
+                        " --gtest_filter=CudaCache.OneOfSeveralProcesses >&2 & " +
+                        "all=\"$all $!\"; done; for p in $all; do wait $p || exit 1; done";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  EXPECT_EQ(compiled(), 0);
+  EXPECT_EQ(files().size(), 2u) << "nothing is left over";
+}
+
+// Many threads at once: files have names of their own until they are whole.
 TEST_F(CudaCache, ManyMayUseItAtOnce) {
   for (int round = 0; round < 10; ++round) {
     std::vector<std::thread> threads;

@@ -210,6 +210,26 @@ TEST(CudaFused, AStepWithoutAFormulaRunsByItself) {
   EXPECT_EQ(expect_same_bits(b.finish()).launches, 3);
 }
 
+// What one kernel leaves may lie where another, which reads it, leaves something else: then these
+// elements are not those that the same thread has read.
+TEST(CudaFused, WhatIsReadIsNotOverwritten) {
+  ProgramBuilder b({{"a", 1}});
+  const Dims whole{64, 256}, row{64, 1}, half{64, 128};
+  const auto f32 = [](const Dims& shape) { return row_major(Dtype::kF32, shape); };
+  const ValueId x = b.input("x", Dtype::kF32, whole, Layout{});
+  const ValueId e = b.compute("exp", {x}, f32(whole));
+  const ValueId v = b.compute("var", {e}, f32(row), along({1}));
+  const TensorType window{half, {256, 1}, Dtype::kF32};
+  const ValueId left = b.compute("mul", {b.view(e, window), v}, f32(half));
+  const ValueId right = b.compute("mul", {b.view(e, window, 512), v}, f32(half));
+  const ValueId swapped =
+      b.compute("cat", {right, left}, f32(whole), with(AttrKey::kDim, int64_t{1}));
+  const ValueId w = b.compute("var", {swapped}, f32(row), along({1}));
+  const ValueId out = b.compute("mul", {swapped, w}, f32(whole));
+  b.output("out", out, whole, Layout{});
+  expect_same_bits(b.finish());
+}
+
 // An update in place reads each element before it writes it.
 TEST(CudaFused, UpdatesInPlaceReadBeforeTheyWrite) {
   ProgramBuilder b({{"a", 1}});
@@ -340,8 +360,7 @@ TEST(CudaFused, NvrtcCompilesTheKernelsOfLlama) {
       sources_of(planned("llama8b_L2_8x8_einsum.graph.pre.json.gz", options)->program);
   EXPECT_GE(sources.size(), 10u);
   std::ranges::sort(sources);
-  const auto same = std::ranges::unique(sources);
-  sources.erase(same.begin(), same.end());
+  sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
   const auto nvrtc = open_nvrtc({});
   if (!nvrtc.ok()) GTEST_SKIP() << "not run: " << nvrtc.status().message();
   int turn = 0;  // each program for one architecture: compiling takes a second

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 #include "cuda/fakes.h"
 #include "runtime/collective/local.h"
@@ -66,6 +67,33 @@ std::shared_ptr<const Plan> plan_of_two() {
   return b.finish();
 }
 
+// A result waits in host memory: two more streams, ordered by events, and no collective.
+std::shared_ptr<const Plan> plan_with_host_memory() {
+  ProgramBuilder b({{"a", 1}});
+  const TensorType f32 = row_major(Dtype::kF32, {4, 4});
+  const ValueId x = b.input("x", Dtype::kF32, {4, 4}, Layout{}),
+                w = b.input("w", Dtype::kF32, {4, 4}, Layout{});
+  const ValueId r = b.compute("relu", {x}, f32);
+  const ValueId away = b.compute("clone", {r}, f32);
+  const ValueId y = b.compute("mm", {x, w}, f32);
+  const ValueId back = b.compute("clone", {away}, f32);
+  const ValueId z = b.compute("mul", {y, back}, f32);
+  b.output("z", z, {4, 4}, Layout{});
+  Program& p = b.program();
+  ProgramStorage& host = p.storages[p.values[away].storage];
+  host.kind = StorageKind::kHost;
+  host.offset_bytes = 0;
+  p.host_bytes = kArenaAlignment;
+  p.steps[1].stream = host_stream(p, HostCopy::kToHost);
+  p.steps[3].stream = host_stream(p, HostCopy::kFromHost);
+  p.num_events = 3;
+  for (const auto& [from, to, event] : {std::array{0u, 1u, 0u}, {1u, 3u, 1u}, {3u, 4u, 2u}}) {
+    p.steps[from].records = event;
+    p.steps[to].waits = {event};
+  }
+  return b.finish();
+}
+
 struct Job {
   std::shared_ptr<const Plan> plan;
   std::unique_ptr<VirtualRanks> ranks;
@@ -109,6 +137,15 @@ TEST(CudaGraphs, AnEntryWithoutCollectivesIsOneGraph) {
   expect_same_bits(graphs, eager, 7);
   EXPECT_EQ(fake_calls("cuGraphLaunch") - launched, 7) << "one a run";
   EXPECT_EQ(fake_calls("cuGraphInstantiateWithFlags") - made, 2) << "one for each run in flight";
+}
+
+TEST(CudaGraphs, StreamsThatEventsJoinAreOneGraph) {
+  const auto plan = plan_with_host_memory();
+  const Job graphs = make_job(plan, 1, true), eager = make_job(plan, 1, false);
+  ASSERT_TRUE(graphs.status.ok()) << graphs.status.message();
+  const int launched = fake_calls("cuGraphLaunch");
+  expect_same_bits(graphs, eager, 5);
+  EXPECT_EQ(fake_calls("cuGraphLaunch") - launched, 5);
 }
 
 // One rank, run with buffers of the caller.

@@ -1,13 +1,17 @@
 #include "fakes/host_compiler.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <mutex>
 
 #include "runtime/cuda/plugin/kernels/sources.h"
+#include "support/hash.h"
 
 namespace shw::fakes {
 namespace {
@@ -74,14 +78,26 @@ Result<std::string> compile(const std::string& text) {
 
 }  // namespace
 
-// Once a process: ranks on different devices compile the same programs.
+// Once for a build of the fakes: several processes, one a rank, ask for the same programs.
 Result<std::string> compile_for_host(const std::string& text) {
   static std::mutex mutex;
-  static std::map<std::string, std::string> done;
-  std::lock_guard lock(mutex);
-  if (const auto it = done.find(text); it != done.end()) return it->second;
-  SHW_ASSIGN_OR_RETURN(std::string binary, compile(text));
-  return done[text] = std::move(binary);
+  const std::lock_guard lock(mutex);
+  std::string all = text;
+  for (const auto& header : runtime::cuda::kernel_headers()) all += header.text;
+  all += std::to_string(fs::last_write_time(SHW_FAKE_LIBRARY).time_since_epoch().count());
+  const fs::path folder = fs::path(SHW_FAKE_LIBRARY).parent_path() / "compiled";
+  fs::create_directories(folder);
+  const std::string done = folder / std::to_string(hash_bytes(all)), made = done + ".made";
+  const int file = ::open((done + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (file < 0 || ::flock(file, LOCK_EX) != 0) return internal_error("the fakes' folder is locked");
+  Result<std::string> binary =
+      fs::exists(done) ? Result<std::string>(read_file(done)) : compile(text);
+  if (binary.ok() && !fs::exists(done)) {
+    std::ofstream(made, std::ios::binary) << *binary;
+    fs::rename(made, done);
+  }
+  ::close(file);
+  return binary;
 }
 
 }  // namespace shw::fakes

@@ -20,7 +20,10 @@ GroupSteps::GroupSteps(const Program& program, std::span<const FusedStep> member
       GroupOperand& operand = operands.emplace_back();
       if (!o.value.valid()) continue;
       const ProgramValue& value = program.values[o.value];
+      const ProgramStorage& storage = program.storages[value.storage];
       operand = {value.storage.v, value.offset_bytes, o.temporary >= 0};
+      if (storage.kind == StorageKind::kGroup && storage.offset_bytes >= 0)
+        operand.place_bytes = storage.offset_bytes + value.offset_bytes;
     }
   }
   for (size_t i = 0; i < members.size(); ++i) {

@@ -16,9 +16,16 @@ struct FusedWindow {
   const TensorType* type = nullptr;  // null: absent
   uint32_t memory = 0;
   int64_t begin = 0, end = 0;  // bytes that it touches
+  int64_t place = -1;          // of its begin, as GroupOperand::place_bytes
   size_t buffer = 0;           // its number among the buffers of a launch
   int writer = kFromMemory;    // of an input: the step of the group that computes it
 };
+
+// Whether other storages' elements lie there.
+inline bool lie_over_each_other(const FusedWindow& a, const FusedWindow& b) {
+  return a.memory != b.memory && a.place >= 0 && b.place >= 0 &&
+         a.place < b.place + b.end - b.begin && b.place < a.place + a.end - a.begin;
+}
 
 struct FusedStep {
   StepFormula formula;
