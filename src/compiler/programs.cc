@@ -10,6 +10,7 @@
 #include "passes/pass.h"
 #include "passes/schedule_fused.h"
 #include "passes/split_batches.h"
+#include "passes/split_rows.h"
 #include "plan/report.h"
 #include "recompute/recompute.h"
 
@@ -66,6 +67,8 @@ Status run_all_passes(const PreparedModel& model, int64_t limit_bytes, Program& 
       SHW_RETURN_IF_ERROR(run_passes(program, kBehind, monitor).status());
     }
     split_batches(program, fuse_prices(model));
+    if (limit_bytes == 0)  // parts hold more
+      SHW_RETURN_IF_ERROR(split_rows_where_faster(program, fuse_prices(model), monitor));
     if (model.options().fuse_bytes > 0)
       SHW_RETURN_IF_ERROR(
           schedule_fused(program, model.options().fuse_bytes, fuse_prices(model), monitor)

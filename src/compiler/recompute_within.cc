@@ -7,12 +7,14 @@
 
 #include "passes/gather_chains.h"
 #include "passes/last_passes.h"
+#include "passes/lifetimes.h"
 #include "passes/pass.h"
 #include "passes/split_batches.h"
 #include "recompute/cut.h"
 #include "recompute/frontier.h"
 #include "recompute/recompute.h"
 #include "recompute/rules.h"
+#include "recompute/shorten_lives.h"
 #include "simulate/simulate.h"
 #include "support/stable_sort.h"
 
@@ -36,6 +38,8 @@ double busy_us(const Program& p) {
   return (1 - kRounding) * us;
 }
 
+constexpr double kEndless = std::numeric_limits<double>::infinity();
+
 class Search {
  public:
   Search(const Program& program, int64_t limit_bytes, const WithinOptions& options,
@@ -43,6 +47,14 @@ class Search {
       : program_(program), limit_bytes_(limit_bytes), options_(options), monitor_(monitor) {}
 
   Result<Program> run(const Graph& graph) {
+    life_rules_.copy_us = options_.fuse_prices.copy_us;
+    for (uint32_t n = 0; n < graph.num_nodes(); ++n) {
+      if (graph.meta(NodeId{n}).recompute != Recompute::kMustSave) continue;
+      const uint32_t origin = graph.origin(NodeId{n}).v;
+      std::vector<uint8_t>& kept = life_rules_.kept_nodes;
+      kept.resize(std::max<size_t>(kept.size(), origin + 1), 0);
+      kept[origin] = 1;
+    }
     SHW_ASSIGN_OR_RETURN(joints_, halves(program_));
     for (const Joint& joint : joints_) {
       SHW_ASSIGN_OR_RETURN(Frontier f, Frontier::of(joint, graph, monitor_));
@@ -59,69 +71,122 @@ class Search {
       }
     }
     if (options_.fuse_bytes > 0 && fits_) SHW_RETURN_IF_ERROR(fuse());
-    best_->recompute_excess_us = fits_ ? least_excess_us_ : excess_us(best_repeated_, *best_);
+    best_->recompute_excess_us = fits_ ? least_excess_us_ : best_excess_us_;
     SHW_RETURN_IF_ERROR(pack_tightly(*best_, monitor_));
     return std::move(*best_);
   }
 
  private:
-  // As early as prefetching wants collectives to start, or, where that does not fit, as the limit
-  // permits.
-  static constexpr int64_t kFreely = INT64_MAX;
-  int64_t bounded() const { return limit_bytes_; }
+  // What a program that is tried may spend.
+  struct Room {
+    // As early as prefetching wants collectives to start, or, where that does not fit, as the limit
+    // permits.
+    int64_t arena_limit_bytes = INT64_MAX;
+    std::optional<int64_t> prefetch_bytes = {};
+  };
+  Room freely() const { return {}; }
+  Room late() const { return {.prefetch_bytes = 0}; }
+  Room bounded() const { return {.arena_limit_bytes = limit_bytes_}; }
 
   struct Candidate {
     std::vector<Repeated> repeated;
     int64_t kept_bytes = 0;
-    double least_us = 0;  // no schedule takes less
+    double least_us = 0;    // no schedule takes less
+    bool shortens = false;  // whether it is tried with shorter lives, too
   };
+  // What shorter lives were asked for, and what they cost.
+  struct Shortening {
+    int64_t live_bytes = INT64_MAX;
+    double more_us = 0;
+  };
+  // Of all choices, evenly; and lives of what is live at most, in eighths.
+  static constexpr uint32_t kMostShortened = 8;
+  static constexpr int64_t kShorterLives[] = {7, 6, 5, 4, 3};
 
   // The candidates are the same for every limit, and the fastest one that fits wins: so for a given
   // placement a higher limit never gives a longer step. Those that keep too much, or whose compute
   // is busy for longer than the fastest one takes, are not built.
   Status find_fastest(const Graph& graph) {
     std::vector<Candidate> candidates;
-    const auto add = [&](std::vector<Repeated> repeated) {
+    const auto add = [&](std::vector<Repeated> repeated, bool shortens) {
       Program p = program_;
       repeat(p, repeated);
       SHW_RETURN_IF_ERROR(run_dead_steps(p));
       const int64_t kept = kept_bytes(repeated);
-      candidates.push_back({std::move(repeated), kept, busy_us(p)});
+      candidates.push_back({std::move(repeated), kept, busy_us(p), shortens});
       return Status();
     };
-    for (uint32_t k = 0; k < num_choices_; ++k) SHW_RETURN_IF_ERROR(add(choice(k)));
+    const uint32_t apart = (num_choices_ + kMostShortened - 1) / kMostShortened;
+    for (uint32_t k = 0; k < num_choices_; ++k)
+      SHW_RETURN_IF_ERROR(add(choice(k), k % apart == 0 || k + 1 == num_choices_));
     for (const std::string_view name : kPolicies) {
       SHW_ASSIGN_OR_RETURN(const auto repeated, by_policy(name, graph));
-      SHW_RETURN_IF_ERROR(add(repeated));
+      SHW_RETURN_IF_ERROR(add(repeated, true));
     }
     sort_stably(candidates, {}, &Candidate::least_us);
+    skips_slower_ = true;
     for (const Candidate& c : candidates)
       for (const bool uses_host : {false, true}) {
         if (uses_host && !options_.host.copy_us) continue;
         uses_host_ = uses_host;
         SHW_RETURN_IF_ERROR(attempt_with_less_room(c));
       }
+    uses_host_ = false;
+    for (const Candidate& c : candidates)
+      if (c.shortens && may_win(c.least_us)) SHW_RETURN_IF_ERROR(attempt_shorter_lives(c.repeated));
+    skips_slower_ = false;
     // Something must be returned: what holds the least shows how much is missing.
     sort_stably(candidates, {}, &Candidate::kept_bytes);
-    if (!best_) SHW_RETURN_IF_ERROR(attempt(candidates.front().repeated, kFreely, 0).status());
+    if (!best_) SHW_RETURN_IF_ERROR(attempt(candidates.front().repeated, late()).status());
     return {};
   }
   Status attempt_with_less_room(const Candidate& c) {
-    const bool may_win = c.kept_bytes <= bytes_in_both() && c.least_us < options_.beat_us &&
-                         !(fits_ && c.least_us >= best_us_);
-    if (!may_win) return {};
-    // With more room for early collectives the scheduler tries all that it tries with less.
-    SHW_ASSIGN_OR_RETURN(const bool fits, attempt(c.repeated, kFreely));
+    if (c.kept_bytes > bytes_in_both() || !may_win(c.least_us)) return {};
+    SHW_ASSIGN_OR_RETURN(const Program p, repeated_program(c.repeated));
+    return attempt_with_less_room(p, c.repeated, {});
+  }
+  bool may_win(double least_us) const {
+    return least_us < options_.beat_us && !(fits_ && least_us >= best_us_);
+  }
+  // With more room for early collectives the scheduler tries all that it tries with less.
+  Status attempt_with_less_room(const Program& p, const std::vector<Repeated>& repeated,
+                                const Shortening& shortening) {
+    SHW_ASSIGN_OR_RETURN(const bool fits, attempt(p, repeated, freely(), shortening));
     if (fits) return {};
-    SHW_ASSIGN_OR_RETURN(const bool fits_late, attempt(c.repeated, kFreely, 0));
+    SHW_ASSIGN_OR_RETURN(const bool fits_late, attempt(p, repeated, late(), shortening));
     for (const int64_t share : {4, 16})
-      if (fits_late)
-        SHW_RETURN_IF_ERROR(attempt(c.repeated, kFreely, program_.prefetch_bytes / share).status());
+      if (fits_late) {
+        const Room room{.prefetch_bytes = program_.prefetch_bytes / share};
+        SHW_RETURN_IF_ERROR(attempt(p, repeated, room, shortening).status());
+      }
+    return {};
+  }
+
+  // With ever shorter lives. How short does not depend on the limit.
+  Status attempt_shorter_lives(const std::vector<Repeated>& repeated) {
+    SHW_ASSIGN_OR_RETURN(Program p, repeated_program(repeated));
+    const int64_t as_it_is = shorten_lives(p, INT64_MAX, life_rules_).peak_bytes;
+    Shortening shortening;
+    int64_t reached = as_it_is;
+    for (const int64_t eighths : kShorterLives) {
+      shortening.live_bytes = as_it_is / 8 * eighths;
+      const ShortenedLives lives = shorten_lives(p, shortening.live_bytes, life_rules_);
+      if (lives.peak_bytes >= reached) return {};
+      reached = lives.peak_bytes;
+      shortening.more_us += lives.more_us;
+      if (!may_win(busy_us(p))) return {};
+      if (reached <= limit_bytes_)
+        SHW_RETURN_IF_ERROR(attempt_with_less_room(p, repeated, shortening));
+    }
     return {};
   }
   // The limit, and host memory where it is used.
   int64_t bytes_in_both() const {
     return limit_bytes_ + (uses_host_ ? options_.host.limit_bytes : 0);
+  }
+  Status run_schedule(Program& p) {
+    static constexpr const PassDef* kPasses[] = {&kScheduleCollectives};
+    return run_passes(p, kPasses, monitor_).status();
   }
   Status run_dead_steps(Program& p) {
     static constexpr const PassDef* kPasses[] = {&kDeadSteps};
@@ -130,39 +195,42 @@ class Search {
 
   // A large program is built for few choices. Here a higher limit may give a longer step.
   Status close_in_by_price(const Graph& graph) {
-    SHW_ASSIGN_OR_RETURN(const bool least_fits, attempt(choice(0), kFreely));
+    SHW_ASSIGN_OR_RETURN(const bool least_fits, attempt(choice(0), freely()));
     if (least_fits) return {};
     SHW_RETURN_IF_ERROR(try_some());
     SHW_RETURN_IF_ERROR(try_policies(graph));
     // Packing takes more than what is live: aim lower, and at last start collectives as late as
     // they can.
     for (const int64_t parts : {31, 30, 28, 24, 0})
-      if (!fits_) SHW_RETURN_IF_ERROR(close_in(bounded() / 32 * parts).status());
+      if (!fits_)
+        SHW_RETURN_IF_ERROR(close_in({.arena_limit_bytes = limit_bytes_ / 32 * parts}).status());
+    if (!fits_ && !uses_host_) SHW_RETURN_IF_ERROR(attempt_shorter_lives(choice(num_choices_ - 1)));
     return {};
   }
 
   Status try_some() {
-    SHW_ASSIGN_OR_RETURN(const uint32_t freely, close_in(kFreely));
-    if (freely == num_choices_) return close_in(bounded()).status();
+    SHW_ASSIGN_OR_RETURN(const uint32_t first_freely, close_in(freely()));
+    if (first_freely == num_choices_) return close_in(bounded()).status();
     // Fewer repetitions, and collectives that start later.
     const int64_t room = limit_bytes_ - beside_;
     for (const int64_t share : {4, 2, 1})
-      if (const uint32_t k = first_keeping(room + program_.prefetch_bytes / share); k < freely)
+      if (const uint32_t k = first_keeping(room + program_.prefetch_bytes / share);
+          k < first_freely)
         SHW_RETURN_IF_ERROR(attempt(choice(k), bounded()).status());
     // More repetitions, as a lower limit would ask for: some hide collectives.
     for (const int64_t eighths : {7, 6})
-      if (const uint32_t k = first_keeping(room / 8 * eighths); k > freely)
-        SHW_RETURN_IF_ERROR(attempt(choice(k), kFreely).status());
+      if (const uint32_t k = first_keeping(room / 8 * eighths); k > first_freely)
+        SHW_RETURN_IF_ERROR(attempt(choice(k), freely()).status());
     return {};
   }
 
   // Towards the first choice that fits; num_choices_: none was found. What the last program took
   // beside what it keeps says where to look next. Choice 0 does not fit.
-  Result<uint32_t> close_in(int64_t arena_limit_bytes) {
+  Result<uint32_t> close_in(const Room& room) {
     uint32_t low = 0, high = num_choices_;
     for (int i = 0; i < kAttempts && high - low > 1; ++i) {
       const uint32_t k = std::clamp(first_keeping(limit_bytes_ - beside_), low + 1, high - 1);
-      SHW_ASSIGN_OR_RETURN(const bool fits, attempt(choice(k), arena_limit_bytes));
+      SHW_ASSIGN_OR_RETURN(const bool fits, attempt(choice(k), room));
       (fits ? high : low) = k;
     }
     return high;
@@ -174,9 +242,9 @@ class Search {
                                                    "full", "full+gathered"};
   Status try_policies(const Graph& graph) {
     for (const std::string_view name : kPolicies) {
-      SHW_ASSIGN_OR_RETURN(auto repeated, by_policy(name, graph));
+      SHW_ASSIGN_OR_RETURN(const auto repeated, by_policy(name, graph));
       if (kept_bytes(repeated) <= bytes_in_both())
-        SHW_RETURN_IF_ERROR(attempt(std::move(repeated), bounded()).status());
+        SHW_RETURN_IF_ERROR(attempt(repeated, bounded()).status());
     }
     return {};
   }
@@ -219,51 +287,74 @@ class Search {
     return static_cast<uint32_t>(uint64_t{k} * (frontier.num_choices() - 1) / (num_choices_ - 1));
   }
 
+  static int64_t live_peak_bytes(const Program& p) {
+    const std::vector<int64_t> live = live_bytes(lives_of(p), p.steps.size());
+    return live.empty() ? 0 : std::ranges::max(live);
+  }
   // The arena of a program that is only tried is no tighter than it must be.
   static int64_t least_scratch(const Program& p) {
     return scratch_bytes(p) - p.arena_bytes + p.live_peak_bytes;
   }
 
-  // Whether it fits.
-  Result<bool> attempt(std::vector<Repeated> repeated, int64_t arena_limit_bytes,
-                       std::optional<int64_t> prefetch_bytes = {}) {
+  Result<bool> attempt(const std::vector<Repeated>& repeated, const Room& room) {
     SHW_RETURN_IF_ERROR(monitor_.poll());
-    SHW_ASSIGN_OR_RETURN(Program p,
-                         unscheduled(repeated, arena_limit_bytes, prefetch_bytes, uses_host_));
+    SHW_ASSIGN_OR_RETURN(Program p, repeated_program(repeated));
+    return attempt(p, repeated, room, {});
+  }
+  // Whether it fits; of what is too slow to be worth its packing, whether it could.
+  Result<bool> attempt(Program p, const std::vector<Repeated>& repeated, const Room& room,
+                       const Shortening& shortening) {
+    finish_unscheduled(p, room, uses_host_);
+    SHW_RETURN_IF_ERROR(run_schedule(p));
+    const double us = simulated_us(p);
+    const double least_us = std::min(fits_ ? best_us_ : kEndless, options_.beat_us);
+    if (skips_slower_ && us >= least_us &&
+        shortening.more_us + excess_us(repeated, 0) >= least_excess_us_)
+      return live_peak_bytes(p) <= limit_bytes_;
     SHW_RETURN_IF_ERROR(run_last_passes(p, limit_bytes_, Packing::kEnough, monitor_));
     p.prefetch_bytes = program_.prefetch_bytes;
-    const double us = simulated_us(p);
     const bool fits = scratch_bytes(p) <= limit_bytes_;
     beside_ = least_scratch(p) - kept_bytes(repeated);
-    if (fits) least_excess_us_ = std::min(least_excess_us_, excess_us(repeated, p));
+    const double excess =
+        shortening.more_us +
+        excess_us(repeated, std::max<int64_t>(limit_bytes_ - least_scratch(p), 0));
+    if (fits) least_excess_us_ = std::min(least_excess_us_, excess);
     const bool better =
         fits_ == fits ? (fits ? us < best_us_ : scratch_bytes(p) < scratch_bytes(*best_)) : fits;
     if (best_ && !better) return fits;
     fits_ = fits;
     best_us_ = us;
     best_ = std::move(p);
-    best_repeated_ = std::move(repeated);
-    best_prefetch_bytes_ = prefetch_bytes;
+    best_repeated_ = repeated;
+    best_room_ = room;
+    best_shortening_ = shortening;
+    best_excess_us_ = excess;
     best_uses_host_ = uses_host_;
     return fits;
   }
-  Result<Program> unscheduled(const std::vector<Repeated>& repeated, int64_t arena_limit_bytes,
-                              std::optional<int64_t> prefetch_bytes, bool uses_host) {
+  // One step after another, with equal gathers chained.
+  Result<Program> repeated_program(const std::vector<Repeated>& repeated) {
     Program p = program_;
-    p.arena_limit_bytes = arena_limit_bytes;
-    if (prefetch_bytes) p.prefetch_bytes = *prefetch_bytes;
     repeat(p, repeated);
     if (options_.fuse_prices.collective_us) fuse_gather_chains(p, options_.fuse_prices);
     SHW_RETURN_IF_ERROR(run_dead_steps(p));
+    return p;
+  }
+  void finish_unscheduled(Program& p, const Room& room, bool uses_host) {
+    p.arena_limit_bytes = room.arena_limit_bytes;
+    if (room.prefetch_bytes) p.prefetch_bytes = *room.prefetch_bytes;
     if (uses_host) offload(p, options_.host);
     if (options_.fuse_prices.collective_us) split_batches(p, options_.fuse_prices);
-    return p;
   }
 
   // The best program once more, with collectives fused where that makes the step shorter.
   Status fuse() {
-    SHW_ASSIGN_OR_RETURN(Program p, unscheduled(best_repeated_, limit_bytes_, best_prefetch_bytes_,
-                                                best_uses_host_));
+    Room room = best_room_;
+    room.arena_limit_bytes = limit_bytes_;
+    SHW_ASSIGN_OR_RETURN(Program p, repeated_program(best_repeated_));
+    if (best_shortening_.live_bytes < INT64_MAX)
+      shorten_lives(p, best_shortening_.live_bytes, life_rules_);
+    finish_unscheduled(p, room, best_uses_host_);
     SHW_RETURN_IF_ERROR(
         schedule_fused(p, options_.fuse_bytes, options_.fuse_prices, monitor_).status());
     SHW_RETURN_IF_ERROR(run_last_passes(p, limit_bytes_, Packing::kEnough, monitor_));
@@ -275,8 +366,7 @@ class Search {
 
   // Against choices that keep what this one keeps, in host memory too, and the memory that it
   // leaves unused.
-  double excess_us(const std::vector<Repeated>& repeated, const Program& p) const {
-    const int64_t unused = std::max<int64_t>(limit_bytes_ - least_scratch(p), 0);
+  double excess_us(const std::vector<Repeated>& repeated, int64_t unused) const {
     double us = 0;
     for (size_t h = 0; h < joints_.size(); ++h) {
       const Frontier::Cost cost = frontiers_[h].cost_of(repeated[h].again);
@@ -292,15 +382,18 @@ class Search {
   std::vector<Joint> joints_;
   std::vector<Frontier> frontiers_;  // by pair of halves
   uint32_t num_choices_ = 1;
+  LifeRules life_rules_;
   std::optional<Program> best_;
   std::vector<Repeated> best_repeated_;
-  std::optional<int64_t> best_prefetch_bytes_;
-  double best_us_ = 0;
+  Room best_room_;
+  Shortening best_shortening_;
+  double best_us_ = 0, best_excess_us_ = 0;
   // Of all that fit. The best one may repeat more, where the schedule hides that; its step is no
   // longer than that of the one that repeats the least.
-  double least_excess_us_ = std::numeric_limits<double>::infinity();
+  double least_excess_us_ = kEndless;
   int64_t beside_ = 0;  // what the last program took beside what it keeps
   bool fits_ = false;
+  bool skips_slower_ = false;
   bool uses_host_ = false, best_uses_host_ = false;  // the next attempts; the best one
 };
 

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <queue>
 
-#include "passes/port_uses.h"
+#include "plan/port_uses.h"
 #include "support/stable_sort.h"
 
 namespace shw {

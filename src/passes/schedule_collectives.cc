@@ -90,7 +90,8 @@ class EntryOrders {
       std::vector<double> us;
       for (const ProgramStep& step : p.steps) us.push_back(step.cost_us);
       for (uint32_t i = 0; i < entry.num_steps; ++i)
-        if (schedule.is_prefetchable(i) || (finish_late && schedule.only_finishes(i)))
+        if (schedule.is_prefetchable(i) ||
+            (finish_late && schedule.only_finishes(i) && !is_part(p, entry.first_step + i)))
           us[entry.first_step + i] = 0;
       for (const SimulatedStep& s : simulate(p, entry, {.step_us = us}).steps)
         starts.push_back(s.start_us);
@@ -100,6 +101,14 @@ class EntryOrders {
     // for what finishes late.
     std::vector<double> starts;
   };
+
+  // Whether compute makes a part of a result. The parts hide each other's collectives
+  // (split_rows.h).
+  static bool is_part(const Program& p, uint32_t step) {
+    const std::vector<ValueId>& made = p.steps[step].outputs;
+    return !runs_on_link(p, p.steps[step]) && made.size() == 1 && made[0].valid() &&
+           !is_whole(p, made[0]);
+  }
 
   static constexpr double kUnknown = std::numeric_limits<double>::infinity();
 

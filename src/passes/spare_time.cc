@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "passes/port_uses.h"
+#include "plan/port_uses.h"
 
 namespace shw {
 

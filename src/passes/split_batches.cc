@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <optional>
-#include <string>
 
-#include "passes/port_uses.h"
 #include "passes/step_uses.h"
+#include "plan/port_uses.h"
+#include "plan/product_rows.h"
 
 namespace shw {
 namespace {
@@ -197,7 +197,7 @@ class Splitter {
     if (s.outputs.size() != 1 || !s.outputs[0].valid() || s.in_place != kNotInPlace ||
         s.attrs.has(AttrKey::kCuts))
       return {};
-    Parts parts{.inputs = inputs_with_rows(s)};
+    Parts parts{.inputs = product_rows(s).inputs};
     for (size_t k = 0; k < parts.inputs.size(); ++k)
       if (parts.inputs[k])
         parts.count = std::max(parts.count, batch_of_[p_.values[s.inputs[k]].storage.v]);
@@ -214,31 +214,6 @@ class Splitter {
     parts.us = std::max(s.cost_us / static_cast<double>(parts.count), prices_.copy_us(bytes / 2));
     if (static_cast<double>(parts.count) * parts.us > kMostOfProduct * s.cost_us) return {};
     return parts;
-  }
-
-  // Of a product: the inputs whose leading dim is that of the result. None: the result's leading
-  // dim cannot be cut.
-  static std::vector<uint8_t> inputs_with_rows(const ProgramStep& s) {
-    if (s.kernel == "mm" && s.inputs.size() == 2) return {1, 0};
-    if (s.kernel != "einsum" || s.inputs.size() < 2) return {};
-    const std::string equation(s.attrs.get_string(AttrKey::kEquation));
-    const size_t comma = equation.find(','), arrow = equation.find("->");
-    if (comma == std::string::npos || arrow == std::string::npos || arrow + 2 >= equation.size())
-      return {};
-    const char row = equation[arrow + 2];
-    const std::string of[] = {equation.substr(0, comma),
-                              equation.substr(comma + 1, arrow - comma - 1)};
-    std::vector<uint8_t> inputs(s.inputs.size(), 0);
-    for (size_t k = 0; k < 2; ++k) {
-      const size_t at = of[k].find(row);
-      if (at == std::string::npos) continue;
-      if (at != 0 || of[k].find(row, 1) != std::string::npos || !s.inputs[k].valid()) return {};
-      inputs[k] = 1;
-    }
-    for (size_t k = 2; k < s.inputs.size(); ++k)
-      if (s.inputs[k].valid()) return {};  // a bias may have the rows, too
-    if (equation.find(row, arrow + 3) != std::string::npos) return {};
-    return inputs;
   }
 
   ValueId rows_of(ValueId v, int64_t part, int64_t parts) {

@@ -5,6 +5,17 @@
 #include "plan/window.h"
 
 namespace shw {
+
+bool holds_slices(const SliceAccess& whole, const SliceAccess& part) {
+  const Slice &w = *whole.slice, &p = *part.slice;
+  if (!whole.type->contiguous() || !w.type.contiguous() || w.stride_bytes != p.stride_bytes)
+    return false;
+  const int64_t piece = w.type.bytes(), offset = part.begin - whole.begin;
+  for (size_t l = 0; l < w.stride_bytes.size(); ++l)
+    if (w.stride_bytes[l] < piece) return false;
+  return offset >= 0 && offset + touched_bytes({p.type, {}, 0}).last <= piece;
+}
+
 namespace {
 
 // Memory in which storages may follow one another at the same place, or a storage by itself. Before
@@ -20,18 +31,6 @@ int64_t memory_of(const Program& program, StorageId storage) {
 
 bool share_bytes(const SliceAccess& a, const SliceAccess& b) {
   return a.memory == b.memory && a.begin < b.end && b.begin < a.end;
-}
-
-// Each slice of `whole` is a piece of memory of its own, and the slice of `part` with the same
-// number lies in it.
-bool holds_slices(const SliceAccess& whole, const SliceAccess& part) {
-  const Slice &w = *whole.slice, &p = *part.slice;
-  if (!whole.type->contiguous() || !w.type.contiguous() || w.stride_bytes != p.stride_bytes)
-    return false;
-  const int64_t piece = w.type.bytes(), offset = part.begin - whole.begin;
-  for (size_t l = 0; l < w.stride_bytes.size(); ++l)
-    if (w.stride_bytes[l] < piece) return false;
-  return offset >= 0 && offset + touched_bytes({p.type, {}, 0}).last <= piece;
 }
 
 // Whether the order of two accesses matters only within a slice.

@@ -20,6 +20,10 @@ struct SliceAccess {
 };
 using SliceAccesses = std::vector<SliceAccess>;
 
+// Each slice of `whole` is a piece of memory of its own, and the slice of `part` with the same
+// number lies in it.
+bool holds_slices(const SliceAccess& whole, const SliceAccess& part);
+
 // Adds those of a step. `sliced`: null, if it does not run in slices.
 void add_accesses(const Program& program, uint32_t step, const SlicedStep* sliced,
                   SliceAccesses& accesses);

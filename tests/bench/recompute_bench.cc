@@ -16,7 +16,7 @@
 
 #include "compiler/pipeline.h"
 #include "import/file.h"
-#include "passes/port_uses.h"
+#include "plan/port_uses.h"
 #include "plan/report.h"
 #include "simulate/simulate.h"
 

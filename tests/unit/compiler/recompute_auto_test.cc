@@ -99,5 +99,34 @@ TEST_P(Limited, WhatCannotFitIsRefusedWithWhatWould) {
       << refused.status().message();
 }
 
+// Of two layers, half of what they take without a limit is enough, although ports are 32 % of that:
+// lives are shortened (recompute/shorten_lives.h).
+TEST(LowestLimit, OfTwoLayersIsHalfOfWhatTheyTakeWithout) {
+  auto graph = load_graph(testing::test_graph("llama8b_L2_8x8_einsum"));
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  for (uint32_t n = 0; n < graph->num_nodes(); ++n)
+    graph->meta(NodeId{n}).recompute = Recompute::kUnset;
+  const std::vector<uint8_t> bytes = write_graph(*graph);
+  for (const bool free_layouts : {true, false}) {
+    SCOPED_TRACE(free_layouts);
+    CompileOptions options{.mesh = "dp=8,tp=8", .keep_graph = false};
+    options.recompute = *recompute_policy("auto");
+    if (!free_layouts) {
+      options.input_layout = "S(0)R";
+      options.output_layout = "S(0)S(2)";
+      options.grad_reduce_dtype = Dtype::kF32;
+    }
+    Monitor monitor;
+    const auto plain = compile(bytes, options, monitor);
+    ASSERT_TRUE(plain.ok()) << plain.status().message();
+    options.memory_limit_bytes = plain->plan.summary.memory_program_bytes / 2;
+    const auto half = compile(bytes, options, monitor);
+    ASSERT_TRUE(half.ok()) << half.status().message();
+    EXPECT_LE(half->plan.summary.memory_program_bytes, options.memory_limit_bytes);
+    EXPECT_TRUE(verify(half->plan.program, true).ok());
+    EXPECT_GT(recomputation(half->plan.program).steps, 0u);
+  }
+}
+
 }  // namespace
 }  // namespace shw

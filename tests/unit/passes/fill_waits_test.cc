@@ -15,7 +15,7 @@
 namespace shw {
 namespace {
 
-using testing::Sketch;
+using Sketch = testing::TensorSketch;
 using Names = std::vector<std::string>;
 
 ValueId reduced(Sketch& s, ValueId v, uint8_t axis, double us) {

@@ -5,7 +5,7 @@
 namespace shw {
 namespace {
 
-using testing::Sketch;
+using Sketch = testing::TensorSketch;
 
 const Dims kFusedDims{128, 256};
 

@@ -6,7 +6,7 @@
 namespace shw {
 namespace {
 
-using testing::Sketch;
+using Sketch = testing::TensorSketch;
 
 const Dims kChainDims{128, 256};
 constexpr int64_t kBytes = int64_t{128} * 256 * 4;

@@ -14,7 +14,7 @@
 namespace shw {
 namespace {
 
-using testing::Sketch;
+using Sketch = testing::TensorSketch;
 using Names = std::vector<std::string>;
 
 TEST(CommonSubexpressions, MergesChainsOfEqualSteps) {

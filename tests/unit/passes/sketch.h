@@ -10,9 +10,9 @@
 
 namespace shw::testing {
 
-class Sketch {
+class TensorSketch {
  public:
-  Sketch() {
+  TensorSketch() {
     p.mesh = {{"x", 4}};
     p.entries.emplace_back().name = "step";
   }

@@ -6,7 +6,7 @@
 namespace shw {
 namespace {
 
-using testing::Sketch;
+using Sketch = testing::TensorSketch;
 using Names = std::vector<std::string>;
 
 // On 4 ranks: two sequences of 4·3 rows, of which each rank has 3, each of 8 elements.

@@ -1,4 +1,4 @@
-#include "passes/port_uses.h"
+#include "plan/port_uses.h"
 
 #include <algorithm>
 

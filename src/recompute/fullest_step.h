@@ -1,0 +1,38 @@
+// Where a program holds the most scratch if its steps run one after another, and how each storage
+// is used.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "plan/program.h"
+
+namespace shw {
+
+struct StorageLife {
+  uint32_t first = kNoStep, last = 0;  // steps that touch it
+  uint32_t writer = kNoStep;           // where there is one alone
+  uint32_t num_writers = 0, last_writer = kNoStep;
+};
+
+struct FullestStep {
+  uint32_t at = 0;
+  int64_t live_bytes = 0;
+  std::vector<StorageLife> lives;  // by storage
+  bool is_live(StorageId s) const { return lives[s.v].first <= at && lives[s.v].last >= at; }
+};
+FullestStep fullest_step(const Program& program);
+
+inline bool is_scratch(const Program& program, StorageId s) {
+  return program.storages[s].kind == StorageKind::kArena;
+}
+inline int64_t padded_bytes(const Program& program, StorageId s) {
+  return padded_bytes(program, program.storages[s].bytes);
+}
+
+template <class F>
+void for_storages(const Program& program, const std::vector<ValueId>& values, F f) {
+  for (ValueId v : values)
+    if (v.valid()) f(program.values[v].storage);
+}
+
+}  // namespace shw

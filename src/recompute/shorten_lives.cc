@@ -1,0 +1,251 @@
+#include "recompute/shorten_lives.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <vector>
+
+#include "ops/op_def.h"
+#include "recompute/row_parts.h"
+
+namespace shw {
+namespace {
+
+// Of the fullest step: a change that saves less is not worth its steps.
+constexpr int64_t kLeastShare = 64;
+// Steps that one change may repeat.
+constexpr size_t kMostSteps = 6;
+// An operand that would be held for longer may have this part of the bytes that this saves; a
+// larger one is computed again too.
+constexpr int64_t kHeldShare = 2;
+constexpr double kLaunchUs = 1;  // of a change, beside its steps
+// Changes in a row that leave the fullest step of all as full as before: then more do not help.
+constexpr int kMostInVain = 24;
+
+// What a change is worth: bytes for each microsecond.
+double saves(int64_t bytes, double us) { return static_cast<double>(bytes) / (us + kLaunchUs); }
+
+// Whether its body is unknown: doing it again may give something else.
+bool is_opaque(const ProgramStep& step) {
+  const auto kind = op_from_name(step.kernel);
+  return kind && op_def(*kind).opaque;
+}
+
+// What lies at the fullest step without being used there, and how to have it again behind it.
+struct Again {
+  StorageId storage;
+  uint32_t reader = kNoStep;    // the next one
+  std::vector<uint32_t> steps;  // in front of it, ascending
+  int64_t saved_bytes = 0;
+  double us = 0;
+  bool moves = false;  // the step itself is not needed earlier
+  double more_us() const { return moves ? 0 : us; }
+};
+
+// Looks for the change that saves the most for its time.
+class AgainFinder {
+ public:
+  AgainFinder(const Program& p, const FullestStep& fullest, int64_t least_bytes,
+              const LifeRules& rules)
+      : p_(p),
+        fullest_(fullest),
+        least_bytes_(least_bytes),
+        rules_(rules),
+        before_(p.storages.size(), kNoStep),
+        behind_(p.storages.size(), kNoStep) {}
+
+  std::optional<Again> find() {
+    find_uses_around();
+    std::optional<Again> best;
+    double most = 0;  // bytes that a microsecond saves
+    for (uint32_t s = 0; s < before_.size(); ++s) {
+      std::optional<Again> again = again_of(StorageId{s});
+      if (!again) continue;
+      const double value = saves(again->saved_bytes, again->more_us());
+      if (value > most) most = value, best = std::move(again);
+    }
+    return best;
+  }
+
+ private:
+  template <class F>
+  void for_operands(uint32_t step, F f) const {
+    for_storages(p_, p_.steps[step].inputs, f);
+    for_storages(p_, p_.steps[step].outputs, f);
+  }
+  void find_uses_around() {
+    for (uint32_t i = 0; i < fullest_.at; ++i)
+      for_operands(i, [&](StorageId s) { before_[s.v] = i; });
+    for (auto i = static_cast<uint32_t>(p_.steps.size()); --i > fullest_.at;)
+      for_operands(i, [&](StorageId s) { behind_[s.v] = i; });
+    for_operands(fullest_.at, [&](StorageId s) { before_[s.v] = behind_[s.v] = kNoStep; });
+  }
+
+  std::optional<Again> again_of(StorageId s) const {
+    const StorageLife& life = fullest_.lives[s.v];
+    if (before_[s.v] == kNoStep || behind_[s.v] == kNoStep || life.writer == kNoStep ||
+        !is_scratch(p_, s) || padded_bytes(p_, s) < least_bytes_)
+      return {};
+    Again again;
+    again.storage = s;
+    again.reader = behind_[s.v];
+    again.saved_bytes = padded_bytes(p_, s);
+    if (!add(life.writer, again) || again.saved_bytes < least_bytes_) return {};
+    std::ranges::sort(again.steps);
+    for (uint32_t i : again.steps) again.us += std::max(p_.steps[i].cost_us, 0.0);
+    again.moves =
+        again.steps.size() == 1 && before_[s.v] == life.writer && makes_only(life.writer, s);
+    return again;
+  }
+  bool makes_only(uint32_t step, StorageId only) const {
+    bool does = true;
+    for_storages(p_, p_.steps[step].outputs, [&](StorageId s) { does &= s == only; });
+    return does;
+  }
+
+  // The step again, with what it needs. False: that is not possible, or takes too many steps.
+  bool add(uint32_t step, Again& again) const {
+    if (std::ranges::find(again.steps, step) != again.steps.end()) return true;
+    const ProgramStep& s = p_.steps[step];
+    bool possible = s.in_place == kNotInPlace && again.steps.size() < kMostSteps && !is_opaque(s) &&
+                    !is_kept(s, p_.steps[again.reader]);
+    for_storages(p_, s.outputs, [&](StorageId o) {
+      possible &= is_scratch(p_, o) && fullest_.lives[o.v].writer == step;
+    });
+    again.steps.push_back(step);
+    for_storages(p_, s.inputs,
+                 [&](StorageId i) { possible = possible && is_there(i, step, again); });
+    return possible;
+  }
+  bool is_kept(const ProgramStep& step, const ProgramStep& reader) const {
+    return step.phase != reader.phase && step.node < rules_.kept_nodes.size() &&
+           rules_.kept_nodes[step.node] != 0;
+  }
+  // Whether the storage has in front of the reader what it had at the step, or gets it there.
+  bool is_there(StorageId s, uint32_t step, Again& again) const {
+    const StorageLife& life = fullest_.lives[s.v];
+    const bool is_updated_later = life.num_writers == 1 && life.writer >= again.reader;
+    if (life.num_writers > 0 && life.last_writer >= step && !is_updated_later) return false;
+    if (!is_scratch(p_, s) || life.last >= again.reader) return true;
+    if (kHeldShare * padded_bytes(p_, s) > padded_bytes(p_, again.storage) &&
+        life.writer != kNoStep)
+      return add(life.writer, again);
+    // Counted twice where two of the steps read it: then the change looks dearer than it is.
+    if (life.last < fullest_.at) again.saved_bytes -= padded_bytes(p_, s);
+    return true;
+  }
+
+  const Program& p_;
+  const FullestStep& fullest_;
+  const int64_t least_bytes_;
+  const LifeRules& rules_;
+  std::vector<uint32_t> before_, behind_;  // by storage: the uses around the fullest step
+};
+
+// Writes the steps in front of the reader.
+class AgainWriter {
+ public:
+  AgainWriter(Program& p, const Again& again)
+      : p_(p), again_(again), copy_(p.storages.size()), window_(p.values.size()) {}
+
+  void write() {
+    for (uint32_t i : again_.steps)
+      for_storages(p_, p_.steps[i].outputs, [&](StorageId s) {
+        if (!copy_[s.v].valid())
+          copy_[s.v] = p_.storages.push_back({p_.storages[s].bytes, StorageKind::kArena});
+      });
+    std::vector<ProgramStep> steps;
+    for (uint32_t i : again_.steps) {
+      ProgramStep step = p_.steps[i];
+      step.phase = p_.steps[again_.reader].phase;
+      step.recomputed = step.recomputed || !again_.moves;
+      for (ValueId& v : step.inputs) v = copy_of(v);
+      for (ValueId& v : step.outputs) v = is_needed(v) ? copy_of(v) : ValueId();
+      steps.push_back(std::move(step));
+    }
+    for (uint32_t i = again_.reader; i < p_.steps.size(); ++i)
+      for (ValueId& v : p_.steps[i].inputs)
+        if (v.valid() && p_.values[v].storage == again_.storage) v = copy_of(v);
+    p_.steps.insert(p_.steps.begin() + again_.reader, std::move_iterator(steps.begin()),
+                    std::move_iterator(steps.end()));
+    if (again_.moves) p_.steps.erase(p_.steps.begin() + again_.steps[0]);
+  }
+
+ private:
+  // Of a step's results, what another one of the steps or the reader wants.
+  bool is_needed(ValueId v) const {
+    if (!v.valid()) return false;
+    const StorageId result = p_.values[v].storage;
+    bool is = result == again_.storage;
+    for (uint32_t i : again_.steps)
+      for_storages(p_, p_.steps[i].inputs, [&](StorageId s) { is |= s == result; });
+    return is;
+  }
+  // The same window of the storage's copy; the value itself where it has none.
+  ValueId copy_of(ValueId v) {
+    if (!v.valid() || p_.values[v].storage.v >= copy_.size()) return v;
+    const StorageId copy = copy_[p_.values[v].storage.v];
+    if (!copy.valid()) return v;
+    ValueId& window = window_[v.v];
+    if (window.valid()) return window;
+    ProgramValue value = p_.values[v];
+    value.storage = copy;
+    return window = p_.values.push_back(std::move(value));
+  }
+
+  Program& p_;
+  const Again& again_;
+  std::vector<StorageId> copy_;  // by storage that the steps write
+  std::vector<ValueId> window_;  // by value: the same window of the copy
+};
+
+// Of the one entry whose steps the program has.
+ShortenedLives shorten_entry(Program& p, int64_t bytes, const LifeRules& rules) {
+  FullestStep fullest = fullest_step(p);
+  ShortenedLives now{fullest.live_bytes}, best = now;
+  std::vector<ProgramStep> best_steps;  // where later changes were in vain so far
+  for (int in_vain = 0; now.peak_bytes > bytes && in_vain < kMostInVain; ++in_vain) {
+    const int64_t least = std::max<int64_t>(now.peak_bytes / kLeastShare, 1);
+    const std::optional<Again> again = AgainFinder(p, fullest, least, rules).find();
+    const std::optional<RowParts> run = best_row_parts(p, fullest, least, rules.copy_us);
+    if (!again && !run) break;
+    if (in_vain == 0) best_steps = p.steps;
+    if (!run || (again && saves(again->saved_bytes, again->more_us()) >=
+                              saves(run->saved_bytes, run->more_us))) {
+      AgainWriter(p, *again).write();
+      now.more_us += again->more_us();
+    } else {
+      run_in_parts(p, *run);
+      now.more_us += run->more_us;
+    }
+    fullest = fullest_step(p);
+    now.peak_bytes = fullest.live_bytes;
+    if (now.peak_bytes < best.peak_bytes) best = now, in_vain = -1;
+  }
+  if (now.peak_bytes > best.peak_bytes || now.more_us > best.more_us) p.steps = best_steps;
+  return best;
+}
+
+}  // namespace
+
+ShortenedLives shorten_lives(Program& program, int64_t bytes, const LifeRules& rules) {
+  int64_t session = 0;  // is there all the time
+  for (const ProgramStorage& s : program.storages)
+    if (s.kind == StorageKind::kSession) session += padded_bytes(program, s.bytes);
+  ShortenedLives result;
+  std::vector<ProgramStep> all = std::move(program.steps), steps;
+  for (ProgramEntry& e : program.entries) {
+    const auto from = all.begin() + e.first_step;
+    program.steps.assign(std::move_iterator(from), std::move_iterator(from + e.num_steps));
+    const ShortenedLives of_entry = shorten_entry(program, bytes - session, rules);
+    result.peak_bytes = std::max(result.peak_bytes, session + of_entry.peak_bytes);
+    result.more_us += e.weight * of_entry.more_us;
+    e.first_step = static_cast<uint32_t>(steps.size());
+    e.num_steps = static_cast<uint32_t>(program.steps.size());
+    std::ranges::move(program.steps, std::back_inserter(steps));
+  }
+  program.steps = std::move(steps);
+  return result;
+}
+
+}  // namespace shw
