@@ -17,6 +17,11 @@ namespace shw::solver {
 namespace {
 
 using namespace parameters::budget_close;
+using parameters::budget_improve::kEverySteps;
+using parameters::budget_improve::kImproveFrom;
+using parameters::budget_improve::kLeastGap;
+using parameters::budget_improve::kLeastParts;
+using parameters::budget_improve::kNotesFrom;
 
 uint64_t edge_cells(const PlacementProblem& problem) {
   uint64_t cells = 0;
@@ -52,6 +57,7 @@ Status BudgetCloser::run() {
     if (open_.prune(next.bound)) continue;
     ++search_.stats().branch_nodes;
     SHW_RETURN_IF_ERROR(enter(next));
+    SHW_RETURN_IF_ERROR(improve(search_.bound(), 0));
     SHW_RETURN_IF_ERROR(search_.raise_bound(open_.bound()));
   }
   SHW_RETURN_IF_ERROR(search_.raise_bound(open_.bound()));
@@ -108,11 +114,16 @@ Result<Part> BudgetCloser::root_part(const BudgetRows& all, std::span<const uint
   part.rows = std::make_shared<BudgetRows>(
       all.restricted(root_, {}, part.stage->problem, part.stage->undo));
   part.prices = first_prices();
+  part.use_bundle = !is_rough_;
   part.root =
       std::make_shared<const RootLabels>(root_labels(part.stage->problem, part.stage->undo));
   const PlacementProblem& small = part.stage->problem;
   search_.stats().variables_after_presolve = small.num_variables();
   search_.stats().labels_after_presolve = small.first_label(small.num_variables());
+  if (!is_rough_ && search_.options().max_branch_nodes >= kLeastParts) {
+    root_stage_ = part.stage;
+    root_rows_ = part.rows;
+  }
   return part;
 }
 
@@ -185,6 +196,27 @@ Status BudgetCloser::combine(const Part& part, Packer& packer, Relaxation& relax
   return {};
 }
 
+Status BudgetCloser::observe(const Part& part, Relaxation& relaxation, const Packer& packer,
+                             bool is_root) {
+  if (root_stage_ == nullptr || search_.watch().cells() < kNotesFrom ||
+      search_.cost() - part.bound < kLeastGap * std::abs(part.bound))
+    return {};
+  if (improver_ == nullptr)
+    improver_ = std::make_unique<Improver>(search_, root_stage_, root_rows_, points_.size());
+  return improver_->observe({part.stage->problem, *part.rows, *part.root, part.bound, is_root},
+                            relaxation, packer);
+}
+
+Status BudgetCloser::improve(double bound, uint64_t work_on_lanes) {
+  const uint64_t now = search_.watch().cells();
+  if (improver_ == nullptr || now < kImproveFrom ||
+      search_.cost() - bound < kLeastGap * std::abs(bound))
+    return {};
+  SHW_RETURN_IF_ERROR(improver_->run(now - improved_at_ + work_on_lanes));
+  improved_at_ = search_.watch().cells();
+  return {};
+}
+
 // False: moving prices does not raise the bound any more.
 Result<bool> BudgetCloser::move_prices(Part& part, Packer& packer, Relaxation& relaxation,
                                        bool by_bundle) {
@@ -234,6 +266,10 @@ Result<Verdict> BudgetCloser::tighten(Part& part, Relaxation& relaxation, bool i
     ++search_.stats().sweeps;
     SHW_RETURN_IF_ERROR(step % 10 == 0 ? pack(part, packer, relaxation)
                                        : combine(part, packer, relaxation));
+    if (is_root && step % kEverySteps == 0) {
+      SHW_RETURN_IF_ERROR(observe(part, relaxation, packer, true));
+      SHW_RETURN_IF_ERROR(improve(part.bound, 0));
+    }
     part.bound = std::max(part.bound, constant + relaxation.bound());
     if (part.bound >= search_.cutoff()) return Verdict::kClosed;
     if (search_.watch().expired()) return Verdict::kExpired;
@@ -251,6 +287,7 @@ Result<Verdict> BudgetCloser::tighten(Part& part, Relaxation& relaxation, bool i
   }
   SHW_RETURN_IF_ERROR(relaxation.settle());
   SHW_RETURN_IF_ERROR(pack(part, packer, relaxation));
+  SHW_RETURN_IF_ERROR(observe(part, relaxation, packer, is_root));
   return Verdict::kStalled;
 }
 
@@ -263,7 +300,7 @@ void BudgetCloser::split(const Part& part, const Relaxation& relaxation,
   const bool narrow = gap < kNarrowGap * std::abs(part.bound);
   descending_ = !narrow || part.bound - open_.bound() <= kUrgentShare * gap;
   std::optional<CountSplit> by_count;
-  if (narrow)
+  if (narrow && !is_rough_)
     by_count = split_count(p, *part.root, *classes_, relaxation, part.counts, search_.choice());
   if (!by_count) {
     Part parent = part;
@@ -339,8 +376,8 @@ Status BudgetCloser::visit(Part part, bool is_root) {
   }
 }
 
-Status close_gap_within_budgets(Search& search, const PlacementProblem& root) {
-  return BudgetCloser(search, root).run();
+Status close_gap_within_budgets(Search& search, const PlacementProblem& root, bool is_rough) {
+  return BudgetCloser(search, root, is_rough).run();
 }
 
 }  // namespace shw::solver

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "solver/budget_count.h"
+#include "solver/budget_improve.h"
 #include "solver/budget_rows.h"
 #include "solver/open_parts.h"
 #include "solver/pack.h"
@@ -45,8 +46,10 @@ std::array<std::vector<uint8_t>, 2> split_labels(const Part& part, const Relaxat
 
 class BudgetCloser {
  public:
-  BudgetCloser(Search& search, const PlacementProblem& root)
-      : search_(search), root_(root), open_(search) {}
+  // `is_rough`: branches on single variables only, with prices by averages, and leaves the
+  // incumbent to labellings met on the way.
+  BudgetCloser(Search& search, const PlacementProblem& root, bool is_rough = false)
+      : search_(search), root_(root), is_rough_(is_rough), open_(search) {}
 
   Status run();
 
@@ -84,13 +87,21 @@ class BudgetCloser {
   double goal(const Part& part, const Relaxation& relaxation) const;
   Status pack(const Part& part, Packer& packer, Relaxation& relaxation);
   Status combine(const Part& part, Packer& packer, Relaxation& relaxation);
+  Status observe(const Part& part, Relaxation& relaxation, const Packer& packer, bool is_root);
+  // `bound`: of the whole problem, as far as known.
+  Status improve(double bound, uint64_t work_on_lanes);
 
   Search& search_;
   const PlacementProblem& root_;
+  const bool is_rough_;
   std::vector<BudgetRows::Point> points_;                 // the points of the root's rows
   std::shared_ptr<const std::vector<uint32_t>> classes_;  // of the root's variables
   OpenParts<OpenPart> open_;
-  bool descending_ = false;  // take the last of open_ next
+  bool descending_ = false;                  // take the last of open_ next
+  std::shared_ptr<const Stage> root_stage_;  // null: on a lane, or rough
+  std::shared_ptr<const BudgetRows> root_rows_;
+  std::unique_ptr<Improver> improver_;  // once the search takes long
+  uint64_t improved_at_ = 0;            // cells of the watch, after the last improvement
 };
 
 }  // namespace shw::solver

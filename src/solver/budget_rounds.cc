@@ -105,6 +105,7 @@ Status BudgetCloser::branch_in_rounds() {
       merge(lane);
       if (lane.part) bound = std::min(bound, lane.part->bound);
     }
+    SHW_RETURN_IF_ERROR(improve(search_.bound(), kCellsPerRound));
     SHW_RETURN_IF_ERROR(search_.raise_bound(std::min(open_.bound(), bound)));
   }
   for (Lane& lane : lanes)

@@ -1,9 +1,11 @@
 #include "solver/decode.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "solver/adjacency.h"
 #include "solver/kernels.h"
+#include "solver/range_slack.h"
 
 namespace shw::solver {
 namespace {
@@ -17,10 +19,59 @@ double cost(const PlacementProblem& problem, const Arc& arc, uint32_t v, uint32_
                   : problem.edge_cost(e, other_label, label);
 }
 
+// What the rows leave if every variable uses the least that its labels allow.
+class Reserved {
+ public:
+  explicit Reserved(const BudgetRows& rows) : rows_(rows), slack_({}), least_(rows.uses().size()) {
+    std::vector<double> slack;
+    for (size_t r = 0; r < rows.size(); ++r) slack.push_back(rows.slack(r));
+    slack_ = RangeSlack(std::move(slack));
+  }
+
+  // After a label of v was dropped; `allowed`: a flag per label of v. `time` never falls. False: a
+  // row is exceeded.
+  bool raise(uint32_t v, std::span<const uint8_t> allowed, size_t time) {
+    bool fits = true;
+    for (const BudgetRows::Use& use : rows_.uses(v)) {
+      double least = kForbidden;
+      for (uint32_t x = 0; x < allowed.size(); ++x)
+        if (allowed[x]) least = std::min(least, rows_.excess(use)[x]);
+      const auto u = static_cast<uint32_t>(&use - rows_.uses().data());
+      if (least == kForbidden || least == least_[u]) continue;
+      trail_.push_back({time, u, least_[u]});
+      slack_.add(use.first_row, use.end_row, least_[u] - least);
+      least_[u] = least;
+      fits = fits && slack_.least(use.first_row, use.end_row) >= 0;
+    }
+    return fits;
+  }
+  // Forgets what was raised after that time.
+  void undo(size_t time) {
+    for (; !trail_.empty() && trail_.back().time > time; trail_.pop_back()) {
+      const auto [at, u, least] = trail_.back();
+      const BudgetRows::Use& use = rows_.uses()[u];
+      slack_.add(use.first_row, use.end_row, least_[u] - least);
+      least_[u] = least;
+    }
+  }
+
+ private:
+  struct Raised {
+    size_t time;
+    uint32_t use;
+    double before;
+  };
+  const BudgetRows& rows_;
+  RangeSlack slack_;
+  std::vector<double> least_;  // by use
+  std::vector<Raised> trail_;
+};
+
 class Decoder {
  public:
-  Decoder(const PlacementProblem& problem, Trws& trws)
+  Decoder(const PlacementProblem& problem, Trws& trws, const BudgetRows* rows)
       : problem_(problem), trws_(trws), adjacency_(problem) {
+    if (rows != nullptr) reserved_.emplace(*rows);
     const uint32_t n = problem.num_variables();
     allowed_.assign(problem.first_label(n), 0);
     labels_left_.resize(n);
@@ -63,6 +114,9 @@ class Decoder {
     flag = 0;
     --labels_left_[v];
     trail_.emplace_back(v, x);
+    if (reserved_)
+      fits_ &= reserved_->raise(
+          v, {allowed_.data() + problem_.first_label(v), problem_.num_labels(v)}, trail_.size());
   }
   void undo(size_t mark) {
     for (; trail_.size() > mark; trail_.pop_back()) {
@@ -70,6 +124,8 @@ class Decoder {
       allowed_[problem_.first_label(v) + x] = 1;
       ++labels_left_[v];
     }
+    if (reserved_) reserved_->undo(mark);
+    fits_ = true;
   }
   bool is_allowed(uint32_t v, uint32_t x) const {
     return allowed_[problem_.first_label(v) + x] != 0;
@@ -101,9 +157,10 @@ class Decoder {
     return false;
   }
 
-  // False: some variable has no label left.
+  // False: some variable has no label left, or a row is exceeded.
   Result<bool> propagate(uint32_t start) {
     queue_.assign(1, start);
+    if (!fits_) return false;
     while (!queue_.empty()) {
       const uint32_t u = queue_.back();
       queue_.pop_back();
@@ -113,7 +170,7 @@ class Decoder {
         for (const uint32_t x : trws_.labels(v))
           if (is_allowed(v, x) && !supported({u, arc.edge}, v, x)) drop(v, x);
         SHW_RETURN_IF_ERROR(trws_.watch().poll(uint64_t{4} * before * trws_.labels(u).size()));
-        if (labels_left_[v] == 0) return false;
+        if (labels_left_[v] == 0 || !fits_) return false;
         if (labels_left_[v] != before) queue_.push_back(v);
       }
     }
@@ -125,14 +182,17 @@ class Decoder {
   Adjacency adjacency_;
   std::vector<uint32_t> labels_left_, queue_;
   std::vector<uint8_t> allowed_;  // per label
-  std::vector<bool> forbids_;     // per matrix: has an infinite entry
+  std::optional<Reserved> reserved_;
+  bool fits_ = true;
+  std::vector<bool> forbids_;  // per matrix: has an infinite entry
   std::vector<std::pair<uint32_t, uint32_t>> trail_;
 };
 
 }  // namespace
 
-Result<std::vector<uint32_t>> decode_with_propagation(const PlacementProblem& problem, Trws& trws) {
-  return Decoder(problem, trws).run();
+Result<std::vector<uint32_t>> decode_with_propagation(const PlacementProblem& problem, Trws& trws,
+                                                      const BudgetRows* rows) {
+  return Decoder(problem, trws, rows).run();
 }
 
 void improve_by_coordinates(const PlacementProblem& problem, std::vector<uint32_t>& choice) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "solver/budget_rows.h"
 #include "solver/problem.h"
 #include "solver/trws.h"
 
@@ -13,7 +14,9 @@ namespace shw::solver {
 // Greedy among the remaining labels of `trws`, which sweeps `problem`; costs combine the labels of
 // earlier variables with the messages from later ones. Tables are read where they are. Empty: ran
 // into a contradiction, which proves nothing.
-Result<std::vector<uint32_t>> decode_with_propagation(const PlacementProblem& problem, Trws& trws);
+// With rows, each choice also leaves every row enough for the least that all variables can use.
+Result<std::vector<uint32_t>> decode_with_propagation(const PlacementProblem& problem, Trws& trws,
+                                                      const BudgetRows* rows = nullptr);
 
 // Coordinate descent: moves single variables to their best label until nothing improves.
 void improve_by_coordinates(const PlacementProblem& problem, std::vector<uint32_t>& choice);

@@ -168,6 +168,62 @@ inline constexpr double kBalanced = 0.05;
 
 }  // namespace budget_count
 
+// Chosen on the contest's instances C, D, K, L and S; README.md has the figures of the others.
+namespace budget_improve {
+
+// A branch and bound that takes fewer cells is left alone: three seconds. So is a gap below this
+// share of the cost, while it is.
+inline constexpr uint64_t kImproveFrom = 3'000'000'000;
+// Who allows fewer parts wants a rough answer soon.
+inline constexpr uint64_t kLeastParts = 100;
+// From so many cells on, what it finds is noted, should it come to that.
+inline constexpr uint64_t kNotesFrom = 300'000'000;
+inline constexpr double kLeastGap = 5e-4;
+// Steps of the root's prices between two improvements.
+inline constexpr uint32_t kEverySteps = 10;
+// The share of the work that goes into improvement grows and falls by these factors, from 1 down to
+// this. More: better labellings; less: higher bounds.
+inline constexpr double kShareGrows = 2, kShareFalls = 0.8, kLeastShare = 0.125;
+// Of local search at a time: the first follows much other work.
+inline constexpr uint64_t kMostWork = 500'000'000;
+// How much dearer than the best the labelling may become on the way, relative to its cost.
+inline constexpr double kMaxDearer = 0.01;
+// Recombination waits for so many improvements, and until it has taken as much work as the branch
+// and bound; for up to so many times that while it finds nothing.
+inline constexpr uint64_t kLeastRuns = 3, kMostPatience = 8;
+// The share of the labels that are recombined whatever was found, and by what factor it changes.
+// More: the core holds better labellings, and takes longer to solve.
+inline constexpr double kFirstCoreShare = 0.1, kCoreGrows = 1.5;
+
+}  // namespace budget_improve
+
+namespace recombine {
+
+// What is not worth branching for, and the parts into which a core is branched.
+inline constexpr double kGap = 1e-6;
+inline constexpr uint64_t kBranchNodes = 30;
+
+}  // namespace recombine
+
+// Chosen on instance S.
+namespace local_search {
+
+// The numbers of trees and variables of a region, one of which is drawn. More: exchanges between
+// more places; less: more regions in the same time.
+inline constexpr uint32_t kTrees[] = {1, 2, 4, 16}, kSizes[] = {50, 150, 400, 1000};
+// One seed in so many is drawn evenly, the others where the relaxation has other labels.
+inline constexpr uint64_t kUniformOneIn = 4;
+// One step in so many saves.
+inline constexpr uint64_t kSaveOneIn = 3;
+// Among equal costs, less usage is better: the share of its price that counts.
+inline constexpr double kThrift = 1e-6;
+inline constexpr int kMaxCorners = 12;  // of a region
+// Cells over which the tolerance falls to zero, before it begins anew.
+inline constexpr uint64_t kPeriod = 2'000'000'000;
+inline constexpr uint64_t kWorkPerRegion = 1000;
+
+}  // namespace local_search
+
 namespace relaxation {
 
 // Weight of the last labelling in the direction of a step, and in the frequencies. More: quicker

@@ -167,9 +167,40 @@ bool PriceBundle::advance(std::span<const double> step, std::span<const double> 
   return false;
 }
 
+// A row without a price at the centre that no cut overloads keeps the price zero. Of many rows,
+// such as those of a long program, few are others.
 Result<Projection> PriceBundle::project(std::span<const double> centre, double level,
                                         double tolerance, std::vector<double>& prices,
                                         Watch& watch) {
+  std::vector<uint32_t> active;
+  for (uint32_t r = 0; r < centre.size(); ++r)
+    if (centre[r] > 0 ||
+        std::ranges::any_of(cuts_, [&](const Cut& cut) { return cut.overload[r] > 0; }))
+      active.push_back(r);
+  SHW_RETURN_IF_ERROR(watch.poll(cuts_.size() * centre.size()));
+  PriceBundle compact;
+  std::vector<double> near;
+  for (const uint32_t r : active) near.push_back(centre[r]);
+  for (const Cut& cut : cuts_) {
+    compact.cuts_.push_back({cut.cost, {}, cut.weight, cut.idle});
+    for (const uint32_t r : active) compact.cuts_.back().overload.push_back(cut.overload[r]);
+  }
+  std::vector<double> found;
+  SHW_ASSIGN_OR_RETURN(const Projection projection,
+                       compact.project_active(near, level, tolerance, found, watch));
+  for (size_t k = 0; k < cuts_.size(); ++k) {
+    cuts_[k].weight = compact.cuts_[k].weight;
+    cuts_[k].idle = compact.cuts_[k].idle;
+  }
+  if (projection != Projection::kFound) return projection;
+  prices.assign(centre.size(), 0);
+  for (size_t i = 0; i < active.size(); ++i) prices[active[i]] = found[i];
+  return projection;
+}
+
+Result<Projection> PriceBundle::project_active(std::span<const double> centre, double level,
+                                               double tolerance, std::vector<double>& prices,
+                                               Watch& watch) {
   std::vector<double> weights;
   for (const Cut& cut : cuts_) weights.push_back(cut.weight);
   Point point = at(weights, centre, level);

@@ -41,6 +41,8 @@ class PriceBundle {
     uint32_t idle = 0;  // projections since it last had weight
   };
   struct Point;
+  Result<Projection> project_active(std::span<const double> centre, double level, double tolerance,
+                                    std::vector<double>& prices, Watch& watch);
   void make_room();
   Point at(std::span<const double> weights, std::span<const double> centre, double level) const;
   std::vector<double> newton_step(const Point& point, std::span<const double> weights,

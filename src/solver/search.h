@@ -157,8 +157,10 @@ Result<std::vector<uint32_t>> best_of(const RestrictedProblem& part, const Solve
 Status close_gap(Search& search, std::shared_ptr<const Stage> root);
 
 // The same for problems with budgets, including the presolve of the root (budget_close.cc).
-// FAILED_PRECONDITION: no labelling is within the budgets.
-Status close_gap_within_budgets(Search& search, const PlacementProblem& root);
+// FAILED_PRECONDITION: no labelling is within the budgets. `is_rough`: for a good labelling rather
+// than a proof.
+Status close_gap_within_budgets(Search& search, const PlacementProblem& root,
+                                bool is_rough = false);
 
 // Solves a core of at most `max_binaries` labels as a MILP (lp_solve.cc) and offers its answer to
 // the search. True: found the optimum, or nothing is below the cutoff. False: otherwise, or

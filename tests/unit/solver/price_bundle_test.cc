@@ -56,6 +56,27 @@ TEST(PriceBundle, GoesStraightToOneLabelling) {
   EXPECT_NEAR(bundle.least(got.prices), 42, 1e-7);
 }
 
+// Rows that no labelling overloads neither get a price nor change another's.
+TEST(PriceBundle, LeavesRowsThatNothingOverloads) {
+  std::mt19937 random(3);
+  for (int i = 0; i < 20; ++i) {
+    PriceBundle few, many;
+    for (int cut = 0; cut < 4; ++cut) {
+      std::vector<double> overload = random_vector(random, 3, -1, 2);
+      few.add(cut, overload);
+      const std::vector<double> slack = random_vector(random, 5, -3, 0);
+      overload.insert(overload.begin() + 1, slack.begin(), slack.end());
+      many.add(cut, overload);
+    }
+    const Projected want = project(few, {0, 0.5, 0}, 6);
+    const Projected got = project(many, {0, 0, 0, 0, 0, 0, 0.5, 0}, 6);
+    ASSERT_EQ(got.found, want.found);
+    if (!want.found) continue;
+    EXPECT_EQ(got.prices,
+              (std::vector<double>{want.prices[0], 0, 0, 0, 0, 0, want.prices[1], want.prices[2]}));
+  }
+}
+
 TEST(PriceBundle, KeepsPricesFromFallingBelowZero) {
   PriceBundle bundle;
   bundle.add(0, std::vector<double>{1, -1});

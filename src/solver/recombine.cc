@@ -1,0 +1,91 @@
+#include "solver/recombine.h"
+
+#include <algorithm>
+#include <array>
+
+#include "solver/parameters.h"
+#include "solver/search.h"
+
+namespace shw::solver {
+namespace {
+
+using namespace parameters::recombine;
+
+// The rows' slacks differ and a budget has one limit, so another variable, without a choice, uses
+// the rest.
+void add_budget(const BudgetRows& rows, std::span<const std::vector<uint32_t>> labels,
+                PlacementProblem& core) {
+  const auto n = static_cast<uint32_t>(rows.size());
+  double most = 0;
+  for (uint32_t r = 0; r < n; ++r) most = std::max(most, rows.slack(r));
+  const uint32_t budget = core.add_budget(most);
+  const uint32_t rest = core.add_variable(std::array{0.0});
+  for (uint32_t r = 0, end = 0; r < n; r = end) {
+    for (end = r + 1; end < n && rows.slack(end) == rows.slack(r);) ++end;
+    if (rows.slack(r) < most)
+      core.add_usage(budget, rest, r, end, std::array{most - rows.slack(r)});
+  }
+  std::vector<double> usage;
+  for (const BudgetRows::Use& use : rows.uses()) {
+    usage.clear();
+    for (const uint32_t x : labels[use.variable]) usage.push_back(rows.excess(use)[x]);
+    core.add_usage(budget, use.variable, use.first_row, use.end_row, usage);
+  }
+}
+
+PlacementProblem core_of(const PlacementProblem& problem, const BudgetRows& rows,
+                         std::span<const std::vector<uint32_t>> labels) {
+  PlacementProblem core;
+  std::vector<double> costs;
+  for (uint32_t v = 0; v < problem.num_variables(); ++v) {
+    costs.clear();
+    for (const uint32_t x : labels[v]) costs.push_back(problem.unary(v)[x]);
+    core.add_variable(costs);
+  }
+  for (const auto& e : problem.edges()) {
+    costs.clear();
+    for (const uint32_t x : labels[e.a])
+      for (const uint32_t y : labels[e.b]) costs.push_back(problem.edge_cost(e, x, y));
+    core.add_edge(e.a, e.b,
+                  core.add_matrix(static_cast<uint32_t>(labels[e.a].size()),
+                                  static_cast<uint32_t>(labels[e.b].size()), costs));
+  }
+  add_budget(rows, labels, core);
+  return core;
+}
+
+}  // namespace
+
+Result<Recombined> recombine(const PlacementProblem& problem, const BudgetRows& rows,
+                             std::span<const uint8_t> allowed, std::span<const uint32_t> choice,
+                             Watch& watch) {
+  const uint32_t n = problem.num_variables();
+  std::vector<std::vector<uint32_t>> labels(n);
+  std::vector<uint32_t> start;
+  uint64_t cells = 0;
+  for (uint32_t v = 0; v < n; ++v)
+    for (uint32_t x = 0; x < problem.num_labels(v); ++x) {
+      if (x == choice[v]) start.push_back(static_cast<uint32_t>(labels[v].size()));
+      if (x == choice[v] || allowed[problem.first_label(v) + x]) labels[v].push_back(x);
+    }
+  for (const auto& e : problem.edges()) cells += labels[e.a].size() * labels[e.b].size();
+  start.push_back(0);
+  SHW_RETURN_IF_ERROR(watch.poll(10 * (cells + problem.first_label(n))));
+  const PlacementProblem core = core_of(problem, rows, labels);
+
+  SolveOptions options;
+  options.relative_gap = kGap;
+  options.max_branch_nodes = kBranchNodes;
+  options.use_lp_solve = false;
+  const Watch::Part quiet(watch);
+  Search search(core, options, watch);
+  search.take(std::move(start));
+  const Status status = close_gap_within_budgets(search, core, /*is_rough=*/true);
+  if (!status.ok() && status.code() != Code::kFailedPrecondition) return status;
+  Recombined result{{choice.begin(), choice.end()}, !status.ok() || search.proven()};
+  if (search.found())
+    for (uint32_t v = 0; v < n; ++v) result.choice[v] = labels[v][search.choice()[v]];
+  return result;
+}
+
+}  // namespace shw::solver
