@@ -10,7 +10,11 @@
 namespace shw::capi {
 
 Context::Context(const shw_context_options& options)
-    : options_(options), worlds_(std::make_shared<runtime::WorldRegistry>()) {}
+    : options_(options),
+      kernel_cache_(options.kernel_cache == nullptr ? "" : options.kernel_cache),
+      worlds_(std::make_shared<runtime::WorldRegistry>()) {
+  options_.kernel_cache = nullptr;  // it was lent
+}
 
 void* Context::allocate(size_t size, size_t alignment) const {
   if (size == 0) size = 1;

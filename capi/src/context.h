@@ -32,12 +32,14 @@ class Context {
   TaskExecutor tasks() const { return {options_.submit, options_.submit_user}; }
 
   uint64_t max_text_bytes() const { return options_.max_text_bytes; }
+  const std::string& kernel_cache() const { return kernel_cache_; }
 
   // Where parts of worlds meet; has a lock of its own.
   runtime::WorldRegistry& worlds() const { return *worlds_; }
 
  private:
   shw_context_options options_;
+  std::string kernel_cache_;
   mutable std::mutex log_mutex_;
   std::shared_ptr<runtime::WorldRegistry> worlds_;
 };

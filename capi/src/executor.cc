@@ -23,7 +23,7 @@ struct ExecutorSettings {
 
 Result<ExecutorSettings> read_options(const shw_executor_options* in, const ContextRef& context) {
   SHW_ASSIGN_OR_RETURN(const shw_executor_options options, copy_in(in, kExecutorOptionsSize_0_2));
-  SHW_RETURN_IF_ERROR(check_flags(options.flags, 0));
+  SHW_RETURN_IF_ERROR(check_flags(options.flags, SHW_EXECUTOR_GRAPHS));
   SHW_RETURN_IF_ERROR(check_reserved(options.reserved));
   ExecutorSettings ours;
   ours.device = options.device ? options.device->ref : make_host_device(context);
@@ -31,6 +31,7 @@ Result<ExecutorSettings> read_options(const shw_executor_options* in, const Cont
     return unimplemented("device '" + std::string(ours.device->device_class().name) +
                          "' cannot run on a stream of the caller");
   ours.runtime.native_stream = options.native_stream;
+  ours.runtime.graphs = (options.flags & SHW_EXECUTOR_GRAPHS) != 0;
   constexpr int32_t kMost = 1024;
   if (options.max_in_flight < 0 || options.max_in_flight > kMost)
     return invalid_argument("max_in_flight is " + std::to_string(options.max_in_flight) +

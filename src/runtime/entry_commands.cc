@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/entry_graphs.h"
 #include "runtime/program_layout.h"
 
 namespace shw::runtime {
@@ -115,15 +116,22 @@ Result<RunStreams> create_streams(Device& device, Fault& fault, const Program& p
 }
 
 void replay(const EntryCommands& entry, const RunStreams& on, const StepKernels& kernels,
-            void* const* pointers, std::span<const std::unique_ptr<Event>> ended) {
+            void* const* pointers, std::span<const std::unique_ptr<Event>> ended,
+            const GraphSegments* segments, const EntryGraphs* graphs) {
   if (!entry.other_streams.empty()) {  // not before the runs before this one: they share the arena
     on.main().record(*on.begin);
     for (uint8_t s : entry.other_streams) on.streams[s]->wait(*on.begin);
   }
   constexpr uint32_t kStride = 64;  // commands after which the streams may as well begin
   uint32_t held = 0;
-  for (const Command& c : entry.commands) {
+  for (uint32_t i = 0; i < entry.commands.size(); ++i) {
+    const Command& c = entry.commands[i];
     Stream& stream = *on.streams[c.stream];
+    if (const uint32_t s = segments == nullptr ? kNoSegment : segments->of_command[i];
+        s != kNoSegment) {
+      if (segments->segments[s].commands[0] == i) graphs->launch(s, stream);
+      continue;
+    }
     switch (c.kind) {
       case Command::Kind::kWait:
         stream.wait(*on.events[c.index]);

@@ -63,8 +63,12 @@ Result<RunStreams> create_streams(Device& device, Fault& fault, const Program& p
                                   void* native);
 
 // Puts one run of the entry on the streams. It begins and ends on stream 0; the other streams
-// record `ended[stream]` where they end.
+// record `ended[stream]` where they end. `graphs`: of `segments`, which are launched in place of
+// their commands; null: none.
+struct GraphSegments;  // entry_graphs.h
+class EntryGraphs;
 void replay(const EntryCommands& entry, const RunStreams& on, const StepKernels& kernels,
-            void* const* pointers, std::span<const std::unique_ptr<Event>> ended);
+            void* const* pointers, std::span<const std::unique_ptr<Event>> ended,
+            const GraphSegments* segments = nullptr, const EntryGraphs* graphs = nullptr);
 
 }  // namespace shw::runtime

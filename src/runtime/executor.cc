@@ -85,7 +85,7 @@ struct Executor::Impl {
                 std::span<const BufferRef> outputs);
   RunSlot& take_slot(uint64_t run);
   void launch(RunSlot& slot, size_t entry, uint64_t run);
-  Result<Graph*> captured(RunSlot& slot, size_t entry);
+  Status capture(RunSlot& slot, size_t entry);
 
   const Program& program() const { return plan->program; }
 
@@ -99,7 +99,7 @@ struct Executor::Impl {
   StepKernels kernels;
   ProgramMemory memory;
   std::vector<EntryCommands> entries;
-  bool time_steps = false;
+  std::vector<GraphSegments> segments;                          // by entry; none: without graphs
   const Session::Owner owner = std::make_shared<const char>();  // of its sessions
   std::shared_ptr<Session> session;  // of runs that name none; null: no entry leaves anything
   RunMemory run_memory;              // of the run that is being enqueued
@@ -115,14 +115,18 @@ Status Executor::Impl::prepare(const ExecutorOptions& options) {
       kernels, StepKernels::create(program(), *device, *provider, options.regions, options.fuse));
   SHW_ASSIGN_OR_RETURN(memory, ProgramMemory::create(
                                    device, program(), provider->mesh(), provider->rank(),
-                                   kernels.workspace_bytes(program()), kernels.groups_in_slices()));
+                                   kernels.workspace_bytes(program()), kernels.groups_in_memory()));
   run_memory.ports = IndexVec<PortId, std::byte*>(program().ports.size(), nullptr);
   if (program().session_bytes > 0) {
     SHW_ASSIGN_OR_RETURN(session, Session::create(owner, device, program()));
   }
   for (const ProgramEntry& entry : program().entries)
     entries.push_back(write_commands(program(), entry, memory, kernels, options.time_steps));
-  time_steps = options.time_steps;
+  if (options.graphs && !device->can().graphs)
+    return unimplemented("a " + std::string(device->device_class().name) +
+                         " device captures no graphs");
+  if (options.graphs && !options.time_steps)
+    for (const EntryCommands& entry : entries) segments.push_back(find_segments(entry, kernels));
   const int depth = std::max(1, options.max_in_flight);
   SHW_ASSIGN_OR_RETURN(
       on, create_streams(*device, fault, program(), entries, depth, options.native_stream));
@@ -210,17 +214,10 @@ RunSlot& Executor::Impl::take_slot(uint64_t run) {
   return slot;
 }
 
-// The slot's graph of this entry, with the pointers of its present run.
-Result<Graph*> Executor::Impl::captured(RunSlot& slot, size_t entry) try {
-  std::unique_ptr<Graph>& graph = slot.graphs[entry];
-  if (graph != nullptr) {
-    SHW_RETURN_IF_ERROR(graph->update());
-    return graph.get();
-  }
-  SHW_RETURN_IF_ERROR(on.main().begin_capture());
-  replay(entries[entry], on, kernels, slot.pointers[entry].data(), slot.ended);
-  SHW_ASSIGN_OR_RETURN(graph, on.main().end_capture());
-  return graph.get();
+// The slot's graphs of this entry, with the pointers of its present run.
+Status Executor::Impl::capture(RunSlot& slot, size_t entry) try {
+  return slot.graphs[entry].capture(entries[entry], segments[entry], on, kernels,
+                                    slot.pointers[entry].data(), slot.ended, fault);
 } catch (const std::bad_alloc&) {  // the run has its number: it must end, badly
   return Status(Code::kResourceExhausted, "out of memory");
 }
@@ -232,13 +229,15 @@ void Executor::Impl::launch(RunSlot& slot, size_t entry, uint64_t run) {
     if (!c.ready()) main.wait(c.timeline()->done_event(c.run()));
   Event& done = timeline->done_event(run);
   slot.last_events.push_back(&done);
-  if (device->can().graphs && !time_steps) {
-    if (auto graph = captured(slot, entry); graph.ok())
-      (*graph)->launch(main);
-    else
-      fault.raise(graph.status());
+  const GraphSegments* graphs = segments.empty() ? nullptr : &segments[entry];
+  Status captured = graphs == nullptr ? Status() : capture(slot, entry);
+  if (!captured.ok()) {
+    fault.raise(std::move(captured));
+  } else if (graphs != nullptr && graphs->is_whole) {
+    slot.graphs[entry].launch(0, main);
   } else {
-    replay(entries[entry], on, kernels, slot.pointers[entry].data(), slot.ended);
+    replay(entries[entry], on, kernels, slot.pointers[entry].data(), slot.ended, graphs,
+           &slot.graphs[entry]);
     for (uint8_t s : entries[entry].other_streams) slot.last_events.push_back(slot.ended[s].get());
   }
   main.host(slot.signal, nullptr);

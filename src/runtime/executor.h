@@ -4,8 +4,8 @@
 //             arena and workspaces (program_memory.h), and writes down the commands of each entry
 //             (entry_commands.h)
 //   enqueue   fills in the pointers of this run's inputs and outputs and replays the commands, or
-//             launches them as a graph where the device captures them: no allocation (when the
-//             caller brings the outputs), no look-up, no waiting
+//             launches graphs of them: no allocation (when the caller brings the outputs, and
+//             graphs need no other pointers), no look-up, no waiting
 //   later     a thread of the executor sees runs end (run_monitor.h)
 //
 // Errors that happen while a run is under way are late and sticky: that run's Completion and all
@@ -37,6 +37,7 @@ struct ExecutorOptions {
   void* native_stream = nullptr;  // of the caller, to compute on, where the device knows such
   bool fuse = true;               // steps into groups, where the device can (fusion/)
   bool time_steps = false;        // see launch_times(). Runs are not captured as graphs
+  bool graphs = false;            // what can be captured is launched as graphs (entry_graphs.h)
 };
 
 struct LaunchTime {
@@ -46,7 +47,8 @@ struct LaunchTime {
 
 class Executor {
  public:
-  // `provider` says which rank of which mesh this is.
+  // `provider` says which rank of which mesh this is. UNIMPLEMENTED: graphs, on a device that
+  // captures none.
   static Result<std::unique_ptr<Executor>> create(std::shared_ptr<const Plan> plan,
                                                   std::shared_ptr<Device> device,
                                                   std::unique_ptr<ChannelProvider> provider,

@@ -91,12 +91,10 @@ struct MemorySpec {
 };
 
 // What a stream was given between begin_capture() and end_capture(), ready to be launched again and
-// again. Launches read the pointers that were in the kernels' `buffers` at the capture.
+// again, with the pointers that were in the kernels' `buffers` at the capture.
 class Graph {
  public:
   virtual ~Graph() = default;
-  // Reads the pointers again, from the arrays given at the capture. Later launches use them.
-  virtual Status update() = 0;
   virtual void launch(Stream& stream) = 0;
 };
 
@@ -133,8 +131,10 @@ class Stream {
   // waits for an event recorded in the capture; it must be waited for before the end. In between,
   // nothing may wait for the device. UNIMPLEMENTED elsewhere.
   virtual Status begin_capture();
-  // FAILED_PRECONDITION: the capture broke one of these rules.
-  virtual Result<std::unique_ptr<Graph>> end_capture();
+  // `known`: of an earlier capture of the same commands, none of whose launches is under way; it is
+  // changed to these pointers where the device can do that. FAILED_PRECONDITION: the capture broke
+  // one of these rules.
+  virtual Result<std::unique_ptr<Graph>> end_capture(std::unique_ptr<Graph> known = nullptr);
 
   // What the vendor's interface calls this stream; null where there is no such thing.
   virtual void* native() const { return nullptr; }
@@ -170,6 +170,11 @@ class Device {
   // cannot do it, or has no kernel of this name.
   virtual Result<std::unique_ptr<PreparedKernel>> prepare(std::string_view kernel,
                                                           const KernelArgs& args) = 0;
+  // One kernel for the first few of steps that run together. The buffers of its launches are the
+  // operands of the steps that it does, one step after another: inputs, then outputs. A temporary
+  // that no step after those reads may have no memory. UNIMPLEMENTED: the first step has to run by
+  // itself.
+  virtual Result<GroupKernel> prepare_group(std::span<const GroupStep> steps);
 };
 
 }  // namespace shw::runtime

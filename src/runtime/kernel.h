@@ -29,9 +29,11 @@ class PreparedKernel {
  public:
   virtual ~PreparedKernel() = default;
   virtual int64_t workspace_bytes() const { return 0; }
+  // Whether launches may be captured as part of a graph.
+  virtual bool can_be_captured() const { return true; }
   // `buffers`: element 0 of each input, then of each output (null: absent), then a workspace of
   // workspace_bytes(). Inputs may overlap each other, never an output. The array must stay as it is
-  // until the work is done, or, in a capture, as long as the graph may be launched.
+  // until the work is done.
   virtual void launch(Stream& stream, void* const* buffers) = 0;
   StepOrigin origin;
 };
@@ -43,6 +45,23 @@ struct KernelArgs {
   const Attrs& attrs;
   const Mesh& mesh;
   int64_t rank;
+};
+
+// A step of a group (plan: FusedGroup): where its operands lie.
+struct GroupOperand {
+  uint32_t memory = 0;        // operands of one number lie in one memory
+  int64_t offset_bytes = 0;   // of element 0
+  bool is_temporary = false;  // steps of the group alone see the memory
+};
+struct GroupStep {
+  std::string_view kernel;
+  KernelArgs args;
+  std::span<const GroupOperand> operands;  // inputs, then outputs, absent ones too
+};
+// Does so many steps, from the first one on.
+struct GroupKernel {
+  std::unique_ptr<PreparedKernel> kernel;
+  size_t num_steps = 0;
 };
 
 }  // namespace shw::runtime

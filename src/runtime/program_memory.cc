@@ -48,7 +48,7 @@ Result<BufferRef> keep(const std::shared_ptr<Device>& device, const Program& pro
 Result<ProgramMemory> ProgramMemory::create(const std::shared_ptr<Device>& device,
                                             const Program& program, const Mesh& mesh, int64_t rank,
                                             const std::vector<int64_t>& workspace_bytes,
-                                            bool groups_in_slices) {
+                                            bool groups_in_memory) {
   ProgramMemory memory;
   SHW_ASSIGN_OR_RETURN(memory.arena_, DeviceMemory::allocate(
                                           device, {program.arena_bytes, arena_alignment(program)}));
@@ -57,7 +57,7 @@ Result<ProgramMemory> ProgramMemory::create(const std::shared_ptr<Device>& devic
         memory.host_, DeviceMemory::allocate(device, {program.host_bytes, arena_alignment(program),
                                                       MemoryKind::kHost}));
   }
-  if (program.group_bytes > 0 && !groups_in_slices) {
+  if (program.group_bytes > 0 && groups_in_memory) {
     SHW_ASSIGN_OR_RETURN(
         memory.groups_,
         DeviceMemory::allocate(device, {program.group_bytes, arena_alignment(program)}));

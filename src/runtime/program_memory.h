@@ -41,11 +41,11 @@ struct StorageBase {
 class ProgramMemory {
  public:
   // `workspace_bytes`: by stream, the largest that a step on it needs. State begins as zeros; of a
-  // constant each rank has its piece. `groups_in_slices`: what only a group sees needs no memory.
+  // constant each rank has its piece. `groups_in_memory`: what only a group sees has memory, too.
   static Result<ProgramMemory> create(const std::shared_ptr<Device>& device, const Program& program,
                                       const Mesh& mesh, int64_t rank,
                                       const std::vector<int64_t>& workspace_bytes,
-                                      bool groups_in_slices);
+                                      bool groups_in_memory);
 
   // The one place that knows where storages of each kind lie.
   StorageBase base_of(const ProgramStorage& storage) const;

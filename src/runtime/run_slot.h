@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runtime/buffer.h"
+#include "runtime/entry_graphs.h"
 #include "runtime/hal.h"
 #include "runtime/timeline.h"
 
@@ -20,10 +21,10 @@ class RunSignal final : public HostWork {
 };
 
 struct RunSlot {
-  std::vector<std::vector<void*>> pointers;    // by entry
-  std::vector<std::unique_ptr<Graph>> graphs;  // by entry; null: not captured yet
-  std::vector<std::unique_ptr<Event>> ended;   // by stream; null for stream 0 and unused ones
-  std::vector<const Event*> last_events;       // once these are reached, nothing of the run is left
+  std::vector<std::vector<void*>> pointers;   // by entry
+  std::vector<EntryGraphs> graphs;            // by entry
+  std::vector<std::unique_ptr<Event>> ended;  // by stream; null for stream 0 and unused ones
+  std::vector<const Event*> last_events;      // once these are reached, nothing of the run is left
   std::vector<BufferRef> buffers;
   std::vector<Completion> dependencies;
   RunSignal signal;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/fusion/fused_kernel.h"
+#include "runtime/fusion/group_steps.h"
 #include "runtime/program_layout.h"
 #include "runtime/validate.h"
 #include "sharding/mesh_groups.h"
@@ -78,12 +79,7 @@ struct StepKernels::Prepare {
   }
 
   Result<std::unique_ptr<PreparedKernel>> compute(const ProgramStep& step) const {
-    const auto types_of = [&](const std::vector<ValueId>& operands) {
-      std::vector<const TensorType*> types;
-      for (ValueId v : operands) types.push_back(v.valid() ? &program.values[v].type : nullptr);
-      return types;
-    };
-    const auto inputs = types_of(step.inputs), outputs = types_of(step.outputs);
+    const auto inputs = types_of(program, step.inputs), outputs = types_of(program, step.outputs);
     const KernelArgs args{inputs, outputs, step.attrs, provider.mesh(), provider.rank()};
     // A dry run has no need of a body.
     if (step.kernel == kRegionKernel && device.can().computes) return region(step, args);
@@ -123,18 +119,18 @@ struct StepKernels::Prepare {
   Status step(uint32_t s) const {
     const ProgramStep& step = program.steps[s];
     auto kernel = prepare_step(step);
-    if (!kernel.ok()) {
-      Status status = kernel.status();
-      return status.at_node(step.node, step.kernel);
-    }
+    if (!kernel.ok()) return at_step(s, kernel.status());
+    add({s}, operands_of_step(step), std::move(*kernel));
+    return {};
+  }
+  static std::vector<ValueId> operands_of_step(const ProgramStep& step) {
     std::vector<ValueId> operands = step.inputs;
     operands.insert(operands.end(), step.outputs.begin(), step.outputs.end());
-    add({s}, std::move(operands), std::move(*kernel));
-    return {};
+    return operands;
   }
 
   // False: the steps have to run one after another.
-  bool group(const FusedGroup& fused, const UseCounts& uses) const {
+  bool slices(const FusedGroup& fused, const UseCounts& uses) const {
     const SlicedGroup group = slice_group(program, uses, fused);
     auto kernel = prepare_group(program, group, device, provider.mesh(), provider.rank());
     if (!kernel.ok()) return false;
@@ -142,6 +138,41 @@ struct StepKernels::Prepare {
     for (const FusedStep& member : group.members) steps.push_back(member.step);
     add(std::move(steps), operands_of(group), std::move(*kernel));
     return true;
+  }
+
+  // In kernels of several steps, where the device has such. Whether one does them all.
+  Result<bool> group(const FusedGroup& fused, const UseCounts& uses) const {
+    const SlicedGroup group = slice_group(program, uses, fused);
+    const size_t before = out.launches_.size();
+    for (size_t done = 0; done < group.members.size();) {
+      SHW_ASSIGN_OR_RETURN(const size_t more, first_of(std::span(group.members).subspan(done)));
+      done += more;
+    }
+    return out.launches_.size() == before + 1;
+  }
+
+  // How many the kernel does.
+  Result<size_t> first_of(std::span<const FusedStep> members) const {
+    const GroupSteps group(program, members, provider.mesh(), provider.rank());
+    auto kernel = device.prepare_group(group.steps());
+    if (!kernel.ok()) {
+      if (kernel.status().code() != Code::kUnimplemented)
+        return at_step(members[0].step, kernel.status());
+      SHW_RETURN_IF_ERROR(step(members[0].step));
+      return size_t{1};
+    }
+    std::vector<uint32_t> done;
+    std::vector<ValueId> buffers;
+    for (const FusedStep& member : members.first(kernel->num_steps)) {
+      done.push_back(member.step);
+      for (const FusedOperand& o : member.operands) buffers.push_back(o.value);
+    }
+    add(std::move(done), std::move(buffers), std::move(kernel->kernel));
+    return kernel->num_steps;
+  }
+  Status at_step(uint32_t s, Status status) const {
+    status.at_node(program.steps[s].node, program.steps[s].kernel);
+    return status;
   }
 };
 
@@ -157,13 +188,17 @@ Result<StepKernels> StepKernels::create(const Program& program, Device& device,
   for (uint32_t s = 0; s < num_steps;) {
     const bool begins = group != program.fused_groups.end() && group->first_step == s;
     const FusedGroup* fused = begins ? &*group++ : nullptr;
-    if (fused != nullptr && in_slices && prepare.group(*fused, uses)) {
+    if (fused != nullptr && in_slices && prepare.slices(*fused, uses)) {
       s += fused->num_steps;
-      continue;
+    } else if (fused != nullptr && fuse && !device.can().slices) {
+      SHW_ASSIGN_OR_RETURN(const bool whole, prepare.group(*fused, uses));
+      kernels.groups_in_memory_ |= !whole;
+      s += fused->num_steps;
+    } else {
+      kernels.groups_in_memory_ |= fused != nullptr;
+      SHW_RETURN_IF_ERROR(prepare.step(s));
+      ++s;
     }
-    if (fused != nullptr) kernels.groups_in_slices_ = false;
-    SHW_RETURN_IF_ERROR(prepare.step(s));
-    ++s;
   }
   return kernels;
 }

@@ -25,7 +25,8 @@ struct RegionBody {
   std::function<Result<std::unique_ptr<PreparedKernel>>(Device&, const RegionArgs&)> prepare;
 };
 
-// What is launched at once: a step, or a group of steps that runs slice by slice (fusion/).
+// What is launched at once: a step, or steps of a group, as a kernel of the device
+// (Device::prepare_group) or slice by slice (fusion/).
 struct StepLaunch {
   std::vector<uint32_t> steps;    // the first is where it stands among the others
   std::vector<ValueId> operands;  // inputs, then outputs
@@ -39,15 +40,16 @@ struct StepLaunch {
 
 class StepKernels {
  public:
-  // `fuse`: steps into groups, where the device runs slices.
+  // `fuse`: steps into groups, where the device can.
   static Result<StepKernels> create(const Program& program, Device& device,
                                     ChannelProvider& provider,
                                     const std::vector<RegionBody>& regions, bool fuse = true);
 
   // Of all entries, each in its order.
   const std::vector<StepLaunch>& launches() const { return launches_; }
-  // Whether every group of the program runs slice by slice.
-  bool groups_in_slices() const { return groups_in_slices_; }
+  // Whether the storages of some group have memory: it is neither run slice by slice nor as one
+  // kernel.
+  bool groups_in_memory() const { return groups_in_memory_; }
   std::vector<int64_t> workspace_bytes(const Program& program) const;  // by stream, the largest
 
  private:
@@ -58,7 +60,7 @@ class StepKernels {
   Channels region_channels_;
   std::vector<std::unique_ptr<RegionGroup>> region_groups_;
   std::vector<StepLaunch> launches_;
-  bool groups_in_slices_ = true;
+  bool groups_in_memory_ = false;
 };
 
 }  // namespace shw::runtime

@@ -26,10 +26,11 @@ using import::TensorFile;
 using runtime::HostTensorView;
 
 struct RunOptions {
-  std::string plan, outputs, entry = "step", device = kCpu;
+  std::string plan, outputs, entry = "step", device = kCpu, kernel_cache;
   std::vector<std::string> inputs, sizes;
   int64_t seed = 0, offset = 0;
-  bool virtual_ranks = false, dry_run = false, verify = false, json = false, mpi = false;
+  bool virtual_ranks = false, dry_run = false, verify = false, json = false, mpi = false,
+       graphs = false;
   int64_t repeat = 1;
   MpiOptions mpi_options;
 };
@@ -115,15 +116,18 @@ Result<Executed> run_on(const RunOptions& o, std::shared_ptr<const Plan> plan,
   SHW_ASSIGN_OR_RETURN(
       const runtime::RankBackend backend,
       world == nullptr
-          ? open_backend(o.device, 0, num_ranks(plan->program), runtime::WorldOptions{}.timeout)
-          : open_backend(o.device, world->rank_on_host(), 1, world->timeout()));
+          ? open_backend(o.device, 0, num_ranks(plan->program), runtime::WorldOptions{}.timeout,
+                         o.kernel_cache)
+          : open_backend(o.device, world->rank_on_host(), 1, world->timeout(), o.kernel_cache));
+  runtime::ExecutorOptions options;
+  options.graphs = o.graphs;
   if (world == nullptr) {
     SHW_ASSIGN_OR_RETURN(const auto ranks,
-                         runtime::VirtualRanks::create(std::move(plan), {}, backend));
+                         runtime::VirtualRanks::create(std::move(plan), options, backend));
     return execute_on(*ranks, execution, inputs);
   }
   SHW_ASSIGN_OR_RETURN(const auto rank, runtime::ProcessRank::create(
-                                            std::move(plan), std::move(world), {}, backend));
+                                            std::move(plan), std::move(world), options, backend));
   return execute_on(*rank, execution, inputs);
 }
 
@@ -221,12 +225,14 @@ Status run_on_mpi(const RunOptions& o) {
 Status run_run(const RunOptions& o) {
   if (o.dry_run) {
     if (o.virtual_ranks || o.mpi || o.verify || !o.inputs.empty() || !o.outputs.empty() ||
-        o.device != kCpu)
+        o.device != kCpu || !o.kernel_cache.empty() || o.graphs)
       return invalid_argument(
           "--dry-run computes nothing: omit --virtual-ranks, --mpi, --inputs, --outputs, --verify, "
-          "--device");
+          "--device, --kernel-cache, --graphs");
     return run_dry(o);
   }
+  if ((!o.kernel_cache.empty() || o.graphs) && o.device == kCpu)
+    return invalid_argument("--kernel-cache and --graphs are of --device cuda");
   if (o.virtual_ranks == o.mpi)
     return o.mpi ? invalid_argument("pass --virtual-ranks or --mpi, not both")
                  : invalid_argument(
@@ -253,6 +259,10 @@ void add_run(CommandLine& command_line) {
               "cpu, or cuda: each rank on a GPU of its own; with --mpi, the ranks of a host take "
               "its GPUs in the order of their ranks")
       .shows_default();
+  verb.option("--kernel-cache", o->kernel_cache,
+              "With --device cuda: a folder where compiled kernels are kept for later runs");
+  verb.flag("--graphs", o->graphs,
+            "With --device cuda: launch CUDA graphs of what can be captured");
   verb.option("--timeout", o->mpi_options.timeout_s,
               "With --mpi: seconds to wait for another rank before the run fails; 0: "
               "no limit")

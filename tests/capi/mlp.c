@@ -156,11 +156,11 @@ static int shard_all(const shw_plan* plan, mlp_job* job, int32_t rank) {
 }
 
 int mlp_job_create(shw_context* context, const shw_plan* plan, mlp_job* job) {
-  return mlp_job_create_on(context, plan, 0, job);
+  return mlp_job_create_on(context, plan, 0, 0, job);
 }
 
 int mlp_job_create_on(shw_context* context, const shw_plan* plan, shw_device_kind kind,
-                      mlp_job* job) {
+                      uint64_t flags, mlp_job* job) {
   shw_executor_options options = SHW_EXECUTOR_OPTIONS_INIT;
   int worked = 1;
   int32_t rank;
@@ -172,6 +172,7 @@ int mlp_job_create_on(shw_context* context, const shw_plan* plan, shw_device_kin
   for (rank = 0; rank < job->num_ranks && worked; ++rank) {
     if (kind != 0) worked &= EXPECT_OK(shw_device_create(context, kind, rank, &job->devices[rank]));
     options.device = job->devices[rank];
+    options.flags = flags;
     worked &=
         EXPECT_OK(shw_executor_create(plan, job->world, rank, &options, &job->executors[rank]));
     worked &= shard_all(plan, job, rank);

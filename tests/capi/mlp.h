@@ -28,9 +28,9 @@ typedef struct mlp_job {
 } mlp_job;
 /* Whether it worked; failures are reported. */
 int mlp_job_create(shw_context* context, const shw_plan* plan, mlp_job* job);
-/* The same on devices of a kind, each rank on one of its own. */
+/* The same on devices of a kind, each rank on one of its own; `flags`: of the executors. */
 int mlp_job_create_on(shw_context* context, const shw_plan* plan, shw_device_kind kind,
-                      mlp_job* job);
+                      uint64_t flags, mlp_job* job);
 void mlp_job_destroy(mlp_job* job);
 
 /* Runs one step on every rank, and compares outputs with what mlp_expected() computes. */

@@ -129,6 +129,18 @@ const std::vector<Backend>& backends() {
   return all;
 }
 
+std::vector<Backend> backends_of_executors() {
+  std::vector<Backend> all = backends();
+  for (Backend backend : backends()) {
+    const auto device = backend.make();
+    if (device == nullptr || !device->can().graphs) continue;
+    backend.name += "_graphs";
+    backend.graphs = true;
+    all.push_back(std::move(backend));
+  }
+  return all;
+}
+
 std::string exemption_of(const Backend& backend) {
   const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
   const auto plain = [](std::string name, char from, bool after) {  // "Backends/Suite", "Case/cpu"

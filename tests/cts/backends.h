@@ -23,6 +23,7 @@ struct Backend {
   std::unique_ptr<runtime::ChannelProvider> (*channels)(
       std::unique_ptr<runtime::ChannelProvider> in_host_memory, runtime::Device& device);
   std::vector<Exemption> exemptions = {};
+  bool graphs = false;  // executors launch what they can as graphs
 
   runtime::RankBackend ranks() const {
     return {[make = make](int64_t) { return make(); }, channels};
@@ -32,6 +33,8 @@ struct Backend {
 inline void PrintTo(const Backend& backend, std::ostream* out) { *out << backend.name; }
 
 const std::vector<Backend>& backends();
+// The same, and once more with graphs those that capture them.
+std::vector<Backend> backends_of_executors();
 
 // Why the running case does not apply to the backend; empty: it does.
 std::string exemption_of(const Backend& backend);
@@ -53,6 +56,10 @@ inline std::string backend_name(const ::testing::TestParamInfo<Backend>& info) {
 }
 #define SHW_CTS(suite) \
   INSTANTIATE_TEST_SUITE_P(Backends, suite, ::testing::ValuesIn(backends()), backend_name)
+
+#define SHW_CTS_EXECUTORS(suite)                                                          \
+  INSTANTIATE_TEST_SUITE_P(Backends, suite, ::testing::ValuesIn(backends_of_executors()), \
+                           backend_name)
 
 // Why a case is skipped.
 inline constexpr char kOtherSize[] = "this MPI job has another number of ranks";

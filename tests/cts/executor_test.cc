@@ -86,11 +86,13 @@ class WholeJob {
 
 class ExecutorTest : public BackendTest {
  protected:
-  WholeJob whole_job(const std::shared_ptr<const Plan>& plan, const ExecutorOptions& options = {}) {
+  WholeJob whole_job(const std::shared_ptr<const Plan>& plan, ExecutorOptions options = {}) {
+    options.graphs = GetParam().graphs;
     return WholeJob(plan, options, GetParam());
   }
   std::unique_ptr<VirtualRanks> job(std::shared_ptr<const Plan> plan,
-                                    const ExecutorOptions& options = {}) {
+                                    ExecutorOptions options = {}) {
+    options.graphs = GetParam().graphs;
     auto made = VirtualRanks::create(std::move(plan), options, GetParam().ranks());
     EXPECT_TRUE(made.ok()) << made.status().message();
     return made.ok() ? std::move(*made) : nullptr;
@@ -384,7 +386,7 @@ TEST_P(ChainTest, ARunDoesNotWaitForAnotherBackend) {
   }
 }
 
-SHW_CTS(ExecutorTest);
+SHW_CTS_EXECUTORS(ExecutorTest);
 SHW_CTS(ChainTest);
 
 }  // namespace

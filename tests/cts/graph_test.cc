@@ -42,7 +42,7 @@ TEST_P(GraphTest, DoesNothingUntilItIsLaunched) {
   }
 }
 
-TEST_P(GraphTest, ReadsPointersAgainWhenItIsUpdated) {
+TEST_P(GraphTest, TakesThePointersOfALaterCapture) {
   void *x = upload({1, 2}), *y = upload({0, 0}), *x2 = upload({3, 4}), *y2 = upload({0, 0});
   void* buffers[] = {x, y, nullptr};
   auto s = stream();
@@ -55,10 +55,21 @@ TEST_P(GraphTest, ReadsPointersAgainWhenItIsUpdated) {
   ASSERT_TRUE(s->synchronize().ok());
   EXPECT_EQ(download(y, 2), (std::vector<float>{-1, -2}));
   EXPECT_EQ(download(y2, 2), (std::vector<float>{0, 0}));
-  ASSERT_TRUE(graph->update().ok());
+  ASSERT_TRUE(s->begin_capture().ok());
+  neg_->launch(*s, buffers);
+  graph = std::move(*s->end_capture(std::move(graph)));
   graph->launch(*s);
   ASSERT_TRUE(s->synchronize().ok());
   EXPECT_EQ(download(y2, 2), (std::vector<float>{-3, -4}));
+  // Other commands than before.
+  void* const back[] = {y2, y, nullptr};
+  ASSERT_TRUE(s->begin_capture().ok());
+  neg_->launch(*s, buffers);
+  neg_->launch(*s, back);
+  graph = std::move(*s->end_capture(std::move(graph)));
+  graph->launch(*s);
+  ASSERT_TRUE(s->synchronize().ok());
+  EXPECT_EQ(download(y, 2), (std::vector<float>{3, 4}));
 }
 
 TEST_P(GraphTest, HoldsStreamsThatJoin) {

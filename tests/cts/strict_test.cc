@@ -155,7 +155,7 @@ TEST(StrictRanks, DelaysChangeNothing) {
   const auto want = (*on_cpu)->run("step", views);
   ASSERT_TRUE(want.ok());
   for (uint64_t seed = 0; seed < 10; ++seed) {
-    auto ranks = VirtualRanks::create(plan(), {.max_in_flight = 2},
+    auto ranks = VirtualRanks::create(plan(), {.max_in_flight = 2, .graphs = seed % 2 == 1},
                                       strict_ranks({.seed = 2 * seed, .delay_percent = 30}));
     ASSERT_TRUE(ranks.ok()) << ranks.status().message();
     for (int repeat = 0; repeat < 3; ++repeat) {
@@ -173,7 +173,8 @@ TEST(StrictRanks, AnyLaunchThatFailsIsAnErrorOnEveryRank) {
   int64_t n = 0;
   for (; failed; ++n) {
     ASSERT_LT(n, 100);
-    auto ranks = VirtualRanks::create(plan(), {}, strict_ranks({.failing_launch = n}));
+    auto ranks =
+        VirtualRanks::create(plan(), {.graphs = true}, strict_ranks({.failing_launch = n}));
     ASSERT_TRUE(ranks.ok()) << ranks.status().message();
     const Status status = (*ranks)->run("step", views).status();
     failed = !status.ok();

@@ -32,6 +32,9 @@ class Injected {
   std::string function_;
 };
 
+inline int fake_calls(const std::string& function) {
+  return reinterpret_cast<int (*)(const char*)>(fake_function("shw_fake_calls"))(function.c_str());
+}
 inline int fake_leaks() { return reinterpret_cast<int (*)()>(fake_function("shw_fake_leaks"))(); }
 
 }  // namespace shw::testing

@@ -89,6 +89,15 @@ TEST_P(CudaTrainingStep, OfLlamaAgreesWithVirtualRanks) {
     }
     first = *got;
   }
+  // The same bits from graphs of what lies between collectives.
+  auto graphs = VirtualRanks::create(plan, {.graphs = true}, *fakes);
+  ASSERT_TRUE(graphs.ok()) << graphs.status().message();
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    const auto got = (*graphs)->run(entry.name, views);
+    ASSERT_TRUE(got.ok()) << got.status().message();
+    for (size_t i = 0; i < got->size(); ++i)
+      EXPECT_TRUE((*got)[i].data == first[i].data) << plan->program.output(entry, i).name;
+  }
 }
 
 // sum over the ranks of relu(x) · w.

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "cts/window.h"
-#include "cuda/fakes.h"
+#include "cuda/against_cpu.h"
 #include "runtime/cpu/device.h"
 #include "runtime/cuda/plugin/device.h"
 

@@ -128,7 +128,8 @@ TEST(CudaLibrariesTest, NvrtcCompilesTheKernels) {
 #undef X
        }) {
     const auto [major, minor] = capabilities[turn++ % 3];
-    const auto binary = compile_program(*nvrtc, program, major, minor);
+    const std::string text = "#include \"" + std::string(program) + ".cuh\"\n";
+    const auto binary = compile_program(*nvrtc, program, text, major, minor);
     ASSERT_TRUE(binary.ok()) << binary.status().message();
     EXPECT_EQ(binary->substr(1, 3), "ELF");
   }

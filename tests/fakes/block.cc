@@ -2,7 +2,10 @@
 
 #include <ucontext.h>
 
+#include <algorithm>
+#include <cstring>
 #include <memory>
+#include <span>
 #include <vector>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -19,10 +22,20 @@ namespace {
 
 constexpr size_t kStack = 64 << 10;
 
+enum class State { kReady, kAtBlockBarrier, kAtWarpBarrier, kEnded };
+
+struct Copy {
+  void* to;
+  const void* from;
+  size_t size;
+};
+
 struct Fiber {
   ucontext_t context;
   std::unique_ptr<char[]> stack = std::make_unique_for_overwrite<char[]>(kStack);
-  bool has_ended = false;
+  State state = State::kEnded;
+  unsigned exchanges = 0;
+  std::vector<Copy> copies;   // begun
   void* sanitizer = nullptr;  // what a sanitizer knows it by
 #if defined(__SANITIZE_THREAD__)
   Fiber() { sanitizer = __tsan_create_fiber(0); }
@@ -38,6 +51,7 @@ struct Scheduler {
   const void* home_stack = nullptr;
   size_t home_size = 0;
   Fiber* running = nullptr;
+  std::vector<Shown> shown[2];  // by thread: two, since lanes go on while others still look
   const std::function<void()>* kernel = nullptr;
 };
 Scheduler& scheduler() {
@@ -64,8 +78,8 @@ void to_fiber(Scheduler& s, Fiber& fiber) {
 void to_home(Scheduler& s) {
   Fiber& fiber = *s.running;
 #if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_start_switch_fiber(fiber.has_ended ? nullptr : &fiber.sanitizer, s.home_stack,
-                                 s.home_size);
+  __sanitizer_start_switch_fiber(fiber.state == State::kEnded ? nullptr : &fiber.sanitizer,
+                                 s.home_stack, s.home_size);
   swapcontext(&fiber.context, &s.home);
   __sanitizer_finish_switch_fiber(fiber.sanitizer, &s.home_stack, &s.home_size);
 #else
@@ -82,31 +96,60 @@ void fiber_main() {
   __sanitizer_finish_switch_fiber(nullptr, &s.home_stack, &s.home_size);
 #endif
   (*s.kernel)();
-  s.running->has_ended = true;
+  s.running->state = State::kEnded;
   to_home(s);
+}
+
+void start(Fiber& fiber) {
+  fiber.state = State::kReady;
+  fiber.exchanges = 0;
+  fiber.copies.clear();
+  getcontext(&fiber.context);
+  fiber.context.uc_stack.ss_sp = fiber.stack.get();
+  fiber.context.uc_stack.ss_size = kStack;
+  fiber.context.uc_link = nullptr;
+  makecontext(&fiber.context, fiber_main, 0);
+}
+
+using Fibers = std::span<std::unique_ptr<Fiber>>;
+
+bool are_all(Fibers fibers, State state) {
+  return std::ranges::all_of(fibers, [&](const auto& f) { return f->state == state; });
+}
+// False: not all of them have come to this barrier.
+bool release(Fibers fibers, State barrier) {
+  if (!are_all(fibers, barrier)) return false;
+  for (const auto& fiber : fibers) fiber->state = State::kReady;
+  return true;
 }
 
 bool run_block(Scheduler& s, unsigned threads) {
   while (s.fibers.size() < threads) s.fibers.push_back(std::make_unique<Fiber>());
-  for (unsigned t = 0; t < threads; ++t) {
-    Fiber& fiber = *s.fibers[t];
-    fiber.has_ended = false;
-    getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = fiber.stack.get();
-    fiber.context.uc_stack.ss_size = kStack;
-    fiber.context.uc_link = nullptr;
-    makecontext(&fiber.context, fiber_main, 0);
-  }
+  for (auto& shown : s.shown) shown.resize(std::max<size_t>(shown.size(), threads));
+  const Fibers fibers = Fibers(s.fibers).first(threads);
+  for (const auto& fiber : fibers) start(*fiber);
   while (true) {  // from barrier to barrier
-    unsigned ended = 0;
     for (unsigned t = 0; t < threads; ++t) {
+      if (fibers[t]->state != State::kReady) continue;
       threadIdx = {t, 0, 0};
-      to_fiber(s, *s.fibers[t]);
-      ended += s.fibers[t]->has_ended;
+      to_fiber(s, *fibers[t]);
     }
-    if (ended == threads) return true;
-    if (ended != 0) return false;
+    if (are_all(fibers, State::kEnded)) return true;
+    bool is_released = release(fibers, State::kAtBlockBarrier);
+    for (unsigned w = 0; w < threads; w += kWarp)
+      is_released |=
+          release(fibers.subspan(w, std::min(kWarp, threads - w)), State::kAtWarpBarrier);
+    if (!is_released) return false;
   }
+}
+
+// Gives the thread of the host away until all have come to the barrier.
+void wait_at(State barrier) {
+  Scheduler& s = scheduler();
+  const Coordinates me = threadIdx;
+  s.running->state = barrier;
+  to_home(s);
+  threadIdx = me;
 }
 
 }  // namespace
@@ -123,12 +166,27 @@ bool run_grid(Coordinates grid, Coordinates block, const std::function<void()>& 
   return true;
 }
 
+const Shown* exchange(const void* mine, size_t size) {
+  Scheduler& s = scheduler();
+  std::vector<Shown>& shown = s.shown[s.running->exchanges++ % 2];
+  std::memcpy(shown[threadIdx.x].bytes, mine, size);
+  wait_at(State::kAtWarpBarrier);
+  return &shown[threadIdx.x / kWarp * kWarp];
+}
+
+void copy_later(void* to, const void* from, size_t size) {
+  scheduler().running->copies.push_back({to, from, size});
+}
+void finish_copies_of_thread() {
+  std::vector<Copy>& copies = scheduler().running->copies;
+  for (const Copy& c : copies)
+    if (c.from != nullptr)
+      std::memcpy(c.to, c.from, c.size);
+    else
+      std::memset(c.to, 0, c.size);
+  copies.clear();
+}
+
 }  // namespace shw::fakes
 
-void __syncthreads() {
-  using namespace shw::fakes;
-  Scheduler& s = scheduler();
-  const Coordinates me = threadIdx;
-  to_home(s);
-  threadIdx = me;
-}
+void __syncthreads() { shw::fakes::wait_at(shw::fakes::State::kAtBlockBarrier); }

@@ -1,5 +1,7 @@
 // A fake libcuda.so.1: devices, memory, streams and events on the host, which enforce what CUDA
 // enforces (../strict/README.md says how). One device for each rank of a test.
+#include <dlfcn.h>
+
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -8,6 +10,7 @@
 
 #include "fakes/block.h"
 #include "fakes/driver.h"
+#include "fakes/generated.h"
 #include "fakes/inject.h"
 #include "fakes/kernels.h"
 #include "fakes/nvrtc.h"
@@ -27,9 +30,11 @@ using shw::strict::Queue;
 
 constexpr int kDevices = 8, kVersion = 13000;
 constexpr int kInvalidValue = 1, kInvalidContext = 201, kInvalidHandle = 400, kIllegalAddress = 700,
-              kLaunchFailed = 719, kNotPermitted = 800;
+              kLaunchFailed = 719, kNotPermitted = 800, kIllegalState = 401,
+              kCaptureUnsupported = 900, kCapturedEvent = 907;
 // Few, as they are fibers: enough for kernels whose threads work together.
 constexpr int kThreads = 16, kMultiprocessors = 1;
+constexpr unsigned kMostThreads = 1024;  // of kernels that are made for a number of threads
 
 // The primary context of a device: made by the first one who retains it, gone with the last one.
 // What is sticky goes with it.
@@ -213,16 +218,26 @@ FAKE cuModuleLoadData(ModuleHandle* module, const void* image) {
   BEGIN("cuModuleLoadData");
   const std::string_view text = static_cast<const char*>(image);
   if (!text.starts_with(kFakeBinary)) return kInvalidValue;
-  *module = new CUmod_st{std::string(text.substr(std::strlen(kFakeBinary)))};
+  const std::string name(text.substr(std::strlen(kFakeBinary)));
+  auto made = std::make_unique<CUmod_st>(CUmod_st{name});
+  if (name == kGenerated) {
+    made->generated =
+        load_generated(static_cast<const char*>(image) + text.size() + 1, made->library);
+    if (made->generated == nullptr) return kInvalidValue;
+  }
+  *module = made.release();
   return kDriverSuccess;
 }
 FAKE cuModuleUnload(ModuleHandle module) {
+  if (module->library != nullptr) dlclose(module->library);
   delete module;
   return kDriverSuccess;
 }
 FAKE cuModuleGetFunction(FunctionHandle* function, ModuleHandle module, const char* name) {
   BEGIN("cuModuleGetFunction");
-  const FakeKernel* kernel = find_kernel(name);
+  const FakeKernel* kernel = module->generated != nullptr && module->generated->name == name
+                                 ? module->generated.get()
+                                 : find_kernel(name);
   if (kernel == nullptr || kernel->program != module->program) return kDriverNotFound;
   *function = reinterpret_cast<FunctionHandle>(const_cast<FakeKernel*>(kernel));
   return kDriverSuccess;
@@ -231,7 +246,7 @@ FAKE cuLaunchKernel(FunctionHandle function, unsigned grid_x, unsigned grid_y, u
                     unsigned block_x, unsigned block_y, unsigned block_z, unsigned,
                     StreamHandle stream, void** parameters, void**) {
   BEGIN("cuLaunchKernel");
-  if (grid_x == 0 || grid_y != 1 || grid_z != 1 || block_x == 0 || block_x > kThreads ||
+  if (grid_x == 0 || grid_y != 1 || grid_z != 1 || block_x == 0 || block_x > kMostThreads ||
       block_y != 1 || block_z != 1)
     return kInvalidValue;
   const auto* kernel = reinterpret_cast<const FakeKernel*>(function);
@@ -373,12 +388,14 @@ FAKE cuStreamSynchronize(StreamHandle stream) {
   // What it reports is what went wrong before: an injected error is one of the device.
   if (injected("cuStreamSynchronize") != 0)
     stream->device->context.lose(shw::internal_error("lost, as it was told to be"));
+  if (stream->queue->refuses("cuStreamSynchronize")) return kCaptureUnsupported;
   BEGIN("", true);
   stream->queue->drain();
   return sticky(stream->device->context);
 }
 FAKE cuStreamQuery(StreamHandle stream) {
   BEGIN("cuStreamQuery");
+  if (stream->queue->refuses("cuStreamQuery")) return kCaptureUnsupported;
   return stream->queue->idle() ? kDriverSuccess : kDriverNotReady;
 }
 FAKE cuStreamWaitEvent(StreamHandle stream, EventHandle event, unsigned) {
@@ -404,6 +421,10 @@ FAKE cuEventRecord(EventHandle event, StreamHandle stream) {
 FAKE cuEventQuery(EventHandle event) {
   BEGIN("cuEventQuery");
   std::lock_guard lock(event->state->mutex);
+  if (event->state->capture != nullptr) {  // such an event is a place in a graph, not in time
+    event->state->capture->broken = "cuEventQuery was called for an event of the capture";
+    return kCapturedEvent;
+  }
   return event->state->completed >= event->state->recorded ? kDriverSuccess : kDriverNotReady;
 }
 FAKE cuEventElapsedTime(float* ms, EventHandle from, EventHandle to) {
@@ -416,5 +437,55 @@ FAKE cuEventElapsedTime(float* ms, EventHandle from, EventHandle to) {
   }
   *ms = std::chrono::duration<float, std::milli>(to->state->reached_at - from->state->reached_at)
             .count();
+  return kDriverSuccess;
+}
+
+// ---- Graphs ----
+
+FAKE cuStreamBeginCapture_v2(StreamHandle stream, CaptureMode mode) {
+  BEGIN("cuStreamBeginCapture_v2");
+  if (mode != kCaptureThreadLocal) return kInvalidValue;
+  return stream->queue->begin_capture().ok() ? kDriverSuccess : kIllegalState;
+}
+FAKE cuStreamEndCapture(StreamHandle stream, GraphHandle* graph) {
+  *graph = nullptr;
+  auto capture =
+      stream->queue->end_capture();  // also where the call fails: the stream is as before
+  BEGIN("cuStreamEndCapture");
+  if (!capture.ok())
+    return capture.status().message().find("not waited for") != std::string::npos
+               ? kDriverCaptureUnjoined
+               : kDriverCaptureInvalidated;
+  *graph = new CUgraph_st{*capture};
+  return kDriverSuccess;
+}
+FAKE cuGraphInstantiateWithFlags(GraphExecHandle* exec, GraphHandle graph, unsigned long long) {
+  BEGIN("cuGraphInstantiateWithFlags");
+  *exec = new CUgraphExec_st{graph->capture->commands};
+  return kDriverSuccess;
+}
+FAKE cuGraphExecUpdate_v2(GraphExecHandle exec, GraphHandle graph, GraphUpdateResult* result) {
+  *result = {};
+  BEGIN("cuGraphExecUpdate_v2");
+  if (exec->commands.size() != graph->capture->commands.size()) return kDriverGraphUpdateFailed;
+  exec->commands = graph->capture->commands;
+  return kDriverSuccess;
+}
+FAKE cuGraphLaunch(GraphExecHandle exec, StreamHandle stream) {
+  BEGIN("cuGraphLaunch");
+  if (stream->queue->refuses("cuGraphLaunch")) return kCaptureUnsupported;
+  stream->queue->push(
+      {[commands = exec->commands, &context = stream->device->context](const Pointers&) {
+        for (const shw::strict::Command& c : commands)
+          if (!context.lost()) c.run(c.pointers);
+      }});
+  return kDriverSuccess;
+}
+FAKE cuGraphDestroy(GraphHandle graph) {
+  delete graph;
+  return kDriverSuccess;
+}
+FAKE cuGraphExecDestroy(GraphExecHandle exec) {
+  delete exec;
   return kDriverSuccess;
 }

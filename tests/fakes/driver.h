@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 
+#include "fakes/kernels.h"
 #include "strict/queue.h"
 
 namespace shw::fakes {
@@ -23,12 +24,20 @@ int injected(const char* function);
 }  // namespace shw::fakes
 
 // What the handles of the driver point to.
+struct CUgraph_st {
+  std::shared_ptr<shw::strict::Capture> capture;
+};
+struct CUgraphExec_st {
+  std::vector<shw::strict::Command> commands;
+};
 struct CUstream_st {
   shw::fakes::FakeDevice* device;
   std::shared_ptr<shw::strict::Queue> queue;
 };
 struct CUmod_st {
   std::string program;
+  std::unique_ptr<shw::fakes::FakeKernel> generated = {};  // the one kernel of generated code
+  void* library = nullptr;                                 // that it is in
 };
 struct CUevent_st {
   shw::fakes::FakeDevice* device;

@@ -13,6 +13,10 @@ struct Injection {
   int code = 0, after = 0;
 };
 std::mutex mutex;
+std::map<std::string, int, std::less<>>& calls() {
+  static std::map<std::string, int, std::less<>> all;
+  return all;
+}
 std::map<std::string, Injection, std::less<>>& injections() {
   static std::map<std::string, Injection, std::less<>> all;
   return all;
@@ -22,6 +26,7 @@ std::map<std::string, Injection, std::less<>>& injections() {
 
 int injected(const char* function) {
   std::lock_guard lock(mutex);
+  ++calls()[function];
   const auto it = injections().find(std::string_view(function));
   if (it == injections().end()) return 0;
   return it->second.after-- > 0 ? 0 : it->second.code;
@@ -29,6 +34,10 @@ int injected(const char* function) {
 
 }  // namespace shw::fakes
 
+int shw_fake_calls(const char* function) {
+  std::lock_guard lock(shw::fakes::mutex);
+  return shw::fakes::calls()[function];
+}
 void shw_fake_inject(const char* function, int code, int after) {
   std::lock_guard lock(shw::fakes::mutex);
   if (code == 0)

@@ -7,5 +7,7 @@
  * works again. Of the functions that say versions, "cuDriverGetVersion", "nvrtcVersion" and so on,
  * `code` is the version. */
 SHW_FAKE_API void shw_fake_inject(const char* function, int code, int after);
+/* How often `function` was called, of those that can be told to fail. */
+SHW_FAKE_API int shw_fake_calls(const char* function);
 /* Allocations that were not given back before their device was closed, of all devices. */
 SHW_FAKE_API int shw_fake_leaks();

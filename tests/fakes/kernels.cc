@@ -9,6 +9,7 @@
 #include "runtime/cuda/plugin/kernels/contraction.cuh"
 #include "runtime/cuda/plugin/kernels/embedding.cuh"
 #include "runtime/cuda/plugin/kernels/extreme.cuh"
+#include "runtime/cuda/plugin/kernels/flash.cuh"
 #include "runtime/cuda/plugin/kernels/lines.cuh"
 #include "runtime/cuda/plugin/kernels/loss.cuh"
 #include "runtime/cuda/plugin/kernels/names.h"

@@ -15,7 +15,7 @@ using BoundKernel = std::function<void()>;
 struct FakeKernel {
   std::string_view program, name;
   // Copies the parameters, as cuLaunchKernel does; what it gives translates their pointers.
-  std::function<Result<BoundKernel>(const Translate&)> (*bind)(void** parameters);
+  std::function<std::function<Result<BoundKernel>(const Translate&)>(void** parameters)> bind;
 };
 const FakeKernel* find_kernel(std::string_view name);  // null: there is none
 

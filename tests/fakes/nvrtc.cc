@@ -1,11 +1,12 @@
-// A fake libnvrtc: takes only the kernels that the fakes were built with, and gives a binary that
-// stands for them.
+// A fake libnvrtc: of the kernels that the fakes were built with it gives a binary that stands for
+// them; other code it has compiled for the host.
 #include "fakes/nvrtc.h"
 
 #include <cstring>
 #include <string>
 
 #include "fakes/driver.h"
+#include "fakes/host_compiler.h"
 #include "fakes/inject.h"
 #include "runtime/cuda/plugin/kernels/sources.h"
 #include "runtime/cuda/plugin/nvrtc.h"
@@ -15,7 +16,7 @@ using namespace shw::runtime::cuda;
 
 struct _nvrtcProgram {
   bool is_ours;
-  std::string binary, log;
+  std::string text, binary, log;
 };
 
 namespace {
@@ -42,9 +43,9 @@ SHW_FAKE_API NvrtcError nvrtcCreateProgram(NvrtcProgram* program, const char* te
     const std::string name = names[i];
     if (text != "#include \"" + name + "\"\n") continue;
     is_there = true;
-    binary = kFakeBinary + name.substr(0, name.find('.'));
+    binary = kFakeBinary + name.substr(0, name.find('.')) + '\0';
   }
-  *program = new _nvrtcProgram{is_ours && is_there, binary, {}};
+  *program = new _nvrtcProgram{is_ours, is_there ? "" : text, binary, {}};
   return 0;
 }
 SHW_FAKE_API NvrtcError nvrtcDestroyProgram(NvrtcProgram* program) {
@@ -58,16 +59,26 @@ SHW_FAKE_API NvrtcError nvrtcCompileProgram(NvrtcProgram program, int num_option
       num_options > 0 && std::strncmp(options[0], "--gpu-architecture=sm_", 22) == 0;
   if (!architecture) return kInvalidOption;
   const int code = injected("nvrtcCompileProgram");
-  if (program->is_ours && code == 0) return 0;
-  program->log = "FAKE: this compiler takes only the kernels that it was built with";
-  return code != 0 ? code : kCompilationError;
+  if (code != 0 || !program->is_ours) {
+    program->log = "FAKE: this compiler takes only the headers that it was built with";
+    return code != 0 ? code : kCompilationError;
+  }
+  if (program->text.empty()) return 0;
+  auto compiled = compile_for_host(program->text);
+  if (!compiled.ok()) {
+    program->log = compiled.status().message();
+    return kCompilationError;
+  }
+  program->binary = std::string(kFakeBinary) + kGenerated + '\0' +
+                    std::to_string(compiled->size()) + '\0' + *compiled;
+  return 0;
 }
 SHW_FAKE_API NvrtcError nvrtcGetCUBINSize(NvrtcProgram program, size_t* size) {
-  *size = program->binary.size() + 1;
+  *size = program->binary.size();
   return 0;
 }
 SHW_FAKE_API NvrtcError nvrtcGetCUBIN(NvrtcProgram program, char* binary) {
-  std::memcpy(binary, program->binary.c_str(), program->binary.size() + 1);
+  std::memcpy(binary, program->binary.data(), program->binary.size());
   return 0;
 }
 SHW_FAKE_API NvrtcError nvrtcGetProgramLogSize(NvrtcProgram program, size_t* size) {

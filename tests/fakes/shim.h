@@ -9,6 +9,7 @@
 #define __global__
 #define __device__
 #define __shared__ static thread_local
+#define __launch_bounds__(...)
 
 namespace shw::fakes {
 struct Coordinates {
@@ -16,8 +17,10 @@ struct Coordinates {
 };
 }  // namespace shw::fakes
 
-extern thread_local shw::fakes::Coordinates threadIdx, blockIdx, blockDim, gridDim;
-void __syncthreads();
+// Kernels that the fake NVRTC compiles find them in the fakes' library.
+#define SHW_FAKE_SHIM __attribute__((visibility("default")))
+SHW_FAKE_SHIM extern thread_local shw::fakes::Coordinates threadIdx, blockIdx, blockDim, gridDim;
+SHW_FAKE_SHIM void __syncthreads();
 
 inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
 inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }

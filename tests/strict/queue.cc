@@ -32,7 +32,7 @@ void Queue::push(Command command) {
 }
 
 void Queue::launch(std::function<void(const Pointers&)> run, void* const* source, size_t count) {
-  push({std::move(run), false, source, Pointers(source, source + count)});
+  push({std::move(run), false, Pointers(source, source + count)});
 }
 
 void Queue::record(const std::shared_ptr<EventState>& event) {
@@ -89,6 +89,12 @@ void Queue::join(const std::shared_ptr<Capture>& capture, const Seen& seen) {
     size_t& known = capture->streams[this][stream];
     known = std::max(known, count);
   }
+}
+
+bool Queue::refuses(const char* call) {
+  if (capture_ == nullptr) return false;
+  capture_->broken = std::string(call) + " was called on a stream that is being captured";
+  return true;
 }
 
 Status Queue::begin_capture() {

@@ -20,7 +20,6 @@ using Pointers = std::vector<void*>;
 struct Command {
   std::function<void(const Pointers&)> run;
   bool even_if_lost = false;
-  void* const* source = nullptr;  // where `pointers` were read
   Pointers pointers = {};
 };
 
@@ -66,6 +65,8 @@ class Queue : public std::enable_shared_from_this<Queue> {
   void wait(const std::shared_ptr<EventState>& event);
   void drain();
   bool idle();  // nothing is queued or under way
+  // Whether a capture holds what it is given; a call that may not be made then breaks the capture.
+  bool refuses(const char* call);
 
   Status begin_capture();
   Result<std::shared_ptr<Capture>> end_capture();

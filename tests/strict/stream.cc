@@ -142,12 +142,6 @@ class StrictGraph final : public runtime::Graph {
  public:
   explicit StrictGraph(std::shared_ptr<Capture> capture) : capture_(std::move(capture)) {}
 
-  Status update() override {
-    for (Command& c : capture_->commands)
-      if (c.source != nullptr) c.pointers.assign(c.source, c.source + c.pointers.size());
-    return {};
-  }
-
   void launch(runtime::Stream& stream) override {
     auto* queue = static_cast<Queue*>(stream.native());
     Context& context = queue->context();
@@ -166,7 +160,7 @@ class StrictGraph final : public runtime::Graph {
 
 }  // namespace
 
-Result<std::unique_ptr<runtime::Graph>> StrictStream::end_capture() {
+Result<std::unique_ptr<runtime::Graph>> StrictStream::end_capture(std::unique_ptr<runtime::Graph>) {
   SHW_ASSIGN_OR_RETURN(auto capture, queue_->end_capture());
   SHW_RETURN_IF_ERROR(queue_->context().enter("Stream::end_capture"));
   return std::unique_ptr<runtime::Graph>(std::make_unique<StrictGraph>(std::move(capture)));

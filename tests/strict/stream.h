@@ -35,7 +35,8 @@ class StrictStream final : public runtime::Stream {
   Status synchronize() override;
   Status status() const override { return queue_->context().status(); }
   Status begin_capture() override;
-  Result<std::unique_ptr<runtime::Graph>> end_capture() override;
+  Result<std::unique_ptr<runtime::Graph>> end_capture(
+      std::unique_ptr<runtime::Graph> known) override;
   void* native() const override { return queue_.get(); }
 
  private:

@@ -191,9 +191,15 @@ typedef struct shw_context_options {
   /* The most bytes of text that shw_graph_import() and shw_solution_create() read, counted after
    * inflation: a small gzipped file may hold any amount. 0: 512 MiB. */
   uint64_t max_text_bytes;
+  /* A folder where CUDA devices keep the kernels that they have compiled, for later processes; it
+   * is made if it is not there. Any number of processes may use it at once; damaged and foreign
+   * files are ignored, and so are errors of writing to it. Nothing is ever removed. Its files are
+   * run on the GPU: nobody else should be able to write to it. Copied. NULL: every process compiles
+   * what it needs. */
+  const char* kernel_cache;
 } shw_context_options;
 #define SHW_CONTEXT_OPTIONS_INIT \
-  { sizeof(shw_context_options), 0, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, 0 }
+  { sizeof(shw_context_options), 0, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, 0, NULL }
 
 /* A size of a graph that is known only at run time, such as the length of a sequence. */
 typedef struct shw_symbol {

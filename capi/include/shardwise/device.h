@@ -38,7 +38,8 @@ typedef struct shw_device_info {
  * memory.
  * @param index       0 for the CPU; of a CUDA device, as the driver counts
  * @param out_device  receives a handle that the caller destroys; NULL on failure
- * @retval SHW_INVALID_ARGUMENT  there is no such kind or index
+ * @retval SHW_INVALID_ARGUMENT  there is no such kind or index; CUDA: the context's kernel_cache is
+ * no folder
  * @retval SHW_UNAVAILABLE       CUDA: the plug-in, the driver or one of NVIDIA's libraries is
  * missing or too old; the message says what to do
  * @thread any

@@ -233,10 +233,15 @@ SHW_API shw_status* shw_plan_gather(const shw_plan* plan, size_t port, shw_buffe
 
 /* ---- Executor -------------------------------------------------------------------------------- */
 
+/* What an entry launches between events and collectives, or all of it where there are none, is
+ * captured once for each run in flight, and launched as CUDA graphs. It is captured again when
+ * inputs, outputs or the session lie elsewhere than before. The results are the same. */
+#define SHW_EXECUTOR_GRAPHS ((uint64_t)1)
+
 /* Options of shw_executor_create(). */
 typedef struct shw_executor_options {
   size_t struct_size;        /* set by SHW_EXECUTOR_OPTIONS_INIT */
-  uint64_t flags;            /* 0: none is defined yet */
+  uint64_t flags;            /* SHW_EXECUTOR_GRAPHS */
   shw_device* device;        /* to run on; NULL: the CPU, with memory of the world's context. Runs
                                 on SHW_DEVICE_NULL do not wait for other ranks */
   void* native_stream;       /* to compute on, such as a cudaStream_t; NULL: a stream of its own */
@@ -324,7 +329,7 @@ SHW_API void shw_run_init(shw_run* run, size_t size);
  * @retval SHW_CANCELLED            the world was aborted by this process
  * @retval SHW_INVALID_ARGUMENT     an option is out of range
  * @retval SHW_UNIMPLEMENTED        a step has no kernel, a manual region has no body, or the device
- *                                  knows no native streams
+ *                                  knows no native streams or captures no graphs
  * @retval SHW_RESOURCE_EXHAUSTED   out of memory
  * @thread any; for each rank of a world, one thread at a time
  * @since 0.2

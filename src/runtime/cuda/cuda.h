@@ -9,7 +9,8 @@
 namespace shw::runtime::cuda {
 
 // UNAVAILABLE: the plug-in or one of NVIDIA's libraries is missing or too old, or there is no such
-// device; says what to do. FAILED_PRECONDITION: the plug-in was built otherwise than this library.
+// device; says what to do. INVALID_ARGUMENT: the cache is not a folder. FAILED_PRECONDITION: the
+// plug-in was built otherwise than this library.
 Result<std::shared_ptr<Device>> open_device(const Options& options);
 
 // Whether open_device() made it.

@@ -28,5 +28,5 @@ extern const shw_cuda_plugin shw_cuda_plugin_table;
 }
 
 namespace shw::runtime::cuda {
-inline constexpr uint32_t kCudaPluginVersion = 1;
+inline constexpr uint32_t kCudaPluginVersion = 2;
 }

@@ -10,6 +10,7 @@ pub const SHW_NODE_HAS_REGION: u64 = 2;
 pub const SHW_COMPILE_NO_EINSUM: u64 = 1;
 pub const SHW_COMPILE_NO_GRAPH: u64 = 2;
 pub const SHW_COMPILE_STRIDED: u64 = 4;
+pub const SHW_EXECUTOR_GRAPHS: u64 = 1;
 pub const SHW_BENCH_TEXT: u64 = 1;
 pub const SHW_SEARCH_EACH_BATCH: u64 = 1;
 pub const SHW_SOLUTION_TIED: u64 = 1;
@@ -196,6 +197,8 @@ pub struct shw_context_options {
     pub submit_user: *mut c_void,
     /// The most bytes of text that shw_graph_import() and shw_solution_create() read, counted after inflation: a small gzipped file may hold any amount. 0: 512 MiB.
     pub max_text_bytes: u64,
+    /// A folder where CUDA devices keep the kernels that they have compiled, for later processes; it is made if it is not there. Any number of processes may use it at once; damaged and foreign files are ignored, and so are errors of writing to it. Nothing is ever removed. Its files are run on the GPU: nobody else should be able to write to it. Copied. NULL: every process compiles what it needs.
+    pub kernel_cache: *const c_char,
 }
 
 /// A size of a graph that is known only at run time, such as the length of a sequence.
@@ -1511,7 +1514,7 @@ pub struct shw_region {
 pub struct shw_executor_options {
     /// set by SHW_EXECUTOR_OPTIONS_INIT
     pub struct_size: usize,
-    /// 0: none is defined yet
+    /// SHW_EXECUTOR_GRAPHS
     pub flags: u64,
     /// to run on; NULL: the CPU, with memory of the world's context. Runs on SHW_DEVICE_NULL do not wait for other ranks
     pub device: *mut shw_device,
@@ -2648,7 +2651,8 @@ functions! {
     ///
     /// * `index`: 0 for the CPU; of a CUDA device, as the driver counts
     /// * `out_device`: receives a handle that the caller destroys; NULL on failure
-    /// * `SHW_INVALID_ARGUMENT`: there is no such kind or index
+    /// * `SHW_INVALID_ARGUMENT`: there is no such kind or index; CUDA: the context's kernel_cache is
+    ///   no folder
     /// * `SHW_UNAVAILABLE`: CUDA: the plug-in, the driver or one of NVIDIA's libraries is
     ///   missing or too old; the message says what to do
     /// * Threads: any
@@ -3885,7 +3889,7 @@ functions! {
     /// * `SHW_CANCELLED`: the world was aborted by this process
     /// * `SHW_INVALID_ARGUMENT`: an option is out of range
     /// * `SHW_UNIMPLEMENTED`: a step has no kernel, a manual region has no body, or the device
-    ///   knows no native streams
+    ///   knows no native streams or captures no graphs
     /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
     /// * Threads: any; for each rank of a world, one thread at a time
     /// * Since 0.2

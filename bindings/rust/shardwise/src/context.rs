@@ -3,12 +3,12 @@
 use std::alloc::Layout;
 use std::os::raw::{c_char, c_void};
 use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
 use shardwise_sys as sys;
 
-use crate::convert::text;
+use crate::convert::{c_string, text};
 use crate::handle::{init, Keep};
 use crate::{LogLevel, Result};
 
@@ -45,6 +45,7 @@ pub struct ContextOptions {
     hooks: Hooks,
     log_level: Option<LogLevel>,
     max_text_bytes: u64,
+    kernel_cache: Option<String>,
 }
 
 impl ContextOptions {
@@ -80,6 +81,14 @@ impl ContextOptions {
         self
     }
 
+    /// A folder where CUDA devices keep the kernels that they have compiled, for later processes.
+    /// Its files are run on the GPU: nobody else should be able to write to it.
+    #[must_use]
+    pub fn kernel_cache(mut self, folder: &str) -> Self {
+        self.kernel_cache = Some(folder.to_owned());
+        self
+    }
+
     /// Hands what planning does in parallel to threads of the host: `submit` takes a [`Task`] and
     /// runs it at any time on any thread, or gives it back as `Err` if it will not. No call waits for a
     /// task that has not begun. A panic in `submit` drops its task, which then runs there.
@@ -99,6 +108,8 @@ impl ContextOptions {
         let user = Arc::as_ptr(&hooks) as *mut c_void;
         let mut options = init(sys::shw_context_options_init);
         options.max_text_bytes = self.max_text_bytes;
+        let folder = self.kernel_cache.as_deref().map(c_string).transpose()?;
+        options.kernel_cache = folder.as_ref().map_or(null(), |f| f.as_ptr());
         if hooks.allocator.is_some() {
             options.alloc = Some(on_alloc);
             options.free = Some(on_free);

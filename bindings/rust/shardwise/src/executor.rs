@@ -25,6 +25,8 @@ pub struct ExecutorOptions {
     pub time_limit: Option<Duration>,
     /// Runs; [`Executor::enqueue`] blocks while so many are unfinished. 0: 4.
     pub max_in_flight: i32,
+    /// What can be captured is launched as CUDA graphs: of a device that captures them.
+    pub graphs: bool,
 }
 
 /// What the executor knows of an entry.
@@ -55,6 +57,7 @@ impl RawOptions {
         (raw.regions, raw.num_regions) = (self.regions.as_ptr(), self.regions.len());
         raw.time_limit_ns = self.options.time_limit.map_or(0, nanoseconds);
         raw.max_in_flight = self.options.max_in_flight;
+        raw.flags = if self.options.graphs { sys::SHW_EXECUTOR_GRAPHS } else { 0 };
         raw
     }
 

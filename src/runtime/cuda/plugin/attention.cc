@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runtime/attention_shape.h"
+#include "runtime/cuda/plugin/flash.h"
 #include "runtime/cuda/plugin/loops.h"
 
 namespace shw::runtime::cuda {
@@ -79,8 +80,11 @@ class Sdpa final : public CudaKernel {
  public:
   AttentionArguments arguments{};
   bool is_f64 = false, has_out = false, has_lse = false;
+  bool is_flash = false;  // if the addresses allow it, too
   size_t output = 0;
   std::vector<std::pair<size_t, int64_t>> zeros;  // results to clear, and their bytes
+
+  unsigned programs() const override { return is_flash ? cuda::programs(DeviceProgram::flash) : 0; }
 
  protected:
   Status enqueue(CudaStream& stream, void* const* buffers) override {
@@ -89,6 +93,8 @@ class Sdpa final : public CudaKernel {
     void* out = pointer(buffers, output, has_out);
     void* lse = pointer(buffers, output + 1, has_lse);
     void* bias = pointer(buffers, 3, arguments.has_bias != 0);
+    const AttentionBuffers given{buffers[0], buffers[1], buffers[2], bias, out, lse};
+    if (is_flash && fits_flash(given)) return launch_flash(stream, arguments, given);
     return launch_blocks(
         stream, is_f64 ? DeviceKernel::shw_attention_f64 : DeviceKernel::shw_attention_f32,
         std::max<int64_t>(1, arguments.batch * arguments.heads * arguments.queries), out, lse,
@@ -102,7 +108,7 @@ enum Res : size_t { kDq, kDk, kDv, kDbias, kNumRes };
 class SdpaBackward final : public CudaKernel {
  public:
   AttentionBackwardArguments arguments{};
-  bool is_f64 = false;
+  bool is_f64 = false, is_flash = false;  // as above
   std::array<bool, kNumRes> wanted{};
   size_t num_inputs = 0, num_outputs = 0;
 
@@ -111,6 +117,7 @@ class SdpaBackward final : public CudaKernel {
     const AttentionArguments& a = arguments.forward;
     return a.batch * a.heads * a.queries * (is_f64 ? 8 : 4);
   }
+  unsigned programs() const override { return is_flash ? cuda::programs(DeviceProgram::flash) : 0; }
 
  protected:
   Status enqueue(CudaStream& stream, void* const* buffers) override {
@@ -118,6 +125,10 @@ class SdpaBackward final : public CudaKernel {
     const auto result = [&](Res r) { return pointer(buffers, num_inputs + r, wanted[r]); };
     void* deltas = buffers[num_inputs + num_outputs];
     void* bias = pointer(buffers, kBias, a.has_bias != 0);
+    const AttentionGradients given{buffers[kGrad], buffers[kQ],   buffers[kK],    buffers[kV],
+                                   bias,           buffers[kOut], buffers[kLse],  result(kDq),
+                                   result(kDk),    result(kDv),   result(kDbias), deltas};
+    if (is_flash && fits_flash(given)) return launch_flash(stream, arguments, given);
     SHW_RETURN_IF_ERROR(launch_blocks(
         stream, is_f64 ? DeviceKernel::shw_attention_dq_f64 : DeviceKernel::shw_attention_dq_f32,
         a.batch * a.heads * a.queries, result(kDq), result(kDbias), deltas, buffers[kGrad],
@@ -180,6 +191,7 @@ Prepared prepare_sdpa(const Context&, const KernelArgs& args) {
       return bad_types("the random state " + to_string(*args.outputs[i]) + " has gaps");
     kernel->zeros.emplace_back(kernel->output + i, args.outputs[i]->bytes());
   }
+  kernel->is_flash = fits_flash(kernel->arguments);
   return std::unique_ptr<PreparedKernel>(std::move(kernel));
 }
 
@@ -208,6 +220,7 @@ Prepared prepare_sdpa_backward(const Context&, const KernelArgs& args) {
   kernel->num_inputs = args.inputs.size();
   kernel->num_outputs = args.outputs.size();
   SHW_RETURN_IF_ERROR(prepare_results(args, s, *kernel));
+  kernel->is_flash = fits_flash(kernel->arguments);
   return std::unique_ptr<PreparedKernel>(std::move(kernel));
 }
 

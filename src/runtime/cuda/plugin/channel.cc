@@ -70,6 +70,8 @@ class NcclCollective final : public PreparedKernel {
                  const CollectiveSpec& spec, const Reduction& how)
       : job_(std::move(job)), group_(std::move(group)), spec_(spec), how_(how) {}
 
+  // Its end is watched by events, which cannot be asked for in a graph.
+  bool can_be_captured() const override { return false; }
   void launch(Stream& stream, void* const* buffers) override {
     auto& ours = static_cast<CudaStream&>(stream);
     const auto handle = static_cast<StreamHandle>(ours.native());

@@ -28,6 +28,7 @@ constexpr int kLeastMajor = 8;                // sm_80: what the kernels are bui
 
 Result<std::shared_ptr<Context>> Context::open(const Options& options) {
   std::shared_ptr<Context> context(new Context(options));
+  SHW_ASSIGN_OR_RETURN(context->cache_, ProgramCache::open(options.kernel_cache));
   SHW_ASSIGN_OR_RETURN(context->driver_, open_driver(options.folder));
   SHW_RETURN_IF_ERROR(context->open_device());
   const Current current(*context);
@@ -45,6 +46,7 @@ Context::~Context() {
     if (cublaslt_handle_ != nullptr) (void)cublaslt_.destroy(cublaslt_handle_);
     for (ModuleHandle module : modules_)
       if (module != nullptr) (void)driver_.unload_module(module);
+    for (const auto& item : generated_) (void)driver_.unload_module(item.second);
   }
   (void)driver_.release_context(ordinal_);
 }
@@ -89,13 +91,49 @@ Status Context::load(unsigned programs) {
   return {};
 }
 
-Status Context::load_program(DeviceProgram program) {
-  const auto p = static_cast<size_t>(program);
+Result<ModuleHandle> Context::load_text(const std::string& name, const std::string& text) {
+  std::string program;
+  if (cache_.is_open()) {
+    SHW_ASSIGN_OR_RETURN(program, program_description(nvrtc_, text, major_, minor_));
+  }
+  // What the driver does not take is compiled anew, whatever it was.
+  if (const auto known = cache_.find(program))
+    if (auto module = load_binary(*known); module.ok()) return module;
   SHW_ASSIGN_OR_RETURN(const std::string binary,
-                       compile_program(nvrtc_, kProgramNames[p], major_, minor_));
+                       compile_program(nvrtc_, name, text, major_, minor_));
+  SHW_ASSIGN_OR_RETURN(ModuleHandle module, load_binary(binary));
+  cache_.keep(program, binary);
+  return module;
+}
+
+Result<ModuleHandle> Context::load_binary(const std::string& binary) {
   ModuleHandle module = nullptr;
   SHW_RETURN_IF_ERROR(
       driver_.check(driver_.load_module(&module, binary.data()), "loading CUDA kernels"));
+  return module;
+}
+
+Result<FunctionHandle> Context::load_source(const std::string& text, const char* kernel) {
+  std::lock_guard lock(mutex_);
+  const Current current(*this);
+  ModuleHandle& module = generated_[text];
+  if (module == nullptr) {
+    auto loaded = load_text(kernel, text);
+    if (!loaded.ok()) {
+      generated_.erase(text);
+      return loaded.status();
+    }
+    module = *loaded;
+  }
+  FunctionHandle function = nullptr;
+  SHW_RETURN_IF_ERROR(driver_.check(driver_.find_function(&function, module, kernel), kernel));
+  return function;
+}
+
+Status Context::load_program(DeviceProgram program) {
+  const auto p = static_cast<size_t>(program);
+  const std::string name = kProgramNames[p];
+  SHW_ASSIGN_OR_RETURN(ModuleHandle module, load_text(name, "#include \"" + name + ".cuh\"\n"));
   Status status;
   for (size_t k = 0; k < functions_.size() && status.ok(); ++k)
     if (kKernels[k].program == program)

@@ -2,6 +2,7 @@
 // kernels and cuBLASLt. What streams, events, kernels and channels of the device share.
 #pragma once
 #include <array>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -11,6 +12,7 @@
 #include "runtime/cuda/plugin/driver.h"
 #include "runtime/cuda/plugin/kernels/names.h"
 #include "runtime/cuda/plugin/nvrtc.h"
+#include "runtime/cuda/plugin/program_cache.h"
 
 namespace shw::runtime::cuda {
 
@@ -52,6 +54,8 @@ class Context {
   // Compiles and loads what is not there yet of a set of programs: it takes seconds, so it is done
   // when a step is prepared. Any thread.
   Status load(unsigned programs);
+  // The kernel of that name in device code that is generated, compiled and loaded once. Any thread.
+  Result<FunctionHandle> load_source(const std::string& text, const char* kernel);
   // Of a program that is loaded.
   FunctionHandle function(DeviceKernel kernel) const {
     return functions_[static_cast<size_t>(kernel)];
@@ -66,6 +70,8 @@ class Context {
   explicit Context(const Options& options) : options_(options) {}
   Status open_device();
   Status load_program(DeviceProgram program);
+  Result<ModuleHandle> load_text(const std::string& name, const std::string& text);
+  Result<ModuleHandle> load_binary(const std::string& binary);
   Result<int> attribute(DeviceAttribute which) const;
 
   const Options options_;
@@ -75,10 +81,12 @@ class Context {
   Ordinal ordinal_ = 0;
   ContextHandle handle_ = nullptr;
   Nvrtc nvrtc_;
+  ProgramCache cache_;
   int major_ = 0, minor_ = 0;  // the device's compute capability
   std::mutex mutex_;           // while programs are loaded
   std::array<ModuleHandle, static_cast<size_t>(DeviceProgram::kCount)> modules_{};
   std::array<FunctionHandle, static_cast<size_t>(DeviceKernel::kCount)> functions_{};
+  std::map<std::string, ModuleHandle> generated_;  // by their text
   int block_threads_ = 1, max_blocks_ = 1;
 };
 

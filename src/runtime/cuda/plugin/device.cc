@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/cuda/plugin/fused_kernel.h"
 #include "runtime/cuda/plugin/kernel.h"
 #include "runtime/cuda/plugin/stream.h"
 
@@ -88,6 +89,10 @@ Result<std::unique_ptr<Event>> CudaDevice::create_event(const EventOptions& opti
   return CudaEvent::create(context_, options);
 }
 
+Result<GroupKernel> CudaDevice::prepare_group(std::span<const GroupStep> steps) {
+  return prepare_fused_group(*context_, steps);
+}
+
 bool CudaDevice::has_kernel(std::string_view name) const { return find_kernel(name) != nullptr; }
 
 Result<std::unique_ptr<PreparedKernel>> CudaDevice::prepare(std::string_view name,
@@ -97,7 +102,9 @@ Result<std::unique_ptr<PreparedKernel>> CudaDevice::prepare(std::string_view nam
     return unimplemented("the CUDA backend has no kernel '" + std::string(name) +
                          "' yet: run the plan on the CPU, or plan without this operation");
   SHW_RETURN_IF_ERROR(context_->load(kernel->programs));
-  return kernel->prepare(*context_, args);
+  SHW_ASSIGN_OR_RETURN(auto prepared, kernel->prepare(*context_, args));
+  SHW_RETURN_IF_ERROR(context_->load(static_cast<const CudaKernel&>(*prepared).programs()));
+  return prepared;
 }
 
 }  // namespace shw::runtime::cuda

@@ -12,6 +12,8 @@ struct CUmod_st;
 struct CUfunc_st;
 struct CUstream_st;
 struct CUevent_st;
+struct CUgraph_st;
+struct CUgraphExec_st;
 
 namespace shw::runtime::cuda {
 
@@ -23,6 +25,8 @@ using ModuleHandle = CUmod_st*;
 using FunctionHandle = CUfunc_st*;
 using StreamHandle = CUstream_st*;
 using EventHandle = CUevent_st*;
+using GraphHandle = CUgraph_st*;
+using GraphExecHandle = CUgraphExec_st*;
 using HostFunction = void(void*);
 
 enum : DriverError {
@@ -30,6 +34,11 @@ enum : DriverError {
   kDriverOutOfMemory = 2,
   kDriverNotFound = 500,
   kDriverNotReady = 600,
+  kDriverCaptureUnsupported = 900,  // the first of errors that say what broke a capture
+  kDriverCaptureInvalidated = 901,
+  kDriverCaptureUnjoined = 904,
+  kDriverCaptureWrongThread = 908,  // the last of them
+  kDriverGraphUpdateFailed = 910,
 };
 enum DeviceAttribute : int {
   kMaxThreadsPerBlock = 1,
@@ -44,6 +53,13 @@ enum : unsigned {
   kEventDisableTiming = 2,
   kHostMemoryPortable = 1,
   kHostMemoryMapped = 2,
+};
+// Which calls break a capture: unsafe ones of the thread that captures. (CUstreamCaptureMode)
+enum CaptureMode : int { kCaptureThreadLocal = 1 };
+// Why a graph could not be changed. (CUgraphExecUpdateResultInfo)
+struct GraphUpdateResult {
+  int result;
+  void *error_node, *error_from_node;
 };
 
 // Where a function has several versions, the symbol says which.
@@ -88,7 +104,16 @@ enum : unsigned {
   X(DriverError(EventHandle), destroy_event, "cuEventDestroy_v2")                                  \
   X(DriverError(EventHandle, StreamHandle), record_event, "cuEventRecord")                         \
   X(DriverError(EventHandle), query_event, "cuEventQuery")                                         \
-  X(DriverError(float*, EventHandle, EventHandle), elapsed_time, "cuEventElapsedTime")
+  X(DriverError(float*, EventHandle, EventHandle), elapsed_time, "cuEventElapsedTime")             \
+  X(DriverError(StreamHandle, CaptureMode), begin_capture, "cuStreamBeginCapture_v2")              \
+  X(DriverError(StreamHandle, GraphHandle*), end_capture, "cuStreamEndCapture")                    \
+  X(DriverError(GraphExecHandle*, GraphHandle, unsigned long long), instantiate_graph,             \
+    "cuGraphInstantiateWithFlags")                                                                 \
+  X(DriverError(GraphExecHandle, GraphHandle, GraphUpdateResult*), update_graph,                   \
+    "cuGraphExecUpdate_v2")                                                                        \
+  X(DriverError(GraphExecHandle, StreamHandle), launch_graph, "cuGraphLaunch")                     \
+  X(DriverError(GraphHandle), destroy_graph, "cuGraphDestroy")                                     \
+  X(DriverError(GraphExecHandle), destroy_graph_exec, "cuGraphExecDestroy")
 
 struct Driver {
   SHW_CUDA_DRIVER(SHW_ENTRY_MEMBER)

@@ -11,6 +11,7 @@ class ElementwiseKernel final : public CudaKernel {
  public:
   ElementwiseKernel(const Pointwise& pointwise, const std::array<int, 3>& inputs, size_t output)
       : pointwise_(pointwise), inputs_(inputs), output_(output) {}
+  std::optional<StepFormula> formula() const override { return pointwise_.formula(inputs_); }
 
  protected:
   Status enqueue(CudaStream& stream, void* const* buffers) override {

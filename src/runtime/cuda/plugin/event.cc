@@ -6,7 +6,8 @@
 namespace shw::runtime::cuda {
 
 const DeviceClass& device_class() {
-  static const DeviceClass kClass{"cuda", {.native_streams = true, .priorities = true}};
+  static const DeviceClass kClass{"cuda",
+                                  {.native_streams = true, .priorities = true, .graphs = true}};
   return kClass;
 }
 
@@ -25,8 +26,9 @@ CudaEvent::~CudaEvent() {
   (void)context_->driver().destroy_event(handle_);
 }
 
-Status CudaEvent::record(StreamHandle stream) {
+Status CudaEvent::record(StreamHandle stream, std::shared_ptr<Capture> capture) {
   was_recorded_ = true;
+  capture_ = std::move(capture);
   return context_->driver().check(context_->driver().record_event(handle_, stream),
                                   "recording a CUDA event");
 }

@@ -9,6 +9,7 @@
 namespace shw::runtime::cuda {
 
 const DeviceClass& device_class();
+struct Capture;
 
 class CudaEvent final : public Event {
  public:
@@ -20,7 +21,10 @@ class CudaEvent final : public Event {
   bool wait_for(std::chrono::nanoseconds limit) const override;
   Result<std::chrono::nanoseconds> time_since(const Event& earlier) const override;
 
-  Status record(StreamHandle stream);
+  // `capture`: that the stream is part of; null: none.
+  Status record(StreamHandle stream, std::shared_ptr<Capture> capture);
+  // That its latest record is part of. For the thread that records and waits.
+  const std::shared_ptr<Capture>& capture() const { return capture_; }
   EventHandle handle() const { return handle_; }
 
  private:
@@ -34,6 +38,7 @@ class CudaEvent final : public Event {
   const bool timing_;
   const EventHandle handle_;
   std::atomic<bool> was_recorded_{false};
+  std::shared_ptr<Capture> capture_;
 };
 
 }  // namespace shw::runtime::cuda

@@ -1,9 +1,11 @@
 // What a kernel of this backend is, and the list of them.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
+#include "runtime/cuda/plugin/formula.h"
 #include "runtime/cuda/plugin/stream.h"
 #include "runtime/kernel.h"
 #include "runtime/step_args.h"
@@ -17,6 +19,10 @@ class CudaKernel : public PreparedKernel {
     auto& ours = static_cast<CudaStream&>(stream);
     ours.raise(enqueue(ours, buffers), origin);
   }
+  // What this kernel launches kernels of, beside what is in its line of the table.
+  virtual unsigned programs() const { return 0; }
+  // Nothing: only a launch of this kernel computes it.
+  virtual std::optional<StepFormula> formula() const { return {}; }
 
  protected:
   virtual Status enqueue(CudaStream& stream, void* const* buffers) = 0;

@@ -17,6 +17,11 @@ class MoveKernel final : public CudaKernel {
   std::optional<Pointwise> copy, fill;
   int64_t from_bytes = 0, fill_bytes = 0;  // where the copy reads, and where the filling begins
 
+  std::optional<StepFormula> formula() const override {
+    if (copy.has_value() == fill.has_value() || from_bytes != 0 || fill_bytes != 0) return {};
+    return copy ? copy->formula({0, -1, -1}) : fill->formula({-1, -1, -1});
+  }
+
  protected:
   Status enqueue(CudaStream& stream, void* const* buffers) override {
     auto* to = static_cast<std::byte*>(buffers[output_]);

@@ -16,6 +16,12 @@ const LibraryKind kNvrtc = {"the CUDA compiler NVRTC",
                             "install NVRTC 12 or newer (of the CUDA toolkit, or the Python package "
                             "nvidia-cuda-nvrtc) where the system looks for libraries"};
 
+std::string architecture_option(int major, int minor) {
+  return "--gpu-architecture=sm_" + std::to_string(major) + std::to_string(minor);
+}
+// No contraction to fused multiply-adds: results are the same on every device.
+constexpr const char* kOtherOptions[] = {"--std=c++17", "--fmad=false"};
+
 // A program of NVRTC, for the time of its compilation.
 class Program {
  public:
@@ -26,8 +32,7 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  Status create(const std::string& name) {
-    const std::string text = "#include \"" + name + ".cuh\"\n";
+  Status create(const std::string& name, const std::string& text) {
     std::vector<const char*> texts, names;
     for (const KernelSource& header : kernel_headers()) {
       texts.push_back(header.text);
@@ -38,8 +43,7 @@ class Program {
                         "making a program of CUDA kernels");
   }
   Status compile(const std::string& architecture) {
-    // No contraction to fused multiply-adds: results are the same on every device.
-    const char* const options[] = {architecture.c_str(), "--std=c++17", "--fmad=false"};
+    const char* const options[] = {architecture.c_str(), kOtherOptions[0], kOtherOptions[1]};
     const NvrtcError error = nvrtc_.compile(program_, 3, options);
     if (error == 0) return {};
     return internal_error("the CUDA kernels do not compile for " + architecture + ": " +
@@ -84,13 +88,25 @@ Result<Nvrtc> open_nvrtc(const std::string& folder) {
   return nvrtc;
 }
 
-Result<std::string> compile_program(const Nvrtc& nvrtc, const std::string& name, int major,
-                                    int minor) {
+Result<std::string> compile_program(const Nvrtc& nvrtc, const std::string& name,
+                                    const std::string& text, int major, int minor) {
   Program program(nvrtc);
-  SHW_RETURN_IF_ERROR(program.create(name));
-  SHW_RETURN_IF_ERROR(
-      program.compile("--gpu-architecture=sm_" + std::to_string(major) + std::to_string(minor)));
+  SHW_RETURN_IF_ERROR(program.create(name, text));
+  SHW_RETURN_IF_ERROR(program.compile(architecture_option(major, minor)));
   return program.binary();
+}
+
+Result<std::string> program_description(const Nvrtc& nvrtc, const std::string& text, int major,
+                                        int minor) {
+  int version = 0, part = 0;
+  SHW_RETURN_IF_ERROR(nvrtc.check(nvrtc.version(&version, &part), "asking NVRTC"));
+  std::string all = "NVRTC " + std::to_string(version) + "." + std::to_string(part) + " " +
+                    architecture_option(major, minor);
+  for (const char* option : kOtherOptions) all += std::string(" ") + option;
+  all += "\n" + text;
+  for (const KernelSource& header : kernel_headers())
+    all += std::string("\n") + header.name + "\n" + header.text;
+  return all;
 }
 
 }  // namespace shw::runtime::cuda

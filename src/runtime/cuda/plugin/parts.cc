@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runtime/cuda/plugin/pointwise.h"
+#include "runtime/dim.h"
 #include "runtime/part.h"
 
 namespace shw::runtime::cuda {
@@ -16,6 +17,8 @@ class PartsKernel final : public CudaKernel {
   void lay(const Pointwise& pointwise, int input, int64_t offset_bytes) {
     laid_.push_back({pointwise, input, offset_bytes});
   }
+  std::optional<StepFormula> described;  // by a formula
+  std::optional<StepFormula> formula() const override { return described; }
 
  protected:
   Status enqueue(CudaStream& stream, void* const* buffers) override {
@@ -37,10 +40,37 @@ class PartsKernel final : public CudaKernel {
   const size_t output_;
 };
 
+// Of parts that lie without gaps along a dim of the result, on nothing or on input 0.
+std::optional<StepFormula> parts_formula(const KernelArgs& args, const std::vector<Part>& parts,
+                                         Ground ground) {
+  const TensorType& out = *args.outputs[0];
+  const auto dim = dim_of(args.attrs, out);
+  if (!dim.ok() || ground == Ground::kZeros) return {};
+  StepFormula formula;
+  formula.kind = StepFormula::Kind::kParts;
+  formula.dim = *dim;
+  const int64_t step = out.strides[*dim] * dtype_size(out.dtype);
+  int64_t end = 0;
+  const auto lay_ground = [&](int64_t until) {
+    if (until > end) formula.parts.push_back({0, end, until - end, end});
+  };
+  for (const Part& p : parts) {
+    if (p.window.rank() != out.rank() || p.window.strides != out.strides || step == 0) return {};
+    if (p.window.numel() == 0) continue;
+    const int64_t begin = p.offset_bytes / step, count = p.window.shape[*dim];
+    if (ground == Ground::kInput) lay_ground(begin);
+    formula.parts.push_back({static_cast<int>(p.input), begin, count, 0});
+    end = begin + count;
+  }
+  if (ground == Ground::kInput) lay_ground(out.shape[*dim]);
+  return formula;
+}
+
 Prepared lay_parts(const KernelArgs& args, const std::vector<Part>& parts, Ground ground) {
   SHW_RETURN_IF_ERROR(check_parts(args, parts, ground));
   const TensorType& out = *args.outputs[0];
   auto kernel = std::make_unique<PartsKernel>(args.inputs.size());
+  kernel->described = parts_formula(args, parts, ground);
   if (ground == Ground::kZeros) {
     Pointwise zeros(PointwiseOp::kCopy, out.dtype, out, {});
     zeros.set_fixed(0, {});

@@ -7,14 +7,6 @@
 namespace shw::runtime::cuda {
 namespace {
 
-enum class ComputeType { kF32, kF64, kI64, kC64 };
-
-ComputeType compute_type(Dtype dtype) {
-  if (is_complex(dtype)) return ComputeType::kC64;
-  if (dtype == Dtype::kF64) return ComputeType::kF64;
-  return is_floating(dtype) ? ComputeType::kF32 : ComputeType::kI64;
-}
-
 DeviceKernel kernel_of(ComputeType type) {
   switch (type) {
     case ComputeType::kF32:
@@ -30,6 +22,12 @@ DeviceKernel kernel_of(ComputeType type) {
 }
 
 }  // namespace
+
+ComputeType compute_type(Dtype dtype) {
+  if (is_complex(dtype)) return ComputeType::kC64;
+  if (dtype == Dtype::kF64) return ComputeType::kF64;
+  return is_floating(dtype) ? ComputeType::kF32 : ComputeType::kI64;
+}
 
 Number number_attr(const Attrs& attrs, AttrKey key, int64_t otherwise) {
   const AttrValue* value = attrs.find(key);
@@ -48,7 +46,7 @@ Number number_attr(const Attrs& attrs, AttrKey key, int64_t otherwise) {
 Pointwise::Pointwise(PointwiseOp op, Dtype compute, const TensorType& result,
                      const PointwiseOperand& a, const PointwiseOperand& b,
                      const PointwiseOperand& c)
-    : kernel_(kernel_of(compute_type(compute))) {
+    : compute_(compute_type(compute)), kernel_(kernel_of(compute_)) {
   const auto strides = [&](const PointwiseOperand& o) {
     return o.type != nullptr ? o.strides_bytes : Dims(result.shape.size(), 0);
   };
@@ -58,26 +56,34 @@ Pointwise::Pointwise(PointwiseOp op, Dtype compute, const TensorType& result,
   int* dtype = arguments_.dtype;
   for (const PointwiseOperand* o : {&a, &b, &c})
     if (++dtype; o->type != nullptr) *dtype = static_cast<int>(o->type->dtype);
-  arguments_.op = op;
-  arguments_.fixed = -1;
-  arguments_.number = 1;
-  arguments_.integer = 1;
+  arguments_.formula.op = op;
+  arguments_.formula.fixed = -1;
+  arguments_.formula.number = 1;
+  arguments_.formula.integer = 1;
 }
 
 void Pointwise::set_parameter(const Number& number) {
-  arguments_.number = number.real;
-  arguments_.integer = number.integer;
+  arguments_.formula.number = number.real;
+  arguments_.formula.integer = number.integer;
 }
 
 void Pointwise::set_fixed(int operand, const Number& number) {
-  arguments_.fixed = operand;
-  arguments_.fixed_number = number.real;
-  arguments_.fixed_integer = number.integer;
+  arguments_.formula.fixed = operand;
+  arguments_.formula.fixed_number = number.real;
+  arguments_.formula.fixed_integer = number.integer;
 }
 
 Status Pointwise::run(CudaStream& stream, void* result, const void* a, const void* b,
                       const void* c) const {
   return launch_elements(stream, kernel_, arguments_.loops.total, result, a, b, c, arguments_);
+}
+
+StepFormula Pointwise::formula(const std::array<int, 3>& inputs) const {
+  StepFormula formula;
+  formula.compute = compute_;
+  formula.pointwise = arguments_.formula;
+  formula.inputs = inputs;
+  return formula;
 }
 
 // Computed in what holds every value of the source: a conversion rounds once.

@@ -30,8 +30,10 @@ class Pointwise {
   void set_fixed(int operand, const Number& number);
   Status run(CudaStream& stream, void* result, const void* a, const void* b,
              const void* c = nullptr) const;
+  StepFormula formula(const std::array<int, 3>& inputs) const;
 
  private:
+  ComputeType compute_ = ComputeType::kF32;
   DeviceKernel kernel_ = DeviceKernel::shw_pointwise_f32;
   PointwiseArguments arguments_{};
 };

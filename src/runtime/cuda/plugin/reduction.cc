@@ -12,11 +12,25 @@ namespace {
 // Fewer elements of a result do not keep a block busy.
 constexpr int64_t kLeastForABlock = 64;
 
+bool is_integer(Dtype d) { return !is_floating(d) && !is_complex(d); }
+bool is_truth(ReduceKind kind) { return kind == ReduceKind::kAny || kind == ReduceKind::kAll; }
+
 class ReductionKernel final : public CudaKernel {
  public:
   ReductionKernel(DeviceKernel kernel, bool by_blocks, const ReduceArguments& arguments,
                   size_t output)
       : kernel_(kernel), by_blocks_(by_blocks), arguments_(arguments), output_(output) {}
+
+  std::optional<StepFormula> formula() const override {
+    if (kernel_ == DeviceKernel::shw_variance || is_truth(arguments_.formula.kind)) return {};
+    StepFormula formula;
+    formula.kind = StepFormula::Kind::kReduction;
+    formula.reduction = arguments_.formula;
+    formula.by_blocks = by_blocks_;
+    formula.is_integer = kernel_ == DeviceKernel::shw_reduce_each_i64 ||
+                         kernel_ == DeviceKernel::shw_reduce_block_i64;
+    return formula;
+  }
 
  protected:
   Status enqueue(CudaStream& stream, void* const* buffers) override {
@@ -46,9 +60,6 @@ Result<TensorType> as_real(const TensorType& type) {
   return real;
 }
 
-bool is_integer(Dtype d) { return !is_floating(d) && !is_complex(d); }
-bool is_truth(ReduceKind kind) { return kind == ReduceKind::kAny || kind == ReduceKind::kAll; }
-
 ReduceArguments reduce_arguments(const KernelArgs& args, const ReducedDims& dims, ReduceKind kind) {
   ReduceArguments a{};
   i64 kept[2][kMaxLoops] = {}, reduced[1][kMaxLoops] = {};
@@ -63,8 +74,8 @@ ReduceArguments reduce_arguments(const KernelArgs& args, const ReducedDims& dims
   }
   a.in_dtype = static_cast<int>(args.inputs[0]->dtype);
   a.out_dtype = static_cast<int>(args.outputs[0]->dtype);
-  a.kind = kind;
-  a.count = dims.count;
+  a.formula.kind = kind;
+  a.formula.count = dims.count;
   return a;
 }
 

@@ -61,19 +61,21 @@ void CudaStream::record(Event& event) {
   if (&event.device_class() != &cuda::device_class())
     return raise(invalid_argument("an event of another backend was recorded"));
   const Current current(*context_);
-  Status status = static_cast<CudaEvent&>(event).record(handle_);
+  Status status = static_cast<CudaEvent&>(event).record(handle_, capture_);
   if (status.ok()) return;
   // An event without a record counts as reached, so nothing may be left before it. What waits for
   // other ranks ends by the fault.
   raise(std::move(status));
-  (void)context_->driver().synchronize_stream(handle_);
+  if (capture_ == nullptr) (void)context_->driver().synchronize_stream(handle_);
 }
 
 void CudaStream::wait(const Event& event) {
   if (&event.device_class() != &cuda::device_class())
     return raise(invalid_argument("a stream was to wait for an event of another backend"));
   const Current current(*context_);
-  const EventHandle handle = static_cast<const CudaEvent&>(event).handle();
+  const auto& ours = static_cast<const CudaEvent&>(event);
+  const EventHandle handle = ours.handle();
+  if (ours.capture() != nullptr && !ours.capture()->streams.empty()) join(ours.capture());
   raise(context_->driver().check(context_->driver().wait_event(handle_, handle, 0),
                                  "waiting for a CUDA event"));
 }
@@ -98,6 +100,8 @@ CudaStream::HostCall& CudaStream::free_call() {
 }
 
 void CudaStream::host(HostWork& work, void* const* buffers) {
+  if (capture_ != nullptr)  // its place in the ring would stay taken
+    return raise(unimplemented("host work in a CUDA graph"));
   const Current current(*context_);
   HostCall& call = free_call();
   call.work = &work;
@@ -182,6 +186,8 @@ Status CudaStream::reported() const {
 
 Status CudaStream::status() const {
   SHW_RETURN_IF_ERROR(reported());
+  const std::lock_guard lock(capture_mutex_);
+  if (capture_ != nullptr) return {};
   const Current current(*context_);
   const DriverError error = context_->driver().query_stream(handle_);
   if (error == kDriverNotReady) return {};
@@ -198,15 +204,14 @@ Status CudaStream::synchronize() {
   return fault_.status();
 }
 
-Status CudaStream::launch(DeviceKernel kernel, int64_t blocks, int threads, void** parameters) {
+Status CudaStream::launch(FunctionHandle function, int64_t blocks, int threads, void** parameters) {
   if (blocks == 0) return {};
   const Current current(*context_);
   const auto grid = static_cast<unsigned>(std::min<int64_t>(blocks, context_->max_blocks()));
   const Driver& driver = context_->driver();
-  return driver.check(
-      driver.launch(context_->function(kernel), grid, 1, 1, static_cast<unsigned>(threads), 1, 1, 0,
-                    handle_, parameters, nullptr),
-      "launching a CUDA kernel");
+  return driver.check(driver.launch(function, grid, 1, 1, static_cast<unsigned>(threads), 1, 1, 0,
+                                    handle_, parameters, nullptr),
+                      "launching a CUDA kernel");
 }
 
 }  // namespace shw::runtime::cuda

@@ -14,6 +14,13 @@ namespace shw::runtime::cuda {
 Status copy_on(const Driver& driver, StreamHandle stream, void* to, const void* from, int64_t bytes,
                CopyKind kind);
 
+class CudaStream;
+// Streams that take part in a capture, the first one began it. While they do, the driver must not
+// be asked how far they are.
+struct Capture {
+  std::vector<CudaStream*> streams;
+};
+
 class CudaStream final : public Stream {
  public:
   static Result<std::unique_ptr<Stream>> create(std::shared_ptr<Context> context,
@@ -31,12 +38,18 @@ class CudaStream final : public Stream {
   void flush() override {}
   Status synchronize() override;
   Status status() const override;
+  Status begin_capture() override;
+  Result<std::unique_ptr<Graph>> end_capture(std::unique_ptr<Graph> known) override;
   void* native() const override { return handle_; }
+  StreamHandle handle() const { return handle_; }
 
   // Raises `status` in the fault, at the step that it is of, unless it is OK.
   void raise(Status status, const StepOrigin& origin = {});
   // A kernel of kernels/. `parameters`: a pointer to each of its parameters.
-  Status launch(DeviceKernel kernel, int64_t blocks, int threads, void** parameters);
+  Status launch(DeviceKernel kernel, int64_t blocks, int threads, void** parameters) {
+    return launch(context_->function(kernel), blocks, threads, parameters);
+  }
+  Status launch(FunctionHandle function, int64_t blocks, int threads, void** parameters);
   // Where kernels report errors of the values that they find.
   DeviceError* errors() const { return errors_; }
   const Context& context() const { return *context_; }
@@ -51,6 +64,9 @@ class CudaStream final : public Stream {
   CudaStream(std::shared_ptr<Context> context, const StreamOptions& options);
   static void call_host(void* call);
   HostCall& free_call();
+  void join(std::shared_ptr<Capture> capture);
+  // Of an instantiated graph, after a capture.
+  Result<std::unique_ptr<Graph>> make_graph(GraphHandle graph, std::unique_ptr<Graph> known) const;
   // What a kernel has reported since the fault was cleared, for the first one who asks.
   Status reported() const;
 
@@ -63,6 +79,8 @@ class CudaStream final : public Stream {
   size_t next_call_ = 0;
   mutable std::mutex mutex_;  // guards was_told_
   mutable bool was_told_ = false;
+  mutable std::mutex capture_mutex_;  // guards capture_, and is held while the driver is asked
+  std::shared_ptr<Capture> capture_;  // null: the stream is not being captured
 };
 
 }  // namespace shw::runtime::cuda

@@ -114,12 +114,8 @@ enum class PointwiseOp : int {
 #undef X
 };
 
-// result = op(up to three operands), elementwise; `number` and `integer` are a parameter of the
-// operation.
-struct PointwiseArguments {
-  DeviceLoops loops;
-  i64 stride[4][kMaxLoops];  // of the result, then of the operands
-  int dtype[4];
+// op(up to three operands); `number` and `integer` are a parameter of the operation.
+struct PointwiseFormula {
   PointwiseOp op;
   int fixed;  // which operand is a number instead of a tensor; -1: none
   double number;
@@ -127,15 +123,25 @@ struct PointwiseArguments {
   double fixed_number;
   i64 fixed_integer;
 };
+// result = formula, elementwise.
+struct PointwiseArguments {
+  DeviceLoops loops;
+  i64 stride[4][kMaxLoops];  // of the result, then of the operands
+  int dtype[4];
+  PointwiseFormula formula;
+};
 
 enum class ReduceKind : int { kSum, kMean, kProduct, kMax, kMin, kAny, kAll };
 
+struct ReduceFormula {
+  ReduceKind kind;
+  i64 count;  // elements of one result
+};
 struct ReduceArguments {
   DeviceLoops kept, reduced;
   i64 kept_in[kMaxLoops], kept_out[kMaxLoops], reduced_in[kMaxLoops];
   int in_dtype, out_dtype;
-  ReduceKind kind;
-  i64 count;       // elements of one result
+  ReduceFormula formula;
   double divisor;  // of a variance
 };
 

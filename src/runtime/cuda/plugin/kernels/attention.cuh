@@ -3,7 +3,7 @@
 // values); its threads share the scores of a tile of rows, then each owns some columns. Nothing of
 // the size of the scores is stored, and there are no atomics: results are the same on every run.
 #pragma once
-#include "math.cuh"
+#include "attention_parts.cuh"
 
 namespace shw::runtime::cuda {
 
@@ -16,10 +16,6 @@ struct AttentionTile {
   T slope[shw::runtime::cuda::kMostBlockThreads];
 };
 
-__device__ inline i64 head_offset(const HeadWindow& w, i64 b, i64 h, i64 row) {
-  return b * w.stride[0] + h * w.stride[1] + row * w.stride[2];
-}
-
 // The product of two rows that begin at these offsets.
 template <class T>
 __device__ inline T dot(const void* x, const HeadWindow& xw, i64 x_at, const void* y,
@@ -29,10 +25,6 @@ __device__ inline T dot(const void* x, const HeadWindow& xw, i64 x_at, const voi
     sum = sum + load_real<T>(x, x_at + c * xw.stride[3], xw.dtype) *
                     load_real<T>(y, y_at + c * yw.stride[3], yw.dtype);
   return sum;
-}
-
-__device__ inline bool sees(const AttentionArguments& a, i64 query, i64 key) {
-  return !a.causal || key <= query;
 }
 
 // scale · q·k + bias.
@@ -46,11 +38,6 @@ __device__ inline T score(const AttentionArguments& a, const void* q, const void
   if (!a.has_bias) return s;
   return s + load_real<T>(bias, head_offset(a.bias, b, h, query) + key * a.bias.stride[3],
                           a.bias.dtype);
-}
-
-template <class T>
-__device__ inline T minus_infinity() {
-  return static_cast<T>(-__int_as_float(0x7f800000));
 }
 
 // The largest of a tile's `n` weights and `so_far`. NaN where any is.
@@ -111,17 +98,11 @@ __device__ inline void attention(void* out, T* lse, const void* q, const void* k
                      head_offset(a.out, b, h, query) + column * a.out.stride[3], a.out.dtype);
       }
       if (me == 0 && base == 0 && lse != nullptr)
-        lse[b * a.lse_batch + h * a.lse_head + query * a.lse_row] =
+        lse[lse_offset(a, b, h, query)] =
             (most == minus_infinity<T>() ? T{0} : most) + log_of(total);
     }
   }
-  // Rows beyond the queries, where the denominators are stored padded.
-  if (lse == nullptr || blockIdx.x != 0) return;
-  for (i64 i = me; i < a.batch * a.heads * (a.lse_length - a.queries); i += threads) {
-    const i64 rest = a.lse_length - a.queries;
-    lse[i / rest / a.heads * a.lse_batch + i / rest % a.heads * a.lse_head +
-        (a.queries + i % rest) * a.lse_row] = -minus_infinity<T>();
-  }
+  pad_lse(lse, a);
 }
 
 // e^(score − lse); a query that saw nothing has no weights.
@@ -155,7 +136,7 @@ __device__ inline void pair_gradient(const AttentionBackwardArguments& p,
   slope = 0;
   if (!sees(a, query, key)) return;
   const i64 shared = h / (a.heads / a.key_heads);
-  const T lse = in.lse[b * a.lse_batch + h * a.lse_head + query * a.lse_row];
+  const T lse = in.lse[lse_offset(a, b, h, query)];
   weight = weight_of(score<T>(a, in.q, in.k, in.bias, b, h, query, key), lse);
   const T along = dot<T>(in.grad, p.grad, head_offset(p.grad, b, h, query), in.v, a.v,
                          head_offset(a.v, b, shared, key), a.value_width);

@@ -10,7 +10,8 @@
   X(loss)                    \
   X(contraction)             \
   X(embedding)               \
-  X(attention)
+  X(attention)               \
+  X(flash)
 
 // X(program, name)
 #define SHW_CUDA_KERNELS(X)                \
@@ -52,4 +53,16 @@
   X(attention, shw_attention_dq_f32)       \
   X(attention, shw_attention_dq_f64)       \
   X(attention, shw_attention_dkv_f32)      \
-  X(attention, shw_attention_dkv_f64)
+  X(attention, shw_attention_dkv_f64)      \
+  X(flash, shw_flash_bf16_64)              \
+  X(flash, shw_flash_dq_bf16_64)           \
+  X(flash, shw_flash_dkv_bf16_64)          \
+  X(flash, shw_flash_bf16_128)             \
+  X(flash, shw_flash_dq_bf16_128)          \
+  X(flash, shw_flash_dkv_bf16_128)         \
+  X(flash, shw_flash_f16_64)               \
+  X(flash, shw_flash_dq_f16_64)            \
+  X(flash, shw_flash_dkv_f16_64)           \
+  X(flash, shw_flash_f16_128)              \
+  X(flash, shw_flash_dq_f16_128)           \
+  X(flash, shw_flash_dkv_f16_128)

@@ -1,0 +1,106 @@
+#include "runtime/cuda/plugin/flash.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+
+#include "runtime/cuda/plugin/kernel.h"
+#include "tensor/dtype.h"
+
+namespace shw::runtime::cuda {
+namespace {
+
+constexpr int kThreads = 128;          // of a block: kFlashThreads of kernels/flash_tiles.cuh
+constexpr int64_t kMostColumns = 128;  // of the widest kernels
+constexpr int64_t kChunk = 8;          // elements that are copied at a time
+constexpr int64_t kChunkBytes = 16;
+constexpr int64_t kMostStep = 1 << 24;  // from a bias to the next one, in bytes: times a tile
+
+bool has_rows(const HeadWindow& w, int dtype) {
+  return w.dtype == dtype && w.stride[3] == 2 &&
+         std::all_of(w.stride, w.stride + 3, [](i64 s) { return s % kChunkBytes == 0; });
+}
+bool has_bias_rows(const HeadWindow& w, int dtype) {
+  const auto is_near = [](i64 s) { return s >= 0 && s <= kMostStep; };
+  return w.dtype == dtype && is_near(w.stride[2]) && is_near(w.stride[3]);
+}
+bool is_chunked(i64 columns) {
+  return columns > 0 && columns <= kMostColumns && columns % kChunk == 0;
+}
+bool is_small(i64 n) { return n <= std::numeric_limits<int>::max() / 2; }
+
+// A window of something absent has no dtype.
+bool fits_or_absent(const HeadWindow& w, int dtype) { return w.dtype == 0 || has_rows(w, dtype); }
+
+bool are_aligned(std::initializer_list<const void*> pointers) {
+  return std::ranges::all_of(
+      pointers, [](const void* p) { return reinterpret_cast<uintptr_t>(p) % kChunkBytes == 0; });
+}
+
+// The kernel for these columns and this type, of four in a row: bf16, f16; 64 and 128 columns.
+DeviceKernel pick(const AttentionArguments& a, DeviceKernel bf16_64, DeviceKernel bf16_128,
+                  DeviceKernel f16_64, DeviceKernel f16_128) {
+  const bool is_narrow = std::max(a.width, a.value_width) <= 64;
+  if (a.q.dtype == kDeviceBF16) return is_narrow ? bf16_64 : bf16_128;
+  return is_narrow ? f16_64 : f16_128;
+}
+
+// More blocks than there are tiles find nothing to do.
+template <class... P>
+Status launch(CudaStream& stream, DeviceKernel kernel, i64 tiles, P... parameters) {
+  void* pointers[] = {&parameters...};
+  return stream.launch(kernel, std::max<i64>(1, tiles), kThreads, pointers);
+}
+i64 tiles_of(i64 heads, i64 rows, i64 tile) { return heads * ((rows + tile - 1) / tile); }
+constexpr i64 kForwardRows = 128, kBackwardRows = 64;  // of a tile of kernels/flash.cuh
+
+}  // namespace
+
+bool fits_flash(const AttentionArguments& a) {
+  const int dtype = a.q.dtype;
+  return (dtype == kDeviceBF16 || dtype == kDeviceF16) && is_chunked(a.width) &&
+         is_chunked(a.value_width) && is_small(a.batch) && is_small(a.heads) &&
+         is_small(a.queries) && is_small(a.keys) && has_rows(a.q, dtype) && has_rows(a.k, dtype) &&
+         has_rows(a.v, dtype) && fits_or_absent(a.out, dtype) &&
+         (a.has_bias == 0 || has_bias_rows(a.bias, dtype));
+}
+
+bool fits_flash(const AttentionBackwardArguments& p) {
+  const int dtype = p.forward.q.dtype;
+  return fits_flash(p.forward) && has_rows(p.grad, dtype) && fits_or_absent(p.dq, dtype) &&
+         fits_or_absent(p.dk, dtype) && fits_or_absent(p.dv, dtype) &&
+         (p.dbias.dtype == 0 || has_bias_rows(p.dbias, dtype));
+}
+
+bool fits_flash(const AttentionBuffers& b) { return are_aligned({b.q, b.k, b.v, b.out}); }
+bool fits_flash(const AttentionGradients& b) {
+  return are_aligned({b.grad, b.q, b.k, b.v, b.out, b.dq, b.dk, b.dv});
+}
+
+Status launch_flash(CudaStream& stream, const AttentionArguments& a, const AttentionBuffers& b) {
+  const DeviceKernel kernel =
+      pick(a, DeviceKernel::shw_flash_bf16_64, DeviceKernel::shw_flash_bf16_128,
+           DeviceKernel::shw_flash_f16_64, DeviceKernel::shw_flash_f16_128);
+  return launch(stream, kernel, tiles_of(a.batch * a.heads, a.queries, kForwardRows), b.out, b.lse,
+                b.q, b.k, b.v, b.bias, a);
+}
+
+Status launch_flash(CudaStream& stream, const AttentionBackwardArguments& p,
+                    const AttentionGradients& b) {
+  const AttentionArguments& a = p.forward;
+  const DeviceKernel dq =
+      pick(a, DeviceKernel::shw_flash_dq_bf16_64, DeviceKernel::shw_flash_dq_bf16_128,
+           DeviceKernel::shw_flash_dq_f16_64, DeviceKernel::shw_flash_dq_f16_128);
+  SHW_RETURN_IF_ERROR(launch(stream, dq, tiles_of(a.batch * a.heads, a.queries, kBackwardRows),
+                             b.dq, b.dbias, b.deltas, b.grad, b.q, b.k, b.v, b.bias, b.out, b.lse,
+                             p));
+  if (b.dk == nullptr && b.dv == nullptr) return {};
+  const DeviceKernel dkv =
+      pick(a, DeviceKernel::shw_flash_dkv_bf16_64, DeviceKernel::shw_flash_dkv_bf16_128,
+           DeviceKernel::shw_flash_dkv_f16_64, DeviceKernel::shw_flash_dkv_f16_128);
+  return launch(stream, dkv, tiles_of(a.batch * a.key_heads, a.keys, kBackwardRows), b.dk, b.dv,
+                b.deltas, b.grad, b.q, b.k, b.v, b.bias, b.out, b.lse, p);
+}
+
+}  // namespace shw::runtime::cuda

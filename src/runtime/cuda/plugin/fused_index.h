@@ -1,0 +1,55 @@
+// Whole numbers that generated code computes, as sums of variables: so that what two places of the
+// code compute alike is seen, and divisions that leave nothing to do are not written.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace shw::runtime::cuda {
+
+// constant + Σ factor · variable. None is negative.
+struct Index {
+  std::map<int, int64_t> factors = {};  // by variable; none is 0
+  int64_t constant = 0;
+
+  bool is_constant() const { return factors.empty(); }
+};
+Index operator+(Index a, const Index& b);
+Index operator*(Index a, int64_t factor);
+
+class IndexSpace {
+ public:
+  // `wide`: numbers do not fit 31 bits.
+  explicit IndexSpace(bool wide) : wide_(wide) {}
+
+  // A variable that is less than `limit`, and that is declared in blocks nested `depth` deep.
+  Index variable(std::string name, int64_t limit, size_t depth);
+  size_t depth(const Index& index) const;  // where all its variables are known
+  int64_t most(const Index& index) const;
+  std::string text(const Index& index) const;
+  std::string type() const { return wide_ ? "i64" : "unsigned"; }
+  std::string number(int64_t value) const { return std::to_string(value) + (wide_ ? "ll" : "u"); }
+
+  // index = by · quotient + rest, as far as that can be said without a division. What is left to
+  // divide: `inner` by `inner_by`, with index = by · (quotient + inner / inner_by) +
+  //          (inner % inner_by) · scale + rest.
+  struct Division {
+    Index quotient, inner;
+    int64_t inner_by = 1, scale = 1, rest = 0;
+    bool done = false;  // nothing: then the remainder is inner · scale + rest
+  };
+  Division divide(const Index& index, int64_t by) const;
+
+ private:
+  struct Variable {
+    std::string name;
+    int64_t limit;
+    size_t depth;
+  };
+  const bool wide_;
+  std::vector<Variable> variables_;
+};
+
+}  // namespace shw::runtime::cuda

@@ -1,0 +1,41 @@
+// Writes one kernel for the steps of a group.
+//
+// Every result that leaves the group is computed element by element from what the group reads, and
+// written once; what steps hand to each other stays in registers. Where steps see the same memory
+// as different windows, the element that a window means is computed where it is needed. Without
+// reductions by blocks, a thread computes elements of each result. With them, a block computes a
+// row: in a loop over the row for each reduction that waits for another one, and one for the rest;
+// elements that several loops need stay in registers.
+//
+//   for (unsigned row = blockIdx.x; row < 2048u; row += gridDim.x) {
+//     double s2 = start(f2, double{});
+//     for (int turn = 0; turn < 16; ++turn) {          // add, convert, pow, mean
+//       const unsigned k = threadIdx.x + turn * 256u;
+//       …
+//       s2 = joined(f2, s2, widened<double, 1>(x7));
+//       kept0[turn] = x6;
+//     }
+//     const auto x8 = narrowed<1>(finished(f2, block_joined(f2, s2, shared)));
+//     for (int turn = 0; turn < 16; ++turn) { … }      // mul, mul, convert
+//   }
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/cuda/plugin/fused_steps.h"
+
+namespace shw::runtime::cuda {
+
+inline constexpr char kFusedKernelName[] = "shw_fused";
+
+struct FusedSource {
+  std::string text;
+  std::vector<size_t> buffers;  // of the launch, that the kernel takes
+  int64_t blocks = 0;
+};
+// Of the first `count` steps. Nothing: no such kernel computes them.
+std::optional<FusedSource> write_fused_source(std::span<const FusedStep> steps, size_t count,
+                                              int block_threads);
+
+}  // namespace shw::runtime::cuda

@@ -1,0 +1,34 @@
+// What all kernels of attention share: places of rows, masks, and the padding of log-sum-exp.
+#pragma once
+#include "math.cuh"
+
+namespace shw::runtime::cuda {
+
+__device__ inline i64 head_offset(const HeadWindow& w, i64 b, i64 h, i64 row) {
+  return b * w.stride[0] + h * w.stride[1] + row * w.stride[2];
+}
+
+__device__ inline bool sees(const AttentionArguments& a, i64 query, i64 key) {
+  return !a.causal || key <= query;
+}
+
+template <class T>
+__device__ inline T minus_infinity() {
+  return static_cast<T>(-__int_as_float(0x7f800000));
+}
+
+__device__ inline i64 lse_offset(const AttentionArguments& a, i64 b, i64 h, i64 query) {
+  return b * a.lse_batch + h * a.lse_head + query * a.lse_row;
+}
+
+// Rows beyond the queries, where the denominators are stored padded. One block does it.
+template <class T>
+__device__ inline void pad_lse(T* lse, const AttentionArguments& a) {
+  if (lse == nullptr || blockIdx.x != 0) return;
+  const i64 rest = a.lse_length - a.queries;
+  for (i64 i = threadIdx.x; i < a.batch * a.heads * rest; i += blockDim.x)
+    lse[lse_offset(a, i / rest / a.heads, i / rest % a.heads, a.queries + i % rest)] =
+        -minus_infinity<T>();
+}
+
+}  // namespace shw::runtime::cuda

@@ -1,0 +1,453 @@
+// Attention of 16-bit operands on tensor cores, forward and backward. A block works on a tile of
+// queries (forward, and the gradient of the queries) or of keys (the gradients of keys and values)
+// and goes over tiles of the other. Nothing of the size of the scores is stored. The gradients are
+// two kernels, which compute the scores twice, because one would need atomics: this way results
+// are the same on every run. Weights, and the gradients of scores, are rounded to the operands'
+// type before they are multiplied.
+#pragma once
+#include "flash_tiles.cuh"
+
+namespace shw::runtime::cuda {
+
+constexpr float kLog2E = 1.44269504088896341f, kLn2 = 0.69314718055994531f;
+
+// The tile of queries or keys that a block works on.
+struct FlashPlace {
+  int b, h, first;  // batch, head, first row
+};
+__device__ inline i64 flash_blocks(i64 batch, i64 heads, i64 rows, int tile) {
+  return batch * heads * ((rows + tile - 1) / tile);
+}
+__device__ inline FlashPlace flash_place(i64 number, i64 batch, i64 heads, int tile) {
+  const i64 of_tile = number % (batch * heads);
+  return {static_cast<int>(of_tile / heads), static_cast<int>(of_tile % heads),
+          static_cast<int>(number / (batch * heads)) * tile};
+}
+
+__device__ inline const void* head_rows(const void* base, const HeadWindow& w, i64 b, i64 h) {
+  return static_cast<const char*>(base) + head_offset(w, b, h, 0);
+}
+__device__ inline void* head_rows(void* base, const HeadWindow& w, i64 b, i64 h) {
+  return static_cast<char*>(base) + head_offset(w, b, h, 0);
+}
+
+// One row of a tile of scores: which of its columns are pairs that see each other, and its bias.
+struct FlashRow {
+  int from, to;
+  const char* bias;  // of column 0
+  int step;          // from one column's bias to the next one's
+};
+
+__device__ inline int within_tile(i64 column) {  // far out is as good as just outside
+  return static_cast<int>(column < 0 ? 0 : column < 4096 ? column : 4096);
+}
+// The row of a query, whose columns are keys from `first` on.
+__device__ inline FlashRow query_row(const AttentionArguments& a, const void* bias, int b, int h,
+                                     int query, int first) {
+  i64 to = query < a.queries ? a.keys : 0;
+  if (a.causal && query + 1 < to) to = query + 1;
+  return {
+      0, within_tile(to - first),
+      static_cast<const char*>(bias) + head_offset(a.bias, b, h, query) + first * a.bias.stride[3],
+      static_cast<int>(a.bias.stride[3])};
+}
+// The row of a key, whose columns are queries from `first` on.
+__device__ inline FlashRow key_row(const AttentionArguments& a, const void* bias, int b, int h,
+                                   int key, int first) {
+  return {
+      within_tile(a.causal ? key - first : 0), within_tile(key < a.keys ? a.queries - first : 0),
+      static_cast<const char*>(bias) + head_offset(a.bias, b, h, first) + key * a.bias.stride[3],
+      static_cast<int>(a.bias.stride[2])};
+}
+
+// log2(e) · (scale · product + bias); minus infinity where the two do not see each other.
+template <class E>
+__device__ inline float flash_score(const AttentionArguments& a, const FlashRow& row, float product,
+                                    int column) {
+  if (column < row.from || column >= row.to) return minus_infinity<float>();
+  const float s = product * static_cast<float>(a.scale);
+  if (!a.has_bias) return s * kLog2E;
+  return (s + E::wide(element<unsigned short>(row.bias + column * row.step))) * kLog2E;
+}
+
+// Whether all pairs of a tile are seen, and need nothing but their scale.
+__device__ inline bool is_plain(const AttentionArguments& a, i64 first_query, int queries,
+                                i64 first_key, int keys) {
+  return !a.has_bias && first_query + queries <= a.queries && first_key + keys <= a.keys &&
+         (!a.causal || first_key + keys - 1 <= first_query);
+}
+
+// Products become scores. `row_of` gives the row of tile m that is row row_in_tile(2 · half) of it.
+template <class E, int kRowTiles, int kTiles, class RowOf>
+__device__ inline void finish_scores(float (&s)[kRowTiles][kTiles][4], const AttentionArguments& a,
+                                     bool plain, const RowOf& row_of) {
+  if (plain) {
+    const float scale = static_cast<float>(a.scale) * kLog2E;
+    SHW_UNROLL
+    for (int m = 0; m < kRowTiles; ++m) {
+      SHW_UNROLL
+      for (int n = 0; n < kTiles; ++n) {
+        SHW_UNROLL
+        for (int i = 0; i < 4; ++i) s[m][n][i] = s[m][n][i] * scale;
+      }
+    }
+    return;
+  }
+  SHW_UNROLL
+  for (int m = 0; m < kRowTiles; ++m) {
+    SHW_UNROLL
+    for (int half = 0; half < 2; ++half) {
+      const FlashRow row = row_of(m, half);
+      SHW_UNROLL
+      for (int n = 0; n < kTiles; ++n) {
+        SHW_UNROLL
+        for (int i = 2 * half; i < 2 * half + 2; ++i)
+          s[m][n][i] = flash_score<E>(a, row, s[m][n][i], n * 8 + column_in_tile(i));
+      }
+    }
+  }
+}
+
+template <int kWidth>
+struct FlashForward {
+  static constexpr int kRowTiles = 2;
+  static constexpr int kQueries = kFlashWarps * kRowTiles * 16;
+  static constexpr int kKeys = 4096 / kWidth;  // the tiles fill 48 KiB at most
+  static constexpr int kKeyTiles = kKeys / 8, kOutTiles = kWidth / 8;
+  FlashTile<kQueries, kWidth> q;
+  FlashTile<kKeys, kWidth> k, v;
+};
+
+// What a warp knows of its rows: i of row tile m is row row_in_tile(2 i).
+template <int kRowTiles>
+struct RunningSoftmax {
+  float most[kRowTiles][2], total[kRowTiles][2];  // the total: of this lane's columns
+
+  __device__ void begin() {
+    SHW_UNROLL
+    for (int m = 0; m < kRowTiles; ++m)
+      for (int i = 0; i < 2; ++i) {
+        most[m][i] = minus_infinity<float>();
+        total[m][i] = 0;
+      }
+  }
+
+  // Scores, as powers of two, become weights; what has been added up shrinks with the maximum.
+  template <int kKeyTiles, int kOutTiles>
+  __device__ void add(float (&s)[kRowTiles][kKeyTiles][4], float (&out)[kRowTiles][kOutTiles][4]) {
+    SHW_UNROLL
+    for (int m = 0; m < kRowTiles; ++m) {
+      SHW_UNROLL
+      for (int i = 0; i < 2; ++i) {
+        float larger = most[m][i];
+        SHW_UNROLL
+        for (int n = 0; n < kKeyTiles; ++n)
+          larger = fmaxf(larger, fmaxf(s[m][n][2 * i], s[m][n][2 * i + 1]));
+        larger = max_of_row(larger);
+        const float shift = larger == minus_infinity<float>() ? 0.0f : larger;
+        const float shrink = exp2f(most[m][i] - shift);
+        most[m][i] = larger;
+        float sum = 0;
+        SHW_UNROLL
+        for (int n = 0; n < kKeyTiles; ++n) {
+          SHW_UNROLL
+          for (int j = 2 * i; j < 2 * i + 2; ++j) {
+            s[m][n][j] = exp2f(s[m][n][j] - shift);
+            sum = sum + s[m][n][j];
+          }
+        }
+        total[m][i] = total[m][i] * shrink + sum;
+        SHW_UNROLL
+        for (int n = 0; n < kOutTiles; ++n)
+          for (int j = 2 * i; j < 2 * i + 2; ++j) out[m][n][j] = out[m][n][j] * shrink;
+      }
+    }
+  }
+};
+
+template <class E, int kWidth>
+__device__ inline void flash_forward(void* out, float* lse, const void* q, const void* k,
+                                     const void* v, const void* bias, const AttentionArguments& a,
+                                     FlashForward<kWidth>& shared) {
+  using F = FlashForward<kWidth>;
+  const int warp_row = static_cast<int>(threadIdx.x) / kWarpThreads * F::kRowTiles * 16;
+  const int tiles = static_cast<int>((a.queries + F::kQueries - 1) / F::kQueries);
+  const i64 blocks = flash_blocks(a.batch, a.heads, a.queries, F::kQueries);
+  for (i64 block = blockIdx.x; block < blocks; block += gridDim.x) {
+    FlashPlace at = flash_place(block, a.batch, a.heads, F::kQueries);
+    // Under a causal mask, later queries take longer: they come first.
+    at.first = (tiles - 1) * F::kQueries - at.first;
+    const int key_head = at.h / static_cast<int>(a.heads / a.key_heads);
+    const void* keys_at = head_rows(k, a.k, at.b, key_head);
+    const void* values_at = head_rows(v, a.v, at.b, key_head);
+    const int seen = at.first + F::kQueries;
+    const int keys = a.causal && seen < a.keys ? seen : static_cast<int>(a.keys);
+
+    float sums[F::kRowTiles][F::kOutTiles][4] = {};
+    RunningSoftmax<F::kRowTiles> softmax;
+    softmax.begin();
+    begin_tile(shared.q, head_rows(q, a.q, at.b, at.h), a.q.stride[2], at.first, a.queries,
+               a.width);
+    if (keys > 0) begin_tile(shared.k, keys_at, a.k.stride[2], 0, a.keys, a.width);
+    for (int first = 0; first < keys; first += F::kKeys) {
+      finish_copies();
+      __syncthreads();  // the keys are there, and the last values have been read
+      begin_tile(shared.v, values_at, a.v.stride[2], first, a.keys, a.value_width);
+      float s[F::kRowTiles][F::kKeyTiles][4];
+      rows_by_rows<E>(s, shared.q, warp_row, shared.k);
+      finish_scores<E>(
+          s, a, is_plain(a, at.first, F::kQueries, first, F::kKeys), [&](int m, int half) {
+            return query_row(a, bias, at.b, at.h,
+                             at.first + warp_row + m * 16 + row_in_tile(2 * half), first);
+          });
+      finish_copies();
+      __syncthreads();  // the values are there, and the keys have been read
+      if (first + F::kKeys < keys)
+        begin_tile(shared.k, keys_at, a.k.stride[2], first + F::kKeys, a.keys, a.width);
+      softmax.add(s, sums);
+      weighted_rows<E>(sums, s, shared.v);
+    }
+    finish_copies();
+    __syncthreads();  // the tiles may be overwritten
+
+    SHW_UNROLL
+    for (int m = 0; m < F::kRowTiles; ++m) {
+      float inverse[2];
+      SHW_UNROLL
+      for (int i = 0; i < 2; ++i) {
+        const float total = sum_of_row(softmax.total[m][i]);
+        // A query that sees nothing: its weights are zero, not 0/0.
+        inverse[i] = total > 0 || total != total ? 1.0f / total : 0.0f;
+        const int query = at.first + warp_row + m * 16 + row_in_tile(2 * i);
+        const float most = softmax.most[m][i];
+        if (lse != nullptr && column_in_tile(0) == 0 && query < a.queries)
+          lse[lse_offset(a, at.b, at.h, query)] =
+              (most == minus_infinity<float>() ? 0.0f : most * kLn2) + logf(total);
+      }
+      if (out != nullptr)
+        store_rows<E>(sums[m], inverse[0], inverse[1], head_rows(out, a.out, at.b, at.h),
+                      a.out.stride[2], at.first + warp_row + m * 16, a.queries, a.value_width);
+    }
+  }
+  pad_lse(lse, a);
+}
+
+struct FlashGradients {
+  const void *grad, *q, *k, *v, *bias, *out;
+  const float* lse;
+};
+
+// The weight of a pair, from its score and log2(e) times its log-sum-exp, which is minus infinity
+// where the query sees nothing.
+__device__ inline float flash_weight(float score, float lse) {
+  return lse == minus_infinity<float>() ? 0.0f : exp2f(score - lse);
+}
+
+template <int kWidth>
+struct FlashBackward {
+  static constexpr int kRows = kFlashWarps * 16;  // of the tile that a block works on
+  static constexpr int kOthers = 4096 / kWidth;   // of the tiles that it goes over
+  static constexpr int kTiles = kOthers / 8, kOutTiles = kWidth / 8;
+  FlashTile<kRows, kWidth> mine[2];
+  FlashTile<kOthers, kWidth> others[2];
+};
+
+// rowsum(grad ∘ out) of a query, by the four lanes that share it.
+template <class E>
+__device__ inline float flash_delta(const AttentionBackwardArguments& p, const FlashGradients& in,
+                                    const FlashPlace& at, int query) {
+  const AttentionArguments& a = p.forward;
+  float sum = 0;
+  if (query < a.queries) {
+    const char* grad = static_cast<const char*>(in.grad) + head_offset(p.grad, at.b, at.h, query);
+    const char* out = static_cast<const char*>(in.out) + head_offset(a.out, at.b, at.h, query);
+    for (i64 c = column_in_tile(0) / 2; c < a.value_width; c += 4)
+      sum = sum + E::wide(element<unsigned short>(grad + 2 * c)) *
+                      E::wide(element<unsigned short>(out + 2 * c));
+  }
+  return sum_of_row(sum);
+}
+
+template <class E, int kWidth>
+__device__ inline void flash_dq(void* dq, void* dbias, float* deltas, const FlashGradients& in,
+                                const AttentionBackwardArguments& p,
+                                FlashBackward<kWidth>& shared) {
+  using F = FlashBackward<kWidth>;
+  const AttentionArguments& a = p.forward;
+  const int warp_row = static_cast<int>(threadIdx.x) / kWarpThreads * 16;
+  const int tiles = static_cast<int>((a.queries + F::kRows - 1) / F::kRows);
+  const i64 blocks = flash_blocks(a.batch, a.heads, a.queries, F::kRows);
+  for (i64 block = blockIdx.x; block < blocks; block += gridDim.x) {
+    FlashPlace at = flash_place(block, a.batch, a.heads, F::kRows);
+    at.first = (tiles - 1) * F::kRows - at.first;
+    const int key_head = at.h / static_cast<int>(a.heads / a.key_heads);
+    begin_tile(shared.mine[0], head_rows(in.q, a.q, at.b, at.h), a.q.stride[2], at.first, a.queries,
+               a.width);
+    begin_tile(shared.mine[1], head_rows(in.grad, p.grad, at.b, at.h), p.grad.stride[2], at.first,
+               a.queries, a.value_width);
+    float lse[2], delta[2];
+    SHW_UNROLL
+    for (int i = 0; i < 2; ++i) {
+      const int query = at.first + warp_row + row_in_tile(2 * i);
+      delta[i] = flash_delta<E>(p, in, at, query);
+      lse[i] = query < a.queries ? in.lse[lse_offset(a, at.b, at.h, query)] * kLog2E
+                                 : minus_infinity<float>();
+      if (query < a.queries && column_in_tile(0) == 0)
+        deltas[(at.b * a.heads + at.h) * a.queries + query] = delta[i];
+    }
+    // The gradient of a bias has a value for every pair, also for those that are not seen.
+    const int seen = at.first + F::kRows;
+    const int keys =
+        a.causal && dbias == nullptr && seen < a.keys ? seen : static_cast<int>(a.keys);
+    float sums[1][F::kOutTiles][4] = {};
+    for (int first = 0; first < keys; first += F::kOthers) {
+      begin_tile(shared.others[0], head_rows(in.k, a.k, at.b, key_head), a.k.stride[2], first,
+                 a.keys, a.width);
+      begin_tile(shared.others[1], head_rows(in.v, a.v, at.b, key_head), a.v.stride[2], first,
+                 a.keys, a.value_width);
+      finish_copies();
+      __syncthreads();
+      float s[1][F::kTiles][4], along[1][F::kTiles][4];
+      rows_by_rows<E>(s, shared.mine[0], warp_row, shared.others[0]);
+      finish_scores<E>(s, a, is_plain(a, at.first, F::kRows, first, F::kOthers),
+                       [&](int, int half) {
+                         return query_row(a, in.bias, at.b, at.h,
+                                          at.first + warp_row + row_in_tile(2 * half), first);
+                       });
+      rows_by_rows<E>(along, shared.mine[1], warp_row, shared.others[1]);
+      SHW_UNROLL
+      for (int half = 0; half < 2; ++half) {
+        const int query = at.first + warp_row + row_in_tile(2 * half);
+        char* to = static_cast<char*>(dbias) + head_offset(p.dbias, at.b, at.h, query) +
+                   first * p.dbias.stride[3];
+        const int there = within_tile(query < a.queries ? a.keys - first : 0);
+        const int step = static_cast<int>(p.dbias.stride[3]);
+        SHW_UNROLL
+        for (int n = 0; n < F::kTiles; ++n) {
+          SHW_UNROLL
+          for (int i = 2 * half; i < 2 * half + 2; ++i) {
+            const int column = n * 8 + column_in_tile(i);
+            s[0][n][i] = flash_weight(s[0][n][i], lse[half]) * (along[0][n][i] - delta[half]);
+            if (dbias != nullptr && column < there) put(to + column * step, E::narrow(s[0][n][i]));
+          }
+        }
+      }
+      weighted_rows<E>(sums, s, shared.others[0]);
+      __syncthreads();  // the tiles may be overwritten
+    }
+    finish_copies();
+    __syncthreads();
+    const auto scale = static_cast<float>(a.scale);
+    if (dq != nullptr)
+      store_rows<E>(sums[0], scale, scale, head_rows(dq, p.dq, at.b, at.h), p.dq.stride[2],
+                    at.first + warp_row, a.queries, a.width);
+  }
+}
+
+template <class E, int kWidth>
+__device__ inline void flash_dkv(void* dk, void* dv, const float* deltas, const FlashGradients& in,
+                                 const AttentionBackwardArguments& p,
+                                 FlashBackward<kWidth>& shared) {
+  using F = FlashBackward<kWidth>;
+  const AttentionArguments& a = p.forward;
+  const int warp_row = static_cast<int>(threadIdx.x) / kWarpThreads * 16;
+  const int group = static_cast<int>(a.heads / a.key_heads);
+  const i64 blocks = flash_blocks(a.batch, a.key_heads, a.keys, F::kRows);
+  for (i64 block = blockIdx.x; block < blocks; block += gridDim.x) {
+    const FlashPlace at = flash_place(block, a.batch, a.key_heads, F::kRows);
+    begin_tile(shared.mine[0], head_rows(in.k, a.k, at.b, at.h), a.k.stride[2], at.first, a.keys,
+               a.width);
+    begin_tile(shared.mine[1], head_rows(in.v, a.v, at.b, at.h), a.v.stride[2], at.first, a.keys,
+               a.value_width);
+    float keys[1][F::kOutTiles][4] = {}, values[1][F::kOutTiles][4] = {};
+    // Queries that see a key of the tile begin with the tile's first key.
+    const int begin = a.causal ? at.first / F::kOthers * F::kOthers : 0;
+    for (int h = at.h * group; h < (at.h + 1) * group; ++h)
+      for (int first = begin; first < a.queries; first += F::kOthers) {
+        begin_tile(shared.others[0], head_rows(in.q, a.q, at.b, h), a.q.stride[2], first, a.queries,
+                   a.width);
+        begin_tile(shared.others[1], head_rows(in.grad, p.grad, at.b, h), p.grad.stride[2], first,
+                   a.queries, a.value_width);
+        finish_copies();
+        __syncthreads();
+        float s[1][F::kTiles][4], along[1][F::kTiles][4];
+        rows_by_rows<E>(s, shared.mine[0], warp_row, shared.others[0]);
+        finish_scores<E>(s, a, is_plain(a, first, F::kOthers, at.first, F::kRows),
+                         [&](int, int half) {
+                           return key_row(a, in.bias, at.b, h,
+                                          at.first + warp_row + row_in_tile(2 * half), first);
+                         });
+        rows_by_rows<E>(along, shared.mine[1], warp_row, shared.others[1]);
+        const float* lse_at = in.lse + lse_offset(a, at.b, h, first);
+        const float* deltas_at = deltas + (at.b * a.heads + h) * a.queries + first;
+        const int there = within_tile(a.queries - first);
+        SHW_UNROLL
+        for (int n = 0; n < F::kTiles; ++n) {
+          SHW_UNROLL
+          for (int j = 0; j < 2; ++j) {
+            const int column = n * 8 + column_in_tile(j);
+            const bool is_there = column < there;
+            const float lse =
+                is_there ? lse_at[column * a.lse_row] * kLog2E : minus_infinity<float>();
+            const float delta = is_there ? deltas_at[column] : 0.0f;
+            SHW_UNROLL
+            for (int half = 0; half < 2; ++half) {
+              float& weight = s[0][n][2 * half + j];
+              weight = flash_weight(weight, lse);
+              along[0][n][2 * half + j] = weight * (along[0][n][2 * half + j] - delta);
+            }
+          }
+        }
+        if (dv != nullptr) weighted_rows<E>(values, s, shared.others[1]);
+        if (dk != nullptr) weighted_rows<E>(keys, along, shared.others[0]);
+        __syncthreads();  // the tiles may be overwritten
+      }
+    finish_copies();
+    __syncthreads();
+    const auto scale = static_cast<float>(a.scale);
+    if (dk != nullptr)
+      store_rows<E>(keys[0], scale, scale, head_rows(dk, p.dk, at.b, at.h), p.dk.stride[2],
+                    at.first + warp_row, a.keys, a.width);
+    if (dv != nullptr)
+      store_rows<E>(values[0], 1.0f, 1.0f, head_rows(dv, p.dv, at.b, at.h), p.dv.stride[2],
+                    at.first + warp_row, a.keys, a.value_width);
+  }
+}
+
+}  // namespace shw::runtime::cuda
+
+// Where it says so, two blocks at least share a multiprocessor: more would leave too few registers.
+#define SHW_FLASH_KERNEL(...) extern "C" __global__ void __launch_bounds__(__VA_ARGS__)
+#define SHW_FLASH_KERNELS(suffix, E, width)                                                        \
+  SHW_FLASH_KERNEL(128)                                                                            \
+  shw_flash_##suffix(void* out, float* lse, const void* q, const void* k, const void* v,           \
+                     const void* bias, shw::runtime::cuda::AttentionArguments arguments) {         \
+    __shared__ shw::runtime::cuda::FlashForward<width> tiles;                                      \
+    shw::runtime::cuda::flash_forward<shw::runtime::cuda::E>(out, lse, q, k, v, bias, arguments,   \
+                                                             tiles);                               \
+  }                                                                                                \
+  SHW_FLASH_KERNEL(128, 2)                                                                         \
+  shw_flash_dq_##suffix(void* dq, void* dbias, float* deltas, const void* grad, const void* q,     \
+                        const void* k, const void* v, const void* bias, const void* out,           \
+                        const float* lse,                                                          \
+                        shw::runtime::cuda::AttentionBackwardArguments arguments) {                \
+    __shared__ shw::runtime::cuda::FlashBackward<width> tiles;                                     \
+    shw::runtime::cuda::flash_dq<shw::runtime::cuda::E>(                                           \
+        dq, dbias, deltas, {grad, q, k, v, bias, out, lse}, arguments, tiles);                     \
+  }                                                                                                \
+  SHW_FLASH_KERNEL(128)                                                                            \
+  shw_flash_dkv_##suffix(void* dk, void* dv, const float* deltas, const void* grad, const void* q, \
+                         const void* k, const void* v, const void* bias, const void* out,          \
+                         const float* lse,                                                         \
+                         shw::runtime::cuda::AttentionBackwardArguments arguments) {               \
+    __shared__ shw::runtime::cuda::FlashBackward<width> tiles;                                     \
+    shw::runtime::cuda::flash_dkv<shw::runtime::cuda::E>(                                          \
+        dk, dv, deltas, {grad, q, k, v, bias, out, lse}, arguments, tiles);                        \
+  }
+
+SHW_FLASH_KERNELS(bf16_64, BFloat16, 64)
+SHW_FLASH_KERNELS(bf16_128, BFloat16, 128)
+SHW_FLASH_KERNELS(f16_64, Float16, 64)
+SHW_FLASH_KERNELS(f16_128, Float16, 128)
+#undef SHW_FLASH_KERNELS
+#undef SHW_FLASH_KERNEL

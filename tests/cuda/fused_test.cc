@@ -1,0 +1,358 @@
+// Groups of steps as generated kernels: the bits of the steps one by one, in fewer launches.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "compiler/pipeline.h"
+#include "cuda/fakes.h"
+#include "graph/writer.h"
+#include "import/fx_json.h"
+#include "import/json_file.h"
+#include "passes/pass.h"
+#include "runtime/cuda/plugin/device.h"
+#include "runtime/cuda/plugin/fused_source.h"
+#include "runtime/fusion/group_steps.h"
+#include "runtime/virtual_ranks.h"
+#include "unit/runtime/program_builder.h"
+#include "unit/runtime/tensors.h"
+
+namespace shw::runtime::cuda {
+namespace {
+
+using testing::fake_calls;
+using testing::make_tensor;
+using testing::ProgramBuilder;
+using testing::view_of;
+
+Attrs with(AttrKey key, AttrValue value) {
+  Attrs attrs;
+  attrs.set(key, std::move(value));
+  return attrs;
+}
+Attrs along(std::vector<int64_t> dims) {
+  Attrs attrs = with(AttrKey::kDims, std::move(dims));
+  attrs.set(AttrKey::kKeepDim, true);
+  return attrs;
+}
+
+// The plan with its steps in groups.
+std::shared_ptr<const Plan> grouped(const Plan& plan) {
+  auto copy = std::make_shared<Plan>(plan);
+  static constexpr const PassDef* kPasses[] = {&kFuseSteps, &kPlanMemory};
+  Monitor monitor;
+  const auto reports = run_passes(copy->program, kPasses, monitor);
+  EXPECT_TRUE(reports.ok()) << reports.status().message();
+  return copy;
+}
+
+struct Ran {
+  std::vector<HostTensor> results;
+  int launches = 0;  // of one run
+};
+Ran run(const std::shared_ptr<const Plan>& plan, bool fuse, bool graphs = false) {
+  Ran ran;
+  auto device = CudaDevice::open({.folder = SHW_FAKES});
+  EXPECT_TRUE(device.ok()) << device.status().message();
+  ExecutorOptions options;
+  options.fuse = fuse;
+  options.graphs = graphs;
+  const RankBackend backend{[&](int64_t) { return *device; }, {}};
+  auto ranks = VirtualRanks::create(plan, options, backend);
+  EXPECT_TRUE(ranks.ok()) << ranks.status().message() << " at " << ranks.status().node_name();
+  if (!ranks.ok()) return ran;
+  std::vector<HostTensor> inputs;
+  for (const PortId id : plan->program.entries[0].inputs) {
+    const TensorType& type = plan->program.ports[id].global;
+    const bool whole = type.dtype == Dtype::kI64;
+    inputs.push_back(make_tensor(type.dtype, type.shape, [&](int64_t i) {
+      return whole ? static_cast<double>(i % 7)
+                   : static_cast<double>((i * 37 + id.v * 11) % 101) / 50.0 - 1.0;
+    }));
+  }
+  std::vector<HostTensorView> views;
+  for (const HostTensor& t : inputs) views.push_back(view_of(t));
+  const auto launched = [] { return fake_calls("cuLaunchKernel") + fake_calls("cublasLtMatmul"); };
+  const int before = launched();
+  auto results = (*ranks)->run(plan->program.entries[0].name, views);
+  ran.launches = launched() - before;
+  EXPECT_TRUE(results.ok()) << results.status().message();
+  if (results.ok()) ran.results = std::move(*results);
+  return ran;
+}
+
+// Gives what ran in groups.
+Ran expect_same_bits(const std::shared_ptr<const Plan>& plan) {
+  const auto groups = grouped(*plan);
+  Ran together = run(groups, true);
+  const Ran alone = run(groups, false);
+  EXPECT_EQ(together.results.size(), alone.results.size());
+  for (size_t i = 0; i < std::min(together.results.size(), alone.results.size()); ++i)
+    EXPECT_EQ(together.results[i].data, alone.results[i].data) << "output " << i;
+  EXPECT_LT(together.launches, alone.launches);
+  return together;
+}
+
+// A residual and its norm, in bf16 with sums in f32.
+std::shared_ptr<const Plan> norm_plan(int64_t columns) {
+  ProgramBuilder b({{"a", 1}});
+  const Dims whole{4, 32, columns}, row{4, 32, 1};
+  const auto f32 = [](const Dims& shape) { return row_major(Dtype::kF32, shape); };
+  const ValueId x = b.input("x", Dtype::kBF16, whole, Layout{}),
+                y = b.input("y", Dtype::kBF16, whole, Layout{}),
+                w = b.input("w", Dtype::kBF16, {columns}, Layout{});
+  const ValueId sum = b.compute("add", {x, y}, row_major(Dtype::kBF16, whole));
+  const ValueId wide = b.compute("convert_element_type", {sum}, f32(whole));
+  const ValueId square = b.compute("pow", {wide}, f32(whole), with(AttrKey::kExponent, int64_t{2}));
+  const ValueId mean = b.compute("mean", {square}, f32(row), along({2}));
+  const ValueId shifted = b.compute("add", {mean, {}}, f32(row), with(AttrKey::kOther, 1e-5));
+  const ValueId scale = b.compute("rsqrt", {shifted}, f32(row));
+  const ValueId scaled = b.compute("mul", {wide, scale}, f32(whole));
+  const ValueId weighted = b.compute("mul", {scaled, w}, f32(whole));
+  const ValueId out = b.compute("convert_element_type", {weighted}, row_major(Dtype::kBF16, whole));
+  b.output("sum", sum, whole, Layout{});
+  b.output("scale", scale, row, Layout{});
+  b.output("out", out, whole, Layout{});
+  return b.finish();
+}
+
+TEST(CudaFused, ANormWithItsResidualIsOneLaunch) {
+  EXPECT_EQ(expect_same_bits(norm_plan(256)).launches, 1);
+}
+// Threads that have nothing to do in the last turn.
+TEST(CudaFused, RowsNeedNotFillTheirBlocks) {
+  EXPECT_EQ(expect_same_bits(norm_plan(251)).launches, 1);
+}
+
+// Rotary embedding of grouped queries: pairs of f32 are complex numbers, and keys are repeated.
+TEST(CudaFused, PairsAndRepeatedHeadsAreOneLaunch) {
+  ProgramBuilder b({{"a", 1}});
+  const auto f32 = [](const Dims& shape) { return row_major(Dtype::kF32, shape); };
+  const auto c64 = [](const Dims& shape) { return row_major(Dtype::kC64, shape); };
+  const ValueId q = b.input("q", Dtype::kBF16, {2, 128, 8, 16}, Layout{}),
+                k = b.input("k", Dtype::kBF16, {2, 128, 4, 16}, Layout{}),
+                turn = b.input("turn", Dtype::kC64, {1, 128, 1, 8}, Layout{});
+  const ValueId wide_q = b.compute("convert_element_type", {q}, f32({2, 128, 8, 16}));
+  const ValueId wide_k = b.compute("convert_element_type", {k}, f32({2, 128, 4, 16}));
+  const ValueId turned_q =
+      b.compute("mul", {b.view(wide_q, c64({2, 128, 8, 8})), turn}, c64({2, 128, 8, 8}));
+  const ValueId turned_k =
+      b.compute("mul", {b.view(wide_k, c64({2, 128, 4, 8})), turn}, c64({2, 128, 4, 8}));
+  const ValueId out_q = b.compute("convert_element_type", {b.view(turned_q, f32({2, 128, 8, 16}))},
+                                  row_major(Dtype::kBF16, {2, 128, 8, 16}));
+  const TensorType repeated{{2, 128, 4, 2, 16}, {8192, 64, 16, 0, 1}, Dtype::kF32};
+  const ValueId out_k = b.compute("clone", {b.view(turned_k, repeated)}, f32({2, 128, 4, 2, 16}));
+  b.output("q", out_q, {2, 128, 8, 16}, Layout{});
+  b.output("k", out_k, {2, 128, 4, 2, 16}, Layout{});
+  EXPECT_EQ(expect_same_bits(b.finish()).launches, 1);
+}
+
+// Half of each row negated and swapped with the other half, of a transposed window.
+TEST(CudaFused, WindowsWithGapsAndPartsOfRowsAreOneLaunch) {
+  ProgramBuilder b({{"a", 1}});
+  const auto f32 = [](const Dims& shape) { return row_major(Dtype::kF32, shape); };
+  const ValueId x = b.input("x", Dtype::kF32, {2, 64, 8, 32}, Layout{}),
+                c = b.input("cos", Dtype::kF32, {64, 32}, Layout{});
+  const Dims heads{2, 8, 64, 32}, half{2, 8, 64, 16};
+  const Dims strides{64 * 8 * 32, 32, 8 * 32, 1};
+  const ValueId q = b.view(x, {heads, strides, Dtype::kF32});
+  const ValueId turned = b.compute("mul", {q, c}, f32(heads));
+  const ValueId last = b.compute("neg", {b.view(x, {half, strides, Dtype::kF32}, 64)}, f32(half));
+  const ValueId swapped = b.compute("cat", {last, b.view(x, {half, strides, Dtype::kF32})},
+                                    f32(heads), with(AttrKey::kDim, int64_t{-1}));
+  const ValueId sum = b.compute("add", {turned, swapped}, f32(heads));
+  // Of what the group has computed, its second half in place of the first.
+  Attrs scatter = with(AttrKey::kDim, int64_t{3});
+  scatter.set(AttrKey::kStart, int64_t{8});
+  scatter.set(AttrKey::kEnd, int64_t{24});
+  const ValueId part = b.view(sum, {half, {64 * 8 * 32, 64 * 32, 32, 1}, Dtype::kF32}, 64);
+  const ValueId laid = b.compute("slice_scatter", {turned, part}, f32(heads), scatter);
+  b.output("y", laid, heads, Layout{});
+  EXPECT_EQ(expect_same_bits(b.finish()).launches, 1);
+}
+
+// Sums over few elements and over a dim before others take a thread a result, integers wrap, and
+// what is not real or not a number is treated as by the single kernels.
+TEST(CudaFused, SmallSumsTruthAndWholeNumbersAreOneLaunch) {
+  ProgramBuilder b({{"a", 1}});
+  const Dims whole{64, 16, 4, 8}, kept{64, 16, 1, 8};
+  const ValueId x = b.input("x", Dtype::kF32, whole, Layout{}),
+                n = b.input("n", Dtype::kI32, whole, Layout{});
+  const ValueId square = b.compute("mul", {x, x}, row_major(Dtype::kF32, whole));
+  const ValueId sum = b.compute("sum", {square}, row_major(Dtype::kF32, kept), along({2}));
+  const ValueId most = b.compute("amax", {x}, row_major(Dtype::kF32, kept), along({2}));
+  const ValueId over = b.compute("gt", {square, sum}, row_major(Dtype::kBool, whole));
+  const ValueId chosen = b.compute("where", {over, x, most}, row_major(Dtype::kF32, whole));
+  const ValueId larger = b.compute("mul", {n, n}, row_major(Dtype::kI32, whole));
+  const ValueId total = b.compute("sum", {larger}, row_major(Dtype::kI32, kept), along({2}));
+  const ValueId log = b.compute("log", {chosen}, row_major(Dtype::kF32, whole));
+  const ValueId clamped =
+      b.compute("clamp", {log}, row_major(Dtype::kF32, whole), with(AttrKey::kMin, -2.0));
+  const ValueId mixed =
+      b.compute("add", {clamped, total}, row_major(Dtype::kF64, whole), with(AttrKey::kAlpha, 0.5));
+  b.output("chosen", mixed, whole, Layout{});
+  b.output("sum", sum, kept, Layout{});
+  EXPECT_EQ(expect_same_bits(b.finish()).launches, 1);
+}
+
+// A variance has no generated kernel: the steps before it and after it are launches of their own,
+// and what they hand to each other lies in memory.
+TEST(CudaFused, AStepWithoutAFormulaRunsByItself) {
+  ProgramBuilder b({{"a", 1}});
+  const Dims whole{64, 256}, row{64, 1};
+  const auto f32 = [](const Dims& shape) { return row_major(Dtype::kF32, shape); };
+  const ValueId x = b.input("x", Dtype::kF32, whole, Layout{});
+  const ValueId e = b.compute("exp", {x}, f32(whole));
+  const ValueId y = b.compute("neg", {e}, f32(whole));
+  const ValueId v = b.compute("var", {y}, f32(row), along({1}));
+  const ValueId scale = b.compute("rsqrt", {v}, f32(row));
+  const ValueId out = b.compute("mul", {y, scale}, f32(whole));
+  b.output("out", out, whole, Layout{});
+  EXPECT_EQ(expect_same_bits(b.finish()).launches, 3);
+}
+
+// An update in place reads each element before it writes it.
+TEST(CudaFused, UpdatesInPlaceReadBeforeTheyWrite) {
+  ProgramBuilder b({{"a", 1}});
+  const Dims whole{128, 256};
+  const auto f32 = [](const Dims& shape) { return row_major(Dtype::kF32, shape); };
+  const ValueId w = b.input("w", Dtype::kF32, whole, Layout{}),
+                g = b.input("g", Dtype::kF32, whole, Layout{});
+  const ValueId step = b.compute("mul", {g, {}}, f32(whole), with(AttrKey::kOther, 0.125));
+  const ValueId moved = b.compute("sub", {w, step}, f32(whole));
+  Program& p = b.program();
+  p.steps.back().in_place = 0;
+  IndexVec<StorageId, ProgramStorage> others;  // its own storage is the last one
+  for (uint32_t s = 0; s + 1 < p.storages.size(); ++s) others.push_back(p.storages[StorageId{s}]);
+  p.storages = others;
+  p.values[moved] = p.values[w];
+  const ValueId norm = b.compute("abs", {moved}, f32(whole));
+  b.output("norm", norm, whole, Layout{});
+  b.entry().outputs.push_back(
+      p.ports.push_back({"moved", PortRole::kUpdate, f32(whole), Layout{}, moved}));
+  EXPECT_EQ(expect_same_bits(b.finish()).launches, 1);
+}
+
+// Whatever fails while a kernel is generated or launched, the message names the group's first step.
+TEST(CudaFused, AFailureOfAnyCallNamesTheStep) {
+  const auto plan = grouped(*norm_plan(256));
+  const auto error = [&]() -> Status {
+    SHW_ASSIGN_OR_RETURN(const auto device, CudaDevice::open({.folder = SHW_FAKES}));
+    const RankBackend backend{[&](int64_t) { return device; }, {}};
+    SHW_ASSIGN_OR_RETURN(const auto ranks, VirtualRanks::create(plan, {}, backend));
+    std::vector<HostTensor> inputs;
+    for (const PortId id : plan->program.entries[0].inputs)
+      inputs.push_back(make_tensor(Dtype::kBF16, plan->program.ports[id].global.shape,
+                                   [](int64_t i) { return static_cast<double>(i % 3); }));
+    std::vector<HostTensorView> views;
+    for (const HostTensor& t : inputs) views.push_back(view_of(t));
+    return ranks->run("step", views).status();
+  };
+  ASSERT_TRUE(error().ok());
+  for (const char* call :
+       {"nvrtcCompileProgram", "cuModuleLoadData", "cuModuleGetFunction", "cuLaunchKernel"}) {
+    const testing::Injected fault(call, 999);
+    const Status status = error();
+    EXPECT_FALSE(status.ok()) << call;
+    EXPECT_EQ(status.node_name(), "add") << call << ": " << status.message();
+  }
+}
+
+// ---- LLaMA ----
+
+std::shared_ptr<const Plan> planned(const std::string& graph_file, const CompileOptions& options) {
+  const auto json = import::read_json_file(SHW_TEST_DATA "/../../examples/data/" + graph_file);
+  EXPECT_TRUE(json.ok()) << json.status().message();
+  const auto graph = import::import_fx_json(*json);
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  Monitor monitor;
+  const auto compiled = compile(write_graph(*graph), options, monitor);
+  EXPECT_TRUE(compiled.ok()) << compiled.status().message();
+  return std::make_shared<const Plan>(compiled->plan);
+}
+std::shared_ptr<const Plan> llama_plan() {
+  CompileOptions options;
+  options.mesh = "one=1";
+  return planned("llama_tiny_2x4.graph.pre.json.gz", options);
+}
+
+// The program up to before its attention number `n`.
+std::shared_ptr<const Plan> up_to_attention(const Plan& plan, int n) {
+  auto part = std::make_shared<Plan>(plan);
+  Program& p = part->program;
+  uint32_t end = 0;
+  while (p.steps[end].kernel != "sdpa" || n-- > 0) ++end;
+  p.entries[0].num_steps = end;
+  std::erase_if(p.fused_groups, [&](const FusedGroup& g) { return g.first_step >= end; });
+  return part;
+}
+
+// From one attention to the next: what a layer launches, forward.
+TEST(CudaFused, ALayerOfLlamaIsAtMostFourteenLaunches) {
+  const auto plan = llama_plan();
+  const auto first = up_to_attention(*plan, 0), second = up_to_attention(*plan, 1);
+  EXPECT_LE(run(second, true).launches - run(first, true).launches, 14);
+  EXPECT_GE(run(second, false).launches - run(first, false).launches, 28);
+}
+
+TEST(CudaFused, ATrainingStepOfLlamaHasTheSameBits) {
+  const auto plan = llama_plan();
+  const Ran together = run(plan, true), alone = run(plan, false);
+  ASSERT_EQ(together.results.size(), alone.results.size());
+  for (size_t i = 0; i < together.results.size(); ++i)
+    EXPECT_EQ(together.results[i].data, alone.results[i].data)
+        << plan->program.output(plan->program.entries[0], i).name;
+  EXPECT_LE(together.launches, alone.launches / 2);
+  // All of it as one CUDA graph.
+  const int graphs = fake_calls("cuGraphLaunch");
+  const Ran captured = run(plan, true, true);
+  EXPECT_EQ(fake_calls("cuGraphLaunch") - graphs, 1);
+  ASSERT_EQ(captured.results.size(), alone.results.size());
+  for (size_t i = 0; i < captured.results.size(); ++i)
+    EXPECT_EQ(captured.results[i].data, alone.results[i].data) << "output " << i;
+}
+
+// The source of each group of a program, as a GPU gets it.
+std::vector<std::string> sources_of(const Program& program) {
+  auto device = CudaDevice::open({.folder = SHW_FAKES});
+  EXPECT_TRUE(device.ok()) << device.status().message();
+  const Mesh mesh = *Mesh::create(program.mesh);
+  const UseCounts uses = count_uses(program);
+  std::vector<std::string> sources;
+  for (const FusedGroup& fused : program.fused_groups) {
+    const SlicedGroup group = slice_group(program, uses, fused);
+    const GroupSteps steps(program, group.members, mesh, 0);
+    const auto read = read_fused_steps(*(*device)->context(), steps.steps());
+    const auto source = write_fused_source(read, group.members.size(), kMostBlockThreads);
+    EXPECT_TRUE(source) << fused_group_text(program, fused);
+    if (source) sources.push_back(source->text);
+  }
+  return sources;
+}
+
+// Every group of LLaMA-3 8B on 64 GPUs is one kernel, which the real compiler takes, where it is
+// installed: it needs no GPU.
+TEST(CudaFused, NvrtcCompilesTheKernelsOfLlama) {
+  CompileOptions options;
+  options.mesh = "dp=8,tp=8";
+  options.input_layout = "S(0)R";
+  options.output_layout = "S(0)S(2)";
+  std::vector<std::string> sources =
+      sources_of(planned("llama8b_L2_8x8_einsum.graph.pre.json.gz", options)->program);
+  EXPECT_GE(sources.size(), 10u);
+  std::ranges::sort(sources);
+  const auto same = std::ranges::unique(sources);
+  sources.erase(same.begin(), same.end());
+  const auto nvrtc = open_nvrtc({});
+  if (!nvrtc.ok()) GTEST_SKIP() << "not run: " << nvrtc.status().message();
+  int turn = 0;  // each program for one architecture: compiling takes a second
+  const std::pair<int, int> capabilities[] = {{8, 0}, {9, 0}, {10, 0}};
+  for (const std::string& source : sources) {
+    const auto [major, minor] = capabilities[turn++ % 3];
+    const auto binary = compile_program(*nvrtc, kFusedKernelName, source, major, minor);
+    ASSERT_TRUE(binary.ok()) << binary.status().message() << source;
+    EXPECT_EQ(binary->substr(1, 3), "ELF");
+  }
+}
+
+}  // namespace
+}  // namespace shw::runtime::cuda

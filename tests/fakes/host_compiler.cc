@@ -1,0 +1,87 @@
+#include "fakes/host_compiler.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <mutex>
+
+#include "runtime/cuda/plugin/kernels/sources.h"
+
+namespace shw::fakes {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The name of the kernel: what follows SHW_KERNEL.
+std::string kernel_name(const std::string& text) {
+  constexpr std::string_view kBefore = "SHW_KERNEL ";
+  const size_t at = text.find(kBefore);
+  if (at == std::string::npos) return {};
+  return text.substr(at + kBefore.size(), text.find('(', at) - at - kBefore.size());
+}
+
+constexpr char kCaller[] = R"(
+namespace {
+template <class... P>
+struct Caller {
+  static constexpr int kCount = sizeof...(P);
+  template <int... I>
+  static void call(void (*kernel)(P...), void** pointers, std::integer_sequence<int, I...>) {
+    kernel(static_cast<P>(pointers[I])...);
+  }
+};
+template <class... P>
+constexpr Caller<P...> caller_of(void (*)(P...)) { return {}; }
+using Of = decltype(caller_of(&KERNEL));
+}
+#define SHW_EXPORT extern "C" __attribute__((visibility("default")))
+SHW_EXPORT const char* shw_fake_name() { return NAME; }
+SHW_EXPORT int shw_fake_count() { return Of::kCount; }
+SHW_EXPORT void shw_fake_call(void** pointers) {
+  Of::call(&KERNEL, pointers, std::make_integer_sequence<int, Of::kCount>());
+}
+)";
+
+// In a folder of its own, that is gone afterwards.
+Result<std::string> compile(const std::string& text) {
+  std::string folder = fs::temp_directory_path() / "shw_fake_nvrtc_XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr) return internal_error("no folder for the fake compiler");
+  for (const auto& header : runtime::cuda::kernel_headers())
+    std::ofstream(fs::path(folder) / header.name) << header.text;
+  const std::string name = kernel_name(text), out = folder + "/kernel.so", log = folder + "/log";
+  std::ofstream(folder + "/kernel.cc")
+      << "#include \"fakes/shim.h\"\n#include <utility>\n"
+      << text << "#define KERNEL " << name << "\n#define NAME \"" << name << "\"\n"
+      << kCaller;
+  const std::string command = std::string(SHW_FAKE_COMPILER) +
+                              " -std=c++20 -O1 -fPIC -shared -fvisibility=hidden -w "
+                              "-ffp-contract=off " SHW_FAKE_FLAGS " -I'" SHW_FAKE_INCLUDE "' -I'" +
+                              folder + "' '" + folder + "/kernel.cc' '" + SHW_FAKE_LIBRARY +
+                              "' -o '" + out + "' > '" + log + "' 2>&1";
+  const bool compiles = std::system(command.c_str()) == 0;
+  const std::string bytes = read_file(out), said = read_file(log);
+  fs::remove_all(folder);
+  if (!compiles) return invalid_argument(said);
+  return bytes;
+}
+
+}  // namespace
+
+// Once a process: ranks on different devices compile the same programs.
+Result<std::string> compile_for_host(const std::string& text) {
+  static std::mutex mutex;
+  static std::map<std::string, std::string> done;
+  std::lock_guard lock(mutex);
+  if (const auto it = done.find(text); it != done.end()) return it->second;
+  SHW_ASSIGN_OR_RETURN(std::string binary, compile(text));
+  return done[text] = std::move(binary);
+}
+
+}  // namespace shw::fakes
