@@ -4,6 +4,7 @@
 #include "blob.h"
 #include "compile_options.h"
 #include "cost/hardware_description.h"
+#include "measure/measure.h"
 #include "shardwise/hardware.h"
 
 using namespace shw;
@@ -36,6 +37,21 @@ Result<std::vector<answers::MeasuredFile>> files_of(const shw_calibration_file* 
     ours.push_back({name, bytes, collective});
   }
   return ours;
+}
+
+Result<answers::CalibrationReport> report_of(const shw_calibration_file* files, size_t num_files,
+                                             const shw_calibration_options& in) {
+  SHW_ASSIGN_OR_RETURN(const std::vector<answers::MeasuredFile> ours, files_of(files, num_files));
+  const std::string name = in.name ? in.name : "";
+  if (in.device != nullptr) {
+    if (num_files > 0 || in.hardware != nullptr || in.hardware_description.size > 0)
+      return invalid_argument("a device is measured without files, and without hardware to fit");
+    return measure::measure(in.device, name);
+  }
+  SHW_ASSIGN_OR_RETURN(const std::string text,
+                       hardware_of(in.hardware, in.hardware_description, "hardware_description"));
+  SHW_ASSIGN_OR_RETURN(const cost::Hardware base, cost::find_hardware(text));
+  return answers::calibrate(base, ours, name);
 }
 
 shw_calibration_collective to_c(const answers::CalibrationReport& report, size_t index) {
@@ -79,14 +95,7 @@ shw_status* shw_calibration_create(shw_context* context, const shw_calibration_f
         SHW_ASSIGN_OR_RETURN(const shw_calibration_options in,
                              copy_in(options, kCalibrationOptionsSize_0_2));
         SHW_RETURN_IF_ERROR(check_flags(in.flags, 0));
-        SHW_ASSIGN_OR_RETURN(const std::vector<answers::MeasuredFile> ours,
-                             files_of(files, num_files));
-        SHW_ASSIGN_OR_RETURN(
-            const std::string text,
-            hardware_of(in.hardware, in.hardware_description, "hardware_description"));
-        SHW_ASSIGN_OR_RETURN(const cost::Hardware base, cost::find_hardware(text));
-        SHW_ASSIGN_OR_RETURN(answers::CalibrationReport report,
-                             answers::calibrate(base, ours, in.name ? in.name : ""));
+        SHW_ASSIGN_OR_RETURN(answers::CalibrationReport report, report_of(files, num_files, in));
         return std::make_unique<shw_calibration>(shw_calibration{context->ref, std::move(report)});
       });
 }

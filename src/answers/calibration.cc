@@ -31,6 +31,20 @@ Status read_runs(const MeasuredFile& file, CalibrationReport& report) {
   return {};
 }
 
+Status fit(const cost::Hardware& base, const std::string& name, CalibrationReport& report) {
+  report.base = base.name;
+  SHW_ASSIGN_OR_RETURN(report.calibration, cost::calibrate(base, report.measurements));
+  cost::Hardware& made = report.calibration.hardware;
+  made.name = name.empty() ? base.name + "-calibrated" : name;
+  for (const cost::CalibratedFigure& f : report.calibration.figures) {
+    std::erase_if(made.bases, [&](const cost::FigureBasis& old) { return old.figure == f.name; });
+    made.bases.push_back(
+        {f.name, f.determined ? cost::Basis::kInterpolated : cost::Basis::kFallback});
+  }
+  report.description = cost::hardware_json(made) + "\n";
+  return cost::parse_hardware(report.description).status();
+}
+
 std::string percent(const cost::FitError& e) {
   return format("%5.1f %% %5.0f %%", e.mean * 100, e.max * 100);
 }
@@ -53,13 +67,18 @@ std::string_view collective_name(cost::Collective collective) {
 Result<CalibrationReport> calibrate(const cost::Hardware& base, std::span<const MeasuredFile> files,
                                     const std::string& name) {
   CalibrationReport report;
-  report.base = base.name;
   for (const MeasuredFile& file : files) SHW_RETURN_IF_ERROR(read_runs(file, report));
-  SHW_ASSIGN_OR_RETURN(report.calibration, cost::calibrate(base, report.measurements));
-  cost::Hardware& made = report.calibration.hardware;
-  made.name = name.empty() ? base.name + "-calibrated" : name;
-  report.description = cost::hardware_json(made) + "\n";
-  SHW_RETURN_IF_ERROR(cost::parse_hardware(report.description).status());
+  SHW_RETURN_IF_ERROR(fit(base, name, report));
+  return report;
+}
+
+Result<CalibrationReport> calibrate(const cost::Hardware& base,
+                                    std::vector<cost::Measurement> measurements,
+                                    const std::string& name) {
+  CalibrationReport report;
+  report.measurements = std::move(measurements);
+  report.sources.resize(report.measurements.size());
+  SHW_RETURN_IF_ERROR(fit(base, name, report));
   return report;
 }
 
@@ -89,7 +108,22 @@ std::string to_json(const CalibrationReport& report) {
         .member("after", f.after)
         .member("determined", f.determined)
         .end_object();
-  return out.end_array().end_object().take();
+  out.end_array();
+  if (const auto& kernels = report.calibration.hardware.device.kernels; !kernels.empty()) {
+    out.key("kernels").begin_array();
+    for (const cost::KernelTimes& t : kernels) {
+      const auto [least, most] = std::ranges::minmax(t.us);
+      out.begin_object()
+          .member("kernel", std::string_view(t.kernel))
+          .member("dtype", dtype_name(t.dtype))
+          .member("sizes", t.us.size())
+          .member("least_us", least)
+          .member("most_us", most)
+          .end_object();
+    }
+    out.end_array();
+  }
+  return out.end_object().take();
 }
 
 std::string to_text(const CalibrationReport& report) {
@@ -111,6 +145,11 @@ std::string to_text(const CalibrationReport& report) {
     else
       text +=
           format("%-24s %10.4g, no price of these runs depends on it\n", f.name.c_str(), f.before);
+  }
+  for (const cost::KernelTimes& t : report.calibration.hardware.device.kernels) {
+    const auto [least, most] = std::ranges::minmax(t.us);
+    text += format("%-28s %-5s %4zu sizes  %10.3f to %.1f us\n", t.kernel.c_str(),
+                   std::string(dtype_name(t.dtype)).c_str(), t.us.size(), least, most);
   }
   return text;
 }

@@ -1,4 +1,5 @@
-// Fits a hardware description to what nccl-tests measured, and reports the fit.
+// Fits a hardware description to measured collectives, those of nccl-tests or of this process
+// (measure/), and reports the fit.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -35,6 +36,12 @@ std::string_view collective_name(cost::Collective collective);
 // `name`: of the result; empty: the base's with "-calibrated". INVALID_ARGUMENT: a file that is not
 // such output, with its line, or runs that do not fit the base: cost/calibrate.h.
 Result<CalibrationReport> calibrate(const cost::Hardware& base, std::span<const MeasuredFile> files,
+                                    const std::string& name);
+
+// The same of collectives that this process has timed: they come from no file. The links' figures
+// of `base` that no measurement determines are a fallback.
+Result<CalibrationReport> calibrate(const cost::Hardware& base,
+                                    std::vector<cost::Measurement> measurements,
                                     const std::string& name);
 
 std::string to_json(const CalibrationReport& report);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "compiler/price_groups.h"
 #include "compiler/recompute_within.h"
 #include "cost/roofline.h"
 #include "lowering/lower.h"
@@ -17,17 +18,34 @@
 namespace shw {
 namespace {
 
-// What the price of each step rests on: kernels and copies are priced by the roofline model.
+// Of a kernel or a copy. Times lie between those of the sizes that were measured; where others of
+// the device's kernels were, the roofline model stands in.
+PriceBasis basis_of_kernel(const cost::DeviceSpec& device, const Program& program,
+                           const ProgramStep& step) {
+  if (device.kernels.empty()) return PriceBasis::kAnalytical;
+  std::string_view kernel = step.kernel;
+  if (is_product(step) && !kernel.starts_with("sdpa")) kernel = "mm";
+  const bool has_operand = !step.inputs.empty() && step.inputs[0].valid();
+  const Dtype dtype = has_operand ? program.values[step.inputs[0]].type.dtype : Dtype::kF32;
+  const cost::KernelTimes* times = cost::times_of(device.kernels, kernel, dtype);
+  return times != nullptr && times->dtype == dtype ? PriceBasis::kInterpolated
+                                                   : PriceBasis::kFallback;
+}
+
+// What the price of each step rests on.
 void set_bases(Program& program, const cost::CollectiveModel& model) {
   for (ProgramStep& step : program.steps) {
-    step.basis = PriceBasis::kAnalytical;
+    step.basis = basis_of_kernel(model.hardware().device, program, step);
     if (step.collective.kind == CollectiveKind::kNone) continue;
     const auto kind = static_cast<cost::Collective>(static_cast<int>(step.collective.kind) - 1);
     step.basis = static_cast<PriceBasis>(model.basis(kind, mask_of(step.collective.axes)));
   }
 }
 
-void bound_schedule(const CompileOptions& options, Program& program) {
+void bound_schedule(const PreparedModel& model, Program& program) {
+  const CompileOptions& options = model.options();
+  const int64_t cores = model.collectives().hardware().device.shared_cores;
+  program.overlaps = cores == 0 || model.mesh().num_ranks() < cores;
   if (options.prefetch_bytes > 0) program.prefetch_bytes = options.prefetch_bytes;
   if (options.prefetch_depth > 0) program.prefetch_depth = options.prefetch_depth;
   if (options.products_between_reductions > 0)
@@ -41,7 +59,7 @@ FusePrices fuse_prices(const PreparedModel& model) {
 
 HostLink host_link(const PreparedModel& model) {
   if (model.options().host_memory_bytes == 0) return {};
-  const cost::Roofline roofline(model.collectives().hardware().device);
+  const cost::Roofline roofline(model.collectives().hardware().device, model.mesh().num_ranks());
   return {[roofline](int64_t bytes) { return roofline.host_copy_us(static_cast<double>(bytes)); },
           model.options().host_memory_bytes};
 }
@@ -104,7 +122,7 @@ Result<Program> program_of(const PreparedModel& model, const Placed& placed, Mon
     SHW_ASSIGN_OR_RETURN(
         program, lower(model.graph(), *placed.assignment, model.redistributor(), options, monitor));
     set_bases(program, model.collectives());
-    bound_schedule(model.options(), program);
+    bound_schedule(model, program);
     // What repetition chooses from must not depend on the limit.
     if (limit > 0 && !recomputes_within(model, placed.memory.limit_bytes))
       program.arena_limit_bytes = policy.shares ? limit - bytes_of(model, program) : 0;
@@ -113,6 +131,8 @@ Result<Program> program_of(const PreparedModel& model, const Placed& placed, Mon
         recomputes_within(model, placed.memory.limit_bytes))
       break;  // copies that are made again are the business of the passes
   }
+  price_groups(program,
+               cost::Roofline(model.collectives().hardware().device, model.mesh().num_ranks()));
   return program;
 }
 

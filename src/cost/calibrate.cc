@@ -280,10 +280,14 @@ Result<Calibration> calibrate(const Hardware& base, std::span<const Measurement>
     });
   });
 
+  modelled.device.kernels
+      .clear();  // no price of a collective reads them, but each model copies them
+
   Calibration out;
   FigureFit fit(modelled, sorted, groups);
   SHW_ASSIGN_OR_RETURN(out.figures, fit.run());
   out.hardware = fit.hardware();
+  out.hardware.device.kernels = base.device.kernels;
   for (size_t i = 0; i < sorted.size(); ++i) {
     const Measurement& m = sorted[i];
     SHW_ASSIGN_OR_RETURN(const auto before, prices(base, m, groups[i]));

@@ -114,6 +114,15 @@ GroupTopology CollectiveModel::derive_topology(uint32_t mask) const {
   return group;
 }
 
+// All groups of the mesh communicate at once. Where their ranks share cores, which do the work, a
+// group that was measured alone had as many of them as it has ranks, or all.
+double CollectiveModel::waiting_for_cores(int64_t group_ranks) const {
+  const auto cores = static_cast<double>(hardware_.device.shared_cores);
+  if (cores == 0) return 1;
+  const auto all = static_cast<double>(mesh_.num_ranks()), own = static_cast<double>(group_ranks);
+  return std::max(1.0, all / own * std::min(own, cores) / cores);
+}
+
 CollectiveModel::TermRange CollectiveModel::add_terms(Collective collective, uint32_t mask) {
   const GroupTopology group = groups_[mask].topology;
   TermRange range{.first = static_cast<uint32_t>(prices_.terms.size())};
@@ -132,6 +141,9 @@ CollectiveModel::TermRange CollectiveModel::add_terms(Collective collective, uin
                                                extent > hardware_.devices_per_node(), collective));
   }
   range.count = static_cast<uint32_t>(prices_.terms.size()) - range.first;
+  const double longer = waiting_for_cores(group.ranks);
+  for (PriceTerm& term : std::span(prices_.terms).subspan(range.first))
+    term.latency_us *= longer, term.us_per_byte *= longer;
   for (uint32_t i = range.first; i < range.first + range.count; ++i)
     range.has_ramps |= prices_.terms[i].ramp_kind != RampKind::kNone;
   return range;
@@ -140,7 +152,13 @@ CollectiveModel::TermRange CollectiveModel::add_terms(Collective collective, uin
 Basis CollectiveModel::basis_of(Collective collective, const GroupTopology& group) const {
   if (group.ranks == 1) return Basis::kAnalytical;
   if (measurement_of(hardware_, group, collective) != nullptr) return Basis::kMeasured;
-  return uses_nccl_ ? nccl_basis(*hardware_.nccl, group, collective) : Basis::kFallback;
+  if (uses_nccl_) return nccl_basis(*hardware_.nccl, group, collective);
+  // Ranks that share cores are all alike: the model was fitted to groups of other sizes.
+  const bool fits = hardware_.device.shared_cores > 0 &&
+                    std::ranges::any_of(hardware_.measured, [&](const MeasuredCollective& m) {
+                      return m.collective == collective;
+                    });
+  return fits ? Basis::kInterpolated : Basis::kFallback;
 }
 
 bool CollectiveModel::cost_the_same(uint32_t mask_a, uint32_t mask_b) const {

@@ -59,6 +59,7 @@ class CollectiveModel {
 
   CollectiveModel(Hardware hardware, Mesh mesh, bool uses_nccl);
   GroupTopology derive_topology(uint32_t mask) const;
+  double waiting_for_cores(int64_t group_ranks) const;
   TermRange add_terms(Collective collective, uint32_t mask);
   Basis basis_of(Collective collective, const GroupTopology& group) const;
 

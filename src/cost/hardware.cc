@@ -121,6 +121,29 @@ Status check(const Rule (&rules)[n], const std::string& place) {
   return {};
 }
 
+// A table has a time for every point of its grid, and is the only one of its kernel and dtype.
+Status check_kernel(std::span<const KernelTimes> all, size_t index) {
+  const KernelTimes& t = all[index];
+  const std::string place = "device.kernels[" + std::to_string(index) + "].";
+  size_t points = 1;
+  bool ascends = !t.sizes.empty() && t.sizes.size() <= KernelTimes::kMaxAxes;
+  for (const std::vector<int64_t>& axis : t.sizes) {
+    ascends = ascends && !axis.empty() && axis.front() >= 1 &&
+              std::ranges::adjacent_find(axis, std::greater_equal()) == axis.end();
+    points *= axis.size();
+  }
+  const bool is_alone = std::ranges::none_of(all.first(index), [&](const KernelTimes& other) {
+    return other.kernel == t.kernel && other.dtype == t.dtype;
+  });
+  const Rule rules[] = {
+      {!t.kernel.empty(), "kernel", "the name of a kernel"},
+      {is_alone, "kernel", "measured for the first time in that dtype"},
+      {ascends, "sizes", "one to three lists of ascending sizes"},
+      {t.us.size() == points, "us", "a list of one time for each point of the grid"},
+      {std::ranges::all_of(t.us, is_figure), "us", "a list of numbers from 1e-6 to 1e24"}};
+  return check(rules, place);
+}
+
 Status check_device(const DeviceSpec& d) {
   const Rule rules[] = {
       {is_figure(d.memory_bytes_per_s), "memory_bytes_per_s", kFigure},
@@ -131,8 +154,11 @@ Status check_device(const DeviceSpec& d) {
       {is_rate(d.flops_i8), "flops_per_s.i8", kRate},
       {is_rate(d.host_bytes_per_s), "host_bytes_per_s", kRate},
       {d.efficiency >= 1e-6 && d.efficiency <= 1, "efficiency", "a number from 1e-6 to 1"},
-      {is_time(d.launch_us), "launch_us", kTime}};
-  return check(rules, "device.");
+      {is_time(d.launch_us), "launch_us", kTime},
+      {d.shared_cores == 0 || is_count(d.shared_cores), "shared_cores", "0 or a number of cores"}};
+  SHW_RETURN_IF_ERROR(check(rules, "device."));
+  for (size_t i = 0; i < d.kernels.size(); ++i) SHW_RETURN_IF_ERROR(check_kernel(d.kernels, i));
+  return {};
 }
 
 Status check_nccl(const NcclConfig& c) {
@@ -179,6 +205,11 @@ Status check_measured(const std::vector<MeasuredCollective>& measured) {
 }
 
 }  // namespace
+
+double sharing(const DeviceSpec& device, int64_t ranks) {
+  if (device.shared_cores == 0) return 1;
+  return std::max(1.0, static_cast<double>(ranks) / static_cast<double>(device.shared_cores));
+}
 
 int default_num_channels(Architecture arch) { return arch == Architecture::kAmpere ? 12 : 16; }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cost/kernel_times.h"
 #include "cost/price_term.h"
 #include "support/status.h"
 
@@ -21,7 +22,14 @@ struct DeviceSpec {
   double efficiency =
       0.70;  // share of these rates that is reached in practice (meta-pytorch/autoparallel)
   double launch_us = 7.0;  // lower bound of any kernel
+  // Cores that the ranks of a job share, where each is a thread of one machine, which then do the
+  // collectives, too; 0: each rank has a device of its own.
+  int64_t shared_cores = 0;
+  std::vector<KernelTimes> kernels = {};  // measured; the rates above serve all others
 };
+
+// How much longer a device takes because the job has more ranks than there are cores.
+double sharing(const DeviceSpec& device, int64_t ranks);
 
 enum class Architecture : uint8_t { kAmpere = 0, kHopper = 1, kBlackwell = 2 };
 
@@ -57,12 +65,20 @@ struct MeasuredCollective {
   std::vector<Line> lines;
 };
 
+// What a figure of a description rests on. Tables of kernels and collectives are measured.
+struct FigureBasis {
+  std::string figure;  // "device.memory_bytes_per_s"
+  Basis basis = Basis::kMeasured;
+  bool operator==(const FigureBasis&) const = default;
+};
+
 struct Hardware {
   std::string name;
   DeviceSpec device;
   std::optional<NcclConfig> nccl;            // nullopt: `ring` prices every collective
   RingConfig ring;                           // also prices meshes that do not fill whole nodes
   std::vector<MeasuredCollective> measured;  // override both for groups of exactly that shape
+  std::vector<FigureBasis> bases = {};       // of figures whose basis is known
 
   int64_t devices_per_node() const { return nccl ? nccl->gpus_per_node : ring.devices_per_node; }
 };

@@ -16,8 +16,11 @@ namespace {
 constexpr std::string_view kArchitectures[] = {"ampere", "hopper", "blackwell"};
 constexpr std::string_view kCollectives[] = {"all_gather", "reduce_scatter", "all_reduce",
                                              "all_to_all", "collective_permute"};
+// By Basis; none is 0.
+constexpr std::string_view kBases[] = {"", "measured", "interpolated", "analytical", "fallback"};
 constexpr size_t kMaxNameBytes = 128;
 constexpr double kMaxCount = 1 << 20;  // of devices, nodes, channels
+constexpr double kMaxSize = 0x1p40;    // of a kernel
 
 enum class Absent : uint8_t { kKeep, kRefuse };
 
@@ -113,6 +116,67 @@ class ObjectReader {
   void the_rest_may_be_absent() { absent_ = Absent::kKeep; }
 };
 
+// The objects of an array, each with its path in messages.
+template <class Read>
+Status read_objects(const JsonValue& array, const std::string& place, Read&& read) {
+  for (size_t i = 0; i < array.items.size(); ++i) {
+    const std::string at = place + "[" + std::to_string(i) + "]";
+    if (array.items[i].kind != JsonValue::Kind::kObject)
+      return invalid_argument("hardware: " + at + " is not an object");
+    SHW_RETURN_IF_ERROR(read(array.items[i], at));
+  }
+  return {};
+}
+
+Status read_sizes(const JsonValue& array, const std::string& place, std::vector<int64_t>& out) {
+  for (const JsonValue& item : array.items) {
+    if (item.kind != JsonValue::Kind::kNumber || !(item.number >= 1 && item.number <= kMaxSize) ||
+        item.number != std::floor(item.number))
+      return invalid_argument("hardware: " + place + " is not a list of whole numbers from 1 on");
+    out.push_back(static_cast<int64_t>(item.number));
+  }
+  return {};
+}
+
+Status read_kernel(const JsonValue& value, const std::string& place, KernelTimes& out) {
+  ObjectReader in(value, place, Absent::kRefuse);
+  std::string dtype;
+  SHW_RETURN_IF_ERROR(in.text("kernel", out.kernel));
+  SHW_RETURN_IF_ERROR(in.text("dtype", dtype));
+  const auto known = dtype_from_name(dtype);
+  if (!known) return in.error("dtype", "is no dtype");
+  out.dtype = *known;
+  SHW_ASSIGN_OR_RETURN(const JsonValue* sizes, in.array("sizes"));
+  SHW_ASSIGN_OR_RETURN(const JsonValue* us, in.array("us"));
+  for (const JsonValue& axis : sizes->items) {
+    if (axis.kind != JsonValue::Kind::kArray) return in.error("sizes", "is not a list of lists");
+    SHW_RETURN_IF_ERROR(read_sizes(axis, in.path("sizes"), out.sizes.emplace_back()));
+  }
+  for (const JsonValue& item : us->items) {
+    if (item.kind != JsonValue::Kind::kNumber) return in.error("us", "is not a list of numbers");
+    out.us.push_back(item.number);
+  }
+  return in.finish();
+}
+
+// Replaces those of the base.
+template <class T, class Read>
+Status read_list(const JsonValue& array, const std::string& place, Read&& read,
+                 std::vector<T>& out) {
+  out.clear();
+  return read_objects(array, place, [&](const JsonValue& value, const std::string& at) {
+    return read(value, at, out.emplace_back());
+  });
+}
+
+Status read_basis(const JsonValue& value, const std::string& place, FigureBasis& out) {
+  ObjectReader in(value, place, Absent::kRefuse);
+  SHW_RETURN_IF_ERROR(in.text("figure", out.figure));
+  SHW_RETURN_IF_ERROR(in.choice("basis", kBases, out.basis));
+  if (out.basis == Basis{}) return in.error("basis", "is empty");
+  return in.finish();
+}
+
 Status read_device(const JsonValue& value, Absent absent, DeviceSpec& device) {
   ObjectReader in(value, "device", absent);
   SHW_RETURN_IF_ERROR(in.number("memory_bytes_per_s", device.memory_bytes_per_s));
@@ -120,6 +184,10 @@ Status read_device(const JsonValue& value, Absent absent, DeviceSpec& device) {
   SHW_RETURN_IF_ERROR(in.number("host_bytes_per_s", device.host_bytes_per_s));
   SHW_RETURN_IF_ERROR(in.number("efficiency", device.efficiency));
   SHW_RETURN_IF_ERROR(in.number("launch_us", device.launch_us));
+  if (in.has("shared_cores")) SHW_RETURN_IF_ERROR(in.count("shared_cores", device.shared_cores));
+  SHW_ASSIGN_OR_RETURN(const JsonValue* kernels, in.array("kernels"));
+  if (kernels != nullptr)
+    SHW_RETURN_IF_ERROR(read_list(*kernels, "device.kernels", read_kernel, device.kernels));
   SHW_ASSIGN_OR_RETURN(const JsonValue* rates, in.object("flops_per_s"));
   if (rates != nullptr) {
     ObjectReader of(*rates, "device.flops_per_s", Absent::kKeep);
@@ -160,18 +228,6 @@ Status read_ring(const JsonValue& value, RingConfig& ring) {
   SHW_RETURN_IF_ERROR(in.number("inter_gb_per_s", ring.bw_inter_gbps));
   SHW_RETURN_IF_ERROR(in.number("all_to_all_factor", ring.all_to_all_factor));
   return in.finish();
-}
-
-// The objects of an array, each with its path in messages.
-template <class Read>
-Status read_objects(const JsonValue& array, const std::string& place, Read&& read) {
-  for (size_t i = 0; i < array.items.size(); ++i) {
-    const std::string at = place + "[" + std::to_string(i) + "]";
-    if (array.items[i].kind != JsonValue::Kind::kObject)
-      return invalid_argument("hardware: " + at + " is not an object");
-    SHW_RETURN_IF_ERROR(read(array.items[i], at));
-  }
-  return {};
 }
 
 Status read_measured(const JsonValue& array, std::vector<MeasuredCollective>& out) {
@@ -229,6 +285,8 @@ Result<Hardware> read_hardware(const JsonValue& root) {
   if (ring != nullptr) SHW_RETURN_IF_ERROR(read_ring(*ring, hardware.ring));
   SHW_ASSIGN_OR_RETURN(const JsonValue* measured, in.array("measured"));
   if (measured != nullptr) SHW_RETURN_IF_ERROR(read_measured(*measured, hardware.measured));
+  SHW_ASSIGN_OR_RETURN(const JsonValue* bases, in.array("bases"));
+  if (bases != nullptr) SHW_RETURN_IF_ERROR(read_list(*bases, "bases", read_basis, hardware.bases));
   SHW_RETURN_IF_ERROR(in.finish());
   SHW_RETURN_IF_ERROR(check(hardware));
   return hardware;
@@ -265,6 +323,33 @@ void write_measured(const std::vector<MeasuredCollective>& measured, JsonWriter&
   out.end_array();
 }
 
+void write_kernels(const std::vector<KernelTimes>& kernels, JsonWriter& out) {
+  out.key("kernels").begin_array();
+  for (const KernelTimes& t : kernels) {
+    out.begin_object().member("kernel", std::string_view(t.kernel));
+    out.member("dtype", dtype_name(t.dtype)).key("sizes").begin_array();
+    for (const std::vector<int64_t>& axis : t.sizes) {
+      out.begin_array();
+      for (const int64_t size : axis) out.value(size);
+      out.end_array();
+    }
+    out.end_array().key("us").begin_array();
+    for (const double us : t.us) out.value(us);
+    out.end_array().end_object();
+  }
+  out.end_array();
+}
+
+void write_bases(const std::vector<FigureBasis>& bases, JsonWriter& out) {
+  out.key("bases").begin_array();
+  for (const FigureBasis& b : bases)
+    out.begin_object()
+        .member("figure", std::string_view(b.figure))
+        .member("basis", kBases[static_cast<size_t>(b.basis)])
+        .end_object();
+  out.end_array();
+}
+
 }  // namespace
 
 Result<Hardware> parse_hardware(std::string_view json) {
@@ -286,7 +371,10 @@ std::string hardware_json(const Hardware& hardware) {
   out.member("f64", d.flops_f64).member("f32", d.flops_f32).member("f16", d.flops_f16);
   out.member("bf16", d.flops_bf16).member("i8", d.flops_i8).end_object();
   out.member("host_bytes_per_s", d.host_bytes_per_s);
-  out.member("efficiency", d.efficiency).member("launch_us", d.launch_us).end_object();
+  out.member("efficiency", d.efficiency).member("launch_us", d.launch_us);
+  if (d.shared_cores > 0) out.member("shared_cores", d.shared_cores);
+  if (!d.kernels.empty()) write_kernels(d.kernels, out);
+  out.end_object();
   if (hardware.nccl) write_nccl(*hardware.nccl, out);
   out.key("ring").begin_object();
   out.member("devices_per_node", r.devices_per_node).member("start_us", r.start_us);
@@ -294,6 +382,7 @@ std::string hardware_json(const Hardware& hardware) {
   out.member("intra_gb_per_s", r.bw_intra_gbps).member("inter_gb_per_s", r.bw_inter_gbps);
   out.member("all_to_all_factor", r.all_to_all_factor).end_object();
   if (!hardware.measured.empty()) write_measured(hardware.measured, out);
+  if (!hardware.bases.empty()) write_bases(hardware.bases, out);
   return out.end_object().take();
 }
 

@@ -26,7 +26,30 @@ double flops_per_s(const DeviceSpec& device, Dtype dtype) {
 }  // namespace
 
 double Roofline::rw_us(double bytes) const {
-  return std::max(bytes / device_.memory_bytes_per_s * 1e6 / device_.efficiency, device_.launch_us);
+  return sharing_ *
+         std::max(bytes / device_.memory_bytes_per_s * 1e6 / device_.efficiency, device_.launch_us);
+}
+
+double Roofline::copy_us(double bytes) const {
+  const KernelWork copy{
+      "local_slice", Dtype::kF32, {static_cast<int64_t>(bytes / 4), KernelTimes::kLongRow}};
+  return measured_us({&copy, 1}, 2 * bytes).value_or(rw_us(2 * bytes));
+}
+
+std::optional<double> Roofline::cached_us(std::span<const KernelWork> works) const {
+  double us = device_.launch_us;
+  for (const KernelWork& work : works) {
+    const KernelTimes* times = times_of(device_.kernels, work.kernel, work.dtype);
+    if (times == nullptr) return std::nullopt;
+    us += work.times * std::max(us_at(*times, work.sizes) - device_.launch_us, 0.0);
+  }
+  return sharing_ * us;
+}
+
+std::optional<double> Roofline::measured_us(std::span<const KernelWork> works, double bytes) const {
+  std::optional<double> us = cached_us(works);
+  if (us) us = std::max(*us, rw_us(bytes));
+  return us;
 }
 
 double Roofline::host_copy_us(double bytes) const {
@@ -41,7 +64,7 @@ Result<double> Roofline::compute_us(double flops, double bytes, Dtype first_tens
   if (rate == 0)
     return invalid_argument("no rate of " + std::string(dtype_name(first_tensor_dtype)) +
                             " arithmetic is known for device '" + device_.name + "'");
-  return std::max(flops / rate * 1e6 / device_.efficiency, memory_us);
+  return std::max(sharing_ * (flops / rate * 1e6 / device_.efficiency), memory_us);
 }
 
 }  // namespace shw::cost

@@ -1,6 +1,10 @@
-// The duration of an op on one device: the maximum of arithmetic and memory traffic, at the share
-// of the data sheet's rates that is reached in practice, and at least a kernel launch.
+// The duration of an op on one device: as its kernel was measured, where it was; otherwise the
+// maximum of arithmetic and memory traffic, at the share of the data sheet's rates that is reached
+// in practice, and at least a kernel launch. Where ranks share cores, each takes so much longer.
 #pragma once
+#include <optional>
+#include <span>
+
 #include "cost/hardware.h"
 #include "support/status.h"
 #include "tensor/dtype.h"
@@ -9,10 +13,20 @@ namespace shw::cost {
 
 class Roofline {
  public:
-  explicit Roofline(const DeviceSpec& device) : device_(device) {}
+  // `ranks`: of the job.
+  explicit Roofline(const DeviceSpec& device, int64_t ranks = 1)
+      : device_(device), sharing_(sharing(device, ranks)) {}
 
   // Reads and writes of `bytes` in total.
   double rw_us(double bytes) const;
+  // A copy of so many bytes within the device's memory.
+  double copy_us(double bytes) const;
+  bool has_kernels() const { return !device_.kernels.empty(); }
+  // Of several kernels in one launch on operands that are in the cache. nullopt: one of them was
+  // not measured.
+  std::optional<double> cached_us(std::span<const KernelWork> works) const;
+  // The same on operands and results of so many bytes that come from memory, and go there.
+  std::optional<double> measured_us(std::span<const KernelWork> works, double bytes) const;
   // A copy to host memory, or from it. 0 where the device has none of its own.
   double host_copy_us(double bytes) const;
   // The rate is that of the op's first tensor argument (f32 if it has none). INVALID_ARGUMENT:
@@ -21,6 +35,7 @@ class Roofline {
 
  private:
   DeviceSpec device_;
+  double sharing_;
 };
 
 }  // namespace shw::cost

@@ -223,7 +223,7 @@ class Scheduler {
 Result<uint32_t> run_schedule_collectives(Program& p, Monitor& monitor) {
   const bool uses_links =
       std::ranges::any_of(p.steps, [&](const ProgramStep& s) { return runs_on_link(p, s); });
-  if (p.streams.size() > 1 || !uses_links) return 0u;
+  if (!p.overlaps || p.streams.size() > 1 || !uses_links) return 0u;
   drop_fused_groups(p);  // steps move
   SHW_RETURN_IF_ERROR(Scheduler(p, monitor).run());
   for (ProgramStorage& s : p.storages) s.offset_bytes = -1;  // lifetimes have changed

@@ -293,7 +293,7 @@ class Splitter {
 }  // namespace
 
 uint32_t split_batches(Program& program, const FusePrices& prices) {
-  return Splitter(program, prices).run();
+  return program.overlaps ? Splitter(program, prices).run() : 0;
 }
 
 }  // namespace shw

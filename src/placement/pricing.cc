@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "ops/op_def.h"
+#include "placement/kernel_work.h"
 #include "strategy/alternatives.h"
 #include "support/hash.h"
 
@@ -15,6 +16,24 @@ double tensor_bytes(const TensorType& t) { return static_cast<double>(t.bytes())
 
 // A price from the route tables: a value that stays needs no copy either.
 double by_route(double us, double copy_us) { return us > 0 ? us + copy_us : 0; }
+
+// Of a piece without gaps whose dims lie in the order in which those of the whole do; 0 where that
+// is expanded.
+Dims strides_in_order_of(const TensorType& whole, const Dims& shape) {
+  std::vector<size_t> dims(shape.size());
+  std::iota(dims.begin(), dims.end(), size_t{0});
+  std::stable_sort(dims.begin(), dims.end(),
+                   [&](size_t a, size_t b) { return whole.strides[a] > whole.strides[b]; });
+  Dims strides(shape.size(), 0);
+  int64_t next = 1;
+  for (size_t i = dims.size(); i-- > 0;) {
+    const size_t d = dims[i];
+    if (whole.strides[d] == 0) continue;
+    strides[d] = next;
+    next *= shape[d];
+  }
+  return strides;
+}
 
 // Whether every rank holds all that it needs: no communication, a copy at most.
 bool only_slices(const Layout& from, const Layout& to) {
@@ -152,6 +171,13 @@ Result<double> Pricer::strategy_cost(NodeId n, uint32_t strategy) const {
   const double flops = def.flops ? def.flops(args, results) : 0;
   for (const OptionalType& t : results)
     if (t) bytes += tensor_bytes(*t);
+  if (roofline_.has_kernels()) {
+    const std::vector<OptionalType> whole = operand_types(graph_, n);
+    for (size_t k = 0; k < operands.size(); ++k)  // in memory as the whole
+      if (operands[k]) operands[k]->strides = strides_in_order_of(*whole[k], operands[k]->shape);
+    const auto us = roofline_.measured_us(kernel_works(graph_.op(n), args, results), bytes);
+    if (us) return *us;
+  }
   return roofline_.compute_us(flops, bytes, first ? first->dtype : Dtype::kF32);
 }
 
@@ -276,7 +302,7 @@ double Pricer::copy_us(NodeId consumer, size_t operand, const Layout& from) cons
 }
 
 double Pricer::piece_copy_us(const TensorType& type, const Layout& layout) const {
-  return roofline_.rw_us(2 * tensor_bytes(piece(type, layout)));
+  return roofline_.copy_us(tensor_bytes(piece(type, layout)));
 }
 
 }  // namespace shw

@@ -42,7 +42,7 @@ class Pricer {
       : graph_(graph),
         strategies_(strategies),
         collectives_(collectives),
-        roofline_(collectives.hardware().device),
+        roofline_(collectives.hardware().device, collectives.mesh().num_ranks()),
         rules_(rules),
         threads_(threads) {
     if (routes != nullptr) routes_.emplace(graph, strategies, *routes);

@@ -226,6 +226,9 @@ struct Program {
   // Products of matrices between two reductions of gradients, where scheduling puts products off.
   // Not part of the bytes.
   uint32_t products_between_reductions = 8;
+  // False: the cores that compute do the collectives as well, and none is idle, so nothing is
+  // gained by streams of their own. Not part of the bytes.
+  bool overlaps = true;
   // The step takes no longer than one in which what is computed again takes at most so much longer
   // than the best choice for the same memory limit (recompute/frontier.h); negative: not known. Not
   // part of the bytes; PlanSummary has it.

@@ -46,12 +46,12 @@ MovePrices move_prices(const cost::CollectiveModel& model) {
                     static_cast<int>(cost::Collective::kAllToAll) &&
                 static_cast<int>(CollectiveKind::kPermute) - 1 ==
                     static_cast<int>(cost::Collective::kPermute));
-  const cost::Roofline roofline(model.hardware().device);
+  const cost::Roofline roofline(model.hardware().device, model.mesh().num_ranks());
   return {[&model](CollectiveKind kind, uint32_t mask, int64_t bytes) {
             return model.us_combined(static_cast<cost::Collective>(static_cast<int>(kind) - 1),
                                      mask, bytes);
           },
-          [roofline](int64_t bytes) { return roofline.rw_us(2.0 * static_cast<double>(bytes)); },
+          [roofline](int64_t bytes) { return roofline.copy_us(static_cast<double>(bytes)); },
           symmetries(model)};
 }
 

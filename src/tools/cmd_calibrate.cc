@@ -1,4 +1,4 @@
-// shardwise calibrate: fits a hardware description to output of nccl-tests.
+// shardwise calibrate: describes a machine, by output of nccl-tests or by measuring this one.
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -6,6 +6,7 @@
 
 #include "answers/calibration.h"
 #include "import/file.h"
+#include "measure/measure.h"
 #include "tools/commands.h"
 #include "tools/hardware_option.h"
 
@@ -14,7 +15,7 @@ namespace {
 
 struct CalibrateOptions {
   std::vector<std::string> files;
-  std::string base = "h100", output, name;
+  std::string base = "h100", output, name, device;
   bool json = false;
 };
 
@@ -26,7 +27,7 @@ answers::MeasuredFile measured_file(const std::string& argument) {
   return {argument.substr(equals + 1), {}, argument.substr(0, equals)};
 }
 
-Status run_calibrate(const CalibrateOptions& o) {
+Result<answers::CalibrationReport> fit_files(const CalibrateOptions& o) {
   SHW_ASSIGN_OR_RETURN(const cost::Hardware base, read_hardware(o.base));
   std::vector<answers::MeasuredFile> files;
   std::vector<std::vector<uint8_t>> contents;
@@ -35,8 +36,14 @@ Status run_calibrate(const CalibrateOptions& o) {
     SHW_ASSIGN_OR_RETURN(contents.emplace_back(), import::read_file(files.back().name));
     files.back().bytes = contents.back();
   }
+  return answers::calibrate(base, files, o.name);
+}
+
+Status run_calibrate(const CalibrateOptions& o) {
+  if (o.device.empty() == o.files.empty())
+    return invalid_argument("calibrate takes either FILES or --device");
   SHW_ASSIGN_OR_RETURN(const answers::CalibrationReport report,
-                       answers::calibrate(base, files, o.name));
+                       o.device.empty() ? fit_files(o) : measure::measure(o.device, o.name));
   const std::string& text = report.description;
   SHW_RETURN_IF_ERROR(import::write_file(o.output, text));
   if (o.json)
@@ -50,11 +57,13 @@ Status run_calibrate(const CalibrateOptions& o) {
 
 void add_calibrate(CommandLine& command_line) {
   auto o = std::make_shared<CalibrateOptions>();
-  Verb verb = command_line.verb("calibrate", "Fit a hardware description to output of nccl-tests");
+  Verb verb = command_line.verb(
+      "calibrate", "Describe a machine: by output of nccl-tests, or by measuring this one");
   verb.option("FILES", o->files,
               "Output of all_gather_perf, reduce_scatter_perf, all_reduce_perf, alltoall_perf "
-              "(or rccl-tests); all_gather=FILE if the file does not name the collective")
-      .required();
+              "(or rccl-tests); all_gather=FILE if the file does not name the collective");
+  verb.option("--device", o->device,
+              "In place of FILES, measure this machine: cpu. Takes some seconds on all cores");
   verb.option("--base", o->base, "The hardware to start from: a name or a description (.json)")
       .shows_default();
   verb.option("--name", o->name, "Name of the result; default: the base's name and '-calibrated'");

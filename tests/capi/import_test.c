@@ -258,7 +258,34 @@ static void calibrates(shw_context* context) {
   EXPECT_REFUSED(shw_calibration_create(context, &file, 1, &options, &calibration),
                  SHW_INVALID_ARGUMENT, "reduce.txt");
   EXPECT(calibration == NULL);
+  options.device = "cpu";
+  EXPECT_REFUSED(shw_calibration_create(context, &file, 1, &options, &calibration),
+                 SHW_INVALID_ARGUMENT, "without files");
+  EXPECT_REFUSED(shw_calibration_create(context, NULL, 0, &options, &calibration),
+                 SHW_INVALID_ARGUMENT, "without hardware to fit");
   free_data(reduce);
+}
+
+static void measures(shw_context* context) {
+  shw_calibration_options options = SHW_CALIBRATION_OPTIONS_INIT;
+  shw_calibration_collective run = SHW_CALIBRATION_COLLECTIVE_INIT;
+  shw_hardware_info info = SHW_HARDWARE_INFO_INIT;
+  shw_calibration* calibration = NULL;
+  shw_blob* description = NULL;
+  options.device = "cuda";
+  EXPECT_CODE(shw_calibration_create(context, NULL, 0, &options, &calibration), SHW_UNIMPLEMENTED);
+  options.device = "cpu";
+  EXPECT_OK(shw_calibration_create(context, NULL, 0, &options, &calibration));
+  EXPECT(shw_calibration_num_collectives(calibration) == 15);
+  EXPECT_OK(shw_calibration_get_collective(calibration, 0, &run));
+  EXPECT(run.num_nodes == 1 && run.devices_per_node == 2 && strcmp(run.file, "") == 0);
+  EXPECT_OK(shw_calibration_to_description(calibration, &description));
+  EXPECT_OK(shw_hardware_get_info(NULL, bytes_of(description), &info));
+  EXPECT(info.num_measured == 15 && info.flops_f32 > 0 && info.launch_us > 0);
+  EXPECT(blob_says(description, "\"cpu-measured\""));
+  EXPECT_OK(shw_calibration_to_json(calibration, &description));
+  EXPECT(blob_says(description, "\"least_us\""));
+  shw_calibration_destroy(calibration);
 }
 
 static void reshards(shw_context* context) {
@@ -303,6 +330,7 @@ int main(void) {
   solves_problems(context);
   tells_hardware(context);
   calibrates(context);
+  measures(context);
   reshards(context);
   shw_context_destroy(context);
   return test_result();

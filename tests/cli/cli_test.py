@@ -3,7 +3,7 @@
 
 usage: cli_test.py SHARDWISE_BINARY PROJECT_DIR
 """
-import gzip, json, struct
+import gzip, json, os, struct
 import pathlib
 import resource
 import subprocess
@@ -251,7 +251,23 @@ class Cli(unittest.TestCase):
         self.refused("calibrate", runs / "broadcast_1x8_h800.txt", "-o", ours, code=1, says="h800.txt: line 26: a collective with a root")
         self.refused("calibrate", both[0], both[0], "-o", ours, code=1, says="measured twice")
         self.refused("calibrate", both[0], "--base", "abacus", "-o", ours, code=1, says="known are h100")
-        self.refused("calibrate", "-o", ours, code=2, says="FILES")
+        self.refused("calibrate", "-o", ours, code=1, says="either FILES or --device")
+        self.refused("calibrate", both[0], "--device", "cpu", "-o", ours, code=1, says="either FILES or --device")
+        self.refused("calibrate", "--device", "cuda", "-o", ours, code=1, says="has not run on a GPU yet")
+        self.refused("calibrate", "--device", "abacus", "-o", ours, code=1, says="device 'abacus': expected cpu")
+
+    def test_calibrate_measures_this_machine(self):
+        ours = TMP / "measured.json"
+        out = self.ok("calibrate", "--device", "cpu", "--name", "here", "-o", ours)
+        self.assertRegex(out, r"all_reduce\s+1 x 4")
+        self.assertRegex(out, r"mm +f32 +\d+ sizes")
+        machine = json.loads(self.ok("hardware", ours, "--json"))
+        self.assertEqual((machine["name"], machine["device"]["shared_cores"]), ("here", os.cpu_count()))
+        plan = TMP / "measured.swplan"
+        program = json.loads(self.ok("plan", GRAPH, "--mesh", "dp=2,tp=2", "--hardware", ours, "-o", plan, "--json"))["program"]
+        self.assertGreater(program["by_basis"]["interpolated"], 0.9 * (program["us"] - program["collectives"]))
+        self.assertAlmostEqual(program["by_basis"]["measured"], program["collectives"])
+        self.assertAlmostEqual(program["simulated"]["step"]["us"], program["us"])  # no cores are left to overlap on
 
     def test_same_input_same_bytes(self):
         again = TMP / "again.swplan"

@@ -27,8 +27,9 @@ MAY = {
     "report": "support tensor sharding graph strategy solver placement plan simulate compiler answers",
     "runtime": "support tensor sharding plan",
     "verify": "support tensor sharding graph plan passes compiler runtime",
-    "capi": "support tensor sharding graph ops rewrite strategy cost solver placement plan simulate compiler import answers compare report runtime verify",
-    "tools": "support tensor sharding graph ops rewrite strategy cost solver placement plan simulate lowering passes compiler answers compare report runtime verify import",
+    "measure": "support tensor sharding cost plan answers runtime",
+    "capi": "support tensor sharding graph ops rewrite strategy cost solver placement plan simulate compiler import answers compare report runtime verify measure",
+    "tools": "support tensor sharding graph ops rewrite strategy cost solver placement plan simulate lowering passes compiler answers compare report runtime verify measure import",
 }
 root = pathlib.Path(__file__).resolve().parents[2]
 bad = 0

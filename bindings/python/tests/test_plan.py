@@ -134,6 +134,14 @@ def test_compare_pareto_and_search(plan):
     assert {c["mesh"] for c in found.candidates} == {c["mesh"] for c in sw.search(mlp(), 4).candidates}
 
 
+def test_this_machine_is_hardware_to_plan_for():
+    here = sw.measure_hardware(name="here")
+    assert here["name"] == "here" and {"mm", "sdpa"} <= {k["kernel"] for k in here["device"]["kernels"]}
+    assert sw.compile(mlp(), {"a": 2}, hardware=here).objective_us > 0
+    with pytest.raises(sw.Unimplemented, match="has not run on a GPU yet"):
+        sw.measure_hardware("cuda")
+
+
 @pytest.mark.parametrize(("options", "error", "message"), [
     ({"mesh": {"a": 0}}, sw.InvalidArgument, "size"),
     ({"mesh": {"a": 2}, "hardware": "h1000"}, sw.InvalidArgument, "h1000"),

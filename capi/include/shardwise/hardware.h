@@ -92,10 +92,13 @@ typedef struct shw_calibration_options {
   uint64_t flags;                 /* 0: none is defined yet */
   const char* hardware;           /* to start from; NULL: "h100", or hardware_description */
   shw_bytes hardware_description; /* in place of `hardware`; empty: none */
-  const char* name;               /* of the result; NULL: that of the base with "-calibrated" */
+  const char* name;               /* of the result; NULL: that of the base with "-calibrated", or
+                                     "cpu-measured" */
+  const char* device; /* "cpu": measure this machine, without files and a base; NULL: fit
+                         the base to files */
 } shw_calibration_options;
 #define SHW_CALIBRATION_OPTIONS_INIT \
-  { sizeof(shw_calibration_options), 0, NULL, {NULL, 0}, NULL }
+  { sizeof(shw_calibration_options), 0, NULL, {NULL, 0}, NULL, NULL }
 
 /* One run of a file, and how far prices are from its times. An error is a factor minus 1: a price
  * twice as high and one half as high both count as 1; means are geometric. Strings are lent by the
@@ -139,13 +142,17 @@ typedef struct shw_calibration_figure {
 SHW_API void shw_calibration_options_init(shw_calibration_options* options, size_t size);
 
 /**
- * Fits a machine's links to measured collectives.
- * @param files            lent for the call, as all that they point to
+ * Fits a machine's links to measured collectives, or measures the CPUs of this machine: kernels on
+ * one virtual rank and collectives among several. That takes some seconds on all cores, in which
+ * nothing else should run; plans for the result are priced by those times.
+ * @param files            lent for the call, as all that they point to; none with a device
  * @param options          lent for the call; NULL: defaults
  * @param out_calibration  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_INVALID_ARGUMENT    a file is not such output (the message names file and line), a
  *                                 group does not fit the machine, two runs are of the same group,
- *                                 or the sizes are too small to tell a bandwidth
+ *                                 the sizes are too small to tell a bandwidth, or the device is
+ *                                 unknown or comes with files or hardware
+ * @retval SHW_UNIMPLEMENTED       the device is "cuda", which has not run on a GPU yet
  * @retval SHW_RESOURCE_EXHAUSTED  out of memory
  * @thread any
  * @since 0.2
@@ -155,7 +162,7 @@ SHW_API shw_status* shw_calibration_create(shw_context* context, const shw_calib
                                            shw_calibration** out_calibration) SHW_MUST_USE;
 
 /**
- * Number of runs in the files; 0 for NULL.
+ * Number of runs in the files, or of collectives that were measured; 0 for NULL.
  * @thread any
  * @since 0.2
  */
@@ -170,7 +177,7 @@ SHW_API size_t shw_calibration_num_collectives(const shw_calibration* calibratio
 SHW_API void shw_calibration_collective_init(shw_calibration_collective* collective, size_t size);
 
 /**
- * One run, in the order of the files.
+ * One run, in the order of the files. Of what this process has measured, `file` is empty.
  * @param out_collective  its struct_size is read; all other fields are written, 0 on failure
  * @retval SHW_OUT_OF_RANGE      there is no such run
  * @retval SHW_INVALID_ARGUMENT  struct_size was not set (then nothing is written)
@@ -220,7 +227,8 @@ SHW_API shw_status* shw_calibration_to_description(const shw_calibration* calibr
 /**
  * The fit as one JSON object: `collectives` (`file`, `line`, `collective`, `nodes`,
  * `devices_per_node`, `sizes`; `base_error`, `model_error`, `lines_error`, each with `mean` and
- * `max`) and `figures` (`name`, `before`, `after`, `determined`: whether the runs say it).
+ * `max`) and `figures` (`name`, `before`, `after`, `determined`: whether the runs say it); where a
+ * device was measured, `kernels` (`kernel`, `dtype`, `sizes`: how many, `least_us`, `most_us`).
  * @param out_blob  receives a handle that the caller destroys; NULL on failure
  * @retval SHW_RESOURCE_EXHAUSTED  out of memory
  * @thread any

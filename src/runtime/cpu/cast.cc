@@ -17,7 +17,7 @@ void StridedCast::run_as(const StridedCast& self, void* to, const void* from) {
   auto* f = const_cast<std::byte*>(static_cast<const std::byte*>(from));
   for_each_row(loop, std::array{static_cast<std::byte*>(to), f},
                [&](const std::array<std::byte*, 2>& p) {
-                 T values[kChunk];
+                 Room<T, kChunk> values;
                  for (int64_t i = 0; i < loop.row_size; i += kChunk) {
                    const int64_t n = std::min(kChunk, loop.row_size - i);
                    load(p[1] + i * from_stride, from_stride, n, values);

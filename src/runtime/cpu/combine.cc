@@ -25,7 +25,7 @@ void combine(Combine how, Dtype dtype, const std::byte* from, int64_t from_step,
   constexpr int64_t kCombined = 256;
   const LoadRow<T> load = load_row<T>(dtype);
   const StoreRow<T> store = store_row<T>(dtype);
-  T values[kCombined], before[kCombined];
+  Room<T, kCombined> values, before;
   for (; n > 0; n -= kCombined, from += kCombined * from_step, to += kCombined * to_step) {
     const int64_t count = std::min(kCombined, n);
     load(from, from_step, count, values);

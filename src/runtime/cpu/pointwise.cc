@@ -54,7 +54,7 @@ class PointwiseKernel final : public HostKernel {
   }
 
  private:
-  using Chunk = T[kConverted];
+  using Chunk = Room<T, kConverted>;
 
   void do_row(const std::array<std::byte*, N + 1>& p) const {
     Chunk values[N], out;
@@ -62,7 +62,8 @@ class PointwiseKernel final : public HostKernel {
     for (size_t o = 0; o < N; ++o)
       if (rows_[o + 1].scalar()) {
         rows_[o + 1].load(p[o + 1], 0, 1, values[o]);
-        if (!all_scalar_) std::fill_n(values[o], std::min(chunk_, loop_.row_size), values[o][0]);
+        if (!all_scalar_)
+          std::fill_n(static_cast<T*>(values[o]), std::min(chunk_, loop_.row_size), values[o][0]);
         in[o] = values[o];
       }
     for (int64_t i = 0; i < loop_.row_size; i += chunk_) {

@@ -109,7 +109,7 @@ using LoadTruth = void (*)(Dtype dtype, const std::byte* from, int64_t stride, i
 
 template <class T>
 void load_truth(Dtype dtype, const std::byte* from, int64_t stride, int64_t n, Int* to) {
-  T numbers[kRowChunk];
+  Room<T, kRowChunk> numbers;
   load_row<T>(dtype)(from, stride, n, numbers);
   for (int64_t i = 0; i < n; ++i) {
     if constexpr (std::is_same_v<T, Int>)

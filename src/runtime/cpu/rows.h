@@ -38,6 +38,17 @@ struct Int {
   static Int of(uint64_t u) { return {static_cast<int64_t>(u)}; }
 };
 
+// Room for elements that are written before they are read. An array of Int or Complex would be
+// cleared first, for every short row that passes through it.
+template <class T, size_t n>
+class Room {
+ public:
+  operator T*() { return reinterpret_cast<T*>(bytes_); }  // NOLINT(google-explicit-constructor)
+
+ private:
+  alignas(64) std::byte bytes_[n * sizeof(T)];
+};
+
 // Calls f(T{}) with the type that results of `dtype` are computed in.
 template <class F>
 decltype(auto) with_compute_type(Dtype dtype, F&& f) {

@@ -23,7 +23,7 @@ class Running final : public HostKernel {
     const auto* in = static_cast<const std::byte*>(buffers[0]);
     auto* out = static_cast<std::byte*>(buffers[output_]);
     for_each_offset(lines_.places, lines_.strides, [&](const std::array<int64_t, 2>& at) {
-      T row[kChunk];
+      Room<T, kChunk> row;
       Wide so_far{};
       for (int64_t i = 0; i < lines_.count[0]; i += kChunk) {
         const int64_t n = std::min(kChunk, lines_.count[0] - i);

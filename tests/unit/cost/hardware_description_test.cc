@@ -162,5 +162,61 @@ TEST(HardwareDescription, HasThePeaksOfDataSheetsForLinksOutsideNccl) {
       << "measured: 59 µs";
 }
 
+std::string with_device(const std::string& member) {
+  return R"({"base": "cpu", "name": "ours", "device": {)" + member + "}}";
+}
+constexpr char kTable[] =
+    R"("kernels": [{"kernel": "add", "dtype": "f32", "sizes": [[1, 8], [4]], "us": [0.25, 2]}])";
+
+TEST(HardwareDescription, KeepsWhatWasMeasuredOfADevice) {
+  const std::string text = R"({"base": "cpu", "name": "ours", "device": {"shared_cores": 2, )" +
+                           std::string(kTable) +
+                           R"(}, "bases": [{"figure": "device.launch_us", "basis": "measured"},
+                      {"figure": "ring.inter_gb_per_s", "basis": "fallback"}]})";
+  const Hardware hardware = described(text);
+  EXPECT_EQ(hardware.device.shared_cores, 2);
+  const std::vector<KernelTimes> tables = {{"add", Dtype::kF32, {{1, 8}, {4}}, {0.25, 2}}};
+  EXPECT_EQ(hardware.device.kernels, tables);
+  const std::vector<FigureBasis> bases = {{"device.launch_us", Basis::kMeasured},
+                                          {"ring.inter_gb_per_s", Basis::kFallback}};
+  EXPECT_EQ(hardware.bases, bases);
+  const std::string written = hardware_json(hardware);
+  EXPECT_EQ(hardware_json(described(written)), written);
+  EXPECT_EQ(described(written).device.kernels, tables);
+  EXPECT_EQ(described(written).bases, bases);
+}
+
+TEST(HardwareDescription, RefusesTablesThatAreNone) {
+  const auto kernels = [](const std::string& table) {
+    return with_device(R"("kernels": [{)" + table + "}]");
+  };
+  const std::pair<std::string, std::string> cases[] = {
+      {with_device(R"("shared_cores": 0)"), "device.shared_cores is not a whole number"},
+      {kernels(R"("kernel": "add", "dtype": "f33", "sizes": [[1]], "us": [1])"), "is no dtype"},
+      {kernels(R"("kernel": "", "dtype": "f32", "sizes": [[1]], "us": [1])"), "kernels[0].kernel"},
+      {kernels(R"("kernel": "add", "dtype": "f32", "sizes": [[1]])"), "us is missing"},
+      {kernels(R"("kernel": "add", "dtype": "f32", "sizes": [1], "us": [1])"), "list of lists"},
+      {kernels(R"("kernel": "add", "dtype": "f32", "sizes": [[0]], "us": [1])"), "from 1 on"},
+      {kernels(R"("kernel": "add", "dtype": "f32", "sizes": [[2, 2]], "us": [1, 1])"), "ascending"},
+      {kernels(R"("kernel": "add", "dtype": "f32", "sizes": [[1], [1], [1], [1]], "us": [1])"),
+       "one to three lists"},
+      {kernels(R"("kernel": "add", "dtype": "f32", "sizes": [[1, 2]], "us": [1])"), "each point"},
+      {kernels(R"("kernel": "add", "dtype": "f32", "sizes": [[1]], "us": [0])"), "from 1e-6"},
+      {kernels(R"("kernel": "add", "dtype": "f32", "sizes": [[1]], "us": ["1"])"),
+       "list of numbers"},
+      {R"({"base": "cpu", "bases": [{"figure": "x", "basis": "guessed"}]})", "bases[0].basis"},
+      {R"({"base": "cpu", "bases": [{"figure": "x", "basis": ""}]})", "bases[0].basis is empty"}};
+  for (const auto& [text, says] : cases) {
+    const auto hardware = parse_hardware(text);
+    ASSERT_FALSE(hardware.ok()) << text;
+    EXPECT_EQ(hardware.status().code(), Code::kInvalidArgument);
+    EXPECT_NE(hardware.status().message().find(says), std::string::npos)
+        << hardware.status().message();
+  }
+  const std::string one(kTable), entry = one.substr(12, one.size() - 13);
+  EXPECT_FALSE(parse_hardware(with_device(R"("kernels": [)" + entry + ", " + entry + "]")).ok())
+      << "a kernel twice";
+}
+
 }  // namespace
 }  // namespace shw::cost

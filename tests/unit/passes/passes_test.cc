@@ -94,6 +94,15 @@ TEST(ScheduleCollectives, StartsAGatherJustEarlyEnough) {
   EXPECT_EQ(s.run(kScheduleCollectives), 0u);
 }
 
+TEST(ScheduleCollectives, LeavesInLineWhatTheSameCoresDo) {
+  Sketch s = with_gather(25, false);
+  const Names before = s.kernels();
+  s.p.overlaps = false;
+  EXPECT_EQ(s.run(kScheduleCollectives), 0u);
+  EXPECT_EQ(s.kernels(), before);
+  EXPECT_EQ(s.p.streams.size(), 1u);
+}
+
 TEST(ScheduleCollectives, WaitsForTheOperand) {
   Sketch s = with_gather(25, true);
   s.run(kScheduleCollectives);

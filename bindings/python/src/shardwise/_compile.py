@@ -217,6 +217,20 @@ def hardware_names() -> list[str]:
     return [clib.shw_hardware_name(i) for i in range(clib.shw_hardware_count())]
 
 
+def measure_hardware(device: str = "cpu", *, name: str | None = None) -> dict[str, Any]:
+    """Measures this machine, and describes it: :func:`compile` takes the result as ``hardware=`` and then predicts how long plans
+    take here. That takes some seconds on all cores, in which nothing else should run.
+
+    :param device: what the ranks run on: "cpu"
+    :param name: of the description; None: "cpu-measured"
+    :raises Unimplemented: the device is "cuda", which has not run on a GPU yet
+    :raises InvalidArgument: the device is unknown
+    """
+    calibration = clib.shw_calibration_create(context(), [], new("calibration_options", device=device, name=name))
+    described: dict[str, Any] = json.loads(clib.shw_calibration_to_description(calibration))
+    return described
+
+
 def hardware(name: str = "h100") -> dict[str, Any]:
     """The complete description of a machine, to start another one from: :func:`compile` takes it as ``hardware=``.
 

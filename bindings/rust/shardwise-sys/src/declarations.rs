@@ -1133,8 +1133,10 @@ pub struct shw_calibration_options {
     pub hardware: *const c_char,
     /// in place of `hardware`; empty: none
     pub hardware_description: shw_bytes,
-    /// of the result; NULL: that of the base with "-calibrated"
+    /// of the result; NULL: that of the base with "-calibrated", or "cpu-measured"
     pub name: *const c_char,
+    /// "cpu": measure this machine, without files and a base; NULL: fit the base to files
+    pub device: *const c_char,
 }
 
 /// One run of a file, and how far prices are from its times. An error is a factor minus 1: a price
@@ -3179,21 +3181,25 @@ functions! {
     /// * Since 0.2
     pub fn shw_calibration_options_init(options: *mut shw_calibration_options, size: usize);
 
-    /// Fits a machine's links to measured collectives.
+    /// Fits a machine's links to measured collectives, or measures the CPUs of this machine: kernels on
+    /// one virtual rank and collectives among several. That takes some seconds on all cores, in which
+    /// nothing else should run; plans for the result are priced by those times.
     ///
-    /// * `files`: lent for the call, as all that they point to
+    /// * `files`: lent for the call, as all that they point to; none with a device
     /// * `options`: lent for the call; NULL: defaults
     /// * `out_calibration`: receives a handle that the caller destroys; NULL on failure
     /// * `SHW_INVALID_ARGUMENT`: a file is not such output (the message names file and line), a
     ///   group does not fit the machine, two runs are of the same group,
-    ///   or the sizes are too small to tell a bandwidth
+    ///   the sizes are too small to tell a bandwidth, or the device is
+    ///   unknown or comes with files or hardware
+    /// * `SHW_UNIMPLEMENTED`: the device is "cuda", which has not run on a GPU yet
     /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
     /// * Threads: any
     /// * Since 0.2
     #[must_use]
     pub fn shw_calibration_create(context: *mut shw_context, files: *const shw_calibration_file, num_files: usize, options: *const shw_calibration_options, out_calibration: *mut *mut shw_calibration) -> *mut shw_status;
 
-    /// Number of runs in the files; 0 for NULL.
+    /// Number of runs in the files, or of collectives that were measured; 0 for NULL.
     ///
     /// * Threads: any
     /// * Since 0.2
@@ -3206,7 +3212,7 @@ functions! {
     /// * Since 0.2
     pub fn shw_calibration_collective_init(collective: *mut shw_calibration_collective, size: usize);
 
-    /// One run, in the order of the files.
+    /// One run, in the order of the files. Of what this process has measured, `file` is empty.
     ///
     /// * `out_collective`: its struct_size is read; all other fields are written, 0 on failure
     /// * `SHW_OUT_OF_RANGE`: there is no such run
@@ -3250,7 +3256,8 @@ functions! {
 
     /// The fit as one JSON object: `collectives` (`file`, `line`, `collective`, `nodes`,
     /// `devices_per_node`, `sizes`; `base_error`, `model_error`, `lines_error`, each with `mean` and
-    /// `max`) and `figures` (`name`, `before`, `after`, `determined`: whether the runs say it).
+    /// `max`) and `figures` (`name`, `before`, `after`, `determined`: whether the runs say it); where a
+    /// device was measured, `kernels` (`kernel`, `dtype`, `sizes`: how many, `least_us`, `most_us`).
     ///
     /// * `out_blob`: receives a handle that the caller destroys; NULL on failure
     /// * `SHW_RESOURCE_EXHAUSTED`: out of memory

@@ -105,8 +105,10 @@ pub struct CalibrationFile<'a> {
 pub struct CalibrationOptions<'a> {
     /// To start from; none: "h100".
     pub hardware: Option<Hardware<'a>>,
-    /// Of the result; none: that of the base with "-calibrated".
+    /// Of the result; none: that of the base with "-calibrated", or "cpu-measured".
     pub name: Option<&'a str>,
+    /// "cpu": measure this machine, without files and hardware; none: fit the hardware to files.
+    pub device: Option<&'a str>,
 }
 
 handle! {
@@ -159,7 +161,7 @@ record! {
 }
 
 impl Calibration {
-    /// Fits a machine's links to measured collectives.
+    /// Fits a machine's links to measured collectives, or measures this one, which takes seconds.
     pub fn new(
         context: &Context,
         files: &[CalibrationFile<'_>],
@@ -181,6 +183,7 @@ impl Calibration {
             Some(Hardware::Described(json)) => raw.hardware_description = bytes(json.as_bytes()),
         }
         raw.name = strings.optional(options.name)?;
+        raw.device = strings.optional(options.device)?;
         // SAFETY: all that is pointed to lives for the call.
         Self::create(&context.keep, |out| unsafe {
             sys::shw_calibration_create(context.as_ptr(), lent.as_ptr(), lent.len(), &raw, out)

@@ -1,0 +1,62 @@
+#include "cost/kernel_times.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace shw::cost {
+namespace {
+
+// A place on one axis: between point `at` and the next, and the factor beyond the last.
+struct AxisPlace {
+  size_t at = 0;
+  double share = 0, log_factor = 0;
+
+  AxisPlace() = default;
+  AxisPlace(const std::vector<int64_t>& points, int64_t size) {
+    if (size <= points.front()) return;
+    if (size >= points.back()) {
+      at = points.size() - 1;
+      log_factor = std::log(static_cast<double>(size) / static_cast<double>(points.back()));
+      return;
+    }
+    at =
+        static_cast<size_t>(std::upper_bound(points.begin(), points.end(), size) - points.begin()) -
+        1;
+    const double from = std::log(static_cast<double>(points[at])),
+                 to = std::log(static_cast<double>(points[at + 1]));
+    share = (std::log(static_cast<double>(size)) - from) / (to - from);
+  }
+};
+
+// Of the points around a place, with the axes from `axis` on still to be chosen.
+double log_us(const KernelTimes& times, std::span<const AxisPlace> places, size_t axis,
+              size_t point) {
+  if (axis == places.size()) return std::log(times.us[point]);
+  const AxisPlace& p = places[axis];
+  const size_t first = point * times.sizes[axis].size() + p.at;
+  const double low = log_us(times, places, axis + 1, first);
+  if (p.share == 0) return low + p.log_factor;
+  return std::lerp(low, log_us(times, places, axis + 1, first + 1), p.share);
+}
+
+}  // namespace
+
+const KernelTimes* times_of(std::span<const KernelTimes> all, std::string_view kernel,
+                            Dtype dtype) {
+  const KernelTimes* in_f32 = nullptr;
+  for (const KernelTimes& t : all) {
+    if (t.kernel != kernel) continue;
+    if (t.dtype == dtype) return &t;
+    if (t.dtype == Dtype::kF32) in_f32 = &t;
+  }
+  return in_f32;
+}
+
+double us_at(const KernelTimes& times, const std::array<int64_t, KernelTimes::kMaxAxes>& sizes) {
+  std::array<AxisPlace, KernelTimes::kMaxAxes> places;
+  const size_t axes = times.sizes.size();
+  for (size_t a = 0; a < axes; ++a) places[a] = AxisPlace(times.sizes[a], sizes[a]);
+  return std::exp(log_us(times, std::span(places).first(axes), 0, 0));
+}
+
+}  // namespace shw::cost

@@ -1,0 +1,46 @@
+// What kernels take on one device, measured at a few sizes, and what that says of other sizes.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tensor/dtype.h"
+
+namespace shw::cost {
+
+// A grid of sizes, and the time at each point. What the axes count depends on the kernel:
+//   mm                                     rows, columns, terms of the sum
+//   sdpa, sdpa.causal, sdpa_backward[.…]   keys, width of a head: of one head with as many queries
+//   all others                             elements, and those of a row: of the longest stretch
+//   that
+//                                          the kernel walks in one loop, at most kLongRow
+struct KernelTimes {
+  static constexpr size_t kMaxAxes = 3;
+  static constexpr int64_t kLongRow = 256;  // longer ones take as long for an element
+  std::string kernel;                       // as in programs: "exp"
+  Dtype dtype = Dtype::kF32;                // of its first operand
+  std::vector<std::vector<int64_t>> sizes;  // by axis, ascending
+  std::vector<double> us;                   // by point, the last axis fastest; a launch included
+  bool operator==(const KernelTimes&) const = default;
+};
+
+// What one launch does: `times` as much as at these sizes.
+struct KernelWork {
+  std::string_view kernel;
+  Dtype dtype = Dtype::kF32;
+  std::array<int64_t, KernelTimes::kMaxAxes> sizes{};
+  double times = 1;
+};
+
+// Times of that kernel and dtype, otherwise of that kernel in f32; null: it was not measured.
+const KernelTimes* times_of(std::span<const KernelTimes> all, std::string_view kernel, Dtype dtype);
+
+// Between points the logarithm of the time is linear in the logarithms of the sizes. Beyond the
+// largest size the time is proportional to the size; below the smallest it stays what it is there.
+double us_at(const KernelTimes& times, const std::array<int64_t, KernelTimes::kMaxAxes>& sizes);
+
+}  // namespace shw::cost

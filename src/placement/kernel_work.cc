@@ -1,0 +1,154 @@
+#include "placement/kernel_work.h"
+
+#include <algorithm>
+
+#include "ops/families.h"
+
+namespace shw {
+namespace {
+
+using cost::KernelWork;
+using Works = std::vector<KernelWork>;
+
+double number(int64_t n) { return static_cast<double>(n); }
+
+KernelWork product(double times, int64_t m, int64_t n, int64_t k, Dtype dtype) {
+  return {"mm", dtype, {m, n, k}, times};
+}
+
+KernelWork elements(std::string_view kernel, int64_t count, int64_t row, Dtype dtype) {
+  return {kernel, dtype, {count, std::clamp<int64_t>(row, 1, cost::KernelTimes::kLongRow)}};
+}
+
+// How far from `dim` an operand's elements lie, dims aligned at the end; 0: it is broadcast.
+int64_t stride_at(const TensorType& type, size_t dims, size_t dim) {
+  const size_t lacks = dims - std::min(dims, type.shape.size());
+  return dim < lacks || type.shape[dim - lacks] == 1 ? 0 : type.strides[dim - lacks];
+}
+
+// The inner dims of a dense result that all operands walk alike.
+int64_t common_row(const OpArgs& args, const TensorType& result) {
+  int64_t row = 1;
+  size_t inner = result.shape.size();
+  for (size_t d = result.shape.size(); d-- > 0;) {
+    if (result.shape[d] == 1) continue;
+    for (const OptionalType& t : args.operands)
+      if (t && row > 1 &&
+          stride_at(*t, result.shape.size(), d) !=
+              stride_at(*t, result.shape.size(), inner) * result.shape[inner])
+        return row;
+    row *= result.shape[d];
+    inner = d;
+  }
+  return row;
+}
+
+// Matrices in the last two dims of operands `a` and `a` + 1.
+KernelWork matrices(const OpArgs& args, size_t a) {
+  const Dims &x = args.in(a).shape, &y = args.in(a + 1).shape;
+  double times = 1;
+  for (size_t d = 0; d + 2 < x.size(); ++d) times *= number(x[d]);
+  return product(times, x[x.size() - 2], y.back(), x.back(), args.in(a).dtype);
+}
+
+// A letter of both operands and the result counts products, one of both operands terms of the sum.
+Works einsum(const OpArgs& args) {
+  const auto equation = ops::Equation::parse(args.attrs->get_string(AttrKey::kEquation));
+  if (!equation.ok()) return {};
+  int64_t batch = 1, rows = 1, columns = 1, depth = 1;
+  const auto has = [](const std::string& text, char c) { return text.find(c) != text.npos; };
+  for (size_t i = 0; i < equation->lhs.size(); ++i) {
+    const char c = equation->lhs[i];
+    const bool shared = has(equation->rhs, c), stays = has(equation->out, c);
+    (shared ? stays ? batch : depth : rows) *= args.in(0).shape[i];
+  }
+  for (size_t i = 0; i < equation->rhs.size(); ++i)
+    if (!has(equation->lhs, equation->rhs[i])) columns *= args.in(1).shape[i];
+  return {product(number(batch), rows, columns, depth, args.in(0).dtype)};
+}
+
+KernelWork copied(const TensorType& type) {
+  return elements("clone", type.numel(), type.shape.back(), type.dtype);
+}
+
+// Groups as large as one another, of operands that the kernel copies first (runtime/cpu).
+Works grouped(const OpArgs& args, const TensorType& result) {
+  const Dims &a = args.in(0).shape, &b = args.in(1).shape;
+  int64_t m = a[a.size() - 2], n = b.back(), k = a.back();
+  int64_t own = a.size() == 3 ? a[0] : b.size() == 3 ? b[0] : result.shape[0];
+  if (args.has(2)) {
+    int64_t& cut = a.size() == 3 ? n : b.size() == 3 ? m : k;
+    cut = std::max<int64_t>(1, cut / std::max<int64_t>(1, args.in(2).shape[0]));
+  }
+  const Dtype dtype = args.in(0).dtype;
+  return {product(number(own), m, n, k, dtype), copied(args.in(0)), copied(args.in(1)),
+          copied(result)};
+}
+
+// A head after the other; `first`: the number of q among the operands.
+Works attention(std::string_view plain, std::string_view causal, const OpArgs& args, size_t first) {
+  const Dims &q = args.in(first).shape, &k = args.in(first + 1).shape;
+  const double times =
+      number(q[0]) * number(q[1]) * number(q[2]) / number(std::max<int64_t>(1, k[2]));
+  const bool is_causal = args.attrs->get_bool(AttrKey::kCausal, false);
+  return {{is_causal ? causal : plain, args.in(first).dtype, {k[2], q[3]}, times}};
+}
+
+// What the op's loops run over: its largest tensor, but not the table of a look-up.
+KernelWork loops(OpKind op, const OpArgs& args, std::span<const OptionalType> results) {
+  const TensorType *first = nullptr, *largest = nullptr, *out = nullptr;
+  for (const OptionalType& t : args.operands) {
+    if (!t) continue;
+    if (first == nullptr) first = &*t;
+    if (largest == nullptr || t->numel() > largest->numel()) largest = &*t;
+  }
+  for (const OptionalType& t : results)
+    if (t && (out == nullptr || t->numel() > out->numel())) out = &*t;
+  if (out == nullptr) out = largest;
+  if (first == nullptr) first = largest = out;
+  if (out == nullptr) return {op_name(op)};
+  const auto last = [](const TensorType& t) { return t.shape.empty() ? 1 : t.shape.back(); };
+  const std::string_view kernel = op_name(op);
+  switch (op) {
+    case OpKind::kEmbedding:
+    case OpKind::kIndex:
+    case OpKind::kIndexSelect:
+    case OpKind::kGather:
+      return elements(kernel, out->numel(), last(*out), first->dtype);
+    case OpKind::kEmbeddingDenseBackward:
+      return elements(kernel, first->numel(), last(*out), first->dtype);
+    default:
+      if (largest->numel() > out->numel())  // along a dim
+        return elements(kernel, largest->numel(), last(*largest), first->dtype);
+      return elements(kernel, out->numel(), common_row(args, *out), first->dtype);
+  }
+}
+
+}  // namespace
+
+Works kernel_works(OpKind op, const OpArgs& args, std::span<const OptionalType> results) {
+  switch (op) {
+    case OpKind::kMm:
+    case OpKind::kBmm:
+      return {matrices(args, 0)};
+    case OpKind::kAddmm:
+    case OpKind::kBaddbmm:
+      return {matrices(args, 1),
+              elements("add", results[0]->numel(), results[0]->shape.back(), results[0]->dtype)};
+    case OpKind::kEinsum:
+      return einsum(args);
+    case OpKind::kGroupedMm:
+      return grouped(args, *results[0]);
+    case OpKind::kSdpa:
+      return attention("sdpa", "sdpa.causal", args, 0);
+    case OpKind::kSdpaBackward:
+      return attention("sdpa_backward", "sdpa_backward.causal", args, 1);
+    case OpKind::kEmbeddingDenseBackward:  // clears the table first
+      return {loops(op, args, results), elements("full", results[0]->numel(),
+                                                 cost::KernelTimes::kLongRow, results[0]->dtype)};
+    default:
+      return {loops(op, args, results)};
+  }
+}
+
+}  // namespace shw

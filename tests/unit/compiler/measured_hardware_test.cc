@@ -1,0 +1,86 @@
+// Plans for hardware whose kernels were measured.
+#include <gtest/gtest.h>
+
+#include "compiler/pipeline.h"
+#include "compiler/price_groups.h"
+#include "cost/hardware_description.h"
+#include "plan/report.h"
+#include "simulate/simulate.h"
+#include "test_graphs.h"
+
+namespace shw {
+namespace {
+
+// Every kernel takes a microsecond per 1000 elements of short rows, half of that in long rows.
+std::string table(const std::string& kernel) {
+  return R"({"kernel": ")" + kernel +
+         R"(", "dtype": "f32", "sizes": [[1000, 1000000], [4, 256]], "us": [1, 0.5, 1000, 500]})";
+}
+std::string hardware(int64_t cores) {
+  return R"({"base": "cpu", "name": "ours", "device": {"launch_us": 0.1, "shared_cores": )" +
+         std::to_string(cores) + R"(, "kernels": [)" + table("add") + "," + table("mul") + "," +
+         table("local_slice") +
+         R"(, {"kernel": "mm", "dtype": "f32", "sizes": [[8, 512], [8, 512], [8, 512]],
+              "us": [1, 2, 2, 4, 2, 4, 4, 8]}]}})";
+}
+
+Program planned(const std::string& mesh, const std::string& on) {
+  CompileOptions options;
+  options.mesh = mesh;
+  options.hardware = on;
+  Monitor monitor;
+  auto compiled = compile(testing::test_graph("llama_tiny_2x4"), options, monitor);
+  EXPECT_TRUE(compiled.ok()) << compiled.status().message();
+  return compiled.ok() ? std::move(compiled->plan.program) : Program{};
+}
+
+TEST(MeasuredHardware, StepsSayWhatTheirPriceRestsOn) {
+  const Program p = planned("dp=2", hardware(2));
+  for (const ProgramStep& step : p.steps) {
+    if (step.collective.kind != CollectiveKind::kNone) continue;
+    const bool complex = p.values[step.outputs[0]].type.dtype == Dtype::kC64;
+    const bool measured = step.kernel == "add" || step.kernel == "einsum" ||
+                          step.kernel == "local_slice" || (step.kernel == "mul" && !complex);
+    EXPECT_EQ(step.basis, measured ? PriceBasis::kInterpolated : PriceBasis::kFallback)
+        << step.kernel;
+    if (measured) {
+      EXPECT_GT(step.cost_us, 0) << step.kernel;
+    }
+  }
+}
+
+TEST(MeasuredHardware, NothingOverlapsWhereRanksKeepAllCoresBusy) {
+  const Program crowded = planned("dp=2,tp=2", hardware(4)),
+                roomy = planned("dp=2,tp=2", hardware(8));
+  EXPECT_EQ(crowded.streams.size(), 1u);
+  EXPECT_GT(roomy.streams.size(), 1u);
+  EXPECT_NEAR(simulated_us(crowded), program_cost(crowded).us, 1e-6 * simulated_us(crowded));
+  EXPECT_LT(simulated_us(roomy), program_cost(roomy).us);
+}
+
+TEST(MeasuredHardware, GroupsFindInTheCacheWhatTheirStepsLeave) {
+  Program p = planned("one=1", hardware(2));
+  ASSERT_FALSE(p.fused_groups.empty());
+  p.fused_groups.resize(1);
+  const FusedGroup& group = p.fused_groups[0];
+  for (uint32_t s = 0; s < group.num_steps; ++s) p.steps[group.first_step + s].kernel = "add";
+  cost::DeviceSpec device = cost::parse_hardware(hardware(2))->device;
+  const auto us_of_group = [&](double bytes_per_s) {
+    Program priced = p;
+    device.memory_bytes_per_s = bytes_per_s;
+    price_groups(priced, cost::Roofline(device));
+    double us = 0;
+    for (uint32_t s = 0; s < group.num_steps; ++s) us += priced.steps[group.first_step + s].cost_us;
+    return us;
+  };
+  const double cached = us_of_group(1e24), slow = us_of_group(1e7), slower = us_of_group(1e6);
+  EXPECT_LT(cached, slow);
+  EXPECT_NEAR(slower, 10 * slow, 1e-6 * slower) << "only what passes through memory counts";
+  p.steps[group.first_step].kernel = "erf";  // was not measured
+  const double before = p.steps[group.first_step].cost_us;
+  price_groups(p, cost::Roofline(device));
+  EXPECT_EQ(p.steps[group.first_step].cost_us, before);
+}
+
+}  // namespace
+}  // namespace shw

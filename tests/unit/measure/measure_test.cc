@@ -1,0 +1,110 @@
+// This machine, measured. What is asked of times holds on a machine that does other work as well.
+#include "measure/measure.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "compiler/pipeline.h"
+#include "cost/hardware_description.h"
+#include "graph/writer.h"
+#include "import/file.h"
+#include "import/graph_import.h"
+#include "runtime/bench/bench.h"
+#include "simulate/simulate.h"
+
+namespace shw::measure {
+namespace {
+
+// Measured once for all tests.
+const answers::CalibrationReport& report() {
+  static const Result<answers::CalibrationReport> once = measure("cpu", "");
+  EXPECT_TRUE(once.ok()) << once.status().message();
+  static const answers::CalibrationReport none;
+  return once.ok() ? *once : none;
+}
+const cost::DeviceSpec& device() { return report().calibration.hardware.device; }
+
+TEST(Measure, DescribesAMachineThatReadsBackEqual) {
+  const auto hardware = cost::parse_hardware(report().description);
+  ASSERT_TRUE(hardware.ok()) << hardware.status().message();
+  EXPECT_EQ(hardware->name, "cpu-measured");
+  EXPECT_EQ(hardware->device.kernels, device().kernels);
+  EXPECT_EQ(hardware->bases, report().calibration.hardware.bases);
+  EXPECT_EQ(hardware->device.shared_cores, std::thread::hardware_concurrency());
+  EXPECT_EQ(hardware->measured.size(), 15u);  // five collectives in groups of 2, 4 and 8
+  EXPECT_EQ(cost::hardware_json(*hardware) + "\n", report().description);
+}
+
+TEST(Measure, SaysWhatEachFigureRestsOn) {
+  const auto& bases = report().calibration.hardware.bases;
+  const auto basis_of = [&](const std::string& figure) {
+    const auto at = std::ranges::find(bases, figure, &cost::FigureBasis::figure);
+    return at == bases.end() ? cost::Basis{} : at->basis;
+  };
+  EXPECT_EQ(basis_of("device.launch_us"), cost::Basis::kMeasured);
+  EXPECT_EQ(basis_of("device.flops_per_s.bf16"), cost::Basis::kMeasured);
+  EXPECT_EQ(basis_of("ring.intra_gb_per_s"), cost::Basis::kInterpolated);
+  EXPECT_EQ(basis_of("ring.inter_gb_per_s"), cost::Basis::kFallback);
+}
+
+TEST(Measure, FindsThatMoreWorkTakesLonger) {
+  ASSERT_GT(device().kernels.size(), 60u);
+  for (const cost::KernelTimes& t : device().kernels) {
+    EXPECT_GT(*std::ranges::min_element(t.us), 0) << t.kernel;
+    EXPECT_LT(*std::ranges::max_element(t.us), 1e6) << t.kernel;
+    EXPECT_LT(t.us.front(), t.us.back()) << t.kernel;
+  }
+  EXPECT_GT(device().flops_f32, 1e8);
+  EXPECT_GT(device().memory_bytes_per_s, 1e8);
+  EXPECT_LT(device().launch_us, 100);
+}
+
+// The CPU time of a step, shared by the cores: other work on the machine is not part of it.
+struct Times {
+  double predicted_us = 0, measured_us = 0;
+};
+Times times_of(const std::string& file, const std::string& mesh) {
+  const auto bytes = import::read_file(SHW_TEST_DATA + file);
+  EXPECT_TRUE(bytes.ok()) << bytes.status().message();
+  const auto graph = import::import_graph(import::GraphFormat::kFxJson, *bytes, file);
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  CompileOptions options;
+  options.mesh = mesh;
+  options.hardware = report().description;
+  Monitor monitor;
+  const auto compiled = compile(graph->bytes, options, monitor);
+  EXPECT_TRUE(compiled.ok()) << compiled.status().message();
+  auto plan = read_plan(compiled->bytes);
+  EXPECT_TRUE(plan.ok()) << plan.status().message();
+  Times times{.predicted_us = simulated_us(plan->program)};
+  runtime::BenchOptions bench;
+  bench.repeats = 2;
+  bench.warm_up = 1;
+  const auto result = runtime::bench(std::make_shared<const Plan>(std::move(*plan)), bench);
+  EXPECT_TRUE(result.ok()) << result.status().message();
+  const auto busy = std::min(static_cast<int64_t>(result->ranks.size()), device().shared_cores);
+  times.measured_us = result->cpu_seconds * 1e6 / static_cast<double>(busy);
+  return times;
+}
+
+TEST(Measure, PredictsWhichPlansAreSlowAndByHowMuch) {
+  const Times small = times_of("/torch/qwen3_moe.graph.json.gz", "one=1"),
+              middle = times_of("/graphs/bert_mlm.graph.pre.json.gz", "dp=2"),
+              large = times_of("/bench/llama_29m.graph.pre.json.gz", "one=1");
+  EXPECT_LT(small.predicted_us * 2, middle.predicted_us);
+  EXPECT_LT(middle.predicted_us * 20, large.predicted_us);
+  for (const Times& t : {small, middle, large}) {
+    EXPECT_GT(t.predicted_us, t.measured_us / 4);
+    EXPECT_LT(t.predicted_us, t.measured_us * 4);
+  }
+}
+
+TEST(Measure, RefusesDevicesThatItCannotMeasure) {
+  EXPECT_EQ(measure("cuda", "").status().code(), Code::kUnimplemented);
+  EXPECT_EQ(measure("abacus", "").status().code(), Code::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace shw::measure

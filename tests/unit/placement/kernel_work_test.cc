@@ -1,0 +1,79 @@
+// What ops ask of a device, in the terms in which kernels are measured.
+#include "placement/kernel_work.h"
+
+#include <gtest/gtest.h>
+
+namespace shw {
+namespace {
+
+OptionalType f32(Dims shape) { return row_major(Dtype::kF32, shape); }
+
+std::vector<cost::KernelWork> works(OpKind op, std::vector<OptionalType> operands,
+                                    std::vector<OptionalType> results, Attrs attrs = {}) {
+  return kernel_works(op, {operands, &attrs}, results);
+}
+
+void expect_work(const cost::KernelWork& w, std::string_view kernel, std::array<int64_t, 3> sizes,
+                 double times = 1) {
+  EXPECT_EQ(w.kernel, kernel);
+  EXPECT_EQ(w.sizes, sizes);
+  EXPECT_EQ(w.times, times);
+}
+
+TEST(KernelWork, ProductsAreMmOfEachBatch) {
+  expect_work(works(OpKind::kMm, {f32({2, 3}), f32({3, 5})}, {f32({2, 5})}).at(0), "mm", {2, 5, 3});
+  expect_work(works(OpKind::kBmm, {f32({7, 2, 3}), f32({7, 3, 5})}, {f32({7, 2, 5})}).at(0), "mm",
+              {2, 5, 3}, 7);
+  Attrs attrs;
+  attrs.set(AttrKey::kEquation, std::string("abk,kn->abn"));
+  expect_work(works(OpKind::kEinsum, {f32({4, 2, 3}), f32({3, 5})}, {f32({4, 2, 5})}, attrs).at(0),
+              "mm", {8, 5, 3});
+  attrs.set(AttrKey::kEquation, std::string("bmk,bkn->bmn"));
+  expect_work(
+      works(OpKind::kEinsum, {f32({4, 2, 3}), f32({4, 3, 5})}, {f32({4, 2, 5})}, attrs).at(0), "mm",
+      {2, 5, 3}, 4);
+}
+
+TEST(KernelWork, ProductsByGroupsCopyTheirOperandsFirst) {
+  const auto w = works(OpKind::kGroupedMm,
+                       {f32({8, 3}), f32({4, 3, 5}), row_major(Dtype::kI32, {4})}, {f32({8, 5})});
+  ASSERT_EQ(w.size(), 4u);
+  expect_work(w[0], "mm", {2, 5, 3}, 4);
+  expect_work(w[1], "clone", {24, 3, 0});
+  expect_work(w[2], "clone", {60, 5, 0});
+  expect_work(w[3], "clone", {40, 5, 0});
+}
+
+TEST(KernelWork, AttentionIsThatOfEachHead) {
+  const OptionalType q = f32({2, 3, 16, 8}), k = f32({2, 3, 64, 8});
+  expect_work(works(OpKind::kSdpa, {q, k, k}, {q}).at(0), "sdpa", {64, 8, 0}, 2 * 3 * 16 / 64.0);
+  Attrs causal;
+  causal.set(AttrKey::kCausal, true);
+  expect_work(works(OpKind::kSdpaBackward, {q, q, k, k}, {q}, causal).at(0), "sdpa_backward.causal",
+              {64, 8, 0}, 2 * 3 * 16 / 64.0);
+}
+
+TEST(KernelWork, RowsAreWhatAllOperandsWalkAlike) {
+  const OptionalType out = f32({6, 4, 8});
+  expect_work(works(OpKind::kMul, {out, out}, {out}).at(0), "mul", {192, 192, 0});
+  expect_work(works(OpKind::kMul, {out, f32({8})}, {out}).at(0), "mul", {192, 8, 0});
+  expect_work(works(OpKind::kMul, {out, f32({4, 8})}, {out}).at(0), "mul", {192, 32, 0});
+  expect_work(works(OpKind::kMul, {out, f32({})}, {out}).at(0), "mul", {192, 192, 0});
+  OptionalType swapped = out;
+  swapped->strides = {8, 48, 1};
+  expect_work(works(OpKind::kClone, {swapped}, {out}).at(0), "clone", {192, 8, 0});
+  const OptionalType large = f32({100, 1000});
+  expect_work(works(OpKind::kNeg, {large}, {large}).at(0), "neg",
+              {100000, cost::KernelTimes::kLongRow, 0});
+}
+
+TEST(KernelWork, ReductionsCountWhatTheyReadAndLookUpsWhatTheyWrite) {
+  expect_work(works(OpKind::kSum, {f32({6, 40})}, {f32({6, 1})}).at(0), "sum", {240, 40, 0});
+  expect_work(
+      works(OpKind::kEmbedding, {f32({1000, 16}), row_major(Dtype::kI64, {5})}, {f32({5, 16})})
+          .at(0),
+      "embedding", {80, 16, 0});
+}
+
+}  // namespace
+}  // namespace shw
