@@ -18,7 +18,7 @@ struct shw_calibration {
 namespace shw::capi {
 namespace {
 
-constexpr size_t kCalibrationOptionsSize_0_2 = SHW_SIZE_TO(shw_calibration_options, name);
+constexpr size_t kCalibrationOptionsSize_0_2 = SHW_SIZE_TO(shw_calibration_options, device);
 constexpr size_t kCalibrationCollectiveSize_0_2 =
     SHW_SIZE_TO(shw_calibration_collective, lines_error_max);
 constexpr size_t kCalibrationFigureSize_0_2 = SHW_SIZE_TO(shw_calibration_figure, reserved);

@@ -40,7 +40,7 @@ void Context::log(shw_log_level level, const std::string& message, SourceLoc loc
 
 namespace {
 
-constexpr size_t kContextOptionsSize_0_2 = SHW_SIZE_TO(shw_context_options, max_text_bytes);
+constexpr size_t kContextOptionsSize_0_2 = SHW_SIZE_TO(shw_context_options, kernel_cache);
 
 Result<shw_context_options> read_options(const shw_context_options* in) {
   SHW_ASSIGN_OR_RETURN(shw_context_options options, copy_in(in, kContextOptionsSize_0_2));
