@@ -18,7 +18,6 @@ namespace {
 
 using namespace parameters::budget_close;
 using parameters::budget_improve::kEverySteps;
-using parameters::budget_improve::kImproveFrom;
 using parameters::budget_improve::kLeastGap;
 using parameters::budget_improve::kLeastParts;
 using parameters::budget_improve::kNotesFrom;
@@ -198,7 +197,8 @@ Status BudgetCloser::combine(const Part& part, Packer& packer, Relaxation& relax
 
 Status BudgetCloser::observe(const Part& part, Relaxation& relaxation, const Packer& packer,
                              bool is_root) {
-  if (root_stage_ == nullptr || search_.watch().cells() < kNotesFrom ||
+  if (root_stage_ == nullptr ||
+      search_.watch().cells() < std::min(kNotesFrom, search_.options().improve_from) ||
       search_.cost() - part.bound < kLeastGap * std::abs(part.bound))
     return {};
   if (improver_ == nullptr)
@@ -209,7 +209,7 @@ Status BudgetCloser::observe(const Part& part, Relaxation& relaxation, const Pac
 
 Status BudgetCloser::improve(double bound, uint64_t work_on_lanes) {
   const uint64_t now = search_.watch().cells();
-  if (improver_ == nullptr || now < kImproveFrom ||
+  if (improver_ == nullptr || now < search_.options().improve_from ||
       search_.cost() - bound < kLeastGap * std::abs(bound))
     return {};
   SHW_RETURN_IF_ERROR(improver_->run(now - improved_at_ + work_on_lanes));

@@ -171,13 +171,12 @@ inline constexpr double kBalanced = 0.05;
 // Chosen on the contest's instances C, D, K, L and S; README.md has the figures of the others.
 namespace budget_improve {
 
-// A branch and bound that takes fewer cells is left alone: three seconds. So is a gap below this
-// share of the cost, while it is.
-inline constexpr uint64_t kImproveFrom = 3'000'000'000;
+// When it begins is SolveOptions::improve_from.
 // Who allows fewer parts wants a rough answer soon.
 inline constexpr uint64_t kLeastParts = 100;
 // From so many cells on, what it finds is noted, should it come to that.
 inline constexpr uint64_t kNotesFrom = 300'000'000;
+// A gap below this share of the cost is left alone, while it is.
 inline constexpr double kLeastGap = 5e-4;
 // Steps of the root's prices between two improvements.
 inline constexpr uint32_t kEverySteps = 10;

@@ -132,6 +132,9 @@ struct SolveOptions {
   uint64_t table_budget_bytes = 64ull << 20;  // for exact elimination; 0: no elimination at all
   uint64_t max_branch_nodes = 100000;
   uint64_t branch_bytes = 3ull << 30;  // for the branch-and-bound tree, with budgets
+  // A branch and bound with budgets that takes so many cells improves its incumbent beside
+  // (budget_improve.h): by default three seconds.
+  uint64_t improve_from = 3'000'000'000;
   // Upper limit; 0: the number of cores. Threads share problems with budgets once these prove hard.
   // They affect only the time taken.
   uint32_t threads = 1;

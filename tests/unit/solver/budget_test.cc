@@ -190,6 +190,35 @@ TEST(Budgets, MatchLpSolve) {
   EXPECT_LT(feasible, 950);
 }
 
+// From the first cell on, where problems are small enough to know the answer.
+TEST(Budgets, HaveOneOptimumIfTheIncumbentIsImproved) {
+  const RandomShape shape{.min_variables = 30,
+                          .max_variables = 40,
+                          .max_labels = 8,
+                          .edges_per_variable = 2,
+                          .forbidden = 0.02,
+                          .max_cost = 1000};
+  uint32_t branched = 0;
+  for (uint32_t seed = 7000; seed < 7030; ++seed) {
+    SCOPED_TRACE(seed);
+    PlacementProblem problem = random_problem(seed, shape);
+    add_random_budgets(problem, seed + 1, 1 + seed % 3, seed % 2 == 0 ? 12 : 1);
+    SolveOptions options;
+    options.table_budget_bytes = 0;
+    const auto want = solve_quietly(problem, options);
+    options.improve_from = 0;
+    const auto got = solve_quietly(problem, options);
+    ASSERT_EQ(got.ok(), want.ok());
+    if (!got.ok()) continue;
+    EXPECT_TRUE(got->proven);
+    EXPECT_NEAR(got->cost, want->cost, 1e-6);
+    EXPECT_EQ(got->cost, evaluate(problem, got->choice));
+    EXPECT_LE(got->bound, got->cost);
+    branched += got->stats.branch_nodes > 10;
+  }
+  EXPECT_GT(branched, 5u);
+}
+
 TEST(Budgets, CountVariablesOnlyWhileLive) {
   PlacementProblem p;  // two variables that are never live together may both take the large label
   for (int v = 0; v < 3; ++v) p.add_variable(std::vector<double>{0, 10});
