@@ -10,10 +10,12 @@
 #include "runtime/cuda/plugin/kernels/embedding.cuh"
 #include "runtime/cuda/plugin/kernels/extreme.cuh"
 #include "runtime/cuda/plugin/kernels/flash.cuh"
+#include "runtime/cuda/plugin/kernels/indexing.cuh"
 #include "runtime/cuda/plugin/kernels/lines.cuh"
 #include "runtime/cuda/plugin/kernels/loss.cuh"
 #include "runtime/cuda/plugin/kernels/names.h"
 #include "runtime/cuda/plugin/kernels/norm.cuh"
+#include "runtime/cuda/plugin/kernels/numbering.cuh"
 #include "runtime/cuda/plugin/kernels/pointwise.cuh"
 #include "runtime/cuda/plugin/kernels/reduction.cuh"
 

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "runtime/dim.h"
+#include "runtime/index_shape.h"
 #include "runtime/strided.h"
 
 namespace shw::runtime::cpu {
@@ -60,51 +60,28 @@ class ReadSlices final : public HostKernel {
   StridedFill zero_;
 };
 
-// What both kinds have in common: walked is `other`.
-Result<Lookup> look_up(const KernelArgs& args, const TensorType& table, const TensorType& indices,
-                       const TensorType& other, size_t dim) {
-  Lookup l;
-  l.shape = other.shape;
-  l.strides[0] = leading_strides_bytes(table, table.shape.size());
-  l.strides[0][dim] = 0;
-  l.strides[2] = leading_strides_bytes(other, other.shape.size());
-  SHW_ASSIGN_OR_RETURN(l.part, table_part(args, table, dim));
-  l.table_step = table.strides[dim] * dtype_size(table.dtype);
-  l.load = load_row<Int>(indices.dtype);
-  return l;
-}
-
-Status refuse(const TensorType& table, const TensorType& indices, const TensorType& other) {
-  return bad_types("indices " + to_string(indices) + " do not stand between " + to_string(table) +
-                   " and " + to_string(other));
+Lookup lookup_of(const IndexShape& s) {
+  const IndexedDim& dim = s.indexed[0];
+  return {s.shape,
+          {s.table, s.indices[0], s.other},
+          dim.part,
+          dim.stride_bytes,
+          load_row<Int>(dim.dtype)};
 }
 
 }  // namespace
 
 Result<Lookup> lookup_elements(const KernelArgs& args, const TensorType& table,
                                const TensorType& indices, const TensorType& other) {
-  SHW_ASSIGN_OR_RETURN(const size_t dim, dim_of(args.attrs, table));
-  bool fits = is_index_dtype(indices.dtype) && indices.shape == other.shape &&
-              indices.rank() == table.rank();
-  for (size_t d = 0; fits && d < table.shape.size(); ++d)
-    fits = d == dim || indices.shape[d] <= table.shape[d];
-  if (!fits) return refuse(table, indices, other);
-  SHW_ASSIGN_OR_RETURN(Lookup l, look_up(args, table, indices, other, dim));
-  l.strides[1] = leading_strides_bytes(indices, indices.shape.size());
-  return l;
+  SHW_ASSIGN_OR_RETURN(const IndexShape shape, element_lookup_shape(args, table, indices, other));
+  return lookup_of(shape);
 }
 
 Result<Lookup> lookup_slices(const KernelArgs& args, const TensorType& table,
                              const TensorType& indices, const TensorType& other) {
-  SHW_ASSIGN_OR_RETURN(const size_t dim, dim_of(args.attrs, table));
-  Dims expected = table.shape;
-  if (indices.rank() == 1) expected[dim] = indices.shape[0];
-  if (!is_index_dtype(indices.dtype) || indices.rank() != 1 || other.shape != expected)
-    return refuse(table, indices, other);
-  SHW_ASSIGN_OR_RETURN(Lookup l, look_up(args, table, indices, other, dim));
-  l.strides[1] = Dims(table.shape.size(), 0);
-  l.strides[1][dim] = indices.strides[0] * dtype_size(indices.dtype);
-  while (l.shape.size() > dim + 1) {
+  SHW_ASSIGN_OR_RETURN(const IndexShape shape, slice_lookup_shape(args, table, indices, other));
+  Lookup l = lookup_of(shape);
+  while (!l.shape.empty() && shape.positions[l.shape.size() - 1] == 0) {
     l.shape.erase(l.shape.size() - 1);
     for (Dims& strides : l.strides) strides.erase(strides.size() - 1);
   }

@@ -1,66 +1,25 @@
 #include "runtime/cpu/multi_index.h"
 
 #include <algorithm>
-#include <vector>
+
+#include "runtime/index_shape.h"
 
 namespace shw::runtime::cpu {
 
 Result<MultiIndex> MultiIndex::create(const KernelArgs& args, const TensorType& table,
                                       size_t first_input, const TensorType& other, bool exact) {
-  const size_t count = args.inputs.size() - first_input;
-  const std::vector<int64_t>& named = args.attrs.get_ints(AttrKey::kDims);
-  const auto refuse = [&] {
-    return bad_types(std::to_string(count) + " index tensors do not stand between " +
-                     to_string(table) + " and " + to_string(other));
-  };
-  if (count == 0 || count > table.shape.size() || (!named.empty() && named.size() != count))
-    return refuse();
-  std::array<bool, kMaxRank> gone{};
-  std::vector<size_t> dims;
-  Dims block;  // the indices' broadcast shape
-  for (size_t k = 0; k < count; ++k) {
-    const int64_t dim = named.empty() ? static_cast<int64_t>(k) : named[k];
-    const TensorType& t = *args.inputs[first_input + k];
-    if (dim < 0 || dim >= table.rank() || gone[static_cast<size_t>(dim)] ||
-        (k > 0 && static_cast<size_t>(dim) < dims.back()) || !is_index_dtype(t.dtype))
-      return refuse();
-    dims.push_back(static_cast<size_t>(dim));
-    gone[dims.back()] = true;
-    while (block.size() < t.shape.size()) block.insert(0, 1);
-    const size_t lacks = block.size() - t.shape.size();
-    for (size_t d = 0; d < t.shape.size(); ++d)
-      if (block[lacks + d] == 1) block[lacks + d] = t.shape[d];
-  }
-  if (table.shape.size() - count + block.size() > kMaxRank) return refuse();
-  const bool neighbours = dims.back() - dims.front() + 1 == count;
-  const size_t first = neighbours ? dims.front() : 0;
-
+  SHW_ASSIGN_OR_RETURN(const IndexShape shape, index_shape(args, table, first_input, other, exact));
   MultiIndex m;
-  m.count_ = count;
+  m.count_ = shape.indexed.size();
   m.first_input_ = first_input;
-  Dims& in_table = m.strides_[1];
-  for (size_t d = 0; d < table.shape.size(); ++d) {
-    if (gone[d]) continue;
-    m.shape_.push_back(table.shape[d]);
-    in_table.push_back(table.strides[d] * dtype_size(table.dtype));
-  }
-  for (size_t b = 0; b < block.size(); ++b) {
-    m.shape_.insert(first + b, block[b]);
-    in_table.insert(first + b, 0);
-  }
-  if (exact ? other.shape != m.shape_ : !broadcasts_to(other.shape, m.shape_)) return refuse();
-  m.strides_[0] = broadcast_strides_bytes(other, m.shape_);
-  for (size_t k = 0; k < kMaxIndices; ++k) {
-    Dims& strides = m.strides_[k + 2];
-    strides = Dims(m.shape_.size(), 0);
-    if (k >= count) continue;
-    const TensorType& t = *args.inputs[first_input + k];
-    if (!broadcasts_to(t.shape, block)) return refuse();
-    const Dims own = broadcast_strides_bytes(t, block);
-    for (size_t b = 0; b < block.size(); ++b) strides[first + b] = own[b];
-    SHW_ASSIGN_OR_RETURN(const TablePart part, table_part(args, table, dims[k]));
-    m.indexed_[k] = {part, table.strides[dims[k]] * dtype_size(table.dtype),
-                     load_row<Int>(t.dtype)};
+  m.shape_ = shape.shape;
+  m.strides_.fill(Dims(m.shape_.size(), 0));
+  m.strides_[0] = shape.other;
+  m.strides_[1] = shape.table;
+  for (size_t k = 0; k < m.count_; ++k) {
+    const IndexedDim& dim = shape.indexed[k];
+    m.strides_[k + 2] = shape.indices[k];
+    m.indexed_[k] = {dim.part, dim.stride_bytes, load_row<Int>(dim.dtype)};
   }
   m.split_off_row();
   return m;

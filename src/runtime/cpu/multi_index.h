@@ -1,7 +1,6 @@
-// Elements that several integer tensors together point at, read (index) or written (index_put).
-// attrs.dims says which dims of the table they index (none: the first ones); they broadcast, and
-// their shape stands in what is walked where the first of these dims stood if they are neighbours,
-// else in front. With attributes `size` and `cuts` the table is this rank's piece of a larger one.
+// Elements that several integer tensors together point at, read (index) or written (index_put), row
+// by row (runtime/index_shape.h). With attributes `size` and `cuts` the table is this rank's piece
+// of a larger one.
 #pragma once
 #include "runtime/cpu/indices.h"
 #include "runtime/cpu/odometer.h"
@@ -10,8 +9,7 @@ namespace shw::runtime::cpu {
 
 class MultiIndex {
  public:
-  // Index tensors are the inputs from `first_input` on. `other`, read or written beside the table,
-  // broadcasts to what is walked, or is it, if `exact`.
+  // As index_shape().
   static Result<MultiIndex> create(const KernelArgs& args, const TensorType& table,
                                    size_t first_input, const TensorType& other, bool exact);
 

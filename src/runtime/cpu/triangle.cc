@@ -5,6 +5,7 @@
 
 #include "runtime/cpu/indices.h"
 #include "runtime/cpu/odometer.h"
+#include "runtime/triangle_shift.h"
 
 namespace shw::runtime::cpu {
 namespace {
@@ -56,16 +57,8 @@ class TriangleKernel final : public HostKernel {
 
 [[gnu::cold]] Prepared prepare_triangle(const KernelArgs& args, Triangle triangle) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
-  const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
-  const size_t rank = in.shape.size();
-  if (rank < 2 || in.shape != out.shape || in.dtype != out.dtype)
-    return bad_types("no triangle of " + to_string(in) + " in " + to_string(out));
-  SHW_ASSIGN_OR_RETURN(const TablePart rows, table_part(args, in, rank - 2));
-  SHW_ASSIGN_OR_RETURN(const TablePart columns, table_part(args, in, rank - 1));
-  // A diagonal beyond the matrix is as good as one at its edge.
-  const int64_t edge = rows.whole + columns.whole;
-  const int64_t diagonal = std::clamp(args.attrs.get_int(AttrKey::kDiagonal, 0), -edge, edge);
-  return make_kernel<TriangleKernel>(args, triangle, diagonal + rows.first - columns.first);
+  SHW_ASSIGN_OR_RETURN(const int64_t shift, triangle_shift(args));
+  return make_kernel<TriangleKernel>(args, triangle, shift);
 }
 
 }  // namespace shw::runtime::cpu

@@ -5,9 +5,11 @@
 #include "runtime/cuda/plugin/elementwise.h"
 #include "runtime/cuda/plugin/embedding.h"
 #include "runtime/cuda/plugin/extreme.h"
+#include "runtime/cuda/plugin/indexing.h"
 #include "runtime/cuda/plugin/loss.h"
 #include "runtime/cuda/plugin/move.h"
 #include "runtime/cuda/plugin/norm.h"
+#include "runtime/cuda/plugin/numbering.h"
 #include "runtime/cuda/plugin/parts.h"
 #include "runtime/cuda/plugin/reduction.h"
 #include "runtime/cuda/plugin/running.h"
@@ -23,6 +25,8 @@ constexpr Defined kAll = Defined::kAll, kOrdered = Defined::kOrdered, kReal = De
 constexpr unsigned kContraction = programs(DeviceProgram::pointwise, DeviceProgram::contraction),
                    kAttention = programs(DeviceProgram::attention),
                    kEmbedding = programs(DeviceProgram::embedding),
+                   kIndexing = programs(DeviceProgram::pointwise, DeviceProgram::indexing),
+                   kNumbering = programs(DeviceProgram::numbering),
                    kReduction = programs(DeviceProgram::reduction),
                    kLines = programs(DeviceProgram::lines),
                    kExtreme = programs(DeviceProgram::extreme),
@@ -38,6 +42,16 @@ constexpr Kernel kTable[] = {
     {"sdpa_backward", prepare_sdpa_backward, kAttention},
     {"embedding", prepare_embedding, kEmbedding},
     {"embedding_dense_backward", prepare_embedding_backward, kEmbedding},
+    {"gather", prepare_gather, kIndexing},
+    {"index_select", prepare_index_select, kIndexing},
+    {"index", prepare_index, kIndexing},
+    {"scatter", prepare_scatter, kIndexing},
+    {"scatter_add", prepare_scatter_add, kIndexing},
+    {"scatter_reduce", prepare_scatter_reduce, kIndexing},
+    {"index_put", prepare_index_put, kIndexing},
+    {"iota", prepare_iota, kNumbering},
+    {"tril", prepare_tril, kNumbering},
+    {"triu", prepare_triu, kNumbering},
     {"sum", prepare_sum, kReduction},
     {"mean", prepare_mean, kReduction},
     {"prod", prepare_prod, kReduction},

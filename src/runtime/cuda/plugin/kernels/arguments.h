@@ -199,6 +199,47 @@ struct TableRows {
   i64 first, own, whole;
 };
 
+// start, start + step, …
+struct IotaArguments {
+  i64 count, stride;
+  double start, step;
+  i64 integer_start, integer_step;
+  int dtype;
+};
+
+struct TriangleArguments {
+  DeviceLoops loops;
+  i64 stride[2][kMaxLoops];  // of the result, of the operand
+  i64 shift;                 // of the diagonal
+  int is_lower, dtype;
+};
+
+constexpr int kMaxIndices = 8;  // index tensors of a step: the most dims of a tensor
+
+// How an element joins the one that is at its place.
+enum class CombineKind : int { kReplace, kAdd, kMultiply, kMax, kMin };
+
+// Elements of a table that index tensors together point at, beside those of another operand.
+struct IndexArguments {
+  // Where the index tensors differ, and the other dims. Together they are what is walked.
+  DeviceLoops positions, lines;
+  i64 position_other[kMaxLoops], position_index[kMaxIndices][kMaxLoops];
+  i64 line_other[kMaxLoops], line_table[kMaxLoops], line_index[kMaxIndices][kMaxLoops];
+  TableRows rows[kMaxIndices];
+  i64 table_step[kMaxIndices];  // bytes from one of a dim's entries to the next
+  int index_dtype[kMaxIndices];
+  int num_indices, dtype;
+  int wraps;        // negative indices count from the end
+  int by_line;      // indices differ from line to line
+  CombineKind how;  // of writes
+  i64 fixed;        // the bits of what is written if there is no other operand
+  DeviceStep step;
+};
+// The index tensors of a step, in device memory.
+struct IndexPointers {
+  const void* at[kMaxIndices];
+};
+
 struct EmbeddingArguments {
   DeviceLoops indices;  // one loop for each dim of the indices
   i64 index_stride[kMaxLoops];

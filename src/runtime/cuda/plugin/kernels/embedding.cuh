@@ -1,37 +1,9 @@
 // Rows of a table by indices, and the gradient of the table, which is the same bits on every run:
 // each row adds its gradients in the order of the indices, without atomics.
 #pragma once
-#include "device.cuh"
+#include "table.cuh"
 
 namespace shw::runtime::cuda {
-
-__device__ inline bool exists(const TableRows& rows, i64 index) {
-  return index >= 0 && index < rows.whole;
-}
-__device__ inline bool is_here(const TableRows& rows, i64 index) {
-  return index >= rows.first && index - rows.first < rows.own;
-}
-
-// Copies one element of any dtype by its bits.
-__device__ inline void copy_element(void* out, const void* from, int dtype) {
-  switch (dtype) {
-    case kDeviceF64:
-    case kDeviceI64:
-    case kDeviceC64:
-      return put(out, from == nullptr ? 0ull : element<unsigned long long>(from));
-    case kDeviceF32:
-    case kDeviceI32:
-      return put(out, from == nullptr ? 0u : element<unsigned>(from));
-    case kDeviceF16:
-    case kDeviceBF16:
-    case kDeviceI16:
-      return put(out,
-                 from == nullptr ? static_cast<unsigned short>(0) : element<unsigned short>(from));
-    default:
-      return put(out,
-                 from == nullptr ? static_cast<unsigned char>(0) : element<unsigned char>(from));
-  }
-}
 
 // A block a row of the table.
 template <class T>

@@ -10,6 +10,8 @@
   X(loss)                    \
   X(contraction)             \
   X(embedding)               \
+  X(indexing)                \
+  X(numbering)               \
   X(attention)               \
   X(flash)
 
@@ -65,4 +67,14 @@
   X(flash, shw_flash_dkv_f16_64)           \
   X(flash, shw_flash_f16_128)              \
   X(flash, shw_flash_dq_f16_128)           \
-  X(flash, shw_flash_dkv_f16_128)
+  X(flash, shw_flash_dkv_f16_128)          \
+  X(indexing, shw_index_read)              \
+  X(indexing, shw_index_places)            \
+  X(indexing, shw_index_links)             \
+  X(indexing, shw_index_write_f32)         \
+  X(indexing, shw_index_write_f64)         \
+  X(indexing, shw_index_write_i64)         \
+  X(indexing, shw_index_write_c64)         \
+  X(numbering, shw_iota_f64)               \
+  X(numbering, shw_iota_i64)               \
+  X(numbering, shw_triangle)
