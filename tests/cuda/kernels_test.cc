@@ -1,11 +1,13 @@
 // Kernels of the CUDA backend against those of the CPU, which the conformance suite has no cases
 // for.
+#include <algorithm>
 #include <cmath>
 #include <random>
 
 #include "cts/window.h"
 #include "cuda/against_cpu.h"
 #include "runtime/cpu/device.h"
+#include "runtime/cpu/kernel_args.h"
 #include "runtime/cuda/plugin/device.h"
 
 namespace shw::runtime::cuda {
@@ -74,6 +76,18 @@ TEST_F(CudaKernelsTest, AgreeWithThoseOfTheCpu) {
             << "at " << i << ": " << g << ", want " << w;
       }
     }
+}
+
+// src/runtime/cuda/README.md lists them.
+TEST_F(CudaKernelsTest, AreThoseOfTheCpuButForAFew) {
+  std::vector<std::string> lacking;
+  for (const cpu::Kernel* kernel : cpu::kernel_table())
+    if (!device_->has_kernel(kernel->name)) lacking.emplace_back(kernel->name);
+  std::ranges::sort(lacking);
+  EXPECT_EQ(lacking, (std::vector<std::string>{"convolution", "convolution_backward", "grouped_mm",
+                                               "native_dropout", "native_dropout_backward", "rand",
+                                               "rand_like", "randn", "randn_like", "scaled_mm",
+                                               "sort", "topk"}));
 }
 
 // What is not there says what to do.

@@ -52,5 +52,41 @@ TEST_F(CudaPartsTest, PartsThatDoNotFitAreRefused) {
               Code::kInvalidArgument);
 }
 
+TEST_F(CudaPartsTest, PaddingAgreesWithTheCpu) {
+  for (Dtype dtype : {Dtype::kF32, Dtype::kBF16, Dtype::kI64, Dtype::kBool, Dtype::kC64}) {
+    SCOPED_TRACE(dtype_name(dtype));
+    Window x(dtype, {3, 4}, Lie::kReversed), larger(dtype, {5, 4}, Lie::kPadded),
+        padded(dtype, {4, 5}, Lie::kGaps), nothing(dtype, {0, 6}), same(dtype, {3, 4}, Lie::kGaps),
+        repeated(dtype, {2, 3, 8}, Lie::kReversed), none(dtype, {3, 0});
+    x.fill(cts::whole_numbers(dtype, 1));
+    expect_as_on_the_cpu(*device_, "extend", {&x}, {&larger});
+    Attrs pad;
+    pad.set(AttrKey::kPad, std::vector<int64_t>{-1, 2, 1, 0});
+    pad.set(AttrKey::kValue, int64_t{1});
+    expect_as_on_the_cpu(*device_, "constant_pad_nd", {&x}, {&padded}, pad);
+    pad.set(AttrKey::kPad, std::vector<int64_t>{1, 1, -3, 0});
+    expect_as_on_the_cpu(*device_, "constant_pad_nd", {&x}, {&nothing}, pad);
+    for (const std::vector<int64_t>& dims : {std::vector<int64_t>{}, {0}, {-1}, {0, 1}}) {
+      Attrs flip;
+      flip.set(AttrKey::kDims, dims);
+      expect_as_on_the_cpu(*device_, "flip", {&x}, {&same}, flip);
+    }
+    Attrs repeat;
+    repeat.set(AttrKey::kRepeats, std::vector<int64_t>{2, 1, 2});
+    expect_as_on_the_cpu(*device_, "repeat", {&x}, {&repeated}, repeat);
+    repeat.set(AttrKey::kRepeats, std::vector<int64_t>{1, 0});
+    expect_as_on_the_cpu(*device_, "repeat", {&x}, {&none}, repeat);
+  }
+}
+
+TEST_F(CudaPartsTest, PairsAgreeWithTheCpu) {
+  Window x(Dtype::kF64, {3, 4, 2}, Lie::kReversed), y(Dtype::kF64, {4, 2}, Lie::kGaps),
+      out(Dtype::kF64, {3, 4, 2}, Lie::kPadded);
+  x.fill(cts::fractions(1));
+  y.fill(cts::fractions(2));
+  expect_as_on_the_cpu(*device_, "mul_pairs", {&x, &y}, {&out}, {}, 0);
+  expect_as_on_the_cpu(*device_, "conj_pairs", {&x}, {&out}, {}, 0);
+}
+
 }  // namespace
 }  // namespace shw::runtime::cuda

@@ -16,6 +16,7 @@
 #include "runtime/cuda/plugin/kernels/names.h"
 #include "runtime/cuda/plugin/kernels/norm.cuh"
 #include "runtime/cuda/plugin/kernels/numbering.cuh"
+#include "runtime/cuda/plugin/kernels/pairs.cuh"
 #include "runtime/cuda/plugin/kernels/pointwise.cuh"
 #include "runtime/cuda/plugin/kernels/reduction.cuh"
 

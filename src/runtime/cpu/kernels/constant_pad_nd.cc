@@ -1,9 +1,8 @@
 // constant_pad_nd(x): attrs.pad, from the last dim on, says how many elements of attrs.value go in
 // front of and behind each dim; negative ones cut off.
-#include <algorithm>
-
 #include "runtime/cpu/cast.h"
 #include "runtime/cpu/fill.h"
+#include "runtime/padded_windows.h"
 
 namespace shw::runtime::cpu {
 namespace {
@@ -34,30 +33,8 @@ class Pad final : public HostKernel {
 
 [[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
-  const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
-  const std::vector<int64_t>& pad = args.attrs.get_ints(AttrKey::kPad);
-  bool fits = pad.size() % 2 == 0 && pad.size() / 2 <= in.shape.size() &&
-              in.shape.size() == out.shape.size();
-  TensorType from = in, to = out;                    // what the two have in common
-  const auto padding = [&](size_t d, size_t side) {  // before dim d or behind it
-    const size_t i = 2 * (in.shape.size() - 1 - d);
-    return i < pad.size() ? pad[i + side] : 0;
-  };
-  for (size_t d = 0; fits && d < in.shape.size(); ++d) {
-    const int64_t before = padding(d, 0), behind = padding(d, 1), n = in.shape[d];
-    fits = before >= -n && behind >= -n && before <= out.shape[d] && behind <= out.shape[d] &&
-           n + before + behind == out.shape[d];
-    from.shape[d] = to.shape[d] = n + std::min<int64_t>(before, 0) + std::min<int64_t>(behind, 0);
-    fits = fits && to.shape[d] >= 0;
-  }
-  if (!fits) return bad_types(to_string(in) + " is not padded to " + to_string(out));
-  int64_t from_bytes = 0, to_bytes = 0;
-  // Where they have nothing in common, other dims may be of any size.
-  for (size_t d = 0; to.numel() > 0 && d < in.shape.size(); ++d) {
-    from_bytes += std::max<int64_t>(-padding(d, 0), 0) * in.strides[d] * dtype_size(in.dtype);
-    to_bytes += std::max<int64_t>(padding(d, 0), 0) * out.strides[d] * dtype_size(out.dtype);
-  }
-  return make_kernel<Pad>(args, from, to, from_bytes, to_bytes);
+  SHW_ASSIGN_OR_RETURN(const PaddedWindows w, padded_windows(args));
+  return make_kernel<Pad>(args, w.from, w.to, w.from_bytes, w.to_bytes);
 }
 
 }  // namespace

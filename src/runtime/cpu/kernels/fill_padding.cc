@@ -1,34 +1,16 @@
 // fill_padding: a copy of a piece in which what lies behind the rank's own elements is
 // attrs.fill_value. attrs.size and attrs.cuts say how many elements are its own.
-#include <algorithm>
-#include <cmath>
 #include <optional>
 #include <vector>
 
 #include "runtime/cpu/cast.h"
 #include "runtime/cpu/fill.h"
 #include "runtime/cpu/kernel_args.h"
+#include "runtime/nearest_number.h"
 #include "runtime/piece.h"
 
 namespace shw::runtime::cpu {
 namespace {
-
-// The nearest number that the dtype has, where it has limits: what is neutral to a maximum or
-// minimum is infinite.
-Scalar in_range(double value, Dtype dtype) {
-  const auto bits = static_cast<int>(8 * dtype_size(dtype));
-  double low = 0, high = 1;
-  if (dtype != Dtype::kBool) {
-    if (is_floating(dtype) || is_complex(dtype)) return {value, 0};
-    const bool is_signed = dtype != Dtype::kU8;
-    high = std::ldexp(1.0, is_signed ? bits - 1 : bits);
-    low = is_signed ? -high : 0;
-    if (value >= high)
-      return {high, is_signed ? static_cast<int64_t>(~uint64_t{0} >> (65 - bits)) : 255};
-  }
-  const double bounded = std::clamp(value, low, high);
-  return {bounded, static_cast<int64_t>(bounded)};
-}
 
 class FillPadding final : public HostKernel {
  public:
@@ -38,7 +20,8 @@ class FillPadding final : public HostKernel {
     TensorType from = in, to = out;
     from.shape = to.shape = own;
     if (to.numel() > 0) copy_.emplace(to, from);
-    const auto element = element_of(out.dtype, in_range(value, out.dtype));
+    const NearestNumber nearest = nearest_number(value, out.dtype);
+    const auto element = element_of(out.dtype, {nearest.real, nearest.integer});
     // One box for each dim: behind the rank's own elements there, within them in the dims before.
     Dims box = out.shape;
     for (size_t d = 0; d < own.size(); ++d) {

@@ -3,6 +3,7 @@
 
 #include "runtime/cpu/kernel_args.h"
 #include "runtime/cpu/odometer.h"
+#include "runtime/padded_windows.h"
 
 namespace shw::runtime::cpu {
 namespace {
@@ -37,16 +38,8 @@ class Flip final : public HostKernel {
 
 [[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
-  const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
-  uint32_t turned = 0;
-  bool fits = in.shape == out.shape && in.dtype == out.dtype;
-  for (int64_t d : args.attrs.get_ints(AttrKey::kDims)) {
-    const int64_t dim = d < 0 ? d + in.rank() : d;
-    fits = fits && dim >= 0 && dim < in.rank();
-    if (fits) turned |= 1u << dim;
-  }
-  if (!fits) return bad_types(to_string(in) + " does not turn into " + to_string(out));
-  return make_kernel<Flip>(in, out, turned, args.inputs.size());
+  SHW_ASSIGN_OR_RETURN(const uint32_t turned, flipped_dims(args));
+  return make_kernel<Flip>(*args.inputs[0], *args.outputs[0], turned, args.inputs.size());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "runtime/cpu/cast.h"
 #include "runtime/cpu/kernel_args.h"
 #include "runtime/cpu/odometer.h"
+#include "runtime/padded_windows.h"
 
 namespace shw::runtime::cpu {
 namespace {
@@ -38,18 +39,8 @@ class Repeat final : public HostKernel {
 
 [[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
-  const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
-  const std::vector<int64_t>& repeats = args.attrs.get_ints(AttrKey::kRepeats);
-  bool fits = repeats.size() == out.shape.size() && in.shape.size() <= repeats.size() &&
-              in.dtype == out.dtype;
-  for (size_t d = 0; fits && d < repeats.size(); ++d) {
-    const size_t added = repeats.size() - in.shape.size();
-    int64_t size = repeats[d];
-    fits = size >= 0 && (d < added || !__builtin_mul_overflow(size, in.shape[d - added], &size)) &&
-           size == out.shape[d];
-  }
-  if (!fits) return bad_types(to_string(in) + " does not repeat to " + to_string(out));
-  return make_kernel<Repeat>(in, out, Dims(repeats), args.inputs.size());
+  SHW_ASSIGN_OR_RETURN(const Dims repeats, repeats_of(args));
+  return make_kernel<Repeat>(*args.inputs[0], *args.outputs[0], repeats, args.inputs.size());
 }
 
 }  // namespace

@@ -10,6 +10,8 @@
 #include "runtime/cuda/plugin/move.h"
 #include "runtime/cuda/plugin/norm.h"
 #include "runtime/cuda/plugin/numbering.h"
+#include "runtime/cuda/plugin/padding.h"
+#include "runtime/cuda/plugin/pairs.h"
 #include "runtime/cuda/plugin/parts.h"
 #include "runtime/cuda/plugin/reduction.h"
 #include "runtime/cuda/plugin/running.h"
@@ -27,6 +29,7 @@ constexpr unsigned kContraction = programs(DeviceProgram::pointwise, DeviceProgr
                    kEmbedding = programs(DeviceProgram::embedding),
                    kIndexing = programs(DeviceProgram::pointwise, DeviceProgram::indexing),
                    kNumbering = programs(DeviceProgram::numbering),
+                   kPairs = programs(DeviceProgram::pairs),
                    kReduction = programs(DeviceProgram::reduction),
                    kLines = programs(DeviceProgram::lines),
                    kExtreme = programs(DeviceProgram::extreme),
@@ -87,6 +90,13 @@ constexpr Kernel kTable[] = {
     {"slice_backward", prepare_slice_backward},
     {"select_scatter", prepare_select_scatter},
     {"select_backward", prepare_select_backward},
+    {"extend", prepare_extend},
+    {"fill_padding", prepare_fill_padding},
+    {"constant_pad_nd", prepare_pad},
+    {"flip", prepare_flip},
+    {"repeat", prepare_repeat},
+    {"mul_pairs", prepare_mul_pairs, kPairs},
+    {"conj_pairs", prepare_conj_pairs, kPairs},
     {"full", prepare_full},
     {"full_like", prepare_full},
     {"new_full", prepare_full},

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "runtime/cuda/plugin/pointwise.h"
+#include "runtime/cuda/plugin/laid_kernel.h"
 #include "runtime/local_block.h"
 
 namespace shw::runtime::cuda {
@@ -35,12 +35,6 @@ class MoveKernel final : public CudaKernel {
  private:
   const size_t output_;
 };
-
-Pointwise make_fill(const TensorType& window, const Number& number) {
-  Pointwise fill(PointwiseOp::kCopy, window.dtype, window, {});
-  fill.set_fixed(0, number);
-  return fill;
-}
 
 }  // namespace
 

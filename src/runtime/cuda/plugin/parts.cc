@@ -3,42 +3,12 @@
 
 #include <vector>
 
-#include "runtime/cuda/plugin/pointwise.h"
+#include "runtime/cuda/plugin/laid_kernel.h"
 #include "runtime/dim.h"
 #include "runtime/part.h"
 
 namespace shw::runtime::cuda {
 namespace {
-
-class PartsKernel final : public CudaKernel {
- public:
-  explicit PartsKernel(size_t output) : output_(output) {}
-  // `input`: -1: none, a number is laid.
-  void lay(const Pointwise& pointwise, int input, int64_t offset_bytes) {
-    laid_.push_back({pointwise, input, offset_bytes});
-  }
-  std::optional<StepFormula> described;  // by a formula
-  std::optional<StepFormula> formula() const override { return described; }
-
- protected:
-  Status enqueue(CudaStream& stream, void* const* buffers) override {
-    auto* out = static_cast<std::byte*>(buffers[output_]);
-    for (const Laid& l : laid_) {
-      const void* from = l.input < 0 ? nullptr : buffers[l.input];
-      SHW_RETURN_IF_ERROR(l.pointwise.run(stream, out + l.offset_bytes, from, nullptr));
-    }
-    return {};
-  }
-
- private:
-  struct Laid {
-    Pointwise pointwise;
-    int input;
-    int64_t offset_bytes;
-  };
-  std::vector<Laid> laid_;
-  const size_t output_;
-};
 
 // Of parts that lie without gaps along a dim of the result, on nothing or on input 0.
 std::optional<StepFormula> parts_formula(const KernelArgs& args, const std::vector<Part>& parts,
@@ -69,18 +39,11 @@ std::optional<StepFormula> parts_formula(const KernelArgs& args, const std::vect
 Prepared lay_parts(const KernelArgs& args, const std::vector<Part>& parts, Ground ground) {
   SHW_RETURN_IF_ERROR(check_parts(args, parts, ground));
   const TensorType& out = *args.outputs[0];
-  auto kernel = std::make_unique<PartsKernel>(args.inputs.size());
+  auto kernel = std::make_unique<LaidKernel>(args.inputs.size());
   kernel->described = parts_formula(args, parts, ground);
-  if (ground == Ground::kZeros) {
-    Pointwise zeros(PointwiseOp::kCopy, out.dtype, out, {});
-    zeros.set_fixed(0, {});
-    kernel->lay(zeros, -1, 0);
-  }
-  if (ground == Ground::kInput) kernel->lay(make_copy(out, *args.inputs[0]), 0, 0);
-  for (const Part& p : parts)
-    if (p.window.numel() > 0)
-      kernel->lay(make_copy(p.window, *args.inputs[p.input]), static_cast<int>(p.input),
-                  p.offset_bytes);
+  if (ground == Ground::kZeros) kernel->lay(out, 0, Number{});
+  if (ground == Ground::kInput) kernel->lay(out, 0, *args.inputs[0], 0);
+  for (const Part& p : parts) kernel->lay(p.window, p.offset_bytes, *args.inputs[p.input], p.input);
   return std::unique_ptr<PreparedKernel>(std::move(kernel));
 }
 

@@ -214,6 +214,14 @@ struct TriangleArguments {
   int is_lower, dtype;
 };
 
+// Pairs of numbers in a last dim of 2: strides of the pairs, and from the first number to the
+// other, of the result and two operands.
+struct PairArguments {
+  DeviceLoops pairs;
+  i64 stride[3][kMaxLoops];
+  i64 next[3];
+};
+
 constexpr int kMaxIndices = 8;  // index tensors of a step: the most dims of a tensor
 
 // How an element joins the one that is at its place.

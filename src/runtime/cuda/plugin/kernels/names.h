@@ -12,6 +12,7 @@
   X(embedding)               \
   X(indexing)                \
   X(numbering)               \
+  X(pairs)                   \
   X(attention)               \
   X(flash)
 
@@ -77,4 +78,6 @@
   X(indexing, shw_index_write_c64)         \
   X(numbering, shw_iota_f64)               \
   X(numbering, shw_iota_i64)               \
-  X(numbering, shw_triangle)
+  X(numbering, shw_triangle)               \
+  X(pairs, shw_mul_pairs)                  \
+  X(pairs, shw_conj_pairs)

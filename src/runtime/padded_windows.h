@@ -1,0 +1,74 @@
+// What constant_pad_nd copies, and flip and repeat: shapes that attributes say.
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "runtime/step_args.h"
+
+namespace shw::runtime {
+
+// What operand and result of constant_pad_nd have in common, and where it begins in each.
+struct PaddedWindows {
+  TensorType from, to;
+  int64_t from_bytes = 0, to_bytes = 0;
+};
+// attrs.pad, from the last dim on, says how many elements go in front of and behind each dim;
+// negative ones are cut off.
+inline Result<PaddedWindows> padded_windows(const KernelArgs& args) {
+  const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
+  const std::vector<int64_t>& pad = args.attrs.get_ints(AttrKey::kPad);
+  bool fits = pad.size() % 2 == 0 && pad.size() / 2 <= in.shape.size() &&
+              in.shape.size() == out.shape.size();
+  PaddedWindows w{in, out};
+  const auto padding = [&](size_t d, size_t side) {  // before dim d or behind it
+    const size_t i = 2 * (in.shape.size() - 1 - d);
+    return i < pad.size() ? pad[i + side] : 0;
+  };
+  for (size_t d = 0; fits && d < in.shape.size(); ++d) {
+    const int64_t before = padding(d, 0), behind = padding(d, 1), n = in.shape[d];
+    fits = before >= -n && behind >= -n && before <= out.shape[d] && behind <= out.shape[d] &&
+           n + before + behind == out.shape[d];
+    w.from.shape[d] = w.to.shape[d] =
+        n + std::min<int64_t>(before, 0) + std::min<int64_t>(behind, 0);
+    fits = fits && w.to.shape[d] >= 0;
+  }
+  if (!fits) return bad_types(to_string(in) + " is not padded to " + to_string(out));
+  // Where they have nothing in common, other dims may be of any size.
+  for (size_t d = 0; w.to.numel() > 0 && d < in.shape.size(); ++d) {
+    w.from_bytes += std::max<int64_t>(-padding(d, 0), 0) * in.strides[d] * dtype_size(in.dtype);
+    w.to_bytes += std::max<int64_t>(padding(d, 0), 0) * out.strides[d] * dtype_size(out.dtype);
+  }
+  return w;
+}
+
+// Bit d: flip turns dim d round, as attrs.dims says.
+inline Result<uint32_t> flipped_dims(const KernelArgs& args) {
+  const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
+  uint32_t turned = 0;
+  bool fits = in.shape == out.shape && in.dtype == out.dtype;
+  for (int64_t d : args.attrs.get_ints(AttrKey::kDims)) {
+    const int64_t dim = d < 0 ? d + in.rank() : d;
+    fits = fits && dim >= 0 && dim < in.rank();
+    if (fits) turned |= 1u << dim;
+  }
+  if (!fits) return bad_types(to_string(in) + " does not turn into " + to_string(out));
+  return turned;
+}
+
+// attrs.repeats, a number for each dim of the result; new dims come in front.
+inline Result<Dims> repeats_of(const KernelArgs& args) {
+  const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
+  const std::vector<int64_t>& repeats = args.attrs.get_ints(AttrKey::kRepeats);
+  bool fits = repeats.size() == out.shape.size() && in.shape.size() <= repeats.size() &&
+              in.dtype == out.dtype;
+  for (size_t d = 0; fits && d < repeats.size(); ++d) {
+    const size_t added = repeats.size() - in.shape.size();
+    int64_t size = repeats[d];
+    fits = size >= 0 && (d < added || !__builtin_mul_overflow(size, in.shape[d - added], &size)) &&
+           size == out.shape[d];
+  }
+  if (!fits) return bad_types(to_string(in) + " does not repeat to " + to_string(out));
+  return Dims(repeats);
+}
+
+}  // namespace shw::runtime
