@@ -23,7 +23,7 @@ class PointerWriter {
     const ProgramValue& value = program_.values[v];
     const StorageBase base = memory_.base_of(program_.storages[value.storage]);
     if (base.kind == StorageBase::Kind::kFixed)
-      out_.pointers[index] = base.address + value.offset_bytes;
+      out_.pointers[index] = base.address == nullptr ? nullptr : base.address + value.offset_bytes;
     else
       out_.changing.push_back({index, base.port, base.offset_bytes + value.offset_bytes});
   }

@@ -86,6 +86,7 @@ StorageBase ProgramMemory::base_of(const ProgramStorage& storage) const {
     case StorageKind::kHost:
       return {StorageBase::Kind::kFixed, host_.data() + storage.offset_bytes};
     case StorageKind::kGroup:
+      if (groups_.data() == nullptr) return {StorageBase::Kind::kFixed};  // it has no memory
       return {StorageBase::Kind::kFixed, groups_.data() + storage.offset_bytes};
     case StorageKind::kState:
     case StorageKind::kConstant:
