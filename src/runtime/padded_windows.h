@@ -1,8 +1,10 @@
-// What constant_pad_nd copies, and flip and repeat: shapes that attributes say.
+// What copies read and write in which elements lie elsewhere (constant_pad_nd, extend,
+// fill_padding, flip, repeat): shapes that attributes say.
 #pragma once
 #include <algorithm>
 #include <vector>
 
+#include "runtime/piece.h"
 #include "runtime/step_args.h"
 
 namespace shw::runtime {
@@ -39,6 +41,27 @@ inline Result<PaddedWindows> padded_windows(const KernelArgs& args) {
     w.to_bytes += std::max<int64_t>(padding(d, 0), 0) * out.strides[d] * dtype_size(out.dtype);
   }
   return w;
+}
+
+// extend: the result is as large as the operand, or larger.
+inline Status check_extended(const KernelArgs& args) {
+  const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
+  bool fits = in.shape.size() == out.shape.size() && in.dtype == out.dtype;
+  for (size_t d = 0; fits && d < in.shape.size(); ++d) fits = in.shape[d] <= out.shape[d];
+  return fits ? Status() : bad_types(to_string(in) + " does not extend to " + to_string(out));
+}
+
+// fill_padding: how many elements of the piece are the rank's own, as attrs.size and attrs.cuts
+// say.
+inline Result<Dims> own_elements(const KernelArgs& args) {
+  const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
+  SHW_ASSIGN_OR_RETURN(const Piece piece, piece_of(args.attrs, args.mesh, args.rank));
+  bool fits =
+      in.shape == out.shape && in.dtype == out.dtype && piece.size.size() == out.shape.size();
+  for (size_t d = 0; fits && d < out.shape.size(); ++d) fits = piece.size[d] <= out.shape[d];
+  if (!fits)
+    return bad_types(to_string(in) + " is no piece of that tensor, or not " + to_string(out));
+  return Dims(piece.size);
 }
 
 // Bit d: flip turns dim d round, as attrs.dims says.

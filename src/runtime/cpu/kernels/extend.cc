@@ -1,6 +1,7 @@
 // extend: a copy with zeros behind its end, in the dims in which the result is larger.
 #include "runtime/cpu/cast.h"
 #include "runtime/cpu/kernel_args.h"
+#include "runtime/padded_windows.h"
 #include "runtime/strided.h"
 
 namespace shw::runtime::cpu {
@@ -25,9 +26,7 @@ class Extend final : public HostKernel {
 [[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
-  bool fits = in.shape.size() == out.shape.size() && in.dtype == out.dtype;
-  for (size_t d = 0; fits && d < in.shape.size(); ++d) fits = in.shape[d] <= out.shape[d];
-  if (!fits) return bad_types(to_string(in) + " does not extend to " + to_string(out));
+  SHW_RETURN_IF_ERROR(check_extended(args));
   return make_kernel<Extend>(in, out, args.inputs.size());
 }
 

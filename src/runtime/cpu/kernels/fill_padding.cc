@@ -7,7 +7,7 @@
 #include "runtime/cpu/fill.h"
 #include "runtime/cpu/kernel_args.h"
 #include "runtime/nearest_number.h"
-#include "runtime/piece.h"
+#include "runtime/padded_windows.h"
 
 namespace shw::runtime::cpu {
 namespace {
@@ -53,14 +53,9 @@ class FillPadding final : public HostKernel {
 [[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
-  SHW_ASSIGN_OR_RETURN(const Piece piece, piece_of(args.attrs, args.mesh, args.rank));
-  bool fits =
-      in.shape == out.shape && in.dtype == out.dtype && piece.size.size() == out.shape.size();
-  for (size_t d = 0; fits && d < out.shape.size(); ++d) fits = piece.size[d] <= out.shape[d];
-  if (!fits)
-    return bad_types(to_string(in) + " is no piece of that tensor, or not " + to_string(out));
+  SHW_ASSIGN_OR_RETURN(const Dims own, own_elements(args));
   const double value = scalar_attr(args.attrs, AttrKey::kFillValue, 0).number;
-  return make_kernel<FillPadding>(in, out, piece.size, value, args.inputs.size());
+  return make_kernel<FillPadding>(in, out, own, value, args.inputs.size());
 }
 
 }  // namespace

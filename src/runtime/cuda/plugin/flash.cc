@@ -11,7 +11,6 @@
 namespace shw::runtime::cuda {
 namespace {
 
-constexpr int kThreads = 128;          // of a block: kFlashThreads of kernels/flash_tiles.cuh
 constexpr int64_t kMostColumns = 128;  // of the widest kernels
 constexpr int64_t kChunk = 8;          // elements that are copied at a time
 constexpr int64_t kChunkBytes = 16;
@@ -50,10 +49,9 @@ DeviceKernel pick(const AttentionArguments& a, DeviceKernel bf16_64, DeviceKerne
 template <class... P>
 Status launch(CudaStream& stream, DeviceKernel kernel, i64 tiles, P... parameters) {
   void* pointers[] = {&parameters...};
-  return stream.launch(kernel, std::max<i64>(1, tiles), kThreads, pointers);
+  return stream.launch(kernel, std::max<i64>(1, tiles), kFlashThreads, pointers);
 }
 i64 tiles_of(i64 heads, i64 rows, i64 tile) { return heads * ((rows + tile - 1) / tile); }
-constexpr i64 kForwardRows = 128, kBackwardRows = 64;  // of a tile of kernels/flash.cuh
 
 }  // namespace
 
@@ -82,8 +80,8 @@ Status launch_flash(CudaStream& stream, const AttentionArguments& a, const Atten
   const DeviceKernel kernel =
       pick(a, DeviceKernel::shw_flash_bf16_64, DeviceKernel::shw_flash_bf16_128,
            DeviceKernel::shw_flash_f16_64, DeviceKernel::shw_flash_f16_128);
-  return launch(stream, kernel, tiles_of(a.batch * a.heads, a.queries, kForwardRows), b.out, b.lse,
-                b.q, b.k, b.v, b.bias, a);
+  return launch(stream, kernel, tiles_of(a.batch * a.heads, a.queries, kFlashForwardRows), b.out,
+                b.lse, b.q, b.k, b.v, b.bias, a);
 }
 
 Status launch_flash(CudaStream& stream, const AttentionBackwardArguments& p,
@@ -92,15 +90,15 @@ Status launch_flash(CudaStream& stream, const AttentionBackwardArguments& p,
   const DeviceKernel dq =
       pick(a, DeviceKernel::shw_flash_dq_bf16_64, DeviceKernel::shw_flash_dq_bf16_128,
            DeviceKernel::shw_flash_dq_f16_64, DeviceKernel::shw_flash_dq_f16_128);
-  SHW_RETURN_IF_ERROR(launch(stream, dq, tiles_of(a.batch * a.heads, a.queries, kBackwardRows),
+  SHW_RETURN_IF_ERROR(launch(stream, dq, tiles_of(a.batch * a.heads, a.queries, kFlashBackwardRows),
                              b.dq, b.dbias, b.deltas, b.grad, b.q, b.k, b.v, b.bias, b.out, b.lse,
                              p));
   if (b.dk == nullptr && b.dv == nullptr) return {};
   const DeviceKernel dkv =
       pick(a, DeviceKernel::shw_flash_dkv_bf16_64, DeviceKernel::shw_flash_dkv_bf16_128,
            DeviceKernel::shw_flash_dkv_f16_64, DeviceKernel::shw_flash_dkv_f16_128);
-  return launch(stream, dkv, tiles_of(a.batch * a.key_heads, a.keys, kBackwardRows), b.dk, b.dv,
-                b.deltas, b.grad, b.q, b.k, b.v, b.bias, b.out, b.lse, p);
+  return launch(stream, dkv, tiles_of(a.batch * a.key_heads, a.keys, kFlashBackwardRows), b.dk,
+                b.dv, b.deltas, b.grad, b.q, b.k, b.v, b.bias, b.out, b.lse, p);
 }
 
 }  // namespace shw::runtime::cuda

@@ -3,7 +3,6 @@
 #include "runtime/cuda/plugin/laid_kernel.h"
 #include "runtime/nearest_number.h"
 #include "runtime/padded_windows.h"
-#include "runtime/piece.h"
 
 namespace shw::runtime::cuda {
 namespace {
@@ -17,9 +16,7 @@ int64_t stride_bytes(const TensorType& type, size_t dim) {
 Prepared prepare_extend(const Context&, const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
-  bool fits = in.shape.size() == out.shape.size() && in.dtype == out.dtype;
-  for (size_t d = 0; fits && d < in.shape.size(); ++d) fits = in.shape[d] <= out.shape[d];
-  if (!fits) return bad_types(to_string(in) + " does not extend to " + to_string(out));
+  SHW_RETURN_IF_ERROR(check_extended(args));
   auto kernel = std::make_unique<LaidKernel>(args.inputs.size());
   kernel->lay(out, 0, Number{});
   kernel->lay({in.shape, out.strides, out.dtype}, 0, in, 0);
@@ -29,16 +26,10 @@ Prepared prepare_extend(const Context&, const KernelArgs& args) {
 Prepared prepare_fill_padding(const Context&, const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 1));
   const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
-  SHW_ASSIGN_OR_RETURN(const Piece piece, piece_of(args.attrs, args.mesh, args.rank));
-  bool fits =
-      in.shape == out.shape && in.dtype == out.dtype && piece.size.size() == out.shape.size();
-  for (size_t d = 0; fits && d < out.shape.size(); ++d) fits = piece.size[d] <= out.shape[d];
-  if (!fits)
-    return bad_types(to_string(in) + " is no piece of that tensor, or not " + to_string(out));
+  SHW_ASSIGN_OR_RETURN(const Dims own, own_elements(args));
   const NearestNumber nearest =
       nearest_number(number_attr(args.attrs, AttrKey::kFillValue, 0).real, out.dtype);
   auto kernel = std::make_unique<LaidKernel>(args.inputs.size());
-  const Dims own(piece.size);
   kernel->lay({own, out.strides, out.dtype}, 0, {own, in.strides, in.dtype}, 0);
   // One box for each dim: behind the rank's own elements there, within them in the dims before.
   Dims box = out.shape;

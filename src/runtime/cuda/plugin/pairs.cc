@@ -24,7 +24,7 @@ class PairsKernel final : public CudaKernel {
   const size_t inputs_;
 };
 
-// All operands have pairs of f64 in a last dim of 2, and broadcast to the result.
+// All operands have pairs of f64 in a last dim of 2; factors broadcast to the result.
 Prepared prepare_pairs(const KernelArgs& args, DeviceKernel kernel, size_t num_inputs) {
   SHW_RETURN_IF_ERROR(expect_operands(args, num_inputs));
   const TensorType& out = *args.outputs[0];
@@ -33,8 +33,8 @@ Prepared prepare_pairs(const KernelArgs& args, DeviceKernel kernel, size_t num_i
   PairArguments a{};
   for (size_t o = 0; o <= num_inputs; ++o) {
     const TensorType& t = o == 0 ? out : *args.inputs[o - 1];
-    if (t.dtype != Dtype::kF64 || t.rank() == 0 || t.shape.back() != 2 ||
-        !broadcasts_to(t.shape, out.shape))
+    const bool fits = num_inputs == 1 ? t.shape == out.shape : broadcasts_to(t.shape, out.shape);
+    if (t.dtype != Dtype::kF64 || t.rank() == 0 || t.shape.back() != 2 || !fits)
       return bad_types(to_string(t) + " has no pairs of f64 for " + to_string(out));
     Dims strides = broadcast_strides_bytes(t, out.shape);
     a.next[o] = strides.back();
@@ -53,10 +53,6 @@ Prepared prepare_mul_pairs(const Context&, const KernelArgs& args) {
   return prepare_pairs(args, DeviceKernel::shw_mul_pairs, 2);
 }
 Prepared prepare_conj_pairs(const Context&, const KernelArgs& args) {
-  if (args.inputs.size() == 1 && args.outputs.size() == 1 && args.inputs[0] != nullptr &&
-      args.outputs[0] != nullptr && args.inputs[0]->shape != args.outputs[0]->shape)
-    return bad_types(to_string(*args.inputs[0]) + " has no pairs of f64 for " +
-                     to_string(*args.outputs[0]));
   return prepare_pairs(args, DeviceKernel::shw_conj_pairs, 1);
 }
 

@@ -285,6 +285,9 @@ struct AttentionArguments {
   i64 lse_batch, lse_head, lse_row, lse_length;  // strides in elements
 };
 
+// Attention on tensor cores: threads of a block, and the rows of the tile that a block works on.
+constexpr int kFlashThreads = 128, kFlashForwardRows = 128, kFlashBackwardRows = 64;
+
 struct AttentionBackwardArguments {
   AttentionArguments forward;
   HeadWindow grad, dq, dk, dv, dbias;

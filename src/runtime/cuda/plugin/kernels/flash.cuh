@@ -110,8 +110,8 @@ __device__ inline void finish_scores(float (&s)[kRowTiles][kTiles][4], const Att
 
 template <int kWidth>
 struct FlashForward {
-  static constexpr int kRowTiles = 2;
-  static constexpr int kQueries = kFlashWarps * kRowTiles * 16;
+  static constexpr int kQueries = kFlashForwardRows;
+  static constexpr int kRowTiles = kQueries / (kFlashWarps * 16);
   static constexpr int kKeys = 4096 / kWidth;  // the tiles fill 48 KiB at most
   static constexpr int kKeyTiles = kKeys / 8, kOutTiles = kWidth / 8;
   FlashTile<kQueries, kWidth> q;
@@ -245,8 +245,8 @@ __device__ inline float flash_weight(float score, float lse) {
 
 template <int kWidth>
 struct FlashBackward {
-  static constexpr int kRows = kFlashWarps * 16;  // of the tile that a block works on
-  static constexpr int kOthers = 4096 / kWidth;   // of the tiles that it goes over
+  static constexpr int kRows = kFlashBackwardRows;  // of the tile that a block works on
+  static constexpr int kOthers = 4096 / kWidth;     // of the tiles that it goes over
   static constexpr int kTiles = kOthers / 8, kOutTiles = kWidth / 8;
   FlashTile<kRows, kWidth> mine[2];
   FlashTile<kOthers, kWidth> others[2];

@@ -9,8 +9,7 @@
 
 namespace shw::runtime::cuda {
 
-constexpr int kFlashWarps = 4;
-constexpr int kFlashThreads = kFlashWarps * kWarpThreads;
+constexpr int kFlashWarps = kFlashThreads / kWarpThreads;
 constexpr int kChunk = 8;  // elements that are copied at a time: 16 bytes
 
 // kRows × kWidth elements. Chunks of a row are exchanged by the row's number, so that the same
