@@ -10,7 +10,10 @@
 
 namespace shw::runtime {
 class WorldRegistry;
+namespace cpu {
+class Workers;
 }
+}  // namespace shw::runtime
 
 namespace shw::capi {
 
@@ -34,6 +37,8 @@ class Context {
   uint64_t max_text_bytes() const { return options_.max_text_bytes; }
   const std::string& kernel_cache() const { return kernel_cache_; }
 
+  // The threads of CPU devices.
+  const std::shared_ptr<runtime::cpu::Workers>& workers() const { return workers_; }
   // Where parts of worlds meet; has a lock of its own.
   runtime::WorldRegistry& worlds() const { return *worlds_; }
 
@@ -41,6 +46,7 @@ class Context {
   shw_context_options options_;
   std::string kernel_cache_;
   mutable std::mutex log_mutex_;
+  std::shared_ptr<runtime::cpu::Workers> workers_;
   std::shared_ptr<runtime::WorldRegistry> worlds_;
 };
 using ContextRef = std::shared_ptr<const Context>;

@@ -44,9 +44,9 @@ Result<DeviceRef> make_device(const ContextRef& context, shw_device_kind kind, i
 
 }  // namespace
 
-DeviceRef make_host_device(ContextRef context) {
-  return std::make_shared<runtime::cpu::CpuDevice>(
-      std::make_shared<ContextAllocator>(std::move(context)));
+DeviceRef make_host_device(const ContextRef& context) {
+  return std::make_shared<runtime::cpu::CpuDevice>(std::make_shared<ContextAllocator>(context),
+                                                   context->workers());
 }
 
 shw_device_kind kind_of(const runtime::Device& device) {

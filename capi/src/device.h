@@ -9,7 +9,7 @@ namespace shw::capi {
 using DeviceRef = std::shared_ptr<runtime::Device>;
 
 // The CPU as a device, with the memory of the caller's allocator.
-DeviceRef make_host_device(ContextRef context);
+DeviceRef make_host_device(const ContextRef& context);
 
 // Of SHW_DEVICE_*.
 shw_device_kind kind_of(const runtime::Device& device);

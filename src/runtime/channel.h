@@ -3,6 +3,7 @@
 // Shaped by NCCL. A collective is a prepared kernel (hal.h): it is launched on a stream, and what
 // goes wrong is raised in the stream's fault.
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -71,6 +72,9 @@ class ChannelProvider {
   virtual void reset() = 0;
   // OK, or why the collectives of this job have ended. Any thread; waits for nothing.
   virtual Status async_status() const { return {}; }
+  // How often async_status() wants to be asked while collectives may be under way, since time-outs
+  // come to light there only. Zero or less: it need not be asked.
+  virtual std::chrono::nanoseconds ask_within() const { return {}; }
   // For the message of a time-out: "; rank 3 does not answer: …" of every rank that does not do so
   // within a moment. Empty: all do, or they are in this process. Any thread; waits for the answers.
   virtual std::string silent_ranks() { return {}; }

@@ -21,4 +21,14 @@ Status HostKernel::run(void* const* buffers) noexcept {
   return status;
 }
 
+Progress HostKernel::advance(void* const* buffers, Waker& waker, Status& result) noexcept {
+  try {
+    if (try_compute(buffers, waker, result) == Progress::kWaits) return Progress::kWaits;
+    if (!result.ok()) result.at_node(origin.node, origin.kernel);
+  } catch (const std::bad_alloc&) {  // as above
+    if (result.ok()) result = Status(Code::kResourceExhausted, "out of memory");
+  }
+  return Progress::kDone;
+}
+
 }  // namespace shw::runtime

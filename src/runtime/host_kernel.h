@@ -13,9 +13,20 @@ class HostKernel : public PreparedKernel, private HostWork {
   // Reads inputs and writes outputs. Allocates nothing unless it fails: it may throw bad_alloc
   // while it describes an error.
   virtual Status compute(void* const* buffers) = 0;
+  // The same as HostWork::advance() is to run(), for kernels that wait for others.
+  virtual Progress try_compute(void* const* buffers, Waker& /*waker*/, Status& result) {
+    result = compute(buffers);
+    return Progress::kDone;
+  }
+  // Said of a kernel that waits for nobody, or only by try_compute().
+  void set_never_blocks() { may_block_ = false; }
 
  private:
   Status run(void* const* buffers) noexcept final;
+  Progress advance(void* const* buffers, Waker& waker, Status& result) noexcept final;
+  bool may_block() const noexcept final { return may_block_; }
+
+  bool may_block_ = true;
 };
 
 }  // namespace shw::runtime

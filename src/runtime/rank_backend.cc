@@ -4,8 +4,13 @@
 
 namespace shw::runtime {
 
-std::shared_ptr<Device> RankBackend::open(int64_t rank) const {
-  return device ? device(rank) : std::make_shared<cpu::CpuDevice>();
+RankBackend RankBackend::or_cpu() const {
+  RankBackend filled = *this;
+  if (!filled.device)
+    filled.device = [workers = cpu::make_workers()](int64_t) {
+      return std::make_shared<cpu::CpuDevice>(nullptr, workers);
+    };
+  return filled;
 }
 
 Result<std::unique_ptr<ChannelProvider>> RankBackend::connect(

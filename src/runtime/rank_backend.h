@@ -16,8 +16,9 @@ struct RankBackend {
       std::unique_ptr<ChannelProvider> in_host_memory, Device& device)>
       channels = {};
 
-  // The same, with the default in place of what is empty.
-  std::shared_ptr<Device> open(int64_t rank) const;
+  // The same for the ranks of one job in this process, with the CPU in place of what is empty: its
+  // devices share their threads.
+  RankBackend or_cpu() const;
   Result<std::unique_ptr<ChannelProvider>> connect(std::unique_ptr<ChannelProvider> in_host_memory,
                                                    Device& device) const;
 };

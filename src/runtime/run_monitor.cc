@@ -29,6 +29,9 @@ Status RunSignal::run(void* const*) noexcept {
   return {};
 }
 
+RunMonitor::RunMonitor(Watched watched)
+    : watch_(std::move(watched)), ask_within_(watch_.provider.ask_within()) {}
+
 Result<std::unique_ptr<RunMonitor>> RunMonitor::create(Watched watched) {
   std::unique_ptr<RunMonitor> monitor(new RunMonitor(std::move(watched)));
   monitor->watch_.fault.add_listener(monitor.get());
@@ -123,10 +126,15 @@ void RunMonitor::serve() {
 
 void RunMonitor::wait_for_work(std::unique_lock<std::mutex>& lock) {
   const auto has_work = [&] { return must_abort() || must_finish() || (stopping_ && !has_run()); };
+  const auto may_look = [&] { return has_work() || has_run(); };
+  const bool asks = ask_within_.count() > 0;
   if (has_run())
-    changed_.wait_for(lock, kLookAgain, has_work);
+    changed_.wait_for(lock, asks ? std::min<Clock::duration>(kLookAgain, ask_within_) : kLookAgain,
+                      has_work);
+  else if (asks)  // submitted() need not wake the thread: it sees soon enough that there is a run
+    changed_.wait_for(lock, ask_within_, may_look);
   else
-    changed_.wait(lock, [&] { return has_work() || has_run(); });
+    changed_.wait(lock, may_look);
 }
 
 bool RunMonitor::abort_channels() noexcept {

@@ -46,7 +46,7 @@ class RunMonitor final : private Fault::Listener {
 
  private:
   using Clock = std::chrono::steady_clock;
-  explicit RunMonitor(Watched watched) : watch_(std::move(watched)) {}
+  explicit RunMonitor(Watched watched);
   void serve();                                                           // the thread
   bool has_run() const { return submitted_ > finished_; }                 // under mutex_
   bool must_abort() const { return watch_.fault.raised() && !aborted_; }  // under mutex_
@@ -65,6 +65,7 @@ class RunMonitor final : private Fault::Listener {
   void on_fault() noexcept override;
 
   const Watched watch_;
+  const std::chrono::nanoseconds ask_within_;  // ChannelProvider
   std::mutex mutex_;
   std::condition_variable changed_, idle_;
   uint64_t submitted_ = 0, finished_ = 0;

@@ -11,13 +11,14 @@ namespace shw::runtime {
 
 Result<std::unique_ptr<VirtualRanks>> VirtualRanks::create(std::shared_ptr<const Plan> plan,
                                                            const ExecutorOptions& options,
-                                                           const RankBackend& backend) {
+                                                           const RankBackend& on) {
   if (plan == nullptr) return invalid_argument("virtual ranks need a plan");
   SHW_ASSIGN_OR_RETURN(Mesh mesh, Mesh::create(plan->program.mesh));
   const std::shared_ptr<LocalHub> hub = LocalHub::create(mesh);
   std::unique_ptr<VirtualRanks> ranks(new VirtualRanks(plan, mesh));
+  const RankBackend backend = on.or_cpu();
   for (int64_t r = 0; r < mesh.num_ranks(); ++r) {
-    std::shared_ptr<Device> device = backend.open(r);
+    std::shared_ptr<Device> device = backend.device(r);
     SHW_ASSIGN_OR_RETURN(auto channels, backend.connect(hub->provider(r), *device));
     SHW_ASSIGN_OR_RETURN(auto executor,
                          Executor::create(plan, device, std::move(channels), options));

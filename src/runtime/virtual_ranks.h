@@ -17,7 +17,7 @@ class VirtualRanks {
  public:
   static Result<std::unique_ptr<VirtualRanks>> create(std::shared_ptr<const Plan> plan,
                                                       const ExecutorOptions& options = {},
-                                                      const RankBackend& backend = {});
+                                                      const RankBackend& on = {});
 
   const Program& program() const { return plan_->program; }
   const Mesh& mesh() const { return mesh_; }

@@ -1,10 +1,12 @@
 #include "runtime/collective/group.h"
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstring>
 #include <new>
 #include <string>
 #include <thread>
+#include <utility>
 
 namespace shw::runtime {
 namespace {
@@ -27,43 +29,106 @@ Group::Group(std::vector<GroupMember> who, Timeout timeout)
     : who_(std::move(who)),
       timeout_(timeout),
       members_(who_.size()),
-      came_to_(who_.size()),
+      places_(who_.size()),
       inputs_(who_.size()),
       outputs_(who_.size()) {}
 
-Status Group::meet(int64_t member, const Contribution& contribution) {
+Progress Group::arrive(int64_t member, const Contribution& contribution, Waker& waker,
+                       Status& result) {
   std::unique_lock lock(mutex_);
-  if (!abort_cause_.ok()) return abort_cause_;
+  if (!abort_cause_.ok()) {
+    result = abort_cause_;
+    return Progress::kDone;
+  }
   const auto m = static_cast<size_t>(member);
   members_[m] = contribution;
   inputs_[m] = contribution.input;
   outputs_[m] = contribution.output;
-  const uint64_t meeting = finished_ + 1;  // nobody arrives for the next one before this one ends
-  came_to_[m] = meeting;
-  if (++arrived_ == size()) {
-    arrived_ = 0;
-    open();
-  }
-  const auto met = [&] { return opened_ == meeting || finished_ >= meeting || !abort_cause_.ok(); };
-  if (timeout_ <= Timeout::zero()) {
-    changed_.wait(lock, met);
-  } else if (!changed_.wait_for(lock, timeout_, met)) {
-    Status late(Code::kDeadlineExceeded, "a rank is late");  // short: not on the heap
-    try {
-      late = nobody_came(member);
-    } catch (const std::bad_alloc&) {  // told in fewer words
-    }
-    abort_locked(late);
-    return late;
-  }
-  if (opened_ < meeting) return abort_cause_;
-  if (finished_ < meeting) {
+  Place& place = places_[m];
+  place.came_to = finished_ + 1;  // nobody arrives for the next one before this one ends
+  place.waker = &waker;
+  if (timeout_ > Timeout::zero()) place.came_at = std::chrono::steady_clock::now();
+  if (++arrived_ < size()) return Progress::kWaits;
+  arrived_ = 0;
+  open(member);
+  lock.unlock();
+  return go_on(member, result);
+}
+
+Progress Group::go_on(int64_t member, Status& result) {
+  Place& place = places_[static_cast<size_t>(member)];
+  std::unique_lock lock(mutex_);
+  if (opened_ == place.came_to && finished_ < place.came_to) {
     lock.unlock();
     work();
     lock.lock();
-    changed_.wait(lock, [&] { return finished_ >= meeting; });
   }
-  return verdict_;
+  if (finished_ >= place.came_to) return leave(place, verdict_, result);
+  if (opened_ == place.came_to) return Progress::kWaits;  // others still work
+  if (!place.late.ok()) return leave(place, std::exchange(place.late, Status()), result);
+  if (!abort_cause_.ok()) return leave(place, abort_cause_, result);
+  return Progress::kWaits;
+}
+
+Progress Group::leave(Place& place, Status verdict, Status& result) {
+  place.waker = nullptr;
+  result = std::move(verdict);
+  return Progress::kDone;
+}
+
+namespace {
+
+// A thread that blocks.
+class Sleeper final : public Waker {
+ public:
+  void wake() noexcept override {
+    const std::lock_guard lock(mutex_);
+    woken_ = true;
+    changed_.notify_one();
+  }
+  void sleep(Timeout limit) {
+    std::unique_lock lock(mutex_);
+    const auto is_woken = [&] { return woken_; };
+    if (limit > Timeout::zero())
+      changed_.wait_for(lock, limit, is_woken);
+    else
+      changed_.wait(lock, is_woken);
+    woken_ = false;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool woken_ = false;
+};
+
+}  // namespace
+
+Status Group::meet(int64_t member, const Contribution& contribution) {
+  Sleeper sleeper;
+  Status result;
+  Progress progress = arrive(member, contribution, sleeper, result);
+  while (progress == Progress::kWaits) {
+    sleeper.sleep(timeout_);
+    look_at_the_clock(member);
+    progress = go_on(member, result);
+  }
+  return result;
+}
+
+void Group::look_at_the_clock(int64_t member) {
+  if (timeout_ <= Timeout::zero()) return;
+  const std::lock_guard lock(mutex_);
+  Place& place = places_[static_cast<size_t>(member)];
+  if (place.waker == nullptr || opened_ >= place.came_to || !abort_cause_.ok() ||
+      std::chrono::steady_clock::now() - place.came_at < timeout_)
+    return;
+  place.late = Status(Code::kDeadlineExceeded, "a rank is late");  // short: not on the heap
+  try {
+    place.late = nobody_came(member);
+  } catch (const std::bad_alloc&) {  // told in fewer words
+  }
+  abort_locked(place.late);
 }
 
 void Group::abort(const Status& cause) {
@@ -79,7 +144,12 @@ void Group::abort_locked(const Status& cause) {
       abort_cause_ = Status(Code::kAborted, "a rank is gone");  // short: not on the heap
     }
   }
-  changed_.notify_all();
+  wake_all();
+}
+
+void Group::wake_all() const {
+  for (const Place& place : places_)
+    if (place.waker != nullptr) place.waker->wake();
 }
 
 Status Group::nobody_came(int64_t member) const {
@@ -88,7 +158,7 @@ Status Group::nobody_came(int64_t member) const {
                      " in " + to_string(members_[me].record);
   const char* separator = ": ";
   for (size_t m = 0; m < who_.size(); ++m) {
-    if (came_to_[m] == came_to_[me]) continue;
+    if (places_[m].came_to == places_[me].came_to) continue;
     text += separator + ("rank " + std::to_string(who_[m].rank)) + " has not come, it dispatched " +
             who_[m].log->to_string(kShown);
     separator = "; ";
@@ -119,29 +189,33 @@ Status Group::check_counts() const {
   return {};
 }
 
-void Group::open() {
+// By the last one to arrive.
+void Group::open(int64_t member) {
   ++opened_;
   try {
     verdict_ = check_agreement();
   } catch (const std::bad_alloc&) {
     verdict_ = Status(Code::kFailedPrecondition, "ranks diverged");  // short: not on the heap
   }
-  if (!verdict_.ok()) {
-    finished_ = opened_;
-    changed_.notify_all();
-    return;
-  }
+  if (!verdict_.ok()) return finish();
   const int64_t moved_bytes = cut();
   next_piece_.store(0, std::memory_order_relaxed);
   pieces_left_.store(pieces_.count(), std::memory_order_relaxed);
   if (moved_bytes <= kAloneBytes) {
     for (int64_t p = 0; p < pieces_.count(); ++p) do_piece(p);
-    finished_ = opened_;
-    changed_.notify_all();
-    return;
+    return finish();
   }
-  const int64_t helpers = std::min<int64_t>(size(), std::thread::hardware_concurrency()) - 1;
-  for (int64_t i = 0; i < helpers; ++i) changed_.notify_one();
+  int64_t helpers = std::min<int64_t>(size(), std::thread::hardware_concurrency()) - 1;
+  for (size_t m = 0; m < places_.size() && helpers > 0; ++m) {
+    if (m == static_cast<size_t>(member)) continue;
+    places_[m].waker->wake();
+    --helpers;
+  }
+}
+
+void Group::finish() {
+  finished_ = opened_;
+  wake_all();
 }
 
 int64_t Group::cut() {
@@ -168,11 +242,8 @@ void Group::work() {
     do_piece(piece);
     // The last one to finish has, through this counter, everybody else's writes.
     if (pieces_left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      {
-        std::lock_guard lock(mutex_);
-        finished_ = opened_;
-      }
-      changed_.notify_all();
+      const std::lock_guard lock(mutex_);
+      finish();
     }
   }
 }

@@ -25,6 +25,7 @@ struct Seat {
   std::vector<int64_t> ranks;  // by member
   std::shared_ptr<Group> group;
   uint64_t num_collectives = 0;  // dispatched in this group; they come one after another
+  uint64_t waits = 0;            // for others: number in the log of the collective; 0: none does
 };
 
 class Hub final : public LocalHub, public std::enable_shared_from_this<Hub> {
@@ -35,6 +36,7 @@ class Hub final : public LocalHub, public std::enable_shared_from_this<Hub> {
   }
   std::unique_ptr<ChannelProvider> provider(int64_t rank) override;
   const Mesh& mesh() const { return mesh_; }
+  Timeout timeout() const { return timeout_; }
   const std::shared_ptr<CollectiveLog>& log(int64_t rank) const {
     return logs_[static_cast<size_t>(rank)];
   }
@@ -111,15 +113,35 @@ class LocalEnd {
       : seat_(std::move(seat)), log_(std::move(log)) {}
   const Seat& seat() const { return *seat_; }
   Status run(const HostCollective& c, ReduceFn reduce) {
-    const CollectiveRecord record{++seat_->num_collectives, c.spec, c.node, seat_->name};
+    const CollectiveRecord record = next(c);
     const uint64_t dispatched = log_->dispatch(record);
     Status status = seat_->group->meet(
         seat_->member, {record, reduce, c.input, c.output, c.send_offsets, c.receive_offsets});
     if (status.ok()) log_->finish(dispatched);
     return status;
   }
+  // As HostWork::advance().
+  Progress advance(const HostCollective& c, ReduceFn reduce, Waker& waker, Status& result) {
+    Progress progress;
+    if (seat_->waits == 0) {
+      const CollectiveRecord record = next(c);
+      seat_->waits = log_->dispatch(record);
+      progress =
+          seat_->group->arrive(seat_->member, {record, reduce, c.input, c.output}, waker, result);
+    } else {
+      progress = seat_->group->go_on(seat_->member, result);
+    }
+    if (progress == Progress::kWaits) return progress;
+    if (result.ok()) log_->finish(seat_->waits);
+    seat_->waits = 0;
+    return progress;
+  }
 
  private:
+  CollectiveRecord next(const HostCollective& c) {
+    return {++seat_->num_collectives, c.spec, c.node, seat_->name};
+  }
+
   std::shared_ptr<Seat> seat_;
   std::shared_ptr<CollectiveLog> log_;
 };
@@ -127,9 +149,14 @@ class LocalEnd {
 class LocalCollective final : public HostKernel {
  public:
   LocalCollective(const LocalEnd& end, const CollectiveSpec& spec, ReduceFn reduce)
-      : end_(end), spec_(spec), reduce_(reduce) {}
+      : end_(end), spec_(spec), reduce_(reduce) {
+    set_never_blocks();
+  }
   Status compute(void* const* buffers) override {
     return end_.run({spec_, origin.node, buffers[0], buffers[1]}, reduce_);
+  }
+  Progress try_compute(void* const* buffers, Waker& waker, Status& result) override {
+    return end_.advance({spec_, origin.node, buffers[0], buffers[1]}, reduce_, waker, result);
   }
 
  private:
@@ -187,8 +214,10 @@ class LocalProvider final : public ChannelProvider {
         std::make_unique<LocalChannel>(LocalEnd(std::move(seat), hub_->log(rank_))));
   }
 
+  Timeout ask_within() const override { return hub_->timeout() / 8; }
   Status async_status() const override {
     std::lock_guard lock(mutex_);
+    for (const auto& seat : seats_) seat->group->look_at_the_clock(seat->member);
     return hub_->status(epoch_);
   }
 

@@ -66,7 +66,11 @@ const DeviceClass& cpu_device_class() {
   return kClass;
 }
 
-CpuDevice::CpuDevice() : allocator_(std::make_shared<Heap>()) {}
+std::shared_ptr<Workers> make_workers() { return std::make_shared<Workers>(); }
+
+CpuDevice::CpuDevice(std::shared_ptr<HostAllocator> allocator, std::shared_ptr<Workers> workers)
+    : allocator_(allocator != nullptr ? std::move(allocator) : std::make_shared<Heap>()),
+      workers_(workers != nullptr ? std::move(workers) : make_workers()) {}
 
 Result<void*> allocate(HostAllocator& allocator, const MemorySpec& spec) {
   constexpr int64_t kAddressSpace = int64_t{1} << 47;  // more, some allocators take for a bug
@@ -91,7 +95,7 @@ Result<std::unique_ptr<Stream>> CpuDevice::create_stream(const StreamOptions& op
     return unimplemented("the CPU has no streams of the caller: leave the native stream empty");
   try {
     return std::unique_ptr<Stream>(
-        std::make_unique<CpuStream>(*options.fault, options.capacity, allocator_));
+        std::make_unique<CpuStream>(*options.fault, options.capacity, allocator_, workers_));
   } catch (const std::system_error& e) {
     return Status(Code::kResourceExhausted, std::string("no thread for a stream: ") + e.what());
   }
@@ -109,6 +113,7 @@ Result<std::unique_ptr<PreparedKernel>> CpuDevice::prepare(std::string_view name
   if (kernel == nullptr)
     return unimplemented("the CPU backend has no kernel '" + std::string(name) + "'");
   SHW_ASSIGN_OR_RETURN(auto prepared, kernel->prepare(args));
+  prepared->set_never_blocks();
   return std::unique_ptr<PreparedKernel>(std::move(prepared));
 }
 

@@ -1,4 +1,4 @@
-// The CPU as a device: host memory, threads as streams, the kernels of kernels/.
+// The CPU as a device: host memory, streams that threads share, the kernels of kernels/.
 #pragma once
 #include <memory>
 
@@ -6,7 +6,10 @@
 
 namespace shw::runtime::cpu {
 
+class Workers;
 const DeviceClass& cpu_device_class();
+// Threads for the streams of several devices, as many at work as there are cores.
+std::shared_ptr<Workers> make_workers();
 
 // Where the device's memory comes from. Any thread.
 class HostAllocator {
@@ -20,8 +23,9 @@ void free(HostAllocator& allocator, void* memory, const MemorySpec& spec) noexce
 
 class CpuDevice final : public Device {
  public:
-  CpuDevice();  // takes memory from the C++ heap
-  explicit CpuDevice(std::shared_ptr<HostAllocator> allocator) : allocator_(std::move(allocator)) {}
+  // Null: memory of the C++ heap; threads of its own.
+  explicit CpuDevice(std::shared_ptr<HostAllocator> allocator = nullptr,
+                     std::shared_ptr<Workers> workers = nullptr);
 
   const DeviceClass& device_class() const override { return cpu_device_class(); }
   Result<void*> allocate(const MemorySpec& spec) override {
@@ -37,6 +41,7 @@ class CpuDevice final : public Device {
 
  private:
   const std::shared_ptr<HostAllocator> allocator_;
+  const std::shared_ptr<Workers> workers_;
 };
 
 }  // namespace shw::runtime::cpu

@@ -6,9 +6,9 @@
 
 namespace shw::runtime::cpu {
 
-// Sleeping and waking follow one pattern throughout this backend: the sleeper announces itself and
-// then looks again, the waker changes the word and then looks for sleepers, all sequentially
-// consistent. So one of the two always sees the other, and a waker without sleepers takes no lock.
+// Who waits announces itself and then looks again, who completes a record changes the word and then
+// looks for those who wait, all sequentially consistent. So one of the two always sees the other,
+// and an event that nobody waits for takes no lock.
 
 CpuEvent::CpuEvent(const EventOptions& options)
     : Event(cpu_device_class()), timing_(options.timing) {}
@@ -24,27 +24,54 @@ void CpuEvent::complete(uint64_t record) {
         std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1),
         std::memory_order_relaxed);
   completed_.store(record, std::memory_order_seq_cst);
-  if (sleepers_.load(std::memory_order_seq_cst) > 0) wake();
+  if (waiting_.load(std::memory_order_seq_cst) > 0) tell();
 }
 
-void CpuEvent::wake() const {
-  { std::lock_guard lock(mutex_); }
+void CpuEvent::tell() const {
+  {
+    const std::lock_guard lock(mutex_);
+    for (Waiter** w = &streams_; *w != nullptr;) {
+      if (!done((*w)->record)) {
+        w = &(*w)->next;
+        continue;
+      }
+      Waker& waker = *(*w)->waker;
+      *w = (*w)->next;
+      waiting_.fetch_sub(1, std::memory_order_relaxed);
+      waker.wake();
+    }
+  }
   changed_.notify_all();
+}
+
+bool CpuEvent::add(Waiter& waiter) const {
+  const std::lock_guard lock(mutex_);
+  waiting_.fetch_add(1, std::memory_order_seq_cst);
+  if (done(waiter.record)) {
+    waiting_.fetch_sub(1, std::memory_order_relaxed);
+    return false;
+  }
+  waiter.next = streams_;
+  streams_ = &waiter;
+  return true;
+}
+
+void CpuEvent::remove(const Waiter& waiter) const {
+  const std::lock_guard lock(mutex_);
+  for (Waiter** w = &streams_; *w != nullptr; w = &(*w)->next)
+    if (*w == &waiter) {
+      *w = waiter.next;
+      waiting_.fetch_sub(1, std::memory_order_relaxed);
+      return;
+    }
 }
 
 void CpuEvent::await(uint64_t record) const {
   if (done(record)) return;
   std::unique_lock lock(mutex_);
-  sleepers_.fetch_add(1, std::memory_order_seq_cst);
+  waiting_.fetch_add(1, std::memory_order_seq_cst);
   changed_.wait(lock, [&] { return done(record); });
-  sleepers_.fetch_sub(1, std::memory_order_relaxed);
-}
-
-void CpuEvent::await(uint64_t record, const Fault& stop) const {
-  std::unique_lock lock(mutex_);
-  sleepers_.fetch_add(1, std::memory_order_seq_cst);
-  changed_.wait(lock, [&] { return done(record) || stop.raised(); });
-  sleepers_.fetch_sub(1, std::memory_order_relaxed);
+  waiting_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 bool CpuEvent::wait_for(std::chrono::nanoseconds limit) const {
@@ -53,10 +80,10 @@ bool CpuEvent::wait_for(std::chrono::nanoseconds limit) const {
   // A limit beyond a century would overflow the clock.
   constexpr std::chrono::nanoseconds kForever = std::chrono::hours(24 * 365 * 100);
   std::unique_lock lock(mutex_);
-  sleepers_.fetch_add(1, std::memory_order_seq_cst);
+  waiting_.fetch_add(1, std::memory_order_seq_cst);
   const bool reached =
       changed_.wait_for(lock, std::min(limit, kForever), [&] { return done(record); });
-  sleepers_.fetch_sub(1, std::memory_order_relaxed);
+  waiting_.fetch_sub(1, std::memory_order_relaxed);
   return reached;
 }
 

@@ -1,4 +1,4 @@
-// Events of the CPU backend: a counter of records, and whoever sleeps until it moves.
+// Events of the CPU backend: a counter of records, and whoever waits until it moves.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -20,24 +20,35 @@ class CpuEvent final : public Event {
   uint64_t next_record() { return recorded_.fetch_add(1, std::memory_order_relaxed) + 1; }
   uint64_t last_record() const { return recorded_.load(std::memory_order_relaxed); }
 
+  // A stream that waits for a record.
+  struct Waiter {
+    Waker* waker = nullptr;
+    uint64_t record = 0;
+    Waiter* next = nullptr;
+  };
+
   // By streams.
   bool done(uint64_t record) const { return completed_.load(std::memory_order_seq_cst) >= record; }
   void complete(uint64_t record);
-  void await(uint64_t record, const Fault& stop) const;  // or until `stop` is raised, and wake()
+  // `waiter` is woken once its record is done. False: it is done already.
+  bool add(Waiter& waiter) const;
+  void remove(const Waiter& waiter) const;  // whether it has been woken or not
+  // Blocks the thread.
   void await(uint64_t record) const;
-  void wake() const;
 
  private:
   // Null when the event is of another backend.
   static const CpuEvent* cast(const Event& event);
   friend class CpuStream;
+  void tell() const;
 
   const bool timing_;
   std::atomic<uint64_t> recorded_{0}, completed_{0};
   std::atomic<int64_t> reached_at_ns_{0};  // of the latest complete()
-  mutable std::atomic<int> sleepers_{0};
+  mutable std::atomic<int> waiting_{0};    // threads and streams
   mutable std::mutex mutex_;
-  mutable std::condition_variable changed_;
+  mutable std::condition_variable changed_;  // for threads
+  mutable Waiter* streams_ = nullptr;
 };
 
 }  // namespace shw::runtime::cpu

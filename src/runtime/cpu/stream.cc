@@ -2,19 +2,21 @@
 
 #include <bit>
 #include <cstring>
-
-#include "runtime/cpu/gemm.h"
+#include <thread>
 
 namespace shw::runtime::cpu {
 
-CpuStream::CpuStream(Fault& fault, int64_t capacity, std::shared_ptr<HostAllocator> allocator)
+CpuStream::CpuStream(Fault& fault, int64_t capacity, std::shared_ptr<HostAllocator> allocator,
+                     std::shared_ptr<Workers> workers)
     : fault_(fault),
       allocator_(std::move(allocator)),
+      workers_(std::move(workers)),
       ring_(std::bit_ceil(static_cast<uint64_t>(capacity < 16 ? 16 : capacity))) {
   mask_ = ring_.size() - 1;
+  waiter_.waker = this;
   fault_.add_listener(this);
   try {
-    thread_ = std::thread([this] { serve(); });
+    workers_->hire();
   } catch (...) {
     fault_.remove_listener(this);
     throw;
@@ -22,14 +24,11 @@ CpuStream::CpuStream(Fault& fault, int64_t capacity, std::shared_ptr<HostAllocat
 }
 
 CpuStream::~CpuStream() {
-  flush();
-  {
-    std::lock_guard lock(mutex_);
-    ending_ = true;
-  }
-  more_.notify_one();
-  thread_.join();
+  (void)synchronize();
   fault_.remove_listener(this);
+  // From here on nobody wakes the stream; the worker may be about to let go of it.
+  while (state_.load(std::memory_order_seq_cst) != State::kIdle) std::this_thread::yield();
+  workers_->dismiss();
 }
 
 void CpuStream::record(Event& event) {
@@ -97,23 +96,44 @@ void CpuStream::push(const Command& command) {
 
 void CpuStream::flush() {
   published_.store(pushed_, std::memory_order_seq_cst);
-  if (consumer_sleeps_.load(std::memory_order_seq_cst)) {
-    { std::lock_guard lock(mutex_); }
-    more_.notify_one();
+  wake();
+}
+
+// After it has queued the stream, which may end soon then, it touches it no more.
+void CpuStream::wake() noexcept {
+  State state = state_.load(std::memory_order_seq_cst);
+  while (true) {
+    if (state == State::kIdle) {
+      if (state_.compare_exchange_weak(state, State::kQueued, std::memory_order_seq_cst))
+        return workers_->ready(*this);
+    } else if (state == State::kServed) {
+      if (state_.compare_exchange_weak(state, State::kAgain, std::memory_order_seq_cst)) return;
+    } else {
+      return;  // it will look
+    }
   }
 }
 
-bool CpuStream::next(Command& command) {
+void CpuStream::serve() noexcept {
+  State state;
+  do {
+    state_.store(State::kServed, std::memory_order_seq_cst);
+    while (go_on()) {
+    }
+    state = State::kServed;
+  } while (!state_.compare_exchange_strong(state, State::kIdle, std::memory_order_seq_cst));
+}
+
+bool CpuStream::go_on() {
+  if (!has_current_ && !next()) return false;
+  has_current_ = !execute(current_);
+  return !has_current_;
+}
+
+bool CpuStream::next() {
   const uint64_t taken = taken_.load(std::memory_order_relaxed);
-  if (published_.load(std::memory_order_acquire) == taken) {
-    std::unique_lock lock(mutex_);
-    consumer_sleeps_.store(true, std::memory_order_seq_cst);
-    more_.wait(lock,
-               [&] { return published_.load(std::memory_order_seq_cst) != taken || ending_; });
-    consumer_sleeps_.store(false, std::memory_order_relaxed);
-    if (published_.load(std::memory_order_acquire) == taken) return false;
-  }
-  command = ring_[taken & mask_];
+  if (published_.load(std::memory_order_seq_cst) == taken) return false;
+  current_ = ring_[taken & mask_];
   taken_.store(taken + 1, std::memory_order_seq_cst);
   if (producer_sleeps_.load(std::memory_order_seq_cst)) {
     { std::lock_guard lock(mutex_); }
@@ -122,50 +142,54 @@ bool CpuStream::next(Command& command) {
   return true;
 }
 
-void CpuStream::serve() {
-  use_one_gemm_thread();
-  Command command;
-  while (next(command)) execute(command);
-}
-
-void CpuStream::execute(const Command& c) {
+bool CpuStream::execute(const Command& c) {
   switch (c.kind) {
-    case Kind::kWork: {
-      if (fault_.raised()) return;
-      Status s = static_cast<HostWork*>(c.object)->run(static_cast<void* const*>(c.operand));
-      if (!s.ok()) fault_.raise(std::move(s));
-      return;
-    }
+    case Kind::kWork:
+      return work(*static_cast<HostWork*>(c.object), static_cast<void* const*>(c.operand));
     case Kind::kCopy:
       if (!fault_.raised()) std::memcpy(c.object, c.operand, c.number);
-      return;
+      return true;
     case Kind::kFill:
       if (!fault_.raised()) std::memset(c.object, c.detail, c.number);
-      return;
+      return true;
     case Kind::kFree:
-      return cpu::free(*allocator_, c.object,
-                       {static_cast<int64_t>(c.number), int64_t{1} << c.detail});
+      cpu::free(*allocator_, c.object, {static_cast<int64_t>(c.number), int64_t{1} << c.detail});
+      return true;
     case Kind::kRecord:
-      return static_cast<CpuEvent*>(c.object)->complete(c.number);
+      static_cast<CpuEvent*>(c.object)->complete(c.number);
+      return true;
     case Kind::kWait:
-      return await(*static_cast<const CpuEvent*>(c.object), c.number);
+      return has_reached(*static_cast<const CpuEvent*>(c.object), c.number);
   }
+  return true;
 }
 
-void CpuStream::await(const CpuEvent& event, uint64_t record) {
-  if (event.done(record)) return;
-  {
-    std::lock_guard lock(waiting_mutex_);
-    waiting_on_ = &event;
+bool CpuStream::work(HostWork& work, void* const* buffers) {
+  if (!has_begun_ && fault_.raised()) return true;
+  Status result;
+  Progress progress;
+  if (work.may_block()) {
+    const Workers::MayBlock blocks(*workers_);
+    progress = work.advance(buffers, *this, result);
+  } else {
+    progress = work.advance(buffers, *this, result);
   }
-  event.await(record, fault_);
-  std::lock_guard lock(waiting_mutex_);
-  waiting_on_ = nullptr;
+  has_begun_ = progress == Progress::kWaits;
+  if (!has_begun_ && !result.ok()) fault_.raise(std::move(result));
+  return !has_begun_;
 }
 
-void CpuStream::on_fault() noexcept {
-  std::lock_guard lock(waiting_mutex_);
-  if (waiting_on_ != nullptr) waiting_on_->wake();
+bool CpuStream::has_reached(const CpuEvent& event, uint64_t record) {
+  if (!event.done(record) && !fault_.raised()) {
+    if (is_registered_) return false;
+    waiter_.record = record;
+    is_registered_ = event.add(waiter_);
+    // A fault raised since then has woken this stream, so it will look again.
+    if (is_registered_) return false;
+  }
+  if (is_registered_) event.remove(waiter_);
+  is_registered_ = false;
+  return true;
 }
 
 }  // namespace shw::runtime::cpu

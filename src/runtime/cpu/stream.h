@@ -1,23 +1,27 @@
-// Streams of the CPU backend: a stream is a thread that takes commands from a ring of fixed size.
+// Streams of the CPU backend: a ring of commands of fixed size, emptied by the device's workers.
 //
-// A machine runs many more ranks than it has cores, so nobody spins: whoever has nothing to do
-// sleeps, and the fast path of everything is one or two atomic operations.
+// The fast path of everything is one or two atomic operations.
 #pragma once
 #include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "runtime/cpu/device.h"
 #include "runtime/cpu/event.h"
+#include "runtime/cpu/workers.h"
 
 namespace shw::runtime::cpu {
 
-class CpuStream final : public Stream, private Fault::Listener {
+class CpuStream final : public Stream,
+                        private Fault::Listener,
+                        private Workers::Task,
+                        private Waker {
  public:
-  CpuStream(Fault& fault, int64_t capacity, std::shared_ptr<HostAllocator> allocator);
+  // Throws std::system_error: there is no thread.
+  CpuStream(Fault& fault, int64_t capacity, std::shared_ptr<HostAllocator> allocator,
+            std::shared_ptr<Workers> workers);
   ~CpuStream() override;
   CpuStream(const CpuStream&) = delete;
   CpuStream& operator=(const CpuStream&) = delete;
@@ -43,15 +47,28 @@ class CpuStream final : public Stream, private Fault::Listener {
     uint64_t number;      // of record and wait: the record. Else: bytes
   };
 
+  // What a worker may still do with the stream.
+  enum class State : uint8_t {
+    kIdle,    // nothing to do, or it waits: wake() queues it
+    kQueued,  // with the workers
+    kServed,
+    kAgain,  // served, and woken meanwhile
+  };
+
   void push(const Command& command);
-  void serve();                 // the thread
-  bool next(Command& command);  // false: the stream ends
-  void execute(const Command& command);
-  void await(const CpuEvent& event, uint64_t record);
-  void on_fault() noexcept override;
+  void serve() noexcept override;
+  void wake() noexcept override;
+  void on_fault() noexcept override { wake(); }
+  // By the worker that serves the stream.
+  bool go_on();                          // false: there is nothing to do, or the next command waits
+  bool next();                           // takes a command into current_; false: there is none
+  bool execute(const Command& command);  // false: it waits
+  bool work(HostWork& work, void* const* buffers);
+  bool has_reached(const CpuEvent& event, uint64_t record);
 
   Fault& fault_;
   const std::shared_ptr<HostAllocator> allocator_;
+  const std::shared_ptr<Workers> workers_;
   CpuEvent synchronized_{EventOptions{}};
   std::vector<Command> ring_;  // its size is a power of two
   uint64_t mask_;
@@ -61,16 +78,17 @@ class CpuStream final : public Stream, private Fault::Listener {
   uint64_t known_taken_ = 0;         // a past value of taken_
   alignas(64) std::atomic<uint64_t> published_{0};
   alignas(64) std::atomic<uint64_t> taken_{0};
-  alignas(64) std::atomic<bool> consumer_sleeps_{false};
+  alignas(64) std::atomic<State> state_{State::kIdle};
   std::atomic<bool> producer_sleeps_{false};
-  bool ending_ = false;  // under mutex_
   std::mutex mutex_;
-  std::condition_variable more_, room_;
+  std::condition_variable room_;
 
-  std::mutex waiting_mutex_;
-  const CpuEvent* waiting_on_ = nullptr;  // what the thread sleeps on, for on_fault
-
-  std::thread thread_;
+  // The consumer's.
+  Command current_{};
+  bool has_current_ = false;    // taken, and not done
+  bool has_begun_ = false;      // it is work that waits
+  CpuEvent::Waiter waiter_;     // of a wait
+  bool is_registered_ = false;  // with the event
 };
 
 }  // namespace shw::runtime::cpu

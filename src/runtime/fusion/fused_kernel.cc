@@ -26,6 +26,7 @@ class FusedKernel final : public HostKernel {
         scratch_bytes_(group.scratch_bytes) {
     for (const Link& link : links_)
       workspace_bytes_ = std::max(workspace_bytes_, link.kernel->workspace_bytes());
+    set_never_blocks();  // its steps compute
   }
 
   int64_t workspace_bytes() const override { return scratch_bytes_ + workspace_bytes_; }

@@ -17,7 +17,7 @@ Result<std::unique_ptr<ProcessRank>> ProcessRank::create(std::shared_ptr<const P
     return invalid_argument("a rank needs a plan and a world");
   SHW_ASSIGN_OR_RETURN(Mesh mesh, Mesh::create(plan->program.mesh));
   std::unique_ptr<ProcessRank> rank(new ProcessRank(plan, mesh, world));
-  rank->device_ = backend.open(world->rank());
+  rank->device_ = backend.or_cpu().device(world->rank());
   Joining joining(*world, world->rank());
   SHW_ASSIGN_OR_RETURN(auto in_host_memory, joining.begin(mesh, identity_of(*plan)));
   SHW_ASSIGN_OR_RETURN(auto provider, backend.connect(std::move(in_host_memory), *rank->device_));

@@ -1,0 +1,136 @@
+#include "runtime/cpu/workers.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "runtime/cpu/gemm.h"
+
+namespace shw::runtime::cpu {
+namespace {
+
+// How long a worker without work looks for more before it sleeps: about what it takes until a
+// sleeping thread runs on an idle core of a virtual machine. [Empirical] 2 cores, steps of a small
+// model on 2 to 8 ranks: 30 to 50 µs are best, 200 µs take time from ranks of other processes.
+constexpr std::chrono::microseconds kLook{50};
+// So many tasks of the queue are asked whether they were served by this worker before.
+constexpr int kAsked = 16;
+
+}  // namespace
+
+int Workers::cores() { return static_cast<int>(std::thread::hardware_concurrency()); }
+
+Workers::Workers(int at_once) : at_once_(std::max(1, at_once)) {}
+
+Workers::~Workers() {
+  const std::lock_guard lock(mutex_);  // whoever has just queued the last task has let go of it
+}
+
+void Workers::hire() {
+  auto worker = std::make_unique<Worker>();
+  const std::lock_guard lock(mutex_);
+  workers_.reserve(workers_.size() + 1);
+  worker->thread = std::thread([this, w = worker.get()] { work(*w); });
+  workers_.push_back(std::move(worker));
+}
+
+void Workers::dismiss() noexcept {
+  std::unique_lock lock(mutex_);
+  ++to_dismiss_;
+  wanted_.fetch_add(1, std::memory_order_relaxed);
+  wake_one();
+  const auto is_gone = [](const std::unique_ptr<Worker>& w) { return w->is_gone; };
+  gone_.wait(lock, [&] { return std::ranges::any_of(workers_, is_gone); });
+  const auto it = std::ranges::find_if(workers_, is_gone);
+  const std::unique_ptr<Worker> worker = std::move(*it);
+  workers_.erase(it);
+  lock.unlock();
+  worker->thread.join();
+}
+
+void Workers::ready(Task& task) noexcept {
+  const std::lock_guard lock(mutex_);
+  task.next_ = nullptr;
+  (first_ == nullptr ? first_ : last_->next_) = &task;
+  last_ = &task;
+  wanted_.fetch_add(1, std::memory_order_relaxed);
+  if (active_ + looking_ + woken_ < at_once_) wake_one();
+}
+
+void Workers::wake_one() {
+  if (woken_ == sleeping_) return;
+  ++woken_;
+  work_.notify_one();
+}
+
+Workers::Task& Workers::take(const Worker& me) {
+  Task *chosen = first_, *before_chosen = nullptr, *before = nullptr;
+  int asked = 0;
+  for (Task* t = first_; t != nullptr && asked < kAsked; before = t, t = t->next_, ++asked)
+    if (t->served_by_ == &me) {
+      chosen = t;
+      before_chosen = before;
+      break;
+    }
+  (before_chosen == nullptr ? first_ : before_chosen->next_) = chosen->next_;
+  if (last_ == chosen) last_ = before_chosen;
+  wanted_.fetch_sub(1, std::memory_order_relaxed);
+  chosen->served_by_ = &me;
+  return *chosen;
+}
+
+void Workers::work(Worker& me) {
+  use_one_gemm_thread();
+  std::unique_lock lock(mutex_);
+  bool has_looked = true;  // since it served a task
+  while (true) {
+    if (to_dismiss_ > 0) {
+      --to_dismiss_;
+      wanted_.fetch_sub(1, std::memory_order_relaxed);
+      me.is_gone = true;
+      if (first_ != nullptr) wake_one();  // in place of this one
+      gone_.notify_all();
+      return;
+    }
+    if (first_ != nullptr && active_ < at_once_) {
+      Task& task = take(me);
+      ++active_;
+      lock.unlock();
+      task.serve();
+      lock.lock();
+      --active_;
+      has_looked = false;
+    } else if (!has_looked && active_ + looking_ < at_once_) {
+      ++looking_;
+      lock.unlock();
+      look_for_work();
+      lock.lock();
+      --looking_;
+      has_looked = true;
+    } else {
+      ++sleeping_;
+      work_.wait(lock);
+      --sleeping_;
+      woken_ = std::max(0, woken_ - 1);
+    }
+  }
+}
+
+// Gives way to any other thread that wants this core.
+void Workers::look_for_work() const {
+  const auto until = std::chrono::steady_clock::now() + kLook;
+  while (wanted_.load(std::memory_order_relaxed) == 0 && std::chrono::steady_clock::now() < until)
+    std::this_thread::yield();
+}
+
+void Workers::step_back() {
+  const std::lock_guard lock(mutex_);
+  --active_;
+  if (first_ != nullptr) wake_one();
+}
+
+void Workers::step_in() {
+  const std::lock_guard lock(mutex_);
+  ++active_;
+}
+
+}  // namespace shw::runtime::cpu
