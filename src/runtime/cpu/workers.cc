@@ -29,6 +29,7 @@ void Workers::hire() {
   auto worker = std::make_unique<Worker>();
   const std::lock_guard lock(mutex_);
   workers_.reserve(workers_.size() + 1);
+  sleepers_.reserve(workers_.size() + 1);
   worker->thread = std::thread([this, w = worker.get()] { work(*w); });
   workers_.push_back(std::move(worker));
 }
@@ -37,7 +38,7 @@ void Workers::dismiss() noexcept {
   std::unique_lock lock(mutex_);
   ++to_dismiss_;
   wanted_.fetch_add(1, std::memory_order_relaxed);
-  wake_one();
+  wake_one(nullptr);
   const auto is_gone = [](const std::unique_ptr<Worker>& w) { return w->is_gone; };
   gone_.wait(lock, [&] { return std::ranges::any_of(workers_, is_gone); });
   const auto it = std::ranges::find_if(workers_, is_gone);
@@ -53,20 +54,14 @@ void Workers::ready(Task& task) noexcept {
   (first_ == nullptr ? first_ : last_->next_) = &task;
   last_ = &task;
   wanted_.fetch_add(1, std::memory_order_relaxed);
-  if (active_ + looking_ + woken_ < at_once_) wake_one();
-}
-
-void Workers::wake_one() {
-  if (woken_ == sleeping_) return;
-  ++woken_;
-  work_.notify_one();
+  if (active_ + looking_ + waking_ < at_once_) wake_one(task.worker_);
 }
 
 Workers::Task& Workers::take(const Worker& me) {
   Task *chosen = first_, *before_chosen = nullptr, *before = nullptr;
   int asked = 0;
   for (Task* t = first_; t != nullptr && asked < kAsked; before = t, t = t->next_, ++asked)
-    if (t->served_by_ == &me) {
+    if (t->worker_ == &me) {
       chosen = t;
       before_chosen = before;
       break;
@@ -74,20 +69,20 @@ Workers::Task& Workers::take(const Worker& me) {
   (before_chosen == nullptr ? first_ : before_chosen->next_) = chosen->next_;
   if (last_ == chosen) last_ = before_chosen;
   wanted_.fetch_sub(1, std::memory_order_relaxed);
-  chosen->served_by_ = &me;
+  chosen->worker_ = &me;
   return *chosen;
 }
 
 void Workers::work(Worker& me) {
   use_one_gemm_thread();
   std::unique_lock lock(mutex_);
-  bool has_looked = true;  // since it served a task
+  bool may_look = false;  // once for each time that it has served tasks
   while (true) {
     if (to_dismiss_ > 0) {
       --to_dismiss_;
       wanted_.fetch_sub(1, std::memory_order_relaxed);
       me.is_gone = true;
-      if (first_ != nullptr) wake_one();  // in place of this one
+      if (first_ != nullptr) wake_one(first_->worker_);  // in place of this one
       gone_.notify_all();
       return;
     }
@@ -98,19 +93,16 @@ void Workers::work(Worker& me) {
       task.serve();
       lock.lock();
       --active_;
-      has_looked = false;
-    } else if (!has_looked && active_ + looking_ < at_once_) {
+      may_look = true;
+    } else if (may_look && active_ + looking_ < at_once_) {
       ++looking_;
       lock.unlock();
       look_for_work();
       lock.lock();
       --looking_;
-      has_looked = true;
+      may_look = false;
     } else {
-      ++sleeping_;
-      work_.wait(lock);
-      --sleeping_;
-      woken_ = std::max(0, woken_ - 1);
+      sleep(me, lock);
     }
   }
 }
@@ -122,10 +114,28 @@ void Workers::look_for_work() const {
     std::this_thread::yield();
 }
 
+void Workers::sleep(Worker& me, std::unique_lock<std::mutex>& lock) {
+  me.sleeps = true;
+  sleepers_.push_back(&me);
+  me.woken.wait(lock, [&] { return !me.sleeps; });
+  --waking_;
+}
+
+void Workers::wake_one(const void* rather) {
+  if (sleepers_.empty()) return;
+  auto it = std::ranges::find(sleepers_, rather, [](Worker* w) -> const void* { return w; });
+  if (it == sleepers_.end()) --it;
+  Worker& worker = **it;
+  sleepers_.erase(it);
+  worker.sleeps = false;
+  ++waking_;
+  worker.woken.notify_one();
+}
+
 void Workers::step_back() {
   const std::lock_guard lock(mutex_);
   --active_;
-  if (first_ != nullptr) wake_one();
+  if (first_ != nullptr) wake_one(first_->worker_);
 }
 
 void Workers::step_in() {

@@ -28,8 +28,8 @@ class Workers {
 
    private:
     friend class Workers;
-    Task* next_ = nullptr;             // in the queue
-    const void* served_by_ = nullptr;  // the last worker: its cache holds what the task works on
+    Task* next_ = nullptr;          // in the queue
+    const void* worker_ = nullptr;  // the last one: its core's cache holds what the task works on
   };
 
   explicit Workers(int at_once = cores());
@@ -59,26 +59,30 @@ class Workers {
  private:
   struct Worker {
     std::thread thread;
-    bool is_gone = false;  // under mutex_
+    std::condition_variable woken;
+    bool sleeps = false, is_gone = false;  // under mutex_
   };
 
   static int cores();
   void work(Worker& me);
-  Task& take(const Worker& me);  // under mutex_; there is one
   void look_for_work() const;
-  void wake_one();  // under mutex_
+  // Under mutex_:
+  Task& take(const Worker& me);  // there is one
+  void sleep(Worker& me, std::unique_lock<std::mutex>& lock);
+  void wake_one(const void* rather);  // a worker, if it sleeps; else another one that does
   void step_back();
   void step_in();
 
   const int at_once_;
   std::mutex mutex_;
-  std::condition_variable work_, gone_;
+  std::condition_variable gone_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<Worker*> sleepers_;            // the last one to fall asleep is the last one
   Task *first_ = nullptr, *last_ = nullptr;  // the queue
   std::atomic<int> wanted_{0};               // tasks in the queue, and workers to dismiss
   int active_ = 0;                           // workers that serve a task and do not block
   int looking_ = 0;                          // workers that look for work and do not sleep
-  int sleeping_ = 0, woken_ = 0;             // workers; those of them that are about to wake up
+  int waking_ = 0;                           // workers that have been woken and do not run yet
   int to_dismiss_ = 0;
 };
 
