@@ -44,7 +44,8 @@ size_t ProbeMaker::add_entry(const std::vector<Step>& steps) {
   entry.num_steps = static_cast<uint32_t>(steps.size());
   for (const Step& step : steps) {
     ProgramStep& s = p.steps.emplace_back(step.step);
-    int64_t offset = 0;
+    if (step.reads_last) s.inputs[0] = p.steps[p.steps.size() - 2].outputs[0];
+    int64_t offset = step.first_byte;
     for (const TensorType& type : step.results) {
       const StorageId storage =
           p.storages.push_back({type.bytes(), StorageKind::kArena, UINT32_MAX, offset});

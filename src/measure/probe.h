@@ -20,13 +20,15 @@ class ProbeMaker {
   ProbeMaker(std::vector<Mesh::Axis> mesh, int64_t first_bytes, int64_t other_bytes);
 
   ValueId operand(Source source, const TensorType& type);
-  // One step of an entry, and the types of its results, which have memory of their own.
+  // One step of an entry, and the types of its results, which lie one behind the other.
   struct Step {
     ProgramStep step;
     std::vector<TensorType> results;
+    int64_t first_byte = 0;   // of the results, in memory that all steps share
+    bool reads_last = false;  // the first input is the first result of the step before
   };
-  // All read from the begin of their sources, and write to one place, so that what fits in a cache
-  // is there. Returns the number of the entry.
+  // All sources are read from their begin, and all results written to few places, so that what fits
+  // in a cache is there. Returns the number of the entry.
   size_t add_entry(const std::vector<Step>& steps);
   Program& program() { return plan_.program; }
   Result<std::shared_ptr<const Plan>> finish() const;

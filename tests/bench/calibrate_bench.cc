@@ -4,10 +4,11 @@
 // usage: bench_calibrate [REPEATS] [HARDWARE.json]
 //
 // Two times are printed beside the predicted one. `cores` is the CPU time of all ranks together,
-// shared by the cores that they can keep busy: what a step takes where nothing else runs. To start
-// and to end a run is no part of a step: `run` is what a plan of one tiny step takes, and is taken
-// off. `wall` is the median from the begin of a run to its end; other work on the machine is part
-// of it. The figures at the end are rank correlations (Spearman) and shares within 15 %.
+// shared by the cores that they can keep busy: what a step takes where nothing else runs. `wall` is
+// the median from the begin of a run to its end; other work on the machine is part of it. To start
+// and to end a run is no part of a step: what a plan of one tiny step takes is taken off of both;
+// `run` is that of `cores`. The figures at the end are rank correlations (Spearman) and shares
+// within 15 %.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -63,7 +64,9 @@ double cores_us(const shw::runtime::BenchResult& result, int64_t cores) {
   return result.cpu_seconds * 1e6 / static_cast<double>(std::min(ranks, cores));
 }
 
-shw::Result<double> run_us(int64_t ranks, int64_t cores, const shw::runtime::BenchOptions& bench) {
+// What a run takes that is no part of its steps.
+shw::Result<shw::runtime::BenchResult> empty_run(int64_t ranks,
+                                                 const shw::runtime::BenchOptions& bench) {
   shw::measure::ProbeMaker maker({{"rank", ranks}}, 256, 256);
   const shw::TensorType one = shw::row_major(shw::Dtype::kF32, {1});
   shw::ProgramStep step;
@@ -71,8 +74,7 @@ shw::Result<double> run_us(int64_t ranks, int64_t cores, const shw::runtime::Ben
   step.inputs = {maker.operand(shw::measure::Source::kFirst, one)};
   maker.add_entry({{step, {one}}});
   SHW_ASSIGN_OR_RETURN(const auto plan, maker.finish());
-  SHW_ASSIGN_OR_RETURN(const shw::runtime::BenchResult result, shw::runtime::bench(plan, bench));
-  return cores_us(result, cores);
+  return shw::runtime::bench(plan, bench);
 }
 
 shw::Result<std::vector<uint8_t>> graph_of(const std::string& path) {
@@ -102,9 +104,11 @@ shw::Result<Row> run(const Case& c, const std::string& hardware, int64_t cores, 
   SHW_ASSIGN_OR_RETURN(
       const shw::runtime::BenchResult result,
       shw::runtime::bench(std::make_shared<const shw::Plan>(std::move(plan)), bench));
-  SHW_ASSIGN_OR_RETURN(row.run_us, run_us(static_cast<int64_t>(result.ranks.size()), cores, bench));
+  SHW_ASSIGN_OR_RETURN(const shw::runtime::BenchResult empty,
+                       empty_run(static_cast<int64_t>(result.ranks.size()), bench));
+  row.run_us = cores_us(empty, cores);
   row.cores_us = cores_us(result, cores) - row.run_us;
-  row.wall_us = result.seconds.median * 1e6;
+  row.wall_us = (result.seconds.median - empty.seconds.median) * 1e6;
   return row;
 }
 

@@ -8,10 +8,14 @@
 namespace shw::runtime::cpu {
 namespace {
 
-// How long a worker without work looks for more before it sleeps: about what it takes until a
-// sleeping thread runs on an idle core of a virtual machine. [Empirical] 2 cores, steps of a small
-// model on 2 to 8 ranks: 30 to 50 µs are best, 200 µs take time from ranks of other processes.
+// How long a worker that has run out of work looks for more before it sleeps: about what it takes
+// until a sleeping thread runs on an idle core of a virtual machine. [Empirical] 2 cores, steps of
+// a small model on 2 to 8 ranks: 30 to 50 µs are best, 200 µs take time from other threads.
 constexpr std::chrono::microseconds kLook{50};
+// How long one looks that was woken for a task, and found that another worker had taken it. Ranks
+// are under way then, and without it the other one does the work of both: it has come to the next
+// collective each time before this one has woken up.
+constexpr std::chrono::microseconds kLookInVain{200};
 // So many tasks of the queue are asked whether they were served by this worker before.
 constexpr int kAsked = 16;
 
@@ -76,7 +80,7 @@ Workers::Task& Workers::take(const Worker& me) {
 void Workers::work(Worker& me) {
   use_one_gemm_thread();
   std::unique_lock lock(mutex_);
-  bool may_look = false;  // once for each time that it has served tasks
+  std::chrono::microseconds look{0};  // once for each time that it has served a task or been woken
   while (true) {
     if (to_dismiss_ > 0) {
       --to_dismiss_;
@@ -93,23 +97,24 @@ void Workers::work(Worker& me) {
       task.serve();
       lock.lock();
       --active_;
-      may_look = true;
-    } else if (may_look && active_ + looking_ < at_once_) {
+      look = kLook;
+    } else if (look.count() > 0 && active_ + looking_ < at_once_) {
       ++looking_;
       lock.unlock();
-      look_for_work();
+      look_for_work(look);
       lock.lock();
       --looking_;
-      may_look = false;
+      look = {};
     } else {
       sleep(me, lock);
+      look = kLookInVain;
     }
   }
 }
 
 // Gives way to any other thread that wants this core.
-void Workers::look_for_work() const {
-  const auto until = std::chrono::steady_clock::now() + kLook;
+void Workers::look_for_work(std::chrono::microseconds limit) const {
+  const auto until = std::chrono::steady_clock::now() + limit;
   while (wanted_.load(std::memory_order_relaxed) == 0 && std::chrono::steady_clock::now() < until)
     std::this_thread::yield();
 }

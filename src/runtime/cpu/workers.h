@@ -7,6 +7,7 @@
 // each stream, so that all of them can block.
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -65,7 +66,7 @@ class Workers {
 
   static int cores();
   void work(Worker& me);
-  void look_for_work() const;
+  void look_for_work(std::chrono::microseconds limit) const;
   // Under mutex_:
   Task& take(const Worker& me);  // there is one
   void sleep(Worker& me, std::unique_lock<std::mutex>& lock);
