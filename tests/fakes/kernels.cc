@@ -7,6 +7,7 @@
 #include "fakes/shim.h"
 #include "runtime/cuda/plugin/kernels/attention.cuh"
 #include "runtime/cuda/plugin/kernels/contraction.cuh"
+#include "runtime/cuda/plugin/kernels/draw.cuh"
 #include "runtime/cuda/plugin/kernels/embedding.cuh"
 #include "runtime/cuda/plugin/kernels/extreme.cuh"
 #include "runtime/cuda/plugin/kernels/flash.cuh"

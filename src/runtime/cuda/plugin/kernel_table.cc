@@ -2,6 +2,7 @@
 #include "runtime/cuda/plugin/attention.h"
 #include "runtime/cuda/plugin/biased_product.h"
 #include "runtime/cuda/plugin/contraction.h"
+#include "runtime/cuda/plugin/draw.h"
 #include "runtime/cuda/plugin/elementwise.h"
 #include "runtime/cuda/plugin/embedding.h"
 #include "runtime/cuda/plugin/extreme.h"
@@ -29,6 +30,7 @@ constexpr unsigned kContraction = programs(DeviceProgram::pointwise, DeviceProgr
                    kEmbedding = programs(DeviceProgram::embedding),
                    kIndexing = programs(DeviceProgram::pointwise, DeviceProgram::indexing),
                    kNumbering = programs(DeviceProgram::numbering),
+                   kDraw = programs(DeviceProgram::draw),
                    kPairs = programs(DeviceProgram::pairs),
                    kReduction = programs(DeviceProgram::reduction),
                    kLines = programs(DeviceProgram::lines),
@@ -55,6 +57,11 @@ constexpr Kernel kTable[] = {
     {"iota", prepare_iota, kNumbering},
     {"tril", prepare_tril, kNumbering},
     {"triu", prepare_triu, kNumbering},
+    {"rand", prepare_rand, kDraw},
+    {"rand_like", prepare_rand_like, kDraw},
+    {"randn", prepare_randn, kDraw},
+    {"randn_like", prepare_randn_like, kDraw},
+    {"native_dropout", prepare_dropout, kDraw},
     {"sum", prepare_sum, kReduction},
     {"mean", prepare_mean, kReduction},
     {"prod", prepare_prod, kReduction},
@@ -122,6 +129,7 @@ constexpr Kernel kTable[] = {
     {"silu", unary<Op::kSilu, kReal>},
     {"relu", unary<Op::kRelu, kOrdered>},
     {"conj", unary<Op::kConj, kAll>},
+    {"native_dropout_backward", prepare_dropout_backward},
     {"threshold_backward", binary<Op::kThresholdBackward, kOrdered, AttrKey::kThreshold>},
     {"sigmoid_backward", binary<Op::kSigmoidBackward, kReal>},
     {"tanh_backward", binary<Op::kTanhBackward, kReal>},

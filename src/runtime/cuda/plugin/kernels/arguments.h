@@ -106,6 +106,7 @@ struct DeviceLoops {
   X(PowerTensor)              \
   X(Atan2)                    \
   X(Clamp)                    \
+  X(DropoutBackward)          \
   X(Where)
 
 enum class PointwiseOp : int {
@@ -212,6 +213,20 @@ struct TriangleArguments {
   i64 stride[2][kMaxLoops];  // of the result, of the operand
   i64 shift;                 // of the diagonal
   int is_lower, dtype;
+};
+
+// What a step draws by, and the stride of the run's seed in elements.
+struct DeviceSeed {
+  i64 own, stride;
+};
+struct DrawArguments {
+  DeviceLoops loops;
+  i64 stride[4][kMaxLoops];  // of the numbers in the whole; of the results and the operand in bytes
+  i64 first;                 // the number of the piece's first element
+  DeviceSeed seed;
+  int dtype, drawn;  // of the elements; that they are rounded to
+  int normal;
+  double p, scale;  // of a dropout
 };
 
 // Pairs of numbers in a last dim of 2: strides of the pairs, and from the first number to the

@@ -12,6 +12,7 @@
   X(embedding)               \
   X(indexing)                \
   X(numbering)               \
+  X(draw)                    \
   X(pairs)                   \
   X(attention)               \
   X(flash)
@@ -79,5 +80,8 @@
   X(numbering, shw_iota_f64)               \
   X(numbering, shw_iota_i64)               \
   X(numbering, shw_triangle)               \
+  X(draw, shw_draw)                        \
+  X(draw, shw_dropout_f32)                 \
+  X(draw, shw_dropout_f64)                 \
   X(pairs, shw_mul_pairs)                  \
   X(pairs, shw_conj_pairs)
