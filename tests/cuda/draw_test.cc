@@ -68,7 +68,7 @@ TEST_F(CudaDrawTest, ARankDrawsItsPiece) {
   x.fill(cts::fractions());
   Attrs attrs = whole_of({5, 6});
   attrs.set(AttrKey::kP, 0.5);
-  attrs.set(AttrKey::kCuts, std::vector<int64_t>{1, 0});
+  attrs.set(AttrKey::kCuts, std::vector<int64_t>{0, 1});
   for (int64_t rank : {0, 1}) {
     expect_as_on_the_cpu(*device_, "randn", {}, {&out}, attrs, 0, {"x=2", rank});
     expect_as_on_the_cpu(*device_, "native_dropout", {&x}, {&out, &mask}, attrs, 0, {"x=2", rank});

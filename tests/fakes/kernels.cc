@@ -19,7 +19,9 @@
 #include "runtime/cuda/plugin/kernels/numbering.cuh"
 #include "runtime/cuda/plugin/kernels/pairs.cuh"
 #include "runtime/cuda/plugin/kernels/pointwise.cuh"
+#include "runtime/cuda/plugin/kernels/ranking.cuh"
 #include "runtime/cuda/plugin/kernels/reduction.cuh"
+#include "runtime/cuda/plugin/kernels/sort.cuh"
 
 namespace shw::fakes {
 namespace {

@@ -14,9 +14,11 @@
 #include "runtime/cuda/plugin/padding.h"
 #include "runtime/cuda/plugin/pairs.h"
 #include "runtime/cuda/plugin/parts.h"
+#include "runtime/cuda/plugin/ranking.h"
 #include "runtime/cuda/plugin/reduction.h"
 #include "runtime/cuda/plugin/running.h"
 #include "runtime/cuda/plugin/softmax.h"
+#include "runtime/cuda/plugin/sorting.h"
 
 namespace shw::runtime::cuda {
 namespace {
@@ -28,10 +30,11 @@ constexpr Defined kAll = Defined::kAll, kOrdered = Defined::kOrdered, kReal = De
 constexpr unsigned kContraction = programs(DeviceProgram::pointwise, DeviceProgram::contraction),
                    kAttention = programs(DeviceProgram::attention),
                    kEmbedding = programs(DeviceProgram::embedding),
-                   kIndexing = programs(DeviceProgram::pointwise, DeviceProgram::indexing),
+                   kIndexing = programs(DeviceProgram::indexing),
+                   kScatter = programs(DeviceProgram::pointwise, DeviceProgram::indexing) | kSort,
+                   kRanking = programs(DeviceProgram::ranking) | kSort,
                    kNumbering = programs(DeviceProgram::numbering),
-                   kDraw = programs(DeviceProgram::draw),
-                   kPairs = programs(DeviceProgram::pairs),
+                   kDraw = programs(DeviceProgram::draw), kPairs = programs(DeviceProgram::pairs),
                    kReduction = programs(DeviceProgram::reduction),
                    kLines = programs(DeviceProgram::lines),
                    kExtreme = programs(DeviceProgram::extreme),
@@ -46,14 +49,16 @@ constexpr Kernel kTable[] = {
     {"sdpa", prepare_sdpa, kAttention},
     {"sdpa_backward", prepare_sdpa_backward, kAttention},
     {"embedding", prepare_embedding, kEmbedding},
-    {"embedding_dense_backward", prepare_embedding_backward, kEmbedding},
+    {"embedding_dense_backward", prepare_embedding_backward, kEmbedding | kSort},
     {"gather", prepare_gather, kIndexing},
     {"index_select", prepare_index_select, kIndexing},
     {"index", prepare_index, kIndexing},
-    {"scatter", prepare_scatter, kIndexing},
-    {"scatter_add", prepare_scatter_add, kIndexing},
-    {"scatter_reduce", prepare_scatter_reduce, kIndexing},
-    {"index_put", prepare_index_put, kIndexing},
+    {"scatter", prepare_scatter, kScatter},
+    {"scatter_add", prepare_scatter_add, kScatter},
+    {"scatter_reduce", prepare_scatter_reduce, kScatter},
+    {"index_put", prepare_index_put, kScatter},
+    {"sort", prepare_sort, kRanking},
+    {"topk", prepare_topk, kRanking},
     {"iota", prepare_iota, kNumbering},
     {"tril", prepare_tril, kNumbering},
     {"triu", prepare_triu, kNumbering},

@@ -156,6 +156,13 @@ struct LineArguments {
   int kind;   // 1: the logarithm of softmax; a product
 };
 
+// What is sorted: a key, and where it came from. A block sorts a tile in its shared memory.
+struct SortEntry {
+  unsigned long long key;
+  i64 place;
+};
+constexpr int kSortTile = 1024;
+
 struct ExtremeArguments {
   DeviceLoops kept, searched;
   i64 kept_stride[3][kMaxLoops];  // input, value, place

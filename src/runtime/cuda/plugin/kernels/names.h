@@ -6,6 +6,8 @@
   X(reduction)               \
   X(lines)                   \
   X(extreme)                 \
+  X(sort)                    \
+  X(ranking)                 \
   X(norm)                    \
   X(loss)                    \
   X(contraction)             \
@@ -37,6 +39,12 @@
   X(lines, shw_running_c64)                \
   X(extreme, shw_extreme_f64)              \
   X(extreme, shw_extreme_i64)              \
+  X(sort, shw_sort_tiles)                  \
+  X(sort, shw_sort_merge)                  \
+  X(ranking, shw_rank_keys_f64)            \
+  X(ranking, shw_rank_keys_i64)            \
+  X(ranking, shw_rank_write_f64)           \
+  X(ranking, shw_rank_write_i64)           \
   X(norm, shw_norm_f32)                    \
   X(norm, shw_norm_f64)                    \
   X(norm, shw_norm_backward_f32)           \
@@ -50,6 +58,7 @@
   X(contraction, shw_contract_i64)         \
   X(contraction, shw_contract_c64)         \
   X(embedding, shw_embedding)              \
+  X(embedding, shw_embedding_rows)         \
   X(embedding, shw_embedding_backward_f32) \
   X(embedding, shw_embedding_backward_f64) \
   X(attention, shw_attention_f32)          \
@@ -72,7 +81,6 @@
   X(flash, shw_flash_dkv_f16_128)          \
   X(indexing, shw_index_read)              \
   X(indexing, shw_index_places)            \
-  X(indexing, shw_index_links)             \
   X(indexing, shw_index_write_f32)         \
   X(indexing, shw_index_write_f64)         \
   X(indexing, shw_index_write_i64)         \
