@@ -2,10 +2,12 @@
 #include "runtime/cuda/plugin/attention.h"
 #include "runtime/cuda/plugin/biased_product.h"
 #include "runtime/cuda/plugin/contraction.h"
+#include "runtime/cuda/plugin/convolution.h"
 #include "runtime/cuda/plugin/draw.h"
 #include "runtime/cuda/plugin/elementwise.h"
 #include "runtime/cuda/plugin/embedding.h"
 #include "runtime/cuda/plugin/extreme.h"
+#include "runtime/cuda/plugin/grouped.h"
 #include "runtime/cuda/plugin/indexing.h"
 #include "runtime/cuda/plugin/loss.h"
 #include "runtime/cuda/plugin/move.h"
@@ -17,6 +19,7 @@
 #include "runtime/cuda/plugin/ranking.h"
 #include "runtime/cuda/plugin/reduction.h"
 #include "runtime/cuda/plugin/running.h"
+#include "runtime/cuda/plugin/scaled_product.h"
 #include "runtime/cuda/plugin/softmax.h"
 #include "runtime/cuda/plugin/sorting.h"
 
@@ -28,6 +31,7 @@ constexpr Defined kAll = Defined::kAll, kOrdered = Defined::kOrdered, kReal = De
                   kInteger = Defined::kInteger;
 
 constexpr unsigned kContraction = programs(DeviceProgram::pointwise, DeviceProgram::contraction),
+                   kConvolution = programs(DeviceProgram::convolution, DeviceProgram::reduction),
                    kAttention = programs(DeviceProgram::attention),
                    kEmbedding = programs(DeviceProgram::embedding),
                    kIndexing = programs(DeviceProgram::indexing),
@@ -46,6 +50,10 @@ constexpr Kernel kTable[] = {
     {"addmm", prepare_addmm, kContraction},
     {"baddbmm", prepare_baddbmm, kContraction},
     {"einsum", prepare_einsum, kContraction},
+    {"scaled_mm", prepare_scaled_mm, kContraction},
+    {"grouped_mm", prepare_grouped_mm, programs(DeviceProgram::grouped)},
+    {"convolution", prepare_convolution, kConvolution},
+    {"convolution_backward", prepare_convolution_backward, kConvolution},
     {"sdpa", prepare_sdpa, kAttention},
     {"sdpa_backward", prepare_sdpa_backward, kAttention},
     {"embedding", prepare_embedding, kEmbedding},

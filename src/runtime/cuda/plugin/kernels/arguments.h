@@ -107,7 +107,8 @@ struct DeviceLoops {
   X(Atan2)                    \
   X(Clamp)                    \
   X(DropoutBackward)          \
-  X(Where)
+  X(Where)                    \
+  X(MulThree)
 
 enum class PointwiseOp : int {
 #define X(id) k##id,
@@ -205,6 +206,39 @@ struct ContractArguments {
 // Rows of a table of which this rank has rows first … first + own - 1 of `whole`.
 struct TableRows {
   i64 first, own, whole;
+};
+
+// Products tile by tile: threads of a block, and rows and columns of the tile that it works on.
+constexpr int kProductThreads = 256, kProductTile = 64;
+
+// What offsets cut; kBatches: nothing.
+enum class GroupedKind : int { kRows, kColumns, kTerms, kBatches };
+
+struct GroupedArguments {
+  GroupedKind kind;
+  i64 rows, columns, depth;  // of a product, or of all groups where they are cut
+  i64 ragged;                // the size of what is cut
+  TableRows groups;
+  i64 left[3], right[3], out[3];  // strides of groups, rows, columns
+  int dtype[3];
+  i64 offset_step;
+  int offset_dtype;
+  i64 tiles, tiles_across;
+  DeviceStep step;
+};
+
+// Strides of samples or a weight's outputs, of channels, and of three spatial dims.
+struct ConvolutionWindow {
+  i64 stride[5];
+  int dtype;
+};
+struct ConvolutionArguments {
+  i64 samples, groups, in_channels, out_channels;  // channels: of one group
+  i64 in_places, out_places, kernel_places;
+  i64 in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];
+  ConvolutionWindow input, weight, result;
+  i64 bias_step;
+  int bias_dtype;
 };
 
 // start, start + step, …

@@ -169,6 +169,8 @@ __device__ inline T pointwise_result(const PointwiseFormula& p, T a, T b, T c) {
       return p.number == 1 ? a - b : a - parameter(p, a) * b;
     case PointwiseOp::kMul:
       return a * b;
+    case PointwiseOp::kMulThree:
+      return a * b * c;
     case PointwiseOp::kNeg:
       return -a;
     case PointwiseOp::kSquare:
