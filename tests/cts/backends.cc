@@ -51,8 +51,6 @@ const std::vector<Exemption> kStrict = {
 };
 
 const std::vector<Exemption> kCudaOnFakes = {
-    {"StreamTest.EveryOpThatIsNotAViewHasAKernel", "has the operations of LLaMA, not yet all"},
-    {"PackedDocumentsTest.*", "refuses attention within packed documents: tests/cuda"},
     {"ExecutorTest.ATrainingStep*",
      "adds in another order: tests/cuda compares within a tolerance"},
 };

@@ -8,6 +8,7 @@
 #include "runtime/cuda/plugin/kernels/attention.cuh"
 #include "runtime/cuda/plugin/kernels/contraction.cuh"
 #include "runtime/cuda/plugin/kernels/convolution.cuh"
+#include "runtime/cuda/plugin/kernels/documents.cuh"
 #include "runtime/cuda/plugin/kernels/draw.cuh"
 #include "runtime/cuda/plugin/kernels/embedding.cuh"
 #include "runtime/cuda/plugin/kernels/extreme.cuh"

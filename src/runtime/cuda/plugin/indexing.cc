@@ -162,10 +162,9 @@ Prepared prepare_write(const KernelArgs& args, const char* name, CombineKind how
   const TensorType &in = *args.inputs[0], &indices = *args.inputs[1], &out = *args.outputs[0];
   const TensorType& beside = has_src ? *args.inputs[2] : indices;
   const bool has_order = how != CombineKind::kMax && how != CombineKind::kMin;
-  if (in.shape != out.shape || in.dtype != out.dtype || (has_src && beside.dtype != out.dtype) ||
-      (!has_src && how != CombineKind::kReplace) || (is_complex(out.dtype) && !has_order))
-    return bad_types(to_string(beside) + " is not scattered into " + to_string(in) + " in " +
-                     to_string(out));
+  SHW_RETURN_IF_ERROR(check_written(args, has_src ? &beside : nullptr));
+  if (!has_src && how != CombineKind::kReplace) return bad_types("there is nothing to scatter");
+  if (is_complex(out.dtype) && !has_order) return bad_types("complex numbers have no order");
   SHW_RETURN_IF_ERROR(check_size({indices.numel()}));
   SHW_ASSIGN_OR_RETURN(const IndexShape shape, element_lookup_shape(args, out, indices, beside));
   IndexArguments a = index_arguments(shape, out.dtype, name, /*wraps=*/false);
@@ -225,9 +224,7 @@ Prepared prepare_scatter_reduce(const Context&, const KernelArgs& args) {
 Prepared prepare_index_put(const Context&, const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, std::max<size_t>(3, args.inputs.size())));
   const TensorType &self = *args.inputs[0], &values = *args.inputs[1], &out = *args.outputs[0];
-  if (self.shape != out.shape || self.dtype != out.dtype || values.dtype != out.dtype)
-    return bad_types(to_string(values) + " is not put into " + to_string(self) + " in " +
-                     to_string(out));
+  SHW_RETURN_IF_ERROR(check_written(args, &values));
   SHW_ASSIGN_OR_RETURN(const IndexShape shape, index_shape(args, out, 2, values, /*exact=*/false));
   IndexArguments a = index_arguments(shape, out.dtype, "index_put", /*wraps=*/true);
   SHW_RETURN_IF_ERROR(check_size({a.positions.total}));

@@ -333,6 +333,17 @@ struct HeadWindow {
   int dtype;
 };
 
+// Keys of a document.
+struct KeySpan {
+  i64 begin, end;
+};
+struct DocumentArguments {
+  i64 batch, positions, count;  // count: of ends in a row, with the 0 before them
+  i64 stride[2];
+  int dtype;
+  DeviceStep step;
+};
+
 struct AttentionArguments {
   i64 batch, heads, key_heads, queries, keys, width, value_width;
   double scale;

@@ -18,6 +18,7 @@
   X(numbering)               \
   X(draw)                    \
   X(pairs)                   \
+  X(documents)               \
   X(attention)               \
   X(flash)
 
@@ -71,6 +72,7 @@
   X(embedding, shw_embedding_rows)           \
   X(embedding, shw_embedding_backward_f32)   \
   X(embedding, shw_embedding_backward_f64)   \
+  X(documents, shw_document_spans)           \
   X(attention, shw_attention_f32)            \
   X(attention, shw_attention_f64)            \
   X(attention, shw_attention_dq_f32)         \

@@ -5,6 +5,13 @@
 #pragma once
 #include "math.cuh"
 
+// Sums stay in registers only where the loops over them are gone.
+#ifdef __CUDACC__
+#define SHW_UNROLL _Pragma("unroll")
+#else
+#define SHW_UNROLL
+#endif
+
 namespace shw::runtime::cuda {
 
 constexpr int kProductSlab = 16;   // terms that are in shared memory at a time
@@ -46,18 +53,18 @@ __device__ inline void product_tile(const ProductSize& size, i64 row, i64 column
     const i64 left_over = size.depth - first;
     const int terms = left_over < kProductSlab ? static_cast<int>(left_over) : kProductSlab;
     for (int term = 0; term < terms; ++term)
-      for (int r = 0; r < kProductSquare; ++r)
-        for (int c = 0; c < kProductSquare; ++c)
-          sums[r][c] = sums[r][c] + slabs.left[term][my_row + r * kProductSide] *
-                                        slabs.right[term][my_column + c * kProductSide];
+      SHW_UNROLL for (int r = 0; r < kProductSquare; ++r)
+          SHW_UNROLL for (int c = 0; c < kProductSquare; ++c) sums[r][c] =
+              sums[r][c] + slabs.left[term][my_row + r * kProductSide] *
+                               slabs.right[term][my_column + c * kProductSide];
     __syncthreads();
   }
-  for (int r = 0; r < kProductSquare; ++r)
-    for (int c = 0; c < kProductSquare; ++c) {
-      const i64 to_row = row + my_row + r * kProductSide,
-                to_column = column + my_column + c * kProductSide;
-      if (to_row < size.rows && to_column < size.columns) result(to_row, to_column, sums[r][c]);
-    }
+  SHW_UNROLL for (int r = 0; r < kProductSquare; ++r)
+      SHW_UNROLL for (int c = 0; c < kProductSquare; ++c) {
+    const i64 to_row = row + my_row + r * kProductSide,
+              to_column = column + my_column + c * kProductSide;
+    if (to_row < size.rows && to_column < size.columns) result(to_row, to_column, sums[r][c]);
+  }
 }
 
 __device__ inline i64 product_tiles(i64 elements) {
