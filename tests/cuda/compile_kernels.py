@@ -16,7 +16,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 ARCHITECTURES = ["sm_80", "sm_90a", "sm_100"]
-NO_SPILLS = {"flash", "attention", "norm", "lines", "reduction"}
+NO_SPILLS = {"flash", "attention", "norm", "lines", "reduction", "grouped", "convolution", "sort"}
 
 
 def compiled(folder, program, architecture, out):
