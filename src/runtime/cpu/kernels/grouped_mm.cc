@@ -37,8 +37,12 @@ class GroupedMm final : public HostKernel {
     a_.run(a, buffers[0]);
     b_.run(b, buffers[1]);
     std::fill_n(c, numel(out_type_.shape), T{0});
+    // Offsets count from the first group of all; without them only this rank's groups matter.
+    const TablePart& groups = shape_.groups;
+    const int64_t first = load_ != nullptr ? 0 : groups.first;
+    const int64_t last = load_ != nullptr ? groups.whole : groups.first + groups.own;
     int64_t begin = 0;
-    for (int64_t g = 0; g < shape_.groups.whole; ++g) {
+    for (int64_t g = first; g < last; ++g) {
       int64_t end = 0;
       if (load_ != nullptr) {
         Int offset;
@@ -49,7 +53,7 @@ class GroupedMm final : public HostKernel {
                                                std::to_string(end) + " of " +
                                                std::to_string(shape_.ragged()));
       }
-      if (shape_.groups.has(g)) multiply(shape_.groups.position(g), begin, end, a, b, c);
+      if (groups.has(g)) multiply(groups.position(g), begin, end, a, b, c);
       begin = end;
     }
     c_.run(buffers[output_], c);

@@ -49,21 +49,22 @@ __device__ inline void product_tile(const ProductSize& size, i64 row, i64 column
       slabs.right[term][c] = there ? right(first + term, column + c) : T{0};
     }
     __syncthreads();
-    // What lies behind the last term is not multiplied: 0 times infinity is no zero.
-    const i64 left_over = size.depth - first;
-    const int terms = left_over < kProductSlab ? static_cast<int>(left_over) : kProductSlab;
-    for (int term = 0; term < terms; ++term)
-      SHW_UNROLL for (int r = 0; r < kProductSquare; ++r)
-          SHW_UNROLL for (int c = 0; c < kProductSquare; ++c) sums[r][c] =
-              sums[r][c] + slabs.left[term][my_row + r * kProductSide] *
-                               slabs.right[term][my_column + c * kProductSide];
+    // Behind the last term both operands are zero.
+    for (int term = 0; term < kProductSlab; ++term)
+      SHW_UNROLL for (int r = 0; r < kProductSquare; ++r) {
+        SHW_UNROLL for (int c = 0; c < kProductSquare; ++c) {
+          sums[r][c] = sums[r][c] + slabs.left[term][my_row + r * kProductSide] *
+                                        slabs.right[term][my_column + c * kProductSide];
+        }
+      }
     __syncthreads();
   }
-  SHW_UNROLL for (int r = 0; r < kProductSquare; ++r)
-      SHW_UNROLL for (int c = 0; c < kProductSquare; ++c) {
-    const i64 to_row = row + my_row + r * kProductSide,
-              to_column = column + my_column + c * kProductSide;
-    if (to_row < size.rows && to_column < size.columns) result(to_row, to_column, sums[r][c]);
+  SHW_UNROLL for (int r = 0; r < kProductSquare; ++r) {
+    SHW_UNROLL for (int c = 0; c < kProductSquare; ++c) {
+      const i64 to_row = row + my_row + r * kProductSide,
+                to_column = column + my_column + c * kProductSide;
+      if (to_row < size.rows && to_column < size.columns) result(to_row, to_column, sums[r][c]);
+    }
   }
 }
 
