@@ -5,6 +5,7 @@
 #include <string>
 
 #include "runtime/step_args.h"
+#include "runtime/table_part.h"
 
 namespace shw::runtime {
 
@@ -33,6 +34,13 @@ Result<AttentionShape> attention_shape(const KernelArgs& args, const TensorType&
                         v.shape[3],
                         args.attrs.get_number(AttrKey::kScale, standard),
                         args.attrs.get_bool(AttrKey::kCausal, false)};
+}
+
+Status check_documents(const AttentionShape& shape, const TensorType& documents) {
+  if (documents.rank() != 2 || documents.shape[0] != shape.batch || documents.shape[1] == 0 ||
+      !is_index_dtype(documents.dtype) || shape.queries != shape.keys)
+    return bad_types("no documents of these queries and keys: " + to_string(documents));
+  return check_size({shape.batch, std::max(documents.shape[1], shape.queries)});
 }
 
 Result<TensorType> as_heads(const KernelArgs& args, const TensorType& written) {

@@ -22,6 +22,10 @@ struct AttentionShape {
 Result<AttentionShape> attention_shape(const KernelArgs& args, const TensorType& q,
                                        const TensorType& k, const TensorType& v);
 
+// Operand `documents`, [batch, n + 1] integers, says where the documents of each row of the batch
+// end: 0 first, then each end, the last one repeated.
+Status check_documents(const AttentionShape& shape, const TensorType& documents);
+
 // A result that is written in another order of dims – attribute `dims`: dim dims[i] lies i-th – as
 // [batch, heads, sequence, width].
 Result<TensorType> as_heads(const KernelArgs& args, const TensorType& written);

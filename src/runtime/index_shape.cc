@@ -116,4 +116,13 @@ Result<IndexShape> index_shape(const KernelArgs& args, const TensorType& table, 
   return s;
 }
 
+Status check_written(const KernelArgs& args, const TensorType* elements) {
+  const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
+  if (in.shape == out.shape && in.dtype == out.dtype &&
+      (elements == nullptr || elements->dtype == out.dtype))
+    return {};
+  return bad_types((elements == nullptr ? "a number" : to_string(*elements)) +
+                   " is not written into " + to_string(in) + " in " + to_string(out));
+}
+
 }  // namespace shw::runtime

@@ -21,6 +21,10 @@ struct IndexShape {
   std::vector<IndexedDim> indexed;
 };
 
+// Elements that are written (scatters, index_put) go into what begins as input 0: the result has
+// its type, and the dtype of the elements. Null: a number is written.
+Status check_written(const KernelArgs& args, const TensorType* elements);
+
 // Of several index tensors, the inputs from `first_input` on (index, index_put). attrs.dims says
 // which dims of the table they index (none: the first ones); they broadcast, and their shape stands
 // in what is walked where the first of these dims stood if they are neighbours, else in front.

@@ -73,12 +73,12 @@ void OnFakes::SetUp() {
 }
 
 Status run_kernel(runtime::Device& device, const std::string& kernel, const Inputs& inputs,
-                  const Outputs& outputs, const Attrs& attrs) {
+                  const Outputs& outputs, const Attrs& attrs, const OfRank& of) {
   std::vector<const TensorType*> in, out;
   for (const Window* w : inputs) in.push_back(w != nullptr ? &w->type() : nullptr);
   for (const Window* w : outputs) out.push_back(w != nullptr ? &w->type() : nullptr);
-  const Mesh mesh = *Mesh::parse("x=1");
-  SHW_ASSIGN_OR_RETURN(auto prepared, device.prepare(kernel, {in, out, attrs, mesh, 0}));
+  const Mesh mesh = *Mesh::parse(of.mesh);
+  SHW_ASSIGN_OR_RETURN(auto prepared, device.prepare(kernel, {in, out, attrs, mesh, of.rank}));
   std::vector<std::unique_ptr<Block>> memory;
   std::vector<void*> pointers;
   const auto upload = [&](const Window* w) -> Status {
@@ -105,16 +105,17 @@ Status run_kernel(runtime::Device& device, const std::string& kernel, const Inpu
 }
 
 void expect_as_on_the_cpu(runtime::Device& cuda, const std::string& kernel, const Inputs& inputs,
-                          const Outputs& outputs, const Attrs& attrs, double slack) {
+                          const Outputs& outputs, const Attrs& attrs, double slack,
+                          const OfRank& of) {
   runtime::cpu::CpuDevice cpu;
   std::vector<Window> copies;
   for (const Window* w : outputs) copies.push_back(w != nullptr ? *w : Window(Dtype::kF32, {}));
   Outputs want;
   for (size_t i = 0; i < outputs.size(); ++i)
     want.push_back(outputs[i] != nullptr ? &copies[i] : nullptr);
-  const Status right = run_kernel(cpu, kernel, inputs, want, attrs);
+  const Status right = run_kernel(cpu, kernel, inputs, want, attrs, of);
   ASSERT_TRUE(right.ok()) << kernel << " on the CPU: " << right.message();
-  const Status status = run_kernel(cuda, kernel, inputs, outputs, attrs);
+  const Status status = run_kernel(cuda, kernel, inputs, outputs, attrs, of);
   ASSERT_TRUE(status.ok()) << kernel << ": " << status.message();
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i] == nullptr) continue;

@@ -57,8 +57,11 @@ SHW_EXPORT void shw_fake_call(void** pointers) {
 Result<std::string> compile(const std::string& text) {
   std::string folder = fs::temp_directory_path() / "shw_fake_nvrtc_XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) return internal_error("no folder for the fake compiler");
-  for (const auto& header : runtime::cuda::kernel_headers())
-    std::ofstream(fs::path(folder) / header.name) << header.text;
+  for (const auto& header : runtime::cuda::kernel_headers()) {
+    const fs::path path = fs::path(folder) / header.name;
+    fs::create_directories(path.parent_path());
+    std::ofstream(path) << header.text;
+  }
   const std::string name = kernel_name(text), out = folder + "/kernel.so", log = folder + "/log";
   std::ofstream(folder + "/kernel.cc")
       << "#include \"fakes/shim.h\"\n#include <utility>\n"

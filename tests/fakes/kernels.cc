@@ -7,9 +7,13 @@
 #include "fakes/shim.h"
 #include "runtime/cuda/plugin/kernels/attention.cuh"
 #include "runtime/cuda/plugin/kernels/contraction.cuh"
+#include "runtime/cuda/plugin/kernels/convolution.cuh"
+#include "runtime/cuda/plugin/kernels/documents.cuh"
+#include "runtime/cuda/plugin/kernels/draw.cuh"
 #include "runtime/cuda/plugin/kernels/embedding.cuh"
 #include "runtime/cuda/plugin/kernels/extreme.cuh"
 #include "runtime/cuda/plugin/kernels/flash.cuh"
+#include "runtime/cuda/plugin/kernels/grouped.cuh"
 #include "runtime/cuda/plugin/kernels/indexing.cuh"
 #include "runtime/cuda/plugin/kernels/lines.cuh"
 #include "runtime/cuda/plugin/kernels/loss.cuh"
@@ -18,7 +22,9 @@
 #include "runtime/cuda/plugin/kernels/numbering.cuh"
 #include "runtime/cuda/plugin/kernels/pairs.cuh"
 #include "runtime/cuda/plugin/kernels/pointwise.cuh"
+#include "runtime/cuda/plugin/kernels/ranking.cuh"
 #include "runtime/cuda/plugin/kernels/reduction.cuh"
+#include "runtime/cuda/plugin/kernels/sort.cuh"
 
 namespace shw::fakes {
 namespace {

@@ -24,6 +24,7 @@ SHW_FAKE_SHIM void __syncthreads();
 
 inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
 inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
+inline long long __double_as_longlong(double x) { return std::bit_cast<long long>(x); }
 inline float __int_as_float(int bits) { return std::bit_cast<float>(bits); }
 
 inline unsigned atomicCAS(unsigned* at, unsigned expected, unsigned value) {

@@ -4,6 +4,7 @@
 
 #include "runtime/cpu/cast.h"
 #include "runtime/cpu/lookup.h"
+#include "runtime/index_shape.h"
 #include "runtime/simd.h"
 
 namespace shw::runtime::cpu {
@@ -77,11 +78,10 @@ CombineRow combine_row(Combine how, Dtype dtype) {
 
 [[gnu::cold]] Prepared prepare_scatter(const KernelArgs& args, Combine how) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 3));
-  const TensorType &in = *args.inputs[0], &src = *args.inputs[2], &out = *args.outputs[0];
+  const TensorType &src = *args.inputs[2], &out = *args.outputs[0];
+  SHW_RETURN_IF_ERROR(check_written(args, &src));
   const CombineRow row = combine_row(how, out.dtype);
-  if (in.shape != out.shape || in.dtype != out.dtype || src.dtype != out.dtype || row == nullptr)
-    return bad_types(to_string(src) + " is not scattered into " + to_string(in) + " in " +
-                     to_string(out));
+  if (row == nullptr) return bad_types("complex numbers have no order");
   SHW_ASSIGN_OR_RETURN(const Lookup lookup, lookup_elements(args, out, *args.inputs[1], src));
   return make_kernel<Scatter>(args, lookup, how, row);
 }

@@ -5,7 +5,6 @@
 #include "runtime/cpu/kernel_args.h"
 #include "runtime/cpu/odometer.h"
 #include "runtime/cpu/rows.h"
-#include "runtime/lines.h"
 
 namespace shw::runtime::cpu {
 namespace {
@@ -13,9 +12,9 @@ namespace {
 template <class T>
 class Ranking final : public HostKernel {
  public:
-  Ranking(const KernelArgs& args, const Lines<3>& lines, int64_t count, bool descending)
-      : lines_(lines),
-        count_(count),
+  Ranking(const KernelArgs& args, const RankingShape& shape, bool descending)
+      : lines_(shape.lines),
+        count_(shape.count),
         descending_(descending),
         load_(load_row<T>(args.inputs[0]->dtype)) {
     if (args.outputs[0]) store_value_ = store_row<T>(args.outputs[0]->dtype);
@@ -66,23 +65,13 @@ class Ranking final : public HostKernel {
 }  // namespace
 
 [[gnu::cold]] Prepared prepare_ranking(const KernelArgs& args, bool descending) {
-  SHW_RETURN_IF_ERROR(expect_operands(args, 1, 0));
-  if (args.inputs.size() != 1 || args.outputs.size() != 2)
-    return bad_types("one tensor is ranked into two");
-  SHW_ASSIGN_OR_RETURN(
-      const Lines<3> lines,
-      lines_along(args.attrs, -1, std::array{args.inputs[0], args.outputs[0], args.outputs[1]}));
-  const int64_t count = std::max(lines.count[1], lines.count[2]);
-  for (size_t o = 0; o < 2; ++o)
-    if (args.outputs[o] != nullptr && (lines.count[o + 1] != count || count > lines.count[0]))
-      return bad_types("as many cannot be ranked of " + to_string(*args.inputs[0]));
-  SHW_RETURN_IF_ERROR(check_size({lines.count[0]}));
+  SHW_ASSIGN_OR_RETURN(const RankingShape shape, ranking_shape(args));
   return with_compute_type(args.inputs[0]->dtype, [&](auto t) -> Prepared {
     using T = decltype(t);
     if constexpr (std::is_same_v<T, Complex>)
-      return unimplemented("complex numbers have no order");
+      return internal_error("the shape refuses complex numbers");
     else
-      return make_kernel<Ranking<T>>(args, lines, count, descending);
+      return make_kernel<Ranking<T>>(args, shape, descending);
   });
 }
 

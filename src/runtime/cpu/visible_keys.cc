@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "runtime/step_args.h"
-#include "runtime/table_part.h"
 #include "support/format.h"
 
 namespace shw::runtime::cpu {
@@ -16,10 +14,7 @@ namespace shw::runtime::cpu {
   keys_ = shape.keys;
   causal_ = shape.causal;
   if (documents == nullptr) return {};
-  if (documents->rank() != 2 || documents->shape[0] != shape.batch || documents->shape[1] == 0 ||
-      !is_index_dtype(documents->dtype) || shape.queries != shape.keys)
-    return bad_types("no documents of these queries and keys: " + to_string(*documents));
-  SHW_RETURN_IF_ERROR(check_size({documents->shape[1]}));
+  SHW_RETURN_IF_ERROR(check_documents(shape, *documents));
   count_ = documents->shape[1];
   load_ = load_row<Int>(documents->dtype);
   row_bytes_ = documents->strides[0] * dtype_size(documents->dtype);

@@ -1,8 +1,5 @@
 // Which keys a query of attention sees: all, those up to it (causal), those of its document, or
 // both.
-//
-// Operand `documents`, [batch, n + 1] integers, says where the documents of each row of the batch
-// end: 0 first, then each end, the last one repeated.
 #pragma once
 #include <span>
 

@@ -38,7 +38,7 @@ class ConvolutionKernel final : public HostKernel {
     std::fill_n(patches, depth * places, T{0});
     for (int64_t i = 0; i < s.samples * s.groups; ++i) {
       const T* from = input + i * in;
-      s.for_each_pair([&](int64_t patch, int64_t place) { patches[patch] = from[place]; });
+      for_each_pair(s, [&](int64_t patch, int64_t place) { patches[patch] = from[place]; });
       gemm(Gemm<T>{s.out_channels,
                    places,
                    depth,
@@ -69,13 +69,9 @@ class ConvolutionKernel final : public HostKernel {
 };
 
 [[gnu::cold]] Prepared prepare(const KernelArgs& args) {
-  SHW_RETURN_IF_ERROR(expect_operands(args, 2));
-  const TensorType &input = *args.inputs[0], &weight = *args.inputs[1], &out = *args.outputs[0];
-  SHW_ASSIGN_OR_RETURN(const auto shape, convolution_shape(args.attrs, input, weight, out));
-  const TensorType* bias = args.inputs.size() > 2 ? args.inputs[2] : nullptr;
-  if (bias != nullptr && bias->shape != Dims{weight.shape[0]})
-    return bad_types(to_string(*bias) + " is not one number per channel of " + to_string(weight));
-  if (out.dtype == Dtype::kF64) return make_kernel<ConvolutionKernel<double>>(args, shape);
+  SHW_ASSIGN_OR_RETURN(const ConvolutionShape shape, convolution_shape(args));
+  if (args.outputs[0]->dtype == Dtype::kF64)
+    return make_kernel<ConvolutionKernel<double>>(args, shape);
   return make_kernel<ConvolutionKernel<float>>(args, shape);
 }
 

@@ -41,7 +41,7 @@ class ConvolutionBackward final : public HostKernel {
       const int64_t first = i * s.in_channels * s.in_places();
       if (buffers[4] != nullptr) {  // dweight += g · patchesᵀ
         std::fill_n(patches, depth * places, T{0});
-        s.for_each_pair([&](int64_t p, int64_t at) { patches[p] = input[first + at]; });
+        for_each_pair(s, [&](int64_t p, int64_t at) { patches[p] = input[first + at]; });
         gemm(Gemm<T>{s.out_channels,
                      depth,
                      places,
@@ -57,7 +57,7 @@ class ConvolutionBackward final : public HostKernel {
                      {weight + group * s.out_channels * depth, 1, depth},
                      {g, places, 1},
                      {patches, places, 1}});
-        s.for_each_pair([&](int64_t p, int64_t at) { dinput[first + at] += patches[p]; });
+        for_each_pair(s, [&](int64_t p, int64_t at) { dinput[first + at] += patches[p]; });
       }
     }
     for (int64_t i = 0; i < s.samples * channels(); ++i)
@@ -75,17 +75,9 @@ class ConvolutionBackward final : public HostKernel {
 };
 
 [[gnu::cold]] Prepared prepare(const KernelArgs& args) {
-  SHW_RETURN_IF_ERROR(expect_operands(args, 3, 0));
-  if (args.inputs.size() != 3 || args.outputs.size() != 3)
-    return bad_types("a convolution has three gradients");
-  const TensorType &grad = *args.inputs[0], &input = *args.inputs[1], &weight = *args.inputs[2];
-  SHW_ASSIGN_OR_RETURN(const auto shape, convolution_shape(args.attrs, input, weight, grad));
-  const Dims shapes[] = {input.shape, weight.shape, Dims{weight.shape[0]}};
-  for (size_t i = 0; i < 3; ++i)
-    if (args.outputs[i] != nullptr &&
-        (args.outputs[i]->shape != shapes[i] || !is_floating(args.outputs[i]->dtype)))
-      return bad_types("a gradient cannot be " + to_string(*args.outputs[i]));
-  if (grad.dtype == Dtype::kF64) return make_kernel<ConvolutionBackward<double>>(args, shape);
+  SHW_ASSIGN_OR_RETURN(const ConvolutionShape shape, convolution_backward_shape(args));
+  if (args.inputs[0]->dtype == Dtype::kF64)
+    return make_kernel<ConvolutionBackward<double>>(args, shape);
   return make_kernel<ConvolutionBackward<float>>(args, shape);
 }
 

@@ -6,6 +6,7 @@
 #include "runtime/cpu/cast.h"
 #include "runtime/cpu/combine.h"
 #include "runtime/cpu/multi_index.h"
+#include "runtime/index_shape.h"
 
 namespace shw::runtime::cpu {
 namespace {
@@ -41,12 +42,10 @@ class IndexPut final : public HostKernel {
 
 [[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, std::max<size_t>(3, args.inputs.size())));
-  const TensorType &self = *args.inputs[0], &values = *args.inputs[1], &out = *args.outputs[0];
-  if (self.shape != out.shape || self.dtype != out.dtype || values.dtype != out.dtype)
-    return bad_types(to_string(values) + " is not put into " + to_string(self) + " in " +
-                     to_string(out));
+  const TensorType& values = *args.inputs[1];
+  SHW_RETURN_IF_ERROR(check_written(args, &values));
   SHW_ASSIGN_OR_RETURN(const MultiIndex indices,
-                       MultiIndex::create(args, out, 2, values, /*exact=*/false));
+                       MultiIndex::create(args, *args.outputs[0], 2, values, /*exact=*/false));
   const bool adds = args.attrs.get_bool(AttrKey::kAccumulate, false);
   return make_kernel<IndexPut>(args, indices, adds ? Combine::kAdd : Combine::kReplace);
 }

@@ -1,5 +1,6 @@
-// iota: attrs.start, start + attrs.step, …
+// iota, as runtime/iota_shape.h says.
 #include "runtime/cpu/pointwise.h"
+#include "runtime/iota_shape.h"
 
 namespace shw::runtime::cpu {
 namespace {
@@ -35,11 +36,8 @@ class Iota final : public HostKernel {
 };
 
 [[gnu::cold]] Prepared prepare(const KernelArgs& args) {
-  SHW_RETURN_IF_ERROR(expect_operands(args, 0));
+  SHW_RETURN_IF_ERROR(check_iota(args));
   const TensorType& out = *args.outputs[0];
-  if (out.rank() != 1 || args.attrs.get_int(AttrKey::kLength, -1) != out.shape[0] ||
-      is_complex(out.dtype))
-    return bad_types("the length is not that of " + to_string(out));
   const Scalar start = scalar_attr(args.attrs, AttrKey::kStart, 0),
                step = scalar_attr(args.attrs, AttrKey::kStep, 1);
   return with_compute_type(out.dtype, [&](auto t) -> Prepared {

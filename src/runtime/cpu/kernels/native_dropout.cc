@@ -4,7 +4,6 @@
 #include "runtime/cpu/draw.h"
 #include "runtime/cpu/odometer.h"
 #include "runtime/cpu/pointwise.h"
-#include "runtime/cpu/random.h"
 
 namespace shw::runtime::cpu {
 namespace {
@@ -12,16 +11,16 @@ namespace {
 template <class T>
 class Dropout final : public HostKernel {
  public:
-  Dropout(const KernelArgs& args, const Numbering& numbers, const StepSeed& seed, double p)
+  Dropout(const KernelArgs& args, const DropoutShape& shape)
       : shape_(args.inputs[0]->shape),
-        seed_(seed),
+        seed_(shape.seed),
         num_inputs_(args.inputs.size()),
-        first_(numbers.first),
-        p_(p),
-        scale_(p < 1 ? static_cast<T>(1 / (1 - p)) : T{0}),
+        first_(shape.numbers.first),
+        p_(shape.p),
+        scale_(static_cast<T>(shape.scale)),
         load_(load_row<T>(args.inputs[0]->dtype)) {
     strides_[0] = leading_strides_bytes(*args.inputs[0], shape_.size());
-    strides_[1] = numbers.strides;
+    strides_[1] = shape.numbers.strides;
     for (size_t o = 0; o < 2; ++o)
       strides_[o + 2] = args.outputs[o] ? leading_strides_bytes(*args.outputs[o], shape_.size())
                                         : Dims(shape_.size(), 0);
@@ -31,10 +30,10 @@ class Dropout final : public HostKernel {
     const auto* in = static_cast<const std::byte*>(buffers[0]);
     auto* out = static_cast<std::byte*>(buffers[num_inputs_]);
     auto* mask = static_cast<std::byte*>(buffers[num_inputs_ + 1]);
-    const uint64_t seed = seed_.in_run(buffers);
+    const u64 seed = seed_in_run(seed_, buffers);
     for_each_offset(shape_, strides_, [&](const std::array<int64_t, 4>& at) {
       const bool stays =
-          static_cast<double>(random_unit(seed, static_cast<uint64_t>(first_ + at[1]))) >= p_;
+          static_cast<double>(random_unit(seed, static_cast<u64>(first_ + at[1]))) >= p_;
       T x;
       load_(in + at[0], 0, 1, &x);
       x = stays ? x * scale_ : T{0};
@@ -57,21 +56,9 @@ class Dropout final : public HostKernel {
 };
 
 [[gnu::cold]] Prepared prepare(const KernelArgs& args) {
-  SHW_RETURN_IF_ERROR(expect_operands(args, 1, 0));
-  const TensorType& in = *args.inputs[0];
-  bool fits = args.outputs.size() == 2 && is_floating(in.dtype);
-  for (size_t o = 0; fits && o < 2; ++o) {
-    const TensorType* t = args.outputs[o];
-    fits = t == nullptr || (t->shape == in.shape && t->dtype == (o == 0 ? in.dtype : Dtype::kBool));
-  }
-  const double p = args.attrs.get_bool(AttrKey::kTrain, true)
-                       ? scalar_attr(args.attrs, AttrKey::kP, 0).number
-                       : 0;
-  if (!fits || !(p >= 0 && p <= 1)) return bad_types("no dropout of " + to_string(in));
-  SHW_ASSIGN_OR_RETURN(const Numbering numbers, numbering_of(args, in));
-  SHW_ASSIGN_OR_RETURN(const StepSeed seed, StepSeed::of(args, 1));
-  if (in.dtype == Dtype::kF64) return make_kernel<Dropout<double>>(args, numbers, seed, p);
-  return make_kernel<Dropout<float>>(args, numbers, seed, p);
+  SHW_ASSIGN_OR_RETURN(const DropoutShape shape, dropout_shape(args));
+  if (args.inputs[0]->dtype == Dtype::kF64) return make_kernel<Dropout<double>>(args, shape);
+  return make_kernel<Dropout<float>>(args, shape);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // randn_like(like, run_seed?): numbers of the standard normal distribution, by attrs.seed, the seed
 // of the run and an element's place in the whole tensor.
 #include "runtime/cpu/draw.h"
-#include "runtime/cpu/random.h"
 
 namespace shw::runtime::cpu {
 namespace {

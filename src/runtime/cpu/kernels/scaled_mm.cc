@@ -1,9 +1,9 @@
 // scaled_mm(a, b, scale_a, scale_b, bias?): (a×b)·scale_a·scale_b + bias; a and b are multiplied as
 // f32.
-#include "runtime/cpu/biased_product.h"
 #include "runtime/cpu/chain.h"
 #include "runtime/cpu/contraction.h"
 #include "runtime/cpu/pointwise.h"
+#include "runtime/wide_type.h"
 
 namespace shw::runtime::cpu {
 namespace {
@@ -22,12 +22,8 @@ struct Add {
 };
 
 [[gnu::cold]] Prepared prepare(const KernelArgs& args) {
-  SHW_RETURN_IF_ERROR(expect_operands(args, 4));
-  const TensorType& out = *args.outputs[0];
+  SHW_ASSIGN_OR_RETURN(const TensorType wide, scaled_product_type(args));
   const TensorType* bias = args.inputs.size() > 4 ? args.inputs[4] : nullptr;
-  if (!is_floating(out.dtype)) return bad_types("no scaled product in " + to_string(out));
-  SHW_RETURN_IF_ERROR(check_size({out.numel()}));
-  const TensorType wide = wide_type(out);
   const size_t result = args.inputs.size();
   auto chain = std::make_unique<Chain>(result + 1);
   const size_t product = chain->temporary(wide.bytes()), scaled = chain->temporary(wide.bytes());

@@ -5,6 +5,7 @@
 #include "runtime/cpu/cast.h"
 #include "runtime/cpu/fill.h"
 #include "runtime/cpu/lookup.h"
+#include "runtime/index_shape.h"
 
 namespace shw::runtime::cpu {
 namespace {
@@ -42,11 +43,10 @@ class Scatter final : public HostKernel {
 [[gnu::cold]] Prepared prepare(const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 2));
   const bool has_src = args.inputs.size() > 2 && args.inputs[2] != nullptr;
-  const TensorType &in = *args.inputs[0], &out = *args.outputs[0];
   const TensorType& beside = *args.inputs[has_src ? 2 : 1];
-  if (in.shape != out.shape || in.dtype != out.dtype || (has_src && beside.dtype != out.dtype))
-    return bad_types(to_string(in) + " is not scattered to " + to_string(out));
-  SHW_ASSIGN_OR_RETURN(const Lookup lookup, lookup_elements(args, out, *args.inputs[1], beside));
+  SHW_RETURN_IF_ERROR(check_written(args, has_src ? &beside : nullptr));
+  SHW_ASSIGN_OR_RETURN(const Lookup lookup,
+                       lookup_elements(args, *args.outputs[0], *args.inputs[1], beside));
   return make_kernel<Scatter>(args, lookup, has_src);
 }
 

@@ -6,7 +6,7 @@ namespace shw::runtime::cpu {
 namespace {
 
 [[gnu::cold]] Prepared prepare(const KernelArgs& args) {
-  return prepare_ranking(args, args.attrs.get_bool(AttrKey::kDescending, false));
+  return prepare_ranking(args, sorts_down(args.attrs));
 }
 
 }  // namespace

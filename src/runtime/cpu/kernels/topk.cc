@@ -6,7 +6,7 @@ namespace shw::runtime::cpu {
 namespace {
 
 [[gnu::cold]] Prepared prepare(const KernelArgs& args) {
-  return prepare_ranking(args, args.attrs.get_bool(AttrKey::kLargest, true));
+  return prepare_ranking(args, takes_largest(args.attrs));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runtime/attention_shape.h"
+#include "runtime/cuda/plugin/documents.h"
 #include "runtime/cuda/plugin/flash.h"
 #include "runtime/cuda/plugin/loops.h"
 
@@ -15,11 +16,6 @@ bool is_there(std::span<const TensorType* const> types, size_t i) {
 }
 // The position of operand `documents`: behind the others of sdpa, and of sdpa_backward.
 constexpr size_t kDocuments = 4, kDocumentsOfBackward = 9;
-
-Status refuse_documents(const KernelArgs& args, size_t at) {
-  return is_there(args.inputs, at) ? unimplemented("attention within packed documents on CUDA")
-                                   : Status();
-}
 
 void* pointer(void* const* buffers, size_t i, bool there) { return there ? buffers[i] : nullptr; }
 
@@ -81,10 +77,14 @@ class Sdpa final : public CudaKernel {
   AttentionArguments arguments{};
   bool is_f64 = false, has_out = false, has_lse = false;
   bool is_flash = false;  // if the addresses allow it, too
-  size_t output = 0;
+  Documents documents;
+  size_t output = 0, num_outputs = 0;
   std::vector<std::pair<size_t, int64_t>> zeros;  // results to clear, and their bytes
 
-  unsigned programs() const override { return is_flash ? cuda::programs(DeviceProgram::flash) : 0; }
+  int64_t workspace_bytes() const override { return documents.bytes(); }
+  unsigned programs() const override {
+    return documents.programs() | (is_flash ? cuda::programs(DeviceProgram::flash) : 0);
+  }
 
  protected:
   Status enqueue(CudaStream& stream, void* const* buffers) override {
@@ -95,10 +95,13 @@ class Sdpa final : public CudaKernel {
     void* bias = pointer(buffers, 3, arguments.has_bias != 0);
     const AttentionBuffers given{buffers[0], buffers[1], buffers[2], bias, out, lse};
     if (is_flash && fits_flash(given)) return launch_flash(stream, arguments, given);
+    SHW_ASSIGN_OR_RETURN(
+        const KeySpan* spans,
+        documents.run(stream, buffers, buffers[output + num_outputs], origin.node));
     return launch_blocks(
         stream, is_f64 ? DeviceKernel::shw_attention_f64 : DeviceKernel::shw_attention_f32,
         std::max<int64_t>(1, arguments.batch * arguments.heads * arguments.queries), out, lse,
-        buffers[0], buffers[1], buffers[2], bias, arguments);
+        buffers[0], buffers[1], buffers[2], bias, spans, arguments);
   }
 };
 
@@ -109,35 +112,43 @@ class SdpaBackward final : public CudaKernel {
  public:
   AttentionBackwardArguments arguments{};
   bool is_f64 = false, is_flash = false;  // as above
+  Documents documents;
   std::array<bool, kNumRes> wanted{};
   size_t num_inputs = 0, num_outputs = 0;
 
-  // rowsum(grad ∘ out) of each query.
+  // The documents, and rowsum(grad ∘ out) of each query.
   int64_t workspace_bytes() const override {
     const AttentionArguments& a = arguments.forward;
-    return a.batch * a.heads * a.queries * (is_f64 ? 8 : 4);
+    return documents.bytes() + a.batch * a.heads * a.queries * (is_f64 ? 8 : 4);
   }
-  unsigned programs() const override { return is_flash ? cuda::programs(DeviceProgram::flash) : 0; }
+  unsigned programs() const override {
+    return documents.programs() | (is_flash ? cuda::programs(DeviceProgram::flash) : 0);
+  }
 
  protected:
   Status enqueue(CudaStream& stream, void* const* buffers) override {
     const AttentionArguments& a = arguments.forward;
     const auto result = [&](Res r) { return pointer(buffers, num_inputs + r, wanted[r]); };
-    void* deltas = buffers[num_inputs + num_outputs];
+    void* workspace = buffers[num_inputs + num_outputs];
+    void* deltas = static_cast<std::byte*>(workspace) + documents.bytes();
     void* bias = pointer(buffers, kBias, a.has_bias != 0);
     const AttentionGradients given{buffers[kGrad], buffers[kQ],   buffers[kK],    buffers[kV],
                                    bias,           buffers[kOut], buffers[kLse],  result(kDq),
                                    result(kDk),    result(kDv),   result(kDbias), deltas};
     if (is_flash && fits_flash(given)) return launch_flash(stream, arguments, given);
+    SHW_ASSIGN_OR_RETURN(const KeySpan* spans,
+                         documents.run(stream, buffers, workspace, origin.node));
     SHW_RETURN_IF_ERROR(launch_blocks(
         stream, is_f64 ? DeviceKernel::shw_attention_dq_f64 : DeviceKernel::shw_attention_dq_f32,
         a.batch * a.heads * a.queries, result(kDq), result(kDbias), deltas, buffers[kGrad],
-        buffers[kQ], buffers[kK], buffers[kV], bias, buffers[kOut], buffers[kLse], arguments));
+        buffers[kQ], buffers[kK], buffers[kV], bias, buffers[kOut], buffers[kLse], spans,
+        arguments));
     if (!wanted[kDk] && !wanted[kDv]) return {};
     return launch_blocks(
         stream, is_f64 ? DeviceKernel::shw_attention_dkv_f64 : DeviceKernel::shw_attention_dkv_f32,
         a.batch * a.key_heads * a.keys, result(kDk), result(kDv), deltas, buffers[kGrad],
-        buffers[kQ], buffers[kK], buffers[kV], bias, buffers[kOut], buffers[kLse], arguments);
+        buffers[kQ], buffers[kK], buffers[kV], bias, buffers[kOut], buffers[kLse], spans,
+        arguments);
   }
 };
 
@@ -165,13 +176,14 @@ Status prepare_results(const KernelArgs& args, const AttentionShape& s, SdpaBack
 
 Prepared prepare_sdpa(const Context&, const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 3, 0));
-  SHW_RETURN_IF_ERROR(refuse_documents(args, kDocuments));
   const TensorType &q = *args.inputs[0], &v = *args.inputs[2];
   SHW_ASSIGN_OR_RETURN(const AttentionShape shape, attention_shape(args, q, *args.inputs[1], v));
   auto kernel = std::make_unique<Sdpa>();
   SHW_ASSIGN_OR_RETURN(kernel->arguments, read_forward(args, 0, shape));
   kernel->is_f64 = q.dtype == Dtype::kF64;
   kernel->output = args.inputs.size();
+  kernel->num_outputs = args.outputs.size();
+  SHW_ASSIGN_OR_RETURN(kernel->documents, Documents::of(args, kDocuments, shape, "sdpa"));
   kernel->has_out = is_there(args.outputs, 0);
   if (kernel->has_out) {
     SHW_ASSIGN_OR_RETURN(const TensorType out, as_heads(args, *args.outputs[0]));
@@ -191,7 +203,7 @@ Prepared prepare_sdpa(const Context&, const KernelArgs& args) {
       return bad_types("the random state " + to_string(*args.outputs[i]) + " has gaps");
     kernel->zeros.emplace_back(kernel->output + i, args.outputs[i]->bytes());
   }
-  kernel->is_flash = fits_flash(kernel->arguments);
+  kernel->is_flash = !kernel->documents.are_there() && fits_flash(kernel->arguments);
   return std::unique_ptr<PreparedKernel>(std::move(kernel));
 }
 
@@ -200,7 +212,6 @@ Prepared prepare_sdpa_backward(const Context&, const KernelArgs& args) {
     if (!is_there(args.inputs, i))
       return invalid_argument("sdpa_backward lacks operand " + std::to_string(i) +
                               " of (grad, q, k, v, bias, out, lse)");
-  SHW_RETURN_IF_ERROR(refuse_documents(args, kDocumentsOfBackward));
   const TensorType &grad = *args.inputs[kGrad], &q = *args.inputs[kQ], &out = *args.inputs[kOut];
   SHW_ASSIGN_OR_RETURN(const AttentionShape s,
                        attention_shape(args, q, *args.inputs[kK], *args.inputs[kV]));
@@ -219,8 +230,10 @@ Prepared prepare_sdpa_backward(const Context&, const KernelArgs& args) {
   kernel->is_f64 = q.dtype == Dtype::kF64;
   kernel->num_inputs = args.inputs.size();
   kernel->num_outputs = args.outputs.size();
+  SHW_ASSIGN_OR_RETURN(kernel->documents,
+                       Documents::of(args, kDocumentsOfBackward, s, "sdpa_backward"));
   SHW_RETURN_IF_ERROR(prepare_results(args, s, *kernel));
-  kernel->is_flash = fits_flash(kernel->arguments);
+  kernel->is_flash = !kernel->documents.are_there() && fits_flash(kernel->arguments);
   return std::unique_ptr<PreparedKernel>(std::move(kernel));
 }
 

@@ -7,7 +7,7 @@
 
 #include "runtime/cuda/plugin/contraction.h"
 #include "runtime/cuda/plugin/pointwise.h"
-#include "runtime/strided.h"
+#include "runtime/wide_type.h"
 
 namespace shw::runtime::cuda {
 namespace {
@@ -48,8 +48,7 @@ Prepared biased_product(const Context& context, const KernelArgs& args, std::str
   SHW_RETURN_IF_ERROR(check_size({out.numel()}));
   if (!broadcasts_to(bias.shape, out.shape))
     return bad_types(to_string(bias) + " does not broadcast to " + to_string(out));
-  const bool half = out.dtype == Dtype::kF16 || out.dtype == Dtype::kBF16;
-  const TensorType wide = row_major(half ? Dtype::kF32 : out.dtype, out.shape);
+  const TensorType wide = wide_type(out);
   const std::array<const TensorType*, 2> factors{args.inputs[1], args.inputs[2]};
   const std::array<const TensorType*, 1> sums{&wide};
   SHW_ASSIGN_OR_RETURN(

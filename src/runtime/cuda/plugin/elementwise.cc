@@ -119,6 +119,14 @@ Prepared prepare_gelu_backward(const Context&, const KernelArgs& args) {
                               {0, 1, -1}});
 }
 
+// The gradient times attribute `scale` where the mask holds.
+Prepared prepare_dropout_backward(const Context&, const KernelArgs& args) {
+  SHW_RETURN_IF_ERROR(expect_operands(args, 2));
+  Elementwise step{PointwiseOp::kDropoutBackward, Defined::kReal, {0, 1, -1}};
+  step.parameter = number_attr(args.attrs, AttrKey::kScale, 1);
+  return prepare_elementwise(args, step);
+}
+
 Prepared prepare_where(const Context&, const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, 3));
   if (args.inputs[0]->dtype != Dtype::kBool)

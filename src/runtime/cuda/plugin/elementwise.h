@@ -54,6 +54,7 @@ Prepared prepare_bitwise_not(const Context& context, const KernelArgs& args);
 Prepared prepare_clamp(const Context& context, const KernelArgs& args);
 Prepared prepare_gelu(const Context& context, const KernelArgs& args);
 Prepared prepare_gelu_backward(const Context& context, const KernelArgs& args);
+Prepared prepare_dropout_backward(const Context& context, const KernelArgs& args);
 Prepared prepare_where(const Context& context, const KernelArgs& args);
 Prepared prepare_masked_fill(const Context& context, const KernelArgs& args);
 Prepared prepare_pow(const Context& context, const KernelArgs& args);

@@ -1,6 +1,7 @@
 #include "runtime/cuda/plugin/embedding.h"
 
 #include "runtime/cuda/plugin/loops.h"
+#include "runtime/cuda/plugin/sorting.h"
 #include "runtime/table_part.h"
 
 namespace shw::runtime::cuda {
@@ -31,15 +32,24 @@ class EmbeddingBackward final : public CudaKernel {
         kernel_(is_f64 ? DeviceKernel::shw_embedding_backward_f64
                        : DeviceKernel::shw_embedding_backward_f32),
         output_(output) {}
+  int64_t workspace_bytes() const override { return sort().workspace_bytes(); }
 
  protected:
   Status enqueue(CudaStream& stream, void* const* buffers) override {
     arguments_.step.node = origin.node;
-    return launch_blocks(stream, kernel_, arguments_.num_rows, buffers[output_], buffers[0],
-                         buffers[1], stream.errors(), arguments_);
+    const void *grad = buffers[0], *indices = buffers[1];
+    auto* entries = static_cast<SortEntry*>(buffers[output_ + 1]);
+    SHW_RETURN_IF_ERROR(launch_elements(stream, DeviceKernel::shw_embedding_rows,
+                                        arguments_.indices.total, entries, indices, stream.errors(),
+                                        arguments_));
+    SHW_ASSIGN_OR_RETURN(const SortEntry* sorted, sort().run(stream, entries));
+    return launch_blocks(stream, kernel_, arguments_.num_rows, buffers[output_], grad, sorted,
+                         arguments_);
   }
 
  private:
+  LineSort sort() const { return {1, arguments_.indices.total}; }
+
   EmbeddingBackwardArguments arguments_;
   const DeviceKernel kernel_;
   const size_t output_;
@@ -90,6 +100,7 @@ Prepared prepare_embedding_backward(const Context&, const KernelArgs& args) {
       !is_index_dtype(indices.dtype) || !is_floating(grad.dtype) || !is_floating(out.dtype))
     return bad_types("gradients " + to_string(grad) + " by " + to_string(indices) +
                      " do not make " + to_string(out));
+  SHW_RETURN_IF_ERROR(check_size({indices.numel()}));
   SHW_ASSIGN_OR_RETURN(const TablePart rows, table_part(args, out, 0));
   if (args.attrs.get_int(AttrKey::kNumWeights, rows.whole) != rows.whole)
     return bad_types(to_string(out) + " is no piece of a table of num_weights rows");

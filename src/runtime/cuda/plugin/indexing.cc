@@ -8,6 +8,7 @@
 
 #include "runtime/cuda/plugin/loops.h"
 #include "runtime/cuda/plugin/pointwise.h"
+#include "runtime/cuda/plugin/sorting.h"
 #include "runtime/half.h"
 #include "runtime/index_shape.h"
 
@@ -85,30 +86,28 @@ class WriteKernel final : public CudaKernel {
         other_(other),
         output_(output) {}
 
-  // A place and a link for each element whose place indices say.
-  int64_t workspace_bytes() const override { return 2 * num_places() * int64_t{sizeof(i64)}; }
+  int64_t workspace_bytes() const override { return sort().workspace_bytes(); }
 
  protected:
   Status enqueue(CudaStream& stream, void* const* buffers) override {
     arguments_.step.node = origin.node;
     void* out = buffers[output_];
     const void* other = other_ ? buffers[*other_] : nullptr;
-    auto* places = static_cast<i64*>(buffers[output_ + 1]);
-    i64* links = places + num_places();
+    auto* entries = static_cast<SortEntry*>(buffers[output_ + 1]);
     const IndexInputs i = index_inputs(buffers, first_index_, arguments_.num_indices);
     SHW_RETURN_IF_ERROR(ground_.run(stream, out, buffers[0], nullptr));
-    SHW_RETURN_IF_ERROR(launch_elements(stream, DeviceKernel::shw_index_places, num_places(),
-                                        places, i[0], i[1], i[2], i[3], i[4], i[5], i[6], i[7],
-                                        stream.errors(), arguments_));
-    SHW_RETURN_IF_ERROR(launch_elements(stream, DeviceKernel::shw_index_links, num_places(), links,
-                                        places, arguments_));
+    SHW_RETURN_IF_ERROR(launch_elements(stream, DeviceKernel::shw_index_places,
+                                        sort().lines * sort().count, entries, i[0], i[1], i[2],
+                                        i[3], i[4], i[5], i[6], i[7], stream.errors(), arguments_));
+    SHW_ASSIGN_OR_RETURN(const SortEntry* sorted, sort().run(stream, entries));
     return launch_elements(stream, kernel(), arguments_.positions.total * arguments_.lines.total,
-                           out, other, places, links, arguments_);
+                           out, other, sorted, arguments_);
   }
 
  private:
-  int64_t num_places() const {
-    return arguments_.positions.total * (arguments_.by_line != 0 ? arguments_.lines.total : 1);
+  // An entry for each element whose place indices say.
+  LineSort sort() const {
+    return {arguments_.by_line != 0 ? arguments_.lines.total : 1, arguments_.positions.total};
   }
   DeviceKernel kernel() const {
     switch (compute_type(static_cast<Dtype>(arguments_.dtype))) {
@@ -163,10 +162,10 @@ Prepared prepare_write(const KernelArgs& args, const char* name, CombineKind how
   const TensorType &in = *args.inputs[0], &indices = *args.inputs[1], &out = *args.outputs[0];
   const TensorType& beside = has_src ? *args.inputs[2] : indices;
   const bool has_order = how != CombineKind::kMax && how != CombineKind::kMin;
-  if (in.shape != out.shape || in.dtype != out.dtype || (has_src && beside.dtype != out.dtype) ||
-      (!has_src && how != CombineKind::kReplace) || (is_complex(out.dtype) && !has_order))
-    return bad_types(to_string(beside) + " is not scattered into " + to_string(in) + " in " +
-                     to_string(out));
+  SHW_RETURN_IF_ERROR(check_written(args, has_src ? &beside : nullptr));
+  if (!has_src && how != CombineKind::kReplace) return bad_types("there is nothing to scatter");
+  if (is_complex(out.dtype) && !has_order) return bad_types("complex numbers have no order");
+  SHW_RETURN_IF_ERROR(check_size({indices.numel()}));
   SHW_ASSIGN_OR_RETURN(const IndexShape shape, element_lookup_shape(args, out, indices, beside));
   IndexArguments a = index_arguments(shape, out.dtype, name, /*wraps=*/false);
   a.how = how;
@@ -225,11 +224,10 @@ Prepared prepare_scatter_reduce(const Context&, const KernelArgs& args) {
 Prepared prepare_index_put(const Context&, const KernelArgs& args) {
   SHW_RETURN_IF_ERROR(expect_operands(args, std::max<size_t>(3, args.inputs.size())));
   const TensorType &self = *args.inputs[0], &values = *args.inputs[1], &out = *args.outputs[0];
-  if (self.shape != out.shape || self.dtype != out.dtype || values.dtype != out.dtype)
-    return bad_types(to_string(values) + " is not put into " + to_string(self) + " in " +
-                     to_string(out));
+  SHW_RETURN_IF_ERROR(check_written(args, &values));
   SHW_ASSIGN_OR_RETURN(const IndexShape shape, index_shape(args, out, 2, values, /*exact=*/false));
   IndexArguments a = index_arguments(shape, out.dtype, "index_put", /*wraps=*/true);
+  SHW_RETURN_IF_ERROR(check_size({a.positions.total}));
   const bool adds = args.attrs.get_bool(AttrKey::kAccumulate, false);
   a.how = adds ? CombineKind::kAdd : CombineKind::kReplace;
   return make_kernel<WriteKernel>(a, make_copy(out, self), 2, std::optional<size_t>(1),

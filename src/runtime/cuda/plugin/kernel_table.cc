@@ -2,9 +2,12 @@
 #include "runtime/cuda/plugin/attention.h"
 #include "runtime/cuda/plugin/biased_product.h"
 #include "runtime/cuda/plugin/contraction.h"
+#include "runtime/cuda/plugin/convolution.h"
+#include "runtime/cuda/plugin/draw.h"
 #include "runtime/cuda/plugin/elementwise.h"
 #include "runtime/cuda/plugin/embedding.h"
 #include "runtime/cuda/plugin/extreme.h"
+#include "runtime/cuda/plugin/grouped.h"
 #include "runtime/cuda/plugin/indexing.h"
 #include "runtime/cuda/plugin/loss.h"
 #include "runtime/cuda/plugin/move.h"
@@ -13,9 +16,12 @@
 #include "runtime/cuda/plugin/padding.h"
 #include "runtime/cuda/plugin/pairs.h"
 #include "runtime/cuda/plugin/parts.h"
+#include "runtime/cuda/plugin/ranking.h"
 #include "runtime/cuda/plugin/reduction.h"
 #include "runtime/cuda/plugin/running.h"
+#include "runtime/cuda/plugin/scaled_product.h"
 #include "runtime/cuda/plugin/softmax.h"
+#include "runtime/cuda/plugin/sorting.h"
 
 namespace shw::runtime::cuda {
 namespace {
@@ -25,11 +31,14 @@ constexpr Defined kAll = Defined::kAll, kOrdered = Defined::kOrdered, kReal = De
                   kInteger = Defined::kInteger;
 
 constexpr unsigned kContraction = programs(DeviceProgram::pointwise, DeviceProgram::contraction),
+                   kConvolution = programs(DeviceProgram::convolution, DeviceProgram::reduction),
                    kAttention = programs(DeviceProgram::attention),
                    kEmbedding = programs(DeviceProgram::embedding),
-                   kIndexing = programs(DeviceProgram::pointwise, DeviceProgram::indexing),
+                   kIndexing = programs(DeviceProgram::indexing),
+                   kScatter = programs(DeviceProgram::pointwise, DeviceProgram::indexing) | kSort,
+                   kRanking = programs(DeviceProgram::ranking) | kSort,
                    kNumbering = programs(DeviceProgram::numbering),
-                   kPairs = programs(DeviceProgram::pairs),
+                   kDraw = programs(DeviceProgram::draw), kPairs = programs(DeviceProgram::pairs),
                    kReduction = programs(DeviceProgram::reduction),
                    kLines = programs(DeviceProgram::lines),
                    kExtreme = programs(DeviceProgram::extreme),
@@ -41,20 +50,31 @@ constexpr Kernel kTable[] = {
     {"addmm", prepare_addmm, kContraction},
     {"baddbmm", prepare_baddbmm, kContraction},
     {"einsum", prepare_einsum, kContraction},
+    {"scaled_mm", prepare_scaled_mm, kContraction},
+    {"grouped_mm", prepare_grouped_mm, programs(DeviceProgram::grouped)},
+    {"convolution", prepare_convolution, kConvolution},
+    {"convolution_backward", prepare_convolution_backward, kConvolution},
     {"sdpa", prepare_sdpa, kAttention},
     {"sdpa_backward", prepare_sdpa_backward, kAttention},
     {"embedding", prepare_embedding, kEmbedding},
-    {"embedding_dense_backward", prepare_embedding_backward, kEmbedding},
+    {"embedding_dense_backward", prepare_embedding_backward, kEmbedding | kSort},
     {"gather", prepare_gather, kIndexing},
     {"index_select", prepare_index_select, kIndexing},
     {"index", prepare_index, kIndexing},
-    {"scatter", prepare_scatter, kIndexing},
-    {"scatter_add", prepare_scatter_add, kIndexing},
-    {"scatter_reduce", prepare_scatter_reduce, kIndexing},
-    {"index_put", prepare_index_put, kIndexing},
+    {"scatter", prepare_scatter, kScatter},
+    {"scatter_add", prepare_scatter_add, kScatter},
+    {"scatter_reduce", prepare_scatter_reduce, kScatter},
+    {"index_put", prepare_index_put, kScatter},
+    {"sort", prepare_sort, kRanking},
+    {"topk", prepare_topk, kRanking},
     {"iota", prepare_iota, kNumbering},
     {"tril", prepare_tril, kNumbering},
     {"triu", prepare_triu, kNumbering},
+    {"rand", prepare_rand, kDraw},
+    {"rand_like", prepare_rand_like, kDraw},
+    {"randn", prepare_randn, kDraw},
+    {"randn_like", prepare_randn_like, kDraw},
+    {"native_dropout", prepare_dropout, kDraw},
     {"sum", prepare_sum, kReduction},
     {"mean", prepare_mean, kReduction},
     {"prod", prepare_prod, kReduction},
@@ -122,6 +142,7 @@ constexpr Kernel kTable[] = {
     {"silu", unary<Op::kSilu, kReal>},
     {"relu", unary<Op::kRelu, kOrdered>},
     {"conj", unary<Op::kConj, kAll>},
+    {"native_dropout_backward", prepare_dropout_backward},
     {"threshold_backward", binary<Op::kThresholdBackward, kOrdered, AttrKey::kThreshold>},
     {"sigmoid_backward", binary<Op::kSigmoidBackward, kReal>},
     {"tanh_backward", binary<Op::kTanhBackward, kReal>},

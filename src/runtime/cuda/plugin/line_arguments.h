@@ -1,4 +1,4 @@
-// Lines along one dim, as device code takes them.
+// Lines along one dim, as device code takes them; of tensors that may be absent but for the first.
 #pragma once
 #include "runtime/cuda/plugin/loops.h"
 #include "runtime/lines.h"
@@ -12,6 +12,7 @@ LineArguments line_arguments(const Lines<N>& lines,
   a.places = plain_loops(lines.places);
   a.count = lines.count[0];
   for (size_t o = 0; o < N; ++o) {
+    if (tensors[o] == nullptr) continue;
     set_strides(lines.strides[o], a.stride[o]);
     a.step[o] = lines.step[o];
     a.dtype[o] = static_cast<int>(tensors[o]->dtype);

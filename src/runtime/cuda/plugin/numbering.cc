@@ -2,6 +2,7 @@
 
 #include "runtime/cuda/plugin/loops.h"
 #include "runtime/cuda/plugin/pointwise.h"
+#include "runtime/iota_shape.h"
 #include "runtime/triangle_shift.h"
 
 namespace shw::runtime::cuda {
@@ -57,11 +58,8 @@ Prepared prepare_triangle(const KernelArgs& args, bool is_lower) {
 }  // namespace
 
 Prepared prepare_iota(const Context&, const KernelArgs& args) {
-  SHW_RETURN_IF_ERROR(expect_operands(args, 0));
+  SHW_RETURN_IF_ERROR(check_iota(args));
   const TensorType& out = *args.outputs[0];
-  if (out.rank() != 1 || args.attrs.get_int(AttrKey::kLength, -1) != out.shape[0] ||
-      is_complex(out.dtype))
-    return bad_types("the length is not that of " + to_string(out));
   const Number start = number_attr(args.attrs, AttrKey::kStart, 0),
                step = number_attr(args.attrs, AttrKey::kStep, 1);
   IotaArguments a{};

@@ -106,7 +106,9 @@ struct DeviceLoops {
   X(PowerTensor)              \
   X(Atan2)                    \
   X(Clamp)                    \
-  X(Where)
+  X(DropoutBackward)          \
+  X(Where)                    \
+  X(MulThree)
 
 enum class PointwiseOp : int {
 #define X(id) k##id,
@@ -155,6 +157,13 @@ struct LineArguments {
   int kind;   // 1: the logarithm of softmax; a product
 };
 
+// What is sorted: a key, and where it came from. A block sorts a tile in its shared memory.
+struct SortEntry {
+  unsigned long long key;
+  i64 place;
+};
+constexpr int kSortTile = 1024;
+
 struct ExtremeArguments {
   DeviceLoops kept, searched;
   i64 kept_stride[3][kMaxLoops];  // input, value, place
@@ -199,6 +208,39 @@ struct TableRows {
   i64 first, own, whole;
 };
 
+// Products tile by tile: threads of a block, and rows and columns of the tile that it works on.
+constexpr int kProductThreads = 256, kProductTile = 64;
+
+// What offsets cut; kBatches: nothing.
+enum class GroupedKind : int { kRows, kColumns, kTerms, kBatches };
+
+struct GroupedArguments {
+  GroupedKind kind;
+  i64 rows, columns, depth;  // of a product, or of all groups where they are cut
+  i64 ragged;                // the size of what is cut
+  TableRows groups;
+  i64 left[3], right[3], out[3];  // strides of groups, rows, columns
+  int dtype[3];
+  i64 offset_step;
+  int offset_dtype;
+  i64 tiles, tiles_across;
+  DeviceStep step;
+};
+
+// Strides of samples or a weight's outputs, of channels, and of three spatial dims.
+struct ConvolutionWindow {
+  i64 stride[5];
+  int dtype;
+};
+struct ConvolutionArguments {
+  i64 samples, groups, in_channels, out_channels;  // channels: of one group
+  i64 in_places, out_places, kernel_places;
+  i64 in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];
+  ConvolutionWindow input, weight, result;
+  i64 bias_step;
+  int bias_dtype;
+};
+
 // start, start + step, …
 struct IotaArguments {
   i64 count, stride;
@@ -212,6 +254,20 @@ struct TriangleArguments {
   i64 stride[2][kMaxLoops];  // of the result, of the operand
   i64 shift;                 // of the diagonal
   int is_lower, dtype;
+};
+
+// What a step draws by, and the stride of the run's seed in elements.
+struct DeviceSeed {
+  i64 own, stride;
+};
+struct DrawArguments {
+  DeviceLoops loops;
+  i64 stride[4][kMaxLoops];  // of the numbers in the whole; of the results and the operand in bytes
+  i64 first;                 // the number of the piece's first element
+  DeviceSeed seed;
+  int dtype, drawn;  // of the elements; that they are rounded to
+  int normal;
+  double p, scale;  // of a dropout
 };
 
 // Pairs of numbers in a last dim of 2: strides of the pairs, and from the first number to the
@@ -275,6 +331,17 @@ struct EmbeddingBackwardArguments {
 struct HeadWindow {
   i64 stride[4];
   int dtype;
+};
+
+// Keys of a document.
+struct KeySpan {
+  i64 begin, end;
+};
+struct DocumentArguments {
+  i64 batch, positions, count;  // count: of ends in a row, with the 0 before them
+  i64 stride[2];
+  int dtype;
+  DeviceStep step;
 };
 
 struct AttentionArguments {

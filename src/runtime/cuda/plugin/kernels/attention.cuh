@@ -52,20 +52,20 @@ __device__ inline T tile_max(const AttentionTile<T>& tile, i64 n, T so_far) {
 
 template <class T>
 __device__ inline void attention(void* out, T* lse, const void* q, const void* k, const void* v,
-                                 const void* bias, const AttentionArguments& a,
-                                 AttentionTile<T>& tile) {
+                                 const void* bias, const KeySpan* spans,
+                                 const AttentionArguments& a, AttentionTile<T>& tile) {
   const int me = threadIdx.x;
   const i64 threads = blockDim.x;
   for (i64 block = blockIdx.x; block < a.batch * a.heads * a.queries; block += gridDim.x) {
     const i64 query = block % a.queries, h = block / a.queries % a.heads,
               b = block / a.queries / a.heads;
     const i64 shared = h / (a.heads / a.key_heads);
-    const i64 keys = a.causal && query + 1 < a.keys ? query + 1 : a.keys;
+    const KeySpan seen = keys_of(a, spans, b, query);
     for (i64 base = 0; base < a.value_width || base == 0; base += threads * kColumns) {
       T sums[kColumns] = {};
       T most = minus_infinity<T>(), total = 0;
-      for (i64 first = 0; first < keys; first += threads) {
-        const i64 n = keys - first < threads ? keys - first : threads;
+      for (i64 first = seen.begin; first < seen.end; first += threads) {
+        const i64 n = seen.end - first < threads ? seen.end - first : threads;
         if (me < n) tile.weight[me] = score<T>(a, q, k, bias, b, h, query, first + me);
         __syncthreads();
         // Every thread finds the same maximum, and keeps the same running sum.
@@ -115,6 +115,7 @@ template <class T>
 struct BackwardOperands {
   const void *grad, *q, *k, *v, *bias, *out;
   const T* lse;
+  const KeySpan* spans;
 };
 
 // rowsum(grad ∘ out) of one query.
@@ -126,15 +127,13 @@ __device__ inline T row_delta(const AttentionBackwardArguments& p, const Backwar
                 head_offset(a.out, b, h, query), a.value_width);
 }
 
-// The weight of a pair, and weight · (grad·v − delta): the gradient of its score.
+// The weight of a pair that sees each other, and weight · (grad·v − delta): the gradient of its
+// score.
 template <class T>
 __device__ inline void pair_gradient(const AttentionBackwardArguments& p,
                                      const BackwardOperands<T>& in, i64 b, i64 h, i64 query,
                                      i64 key, T delta, T& weight, T& slope) {
   const AttentionArguments& a = p.forward;
-  weight = 0;
-  slope = 0;
-  if (!sees(a, query, key)) return;
   const i64 shared = h / (a.heads / a.key_heads);
   const T lse = in.lse[lse_offset(a, b, h, query)];
   weight = weight_of(score<T>(a, in.q, in.k, in.bias, b, h, query, key), lse);
@@ -155,10 +154,15 @@ __device__ inline void attention_dq(void* dq, void* dbias, T* deltas, const Back
     const i64 shared = h / (a.heads / a.key_heads);
     const T delta = row_delta(p, in, b, h, query);
     if (me == 0) deltas[block] = delta;
+    const KeySpan seen = keys_of(a, in.spans, b, query);
+    for (i64 key = me; dbias != nullptr && key < a.keys; key += threads)
+      if (key < seen.begin || key >= seen.end)
+        store_real(T{0}, dbias, head_offset(p.dbias, b, h, query) + key * p.dbias.stride[3],
+                   p.dbias.dtype);
     for (i64 base = 0; base < a.width || base == 0; base += threads * kColumns) {
       T sums[kColumns] = {};
-      for (i64 first = 0; first < a.keys; first += threads) {
-        const i64 n = a.keys - first < threads ? a.keys - first : threads;
+      for (i64 first = seen.begin; first < seen.end; first += threads) {
+        const i64 n = seen.end - first < threads ? seen.end - first : threads;
         if (me < n) {
           pair_gradient(p, in, b, h, query, first + me, delta, tile.weight[me], tile.slope[me]);
           if (dbias != nullptr && base == 0)
@@ -198,11 +202,12 @@ __device__ inline void key_row(void* result, const HeadWindow& to, const void* r
   const AttentionArguments& a = p.forward;
   const int me = threadIdx.x;
   const i64 threads = blockDim.x, group = a.heads / a.key_heads;
+  const KeySpan seen = queries_of(a, in.spans, b, key);
   for (i64 base = 0; base < columns; base += threads * kColumns) {
     T sums[kColumns] = {};
     for (i64 h = shared * group; h < (shared + 1) * group; ++h)
-      for (i64 first = 0; first < a.queries; first += threads) {
-        const i64 n = a.queries - first < threads ? a.queries - first : threads;
+      for (i64 first = seen.begin; first < seen.end; first += threads) {
+        const i64 n = seen.end - first < threads ? seen.end - first : threads;
         if (me < n)
           pair_gradient(p, in, b, h, first + me, key,
                         deltas[(b * a.heads + h) * a.queries + first + me], tile.weight[me],
@@ -252,24 +257,27 @@ __device__ inline void attention_dkv(void* dk, void* dv, const T* deltas,
 #define SHW_ATTENTION_KERNELS(suffix, T)                                                           \
   SHW_KERNEL shw_attention_##suffix(void* out, T* lse, const void* q, const void* k,               \
                                     const void* v, const void* bias,                               \
+                                    const shw::runtime::cuda::KeySpan* spans,                      \
                                     shw::runtime::cuda::AttentionArguments arguments) {            \
     __shared__ shw::runtime::cuda::AttentionTile<T> tile;                                          \
-    shw::runtime::cuda::attention<T>(out, lse, q, k, v, bias, arguments, tile);                    \
+    shw::runtime::cuda::attention<T>(out, lse, q, k, v, bias, spans, arguments, tile);             \
   }                                                                                                \
   SHW_KERNEL shw_attention_dq_##suffix(void* dq, void* dbias, T* deltas, const void* grad,         \
                                        const void* q, const void* k, const void* v,                \
                                        const void* bias, const void* out, const T* lse,            \
+                                       const shw::runtime::cuda::KeySpan* spans,                   \
                                        shw::runtime::cuda::AttentionBackwardArguments arguments) { \
     __shared__ shw::runtime::cuda::AttentionTile<T> tile;                                          \
-    shw::runtime::cuda::attention_dq<T>(dq, dbias, deltas, {grad, q, k, v, bias, out, lse},        \
+    shw::runtime::cuda::attention_dq<T>(dq, dbias, deltas, {grad, q, k, v, bias, out, lse, spans}, \
                                         arguments, tile);                                          \
   }                                                                                                \
   SHW_KERNEL shw_attention_dkv_##suffix(                                                           \
       void* dk, void* dv, const T* deltas, const void* grad, const void* q, const void* k,         \
       const void* v, const void* bias, const void* out, const T* lse,                              \
+      const shw::runtime::cuda::KeySpan* spans,                                                    \
       shw::runtime::cuda::AttentionBackwardArguments arguments) {                                  \
     __shared__ shw::runtime::cuda::AttentionTile<T> tile;                                          \
-    shw::runtime::cuda::attention_dkv<T>(dk, dv, deltas, {grad, q, k, v, bias, out, lse},          \
+    shw::runtime::cuda::attention_dkv<T>(dk, dv, deltas, {grad, q, k, v, bias, out, lse, spans},   \
                                          arguments, tile);                                         \
   }
 

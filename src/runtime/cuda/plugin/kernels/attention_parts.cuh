@@ -8,8 +8,19 @@ __device__ inline i64 head_offset(const HeadWindow& w, i64 b, i64 h, i64 row) {
   return b * w.stride[0] + h * w.stride[1] + row * w.stride[2];
 }
 
-__device__ inline bool sees(const AttentionArguments& a, i64 query, i64 key) {
-  return !a.causal || key <= query;
+// The keys that a query sees, and the queries that see a key. `spans`: the document of each
+// position of each row of the batch; null: there are none.
+__device__ inline KeySpan keys_of(const AttentionArguments& a, const KeySpan* spans, i64 b,
+                                  i64 query) {
+  KeySpan seen = spans == nullptr ? KeySpan{0, a.keys} : spans[b * a.queries + query];
+  if (a.causal && query + 1 < seen.end) seen.end = query + 1;
+  return seen;
+}
+__device__ inline KeySpan queries_of(const AttentionArguments& a, const KeySpan* spans, i64 b,
+                                     i64 key) {
+  KeySpan seen = spans == nullptr ? KeySpan{0, a.queries} : spans[b * a.queries + key];
+  if (a.causal && key > seen.begin) seen.begin = key;
+  return seen;
 }
 
 template <class T>

@@ -1,7 +1,7 @@
 # Writes the device code into a C++ file, as sources.h declares it.
 set(text "#include \"runtime/cuda/plugin/kernels/sources.h\"\n\nnamespace shw::runtime::cuda {\nnamespace {\nconst KernelSource kHeaders[] = {\n")
 foreach(header ${HEADERS})
-  get_filename_component(name ${header} NAME)
+  string(REGEX REPLACE "^.*/src/(runtime/cuda/plugin/kernels/)?" "" name ${header})  # as it is included
   file(READ ${header} content)
   string(APPEND text "{\"${name}\", R\"device(${content})device\"},\n")
 endforeach()

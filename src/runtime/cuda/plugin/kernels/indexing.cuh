@@ -1,9 +1,10 @@
 // Elements of a table that index tensors point at, read and written. Of several elements for one
 // place the last one stays, or all join it in their order, so that results are the same on every
-// run: first each element finds out its place, then the next one for the same place, and the first
-// one of a place takes in the others. Only elements of one line can meet, and each looks through
-// its line: the time grows with the square of the positions.
+// run: each element finds out its place, a stable sort (sort.cuh) brings those of one place
+// together, and the first one of a place takes in the others. Only elements of one line can meet,
+// so lines are sorted each by itself.
 #pragma once
+#include "entries.cuh"
 #include "math.cuh"
 #include "table.cuh"
 
@@ -35,7 +36,6 @@ __device__ inline i64 place_of(const IndexArguments& a, const IndexPointers& ind
 
 __device__ inline const void* other_at(const IndexArguments& a, const void* other, i64 line,
                                        i64 position) {
-  if (other == nullptr) return &a.fixed;
   return static_cast<const char*>(other) + offset_at(a.positions, a.position_other, position) +
          offset_at(a.lines, a.line_other, line);
 }
@@ -59,33 +59,32 @@ __device__ inline Complex joined<Complex>(CombineKind how, Complex now, Complex 
   return how == CombineKind::kAdd ? now + more : now * more;  // there is no order
 }
 
-// links[p]: of the elements of a place, the next one; the number of positions behind the last one.
-// All but the first one have it as -1 - p.
-__device__ inline i64 next_of(i64 link) { return link < 0 ? -1 - link : link; }
-
-// A thread an element that is the first one of its place, or, of those that replace each other, the
-// last one.
+// The entries of a line are in order. A thread an element that is the first one of its place, or,
+// of those that replace each other, the last one.
 template <class T>
-__device__ inline void write_indexed(void* table, const void* other, const i64* places,
-                                     const i64* links, const IndexArguments& a) {
+__device__ inline void write_indexed(void* table, const void* other, const SortEntry* sorted,
+                                     const IndexArguments& a) {
   const i64 count = a.positions.total;
+  const i64 fixed = a.fixed;  // a copy: the address of a parameter would put all of it on the stack
   for (i64 t = thread_number(); t < count * a.lines.total; t += num_threads()) {
-    const i64 line = t % a.lines.total, position = t / a.lines.total;
-    const i64 first = a.by_line ? line * count : 0;
-    const i64 place = places[first + position];
-    if (place < 0) continue;
-    char* to = static_cast<char*>(table) + offset_at(a.lines, a.line_table, line) + place;
+    const i64 line = t % a.lines.total, at = t / a.lines.total;
+    const SortEntry* entries = sorted + (a.by_line ? line * count : 0);
+    const unsigned long long key = entries[at].key;
+    if (key == kLastKey) continue;
+    char* to =
+        static_cast<char*>(table) + offset_at(a.lines, a.line_table, line) + static_cast<i64>(key);
     if (a.how == CombineKind::kReplace) {
-      if (next_of(links[first + position]) == count)
-        copy_element(to, other_at(a, other, line, position), a.dtype);
+      if (at + 1 == count || entries[at + 1].key != key)
+        copy_element(to, other == nullptr ? &fixed : other_at(a, other, line, entries[at].place),
+                     a.dtype);
       continue;
     }
-    if (links[first + position] < 0) continue;
+    if (at > 0 && entries[at - 1].key == key) continue;
     // Rounded after each element, as on the CPU.
-    for (i64 p = position; p < count; p = next_of(links[first + p]))
-      store(
-          joined(a.how, load<T>(to, 0, a.dtype), load<T>(other_at(a, other, line, p), 0, a.dtype)),
-          to, 0, a.dtype);
+    for (i64 e = at; e < count && entries[e].key == key; ++e)
+      store(joined(a.how, load<T>(to, 0, a.dtype),
+                   load<T>(other_at(a, other, line, entries[e].place), 0, a.dtype)),
+            to, 0, a.dtype);
   }
 }
 
@@ -111,36 +110,23 @@ SHW_KERNEL shw_index_read(void* out, const void* table, SHW_INDEX_POINTERS,
                  a.dtype);
   }
 }
-SHW_KERNEL shw_index_places(shw::runtime::cuda::i64* places, SHW_INDEX_POINTERS,
+SHW_KERNEL shw_index_places(shw::runtime::cuda::SortEntry* entries, SHW_INDEX_POINTERS,
                             shw::runtime::cuda::DeviceError* error,
                             shw::runtime::cuda::IndexArguments a) {
   using namespace shw::runtime::cuda;
   const IndexPointers indices = {{i0, i1, i2, i3, i4, i5, i6, i7}};
-  for (i64 t = thread_number(); t < num_places(a); t += num_threads())
-    places[t] = place_of(a, indices, t / a.positions.total, t % a.positions.total, error);
-}
-SHW_KERNEL shw_index_links(shw::runtime::cuda::i64* links, const shw::runtime::cuda::i64* places,
-                           shw::runtime::cuda::IndexArguments a) {
-  using namespace shw::runtime::cuda;
-  const i64 count = a.positions.total;
   for (i64 t = thread_number(); t < num_places(a); t += num_threads()) {
-    const i64* line = places + t / count * count;
-    const i64 position = t % count, place = line[position];
-    i64 next = position + 1;
-    while (next < count && line[next] != place) ++next;
-    bool is_first = true;
-    // Those that replace each other need not know.
-    if (a.how != CombineKind::kReplace)
-      for (i64 p = 0; p < position && is_first; ++p) is_first = line[p] != place;
-    links[t] = is_first ? next : -1 - next;
+    const i64 position = t % a.positions.total;
+    const i64 place = place_of(a, indices, t / a.positions.total, position, error);
+    entries[t] = {place < 0 ? kLastKey : static_cast<unsigned long long>(place), position};
   }
 }
-#define SHW_INDEX_WRITE(suffix, T)                                                  \
-  SHW_KERNEL shw_index_write_##suffix(                                              \
-      void* table, const void* other, const shw::runtime::cuda::i64* places,        \
-      const shw::runtime::cuda::i64* links, shw::runtime::cuda::IndexArguments a) { \
-    using namespace shw::runtime::cuda;                                             \
-    write_indexed<T>(table, other, places, links, a);                               \
+#define SHW_INDEX_WRITE(suffix, T)                                                 \
+  SHW_KERNEL shw_index_write_##suffix(void* table, const void* other,              \
+                                      const shw::runtime::cuda::SortEntry* sorted, \
+                                      shw::runtime::cuda::IndexArguments a) {      \
+    using namespace shw::runtime::cuda;                                            \
+    write_indexed<T>(table, other, sorted, a);                                     \
   }
 SHW_INDEX_WRITE(f32, float)
 SHW_INDEX_WRITE(f64, double)

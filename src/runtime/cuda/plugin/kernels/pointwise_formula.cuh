@@ -49,6 +49,8 @@ __device__ inline T real_result(const PointwiseFormula& p, T a, T b) {
       return log1p_of(a);
     case PointwiseOp::kExpm1:
       return expm1_of(a);
+    case PointwiseOp::kDropoutBackward:  // gradient, mask
+      return b != 0 ? a * static_cast<T>(p.number) : static_cast<T>(0);
     case PointwiseOp::kPowerTensor:
       return static_cast<T>(pow(static_cast<double>(a), static_cast<double>(b)));
     case PointwiseOp::kAtan2:
@@ -167,6 +169,8 @@ __device__ inline T pointwise_result(const PointwiseFormula& p, T a, T b, T c) {
       return p.number == 1 ? a - b : a - parameter(p, a) * b;
     case PointwiseOp::kMul:
       return a * b;
+    case PointwiseOp::kMulThree:
+      return a * b * c;
     case PointwiseOp::kNeg:
       return -a;
     case PointwiseOp::kSquare:

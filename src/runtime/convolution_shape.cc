@@ -1,6 +1,6 @@
-#include "runtime/cpu/convolution.h"
+#include "runtime/convolution_shape.h"
 
-namespace shw::runtime::cpu {
+namespace shw::runtime {
 namespace {
 
 // attrs.key for each of the last `dims` spatial dims; `otherwise` in front of them.
@@ -71,4 +71,28 @@ Result<ConvolutionShape> convolution_shape(const Attrs& attrs, const TensorType&
   return s;
 }
 
-}  // namespace shw::runtime::cpu
+Result<ConvolutionShape> convolution_shape(const KernelArgs& args) {
+  SHW_RETURN_IF_ERROR(expect_operands(args, 2));
+  const TensorType &input = *args.inputs[0], &weight = *args.inputs[1], &out = *args.outputs[0];
+  SHW_ASSIGN_OR_RETURN(const auto shape, convolution_shape(args.attrs, input, weight, out));
+  const TensorType* bias = args.inputs.size() > 2 ? args.inputs[2] : nullptr;
+  if (bias != nullptr && (bias->shape != Dims{weight.shape[0]} || !is_floating(bias->dtype)))
+    return bad_types(to_string(*bias) + " is not one number per channel of " + to_string(weight));
+  return shape;
+}
+
+Result<ConvolutionShape> convolution_backward_shape(const KernelArgs& args) {
+  SHW_RETURN_IF_ERROR(expect_operands(args, 3, 0));
+  if (args.inputs.size() != 3 || args.outputs.size() != 3)
+    return bad_types("a convolution has three gradients");
+  const TensorType &grad = *args.inputs[0], &input = *args.inputs[1], &weight = *args.inputs[2];
+  SHW_ASSIGN_OR_RETURN(const auto shape, convolution_shape(args.attrs, input, weight, grad));
+  const Dims shapes[] = {input.shape, weight.shape, Dims{weight.shape[0]}};
+  for (size_t i = 0; i < 3; ++i)
+    if (args.outputs[i] != nullptr &&
+        (args.outputs[i]->shape != shapes[i] || !is_floating(args.outputs[i]->dtype)))
+      return bad_types("a gradient cannot be " + to_string(*args.outputs[i]));
+  return shape;
+}
+
+}  // namespace shw::runtime

@@ -1,0 +1,149 @@
+#include "runtime/cuda/plugin/convolution.h"
+
+#include "runtime/convolution_shape.h"
+#include "runtime/cuda/plugin/loops.h"
+#include "runtime/cuda/plugin/reduction.h"
+#include "runtime/cuda/plugin/tiles.h"
+
+namespace shw::runtime::cuda {
+namespace {
+
+// Samples and channels, and three spatial dims, of which the first ones may be absent.
+ConvolutionWindow window_of(const TensorType& type) {
+  ConvolutionWindow w{};
+  const Dims strides = strides_bytes(type);
+  for (size_t d = 0; d < strides.size(); ++d)
+    w.stride[d < 2 ? d : 5 - strides.size() + d] = strides[d];
+  w.dtype = static_cast<int>(type.dtype);
+  return w;
+}
+
+void set_spatial(const ConvolutionShape::Spatial& from, i64* to) {
+  for (size_t d = 0; d < ConvolutionShape::kDims; ++d) to[d] = from[d];
+}
+
+ConvolutionArguments arguments_of(const ConvolutionShape& s, const TensorType& input,
+                                  const TensorType& weight, const TensorType& result) {
+  ConvolutionArguments a{};
+  a.samples = s.samples;
+  a.groups = s.groups;
+  a.in_channels = s.in_channels;
+  a.out_channels = s.out_channels;
+  a.in_places = s.in_places();
+  a.out_places = s.out_places();
+  a.kernel_places = ConvolutionShape::product(s.kernel);
+  set_spatial(s.in, a.in);
+  set_spatial(s.out, a.out);
+  set_spatial(s.kernel, a.kernel);
+  set_spatial(s.stride, a.stride);
+  set_spatial(s.padding, a.padding);
+  set_spatial(s.dilation, a.dilation);
+  a.input = window_of(input);
+  a.weight = window_of(weight);
+  a.result = window_of(result);
+  return a;
+}
+
+class Convolution final : public CudaKernel {
+ public:
+  Convolution(const ConvolutionArguments& arguments, bool has_bias, size_t output)
+      : arguments_(arguments), has_bias_(has_bias), output_(output) {}
+
+ protected:
+  Status enqueue(CudaStream& stream, void* const* buffers) override {
+    const ConvolutionArguments& a = arguments_;
+    const void *input = buffers[0], *weight = buffers[1], *bias = has_bias_ ? buffers[2] : nullptr;
+    return launch_tiles(stream,
+                        a.result.dtype == kDeviceF64 ? DeviceKernel::shw_convolve_f64
+                                                     : DeviceKernel::shw_convolve_f32,
+                        a.groups * tiles_of(a.out_channels) * tiles_of(a.samples * a.out_places),
+                        buffers[output_], input, weight, bias, a);
+  }
+
+ private:
+  const ConvolutionArguments arguments_;
+  const bool has_bias_;
+  const size_t output_;
+};
+
+// Operands: gradient, input, weight. Computed in f64 if the gradient is.
+class ConvolutionBackward final : public CudaKernel {
+ public:
+  ConvolutionBackward(const ConvolutionArguments& to_input, const ConvolutionArguments& to_weight,
+                      std::unique_ptr<PreparedKernel> to_bias)
+      : to_input_(to_input), to_weight_(to_weight), to_bias_(std::move(to_bias)) {}
+  int64_t workspace_bytes() const override {
+    return to_bias_ != nullptr ? to_bias_->workspace_bytes() : 0;
+  }
+
+ protected:
+  Status enqueue(CudaStream& stream, void* const* buffers) override {
+    const bool is_f64 = to_input_.result.dtype == kDeviceF64;
+    const void *grad = buffers[0], *input = buffers[1], *weight = buffers[2];
+    if (const ConvolutionArguments& a = to_input_; buffers[3] != nullptr)
+      SHW_RETURN_IF_ERROR(
+          launch_tiles(stream,
+                       is_f64 ? DeviceKernel::shw_convolve_to_input_f64
+                              : DeviceKernel::shw_convolve_to_input_f32,
+                       a.groups * tiles_of(a.in_channels) * tiles_of(a.samples * a.in_places),
+                       buffers[3], grad, weight, a));
+    if (const ConvolutionArguments& a = to_weight_; buffers[4] != nullptr)
+      SHW_RETURN_IF_ERROR(launch_tiles(
+          stream,
+          is_f64 ? DeviceKernel::shw_convolve_to_weight_f64
+                 : DeviceKernel::shw_convolve_to_weight_f32,
+          a.groups * tiles_of(a.out_channels) * tiles_of(a.in_channels * a.kernel_places),
+          buffers[4], grad, input, a));
+    if (to_bias_ == nullptr) return {};
+    void* const operands[] = {buffers[0], buffers[5], buffers[6]};
+    to_bias_->origin = origin;
+    to_bias_->launch(stream, operands);  // reads `operands` before it returns
+    return {};
+  }
+
+ private:
+  // With the windows of the results in the places of input and weight.
+  const ConvolutionArguments to_input_, to_weight_;
+  const std::unique_ptr<PreparedKernel> to_bias_;  // null: there is no such result
+};
+
+// The gradient's sum over all dims but that of channels.
+Prepared prepare_bias_gradient(const Context& context, const KernelArgs& args) {
+  const TensorType& grad = *args.inputs[0];
+  std::vector<int64_t> over;
+  for (int64_t d = 0; d < grad.rank(); ++d)
+    if (d != 1) over.push_back(d);
+  Attrs attrs;
+  attrs.set(AttrKey::kDims, over);
+  return prepare_sum(context, {std::span(&args.inputs[0], 1), std::span(&args.outputs[2], 1), attrs,
+                               args.mesh, args.rank});
+}
+
+}  // namespace
+
+Prepared prepare_convolution(const Context&, const KernelArgs& args) {
+  SHW_ASSIGN_OR_RETURN(const ConvolutionShape shape, convolution_shape(args));
+  ConvolutionArguments a = arguments_of(shape, *args.inputs[0], *args.inputs[1], *args.outputs[0]);
+  const TensorType* bias = args.inputs.size() > 2 ? args.inputs[2] : nullptr;
+  if (bias != nullptr) {
+    a.bias_step = strides_bytes(*bias)[0];
+    a.bias_dtype = static_cast<int>(bias->dtype);
+  }
+  return make_kernel<Convolution>(a, bias != nullptr, args.inputs.size());
+}
+
+Prepared prepare_convolution_backward(const Context& context, const KernelArgs& args) {
+  SHW_ASSIGN_OR_RETURN(const ConvolutionShape shape, convolution_backward_shape(args));
+  const TensorType &grad = *args.inputs[0], &input = *args.inputs[1], &weight = *args.inputs[2];
+  const ConvolutionArguments all = arguments_of(shape, input, weight, grad);
+  ConvolutionArguments to_input = all, to_weight = all;
+  if (args.outputs[0] != nullptr) to_input.input = window_of(*args.outputs[0]);
+  if (args.outputs[1] != nullptr) to_weight.weight = window_of(*args.outputs[1]);
+  std::unique_ptr<PreparedKernel> to_bias;
+  if (args.outputs[2] != nullptr) {
+    SHW_ASSIGN_OR_RETURN(to_bias, prepare_bias_gradient(context, args));
+  }
+  return make_kernel<ConvolutionBackward>(to_input, to_weight, std::move(to_bias));
+}
+
+}  // namespace shw::runtime::cuda
