@@ -18,6 +18,7 @@
 #include "runtime/cuda/plugin/kernels/numbering.cuh"
 #include "runtime/cuda/plugin/kernels/pairs.cuh"
 #include "runtime/cuda/plugin/kernels/pointwise.cuh"
+#include "runtime/cuda/plugin/kernels/progress.cuh"
 #include "runtime/cuda/plugin/kernels/reduction.cuh"
 
 namespace shw::fakes {

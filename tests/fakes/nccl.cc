@@ -1,7 +1,8 @@
 // A fake libnccl, between threads and processes of one host. As in NCCL, a communicator is made
 // when all its ranks have asked for it, a collective is done when all of them have come to it on
 // their streams, in the order in which each has issued them, and an abort ends only the rank that
-// calls it. The ranks meet in a server (nccl_server.h).
+// calls it, and waits for graphs that hold its collectives. The ranks meet in a server
+// (nccl_server.h).
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -26,7 +27,7 @@ using shw::Status;
 
 namespace {
 
-constexpr NcclError kInternalError = 3, kInvalidArgument = 4, kRemoteError = 6;
+constexpr NcclError kUnhandledCudaError = 1, kInternalError = 3, kInvalidArgument = 4, kRemoteError = 6;
 constexpr int kVersion = 22809;
 
 // A rank in a communicator. Both the caller and its streams' threads use it.
@@ -59,6 +60,20 @@ class Member {
     if (fd_ >= 0) shutdown(fd_, SHUT_RDWR);
     std::lock_guard lock(mutex_);
     changed_.notify_all();
+  }
+  // What a graph that has a collective of this communicator holds.
+  static std::shared_ptr<void> held_by_graph(const std::shared_ptr<Member>& member) {
+    std::lock_guard lock(member->mutex_);
+    ++member->graphs_;
+    return {nullptr, [member](void*) {
+              std::lock_guard back(member->mutex_);
+              --member->graphs_;
+              member->changed_.notify_all();
+            }};
+  }
+  void wait_for_graphs() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return graphs_ == 0; });
   }
 
   // Calls `exchange(fd)` when what was issued before is done. It returns kNcclSuccess or an error,
@@ -96,6 +111,7 @@ class Member {
   Message ready_{};
   std::atomic<uint64_t> issued_{0};
   uint64_t done_ = 0;
+  int graphs_ = 0;
   std::atomic<bool> is_aborted_{false};
 };
 }  // namespace
@@ -143,12 +159,36 @@ shw::ReduceOp reduce_op(NcclOperation operation) {
 
 bool is_ready(ncclComm* communicator) { return communicator->member->state() == kNcclSuccess; }
 
+// What a collective does when its stream comes to it.
+using Work = std::function<Status(const shw::strict::Memory&)>;
+
+// Puts a collective on the stream. It takes its turn on the communicator where it is issued: here,
+// or at each launch of the graph into which the stream is captured.
 void push(const std::shared_ptr<Member>& member, StreamHandle stream,
-          std::function<Status(const shw::strict::Memory&)> work) {
-  stream->queue->push({[=, device = stream->device](const auto&) {
-    if (member->is_aborted()) return;
-    if (Status s = work(device->context.memory); !s.ok()) device->context.lose(std::move(s));
-  }});
+          std::function<Work(uint64_t turn)> make) {
+  const auto issue = [member, make, device = stream->device] {
+    return [member, device, work = make(member->issue())](const auto&) {
+      if (member->is_aborted()) return;
+      if (Status s = work(device->context.memory); !s.ok()) device->context.lose(std::move(s));
+    };
+  };
+  if (!stream->queue->is_capturing()) return stream->queue->push({issue()});
+  shw::strict::Command captured;
+  captured.at_launch = [issue, member, device = stream->device,
+                        held = Member::held_by_graph(member)] {
+    if (member->is_aborted())
+      device->context.lose(
+          shw::internal_error("a graph was launched whose communicator has been aborted"));
+    return issue();
+  };
+  stream->queue->push(std::move(captured));
+}
+
+// Whether the thread captures a stream: then a call that changes communicators breaks the capture.
+bool breaks_capture(const char* call) {
+  shw::strict::Capture* const capture = shw::strict::this_thread().capture;
+  if (capture != nullptr) capture->broken = std::string(call) + " was called in a capture";
+  return capture != nullptr;
 }
 
 // The answer to a request, into `out`.
@@ -172,20 +212,22 @@ NcclError collective(const char* name, Combine combine, const void* in, void* ou
   const auto member = communicator->member;
   const Dtype dtype = dtype_of(type);
   const auto size = static_cast<size_t>(shw::dtype_size(dtype));
-  const Message request{MessageKind::kMeet,
-                        static_cast<int32_t>(combine),
-                        static_cast<int32_t>(dtype),
-                        static_cast<int32_t>(reduce_op(reduction)),
-                        member->issue(),
-                        counts.in * size};
-  push(member, stream, [=](const shw::strict::Memory& memory) -> Status {
-    SHW_ASSIGN_OR_RETURN(const void* from, memory.for_kernels(in));
-    SHW_ASSIGN_OR_RETURN(void* to, memory.for_kernels(out));
-    member->in_turn(request.number, [&](int fd) {
-      if (!write_message(fd, request, from)) return kRemoteError;
-      return receive(fd, to, counts.out * size);
-    });
-    return {};
+  push(member, stream, [=](uint64_t turn) -> Work {
+    const Message request{MessageKind::kMeet,
+                          static_cast<int32_t>(combine),
+                          static_cast<int32_t>(dtype),
+                          static_cast<int32_t>(reduce_op(reduction)),
+                          turn,
+                          counts.in * size};
+    return [=](const shw::strict::Memory& memory) -> Status {
+      SHW_ASSIGN_OR_RETURN(const void* from, memory.for_kernels(in));
+      SHW_ASSIGN_OR_RETURN(void* to, memory.for_kernels(out));
+      member->in_turn(request.number, [&](int fd) {
+        if (!write_message(fd, request, from)) return kRemoteError;
+        return receive(fd, to, counts.out * size);
+      });
+      return {};
+    };
   });
   return kNcclSuccess;
 }
@@ -200,6 +242,7 @@ struct Transfer {
   StreamHandle stream;
 };
 thread_local std::vector<Transfer> transfers;
+thread_local std::vector<std::shared_ptr<Member>> aborted;  // in the group
 thread_local int group_depth = 0;
 
 // `from` and `to` are addresses for kernels here.
@@ -263,6 +306,7 @@ FAKE ncclGetUniqueId(NcclId* id) {
 FAKE ncclCommInitRankConfig(NcclCommunicator* made, int n, NcclId id, int rank,
                             NcclConfig* config) {
   if (const int code = injected("ncclCommInitRankConfig"); code != 0) return code;
+  if (breaks_capture("ncclCommInitRankConfig")) return kUnhandledCudaError;
   if (config->magic != 0xcafebeef || config->blocking != 0 || rank < 0 || rank >= n ||
       std::strncmp(id.bytes, "FAKE ", 5) != 0)
     return kInvalidArgument;
@@ -272,6 +316,7 @@ FAKE ncclCommInitRankConfig(NcclCommunicator* made, int n, NcclId id, int rank,
 }
 FAKE ncclCommSplit(NcclCommunicator of, int color, int key, NcclCommunicator* made, NcclConfig*) {
   if (const int code = injected("ncclCommSplit"); code != 0) return code;
+  if (breaks_capture("ncclCommSplit")) return kUnhandledCudaError;
   if (!is_ready(of)) return kNcclInvalidUsage;
   const Message request{MessageKind::kSplit, color, key, of->member->ready().c};
   *made = new ncclComm{std::make_shared<Member>(of->member->server(), request)};
@@ -282,9 +327,16 @@ FAKE ncclCommGetAsyncError(NcclCommunicator communicator, NcclError* error) {
   *error = code != 0 ? code : communicator->member->state();
   return kNcclSuccess;
 }
+// Ends at once what runs; then waits for the graphs that hold the communicator, in a group at its
+// end.
 FAKE ncclCommAbort(NcclCommunicator communicator) {
-  communicator->member->abort();
+  const std::shared_ptr<Member> member = communicator->member;
+  member->abort();
   delete communicator;
+  if (group_depth > 0)
+    aborted.push_back(member);
+  else
+    member->wait_for_graphs();
   return kNcclSuccess;
 }
 FAKE ncclGroupStart() {
@@ -292,12 +344,15 @@ FAKE ncclGroupStart() {
   return kNcclSuccess;
 }
 FAKE ncclGroupEnd() {
-  if (--group_depth > 0 || transfers.empty()) return kNcclSuccess;
+  if (--group_depth > 0) return kNcclSuccess;
+  for (const auto& member : std::exchange(aborted, {})) member->wait_for_graphs();
+  if (transfers.empty()) return kNcclSuccess;
   const std::vector<Transfer> all = std::exchange(transfers, {});
-  push(all[0].member, all[0].stream,
-       [all, number = all[0].member->issue()](const shw::strict::Memory& memory) {
-         return transfer_on(memory, number, all);
-       });
+  push(all[0].member, all[0].stream, [all](uint64_t turn) -> Work {
+    return [all, turn](const shw::strict::Memory& memory) {
+      return transfer_on(memory, turn, all);
+    };
+  });
   return kNcclSuccess;
 }
 FAKE ncclAllReduce(const void* in, void* out, size_t count, NcclType type, NcclOperation operation,

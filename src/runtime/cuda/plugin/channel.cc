@@ -70,8 +70,6 @@ class NcclCollective final : public PreparedKernel {
                  const CollectiveSpec& spec, const Reduction& how)
       : job_(std::move(job)), group_(std::move(group)), spec_(spec), how_(how) {}
 
-  // Its end is watched by events, which cannot be asked for in a graph.
-  bool can_be_captured() const override { return false; }
   void launch(Stream& stream, void* const* buffers) override {
     auto& ours = static_cast<CudaStream&>(stream);
     const auto handle = static_cast<StreamHandle>(ours.native());
@@ -79,10 +77,15 @@ class NcclCollective final : public PreparedKernel {
     CollectiveRecord record;
     record.spec = spec_;
     record.node = origin.node;
-    ours.raise(
-        job_->dispatch(*group_, record, handle,
-                       [&](NcclCommunicator c) { return put(c, buffers[0], buffers[1], handle); }),
-        origin);
+    const auto on_stream = [&](NcclCommunicator c) {
+      return put(c, buffers[0], buffers[1], handle);
+    };
+    Capture* const capture = ours.capture();
+    ours.raise(capture == nullptr
+                   ? job_->dispatch(*group_, record, handle, on_stream)
+                   : Communicators::capture(job_, capture->collectives, group_, record, ours,
+                                            on_stream),
+               origin);
   }
 
  private:

@@ -13,6 +13,7 @@
   X(indexing)                \
   X(numbering)               \
   X(pairs)                   \
+  X(progress)                \
   X(attention)               \
   X(flash)
 
@@ -80,4 +81,5 @@
   X(numbering, shw_iota_i64)               \
   X(numbering, shw_triangle)               \
   X(pairs, shw_mul_pairs)                  \
-  X(pairs, shw_conj_pairs)
+  X(pairs, shw_conj_pairs)                 \
+  X(progress, shw_count_up)
