@@ -15,6 +15,7 @@
 namespace shw::runtime::cuda {
 namespace {
 
+using testing::fake_calls;
 using testing::fake_leaks;
 using testing::Injected;
 using testing::make_tensor;
@@ -89,15 +90,17 @@ TEST_P(CudaTrainingStep, OfLlamaAgreesWithVirtualRanks) {
     }
     first = *got;
   }
-  // The same bits from graphs of what lies between collectives.
+  // The same bits from a graph a rank, collectives and all.
   auto graphs = VirtualRanks::create(plan, {.graphs = true}, *fakes);
   ASSERT_TRUE(graphs.ok()) << graphs.status().message();
+  const int launched = fake_calls("cuGraphLaunch");
   for (int repeat = 0; repeat < 2; ++repeat) {
     const auto got = (*graphs)->run(entry.name, views);
     ASSERT_TRUE(got.ok()) << got.status().message();
     for (size_t i = 0; i < got->size(); ++i)
       EXPECT_TRUE((*got)[i].data == first[i].data) << plan->program.output(entry, i).name;
   }
+  EXPECT_EQ(fake_calls("cuGraphLaunch") - launched, 2 * 8) << "one a run and rank";
 }
 
 // sum over the ranks of relu(x) · w.

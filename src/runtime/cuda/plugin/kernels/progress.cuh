@@ -3,5 +3,7 @@
 #pragma once
 #include "device.cuh"
 
-// One thread, and one stream at a time; the host reads.
-SHW_KERNEL shw_count_up(unsigned* counter) { atomicExch(counter, *counter + 1); }
+// One stream at a time counts; the host reads.
+SHW_KERNEL shw_count_up(unsigned* counter) {
+  if (shw::runtime::cuda::thread_number() == 0) atomicExch(counter, *counter + 1);
+}
