@@ -10,6 +10,7 @@
 #include "runtime/cuda/plugin/kernels/embedding.cuh"
 #include "runtime/cuda/plugin/kernels/extreme.cuh"
 #include "runtime/cuda/plugin/kernels/flash.cuh"
+#include "runtime/cuda/plugin/kernels/gathered.cuh"
 #include "runtime/cuda/plugin/kernels/indexing.cuh"
 #include "runtime/cuda/plugin/kernels/lines.cuh"
 #include "runtime/cuda/plugin/kernels/loss.cuh"

@@ -152,6 +152,8 @@ shw::ReduceOp reduce_op(NcclOperation operation) {
       return shw::ReduceOp::kMin;
     case kNcclAverage:
       return shw::ReduceOp::kAvg;
+    case kNcclProduct:
+      return shw::ReduceOp::kProduct;
     default:
       return shw::ReduceOp::kSum;
   }

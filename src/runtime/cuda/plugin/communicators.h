@@ -37,6 +37,7 @@ class Communicators {
   int64_t rank() const { return control_->rank(); }
   const Mesh& mesh() const { return control_->mesh(); }
   const Nccl& nccl() const { return nccl_; }
+  Context& context() const { return *context_; }
 
   // The group along `axes` that this rank is in; its communicator comes later.
   Result<std::shared_ptr<Group>> add_group(std::span<const uint8_t> axes);

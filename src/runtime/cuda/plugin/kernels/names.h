@@ -14,6 +14,7 @@
   X(numbering)               \
   X(pairs)                   \
   X(progress)                \
+  X(gathered)                \
   X(attention)               \
   X(flash)
 
@@ -82,4 +83,5 @@
   X(numbering, shw_triangle)               \
   X(pairs, shw_mul_pairs)                  \
   X(pairs, shw_conj_pairs)                 \
-  X(progress, shw_count_up)
+  X(progress, shw_count_up)                \
+  X(gathered, shw_reduce_gathered)
