@@ -1,6 +1,7 @@
 #include "measure/collectives.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "measure/kernel_cases.h"
 #include "runtime/bench/bench.h"
@@ -15,7 +16,6 @@ namespace shw::measure {
 namespace {
 
 constexpr int64_t kRanks[] = {2, 4, 8};
-constexpr int64_t kBytes[] = {1 << 10, 1 << 14, 1 << 17, 1 << 20, 1 << 22};
 constexpr int64_t kOtherBytes = 1 << 18;  // of what is multiplied
 constexpr int64_t kManyBytes = 1 << 15;   // of a collective that need not be repeated so often
 constexpr int kFewTimes = 8, kManyTimes = 32, kAttempts = 5, kPairs = 7;
@@ -82,35 +82,47 @@ struct Entries {
   std::vector<size_t> collectives;  // by kind, then by size
 };
 
-Entries add_entries(ProbeMaker& maker, int64_t ranks) {
-  const ProbeMaker::Step compute = product_case(maker, Dtype::kF32, kSide, kSide, kSide);
+Entries add_entries(ProbeMaker& maker, int64_t ranks, int64_t side,
+                    const std::vector<int64_t>& sizes) {
+  const ProbeMaker::Step compute = product_case(maker, Dtype::kF32, side, side, side);
   Entries entries{maker.add_entry(repeated({compute}, kFewTimes)),
                   maker.add_entry(repeated({compute}, kManyTimes)),
                   {}};
   for (const CollectiveKind kind : kKinds)
-    for (const int64_t bytes : kBytes)
+    for (const int64_t bytes : sizes)
       entries.collectives.push_back(maker.add_entry(
           repeated({compute, collective_step(maker, kind, ranks, bytes)}, times_for(bytes))));
   return entries;
 }
 
-Status measure_among(int64_t ranks, int64_t cores, std::vector<cost::Measurement>& out) {
-  ProbeMaker maker({{"outer", 2}, {"inner", ranks / 2}}, kBytes[std::size(kBytes) - 1],
-                   kOtherBytes);
-  const Entries entries = add_entries(maker, ranks);
-  SHW_ASSIGN_OR_RETURN(Probe probe, Probe::create(maker, 0));
+// What ranks run on: devices of their own, where `cores` is kDevices.
+struct Machine {
+  const runtime::RankBackend& backend;
+  int64_t cores;
+  int64_t side;                       // of the product between two collectives
+  const std::vector<int64_t>& sizes;  // bytes
+};
+constexpr int64_t kDevices = INT64_MAX;
+
+Status measure_among(int64_t ranks, const Machine& machine, std::vector<cost::Measurement>& out) {
+  const auto& [backend, cores, side, sizes] = machine;
+  const int64_t other_bytes = std::max(kOtherBytes, side * side * 4);
+  ProbeMaker maker({{"outer", 2}, {"inner", ranks / 2}}, std::max(sizes.back(), other_bytes),
+                   other_bytes);
+  const Entries entries = add_entries(maker, ranks, side, sizes);
+  SHW_ASSIGN_OR_RETURN(Probe probe, Probe::create(maker, 0, backend));
   for (size_t c = 0; c < std::size(kKinds); ++c) {
     const auto collective = static_cast<cost::Collective>(static_cast<int>(kKinds[c]) - 1);
     cost::Measurement& m = out.emplace_back(cost::Measurement{collective, 1, ranks, {}});
     for (int attempt = 0; attempt < kAttempts && !tells_bandwidth(m); ++attempt) {
       m.samples.clear();
-      for (size_t b = 0; b < std::size(kBytes); ++b) {
-        const int times = times_for(kBytes[b]);
+      for (size_t b = 0; b < sizes.size(); ++b) {
+        const int times = times_for(sizes[b]);
         SHW_ASSIGN_OR_RETURN(
             const double us,
-            difference_us(probe, entries.collectives[c * std::size(kBytes) + b],
+            difference_us(probe, entries.collectives[c * sizes.size() + b],
                           times == kManyTimes ? entries.many : entries.few, ranks, cores));
-        m.samples.push_back({kBytes[b], std::max(us / times, kLeastUs)});
+        m.samples.push_back({sizes[b], std::max(us / times, kLeastUs)});
       }
     }
   }
@@ -120,8 +132,21 @@ Status measure_among(int64_t ranks, int64_t cores, std::vector<cost::Measurement
 }  // namespace
 
 Result<std::vector<cost::Measurement>> measure_collectives(int64_t cores) {
+  const runtime::RankBackend here;
+  const std::vector<int64_t> sizes{1 << 10, 1 << 14, 1 << 17, 1 << 20, 1 << 22};
   std::vector<cost::Measurement> all;
-  for (const int64_t ranks : kRanks) SHW_RETURN_IF_ERROR(measure_among(ranks, cores, all));
+  for (const int64_t ranks : kRanks)
+    SHW_RETURN_IF_ERROR(measure_among(ranks, {here, cores, kSide, sizes}, all));
+  return all;
+}
+
+Result<std::vector<cost::Measurement>> measure_collectives(const runtime::RankBackend& backend,
+                                                           int64_t devices, int64_t side,
+                                                           const std::vector<int64_t>& bytes) {
+  std::vector<cost::Measurement> all;
+  for (const int64_t ranks : kRanks)
+    if (ranks <= devices)
+      SHW_RETURN_IF_ERROR(measure_among(ranks, {backend, kDevices, side, bytes}, all));
   return all;
 }
 

@@ -61,12 +61,13 @@ Result<std::shared_ptr<const Plan>> ProbeMaker::finish() const {
   return std::make_shared<const Plan>(std::move(plan));
 }
 
-Result<Probe> Probe::create(const ProbeMaker& maker, int64_t index_bound) {
+Result<Probe> Probe::create(const ProbeMaker& maker, int64_t index_bound,
+                            const runtime::RankBackend& backend) {
   Probe probe;
   SHW_ASSIGN_OR_RETURN(const auto plan, maker.finish());
   runtime::ExecutorOptions options;
   options.time_steps = true;
-  SHW_ASSIGN_OR_RETURN(probe.ranks_, runtime::VirtualRanks::create(plan, options));
+  SHW_ASSIGN_OR_RETURN(probe.ranks_, runtime::VirtualRanks::create(plan, options, backend));
   for (int64_t r = 0; r < probe.ranks_->num_ranks(); ++r)
     SHW_RETURN_IF_ERROR(probe.fill(r, index_bound));
   return probe;

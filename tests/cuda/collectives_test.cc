@@ -1,5 +1,5 @@
-// Collectives of every kind, type and reduction on four fake devices. The fake NCCL adds in the order
-// of the ranks, as virtual ranks do, so the bits are the same; a GPU's sums of reals are not.
+// Collectives of every kind, type and reduction on four fake devices. The fake NCCL adds in the
+// order of the ranks, as virtual ranks do, so the bits are the same; a GPU's sums of reals are not.
 #include "cts/collective_cases.h"
 #include "cuda/fakes.h"
 #include "runtime/cuda/plugin/channel.h"
@@ -37,8 +37,8 @@ TEST_P(CudaCollectives, GiveTheBitsOfVirtualRanks) {
 }
 
 TEST(CudaCollectivesTest, WithoutMeaningAreRefused) {
-  const cts::CollectiveCase of_complex{
-      {{"a", 2}}, {0}, CollectiveKind::kAllReduce, ReduceOp::kMax, Dtype::kC64, 4};
+  const cts::CollectiveCase of_complex{{{"a", 2}},     {0},         CollectiveKind::kAllReduce,
+                                       ReduceOp::kMax, Dtype::kC64, 4};
   const HostTensor x = cts::input_of(of_complex, 1);
   const Status s = run(cts::plan_of(of_complex), {{x.type, x.data.data()}}, false).status();
   EXPECT_EQ(s.code(), Code::kInvalidArgument) << s.message();

@@ -1,5 +1,5 @@
-// Collectives in CUDA graphs: the bits of eager runs, watched at every launch, ended by time-outs and
-// aborts, and captured anew after them.
+// Collectives in CUDA graphs: the bits of eager runs, watched at every launch, ended by time-outs
+// and aborts, and captured anew after them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -157,8 +157,7 @@ class TwoRanks {
       kernels_.push_back(std::move(*channels_.back()->prepare(
           {CollectiveKind::kAllReduce, ReduceOp::kSum, Dtype::kF32, 1})));
       streams_.push_back(std::move(*devices_.back()->create_stream({.fault = &faults_[r]})));
-      for (int b = 0; b < 2; ++b)
-        buffers_[r][b] = *devices_.back()->allocate(MemorySpec{4});
+      for (int b = 0; b < 2; ++b) buffers_[r][b] = *devices_.back()->allocate(MemorySpec{4});
     }
   }
   ~TwoRanks() {

@@ -27,7 +27,8 @@ using shw::Status;
 
 namespace {
 
-constexpr NcclError kUnhandledCudaError = 1, kInternalError = 3, kInvalidArgument = 4, kRemoteError = 6;
+constexpr NcclError kUnhandledCudaError = 1, kInternalError = 3, kInvalidArgument = 4,
+                    kRemoteError = 6;
 constexpr int kVersion = 22809;
 
 // A rank in a communicator. Both the caller and its streams' threads use it.
@@ -351,9 +352,8 @@ FAKE ncclGroupEnd() {
   if (transfers.empty()) return kNcclSuccess;
   const std::vector<Transfer> all = std::exchange(transfers, {});
   push(all[0].member, all[0].stream, [all](uint64_t turn) -> Work {
-    return [all, turn](const shw::strict::Memory& memory) {
-      return transfer_on(memory, turn, all);
-    };
+    return
+        [all, turn](const shw::strict::Memory& memory) { return transfer_on(memory, turn, all); };
   });
   return kNcclSuccess;
 }

@@ -72,10 +72,9 @@ class NcclCollective final : public PreparedKernel {
       return put(c, buffers[0], buffers[1], handle);
     };
     Capture* const capture = ours.capture();
-    ours.raise(capture == nullptr
-                   ? job_->dispatch(*group_, record, handle, on_stream)
-                   : Communicators::capture(job_, capture->collectives, group_, record, ours,
-                                            on_stream),
+    ours.raise(capture == nullptr ? job_->dispatch(*group_, record, handle, on_stream)
+                                  : Communicators::capture(job_, capture->collectives, group_,
+                                                           record, ours, on_stream),
                origin);
   }
 

@@ -125,7 +125,7 @@ class Communicators {
   std::vector<NcclCommunicator> ending_;  // while they are aborted; has room for all
   std::vector<std::shared_ptr<CollectiveGraph>> graphs_;
   uint64_t generation_ = 0;  // how often all communicators have ended
-  Status failure_;  // why there are no communicators
+  Status failure_;           // why there are no communicators
   bool is_building_ = false, is_ending_ = false, is_stopping_ = false;
   bool must_look_ = false;  // this rank has aborted the job
   CollectiveLog log_;

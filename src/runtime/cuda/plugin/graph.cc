@@ -21,10 +21,9 @@ void CudaGraph::launch(Stream& stream) {
   auto& ours = static_cast<CudaStream&>(stream);
   const Current current(*context_);
   const Driver& driver = context_->driver();
-  ours.raise(collectives_ != nullptr
-                 ? collectives_->job->launch(*collectives_, ours.handle())
-                 : driver.check(driver.launch_graph(handle_, ours.handle()),
-                                "launching a CUDA graph"));
+  ours.raise(collectives_ != nullptr ? collectives_->job->launch(*collectives_, ours.handle())
+                                     : driver.check(driver.launch_graph(handle_, ours.handle()),
+                                                    "launching a CUDA graph"));
 }
 
 Result<bool> CudaGraph::update(GraphHandle graph) {

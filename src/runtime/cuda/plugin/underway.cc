@@ -26,8 +26,8 @@ void Underway::added() {
 Status Underway::add(const Driver& driver, StreamHandle stream, uint64_t dispatched) {
   Collective& last = next();
   if (last.event == nullptr)
-    SHW_RETURN_IF_ERROR(driver.check(driver.create_event(&last.event, kEventDisableTiming),
-                                     "making a CUDA event"));
+    SHW_RETURN_IF_ERROR(
+        driver.check(driver.create_event(&last.event, kEventDisableTiming), "making a CUDA event"));
   SHW_RETURN_IF_ERROR(
       driver.check(driver.record_event(last.event, stream), "recording a CUDA event"));
   last.is_in_graph = false;
