@@ -173,6 +173,27 @@ TEST(CudaJobTest, CommunicatorsThatDoNotComeAboutAreATimeOut) {
       << status.message();
 }
 
+// A collective that NCCL does not take, as ranks do not come to connect with it.
+TEST(CudaJobTest, ACollectiveThatIsNotTakenIsATimeOut) {
+  const auto fakes = open_fakes(2, std::chrono::milliseconds(300));
+  ASSERT_TRUE(fakes.ok()) << fakes.status().message();
+  auto job = VirtualRanks::create(small_plan(), {}, *fakes);
+  ASSERT_TRUE(job.ok()) << job.status().message();
+  const HostTensor x = make_tensor(Dtype::kF32, {4, 3}, small_integer);
+  const HostTensor w = make_tensor(Dtype::kF32, {3, 2}, small_integer);
+  const HostTensorView views[] = {view_of(x), view_of(w)};
+  ASSERT_TRUE((*job)->run("step", views).ok());
+  {
+    const Injected never("ncclCommGetAsyncError", 7);  // ncclInProgress
+    const Status status = (*job)->run("step", views).status();
+    EXPECT_NE(status.message().find("NCCL has not taken a collective after 0.3 s on rank"),
+              std::string::npos)
+        << status.message();
+  }
+  (*job)->reset();
+  EXPECT_TRUE((*job)->run("step", views).ok());
+}
+
 TEST(CudaJobTest, ALostDeviceSaysWhatTheDriverSays) {
   const Injected fault("a kernel", 999);
   const Status status = run_small_plan();

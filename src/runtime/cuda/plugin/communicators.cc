@@ -133,13 +133,19 @@ Status Communicators::wait_until_ready(std::unique_lock<std::mutex>& lock, const
   return {Code::kAborted, failure_.ok() ? "the job ends" : failure_.message()};
 }
 
-// A communicator may take a collective in the background; the stream is its own until then.
+// A communicator may take a collective in the background; the stream is its own until then. The
+// first one connects ranks, and so waits for them.
 Status Communicators::wait_until_put(std::unique_lock<std::mutex>& lock, const Group& group) {
+  const Clock::time_point since = Clock::now();
   while (true) {
     if (group.communicator == nullptr) return {Code::kAborted, failure_.message()};
     NcclError error = kNcclSuccess;
     SHW_RETURN_IF_ERROR(nccl_.check(nccl_.async_error(group.communicator, &error), "a collective"));
     if (error != kNcclInProgress) return nccl_.check(error, "a collective");
+    if (timeout_.count() > 0 && Clock::now() - since > timeout_)
+      return {Code::kDeadlineExceeded,
+              "NCCL has not taken a collective after " + seconds_text(timeout_) + " on rank " +
+                  std::to_string(rank()) + "; dispatched: " + log_.to_string(kInMessages)};
     lock.unlock();
     std::this_thread::yield();
     lock.lock();
