@@ -9,6 +9,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -24,6 +25,10 @@ using namespace shw::fakes;
 using namespace shw::runtime::cuda;
 using shw::Dtype;
 using shw::Status;
+
+// Of the fake driver, in this library.
+SHW_FAKE_API DriverError cuMemAlloc_v2(DevicePointer* memory, size_t bytes);
+SHW_FAKE_API DriverError cuMemFree_v2(DevicePointer memory);
 
 namespace {
 
@@ -72,6 +77,20 @@ class Member {
               member->changed_.notify_all();
             }};
   }
+  // Memory that this rank has registered: its end, by its begin.
+  void register_memory(const char* begin, size_t bytes) {
+    std::lock_guard lock(mutex_);
+    registered_[begin] = begin + bytes;
+  }
+  bool forget_memory(const void* begin) {
+    std::lock_guard lock(mutex_);
+    return registered_.erase(static_cast<const char*>(begin)) == 1;
+  }
+  bool has_registered(const void* at) {
+    std::lock_guard lock(mutex_);
+    auto it = registered_.upper_bound(static_cast<const char*>(at));
+    return it != registered_.begin() && (--it, static_cast<const char*>(at) < it->second);
+  }
   void wait_for_graphs() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return graphs_ == 0; });
@@ -113,6 +132,7 @@ class Member {
   std::atomic<uint64_t> issued_{0};
   uint64_t done_ = 0;
   int graphs_ = 0;
+  std::map<const char*, const char*> registered_;
   std::atomic<bool> is_aborted_{false};
 };
 }  // namespace
@@ -213,6 +233,7 @@ NcclError collective(const char* name, Combine combine, const void* in, void* ou
   if (const int code = injected(name); code != 0) return code;
   if (!is_ready(communicator)) return kNcclInvalidUsage;
   const auto member = communicator->member;
+  if (member->has_registered(in)) (void)injected("a registered operand");  // counts it
   const Dtype dtype = dtype_of(type);
   const auto size = static_cast<size_t>(shw::dtype_size(dtype));
   push(member, stream, [=](uint64_t turn) -> Work {
@@ -341,6 +362,30 @@ FAKE ncclCommAbort(NcclCommunicator communicator) {
   else
     member->wait_for_graphs();
   return kNcclSuccess;
+}
+FAKE ncclMemAlloc(void** memory, size_t bytes) {
+  if (const int code = injected("ncclMemAlloc"); code != 0) return code;
+  if (breaks_capture("ncclMemAlloc")) return kUnhandledCudaError;
+  DevicePointer made = 0;
+  if (cuMemAlloc_v2(&made, bytes) != kDriverSuccess) return kUnhandledCudaError;
+  *memory = reinterpret_cast<void*>(made);
+  return kNcclSuccess;
+}
+FAKE ncclMemFree(void* memory) {
+  const bool freed = cuMemFree_v2(reinterpret_cast<DevicePointer>(memory)) == kDriverSuccess;
+  return freed ? kNcclSuccess : kUnhandledCudaError;
+}
+FAKE ncclCommRegister(NcclCommunicator communicator, void* begin, size_t bytes, void** handle) {
+  if (const int code = injected("ncclCommRegister"); code != 0) return code;
+  if (!is_ready(communicator)) return kNcclInvalidUsage;
+  if (breaks_capture("ncclCommRegister")) return kUnhandledCudaError;
+  communicator->member->register_memory(static_cast<const char*>(begin), bytes);
+  *handle = begin;
+  return kNcclSuccess;
+}
+FAKE ncclCommDeregister(NcclCommunicator communicator, void* handle) {
+  (void)injected("ncclCommDeregister");
+  return communicator->member->forget_memory(handle) ? kNcclSuccess : kInvalidArgument;
 }
 FAKE ncclGroupStart() {
   ++group_depth;

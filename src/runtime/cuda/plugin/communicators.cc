@@ -26,8 +26,10 @@ Result<std::shared_ptr<Communicators>> Communicators::create(
   std::shared_ptr<Communicators> made(
       new Communicators(std::move(context), std::move(control), timeout));
   SHW_ASSIGN_OR_RETURN(made->nccl_, open_nccl(made->context_->options().folder));
+  made->registration_ = open_nccl_registration(made->context_->options().folder);
   SHW_RETURN_IF_ERROR(made->context_->load(programs(DeviceProgram::progress)));
   SHW_RETURN_IF_ERROR(made->start());
+  made->context_->registered().attach(made->registration_, made);
   return made;
 }
 
@@ -150,6 +152,37 @@ Status Communicators::wait_until_put(std::unique_lock<std::mutex>& lock, const G
     std::this_thread::yield();
     lock.lock();
   }
+}
+
+// Each range that has come since the last time.
+NcclError Communicators::register_memory(Group& group) {
+  const uint64_t changes = context_->registered().changes();
+  if (registration_.add == nullptr || group.registered_at == changes) return kNcclSuccess;
+  const Current current(*context_);
+  for (const RegisteredMemory::Range& range : context_->registered().ranges()) {
+    if (std::ranges::find(group.registered, range.begin, &Group::Registration::begin) !=
+        group.registered.end())
+      continue;
+    void* handle = nullptr;
+    const NcclError error =
+        registration_.add(group.communicator, range.begin, range.bytes, &handle);
+    if (error != kNcclSuccess) return error;
+    group.registered.push_back({range.begin, handle});
+  }
+  group.registered_at = changes;
+  return kNcclSuccess;
+}
+
+void Communicators::forget(const void* begin) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !is_ending_; });  // an abort gives registrations back, too
+  const Current current(*context_);
+  for (const auto& group : groups_)
+    std::erase_if(group->registered, [&](const Group::Registration& r) {
+      if (r.begin != begin) return false;
+      (void)registration_.remove(group->communicator, r.handle);
+      return true;
+    });
 }
 
 CollectiveRecord Communicators::numbered(Group& group, const CollectiveRecord& record) {
@@ -308,6 +341,8 @@ void Communicators::end_all(std::unique_lock<std::mutex>& lock) {
     if (group->communicator != nullptr) ending_.push_back(group->communicator);
     group->communicator = nullptr;
     group->num_collectives = 0;
+    group->registered.clear();
+    group->registered_at = 0;
   }
   if (all_ != nullptr) ending_.push_back(all_);
   all_ = nullptr;

@@ -24,10 +24,16 @@ struct Group {
   NcclCommunicator communicator = nullptr;  // null: not made yet, or aborted
   uint64_t num_collectives = 0;             // dispatched
   Underway underway;
+  struct Registration {
+    const void* begin;
+    void* handle;
+  };
+  std::vector<Registration> registered;  // with this communicator
+  uint64_t registered_at = 0;            // RegisteredMemory::changes() that it knows
   unsigned* counted = nullptr;  // collectives in graphs that have ended: pinned, a kernel counts
 };
 
-class Communicators {
+class Communicators final : public RegisteredMemory::User {
  public:
   static Result<std::shared_ptr<Communicators>> create(std::shared_ptr<Context> context,
                                                        std::shared_ptr<ChannelProvider> control,
@@ -47,12 +53,15 @@ class Communicators {
   template <class F>
   Status dispatch(Group& group, const CollectiveRecord& record, StreamHandle stream, F&& put) {
     std::unique_lock lock(mutex_);
-    SHW_RETURN_IF_ERROR(put_on_stream(lock, group, put));
+    SHW_RETURN_IF_ERROR(put_on_stream(lock, group, [&](NcclCommunicator c) {
+      const NcclError error = register_memory(group);
+      return error == kNcclSuccess ? put(c) : error;
+    }));
     return watch(group, record, stream);
   }
 
   // The same on a stream that is captured: the collective is watched from each launch of the graph
-  // on. The first one of a capture makes `graph`.
+  // on. The first one of a capture makes `graph`. NCCL registers the memory of graphs by itself.
   template <class F>
   static Status capture(const std::shared_ptr<Communicators>& job,
                         std::shared_ptr<CollectiveGraph>& graph,
@@ -67,6 +76,8 @@ class Communicators {
   Status launch(CollectiveGraph& graph, StreamHandle stream);
   bool is_usable(const CollectiveGraph& graph) const;
   void end(CollectiveGraph& graph);
+
+  void forget(const void* begin) override;
 
   void abort(const Status& cause);
   void reset();
@@ -88,6 +99,7 @@ class Communicators {
   Status note(const std::shared_ptr<Communicators>& job, std::shared_ptr<CollectiveGraph>& graph,
               const std::shared_ptr<Group>& group, const CollectiveRecord& record,
               CudaStream& stream);
+  NcclError register_memory(Group& group);
   static CollectiveRecord numbered(Group& group, const CollectiveRecord& record);
   Status wait_until_ready(std::unique_lock<std::mutex>& lock, const Group& group);
   Status wait_until_put(std::unique_lock<std::mutex>& lock, const Group& group);
@@ -115,6 +127,7 @@ class Communicators {
   const std::shared_ptr<ChannelProvider> control_;
   const Timeout timeout_;
   Nccl nccl_;
+  NcclRegistration registration_;             // empty: this NCCL has none
   std::unique_ptr<PreparedKernel> exchange_;  // of ids, in host memory
   int64_t num_ranks_ = 1, member_ = 0;        // of the communicator of all
 
