@@ -29,11 +29,14 @@ Status on_each_rank(int64_t ranks, const Device& device,
   std::vector<Status> results(static_cast<size_t>(ranks));
   std::vector<std::thread> threads;
   threads.reserve(static_cast<size_t>(ranks));
-  for (size_t r = 0; r < results.size(); ++r) try {
-      threads.emplace_back([&, r] { results[r] = guarded(enqueue, static_cast<int64_t>(r)); });
+  for (size_t r = 0; r < results.size(); ++r) {
+    const auto serve = [&, r] { results[r] = guarded(enqueue, static_cast<int64_t>(r)); };
+    try {
+      threads.emplace_back(serve);
     } catch (const std::system_error&) {  // no more threads: this one serves
-      results[r] = guarded(enqueue, static_cast<int64_t>(r));
+      serve();
     }
+  }
   for (std::thread& t : threads) t.join();
   // The cause is with one rank; the others only say that they were stopped.
   Status first;
