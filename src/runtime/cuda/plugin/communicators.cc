@@ -7,7 +7,6 @@
 
 #include "runtime/collective/members.h"
 #include "runtime/cuda/plugin/host_stream.h"
-#include "runtime/cuda/plugin/kernel.h"
 
 namespace shw::runtime::cuda {
 namespace {
@@ -154,37 +153,6 @@ Status Communicators::wait_until_put(std::unique_lock<std::mutex>& lock, const G
   }
 }
 
-// Each range that has come since the last time.
-NcclError Communicators::register_memory(Group& group) {
-  const uint64_t changes = context_->registered().changes();
-  if (registration_.add == nullptr || group.registered_at == changes) return kNcclSuccess;
-  const Current current(*context_);
-  for (const RegisteredMemory::Range& range : context_->registered().ranges()) {
-    if (std::ranges::find(group.registered, range.begin, &Group::Registration::begin) !=
-        group.registered.end())
-      continue;
-    void* handle = nullptr;
-    const NcclError error =
-        registration_.add(group.communicator, range.begin, range.bytes, &handle);
-    if (error != kNcclSuccess) return error;
-    group.registered.push_back({range.begin, handle});
-  }
-  group.registered_at = changes;
-  return kNcclSuccess;
-}
-
-void Communicators::forget(const void* begin) {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return !is_ending_; });  // an abort gives registrations back, too
-  const Current current(*context_);
-  for (const auto& group : groups_)
-    std::erase_if(group->registered, [&](const Group::Registration& r) {
-      if (r.begin != begin) return false;
-      (void)registration_.remove(group->communicator, r.handle);
-      return true;
-    });
-}
-
 CollectiveRecord Communicators::numbered(Group& group, const CollectiveRecord& record) {
   CollectiveRecord result = record;
   result.number = ++group.num_collectives;
@@ -198,56 +166,6 @@ Status Communicators::watch(Group& group, const CollectiveRecord& record, Stream
       group.underway.add(context_->driver(), stream, log_.dispatch(numbered(group, record))));
   changed_.notify_all();
   return {};
-}
-
-Status Communicators::note(const std::shared_ptr<Communicators>& job,
-                           std::shared_ptr<CollectiveGraph>& graph,
-                           const std::shared_ptr<Group>& group, const CollectiveRecord& record,
-                           CudaStream& stream) {
-  if (graph == nullptr) {
-    graph = std::make_shared<CollectiveGraph>();
-    graph->job = job;
-    graph->generation = generation_;
-  }
-  if (graph->job != job || graph->generation != generation_)
-    return {Code::kAborted, "the collectives of one graph are of several communicators"};
-  graph->collectives.push_back({group, record});
-  return launch_elements(stream, DeviceKernel::shw_count_up, 1, group->counted);
-}
-
-Status Communicators::adopt(const std::shared_ptr<CollectiveGraph>& graph, GraphExecHandle exec) {
-  std::lock_guard lock(mutex_);
-  if (graph->generation == generation_ && failure_.ok()) {
-    graphs_.push_back(graph);
-    graph->exec = exec;
-    return {};
-  }
-  (void)context_->driver().destroy_graph_exec(exec);
-  return {Code::kAborted, failure_.ok() ? "the job was reset" : failure_.message()};
-}
-
-Status Communicators::launch(CollectiveGraph& graph, StreamHandle stream) {
-  std::lock_guard lock(mutex_);
-  if (graph.exec == nullptr)
-    return {Code::kAborted, failure_.ok() ? "the job was reset" : failure_.message()};
-  SHW_RETURN_IF_ERROR(context_->driver().check(context_->driver().launch_graph(graph.exec, stream),
-                                               "launching a CUDA graph"));
-  for (const CollectiveGraph::Collective& c : graph.collectives)
-    c.group->underway.add_in_graph(numbered(*c.group, c.record));
-  changed_.notify_all();
-  return {};
-}
-
-bool Communicators::is_usable(const CollectiveGraph& graph) const {
-  std::lock_guard lock(mutex_);
-  return graph.exec != nullptr;
-}
-
-void Communicators::end(CollectiveGraph& graph) {
-  std::lock_guard lock(mutex_);
-  std::erase_if(graphs_, [&](const auto& known) { return known.get() == &graph; });
-  if (graph.exec != nullptr) (void)context_->driver().destroy_graph_exec(graph.exec);
-  graph.exec = nullptr;
 }
 
 bool Communicators::must_build() const {
