@@ -1,6 +1,7 @@
 #include "measure/collectives.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "measure/kernel_cases.h"
 #include "runtime/bench/bench.h"
@@ -17,12 +18,10 @@ namespace shw::measure {
 namespace {
 
 constexpr int64_t kRanks[] = {2, 4, 8};
-constexpr int64_t kBytes[] = {1 << 10, 1 << 14, 1 << 17, 1 << 20, 1 << 22};
-constexpr int64_t kMostBytes = kBytes[std::size(kBytes) - 1];
-constexpr int64_t kInput = kMostBytes, kOutput = 2 * kMostBytes;  // of collectives, in memory
 constexpr int kAttempts = 5, kPairs = 7, kMostPairs = 21;
 constexpr double kMostIdle = 0.2;
-constexpr double kLeastUs = 0.1;  // where a collective takes no longer than the noise
+constexpr int64_t kDevices = INT64_MAX;  // in place of cores: each rank has a device
+constexpr double kLeastUs = 0.1;         // where a collective takes no longer than the noise
 
 // Together some fifty microseconds.
 constexpr int64_t kSide = 96;            // of a product
@@ -40,26 +39,27 @@ int times_for(int64_t bytes) { return bytes < 1 << 15 ? 32 : bytes < 1 << 19 ? 8
 // all others the operand.
 struct Exchange {
   CollectiveKind kind;
+  int64_t most_bytes;  // of any: its operand lies so far behind other results, its result twice
   TensorType in, out;
 };
 
-Exchange exchange(CollectiveKind kind, int64_t ranks, int64_t bytes) {
+Exchange exchange(CollectiveKind kind, int64_t ranks, int64_t bytes, int64_t most_bytes) {
   const int64_t count = bytes / 4, share = count / ranks;
   const TensorType whole = row_major(Dtype::kF32, {count}), part = row_major(Dtype::kF32, {share}),
                    parts = row_major(Dtype::kF32, {ranks, share});
-  Exchange e{kind, whole, whole};
+  Exchange e{kind, most_bytes, whole, whole};
   if (kind == CollectiveKind::kAllGather) e.in = part, e.out = parts;
   if (kind == CollectiveKind::kReduceScatter) e.in = parts, e.out = part;
   if (kind == CollectiveKind::kAllToAll) e.in = e.out = parts;
   return e;
 }
 
-// Writes what a collective reads, at kInput.
+// Writes what a collective reads.
 ProbeMaker::Step producer(ProbeMaker& maker, const Exchange& e) {
   ProgramStep step;
   step.kernel = "neg";
   step.inputs = {maker.operand(Source::kFirst, e.in)};
-  return {std::move(step), {e.in}, kInput};
+  return {std::move(step), {e.in}, e.most_bytes};
 }
 
 ProbeMaker::Step collective(const Exchange& e) {
@@ -68,7 +68,7 @@ ProbeMaker::Step collective(const Exchange& e) {
   step.inputs = {ValueId{}};
   step.collective = {e.kind, ReduceOp::kSum, {0, 1}};
   if (e.kind == CollectiveKind::kPermute) step.collective.to_axes = {1, 0};
-  return {std::move(step), {e.out}, kOutput, true};
+  return {std::move(step), {e.out}, 2 * e.most_bytes, true};
 }
 
 // Reads the result of the step before, or other memory of as many bytes.
@@ -117,7 +117,7 @@ Result<PairOfRuns> run_pair(Probe& probe, const Pair& pair, int64_t ranks, int64
 Result<double> difference_us(Probe& probe, const Pair& pair, int64_t ranks, int64_t cores) {
   SHW_RETURN_IF_ERROR(run_pair(probe, pair, ranks, cores).status());  // touches the memory
   std::vector<PairOfRuns> runs;
-  const auto is_good = [](const PairOfRuns& r) { return r.idle < kMostIdle; };
+  const auto is_good = [&](const PairOfRuns& r) { return cores == kDevices || r.idle < kMostIdle; };
   while (std::ssize(runs) < kMostPairs && std::ranges::count_if(runs, is_good) < kPairs) {
     SHW_ASSIGN_OR_RETURN(runs.emplace_back(), run_pair(probe, pair, ranks, cores));
   }
@@ -128,8 +128,8 @@ Result<double> difference_us(Probe& probe, const Pair& pair, int64_t ranks, int6
   return runtime::quartiles_of(std::move(more)).median;
 }
 
-std::vector<ProbeMaker::Step> compute_steps(ProbeMaker& maker) {
-  std::vector<ProbeMaker::Step> steps{product_case(maker, Dtype::kF32, kSide, kSide, kSide)};
+std::vector<ProbeMaker::Step> compute_steps(ProbeMaker& maker, int64_t side) {
+  std::vector<ProbeMaker::Step> steps{product_case(maker, Dtype::kF32, side, side, side)};
   for (const std::string_view key : kBetween)
     for (const MeasuredKernel& kernel : measured_kernels())
       if (kernel.key == key && kernel.dtype == Dtype::kF32)
@@ -137,33 +137,44 @@ std::vector<ProbeMaker::Step> compute_steps(ProbeMaker& maker) {
   return steps;
 }
 
-Pair add_entries(ProbeMaker& maker, CollectiveKind kind, int64_t ranks, int64_t bytes) {
-  const Exchange e = exchange(kind, ranks, bytes);
-  std::vector<ProbeMaker::Step> without = compute_steps(maker);
+// What ranks run on: devices of their own, where `cores` is kDevices.
+struct Machine {
+  const runtime::RankBackend& backend;
+  int64_t cores;
+  int64_t side;                       // of the product between two collectives
+  const std::vector<int64_t>& sizes;  // bytes
+};
+
+Pair add_entries(ProbeMaker& maker, int64_t side, const Exchange& e, int times) {
+  std::vector<ProbeMaker::Step> without = compute_steps(maker, side);
   without.push_back(producer(maker, e));
   std::vector<ProbeMaker::Step> with = without;
   with.push_back(collective(e));
   with.push_back(consumer(maker, e, true));
   without.push_back(consumer(maker, e, false));
-  const int times = times_for(bytes);
   return {maker.add_entry(repeated(with, times)), maker.add_entry(repeated(without, times))};
 }
 
-Status measure_among(int64_t ranks, int64_t cores, std::vector<cost::Measurement>& out) {
-  ProbeMaker maker({{"outer", 2}, {"inner", ranks / 2}}, kMostBytes, kMostBytes);
+Status measure_among(int64_t ranks, const Machine& machine, std::vector<cost::Measurement>& out) {
+  const auto& [backend, cores, side, sizes] = machine;
+  const int64_t source_bytes = std::max({sizes.back(), side * side * 4, kExtent.elements * 4});
+  ProbeMaker maker({{"outer", 2}, {"inner", ranks / 2}}, source_bytes, source_bytes);
+  const int64_t most_bytes = padded_bytes(maker.program(), source_bytes);
   std::vector<Pair> pairs;  // by kind, then by size
   for (const CollectiveKind kind : kKinds)
-    for (const int64_t bytes : kBytes) pairs.push_back(add_entries(maker, kind, ranks, bytes));
-  SHW_ASSIGN_OR_RETURN(Probe probe, Probe::create(maker, 0));
+    for (const int64_t bytes : sizes)
+      pairs.push_back(
+          add_entries(maker, side, exchange(kind, ranks, bytes, most_bytes), times_for(bytes)));
+  SHW_ASSIGN_OR_RETURN(Probe probe, Probe::create(maker, 0, backend));
   for (size_t c = 0; c < std::size(kKinds); ++c) {
     const auto collective = static_cast<cost::Collective>(static_cast<int>(kKinds[c]) - 1);
     cost::Measurement& m = out.emplace_back(cost::Measurement{collective, 1, ranks, {}});
     for (int attempt = 0; attempt < kAttempts && !tells_bandwidth(m); ++attempt) {
       m.samples.clear();
-      for (size_t b = 0; b < std::size(kBytes); ++b) {
-        const Pair& pair = pairs[c * std::size(kBytes) + b];
+      for (size_t b = 0; b < sizes.size(); ++b) {
+        const Pair& pair = pairs[c * sizes.size() + b];
         SHW_ASSIGN_OR_RETURN(const double us, difference_us(probe, pair, ranks, cores));
-        m.samples.push_back({kBytes[b], std::max(us / times_for(kBytes[b]), kLeastUs)});
+        m.samples.push_back({sizes[b], std::max(us / times_for(sizes[b]), kLeastUs)});
       }
     }
   }
@@ -173,8 +184,21 @@ Status measure_among(int64_t ranks, int64_t cores, std::vector<cost::Measurement
 }  // namespace
 
 Result<std::vector<cost::Measurement>> measure_collectives(int64_t cores) {
+  const runtime::RankBackend here;
+  const std::vector<int64_t> sizes{1 << 10, 1 << 14, 1 << 17, 1 << 20, 1 << 22};
   std::vector<cost::Measurement> all;
-  for (const int64_t ranks : kRanks) SHW_RETURN_IF_ERROR(measure_among(ranks, cores, all));
+  for (const int64_t ranks : kRanks)
+    SHW_RETURN_IF_ERROR(measure_among(ranks, {here, cores, kSide, sizes}, all));
+  return all;
+}
+
+Result<std::vector<cost::Measurement>> measure_collectives(const runtime::RankBackend& backend,
+                                                           int64_t devices, int64_t side,
+                                                           const std::vector<int64_t>& bytes) {
+  std::vector<cost::Measurement> all;
+  for (const int64_t ranks : kRanks)
+    if (ranks <= devices)
+      SHW_RETURN_IF_ERROR(measure_among(ranks, {backend, kDevices, side, bytes}, all));
   return all;
 }
 

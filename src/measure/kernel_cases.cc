@@ -390,9 +390,10 @@ ProbeMaker::Step product_case(ProbeMaker& maker, Dtype dtype, int64_t m, int64_t
   return c;
 }
 
-ProbeMaker::Step attention_case(ProbeMaker& maker, bool backward, bool causal, int64_t keys,
-                                int64_t width) {
-  const TensorType head = row_major(kF32, {1, 1, keys, width}), lse = row_major(kF32, {1, 1, keys});
+ProbeMaker::Step attention_case(ProbeMaker& maker, Dtype dtype, int64_t heads, bool backward,
+                                bool causal, int64_t keys, int64_t width) {
+  const TensorType head = row_major(dtype, {1, heads, keys, width}),
+                   lse = row_major(kF32, {1, heads, keys});
   const auto at = [&](Source s, const TensorType& t) { return maker.operand(s, t); };
   ProbeMaker::Step c;
   c.step.kernel = backward ? "sdpa_backward" : "sdpa";

@@ -30,7 +30,7 @@ std::span<const MeasuredKernel> measured_kernels();
 
 inline constexpr int64_t kTableRows = 64;  // that indices point to
 ProbeMaker::Step product_case(ProbeMaker& maker, Dtype dtype, int64_t m, int64_t n, int64_t k);
-ProbeMaker::Step attention_case(ProbeMaker& maker, bool backward, bool causal, int64_t keys,
-                                int64_t width);
+ProbeMaker::Step attention_case(ProbeMaker& maker, Dtype dtype, int64_t heads, bool backward,
+                                bool causal, int64_t keys, int64_t width);
 
 }  // namespace shw::measure

@@ -6,6 +6,7 @@
 
 #include "runtime/bench/bench.h"
 #include "runtime/bench/fill.h"
+#include "runtime/on_each_rank.h"
 
 namespace shw::measure {
 namespace {
@@ -62,12 +63,13 @@ Result<std::shared_ptr<const Plan>> ProbeMaker::finish() const {
   return std::make_shared<const Plan>(std::move(plan));
 }
 
-Result<Probe> Probe::create(const ProbeMaker& maker, int64_t index_bound) {
+Result<Probe> Probe::create(const ProbeMaker& maker, int64_t index_bound,
+                            const runtime::RankBackend& backend) {
   Probe probe;
   SHW_ASSIGN_OR_RETURN(const auto plan, maker.finish());
   runtime::ExecutorOptions options;
   options.time_steps = true;
-  SHW_ASSIGN_OR_RETURN(probe.ranks_, runtime::VirtualRanks::create(plan, options));
+  SHW_ASSIGN_OR_RETURN(probe.ranks_, runtime::VirtualRanks::create(plan, options, backend));
   for (int64_t r = 0; r < probe.ranks_->num_ranks(); ++r)
     SHW_RETURN_IF_ERROR(probe.fill(r, index_bound));
   return probe;
@@ -85,10 +87,13 @@ Status Probe::fill(int64_t rank, int64_t index_bound) {
 
 Result<std::vector<double>> Probe::run(size_t number) {
   const ProgramEntry& entry = ranks_->program().entries[number];
-  std::vector<runtime::Completion> done;
-  for (int64_t r = 0; r < ranks_->num_ranks(); ++r) {
-    SHW_ASSIGN_OR_RETURN(done.emplace_back(), ranks_->executor(r).enqueue(entry, {}, {}));
-  }
+  std::vector<runtime::Completion> done(static_cast<size_t>(ranks_->num_ranks()));
+  SHW_RETURN_IF_ERROR(
+      runtime::on_each_rank(ranks_->num_ranks(), ranks_->device(0), [&](int64_t r) -> Status {
+        SHW_ASSIGN_OR_RETURN(done[static_cast<size_t>(r)],
+                             ranks_->executor(r).enqueue(entry, {}, {}));
+        return {};
+      }));
   for (const runtime::Completion& completion : done) SHW_RETURN_IF_ERROR(completion.wait());
   SHW_ASSIGN_OR_RETURN(const auto launches, ranks_->executor(0).launch_times(entry));
   std::vector<double> us;

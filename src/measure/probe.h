@@ -41,7 +41,8 @@ class ProbeMaker {
 // A job of such a plan.
 class Probe {
  public:
-  static Result<Probe> create(const ProbeMaker& maker, int64_t index_bound);
+  static Result<Probe> create(const ProbeMaker& maker, int64_t index_bound,
+                              const runtime::RankBackend& backend = {});
 
   // µs of each step of the entry, until the next one begins: the lower quartile of several runs,
   // since whatever else a machine does only makes a run longer.

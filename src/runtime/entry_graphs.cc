@@ -77,6 +77,7 @@ Status EntryGraphs::capture(const EntryCommands& entry, const GraphSegments& seg
   for (size_t s = 0; s < graphs_.size(); ++s) {
     const GraphSegments::Segment& segment = segments.segments[s];
     Captured& known = graphs_[s];
+    if (known.graph != nullptr && !known.graph->is_usable()) known.graph = nullptr;
     if (known.graph != nullptr && are_same(entry, segment, kernels, pointers, known.pointers))
       continue;
     Stream& stream = *on.streams[segment.stream];

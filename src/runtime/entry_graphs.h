@@ -3,8 +3,8 @@
 //
 // Where all that an entry launches may be captured, it is one graph, its streams joined by the
 // entry's own events. Otherwise each row of launches on one stream between which no event is
-// waited for or recorded is a graph, and what is between them is done as always: collectives, and
-// the events that order streams.
+// waited for or recorded is a graph, and what is between them is done as always: what cannot be
+// captured, and the events that order streams.
 #pragma once
 #include <memory>
 #include <span>

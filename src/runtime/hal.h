@@ -96,6 +96,8 @@ class Graph {
  public:
   virtual ~Graph() = default;
   virtual void launch(Stream& stream) = 0;
+  // False: what it holds has ended, as collectives end with an abort; it must be captured again.
+  virtual bool is_usable() const { return true; }
 };
 
 // A queue of work on a device, done in order. Calls that enqueue are from one thread at a time and

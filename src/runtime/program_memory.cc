@@ -50,8 +50,11 @@ Result<ProgramMemory> ProgramMemory::create(const std::shared_ptr<Device>& devic
                                             const std::vector<int64_t>& workspace_bytes,
                                             bool groups_in_memory) {
   ProgramMemory memory;
-  SHW_ASSIGN_OR_RETURN(memory.arena_, DeviceMemory::allocate(
-                                          device, {program.arena_bytes, arena_alignment(program)}));
+  // Collectives work in the arena, from the first run to the last.
+  const MemoryKind kind = mesh.num_ranks() > 1 ? MemoryKind::kRegistered : MemoryKind::kDevice;
+  SHW_ASSIGN_OR_RETURN(
+      memory.arena_,
+      DeviceMemory::allocate(device, {program.arena_bytes, arena_alignment(program), kind}));
   if (program.host_bytes > 0) {
     SHW_ASSIGN_OR_RETURN(
         memory.host_, DeviceMemory::allocate(device, {program.host_bytes, arena_alignment(program),

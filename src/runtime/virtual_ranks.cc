@@ -4,6 +4,7 @@
 
 #include "runtime/collective/local.h"
 #include "runtime/entry.h"
+#include "runtime/on_each_rank.h"
 #include "runtime/port_memory.h"
 #include "runtime/whole_tensor.h"
 
@@ -128,21 +129,17 @@ Result<VirtualRanks::RankBuffers> VirtualRanks::run_pieces(const ProgramEntry& e
                                                            const Sessions& sessions) {
   SHW_ASSIGN_OR_RETURN(const RankBuffers in, shard_inputs(entry, inputs));
   RankBuffers out(executors_.size());
-  std::vector<Completion> done;
-  Status first;
-  for (size_t r = 0; r < executors_.size(); ++r) {
+  std::vector<Completion> done(executors_.size());
+  Status first = on_each_rank(num_ranks(), device(0), [&](int64_t rank) -> Status {
+    const auto r = static_cast<size_t>(rank);
     out[r].resize(entry.outputs.size());
     auto completion = executors_[r]->enqueue(entry, in[r], out[r], {},
                                              sessions.empty() ? nullptr : sessions[r].get());
-    if (completion.ok()) {
-      done.push_back(*completion);
-      continue;
-    }
     // The ranks that have begun would wait for this one for ever.
-    first = completion.status();
-    executors_[r]->abort();
-    break;
-  }
+    if (!completion.ok()) executors_[r]->abort();
+    if (completion.ok()) done[r] = *completion;
+    return completion.status();
+  });
   // The cause is with one rank; the others only say that they were stopped.
   for (const Completion& completion : done)
     if (Status s = completion.wait(); !s.ok() && (first.ok() || first.code() == Code::kAborted))

@@ -62,8 +62,9 @@ void add_calibrate(CommandLine& command_line) {
   verb.option("FILES", o->files,
               "Output of all_gather_perf, reduce_scatter_perf, all_reduce_perf, alltoall_perf "
               "(or rccl-tests); all_gather=FILE if the file does not name the collective");
-  verb.option("--device", o->device,
-              "In place of FILES, measure this machine: cpu. Takes some seconds on all cores");
+  verb.option(
+      "--device", o->device,
+      "In place of FILES, measure this machine: cpu or cuda. Takes some seconds on all of it");
   verb.option("--base", o->base, "The hardware to start from: a name or a description (.json)")
       .shows_default();
   verb.option("--name", o->name, "Name of the result; default: the base's name and '-calibrated'");

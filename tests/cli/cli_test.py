@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 EXE, ROOT = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 DATA, TESTS = ROOT / "examples/data", ROOT / "tests/data"
@@ -253,8 +254,9 @@ class Cli(unittest.TestCase):
         self.refused("calibrate", both[0], "--base", "abacus", "-o", ours, code=1, says="known are h100")
         self.refused("calibrate", "-o", ours, code=1, says="either FILES or --device")
         self.refused("calibrate", both[0], "--device", "cpu", "-o", ours, code=1, says="either FILES or --device")
-        self.refused("calibrate", "--device", "cuda", "-o", ours, code=1, says="has not run on a GPU yet")
-        self.refused("calibrate", "--device", "abacus", "-o", ours, code=1, says="device 'abacus': expected cpu")
+        with mock.patch.dict(os.environ, CUDA_VISIBLE_DEVICES=""):  # no GPU, wherever this runs
+            self.refused("calibrate", "--device", "cuda", "-o", ours, code=1, says="CUDA")
+        self.refused("calibrate", "--device", "abacus", "-o", ours, code=1, says="device 'abacus': expected cpu or cuda")
 
     def test_calibrate_measures_this_machine(self):
         ours = TMP / "measured.json"

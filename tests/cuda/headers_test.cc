@@ -150,6 +150,12 @@ SHW_SAME(ncclCommInitRankConfig, Nccl, join);
 SHW_SAME(ncclCommSplit, Nccl, split);
 SHW_SAME(ncclCommGetAsyncError, Nccl, async_error);
 SHW_SAME(ncclCommAbort, Nccl, abort);
+#if NCCL_VERSION_CODE >= 21900
+SHW_SAME(ncclCommRegister, NcclRegistration, add);
+SHW_SAME(ncclCommDeregister, NcclRegistration, remove);
+SHW_SAME(ncclMemAlloc, NcclRegistration, allocate);
+SHW_SAME(ncclMemFree, NcclRegistration, free);
+#endif
 SHW_SAME(ncclGroupStart, Nccl, begin_group);
 SHW_SAME(ncclGroupEnd, Nccl, end_group);
 SHW_SAME(ncclAllReduce, Nccl, all_reduce);

@@ -15,6 +15,7 @@
 namespace shw::runtime::cuda {
 namespace {
 
+using testing::fake_calls;
 using testing::fake_leaks;
 using testing::Injected;
 using testing::make_tensor;
@@ -89,15 +90,17 @@ TEST_P(CudaTrainingStep, OfLlamaAgreesWithVirtualRanks) {
     }
     first = *got;
   }
-  // The same bits from graphs of what lies between collectives.
+  // The same bits from a graph a rank, collectives and all.
   auto graphs = VirtualRanks::create(plan, {.graphs = true}, *fakes);
   ASSERT_TRUE(graphs.ok()) << graphs.status().message();
+  const int launched = fake_calls("cuGraphLaunch");
   for (int repeat = 0; repeat < 2; ++repeat) {
     const auto got = (*graphs)->run(entry.name, views);
     ASSERT_TRUE(got.ok()) << got.status().message();
     for (size_t i = 0; i < got->size(); ++i)
       EXPECT_TRUE((*got)[i].data == first[i].data) << plan->program.output(entry, i).name;
   }
+  EXPECT_EQ(fake_calls("cuGraphLaunch") - launched, 2 * 8) << "one a run and rank";
 }
 
 // sum over the ranks of relu(x) · w.
@@ -168,6 +171,27 @@ TEST(CudaJobTest, CommunicatorsThatDoNotComeAboutAreATimeOut) {
   EXPECT_FALSE(status.ok());
   EXPECT_NE(status.message().find("NCCL has not connected rank"), std::string::npos)
       << status.message();
+}
+
+// A collective that NCCL does not take, as ranks do not come to connect with it.
+TEST(CudaJobTest, ACollectiveThatIsNotTakenIsATimeOut) {
+  const auto fakes = open_fakes(2, std::chrono::milliseconds(300));
+  ASSERT_TRUE(fakes.ok()) << fakes.status().message();
+  auto job = VirtualRanks::create(small_plan(), {}, *fakes);
+  ASSERT_TRUE(job.ok()) << job.status().message();
+  const HostTensor x = make_tensor(Dtype::kF32, {4, 3}, small_integer);
+  const HostTensor w = make_tensor(Dtype::kF32, {3, 2}, small_integer);
+  const HostTensorView views[] = {view_of(x), view_of(w)};
+  ASSERT_TRUE((*job)->run("step", views).ok());
+  {
+    const Injected never("ncclCommGetAsyncError", 7);  // ncclInProgress
+    const Status status = (*job)->run("step", views).status();
+    EXPECT_NE(status.message().find("NCCL has not taken a collective after 0.3 s on rank"),
+              std::string::npos)
+        << status.message();
+  }
+  (*job)->reset();
+  EXPECT_TRUE((*job)->run("step", views).ok());
 }
 
 TEST(CudaJobTest, ALostDeviceSaysWhatTheDriverSays) {

@@ -474,8 +474,11 @@ FAKE cuGraphExecUpdate_v2(GraphExecHandle exec, GraphHandle graph, GraphUpdateRe
 FAKE cuGraphLaunch(GraphExecHandle exec, StreamHandle stream) {
   BEGIN("cuGraphLaunch");
   if (stream->queue->refuses("cuGraphLaunch")) return kCaptureUnsupported;
+  std::vector<shw::strict::Command> launched = exec->commands;
+  for (shw::strict::Command& c : launched)
+    if (c.at_launch) c.run = c.at_launch();
   stream->queue->push(
-      {[commands = exec->commands, &context = stream->device->context](const Pointers&) {
+      {[commands = std::move(launched), &context = stream->device->context](const Pointers&) {
         for (const shw::strict::Command& c : commands)
           if (!context.lost()) c.run(c.pointers);
       }});

@@ -1,12 +1,8 @@
 // A fake libnccl, between threads and processes of one host. As in NCCL, a communicator is made
 // when all its ranks have asked for it, a collective is done when all of them have come to it on
 // their streams, in the order in which each has issued them, and an abort ends only the rank that
-// calls it. The ranks meet in a server (nccl_server.h).
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <condition_variable>
+// calls it, and waits for graphs that hold its collectives. The ranks meet in a server
+// (nccl_server.h).
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -14,90 +10,23 @@
 
 #include "fakes/driver.h"
 #include "fakes/inject.h"
-#include "fakes/nccl_server.h"
-#include "fakes/nccl_wire.h"
+#include "fakes/nccl_member.h"
 #include "plan/program.h"
-#include "runtime/cuda/plugin/nccl.h"
 
 using namespace shw::fakes;
 using namespace shw::runtime::cuda;
 using shw::Dtype;
 using shw::Status;
 
+// Of the fake driver, in this library.
+SHW_FAKE_API DriverError cuMemAlloc_v2(DevicePointer* memory, size_t bytes);
+SHW_FAKE_API DriverError cuMemFree_v2(DevicePointer memory);
+
 namespace {
 
-constexpr NcclError kInternalError = 3, kInvalidArgument = 4, kRemoteError = 6;
+constexpr NcclError kUnhandledCudaError = 1, kInternalError = 3, kInvalidArgument = 4;
 constexpr int kVersion = 22809;
 
-// A rank in a communicator. Both the caller and its streams' threads use it.
-class Member {
- public:
-  Member(std::string server, const Message& request)
-      : server_(std::move(server)), fd_(connect_to_nccl_server(server_)) {
-    if (fd_ < 0 || !write_message(fd_, request)) state_ = kRemoteError;
-  }
-  ~Member() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Member(const Member&) = delete;
-  Member& operator=(const Member&) = delete;
-
-  NcclError state() {
-    std::lock_guard lock(mutex_);
-    if (state_ == kNcclInProgress) look_for_ready();
-    return state_;
-  }
-  // Valid once the state is success.
-  const Message& ready() const { return ready_; }
-  int size() const { return ready_.b; }
-  const std::string& server() const { return server_; }
-
-  uint64_t issue() { return issued_++; }
-  bool is_aborted() const { return is_aborted_; }
-  void abort() {
-    is_aborted_ = true;
-    if (fd_ >= 0) shutdown(fd_, SHUT_RDWR);
-    std::lock_guard lock(mutex_);
-    changed_.notify_all();
-  }
-
-  // Calls `exchange(fd)` when what was issued before is done. It returns kNcclSuccess or an error,
-  // after which nothing ends on this communicator any more until it is aborted.
-  template <class F>
-  void in_turn(uint64_t number, F&& exchange) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return is_aborted_ || done_ == number; });
-    if (is_aborted_) return;
-    lock.unlock();
-    const NcclError error = exchange(fd_);
-    lock.lock();
-    if (error != kNcclSuccess) {
-      if (!is_aborted_) state_ = error;
-      changed_.wait(lock, [&] { return is_aborted_.load(); });
-    }
-    ++done_;
-    changed_.notify_all();
-  }
-
- private:
-  void look_for_ready() {
-    char head[sizeof(Message)];
-    const ssize_t n = recv(fd_, head, sizeof head, MSG_PEEK | MSG_DONTWAIT);
-    if (n == 0) state_ = kRemoteError;
-    if (n != ssize_t{sizeof head}) return;
-    state_ = read_all(fd_, &ready_, sizeof ready_) ? kNcclSuccess : kRemoteError;
-  }
-
-  const std::string server_;
-  const int fd_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  NcclError state_ = kNcclInProgress;
-  Message ready_{};
-  std::atomic<uint64_t> issued_{0};
-  uint64_t done_ = 0;
-  std::atomic<bool> is_aborted_{false};
-};
 }  // namespace
 
 struct ncclComm {
@@ -136,6 +65,8 @@ shw::ReduceOp reduce_op(NcclOperation operation) {
       return shw::ReduceOp::kMin;
     case kNcclAverage:
       return shw::ReduceOp::kAvg;
+    case kNcclProduct:
+      return shw::ReduceOp::kProduct;
     default:
       return shw::ReduceOp::kSum;
   }
@@ -143,12 +74,36 @@ shw::ReduceOp reduce_op(NcclOperation operation) {
 
 bool is_ready(ncclComm* communicator) { return communicator->member->state() == kNcclSuccess; }
 
+// What a collective does when its stream comes to it.
+using Work = std::function<Status(const shw::strict::Memory&)>;
+
+// Puts a collective on the stream. It takes its turn on the communicator where it is issued: here,
+// or at each launch of the graph into which the stream is captured.
 void push(const std::shared_ptr<Member>& member, StreamHandle stream,
-          std::function<Status(const shw::strict::Memory&)> work) {
-  stream->queue->push({[=, device = stream->device](const auto&) {
-    if (member->is_aborted()) return;
-    if (Status s = work(device->context.memory); !s.ok()) device->context.lose(std::move(s));
-  }});
+          std::function<Work(uint64_t turn)> make) {
+  const auto issue = [member, make, device = stream->device] {
+    return [member, device, work = make(member->issue())](const auto&) {
+      if (member->is_aborted()) return;
+      if (Status s = work(device->context.memory); !s.ok()) device->context.lose(std::move(s));
+    };
+  };
+  if (!stream->queue->is_capturing()) return stream->queue->push({issue()});
+  shw::strict::Command captured;
+  captured.at_launch = [issue, member, device = stream->device,
+                        held = Member::held_by_graph(member)] {
+    if (member->is_aborted())
+      device->context.lose(
+          shw::internal_error("a graph was launched whose communicator has been aborted"));
+    return issue();
+  };
+  stream->queue->push(std::move(captured));
+}
+
+// Whether the thread captures a stream: then a call that changes communicators breaks the capture.
+bool breaks_capture(const char* call) {
+  shw::strict::Capture* const capture = shw::strict::this_thread().capture;
+  if (capture != nullptr) capture->broken = std::string(call) + " was called in a capture";
+  return capture != nullptr;
 }
 
 // The answer to a request, into `out`.
@@ -170,22 +125,25 @@ NcclError collective(const char* name, Combine combine, const void* in, void* ou
   if (const int code = injected(name); code != 0) return code;
   if (!is_ready(communicator)) return kNcclInvalidUsage;
   const auto member = communicator->member;
+  if (member->has_registered(in)) (void)injected("a registered operand");  // counts it
   const Dtype dtype = dtype_of(type);
   const auto size = static_cast<size_t>(shw::dtype_size(dtype));
-  const Message request{MessageKind::kMeet,
-                        static_cast<int32_t>(combine),
-                        static_cast<int32_t>(dtype),
-                        static_cast<int32_t>(reduce_op(reduction)),
-                        member->issue(),
-                        counts.in * size};
-  push(member, stream, [=](const shw::strict::Memory& memory) -> Status {
-    SHW_ASSIGN_OR_RETURN(const void* from, memory.for_kernels(in));
-    SHW_ASSIGN_OR_RETURN(void* to, memory.for_kernels(out));
-    member->in_turn(request.number, [&](int fd) {
-      if (!write_message(fd, request, from)) return kRemoteError;
-      return receive(fd, to, counts.out * size);
-    });
-    return {};
+  push(member, stream, [=](uint64_t turn) -> Work {
+    const Message request{MessageKind::kMeet,
+                          static_cast<int32_t>(combine),
+                          static_cast<int32_t>(dtype),
+                          static_cast<int32_t>(reduce_op(reduction)),
+                          turn,
+                          counts.in * size};
+    return [=](const shw::strict::Memory& memory) -> Status {
+      SHW_ASSIGN_OR_RETURN(const void* from, memory.for_kernels(in));
+      SHW_ASSIGN_OR_RETURN(void* to, memory.for_kernels(out));
+      member->in_turn(request.number, [&](int fd) {
+        if (!write_message(fd, request, from)) return kRemoteError;
+        return receive(fd, to, counts.out * size);
+      });
+      return {};
+    };
   });
   return kNcclSuccess;
 }
@@ -200,6 +158,7 @@ struct Transfer {
   StreamHandle stream;
 };
 thread_local std::vector<Transfer> transfers;
+thread_local std::vector<std::shared_ptr<Member>> aborted;  // in the group
 thread_local int group_depth = 0;
 
 // `from` and `to` are addresses for kernels here.
@@ -263,6 +222,7 @@ FAKE ncclGetUniqueId(NcclId* id) {
 FAKE ncclCommInitRankConfig(NcclCommunicator* made, int n, NcclId id, int rank,
                             NcclConfig* config) {
   if (const int code = injected("ncclCommInitRankConfig"); code != 0) return code;
+  if (breaks_capture("ncclCommInitRankConfig")) return kUnhandledCudaError;
   if (config->magic != 0xcafebeef || config->blocking != 0 || rank < 0 || rank >= n ||
       std::strncmp(id.bytes, "FAKE ", 5) != 0)
     return kInvalidArgument;
@@ -272,6 +232,7 @@ FAKE ncclCommInitRankConfig(NcclCommunicator* made, int n, NcclId id, int rank,
 }
 FAKE ncclCommSplit(NcclCommunicator of, int color, int key, NcclCommunicator* made, NcclConfig*) {
   if (const int code = injected("ncclCommSplit"); code != 0) return code;
+  if (breaks_capture("ncclCommSplit")) return kUnhandledCudaError;
   if (!is_ready(of)) return kNcclInvalidUsage;
   const Message request{MessageKind::kSplit, color, key, of->member->ready().c};
   *made = new ncclComm{std::make_shared<Member>(of->member->server(), request)};
@@ -282,22 +243,55 @@ FAKE ncclCommGetAsyncError(NcclCommunicator communicator, NcclError* error) {
   *error = code != 0 ? code : communicator->member->state();
   return kNcclSuccess;
 }
+// Ends at once what runs; then waits for the graphs that hold the communicator, in a group at its
+// end.
 FAKE ncclCommAbort(NcclCommunicator communicator) {
-  communicator->member->abort();
+  const std::shared_ptr<Member> member = communicator->member;
+  member->abort();
   delete communicator;
+  if (group_depth > 0)
+    aborted.push_back(member);
+  else
+    member->wait_for_graphs();
   return kNcclSuccess;
+}
+FAKE ncclMemAlloc(void** memory, size_t bytes) {
+  if (const int code = injected("ncclMemAlloc"); code != 0) return code;
+  if (breaks_capture("ncclMemAlloc")) return kUnhandledCudaError;
+  DevicePointer made = 0;
+  if (cuMemAlloc_v2(&made, bytes) != kDriverSuccess) return kUnhandledCudaError;
+  *memory = reinterpret_cast<void*>(made);
+  return kNcclSuccess;
+}
+FAKE ncclMemFree(void* memory) {
+  const bool freed = cuMemFree_v2(reinterpret_cast<DevicePointer>(memory)) == kDriverSuccess;
+  return freed ? kNcclSuccess : kUnhandledCudaError;
+}
+FAKE ncclCommRegister(NcclCommunicator communicator, void* begin, size_t bytes, void** handle) {
+  if (const int code = injected("ncclCommRegister"); code != 0) return code;
+  if (!is_ready(communicator)) return kNcclInvalidUsage;
+  if (breaks_capture("ncclCommRegister")) return kUnhandledCudaError;
+  communicator->member->register_memory(static_cast<const char*>(begin), bytes);
+  *handle = begin;
+  return kNcclSuccess;
+}
+FAKE ncclCommDeregister(NcclCommunicator communicator, void* handle) {
+  (void)injected("ncclCommDeregister");
+  return communicator->member->forget_memory(handle) ? kNcclSuccess : kInvalidArgument;
 }
 FAKE ncclGroupStart() {
   ++group_depth;
   return kNcclSuccess;
 }
 FAKE ncclGroupEnd() {
-  if (--group_depth > 0 || transfers.empty()) return kNcclSuccess;
+  if (--group_depth > 0) return kNcclSuccess;
+  for (const auto& member : std::exchange(aborted, {})) member->wait_for_graphs();
+  if (transfers.empty()) return kNcclSuccess;
   const std::vector<Transfer> all = std::exchange(transfers, {});
-  push(all[0].member, all[0].stream,
-       [all, number = all[0].member->issue()](const shw::strict::Memory& memory) {
-         return transfer_on(memory, number, all);
-       });
+  push(all[0].member, all[0].stream, [all](uint64_t turn) -> Work {
+    return
+        [all, turn](const shw::strict::Memory& memory) { return transfer_on(memory, turn, all); };
+  });
   return kNcclSuccess;
 }
 FAKE ncclAllReduce(const void* in, void* out, size_t count, NcclType type, NcclOperation operation,

@@ -181,15 +181,21 @@ class Mpi(unittest.TestCase):
         self.assertEqual(out.read_bytes(), self.virtual_llama())
 
     def test_llama_on_eight_fake_gpus_is_right(self):
-        """Streams, communicators and kernels of the CUDA backend, each rank on a GPU of its own in a process of its own."""
-        out = TMP / "gpus.safetensors"
-        r = mpirun(8, *self.run_llama(out, "--device", "cuda", "--repeat", "2"), options=ON_FAKES)
-        self.assertRegex(self.ok(r), r"22 tensors, 0 wrong")
-        self.assertEqual(r.stderr.count("FAKE: "), 8, r.stderr)
+        """Streams, communicators and kernels of the CUDA backend, each rank on a GPU of its own in a process of its own: step by step, and
+        as one CUDA graph a rank, with the same bits."""
+        results = []
+        for how in [], ["--graphs"]:
+            out = TMP / f"gpus{len(results)}.safetensors"
+            r = mpirun(8, *self.run_llama(out, "--device", "cuda", "--repeat", "3", *how), options=ON_FAKES)
+            self.assertRegex(self.ok(r), r"22 tensors, 0 wrong")
+            self.assertEqual(r.stderr.count("FAKE: "), 8, r.stderr)
+            results.append(out.read_bytes())
+        self.assertEqual(*results)
 
     def test_a_rank_lost_among_fake_gpus_is_an_error_on_the_others(self):
         for how in signal.SIGKILL, signal.SIGSTOP:
-            self.lose_a_rank_of_the_tool(how, 3000, device=("--device", "cuda"), launch=ON_FAKES)
+            for graphs in [], ["--graphs"]:
+                self.lose_a_rank_of_the_tool(how, 3000, device=("--device", "cuda", *graphs), launch=ON_FAKES)
 
     def training_with_state(self):
         """A matrix that the executors keep, updated in place from a reduced product: its plan on four ranks, and what it runs on."""

@@ -1,6 +1,7 @@
 #include "strict/queue.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace shw::strict {
 
@@ -121,8 +122,11 @@ Result<std::shared_ptr<Capture>> Queue::end_capture() {
     if (own != seen.end() && (back == known.end() || back->second < own->second))
       capture->broken = "a stream that joined the capture was not waited for";
   }
+  // Events keep the capture that they were recorded in, but not what it held.
+  const auto result = std::make_shared<Capture>();
+  result->commands = std::exchange(capture->commands, {});
   if (!capture->broken.empty()) return failed_precondition("capture: " + capture->broken);
-  return capture;
+  return result;
 }
 
 void Queue::drain() {

@@ -21,6 +21,8 @@ struct Command {
   std::function<void(const Pointers&)> run;
   bool even_if_lost = false;
   Pointers pointers = {};
+  // Of a command that is captured: what each launch of the graph runs in place of `run`.
+  std::function<std::function<void(const Pointers&)>()> at_launch = {};
 };
 
 class Queue;
@@ -65,6 +67,7 @@ class Queue : public std::enable_shared_from_this<Queue> {
   void wait(const std::shared_ptr<EventState>& event);
   void drain();
   bool idle();  // nothing is queued or under way
+  bool is_capturing() const { return capture_ != nullptr; }
   // Whether a capture holds what it is given; a call that may not be made then breaks the capture.
   bool refuses(const char* call);
 

@@ -94,8 +94,8 @@ typedef struct shw_calibration_options {
   shw_bytes hardware_description; /* in place of `hardware`; empty: none */
   const char* name;               /* of the result; NULL: that of the base with "-calibrated", or
                                      "cpu-measured" */
-  const char* device; /* "cpu": measure this machine, without files and a base; NULL: fit
-                         the base to files */
+  const char* device; /* "cpu", "cuda": measure this machine, without files and a base; NULL:
+                         fit the base to files */
 } shw_calibration_options;
 #define SHW_CALIBRATION_OPTIONS_INIT \
   { sizeof(shw_calibration_options), 0, NULL, {NULL, 0}, NULL, NULL }
@@ -142,9 +142,9 @@ typedef struct shw_calibration_figure {
 SHW_API void shw_calibration_options_init(shw_calibration_options* options, size_t size);
 
 /**
- * Fits a machine's links to measured collectives, or measures the CPUs of this machine: kernels on
- * one virtual rank and collectives among several. That takes some seconds on all cores, in which
- * nothing else should run; plans for the result are priced by those times.
+ * Fits a machine's links to measured collectives, or measures the CPUs or the GPUs of this machine:
+ * kernels on one rank and collectives among several. That takes some seconds on all of them, in
+ * which nothing else should run; plans for the result are priced by those times.
  * @param files            lent for the call, as all that they point to; none with a device
  * @param options          lent for the call; NULL: defaults
  * @param out_calibration  receives a handle that the caller destroys; NULL on failure
@@ -152,7 +152,7 @@ SHW_API void shw_calibration_options_init(shw_calibration_options* options, size
  *                                 group does not fit the machine, two runs are of the same group,
  *                                 the sizes are too small to tell a bandwidth, or the device is
  *                                 unknown or comes with files or hardware
- * @retval SHW_UNIMPLEMENTED       the device is "cuda", which has not run on a GPU yet
+ * @retval SHW_UNAVAILABLE         the device is "cuda", and there is none, or it cannot be used
  * @retval SHW_RESOURCE_EXHAUSTED  out of memory
  * @thread any
  * @since 0.2

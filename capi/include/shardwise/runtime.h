@@ -233,7 +233,7 @@ SHW_API shw_status* shw_plan_gather(const shw_plan* plan, size_t port, shw_buffe
 
 /* ---- Executor -------------------------------------------------------------------------------- */
 
-/* What an entry launches between events and collectives, or all of it where there are none, is
+/* What an entry launches, or, where some of it cannot be captured, what lies between events, is
  * captured once for each run in flight, and launched as CUDA graphs. It is captured again when
  * inputs, outputs or the session lie elsewhere than before. The results are the same. */
 #define SHW_EXECUTOR_GRAPHS ((uint64_t)1)

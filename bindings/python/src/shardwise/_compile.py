@@ -219,11 +219,11 @@ def hardware_names() -> list[str]:
 
 def measure_hardware(device: str = "cpu", *, name: str | None = None) -> dict[str, Any]:
     """Measures this machine, and describes it: :func:`compile` takes the result as ``hardware=`` and then predicts how long plans
-    take here. That takes some seconds on all cores, in which nothing else should run.
+    take here. That takes some seconds on all cores or GPUs, in which nothing else should run.
 
-    :param device: what the ranks run on: "cpu"
-    :param name: of the description; None: "cpu-measured"
-    :raises Unimplemented: the device is "cuda", which has not run on a GPU yet
+    :param device: what the ranks run on: "cpu", or "cuda", which has run on fakes of NVIDIA's libraries only
+    :param name: of the description; None: "cpu-measured", "cuda-measured"
+    :raises Unavailable: the device is "cuda", and there is none, or it cannot be used
     :raises InvalidArgument: the device is unknown
     """
     calibration = clib.shw_calibration_create(context(), [], new("calibration_options", device=device, name=name))

@@ -1135,7 +1135,7 @@ pub struct shw_calibration_options {
     pub hardware_description: shw_bytes,
     /// of the result; NULL: that of the base with "-calibrated", or "cpu-measured"
     pub name: *const c_char,
-    /// "cpu": measure this machine, without files and a base; NULL: fit the base to files
+    /// "cpu", "cuda": measure this machine, without files and a base; NULL: fit the base to files
     pub device: *const c_char,
 }
 
@@ -3181,9 +3181,9 @@ functions! {
     /// * Since 0.2
     pub fn shw_calibration_options_init(options: *mut shw_calibration_options, size: usize);
 
-    /// Fits a machine's links to measured collectives, or measures the CPUs of this machine: kernels on
-    /// one virtual rank and collectives among several. That takes some seconds on all cores, in which
-    /// nothing else should run; plans for the result are priced by those times.
+    /// Fits a machine's links to measured collectives, or measures the CPUs or the GPUs of this machine:
+    /// kernels on one rank and collectives among several. That takes some seconds on all of them, in
+    /// which nothing else should run; plans for the result are priced by those times.
     ///
     /// * `files`: lent for the call, as all that they point to; none with a device
     /// * `options`: lent for the call; NULL: defaults
@@ -3192,7 +3192,7 @@ functions! {
     ///   group does not fit the machine, two runs are of the same group,
     ///   the sizes are too small to tell a bandwidth, or the device is
     ///   unknown or comes with files or hardware
-    /// * `SHW_UNIMPLEMENTED`: the device is "cuda", which has not run on a GPU yet
+    /// * `SHW_UNAVAILABLE`: the device is "cuda", and there is none, or it cannot be used
     /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
     /// * Threads: any
     /// * Since 0.2

@@ -1,6 +1,8 @@
 #include "runtime/cuda/plugin/channel.h"
 
+#include "runtime/collective/reduce.h"
 #include "runtime/cuda/plugin/communicators.h"
+#include "runtime/cuda/plugin/gathered.h"
 #include "runtime/cuda/plugin/stream.h"
 
 namespace shw::runtime::cuda {
@@ -13,11 +15,9 @@ struct Reduction {
   int64_t per_element = 1;
 };
 
-Result<NcclType> nccl_type(Dtype dtype) {
+// A bool is a byte of 0 or 1.
+NcclType nccl_type(Dtype dtype) {
   switch (dtype) {
-    case Dtype::kF32:
-    case Dtype::kC64:
-      return kNcclF32;
     case Dtype::kF64:
       return kNcclF64;
     case Dtype::kF16:
@@ -26,63 +26,56 @@ Result<NcclType> nccl_type(Dtype dtype) {
       return kNcclBF16;
     case Dtype::kI8:
       return kNcclI8;
-    case Dtype::kU8:
-      return kNcclU8;
     case Dtype::kI32:
       return kNcclI32;
     case Dtype::kI64:
       return kNcclI64;
+    case Dtype::kU8:
+    case Dtype::kBool:
+      return kNcclU8;
     default:
-      return unimplemented("NCCL does not reduce " + std::string(dtype_name(dtype)) +
-                           ": plan with another dtype, or run on the CPU");
+      return kNcclF32;
   }
 }
 
-Result<Reduction> reduction(const CollectiveSpec& spec) {
-  Reduction r{kNcclF32, kNcclSum, is_complex(spec.dtype) ? 2 : 1};
-  SHW_ASSIGN_OR_RETURN(r.type, nccl_type(spec.dtype));
-  const bool is_sum = spec.op == ReduceOp::kSum || spec.op == ReduceOp::kAvg;
-  if ((is_complex(spec.dtype) && !is_sum) ||
-      (spec.op == ReduceOp::kAvg && !is_floating(spec.dtype) && !is_complex(spec.dtype)))
-    return unimplemented("NCCL has no " + std::string(reduce_op_name(spec.op)) + " of " +
-                         std::string(dtype_name(spec.dtype)));
-  switch (spec.op) {
-    case ReduceOp::kSum:
-      break;
+NcclOperation nccl_operation(ReduceOp op, Dtype dtype) {
+  const bool is_bool = dtype == Dtype::kBool;
+  switch (op) {
     case ReduceOp::kAvg:
-      r.operation = kNcclAverage;
-      break;
+      return kNcclAverage;
     case ReduceOp::kMax:
-      r.operation = kNcclMax;
-      break;
+      return kNcclMax;
     case ReduceOp::kMin:
-      r.operation = kNcclMin;
-      break;
+      return kNcclMin;
+    case ReduceOp::kProduct:
+      return is_bool ? kNcclMin : kNcclProduct;
     default:
-      return unimplemented("NCCL has no " + std::string(reduce_op_name(spec.op)));
+      return is_bool ? kNcclMax : kNcclSum;
   }
-  return r;
 }
 
 class NcclCollective final : public PreparedKernel {
  public:
+  // `named`: what errors call it.
   NcclCollective(std::shared_ptr<Communicators> job, std::shared_ptr<Group> group,
-                 const CollectiveSpec& spec, const Reduction& how)
-      : job_(std::move(job)), group_(std::move(group)), spec_(spec), how_(how) {}
+                 const CollectiveSpec& spec, const CollectiveSpec& named)
+      : job_(std::move(job)), group_(std::move(group)), spec_(spec), named_(named) {}
 
-  // Its end is watched by events, which cannot be asked for in a graph.
-  bool can_be_captured() const override { return false; }
   void launch(Stream& stream, void* const* buffers) override {
     auto& ours = static_cast<CudaStream&>(stream);
     const auto handle = static_cast<StreamHandle>(ours.native());
     const Current current(ours.context());
     CollectiveRecord record;
-    record.spec = spec_;
+    record.spec = named_;
     record.node = origin.node;
-    ours.raise(
-        job_->dispatch(*group_, record, handle,
-                       [&](NcclCommunicator c) { return put(c, buffers[0], buffers[1], handle); }),
-        origin);
+    const auto on_stream = [&](NcclCommunicator c) {
+      return put(c, buffers[0], buffers[1], handle);
+    };
+    Capture* const capture = ours.capture();
+    ours.raise(capture == nullptr ? job_->dispatch(*group_, record, handle, on_stream)
+                                  : Communicators::capture(job_, capture->collectives, group_,
+                                                           record, ours, on_stream),
+               origin);
   }
 
  private:
@@ -134,8 +127,9 @@ class NcclCollective final : public PreparedKernel {
 
   const std::shared_ptr<Communicators> job_;
   const std::shared_ptr<Group> group_;
-  const CollectiveSpec spec_;
-  const Reduction how_;
+  const CollectiveSpec spec_, named_;
+  const Reduction how_{nccl_type(spec_.dtype), nccl_operation(spec_.op, spec_.dtype),
+                       is_complex(spec_.dtype) ? 2 : 1};
 };
 
 class NcclChannel final : public Channel {
@@ -145,15 +139,16 @@ class NcclChannel final : public Channel {
   int64_t member() const override { return group_->member; }
   int64_t size() const override { return group_->size; }
   Result<std::unique_ptr<PreparedKernel>> prepare(const CollectiveSpec& spec) override {
-    Reduction how{kNcclU8, kNcclSum};
-    if (reduces(spec.kind)) {
-      SHW_ASSIGN_OR_RETURN(how, reduction(spec));
-    }
-    return std::unique_ptr<PreparedKernel>(
-        std::make_unique<NcclCollective>(job_, group_, spec, how));
+    SHW_RETURN_IF_ERROR(reduction_of(spec).status());
+    if (!is_reduced_here(spec)) return make(spec, spec);
+    return prepare_gathered(job_->context(), make(moved_for(spec), spec), spec, size());
   }
 
  private:
+  std::unique_ptr<PreparedKernel> make(const CollectiveSpec& spec, const CollectiveSpec& named) {
+    return std::make_unique<NcclCollective>(job_, group_, spec, named);
+  }
+
   const std::shared_ptr<Communicators> job_;
   const std::shared_ptr<Group> group_;
 };

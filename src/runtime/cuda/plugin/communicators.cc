@@ -1,6 +1,7 @@
 #include "runtime/cuda/plugin/communicators.h"
 
 #include <algorithm>
+#include <atomic>
 #include <new>
 #include <system_error>
 
@@ -13,6 +14,10 @@ namespace {
 constexpr std::chrono::milliseconds kLookAgain{2};  // while something may go wrong
 constexpr size_t kInMessages = 8;                   // collectives that an error lists
 
+uint32_t counted(const Group& group) {
+  return std::atomic_ref(*group.counted).load(std::memory_order_acquire);
+}
+
 }  // namespace
 
 Result<std::shared_ptr<Communicators>> Communicators::create(
@@ -20,7 +25,10 @@ Result<std::shared_ptr<Communicators>> Communicators::create(
   std::shared_ptr<Communicators> made(
       new Communicators(std::move(context), std::move(control), timeout));
   SHW_ASSIGN_OR_RETURN(made->nccl_, open_nccl(made->context_->options().folder));
+  made->registration_ = open_nccl_registration(made->context_->options().folder);
+  SHW_RETURN_IF_ERROR(made->context_->load(programs(DeviceProgram::progress)));
   SHW_RETURN_IF_ERROR(made->start());
+  made->context_->registered().attach(made->registration_, made);
   return made;
 }
 
@@ -56,8 +64,12 @@ Communicators::~Communicators() {
     thread_.join();
   }
   const Current current(*context_);
-  end_all();
-  for (const auto& group : groups_) group->underway.destroy_events(context_->driver());
+  std::unique_lock lock(mutex_);
+  end_all(lock);
+  for (const auto& group : groups_) {
+    group->underway.destroy_events(context_->driver());
+    (void)context_->driver().free_host(group->counted);
+  }
 }
 
 Result<std::shared_ptr<Group>> Communicators::add_group(std::span<const uint8_t> axes) {
@@ -67,9 +79,19 @@ Result<std::shared_ptr<Group>> Communicators::add_group(std::span<const uint8_t>
   group->first_rank = std::ranges::min(ranks);
   group->member = std::ranges::find(ranks, rank()) - ranks.begin();
   group->size = static_cast<int64_t>(ranks.size());
+  void* counter = nullptr;
+  {
+    const Current current(*context_);
+    SHW_RETURN_IF_ERROR(context_->driver().check(
+        context_->driver().allocate_host(&counter, sizeof *group->counted,
+                                         kHostMemoryPortable | kHostMemoryMapped),
+        "memory to count collectives"));
+  }
+  group->counted = new (counter) unsigned{0};
   {
     std::lock_guard lock(mutex_);
     groups_.push_back(group);
+    ending_.reserve(groups_.size() + 1);
   }
   changed_.notify_all();
   return group;
@@ -94,12 +116,13 @@ void Communicators::reset() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return !is_building_ && !is_ending_; });
   const Current current(*context_);
-  end_all();
+  is_ending_ = true;
+  end_all(lock);
   control_->reset();
   failure_ = {};
-  must_look_ = false;
+  is_ending_ = must_look_ = false;
   log_.clear();
-  for (const auto& group : groups_) group->underway.clear();
+  for (const auto& group : groups_) group->underway.clear(counted(*group));
   lock.unlock();
   changed_.notify_all();
 }
@@ -111,33 +134,48 @@ Status Communicators::wait_until_ready(std::unique_lock<std::mutex>& lock, const
   return {Code::kAborted, failure_.ok() ? "the job ends" : failure_.message()};
 }
 
-// A communicator may take a collective in the background; the stream is its own until then.
+// A communicator may take a collective in the background; the stream is its own until then. The
+// first one connects ranks, and so waits for them.
 Status Communicators::wait_until_put(std::unique_lock<std::mutex>& lock, const Group& group) {
+  const Clock::time_point since = Clock::now();
   while (true) {
     if (group.communicator == nullptr) return {Code::kAborted, failure_.message()};
     NcclError error = kNcclSuccess;
     SHW_RETURN_IF_ERROR(nccl_.check(nccl_.async_error(group.communicator, &error), "a collective"));
     if (error != kNcclInProgress) return nccl_.check(error, "a collective");
+    if (timeout_.count() > 0 && Clock::now() - since > timeout_)
+      return {Code::kDeadlineExceeded,
+              "NCCL has not taken a collective after " + seconds_text(timeout_) + " on rank " +
+                  std::to_string(rank()) + "; dispatched: " + log_.to_string(kInMessages)};
     lock.unlock();
     std::this_thread::yield();
     lock.lock();
   }
 }
 
+CollectiveRecord Communicators::numbered(Group& group, const CollectiveRecord& record) {
+  CollectiveRecord result = record;
+  result.number = ++group.num_collectives;
+  result.group = group.name;
+  return result;
+}
+
 Status Communicators::watch(Group& group, const CollectiveRecord& record, StreamHandle stream) {
   const Current current(*context_);
-  SHW_RETURN_IF_ERROR(group.underway.add(context_->driver(), stream, log_.dispatch(record)));
+  SHW_RETURN_IF_ERROR(
+      group.underway.add(context_->driver(), stream, log_.dispatch(numbered(group, record))));
   changed_.notify_all();
   return {};
 }
 
 bool Communicators::must_build() const {
-  return failure_.ok() && std::ranges::any_of(groups_, [](const auto& group) {
+  return failure_.ok() && !is_ending_ && std::ranges::any_of(groups_, [](const auto& group) {
            return group->communicator == nullptr;
          });
 }
 
 bool Communicators::is_watching() const {
+  if (!failure_.ok() || is_ending_) return false;
   return must_look_ || !std::ranges::all_of(
                            groups_, [](const auto& group) { return group->underway.is_empty(); });
 }
@@ -151,12 +189,12 @@ Status Communicators::work(std::unique_lock<std::mutex>& lock) {
     changed_.notify_all();
     return status;
   }
-  if (!is_watching() || !failure_.ok()) {
-    changed_.wait(lock,
-                  [&] { return is_stopping_ || must_build() || (is_watching() && failure_.ok()); });
+  if (!is_watching()) {
+    changed_.wait(lock, [&] { return is_stopping_ || must_build() || is_watching(); });
     return {};
   }
   if (!must_look_) changed_.wait_for(lock, kLookAgain);
+  if (!is_watching()) return {};  // somebody has reset it meanwhile
   must_look_ = false;
   return look_for_errors();
 }
@@ -177,9 +215,9 @@ void Communicators::serve() {
     is_ending_ = true;
     if (status.code() == Code::kDeadlineExceeded) add_silent_ranks(lock, status);
     failure_ = status;
-    const Current current(*context_);
-    end_all();
     changed_.notify_all();
+    const Current current(*context_);
+    end_all(lock);
     lock.unlock();
     end_job(status);
     lock.lock();
@@ -207,15 +245,32 @@ void Communicators::end_job(const Status& cause) noexcept {
   }
 }
 
-void Communicators::end_all() {
-  for (const auto& group : groups_)
-    if (group->communicator != nullptr) {
-      (void)nccl_.abort(group->communicator);
-      group->communicator = nullptr;
-      group->num_collectives = 0;
-    }
-  if (all_ != nullptr) (void)nccl_.abort(all_);
+// NCCL says of an abort that it ends the work on the device at once, and then waits: for the graphs
+// that hold collectives of the communicator, and for memory of the device, which is there once no
+// other communicator's work waits for a rank. So the graphs go first, which the driver allows while
+// they run, all communicators go together, and those who come with a graph meanwhile find the lock
+// free.
+void Communicators::end_all(std::unique_lock<std::mutex>& lock) {
+  ++generation_;
+  for (const auto& graph : graphs_)
+    (void)context_->driver().destroy_graph_exec(std::exchange(graph->exec, nullptr));
+  graphs_.clear();
+  for (const auto& group : groups_) {
+    if (group->communicator != nullptr) ending_.push_back(group->communicator);
+    group->communicator = nullptr;
+    group->num_collectives = 0;
+    group->registered.clear();
+    group->registered_at = 0;
+  }
+  if (all_ != nullptr) ending_.push_back(all_);
   all_ = nullptr;
+  if (ending_.empty()) return;
+  lock.unlock();
+  (void)nccl_.begin_group();
+  for (const NcclCommunicator c : ending_) (void)nccl_.abort(c);
+  (void)nccl_.end_group();
+  lock.lock();
+  ending_.clear();
 }
 
 Result<NcclId> Communicators::exchange_id() {
@@ -311,11 +366,12 @@ Status Communicators::look_at_the_clock() {
   const Current current(*context_);
   for (const auto& group : groups_) {
     Underway& underway = group->underway;
-    while (!underway.is_empty() &&
-           context_->driver().query_event(underway.event()) != kDriverNotReady) {
-      log_.finish(underway.oldest());
-      underway.remove_oldest();
-    }
+    while (!underway.is_empty() && underway.is_oldest_over(context_->driver(), counted(*group)))
+      underway.remove_oldest(log_);
+    if (!underway.is_empty()) underway.log_oldest(log_);
+  }
+  for (const auto& group : groups_) {
+    const Underway& underway = group->underway;
     if (!underway.is_empty() && timeout_.count() > 0 && Clock::now() - underway.since() > timeout_)
       return {Code::kDeadlineExceeded,
               "a collective has not ended after " + seconds_text(timeout_) + " on rank " +

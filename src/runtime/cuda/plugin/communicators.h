@@ -8,8 +8,10 @@
 
 #include "runtime/channel.h"
 #include "runtime/collective/log.h"
+#include "runtime/cuda/plugin/collective_graph.h"
 #include "runtime/cuda/plugin/context.h"
 #include "runtime/cuda/plugin/nccl.h"
+#include "runtime/cuda/plugin/stream.h"
 #include "runtime/cuda/plugin/underway.h"
 
 namespace shw::runtime::cuda {
@@ -22,9 +24,16 @@ struct Group {
   NcclCommunicator communicator = nullptr;  // null: not made yet, or aborted
   uint64_t num_collectives = 0;             // dispatched
   Underway underway;
+  struct Registration {
+    const void* begin;
+    void* handle;
+  };
+  std::vector<Registration> registered;  // with this communicator
+  uint64_t registered_at = 0;            // RegisteredMemory::changes() that it knows
+  unsigned* counted = nullptr;  // collectives in graphs that have ended: pinned, a kernel counts
 };
 
-class Communicators {
+class Communicators final : public RegisteredMemory::User {
  public:
   static Result<std::shared_ptr<Communicators>> create(std::shared_ptr<Context> context,
                                                        std::shared_ptr<ChannelProvider> control,
@@ -34,6 +43,7 @@ class Communicators {
   int64_t rank() const { return control_->rank(); }
   const Mesh& mesh() const { return control_->mesh(); }
   const Nccl& nccl() const { return nccl_; }
+  Context& context() const { return *context_; }
 
   // The group along `axes` that this rank is in; its communicator comes later.
   Result<std::shared_ptr<Group>> add_group(std::span<const uint8_t> axes);
@@ -43,14 +53,31 @@ class Communicators {
   template <class F>
   Status dispatch(Group& group, const CollectiveRecord& record, StreamHandle stream, F&& put) {
     std::unique_lock lock(mutex_);
-    SHW_RETURN_IF_ERROR(wait_until_ready(lock, group));
-    CollectiveRecord numbered = record;
-    numbered.number = ++group.num_collectives;
-    numbered.group = group.name;
-    SHW_RETURN_IF_ERROR(nccl_.check(put(group.communicator), "a collective"));
-    SHW_RETURN_IF_ERROR(wait_until_put(lock, group));
-    return watch(group, numbered, stream);
+    SHW_RETURN_IF_ERROR(put_on_stream(lock, group, [&](NcclCommunicator c) {
+      const NcclError error = register_memory(group);
+      return error == kNcclSuccess ? put(c) : error;
+    }));
+    return watch(group, record, stream);
   }
+
+  // The same on a stream that is captured: the collective is watched from each launch of the graph
+  // on. The first one of a capture makes `graph`. NCCL registers the memory of graphs by itself.
+  template <class F>
+  static Status capture(const std::shared_ptr<Communicators>& job,
+                        std::shared_ptr<CollectiveGraph>& graph,
+                        const std::shared_ptr<Group>& group, const CollectiveRecord& record,
+                        CudaStream& stream, F&& put) {
+    std::unique_lock lock(job->mutex_);
+    SHW_RETURN_IF_ERROR(job->put_on_stream(lock, *group, put));
+    return job->note(job, graph, group, record, stream);
+  }
+  // The captured graph of these collectives is there. ABORTED: its communicators are not any more.
+  Status adopt(const std::shared_ptr<CollectiveGraph>& graph, GraphExecHandle exec);
+  Status launch(CollectiveGraph& graph, StreamHandle stream);
+  bool is_usable(const CollectiveGraph& graph) const;
+  void end(CollectiveGraph& graph);
+
+  void forget(const void* begin) override;
 
   void abort(const Status& cause);
   void reset();
@@ -63,6 +90,17 @@ class Communicators {
                 Timeout timeout)
       : context_(std::move(context)), control_(std::move(control)), timeout_(timeout) {}
   Status start();
+  template <class F>
+  Status put_on_stream(std::unique_lock<std::mutex>& lock, const Group& group, F&& put) {
+    SHW_RETURN_IF_ERROR(wait_until_ready(lock, group));
+    SHW_RETURN_IF_ERROR(nccl_.check(put(group.communicator), "a collective"));
+    return wait_until_put(lock, group);
+  }
+  Status note(const std::shared_ptr<Communicators>& job, std::shared_ptr<CollectiveGraph>& graph,
+              const std::shared_ptr<Group>& group, const CollectiveRecord& record,
+              CudaStream& stream);
+  NcclError register_memory(Group& group);
+  static CollectiveRecord numbered(Group& group, const CollectiveRecord& record);
   Status wait_until_ready(std::unique_lock<std::mutex>& lock, const Group& group);
   Status wait_until_put(std::unique_lock<std::mutex>& lock, const Group& group);
   Status watch(Group& group, const CollectiveRecord& record, StreamHandle stream);
@@ -81,12 +119,15 @@ class Communicators {
   Status look_for_errors();
   Status look_at_the_clock();
   void add_silent_ranks(std::unique_lock<std::mutex>& lock, Status& status) noexcept;
-  void end_all();  // aborts every communicator
+  // Aborts every communicator, and ends every graph that has collectives of them. `lock` is held at
+  // the begin and the end.
+  void end_all(std::unique_lock<std::mutex>& lock);
 
   const std::shared_ptr<Context> context_;
   const std::shared_ptr<ChannelProvider> control_;
   const Timeout timeout_;
   Nccl nccl_;
+  NcclRegistration registration_;             // empty: this NCCL has none
   std::unique_ptr<PreparedKernel> exchange_;  // of ids, in host memory
   int64_t num_ranks_ = 1, member_ = 0;        // of the communicator of all
 
@@ -94,7 +135,10 @@ class Communicators {
   std::condition_variable changed_;
   NcclCommunicator all_ = nullptr;
   std::vector<std::shared_ptr<Group>> groups_;
-  Status failure_;  // why there are no communicators
+  std::vector<NcclCommunicator> ending_;  // while they are aborted; has room for all
+  std::vector<std::shared_ptr<CollectiveGraph>> graphs_;
+  uint64_t generation_ = 0;  // how often all communicators have ended
+  Status failure_;           // why there are no communicators
   bool is_building_ = false, is_ending_ = false, is_stopping_ = false;
   bool must_look_ = false;  // this rank has aborted the job
   CollectiveLog log_;

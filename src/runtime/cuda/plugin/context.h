@@ -13,6 +13,7 @@
 #include "runtime/cuda/plugin/kernels/names.h"
 #include "runtime/cuda/plugin/nvrtc.h"
 #include "runtime/cuda/plugin/program_cache.h"
+#include "runtime/cuda/plugin/registered_memory.h"
 
 namespace shw::runtime::cuda {
 
@@ -50,6 +51,7 @@ class Context {
   const CublasLt& cublaslt() const { return cublaslt_; }
   CublasLtHandle cublaslt_handle() const { return cublaslt_handle_; }
   const Options& options() const { return options_; }
+  RegisteredMemory& registered() { return registered_; }
   Ordinal ordinal() const { return ordinal_; }
   // Compiles and loads what is not there yet of a set of programs: it takes seconds, so it is done
   // when a step is prepared. Any thread.
@@ -82,6 +84,7 @@ class Context {
   ContextHandle handle_ = nullptr;
   Nvrtc nvrtc_;
   ProgramCache cache_;
+  RegisteredMemory registered_;
   int major_ = 0, minor_ = 0;  // the device's compute capability
   std::mutex mutex_;           // while programs are loaded
   std::array<ModuleHandle, static_cast<size_t>(DeviceProgram::kCount)> modules_{};

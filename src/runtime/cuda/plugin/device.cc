@@ -9,7 +9,7 @@
 namespace shw::runtime::cuda {
 namespace {
 
-constexpr size_t kPage = 4096;  // of pinned memory
+constexpr size_t kPage = 4096;  // of pinned memory, and the least alignment of NCCL's
 
 }  // namespace
 
@@ -40,10 +40,23 @@ Result<DevicePointer> CudaDevice::allocate_aligned(size_t bytes, size_t alignmen
   return aligned;
 }
 
+Result<void*> CudaDevice::allocate_registered(size_t bytes, size_t alignment) {
+  RegisteredMemory& registered = context_->registered();
+  void* memory = alignment <= kPage ? registered.allocate(bytes) : nullptr;
+  const bool is_of_nccl = memory != nullptr;
+  if (!is_of_nccl) {
+    SHW_ASSIGN_OR_RETURN(const DevicePointer given, allocate_aligned(bytes, alignment));
+    memory = reinterpret_cast<void*>(given);
+  }
+  registered.add({memory, bytes, is_of_nccl});
+  return memory;
+}
+
 Result<void*> CudaDevice::allocate(const MemorySpec& spec) {
   const Current current(*context_);
   const auto bytes = static_cast<size_t>(std::max<int64_t>(spec.bytes, 1));
   const auto alignment = static_cast<size_t>(spec.alignment);
+  if (spec.kind == MemoryKind::kRegistered) return allocate_registered(bytes, alignment);
   if (spec.kind != MemoryKind::kHost) {
     SHW_ASSIGN_OR_RETURN(const DevicePointer memory, allocate_aligned(bytes, alignment));
     return reinterpret_cast<void*>(memory);
@@ -62,6 +75,7 @@ void CudaDevice::free(void* memory, const MemorySpec& spec) {
     (void)context_->driver().free_host(memory);
     return;
   }
+  if (spec.kind == MemoryKind::kRegistered && context_->registered().remove(memory)) return;
   auto given = reinterpret_cast<DevicePointer>(memory);
   {
     std::lock_guard lock(mutex_);

@@ -31,6 +31,7 @@ class CudaDevice final : public Device {
   CudaDevice(std::shared_ptr<Context> context, StreamHandle copies)
       : context_(std::move(context)), copies_(copies) {}
   Result<DevicePointer> allocate_aligned(size_t bytes, size_t alignment);
+  Result<void*> allocate_registered(size_t bytes, size_t alignment);
 
   const std::shared_ptr<Context> context_;
   const StreamHandle copies_;  // for copies that the host waits for

@@ -1,21 +1,33 @@
 // Captures of streams, and the graphs that they give.
 #include "runtime/cuda/plugin/graph.h"
 
+#include "runtime/cuda/plugin/communicators.h"
+
 namespace shw::runtime::cuda {
 
 CudaGraph::~CudaGraph() {
   const Current current(*context_);
-  (void)context_->driver().destroy_graph_exec(handle_);
+  if (collectives_ != nullptr)
+    collectives_->job->end(*collectives_);
+  else
+    (void)context_->driver().destroy_graph_exec(handle_);
+}
+
+bool CudaGraph::is_usable() const {
+  return collectives_ == nullptr || collectives_->job->is_usable(*collectives_);
 }
 
 void CudaGraph::launch(Stream& stream) {
   auto& ours = static_cast<CudaStream&>(stream);
   const Current current(*context_);
   const Driver& driver = context_->driver();
-  ours.raise(driver.check(driver.launch_graph(handle_, ours.handle()), "launching a CUDA graph"));
+  ours.raise(collectives_ != nullptr ? collectives_->job->launch(*collectives_, ours.handle())
+                                     : driver.check(driver.launch_graph(handle_, ours.handle()),
+                                                    "launching a CUDA graph"));
 }
 
 Result<bool> CudaGraph::update(GraphHandle graph) {
+  if (collectives_ != nullptr) return false;
   const Driver& driver = context_->driver();
   GraphUpdateResult result{};
   const DriverError error = driver.update_graph(handle_, graph, &result);
@@ -51,6 +63,7 @@ Result<std::unique_ptr<Graph>> CudaStream::end_capture(std::unique_ptr<Graph> kn
   GraphHandle graph = nullptr;
   const DriverError error = driver.end_capture(handle_, &graph);
   const std::vector<CudaStream*> streams = std::exchange(capture_->streams, {});
+  std::shared_ptr<CollectiveGraph> collectives = std::move(capture_->collectives);
   for (CudaStream* stream : streams) {
     const std::lock_guard lock(stream->capture_mutex_);
     stream->capture_ = nullptr;
@@ -60,14 +73,15 @@ Result<std::unique_ptr<Graph>> CudaStream::end_capture(std::unique_ptr<Graph> kn
         error >= kDriverCaptureUnsupported && error <= kDriverCaptureWrongThread;
     return broke_a_rule ? failed_precondition(status.message()) : status;
   }
-  auto made = make_graph(graph, std::move(known));
+  auto made = make_graph(graph, std::move(collectives), std::move(known));
   (void)driver.destroy_graph(graph);
   return made;
 }
 
 Result<std::unique_ptr<Graph>> CudaStream::make_graph(GraphHandle graph,
+                                                      std::shared_ptr<CollectiveGraph> collectives,
                                                       std::unique_ptr<Graph> known) const {
-  if (known != nullptr) {
+  if (known != nullptr && collectives == nullptr) {
     SHW_ASSIGN_OR_RETURN(const bool is_updated, static_cast<CudaGraph&>(*known).update(graph));
     if (is_updated) return known;
   }
@@ -75,7 +89,10 @@ Result<std::unique_ptr<Graph>> CudaStream::make_graph(GraphHandle graph,
   GraphExecHandle exec = nullptr;
   SHW_RETURN_IF_ERROR(
       driver.check(driver.instantiate_graph(&exec, graph, 0), "making a CUDA graph"));
-  return std::unique_ptr<Graph>(std::make_unique<CudaGraph>(context_, exec));
+  if (collectives == nullptr)
+    return std::unique_ptr<Graph>(std::make_unique<CudaGraph>(context_, exec));
+  SHW_RETURN_IF_ERROR(collectives->job->adopt(collectives, exec));
+  return std::unique_ptr<Graph>(std::make_unique<CudaGraph>(context_, std::move(collectives)));
 }
 
 }  // namespace shw::runtime::cuda

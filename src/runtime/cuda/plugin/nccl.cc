@@ -6,6 +6,9 @@ namespace {
 #define SHW_ENTRY_TABLE Nccl
 const EntryPoint kNcclEntryPoints[] = {SHW_CUDA_NCCL(SHW_ENTRY_POINT)};
 #undef SHW_ENTRY_TABLE
+#define SHW_ENTRY_TABLE NcclRegistration
+const EntryPoint kRegistrationEntryPoints[] = {SHW_CUDA_NCCL_REGISTRATION(SHW_ENTRY_POINT)};
+#undef SHW_ENTRY_TABLE
 
 const LibraryKind kNccl = {
     "NCCL",
@@ -39,6 +42,13 @@ Result<Nccl> open_nccl(const std::string& folder) {
                        library_file(reinterpret_cast<const void*>(nccl.version)) + ": " +
                        kNccl.remedy);
   return nccl;
+}
+
+NcclRegistration open_nccl_registration(const std::string& folder) {
+  NcclRegistration registration;
+  if (open_library(kNccl, folder, kRegistrationEntryPoints, &registration).ok())
+    return registration;
+  return {};
 }
 
 }  // namespace shw::runtime::cuda

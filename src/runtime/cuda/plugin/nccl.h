@@ -76,4 +76,16 @@ struct Nccl {
 
 Result<Nccl> open_nccl(const std::string& folder);
 
+#define SHW_CUDA_NCCL_REGISTRATION(X)                                            \
+  X(NcclError(NcclCommunicator, void*, size_t, void**), add, "ncclCommRegister") \
+  X(NcclError(NcclCommunicator, void*), remove, "ncclCommDeregister")            \
+  X(NcclError(void**, size_t), allocate, "ncclMemAlloc")                         \
+  X(NcclError(void*), free, "ncclMemFree")
+
+// Of NCCL 2.19 and newer; all null where it is older.
+struct NcclRegistration {
+  SHW_CUDA_NCCL_REGISTRATION(SHW_ENTRY_MEMBER)
+};
+NcclRegistration open_nccl_registration(const std::string& folder);
+
 }  // namespace shw::runtime::cuda

@@ -15,10 +15,12 @@ Status copy_on(const Driver& driver, StreamHandle stream, void* to, const void* 
                CopyKind kind);
 
 class CudaStream;
+struct CollectiveGraph;
 // Streams that take part in a capture, the first one began it. While they do, the driver must not
 // be asked how far they are.
 struct Capture {
   std::vector<CudaStream*> streams;
+  std::shared_ptr<CollectiveGraph> collectives = {};  // null: none
 };
 
 class CudaStream final : public Stream {
@@ -53,6 +55,8 @@ class CudaStream final : public Stream {
   // Where kernels report errors of the values that they find.
   DeviceError* errors() const { return errors_; }
   const Context& context() const { return *context_; }
+  // Null: the stream is not being captured. The thread that enqueues.
+  Capture* capture() const { return capture_.get(); }
 
  private:
   struct HostCall {
@@ -66,7 +70,9 @@ class CudaStream final : public Stream {
   HostCall& free_call();
   void join(std::shared_ptr<Capture> capture);
   // Of an instantiated graph, after a capture.
-  Result<std::unique_ptr<Graph>> make_graph(GraphHandle graph, std::unique_ptr<Graph> known) const;
+  Result<std::unique_ptr<Graph>> make_graph(GraphHandle graph,
+                                            std::shared_ptr<CollectiveGraph> collectives,
+                                            std::unique_ptr<Graph> known) const;
   // What a kernel has reported since the fault was cleared, for the first one who asks.
   Status reported() const;
 

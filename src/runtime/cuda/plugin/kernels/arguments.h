@@ -147,6 +147,13 @@ struct ReduceArguments {
   double divisor;  // of a variance
 };
 
+// `count` elements of so many bytes from each of formula.count ranks, one rank after another.
+struct GatheredArguments {
+  i64 count, bytes;
+  int dtype;
+  ReduceFormula formula;
+};
+
 // Lines of up to three tensors along one dim: operands, then the result. Strides and steps.
 struct LineArguments {
   DeviceLoops places;  // one line each

@@ -19,6 +19,8 @@
   X(draw)                    \
   X(pairs)                   \
   X(documents)               \
+  X(progress)                \
+  X(gathered)                \
   X(attention)               \
   X(flash)
 
@@ -104,4 +106,6 @@
   X(draw, shw_dropout_f32)                   \
   X(draw, shw_dropout_f64)                   \
   X(pairs, shw_mul_pairs)                    \
-  X(pairs, shw_conj_pairs)
+  X(pairs, shw_conj_pairs)                   \
+  X(progress, shw_count_up)                  \
+  X(gathered, shw_reduce_gathered)

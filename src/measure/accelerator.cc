@@ -1,0 +1,192 @@
+#include "measure/accelerator.h"
+
+#include <algorithm>
+
+#include "cost/hardware_description.h"
+#include "measure/collectives.h"
+#include "measure/kernel_cases.h"
+#include "measure/kernel_timer.h"
+
+// What a device computes is priced by its rates and by tables of products and attention, each in
+// every dtype: a table in one dtype would serve the others, too. Pointwise steps take what their
+// bytes take, and launches what the smallest one takes, so these two are measured for them.
+namespace shw::measure {
+namespace {
+
+using cost::Basis;
+using runtime::CopyKind;
+using runtime::MemoryKind;
+using runtime::MemorySpec;
+
+constexpr Dtype kRates[] = {Dtype::kF64, Dtype::kF32, Dtype::kF16, Dtype::kBF16};
+constexpr Dtype kAttention[] = {Dtype::kF32, Dtype::kF16, Dtype::kBF16};
+constexpr int kCopies = 5;  // to and from the host: the fastest counts
+
+struct AttentionTable {
+  const char* key;
+  bool backward, causal;
+};
+constexpr AttentionTable kAttentionTables[] = {{"sdpa", false, false},
+                                               {"sdpa.causal", false, true},
+                                               {"sdpa_backward", true, false},
+                                               {"sdpa_backward.causal", true, true}};
+
+void add_attention(KernelTimer& timer, const AcceleratorSizes& s) {
+  for (const Dtype dtype : kAttention)
+    for (const AttentionTable& t : kAttentionTables) {
+      const size_t table = timer.begin(t.key, dtype, {s.keys, s.widths});
+      for (const int64_t keys : s.keys)
+        for (const int64_t width : s.widths)
+          timer.add_point(
+              attention_case(timer.maker(), dtype, s.heads, t.backward, t.causal, keys, width),
+              table);
+    }
+}
+
+void add_copy(KernelTimer& timer, int64_t bytes) {
+  ProbeMaker::Step c;
+  const TensorType type = row_major(Dtype::kF32, {bytes / 4});
+  c.step.kernel = "clone";
+  c.step.inputs = {timer.maker().operand(Source::kFirst, type)};
+  c.results = {type};
+  timer.add_point(c, timer.begin("", Dtype::kF32, {{bytes / 4}}));
+}
+
+// Bytes of the largest operand.
+int64_t source_bytes(const AcceleratorSizes& s) {
+  const int64_t side = std::max(s.rate, s.products.back());
+  return std::max({side * side * 8, s.heads * s.keys.back() * s.widths.back() * 4, s.copied});
+}
+
+class Figures {
+ public:
+  explicit Figures(cost::Hardware& hardware) : hardware_(hardware) {}
+  void set(double& figure, double value, const std::string& name) {
+    figure = value;
+    say(name, Basis::kMeasured);
+  }
+  void say(const std::string& name, Basis basis) {
+    std::erase_if(hardware_.bases, [&](const auto& known) { return known.figure == name; });
+    hardware_.bases.push_back({name, basis});
+  }
+
+ private:
+  cost::Hardware& hardware_;
+};
+
+Status measure_kernels(const runtime::RankBackend& backend, const AcceleratorSizes& s,
+                       cost::DeviceSpec& device, Figures& figures) {
+  KernelTimer timer(source_bytes(s), source_bytes(s));
+  for (const Dtype dtype : kRates) timer.add_products(dtype, s.products);
+  add_attention(timer, s);
+  for (const Dtype dtype : kRates) timer.add_rate(dtype, s.rate);
+  add_copy(timer, s.copied);
+  timer.add_launch();
+  SHW_ASSIGN_OR_RETURN(device.kernels, timer.run(backend));
+  const auto take_last = [&] {
+    const double us = device.kernels.back().us[0];
+    device.kernels.pop_back();
+    return us;
+  };
+  figures.set(device.launch_us, take_last(), "device.launch_us");
+  figures.set(device.memory_bytes_per_s, 2 * static_cast<double>(s.copied) / take_last() * 1e6,
+              "device.memory_bytes_per_s");
+  double* const rates[] = {&device.flops_f64, &device.flops_f32, &device.flops_f16,
+                           &device.flops_bf16};
+  const auto side = static_cast<double>(s.rate);
+  for (size_t i = std::size(rates); i-- > 0;)
+    figures.set(*rates[i], 2 * side * side * side / take_last() * 1e6,
+                "device.flops_per_s." + std::string(dtype_name(kRates[i])));
+  for (cost::KernelTimes& table : device.kernels)  // of one head
+    if (table.kernel != "mm")
+      for (double& us : table.us) us /= static_cast<double>(s.heads);
+  figures.set(device.efficiency, 1, "device.efficiency");  // these are rates that were reached
+  return {};
+}
+
+// Memory that lives as long as a measurement.
+class Memory {
+ public:
+  static Result<Memory> allocate(runtime::Device& device, const MemorySpec& spec) {
+    SHW_ASSIGN_OR_RETURN(void* data, device.allocate(spec));
+    return Memory(device, spec, data);
+  }
+  Memory(Memory&& other) noexcept
+      : device_(other.device_), spec_(other.spec_), data_(std::exchange(other.data_, nullptr)) {}
+  Memory& operator=(Memory&&) = delete;
+  ~Memory() {
+    if (data_ != nullptr) device_.free(data_, spec_);
+  }
+  void* data() const { return data_; }
+
+ private:
+  Memory(runtime::Device& device, const MemorySpec& spec, void* data)
+      : device_(device), spec_(spec), data_(data) {}
+  runtime::Device& device_;
+  const MemorySpec spec_;
+  void* data_;
+};
+
+// Both ways, in pinned memory, one after the other: the slower one counts.
+Result<double> host_bytes_per_s(runtime::Device& device, int64_t bytes) {
+  SHW_ASSIGN_OR_RETURN(const Memory there, Memory::allocate(device, {bytes}));
+  SHW_ASSIGN_OR_RETURN(const Memory here, Memory::allocate(device, {bytes, 64, MemoryKind::kHost}));
+  SHW_ASSIGN_OR_RETURN(const auto before, device.create_event({.timing = true}));
+  SHW_ASSIGN_OR_RETURN(const auto after, device.create_event({.timing = true}));
+  runtime::Fault fault;
+  SHW_ASSIGN_OR_RETURN(const auto stream, device.create_stream({.fault = &fault}));
+  const auto fastest = [&](CopyKind kind, void* to, const void* from) -> Result<double> {
+    double least = 0;
+    for (int i = 0; i < kCopies; ++i) {
+      stream->record(*before);
+      stream->copy(to, from, bytes, kind);
+      stream->record(*after);
+      SHW_RETURN_IF_ERROR(stream->synchronize());
+      SHW_RETURN_IF_ERROR(fault.status());
+      SHW_ASSIGN_OR_RETURN(const auto time, after->time_since(*before));
+      const double s = std::max(std::chrono::duration<double>(time).count(), 1e-9);
+      least = i == 0 ? s : std::min(least, s);
+    }
+    return least;
+  };
+  SHW_ASSIGN_OR_RETURN(const double in,
+                       fastest(CopyKind::kHostToDevice, there.data(), here.data()));
+  SHW_ASSIGN_OR_RETURN(const double out,
+                       fastest(CopyKind::kDeviceToHost, here.data(), there.data()));
+  return static_cast<double>(bytes) / std::max(in, out);
+}
+
+// Of one device there are no links to measure.
+answers::CalibrationReport without_links(const cost::Hardware& hardware, const std::string& base) {
+  answers::CalibrationReport report;
+  report.base = base;
+  report.calibration.hardware = hardware;
+  report.description = cost::hardware_json(hardware) + "\n";
+  return report;
+}
+
+}  // namespace
+
+Result<answers::CalibrationReport> measure_accelerators(const runtime::RankBackend& backend,
+                                                        int64_t devices,
+                                                        const AcceleratorSizes& sizes,
+                                                        const cost::Hardware& base,
+                                                        const std::string& name) {
+  cost::Hardware hardware = base;
+  hardware.name = hardware.device.name = name;
+  hardware.measured.clear();
+  Figures figures(hardware);
+  figures.say("device.flops_per_s.i8", Basis::kFallback);
+  for (const char* link : {"intra_gb_per_s", "inter_gb_per_s"})
+    figures.say(std::string(hardware.nccl ? "nccl." : "ring.") + link, Basis::kFallback);
+  SHW_RETURN_IF_ERROR(measure_kernels(backend, sizes, hardware.device, figures));
+  const std::shared_ptr<runtime::Device> device = backend.open(0);
+  SHW_ASSIGN_OR_RETURN(const double host, host_bytes_per_s(*device, sizes.copied));
+  figures.set(hardware.device.host_bytes_per_s, host, "device.host_bytes_per_s");
+  SHW_ASSIGN_OR_RETURN(std::vector<cost::Measurement> collectives,
+                       measure_collectives(backend, devices, sizes.between, sizes.collectives));
+  if (collectives.empty()) return without_links(hardware, base.name);
+  return answers::calibrate(hardware, std::move(collectives), name);
+}
+
+}  // namespace shw::measure

@@ -1,0 +1,45 @@
+// Times kernels at the points of tables. All points of about one size stand in one entry, in mixed
+// order: as programs go from one kernel to another, no step follows its like.
+#pragma once
+#include <string_view>
+#include <vector>
+
+#include "cost/kernel_times.h"
+#include "measure/probe.h"
+
+namespace shw::measure {
+
+class KernelTimer {
+ public:
+  // Bytes of the first source of operands, and of each of the others.
+  KernelTimer(int64_t first_bytes, int64_t other_bytes)
+      : maker_({{"rank", 1}}, first_bytes, other_bytes) {}
+
+  ProbeMaker& maker() { return maker_; }
+  // A table without points, and its number.
+  size_t begin(std::string_view key, Dtype dtype, std::vector<std::vector<int64_t>> sizes);
+  // The next point of a table, and where its size counts one of the first axis.
+  void add_point(const ProbeMaker::Step& step, size_t table) { points_.push_back({step, table}); }
+  void add_size(size_t table, int64_t size) { tables_[table].sizes[0].push_back(size); }
+
+  // Products of all sizes along `axis`, as the table "mm".
+  void add_products(Dtype dtype, const std::vector<int64_t>& axis);
+  // Tables of one point: a square product, and a launch that does next to nothing.
+  void add_rate(Dtype dtype, int64_t side);
+  void add_launch();
+
+  // The tables, in the order in which they were begun.
+  Result<std::vector<cost::KernelTimes>> run(const runtime::RankBackend& backend = {});
+
+ private:
+  struct Point {
+    ProbeMaker::Step step;
+    size_t table;
+  };
+
+  ProbeMaker maker_;
+  std::vector<cost::KernelTimes> tables_;
+  std::vector<Point> points_;
+};
+
+}  // namespace shw::measure
