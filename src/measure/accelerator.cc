@@ -180,7 +180,7 @@ Result<answers::CalibrationReport> measure_accelerators(const runtime::RankBacke
   for (const char* link : {"intra_gb_per_s", "inter_gb_per_s"})
     figures.say(std::string(hardware.nccl ? "nccl." : "ring.") + link, Basis::kFallback);
   SHW_RETURN_IF_ERROR(measure_kernels(backend, sizes, hardware.device, figures));
-  const std::shared_ptr<runtime::Device> device = backend.open(0);
+  const std::shared_ptr<runtime::Device> device = backend.or_cpu().device(0);
   SHW_ASSIGN_OR_RETURN(const double host, host_bytes_per_s(*device, sizes.copied));
   figures.set(hardware.device.host_bytes_per_s, host, "device.host_bytes_per_s");
   SHW_ASSIGN_OR_RETURN(std::vector<cost::Measurement> collectives,

@@ -96,7 +96,7 @@ TEST(CudaGraphCollectives, ThatNobodyJoinsTimeOut) {
   const auto eager = make_ranks(plan, false);
   const auto ranks = make_ranks(plan, true, std::chrono::milliseconds(100));
   expect_same_bits(*ranks, *eager, 1);
-  const auto device = fakes({}).open(0);
+  const auto device = fakes({}).or_cpu().device(0);
   std::vector<std::byte> zeros(32);
   const BufferRef x = std::move(*Buffer::allocate(device, {32}));
   ASSERT_TRUE(device->copy(x->data(), zeros.data(), 32, CopyKind::kHostToDevice).ok());
@@ -151,7 +151,7 @@ class TwoRanks {
     const auto backend = fakes(timeout);
     const uint8_t axes[] = {0};
     for (int64_t r : {0, 1}) {
-      devices_.push_back(backend.open(r));
+      devices_.push_back(backend.device(r));
       providers_.push_back(std::move(*backend.channels(hub_->provider(r), *devices_.back())));
       channels_.push_back(std::move(*providers_.back()->channel(axes)));
       kernels_.push_back(std::move(*channels_.back()->prepare(
