@@ -1,11 +1,12 @@
 // How much larger the arenas of plans are than what is live at their fullest step, which no arena
 // can be smaller than. A line of JSON for each plan, and the worst at the end. Fails if one is more
 // than kMost times as large.
-//   bench_arena [--dump FILE] [--all] [GRAPH.swgraph MESH]...
+//   bench_arena [--dump FILE] [--large] [GRAPH MESH]...
 //
-// The graphs of the test data and of the examples, each on three meshes by six recompute policies:
-// LLaMA-3 8B with 2 layers on 64 and 128 ranks, with layouts free and stated, too. --all: also with
-// 32 layers, with and without early collectives. --dump: writes lifetimes, for trials of packing.
+// The graphs of the test data and of the examples, each on three meshes by six recompute policies.
+// --large: LLaMA-3 8B with 2 and with 32 layers on 64 and 128 ranks, layouts free and stated, with
+// and without early collectives. GRAPH MESH: these. --dump: writes lifetimes, for trials of
+// packing.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -111,37 +112,45 @@ class Arenas {
   std::FILE* dump_ = nullptr;
 };
 
+std::vector<Question> small_questions() {
+  const std::string data = SHW_TEST_DATA "/graphs/", end = ".graph.pre.json.gz";
+  std::vector<Question> questions;
+  for (const char* name :
+       {"apertus", "bert_mlm", "block_1d8", "block_3d4x4x4", "ffn_1d8", "llama_tiny_2x4",
+        "qwen2_bf16", "llama8b_L2_8x8_einsum", "../../../examples/data/gpt2_tiny_2x4"})
+    questions.push_back({data + name + end});
+  return questions;
+}
+
+std::vector<Question> large_questions() {
+  const std::string two = SHW_TEST_DATA "/graphs/llama8b_L2_8x8_einsum.graph.pre.json.gz",
+                    many = SHW_TEST_DATA
+                    "/../../examples/data/llama8b_L32_8x8_einsum.graph.pre.json.gz";
+  const std::vector<std::string> meshes = {"dp=8,tp=8", "dp=16,tp=8"};
+  std::vector<Question> questions;
+  for (const std::string& graph : {two, many})
+    for (const int64_t prefetch_bytes : {0, 1 << 20}) {
+      questions.push_back({graph, meshes, "", "", prefetch_bytes});
+      questions.push_back({graph, meshes, "S(0)R", "S(0)S(2)", prefetch_bytes});
+    }
+  return questions;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string data = SHW_TEST_DATA "/graphs/",
-                    examples = SHW_TEST_DATA "/../../examples/data/", end = ".graph.pre.json.gz";
   Arenas arenas;
-  bool all = false;
   std::vector<Question> questions;
-  for (const char* name : {"apertus", "bert_mlm", "block_1d8", "block_3d4x4x4", "ffn_1d8",
-                           "llama_tiny_2x4", "qwen2_bf16", "llama8b_L2_8x8_einsum"})
-    questions.push_back({data + name + end});
-  questions.push_back({examples + "gpt2_tiny_2x4" + end});
-  const std::vector<std::string> large = {"dp=8,tp=8", "dp=16,tp=8"};
-  const std::string two = data + "llama8b_L2_8x8_einsum" + end,
-                    many = examples + "llama8b_L32_8x8_einsum" + end;
-  questions.push_back({two, large});
-  questions.push_back({two, large, "S(0)R", "S(0)S(2)"});
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
-    if (arg == "--all")
-      all = true;
+    if (arg == "--large")
+      questions = large_questions();
     else if (arg == "--dump" && i + 1 < argc)
       arenas.dump_to(argv[++i]);
     else if (i + 1 < argc)
       questions.push_back({arg, {argv[++i]}});
   }
-  if (all)
-    for (const int64_t prefetch_bytes : {0, 1 << 20}) {
-      questions.push_back({many, large, "", "", prefetch_bytes});
-      questions.push_back({many, large, "S(0)R", "S(0)S(2)", prefetch_bytes});
-    }
+  if (questions.empty()) questions = small_questions();
   for (const Question& q : questions)
     if (const Status status = arenas.ask(q); !status.ok())
       return std::fprintf(stderr, "%s\n", status.message().c_str()), 1;
