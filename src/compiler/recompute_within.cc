@@ -85,7 +85,7 @@ class Search {
     // permits.
     int64_t arena_limit_bytes = INT64_MAX;
     std::optional<int64_t> prefetch_bytes = {};
-    bool splits_rows = false;  // split_rows.h: for the parts, too
+    bool splits_rows = false;  // split_rows.h: its parts hold more
   };
   Room freely() const { return {}; }
   Room late() const { return {.prefetch_bytes = 0}; }
