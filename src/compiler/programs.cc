@@ -14,6 +14,7 @@
 #include "passes/split_rows.h"
 #include "plan/report.h"
 #include "recompute/recompute.h"
+#include "simulate/simulate.h"
 
 namespace shw {
 namespace {
@@ -64,6 +65,27 @@ HostLink host_link(const PreparedModel& model) {
           model.options().host_memory_bytes};
 }
 
+// The schedule and the memory plan.
+Status finish(const PreparedModel& model, int64_t room_bytes, Program& program, Monitor& monitor) {
+  const int64_t fuse_bytes = model.options().fuse_bytes;
+  if (fuse_bytes > 0)
+    SHW_RETURN_IF_ERROR(schedule_fused(program, fuse_bytes, fuse_prices(model), monitor).status());
+  return run_last_passes(program, room_bytes, Packing::kTight, monitor);
+}
+
+// With rows split, too, which holds more: where it fits and is faster.
+Status finish_within(const PreparedModel& model, int64_t room_bytes, Program& program,
+                     Monitor& monitor) {
+  Program split = program;
+  const bool splits = split_rows(split, fuse_prices(model)) > 0;
+  SHW_RETURN_IF_ERROR(finish(model, room_bytes, program, monitor));
+  if (!splits) return {};
+  SHW_RETURN_IF_ERROR(finish(model, room_bytes, split, monitor));
+  if (scratch_bytes(split) <= room_bytes && simulated_us(split) < simulated_us(program))
+    program = std::move(split);
+  return {};
+}
+
 // Equal steps are merged first: what is computed again equals what it repeats.
 Status run_all_passes(const PreparedModel& model, int64_t limit_bytes, Program& program,
                       double beat_us, Monitor& monitor, double* seconds) {
@@ -85,14 +107,13 @@ Status run_all_passes(const PreparedModel& model, int64_t limit_bytes, Program& 
       SHW_RETURN_IF_ERROR(run_passes(program, kBehind, monitor).status());
     }
     split_batches(program, fuse_prices(model));
-    if (limit_bytes == 0)  // parts hold more
+    if (limit_bytes == 0) {
       SHW_RETURN_IF_ERROR(split_rows_where_faster(program, fuse_prices(model), monitor));
-    if (model.options().fuse_bytes > 0)
+      SHW_RETURN_IF_ERROR(finish(model, INT64_MAX, program, monitor));
+    } else {
       SHW_RETURN_IF_ERROR(
-          schedule_fused(program, model.options().fuse_bytes, fuse_prices(model), monitor)
-              .status());
-    const int64_t room = limit_bytes > 0 ? limit_bytes - bytes_of(model, program) : INT64_MAX;
-    SHW_RETURN_IF_ERROR(run_last_passes(program, room, Packing::kTight, monitor));
+          finish_within(model, limit_bytes - bytes_of(model, program), program, monitor));
+    }
   }
   if (seconds != nullptr)
     *seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

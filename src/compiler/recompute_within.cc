@@ -10,6 +10,7 @@
 #include "passes/lifetimes.h"
 #include "passes/pass.h"
 #include "passes/split_batches.h"
+#include "passes/split_rows.h"
 #include "recompute/cut.h"
 #include "recompute/frontier.h"
 #include "recompute/recompute.h"
@@ -69,6 +70,7 @@ class Search {
         uses_host_ = true;
         SHW_RETURN_IF_ERROR(close_in_by_price(graph));
       }
+      if (fits_) SHW_RETURN_IF_ERROR(split_rows_of_best());
     }
     if (options_.fuse_bytes > 0 && fits_) SHW_RETURN_IF_ERROR(fuse());
     best_->recompute_excess_us = fits_ ? least_excess_us_ : best_excess_us_;
@@ -83,6 +85,7 @@ class Search {
     // permits.
     int64_t arena_limit_bytes = INT64_MAX;
     std::optional<int64_t> prefetch_bytes = {};
+    bool splits_rows = false;  // split_rows.h: its parts hold more
   };
   Room freely() const { return {}; }
   Room late() const { return {.prefetch_bytes = 0}; }
@@ -143,20 +146,23 @@ class Search {
   Status attempt_with_less_room(const Candidate& c) {
     if (c.kept_bytes > bytes_in_both() || !may_win(c.least_us)) return {};
     SHW_ASSIGN_OR_RETURN(const Program p, repeated_program(c.repeated));
-    return attempt_with_less_room(p, c.repeated, {});
+    SHW_RETURN_IF_ERROR(attempt_with_less_room(p, c.repeated, {}));
+    return attempt_with_less_room(p, c.repeated, {}, true);
   }
   bool may_win(double least_us) const {
     return least_us < options_.beat_us && !(fits_ && least_us >= best_us_);
   }
   // With more room for early collectives the scheduler tries all that it tries with less.
   Status attempt_with_less_room(const Program& p, const std::vector<Repeated>& repeated,
-                                const Shortening& shortening) {
-    SHW_ASSIGN_OR_RETURN(const bool fits, attempt(p, repeated, freely(), shortening));
+                                const Shortening& shortening, bool splits_rows = false) {
+    Room room{.splits_rows = splits_rows};
+    SHW_ASSIGN_OR_RETURN(const bool fits, attempt(p, repeated, room, shortening));
     if (fits) return {};
-    SHW_ASSIGN_OR_RETURN(const bool fits_late, attempt(p, repeated, late(), shortening));
+    room.prefetch_bytes = 0;
+    SHW_ASSIGN_OR_RETURN(const bool fits_late, attempt(p, repeated, room, shortening));
     for (const int64_t share : {4, 16})
       if (fits_late) {
-        const Room room{.prefetch_bytes = program_.prefetch_bytes / share};
+        room.prefetch_bytes = program_.prefetch_bytes / share;
         SHW_RETURN_IF_ERROR(attempt(p, repeated, room, shortening).status());
       }
     return {};
@@ -206,6 +212,15 @@ class Search {
         SHW_RETURN_IF_ERROR(close_in({.arena_limit_bytes = limit_bytes_ / 32 * parts}).status());
     if (!fits_ && !uses_host_) SHW_RETURN_IF_ERROR(attempt_shorter_lives(choice(num_choices_ - 1)));
     return {};
+  }
+
+  // Of what fits, the fastest once more.
+  Status split_rows_of_best() {
+    if (best_shortening_.live_bytes < INT64_MAX) return {};
+    Room room = best_room_;
+    room.splits_rows = true;
+    uses_host_ = best_uses_host_;
+    return attempt(std::vector(best_repeated_), room).status();
   }
 
   Status try_some() {
@@ -301,10 +316,11 @@ class Search {
     SHW_ASSIGN_OR_RETURN(Program p, repeated_program(repeated));
     return attempt(p, repeated, room, {});
   }
-  // Whether it fits; of what is too slow to be worth its packing, whether it could.
+  // Whether it fits; of what is too slow to be worth its packing, whether it could. False where
+  // rows are to be split and there are none to split: it is no other program.
   Result<bool> attempt(Program p, const std::vector<Repeated>& repeated, const Room& room,
                        const Shortening& shortening) {
-    finish_unscheduled(p, room, uses_host_);
+    if (!finish_unscheduled(p, room, uses_host_)) return false;
     SHW_RETURN_IF_ERROR(run_schedule(p));
     const double us = simulated_us(p);
     const double least_us = std::min(fits_ ? best_us_ : kEndless, options_.beat_us);
@@ -340,11 +356,14 @@ class Search {
     SHW_RETURN_IF_ERROR(run_dead_steps(p));
     return p;
   }
-  void finish_unscheduled(Program& p, const Room& room, bool uses_host) {
+  // False: no rows can be split where they are to be.
+  bool finish_unscheduled(Program& p, const Room& room, bool uses_host) {
     p.arena_limit_bytes = room.arena_limit_bytes;
     if (room.prefetch_bytes) p.prefetch_bytes = *room.prefetch_bytes;
     if (uses_host) offload(p, options_.host);
-    if (options_.fuse_prices.collective_us) split_batches(p, options_.fuse_prices);
+    if (!options_.fuse_prices.collective_us) return !room.splits_rows;
+    split_batches(p, options_.fuse_prices);
+    return !room.splits_rows || split_rows(p, options_.fuse_prices) > 0;
   }
 
   // The best program once more, with collectives fused where that makes the step shorter.

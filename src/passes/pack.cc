@@ -3,18 +3,16 @@
 //
 //   1. Onto a skyline (skyline.h) by four rules: the longest first; the largest product of length
 //      and bytes; two rules in between. One of these is enough for most programs.
-//   2. Places anew what ends above the goal, and what is near it (repair_arena.h). Not possible
-//      where long lifetimes are on top: so also with long lifetimes at the bottom and the others at
-//      the top (two_ends.h).
-//   3. By a search over orders (in_order.h), for programs of up to kInOrder lifetimes. Each attempt
-//      is quadratic.
-//   4. Onto a skyline again, by the rule of the best arena so far with changes at random, but only
+//   2. Takes out what ends above the goal and fits it in again, ejecting what is in its way
+//      (eject_lives.h), from the arena of each rule.
+//   3. Onto a skyline again, by the rule of the best arena so far with changes at random, but only
 //      to lifetimes near those that end above the goal. After kPatience changes in vain it begins
 //      again by another rule.
+//   4. The second again for longer, from the best arena, too.
 //
-// 2 to 4 are bounded by work, some 50 ms each. If a first skyline would take too long, as for
-// hundreds of thousands of lifetimes, a free list places them in order of time. Arenas are the same
-// on all machines: so are the random numbers, and keys only add, multiply and take roots.
+// 2 to 4 are bounded by work: some 40, 50 and 200 ms. If a first skyline would take too long, as
+// for hundreds of thousands of lifetimes, a free list places them in order of time. Arenas are the
+// same on all machines: so are the random numbers, and keys only add, multiply and take roots.
 #include "passes/pack.h"
 
 #include <algorithm>
@@ -25,10 +23,8 @@
 #include <set>
 #include <utility>
 
-#include "passes/in_order.h"
-#include "passes/repair_arena.h"
+#include "passes/eject_lives.h"
 #include "passes/skyline.h"
-#include "passes/two_ends.h"
 #include "support/stable_sort.h"
 
 namespace shw {
@@ -38,10 +34,9 @@ constexpr int64_t kSlack = 400;  // a 400th of it
 // In lifetimes compared; to place one costs as much as to compare 64.
 constexpr int64_t kEffort = 18'000'000, kOfPlacing = 64;
 constexpr int64_t kMaxTests = 200'000'000;  // for the first arena
-constexpr int64_t kOrderTests = 20'000'000, kRepairTests = 30'000'000;
-constexpr size_t kInOrder = 4096;
-// A lifetime is long from this part of all steps on, such as an 8th.
-constexpr uint32_t kLong[] = {8, 16, 4, 2};
+// Of ejection, for each lifetime at first, then in all; the latter, of a program that is the
+// answer.
+constexpr int64_t kTestsOfOne = 5000, kEjectionTests = 20'000'000, kTightTests = 120'000'000;
 constexpr uint32_t kPatience = 40;  // changes in vain, before it begins again by another rule
 constexpr uint32_t kNear = 100;     // a 100th of all steps is near
 
@@ -205,35 +200,6 @@ class Packer {
     gives_up_ = true;
     return {};
   }
-  Status repair(const std::vector<int64_t>& live) {
-    if (is_done()) return {};
-    SHW_RETURN_IF_ERROR(repair(live, ending_above(lives_, best_.offsets, goal_), best_.offsets));
-    const auto num_steps = static_cast<uint32_t>(live.size());
-    for (const uint32_t share : kLong)
-      for (uint32_t rule = 1; rule < Keys::kRules && !is_done() && repair_tests_ > 0; ++rule) {
-        keys_.set_all(rule);
-        std::vector<int64_t> offsets;
-        SHW_ASSIGN_OR_RETURN(const TwoEnds ends,
-                             place_at_two_ends(lives_, keys_.get(), num_steps / share, goal_,
-                                               kEffort, offsets, monitor_));
-        if (ends.placed) SHW_RETURN_IF_ERROR(repair(live, ends.wrong, offsets));
-      }
-    keys_.set(keys_of_from_);
-    return {};
-  }
-  Status in_order(const std::vector<int64_t>& live) {
-    if (is_done() || lives_.size() > kInOrder) return {};
-    // For the goal itself, then for what lies on the way to it.
-    for (const bool is_bold : {true, false}) {
-      const int64_t bytes = is_bold ? goal_ + 1 : best_.bytes;
-      SHW_ASSIGN_OR_RETURN(
-          const Placing found,
-          search_in_order(lives_, live, bytes, goal_, kOrderTests, best_.offsets, monitor_));
-      if (found.bytes < bytes) best_.bytes = found.bytes;
-      if (is_done()) break;
-    }
-    return {};
-  }
   Status by_changes() {
     const auto placed = static_cast<int64_t>(lives_.size()) * kOfPlacing;
     uint32_t begun = 1, in_vain = 0;
@@ -250,20 +216,39 @@ class Packer {
     }
     return {};
   }
+  // From the best arena and from that of each rule. What takes long from one may be quick from
+  // another: so each gets a little time first, then more.
+  Status eject(int64_t max_tests) {
+    struct From {
+      uint32_t rule;
+      EjectionCost cost;
+    };
+    static constexpr From kFrom[] = {
+        {kBest, EjectionCost::kArea},   {kBest, EjectionCost::kRootOfArea},
+        {0, EjectionCost::kArea},       {2, EjectionCost::kArea},
+        {1, EjectionCost::kRootOfArea}, {3, EjectionCost::kArea},
+        {0, EjectionCost::kRootOfArea}, {2, EjectionCost::kRootOfArea},
+        {1, EjectionCost::kArea},       {3, EjectionCost::kRootOfArea}};
+    int64_t tests = static_cast<int64_t>(lives_.size()) * kTestsOfOne;
+    for (uint32_t round = 1; max_tests > 0; ++round, tests *= 2)
+      for (const From& from : kFrom) {
+        if (is_done() || max_tests <= 0) return {};
+        std::vector<int64_t> offsets = from.rule == kBest ? best_.offsets : by_rule_[from.rule];
+        int64_t left = std::min(tests, max_tests);
+        max_tests -= left;
+        SHW_ASSIGN_OR_RETURN(const bool fits,
+                             eject_lives(lives_, goal_, from.cost, round, left, offsets, monitor_));
+        max_tests += left;
+        if (!fits) continue;
+        best_.offsets = std::move(offsets);
+        measure(best_, lives_, goal_);
+      }
+    return {};
+  }
   const Arena& best() const { return best_; }
 
  private:
   bool is_done() const { return gives_up_ || best_.bytes <= goal_; }
-
-  Status repair(const std::vector<int64_t>& live, const std::vector<uint32_t>& wrong,
-                std::vector<int64_t> offsets) {
-    SHW_ASSIGN_OR_RETURN(const bool fits, repair_arena(lives_, live, goal_, wrong, offsets,
-                                                       repair_tests_, monitor_));
-    if (!fits) return {};
-    best_.offsets = std::move(offsets);
-    measure(best_, lives_, goal_);
-    return {};
-  }
 
   Status place(int64_t max_tests) {
     SHW_ASSIGN_OR_RETURN(const bool placed,
@@ -271,6 +256,7 @@ class Packer {
     gives_up_ = !placed;
     if (!placed) return {};
     measure(now_, lives_, goal_);
+    if (by_rule_.size() < Keys::kRules) by_rule_.push_back(now_.offsets);
     if (now_.bytes < best_.bytes) best_ = now_;
     if (now_.above <= from_.above) {
       from_ = now_;
@@ -286,10 +272,11 @@ class Packer {
   Monitor& monitor_;
   Skyline skyline_;
   Keys keys_;
-  Arena best_, now_, from_;  // `from_`: where changes begin
+  Arena best_, now_, from_;                        // `from_`: where changes begin
+  static constexpr uint32_t kBest = Keys::kRules;  // in place of a rule
   std::vector<double> keys_of_from_;
   bool gives_up_ = false;
-  int64_t repair_tests_ = kRepairTests;  // left
+  std::vector<std::vector<int64_t>> by_rule_;  // offsets
 };
 
 }  // namespace
@@ -307,9 +294,9 @@ Result<int64_t> pack(std::vector<Life>& lives, const std::vector<int64_t>& live,
   Packer packer(filled, peak, goal, monitor);
   SHW_RETURN_IF_ERROR(packer.by_rules());
   if (enough_bytes == 0 || peak <= enough_bytes) {
-    SHW_RETURN_IF_ERROR(packer.repair(live));
-    SHW_RETURN_IF_ERROR(packer.in_order(live));
+    SHW_RETURN_IF_ERROR(packer.eject(kEjectionTests));
     SHW_RETURN_IF_ERROR(packer.by_changes());
+    if (enough_bytes == 0) SHW_RETURN_IF_ERROR(packer.eject(kTightTests));
   }
   for (size_t i = 0; i < filled.size(); ++i) filled[i].offset = packer.best().offsets[i];
   return packer.best().bytes;

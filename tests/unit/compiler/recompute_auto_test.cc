@@ -6,6 +6,7 @@
 #include "plan/report.h"
 #include "rewrite/verify.h"
 #include "simulate/entry_times.h"
+#include "simulate/simulate.h"
 #include "unit/compiler/test_graphs.h"
 
 namespace shw {
@@ -125,6 +126,25 @@ TEST(LowestLimit, OfTwoLayersIsHalfOfWhatTheyTakeWithout) {
     EXPECT_LE(half->plan.summary.memory_program_bytes, options.memory_limit_bytes);
     EXPECT_TRUE(verify(half->plan.program, true).ok());
     EXPECT_GT(recomputation(half->plan.program).steps, 0u);
+  }
+}
+
+// Collectives beside their products (passes/split_rows.h): a limit that does not bind costs
+// nothing.
+TEST(SplitRowsWithinALimit, TakeNoLongerThanWithoutOne) {
+  const std::vector<uint8_t> graph = testing::test_graph("block_1d8");
+  CompileOptions options{.mesh = "dp=8", .keep_graph = false};
+  const auto planned_us = [&] {
+    Monitor monitor;
+    const auto compiled = compile(graph, options, monitor);
+    EXPECT_TRUE(compiled.ok()) << compiled.status().message();
+    return compiled.ok() ? simulated_us(compiled->plan.program) : 0;
+  };
+  const double us = planned_us();
+  options.memory_limit_bytes = int64_t{1} << 40;
+  for (const char* policy : {"none", "auto"}) {
+    options.recompute = *recompute_policy(policy);
+    EXPECT_LE(planned_us(), us * (1 + 1e-9)) << policy;
   }
 }
 

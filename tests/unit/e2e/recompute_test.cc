@@ -10,29 +10,25 @@
 
 #include "graph/text.h"
 #include "graph/writer.h"
-#include "passes/dependencies.h"
-#include "passes/fuse_collectives.h"
-#include "passes/gather_chains.h"
-#include "passes/pass.h"
-#include "passes/split_batches.h"
-#include "passes/split_rows.h"
 #include "plan/placements.h"
 #include "plan/report.h"
 #include "recompute/offload.h"
 #include "recompute/shorten_lives.h"
-#include "region_bodies.h"
 #include "run_plan.h"
+#include "scheduled_anew.h"
 #include "simulate/simulate.h"
 #include "tiny_model.h"
 #include "tools/execute.h"
-#include "unscheduled.h"
 
 namespace shw {
 namespace {
 
-using runtime::HostTensorView;
+using testing::free_copies;
 using testing::planned;
 using testing::ranks_of;
+using testing::results_of;
+using testing::scheduled_anew;
+using testing::unscheduled;
 
 constexpr const char* kPolicies[] = {"cheap", "selective", "full", "every:2", "full+gathered"};
 
@@ -126,61 +122,6 @@ class RandomGraph {
   std::vector<std::string> forward_, backward_, masks_;
 };
 
-std::vector<std::vector<std::byte>> run(const std::shared_ptr<const Plan>& plan) {
-  std::vector<std::vector<std::byte>> results;
-  const auto ranks = ranks_of(plan);
-  if (ranks == nullptr) return results;
-  std::vector<float> data(64);
-  for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<float>((i * 37) % 29) / 29 - 0.5f;
-  const int64_t seed[2] = {7, 3};
-  std::vector<HostTensorView> in;
-  const ProgramEntry& entry = plan->program.entries[0];
-  for (PortId id : entry.inputs) {
-    const Port& port = plan->program.ports[id];
-    in.push_back({port.global, port.role == PortRole::kSeed
-                                   ? static_cast<const void*>(seed)
-                                   : static_cast<const void*>(data.data())});
-  }
-  const auto out = ranks->run(entry.name, in);
-  EXPECT_TRUE(out.ok()) << out.status().message();
-  if (out.ok())
-    for (const auto& tensor : *out) results.push_back(tensor.data);
-  return results;
-}
-
-// All collectives that can be fused are: communication is dear, and copies are free.
-FusePrices free_copies() {
-  return {[](CollectiveKind, uint32_t, int64_t) { return 1.0; }, [](int64_t) { return 0.0; }};
-}
-
-// The plan's steps one after another on one stream.
-Plan unscheduled(const Plan& plan) {
-  Plan other = plan;
-  testing::unschedule(other.program);
-  return other;
-}
-
-// On one stream, or with collectives started again, no more than so many compute steps early.
-// `fused`: adds how many collectives are gone because they are fused.
-std::shared_ptr<const Plan> scheduled_anew(const Plan& plan, std::optional<uint32_t> depth,
-                                           uint32_t* fused = nullptr) {
-  Plan other = unscheduled(plan);
-  Program& p = other.program;
-  if (fused != nullptr)
-    *fused += fuse_collectives(p, {.bytes = 1 << 20, .scatter_bytes = 1 << 20, .steps = UINT32_MAX},
-                               free_copies());
-  std::vector<const PassDef*> passes;
-  if (depth) passes.push_back(&kScheduleCollectives);
-  passes.push_back(&kPlanMemory);
-  p.prefetch_depth = depth.value_or(0);
-  Monitor monitor;
-  const auto reports = run_passes(p, passes, monitor);
-  EXPECT_TRUE(reports.ok()) << reports.status().message();
-  auto read = read_plan(write_plan(other));
-  EXPECT_TRUE(read.ok()) << read.status().message();
-  return read.ok() ? std::make_shared<const Plan>(std::move(*read)) : nullptr;
-}
-
 // With all that the link can carry in host memory; a copy takes no longer than a step. Adds its
 // bytes.
 Plan with_host_memory(const Plan& plan, int64_t* moved) {
@@ -216,32 +157,32 @@ TEST(Recompute, RandomGraphsGiveTheSameBits) {
     const auto plain = planned(bytes, options);
     ASSERT_NE(plain, nullptr);
     EXPECT_EQ(recomputation(plain->program).steps, 0u);
-    const auto expected = run(plain);
+    const auto expected = results_of(plain);
     ASSERT_FALSE(expected.empty());
     communicating += plain->program.streams.size() > 1;
     for (const std::optional<uint32_t> depth : {std::optional<uint32_t>(), {0u}, {3u}}) {
       const auto other = scheduled_anew(*plain, depth);
       ASSERT_NE(other, nullptr);
-      EXPECT_EQ(run(other), expected);
+      EXPECT_EQ(results_of(other), expected);
       const auto with_fused = scheduled_anew(*plain, depth, &fused);
       ASSERT_NE(with_fused, nullptr);
-      EXPECT_EQ(run(with_fused), expected);
+      EXPECT_EQ(results_of(with_fused), expected);
       const auto with_host = scheduled_anew(with_host_memory(*plain, &in_host), depth);
       ASSERT_NE(with_host, nullptr);
-      EXPECT_EQ(run(with_host), expected);
+      EXPECT_EQ(results_of(with_host), expected);
       const auto shorter =
           scheduled_anew(with_shorter_lives(*plain, seed % 2 == 0, &shortened), depth);
       ASSERT_NE(shorter, nullptr);
-      EXPECT_EQ(run(shorter), expected);
+      EXPECT_EQ(results_of(shorter), expected);
     }
     for (const char* policy : kPolicies) {
       SCOPED_TRACE(policy);
       const auto plan = planned(bytes, with(options, policy));
       ASSERT_NE(plan, nullptr);
-      EXPECT_EQ(run(plan), expected);
+      EXPECT_EQ(results_of(plan), expected);
       const auto shorter = scheduled_anew(with_shorter_lives(*plan, true, &shortened), 3u);
       ASSERT_NE(shorter, nullptr);
-      EXPECT_EQ(run(shorter), expected);
+      EXPECT_EQ(results_of(shorter), expected);
       repeating += recomputation(plan->program).steps > 0;
       for (const ProgramStep& s : plan->program.steps) updating += s.in_place != kNotInPlace;
     }
@@ -252,262 +193,6 @@ TEST(Recompute, RandomGraphsGiveTheSameBits) {
   EXPECT_GT(updating, 8u);
   EXPECT_GT(communicating, 4u);
   EXPECT_GT(fused, 4u);
-}
-
-// Gathers of parameters and all-reduces of gradients, fused as far as can be.
-TEST(FusedCollectives, GiveTheSameBits) {
-  for (const auto* model : {&testing::llama_tiny(), &testing::gpt2_tiny()})
-    for (const char* mesh : {"dp=2,tp=4", "dp=8"}) {
-      SCOPED_TRACE(mesh);
-      const auto plain = model->plan_of({.mesh = mesh});
-      ASSERT_NE(plain, nullptr);
-      uint32_t gone = 0;
-      const auto fused = scheduled_anew(*plain, 256, &gone);
-      ASSERT_NE(fused, nullptr);
-      EXPECT_GT(gone, 4u);
-      const auto expected = tools::execute(plain, "step", model->tensors());
-      const auto got = tools::execute(fused, "step", model->tensors());
-      ASSERT_TRUE(expected.ok() && got.ok());
-      for (const auto& [name, t] : *expected) EXPECT_EQ(t.bytes, got->at(name).bytes) << name;
-    }
-}
-
-// Products whose contracted dim is cut, and results that are cut along the same mesh dims.
-TEST(FusedCollectives, ReduceScattersGiveTheSameBits) {
-  const auto graph = parse_graph(
-      "input input.0: %x : f32[8,8]\ninput input.1: %g : f32[8,8]\n"
-      "%xt = t(%x) : f32[8,8]{1,8}\n%a = mm(%xt, %g) : f32[8,8]\n"
-      "%y = tanh(%x) : f32[8,8]\n%yt = t(%y) : f32[8,8]{1,8}\n%b = mm(%yt, %g) : f32[8,8]\n"
-      "%h = tanh(%g) : f32[8,8]\n%c = mm(%yt, %h) : f32[8,8]\n"
-      "%n = neg(%c) : f32[8,8]\n"
-      "return output.a = %a, output.b = %b, output.c = %n\n");
-  ASSERT_TRUE(graph.ok()) << graph.status().message();
-  for (const auto& [mesh, whole, part] :
-       {std::tuple("a=4", "S(0)", "P"), std::tuple("a=2,b=2", "S(0)S(0)", "PP"),
-        std::tuple("a=3", "S(0)", "P")}) {
-    SCOPED_TRACE(mesh);
-    CompileOptions options;
-    options.mesh = mesh;
-    options.input_layout = options.output_layout = whole;
-    options.pins = {{"a", part}, {"b", part}, {"c", part}};
-    const auto plain = planned(write_graph(*graph), options);
-    ASSERT_NE(plain, nullptr);
-    uint32_t gone = 0;
-    const auto fused = scheduled_anew(*plain, 256, &gone);
-    ASSERT_NE(fused, nullptr);
-    EXPECT_EQ(gone, 2u);
-    std::set<std::string> kernels;
-    for (const ProgramStep& s : fused->program.steps) kernels.insert(s.kernel);
-    EXPECT_TRUE(kernels.contains("cat") && kernels.contains("reduce_scatter"));
-    EXPECT_EQ(run(fused), run(plain));
-  }
-}
-
-// Each all-gather along several mesh dims as one along the last of them, then one along the others.
-// `twice`: nothing needs that one's result; a copy of what the first one has left is gathered
-// again.
-Plan with_gather_chains(const Plan& plan, bool twice, uint32_t* chains) {
-  Plan other = plan;
-  Program& p = other.program;
-  std::vector<ProgramStep> steps;
-  for (const ProgramStep& step : plan.program.steps) {
-    steps.push_back(step);
-    std::vector<uint8_t>& axes = steps.back().collective.axes;
-    if (step.collective.kind != CollectiveKind::kAllGather || axes.size() < 2) continue;
-    ++*chains;
-    TensorType type = p.values[step.inputs[0]].type;
-    const auto gathered = [&](int64_t ranks) {
-      Dims shape = type.shape;
-      shape.insert(0, ranks);
-      return type = row_major(type.dtype, shape);
-    };
-    const int64_t all = p.values[step.outputs[0]].type.bytes() / type.bytes();
-    const int64_t inner = p.mesh[axes.back()].size;
-    const StorageId between = p.storages.push_back(
-        {inner * p.values[step.inputs[0]].type.bytes(), StorageKind::kArena, UINT32_MAX, -1});
-    const ValueId half = p.values.push_back({gathered(inner), between, 0});
-    const ValueId whole =
-        p.values.push_back({gathered(all / inner), p.values[step.outputs[0]].storage,
-                            p.values[step.outputs[0]].offset_bytes});
-    ProgramStep second = steps.back();
-    axes = {axes.back()};
-    steps.back().outputs = {half};
-    second.collective.axes.pop_back();
-    second.inputs = {half};
-    second.outputs = {whole};
-    if (twice) {
-      const auto again = [&](ValueId v) {
-        ProgramValue value = p.values[v];
-        value.storage = p.storages.push_back(p.storages[value.storage]);
-        return p.values.push_back(std::move(value));
-      };
-      ProgramStep copy;
-      copy.kernel = "clone";
-      copy.inputs = {half};
-      copy.outputs = {again(half)};
-      second.outputs = {again(whole)};
-      steps.push_back(second);
-      second.inputs = copy.outputs;
-      second.outputs = {whole};
-      steps.push_back(std::move(copy));
-    }
-    steps.push_back(std::move(second));
-  }
-  EXPECT_EQ(p.entries.size(), 1u);
-  p.entries[0].num_steps = static_cast<uint32_t>(steps.size());
-  p.steps = std::move(steps);
-  return other;
-}
-
-TEST(GatherChains, GiveTheSameBits) {
-  const auto& model = testing::llama_tiny();
-  const auto plain = model.plan_of({.mesh = "dp=2,tp=2,cp=2", .input_layout = "S(0)RR"});
-  ASSERT_NE(plain, nullptr);
-  const auto expected = tools::execute(plain, "step", model.tensors());
-  ASSERT_TRUE(expected.ok());
-  for (const bool twice : {false, true}) {
-    SCOPED_TRACE(twice);
-    uint32_t chains = 0;
-    Plan split = with_gather_chains(*plain, twice, &chains);
-    EXPECT_GT(chains, 0u);
-    const auto in_two = scheduled_anew(split, 256);
-    EXPECT_EQ(fuse_gather_chains(split.program, free_copies()), chains);
-    if (!twice) {
-      static constexpr const PassDef* kDead[] = {&kDeadSteps};
-      Monitor monitor;
-      ASSERT_TRUE(run_passes(split.program, kDead, monitor).ok());
-    }
-    const auto in_one = scheduled_anew(split, 256);
-    ASSERT_TRUE(in_two != nullptr && in_one != nullptr);
-    for (const auto& plan : {in_two, in_one}) {
-      const auto got = tools::execute(plan, "step", model.tensors());
-      ASSERT_TRUE(got.ok()) << got.status().message();
-      for (const auto& [name, t] : *expected) EXPECT_EQ(t.bytes, got->at(name).bytes) << name;
-    }
-  }
-}
-
-// Sequence parallelism: tokens are gathered for the first product, and the second one's sums
-// scattered.
-constexpr const char* kSequences = R"swt(
-input param.up: %up : f32[16,24]
-input param.down: %down : f32[24,16]
-input input.0: %x : f32[8,12,16]
-input tangent.0: %g : f32[8,12,16] {phase=backward}
-%xs = sharding_constraint(%x, placements="S(0)S(1)") : f32[8,12,16]
-%all = sharding_constraint(%xs, placements="S(0)R") : f32[8,12,16]
-%w = sharding_constraint(%up, placements="RS(1)") : f32[16,24]
-%h = einsum(%all, %w, equation="abk,kn->abn") : f32[8,12,24]
-%v = sharding_constraint(%down, placements="RS(0)") : f32[24,16]
-%y = einsum(%h, %v, equation="abk,kn->abn") : f32[8,12,16]
-%ys = sharding_constraint(%y, placements="S(0)S(1)") : f32[8,12,16]
-%n = neg(%ys) : f32[8,12,16]
-%gs = sharding_constraint(%g, placements="S(0)S(1)") : f32[8,12,16] {phase=backward}
-%ga = sharding_constraint(%gs, placements="S(0)R") : f32[8,12,16] {phase=backward}
-%dh = einsum(%ga, %v, equation="abn,kn->abk") : f32[8,12,24] {phase=backward}
-%dv = einsum(%h, %ga, equation="abk,abn->kn") : f32[24,16] {phase=backward}
-%dw = einsum(%all, %dh, equation="abk,abn->kn") : f32[16,24] {phase=backward}
-return output.0 = %n, grad.up = %dw, grad.down = %dv
-)swt";
-
-// Collectives and products one sequence at a time (passes/split_batches.h).
-TEST(SplitBatches, GiveTheSameBits) {
-  CompileOptions options{.mesh = "dp=2,tp=2"};
-  options.parameter_budget.kind = ParameterBudget::Kind::kNone;
-  const Compiled whole = testing::compiled_text(kSequences, options);
-  Plan other = unscheduled(whole.plan);
-  const auto num_products = [](const Program& p) {
-    return std::ranges::count(p.steps, "einsum", &ProgramStep::kernel);
-  };
-  EXPECT_EQ(num_products(other.program), 5);
-  EXPECT_EQ(split_batches(other.program, free_copies()), 3u);  // two gathers, a scatter
-  EXPECT_EQ(num_products(other.program), 2 + 3 * 4) << "dp leaves four sequences";
-  const auto parts = scheduled_anew(other, 256);
-  ASSERT_NE(parts, nullptr);
-  Compiled split = testing::compiled_text(kSequences, options);
-  split.bytes = write_plan(*parts);
-  EXPECT_EQ(testing::run_on_integers(whole, {}), testing::run_on_integers(split, {}));
-}
-
-// The same with one sequence: of each rank's rows, some at a time (passes/split_rows.h).
-constexpr const char* kRows = R"swt(
-input param.up: %up : f32[16,24]
-input param.down: %down : f32[24,16]
-input input.0: %x : f32[96,16]
-input tangent.0: %g : f32[96,16] {phase=backward}
-%xs = sharding_constraint(%x, placements="S(0)") : f32[96,16]
-%all = sharding_constraint(%xs, placements="R") : f32[96,16]
-%w = sharding_constraint(%up, placements="S(1)") : f32[16,24]
-%h = einsum(%all, %w, equation="ak,kn->an") : f32[96,24]
-%v = sharding_constraint(%down, placements="S(0)") : f32[24,16]
-%y = einsum(%h, %v, equation="ak,kn->an") : f32[96,16]
-%ys = sharding_constraint(%y, placements="S(0)") : f32[96,16]
-%n = neg(%ys) : f32[96,16]
-%gs = sharding_constraint(%g, placements="S(0)") : f32[96,16] {phase=backward}
-%ga = sharding_constraint(%gs, placements="R") : f32[96,16] {phase=backward}
-%dh = einsum(%ga, %v, equation="an,kn->ak") : f32[96,24] {phase=backward}
-%dv = einsum(%h, %ga, equation="ak,an->kn") : f32[24,16] {phase=backward}
-%dw = einsum(%all, %dh, equation="ak,an->kn") : f32[16,24] {phase=backward}
-return output.0 = %n, grad.up = %dw, grad.down = %dv
-)swt";
-
-TEST(SplitRows, GiveTheSameBits) {
-  CompileOptions options{.mesh = "tp=4"};
-  options.parameter_budget.kind = ParameterBudget::Kind::kNone;
-  const Compiled whole = testing::compiled_text(kRows, options);
-  Plan other = unscheduled(whole.plan);
-  // Two gathers, which a product of a weight's gradient reads whole, and a scatter.
-  EXPECT_EQ(split_rows(other.program, free_copies()), 3u);
-  EXPECT_EQ(std::ranges::count(other.program.steps, "einsum", &ProgramStep::kernel), 2 + 3 * 8);
-  const auto parts = scheduled_anew(other, 256);
-  ASSERT_NE(parts, nullptr);
-  Compiled split = testing::compiled_text(kRows, options);
-  split.bytes = write_plan(*parts);
-  EXPECT_EQ(testing::run_on_integers(whole, {}), testing::run_on_integers(split, {}));
-}
-
-// The plan's steps one after another, in the order of the graph's nodes.
-std::shared_ptr<const Plan> in_graph_order(const Plan& plan) {
-  Plan other = plan;
-  std::vector<ProgramStep>& steps = other.program.steps;
-  const Dependencies needs(plan.program, plan.program.entries[0]);
-  std::set<std::pair<uint32_t, uint32_t>> ready;  // node, step
-  std::vector<size_t> held_up_by;
-  for (uint32_t i = 0; i < steps.size(); ++i) {
-    held_up_by.push_back(needs.before(i).size());
-    if (held_up_by[i] == 0) ready.emplace(steps[i].node, i);
-  }
-  for (ProgramStep& step : steps) {
-    const uint32_t next = ready.begin()->second;
-    ready.erase(ready.begin());
-    step = plan.program.steps[next];
-    for (uint32_t r : needs.after(next))
-      if (--held_up_by[r] == 0) ready.emplace(plan.program.steps[r].node, r);
-  }
-  return scheduled_anew(other, std::nullopt);
-}
-
-// Products of weights' gradients run where compute would wait (passes/fill_waits.h).
-TEST(FilledWaits, GiveTheSameBits) {
-  const auto products = [](const Plan& plan) {
-    std::vector<uint32_t> nodes;
-    for (const ProgramStep& s : plan.program.steps)
-      if (s.kernel == "einsum" || s.kernel == "mm") nodes.push_back(s.node);
-    return nodes;
-  };
-  for (const auto* model : {&testing::llama_tiny(), &testing::gpt2_tiny()})
-    for (const char* mesh : {"dp=2,tp=4", "dp=2,cp=2,tp=2"}) {
-      SCOPED_TRACE(mesh);
-      const auto plan = model->plan_of({.mesh = mesh});
-      ASSERT_NE(plan, nullptr);
-      const auto plain = in_graph_order(*plan);
-      ASSERT_NE(plain, nullptr);
-      EXPECT_NE(products(*plan), products(*plain)) << "nothing was put off";
-      const auto expected = tools::execute(plain, "step", model->tensors());
-      const auto got = tools::execute(plan, "step", model->tensors());
-      ASSERT_TRUE(expected.ok() && got.ok());
-      for (const auto& [name, t] : *expected) EXPECT_EQ(t.bytes, got->at(name).bytes) << name;
-    }
 }
 
 // Of two f32 tensors, as a share of the largest element.

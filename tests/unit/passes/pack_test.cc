@@ -6,8 +6,7 @@
 #include <atomic>
 #include <random>
 
-#include "passes/repair_arena.h"
-#include "passes/two_ends.h"
+#include "passes/eject_lives.h"
 
 namespace shw {
 namespace {
@@ -77,46 +76,65 @@ std::vector<Life> training(uint32_t layers) {
   return lives;
 }
 
-// Two long ones of 4 bytes on top of each other, and three short ones of 2, of which two meet.
-const std::vector<Life> kLongAndShort = {
-    {0, 0, 10, 4, 0}, {1, 2, 8, 4, 0}, {2, 0, 2, 2, 0}, {3, 4, 6, 2, 0}, {4, 5, 7, 2, 0}};
-
-TEST(TwoEnds, LongOnesAreAtTheBottomAndShortOnesAtTheTop) {
-  const std::vector<double> keys = {10, 6, 2, 2, 2};
-  std::vector<int64_t> offsets;
+// Whether all fit into so many bytes, from a place of its own for each; `offsets`: where.
+bool fits_by_ejection(const std::vector<Life>& lives, int64_t bytes, int64_t max_tests,
+                      std::vector<int64_t>& offsets) {
+  offsets.clear();
+  int64_t top = 0;
+  for (const Life& l : lives) {
+    offsets.push_back(top);
+    top += l.bytes;
+  }
   Monitor monitor;
-  const auto at = [&](int64_t bytes) {
-    const auto ends = place_at_two_ends(kLongAndShort, keys, 5, bytes, 1000, offsets, monitor);
-    EXPECT_TRUE(ends.ok());
-    return *ends;
-  };
-  EXPECT_TRUE(at(12).placed);
-  EXPECT_EQ(at(12).wrong, std::vector<uint32_t>());
-  EXPECT_EQ(offsets, (std::vector<int64_t>{0, 4, 10, 10, 8}));
-  EXPECT_EQ(at(11).wrong, (std::vector<uint32_t>{4}));
-  EXPECT_EQ(at(8).wrong, (std::vector<uint32_t>{3, 4}));
-  EXPECT_FALSE(at(7).placed) << "the long ones take 8";
+  const auto fits = eject_lives(lives, bytes, EjectionCost::kArea, 1, max_tests, offsets, monitor);
+  EXPECT_TRUE(fits.ok());
+  return fits.ok() && *fits;
 }
 
-TEST(RepairArena, PlacesAnewOnlyWhatIsNear) {
-  // 400 steps; around step 200, a lifetime lies above 10 because of another one below it.
-  std::vector<Life> lives = {
-      {0, 0, 400, 4, 0}, {1, 200, 202, 4, 0}, {2, 201, 203, 2, 0}, {3, 10, 12, 6, 0}};
-  std::vector<int64_t> offsets = {0, 5, 9, 4};
-  const std::vector<int64_t> live = live_bytes(lives, 400);
-  Monitor monitor;
-  int64_t max_tests = 10000;
-  const auto repaired = repair_arena(lives, live, 10, {2}, offsets, max_tests, monitor);
-  ASSERT_TRUE(repaired.ok());
-  EXPECT_TRUE(*repaired);
-  EXPECT_LT(max_tests, 10000);
-  EXPECT_EQ(offsets[0], 0);
-  EXPECT_EQ(offsets[3], 4);
-  for (size_t i = 0; i < lives.size(); ++i) lives[i].offset = offsets[i];
-  expect_valid({lives, 10, 10});
-  const auto impossible = repair_arena(lives, live, 9, {1}, offsets, max_tests, monitor);
-  ASSERT_TRUE(impossible.ok());
-  EXPECT_FALSE(*impossible);
+TEST(EjectLives, FitsWhereAllBytesAreTaken) {
+  // At most steps no byte is free.
+  const std::vector<Life> lives = {{0, 0, 4, 2, 0}, {1, 0, 2, 6, 0}, {2, 0, 8, 2, 0},
+                                   {3, 2, 4, 3, 0}, {4, 2, 6, 3, 0}, {5, 4, 8, 5, 0},
+                                   {6, 6, 8, 3, 0}};
+  std::vector<int64_t> offsets;
+  ASSERT_TRUE(fits_by_ejection(lives, 10, 100'000, offsets));
+  Packed p{lives, 10, 10};
+  for (size_t i = 0; i < lives.size(); ++i) p.lives[i].offset = offsets[i];
+  expect_valid(p);
+}
+
+TEST(EjectLives, LeavesOffsetsAloneWhereNotAllFit) {
+  const std::vector<Life> lives = {{0, 0, 2, 6, 0}, {1, 1, 3, 6, 0}};
+  std::vector<int64_t> offsets;
+  EXPECT_FALSE(fits_by_ejection(lives, 11, 1000, offsets));
+  EXPECT_EQ(offsets, (std::vector<int64_t>{0, 6}));
+}
+
+TEST(EjectLives, FitsWhatWasCutFromAnArena) {
+  // Random cuts of an arena over time: no bytes are free at any step.
+  std::mt19937 random(1);
+  for (int n = 0; n < 20; ++n) {
+    std::vector<Life> lives;
+    const auto cut = [&](auto&& self, uint32_t begin, uint32_t end, int64_t bytes) -> void {
+      if (random() % 8 == 0 || (end - begin < 2 && bytes < 2)) {
+        lives.push_back({static_cast<uint32_t>(lives.size()), begin, end, bytes, 0});
+      } else if (bytes < 2 || (end - begin > 1 && random() % 2 == 0)) {
+        const uint32_t at = begin + 1 + static_cast<uint32_t>(random() % (end - begin - 1));
+        self(self, begin, at, bytes);
+        self(self, at, end, bytes);
+      } else {
+        const int64_t below = 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(bytes - 1));
+        self(self, begin, end, below);
+        self(self, begin, end, bytes - below);
+      }
+    };
+    cut(cut, 0, 12, 12);
+    std::vector<int64_t> offsets;
+    EXPECT_TRUE(fits_by_ejection(lives, 12, 20'000'000, offsets)) << n << ": " << lives.size();
+    Packed p{lives, 12, 12};
+    for (size_t i = 0; i < lives.size(); ++i) p.lives[i].offset = offsets[i];
+    expect_valid(p);
+  }
 }
 
 TEST(Pack, NoTwoThatMeetOverlap) {
