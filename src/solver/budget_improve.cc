@@ -102,7 +102,20 @@ Status Improver::observe(const Source& part, Relaxation& relaxation, const Packe
     if (any != kNone) focus[variable_here_[part.root.variable[v]]] = regret;
   }
   local_.set_focus(focus);
+  admit_eliminated(part);
   return {};
+}
+
+// The part's presolve has eliminated variables, which have no marginals there. Each follows its
+// neighbours at the least cost, so that all of its labels are to be had.
+void Improver::admit_eliminated(const Source& part) {
+  std::vector<uint8_t> is_left(root_->problem.num_variables(), 0);
+  for (const uint32_t original : part.root.variable) is_left[variable_here_[original]] = 1;
+  for (uint32_t v = 0; v < is_left.size(); ++v)
+    if (!is_left[v])
+      std::fill(marginals_.begin() + static_cast<ptrdiff_t>(root_->problem.first_label(v)),
+                marginals_.begin() + static_cast<ptrdiff_t>(root_->problem.first_label(v + 1)),
+                -kForbidden);
 }
 
 // Where packing runs into forbidden pairs.
@@ -147,14 +160,16 @@ Status Improver::recombine_found() {
   const uint64_t before = search_.watch().cells();
   std::vector<double> known;
   for (const double m : marginals_)
-    if (m != kForbidden) known.push_back(m);
+    if (std::abs(m) != kForbidden) known.push_back(m);
   std::vector<uint8_t> allowed = marked_;
+  for (size_t i = 0; i < allowed.size(); ++i) allowed[i] |= marginals_[i] == -kForbidden;
   if (!known.empty()) {
     const auto nth = static_cast<ptrdiff_t>(core_share_ * static_cast<double>(known.size() - 1));
     std::ranges::nth_element(known, known.begin() + nth);
     for (size_t i = 0; i < allowed.size(); ++i)
       allowed[i] |= marginals_[i] < known[static_cast<size_t>(nth)];
   }
+  const Watch::WorkLimit limit(search_.watch(), kMostRecombined * waited_);
   SHW_ASSIGN_OR_RETURN(const Recombined made,
                        recombine(root_->problem, *rows_, allowed, local_.best(), search_.watch()));
   const auto taken = static_cast<double>(std::ranges::count(allowed, 1));

@@ -39,6 +39,7 @@ class Improver {
   static constexpr uint64_t kNone = UINT64_MAX;
   std::vector<uint64_t> labels_here(const Source& part) const;
   std::vector<uint32_t> incumbent_here() const;
+  void admit_eliminated(const Source& part);
   Status find_first(const Source& part, Relaxation& relaxation);
   Status recombine_found();
   void offer();
@@ -49,9 +50,9 @@ class Improver {
   const size_t num_points_;
   LocalSearch local_;
   std::vector<uint32_t> variable_here_;  // by variable of the input
-  std::vector<uint64_t> found_;
-  std::vector<uint8_t> marked_;     // by label: some labelling found has it
-  std::vector<double> marginals_;   // by label: of the root's relaxation
+  std::vector<uint8_t> marked_;          // by label: some labelling found has it
+  // By label, of the root's relaxation; −kForbidden: of a variable that it has eliminated.
+  std::vector<double> marginals_;
   double core_share_;               // of the labels, by marginal, that are recombined
   double started_at_ = kForbidden;  // the cost that local_ started at
   double share_ = 1;                // of the work that the branch and bound takes

@@ -190,6 +190,9 @@ inline constexpr double kMaxDearer = 0.01;
 // Recombination waits for so many improvements, and until it has taken as much work as the branch
 // and bound; for up to so many times that while it finds nothing.
 inline constexpr uint64_t kLeastRuns = 3, kMostPatience = 8;
+// The most that recombination takes, as a multiple of the work that it waited for. More: cores that
+// hardly close, at the cost of the branch and bound. Chosen on C, D and M.
+inline constexpr uint64_t kMostRecombined = 2;
 // The share of the labels that are recombined whatever was found, and by what factor it changes.
 // More: the core holds better labellings, and takes longer to solve.
 inline constexpr double kFirstCoreShare = 0.1, kCoreGrows = 1.5;

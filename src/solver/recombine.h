@@ -17,7 +17,7 @@ struct Recombined {
 };
 
 // `allowed`: a flag per label. `choice`: a labelling within the budgets; its labels are allowed
-// too.
+// too. May be cut short by a Watch::WorkLimit.
 Result<Recombined> recombine(const PlacementProblem& problem, const BudgetRows& rows,
                              std::span<const uint8_t> allowed, std::span<const uint32_t> choice,
                              Watch& watch);

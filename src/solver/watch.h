@@ -4,6 +4,7 @@
 // are read once enough work has accumulated, so poll() is cheap enough for inner loops. A raised
 // flag is an error and propagates; an expired deadline is not: phases return what they have.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <utility>
@@ -51,7 +52,21 @@ class Watch {
    private:
     Watch& watch_;
   };
-  bool expired() const { return expired_; }
+  // While one exists, work beyond so many cells is out of time, whatever the clock says.
+  class WorkLimit {
+   public:
+    WorkLimit(Watch& watch, uint64_t cells) : watch_(watch), before_(watch.limit_) {
+      watch_.limit_ = std::min(before_, watch_.cells() + cells);
+    }
+    ~WorkLimit() { watch_.limit_ = before_; }
+    WorkLimit(const WorkLimit&) = delete;
+    WorkLimit& operator=(const WorkLimit&) = delete;
+
+   private:
+    Watch& watch_;
+    const uint64_t before_;
+  };
+  bool expired() const { return expired_ || cells() >= limit_; }
   uint64_t cells() const { return done_ + gathered_; }  // all work so far, independent of the clock
 
  private:
@@ -64,7 +79,7 @@ class Watch {
   uint32_t parts_ = 0;
   const Deadline deadline_;
   const std::atomic<bool>* stop_ = nullptr;
-  uint64_t gathered_ = 0, done_ = 0;
+  uint64_t gathered_ = 0, done_ = 0, limit_ = UINT64_MAX;
   bool expired_ = false;
 };
 

@@ -141,6 +141,32 @@ TEST(Recombine, SolvesAmongTheAllowedLabels) {
   EXPECT_GT(cases, 150);
 }
 
+TEST(Recombine, EndsWithItsStartAtTheLimitOfItsWork) {
+  int cut_short = 0;
+  for (uint32_t seed = 0; seed < 100; ++seed) {
+    SCOPED_TRACE(seed);
+    const auto made = presolved_case(seed);
+    if (!made.ok() || made->rows.broken()) continue;
+    const auto labellings = all_within(*made);
+    if (labellings.empty()) continue;
+    const std::vector<uint32_t>& start = labellings.back().second;
+    const std::vector<uint8_t> all(made->problem.first_label(made->problem.num_variables()), 1);
+    Monitor monitor;
+    Watch watch(monitor, Deadline());
+    {
+      const Watch::WorkLimit limit(watch, 0);
+      EXPECT_TRUE(watch.expired());
+      const auto got = recombine(made->problem, made->rows, all, start, watch);
+      ASSERT_TRUE(got.ok()) << got.status().message();
+      EXPECT_TRUE(is_within(made->rows, got->choice));
+      EXPECT_LE(evaluate(made->problem, got->choice), evaluate(made->problem, start));
+      cut_short += !got->closed;
+    }
+    EXPECT_FALSE(watch.expired());
+  }
+  EXPECT_GT(cut_short, 20);
+}
+
 // Cheapest labels first run into the budget, or into forbidden pairs, before the last variable.
 TEST(Decode, KeepsWhatTheOthersNeedWithinTheBudget) {
   constexpr uint32_t kVariables = 8;
