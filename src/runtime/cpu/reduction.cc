@@ -140,7 +140,9 @@ class ReductionKernel final : public HostKernel {
     kept_ = make_loop(dims.kept, kept);
     const Dims reduced[1] = {dims.reduced_in};
     reduced_ = make_loop(dims.reduced, reduced);
-    side_by_side_ = kept_.row_size > 1 && kept_.row_stride_bytes[0] < reduced_.row_stride_bytes[0];
+    // Of one element each, as where a rank has one of the heads that are added, there is no row.
+    side_by_side_ = kept_.row_size > 1 &&
+                    (dims.count == 1 || kept_.row_stride_bytes[0] < reduced_.row_stride_bytes[0]);
     const StridedLoop& inner_loop = side_by_side_ ? kept_ : reduced_;
     direct_ = load_truth == nullptr && stored_as_is<Value>(dtype_) &&
               inner_loop.row_stride_bytes[0] == static_cast<int64_t>(sizeof(Value));
