@@ -102,7 +102,8 @@ TEST(Measure, PredictsWhichPlansAreSlowAndByHowMuch) {
 }
 
 TEST(Measure, RefusesDevicesThatItCannotMeasure) {
-  EXPECT_EQ(measure("cuda", "").status().code(), Code::kUnimplemented);
+  const Status gpu = measure("cuda", "").status();  // OK: there is one
+  EXPECT_TRUE(gpu.ok() || gpu.code() == Code::kUnavailable) << gpu.message();
   EXPECT_EQ(measure("abacus", "").status().code(), Code::kInvalidArgument);
 }
 
