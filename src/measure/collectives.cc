@@ -62,13 +62,13 @@ ProbeMaker::Step producer(ProbeMaker& maker, const Exchange& e) {
   return {std::move(step), {e.in}, e.most_bytes};
 }
 
-ProbeMaker::Step collective(const Exchange& e) {
+ProbeMaker::Step collective(ProbeMaker& maker, const Exchange& e, bool reads_last) {
   ProgramStep step;
   step.kernel = "collective";
-  step.inputs = {ValueId{}};
+  step.inputs = {maker.operand(Source::kFirst, e.in)};
   step.collective = {e.kind, ReduceOp::kSum, {0, 1}};
   if (e.kind == CollectiveKind::kPermute) step.collective.to_axes = {1, 0};
-  return {std::move(step), {e.out}, 2 * e.most_bytes, true};
+  return {std::move(step), {e.out}, 2 * e.most_bytes, reads_last};
 }
 
 // Reads the result of the step before, or other memory of as many bytes.
@@ -128,15 +128,6 @@ Result<double> difference_us(Probe& probe, const Pair& pair, int64_t ranks, int6
   return runtime::quartiles_of(std::move(more)).median;
 }
 
-std::vector<ProbeMaker::Step> compute_steps(ProbeMaker& maker, int64_t side) {
-  std::vector<ProbeMaker::Step> steps{product_case(maker, Dtype::kF32, side, side, side)};
-  for (const std::string_view key : kBetween)
-    for (const MeasuredKernel& kernel : measured_kernels())
-      if (kernel.key == key && kernel.dtype == Dtype::kF32)
-        steps.push_back(kernel.make(kernel, maker, kExtent));
-  return steps;
-}
-
 // What ranks run on: devices of their own, where `cores` is kDevices.
 struct Machine {
   const runtime::RankBackend& backend;
@@ -145,13 +136,28 @@ struct Machine {
   const std::vector<int64_t>& sizes;  // bytes
 };
 
-Pair add_entries(ProbeMaker& maker, int64_t side, const Exchange& e, int times) {
-  std::vector<ProbeMaker::Step> without = compute_steps(maker, side);
-  without.push_back(producer(maker, e));
+// What a rank computes between two collectives.
+std::vector<ProbeMaker::Step> compute_steps(ProbeMaker& maker, const Machine& machine) {
+  const int64_t side = machine.side;
+  std::vector<ProbeMaker::Step> steps{product_case(maker, Dtype::kF32, side, side, side)};
+  if (machine.cores == kDevices) return steps;
+  for (const std::string_view key : kBetween)
+    for (const MeasuredKernel& kernel : measured_kernels())
+      if (kernel.key == key && kernel.dtype == Dtype::kF32)
+        steps.push_back(kernel.make(kernel, maker, kExtent));
+  return steps;
+}
+
+Pair add_entries(ProbeMaker& maker, const Machine& machine, const Exchange& e, int times) {
+  const bool shares_cores = machine.cores != kDevices;
+  std::vector<ProbeMaker::Step> without = compute_steps(maker, machine);
+  if (shares_cores) without.push_back(producer(maker, e));
   std::vector<ProbeMaker::Step> with = without;
-  with.push_back(collective(e));
-  with.push_back(consumer(maker, e, true));
-  without.push_back(consumer(maker, e, false));
+  with.push_back(collective(maker, e, shares_cores));
+  if (shares_cores) {
+    with.push_back(consumer(maker, e, true));
+    without.push_back(consumer(maker, e, false));
+  }
   return {maker.add_entry(repeated(with, times)), maker.add_entry(repeated(without, times))};
 }
 
@@ -164,7 +170,7 @@ Status measure_among(int64_t ranks, const Machine& machine, std::vector<cost::Me
   for (const CollectiveKind kind : kKinds)
     for (const int64_t bytes : sizes)
       pairs.push_back(
-          add_entries(maker, side, exchange(kind, ranks, bytes, most_bytes), times_for(bytes)));
+          add_entries(maker, machine, exchange(kind, ranks, bytes, most_bytes), times_for(bytes)));
   SHW_ASSIGN_OR_RETURN(Probe probe, Probe::create(maker, 0, backend));
   for (size_t c = 0; c < std::size(kKinds); ++c) {
     const auto collective = static_cast<cost::Collective>(static_cast<int>(kKinds[c]) - 1);
