@@ -74,8 +74,8 @@ class Figures {
   cost::Hardware& hardware_;
 };
 
-Status measure_kernels(const runtime::RankBackend& backend, const AcceleratorSizes& s,
-                       cost::DeviceSpec& device, Figures& figures) {
+Status measure_device(const runtime::RankBackend& backend, const AcceleratorSizes& s,
+                      cost::DeviceSpec& device, Figures& figures) {
   KernelTimer timer(source_bytes(s), source_bytes(s));
   for (const Dtype dtype : kRates) timer.add_products(dtype, s.products);
   add_attention(timer, s);
@@ -179,7 +179,7 @@ Result<answers::CalibrationReport> measure_accelerators(const runtime::RankBacke
   figures.say("device.flops_per_s.i8", Basis::kFallback);
   for (const char* link : {"intra_gb_per_s", "inter_gb_per_s"})
     figures.say(std::string(hardware.nccl ? "nccl." : "ring.") + link, Basis::kFallback);
-  SHW_RETURN_IF_ERROR(measure_kernels(backend, sizes, hardware.device, figures));
+  SHW_RETURN_IF_ERROR(measure_device(backend, sizes, hardware.device, figures));
   const std::shared_ptr<runtime::Device> device = backend.or_cpu().device(0);
   SHW_ASSIGN_OR_RETURN(const double host, host_bytes_per_s(*device, sizes.copied));
   figures.set(hardware.device.host_bytes_per_s, host, "device.host_bytes_per_s");

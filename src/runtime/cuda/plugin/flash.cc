@@ -51,7 +51,7 @@ Status launch(CudaStream& stream, DeviceKernel kernel, i64 tiles, P... parameter
   void* pointers[] = {&parameters...};
   return stream.launch(kernel, std::max<i64>(1, tiles), kFlashThreads, pointers);
 }
-i64 tiles_of(i64 heads, i64 rows, i64 tile) { return heads * ((rows + tile - 1) / tile); }
+i64 head_tiles(i64 heads, i64 rows, i64 tile) { return heads * ((rows + tile - 1) / tile); }
 
 }  // namespace
 
@@ -80,7 +80,7 @@ Status launch_flash(CudaStream& stream, const AttentionArguments& a, const Atten
   const DeviceKernel kernel =
       pick(a, DeviceKernel::shw_flash_bf16_64, DeviceKernel::shw_flash_bf16_128,
            DeviceKernel::shw_flash_f16_64, DeviceKernel::shw_flash_f16_128);
-  return launch(stream, kernel, tiles_of(a.batch * a.heads, a.queries, kFlashForwardRows), b.out,
+  return launch(stream, kernel, head_tiles(a.batch * a.heads, a.queries, kFlashForwardRows), b.out,
                 b.lse, b.q, b.k, b.v, b.bias, a);
 }
 
@@ -90,14 +90,14 @@ Status launch_flash(CudaStream& stream, const AttentionBackwardArguments& p,
   const DeviceKernel dq =
       pick(a, DeviceKernel::shw_flash_dq_bf16_64, DeviceKernel::shw_flash_dq_bf16_128,
            DeviceKernel::shw_flash_dq_f16_64, DeviceKernel::shw_flash_dq_f16_128);
-  SHW_RETURN_IF_ERROR(launch(stream, dq, tiles_of(a.batch * a.heads, a.queries, kFlashBackwardRows),
-                             b.dq, b.dbias, b.deltas, b.grad, b.q, b.k, b.v, b.bias, b.out, b.lse,
-                             p));
+  SHW_RETURN_IF_ERROR(launch(stream, dq,
+                             head_tiles(a.batch * a.heads, a.queries, kFlashBackwardRows), b.dq,
+                             b.dbias, b.deltas, b.grad, b.q, b.k, b.v, b.bias, b.out, b.lse, p));
   if (b.dk == nullptr && b.dv == nullptr) return {};
   const DeviceKernel dkv =
       pick(a, DeviceKernel::shw_flash_dkv_bf16_64, DeviceKernel::shw_flash_dkv_bf16_128,
            DeviceKernel::shw_flash_dkv_f16_64, DeviceKernel::shw_flash_dkv_f16_128);
-  return launch(stream, dkv, tiles_of(a.batch * a.key_heads, a.keys, kFlashBackwardRows), b.dk,
+  return launch(stream, dkv, head_tiles(a.batch * a.key_heads, a.keys, kFlashBackwardRows), b.dk,
                 b.dv, b.deltas, b.grad, b.q, b.k, b.v, b.bias, b.out, b.lse, p);
 }
 
