@@ -18,8 +18,9 @@ namespace shw::measure {
 namespace {
 
 constexpr int64_t kRanks[] = {2, 4, 8};
-constexpr int kAttempts = 5, kPairs = 7, kMostPairs = 21;
+constexpr int kAttempts = 3, kLeastPairs = 3, kPairs = 7, kMostPairs = 21;
 constexpr double kMostIdle = 0.2;
+constexpr double kEnoughUs = 60000;      // of all pairs of one collective and size
 constexpr int64_t kDevices = INT64_MAX;  // in place of cores: each rank has a device
 constexpr double kLeastUs = 0.1;         // where a collective takes no longer than the noise
 
@@ -99,6 +100,7 @@ struct Pair {
 struct PairOfRuns {
   double more_us;  // that the run with collectives takes
   double idle;     // the greater share of the time in which cores that the ranks have were idle
+  double both_us;
 };
 
 Result<PairOfRuns> run_pair(Probe& probe, const Pair& pair, int64_t ranks, int64_t cores) {
@@ -108,7 +110,7 @@ Result<PairOfRuns> run_pair(Probe& probe, const Pair& pair, int64_t ranks, int64
   const auto idle = [&](const Probe::RunTime& t) { return 1 - t.cpu_us / (busy * t.wall_us); };
   return PairOfRuns{
       ranks < cores ? with.wall_us - without.wall_us : (with.cpu_us - without.cpu_us) / busy,
-      std::max(idle(with), idle(without))};
+      std::max(idle(with), idle(without)), with.wall_us + without.wall_us};
 }
 
 // How much longer a run takes with collectives: the median of several pairs of runs. Ranks that
@@ -117,12 +119,15 @@ Result<PairOfRuns> run_pair(Probe& probe, const Pair& pair, int64_t ranks, int64
 Result<double> difference_us(Probe& probe, const Pair& pair, int64_t ranks, int64_t cores) {
   SHW_RETURN_IF_ERROR(run_pair(probe, pair, ranks, cores).status());  // touches the memory
   std::vector<PairOfRuns> runs;
+  double spent_us = 0;
   const auto is_good = [&](const PairOfRuns& r) { return cores == kDevices || r.idle < kMostIdle; };
-  while (std::ssize(runs) < kMostPairs && std::ranges::count_if(runs, is_good) < kPairs) {
+  while (std::ssize(runs) < kLeastPairs || (std::ssize(runs) < kMostPairs && spent_us < kEnoughUs &&
+                                            std::ranges::count_if(runs, is_good) < kPairs)) {
     SHW_ASSIGN_OR_RETURN(runs.emplace_back(), run_pair(probe, pair, ranks, cores));
+    spent_us += runs.back().both_us;
   }
   std::ranges::sort(runs, {}, &PairOfRuns::idle);
-  runs.resize(kPairs);
+  runs.resize(std::min<size_t>(runs.size(), kPairs));
   std::vector<double> more;
   for (const PairOfRuns& r : runs) more.push_back(r.more_us);
   return runtime::quartiles_of(std::move(more)).median;
