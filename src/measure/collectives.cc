@@ -20,9 +20,9 @@ namespace {
 constexpr int64_t kRanks[] = {2, 4, 8};
 constexpr int kAttempts = 3, kLeastPairs = 3, kPairs = 7, kMostPairs = 21;
 constexpr double kMostIdle = 0.2;
-constexpr double kEnoughUs = 60000;      // of all pairs of one collective and size
-constexpr int64_t kDevices = INT64_MAX;  // in place of cores: each rank has a device
-constexpr double kLeastUs = 0.1;         // where a collective takes no longer than the noise
+constexpr double kEnoughForPairsUs = 60000;  // of all pairs of one collective and size
+constexpr int64_t kDevices = INT64_MAX;      // in place of cores: each rank has a device
+constexpr double kLeastUs = 0.1;             // where a collective takes no longer than the noise
 
 // Together some fifty microseconds.
 constexpr int64_t kSide = 96;            // of a product
@@ -121,8 +121,9 @@ Result<double> difference_us(Probe& probe, const Pair& pair, int64_t ranks, int6
   std::vector<PairOfRuns> runs;
   double spent_us = 0;
   const auto is_good = [&](const PairOfRuns& r) { return cores == kDevices || r.idle < kMostIdle; };
-  while (std::ssize(runs) < kLeastPairs || (std::ssize(runs) < kMostPairs && spent_us < kEnoughUs &&
-                                            std::ranges::count_if(runs, is_good) < kPairs)) {
+  while (std::ssize(runs) < kLeastPairs ||
+         (std::ssize(runs) < kMostPairs && spent_us < kEnoughForPairsUs &&
+          std::ranges::count_if(runs, is_good) < kPairs)) {
     SHW_ASSIGN_OR_RETURN(runs.emplace_back(), run_pair(probe, pair, ranks, cores));
     spent_us += runs.back().both_us;
   }
