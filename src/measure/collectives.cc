@@ -18,7 +18,7 @@ namespace shw::measure {
 namespace {
 
 constexpr int64_t kRanks[] = {2, 4, 8};
-constexpr int kAttempts = 3, kLeastPairs = 3, kPairs = 7, kMostPairs = 21;
+constexpr int kAttempts = 3, kLeastPairs = 2, kPairs = 7, kMostPairs = 21;
 constexpr double kMostIdle = 0.2;
 constexpr double kEnoughForPairsUs = 60000;  // of all pairs of one collective and size
 constexpr int64_t kDevices = INT64_MAX;      // in place of cores: each rank has a device
@@ -76,7 +76,7 @@ ProbeMaker::Step collective(ProbeMaker& maker, const Exchange& e, bool reads_las
 ProbeMaker::Step consumer(ProbeMaker& maker, const Exchange& e, bool reads_last) {
   ProgramStep step;
   step.kernel = "neg";
-  step.inputs = {maker.operand(Source::kSecond, e.out)};
+  step.inputs = {maker.operand(Source::kFirst, e.out)};
   return {std::move(step), {e.out}, 0, reads_last};
 }
 
@@ -169,9 +169,10 @@ Pair add_entries(ProbeMaker& maker, const Machine& machine, const Exchange& e, i
 
 Status measure_among(int64_t ranks, const Machine& machine, std::vector<cost::Measurement>& out) {
   const auto& [backend, cores, side, sizes] = machine;
-  const int64_t source_bytes = std::max({sizes.back(), side * side * 4, kExtent.elements * 4});
-  ProbeMaker maker({{"outer", 2}, {"inner", ranks / 2}}, source_bytes, source_bytes);
-  const int64_t most_bytes = padded_bytes(maker.program(), source_bytes);
+  const int64_t other_bytes = std::max(side * side * 4, kExtent.elements * 4);
+  const int64_t first_bytes = std::max(sizes.back(), other_bytes);
+  ProbeMaker maker({{"outer", 2}, {"inner", ranks / 2}}, first_bytes, other_bytes);
+  const int64_t most_bytes = padded_bytes(maker.program(), first_bytes);
   std::vector<Pair> pairs;  // by kind, then by size
   for (const CollectiveKind kind : kKinds)
     for (const int64_t bytes : sizes)
