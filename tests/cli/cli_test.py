@@ -258,6 +258,7 @@ class Cli(unittest.TestCase):
             self.refused("calibrate", "--device", "cuda", "-o", ours, code=1, says="CUDA")
         self.refused("calibrate", "--device", "abacus", "-o", ours, code=1, says="device 'abacus': expected cpu or cuda")
 
+    @RELEASE_ONLY  # what sanitizers make ten times slower has no times to measure
     def test_calibrate_measures_this_machine(self):
         ours = TMP / "measured.json"
         out = self.ok("calibrate", "--device", "cpu", "--name", "here", "-o", ours)
