@@ -55,12 +55,13 @@ Exchange exchange(CollectiveKind kind, int64_t ranks, int64_t bytes, int64_t mos
   return e;
 }
 
-// Writes what a collective reads.
-ProbeMaker::Step producer(ProbeMaker& maker, const Exchange& e) {
+// Reads the result of the step before, or a source, and writes as much.
+ProbeMaker::Step passed_on(ProbeMaker& maker, const TensorType& type, int64_t to_byte,
+                           bool reads_last) {
   ProgramStep step;
   step.kernel = "neg";
-  step.inputs = {maker.operand(Source::kFirst, e.in)};
-  return {std::move(step), {e.in}, e.most_bytes};
+  step.inputs = {maker.operand(Source::kFirst, type)};
+  return {std::move(step), {type}, to_byte, reads_last};
 }
 
 ProbeMaker::Step collective(ProbeMaker& maker, const Exchange& e, bool reads_last) {
@@ -70,14 +71,6 @@ ProbeMaker::Step collective(ProbeMaker& maker, const Exchange& e, bool reads_las
   step.collective = {e.kind, ReduceOp::kSum, {0, 1}};
   if (e.kind == CollectiveKind::kPermute) step.collective.to_axes = {1, 0};
   return {std::move(step), {e.out}, 2 * e.most_bytes, reads_last};
-}
-
-// Reads the result of the step before, or other memory of as many bytes.
-ProbeMaker::Step consumer(ProbeMaker& maker, const Exchange& e, bool reads_last) {
-  ProgramStep step;
-  step.kernel = "neg";
-  step.inputs = {maker.operand(Source::kFirst, e.out)};
-  return {std::move(step), {e.out}, 0, reads_last};
 }
 
 std::vector<ProbeMaker::Step> repeated(const std::vector<ProbeMaker::Step>& steps, int times) {
@@ -157,12 +150,12 @@ std::vector<ProbeMaker::Step> compute_steps(ProbeMaker& maker, const Machine& ma
 Pair add_entries(ProbeMaker& maker, const Machine& machine, const Exchange& e, int times) {
   const bool shares_cores = machine.cores != kDevices;
   std::vector<ProbeMaker::Step> without = compute_steps(maker, machine);
-  if (shares_cores) without.push_back(producer(maker, e));
+  if (shares_cores) without.push_back(passed_on(maker, e.in, e.most_bytes, false));
   std::vector<ProbeMaker::Step> with = without;
   with.push_back(collective(maker, e, shares_cores));
   if (shares_cores) {
-    with.push_back(consumer(maker, e, true));
-    without.push_back(consumer(maker, e, false));
+    with.push_back(passed_on(maker, e.out, 0, true));
+    without.push_back(passed_on(maker, e.out, 0, false));
   }
   return {maker.add_entry(repeated(with, times)), maker.add_entry(repeated(without, times))};
 }

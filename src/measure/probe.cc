@@ -6,7 +6,6 @@
 
 #include "runtime/bench/bench.h"
 #include "runtime/bench/fill.h"
-#include "runtime/on_each_rank.h"
 
 namespace shw::measure {
 namespace {
@@ -87,14 +86,8 @@ Status Probe::fill(int64_t rank, int64_t index_bound) {
 
 Result<std::vector<double>> Probe::run(size_t number) {
   const ProgramEntry& entry = ranks_->program().entries[number];
-  std::vector<runtime::Completion> done(static_cast<size_t>(ranks_->num_ranks()));
-  SHW_RETURN_IF_ERROR(
-      runtime::on_each_rank(ranks_->num_ranks(), ranks_->device(0), [&](int64_t r) -> Status {
-        SHW_ASSIGN_OR_RETURN(done[static_cast<size_t>(r)],
-                             ranks_->executor(r).enqueue(entry, {}, {}));
-        return {};
-      }));
-  for (const runtime::Completion& completion : done) SHW_RETURN_IF_ERROR(completion.wait());
+  runtime::VirtualRanks::RankBuffers nothing(static_cast<size_t>(ranks_->num_ranks()));
+  SHW_RETURN_IF_ERROR(ranks_->run_pieces(entry, nothing, nothing));
   SHW_ASSIGN_OR_RETURN(const auto launches, ranks_->executor(0).launch_times(entry));
   std::vector<double> us;
   for (size_t i = 0; i < launches.size(); ++i) {

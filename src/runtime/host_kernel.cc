@@ -8,27 +8,28 @@ namespace shw::runtime {
 
 void HostKernel::launch(Stream& stream, void* const* buffers) { stream.host(*this, buffers); }
 
-Status HostKernel::run(void* const* buffers) noexcept {
-  Status status;
+template <class F>
+void HostKernel::describing(Status& result, F&& work) noexcept {
   try {
-    status = compute(buffers);
-    if (!status.ok()) status.at_node(origin.node, origin.kernel);
+    work();
+    if (!result.ok()) result.at_node(origin.node, origin.kernel);
   } catch (const std::bad_alloc&) {
     // The error itself, if there is one already, is worth more than its place. The text is short
     // enough to be stored without the heap.
-    if (status.ok()) status = Status(Code::kResourceExhausted, "out of memory");
+    if (result.ok()) result = Status(Code::kResourceExhausted, "out of memory");
   }
-  return status;
+}
+
+Status HostKernel::run(void* const* buffers) noexcept {
+  Status result;
+  describing(result, [&] { result = compute(buffers); });
+  return result;
 }
 
 Progress HostKernel::advance(void* const* buffers, Waker& waker, Status& result) noexcept {
-  try {
-    if (try_compute(buffers, waker, result) == Progress::kWaits) return Progress::kWaits;
-    if (!result.ok()) result.at_node(origin.node, origin.kernel);
-  } catch (const std::bad_alloc&) {  // as above
-    if (result.ok()) result = Status(Code::kResourceExhausted, "out of memory");
-  }
-  return Progress::kDone;
+  Progress progress = Progress::kDone;
+  describing(result, [&] { progress = try_compute(buffers, waker, result); });
+  return progress;
 }
 
 }  // namespace shw::runtime

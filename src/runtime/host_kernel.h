@@ -25,6 +25,9 @@ class HostKernel : public PreparedKernel, private HostWork {
   Status run(void* const* buffers) noexcept final;
   Progress advance(void* const* buffers, Waker& waker, Status& result) noexcept final;
   bool may_block() const noexcept final { return may_block_; }
+  // Calls `work`, and says of an error in `result` at which node it is.
+  template <class F>
+  void describing(Status& result, F&& work) noexcept;
 
   bool may_block_ = true;
 };

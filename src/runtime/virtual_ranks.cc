@@ -112,7 +112,7 @@ Result<std::vector<HostTensor>> VirtualRanks::run(std::string_view entry_name,
                                                   const Sessions& sessions) {
   SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry,
                        entry_to_run(program(), mesh_, entry_name, inputs.size()));
-  SHW_ASSIGN_OR_RETURN(const RankBuffers out, run_pieces(*entry, inputs, sessions));
+  SHW_ASSIGN_OR_RETURN(const RankBuffers out, run_whole(*entry, inputs, sessions));
   return gather_outputs(*entry, out);
 }
 
@@ -120,20 +120,25 @@ Status VirtualRanks::run_only(std::string_view entry_name, std::span<const HostT
                               const Sessions& sessions) {
   SHW_ASSIGN_OR_RETURN(const ProgramEntry* entry,
                        entry_to_run(program(), mesh_, entry_name, inputs.size()));
-  return run_pieces(*entry, inputs, sessions).status();
+  return run_whole(*entry, inputs, sessions).status();
 }
 
 // The outputs of the ranks.
-Result<VirtualRanks::RankBuffers> VirtualRanks::run_pieces(const ProgramEntry& entry,
-                                                           std::span<const HostTensorView> inputs,
-                                                           const Sessions& sessions) {
+Result<VirtualRanks::RankBuffers> VirtualRanks::run_whole(const ProgramEntry& entry,
+                                                          std::span<const HostTensorView> inputs,
+                                                          const Sessions& sessions) {
   SHW_ASSIGN_OR_RETURN(const RankBuffers in, shard_inputs(entry, inputs));
-  RankBuffers out(executors_.size());
+  RankBuffers out(executors_.size(), std::vector<BufferRef>(entry.outputs.size()));
+  SHW_RETURN_IF_ERROR(run_pieces(entry, in, out, sessions));
+  return out;
+}
+
+Status VirtualRanks::run_pieces(const ProgramEntry& entry, const RankBuffers& inputs,
+                                RankBuffers& outputs, const Sessions& sessions) {
   std::vector<Completion> done(executors_.size());
   Status first = on_each_rank(num_ranks(), device(0), [&](int64_t rank) -> Status {
     const auto r = static_cast<size_t>(rank);
-    out[r].resize(entry.outputs.size());
-    auto completion = executors_[r]->enqueue(entry, in[r], out[r], {},
+    auto completion = executors_[r]->enqueue(entry, inputs[r], outputs[r], {},
                                              sessions.empty() ? nullptr : sessions[r].get());
     // The ranks that have begun would wait for this one for ever.
     if (!completion.ok()) executors_[r]->abort();
@@ -144,8 +149,7 @@ Result<VirtualRanks::RankBuffers> VirtualRanks::run_pieces(const ProgramEntry& e
   for (const Completion& completion : done)
     if (Status s = completion.wait(); !s.ok() && (first.ok() || first.code() == Code::kAborted))
       if (first.ok() || s.code() != Code::kAborted) first = std::move(s);
-  if (!first.ok()) return first;
-  return out;
+  return first;
 }
 
 void VirtualRanks::reset() {

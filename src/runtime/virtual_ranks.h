@@ -38,6 +38,11 @@ class VirtualRanks {
                   const Sessions& sessions = {});
   Result<Sessions> create_sessions();
 
+  // The same on the ranks' own buffers, [rank][port], as Executor::enqueue takes them.
+  using RankBuffers = std::vector<std::vector<BufferRef>>;
+  Status run_pieces(const ProgramEntry& entry, const RankBuffers& inputs, RankBuffers& outputs,
+                    const Sessions& sessions = {});
+
   // What the executors keep, whole, by the name of its port. NOT_FOUND: nothing of that name.
   Status write_state(std::string_view name, const HostTensorView& whole);
   Result<HostTensor> read_state(std::string_view name) const;
@@ -46,15 +51,14 @@ class VirtualRanks {
   void reset();
 
  private:
-  using RankBuffers = std::vector<std::vector<BufferRef>>;  // [rank][port]
   VirtualRanks(std::shared_ptr<const Plan> plan, Mesh mesh)
       : plan_(std::move(plan)), mesh_(std::move(mesh)) {}
   Result<RankBuffers> shard_inputs(const ProgramEntry& entry,
                                    std::span<const HostTensorView> inputs);
   Result<BufferRef> shard_input(const Port& port, int64_t rank, const HostTensorView& whole);
   Result<HostTensor> gather_port(const Port& port, std::span<const BufferRef> buffers) const;
-  Result<RankBuffers> run_pieces(const ProgramEntry& entry, std::span<const HostTensorView> inputs,
-                                 const Sessions& sessions);
+  Result<RankBuffers> run_whole(const ProgramEntry& entry, std::span<const HostTensorView> inputs,
+                                const Sessions& sessions);
   std::vector<BufferRef> state_buffers(PortId port) const;  // by rank
   Result<std::vector<HostTensor>> gather_outputs(const ProgramEntry& entry,
                                                  const RankBuffers& outputs);

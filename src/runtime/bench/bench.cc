@@ -67,24 +67,7 @@ class Job {
   const ProgramEntry& entry() const { return *entry_; }
   VirtualRanks& ranks() { return *ranks_; }
 
-  Status run() {
-    std::vector<Completion> done;
-    Status first;
-    for (size_t r = 0; r < in_.size() && first.ok(); ++r) {
-      Executor& executor = ranks_->executor(static_cast<int64_t>(r));
-      auto completion = executor.enqueue(*entry_, in_[r], out_[r]);
-      if (completion.ok()) {
-        done.push_back(*completion);
-      } else {  // the ranks that have begun would wait for this one for ever
-        first = completion.status();
-        executor.abort();
-      }
-    }
-    for (const Completion& completion : done)
-      if (Status s = completion.wait(); !s.ok() && (first.ok() || first.code() == Code::kAborted))
-        first = std::move(s);
-    return first;
-  }
+  Status run() { return ranks_->run_pieces(*entry_, in_, out_); }
 
  private:
   // Outputs stay null: the first run allocates them, and later ones write into the same memory.
@@ -113,7 +96,7 @@ class Job {
 
   std::unique_ptr<VirtualRanks> ranks_;
   const ProgramEntry* entry_ = nullptr;
-  std::vector<std::vector<BufferRef>> in_, out_;
+  VirtualRanks::RankBuffers in_, out_;
 };
 
 // Products between two runs leave nothing of a shorter run in the caches. Such a run is timed right

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstring>
+#include <optional>
 #include <thread>
 
 namespace shw::runtime::cpu {
@@ -167,14 +168,11 @@ bool CpuStream::execute(const Command& c) {
 bool CpuStream::work(HostWork& work, void* const* buffers) {
   if (!has_begun_ && fault_.raised()) return true;
   Status result;
-  Progress progress;
-  if (work.may_block()) {
-    const Workers::MayBlock blocks(*workers_);
-    progress = work.advance(buffers, *this, result);
-  } else {
-    progress = work.advance(buffers, *this, result);
+  {
+    std::optional<Workers::MayBlock> blocks;
+    if (work.may_block()) blocks.emplace(*workers_);
+    has_begun_ = work.advance(buffers, *this, result) == Progress::kWaits;
   }
-  has_begun_ = progress == Progress::kWaits;
   if (!has_begun_ && !result.ok()) fault_.raise(std::move(result));
   return !has_begun_;
 }
