@@ -1,6 +1,7 @@
 // Collectives of every kind, type and reduction on four fake devices. The fake NCCL adds in the
 // order of the ranks, as virtual ranks do, so the bits are the same; a GPU's sums of reals are not.
 #include "cts/collective_cases.h"
+#include "cuda/fake_ranks.h"
 #include "cuda/fakes.h"
 #include "runtime/cuda/plugin/channel.h"
 #include "runtime/cuda/plugin/device.h"
@@ -8,14 +9,7 @@
 namespace shw::runtime::cuda {
 namespace {
 
-const RankBackend kFakes = {
-    [](int64_t rank) -> std::shared_ptr<Device> {
-      return *CudaDevice::open({.index = static_cast<int>(rank), .folder = SHW_FAKES});
-    },
-    [](std::unique_ptr<ChannelProvider> control, Device& device) {
-      return make_channels(static_cast<CudaDevice&>(device).context(), std::move(control),
-                           std::chrono::minutes(1));
-    }};
+const RankBackend kFakes = testing::fake_ranks();
 
 Result<std::vector<HostTensor>> run(const std::shared_ptr<const Plan>& plan,
                                     const std::vector<HostTensorView>& in, bool graphs) {

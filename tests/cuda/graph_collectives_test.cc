@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cuda/fake_ranks.h"
 #include "cuda/fakes.h"
 #include "runtime/collective/local.h"
 #include "runtime/cuda/plugin/channel.h"
@@ -17,21 +18,12 @@ namespace {
 
 using testing::fake_calls;
 using testing::fake_leaks;
+using testing::fake_ranks;
 using testing::Injected;
 using testing::make_tensor;
 using testing::ProgramBuilder;
 using testing::small_integer;
 using testing::view_of;
-
-RankBackend fakes(Timeout timeout) {
-  return {[](int64_t rank) -> std::shared_ptr<Device> {
-            return *CudaDevice::open({.index = static_cast<int>(rank), .folder = SHW_FAKES});
-          },
-          [timeout](std::unique_ptr<ChannelProvider> control, Device& device) {
-            return make_channels(static_cast<CudaDevice&>(device).context(), std::move(control),
-                                 timeout);
-          }};
-}
 
 // Four ranks as 2 x 2: collectives of every kind, in groups of one mesh dim and of both, on streams
 // of their own that events join, and compute.
@@ -56,7 +48,7 @@ std::unique_ptr<VirtualRanks> make_ranks(const std::shared_ptr<const Plan>& plan
   ExecutorOptions options;
   options.graphs = graphs;
   options.time_limit = std::chrono::seconds(20);  // nothing may hang
-  auto made = VirtualRanks::create(plan, options, fakes(timeout));
+  auto made = VirtualRanks::create(plan, options, fake_ranks(timeout));
   EXPECT_TRUE(made.ok()) << made.status().message();
   return made.ok() ? std::move(*made) : nullptr;
 }
@@ -96,7 +88,7 @@ TEST(CudaGraphCollectives, ThatNobodyJoinsTimeOut) {
   const auto eager = make_ranks(plan, false);
   const auto ranks = make_ranks(plan, true, std::chrono::milliseconds(100));
   expect_same_bits(*ranks, *eager, 1);
-  const auto device = fakes({}).or_cpu().device(0);
+  const auto device = fake_ranks({}).or_cpu().device(0);
   std::vector<std::byte> zeros(32);
   const BufferRef x = std::move(*Buffer::allocate(device, {32}));
   ASSERT_TRUE(device->copy(x->data(), zeros.data(), 32, CopyKind::kHostToDevice).ok());
@@ -148,7 +140,7 @@ TEST(CudaGraphCollectives, ADeviceLostInAGraphEndsTheJob) {
 class TwoRanks {
  public:
   explicit TwoRanks(Timeout timeout) {
-    const auto backend = fakes(timeout);
+    const auto backend = fake_ranks(timeout);
     const uint8_t axes[] = {0};
     for (int64_t r : {0, 1}) {
       devices_.push_back(backend.device(r));

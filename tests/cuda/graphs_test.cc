@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "cuda/fake_ranks.h"
 #include "cuda/fakes.h"
 #include "runtime/collective/local.h"
 #include "runtime/cuda/plugin/channel.h"
@@ -20,22 +21,10 @@ using testing::fake_calls;
 using testing::fake_leaks;
 using testing::Injected;
 using testing::make_tensor;
+using testing::open_fakes;
 using testing::ProgramBuilder;
 using testing::small_integer;
 using testing::view_of;
-
-Result<RankBackend> open_fakes(int num_ranks) {
-  std::vector<std::shared_ptr<CudaDevice>> devices(static_cast<size_t>(num_ranks));
-  for (int r = 0; r < num_ranks; ++r) {
-    SHW_ASSIGN_OR_RETURN(devices[static_cast<size_t>(r)],
-                         CudaDevice::open({.index = r, .folder = SHW_FAKES}));
-  }
-  return RankBackend{[devices](int64_t rank) { return devices[static_cast<size_t>(rank)]; },
-                     [](std::unique_ptr<ChannelProvider> control, Device& device) {
-                       return make_channels(static_cast<CudaDevice&>(device).context(),
-                                            std::move(control), std::chrono::minutes(1));
-                     }};
-}
 
 // Four launches on one rank.
 std::shared_ptr<const Plan> plan_of_one() {

@@ -2,6 +2,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "cuda/fake_ranks.h"
 #include "cuda/fakes.h"
 #include "plan/plan.h"
 #include "runtime/collective/local.h"
@@ -19,23 +20,10 @@ using testing::fake_calls;
 using testing::fake_leaks;
 using testing::Injected;
 using testing::make_tensor;
+using testing::open_fakes;
 using testing::ProgramBuilder;
 using testing::small_integer;
 using testing::view_of;
-
-// Each rank on a fake device of its own.
-Result<RankBackend> open_fakes(int num_ranks, Timeout timeout = std::chrono::minutes(1)) {
-  std::vector<std::shared_ptr<CudaDevice>> devices(static_cast<size_t>(num_ranks));
-  for (int r = 0; r < num_ranks; ++r) {
-    SHW_ASSIGN_OR_RETURN(devices[static_cast<size_t>(r)],
-                         CudaDevice::open({.index = r, .folder = SHW_FAKES}));
-  }
-  return RankBackend{[devices](int64_t rank) { return devices[static_cast<size_t>(rank)]; },
-                     [timeout](std::unique_ptr<ChannelProvider> control, Device& device) {
-                       return make_channels(static_cast<CudaDevice&>(device).context(),
-                                            std::move(control), timeout);
-                     }};
-}
 
 // A training step of LLaMA on eight ranks, as the planner made it; in the second plan results of
 // the forward pass wait in host memory. Sums are added in another order than on the CPU, so the

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cost/hardware_description.h"
+#include "cuda/fake_ranks.h"
 #include "cuda/fakes.h"
 #include "runtime/cuda/plugin/channel.h"
 #include "runtime/cuda/plugin/device.h"
@@ -15,14 +16,7 @@ namespace {
 using runtime::cuda::CudaDevice;
 using testing::fake_calls;
 
-const runtime::RankBackend kFakes = {
-    [](int64_t rank) -> std::shared_ptr<runtime::Device> {
-      return *CudaDevice::open({.index = static_cast<int>(rank), .folder = SHW_FAKES});
-    },
-    [](std::unique_ptr<runtime::ChannelProvider> control, runtime::Device& device) {
-      return runtime::cuda::make_channels(static_cast<CudaDevice&>(device).context(),
-                                          std::move(control), std::chrono::minutes(1));
-    }};
+const runtime::RankBackend kFakes = testing::fake_ranks();
 const AcceleratorSizes kSmall{.products = {8, 16},
                               .rate = 16,
                               .keys = {16},

@@ -1,4 +1,5 @@
 // The memory that collectives work in: registered with each communicator, where NCCL can do that.
+#include "cuda/fake_ranks.h"
 #include "cuda/fakes.h"
 #include "runtime/cuda/plugin/channel.h"
 #include "runtime/cuda/plugin/device.h"
@@ -17,14 +18,7 @@ using testing::ProgramBuilder;
 using testing::small_integer;
 using testing::view_of;
 
-const RankBackend kFakes = {
-    [](int64_t rank) -> std::shared_ptr<Device> {
-      return *CudaDevice::open({.index = static_cast<int>(rank), .folder = SHW_FAKES});
-    },
-    [](std::unique_ptr<ChannelProvider> control, Device& device) {
-      return make_channels(static_cast<CudaDevice&>(device).context(), std::move(control),
-                           std::chrono::minutes(1));
-    }};
+const RankBackend kFakes = testing::fake_ranks();
 
 // Two ranks: a collective of what lies in the arena.
 std::unique_ptr<VirtualRanks> make_ranks() {

@@ -182,6 +182,16 @@ input tangent.0: %g : f32[8,12,16] {phase=backward}
 return output.0 = %n, grad.up = %dw, grad.down = %dv
 )swt";
 
+// The plan of the graph, and the same in which a pass has split steps.
+void expect_same_bits(const Compiled& whole, const Plan& other, const char* graph,
+                      const CompileOptions& options) {
+  const auto parts = scheduled_anew(other, 256);
+  ASSERT_NE(parts, nullptr);
+  Compiled split = testing::compiled_text(graph, options);
+  split.bytes = write_plan(*parts);
+  EXPECT_EQ(testing::run_on_integers(whole, {}), testing::run_on_integers(split, {}));
+}
+
 // Collectives and products one sequence at a time (passes/split_batches.h).
 TEST(SplitBatches, GiveTheSameBits) {
   CompileOptions options{.mesh = "dp=2,tp=2"};
@@ -194,11 +204,7 @@ TEST(SplitBatches, GiveTheSameBits) {
   EXPECT_EQ(num_products(other.program), 5);
   EXPECT_EQ(split_batches(other.program, free_copies()), 3u);  // two gathers, a scatter
   EXPECT_EQ(num_products(other.program), 2 + 3 * 4) << "dp leaves four sequences";
-  const auto parts = scheduled_anew(other, 256);
-  ASSERT_NE(parts, nullptr);
-  Compiled split = testing::compiled_text(kSequences, options);
-  split.bytes = write_plan(*parts);
-  EXPECT_EQ(testing::run_on_integers(whole, {}), testing::run_on_integers(split, {}));
+  expect_same_bits(whole, other, kSequences, options);
 }
 
 // The same with one sequence: of each rank's rows, some at a time (passes/split_rows.h).
@@ -231,11 +237,7 @@ TEST(SplitRows, GiveTheSameBits) {
   // Two gathers, which a product of a weight's gradient reads whole, and a scatter.
   EXPECT_EQ(split_rows(other.program, free_copies()), 3u);
   EXPECT_EQ(std::ranges::count(other.program.steps, "einsum", &ProgramStep::kernel), 2 + 3 * 8);
-  const auto parts = scheduled_anew(other, 256);
-  ASSERT_NE(parts, nullptr);
-  Compiled split = testing::compiled_text(kRows, options);
-  split.bytes = write_plan(*parts);
-  EXPECT_EQ(testing::run_on_integers(whole, {}), testing::run_on_integers(split, {}));
+  expect_same_bits(whole, other, kRows, options);
 }
 
 // The plan's steps one after another, in the order of the graph's nodes.
