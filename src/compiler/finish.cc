@@ -97,6 +97,7 @@ Result<Compiled> finish(const PreparedModel& model, const CompileOptions& option
   out.phases.push_back({"passes", passes_s});
   out.plan.summary.memory_program_bytes = bytes_of(model, out.plan.program);
   out.plan.summary.recompute_excess_us = out.plan.program.recompute_excess_us;
+  out.plan.summary.step_bound_us = placed.memory.step_bound_us;
 
   SHW_RETURN_IF_ERROR(watch.next("write"));
   out.plan.source_graph = model.source();

@@ -6,9 +6,11 @@
 #include <cmath>
 #include <limits>
 
+#include "compiler/joint_prices.h"
 #include "compiler/programs.h"
 #include "compiler/reserve.h"
 #include "lowering/shard_order.h"
+#include "plan/report.h"
 #include "simulate/simulate.h"
 #include "support/quiet.h"
 
@@ -59,13 +61,18 @@ void note_peak(const PreparedModel& model, double limit_bytes, Placed& placed) {
 // lowest that is found feasible. Each placement is asked for its fastest program that fits, and the
 // fastest of these is the answer. So a higher limit never gives a longer simulated step, and
 // another placement is taken where it costs less than repetition.
+//
+// For a larger graph, placements and choices of what is repeated follow from each other in turn
+// (joint_prices.h), from the first that fits, until the placement stays or the step gets no
+// shorter.
 class MemoryLimitedSearch {
  public:
   MemoryLimitedSearch(const ConstrainedModel& model, double limit_bytes,
-                      const solver::SolveOptions& options, Monitor& monitor)
+                      const solver::SolveOptions& options, Weighs weighs, Monitor& monitor)
       : model_(model),
         limit_(limit_bytes),
         relaxed_(recomputes_within(model.model(), limit_bytes)),
+        weighs_(weighs),
         planned_limit_(relaxed_ ? 0 : limit_bytes),
         options_(options),
         rough_deadline_(options.deadline.after_share(kRoughShareOfTime)),
@@ -75,10 +82,11 @@ class MemoryLimitedSearch {
   }
 
   Result<Placed> run() {
-    if (relaxed_ && model_.model().graph().num_nodes() <= kFewNodes)
+    if (relaxed_ && is_small())
       SHW_RETURN_IF_ERROR(ask_all_placements());
     else
       SHW_RETURN_IF_ERROR(run_rounds(relaxed_ ? kRelaxedRounds : kRoughRounds, !relaxed_));
+    if (relaxed_ && best_ && weighs_ == Weighs::kJoint) SHW_RETURN_IF_ERROR(weigh_repetition());
     if (!relaxed_ && !is_late() && refines()) {
       planned_limit_ = limit_;
       reserved_.clear();
@@ -99,6 +107,7 @@ class MemoryLimitedSearch {
   static constexpr uint32_t kRoughRounds = 12, kFineRounds = 3, kRelaxedRounds = 6;
   static constexpr uint32_t kPlacements = 5;   // of a small graph that are asked
   static constexpr uint32_t kFewNodes = 1000;  // tenths of a second for each placement
+  static constexpr uint32_t kJointRounds = 3;
   static constexpr double kNextPeak = 0.65;    // of the last placement
   static constexpr double kNearly = 0.03;      // of the lowest peak: is as good as that
   static constexpr double kMinStep = 2e-3;     // of the limit
@@ -162,6 +171,31 @@ class MemoryLimitedSearch {
       }
       if (peak - infeasible < kNearly * peak) break;
       planned_limit_ = infeasible == 0 ? kNextPeak * peak : (peak + infeasible) / 2;
+    }
+    return {};
+  }
+
+  bool is_small() const { return model_.model().graph().num_nodes() <= kFewNodes; }
+
+  // The bound on placement and repetition together; and, of a larger graph, the placements that the
+  // repetition asks for.
+  Status weigh_repetition() {
+    if (is_late() || recomputation(*best_->program).steps == 0) return {};
+    const JointPrices joint(model_);
+    Monitor muted = quiet(monitor_);  // costs and bounds at other prices are none
+    const double limit = limit_ + static_cast<double>(model_.model().options().host_memory_bytes);
+    const JointPrices::Bound bound = joint.bound(limit, best_->choice);
+    const bool is_bound = model_.model().collectives().hardware().device.kernels.empty();
+    best_->memory.step_bound_us = is_bound ? bound.us : -1;
+    for (uint32_t left = kJointRounds; !is_small() && left > 0 && !is_late(); --left) {
+      SHW_ASSIGN_OR_RETURN(Placed next, joint.placement(*best_->program, bound.us_per_byte,
+                                                        options(true, left), muted));
+      if (next.choice == best_->choice) return {};
+      const double us = simulated_us(*best_->program);
+      SHW_RETURN_IF_ERROR(complete(model_, limit_, next, monitor_, us));
+      if (excess_bytes(next) > 0 || simulated_us(*next.program) >= us) return {};
+      next.memory.step_bound_us = best_->memory.step_bound_us;
+      best_ = std::move(next);
     }
     return {};
   }
@@ -292,7 +326,8 @@ class MemoryLimitedSearch {
 
   const ConstrainedModel& model_;
   const double limit_;
-  const bool relaxed_;    // programs take less than planned
+  const bool relaxed_;  // programs take less than planned
+  const Weighs weighs_;
   double planned_limit_;  // the limit minus what is reserved for the lowered program
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   solver::SolveOptions options_;
@@ -330,10 +365,10 @@ Status complete(const ConstrainedModel& constrained, double limit_bytes, Placed&
 }
 
 Result<Placed> solve_within(const ConstrainedModel& model, double limit_bytes,
-                            const solver::SolveOptions& options, Monitor& monitor,
+                            const solver::SolveOptions& options, Monitor& monitor, Weighs weighs,
                             double* bound_us) {
   if (limit_bytes > 0) {
-    MemoryLimitedSearch rounds(model, limit_bytes, options, monitor);
+    MemoryLimitedSearch rounds(model, limit_bytes, options, weighs, monitor);
     Result<Placed> placed = rounds.run();
     if (bound_us != nullptr) *bound_us = std::max(*bound_us, rounds.bound_us());
     return placed;

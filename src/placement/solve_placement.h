@@ -29,6 +29,9 @@ struct MemoryUse {
   double price_per_gib = 0;  // µs by which the optimum would fall if the limit were one GiB higher
   uint32_t binding = 0;      // number of points at which the limit has a price
 
+  // No program of any placement, whatever it computes again, has a shorter step within the limit;
+  // negative: not known.
+  double step_bound_us = -1;
   // The program computes again what the limit leaves no room for: it takes less than was planned.
   bool repeats = false;
 

@@ -46,6 +46,9 @@ struct PlanSummary {
   // The step takes no longer than one in which what is computed again takes at most so much longer
   // than the best choice for the memory limit; negative: not known.
   double recompute_excess_us = -1;
+  // Where a memory limit chose what is computed again: no placement with any such choice within the
+  // limit has a shorter step; negative: not known.
+  double step_bound_us = -1;
 };
 
 struct Plan {

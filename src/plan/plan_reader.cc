@@ -241,6 +241,7 @@ void read_summary(const fb::Plan& f, PlanSummary& s) {
   s.memory_binding_points = f.memory_binding_points();
   s.overlap = text(f.overlap());
   s.recompute_excess_us = f.recompute_excess_us();
+  s.step_bound_us = f.step_bound_us();
   s.memory_program_bytes = f.memory_program_bytes();
   for (uint32_t i = 0; i < length(f.memory_shares()); ++i) {
     const fb::PlanMemoryShare& share = *f.memory_shares()->Get(i);

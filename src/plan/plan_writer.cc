@@ -80,7 +80,7 @@ class Writer {
                        s.transition_us, s.num_nodes, s.num_strategies, all, symbols, programs, 0,
                        graph, s.memory_limit_bytes, s.memory_peak_bytes, peak_node,
                        s.memory_price_per_gib, s.memory_binding_points, overlap,
-                       s.memory_program_bytes, all_shares, s.recompute_excess_us),
+                       s.memory_program_bytes, all_shares, s.recompute_excess_us, s.step_bound_us),
         fb::PlanIdentifier());
     return with_trailer();
   }

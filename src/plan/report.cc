@@ -216,6 +216,9 @@ std::string recomputation_text(const Plan& plan, std::span<const EntryTime> time
     text +=
         format("         at most %.3f µs more than the best choice for the limit: gap %.3g %%\n",
                s.recompute_excess_us, 100 * recompute_gap(s, times));
+  if (s.step_bound_us > 0)
+    text += format("         no placement and choice within the limit have a step below %.3f µs\n",
+                   s.step_bound_us);
   return text;
 }
 
@@ -376,6 +379,7 @@ void write_recomputation(JsonWriter& j, const Plan& plan, std::span<const EntryT
   if (plan.summary.recompute_excess_us >= 0)
     j.member("excess_us", plan.summary.recompute_excess_us)
         .member("gap", recompute_gap(plan.summary, times));
+  if (plan.summary.step_bound_us > 0) j.member("step_bound_us", plan.summary.step_bound_us);
   j.end_object();
 }
 

@@ -63,6 +63,8 @@ TEST_P(Limited, TimeFallsAsTheLimitRises) {
     EXPECT_GE(s.recompute_excess_us, 0);
     const double us = entry_times(p)[0].us;
     EXPECT_LE(s.recompute_excess_us, GetParam().most_gap * us);
+    EXPECT_LE(s.step_bound_us, us);
+    EXPECT_EQ(s.step_bound_us > 0, recomputation(p).steps > 0);
     if (last_us > 0) {
       EXPECT_LE(us, last_us) << "a lower limit gave a faster step";
     } else {
@@ -72,6 +74,7 @@ TEST_P(Limited, TimeFallsAsTheLimitRises) {
     const auto read = read_plan(compiled->bytes);
     ASSERT_TRUE(read.ok());
     EXPECT_EQ(read->summary.recompute_excess_us, s.recompute_excess_us);
+    EXPECT_EQ(read->summary.step_bound_us, s.step_bound_us);
     EXPECT_NE(plan_json(*read, entry_times(p), false).find("\"gap\":"), std::string::npos);
     EXPECT_NE(plan_text(*read, entry_times(p)).find("best choice for the limit: gap"),
               std::string::npos);
