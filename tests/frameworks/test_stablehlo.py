@@ -71,7 +71,8 @@ func.func @main(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>) -> tensor<4x2xf32> {
 
 
 @pytest.mark.parametrize(("dtype", "element", "values"), [
-    ("f32", jnp.float32, [1.5, -2.0, 3.0]), ("bf16", jnp.bfloat16, [1.5, 1.5, 1.5]), ("f16", jnp.float16, [1.5, -2.0, 3.0]),
+    ("f32", jnp.float32, [1.5, -2.0, 3.0]), ("bf16", jnp.bfloat16, [1.5, 1.5, 1.5]), ("f8E4M3FN", jnp.float8_e4m3fn, [1.5, 1.5, 1.5]),
+    ("f8E5M2", jnp.float8_e5m2, [1.5, 1.5, 1.5]), ("f16", jnp.float16, [1.5, -2.0, 3.0]),
     ("i64", jnp.int32, [1, -2, 3]), ("i1", jnp.bool_, [True, False, True]),
 ])
 def test_constants(dtype, element, values):
