@@ -20,6 +20,7 @@ void describe(const cost::Hardware& h, shw_hardware_info& c) {
   c.flops_f16 = h.device.flops_f16;
   c.flops_bf16 = h.device.flops_bf16;
   c.flops_i8 = h.device.flops_i8;
+  c.flops_f8 = h.device.flops_f8;
   c.efficiency = h.device.efficiency;
   c.launch_us = h.device.launch_us;
   c.devices_per_node = h.devices_per_node();

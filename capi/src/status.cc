@@ -50,10 +50,13 @@ constexpr bool codes_agree() {
 static_assert(codes_agree(), "codes have the same numbers in C and C++");
 
 constexpr std::pair<int32_t, Dtype> kDtypes[] = {
-    {SHW_DTYPE_F32, Dtype::kF32},   {SHW_DTYPE_F64, Dtype::kF64}, {SHW_DTYPE_F16, Dtype::kF16},
-    {SHW_DTYPE_BF16, Dtype::kBF16}, {SHW_DTYPE_I8, Dtype::kI8},   {SHW_DTYPE_I16, Dtype::kI16},
-    {SHW_DTYPE_I32, Dtype::kI32},   {SHW_DTYPE_I64, Dtype::kI64}, {SHW_DTYPE_U8, Dtype::kU8},
-    {SHW_DTYPE_BOOL, Dtype::kBool}, {SHW_DTYPE_C64, Dtype::kC64},
+    {SHW_DTYPE_F32, Dtype::kF32},       {SHW_DTYPE_F64, Dtype::kF64},
+    {SHW_DTYPE_F16, Dtype::kF16},       {SHW_DTYPE_BF16, Dtype::kBF16},
+    {SHW_DTYPE_I8, Dtype::kI8},         {SHW_DTYPE_I16, Dtype::kI16},
+    {SHW_DTYPE_I32, Dtype::kI32},       {SHW_DTYPE_I64, Dtype::kI64},
+    {SHW_DTYPE_U8, Dtype::kU8},         {SHW_DTYPE_BOOL, Dtype::kBool},
+    {SHW_DTYPE_C64, Dtype::kC64},       {SHW_DTYPE_F8E4M3FN, Dtype::kF8E4M3},
+    {SHW_DTYPE_F8E5M2, Dtype::kF8E5M2},
 };
 constexpr bool dtypes_agree() {
   for (const auto& [c, cc] : kDtypes)

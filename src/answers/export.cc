@@ -33,6 +33,10 @@ const char* dtype_name_there(Dtype dtype) {
       return "bool";
     case Dtype::kC64:
       return "complex64";
+    case Dtype::kF8E4M3:
+      return "float8_e4m3fn";
+    case Dtype::kF8E5M2:
+      return "float8_e5m2";
   }
   return "";
 }

@@ -15,7 +15,8 @@ constexpr double kTera = 1e12;
 
 struct DeviceRow {
   std::string_view name;
-  double memory_bytes_per_s, tflops_f64, tflops_f32, tflops_f16, tflops_bf16, tflops_i8, host_gbps;
+  double memory_bytes_per_s, tflops_f64, tflops_f32, tflops_f16, tflops_bf16, tflops_i8, tflops_f8,
+      host_gbps;
 };
 
 constexpr DeviceRow kDevices[] = {
@@ -152,6 +153,7 @@ Status check_device(const DeviceSpec& d) {
       {is_rate(d.flops_f16), "flops_per_s.f16", kRate},
       {is_rate(d.flops_bf16), "flops_per_s.bf16", kRate},
       {is_rate(d.flops_i8), "flops_per_s.i8", kRate},
+      {is_rate(d.flops_f8), "flops_per_s.f8", kRate},
       {is_rate(d.host_bytes_per_s), "host_bytes_per_s", kRate},
       {d.efficiency >= 1e-6 && d.efficiency <= 1, "efficiency", "a number from 1e-6 to 1"},
       {is_time(d.launch_us), "launch_us", kTime},
@@ -242,6 +244,7 @@ Result<Hardware> hardware_by_name(std::string_view name) {
                      .flops_f16 = row->tflops_f16 * kTera,
                      .flops_bf16 = row->tflops_bf16 * kTera,
                      .flops_i8 = row->tflops_i8 * kTera,
+                     .flops_f8 = row->tflops_f8 * kTera,
                      .host_bytes_per_s = row->host_gbps * 1e9};
   if (row->name == "cpu") set_cpu_rates(hardware.device);
   hardware.nccl = nccl_of(row->name);

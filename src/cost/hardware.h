@@ -18,6 +18,7 @@ struct DeviceSpec {
   double memory_bytes_per_s = 0;
   // Per second; 0: unknown.
   double flops_f64 = 0, flops_f32 = 0, flops_f16 = 0, flops_bf16 = 0, flops_i8 = 0;
+  double flops_f8 = 0;          // of both kinds of 8-bit floats
   double host_bytes_per_s = 0;  // to host memory, or from it; 0: unknown, or it has no other memory
   double efficiency =
       0.70;  // share of these rates that is reached in practice (meta-pytorch/autoparallel)

@@ -196,6 +196,7 @@ Status read_device(const JsonValue& value, Absent absent, DeviceSpec& device) {
     SHW_RETURN_IF_ERROR(of.number("f16", device.flops_f16));
     SHW_RETURN_IF_ERROR(of.number("bf16", device.flops_bf16));
     SHW_RETURN_IF_ERROR(of.number("i8", device.flops_i8));
+    SHW_RETURN_IF_ERROR(of.number("f8", device.flops_f8));
     SHW_RETURN_IF_ERROR(of.finish());
   }
   return in.finish();
@@ -369,7 +370,8 @@ std::string hardware_json(const Hardware& hardware) {
   out.key("device").begin_object().member("memory_bytes_per_s", d.memory_bytes_per_s);
   out.key("flops_per_s").begin_object();
   out.member("f64", d.flops_f64).member("f32", d.flops_f32).member("f16", d.flops_f16);
-  out.member("bf16", d.flops_bf16).member("i8", d.flops_i8).end_object();
+  out.member("bf16", d.flops_bf16).member("i8", d.flops_i8).member("f8", d.flops_f8);
+  out.end_object();
   out.member("host_bytes_per_s", d.host_bytes_per_s);
   out.member("efficiency", d.efficiency).member("launch_us", d.launch_us);
   if (d.shared_cores > 0) out.member("shared_cores", d.shared_cores);

@@ -18,6 +18,9 @@ double flops_per_s(const DeviceSpec& device, Dtype dtype) {
       return device.flops_bf16;
     case Dtype::kI8:
       return device.flops_i8;
+    case Dtype::kF8E4M3:
+    case Dtype::kF8E5M2:
+      return device.flops_f8;
     default:
       return 0;
   }

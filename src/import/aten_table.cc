@@ -27,7 +27,7 @@ aten._scaled_dot_product_flash_attention.default: sdpa; query key value dropout_
 aten._scaled_dot_product_flash_attention_backward.default: sdpa_backward; grad_output query key value out logsumexp _ _ _ _ dropout_p is_causal seed offset scale; 0 1 2 -; flash
 aten._scaled_dot_product_flash_attention_for_cpu.default: sdpa; query key value dropout_p is_causal; 0 1 - -; cpu
 aten._scaled_dot_product_flash_attention_for_cpu_backward.default: sdpa_backward; grad_output query key value out logsumexp dropout_p is_causal; 0 1 2 -; cpu
-aten._scaled_mm.default: scaled_mm; self mat2 scale_a scale_b bias _ dtype use_fast_accum
+aten._scaled_mm.default: scaled_mm; self mat2 scale_a scale_b bias scale_result dtype use_fast_accum
 aten._softmax.default: softmax
 aten._softmax_backward_data.default: softmax_backward_data
 aten._to_copy.default: to_copy

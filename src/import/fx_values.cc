@@ -102,10 +102,11 @@ std::string_view word(std::string_view list, size_t index) {
 
 std::optional<Dtype> torch_dtype(std::string_view name) {
   constexpr std::pair<std::string_view, Dtype> kNames[] = {
-      {"float32", Dtype::kF32},   {"float64", Dtype::kF64},  {"float16", Dtype::kF16},
-      {"bfloat16", Dtype::kBF16}, {"int8", Dtype::kI8},      {"int16", Dtype::kI16},
-      {"int32", Dtype::kI32},     {"int64", Dtype::kI64},    {"uint8", Dtype::kU8},
-      {"bool", Dtype::kBool},     {"complex64", Dtype::kC64}};
+      {"float32", Dtype::kF32},       {"float64", Dtype::kF64},   {"float16", Dtype::kF16},
+      {"bfloat16", Dtype::kBF16},     {"int8", Dtype::kI8},       {"int16", Dtype::kI16},
+      {"int32", Dtype::kI32},         {"int64", Dtype::kI64},     {"uint8", Dtype::kU8},
+      {"bool", Dtype::kBool},         {"complex64", Dtype::kC64}, {"float8_e4m3fn", Dtype::kF8E4M3},
+      {"float8_e5m2", Dtype::kF8E5M2}};
   for (const auto& [torch, dtype] : kNames)
     if (torch == name) return dtype;
   return std::nullopt;

@@ -12,9 +12,11 @@ namespace {
 using nlohmann::json;
 
 constexpr std::pair<const char*, Dtype> kNames[] = {
-    {"F32", Dtype::kF32}, {"F64", Dtype::kF64},   {"F16", Dtype::kF16}, {"BF16", Dtype::kBF16},
-    {"I8", Dtype::kI8},   {"I16", Dtype::kI16},   {"I32", Dtype::kI32}, {"I64", Dtype::kI64},
-    {"U8", Dtype::kU8},   {"BOOL", Dtype::kBool}, {"C64", Dtype::kC64}};
+    {"F32", Dtype::kF32},       {"F64", Dtype::kF64}, {"F16", Dtype::kF16},
+    {"BF16", Dtype::kBF16},     {"I8", Dtype::kI8},   {"I16", Dtype::kI16},
+    {"I32", Dtype::kI32},       {"I64", Dtype::kI64}, {"U8", Dtype::kU8},
+    {"BOOL", Dtype::kBool},     {"C64", Dtype::kC64}, {"F8_E4M3", Dtype::kF8E4M3},
+    {"F8_E5M2", Dtype::kF8E5M2}};
 
 Result<StoredTensor> parse_tensor(const json& entry, std::span<const uint8_t> data) {
   if (!entry.is_object() || !entry.contains("dtype") || !entry["dtype"].is_string() ||

@@ -176,7 +176,8 @@ Result<answers::CalibrationReport> measure_accelerators(const runtime::RankBacke
   hardware.name = hardware.device.name = name;
   hardware.measured.clear();
   Figures figures(hardware);
-  figures.say("device.flops_per_s.i8", Basis::kFallback);
+  for (const char* rate : {"i8", "f8"})
+    figures.say(std::string("device.flops_per_s.") + rate, Basis::kFallback);
   for (const char* link : {"intra_gb_per_s", "inter_gb_per_s"})
     figures.say(std::string(hardware.nccl ? "nccl." : "ring.") + link, Basis::kFallback);
   SHW_RETURN_IF_ERROR(measure_device(backend, sizes, hardware.device, figures));

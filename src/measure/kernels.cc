@@ -71,8 +71,9 @@ Status measure_kernels(cost::DeviceSpec& device, std::vector<cost::FigureBasis>&
   const KernelTimes* copy = cost::times_of(device.kernels, "local_slice", Dtype::kF32);
   device.memory_bytes_per_s =
       2.0 * 4 * static_cast<double>(copy->sizes[0].back()) / copy->us.back() * 1e6;
-  device.efficiency = 1;  // these are rates that were reached
-  device.flops_i8 = 0;    // no kernel multiplies 8-bit integers
+  device.efficiency = 1;               // these are rates that were reached
+  device.flops_i8 = 0;                 // no kernel multiplies 8-bit integers
+  device.flops_f8 = device.flops_f32;  // as which 8-bit floats are multiplied
   for (const char* figure :
        {"device.memory_bytes_per_s", "device.launch_us", "device.flops_per_s.f64",
         "device.flops_per_s.f32", "device.flops_per_s.f16", "device.flops_per_s.bf16"})

@@ -43,6 +43,7 @@ constinit const OpDef kCat = {
     .infer = infer,
     .rules = rules,
     .takes_strided = true,
+    .takes_float8 = true,
 };
 
 }  // namespace shw::ops

@@ -20,6 +20,7 @@ constinit const OpDef kClone = {
     .infer = infer_same,
     .rules = rules,
     .takes_strided = true,
+    .takes_float8 = true,
 };
 
 }  // namespace shw::ops

@@ -38,6 +38,7 @@ constinit const OpDef kPad = {
     .infer = infer,
     .rules = rules,
     .takes_strided = true,
+    .takes_float8 = true,
 };
 
 }  // namespace shw::ops

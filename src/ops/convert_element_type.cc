@@ -11,6 +11,7 @@ constinit const OpDef kConvertElementType = {
     .infer = infer_cast,
     .sharding = Sharding::kFollow,
     .follow = follow_same,
+    .takes_float8 = true,
 };
 
 }  // namespace shw::ops

@@ -12,6 +12,7 @@ constinit const OpDef kDtypeCast = {
     .infer = infer_cast,
     .sharding = Sharding::kFollow,
     .follow = follow_same,
+    .takes_float8 = true,
 };
 
 }  // namespace shw::ops

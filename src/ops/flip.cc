@@ -28,6 +28,7 @@ constinit const OpDef kFlip = {
     .infer = infer,
     .rules = rules,
     .takes_strided = true,
+    .takes_float8 = true,
 };
 
 }  // namespace shw::ops

@@ -26,6 +26,7 @@ constinit const OpDef kFull = {
     .infer = infer,
     .rules = factory_rules,
     .full_rules = parts_of_zeros,
+    .takes_float8 = true,
 };
 
 }  // namespace shw::ops

@@ -25,6 +25,7 @@ constinit const OpDef kFullLike = {
     .infer = infer,
     .rules = like_rules,
     .full_rules = parts_of_zeros,
+    .takes_float8 = true,
 };
 
 }  // namespace shw::ops

@@ -47,6 +47,7 @@ constinit const OpDef kGather = {
     .full_rules = full_rules,
     .takes_strided = true,
     .piece_position = PiecePosition::kOfOperand,
+    .takes_float8 = true,
 };
 
 }  // namespace shw::ops

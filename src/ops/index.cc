@@ -64,6 +64,7 @@ constinit const OpDef kIndex = {
     .rules = rules,
     .full_rules = full_rules,
     .piece_position = PiecePosition::kOfOperand,
+    .takes_float8 = true,
 };
 
 }  // namespace shw::ops

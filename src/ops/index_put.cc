@@ -18,6 +18,8 @@ constexpr Param kParams[] = {{"self", ParamKind::kTensor},
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, std::max<size_t>(3, args.operands.size())));
   SHW_ASSIGN_OR_RETURN(const IndexShape shape, index_shape(args, 2));
+  if (is_float8(args.in(0).dtype) && args.attrs->get_bool(AttrKey::kAccumulate, false))
+    return unimplemented("there is no sum of 8-bit floats: cast to a wider float first");
   const TensorType& values = args.in(1);
   bool fits = values.dtype == args.in(0).dtype && values.shape.size() <= shape.result.size();
   const size_t lacks = shape.result.size() - std::min(values.shape.size(), shape.result.size());
@@ -90,6 +92,7 @@ constinit const OpDef kIndexPut = {
     .full_rules = full_rules,
     .piece_position = PiecePosition::kOfOperand,
     .in_place = InPlace::kFirstOperand,
+    .takes_float8 = true,
 };
 
 }  // namespace shw::ops

@@ -29,6 +29,7 @@ constinit const OpDef kMaskedFill = {
     .rules = pointwise_rules,
     .takes_strided = true,
     .in_place = InPlace::kAnyOperand,
+    .takes_float8 = true,
 };
 
 }  // namespace shw::ops

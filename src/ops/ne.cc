@@ -10,6 +10,7 @@ constinit const OpDef kNe = {
     .infer = infer_comparison,
     .rules = pointwise_rules,
     .takes_strided = true,
+    .takes_float8 = true,
 };
 
 }  // namespace shw::ops

@@ -35,6 +35,7 @@ constinit const OpDef kNewFull = {
     .infer = infer,
     .rules = rules,
     .full_rules = parts_of_zeros,
+    .takes_float8 = true,
 };
 
 }  // namespace shw::ops

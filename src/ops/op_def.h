@@ -152,11 +152,17 @@ struct OpDef {
   // which every run draws the same (rewrite/run_time_seed.cc).
   bool is_random = false;
   InPlace in_place = InPlace::kNever;
+  // 8-bit floats may be among its operands and results: it moves, makes, compares or casts them, or
+  // multiplies them into a wider sum. So may they be where `is_view` or `opaque`.
+  bool takes_float8 = false;
   // True: the result is the operand's storage under another shape and strides; the runtime never
   // sees the op.
   bool is_view = false;
 };
 
 const OpDef& op_def(OpKind kind);
+
+// UNIMPLEMENTED: an operand or result is an 8-bit float, in which the op has no arithmetic.
+Status check_float8(const OpDef& def, std::span<const OptionalType> types);
 
 }  // namespace shw

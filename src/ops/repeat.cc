@@ -44,6 +44,7 @@ constinit const OpDef kRepeat = {
     .infer = infer,
     .sharding = Sharding::kFollow,
     .follow = follow,
+    .takes_float8 = true,
 };
 
 }  // namespace shw::ops

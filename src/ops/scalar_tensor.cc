@@ -22,6 +22,7 @@ constinit const OpDef kScalarTensor = {
     .params = kParams,
     .infer = infer,
     .rules = replicated_only,
+    .takes_float8 = true,
 };
 
 }  // namespace shw::ops

@@ -1,16 +1,17 @@
 // scaled_mm: (self × mat2) · scale_a · scale_b + bias. A scale is one number, or one per row of
 // self, [m,1], or column of mat2, [1,n]; sums are in f32. Partial sums do not pass, because the
-// operands are quantised.
+// operands are quantised. self and mat2 may be 8-bit floats, also of different kinds; without
+// `dtype` the result has self's.
 #include "ops/product.h"
 
 namespace shw::ops {
 namespace {
 
 constexpr Param kParams[] = {
-    {"self", ParamKind::kTensor},           {"mat2", ParamKind::kTensor},
-    {"scale_a", ParamKind::kTensor},        {"scale_b", ParamKind::kTensor},
-    {"bias", ParamKind::kOptionalTensor},   {"dtype", ParamKind::kDtype},
-    {"use_fast_accum", ParamKind::kIgnored}};
+    {"self", ParamKind::kTensor},          {"mat2", ParamKind::kTensor},
+    {"scale_a", ParamKind::kTensor},       {"scale_b", ParamKind::kTensor},
+    {"bias", ParamKind::kOptionalTensor},  {"dtype", ParamKind::kDtype},
+    {"scale_result", ParamKind::kIgnored}, {"use_fast_accum", ParamKind::kIgnored}};
 
 Results infer(const OpArgs& args) {
   SHW_RETURN_IF_ERROR(want_operands(args, 4));
@@ -22,7 +23,8 @@ Results infer(const OpArgs& args) {
   for (size_t k : {size_t{2}, size_t{3}}) {
     const TensorType& scale = args.in(k);
     const bool one_number = scale.numel() == 1 && scale.rank() <= 2;
-    if (!is_floating(scale.dtype) || (!one_number && scale.shape != (k == 2 ? by_row : by_column)))
+    const bool is_wide = is_floating(scale.dtype) && !is_float8(scale.dtype);
+    if (!is_wide || (!one_number && scale.shape != (k == 2 ? by_row : by_column)))
       return invalid_argument("scale " + to_string(scale) + " is neither one real nor one " +
                               (k == 2 ? "a row" : "a column") + " of " + to_string(*results[0]));
   }
@@ -31,7 +33,8 @@ Results infer(const OpArgs& args) {
     return invalid_argument("attribute 'dtype' must be floating");
   if (args.has(4)) {
     SHW_RETURN_IF_ERROR(want_bias(args, 4, *results[0]));
-    if (!is_floating(args.in(4).dtype)) return invalid_argument("the bias must be real");
+    if (!is_floating(args.in(4).dtype) || is_float8(args.in(4).dtype))
+      return invalid_argument("the bias must be real, and no 8-bit float");
   }
   return results;
 }
@@ -61,6 +64,7 @@ constinit const OpDef kScaledMm = {
     .rules = rules,
     .flops = flops,
     .takes_strided = true,
+    .takes_float8 = true,
 };
 
 }  // namespace shw::ops

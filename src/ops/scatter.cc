@@ -33,6 +33,7 @@ constinit const OpDef kScatter = {
     .takes_strided = true,
     .piece_position = PiecePosition::kOfOperand,
     .in_place = InPlace::kFirstOperand,
+    .takes_float8 = true,
 };
 
 }  // namespace shw::ops

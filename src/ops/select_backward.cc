@@ -31,6 +31,7 @@ constinit const OpDef kSelectBackward = {
     .infer = infer,
     .rules = rules,
     .takes_strided = true,
+    .takes_float8 = true,
 };
 
 }  // namespace shw::ops

@@ -37,6 +37,7 @@ constinit const OpDef kSelectScatter = {
     .rules = rules,
     .takes_strided = true,
     .in_place = InPlace::kFirstOperand,
+    .takes_float8 = true,
 };
 
 }  // namespace shw::ops

@@ -39,6 +39,7 @@ constinit const OpDef kSliceBackward = {
     .infer = infer,
     .rules = rules,
     .takes_strided = true,
+    .takes_float8 = true,
 };
 
 }  // namespace shw::ops

@@ -38,6 +38,7 @@ constinit const OpDef kSliceScatter = {
     .rules = rules,
     .takes_strided = true,
     .in_place = InPlace::kFirstOperand,
+    .takes_float8 = true,
 };
 
 }  // namespace shw::ops

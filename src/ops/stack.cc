@@ -51,6 +51,7 @@ constinit const OpDef kStack = {
     .rules = rules,
     .full_rules = full_rules,
     .takes_strided = true,
+    .takes_float8 = true,
 };
 
 }  // namespace shw::ops

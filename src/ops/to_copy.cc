@@ -29,6 +29,7 @@ constinit const OpDef kToCopy = {
     .infer = infer_like,
     .rules = rules,
     .takes_strided = true,
+    .takes_float8 = true,
 };
 
 }  // namespace shw::ops

@@ -11,6 +11,7 @@ constinit const OpDef kTril = {
     .rules = replicated_only,
     .full_rules = triangle_rules,
     .piece_position = PiecePosition::kOfOperand,
+    .takes_float8 = true,
 };
 
 }  // namespace shw::ops

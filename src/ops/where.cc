@@ -25,6 +25,7 @@ constinit const OpDef kWhere = {
     .infer = infer,
     .rules = pointwise_rules,
     .takes_strided = true,
+    .takes_float8 = true,
 };
 
 }  // namespace shw::ops

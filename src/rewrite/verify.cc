@@ -82,9 +82,10 @@ class NodeCheck {
       }
     }
     auto result = def_.infer({operand_types_, &attrs_});
-    if (!result.ok())
-      return Status(result.status().code(),
-                    std::string(op_name(def_.kind)) + ": " + result.status().message());
+    Status status = result.ok() ? check_float8(def_, operand_types_) : result.status();
+    if (status.ok()) status = check_float8(def_, *result);
+    if (!status.ok())
+      return Status(status.code(), std::string(op_name(def_.kind)) + ": " + status.message());
     return result;
   }
 

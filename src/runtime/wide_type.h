@@ -5,11 +5,11 @@
 
 namespace shw::runtime {
 
-// What such a product is computed in before that: f32 for the half precisions, so that the result
+// What such a product is computed in before that: f32 for narrower floats, so that the result
 // is rounded once.
 inline TensorType wide_type(const TensorType& out) {
-  const bool half = out.dtype == Dtype::kF16 || out.dtype == Dtype::kBF16;
-  return row_major(half ? Dtype::kF32 : out.dtype, out.shape);
+  const bool is_narrow = is_floating(out.dtype) && out.dtype != Dtype::kF64;
+  return row_major(is_narrow ? Dtype::kF32 : out.dtype, out.shape);
 }
 
 // scaled_mm(a, b, scale_a, scale_b, bias?): (a×b)·scale_a·scale_b + bias. What a×b is computed in.

@@ -61,22 +61,30 @@ bool keeps_blocks(const Followed& f, const Dims& operand, const Dims& result, co
   return true;
 }
 
-// Removes rules that would sum partial truth values: cumsum accepts truth values, but its rule for
-// partial operands is valid for numbers only.
-RuleSet without_sums_of_truth(const RuleSet& rules, std::span<const OptionalType> results,
-                              std::span<const OptionalType> operands) {
-  const auto is_truth = [&](size_t k) {
+// No 8-bit float is in parts: ranks do not reduce them.
+bool has_parts_of_float8(const OptionalType& type, const Layout& layout) {
+  return type && is_float8(type->dtype) &&
+         std::ranges::any_of(layout.placement, [](Placement p) { return p.is_partial(); });
+}
+
+// Removes rules that would reduce 8-bit floats and, under `full`, rules that would sum partial
+// truth values: cumsum accepts truth values, but its rule for partial operands is valid for numbers
+// only.
+RuleSet without_parts(const RuleSet& rules, std::span<const OptionalType> results,
+                      std::span<const OptionalType> operands, Rules mode) {
+  const auto may_be = [&](size_t k, Placement p) {
     const OptionalType& t = k < results.size() ? results[k] : operands[k - results.size()];
-    return t && t->dtype == Dtype::kBool;
+    if (!t || !p.is_partial()) return true;
+    if (is_float8(t->dtype)) return false;
+    return mode != Rules::kFull || t->dtype != Dtype::kBool ||
+           !(p == Placement::partial(ReduceOp::kSum) || p == Placement::partial(ReduceOp::kAvg));
   };
   RuleSet kept(results.size(), operands.size());
   if (rules.replicate_last()) kept.put_replicate_last();
   for (size_t i = 0; i < rules.size(); ++i) {
     const auto rule = rules.rule(i);
     bool sound = true;
-    for (size_t k = 0; k < rule.size(); ++k)
-      sound = sound && !(is_truth(k) && (rule[k] == Placement::partial(ReduceOp::kSum) ||
-                                         rule[k] == Placement::partial(ReduceOp::kAvg)));
+    for (size_t k = 0; k < rule.size(); ++k) sound = sound && may_be(k, rule[k]);
     if (sound) kept.add(rule.first(results.size()), rule.subspan(results.size()), rules.blocks(i));
   }
   return kept;
@@ -194,6 +202,18 @@ class Enumerator {
     return {};
   }
 
+  Status check_no_parts_of_float8(NodeId n, std::span<const Layout> stated) const {
+    const auto results = graph_.results(n);
+    const std::vector<OptionalType> operands = operand_types(graph_, n);
+    for (size_t k = 0; k < stated.size(); ++k) {
+      const OptionalType& type = k < results.size() ? results[k] : operands[k - results.size()];
+      if (has_parts_of_float8(type, stated[k]))
+        return unimplemented("the layout " + to_string(stated[k], mesh_.rank()) + " of " +
+                             to_string(*type) + ": 8-bit floats are not reduced over ranks");
+    }
+    return {};
+  }
+
   // A strategy for each alternative that the node states. One that requires a partial which is
   // never produced has an infinite price, so it stays unless all are so.
   Result<StrategyTable> declared_table(NodeId n) const {
@@ -204,6 +224,7 @@ class Enumerator {
     Status refusal;
     bool any = false;
     for (const StatedAlternative& a : alternatives) {
+      SHW_RETURN_IF_ERROR(check_no_parts_of_float8(n, a.layouts));
       const Status status = check_partials(n, std::span(a.layouts).subspan(num_results));
       any |= status.ok();
       if (!status.ok()) add_refusal(a, status, refusal);
@@ -228,7 +249,7 @@ class Enumerator {
         // After those, because rules that depend on the position of a piece hold for plain shards
         // only.
         if (mode_ == Rules::kFull && def.full_rules) def.full_rules(args, results, rules);
-        if (mode_ == Rules::kFull) rules = without_sums_of_truth(rules, results, operands);
+        rules = without_parts(rules, results, operands, mode_);
         if (!reachable_only_) return compose(rules, shapes, mesh_, mode_);
         return compose(rules, shapes, mesh_, mode_, produced_partials(n));
       }
@@ -260,6 +281,7 @@ class Enumerator {
       if (!f || !is_legal(f->operand, operands[0]->shape, mesh_, mode_) ||
           !is_legal(f->result, results[0]->shape, mesh_, mode_))
         continue;
+      if (has_parts_of_float8(results[0], f->result)) continue;
       if (mode_ == Rules::kFull && !keeps_blocks(*f, operands[0]->shape, results[0]->shape, mesh_))
         continue;
       table.rows.push_back(f->result);

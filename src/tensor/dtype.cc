@@ -4,8 +4,9 @@
 
 namespace shw {
 namespace {
-constexpr std::array<std::string_view, 12> kDtypeNames = {
-    "", "f32", "f64", "f16", "bf16", "i8", "i16", "i32", "i64", "u8", "bool", "c64"};
+constexpr std::array<std::string_view, 14> kDtypeNames = {
+    "",    "f32", "f64", "f16",  "bf16", "i8",       "i16",
+    "i32", "i64", "u8",  "bool", "c64",  "f8e4m3fn", "f8e5m2"};
 }  // namespace
 
 std::string_view dtype_name(Dtype d) {

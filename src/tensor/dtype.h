@@ -18,7 +18,9 @@ enum class Dtype : uint8_t {
   kI64 = 8,
   kU8 = 9,
   kBool = 10,
-  kC64 = 11,  // complex of two f32
+  kC64 = 11,     // complex of two f32
+  kF8E4M3 = 12,  // OCP FP8 E4M3: no infinity, one NaN of each sign, 448 at most
+  kF8E5M2 = 13,  // OCP FP8 E5M2: as IEEE 754 would have it, 57344 at most
 };
 
 constexpr int64_t dtype_size(Dtype d) {
@@ -37,16 +39,22 @@ constexpr int64_t dtype_size(Dtype d) {
     case Dtype::kI8:
     case Dtype::kU8:
     case Dtype::kBool:
+    case Dtype::kF8E4M3:
+    case Dtype::kF8E5M2:
       return 1;
   }
   return 0;
 }
+// They are made by casts, moved, compared and multiplied by scaled_mm; there is no other arithmetic
+// in them.
+constexpr bool is_float8(Dtype d) { return d == Dtype::kF8E4M3 || d == Dtype::kF8E5M2; }
 constexpr bool is_floating(Dtype d) {
-  return d == Dtype::kF32 || d == Dtype::kF64 || d == Dtype::kF16 || d == Dtype::kBF16;
+  return d == Dtype::kF32 || d == Dtype::kF64 || d == Dtype::kF16 || d == Dtype::kBF16 ||
+         is_float8(d);
 }
 constexpr bool is_complex(Dtype d) { return d == Dtype::kC64; }
 
-std::string_view dtype_name(Dtype d);  // "f32", "bf16", "i64", "bool", "c64"
+std::string_view dtype_name(Dtype d);  // "f32", "bf16", "f8e4m3fn", "i64", "bool"
 std::optional<Dtype> dtype_from_name(std::string_view name);
 std::optional<Dtype> dtype_from_number(int64_t number);
 

@@ -6,6 +6,7 @@
 
 #include "runtime/half.h"
 #include "runtime/strided.h"
+#include "tensor/float8.h"
 
 namespace shw {
 namespace {
@@ -73,6 +74,12 @@ std::vector<double> numbers_of(const HostTensorView& t) {
     case Dtype::kF16:
       return converted<uint16_t>(
           bytes, [](uint16_t h) { return static_cast<double>(runtime::f16_to_f32(h)); });
+    case Dtype::kF8E4M3:
+      return converted<uint8_t>(bytes,
+                                [](uint8_t f) { return static_cast<double>(f8e4m3_to_f32(f)); });
+    case Dtype::kF8E5M2:
+      return converted<uint8_t>(bytes,
+                                [](uint8_t f) { return static_cast<double>(f8e5m2_to_f32(f)); });
     default:
       break;
   }
@@ -108,6 +115,10 @@ double unit_roundoff(Dtype dtype) {
       return 0x1p-11;
     case Dtype::kBF16:
       return 0x1p-8;
+    case Dtype::kF8E4M3:
+      return 0x1p-4;
+    case Dtype::kF8E5M2:
+      return 0x1p-3;
     default:
       return 0;
   }
@@ -128,6 +139,12 @@ HostTensor perturbed(const HostTensorView& t, uint64_t seed) {
       break;
     case Dtype::kBF16:
       perturb<uint16_t>(out.data, 7, seed);
+      break;
+    case Dtype::kF8E4M3:
+      perturb<uint8_t>(out.data, 3, seed);
+      break;
+    case Dtype::kF8E5M2:
+      perturb<uint8_t>(out.data, 2, seed);
       break;
     default:
       break;

@@ -200,6 +200,7 @@ static void tells_hardware(shw_context* context) {
   EXPECT_OK(shw_hardware_get_info("h100", none, &info));
   EXPECT(info.devices_per_node == 8 && info.nccl_model == 1 && info.num_measured == 0);
   EXPECT(info.memory_bytes_per_s > 1e12 && info.flops_bf16 > info.flops_f32 && info.launch_us > 0);
+  EXPECT(info.flops_f8 > info.flops_bf16);
   EXPECT(info.intra_bytes_per_s > info.inter_bytes_per_s && info.inter_bytes_per_s > 1e9);
   EXPECT_OK(shw_hardware_get_info(NULL, ours, &other));
   EXPECT(other.devices_per_node == 2 && other.flops_bf16 == info.flops_bf16);

@@ -60,7 +60,7 @@ inline std::vector<CollectiveCase> collective_cases() {
   // Along one mesh dim a permute moves nothing: these send.
   for (int64_t count : {0, 1, 1023, 70001, 300007})
     cases.push_back({square, {0, 1}, CollectiveKind::kPermute, ReduceOp::kSum, Dtype::kF32, count});
-  for (int number = 1; number <= 11; ++number) {
+  for (int number = 1; number <= 13; ++number) {
     const Dtype dtype = *dtype_from_number(number);
     for (CollectiveKind kind : {CollectiveKind::kAllGather, CollectiveKind::kAllToAll})
       cases.push_back({line, {0}, kind, ReduceOp::kSum, dtype, 12});

@@ -1,7 +1,9 @@
 // mm and einsum. Values are small integers: products and sums are exact, bits are compared.
+#include <cmath>
 #include <map>
 
 #include "cts/kernel_test.h"
+#include "float8.h"
 
 namespace shw::cts {
 namespace {
@@ -129,6 +131,42 @@ TEST_P(ContractionTest, MatricesLargerThanItsBlocks) {
       reference("mk,kn->mn", a, b, want);
       expect_elements(out, [&](const Index& i) { return want.get(i); });
     }
+}
+
+// Both kinds, single scales and scales by row and column, with and without a bias, in any layout:
+// sums of small whole numbers are exact, so only the scales and the result are rounded.
+TEST_P(ContractionTest, ScaledMmOfFloat8) {
+  for (Dtype left : testing::kFloat8)
+    for (Dtype right : testing::kFloat8)
+      for (Dtype to : {Dtype::kF32, Dtype::kBF16, Dtype::kF8E4M3})
+        for (Lie lie : {Lie::kDense, Lie::kReversed, Lie::kGaps})
+          for (bool by_rows : {false, true}) {
+            SCOPED_TRACE(std::string(dtype_name(left)) + " × " + std::string(dtype_name(right)) +
+                         " to " + std::string(dtype_name(to)));
+            Window a(left, {5, 32}, lie), b(right, {32, 16}, lie),
+                scale_a(Dtype::kF32, by_rows ? Dims{5, 1} : Dims{}),
+                scale_b(Dtype::kF32, by_rows ? Dims{1, 16} : Dims{1}), bias(Dtype::kF32, {16}),
+                out(to, {5, 16}, lie == Lie::kGaps ? Lie::kReversed : Lie::kDense);
+            a.fill(whole_numbers(left));
+            b.fill(whole_numbers(right, 1));
+            // Powers of two: products with them are exact.
+            const auto power = [](int64_t i) {
+              return std::ldexp(1.0, static_cast<int>(i % 5) - 3);
+            };
+            scale_a.fill(power);
+            scale_b.fill(power);
+            bias.fill(whole_numbers(Dtype::kF32, 2));
+            Window want(Dtype::kF64, {5, 16});
+            reference("mk,kn->mn", a, b, want);
+            const auto scaled = [&](const Index& i) {
+              return want.get(i) * scale_a.get(by_rows ? Index{i[0], 0} : Index{}) *
+                     scale_b.get(by_rows ? Index{0, i[1]} : Index{0});
+            };
+            run_ok({"scaled_mm", {&a, &b, &scale_a, &scale_b}, {&out}});
+            expect_elements(out, scaled);
+            run_ok({"scaled_mm", {&a, &b, &scale_a, &scale_b, &bias}, {&out}});
+            expect_elements(out, [&](const Index& i) { return scaled(i) + bias.get({i[1]}); });
+          }
 }
 
 TEST_P(ContractionTest, MmRefusesWhatDoesNotFit) {

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "cts/kernel_test.h"
+#include "float8.h"
 
 namespace shw::cts {
 namespace {
@@ -11,7 +12,7 @@ class MoveTest : public KernelTest {};
 
 TEST_P(MoveTest, CloneCopiesEveryWindowOfEveryDtypeIntoEveryWindow) {
   const Dims shapes[] = {{}, {1}, {7}, {0, 4}, {3, 5}, {2, 3, 4, 5}, {1, 6, 1, 2}};
-  for (int number = 1; number <= 11; ++number)
+  for (int number = 1; number <= 13; ++number)
     for (const Dims& shape : shapes)
       for (Lie in_lie : kReadable)
         for (Lie out_lie : kWritable) {
@@ -39,8 +40,8 @@ double truncated(double x) { return std::isnan(x) ? 0 : std::trunc(x); }
 
 TEST_P(MoveTest, CastsBetweenAllDtypes) {
   const double values[] = {0, 1, -1, 2.5, -2.5, 3.999, 100.0625, 0.3, 1e-3, 7};
-  for (int from = 1; from <= 11; ++from)
-    for (int to = 1; to <= 11; ++to)
+  for (int from = 1; from <= 13; ++from)
+    for (int to = 1; to <= 13; ++to)
       for (const char* kernel : {"dtype_cast", "convert_element_type"}) {
         const Dtype source = *dtype_from_number(from), target = *dtype_from_number(to);
         SCOPED_TRACE(std::string(dtype_name(source)) + " to " + std::string(dtype_name(target)));
@@ -100,6 +101,50 @@ TEST_P(MoveTest, EveryHalfSurvivesF32) {
       }
     }
   }
+}
+
+// Every pattern to every dtype, and from it back.
+TEST_P(MoveTest, EveryFloat8IsCastToEveryDtypeAndBack) {
+  for (Dtype dtype : testing::kFloat8)
+    for (int number = 1; number <= 13; ++number) {
+      const Dtype other = *dtype_from_number(number);
+      SCOPED_TRACE(std::string(dtype_name(dtype)) + " and " + std::string(dtype_name(other)));
+      Window x(dtype, {16, 16}), there(other, {16, 16}, Lie::kReversed), back(dtype, {16, 16});
+      for (size_t i = 0; i < 256; ++i) x.bytes()[i] = static_cast<std::byte>(i);
+      run_ok({"convert_element_type", {&x}, {&there}});
+      run_ok({"convert_element_type", {&there}, {&back}});
+      const bool keeps = is_floating(other) || is_complex(other);
+      const auto expect_same = [](double got, double want, int64_t i) {
+        EXPECT_TRUE(got == want || (std::isnan(got) && std::isnan(want))) << i << " is " << got;
+      };
+      for (int64_t i = 0; i < 256; ++i) {
+        const double v = testing::float8_value(dtype, static_cast<uint8_t>(i));
+        const Index at = {i / 16, i % 16};
+        const double got = there.get(at).real();
+        if (other == Dtype::kBool)
+          expect_same(got, v != 0, i);
+        else if (keeps)
+          expect_same(got, rounded(other, v).real(), i);
+        else if (std::abs(v) <= 127 && (v >= 0 || other != Dtype::kU8))
+          expect_same(got, std::trunc(v), i);
+        expect_same(back.get(at).real(), rounded(dtype, got).real(), i);
+      }
+    }
+}
+
+TEST_P(MoveTest, RoundsToFloat8AsItIsDefined) {
+  for (Dtype dtype : testing::kFloat8)
+    for (Dtype from : {Dtype::kF32, Dtype::kF64, Dtype::kBF16, Dtype::kF16}) {
+      SCOPED_TRACE(std::string(dtype_name(from)) + " to " + std::string(dtype_name(dtype)));
+      Window x(from, {6, 700}), out(dtype, {6, 700}, Lie::kReversed);
+      // Of all magnitudes that there are, and some beyond.
+      x.fill(
+          [](int64_t i) { return std::ldexp(static_cast<double>(1 + i % 31), i / 31 % 44 - 24); });
+      run_ok({"to_copy", {&x}, {&out}});
+      expect_elements(out, [&](const Index& i) -> Number {
+        return testing::float8_value(dtype, testing::nearest_float8(dtype, x.get(i).real()));
+      });
+    }
 }
 
 TEST_P(MoveTest, LargeRealsSaturateAsIntegers) {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "float8.h"
 #include "runtime/half.h"
 
 namespace shw::cts {
@@ -42,6 +43,9 @@ Number load(const std::byte* p, Dtype dtype) {
       return read<uint8_t>(p);
     case Dtype::kC64:
       return {static_cast<double>(read<float>(p)), static_cast<double>(read<float>(p + 4))};
+    case Dtype::kF8E4M3:
+    case Dtype::kF8E5M2:
+      return testing::float8_value(dtype, read<uint8_t>(p));
   }
   return 0;
 }
@@ -72,6 +76,9 @@ void store(std::byte* p, Dtype dtype, Number v) {
     case Dtype::kC64:
       write(p, static_cast<float>(x));
       return write(p + 4, static_cast<float>(v.imag()));
+    case Dtype::kF8E4M3:
+    case Dtype::kF8E5M2:
+      return write(p, testing::nearest_float8(dtype, static_cast<double>(static_cast<float>(x))));
   }
 }
 
@@ -92,7 +99,8 @@ Window::Window(Dtype dtype, const Dims& shape, Lie lie) : type_(row_major(dtype,
       elements *= std::max<int64_t>(1, shape[d]);
     }
   } else {
-    if (lie == Lie::kGaps) first = 3, elements = 2;
+    if (lie == Lie::kGaps || lie == Lie::kShifted) first = 3;
+    if (lie == Lie::kGaps) elements = 2;
     for (size_t d = rank; d-- > 0;) {
       type_.strides[d] = elements;
       if (lie == Lie::kExpanded && d == 0)

@@ -20,6 +20,7 @@ enum class Lie {
   kGaps,      // every second element, with a first element that is not the first of the storage
   kPadded,    // rows longer than their content
   kExpanded,  // stride 0 along the first dim
+  kShifted,   // dense, with a first element that is not the first of the storage
 };
 inline constexpr Lie kReadable[] = {Lie::kDense, Lie::kReversed, Lie::kGaps, Lie::kPadded,
                                     Lie::kExpanded};

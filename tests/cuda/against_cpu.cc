@@ -43,6 +43,10 @@ double unit(Dtype dtype) {
       return 0x1p-10;
     case Dtype::kBF16:
       return 0x1p-7;
+    case Dtype::kF8E4M3:
+      return 0x1p-3;
+    case Dtype::kF8E5M2:
+      return 0x1p-2;
     default:
       return 1e-6;
   }

@@ -123,6 +123,25 @@ TEST(CudaFused, RowsNeedNotFillTheirBlocks) {
   EXPECT_EQ(expect_same_bits(norm_plan(251)).launches, 1);
 }
 
+// Activations scaled and cast to 8-bit floats, and such floats read again.
+TEST(CudaFused, CastsToAndFromFloat8AreOneLaunch) {
+  for (Dtype dtype : {Dtype::kF8E4M3, Dtype::kF8E5M2}) {
+    ProgramBuilder b({{"a", 1}});
+    const Dims whole{64, 256};
+    const ValueId x = b.input("x", Dtype::kBF16, whole, Layout{}),
+                  w = b.input("w", dtype, whole, Layout{});
+    const ValueId scaled =
+        b.compute("mul", {x, {}}, row_major(Dtype::kF32, whole), with(AttrKey::kOther, 300.0));
+    const ValueId narrow = b.compute("convert_element_type", {scaled}, row_major(dtype, whole));
+    const ValueId back = b.compute("convert_element_type", {narrow}, row_major(Dtype::kF32, whole));
+    const ValueId other = b.compute("convert_element_type", {w}, row_major(Dtype::kF32, whole));
+    const ValueId sum = b.compute("add", {back, other}, row_major(Dtype::kF32, whole));
+    b.output("narrow", narrow, whole, Layout{});
+    b.output("sum", sum, whole, Layout{});
+    EXPECT_EQ(expect_same_bits(b.finish()).launches, 1);
+  }
+}
+
 // Rotary embedding of grouped queries: pairs of f32 are complex numbers, and keys are repeated.
 TEST(CudaFused, PairsAndRepeatedHeadsAreOneLaunch) {
   ProgramBuilder b({{"a", 1}});

@@ -132,10 +132,13 @@ static_assert(offsetof(MatmulHeuristic, workspace_bytes) ==
               offsetof(MatmulHeuristic, state) == offsetof(cublasLtMatmulHeuristicResult_t, state));
 static_assert(int{kCudaF32} == CUDA_R_32F && int{kCudaF64} == CUDA_R_64F &&
               int{kCudaF16} == CUDA_R_16F && int{kCudaC32} == CUDA_C_32F &&
-              int{kCudaBF16} == CUDA_R_16BF && int{kCompute32F} == CUBLAS_COMPUTE_32F &&
+              int{kCudaBF16} == CUDA_R_16BF && int{kCudaF8E4M3} == CUDA_R_8F_E4M3 &&
+              int{kCudaF8E5M2} == CUDA_R_8F_E5M2 && int{kCompute32F} == CUBLAS_COMPUTE_32F &&
               int{kCompute64F} == CUBLAS_COMPUTE_64F);
 static_assert(int{kTransposeA} == CUBLASLT_MATMUL_DESC_TRANSA &&
               int{kTransposeB} == CUBLASLT_MATMUL_DESC_TRANSB &&
+              int{kScaleOfA} == CUBLASLT_MATMUL_DESC_A_SCALE_POINTER &&
+              int{kScaleOfB} == CUBLASLT_MATMUL_DESC_B_SCALE_POINTER &&
               int{kBatchCount} == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT &&
               int{kBatchStride} == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET &&
               int{kMaxWorkspace} == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES &&

@@ -1,6 +1,7 @@
 // Convolutions, their gradients and scaled products of the CUDA backend against those of the CPU.
 // Elements are small whole numbers, so that sums are the same in any order.
 #include "cuda/against_cpu.h"
+#include "float8.h"
 
 namespace shw::runtime::cuda {
 namespace {
@@ -105,6 +106,102 @@ TEST_F(CudaProductsTest, ScaledProductsAgreeWithTheCpu) {
         expect_as_on_the_cpu(*device_, "scaled_mm", {&a, &b, &left, &right}, {&out});
         expect_as_on_the_cpu(*device_, "scaled_mm", {&a, &b, &left, &right, &bias}, {&out});
       }
+}
+
+// What cuBLASLt multiplies of 8-bit floats, as it lies or packed, and what it does not.
+struct Float8Case {
+  Dtype left = Dtype::kF8E4M3, right = Dtype::kF8E4M3;
+  Lie left_lie = Lie::kDense, right_lie = Lie::kReversed;  // terms side by side
+  int64_t rows = 5, terms = 32, columns = 16;
+  bool is_multiplied_by_cublaslt = true;
+};
+const Float8Case kFloat8Cases[] = {
+    {},
+    {.left = Dtype::kF8E5M2},
+    {.right = Dtype::kF8E5M2, .rows = 1},
+    {.left_lie = Lie::kReversed},
+    {.right_lie = Lie::kDense, .columns = 48},
+    {.left_lie = Lie::kPadded, .right_lie = Lie::kGaps},
+    {.left = Dtype::kF8E5M2, .right = Dtype::kF8E5M2, .is_multiplied_by_cublaslt = false},
+    {.terms = 40, .is_multiplied_by_cublaslt = false},
+    {.columns = 24, .is_multiplied_by_cublaslt = false},
+};
+
+TEST_F(CudaProductsTest, ScaledProductsOfFloat8AgreeWithTheCpu) {
+  for (const Float8Case& c : kFloat8Cases)
+    for (Dtype to : {Dtype::kF32, Dtype::kBF16, Dtype::kF16, Dtype::kF64, Dtype::kF8E4M3})
+      for (bool by_rows : {false, true}) {
+        SCOPED_TRACE(std::string(dtype_name(c.left)) + " × " + std::string(dtype_name(c.right)) +
+                     " to " + std::string(dtype_name(to)) + ", terms " + std::to_string(c.terms) +
+                     ", columns " + std::to_string(c.columns) + (by_rows ? ", by rows" : ""));
+        Window a(c.left, {c.rows, c.terms}, c.left_lie),
+            b(c.right, {c.terms, c.columns}, c.right_lie),
+            left(Dtype::kF32, by_rows ? Dims{c.rows, 1} : Dims{}),
+            right(Dtype::kF32, by_rows ? Dims{1, c.columns} : Dims{1}),
+            bias(Dtype::kF32, {c.columns}), out(to, {c.rows, c.columns}),
+            laid(to, {c.rows, c.columns}, Lie::kGaps);
+        a.fill(cts::whole_numbers(c.left));
+        b.fill(cts::whole_numbers(c.right, 1));
+        left.fill(cts::fractions(2));
+        right.fill(cts::fractions(3));
+        bias.fill(cts::fractions(4));
+        const int before = testing::fake_calls("cublasLtMatmul");
+        expect_as_on_the_cpu(*device_, "scaled_mm", {&a, &b, &left, &right}, {&out});
+        expect_as_on_the_cpu(*device_, "scaled_mm", {&a, &b, &left, &right}, {&laid});
+        expect_as_on_the_cpu(*device_, "scaled_mm", {&a, &b, &left, &right, &bias}, {&out});
+        EXPECT_EQ(testing::fake_calls("cublasLtMatmul") - before,
+                  c.is_multiplied_by_cublaslt && to != Dtype::kF64 ? 3 : 0);
+      }
+}
+
+// cuBLASLt multiplies by single scales and writes bf16: nothing else is launched.
+TEST_F(CudaProductsTest, ProductsOfFloat8WithSingleScalesAreOneLaunch) {
+  Window a(Dtype::kF8E4M3, {16, 32}), b(Dtype::kF8E4M3, {32, 16}, Lie::kReversed),
+      one(Dtype::kF32, {}), out(Dtype::kBF16, {16, 16});
+  a.fill(cts::whole_numbers(Dtype::kF8E4M3));
+  b.fill(cts::whole_numbers(Dtype::kF8E4M3, 1));
+  one.fill(cts::fractions(2));
+  const int launches = testing::fake_calls("cuLaunchKernel"),
+            products = testing::fake_calls("cublasLtMatmul");
+  ASSERT_TRUE(testing::run_kernel(*device_, "scaled_mm", {&a, &b, &one, &one}, {&out}).ok());
+  EXPECT_EQ(testing::fake_calls("cuLaunchKernel"), launches);
+  EXPECT_EQ(testing::fake_calls("cublasLtMatmul"), products + 1);
+}
+
+// An operand that begins between two addresses that cuBLASLt takes.
+TEST_F(CudaProductsTest, MisalignedFloat8IsMultipliedByAPlainKernel) {
+  Window a(Dtype::kF8E4M3, {16, 32}, Lie::kShifted), b(Dtype::kF8E4M3, {32, 16}, Lie::kReversed),
+      one(Dtype::kF32, {}), out(Dtype::kF32, {16, 16});
+  a.fill(cts::whole_numbers(Dtype::kF8E4M3));
+  b.fill(cts::whole_numbers(Dtype::kF8E4M3, 1));
+  one.fill(cts::fractions(2));
+  const int products = testing::fake_calls("cublasLtMatmul");
+  expect_as_on_the_cpu(*device_, "scaled_mm", {&a, &b, &one, &one}, {&out});
+  EXPECT_EQ(testing::fake_calls("cublasLtMatmul"), products);
+}
+
+// A GPU whose cuBLASLt has no such product, as before compute capability 8.9.
+TEST_F(CudaProductsTest, Float8IsMultipliedWhereCublasLtHasNoAlgorithm) {
+  const testing::Injected none("cublasLtMatmulAlgoGetHeuristic", 15);
+  Window a(Dtype::kF8E4M3, {16, 32}), b(Dtype::kF8E4M3, {32, 16}, Lie::kReversed),
+      one(Dtype::kF32, {}), out(Dtype::kBF16, {16, 16});
+  a.fill(cts::whole_numbers(Dtype::kF8E4M3));
+  b.fill(cts::whole_numbers(Dtype::kF8E4M3, 1));
+  one.fill(cts::fractions(2));
+  expect_as_on_the_cpu(*device_, "scaled_mm", {&a, &b, &one, &one}, {&out});
+}
+
+// Kernels whose device code knows wider reals only.
+TEST_F(CudaProductsTest, RefusesArithmeticInFloat8) {
+  Window x(Dtype::kF8E4M3, {4, 8}), out(Dtype::kF8E4M3, {4, 8}), sum(Dtype::kF8E4M3, {4, 1});
+  Attrs along;
+  along.set(AttrKey::kDim, int64_t{1});
+  EXPECT_EQ(testing::run_kernel(*device_, "softmax", {&x}, {&out}, along).code(),
+            Code::kUnimplemented);
+  Attrs dims;
+  dims.set(AttrKey::kDims, std::vector<int64_t>{1});
+  dims.set(AttrKey::kKeepDim, true);
+  EXPECT_EQ(testing::run_kernel(*device_, "sum", {&x}, {&sum}, dims).code(), Code::kUnimplemented);
 }
 
 TEST_F(CudaProductsTest, RefusesScalesThatDoNotBroadcast) {

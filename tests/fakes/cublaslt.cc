@@ -1,5 +1,6 @@
 // A fake libcublasLt: products of matrices by plain loops, when the stream comes to them. Checks
-// what cuBLASLt would read past or refuse: sizes, leading dims, alignment, workspace.
+// what cuBLASLt would read past or refuse: sizes, leading dims, alignment, workspace, and what it
+// wants of 8-bit floats.
 #include <algorithm>
 #include <complex>
 #include <cstring>
@@ -8,6 +9,7 @@
 #include "fakes/inject.h"
 #include "runtime/cuda/plugin/cublaslt.h"
 #include "runtime/half.h"
+#include "tensor/float8.h"
 
 using namespace shw::fakes;
 using namespace shw::runtime::cuda;
@@ -30,6 +32,7 @@ struct Operation {
   CublasCompute compute;
   CublasType scale;
   int32_t transpose_a = 0, transpose_b = 0;
+  const void *scale_a = nullptr, *scale_b = nullptr;
 };
 struct Preference {
   size_t workspace = 0;
@@ -46,6 +49,10 @@ std::complex<double> get(const void* base, int64_t i, CublasType type) {
       return static_cast<double>(shw::runtime::f16_to_f32(static_cast<const uint16_t*>(base)[i]));
     case kCudaBF16:
       return static_cast<double>(shw::runtime::bf16_to_f32(static_cast<const uint16_t*>(base)[i]));
+    case kCudaF8E4M3:
+      return static_cast<double>(shw::f8e4m3_to_f32(static_cast<const uint8_t*>(base)[i]));
+    case kCudaF8E5M2:
+      return static_cast<double>(shw::f8e5m2_to_f32(static_cast<const uint8_t*>(base)[i]));
     case kCudaC32:
       break;
   }
@@ -67,10 +74,27 @@ void set(void* base, int64_t i, CublasType type, std::complex<double> value) {
     case kCudaBF16:
       static_cast<uint16_t*>(base)[i] = shw::runtime::f32_to_bf16(real);
       return;
+    case kCudaF8E4M3:  // is_float8_product() refuses them
+    case kCudaF8E5M2:
     case kCudaC32:
       break;
   }
   static_cast<std::complex<float>*>(base)[i] = {real, static_cast<float>(value.imag())};
+}
+
+bool is_float8(CublasType type) { return type == kCudaF8E4M3 || type == kCudaF8E5M2; }
+
+// The terms of both operands side by side, in rows of 16 bytes; E5M2 with E4M3 only; the result
+// wider.
+bool is_float8_product(const Operation& o, const Layout& a, const Layout& b, const Layout& c) {
+  const bool types = is_float8(a.type) && is_float8(b.type) &&
+                     (a.type == kCudaF8E4M3 || b.type == kCudaF8E4M3) &&
+                     (c.type == kCudaF32 || c.type == kCudaF16 || c.type == kCudaBF16);
+  const bool lies = o.transpose_a == 1 && o.transpose_b == 0;
+  const auto is_multiple = [](int64_t n) { return n % 16 == 0; };
+  return types && lies && is_multiple(a.rows) && is_multiple(a.columns) && is_multiple(b.rows) &&
+         is_multiple(a.step) && is_multiple(b.step) && is_multiple(c.step) &&
+         o.compute == kCompute32F && o.scale == kCudaF32;
 }
 
 struct Problem {
@@ -84,9 +108,15 @@ struct Problem {
     const int64_t k_of_b = operation.transpose_b ? b.columns : b.rows;
     const bool steps = a.step >= a.rows && b.step >= b.rows && c.step >= c.rows;
     return steps && k() == k_of_b && c.rows == m() && c.columns == n() && a.batch == c.batch &&
-           b.batch == c.batch && (operation.compute == kCompute64F) == (c.type == kCudaF64);
+           b.batch == c.batch && (operation.compute == kCompute64F) == (c.type == kCudaF64) &&
+           fits_float8();
   }
-  void run(const void* pa, const void* pb, void* pc) const {
+  bool fits_float8() const {
+    if (is_float8(a.type) || is_float8(b.type) || is_float8(c.type))
+      return is_float8_product(operation, a, b, c);
+    return operation.scale_a == nullptr && operation.scale_b == nullptr;
+  }
+  void run(const void* pa, const void* pb, void* pc, double factor) const {
     for (int64_t batch = 0; batch < c.batch; ++batch)
       for (int64_t j = 0; j < n(); ++j)
         for (int64_t i = 0; i < m(); ++i) {
@@ -97,7 +127,7 @@ struct Problem {
             sum += get(pa, batch * a.batch_step + at_a, a.type) *
                    get(pb, batch * b.batch_step + at_b, b.type);
           }
-          set(pc, batch * c.batch_step + j * c.step + i, c.type, sum);
+          set(pc, batch * c.batch_step + j * c.step + i, c.type, sum * factor);
         }
   }
 };
@@ -128,6 +158,11 @@ FAKE cublasLtMatmulDescDestroy(MatmulDescriptor made) {
 FAKE cublasLtMatmulDescSetAttribute(MatmulDescriptor made, MatmulAttribute which, const void* value,
                                     size_t size) {
   auto& operation = *static_cast<Operation*>(made);
+  if (which == kScaleOfA || which == kScaleOfB) {
+    if (size != sizeof(void*)) return kInvalidValue;
+    std::memcpy(which == kScaleOfA ? &operation.scale_a : &operation.scale_b, value, size);
+    return 0;
+  }
   if (size != sizeof(int32_t)) return kInvalidValue;
   std::memcpy(which == kTransposeA ? &operation.transpose_a : &operation.transpose_b, value, size);
   return 0;
@@ -177,7 +212,8 @@ FAKE cublasLtMatmulAlgoGetHeuristic(CublasLtHandle, MatmulDescriptor operation, 
   const auto& preference = *static_cast<Preference*>(made);
   *count = 0;
   if (!problem.fits()) return kInvalidValue;
-  if (preference.workspace < kWorkspace) return kNotSupported;
+  if (preference.workspace < kWorkspace || (is_float8(problem.a.type) && preference.alignment < 16))
+    return kNotSupported;
   *found = {};
   found->algorithm.data[0] = preference.alignment;
   found->workspace_bytes = kWorkspace;
@@ -210,7 +246,13 @@ FAKE cublasLtMatmul(CublasLtHandle, MatmulDescriptor operation, const void* alph
       SHW_ASSIGN_OR_RETURN(void* z, memory.for_kernels(pc));
       SHW_ASSIGN_OR_RETURN(void* scratch, memory.for_kernels(workspace));
       std::memset(scratch, 0xa5, kWorkspace);
-      problem.run(x, y, z);
+      double factor = 1;
+      for (const void* place : {problem.operation.scale_a, problem.operation.scale_b}) {
+        if (place == nullptr) continue;
+        SHW_ASSIGN_OR_RETURN(const void* number, memory.for_kernels(place));
+        factor *= static_cast<double>(*static_cast<const float*>(number));
+      }
+      problem.run(x, y, z, factor);
       return {};
     };
     if (Status s = run(); !s.ok()) device->context.lose(std::move(s));

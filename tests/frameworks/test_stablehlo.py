@@ -51,6 +51,16 @@ def test_operations(name):
         assert jnp.allclose(ours, theirs, rtol=1e-5, atol=1e-6), i
 
 
+@pytest.mark.parametrize("dtype", [jnp.float8_e4m3fn, jnp.float8_e5m2])
+def test_float8_goes_in_is_cast_and_comes_out(dtype):
+    def fn(x, w):
+        return x.astype(dtype), w.astype(jnp.float32) * 2, w.T
+
+    args = X * 100, (X / 3).astype(dtype)
+    for ours, theirs in zip(run(sw.stablehlo.load(exported(fn, *args)), args, {"a": 2}), fn(*args), strict=True):
+        assert ours.dtype == theirs.dtype and ours.astype(jnp.float32).tolist() == theirs.astype(jnp.float32).tolist()
+
+
 def test_a_graph_has_roles_names_modules_and_the_backward_pass():
     loss, args = MODELS["decoder"]
     text = str(sw.stablehlo.load(exported(jax.value_and_grad(loss), *args, bytecode=False), parameters="params", gradients="result[1]"))
@@ -71,7 +81,8 @@ func.func @main(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>) -> tensor<4x2xf32> {
 
 
 @pytest.mark.parametrize(("dtype", "element", "values"), [
-    ("f32", jnp.float32, [1.5, -2.0, 3.0]), ("bf16", jnp.bfloat16, [1.5, 1.5, 1.5]), ("f16", jnp.float16, [1.5, -2.0, 3.0]),
+    ("f32", jnp.float32, [1.5, -2.0, 3.0]), ("bf16", jnp.bfloat16, [1.5, 1.5, 1.5]), ("f8E4M3FN", jnp.float8_e4m3fn, [1.5, 1.5, 1.5]),
+    ("f8E5M2", jnp.float8_e5m2, [1.5, 1.5, 1.5]), ("f16", jnp.float16, [1.5, -2.0, 3.0]),
     ("i64", jnp.int32, [1, -2, 3]), ("i1", jnp.bool_, [True, False, True]),
 ])
 def test_constants(dtype, element, values):

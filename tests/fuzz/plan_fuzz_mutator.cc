@@ -86,7 +86,7 @@ class Mutator {
         if (rank > 0) t.strides[below(rank)] = number();
         return;
       case 2:
-        t.dtype = static_cast<Dtype>(1 + below(11));
+        t.dtype = static_cast<Dtype>(1 + below(13));
         break;
       case 3:
         if (rank < kMaxRank) {
@@ -145,7 +145,7 @@ class Mutator {
       case 1:
         return AttrValue(one_in(2));
       case 2:
-        return AttrValue(static_cast<Dtype>(1 + below(11)));
+        return AttrValue(static_cast<Dtype>(1 + below(13)));
       case 3: {
         std::vector<int64_t> list;
         for (uint32_t n = below(6); n > 0; --n) list.push_back(number());

@@ -8,7 +8,16 @@
 #include <stdint.h>
 
 enum { DL_MAJOR = 1, DL_MINOR = 1, DL_CPU = 1 };
-enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_COMPLEX = 5, DL_BOOL = 6 };
+enum {
+  DL_INT = 0,
+  DL_UINT = 1,
+  DL_FLOAT = 2,
+  DL_BFLOAT = 4,
+  DL_COMPLEX = 5,
+  DL_BOOL = 6,
+  DL_FLOAT8_E4M3FN = 10,
+  DL_FLOAT8_E5M2 = 12
+};
 #define DL_READ_ONLY ((uint64_t)1)
 
 typedef struct dl_device {

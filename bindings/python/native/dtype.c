@@ -22,6 +22,8 @@ static const row rows[] = {
     {SHW_DTYPE_U8, "u8", 1, "B", {DL_UINT, 8, 1}},
     {SHW_DTYPE_BOOL, "bool", 1, "?", {DL_BOOL, 8, 1}},
     {SHW_DTYPE_C64, "c64", 8, "Zf", {DL_COMPLEX, 64, 1}},
+    {SHW_DTYPE_F8E4M3FN, "f8e4m3fn", 1, NULL, {DL_FLOAT8_E4M3FN, 8, 1}},
+    {SHW_DTYPE_F8E5M2, "f8e5m2", 1, NULL, {DL_FLOAT8_E5M2, 8, 1}},
 };
 enum { NUM_ROWS = sizeof rows / sizeof rows[0] };
 

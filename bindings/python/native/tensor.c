@@ -100,13 +100,15 @@ static void dealloc(PyObject* object) {
 
 /* ---- From the buffer protocol ---------------------------------------------------------------- */
 
-/* Describes an exported buffer. `wanted` 0: any type. `bits`: 16-bit unsigned integers are the bits
- * of bf16 numbers. 0, or -1 with an exception. */
-static int describe_buffer(const Py_buffer* from, shw_dtype wanted, int bits, const char* name,
-                           shw_tensor* tensor, int64_t* dims, int64_t* strides) {
-  const shw_dtype dtype = bits && from->format != NULL && strchr(from->format, 'H') != NULL
-                              ? SHW_DTYPE_BF16
-                              : dtype_of_format(from->format, (size_t)from->itemsize);
+/* Describes an exported buffer. `wanted` 0: any type. `bits`: unsigned integers are the bits of
+ * numbers of this type without a format; 0: they are not. 0, or -1 with an exception. */
+static int describe_buffer(const Py_buffer* from, shw_dtype wanted, shw_dtype bits,
+                           const char* name, shw_tensor* tensor, int64_t* dims, int64_t* strides) {
+  const char unsigned_format = bits == SHW_DTYPE_BF16 ? 'H' : 'B';
+  const shw_dtype dtype =
+      bits != 0 && from->format != NULL && strchr(from->format, unsigned_format) != NULL
+          ? bits
+          : dtype_of_format(from->format, (size_t)from->itemsize);
   if (dtype == 0) {
     PyErr_Format(PyExc_TypeError,
                  "%s: elements with the format '%s' of %zd bytes are no type of the library", name,
@@ -148,7 +150,7 @@ static PyObject* from_buffer(PyObject* unused, PyObject* args) {
   int dtype, bits;
   const char* name;
   (void)unused;
-  if (!PyArg_ParseTuple(args, "Oisp", &object, &dtype, &name, &bits)) return NULL;
+  if (!PyArg_ParseTuple(args, "Oisi", &object, &dtype, &name, &bits)) return NULL;
   tensor_object* self = make_empty();
   if (self == NULL) return NULL;
   if (PyObject_GetBuffer(object, &self->view, PyBUF_RECORDS_RO) != 0) {
@@ -201,8 +203,9 @@ static int get_buffer(PyObject* object, Py_buffer* view, int flags) {
   const char* format = dtype_format(self->tensor.dtype);
   view->obj = NULL;
   if (format == NULL && (flags & PyBUF_FORMAT) == PyBUF_FORMAT) {
-    PyErr_SetString(PyExc_BufferError,
-                    "bf16 has no format in the buffer protocol: use numpy() or DLPack");
+    PyErr_Format(PyExc_BufferError,
+                 "%s has no format in the buffer protocol: use numpy() or DLPack",
+                 dtype_name(self->tensor.dtype));
     return -1;
   }
   if (self->read_only && (flags & PyBUF_WRITABLE)) {

@@ -108,6 +108,22 @@ def test_bf16_goes_in_and_comes_out():
         executor.run({"x": value.view(np.uint16)})
 
 
+def test_a_layer_in_float8_runs_on_ranks():
+    graph = sw.Graph()
+    x, w = graph.input("x", (32, 64), "f32"), graph.parameter("w", (48, 64), "f8e4m3fn")
+    scale = graph.input("scale", (), "f32")
+    narrow = graph.op("convert_element_type", x, dtype=sw.DType.f8e4m3fn)
+    graph.result(graph.op("scaled_mm", narrow, graph.op("t", w), scale, scale, None, dtype=sw.DType.bf16), "y")
+    values = {"x": np.linspace(-3, 3, 32 * 64, dtype=np.float32).reshape(32, 64), "scale": np.float32(0.5),
+              "param.w": np.linspace(-2, 2, 48 * 64).reshape(48, 64).astype(ml_dtypes.float8_e4m3fn)}
+    a, b = values["x"].astype(ml_dtypes.float8_e4m3fn).astype(np.float32), values["param.w"].astype(np.float32)
+    for mesh in ({}, {"a": 4}):
+        y = sw.compile(graph, mesh).executor().run(values)["y"].numpy()
+        np.testing.assert_allclose(y.astype(np.float32), (a @ b.T) / 4, rtol=2**-7, atol=1e-3)
+    with pytest.raises(sw.Unimplemented, match="there is no arithmetic in f8e4m3fn"):
+        graph.op("add", narrow, narrow)
+
+
 @pytest.mark.parametrize(("change", "error", "message"), [
     ({"x": np.zeros((64, 127), np.float32)}, ValueError, r"input.x: expected the shape \(64, 128\), not \(64, 127\)"),
     ({"x": np.zeros(64, np.float32)}, ValueError, r"not \(64,\)"),

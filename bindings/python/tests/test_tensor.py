@@ -46,6 +46,50 @@ def test_bf16_in_and_out_is_the_same_memory():
         [1.0, 1.00390625, 1.01171875, np.inf, np.nan], ml_dtypes.bfloat16).tobytes()
 
 
+FLOAT8 = {"f8e4m3fn": ml_dtypes.float8_e4m3fn, "f8e5m2": ml_dtypes.float8_e5m2}
+
+
+@pytest.mark.parametrize("name", FLOAT8)
+def test_float8_in_and_out_is_the_same_memory(name):
+    patterns = np.arange(256, dtype=np.uint8).reshape(16, 16)
+    source = patterns.view(FLOAT8[name])
+    made = sw.tensor(source)
+    assert made.dtype is sw.DType(name) and made.address == source.ctypes.data and made.dtype.itemsize == 1
+    np.testing.assert_array_equal(np.array(made.tolist()), source.astype(float))
+    back = made.numpy()
+    assert back.dtype == FLOAT8[name] and back.ctypes.data == source.ctypes.data
+    through = sw.from_dlpack(made)
+    assert through.dtype is sw.DType(name) and through.address == source.ctypes.data
+    assert sw.tensor(patterns, name).address == patterns.ctypes.data and sw.tensor(patterns).dtype is sw.DType.u8
+    assert sw.tensor(OnlyDlpack(patterns), name).dtype is sw.DType(name)
+    with pytest.raises(BufferError, match=f"{name} has no format"):
+        memoryview(made)
+    with pytest.raises(TypeError, match="expected bf16, not f8"):
+        sw.tensor(source, "bf16")
+
+
+@pytest.mark.parametrize("name", FLOAT8)
+def test_numbers_are_rounded_to_float8(name):
+    wide = [m * 2.0**e * sign for e in range(-20, 18) for m in (1, 1.03125, 1.0625, 1.125, 1.1875, 1.25, 1.4375, 1.96875) for sign in (1, -1)]
+    wide += [0.0, -0.0, float("inf"), float("-inf"), float("nan")]
+    made = np.frombuffer(sw.tensor(wide, name).tobytes(), np.uint8)
+    want = np.array(wide, np.float32).astype(FLOAT8[name])
+    numbers = ~np.isnan(np.array(wide))
+    np.testing.assert_array_equal(made[numbers], want.view(np.uint8)[numbers])
+    assert np.isnan(made.view(FLOAT8[name])[-1].astype(float))
+    assert sw.DType(str(want.dtype)) is sw.DType(name) and sw.DType("torch." + str(want.dtype)) is sw.DType(name)
+
+
+class OnlyDlpack:
+    """A producer without the buffer protocol."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __dlpack__(self, **options):
+        return self.value.__dlpack__(**options)
+
+
 class Legacy:
     """A producer from before DLPack 1.0."""
 

@@ -83,8 +83,10 @@ enum {
   SHW_DTYPE_I32 = 7,
   SHW_DTYPE_I64 = 8,
   SHW_DTYPE_U8 = 9,
-  SHW_DTYPE_BOOL = 10, /* one byte, 0 or 1 */
-  SHW_DTYPE_C64 = 11   /* two f32: real, imaginary */
+  SHW_DTYPE_BOOL = 10,     /* one byte, 0 or 1 */
+  SHW_DTYPE_C64 = 11,      /* two f32: real, imaginary */
+  SHW_DTYPE_F8E4M3FN = 12, /* 8-bit float of OCP: no infinity, 448 at most */
+  SHW_DTYPE_F8E5M2 = 13    /* 8-bit float of OCP: with infinity, 57344 at most */
 };
 
 /* What an input or an output of a graph is for. */

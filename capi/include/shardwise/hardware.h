@@ -21,7 +21,7 @@ typedef struct shw_calibration
 /* The main figures of a machine. All others: shw_hardware_to_json(). */
 typedef struct shw_hardware_info {
   size_t struct_size;        /* set by SHW_HARDWARE_INFO_INIT */
-  double memory_bytes_per_s; /* of one device, as are the next five */
+  double memory_bytes_per_s; /* of one device, as are the next five, and flops_f8 */
   double flops_f64;          /* per second; 0: unknown */
   double flops_f32;
   double flops_f16;
@@ -35,9 +35,10 @@ typedef struct shw_hardware_info {
   int32_t nccl_model;       /* 1: NCCL's cost model; 0: a simple ring */
   int32_t reserved;         /* 0 */
   size_t num_measured;      /* collectives whose price is measured, not modelled */
+  double flops_f8;          /* of 8-bit floats */
 } shw_hardware_info;
 #define SHW_HARDWARE_INFO_INIT \
-  { sizeof(shw_hardware_info), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0.0, 0.0, 0, 0, 0 }
+  { sizeof(shw_hardware_info), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0.0, 0.0, 0, 0, 0, 0.0 }
 
 /**
  * Does what the INIT macro does, for languages that cannot use it and for structs within structs.

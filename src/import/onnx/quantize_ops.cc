@@ -1,5 +1,7 @@
-// Quantised tensors, as integers and their scales.
+// Quantised tensors, as integers or 8-bit floats and their scales.
+#include "import/onnx/float8.h"
 #include "import/onnx/table.h"
+#include "import/onnx/tensor.h"
 
 namespace shw::import::onnx {
 namespace {
@@ -14,14 +16,31 @@ NodeId beside(Node& n, NodeId scale, NodeId x) {
 void check_plain(Node& n) {
   n.refuse_if(n.attr("block_size", int64_t{0}) != 0, "quantisation in blocks");
   n.skip("axis");
-  n.skip("saturate");  // of 8-bit floats, which we do not have
+}
+
+// Whether all elements of this input are known to be 0.
+bool is_zero(Node& n, size_t input) {
+  const Known* known = n.known(input);
+  if (known == nullptr) return false;
+  for (int64_t i = 0; i < known->type.numel(); ++i)
+    if (number_at(*known, static_cast<size_t>(i)) != 0) return false;
+  return true;
+}
+
+// The zero point says the type, and is 0.
+void quantize_to_float8(Node& n, NodeId scale, Dtype dtype, bool saturates) {
+  n.refuse_if(!is_zero(n, 2), "8-bit floats with a zero point other than 0");
+  n.refuse_if(is_float8(n.type(n.in(0)).dtype), "quantisation of 8-bit floats");
+  if (n.ok()) n.out(cast_to_float8(n, n.binary(OpKind::kDiv, n.in(0), scale), dtype, saturates));
 }
 
 void quantize(Node& n) {
   check_plain(n);
   const NodeId x = n.in(0), scale = n.in(1), zero = n.in_or_none(2);
   if (!n.ok()) return;
+  const bool saturates = n.attr("saturate", int64_t{1}) != 0;
   const Dtype dtype = zero.valid() ? n.type(zero).dtype : Dtype::kU8;
+  if (is_float8(dtype)) return quantize_to_float8(n, beside(n, scale, x), dtype, saturates);
   if (dtype != Dtype::kU8 && dtype != Dtype::kI8)
     return n.fail(unimplemented("quantisation to " + std::string(dtype_name(dtype))));
   n.refuse_if(n.type(x).dtype != Dtype::kF32, "quantisation of other than f32");
@@ -38,6 +57,10 @@ void dequantize(Node& n) {
   check_plain(n);
   const NodeId x = n.in(0), scale = n.in(1);
   if (!n.ok()) return;
+  if (is_float8(n.type(x).dtype)) {
+    n.refuse_if(n.has(2) && !is_zero(n, 2), "8-bit floats with a zero point other than 0");
+    return n.out(n.binary(OpKind::kMul, n.cast(x, n.type(scale).dtype), beside(n, scale, x)));
+  }
   NodeId y = n.cast(x, Dtype::kI32);
   if (n.has(2)) y = n.binary(OpKind::kSub, y, beside(n, n.cast(n.in(2), Dtype::kI32), x));
   n.out(n.binary(OpKind::kMul, n.cast(y, n.type(scale).dtype), beside(n, scale, x)));

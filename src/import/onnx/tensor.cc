@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "tensor/float8.h"
+
 namespace shw::import::onnx {
 namespace {
 
@@ -42,6 +44,8 @@ std::vector<uint8_t> typed_bytes(const TensorProto& t, Dtype dtype) {
     case Dtype::kI8:
     case Dtype::kU8:
     case Dtype::kBool:
+    case Dtype::kF8E4M3:
+    case Dtype::kF8E5M2:
       narrow<uint8_t>(t.int32_data(), bytes);
       break;
   }
@@ -106,6 +110,10 @@ Result<Dtype> dtype_of(int64_t onnx) {
       return Dtype::kC64;
     case 16:
       return Dtype::kBF16;
+    case 17:
+      return Dtype::kF8E4M3;
+    case 19:
+      return Dtype::kF8E5M2;
     default:
       break;
   }
@@ -126,9 +134,9 @@ Result<Dtype> dtype_of(int64_t onnx) {
                                      "",
                                      "complex128",
                                      "",
-                                     "float8e4m3fn",
+                                     "",
                                      "float8e4m3fnuz",
-                                     "float8e5m2",
+                                     "",
                                      "float8e5m2fnuz",
                                      "uint4",
                                      "int4"};
@@ -179,6 +187,10 @@ double number_at(const Known& tensor, size_t index) {
       return half(element<uint16_t>(tensor, index));
     case Dtype::kBF16:
       return brain(element<uint16_t>(tensor, index));
+    case Dtype::kF8E4M3:
+      return f8e4m3_to_f32(element<uint8_t>(tensor, index));
+    case Dtype::kF8E5M2:
+      return f8e5m2_to_f32(element<uint8_t>(tensor, index));
     default:
       return static_cast<double>(integer_at(tensor, index));
   }

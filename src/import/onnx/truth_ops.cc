@@ -1,6 +1,7 @@
 // Comparisons, truth values, choices and casts.
 #include <limits>
 
+#include "import/onnx/float8.h"
 #include "import/onnx/table.h"
 
 namespace shw::import::onnx {
@@ -28,10 +29,10 @@ void is_inf(Node& n) {
 void where(Node& n) { n.out(n.where(n.in(0), n.in(1), n.in(2))); }
 
 void cast_to(Node& n, Dtype dtype) {
-  n.skip("saturate");  // of 8-bit floats, which we do not have
+  const bool saturates = n.attr("saturate", int64_t{1}) != 0;
   const NodeId x = n.in();
   n.refuse_if(is_complex(n.type(x).dtype) != is_complex(dtype), "a cast between real and complex");
-  n.out(n.cast(x, dtype));
+  n.out(is_float8(dtype) ? cast_to_float8(n, x, dtype, saturates) : n.cast(x, dtype));
 }
 
 void cast(Node& n) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runtime/half.h"
+#include "tensor/float8.h"
 
 namespace shw::runtime {
 namespace {
@@ -55,6 +56,12 @@ Status fill_with_numbers(Device& device, const Buffer& buffer, Dtype dtype, int6
       break;
     case Dtype::kF16:
       fill<uint16_t>(bytes, [&] { return f32_to_f16(n.number()); });
+      break;
+    case Dtype::kF8E4M3:
+      fill<uint8_t>(bytes, [&] { return f32_to_f8e4m3(n.number()); });
+      break;
+    case Dtype::kF8E5M2:
+      fill<uint8_t>(bytes, [&] { return f32_to_f8e5m2(n.number()); });
       break;
     case Dtype::kBool:
       fill<uint8_t>(bytes, [&] { return static_cast<uint8_t>(n.next() & 1); });

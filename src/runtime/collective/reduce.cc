@@ -194,6 +194,9 @@ ReduceFn of_dtype(Dtype dtype) {
     case Dtype::kC64:
       if constexpr (op == ReduceOp::kSum || op == ReduceOp::kAvg) return reduce_complex<op>;
       return nullptr;
+    case Dtype::kF8E4M3:
+    case Dtype::kF8E5M2:
+      return nullptr;  // no placement has parts of them
   }
   return nullptr;
 }
@@ -201,6 +204,8 @@ ReduceFn of_dtype(Dtype dtype) {
 }  // namespace
 
 Result<ReduceFn> reduce_function(ReduceOp op, Dtype dtype) {
+  if (is_float8(dtype))
+    return unimplemented("8-bit floats are not reduced over ranks: reduce in a wider float");
   ReduceFn fn = nullptr;
   switch (op) {
     case ReduceOp::kSum:

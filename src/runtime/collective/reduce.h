@@ -25,7 +25,8 @@ struct ReduceBlock {
 };
 using ReduceFn = void (*)(const ReduceBlock& block);
 
-// INVALID_ARGUMENT for what has no meaning (the maximum of complex numbers).
+// INVALID_ARGUMENT for what has no meaning (the maximum of complex numbers), UNIMPLEMENTED for
+// 8-bit floats.
 Result<ReduceFn> reduce_function(ReduceOp op, Dtype dtype);
 // The same for a collective; null: it does not reduce.
 Result<ReduceFn> reduction_of(const CollectiveSpec& spec);

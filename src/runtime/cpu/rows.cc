@@ -1,11 +1,13 @@
 #include "runtime/cpu/rows.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "runtime/half.h"
 #include "runtime/simd.h"
+#include "tensor/float8.h"
 
 namespace shw::runtime::cpu {
 namespace {
@@ -16,6 +18,12 @@ struct Bf16 {
 };
 struct F16 {
   uint16_t bits;
+};
+struct F8E4M3 {
+  uint8_t bits;
+};
+struct F8E5M2 {
+  uint8_t bits;
 };
 struct Bool {
   uint8_t byte;
@@ -37,6 +45,10 @@ T widen(S s) {
     return widen<T>(bf16_to_f32(s.bits));
   } else if constexpr (std::is_same_v<S, F16>) {
     return widen<T>(f16_to_f32(s.bits));
+  } else if constexpr (std::is_same_v<S, F8E4M3>) {
+    return widen<T>(f8e4m3_to_f32(s.bits));
+  } else if constexpr (std::is_same_v<S, F8E5M2>) {
+    return widen<T>(f8e5m2_to_f32(s.bits));
   } else if constexpr (std::is_same_v<S, Bool>) {
     return widen<T>(static_cast<uint8_t>(s.byte != 0));
   } else if constexpr (std::is_same_v<S, Complex>) {
@@ -76,6 +88,10 @@ S narrow(T t) {
     return {f32_to_bf16(narrow<float>(t))};
   } else if constexpr (std::is_same_v<S, F16>) {
     return {f32_to_f16(narrow<float>(t))};
+  } else if constexpr (std::is_same_v<S, F8E4M3>) {
+    return {f32_to_f8e4m3(narrow<float>(t))};
+  } else if constexpr (std::is_same_v<S, F8E5M2>) {
+    return {f32_to_f8e5m2(narrow<float>(t))};
   } else if constexpr (std::is_same_v<T, Int>) {
     return static_cast<S>(t.v);
   } else if constexpr (std::is_floating_point_v<S>) {
@@ -106,6 +122,34 @@ void store(const T* from, int64_t n, std::byte* to, int64_t stride) {
   }
 }
 
+// 8-bit floats pass through f32, which holds all of them. A loop for each type of number would be
+// 13 KB of code.
+template <class S>
+concept Float8 = std::is_same_v<S, F8E4M3> || std::is_same_v<S, F8E5M2>;
+constexpr int64_t kFloatsAtATime = 256;
+
+template <class T, Float8 S>
+void load_over_f32(const std::byte* from, int64_t stride, int64_t n, T* to) {
+  Room<float, kFloatsAtATime> floats;
+  float* f = floats;
+  for (int64_t i = 0; i < n; i += kFloatsAtATime) {
+    const int64_t count = std::min(kFloatsAtATime, n - i);
+    load<float, S>(from + i * stride, stride, count, f);
+    load<T, float>(reinterpret_cast<const std::byte*>(f), sizeof(float), count, to + i);
+  }
+}
+
+template <class T, Float8 S>
+void store_over_f32(const T* from, int64_t n, std::byte* to, int64_t stride) {
+  Room<float, kFloatsAtATime> floats;
+  float* f = floats;
+  for (int64_t i = 0; i < n; i += kFloatsAtATime) {
+    const int64_t count = std::min(kFloatsAtATime, n - i);
+    store<T, float>(from + i, count, reinterpret_cast<std::byte*>(f), sizeof(float));
+    store<float, S>(f, count, to + i * stride, stride);
+  }
+}
+
 // Calls f with an object of the type in which `dtype` is stored.
 template <class F>
 auto with_stored_type(Dtype dtype, F&& f) -> decltype(f(float{})) {
@@ -132,6 +176,10 @@ auto with_stored_type(Dtype dtype, F&& f) -> decltype(f(float{})) {
       return f(Bool{});
     case Dtype::kC64:
       return f(Complex{});
+    case Dtype::kF8E4M3:
+      return f(F8E4M3{});
+    case Dtype::kF8E5M2:
+      return f(F8E5M2{});
   }
   return nullptr;
 }
@@ -140,11 +188,23 @@ auto with_stored_type(Dtype dtype, F&& f) -> decltype(f(float{})) {
 
 template <class T>
 LoadRow<T> load_row(Dtype dtype) {
-  return with_stored_type(dtype, [](auto s) -> LoadRow<T> { return load<T, decltype(s)>; });
+  return with_stored_type(dtype, [](auto s) -> LoadRow<T> {
+    using S = decltype(s);
+    if constexpr (Float8<S> && !std::is_same_v<T, float>)
+      return load_over_f32<T, S>;
+    else
+      return load<T, S>;
+  });
 }
 template <class T>
 StoreRow<T> store_row(Dtype dtype) {
-  return with_stored_type(dtype, [](auto s) -> StoreRow<T> { return store<T, decltype(s)>; });
+  return with_stored_type(dtype, [](auto s) -> StoreRow<T> {
+    using S = decltype(s);
+    if constexpr (Float8<S> && !std::is_same_v<T, float>)
+      return store_over_f32<T, S>;
+    else
+      return store<T, S>;
+  });
 }
 
 template LoadRow<float> load_row<float>(Dtype);

@@ -1,9 +1,9 @@
 // Rows of elements between memory and registers: what a kernel computes in, and conversions of rows
 // between that and every dtype.
 //
-// A kernel computes in one of four types: f32 (for f32, bf16, f16: one rounding at the end), f64,
-// int64 (all integers and bool; overflow wraps when it is stored) and complex. Which one, its
-// output says.
+// A kernel computes in one of four types: f32 (for f32, bf16, f16 and 8-bit floats: one rounding at
+// the end), f64, int64 (all integers and bool; overflow wraps when it is stored) and complex. Which
+// one, its output says.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -58,6 +58,8 @@ decltype(auto) with_compute_type(Dtype dtype, F&& f) {
     case Dtype::kF32:
     case Dtype::kF16:
     case Dtype::kBF16:
+    case Dtype::kF8E4M3:
+    case Dtype::kF8E5M2:
       return f(float{});
     case Dtype::kC64:
       return f(Complex{});

@@ -59,10 +59,23 @@ TEST(Hardware, KnowsTheLinksOfClustersWithNccl) {
   EXPECT_FALSE(machine("t4").nccl.has_value());
 }
 
+// Twice as fast as bf16 on an H100; an A100 has no unit for them.
+TEST(Roofline, PricesProductsOfFloat8) {
+  const Roofline h100(machine("h100").device);
+  for (Dtype dtype : {Dtype::kF8E4M3, Dtype::kF8E5M2})
+    EXPECT_NEAR(*h100.compute_us(1e12, 0, dtype),
+                *h100.compute_us(1e12, 0, Dtype::kBF16) * 989 / 1979, 1e-6);
+  const auto refused = Roofline(machine("a100").device).compute_us(1, 0, Dtype::kF8E4M3);
+  EXPECT_EQ(refused.status().code(), Code::kInvalidArgument);
+  EXPECT_EQ(refused.status().message(),
+            "no rate of f8e4m3fn arithmetic is known for device 'a100'");
+}
+
 TEST(Hardware, ListsRatesPerSecond) {
   const DeviceSpec& d = machine("h100").device;
   EXPECT_EQ(d.memory_bytes_per_s, 3.35 * 1099511627776.0);
   EXPECT_EQ(d.flops_bf16, 989e12);
+  EXPECT_EQ(d.flops_f8, 1979e12);
   EXPECT_EQ(machine("t4").device.flops_bf16, 0);
 }
 

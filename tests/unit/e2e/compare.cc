@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "float8.h"
+
 namespace shw::testing {
 namespace {
 
@@ -47,6 +49,9 @@ double value(const import::StoredTensor& t, size_t i) {
     case Dtype::kU8:
     case Dtype::kBool:
       return element<uint8_t>(b, i);
+    case Dtype::kF8E4M3:
+    case Dtype::kF8E5M2:
+      return float8_value(t.type.dtype, b[i]);
   }
   return NAN;
 }

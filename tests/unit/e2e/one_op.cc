@@ -8,6 +8,7 @@
 
 #include "compiler/pipeline.h"
 #include "cost/collective.h"
+#include "float8.h"
 #include "lowering/lower.h"
 #include "lowering/shard_order.h"
 #include "passes/pass.h"
@@ -35,6 +36,7 @@ double rounded(Dtype d, double x) {
     const uint32_t bits = std::bit_cast<uint32_t>(static_cast<float>(x));
     return std::bit_cast<float>((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000u);
   }
+  if (is_float8(d)) return float8_value(d, nearest_float8(d, x));
   return x;
 }
 
@@ -49,6 +51,9 @@ void store(Dtype d, double x, std::byte* to) {
     case Dtype::kBF16:
       return put(
           static_cast<uint16_t>(std::bit_cast<uint32_t>(static_cast<float>(rounded(d, x))) >> 16));
+    case Dtype::kF8E4M3:
+    case Dtype::kF8E5M2:
+      return put(nearest_float8(d, x));
     case Dtype::kI64:
       return put(static_cast<int64_t>(x));
     case Dtype::kI32:
@@ -72,6 +77,9 @@ double load(Dtype d, const std::byte* from) {
       return get(0.0);
     case Dtype::kBF16:
       return std::bit_cast<float>(static_cast<uint32_t>(get(uint16_t{})) << 16);
+    case Dtype::kF8E4M3:
+    case Dtype::kF8E5M2:
+      return float8_value(d, static_cast<uint8_t>(*from));
     case Dtype::kI64:
       return get(int64_t{});
     case Dtype::kI32:

@@ -38,6 +38,7 @@ std::vector<OpCase> op_cases() {
   line_cases(list);
   lookup_cases(list);
   making_cases(list);
+  float8_cases(list);
   return list;
 }
 

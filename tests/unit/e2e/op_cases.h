@@ -8,6 +8,8 @@ inline Operand f32(Dims shape, double low = -2, double high = 2) {
   return {.type = row_major(Dtype::kF32, shape), .low = low, .high = high};
 }
 inline Operand bf16(Dims shape) { return {.type = row_major(Dtype::kBF16, shape)}; }
+inline Operand f8e4m3(Dims shape) { return {.type = row_major(Dtype::kF8E4M3, shape)}; }
+inline Operand f8e5m2(Dims shape) { return {.type = row_major(Dtype::kF8E5M2, shape)}; }
 inline Operand c64(Dims shape) { return {.type = row_major(Dtype::kC64, shape)}; }
 inline Operand index(Dims shape, int64_t limit) {
   return {.type = row_major(Dtype::kI64, shape), .index_limit = limit};
@@ -42,5 +44,6 @@ void reduction_cases(std::vector<OpCase>& list);
 void line_cases(std::vector<OpCase>& list);
 void lookup_cases(std::vector<OpCase>& list);
 void making_cases(std::vector<OpCase>& list);
+void float8_cases(std::vector<OpCase>& list);
 
 }  // namespace shw::testing

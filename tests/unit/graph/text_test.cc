@@ -41,6 +41,20 @@ std::string refusal(std::string_view text) {
 
 TEST(GraphText, PrintsWhatItParsed) { EXPECT_EQ(print_graph(parsed(kProgram)), kProgram); }
 
+// As types and as attributes, in text and in bytes.
+TEST(GraphText, Float8SurvivesTextAndBytes) {
+  constexpr char kText[] = R"(input input.0: %x : f8e4m3fn[8,64]
+%y = convert_element_type(%x, dtype=f8e5m2) : f8e5m2[8,64]
+return output.0 = %y
+)";
+  const Graph g = parsed(kText);
+  EXPECT_EQ(g.type(NodeId{0}).dtype, Dtype::kF8E4M3);
+  EXPECT_EQ(print_graph(g), kText);
+  const Result<Graph> read = read_graph(write_graph(g));
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(print_graph(*read), kText);
+}
+
 TEST(GraphText, KeepsMetadataRolesAndAttributes) {
   const Graph g = parsed(kProgram);
   ASSERT_EQ(g.num_nodes(), 11u);

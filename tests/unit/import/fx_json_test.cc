@@ -205,6 +205,39 @@ TEST(FxJson, NamesTheFaultAndTheNode) {
   EXPECT_EQ(fails(small(json::array(), ref("q")), 1), "output 0 is not a node: {\"n\":\"q\"}");
 }
 
+// A linear layer in 8-bit floats, as torch.export writes it: the weight is transposed by a view.
+TEST(FxJson, ImportsScaledProductsOfFloat8) {
+  json w = tensor({64, 32}, "float8_e4m3fn");
+  w["stride"] = {1, 64};
+  json product = call(
+      "y", "aten._scaled_mm.default",
+      {ref("q"), ref("t"), ref("s"), ref("s"), nullptr, nullptr, json{{"dtype", "bfloat16"}}, true},
+      tensor({2, 32}, "bfloat16"));
+  const auto plain = [](int index) { return json{{"cls", "PlainAOTInput"}, {"idx", index}}; };
+  json all = json::array();
+  all.push_back(placeholder("x", plain(0), tensor({2, 64})));
+  all.push_back(placeholder("w", plain(1), tensor({32, 64}, "float8_e4m3fn")));
+  all.push_back(placeholder("s", plain(2), tensor({})));
+  all.push_back(call("q", "prims.convert_element_type.default",
+                     {ref("x"), json{{"dtype", "float8_e5m2"}}}, tensor({2, 64}, "float8_e5m2")));
+  all.push_back(call("t", "aten.t.default", {ref("w")}, w));
+  all.push_back(product);
+  all.push_back({{"name", "output"},
+                 {"op", "output"},
+                 {"args", json::array({json::array({ref("y")})})},
+                 {"desc", json::array({{{"cls", "PlainAOTOutput"}, {"idx", 0}}})}});
+  const std::string text = text_of({{"format", "ap-graph-1"}, {"nodes", all}});
+  EXPECT_NE(text.find("%q = convert_element_type(%x, dtype=f8e5m2) : f8e5m2[2,64]"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("%y = scaled_mm(%q, %t, %s, %s, none, dtype=bf16) : bf16[2,32]"),
+            std::string::npos)
+      << text;
+  all[5]["args"][5] = ref("s");  // by which a result in 8-bit floats would be multiplied
+  EXPECT_EQ(import_fx_json({{"format", "ap-graph-1"}, {"nodes", all}}).status().message(),
+            "a tensor as argument 'scale_result' of aten._scaled_mm.default");
+}
+
 // Every member of a real file, replaced by something of another kind: a graph or a status.
 TEST(FxJson, SurvivesDamage) {
   const json good = graph_file("ffn_1d8");

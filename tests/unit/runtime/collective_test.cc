@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "runtime/collective/local.h"
+#include "runtime/collective/reduce.h"
 #include "runtime/virtual_ranks.h"
 #include "unit/runtime/program_builder.h"
 #include "unit/runtime/tensors.h"
@@ -187,12 +188,18 @@ TEST(LocalCollective, EveryReductionOfEveryDtype) {
 
 TEST(LocalCollective, MovesEveryDtype) {
   const MeshCase c{{{"a", 2}, {"b", 2}}, {}};
-  for (int number = 1; number <= 11; ++number)
+  for (int number = 1; number <= 13; ++number)
     for (CollectiveKind kind :
          {CollectiveKind::kAllGather, CollectiveKind::kAllToAll, CollectiveKind::kPermute}) {
       SCOPED_TRACE(number);
       check(c, {0, 1}, kind, ReduceOp::kSum, *dtype_from_number(number), 12);
     }
+}
+
+TEST(LocalCollective, ReducesNoFloat8) {
+  for (Dtype dtype : testing::kFloat8)
+    for (ReduceOp op : kOps)
+      EXPECT_EQ(runtime::reduce_function(op, dtype).status().code(), Code::kUnimplemented);
 }
 
 // Large enough that members share the work, at sizes that do not divide into its pieces.

@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "float8.h"
 #include "runtime/half.h"
 #include "runtime/host_tensor.h"
 
@@ -38,6 +39,9 @@ inline double get(const void* data, Dtype dtype, int64_t element) {
       return as(uint8_t{});
     case Dtype::kC64:
       return static_cast<double>(as(float{}));  // the real part
+    case Dtype::kF8E4M3:
+    case Dtype::kF8E5M2:
+      return float8_value(dtype, as(uint8_t{}));
   }
   return 0;
 }
@@ -71,6 +75,9 @@ inline void set(void* data, Dtype dtype, int64_t element, double v) {
       std::memcpy(p + sizeof(float), &zero, sizeof zero);
       return put(static_cast<float>(v));
     }
+    case Dtype::kF8E4M3:
+    case Dtype::kF8E5M2:
+      return put(nearest_float8(dtype, v));
   }
 }
 

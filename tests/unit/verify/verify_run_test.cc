@@ -194,6 +194,29 @@ input input.x: %x : f32[12,16]
 return output.most = %most, output.values = %top_0, output.places = %top_1
 )";
 
+// A result whose operands are rounded to 3 and 2 bits, and a result that is itself so rounded.
+TEST(VerifyFloat8, PassesRightRunsAndFindsWrongBlocks) {
+  CompileOptions options{.mesh = "a=4"};
+  options.pins = {{"y", "S(1)"}, {"x8", "S(0)"}};
+  SmallRun run(R"(
+input param.w: %w : f8e4m3fn[48,64]
+input input.s: %s : f32[]
+input input.x: %x : bf16[32,64]
+%x8 = convert_element_type(%x, dtype=f8e5m2) : f8e5m2[32,64]
+%wt = t(%w) : f8e4m3fn[64,48]{1,64}
+%y = scaled_mm(%x8, %wt, %s, %s, none, dtype=bf16) : bf16[32,48]
+return output.y = %y, output.x8 = %x8
+)",
+               options);
+  for (const char* name : {"output.y", "output.x8"}) {
+    EXPECT_EQ(run.verdict(name), Verdict::kRight) << name;
+    run.damage(name, [](std::vector<double>& v) {
+      std::rotate(v.begin(), v.begin() + static_cast<ptrdiff_t>(v.size() / 4), v.end());
+    });
+    EXPECT_EQ(run.verdict(name), Verdict::kTooFar) << name;
+  }
+}
+
 TEST(VerifyIntegers, AreEqualToTheUnshardedRuns) {
   SmallRun run(kChoice, {.mesh = "a=2"});
   EXPECT_EQ(run.verify().num_wrong, 0u);

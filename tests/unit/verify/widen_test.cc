@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "float8.h"
 #include "graph/text.h"
 #include "graph/writer.h"
 #include "runtime/virtual_ranks.h"
@@ -148,6 +149,21 @@ TEST(Numbers, PerturbedMovesByOneUnitAtMost) {
     }
     EXPECT_GT(up, 60u);
     EXPECT_GT(down, 60u);
+  }
+  // Every 8-bit float: at most to a neighbour.
+  for (Dtype dtype : testing::kFloat8) {
+    HostTensor t{row_major(dtype, {256}), {}};
+    for (int i = 0; i < 256; ++i) t.data.push_back(static_cast<std::byte>(i));
+    const std::vector<double> x = numbers_of(view(t)), y = numbers_of(view(perturbed(view(t), 3)));
+    size_t moved = 0;
+    for (size_t i = 0; i < 256; ++i) {
+      const double want = testing::float8_value(dtype, static_cast<uint8_t>(i));
+      EXPECT_TRUE(x[i] == want || (std::isnan(x[i]) && std::isnan(want))) << i;
+      moved += x[i] != y[i] && !std::isnan(x[i]);
+      if (!std::isfinite(x[i])) continue;
+      EXPECT_LE(std::abs(y[i] - x[i]), 2 * unit_roundoff(dtype) * std::abs(x[i])) << i;
+    }
+    EXPECT_GT(moved, 60u);
   }
   HostTensor n{row_major(Dtype::kI64, {3}), {}};
   n.data.resize(24, std::byte{1});

@@ -12,7 +12,7 @@ from .errors import Unimplemented
 from .graph import Graph
 from .node import Node
 
-FLOATS = (DType.f16, DType.bf16, DType.f32, DType.f64)
+FLOATS = (DType.f16, DType.bf16, DType.f32, DType.f64, DType.f8e4m3fn, DType.f8e5m2)
 WHOLE = (DType.i8, DType.i16, DType.i32, DType.i64, DType.u8)
 
 

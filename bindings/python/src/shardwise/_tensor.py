@@ -7,6 +7,7 @@ import struct
 from collections.abc import Sequence
 from typing import Any, TypeGuard
 
+from . import _bits
 from ._native import clib
 from .dtypes import DType, DTypeLike, dtype_of
 
@@ -65,17 +66,17 @@ class Tensor(clib._clib.TensorBase):  # type: ignore[misc]
         return (1, 0)
 
     def numpy(self) -> Any:
-        """The tensor as a NumPy array on the same memory. For bf16 ``ml_dtypes`` must be installed.
+        """The tensor as a NumPy array on the same memory. For bf16 and 8-bit floats ``ml_dtypes`` must be installed.
 
-        :raises ImportError: NumPy, or for bf16 ml_dtypes, is not installed
+        :raises ImportError: NumPy, or for those dtypes ml_dtypes, is not installed
         """
         import numpy
 
-        if self.dtype is not DType.bf16:
+        if self.dtype not in _bits.NAMES:
             return numpy.asarray(memoryview(self))
         import ml_dtypes
 
-        return numpy.asarray(_ArrayInterface(self)).view(ml_dtypes.bfloat16)
+        return numpy.asarray(_ArrayInterface(self)).view(getattr(ml_dtypes, _bits.NAMES[self.dtype]))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         made = self.numpy()
@@ -85,8 +86,8 @@ class Tensor(clib._clib.TensorBase):  # type: ignore[misc]
 
     def tolist(self) -> Any:
         """The elements as nested lists; a single number for a tensor without dims."""
-        if self.dtype is DType.bf16:
-            flat = [struct.unpack("<f", struct.pack("<I", bits << 16))[0] for bits in memoryview(self.tobytes()).cast("H")]
+        if self.dtype in _bits.NAMES:
+            flat: list[Any] = _bits.numbers_of(self.tobytes(), self.dtype)
         elif self.dtype is DType.c64:
             pairs = memoryview(self.tobytes()).cast("f")
             flat = [complex(pairs[i], pairs[i + 1]) for i in range(0, len(pairs), 2)]
@@ -116,12 +117,13 @@ class Tensor(clib._clib.TensorBase):  # type: ignore[misc]
 
 
 class _ArrayInterface:
-    """A bf16 tensor as NumPy takes it without a format: as unsigned integers on the same memory."""
+    """A tensor without a format as NumPy takes it: as unsigned integers on the same memory."""
 
     def __init__(self, owner: Tensor) -> None:
         self.owner = owner
-        self.__array_interface__ = {"version": 3, "typestr": "<u2", "shape": owner.shape, "data": (owner.address, owner.readonly),
-                                    "strides": tuple(2 * step for step in owner.strides)}
+        size = owner.dtype.itemsize
+        self.__array_interface__ = {"version": 3, "typestr": f"<u{size}", "shape": owner.shape, "data": (owner.address, owner.readonly),
+                                    "strides": tuple(size * step for step in owner.strides)}
 
 
 def _nest(flat: list[Any], shape: Sequence[int]) -> Any:
@@ -140,24 +142,25 @@ def tensor(source: Any, dtype: DTypeLike | None = None) -> Tensor:
 
     :param source: a tensor of NumPy, PyTorch, JAX or any library with DLPack; what has the buffer protocol; or numbers and nested lists of
         numbers, which are copied
-    :param dtype: what the elements must be; for numbers: what they become (default f32, i64 or bool). With ``dtype="bf16"`` an array of
-        16-bit unsigned integers is taken for the bits of bf16 numbers
+    :param dtype: what the elements must be; for numbers: what they become (default f32, i64 or bool). With bf16 or an 8-bit float
+        an array or tensor of unsigned integers of as many bits is taken for the bits of such numbers
     :raises TypeError: the elements have another type, or one that the library does not have
     :raises ValueError: strides are negative or no multiples of the element, or the memory is not the CPU's
     """
     wanted = None if dtype is None else dtype_of(dtype)
     if isinstance(source, Tensor):
         return _checked(source, wanted, "tensor")
-    if _is_ml_dtypes_bf16(source):
-        source, bits = source.view("uint16"), True
-    else:
-        bits = wanted is DType.bf16
+    bits = _ml_dtype(source)
+    if bits is not None:
+        source = source.view(_bits.UNSIGNED[bits][1])
+    elif wanted in _bits.NAMES:
+        bits = wanted
     try:
         view = memoryview(source)
     except (TypeError, ValueError, BufferError):
-        return _foreign(source, wanted, "tensor")
+        return _foreign(source, wanted, "tensor", bits)
     del view
-    made: Tensor = Tensor._from_buffer(source, wanted or 0, "tensor", bits)
+    made: Tensor = Tensor._from_buffer(source, wanted or 0, "tensor", bits or 0)
     return made
 
 
@@ -183,16 +186,23 @@ def adapt(source: Any, dtype: int, name: str) -> Tensor:
     return _foreign(source, DType(dtype), name)
 
 
-def _foreign(source: Any, wanted: DType | None, name: str) -> Tensor:
+def _foreign(source: Any, wanted: DType | None, name: str, bits: DType | None = None) -> Tensor:
     if _is_number_or_list(source):
         return _from_numbers(source, wanted, name)
-    if _is_ml_dtypes_bf16(source):
-        made: Tensor = Tensor._from_buffer(source.view("uint16"), wanted or 0, name, True)
+    if (own := _ml_dtype(source)) is not None:
+        made: Tensor = Tensor._from_buffer(source.view(_bits.UNSIGNED[own][1]), wanted or 0, name, own)
         return made
     if hasattr(source, "__dlpack__"):
         if getattr(source, "requires_grad", False):
             source = source.detach()
-        return _checked(from_dlpack(source), wanted, name)
+        if (own := _torch_float8(source)) is not None:
+            import torch
+
+            source, bits = source.view(torch.uint8), own
+        made = from_dlpack(source)
+        if bits is not None and made.dtype.name == f"u{8 * bits.itemsize}":
+            made = Tensor._from_buffer(made, 0, name, bits)
+        return _checked(made, wanted, name)
     raise TypeError(f"{name}: {type(source).__name__} has neither the buffer protocol nor __dlpack__")
 
 
@@ -202,8 +212,19 @@ def _checked(made: Tensor, wanted: DType | None, name: str) -> Tensor:
     return made
 
 
-def _is_ml_dtypes_bf16(source: Any) -> bool:
-    return type(source).__module__ == "numpy" and getattr(getattr(source, "dtype", None), "name", "") == "bfloat16"
+def _ml_dtype(source: Any) -> DType | None:
+    """The dtype of an array of ml_dtypes that NumPy has no format for."""
+    if type(source).__module__ != "numpy":
+        return None
+    return _bits.DTYPES.get(getattr(getattr(source, "dtype", None), "name", ""))
+
+
+def _torch_float8(source: Any) -> DType | None:
+    """The dtype of a tensor of PyTorch in 8-bit floats, which not every version gives to DLPack."""
+    if not type(source).__module__.startswith("torch"):
+        return None
+    dtype = _bits.DTYPES.get(str(source.dtype).removeprefix("torch."))
+    return None if dtype is DType.bf16 else dtype
 
 
 # ---- Numbers and lists ----
@@ -240,8 +261,8 @@ def _from_numbers(source: Any, wanted: DType | None, name: str) -> Tensor:
     shape, flat = _shape_of(source), _flatten(source)
     dtype = wanted or _default_dtype(flat)
     try:
-        if dtype is DType.bf16:
-            data = struct.pack(f"<{len(flat)}H", *map(_bf16_bits, flat))
+        if dtype in _bits.NAMES:
+            data = _bits.packed(flat, dtype)
         elif dtype is DType.c64:
             data = struct.pack(f"<{2 * len(flat)}f", *(part for n in flat for part in (complex(n).real, complex(n).imag)))
         else:
@@ -250,14 +271,6 @@ def _from_numbers(source: Any, wanted: DType | None, name: str) -> Tensor:
         raise TypeError(f"{name}: these numbers are no {dtype}: {error}") from None
     made: Tensor = Tensor._from_bytes(array.array("B", data), dtype, shape)
     return made
-
-
-def _bf16_bits(number: float) -> int:
-    """Rounded to the nearest, ties to even."""
-    bits: int = struct.unpack("<I", struct.pack("<f", number))[0]
-    if bits & 0x7FFFFFFF > 0x7F800000:
-        return (bits >> 16) | 0x40  # NaN stays NaN
-    return (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
 
 
 Tensor._set_class(Tensor, adapt)

@@ -22,6 +22,8 @@ class DType(enum.IntEnum):
     u8 = clib.SHW_DTYPE_U8
     bool = clib.SHW_DTYPE_BOOL
     c64 = clib.SHW_DTYPE_C64
+    f8e4m3fn = clib.SHW_DTYPE_F8E4M3FN
+    f8e5m2 = clib.SHW_DTYPE_F8E5M2
 
     @classmethod
     def _missing_(cls, value: object) -> DType | None:
@@ -42,17 +44,17 @@ class DType(enum.IntEnum):
 
     @property
     def format(self) -> str | None:
-        """Format of the struct module; None for bf16, which has none, and for c64."""
+        """Format of the struct module; None for bf16 and 8-bit floats, which have none, and for c64."""
         return FORMATS.get(self)
 
 
 ALIASES = {
     "float32": "f32", "float": "f32", "float64": "f64", "double": "f64", "float16": "f16", "half": "f16", "bfloat16": "bf16",
     "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "int": "i64", "long": "i64", "uint8": "u8", "bool_": "bool",
-    "complex64": "c64",
+    "complex64": "c64", "float8_e4m3fn": "f8e4m3fn", "float8_e5m2": "f8e5m2",
 }
 SIZES = {DType.f32: 4, DType.f64: 8, DType.f16: 2, DType.bf16: 2, DType.i8: 1, DType.i16: 2, DType.i32: 4, DType.i64: 8,
-         DType.u8: 1, DType.bool: 1, DType.c64: 8}
+         DType.u8: 1, DType.bool: 1, DType.c64: 8, DType.f8e4m3fn: 1, DType.f8e5m2: 1}
 FORMATS = {DType.f32: "f", DType.f64: "d", DType.f16: "e", DType.i8: "b", DType.i16: "h", DType.i32: "i", DType.i64: "q",
            DType.u8: "B", DType.bool: "?"}
 

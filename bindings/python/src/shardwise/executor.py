@@ -224,7 +224,7 @@ def whole_tensors(plan: Plan, ports: Sequence[int], values: Mapping[str, Any]) -
 def adapt_any(value: Any, dtype: Any, name: str) -> Tensor:
     """Any input as a tensor of this dtype, without a copy where it exports its memory."""
     try:
-        made: Tensor = Tensor._from_buffer(value, int(dtype), name, False)
+        made: Tensor = Tensor._from_buffer(value, int(dtype), name, 0)
         return made
     except (BufferError, TypeError):
         return adapt(value, dtype, name)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .plan import Plan
 
 NAMES = {"F64": DType.f64, "F32": DType.f32, "F16": DType.f16, "BF16": DType.bf16, "I64": DType.i64, "I32": DType.i32, "I16": DType.i16,
-         "I8": DType.i8, "U8": DType.u8, "BOOL": DType.bool, "C64": DType.c64}
+         "I8": DType.i8, "U8": DType.u8, "BOOL": DType.bool, "C64": DType.c64, "F8_E4M3": DType.f8e4m3fn, "F8_E5M2": DType.f8e5m2}
 
 
 def load_tensors(path: str | os.PathLike[str]) -> dict[str, Tensor]:

@@ -77,6 +77,8 @@ pub const SHW_DTYPE_I64: shw_dtype = 8;
 pub const SHW_DTYPE_U8: shw_dtype = 9;
 pub const SHW_DTYPE_BOOL: shw_dtype = 10;
 pub const SHW_DTYPE_C64: shw_dtype = 11;
+pub const SHW_DTYPE_F8E4M3FN: shw_dtype = 12;
+pub const SHW_DTYPE_F8E5M2: shw_dtype = 13;
 
 /// What an input or an output of a graph is for.
 pub type shw_role = i32;
@@ -1083,7 +1085,7 @@ pub struct shw_calibration {
 pub struct shw_hardware_info {
     /// set by SHW_HARDWARE_INFO_INIT
     pub struct_size: usize,
-    /// of one device, as are the next five
+    /// of one device, as are the next five, and flops_f8
     pub memory_bytes_per_s: f64,
     /// per second; 0: unknown
     pub flops_f64: f64,
@@ -1106,6 +1108,8 @@ pub struct shw_hardware_info {
     pub reserved: i32,
     /// collectives whose price is measured, not modelled
     pub num_measured: usize,
+    /// of 8-bit floats
+    pub flops_f8: f64,
 }
 
 /// Output of a program of nccl-tests or rccl-tests: all_gather_perf, reduce_scatter_perf,

@@ -88,6 +88,10 @@ c_enum! {
         Bool = SHW_DTYPE_BOOL,
         /// Two f32: real, imaginary.
         C64 = SHW_DTYPE_C64,
+        /// OCP, 8 bits: no infinity, 448 at most.
+        F8E4M3Fn = SHW_DTYPE_F8E4M3FN,
+        /// OCP, 8 bits: with infinity, 57344 at most.
+        F8E5M2 = SHW_DTYPE_F8E5M2,
     }
 }
 
@@ -95,7 +99,7 @@ impl Dtype {
     /// Bytes of one element; 0 for a dtype that this version does not name.
     pub const fn size(self) -> usize {
         match self {
-            Self::I8 | Self::U8 | Self::Bool => 1,
+            Self::I8 | Self::U8 | Self::Bool | Self::F8E4M3Fn | Self::F8E5M2 => 1,
             Self::F16 | Self::Bf16 | Self::I16 => 2,
             Self::F32 | Self::I32 => 4,
             Self::F64 | Self::I64 | Self::C64 => 8,

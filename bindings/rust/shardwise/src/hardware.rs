@@ -54,6 +54,8 @@ record! {
         nccl_model: bool,
         /// Collectives whose price is measured, not modelled.
         num_measured: usize,
+        /// Of 8-bit floats, per second; 0: unknown.
+        flops_f8: f64,
     }
 }
 

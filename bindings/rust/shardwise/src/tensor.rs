@@ -91,7 +91,7 @@ impl<'a> TensorView<'a> {
         Self::checked(data.as_ptr().cast(), data.len(), dims, T::DTYPE)
     }
 
-    /// The same for a dtype that Rust has no type for: bf16, f16, bool, complex64.
+    /// The same for a dtype that Rust has no type for: bf16, f16, 8-bit floats, bool, complex64.
     #[track_caller]
     pub fn from_bytes(data: &'a [u8], dtype: Dtype, dims: &[i64]) -> Result<Self> {
         let size = dtype.size();

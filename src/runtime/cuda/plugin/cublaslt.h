@@ -28,9 +28,17 @@ struct MatmulHeuristic {
   int reserved[4];
 };
 
-enum CublasType : int { kCudaF32 = 0, kCudaF64 = 1, kCudaF16 = 2, kCudaC32 = 4, kCudaBF16 = 14 };
+enum CublasType : int {
+  kCudaF32 = 0,
+  kCudaF64 = 1,
+  kCudaF16 = 2,
+  kCudaC32 = 4,
+  kCudaBF16 = 14,
+  kCudaF8E4M3 = 28,
+  kCudaF8E5M2 = 29
+};
 enum CublasCompute : int { kCompute32F = 68, kCompute64F = 70 };
-enum MatmulAttribute : int { kTransposeA = 3, kTransposeB = 4 };
+enum MatmulAttribute : int { kTransposeA = 3, kTransposeB = 4, kScaleOfA = 17, kScaleOfB = 18 };
 enum LayoutAttribute : int { kBatchCount = 5, kBatchStride = 6 };
 enum PreferenceAttribute : int {
   kMaxWorkspace = 1,

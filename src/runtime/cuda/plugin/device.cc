@@ -115,6 +115,7 @@ Result<std::unique_ptr<PreparedKernel>> CudaDevice::prepare(std::string_view nam
   if (kernel == nullptr)
     return unimplemented("the CUDA backend has no kernel '" + std::string(name) +
                          "' yet: run the plan on the CPU, or plan without this operation");
+  SHW_RETURN_IF_ERROR(check_float8(*kernel, args));
   SHW_RETURN_IF_ERROR(context_->load(kernel->programs));
   SHW_ASSIGN_OR_RETURN(auto prepared, kernel->prepare(*context_, args));
   SHW_RETURN_IF_ERROR(context_->load(static_cast<const CudaKernel&>(*prepared).programs()));

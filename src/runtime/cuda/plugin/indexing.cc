@@ -11,6 +11,7 @@
 #include "runtime/cuda/plugin/sorting.h"
 #include "runtime/half.h"
 #include "runtime/index_shape.h"
+#include "tensor/float8.h"
 
 namespace shw::runtime::cuda {
 namespace {
@@ -146,6 +147,10 @@ i64 element_bits(const Number& number, Dtype dtype) {
       return f32_to_f16(static_cast<float>(number.real));
     case Dtype::kBF16:
       return f32_to_bf16(static_cast<float>(number.real));
+    case Dtype::kF8E4M3:
+      return f32_to_f8e4m3(static_cast<float>(number.real));
+    case Dtype::kF8E5M2:
+      return f32_to_f8e5m2(static_cast<float>(number.real));
     case Dtype::kC64:
       return std::bit_cast<uint32_t>(static_cast<float>(number.real));  // the real part comes first
     case Dtype::kBool:

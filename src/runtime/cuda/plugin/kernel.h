@@ -40,7 +40,9 @@ struct Kernel {
 };
 
 const Kernel* find_kernel(std::string_view name);  // null: there is none
-int kernel_number(std::string_view name);          // in the table
+// UNIMPLEMENTED: the kernel has no code for 8-bit floats, and there are some.
+Status check_float8(const Kernel& kernel, const KernelArgs& args);
+int kernel_number(std::string_view name);  // in the table
 std::string_view kernel_name(int number);
 
 template <class K, class... A>

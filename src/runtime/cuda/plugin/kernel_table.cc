@@ -185,6 +185,19 @@ const Kernel* find_kernel(std::string_view name) {
   return nullptr;
 }
 
+Status check_float8(const Kernel& kernel, const KernelArgs& args) {
+  // Their device code knows wider reals only (load_real).
+  constexpr unsigned kWider = kConvolution | kAttention | kReduction | kLines | kNorm | kLoss |
+                              kDraw | programs(DeviceProgram::grouped);
+  if ((kernel.programs & kWider) == 0 && kernel.name != "embedding_dense_backward") return {};
+  for (const auto& tensors : {args.inputs, args.outputs})
+    for (const TensorType* t : tensors)
+      if (t != nullptr && is_float8(t->dtype))
+        return unimplemented("the CUDA backend has no '" + std::string(kernel.name) +
+                             "' of 8-bit floats");
+  return {};
+}
+
 int kernel_number(std::string_view name) { return static_cast<int>(find_kernel(name) - kTable); }
 
 std::string_view kernel_name(int number) { return kTable[number].name; }

@@ -5,7 +5,6 @@
 namespace shw::runtime::cuda {
 namespace {
 
-constexpr uint32_t kAligned = 16;             // what tensor-core algorithms want
 constexpr size_t kMostWorkspace = 32u << 20;  // what an algorithm may ask for
 
 CublasType cublas_type(Dtype dtype) {
@@ -18,12 +17,16 @@ CublasType cublas_type(Dtype dtype) {
       return kCudaBF16;
     case Dtype::kC64:
       return kCudaC32;
+    case Dtype::kF8E4M3:
+      return kCudaF8E4M3;
+    case Dtype::kF8E5M2:
+      return kCudaF8E5M2;
     default:
       return kCudaF32;
   }
 }
 
-bool is_aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % kAligned == 0; }
+bool is_aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % kMatmulAlignment == 0; }
 
 // One as the scale type of each product: f32, f64, and a complex pair.
 constexpr float kOne[2] = {1, 0}, kZero[2] = {0, 0};
@@ -41,9 +44,10 @@ Result<std::unique_ptr<Matmul>> Matmul::create(const Context& context, const Mat
   const Current current(context);
   std::unique_ptr<Matmul> matmul(new Matmul(context));
   SHW_RETURN_IF_ERROR(matmul->describe(shape));
-  SHW_RETURN_IF_ERROR(
-      matmul->choose(static_cast<uint32_t>(dtype_size(shape.a.dtype)), matmul->any_));
-  SHW_RETURN_IF_ERROR(matmul->choose(kAligned, matmul->aligned_));
+  if (!matmul->is_float8_)
+    SHW_RETURN_IF_ERROR(
+        matmul->choose(static_cast<uint32_t>(dtype_size(shape.a.dtype)), matmul->any_));
+  SHW_RETURN_IF_ERROR(matmul->choose(kMatmulAlignment, matmul->aligned_));
   return matmul;
 }
 
@@ -76,6 +80,7 @@ Status Matmul::layout(MatrixLayout& made, const MatrixPlace& place, int64_t rows
 Status Matmul::describe(const MatmulShape& s) {
   const CublasLt& lt = context_.cublaslt();
   is_f64_ = s.c.dtype == Dtype::kF64;
+  is_float8_ = is_float8(s.a.dtype);
   SHW_RETURN_IF_ERROR(lt.check(lt.create_matmul(&matmul_, is_f64_ ? kCompute64F : kCompute32F,
                                                 is_f64_                    ? kCudaF64
                                                 : s.c.dtype == Dtype::kC64 ? kCudaC32
@@ -116,10 +121,16 @@ Status Matmul::choose(uint32_t alignment, MatmulAlgorithm& algorithm) {
   return {};
 }
 
-Status Matmul::run(CudaStream& stream, const void* a, const void* b, void* c,
-                   void* workspace) const {
+Status Matmul::run(CudaStream& stream, const void* a, const void* b, void* c, void* workspace,
+                   const MatmulScales& scales) const {
   const Current current(context_);
   const CublasLt& lt = context_.cublaslt();
+  if (is_float8_) {  // b goes first
+    SHW_RETURN_IF_ERROR(lt.check(lt.set_matmul(matmul_, kScaleOfA, &scales.b, sizeof scales.b),
+                                 "scaling a product of matrices"));
+    SHW_RETURN_IF_ERROR(lt.check(lt.set_matmul(matmul_, kScaleOfB, &scales.a, sizeof scales.a),
+                                 "scaling a product of matrices"));
+  }
   const bool aligned = is_aligned(a) && is_aligned(b) && is_aligned(c);
   const void* one = is_f64_ ? static_cast<const void*>(&kOneF64) : kOne;
   const void* zero = is_f64_ ? static_cast<const void*>(&kZeroF64) : kZero;

@@ -17,8 +17,16 @@ struct MatmulShape {
   MatrixPlace a, b, c;  // c[m,n] = a[m,k] · b[k,n]; rows of c lie next to each other
 };
 
-// The cuBLASLt types of such a product; false: it has none.
+// The cuBLASLt types of such a product; false: it has none. Of 8-bit floats: float8_product.h.
 bool can_multiply(Dtype a, Dtype b, Dtype c);
+
+constexpr uint32_t kMatmulAlignment =
+    16;  // what tensor-core algorithms want of addresses, in bytes
+
+// One f32 for each operand, in device memory, by which the product is multiplied; null: 1.
+struct MatmulScales {
+  const void *a = nullptr, *b = nullptr;
+};
 
 class Matmul {
  public:
@@ -27,7 +35,9 @@ class Matmul {
   ~Matmul();
 
   int64_t workspace_bytes() const { return workspace_bytes_; }
-  Status run(CudaStream& stream, const void* a, const void* b, void* c, void* workspace) const;
+  // Operands that are 8-bit floats are aligned to kMatmulAlignment; `scales` are of such alone.
+  Status run(CudaStream& stream, const void* a, const void* b, void* c, void* workspace,
+             const MatmulScales& scales = {}) const;
 
  private:
   explicit Matmul(const Context& context) : context_(context) {}
@@ -39,9 +49,9 @@ class Matmul {
   const Context& context_;
   MatmulDescriptor matmul_ = nullptr;
   MatrixLayout a_ = nullptr, b_ = nullptr, c_ = nullptr;
-  MatmulAlgorithm aligned_{}, any_{};  // for operands aligned to kAligned bytes, and for others
+  MatmulAlgorithm aligned_{}, any_{};  // for operands aligned to kMatmulAlignment, and for others
   int64_t workspace_bytes_ = 0;
-  bool is_f64_ = false;
+  bool is_f64_ = false, is_float8_ = false;
 };
 
 }  // namespace shw::runtime::cuda

@@ -1,10 +1,12 @@
-// The product goes to the workspace, in f32 for the half precisions; scales and bias follow there.
+// The product goes to the workspace, in f32 for narrower floats; scales and bias follow there. What
+// cuBLASLt multiplies of 8-bit floats: float8_product.h.
 #include "runtime/cuda/plugin/scaled_product.h"
 
 #include <array>
 #include <optional>
 
 #include "runtime/cuda/plugin/contraction.h"
+#include "runtime/cuda/plugin/float8_product.h"
 #include "runtime/cuda/plugin/pointwise.h"
 #include "runtime/wide_type.h"
 
@@ -65,8 +67,11 @@ Prepared prepare_scaled_mm(const Context& context, const KernelArgs& args) {
   std::optional<Pointwise> add;
   if (bias != nullptr)
     add.emplace(PointwiseOp::kAdd, out.dtype, out, operand(wide), operand(*bias));
-  return make_kernel<ScaledProduct>(std::move(product), wide.bytes(), scale, add,
-                                    args.inputs.size());
+  auto kernel = std::make_unique<ScaledProduct>(std::move(product), wide.bytes(), scale, add,
+                                                args.inputs.size());
+  if (!is_float8(args.inputs[0]->dtype) || !is_float8(args.inputs[1]->dtype))
+    return std::unique_ptr<PreparedKernel>(std::move(kernel));
+  return prepare_float8_product(context, args, std::move(kernel));
 }
 
 }  // namespace shw::runtime::cuda

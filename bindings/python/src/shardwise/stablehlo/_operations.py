@@ -10,6 +10,7 @@ import numpy as np
 from jax.extend.mlir import ir
 from jax.extend.mlir.dialects import stablehlo as dialect
 
+from .._bits import NAMES
 from .._lax import WHOLE, broadcast, contract, convert, cut, divide, extremum, gather, iota, is_finite, pad, power, reduce, reshape, scatter_add, select
 from .._value import Filled, Value, as_node, binary
 from ..dtypes import DType, dtype_of
@@ -17,7 +18,8 @@ from ..errors import Unimplemented
 from ..graph import Graph
 
 OPERATIONS: dict[str, Callable[..., Any]] = {}
-DTYPES = {"i1": "bool", "si8": "i8", "si16": "i16", "si32": "i32", "si64": "i64", "ui8": "u8", "complex<f32>": "c64"}
+DTYPES = {"i1": "bool", "si8": "i8", "si16": "i16", "si32": "i32", "si64": "i64", "ui8": "u8", "complex<f32>": "c64", "f8E4M3FN": "f8e4m3fn",
+          "f8E5M2": "f8e5m2"}
 
 
 def operation(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -78,8 +80,8 @@ def _constant(graph: Graph, op: Any) -> Any:
     shape, dtype = type_of(op.results[0])
     values = op.attributes["value"]
     if not values.is_splat:
-        if dtype is DType.bf16:  # MLIR's binding does not tell them
-            raise Unimplemented("constants in bf16 with several values are not supported")
+        if dtype in NAMES:  # MLIR's binding does not tell them
+            raise Unimplemented(f"constants in {dtype} with several values are not supported")
         graph._num_constants += 1  # type: ignore[attr-defined]
         return graph.constant(f"constant{graph._num_constants}", np.array(values).reshape(shape), dtype)  # type: ignore[attr-defined]
     number = values.get_splat_value().value

@@ -19,6 +19,8 @@ enum DeviceDtype : int {
   kDeviceU8 = 9,
   kDeviceBool = 10,
   kDeviceC64 = 11,
+  kDeviceF8E4M3 = 12,
+  kDeviceF8E5M2 = 13,
 };
 
 // The step that a launch is of.

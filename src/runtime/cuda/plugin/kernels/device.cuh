@@ -1,6 +1,7 @@
 // What all device code stands on: elements between memory and registers, and places in tensors.
 #pragma once
 #include "arguments.h"
+#include "tensor/float8.h"
 
 #define SHW_KERNEL extern "C" __global__ void
 
@@ -127,6 +128,10 @@ __device__ inline T load(const void* base, i64 offset, int dtype) {
       return Compute<T>::of(element<i64>(p));
     case kDeviceC64:
       return Compute<T>::of(element<Complex>(p));
+    case kDeviceF8E4M3:
+      return Compute<T>::of(f8e4m3_to_f32(element<unsigned char>(p)));
+    case kDeviceF8E5M2:
+      return Compute<T>::of(f8e5m2_to_f32(element<unsigned char>(p)));
     default:  // bool and u8
       return Compute<T>::of(static_cast<i64>(element<unsigned char>(p)));
   }
@@ -172,6 +177,10 @@ __device__ inline void store(T x, void* base, i64 offset, int dtype) {
       return put(p, integer_part(x));
     case kDeviceC64:
       return put(p, complex_of(x));
+    case kDeviceF8E4M3:
+      return put(p, f32_to_f8e4m3(static_cast<float>(real_part(x))));
+    case kDeviceF8E5M2:
+      return put(p, f32_to_f8e5m2(static_cast<float>(real_part(x))));
     case kDeviceBool:
       return put(p, static_cast<unsigned char>(is_true(x)));
     default:
@@ -179,7 +188,7 @@ __device__ inline void store(T x, void* base, i64 offset, int dtype) {
   }
 }
 
-// The same for floating-point elements alone, which makes less code.
+// The same for floating-point elements alone, but for 8-bit ones, which makes less code.
 template <class T>
 __device__ inline T load_real(const void* base, i64 offset, int dtype) {
   const void* p = static_cast<const char*>(base) + offset;

@@ -6,7 +6,7 @@
 
 namespace shw::runtime::cuda {
 
-// How an element of a dtype lies in memory: of bool and u8.
+// How an element of a dtype lies in memory: of bool, u8 and 8-bit floats.
 template <int dtype>
 struct Stored {
   using Element = unsigned char;
