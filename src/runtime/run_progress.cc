@@ -18,7 +18,7 @@ RunProgress::RunProgress(const Program& program, const StepKernels& kernels,
 
 RunProgress::Units RunProgress::units_of(const EntryCommands& entry,
                                          const GraphSegments* segments) const {
-  using Kind = EntryCommands::Command::Kind;
+  using CommandKind = EntryCommands::Command::Kind;
   Units units(on_.streams.size());
   std::map<uint32_t, Unit::Place> recorded;  // by event
   std::map<uint32_t, Unit::Place> of_segment;
@@ -30,14 +30,14 @@ RunProgress::Units RunProgress::units_of(const EntryCommands& entry,
     const size_t stream = is_whole ? 0 : command.stream;
     std::vector<Unit>& own = units[stream];
     switch (command.kind) {
-      case Kind::kWait:
+      case CommandKind::kWait:
         if (const auto at = recorded.find(command.index); at != recorded.end() && !is_whole)
           waited[stream].push_back(at->second);
         break;
-      case Kind::kRecord:
+      case CommandKind::kRecord:
         if (!own.empty()) recorded[command.index] = {stream, own.size() - 1};
         break;
-      case Kind::kLaunch: {
+      case CommandKind::kLaunch: {
         const auto known = segment == kNoSegment ? of_segment.end() : of_segment.find(segment);
         if (known != of_segment.end()) {
           units[known->second.stream][known->second.unit].launches.push_back(command.index);
@@ -47,7 +47,7 @@ RunProgress::Units RunProgress::units_of(const EntryCommands& entry,
         if (segment != kNoSegment) of_segment[segment] = {stream, own.size() - 1};
         break;
       }
-      case Kind::kMark:
+      case CommandKind::kMark:
         break;
     }
   }
