@@ -102,8 +102,7 @@ static_assert(int{kMaxThreadsPerBlock} == CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BL
 static_assert(unsigned{kStreamNonBlocking} == CU_STREAM_NON_BLOCKING &&
               unsigned{kEventDisableTiming} == CU_EVENT_DISABLE_TIMING &&
               kHostMemoryPortable == CU_MEMHOSTALLOC_PORTABLE &&
-              kHostMemoryMapped == CU_MEMHOSTALLOC_DEVICEMAP &&
-              unsigned{kWriteWithoutBarrier} == CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER);
+              kHostMemoryMapped == CU_MEMHOSTALLOC_DEVICEMAP);
 
 SHW_SAME(nvrtcVersion, Nvrtc, version);
 SHW_SAME(nvrtcGetErrorString, Nvrtc, error_text);

@@ -409,8 +409,10 @@ FAKE cuStreamWaitEvent(StreamHandle stream, EventHandle event, unsigned) {
   stream->queue->wait(event->state);
   return kDriverSuccess;
 }
-FAKE cuStreamWriteValue32_v2(StreamHandle stream, DevicePointer to, unsigned value, unsigned) {
+FAKE cuStreamWriteValue32_v2(StreamHandle stream, DevicePointer to, unsigned value,
+                             unsigned flags) {
   BEGIN("cuStreamWriteValue32_v2");
+  if (flags != 0) return kDriverNotSupported;  // this version of the function knows none
   push(stream, [=](shw::strict::Memory& memory) -> Status {
     SHW_ASSIGN_OR_RETURN(void* target, memory.for_kernels(address(to)));
     std::atomic_ref(*static_cast<unsigned*>(target)).store(value, std::memory_order_release);

@@ -54,7 +54,6 @@ enum : unsigned {
   kEventDisableTiming = 2,
   kHostMemoryPortable = 1,
   kHostMemoryMapped = 2,
-  kWriteWithoutBarrier = 1,
 };
 // Which calls break a capture: unsafe ones of the thread that captures. (CUstreamCaptureMode)
 enum CaptureMode : int { kCaptureThreadLocal = 1 };

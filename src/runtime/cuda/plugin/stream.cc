@@ -203,15 +203,13 @@ Status CudaStream::lost() const {
   return context_->driver().check(error, "the CUDA device is lost");
 }
 
-// No other data depends on the count, so it needs no barrier of memory.
 void CudaStream::count() {
   if (capture_ != nullptr || !counts_) return;
   put_.fetch_add(1);
   const Current current(*context_);
   const Driver& driver = context_->driver();
-  const DriverError error =
-      driver.write_value(handle_, device_pointer(&page_->reached),
-                         static_cast<unsigned>(put_.load()), kWriteWithoutBarrier);
+  const DriverError error = driver.write_value(handle_, device_pointer(&page_->reached),
+                                               static_cast<unsigned>(put_.load()), 0);
   counts_ = error != kDriverNotSupported;
   if (counts_) raise(driver.check(error, "counting the launches of a CUDA stream"));
 }
