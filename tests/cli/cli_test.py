@@ -21,7 +21,7 @@ PLAN = TMP / "tiny.swplan"
 TENSORS = DATA / "llama_tiny_f32.safetensors"
 MESH = ["--mesh", "dp=2,tp=4"]
 SLOWER = 20 if any(s in EXE.read_bytes() for s in (b"__asan_init", b"__tsan_init")) else 1
-# What plans again and again: sanitizers see the same code in the library's tests.
+# What plans again and again, or runs on fakes: sanitizers see the same code in the library's tests.
 RELEASE_ONLY = unittest.skipIf(SLOWER > 1, "of the release build")
 
 
@@ -415,6 +415,7 @@ class Cli(unittest.TestCase):
             for (_, end), (begin, _) in zip(launches, launches[1:]):
                 self.assertLessEqual(end, begin + 1e-3)
 
+    @RELEASE_ONLY
     def test_bench_on_fake_gpus_says_that_no_time_means_anything(self):
         with mock.patch.dict(os.environ, LD_LIBRARY_PATH=str(FAKES)):
             text = self.ok("bench", PLAN, "--device", "cuda", "--repeats", 1, "--warm-up", 0)
