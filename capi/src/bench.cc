@@ -21,15 +21,18 @@ Result<std::string_view> device_name(shw_device_kind kind) {
   return invalid_argument("device kind " + std::to_string(kind) + " is unknown");
 }
 
-Result<runtime::BenchOptions> read_options(const shw_bench_options& in, const ContextRef& context) {
-  SHW_RETURN_IF_ERROR(check_flags(in.flags, SHW_BENCH_TEXT));
+Result<runtime::BenchOptions> read_options(const shw_bench_options& in, int64_t ranks,
+                                           const ContextRef& context) {
+  SHW_RETURN_IF_ERROR(check_flags(in.flags, SHW_BENCH_TEXT | SHW_BENCH_TRACE));
+  if (in.flags == (SHW_BENCH_TEXT | SHW_BENCH_TRACE))
+    return invalid_argument("SHW_BENCH_TEXT and SHW_BENCH_TRACE do not go together");
   SHW_RETURN_IF_ERROR(check_reserved(in.reserved));
   runtime::BenchOptions ours;
   if (in.entry != nullptr) ours.entry = in.entry;
   if (in.warm_up != 0) ours.warm_up = std::max(in.warm_up, 0);
   if (in.repeats != 0) ours.repeats = in.repeats;
   SHW_ASSIGN_OR_RETURN(const std::string_view device, device_name(in.device));
-  SHW_ASSIGN_OR_RETURN(ours.backend, runtime::rank_backend(device));
+  SHW_ASSIGN_OR_RETURN(ours.backend, runtime::rank_backend(device, ranks));
   if (device == "cpu") ours.backend.device = [=](int64_t) { return make_host_device(context); };
   return ours;
 }
@@ -44,10 +47,12 @@ shw_status* shw_plan_bench(const shw_plan* plan, const shw_bench_options* option
   return make_handle(out_blob, "out_blob", [&]() -> Result<std::unique_ptr<shw_blob>> {
     SHW_WANT(plan);
     SHW_ASSIGN_OR_RETURN(const shw_bench_options in, copy_in(options, kBenchOptionsSize_0_2));
-    SHW_ASSIGN_OR_RETURN(const runtime::BenchOptions ours, read_options(in, plan->ref->context));
     const std::shared_ptr<const Plan> shared(plan->ref, &plan->ref->plan);
+    SHW_ASSIGN_OR_RETURN(const runtime::BenchOptions ours,
+                         read_options(in, num_ranks(shared->program), plan->ref->context));
     SHW_ASSIGN_OR_RETURN(const runtime::BenchResult result, runtime::bench(shared, ours));
-    return make_blob(plan->ref->context,
-                     in.flags & SHW_BENCH_TEXT ? to_text(result) : to_json(result));
+    return make_blob(plan->ref->context, in.flags & SHW_BENCH_TEXT    ? to_text(result)
+                                         : in.flags & SHW_BENCH_TRACE ? to_trace(result)
+                                                                      : to_json(result));
   });
 }

@@ -24,7 +24,8 @@ struct Name {
 constexpr Name kPrograms[] = {{"all_gather_perf", "all_gather"},
                               {"reduce_scatter_perf", "reduce_scatter"},
                               {"all_reduce_perf", "all_reduce"},
-                              {"alltoall_perf", "all_to_all"}};
+                              {"alltoall_perf", "all_to_all"},
+                              {"sendrecv_perf", "collective_permute"}};
 
 struct Type {
   std::string_view name;

@@ -1,6 +1,6 @@
 // Parses the output of nccl-tests and rccl-tests (all_gather_perf, reduce_scatter_perf,
-// all_reduce_perf, alltoall_perf), of every version since 2020: columns are identified by their
-// header.
+// all_reduce_perf, alltoall_perf, sendrecv_perf), of every version since 2020, and of `shardwise
+// bench --collectives`: columns are identified by their header.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -17,7 +17,8 @@ struct NcclTestRow {
 };
 
 struct NcclTestRun {
-  std::string collective;  // "all_gather", "reduce_scatter", "all_reduce", "all_to_all"
+  std::string collective;  // "all_gather", "reduce_scatter", "all_reduce", "all_to_all",
+                           // "collective_permute"
   int64_t nodes = 1, devices_per_node = 1;
   std::vector<NcclTestRow> rows;  // by increasing size; at least one
   int line = 0;                   // where the run begins

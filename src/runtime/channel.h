@@ -66,6 +66,9 @@ class ChannelProvider {
   virtual Result<std::unique_ptr<Channel>> channel(std::span<const uint8_t> axes) = 0;
   // Ends collectives that run or come, on every rank of the job, with ABORTED. Any thread.
   virtual void abort(const Status& cause) = 0;
+  // The rank could not make what it wanted the channels for. Where it has no second try in this
+  // job, the others are told why, as by an abort; otherwise they go on waiting for it.
+  virtual void give_up(const Status&) {}
   // After an abort, and after this rank's streams have drained: the rank's channels work again, as
   // soon as the other ranks have called it as often. An abort ends what ranks do that have reset as
   // often as the one that aborts, and nothing later.

@@ -129,7 +129,9 @@ void replay(const EntryCommands& entry, const RunStreams& on, const StepKernels&
     Stream& stream = *on.streams[c.stream];
     if (const uint32_t s = segments == nullptr ? kNoSegment : segments->of_command[i];
         s != kNoSegment) {
-      if (segments->segments[s].commands[0] == i) graphs->launch(s, stream);
+      if (segments->segments[s].commands[0] != i) continue;
+      graphs->launch(s, stream);
+      if (on.counts) stream.count();
       continue;
     }
     switch (c.kind) {
@@ -138,6 +140,7 @@ void replay(const EntryCommands& entry, const RunStreams& on, const StepKernels&
         break;
       case Command::Kind::kLaunch:
         kernels.launches()[c.index].kernel->launch(stream, pointers + c.first_pointer);
+        if (on.counts) stream.count();
         break;
       case Command::Kind::kRecord:
         stream.record(*on.events[c.index]);

@@ -53,6 +53,7 @@ struct RunStreams {
   std::vector<std::unique_ptr<Event>> events;    // of the program
   std::vector<std::unique_ptr<Event>> marks;     // by Command::index; empty: no step is timed
   std::unique_ptr<Event> begin;                  // of a run, on stream 0
+  bool counts = false;                           // behind each launch (run_progress.h)
 
   Stream& main() const { return *streams[0]; }
 };

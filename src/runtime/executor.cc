@@ -8,6 +8,7 @@
 #include "runtime/entry.h"
 #include "runtime/entry_commands.h"
 #include "runtime/run_monitor.h"
+#include "runtime/run_progress.h"
 #include "runtime/validate.h"
 
 namespace shw::runtime {
@@ -72,6 +73,7 @@ struct Executor::Impl {
   ~Impl() {
     if (timeline != nullptr && !timeline->finished(last_run)) fault.raise(destroyed);
     if (monitor != nullptr) monitor->stop();
+    fault.set_witness(nullptr);
     on.streams.clear();  // their last callbacks may still be in the monitor
   }
 
@@ -106,6 +108,7 @@ struct Executor::Impl {
   RunStreams on;
   std::shared_ptr<Timeline> timeline;
   std::vector<RunSlot> slots;
+  std::unique_ptr<RunProgress> progress;  // null: the device tells errors in time, or cannot count
   std::unique_ptr<RunMonitor> monitor;
   uint64_t last_run = 0;
 };
@@ -131,6 +134,12 @@ Status Executor::Impl::prepare(const ExecutorOptions& options) {
   SHW_ASSIGN_OR_RETURN(
       on, create_streams(*device, fault, program(), entries, depth, options.native_stream));
   SHW_RETURN_IF_ERROR(create_slots(static_cast<size_t>(depth)));
+  if (device->can().counts) {
+    progress = std::make_unique<RunProgress>(program(), kernels, entries, segments, on,
+                                             static_cast<size_t>(depth));
+    fault.set_witness(progress.get());
+    on.counts = true;
+  }
   return start_monitor(options);
 }
 
@@ -230,11 +239,14 @@ void Executor::Impl::launch(RunSlot& slot, size_t entry, uint64_t run) {
   Event& done = timeline->done_event(run);
   slot.last_events.push_back(&done);
   const GraphSegments* graphs = segments.empty() ? nullptr : &segments[entry];
+  if (progress != nullptr) progress->begin(run, entry);
   Status captured = graphs == nullptr ? Status() : capture(slot, entry);
   if (!captured.ok()) {
+    if (Status lost = main.status(); !lost.ok()) fault.raise_late(std::move(lost));
     fault.raise(std::move(captured));
   } else if (graphs != nullptr && graphs->is_whole) {
     slot.graphs[entry].launch(0, main);
+    if (on.counts) main.count();
   } else {
     replay(entries[entry], on, kernels, slot.pointers[entry].data(), slot.ended, graphs,
            &slot.graphs[entry]);
@@ -257,7 +269,10 @@ Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const Plan> p
     return invalid_argument("an executor needs a plan, a device and a place in a job");
   SHW_RETURN_IF_ERROR(check_mesh(plan->program, provider->mesh()));
   auto impl = std::make_unique<Impl>(std::move(plan), std::move(device), std::move(provider));
-  SHW_RETURN_IF_ERROR(impl->prepare(options));
+  if (Status s = impl->prepare(options); !s.ok()) {
+    impl->provider->give_up(s);
+    return s;
+  }
   return std::unique_ptr<Executor>(new Executor(std::move(impl)));
 }
 

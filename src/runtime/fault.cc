@@ -12,6 +12,14 @@ void Fault::raise(Status error) noexcept {
   for (Listener* listener : listeners_) listener->on_fault();
 }
 
+void Fault::raise_late(Status error) noexcept {
+  if (raised()) return;
+  if (const Witness* witness = witness_.load()) witness->add_to(error);
+  raise(std::move(error));
+}
+
+void Fault::set_witness(const Witness* witness) { witness_ = witness; }
+
 Status Fault::status() const {
   if (!raised()) return {};
   std::lock_guard lock(mutex_);

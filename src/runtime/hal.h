@@ -24,6 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "runtime/fault.h"
@@ -42,6 +43,7 @@ struct Capabilities {
   bool native_streams = false;  // StreamOptions::native
   bool priorities = false;      // StreamOptions::priority has an effect
   bool graphs = false;          // Stream::begin_capture()
+  bool counts = false;          // Stream::count()
   bool slices = false;          // kernels are host kernels (host_kernel.h), also of parts of steps
 };
 
@@ -129,13 +131,23 @@ class Stream {
   // An error of the stream or its device that the fault may not know yet. Any thread.
   virtual Status status() const = 0;
 
+  // Where Capabilities::counts: the stream counts the places at which this was called, and how many
+  // of them it has reached. The counts outlive the device's loss: so an error that comes to light
+  // late is known to be of the work behind the last place reached. A place in a capture is none.
+  virtual void count() {}
+  struct Counts {
+    uint64_t put = 0, reached = 0;
+    bool are_known = true;  // false: this device turned out to be unable
+  };
+  virtual Counts counts() const { return {}; }  // any thread
+
   // Where Capabilities::graphs: what follows is noted down, not done. Another stream joins when it
   // waits for an event recorded in the capture; it must be waited for before the end. In between,
   // nothing may wait for the device. UNIMPLEMENTED elsewhere.
   virtual Status begin_capture();
   // `known`: of an earlier capture of the same commands, none of whose launches is under way; it is
   // changed to these pointers where the device can do that. FAILED_PRECONDITION: the capture broke
-  // one of these rules.
+  // one of these rules. Otherwise the error of a call in between that failed.
   virtual Result<std::unique_ptr<Graph>> end_capture(std::unique_ptr<Graph> known = nullptr);
 
   // What the vendor's interface calls this stream; null where there is no such thing.
@@ -155,6 +167,8 @@ class Device {
   virtual ~Device() = default;
   virtual const DeviceClass& device_class() const = 0;
   const Capabilities& can() const { return device_class().can; }
+  // What its maker calls it; empty where the class says it all.
+  virtual std::string model() const { return {}; }
 
   // Not filled. RESOURCE_EXHAUSTED when there is no memory; throws nothing.
   virtual Result<void*> allocate(const MemorySpec& spec) = 0;

@@ -186,7 +186,7 @@ Status RunMonitor::result_of(uint64_t run, const RunSlot& slot) {
 void RunMonitor::look_for_errors() {
   for (const Stream* stream : watch_.streams)
     if (Status s = without_throwing([&] { return stream->status(); }); !s.ok())
-      watch_.fault.raise(std::move(s));
+      watch_.fault.raise_late(std::move(s));
   const Status job = without_throwing([&] { return watch_.provider.async_status(); });
   if (!job.ok())  // whatever it was elsewhere, here the run was stopped
     watch_.fault.raise(without_throwing([&] { return Status(Code::kAborted, job.message()); }));

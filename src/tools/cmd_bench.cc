@@ -1,10 +1,13 @@
-// shardwise bench: how long a plan's steps take on this machine.
+// shardwise bench: how long a plan's steps take on this machine, or its collectives.
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "import/file.h"
 #include "plan/plan.h"
 #include "runtime/bench/bench.h"
+#include "runtime/bench/collectives.h"
 #include "runtime/bench/rank_backend.h"
 #include "tools/commands.h"
 #include "tools/plan_file.h"
@@ -13,32 +16,91 @@ namespace shw::tools {
 namespace {
 
 struct BenchOptions {
-  std::string plan, device = "cpu";
+  std::string plan, device = "cpu", mesh, dtype = "f32", trace;
+  bool of_collectives = false;
   runtime::BenchOptions bench;
+  runtime::CollectiveBenchOptions collectives;
   bool json = false;
 };
 
-Status run_bench(BenchOptions& o) {
-  SHW_ASSIGN_OR_RETURN(o.bench.backend, runtime::rank_backend(o.device));
+Status time_plan(BenchOptions& o) {
   SHW_ASSIGN_OR_RETURN(Plan plan, read_plan_file(o.plan));
+  SHW_ASSIGN_OR_RETURN(o.bench.backend, runtime::rank_backend(o.device, num_ranks(plan.program)));
   SHW_ASSIGN_OR_RETURN(const runtime::BenchResult result,
                        runtime::bench(std::make_shared<const Plan>(std::move(plan)), o.bench));
+  if (!o.trace.empty()) SHW_RETURN_IF_ERROR(import::write_file(o.trace, runtime::to_trace(result)));
   std::printf("%s", o.json ? (to_json(result) + "\n").c_str() : to_text(result).c_str());
   return {};
+}
+
+Status time_collectives(BenchOptions& o) {
+  SHW_ASSIGN_OR_RETURN(const Mesh mesh, Mesh::parse(o.mesh));
+  const auto dtype = dtype_from_name(o.dtype);
+  if (!dtype) return invalid_argument("--dtype '" + o.dtype + "': no such dtype");
+  runtime::CollectiveBenchOptions& c = o.collectives;
+  for (int d = 0; d < mesh.rank(); ++d) c.mesh.push_back({mesh.name(d), mesh.size(d)});
+  c.dtype = *dtype;
+  c.warm_up = o.bench.warm_up;
+  c.repeats = o.bench.repeats;
+  SHW_ASSIGN_OR_RETURN(c.backend, runtime::rank_backend(o.device, mesh.num_ranks()));
+  SHW_ASSIGN_OR_RETURN(const runtime::CollectiveBenchResult result, runtime::bench_collectives(c));
+  std::printf("%s", o.json ? (to_json(result) + "\n").c_str() : to_text(result).c_str());
+  if (result.wrong() > 0)
+    return internal_error(std::to_string(result.wrong()) + " elements of collectives are wrong");
+  return {};
+}
+
+Status run_bench(BenchOptions& o) {
+  if (o.of_collectives == !o.plan.empty())
+    return invalid_argument("bench takes either PLAN, or --collectives with --mesh");
+  if (o.of_collectives && !o.trace.empty())
+    return invalid_argument("--trace is of the steps of a plan");
+  if (o.of_collectives == o.mesh.empty())
+    return invalid_argument("--collectives and --mesh belong together");
+  return o.of_collectives ? time_collectives(o) : time_plan(o);
 }
 
 }  // namespace
 
 void add_bench(CommandLine& command_line) {
   auto o = std::make_shared<BenchOptions>();
-  Verb verb = command_line.verb("bench", "Time a plan's steps on virtual ranks, kernel by kernel");
-  verb.option("PLAN", o->plan, "Plan file (.swplan), as written by `shardwise plan`").required();
+  Verb verb =
+      command_line.verb("bench",
+                        "Time a plan's steps on ranks in this process, kernel by kernel, or "
+                        "collectives between such ranks");
+  verb.option("PLAN", o->plan, "Plan file (.swplan), as written by `shardwise plan`");
   verb.option("--entry", o->bench.entry, "Entry point of the plan; default: the first");
-  verb.option("--device", o->device, "What the ranks run on: cpu; null, which computes nothing")
+  verb.option("--device", o->device,
+              "What the ranks run on: cpu; cuda, a GPU each; null, which computes nothing")
       .shows_default();
   verb.option("--warm-up", o->bench.warm_up, "Runs that are not counted").shows_default();
   verb.option("--repeats", o->bench.repeats, "Runs that are").positive().shows_default();
+  verb.option(
+      "--trace", o->trace,
+      "Where to write when each launch of the last run began and ended on each rank, by its "
+      "device's clock (.json, for ui.perfetto.dev)");
   verb.flag("--json", o->json, "Print the result as JSON");
+  runtime::CollectiveBenchOptions& c = o->collectives;
+  const char* const heading = "Collectives";
+  verb.flag("--collectives", o->of_collectives,
+            "In place of PLAN: each collective between the ranks of --mesh, by size, as nccl-tests "
+            "prints it, its results checked");
+  verb.option("--mesh", o->mesh, "Mesh of the ranks, as in dp=2,tp=4").group(heading);
+  verb.option("--group", c.group, "Mesh dims along which they communicate; default: all")
+      .separator(',')
+      .group(heading);
+  verb.option("--dtype", o->dtype, "f32, f64, f16, bf16, i32 or i64")
+      .shows_default()
+      .group(heading);
+  verb.option("--min-bytes", c.min_bytes, "The smallest size")
+      .positive()
+      .shows_default()
+      .group(heading);
+  verb.option("--max-bytes", c.max_bytes, "The largest").positive().shows_default().group(heading);
+  verb.option("--factor", c.factor, "From one size to the next")
+      .positive()
+      .shows_default()
+      .group(heading);
   verb.runs([o] { return run_bench(*o); });
 }
 

@@ -60,8 +60,9 @@ void add_calibrate(CommandLine& command_line) {
   Verb verb = command_line.verb(
       "calibrate", "Describe a machine: by output of nccl-tests, or by measuring this one");
   verb.option("FILES", o->files,
-              "Output of all_gather_perf, reduce_scatter_perf, all_reduce_perf, alltoall_perf "
-              "(or rccl-tests); all_gather=FILE if the file does not name the collective");
+              "Output of all_gather_perf, reduce_scatter_perf, all_reduce_perf, alltoall_perf, "
+              "sendrecv_perf (or rccl-tests, or bench --collectives); all_gather=FILE if the file "
+              "does not name the collective");
   verb.option(
       "--device", o->device,
       "In place of FILES, measure this machine: cpu or cuda. Takes some seconds on all of it");

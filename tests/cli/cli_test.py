@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The command-line tool as a user types it: results, exit codes (0 done, 1 failed, 2 wrong usage), messages.
 
-usage: cli_test.py SHARDWISE_BINARY PROJECT_DIR
+usage: cli_test.py SHARDWISE_BINARY PROJECT_DIR FAKES_DIR
+  FAKES_DIR  fakes of NVIDIA's libraries (tests/fakes)
 """
 import gzip, json, os, struct
 import pathlib
@@ -12,7 +13,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-EXE, ROOT = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+EXE, ROOT, FAKES = (pathlib.Path(argument).resolve() for argument in sys.argv[1:4])
 DATA, TESTS = ROOT / "examples/data", ROOT / "tests/data"
 TMP = pathlib.Path(tempfile.mkdtemp())
 GRAPH = TMP / "tiny.swgraph"
@@ -20,7 +21,7 @@ PLAN = TMP / "tiny.swplan"
 TENSORS = DATA / "llama_tiny_f32.safetensors"
 MESH = ["--mesh", "dp=2,tp=4"]
 SLOWER = 20 if any(s in EXE.read_bytes() for s in (b"__asan_init", b"__tsan_init")) else 1
-# What plans again and again: sanitizers see the same code in the library's tests.
+# What plans again and again, or runs on fakes: sanitizers see the same code in the library's tests.
 RELEASE_ONLY = unittest.skipIf(SLOWER > 1, "of the release build")
 
 
@@ -399,8 +400,49 @@ class Cli(unittest.TestCase):
             self.assertEqual(sum(k["steps"] for k in rank["kernels"]), steps)
             self.assertGreater(rank["over_floor"]["median"], 0)
         self.assertIn("of a step to its floor", self.ok("bench", PLAN, "--repeats", 1))
+        self.ok("bench", PLAN, "--repeats", 1, "--warm-up", 0, "--trace", TMP / "cpu.trace.json")
+        self.check_timeline(json.loads((TMP / "cpu.trace.json").read_text())["traceEvents"])
         self.assertIn("computes nothing", self.ok("bench", PLAN, "--device", "null"))
-        self.refused("bench", PLAN, "--device", "cuda", code=1, says="performance figure")
+
+    def check_timeline(self, events):
+        """Of all ranks, launches on several tracks, which follow each other on each track."""
+        tracks = {}
+        for e in (e for e in events if e["ph"] == "X"):
+            tracks.setdefault((e["pid"], e["tid"]), []).append((e["ts"], e["ts"] + e["dur"]))
+        self.assertEqual({rank for rank, _ in tracks}, set(range(8)))
+        self.assertGreater(len(tracks), 2 * 8)
+        for launches in tracks.values():
+            for (_, end), (begin, _) in zip(launches, launches[1:]):
+                self.assertLessEqual(end, begin + 1e-3)
+
+    @RELEASE_ONLY
+    def test_bench_on_fake_gpus_says_that_no_time_means_anything(self):
+        with mock.patch.dict(os.environ, LD_LIBRARY_PATH=str(FAKES)):
+            text = self.ok("bench", PLAN, "--device", "cuda", "--repeats", 1, "--warm-up", 0)
+            self.assertIn("device cuda (a FAKE of Shardwise's tests: no time means anything)", text)
+            self.assertIn("all_reduce.sum[tp]", text)
+            self.ok("bench", PLAN, "--device", "cuda", "--repeats", 1, "--warm-up", 0, "--trace", TMP / "measured.trace.json")
+            self.check_timeline(json.loads((TMP / "measured.trace.json").read_text())["traceEvents"])
+            collectives = self.ok("bench", "--collectives", "--mesh", "a=2", "--device", "cuda", "--max-bytes", 4096, "--repeats", 2)
+            self.assertIn("a FAKE of Shardwise's tests: no time means anything", collectives)
+            self.assertEqual(collectives.count("# Out of bounds values : 0 OK"), 5)
+            self.refused("bench", "--collectives", "--mesh", "a=9", "--device", "cuda", code=1, says="CUDA device 8 does not exist: there are 8")
+
+    @unittest.skipIf(os.path.exists("/dev/nvidia0"), "there is a GPU")
+    def test_bench_without_a_gpu_is_not_run(self):
+        for what in [PLAN], ["--collectives", "--mesh", "a=2"]:
+            self.refused("bench", *what, "--device", "cuda", code=1, says="not run, as each rank needs a device of its own: ")
+
+    def test_bench_of_collectives(self):
+        ask = ["bench", "--collectives", "--mesh", "a=2,b=2", "--max-bytes", 65536, "--repeats", 3]
+        (TMP / "collectives.txt").write_text(self.ok(*ask))
+        self.assertIn("measured", self.ok("calibrate", TMP / "collectives.txt", "-o", TMP / "measured.json"))
+        j = json.loads(self.ok(*ask, "--group", "b", "--dtype", "bf16", "--json"))
+        self.assertEqual((j["ranks"], j["group_size"], j["wrong"], len(j["collectives"])), (4, 2, 0, 5 * 4))
+        self.refused("bench", PLAN, "--collectives", "--mesh", "a=2", code=1, says="either PLAN, or --collectives")
+        self.refused("bench", "--collectives", code=1, says="--collectives and --mesh belong together")
+        self.refused("bench", "--collectives", "--mesh", "a=2", "--dtype", "f33", code=1, says="'f33'")
+        self.refused("bench", code=1, says="either PLAN, or --collectives")
 
     def test_dry_run_counts_and_needs_no_inputs(self):
         plan = json.loads(self.ok("show", PLAN, "--json"))

@@ -1,5 +1,7 @@
 // Collectives of every kind, type and reduction on four fake devices. The fake NCCL adds in the
 // order of the ranks, as virtual ranks do, so the bits are the same; a GPU's sums of reals are not.
+#include <gtest/gtest.h>
+
 #include "cts/collective_cases.h"
 #include "cuda/fake_ranks.h"
 #include "cuda/fakes.h"

@@ -1,8 +1,9 @@
 // What tests tell the fakes (fakes/inject.h).
 #pragma once
 #include <dlfcn.h>
-#include <gtest/gtest.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 
 namespace shw::testing {
@@ -10,7 +11,10 @@ namespace shw::testing {
 inline void* fake_function(const char* name) {
   static void* const library = dlopen(SHW_FAKES "/libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   void* const function = library == nullptr ? nullptr : dlsym(library, name);
-  EXPECT_NE(function, nullptr) << name;
+  if (function == nullptr) {
+    std::fprintf(stderr, "no %s in " SHW_FAKES "/libcuda.so.1\n", name);
+    std::abort();
+  }
   return function;
 }
 
@@ -36,5 +40,6 @@ inline int fake_calls(const std::string& function) {
   return reinterpret_cast<int (*)(const char*)>(fake_function("shw_fake_calls"))(function.c_str());
 }
 inline int fake_leaks() { return reinterpret_cast<int (*)()>(fake_function("shw_fake_leaks"))(); }
+inline int fake_alive() { return reinterpret_cast<int (*)()>(fake_function("shw_fake_alive"))(); }
 
 }  // namespace shw::testing

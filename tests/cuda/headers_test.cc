@@ -56,6 +56,7 @@ SHW_SAME(cuGetErrorName, Driver, error_name);
 SHW_SAME(cuGetErrorString, Driver, error_text);
 SHW_SAME(cuDeviceGetCount, Driver, device_count);
 SHW_SAME(cuDeviceGet, Driver, device_get);
+SHW_SAME(cuDeviceGetName, Driver, device_name);
 SHW_SAME(cuDeviceGetAttribute, Driver, device_attribute);
 SHW_SAME(cuDevicePrimaryCtxRetain, Driver, retain_context);
 SHW_SAME(cuDevicePrimaryCtxRelease_v2, Driver, release_context);
@@ -81,6 +82,7 @@ SHW_SAME(cuStreamCreateWithPriority, Driver, create_stream);
 SHW_SAME(cuStreamDestroy_v2, Driver, destroy_stream);
 SHW_SAME(cuStreamSynchronize, Driver, synchronize_stream);
 SHW_SAME(cuStreamQuery, Driver, query_stream);
+SHW_SAME(cuStreamWriteValue32, Driver, write_value);
 SHW_SAME(cuStreamWaitEvent, Driver, wait_event);
 SHW_SAME(cuEventCreate, Driver, create_event);
 SHW_SAME(cuEventDestroy_v2, Driver, destroy_event);
@@ -89,7 +91,8 @@ SHW_SAME(cuEventQuery, Driver, query_event);
 SHW_SAME(cuEventElapsedTime, Driver, elapsed_time);
 static_assert(int{kDriverOutOfMemory} == CUDA_ERROR_OUT_OF_MEMORY &&
               int{kDriverNotFound} == CUDA_ERROR_NOT_FOUND &&
-              int{kDriverNotReady} == CUDA_ERROR_NOT_READY);
+              int{kDriverNotReady} == CUDA_ERROR_NOT_READY &&
+              int{kDriverNotSupported} == CUDA_ERROR_NOT_SUPPORTED);
 static_assert(int{kMaxThreadsPerBlock} == CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK &&
               int{kNumMultiprocessors} == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT &&
               int{kUnifiedAddressing} == CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING &&
@@ -170,12 +173,12 @@ static_assert(sizeof(NcclId) == sizeof(ncclUniqueId));
 static_assert(offsetof(NcclConfig, blocking) == offsetof(ncclConfig_t, blocking) &&
               offsetof(NcclConfig, network) == offsetof(ncclConfig_t, netName) &&
               offsetof(NcclConfig, split_share) == offsetof(ncclConfig_t, splitShare));
-static_assert(int{kNcclBF16} == ncclBfloat16 && int{kNcclF16} == ncclFloat16 &&
-              int{kNcclF32} == ncclFloat32 && int{kNcclF64} == ncclFloat64 &&
-              int{kNcclI64} == ncclInt64 && int{kNcclU8} == ncclUint8 &&
-              int{kNcclAverage} == ncclAvg && int{kNcclMin} == ncclMin &&
-              int{kNcclMax} == ncclMax && int{kNcclInProgress} == ncclInProgress &&
-              int{kNcclInvalidUsage} == ncclInvalidUsage);
+static_assert(int{kNcclRemoteError} == ncclRemoteError && int{kNcclBF16} == ncclBfloat16 &&
+              int{kNcclF16} == ncclFloat16 && int{kNcclF32} == ncclFloat32 &&
+              int{kNcclF64} == ncclFloat64 && int{kNcclI64} == ncclInt64 &&
+              int{kNcclU8} == ncclUint8 && int{kNcclAverage} == ncclAvg &&
+              int{kNcclMin} == ncclMin && int{kNcclMax} == ncclMax &&
+              int{kNcclInProgress} == ncclInProgress && int{kNcclInvalidUsage} == ncclInvalidUsage);
 
 }  // namespace
 }  // namespace shw::runtime::cuda

@@ -1,4 +1,6 @@
 // Whole jobs on the fakes: LLaMA against the CPU, faults at every call, ranks that do not come.
+#include <gtest/gtest.h>
+
 #include <fstream>
 #include <iterator>
 
@@ -16,6 +18,7 @@
 namespace shw::runtime::cuda {
 namespace {
 
+using testing::fake_alive;
 using testing::fake_calls;
 using testing::fake_leaks;
 using testing::Injected;
@@ -118,7 +121,7 @@ Status run_small_plan(Timeout timeout = std::chrono::minutes(1)) {
 // Whatever fails: an error on the whole job, nothing hangs, and nothing is leaked.
 TEST(CudaJobTest, AFailureOfAnyCallEndsTheJob) {
   ASSERT_TRUE(run_small_plan().ok());
-  const int leaks = fake_leaks();
+  const int leaks = fake_leaks(), alive = fake_alive();
   for (const char* call : {"cuDevicePrimaryCtxRetain",
                            "cuModuleLoadData",
                            "cuModuleGetFunction",
@@ -128,6 +131,7 @@ TEST(CudaJobTest, AFailureOfAnyCallEndsTheJob) {
                            "cuEventCreate",
                            "cuEventRecord",
                            "cuStreamWaitEvent",
+                           "cuStreamWriteValue32_v2",
                            "cuLaunchKernel",
                            "cuLaunchHostFunc",
                            "cuMemcpyHtoDAsync_v2",
@@ -150,6 +154,7 @@ TEST(CudaJobTest, AFailureOfAnyCallEndsTheJob) {
       EXPECT_NE(status.code(), Code::kDeadlineExceeded) << call << ": " << status.message();
     }
   EXPECT_EQ(fake_leaks(), leaks);
+  EXPECT_EQ(fake_alive(), alive) << "streams, events, modules, communicators, contexts";
   EXPECT_TRUE(run_small_plan().ok());
 }
 

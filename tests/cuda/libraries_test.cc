@@ -1,4 +1,5 @@
 // NVIDIA's libraries that are missing or too old: what is said of it.
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <filesystem>

@@ -2,6 +2,8 @@
 // says of it. The figures are those of fakes, under that name, and nobody records them.
 #include "measure/accelerator.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 
 #include "cost/hardware_description.h"

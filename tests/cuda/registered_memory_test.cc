@@ -1,4 +1,6 @@
 // The memory that collectives work in: registered with each communicator, where NCCL can do that.
+#include <gtest/gtest.h>
+
 #include "cuda/fake_ranks.h"
 #include "cuda/fakes.h"
 #include "runtime/cuda/plugin/channel.h"

@@ -15,7 +15,7 @@ using namespace shw::fakes;
 using namespace shw::runtime::cuda;
 using shw::Status;
 
-struct cublasLtContext {};
+struct cublasLtContext : Counted {};
 
 namespace {
 

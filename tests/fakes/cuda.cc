@@ -155,6 +155,11 @@ FAKE cuDeviceGet(Ordinal* ordinal, int number) {
   *ordinal = number;
   return kDriverSuccess;
 }
+FAKE cuDeviceGetName(char* name, int bytes, Ordinal) {
+  std::snprintf(name, static_cast<size_t>(bytes), "%s",
+                "a FAKE of Shardwise's tests: no time means anything");
+  return injected("cuDeviceGetName");
+}
 FAKE cuDeviceGetAttribute(int* value, DeviceAttribute which, Ordinal) {
   switch (which) {
     case kMaxThreadsPerBlock:
@@ -196,6 +201,7 @@ FAKE cuDevicePrimaryCtxRelease_v2(Ordinal ordinal) {
   return kDriverSuccess;
 }
 SHW_FAKE_API int shw_fake_leaks() { return leaks; }
+SHW_FAKE_API int shw_fake_alive() { return Counted::alive(); }
 FAKE cuCtxPushCurrent_v2(ContextHandle context) {
   current.push_back(reinterpret_cast<FakeDevice*>(context));
   return kDriverSuccess;
@@ -219,7 +225,7 @@ FAKE cuModuleLoadData(ModuleHandle* module, const void* image) {
   const std::string_view text = static_cast<const char*>(image);
   if (!text.starts_with(kFakeBinary)) return kInvalidValue;
   const std::string name(text.substr(std::strlen(kFakeBinary)));
-  auto made = std::make_unique<CUmod_st>(CUmod_st{name});
+  auto made = std::make_unique<CUmod_st>(name);
   if (name == kGenerated) {
     made->generated =
         load_generated(static_cast<const char*>(image) + text.size() + 1, made->library);
@@ -375,8 +381,8 @@ FAKE cuStreamCreateWithPriority(StreamHandle* stream, unsigned flags, int) {
   BEGIN("cuStreamCreateWithPriority");
   if (flags != kStreamNonBlocking) return kInvalidValue;  // others wait for the null stream
   *stream =
-      new CUstream_st{call.device, std::make_shared<Queue>(std::shared_ptr<shw::strict::Context>(
-                                       std::shared_ptr<void>(), &call.device->context))};
+      new CUstream_st(call.device, std::make_shared<Queue>(std::shared_ptr<shw::strict::Context>(
+                                       std::shared_ptr<void>(), &call.device->context)));
   return kDriverSuccess;
 }
 FAKE cuStreamDestroy_v2(StreamHandle stream) {
@@ -403,10 +409,20 @@ FAKE cuStreamWaitEvent(StreamHandle stream, EventHandle event, unsigned) {
   stream->queue->wait(event->state);
   return kDriverSuccess;
 }
+FAKE cuStreamWriteValue32_v2(StreamHandle stream, DevicePointer to, unsigned value,
+                             unsigned flags) {
+  BEGIN("cuStreamWriteValue32_v2");
+  if (flags != 0) return kDriverNotSupported;  // this version of the function knows none
+  push(stream, [=](shw::strict::Memory& memory) -> Status {
+    SHW_ASSIGN_OR_RETURN(void* target, memory.for_kernels(address(to)));
+    std::atomic_ref(*static_cast<unsigned*>(target)).store(value, std::memory_order_release);
+    return {};
+  });
+  return kDriverSuccess;
+}
 FAKE cuEventCreate(EventHandle* event, unsigned flags) {
   BEGIN("cuEventCreate");
-  *event = new CUevent_st{call.device, (flags & kEventDisableTiming) == 0,
-                          std::make_shared<EventState>()};
+  *event = new CUevent_st(call.device, (flags & kEventDisableTiming) == 0);
   return kDriverSuccess;
 }
 FAKE cuEventDestroy_v2(EventHandle event) {
@@ -456,12 +472,12 @@ FAKE cuStreamEndCapture(StreamHandle stream, GraphHandle* graph) {
     return capture.status().message().find("not waited for") != std::string::npos
                ? kDriverCaptureUnjoined
                : kDriverCaptureInvalidated;
-  *graph = new CUgraph_st{*capture};
+  *graph = new CUgraph_st(*capture);
   return kDriverSuccess;
 }
 FAKE cuGraphInstantiateWithFlags(GraphExecHandle* exec, GraphHandle graph, unsigned long long) {
   BEGIN("cuGraphInstantiateWithFlags");
-  *exec = new CUgraphExec_st{graph->capture->commands};
+  *exec = new CUgraphExec_st(graph->capture->commands);
   return kDriverSuccess;
 }
 FAKE cuGraphExecUpdate_v2(GraphExecHandle exec, GraphHandle graph, GraphUpdateResult* result) {

@@ -32,6 +32,11 @@ int injected(const char* function) {
   return it->second.after-- > 0 ? 0 : it->second.code;
 }
 
+std::atomic<int>& Counted::alive() {
+  static std::atomic<int> count{0};
+  return count;
+}
+
 }  // namespace shw::fakes
 
 int shw_fake_calls(const char* function) {

@@ -11,3 +11,6 @@ SHW_FAKE_API void shw_fake_inject(const char* function, int code, int after);
 SHW_FAKE_API int shw_fake_calls(const char* function);
 /* Allocations that were not given back before their device was closed, of all devices. */
 SHW_FAKE_API int shw_fake_leaks();
+/* Streams, events, modules, graphs and communicators that were not destroyed, contexts that were
+ * not given back, cuBLASLt's and NVRTC's handles: of all devices. */
+SHW_FAKE_API int shw_fake_alive();

@@ -29,7 +29,8 @@ constexpr int kVersion = 22809;
 
 }  // namespace
 
-struct ncclComm {
+struct ncclComm : Counted {
+  explicit ncclComm(std::shared_ptr<Member> of) : member(std::move(of)) {}
   std::shared_ptr<Member> member;
 };
 
@@ -227,7 +228,7 @@ FAKE ncclCommInitRankConfig(NcclCommunicator* made, int n, NcclId id, int rank,
       std::strncmp(id.bytes, "FAKE ", 5) != 0)
     return kInvalidArgument;
   const Message request{MessageKind::kJoin, n, rank};
-  *made = new ncclComm{std::make_shared<Member>(id.bytes + 5, request)};
+  *made = new ncclComm(std::make_shared<Member>(id.bytes + 5, request));
   return kNcclInProgress;
 }
 FAKE ncclCommSplit(NcclCommunicator of, int color, int key, NcclCommunicator* made, NcclConfig*) {
@@ -235,7 +236,7 @@ FAKE ncclCommSplit(NcclCommunicator of, int color, int key, NcclCommunicator* ma
   if (breaks_capture("ncclCommSplit")) return kUnhandledCudaError;
   if (!is_ready(of)) return kNcclInvalidUsage;
   const Message request{MessageKind::kSplit, color, key, of->member->ready().c};
-  *made = new ncclComm{std::make_shared<Member>(of->member->server(), request)};
+  *made = new ncclComm(std::make_shared<Member>(of->member->server(), request));
   return kNcclInProgress;
 }
 FAKE ncclCommGetAsyncError(NcclCommunicator communicator, NcclError* error) {

@@ -14,8 +14,8 @@
 using namespace shw::fakes;
 using namespace shw::runtime::cuda;
 
-struct _nvrtcProgram {
-  bool is_ours;
+struct _nvrtcProgram : Counted {
+  bool is_ours = false;
   std::string text, binary, log;
 };
 
@@ -45,7 +45,10 @@ SHW_FAKE_API NvrtcError nvrtcCreateProgram(NvrtcProgram* program, const char* te
     is_there = true;
     binary = kFakeBinary + name.substr(0, name.find('.')) + '\0';
   }
-  *program = new _nvrtcProgram{is_ours, is_there ? "" : text, binary, {}};
+  *program = new _nvrtcProgram;
+  (*program)->is_ours = is_ours;
+  (*program)->text = is_there ? "" : text;
+  (*program)->binary = binary;
   return 0;
 }
 SHW_FAKE_API NvrtcError nvrtcDestroyProgram(NvrtcProgram* program) {

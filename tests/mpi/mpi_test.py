@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Worlds of several processes, as mpirun starts them: collectives, a model, ranks that die or stop, two hosts.
 
-usage: mpi_test.py --mpirun MPIRUN --ranks BINARY --cts BINARY --plugin LIBRARY --shardwise BINARY --fakes DIR --project DIR [--kills N] [TEST…]
+usage: mpi_test.py --mpirun MPIRUN --ranks BINARY --cts BINARY --plugin LIBRARY --shardwise BINARY --fakes DIR --gpu-faults BINARY
+                   --project DIR [--kills N] [TEST…]
   --fakes     fakes of NVIDIA's libraries (tests/fakes)
   --kills N   how many ranks are killed, and how many are stopped (default 2 each)
 """
@@ -24,7 +25,7 @@ import unittest
 import xml.etree.ElementTree
 
 parser = argparse.ArgumentParser()
-for option in ("mpirun", "ranks", "cts", "plugin", "shardwise", "fakes", "project"):
+for option in ("mpirun", "ranks", "cts", "plugin", "shardwise", "fakes", "gpu-faults", "project"):
     parser.add_argument("--" + option, required=True)
 parser.add_argument("--kills", type=int, default=2)
 A, REST = parser.parse_known_args()
@@ -109,6 +110,20 @@ def write_safetensors(path, shapes):
     path.write_bytes(len(text).to_bytes(8, "little") + text + body)
 
 
+def read_safetensors(path):
+    """The values of every tensor, f32."""
+    content = path.read_bytes()
+    size = struct.unpack("<Q", content[:8])[0]
+    header = json.loads(content[8:8 + size])
+    values = {}
+    for name, tensor in header.items():
+        if name != "__metadata__":
+            assert tensor["dtype"] == "F32", tensor
+            begin, end = (8 + size + at for at in tensor["data_offsets"])
+            values[name] = struct.unpack(f"<{(end - begin) // 4}f", content[begin:end])
+    return values
+
+
 class Mpi(unittest.TestCase):
     def ok(self, result):
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
@@ -191,6 +206,34 @@ class Mpi(unittest.TestCase):
             self.assertEqual(r.stderr.count("FAKE: "), 8, r.stderr)
             results.append(out.read_bytes())
         self.assertEqual(*results)
+
+    def test_gpt2_on_eight_fake_gpus_is_right(self):
+        """In eight processes and in one, with the values of virtual ranks."""
+        graph, plan, tensors = TMP / "gpt2.swgraph", TMP / "gpt2.swplan", PROJECT / "examples/data/gpt2_tiny_f32.safetensors"
+        for args in (["import", "--from", "fx-json", PROJECT / "examples/data/gpt2_tiny_2x4.graph.pre.json.gz", "-o", graph],
+                     ["plan", graph, "--mesh", "dp=2,tp=4", "--hardware", "h100", "-o", plan]):
+            subprocess.run([A.shardwise, *map(str, args)], check=True, capture_output=True)
+        run = lambda how, out, *more: [A.shardwise, "run", plan, how, "--inputs", tensors, "--outputs", out, *more]
+        virtual, one, eight = TMP / "gpt2.virtual", TMP / "gpt2.one", TMP / "gpt2.eight"
+        subprocess.run(list(map(str, run("--virtual-ranks", virtual))), check=True, capture_output=True)
+        want = read_safetensors(virtual)
+        on_fakes = ENVIRONMENT | {"LD_LIBRARY_PATH": ON_FAKES[1].split("=", 1)[1]}
+        r = subprocess.run(list(map(str, run("--virtual-ranks", one, "--device", "cuda", "--verify"))), text=True, capture_output=True,
+                           env=on_fakes)
+        self.assertRegex(self.ok(r), rf"{len(want)} tensors, 0 wrong")
+        r = mpirun(8, *run("--mpi", eight, "--device", "cuda", "--verify", "--timeout", "60"), options=ON_FAKES)
+        self.assertRegex(self.ok(r), rf"{len(want)} tensors, 0 wrong")
+        for path in one, eight:
+            got = read_safetensors(path)
+            self.assertEqual(set(got), set(want))
+            for name, values in want.items():
+                apart = max(abs(a - b) for a, b in zip(values, got[name], strict=True))
+                self.assertLessEqual(apart, 1e-5 * max(map(abs, values)), name)  # sums are added in another order
+
+    def test_a_call_that_fails_on_one_of_eight_fake_gpus_is_an_error_on_all(self):
+        for calls, how in (3, "eager"), (3, "graphs"):
+            r = mpirun(8, A.gpu_faults, A.plugin, calls, how, options=ON_FAKES, timeout=240)
+            print(self.ok(r).strip(), flush=True)
 
     def test_a_rank_lost_among_fake_gpus_is_an_error_on_the_others(self):
         for how in signal.SIGKILL, signal.SIGSTOP:

@@ -78,8 +78,8 @@ SHW_API shw_status* shw_hardware_to_json(shw_context* context, const char* hardw
 /* ---- Calibration ----------------------------------------------------------------------------- */
 
 /* Output of a program of nccl-tests or rccl-tests: all_gather_perf, reduce_scatter_perf,
- * all_reduce_perf, alltoall_perf. Other output in between, of mpirun or of NCCL, is skipped.
- * Frozen. */
+ * all_reduce_perf, alltoall_perf, sendrecv_perf. Other output in between, of mpirun or of NCCL, is
+ * skipped. Frozen. */
 typedef struct shw_calibration_file {
   const char* name; /* for messages */
   shw_bytes output;

@@ -462,14 +462,17 @@ SHW_API void shw_event_destroy(shw_event* event);
 
 /* Flags of shw_plan_bench(). */
 #define SHW_BENCH_TEXT ((uint64_t)1) /* a table for a person, in place of JSON */
+/* When each launch of the last run began and ended on each rank, by its device's clock: JSON for
+   ui.perfetto.dev, in place of all else. Not with SHW_BENCH_TEXT. */
+#define SHW_BENCH_TRACE ((uint64_t)2)
 
 /* Options of shw_plan_bench(). All pointers are lent for the call. */
 typedef struct shw_bench_options {
   size_t struct_size;     /* set by SHW_BENCH_OPTIONS_INIT */
   uint64_t flags;         /* SHW_BENCH_… */
   const char* entry;      /* its name; NULL: the first */
-  shw_device_kind device; /* 0: SHW_DEVICE_CPU. SHW_DEVICE_NULL computes nothing: the times are
-                             those of launches */
+  shw_device_kind device; /* 0: SHW_DEVICE_CPU. SHW_DEVICE_CUDA: each rank on a device of its own.
+                             SHW_DEVICE_NULL computes nothing: the times are those of launches */
   int32_t warm_up;        /* runs that are not counted; 0: 2; negative: none */
   int32_t repeats;        /* runs that are; 0: 10 */
   int32_t reserved;       /* 0 */
@@ -492,11 +495,11 @@ SHW_API void shw_bench_options_init(shw_bench_options* options, size_t size);
  * the best rate is `over_floor`.
  * @param options   NULL: defaults
  * @param out_blob  receives a handle that the caller destroys: JSON, or text; NULL on failure
- * @retval SHW_INVALID_ARGUMENT     an option is out of range
+ * @retval SHW_INVALID_ARGUMENT     an option is out of range, or there are fewer devices than ranks
  * @retval SHW_NOT_FOUND            there is no such entry
  * @retval SHW_FAILED_PRECONDITION  another entry must run before this one
- * @retval SHW_UNIMPLEMENTED        a step has no kernel, a manual region has no body, or the device
- *                                  is SHW_DEVICE_CUDA
+ * @retval SHW_UNIMPLEMENTED        a step has no kernel, or a manual region has no body
+ * @retval SHW_UNAVAILABLE          this machine, or this build, has no device of this kind
  * @retval SHW_RESOURCE_EXHAUSTED   out of memory
  * @thread any
  * @since 0.2

@@ -157,10 +157,41 @@ void add_work(const Program& program, const StepLaunch& launch, BenchOp& op) {
     }
 }
 
+std::string stream_name(const Program& program, StreamNumber number) {
+  const ProgramStream& stream = program.streams[number];
+  switch (stream.kind) {
+    case StreamKind::kCompute:
+      return "compute";
+    case StreamKind::kToHost:
+      return "to host memory";
+    case StreamKind::kFromHost:
+      return "from host memory";
+    case StreamKind::kCommunication:
+      break;
+  }
+  std::string name;
+  for (const uint8_t axis : stream.axes)
+    name += (name.empty() ? "" : "+") + program.mesh[axis].name;
+  return name.empty() ? "collectives" : name;
+}
+
+std::vector<BenchLaunch> timeline_of(const Program& program,
+                                     const std::vector<LaunchTime>& launches) {
+  std::vector<BenchLaunch> timeline;
+  for (const LaunchTime& t : launches) {
+    const ProgramStep& step = program.steps[t.launch->steps[0]];
+    timeline.push_back({name_of(program, *t.launch), stream_name(program, step.stream),
+                        t.launch->steps[0], step.node == UINT32_MAX ? -1 : int64_t{step.node},
+                        t.begin_s, t.end_s});
+  }
+  return timeline;
+}
+
 BenchRank rank_of(const Job& job, size_t rank, std::span<const Sample> samples) {
   BenchRank result;
   const Program& program = job.program();
   const std::vector<LaunchTime>& launches = samples[0].launches[rank];
+  result.timeline = timeline_of(program, samples.back().launches[rank]);
   std::map<std::string, std::vector<size_t>> by_name;
   for (size_t i = 0; i < launches.size(); ++i)
     by_name[name_of(program, *launches[i].launch)].push_back(i);
@@ -222,6 +253,7 @@ Result<BenchResult> bench(std::shared_ptr<const Plan> plan, const BenchOptions& 
   BenchResult result;
   result.entry = job.entry().name;
   result.device = device.device_class().name;
+  result.model = device.model();
   result.warm_up = options.warm_up;
   result.repeats = options.repeats;
   result.computes = device.can().computes;

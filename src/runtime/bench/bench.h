@@ -37,15 +37,26 @@ struct BenchOp {
   bool product = false;         // its FLOPs are part of the floor
 };
 
+// A launch in the run that was timed last.
+struct BenchLaunch {
+  std::string kernel;  // as of BenchOp
+  std::string stream;  // "compute", "dp+tp", …
+  uint32_t step = 0;   // in the program: its first
+  int64_t node = -1;   // of the caller's graph; -1: none
+  double begin_s = 0,
+         end_s = 0;  // from the begin of the rank's first launch, by its device's clock
+};
+
 struct BenchRank {
-  std::vector<BenchOp> ops;  // the longest first
-  double seconds = 0;        // from the begin of its first step to the end of its last, median
-  double flops = 0;          // of its matrix products in one run
-  Quartiles over_floor;      // time of a run, by the time of its products at the best rate
+  std::vector<BenchOp> ops;           // the longest first
+  std::vector<BenchLaunch> timeline;  // in the program's order
+  double seconds = 0;    // from the begin of its first step to the end of its last, median
+  double flops = 0;      // of its matrix products in one run
+  Quartiles over_floor;  // time of a run, by the time of its products at the best rate
 };
 
 struct BenchResult {
-  std::string entry, device;
+  std::string entry, device, model;  // model: what its maker calls the device; may be empty
   int64_t warm_up = 0, repeats = 0;
   bool computes = true;         // false: the times are those of launching, and there is no floor
   Quartiles seconds;            // of a run, from its enqueueing to its end on every rank
@@ -62,5 +73,8 @@ Result<BenchResult> bench(std::shared_ptr<const Plan> plan, const BenchOptions& 
 
 std::string to_text(const BenchResult& result);
 std::string to_json(const BenchResult& result);
+// The timelines as Chrome trace events, which ui.perfetto.dev opens: a process for each rank, in it
+// a track for each stream. Each rank's time begins with its own first launch.
+std::string to_trace(const BenchResult& result);
 
 }  // namespace shw::runtime

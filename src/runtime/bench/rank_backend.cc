@@ -2,7 +2,9 @@
 
 #include <string>
 
+#include "runtime/cuda/ranks.h"
 #include "runtime/null/channel.h"
+#include "runtime/world/world.h"
 
 namespace shw::runtime {
 namespace {
@@ -17,17 +19,21 @@ RankBackend null_backend() {
   return backend;
 }
 
+// What the machine lacks is no failure of the benchmark: it was not run.
+Result<RankBackend> cuda_backend(int64_t ranks) {
+  auto backend = cuda::open_ranks(0, ranks, WorldOptions{}.timeout, {});
+  if (backend.ok()) return backend;
+  const Status& s = backend.status();
+  return Status(s.code(), "not run, as each rank needs a device of its own: " + s.message());
+}
+
 }  // namespace
 
-Result<RankBackend> rank_backend(std::string_view device) {
+Result<RankBackend> rank_backend(std::string_view device, int64_t ranks) {
   if (device == "cpu") return RankBackend{};
   if (device == "null") return null_backend();
-  // The CUDA backend has run on fakes of NVIDIA's libraries only, whose times mean nothing.
-  if (device == "cuda")
-    return unimplemented(
-        "benchmarks of CUDA devices: this backend has not run on a GPU yet, and no time that fakes "
-        "of NVIDIA's libraries take is a performance figure");
-  return invalid_argument("device '" + std::string(device) + "': expected cpu or null");
+  if (device == "cuda") return cuda_backend(ranks);
+  return invalid_argument("device '" + std::string(device) + "': expected cpu, cuda or null");
 }
 
 }  // namespace shw::runtime

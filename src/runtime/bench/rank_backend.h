@@ -6,7 +6,9 @@
 
 namespace shw::runtime {
 
-// "cpu" or "null". UNIMPLEMENTED: "cuda". INVALID_ARGUMENT: another name.
-Result<RankBackend> rank_backend(std::string_view device);
+// "cpu", "null", or "cuda": there each rank has a device of its own, from the first one on.
+// UNAVAILABLE: this machine, or this build, has no such device. INVALID_ARGUMENT: it has not so
+// many, or the name is another.
+Result<RankBackend> rank_backend(std::string_view device, int64_t ranks);
 
 }  // namespace shw::runtime

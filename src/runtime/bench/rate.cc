@@ -10,8 +10,9 @@
 namespace shw::runtime {
 namespace {
 
-constexpr size_t kShapes = 4;  // whose rates are measured, of those with the most FLOPs
-constexpr int kTries = 2;      // of each, every time; the best counts
+constexpr size_t kShapes = 4;         // whose rates are measured, of those with the most FLOPs
+constexpr int kTries = 2;             // of each, every time; the best counts
+constexpr double kMostSeconds = 0.5;  // of a product: none is timed that would take longer
 
 // The `kShapes` largest different ones. Batches are left out: their matrices are smaller.
 std::vector<Product> chosen(std::vector<Product> all) {
@@ -87,6 +88,7 @@ Result<RateMeter::Rates> RateMeter::best() {
   Rates rates;
   for (size_t t = 0; !places_.empty() && t < places_[0].trials.size(); ++t)
     for (int i = 0; i < kTries; ++i) {
+      if (rates.wall > 0 && places_[0].trials[t].flops / rates.wall > kMostSeconds) break;
       SHW_ASSIGN_OR_RETURN(const Rates one, time(t));
       rates.wall = std::max(rates.wall, one.wall);
       rates.cpu = std::max(rates.cpu, one.cpu);

@@ -13,7 +13,8 @@ namespace shw::runtime {
 // Gapless products on several devices at once, prepared to be timed again and again.
 class RateMeter {
  public:
-  // The products with the most FLOPs, and a square one of the first's type.
+  // The products with the most FLOPs, and a square one of the first's type, where the device is not
+  // so slow that this would take long.
   static Result<RateMeter> create(std::span<const std::shared_ptr<Device>> devices,
                                   const Mesh& mesh, std::vector<Product> products);
 

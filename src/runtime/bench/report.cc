@@ -31,8 +31,10 @@ std::string floor_text(const BenchResult& b) {
                 b.floor_seconds * kMilli, b.flops_per_second * kGiga) +
          format("ratio    %.3f of a step to its floor, quartiles %.3f and %.3f\n",
                 worst->over_floor.median, worst->over_floor.low, worst->over_floor.high) +
-         format("         %.3f by CPU time, quartiles %.3f and %.3f\n", b.cpu_over_floor.median,
-                b.cpu_over_floor.low, b.cpu_over_floor.high);
+         (b.cpu_over_floor.median <= 0
+              ? std::string()
+              : format("         %.3f by CPU time, quartiles %.3f and %.3f\n",
+                       b.cpu_over_floor.median, b.cpu_over_floor.low, b.cpu_over_floor.high));
 }
 
 void write_quartiles(JsonWriter& json, const char* name, const Quartiles& q) {
@@ -53,9 +55,10 @@ void write_op(JsonWriter& json, const BenchOp& op) {
 
 std::string to_text(const BenchResult& b) {
   std::string text =
-      format("bench    '%s' on %zu virtual ranks, device %s: %lld runs after %lld to warm up\n",
-             b.entry.c_str(), b.ranks.size(), b.device.c_str(), static_cast<long long>(b.repeats),
-             static_cast<long long>(b.warm_up));
+      format("bench    '%s' on %zu virtual ranks, device %s%s: %lld runs after %lld to warm up\n",
+             b.entry.c_str(), b.ranks.size(), b.device.c_str(),
+             b.model.empty() ? "" : (" (" + b.model + ")").c_str(),
+             static_cast<long long>(b.repeats), static_cast<long long>(b.warm_up));
   text += format("step     %.3f ms, quartiles %.3f and %.3f; %.3f ms of CPU\n",
                  b.seconds.median * kMilli, b.seconds.low * kMilli, b.seconds.high * kMilli,
                  b.cpu_seconds * kMilli);
@@ -74,7 +77,8 @@ std::string to_text(const BenchResult& b) {
 std::string to_json(const BenchResult& b) {
   JsonWriter json;
   json.begin_object().member("entry", std::string_view(b.entry));
-  json.member("device", std::string_view(b.device)).member("computes", b.computes);
+  json.member("device", std::string_view(b.device)).member("model", std::string_view(b.model));
+  json.member("computes", b.computes);
   json.member("warm_up", b.warm_up).member("repeats", b.repeats);
   write_quartiles(json, "seconds", b.seconds);
   json.member("cpu_seconds", b.cpu_seconds).member("flops_per_second", b.flops_per_second);

@@ -5,9 +5,8 @@
 #include <string_view>
 
 namespace shw::runtime {
-namespace {
 
-std::string_view kind_name(CollectiveKind kind) {
+std::string_view collective_name(CollectiveKind kind) {
   switch (kind) {
     case CollectiveKind::kNone:
       return "nothing";
@@ -25,8 +24,6 @@ std::string_view kind_name(CollectiveKind kind) {
   return "?";
 }
 
-}  // namespace
-
 GroupName group_name(const Mesh& mesh, std::span<const uint8_t> axes) {
   std::string text;
   for (uint8_t axis : axes) text += (text.empty() ? "" : ",") + mesh.name(axis);
@@ -37,7 +34,7 @@ GroupName group_name(const Mesh& mesh, std::span<const uint8_t> axes) {
 
 std::string to_string(const CollectiveRecord& record) {
   const CollectiveSpec& s = record.spec;
-  std::string text(kind_name(s.kind));
+  std::string text(collective_name(s.kind));
   if (s.by_counts) text += "_v";
   if (reduces(s.kind)) text += "(" + std::string(reduce_op_name(s.op)) + ")";
   text += "[" + std::string(record.group.data()) + "] #" + std::to_string(record.number) + " of " +

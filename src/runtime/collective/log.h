@@ -7,6 +7,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "runtime/channel.h"
 
@@ -16,6 +17,8 @@ namespace shw::runtime {
 // off.
 using GroupName = std::array<char, 32>;
 GroupName group_name(const Mesh& mesh, std::span<const uint8_t> axes);
+
+std::string_view collective_name(CollectiveKind kind);  // "all_reduce", "collective_permute"
 
 // One dispatched collective. Groups of different mesh dims work side by side, so each numbers its
 // own collectives: all members give one collective the same number.

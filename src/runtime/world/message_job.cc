@@ -271,6 +271,8 @@ class MessageProvider final : public ChannelProvider {
     }
   }
 
+  void give_up(const Status& cause) override { abort(cause); }
+
   void reset() override {
     job_->begin_next_epoch();
     for (const auto& lane : lanes_) lane->renew();

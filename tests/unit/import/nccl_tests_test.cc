@@ -117,8 +117,8 @@ TEST(NcclTests, AsksWhichCollectiveWhereColumnsLeaveItOpen) {
 TEST(NcclTests, RefusesOtherCollectives) {
   expect_says(refusal(log_text("broadcast_1x8_h800.txt")), "with a root");
   expect_says(
-      refusal(replaced(log_text("alltoall_1x8_mi355x.txt"), "alltoall_perf", "sendrecv_perf")),
-      "sendrecv_perf measures no collective");
+      refusal(replaced(log_text("alltoall_1x8_mi355x.txt"), "alltoall_perf", "gather_perf")),
+      "gather_perf measures no collective");
 }
 
 TEST(NcclTests, RefusesWhatIsNoOutputWithItsLine) {

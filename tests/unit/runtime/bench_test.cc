@@ -33,7 +33,7 @@ BenchOptions quick(std::string_view device) {
   BenchOptions options;
   options.warm_up = 1;
   options.repeats = 3;
-  options.backend = *rank_backend(device);
+  options.backend = *rank_backend(device, 2);
   return options;
 }
 
@@ -64,6 +64,29 @@ TEST(Bench, CountsWorkAndTimesEveryKernelOnEveryRank) {
   EXPECT_DOUBLE_EQ(result->floor_seconds, 2.0 * 64 * 32 * 48 / result->flops_per_second);
 }
 
+TEST(Bench, TheTimelineHasEveryLaunchOfEveryRank) {
+  const auto result = bench(small_plan(), quick("cpu"));
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  for (const BenchRank& rank : result->ranks) {
+    ASSERT_EQ(rank.timeline.size(), 4u);
+    double last = 0;
+    for (size_t i = 0; i < 4; ++i) {  // each reads what the one before writes
+      const BenchLaunch& launch = rank.timeline[i];
+      EXPECT_EQ(launch.step, i);
+      EXPECT_EQ(launch.stream, i == 2 ? "a" : "compute") << launch.kernel;
+      EXPECT_GE(launch.begin_s, last) << launch.kernel;
+      EXPECT_GE(launch.end_s, launch.begin_s) << launch.kernel;
+      last = launch.end_s;
+    }
+  }
+  const std::string trace = to_trace(*result);
+  size_t events = 0;
+  for (size_t at = trace.find("\"ph\": \"X\""); at != trace.npos;
+       at = trace.find("\"ph\": \"X\"", at + 1))
+    ++events;
+  EXPECT_EQ(events, 2u * 4) << trace;
+}
+
 TEST(Bench, ADeviceThatComputesNothingHasNoFloor) {
   const auto result = bench(small_plan(), quick("null"));
   ASSERT_TRUE(result.ok()) << result.status().message();
@@ -73,8 +96,10 @@ TEST(Bench, ADeviceThatComputesNothingHasNoFloor) {
 }
 
 TEST(Bench, RefusesWhatItCannotTime) {
-  EXPECT_EQ(rank_backend("cuda").status().code(), Code::kUnimplemented);
-  EXPECT_EQ(rank_backend("gpu").status().code(), Code::kInvalidArgument);
+  // Where there is no such device, and nowhere are there so many.
+  const Status absent = rank_backend("cuda", 1 << 20).status();
+  EXPECT_TRUE(absent.message().starts_with("not run")) << absent.message();
+  EXPECT_EQ(rank_backend("gpu", 2).status().code(), Code::kInvalidArgument);
   BenchOptions options = quick("cpu");
   options.entry = "nowhere";
   EXPECT_EQ(bench(small_plan(), options).status().code(), Code::kNotFound);

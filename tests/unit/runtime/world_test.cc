@@ -348,6 +348,27 @@ TEST(MessageWorld, ARankThatLeavesTheJobIsNotWaitedFor) {
   });
 }
 
+// A rank without an executor has no second try in the job: the others learn why.
+TEST(MessageWorld, ARankThatCannotMakeItsExecutorEndsTheJob) {
+  const auto fabric = std::make_shared<Fabric>(2);
+  on_ranks(fabric, kLong, [&](const auto& world) {
+    const auto c = gather_case(2);
+    ExecutorOptions options;
+    options.graphs = world->rank() == 1;
+    const auto rank = ProcessRank::create(cts::plan_of(c), world, options);
+    if (world->rank() == 1) {
+      EXPECT_EQ(rank.status().code(), Code::kUnimplemented);
+      return;
+    }
+    ASSERT_TRUE(rank.ok()) << rank.status().message();
+    const HostTensor x = cts::input_of(c, 1);
+    const HostTensorView in[] = {{x.type, x.data.data()}};
+    const Status s = (*rank)->run("step", in).status();
+    EXPECT_EQ(s.code(), Code::kAborted);
+    expect_contains(s.message(), "rank 1: a cpu device captures no graphs");
+  });
+}
+
 // ---- Worlds of one process
 
 ProgramIdentity program(uint64_t checksum) {

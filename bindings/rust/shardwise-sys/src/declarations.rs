@@ -12,6 +12,7 @@ pub const SHW_COMPILE_NO_GRAPH: u64 = 2;
 pub const SHW_COMPILE_STRIDED: u64 = 4;
 pub const SHW_EXECUTOR_GRAPHS: u64 = 1;
 pub const SHW_BENCH_TEXT: u64 = 1;
+pub const SHW_BENCH_TRACE: u64 = 2;
 pub const SHW_SEARCH_EACH_BATCH: u64 = 1;
 pub const SHW_SOLUTION_TIED: u64 = 1;
 pub const SHW_API_VERSION: u32 = (SHW_VERSION_MAJOR << 16) | SHW_VERSION_MINOR;

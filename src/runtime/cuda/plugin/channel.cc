@@ -63,6 +63,8 @@ class NcclCollective final : public PreparedKernel {
 
   void launch(Stream& stream, void* const* buffers) override {
     auto& ours = static_cast<CudaStream&>(stream);
+    // Behind one that was not dispatched it would meet another one of the other ranks.
+    if (ours.is_poisoned()) return;
     const auto handle = static_cast<StreamHandle>(ours.native());
     const Current current(ours.context());
     CollectiveRecord record;
@@ -171,6 +173,7 @@ class NcclProvider final : public ChannelProvider {
   void abort(const Status& cause) override {
     job_ != nullptr ? job_->abort(cause) : control_->abort(cause);
   }
+  void give_up(const Status& cause) override { control_->give_up(cause); }
   void reset() override { job_ != nullptr ? job_->reset() : control_->reset(); }
   Status async_status() const override {
     return job_ != nullptr ? job_->async_status() : control_->async_status();

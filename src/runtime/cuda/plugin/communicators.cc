@@ -134,6 +134,20 @@ Status Communicators::wait_until_ready(std::unique_lock<std::mutex>& lock, const
   return {Code::kAborted, failure_.ok() ? "the job ends" : failure_.message()};
 }
 
+// What goes wrong with another rank reaches this one through NCCL first, which does not say with
+// which, and a moment later through the job, with the cause.
+Status Communicators::with_cause(std::unique_lock<std::mutex>& lock, Status status) {
+  constexpr std::chrono::milliseconds kMoment{500}, kPause{1};
+  if (status.code() != Code::kAborted) return status;
+  const Clock::time_point until = Clock::now() + kMoment;
+  lock.unlock();
+  Status job = control_->async_status();
+  for (; job.ok() && Clock::now() < until; job = control_->async_status())
+    std::this_thread::sleep_for(kPause);
+  lock.lock();
+  return job.ok() ? status : Status(Code::kAborted, job.message());
+}
+
 // A communicator may take a collective in the background; the stream is its own until then. The
 // first one connects ranks, and so waits for them.
 Status Communicators::wait_until_put(std::unique_lock<std::mutex>& lock, const Group& group) {
@@ -142,7 +156,7 @@ Status Communicators::wait_until_put(std::unique_lock<std::mutex>& lock, const G
     if (group.communicator == nullptr) return {Code::kAborted, failure_.message()};
     NcclError error = kNcclSuccess;
     SHW_RETURN_IF_ERROR(nccl_.check(nccl_.async_error(group.communicator, &error), "a collective"));
-    if (error != kNcclInProgress) return nccl_.check(error, "a collective");
+    if (error != kNcclInProgress) return with_cause(lock, nccl_.check(error, "a collective"));
     if (timeout_.count() > 0 && Clock::now() - since > timeout_)
       return {Code::kDeadlineExceeded,
               "NCCL has not taken a collective after " + seconds_text(timeout_) + " on rank " +
@@ -204,7 +218,7 @@ void Communicators::serve() {
   while (!is_stopping_) {
     Status status;
     try {
-      status = work(lock);
+      status = with_cause(lock, work(lock));
     } catch (const std::bad_alloc&) {
       if (!lock.owns_lock()) lock.lock();
       is_building_ = false;

@@ -93,7 +93,7 @@ class Communicators final : public RegisteredMemory::User {
   template <class F>
   Status put_on_stream(std::unique_lock<std::mutex>& lock, const Group& group, F&& put) {
     SHW_RETURN_IF_ERROR(wait_until_ready(lock, group));
-    SHW_RETURN_IF_ERROR(nccl_.check(put(group.communicator), "a collective"));
+    SHW_RETURN_IF_ERROR(with_cause(lock, nccl_.check(put(group.communicator), "a collective")));
     return wait_until_put(lock, group);
   }
   Status note(const std::shared_ptr<Communicators>& job, std::shared_ptr<CollectiveGraph>& graph,
@@ -102,6 +102,7 @@ class Communicators final : public RegisteredMemory::User {
   NcclError register_memory(Group& group);
   static CollectiveRecord numbered(Group& group, const CollectiveRecord& record);
   Status wait_until_ready(std::unique_lock<std::mutex>& lock, const Group& group);
+  Status with_cause(std::unique_lock<std::mutex>& lock, Status status);
   Status wait_until_put(std::unique_lock<std::mutex>& lock, const Group& group);
   Status watch(Group& group, const CollectiveRecord& record, StreamHandle stream);
 

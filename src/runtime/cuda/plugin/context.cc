@@ -66,6 +66,10 @@ Status Context::open_device() {
                             " does not exist: there are " + std::to_string(count));
   SHW_RETURN_IF_ERROR(
       driver_.check(driver_.device_get(&ordinal_, options_.index), "choosing a CUDA device"));
+  char name[256] = {};
+  SHW_RETURN_IF_ERROR(
+      driver_.check(driver_.device_name(name, sizeof name - 1, ordinal_), "naming a CUDA device"));
+  name_ = name;
   SHW_ASSIGN_OR_RETURN(major_, attribute(kCapabilityMajor));
   SHW_ASSIGN_OR_RETURN(minor_, attribute(kCapabilityMinor));
   SHW_ASSIGN_OR_RETURN(const int pools, attribute(kMemoryPoolsSupported));

@@ -53,6 +53,7 @@ class Context {
   const Options& options() const { return options_; }
   RegisteredMemory& registered() { return registered_; }
   Ordinal ordinal() const { return ordinal_; }
+  const std::string& name() const { return name_; }
   // Compiles and loads what is not there yet of a set of programs: it takes seconds, so it is done
   // when a step is prepared. Any thread.
   Status load(unsigned programs);
@@ -81,6 +82,7 @@ class Context {
   CublasLt cublaslt_;
   CublasLtHandle cublaslt_handle_ = nullptr;
   Ordinal ordinal_ = 0;
+  std::string name_;
   ContextHandle handle_ = nullptr;
   Nvrtc nvrtc_;
   ProgramCache cache_;

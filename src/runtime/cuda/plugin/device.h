@@ -15,6 +15,7 @@ class CudaDevice final : public Device {
   ~CudaDevice() override;
 
   const DeviceClass& device_class() const override { return cuda::device_class(); }
+  std::string model() const override { return context_->name(); }
   Result<void*> allocate(const MemorySpec& spec) override;
   void free(void* memory, const MemorySpec& spec) override;
   Status copy(void* to, const void* from, int64_t bytes, CopyKind kind) override;

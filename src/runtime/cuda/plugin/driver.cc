@@ -1,5 +1,8 @@
 #include "runtime/cuda/plugin/driver.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace shw::runtime::cuda {
 namespace {
 
@@ -12,6 +15,22 @@ const LibraryKind kDriver = {"the CUDA driver",
                              "install NVIDIA's driver 525 or newer (CUDA 12.0), or run on the CPU"};
 constexpr int kLeastDriverVersion = 12000;
 
+// Errors after which the driver returns nothing but them to this process.
+bool is_lost(DriverError error) {
+  constexpr DriverError kLost[] = {
+      700,  // an illegal address
+      702,  // a time-out of the system's
+      710,  // an assertion of a kernel
+      714,  // an error of the hardware's stack
+      715,  // an illegal instruction
+      716,  // a misaligned address
+      717,  // an address of another space
+      718,  // a program counter outside of the program
+      719,  // another exception
+  };
+  return std::ranges::find(kLost, error) != std::end(kLost);
+}
+
 }  // namespace
 
 Status Driver::check(DriverError error, const char* what, SourceLoc loc) const {
@@ -21,6 +40,7 @@ Status Driver::check(DriverError error, const char* what, SourceLoc loc) const {
   if (error_text(error, &text) != kDriverSuccess || text == nullptr) text = "no description";
   std::string message =
       std::string(what) + ": " + name + " (" + std::to_string(error) + "), " + text;
+  if (is_lost(error)) message += "; nothing works on this device until the process is started anew";
   return {error == kDriverOutOfMemory ? Code::kResourceExhausted : Code::kInternal,
           std::move(message), loc};
 }

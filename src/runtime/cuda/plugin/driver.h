@@ -34,6 +34,7 @@ enum : DriverError {
   kDriverOutOfMemory = 2,
   kDriverNotFound = 500,
   kDriverNotReady = 600,
+  kDriverNotSupported = 801,
   kDriverCaptureUnsupported = 900,  // the first of errors that say what broke a capture
   kDriverCaptureInvalidated = 901,
   kDriverCaptureUnjoined = 904,
@@ -70,6 +71,7 @@ struct GraphUpdateResult {
   X(DriverError(DriverError, const char**), error_text, "cuGetErrorString")                        \
   X(DriverError(int*), device_count, "cuDeviceGetCount")                                           \
   X(DriverError(Ordinal*, int), device_get, "cuDeviceGet")                                         \
+  X(DriverError(char*, int, Ordinal), device_name, "cuDeviceGetName")                              \
   X(DriverError(int*, DeviceAttribute, Ordinal), device_attribute, "cuDeviceGetAttribute")         \
   X(DriverError(ContextHandle*, Ordinal), retain_context, "cuDevicePrimaryCtxRetain")              \
   X(DriverError(Ordinal), release_context, "cuDevicePrimaryCtxRelease_v2")                         \
@@ -100,6 +102,8 @@ struct GraphUpdateResult {
   X(DriverError(StreamHandle), synchronize_stream, "cuStreamSynchronize")                          \
   X(DriverError(StreamHandle), query_stream, "cuStreamQuery")                                      \
   X(DriverError(StreamHandle, EventHandle, unsigned), wait_event, "cuStreamWaitEvent")             \
+  X(DriverError(StreamHandle, DevicePointer, unsigned, unsigned), write_value,                     \
+    "cuStreamWriteValue32_v2")                                                                     \
   X(DriverError(EventHandle*, unsigned), create_event, "cuEventCreate")                            \
   X(DriverError(EventHandle), destroy_event, "cuEventDestroy_v2")                                  \
   X(DriverError(EventHandle, StreamHandle), record_event, "cuEventRecord")                         \

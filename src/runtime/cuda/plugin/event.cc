@@ -6,8 +6,8 @@
 namespace shw::runtime::cuda {
 
 const DeviceClass& device_class() {
-  static const DeviceClass kClass{"cuda",
-                                  {.native_streams = true, .priorities = true, .graphs = true}};
+  static const DeviceClass kClass{
+      "cuda", {.native_streams = true, .priorities = true, .graphs = true, .counts = true}};
   return kClass;
 }
 

@@ -64,9 +64,14 @@ Result<std::unique_ptr<Graph>> CudaStream::end_capture(std::unique_ptr<Graph> kn
   const DriverError error = driver.end_capture(handle_, &graph);
   const std::vector<CudaStream*> streams = std::exchange(capture_->streams, {});
   std::shared_ptr<CollectiveGraph> collectives = std::move(capture_->collectives);
+  Status failed = std::exchange(capture_->error, {});
   for (CudaStream* stream : streams) {
     const std::lock_guard lock(stream->capture_mutex_);
     stream->capture_ = nullptr;
+  }
+  if (!failed.ok()) {
+    if (graph != nullptr) (void)driver.destroy_graph(graph);
+    return failed;
   }
   if (Status status = driver.check(error, "capturing a CUDA stream"); !status.ok()) {
     const bool broke_a_rule =

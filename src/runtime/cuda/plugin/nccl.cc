@@ -26,7 +26,7 @@ std::string nccl_version(int v) {
 
 Status Nccl::check(NcclError error, const char* what, SourceLoc loc) const {
   if (error == kNcclSuccess || error == kNcclInProgress) return {};
-  return {Code::kInternal,
+  return {error == kNcclRemoteError ? Code::kAborted : Code::kInternal,
           std::string(what) + ": NCCL: " + error_text(error) + " (" + std::to_string(error) + ")",
           loc};
 }

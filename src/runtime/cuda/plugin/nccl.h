@@ -12,7 +12,12 @@ namespace shw::runtime::cuda {
 using NcclError = int;  // ncclResult_t
 using NcclCommunicator = ncclComm*;
 
-enum : NcclError { kNcclSuccess = 0, kNcclInvalidUsage = 5, kNcclInProgress = 7 };
+enum : NcclError {
+  kNcclSuccess = 0,
+  kNcclInvalidUsage = 5,
+  kNcclRemoteError = 6,
+  kNcclInProgress = 7
+};
 enum NcclType : int {
   kNcclI8 = 0,
   kNcclU8 = 1,

@@ -24,9 +24,9 @@ Result<std::unique_ptr<Stream>> CudaStream::create(std::shared_ptr<Context> cont
   std::unique_ptr<CudaStream> stream(new CudaStream(context, options));
   void* page = nullptr;
   SHW_RETURN_IF_ERROR(driver.check(
-      driver.allocate_host(&page, sizeof(DeviceError), kHostMemoryPortable | kHostMemoryMapped),
+      driver.allocate_host(&page, sizeof(Page), kHostMemoryPortable | kHostMemoryMapped),
       "memory for the errors of a CUDA stream"));
-  stream->errors_ = new (page) DeviceError{};
+  stream->page_ = new (page) Page{};
   if (options.native != nullptr) {
     stream->handle_ = static_cast<StreamHandle>(options.native);
     return std::unique_ptr<Stream>(std::move(stream));
@@ -48,12 +48,17 @@ CudaStream::~CudaStream() {
   // Also a stream of the caller: what is queued uses this object.
   if (handle_ != nullptr) (void)driver.synchronize_stream(handle_);
   if (is_own_) (void)driver.destroy_stream(handle_);
-  if (errors_ != nullptr) (void)driver.free_host(errors_);
+  if (page_ != nullptr) (void)driver.free_host(page_);
 }
 
 void CudaStream::raise(Status status, const StepOrigin& origin) {
   if (status.ok()) return;
+  if (Status earlier = lost(); !earlier.ok()) return fault_.raise_late(std::move(earlier));
   if (!origin.kernel.empty()) status.at_node(origin.node, origin.kernel);
+  if (capture_ != nullptr) {
+    if (capture_->error.ok()) capture_->error = std::move(status);
+    return;
+  }
   fault_.raise(std::move(status));
 }
 
@@ -168,8 +173,8 @@ void CudaStream::free(void* memory, const MemorySpec&) {
 
 Status CudaStream::reported() const {
   std::lock_guard lock(mutex_);
-  const DeviceError& page = *errors_;
-  if (std::atomic_ref(errors_->ready).load(std::memory_order_acquire) == 0) return {};
+  DeviceError& page = page_->error;
+  if (std::atomic_ref(page.ready).load(std::memory_order_acquire) == 0) return {};
   if (!was_told_) {
     was_told_ = true;
     Status error(Code::kOutOfRange, "index " + std::to_string(page.value) + " into a table of " +
@@ -179,19 +184,40 @@ Status CudaStream::reported() const {
     return error;
   }
   if (fault_.raised()) return {};
-  *errors_ = {};  // the fault was cleared, so nothing runs that could report again
+  page = {};  // the fault was cleared, so nothing runs that could report again
   was_told_ = false;
   return {};
 }
 
 Status CudaStream::status() const {
   SHW_RETURN_IF_ERROR(reported());
+  return lost();
+}
+
+Status CudaStream::lost() const {
   const std::lock_guard lock(capture_mutex_);
   if (capture_ != nullptr) return {};
   const Current current(*context_);
   const DriverError error = context_->driver().query_stream(handle_);
   if (error == kDriverNotReady) return {};
   return context_->driver().check(error, "the CUDA device is lost");
+}
+
+void CudaStream::count() {
+  if (capture_ != nullptr || !counts_) return;
+  put_.fetch_add(1);
+  const Current current(*context_);
+  const Driver& driver = context_->driver();
+  const DriverError error = driver.write_value(handle_, device_pointer(&page_->reached),
+                                               static_cast<unsigned>(put_.load()), 0);
+  counts_ = error != kDriverNotSupported;
+  if (counts_) raise(driver.check(error, "counting the launches of a CUDA stream"));
+}
+
+Stream::Counts CudaStream::counts() const {
+  const unsigned reached = std::atomic_ref(page_->reached).load(std::memory_order_acquire);
+  const uint64_t put = put_.load();
+  return {put, put - (static_cast<unsigned>(put) - reached), counts_.load()};
 }
 
 Status CudaStream::synchronize() {

@@ -21,6 +21,8 @@ struct CollectiveGraph;
 struct Capture {
   std::vector<CudaStream*> streams;
   std::shared_ptr<CollectiveGraph> collectives = {};  // null: none
+  Status error =
+      {};  // of the first call that failed: nobody may ask yet whether the device is lost
 };
 
 class CudaStream final : public Stream {
@@ -40,20 +42,27 @@ class CudaStream final : public Stream {
   void flush() override {}
   Status synchronize() override;
   Status status() const override;
+  void count() override;
+  Counts counts() const override;
   Status begin_capture() override;
   Result<std::unique_ptr<Graph>> end_capture(std::unique_ptr<Graph> known) override;
   void* native() const override { return handle_; }
   StreamHandle handle() const { return handle_; }
 
-  // Raises `status` in the fault, at the step that it is of, unless it is OK.
+  // Raises `status` in the fault, at the step that it is of, unless it is OK. Where the device is
+  // lost it is of a step before, as any call returns what went wrong earlier. In a capture it is
+  // what the capture ends with.
   void raise(Status status, const StepOrigin& origin = {});
+  bool is_poisoned() const {
+    return fault_.raised() || (capture_ != nullptr && !capture_->error.ok());
+  }
   // A kernel of kernels/. `parameters`: a pointer to each of its parameters.
   Status launch(DeviceKernel kernel, int64_t blocks, int threads, void** parameters) {
     return launch(context_->function(kernel), blocks, threads, parameters);
   }
   Status launch(FunctionHandle function, int64_t blocks, int threads, void** parameters);
   // Where kernels report errors of the values that they find.
-  DeviceError* errors() const { return errors_; }
+  DeviceError* errors() const { return &page_->error; }
   const Context& context() const { return *context_; }
   // Null: the stream is not being captured. The thread that enqueues.
   Capture* capture() const { return capture_.get(); }
@@ -73,6 +82,7 @@ class CudaStream final : public Stream {
   Result<std::unique_ptr<Graph>> make_graph(GraphHandle graph,
                                             std::shared_ptr<CollectiveGraph> collectives,
                                             std::unique_ptr<Graph> known) const;
+  Status lost() const;  // OK: the device is not lost
   // What a kernel has reported since the fault was cleared, for the first one who asks.
   Status reported() const;
 
@@ -80,8 +90,15 @@ class CudaStream final : public Stream {
   Fault& fault_;
   StreamHandle handle_ = nullptr;
   bool is_own_ = false;
-  DeviceError* errors_ = nullptr;
-  std::vector<HostCall> calls_;  // a ring
+  // Pinned, so that the host can read it whatever becomes of the device.
+  struct Page {
+    DeviceError error;
+    unsigned reached;  // as the stream counts, modulo 2^32
+  };
+  Page* page_ = nullptr;
+  std::atomic<bool> counts_{true};  // false: this device writes no values in a stream's order
+  std::atomic<uint64_t> put_{0};    // places that are counted
+  std::vector<HostCall> calls_;     // a ring
   size_t next_call_ = 0;
   mutable std::mutex mutex_;  // guards was_told_
   mutable bool was_told_ = false;
