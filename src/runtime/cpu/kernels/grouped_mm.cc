@@ -3,6 +3,7 @@
 
 #include "runtime/cpu/cast.h"
 #include "runtime/cpu/gemm.h"
+#include "runtime/cpu/kernel_args.h"
 #include "runtime/cpu/rows.h"
 #include "runtime/grouped_shape.h"
 
