@@ -1,5 +1,7 @@
-// sum and mean.
+// sum and mean, amax and amin.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "cts/kernel_test.h"
 
@@ -89,6 +91,34 @@ TEST_P(ReductionTest, LongSumsAreAccurate) {
   x.fill([](int64_t) { return 0.1; });
   run_ok({"sum", {&x}, {&out}});
   EXPECT_NEAR(out.get({}).real(), 1e6 * static_cast<double>(0.1f), 0.01);
+}
+
+// Of rows and of columns; NaN where one of them is.
+TEST_P(ReductionTest, TheLargestAndTheSmallest) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  constexpr int64_t kRows = 5, kColumns = 37;
+  for (const Dtype dtype : {Dtype::kF32, Dtype::kF64, Dtype::kBF16, Dtype::kF16})
+    for (const bool largest : {true, false})
+      for (const int64_t dim : {0, 1}) {
+        SCOPED_TRACE(std::string(dtype_name(dtype)) + " dim " + std::to_string(dim));
+        Window x(dtype, {kRows, kColumns}, Lie::kPadded);
+        x.fill([&](int64_t i) {
+          return i == 2 * kColumns + 3 ? nan : static_cast<double>(i * 7 % 23 - 11);
+        });
+        Window out(dtype, {dim == 0 ? kColumns : kRows});
+        Attrs attrs;
+        attrs.set(AttrKey::kDims, std::vector<int64_t>{dim});
+        run_ok({largest ? "amax" : "amin", {&x}, {&out}, attrs});
+        expect_elements(out, [&](const Index& i) {
+          double most = largest ? -1e9 : 1e9;
+          for (int64_t j = 0; j < (dim == 0 ? kRows : kColumns); ++j) {
+            const double v = x.get(dim == 0 ? Index{j, i[0]} : Index{i[0], j}).real();
+            if (std::isnan(v)) return nan;
+            most = largest ? std::max(most, v) : std::min(most, v);
+          }
+          return most;
+        });
+      }
 }
 
 TEST_P(ReductionTest, NothingSumsToZero) {

@@ -7,12 +7,18 @@ TensorType head_type(const TensorType& type) {
   return {{type.shape[2], type.shape[3]}, {type.strides[2], type.strides[3]}, type.dtype};
 }
 
+// Memory holds matrices of T, whose rows have no gaps.
+template <class T>
+bool is_direct(const TensorType& type) {
+  return stored_as_is<T>(type.dtype) && (type.strides[3] == 1 || type.shape[3] == 1) &&
+         type.strides[2] >= type.shape[3];
+}
+
 }  // namespace
 
 template <class T>
 HeadOperand<T>::HeadOperand(const TensorType& type)
-    : direct_(stored_as_is<T>(type.dtype) && (type.strides[3] == 1 || type.shape[3] == 1) &&
-              type.strides[2] >= type.shape[3]),
+    : direct_(is_direct<T>(type)),
       rows_(type.shape[2]),
       columns_(type.shape[3]),
       batch_bytes_(type.strides[0] * dtype_size(type.dtype)),
@@ -32,10 +38,25 @@ Matrix<const T> HeadOperand<T>::load(const void* buffer, int64_t b, int64_t h, T
 
 template <class T>
 HeadResult<T>::HeadResult(const TensorType& type)
-    : batch_bytes_(type.strides[0] * dtype_size(type.dtype)),
+    : direct_(is_direct<T>(type)),
+      columns_(type.shape[3]),
+      row_stride_(type.strides[2]),
+      batch_bytes_(type.strides[0] * dtype_size(type.dtype)),
       head_bytes_(type.strides[1] * dtype_size(type.dtype)) {
   const TensorType head = head_type(type);
   unpack_ = StridedCast(head, dense_type<T>(head));
+}
+
+template <class T>
+Matrix<T> HeadResult<T>::place(void* buffer, int64_t b, int64_t h, T* scratch) const {
+  if (!direct_ || buffer == nullptr) return {scratch, columns_, 1};
+  auto* at = static_cast<std::byte*>(buffer) + b * batch_bytes_ + h * head_bytes_;
+  return {reinterpret_cast<T*>(at), row_stride_, 1};
+}
+
+template <class T>
+void HeadResult<T>::store(const Matrix<T>& made, void* buffer, int64_t b, int64_t h) const {
+  if (!direct_ && buffer != nullptr) store(made.data, buffer, b, h);
 }
 
 template <class T>

@@ -30,15 +30,23 @@ class HeadOperand {
   StridedCast pack_;
 };
 
-// One [batch, heads, rows, columns] result: stored from a dense matrix of T for each head.
+// One [batch, heads, rows, columns] result, a matrix of T for each head: made where it lies, or, if
+// it is of another dtype or has gaps within its rows, in scratch memory and stored from there.
 template <class T>
 class HeadResult {
  public:
   HeadResult() = default;
   explicit HeadResult(const TensorType& type);
+  // `buffer` may be null: nobody wants the result. `scratch`: dense.
+  Matrix<T> place(void* buffer, int64_t b, int64_t h, T* scratch) const;
+  // Once place()'s matrix is complete.
+  void store(const Matrix<T>& made, void* buffer, int64_t b, int64_t h) const;
+  // From a dense matrix that is not place()'s.
   void store(const T* dense, void* buffer, int64_t b, int64_t h) const;
 
  private:
+  bool direct_ = false;
+  int64_t columns_ = 0, row_stride_ = 0;
   int64_t batch_bytes_ = 0, head_bytes_ = 0;
   StridedCast unpack_;
 };

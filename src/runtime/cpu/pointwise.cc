@@ -41,6 +41,8 @@ class PointwiseKernel final : public HostKernel {
       all_direct = all_direct && rows_[o + 1].direct;
     }
     chunk_ = all_direct ? std::max<int64_t>(loop.row_size, 1) : kConverted;
+    plain_ = all_direct ? op_.template loop<T>() : loop_with_number(dtypes);
+    for (size_t o = 0; o <= N; ++o) ahead_bytes_[o] = rows_ahead(o);
   }
 
   Status compute(void* const* buffers) noexcept override {
@@ -49,12 +51,46 @@ class PointwiseKernel final : public HostKernel {
     for (size_t o = 0; o < N; ++o)
       p[o + 1] = operands_[o] == kFixed ? reinterpret_cast<std::byte*>(&fixed_)
                                         : static_cast<std::byte*>(buffers[operands_[o]]);
-    for_each_row(loop_, p, [this](const auto& rows) { do_row(rows); });
+    if (plain_ != nullptr)
+      for_each_row(loop_, p, [this](const auto& rows) { do_plain_row(rows); });
+    else
+      for_each_row(loop_, p, [this](const auto& rows) { do_row(rows); });
     return {};
   }
 
  private:
   using Chunk = Room<T, kConverted>;
+
+  // The loop that takes one operand as a number, if the other one and the result are plain rows.
+  RowFunction<T, N> loop_with_number(const std::array<Dtype, N + 1>& dtypes) const {
+    if constexpr (N == 2)
+      for (const size_t number : {size_t{1}, size_t{2}})
+        if (rows_[0].direct && rows_[3 - number].direct && rows_[number].scalar() &&
+            stored_as_is<T>(dtypes[number]))
+          return op_.template loop_with<T>(number == 1 ? OneNumber::kFirst : OneNumber::kSecond);
+    return nullptr;
+  }
+
+  // Short rows that lie apart, as those of one head among others, no hardware foresees. The
+  // distance to the row that is fetched meanwhile; 0: none.
+  int64_t rows_ahead(size_t o) const {
+    constexpr int64_t kRows = 8, kShortBytes = 512;
+    if (loop_.rank == 0 || row_bytes() > kShortBytes || !rows_[o].direct) return 0;
+    const int64_t step = loop_.stride_bytes[o][static_cast<size_t>(loop_.rank - 1)];
+    return step > row_bytes() ? kRows * step : 0;
+  }
+  int64_t row_bytes() const { return loop_.row_size * static_cast<int64_t>(sizeof(T)); }
+
+  void do_plain_row(const std::array<std::byte*, N + 1>& p) const {
+    constexpr int64_t kLine = 64;
+    for (size_t o = 0; o <= N; ++o)
+      for (int64_t b = 0; ahead_bytes_[o] != 0 && b < row_bytes(); b += kLine)
+        __builtin_prefetch(reinterpret_cast<const void*>(
+            reinterpret_cast<uintptr_t>(p[o]) + static_cast<uintptr_t>(ahead_bytes_[o] + b)));
+    OperandRows<T, N> in;
+    for (size_t o = 0; o < N; ++o) in[o] = reinterpret_cast<const T*>(p[o + 1]);
+    plain_(op_.functor(), in, loop_.row_size, reinterpret_cast<T*>(p[0]));
+  }
 
   void do_row(const std::array<std::byte*, N + 1>& p) const {
     Chunk values[N], out;
@@ -96,6 +132,8 @@ class PointwiseKernel final : public HostKernel {
   std::array<RowAccess<T>, N + 1> rows_;  // the result, then the operands
   bool all_scalar_ = true;
   int64_t chunk_ = kConverted;  // a whole row where no buffer is used
+  std::array<int64_t, N + 1> ahead_bytes_{};
+  RowFunction<T, N> plain_ = nullptr;  // of rows that need no buffer; null: some do
 };
 
 // The dtype whose elements in memory are values of compute type T.

@@ -3,9 +3,10 @@
 // An operation is a small functor over the compute types of rows.h that it can do. Rows are taken
 // in chunks that stay in the first-level cache: operands that are not already plain rows of the
 // compute type are converted into a buffer first, and one value for a whole row is repeated there,
-// so that there is one flat loop per operation and type, which the compiler vectorises. Only that
-// loop is compiled for each operation; the kernel around it (pointwise.cc) exists once per compute
-// type and calls the loop through a pointer, once a chunk. That keeps the library small.
+// so that there is one flat loop per operation and type, which the compiler vectorises (and two in
+// f32 where one of two operands is such a value). Only that loop is compiled for each operation;
+// the kernel around it (pointwise.cc) exists once per compute type and calls the loop through a
+// pointer, once a chunk. That keeps the library small.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -28,8 +29,11 @@ using OperandRows = std::array<const T*, N>;
 template <class T, size_t N>
 using RowFunction = void (*)(const void* op, const OperandRows<T, N>& in, int64_t n, T* out);
 
+// Which operand of two is one number for the whole row.
+enum class OneNumber : uint8_t { kNone, kFirst, kSecond };
+
 // An operation with many instructions for an element says so by a type `Long`.
-template <class T, size_t N, class Op>
+template <class T, size_t N, class Op, OneNumber one = OneNumber::kNone>
 void apply_to_rows(const void* functor, const OperandRows<T, N>& in, int64_t n, T* out) {
   const Op op = *static_cast<const Op*>(functor);  // a copy: writes to `out` cannot change it
   const T* a = in[0];
@@ -37,6 +41,12 @@ void apply_to_rows(const void* functor, const OperandRows<T, N>& in, int64_t n, 
     long_vector_loop(n, [=](int64_t i) { out[i] = op(a[i]); });
   } else if constexpr (N == 1) {
     vector_loop(n, [=](int64_t i) { out[i] = op(a[i]); });
+  } else if constexpr (N == 2 && one == OneNumber::kFirst) {
+    const T *b = in[1], number = *a;
+    vector_loop(n, [=](int64_t i) { out[i] = op(number, b[i]); });
+  } else if constexpr (N == 2 && one == OneNumber::kSecond) {
+    const T number = *in[1];
+    vector_loop(n, [=](int64_t i) { out[i] = op(a[i], number); });
   } else if constexpr (N == 2) {
     const T* b = in[1];
     vector_loop(n, [=](int64_t i) { out[i] = op(a[i], b[i]); });
@@ -56,11 +66,22 @@ class PointwiseOp {
       : loops_(loop<float, Op>(), loop<double, Op>(), loop<Int, Op>(), loop<Complex, Op>()) {
     static_assert(std::is_trivially_copyable_v<Op> && sizeof(Op) <= sizeof(functor_));
     new (functor_) Op(op);
+    if constexpr (N == 2 && defined<float, Op>())
+      with_number_ = {apply_to_rows<float, N, Op, OneNumber::kFirst>,
+                      apply_to_rows<float, N, Op, OneNumber::kSecond>};
   }
 
   template <class T>
   RowFunction<T, N> loop() const {
     return std::get<RowFunction<T, N>>(loops_);
+  }
+  // Of two operands, one of them a number. Null: it is to be repeated, as there is no such loop.
+  template <class T>
+  RowFunction<T, N> loop_with(OneNumber one) const {
+    if constexpr (std::is_same_v<T, float>)
+      return with_number_[one == OneNumber::kFirst ? 0 : 1];
+    else
+      return nullptr;
   }
   const void* functor() const { return functor_; }
 
@@ -86,6 +107,7 @@ class PointwiseOp {
   std::tuple<RowFunction<float, N>, RowFunction<double, N>, RowFunction<Int, N>,
              RowFunction<Complex, N>>
       loops_;
+  std::array<RowFunction<float, N>, 2> with_number_{};  // the first, the second
 };
 
 // A number among the attributes, in a compute type.

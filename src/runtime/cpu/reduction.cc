@@ -1,6 +1,7 @@
 #include "runtime/cpu/reduction.h"
 
 #include <algorithm>
+#include <concepts>
 #include <limits>
 
 #include "runtime/cpu/rows.h"
@@ -45,8 +46,9 @@ struct Choose {
       return kLargest ? -std::numeric_limits<A>::infinity() : std::numeric_limits<A>::infinity();
   }
   static Int join(Int a, Int b) { return (a < b) == kLargest ? b : a; }
-  static double join(double a, double b) {  // NaN where either is
-    const double chosen = (a < b) == kLargest ? b : a;
+  template <std::floating_point F>
+  static F join(F a, F b) {  // NaN where either is
+    const F chosen = (a < b) == kLargest ? b : a;
     return a != a ? a : b != b ? b : chosen;
   }
 };
@@ -268,6 +270,17 @@ template <class Op>
                        std::string(dtype_name(out)));
 }
 
+// One of the elements: exact in the type that they are loaded as.
+template <bool kLargest>
+[[gnu::cold]] Prepared prepare_choice(const KernelArgs& args, const ReducedDims& dims) {
+  using Op = Choose<kLargest>;
+  const Dtype in = args.inputs[0]->dtype, out = args.outputs[0]->dtype;
+  if (in == Dtype::kF64 || !is_floating(in) || !is_floating(out))
+    return prepare_numbers<Op>(args, dims);
+  return make_kernel<ReductionKernel<float, float>>(dims, args, inner_loops<Op, float, float>(),
+                                                    -1);
+}
+
 template <class Op>
 [[gnu::cold]] Prepared prepare_truth(const KernelArgs& args, const ReducedDims& dims) {
   if (args.outputs[0]->dtype != Dtype::kBool)
@@ -294,9 +307,9 @@ template <class Op>
     case Reduction::kProduct:
       return prepare_numbers<Multiply>(args, dims);
     case Reduction::kMax:
-      return prepare_numbers<Choose<true>>(args, dims);
+      return prepare_choice<true>(args, dims);
     case Reduction::kMin:
-      return prepare_numbers<Choose<false>>(args, dims);
+      return prepare_choice<false>(args, dims);
     case Reduction::kAny:
       return prepare_truth<Truth<true>>(args, dims);
     case Reduction::kAll:

@@ -4,24 +4,37 @@
 #include <cstddef>
 #include <limits>
 
+#include "runtime/simd.h"
+
 namespace shw::runtime::cpu {
 namespace {
+
 constexpr int64_t kLanes = 16;  // independent accumulators of a row
+
+// Calls run() compiled for wide vectors where the machine has them: a loop of one iteration.
+template <class Run>
+void in_wide_vectors(const Run& run) {
+  vector_loop(
+      1, [&run](int64_t) __attribute__((always_inline)) { run(); });
 }
+
+}  // namespace
 
 template <class T>
 T row_max(const T* x, int64_t n) {
-  std::array<T, kLanes> most;
-  most.fill(-std::numeric_limits<T>::infinity());
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes)
-    for (int64_t l = 0; l < kLanes; ++l) {
-      T& m = most[static_cast<size_t>(l)];
-      m = x[i + l] > m ? x[i + l] : m;
-    }
   T m = -std::numeric_limits<T>::infinity();
-  for (; i < n; ++i) m = x[i] > m ? x[i] : m;
-  for (T lane : most) m = lane > m ? lane : m;
+  in_wide_vectors([&, x, n ]() __attribute__((always_inline)) {
+    T most[kLanes];
+    for (T& lane : most) lane = -std::numeric_limits<T>::infinity();
+    int64_t i = 0;
+    for (; i + kLanes <= n; i += kLanes)
+      for (int64_t l = 0; l < kLanes; ++l) most[l] = x[i + l] > most[l] ? x[i + l] : most[l];
+    for (; i < n; ++i) m = x[i] > m ? x[i] : m;
+    for (int64_t width = kLanes / 2; width > 0; width /= 2)
+      for (int64_t l = 0; l < width; ++l)
+        most[l] = most[l + width] > most[l] ? most[l + width] : most[l];
+    m = most[0] > m ? most[0] : m;
+  });
   return m;
 }
 
@@ -30,14 +43,18 @@ namespace {
 // The sum of at(0) … at(n - 1), in kLanes sums side by side.
 template <class T, class At>
 T sum_in_lanes(int64_t n, const At& at) {
-  std::array<T, kLanes> sums{};
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes)
-    for (int64_t l = 0; l < kLanes; ++l) sums[static_cast<size_t>(l)] += at(i + l);
-  for (size_t l = 0; i < n; ++i, ++l) sums[l] += at(i);
-  for (size_t width = kLanes / 2; width > 0; width /= 2)
-    for (size_t l = 0; l < width; ++l) sums[l] += sums[l + width];
-  return sums[0];
+  T sum{};
+  in_wide_vectors([&, n ]() __attribute__((always_inline)) {
+    T sums[kLanes] = {};
+    int64_t i = 0;
+    for (; i + kLanes <= n; i += kLanes)
+      for (int64_t l = 0; l < kLanes; ++l) sums[l] += at(i + l);
+    for (int64_t l = 0; i < n; ++i, ++l) sums[l] += at(i);
+    for (int64_t width = kLanes / 2; width > 0; width /= 2)
+      for (int64_t l = 0; l < width; ++l) sums[l] += sums[l + width];
+    sum = sums[0];
+  });
+  return sum;
 }
 
 }  // namespace

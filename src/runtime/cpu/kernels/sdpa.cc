@@ -54,7 +54,7 @@ class Sdpa final : public HostKernel {
     T* k_scratch = q_scratch + p_.q.scratch_elements();
     T* v_scratch = k_scratch + p_.k.scratch_elements();
     T* scores = v_scratch + p_.v.scratch_elements();
-    T* out = scores + kQueryBlock * p_.shape.keys;
+    T* out_scratch = scores + kQueryBlock * p_.shape.keys;
     for (const auto& [buffer, bytes] : p_.zeros)
       std::memset(buffers[buffer], 0, static_cast<size_t>(bytes));
     for (int64_t b = 0; b < p_.shape.batch; ++b) {
@@ -65,10 +65,11 @@ class Sdpa final : public HostKernel {
         const int64_t shared = h / p_.shape.group();
         const Matrix<const T> k = p_.k.load(buffers[kK], b, shared, k_scratch);
         const Matrix<const T> v = p_.v.load(buffers[kV], b, shared, v_scratch);
+        const Matrix<T> out = p_.out.place(buffers[p_.output], b, h, out_scratch);
         for (int64_t i = 0; i < p_.visible.queries(); i += kQueryBlock)
           do_block(buffers, b, h, i, q, k, v, scores, out);
         finish(buffers, b, h, out);
-        if (buffers[p_.output] != nullptr) p_.out.store(out, buffers[p_.output], b, h);
+        p_.out.store(out, buffers[p_.output], b, h);
       }
     }
     return {};
@@ -78,7 +79,8 @@ class Sdpa final : public HostKernel {
 
  private:
   void do_block(void* const* buffers, int64_t b, int64_t h, int64_t first, const Matrix<const T>& q,
-                const Matrix<const T>& k, const Matrix<const T>& v, T* scores, T* out) const {
+                const Matrix<const T>& k, const Matrix<const T>& v, T* scores,
+                const Matrix<T>& out) const {
     const AttentionShape& s = p_.shape;
     const int64_t rows = std::min(kQueryBlock, p_.visible.queries() - first);
     const KeyRange keys = p_.visible.of_block(first, rows);
@@ -92,11 +94,12 @@ class Sdpa final : public HostKernel {
     T inverse[kQueryBlock];
     for (int64_t r = 0; r < rows; ++r)
       inverse[r] = weigh(buffers, b, h, first + r, keys, scores + r * n);
-    T* to = out + first * s.value_width;
+    const Matrix<T> to{&out.at(first, 0), out.row_stride, 1};
     const Matrix<const T> values{v.data + keys.begin * v.row_stride, v.row_stride, 1};
-    gemm<T>({rows, s.value_width, n, {scores, n, 1}, values, {to, s.value_width, 1}});
+    gemm<T>({rows, s.value_width, n, {scores, n, 1}, values, to});
     for (int64_t r = 0; r < rows; ++r)
-      for (int64_t c = 0; c < s.value_width; ++c) to[r * s.value_width + c] *= inverse[r];
+      vector_loop(s.value_width,
+                  [row = &to.at(r, 0), factor = inverse[r]](int64_t c) { row[c] *= factor; });
   }
 
   // Query i's scores of `keys` become weights, but for a factor, which is returned.
@@ -127,9 +130,9 @@ class Sdpa final : public HostKernel {
   }
 
   // What belongs to no document, and what is behind the queries.
-  void finish(void* const* buffers, int64_t b, int64_t h, T* out) const {
+  void finish(void* const* buffers, int64_t b, int64_t h, const Matrix<T>& out) const {
     const int64_t seeing = p_.visible.queries(), all = p_.shape.queries;
-    std::fill(out + seeing * p_.shape.value_width, out + all * p_.shape.value_width, T{0});
+    for (int64_t i = seeing; i < all; ++i) std::fill_n(&out.at(i, 0), p_.shape.value_width, T{0});
     if (!p_.has_lse) return;
     constexpr T kInfinity = std::numeric_limits<T>::infinity();
     for (int64_t i = seeing; i < all; ++i) set_lse(buffers, b, h, i, -kInfinity);
@@ -157,9 +160,11 @@ template <class T>
   const auto wanted = [&](size_t i) {
     return i < args.outputs.size() && args.outputs[i] != nullptr;
   };
+  const Dims shape{q.shape[0], q.shape[1], q.shape[2], v.shape[3]};
+  parts.out = HeadResult<T>(row_major(dense_type<T>(q).dtype, shape));
   if (wanted(0)) {
     SHW_ASSIGN_OR_RETURN(const TensorType out, as_heads(args, *args.outputs[0]));
-    if (out.shape != Dims{q.shape[0], q.shape[1], q.shape[2], v.shape[3]})
+    if (out.shape != shape)
       return bad_types(to_string(out) + " is not the result of this attention");
     parts.out = HeadResult<T>(out);
   }

@@ -71,7 +71,8 @@ class SdpaBackward final : public HostKernel {
                         p_.q.load(buffers[kQ], b, h, m.q),
                         p_.k.load(buffers[kK], b, shared, m.k),
                         p_.v.load(buffers[kV], b, shared, m.v),
-                        p_.out.load(buffers[kOut], b, h, m.out)};
+                        p_.out.load(buffers[kOut], b, h, m.out),
+                        p_.result[kDq].place(result_buffer(buffers, kDq), b, h, m.dq)};
         // Gradients of keys and values add up over the query heads that share them.
         if (h % s.group() == 0) {
           std::memset(m.dk, 0, static_cast<size_t>(s.keys * s.width) * sizeof(T));
@@ -79,8 +80,8 @@ class SdpaBackward final : public HostKernel {
         }
         for (int64_t i = 0; i < p_.visible.queries(); i += kQueryBlock)
           do_block(buffers, head, i, m);
-        clear_unseeing(buffers, head, m);
-        store(buffers, kDq, m.dq, b, h);
+        clear_unseeing(buffers, head);
+        p_.result[kDq].store(head.dq, result_buffer(buffers, kDq), b, h);
         if ((h + 1) % s.group() != 0) continue;
         store(buffers, kDk, m.dk, b, shared);
         store(buffers, kDv, m.dv, b, shared);
@@ -93,6 +94,7 @@ class SdpaBackward final : public HostKernel {
   struct Head {
     int64_t b, h;
     Matrix<const T> grad, q, k, v, out;
+    Matrix<T> dq;
   };
 
   // Lays the scratch out from `base` (not touched) and returns its number of elements.
@@ -145,9 +147,12 @@ class SdpaBackward final : public HostKernel {
     for (int64_t r = 0; r < rows; ++r) weights(buffers, head, first + r, keys, m.scores + r * n);
     gemm<T>({n, s.value_width, rows, transposed(scores), grad, dv, true});
     gemm<T>({rows, n, s.value_width, grad, transposed(v), {m.ds, n, 1}});
+    T delta[kQueryBlock];
     for (int64_t r = 0; r < rows; ++r)
-      score_gradient(buffers, head, first + r, keys, m.scores + r * n, m.ds + r * n);
-    gemm<T>({rows, s.width, n, ds, k, {m.dq + first * s.width, s.width, 1}});
+      delta[r] = row_product(&grad.at(r, 0), &head.out.at(first + r, 0), s.value_width);
+    for (int64_t r = 0; r < rows; ++r)
+      score_gradient(buffers, head, first + r, keys, delta[r], m.scores + r * n, m.ds + r * n);
+    gemm<T>({rows, s.width, n, ds, k, {&head.dq.at(first, 0), head.dq.row_stride, 1}});
     gemm<T>({n, s.width, rows, transposed(ds), q, dk, true});
   }
 
@@ -172,9 +177,8 @@ class SdpaBackward final : public HostKernel {
   }
 
   // A row of grad·vᵀ becomes that of scale·ds.
-  void score_gradient(void* const* buffers, const Head& head, int64_t i, KeyRange keys,
+  void score_gradient(void* const* buffers, const Head& head, int64_t i, KeyRange keys, T delta,
                       const T* weight, T* row) const {
-    const T delta = row_product(&head.grad.at(i, 0), &head.out.at(i, 0), p_.shape.value_width);
     const T scale = static_cast<T>(p_.shape.scale);
     if (!p_.wants_dbias) {
       vector_loop(keys.size(), [&](int64_t j) { row[j] = weight[j] * (row[j] - delta) * scale; });
@@ -186,9 +190,9 @@ class SdpaBackward final : public HostKernel {
   }
 
   // Gradients of the queries that are in no document, and of their scores.
-  void clear_unseeing(void* const* buffers, const Head& head, const Scratch<T>& m) const {
+  void clear_unseeing(void* const* buffers, const Head& head) const {
     const int64_t seeing = p_.visible.queries(), all = p_.shape.queries;
-    std::fill(m.dq + seeing * p_.shape.width, m.dq + all * p_.shape.width, T{0});
+    for (int64_t i = seeing; i < all; ++i) std::fill_n(&head.dq.at(i, 0), p_.shape.width, T{0});
     for (int64_t i = seeing; p_.wants_dbias && i < all; ++i)
       store_dbias(buffers, head, i, {}, nullptr);
   }
@@ -215,8 +219,9 @@ Status prepare_results(const KernelArgs& args, Parts<T>& parts) {
     return i < args.outputs.size() && args.outputs[i] != nullptr;
   };
   for (size_t r = kDq; r <= kDv; ++r) {
-    if (!wanted(r)) continue;
     const TensorType& of = *args.inputs[kQ + r];
+    parts.result[r] = HeadResult<T>(of);
+    if (!wanted(r)) continue;
     SHW_ASSIGN_OR_RETURN(const TensorType type, as_heads(args, *args.outputs[r]));
     if (type.shape != of.shape)
       return bad_types(to_string(type) + " is not the gradient of " + to_string(of));

@@ -64,8 +64,8 @@ void check_all(void (*product)(const Gemm<float>&)) {
                         {3, 4, 0},
                         {0, 4, 3},
                         {3, 0, 4},
-                        {600, 8, 16},      // more rows than are multiplied at a time
-                        {258, 130, 517}})  // more than a block that is transposed
+                        {600, 8, 16},  // more rows than are multiplied at a time
+                        {258, 130, 517}})
     for (bool a_rows : {true, false})
       for (bool b_rows : {true, false})
         for (int64_t gap : {0, 3})
@@ -76,6 +76,15 @@ void check_all(void (*product)(const Gemm<float>&)) {
 TEST(Gemm, PlainLoopsMultiplyEveryWindow) { check_all(&plain_gemm<float>); }
 
 TEST(Gemm, TheFastProductMultipliesEveryWindow) { check_all(&gemm<float>); }
+
+// With oneDNN, blocks of such an operand are transposed first; this is more than one block.
+TEST(Gemm, MultipliesTransposedRowsThatAreWholePagesApart) {
+  for (const bool b_rows : {true, false})
+    for (const bool accumulate : {false, true})
+      check(258, 130, 517, false, b_rows, 1024 - 258, accumulate, &gemm<float>);
+  const Gemm<float> apart{258, 130, 517, {nullptr, 1, 1024}, {nullptr, 130, 1}, {nullptr, 130, 1}};
+  EXPECT_EQ(gemm_scratch(apart) > 0, gemm_uses_onednn());
+}
 
 TEST(Gemm, PlainLoopsTakeOperandsWithoutAGaplessDim) {
   const float a[] = {1, 9, 2, 9, 9, 9, 3, 9, 4}, b[] = {5, 9, 6, 9, 9, 9, 7, 9, 8};
