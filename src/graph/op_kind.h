@@ -153,7 +153,8 @@ namespace shw {
   X(Atan2, "atan2")                                     \
   X(ScatterReduce, "scatter_reduce")                    \
   X(LocalMap, "local_map")                              \
-  X(ShardingConstraint, "sharding_constraint")
+  X(ShardingConstraint, "sharding_constraint")          \
+  X(SdpaPaged, "sdpa_paged")
 
 enum class OpKind : uint16_t {
 #define X(id, name) k##id,

@@ -1,15 +1,18 @@
 // sdpa: scaled dot-product attention of query, key, value [batch, heads, sequence, dim] with an
-// optional additive bias. With `documents`, integers [batch, n + 1] that begin with 0 and go on
-// with the end of each document of a row, the last one repeated, a query sees the keys of its own
-// document only; what lies behind the last end is seen by none, sees nothing, and gets zeros.
+// optional additive bias. Query i sees keys 0 … i with `is_causal`, and keys i − window_left … i +
+// window_right with a window, of which −1 is no bound; positions count from the first query and the
+// first key, also where there are more of one. With `documents`, integers [batch, n + 1] that begin
+// with 0 and go on with the end of each document of a row, the last one repeated, a query sees the
+// keys of its own document only; what lies behind the last end is seen by none. A query that sees
+// nothing gets zeros.
 //
 // Results: out, log-sum-exp (f32; f64 of f64 operands), and the seed and offset of the dropout
 // generator (i64 scalars). `kernel` names the ATen kernel that the framework chose ("efficient",
 // "flash", "cudnn", "cpu"): it fixes the shape of log-sum-exp; "cpu" has no generator. Sharded over
-// heads or batch; the sequence is not sharded. FLOPs are those of one document: how long documents
-// are is known at run time only.
+// heads or batch; the sequence is not sharded. FLOPs are those of the pairs that a window leaves,
+// or of all pairs, and of one document: how long documents are is known at run time only.
+#include "ops/attention.h"
 #include "ops/families.h"
-#include "ops/packed_documents.h"
 
 namespace shw::ops {
 namespace {
@@ -23,6 +26,8 @@ constexpr Param kParams[] = {{"query", ParamKind::kTensor},
                              {"is_causal", ParamKind::kBool, "false"},
                              {"scale", ParamKind::kNumber},
                              {"kernel", ParamKind::kString},
+                             {"window_left", ParamKind::kInt, "-1"},
+                             {"window_right", ParamKind::kInt, "-1"},
                              {"documents", ParamKind::kTrailingTensor}};
 
 constexpr size_t kBias = 3;
@@ -49,6 +54,7 @@ Results infer(const OpArgs& args) {
                             to_string(v));
   if (q.dtype != k.dtype || k.dtype != v.dtype || !is_floating(q.dtype))
     return invalid_argument("query, key and value must have one floating dtype");
+  SHW_RETURN_IF_ERROR(want_window(args, q, k));
   SHW_RETURN_IF_ERROR(want_documents(args, kDocuments, q, k));
   OptionalType scalar;
   if (args.attrs->get_string(AttrKey::kKernel) != "cpu") scalar = row_major(Dtype::kI64, Dims{});
@@ -71,11 +77,11 @@ void rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& r
   }
 }
 
-// No discount for a causal mask: planner.md 4.1.
 double flops(const OpArgs& args, std::span<const OptionalType>) {
-  const Dims &q = args.in(0).shape, &k = args.in(1).shape, &v = args.in(2).shape;
+  const TensorType &q = args.in(0), &k = args.in(1), &v = args.in(2);
   const auto f = [](int64_t x) { return static_cast<double>(x); };
-  return 2 * f(q[0]) * f(q[1]) * f(q[2]) * f(k[2]) * (f(q[3]) + f(v[3]));
+  return 2 * f(q.shape[0]) * f(q.shape[1]) * scored_pairs(args, q, k) *
+         (f(q.shape[3]) + f(v.shape[3]));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
-// sdpa_backward: gradients of query, key, value and (if wanted) bias of sdpa, whose `documents` it
-// takes too.
+// sdpa_backward: gradients of query, key, value and (if wanted) bias of sdpa, whose window and
+// `documents` it takes too.
+#include "ops/attention.h"
 #include "ops/families.h"
-#include "ops/packed_documents.h"
 
 namespace shw::ops {
 namespace {
@@ -20,6 +20,8 @@ constexpr Param kParams[] = {{"grad_output", ParamKind::kTensor},
                              {"is_causal", ParamKind::kBool, "false"},
                              {"scale", ParamKind::kNumber},
                              {"kernel", ParamKind::kString},
+                             {"window_left", ParamKind::kInt, "-1"},
+                             {"window_right", ParamKind::kInt, "-1"},
                              {"documents", ParamKind::kTrailingTensor}};
 
 constexpr size_t kGrad = 0;
@@ -40,6 +42,7 @@ Results infer(const OpArgs& args) {
   if (args.in(kGrad).shape != args.in(kOut).shape)
     return invalid_argument("grad_output " + to_string(args.in(kGrad)) +
                             " is not shaped like out " + to_string(args.in(kOut)));
+  SHW_RETURN_IF_ERROR(want_window(args, args.in(kQuery), args.in(kKey)));
   SHW_RETURN_IF_ERROR(want_documents(args, kDocuments, args.in(kQuery), args.in(kKey)));
   const std::vector<int64_t>& mask = args.attrs->get_ints(AttrKey::kOutputMask);
   std::vector<OptionalType> results;
@@ -64,9 +67,10 @@ void rules(const OpArgs& args, std::span<const OptionalType> results, RuleSet& r
 
 // The score matrix again and four more products: planner.md 4.1.
 double flops(const OpArgs& args, std::span<const OptionalType>) {
-  const Dims &q = args.in(kQuery).shape, &k = args.in(kKey).shape, &v = args.in(kValue).shape;
+  const TensorType &q = args.in(kQuery), &k = args.in(kKey), &v = args.in(kValue);
   const auto f = [](int64_t x) { return static_cast<double>(x); };
-  return 2 * f(q[0]) * f(q[1]) * f(q[2]) * f(k[2]) * (3 * f(q[3]) + 2 * f(v[3]));
+  return 2 * f(q.shape[0]) * f(q.shape[1]) * scored_pairs(args, q, k) *
+         (3 * f(q.shape[3]) + 2 * f(v.shape[3]));
 }
 
 }  // namespace

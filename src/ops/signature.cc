@@ -93,6 +93,7 @@ Status unknown_op(std::string_view name) {
       {"adam", "mul, add, sqrt, div and sub, and outputs of role update"},
       {"attention", "sdpa"},
       {"scaled_dot_product_attention", "sdpa"},
+      {"paged_attention", "sdpa_paged"},
       {"layer_norm", "native_layer_norm"},
       {"dropout", "native_dropout"},
       {"arange", "iota"},

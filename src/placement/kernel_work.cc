@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/families.h"
+#include "tensor/key_window.h"
 
 namespace shw {
 namespace {
@@ -85,12 +86,22 @@ Works grouped(const OpArgs& args, const TensorType& result) {
           copied(result)};
 }
 
+// Of the pairs of a query and a key that a head multiplies without a window, those that the window
+// leaves.
+double share_of_window(const Attrs& attrs, bool is_causal, int64_t queries, int64_t keys) {
+  const auto window = key_window(attrs, queries, keys);
+  if (!has_window(attrs) || !window.ok()) return 1;
+  const KeyWindow without{queries, is_causal ? 0 : keys};
+  const double all = visible_pairs(without, queries, keys);
+  return all > 0 ? visible_pairs(*window, queries, keys) / all : 1;
+}
+
 // A head after the other; `first`: the number of q among the operands.
 Works attention(std::string_view plain, std::string_view causal, const OpArgs& args, size_t first) {
   const Dims &q = args.in(first).shape, &k = args.in(first + 1).shape;
-  const double times =
-      number(q[0]) * number(q[1]) * number(q[2]) / number(std::max<int64_t>(1, k[2]));
+  double times = number(q[0]) * number(q[1]) * number(q[2]) / number(std::max<int64_t>(1, k[2]));
   const bool is_causal = args.attrs->get_bool(AttrKey::kCausal, false);
+  times *= share_of_window(*args.attrs, is_causal, q[2], k[2]);
   return {{is_causal ? causal : plain, args.in(first).dtype, {k[2], q[3]}, times}};
 }
 

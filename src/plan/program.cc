@@ -6,9 +6,9 @@
 namespace shw {
 
 bool is_product(const ProgramStep& step) {
-  static constexpr std::string_view kProducts[] = {"mm",         "bmm",    "addmm",
-                                                   "baddbmm",    "einsum", "scaled_mm",
-                                                   "grouped_mm", "sdpa",   "sdpa_backward"};
+  static constexpr std::string_view kProducts[] = {
+      "mm",        "bmm",        "addmm", "baddbmm",       "einsum",
+      "scaled_mm", "grouped_mm", "sdpa",  "sdpa_backward", "sdpa_paged"};
   return std::ranges::find(kProducts, step.kernel) != std::end(kProducts);
 }
 

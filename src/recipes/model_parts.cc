@@ -20,7 +20,9 @@ bool is_matrix_product(OpKind op) {
   }
 }
 
-bool is_attention(OpKind op) { return op == OpKind::kSdpa || op == OpKind::kSdpaBackward; }
+bool is_attention(OpKind op) {
+  return op == OpKind::kSdpa || op == OpKind::kSdpaBackward || op == OpKind::kSdpaPaged;
+}
 
 class Finder {
  public:

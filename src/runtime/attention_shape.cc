@@ -24,16 +24,12 @@ Result<AttentionShape> attention_shape(const KernelArgs& args, const TensorType&
   for (int64_t n : {q.shape[2], k.shape[2]})
     for (int64_t width : {q.shape[3], v.shape[3], kQueryBlock})
       SHW_RETURN_IF_ERROR(check_size({n, width}));
+  SHW_ASSIGN_OR_RETURN(const KeyWindow window, key_window(args.attrs, q.shape[2], k.shape[2]));
   const double standard = 1 / std::sqrt(static_cast<double>(std::max<int64_t>(1, q.shape[3])));
-  return AttentionShape{q.shape[0],
-                        q.shape[1],
-                        k.shape[1],
-                        q.shape[2],
-                        k.shape[2],
-                        q.shape[3],
-                        v.shape[3],
-                        args.attrs.get_number(AttrKey::kScale, standard),
-                        args.attrs.get_bool(AttrKey::kCausal, false)};
+  return AttentionShape{
+      q.shape[0], q.shape[1], k.shape[1], q.shape[2],
+      k.shape[2], q.shape[3], v.shape[3], args.attrs.get_number(AttrKey::kScale, standard),
+      window};
 }
 
 Status check_documents(const AttentionShape& shape, const TensorType& documents) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "runtime/kernel.h"
+#include "tensor/key_window.h"
 
 namespace shw::runtime {
 
@@ -12,7 +13,7 @@ inline constexpr int64_t kQueryBlock = 64;  // rows of scores that are in work a
 struct AttentionShape {
   int64_t batch, heads, key_heads, queries, keys, width, value_width;
   double scale;
-  bool causal;  // query i sees keys 0 … i
+  KeyWindow window;
 
   // As many query heads in a row share the keys and values of one key head.
   int64_t group() const { return heads / std::max<int64_t>(1, key_heads); }

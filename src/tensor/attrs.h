@@ -88,7 +88,9 @@ namespace shw {
   X(ResultTypes, "result_types")           \
   X(Placements, "placements")              \
   X(Flops, "flops")                        \
-  X(Reduce, "reduce")
+  X(Reduce, "reduce")                      \
+  X(WindowLeft, "window_left")             \
+  X(WindowRight, "window_right")
 
 enum class AttrKey : uint16_t {
 #define X(id, name) k##id,

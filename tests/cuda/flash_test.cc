@@ -19,12 +19,15 @@ struct Problem {
           value_width = 64;
   bool causal = false;
   const Window* bias = nullptr;
+  int64_t left = -1, right = -1;
 };
 
 Attrs attrs_of(const Problem& p) {
   Attrs attrs;
   attrs.set(AttrKey::kCausal, p.causal);
   attrs.set(AttrKey::kDropoutP, 0.0);
+  attrs.set(AttrKey::kWindowLeft, p.left);
+  attrs.set(AttrKey::kWindowRight, p.right);
   return attrs;
 }
 
@@ -86,11 +89,23 @@ TEST_F(FlashTest, HasABias) {
   }
 }
 
+TEST_F(FlashTest, HasAWindow) {
+  for (const auto& [left, right] :
+       {std::pair<int64_t, int64_t>{40, 0}, {0, 0}, {5, 70}, {100, -1}, {-1, 3}}) {
+    SCOPED_TRACE(std::to_string(left) + ", " + std::to_string(right));
+    for (bool causal : {false, true})
+      check({.queries = 200, .keys = 200, .causal = causal, .left = left, .right = right},
+            Dtype::kBF16);
+    check({.queries = 300, .keys = 90, .width = 128, .left = left, .right = right}, Dtype::kF16);
+    check({.heads = 4, .queries = 90, .keys = 300, .left = left, .right = right}, Dtype::kBF16);
+  }
+}
+
 TEST_F(FlashTest, GivesTheGradientOfABias) {
   Window bias(Dtype::kBF16, {1, 2, 70, 40}), dbias = bias;
   bias.fill(cts::fractions(5));
-  for (bool causal : {false, true}) {
-    const Problem p{.keys = 40, .causal = causal, .bias = &bias};
+  for (const auto& [causal, left] : {std::pair<bool, int64_t>{false, -1}, {true, -1}, {true, 9}}) {
+    const Problem p{.keys = 40, .causal = causal, .bias = &bias, .left = left};
     Tensors t(p, Dtype::kBF16);
     expect_as_on_the_cpu(*device_, "sdpa", {&t.q, &t.k, &t.v, p.bias}, {&t.out, &t.lse},
                          attrs_of(p), 4);

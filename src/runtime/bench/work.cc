@@ -4,6 +4,7 @@
 
 #include "runtime/attention_shape.h"
 #include "runtime/equation.h"
+#include "tensor/key_window.h"
 
 namespace shw::runtime {
 namespace {
@@ -41,11 +42,9 @@ void add_einsum(const Operands& o, StepWork& work) {
 void add_attention(const Operands& o, size_t first, bool backward, StepWork& work) {
   const TensorType *q = o.in(first), *k = o.in(first + 1), *v = o.in(first + 2);
   if (q == nullptr || k == nullptr || v == nullptr || q->shape.size() != 4) return;
-  double seen = static_cast<double>(q->shape[2]) * static_cast<double>(k->shape[2]);
-  if (o.step.attrs.get_bool(AttrKey::kCausal, false)) {
-    const auto n = static_cast<double>(std::min(q->shape[2], k->shape[2]));
-    seen -= n * (n - 1) / 2;
-  }
+  const auto window = key_window(o.step.attrs, q->shape[2], k->shape[2]);
+  if (!window.ok()) return;
+  const double seen = visible_pairs(*window, q->shape[2], k->shape[2]);
   const double heads = static_cast<double>(q->shape[0]) * static_cast<double>(q->shape[1]);
   const auto width = static_cast<double>(q->shape[3]), values = static_cast<double>(v->shape[3]);
   work.flops = 2 * heads * seen * (backward ? 3 * width + 2 * values : width + values);

@@ -1,5 +1,12 @@
 #include "runtime/cpu/attention.h"
 
+#include <cmath>
+#include <limits>
+
+#include "runtime/cpu/math.h"
+#include "runtime/cpu/row_sums.h"
+#include "runtime/simd.h"
+
 namespace shw::runtime::cpu {
 namespace {
 
@@ -91,6 +98,24 @@ void ScoreBias<T>::add(const void* buffer, int64_t b, int64_t h, int64_t i, KeyR
   }
 }
 
+template <class T>
+T softmax_weights(T* row, int64_t n, T scale, T& lse) {
+  // The scale is applied on the way: the largest score stays the largest.
+  if (!(scale > 0)) {
+    vector_loop(n, [&](int64_t j) { row[j] *= scale; });
+    scale = 1;
+  }
+  const T most = row_max(row, n) * scale;
+  // A query that sees nothing: its weights are zero, not 0/0.
+  const T shift = most == -std::numeric_limits<T>::infinity() ? T{0} : most;
+  long_vector_loop(n, [&](int64_t j) { row[j] = fast_exp(row[j] * scale - shift); });
+  const T sum = row_sum(row, n);
+  lse = shift + std::log(sum);
+  return sum > 0 || sum != sum ? 1 / sum : T{0};
+}
+
+template float softmax_weights(float*, int64_t, float, float&);
+template double softmax_weights(double*, int64_t, double, double&);
 template class HeadOperand<float>;
 template class HeadOperand<double>;
 template class HeadResult<float>;

@@ -65,6 +65,12 @@ class ScoreBias {
   Dims strides_bytes_;
 };
 
+// One query's n products with keys become weights, but for a factor, which is returned; of no keys,
+// and where all scores are −∞, it is 0. Scores are scale · products. `lse`: the logarithm of the
+// softmax's denominator.
+template <class T>
+T softmax_weights(T* row, int64_t n, T scale, T& lse);
+
 // Calls f(T{}) with the type that attention over `q` is computed in.
 template <class F>
 decltype(auto) with_attention_type(const TensorType& q, F&& f) {

@@ -131,6 +131,7 @@
   X(Baddbmm)                \
   X(ScaledMm)               \
   X(GroupedMm)              \
+  X(SdpaPaged)              \
   X(Convolution)            \
   X(ConvolutionBackward)
 

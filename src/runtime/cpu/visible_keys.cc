@@ -12,7 +12,7 @@ namespace shw::runtime::cpu {
                                           const TensorType* documents) {
   queries_ = shape.queries;
   keys_ = shape.keys;
-  causal_ = shape.causal;
+  window_ = shape.window;
   if (documents == nullptr) return {};
   SHW_RETURN_IF_ERROR(check_documents(shape, *documents));
   count_ = documents->shape[1];
@@ -39,9 +39,18 @@ Status VisibleKeys::turn_to(int64_t b, const void* documents, void* scratch) {
 }
 
 KeyRange VisibleKeys::of(int64_t i) const {
-  if (ends_.empty()) return {0, causal_ ? std::min(keys_, i + 1) : keys_};
-  const auto end = std::upper_bound(ends_.begin(), ends_.end(), Int{i});
-  return {std::prev(end)->v, causal_ ? i + 1 : end->v};
+  KeyRange all{0, keys_};
+  if (!ends_.empty()) {
+    const auto end = std::upper_bound(ends_.begin(), ends_.end(), Int{i});
+    all = {std::prev(end)->v, end->v};
+  }
+  const int64_t begin = std::max(all.begin, i - window_.left),
+                end = std::min(all.end, i + window_.right + 1);
+  return {std::min(begin, end), end};
+}
+
+int64_t VisibleKeys::most_keys(int64_t rows) const {
+  return std::min(keys_, rows + window_.left + window_.right);
 }
 
 KeyRange VisibleKeys::of_block(int64_t first, int64_t rows) const {

@@ -1,5 +1,5 @@
-// Which keys a query of attention sees: all, those up to it (causal), those of its document, or
-// both.
+// Which keys a query of attention sees: those of its window (tensor/key_window.h), and of its
+// document.
 #pragma once
 #include <span>
 
@@ -29,12 +29,14 @@ class VisibleKeys {
   int64_t queries() const { return ends_.empty() ? queries_ : ends_.back().v; }
   // Of query i < queries().
   KeyRange of(int64_t i) const;
+  // As many keys as a block of `rows` queries sees, at most.
+  int64_t most_keys(int64_t rows) const;
   // What the queries first … first + rows - 1 see together, all of them in documents.
   KeyRange of_block(int64_t first, int64_t rows) const;
 
  private:
   int64_t queries_ = 0, keys_ = 0;
-  bool causal_ = false;
+  KeyWindow window_;
   int64_t count_ = 0;          // ends in a row, and the 0 before them
   std::span<const Int> ends_;  // of the row; empty: there are no documents
   LoadRow<Int> load_ = nullptr;

@@ -55,6 +55,37 @@ void lookup_and_attention(std::vector<OpCase>& list) {
                   backward_attrs(true)});
 }
 
+void sliding_windows(std::vector<OpCase>& list) {
+  const Dims q{8, 4, 24, 8}, lse{8, 4, 24}, shared{8, 2, 36, 8};
+  const Attrs a = attrs({{AttrKey::kCausal, true},
+                         {AttrKey::kWindowLeft, int64_t{5}},
+                         {AttrKey::kKernel, text("flash")}});
+  list.push_back(
+      {"sdpa of a sliding window", OpKind::kSdpa, {f32(q), f32(shared), f32(shared), absent()}, a});
+  Attrs both_sides = a;
+  both_sides.set(AttrKey::kCausal, false);
+  both_sides.set(AttrKey::kWindowRight, int64_t{9});
+  list.push_back({"sdpa_backward of a sliding window",
+                  OpKind::kSdpaBackward,
+                  {f32(q), f32(q), f32(shared), f32(shared), absent(), f32(q), f32(lse, 8, 12),
+                   index({}, 1), index({}, 1)},
+                  both_sides});
+}
+
+void pages(std::vector<OpCase>& list) {
+  const Operand keys = f32({12, 4, 2, 8}), table = index({8, 3}, 12), lengths = index({8}, 13);
+  for (int64_t queries : {1, 6})
+    list.push_back({"sdpa_paged of " + std::to_string(queries),
+                    OpKind::kSdpaPaged,
+                    {f32({8, 4, queries, 8}), keys, keys, table, lengths},
+                    attrs({{AttrKey::kCausal, true}, {AttrKey::kWindowLeft, int64_t{7}}})});
+  const Operand whole = f32({12, 4, 4, 8});
+  list.push_back({"sdpa_paged of a key head for each head",
+                  OpKind::kSdpaPaged,
+                  {f32({8, 4, 3, 8}), whole, whole, table, lengths},
+                  {}});
+}
+
 void packed_documents(std::vector<OpCase>& list) {
   const Dims q{8, 4, 24, 8}, lse{8, 4, 24}, shared{8, 2, 24, 8};
   const Operand ends = documents(8, 3, 24);
@@ -153,6 +184,8 @@ void losses(std::vector<OpCase>& list) {
 
 void lookup_cases(std::vector<OpCase>& list) {
   lookup_and_attention(list);
+  sliding_windows(list);
+  pages(list);
   packed_documents(list);
   along_a_dim(list);
   putting(list);

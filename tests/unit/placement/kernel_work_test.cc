@@ -53,6 +53,17 @@ TEST(KernelWork, AttentionIsThatOfEachHead) {
               {64, 8, 0}, 2 * 3 * 16 / 64.0);
 }
 
+TEST(KernelWork, AWindowTakesItsShareOfThePairs) {
+  const OptionalType q = f32({2, 3, 16, 8});
+  Attrs window;
+  window.set(AttrKey::kWindowLeft, int64_t{0});
+  window.set(AttrKey::kWindowRight, int64_t{0});
+  expect_work(works(OpKind::kSdpa, {q, q, q}, {q}, window).at(0), "sdpa", {16, 8, 0}, 6 / 16.0);
+  window.set(AttrKey::kCausal, true);
+  expect_work(works(OpKind::kSdpa, {q, q, q}, {q}, window).at(0), "sdpa.causal", {16, 8, 0},
+              6 * (16 / 136.0));
+}
+
 TEST(KernelWork, RowsAreWhatAllOperandsWalkAlike) {
   const OptionalType out = f32({6, 4, 8});
   expect_work(works(OpKind::kMul, {out, out}, {out}).at(0), "mul", {192, 192, 0});

@@ -129,6 +129,20 @@ TEST(Bench, AttentionCountsTheScoresThatAreSeen) {
   const double all = 2.0 * 2 * 3 * (4 * 4) * (8 + 8);
   EXPECT_EQ(work_of(b.program(), b.program().steps[0]).flops, all * 10 / 16);
   EXPECT_EQ(work_of(b.program(), b.program().steps[1]).flops, all);
+  causal.set(AttrKey::kWindowLeft, int64_t{1});
+  b.compute("sdpa", qkv, row_major(Dtype::kF32, heads), causal);
+  EXPECT_EQ(work_of(b.program(), b.program().steps[2]).flops, all * 7 / 16);
+}
+
+TEST(Bench, AttentionOfFewQueriesCountsWhatTheySee) {
+  ProgramBuilder b({{"a", 1}});
+  std::vector<ValueId> qkv = {b.input("q", Dtype::kF32, {1, 1, 2, 8}, Layout{}),
+                              b.input("k", Dtype::kF32, {1, 1, 9, 8}, Layout{}),
+                              b.input("v", Dtype::kF32, {1, 1, 9, 8}, Layout{})};
+  Attrs causal;
+  causal.set(AttrKey::kCausal, true);
+  b.compute("sdpa", qkv, row_major(Dtype::kF32, {1, 1, 2, 8}), causal);
+  EXPECT_EQ(work_of(b.program(), b.program().steps[0]).flops, 2.0 * (1 + 2) * (8 + 8));
 }
 
 }  // namespace

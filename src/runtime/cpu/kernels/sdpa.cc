@@ -1,18 +1,15 @@
 // sdpa(q, k, v, bias?, documents?): softmax(scale · q·kᵀ + bias) · v by head, over the keys that a
 // query sees (visible_keys.h); query heads in a row may share a key head. Attributes: is_causal,
-// scale (absent: 1/√width), dropout_p (0). Results: out, lse (log of the softmax denominators), and
-// the state of a random generator that is not used: zeros. Attribute dims: the order in which the
-// dims of `out` lie.
+// window_left, window_right, scale (absent: 1/√width), dropout_p (0). Results: out, lse (log of the
+// softmax denominators), and the state of a random generator that is not used: zeros. Attribute
+// dims: the order in which the dims of `out` lie.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <utility>
 #include <vector>
 
 #include "runtime/cpu/attention.h"
-#include "runtime/cpu/math.h"
-#include "runtime/cpu/row_sums.h"
 #include "runtime/simd.h"
 
 namespace shw::runtime::cpu {
@@ -41,7 +38,7 @@ class Sdpa final : public HostKernel {
   explicit Sdpa(Parts parts) : p_(std::move(parts)) {}
 
   int64_t workspace_bytes() const override {
-    const int64_t scores = kQueryBlock * p_.shape.keys;
+    const int64_t scores = kQueryBlock * p_.visible.most_keys(kQueryBlock);
     return p_.visible.scratch_bytes() +
            (p_.q.scratch_elements() + p_.k.scratch_elements() + p_.v.scratch_elements() + scores +
             p_.shape.queries * p_.shape.value_width) *
@@ -54,7 +51,7 @@ class Sdpa final : public HostKernel {
     T* k_scratch = q_scratch + p_.q.scratch_elements();
     T* v_scratch = k_scratch + p_.k.scratch_elements();
     T* scores = v_scratch + p_.v.scratch_elements();
-    T* out_scratch = scores + kQueryBlock * p_.shape.keys;
+    T* out_scratch = scores + kQueryBlock * p_.visible.most_keys(kQueryBlock);
     for (const auto& [buffer, bytes] : p_.zeros)
       std::memset(buffers[buffer], 0, static_cast<size_t>(bytes));
     for (int64_t b = 0; b < p_.shape.batch; ++b) {
@@ -107,22 +104,17 @@ class Sdpa final : public HostKernel {
     const KeyRange own = p_.visible.of(i);
     const int64_t n = own.size();
     T* row = scores + (own.begin - keys.begin);
-    // Without a bias the scale is applied on the way: the largest score stays the largest.
-    T scale = static_cast<T>(p_.shape.scale);
-    if (p_.has_bias || !(scale > 0)) {
+    T scale = static_cast<T>(p_.shape.scale), lse = 0;
+    if (p_.has_bias) {
       vector_loop(n, [&](int64_t j) { row[j] *= scale; });
-      if (p_.has_bias) p_.bias.add(buffers[kBias], b, h, i, own, row);
+      p_.bias.add(buffers[kBias], b, h, i, own, row);
       scale = 1;
     }
-    const T most = row_max(row, n) * scale;
-    // A query that sees nothing: its weights are zero, not 0/0.
-    const T shift = most == -std::numeric_limits<T>::infinity() ? T{0} : most;
-    long_vector_loop(n, [&](int64_t j) { row[j] = fast_exp(row[j] * scale - shift); });
+    const T inverse = softmax_weights(row, n, scale, lse);
     std::fill(scores, row, T{0});
     std::fill(row + n, scores + keys.size(), T{0});
-    const T sum = row_sum(row, n);
-    if (p_.has_lse) set_lse(buffers, b, h, i, shift + std::log(sum));
-    return sum > 0 || sum != sum ? 1 / sum : T{0};
+    if (p_.has_lse) set_lse(buffers, b, h, i, lse);
+    return inverse;
   }
 
   void set_lse(void* const* buffers, int64_t b, int64_t h, int64_t i, T value) const {

@@ -113,8 +113,8 @@ class SdpaBackward final : public HostKernel {
     take(m.dq, s.queries * s.width);
     take(m.dk, s.keys * s.width);
     take(m.dv, s.keys * s.value_width);
-    take(m.scores, kQueryBlock * s.keys);
-    take(m.ds, kQueryBlock * s.keys);
+    take(m.scores, kQueryBlock * p_.visible.most_keys(kQueryBlock));
+    take(m.ds, kQueryBlock * p_.visible.most_keys(kQueryBlock));
     return used;
   }
 

@@ -54,7 +54,8 @@ Result<AttentionArguments> read_forward(const KernelArgs& args, size_t first,
   a.width = s.width;
   a.value_width = s.value_width;
   a.scale = s.scale;
-  a.causal = s.causal;
+  a.left = s.window.left;
+  a.right = s.window.right;
   a.q = window(*args.inputs[first]);
   a.k = window(*args.inputs[first + 1]);
   a.v = window(*args.inputs[first + 2]);

@@ -27,7 +27,8 @@ bool has_bias_rows(const HeadWindow& w, int dtype) {
 bool is_chunked(i64 columns) {
   return columns > 0 && columns <= kMostColumns && columns % kChunk == 0;
 }
-bool is_small(i64 n) { return n <= std::numeric_limits<int>::max() / 2; }
+// Two of them and a tile add up to an int.
+bool is_small(i64 n) { return n <= std::numeric_limits<int>::max() / 4; }
 
 // A window of something absent has no dtype.
 bool fits_or_absent(const HeadWindow& w, int dtype) { return w.dtype == 0 || has_rows(w, dtype); }

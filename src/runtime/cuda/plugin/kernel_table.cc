@@ -14,6 +14,7 @@
 #include "runtime/cuda/plugin/norm.h"
 #include "runtime/cuda/plugin/numbering.h"
 #include "runtime/cuda/plugin/padding.h"
+#include "runtime/cuda/plugin/paged_attention.h"
 #include "runtime/cuda/plugin/pairs.h"
 #include "runtime/cuda/plugin/parts.h"
 #include "runtime/cuda/plugin/ranking.h"
@@ -56,6 +57,7 @@ constexpr Kernel kTable[] = {
     {"convolution_backward", prepare_convolution_backward, kConvolution},
     {"sdpa", prepare_sdpa, kAttention},
     {"sdpa_backward", prepare_sdpa_backward, kAttention},
+    {"sdpa_paged", prepare_sdpa_paged, kAttention},
     {"embedding", prepare_embedding, kEmbedding},
     {"embedding_dense_backward", prepare_embedding_backward, kEmbedding | kSort},
     {"gather", prepare_gather, kIndexing},

@@ -356,9 +356,23 @@ struct DocumentArguments {
 struct AttentionArguments {
   i64 batch, heads, key_heads, queries, keys, width, value_width;
   double scale;
-  int causal, has_bias;
+  i64 left, right;  // query i sees keys i − left … i + right
+  int has_bias;
   HeadWindow q, k, v, out, bias;
   i64 lse_batch, lse_head, lse_row, lse_length;  // strides in elements
+};
+
+// Keys and values in pages: [pages, page_size, heads, width], as HeadWindows of a page; the pages
+// of each row of the batch; and how many keys the row has.
+struct PageArguments {
+  i64 pages, page_size, row_pages;
+  i64 table_stride[2], length_stride;
+  int table_dtype, length_dtype;
+  DeviceStep step;
+};
+struct PagedAttentionArguments {
+  AttentionArguments attention;
+  PageArguments pages;
 };
 
 // Attention on tensor cores: threads of a block, and the rows of the tile that a block works on.

@@ -4,6 +4,7 @@
 // the size of the scores is stored, and there are no atomics: results are the same on every run.
 #pragma once
 #include "attention_parts.cuh"
+#include "paged_keys.cuh"
 
 namespace shw::runtime::cuda {
 
@@ -27,13 +28,11 @@ __device__ inline T dot(const void* x, const HeadWindow& xw, i64 x_at, const voi
   return sum;
 }
 
-// scale · q·k + bias.
+// scale · q·k + bias, of the key at `key_at`.
 template <class T>
-__device__ inline T score(const AttentionArguments& a, const void* q, const void* k,
+__device__ inline T score(const AttentionArguments& a, const void* q, const void* k, i64 key_at,
                           const void* bias, i64 b, i64 h, i64 query, i64 key) {
-  const i64 shared = h / (a.heads / a.key_heads);
-  const T s = dot<T>(q, a.q, head_offset(a.q, b, h, query), k, a.k,
-                     head_offset(a.k, b, shared, key), a.width) *
+  const T s = dot<T>(q, a.q, head_offset(a.q, b, h, query), k, a.k, key_at, a.width) *
               static_cast<T>(a.scale);
   if (!a.has_bias) return s;
   return s + load_real<T>(bias, head_offset(a.bias, b, h, query) + key * a.bias.stride[3],
@@ -50,23 +49,25 @@ __device__ inline T tile_max(const AttentionTile<T>& tile, i64 n, T so_far) {
   return so_far;
 }
 
-template <class T>
+template <class T, class Keys>
 __device__ inline void attention(void* out, T* lse, const void* q, const void* k, const void* v,
-                                 const void* bias, const KeySpan* spans,
-                                 const AttentionArguments& a, AttentionTile<T>& tile) {
+                                 const void* bias, const Keys& keys, const AttentionArguments& a,
+                                 AttentionTile<T>& tile) {
   const int me = threadIdx.x;
   const i64 threads = blockDim.x;
   for (i64 block = blockIdx.x; block < a.batch * a.heads * a.queries; block += gridDim.x) {
     const i64 query = block % a.queries, h = block / a.queries % a.heads,
               b = block / a.queries / a.heads;
     const i64 shared = h / (a.heads / a.key_heads);
-    const KeySpan seen = keys_of(a, spans, b, query);
+    const KeySpan seen = keys.seen(a, b, query);
     for (i64 base = 0; base < a.value_width || base == 0; base += threads * kColumns) {
       T sums[kColumns] = {};
       T most = minus_infinity<T>(), total = 0;
       for (i64 first = seen.begin; first < seen.end; first += threads) {
         const i64 n = seen.end - first < threads ? seen.end - first : threads;
-        if (me < n) tile.weight[me] = score<T>(a, q, k, bias, b, h, query, first + me);
+        if (me < n)
+          tile.weight[me] = score<T>(a, q, k, keys.offset(a.k, b, shared, first + me), bias, b, h,
+                                     query, first + me);
         __syncthreads();
         // Every thread finds the same maximum, and keeps the same running sum.
         const T larger = tile_max(tile, n, most);
@@ -78,13 +79,12 @@ __device__ inline void attention(void* out, T* lse, const void* q, const void* k
         for (i64 t = 0; t < n; ++t) {
           const T weight = exp_of(tile.weight[t] - shift);
           total = total + weight;
+          const i64 value_at = keys.offset(a.v, b, shared, first + t);
           for (int c = 0; c < kColumns; ++c) {
             const i64 column = base + c * threads + me;
             if (column < a.value_width)
-              sums[c] = sums[c] + weight * load_real<T>(v,
-                                                        head_offset(a.v, b, shared, first + t) +
-                                                            column * a.v.stride[3],
-                                                        a.v.dtype);
+              sums[c] =
+                  sums[c] + weight * load_real<T>(v, value_at + column * a.v.stride[3], a.v.dtype);
           }
         }
         __syncthreads();
@@ -136,7 +136,8 @@ __device__ inline void pair_gradient(const AttentionBackwardArguments& p,
   const AttentionArguments& a = p.forward;
   const i64 shared = h / (a.heads / a.key_heads);
   const T lse = in.lse[lse_offset(a, b, h, query)];
-  weight = weight_of(score<T>(a, in.q, in.k, in.bias, b, h, query, key), lse);
+  const i64 key_at = head_offset(a.k, b, shared, key);
+  weight = weight_of(score<T>(a, in.q, in.k, key_at, in.bias, b, h, query, key), lse);
   const T along = dot<T>(in.grad, p.grad, head_offset(p.grad, b, h, query), in.v, a.v,
                          head_offset(a.v, b, shared, key), a.value_width);
   slope = weight * (along - delta);
@@ -260,7 +261,8 @@ __device__ inline void attention_dkv(void* dk, void* dv, const T* deltas,
                                     const shw::runtime::cuda::KeySpan* spans,                      \
                                     shw::runtime::cuda::AttentionArguments arguments) {            \
     __shared__ shw::runtime::cuda::AttentionTile<T> tile;                                          \
-    shw::runtime::cuda::attention<T>(out, lse, q, k, v, bias, spans, arguments, tile);             \
+    shw::runtime::cuda::attention<T>(out, lse, q, k, v, bias,                                      \
+                                     shw::runtime::cuda::DenseKeys{spans}, arguments, tile);       \
   }                                                                                                \
   SHW_KERNEL shw_attention_dq_##suffix(void* dq, void* dbias, T* deltas, const void* grad,         \
                                        const void* q, const void* k, const void* v,                \
@@ -281,6 +283,20 @@ __device__ inline void attention_dkv(void* dk, void* dv, const T* deltas,
                                          arguments, tile);                                         \
   }
 
+#define SHW_PAGED_KERNEL(suffix, T)                                                               \
+  SHW_KERNEL shw_attention_paged_##suffix(void* out, const void* q, const void* k, const void* v, \
+                                          const void* table, const void* lengths,                 \
+                                          shw::runtime::cuda::DeviceError* error,                 \
+                                          shw::runtime::cuda::PagedAttentionArguments a) {        \
+    __shared__ shw::runtime::cuda::AttentionTile<T> tile;                                         \
+    shw::runtime::cuda::attention<T>(                                                             \
+        out, static_cast<T*>(nullptr), q, k, v, nullptr,                                          \
+        shw::runtime::cuda::PagedKeys{table, lengths, error, a.pages}, a.attention, tile);        \
+  }
+
+SHW_PAGED_KERNEL(f32, float)
+SHW_PAGED_KERNEL(f64, double)
+#undef SHW_PAGED_KERNEL
 SHW_ATTENTION_KERNELS(f32, float)
 SHW_ATTENTION_KERNELS(f64, double)
 #undef SHW_ATTENTION_KERNELS

@@ -8,20 +8,33 @@ __device__ inline i64 head_offset(const HeadWindow& w, i64 b, i64 h, i64 row) {
   return b * w.stride[0] + h * w.stride[1] + row * w.stride[2];
 }
 
+__device__ inline KeySpan both(const KeySpan& x, const KeySpan& y) {
+  return {x.begin < y.begin ? y.begin : x.begin, x.end < y.end ? x.end : y.end};
+}
 // The keys that a query sees, and the queries that see a key. `spans`: the document of each
 // position of each row of the batch; null: there are none.
 __device__ inline KeySpan keys_of(const AttentionArguments& a, const KeySpan* spans, i64 b,
                                   i64 query) {
-  KeySpan seen = spans == nullptr ? KeySpan{0, a.keys} : spans[b * a.queries + query];
-  if (a.causal && query + 1 < seen.end) seen.end = query + 1;
-  return seen;
+  const KeySpan all = spans == nullptr ? KeySpan{0, a.keys} : spans[b * a.queries + query];
+  return both(all, {query - a.left, query + a.right + 1});
 }
 __device__ inline KeySpan queries_of(const AttentionArguments& a, const KeySpan* spans, i64 b,
                                      i64 key) {
-  KeySpan seen = spans == nullptr ? KeySpan{0, a.queries} : spans[b * a.queries + key];
-  if (a.causal && key > seen.begin) seen.begin = key;
-  return seen;
+  const KeySpan all = spans == nullptr ? KeySpan{0, a.queries} : spans[b * a.queries + key];
+  return both(all, {key - a.right, key + a.left + 1});
 }
+
+// Where the keys of attention lie that are one tensor: what query `query` sees, and the places of a
+// key and its value.
+struct DenseKeys {
+  const KeySpan* spans;
+  __device__ KeySpan seen(const AttentionArguments& a, i64 b, i64 query) const {
+    return keys_of(a, spans, b, query);
+  }
+  __device__ i64 offset(const HeadWindow& w, i64 b, i64 head, i64 key) const {
+    return head_offset(w, b, head, key);
+  }
+};
 
 template <class T>
 __device__ inline T minus_infinity() {

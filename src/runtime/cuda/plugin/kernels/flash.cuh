@@ -31,6 +31,24 @@ __device__ inline void* head_rows(void* base, const HeadWindow& w, i64 b, i64 h)
   return static_cast<char*>(base) + head_offset(w, b, h, 0);
 }
 
+// The keys that the queries of a tile see together, and the queries that together see the keys of
+// one.
+struct FlashSpan {
+  int begin, end;
+};
+__device__ inline FlashSpan flash_span(int begin, int end, i64 of) {
+  const int all = static_cast<int>(of);
+  return {begin < 0 ? 0 : begin, end < all ? end : all};
+}
+__device__ inline FlashSpan keys_of_tile(const AttentionArguments& a, int first, int rows) {
+  return flash_span(first - static_cast<int>(a.left), first + rows + static_cast<int>(a.right),
+                    a.keys);
+}
+__device__ inline FlashSpan queries_of_tile(const AttentionArguments& a, int first, int rows) {
+  return flash_span(first - static_cast<int>(a.right), first + rows + static_cast<int>(a.left),
+                    a.queries);
+}
+
 // One row of a tile of scores: which of its columns are pairs that see each other, and its bias.
 struct FlashRow {
   int from, to;
@@ -38,24 +56,21 @@ struct FlashRow {
   int step;          // from one column's bias to the next one's
 };
 
-__device__ inline int within_tile(i64 column) {  // far out is as good as just outside
-  return static_cast<int>(column < 0 ? 0 : column < 4096 ? column : 4096);
-}
 // The row of a query, whose columns are keys from `first` on.
 __device__ inline FlashRow query_row(const AttentionArguments& a, const void* bias, int b, int h,
                                      int query, int first) {
-  i64 to = query < a.queries ? a.keys : 0;
-  if (a.causal && query + 1 < to) to = query + 1;
+  const FlashSpan seen = query < a.queries ? keys_of_tile(a, query, 1) : FlashSpan{0, 0};
   return {
-      0, within_tile(to - first),
+      seen.begin - first, seen.end - first,
       static_cast<const char*>(bias) + head_offset(a.bias, b, h, query) + first * a.bias.stride[3],
       static_cast<int>(a.bias.stride[3])};
 }
 // The row of a key, whose columns are queries from `first` on.
 __device__ inline FlashRow key_row(const AttentionArguments& a, const void* bias, int b, int h,
                                    int key, int first) {
+  const FlashSpan seen = key < a.keys ? queries_of_tile(a, key, 1) : FlashSpan{0, 0};
   return {
-      within_tile(a.causal ? key - first : 0), within_tile(key < a.keys ? a.queries - first : 0),
+      seen.begin - first, seen.end - first,
       static_cast<const char*>(bias) + head_offset(a.bias, b, h, first) + key * a.bias.stride[3],
       static_cast<int>(a.bias.stride[2])};
 }
@@ -74,7 +89,8 @@ __device__ inline float flash_score(const AttentionArguments& a, const FlashRow&
 __device__ inline bool is_plain(const AttentionArguments& a, i64 first_query, int queries,
                                 i64 first_key, int keys) {
   return !a.has_bias && first_query + queries <= a.queries && first_key + keys <= a.keys &&
-         (!a.causal || first_key + keys - 1 <= first_query);
+         first_query + queries - 1 - a.left <= first_key &&
+         first_key + keys - 1 <= first_query + a.right;
 }
 
 // Products become scores. `row_of` gives the row of tile m that is row row_in_tile(2 · half) of it.
@@ -175,21 +191,21 @@ __device__ inline void flash_forward(void* out, float* lse, const void* q, const
   const i64 blocks = flash_blocks(a.batch, a.heads, a.queries, F::kQueries);
   for (i64 block = blockIdx.x; block < blocks; block += gridDim.x) {
     FlashPlace at = flash_place(block, a.batch, a.heads, F::kQueries);
-    // Under a causal mask, later queries take longer: they come first.
+    // Where later queries see more keys, they take longer: they come first.
     at.first = (tiles - 1) * F::kQueries - at.first;
     const int key_head = at.h / static_cast<int>(a.heads / a.key_heads);
     const void* keys_at = head_rows(k, a.k, at.b, key_head);
     const void* values_at = head_rows(v, a.v, at.b, key_head);
-    const int seen = at.first + F::kQueries;
-    const int keys = a.causal && seen < a.keys ? seen : static_cast<int>(a.keys);
+    const FlashSpan seen = keys_of_tile(a, at.first, F::kQueries);
 
     float sums[F::kRowTiles][F::kOutTiles][4] = {};
     RunningSoftmax<F::kRowTiles> softmax;
     softmax.begin();
     begin_tile(shared.q, head_rows(q, a.q, at.b, at.h), a.q.stride[2], at.first, a.queries,
                a.width);
-    if (keys > 0) begin_tile(shared.k, keys_at, a.k.stride[2], 0, a.keys, a.width);
-    for (int first = 0; first < keys; first += F::kKeys) {
+    if (seen.begin < seen.end)
+      begin_tile(shared.k, keys_at, a.k.stride[2], seen.begin, a.keys, a.width);
+    for (int first = seen.begin; first < seen.end; first += F::kKeys) {
       finish_copies();
       __syncthreads();  // the keys are there, and the last values have been read
       begin_tile(shared.v, values_at, a.v.stride[2], first, a.keys, a.value_width);
@@ -202,7 +218,7 @@ __device__ inline void flash_forward(void* out, float* lse, const void* q, const
           });
       finish_copies();
       __syncthreads();  // the values are there, and the keys have been read
-      if (first + F::kKeys < keys)
+      if (first + F::kKeys < seen.end)
         begin_tile(shared.k, keys_at, a.k.stride[2], first + F::kKeys, a.keys, a.width);
       softmax.add(s, sums);
       weighted_rows<E>(sums, s, shared.v);
@@ -296,11 +312,10 @@ __device__ inline void flash_dq(void* dq, void* dbias, float* deltas, const Flas
         deltas[(at.b * a.heads + at.h) * a.queries + query] = delta[i];
     }
     // The gradient of a bias has a value for every pair, also for those that are not seen.
-    const int seen = at.first + F::kRows;
-    const int keys =
-        a.causal && dbias == nullptr && seen < a.keys ? seen : static_cast<int>(a.keys);
+    const FlashSpan seen = dbias == nullptr ? keys_of_tile(a, at.first, F::kRows)
+                                            : FlashSpan{0, static_cast<int>(a.keys)};
     float sums[1][F::kOutTiles][4] = {};
-    for (int first = 0; first < keys; first += F::kOthers) {
+    for (int first = seen.begin; first < seen.end; first += F::kOthers) {
       begin_tile(shared.others[0], head_rows(in.k, a.k, at.b, key_head), a.k.stride[2], first,
                  a.keys, a.width);
       begin_tile(shared.others[1], head_rows(in.v, a.v, at.b, key_head), a.v.stride[2], first,
@@ -320,7 +335,7 @@ __device__ inline void flash_dq(void* dq, void* dbias, float* deltas, const Flas
         const int query = at.first + warp_row + row_in_tile(2 * half);
         char* to = static_cast<char*>(dbias) + head_offset(p.dbias, at.b, at.h, query) +
                    first * p.dbias.stride[3];
-        const int there = within_tile(query < a.queries ? a.keys - first : 0);
+        const int there = query < a.queries ? static_cast<int>(a.keys) - first : 0;
         const int step = static_cast<int>(p.dbias.stride[3]);
         SHW_UNROLL
         for (int n = 0; n < F::kTiles; ++n) {
@@ -360,10 +375,9 @@ __device__ inline void flash_dkv(void* dk, void* dv, const float* deltas, const 
     begin_tile(shared.mine[1], head_rows(in.v, a.v, at.b, at.h), a.v.stride[2], at.first, a.keys,
                a.value_width);
     float keys[1][F::kOutTiles][4] = {}, values[1][F::kOutTiles][4] = {};
-    // Queries that see a key of the tile begin with the tile's first key.
-    const int begin = a.causal ? at.first / F::kOthers * F::kOthers : 0;
+    const FlashSpan seen = queries_of_tile(a, at.first, F::kRows);
     for (int h = at.h * group; h < (at.h + 1) * group; ++h)
-      for (int first = begin; first < a.queries; first += F::kOthers) {
+      for (int first = seen.begin; first < seen.end; first += F::kOthers) {
         begin_tile(shared.others[0], head_rows(in.q, a.q, at.b, h), a.q.stride[2], first, a.queries,
                    a.width);
         begin_tile(shared.others[1], head_rows(in.grad, p.grad, at.b, h), p.grad.stride[2], first,
@@ -380,7 +394,7 @@ __device__ inline void flash_dkv(void* dk, void* dv, const float* deltas, const 
         rows_by_rows<E>(along, shared.mine[1], warp_row, shared.others[1]);
         const float* lse_at = in.lse + lse_offset(a, at.b, h, first);
         const float* deltas_at = deltas + (at.b * a.heads + h) * a.queries + first;
-        const int there = within_tile(a.queries - first);
+        const int there = static_cast<int>(a.queries) - first;
         SHW_UNROLL
         for (int n = 0; n < F::kTiles; ++n) {
           SHW_UNROLL

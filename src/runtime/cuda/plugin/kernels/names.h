@@ -108,4 +108,6 @@
   X(pairs, shw_mul_pairs)                    \
   X(pairs, shw_conj_pairs)                   \
   X(progress, shw_count_up)                  \
-  X(gathered, shw_reduce_gathered)
+  X(gathered, shw_reduce_gathered)           \
+  X(attention, shw_attention_paged_f32)      \
+  X(attention, shw_attention_paged_f64)

@@ -1,6 +1,8 @@
-#include "ops/packed_documents.h"
+#include "ops/attention.h"
 
 #include <string>
+
+#include "tensor/key_window.h"
 
 namespace shw::ops {
 
@@ -19,6 +21,18 @@ Status want_documents(const OpArgs& args, size_t at, const TensorType& query,
                             std::to_string(query.shape[2]) + " queries and " +
                             std::to_string(key.shape[2]) + " keys");
   return {};
+}
+
+Status want_window(const OpArgs& args, const TensorType& query, const TensorType& key) {
+  return key_window(*args.attrs, query.shape[2], key.shape[2]).status();
+}
+
+double scored_pairs(const OpArgs& args, const TensorType& query, const TensorType& key) {
+  const int64_t queries = query.shape[2], keys = key.shape[2];
+  const auto window = key_window(*args.attrs, queries, keys);
+  if (!window.ok() || !has_window(*args.attrs))
+    return static_cast<double>(queries) * static_cast<double>(keys);
+  return visible_pairs(*window, queries, keys);
 }
 
 }  // namespace shw::ops
