@@ -57,7 +57,8 @@ Result<Placed> place_or_explain(const ConstrainedModel& model, double limit_byte
                                 const solver::SolveOptions& options, bool explain_failure,
                                 Monitor& monitor) {
   double bound_us = -HUGE_VAL;
-  Result<Placed> placed = solve_within(model, limit_bytes, options, monitor, Weighs::kJoint, &bound_us);
+  Result<Placed> placed =
+      solve_within(model, limit_bytes, options, monitor, Weighs::kJoint, &bound_us);
   const bool refused = !placed.ok() && placed.status().code() == Code::kFailedPrecondition;
   const bool unanswered = !placed.ok() && limit_bytes > 0 && is_unanswered(placed.status());
   if (!unanswered && !(refused && explain_failure)) return placed;

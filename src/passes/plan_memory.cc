@@ -7,7 +7,7 @@
 //
 // What only a group of fused steps sees takes no place in the arena, but in memory that a backend
 // without groups allocates beside it. Steps of a group run at once, so the other storages that it
-// touches live as long as all of it, but for those of take_over.h.
+// touches live as long as all of it.
 //
 // pack.h chooses the offsets. Storages that entries leave for later entries lie in a separate
 // session arena.
@@ -16,7 +16,6 @@
 #include "passes/lifetimes.h"
 #include "passes/pack.h"
 #include "passes/pass.h"
-#include "plan/take_over.h"
 
 namespace shw {
 namespace {
@@ -40,35 +39,16 @@ struct Memory {
   int64_t bytes = 0, live_peak_bytes = 0;
   uint32_t changed = 0;  // storages
 };
-
-// Storages that are in one place after another become one life; gives them in that order.
-std::vector<TakeOver> join(const Program& p, std::vector<Life>& lives) {
-  std::vector<TakeOver> joined = take_overs(p);
-  IndexVec<StorageId, Life*> life_of(p.storages.size(), nullptr);
-  for (Life& l : lives) life_of[StorageId{l.storage}] = &l;
-  for (const TakeOver& t : joined) {
-    Life& life = *life_of[t.before];
-    life.end = std::max(life.end, life_of[t.after]->end);
-    life_of[t.after] = &life;
-  }
-  std::erase_if(lives, [&](const Life& l) { return life_of[StorageId{l.storage}] != &l; });
-  return joined;
-}
-
 Result<Memory> place(Program& p, StorageKind kind, int64_t enough_bytes, Monitor& monitor) {
   std::vector<Life> lives = lives_of(p, kind);
-  const std::vector<TakeOver> joined =
-      kind == StorageKind::kArena ? join(p, lives) : std::vector<TakeOver>();
   const std::vector<int64_t> live = live_bytes(lives, p.steps.size());
   Memory memory{.live_peak_bytes = *std::ranges::max_element(live)};
   SHW_ASSIGN_OR_RETURN(memory.bytes, pack(lives, live, enough_bytes, monitor));
-  const auto put = [&](StorageId storage, int64_t at) {
-    int64_t& offset = p.storages[storage].offset_bytes;
-    memory.changed += offset != at;
-    offset = at;
-  };
-  for (const Life& l : lives) put(StorageId{l.storage}, l.offset);
-  for (const TakeOver& t : joined) put(t.after, p.storages[t.before].offset_bytes);
+  for (const Life& l : lives) {
+    int64_t& offset = p.storages[StorageId{l.storage}].offset_bytes;
+    memory.changed += offset != l.offset;
+    offset = l.offset;
+  }
   return memory;
 }
 

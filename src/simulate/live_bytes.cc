@@ -3,21 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "plan/take_over.h"
-
 namespace shw {
 namespace {
-
-// What takes over a place in a group is counted behind the group, so that the place counts once.
-// Storages that have places of their own count twice, as in plans of earlier versions.
-void count_once(const Program& p, std::vector<Touched>& touched) {
-  for (const TakeOver& t : take_overs(p)) {
-    const Touched& before = touched[t.before.v];
-    if (before.first <= before.last &&
-        p.storages[t.before].offset_bytes == p.storages[t.after].offset_bytes)
-      touched[t.after.v].first = before.last + 1;
-  }
-}
 
 // Steps [first, end) of a program: which storages each touches, and how the entry first does.
 class EntryLives {
@@ -31,7 +18,6 @@ class EntryLives {
       for (ValueId v : step.inputs) touch(v, spans[i], false);
       for (ValueId v : step.outputs) touch(v, spans[i], true);
     }
-    count_once(program, touched_);
   }
 
   LiveCurves curves() const {
@@ -125,7 +111,6 @@ std::vector<Touched> touched_storages(const Program& p) {
           t.first = std::min(t.first, spans[i].first);
           t.last = spans[i].last;
         }
-  count_once(p, touched);
   return touched;
 }
 

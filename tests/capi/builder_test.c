@@ -77,7 +77,7 @@ static void refuses_senseless_inputs(shw_context* context) {
   expect_input_refused(b, SHW_ROLE_CONSTANT, "x", 0, SHW_DTYPE_F32, kDims, 2, "role 7");
   expect_input_refused(b, SHW_ROLE_INPUT, "x", SHW_NONE, SHW_DTYPE_F32, kDims, 2, "position is");
   expect_input_refused(b, SHW_ROLE_PARAMETER, NULL, 0, SHW_DTYPE_F32, kDims, 2, "needs a name");
-  expect_input_refused(b, SHW_ROLE_INPUT, "x", 0, 12, kDims, 2, "dtype 12");
+  expect_input_refused(b, SHW_ROLE_INPUT, "x", 0, 14, kDims, 2, "dtype 14");
   expect_input_refused(b, SHW_ROLE_INPUT, "x", 0, SHW_DTYPE_F32, kDims, 9, "rank is 9");
   expect_input_refused(b, SHW_ROLE_INPUT, "x", 0, SHW_DTYPE_F32, kDims, -1, "rank is -1");
   expect_input_refused(b, SHW_ROLE_INPUT, "x", 0, SHW_DTYPE_F32, negative, 2, "negative");

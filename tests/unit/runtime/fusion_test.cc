@@ -5,7 +5,6 @@
 
 #include "passes/pass.h"
 #include "plan/slice.h"
-#include "plan/take_over.h"
 #include "runtime/virtual_ranks.h"
 #include "unit/runtime/program_builder.h"
 #include "unit/runtime/tensors.h"
@@ -112,25 +111,6 @@ TEST(Fusion, WindowsWithGapsAndPartsOfRowsAreSliced) {
   b.output("y", sum, heads, Layout{});
   const auto plan = b.finish();
   EXPECT_EQ(groups_of(*plan), (std::vector<Kernels>{{"mul", "neg", "cat", "add", "clone"}}));
-  expect_same_bits(plan);
-}
-
-// The last step of each group writes to where an earlier one has read.
-TEST(Fusion, AResultTakesThePlaceOfWhatTheGroupHasRead) {
-  ProgramBuilder b({{"a", 1}});
-  const TensorType whole = f32({128, 256});
-  const ValueId x = b.input("x", Dtype::kF32, {128, 256}, Layout{}),
-                w = b.input("w", Dtype::kF32, {256, 256}, Layout{});
-  ValueId v = b.compute("mm", {x, w}, whole);
-  for (int i = 0; i < 3; ++i) {
-    const ValueId rows =
-        b.compute("sum", {b.compute("tanh", {v}, whole)}, f32({128, 1}), reduce({1}));
-    v = b.compute("mm", {b.compute("add", {b.compute("mul", {v, rows}, whole), x}, whole), w},
-                  whole);
-  }
-  b.output("y", v, {128, 256}, Layout{});
-  const auto plan = b.finish();
-  EXPECT_EQ(take_overs(fused(*plan)->program).size(), 3u);
   expect_same_bits(plan);
 }
 
