@@ -1114,8 +1114,8 @@ pub struct shw_hardware_info {
 }
 
 /// Output of a program of nccl-tests or rccl-tests: all_gather_perf, reduce_scatter_perf,
-/// all_reduce_perf, alltoall_perf. Other output in between, of mpirun or of NCCL, is skipped.
-/// Frozen.
+/// all_reduce_perf, alltoall_perf, sendrecv_perf. Other output in between, of mpirun or of NCCL, is
+/// skipped. Frozen.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct shw_calibration_file {
@@ -1569,7 +1569,7 @@ pub struct shw_bench_options {
     pub flags: u64,
     /// its name; NULL: the first
     pub entry: *const c_char,
-    /// 0: SHW_DEVICE_CPU. SHW_DEVICE_NULL computes nothing: the times are those of launches
+    /// 0: SHW_DEVICE_CPU. SHW_DEVICE_CUDA: each rank on a device of its own. SHW_DEVICE_NULL computes nothing: the times are those of launches
     pub device: shw_device_kind,
     /// runs that are not counted; 0: 2; negative: none
     pub warm_up: i32,
@@ -4017,11 +4017,11 @@ functions! {
     ///
     /// * `options`: NULL: defaults
     /// * `out_blob`: receives a handle that the caller destroys: JSON, or text; NULL on failure
-    /// * `SHW_INVALID_ARGUMENT`: an option is out of range
+    /// * `SHW_INVALID_ARGUMENT`: an option is out of range, or there are fewer devices than ranks
     /// * `SHW_NOT_FOUND`: there is no such entry
     /// * `SHW_FAILED_PRECONDITION`: another entry must run before this one
-    /// * `SHW_UNIMPLEMENTED`: a step has no kernel, a manual region has no body, or the device
-    ///   is SHW_DEVICE_CUDA
+    /// * `SHW_UNIMPLEMENTED`: a step has no kernel, or a manual region has no body
+    /// * `SHW_UNAVAILABLE`: this machine, or this build, has no device of this kind
     /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
     /// * Threads: any
     /// * Since 0.2
