@@ -203,9 +203,9 @@ class MemoryLimitedSearch {
   double excess_bytes(const Placed& p) const { return p.memory.held_bytes() - limit_; }
   // The solver's bound may lie exactly the gap below: what rounding takes is no gap.
   bool proven() const {
-    constexpr double kRounding = 4 * std::numeric_limits<double>::epsilon();
+    constexpr double kUlps = 4 * std::numeric_limits<double>::epsilon();
     return best_->objective_us - bound_ <=
-           (options_.relative_gap + kRounding) * best_->objective_us;
+           (options_.relative_gap + kUlps) * best_->objective_us;
   }
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
