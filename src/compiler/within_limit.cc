@@ -204,8 +204,7 @@ class MemoryLimitedSearch {
   // The solver's bound may lie exactly the gap below: what rounding takes is no gap.
   bool proven() const {
     constexpr double kUlps = 4 * std::numeric_limits<double>::epsilon();
-    return best_->objective_us - bound_ <=
-           (options_.relative_gap + kUlps) * best_->objective_us;
+    return best_->objective_us - bound_ <= (options_.relative_gap + kUlps) * best_->objective_us;
   }
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
