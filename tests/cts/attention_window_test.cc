@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "cts/attention_window.h"
 #include "cts/kernel_test.h"
 
 namespace shw::cts {
@@ -21,21 +22,14 @@ struct Sliding {
     const auto document = [&](int64_t at) {
       return std::upper_bound(ends.begin(), ends.end(), at) - ends.begin();
     };
-    return (left < 0 || j >= i - left) && (right < 0 || j <= i + right) && (!causal || j <= i) &&
-           document(i) == document(j);
+    return in_window(i, j, causal, left, right) && document(i) == document(j);
   }
   bool sees_nothing(int64_t i) const {
     for (int64_t j = 0; j < keys; ++j)
       if (sees(i, j)) return false;
     return true;
   }
-  Attrs attrs() const {
-    Attrs a;
-    a.set(AttrKey::kCausal, causal);
-    a.set(AttrKey::kWindowLeft, left);
-    a.set(AttrKey::kWindowRight, right);
-    return a;
-  }
+  Attrs attrs() const { return window_attrs(causal, left, right); }
 };
 
 struct SlidingTensors {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "cts/attention_window.h"
 #include "cts/kernel_test.h"
 
 namespace shw::cts {
@@ -29,16 +30,9 @@ struct Paging {
   }
   bool sees(int64_t b, int64_t i, int64_t j) const {
     const int64_t length = lengths[static_cast<size_t>(b)], at = length - queries + i;
-    return at >= 0 && j < length && (left < 0 || j >= at - left) &&
-           (right < 0 || j <= at + right) && (!causal || j <= at);
+    return at >= 0 && j < length && in_window(at, j, causal, left, right);
   }
-  Attrs attrs() const {
-    Attrs a;
-    a.set(AttrKey::kCausal, causal);
-    a.set(AttrKey::kWindowLeft, left);
-    a.set(AttrKey::kWindowRight, right);
-    return a;
-  }
+  Attrs attrs() const { return window_attrs(causal, left, right); }
 };
 
 struct PagedTensors {
