@@ -1,6 +1,7 @@
 #include "compiler/joint_prices.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "compiler/exposure.h"
 
@@ -57,11 +58,19 @@ JointPrices::Bound JointPrices::bound(double limit_bytes, std::span<const uint32
 }
 
 double JointPrices::bound_at(double us_per_byte, double limit_bytes) const {
-  solver::PlacementProblem problem = question_.problem().share();
-  kept_.add_least_costs(us_per_byte, problem);
+  const solver::PlacementProblem& problem = question_.problem();
+  const uint32_t num_nodes = model_.graph().num_nodes();
+  std::vector<double> costs;  // of all strategies, node by node
+  for (uint32_t n = 0; n < num_nodes; ++n)
+    costs.insert(costs.end(), problem.unary(n).begin(), problem.unary(n).end());
+  const auto of = [&](uint32_t n) {
+    return std::span(costs).subspan(problem.first_label(n), problem.num_labels(n));
+  };
+  kept_.add_least_costs(us_per_byte, [&](NodeId n, std::span<const double> more) {
+    std::ranges::transform(of(n.v), more, of(n.v).begin(), std::plus<>());
+  });
   double us = -us_per_byte * limit_bytes;
-  for (uint32_t n = 0; n < model_.graph().num_nodes(); ++n)
-    us += std::ranges::min(problem.unary(n));
+  for (uint32_t n = 0; n < num_nodes; ++n) us += std::ranges::min(of(n));
   return us;
 }
 
@@ -83,7 +92,9 @@ Result<Placed> JointPrices::placement(const Program& program, double us_per_byte
     for (const double us : model_.compute_us(NodeId{i})) costs.push_back(share * us);
     problem.add_unary(i, costs);
   }
-  kept_.add_kept_costs(us_per_byte, again, problem);
+  kept_.add_kept_costs(us_per_byte, again, [&](NodeId n, std::span<const double> more) {
+    problem.add_unary(n.v, more);
+  });
   SHW_ASSIGN_OR_RETURN(Placed placed, model_.solve(problem, options, monitor, Prices::kOther));
   const NodeCost& total = placed.total;
   placed.objective_us = total.compute_us + total.comm_us + total.transition_us;

@@ -105,36 +105,36 @@ std::vector<double> KeptValues::prices(std::span<const uint32_t> choice) const {
   return prices;
 }
 
-void KeptValues::add_least_costs(double us_per_byte, solver::PlacementProblem& problem) const {
+void KeptValues::add_least_costs(double us_per_byte, const AddCosts& add) const {
   std::vector<double> costs;
   for (const Value& v : values_) {
     costs.clear();
     for (const double again_us : compute_us_(v.node))
       costs.push_back(std::min(us_per_byte * v.least_bytes, again_us));
-    problem.add_unary(v.node.v, costs);
+    add(v.node, costs);
   }
-  add_held_costs(us_per_byte, problem);
+  add_held_costs(us_per_byte, add);
 }
 
 void KeptValues::add_kept_costs(double us_per_byte, std::span<const uint8_t> again,
-                                solver::PlacementProblem& problem) const {
+                                const AddCosts& add) const {
   std::vector<double> costs;
   for (const Value& v : values_) {
     if (again[v.node.v] != 0) continue;
     costs.clear();
     for (const double bytes : v.own_bytes) costs.push_back(us_per_byte * bytes);
-    problem.add_unary(v.node.v, costs);
+    add(v.node, costs);
   }
-  add_held_costs(us_per_byte, problem);
+  add_held_costs(us_per_byte, add);
 }
 
-void KeptValues::add_held_costs(double us_per_byte, solver::PlacementProblem& problem) const {
+void KeptValues::add_held_costs(double us_per_byte, const AddCosts& add) const {
   std::vector<double> costs;
   for (const MemoryModel::Use& use : memory_.uses()) {
     if (use.first > 0 || use.end < memory_.num_points()) continue;
     costs.clear();
     for (const double bytes : memory_.bytes(use)) costs.push_back(us_per_byte * bytes);
-    problem.add_unary(use.node.v, costs);
+    add(use.node, costs);
   }
 }
 

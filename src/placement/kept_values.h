@@ -14,7 +14,6 @@
 
 #include "graph/graph.h"
 #include "placement/memory.h"
-#include "solver/problem.h"
 #include "strategy/strategies.h"
 
 namespace shw {
@@ -33,12 +32,14 @@ class KeptValues {
   // Prices in µs for a byte, rising: at each of them the placement would keep about a 32nd less.
   std::vector<double> prices(std::span<const uint32_t> choice) const;
 
+  // Takes what is to be added to the costs of a node, by strategy.
+  using AddCosts = std::function<void(NodeId, std::span<const double>)>;
   // Adds the costs of the bound.
-  void add_least_costs(double us_per_byte, solver::PlacementProblem& problem) const;
+  void add_least_costs(double us_per_byte, const AddCosts& add) const;
   // Adds those of a choice: `again` says by node whether its results are computed again. What is
   // not is kept in the layout that its node makes.
   void add_kept_costs(double us_per_byte, std::span<const uint8_t> again,
-                      solver::PlacementProblem& problem) const;
+                      const AddCosts& add) const;
 
  private:
   struct Value {  // the results of one node: repeated, they are computed together
@@ -47,7 +48,7 @@ class KeptValues {
     std::vector<double> own_bytes;  // by strategy
   };
   void find_values(const Graph& graph, const Mesh& mesh);
-  void add_held_costs(double us_per_byte, solver::PlacementProblem& problem) const;
+  void add_held_costs(double us_per_byte, const AddCosts& add) const;
 
   const Strategies& strategies_;
   const MemoryModel& memory_;
