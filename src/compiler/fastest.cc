@@ -165,8 +165,7 @@ class FastestSearch {
           placed.status().code() == Code::kFailedPrecondition || is_unanswered(placed.status());
       return none ? Result<bool>(false) : placed.status();
     }
-    const NodeCost& total = placed->total;
-    placed->objective_us = total.compute_us + total.comm_us + total.transition_us;
+    placed->objective_us = placed->total.us();
     SHW_RETURN_IF_ERROR(consider(*std::move(placed), std::move(scales)));
     return true;
   }

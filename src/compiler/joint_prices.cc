@@ -96,8 +96,7 @@ Result<Placed> JointPrices::placement(const Program& program, double us_per_byte
     problem.add_unary(n.v, more);
   });
   SHW_ASSIGN_OR_RETURN(Placed placed, model_.solve(problem, options, monitor, Prices::kOther));
-  const NodeCost& total = placed.total;
-  placed.objective_us = total.compute_us + total.comm_us + total.transition_us;
+  placed.objective_us = placed.total.us();
   placed.bound_us = -solver::kForbidden;
   placed.proven = false;
   return placed;

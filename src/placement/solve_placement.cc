@@ -124,7 +124,7 @@ Result<Placed> price_choice(const Graph& graph, const Strategies& strategies, Pr
     placed.total.comm_us += c.comm_us;
     placed.total.transition_us += c.transition_us;
   }
-  placed.objective_us = placed.total.compute_us + placed.total.comm_us + placed.total.transition_us;
+  placed.objective_us = placed.total.us();
   placed.choice = std::move(choice);
   return placed;
 }

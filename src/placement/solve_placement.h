@@ -17,6 +17,7 @@ namespace shw {
 
 struct NodeCost {
   double compute_us = 0, comm_us = 0, transition_us = 0;  // of the node and the edges into it
+  double us() const { return compute_us + comm_us + transition_us; }
 };
 
 // The memory of a choice at its peak, and the price of the limit; zero if not requested.
