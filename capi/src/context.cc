@@ -2,7 +2,7 @@
 #include "context.h"
 
 #include "import/text_limit.h"
-#include "runtime/cpu/device.h"
+#include "runtime/cpu/process_workers.h"
 #include "runtime/world/registry.h"
 
 #define SHW_TEXT_(x) #x
@@ -13,7 +13,7 @@ namespace shw::capi {
 Context::Context(const shw_context_options& options)
     : options_(options),
       kernel_cache_(options.kernel_cache == nullptr ? "" : options.kernel_cache),
-      workers_(runtime::cpu::make_workers()),
+      workers_(std::make_shared<runtime::cpu::ProcessWorkers>()),
       worlds_(std::make_shared<runtime::WorldRegistry>()) {
   options_.kernel_cache = nullptr;  // it was lent
 }

@@ -11,7 +11,7 @@
 namespace shw::runtime {
 class WorldRegistry;
 namespace cpu {
-class Workers;
+class ProcessWorkers;
 }
 }  // namespace shw::runtime
 
@@ -38,7 +38,7 @@ class Context {
   const std::string& kernel_cache() const { return kernel_cache_; }
 
   // The threads of CPU devices.
-  const std::shared_ptr<runtime::cpu::Workers>& workers() const { return workers_; }
+  runtime::cpu::ProcessWorkers& workers() const { return *workers_; }
   // Where parts of worlds meet; has a lock of its own.
   runtime::WorldRegistry& worlds() const { return *worlds_; }
 
@@ -46,7 +46,7 @@ class Context {
   shw_context_options options_;
   std::string kernel_cache_;
   mutable std::mutex log_mutex_;
-  std::shared_ptr<runtime::cpu::Workers> workers_;
+  std::shared_ptr<runtime::cpu::ProcessWorkers> workers_;
   std::shared_ptr<runtime::WorldRegistry> worlds_;
 };
 using ContextRef = std::shared_ptr<const Context>;

@@ -46,7 +46,7 @@ Result<DeviceRef> make_device(const ContextRef& context, shw_device_kind kind, i
 
 DeviceRef make_host_device(const ContextRef& context) {
   return std::make_shared<runtime::cpu::CpuDevice>(std::make_shared<ContextAllocator>(context),
-                                                   context->workers());
+                                                   context->workers().get());
 }
 
 shw_device_kind kind_of(const runtime::Device& device) {

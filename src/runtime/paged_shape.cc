@@ -9,7 +9,11 @@
 namespace shw::runtime {
 namespace {
 
+constexpr size_t kOperands = 5;
+
 Status check_types(const KernelArgs& args) {
+  SHW_RETURN_IF_ERROR(expect_operands(args, kOperands));
+  if (args.inputs.size() != kOperands) return bad_types("attention over pages has five operands");
   const TensorType &q = *args.inputs[0], &k = *args.inputs[1], &v = *args.inputs[2],
                    &table = *args.inputs[3], &lengths = *args.inputs[4], &out = *args.outputs[0];
   if (q.rank() != 4 || k.rank() != 4 || v.rank() != 4 || q.shape[3] != k.shape[3] ||

@@ -19,7 +19,7 @@ struct PagedShape {
   int64_t most_keys() const { return std::min(capacity(), queries + window.left); }
 };
 
-// Of inputs query, key_pages, value_pages, page_table, lengths.
+// Of the five inputs query, key_pages, value_pages, page_table, lengths, and of no more.
 Result<PagedShape> paged_shape(const KernelArgs& args);
 
 }  // namespace shw::runtime

@@ -190,7 +190,6 @@ class SdpaPaged final : public HostKernel {
 };
 
 [[gnu::cold]] Prepared prepare(const KernelArgs& args) {
-  SHW_RETURN_IF_ERROR(expect_operands(args, kNumPaged));
   SHW_ASSIGN_OR_RETURN(const PagedShape shape, paged_shape(args));
   return with_attention_type(*args.inputs[kQuery], [&](auto t) {
     return make_kernel<SdpaPaged<decltype(t)>>(args, shape);

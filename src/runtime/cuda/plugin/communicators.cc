@@ -14,6 +14,17 @@ namespace {
 constexpr std::chrono::milliseconds kLookAgain{2};  // while something may go wrong
 constexpr size_t kInMessages = 8;                   // collectives that an error lists
 
+// The status of work under a lock, which is locked afterwards. Out of memory is one, too.
+template <class F>
+Status without_throwing(std::unique_lock<std::mutex>& lock, F&& work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    if (!lock.owns_lock()) lock.lock();
+    return Status(Code::kResourceExhausted, "out of memory");  // stored without the heap
+  }
+}
+
 uint32_t counted(const Group& group) {
   return std::atomic_ref(*group.counted).load(std::memory_order_acquire);
 }
@@ -216,17 +227,13 @@ Status Communicators::work(std::unique_lock<std::mutex>& lock) {
 void Communicators::serve() {
   std::unique_lock lock(mutex_);
   while (!is_stopping_) {
-    Status status;
-    try {
-      status = with_cause(lock, work(lock));
-    } catch (const std::bad_alloc&) {
-      if (!lock.owns_lock()) lock.lock();
-      is_building_ = false;
-      status = Status(Code::kResourceExhausted, "out of memory");  // stored without the heap
-    }
+    Status status = without_throwing(lock, [&] { return work(lock); });
     if (status.ok() || is_stopping_) continue;
-    // A reset comes after the abort, or it would be the next job that is aborted.
+    // From here on a reset waits: it comes after the abort, or it would be the next job that is
+    // aborted.
+    is_building_ = false;
     is_ending_ = true;
+    status = without_throwing(lock, [&] { return with_cause(lock, std::move(status)); });
     if (status.code() == Code::kDeadlineExceeded) add_silent_ranks(lock, status);
     failure_ = status;
     changed_.notify_all();

@@ -46,7 +46,6 @@ HeadWindow rows_of_pages(const TensorType& type) {
 }  // namespace
 
 Prepared prepare_sdpa_paged(const Context&, const KernelArgs& args) {
-  SHW_RETURN_IF_ERROR(expect_operands(args, 5));
   SHW_ASSIGN_OR_RETURN(const PagedShape s, paged_shape(args));
   PagedAttentionArguments arguments{};
   AttentionArguments& a = arguments.attention;
