@@ -2,6 +2,7 @@
 #include "device.h"
 
 #include "runtime/cpu/device.h"
+#include "runtime/cpu/process_workers.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/null/device.h"
 
