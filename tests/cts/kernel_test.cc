@@ -106,8 +106,9 @@ void KernelTest::expect_one_more_is_no_harm(const Call& call) {
     if (call.outputs[i] != nullptr) with.outputs[i] = &outputs[i];
   (void)run(with).ok();  // looks at the inputs itself
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (call.outputs[i] != nullptr)
+    if (call.outputs[i] != nullptr) {
       EXPECT_EQ(outputs[i].gaps(), call.outputs[i]->gaps()) << call.kernel << ", an input more";
+    }
 }
 
 void expect_elements(const Window& got, const std::function<Number(const Index&)>& want,
