@@ -2,9 +2,9 @@
 #include "compile_options.h"
 
 #include <cmath>
-#include <cstring>
 
 #include "cancel.h"
+#include "mesh_axes.h"
 #include "strategy/strategies.h"
 
 namespace shw::capi {
@@ -15,24 +15,6 @@ constexpr size_t kCompileOptionsSize_0_2 = SHW_SIZE_TO(shw_compile_options, rese
 template <class T>
 Status out_of_range(const std::string& field, T value) {
   return invalid_argument(field + " is " + std::to_string(value));
-}
-
-Result<std::string> mesh_text(const shw_mesh_axis* axes, size_t count) {
-  if (count == 0) return std::string("rank=1");
-  SHW_WANT(axes);
-  if (count > kMaxMeshRank)
-    return invalid_argument("a mesh has at most " + std::to_string(kMaxMeshRank) + " axes, not " +
-                            std::to_string(count));
-  std::vector<Mesh::Axis> ours;
-  for (size_t i = 0; i < count; ++i) {
-    const char* name = axes[i].name;
-    if (name == nullptr) return invalid_argument("mesh axis " + std::to_string(i) + " has no name");
-    if (std::strpbrk(name, ",=") != nullptr)
-      return invalid_argument("mesh axis '" + std::string(name) + "': , and = separate axes");
-    ours.push_back({name, axes[i].size});
-  }
-  SHW_ASSIGN_OR_RETURN(const Mesh mesh, Mesh::create(std::move(ours)));
-  return mesh.to_string();
 }
 
 // ---- Options by their types: from the fields of shw_compile_options, the first of which is called
@@ -51,7 +33,8 @@ Status read(std::string& out, const std::string&, const char* text) {
   return {};
 }
 Status read(std::string& mesh, const std::string&, const shw_mesh_axis* axes, size_t count) {
-  SHW_ASSIGN_OR_RETURN(mesh, mesh_text(axes, count));
+  SHW_ASSIGN_OR_RETURN(const Mesh ours, mesh_of(axes, count));
+  mesh = ours.to_string();
   return {};
 }
 Status read(std::string& hardware, const std::string&, const char* name, shw_bytes description) {

@@ -602,6 +602,9 @@ static void planners(shw_context* context, const shw_plan* plan) {
   shw_bench_options_init(NULL, sizeof(shw_bench_options));
   REFUSED_HANDLE(shw_blob, shw_plan_bench(NULL, NULL, &out));
   REFUSED(shw_plan_bench(plan, NULL, NULL));
+  shw_collective_bench_options_init(NULL, sizeof(shw_collective_bench_options));
+  REFUSED_HANDLE(shw_blob, shw_bench_collectives(NULL, NULL, &out));
+  REFUSED(shw_bench_collectives(context, NULL, NULL));
   REFUSED_HANDLE(shw_blob, shw_plan_to_report(NULL, NULL, NULL, &out));
   REFUSED(shw_plan_to_report(plan, NULL, NULL, NULL));
   REFUSED_HANDLE(shw_blob, shw_planner_to_report(NULL, NULL, plan, NULL, NULL, &out));

@@ -538,6 +538,42 @@ static void benchmarks(const shw_plan* plan) {
   EXPECT(made == NULL);
 }
 
+static void times_of_collectives(shw_context* context) {
+  static const char* const kGroup[1] = {"tp"};
+  static const char* const kNowhere[1] = {"pp"};
+  const shw_mesh_axis axes[2] = {{"dp", 2}, {"tp", 2}};
+  shw_collective_bench_options options = SHW_COLLECTIVE_BENCH_OPTIONS_INIT;
+  shw_blob* made = NULL;
+  options.mesh_axes = axes;
+  options.num_mesh_axes = 2;
+  options.group = kGroup;
+  options.num_group = 1;
+  options.max_bytes = 4096;
+  options.dtype = SHW_DTYPE_F64;
+  options.warm_up = -1;
+  options.repeats = 2;
+  EXPECT_OK(shw_bench_collectives(context, &options, &made));
+  EXPECT(strstr((const char*)shw_blob_data(made), "\"group_size\": 2") != NULL);
+  EXPECT(strstr((const char*)shw_blob_data(made), "\"wrong\": 0") != NULL);
+  shw_blob_destroy(made);
+  options.flags = SHW_BENCH_TEXT;
+  EXPECT_OK(shw_bench_collectives(context, &options, &made));
+  EXPECT(strstr((const char*)shw_blob_data(made), "all_gather_perf") != NULL);
+  shw_blob_destroy(made);
+  options.group = kNowhere;
+  EXPECT_REFUSED(shw_bench_collectives(context, &options, &made), SHW_INVALID_ARGUMENT, "pp");
+  options.num_group = 0;
+  options.min_bytes = -1;
+  EXPECT_CODE(shw_bench_collectives(context, &options, &made), SHW_INVALID_ARGUMENT);
+  options.min_bytes = 0;
+  options.dtype = 99;
+  EXPECT_CODE(shw_bench_collectives(context, &options, &made), SHW_INVALID_ARGUMENT);
+  options.dtype = 0;
+  options.device = SHW_DEVICE_NULL;
+  EXPECT_CODE(shw_bench_collectives(context, &options, &made), SHW_FAILED_PRECONDITION);
+  EXPECT(made == NULL);
+}
+
 static void exports(shw_context* context, shw_planner* planner) {
   shw_plan* plan = plan_with(context, NULL, 0);
   shw_blob *json = NULL, *tree = NULL, *trace = NULL;
@@ -555,6 +591,7 @@ static void exports(shw_context* context, shw_planner* planner) {
                  "there is no entry 'nowhere'; there are: step");
   EXPECT(trace == NULL);
   benchmarks(plan);
+  times_of_collectives(context);
   shw_plan_destroy(plan);
   shw_blob_destroy(json);
   shw_blob_destroy(tree);

@@ -37,6 +37,7 @@
 %array_member(const char* const*, entries, memory_texts)
 %array_member(const char* const*, without, memory_texts)
 %array_member(const char* const*, recipes, memory_texts)
+%array_member(const char* const*, group, memory_texts)
 
 %define %array_argument(TYPE, NAME, COUNT, MAKE)
 %typemap(in) (TYPE NAME, size_t COUNT) (PyObject* block = NULL) {

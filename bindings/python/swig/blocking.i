@@ -14,6 +14,7 @@
 %thread shw_plan_to_text;
 %thread shw_plan_to_trace;
 %thread shw_plan_bench;
+%thread shw_bench_collectives;
 %thread shw_plan_to_module_tree;
 %thread shw_plan_to_module_tree_text;
 %thread shw_plan_to_program_text;

@@ -143,6 +143,15 @@ def test_this_machine_is_hardware_to_plan_for(monkeypatch):
         sw.measure_hardware("cuda")
 
 
+def test_collectives_are_timed_and_checked():
+    times = sw.bench_collectives({"dp": 2, "tp": 2}, group=["tp"], dtype="f64", max_bytes=4096, warm_up=0, repeats=2)
+    assert times["ranks"] == 4 and times["group_size"] == 2 and times["wrong"] == 0 and times["collectives"]
+    with pytest.raises(sw.InvalidArgument, match="pp"):
+        sw.bench_collectives({"dp": 2}, group=["pp"])
+    with pytest.raises(sw.InvalidArgument, match="tpu"):
+        sw.bench_collectives({"dp": 2}, device="tpu")
+
+
 @pytest.mark.parametrize(("options", "error", "message"), [
     ({"mesh": {"a": 0}}, sw.InvalidArgument, "size"),
     ({"mesh": {"a": 2}, "hardware": "h1000"}, sw.InvalidArgument, "h1000"),

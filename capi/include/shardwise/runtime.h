@@ -507,6 +507,52 @@ SHW_API void shw_bench_options_init(shw_bench_options* options, size_t size);
 SHW_API shw_status* shw_plan_bench(const shw_plan* plan, const shw_bench_options* options,
                                    shw_blob** out_blob) SHW_MUST_USE;
 
+/* Options of shw_bench_collectives(). All pointers are lent for the call. */
+typedef struct shw_collective_bench_options {
+  size_t struct_size;             /* set by SHW_COLLECTIVE_BENCH_OPTIONS_INIT */
+  uint64_t flags;                 /* SHW_BENCH_TEXT: the tables that nccl-tests prints */
+  const shw_mesh_axis* mesh_axes; /* of the ranks; at most 6 */
+  size_t num_mesh_axes;           /* 0: one rank */
+  const char* const* group;       /* names of the axes along which ranks communicate */
+  size_t num_group;               /* 0: all of them */
+  int64_t min_bytes;              /* the smallest size; 0: 1 KiB */
+  int64_t max_bytes;              /* the largest; 0: 4 MiB */
+  int64_t factor;                 /* from one size to the next, 2 or more; 0: 4 */
+  shw_dtype dtype;                /* F32, F64, F16, BF16, I32 or I64; 0: F32 */
+  shw_device_kind device; /* 0: SHW_DEVICE_CPU. SHW_DEVICE_CUDA: each rank on a device of its
+                             own */
+  int32_t warm_up;        /* launches that are not counted; 0: 5; negative: none */
+  int32_t repeats;        /* launches that are; 0: 20 */
+} shw_collective_bench_options;
+#define SHW_COLLECTIVE_BENCH_OPTIONS_INIT \
+  { sizeof(shw_collective_bench_options), 0, NULL, 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/**
+ * Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+ * @param size  of the struct as the caller knows it
+ * @thread any
+ * @since 0.2
+ */
+SHW_API void shw_collective_bench_options_init(shw_collective_bench_options* options, size_t size);
+
+/**
+ * Times each collective between ranks in this process, by size, with the sizes and the bandwidths
+ * of nccl-tests, and compares each element of the results with what it must be. The text is what
+ * shw_calibration_create() reads.
+ * @param options   NULL: defaults
+ * @param out_blob  receives a handle that the caller destroys: JSON, or text; `wrong` is the number
+ *                  of elements that are not what they must be. NULL on failure
+ * @retval SHW_INVALID_ARGUMENT     an option is out of range, or there are fewer devices than ranks
+ * @retval SHW_FAILED_PRECONDITION  the device computes nothing
+ * @retval SHW_UNAVAILABLE          this machine, or this build, has no device of this kind
+ * @retval SHW_RESOURCE_EXHAUSTED   out of memory
+ * @thread any
+ * @since 0.2
+ */
+SHW_API shw_status* shw_bench_collectives(shw_context* context,
+                                          const shw_collective_bench_options* options,
+                                          shw_blob** out_blob) SHW_MUST_USE;
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

@@ -13,7 +13,7 @@ A graph and a mesh become a plan: the cheapest placement of every tensor under a
 """
 
 from . import errors, ops
-from ._compile import compare, compile, hardware, hardware_names, load, load_graph, load_onnx, load_plan, measure_hardware, search, solve
+from ._compile import bench_collectives, compare, compile, hardware, hardware_names, load, load_graph, load_onnx, load_plan, measure_hardware, search, solve
 from ._native import clib as _clib
 from ._progress import Progress
 from ._tensor import Tensor, from_dlpack, tensor
@@ -38,5 +38,5 @@ __all__ = [
     "Aborted", "Cancelled", "Comparison", "DType", "DataLoss", "DeadlineExceeded", "Dim", "Error", "Executor", "Explanation",
     "FailedPrecondition", "Graph", "Group", "Internal", "InvalidArgument", "Node", "Nodes", "NotFound", "OutOfRange", "Output", "Pareto", "Plan",
     "PlanExplanation", "Progress", "Recipes", "RegionCall", "ResourceExhausted", "Results", "Run", "Search", "Session", "Sharded", "Solution", "Tensor", "Unavailable", "Unimplemented",
-    "Verification", "World", "compare", "compile", "errors", "from_dlpack", "hardware", "hardware_names", "load", "load_graph", "load_onnx", "load_plan", "load_tensors", "measure_hardware", "ops", "search", "solve", "tensor",
+    "Verification", "World", "bench_collectives", "compare", "compile", "errors", "from_dlpack", "hardware", "hardware_names", "load", "load_graph", "load_onnx", "load_plan", "load_tensors", "measure_hardware", "ops", "search", "solve", "tensor",
 ]

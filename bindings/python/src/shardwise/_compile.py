@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from ._native import clib, context, new, set_array
 from ._progress import Hook, ProgressLike, interruptibly
 from .answers import Recipes, Search, Solution
-from .errors import DeadlineExceeded, Error
+from .dtypes import DType, DTypeLike, dtype_of
+from .errors import DeadlineExceeded, Error, InvalidArgument
 from .graph import Graph
-from .options import Memory, compile_options, planner_changes
+from .options import Memory, axes_of, compile_options, planner_changes
 from .plan import Plan
 from .tensor_file import parse_tensors
 
@@ -229,6 +230,35 @@ def measure_hardware(device: str = "cpu", *, name: str | None = None) -> dict[st
     calibration = clib.shw_calibration_create(context(), [], new("calibration_options", device=device, name=name))
     described: dict[str, Any] = json.loads(clib.shw_calibration_to_description(calibration))
     return described
+
+
+def bench_collectives(mesh: Mapping[str, int], *, group: Sequence[str] = (), dtype: DTypeLike = DType.f32, min_bytes: int = 1 << 10,
+                      max_bytes: int = 1 << 22, factor: int = 4, device: str = "cpu", warm_up: int = 5, repeats: int = 20) -> dict[str, Any]:
+    """Times each collective between ranks in this process, by size, with the sizes and the bandwidths of nccl-tests: ``collectives`` is a list of
+    ``collective``, ``bytes``, ``count``, ``seconds``, ``algorithm_bytes_per_second``, ``bus_bytes_per_second`` and ``wrong``, the number of elements
+    that are not what they must be.
+
+    :param mesh: of the ranks: ``{"dp": 2, "tp": 4}``
+    :param group: axes along which they communicate; none: all
+    :param dtype: f32, f64, f16, bf16, i32 or i64
+    :param min_bytes: the smallest size
+    :param max_bytes: the largest
+    :param factor: from one size to the next
+    :param device: what the ranks run on: "cpu", or "cuda", a GPU each
+    :param warm_up: launches that are not counted
+    :param repeats: launches that are
+    :raises InvalidArgument: an option is out of range
+    :raises Unavailable: the device is "cuda", and there is none, or it cannot be used
+    """
+    kinds = {"cpu": clib.SHW_DEVICE_CPU, "cuda": clib.SHW_DEVICE_CUDA}
+    if device not in kinds:
+        raise InvalidArgument(f"device is {device!r}; there are {', '.join(map(repr, kinds))}")
+    options = new("collective_bench_options", min_bytes=min_bytes, max_bytes=max_bytes, factor=factor, dtype=int(dtype_of(dtype)), device=kinds[device],
+                  warm_up=warm_up or -1, repeats=repeats)
+    set_array(options, "mesh_axes", list(axes_of(mesh)))
+    set_array(options, "group", group)
+    times: dict[str, Any] = json.loads(clib.shw_bench_collectives(context(), options))
+    return times
 
 
 def hardware(name: str = "h100") -> dict[str, Any]:

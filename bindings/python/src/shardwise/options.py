@@ -116,7 +116,7 @@ def compile_options(*, mesh: Mapping[str, int] | None, progress: Any, hardware: 
         record.host_memory_bytes = parse_bytes(host_memory)
     record.flags = ((0 if einsum else clib.SHW_COMPILE_NO_EINSUM) | (0 if keep_graph else clib.SHW_COMPILE_NO_GRAPH)
                     | (clib.SHW_COMPILE_STRIDED if strided else 0))
-    set_array(record, "mesh_axes", list(_axes(mesh)))
+    set_array(record, "mesh_axes", list(axes_of(mesh)))
     if isinstance(hardware, str):
         record.hardware = hardware
     elif hardware is not None:
@@ -130,7 +130,7 @@ def compile_options(*, mesh: Mapping[str, int] | None, progress: Any, hardware: 
     return record
 
 
-def _axes(mesh: Any) -> Any:
+def axes_of(mesh: Any) -> Any:
     if mesh is not None and not isinstance(mesh, Mapping):
         raise TypeError(f"mesh must be a dict of sizes by name, such as {{'dp': 2, 'tp': 4}}, not {mesh!r}")
     for name, size in (mesh or {}).items():

@@ -1579,6 +1579,38 @@ pub struct shw_bench_options {
     pub reserved: i32,
 }
 
+/// Options of shw_bench_collectives(). All pointers are lent for the call.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct shw_collective_bench_options {
+    /// set by SHW_COLLECTIVE_BENCH_OPTIONS_INIT
+    pub struct_size: usize,
+    /// SHW_BENCH_TEXT: the tables that nccl-tests prints
+    pub flags: u64,
+    /// of the ranks; at most 6
+    pub mesh_axes: *const shw_mesh_axis,
+    /// 0: one rank
+    pub num_mesh_axes: usize,
+    /// names of the axes along which ranks communicate
+    pub group: *const *const c_char,
+    /// 0: all of them
+    pub num_group: usize,
+    /// the smallest size; 0: 1 KiB
+    pub min_bytes: i64,
+    /// the largest; 0: 4 MiB
+    pub max_bytes: i64,
+    /// from one size to the next, 2 or more; 0: 4
+    pub factor: i64,
+    /// F32, F64, F16, BF16, I32 or I64; 0: F32
+    pub dtype: shw_dtype,
+    /// 0: SHW_DEVICE_CPU. SHW_DEVICE_CUDA: each rank on a device of its own
+    pub device: shw_device_kind,
+    /// launches that are not counted; 0: 5; negative: none
+    pub warm_up: i32,
+    /// launches that are; 0: 20
+    pub repeats: i32,
+}
+
 /// a world, and an executor for each of its ranks.
 #[repr(C)]
 pub struct shw_runner {
@@ -4027,6 +4059,29 @@ functions! {
     /// * Since 0.2
     #[must_use]
     pub fn shw_plan_bench(plan: *const shw_plan, options: *const shw_bench_options, out_blob: *mut *mut shw_blob) -> *mut shw_status;
+
+    /// Zeroes `size` bytes and sets struct_size, for languages that cannot use the INIT macro.
+    ///
+    /// * `size`: of the struct as the caller knows it
+    /// * Threads: any
+    /// * Since 0.2
+    pub fn shw_collective_bench_options_init(options: *mut shw_collective_bench_options, size: usize);
+
+    /// Times each collective between ranks in this process, by size, with the sizes and the bandwidths
+    /// of nccl-tests, and compares each element of the results with what it must be. The text is what
+    /// shw_calibration_create() reads.
+    ///
+    /// * `options`: NULL: defaults
+    /// * `out_blob`: receives a handle that the caller destroys: JSON, or text; `wrong` is the number
+    ///   of elements that are not what they must be. NULL on failure
+    /// * `SHW_INVALID_ARGUMENT`: an option is out of range, or there are fewer devices than ranks
+    /// * `SHW_FAILED_PRECONDITION`: the device computes nothing
+    /// * `SHW_UNAVAILABLE`: this machine, or this build, has no device of this kind
+    /// * `SHW_RESOURCE_EXHAUSTED`: out of memory
+    /// * Threads: any
+    /// * Since 0.2
+    #[must_use]
+    pub fn shw_bench_collectives(context: *mut shw_context, options: *const shw_collective_bench_options, out_blob: *mut *mut shw_blob) -> *mut shw_status;
 
     /// Prepares all ranks to run a plan. State is filled with zeros. Destroy the runner before the
     /// process ends, as shw_executor_create() says.

@@ -85,7 +85,7 @@ pub use answers::{
     ExplanationSummary, Pareto, ParetoPoint, PlanExplanation, PlanExplanationGroup, PlanExplanationRival,
     PlanExplanationSummary, Recipes, RecipesRow,
 };
-pub use bench::BenchOptions;
+pub use bench::{BenchOptions, CollectiveBenchOptions};
 pub use blob::Blob;
 pub use buffer::Buffer;
 pub use cancel::Cancel;

@@ -4,9 +4,9 @@ mod common;
 
 use common::{expected, numbers, view, W, X};
 use shardwise::{
-    Buffer, Code, CompileOptions, Context, Device, DeviceKind, Dtype, Event, Executor, ExecutorOptions,
-    Graph, Input, Plan, Role, Run, Runner, Session, Symbol, TensorView, Verdict, Verification,
-    VerificationOptions, World, WorldOptions,
+    Buffer, Code, CollectiveBenchOptions, CompileOptions, Context, Device, DeviceKind, Dtype, Event,
+    Executor, ExecutorOptions, Graph, Input, Plan, Role, Run, Runner, Session, Symbol, TensorView, Verdict,
+    Verification, VerificationOptions, World, WorldOptions,
 };
 
 fn executors(context: &Context, plan: &Plan) -> Vec<Executor> {
@@ -379,4 +379,22 @@ fn memory_is_lent_without_a_copy_and_given_back_once() {
     assert_eq!(DROPPED.load(Ordering::SeqCst), 1);
     drop(buffer);
     assert_eq!(DROPPED.load(Ordering::SeqCst), 2);
+}
+
+#[test]
+fn collectives_are_timed_and_checked() {
+    let context = Context::new().unwrap();
+    let options = CollectiveBenchOptions {
+        mesh: &[("dp", 2), ("tp", 2)],
+        group: &["tp"],
+        dtype: Some(Dtype::F64),
+        max_bytes: Some(4096),
+        warm_up: Some(0),
+        repeats: Some(2),
+        ..CollectiveBenchOptions::default()
+    };
+    let times = context.bench_collectives(&options).unwrap();
+    assert!(times.contains("\"group_size\": 2") && times.contains("\"wrong\": 0"), "{times}");
+    let unknown = CollectiveBenchOptions { group: &["pp"], ..options };
+    assert_eq!(context.bench_collectives(&unknown).unwrap_err().code(), Code::InvalidArgument);
 }

@@ -353,6 +353,13 @@ inline Returned<Blob> bench(const Plan& plan, const shw_bench_options* options =
       [&](shw_blob** out) { return shw_plan_bench(plan.get(), options, out); });
 }
 
+// How fast collectives are between ranks in this process, as JSON or as text.
+inline Returned<Blob> bench_collectives(const Context& context,
+                                        const shw_collective_bench_options* options = nullptr) {
+  return detail::make<Blob>(
+      [&](shw_blob** out) { return shw_bench_collectives(context.get(), options, out); });
+}
+
 // Are the results of a run right?
 class Verification : public Handle<shw_verification, shw_verification_destroy> {
  public:
