@@ -6,10 +6,9 @@
 #include <cstring>
 
 #include "fakes/driver.h"
+#include "fakes/element.h"
 #include "fakes/inject.h"
 #include "runtime/cuda/plugin/cublaslt.h"
-#include "runtime/half.h"
-#include "tensor/float8.h"
 
 using namespace shw::fakes;
 using namespace shw::runtime::cuda;
@@ -39,47 +38,24 @@ struct Preference {
   uint32_t alignment = 256;
 };
 
-std::complex<double> get(const void* base, int64_t i, CublasType type) {
+shw::Dtype dtype_of(CublasType type) {
   switch (type) {
     case kCudaF32:
-      return static_cast<double>(static_cast<const float*>(base)[i]);
+      return shw::Dtype::kF32;
     case kCudaF64:
-      return static_cast<const double*>(base)[i];
+      return shw::Dtype::kF64;
     case kCudaF16:
-      return static_cast<double>(shw::runtime::f16_to_f32(static_cast<const uint16_t*>(base)[i]));
+      return shw::Dtype::kF16;
     case kCudaBF16:
-      return static_cast<double>(shw::runtime::bf16_to_f32(static_cast<const uint16_t*>(base)[i]));
+      return shw::Dtype::kBF16;
     case kCudaF8E4M3:
-      return static_cast<double>(shw::f8e4m3_to_f32(static_cast<const uint8_t*>(base)[i]));
+      return shw::Dtype::kF8E4M3;
     case kCudaF8E5M2:
-      return static_cast<double>(shw::f8e5m2_to_f32(static_cast<const uint8_t*>(base)[i]));
+      return shw::Dtype::kF8E5M2;
     case kCudaC32:
       break;
   }
-  return static_cast<const std::complex<float>*>(base)[i];
-}
-
-void set(void* base, int64_t i, CublasType type, std::complex<double> value) {
-  const auto real = static_cast<float>(value.real());
-  switch (type) {
-    case kCudaF32:
-      static_cast<float*>(base)[i] = real;
-      return;
-    case kCudaF64:
-      static_cast<double*>(base)[i] = value.real();
-      return;
-    case kCudaF16:
-      static_cast<uint16_t*>(base)[i] = shw::runtime::f32_to_f16(real);
-      return;
-    case kCudaBF16:
-      static_cast<uint16_t*>(base)[i] = shw::runtime::f32_to_bf16(real);
-      return;
-    case kCudaF8E4M3:  // is_float8_product() refuses them
-    case kCudaF8E5M2:
-    case kCudaC32:
-      break;
-  }
-  static_cast<std::complex<float>*>(base)[i] = {real, static_cast<float>(value.imag())};
+  return shw::Dtype::kC64;
 }
 
 bool is_float8(CublasType type) { return type == kCudaF8E4M3 || type == kCudaF8E5M2; }
@@ -124,10 +100,10 @@ struct Problem {
           for (int64_t l = 0; l < k(); ++l) {
             const int64_t at_a = operation.transpose_a ? i * a.step + l : l * a.step + i;
             const int64_t at_b = operation.transpose_b ? l * b.step + j : j * b.step + l;
-            sum += get(pa, batch * a.batch_step + at_a, a.type) *
-                   get(pb, batch * b.batch_step + at_b, b.type);
+            sum += element(pa, batch * a.batch_step + at_a, dtype_of(a.type)) *
+                   element(pb, batch * b.batch_step + at_b, dtype_of(b.type));
           }
-          set(pc, batch * c.batch_step + j * c.step + i, c.type, sum * factor);
+          set_element(pc, batch * c.batch_step + j * c.step + i, dtype_of(c.type), sum * factor);
         }
   }
 };

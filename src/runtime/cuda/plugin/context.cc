@@ -43,12 +43,21 @@ Context::~Context() {
   if (handle_ == nullptr) return;
   {
     const Current current(*this);
+    cudnn_ = nullptr;
     if (cublaslt_handle_ != nullptr) (void)cublaslt_.destroy(cublaslt_handle_);
     for (ModuleHandle module : modules_)
       if (module != nullptr) (void)driver_.unload_module(module);
     for (const auto& item : generated_) (void)driver_.unload_module(item.second);
   }
   (void)driver_.release_context(ordinal_);
+}
+
+SharedCudnn* Context::cudnn() const {
+  std::call_once(cudnn_opened_, [this] {
+    const Current current(*this);
+    cudnn_ = SharedCudnn::open(options_.folder);
+  });
+  return cudnn_.get();
 }
 
 Result<int> Context::attribute(DeviceAttribute which) const {

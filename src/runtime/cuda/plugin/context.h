@@ -9,6 +9,7 @@
 
 #include "runtime/cuda/options.h"
 #include "runtime/cuda/plugin/cublaslt.h"
+#include "runtime/cuda/plugin/cudnn.h"
 #include "runtime/cuda/plugin/driver.h"
 #include "runtime/cuda/plugin/kernels/names.h"
 #include "runtime/cuda/plugin/nvrtc.h"
@@ -50,6 +51,8 @@ class Context {
   const Driver& driver() const { return driver_; }
   const CublasLt& cublaslt() const { return cublaslt_; }
   CublasLtHandle cublaslt_handle() const { return cublaslt_handle_; }
+  // Null: it is not there. Opened when it is first asked for, as it is large. Any thread.
+  SharedCudnn* cudnn() const;
   const Options& options() const { return options_; }
   RegisteredMemory& registered() { return registered_; }
   Ordinal ordinal() const { return ordinal_; }
@@ -81,6 +84,8 @@ class Context {
   Driver driver_;
   CublasLt cublaslt_;
   CublasLtHandle cublaslt_handle_ = nullptr;
+  mutable std::once_flag cudnn_opened_;
+  mutable std::unique_ptr<SharedCudnn> cudnn_;
   Ordinal ordinal_ = 0;
   std::string name_;
   ContextHandle handle_ = nullptr;

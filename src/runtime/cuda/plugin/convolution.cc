@@ -1,6 +1,9 @@
 #include "runtime/cuda/plugin/convolution.h"
 
+#include <algorithm>
+
 #include "runtime/convolution_shape.h"
+#include "runtime/cuda/plugin/convolution_cudnn.h"
 #include "runtime/cuda/plugin/loops.h"
 #include "runtime/cuda/plugin/reduction.h"
 #include "runtime/cuda/plugin/tiles.h"
@@ -44,15 +47,31 @@ ConvolutionArguments arguments_of(const ConvolutionShape& s, const TensorType& i
   return a;
 }
 
+int64_t workspace_of(const std::unique_ptr<ConvolutionByCudnn>& by_cudnn) {
+  return by_cudnn != nullptr ? by_cudnn->workspace_bytes() : 0;
+}
+
+bool can_run(const std::unique_ptr<ConvolutionByCudnn>& by_cudnn, const ConvolutionBuffers& at) {
+  return by_cudnn != nullptr && ConvolutionByCudnn::takes(at);
+}
+
 class Convolution final : public CudaKernel {
  public:
-  Convolution(const ConvolutionArguments& arguments, bool has_bias, size_t output)
-      : arguments_(arguments), has_bias_(has_bias), output_(output) {}
+  Convolution(const ConvolutionArguments& arguments, std::unique_ptr<ConvolutionByCudnn> by_cudnn,
+              bool has_bias, size_t output)
+      : arguments_(arguments),
+        by_cudnn_(std::move(by_cudnn)),
+        has_bias_(has_bias),
+        output_(output) {}
+  int64_t workspace_bytes() const override { return workspace_of(by_cudnn_); }
 
  protected:
   Status enqueue(CudaStream& stream, void* const* buffers) override {
     const ConvolutionArguments& a = arguments_;
     const void *input = buffers[0], *weight = buffers[1], *bias = has_bias_ ? buffers[2] : nullptr;
+    if (const ConvolutionBuffers at{buffers[0], buffers[1], buffers[output_], bias};
+        can_run(by_cudnn_, at))
+      return by_cudnn_->run(stream, at, buffers[output_ + 1]);
     return launch_tiles(stream,
                         a.result.dtype == kDeviceF64 ? DeviceKernel::shw_convolve_f64
                                                      : DeviceKernel::shw_convolve_f32,
@@ -62,38 +81,33 @@ class Convolution final : public CudaKernel {
 
  private:
   const ConvolutionArguments arguments_;
+  const std::unique_ptr<ConvolutionByCudnn> by_cudnn_;  // null: it does not
   const bool has_bias_;
   const size_t output_;
 };
 
-// Operands: gradient, input, weight. Computed in f64 if the gradient is.
+// Operands: gradient, input, weight; results for input, weight and bias. Computed in f64 if the
+// gradient is.
 class ConvolutionBackward final : public CudaKernel {
  public:
-  ConvolutionBackward(const ConvolutionArguments& to_input, const ConvolutionArguments& to_weight,
-                      std::unique_ptr<PreparedKernel> to_bias)
-      : to_input_(to_input), to_weight_(to_weight), to_bias_(std::move(to_bias)) {}
+  struct Part {
+    ConvolutionArguments arguments;                // with the window of the result in its place
+    std::unique_ptr<ConvolutionByCudnn> by_cudnn;  // null: it does not
+  };
+  ConvolutionBackward(Part to_input, Part to_weight, std::unique_ptr<PreparedKernel> to_bias)
+      : to_input_(std::move(to_input)),
+        to_weight_(std::move(to_weight)),
+        to_bias_(std::move(to_bias)) {}
+  // One after another, in the same memory.
   int64_t workspace_bytes() const override {
-    return to_bias_ != nullptr ? to_bias_->workspace_bytes() : 0;
+    return std::max({workspace_of(to_input_.by_cudnn), workspace_of(to_weight_.by_cudnn),
+                     to_bias_ != nullptr ? to_bias_->workspace_bytes() : 0});
   }
 
  protected:
   Status enqueue(CudaStream& stream, void* const* buffers) override {
-    const bool is_f64 = to_input_.result.dtype == kDeviceF64;
-    const void *grad = buffers[0], *input = buffers[1], *weight = buffers[2];
-    if (const ConvolutionArguments& a = to_input_; buffers[3] != nullptr)
-      SHW_RETURN_IF_ERROR(
-          launch_tiles(stream,
-                       is_f64 ? DeviceKernel::shw_convolve_to_input_f64
-                              : DeviceKernel::shw_convolve_to_input_f32,
-                       a.groups * tiles_of(a.in_channels) * tiles_of(a.samples * a.in_places),
-                       buffers[3], grad, weight, a));
-    if (const ConvolutionArguments& a = to_weight_; buffers[4] != nullptr)
-      SHW_RETURN_IF_ERROR(launch_tiles(
-          stream,
-          is_f64 ? DeviceKernel::shw_convolve_to_weight_f64
-                 : DeviceKernel::shw_convolve_to_weight_f32,
-          a.groups * tiles_of(a.out_channels) * tiles_of(a.in_channels * a.kernel_places),
-          buffers[4], grad, input, a));
+    if (buffers[3] != nullptr) SHW_RETURN_IF_ERROR(enqueue_to_input(stream, buffers));
+    if (buffers[4] != nullptr) SHW_RETURN_IF_ERROR(enqueue_to_weight(stream, buffers));
     if (to_bias_ == nullptr) return {};
     void* const operands[] = {buffers[0], buffers[5], buffers[6]};
     to_bias_->origin = origin;
@@ -102,8 +116,33 @@ class ConvolutionBackward final : public CudaKernel {
   }
 
  private:
-  // With the windows of the results in the places of input and weight.
-  const ConvolutionArguments to_input_, to_weight_;
+  Status enqueue_to_input(CudaStream& stream, void* const* buffers) {
+    const ConvolutionArguments& a = to_input_.arguments;
+    if (const ConvolutionBuffers at{buffers[3], buffers[2], buffers[0]};
+        can_run(to_input_.by_cudnn, at))
+      return to_input_.by_cudnn->run(stream, at, buffers[6]);
+    const void *grad = buffers[0], *weight = buffers[2];
+    return launch_tiles(stream,
+                        a.result.dtype == kDeviceF64 ? DeviceKernel::shw_convolve_to_input_f64
+                                                     : DeviceKernel::shw_convolve_to_input_f32,
+                        a.groups * tiles_of(a.in_channels) * tiles_of(a.samples * a.in_places),
+                        buffers[3], grad, weight, a);
+  }
+  Status enqueue_to_weight(CudaStream& stream, void* const* buffers) {
+    const ConvolutionArguments& a = to_weight_.arguments;
+    if (const ConvolutionBuffers at{buffers[1], buffers[4], buffers[0]};
+        can_run(to_weight_.by_cudnn, at))
+      return to_weight_.by_cudnn->run(stream, at, buffers[6]);
+    const void *grad = buffers[0], *input = buffers[1];
+    return launch_tiles(
+        stream,
+        a.result.dtype == kDeviceF64 ? DeviceKernel::shw_convolve_to_weight_f64
+                                     : DeviceKernel::shw_convolve_to_weight_f32,
+        a.groups * tiles_of(a.out_channels) * tiles_of(a.in_channels * a.kernel_places), buffers[4],
+        grad, input, a);
+  }
+
+  const Part to_input_, to_weight_;
   const std::unique_ptr<PreparedKernel> to_bias_;  // null: there is no such result
 };
 
@@ -121,29 +160,41 @@ Prepared prepare_bias_gradient(const Context& context, const KernelArgs& args) {
 
 }  // namespace
 
-Prepared prepare_convolution(const Context&, const KernelArgs& args) {
+Prepared prepare_convolution(const Context& context, const KernelArgs& args) {
   SHW_ASSIGN_OR_RETURN(const ConvolutionShape shape, convolution_shape(args));
-  ConvolutionArguments a = arguments_of(shape, *args.inputs[0], *args.inputs[1], *args.outputs[0]);
+  const TensorType &input = *args.inputs[0], &weight = *args.inputs[1], &result = *args.outputs[0];
+  ConvolutionArguments a = arguments_of(shape, input, weight, result);
   const TensorType* bias = args.inputs.size() > 2 ? args.inputs[2] : nullptr;
   if (bias != nullptr) {
     a.bias_step = strides_bytes(*bias)[0];
     a.bias_dtype = static_cast<int>(bias->dtype);
   }
-  return make_kernel<Convolution>(a, bias != nullptr, args.inputs.size());
+  auto by_cudnn = ConvolutionByCudnn::create(context, ConvolutionTo::kResult, shape,
+                                             {input, weight, result, bias});
+  return make_kernel<Convolution>(a, std::move(by_cudnn), bias != nullptr, args.inputs.size());
 }
 
 Prepared prepare_convolution_backward(const Context& context, const KernelArgs& args) {
   SHW_ASSIGN_OR_RETURN(const ConvolutionShape shape, convolution_backward_shape(args));
   const TensorType &grad = *args.inputs[0], &input = *args.inputs[1], &weight = *args.inputs[2];
-  const ConvolutionArguments all = arguments_of(shape, input, weight, grad);
-  ConvolutionArguments to_input = all, to_weight = all;
-  if (args.outputs[0] != nullptr) to_input.input = window_of(*args.outputs[0]);
-  if (args.outputs[1] != nullptr) to_weight.weight = window_of(*args.outputs[1]);
+  ConvolutionBackward::Part to_input{arguments_of(shape, input, weight, grad), nullptr};
+  ConvolutionBackward::Part to_weight{to_input.arguments, nullptr};
+  if (const TensorType* made = args.outputs[0]) {
+    to_input.arguments.input = window_of(*made);
+    to_input.by_cudnn =
+        ConvolutionByCudnn::create(context, ConvolutionTo::kInput, shape, {*made, weight, grad});
+  }
+  if (const TensorType* made = args.outputs[1]) {
+    to_weight.arguments.weight = window_of(*made);
+    to_weight.by_cudnn =
+        ConvolutionByCudnn::create(context, ConvolutionTo::kWeight, shape, {input, *made, grad});
+  }
   std::unique_ptr<PreparedKernel> to_bias;
   if (args.outputs[2] != nullptr) {
     SHW_ASSIGN_OR_RETURN(to_bias, prepare_bias_gradient(context, args));
   }
-  return make_kernel<ConvolutionBackward>(to_input, to_weight, std::move(to_bias));
+  return make_kernel<ConvolutionBackward>(std::move(to_input), std::move(to_weight),
+                                          std::move(to_bias));
 }
 
 }  // namespace shw::runtime::cuda

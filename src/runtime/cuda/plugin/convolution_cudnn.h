@@ -1,0 +1,60 @@
+// A convolution, or one of its gradients, by cuDNN.
+#pragma once
+#include <memory>
+
+#include "runtime/convolution_shape.h"
+#include "runtime/cuda/plugin/cudnn.h"
+#include "runtime/cuda/plugin/stream.h"
+
+namespace shw::runtime::cuda {
+
+// What a convolution is solved for.
+enum class ConvolutionTo { kResult, kInput, kWeight };
+
+struct ConvolutionTypes {
+  const TensorType &input, &weight, &result;
+  const TensorType* bias = nullptr;  // added to the result
+};
+// Element 0 of each; what is solved for is written.
+struct ConvolutionBuffers {
+  void *input, *weight, *result;
+  const void* bias = nullptr;
+};
+
+class ConvolutionByCudnn {
+ public:
+  // Null: cuDNN is not there, or does not do it as this library does: f32, f16 or bf16 in all
+  // operands, a weight without gaps, sums in f32 whose order is the same in each run, no transforms
+  // that round more.
+  static std::unique_ptr<ConvolutionByCudnn> create(const Context& context, ConvolutionTo to,
+                                                    const ConvolutionShape& shape,
+                                                    const ConvolutionTypes& types);
+  ~ConvolutionByCudnn();
+  ConvolutionByCudnn(const ConvolutionByCudnn&) = delete;
+  ConvolutionByCudnn& operator=(const ConvolutionByCudnn&) = delete;
+
+  int64_t workspace_bytes() const { return workspace_bytes_; }
+  // Whether it takes operands that lie there.
+  static bool takes(const ConvolutionBuffers& at);
+  Status run(CudaStream& stream, const ConvolutionBuffers& at, void* workspace) const;
+
+ private:
+  ConvolutionByCudnn(const Context& context, SharedCudnn& cudnn, ConvolutionTo to)
+      : context_(context), cudnn_(cudnn), to_(to) {}
+  Status describe(const ConvolutionShape& shape, const ConvolutionTypes& types);
+  Status describe_bias(const TensorType& bias, int dims);
+  Status describe_tensor(CudnnTensor& made, const TensorType& type) const;
+  bool choose();
+
+  const Context& context_;
+  SharedCudnn& cudnn_;
+  const ConvolutionTo to_;
+  CudnnTensor input_ = nullptr, result_ = nullptr, bias_ = nullptr;
+  CudnnFilter weight_ = nullptr;
+  CudnnConvolution convolution_ = nullptr;
+  CudnnActivation identity_ = nullptr;
+  int algorithm_ = 0;
+  int64_t workspace_bytes_ = 0;
+};
+
+}  // namespace shw::runtime::cuda
