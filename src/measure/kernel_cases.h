@@ -33,4 +33,9 @@ ProbeMaker::Step product_case(ProbeMaker& maker, Dtype dtype, int64_t m, int64_t
 ProbeMaker::Step attention_case(ProbeMaker& maker, Dtype dtype, int64_t heads, bool backward,
                                 bool causal, int64_t keys, int64_t width);
 
+// One sample of `side` × `side` places and a kernel of 3 × 3.
+ProbeMaker::Step convolution_case(ProbeMaker& maker, bool backward, int64_t side,
+                                  int64_t out_channels, int64_t in_channels);
+inline constexpr int64_t kConvolutionKernel = 3;
+
 }  // namespace shw::measure

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "measure/kernel_cases.h"
 #include "measure/kernel_timer.h"
@@ -18,6 +19,8 @@ constexpr int64_t kRows[] = {4, 32, KernelTimes::kLongRow};
 constexpr int64_t kMostElements = 524288, kSlowElements = 32768;
 constexpr int64_t kProductSizes[] = {4, 16, 64, 256, 1024};
 constexpr int64_t kKeys[] = {16, 64, 256, 1024}, kWidths[] = {8, 32, 128};
+constexpr int64_t kSides[] = {4, 16, 32}, kOutChannels[] = {8, 64, 256},
+                  kInChannels[] = {4, 32, 128};
 constexpr int64_t kRateSize = 256;  // of a square product, where only a rate is asked for
 
 void add_kernel(KernelTimer& timer, const MeasuredKernel& kernel) {
@@ -43,6 +46,19 @@ void add_attention(KernelTimer& timer, std::string_view key, bool backward, bool
                       table);
 }
 
+void add_convolution(KernelTimer& timer, std::string_view key, bool backward) {
+  std::vector<int64_t> places, terms;
+  for (const int64_t side : kSides) places.push_back(side * side);
+  for (const int64_t in : kInChannels)
+    terms.push_back(in * kConvolutionKernel * kConvolutionKernel);
+  const size_t table = timer.begin(
+      key, Dtype::kF32, {places, {std::begin(kOutChannels), std::end(kOutChannels)}, terms});
+  for (const int64_t side : kSides)
+    for (const int64_t out : kOutChannels)
+      for (const int64_t in : kInChannels)
+        timer.add_point(convolution_case(timer.maker(), backward, side, out, in), table);
+}
+
 }  // namespace
 
 Status measure_kernels(cost::DeviceSpec& device, std::vector<cost::FigureBasis>& bases) {
@@ -53,6 +69,8 @@ Status measure_kernels(cost::DeviceSpec& device, std::vector<cost::FigureBasis>&
   add_attention(kernels, "sdpa.causal", false, true);
   add_attention(kernels, "sdpa_backward", true, false);
   add_attention(kernels, "sdpa_backward.causal", true, true);
+  add_convolution(kernels, "convolution", false);
+  add_convolution(kernels, "convolution_backward", true);
   constexpr Dtype kTypes[] = {Dtype::kF64, Dtype::kF32, Dtype::kF16, Dtype::kBF16};
   double* const rates[] = {&device.flops_f64, &device.flops_f32, &device.flops_f16,
                            &device.flops_bf16};

@@ -105,6 +105,20 @@ Works attention(std::string_view plain, std::string_view causal, const OpArgs& a
   return {{is_causal ? causal : plain, args.in(first).dtype, {k[2], q[3]}, times}};
 }
 
+// A group after the other, in the places of the result; `result`, `weight`: [N, O, …], [O, C, …].
+KernelWork convolution(std::string_view kernel, const OpArgs& args, const TensorType& result,
+                       const TensorType& weight) {
+  const int64_t groups = std::max<int64_t>(1, args.attrs->get_int(AttrKey::kGroups, 1)),
+                channels = weight.shape[0];
+  const auto without = [](const TensorType& type, int64_t part) {
+    return type.numel() / std::max<int64_t>(1, part);
+  };
+  return {kernel,
+          result.dtype,
+          {without(result, channels), channels / groups, without(weight, channels)},
+          number(groups)};
+}
+
 // What the op's loops run over: its largest tensor, but not the table of a look-up.
 KernelWork loops(OpKind op, const OpArgs& args, std::span<const OptionalType> results) {
   const TensorType *first = nullptr, *largest = nullptr, *out = nullptr;
@@ -154,6 +168,10 @@ Works kernel_works(OpKind op, const OpArgs& args, std::span<const OptionalType> 
       return attention("sdpa", "sdpa.causal", args, 0);
     case OpKind::kSdpaBackward:
       return attention("sdpa_backward", "sdpa_backward.causal", args, 1);
+    case OpKind::kConvolution:
+      return {convolution("convolution", args, *results[0], args.in(1))};
+    case OpKind::kConvolutionBackward:
+      return {convolution("convolution_backward", args, args.in(0), args.in(2))};
     case OpKind::kEmbeddingDenseBackward:  // clears the table first
       return {loops(op, args, results), elements("full", results[0]->numel(),
                                                  cost::KernelTimes::kLongRow, results[0]->dtype)};

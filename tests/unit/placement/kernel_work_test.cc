@@ -53,6 +53,18 @@ TEST(KernelWork, AttentionIsThatOfEachHead) {
               {64, 8, 0}, 2 * 3 * 16 / 64.0);
 }
 
+TEST(KernelWork, ConvolutionsAreThoseOfEachGroup) {
+  const OptionalType input = f32({2, 6, 9, 9}), weight = f32({4, 3, 3, 3}), out = f32({2, 4, 7, 7});
+  Attrs attrs;
+  attrs.set(AttrKey::kGroups, int64_t{2});
+  expect_work(works(OpKind::kConvolution, {input, weight}, {out}, attrs).at(0), "convolution",
+              {2 * 7 * 7, 2, 3 * 3 * 3}, 2);
+  expect_work(
+      works(OpKind::kConvolutionBackward, {out, input, weight}, {input, weight, f32({4})}, attrs)
+          .at(0),
+      "convolution_backward", {2 * 7 * 7, 2, 3 * 3 * 3}, 2);
+}
+
 TEST(KernelWork, AWindowTakesItsShareOfThePairs) {
   const OptionalType q = f32({2, 3, 16, 8});
   Attrs window;
