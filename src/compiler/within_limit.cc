@@ -99,6 +99,7 @@ class MemoryLimitedSearch {
     best_->proven = proven();
     best_->seconds = seconds();
     best_->memory.rounds = rounds_;
+    best_->stats.cells = cells_;
     return std::move(*best_);
   }
   double bound_us() const { return bound_; }  // no placement within the limit is cheaper
@@ -118,6 +119,9 @@ class MemoryLimitedSearch {
   static constexpr double kRoughShareOfTime = 0.6;
   static constexpr double kRoughGap = 2e-3;
   static constexpr uint64_t kRoughBranchNodes = 20, kBranchNodesWithCopies = 100;
+  // Of a placement that is one of several to be tried, a rough answer is enough: on three small
+  // dims all labels make 15 million cells, which a branch and bound sweeps thousands of times.
+  static constexpr uint64_t kLikelyCells = 1 << 20;
   // Without copies, as many nodes as make this many when multiplied by those of the graph.
   static constexpr uint64_t kBranchWork = 1'000'000;
 
@@ -290,6 +294,7 @@ class MemoryLimitedSearch {
     options.warm = warm_ != nullptr ? warm_.get() : options_.warm;
     options.deadline = deadline().after_share(1.0 / std::min(rounds_left, rough ? 2u : 3u));
     if (rough) options.relative_gap = std::max(options.relative_gap, kRoughGap);
+    if (rough && relaxed_ && is_small()) options.likely_cells = kLikelyCells;
     const uint64_t fine =
         copies_.at.empty()
             ? std::max(kBranchNodesWithCopies, kBranchWork / model_.model().graph().num_nodes())
@@ -308,6 +313,7 @@ class MemoryLimitedSearch {
                                                      is_bound ? monitor_ : muted));
     if (rounds_ == 1) first_round_s_ = placed.seconds;
     warm_ = placed.warm;
+    cells_ += placed.stats.cells;
     if (is_bound) bound_ = std::max(bound_, placed.bound_us);
     if (planned_limit_ > 0) {
       const auto budget = static_cast<uint32_t>(problem.budget_limits().size() - 1);
@@ -346,6 +352,7 @@ class MemoryLimitedSearch {
   double first_round_s_ = 0, lowering_s_ = 0;
   bool out_of_time_ = false;
   uint32_t rounds_ = 0;
+  uint64_t cells_ = 0;  // of the rounds that found something
 };
 
 }  // namespace

@@ -46,6 +46,9 @@ Status BudgetCloser::run() {
   if (part.status().code() == Code::kFailedPrecondition && search_.found())
     return search_.raise_bound(open_.bound());  // the warm start's answer is optimal
   SHW_RETURN_IF_ERROR(part.status());
+  if (search_.options().likely_cells > 0 && part->rows->size() > 0 &&
+      edge_cells(part->stage->problem) > search_.options().likely_cells)
+    return look_among_likely(*part);
   SHW_RETURN_IF_ERROR(visit(std::move(*part), true));
   while (!open_.empty() && !stopped()) {
     if (search_.stats().branch_nodes >= kSequentialParts) {

@@ -72,6 +72,11 @@ class BudgetCloser {
   void split(const Part& part, const Relaxation& relaxation,
              std::shared_ptr<const RestrictedProblem> source);
 
+  // budget_likely.cc
+  struct Likely;
+  Status look_among_likely(Part& part);
+  Result<bool> solve_likely(Likely& likely);
+
   // budget_rounds.cc
   struct Lane;
   Status branch_in_rounds();

@@ -171,7 +171,8 @@ Status Improver::recombine_found() {
   }
   const Watch::WorkLimit limit(search_.watch(), kMostRecombined * waited_);
   SHW_ASSIGN_OR_RETURN(const Recombined made,
-                       recombine(root_->problem, *rows_, allowed, local_.best(), search_.watch()));
+                       recombine(root_->problem, *rows_, allowed, local_.best(),
+                                 {kRecombinedGap, kRecombinedNodes}, search_.watch()));
   const auto taken = static_cast<double>(std::ranges::count(allowed, 1));
   core_share_ = made.closed ? kCoreGrows * taken / static_cast<double>(allowed.size())
                             : core_share_ / kCoreGrows;

@@ -132,6 +132,9 @@ struct SolveOptions {
   uint64_t table_budget_bytes = 64ull << 20;  // for exact elimination; 0: no elimination at all
   uint64_t max_branch_nodes = 100000;
   uint64_t branch_bytes = 3ull << 30;  // for the branch-and-bound tree, with budgets
+  // For a rough answer: with budgets, a problem of more cells is solved among its likely labels
+  // only, which have about so many (budget_likely.cc), and with work in proportion. 0: never.
+  uint64_t likely_cells = 0;
   // A branch and bound with budgets that takes so many cells improves its incumbent beside
   // (budget_improve.h): by default three seconds.
   uint64_t improve_from = 3'000'000'000;
@@ -153,6 +156,7 @@ struct SolveStats {
   uint64_t labels = 0, labels_after_presolve = 0;
   uint32_t variables_after_presolve = 0;
   uint32_t sweeps = 0, core_variables = 0, branch_nodes = 0;
+  uint64_t cells = 0;  // the work, which depends on no clock: pairs of labels looked at
   // lp_solve, the last resort, was needed to close the gap but could not be opened.
   bool lp_solve_missing = false;
   double presolve_s = 0, search_s = 0;  // search: sweeps and everything after them

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <array>
 
-#include "solver/parameters.h"
 #include "solver/search.h"
+#include "solver/warm.h"
 
 namespace shw::solver {
 namespace {
-
-using namespace parameters::recombine;
 
 // The rows' slacks differ and a budget has one limit, so another variable, without a choice, uses
 // the rest.
@@ -58,15 +56,16 @@ PlacementProblem core_of(const PlacementProblem& problem, const BudgetRows& rows
 
 Result<Recombined> recombine(const PlacementProblem& problem, const BudgetRows& rows,
                              std::span<const uint8_t> allowed, std::span<const uint32_t> choice,
-                             Watch& watch) {
+                             const RecombineOptions& how, Watch& watch) {
   const uint32_t n = problem.num_variables();
   std::vector<std::vector<uint32_t>> labels(n);
   std::vector<uint32_t> start;
   uint64_t cells = 0;
   for (uint32_t v = 0; v < n; ++v)
     for (uint32_t x = 0; x < problem.num_labels(v); ++x) {
-      if (x == choice[v]) start.push_back(static_cast<uint32_t>(labels[v].size()));
-      if (x == choice[v] || allowed[problem.first_label(v) + x]) labels[v].push_back(x);
+      const bool is_chosen = !choice.empty() && x == choice[v];
+      if (is_chosen) start.push_back(static_cast<uint32_t>(labels[v].size()));
+      if (is_chosen || allowed[problem.first_label(v) + x]) labels[v].push_back(x);
     }
   for (const auto& e : problem.edges()) cells += labels[e.a].size() * labels[e.b].size();
   start.push_back(0);
@@ -74,17 +73,27 @@ Result<Recombined> recombine(const PlacementProblem& problem, const BudgetRows& 
   const PlacementProblem core = core_of(problem, rows, labels);
 
   SolveOptions options;
-  options.relative_gap = kGap;
-  options.max_branch_nodes = kBranchNodes;
+  options.relative_gap = how.relative_gap;
+  options.max_branch_nodes = how.max_branch_nodes;
   options.use_lp_solve = false;
+  WarmStart warm;  // of another problem, but for the prices
+  for (uint32_t r = 0; r < how.prices.size(); ++r)
+    if (how.prices[r] > 0) warm.prices.push_back({0, r, how.prices[r]});
+  options.warm = &warm;
   const Watch::Part quiet(watch);
   Search search(core, options, watch);
-  search.take(std::move(start));
+  if (!choice.empty()) search.take(std::move(start));
   const Status status = close_gap_within_budgets(search, core, /*is_rough=*/true);
   if (!status.ok() && status.code() != Code::kFailedPrecondition) return status;
-  Recombined result{{choice.begin(), choice.end()}, !status.ok() || search.proven()};
-  if (search.found())
+  Recombined result;
+  result.closed = !status.ok() || search.proven();
+  result.choice.assign(choice.begin(), choice.end());
+  if (search.found()) {
+    result.choice.resize(n);
     for (uint32_t v = 0; v < n; ++v) result.choice[v] = labels[v][search.choice()[v]];
+  }
+  if (!search.prices().empty()) result.prices.assign(rows.size(), 0);
+  for (const BudgetPrice& price : search.prices()) result.prices[price.point] += price.price;
   return result;
 }
 

@@ -12,14 +12,20 @@
 namespace shw::solver {
 
 struct Recombined {
-  std::vector<uint32_t> choice;
-  bool closed = false;  // nothing among these labels is cheaper
+  std::vector<uint32_t> choice;  // empty: none was found
+  bool closed = false;           // nothing among these labels is cheaper
+  std::vector<double> prices;    // by row; empty: none are known
+};
+struct RecombineOptions {
+  double relative_gap;
+  uint64_t max_branch_nodes;
+  std::span<const double> prices = {};  // by row: to start at
 };
 
 // `allowed`: a flag per label. `choice`: a labelling within the budgets; its labels are allowed
-// too. May be cut short by a Watch::WorkLimit.
+// too. Empty: none is known. May be cut short by a Watch::WorkLimit.
 Result<Recombined> recombine(const PlacementProblem& problem, const BudgetRows& rows,
                              std::span<const uint8_t> allowed, std::span<const uint32_t> choice,
-                             Watch& watch);
+                             const RecombineOptions& how, Watch& watch);
 
 }  // namespace shw::solver

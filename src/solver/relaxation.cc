@@ -39,8 +39,8 @@ void Relaxation::set_prices(std::span<const double> prices) {
   offset_ = sum + kRelaxationRounding * size;
 }
 
-Result<double> Relaxation::sweep() {
-  SHW_RETURN_IF_ERROR(trws_.sweep());
+Result<double> Relaxation::sweep(bool is_rounded) {
+  SHW_RETURN_IF_ERROR(is_rounded ? trws_.sweep_rounded() : trws_.sweep());
   last_ = trws_.bound() - offset_;
   if (last_ > bound_) {
     bound_ = last_;

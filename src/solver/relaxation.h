@@ -27,7 +27,8 @@ class Relaxation {
              Watch& watch);
 
   // One sweep at the current prices. No labelling within the budgets costs less than the result.
-  Result<double> sweep();
+  // is_rounded: see Trws::sweep_rounded().
+  Result<double> sweep(bool is_rounded = false);
   // Moves the prices and sweeps. `cost`: of the incumbent, or an estimate of the optimum.
   Status step(double cost);
   // The same with the bundle: moves to prices where every cut reaches a level between the bound and
@@ -57,8 +58,10 @@ class Relaxation {
   // How often each label occurred in recent labellings; concatenated by variable.
   std::span<const float> frequency() const { return frequency_; }
 
- private:
+  // Moves to these prices; sweep() next.
   void set_prices(std::span<const double> prices);
+
+ private:
   void observe();
   Status sweep_or_step(double cost, double level);
 

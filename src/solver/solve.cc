@@ -53,6 +53,7 @@ Status no_labelling_found(const Search& search, const Watch& watch, const Stage&
 }
 
 Solution answer(Search& search, const PlacementProblem& problem) {
+  search.stats().cells = search.watch().cells();
   Solution solution;
   solution.cost = search.cost();
   solution.bound = search.bound();

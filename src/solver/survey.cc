@@ -206,10 +206,7 @@ Result<Survey> survey(const PlacementProblem& problem, Watch& watch) {
   return Surveyor(problem, watch).run();
 }
 
-namespace {
-
-// The largest marginal that leaves at most `max_cells` cells if labels above it are dropped; 0:
-// none. Halves the labels in question until none is left, so each is looked at twice on average.
+// 0: none. Halves the labels in question until none is left, so each is looked at twice on average.
 double likely_limit(const PlacementProblem& problem, std::span<const double> marginals,
                     uint64_t max_cells) {
   struct Label {
@@ -245,8 +242,6 @@ double likely_limit(const PlacementProblem& problem, std::span<const double> mar
   }
   return limit;
 }
-
-}  // namespace
 
 RestrictedProblem likely_part(const PlacementProblem& problem, std::span<const double> marginals,
                               uint64_t max_cells) {

@@ -31,6 +31,10 @@ uint64_t table_cells(const PlacementProblem& problem);
 // Sweeps until the bound stalls.
 Result<Survey> survey(const PlacementProblem& problem, Watch& watch);
 
+// The largest limit that leaves no more than `max_cells` cells to the labels whose marginal is at
+// most that.
+double likely_limit(const PlacementProblem& problem, std::span<const double> marginals,
+                    uint64_t max_cells);
 // The labels whose marginal is at most the largest limit that leaves no more than `max_cells`
 // cells; those with marginal zero in any case. Costs are the original ones.
 RestrictedProblem likely_part(const PlacementProblem& problem, std::span<const double> marginals,

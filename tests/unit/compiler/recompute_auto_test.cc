@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "compiler/place.h"
 #include "plan/report.h"
 #include "rewrite/verify.h"
 #include "simulate/entry_times.h"
@@ -129,6 +130,33 @@ TEST(LowestLimit, OfTwoLayersIsHalfOfWhatTheyTakeWithout) {
     EXPECT_LE(half->plan.summary.memory_program_bytes, options.memory_limit_bytes);
     EXPECT_TRUE(verify(half->plan.program, true).ok());
     EXPECT_GT(recomputation(half->plan.program).steps, 0u);
+  }
+}
+
+// On three small dims many labels cost nearly the same, and no bound tells them apart: all labels
+// took 1e11 cells, minutes for a model of half a megabyte. The likely ones take few.
+TEST(LimitOnThreeDims, TakesLittleWork) {
+  constexpr uint64_t kMostCells = 8'000'000'000;  // some seconds
+  for (const char* name : {"apertus", "llama_tiny_2x4"}) {
+    SCOPED_TRACE(name);
+    CompileOptions options{.mesh = "pp=2,dp=2,tp=2", .keep_graph = false};
+    options.recompute = *recompute_policy("auto");
+    Monitor monitor;
+    const std::vector<uint8_t> graph = testing::test_graph(name);
+    const auto model = PreparedModel::create(graph, options, monitor);
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    const auto question = ConstrainedModel::create(**model, options, monitor);
+    ASSERT_TRUE(question.ok()) << question.status().message();
+    const auto plain = compile(graph, {.mesh = options.mesh, .keep_graph = false}, monitor);
+    ASSERT_TRUE(plain.ok()) << plain.status().message();
+    const double limit = 0.7 * static_cast<double>(plain->plan.summary.memory_program_bytes);
+    const auto placed = place(*question, limit, {}, monitor);
+    ASSERT_TRUE(placed.ok()) << placed.status().message();
+    EXPECT_LE(placed->memory.held_bytes(), limit);
+    EXPECT_GT(placed->memory.rounds, 2u);
+    EXPECT_GT(placed->stats.cells, 100'000'000u);
+    EXPECT_LT(placed->stats.cells, kMostCells);
+    EXPECT_LT(simulated_us(*placed->program), 1.1 * simulated_us(plain->plan.program));
   }
 }
 

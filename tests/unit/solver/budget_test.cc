@@ -219,6 +219,66 @@ TEST(Budgets, HaveOneOptimumIfTheIncumbentIsImproved) {
   EXPECT_GT(branched, 5u);
 }
 
+// A rough answer is within the budgets and near the optimum, and its bound is one.
+TEST(Budgets, AreKeptAmongTheLikelyLabels) {
+  const RandomShape shape{.min_variables = 6,
+                          .max_variables = 8,
+                          .max_labels = 5,
+                          .edges_per_variable = 2,
+                          .forbidden = 0.02,
+                          .max_cost = 100};
+  SolveOptions rough;
+  rough.likely_cells = 40;
+  int feasible = 0, found = 0, best = 0, proven = 0;
+  for (uint32_t seed = 7000; seed < 7300; ++seed) {
+    SCOPED_TRACE(seed);
+    PlacementProblem problem = random_problem(seed, shape);
+    add_random_budgets(problem, seed + 1, 1 + seed % 3, seed % 2 == 0 ? 5 : 1);
+    const auto optimum = solve_brute_force(problem);
+    const auto got = solve_quietly(problem, rough);
+    if (!optimum.ok()) {
+      EXPECT_FALSE(got.ok());
+      continue;
+    }
+    ++feasible;
+    if (!got.ok()) {  // nothing among these labels, which proves nothing
+      EXPECT_EQ(got.status().code(), Code::kResourceExhausted) << got.status().message();
+      continue;
+    }
+    ++found;
+    EXPECT_EQ(got->cost, evaluate(problem, got->choice));
+    EXPECT_GE(got->cost, optimum->cost);
+    EXPECT_LE(got->bound, optimum->cost);
+    best += got->cost == optimum->cost;
+    proven += got->proven;
+  }
+  EXPECT_GT(found, feasible * 9 / 10);
+  EXPECT_GT(best, feasible / 2);
+  EXPECT_LT(proven, feasible);  // otherwise all were small
+}
+
+// The work grows with what may be likely, not with what there is.
+TEST(Budgets, TakeWorkInProportionForARoughAnswer) {
+  const RandomShape shape{.min_variables = 60,
+                          .max_variables = 60,
+                          .max_labels = 40,
+                          .edges_per_variable = 3,
+                          .forbidden = 0,
+                          .max_cost = 1000};
+  PlacementProblem problem = random_problem(11, shape);
+  add_random_budgets(problem, 12, 2, 12);
+  SolveOptions options;
+  options.relative_gap = 2e-3;
+  options.max_branch_nodes = 20;
+  const auto all = solve_quietly(problem, options);
+  options.likely_cells = 4000;
+  const auto likely = solve_quietly(problem, options);
+  ASSERT_TRUE(all.ok()) << all.status().message();
+  ASSERT_TRUE(likely.ok()) << likely.status().message();
+  EXPECT_LT(5 * likely->stats.cells, all->stats.cells);
+  EXPECT_LT(likely->cost, 1.2 * all->cost);
+}
+
 TEST(Budgets, CountVariablesOnlyWhileLive) {
   PlacementProblem p;  // two variables that are never live together may both take the large label
   for (int v = 0; v < 3; ++v) p.add_variable(std::vector<double>{0, 10});

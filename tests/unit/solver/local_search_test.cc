@@ -129,7 +129,7 @@ TEST(Recombine, SolvesAmongTheAllowedLabels) {
       }
       Monitor monitor;
       Watch watch(monitor, Deadline());
-      const auto got = recombine(made->problem, made->rows, flags, start, watch);
+      const auto got = recombine(made->problem, made->rows, flags, start, {1e-6, 30}, watch);
       ASSERT_TRUE(got.ok()) << got.status().message();
       EXPECT_TRUE(is_within(made->rows, got->choice));
       if (got->closed) {
@@ -156,7 +156,7 @@ TEST(Recombine, EndsWithItsStartAtTheLimitOfItsWork) {
     {
       const Watch::WorkLimit limit(watch, 0);
       EXPECT_TRUE(watch.expired());
-      const auto got = recombine(made->problem, made->rows, all, start, watch);
+      const auto got = recombine(made->problem, made->rows, all, start, {1e-6, 30}, watch);
       ASSERT_TRUE(got.ok()) << got.status().message();
       EXPECT_TRUE(is_within(made->rows, got->choice));
       EXPECT_LE(evaluate(made->problem, got->choice), evaluate(made->problem, start));
