@@ -8,7 +8,7 @@
 
 namespace shw::runtime {
 
-inline constexpr int64_t kQueryBlock = 64;  // rows of scores that are in work at a time
+inline constexpr int64_t kQueryBlock = 32;  // rows of scores that are in work at a time
 
 struct AttentionShape {
   int64_t batch, heads, key_heads, queries, keys, width, value_width;

@@ -6,9 +6,12 @@
 #include "runtime/cpu/math.h"
 #include "runtime/cpu/row_sums.h"
 #include "runtime/simd.h"
+#include "runtime/transpose.h"
 
 namespace shw::runtime::cpu {
 namespace {
+
+constexpr int64_t kFloatsInLine = 16;  // of the caches
 
 TensorType head_type(const TensorType& type) {
   return {{type.shape[2], type.shape[3]}, {type.strides[2], type.strides[3]}, type.dtype};
@@ -72,6 +75,27 @@ void HeadResult<T>::store(const T* dense, void* buffer, int64_t b, int64_t h) co
 }
 
 template <class T>
+TransposedOperand<T>::TransposedOperand(int64_t most_rows, int64_t columns, int64_t readers)
+    : columns_(columns) {
+  constexpr int64_t kLeastReaders = 32;
+  // A line more than there are: columns that lie whole pages apart meet in the caches.
+  if (std::is_same_v<T, float> && readers >= kLeastReaders)
+    pitch_ = (most_rows + kFloatsInLine - 1) / kFloatsInLine * kFloatsInLine + kFloatsInLine;
+}
+
+template <class T>
+Matrix<const T> TransposedOperand<T>::make(const Matrix<const T>& x, int64_t rows,
+                                           T* scratch) const {
+  if (pitch_ == 0) return {x.data, x.column_stride, x.row_stride};
+  // As many rows at a time as fill lines of the copy: then both are read and written line by line.
+  for (int64_t r = 0; r < rows; r += kFloatsInLine)
+    transpose(reinterpret_cast<uint32_t*>(scratch + r), pitch_,
+              reinterpret_cast<const uint32_t*>(&x.at(r, 0)), x.row_stride,
+              std::min(kFloatsInLine, rows - r), columns_);
+  return {scratch, pitch_, 1};
+}
+
+template <class T>
 Result<ScoreBias<T>> ScoreBias<T>::create(const TensorType& type, const AttentionShape& shape) {
   const Dims scores{shape.batch, shape.heads, shape.queries, shape.keys};
   if (!broadcasts_to(type.shape, scores))
@@ -99,27 +123,33 @@ void ScoreBias<T>::add(const void* buffer, int64_t b, int64_t h, int64_t i, KeyR
 }
 
 template <class T>
-T softmax_weights(T* row, int64_t n, T scale, T& lse) {
+T softmax_weights(T* row, int64_t n, int64_t room, T scale, T& lse) {
+  constexpr T kInfinity = std::numeric_limits<T>::infinity();
   // The scale is applied on the way: the largest score stays the largest.
   if (!(scale > 0)) {
     vector_loop(n, [&](int64_t j) { row[j] *= scale; });
     scale = 1;
   }
-  const T most = row_max(row, n) * scale;
+  const int64_t whole = whole_vectors<T>(n, room);
+  std::fill(row + n, row + whole, -kInfinity);  // their weights are 0
+  const T most = row_max(row, whole) * scale;
   // A query that sees nothing: its weights are zero, not 0/0.
-  const T shift = most == -std::numeric_limits<T>::infinity() ? T{0} : most;
-  long_vector_loop(n, [&](int64_t j) { row[j] = fast_exp(row[j] * scale - shift); });
-  const T sum = row_sum(row, n);
+  const T shift = most == -kInfinity ? T{0} : most;
+  long_vector_loop(whole, [=](int64_t j) { row[j] = fast_exp(row[j] * scale - shift); });
+  std::fill(row + whole, row + room, T{0});
+  const T sum = row_sum(row, whole);
   lse = shift + std::log(sum);
   return sum > 0 || sum != sum ? 1 / sum : T{0};
 }
 
-template float softmax_weights(float*, int64_t, float, float&);
-template double softmax_weights(double*, int64_t, double, double&);
+template float softmax_weights(float*, int64_t, int64_t, float, float&);
+template double softmax_weights(double*, int64_t, int64_t, double, double&);
 template class HeadOperand<float>;
 template class HeadOperand<double>;
 template class HeadResult<float>;
 template class HeadResult<double>;
+template class TransposedOperand<float>;
+template class TransposedOperand<double>;
 template class ScoreBias<float>;
 template class ScoreBias<double>;
 

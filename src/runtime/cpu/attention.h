@@ -5,6 +5,9 @@
 // some thousands, and no running maximum is needed. T is the type everything is computed in: double
 // for f64, float for the others.
 #pragma once
+#include <algorithm>
+#include <type_traits>
+
 #include "runtime/attention_shape.h"
 #include "runtime/cpu/cast.h"
 #include "runtime/cpu/gemm.h"
@@ -51,6 +54,23 @@ class HeadResult {
   StridedCast unpack_;
 };
 
+// Keys or values of one head as products with many queries read them, by columns: copied, so that
+// the columns lie side by side, and no product has to pack them for itself.
+template <class T>
+class TransposedOperand {
+ public:
+  TransposedOperand() = default;
+  // Of [most_rows, columns] at most, multiplied with `readers` rows in all.
+  TransposedOperand(int64_t most_rows, int64_t columns, int64_t readers);
+  int64_t scratch_elements() const { return columns_ * pitch_; }
+  // [columns, rows]
+  Matrix<const T> make(const Matrix<const T>& x, int64_t rows, T* scratch) const;
+
+ private:
+  int64_t columns_ = 0;
+  int64_t pitch_ = 0;  // 0: nothing is copied
+};
+
 // An additive bias that broadcasts to [batch, heads, queries, keys].
 template <class T>
 class ScoreBias {
@@ -65,11 +85,19 @@ class ScoreBias {
   Dims strides_bytes_;
 };
 
+// Of n numbers in a row of memory for `room`, as many as fill whole vectors, if there is room: what
+// is computed behind the n for nothing takes less time than single elements at the end.
+template <class T>
+int64_t whole_vectors(int64_t n, int64_t room) {
+  constexpr int64_t kVector = std::is_same_v<T, float> ? 16 : 1;
+  return std::min((n + kVector - 1) / kVector * kVector, room);
+}
+
 // One query's n products with keys become weights, but for a factor, which is returned; of no keys,
 // and where all scores are −∞, it is 0. Scores are scale · products. `lse`: the logarithm of the
-// softmax's denominator.
+// softmax's denominator. The row has `room` ≥ n elements; those behind the n become zeros.
 template <class T>
-T softmax_weights(T* row, int64_t n, T scale, T& lse);
+T softmax_weights(T* row, int64_t n, int64_t room, T scale, T& lse);
 
 // Calls f(T{}) with the type that attention over `q` is computed in.
 template <class F>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/cpu/direct_gemm.h"
 #include "runtime/transpose.h"
 
 #ifdef SHW_HAVE_DNNL
@@ -73,7 +74,7 @@ bool multiply_by_blocks(const Gemm<float>& g) {
 
 template <>
 void gemm<float>(const Gemm<float>& g) {
-  if (g.m == 0 || g.n == 0) return;
+  if (g.m == 0 || g.n == 0 || direct_gemm(g)) return;
   const bool fits = g.k > 0 && (g.a.column_stride == 1 || g.a.row_stride == 1) &&
                     (g.b.column_stride == 1 || g.b.row_stride == 1);
   const bool by_blocks = g.scratch != nullptr && gemm_scratch(g) > 0;
@@ -93,7 +94,7 @@ void use_one_gemm_thread() { omp_set_num_threads(1); }
 
 template <>
 void gemm<float>(const Gemm<float>& g) {
-  plain_gemm(g);
+  if (!direct_gemm(g)) plain_gemm(g);
 }
 template <>
 int64_t gemm_scratch<float>(const Gemm<float>&) {

@@ -11,9 +11,10 @@
 namespace shw::runtime::cpu {
 namespace {
 
-constexpr int64_t kResults = 256;   // that advance side by side
+constexpr int64_t kResults = 512;   // that advance side by side
 constexpr int64_t kRowChunk = 512;  // elements of a row that are converted at a time
-constexpr int64_t kRowLanes = 8;    // partial results of a row, so that it vectorises
+constexpr int64_t kRowsTogether = 4;
+constexpr int64_t kRowLanes = 8;  // partial results of a row, so that it vectorises
 
 // What each kind of reduction begins with, and makes of two.
 struct Add {
@@ -67,7 +68,9 @@ struct Truth {
 template <class Value, class Sum>
 struct InnerLoops {
   Sum start;
-  void (*each)(const Value* values, int64_t n, Sum* sums);   // one to a sum
+  // One of each row to a sum: of kRowsTogether rows that lie `pitch` values apart, or of one.
+  void (*each_of_rows)(const Value* values, int64_t pitch, int64_t n, Sum* sums);
+  void (*each)(const Value* values, int64_t n, Sum* sums);
   void (*lanes)(const Value* values, int64_t n, Sum* sums);  // in turn to kRowLanes sums
   void (*fold)(Sum* sums);                                   // those to the first
 };
@@ -75,6 +78,16 @@ struct InnerLoops {
 template <class Op, class Value, class Sum>
 void join_each(const Value* values, int64_t n, Sum* sums) {
   vector_loop(n, [=](int64_t i) { sums[i] = Op::join(sums[i], static_cast<Sum>(values[i])); });
+}
+
+// Row after row, so the sums are those of join_each, but they are loaded and stored only once.
+template <class Op, class Value, class Sum>
+void join_rows_together(const Value* values, int64_t pitch, int64_t n, Sum* sums) {
+  const Value *a = values, *b = a + pitch, *c = b + pitch, *d = c + pitch;
+  vector_loop(n, [=](int64_t i) {
+    const Sum ab = Op::join(Op::join(sums[i], static_cast<Sum>(a[i])), static_cast<Sum>(b[i]));
+    sums[i] = Op::join(Op::join(ab, static_cast<Sum>(c[i])), static_cast<Sum>(d[i]));
+  });
 }
 
 template <class Op, class Value, class Sum>
@@ -102,8 +115,8 @@ void fold_lanes(Sum* lanes) {
 
 template <class Op, class Value, class Sum>
 InnerLoops<Value, Sum> inner_loops() {
-  return {Op::template start<Sum>(), join_each<Op, Value, Sum>, join_lanes<Op, Value, Sum>,
-          fold_lanes<Op, Sum>};
+  return {Op::template start<Sum>(), join_rows_together<Op, Value, Sum>, join_each<Op, Value, Sum>,
+          join_lanes<Op, Value, Sum>, fold_lanes<Op, Sum>};
 }
 
 // Whether elements are zero: 0 and 1 of elements of `dtype`, which are loaded as T.
@@ -191,7 +204,11 @@ class ReductionKernel final : public HostKernel {
     const int64_t step = reduced_.row_stride_bytes[0];
     for_each_row(reduced_, std::array{from}, [&](const std::array<std::byte*, 1>& p) {
       Value room[kResults];
-      for (int64_t r = 0; r < reduced_.row_size; ++r)
+      int64_t r = 0;
+      const int64_t pitch = step / static_cast<int64_t>(sizeof(Value));
+      for (; direct_ && r + kRowsTogether <= reduced_.row_size; r += kRowsTogether)
+        inner_.each_of_rows(reinterpret_cast<const Value*>(p[0] + r * step), pitch, n, sums);
+      for (; r < reduced_.row_size; ++r)
         inner_.each(values(p[0] + r * step, kept_.row_stride_bytes[0], n, room), n, sums);
     });
   }

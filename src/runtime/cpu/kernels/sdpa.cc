@@ -27,6 +27,7 @@ class Sdpa final : public HostKernel {
   struct Parts {
     AttentionShape shape;
     HeadOperand<T> q, k, v;
+    TransposedOperand<T> keys;
     bool has_bias = false, has_lse = false;
     ScoreBias<T> bias;
     VisibleKeys visible;
@@ -40,8 +41,8 @@ class Sdpa final : public HostKernel {
   int64_t workspace_bytes() const override {
     const int64_t scores = kQueryBlock * p_.visible.most_keys(kQueryBlock);
     return p_.visible.scratch_bytes() +
-           (p_.q.scratch_elements() + p_.k.scratch_elements() + p_.v.scratch_elements() + scores +
-            p_.shape.queries * p_.shape.value_width) *
+           (p_.q.scratch_elements() + p_.k.scratch_elements() + p_.v.scratch_elements() +
+            p_.keys.scratch_elements() + scores + p_.shape.queries * p_.shape.value_width) *
                static_cast<int64_t>(sizeof(T));
   }
 
@@ -50,21 +51,26 @@ class Sdpa final : public HostKernel {
     T* q_scratch = reinterpret_cast<T*>(ends + p_.visible.scratch_bytes());
     T* k_scratch = q_scratch + p_.q.scratch_elements();
     T* v_scratch = k_scratch + p_.k.scratch_elements();
-    T* scores = v_scratch + p_.v.scratch_elements();
+    T* keys_scratch = v_scratch + p_.v.scratch_elements();
+    T* scores = keys_scratch + p_.keys.scratch_elements();
     T* out_scratch = scores + kQueryBlock * p_.visible.most_keys(kQueryBlock);
     for (const auto& [buffer, bytes] : p_.zeros)
       std::memset(buffers[buffer], 0, static_cast<size_t>(bytes));
     for (int64_t b = 0; b < p_.shape.batch; ++b) {
       if (p_.visible.has_documents())
         SHW_RETURN_IF_ERROR(p_.visible.turn_to(b, buffers[kDocuments], ends));
+      Matrix<const T> keys{}, v{};  // of the heads that share them
       for (int64_t h = 0; h < p_.shape.heads; ++h) {
         const Matrix<const T> q = p_.q.load(buffers[kQ], b, h, q_scratch);
-        const int64_t shared = h / p_.shape.group();
-        const Matrix<const T> k = p_.k.load(buffers[kK], b, shared, k_scratch);
-        const Matrix<const T> v = p_.v.load(buffers[kV], b, shared, v_scratch);
+        if (h % p_.shape.group() == 0) {
+          const int64_t shared = h / p_.shape.group();
+          const Matrix<const T> k = p_.k.load(buffers[kK], b, shared, k_scratch);
+          keys = p_.keys.make(k, p_.shape.keys, keys_scratch);
+          v = p_.v.load(buffers[kV], b, shared, v_scratch);
+        }
         const Matrix<T> out = p_.out.place(buffers[p_.output], b, h, out_scratch);
         for (int64_t i = 0; i < p_.visible.queries(); i += kQueryBlock)
-          do_block(buffers, b, h, i, q, k, v, scores, out);
+          do_block(buffers, b, h, i, q, keys, v, scores, out);
         finish(buffers, b, h, out);
         p_.out.store(out, buffers[p_.output], b, h);
       }
@@ -76,7 +82,7 @@ class Sdpa final : public HostKernel {
 
  private:
   void do_block(void* const* buffers, int64_t b, int64_t h, int64_t first, const Matrix<const T>& q,
-                const Matrix<const T>& k, const Matrix<const T>& v, T* scores,
+                const Matrix<const T>& all_keys, const Matrix<const T>& v, T* scores,
                 const Matrix<T>& out) const {
     const AttentionShape& s = p_.shape;
     const int64_t rows = std::min(kQueryBlock, p_.visible.queries() - first);
@@ -86,7 +92,7 @@ class Sdpa final : public HostKernel {
              n,
              s.width,
              {q.data + first * q.row_stride, q.row_stride, 1},
-             {k.data + keys.begin * k.row_stride, 1, k.row_stride},
+             {&all_keys.at(0, keys.begin), all_keys.row_stride, all_keys.column_stride},
              {scores, n, 1}});
     T inverse[kQueryBlock];
     for (int64_t r = 0; r < rows; ++r)
@@ -110,9 +116,8 @@ class Sdpa final : public HostKernel {
       p_.bias.add(buffers[kBias], b, h, i, own, row);
       scale = 1;
     }
-    const T inverse = softmax_weights(row, n, scale, lse);
+    const T inverse = softmax_weights(row, n, keys.end - own.begin, scale, lse);
     std::fill(scores, row, T{0});
-    std::fill(row + n, scores + keys.size(), T{0});
     if (p_.has_lse) set_lse(buffers, b, h, i, lse);
     return inverse;
   }
@@ -143,6 +148,8 @@ template <class T>
   parts.q = HeadOperand<T>(q);
   parts.k = HeadOperand<T>(k);
   parts.v = HeadOperand<T>(v);
+  parts.keys = TransposedOperand<T>(parts.shape.keys, parts.shape.width,
+                                    parts.shape.queries * parts.shape.group());
   parts.output = args.inputs.size();
   if (const TensorType* bias = given(kBias)) {
     SHW_ASSIGN_OR_RETURN(parts.bias, ScoreBias<T>::create(*bias, parts.shape));

@@ -29,6 +29,7 @@ template <class T>
 struct Parts {
   AttentionShape shape;
   HeadOperand<T> grad, q, k, v, out;
+  TransposedOperand<T> keys, values;
   bool has_bias = false, wants_dbias = false;
   ScoreBias<T> bias;
   VisibleKeys visible;
@@ -42,7 +43,7 @@ struct Parts {
 // Memory of one head's work.
 template <class T>
 struct Scratch {
-  T *grad, *q, *k, *v, *out, *dq, *dk, *dv, *scores, *ds;
+  T *grad, *q, *k, *v, *keys, *values, *out, *dq, *dk, *dv, *scores, *ds;
 };
 
 template <class T>
@@ -63,28 +64,27 @@ class SdpaBackward final : public HostKernel {
     for (int64_t b = 0; b < s.batch; ++b) {
       if (p_.visible.has_documents())
         SHW_RETURN_IF_ERROR(p_.visible.turn_to(b, buffers[kDocuments], ends));
+      KeyHead shared;
       for (int64_t h = 0; h < s.heads; ++h) {
-        const int64_t shared = h / s.group();
         const Head head{b,
                         h,
                         p_.grad.load(buffers[kGrad], b, h, m.grad),
                         p_.q.load(buffers[kQ], b, h, m.q),
-                        p_.k.load(buffers[kK], b, shared, m.k),
-                        p_.v.load(buffers[kV], b, shared, m.v),
                         p_.out.load(buffers[kOut], b, h, m.out),
                         p_.result[kDq].place(result_buffer(buffers, kDq), b, h, m.dq)};
         // Gradients of keys and values add up over the query heads that share them.
         if (h % s.group() == 0) {
+          shared = load_keys(buffers, b, h / s.group(), m);
           std::memset(m.dk, 0, static_cast<size_t>(s.keys * s.width) * sizeof(T));
           std::memset(m.dv, 0, static_cast<size_t>(s.keys * s.value_width) * sizeof(T));
         }
         for (int64_t i = 0; i < p_.visible.queries(); i += kQueryBlock)
-          do_block(buffers, head, i, m);
+          do_block(buffers, head, shared, i, m);
         clear_unseeing(buffers, head);
         p_.result[kDq].store(head.dq, result_buffer(buffers, kDq), b, h);
         if ((h + 1) % s.group() != 0) continue;
-        store(buffers, kDk, m.dk, b, shared);
-        store(buffers, kDv, m.dv, b, shared);
+        store(buffers, kDk, m.dk, b, h / s.group());
+        store(buffers, kDv, m.dv, b, h / s.group());
       }
     }
     return {};
@@ -93,9 +93,19 @@ class SdpaBackward final : public HostKernel {
  private:
   struct Head {
     int64_t b, h;
-    Matrix<const T> grad, q, k, v, out;
+    Matrix<const T> grad, q, out;
     Matrix<T> dq;
   };
+  // What query heads share.
+  struct KeyHead {
+    Matrix<const T> k{}, keys{}, values{};  // keys, values: transposed
+  };
+
+  KeyHead load_keys(void* const* buffers, int64_t b, int64_t h, const Scratch<T>& m) const {
+    const Matrix<const T> k = p_.k.load(buffers[kK], b, h, m.k);
+    const Matrix<const T> v = p_.v.load(buffers[kV], b, h, m.v);
+    return {k, p_.keys.make(k, p_.shape.keys, m.keys), p_.values.make(v, p_.shape.keys, m.values)};
+  }
 
   // Lays the scratch out from `base` (not touched) and returns its number of elements.
   int64_t carve(T* base, Scratch<T>& m) const {
@@ -109,6 +119,8 @@ class SdpaBackward final : public HostKernel {
     take(m.q, p_.q.scratch_elements());
     take(m.k, p_.k.scratch_elements());
     take(m.v, p_.v.scratch_elements());
+    take(m.keys, p_.keys.scratch_elements());
+    take(m.values, p_.values.scratch_elements());
     take(m.out, p_.out.scratch_elements());
     take(m.dq, s.queries * s.width);
     take(m.dk, s.keys * s.width);
@@ -133,26 +145,36 @@ class SdpaBackward final : public HostKernel {
     return {x.data, x.column_stride, x.row_stride};
   }
 
-  void do_block(void* const* buffers, const Head& head, int64_t first, const Scratch<T>& m) const {
+  // Columns from `first` on.
+  static Matrix<const T> columns_of(const Matrix<const T>& x, int64_t first) {
+    return {&x.at(0, first), x.row_stride, x.column_stride};
+  }
+
+  void do_block(void* const* buffers, const Head& head, const KeyHead& shared, int64_t first,
+                const Scratch<T>& m) const {
     const AttentionShape& s = p_.shape;
     const int64_t rows = std::min(kQueryBlock, p_.visible.queries() - first);
     const KeyRange keys = p_.visible.of_block(first, rows);
     const int64_t n = keys.size();
     const Matrix<const T> q = rows_of(head.q, first), grad = rows_of(head.grad, first);
-    const Matrix<const T> k = rows_of(head.k, keys.begin), v = rows_of(head.v, keys.begin);
     const Matrix<T> dk{m.dk + keys.begin * s.width, s.width, 1},
         dv{m.dv + keys.begin * s.value_width, s.value_width, 1};
     const Matrix<const T> scores{m.scores, n, 1}, ds{m.ds, n, 1};
-    gemm<T>({rows, n, s.width, q, transposed(k), {m.scores, n, 1}});
+    gemm<T>({rows, n, s.width, q, columns_of(shared.keys, keys.begin), {m.scores, n, 1}});
     for (int64_t r = 0; r < rows; ++r) weights(buffers, head, first + r, keys, m.scores + r * n);
     gemm<T>({n, s.value_width, rows, transposed(scores), grad, dv, true});
-    gemm<T>({rows, n, s.value_width, grad, transposed(v), {m.ds, n, 1}});
+    gemm<T>({rows, n, s.value_width, grad, columns_of(shared.values, keys.begin), {m.ds, n, 1}});
     T delta[kQueryBlock];
     for (int64_t r = 0; r < rows; ++r)
       delta[r] = row_product(&grad.at(r, 0), &head.out.at(first + r, 0), s.value_width);
     for (int64_t r = 0; r < rows; ++r)
       score_gradient(buffers, head, first + r, keys, delta[r], m.scores + r * n, m.ds + r * n);
-    gemm<T>({rows, s.width, n, ds, k, {&head.dq.at(first, 0), head.dq.row_stride, 1}});
+    gemm<T>({rows,
+             s.width,
+             n,
+             ds,
+             rows_of(shared.k, keys.begin),
+             {&head.dq.at(first, 0), head.dq.row_stride, 1}});
     gemm<T>({n, s.width, rows, transposed(ds), q, dk, true});
   }
 
@@ -171,7 +193,8 @@ class SdpaBackward final : public HostKernel {
     // A query that saw nothing has no weights.
     const T shift =
         lse == -std::numeric_limits<T>::infinity() ? std::numeric_limits<T>::infinity() : lse;
-    long_vector_loop(n, [&](int64_t j) { row[j] = fast_exp(row[j] * scale - shift); });
+    const int64_t whole = whole_vectors<T>(n, keys.end - own.begin);
+    long_vector_loop(whole, [=](int64_t j) { row[j] = fast_exp(row[j] * scale - shift); });
     std::fill(scores, row, T{0});
     std::fill(row + n, scores + keys.size(), T{0});
   }
@@ -252,6 +275,8 @@ template <class T>
   parts.q = HeadOperand<T>(q);
   parts.k = HeadOperand<T>(*args.inputs[kK]);
   parts.v = HeadOperand<T>(v);
+  parts.keys = TransposedOperand<T>(s.keys, s.width, s.queries * s.group());
+  parts.values = TransposedOperand<T>(s.keys, s.value_width, s.queries * s.group());
   parts.out = HeadOperand<T>(*args.inputs[kOut]);
   if (args.inputs[kBias] != nullptr) {
     SHW_ASSIGN_OR_RETURN(parts.bias, ScoreBias<T>::create(*args.inputs[kBias], s));

@@ -41,6 +41,7 @@ class SdpaPaged final : public HostKernel {
         k_(*args.inputs[kKeyPages]),
         v_(*args.inputs[kValuePages]),
         out_(*args.outputs[0]),
+        keys_(shape.most_keys(), shape.width, shape.queries * shape.group()),
         load_page_(load_row<Int>(args.inputs[kPageTable]->dtype)),
         table_strides_(
             broadcast_strides_bytes(*args.inputs[kPageTable], args.inputs[kPageTable]->shape)),
@@ -63,9 +64,10 @@ class SdpaPaged final : public HostKernel {
       SHW_RETURN_IF_ERROR(turn_to(buffers, row));
       for (int64_t shared = 0; shared < s_.key_heads; ++shared) {
         gather(buffers, row, shared, m);
+        const Matrix<const T> keys = keys_.make({m.k, s_.width, 1}, row.seen.size(), m.keys);
         for (int64_t h = shared * s_.group(); h < (shared + 1) * s_.group(); ++h) {
           const Matrix<const T> q = q_.load(buffers[kQuery], b, h, m.q);
-          for (int64_t i = 0; i < s_.queries; i += kQueryBlock) do_block(row, i, q, m);
+          for (int64_t i = 0; i < s_.queries; i += kQueryBlock) do_block(row, i, q, keys, m);
           out_.store(m.out, buffers[kNumPaged], b, h);
         }
       }
@@ -76,7 +78,7 @@ class SdpaPaged final : public HostKernel {
  private:
   // Memory of one head's work.
   struct Scratch {
-    T *q, *k, *v, *scores, *out;
+    T *q, *k, *v, *keys, *scores, *out;
   };
   struct Row {
     int64_t b, length;
@@ -93,6 +95,7 @@ class SdpaPaged final : public HostKernel {
     take(m.q, q_.scratch_elements());
     take(m.k, s_.most_keys() * s_.width);
     take(m.v, s_.most_keys() * s_.value_width);
+    take(m.keys, keys_.scratch_elements());
     take(m.scores, std::min(kQueryBlock, s_.queries) * s_.most_keys());
     take(m.out, s_.queries * s_.value_width);
     return used;
@@ -146,18 +149,18 @@ class SdpaPaged final : public HostKernel {
     }
   }
 
-  void do_block(const Row& row, int64_t first, const Matrix<const T>& q, const Scratch& m) const {
+  void do_block(const Row& row, int64_t first, const Matrix<const T>& q,
+                const Matrix<const T>& all_keys, const Scratch& m) const {
     const int64_t rows = std::min(kQueryBlock, s_.queries - first);
     const KeyRange keys = keys_of_block(row, first, rows);
     const int64_t n = keys.size(), skipped = keys.begin - row.seen.begin;
-    const T* k = m.k + skipped * s_.width;
     const T* v = m.v + skipped * s_.value_width;
     T* to = m.out + first * s_.value_width;
     gemm<T>({rows,
              n,
              s_.width,
              {q.data + first * q.row_stride, q.row_stride, 1},
-             {k, 1, s_.width},
+             {&all_keys.at(0, skipped), all_keys.row_stride, all_keys.column_stride},
              {m.scores, n, 1}});
     T inverse[kQueryBlock];
     for (int64_t r = 0; r < rows; ++r) {
@@ -165,9 +168,9 @@ class SdpaPaged final : public HostKernel {
       T* const scores = m.scores + r * n;
       T lse = 0;
       const int64_t begin = own.size() > 0 ? own.begin - keys.begin : 0;
-      inverse[r] = softmax_weights(scores + begin, own.size(), static_cast<T>(s_.scale), lse);
+      inverse[r] =
+          softmax_weights(scores + begin, own.size(), n - begin, static_cast<T>(s_.scale), lse);
       std::fill(scores, scores + begin, T{0});
-      std::fill(scores + begin + own.size(), scores + n, T{0});
     }
     gemm<T>({rows,
              s_.value_width,
@@ -183,6 +186,7 @@ class SdpaPaged final : public HostKernel {
   HeadOperand<T> q_;
   PagedRows<T> k_, v_;
   HeadResult<T> out_;
+  TransposedOperand<T> keys_;
   LoadRow<Int> load_page_;
   Dims table_strides_;
   LoadRow<Int> load_length_;

@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
+
+#include "runtime/cpu/direct_gemm.h"
 
 namespace shw::runtime::cpu {
 namespace {
@@ -91,6 +94,63 @@ TEST(Gemm, PlainLoopsTakeOperandsWithoutAGaplessDim) {
   float c[4];
   plain_gemm<float>({2, 2, 2, {a, 6, 2}, {b, 6, 2}, {c, 2, 1}});
   EXPECT_EQ(std::vector<float>(c, c + 4), (std::vector<float>{19, 22, 43, 50}));
+}
+
+bool has_wide_vectors() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  return __builtin_cpu_supports("avx512f");
+#else
+  return false;
+#endif
+}
+
+void direct_or_plain(const Gemm<float>& g) {
+  const bool done = direct_gemm(g);
+  EXPECT_EQ(done, has_wide_vectors());
+  if (!done) plain_gemm(g);
+}
+
+TEST(DirectGemm, MultipliesTilesOfEverySize) {
+  for (int64_t m = 1; m <= 17; ++m)
+    for (const int64_t n : {1, 15, 16, 17, 31, 32, 33, 48, 63})
+      for (const bool a_rows : {true, false})
+        for (const bool accumulate : {false, true})
+          check(m, n, 5, a_rows, true, 3, accumulate, &direct_or_plain);
+}
+
+// So a row of the result has the same bits whatever it is computed with.
+TEST(DirectGemm, AddsTermsInTheOrderOfTheirNumber) {
+  if (!has_wide_vectors()) GTEST_SKIP() << "no vectors of 16 floats";
+  constexpr int64_t kRows = 13, kColumns = 37, kTerms = 70;
+  std::vector<float> a(kRows * kTerms), b(kTerms * kColumns), c(kRows * kColumns, 0.1f);
+  for (size_t i = 0; i < a.size(); ++i) a[i] = std::sin(static_cast<float>(i));
+  for (size_t i = 0; i < b.size(); ++i) b[i] = std::cos(static_cast<float>(i));
+  std::vector<float> want = c;
+  for (int64_t i = 0; i < kRows; ++i)
+    for (int64_t p = 0; p < kTerms; ++p)
+      for (int64_t j = 0; j < kColumns; ++j) {
+        float& sum = want[static_cast<size_t>(i * kColumns + j)];
+        sum = std::fma(a[static_cast<size_t>(i * kTerms + p)],
+                       b[static_cast<size_t>(p * kColumns + j)], sum);
+      }
+  ASSERT_TRUE(direct_gemm({kRows,
+                           kColumns,
+                           kTerms,
+                           {a.data(), kTerms, 1},
+                           {b.data(), kColumns, 1},
+                           {c.data(), kColumns, 1},
+                           true}));
+  EXPECT_EQ(c, want);
+}
+
+TEST(DirectGemm, LeavesColumnsAndLargeProductsToOthers) {
+  std::vector<float> x(1 << 18, 1.0f), c(1 << 18, 7.0f);
+  const Matrix<const float> rows{x.data(), 512, 1}, columns{x.data(), 1, 512};
+  const Matrix<float> to{c.data(), 512, 1};
+  EXPECT_FALSE(direct_gemm({4, 4, 4, rows, columns, to}));
+  EXPECT_FALSE(direct_gemm({512, 4, 512, rows, rows, to}));
+  EXPECT_FALSE(direct_gemm({4, 512, 512, rows, rows, to}));
+  EXPECT_EQ(c, std::vector<float>(c.size(), 7.0f));
 }
 
 }  // namespace
