@@ -13,6 +13,8 @@ constexpr int64_t kVectorLanes = 16;  // of a vector
 constexpr int64_t kTileRows = 8;      // of C; times two vectors: 16 sums, and registers are left
 // Elements: A is read anew for each two vectors of columns, B for each eight rows.
 constexpr int64_t kMostOfA = 1 << 16, kMostOfB = 1 << 17;
+// Terms that are added one after another: the rounding of a sum grows with their number.
+constexpr int64_t kMostTerms = 2048;
 
 // Where a tile of C begins, and which lanes of its last vector of columns there are.
 struct TilePlace {
@@ -72,8 +74,8 @@ void do_columns(const Gemm<float>& g, TilePlace at) {
 }  // namespace
 
 bool direct_gemm(const Gemm<float>& g) {
-  if (g.b.column_stride != 1 || g.k == 0 || g.m * g.k > kMostOfA || g.k * g.n > kMostOfB ||
-      !__builtin_cpu_supports("avx512f"))
+  if (g.b.column_stride != 1 || g.k == 0 || g.k > kMostTerms || g.m * g.k > kMostOfA ||
+      g.k * g.n > kMostOfB || !__builtin_cpu_supports("avx512f"))
     return false;
   for (int64_t j = 0; j < g.n; j += 2 * kVectorLanes) {
     const int64_t left = std::min(g.n - j, 2 * kVectorLanes);

@@ -5,8 +5,9 @@
 
 namespace shw::runtime::cpu {
 
-// False: the machine has no vectors for it, the product is large, or the rows of B have gaps; then
-// nothing is done. An element's terms are added in the order of their number, whatever the sizes.
+// False: the machine has no vectors for it, the product is large, its sums are long, or the rows of
+// B have gaps; then nothing is done. An element's terms are added in the order of their number,
+// whatever the sizes.
 bool direct_gemm(const Gemm<float>& g);
 
 }  // namespace shw::runtime::cpu

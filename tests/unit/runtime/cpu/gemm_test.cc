@@ -143,13 +143,14 @@ TEST(DirectGemm, AddsTermsInTheOrderOfTheirNumber) {
   EXPECT_EQ(c, want);
 }
 
-TEST(DirectGemm, LeavesColumnsAndLargeProductsToOthers) {
+TEST(DirectGemm, LeavesColumnsLargeProductsAndLongSumsToOthers) {
   std::vector<float> x(1 << 18, 1.0f), c(1 << 18, 7.0f);
   const Matrix<const float> rows{x.data(), 512, 1}, columns{x.data(), 1, 512};
   const Matrix<float> to{c.data(), 512, 1};
   EXPECT_FALSE(direct_gemm({4, 4, 4, rows, columns, to}));
   EXPECT_FALSE(direct_gemm({512, 4, 512, rows, rows, to}));
   EXPECT_FALSE(direct_gemm({4, 512, 512, rows, rows, to}));
+  EXPECT_FALSE(direct_gemm({1, 4, 4096, rows, rows, to}));
   EXPECT_EQ(c, std::vector<float>(c.size(), 7.0f));
 }
 
