@@ -416,13 +416,13 @@ ProbeMaker::Step attention_case(ProbeMaker& maker, Dtype dtype, int64_t heads, b
 
 ProbeMaker::Step convolution_case(ProbeMaker& maker, bool backward, int64_t side,
                                   int64_t out_channels, int64_t in_channels) {
-  constexpr int64_t kSide = kConvolutionKernel;
+  constexpr int64_t width = kConvolutionKernel;
   const TensorType input = row_major(kF32, {1, in_channels, side, side}),
-                   weight = row_major(kF32, {out_channels, in_channels, kSide, kSide}),
+                   weight = row_major(kF32, {out_channels, in_channels, width, width}),
                    result = row_major(kF32, {1, out_channels, side, side});
   ProbeMaker::Step c;
   c.step.kernel = backward ? "convolution_backward" : "convolution";
-  c.step.attrs.set(AttrKey::kPadding, std::vector<int64_t>{kSide / 2});
+  c.step.attrs.set(AttrKey::kPadding, std::vector<int64_t>{width / 2});
   if (backward) c.step.inputs = {maker.operand(Source::kFirst, result)};
   c.step.inputs.push_back(maker.operand(Source::kSecond, input));
   c.step.inputs.push_back(maker.operand(Source::kThird, weight));
