@@ -9,9 +9,9 @@ namespace shw {
 namespace {
 
 // Of the nodes of a graph, what a program computes and sends again, as shares of what it does once.
-class Repeated {
+class RepeatedShares {
  public:
-  Repeated(const Program& program, const Graph& graph) : graph_(graph) {
+  RepeatedShares(const Program& program, const Graph& graph) : graph_(graph) {
     for (const ProgramStep& step : program.steps) {
       if (step.node == UINT32_MAX || !(step.cost_us > 0)) continue;
       if (by_origin_.size() <= step.node) by_origin_.resize(step.node + 1);
@@ -78,7 +78,7 @@ double JointPrices::bound_at(double us_per_byte, double limit_bytes) const {
 Result<Placed> JointPrices::placement(const Program& program, double us_per_byte,
                                       const solver::SolveOptions& options, Monitor& monitor) const {
   const Graph& graph = model_.graph();
-  const Repeated repeated(program, graph);
+  const RepeatedShares repeated(program, graph);
   std::vector<double> scales, costs;
   for (const SentEdge& edge : sent_edges(graph))
     scales.push_back(is_activation(edge.kind) ? 1 + repeated.sent(edge) : 1);
