@@ -53,8 +53,7 @@ Result<runtime::CollectiveBenchOptions> read_options(const shw_collective_bench_
                                                      const ContextRef& context) {
   SHW_RETURN_IF_ERROR(check_flags(in.flags, SHW_BENCH_TEXT));
   runtime::CollectiveBenchOptions ours;
-  SHW_ASSIGN_OR_RETURN(const Mesh mesh, mesh_of(in.mesh_axes, in.num_mesh_axes));
-  for (int d = 0; d < mesh.rank(); ++d) ours.mesh.push_back({mesh.name(d), mesh.size(d)});
+  SHW_ASSIGN_OR_RETURN(ours.mesh, mesh_of(in.mesh_axes, in.num_mesh_axes));
   SHW_ASSIGN_OR_RETURN(ours.group, names_of(in.group, in.num_group, "group"));
   if (in.min_bytes != 0) ours.min_bytes = in.min_bytes;
   if (in.max_bytes != 0) ours.max_bytes = in.max_bytes;
@@ -64,7 +63,7 @@ Result<runtime::CollectiveBenchOptions> read_options(const shw_collective_bench_
   }
   if (in.warm_up != 0) ours.warm_up = std::max(in.warm_up, 0);
   if (in.repeats != 0) ours.repeats = in.repeats;
-  SHW_ASSIGN_OR_RETURN(ours.backend, backend_of(in.device, mesh.num_ranks(), context));
+  SHW_ASSIGN_OR_RETURN(ours.backend, backend_of(in.device, ours.mesh.num_ranks(), context));
   return ours;
 }
 

@@ -19,10 +19,7 @@ using namespace parameters::budget_likely;
 
 // Those of the lowest min-marginals, with about so many cells.
 std::vector<uint8_t> likely_labels(const PlacementProblem& p, const Trws& trws, uint64_t cells) {
-  std::vector<double> marginals(p.first_label(p.num_variables()), kForbidden);
-  for (uint32_t v = 0; v < p.num_variables(); ++v)
-    for (size_t i = 0; i < trws.labels(v).size(); ++i)
-      marginals[p.first_label(v) + trws.labels(v)[i]] = trws.marginals(v)[i];
+  const std::vector<double> marginals = marginals_by_label(p, trws);
   const double limit = likely_limit(p, marginals, cells);
   std::vector<uint8_t> likely;
   for (const double m : marginals) likely.push_back(m <= limit);

@@ -172,14 +172,11 @@ Status Closer::solve_likely_part(const Stage& stage, Trws& trws) {
   SHW_RETURN_IF_ERROR(
       trws.sweep());  // there are no marginals if labels were dropped after the last sweep
   const PlacementProblem& p = stage.problem;
-  std::vector<double> marginals(p.first_label(p.num_variables()), kForbidden);
-  for (uint32_t v = 0; v < p.num_variables(); ++v)
-    for (size_t i = 0; i < trws.labels(v).size(); ++i)
-      marginals[p.first_label(v) + trws.labels(v)[i]] = trws.marginals(v)[i];
   SolveOptions options = search_.options();
   options.max_branch_nodes = std::min(options.max_branch_nodes, kLikelyBranchNodes);
-  SHW_ASSIGN_OR_RETURN(const std::vector<uint32_t> choice,
-                       best_of(likely_part(p, marginals, kLikelyCells), options, search_.watch()));
+  SHW_ASSIGN_OR_RETURN(
+      const std::vector<uint32_t> choice,
+      best_of(likely_part(p, marginals_by_label(p, trws), kLikelyCells), options, search_.watch()));
   if (!choice.empty()) search_.offer(stage, choice);
   return {};
 }

@@ -206,6 +206,14 @@ Result<Survey> survey(const PlacementProblem& problem, Watch& watch) {
   return Surveyor(problem, watch).run();
 }
 
+std::vector<double> marginals_by_label(const PlacementProblem& problem, const Trws& trws) {
+  std::vector<double> marginals(problem.first_label(problem.num_variables()), kForbidden);
+  for (uint32_t v = 0; v < problem.num_variables(); ++v)
+    for (size_t i = 0; i < trws.labels(v).size(); ++i)
+      marginals[problem.first_label(v) + trws.labels(v)[i]] = trws.marginals(v)[i];
+  return marginals;
+}
+
 // 0: none. Halves the labels in question until none is left, so each is looked at twice on average.
 double likely_limit(const PlacementProblem& problem, std::span<const double> marginals,
                     uint64_t max_cells) {

@@ -34,15 +34,14 @@ Status time_plan(BenchOptions& o) {
 }
 
 Status time_collectives(BenchOptions& o) {
-  SHW_ASSIGN_OR_RETURN(const Mesh mesh, Mesh::parse(o.mesh));
+  runtime::CollectiveBenchOptions& c = o.collectives;
+  SHW_ASSIGN_OR_RETURN(c.mesh, Mesh::parse(o.mesh));
   const auto dtype = dtype_from_name(o.dtype);
   if (!dtype) return invalid_argument("--dtype '" + o.dtype + "': no such dtype");
-  runtime::CollectiveBenchOptions& c = o.collectives;
-  for (int d = 0; d < mesh.rank(); ++d) c.mesh.push_back({mesh.name(d), mesh.size(d)});
   c.dtype = *dtype;
   c.warm_up = o.bench.warm_up;
   c.repeats = o.bench.repeats;
-  SHW_ASSIGN_OR_RETURN(c.backend, runtime::rank_backend(o.device, mesh.num_ranks()));
+  SHW_ASSIGN_OR_RETURN(c.backend, runtime::rank_backend(o.device, c.mesh.num_ranks()));
   SHW_ASSIGN_OR_RETURN(const runtime::CollectiveBenchResult result, runtime::bench_collectives(c));
   std::printf("%s", o.json ? (to_json(result) + "\n").c_str() : to_text(result).c_str());
   if (result.wrong() > 0)

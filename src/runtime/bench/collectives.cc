@@ -137,8 +137,8 @@ class Bench {
 
   Result<CollectiveBenchResult> run() {
     SHW_RETURN_IF_ERROR(check());
-    SHW_ASSIGN_OR_RETURN(const Mesh mesh, Mesh::create(options_.mesh));
-    SHW_RETURN_IF_ERROR(find_axes(mesh));
+    const Mesh& mesh = options_.mesh;
+    SHW_RETURN_IF_ERROR(find_axes());
     SHW_RETURN_IF_ERROR(make_places(mesh));
     const Device& device = *places_[0].device;
     CollectiveBenchResult result{std::string(device.device_class().name),
@@ -168,6 +168,7 @@ class Bench {
  private:
   Status check() const {
     const auto& o = options_;
+    if (o.mesh.rank() == 0) return invalid_argument("there is no mesh");
     if (o.min_bytes < 1 || o.max_bytes < o.min_bytes || o.factor < 2)
       return invalid_argument(
           "sizes begin at 1 byte or more, end no lower, and grow by a factor of 2 or more");
@@ -179,15 +180,15 @@ class Bench {
     return {};
   }
 
-  Status find_axes(const Mesh& mesh) {
+  Status find_axes() {
+    const Mesh& mesh = options_.mesh;
+    std::vector<std::string> unknown = options_.group;
     for (int d = 0; d < mesh.rank(); ++d) {
-      const std::string& name = options_.mesh[static_cast<size_t>(d)].name;
-      if (options_.group.empty() || std::ranges::find(options_.group, name) != options_.group.end())
-        axes_.push_back(static_cast<uint8_t>(d));
+      if (!options_.group.empty() && std::erase(unknown, mesh.name(d)) == 0) continue;
+      axes_.push_back(static_cast<uint8_t>(d));
     }
-    for (const std::string& name : options_.group)
-      if (std::ranges::find(options_.mesh, name, &Mesh::Axis::name) == options_.mesh.end())
-        return invalid_argument("the mesh " + mesh.to_string() + " has no dim '" + name + "'");
+    if (!unknown.empty())
+      return invalid_argument("the mesh " + mesh.to_string() + " has no dim '" + unknown[0] + "'");
     return {};
   }
 

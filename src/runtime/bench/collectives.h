@@ -16,7 +16,7 @@
 namespace shw::runtime {
 
 struct CollectiveBenchOptions {
-  std::vector<Mesh::Axis> mesh;    // one rank or more
+  Mesh mesh;                       // of the ranks; not empty
   std::vector<std::string> group;  // mesh dims along which ranks communicate; empty: all
   Dtype dtype = Dtype::kF32;
   int64_t min_bytes = int64_t{1} << 10, max_bytes = int64_t{1} << 22;

@@ -13,7 +13,7 @@ namespace {
 
 CollectiveBenchOptions few(std::vector<Mesh::Axis> mesh) {
   CollectiveBenchOptions options;
-  options.mesh = std::move(mesh);
+  options.mesh = *Mesh::create(std::move(mesh));
   options.min_bytes = 64;
   options.max_bytes = 1 << 14;
   options.warm_up = 1;

@@ -12,7 +12,8 @@ from ._native import clib, context, new, set_array
 from ._progress import Hook, ProgressLike, interruptibly
 from .answers import Recipes, Search, Solution
 from .dtypes import DType, DTypeLike, dtype_of
-from .errors import DeadlineExceeded, Error, InvalidArgument
+from .errors import DeadlineExceeded, Error
+from .executor import device_kind
 from .graph import Graph
 from .options import Memory, axes_of, compile_options, planner_changes
 from .plan import Plan
@@ -250,10 +251,7 @@ def bench_collectives(mesh: Mapping[str, int], *, group: Sequence[str] = (), dty
     :raises InvalidArgument: an option is out of range
     :raises Unavailable: the device is "cuda", and there is none, or it cannot be used
     """
-    kinds = {"cpu": clib.SHW_DEVICE_CPU, "cuda": clib.SHW_DEVICE_CUDA}
-    if device not in kinds:
-        raise InvalidArgument(f"device is {device!r}; there are {', '.join(map(repr, kinds))}")
-    options = new("collective_bench_options", min_bytes=min_bytes, max_bytes=max_bytes, factor=factor, dtype=int(dtype_of(dtype)), device=kinds[device],
+    options = new("collective_bench_options", min_bytes=min_bytes, max_bytes=max_bytes, factor=factor, dtype=int(dtype_of(dtype)), device=device_kind(device),
                   warm_up=warm_up or -1, repeats=repeats)
     set_array(options, "mesh_axes", list(axes_of(mesh)))
     set_array(options, "group", group)

@@ -13,16 +13,24 @@ from typing import Any
 from ._native import clib, context, get, new, set_array
 from ._tensor import Tensor, adapt
 from .entry import Entry, names_of
-from .errors import Error
+from .errors import Error, InvalidArgument
 from .plan import Plan
 from .regions import Bodies, Body
 from .results import Results, Sharded
 from .run import DISPATCHER, Run
 from .world import World
 
-DEVICES = {"cpu": clib.SHW_DEVICE_CPU, "cuda": clib.SHW_DEVICE_CUDA, "null": clib.SHW_DEVICE_NULL}
+DEVICES: dict[str, int] = {"cpu": clib.SHW_DEVICE_CPU, "cuda": clib.SHW_DEVICE_CUDA, "null": clib.SHW_DEVICE_NULL}
+
 Inputs = Mapping[str, Any] | Sequence[Any]
 """Tensors by name ("x" or "input.x"), or in the order of the entry's inputs."""
+
+
+def device_kind(device: str) -> int:
+    """:raises InvalidArgument: there is no such kind"""
+    if device not in DEVICES:
+        raise InvalidArgument(f"device {device!r} is none of {', '.join(DEVICES)}")
+    return DEVICES[device]
 
 
 LIVE: weakref.WeakSet[Executor] = weakref.WeakSet()
@@ -54,13 +62,12 @@ class Executor:
 
     def __init__(self, plan: Plan, world: World | None = None, *, device: str = "cpu", time_limit: float | None = None,
                  max_in_flight: int = 4, regions: Mapping[str, Body] | None = None) -> None:
-        if device not in DEVICES:
-            raise ValueError(f"device {device!r} is none of {', '.join(DEVICES)}")
+        kind = device_kind(device)
         if max_in_flight < 1:
             raise ValueError(f"max_in_flight is {max_in_flight}, expected 1 to 1024")
         self.plan = plan
         self.world = world or World.virtual(plan.num_ranks)
-        self._device = clib.shw_device_create(context(), DEVICES[device], 0)
+        self._device = clib.shw_device_create(context(), kind, 0)
         self._ranks = tuple(self.world.local_ranks)
         options = new("executor_options", device=self._device, time_limit_ns=None if time_limit is None else int(time_limit * 1e9),
                       max_in_flight=max_in_flight)

@@ -2,6 +2,7 @@
 
 use shardwise_sys as sys;
 
+use crate::compile::names;
 use crate::convert::Strings;
 use crate::handle::init;
 use crate::{Blob, Context, DeviceKind, Dtype, Plan, Result};
@@ -73,12 +74,9 @@ impl Context {
             axes.push(sys::shw_mesh_axis { name: strings.add(name)?, size });
         }
         let mut group = Vec::new();
-        for name in options.group {
-            group.push(strings.add(name)?);
-        }
         let mut raw = init(sys::shw_collective_bench_options_init);
         (raw.mesh_axes, raw.num_mesh_axes) = (axes.as_ptr(), axes.len());
-        (raw.group, raw.num_group) = (group.as_ptr(), group.len());
+        (raw.group, raw.num_group) = names(options.group, &mut strings, &mut group)?;
         raw.dtype = options.dtype.map_or(0, Dtype::raw);
         raw.min_bytes = options.min_bytes.unwrap_or(0);
         raw.max_bytes = options.max_bytes.unwrap_or(0);

@@ -383,13 +383,13 @@ pub(crate) struct Lent {
 }
 
 #[track_caller]
-pub(crate) fn names(
-    names: &[String],
+pub(crate) fn names<S: AsRef<str>>(
+    names: &[S],
     strings: &mut Strings,
     lent: &mut Vec<*const c_char>,
 ) -> Result<(*const *const c_char, usize)> {
     for name in names {
-        lent.push(strings.add(name)?);
+        lent.push(strings.add(name.as_ref())?);
     }
     Ok((lent.as_ptr(), lent.len()))
 }
