@@ -2,7 +2,7 @@
 # Installs what building, testing and running need and this machine lacks (Debian 12). Quiet when there is nothing to do.
 # usage: install_packages.sh [build|test]      build: compile and run; test: also the test suite's tools
 set -euo pipefail
-packages="g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev liblpsolve55-dev lp-solve libdnnl-dev
+packages="g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev liblpsolve55-dev lp-solve libdnnl-dev libxbyak-dev
           libxxhash-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libopenmpi-dev openmpi-bin
           libprotobuf-dev protobuf-compiler"
 if [ "${1:-build}" = test ]; then

@@ -189,7 +189,8 @@ class Device {
   // One kernel for the first few of steps that run together. The buffers of its launches are the
   // operands of the steps that it does, one step after another: inputs, then outputs. A temporary
   // that no step after those reads may have no memory. UNIMPLEMENTED: the first step has to run by
-  // itself.
+  // itself. A device that runs slices is asked about those of one slice, with memory for all
+  // temporaries, and its kernel is a host kernel.
   virtual Result<GroupKernel> prepare_group(std::span<const GroupStep> steps);
 };
 

@@ -5,6 +5,9 @@
 #include "runtime/kernel.h"
 
 namespace shw::runtime {
+namespace cpu {
+class TracedKernel;
+}
 
 class HostKernel : public PreparedKernel, private HostWork {
  public:
@@ -18,6 +21,9 @@ class HostKernel : public PreparedKernel, private HostWork {
     result = compute(buffers);
     return Progress::kDone;
   }
+  // How its results are computed, where a kernel can say so (cpu/codegen/formula.h); null: it
+  // cannot.
+  virtual const cpu::TracedKernel* traced() const { return nullptr; }
   // Said of a kernel that waits for nobody, or only by try_compute().
   void set_never_blocks() { may_block_ = false; }
 

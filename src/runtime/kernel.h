@@ -49,11 +49,15 @@ struct KernelArgs {
 
 // A step of a group (plan: FusedGroup): where its operands lie.
 struct GroupOperand {
-  uint32_t memory = 0;        // operands of one number lie in one memory
+  int64_t memory = 0;         // operands of one number lie in one memory
   int64_t offset_bytes = 0;   // of element 0
   bool is_temporary = false;  // steps of the group alone see the memory
   // Where element 0 lies in memory in which storages follow one another; -1: the memory is its own.
   int64_t place_bytes = -1;
+  // Of steps that run slice by slice: `offset_bytes` is that of the first slice, and these are the
+  // end of the last one and the strides from slice to slice, by loop.
+  int64_t end_bytes = -1;
+  std::span<const int64_t> slice_stride_bytes = {};
 };
 struct GroupStep {
   std::string_view kernel;

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "runtime/cpu/math.h"
+#include "runtime/cpu/codegen/math.h"
 #include "runtime/cpu/row_sums.h"
 #include "runtime/simd.h"
 #include "runtime/transpose.h"

@@ -8,7 +8,7 @@ namespace shw::runtime::cpu {
 // Test: a functor of two values that gives a truth value.
 template <class Test>
 struct Compare {
-  template <class T>
+  template <Known T>
   requires(!std::is_same_v<T, Complex>) T operator()(T a, T b) const {
     if constexpr (std::is_same_v<T, Int>)
       return Int{Test{}(a.v, b.v)};

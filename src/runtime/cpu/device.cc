@@ -8,6 +8,7 @@
 #include <string>
 #include <system_error>
 
+#include "runtime/cpu/compiled_group.h"
 #include "runtime/cpu/kernel_args.h"
 #include "runtime/cpu/stream.h"
 
@@ -56,6 +57,13 @@ const Kernel* find_kernel(std::string_view name) {
   for (const Kernel* kernel : kernel_table())
     if (kernel->name == name) return kernel;
   return nullptr;
+}
+
+Prepared prepare_kernel(std::string_view name, const KernelArgs& args) {
+  const Kernel* kernel = find_kernel(name);
+  if (kernel == nullptr)
+    return unimplemented("the CPU backend has no kernel '" + std::string(name) + "'");
+  return kernel->prepare(args);
 }
 
 }  // namespace
@@ -109,12 +117,13 @@ bool CpuDevice::has_kernel(std::string_view name) const { return find_kernel(nam
 
 Result<std::unique_ptr<PreparedKernel>> CpuDevice::prepare(std::string_view name,
                                                            const KernelArgs& args) {
-  const Kernel* kernel = find_kernel(name);
-  if (kernel == nullptr)
-    return unimplemented("the CPU backend has no kernel '" + std::string(name) + "'");
-  SHW_ASSIGN_OR_RETURN(auto prepared, kernel->prepare(args));
+  SHW_ASSIGN_OR_RETURN(auto prepared, prepare_kernel(name, args));
   prepared->set_never_blocks();
   return std::unique_ptr<PreparedKernel>(std::move(prepared));
+}
+
+Result<GroupKernel> CpuDevice::prepare_group(std::span<const GroupStep> steps) {
+  return compile_group(steps, prepare_kernel);
 }
 
 }  // namespace shw::runtime::cpu

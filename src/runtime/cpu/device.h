@@ -36,6 +36,7 @@ class CpuDevice final : public Device {
   Result<std::unique_ptr<Stream>> create_stream(const StreamOptions& options) override;
   Result<std::unique_ptr<Event>> create_event(const EventOptions& options = {}) override;
   bool has_kernel(std::string_view name) const override;
+  Result<GroupKernel> prepare_group(std::span<const GroupStep> steps) override;
   Result<std::unique_ptr<PreparedKernel>> prepare(std::string_view kernel,
                                                   const KernelArgs& args) override;
 

@@ -2,8 +2,8 @@
 #pragma once
 #include <numbers>
 
+#include "runtime/cpu/codegen/math.h"
 #include "runtime/cpu/kernel_args.h"
-#include "runtime/cpu/math.h"
 
 namespace shw::runtime::cpu {
 

@@ -28,7 +28,7 @@ struct RowAccess {
 };
 
 template <class T, size_t N>
-class PointwiseKernel final : public HostKernel {
+class PointwiseKernel final : public HostKernel, public TracedKernel {
  public:
   PointwiseKernel(const PointwiseOp<N>& op, const StridedLoop& loop,
                   const std::array<Dtype, N + 1>& dtypes, const std::array<size_t, N>& operands,
@@ -43,6 +43,7 @@ class PointwiseKernel final : public HostKernel {
     chunk_ = all_direct ? std::max<int64_t>(loop.row_size, 1) : kConverted;
     plain_ = all_direct ? op_.template loop<T>() : loop_with_number(dtypes);
     for (size_t o = 0; o <= N; ++o) ahead_bytes_[o] = rows_ahead(o);
+    in_f32_ = std::is_same_v<T, float> && std::ranges::count(dtypes, Dtype::kF32) == N + 1;
   }
 
   Status compute(void* const* buffers) noexcept override {
@@ -58,8 +59,25 @@ class PointwiseKernel final : public HostKernel {
     return {};
   }
 
+  const TracedKernel* traced() const override {
+    return in_f32_ && op_.trace() != nullptr ? this : nullptr;
+  }
+  Traced trace(std::span<const Traced> inputs) const override {
+    std::array<Traced, N> operands;
+    for (size_t o = 0; o < N; ++o)
+      operands[o] = operands_[o] == kFixed ? fixed_number() : inputs[operands_[o]];
+    return op_.trace()(op_.functor(), operands);
+  }
+
  private:
   using Chunk = Room<T, kConverted>;
+
+  Traced fixed_number() const {
+    if constexpr (std::is_same_v<T, float>)
+      return fixed_;
+    else
+      return {};  // such a kernel has no formula
+  }
 
   // The loop that takes one operand as a number, if the other one and the result are plain rows.
   RowFunction<T, N> loop_with_number(const std::array<Dtype, N + 1>& dtypes) const {
@@ -131,6 +149,7 @@ class PointwiseKernel final : public HostKernel {
   T fixed_;
   std::array<RowAccess<T>, N + 1> rows_;  // the result, then the operands
   bool all_scalar_ = true;
+  bool in_f32_ = false;         // all operands and the result
   int64_t chunk_ = kConverted;  // a whole row where no buffer is used
   std::array<int64_t, N + 1> ahead_bytes_{};
   RowFunction<T, N> plain_ = nullptr;  // of rows that need no buffer; null: some do

@@ -15,6 +15,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "runtime/cpu/codegen/formula.h"
 #include "runtime/cpu/kernel_args.h"
 #include "runtime/cpu/rows.h"
 #include "runtime/simd.h"
@@ -56,8 +57,17 @@ void apply_to_rows(const void* functor, const OperandRows<T, N>& in, int64_t n, 
   }
 }
 
-// An operation of N operands without its type: a copy of the functor, and its loop for each compute
-// type (null where it is not defined).
+// What an operation computes from N operands, recorded.
+template <size_t N>
+using TraceFunction = Traced (*)(const void* op, const std::array<Traced, N>& operands);
+
+template <size_t N, class Op>
+Traced trace_op(const void* functor, const std::array<Traced, N>& operands) {
+  return std::apply(*static_cast<const Op*>(functor), operands);
+}
+
+// An operation of N operands without its type: a copy of the functor, its loop for each compute
+// type, and its formula (null where it is not defined).
 template <size_t N>
 class PointwiseOp {
  public:
@@ -69,6 +79,7 @@ class PointwiseOp {
     if constexpr (N == 2 && defined<float, Op>())
       with_number_ = {apply_to_rows<float, N, Op, OneNumber::kFirst>,
                       apply_to_rows<float, N, Op, OneNumber::kSecond>};
+    if constexpr (defined<Traced, Op>()) trace_ = trace_op<N, Op>;
   }
 
   template <class T>
@@ -83,6 +94,7 @@ class PointwiseOp {
     else
       return nullptr;
   }
+  TraceFunction<N> trace() const { return trace_; }
   const void* functor() const { return functor_; }
 
  private:
@@ -108,6 +120,7 @@ class PointwiseOp {
              RowFunction<Complex, N>>
       loops_;
   std::array<RowFunction<float, N>, 2> with_number_{};  // the first, the second
+  TraceFunction<N> trace_ = nullptr;
 };
 
 // A number among the attributes, in a compute type.

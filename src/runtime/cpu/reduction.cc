@@ -4,6 +4,7 @@
 #include <concepts>
 #include <limits>
 
+#include "runtime/cpu/codegen/formula.h"
 #include "runtime/cpu/rows.h"
 #include "runtime/simd.h"
 #include "runtime/strided.h"
@@ -137,7 +138,7 @@ void load_truth(Dtype dtype, const std::byte* from, int64_t stride, int64_t n, I
 }
 
 template <class Value, class Sum>
-class ReductionKernel final : public HostKernel {
+class ReductionKernel final : public HostKernel, public TracedKernel {
  public:
   // `divisor`: of the results; negative: none. `load_truth`: null where elements are taken as they
   // are.
@@ -161,6 +162,14 @@ class ReductionKernel final : public HostKernel {
     const StridedLoop& inner_loop = side_by_side_ ? kept_ : reduced_;
     direct_ = load_truth == nullptr && stored_as_is<Value>(dtype_) &&
               inner_loop.row_stride_bytes[0] == static_cast<int64_t>(sizeof(Value));
+  }
+
+  // Said of sums of f32 along the last dims of the operand, which stay with size 1.
+  void set_sums_rows(size_t dims) { row_dims_ = dims; }
+  const TracedKernel* traced() const override { return row_dims_ > 0 ? this : nullptr; }
+  size_t row_dims() const override { return row_dims_; }
+  Traced trace(std::span<const Traced> inputs) const override {
+    return row_sum(inputs[0], static_cast<float>(std::max<int64_t>(divisor_, 0)));
   }
 
   Status compute(void* const* buffers) noexcept override {
@@ -239,6 +248,7 @@ class ReductionKernel final : public HostKernel {
   StridedLoop reduced_;  // input
   bool side_by_side_;
   bool direct_;  // rows of the input are values
+  size_t row_dims_ = 0;
 };
 
 // A complex tensor as one of f32 with a last dim of 2.
@@ -269,6 +279,18 @@ Result<TensorType> as_real(const TensorType& type) {
   return prepare_reduction({inputs, outputs, attrs, args.mesh, args.rank}, reduction);
 }
 
+// How many dims at the end are reduced and stay with size 1, if those are all that are reduced; 0:
+// they are not, or there are more elements than f32 counts.
+size_t last_dims(const KernelArgs& args, const ReducedDims& dims) {
+  constexpr int64_t kMostElements = 1 << 24;
+  const Dims &in = args.inputs[0]->shape, &out = args.outputs[0]->shape;
+  if (in.size() != out.size() || dims.count < 1 || dims.count > kMostElements) return 0;
+  const size_t count = dims.reduced.size(), kept = in.size() - count;
+  for (size_t d = 0; d < in.size(); ++d)
+    if (out[d] != (d < kept ? in[d] : 1)) return 0;
+  return count;
+}
+
 // Numbers: reals in f64, integers in int64.
 template <class Op>
 [[gnu::cold]] Prepared prepare_numbers(const KernelArgs& args, const ReducedDims& dims,
@@ -277,9 +299,13 @@ template <class Op>
   if (is_floating(out) && in == Dtype::kF64)
     return make_kernel<ReductionKernel<double, double>>(dims, args,
                                                         inner_loops<Op, double, double>(), divisor);
-  if (is_floating(out) && is_floating(in))
-    return make_kernel<ReductionKernel<float, double>>(dims, args, inner_loops<Op, float, double>(),
-                                                       divisor);
+  if (is_floating(out) && is_floating(in)) {
+    auto kernel = std::make_unique<ReductionKernel<float, double>>(
+        dims, args, inner_loops<Op, float, double>(), divisor);
+    if (std::is_same_v<Op, Add> && in == Dtype::kF32 && out == Dtype::kF32)
+      kernel->set_sums_rows(last_dims(args, dims));
+    return std::unique_ptr<HostKernel>(std::move(kernel));
+  }
   const auto is_integer = [](Dtype d) { return !is_floating(d) && !is_complex(d); };
   if (is_integer(out) && is_integer(in) && divisor < 0)
     return make_kernel<ReductionKernel<Int, Int>>(dims, args, inner_loops<Op, Int, Int>(), divisor);

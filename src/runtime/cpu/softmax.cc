@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/cpu/codegen/math.h"
 #include "runtime/cpu/kernel_args.h"
-#include "runtime/cpu/math.h"
 #include "runtime/cpu/odometer.h"
 #include "runtime/cpu/row_sums.h"
 #include "runtime/cpu/rows.h"

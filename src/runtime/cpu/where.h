@@ -5,7 +5,7 @@
 namespace shw::runtime::cpu {
 
 struct Where {
-  template <class T>
+  template <Known T>
   T operator()(T condition, T a, T b) const {
     if constexpr (std::is_same_v<T, Int>)
       return condition.v != 0 ? a : b;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/fusion/group_steps.h"
 #include "runtime/host_kernel.h"
 
 namespace shw::runtime {
@@ -24,8 +25,10 @@ class FusedKernel final : public HostKernel {
         links_(std::move(links)),
         operands_(operands),
         scratch_bytes_(group.scratch_bytes) {
-    for (const Link& link : links_)
+    for (const Link& link : links_) {
       workspace_bytes_ = std::max(workspace_bytes_, link.kernel->workspace_bytes());
+      pointers_.resize(std::max(pointers_.size(), link.pointers.size() + 1));
+    }
     set_never_blocks();  // its steps compute
   }
 
@@ -42,8 +45,7 @@ class FusedKernel final : public HostKernel {
   }
 
  private:
-  Status run_slice(const Link& link, void* const* buffers, const Dims& at) const {
-    void* pointers[kMostSlicedOperands + 1];
+  Status run_slice(const Link& link, void* const* buffers, const Dims& at) {
     size_t n = 0;
     for (const Pointer& p : link.pointers) {
       auto* pointer = static_cast<std::byte*>(buffers[p.buffer]);
@@ -51,10 +53,10 @@ class FusedKernel final : public HostKernel {
         pointer += p.offset_bytes;
         for (size_t l = 0; l < p.stride_bytes.size(); ++l) pointer += at[l] * p.stride_bytes[l];
       }
-      pointers[n++] = pointer;
+      pointers_[n++] = pointer;
     }
-    pointers[n] = static_cast<std::byte*>(buffers[operands_]) + scratch_bytes_;
-    return link.kernel->compute(pointers);
+    pointers_[n] = static_cast<std::byte*>(buffers[operands_]) + scratch_bytes_;
+    return link.kernel->compute(pointers_.data());
   }
 
   const SliceLoops loops_;
@@ -62,10 +64,12 @@ class FusedKernel final : public HostKernel {
   const size_t operands_;  // the number of the workspace among the buffers
   const int64_t scratch_bytes_;
   int64_t workspace_bytes_ = 0;
+  std::vector<void*> pointers_;  // of the link that runs
 };
 
-Result<Link> prepare_member(const Program& program, const FusedStep& member, Device& device,
-                            const Mesh& mesh, int64_t rank) {
+// The first of the members by itself.
+Result<GroupKernel> prepare_member(const Program& program, const FusedStep& member, Device& device,
+                                   const Mesh& mesh, int64_t rank) {
   const ProgramStep& step = program.steps[member.step];
   std::vector<const TensorType*> types;
   for (const FusedOperand& o : member.operands)
@@ -74,9 +78,16 @@ Result<Link> prepare_member(const Program& program, const FusedStep& member, Dev
   const KernelArgs args{all.first(step.inputs.size()), all.subspan(step.inputs.size()),
                         member.attrs, mesh, rank};
   SHW_ASSIGN_OR_RETURN(auto kernel, device.prepare(step.kernel, args));
-  Link link;
-  link.kernel.reset(static_cast<HostKernel*>(kernel.release()));
-  return link;
+  return GroupKernel{std::move(kernel), 1};
+}
+
+// The first few members together where the device has a kernel for them, else the first.
+Result<GroupKernel> prepare_first(const Program& program, std::span<const FusedStep> members,
+                                  Device& device, const Mesh& mesh, int64_t rank) {
+  const GroupSteps group(program, members, mesh, rank, GroupSteps::InSlices{});
+  auto several = device.prepare_group(group.steps());
+  if (several.ok() || several.status().code() != Code::kUnimplemented) return several;
+  return prepare_member(program, members[0], device, mesh, rank);
 }
 
 }  // namespace
@@ -95,15 +106,20 @@ Result<std::unique_ptr<PreparedKernel>> prepare_group(const Program& program,
   const size_t operands = operands_of(group).size();
   std::vector<Link> links;
   size_t next = 0;
-  for (const FusedStep& member : group.members) {
-    SHW_ASSIGN_OR_RETURN(Link link, prepare_member(program, member, device, mesh, rank));
-    for (const FusedOperand& o : member.operands) {
-      if (o.temporary < 0)
-        link.pointers.push_back({next++, 0, o.slice.stride_bytes});
-      else
-        link.pointers.push_back({operands, o.temporary, {}});
-    }
-    links.push_back(std::move(link));
+  const std::span<const FusedStep> members(group.members);
+  for (size_t done = 0; done < members.size();) {
+    SHW_ASSIGN_OR_RETURN(GroupKernel first,
+                         prepare_first(program, members.subspan(done), device, mesh, rank));
+    Link& link = links.emplace_back();
+    link.kernel.reset(static_cast<HostKernel*>(first.kernel.release()));
+    for (const FusedStep& member : members.subspan(done, first.num_steps))
+      for (const FusedOperand& o : member.operands) {
+        if (o.temporary < 0)
+          link.pointers.push_back({next++, 0, o.slice.stride_bytes});
+        else
+          link.pointers.push_back({operands, o.temporary, {}});
+      }
+    done += first.num_steps;
   }
   return std::unique_ptr<PreparedKernel>(
       std::make_unique<FusedKernel>(group, operands, std::move(links)));

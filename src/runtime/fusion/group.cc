@@ -2,8 +2,12 @@
 
 #include <algorithm>
 
+#include "plan/window.h"
+
 namespace shw::runtime {
 namespace {
+
+constexpr int64_t kScratchMemory = INT64_MIN;  // the group's own
 
 // A storage that only the group sees.
 struct Temporary {
@@ -49,8 +53,16 @@ void add_operands(const Program& program, const std::vector<ValueId>& values,
     const SliceAccess& at = *access++;
     const StorageId storage = program.values[values[i]].storage;
     const auto temporary = std::ranges::find(temporaries, storage, &Temporary::storage);
-    if (temporary != temporaries.end())
+    if (temporary != temporaries.end()) {
       operand.temporary = temporary->begin + at.begin - temporary->origin;
+      operand.memory = kScratchMemory;
+      operand.begin = operand.temporary;
+      operand.end = operand.begin + touched_bytes({operand.slice.type, {}, 0}).last;
+    } else {
+      operand.memory = at.memory;
+      operand.begin = at.begin;
+      operand.end = at.end;
+    }
   }
 }
 

@@ -10,6 +10,8 @@ namespace shw::runtime {
 // An operand of a member.
 struct FusedOperand {
   ValueId value;  // absent: invalid
+  // Operands with the same number may overlap, where they touch the same bytes of all slices.
+  int64_t memory = 0, begin = 0, end = 0;
   int64_t temporary =
       -1;  // its first byte in the group's scratch; -1: it lies where the value lies
   Slice slice;

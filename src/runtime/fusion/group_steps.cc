@@ -33,4 +33,28 @@ GroupSteps::GroupSteps(const Program& program, std::span<const FusedStep> member
   }
 }
 
+GroupSteps::GroupSteps(const Program& program, std::span<const FusedStep> members, const Mesh& mesh,
+                       int64_t rank, InSlices) {
+  for (const FusedStep& member : members) {
+    const size_t num_inputs = program.steps[member.step].inputs.size();
+    auto& inputs = inputs_.emplace_back();
+    auto& outputs = outputs_.emplace_back();
+    auto& operands = operands_.emplace_back();
+    for (size_t i = 0; i < member.operands.size(); ++i) {
+      const FusedOperand& o = member.operands[i];
+      (i < num_inputs ? inputs : outputs).push_back(o.value.valid() ? &o.slice.type : nullptr);
+      GroupOperand& operand = operands.emplace_back();
+      operand.memory = o.memory;
+      operand.offset_bytes = o.begin;
+      operand.is_temporary = o.temporary >= 0;
+      operand.end_bytes = o.end;
+      if (o.temporary < 0) operand.slice_stride_bytes = o.slice.stride_bytes;
+    }
+  }
+  for (size_t i = 0; i < members.size(); ++i)
+    steps_.push_back({program.steps[members[i].step].kernel,
+                      {inputs_[i], outputs_[i], members[i].attrs, mesh, rank},
+                      operands_[i]});
+}
+
 }  // namespace shw::runtime

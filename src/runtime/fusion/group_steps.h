@@ -12,6 +12,10 @@ class GroupSteps {
   // `members`: some of a group, in a row; program and mesh outlive this object.
   GroupSteps(const Program& program, std::span<const FusedStep> members, const Mesh& mesh,
              int64_t rank);
+  // As they run slice by slice: the types are those of a slice. The members outlive this object.
+  struct InSlices {};
+  GroupSteps(const Program& program, std::span<const FusedStep> members, const Mesh& mesh,
+             int64_t rank, InSlices);
   GroupSteps(const GroupSteps&) = delete;
   GroupSteps& operator=(const GroupSteps&) = delete;
   const std::vector<GroupStep>& steps() const { return steps_; }

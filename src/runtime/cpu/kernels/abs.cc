@@ -1,6 +1,5 @@
 // abs: |x|.
 #include <cmath>
-#include <concepts>
 
 #include "runtime/cpu/pointwise.h"
 
@@ -9,9 +8,10 @@ namespace {
 
 struct Abs {
   Int operator()(Int x) const { return x < Int{} ? -x : x; }
-  template <std::floating_point T>
+  template <Real T>
   T operator()(T x) const {
-    return std::abs(x);
+    using std::abs;
+    return abs(x);
   }
 };
 

@@ -8,8 +8,8 @@ struct Clamp {
   std::optional<Scalar> min, max;
   template <class T>
   requires(!std::is_same_v<T, Complex>) T operator()(T x) const {
-    if (min && x < min->as<T>()) x = min->as<T>();
-    if (max && max->as<T>() < x) x = max->as<T>();
+    if (min) x = select_less(x, min->as<T>(), min->as<T>(), x);
+    if (max) x = select_less(max->as<T>(), x, max->as<T>(), x);
     return x;
   }
 };

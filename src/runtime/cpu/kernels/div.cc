@@ -1,6 +1,5 @@
 // div: a/b, with broadcasting; either side may be a number. Real results only: the quotient of
 // integers is a float.
-#include <concepts>
 
 #include "runtime/cpu/pointwise.h"
 
@@ -8,7 +7,7 @@ namespace shw::runtime::cpu {
 namespace {
 
 struct Div {
-  template <std::floating_point T>
+  template <Real T>
   T operator()(T a, T b) const {
     return a / b;
   }

@@ -1,7 +1,6 @@
 // erf: the error function.
-#include <concepts>
 
-#include "runtime/cpu/math.h"
+#include "runtime/cpu/codegen/math.h"
 #include "runtime/cpu/pointwise.h"
 
 namespace shw::runtime::cpu {
@@ -9,7 +8,7 @@ namespace {
 
 struct Erf {
   using Long = void;
-  template <std::floating_point T>
+  template <Real T>
   T operator()(T x) const {
     return fast_erf(x);
   }

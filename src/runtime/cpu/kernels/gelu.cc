@@ -1,5 +1,4 @@
 // gelu: x·Φ(x); attrs.approximate = "tanh": by a hyperbolic tangent.
-#include <concepts>
 
 #include "runtime/cpu/gelu.h"
 #include "runtime/cpu/pointwise.h"
@@ -9,14 +8,14 @@ namespace {
 
 struct Exact {
   using Long = void;
-  template <std::floating_point T>
+  template <Real T>
   T operator()(T x) const {
     return x * normal_below(x);
   }
 };
 struct ByTanh {
   using Long = void;
-  template <std::floating_point T>
+  template <Real T>
   T operator()(T x) const {
     return T{0.5} * x * (1 + fast_tanh(gelu_inner(x)));
   }

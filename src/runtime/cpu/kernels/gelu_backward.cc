@@ -1,5 +1,4 @@
 // gelu_backward(grad, x): grad times the derivative of gelu at x; attrs.approximate as there.
-#include <concepts>
 
 #include "runtime/cpu/gelu.h"
 #include "runtime/cpu/pointwise.h"
@@ -8,7 +7,7 @@ namespace shw::runtime::cpu {
 namespace {
 
 struct Exact {
-  template <std::floating_point T>
+  template <Real T>
   T operator()(T grad, T x) const {
     const T density =
         fast_exp(T{-0.5} * x * x) * static_cast<T>(std::numbers::inv_sqrtpi / std::numbers::sqrt2);
@@ -16,7 +15,7 @@ struct Exact {
   }
 };
 struct ByTanh {
-  template <std::floating_point T>
+  template <Real T>
   T operator()(T grad, T x) const {
     const T t = fast_tanh(gelu_inner(x));
     return grad * T{0.5} * (1 + t + x * (1 - t * t) * gelu_inner_slope(x));

@@ -1,7 +1,7 @@
 // log: the natural logarithm.
 #include <concepts>
 
-#include "runtime/cpu/math.h"
+#include "runtime/cpu/codegen/math.h"
 #include "runtime/cpu/pointwise.h"
 
 namespace shw::runtime::cpu {

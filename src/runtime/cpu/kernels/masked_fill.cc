@@ -6,14 +6,14 @@ namespace shw::runtime::cpu {
 namespace {
 
 struct Fill {
-  template <class T>
+  template <Known T>
   T operator()(T x, T mask, T value) const {
     return Where{}(mask, value, x);
   }
 };
 struct FillNumber {
   Scalar value;
-  template <class T>
+  template <Known T>
   T operator()(T x, T mask) const {
     return Where{}(mask, value.as<T>(), x);
   }

@@ -5,7 +5,7 @@ namespace shw::runtime::cpu {
 namespace {
 
 struct Minimum {
-  template <class T>
+  template <Known T>
   requires(!std::is_same_v<T, Complex>) T operator()(T a, T b) const {
     if constexpr (std::is_floating_point_v<T>)
       if (a != a) return a;

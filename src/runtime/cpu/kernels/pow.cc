@@ -21,19 +21,21 @@ struct Cube {
   }
 };
 struct Sqrt {
-  template <std::floating_point T>
+  template <Real T>
   T operator()(T x) const {
-    return std::sqrt(x);
+    using std::sqrt;
+    return sqrt(x);
   }
 };
 struct Rsqrt {
-  template <std::floating_point T>
+  template <Real T>
   T operator()(T x) const {
-    return T{1} / std::sqrt(x);
+    using std::sqrt;
+    return T{1} / sqrt(x);
   }
 };
 struct Reciprocal {
-  template <std::floating_point T>
+  template <Real T>
   T operator()(T x) const {
     return T{1} / x;
   }

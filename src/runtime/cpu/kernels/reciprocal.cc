@@ -1,6 +1,5 @@
 // reciprocal: 1 / x.
 #include <cmath>
-#include <concepts>
 
 #include "runtime/cpu/pointwise.h"
 
@@ -8,7 +7,7 @@ namespace shw::runtime::cpu {
 namespace {
 
 struct Reciprocal {
-  template <std::floating_point T>
+  template <Real T>
   T operator()(T x) const {
     return T{1} / x;
   }

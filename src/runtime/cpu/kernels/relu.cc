@@ -6,7 +6,9 @@ namespace {
 
 struct Relu {
   template <class T>
-  requires(!std::is_same_v<T, Complex>) T operator()(T x) const { return x < T{} ? T{} : x; }
+  requires(!std::is_same_v<T, Complex>) T operator()(T x) const {
+    return select_less(x, T{}, T{}, x);
+  }
 };
 
 Prepared prepare(const KernelArgs& args) { return prepare_unary(args, Relu{}); }

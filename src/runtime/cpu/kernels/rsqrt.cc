@@ -1,16 +1,16 @@
 // rsqrt: 1 / √x.
-#include <concepts>
 
-#include "runtime/cpu/math.h"
+#include "runtime/cpu/codegen/math.h"
 #include "runtime/cpu/pointwise.h"
 
 namespace shw::runtime::cpu {
 namespace {
 
 struct Rsqrt {
-  template <std::floating_point T>
+  template <Real T>
   T operator()(T x) const {
-    return T{1} / std::sqrt(x);
+    using std::sqrt;
+    return T{1} / sqrt(x);
   }
 };
 

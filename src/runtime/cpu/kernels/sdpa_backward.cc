@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "runtime/cpu/attention.h"
-#include "runtime/cpu/math.h"
+#include "runtime/cpu/codegen/math.h"
 #include "runtime/cpu/row_sums.h"
 #include "runtime/simd.h"
 

@@ -1,7 +1,6 @@
 // sigmoid: 1 / (1 + e^-x).
-#include <concepts>
 
-#include "runtime/cpu/math.h"
+#include "runtime/cpu/codegen/math.h"
 #include "runtime/cpu/pointwise.h"
 
 namespace shw::runtime::cpu {
@@ -9,7 +8,7 @@ namespace {
 
 struct Sigmoid {
   using Long = void;
-  template <std::floating_point T>
+  template <Real T>
   T operator()(T x) const {
     return T{1} / (T{1} + fast_exp(-x));
   }

@@ -1,5 +1,4 @@
 // sigmoid_backward(grad, y): grad · y · (1 − y), y the sigmoid.
-#include <concepts>
 
 #include "runtime/cpu/pointwise.h"
 
@@ -7,7 +6,7 @@ namespace shw::runtime::cpu {
 namespace {
 
 struct SigmoidBackward {
-  template <std::floating_point T>
+  template <Real T>
   T operator()(T grad, T y) const {
     return grad * y * (1 - y);
   }

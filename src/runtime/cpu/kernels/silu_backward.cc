@@ -1,14 +1,13 @@
 // silu_backward(grad, x): grad · silu′(x).
-#include <concepts>
 
-#include "runtime/cpu/math.h"
+#include "runtime/cpu/codegen/math.h"
 #include "runtime/cpu/pointwise.h"
 
 namespace shw::runtime::cpu {
 namespace {
 
 struct SiluBackward {
-  template <std::floating_point T>
+  template <Real T>
   T operator()(T grad, T x) const {
     const T s = 1 / (1 + fast_exp(-x));
     return grad * s * (1 + x * (1 - s));

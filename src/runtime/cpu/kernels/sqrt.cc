@@ -1,6 +1,5 @@
 // sqrt: √x.
 #include <cmath>
-#include <concepts>
 
 #include "runtime/cpu/pointwise.h"
 
@@ -8,9 +7,10 @@ namespace shw::runtime::cpu {
 namespace {
 
 struct Sqrt {
-  template <std::floating_point T>
+  template <Real T>
   T operator()(T x) const {
-    return std::sqrt(x);
+    using std::sqrt;
+    return sqrt(x);
   }
 };
 

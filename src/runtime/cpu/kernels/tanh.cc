@@ -1,7 +1,6 @@
 // tanh.
-#include <concepts>
 
-#include "runtime/cpu/math.h"
+#include "runtime/cpu/codegen/math.h"
 #include "runtime/cpu/pointwise.h"
 
 namespace shw::runtime::cpu {
@@ -9,7 +8,7 @@ namespace {
 
 struct Tanh {
   using Long = void;
-  template <std::floating_point T>
+  template <Real T>
   T operator()(T x) const {
     return fast_tanh(x);
   }

@@ -1,5 +1,4 @@
 // tanh_backward(grad, y): grad · (1 − y²), y the tanh.
-#include <concepts>
 
 #include "runtime/cpu/pointwise.h"
 
@@ -7,7 +6,7 @@ namespace shw::runtime::cpu {
 namespace {
 
 struct TanhBackward {
-  template <std::floating_point T>
+  template <Real T>
   T operator()(T grad, T y) const {
     return grad * (1 - y * y);
   }

@@ -8,7 +8,7 @@ struct ThresholdBackward {
   Scalar threshold;
   template <class T>
   requires(!std::is_same_v<T, Complex>) T operator()(T grad, T x) const {
-    return x <= threshold.as<T>() ? T{} : grad;  // NaN passes, as in ATen
+    return select_less_equal(x, threshold.as<T>(), T{}, grad);  // NaN passes, as in ATen
   }
 };
 

@@ -47,7 +47,7 @@ inline std::string whole_text(i64 x) {
 class FusedElements : public FusedLines {
  protected:
   struct Parameter {
-    uint32_t memory;
+    int64_t memory;
     int64_t begin;
     size_t buffer;
     bool is_written;

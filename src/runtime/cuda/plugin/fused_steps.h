@@ -14,7 +14,7 @@ inline constexpr int kFromMemory = -1;
 
 struct FusedWindow {
   const TensorType* type = nullptr;  // null: absent
-  uint32_t memory = 0;
+  int64_t memory = 0;
   int64_t begin = 0, end = 0;  // bytes that it touches
   int64_t place = -1;          // of its begin, as GroupOperand::place_bytes
   size_t buffer = 0;           // its number among the buffers of a launch

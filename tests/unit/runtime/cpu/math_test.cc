@@ -1,6 +1,6 @@
 // The functions that vectorise, against the C library's in f64: all magnitudes, densely sampled,
 // and the values at the edges of f32.
-#include "runtime/cpu/math.h"
+#include "runtime/cpu/codegen/math.h"
 
 #include <gtest/gtest.h>
 

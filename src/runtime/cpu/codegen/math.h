@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "runtime/cpu/codegen/formula.h"
+
 namespace shw::runtime::cpu {
 
 // e^x within 1 ulp over the whole range, subnormal results and infinity included. Range reduction
@@ -35,41 +37,46 @@ inline float fast_exp(float x) {
 }
 inline double fast_exp(double x) { return std::exp(x); }
 
-// tanh x within 2 ulp. Near 0 an odd polynomial (that of Cephes' tanhf), beyond it 1 − 2/(e^2x +
-// 1), which loses nothing there.
-inline float fast_tanh(float x) {
-  const float a = std::fabs(x), z = x * x;
-  float p = -5.70498872745e-3f;
-  p = p * z + 2.06390887954e-2f;
-  p = p * z - 5.37397155531e-2f;
-  p = p * z + 1.33314422036e-1f;
-  p = p * z - 3.33332819422e-1f;
-  const float near = x + x * (z * p);
-  const float far = 1.0f - 2.0f / (fast_exp(a + a) + 1.0f);
+// tanh x within 2 ulp (f64: the C library's). Near 0 an odd polynomial (that of Cephes' tanhf),
+// beyond it 1 − 2/(e^2x + 1), which loses nothing there.
+template <Real T>
+T fast_tanh(T x) {
+  using std::abs, std::copysign;
+  const T a = abs(x), z = x * x;
+  T p = T{-5.70498872745e-3f};
+  p = p * z + T{2.06390887954e-2f};
+  p = p * z - T{5.37397155531e-2f};
+  p = p * z + T{1.33314422036e-1f};
+  p = p * z - T{3.33332819422e-1f};
+  const T near = x + x * (z * p);
+  const T far = T{1.0f} - T{2.0f} / (fast_exp(a + a) + T{1.0f});
   // A NaN: far, 1 − 2/NaN.
-  return std::copysign(a < 0.625f ? near : far, x);
+  return copysign(select_less(a, T{0.625f}, near, far), x);
 }
 inline double fast_tanh(double x) { return std::tanh(x); }
 
-// erf x within 2 ulp. Near 0 an odd polynomial, beyond it 1 − e^q(|x|) with a polynomial q that
-// approximates ln(1 − erf); both were fitted by N. Juffa (CUDA's erff in single-precision parts).
-inline float fast_erf(float x) {
-  const float a = std::fabs(x), z = x * x;
-  float p = -5.96761703e-4f;
-  p = p * z + 4.99119423e-3f;
-  p = p * z - 2.67681349e-2f;
-  p = p * z + 1.12819925e-1f;
-  p = p * z - 3.76125336e-1f;
-  p = p * z + 1.28379166e-1f;
-  const float near = x + x * p;
-  const float t = a > 4.0f ? 4.0f : a;  // erf 4 rounds to 1
-  float q = -1.72853470e-5f * t + 3.83197126e-4f;
-  q = q * (t * t) + (-3.88396438e-3f * t + 2.42546219e-2f);
-  q = q * t - 1.06777877e-1f;
-  q = q * t - 6.34846687e-1f;
-  q = q * t - 1.28717512e-1f;
-  const float far = std::copysign(1.0f - fast_exp(q * t - t), x);
-  return a > 0.927734375f ? far : near;  // a NaN: near
+// erf x within 2 ulp (f64: the C library's). Near 0 an odd polynomial, beyond it 1 − e^q(|x|) with
+// a polynomial q that approximates ln(1 − erf); both were fitted by N. Juffa (CUDA's erff in
+// single-precision parts).
+template <Real T>
+T fast_erf(T x) {
+  using std::abs, std::copysign;
+  const T a = abs(x), z = x * x;
+  T p = T{-5.96761703e-4f};
+  p = p * z + T{4.99119423e-3f};
+  p = p * z - T{2.67681349e-2f};
+  p = p * z + T{1.12819925e-1f};
+  p = p * z - T{3.76125336e-1f};
+  p = p * z + T{1.28379166e-1f};
+  const T near = x + x * p;
+  const T t = select_less(T{4.0f}, a, T{4.0f}, a);  // erf 4 rounds to 1
+  T q = T{-1.72853470e-5f} * t + T{3.83197126e-4f};
+  q = q * (t * t) + (T{-3.88396438e-3f} * t + T{2.42546219e-2f});
+  q = q * t - T{1.06777877e-1f};
+  q = q * t - T{6.34846687e-1f};
+  q = q * t - T{1.28717512e-1f};
+  const T far = copysign(T{1.0f} - fast_exp(q * t - t), x);
+  return select_less(T{0.927734375f}, a, far, near);  // a NaN: near
 }
 inline double fast_erf(double x) { return std::erf(x); }
 
