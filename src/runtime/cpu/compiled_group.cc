@@ -93,9 +93,12 @@ class CompiledGroupKernel final : public HostKernel {
     bool streams;       // what is written there may go past the caches
   };
 
+  // The loops around rows, which walk the last but one dim themselves.
   void walk(const Rows& rows, size_t dim, Places places) const {
-    if (dim + 1 == shape_.size()) {
-      for (size_t r = 0; r < rows.size(); ++r) rows[r]->run(places.data(), elements_[r]);
+    if (dim + 2 >= shape_.size()) {
+      const int64_t count = shape_.size() > 1 ? shape_[dim] : 1;
+      for (size_t r = 0; r < rows.size() && count > 0; ++r)
+        rows[r]->run(places.data(), elements_[r], count);
       return;
     }
     for (int64_t i = 0; i < shape_[dim]; ++i) {

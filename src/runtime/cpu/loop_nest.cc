@@ -6,6 +6,9 @@
 #include "runtime/strided.h"
 
 namespace shw::runtime::cpu {
+namespace {
+constexpr int64_t kRowsAhead = 8;
+}
 
 bool same(const GroupWindow& a, const GroupWindow& b) {
   return a.at->memory == b.at->memory && a.at->offset_bytes == b.at->offset_bytes &&
@@ -68,17 +71,35 @@ std::optional<RowPlace> LoopNest::place_of(const GroupWindow& window, int64_t co
 bool LoopNest::finish(size_t row_dims) {
   if (!merge_dims(row_dims)) return false;
   std::vector<bool> one_number;
+  std::vector<int32_t> strides, ahead;
   for (const Walk& w : walks_) {
-    const int64_t stride = w.stride_bytes.back();
+    const int64_t stride = w.stride_bytes.back(), to_next = stride_of_rows(w);
     if (stride != 0 && stride != static_cast<int64_t>(sizeof(float))) return false;
+    if (!std::in_range<int32_t>(kRowsAhead * to_next)) return false;
     one_number.push_back(stride == 0);
+    strides.push_back(static_cast<int32_t>(to_next));
+    ahead.push_back(static_cast<int32_t>(rows_ahead(w)));
   }
   if (rows_.size() == 1) rows_[0].elements = shape_.back();
   for (Row& row : rows_) {
     row.loop.one_number = one_number;
+    row.loop.stride_bytes = strides;
+    row.loop.ahead_bytes = ahead;
     choose_streams(row.loop);
   }
   return true;
+}
+
+int64_t LoopNest::stride_of_rows(const Walk& walk) const {
+  return shape_.size() > 1 ? walk.stride_bytes[shape_.size() - 2] : 0;
+}
+
+// Short rows that lie apart, as those of one head among others, no hardware foresees.
+int64_t LoopNest::rows_ahead(const Walk& walk) const {
+  constexpr int64_t kShortBytes = 512;
+  const int64_t row_bytes = shape_.back() * static_cast<int64_t>(sizeof(float));
+  const bool apart = stride_of_rows(walk) > row_bytes && walk.stride_bytes.back() != 0;
+  return row_bytes <= kShortBytes && apart ? kRowsAhead * stride_of_rows(walk) : 0;
 }
 
 bool LoopNest::merge_dims(size_t row_dims) {

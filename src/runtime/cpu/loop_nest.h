@@ -68,6 +68,8 @@ class LoopNest {
 
  private:
   bool merge_dims(size_t row_dims);
+  int64_t stride_of_rows(const Walk& walk) const;
+  int64_t rows_ahead(const Walk& walk) const;
   bool begins_at_vectors(const RowPlace& place) const;
   void choose_streams(RowLoop& loop) const;
 

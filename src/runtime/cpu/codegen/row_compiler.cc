@@ -70,11 +70,18 @@ class RowAssembler : private Xbyak::CodeGenerator {
   // The bytes of the code; 0: the loop needs too many registers.
   size_t assemble() {
     begin();
+    Xbyak::Label row_begin;
+    L(row_begin);
+    fetch_ahead();
     for (size_t w = 0; w < num_walks(); ++w) {
       before_loop(w);
       walk(w);
       after_loop(w);
     }
+    for (size_t p = 0; p < loop_.one_number.size(); ++p)
+      if (loop_.stride_bytes[p] != 0) add(row(p), loop_.stride_bytes[p]);
+    dec(r14);
+    jnz(row_begin, T_NEAR);
     end();
     write_numbers();
     return fits_ && Xbyak::GetError() == Xbyak::ERR_NONE ? getSize() : 0;
@@ -148,14 +155,14 @@ class RowAssembler : private Xbyak::CodeGenerator {
   bool is_sum(size_t node) const { return nodes_[node].op == FormulaOp::kRowSum; }
 
   // --- the function ----------------------------------------------------------------------------
-  // rsi: the row's bytes. rax: the place in the row, in bytes. rdi: scratch, after the pointers are
-  // loaded from where it points. r15: the table of numbers. k1: the lanes of what is left of a row
-  // after whole vectors.
+  // r14: rows that are left. rsi: a row's bytes. rax: the place in the row, in bytes. rdi: scratch,
+  // after the pointers are loaded from where it points. r15: the table of numbers. k1: the lanes of
+  // what is left of a row after whole vectors.
   Reg64 row(size_t pointer) const {
     static constexpr int kFree[] = {Xbyak::Operand::RCX, Xbyak::Operand::RDX, Xbyak::Operand::R8,
                                     Xbyak::Operand::R9,  Xbyak::Operand::R10, Xbyak::Operand::R11,
                                     Xbyak::Operand::RBX, Xbyak::Operand::RBP, Xbyak::Operand::R12,
-                                    Xbyak::Operand::R13, Xbyak::Operand::R14};
+                                    Xbyak::Operand::R13};
     static_assert(std::size(kFree) == kMostRowPointers);
     return Reg64(kFree[pointer]);
   }
@@ -167,7 +174,9 @@ class RowAssembler : private Xbyak::CodeGenerator {
   void begin() {
     const size_t count = loop_.one_number.size();
     for (size_t p = kFirstSaved; p < count; ++p) push(row(p));
+    push(r14);
     push(r15);
+    mov(r14, rdx);
     lea(r15, ptr[rip + numbers_]);
     for (size_t p = 0; p < count; ++p) mov(row(p), ptr[rdi + static_cast<int>(8 * p)]);
     mov(edi, esi);
@@ -179,8 +188,21 @@ class RowAssembler : private Xbyak::CodeGenerator {
   void end() {
     vzeroupper();
     pop(r15);
+    pop(r14);
     for (size_t p = loop_.one_number.size(); p-- > kFirstSaved;) pop(row(p));
     ret();
+  }
+
+  void fetch_ahead() {
+    if (std::ranges::count(loop_.ahead_bytes, 0) == std::ssize(loop_.ahead_bytes)) return;
+    Xbyak::Label lines;
+    xor_(eax, eax);
+    L(lines);
+    for (size_t p = 0; p < loop_.one_number.size(); ++p)
+      if (loop_.ahead_bytes[p] != 0) prefetcht0(ptr[row(p) + rax + loop_.ahead_bytes[p]]);
+    add(rax, static_cast<uint32_t>(kVectorBytes));
+    cmp(rax, rsi);
+    jl(lines, T_NEAR);
   }
 
   void before_loop(size_t w) {

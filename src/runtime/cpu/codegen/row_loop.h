@@ -1,4 +1,4 @@
-// A loop over the elements of a row that computes a formula, as machine code.
+// Loops over the elements of rows that compute a formula, as machine code.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -9,7 +9,7 @@
 namespace shw::runtime::cpu {
 
 inline constexpr int64_t kVectorBytes = 64;
-inline constexpr size_t kMostRowPointers = 11;  // of a loop: general registers
+inline constexpr size_t kMostRowPointers = 10;  // of a loop: general registers
 
 // Where a row begins: so many bytes behind what a pointer points to.
 struct RowPlace {
@@ -23,6 +23,9 @@ struct RowLoop {
   // By pointer that a row begins at: whether it points to one number for the whole row, or to as
   // many as the row has.
   std::vector<bool> one_number;
+  // By pointer: from one row to the next; and how far ahead a row is fetched meanwhile, 0: not at
+  // all.
+  std::vector<int32_t> stride_bytes, ahead_bytes;
   Formula formula;
   std::vector<RowPlace> inputs;  // of the formula
   // The nodes of each walk follow those of the one before: the ends of all but the last. A walk
@@ -49,9 +52,9 @@ class CompiledRow {
   CompiledRow& operator=(const CompiledRow&) = delete;
   ~CompiledRow();
 
-  // A row of n elements.
-  void run(std::byte* const* pointers, int64_t n) const {
-    reinterpret_cast<void (*)(std::byte* const*, int64_t)>(code_)(pointers, n);
+  // At least one row, of n elements each.
+  void run(std::byte* const* pointers, int64_t n, int64_t rows) const {
+    reinterpret_cast<void (*)(std::byte* const*, int64_t, int64_t)>(code_)(pointers, n, rows);
   }
   // After all rows of a loop that streams.
   static void finish();
