@@ -83,6 +83,7 @@ Status Improver::observe(const Source& part, Relaxation& relaxation, const Packe
       by_point[part.rows.origin(r)] = relaxation.best_prices()[r];
   for (size_t r = 0; r < rows_->size(); ++r) by_row.push_back(by_point[rows_->origin(r)]);
   local_.set_prices(by_row);
+  prices_ = by_row;
   if (!search_.found()) return find_first(part, relaxation);
 
   // Where the relaxation would have other labels than the incumbent, something can be gained.
@@ -172,7 +173,7 @@ Status Improver::recombine_found() {
   const Watch::WorkLimit limit(search_.watch(), kMostRecombined * waited_);
   SHW_ASSIGN_OR_RETURN(const Recombined made,
                        recombine(root_->problem, *rows_, allowed, local_.best(),
-                                 {kRecombinedGap, kRecombinedNodes}, search_.watch()));
+                                 {kRecombinedGap, kRecombinedNodes, prices_}, search_.watch()));
   const auto taken = static_cast<double>(std::ranges::count(allowed, 1));
   core_share_ = made.closed ? kCoreGrows * taken / static_cast<double>(allowed.size())
                             : core_share_ / kCoreGrows;

@@ -49,6 +49,7 @@ class Improver {
   const std::shared_ptr<const BudgetRows> rows_;
   const size_t num_points_;
   LocalSearch local_;
+  std::vector<double> prices_;           // by row, of the root's relaxation
   std::vector<uint32_t> variable_here_;  // by variable of the input
   std::vector<uint8_t> marked_;          // by label: some labelling found has it
   // By label, of the root's relaxation; −kForbidden: of a variable that it has eliminated.

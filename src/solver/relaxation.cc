@@ -49,16 +49,20 @@ Result<double> Relaxation::sweep(bool is_rounded) {
   return last_;
 }
 
-// Updates the running averages with the labelling of the last sweep.
+// Updates the running averages with the labelling of the last sweep. Where it has forbidden pairs,
+// it still tells which rows are overloaded; Trws::choice() may then belong to prices long gone.
 void Relaxation::observe() {
-  if (trws_.choice().empty()) return;
-  rows_.overload(trws_.choice(), overload_);
+  if (trws_.cost() == kForbidden)
+    trws_.last_choice(last_choice_);
+  else
+    last_choice_.assign(trws_.choice().begin(), trws_.choice().end());
+  rows_.overload(last_choice_, overload_);
   const double share = observed_ == 0 ? 1 : kShareOfNew;
   for (size_t r = 0; r < rows_.size(); ++r) direction_[r] += share * (overload_[r] - direction_[r]);
   const float part = std::max(kFrequencyShare, 1.0f / static_cast<float>(observed_ + 1));
   for (float& f : frequency_) f -= part * f;
   for (uint32_t v = 0; v < problem_.num_variables(); ++v)
-    frequency_[problem_.first_label(v) + trws_.choice()[v]] += part;
+    frequency_[problem_.first_label(v) + last_choice_[v]] += part;
   ++observed_;
 }
 

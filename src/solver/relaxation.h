@@ -75,6 +75,7 @@ class Relaxation {
   uint32_t idle_bundle_steps_ = 0;
   bool sweeps_again_ = true;     // sweep at the same prices once more if all cuts are high there
   double ceiling_ = kForbidden;  // upper bound of L(λ), according to the bundle
+  std::vector<uint32_t> last_choice_;  // the labelling that the averages took last
   double bound_ = -kForbidden, last_ = -kForbidden, offset_ = 0;
   double step_fraction_ = 0.3, scale_ = 0;
   uint32_t failures_ = 0, observed_ = 0;

@@ -218,8 +218,8 @@ Result<double> Trws::run(int64_t step) {
     from = to;
   }
   if (sweep.cost < cost_) {
-    for (uint32_t v = 0; v < decoded_.size(); ++v) decoded_[v] = labels(v)[decoded_[v]];
-    offer(decoded_, sweep.cost);
+    cost_ = sweep.cost;
+    last_choice(choice_);
   }
   const double sum = sweep.bound + sweep.bound_low;
   return sum - kTrwsRounding * std::abs(sum);
@@ -334,6 +334,11 @@ void Trws::reprice(std::span<const double> by_label) {
   cost_ = kForbidden;
   bound_ = marginal_bound_ = -kForbidden;
   dropped_bound_ = kForbidden;
+}
+
+void Trws::last_choice(std::vector<uint32_t>& choice) const {
+  choice.resize(nodes_.size());
+  for (uint32_t v = 0; v < choice.size(); ++v) choice[v] = labels(v)[decoded_[v]];
 }
 
 void Trws::offer(std::span<const uint32_t> choice, double cost) {

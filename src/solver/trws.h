@@ -50,6 +50,8 @@ class Trws {
   double bound() const { return std::min(bound_, dropped_bound_); }  // no labelling is cheaper
   double cost() const { return cost_; }  // of choice(); kForbidden while none was found
   std::span<const uint32_t> choice() const { return choice_; }
+  // The labelling of the last sweep back, which may have forbidden pairs.
+  void last_choice(std::vector<uint32_t>& choice) const;
   // No labelling with a dropped label costs less than this.
   double dropped_bound() const { return dropped_bound_; }
   // Offers a labelling found elsewhere.

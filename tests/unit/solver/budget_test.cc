@@ -199,7 +199,7 @@ TEST(Budgets, HaveOneOptimumIfTheIncumbentIsImproved) {
                           .forbidden = 0.02,
                           .max_cost = 1000};
   uint32_t branched = 0;
-  for (uint32_t seed = 7000; seed < 7030; ++seed) {
+  for (uint32_t seed = 7000; seed < 7045; ++seed) {
     SCOPED_TRACE(seed);
     PlacementProblem problem = random_problem(seed, shape);
     add_random_budgets(problem, seed + 1, 1 + seed % 3, seed % 2 == 0 ? 12 : 1);
