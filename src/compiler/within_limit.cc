@@ -124,6 +124,12 @@ class MemoryLimitedSearch {
   static constexpr uint64_t kLikelyCells = 1 << 20;
   // Without copies, as many nodes as make this many when multiplied by those of the graph.
   static constexpr uint64_t kBranchWork = 1'000'000;
+  // For each node of the graph, or for so many, the work of a round, and from when on its answer is
+  // improved beside the bound. A small graph is planned soon, even if three dims make its tables
+  // large: branching hardly raises bounds there. Deep models on two dims take a fraction of it.
+  // Chosen on GPT-2 of the examples on 2×2×2.
+  static constexpr uint64_t kRoughCells = 2'500'000, kFineCells = 10'000'000;
+  static constexpr uint64_t kImproveFrom = 2'000'000, kLeastNodes = 400;
 
   // Whether fine rounds can gain anything. They branch more than rough ones, unless few nodes are
   // allowed: then they only repeat the rough ones for a slightly smaller gap.
@@ -295,10 +301,12 @@ class MemoryLimitedSearch {
     options.deadline = deadline().after_share(1.0 / std::min(rounds_left, rough ? 2u : 3u));
     if (rough) options.relative_gap = std::max(options.relative_gap, kRoughGap);
     if (rough && relaxed_ && is_small()) options.likely_cells = kLikelyCells;
-    const uint64_t fine =
-        copies_.at.empty()
-            ? std::max(kBranchNodesWithCopies, kBranchWork / model_.model().graph().num_nodes())
-            : kBranchNodesWithCopies;
+    const uint64_t nodes = model_.model().graph().num_nodes();
+    const uint64_t worth = std::max(nodes, kLeastNodes);
+    options.max_cells = std::min(options.max_cells, worth * (rough ? kRoughCells : kFineCells));
+    options.improve_from = std::min(options.improve_from, worth * kImproveFrom);
+    const uint64_t fine = copies_.at.empty() ? std::max(kBranchNodesWithCopies, kBranchWork / nodes)
+                                             : kBranchNodesWithCopies;
     options.max_branch_nodes = std::min(options.max_branch_nodes, rough ? kRoughBranchNodes : fine);
     return options;
   }
