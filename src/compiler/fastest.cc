@@ -61,13 +61,19 @@ class FastestSearch {
   // attempt a search of its own.
   static constexpr double kGapOfScaled = 5e-4, kGapWithinLimit = 2e-3;
   static constexpr uint64_t kBranchNodes = 20;
+  // Of work within a limit, for each node of the graph, or for so many.
+  static constexpr uint64_t kCells = 750'000, kLeastNodes = 400;
 
   static solver::SolveOptions cold(solver::SolveOptions options) {
     options.warm = nullptr;
     options.keep_warm = false;
     return options;
   }
-  static solver::SolveOptions rough(solver::SolveOptions options, double gap) {
+  solver::SolveOptions rough(solver::SolveOptions options, double gap) const {
+    if (limit_ > 0) {
+      const uint64_t nodes = std::max(uint64_t{model_.graph().num_nodes()}, kLeastNodes);
+      options.max_cells = std::min(options.max_cells, nodes * kCells);
+    }
     options.relative_gap = std::max(options.relative_gap, gap);
     options.max_branch_nodes = std::min(options.max_branch_nodes, kBranchNodes);
     return options;

@@ -37,5 +37,40 @@ TEST(PlainLimitOnThreeDims, TakesLittleWork) {
   EXPECT_LT(placed->objective_us - placed->bound_us, 0.02 * placed->objective_us);
 }
 
+// What is planned to fit needs no repetition: `auto` found none of it, and named a limit that was
+// a third too high.
+TEST(RecomputeAuto, FindsWhatFitsWithoutRepetition) {
+  const std::vector<uint8_t> graph = testing::test_graph("ffn_1d8");
+  CompileOptions options = options_on_three_dims();
+  options.memory_limit_bytes = int64_t{90'000'000};
+  Monitor monitor;
+  const auto plain = compile(graph, options, monitor);
+  ASSERT_TRUE(plain.ok()) << plain.status().message();
+  options.recompute = *recompute_policy("auto");
+  const auto repeating = compile(graph, options, monitor);
+  ASSERT_TRUE(repeating.ok()) << repeating.status().message();
+  EXPECT_LE(repeating->plan.summary.memory_program_bytes, options.memory_limit_bytes);
+  EXPECT_EQ(repeating->plan.summary.objective_us, plain->plan.summary.objective_us);
+  EXPECT_FALSE(repeating->plan.summary.proven) << "repetition could make room for a cheaper one";
+}
+
+TEST(RecomputeAuto, NamesALimitThatSuffices) {
+  const std::vector<uint8_t> graph = testing::test_graph("ffn_1d8");
+  CompileOptions options = options_on_three_dims();
+  options.recompute = *recompute_policy("auto");
+  options.memory_limit_bytes = int64_t{82'343'936};  // products alone take more
+  Monitor monitor;
+  const auto none = compile(graph, options, monitor);
+  ASSERT_FALSE(none.ok());
+  const std::string& message = none.status().message();
+  const size_t end = message.find(" bytes)"), begin = message.rfind('(', end) + 1;
+  ASSERT_NE(end, std::string::npos) << message;
+  options.memory_limit_bytes = std::stoll(message.substr(begin, end - begin));
+  EXPECT_LT(options.memory_limit_bytes, 87'000'000);
+  const auto enough = compile(graph, options, monitor);
+  ASSERT_TRUE(enough.ok()) << enough.status().message();
+  EXPECT_LE(enough->plan.summary.memory_program_bytes, options.memory_limit_bytes);
+}
+
 }  // namespace
 }  // namespace shw
